@@ -76,8 +76,8 @@ static ucs_status_t install_pin(void)
     if (!dladdr((void *)install_pin, &info) || (info.dli_fname == NULL)) {
         return UCS_ERR_UNSUPPORTED;
     }
-    /* a program that contains UCM itself has no name here, and is not
-     * unloaded */
+    /* a program that is linked with UCM statically has no file name here, and
+     * is never unloaded */
     __atomic_store_n(&self,
                      dlopen(info.dli_fname,
                             RTLD_NOLOAD | RTLD_NODELETE |

@@ -145,7 +145,7 @@ static void check_report(uct_ep_h ep)
                "worker's");
 }
 
-/* A failed endpoint queues nothing: nobody would call it. */
+/* A failed endpoint queues nothing: the request would never be called. */
 static void check_pending_add(void)
 {
     static uct_pending_req_t late = {.func = handle_pending};

@@ -165,7 +165,7 @@ static int count_line(void *arg, const char *file, unsigned line,
     return 1;
 }
 
-/* One message of each kind, and one of the peer's. */
+/* Sends one message of each kind, and receives one from the peer. */
 static unsigned send_traced(talk_t *talk, party_rx_t *replies)
 {
     party_t *party = talk->party;

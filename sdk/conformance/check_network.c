@@ -23,7 +23,7 @@
 #define IDLE_SECONDS  2.0
 #define STOP_SECONDS  1.0
 #define DARK_SECONDS  0.3
-#define QUIET_SECONDS 10.0 /* nobody retransmits any more */
+#define QUIET_SECONDS 10.0 /* no retransmissions any more */
 #define CASE_SECONDS  150.0
 
 typedef struct talk {

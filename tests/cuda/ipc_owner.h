@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The other process of the tests of cuda_ipc: it owns memory and executes what
- * the test tells it. Both sides have an interface.
+ * The other process of the tests of cuda_ipc: it owns memory and executes the
+ * requests of the test. Both sides have an interface.
  */
 #ifndef TEST_CUDA_IPC_OWNER_H
 #define TEST_CUDA_IPC_OWNER_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Counts what a worker polls, from the core's own structure: no public call
- * tells it. */
+ * returns it. */
 #ifndef TEST_CUDA_POLLED_H
 #define TEST_CUDA_POLLED_H
 

@@ -54,7 +54,8 @@ static void receive_all(struct talk *talk, unsigned count)
     }
 }
 
-/* Tells the peer that it may go on, or waits for that without progress. */
+/* Notifies the peer that it may continue, or waits for that without progress.
+ * */
 static void tell(struct talk *talk, int rank)
 {
     char done = 1;

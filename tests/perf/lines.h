@@ -16,7 +16,7 @@ struct lines {
     alignas(128) _Atomic uint64_t to_driver;
 };
 
-/* Call it before the partner is told to answer. */
+/* Call it before the partner is requested to answer. */
 void lines_reset(struct lines *lines);
 
 /* Round trips of a batch. */

@@ -363,7 +363,7 @@ static void report(const struct soak *soak, double since)
     fflush(stdout);
 }
 
-/* Member 0 reads the clock and tells the others whether to continue. */
+/* Member 0 reads the clock and sends the others whether to continue. */
 static bool goes_on(struct soak *soak, double end)
 {
     char on = test_now() < end;

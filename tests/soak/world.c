@@ -76,7 +76,7 @@ static void create_ep(struct peer *peer, const void *address)
     stream_connected(peer);
 }
 
-/* --- what peers tell each other ------------------------------------------ */
+/* --- what peers send each other ------------------------------------------ */
 
 struct blob {
     size_t length;

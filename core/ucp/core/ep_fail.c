@@ -169,7 +169,7 @@ static void scheduled(ucp_ep_h ep)
     }
 }
 
-/* In progress. An endpoint that is scheduled here has its turn in the next
+/* In progress. An endpoint that is scheduled here is handled in the next
  * progress. */
 static void run_scheduled(void *arg)
 {

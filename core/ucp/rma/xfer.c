@@ -37,9 +37,9 @@ static int is_reachable(const ucp_request_t *req,
                                &lane->get : &lane->put)->min_zcopy);
 }
 
-/* Selects from the table. Memory that only the lane can access is sent
- * zero-copy instead of in copies. A user that wants to reuse the buffer soon
- * gets a copy over a lane. NULL: no protocol. */
+/* Selects from the table. Memory that only the lane can access is sent by
+ * zero-copy. A user that wants to reuse the buffer soon gets a copy over a
+ * lane. NULL: no protocol. */
 static const ucp_proto_t *select_proto(const ucp_request_t *req,
                                        const ucp_rma_protos_t *protos,
                                        uint32_t attr)

@@ -115,8 +115,8 @@ void ucp_stream_worker_cleanup(ucp_stream_worker_t *streams);
  *  before. No effect without UCP_FEATURE_STREAM. */
 ucs_status_t ucp_stream_ep_add(ucp_ep_h ep, const ucp_ep_params_t *params);
 
-/** Returns the end of any endpoint. Endpoints for replies get it at their first
- *  use. NULL: without UCP_FEATURE_STREAM, or out of memory. */
+/** Returns the stream of an endpoint. Endpoints for replies create it at their
+ *  first use. NULL: without UCP_FEATURE_STREAM, or out of memory. */
 ucp_stream_t *ucp_stream_of(ucp_ep_h ep, ucs_status_t *status_p);
 
 /** Sends the key to the peer, if this is not done. */

@@ -94,7 +94,7 @@ typedef struct {
 
 extern async_global_t async_global;
 
-/* ---- all below want the global lock held, unless said otherwise ---- */
+/* ---- the caller holds the global lock, unless stated otherwise ---- */
 
 /* loop.c */
 ucs_status_t async_loop_create(async_loop_t **loop_p);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Open addressing with linear probing. At most three quarters of the slots are
- * used, so that a search always meets a free one. Removal shifts later entries
+ * used, so that a search always finds a free one. Removal shifts later entries
  * back, so there are no tombstones.
  */
 #include "ucs/datastruct/hash.h"

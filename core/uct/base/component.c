@@ -229,7 +229,7 @@ ucs_status_t uct_component_load(uct_component_h component)
     if (component->load_status == UCS_INPROGRESS) {
         component->load_status = uct_component_load_locked(component);
         if (component->load_status == UCS_ERR_NO_MEMORY) {
-            /* nobody expects that it is missing then */
+            /* no caller expects that it is missing */
             ucs_warn("component %s is left out: out of memory",
                      component->decl->name);
         } else if (component->load_status != UCS_OK) {

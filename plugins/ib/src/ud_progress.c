@@ -149,7 +149,9 @@ static double check_deadline(ud_iface_t *iface, ud_ep_t *ep)
         }
         return ep->connect_at;
     }
-    /* A failure calls the user. An acknowledgement may come until then. */
+    /* ud_ep_fail() calls the error handler, which the service thread must not
+     * do: the next progress fails the endpoint, unless an acknowledgement
+     * arrives before. */
     if (ud_window_has_expired(&ep->window, now) && !iface->in_service) {
         ud_ep_fail(ep, UCS_ERR_ENDPOINT_TIMEOUT, 1);
         return 0;

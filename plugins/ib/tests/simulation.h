@@ -249,7 +249,7 @@ static int earliest(void)
     return (best == NULL) ? -1 : (int)(best - world.events);
 }
 
-/* Goes on to the next thing that happens: a packet, a deadline, or a late
+/* Continues with the next event: a packet, a deadline, or a late
  * acknowledgement. */
 static void step(void)
 {

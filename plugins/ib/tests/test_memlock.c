@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* memlock: a registration that fails because of the limit of locked memory
- * gives one error that tells what to change. The registration functions of
+ * logs one error that states what to change. The registration functions of
  * libibverbs are replaced here; they fail with `reg_errno`. */
 #include "../src/chunk.h"
 #include "../src/memlock.h"

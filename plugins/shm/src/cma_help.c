@@ -34,7 +34,8 @@ struct cma_helper {
     help_job_t   jobs[CMA_JOBS];
 };
 
-/* --- Who has open jobs --------------------------------------------------- */
+/* --- Initiators with open jobs
+ * --------------------------------------------------- */
 
 static void list_add(cma_iface_t *iface, cma_helper_t *helper)
 {

@@ -77,7 +77,8 @@ static int peer_is_trusted(int fd)
            ((cred.uid == geteuid()) || (cred.uid == 0));
 }
 
-/* --- The one who gives ---------------------------------------------------- */
+/* --- The owner of the memory
+ * ---------------------------------------------------- */
 
 static void send_fds(int sock, const int *fds, int num)
 {
@@ -386,7 +387,7 @@ void shm_handover_close(shm_space_t *space)
     space->handover = NULL;
 }
 
-/* --- The one who asks ----------------------------------------------------- */
+/* --- The importer ----------------------------------------------------- */
 
 /* Receives one or two descriptors and closes all others. Returns their
  * number. */

@@ -94,7 +94,8 @@ static inline shm_peer_t *shm_peer(shm_outbox_t *outbox)
     return shm_container_of(outbox, shm_peer_t, outbox);
 }
 
-/* --- peer.c: who is there ----------------------------------------------- */
+/* --- peer.c: peers of the host -----------------------------------------------
+ * */
 
 /* Finds the peer of an address or attaches it. UNREACHABLE with a reason. */
 ucs_status_t shm_peer_find(shm_iface_t *iface, const void *address,

@@ -24,7 +24,7 @@ static shm_speed_t speed;
 static int copy_memory(char *to, char *from, size_t length)
 {
     memcpy(to, from, length);
-    /* the compiler must not remove a copy that nobody reads */
+    /* the compiler must not remove a copy that is never read */
     __asm__ volatile("" : : "r"(to) : "memory");
     return 1;
 }

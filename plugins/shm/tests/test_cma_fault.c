@@ -314,7 +314,8 @@ START_TEST(no_domain_where_the_calls_are_forbidden)
 }
 END_TEST
 
-/* Permitted when it was opened, but not when it meets its peer. */
+/* Permitted when the interface is opened, but not when it connects to its peer.
+ * */
 static void reaches_nobody(void *arg, int unused)
 {
     cma_side_t side;

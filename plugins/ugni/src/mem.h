@@ -11,7 +11,7 @@ struct ugni_port;
 /* A registration with a domain or, with FI_MR_ENDPOINT, with a port of it */
 typedef struct ugni_region {
     struct ugni_region *next;
-    struct ugni_port   *port;   /* NULL: all of the domain */
+    struct ugni_port   *port;   /* NULL: registered with the domain */
     struct fid_mr      *mr;
 } ugni_region_t;
 

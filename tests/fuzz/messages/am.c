@@ -11,7 +11,8 @@
 #include <ucp/api/ucp_compat.h>
 
 enum {
-    NUM_IDS   = 5,   /* plain, persistent, old, another old, nobody */
+    NUM_IDS   = 5,   /* plain, persistent, deprecated, another deprecated, no
+                      * handler */
     OLD_ID    = 2,
     MAX_SHOWN = 64   /* bytes that a handler reads at each end */
 };

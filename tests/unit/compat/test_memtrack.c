@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The account of memory that programs keep by ucs_memtrack_*(). It is asked for
- * by the environment and written when a process ends: each test is one, run as
- * a child whose output is read.
+ * The accounting of memory by ucs_memtrack_*(). The environment enables it, and
+ * it is written when a process ends: each test runs a child process and reads
+ * its output.
  */
 #include <check.h>
 #include <pthread.h>
@@ -144,7 +144,8 @@ START_TEST(account_goes_to_file)
 }
 END_TEST
 
-/* memtrack: a place that it cannot write to is told of, and harms nobody */
+/* memtrack: a destination that it cannot write to is reported, and has no other
+ * effect */
 START_TEST(bad_place_is_told)
 {
     run("nowhere", two_names);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The calls in the forms that UCM offers itself, for who intercepts by other
- * means: with events, without, and the reports. Nothing is intercepted here.
+ * The calls that UCM exports for code that intercepts by other means: with
+ * events, without events, and the reports. Nothing is intercepted here.
  */
 #include "heard.h"
 

@@ -40,7 +40,7 @@ START_TEST(object_loaded_later_is_intercepted)
 }
 END_TEST
 
-/* A sanitizer that stands before dlopen() makes itself the caller. */
+/* A sanitizer that intercepts dlopen() becomes the caller. */
 START_TEST(object_is_found_by_the_run_path_of_the_caller)
 {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Events: what each call tells, in whatever way calls are intercepted. Run with
- * the several modes, and with the heaps that people put in the place of the C
- * library's.
+ * Events: what each call reports, in all modes of interception, and with other
+ * heaps than that of the C library.
  */
 #include "heard.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Subscribing: order, ends, calls from inside, externals, fork; and that
- * nothing is changed in the C library before somebody asks for it.
+ * nothing is changed in the C library before the first subscription.
  */
 #include "heard.h"
 
@@ -199,7 +199,7 @@ static void stay_inside(ucm_event_type_t type, ucm_event_t *event, void *arg)
     while (!atomic_load(&slow->leave)) {
         sched_yield();
     }
-    usleep(20000); /* so that who does not wait is caught */
+    usleep(20000); /* so that a caller that does not wait is detected */
     atomic_store(&slow->left, 1);
 }
 
@@ -231,7 +231,7 @@ START_TEST(end_of_subscription_waits_for_who_is_inside)
         sched_yield();
     }
     ck_assert_int_eq(pthread_create(&unset, NULL, unset_slow, &slow), 0);
-    /* others subscribe and are told meanwhile */
+    /* others subscribe and receive events meanwhile */
     ck_ok(ucm_set_event_handler(UCM_EVENT_MMAP, 0, heard_cb, &heard));
     (void)map(PAGE);
     ck_assert_uint_ge(heard_type(&heard, UCM_EVENT_MMAP), 1);

@@ -170,7 +170,8 @@ START_TEST(threads_begin_interception_together)
 }
 END_TEST
 
-/* Its memory is poisoned when it is unset: nobody may be inside then. */
+/* Its memory is poisoned when the handler is removed: no thread may be in it
+ * then. */
 typedef struct subscriber {
     atomic_uint magic;
 } subscriber_t;
@@ -207,7 +208,8 @@ START_TEST(subscriptions_come_and_go_under_way)
 }
 END_TEST
 
-/* A thread's stack is unmapped, or given up, after the thread's own data. */
+/* A thread's stack is unmapped, or its pages are released, after the thread's
+ * own data. */
 static void *end_at_once(void *arg)
 {
     volatile char deep[65536];

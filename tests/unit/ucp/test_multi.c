@@ -53,7 +53,7 @@ START_TEST(a_wish_for_quick_completion_is_stronger_than_the_threshold)
     ck_assert_int_eq(local_wait(&local, ucp_tag_send_nbx(local.ep, buffer,
                                                          100000, TAG, &fast)),
                      UCS_OK);
-    memset(buffer, 0xff, 100000); /* nobody reads it any more */
+    memset(buffer, 0xff, 100000); /* no code reads it any more */
     free(buffer);
     local_await(&local, TAG);
     ck_assert_int_eq(local_wait(&local, local_recv(&local, target, 100000,

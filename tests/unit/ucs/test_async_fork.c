@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* fork: the child starts fresh and works, the parent goes on. */
+/* fork: the child starts without handlers and works, the parent continues. */
 #include "suite.h"
 #include "async_util.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Listing all variables: each is told of with its value, and a table that
- * cannot be read is told of by the status. */
+/* Listing all variables: each is reported with its value, and a table that
+ * cannot be read is reported by the status. */
 #include "suite.h"
 
 #include "ucs/config/config.h"

@@ -283,7 +283,7 @@ START_TEST(a_file_that_others_may_write_is_not_trusted)
 }
 END_TEST
 
-/* Reads until it is told to stop; counts what no file ever said. */
+/* Reads until it is stopped; counts values that no file contained. */
 static void *read_again_and_again(void *arg)
 {
     const ucs_config_source_t *source = arg;

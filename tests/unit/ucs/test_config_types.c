@@ -93,7 +93,7 @@ END_TEST
 
 START_TEST(fractions_do_not_depend_on_the_locale)
 {
-    /* in a German locale the library's own functions would want a comma */
+    /* in a German locale the functions of the C library expect a comma */
     setlocale(LC_NUMERIC, "de_DE.UTF-8");
     takes(&ucs_config_type_double, NULL, "1.5", "1.5");
     takes(&ucs_config_type_double, NULL, "-2e3", "-2000");

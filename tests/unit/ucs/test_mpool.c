@@ -11,7 +11,7 @@ static int num_inits, num_cleanups, num_chunks;
 static ucs_status_t
 count_chunk_alloc(ucs_mpool_t *mp, size_t *size_p, void **chunk_p)
 {
-    *size_p += 1000; /* more than wanted is used, too */
+    *size_p += 1000; /* more than requested is used also */
     *chunk_p = malloc(*size_p);
     ++num_chunks;
     return UCS_OK;
@@ -151,7 +151,7 @@ START_TEST(hooks_run_once_and_leaks_are_named)
     log_release();
     ck_logged("'leaky'");
     ck_logged("object with 5");
-    ck_assert_int_gt(num_inits, 3); /* the chunk was larger than asked for */
+    ck_assert_int_gt(num_inits, 3); /* the chunk was larger than requested */
     ck_assert_int_eq(num_inits, num_cleanups);
     ck_assert_int_eq(num_chunks, 0);
 }

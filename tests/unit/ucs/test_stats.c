@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Counters: records and their room, what others see of them, fork, reports. A
- * process that has begun to count goes on, so each story has its own. */
+/* Counters: records and their memory, what other processes see, fork, reports.
+ * A process cannot stop counting, so each test has its own. */
 #include "suite.h"
 
 #include <dirent.h>
@@ -274,7 +274,7 @@ START_TEST(a_process_is_read_from_outside)
 
     ck_story(tell_outside, NULL);
 
-    /* a process that was waited for: its number is nobody's */
+    /* a process that was waited for: its id is not in use */
     ck_assert_int_eq(pipe(fds), 0);
     pid = fork();
     if (pid == 0) {
@@ -354,7 +354,7 @@ static void *count_on(void *arg)
     return NULL;
 }
 
-/* Somebody looks while others count, make records and end them. */
+/* One thread reads while others count, create records and release them. */
 static void tell_threads(void *arg)
 {
     ucs_stats_print_params_t json = {.format = UCS_STATS_FORMAT_JSON};
@@ -486,7 +486,7 @@ static void path_of(const char *file, pid_t pid, char *path, size_t max)
     snprintf(path, max, "%s/%s-%d", folder, file, (int)pid);
 }
 
-/* Waits until the report is there, while the process goes on. */
+/* Waits until the report exists, while the process continues. */
 static void tell_report(void *arg)
 {
     const report_t *report = arg;

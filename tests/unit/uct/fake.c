@@ -50,8 +50,7 @@ static const ucx_config_table_t tl_config = {
     .num_fields   = ucs_static_array_size(tl_fields)
 };
 
-/* Fields as an older plugin would have them, without a range; there is none
- * so old yet that a loader would let it pass. */
+/* Fields of an older plugin, without a range. */
 #ifdef FAKE_LINKED_IN
 typedef struct old_field {
     const char        *name;
@@ -255,7 +254,7 @@ iface_mem_alloc(uct_iface_h iface, size_t length, unsigned flags,
 {
     mem->address = malloc(length);
     mem->length  = length;
-    mem->method  = UCT_ALLOC_METHOD_LAST; /* nobody else could free it */
+    mem->method  = UCT_ALLOC_METHOD_LAST; /* no other code could free it */
     return UCS_OK;
 }
 

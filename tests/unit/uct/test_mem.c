@@ -246,7 +246,7 @@ START_TEST(announced_ranges_are_cut_and_replaced)
     expect_type(base + 0x3000, UCS_MEMORY_TYPE_HOST);
     expect_type(base + 0x5000, UCS_MEMORY_TYPE_ROCM);
 
-    /* a hole in the middle leaves two pieces */
+    /* a hole in the middle leaves two parts */
     uct_memtype_remove((void *)(base + 0x1000), 0x1000);
     expect_type(base + 0xfff, UCS_MEMORY_TYPE_CUDA);
     expect_type(base + 0x1000, UCS_MEMORY_TYPE_HOST);
@@ -277,7 +277,7 @@ START_TEST(announced_ranges_are_cut_and_replaced)
 }
 END_TEST
 
-/* mem: what programs and plugins tell of memory is one list */
+/* mem: programs and plugins report memory types to one list */
 START_TEST(types_told_by_programs_count)
 {
     char *const base = (char *)0x7100000000;
@@ -298,7 +298,7 @@ START_TEST(types_told_by_programs_count)
     ck_assert_int_eq(info.type, UCS_MEMORY_TYPE_UNKNOWN);
     ck_assert_int_eq(info.flags, 7);
 
-    /* somebody else would have to tell */
+    /* only a report could change it */
     ucs_memtype_cache_update(base, 0x1000, UCS_MEMORY_TYPE_UNKNOWN, 0, 0);
     expect_type((uintptr_t)base, UCS_MEMORY_TYPE_HOST);
     ck_ok(ucs_memtype_cache_lookup(base, 1, &info));

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * calls and slots: what no transport here implements yet (matching of tags by
- * the device, old socket address interfaces) reaches the slot of a transport
- * that does, with its arguments, and refuses where there is none.
+ * calls and slots: operations that no transport here implements (matching of
+ * tags by the device, deprecated socket address interfaces) reach the slot of a
+ * transport that has it, with their arguments, and are rejected if it has none.
  */
 #include "common.h"
 
@@ -453,7 +453,8 @@ START_TEST(a_send_that_checks_its_peer_does_so_once_behind_it)
                                   UCT_SEND_FLAG_PEER_CHECK, NULL), results[i]);
         ck_assert_int_eq(am.checks, 2);
 
-        /* what is no send checks nobody, nor does a send without the flag */
+        /* other operations do not check the peer, nor does a send without the
+         * flag */
         ck_status(uct_ep_am_zcopy(ep, UCT_AM_ID_MAX, NULL, 0, &iov, 1,
                                   UCT_SEND_FLAG_PEER_CHECK, NULL),
                   UCS_ERR_INVALID_PARAM);

@@ -69,7 +69,7 @@ static void teardown(void)
     ck_assert_uint_eq(num_regs, num_deregs);
 }
 
-/* Pages counted from some place that nobody looks at. */
+/* Pages from an address that no other code uses. */
 static void *page(unsigned number)
 {
     return (void *)(0x10000000 + (number * PAGE));

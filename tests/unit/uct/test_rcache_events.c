@@ -388,8 +388,8 @@ END_TEST
 static atomic_int stop;
 static atomic_uint rounds;
 
-/* The heap unmaps while it holds locks of its own, and so does the domain use
- * the heap: whoever holds one lock while waiting for the other is caught. */
+/* The heap unmaps while it holds its locks, and the domain uses the heap: code
+ * that holds one lock while it waits for the other is detected. */
 static void *allocate_and_transfer(void *arg)
 {
     while (!atomic_load(&stop)) {
@@ -462,7 +462,7 @@ static int use_memory_as_a_child(char *buffer)
     ucx_rcache_region_t *region;
     ucx_rcache_t *parents = rcache;
 
-    munmap(buffer, PAGE); /* by the cache's lock, whoever held it */
+    munmap(buffer, PAGE); /* by the cache's lock, in whatever thread held it */
     free(malloc(1 << 20));
     if (uct_host.rcache_get(parents, buffer + PAGE, PAGE, 1, &region) !=
         UCS_ERR_UNSUPPORTED) {

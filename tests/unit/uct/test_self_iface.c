@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * self: who is reached, waiting for events, pending requests, failing, and
- * keys that come from elsewhere.
+ * self: reachable addresses, waiting for events, pending requests, failures,
+ * and keys of other processes.
  */
 #include "common.h"
 
@@ -204,7 +204,7 @@ START_TEST(request_that_cannot_go_keeps_its_place)
     uct_worker_progress(lo.worker);
     ck_assert_uint_eq(first.calls, 1);
     ck_assert_uint_eq(second.calls, 0);
-    /* while somebody waits, others wait behind */
+    /* while one request waits, others are queued after it */
     ck_status(uct_iface_event_arm(lo.iface, UCT_EVENT_RECV), UCS_ERR_BUSY);
 
     first.stop = 0;
@@ -300,7 +300,7 @@ START_TEST(cancelled_endpoint_sends_nothing)
     ck_ok(uct_ep_flush(other, UCT_FLUSH_FLAG_LOCAL, NULL));
     ck_ok(uct_ep_flush(other, UCT_FLUSH_FLAG_CANCEL, NULL));
 
-    /* others go on, and nobody is told of a failure */
+    /* others continue, and no failure is reported */
     before = received;
     ck_ok(uct_ep_am_short(lo.ep, AM_ID, 0, NULL, 0));
     loopback_progress(&lo);
@@ -468,7 +468,7 @@ START_TEST(progress_is_off_until_it_is_enabled)
 END_TEST
 
 /* The tables hold the transport's own functions: checks of plugins cost nothing
- * where nobody has asked for them. */
+ * if they are disabled. */
 START_TEST(unchecked_slots_are_those_of_the_transport)
 {
     const uct_tl_t *tl = uct_iface_state(lo.iface)->tl;

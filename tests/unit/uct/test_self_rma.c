@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* self: put, get and atomics leave the right bytes and tell the right values. */
+/* self: put, get and atomics write the right bytes and return the right values.
+ * */
 #include "common.h"
 
 #include <string.h>

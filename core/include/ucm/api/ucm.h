@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * UCM, memory events: tells subscribers when the process maps and unmaps
- * memory, so that what they remember of it (registrations, memory types) stays
- * true. It intercepts the calls; it does not keep track of what is mapped.
+ * UCM, memory events: notifies subscribers when the process maps and unmaps
+ * memory, so that they can update what they store about it (registrations,
+ * memory types). It intercepts the calls; it does not keep track of what is
+ * mapped.
  *
  * All functions may be called from any thread.
  */
@@ -23,9 +24,8 @@ BEGIN_C_DECLS
  *  @{ */
 
 /**
- * What can be subscribed to. The first group are calls, seen as they are made;
- * the second group says what calls did to the address space, whichever call it
- * was, and is what most subscribers want.
+ * Events. The first group are system calls and library calls; the second group
+ * are changes of the address space by any call, which most subscribers need.
  */
 typedef enum ucm_event_type {
     UCM_EVENT_NONE    = 0,          /**< Nothing */
@@ -39,14 +39,14 @@ typedef enum ucm_event_type {
     UCM_EVENT_MADVISE = UCS_BIT(6), /**< madvise() */
     UCM_EVENT_BRK     = UCS_BIT(7), /**< brk() */
 
-    UCM_EVENT_VM_MAPPED      = UCS_BIT(16), /**< A range was mapped; told after
-                                                 the fact */
-    UCM_EVENT_VM_UNMAPPED    = UCS_BIT(17), /**< A range goes away, or loses its
-                                                 pages; told before the fact */
+    UCM_EVENT_VM_MAPPED      = UCS_BIT(16), /**< A range was mapped; reported
+                                             * afterwards */
+    UCM_EVENT_VM_UNMAPPED    = UCS_BIT(17), /**< A range is unmapped, or loses
+                                             * its pages; reported before */
     UCM_EVENT_MEM_TYPE_ALLOC = UCS_BIT(20), /**< Device memory was allocated;
-                                                 told after the fact */
-    UCM_EVENT_MEM_TYPE_FREE  = UCS_BIT(21), /**< Device memory goes away; told
-                                                 before the fact */
+                                             * reported afterwards */
+    UCM_EVENT_MEM_TYPE_FREE  = UCS_BIT(21), /**< Device memory is released;
+                                             * reported before */
 
     /** Modifier: subscribe, but do not start to intercept anything for it */
     UCM_EVENT_FLAG_NO_INSTALL     = UCS_BIT(24),
@@ -75,13 +75,13 @@ typedef enum ucm_module_unload_prevent_mode {
 
 /**
  * An event: the member that belongs to its type holds the call's parameters,
- * and in `result` what the call returns. Results hold only once the call was
- * made (see ucm_set_event_handler()). Sizes are in bytes.
+ * and in `result` what the call returns. Results are valid only after the call
+ * was made (see ucm_set_event_handler()). Sizes are in bytes.
  */
 typedef union ucm_event {
     struct {
         void  *result;  /**< Address, or MAP_FAILED */
-        void  *address; /**< Wish or requirement */
+        void  *address; /**< Requested address */
         size_t size;    /**< Length */
         int    prot;    /**< PROT_xx */
         int    flags;   /**< MAP_xx */
@@ -101,13 +101,13 @@ typedef union ucm_event {
         size_t old_size;    /**< Old length */
         size_t new_size;    /**< New length */
         int    flags;       /**< MREMAP_xx */
-        void  *new_address; /**< With MREMAP_FIXED: where to */
+        void  *new_address; /**< With MREMAP_FIXED: the new address */
     } mremap; /**< UCM_EVENT_MREMAP */
 
     struct {
         void       *result;  /**< Address, or MAP_FAILED */
         int         shmid;   /**< Segment */
-        const void *shmaddr; /**< Wish or requirement */
+        const void *shmaddr; /**< Requested address */
         int         shmflg;  /**< SHM_xx */
     } shmat; /**< UCM_EVENT_SHMAT */
 
@@ -119,7 +119,7 @@ typedef union ucm_event {
     struct {
         void    *result;    /**< Previous end of the data segment, or
                                  (void*)-1 */
-        intptr_t increment; /**< By how much it moves */
+        intptr_t increment; /**< Change in bytes */
     } sbrk; /**< UCM_EVENT_SBRK */
 
     struct {
@@ -144,34 +144,34 @@ typedef union ucm_event {
         void             *address;  /**< Start */
         size_t            size;     /**< Length */
         ucs_memory_type_t mem_type; /**< Type; UCS_MEMORY_TYPE_LAST if it is not
-                                         known, as may be when it is freed */
+                                         known, for example when it is freed */
     } mem_type; /**< UCM_EVENT_MEM_TYPE_ALLOC, UCM_EVENT_MEM_TYPE_FREE */
 } ucm_event_t;
 
 /** Settings, see ucm_set_global_opts(). "int" ones are 0 for no. */
 typedef struct ucm_global_config {
-    ucs_log_level_t      log_level;           /**< What UCM itself may log */
-    int                  enable_events;       /**< Intercept at all */
+    ucs_log_level_t      log_level;           /**< Log level of UCM */
+    int                  enable_events;       /**< Intercept calls */
     ucm_mmap_hook_mode_t mmap_hook_mode;      /**< How */
-    int                  enable_malloc_hooks; /**< Also watch the heap, by hooks
-                                                   of its allocator */
-    int                  enable_malloc_reloc; /**< Also watch the heap, by
-                                                   changing call tables */
+    int                  enable_malloc_hooks; /**< Also intercept the heap, by
+                                               * hooks of its allocator */
+    int                  enable_malloc_reloc; /**< Also intercept the heap, by
+                                               * changing call tables */
     uint64_t             cuda_hook_modes;     /**< How to intercept the CUDA
                                                    libraries: bit n is
                                                    ucm_mmap_hook_mode_t n */
-    /** Let the heap's threshold for mmap adapt itself */
+    /** Let the heap adapt its threshold for mmap */
     int                  enable_dynamic_mmap_thresh;
-    size_t               alloc_alignment;     /**< Least alignment of heap
-                                                   blocks that UCM hands out */
-    int                  dlopen_process_rpath; /**< Have ucm_dlopen() look where
-                                                   the calling object's run path
-                                                   points */
+    size_t               alloc_alignment;     /**< Minimum alignment of heap
+                                               * blocks that UCM allocates */
+    int                  dlopen_process_rpath; /**< ucm_dlopen() searches the
+                                                * run path of the calling
+                                                * object */
     /** Whether the library may be unloaded */
     ucm_module_unload_prevent_mode_t module_unload_prevent_mode;
     int                  bistro_force_far_jump; /**< Always patch in the long
                                                      form of a jump, which
-                                                     reaches anywhere */
+                                                     reaches any address */
 } ucm_global_config_t;
 
 /**
@@ -186,10 +186,10 @@ ucm_global_config_t *ucm_global_opts_get(void);
 #define ucm_global_opts (*ucm_global_opts_get())
 
 /**
- * Told of an event. Runs in the thread that made the call, in the middle of it:
- * it must not allocate from the heap, fork, or wait for a lock that is held
- * around such calls elsewhere. It may map and unmap memory, which it is told of
- * in turn, and subscribe with UCM_EVENT_FLAG_NO_INSTALL.
+ * Called on an event, in the thread that made the call and during it: it must
+ * not allocate from the heap, fork, or wait for a lock that other code holds
+ * around such calls. It may map and unmap memory, which is reported to it also,
+ * and subscribe with UCM_EVENT_FLAG_NO_INSTALL.
  *
  * @param event_type  One UCM_EVENT_xx.
  * @param event       What happens.
@@ -199,8 +199,8 @@ typedef void (*ucm_event_callback_t)(ucm_event_type_t event_type,
                                      ucm_event_t *event, void *arg);
 
 /**
- * Replaces the settings. To be called before the first subscription; what is
- * intercepted already stays so.
+ * Replaces the settings. Call it before the first subscription; calls that are
+ * already intercepted are not affected.
  *
  * @param [in] ucm_opts  All settings; copied.
  */
@@ -210,9 +210,10 @@ void ucm_set_global_opts(const ucm_global_config_t *ucm_opts);
  * Subscribes to events, and starts to intercept what they need.
  *
  * Subscribers are called in the order of rising priority. The call itself is
- * made at priority 0: those below see a call before it is made (one that makes
- * the call itself sets its result), the others see its result. Among
- * UCM_EVENT_VM_xx and UCM_EVENT_MEM_TYPE_xx the priority is only an order.
+ * made at priority 0: lower priorities are called before the call is made (one
+ * that makes the call itself sets its result), the others after it, with its
+ * result. Among UCM_EVENT_VM_xx and UCM_EVENT_MEM_TYPE_xx the priority is only
+ * an order.
  *
  * @param [in] events    Bits of ucm_event_type_t.
  * @param [in] priority  Place in the order.
@@ -237,22 +238,21 @@ ucs_status_t ucm_set_event_handler(int events, int priority,
 void ucm_unset_event_handler(int events, ucm_event_callback_t cb, void *arg);
 
 /**
- * Says that somebody else intercepts some events and will report them by
- * ucm_vm_mmap() and ucm_vm_munmap(); UCM does not intercept them itself then.
+ * Declares events external: other code intercepts them and reports them by
+ * ucm_vm_mmap() and ucm_vm_munmap(), and UCM does not intercept them.
  *
  * @param [in] events  Bits of ucm_event_type_t.
  */
 void ucm_set_external_event(int events);
 
-/** Takes that back. For who subscribed meanwhile nothing is intercepted; another
- *  subscription to the events begins that. */
+/** Undoes ucm_set_external_event(). Existing subscriptions do not start the
+ *  interception; the next subscription to the events does. */
 void ucm_unset_external_event(int events);
 
 /**
- * Tries whether events arrive, by mapping and unmapping a little memory.
+ * Tests whether events arrive, by mapping and unmapping a page of memory.
  *
- * @param [in] events  Events. Those that nobody asked to intercept have nothing
- *                     to arrive, and are not tried.
+ * @param [in] events  Events. Those that are not intercepted are not tested.
  *
  * @return UCS_OK if all do, UCS_ERR_UNSUPPORTED if not.
  */
@@ -285,7 +285,7 @@ void *ucm_orig_mmap(void *addr, size_t length, int prot, int flags, int fd,
 int ucm_orig_munmap(void *addr, size_t length);
 
 /**
- * mremap(); new_address counts with MREMAP_FIXED only.
+ * mremap(); new_address is used with MREMAP_FIXED only.
  *
  * @return The new address, or MAP_FAILED with errno set
  */
@@ -328,8 +328,8 @@ int ucm_orig_brk(void *addr);
 int ucm_orig_madvise(void *addr, size_t length, int advice);
 
 /*
- * The calls with events: they do the same and tell subscribers. For who
- * intercepts by other means and passes the calls on.
+ * The calls with events: they do the same and notify subscribers. For code that
+ * intercepts the calls by other means and forwards them.
  */
 
 /**
@@ -347,16 +347,16 @@ void *ucm_mmap(void *addr, size_t length, int prot, int flags, int fd,
  */
 int ucm_munmap(void *addr, size_t length);
 
-/** Reports a range that was mapped otherwise: UCM_EVENT_VM_MAPPED. */
+/** Reports a range that was mapped by other means: UCM_EVENT_VM_MAPPED. */
 void ucm_vm_mmap(void *addr, size_t length);
 
-/** Reports a range that is about to be unmapped otherwise:
+/** Reports a range that will be unmapped by other means:
  *  UCM_EVENT_VM_UNMAPPED. */
 void ucm_vm_munmap(void *addr, size_t length);
 
 /**
- * mremap(); with MREMAP_FIXED in flags, a fifth argument of type void* says
- * where to.
+ * mremap(); with MREMAP_FIXED in flags, the fifth argument, of type void*, is
+ * the new address.
  *
  * @return The new address, or MAP_FAILED with errno set
  */

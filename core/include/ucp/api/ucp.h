@@ -9,24 +9,26 @@
  * ucp_worker_create() a worker in it, ucp_ep_create() an endpoint to a peer.
  * Operations go to endpoints; ucp_worker_progress() makes them happen.
  *
- * What holds everywhere:
+ * Common rules:
  *
- * Structures with a mask. `field_mask` (or op_attr_mask, recv_attr) says which
- * members count, one bit each. A member whose bit is clear is neither read nor
- * written, so programs built against older headers keep working. In a query
- * the caller sets the mask and the library fills what it names. Unless said
- * otherwise a member that was not given takes the value 0, NULL or "unknown".
+ * Structures with a mask. `field_mask` (or op_attr_mask, recv_attr) selects the
+ * valid members, one bit each. A member whose bit is clear is neither read nor
+ * written, so programs built against older headers keep working. In a query the
+ * caller sets the mask, and the library fills the selected members. Unless
+ * stated otherwise a member that is not given has the value 0, NULL or
+ * "unknown".
  *
  * Outcome of a non-blocking operation (ucs_status_ptr_t), one of
  *   - NULL (as a status: UCS_OK): complete. No callback runs.
- *   - UCS_PTR_IS_ERR(ptr): not started, for the reason UCS_PTR_STATUS(ptr).
- *   - otherwise a request: under way. The callback, if one was given, runs
- *     once on completion; ucp_request_check_status() tells as well. A request
- *     is freed with ucp_request_free(), in the callback or any time later,
- *     except one whose memory the caller supplied.
- * Until then the buffers of the operation, lists of an iov included, belong to
- * the library: leave a source unchanged and a destination alone.
- * The parameter structure itself may go as soon as the function returns.
+ *   - UCS_PTR_IS_ERR(ptr): not started; UCS_PTR_STATUS(ptr) is the error.
+ *   - otherwise a request: in progress. The callback, if given, is called once
+ *     on completion; ucp_request_check_status() returns the state. A request
+ *     is released by ucp_request_free(), in the callback or at any time, unless
+ *     the caller supplied its memory.
+ * Until then the buffers of the operation, including the lists of an iov,
+ * belong to the library: do not write to a source, and do not access a
+ * destination. The parameter structure may be released when the function
+ * returns.
  *
  * Threads. A worker and all that belongs to it (endpoints, listeners,
  * requests, remote keys) follow ucp_worker_attr_t::thread_mode:
@@ -35,11 +37,11 @@
  *   - UCS_THREAD_MODE_MULTI: any thread at any time.
  * A context, with its memory handles, may be used by several threads at a time
  * only if ucp_params_t::mt_workers_shared was set. A configuration is used by
- * one thread at a time. Exceptions stand with the functions.
+ * one thread at a time. Exceptions are documented at the functions.
  *
- * Errors. Functions return UCS_ERR_INVALID_PARAM for arguments that cannot be
- * meant, UCS_ERR_NO_MEMORY when there is none, UCS_ERR_UNSUPPORTED for what
- * the devices at hand cannot do. These are not repeated below.
+ * Errors. Functions return UCS_ERR_INVALID_PARAM for invalid arguments,
+ * UCS_ERR_NO_MEMORY if memory cannot be allocated, UCS_ERR_UNSUPPORTED for what
+ * the devices in use do not support. These are not repeated below.
  */
 #ifndef UCP_API_UCP_H
 #define UCP_API_UCP_H
@@ -75,11 +77,11 @@ enum ucp_lib_attr_field {
     UCP_LIB_ATTR_FIELD_MAX_THREAD_LEVEL = UCS_BIT(0)
 };
 
-/** What the library as such can do. */
+/** Properties of the library. */
 typedef struct ucp_lib_attr {
     /** Members to fill, bits of ucp_lib_attr_field. */
     uint64_t          field_mask;
-    /** The most that a worker's thread_mode can be. Never changes. */
+    /** The highest thread mode that a worker can have. Constant. */
     ucs_thread_mode_t max_thread_level;
 } ucp_lib_attr_t;
 
@@ -87,22 +89,22 @@ typedef struct ucp_lib_attr {
  * Queries the properties of the library. Needs no context. Any thread may call
  * it.
  *
- * @param attr  in: field_mask; out: what it names
+ * @param attr  in: field_mask; out: the selected members
  *
  * @return UCS_OK
  */
 ucs_status_t ucp_lib_query(ucp_lib_attr_t *attr);
 
 /**
- * Gives the version of the library in use, which may be newer than
+ * Returns the version of the library in use, which may be newer than
  * UCP_API_VERSION. Any thread, any time.
  */
 void ucp_get_version(unsigned *major_version, unsigned *minor_version,
                      unsigned *release_number);
 
 /**
- * Gives the version of the library in use as "major.minor.release". The string
- * is static.
+ * Returns the version of the library in use as "major.minor.release". The
+ * string is static.
  *
  * @return The string; never NULL
  */
@@ -113,8 +115,8 @@ const char *ucp_get_version_string(void);
 /* =========================================================================
  * Configuration
  *
- * Settings for the person who runs the program: environment variables UCX_*
- * and files. Those for the program's author are ucp_params_t.
+ * Settings of the user of the program: environment variables UCX_*
+ * and files. The settings of the application are ucp_params_t.
  * ====================================================================== */
 
 /** @addtogroup UCP_CONFIG
@@ -123,13 +125,14 @@ const char *ucp_get_version_string(void);
 /**
  * Reads the settings from the environment and configuration files.
  *
- * @param env_prefix  PREFIX: reads PREFIX_UCX_* as well, before UCX_*;
+ * @param env_prefix  PREFIX: PREFIX_UCX_* takes precedence over UCX_*;
  *                    NULL: UCX_* only
- * @param filename    a further file to read; NULL: none. A file that does not
- *                    exist is no error.
- * @param config_p    where the settings go; ucp_config_release() ends them
+ * @param filename    an additional file to read; NULL: none. A missing file is
+ *                    not an error.
+ * @param config_p    receives the settings; release them by
+ *                    ucp_config_release()
  *
- * @return UCS_OK; UCS_ERR_INVALID_PARAM if a value does not parse
+ * @return UCS_OK; UCS_ERR_INVALID_PARAM if a value is invalid
  */
 ucs_status_t ucp_config_read(const char *env_prefix, const char *filename,
                              ucp_config_t **config_p);
@@ -144,10 +147,10 @@ void ucp_config_release(ucp_config_t *config);
  * @param name    the variable, with or without "UCX_"
  * @param value   written as in the environment
  *
- * @return UCS_OK; UCS_ERR_INVALID_PARAM if the value does not parse, and the
- *         old one stays. An unknown name is kept, as it may be one of a
- *         transport that is not loaded yet; if nobody claims it there is a
- *         warning later.
+ * @return UCS_OK; UCS_ERR_INVALID_PARAM if the value is invalid; the setting is
+ *         unchanged then. An unknown name is accepted, because it may be that
+ *         of a transport that is not loaded yet; if it stays unknown, a warning
+ *         is logged later.
  */
 ucs_status_t ucp_config_modify(ucp_config_t *config, const char *name,
                                const char *value);
@@ -197,8 +200,8 @@ enum ucp_params_field {
 };
 
 /**
- * What an application wants from a context. Ask for what will be used and no
- * more: features decide which devices are opened and what is set up.
+ * Features of a context. Request only those that the application uses: they
+ * determine which devices are opened.
  */
 enum ucp_feature {
     /** Tagged messages. */
@@ -216,7 +219,7 @@ enum ucp_feature {
     /** Active messages. */
     UCP_FEATURE_AM            = UCS_BIT(6),
     /**
-     * Local operations on a peer's memory, by way of a handle packed with
+     * Local operations on a peer's memory, by a handle packed with
      * UCP_MEMH_PACK_FLAG_EXPORT.
      */
     UCP_FEATURE_EXPORTED_MEMH = UCS_BIT(7),
@@ -227,48 +230,49 @@ enum ucp_feature {
     UCP_FEATURE_DEVICE        = UCS_BIT(8)
 };
 
-/** How a context shall be. Only the features are mandatory. */
+/** Parameters of a context. Only the features are mandatory. */
 typedef struct ucp_params {
     /** Members given, bits of ucp_params_field. */
     uint64_t                       field_mask;
     /** Bits of ucp_feature. Mandatory. */
     uint64_t                       features;
     /**
-     * Bytes in each request that are the application's own, beginning where
-     * the request points.
+     * Bytes in each request for the application, from the pointer of the
+     * request on.
      */
     size_t                         request_size;
-    /** Prepares those bytes, once for each piece of memory. */
+    /** Initializes those bytes, once for each allocated request. */
     ucp_request_init_callback_t    request_init;
     /** Undoes @a request_init. */
     ucp_request_cleanup_callback_t request_cleanup;
     /**
-     * Bits of a tag which by themselves tell the sender. Receives and probes
+     * Bits of a tag which identify the sender. Receives and probes
      * whose mask has all of these bits (any tag of one sender), or all others
-     * (one tag of any sender), are then hashed, so that their time does not grow
-     * with the number of receives and messages. It changes no result. 0, the
-     * default, and all bits: no such hash.
+     * (one tag of any sender), are then hashed, so that their time does not
+     * grow with the number of receives and messages. It changes no result. 0,
+     * the default, and all bits: no such hash.
      */
     uint64_t                       tag_sender_mask;
     /**
-     * Non-zero: workers of this context run in different threads, so that the
-     * context has to lock. One worker used by many threads does not need it.
+     * Non-zero: threads use workers of this context concurrently, so that the
+     * context needs locks. A single worker that is used by many threads does
+     * not need it.
      */
     int                            mt_workers_shared;
     /**
-     * How many endpoints there will be, such as the processes of the job; a
+     * Expected number of endpoints, for example of the processes of the job; a
      * hint. UCX_NUM_EPS overrides it.
      */
     size_t                         estimated_num_eps;
     /** Processes on this machine; a hint. UCX_NUM_PPN overrides it. */
     size_t                         estimated_num_ppn;
     /**
-     * For people and tools; copied, and perhaps changed to be unique: see
-     * ucp_context_attr_t::name. Default: made up.
+     * For messages and tools; copied, and possibly changed to be unique: see
+     * ucp_context_attr_t::name. Default: generated.
      */
     const char                     *name;
     /**
-     * Which of the processes on this machine this one is, from 0; a hint.
+     * Index of this process among those on this machine, from 0; a hint.
      * UCX_LOCAL_NODE_ID overrides it. Of network devices that are equally good
      * for a peer, processes with different numbers select different ones.
      */
@@ -289,7 +293,7 @@ enum ucp_context_attr_field {
     UCP_ATTR_FIELD_DEVICE_COUNTER_SIZE = UCS_BIT(4)
 };
 
-/** How a context is. */
+/** Attributes of a context. */
 typedef struct ucp_context_attr {
     /** Members to fill, bits of ucp_context_attr_field. */
     uint64_t          field_mask;
@@ -305,20 +309,20 @@ typedef struct ucp_context_attr {
     /** Name of the context, zero-terminated. */
     char              name[UCP_ENTITY_NAME_MAX];
     /**
-     * Bytes of a counter for operations started from device code. 0: there are
-     * none, and ucp_init() refuses UCP_FEATURE_DEVICE.
+     * Bytes of a counter for operations started from device code. 0: not
+     * supported, and ucp_init() rejects UCP_FEATURE_DEVICE.
      */
     size_t            device_counter_size;
 } ucp_context_attr_t;
 
 /**
- * Makes a context, checking that the library speaks the version of the
+ * Creates a context, and checks that the library supports the version of the
  * interface that the caller was compiled for. Call ucp_init() instead, which
  * fills in that version.
  *
- * A caller of a newer minor version is warned of once a process and can use all
- * that the library knows. Bits of a field_mask that it does not know fail then,
- * here and wherever objects are made, with UCS_ERR_UNSUPPORTED.
+ * For a caller of a newer minor version a warning is logged once a process. It
+ * can use everything that the library supports. Unknown bits of a field_mask
+ * fail with UCS_ERR_UNSUPPORTED, here and where other objects are created.
  *
  * @param api_major_version  UCP_API_MAJOR of the caller
  * @param api_minor_version  UCP_API_MINOR of the caller
@@ -327,7 +331,8 @@ typedef struct ucp_context_attr {
  * @param context_p          as for ucp_init()
  *
  * @return as ucp_init(); UCS_ERR_NOT_IMPLEMENTED if the major versions differ;
- *         UCS_ERR_UNSUPPORTED if the caller is newer and uses what is not there
+ *         UCS_ERR_UNSUPPORTED if the caller is newer and uses what this library
+ *         does not support
  */
 ucs_status_t ucp_init_version(unsigned api_major_version,
                               unsigned api_minor_version,
@@ -336,17 +341,17 @@ ucs_status_t ucp_init_version(unsigned api_major_version,
                               ucp_context_h *context_p);
 
 /**
- * Makes a context: finds the devices and opens those that the features need.
+ * Creates a context: finds the devices and opens those that the features need.
  *
- * @param params     what the application wants
- * @param config     settings, read only; NULL: as ucp_config_read(NULL, NULL)
- *                   gives them
- * @param context_p  where the context goes; ucp_cleanup() ends it
+ * @param params     the parameters
+ * @param config     settings, read only; NULL: those that ucp_config_read(NULL,
+ *                   NULL) returns
+ * @param context_p  receives the context; destroy it by ucp_cleanup()
  *
- * @return UCS_OK; UCS_ERR_NO_DEVICE if nothing usable was found;
+ * @return UCS_OK; UCS_ERR_NO_DEVICE if no usable device was found;
  *         UCS_ERR_INVALID_PARAM if the features are missing or unknown;
  *         UCS_ERR_UNSUPPORTED for UCP_FEATURE_DEVICE; an error if the settings
- *         ask for what does not exist
+ *         select what does not exist
  */
 static inline ucs_status_t ucp_init(const ucp_params_t *params,
                                     const ucp_config_t *config,
@@ -362,14 +367,14 @@ void ucp_cleanup(ucp_context_h context_p);
 /**
  * Queries the attributes of a context.
  *
- * @param attr  in: field_mask; out: what it names
+ * @param attr  in: field_mask; out: the selected members
  *
  * @return UCS_OK
  */
 ucs_status_t ucp_context_query(ucp_context_h context_p,
                                ucp_context_attr_t *attr);
 
-/** Prints the devices and transports of a context, for people. */
+/** Prints the devices and transports of a context in readable form. */
 void ucp_context_print_info(const ucp_context_h context, FILE *stream);
 
 /** @} */
@@ -409,20 +414,21 @@ typedef enum {
     UCP_WORKER_FLAG_IGNORE_REQUEST_LEAK = UCS_BIT(0)
 } ucp_worker_flags_t;
 
-/** How a worker shall be. Everything is optional. */
+/** Parameters of a worker. All are optional. */
 typedef struct ucp_worker_params {
     /** Members given, bits of ucp_worker_params_field. */
     uint64_t          field_mask;
     /**
-     * Who will use the worker; default UCS_THREAD_MODE_SINGLE. What it got is
-     * ucp_worker_attr_t::thread_mode.
+     * Threads that will use the worker; default UCS_THREAD_MODE_SINGLE. The
+     * actual mode is ucp_worker_attr_t::thread_mode.
      */
     ucs_thread_mode_t thread_mode;
     /**
-     * CPUs near which resources should lie; default: the system's choice. The
-     * calling thread runs on them while the worker is made, so that memory and
-     * threads of the worker's are theirs; of devices that are equally fast those
-     * near them are selected. CPUs that the thread may not use are left out.
+     * CPUs near which resources are allocated; default: selected by the system.
+     * The calling thread runs on them while the worker is created, so that its
+     * memory and threads are local to them. Of devices that are equally fast
+     * those near them are selected. CPUs that the thread may not use are
+     * ignored.
      */
     ucs_cpu_set_t     cpu_mask;
     /** Events to wake up for, of ucp_wakeup_event_t; default: all. */
@@ -438,17 +444,17 @@ typedef struct ucp_worker_params {
     /** Bits of ucp_worker_flags_t. */
     uint64_t          flags;
     /**
-     * For people and tools; copied, and perhaps changed to be unique. Default:
-     * made up.
+     * For messages and tools; copied, and possibly changed to be unique.
+     * Default: generated.
      */
     const char        *name;
     /**
-     * Least alignment in bytes, a power of two, of the data pointer that
-     * active-message handlers are given.
+     * Minimum alignment in bytes, a power of two, of the data pointer that
+     * handlers of active messages receive.
      */
     size_t            am_alignment;
     /**
-     * Shown to servers by endpoints with UCP_EP_PARAMS_FLAGS_SEND_CLIENT_ID.
+     * Sent to servers by endpoints with UCP_EP_PARAMS_FLAGS_SEND_CLIENT_ID.
      */
     uint64_t          client_id;
 } ucp_worker_params_t;
@@ -472,8 +478,8 @@ enum ucp_worker_attr_field {
 /** Bits of ucp_worker_attr_t::address_flags. */
 typedef enum {
     /**
-     * Leave out what only reaches peers on the same machine: a shorter
-     * address, for remote peers.
+     * Omit what reaches only peers on the same machine: a shorter address, for
+     * remote peers.
      */
     UCP_WORKER_ADDRESS_FLAG_NET_ONLY = UCS_BIT(0)
 } ucp_worker_address_flags_t;
@@ -482,22 +488,22 @@ typedef enum {
 typedef struct ucp_worker_attr {
     /** Members to fill, bits of ucp_worker_attr_field. */
     uint64_t          field_mask;
-    /** Who may use the worker. */
+    /** Threads that may use the worker. */
     ucs_thread_mode_t thread_mode;
-    /** Input: what the address shall hold, ucp_worker_address_flags_t. */
+    /** Input: contents of the address, ucp_worker_address_flags_t. */
     uint32_t          address_flags;
     /**
-     * How peers reach the worker; allocated, to be given back with
+     * The address by which peers connect; allocated, release it by
      * ucp_worker_release_address().
      */
     ucp_address_t     *address;
     /** Bytes in @a address. */
     size_t            address_length;
-    /** Most bytes of header that ucp_am_send_nbx() takes. */
+    /** Maximum length of the header of ucp_am_send_nbx(). */
     size_t            max_am_header;
     /** Name of the worker, zero-terminated. */
     char              name[UCP_ENTITY_NAME_MAX];
-    /** Most bytes that ucp_request_attr_t::debug_string can need. */
+    /** Maximum length of ucp_request_attr_t::debug_string. */
     size_t            max_debug_string;
 } ucp_worker_attr_t;
 
@@ -507,11 +513,11 @@ enum ucp_worker_address_attr_field {
     UCP_WORKER_ADDRESS_ATTR_FIELD_UID = UCS_BIT(0)
 };
 
-/** What an address says about its worker. */
+/** Attributes of a worker that its address contains. */
 typedef struct ucp_worker_address_attr {
     /** Members to fill, bits of ucp_worker_address_attr_field. */
     uint64_t field_mask;
-    /** Unlike that of any other worker. */
+    /** Unique among all workers. */
     uint64_t worker_uid;
 } ucp_worker_address_attr_t;
 
@@ -519,9 +525,9 @@ typedef struct ucp_worker_address_attr {
  * Creates a worker and opens its network resources. The kernel places the
  * worker's memory near the calling thread.
  *
- * @param context   the context to make it in
- * @param params    how it shall be
- * @param worker_p  where the worker goes; ucp_worker_destroy() ends it
+ * @param context   the context
+ * @param params    the parameters
+ * @param worker_p  receives the worker; destroy it by ucp_worker_destroy()
  *
  * @return UCS_OK; UCS_ERR_INVALID_PARAM for unknown parameters;
  *         UCS_ERR_NO_MEMORY; or the error of the transport that cannot be
@@ -533,13 +539,13 @@ ucs_status_t ucp_worker_create(ucp_context_h context,
 
 /**
  * Destroys a worker and everything that belongs to it. Close its endpoints
- * first, or their peers see an error. The caller excludes any other use of the
- * worker.
+ * first, otherwise their peers see an error. The worker must not be in use by
+ * another thread.
  */
 void ucp_worker_destroy(ucp_worker_h worker);
 
 /**
- * Queries the attributes of a worker, its address among them.
+ * Queries the attributes of a worker, including its address.
  *
  * @param attr  in: field_mask and perhaps address_flags; out: the rest
  *
@@ -547,7 +553,7 @@ void ucp_worker_destroy(ucp_worker_h worker);
  */
 ucs_status_t ucp_worker_query(ucp_worker_h worker, ucp_worker_attr_t *attr);
 
-/** Prints a worker's transports, protocols and thresholds, for people. */
+/** Prints a worker's transports, protocols and thresholds in readable form. */
 void ucp_worker_print_info(ucp_worker_h worker, FILE *stream);
 
 /** Releases an address that a query of the same worker returned. */
@@ -556,21 +562,21 @@ void ucp_worker_release_address(ucp_worker_h worker, ucp_address_t *address);
 /**
  * Queries the attributes of an address, of a local or a remote worker.
  *
- * @param attr  in: field_mask; out: what it names
+ * @param attr  in: field_mask; out: the selected members
  *
- * @return UCS_OK; UCS_ERR_INVALID_PARAM if the bytes are no worker address;
+ * @return UCS_OK; UCS_ERR_INVALID_PARAM if the bytes are not a worker address;
  *         UCS_ERR_NO_MEMORY
  */
 ucs_status_t ucp_worker_address_query(ucp_address_t *address,
                                       ucp_worker_address_attr_t *attr);
 
 /**
- * Moves everything of a worker forward: sends what is queued, takes in what
- * arrived, runs callbacks. Does not wait. Nothing else makes progress, other
- * than the blocking functions, so call it until what one waits for is there;
- * never from a callback.
+ * Makes progress: sends queued operations, receives what arrived, calls
+ * callbacks. Does not block. Operations complete only in this function and in
+ * the blocking ones, so call it until the expected event has occurred. Do not
+ * call it from a callback.
  *
- * @return non-zero if something happened, in which case more may be waiting
+ * @return non-zero if something was done, and more may be pending
  */
 unsigned ucp_worker_progress(ucp_worker_h worker);
 
@@ -579,7 +585,7 @@ unsigned ucp_worker_progress(ucp_worker_h worker);
 /* =========================================================================
  * Waiting
  *
- * To sleep instead of polling; needs UCP_FEATURE_WAKEUP. Either block in
+ * Sleep instead of polling; needs UCP_FEATURE_WAKEUP. Either block in
  * ucp_worker_wait(), or watch a file descriptor along with others:
  *
  *     while (!done) {
@@ -600,9 +606,9 @@ unsigned ucp_worker_progress(ucp_worker_h worker);
  *  @{ */
 
 /**
- * Gives a file descriptor that becomes readable when an armed worker has
- * something to do. It belongs to the worker: watch it with poll(2) and the
- * like, do not read from or close it.
+ * Returns a file descriptor that becomes readable when an armed worker has
+ * something to do. It belongs to the worker: watch it by poll(2) or similar
+ * functions; do not read from it and do not close it.
  *
  * @return UCS_OK; UCS_ERR_INVALID_PARAM without UCP_FEATURE_WAKEUP;
  *         UCS_ERR_UNSUPPORTED if the worker was created with an event_fd
@@ -610,10 +616,10 @@ unsigned ucp_worker_progress(ucp_worker_h worker);
 ucs_status_t ucp_worker_get_efd(ucp_worker_h worker, int *fd);
 
 /**
- * Asks for a signal on the file descriptor at the next event. Needed before
- * each wait.
+ * Arms the file descriptor: it becomes readable at the next event. Required
+ * before each wait.
  *
- * @return UCS_OK        the descriptor will tell of the next event
+ * @return UCS_OK        the descriptor becomes readable at the next event
  * @return UCS_ERR_BUSY  events are pending: not armed, make progress first
  * @return other errors  the worker cannot be waited for
  */
@@ -621,7 +627,7 @@ ucs_status_t ucp_worker_arm(ucp_worker_h worker);
 
 /**
  * Blocks until there is an event or ucp_worker_signal() is called. Only new
- * events end the wait, so call ucp_worker_progress() until it returns 0 before.
+ * events end the wait: call ucp_worker_progress() until it returns 0 first.
  * This function makes no progress itself.
  *
  * @return UCS_OK; UCS_ERR_INVALID_PARAM without UCP_FEATURE_WAKEUP;
@@ -630,11 +636,11 @@ ucs_status_t ucp_worker_arm(ucp_worker_h worker);
 ucs_status_t ucp_worker_wait(ucp_worker_h worker);
 
 /**
- * Blocks until memory is written to or there is an event; may return early.
- * For loops that watch a variable: lets the CPU rest where it can.
+ * Blocks until memory is written to or an event occurs; may return early. For
+ * loops that poll a variable: saves power where the CPU supports it.
  *
- * @param worker   the worker whose events count
- * @param address  local memory that somebody will write to
+ * @param worker   the worker whose events end the wait
+ * @param address  local memory that is written to
  */
 void ucp_worker_wait_mem(ucp_worker_h worker, void *address);
 
@@ -657,8 +663,7 @@ ucs_status_t ucp_worker_signal(ucp_worker_h worker);
  *  @{ */
 
 /**
- * Members of ucp_request_param_t, and from bit 16 on wishes about how the
- * operation is done.
+ * Members of ucp_request_param_t, and from bit 16 on flags of the operation.
  */
 typedef enum {
     /** ucp_request_param_t::request */
@@ -681,13 +686,13 @@ typedef enum {
     UCP_OP_ATTR_FIELD_MEMH          = UCS_BIT(8),
 
     /**
-     * Never return NULL: give a request even if complete. A callback may then
-     * run before the function returns.
+     * Never return NULL: return a request even if the operation is complete.
+     * The callback may be called before the function returns.
      */
     UCP_OP_ATTR_FLAG_NO_IMM_CMPL    = UCS_BIT(16),
     /**
-     * Complete here early, even if the data arrives later; keeps off
-     * protocols that wait for the peer before the buffer is free.
+     * Complete early at this side, even if the data arrives later: no protocol
+     * is used that needs the peer before the buffer can be reused.
      */
     UCP_OP_ATTR_FLAG_FAST_CMPL      = UCS_BIT(17),
     /** Complete at once or fail (UCS_ERR_NO_RESOURCE); no request. */
@@ -702,13 +707,13 @@ typedef enum {
 } ucp_op_attr_t;
 
 /**
- * The optional arguments of an operation. Clear op_attr_mask and set what is
- * wanted.
+ * The optional arguments of an operation. Clear op_attr_mask and set those that
+ * are needed.
  */
 typedef struct {
-    /** Members given and wishes, bits of ucp_op_attr_t. */
+    /** Members given and flags, bits of ucp_op_attr_t. */
     uint32_t          op_attr_mask;
-    /** Flags of the particular operation; its description names them. */
+    /** Flags of the particular operation; see its description. */
     uint32_t          flags;
     /**
      * Memory for the request: points to the end of at least
@@ -732,13 +737,13 @@ typedef struct {
     ucp_datatype_t    datatype;
     /** Passed to the callback. */
     void              *user_data;
-    /** Where an atomic operation puts the old remote value. */
+    /** Receives the old remote value of an atomic operation. */
     void              *reply_buffer;
-    /** Where the buffer lies, sparing the library the search; a hint. */
+    /** Memory type of the buffer, which saves its detection; a hint. */
     ucs_memory_type_t memory_type;
     /**
-     * Where a receive that completes at once (returns NULL) says what it got.
-     * Not for stream receives, which have an argument for it.
+     * Result of a receive that completes at once (returns NULL). Not for stream
+     * receives, which have an argument for it.
      */
     union {
         /** Bytes received, for ucp_am_recv_data_nbx(). */
@@ -747,7 +752,7 @@ typedef struct {
         ucp_tag_recv_info_t *tag_info;
     } recv_info;
     /**
-     * The mapped segment in which the buffer lies, sparing the library its
+     * Handle of the mapped memory that contains the buffer, which saves its
      * registration.
      */
     ucp_mem_h         memh;
@@ -765,41 +770,41 @@ typedef enum ucp_req_attr_field {
     UCP_REQUEST_ATTR_FIELD_MEM_TYPE         = UCS_BIT(3)
 } ucp_req_attr_field;
 
-/** How a request is. */
+/** Attributes of a request. */
 typedef struct {
     /** Members given or to fill, bits of ucp_req_attr_field. */
     uint64_t          field_mask;
     /**
-     * The caller's space for a description of the chosen protocol and
-     * transports, for people.
+     * Buffer of the caller for a description of the protocol and the
+     * transports.
      */
     char              *debug_string;
     /**
-     * Input: bytes of that space; a longer text is cut off.
-     * ucp_worker_attr_t::max_debug_string is always enough.
+     * Input: size of that buffer; a longer text is truncated.
+     * ucp_worker_attr_t::max_debug_string is always sufficient.
      */
     size_t            debug_string_size;
     /** As ucp_request_check_status() returns it. */
     ucs_status_t      status;
-    /** Where the buffer lies, as given or found out. */
+    /** Memory type of the buffer, as given or detected. */
     ucs_memory_type_t mem_type;
 } ucp_request_attr_t;
 
 /**
  * Queries the attributes of a request.
  *
- * @param attr  in: field_mask and the space for the string; out: the rest
+ * @param attr  in: field_mask and the buffer for the string; out: the rest
  *
- * @return UCS_OK; UCS_ERR_INVALID_PARAM if the text is asked for without its
+ * @return UCS_OK; UCS_ERR_INVALID_PARAM if the string is requested without its
  *         size
  */
 ucs_status_t ucp_request_query(void *request, ucp_request_attr_t *attr);
 
 /**
- * Tells whether a request has completed. Makes no progress. Works for any
+ * Checks whether a request has completed. Makes no progress. Works for any
  * operation.
  *
- * @return UCS_INPROGRESS while under way, else how the operation ended
+ * @return UCS_INPROGRESS until it completes, then the status of the operation
  */
 ucs_status_t ucp_request_check_status(void *request);
 
@@ -826,10 +831,9 @@ ucs_status_t ucp_tag_recv_request_test(void *request,
 ucs_status_t ucp_stream_recv_request_test(void *request, size_t *length_p);
 
 /**
- * Tries to end an operation. Either it is ended, and completes with
- * UCS_ERR_CANCELED, or it was too late, and it completes as if nothing had
- * been asked. In both cases the callback runs (perhaps from within this call)
- * and the request is freed as usual.
+ * Tries to cancel an operation. It completes with UCS_ERR_CANCELED, or, if it
+ * is too late, as without this call. In both cases the callback is called
+ * (possibly by this function), and the request is released as usual.
  *
  * @param worker   the worker of the operation
  * @param request  the operation
@@ -837,8 +841,8 @@ ucs_status_t ucp_stream_recv_request_test(void *request, size_t *length_p);
 void ucp_request_cancel(ucp_worker_h worker, void *request);
 
 /**
- * Releases a request. One that is under way completes by itself, but its
- * callback is not called; its buffers stay in use until then.
+ * Releases a request. An operation in progress completes, but its callback is
+ * not called; its buffers stay in use until then.
  */
 void ucp_request_free(void *request);
 
@@ -861,15 +865,15 @@ enum ucp_listener_params_field {
     UCP_LISTENER_PARAM_FIELD_CONN_HANDLER   = UCS_BIT(2)
 };
 
-/** How a listener shall be: the address and one of the handlers. */
+/** Parameters of a listener: the address and one of the handlers. */
 typedef struct ucp_listener_params {
     /** Members given, bits of ucp_listener_params_field. */
     uint64_t                      field_mask;
-    /** Where to listen; port 0 picks a free one. Mandatory. */
+    /** Address to listen on; port 0 selects a free one. Mandatory. */
     ucs_sock_addr_t               sockaddr;
-    /** Runs for each connection made; deprecated. */
+    /** Called for each connection; deprecated. */
     ucp_listener_accept_handler_t accept_handler;
-    /** Runs for each client that asks; it accepts or rejects. */
+    /** Called for each connection request; it accepts or rejects. */
     ucp_listener_conn_handler_t   conn_handler;
 } ucp_listener_params_t;
 
@@ -879,11 +883,11 @@ enum ucp_listener_attr_field {
     UCP_LISTENER_ATTR_FIELD_SOCKADDR = UCS_BIT(0)
 };
 
-/** How a listener is. */
+/** Attributes of a listener. */
 typedef struct ucp_listener_attr {
     /** Members to fill, bits of ucp_listener_attr_field. */
     uint64_t                field_mask;
-    /** Where it listens, with the port that was picked. */
+    /** Address that it listens on, with the selected port. */
     struct sockaddr_storage sockaddr;
 } ucp_listener_attr_t;
 
@@ -895,7 +899,7 @@ enum ucp_conn_request_attr_field {
     UCP_CONN_REQUEST_ATTR_FIELD_CLIENT_ID   = UCS_BIT(1)
 };
 
-/** Who asks for a connection. */
+/** Attributes of a connection request. */
 typedef struct ucp_conn_request_attr {
     /** Members to fill, bits of ucp_conn_request_attr_field. */
     uint64_t                field_mask;
@@ -909,20 +913,21 @@ typedef struct ucp_conn_request_attr {
 } ucp_conn_request_attr_t;
 
 /**
- * Starts to listen. Clients are served by progress of the worker.
+ * Starts to listen. Progress of the worker handles connection requests.
  *
  * @param worker      the worker to listen on
- * @param params      where, and what to call
- * @param listener_p  where the listener goes; ucp_listener_destroy() ends it
+ * @param params      the address and the handler
+ * @param listener_p  receives the listener; destroy it by
+ *                    ucp_listener_destroy()
  *
- * @return UCS_OK; UCS_ERR_BUSY if the address is taken
+ * @return UCS_OK; UCS_ERR_BUSY if the address is in use
  */
 ucs_status_t ucp_listener_create(ucp_worker_h worker,
                                  const ucp_listener_params_t *params,
                                  ucp_listener_h *listener_p);
 
 /**
- * Stops listening. Endpoints of accepted clients stay. Connection requests
+ * Stops listening. Endpoints of accepted clients remain. Connection requests
  * without an answer are rejected, and their handles are no longer valid.
  */
 void ucp_listener_destroy(ucp_listener_h listener);
@@ -930,7 +935,7 @@ void ucp_listener_destroy(ucp_listener_h listener);
 /**
  * Queries the attributes of a listener.
  *
- * @param attr  in: field_mask; out: what it names
+ * @param attr  in: field_mask; out: the selected members
  *
  * @return UCS_OK; or the error of the connection manager
  */
@@ -940,7 +945,7 @@ ucs_status_t ucp_listener_query(ucp_listener_h listener,
 /**
  * Queries the attributes of a connection request.
  *
- * @param attr  in: field_mask; out: what it names
+ * @param attr  in: field_mask; out: the selected members
  *
  * @return UCS_OK
  */
@@ -950,8 +955,8 @@ ucs_status_t ucp_conn_request_query(ucp_conn_request_h conn_request,
 /**
  * Rejects a client; its error handler runs with UCS_ERR_REJECTED.
  *
- * @param listener      the listener that the client came to
- * @param conn_request  the client; must not be used afterwards
+ * @param listener      the listener of the request
+ * @param conn_request  the request; it is no longer valid afterwards
  *
  * @return UCS_OK; UCS_ERR_INVALID_PARAM if the request is not one of this
  *         listener
@@ -996,17 +1001,17 @@ enum ucp_ep_params_flags_field {
     UCP_EP_PARAMS_FLAGS_CLIENT_SERVER  = UCS_BIT(0),
     /**
      * If the address is that of the endpoint's own worker, connect to the next
-     * endpoint created in the same way instead of to itself. Matters to what
-     * names an endpoint at the peer, such as streams.
+     * endpoint created in the same way instead of to itself. Relevant for
+     * streams and other operations between two endpoints.
      */
     UCP_EP_PARAMS_FLAGS_NO_LOOPBACK    = UCS_BIT(1),
-    /** Show the server ucp_worker_params_t::client_id. */
+    /** Send ucp_worker_params_t::client_id to the server. */
     UCP_EP_PARAMS_FLAGS_SEND_CLIENT_ID = UCS_BIT(2)
 };
 
 /**
- * How an endpoint shall be. Exactly one of @a address, @a sockaddr and
- * @a conn_request says whom it connects to.
+ * Parameters of an endpoint. Exactly one of @a address, @a sockaddr and @a
+ * conn_request selects the peer.
  */
 struct ucp_ep_params {
     /** Members given, bits of ucp_ep_params_field. */
@@ -1015,34 +1020,36 @@ struct ucp_ep_params {
     const ucp_address_t     *address;
     /** Default UCP_ERR_HANDLING_MODE_NONE. */
     ucp_err_handling_mode_t err_mode;
-    /** Runs when the connection is lost; see @a err_mode. */
+    /** Called when the peer is lost; see @a err_mode. */
     ucp_err_handler_t       err_handler;
     /**
-     * Given to the error handler, in place of its own argument, and by
+     * Passed to the error handler instead of its own argument, and returned by
      * ucp_stream_worker_poll() and ucp_ep_query().
      */
     void                    *user_data;
     /** Bits of ucp_ep_params_flags_field. */
     unsigned                flags;
-    /** Where the peer listens; needs UCP_EP_PARAMS_FLAGS_CLIENT_SERVER. */
+    /** Address of the peer's listener; needs
+     *  UCP_EP_PARAMS_FLAGS_CLIENT_SERVER. */
     ucs_sock_addr_t         sockaddr;
-    /** The client to accept; used up, even on failure. */
+    /** The connection request to accept; released, even on failure. */
     ucp_conn_request_h      conn_request;
     /**
-     * For people and tools; copied, and perhaps changed to be unique. Default:
-     * made up.
+     * For messages and tools; copied, and possibly changed to be unique.
+     * Default: generated.
      */
     const char              *name;
-    /** Where to connect from, together with @a sockaddr; chooses a device. */
+    /** Local address to connect from, together with @a sockaddr; selects a
+     *  device. */
     ucs_sock_addr_t         local_sockaddr;
 };
 
 /** Bits of ucp_request_param_t::flags for ucp_ep_close_nbx(). */
 typedef enum {
     /**
-     * At once, without asking the peer; operations in flight end with
-     * UCS_ERR_CANCELED. Both sides should use UCP_ERR_HANDLING_MODE_PEER, as
-     * the peer sees the connection break. Excludes
+     * Close at once, without the peer's agreement; operations in flight end
+     * with UCS_ERR_CANCELED. Both sides should use UCP_ERR_HANDLING_MODE_PEER,
+     * because the peer sees a lost connection. Excludes
      * UCP_OP_ATTR_FLAG_NO_IMM_CMPL.
      */
     UCP_EP_CLOSE_FLAG_FORCE = UCS_BIT(0)
@@ -1063,18 +1070,18 @@ enum ucp_ep_attr_field {
 };
 
 /**
- * A transport that an endpoint uses and the device that it runs on. The
- * strings are zero-terminated and last until the endpoint is closed. Grows at
- * the end only; see ucp_transports_t::entry_size.
+ * A transport that an endpoint uses and the device that it runs on. The strings
+ * are zero-terminated and valid until the endpoint is closed. Members are only
+ * added at the end; see ucp_transports_t::entry_size.
  */
 typedef struct {
     const char *transport_name; /**< for example "tcp" */
     const char *device_name;    /**< for example "eth0" */
 } ucp_transport_entry_t;
 
-/** The caller's space for a list of transports. */
+/** Buffer of the caller for a list of transports. */
 typedef struct {
-    /** An array of the caller's. */
+    /** An array of the caller. */
     ucp_transport_entry_t *entries;
     /** In: how many entries fit; out: how many were filled. */
     unsigned              num_entries;
@@ -1082,17 +1089,17 @@ typedef struct {
     size_t                entry_size;
 } ucp_transports_t;
 
-/** How an endpoint is. */
+/** Attributes of an endpoint. */
 typedef struct ucp_ep_attr {
     /** Members to fill, bits of ucp_ep_attr_field. */
     uint64_t                field_mask;
     /** Name of the endpoint, zero-terminated. */
     char                    name[UCP_ENTITY_NAME_MAX];
-    /** This end; exists only if connected by socket address. */
+    /** Local address; only if connected by socket address. */
     struct sockaddr_storage local_sockaddr;
-    /** The peer's end; exists only if connected by socket address. */
+    /** Address of the peer; only if connected by socket address. */
     struct sockaddr_storage remote_sockaddr;
-    /** What the endpoint communicates through; the caller sets it up. */
+    /** Transports of the endpoint; the caller provides the array. */
     ucp_transports_t        transports;
     /** ucp_ep_params_t::user_data */
     void                    *user_data;
@@ -1127,40 +1134,40 @@ typedef struct {
 } ucp_ep_evaluate_perf_attr_t;
 
 /**
- * Makes an endpoint and begins to connect it. Returns without waiting for the
- * peer; operations may start at once and are queued until connected. What goes
- * wrong later reaches the error handler.
+ * Creates an endpoint and starts to connect it. Returns without waiting for the
+ * peer; operations may start at once and are queued until it is connected.
+ * Later errors are reported to the error handler.
  *
  * @param worker  the worker that the endpoint belongs to
- * @param params  the peer, and how the endpoint shall be
- * @param ep_p    where the endpoint goes; ucp_ep_close_nbx() ends it
+ * @param params  the peer and other parameters
+ * @param ep_p    receives the endpoint; close it by ucp_ep_close_nbx()
  *
- * @return UCS_OK; UCS_ERR_UNREACHABLE if no transport leads to the peer;
- *         UCS_ERR_INVALID_ADDR if the address is damaged
+ * @return UCS_OK; UCS_ERR_UNREACHABLE if no transport reaches the peer;
+ *         UCS_ERR_INVALID_ADDR if the address is invalid
  */
 ucs_status_t ucp_ep_create(ucp_worker_h worker, const ucp_ep_params_t *params,
                            ucp_ep_h *ep_p);
 
 /**
- * Closes an endpoint: by default after everything issued on it has completed,
- * or at once with UCP_EP_CLOSE_FLAG_FORCE. The endpoint must not be used
- * afterwards, whatever is returned.
+ * Closes an endpoint: by default after all its operations have completed, or at
+ * once with UCP_EP_CLOSE_FLAG_FORCE. The endpoint must not be used afterwards,
+ * even if an error is returned.
  *
  * @param param  flags: ucp_ep_close_flags_t; callback: cb.send
  *
- * @return NULL if the operation is complete, a request if it is under way, or
- *         an error as a pointer. An error says how the connection ended; the
- *         endpoint is closed all the same
+ * @return NULL if the operation is complete, a request if it is in progress, or
+ *         an error as a pointer. An error is the reason why the connection
+ *         ended; the endpoint is closed in any case
  */
 ucs_status_ptr_t ucp_ep_close_nbx(ucp_ep_h ep,
                                   const ucp_request_param_t *param);
 
 /**
- * Tells how an endpoint is.
+ * Queries the attributes of an endpoint.
  *
- * @param attr  in: field_mask and the space for transports; out: the rest
+ * @param attr  in: field_mask and the array of transports; out: the rest
  *
- * @return UCS_OK; UCS_ERR_NOT_CONNECTED if a socket address is asked for and
+ * @return UCS_OK; UCS_ERR_NOT_CONNECTED if a socket address is requested and
  *         the endpoint has none
  */
 ucs_status_t ucp_ep_query(ucp_ep_h ep, ucp_ep_attr_t *attr);
@@ -1169,7 +1176,7 @@ ucs_status_t ucp_ep_query(ucp_ep_h ep, ucp_ep_attr_t *attr);
  * Estimates the duration of an operation on an endpoint.
  *
  * @param param  what to estimate
- * @param attr   in: field_mask; out: what it names
+ * @param attr   in: field_mask; out: the selected members
  *
  * @return UCS_OK; UCS_ERR_NOT_CONNECTED while a client's endpoint is not
  *         connected yet; UCS_ERR_INVALID_PARAM without a size or a result
@@ -1178,7 +1185,7 @@ ucs_status_t ucp_ep_evaluate_perf(ucp_ep_h ep,
                                   const ucp_ep_evaluate_perf_param_t *param,
                                   ucp_ep_evaluate_perf_attr_t *attr);
 
-/** Prints an endpoint's transports and thresholds, for people. */
+/** Prints an endpoint's transports and thresholds in readable form. */
 void ucp_ep_print_info(ucp_ep_h ep, FILE *stream);
 
 /** @} */
@@ -1192,7 +1199,7 @@ void ucp_ep_print_info(ucp_ep_h ep, FILE *stream);
 
 /** The kinds of datatype: the low bits of a ucp_datatype_t. */
 enum ucp_dt_type {
-    /** Elements one after the other. */
+    /** Contiguous elements. */
     UCP_DATATYPE_CONTIG     = 0,
     /** Elements at a fixed distance; reserved. */
     UCP_DATATYPE_STRIDED    = 1,
@@ -1200,7 +1207,7 @@ enum ucp_dt_type {
     UCP_DATATYPE_IOV        = 2,
     /** Packed and unpacked by functions of the application. */
     UCP_DATATYPE_GENERIC    = 7,
-    /** How many low bits tell the kind. */
+    /** Number of low bits that contain the kind. */
     UCP_DATATYPE_SHIFT      = 3,
     /** Those bits. */
     UCP_DATATYPE_CLASS_MASK = UCS_MASK(UCP_DATATYPE_SHIFT)
@@ -1216,30 +1223,30 @@ enum ucp_dt_type {
 
 /**
  * The datatype of a scattered buffer: the `buffer` of an operation is an array
- * of ucp_dt_iov_t and `count` its number of entries. A message that does not
- * fill it may end anywhere.
+ * of ucp_dt_iov_t and `count` its number of entries. A shorter message may end
+ * at any byte.
  */
 #define ucp_dt_make_iov() ((ucp_datatype_t)UCP_DATATYPE_IOV)
 
 /**
- * One piece of a scattered buffer. The array has to last until the operation
+ * One entry of a scattered buffer. The array must be valid until the operation
  * completes.
  */
 typedef struct ucp_dt_iov {
-    /** Not looked at if @a length is 0. */
+    /** Ignored if @a length is 0. */
     void   *buffer;
     /** Bytes. */
     size_t length;
 } ucp_dt_iov_t;
 
 /**
- * The functions of a generic datatype. For each operation one state is made by
- * start_pack or start_unpack, used, and ended by finish. They run from within
- * operations and progress, and start none themselves.
+ * The functions of a generic datatype. Each operation creates one state by
+ * start_pack or start_unpack and releases it by finish. They are called from
+ * operations and from progress, and must not call UCP.
  */
 typedef struct ucp_generic_dt_ops {
     /**
-     * Begins to send.
+     * Starts a send.
      *
      * @param context  as given to ucp_dt_create_generic()
      * @param buffer   the buffer of the operation
@@ -1248,36 +1255,36 @@ typedef struct ucp_generic_dt_ops {
      */
     void *(*start_pack)(void *context, const void *buffer, size_t count);
 
-    /** Begins to receive; as start_pack. */
+    /** Starts a receive; see start_pack. */
     void *(*start_unpack)(void *context, void *buffer, size_t count);
 
-    /** Gives the bytes that all the elements make when packed. */
+    /** Returns the size of all packed elements in bytes. */
     size_t (*packed_size)(void *state);
 
     /**
      * Packs a part.
      *
      * @param state       of start_pack
-     * @param offset      where the part begins in the packed data, in bytes
+     * @param offset      offset of the part in the packed data, in bytes
      * @param dest        where it goes
-     * @param max_length  most bytes to write
-     * @return bytes written, no more than @a max_length
+     * @param max_length  maximum number of bytes to write
+     * @return number of bytes written, at most @a max_length
      */
     size_t (*pack)(void *state, size_t offset, void *dest, size_t max_length);
 
     /**
-     * Unpacks a part; parts may come in any order.
+     * Unpacks a part; parts may arrive in any order.
      *
      * @param state   of start_unpack
-     * @param offset  where the part begins in the packed data, in bytes
+     * @param offset  offset of the part in the packed data, in bytes
      * @param src     the part
      * @param length  its bytes
-     * @return UCS_OK, or the error with which the receive shall complete
+     * @return UCS_OK, or the error with which the receive completes
      */
     ucs_status_t (*unpack)(void *state, size_t offset, const void *src,
                            size_t length);
 
-    /** Ends a state. */
+    /** Releases a state. */
     void (*finish)(void *state);
 } ucp_generic_dt_ops_t;
 
@@ -1291,7 +1298,7 @@ enum ucp_datatype_attr_field {
     UCP_DATATYPE_ATTR_FIELD_COUNT       = UCS_BIT(2)
 };
 
-/** How a datatype is, for a certain buffer. */
+/** Attributes of a datatype, for a given buffer. */
 typedef struct ucp_datatype_attr {
     /** Members given or to fill, bits of ucp_datatype_attr_field. */
     uint64_t   field_mask;
@@ -1308,7 +1315,7 @@ typedef struct ucp_datatype_attr {
  *
  * @param ops         the functions, copied
  * @param context     passed to start_pack and start_unpack
- * @param datatype_p  where the datatype goes; ucp_dt_destroy() ends it
+ * @param datatype_p  receives the datatype; destroy it by ucp_dt_destroy()
  *
  * @return UCS_OK; UCS_ERR_INVALID_PARAM if a function is missing;
  *         UCS_ERR_NO_MEMORY
@@ -1317,8 +1324,8 @@ ucs_status_t ucp_dt_create_generic(const ucp_generic_dt_ops_t *ops,
                                    void *context, ucp_datatype_t *datatype_p);
 
 /**
- * Destroys a datatype, after all operations with it have completed. Generic
- * datatypes need it; for others it does nothing.
+ * Destroys a datatype, after all operations with it have completed. Required
+ * for generic datatypes; no effect on others.
  */
 void ucp_dt_destroy(ucp_datatype_t datatype);
 
@@ -1350,12 +1357,12 @@ ucs_status_t ucp_dt_query(ucp_datatype_t datatype, ucp_datatype_attr_t *attr);
  * @param ep      where to
  * @param buffer  the data
  * @param count   number of elements
- * @param tag     what the receiver chooses it by
+ * @param tag     the tag that receives match
  * @param param   callback: cb.send
  *
- * @return NULL if the operation is complete, a request if it is under way, or
+ * @return NULL if the operation is complete, a request if it is in progress, or
  *         an error as a pointer: UCS_ERR_NO_RESOURCE if
- *         UCP_OP_ATTR_FLAG_FORCE_IMM_CMPL is set and the message cannot leave
+ *         UCP_OP_ATTR_FLAG_FORCE_IMM_CMPL is set and the message cannot be sent
  *         at once
  */
 ucs_status_ptr_t ucp_tag_send_nbx(ucp_ep_h ep, const void *buffer, size_t count,
@@ -1365,7 +1372,7 @@ ucs_status_ptr_t ucp_tag_send_nbx(ucp_ep_h ep, const void *buffer, size_t count,
 /**
  * Like ucp_tag_send_nbx(), but completes only after a receive has matched the
  * message, which may still be in transfer. Never returns NULL. Portable
- * programs are prepared for UCS_ERR_UNSUPPORTED on endpoints with
+ * programs handle UCS_ERR_UNSUPPORTED on endpoints with
  * UCP_ERR_HANDLING_MODE_PEER.
  *
  * @return A request, or an error as a pointer: UCS_ERR_NO_RESOURCE with
@@ -1383,10 +1390,10 @@ ucs_status_ptr_t ucp_tag_send_sync_nbx(ucp_ep_h ep, const void *buffer,
  * @param buffer    where to put the data
  * @param count     number of elements that fit
  * @param tag       the tag to match
- * @param tag_mask  the bits of the tag that count; 0 matches any message
+ * @param tag_mask  the bits of the tag to compare; 0 matches any message
  * @param param     callback: cb.recv; recv_info.tag_info if NULL is returned
  *
- * @return NULL if the operation is complete, a request if it is under way, or
+ * @return NULL if the operation is complete, a request if it is in progress, or
  *         an error as a pointer: UCS_ERR_NO_RESOURCE if
  *         UCP_OP_ATTR_FLAG_FORCE_IMM_CMPL is set and no message has arrived
  */
@@ -1396,15 +1403,16 @@ ucs_status_ptr_t ucp_tag_recv_nbx(ucp_worker_h worker, void *buffer,
                                   const ucp_request_param_t *param);
 
 /**
- * Looks whether a message has come in, in whole or in part, that no receive
- * has taken. Makes no progress, so call ucp_worker_progress() in between.
+ * Checks for a message that has arrived, completely or in part, and that no
+ * receive has matched. Makes no progress, so call ucp_worker_progress() between
+ * the calls.
  *
  * @param worker    the receiver
  * @param tag       the tag to match
- * @param tag_mask  the bits of the tag that count
- * @param remove    1: take the message; it must then be received with
- *                  ucp_tag_msg_recv_nbx(). 0: only look; the result is good
- *                  for nothing but a comparison with NULL.
+ * @param tag_mask  the bits of the tag to compare
+ * @param remove    1: remove the message from the queue; it must then be
+ *                  received by ucp_tag_msg_recv_nbx(). 0: leave it in the
+ *                  queue; the result can only be compared with NULL.
  * @param info      filled if there is a message
  *
  * @return NULL if there is none
@@ -1414,12 +1422,12 @@ ucp_tag_message_h ucp_tag_probe_nb(ucp_worker_h worker, ucp_tag_t tag,
                                    ucp_tag_recv_info_t *info);
 
 /**
- * Receives a message that ucp_tag_probe_nb() took.
+ * Receives a message that ucp_tag_probe_nb() removed from the queue.
  *
  * @param message  the message; must not be used afterwards. The rest as in
  *                 ucp_tag_recv_nbx().
  *
- * @return NULL if the operation is complete, a request if it is under way, or
+ * @return NULL if the operation is complete, a request if it is in progress, or
  *         an error as a pointer
  */
 ucs_status_ptr_t ucp_tag_msg_recv_nbx(ucp_worker_h worker, void *buffer,
@@ -1439,10 +1447,10 @@ ucs_status_ptr_t ucp_tag_msg_recv_nbx(ucp_worker_h worker, void *buffer,
 
 /** Bits of ucp_am_handler_param_t::flags. */
 enum ucp_am_cb_flags {
-    /** One call for each message, with all of it. */
+    /** One call for each message, with the complete message. */
     UCP_AM_FLAG_WHOLE_MSG       = UCS_BIT(0),
     /**
-     * The handler may always keep the data: every call that brings data has
+     * The handler may always keep the data: every call with data has
      * UCP_AM_RECV_ATTR_FLAG_DATA set.
      */
     UCP_AM_FLAG_PERSISTENT_DATA = UCS_BIT(1)
@@ -1450,13 +1458,14 @@ enum ucp_am_cb_flags {
 
 /** Bits of ucp_request_param_t::flags for ucp_am_send_nbx(). */
 enum ucp_send_am_flags {
-    /** Give the handler an endpoint that leads back. */
+    /** Pass an endpoint to the sender to the handler, for replies. */
     UCP_AM_SEND_FLAG_REPLY       = UCS_BIT(0),
-    /** Send the data along, whatever its size. Excludes RNDV. */
+    /** Use an eager protocol for any size. Excludes RNDV. */
     UCP_AM_SEND_FLAG_EAGER       = UCS_BIT(1),
-    /** Let the receiver fetch the data, whatever its size. */
+    /** Use rendezvous for any size. */
     UCP_AM_SEND_FLAG_RNDV        = UCS_BIT(2),
-    /** The header may go when the call returns; copied if need be. */
+    /** The header can be reused when the call returns; it is copied if
+     *  necessary. */
     UCP_AM_SEND_FLAG_COPY_HEADER = UCS_BIT(3),
     /** Former name of UCP_AM_SEND_FLAG_REPLY. */
     UCP_AM_SEND_REPLY            = UCP_AM_SEND_FLAG_REPLY
@@ -1471,7 +1480,7 @@ typedef enum {
     UCP_AM_RECV_ATTR_FIELD_REPLY_EP = UCS_BIT(0),
     /** The handler may keep the data by returning UCS_INPROGRESS. */
     UCP_AM_RECV_ATTR_FLAG_DATA      = UCS_BIT(16),
-    /** Not data but a descriptor, for ucp_am_recv_data_nbx(). */
+    /** A descriptor instead of data, for ucp_am_recv_data_nbx(). */
     UCP_AM_RECV_ATTR_FLAG_RNDV      = UCS_BIT(17)
 } ucp_am_recv_attr_t;
 
@@ -1502,9 +1511,9 @@ typedef struct ucp_am_handler_param {
 } ucp_am_handler_param_t;
 
 /**
- * Sets the handler of active messages with an id. Messages that arrive before
- * are dropped, so set handlers before peers know the worker. Does not serve
- * messages of the deprecated ucp_am_send_nb().
+ * Sets the handler of active messages with an id. Earlier messages are dropped,
+ * so set handlers before peers have the address of the worker. It does not
+ * receive messages of the deprecated ucp_am_send_nb().
  *
  * @return UCS_OK; UCS_ERR_INVALID_PARAM without UCP_FEATURE_AM, without an id,
  *         or for unknown flags; UCS_ERR_NO_MEMORY
@@ -1525,7 +1534,7 @@ ucs_status_t ucp_worker_set_am_recv_handler(
  * @param count          number of elements
  * @param param          flags: ucp_send_am_flags; callback: cb.send
  *
- * @return NULL if the operation is complete, a request if it is under way, or
+ * @return NULL if the operation is complete, a request if it is in progress, or
  *         an error as a pointer
  */
 ucs_status_ptr_t ucp_am_send_nbx(ucp_ep_h ep, unsigned id, const void *header,
@@ -1539,12 +1548,12 @@ ucs_status_ptr_t ucp_am_send_nbx(ucp_ep_h ep, unsigned id, const void *header,
  * message (UCP_AM_RECV_ATTR_FLAG_DATA), for instance to device memory.
  *
  * @param worker     the receiver
- * @param data_desc  the `data` of the handler; used up, even on failure
+ * @param data_desc  the `data` of the handler; released, even on failure
  * @param buffer     where to put the data
  * @param count      number of elements that fit
  * @param param      callback: cb.recv_am; recv_info.length if NULL is returned
  *
- * @return NULL if the operation is complete, a request if it is under way, or
+ * @return NULL if the operation is complete, a request if it is in progress, or
  *         an error as a pointer
  */
 ucs_status_ptr_t ucp_am_recv_data_nbx(ucp_worker_h worker, void *data_desc,
@@ -1597,7 +1606,7 @@ typedef struct ucp_stream_poll_ep {
  * @param count   number of elements
  * @param param   callback: cb.send
  *
- * @return NULL if the operation is complete, a request if it is under way, or
+ * @return NULL if the operation is complete, a request if it is in progress, or
  *         an error as a pointer
  */
 ucs_status_ptr_t ucp_stream_send_nbx(ucp_ep_h ep, const void *buffer,
@@ -1615,7 +1624,7 @@ ucs_status_ptr_t ucp_stream_send_nbx(ucp_ep_h ep, const void *buffer,
  *                elements
  * @param param   flags: ucp_stream_recv_flags_t; callback: cb.recv_stream
  *
- * @return NULL if the operation is complete, a request if it is under way, or
+ * @return NULL if the operation is complete, a request if it is in progress, or
  *         an error as a pointer. When NULL is returned, @a length is set
  */
 ucs_status_ptr_t ucp_stream_recv_nbx(ucp_ep_h ep, void *buffer, size_t count,
@@ -1623,14 +1632,14 @@ ucs_status_ptr_t ucp_stream_recv_nbx(ucp_ep_h ep, void *buffer, size_t count,
                                      const ucp_request_param_t *param);
 
 /**
- * Takes what is there, as bytes, in a buffer of the library: no copy, no
- * waiting.
+ * Returns the available bytes in a buffer of the library, without a copy and
+ * without waiting.
  *
  * @param ep      where from
  * @param length  bytes in the buffer
  *
  * @return NULL if there is nothing, an error, or the data itself (not a
- *         request); give it back with ucp_stream_data_release()
+ *         request); release it by ucp_stream_data_release()
  */
 ucs_status_ptr_t ucp_stream_recv_data_nb(ucp_ep_h ep, size_t *length);
 
@@ -1641,11 +1650,11 @@ void ucp_stream_data_release(ucp_ep_h ep, void *data);
  * Finds endpoints that have data to receive. Makes no progress.
  *
  * @param worker    whose endpoints
- * @param poll_eps  an array of the caller's
+ * @param poll_eps  an array of the caller
  * @param max_eps   how many fit
  * @param flags     0
  *
- * @return how many there are in the array, or a negative ucs_status_t
+ * @return number of entries in the array, or a negative ucs_status_t
  */
 ssize_t ucp_stream_worker_poll(ucp_worker_h worker,
                                ucp_stream_poll_ep_t *poll_eps, size_t max_eps,
@@ -1656,9 +1665,9 @@ ssize_t ucp_stream_worker_poll(ucp_worker_h worker,
 /* =========================================================================
  * Memory
  *
- * Mapping makes memory known to the devices, so that they reach it without the
+ * Mapping registers memory with the devices, so that they access it without the
  * CPU. The owner packs the handle and sends the bytes to a peer, which unpacks
- * them on its endpoint to the owner and then puts, gets and operates.
+ * them on its endpoint to the owner and then uses put, get and atomics.
  * ====================================================================== */
 
 /** @addtogroup UCP_MEM
@@ -1682,22 +1691,24 @@ enum ucp_mem_map_params_field {
 
 /** Bits of ucp_mem_map_params_t::flags. */
 enum {
-    /** Map fast; pages may be filled in when first used. */
+    /** Return early; pages may be mapped at their first use. */
     UCP_MEM_MAP_NONBLOCK       = UCS_BIT(0),
-    /** Allocate the memory as well; the address is a hint. */
+    /** Allocate the memory also; the address is a hint. */
     UCP_MEM_MAP_ALLOCATE       = UCS_BIT(1),
-    /** Allocate exactly at the address, which lies on a page boundary. */
+    /** Allocate exactly at the address, which must be a multiple of the page
+     *  size. */
     UCP_MEM_MAP_FIXED          = UCS_BIT(2),
     /**
-     * Try to give equal remote keys to segments mapped alike in different
-     * processes; ucp_rkey_compare() tells, and one key then does for all.
+     * Try to use equal remote keys for segments that several processes map in
+     * the same way; ucp_rkey_compare() compares them, and one key is then valid
+     * for all.
      */
     UCP_MEM_MAP_SYMMETRIC_RKEY = UCS_BIT(3),
-    /** Fill in and pin all pages now. Excludes NONBLOCK. */
+    /** Map and pin all pages now. Excludes NONBLOCK. */
     UCP_MEM_MAP_LOCK           = UCS_BIT(4)
 };
 
-/** Bits of ucp_mem_map_params_t::prot: what is allowed, and to whom. */
+/** Bits of ucp_mem_map_params_t::prot: allowed accesses. */
 enum {
     UCP_MEM_MAP_PROT_LOCAL_READ   = UCS_BIT(0),
     UCP_MEM_MAP_PROT_LOCAL_WRITE  = UCS_BIT(1),
@@ -1709,22 +1720,22 @@ enum {
 typedef struct ucp_mem_map_params {
     /** Members given, bits of ucp_mem_map_params_field. */
     uint64_t          field_mask;
-    /** Where the segment begins; see ucp_mem_map(). */
+    /** Start of the segment; see ucp_mem_map(). */
     void              *address;
-    /** Its bytes. Mandatory, except with @a exported_memh_buffer. */
+    /** Length in bytes. Mandatory, except with @a exported_memh_buffer. */
     size_t            length;
     /** UCP_MEM_MAP_NONBLOCK, ... */
     unsigned          flags;
     /** UCP_MEM_MAP_PROT_LOCAL_READ, ...; default: all. */
     unsigned          prot;
     /**
-     * What to allocate, default UCS_MEMORY_TYPE_HOST; of memory that exists, a
-     * hint, default: found out.
+     * Type of memory to allocate, default UCS_MEMORY_TYPE_HOST; for existing
+     * memory a hint, default: detected.
      */
     ucs_memory_type_t memory_type;
     /**
-     * What a peer packed with UCP_MEMH_PACK_FLAG_EXPORT: map its segment for
-     * local operations. The bytes may go when the call returns.
+     * Bytes that a peer packed with UCP_MEMH_PACK_FLAG_EXPORT: map its segment
+     * for local operations. The buffer can be released when the call returns.
      */
     const void        *exported_memh_buffer;
 } ucp_mem_map_params_t;
@@ -1739,15 +1750,15 @@ enum ucp_mem_attr_field {
     UCP_MEM_ATTR_FIELD_MEM_TYPE = UCS_BIT(2)
 };
 
-/** How a mapped segment is. */
+/** Attributes of a mapped segment. */
 struct ucp_mem_attr {
     /** Members to fill, bits of ucp_mem_attr_field. */
     uint64_t          field_mask;
-    /** Where it begins. */
+    /** Start address. */
     void              *address;
-    /** Its bytes; may be more than asked for. */
+    /** Length in bytes; may be more than requested. */
     size_t            length;
-    /** What kind of memory it is. */
+    /** Memory type. */
     ucs_memory_type_t mem_type;
 };
 
@@ -1761,11 +1772,11 @@ enum ucp_mem_advise_params_field {
     UCP_MEM_ADVISE_PARAM_FIELD_ADVICE  = UCS_BIT(2)
 };
 
-/** How memory will be used. */
+/** Expected use of memory. */
 typedef enum ucp_mem_advice {
-    /** Nothing special. */
+    /** No advice. */
     UCP_MADV_NORMAL = 0,
-    /** Soon: fill in now what UCP_MEM_MAP_NONBLOCK left for later. */
+    /** Used soon: map the pages now that UCP_MEM_MAP_NONBLOCK deferred. */
     UCP_MADV_WILLNEED
 } ucp_mem_advice_t;
 
@@ -1773,7 +1784,7 @@ typedef enum ucp_mem_advice {
 typedef struct ucp_mem_advise_params {
     /** Members given, bits of ucp_mem_advise_params_field. */
     uint64_t         field_mask;
-    /** Where the memory begins, inside the segment. */
+    /** Start of the memory, inside the segment. */
     void             *address;
     /** Its bytes. */
     size_t           length;
@@ -1805,20 +1816,20 @@ typedef struct ucp_memh_pack_params {
     uint64_t flags;
 } ucp_memh_pack_params_t;
 
-/** How to release a packed memory handle; nothing to choose as yet. */
+/** Parameters to release a packed memory handle; none is defined. */
 typedef struct ucp_memh_buffer_release_params {
     /** 0 */
     uint64_t field_mask;
 } ucp_memh_buffer_release_params_t;
 
-/** How to compare remote keys; nothing to choose as yet. */
+/** Parameters to compare remote keys; none is defined. */
 typedef struct ucp_rkey_compare_params {
     /** 0 */
     uint64_t field_mask;
 } ucp_rkey_compare_params_t;
 
 /**
- * Maps memory, allocating it if asked to. By address and flags:
+ * Maps memory, and allocates it if requested. By address and flags:
  *
  *     address | ALLOCATE | FIXED | result
  *     NULL    | no       | no    | error unless length is 0
@@ -1828,12 +1839,12 @@ typedef struct ucp_rkey_compare_params {
  *     given   | yes      | yes   | allocates at the address, or fails
  *     other combinations         | error
  *
- * The same memory may be mapped more than once. ucp_mem_query() tells where
- * allocated memory lies.
+ * The same memory may be mapped more than once. ucp_mem_query() returns the
+ * address of allocated memory.
  *
  * @param context  the context to map in
  * @param params   what to map
- * @param memh_p   where the handle goes; ucp_mem_unmap() ends it
+ * @param memh_p   receives the handle; unmap it by ucp_mem_unmap()
  *
  * @return UCS_OK; UCS_ERR_INVALID_PARAM for a combination marked "error";
  *         UCS_ERR_NO_MEMORY if it cannot be allocated; UCS_ERR_UNSUPPORTED if
@@ -1843,8 +1854,8 @@ ucs_status_t ucp_mem_map(ucp_context_h context,
                          const ucp_mem_map_params_t *params, ucp_mem_h *memh_p);
 
 /**
- * Unmaps memory, and frees it if ucp_mem_map() allocated it. No operation may
- * use it, here or at a peer; remote keys of it become invalid.
+ * Unmaps memory, and frees it if ucp_mem_map() allocated it. No operation of
+ * this process or of a peer may use it; its remote keys become invalid.
  *
  * @param context  the context it was mapped in
  * @param memh     the handle
@@ -1857,7 +1868,7 @@ ucs_status_t ucp_mem_unmap(ucp_context_h context, ucp_mem_h memh);
 /**
  * Queries the attributes of mapped memory.
  *
- * @param attr  in: field_mask; out: what it names
+ * @param attr  in: field_mask; out: the selected members
  *
  * @return UCS_OK
  */
@@ -1874,8 +1885,8 @@ void ucp_mem_print_info(const char *mem_spec, ucp_context_h context,
                         FILE *stream);
 
 /**
- * Advises how memory is going to be used. It affects performance only, and may
- * do nothing.
+ * States the expected use of memory. It affects performance only, and may have
+ * no effect.
  *
  * @param context  the context it was mapped in
  * @param memh     the segment
@@ -1889,14 +1900,15 @@ ucs_status_t ucp_mem_advise(ucp_context_h context, ucp_mem_h memh,
 
 /**
  * Packs a memory handle into bytes for a peer; any architecture can read them.
- * The application sends them. A process that has them can access the memory.
+ * The application sends them to the peer. Every process that has them can
+ * access the memory.
  *
  * @param memh           the segment
  * @param params         for ucp_ep_rkey_unpack() by default, or see
  *                       UCP_MEMH_PACK_FLAG_EXPORT
- * @param buffer_p       where the bytes go; to be given back with
+ * @param buffer_p       receives the bytes; release them by
  *                       ucp_memh_buffer_release()
- * @param buffer_size_p  where their number goes
+ * @param buffer_size_p  receives their number
  *
  * @return UCS_OK; UCS_ERR_INVALID_PARAM; UCS_ERR_UNSUPPORTED if the memory
  *         cannot be exported; UCS_ERR_NO_MEMORY
@@ -1907,17 +1919,17 @@ ucs_status_t ucp_memh_pack(ucp_mem_h memh, const ucp_memh_pack_params_t *params,
 /**
  * Releases the bytes that ucp_memh_pack() returned. Unmaps nothing.
  *
- * @param params  NULL, or nothing chosen
+ * @param params  NULL, or an empty structure
  */
 void ucp_memh_buffer_release(void *buffer,
                              const ucp_memh_buffer_release_params_t *params);
 
 /**
- * Makes a remote key out of the bytes that the owner of the memory packed.
+ * Creates a remote key from the bytes that the owner of the memory packed.
  *
- * @param ep           the endpoint to the owner; the key works on it alone
+ * @param ep           the endpoint to the owner; the key is valid on it only
  * @param rkey_buffer  the bytes, unchanged
- * @param rkey_p       where the key goes; ucp_rkey_destroy() ends it
+ * @param rkey_p       receives the key; destroy it by ucp_rkey_destroy()
  *
  * @return UCS_OK; UCS_ERR_UNREACHABLE if no transport of the endpoint can use
  *         the key
@@ -1926,23 +1938,23 @@ ucs_status_t ucp_ep_rkey_unpack(ucp_ep_h ep, const void *rkey_buffer,
                                 ucp_rkey_h *rkey_p);
 
 /**
- * Gives a local pointer to a peer's memory, if both share memory.
+ * Returns a local pointer to a peer's memory, if it is shared memory.
  *
  * @param rkey    the key
- * @param raddr   an address of the owner's, inside the segment
- * @param addr_p  where the pointer goes; valid as long as the key
+ * @param raddr   an address in the owner's process, inside the segment
+ * @param addr_p  receives the pointer, which is valid as long as the key
  *
- * @return UCS_OK; UCS_ERR_UNREACHABLE if the memory cannot be accessed so;
- *         UCS_ERR_INVALID_ADDR if @a raddr is not inside
+ * @return UCS_OK; UCS_ERR_UNREACHABLE if the memory cannot be accessed in this
+ *         way; UCS_ERR_INVALID_ADDR if @a raddr is outside the segment
  */
 ucs_status_t ucp_rkey_ptr(ucp_rkey_h rkey, uint64_t raddr, void **addr_p);
 
 /**
- * Compares two remote keys of a worker. The result is an order, fit for
- * sorting. Equal keys give the same access, so that one of them is enough.
+ * Compares two remote keys of a worker. The result is a total order, usable for
+ * sorting. Equal keys give the same access, so that one of them is sufficient.
  *
  * @param worker  the worker of both
- * @param params  nothing to choose as yet
+ * @param params  none is defined
  * @param result  negative, 0 or positive, as of strcmp(3)
  *
  * @return UCS_OK, with the order in @a result; UCS_ERR_INVALID_PARAM
@@ -1963,7 +1975,7 @@ void ucp_rkey_destroy(ucp_rkey_h rkey);
 /* =========================================================================
  * Put and get (UCP_FEATURE_RMA)
  *
- * The owner of the memory takes no part, other than by its progress where the
+ * The owner of the memory takes no part, except by its progress if the
  * transport needs it. Only ucp_dt_make_contig(1) is supported. Operations are
  * not ordered among each other; ucp_worker_fence() orders them.
  * ====================================================================== */
@@ -1978,11 +1990,11 @@ void ucp_rkey_destroy(ucp_rkey_h rkey);
  * @param ep           the endpoint to the owner
  * @param buffer       the data
  * @param count        its bytes
- * @param remote_addr  where it goes, an address of the owner's
+ * @param remote_addr  destination, an address in the owner's process
  * @param rkey         the key, unpacked on @a ep
  * @param param        callback: cb.send
  *
- * @return NULL if the operation is complete, a request if it is under way, or
+ * @return NULL if the operation is complete, a request if it is in progress, or
  *         an error as a pointer: UCS_ERR_NO_RESOURCE if
  *         UCP_OP_ATTR_FLAG_FORCE_IMM_CMPL is set and it cannot complete at once
  */
@@ -1996,11 +2008,11 @@ ucs_status_ptr_t ucp_put_nbx(ucp_ep_h ep, const void *buffer, size_t count,
  * @param ep           the endpoint to the owner
  * @param buffer       where to put the data
  * @param count        its bytes
- * @param remote_addr  where it is, an address of the owner's
+ * @param remote_addr  source, an address in the owner's process
  * @param rkey         the key, unpacked on @a ep
  * @param param        callback: cb.send
  *
- * @return NULL if the operation is complete, a request if it is under way, or
+ * @return NULL if the operation is complete, a request if it is in progress, or
  *         an error as a pointer: UCS_ERR_NO_RESOURCE if
  *         UCP_OP_ATTR_FLAG_FORCE_IMM_CMPL is set and it cannot complete at once
  */
@@ -2027,7 +2039,7 @@ typedef enum {
     UCP_ATOMIC_OP_ADD,
     /** Y = X */
     UCP_ATOMIC_OP_SWAP,
-    /** if Y == X then Y = what the reply buffer holds at first */
+    /** if Y == X then Y = the initial value of the reply buffer */
     UCP_ATOMIC_OP_CSWAP,
     /** Y &= X */
     UCP_ATOMIC_OP_AND,
@@ -2035,7 +2047,7 @@ typedef enum {
     UCP_ATOMIC_OP_OR,
     /** Y ^= X */
     UCP_ATOMIC_OP_XOR,
-    /** Number of operations, not one of them. */
+    /** Number of operations; not an operation. */
     UCP_ATOMIC_OP_LAST
 } ucp_atomic_op_t;
 
@@ -2053,7 +2065,7 @@ typedef enum {
  * @param param        datatype: ucp_dt_make_contig(4) or (8), mandatory;
  *                     reply_buffer; callback: cb.send
  *
- * @return NULL if the operation is complete, a request if it is under way, or
+ * @return NULL if the operation is complete, a request if it is in progress, or
  *         an error as a pointer
  */
 ucs_status_ptr_t ucp_atomic_op_nbx(ucp_ep_h ep, ucp_atomic_op_t opcode,
@@ -2089,7 +2101,7 @@ ucs_status_t ucp_worker_fence(ucp_worker_h worker);
  *
  * @param param  callback: cb.send
  *
- * @return NULL if the operation is complete, a request if it is under way, or
+ * @return NULL if the operation is complete, a request if it is in progress, or
  *         an error as a pointer
  */
 ucs_status_ptr_t ucp_worker_flush_nbx(ucp_worker_h worker,
@@ -2101,7 +2113,7 @@ ucs_status_ptr_t ucp_worker_flush_nbx(ucp_worker_h worker,
  *
  * @param param  callback: cb.send
  *
- * @return NULL if the operation is complete, a request if it is under way, or
+ * @return NULL if the operation is complete, a request if it is in progress, or
  *         an error as a pointer
  */
 ucs_status_ptr_t ucp_ep_flush_nbx(ucp_ep_h ep,

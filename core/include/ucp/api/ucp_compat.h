@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * UCP functions that newer ones have replaced; they stay so that existing
- * programs build and run. Each says what to use instead. New code needs ucp.h
- * only, which includes this file.
+ * Deprecated functions of UCP, for existing programs. Each names its
+ * replacement. New code needs ucp.h only, which includes this file.
  *
- * In common: where a function returns ucs_status_ptr_t, the three outcomes are
- * those described at the top of ucp.h, and a returned request is released with
- * ucp_request_free(). A callback @a cb may be NULL only where this is said.
+ * In common: where a function returns ucs_status_ptr_t, the result is as
+ * described at the top of ucp.h, and a returned request is released with
+ * ucp_request_free(). A callback @a cb may be NULL only where stated.
  */
 #ifndef UCP_API_UCP_COMPAT_H
 #define UCP_API_UCP_COMPAT_H
@@ -28,10 +27,10 @@ BEGIN_C_DECLS
  * ---------------------------------------------------------------------- */
 
 /**
- * What a listener calls once the library has created the endpoint by itself,
- * on the listener's own worker.
- * @deprecated ucp_listener_conn_handler_t, which lets the application choose
- *             the worker and the parameters, or refuse.
+ * Handler of a listener that is called after the library has created the
+ * endpoint on the listener's worker.
+ * @deprecated ucp_listener_conn_handler_t, which lets the application select
+ * the worker and the parameters, or reject the client.
  */
 typedef struct ucp_listener_accept_handler {
     /** The function. */
@@ -45,21 +44,20 @@ typedef struct ucp_listener_accept_handler {
  * ---------------------------------------------------------------------- */
 
 /**
- * Gives the address of a worker, to be returned with
- * ucp_worker_release_address().
+ * Returns the address of a worker; release it by ucp_worker_release_address().
  * @deprecated ucp_worker_query() with UCP_WORKER_ATTR_FIELD_ADDRESS.
  *
- * @param address_p         where the address goes
- * @param address_length_p  where its length in bytes goes
- * @return UCS_OK, or UCS_ERR_NO_MEMORY and the like
+ * @param address_p         receives the address
+ * @param address_length_p  receives its length in bytes
+ * @return UCS_OK, or an error such as UCS_ERR_NO_MEMORY
  */
 ucs_status_t ucp_worker_get_address(ucp_worker_h worker,
                                     ucp_address_t **address_p,
                                     size_t *address_length_p) UCS_DEPRECATED;
 
 /**
- * Waits, making progress, until every put, get and atomic issued on the worker
- * is complete here and at the target.
+ * Makes progress until all puts, gets and atomics issued on the worker
+ * are complete at both sides.
  * @deprecated ucp_worker_flush_nbx().
  *
  * @return UCS_OK, or the error of the flush
@@ -73,15 +71,15 @@ ucs_status_t ucp_worker_flush(ucp_worker_h worker) UCS_DEPRECATED;
  * @param flags  0
  * @param cb     called on completion if a request was returned
  *
- * @return NULL if the operation is complete, a request if it is under way, or
+ * @return NULL if the operation is complete, a request if it is in progress, or
  *         an error as a pointer
  */
 ucs_status_ptr_t ucp_worker_flush_nb(ucp_worker_h worker, unsigned flags,
                                      ucp_send_callback_t cb) UCS_DEPRECATED;
 
 /**
- * Says what handles the active messages that ucp_am_send_nb() sends with an
- * id. Messages of ucp_am_send_nbx() want a handler set by
+ * Sets the handler of active messages that ucp_am_send_nb() sends with an id.
+ * Messages of ucp_am_send_nbx() need a handler that is set by
  * ucp_worker_set_am_recv_handler().
  * @deprecated ucp_worker_set_am_recv_handler().
  *
@@ -106,22 +104,23 @@ ucs_status_t ucp_worker_set_am_handler(ucp_worker_h worker, uint16_t id,
  */
 enum ucp_ep_close_mode {
     /**
-     * At once, without asking the peer; operations in flight end with
-     * UCS_ERR_CANCELED. Both sides should use UCP_ERR_HANDLING_MODE_PEER, as
-     * the peer sees the connection break.
+     * Close at once, without the peer's agreement; operations in flight end
+     * with UCS_ERR_CANCELED. Both sides should use UCP_ERR_HANDLING_MODE_PEER,
+     * because the peer sees a lost connection.
      */
     UCP_EP_CLOSE_MODE_FORCE         = 0,
-    /** After everything issued so far has completed. */
+    /** After all operations issued before have completed. */
     UCP_EP_CLOSE_MODE_FLUSH         = 1
 };
 
 /**
- * Closes an endpoint, which must not be used afterwards, whatever is returned.
+ * Closes an endpoint, which must not be used afterwards, even if an error is
+ * returned.
  * @deprecated ucp_ep_close_nbx().
  *
  * @param mode  one of ucp_ep_close_mode
  *
- * @return NULL if the operation is complete, a request if it is under way, or
+ * @return NULL if the operation is complete, a request if it is in progress, or
  *         an error as a pointer
  */
 ucs_status_ptr_t ucp_ep_close_nb(ucp_ep_h ep, unsigned mode) UCS_DEPRECATED;
@@ -130,21 +129,21 @@ ucs_status_ptr_t ucp_ep_close_nb(ucp_ep_h ep, unsigned mode) UCS_DEPRECATED;
  * Closes an endpoint as ucp_ep_close_nb() with UCP_EP_CLOSE_MODE_FLUSH does.
  * @deprecated ucp_ep_close_nbx().
  *
- * @return NULL if the operation is complete, a request if it is under way, or
+ * @return NULL if the operation is complete, a request if it is in progress, or
  *         an error as a pointer
  */
 ucs_status_ptr_t ucp_disconnect_nb(ucp_ep_h ep) UCS_DEPRECATED;
 
 /**
- * Closes an endpoint as ucp_disconnect_nb() does and waits, making progress,
- * until that is done.
+ * Closes an endpoint as ucp_disconnect_nb() does and makes progress until it is
+ * complete.
  * @deprecated ucp_ep_close_nbx().
  */
 void ucp_ep_destroy(ucp_ep_h ep) UCS_DEPRECATED;
 
 /**
- * Waits, making progress, until every put, get and atomic issued on the
- * endpoint is complete here and at the target.
+ * Makes progress until all puts, gets and atomics issued on the
+ * endpoint are complete at both sides.
  * @deprecated ucp_ep_flush_nbx().
  *
  * @return UCS_OK, or the error of the flush
@@ -158,7 +157,7 @@ ucs_status_t ucp_ep_flush(ucp_ep_h ep) UCS_DEPRECATED;
  * @param flags  0
  * @param cb     called on completion if a request was returned
  *
- * @return NULL if the operation is complete, a request if it is under way, or
+ * @return NULL if the operation is complete, a request if it is in progress, or
  *         an error as a pointer
  */
 ucs_status_ptr_t ucp_ep_flush_nb(ucp_ep_h ep, unsigned flags,
@@ -170,7 +169,8 @@ ucs_status_ptr_t ucp_ep_flush_nb(ucp_ep_h ep, unsigned flags,
  * @deprecated Accept with ucp_listener_conn_handler_t and give the parameters
  *             to ucp_ep_create().
  *
- * @param params  what to change. Addresses cannot be: UCS_ERR_INVALID_PARAM.
+ * @param params  what to change. Addresses cannot be changed:
+ *                UCS_ERR_INVALID_PARAM.
  *
  * @return NULL if the endpoint is changed, or UCS_ERR_INVALID_PARAM or
  *         UCS_ERR_NO_MEMORY as a pointer
@@ -191,7 +191,7 @@ ucs_status_ptr_t ucp_ep_modify_nb(ucp_ep_h ep, const ucp_ep_params_t *params)
 void *ucp_request_alloc(ucp_worker_h worker) UCS_DEPRECATED;
 
 /**
- * Tells whether a request has completed: non-zero if so.
+ * Checks whether a request has completed: non-zero if so.
  * @deprecated ucp_request_check_status().
  *
  * @return 1 if the operation is complete, else 0
@@ -219,13 +219,13 @@ void ucp_request_release(void *request) UCS_DEPRECATED;
  * ---------------------------------------------------------------------- */
 
 /**
- * Packs what a peer needs to access a mapped segment.
+ * Packs the remote key of a mapped segment for a peer.
  * @deprecated ucp_memh_pack().
  *
- * @param rkey_buffer_p  where the bytes go, to be returned with
+ * @param rkey_buffer_p  receives the bytes; release them by
  *                       ucp_rkey_buffer_release()
- * @param size_p         where their number goes
- * @return UCS_OK, or UCS_ERR_NO_MEMORY and the like
+ * @param size_p         receives their number
+ * @return UCS_OK, or an error such as UCS_ERR_NO_MEMORY
  */
 ucs_status_t ucp_rkey_pack(ucp_context_h context, ucp_mem_h memh,
                            void **rkey_buffer_p, size_t *size_p)
@@ -245,15 +245,15 @@ void ucp_rkey_buffer_release(void *rkey_buffer) UCS_DEPRECATED;
  * Sends an active message without a header, from host memory.
  * @deprecated ucp_am_send_nbx().
  *
- * @param id        what the receiver chooses the handler by; see
+ * @param id        selects the handler at the receiver; see
  *                  ucp_worker_set_am_handler()
- * @param buffer    the data, left alone until completion
+ * @param buffer    the data; do not change it until completion
  * @param count     number of elements
  * @param datatype  layout of an element
  * @param cb        called on completion if a request was returned
  * @param flags     bits of ucp_send_am_flags
  *
- * @return NULL if the operation is complete, a request if it is under way, or
+ * @return NULL if the operation is complete, a request if it is in progress, or
  *         an error as a pointer
  */
 ucs_status_ptr_t ucp_am_send_nb(ucp_ep_h ep, uint16_t id, const void *buffer,
@@ -269,13 +269,13 @@ ucs_status_ptr_t ucp_am_send_nb(ucp_ep_h ep, uint16_t id, const void *buffer,
  * Appends to the stream towards a peer.
  * @deprecated ucp_stream_send_nbx().
  *
- * @param buffer    the data, left alone until completion
+ * @param buffer    the data; do not change it until completion
  * @param count     number of elements
  * @param datatype  layout of an element
  * @param cb        called on completion if a request was returned
  * @param flags     0
  *
- * @return NULL if the operation is complete, a request if it is under way, or
+ * @return NULL if the operation is complete, a request if it is in progress, or
  *         an error as a pointer
  */
 ucs_status_ptr_t ucp_stream_send_nb(ucp_ep_h ep, const void *buffer,
@@ -284,7 +284,7 @@ ucs_status_ptr_t ucp_stream_send_nb(ucp_ep_h ep, const void *buffer,
         UCS_DEPRECATED;
 
 /**
- * Takes from the stream of a peer.
+ * Receives from the stream of a peer.
  * @deprecated ucp_stream_recv_nbx().
  *
  * @param buffer    where to put the data
@@ -295,7 +295,7 @@ ucs_status_ptr_t ucp_stream_send_nb(ucp_ep_h ep, const void *buffer,
  *                  elements
  * @param flags     bits of ucp_stream_recv_flags_t
  *
- * @return NULL if the operation is complete, a request if it is under way, or
+ * @return NULL if the operation is complete, a request if it is in progress, or
  *         an error as a pointer
  */
 ucs_status_ptr_t ucp_stream_recv_nb(ucp_ep_h ep, void *buffer, size_t count,
@@ -308,21 +308,21 @@ ucs_status_ptr_t ucp_stream_recv_nb(ucp_ep_h ep, void *buffer, size_t count,
  * Tagged messages
  *
  * The `_nbr` functions take memory for the request from the caller: @a req is
- * the END of at least ucp_context_attr_t::request_size bytes. Ask for
- * completion with ucp_request_check_status(); such a request is not freed.
+ * the END of at least ucp_context_attr_t::request_size bytes. Check the
+ * completion by ucp_request_check_status(); such a request is not released.
  * ---------------------------------------------------------------------- */
 
 /**
  * Sends a tagged message.
  * @deprecated ucp_tag_send_nbx().
  *
- * @param buffer    the data, left alone until completion
+ * @param buffer    the data; do not change it until completion
  * @param count     number of elements
  * @param datatype  layout of an element
  * @param tag       the tag of the message
  * @param cb        called on completion if a request was returned
  *
- * @return NULL if the operation is complete, a request if it is under way, or
+ * @return NULL if the operation is complete, a request if it is in progress, or
  *         an error as a pointer
  */
 ucs_status_ptr_t ucp_tag_send_nb(ucp_ep_h ep, const void *buffer, size_t count,
@@ -331,12 +331,12 @@ ucs_status_ptr_t ucp_tag_send_nb(ucp_ep_h ep, const void *buffer, size_t count,
 
 /**
  * Sends a tagged message with the caller's request, for senders that wait for
- * it at once: no callback, and a higher rendezvous threshold
+ * its completion at once: no callback, and a higher rendezvous threshold
  * (UCX_SEND_NBR_RNDV_THRESH), so that more sizes complete early.
  * @deprecated ucp_tag_send_nbx() with UCP_OP_ATTR_FIELD_REQUEST.
  *
- * @return UCS_OK          done; @a req is not in use
- * @return UCS_INPROGRESS  on its way; see @a req
+ * @return UCS_OK          complete; @a req is not in use
+ * @return UCS_INPROGRESS  in progress; see @a req
  * @return an error        not sent
  */
 ucs_status_t ucp_tag_send_nbr(ucp_ep_h ep, const void *buffer, size_t count,
@@ -364,7 +364,7 @@ ucs_status_ptr_t ucp_tag_send_sync_nb(ucp_ep_h ep, const void *buffer,
  * @param count     number of elements that fit
  * @param datatype  layout of an element
  * @param tag       the tag to match
- * @param tag_mask  the bits of the tag that count
+ * @param tag_mask  the bits of the tag to compare
  * @param cb        called on completion
  *
  * @return A request, or an error as a pointer
@@ -378,7 +378,7 @@ ucs_status_ptr_t ucp_tag_recv_nb(ucp_worker_h worker, void *buffer,
  * Receives a tagged message with the caller's request.
  * @deprecated ucp_tag_recv_nbx() with UCP_OP_ATTR_FIELD_REQUEST.
  *
- * @return UCS_OK when posted, or even complete: ask @a req with
+ * @return UCS_OK if the receive was posted or is complete: check @a req by
  *         ucp_tag_recv_request_test(). Otherwise an error.
  */
 ucs_status_t ucp_tag_recv_nbr(ucp_worker_h worker, void *buffer, size_t count,
@@ -386,7 +386,7 @@ ucs_status_t ucp_tag_recv_nbr(ucp_worker_h worker, void *buffer, size_t count,
                               ucp_tag_t tag_mask, void *req) UCS_DEPRECATED;
 
 /**
- * Receives a message that ucp_tag_probe_nb() has taken off the queue.
+ * Receives a message that ucp_tag_probe_nb() has removed from the queue.
  * @deprecated ucp_tag_msg_recv_nbx().
  *
  * @return A request, or an error as a pointer
@@ -400,15 +400,14 @@ ucs_status_ptr_t ucp_tag_msg_recv_nb(ucp_worker_h worker, void *buffer,
 /* -------------------------------------------------------------------------
  * Put and get
  *
- * @a length is in bytes; @a remote_addr lies in the segment of @a rkey, which
- * was unpacked on @a ep. ucp_put_nbi() and ucp_get_nbi() leave no request: they
- * return UCS_OK or UCS_INPROGRESS when issued, and only a flush tells when the
- * local buffer is free, or filled.
+ * @a length is in bytes; @a remote_addr is in the segment of @a rkey, which
+ * was unpacked on @a ep. ucp_put_nbi() and ucp_get_nbi() return no request:
+ * they return UCS_OK or UCS_INPROGRESS, and a flush is necessary to know when
+ * the local buffer can be reused or contains the data.
  * ---------------------------------------------------------------------- */
 
 /**
- * Writes to a peer's memory; waits, making progress, until @a buffer may be
- * used again.
+ * Writes to a peer's memory; makes progress until @a buffer may be used again.
  * @deprecated ucp_put_nbx().
  *
  * @return UCS_OK, or an error
@@ -418,10 +417,11 @@ ucs_status_t ucp_put(ucp_ep_h ep, const void *buffer, size_t length,
 
 /**
  * Writes to a peer's memory without a request.
- * @deprecated ucp_put_nbx() without a callback, freeing the request at once.
+ * @deprecated ucp_put_nbx() without a callback, and release the request at
+ * once.
  *
- * @return UCS_OK if the operation is complete, UCS_INPROGRESS if it is under
- *         way, or an error
+ * @return UCS_OK if the operation is complete, UCS_INPROGRESS if it is in
+ *         progress, or an error
  */
 ucs_status_t ucp_put_nbi(ucp_ep_h ep, const void *buffer, size_t length,
                          uint64_t remote_addr, ucp_rkey_h rkey)
@@ -433,7 +433,7 @@ ucs_status_t ucp_put_nbi(ucp_ep_h ep, const void *buffer, size_t length,
  *
  * @param cb  called on completion if a request was returned
  *
- * @return NULL if the operation is complete, a request if it is under way, or
+ * @return NULL if the operation is complete, a request if it is in progress, or
  *         an error as a pointer
  */
 ucs_status_ptr_t ucp_put_nb(ucp_ep_h ep, const void *buffer, size_t length,
@@ -441,8 +441,7 @@ ucs_status_ptr_t ucp_put_nb(ucp_ep_h ep, const void *buffer, size_t length,
                             ucp_send_callback_t cb) UCS_DEPRECATED;
 
 /**
- * Reads from a peer's memory; waits, making progress, until @a buffer holds
- * the data.
+ * Reads from a peer's memory; makes progress until @a buffer contains the data.
  * @deprecated ucp_get_nbx().
  *
  * @return UCS_OK, or an error
@@ -452,10 +451,11 @@ ucs_status_t ucp_get(ucp_ep_h ep, void *buffer, size_t length,
 
 /**
  * Reads from a peer's memory without a request.
- * @deprecated ucp_get_nbx() without a callback, freeing the request at once.
+ * @deprecated ucp_get_nbx() without a callback, and release the request at
+ * once.
  *
- * @return UCS_OK if the operation is complete, UCS_INPROGRESS if it is under
- *         way, or an error
+ * @return UCS_OK if the operation is complete, UCS_INPROGRESS if it is in
+ *         progress, or an error
  */
 ucs_status_t ucp_get_nbi(ucp_ep_h ep, void *buffer, size_t length,
                          uint64_t remote_addr, ucp_rkey_h rkey)
@@ -467,7 +467,7 @@ ucs_status_t ucp_get_nbi(ucp_ep_h ep, void *buffer, size_t length,
  *
  * @param cb  called on completion if a request was returned
  *
- * @return NULL if the operation is complete, a request if it is under way, or
+ * @return NULL if the operation is complete, a request if it is in progress, or
  *         an error as a pointer
  */
 ucs_status_ptr_t ucp_get_nb(ucp_ep_h ep, void *buffer, size_t length,
@@ -478,8 +478,8 @@ ucs_status_ptr_t ucp_get_nb(ucp_ep_h ep, void *buffer, size_t length,
  * Atomics
  *
  * The remote address is aligned to the size of the operand, 4 or 8 bytes. The
- * functions with a @a result wait, making progress, until it holds what was
- * at the remote address before.
+ * functions with a @a result make progress until it contains the old remote
+ * value.
  * ---------------------------------------------------------------------- */
 
 /**
@@ -491,7 +491,7 @@ typedef enum {
     UCP_ATOMIC_POST_OP_AND,
     UCP_ATOMIC_POST_OP_OR,
     UCP_ATOMIC_POST_OP_XOR,
-    /** Number of operations, not one of them. */
+    /** Number of operations; not an operation. */
     UCP_ATOMIC_POST_OP_LAST
 } ucp_atomic_post_op_t;
 
@@ -506,13 +506,12 @@ typedef enum {
     UCP_ATOMIC_FETCH_OP_FAND,
     UCP_ATOMIC_FETCH_OP_FOR,
     UCP_ATOMIC_FETCH_OP_FXOR,
-    /** Number of operations, not one of them. */
+    /** Number of operations; not an operation. */
     UCP_ATOMIC_FETCH_OP_LAST
 } ucp_atomic_fetch_op_t;
 
 /**
- * Issues an atomic operation that needs no answer; a flush tells when it is
- * done.
+ * Issues an atomic operation without a result; it is complete after a flush.
  * @deprecated ucp_atomic_op_nbx() without UCP_OP_ATTR_FIELD_REPLY_BUFFER.
  *
  * @param value    the operand
@@ -530,7 +529,7 @@ ucs_status_t ucp_atomic_post(ucp_ep_h ep, ucp_atomic_post_op_t opcode,
  *
  * @param value    the operand; for CSWAP: what the remote value must equal
  * @param result   receives the old remote value; for CSWAP it first holds the
- *                 value to store. Left alone until completion.
+ *                 value to store. Do not access it until completion.
  * @param op_size  size in bytes of operand and result, 4 or 8
  * @param cb       called on completion if a request was returned
  *

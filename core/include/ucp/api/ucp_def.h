@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The vocabulary of UCP: handles, identifiers and the types of the callbacks
- * that an application gives to the library. No functions; those are in ucp.h,
- * which includes this file.
+ * Types of UCP: handles, identifiers and the types of the callbacks that an
+ * application passes to the library. No functions; those are in ucp.h, which
+ * includes this file.
  */
 #ifndef UCP_API_UCP_DEF_H
 #define UCP_API_UCP_DEF_H
@@ -24,48 +24,46 @@ BEGIN_C_DECLS
 /* -------------------------------------------------------------------------
  * Handles
  *
- * Opaque pointers. Each names the function that makes it and the one that
- * ends it; after the latter the handle must not be used again.
+ * Opaque pointers, each with the functions that create and release it. After
+ * the release the handle must not be used.
  * ---------------------------------------------------------------------- */
 
 /**
  * One instance of the library inside a process: its configuration, devices and
- * mapped memory. Contexts are islands, so nothing sent in one can be received
- * in another; that keeps, say, MPI and OpenSHMEM of one program apart.
- * ucp_init(), ucp_cleanup().
+ * mapped memory. Contexts are separate: a message that is sent in one cannot be
+ * received in another. So MPI and OpenSHMEM can use UCP in one program, for
+ * example. ucp_init(), ucp_cleanup().
  */
 typedef struct ucp_context *ucp_context_h;
 
 /**
- * A communication engine of a context: a set of open network resources, the
- * queues on top of them and the progress that moves them. The unit of
- * parallelism; usually one per thread. ucp_worker_create(),
+ * A communication engine of a context: a set of open network resources, their
+ * queues and their progress. Usually one for each thread. ucp_worker_create(),
  * ucp_worker_destroy().
  */
 typedef struct ucp_worker *ucp_worker_h;
 
 /**
- * A connection from one worker to one remote worker; what every send names as
- * its destination. ucp_ep_create(), ucp_ep_close_nbx().
+ * A connection from one worker to one remote worker; the destination of
+ * operations. ucp_ep_create(), ucp_ep_close_nbx().
  */
 typedef struct ucp_ep *ucp_ep_h;
 
 /**
- * A socket address on which a worker takes connections.
+ * A socket address on which a worker accepts connections.
  * ucp_listener_create(), ucp_listener_destroy().
  */
 typedef struct ucp_listener *ucp_listener_h;
 
 /**
- * A client that knocked at a listener and waits for the answer. Given to
- * ucp_listener_conn_callback_t; consumed by ucp_ep_create() (accept) or
- * ucp_listener_reject().
+ * A connection request at a listener. Passed to ucp_listener_conn_callback_t;
+ * released by ucp_ep_create() (accept) or ucp_listener_reject().
  */
 typedef struct ucp_conn_request *ucp_conn_request_h;
 
 /**
- * A local memory segment made known to the network devices. Valid for any part
- * of the segment. ucp_mem_map(), ucp_mem_unmap().
+ * A local memory segment that is registered with the devices. Valid for any
+ * part of the segment. ucp_mem_map(), ucp_mem_unmap().
  */
 typedef struct ucp_mem *ucp_mem_h;
 
@@ -76,20 +74,20 @@ typedef struct ucp_mem *ucp_mem_h;
 typedef struct ucp_rkey *ucp_rkey_h;
 
 /**
- * A tagged message taken off the queue by ucp_tag_probe_nb() and not received
- * yet; consumed by ucp_tag_msg_recv_nbx().
+ * A tagged message that ucp_tag_probe_nb() removed from the queue; released by
+ * ucp_tag_msg_recv_nbx().
  */
 typedef struct ucp_recv_desc *ucp_tag_message_h;
 
 /**
- * A list of memory segments laid out for access from device code (a kernel on
- * an accelerator).
+ * A list of memory segments for access from device code (a kernel on an
+ * accelerator).
  */
 typedef struct ucp_device_mem_list_handle *ucp_device_mem_list_handle_h;
 
 /**
- * How to reach a worker, as bytes that may be copied, stored and sent to
- * another process. Its length is not part of it and has to travel along.
+ * The address of a worker, as bytes that can be copied, stored and sent to
+ * another process. It does not contain its length, which must be sent with it.
  */
 typedef struct ucp_address ucp_address_t;
 
@@ -105,13 +103,13 @@ typedef struct ucp_mem_attr ucp_mem_attr_t;
  * ---------------------------------------------------------------------- */
 
 /**
- * The label of a tagged message. The library only compares it, bit by bit
- * under the mask of a receive; what the bits mean is up to the application.
+ * The tag of a message. The library only compares it with the tags of receives,
+ * under their masks; the application defines the meaning of the bits.
  */
 typedef uint64_t ucp_tag_t;
 
 /**
- * How the elements of a buffer lie in memory. Made by ucp_dt_make_contig(),
+ * The layout of the elements of a buffer. Created by ucp_dt_make_contig(),
  * ucp_dt_make_iov() or ucp_dt_create_generic().
  */
 typedef uint64_t ucp_datatype_t;
@@ -120,10 +118,10 @@ typedef uint64_t ucp_datatype_t;
 #define UCP_ENTITY_NAME_MAX 32
 
 /**
- * What may make a worker's event file descriptor readable; bits for
+ * Events that make a worker's event file descriptor readable; bits for
  * ucp_worker_params_t::events. Only TX and RX are free of spurious wake-ups.
- * Room to send never makes an event of its own: whatever waits for room is
- * queued inside and sent by progress.
+ * There is no event for available send resources: operations that wait for them
+ * are queued inside and sent by progress.
  */
 typedef enum ucp_wakeup_event_types {
     /** A put or get completed. */
@@ -134,30 +132,31 @@ typedef enum ucp_wakeup_event_types {
     UCP_WAKEUP_TAG_SEND    = UCS_BIT(2),
     /** A tagged receive completed. */
     UCP_WAKEUP_TAG_RECV    = UCS_BIT(3),
-    /** Any outgoing operation completed, wholly or in part. */
+    /** Any outgoing operation completed, completely or in part. */
     UCP_WAKEUP_TX          = UCS_BIT(10),
-    /** Anything arrived, wholly or in part. */
+    /** Any message arrived, completely or in part. */
     UCP_WAKEUP_RX          = UCS_BIT(11),
     /** Not an event: signal new events only, not those still unprocessed. */
     UCP_WAKEUP_EDGE        = UCS_BIT(16)
 } ucp_wakeup_event_t;
 
-/** What an endpoint does about a peer that fails. */
+/** Handling of lost peers. */
 typedef enum {
     /**
      * No guarantee: an operation towards a dead peer may never
-     * complete, and the error handler is not called. The fastest choice.
+     * complete, and the error handler is not called. The fastest mode.
      */
     UCP_ERR_HANDLING_MODE_NONE,
     /**
      * Every operation completes, with an error if the peer is lost, and the
-     * error handler is called. Protocols that cannot keep this are not used.
+     * error handler is called. Protocols that cannot guarantee this are not
+     * used.
      */
     UCP_ERR_HANDLING_MODE_PEER
 } ucp_err_handling_mode_t;
 
 /* -------------------------------------------------------------------------
- * What a callback is told
+ * Parameters of callbacks
  * ---------------------------------------------------------------------- */
 
 /** A tagged message, as seen by its receiver. */
@@ -176,8 +175,9 @@ typedef struct ucp_am_recv_param {
     /** Valid fields and flags, bits of ucp_am_recv_attr_t. */
     uint64_t recv_attr;
     /**
-     * Leads back to the sender; set if UCP_AM_RECV_ATTR_FIELD_REPLY_EP is.
-     * Usable while the connection lasts; the application need not close it.
+     * Endpoint to the sender; valid if UCP_AM_RECV_ATTR_FIELD_REPLY_EP is set.
+     * Usable as long as the connection exists; the application need not close
+     * it.
      */
     ucp_ep_h reply_ep;
 } ucp_am_recv_param_t;
@@ -186,29 +186,29 @@ typedef struct ucp_am_recv_param {
  * Callbacks
  *
  * Called from within the library, mostly from ucp_worker_progress(), on the
- * thread that called it. A callback may start operations, but must not make
- * progress (nor wait) on the same worker; it should return soon, as the worker
- * stands still meanwhile. A completion callback runs only for operations that
- * returned a request, and once for each.
+ * thread that called it. A callback may start operations, but must not progress
+ * or wait on the same worker. It should return soon: the worker makes no
+ * progress meanwhile. A completion callback is called only for operations that
+ * returned a request, once for each.
  * ---------------------------------------------------------------------- */
 
 /**
- * Prepares the application's part of a request. Runs when the library first
- * takes the memory into use, not at each reuse.
+ * Initializes the application's part of a request. Called when the library
+ * allocates the memory, not at each reuse.
  *
  * @param request  the request, as operations will return it
  */
 typedef void (*ucp_request_init_callback_t)(void *request);
 
 /**
- * Undoes ucp_request_init_callback_t when the library gives the memory up,
- * which may be as late as ucp_worker_destroy().
+ * Undoes ucp_request_init_callback_t when the library releases the memory, at
+ * the latest in ucp_worker_destroy().
  */
 typedef void (*ucp_request_cleanup_callback_t)(void *request);
 
 /**
- * A send, put, get, atomic, flush or close has completed: the local buffers
- * are the application's again.
+ * A send, put, get, atomic, flush or close has completed: the application may
+ * use the local buffers again.
  *
  * @param request    the request that the operation returned
  * @param status     UCS_OK; UCS_ERR_CANCELED after ucp_request_cancel() or a
@@ -244,8 +244,8 @@ typedef void (*ucp_stream_recv_nbx_callback_t)(void *request,
                                                size_t length, void *user_data);
 
 /**
- * The data of an active message, asked for with ucp_am_recv_data_nbx(), is in
- * its buffer. Parameters as in ucp_stream_recv_nbx_callback_t.
+ * The data of an active message, requested by ucp_am_recv_data_nbx(), is in its
+ * buffer. Parameters as in ucp_stream_recv_nbx_callback_t.
  */
 typedef void (*ucp_am_recv_data_nbx_callback_t)(void *request,
                                                 ucs_status_t status,
@@ -256,23 +256,23 @@ typedef void (*ucp_am_recv_data_nbx_callback_t)(void *request,
  *
  * Where @a data is depends on @a param->recv_attr:
  *
- * - no flag: the bytes, valid until the handler returns;
- * - UCP_AM_RECV_ATTR_FLAG_DATA: the bytes, which the handler may keep;
- * - UCP_AM_RECV_ATTR_FLAG_RNDV: not the bytes but a descriptor of data that is
- *   still at the sender; fetch it with ucp_am_recv_data_nbx(), from the
- *   handler or later.
+ * - no flag: the data, valid until the handler returns;
+ * - UCP_AM_RECV_ATTR_FLAG_DATA: the data, which the handler may keep;
+ * - UCP_AM_RECV_ATTR_FLAG_RNDV: a descriptor of data that is still at the
+ * sender; receive it by ucp_am_recv_data_nbx(), in the handler or later.
  *
  * @param arg            ucp_am_handler_param_t::arg
- * @param header         the sender's header, not to be looked at if
- *                       @a header_length is 0; gone when the handler returns
+ * @param header         the sender's header, undefined if @a header_length is
+ *                       0; valid until the handler returns
  * @param header_length  bytes of header
  * @param data           see above
  * @param length         bytes of data; for a descriptor, the size of buffer
- *                       needed to fetch it
- * @param param          more about the message
+ *                       needed to receive it
+ * @param param          further properties of the message
  *
- * @return UCS_OK         done with @a data. A descriptor that was not fetched
- *                        is dropped and the sender sees success.
+ * @return UCS_OK         the handler has finished with @a data. A descriptor
+ *         that was not received is dropped, and the sender's operation
+ *         succeeds.
  * @return UCS_INPROGRESS @a data stays valid until ucp_am_data_release() or
  *                        ucp_am_recv_data_nbx(); allowed with either flag.
  * @return an error       drop the descriptor; the sender's operation completes
@@ -284,8 +284,8 @@ typedef ucs_status_t (*ucp_am_recv_callback_t)(
 
 /**
  * The connection of an endpoint is lost. Operations in flight complete with an
- * error, later ones fail at once with @a status; what remains to be done is to
- * close the endpoint with UCP_EP_CLOSE_FLAG_FORCE, here or later.
+ * error, later ones fail at once with @a status. Close the endpoint with
+ * UCP_EP_CLOSE_FLAG_FORCE, here or later.
  *
  * @param arg     ucp_err_handler_t::arg, or the endpoint's user_data if set
  * @param ep      the endpoint that failed
@@ -295,29 +295,29 @@ typedef ucs_status_t (*ucp_am_recv_callback_t)(
 typedef void (*ucp_err_handler_cb_t)(void *arg, ucp_ep_h ep,
                                      ucs_status_t status);
 
-/** What to call when the connection of an endpoint is lost. */
+/** The error handler of an endpoint. */
 typedef struct ucp_err_handler {
-    /** NULL: nothing is called. */
+    /** NULL: no handler. */
     ucp_err_handler_cb_t cb;
     /** Passed to @a cb unless the endpoint has user_data. */
     void                 *arg;
 } ucp_err_handler_t;
 
 /**
- * A client wants to connect. May be kept for later, but must be answered in
- * the end with ucp_ep_create() or ucp_listener_reject().
+ * A client requests a connection. The request must be answered by
+ * ucp_ep_create() or ucp_listener_reject(), here or later.
  *
- * @param conn_request  the client; the callee owns it now
+ * @param conn_request  the request; owned by the callee
  * @param arg           ucp_listener_conn_handler_t::arg
  */
 typedef void (*ucp_listener_conn_callback_t)(ucp_conn_request_h conn_request,
                                              void *arg);
 
 /**
- * What a listener calls for each client. The endpoint may be created on any
- * worker of the application, not only on the listener's; the callback runs
- * under the thread rules of the listener's worker, so one that touches other
- * workers has to see to their locking itself.
+ * Handler of the connection requests of a listener. The endpoint may be created
+ * on any worker of the application. The callback is called under the thread
+ * rules of the listener's worker: if it uses another worker, it must follow the
+ * thread mode of that worker also.
  */
 typedef struct ucp_listener_conn_handler {
     /** The function. */
@@ -327,8 +327,8 @@ typedef struct ucp_listener_conn_handler {
 } ucp_listener_conn_handler_t;
 
 /* -------------------------------------------------------------------------
- * Callbacks of the deprecated functions in ucp_compat.h. They know no
- * user_data: what belongs to the operation lives in the request's own space
+ * Callbacks of the deprecated functions in ucp_compat.h. They have no
+ * user_data: the application stores data of an operation in the request
  * (ucp_params_t::request_size).
  * ---------------------------------------------------------------------- */
 
@@ -343,7 +343,7 @@ typedef void (*ucp_tag_recv_callback_t)(void *request, ucs_status_t status,
 typedef void (*ucp_stream_recv_callback_t)(void *request, ucs_status_t status,
                                            size_t length);
 
-/** Bits of the @a flags that ucp_am_callback_t is given. */
+/** Bits of the @a flags of ucp_am_callback_t. */
 enum ucp_cb_param_flags {
     /** The handler may keep the data by returning UCS_INPROGRESS. */
     UCP_CB_PARAM_FLAG_DATA = UCS_BIT(0)
@@ -355,11 +355,11 @@ enum ucp_cb_param_flags {
  * @param arg       as given to ucp_worker_set_am_handler()
  * @param data      the bytes received
  * @param length    how many
- * @param reply_ep  leads back to the sender; NULL unless it sent with
+ * @param reply_ep  endpoint to the sender; NULL unless it sent with
  *                  UCP_AM_SEND_FLAG_REPLY
  * @param flags     bits of ucp_cb_param_flags
  *
- * @return UCS_OK         done with @a data
+ * @return UCS_OK         the handler has finished with @a data
  * @return UCS_INPROGRESS @a data stays valid until ucp_am_data_release();
  *                        allowed with UCP_CB_PARAM_FLAG_DATA only
  */
@@ -367,8 +367,7 @@ typedef ucs_status_t (*ucp_am_callback_t)(void *arg, void *data, size_t length,
                                           ucp_ep_h reply_ep, unsigned flags);
 
 /**
- * A client has connected and the endpoint towards it exists. The callee owns
- * the endpoint.
+ * A client has connected. The callee owns the endpoint to it.
  */
 typedef void (*ucp_listener_accept_callback_t)(ucp_ep_h ep, void *arg);
 

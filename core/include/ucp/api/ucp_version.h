@@ -20,10 +20,10 @@
     (((_major) << UCP_VERSION_MAJOR_SHIFT) | \
      ((_minor) << UCP_VERSION_MINOR_SHIFT))
 
-/** Raised when a client must be compiled anew. */
+/** Increased when clients must be recompiled. */
 #define UCP_API_MAJOR 1
 
-/** Raised when something is added; clients compiled earlier keep working. */
+/** Increased when something is added; clients compiled earlier keep working. */
 #define UCP_API_MINOR 20
 
 /** The interface version of these headers, packed by UCP_VERSION(). */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Asynchronous events: handlers of file descriptors and timers that run beside
- * the main flow, in a thread of the library or when the user polls.
+ * Asynchronous events: handlers of file descriptors and timers that a thread of
+ * the library calls, or that are called when the user polls.
  */
 #ifndef UCS_ASYNC_FWD_H
 #define UCS_ASYNC_FWD_H
@@ -16,10 +16,10 @@ BEGIN_C_DECLS
 /** @addtogroup UCS_ASYNC
  *  @{ */
 
-/** A value that is the id of no thread. */
+/** A value that is never a thread id. */
 #define UCS_ASYNC_PTHREAD_ID_NULL ((pthread_t)-1)
 
-/** Where events are delivered, and what may hold them back; opaque. */
+/** Context of handlers, which can block them; opaque. */
 typedef struct ucs_async_context ucs_async_context_t;
 
 /**
@@ -33,7 +33,7 @@ typedef void (*ucs_async_event_cb_t)(int id, ucs_event_set_types_t events,
                                      void *arg);
 
 /**
- * Has @a cb called when a descriptor gets events. A descriptor has one handler
+ * Calls @a cb when a descriptor has events. A descriptor has one handler
  * at most in a process.
  *
  * @param [in] mode      How to deliver: by the library's thread, or from
@@ -43,8 +43,8 @@ typedef void (*ucs_async_event_cb_t)(int id, ucs_event_set_types_t events,
  * @param [in] events    Events to watch for.
  * @param [in] cb        Handler.
  * @param [in] arg       Passed to the handler.
- * @param [in] async     Context that can hold back the handler, or NULL: then
- *                       the handler runs whenever an event arrives.
+ * @param [in] async     Context that can block the handler, or NULL: then the
+ *                       handler is called whenever an event arrives.
  *
  * @return UCS_ERR_ALREADY_EXISTS if the descriptor has a handler.
  */
@@ -64,7 +64,7 @@ ucs_status_t ucs_async_set_event_handler(ucs_async_mode_t mode, int event_fd,
  * @param [out] timer_id_p  Id of the timer.
  *
  * @return UCS_OK; UCS_ERR_INVALID_PARAM; UCS_ERR_NO_MEMORY; or the error of the
- *         kernel if it has no timer or thread left
+ *         kernel if it cannot create a timer or a thread
  */
 ucs_status_t ucs_async_add_timer(ucs_async_mode_t mode, ucs_time_t interval,
                                  ucs_async_event_cb_t cb, void *arg,
@@ -74,9 +74,9 @@ ucs_status_t ucs_async_add_timer(ucs_async_mode_t mode, ucs_time_t interval,
  * Removes a handler.
  *
  * @param [in] id    Descriptor or timer id.
- * @param [in] sync  If nonzero, return only when the handler is not running any
- *                   more, in no thread. Called from inside that very handler,
- *                   the removal takes effect when it returns.
+ * @param [in] sync  If nonzero, return only when no thread is running the
+ *                   handler. If called from the handler itself, the removal
+ *                   takes effect when it returns.
  *
  * @return UCS_ERR_NO_ELEM if there is no such handler.
  */
@@ -104,7 +104,7 @@ ucs_status_t ucs_async_modify_handler(int fd, ucs_event_set_types_t events);
 ucs_status_t ucs_async_context_create(ucs_async_mode_t mode,
                                       ucs_async_context_t **async_p);
 
-/** Removes what is left of the context's handlers and frees the context. Not to
+/** Removes the remaining handlers of the context and frees the context. Not to
  * be called from one of them. */
 void ucs_async_context_destroy(ucs_async_context_t *async);
 

@@ -33,7 +33,7 @@ BEGIN_C_DECLS
 /** @addtogroup UCS_CONFIG
  *  @{ */
 
-/** A text that grows; opaque. */
+/** A growing string; opaque. */
 typedef struct ucs_string_buffer ucs_string_buffer_t;
 
 /** How values of a type are handled: see parser_func.h. */

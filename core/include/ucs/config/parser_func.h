@@ -4,8 +4,8 @@
  * text, copied, released and described. parser.h makes fields of them.
  *
  * ucs_config_sscanf_*   Reads "buf" into "dest". Returns 1, or 0 if the text is
- *                       no value of the type; then nothing is left allocated.
- * ucs_config_sprintf_*  Writes the value at "src" so that sscanf takes it back,
+ * not a valid value; then nothing is allocated. ucs_config_sprintf_*  Writes
+ * the value at "src" so that sscanf takes it back,
  *                       cut at "max" bytes. Returns the length of the text.
  * ucs_config_clone_*    Makes a copy of "src" at "dest", which holds no value
  *                       yet. UCS_OK or UCS_ERR_NO_MEMORY.

@@ -11,13 +11,13 @@ BEGIN_C_DECLS
 /** @addtogroup UCS_CONFIG
  *  @{ */
 
-/** How much the library says; each level includes those before it. */
+/** Level of log messages; each level includes those before it. */
 typedef enum {
-    UCS_LOG_LEVEL_FATAL,       /**< cannot go on */
+    UCS_LOG_LEVEL_FATAL,       /**< the process cannot continue */
     UCS_LOG_LEVEL_ERROR,       /**< something failed */
-    UCS_LOG_LEVEL_WARN,        /**< something is not as it should be */
+    UCS_LOG_LEVEL_WARN,        /**< a possible problem */
     UCS_LOG_LEVEL_DIAG,        /**< a hint at a performance or set-up problem */
-    UCS_LOG_LEVEL_INFO,        /**< what was chosen */
+    UCS_LOG_LEVEL_INFO,        /**< what was selected */
     UCS_LOG_LEVEL_DEBUG,       /**< set-up, step by step */
     UCS_LOG_LEVEL_TRACE,       /**< internal state */
     UCS_LOG_LEVEL_TRACE_REQ,   /**< every request */
@@ -39,11 +39,11 @@ typedef enum {
     UCS_ASYNC_MODE_LAST
 } ucs_async_mode_t;
 
-/** Yes, no, or something between. */
+/** Yes, no, or try. */
 typedef enum ucs_ternary_auto_value {
     UCS_NO = 0,   /**< do not */
-    UCS_YES = 1,  /**< do, or fail */
-    UCS_TRY = 2,  /**< do if possible */
+    UCS_YES = 1,  /**< required: fail if not possible */
+    UCS_TRY = 2,  /**< if possible */
     UCS_AUTO = 3, /**< decide */
     UCS_TERNARY_LAST
 } ucs_ternary_auto_value_t;
@@ -65,12 +65,12 @@ typedef enum {
     UCS_HANDLE_ERROR_LAST
 } ucs_handle_error_t;
 
-/** What a print of a configuration shows. */
+/** Contents of a printed configuration. */
 typedef enum {
     UCS_CONFIG_PRINT_CONFIG = UCS_BIT(0), /**< NAME=VALUE lines */
     UCS_CONFIG_PRINT_HEADER = UCS_BIT(1), /**< the title */
     UCS_CONFIG_PRINT_DOC = UCS_BIT(2),    /**< type and help of each */
-    UCS_CONFIG_PRINT_HIDDEN = UCS_BIT(3), /**< also those not advertised */
+    UCS_CONFIG_PRINT_HIDDEN = UCS_BIT(3), /**< also hidden ones */
     UCS_CONFIG_PRINT_COMMENT_DEFAULT = UCS_BIT(4) /**< "# " before values that
                                                      equal their default */
 } ucs_config_print_flags_t;
@@ -94,14 +94,14 @@ typedef struct ucs_config_names_array {
     unsigned pad;   /**< unused */
 } ucs_config_names_array_t;
 
-/** Names of the asynchronous modes, by number, ended by NULL. */
+/** Names of the asynchronous modes, by number, terminated by NULL. */
 extern const char *ucs_async_mode_names[];
 
-/** How to read an allow list. */
+/** Modes of an allow list. */
 typedef enum {
     UCS_CONFIG_ALLOW_LIST_ALLOW_ALL, /**< everything */
     UCS_CONFIG_ALLOW_LIST_ALLOW,     /**< only what is listed */
-    UCS_CONFIG_ALLOW_LIST_NEGATE     /**< everything but what is listed */
+    UCS_CONFIG_ALLOW_LIST_NEGATE     /**< everything except what is listed */
 } ucs_config_allow_list_mode_t;
 
 /** Names to allow or to deny: "a,b", "^a,b" or "all". */

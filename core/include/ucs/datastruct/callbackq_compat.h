@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What users of a worker need to know of progress callbacks. */
+/* Types of progress callbacks. */
 #ifndef UCS_CALLBACKQ_COMPAT_H
 #define UCS_CALLBACKQ_COMPAT_H
 
@@ -9,22 +9,22 @@ BEGIN_C_DECLS
 
 /** How to register a progress callback. */
 enum ucs_callbackq_flags {
-    UCS_CALLBACKQ_FLAG_FAST = UCS_BIT(0),   /**< Dispatch it first, if room
-                                                 allows */
-    UCS_CALLBACKQ_FLAG_ONESHOT = UCS_BIT(1) /**< Drop it after one call; not
-                                                 together with FAST */
+    UCS_CALLBACKQ_FLAG_FAST = UCS_BIT(0),   /**< Call it first, if an entry is
+                                             * free */
+    UCS_CALLBACKQ_FLAG_ONESHOT = UCS_BIT(1) /**< Remove it after one call; not
+                                             * together with FAST */
 };
 
-/** So many callbacks at most are dispatched first. */
+/** Maximum number of callbacks that are called first. */
 #define UCS_CALLBACKQ_FAST_COUNT 7
 
-/** The id of no callback. */
+/** The id if there is no callback. */
 #define UCS_CALLBACKQ_ID_NULL (-1)
 
 /**
  * Progress callback.
  *
- * @return How many events it moved on; zero if there was nothing to do.
+ * @return Number of events that it processed; zero if there was nothing to do.
  */
 typedef unsigned (*ucs_callback_t)(void *arg);
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What is known of the types of memory. Memory that is not listed is the
- * host's, or nobody has told of it.
+ * Known memory types. Memory that is not listed is host memory, or unknown.
  */
 #ifndef UCS_MEMTYPE_CACHE_H
 #define UCS_MEMTYPE_CACHE_H
@@ -30,15 +29,15 @@ typedef struct ucs_memory_info {
 
 /**
  * Finds the block that a range of memory begins in: among those that allocators
- * or ucs_memtype_cache_update() have told of, then by asking the transports of
- * this process that can tell types. Any thread.
+ * or ucs_memtype_cache_update() have reported, then by the detection of the
+ * transports of this process. Any thread.
  *
  * @param [in]  address   First byte of the range.
  * @param [in]  size      Bytes of it; may be 0.
  * @param [out] mem_info  The block. The type is UCS_MEMORY_TYPE_UNKNOWN if the
  *                        range reaches beyond it.
  *
- * @return UCS_ERR_NO_ELEM if nobody knows of it: then it is the host's memory.
+ * @return UCS_ERR_NO_ELEM if it is unknown: then it is host memory.
  */
 ucs_status_t ucs_memtype_cache_lookup(const void *address, size_t size,
                                       ucs_memory_info_t *mem_info);

@@ -31,7 +31,7 @@ enum {
     UCS_PROFILE_MODE_LAST
 };
 
-/** Names of the modes, by number, ended by NULL. */
+/** Names of the modes, by number, terminated by NULL. */
 extern const char *ucs_profile_mode_names[];
 
 /** What a record is about. */
@@ -59,8 +59,8 @@ typedef struct ucs_profile_context ucs_profile_context_t;
  *                             ignored and no file is written.
  * @param [in]  file_name      File; %p, %h, %e, %u and %t stand for process id,
  *                             host, program, user and time.
- * @param [in]  max_file_size  Most bytes of records that are kept: later ones
- *                             overwrite the oldest.
+ * @param [in]  max_file_size  Maximum bytes of records that are kept: later
+ *                             ones overwrite the oldest.
  * @param [out] ctx_p          Ended by ucs_profile_cleanup().
  *
  * @return UCS_ERR_INVALID_PARAM for unknown bits; UCS_ERR_NO_MEMORY; the status

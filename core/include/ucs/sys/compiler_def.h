@@ -63,7 +63,7 @@
 #define UCS_STATIC_CLEANUP                                                  \
     static void UCS_F_DTOR UCS_PP_APPEND_UNIQUE_ID(ucs_static_cleanup_)(void)
 
-/* Most bytes that a function should take from the stack by alloca(). */
+/* Maximum bytes that a function should allocate on the stack by alloca(). */
 #define UCS_ALLOCA_MAX_SIZE 1200
 
 /*

@@ -32,7 +32,7 @@ typedef enum {
  * Called by @ref ucs_event_set_wait for each descriptor with events.
  *
  * @param [in] callback_data  As given to @ref ucs_event_set_add.
- * @param [in] events         What happened.
+ * @param [in] events         Reason.
  * @param [in] arg            As given to @ref ucs_event_set_wait.
  */
 typedef void (*ucs_event_set_handler_t)(void *callback_data,

@@ -22,11 +22,11 @@ typedef struct ucs_spinlock {
     unsigned taken; /**< 1 while a thread holds it */
 } ucs_spinlock_t;
 
-/** A lock that its owner may take again. */
+/** A lock that its owner may acquire again. */
 typedef struct ucs_recursive_spinlock {
     ucs_spinlock_t super; /**< the lock itself */
-    int count;       /**< how often the owner has taken it */
-    pthread_t owner; /**< UCS_SPINLOCK_OWNER_NULL while nobody holds it */
+    int count;       /**< how often the owner has acquired it */
+    pthread_t owner; /**< UCS_SPINLOCK_OWNER_NULL while no thread holds it */
 } ucs_recursive_spinlock_t;
 
 /** The owner of a recursive lock that no thread holds. */
@@ -37,7 +37,7 @@ enum {
     UCS_SPINLOCK_FLAG_SHARED = UCS_BIT(0) /**< several processes will use it */
 };
 
-/** Tells the processor that this is a loop that waits for another one. */
+/** Hint for the processor: this is a loop that waits for another thread. */
 static UCS_F_ALWAYS_INLINE void ucs_cpu_relax(void)
 {
 #if defined(__x86_64__) || defined(__i386__)
@@ -65,18 +65,18 @@ static inline ucs_status_t ucs_spinlock_init(ucs_spinlock_t *lock, int flags)
     return UCS_OK;
 }
 
-/** Ends the use of a lock. Nobody may hold or wait for it; it may be
+/** Ends the use of a lock. No thread may hold it or wait for it; it may be
  *  initialised again. */
 void ucs_spinlock_destroy(ucs_spinlock_t *lock);
 
-/** Takes the lock if it is free. @return if it was. */
+/** Acquires the lock if it is free. @return if it was. */
 static inline int ucs_spin_trylock(ucs_spinlock_t *lock)
 {
     return (__atomic_load_n(&lock->taken, __ATOMIC_RELAXED) == 0) &&
            (__atomic_exchange_n(&lock->taken, 1, __ATOMIC_ACQUIRE) == 0);
 }
 
-/** Waits for the lock and takes it. */
+/** Waits for the lock and acquires it. */
 static inline void ucs_spin_lock(ucs_spinlock_t *lock)
 {
     unsigned rounds = 0;
@@ -124,7 +124,7 @@ ucs_recursive_spin_is_owner(const ucs_recursive_spinlock_t *lock, pthread_t self
     return __atomic_load_n(&lock->owner, __ATOMIC_RELAXED) == self;
 }
 
-/** Records the owner of a lock that was just taken. Not for programs. */
+/** Records the owner of a lock that was just acquired. Not for programs. */
 static inline void
 ucs_recursive_spin_take_(ucs_recursive_spinlock_t *lock, pthread_t self)
 {
@@ -132,7 +132,7 @@ ucs_recursive_spin_take_(ucs_recursive_spinlock_t *lock, pthread_t self)
     lock->count = 1;
 }
 
-/** Waits for the lock, unless this thread has it, and takes it once more. */
+/** Waits for the lock, unless this thread holds it, and acquires it. */
 static inline void ucs_recursive_spin_lock(ucs_recursive_spinlock_t *lock)
 {
     pthread_t self = pthread_self();
@@ -146,7 +146,8 @@ static inline void ucs_recursive_spin_lock(ucs_recursive_spinlock_t *lock)
     ucs_recursive_spin_take_(lock, self);
 }
 
-/** Takes the lock if it is free or this thread has it. @return if it did. */
+/** Acquires the lock if it is free or this thread holds it. @return if it
+ *  did. */
 static inline int ucs_recursive_spin_trylock(ucs_recursive_spinlock_t *lock)
 {
     pthread_t self = pthread_self();
@@ -164,8 +165,8 @@ static inline int ucs_recursive_spin_trylock(ucs_recursive_spinlock_t *lock)
     return 1;
 }
 
-/** Releases the lock once; it is free when it was released as often as taken.
- *  By its owner only. */
+/** Releases the lock once; it is free when it was released as often as
+ *  acquired. By its owner only. */
 static inline void ucs_recursive_spin_unlock(ucs_recursive_spinlock_t *lock)
 {
     if (--lock->count == 0) {

@@ -17,9 +17,9 @@ BEGIN_C_DECLS
  * Result of an operation: zero is success, UCS_INPROGRESS means that it
  * completes later, everything below zero is an error.
  *
- * Codes between a FIRST_..._FAILURE and its LAST_..._FAILURE tell that
- * one such object (a link, an endpoint) is lost for good; replacing that object
- * is enough to go on.
+ * Codes between a FIRST_..._FAILURE and its LAST_..._FAILURE mean that one such
+ * object (a link, an endpoint) is lost permanently; it is sufficient to replace
+ * that object.
  */
 typedef enum {
     UCS_OK = 0,         /* done */
@@ -29,32 +29,33 @@ typedef enum {
     UCS_ERR_NO_RESOURCE = -2,           /* queue full; try again later */
     UCS_ERR_IO_ERROR = -3,              /* the system or a device failed */
     UCS_ERR_NO_MEMORY = -4,             /* out of memory */
-    UCS_ERR_INVALID_PARAM = -5,         /* an argument makes no sense */
-    UCS_ERR_UNREACHABLE = -6,           /* no way to the peer */
+    UCS_ERR_INVALID_PARAM = -5,         /* an argument is invalid */
+    UCS_ERR_UNREACHABLE = -6,           /* the peer is unreachable */
     UCS_ERR_INVALID_ADDR = -7,          /* malformed or foreign address */
-    UCS_ERR_NOT_IMPLEMENTED = -8,       /* not offered by this object */
+    UCS_ERR_NOT_IMPLEMENTED = -8,       /* not supported by this object */
     UCS_ERR_MESSAGE_TRUNCATED = -9,     /* larger than the receive buffer */
-    UCS_ERR_NO_PROGRESS = -10,          /* nothing could be moved on */
+    UCS_ERR_NO_PROGRESS = -10,          /* no progress was possible */
     UCS_ERR_BUFFER_TOO_SMALL = -11,     /* caller's buffer is too short */
     UCS_ERR_NO_ELEM = -12,              /* no such element */
     UCS_ERR_SOME_CONNECTS_FAILED = -13, /* part of a set failed to connect */
     UCS_ERR_NO_DEVICE = -14,            /* no such device */
     UCS_ERR_BUSY = -15,                 /* in use, or events are waiting */
-    UCS_ERR_CANCELED = -16,             /* given up on the user's demand */
-    UCS_ERR_SHMEM_SEGMENT = -17,        /* shared memory cannot be had */
-    UCS_ERR_ALREADY_EXISTS = -18,       /* there is one already */
+    UCS_ERR_CANCELED = -16,             /* cancelled by the user */
+    UCS_ERR_SHMEM_SEGMENT = -17,        /* shared memory cannot be created */
+    UCS_ERR_ALREADY_EXISTS = -18,       /* it exists already */
     UCS_ERR_OUT_OF_RANGE = -19,         /* index or offset beyond the end */
-    UCS_ERR_TIMED_OUT = -20,            /* no answer in time */
+    UCS_ERR_TIMED_OUT = -20,            /* no reply in time */
     UCS_ERR_EXCEEDS_LIMIT = -21,        /* more than a fixed limit allows */
-    UCS_ERR_UNSUPPORTED = -22,          /* cannot exist here */
-    UCS_ERR_REJECTED = -23,             /* the peer declined */
+    UCS_ERR_UNSUPPORTED = -22,          /* not supported here */
+    UCS_ERR_REJECTED = -23,             /* rejected by the peer */
     UCS_ERR_NOT_CONNECTED = -24,        /* no connection */
     UCS_ERR_CONNECTION_RESET = -25,     /* the peer cut the connection */
 
     UCS_ERR_FIRST_LINK_FAILURE = -40,
     UCS_ERR_LAST_LINK_FAILURE = -59,
     UCS_ERR_FIRST_ENDPOINT_FAILURE = -60,
-    UCS_ERR_ENDPOINT_TIMEOUT = -80, /* keepalive or ack never came */
+    UCS_ERR_ENDPOINT_TIMEOUT = -80, /* no keepalive or acknowledgement
+                                     * arrived */
     UCS_ERR_LAST_ENDPOINT_FAILURE = -89,
 
     UCS_ERR_LAST = -100 /* below every code */
@@ -94,11 +95,11 @@ typedef void *ucs_status_ptr_t;
     (UCS_PTR_IS_PTR(_ptr) ? UCS_INPROGRESS : UCS_PTR_RAW_STATUS(_ptr))
 
 /**
- * Words for a status code.
+ * Text of a status code.
  *
- * @param [in] status  Any value, also one that is no code of ours.
+ * @param [in] status  Any value, also an unknown one.
  *
- * @return A constant string; never NULL and never to be freed.
+ * @return A constant string; never NULL.
  */
 const char *ucs_status_string(ucs_status_t status);
 

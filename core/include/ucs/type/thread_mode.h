@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How many threads may touch an object, and how. */
+/* Use of an object by threads. */
 #ifndef UCS_TYPE_THREAD_MODE_H
 #define UCS_TYPE_THREAD_MODE_H
 
@@ -12,15 +12,15 @@ BEGIN_C_DECLS
 
 /** Thread sharing mode of an object. */
 typedef enum {
-    UCS_THREAD_MODE_SINGLE,     /**< Only the thread that created it; other
-                                     threads may exist but stay away */
+    UCS_THREAD_MODE_SINGLE,     /**< Only the thread that created it; others
+                                 * must not use it */
     UCS_THREAD_MODE_SERIALIZED, /**< Any thread, one at a time: the caller
-                                     does the locking */
+                                 * provides the locking */
     UCS_THREAD_MODE_MULTI,      /**< Any threads at once */
     UCS_THREAD_MODE_LAST
 } ucs_thread_mode_t;
 
-/** Names of the modes, by number, ended by NULL. */
+/** Names of the modes, by number, terminated by NULL. */
 extern const char *ucs_thread_mode_names[];
 
 /** @} */

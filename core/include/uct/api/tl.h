@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Types of functions: those of an interface and of its endpoints, each as the
- * function of its name in uct.h. For programs that keep such functions, or put
- * others in their place. How this library finds a transport's functions is the
- * business of its plugins (<ucx/transport.h>).
+ * function of its name in uct.h. For programs that store or replace such
+ * functions. The plugin ABI (<ucx/transport.h>) defines how this library finds
+ * a transport's functions.
  */
 #ifndef UCT_API_TL_H_
 #define UCT_API_TL_H_
@@ -192,23 +192,23 @@ typedef struct uct_iface_ops {
     /** @} */
 } uct_iface_ops_t;
 
-/** How a descriptor is released. */
+/** Releases descriptors. */
 typedef struct uct_recv_desc uct_recv_desc_t;
 
 /**
  * Releases a descriptor that a callback has kept.
  *
- * @param self  What knows how.
+ * @param self  Object that releases it.
  * @param desc  The descriptor.
  */
 typedef void (*uct_desc_release_callback_t)(uct_recv_desc_t *self, void *desc);
 
-/** Knows how descriptors are released. */
+/** Releases descriptors; the callback is called with it. */
 struct uct_recv_desc {
     uct_desc_release_callback_t cb; /**< releases the descriptor */
 };
 
-/** A pointer to it stands before each descriptor that can be kept. */
+/** A pointer to it precedes each descriptor that can be kept. */
 #define uct_recv_desc(_desc) (((uct_recv_desc_t **)(_desc))[-1])
 
 /** What functions in headers begin with. */

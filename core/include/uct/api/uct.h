@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * UCT, the transport interface: components, workers, interfaces and endpoints.
- * Include this one; it brings the rest along: uct_md.h (memory), uct_ops.h
+ * Include this file; it includes the others: uct_md.h (memory), uct_ops.h
  * (sending and receiving), uct_cm.h (connections by socket address).
  *
- * What holds for every call, unless it says otherwise:
+ * Rules for all calls, unless stated otherwise:
  * - Worker, interface and endpoint calls keep to the thread mode that the
  *   worker was created with; the other objects may be used from several
  *   threads.
  * - Output parameters are set on success only.
  * - A call that returns ucs_status_t returns UCS_OK, or UCS_ERR_INVALID_PARAM
- *   for parameters that cannot be right, UCS_ERR_NO_MEMORY when memory runs
- *   out, UCS_ERR_UNSUPPORTED for what the transport cannot do, or what it
+ *   for invalid parameters, UCS_ERR_NO_MEMORY if memory cannot be allocated,
+ *   UCS_ERR_UNSUPPORTED for what the transport does not support, or what it
  *   lists.
  * - Handles passed in must be valid; they are not checked.
  */
@@ -43,7 +43,7 @@ BEGIN_C_DECLS
 /**
  * Lists the components that can be used here.
  *
- * @param [out] components_p      Array of handles; give it back with
+ * @param [out] components_p      Array of handles; release it by
  *                                uct_release_component_list(). The handles
  *                                outlive the array.
  * @param [out] num_components_p  Number of them.
@@ -53,7 +53,7 @@ BEGIN_C_DECLS
 ucs_status_t uct_query_components(uct_component_h **components_p,
                                   unsigned *num_components_p);
 
-/** Frees the array that uct_query_components() made; NULL is fine. */
+/** Frees the array of uct_query_components(); NULL is ignored. */
 void uct_release_component_list(uct_component_h *components);
 
 /**
@@ -61,17 +61,18 @@ void uct_release_component_list(uct_component_h *components);
  *
  * @param [in]     component       Component.
  * @param [in,out] component_attr  Set field_mask, and md_resources if it is
- *                                 asked for; the fields asked for are filled.
+ *                                 requested; the requested fields are filled.
  *
- * @return UCS_OK; UCS_ERR_INVALID_PARAM if md_resources is too small for what
- *         is asked; or the error of loading the plugin
+ * @return UCS_OK; UCS_ERR_INVALID_PARAM if md_resources is too small for the
+ *         requested fields; or the error of loading the plugin
  */
 ucs_status_t uct_component_query(uct_component_h component,
                                  uct_component_attr_t *component_attr);
 
 /*
- * Configuration. The objects hold the settings of one kind of thing (memory
- * domain, interface, connection manager) and may be used to open any number.
+ * Configuration. An object has the settings of one kind of object (memory
+ * domain, interface, connection manager) and may be used to open any number of
+ * them.
  */
 
 /**
@@ -81,10 +82,10 @@ ucs_status_t uct_component_query(uct_component_h component,
  * @param [in]  md          Memory domain that has the transport.
  * @param [in]  tl_name     Transport. NULL for interfaces opened by socket
  *                          address, on domains with UCT_MD_FLAG_SOCKADDR.
- * @param [in]  env_prefix  If not NULL, the variables PREFIX_UCX_xx count
- *                          besides UCX_xx, and before them.
- * @param [in]  filename    If not NULL, a file to read; no error if it is
- *                          missing.
+ * @param [in]  env_prefix  If not NULL, the variables PREFIX_UCX_xx take
+ *                          precedence over UCX_xx.
+ * @param [in]  filename    If not NULL, a file to read; a missing file is not
+ *                          an error.
  * @param [out] config_p    Configuration; release with uct_config_release().
  *
  * @return UCS_ERR_NO_ELEM if the domain has no such transport, or a parse
@@ -100,11 +101,11 @@ ucs_status_t uct_md_iface_config_read(uct_md_h md, const char *tl_name,
 void uct_config_release(void *config);
 
 /**
- * Tells the value of a setting as text.
+ * Returns the value of a setting as text.
  *
  * @param [in]  config  uct_iface_config_t, uct_md_config_t or uct_cm_config_t.
  * @param [in]  name    Name of the setting.
- * @param [out] value   The caller's buffer; zero-terminated, cut off if it is
+ * @param [out] value   The caller's buffer; zero-terminated, truncated if it is
  *                      too small.
  * @param [in]  max     Bytes of it.
  *
@@ -121,7 +122,7 @@ ucs_status_t uct_config_get(void *config, const char *name, char *value,
  * @param [in] value   New value as text.
  *
  * @return UCS_ERR_NO_ELEM if there is no such setting, UCS_ERR_INVALID_PARAM if
- *         the value does not fit it; the old value stays.
+ *         the value is invalid; the setting is unchanged then.
  */
 ucs_status_t uct_config_modify(void *config, const char *name,
                                const char *value);
@@ -134,9 +135,9 @@ ucs_status_t uct_config_modify(void *config, const char *name,
  * Lists the transports and devices that can be opened on a memory domain.
  *
  * @param [in]  md               Memory domain.
- * @param [out] resources_p      Array; give it back with
+ * @param [out] resources_p      Array; release it by
  *                               uct_release_tl_resource_list().
- * @param [out] num_resources_p  Number of them; 0 is no error.
+ * @param [out] num_resources_p  Number of them; 0 is not an error.
  *
  * @return UCS_OK, also if there are none; UCS_ERR_INVALID_PARAM;
  *         UCS_ERR_NO_MEMORY
@@ -145,7 +146,7 @@ ucs_status_t uct_md_query_tl_resources(uct_md_h md,
                                        uct_tl_resource_desc_t **resources_p,
                                        unsigned *num_resources_p);
 
-/** Frees the array that uct_md_query_tl_resources() made; NULL is fine. */
+/** Frees the array of uct_md_query_tl_resources(); NULL is ignored. */
 void uct_release_tl_resource_list(uct_tl_resource_desc_t *resources);
 
 /** @} */
@@ -162,7 +163,7 @@ void uct_release_tl_resource_list(uct_tl_resource_desc_t *resources);
  * may have one for each thread.
  *
  * @param [in]  async        Where asynchronous events are handled; not NULL.
- *                           Has to outlive the worker.
+ *                           It must outlive the worker.
  * @param [in]  thread_mode  How threads will use the worker and all that is
  *                           created on it.
  * @param [out] worker_p     Worker.
@@ -174,17 +175,17 @@ ucs_status_t uct_worker_create(ucs_async_context_t *async,
                                ucs_thread_mode_t thread_mode,
                                uct_worker_h *worker_p);
 
-/** Destroys a worker; its interfaces and connection managers have to be closed
- *  before. */
+/** Destroys a worker; close its interfaces and connection managers first. */
 void uct_worker_destroy(uct_worker_h worker);
 
 /**
- * Makes the worker's interfaces, those with progress enabled, send and receive.
- * Most callbacks run from here. Not to be called from a callback.
+ * Progresses the worker's interfaces whose progress is enabled: they send and
+ * receive. Most callbacks run from here. Not to be called from a callback.
  *
  * @param [in] worker  Worker.
  *
- * @return 0 if there was nothing to do; otherwise how much was done.
+ * @return 0 if there was nothing to do; otherwise the number of events that
+ *         were processed.
  */
 unsigned uct_worker_progress(uct_worker_h worker);
 
@@ -193,11 +194,12 @@ unsigned uct_worker_progress(uct_worker_h worker);
  * this at any time.
  *
  * @param [in]     worker  Worker.
- * @param [in]     func    Callback; returns how much it did.
+ * @param [in]     func    Callback; returns the number of events that it
+ *                         processed.
  * @param [in]     arg     Its argument.
  * @param [in]     flags   Bits of ucs_callbackq_flags.
  * @param [in,out] id_p    If UCS_CALLBACKQ_ID_NULL, becomes the callback's
- *                         identifier. Otherwise nothing happens.
+ *                         identifier. Otherwise the call has no effect.
  */
 void uct_worker_progress_register_safe(uct_worker_h worker, ucs_callback_t func,
                                        void *arg, unsigned flags,
@@ -209,7 +211,7 @@ void uct_worker_progress_register_safe(uct_worker_h worker, ucs_callback_t func,
  *
  * @param [in]     worker  Worker.
  * @param [in,out] id_p    Identifier; becomes UCS_CALLBACKQ_ID_NULL. If it is
- *                         that already, nothing happens.
+ *                         that already, the call has no effect.
  */
 void uct_worker_progress_unregister_safe(uct_worker_h worker,
                                          uct_worker_cb_id_t *id_p);
@@ -239,15 +241,15 @@ ucs_status_t uct_iface_open(uct_md_h md, uct_worker_h worker,
                             const uct_iface_config_t *config,
                             uct_iface_h *iface_p);
 
-/** Closes an interface; its endpoints have to be destroyed and descriptors
- *  released before. */
+/** Closes an interface; destroy its endpoints and release its descriptors
+ *  first. */
 void uct_iface_close(uct_iface_h iface);
 
 /**
  * Queries the attributes of an interface. They do not change.
  *
  * @param [in]  iface       Interface.
- * @param [out] iface_attr  Filled wholly.
+ * @param [out] iface_attr  All fields are filled.
  *
  * @return UCS_OK, or UCS_ERR_INVALID_PARAM
  */
@@ -258,7 +260,7 @@ ucs_status_t uct_iface_query(uct_iface_h iface, uct_iface_attr_t *iface_attr);
  * have the same one.
  *
  * @param [in]  iface  Interface.
- * @param [out] addr   Room for uct_iface_attr::device_addr_len bytes.
+ * @param [out] addr   Buffer of uct_iface_attr::device_addr_len bytes.
  *
  * @return UCS_OK, or UCS_ERR_INVALID_PARAM
  */
@@ -269,22 +271,22 @@ ucs_status_t uct_iface_get_device_address(uct_iface_h iface,
  * Writes the address of the interface. Needs UCT_IFACE_FLAG_CONNECT_TO_IFACE.
  *
  * @param [in]  iface  Interface.
- * @param [out] addr   Room for uct_iface_attr::iface_addr_len bytes.
+ * @param [out] addr   Buffer of uct_iface_attr::iface_addr_len bytes.
  *
  * @return UCS_OK; UCS_ERR_UNSUPPORTED without that flag; UCS_ERR_INVALID_PARAM
  */
 ucs_status_t uct_iface_get_address(uct_iface_h iface, uct_iface_addr_t *addr);
 
 /**
- * Tells whether an address can be reached, as far as this side knows: yes does
- * not mean that the network works all the way.
+ * Checks whether an address is reachable, as far as this side can determine: a
+ * positive result does not mean that the network works.
  *
  * @param [in] iface       Interface.
  * @param [in] dev_addr    The peer's device address; NULL if such addresses are
  *                         empty (device_addr_len is 0), and only then.
  * @param [in] iface_addr  The peer's interface address; NULL in the same way.
  *
- * @return Nonzero for yes.
+ * @return Nonzero if so.
  */
 int uct_iface_is_reachable(const uct_iface_h iface,
                            const uct_device_addr_t *dev_addr,
@@ -292,8 +294,8 @@ int uct_iface_is_reachable(const uct_iface_h iface,
 
 /**
  * Gets the descriptor that becomes readable on events. Needs
- * UCT_IFACE_FLAG_EVENT_FD. It belongs to the interface: poll it, do not read or
- * close it.
+ * UCT_IFACE_FLAG_EVENT_FD. It belongs to the interface: poll it, do not read
+ * from it and do not close it.
  *
  * @param [in]  iface  Interface.
  * @param [out] fd_p   Descriptor.
@@ -303,14 +305,16 @@ int uct_iface_is_reachable(const uct_iface_h iface,
 ucs_status_t uct_iface_event_fd_get(uct_iface_h iface, int *fd_p);
 
 /**
- * Asks for the next event to be signalled. Needed before each wait; the usual
- * loop progresses until nothing is left, arms, and waits only if that worked.
+ * Arms the descriptor: it becomes readable at the next event. Required before
+ * each wait; the usual loop progresses until nothing is left, arms, and waits
+ * only if that succeeded.
  *
  * @param [in] iface   Interface.
  * @param [in] events  Bits of uct_iface_event_types.
  *
- * @return UCS_OK: the descriptor will signal. UCS_ERR_BUSY: there are events to
- *         progress already; the descriptor will not signal.
+ * @return UCS_OK: the descriptor becomes readable at the next event.
+ *         UCS_ERR_BUSY: there are events to progress already; the descriptor is
+ *         not armed.
  */
 ucs_status_t uct_iface_event_arm(uct_iface_h iface, unsigned events);
 
@@ -324,8 +328,8 @@ ucs_status_t uct_iface_event_arm(uct_iface_h iface, unsigned events);
  */
 void uct_iface_progress_enable(uct_iface_h iface, unsigned flags);
 
-/** Takes that back, so that the worker's other interfaces get on faster;
- *  parameters as for uct_iface_progress_enable(). */
+/** Disables progress of the interface, so that the worker's other interfaces
+ *  are progressed faster; parameters as for uct_iface_progress_enable(). */
 void uct_iface_progress_disable(uct_iface_h iface, unsigned flags);
 
 /**
@@ -333,7 +337,8 @@ void uct_iface_progress_disable(uct_iface_h iface, unsigned flags);
  *
  * @param [in] iface  Interface.
  *
- * @return 0 if there was nothing to do; otherwise how much was done.
+ * @return 0 if there was nothing to do; otherwise the number of events that
+ *         were processed.
  */
 unsigned uct_iface_progress(uct_iface_h iface);
 
@@ -344,8 +349,8 @@ unsigned uct_iface_progress(uct_iface_h iface);
  * @param [in]  iface   Interface.
  * @param [in]  length  Bytes, above 0.
  * @param [in]  flags   Bits of uct_md_mem_flags.
- * @param [in]  name    What it is for, in logs.
- * @param [out] mem     The memory; give it back with uct_iface_mem_free().
+ * @param [in]  name    Its purpose, for log messages.
+ * @param [out] mem     The memory; release it by uct_iface_mem_free().
  *
  * @return UCS_OK; UCS_ERR_NO_MEMORY if no method can allocate it;
  *         UCS_ERR_INVALID_PARAM
@@ -354,7 +359,7 @@ ucs_status_t uct_iface_mem_alloc(uct_iface_h iface, size_t length,
                                  unsigned flags, const char *name,
                                  uct_allocated_memory_t *mem);
 
-/** Frees memory of uct_iface_mem_alloc(); nothing may use it any more. */
+/** Frees memory of uct_iface_mem_alloc(); it must not be in use. */
 void uct_iface_mem_free(const uct_allocated_memory_t *mem);
 
 /*
@@ -372,9 +377,9 @@ void uct_iface_mem_free(const uct_allocated_memory_t *mem);
  *   UCT_IFACE_FLAG_CONNECT_TO_SOCKADDR: a client of that server.
  * - cm and conn_request: the server's side of a connection.
  *
- * The connection need not be there when the call returns; that it could not be
- * made is told to the error handler, or to the callbacks of connection setup.
- * Operations on an endpoint that still connects wait, or return
+ * The connection need not be established when the call returns. A failure is
+ * reported to the error handler, or to the callbacks of connection setup.
+ * Operations on an endpoint that is not connected yet are queued, or return
  * UCS_ERR_NO_RESOURCE.
  *
  * @param [in]  params  As above. A conn_request is used up in any case.
@@ -388,9 +393,9 @@ ucs_status_t uct_ep_create(const uct_ep_params_t *params, uct_ep_h *ep_p);
 /**
  * Destroys an endpoint. Purge its pending queue before
  * (uct_ep_pending_purge()). Active messages that were accepted before are still
- * delivered while the interface is open and progressed. Other operations that
- * are under way may be cancelled, and closing the interface does not wait for
- * any: flush first to have them completed.
+ * delivered while the interface is open and progressed. Other operations in
+ * flight may be cancelled, and closing the interface does not wait for them:
+ * flush first to complete them.
  */
 void uct_ep_destroy(uct_ep_h ep);
 
@@ -398,7 +403,7 @@ void uct_ep_destroy(uct_ep_h ep);
  * Writes the address of an endpoint. Needs UCT_IFACE_FLAG_CONNECT_TO_EP.
  *
  * @param [in]  ep    Endpoint.
- * @param [out] addr  Room for uct_iface_attr::ep_addr_len bytes.
+ * @param [out] addr  Buffer of uct_iface_attr::ep_addr_len bytes.
  *
  * @return UCS_OK; UCS_ERR_UNSUPPORTED without that flag; UCS_ERR_INVALID_PARAM
  */
@@ -420,16 +425,17 @@ ucs_status_t uct_ep_connect_to_ep(uct_ep_h ep,
                                   const uct_ep_addr_t *ep_addr);
 
 /**
- * Asks whether the peer still lives. Needs UCT_IFACE_FLAG_EP_CHECK.
+ * Checks whether the peer is alive. Needs UCT_IFACE_FLAG_EP_CHECK.
  *
  * @param [in] ep     Endpoint.
  * @param [in] flags  0.
- * @param [in] comp   Told of the answer if it takes time; may be NULL, then
- *                    only the error handler learns of a lost peer.
+ * @param [in] comp   Called with the result if the check takes time; may be
+ *                    NULL, then only the error handler is notified of a lost
+ *                    peer.
  *
- * @return UCS_OK: alive, or NULL comp and a check under way. UCS_INPROGRESS:
- *         comp will be told. UCS_ERR_NO_RESOURCE: try later. Else the
- *         endpoint's error.
+ * @return UCS_OK: alive, or comp is NULL and the check is in progress.
+ *         UCS_INPROGRESS: comp will be called. UCS_ERR_NO_RESOURCE: try later.
+ *         Else the endpoint's error.
  */
 ucs_status_t uct_ep_check(const uct_ep_h ep, unsigned flags,
                           uct_completion_t *comp);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Calls of client-server connection setup: connection managers, listeners,
- * connecting and disconnecting by socket address. Part of uct.h, which says
- * what holds for every call.
+ * connecting and disconnecting by socket address. Part of uct.h, which has the
+ * rules for all calls.
  *
  *     server                                 client
  *     uct_cm_open                            uct_cm_open
@@ -37,7 +37,7 @@ BEGIN_C_DECLS
  * is ignored like a missing one.
  *
  * @param [in]  component   Component with UCT_COMPONENT_FLAG_CM.
- * @param [in]  env_prefix  Further prefix of environment variables, or NULL.
+ * @param [in]  env_prefix  Additional prefix of environment variables, or NULL.
  * @param [in]  filename    File to read, or NULL.
  * @param [out] config_p    Configuration; release with uct_config_release().
  *
@@ -63,15 +63,14 @@ ucs_status_t uct_cm_config_read(uct_component_h component,
 ucs_status_t uct_cm_open(uct_component_h component, uct_worker_h worker,
                          const uct_cm_config_t *config, uct_cm_h *cm_p);
 
-/** Closes a connection manager; its listeners and endpoints have to be
- *  destroyed before. */
+/** Closes a connection manager; destroy its listeners and endpoints first. */
 void uct_cm_close(uct_cm_h cm);
 
 /**
  * Queries the attributes of a connection manager.
  *
  * @param [in]     cm       Connection manager.
- * @param [in,out] cm_attr  Set field_mask; the fields asked for are filled.
+ * @param [in,out] cm_attr  Set field_mask; the requested fields are filled.
  *
  * @return UCS_OK, or UCS_ERR_INVALID_PARAM
  */
@@ -84,7 +83,7 @@ ucs_status_t uct_cm_query(uct_cm_h cm, uct_cm_attr_t *cm_attr);
  * @param [in]  saddr       Address; the wildcard address means all, port 0
  *                          means any (see uct_listener_query()).
  * @param [in]  socklen     Bytes of it.
- * @param [in]  params      Who takes the requests; conn_request_cb has to be
+ * @param [in]  params      Handler of the requests; conn_request_cb must be
  *                          set.
  * @param [out] listener_p  Listener.
  *
@@ -97,14 +96,14 @@ ucs_status_t uct_listener_create(uct_cm_h cm, const struct sockaddr *saddr,
                                  uct_listener_h *listener_p);
 
 /** Stops listening. Requests that were neither accepted nor rejected are
- *  rejected; endpoints made from others live on. */
+ *  rejected; endpoints of accepted requests remain. */
 void uct_listener_destroy(uct_listener_h listener);
 
 /**
  * Rejects a client, whose callback gets UCS_ERR_REJECTED. The request is no
  * longer valid.
  *
- * @param [in] listener      Where the request came in.
+ * @param [in] listener      Listener that received the request.
  * @param [in] conn_request  Request.
  *
  * @return UCS_OK, or UCS_ERR_INVALID_PARAM
@@ -116,7 +115,7 @@ ucs_status_t uct_listener_reject(uct_listener_h listener,
  * Queries the attributes of a listener.
  *
  * @param [in]     listener       Listener.
- * @param [in,out] listener_attr  Set field_mask; the fields asked for are
+ * @param [in,out] listener_attr  Set field_mask; the requested fields are
  *                                filled.
  *
  * @return UCS_OK, or UCS_ERR_INVALID_PARAM
@@ -125,13 +124,13 @@ ucs_status_t uct_listener_query(uct_listener_h listener,
                                 uct_listener_attr_t *listener_attr);
 
 /**
- * Sends the connection request of a client whose local device is known by now
- * (uct_ep_params::cm_resolve_cb was called). Does not wait for the answer.
+ * Sends the connection request of a client whose local device is known
+ * (uct_ep_params::cm_resolve_cb was called). Does not wait for the reply.
  *
  * @param [in] ep      Endpoint.
  * @param [in] params  Private data for the server.
  *
- * @return UCS_OK if the request is on its way; UCS_ERR_BUSY if the device is
+ * @return UCS_OK if the request is being sent; UCS_ERR_BUSY if the device is
  *         not known yet; or another error.
  */
 ucs_status_t uct_ep_connect(uct_ep_h ep, const uct_ep_connect_params_t *params);
@@ -148,16 +147,16 @@ ucs_status_t uct_ep_connect(uct_ep_h ep, const uct_ep_connect_params_t *params);
 ucs_status_t uct_cm_client_ep_conn_notify(uct_ep_h ep);
 
 /**
- * Disconnects. The peer's disconnect_cb is called, which answers in kind. The
- * endpoint cannot send any more; destroy it once its own disconnect_cb was
- * called. A flush completes when the peer has been told.
+ * Disconnects. The peer's disconnect_cb is called, which calls this function
+ * also. The endpoint cannot send any more; destroy it after its own
+ * disconnect_cb was called. A flush completes when the peer has been notified.
  *
  * @param [in] ep     Endpoint of a connection manager.
  * @param [in] flags  0.
  *
- * @return UCS_OK: both sides have disconnected. UCS_INPROGRESS: told the peer,
- *         it has not answered yet. UCS_ERR_BUSY: not connected yet.
- *         UCS_ERR_NOT_CONNECTED: was disconnected on both sides before.
+ * @return UCS_OK: both sides have disconnected. UCS_INPROGRESS: the peer has
+ *         been notified, and has not replied yet. UCS_ERR_BUSY: not connected
+ *         yet. UCS_ERR_NOT_CONNECTED: disconnected on both sides before.
  */
 ucs_status_t uct_ep_disconnect(uct_ep_h ep, unsigned flags);
 
@@ -169,7 +168,7 @@ ucs_status_t uct_ep_disconnect(uct_ep_h ep, unsigned flags);
 /**
  * Accepts a client.
  *
- * @param [in] iface         Interface that the request came in by.
+ * @param [in] iface         Interface that received the request.
  * @param [in] conn_request  Request.
  *
  * @return UCS_OK; UCS_ERR_UNSUPPORTED if the interface has no server mode;
@@ -181,7 +180,7 @@ ucs_status_t uct_iface_accept(uct_iface_h iface,
 /**
  * Rejects a client; the error handler of its interface is called.
  *
- * @param [in] iface         Interface that the request came in by.
+ * @param [in] iface         Interface that received the request.
  * @param [in] conn_request  Request.
  *
  * @return UCS_OK; UCS_ERR_UNSUPPORTED if the interface has no server mode;

@@ -4,7 +4,7 @@
  * and listeners, and the callbacks that carry a connection from request to
  * disconnect. The calls are in uct_cm.h.
  *
- * Rules for all callbacks here: they may run in any thread and have to be
+ * Rules for all callbacks here: they are called from any thread and must be
  * thread-safe; they may call UCT except for its progress functions; what their
  * arguments point to is valid during the call only; fields whose bit is not set
  * in field_mask must not be read.
@@ -21,30 +21,30 @@ BEGIN_C_DECLS
 /** @addtogroup UCT_CLIENT_SERVER
  *  @{ */
 
-/** Fields of uct_cm_attr that are asked for. */
+/** Fields of uct_cm_attr to query. */
 enum uct_cm_attr_field {
     UCT_CM_ATTR_FIELD_MAX_CONN_PRIV = UCS_BIT(0) /**< max_conn_priv */
 };
 
-/** What uct_cm_query() tells. */
+/** Attributes of a connection manager. */
 struct uct_cm_attr {
     uint64_t field_mask;    /**< Bits of uct_cm_attr_field, set by the caller */
-    size_t   max_conn_priv; /**< Most bytes of private data with which a
-                                 connection can be requested or accepted */
+    size_t   max_conn_priv; /**< Maximum bytes of private data of a connection
+                             * request or its acceptance */
 };
 
-/** Fields of uct_listener_attr that are asked for. */
+/** Fields of uct_listener_attr to query. */
 enum uct_listener_attr_field {
     UCT_LISTENER_ATTR_FIELD_SOCKADDR = UCS_BIT(0) /**< sockaddr */
 };
 
-/** What uct_listener_query() tells. */
+/** Attributes of a listener. */
 struct uct_listener_attr {
     uint64_t                field_mask; /**< Bits of uct_listener_attr_field,
                                              set by the caller */
-    struct sockaddr_storage sockaddr;   /**< Address listened on, with the port
-                                             that the system chose if 0 was
-                                             asked for */
+    struct sockaddr_storage sockaddr;   /**< Address that it listens on, with
+                                         * the port that the system selected for
+                                         * port 0 */
 };
 
 /** Fields of uct_ep_connect_params that are set. */
@@ -60,8 +60,8 @@ struct uct_ep_connect_params {
     uint64_t    field_mask;          /**< Bits of uct_ep_connect_params_field */
     const void *private_data;        /**< Bytes for the server's listener;
                                           copied before the call returns */
-    size_t      private_data_length; /**< How many, at most
-                                          uct_cm_attr::max_conn_priv */
+    size_t      private_data_length; /**< Their number, at most
+                                      * uct_cm_attr::max_conn_priv */
 };
 
 /*
@@ -74,7 +74,7 @@ enum uct_cm_ep_priv_data_pack_args_field {
         UCS_BIT(0) /**< dev_name */
 };
 
-/** Tells uct_cm_ep_priv_data_pack_callback_t what it packs for. */
+/** Arguments of uct_cm_ep_priv_data_pack_callback_t. */
 typedef struct uct_cm_ep_priv_data_pack_args {
     uint64_t field_mask;               /**< Valid fields */
     char dev_name[UCT_DEVICE_NAME_MAX]; /**< Device that the connection will
@@ -88,14 +88,14 @@ enum uct_cm_ep_resolve_args_field {
     UCT_CM_EP_RESOLVE_ARGS_FIELD_STATUS   = UCS_BIT(1)  /**< status */
 };
 
-/** Tells uct_cm_ep_resolve_callback_t how resolving the address went. */
+/** Arguments of uct_cm_ep_resolve_callback_t. */
 typedef struct uct_cm_ep_resolve_args {
     uint64_t     field_mask;               /**< Valid fields */
-    /** Device that leads to the server, named as in
+    /** Device with the route to the server, named as in
      *  uct_tl_resource_desc::dev_name */
     char         dev_name[UCT_DEVICE_NAME_MAX];
-    ucs_status_t status;                   /**< UCS_OK, UCS_ERR_UNREACHABLE when
-                                                there is no way to the server,
+    ucs_status_t status;                   /**< UCS_OK, UCS_ERR_UNREACHABLE if
+                                            * the server is unreachable,
                                                 or a local error */
 } uct_cm_ep_resolve_args_t;
 
@@ -110,7 +110,7 @@ enum uct_cm_remote_data_field {
         UCS_BIT(3)  /**< conn_priv_data_length */
 };
 
-/** What the other side sent along with its request or answer. */
+/** Data that the peer sent with its request or reply. */
 typedef struct uct_cm_remote_data {
     uint64_t                 field_mask;            /**< Valid fields */
     const uct_device_addr_t *dev_addr;              /**< The peer's device */
@@ -132,18 +132,17 @@ enum uct_cm_listener_conn_request_args_field {
         UCS_BIT(3)  /**< client_address */
 };
 
-/** Tells uct_cm_listener_conn_request_callback_t who wants to connect. */
+/** Arguments of uct_cm_listener_conn_request_callback_t. */
 typedef struct uct_cm_listener_conn_request_args {
     uint64_t field_mask;                     /**< Valid fields */
-    char dev_name[UCT_DEVICE_NAME_MAX];      /**< Local device that the request
-                                                  came in by */
-    uct_conn_request_h conn_request;         /**< The request. Stays valid after
-                                                  the call, until it is given to
-                                                  uct_ep_create() or
-                                                  uct_listener_reject(); one of
-                                                  them has to be called. */
+    char dev_name[UCT_DEVICE_NAME_MAX];      /**< Local device that received the
+                                              * request */
+    uct_conn_request_h conn_request;         /**< The request. Valid until it is
+                                              * passed to uct_ep_create() or
+                                              * uct_listener_reject(); one of
+                                              * them must be called. */
     const uct_cm_remote_data_t *remote_data; /**< What the client sent */
-    ucs_sock_addr_t client_address;          /**< Where the client is */
+    ucs_sock_addr_t client_address;          /**< Address of the client */
 } uct_cm_listener_conn_request_args_t;
 
 /** Fields of uct_cm_ep_client_connect_args that are valid. */
@@ -154,14 +153,14 @@ enum uct_cm_ep_client_connect_args_field {
         UCS_BIT(1)  /**< status */
 };
 
-/** Tells uct_cm_ep_client_connect_callback_t how the server answered. */
+/** Arguments of uct_cm_ep_client_connect_callback_t. */
 typedef struct uct_cm_ep_client_connect_args {
     uint64_t                    field_mask;  /**< Valid fields */
     const uct_cm_remote_data_t *remote_data; /**< What the server sent */
     ucs_status_t                status;      /**< UCS_OK if accepted,
                                                   UCS_ERR_REJECTED if not,
                                                   UCS_ERR_CONNECTION_RESET if
-                                                  the server went away
+                                                  the server disconnected
                                                   meanwhile, or a local error */
 } uct_cm_ep_client_connect_args_t;
 
@@ -170,12 +169,12 @@ enum uct_cm_ep_server_conn_notify_args_field {
     UCT_CM_EP_SERVER_CONN_NOTIFY_ARGS_FIELD_STATUS = UCS_BIT(0) /**< status */
 };
 
-/** Tells uct_cm_ep_server_conn_notify_callback_t how the client fared. */
+/** Arguments of uct_cm_ep_server_conn_notify_callback_t. */
 typedef struct uct_cm_ep_server_conn_notify_args {
     uint64_t     field_mask; /**< Valid fields */
     ucs_status_t status;     /**< UCS_OK once the client has called
                                   uct_cm_client_ep_conn_notify(),
-                                  UCS_ERR_CONNECTION_RESET if it went away
+                                  UCS_ERR_CONNECTION_RESET if it disconnected
                                   before, or a local error */
 } uct_cm_ep_server_conn_notify_args_t;
 
@@ -184,9 +183,9 @@ typedef struct uct_cm_ep_server_conn_notify_args {
  */
 
 /**
- * Takes a connection request at an interface opened in mode
- * UCT_IFACE_OPEN_MODE_SOCKADDR_SERVER. Has to call uct_iface_accept() or
- * uct_iface_reject() before it returns; the request is gone then.
+ * Handles a connection request at an interface opened in mode
+ * UCT_IFACE_OPEN_MODE_SOCKADDR_SERVER. It must call uct_iface_accept() or
+ * uct_iface_reject() before it returns; the request is not valid afterwards.
  *
  * @param iface           Interface that listens.
  * @param arg             uct_iface_params::mode.sockaddr.conn_request_arg.
@@ -199,11 +198,11 @@ typedef void (*uct_sockaddr_conn_request_callback_t)(
     const void *conn_priv_data, size_t length);
 
 /**
- * Takes a connection request at a listener: accept it by uct_ep_create() with
- * the request in its parameters, or refuse it by uct_listener_reject(), now or
+ * Handles a connection request at a listener: accept it by uct_ep_create() with
+ * the request in its parameters, or reject it by uct_listener_reject(), here or
  * later.
  *
- * @param listener       Where the request came in.
+ * @param listener       Listener that received the request.
  * @param arg            uct_listener_params::user_data.
  * @param conn_req_args  The request and its sender.
  */
@@ -212,8 +211,8 @@ typedef void (*uct_cm_listener_conn_request_callback_t)(
     const uct_cm_listener_conn_request_args_t *conn_req_args);
 
 /**
- * Tells the server's endpoint that the client is connected too, or that the
- * connection failed before it came to that.
+ * Notifies the server's endpoint that the client is connected also, or that the
+ * connection failed before.
  *
  * @param ep            Endpoint made from the connection request.
  * @param arg           uct_ep_params::user_data.
@@ -224,8 +223,8 @@ typedef void (*uct_cm_ep_server_conn_notify_callback_t)(
     const uct_cm_ep_server_conn_notify_args_t *connect_args);
 
 /**
- * Tells the client's endpoint that the server answered, or that the connection
- * failed before it came to that. On success the client goes on with
+ * Notifies the client's endpoint that the server replied, or that the
+ * connection failed before. On success the client calls
  * uct_cm_client_ep_conn_notify().
  *
  * @param ep            Endpoint that connects.
@@ -237,22 +236,22 @@ typedef void (*uct_cm_ep_client_connect_callback_t)(
     const uct_cm_ep_client_connect_args_t *connect_args);
 
 /**
- * Tells a connected endpoint that its peer disconnected: answer with
+ * Notifies a connected endpoint that its peer disconnected: call
  * uct_ep_disconnect(). Never called for an endpoint that was not connected yet,
  * nor after it was destroyed.
  *
- * @param ep   Endpoint whose peer left.
+ * @param ep   Endpoint whose peer disconnected.
  * @param arg  uct_ep_params::user_data.
  */
 typedef void (*uct_ep_disconnect_cb_t)(uct_ep_h ep, void *arg);
 
 /**
- * Writes the private data that goes with a connection request (client) or with
- * its acceptance (server). Not called if the endpoint fails earlier.
+ * Writes the private data of a connection request (client) or of its acceptance
+ * (server). Not called if the endpoint fails earlier.
  *
  * @param arg        uct_ep_params::user_data.
- * @param pack_args  What the connection is like.
- * @param priv_data  Where to write; room for uct_cm_attr::max_conn_priv bytes
+ * @param pack_args  Properties of the connection.
+ * @param priv_data  Destination of uct_cm_attr::max_conn_priv bytes
  *                   (uct_iface_attr::max_conn_priv without a connection
  *                   manager).
  *
@@ -264,13 +263,13 @@ typedef ssize_t (*uct_cm_ep_priv_data_pack_callback_t)(
     void *priv_data);
 
 /**
- * Tells the client which local device leads to the server. The client then
- * calls uct_ep_connect() with its private data, from here or later.
+ * Notifies the client of the local device with the route to the server. The
+ * client then calls uct_ep_connect() with its private data, here or later.
  *
  * @param user_data     uct_ep_params::user_data.
  * @param resolve_args  Outcome and device.
  *
- * @return UCS_OK to go on, or an error to give the connection up.
+ * @return UCS_OK to continue, or an error to abort the connection.
  */
 typedef ucs_status_t (*uct_cm_ep_resolve_callback_t)(
     void *user_data, const uct_cm_ep_resolve_args_t *resolve_args);
@@ -286,8 +285,8 @@ enum uct_listener_params_field {
 /** Parameters of uct_listener_create(). */
 struct uct_listener_params {
     uint64_t field_mask; /**< Bits of uct_listener_params_field */
-    int      backlog;    /**< Requests that may wait, above 0. Without it, as
-                              many as the system allows. */
+    int      backlog;    /**< Maximum number of waiting requests, above 0.
+                          * Default: the limit of the system. */
     /** Called for each request */
     uct_cm_listener_conn_request_callback_t conn_request_cb;
     void    *user_data;  /**< Its second argument */

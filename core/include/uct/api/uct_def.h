@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The words that all of UCT shares: limits, handles, small enumerations,
- * callback types, and the three structures that travel with an operation
- * (I/O vector, completion, pending request). No function is declared here,
- * so that a plugin can use this vocabulary without seeing the core's calls.
+ * Types that all of UCT uses: limits, handles, enumerations, callback types,
+ * and the structures of operations (I/O vector, completion, pending request).
+ * No function is declared here, so that a plugin can use the types without the
+ * functions of the core.
  */
 #ifndef UCT_API_UCT_DEF_H_
 #define UCT_API_UCT_DEF_H_
@@ -20,19 +20,19 @@ BEGIN_C_DECLS
  *  @{ */
 
 /*
- * Limits. The lengths of names count the closing zero.
+ * Limits. The lengths of names include the terminating zero.
  */
 
-/** Room for a transport's name. */
+/** Maximum length of a transport's name. */
 #define UCT_TL_NAME_MAX          10
-/** Room for a component's name. */
+/** Maximum length of a component's name. */
 #define UCT_COMPONENT_NAME_MAX   16
-/** Room for a memory domain's name. */
+/** Maximum length of a memory domain's name. */
 #define UCT_MD_NAME_MAX          16
-/** Room for a device's name. */
+/** Maximum length of a device's name. */
 #define UCT_DEVICE_NAME_MAX      32
-/** Room, in bytes, for an identifier that tells memory domains apart across
- *  processes and hosts. */
+/** Maximum length, in bytes, of an identifier that distinguishes memory domains
+ *  across processes and hosts. */
 #define UCT_MD_GLOBAL_ID_MAX     256
 
 /** Width of an active message identifier in bits. */
@@ -45,10 +45,10 @@ BEGIN_C_DECLS
 /** Bytes of a tag context that belong to the transport. */
 #define UCT_TAG_PRIV_LEN         32
 
-/** The memory handle that stands for "not registered". A plain 0, which is a
- *  null pointer too, so that constant expressions may use it. */
+/** The memory handle of memory that is not registered. A plain 0, which is also
+ *  a null pointer, so that constant expressions may use it. */
 #define UCT_MEM_HANDLE_NULL      0
-/** The remote key that stands for "none". */
+/** The value of a remote key if there is none. */
 #define UCT_INVALID_RKEY         ((uintptr_t)(-1))
 /** The value of a dma-buf descriptor when there is none. */
 #define UCT_DMABUF_FD_INVALID    (-1)
@@ -61,7 +61,7 @@ BEGIN_C_DECLS
 /** One provider of memory domains, transports and connection managers. */
 typedef struct uct_component *uct_component_h;
 
-/** Memory domain: where memory is allocated, registered and keyed. */
+/** Memory domain: allocates and registers memory, and packs its remote keys. */
 typedef struct uct_md *uct_md_h;
 typedef struct uct_md uct_md_t;
 typedef struct uct_md_ops uct_md_ops_t;
@@ -82,16 +82,16 @@ typedef uct_cm_t *uct_cm_h;
 /** A socket address on which a connection manager accepts. */
 typedef struct uct_listener *uct_listener_h;
 
-/** A client that waits to be accepted or rejected. */
+/** A connection request that is to be accepted or rejected. */
 typedef void *uct_conn_request_h;
 
 /** Local handle of registered or allocated memory. */
 typedef void *uct_mem_h;
 
-/** Unpacked remote key, in the form that put, get and atomics take. */
+/** Unpacked remote key, as put, get and atomics need it. */
 typedef uintptr_t uct_rkey_t;
 
-/** What a component needs to keep for an unpacked remote key. */
+/** Data of a component for an unpacked remote key. */
 typedef void *uct_rkey_ctx_h;
 
 /** An endpoint, and an element of memory, as device code (a GPU kernel) sees
@@ -135,7 +135,7 @@ typedef struct uct_iov uct_iov_t;
  * Small enumerations.
  */
 
-/** What kind of device a resource sits on. */
+/** Kind of device of a resource. */
 typedef enum {
     UCT_DEVICE_TYPE_NET,  /**< Reaches other hosts */
     UCT_DEVICE_TYPE_SHM,  /**< Memory shared by processes of this host */
@@ -151,17 +151,17 @@ typedef enum uct_atomic_op {
     UCT_ATOMIC_OP_OR,    /**< target |= value */
     UCT_ATOMIC_OP_XOR,   /**< target ^= value */
     UCT_ATOMIC_OP_SWAP,  /**< target = value */
-    UCT_ATOMIC_OP_CSWAP, /**< target = value if target equals what is
-                              expected */
+    UCT_ATOMIC_OP_CSWAP, /**< target = value if target equals the expected
+                          * value */
     UCT_ATOMIC_OP_LAST   /**< Number of operations */
 } uct_atomic_op_t;
 
-/** Names of the kinds, by number, ended by NULL. */
+/** Names of the kinds, by number, terminated by NULL. */
 extern const char *uct_device_type_names[];
 
-/** Where uct_mem_alloc() may take memory from. */
+/** Methods of uct_mem_alloc(). */
 typedef enum {
-    UCT_ALLOC_METHOD_THP,  /**< C library, transparent huge pages asked for */
+    UCT_ALLOC_METHOD_THP,  /**< C library, transparent huge pages requested */
     UCT_ALLOC_METHOD_MD,   /**< A memory domain; the result is registered */
     UCT_ALLOC_METHOD_HEAP, /**< C library */
     UCT_ALLOC_METHOD_MMAP, /**< Anonymous mapping */
@@ -170,10 +170,10 @@ typedef enum {
     UCT_ALLOC_METHOD_DEFAULT = UCT_ALLOC_METHOD_LAST /**< Let UCT choose */
 } uct_alloc_method_t;
 
-/** Names of the methods, by number, ended by NULL. */
+/** Names of the methods, by number, terminated by NULL. */
 extern const char *uct_alloc_method_names[];
 
-/** Direction of a question about a socket address. */
+/** Purpose of a socket address. */
 typedef enum {
     UCT_SOCKADDR_ACC_LOCAL, /**< Can one listen on it: is it an address of this
                                  host? */
@@ -183,40 +183,40 @@ typedef enum {
 
 /** Advice about memory, see uct_md_mem_advise(). */
 typedef enum {
-    UCT_MADV_NORMAL = 0, /**< Takes earlier advice back */
-    UCT_MADV_WILLNEED    /**< Will be used soon: map its pages now. Helps memory
-                              taken with UCT_MD_MEM_FLAG_NONBLOCK. */
+    UCT_MADV_NORMAL = 0, /**< Cancels earlier advice */
+    UCT_MADV_WILLNEED    /**< Will be used soon: map its pages now. Useful for
+                          * memory allocated with UCT_MD_MEM_FLAG_NONBLOCK. */
 } uct_mem_advice_t;
 
-/** Which way a traced active message went. */
+/** What happened to a traced active message. */
 typedef enum uct_am_trace_type {
     UCT_AM_TRACE_TYPE_SEND,      /**< Sent */
-    UCT_AM_TRACE_TYPE_RECV,      /**< Received and handed to its handler */
-    UCT_AM_TRACE_TYPE_SEND_DROP, /**< Given up before it was sent */
-    UCT_AM_TRACE_TYPE_RECV_DROP, /**< Received and thrown away */
+    UCT_AM_TRACE_TYPE_RECV,      /**< Received and passed to its handler */
+    UCT_AM_TRACE_TYPE_SEND_DROP, /**< Cancelled before it was sent */
+    UCT_AM_TRACE_TYPE_RECV_DROP, /**< Received and dropped */
     UCT_AM_TRACE_TYPE_LAST       /**< Number of types */
 } uct_am_trace_type_t;
 
 /** Events that uct_iface_event_arm() can wait for. */
 enum uct_iface_event_types {
     UCT_EVENT_SEND_COMP = UCS_BIT(0), /**< A send completed */
-    UCT_EVENT_RECV      = UCS_BIT(1), /**< A message (tag or active) came */
-    UCT_EVENT_RECV_SIG  = UCS_BIT(2)  /**< A message came that its sender marked
-                                           UCT_SEND_FLAG_SIGNALED. Interfaces
-                                           without UCT_IFACE_FLAG_EVENT_RECV_SIG
-                                           report such a message as
-                                           UCT_EVENT_RECV. */
+    UCT_EVENT_RECV      = UCS_BIT(1), /**< A message (tag or active) arrived */
+    UCT_EVENT_RECV_SIG  = UCS_BIT(2)  /**< A message arrived that its sender
+                                       * marked UCT_SEND_FLAG_SIGNALED.
+                                       * Interfaces without
+                                       * UCT_IFACE_FLAG_EVENT_RECV_SIG report
+                                       * such a message as UCT_EVENT_RECV. */
 };
 
-/** What a flush has to reach before it completes. */
+/** Condition for the completion of a flush. */
 enum uct_flush_flags {
-    UCT_FLUSH_FLAG_LOCAL  = 0,          /**< Local buffers are free again; the
-                                             target may not have the data yet */
-    UCT_FLUSH_FLAG_CANCEL = UCS_BIT(0), /**< Give up what can be given up. The
-                                             rest still completes through its
-                                             callbacks. Afterwards the endpoint
-                                             is good for uct_ep_destroy()
-                                             only */
+    UCT_FLUSH_FLAG_LOCAL  = 0,          /**< Local buffers can be reused; the
+                                         * target may not have the data yet */
+    UCT_FLUSH_FLAG_CANCEL = UCS_BIT(0), /**< Cancel operations where possible.
+                                         * The others still complete through
+                                         * their callbacks. Afterwards only
+                                         * uct_ep_destroy() may be called on the
+                                         * endpoint */
     UCT_FLUSH_FLAG_REMOTE = UCS_BIT(1)  /**< Puts and atomics have changed the
                                              target's memory and every processor
                                              there sees it */
@@ -230,19 +230,19 @@ enum uct_progress_types {
                                                 uct_worker_progress() now */
 };
 
-/** Modifiers of sending a message. */
+/** Flags of sends. */
 enum uct_msg_flags {
     UCT_SEND_FLAG_SIGNALED   = UCS_BIT(0), /**< Raise UCT_EVENT_RECV_SIG at the
                                                 receiver, and UCT_EVENT_RECV
-                                                rather not. Without effect where
-                                                it is not supported. */
-    UCT_SEND_FLAG_PEER_CHECK = UCS_BIT(1)  /**< Find out whether the peer still
-                                                lives, and call the error
-                                                handler if not. Without it a
-                                                lost peer may go unnoticed. */
+                                                preferably not. No effect if it
+                                                is not supported. */
+    UCT_SEND_FLAG_PEER_CHECK = UCS_BIT(1)  /**< Check whether the peer is alive,
+                                            * and call the error handler if not.
+                                            * Without it a lost peer may not be
+                                            * detected. */
 };
 
-/** From where a callback may be called. */
+/** Threads that may call a callback. */
 enum uct_cb_flags {
     UCT_CB_FLAG_RESERVED = UCS_BIT(1), /**< Do not use */
     UCT_CB_FLAG_ASYNC    = UCS_BIT(2)  /**< From any thread, so that the
@@ -255,7 +255,7 @@ enum uct_cb_flags {
 };
 
 /**
- * What received data is, and what its callback may do with it.
+ * Properties of received data, and what its callback may do with it.
  *
  * With UCT_CB_PARAM_FLAG_DESC the data lies in a descriptor:
  *
@@ -266,31 +266,31 @@ enum uct_cb_flags {
  *     +---------------+--------------------+
  *
  * the callback may keep it by returning UCS_INPROGRESS, may write into the
- * headroom (its size is what the interface was opened with), and has to hand it
- * back with uct_iface_release_desc(). Without the flag, the data is gone when
- * the callback returns.
+ * headroom (its size is what the interface was opened with), and must release
+ * it by uct_iface_release_desc(). Without the flag, the data is not valid after
+ * the callback.
  */
 enum uct_cb_param_flags {
     UCT_CB_PARAM_FLAG_DESC  = UCS_BIT(0), /**< In a descriptor that can be
                                                kept */
-    UCT_CB_PARAM_FLAG_FIRST = UCS_BIT(1), /**< First piece of an unexpected
-                                               eager tagged message */
-    UCT_CB_PARAM_FLAG_MORE  = UCS_BIT(2)  /**< More pieces of it will follow */
+    UCT_CB_PARAM_FLAG_FIRST = UCS_BIT(1), /**< First part of an unexpected eager
+                                           * tagged message */
+    UCT_CB_PARAM_FLAG_MORE  = UCS_BIT(2)  /**< More parts of it will follow */
 };
 
 /** Flags of uct_tag_context::rndv_cb. */
 enum {
-    UCT_TAG_RECV_CB_INLINE_DATA = UCS_BIT(0) /**< The request carried its data
-                                                  with it */
+    UCT_TAG_RECV_CB_INLINE_DATA = UCS_BIT(0) /**< The request contains its
+                                              * data */
 };
 
 /*
- * Structures that travel with an operation.
+ * Structures of operations.
  */
 
 /**
- * One entry of a scatter-gather list: `count` pieces of `length` bytes, whose
- * beginnings are `stride` bytes apart.
+ * One entry of a scatter-gather list: `count` blocks of `length` bytes at a
+ * distance of `stride` bytes.
  *
  *     buffer
  *     |
@@ -300,27 +300,28 @@ enum {
  *     |<-length-->|       |<-length-->|       |<-length-->|
  *     |<----- stride ---->|<----- stride ---->|
  *
- * With a count of 1 it is one contiguous block and stride does not matter. With
+ * With a count of 1 it is one contiguous block, and stride is ignored. With
  * a length or count of 0 the buffer is not touched and may be NULL. The bytes
  * of all entries together may not exceed the limit (max_short, max_zcopy) of
  * the operation.
  */
 struct uct_iov {
     void     *buffer; /**< First byte */
-    size_t    length; /**< Bytes of one piece */
+    size_t    length; /**< Bytes of one block */
     uct_mem_h memh;   /**< Registration of the buffer; UCT_MEM_HANDLE_NULL where
                            the memory domain does not need one
                            (UCT_MD_FLAG_NEED_MEMH) or nothing is accessed
                            zero-copy */
-    size_t    stride; /**< Bytes from one piece's beginning to the next one's */
-    unsigned  count;  /**< Number of pieces */
+    size_t    stride; /**< Bytes from the start of a block to that of the next
+                       * one */
+    unsigned  count;  /**< Number of blocks */
 };
 
 /**
- * Told that operations have completed.
+ * Called when operations have completed.
  *
- * Runs from progress. The structure is the callback's: it may be freed or used
- * again. The outcome is in uct_completion::status.
+ * Runs from progress. The callback owns the structure: it may free or reuse it.
+ * The result is in uct_completion::status.
  *
  * @param self  The structure that was passed to the operations.
  */
@@ -329,32 +330,31 @@ typedef void (*uct_completion_callback_t)(uct_completion_t *self);
 /**
  * Counts operations down and calls back when all have completed.
  *
- * Initialise every field, then pass it to as many operations as wanted. Each
- * that returns UCS_INPROGRESS takes one off `count` when it completes; one that
- * returns anything else does not use the structure. At 0 the callback runs. It
- * has to stay in place until then. If count starts above the number of such
+ * Initialise every field, then pass it to any number of operations. Each that
+ * returns UCS_INPROGRESS decrements `count` when it completes; one that returns
+ * another status does not use the structure. At 0 the callback is called. The
+ * structure must be valid until then. If count starts above the number of such
  * operations, the callback never runs and func may stay unset.
  */
 struct uct_completion {
     uct_completion_callback_t func;   /**< Called at 0 */
-    int                       count;  /**< Operations that have yet to
-                                           complete */
+    int                       count;  /**< Operations that are not complete */
     ucs_status_t              status; /**< Set to UCS_OK before the first one;
                                            keeps the first error */
 };
 
 /**
- * Called when an endpoint may have send resources again: try once more.
+ * Called when an endpoint may have send resources again.
  *
  * Runs from progress. May send on this endpoint, and may free the structure if
  * it returns UCS_OK.
  *
  * @param self  The structure that was passed to uct_ep_pending_add().
  *
- * @return UCS_OK: done, take the request off the queue. Any other status keeps
- *         the request at the head of the endpoint's queue, to be called later:
- *         UCS_INPROGRESS after it has sent something, an error after it has
- *         sent nothing.
+ * @return UCS_OK: done, remove the request from the queue. Any other status
+ *         keeps the request at the head of the endpoint's queue, to be called
+ *         later: UCS_INPROGRESS after it has sent something, an error after it
+ *         has sent nothing.
  */
 typedef ucs_status_t (*uct_pending_callback_t)(uct_pending_req_t *self);
 
@@ -370,8 +370,8 @@ struct uct_pending_req {
  */
 
 /**
- * Receives a request that uct_ep_pending_purge() took off a queue. The request
- * belongs to the callback.
+ * Called for a request that uct_ep_pending_purge() removed from a queue. The
+ * request belongs to the callback.
  *
  * @param self  The request.
  * @param arg   Argument of uct_ep_pending_purge().
@@ -380,7 +380,7 @@ typedef void (*uct_pending_purge_callback_t)(uct_pending_req_t *self,
                                              void *arg);
 
 /**
- * Told that an endpoint has failed.
+ * Called when an endpoint has failed.
  *
  * Set in uct_iface_params::err_handler. After it returns, operations on the
  * endpoint fail with the same status. Before the endpoint is destroyed, its
@@ -389,10 +389,10 @@ typedef void (*uct_pending_purge_callback_t)(uct_pending_req_t *self,
  *
  * @param arg     uct_iface_params::err_handler_arg.
  * @param ep      Endpoint that failed.
- * @param status  What happened.
+ * @param status  Reason.
  *
- * @return UCS_OK if the failure was dealt with. Otherwise an error, which the
- *         transport then treats as not dealt with: it reports it.
+ * @return UCS_OK if the failure was handled. Otherwise an error, which the
+ *         transport logs.
  */
 typedef ucs_status_t (*uct_error_handler_t)(void *arg, uct_ep_h ep,
                                             ucs_status_t status);
@@ -401,19 +401,19 @@ typedef ucs_status_t (*uct_error_handler_t)(void *arg, uct_ep_h ep,
  * Writes the data of a buffered (bcopy) operation into the transport's buffer.
  * Runs before the operation returns; must not send or progress.
  *
- * @param dest  Where to write; room for the operation's max_bcopy.
+ * @param dest  Destination of at most max_bcopy bytes.
  * @param arg   Argument of the operation.
  *
- * @return How many bytes were written.
+ * @return Number of bytes written.
  */
 typedef size_t (*uct_pack_callback_t)(void *dest, void *arg);
 
 /**
- * Takes the data that a buffered get fetched. The order of the parameters is
+ * Receives the data of a buffered get. The order of the parameters is
  * memcpy()'s, so that memcpy itself serves where arg is a buffer.
  *
  * @param arg     Argument of the operation.
- * @param data    What was read; valid during the call only.
+ * @param data    Data; valid during the call only.
  * @param length  Bytes of it.
  */
 typedef void (*uct_unpack_callback_t)(void *arg, const void *data,
@@ -441,20 +441,20 @@ typedef ucs_status_t (*uct_am_callback_t)(void *arg, void *data, size_t length,
  * Describes an active message for the log, when data tracing is on.
  *
  * @param arg     Argument of uct_iface_set_am_tracer().
- * @param type    Which way the message goes.
+ * @param type    What happened to the message.
  * @param id      Its identifier.
  * @param data    Its contents.
  * @param length  Bytes of them.
  * @param buffer  Receives a zero-terminated line of text.
- * @param max     Room in buffer, the closing zero included.
+ * @param max     Size of the buffer, including the terminating zero.
  */
 typedef void (*uct_am_tracer_t)(void *arg, uct_am_trace_type_t type, uint8_t id,
                                 const void *data, size_t length, char *buffer,
                                 size_t max);
 
 /**
- * Told that an interface with UCT_IFACE_FLAG_EVENT_ASYNC_CB has news: progress
- * it. May run in any thread and must not progress itself.
+ * Called when an interface with UCT_IFACE_FLAG_EVENT_ASYNC_CB has events:
+ * progress it. May run in any thread and must not progress itself.
  *
  * @param arg    uct_iface_params::async_event_arg.
  * @param flags  0 today; ignore it.
@@ -462,20 +462,20 @@ typedef void (*uct_am_tracer_t)(void *arg, uct_am_trace_type_t type, uint8_t id,
 typedef void (*uct_async_event_cb_t)(void *arg, unsigned flags);
 
 /**
- * Handles (a piece of) an eager tagged message for which no tag was posted.
+ * Handles (a part of) an eager tagged message for which no tag was posted.
  *
  * Runs from uct_iface_progress(); may communicate. A message that its sender
- * issued as one call can come in several pieces, in order; all of them share
- * one cell, *context.
+ * issued as one call can arrive in several parts, in order; all of them share
+ * *context.
  *
  * @param arg      uct_iface_params::eager_arg.
  * @param data     The piece.
  * @param length   Bytes of it.
- * @param flags    Bits of uct_cb_param_flags; FIRST and MORE tell where in the
- *                 message the piece stands.
+ * @param flags    Bits of uct_cb_param_flags; FIRST and MORE give the position
+ *                 of the part in the message.
  * @param stag     The sender's tag.
  * @param imm      The sender's immediate value.
- * @param context  The callback may keep a pointer here from the first piece to
+ * @param context  The callback may store a pointer here from the first part to
  *                 the last; it allocates and frees what it points to. Not
  *                 needed when FIRST is set without MORE.
  *
@@ -513,8 +513,8 @@ typedef ucs_status_t (*uct_tag_unexp_rndv_cb_t)(void *arg, unsigned flags,
                                                 const void *rkey_buf);
 
 /** A receive that is posted to a transport which matches tags, see
- *  uct_iface_tag_recv_zcopy(). Stays in place until it completes. All callbacks
- *  run from progress. */
+ *  uct_iface_tag_recv_zcopy(). Valid until it completes. All callbacks run from
+ *  progress. */
 struct uct_tag_context {
     /**
      * The transport has matched the tag: do not match it in software any more.
@@ -524,16 +524,16 @@ struct uct_tag_context {
     void (*tag_consumed_cb)(uct_tag_context_t *self);
 
     /**
-     * The receive is over.
+     * The receive is complete.
      *
-     * @param self         This structure; free to be used again.
+     * @param self         This structure; it may be reused.
      * @param stag         The sender's tag.
      * @param imm          The sender's immediate value; 0 for rendezvous.
      * @param length       Bytes received.
      * @param inline_data  If not NULL, the data is here and not in the posted
-     *                     buffer: copy it now, it goes away on return.
+     *                     buffer: copy it in the callback.
      * @param status       UCS_OK; UCS_ERR_MESSAGE_TRUNCATED if the message was
-     *                     longer than the buffer, which is left alone; or
+     *                     longer than the buffer, which is unchanged; or
      *                     UCS_ERR_CANCELED.
      */
     void (*completed_cb)(uct_tag_context_t *self, uct_tag_t stag, uint64_t imm,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Types of communication resources: what components and devices there are,
- * what an interface can do, and the parameters of interfaces and endpoints.
- * The calls are in uct.h.
+ * Types of communication resources: components and devices, attributes of
+ * interfaces, and the parameters of interfaces and endpoints. The calls are in
+ * uct.h.
  */
 #ifndef UCT_API_UCT_IFACE_DEF_H_
 #define UCT_API_UCT_IFACE_DEF_H_
@@ -31,7 +31,7 @@ typedef struct uct_md_resource_desc {
     char md_name[UCT_MD_NAME_MAX]; /**< For uct_md_open() */
 } uct_md_resource_desc_t;
 
-/** Fields of uct_component_attr that are asked for. */
+/** Fields of uct_component_attr to query. */
 enum uct_component_attr_field {
     UCT_COMPONENT_ATTR_FIELD_NAME              = UCS_BIT(0), /**< name */
     UCT_COMPONENT_ATTR_FIELD_MD_RESOURCE_COUNT =
@@ -45,21 +45,20 @@ enum uct_component_attr_field {
 enum {
     UCT_COMPONENT_FLAG_CM       = UCS_BIT(0), /**< Has a connection manager, see
                                                    uct_cm_open() */
-    UCT_COMPONENT_FLAG_RKEY_PTR = UCS_BIT(1)  /**< Its remote keys may give
-                                                   plain pointers, see
-                                                   uct_rkey_ptr() */
+    UCT_COMPONENT_FLAG_RKEY_PTR = UCS_BIT(1)  /**< Its remote keys may provide
+                                               * pointers, see uct_rkey_ptr() */
 };
 
-/** What uct_component_query() tells. */
+/** Attributes of a component. */
 typedef struct uct_component_attr {
     uint64_t field_mask;                /**< Bits of uct_component_attr_field,
                                              set by the caller */
     char     name[UCT_COMPONENT_NAME_MAX]; /**< Name of the component */
     unsigned md_resource_count;         /**< Number of memory domains */
     uct_md_resource_desc_t *md_resources; /**< The caller's array, filled with
-                                             all memory domains: ask for
-                                             md_resource_count first, then call
-                                             again with an array that large */
+                                           * all memory domains: query
+                                           * md_resource_count first, then call
+                                           * again with an array of that size */
     uint64_t flags;                     /**< UCT_COMPONENT_FLAG_xx */
 } uct_component_attr_t;
 
@@ -69,7 +68,7 @@ typedef struct uct_tl_resource_desc {
     char              dev_name[UCT_DEVICE_NAME_MAX]; /**< Device, or one port or
                                                           virtual part of it */
     uct_device_type_t dev_type;                      /**< Kind of device */
-    /** Where in the system it sits, or UCS_SYS_DEVICE_ID_UNKNOWN */
+    /** Its system device, or UCS_SYS_DEVICE_ID_UNKNOWN */
     ucs_sys_device_t  sys_device;
 } uct_tl_resource_desc_t;
 
@@ -80,7 +79,7 @@ typedef struct uct_tl_resource_desc {
     (_resource)->tl_name, (_resource)->dev_name
 
 /*
- * What an interface can do: bits of uct_iface_attr::cap.flags.
+ * Capabilities of an interface: bits of uct_iface_attr::cap.flags.
  */
 
 /** Active messages: uct_ep_am_short(), _bcopy(), _zcopy(). */
@@ -107,8 +106,8 @@ typedef struct uct_tl_resource_desc {
 #define UCT_IFACE_FLAG_ATOMIC_DEVICE   UCS_BIT(31)
 
 /*
- * Errors that are caught and reported, by status or to the error handler,
- * instead of being undefined.
+ * Errors that are detected and reported, by status or to the error handler;
+ * otherwise the behaviour is undefined.
  */
 
 /** A bad local buffer of a short, bcopy or zcopy operation. */
@@ -121,7 +120,7 @@ typedef struct uct_tl_resource_desc {
 #define UCT_IFACE_FLAG_ERRHANDLE_REMOTE_MEM   UCS_BIT(36)
 /** A bcopy operation whose callback packs too much. */
 #define UCT_IFACE_FLAG_ERRHANDLE_BCOPY_LEN    UCS_BIT(37)
-/** A peer, or the way to it, that is lost. */
+/** A lost peer or network connection. */
 #define UCT_IFACE_FLAG_ERRHANDLE_PEER_FAILURE UCS_BIT(38)
 
 /** uct_ep_check() works. */
@@ -135,17 +134,18 @@ typedef struct uct_tl_resource_desc {
 /** Endpoints are created from a socket address. */
 #define UCT_IFACE_FLAG_CONNECT_TO_SOCKADDR UCS_BIT(42)
 
-/** A message may arrive more than once: the transport resends and does not
- *  remember enough to notice. */
+/** A message may arrive more than once: the transport retransmits and does not
+ *  detect duplicates. */
 #define UCT_IFACE_FLAG_AM_DUP          UCS_BIT(43)
 
-/** Callbacks can be had from uct_worker_progress() only. */
+/** Callbacks are called from uct_worker_progress() only. */
 #define UCT_IFACE_FLAG_CB_SYNC         UCS_BIT(44)
-/** Callbacks can be had in bounded time without anyone calling
- *  uct_worker_progress(); they come from any thread, progress included. */
+/** Callbacks are called in bounded time without calls of uct_worker_progress(),
+ *  from any thread, including progress. */
 #define UCT_IFACE_FLAG_CB_ASYNC        UCS_BIT(45)
 
-/** A lost peer reaches the error handler even while nothing is being sent. */
+/** A lost peer is reported to the error handler even if nothing is being
+ *  sent. */
 #define UCT_IFACE_FLAG_EP_KEEPALIVE    UCS_BIT(46)
 
 /** The transport matches tags: uct_ep_tag_eager_short(), _bcopy(), _zcopy(),
@@ -186,8 +186,8 @@ typedef struct uct_ppn_bandwidth {
     double shared;    /**< Divided among them */
 } uct_ppn_bandwidth_t;
 
-/** What uct_iface_query() tells: abilities, limits and costs. Sizes are in
- *  bytes. A limit means something only with the flag of its operation. */
+/** Attributes of an interface: capabilities, limits and costs. Sizes are in
+ *  bytes. A limit is valid only with the flag of its operation. */
 struct uct_iface_attr {
     struct {
         struct {
@@ -196,9 +196,10 @@ struct uct_iface_attr {
             size_t min_zcopy;       /**< Smallest uct_ep_put_zcopy(), all
                                          entries together */
             size_t max_zcopy;       /**< Largest one */
-            size_t opt_zcopy_align; /**< Buffers aligned to this go fastest */
-            size_t align_mtu;       /**< Packet size; pieces of it go fastest */
-            size_t max_iov;         /**< Most entries */
+            size_t opt_zcopy_align; /**< Optimal alignment of buffers */
+            size_t align_mtu;       /**< Packet size; its multiples are
+                                     * optimal */
+            size_t max_iov;         /**< Maximum number of entries */
         } put; /**< Limits of put */
 
         struct {
@@ -207,22 +208,24 @@ struct uct_iface_attr {
             size_t min_zcopy;       /**< Smallest uct_ep_get_zcopy(), all
                                          entries together */
             size_t max_zcopy;       /**< Largest one */
-            size_t opt_zcopy_align; /**< Buffers aligned to this go fastest */
-            size_t align_mtu;       /**< Packet size; pieces of it go fastest */
-            size_t max_iov;         /**< Most entries */
+            size_t opt_zcopy_align; /**< Optimal alignment of buffers */
+            size_t align_mtu;       /**< Packet size; its multiples are
+                                     * optimal */
+            size_t max_iov;         /**< Maximum number of entries */
         } get; /**< Limits of get */
 
         struct {
             size_t max_short;       /**< Largest short message, with its 8 bytes
                                          of header */
-            size_t max_bcopy;       /**< Most that may be packed */
+            size_t max_bcopy;       /**< Maximum that may be packed */
             size_t min_zcopy;       /**< Smallest zcopy message, header and all
                                          entries together */
             size_t max_zcopy;       /**< Largest one */
-            size_t opt_zcopy_align; /**< Buffers aligned to this go fastest */
-            size_t align_mtu;       /**< Packet size; pieces of it go fastest */
+            size_t opt_zcopy_align; /**< Optimal alignment of buffers */
+            size_t align_mtu;       /**< Packet size; its multiples are
+                                     * optimal */
             size_t max_hdr;         /**< Largest header of uct_ep_am_zcopy() */
-            size_t max_iov;         /**< Most entries */
+            size_t max_iov;         /**< Maximum number of entries */
         } am; /**< Limits of active messages */
 
         struct {
@@ -230,22 +233,23 @@ struct uct_iface_attr {
                 size_t min_recv;        /**< Smallest buffer that can be
                                              posted */
                 size_t max_zcopy;       /**< Largest one */
-                size_t max_iov;         /**< Most entries of one */
-                size_t max_outstanding; /**< Most buffers posted at a time */
+                size_t max_iov;         /**< Maximum number of entries */
+                size_t max_outstanding; /**< Maximum number of buffers posted at
+                                         * the same time */
             } recv; /**< Limits of uct_iface_tag_recv_zcopy() */
 
             struct {
                 size_t max_short; /**< Largest uct_ep_tag_eager_short() */
                 size_t max_bcopy; /**< Largest uct_ep_tag_eager_bcopy() */
                 size_t max_zcopy; /**< Largest uct_ep_tag_eager_zcopy() */
-                size_t max_iov;   /**< Most entries of one */
+                size_t max_iov;   /**< Maximum number of entries */
             } eager; /**< Limits of eager tagged messages */
 
             struct {
                 size_t max_zcopy; /**< Largest uct_ep_tag_rndv_zcopy() */
                 size_t max_hdr;   /**< Largest header of it and of
                                        uct_ep_tag_rndv_request() */
-                size_t max_iov;   /**< Most entries */
+                size_t max_iov;   /**< Maximum number of entries */
             } rndv; /**< Limits of rendezvous */
         } tag; /**< Limits of tag matching in the transport */
 
@@ -266,33 +270,32 @@ struct uct_iface_attr {
                                                   address */
     size_t                  ep_addr_len;     /**< Length of an endpoint
                                                   address */
-    size_t                  max_conn_priv;   /**< Most private data of
-                                                  connection setup by socket
-                                                  address */
+    size_t                  max_conn_priv;   /**< Maximum private data of
+                                              * connection setup by socket
+                                              * address */
     struct sockaddr_storage listen_sockaddr; /**< Address that an interface in
                                                   server mode listens on */
-    double                  overhead;        /**< Processor time that a message
-                                                  costs, seconds */
-    uct_ppn_bandwidth_t     bandwidth;       /**< How fast data goes */
-    ucs_linear_func_t       latency;         /**< Seconds to the other side, as
-                                                  a function of the number of
-                                                  active endpoints */
+    double                  overhead;        /**< Processor time of a message,
+                                              * seconds */
+    uct_ppn_bandwidth_t     bandwidth;       /**< Bandwidth */
+    ucs_linear_func_t       latency;         /**< Latency in seconds, as a
+                                              * function of the number of active
+                                              * endpoints */
     uint8_t                 priority;        /**< Higher is better, between
                                                   devices that are otherwise
                                                   equal */
-    size_t                  max_num_eps;     /**< Most endpoints */
-    unsigned                dev_num_paths;   /**< Ways through the network worth
-                                                  using at the same time, each
-                                                  by an endpoint of its own with
-                                                  its own
-                                                  uct_ep_params::path_index */
+    size_t                  max_num_eps;     /**< Maximum number of endpoints */
+    unsigned                dev_num_paths;   /**< Number of network paths to use
+                                              * at the same time, each by a
+                                              * separate endpoint with its
+                                              * uct_ep_params::path_index */
 };
 
 /*
  * Opening an interface.
  */
 
-/** How to open an interface. */
+/** Modes of opening an interface. */
 enum uct_iface_open_mode {
     UCT_IFACE_OPEN_MODE_DEVICE          = UCS_BIT(0), /**< By transport and
                                                            device */
@@ -331,7 +334,8 @@ enum uct_iface_params_field {
     UCT_IFACE_PARAM_FIELD_FEATURES           = UCS_BIT(18)  /**< features */
 };
 
-/** What an interface will be used for; bits of uct_iface_params::features. */
+/** Features that an interface will be used for; bits of
+ *  uct_iface_params::features. */
 enum uct_iface_feature {
     UCT_IFACE_FEATURE_AM           = UCS_BIT(0), /**< Active messages */
     UCT_IFACE_FEATURE_PUT          = UCS_BIT(1), /**< Put */
@@ -340,15 +344,17 @@ enum uct_iface_feature {
     UCT_IFACE_FEATURE_AMO64        = UCS_BIT(4), /**< Atomics on 64 bits */
     UCT_IFACE_FEATURE_TAG          = UCS_BIT(5), /**< Tag matching */
     UCT_IFACE_FEATURE_FLUSH_REMOTE = UCS_BIT(6), /**< UCT_FLUSH_FLAG_REMOTE */
-    /** First bit without meaning */
+    /** First unused bit */
     UCT_IFACE_FEATURE_LAST         = UCS_BIT(7)
 };
 
-/** Parameters of uct_iface_open(); the caller's, not used after it returns. */
+/** Parameters of uct_iface_open(); owned by the caller, not used after the
+ *  call. */
 struct uct_iface_params {
-    uint64_t      field_mask; /**< Bits of uct_iface_params_field; the rest is
-                                   ignored and takes its default */
-    ucs_cpu_set_t cpu_mask;   /**< Processors to place resources near to */
+    uint64_t      field_mask; /**< Bits of uct_iface_params_field; others are
+                               * ignored and have their defaults */
+    ucs_cpu_set_t cpu_mask;   /**< Processors near which resources are
+                               * allocated */
     uint64_t      open_mode;  /**< A bit of uct_iface_open_mode */
 
     union {
@@ -360,45 +366,45 @@ struct uct_iface_params {
         struct {
             ucs_sock_addr_t listen_sockaddr; /**< Where to listen */
             void *conn_request_arg;          /**< conn_request_cb's argument */
-            uct_sockaddr_conn_request_callback_t conn_request_cb; /**< Takes
-                                                                connection
-                                                                requests */
+            uct_sockaddr_conn_request_callback_t conn_request_cb; /**< Handles
+                                                                   * connection
+                                                                   * requests */
             uint32_t cb_flags;               /**< Bits of uct_cb_flags for it */
         } sockaddr; /**< For UCT_IFACE_OPEN_MODE_SOCKADDR_SERVER */
     } mode; /**< Depends on open_mode */
 
-    ucs_stats_node_t   *stats_root;  /**< Where to hang statistics, or NULL */
-    size_t              rx_headroom; /**< Bytes to leave free in front of
-                                          received data, see uct_cb_param_flags;
+    ucs_stats_node_t   *stats_root;  /**< Parent of statistics, or NULL */
+    size_t              rx_headroom; /**< Bytes to reserve in front of received
+                                      * data, see uct_cb_param_flags;
                                           0 by default */
     void               *err_handler_arg;   /**< err_handler's argument */
-    uct_error_handler_t err_handler;       /**< Told of endpoints that fail */
+    uct_error_handler_t err_handler;       /**< Called when endpoints fail */
     uint32_t            err_handler_flags; /**< Bits of uct_cb_flags for it */
 
     void                    *eager_arg; /**< eager_cb's argument */
-    uct_tag_unexp_eager_cb_t eager_cb;  /**< Takes unexpected eager messages
-                                             where the transport matches tags */
+    uct_tag_unexp_eager_cb_t eager_cb;  /**< Handles unexpected eager messages
+                                         * if the transport matches tags */
     void                    *rndv_arg;  /**< rndv_cb's argument */
     uct_tag_unexp_rndv_cb_t  rndv_cb;   /**< The same for rendezvous */
 
     void                *async_event_arg; /**< async_event_cb's argument */
-    uct_async_event_cb_t async_event_cb;  /**< Told of events, for interfaces
-                                               with
-                                               UCT_IFACE_FLAG_EVENT_ASYNC_CB */
+    uct_async_event_cb_t async_event_cb;  /**< Called on events, for interfaces
+                                           * with
+                                           * UCT_IFACE_FLAG_EVENT_ASYNC_CB */
 
     ucs_time_t keepalive_interval; /**< Time between two checks of an idle peer,
-                                        where the transport has
-                                        UCT_IFACE_FLAG_EP_KEEPALIVE; by default
-                                        the transport's own, which is also
-                                        taken for 0. UCS_TIME_INFINITY: no
+                                        if the transport has
+                                        UCT_IFACE_FLAG_EP_KEEPALIVE; default and
+                                        0: that of the transport.
+                                        UCS_TIME_INFINITY: no
                                         checks. A variable of the transport
                                         that the user sets has precedence */
-    size_t     am_alignment;       /**< Boundary to place received active
-                                        messages on; a power of 2; 1 by default.
+    size_t     am_alignment;       /**< Alignment of received active messages; a
+                                    * power of 2; 1 by default.
                                         For data in a descriptor
                                         (UCT_CB_PARAM_FLAG_DESC) only */
-    size_t     am_align_offset;    /**< Which byte of the data is to be on the
-                                        boundary; below am_alignment; 0 by
+    size_t     am_align_offset;    /**< Byte of the data that is aligned; below
+                                    * am_alignment; 0 by
                                         default */
     uint64_t   features;           /**< Bits of uct_iface_feature */
 };
@@ -435,8 +441,8 @@ enum uct_ep_params_field {
     UCT_EP_PARAM_FIELD_IFACE_ADDR_LENGTH = UCS_BIT(18)
 };
 
-/** Parameters of uct_ep_create(); the caller's, not used after it returns.
- *  Which fields belong together is said there. */
+/** Parameters of uct_ep_create(); owned by the caller, not used after the call.
+ *  See there for the combinations of fields. */
 struct uct_ep_params {
     uint64_t                 field_mask; /**< Bits of uct_ep_params_field; the
                                               rest is ignored */
@@ -457,27 +463,28 @@ struct uct_ep_params {
                                               cm_resolve_cb */
     uct_cm_h                 cm;         /**< Connection manager to create it
                                               on; this or iface, not both */
-    uct_conn_request_h       conn_request; /**< Client to accept. Used up by
-                                              uct_ep_create(), even if that
-                                              fails */
-    /** On a client: the server answered */
+    uct_conn_request_h       conn_request; /**< Connection request to accept.
+                                            * Released by uct_ep_create(), even
+                                            * if that fails */
+    /** On a client: the server replied */
     uct_cm_ep_client_connect_callback_t sockaddr_cb_client;
     /** On a server: the client is connected */
     uct_cm_ep_server_conn_notify_callback_t sockaddr_cb_server;
     uct_ep_disconnect_cb_t   disconnect_cb; /**< The peer disconnected */
-    unsigned                 path_index; /**< Way through the network, below
-                                              uct_iface_attr::dev_num_paths; 0
+    unsigned                 path_index; /**< Network path, below
+                                          * uct_iface_attr::dev_num_paths; 0
                                               by default */
     uct_cm_ep_resolve_callback_t cm_resolve_cb; /**< On a client: the local
-                                                     device is known,
-                                                     uct_ep_connect() is due.
+                                                 * device is known, call
+                                                 * uct_ep_connect().
                                                      Excludes
                                                      sockaddr_pack_cb */
     const void              *private_data; /**< Bytes for the client; with
                                               conn_request only. Excludes
                                               sockaddr_pack_cb */
-    size_t                   private_data_length; /**< How many, at most
-                                              uct_cm_attr::max_conn_priv */
+    size_t                   private_data_length; /**< Their number, at
+                                                   * most max_conn_priv of
+                                                   * uct_cm_attr */
     /** Local address to connect from; without cm, needs
      *  UCT_IFACE_FLAG_CONNECT_TO_SOCKADDR */
     const ucs_sock_addr_t   *local_sockaddr;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Calls on memory domains: opening, allocation, registration and remote keys.
- * Part of uct.h, which says what holds for every call.
+ * Part of uct.h, which has the rules for all calls.
  */
 #ifndef UCT_API_UCT_MD_H_
 #define UCT_API_UCT_MD_H_
@@ -19,7 +19,7 @@ BEGIN_C_DECLS
  * rules are those of uct_md_iface_config_read().
  *
  * @param [in]  component   Component.
- * @param [in]  env_prefix  Further prefix of environment variables, or NULL.
+ * @param [in]  env_prefix  Additional prefix of environment variables, or NULL.
  * @param [in]  filename    File to read, or NULL.
  * @param [out] config_p    Configuration; release with uct_config_release().
  *
@@ -44,37 +44,38 @@ ucs_status_t uct_md_config_read(uct_component_h component,
 ucs_status_t uct_md_open(uct_component_h component, const char *md_name,
                          const uct_md_config_t *config, uct_md_h *md_p);
 
-/** Closes a memory domain; its interfaces have to be closed, and its memory
- *  freed or deregistered, before. */
+/** Closes a memory domain; close its interfaces and free or deregister its
+ *  memory first. */
 void uct_md_close(uct_md_h md);
 
 /**
  * Queries the attributes of a memory domain. They do not change.
  *
  * @param [in]  md       Memory domain.
- * @param [out] md_attr  Filled wholly.
+ * @param [out] md_attr  All fields are filled.
  *
  * @return UCS_OK, or UCS_ERR_INVALID_PARAM
  */
 ucs_status_t uct_md_query(uct_md_h md, uct_md_attr_t *md_attr);
 
 /**
- * Tells what kind of memory a range of addresses is.
+ * Detects the properties of a range of memory.
  *
  * @param [in]     md        Memory domain to ask.
  * @param [in]     address   Start of the range, not NULL.
  * @param [in]     length    Bytes, above 0.
  * @param [in,out] mem_attr  Set field_mask; the fields asked for are filled,
- *                           with their "unknown" where the domain cannot tell.
+ *                           with their value for "unknown" where the domain
+ *                           cannot detect them.
  *
- * @return UCS_OK if at least one field could be told. UCS_ERR_INVALID_ADDR or
+ * @return UCS_OK if at least one field was detected. UCS_ERR_INVALID_ADDR or
  *         another error if the domain does not know the memory.
  */
 ucs_status_t uct_md_mem_query(uct_md_h md, const void *address, size_t length,
                               uct_md_mem_attr_t *mem_attr);
 
 /**
- * Tells the type of memory at an address.
+ * Detects the memory type of a range of memory.
  *
  * @param [in]  md          Memory domain to ask.
  * @param [in]  addr        Start of the range.
@@ -90,14 +91,14 @@ ucs_status_t uct_md_detect_memory_type(uct_md_h md, const void *addr,
                                        ucs_memory_type_t *mem_type_p);
 
 /**
- * Tells whether a domain can serve a socket address. Needs
+ * Checks whether a domain supports a socket address. Needs
  * UCT_MD_FLAG_SOCKADDR.
  *
  * @param [in] md        Memory domain.
  * @param [in] sockaddr  Address.
  * @param [in] mode      To listen on it, or to connect to it.
  *
- * @return Nonzero for yes.
+ * @return Nonzero if so.
  */
 int uct_md_is_sockaddr_accessible(uct_md_h md, const ucs_sock_addr_t *sockaddr,
                                   uct_sockaddr_accessibility_t mode);
@@ -109,15 +110,15 @@ int uct_md_is_sockaddr_accessible(uct_md_h md, const ucs_sock_addr_t *sockaddr,
 /**
  * Allocates memory by the first method that works.
  *
- * @param [in]  length       Bytes, above 0. There may be more in the end.
+ * @param [in]  length       Bytes, above 0. More may be allocated.
  * @param [in]  methods      Methods to try, in this order. For
  *                           UCT_ALLOC_METHOD_MD, the domains of the parameters
  *                           are tried in their order.
  * @param [in]  num_methods  How many.
- * @param [in]  params       Further wishes.
- * @param [out] mem          The memory; give it back with uct_mem_free().
+ * @param [in]  params       Other parameters.
+ * @param [out] mem          The memory; release it by uct_mem_free().
  *
- * @return UCS_ERR_NO_MEMORY if no method worked, or what the last one returned.
+ * @return UCS_ERR_NO_MEMORY if no method worked, or the error of the last one.
  */
 ucs_status_t uct_mem_alloc(size_t length, const uct_alloc_method_t *methods,
                            unsigned num_methods,

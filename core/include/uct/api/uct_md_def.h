@@ -43,7 +43,7 @@ enum {
                                                   key */
     UCT_MD_FLAG_REG_DMABUF    = UCS_BIT(10), /**< Registers memory by its
                                                   dma-buf descriptor */
-    UCT_MD_FLAG_LAST          = UCS_BIT(11)  /**< First bit without meaning; no
+    UCT_MD_FLAG_LAST          = UCS_BIT(11)  /**< First unused bit; no
                                                   flag will be added here */
 };
 

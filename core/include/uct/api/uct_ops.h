@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Calls that move data: active messages, put and get, atomics, tagged messages,
- * and what orders and completes them. Part of uct.h, which says what holds for
- * every call.
+ * and what orders and completes them. Part of uct.h, which has the rules for
+ * all calls.
  *
  * These are the hot path: sizes, identifiers and flags are not checked against
  * the interface's attributes unless it has the UCT_IFACE_FLAG_ERRHANDLE_xx for
@@ -76,7 +76,7 @@ ucs_status_t uct_iface_set_am_handler(uct_iface_h iface, uint8_t id,
 ucs_status_t uct_iface_set_am_tracer(uct_iface_h iface, uct_am_tracer_t tracer,
                                      void *arg);
 
-/** Gives back a descriptor that a callback kept by returning UCS_INPROGRESS;
+/** Releases a descriptor that a callback kept by returning UCS_INPROGRESS;
  *  desc is its beginning: the data pointer that the callback was given, less
  *  the rx_headroom that the interface was opened with. */
 void uct_iface_release_desc(void *desc);

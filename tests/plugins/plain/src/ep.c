@@ -133,7 +133,7 @@ static void destroy(uct_ep_h super)
     poller_free(&iface->poller, ep, &ep->memory);
 }
 
-/* Does the caller state other lengths than ours? */
+/* Does the caller give lengths other than ours? */
 static int is_cut(const uct_ep_params_t *params)
 {
     return ((params->field_mask & UCT_EP_PARAM_FIELD_DEV_ADDR_LENGTH) &&
