@@ -6,7 +6,8 @@ usage: readmes.py ROOT
 
 A folder with more than one file, not counting meson.build, has a README.md, or a
 README.md of a folder above names it as `FOLDER/`, by its path from there or by
-the end of that path. A link to it or to a file in it counts, too.
+the end of that path. A link to it or to a file in it counts also. A folder `src`
+is described by the README.md beside it.
 """
 import collections
 import os
@@ -48,6 +49,9 @@ def named(root, readme_folder):
 def is_described(folder, found, names):
     """Does a README of a folder above name the folder?"""
     parts = folder.split('/')
+    if parts[-1] == 'src' and 'README.md' in found.get(
+            '/'.join(parts[:-1]), ()):
+        return True
     for i in range(len(parts) - 1, -1, -1):
         above = '/'.join(parts[:i])
         below = parts[i:]
