@@ -88,6 +88,13 @@ static ucs_status_t cancel(ud_ep_t *ep, uct_completion_t *comp)
     return (ep->leaving == 0) ? UCS_OK : watch_all(ep, comp);
 }
 
+/* Returns whether all is acknowledged, and the device and the user's callbacks
+ * have released it. The service leaves callbacks to the user's thread. */
+static int is_done(const ud_ep_t *ep)
+{
+    return ud_window_is_idle(&ep->window) && (ep->leaving == 0);
+}
+
 ucs_status_t ud_ep_flush(uct_ep_h uct_ep, unsigned flags,
                          uct_completion_t *comp)
 {
@@ -104,7 +111,7 @@ ucs_status_t ud_ep_flush(uct_ep_h uct_ep, unsigned flags,
     if (ep->state & UD_EP_FAILED) {
         return (ucs_status_t)ep->status;
     }
-    return ud_window_is_idle(&ep->window) ? UCS_OK : watch_all(ep, comp);
+    return is_done(ep) ? UCS_OK : watch_all(ep, comp);
 }
 
 /* The flush of an interface: complete when the flushes of all endpoints are. */
@@ -144,7 +151,7 @@ ucs_status_t ud_iface_flush(uct_iface_h uct_iface, unsigned flags,
     }
     for (uint32_t i = 0; i < iface->num_slots; ++i) {
         ep = iface->slots[i].ep;
-        if ((ep == NULL) || !ud_ep_has_data(ep)) {
+        if ((ep == NULL) || (!ud_ep_has_data(ep) && (ep->leaving == 0))) {
             continue;
         }
         ++num;

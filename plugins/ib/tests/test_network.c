@@ -447,6 +447,41 @@ START_TEST(silent_peer_times_out)
 }
 END_TEST
 
+static void count_completion(uct_completion_t *completion)
+{
+    ck_assert_int_eq(completion->status, UCS_OK);
+    ++completion->count; /* was 0 */
+}
+
+/* The service has received the acknowledgement, but calls no user: a flush that
+ * says that all is done would be too early. */
+START_TEST(flush_waits_for_completions_that_the_service_left)
+{
+    uct_completion_t completion = {.func = count_completion, .count = 1};
+    message_t message           = {0, 1};
+    struct ibv_mr mr            = {0};
+    ib_region_t region          = {.mr = &mr};
+    uct_iov_t iov = {&message, sizeof(message), &region, 0, 1};
+    pair_t pair;
+
+    open_pair(&pair);
+    ck_assert_int_eq(ud_ep_am_zcopy(&pair.ep->super, AM_ID, NULL, 0, &iov, 1, 0,
+                                    &completion), UCS_INPROGRESS);
+    wait_for(&inboxes[1], 2, &pair.ifaces[1], 1);
+    network_serve(pair.ifaces[0]);
+    ck_assert(ud_window_is_idle(&pair.ep->window));
+    ck_assert_int_eq(ud_ep_flush(&pair.ep->super, 0, NULL), UCS_INPROGRESS);
+    ck_assert_int_eq(ud_iface_flush(&pair.ifaces[0]->super, 0, NULL),
+                     UCS_INPROGRESS);
+    progress(pair.ifaces, 1);
+    ck_assert_int_eq(completion.count, 1);
+    ck_assert_int_eq(ud_ep_flush(&pair.ep->super, 0, NULL), UCS_OK);
+    ck_assert_int_eq(ud_iface_flush(&pair.ifaces[0]->super, 0, NULL), UCS_OK);
+    ud_ep_destroy(&pair.ep->super);
+    close_pair(&pair);
+}
+END_TEST
+
 int main(void)
 {
     const TTest *const tests[] = {
@@ -454,7 +489,8 @@ int main(void)
         thousands_of_connections_survive_loss, acknowledgements_are_few,
         malformed_packets_are_dropped,
         forged_control_packets_change_nothing, random_packets_do_no_harm,
-        restarted_peer_resets_the_connection, silent_peer_times_out
+        restarted_peer_resets_the_connection, silent_peer_times_out,
+        flush_waits_for_completions_that_the_service_left
     };
 
     return suite_run("ud_network", tests, sizeof(tests) / sizeof(tests[0]),
