@@ -142,6 +142,9 @@ struct rc_iface {
     uint16_t                queue_len;    /* Of an endpoint's send queue */
     uint16_t                moderation;
     uint16_t                credit_step;  /* 1; 0 without flow control */
+    unsigned                num_ops;      /* Outstanding ib_op_t */
+    unsigned                unpolled;     /* Rounds without poll of send_cq */
+    unsigned                owing_rounds; /* Busy rounds with grants to send */
     /* Messages that all peers together may send before they are polled */
     unsigned                num_given;
     /* Endpoints by index, for completions */
@@ -283,7 +286,8 @@ int rc_credits_connect(rc_ep_t *ep, uint8_t code);
 
 /* Handles the flow control bits of a received message. */
 void rc_credits_take(rc_ep_t *ep, uint8_t header);
-/* Sends grants that no message has carried. */
-void rc_credits_send(rc_iface_t *iface);
+/* Sends grants that no message has carried for a while. `is_busy`: this round of
+ * progress has handled something. */
+void rc_credits_progress(rc_iface_t *iface, int is_busy);
 
 #endif

@@ -37,6 +37,7 @@ static void end_ops(rc_ep_t *ep, uint16_t sn, ucs_status_t status)
         if (ep->ops == NULL) {
             ep->ops_tail = &ep->ops;
         }
+        --rc_iface_of(ep)->num_ops;
         op->done(ep, op, status);
     }
     --ep->busy;
@@ -46,7 +47,9 @@ static void complete_to(rc_ep_t *ep, uint16_t sn, ucs_status_t status)
 {
     rc_iface_of(ep)->cq_free += (uint16_t)(sn + 1 - ep->done_sn);
     ep->done_sn = (uint16_t)(sn + 1);
-    end_ops(ep, sn, status);
+    if (ep->ops != NULL) {
+        end_ops(ep, sn, status);
+    }
     if (ib_unlikely(ep->state & RC_EP_ZOMBIE)) {
         rc_ep_finish(ep);
     }
@@ -217,10 +220,16 @@ static unsigned end_endpoints(rc_iface_t *iface)
 unsigned rc_iface_progress(uct_iface_h uct_iface)
 {
     rc_iface_t *iface = (rc_iface_t*)uct_iface;
-    unsigned count    = rc_recv_poll(iface) + poll_sends(iface);
+    unsigned count    = rc_recv_poll(iface);
 
+    if ((iface->num_ops > 0) || (++iface->unpolled > RC_POLL_ROUNDS) ||
+        ib_unlikely(!rc_link_is_alone(&iface->waiting) ||
+                    !rc_link_is_alone(&iface->ending))) {
+        iface->unpolled = 0;
+        count          += poll_sends(iface);
+    }
     if (ib_unlikely(!rc_link_is_alone(&iface->owing))) {
-        rc_credits_send(iface);
+        rc_credits_progress(iface, count > 0);
     }
     if (ib_unlikely(!rc_link_is_alone(&iface->waiting))) {
         count += dispatch(iface);

@@ -3,8 +3,8 @@
  * Flow control of active messages. A sender has a window of messages that the
  * receiver may not have polled yet. After each half window the sender requests
  * credits. When the receiver has polled the request, it grants half a window
- * more: in the header of its next message, or in an empty message at the end of
- * the progress call. This prevents that one endpoint fills the shared receive
+ * more: in the header of its next message, or in an empty message some rounds of
+ * progress later. This prevents that one endpoint fills the shared receive
  * queue and stops all others.
  *
  * The receiver selects the window of each connection, so that the windows of all
@@ -15,7 +15,10 @@
  */
 #include "rc_send.h"
 
-enum { MIN_WINDOW = 32 };
+enum {
+    MIN_WINDOW   = 32,
+    OWING_ROUNDS = 4   /* Busy rounds of progress until a grant is sent alone */
+};
 
 /* Buffers of the receive queue that a window takes: its messages, and the two
  * grants that the peer may send without a credit. */
@@ -96,12 +99,18 @@ static ucs_status_t send_grant(rc_iface_t *iface, rc_ep_t *ep)
     return rc_post(iface, ep, &wr, 0);
 }
 
-void rc_credits_send(rc_iface_t *iface)
+/* The user's answer to a message that has just arrived can carry the grant:
+ * wait for it. */
+void rc_credits_progress(rc_iface_t *iface, int is_busy)
 {
     rc_ep_link_t *link, *next;
     ucs_status_t status;
     rc_ep_t *ep;
 
+    if (is_busy && (++iface->owing_rounds < OWING_ROUNDS)) {
+        return;
+    }
+    iface->owing_rounds = 0;
     for (link = iface->owing.next; link != &iface->owing; link = next) {
         next = link->next;
         ep   = ib_container_of(link, rc_ep_t, owing);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Wake-up: one completion channel signals events of both completion queues. */
-#include "rc.h"
+#include "rc_send.h"
 
 ucs_status_t rc_event_fd_get(uct_iface_h iface, int *fd_p)
 {
@@ -48,6 +48,7 @@ ucs_status_t rc_event_arm(uct_iface_h uct_iface, unsigned events)
     }
     if (drain(iface) > 0) {
         iface->armed = 0;
+        rc_poll_sends_soon(iface);
         return UCS_ERR_BUSY;
     }
     if (iface->armed) {
@@ -58,5 +59,6 @@ ucs_status_t rc_event_arm(uct_iface_h uct_iface, unsigned events)
         return UCS_ERR_IO_ERROR;
     }
     iface->armed = 1;
+    rc_poll_sends_soon(iface);
     return UCS_ERR_BUSY; /* the caller must poll again after arming */
 }

@@ -26,6 +26,7 @@ static ucs_status_t watch_all(rc_ep_t *ep, uct_completion_t *comp)
     rc_user_op_t *op;
     ucs_status_t status;
 
+    rc_poll_sends_soon(iface);
     op = (comp == NULL) ? NULL :
          ucx_mpool_get(iface->host, iface->user_ops);
     if ((comp != NULL) && (op == NULL)) {

@@ -191,7 +191,7 @@ unsigned rc_recv_poll(rc_iface_t *iface)
     for (int i = 0; i < num; ++i) {
         deliver(iface, (rc_recv_t*)(uintptr_t)wc[i].wr_id, &wc[i]);
     }
-    if (ib_unlikely(has_too_few(iface))) {
+    if (ib_unlikely((iface->num_recv_kept > 0) && has_too_few(iface))) {
         (void)recv_grow(iface);
     }
     if (iface->num_recv_free >= POST_BATCH) {

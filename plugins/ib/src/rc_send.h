@@ -14,8 +14,19 @@ enum {
     /* With fewer outstanding requests, each one is signaled. A flush then needs
      * no further request for data that is known to have arrived; the peer may
      * have closed by then, and such a request would fail. */
-    RC_ALL_SIGNALED = 8
+    RC_ALL_SIGNALED = 8,
+    /* Progress polls the send completions of short messages, for which nobody
+     * waits, when this many are outstanding on an endpoint, so that
+     * RC_ALL_SIGNALED holds, or after some rounds, so that failures show. */
+    RC_POLL_SENT    = RC_ALL_SIGNALED - 1,
+    RC_POLL_ROUNDS  = 16
 };
+
+/* The next progress polls the send completions. */
+static inline void rc_poll_sends_soon(rc_iface_t *iface)
+{
+    iface->unpolled = RC_POLL_ROUNDS;
+}
 
 /* Returns UCS_OK, or the status with which a send must return now. */
 static inline ucs_status_t rc_check(rc_iface_t *iface, rc_ep_t *ep)
@@ -27,6 +38,7 @@ static inline ucs_status_t rc_check(rc_iface_t *iface, rc_ep_t *ep)
     }
     if (ib_unlikely(((uint16_t)(ep->sn - ep->done_sn) >= iface->queue_len) ||
                     (iface->cq_free == 0))) {
+        rc_poll_sends_soon(iface);
         return UCS_ERR_NO_RESOURCE;
     }
     return UCS_OK;
@@ -70,6 +82,9 @@ rc_post(rc_iface_t *iface, rc_ep_t *ep, struct ibv_send_wr *wr, int signal)
     ep->state     &= (uint16_t)~RC_EP_FENCE;
     ++ep->sn;
     --iface->cq_free;
+    if ((uint16_t)(ep->sn - ep->done_sn) >= RC_POLL_SENT) {
+        rc_poll_sends_soon(iface);
+    }
     return UCS_OK;
 }
 
@@ -80,6 +95,7 @@ static inline void rc_op_add(rc_ep_t *ep, ib_op_t *op)
     op->next      = NULL;
     *ep->ops_tail = op;
     ep->ops_tail  = &op->next;
+    ++rc_iface_of(ep)->num_ops;
 }
 
 /* Returns the header byte of the next message. rc_am_sent() updates the
