@@ -148,6 +148,30 @@ typedef struct ud_service {
     int            is_paused;
 } ud_service_t;
 
+/* Converts the processor's counter to time since the clock was read. */
+typedef struct ud_clock {
+    uint64_t ticks;   /* Counter at the last reading of the clock */
+    uint64_t slack;   /* Ticks that this reading took */
+    uint64_t span;    /* Ticks after which the clock is read again; 0: at once */
+    double   time;    /* The last reading, in seconds */
+    double   period;  /* Seconds for each tick; 0: unknown */
+} ud_clock_t;
+
+/* A counter that runs at a constant rate; 0: none that is known here. */
+static inline uint64_t ud_ticks(void)
+{
+#if defined(__x86_64__) && !defined(UD_SIMULATED_TIME)
+    return __builtin_ia32_rdtsc();
+#else
+    return 0;
+#endif
+}
+
+enum {
+    /* An interface without connections polls once in this many rounds. */
+    UD_IDLE_ROUNDS = 16
+};
+
 typedef struct ud_slot {
     ud_ep_t  *ep;
     uint32_t id;         /* Of the endpoint, or of the last one */
@@ -173,6 +197,7 @@ struct ud_iface {
     size_t                  mtu;          /* Largest datagram in bytes */
     uint64_t                random;
     double                  now;
+    ud_clock_t              clock;
     /* Sending */
     uint32_t                sn, done_sn;  /* Next; oldest incomplete */
     unsigned                queue_len, moderation;
@@ -194,6 +219,8 @@ struct ud_iface {
     /* Connections */
     ud_slot_t               *slots;
     uint32_t                num_slots, free_slot;
+    unsigned                num_eps;      /* Atomic */
+    unsigned                skipped;      /* Rounds of progress without a poll */
     ud_peer_t               *peers[UD_PEER_BUCKETS];
     ud_ah_t                 *ahs[UD_AH_BUCKETS];
     unsigned                num_ahs;
@@ -220,9 +247,20 @@ static inline ud_iface_t *ud_iface_of(ud_ep_t *ep)
     return (ud_iface_t*)ep->super.iface;
 }
 
+/* ud_clock.c: reads the clock, and measures the counter's period. */
+double ud_clock_read(ud_iface_t *iface);
+
+/* Returns the time. Hot path: between two readings of the clock it is computed
+ * from the processor's counter (ud_clock.c), which is much cheaper. */
 static inline double ud_time(ud_iface_t *iface)
 {
-    return iface->now = iface->host->time();
+    uint64_t ticks = ud_ticks() - iface->clock.ticks;
+
+    if (ib_unlikely(ticks >= iface->clock.span)) {
+        return ud_clock_read(iface);
+    }
+    return iface->now = iface->clock.time + ((double)ticks *
+                                             iface->clock.period);
 }
 
 /* --- ud_iface.c, ud_qp.c, ud_event.c, ud_transport.c ---------------------- */

@@ -106,6 +106,7 @@ ud_ep_t *ud_ep_new(ud_iface_t *iface, ud_peer_t *peer, uint32_t ordinal)
     ep->asked_psn    = ep->window.tx_psn;
     ep->connect_rto  = iface->window_params.min_rto;
     ud_peer_add(peer, ep);
+    __atomic_store_n(&iface->num_eps, iface->num_eps + 1, __ATOMIC_RELAXED);
     ud_service_start(iface);
     return ep;
 }
@@ -200,6 +201,7 @@ void ud_ep_free(ud_ep_t *ep)
     ib_link_remove(&ep->failed);
     slot_put(iface, ep);
     ud_peer_remove(iface, ep);
+    __atomic_store_n(&iface->num_eps, iface->num_eps - 1, __ATOMIC_RELAXED);
     free(ep);
 }
 

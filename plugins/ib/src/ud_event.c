@@ -96,6 +96,7 @@ ucs_status_t ud_event_arm(uct_iface_h uct_iface, unsigned events)
 
     UD_EXCLUDE_SERVICE(&iface->guard);
 
+    iface->skipped = UD_IDLE_ROUNDS; /* the next progress polls */
     if (iface->has_deferred || !ib_link_is_alone(&iface->failed)) {
         return UCS_ERR_BUSY;
     }

@@ -345,6 +345,12 @@ unsigned ud_iface_progress(uct_iface_h uct_iface)
     ud_iface_t *iface = (ud_iface_t*)uct_iface;
     unsigned count    = 0, sends = 0;
 
+    if ((__atomic_load_n(&iface->num_eps, __ATOMIC_RELAXED) == 0) &&
+        (++iface->skipped < UD_IDLE_ROUNDS)) {
+        return 0;
+    }
+    iface->skipped = 0;
+
     UD_EXCLUDE_SERVICE(&iface->guard);
 
     __atomic_store_n(&iface->rounds, iface->rounds + 1, __ATOMIC_RELAXED);
