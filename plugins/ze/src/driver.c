@@ -2,15 +2,18 @@
 /*
  * Start of the drivers, devices, contexts, results.
  *
- * The loader is linked: it loads drivers only when zeInit() is called, by the
- * program or by ze_start(). Before that zeDriverGet() returns an error at once,
- * and the process has no device memory.
+ * The loader is opened when device memory is used, by the program or by
+ * ze_start(). It loads drivers when zeInit() is called; before that zeDriverGet()
+ * returns an error at once, and the process has no device memory.
  */
 #include "driver.h"
 
+#include <dlfcn.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
 
 enum { MAX_HANDLES = ACCEL_MAX_DEVICES };
 
@@ -25,6 +28,48 @@ static ze_driver_handle_t drivers[ZE_MAX_DRIVERS];
 static int num_drivers;
 
 static _Atomic(ze_context_handle_t) contexts[ZE_MAX_DRIVERS];
+
+ze_calls_t ze;
+
+static atomic_int is_loaded;
+
+static const struct {
+    const char *name;
+    size_t     offset;
+} symbols[] = {
+#define ZE_CALL(_name) {#_name, offsetof(ze_calls_t, _name)},
+#include "loader_calls.h"
+#undef ZE_CALL
+};
+
+/* Opens the loader; it stays open. With RTLD_NOLOAD: if the process has it. With
+ * the lock. */
+static int open_loader(int flags)
+{
+    void *library, *call;
+    size_t i;
+
+    if (atomic_load(&is_loaded)) {
+        return 1;
+    }
+    library = dlopen("libze_loader.so.1", RTLD_NOW | RTLD_LOCAL | flags);
+    if (library == NULL) {
+        return 0;
+    }
+    for (i = 0; i < sizeof(symbols) / sizeof(symbols[0]); ++i) {
+        call = dlsym(library, symbols[i].name);
+        if (call == NULL) {
+            snprintf(why_not_started, sizeof(why_not_started),
+                     "the Level Zero loader is too old: it lacks %s",
+                     symbols[i].name);
+            dlclose(library);
+            return 0;
+        }
+        *(void **)((char *)&ze + symbols[i].offset) = call;
+    }
+    atomic_store(&is_loaded, 1);
+    return 1;
+}
 
 /* ----------------------------------------------------------------- devices -- */
 
@@ -43,7 +88,7 @@ static int is_gpu(ze_device_handle_t handle)
         .stype = ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES
     };
 
-    return (zeDeviceGetProperties(handle, &properties) == ZE_RESULT_SUCCESS) &&
+    return (ze.zeDeviceGetProperties(handle, &properties) == ZE_RESULT_SUCCESS) &&
            (properties.type == ZE_DEVICE_TYPE_GPU);
 }
 
@@ -54,7 +99,7 @@ static void add_devices_of(ze_driver_handle_t driver)
     int before     = num_devices;
     uint32_t i, j, num_parts;
 
-    if (zeDeviceGet(driver, &count, handles) != ZE_RESULT_SUCCESS) {
+    if (ze.zeDeviceGet(driver, &count, handles) != ZE_RESULT_SUCCESS) {
         return;
     }
     for (i = 0; i < count; ++i) {
@@ -63,7 +108,7 @@ static void add_devices_of(ze_driver_handle_t driver)
         }
         add_device(handles[i], 0);
         num_parts = MAX_HANDLES;
-        if (zeDeviceGetSubDevices(handles[i], &num_parts, parts) !=
+        if (ze.zeDeviceGetSubDevices(handles[i], &num_parts, parts) !=
             ZE_RESULT_SUCCESS) {
             continue;
         }
@@ -87,7 +132,7 @@ static ze_result_t find_devices(void)
     if (atomic_load(&is_known)) {
         return ZE_RESULT_SUCCESS;
     }
-    result = zeDriverGet(&count, handles);
+    result = ze.zeDriverGet(&count, handles);
     if (result == ZE_RESULT_SUCCESS) {
         for (i = 0; (i < count) && (num_drivers < ZE_MAX_DRIVERS); ++i) {
             add_devices_of(handles[i]);
@@ -99,14 +144,11 @@ static ze_result_t find_devices(void)
 
 int ze_is_started(void)
 {
-    uint32_t count = 0;
-
     if (!atomic_load(&is_known)) {
-        if (zeDriverGet(&count, NULL) != ZE_RESULT_SUCCESS) {
-            return 0;
-        }
         pthread_mutex_lock(&lock);
-        (void)find_devices();
+        if (open_loader(RTLD_NOLOAD)) {
+            (void)find_devices();
+        }
         pthread_mutex_unlock(&lock);
     }
     return ze_num_devices() > 0;
@@ -147,7 +189,7 @@ int ze_pci_address(int device, accel_pci_t *pci)
     };
     ze_result_t result;
 
-    result = zeDevicePciGetPropertiesExt(devices[device].handle, &properties);
+    result = ze.zeDevicePciGetPropertiesExt(devices[device].handle, &properties);
     *pci   = (accel_pci_t){
         .domain = (uint16_t)properties.address.domain,
         .bus    = (uint8_t)properties.address.bus,
@@ -159,44 +201,68 @@ int ze_pci_address(int device, accel_pci_t *pci)
 
 /* ------------------------------------------------------------------- start -- */
 
+/* Drivers reach devices through one of these nodes of the kernel. The variable
+ * names drivers that may need none. The loader is not opened before it is
+ * needed. */
 ucs_status_t ze_load(const char **reason)
 {
-    *reason = NULL;
-    return UCS_OK;
+    if ((access("/dev/dri", F_OK) == 0) || (access("/dev/dxg", F_OK) == 0) ||
+        (getenv("ZE_ENABLE_ALT_DRIVERS") != NULL)) {
+        *reason = NULL;
+        return UCS_OK;
+    }
+    *reason = "Level Zero: the kernel has no device: there is neither /dev/dri"
+              " nor /dev/dxg";
+    return UCS_ERR_NO_DEVICE;
 }
 
-ucs_status_t ze_start(const char **reason)
+/* Returns why there is no device, or NULL. With the lock. */
+static const char *start(void)
 {
-    ze_result_t result = ZE_RESULT_SUCCESS;
-    const char *why    = NULL;
+    const char *why;
+    ze_result_t result;
 
-    pthread_mutex_lock(&lock);
-    if (!atomic_load(&is_known)) {
-        result = zeInit(ZE_INIT_FLAG_GPU_ONLY);
+    if (ze_load(&why) != UCS_OK) {
+        return why;
     }
+    if (!open_loader(0)) {
+        return (why_not_started[0] != '\0') ? why_not_started :
+               "the Level Zero loader, libze_loader.so.1, cannot be opened";
+    }
+    result = ze.zeInit(ZE_INIT_FLAG_GPU_ONLY);
     if (result == ZE_RESULT_SUCCESS) {
         result = find_devices();
     }
     if (result == ZE_RESULT_ERROR_UNINITIALIZED) {
-        why = "the Level Zero loader finds no driver: install the one of the"
-              " device (Intel: intel-level-zero-gpu)";
-    } else if (result != ZE_RESULT_SUCCESS) {
+        return "the Level Zero loader finds no driver: install the one of the"
+               " device (Intel: intel-level-zero-gpu)";
+    }
+    if (result != ZE_RESULT_SUCCESS) {
         snprintf(why_not_started, sizeof(why_not_started),
                  "Level Zero cannot be used: %s", ze_error((int)result));
-        why = why_not_started;
-    } else if (num_devices == 0) {
-        why = "Level Zero: no driver has a device that this process may use"
-              " (ZE_AFFINITY_MASK, permissions of /dev/dri/render*)";
+        return why_not_started;
     }
+    return (num_devices > 0) ? NULL :
+           "Level Zero: no driver has a device that this process may use"
+           " (ZE_AFFINITY_MASK, permissions of /dev/dri/render*)";
+}
+
+ucs_status_t ze_start(const char **reason)
+{
+    *reason = NULL;
+    if (ze_num_devices() > 0) {
+        return UCS_OK;
+    }
+    pthread_mutex_lock(&lock);
+    *reason = start();
     pthread_mutex_unlock(&lock);
-    *reason = why;
-    return (why == NULL) ? UCS_OK : UCS_ERR_NO_DEVICE;
+    return (*reason == NULL) ? UCS_OK : UCS_ERR_NO_DEVICE;
 }
 
 ucs_status_t ze_check_device(int device, char *reason, size_t reason_size)
 {
     ze_context_handle_t context;
-    ze_result_t result = zeDeviceGetStatus(devices[device].handle);
+    ze_result_t result = ze.zeDeviceGetStatus(devices[device].handle);
 
     if (result == ZE_RESULT_SUCCESS) {
         result = ze_context(devices[device].driver, &context);
@@ -221,7 +287,7 @@ ze_result_t ze_context(int driver, ze_context_handle_t *context_p)
         pthread_mutex_lock(&lock);
         context = atomic_load(&contexts[driver]);
         if (context == NULL) {
-            result = zeContextCreate(drivers[driver], &desc, &context);
+            result = ze.zeContextCreate(drivers[driver], &desc, &context);
         }
         if (result == ZE_RESULT_SUCCESS) {
             atomic_store(&contexts[driver], context);
@@ -240,7 +306,7 @@ void ze_finish(void)
     for (i = 0; i < ze_num_drivers(); ++i) {
         context = atomic_exchange(&contexts[i], NULL);
         if (context != NULL) {
-            (void)zeContextDestroy(context);
+            (void)ze.zeContextDestroy(context);
         }
     }
 }

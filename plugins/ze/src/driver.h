@@ -8,9 +8,9 @@
 #ifndef ZE_DRIVER_H
 #define ZE_DRIVER_H
 
-#include <ucx/accel.h>
+#include "calls.h"
 
-#include <level_zero/ze_api.h>
+#include <ucx/accel.h>
 
 enum { ZE_MAX_DRIVERS = 4 };
 

@@ -33,7 +33,7 @@ int ze_export_memory(const accel_allocation_t *allocation, accel_key_t *key)
 
     result = ze_context(driver, &context);
     if (result == ZE_RESULT_SUCCESS) {
-        result = zeMemGetIpcHandle(context,
+        result = ze.zeMemGetIpcHandle(context,
                                    (void *)(uintptr_t)allocation->start,
                                    &handle);
     }
@@ -69,7 +69,7 @@ int ze_open_memory(const accel_key_t *key, int fd, accel_opened_t *opened)
     memcpy(handle.data, &fd, sizeof(fd));
     result = ze_context(device->driver, &context);
     if (result == ZE_RESULT_SUCCESS) {
-        result = zeMemOpenIpcHandle(context, device->handle, handle, 0,
+        result = ze.zeMemOpenIpcHandle(context, device->handle, handle, 0,
                                     &address);
     }
     opened->address = (uintptr_t)address;
@@ -82,6 +82,6 @@ void ze_close_memory(const accel_key_t *key, const accel_opened_t *opened)
 
     if (ze_context(ze_device(opened->device)->driver, &context) ==
         ZE_RESULT_SUCCESS) {
-        (void)zeMemCloseIpcHandle(context, (void *)(uintptr_t)opened->address);
+        (void)ze.zeMemCloseIpcHandle(context, (void *)(uintptr_t)opened->address);
     }
 }

@@ -29,7 +29,7 @@ static ze_result_t look_up(const void *address,
         handle = NULL;
         result = ze_context(i, context_p);
         if (result == ZE_RESULT_SUCCESS) {
-            result = zeMemGetAllocProperties(*context_p, address, properties,
+            result = ze.zeMemGetAllocProperties(*context_p, address, properties,
                                              &handle);
         }
         if ((result != ZE_RESULT_SUCCESS) ||
@@ -75,7 +75,7 @@ int ze_find(const void *address, accel_memory_t *memory)
     if ((memory->kind == ACCEL_MANAGED) && (memory->device < 0)) {
         memory->device = 0;
     }
-    return zeMemGetAddressRange(context, address, &memory->base,
+    return ze.zeMemGetAddressRange(context, address, &memory->base,
                                 &memory->length);
 }
 
@@ -94,7 +94,7 @@ int ze_describe(uint64_t address, accel_allocation_t *allocation)
         (properties.type == ZE_MEMORY_TYPE_UNKNOWN)) {
         return result;
     }
-    result = zeMemGetAddressRange(context, pointer, &base, &length);
+    result = ze.zeMemGetAddressRange(context, pointer, &base, &length);
     if (result == ZE_RESULT_SUCCESS) {
         allocation->start     = (uintptr_t)base;
         allocation->length    = length;
@@ -116,7 +116,7 @@ static ze_result_t allocate_host(int device, size_t length, void **address)
     ze_result_t result = ze_context(ze_device(device)->driver, &context);
 
     return (result != ZE_RESULT_SUCCESS) ? result :
-           zeMemAllocHost(context, &desc, length, 0, address);
+           ze.zeMemAllocHost(context, &desc, length, 0, address);
 }
 
 int ze_allocate(ucs_memory_type_t type, int device, size_t length,
@@ -138,14 +138,14 @@ int ze_allocate(ucs_memory_type_t type, int device, size_t length,
     }
     switch (type) {
     case UCS_MEMORY_TYPE_ZE_HOST:
-        result = zeMemAllocHost(context, &host_desc, length, 0, &address);
+        result = ze.zeMemAllocHost(context, &host_desc, length, 0, &address);
         break;
     case UCS_MEMORY_TYPE_ZE_DEVICE:
-        result = zeMemAllocDevice(context, &device_desc, length, 0, handle,
+        result = ze.zeMemAllocDevice(context, &device_desc, length, 0, handle,
                                   &address);
         break;
     default:
-        result = zeMemAllocShared(context, &device_desc, &host_desc, length, 0,
+        result = ze.zeMemAllocShared(context, &device_desc, &host_desc, length, 0,
                                   handle, &address);
         break;
     }
@@ -163,7 +163,7 @@ int ze_deallocate(uint64_t address)
 
     result = look_up(pointer, &properties, &device, &context);
     return (result != ZE_RESULT_SUCCESS) ? result :
-           zeMemFree(context, pointer);
+           ze.zeMemFree(context, pointer);
 }
 
 /* Devices access host memory only if a driver has allocated it. It stays when a

@@ -31,7 +31,7 @@ static uint32_t choose_group(ze_device_handle_t device)
     for (i = 0; i < MAX_GROUPS; ++i) {
         groups[i].stype = ZE_STRUCTURE_TYPE_COMMAND_QUEUE_GROUP_PROPERTIES;
     }
-    if (zeDeviceGetCommandQueueGroupProperties(device, &count, groups) !=
+    if (ze.zeDeviceGetCommandQueueGroupProperties(device, &count, groups) !=
         ZE_RESULT_SUCCESS) {
         return 0;
     }
@@ -62,12 +62,12 @@ static ze_result_t create_event(ze_context_handle_t context,
     };
     ze_result_t result;
 
-    result = zeEventPoolCreate(context, &pool_desc, 1, &queue->device,
+    result = ze.zeEventPoolCreate(context, &pool_desc, 1, &queue->device,
                                &queue->pool);
     if (result == ZE_RESULT_SUCCESS) {
-        result = zeEventCreate(queue->pool, &desc, &queue->end);
+        result = ze.zeEventCreate(queue->pool, &desc, &queue->end);
         if (result != ZE_RESULT_SUCCESS) {
-            (void)zeEventPoolDestroy(queue->pool);
+            (void)ze.zeEventPoolDestroy(queue->pool);
         }
     }
     return result;
@@ -75,8 +75,8 @@ static ze_result_t create_event(ze_context_handle_t context,
 
 static void destroy_event(accel_queue_t *queue)
 {
-    (void)zeEventDestroy(queue->end);
-    (void)zeEventPoolDestroy(queue->pool);
+    (void)ze.zeEventDestroy(queue->end);
+    (void)ze.zeEventPoolDestroy(queue->pool);
 }
 
 int ze_queue_open(int device, void *context, void *memory, size_t length,
@@ -97,7 +97,7 @@ int ze_queue_open(int device, void *context, void *memory, size_t length,
     desc.ordinal  = choose_group(queue->device);
     result        = create_event(context, queue);
     if (result == ZE_RESULT_SUCCESS) {
-        result = zeCommandListCreateImmediate(context, queue->device, &desc,
+        result = ze.zeCommandListCreateImmediate(context, queue->device, &desc,
                                               &queue->list);
         if (result != ZE_RESULT_SUCCESS) {
             destroy_event(queue);
@@ -114,11 +114,11 @@ int ze_queue_open(int device, void *context, void *memory, size_t length,
 void ze_queue_close(accel_queue_t *queue, int is_failed)
 {
     if (!is_failed &&
-        (zeCommandListAppendBarrier(queue->list, queue->end, 0, NULL) ==
+        (ze.zeCommandListAppendBarrier(queue->list, queue->end, 0, NULL) ==
          ZE_RESULT_SUCCESS)) {
-        (void)zeEventHostSynchronize(queue->end, UINT64_MAX);
+        (void)ze.zeEventHostSynchronize(queue->end, UINT64_MAX);
     }
-    (void)zeCommandListDestroy(queue->list);
+    (void)ze.zeCommandListDestroy(queue->list);
     destroy_event(queue);
     free(queue);
 }
@@ -131,7 +131,7 @@ int ze_queue_enter(accel_queue_t *queue, accel_scope_t *scope)
 int ze_queue_copy(accel_queue_t *queue, uint64_t to, uint64_t from,
                   size_t length)
 {
-    return zeCommandListAppendMemoryCopy(queue->list, (void *)(uintptr_t)to,
+    return ze.zeCommandListAppendMemoryCopy(queue->list, (void *)(uintptr_t)to,
                                          (void *)(uintptr_t)from, length, NULL,
                                          0, NULL);
 }
@@ -141,9 +141,9 @@ int ze_queue_signal(accel_queue_t *queue, uint32_t value)
 {
     ze_result_t result;
 
-    result = zeCommandListAppendBarrier(queue->list, NULL, 0, NULL);
+    result = ze.zeCommandListAppendBarrier(queue->list, NULL, 0, NULL);
     if (result == ZE_RESULT_SUCCESS) {
-        result = zeCommandListAppendMemoryFill(queue->list, queue->flag, &value,
+        result = ze.zeCommandListAppendMemoryFill(queue->list, queue->flag, &value,
                                                sizeof(value), sizeof(value),
                                                NULL, 0, NULL);
     }
@@ -154,7 +154,7 @@ int ze_queue_signal(accel_queue_t *queue, uint32_t value)
 /* What is under way is not asked for: the flag tells it. */
 int ze_queue_query(accel_queue_t *queue)
 {
-    ze_result_t result = zeDeviceGetStatus(queue->device);
+    ze_result_t result = ze.zeDeviceGetStatus(queue->device);
 
     if (result != ZE_RESULT_SUCCESS) {
         return result;
