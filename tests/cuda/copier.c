@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A copier of the cuda plugin for tests: an interface of cuda_copy. */
+/* See copier.h. */
 #include "copier.h"
 
 #include <stdlib.h>
@@ -22,8 +22,8 @@ static void open_md(void)
     ck_ok(uct_query_components(&components, &count));
     for (i = 0; i < count; ++i) {
         ck_ok(uct_component_query(components[i], &attr));
-        if (strcmp(attr.name, "cuda_cpy") == 0) {
-            ck_ok(uct_md_open(components[i], "cuda_cpy", NULL, &md));
+        if (strcmp(attr.name, DEVICE_COMPONENT) == 0) {
+            ck_ok(uct_md_open(components[i], DEVICE_COMPONENT, NULL, &md));
         }
     }
     uct_release_component_list(components);
@@ -36,18 +36,18 @@ void setup(void)
         .field_mask = UCT_IFACE_PARAM_FIELD_OPEN_MODE |
                       UCT_IFACE_PARAM_FIELD_DEVICE,
         .open_mode   = UCT_IFACE_OPEN_MODE_DEVICE,
-        .mode.device = {.tl_name = "cuda_copy", .dev_name = "cuda"}};
+        .mode.device = {.tl_name = DEVICE_TRANSPORT, .dev_name = DEVICE_SUITE}};
     char address[64];
     uct_ep_params_t ep_params = {
         .field_mask = UCT_EP_PARAM_FIELD_IFACE | UCT_EP_PARAM_FIELD_IFACE_ADDR,
         .iface_addr = (const uct_iface_addr_t *)address};
     uct_iface_config_t *config;
 
-    ck_cuda(cuInit(0));
+    device_start();
     open_md();
     ck_ok(ucs_async_context_create(UCS_ASYNC_MODE_THREAD, &async));
     ck_ok(uct_worker_create(async, UCS_THREAD_MODE_SINGLE, &worker));
-    ck_ok(uct_md_iface_config_read(md, "cuda_copy", NULL, NULL, &config));
+    ck_ok(uct_md_iface_config_read(md, DEVICE_TRANSPORT, NULL, NULL, &config));
     ck_ok(uct_iface_open(md, worker, &params, config, &iface));
     uct_config_release(config);
     ck_ok(uct_iface_get_address(iface, (uct_iface_addr_t *)address));

@@ -4,8 +4,8 @@
  * microseconds on a device, an allocation or a registration hundreds: a small
  * message costs at most one copy for each side that has device memory, a large
  * one between devices one in all, and nothing creates or releases a resource
- * after the first messages. UCX_TLS contains cuda_copy and tcp; with TEST_DIRECT
- * also cuda_ipc, and the messages are large.
+ * after the first messages. UCX_TLS contains the copier and tcp; with TEST_DIRECT
+ * also the transport between processes, and the messages are large.
  */
 #include <check.h>
 #include <stdio.h>
@@ -14,8 +14,7 @@
 
 #include <ucp/api/ucp.h>
 
-#include "../emulated/cuda/face.h"
-#include "../emulated/emulated.h"
+#include <device.h>
 
 enum {
     LENGTH            = 8,
@@ -23,24 +22,18 @@ enum {
     WARMUP            = 5,
     MESSAGES          = 20,
     ID                = 3,
-    /** What memory it is (2), the context (3), the copy, its flag */
-    CALLS_OF_A_BUFFER = 7,
-    /** What memory it is, for detection, export and copy (5), the context (3),
-     * the copy, its flag */
-    CALLS_OF_A_DIRECT = 10,
     /** More calls for all messages together: on a loaded machine 2 were seen.
      * One more for each message is still found. */
     SLACK             = MESSAGES / 4
 };
 
-#define ck_ok(_call)   ck_assert_int_eq((_call), UCS_OK)
-#define ck_cuda(_call) ck_assert_int_eq((_call), CUDA_SUCCESS)
+#define ck_ok(_call) ck_assert_int_eq((_call), UCS_OK)
 
 typedef struct {
     ucp_context_h context;
     ucp_worker_h  worker;
     ucp_ep_h      ep;         /* To the other side */
-    CUdeviceptr   device;
+    void          *device;
     char          host[LENGTH];
 } side_t;
 
@@ -52,7 +45,6 @@ typedef struct {
 
 static side_t sides[2];
 static size_t length = LENGTH;
-static CUcontext current;
 static ucp_mem_h target_memh;
 static ucp_rkey_h target_rkey;
 static int am_arrived;
@@ -189,14 +181,13 @@ static void setup(void)
     };
     int i;
 
-    ck_cuda(cuInit(0));
-    ck_cuda(cuCtxCreate_v2(&current, 0, 0));
+    device_open();
     for (i = 0; i < 2; ++i) {
         ck_ok(ucp_init(&params, NULL, &sides[i].context));
         ck_ok(ucp_worker_create(sides[i].context, &worker_params,
                                 &sides[i].worker));
         ck_ok(ucp_worker_set_am_recv_handler(sides[i].worker, &am));
-        ck_cuda(cuMemAlloc_v2(&sides[i].device, length));
+        sides[i].device = device_allocate(length);
     }
     connect_sides();
 }
@@ -240,33 +231,20 @@ static void teardown(void)
     for (i = 0; i < 2; ++i) {
         ucp_worker_destroy(sides[i].worker);
         ucp_cleanup(sides[i].context);
-        ck_cuda(cuMemFree_v2(sides[i].device));
+        device_free(sides[i].device);
     }
-    ck_cuda(cuCtxDestroy_v2(current));
+    device_close();
     ck_assert_uint_eq(emulated_mistakes(), 0);
 }
 
 /* -------------------------------------------------------------- counting -- */
 
-/* Calls that create, release or register something. */
-static const char *const costly[] = {
-    "cuInit", "cuDevicePrimaryCtxRetain", "cuDevicePrimaryCtxRelease_v2",
-    "cuMemAlloc_v2", "cuMemFree_v2", "cuMemAllocManaged", "cuMemHostAlloc",
-    "cuMemFreeHost", "cuMemHostRegister_v2", "cuMemHostUnregister",
-    "cuStreamCreate", "cuStreamDestroy_v2", "cuEventCreate",
-    "cuEventDestroy_v2", "cuIpcGetMemHandle", "cuIpcOpenMemHandle_v2",
-    "cuIpcCloseMemHandle", "cuMemExportToShareableHandle",
-    "cuMemImportFromShareableHandle"
-};
-
 /* While the test waits, the plugin queries the stream for errors after many
  * polls, in its context: how often depends on the load of the machine. */
 static unsigned long count_all(void)
 {
-    enum { CALLS_OF_A_CHECK = 4 };
-
     return emulated_calls(NULL) -
-           (CALLS_OF_A_CHECK * emulated_calls("cuStreamQuery"));
+           (CALLS_OF_A_CHECK * emulated_calls(DEVICE_CHECK));
 }
 
 static unsigned long count_costly(void)
@@ -274,8 +252,8 @@ static unsigned long count_costly(void)
     unsigned long count = 0;
     size_t i;
 
-    for (i = 0; i < sizeof(costly) / sizeof(costly[0]); ++i) {
-        count += emulated_calls(costly[i]);
+    for (i = 0; i < NUM_COSTLY; ++i) {
+        count += emulated_calls(device_costly[i]);
     }
     return count;
 }
@@ -303,10 +281,8 @@ static void count(const operation_t *operation, int from_device, int to_device)
     int is_get             = (operation->run == run_get);
     side_t *source         = &sides[is_get ? 1 : 0];
     side_t *sink           = &sides[is_get ? 0 : 1];
-    void *from             = from_device ? (void *)(uintptr_t)source->device :
-                                           source->host;
-    void *to               = to_device ? (void *)(uintptr_t)sink->device :
-                                         sink->host;
+    void *from             = from_device ? source->device : source->host;
+    void *to               = to_device ? sink->device : sink->host;
     unsigned long all = 0, made = 0, copies = 0;
     int i;
 
@@ -317,7 +293,7 @@ static void count(const operation_t *operation, int from_device, int to_device)
         if (i == WARMUP) {
             all    = count_all();
             made   = count_costly();
-            copies = emulated_calls("cuMemcpyAsync");
+            copies = emulated_calls(DEVICE_COPY);
         }
         fill(from, from_device, i);
         operation->run(from, to);
@@ -325,7 +301,7 @@ static void count(const operation_t *operation, int from_device, int to_device)
     }
     all    = count_all() - all;
     made   = count_costly() - made;
-    copies = emulated_calls("cuMemcpyAsync") - copies;
+    copies = emulated_calls(DEVICE_COPY) - copies;
     if (is_get || (operation->run == run_put)) {
         unmap_target();
     }
@@ -377,8 +353,8 @@ END_TEST
 
 int main(void)
 {
-    Suite *suite = suite_create("cuda calls");
-    TCase *tcase = tcase_create("cuda calls");
+    Suite *suite = suite_create(DEVICE_SUITE " calls");
+    TCase *tcase = tcase_create(DEVICE_SUITE " calls");
     SRunner *runner;
     int failed;
 

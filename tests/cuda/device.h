@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A device for tests that run over several drivers. tests/ze has a header of this
+ * name with the same declarations; the include path selects one.
+ */
+#ifndef TEST_DEVICE_H
+#define TEST_DEVICE_H
+
+#include "../emulated/cuda/face.h"
+#include "../emulated/emulated.h"
+
+#define ck_cuda(_call) ck_assert_int_eq((_call), CUDA_SUCCESS)
+
+#define DEVICE_SUITE     "cuda"
+#define DEVICE_COMPONENT "cuda_cpy"
+#define DEVICE_TRANSPORT "cuda_copy"
+
+/** A copy, and a query of the queue's state, which costs CALLS_OF_A_CHECK calls
+ * in all. */
+#define DEVICE_COPY  "cuMemcpyAsync"
+#define DEVICE_CHECK "cuStreamQuery"
+
+enum {
+    CALLS_OF_A_CHECK  = 4,
+    /** What memory it is (2), the context (3), the copy, its flag */
+    CALLS_OF_A_BUFFER = 7,
+    /** What memory it is, for detection, export and copy (5), the context (3),
+     * the copy, its flag */
+    CALLS_OF_A_DIRECT = 10
+};
+
+/** Calls that create, release or register something. */
+static const char *const device_costly[] = {
+    "cuInit", "cuDevicePrimaryCtxRetain", "cuDevicePrimaryCtxRelease_v2",
+    "cuMemAlloc_v2", "cuMemFree_v2", "cuMemAllocManaged", "cuMemHostAlloc",
+    "cuMemFreeHost", "cuMemHostRegister_v2", "cuMemHostUnregister",
+    "cuStreamCreate", "cuStreamDestroy_v2", "cuEventCreate",
+    "cuEventDestroy_v2", "cuIpcGetMemHandle", "cuIpcOpenMemHandle_v2",
+    "cuIpcCloseMemHandle", "cuMemExportToShareableHandle",
+    "cuMemImportFromShareableHandle"
+};
+
+enum { NUM_COSTLY = sizeof(device_costly) / sizeof(device_costly[0]) };
+
+static CUcontext device_context;
+
+static inline void device_start(void)
+{
+    ck_cuda(cuInit(0));
+}
+
+/** Starts the driver, with a context of the program. */
+static inline void device_open(void)
+{
+    device_start();
+    ck_cuda(cuCtxCreate_v2(&device_context, 0, 0));
+}
+
+static inline void device_close(void)
+{
+    ck_cuda(cuCtxDestroy_v2(device_context));
+}
+
+static inline void *device_allocate(size_t length)
+{
+    CUdeviceptr address;
+
+    ck_cuda(cuMemAlloc_v2(&address, length));
+    return (void *)(uintptr_t)address;
+}
+
+static inline void device_free(void *address)
+{
+    ck_cuda(cuMemFree_v2((uintptr_t)address));
+}
+
+#endif

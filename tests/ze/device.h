@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The device of Level Zero, for tests that run over several drivers: see the
+ * header of the same name in tests/cuda. */
+#ifndef TEST_DEVICE_H
+#define TEST_DEVICE_H
+
+#include <level_zero/ze_api.h>
+
+#include "../emulated/emulated.h"
+
+#define ck_ze(_call) ck_assert_int_eq((_call), ZE_RESULT_SUCCESS)
+
+#define DEVICE_SUITE     "ze"
+#define DEVICE_COMPONENT "ze_cpy"
+#define DEVICE_TRANSPORT "ze_copy"
+
+#define DEVICE_COPY  "zeCommandListAppendMemoryCopy"
+#define DEVICE_CHECK "zeDeviceGetStatus"
+
+enum {
+    CALLS_OF_A_CHECK  = 1,
+    /** What memory it is (4), the copy, the barrier, the flag */
+    CALLS_OF_A_BUFFER = 7,
+    /** What memory it is, for detection, export and copy (8), the copy, the
+     * barrier, the flag */
+    CALLS_OF_A_DIRECT = 11
+};
+
+static const char *const device_costly[] = {
+    "zeInit", "zeContextCreate", "zeContextDestroy", "zeMemAllocDevice",
+    "zeMemAllocHost", "zeMemAllocShared", "zeMemFree", "zeMemGetIpcHandle",
+    "zeMemOpenIpcHandle", "zeMemCloseIpcHandle", "zeCommandListCreateImmediate",
+    "zeCommandListDestroy", "zeEventPoolCreate", "zeEventCreate",
+    "zeDeviceGetProperties", "zeDevicePciGetPropertiesExt"
+};
+
+enum { NUM_COSTLY = sizeof(device_costly) / sizeof(device_costly[0]) };
+
+enum { MAX_DEVICES = 8 };
+
+/** The program's own context; devices, each followed by its sub-devices, as the
+ * plugin numbers them. */
+static ze_context_handle_t device_context;
+static ze_device_handle_t device_handles[MAX_DEVICES];
+
+static inline void device_start(void)
+{
+    ck_ze(zeInit(0));
+}
+
+static inline void device_find(ze_driver_handle_t driver)
+{
+    ze_device_handle_t devices[MAX_DEVICES];
+    uint32_t num_devices = MAX_DEVICES;
+    uint32_t i, count, found = 0;
+
+    ck_ze(zeDeviceGet(driver, &num_devices, devices));
+    for (i = 0; i < num_devices; ++i) {
+        device_handles[found++] = devices[i];
+        count                   = MAX_DEVICES - found;
+        ck_ze(zeDeviceGetSubDevices(devices[i], &count,
+                                    device_handles + found));
+        found += count;
+    }
+}
+
+/** Starts the driver, with a context of the program. */
+static inline void device_open(void)
+{
+    const ze_context_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_CONTEXT_DESC};
+    ze_driver_handle_t driver;
+    uint32_t count = 1;
+
+    device_start();
+    ck_ze(zeDriverGet(&count, &driver));
+    device_find(driver);
+    ck_ze(zeContextCreate(driver, &desc, &device_context));
+}
+
+static inline void device_close(void)
+{
+    ck_ze(zeContextDestroy(device_context));
+}
+
+/** Memory of the device or sub-device with this number. */
+static inline void *device_allocate_on(int number, size_t length)
+{
+    const ze_device_mem_alloc_desc_t desc = {
+        .stype = ZE_STRUCTURE_TYPE_DEVICE_MEM_ALLOC_DESC
+    };
+    void *address;
+
+    ck_ze(zeMemAllocDevice(device_context, &desc, length, 0,
+                           device_handles[number], &address));
+    return address;
+}
+
+static inline void *device_allocate(size_t length)
+{
+    return device_allocate_on(0, length);
+}
+
+static inline void device_free(void *address)
+{
+    ck_ze(zeMemFree(device_context, address));
+}
+
+#endif
