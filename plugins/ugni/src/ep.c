@@ -129,7 +129,8 @@ static void end_queued(ugni_ep_t *ep)
     }
 }
 
-/* The user of a destroyed endpoint gets no completions any more. */
+/* The user of a destroyed endpoint gets no completions any more, except after a
+ * flush with UCT_FLUSH_FLAG_CANCEL. */
 static void forget_completions(ugni_link_t *list)
 {
     ugni_link_t *link;
@@ -159,7 +160,9 @@ void ugni_ep_update(ugni_ep_t *ep)
         if (ugni_link_is_alone(&ep->todo)) {
             ugni_link_add(&iface->todo, &ep->todo);
         }
-    } else if (ep->state & UGNI_EP_ZOMBIE) {
+    } else if ((ep->state & UGNI_EP_ZOMBIE) &&
+               (!(ep->state & UGNI_EP_CANCELED) ||
+                ugni_link_is_alone(&ep->sent))) {
         disown_sent(ep, 0);
         ugni_link_remove(&ep->todo);
         ugni_link_remove(&ep->link);
@@ -242,9 +245,11 @@ void ugni_ep_destroy(uct_ep_h uct_ep)
 
     ep->state |= UGNI_EP_ZOMBIE;
     ep->state &= ~UGNI_EP_TELL;
-    forget_completions(&ep->sent);
-    forget_completions(&ep->queued);
-    ugni_flush_drop(ep);
+    if (!(ep->state & UGNI_EP_CANCELED)) {
+        forget_completions(&ep->sent);
+        forget_completions(&ep->queued);
+        ugni_flush_drop(ep);
+    }
     ugni_ep_update(ep);
 }
 

@@ -97,8 +97,9 @@ ucs_status_t ugni_ep_flush(uct_ep_h uct_ep, unsigned flags,
 
     if (flags & UCT_FLUSH_FLAG_CANCEL) {
         ugni_ep_fail(ep, UCS_ERR_CANCELED, 0);
-        ugni_ep_abandon(ep); /* the caller may destroy the endpoint now */
-        return UCS_OK;
+        ep->state |= UGNI_EP_CANCELED;
+        return ugni_ep_has_sends(ep) ?
+               add(ugni_iface_of(ep), &ep->flushes, comp) : UCS_OK;
     }
     if (!ucx_pending_is_empty(&ep->pending)) {
         return UCS_ERR_NO_RESOURCE;

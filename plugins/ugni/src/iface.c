@@ -137,6 +137,7 @@ void ugni_iface_close(uct_iface_h uct_iface)
 {
     ugni_iface_t *iface = (ugni_iface_t*)uct_iface;
     double end          = iface->host->time() + iface->config.linger;
+    ugni_ep_t *ep;
 
     iface->is_closing = 1;
     while (!ugni_link_is_alone(&iface->outstanding) &&
@@ -144,8 +145,12 @@ void ugni_iface_close(uct_iface_h uct_iface)
         ugni_iface_progress(uct_iface);
     }
     while (!ugni_link_is_alone(&iface->eps)) {
-        ugni_ep_fail(ugni_container_of(iface->eps.next, ugni_ep_t, link),
-                     UCS_ERR_CANCELED, 0);
+        ep = ugni_container_of(iface->eps.next, ugni_ep_t, link);
+        ++ep->busy;
+        ugni_ep_fail(ep, UCS_ERR_CANCELED, 0);
+        ugni_ep_abandon(ep);
+        --ep->busy;
+        ugni_ep_update(ep);
     }
     iface_free(iface);
 }

@@ -200,7 +200,8 @@ typedef struct ugni_iface {
 enum {
     UGNI_EP_FAILED   = 1 << 0, /* No more sends */
     UGNI_EP_TELL     = 1 << 1, /* The user has not been told */
-    UGNI_EP_ZOMBIE   = 1 << 2  /* Destroyed by the user */
+    UGNI_EP_ZOMBIE   = 1 << 2, /* Destroyed by the user */
+    UGNI_EP_CANCELED = 1 << 3  /* Completes what it has sent, also as a zombie */
 };
 
 typedef struct ugni_ep {

@@ -128,7 +128,8 @@ void ugni_send_done(ugni_port_t *port, ugni_send_t *send, ucs_status_t status)
     /* The memory of the user is free: a failure need not wait for it. */
     ugni_link_remove(&send->link);
     if (send->done != NULL) {
-        send->done(send, status);
+        send->done(send, ((ep != NULL) && (ep->state & UGNI_EP_CANCELED)) ?
+                         UCS_ERR_CANCELED : status);
     }
     ugni_send_free(port, send);
     if (iface == NULL) {

@@ -8,93 +8,105 @@
 
 enum { LENGTH = 4096 };
 
-static char memory[LENGTH];
+static char memory[LENGTH], data[LENGTH];
+static unsigned calls; /* Of a completion */
+
+/* Two nodes of a domain, and `memory` as both may access it */
+typedef struct pair {
+    domain_t          domain;
+    node_t            a, b;
+    uct_mem_h         memh;
+    uct_rkey_bundle_t rkey;
+} pair_t;
+
+static void pair_open(pair_t *pair)
+{
+    domain_open(&pair->domain);
+    node_open(&pair->a, &pair->domain);
+    node_open(&pair->b, &pair->domain);
+    pair->memh = node_register(&pair->domain, memory, sizeof(memory),
+                               &pair->rkey);
+}
+
+static void pair_close_but_key(pair_t *pair)
+{
+    ASSERT_OK(uct_md_mem_dereg(pair->domain.md, pair->memh));
+    node_close(&pair->b);
+    node_close(&pair->a);
+    uct_md_close(pair->domain.md);
+}
+
+static void pair_close(pair_t *pair)
+{
+    uct_rkey_release(pair->domain.component, &pair->rkey);
+    pair_close_but_key(pair);
+}
 
 START_TEST(failed_access_fails_messages_too)
 {
-    uct_rkey_bundle_t rkey;
     uct_ep_h access, talk;
-    domain_t domain;
-    node_t a, b;
-    uct_mem_h memh;
+    pair_t pair;
 
     setenv("STRICT_FAIL", "2", 1);
-    domain_open(&domain);
-    node_open(&a, &domain);
-    node_open(&b, &domain);
-    memh = node_register(&domain, memory, sizeof(memory), &rkey);
-    ASSERT_OK(node_connect(&a, NODE_RDMA, &b, &access));
-    ASSERT_OK(node_connect(&a, NODE_SMSG, &b, &talk));
-    node_say(&a, talk, &b, 1);
-    ASSERT_OK(uct_ep_put_short(access, "x", 1, (uintptr_t)memory, rkey.rkey));
-    NODE_WAIT(&a, &b, a.failures == 2);
-    ck_assert_int_eq(a.failed, UCS_ERR_CONNECTION_RESET);
+    pair_open(&pair);
+    ASSERT_OK(node_connect(&pair.a, NODE_RDMA, &pair.b, &access));
+    ASSERT_OK(node_connect(&pair.a, NODE_SMSG, &pair.b, &talk));
+    node_say(&pair.a, talk, &pair.b, 1);
+    ASSERT_OK(uct_ep_put_short(access, "x", 1, (uintptr_t)memory, pair.rkey.rkey));
+    NODE_WAIT(&pair.a, &pair.b, pair.a.failures == 2);
+    ck_assert_int_eq(pair.a.failed, UCS_ERR_CONNECTION_RESET);
     ck_assert_int_eq(uct_ep_am_short(talk, NODE_AM_ID, 2, NULL, 0),
                      UCS_ERR_CONNECTION_RESET);
     uct_ep_destroy(access);
     uct_ep_destroy(talk);
 
-    ASSERT_OK(node_connect(&a, NODE_SMSG, &b, &talk));
-    node_say(&a, talk, &b, 3);
-    ck_assert_uint_eq(a.failures, 2);
+    ASSERT_OK(node_connect(&pair.a, NODE_SMSG, &pair.b, &talk));
+    node_say(&pair.a, talk, &pair.b, 3);
+    ck_assert_uint_eq(pair.a.failures, 2);
     uct_ep_destroy(talk);
-    uct_rkey_release(domain.component, &rkey);
-    ASSERT_OK(uct_md_mem_dereg(domain.md, memh));
-    node_close(&b);
-    node_close(&a);
-    uct_md_close(domain.md);
+    pair_close(&pair);
 }
 END_TEST
 
 START_TEST(full_address_vector_rejects_endpoints)
 {
     uct_ep_h first, second;
-    domain_t domain;
-    node_t a, b, c;
+    pair_t pair;
+    node_t c;
 
     setenv("STRICT_ADDRESSES", "1", 1);
     setenv("UCX_LOG_LEVEL", "fatal", 1);
-    domain_open(&domain);
-    node_open(&a, &domain);
-    node_open(&b, &domain);
-    node_open(&c, &domain);
-    ASSERT_OK(node_connect(&a, NODE_SMSG, &b, &first));
-    ck_assert_int_eq(node_connect(&a, NODE_SMSG, &c, &second),
+    pair_open(&pair);
+    node_open(&c, &pair.domain);
+    ASSERT_OK(node_connect(&pair.a, NODE_SMSG, &pair.b, &first));
+    ck_assert_int_eq(node_connect(&pair.a, NODE_SMSG, &c, &second),
                      UCS_ERR_NO_MEMORY);
-    node_say(&a, first, &b, 1);
+    node_say(&pair.a, first, &pair.b, 1);
     uct_ep_destroy(first);
     node_close(&c);
-    node_close(&b);
-    node_close(&a);
-    uct_md_close(domain.md);
+    pair_close(&pair);
 }
 END_TEST
 
 START_TEST(rejected_length_fails_the_endpoint)
 {
-    char data[512] = {0};
-    domain_t domain;
+    pair_t pair;
     uct_ep_h talk;
-    node_t a, b;
 
     setenv("STRICT_MESSAGE", "100", 1);
     setenv("UCX_LOG_LEVEL", "fatal", 1);
-    domain_open(&domain);
-    node_open(&a, &domain);
-    node_open(&b, &domain);
-    ASSERT_OK(node_connect(&a, NODE_SMSG, &b, &talk));
-    node_say(&a, talk, &b, 1);
-    ASSERT_OK(uct_ep_am_short(talk, NODE_AM_ID, 2, data, sizeof(data)));
-    NODE_WAIT(&a, &b, a.failures == 1);
+    pair_open(&pair);
+    ASSERT_OK(node_connect(&pair.a, NODE_SMSG, &pair.b, &talk));
+    node_say(&pair.a, talk, &pair.b, 1);
+    ASSERT_OK(uct_ep_am_short(talk, NODE_AM_ID, 2, data, 512));
+    NODE_WAIT(&pair.a, &pair.b, pair.a.failures == 1);
     uct_ep_destroy(talk);
 
-    ASSERT_OK(node_connect(&a, NODE_SMSG, &b, &talk));
-    node_say(&a, talk, &b, 3);
-    ck_assert_uint_eq(b.received, 2);
+    ASSERT_OK(node_connect(&pair.a, NODE_SMSG, &pair.b, &talk));
+    node_say(&pair.a, talk, &pair.b, 3);
+    ck_assert_uint_eq(pair.b.received, 2);
     uct_ep_destroy(talk);
-    node_close(&b);
-    node_close(&a);
-    uct_md_close(domain.md);
+    pair_close(&pair);
 }
 END_TEST
 
@@ -127,68 +139,99 @@ END_TEST
 
 START_TEST(raw_key_is_released_after_its_domain)
 {
-    uct_rkey_bundle_t rkey;
     uct_ep_h access;
-    domain_t domain;
-    uct_mem_h memh;
-    node_t a, b;
+    pair_t pair;
 
     setenv("STRICT_MODES", "raw", 1);
-    domain_open(&domain);
-    node_open(&a, &domain);
-    node_open(&b, &domain);
-    memh = node_register(&domain, memory, sizeof(memory), &rkey);
-    ASSERT_OK(node_connect(&a, NODE_RDMA, &b, &access));
+    pair_open(&pair);
+    ASSERT_OK(node_connect(&pair.a, NODE_RDMA, &pair.b, &access));
     ASSERT_OK(uct_ep_put_short(access, "raw", 3, (uintptr_t)memory + 5,
-                               rkey.rkey));
-    ASSERT_OK(node_flush(&a, access, &b));
+                               pair.rkey.rkey));
+    ASSERT_OK(node_flush(&pair.a, access, &pair.b));
     ck_assert_mem_eq(memory + 5, "raw", 3);
     uct_ep_destroy(access);
-    ASSERT_OK(uct_md_mem_dereg(domain.md, memh));
-    node_close(&b);
-    node_close(&a);
-    uct_md_close(domain.md);
-    uct_rkey_release(domain.component, &rkey);
+    pair_close_but_key(&pair);
+    uct_rkey_release(pair.domain.component, &pair.rkey);
 }
 END_TEST
 
 START_TEST(local_mode_needs_a_registration)
 {
     uct_completion_t comp = {.count = 2, .status = UCS_OK};
-    uct_rkey_bundle_t rkey;
     uct_md_attr_t attr;
-    domain_t domain;
+    pair_t pair;
     uct_ep_h access;
-    uct_mem_h memh;
     uct_iov_t iov;
-    node_t a, b;
 
     setenv("STRICT_MODES", "local", 1);
-    domain_open(&domain);
-    ASSERT_OK(uct_md_query(domain.md, &attr));
+    pair_open(&pair);
+    ASSERT_OK(uct_md_query(pair.domain.md, &attr));
     ck_assert(attr.cap.flags & UCT_MD_FLAG_NEED_MEMH);
-    node_open(&a, &domain);
-    node_open(&b, &domain);
-    memh = node_register(&domain, memory, sizeof(memory), &rkey);
-    ASSERT_OK(node_connect(&a, NODE_RDMA, &b, &access));
+    ASSERT_OK(node_connect(&pair.a, NODE_RDMA, &pair.b, &access));
     iov = (uct_iov_t){.buffer = memory, .length = 8, .count = 1,
                       .memh = UCT_MEM_HANDLE_NULL};
     ck_assert_int_eq(uct_ep_put_zcopy(access, &iov, 1, (uintptr_t)memory + 64,
-                                      rkey.rkey, &comp),
+                                      pair.rkey.rkey, &comp),
                      UCS_ERR_INVALID_PARAM);
     memcpy(memory, "directly", 8);
-    iov.memh = memh;
+    iov.memh = pair.memh;
     ck_assert_int_eq(uct_ep_put_zcopy(access, &iov, 1, (uintptr_t)memory + 64,
-                                      rkey.rkey, &comp), UCS_INPROGRESS);
-    ASSERT_OK(node_flush(&a, access, &b));
+                                      pair.rkey.rkey, &comp), UCS_INPROGRESS);
+    ASSERT_OK(node_flush(&pair.a, access, &pair.b));
     ck_assert_int_eq(comp.count, 1);
     ck_assert_mem_eq(memory + 64, "directly", 8);
     uct_ep_destroy(access);
-    uct_rkey_release(domain.component, &rkey);
-    ASSERT_OK(uct_md_mem_dereg(domain.md, memh));
-    node_close(&b);
-    node_close(&a);
-    uct_md_close(domain.md);
+    pair_close(&pair);
+}
+END_TEST
+
+static void count_call(uct_completion_t *comp)
+{
+    ck_assert_int_eq(comp->status, UCS_ERR_CANCELED);
+    ++calls;
+}
+
+/* Starts a get of `data` from `b`, which makes no progress, cancels it and
+ * destroys the endpoint. */
+static void cancel_get(node_t *a, const node_t *b,
+                       const uct_rkey_bundle_t *rkey, uct_completion_t *comp)
+{
+    uct_iov_t iov = {.buffer = data, .length = sizeof(data), .count = 1};
+    uct_ep_h access;
+
+    *comp = (uct_completion_t){.func = count_call, .count = 1};
+    ASSERT_OK(node_connect(a, NODE_RDMA, b, &access));
+    ck_assert_int_eq(uct_ep_get_zcopy(access, &iov, 1, (uintptr_t)memory,
+                                      rkey->rkey, comp), UCS_INPROGRESS);
+    ck_assert_int_eq(uct_ep_flush(access, UCT_FLUSH_FLAG_CANCEL, NULL),
+                     UCS_INPROGRESS);
+    ck_assert_uint_eq(calls, 0);
+    uct_ep_destroy(access);
+}
+
+START_TEST(cancelled_get_ends_when_its_buffer_is_free)
+{
+    uct_completion_t comp;
+    pair_t pair;
+    uct_ep_h access;
+
+    pair_open(&pair);
+    ASSERT_OK(node_connect(&pair.a, NODE_RDMA, &pair.b, &access));
+    ASSERT_OK(uct_ep_put_short(access, "kept", 4, (uintptr_t)memory,
+                               pair.rkey.rkey));
+    ASSERT_OK(node_flush(&pair.a, access, &pair.b));
+    uct_ep_destroy(access);
+
+    cancel_get(&pair.a, &pair.b, &pair.rkey, &comp);
+    NODE_WAIT(&pair.a, &pair.b, calls == 1);
+    ck_assert_mem_eq(data, "kept", 4);
+
+    /* A peer that never replies holds the buffer for a limited time. */
+    calls = 0;
+    cancel_get(&pair.a, &pair.b, &pair.rkey, &comp);
+    NODE_WAIT(&pair.a, &pair.a, calls == 1);
+    pair_close(&pair);
+    ck_assert_uint_eq(calls, 1);
 }
 END_TEST
 
@@ -205,6 +248,7 @@ int main(void)
     tcase_add_test(tcase, memory_is_accessible_by_later_interfaces);
     tcase_add_test(tcase, raw_key_is_released_after_its_domain);
     tcase_add_test(tcase, local_mode_needs_a_registration);
+    tcase_add_test(tcase, cancelled_get_ends_when_its_buffer_is_free);
     suite_add_tcase(suite, tcase);
     runner = srunner_create(suite);
     srunner_run_all(runner, CK_NORMAL);
