@@ -94,13 +94,23 @@ ucs_status_t ugni_ep_am_short_iov(uct_ep_h uct_ep, uint8_t id,
     return UCS_OK;
 }
 
+void ugni_ep_am_notify(ugni_ep_t *ep, uint8_t id)
+{
+    ugni_iface_t *iface = ugni_iface_of(ep);
+    ugni_msg_t *msg;
+
+    if (new_msg(ep, id, &msg) == UCS_OK) {
+        (void)ugni_iface_address(&iface->super, (void*)msg->data);
+        start(msg, sizeof(ugni_wire_addr_t) + iface->port->name_length);
+    }
+}
+
 /* An outstanding message also shows whether the peer is alive. */
 ucs_status_t ugni_ep_am_check(uct_ep_h uct_ep, unsigned flags,
                               uct_completion_t *comp)
 {
     ugni_ep_t *ep             = (ugni_ep_t*)uct_ep;
     const ugni_iface_t *iface = ugni_iface_of(ep);
-    ugni_msg_t *msg;
 
     if (ep->state & UGNI_EP_FAILED) {
         return ep->status;
@@ -110,9 +120,8 @@ ucs_status_t ugni_ep_am_check(uct_ep_h uct_ep, unsigned flags,
                     iface->host->time());
     if (ugni_peer_is_dead(iface, &ep->addr)) {
         ugni_ep_fail(ep, UCS_ERR_CONNECTION_RESET, 1);
-    } else if (!ugni_ep_has_sends(ep) &&
-               (new_msg(ep, UGNI_ID_NONE, &msg) == UCS_OK)) {
-        start(msg, 0);
+    } else if (!ugni_ep_has_sends(ep)) {
+        ugni_ep_am_notify(ep, UGNI_ID_CHECK);
     }
     --ep->busy;
     ugni_ep_update(ep);

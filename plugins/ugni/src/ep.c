@@ -23,21 +23,10 @@ static int is_valid_name(const ugni_iface_t *iface, const void *name)
 }
 
 /* Copies the peer's address, which is untrusted input. */
-static ucs_status_t take_address(ugni_iface_t *iface,
-                                 const uct_ep_params_t *params, ugni_ep_t *ep)
+static ucs_status_t take_address(ugni_iface_t *iface, const char *address,
+                                 size_t length, ugni_ep_t *ep)
 {
-    const uint64_t needed = UCT_EP_PARAM_FIELD_DEV_ADDR |
-                            UCT_EP_PARAM_FIELD_IFACE_ADDR;
-    const char *address   = (const char*)params->iface_addr;
-
-    if ((params->field_mask & needed) != needed) {
-        return UCS_ERR_UNSUPPORTED; /* endpoints connect only to interfaces */
-    }
-    if ((params->dev_addr == NULL) || (address == NULL) ||
-        ((params->field_mask & UCT_EP_PARAM_FIELD_DEV_ADDR_LENGTH) &&
-         (params->dev_addr_length < sizeof(ugni_wire_device_t))) ||
-        ((params->field_mask & UCT_EP_PARAM_FIELD_IFACE_ADDR_LENGTH) &&
-         (params->iface_addr_length < sizeof(ep->addr) + iface->port->name_length)) ||
+    if ((length < sizeof(ep->addr) + iface->port->name_length) ||
         !is_valid_name(iface, address + sizeof(ep->addr))) {
         return UCS_ERR_INVALID_ADDR;
     }
@@ -47,34 +36,62 @@ static ucs_status_t take_address(ugni_iface_t *iface,
     ep->addr.pid    = le32toh(ep->addr.pid);
     ep->addr.key    = le32toh(ep->addr.key);
     ep->addr.device = le32toh(ep->addr.device);
+    ep->addr.nonce  = le32toh(ep->addr.nonce);
     return ugni_port_peer(iface->port, address + sizeof(ep->addr), ep->addr.key,
                           &ep->peer);
 }
 
-ucs_status_t ugni_ep_create(uct_iface_h uct_iface,
-                            const uct_ep_params_t *params, uct_ep_h *ep_p)
+ucs_status_t ugni_ep_connect(ugni_iface_t *iface, const void *address,
+                             size_t length, ugni_ep_t **ep_p)
 {
-    ugni_iface_t *iface = (ugni_iface_t*)uct_iface;
-    ugni_ep_t *ep       = calloc(1, sizeof(*ep));
+    ugni_ep_t *ep = calloc(1, sizeof(*ep));
     ucs_status_t status;
 
     if (ep == NULL) {
         return UCS_ERR_NO_MEMORY;
     }
-    status = take_address(iface, params, ep);
+    status = take_address(iface, address, length, ep);
     if (status != UCS_OK) {
         free(ep);
         return status;
     }
-    ucx_ep_init(&ep->super, uct_iface);
+    ucx_ep_init(&ep->super, &iface->super);
     ucx_pending_init(&ep->pending);
     ugni_flush_init(&ep->flushes);
     ugni_link_init(&ep->todo);
     ugni_link_init(&ep->queued);
     ugni_link_init(&ep->sent);
     ugni_link_add(&iface->eps, &ep->link);
-    *ep_p = &ep->super;
+    *ep_p = ep;
     return UCS_OK;
+}
+
+ucs_status_t ugni_ep_create(uct_iface_h iface, const uct_ep_params_t *params,
+                            uct_ep_h *ep_p)
+{
+    const uint64_t needed = UCT_EP_PARAM_FIELD_DEV_ADDR |
+                            UCT_EP_PARAM_FIELD_IFACE_ADDR;
+    size_t length         = SIZE_MAX;
+    ugni_ep_t *ep;
+    ucs_status_t status;
+
+    if ((params->field_mask & needed) != needed) {
+        return UCS_ERR_UNSUPPORTED; /* endpoints connect only to interfaces */
+    }
+    if (params->field_mask & UCT_EP_PARAM_FIELD_IFACE_ADDR_LENGTH) {
+        length = params->iface_addr_length;
+    }
+    if ((params->dev_addr == NULL) || (params->iface_addr == NULL) ||
+        ((params->field_mask & UCT_EP_PARAM_FIELD_DEV_ADDR_LENGTH) &&
+         (params->dev_addr_length < sizeof(ugni_wire_device_t)))) {
+        return UCS_ERR_INVALID_ADDR;
+    }
+    status = ugni_ep_connect((ugni_iface_t*)iface, params->iface_addr, length,
+                             &ep);
+    if (status == UCS_OK) {
+        *ep_p = &ep->super;
+    }
+    return status;
 }
 
 /* --- Failure and destruction ---------------------------------------------- */

@@ -20,10 +20,11 @@ static ucs_status_t set_address(ugni_iface_t *iface)
 {
     if ((getrandom(&iface->addr.key, sizeof(iface->addr.key), 0) !=
          sizeof(iface->addr.key)) ||
-        (getrandom(&iface->source, sizeof(iface->source), 0) !=
-         sizeof(iface->source))) {
+        (getrandom(&iface->addr.nonce, sizeof(iface->addr.nonce), 0) !=
+         sizeof(iface->addr.nonce))) {
         return UCS_ERR_IO_ERROR;
     }
+    iface->source = htole64(ugni_source_of(&iface->addr));
     ugni_peer_self(iface->host, &iface->addr);
     iface->addr.device = (uint32_t)(iface->port->device -
                                     iface->port->md->devices);
@@ -185,19 +186,26 @@ ucs_status_t ugni_iface_device_address(uct_iface_h iface,
     return UCS_OK;
 }
 
-ucs_status_t ugni_iface_address(uct_iface_h uct_iface, uct_iface_addr_t *addr)
+void ugni_addr_pack(const ugni_wire_addr_t *addr, void *buffer)
 {
-    const ugni_iface_t *iface   = (ugni_iface_t*)uct_iface;
     const ugni_wire_addr_t wire = {
-        .start  = htole64(iface->addr.start),
-        .space  = htole64(iface->addr.space),
-        .pid    = htole32(iface->addr.pid),
-        .key    = htole32(iface->addr.key),
-        .device = htole32(iface->addr.device)
+        .start  = htole64(addr->start),
+        .space  = htole64(addr->space),
+        .pid    = htole32(addr->pid),
+        .key    = htole32(addr->key),
+        .device = htole32(addr->device),
+        .nonce  = htole32(addr->nonce)
     };
 
-    memcpy(addr, &wire, sizeof(wire));
-    memcpy((char*)addr + sizeof(wire), iface->port->name,
+    memcpy(buffer, &wire, sizeof(wire));
+}
+
+ucs_status_t ugni_iface_address(uct_iface_h uct_iface, uct_iface_addr_t *addr)
+{
+    const ugni_iface_t *iface = (ugni_iface_t*)uct_iface;
+
+    ugni_addr_pack(&iface->addr, addr);
+    memcpy((char*)addr + sizeof(iface->addr), iface->port->name,
            iface->port->name_length);
     return UCS_OK;
 }

@@ -36,14 +36,19 @@ typedef struct ugni_link {
 
 /* Precedes each message; little-endian. */
 typedef struct ugni_wire_head {
-    uint64_t source;    /* Random number of the sending interface */
+    uint64_t source;    /* The sending interface: `nonce` and `key` of its
+                         * address, the key in the lower half */
     uint32_t key;       /* Of the interface it is for: drops stray messages */
     uint16_t number;    /* Of the message, from `source` to `key` */
-    uint8_t  id;        /* UGNI_ID_NONE: no message, only a check */
+    uint8_t  id;        /* From UCT_AM_ID_MAX on: see below */
     uint8_t  epoch;     /* Another one: messages were lost, numbers restart */
 } ugni_wire_head_t;
 
-enum { UGNI_ID_NONE = 0xff };
+/* What is no message of the user */
+enum {
+    UGNI_ID_LOST  = 0xfe,       /* A message of the receiver never arrived */
+    UGNI_ID_CHECK = 0xff        /* Of ep_check; contains the sender's address */
+};
 
 /* The interface's address; the address of libfabric follows. */
 typedef struct ugni_wire_addr {
@@ -52,7 +57,7 @@ typedef struct ugni_wire_addr {
     uint32_t pid;
     uint32_t key;
     uint32_t device;    /* Of the process, as in packed keys */
-    uint32_t reserved;
+    uint32_t nonce;     /* Random: with `key`, the interface */
 } ugni_wire_addr_t;
 
 typedef struct ugni_wire_device {
@@ -114,8 +119,10 @@ typedef struct ugni_source {
     uint64_t           id;
     uint16_t           number;  /* Of the next message to deliver */
     uint8_t            epoch;
+    uint8_t            is_lost; /* Drops the rest of the epoch */
     ugni_recv_t        *early;  /* Messages that wait for earlier ones, sorted
                                  * by number */
+    double             since;   /* Time since which they wait for `number` */
 } ugni_source_t;
 
 enum { UGNI_SOURCE_BUCKETS = 256 };
@@ -189,7 +196,8 @@ typedef struct ugni_iface {
     /* ugni_rdma: a read confirms writes; otherwise their completions do */
     int                 confirms;
     /* ugni_smsg */
-    uint64_t            source;     /* Random: this interface in messages */
+    uint64_t            source;     /* This interface in messages */
+    unsigned            num_early;  /* Messages that wait for earlier ones */
     ugni_source_t       *sources[UGNI_SOURCE_BUCKETS], *last_source;
     size_t              recv_data;  /* Offset of a message in its buffer */
     size_t              headroom;
@@ -276,6 +284,8 @@ void ugni_iface_attr(const ugni_iface_t *iface, ucx_iface_attr_t *attr);
 ucs_status_t ugni_iface_device_address(uct_iface_h iface,
                                        uct_device_addr_t *addr);
 ucs_status_t ugni_iface_address(uct_iface_h iface, uct_iface_addr_t *addr);
+/* Writes the part of an address before that of libfabric, little-endian. */
+void ugni_addr_pack(const ugni_wire_addr_t *addr, void *buffer);
 
 /* cost.c: the costs of the provider, as attributes and by operation */
 void ugni_cost_attr(const ugni_iface_t *iface, uct_iface_attr_t *attr);
@@ -296,6 +306,9 @@ static inline int ugni_ep_has_sends(const ugni_ep_t *ep)
 ucs_status_t ugni_ep_create(uct_iface_h iface, const uct_ep_params_t *params,
                             uct_ep_h *ep_p);
 void ugni_ep_destroy(uct_ep_h ep);
+/* Creates an endpoint to an interface address of `length` bytes, untrusted. */
+ucs_status_t ugni_ep_connect(ugni_iface_t *iface, const void *address,
+                             size_t length, ugni_ep_t **ep_p);
 /* Ends the endpoint's operations with `status`; `tell`: progress reports it.
  * Frees a destroyed endpoint that is not busy. */
 void ugni_ep_fail(ugni_ep_t *ep, ucs_status_t status, int tell);
@@ -366,6 +379,8 @@ ucs_status_t ugni_ep_am_short_iov(uct_ep_h ep, uint8_t id, const uct_iov_t *iov,
                                   size_t iovcnt);
 ssize_t ugni_ep_am_bcopy(uct_ep_h ep, uint8_t id, uct_pack_callback_t pack_cb,
                          void *arg, unsigned flags);
+/* Sends one of UGNI_ID_* with the sender's address. */
+void ugni_ep_am_notify(ugni_ep_t *ep, uint8_t id);
 ucs_status_t ugni_ep_am_check(uct_ep_h ep, unsigned flags,
                               uct_completion_t *comp);
 
@@ -379,6 +394,18 @@ void ugni_recv_done(ugni_port_t *port, ugni_recv_t *recv, size_t length,
 void ugni_recv_deliver(ugni_iface_t *iface, ugni_recv_t *recv);
 void ugni_recv_drop(ugni_iface_t *iface, ugni_recv_t *recv);
 
+/* lost.c: a message of `source` never arrived. Fails the endpoints to it and
+ * tells it, which needs an endpoint to it, or a check among `early`. */
+void ugni_lost_report(ugni_iface_t *iface, uint64_t source,
+                      const ugni_recv_t *early);
+/* Fails the endpoints to `source`, where a message never arrived. */
+void ugni_lost_told(ugni_iface_t *iface, uint64_t source);
+
+static inline uint64_t ugni_source_of(const ugni_wire_addr_t *addr)
+{
+    return ((uint64_t)addr->nonce << 32) | addr->key;
+}
+
 static inline ugni_wire_head_t *
 ugni_recv_head(const ugni_iface_t *iface, const ugni_recv_t *recv)
 {
@@ -388,6 +415,8 @@ ugni_recv_head(const ugni_iface_t *iface, const ugni_recv_t *recv)
 /* order.c: delivers a valid message when all earlier ones of its source are
  * delivered. */
 void ugni_order_take(ugni_iface_t *iface, ugni_recv_t *recv);
+/* Gives up messages that have waited for an earlier one for the timeout. */
+void ugni_order_check(ugni_iface_t *iface, double now);
 void ugni_order_cleanup(ugni_iface_t *iface);
 
 /* progress.c, event.c */

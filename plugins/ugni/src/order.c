@@ -17,13 +17,14 @@ enum { WINDOW = 32768 };
 static ugni_source_t *get_source(ugni_iface_t *iface,
                                  const ugni_wire_head_t *wire)
 {
+    const uint64_t id     = le64toh(wire->source);
     ugni_source_t *source = iface->last_source, **bucket;
 
-    if ((source != NULL) && (source->id == wire->source)) {
+    if ((source != NULL) && (source->id == id)) {
         return source;
     }
-    bucket = &iface->sources[wire->source % UGNI_SOURCE_BUCKETS];
-    for (source = *bucket; (source != NULL) && (source->id != wire->source);
+    bucket = &iface->sources[id % UGNI_SOURCE_BUCKETS];
+    for (source = *bucket; (source != NULL) && (source->id != id);
          source = source->next) {
     }
     if (source == NULL) {
@@ -31,7 +32,7 @@ static ugni_source_t *get_source(ugni_iface_t *iface,
         if (source == NULL) {
             return NULL;
         }
-        source->id    = wire->source;
+        source->id    = id;
         source->epoch = wire->epoch;
         source->next  = *bucket;
         *bucket       = source;
@@ -45,23 +46,30 @@ static uint16_t number_of(const ugni_iface_t *iface, const ugni_recv_t *recv)
     return le16toh(ugni_recv_head(iface, recv)->number);
 }
 
-static ugni_recv_t *pop_early(ugni_source_t *source)
+static ugni_recv_t *pop_early(ugni_iface_t *iface, ugni_source_t *source)
 {
     ugni_recv_t *recv = source->early;
 
     source->early = recv->next;
+    --iface->num_early;
     return recv;
+}
+
+static void drop_early(ugni_iface_t *iface, ugni_source_t *source)
+{
+    while (source->early != NULL) {
+        ugni_recv_drop(iface, pop_early(iface, source));
+    }
 }
 
 /* The sender has lost a message: those behind it come without it. */
 static void start_epoch(ugni_iface_t *iface, ugni_source_t *source,
                         uint8_t epoch)
 {
-    source->number = 0;
-    source->epoch  = epoch;
-    while (source->early != NULL) {
-        ugni_recv_drop(iface, pop_early(source));
-    }
+    source->number  = 0;
+    source->epoch   = epoch;
+    source->is_lost = 0;
+    drop_early(iface, source);
 }
 
 static void hold(ugni_iface_t *iface, ugni_source_t *source, ugni_recv_t *recv,
@@ -80,8 +88,12 @@ static void hold(ugni_iface_t *iface, ugni_source_t *source, ugni_recv_t *recv,
             break;
         }
     }
+    if (source->early == NULL) {
+        source->since = iface->host->time();
+    }
     recv->next = *link;
     *link      = recv;
+    ++iface->num_early;
 }
 
 void ugni_order_take(ugni_iface_t *iface, ugni_recv_t *recv)
@@ -100,7 +112,11 @@ void ugni_order_take(ugni_iface_t *iface, ugni_recv_t *recv)
         start_epoch(iface, source, wire->epoch);
     }
     ahead = (uint16_t)(number_of(iface, recv) - source->number);
-    if (ahead >= WINDOW) {
+    if ((ahead >= WINDOW) || source->is_lost) {
+        if (source->is_lost) {
+            recv->next = NULL;
+            ugni_lost_report(iface, source->id, recv);
+        }
         ugni_recv_drop(iface, recv);
         return;
     }
@@ -113,7 +129,35 @@ void ugni_order_take(ugni_iface_t *iface, ugni_recv_t *recv)
     while ((source->early != NULL) &&
            (number_of(iface, source->early) == source->number)) {
         ++source->number;
-        ugni_recv_deliver(iface, pop_early(source));
+        source->since = iface->host->time();
+        ugni_recv_deliver(iface, pop_early(iface, source));
+    }
+}
+
+static void give_up(ugni_iface_t *iface, ugni_source_t *source)
+{
+    const ucx_host_t *host = iface->host;
+
+    ucx_diag("ugni: message %u of a peer was lost with its connection",
+             source->number);
+    source->is_lost = 1;
+    ugni_lost_report(iface, source->id, source->early);
+    drop_early(iface, source);
+}
+
+void ugni_order_check(ugni_iface_t *iface, double now)
+{
+    ugni_source_t *source;
+
+    for (unsigned i = 0; (i < UGNI_SOURCE_BUCKETS) && (iface->num_early > 0);
+         ++i) {
+        for (source = iface->sources[i]; source != NULL;
+             source = source->next) {
+            if ((source->early != NULL) &&
+                (now - source->since > iface->config.timeout)) {
+                give_up(iface, source);
+            }
+        }
     }
 }
 

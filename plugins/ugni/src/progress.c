@@ -81,12 +81,14 @@ unsigned ugni_iface_progress(uct_iface_h uct_iface)
     if (!ugni_link_is_alone(&iface->todo)) {
         count += serve_all(iface);
     }
-    if (!ugni_link_is_alone(&iface->outstanding) || iface->port->is_waiting) {
+    if (!ugni_link_is_alone(&iface->outstanding) || (iface->num_early > 0) ||
+        iface->port->is_waiting) {
         now = iface->host->time();
         if (now - iface->checked >= CHECK_INTERVAL) {
             iface->checked = now;
             check_peers(iface, now);
             (void)ugni_port_sweep(iface->port, iface->config.user_timeout, now);
+            ugni_order_check(iface, now);
         }
     }
     return count;

@@ -60,7 +60,10 @@ void ugni_recv_deliver(ugni_iface_t *iface, ugni_recv_t *recv)
     size_t length                = recv->length - sizeof(*wire);
     uint8_t id                   = wire->id;
 
-    if (id >= UCT_AM_ID_MAX) { /* a check, or not valid */
+    if (id >= UCT_AM_ID_MAX) {
+        if (id == UGNI_ID_LOST) {
+            ugni_lost_told(iface, le64toh(wire->source));
+        }
         ugni_recv_drop(iface, recv);
         return;
     }

@@ -235,6 +235,57 @@ START_TEST(cancelled_get_ends_when_its_buffer_is_free)
 }
 END_TEST
 
+/* Loses the second message of `a`, then waits until both sides know. */
+static void lose_message(node_t *a, node_t *b, uct_ep_h talk)
+{
+    node_say(a, talk, b, 1);
+    ASSERT_OK(uct_ep_am_short(talk, NODE_AM_ID, 2, NULL, 0));
+    ASSERT_OK(uct_ep_am_short(talk, NODE_AM_ID, 3, NULL, 0));
+    ASSERT_OK(node_flush(a, talk, b));
+    ASSERT_OK(uct_ep_check(talk, 0, NULL)); /* contains the address of `a` */
+    NODE_WAIT(a, b, a->failures == 1);
+    ck_assert_uint_eq(b->received, 1);
+    ck_assert_int_eq(a->failed, UCS_ERR_CONNECTION_RESET);
+}
+
+START_TEST(lost_message_fails_both_sides)
+{
+    uct_ep_h talk, reply;
+    pair_t pair;
+
+    setenv("STRICT_LOSE", "2", 1);
+    setenv("UCX_UGNI_TIMEOUT", "1s", 1);
+    pair_open(&pair);
+    ASSERT_OK(node_connect(&pair.a, NODE_SMSG, &pair.b, &talk));
+    ASSERT_OK(node_connect(&pair.b, NODE_SMSG, &pair.a, &reply));
+    lose_message(&pair.a, &pair.b, talk);
+    NODE_WAIT(&pair.a, &pair.b, pair.b.failures == 1);
+    uct_ep_destroy(talk);
+    uct_ep_destroy(reply);
+
+    ASSERT_OK(node_connect(&pair.a, NODE_SMSG, &pair.b, &talk));
+    node_say(&pair.a, talk, &pair.b, 4);
+    uct_ep_destroy(talk);
+    pair_close(&pair);
+}
+END_TEST
+
+START_TEST(lost_message_is_told_to_a_sender_without_an_endpoint)
+{
+    pair_t pair;
+    uct_ep_h talk;
+
+    setenv("STRICT_LOSE", "2", 1);
+    setenv("UCX_UGNI_TIMEOUT", "1s", 1);
+    pair_open(&pair);
+    ASSERT_OK(node_connect(&pair.a, NODE_SMSG, &pair.b, &talk));
+    lose_message(&pair.a, &pair.b, talk);
+    ck_assert_uint_eq(pair.b.failures, 0);
+    uct_ep_destroy(talk);
+    pair_close(&pair);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("ugni");
@@ -249,6 +300,8 @@ int main(void)
     tcase_add_test(tcase, raw_key_is_released_after_its_domain);
     tcase_add_test(tcase, local_mode_needs_a_registration);
     tcase_add_test(tcase, cancelled_get_ends_when_its_buffer_is_free);
+    tcase_add_test(tcase, lost_message_fails_both_sides);
+    tcase_add_test(tcase, lost_message_is_told_to_a_sender_without_an_endpoint);
     suite_add_tcase(suite, tcase);
     runner = srunner_create(suite);
     srunner_run_all(runner, CK_NORMAL);

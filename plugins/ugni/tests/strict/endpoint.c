@@ -34,8 +34,16 @@ static ssize_t msg_send(struct fid_ep *fid, const void *buffer, size_t length,
     int rc          = strict_post(ep->cq, length);
 
     strict_check_local(ep, buffer, length, desc, FI_SEND);
-    return (rc != 0) ? rc :
-           posted(ep, fi_send(ep->real, buffer, length, NULL, peer, context));
+    if (rc != 0) {
+        return rc;
+    }
+    if (ep->num_sent + 1 == strict_options.lose) {
+        length = 0;
+    }
+    rc            = (int)posted(ep, fi_send(ep->real, buffer, length, NULL,
+                                            peer, context));
+    ep->num_sent += (rc == 0);
+    return rc;
 }
 
 static struct fi_ops_msg msg_ops = {

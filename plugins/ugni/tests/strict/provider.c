@@ -74,6 +74,7 @@ static void read_options(void)
                                                 STRICT_MAX_PEERS);
     strict_options.depth     = (unsigned)option("STRICT_DEPTH", 1u << 30);
     strict_options.fail      = (unsigned)option("STRICT_FAIL", 0);
+    strict_options.lose      = (unsigned)option("STRICT_LOSE", 0);
     strict_options.message   = option("STRICT_MESSAGE", SIZE_MAX);
     strict_options.shuffle   = option("STRICT_SHUFFLE", 0) != 0;
     for (size_t i = 0; (text != NULL) &&

@@ -36,6 +36,7 @@ typedef struct strict_options {
     unsigned   addresses;  /* Of an address vector */
     unsigned   depth;      /* Operations outstanding; above: -FI_EAGAIN */
     unsigned   fail;       /* This operation completes with an error; 0: none */
+    unsigned   lose;       /* This message arrives empty; 0: none */
     size_t     message;    /* Bytes; above: -FI_EMSGSIZE */
     int        shuffle;
 } strict_options_t;
@@ -108,6 +109,7 @@ typedef struct strict_ep {
     strict_cq_t     *cq;
     uint64_t        hash;       /* Of its address, when it is enabled */
     unsigned        num_mrs;    /* With remote access, bound to it */
+    unsigned        num_sent;   /* Messages */
 } strict_ep_t;
 
 /* Prints which rule was broken and ends the process. */

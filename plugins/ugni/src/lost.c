@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Messages that libfabric has completed at the sender and that never arrive:
+ * ofi_rxm loses them with a connection that breaks while nothing is outstanding,
+ * and connects again without an error. The receiver notices the gap in the
+ * numbers and tells the sender, so that the endpoints of both sides fail.
+ */
+#include "iface.h"
+
+#include <string.h>
+
+/* The endpoints of the user fail, so the notice has one of its own. It is freed
+ * when the notice is sent. */
+static void tell(ugni_iface_t *iface, const void *address, size_t length)
+{
+    ugni_peer_t *peer;
+    ugni_ep_t *ep;
+
+    if (ugni_ep_connect(iface, address, length, &ep) != UCS_OK) {
+        return;
+    }
+    peer = ep->peer;
+    ugni_ep_destroy(&ep->super);
+    ugni_port_lost(iface->port, peer->fi_addr, UCS_ERR_CONNECTION_RESET);
+    if (ugni_ep_connect(iface, address, length, &ep) == UCS_OK) {
+        ugni_ep_am_notify(ep, UGNI_ID_LOST);
+        ugni_ep_destroy(&ep->super);
+    }
+}
+
+static int tell_by_ep(ugni_iface_t *iface, uint64_t source)
+{
+    char address[sizeof(ugni_wire_addr_t) + UGNI_MAX_NAME];
+    const ugni_link_t *link;
+    const ugni_ep_t *ep;
+
+    for (link = iface->eps.next; link != &iface->eps; link = link->next) {
+        ep = ugni_container_of(link, ugni_ep_t, link);
+        if (!(ep->state & (UGNI_EP_FAILED | UGNI_EP_ZOMBIE)) &&
+            (ugni_source_of(&ep->addr) == source)) {
+            ugni_addr_pack(&ep->addr, address);
+            memcpy(address + sizeof(ep->addr), ep->peer->name, UGNI_MAX_NAME);
+            tell(iface, address, sizeof(address));
+            return 1;
+        }
+    }
+    return 0;
+}
+
+void ugni_lost_report(ugni_iface_t *iface, uint64_t source,
+                      const ugni_recv_t *early)
+{
+    if (tell_by_ep(iface, source)) {
+        return;
+    }
+    for (; early != NULL; early = early->next) {
+        if (ugni_recv_head(iface, early)->id == UGNI_ID_CHECK) {
+            tell(iface, ugni_recv_head(iface, early) + 1,
+                 early->length - sizeof(ugni_wire_head_t));
+            return;
+        }
+    }
+}
+
+void ugni_lost_told(ugni_iface_t *iface, uint64_t source)
+{
+    ugni_port_t *port = iface->port;
+    ugni_peer_t *peer;
+
+    for (peer = port->peers; peer != NULL; peer = peer->next) {
+        if (peer->key == (uint32_t)source) {
+            ugni_port_lost(port, peer->fi_addr, UCS_ERR_CONNECTION_RESET);
+        }
+    }
+}
