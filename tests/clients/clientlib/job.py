@@ -37,7 +37,10 @@ def environment(options, library, row, counters=None):
     env.update(OMPI_ALLOW_RUN_AS_ROOT="1", MPIR_CVAR_NOLOCAL="1",
                OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1", CLIENT_LIBRARY=library)
     if row.transports:
-        env["UCX_TLS"] = row.transports + ",self"
+        transports, _, provider = row.transports.partition(" over ")
+        env["UCX_TLS"] = transports + ",self"
+        if provider: # of libfabric
+            env["UCX_UGNI_PROVIDER"] = provider
     if library == "core":
         if row.group not in BY_PATH:
             env["LD_LIBRARY_PATH"] = options.libraries
@@ -132,6 +135,9 @@ class Runner:
             if report["loopback"] < received.get("tcp", 0):
                 return (f"{received} counted, but the loopback has carried "
                         f"{report['loopback']} bytes")
+        if transports and transports.startswith("ugni"):
+            if set(received) - {"ugni_smsg", "ugni_rdma", "self"}:
+                return f"not over ugni alone: {received}"
         return None
 
     def judge(self, row, result):

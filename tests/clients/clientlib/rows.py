@@ -14,6 +14,11 @@ from .programs import HERE, MPIS
 PROGRAMS = ["sizes", "matching", "modes", "datatypes", "collectives", "rma",
             "windows", "ordered", "contention", "threads", "hello", "killed"]
 SHORT_TCP = ["sizes", "rma", "ordered", "killed"]
+# Over libfabric; by hand all programs over all providers
+SHORT_FABRICS = [("openmpi", "rma", "tcp;ofi_rxm"), ("mpich", "sizes", "shm")]
+FABRICS = ["tcp;ofi_rxm", "shm", "udp;ofi_rxd", "sockets"]
+FABRIC_PROGRAMS = ["sizes", "matching", "datatypes", "collectives", "rma",
+                   "ordered", "threads"]
 # With memory of a device that is emulated, if the plugin is in the build folder
 DEVICE_SETS = ["cuda,posix,cma", "cuda,tcp", "cuda_copy,tcp"]
 
@@ -81,8 +86,21 @@ def mpi_shapes(long_form):
         yield "oshmem", "shmem", ranks, "tcp"
 
 
+def fabric_shapes(long_form):
+    """Yields MPI, program, ranks, transports over libfabric."""
+    rows = SHORT_FABRICS
+    if long_form:
+        rows = [(mpi, program, provider) for mpi in MPIS
+                for program in FABRIC_PROGRAMS for provider in FABRICS]
+    for mpi, program, provider in rows:
+        yield mpi, program, 2, "ugni over " + provider
+
+
 def mpi_rows(options, built):
-    for mpi, program, ranks, transports in mpi_shapes(options.long):
+    shapes = list(mpi_shapes(options.long))
+    if options.fabric:
+        shapes += fabric_shapes(options.long)
+    for mpi, program, ranks, transports in shapes:
         command = None
         if (mpi, program) in built and (program != "device" or
                                         options.device):
