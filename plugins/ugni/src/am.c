@@ -21,6 +21,47 @@ static ssize_t post_msg(ugni_ep_t *ep, ugni_send_t *send)
     return rc;
 }
 
+static void fill_head(const ugni_ep_t *ep, uint8_t id, ugni_wire_head_t *head)
+{
+    head->source = ugni_iface_of(ep)->source;
+    head->key    = htole32(ep->addr.key);
+    head->id     = id;
+}
+
+/* Sends a short message by one call of libfabric, without a buffer of ours and
+ * without a completion. Returns 0 if libfabric does not take it now: the usual
+ * way also waits, or finds the error. Hot path. */
+static int inject(ugni_ep_t *ep, uint8_t id, uint64_t header,
+                  const void *payload, unsigned length)
+{
+    const ugni_iface_t *iface = ugni_iface_of(ep);
+    ugni_peer_t *peer         = ep->peer;
+    struct {
+        ugni_wire_head_t head;
+        uint64_t         header;
+        char             data[UGNI_MAX_INJECT - sizeof(ugni_wire_head_t) -
+                              sizeof(uint64_t)];
+    } msg;
+    const size_t size = offsetof(typeof(msg), data) + length;
+
+    if ((size > iface->max_inject) || (ugni_check_send(ep) != UCS_OK)) {
+        return 0;
+    }
+    fill_head(ep, id, &msg.head);
+    msg.head.number = htole16(peer->number);
+    msg.head.epoch  = peer->epoch;
+    msg.header      = header;
+    if (length > 0) {
+        memcpy(msg.data, payload, length);
+    }
+    if (fi_inject(iface->port->ep, &msg, size, peer->fi_addr) != 0) {
+        return 0;
+    }
+    ++peer->number;
+    ep->is_injected = 1;
+    return 1;
+}
+
 static ucs_status_t new_msg(ugni_ep_t *ep, uint8_t id, ugni_msg_t **msg_p)
 {
     ugni_send_t *send;
@@ -29,9 +70,7 @@ static ucs_status_t new_msg(ugni_ep_t *ep, uint8_t id, ugni_msg_t **msg_p)
     if (status == UCS_OK) {
         *msg_p      = (ugni_msg_t*)send;
         send->post  = post_msg;
-        (*msg_p)->head.source = ugni_iface_of(ep)->source;
-        (*msg_p)->head.key    = htole32(ep->addr.key);
-        (*msg_p)->head.id     = id;
+        fill_head(ep, id, &(*msg_p)->head);
     }
     return status;
 }
@@ -39,6 +78,7 @@ static ucs_status_t new_msg(ugni_ep_t *ep, uint8_t id, ugni_msg_t **msg_p)
 static void start(ugni_msg_t *msg, size_t length)
 {
     msg->length = sizeof(msg->head) + length;
+    msg->super.ep->is_injected = 0;
     ugni_send_start(&msg->super);
 }
 
@@ -46,8 +86,12 @@ ucs_status_t ugni_ep_am_short(uct_ep_h uct_ep, uint8_t id, uint64_t header,
                               const void *payload, unsigned length)
 {
     ugni_msg_t *msg;
-    ucs_status_t status = new_msg((ugni_ep_t*)uct_ep, id, &msg);
+    ucs_status_t status;
 
+    if (inject((ugni_ep_t*)uct_ep, id, header, payload, length)) {
+        return UCS_OK;
+    }
+    status = new_msg((ugni_ep_t*)uct_ep, id, &msg);
     if (status == UCS_OK) {
         memcpy(msg->data, &header, sizeof(header));
         if (length > 0) {
@@ -94,15 +138,22 @@ ucs_status_t ugni_ep_am_short_iov(uct_ep_h uct_ep, uint8_t id,
     return UCS_OK;
 }
 
-void ugni_ep_am_notify(ugni_ep_t *ep, uint8_t id)
+ucs_status_t ugni_ep_am_notify(ugni_ep_t *ep, uint8_t id)
 {
     ugni_iface_t *iface = ugni_iface_of(ep);
     ugni_msg_t *msg;
+    ucs_status_t status = new_msg(ep, id, &msg);
 
-    if (new_msg(ep, id, &msg) == UCS_OK) {
+    if (status == UCS_OK) {
         (void)ugni_iface_address(&iface->super, (void*)msg->data);
         start(msg, sizeof(ugni_wire_addr_t) + iface->port->name_length);
     }
+    return status;
+}
+
+ucs_status_t ugni_ep_am_confirm(ugni_ep_t *ep)
+{
+    return ep->is_injected ? ugni_ep_am_notify(ep, UGNI_ID_CHECK) : UCS_OK;
 }
 
 /* An outstanding message also shows whether the peer is alive. */
@@ -121,7 +172,7 @@ ucs_status_t ugni_ep_am_check(uct_ep_h uct_ep, unsigned flags,
     if (ugni_peer_is_dead(iface, &ep->addr)) {
         ugni_ep_fail(ep, UCS_ERR_CONNECTION_RESET, 1);
     } else if (!ugni_ep_has_sends(ep)) {
-        ugni_ep_am_notify(ep, UGNI_ID_CHECK);
+        (void)ugni_ep_am_notify(ep, UGNI_ID_CHECK);
     }
     --ep->busy;
     ugni_ep_update(ep);

@@ -260,6 +260,12 @@ void ugni_ep_destroy(uct_ep_h uct_ep)
 {
     ugni_ep_t *ep = (ugni_ep_t*)uct_ep;
 
+    ++ep->busy;
+    if (!(ep->state & UGNI_EP_FAILED)) {
+        /* Closing the interface waits for it. */
+        (void)ugni_ep_am_confirm(ep);
+    }
+    --ep->busy;
     ep->state |= UGNI_EP_ZOMBIE;
     ep->state &= ~UGNI_EP_TELL;
     if (!(ep->state & UGNI_EP_CANCELED)) {

@@ -113,6 +113,12 @@ ucs_status_t ugni_ep_flush(uct_ep_h uct_ep, unsigned flags,
             return status;
         }
     }
+    ++ep->busy;
+    status = ugni_ep_am_confirm(ep);
+    --ep->busy;
+    if ((status != UCS_OK) || (ep->state & UGNI_EP_FAILED)) {
+        return (status != UCS_OK) ? status : ep->status;
+    }
     return ugni_ep_has_sends(ep) ? add(ugni_iface_of(ep), &ep->flushes, comp) :
                                    UCS_OK;
 }
@@ -127,8 +133,9 @@ static ucs_status_t confirm_all(ugni_iface_t *iface)
     while ((link != &iface->eps) && (status != UCS_ERR_NO_RESOURCE)) {
         ep = ugni_container_of(link, ugni_ep_t, link);
         ++ep->busy;
-        if (ep->is_dirty && !(ep->state & UGNI_EP_FAILED)) {
-            status = ugni_rma_confirm(ep);
+        if (!(ep->state & UGNI_EP_FAILED)) {
+            status = ep->is_dirty ? ugni_rma_confirm(ep) :
+                                    ugni_ep_am_confirm(ep);
         }
         link = link->next;
         --ep->busy;
@@ -143,7 +150,8 @@ ucs_status_t ugni_iface_flush(uct_iface_h uct_iface, unsigned flags,
     ugni_iface_t *iface = (ugni_iface_t*)uct_iface;
     ucs_status_t status;
 
-    if (iface->confirms && (flags & UCT_FLUSH_FLAG_REMOTE)) {
+    if ((iface->kind == UGNI_SMSG) ||
+        (iface->confirms && (flags & UCT_FLUSH_FLAG_REMOTE))) {
         status = confirm_all(iface);
         if (status != UCS_OK) {
             return status;

@@ -27,7 +27,8 @@
 
 enum {
     UGNI_MAX_NAME = 64, /* Bytes of an address of libfabric */
-    UGNI_MAX_IOV  = 16  /* Entries of am_short_iov */
+    UGNI_MAX_IOV  = 16, /* Entries of am_short_iov */
+    UGNI_MAX_INJECT = 256 /* Bytes of a message without a buffer, with head */
 };
 
 typedef struct ugni_link {
@@ -201,6 +202,7 @@ typedef struct ugni_iface {
     ugni_source_t       *sources[UGNI_SOURCE_BUCKETS], *last_source;
     size_t              recv_data;  /* Offset of a message in its buffer */
     size_t              headroom;
+    size_t              max_inject; /* Bytes of a message that is injected */
     unsigned            num_missing; /* Receive buffers that are not posted */
     ucx_recv_desc_owner_t recv_owner;
 } ugni_iface_t;
@@ -224,6 +226,8 @@ typedef struct ugni_ep {
     int                 is_dirty;   /* which no read has confirmed */
     uint64_t            fence;      /* Sends from here on wait for those before */
     double              moved;      /* Time of the last completion or failure */
+    int                 is_injected; /* Sent messages without completions,
+                                     * and nothing behind them */
     unsigned            busy;       /* Above 0: it is not freed */
     int                 state;
     ucs_status_t        status;
@@ -379,8 +383,11 @@ ucs_status_t ugni_ep_am_short_iov(uct_ep_h ep, uint8_t id, const uct_iov_t *iov,
                                   size_t iovcnt);
 ssize_t ugni_ep_am_bcopy(uct_ep_h ep, uint8_t id, uct_pack_callback_t pack_cb,
                          void *arg, unsigned flags);
-/* Sends one of UGNI_ID_* with the sender's address. */
-void ugni_ep_am_notify(ugni_ep_t *ep, uint8_t id);
+/* Sends one of UGNI_ID_* with the sender's address. Errors as of a send. */
+ucs_status_t ugni_ep_am_notify(ugni_ep_t *ep, uint8_t id);
+/* Sends a message with a completion behind those without. Errors as of a
+ * send. */
+ucs_status_t ugni_ep_am_confirm(ugni_ep_t *ep);
 ucs_status_t ugni_ep_am_check(uct_ep_h ep, unsigned flags,
                               uct_completion_t *comp);
 

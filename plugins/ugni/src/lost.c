@@ -23,7 +23,7 @@ static void tell(ugni_iface_t *iface, const void *address, size_t length)
     ugni_ep_destroy(&ep->super);
     ugni_port_lost(iface->port, peer->fi_addr, UCS_ERR_CONNECTION_RESET);
     if (ugni_ep_connect(iface, address, length, &ep) == UCS_OK) {
-        ugni_ep_am_notify(ep, UGNI_ID_LOST);
+        (void)ugni_ep_am_notify(ep, UGNI_ID_LOST);
         ugni_ep_destroy(&ep->super);
     }
 }

@@ -11,7 +11,9 @@ static ucs_status_t smsg_open(uct_md_h md, const ucx_iface_open_args_t *args,
     if (status != UCS_OK) {
         return status;
     }
-    status = ugni_recv_init(iface);
+    iface->max_inject = ugni_min(iface->port->info->tx_attr->inject_size,
+                                 UGNI_MAX_INJECT);
+    status            = ugni_recv_init(iface);
     if (status != UCS_OK) {
         ugni_iface_close(&iface->super);
         return status;

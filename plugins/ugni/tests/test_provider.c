@@ -52,7 +52,8 @@ START_TEST(failed_access_fails_messages_too)
     ASSERT_OK(node_connect(&pair.a, NODE_RDMA, &pair.b, &access));
     ASSERT_OK(node_connect(&pair.a, NODE_SMSG, &pair.b, &talk));
     node_say(&pair.a, talk, &pair.b, 1);
-    ASSERT_OK(uct_ep_put_short(access, "x", 1, (uintptr_t)memory, pair.rkey.rkey));
+    ASSERT_OK(uct_ep_put_short(access, "x", 1, (uintptr_t)memory,
+                               pair.rkey.rkey));
     NODE_WAIT(&pair.a, &pair.b, pair.a.failures == 2);
     ck_assert_int_eq(pair.a.failed, UCS_ERR_CONNECTION_RESET);
     ck_assert_int_eq(uct_ep_am_short(talk, NODE_AM_ID, 2, NULL, 0),

@@ -46,10 +46,27 @@ static ssize_t msg_send(struct fid_ep *fid, const void *buffer, size_t length,
     return rc;
 }
 
+static ssize_t msg_inject(struct fid_ep *fid, const void *buffer, size_t length,
+                          fi_addr_t peer)
+{
+    strict_ep_t *ep = (strict_ep_t*)fid;
+    int is_lost     = (ep->num_sent + 1 == strict_options.lose);
+    ssize_t rc;
+
+    if (length > ep->domain->info->tx_attr->inject_size) {
+        strict_die("%zu bytes are injected, the limit is %zu", length,
+                   ep->domain->info->tx_attr->inject_size);
+    }
+    rc            = fi_inject(ep->real, buffer, is_lost ? 0 : length, peer);
+    ep->num_sent += (rc == 0);
+    return rc;
+}
+
 static struct fi_ops_msg msg_ops = {
-    .size = sizeof(msg_ops),
-    .recv = msg_recv,
-    .send = msg_send
+    .size   = sizeof(msg_ops),
+    .recv   = msg_recv,
+    .send   = msg_send,
+    .inject = msg_inject
 };
 
 /* --- Remote memory -------------------------------------------------------- */
