@@ -20,6 +20,11 @@ APPENDED = {
         r'/\*\* Properties of a variable.*?} ucx_config_flags_t;\n',
         r'    unsigned          flags;[^}]*?\*/\n',
     ],
+    'host.h': [
+        r'/\* -{66} \*/\n/\* Counters  .*?} ucx_counters_params_t;\n\n\n',
+        r'    /\* --- Since 1\.1 -.*?\n(?=} ucx_host_t;)',
+        r'/\*\* The same as the slot; NULL.*?\n}\n\n(?=\n/\*\* The element)',
+    ],
     'transport.h': [
         r'    double                   keepalive_interval;[^}]*?\*/\n',
         r'    double              stream_bandwidth;.*?\*/\n',

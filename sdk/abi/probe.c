@@ -51,6 +51,7 @@ ABI_TYPE(ucx_mem_event_cb_t)
 ABI_TYPE(ucx_pci_address_t)
 ABI_TYPE(ucx_sys_distance_t)
 ABI_TYPE(ucx_mem_info_t)
+ABI_TYPE(ucx_counters_params_t)
 
 /* <ucx/component.h> */
 ABI_TYPE(uct_md_t)

@@ -186,7 +186,8 @@ static int open_iface(party_t *party)
 
     if (party->run->keepalive > 0) {
         params.field_mask        |= UCT_IFACE_PARAM_FIELD_KEEPALIVE_INTERVAL;
-        params.keepalive_interval = (ucs_time_t)(party->run->keepalive * 1e9);
+        params.keepalive_interval = (ucs_time_t)(party->run->keepalive *
+                              ucx_inspect_host()->ticks_per_second());
     }
 
     check_doing(party->run, "opening an interface");

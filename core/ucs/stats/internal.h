@@ -21,6 +21,17 @@ int stats_options_read(const ucs_config_source_t *source,
                        stats_options_t *options);
 void stats_options_release(stats_options_t *options);
 
+/* types.c; with the lock of the segment held. */
+ucs_stats_layout_type_t *stats_type_at(ucs_stats_header_t *header,
+                                       unsigned index);
+/** Sets where types, counters and records begin: space for `types` and more. */
+void stats_types_reserve(ucs_stats_header_t *header,
+                         const ucs_stats_type_t *types, unsigned num_types);
+/** A type of that name with the same counters; -1: none. */
+int stats_type_find(ucs_stats_header_t *header, const ucs_stats_type_t *type);
+/** -1: no space. */
+int stats_type_append(ucs_stats_header_t *header, const ucs_stats_type_t *type);
+
 /** Configures reports, unless done before. Invalid values are reported. Not
  *  under a lock. */
 void stats_report_start(const stats_options_t *options);

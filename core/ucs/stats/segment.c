@@ -68,8 +68,7 @@ static uint32_t offset_of(const ucs_stats_record_t *record)
 
 static ucs_stats_layout_type_t *layout_type(unsigned type)
 {
-    return (ucs_stats_layout_type_t *)((char *)segment.header +
-                                       segment.header->types_at) + type;
+    return stats_type_at(segment.header, type);
 }
 
 /* --------------------------------------------------------------- memory -- */
@@ -139,40 +138,6 @@ static void close_file(void)
         close(segment.fd);
     }
     segment.fd = -1;
-}
-
-static void describe(const ucs_stats_type_t *types, unsigned num_types)
-{
-    ucs_stats_header_t *header = segment.header;
-    ucs_stats_layout_counter_t *counter;
-    unsigned i, j;
-
-    header->types_at    = sizeof(*header);
-    header->num_types   = num_types;
-    header->counters_at = (uint32_t)(header->types_at + num_types *
-                                     sizeof(ucs_stats_layout_type_t));
-    counter = (ucs_stats_layout_counter_t *)((char *)header +
-                                             header->counters_at);
-    for (i = 0; i < num_types; ++i) {
-        ucs_stats_layout_type_t *type = layout_type(i);
-        size_t size                   = sizeof(ucs_stats_record_t) +
-                                        types[i].num_counters *
-                                        sizeof(uint64_t);
-
-        ucs_strncpy_zero(type->name, types[i].name, sizeof(type->name));
-        type->record_size   = (uint32_t)((size + 63) & ~(size_t)63);
-        type->first_counter = header->num_counters;
-        type->num_counters  = types[i].num_counters;
-        for (j = 0; j < types[i].num_counters; ++j, ++counter) {
-            ucs_strncpy_zero(counter->name, types[i].counters[j].name,
-                             sizeof(counter->name));
-            counter->unit = types[i].counters[j].unit;
-        }
-        header->num_counters += types[i].num_counters;
-    }
-    header->records_at = (uint32_t)((((char *)counter - (char *)header) + 63) &
-                                    ~63);
-    header->used       = header->records_at;
 }
 
 static void fill_header(void)
@@ -287,6 +252,43 @@ ucs_stats_record_t *ucs_stats_create_sum(unsigned type,
     record = create(type, parent, name, UCS_STATS_SUM);
     pthread_mutex_unlock(&segment.lock);
     return record;
+}
+
+/* -1: no space. With the lock held. */
+static int add_type(const ucs_stats_type_t *type)
+{
+    int index = stats_type_append(segment.header, type);
+
+    if (index >= 0) {
+        segment.pools[index].sum = create((unsigned)index, NULL,
+                                          "ended earlier", UCS_STATS_SUM);
+    }
+    return index;
+}
+
+int ucs_stats_is_on(void)
+{
+    int on;
+
+    pthread_mutex_lock(&segment.lock);
+    on = (segment.header != NULL) && !segment.full;
+    pthread_mutex_unlock(&segment.lock);
+    return on;
+}
+
+int ucs_stats_add_type(const ucs_stats_type_t *type)
+{
+    int index = -1;
+
+    pthread_mutex_lock(&segment.lock);
+    if ((segment.header != NULL) && !segment.full) {
+        index = stats_type_find(segment.header, type);
+        if (index < 0) {
+            index = add_type(type);
+        }
+    }
+    pthread_mutex_unlock(&segment.lock);
+    return index;
 }
 
 static int is_zero(const ucs_stats_record_t *record)
@@ -439,9 +441,9 @@ static int start(const ucs_stats_type_t *types, unsigned num_types,
 
     segment.header = memory;
     fill_header();
-    describe(types, num_types);
+    stats_types_reserve(segment.header, types, num_types);
     for (i = 0; i < num_types; ++i) {
-        segment.pools[i].sum = create(i, NULL, "ended earlier", UCS_STATS_SUM);
+        (void)add_type(&types[i]); /* there is space for these */
     }
     /* valid for readers from here on */
     __atomic_thread_fence(__ATOMIC_RELEASE);

@@ -27,7 +27,7 @@ typedef struct ucs_stats_type {
     unsigned                  num_counters;
 } ucs_stats_type_t;
 
-enum { UCS_STATS_TYPES_MAX = 8 };
+enum { UCS_STATS_TYPES_MAX = 16 };
 
 /**
  * Reads from the configuration whether to count. The types are those of the
@@ -39,6 +39,17 @@ enum { UCS_STATS_TYPES_MAX = 8 };
 int ucs_stats_open(const ucs_stats_type_t *types, unsigned num_types,
                    const ucs_config_source_t *source);
 void ucs_stats_close(void);
+
+/** Non-zero: counting is enabled. Any thread. */
+int ucs_stats_is_on(void);
+
+/**
+ * Adds a type, or finds the one of this name with the same counters. The strings are
+ * copied. Any thread.
+ *
+ * @return Its index; -1: counting is disabled, or there is no space.
+ */
+int ucs_stats_add_type(const ucs_stats_type_t *type);
 
 /**
  * Creates a record of zeros. Any thread.

@@ -120,6 +120,11 @@ static double uct_host_time(void)
     return ucs_time_to_sec(ucs_get_time());
 }
 
+static double uct_host_ticks_per_second(void)
+{
+    return UCS_NSEC_PER_SEC;
+}
+
 const ucx_host_t uct_host = {
     .size                  = sizeof(uct_host),
     .abi                   = UCX_PLUGIN_ABI_VERSION,
@@ -152,5 +157,8 @@ const ucx_host_t uct_host = {
     .sys_device_distance   = uct_host_sys_device_distance,
     .mem_detect            = uct_mem_detect,
     .machine_guid          = ucs_boot_guid,
-    .time                  = uct_host_time
+    .time                  = uct_host_time,
+    .counters_create       = uct_host_counters_create,
+    .counters_destroy      = uct_host_counters_destroy,
+    .ticks_per_second      = uct_host_ticks_per_second
 };

@@ -11,6 +11,11 @@ ucs_status_t uct_host_mpool_create(const ucx_mpool_params_t *params,
 void *uct_host_mpool_grow(ucx_mpool_t *mpool);
 void uct_host_mpool_destroy(ucx_mpool_t *mpool);
 
+/* host_counters.c */
+ucs_status_t uct_host_counters_create(const ucx_counters_params_t *params,
+                                      uint64_t **values_p);
+void uct_host_counters_destroy(uint64_t *values);
+
 /* host_async.c */
 ucs_status_t uct_host_async_add_fd(uct_worker_h worker, int fd, int events,
                                    ucx_async_fd_cb_t cb, void *arg,

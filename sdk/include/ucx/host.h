@@ -146,6 +146,21 @@ typedef struct ucx_mem_info {
 
 
 /* ------------------------------------------------------------------ */
+/* Counters                                                           */
+
+/** Counters of one object of a plugin, an interface for example. */
+typedef struct ucx_counters_params {
+    size_t            size;         /**< sizeof(ucx_counters_params_t) */
+    const char        *type;        /**< Kind of object; shorter than 24, and
+                                     *   begins with the plugin's name */
+    const char        *name;        /**< Of this object; at most 83 characters
+                                     *   are shown */
+    const char *const *counters;    /**< num_counters names, shorter than 40 */
+    unsigned          num_counters; /**< 1 to 64 */
+} ucx_counters_params_t;
+
+
+/* ------------------------------------------------------------------ */
 
 /**
  * Table of services. New members are appended: before a plugin uses a slot that
@@ -290,7 +305,51 @@ typedef struct ucx_host {
     uint64_t (*machine_guid)(void);
     /** Monotonic clock, in seconds. */
     double (*time)(void);
+
+    /* --- Since 1.1 ------------------------------------------------------------- */
+    /** Creates counters of zeros, which UCX_STATS shows; the strings are
+     *  copied. Stores num_counters values, for ucx_counter_add().
+     *  UCS_ERR_UNSUPPORTED: counting is disabled; UCS_ERR_NO_RESOURCE: no
+     *  space; UCS_ERR_INVALID_PARAM. Counts of ended objects are kept. */
+    ucs_status_t (*counters_create)(const ucx_counters_params_t *params,
+                                    uint64_t **values_p);
+    /** Ends counters. */
+    void (*counters_destroy)(uint64_t *values);
+    /** Units of ucs_time_t in a second, in which parameters of the UCT API are
+     *  given. */
+    double (*ticks_per_second)(void);
 } ucx_host_t;
+
+/** The same as the slot; NULL: not to be counted. */
+static inline uint64_t *
+ucx_counters_create(const ucx_host_t *host, const ucx_counters_params_t *params)
+{
+    uint64_t *values;
+
+    return (UCX_TABLE_HAS(host, counters_create) &&
+            (host->counters_create(params, &values) == UCS_OK)) ? values : NULL;
+}
+
+/** NULL: nothing is done. */
+static inline void
+ucx_counters_destroy(const ucx_host_t *host, uint64_t *values)
+{
+    if (values != NULL) {
+        host->counters_destroy(values);
+    }
+}
+
+/** Adds to a counter, which others may read meanwhile. One thread at a time; `values`
+ *  NULL: nothing is done. Hot path. */
+static inline void
+ucx_counter_add(uint64_t *values, unsigned counter, uint64_t amount)
+{
+    if (__builtin_expect(values != NULL, 0)) {
+        __atomic_store_n(&values[counter],
+                         __atomic_load_n(&values[counter], __ATOMIC_RELAXED) +
+                         amount, __ATOMIC_RELAXED);
+    }
+}
 
 
 /** The element behind a free one. An odd align_offset makes the address of the

@@ -173,6 +173,53 @@ START_TEST(records_are_seen_with_what_they_counted)
 }
 END_TEST
 
+/* A type that is added later is seen like the first ones. */
+static void tell_added(void *arg)
+{
+    static const ucs_stats_counter_t garden_counters[] = {
+        {"flowers", UCS_STATS_EVENTS}, {"trees", UCS_STATS_EVENTS}};
+    const ucs_stats_type_t garden  = {"garden", garden_counters, 2};
+    const ucs_stats_type_t smaller = {"garden", garden_counters, 1};
+    ucs_stats_record_t *record;
+    ucs_stats_view_t *view;
+    int type, i;
+
+    MUST(!ucs_stats_is_on() && (ucs_stats_add_type(&garden) == -1));
+    setenv("UCX_STATS", "y", 1);
+    MUST(open_counters() && ucs_stats_is_on());
+    type = ucs_stats_add_type(&garden);
+    MUST((type == 2) && (ucs_stats_add_type(&garden) == type));
+    MUST(ucs_stats_add_type(&smaller) == type + 1);
+    record = ucs_stats_create((unsigned)type, NULL, "behind the house");
+    MUST(record != NULL);
+    ucs_stats_add(record, 1, 5);
+
+    view = view_self();
+    MUST(strcmp(view->types[type].name, "garden") == 0);
+    MUST(find(view, "behind the house")->values[1] == 5);
+    MUST(strcmp(view->counters[view->types[type].first_counter + 1].name,
+                "trees") == 0);
+    ucs_stats_view_free(view);
+
+    /* the space for types ends, and nothing else does */
+    for (i = 0; i < 100; ++i) {
+        char name[24];
+
+        snprintf(name, sizeof(name), "garden %d", i);
+        type = ucs_stats_add_type(&(ucs_stats_type_t){name, garden_counters,
+                                                      1});
+    }
+    MUST(type == -1);
+    MUST(ucs_stats_create(HOUSE, NULL, "last") != NULL);
+    ucs_stats_close();
+}
+
+START_TEST(a_type_can_be_added_while_counting)
+{
+    ck_story(tell_added, NULL);
+}
+END_TEST
+
 /* More houses than there is memory for, one after the other. */
 static void tell_room(void *arg)
 {
@@ -591,7 +638,7 @@ END_TEST
 
 SUITE_MAIN("stats", nothing_is_counted_unless_asked_for,
            records_are_seen_with_what_they_counted,
-           what_finds_no_room_is_counted_in_sums,
+           a_type_can_be_added_while_counting, what_finds_no_room_is_counted_in_sums,
            names_are_cut_and_made_printable, a_process_is_read_from_outside,
            a_child_has_counters_of_its_own, threads_count_while_somebody_looks,
            counters_are_printed_in_every_format,

@@ -101,6 +101,37 @@ START_TEST(pool_elements_are_aligned_and_apart)
 }
 END_TEST
 
+/* Nothing is counted by default; tests/plugins/udp/counters.py counts. */
+START_TEST(counters_are_rejected_with_a_status)
+{
+    static const char *const names[] = {
+        "a", "a name of a counter that is longer than the space for it"};
+    ucx_counters_params_t params     = {.size = sizeof(params),
+                                        .type = "fake", .name = "first",
+                                        .counters = names, .num_counters = 1};
+    uint64_t *values;
+
+    ck_status(uct_host.counters_create(&params, &values), UCS_ERR_UNSUPPORTED);
+    ck_assert_ptr_null(ucx_counters_create(&uct_host, &params));
+    ucx_counter_add(NULL, 0, 1);
+    ucx_counters_destroy(&uct_host, NULL);
+
+    params.num_counters = 2;
+    ck_status(uct_host.counters_create(&params, &values),
+              UCS_ERR_INVALID_PARAM);
+    params.num_counters = 0;
+    ck_status(uct_host.counters_create(&params, &values),
+              UCS_ERR_INVALID_PARAM);
+    params.num_counters = 1;
+    params.type         = "a type with a name that is too long";
+    ck_status(uct_host.counters_create(&params, &values),
+              UCS_ERR_INVALID_PARAM);
+    params.type = NULL;
+    ck_status(uct_host.counters_create(&params, &values),
+              UCS_ERR_INVALID_PARAM);
+}
+END_TEST
+
 /* A user's am_align_offset may be odd. */
 START_TEST(pool_aligns_an_odd_offset)
 {
@@ -600,6 +631,7 @@ int main(void)
     tcase_add_checked_fixture(tc, setup, teardown);
     tcase_add_test(tc, pool_elements_are_aligned_and_apart);
     tcase_add_test(tc, pool_aligns_an_odd_offset);
+    tcase_add_test(tc, counters_are_rejected_with_a_status);
     tcase_add_test(tc, pool_takes_chunks_of_the_plugins);
     tcase_add_test(tc, pool_reports_what_was_not_given_back);
     tcase_add_test(tc, impossible_pools_are_refused);

@@ -123,6 +123,23 @@ static ucs_status_t start(udp_iface_t *iface)
     return status;
 }
 
+static uint64_t *create_counters(const udp_iface_t *iface)
+{
+    static const char *const names[] = {
+        [UDP_COUNT_SENT]          = "sent",
+        [UDP_COUNT_RETRANSMITTED] = "retransmitted",
+        [UDP_COUNT_RECEIVED]      = "received",
+        [UDP_COUNT_REPEATED]      = "repeated"
+    };
+    const ucx_counters_params_t params = {.size         = sizeof(params),
+                                          .type         = UDP_NAME,
+                                          .name         = iface->dev_name,
+                                          .counters     = names,
+                                          .num_counters = UDP_COUNT_LAST};
+
+    return ucx_counters_create(iface->host, &params);
+}
+
 static ucs_status_t iface_open(uct_md_h md, const ucx_iface_open_args_t *args,
                                uct_iface_h *iface_p)
 {
@@ -148,6 +165,7 @@ static ucs_status_t iface_open(uct_md_h md, const ucx_iface_open_args_t *args,
         free(iface);
         return status;
     }
+    iface->counters = create_counters(iface);
     *iface_p = &iface->super;
     return UCS_OK;
 }
@@ -176,6 +194,7 @@ static void iface_close(uct_iface_h super)
     free_done(iface->done);
     free_done(iface->flushes);
     close_fds(iface);
+    ucx_counters_destroy(iface->host, iface->counters);
     free(iface);
 }
 

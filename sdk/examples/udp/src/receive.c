@@ -34,6 +34,8 @@ static void accept_numbered(udp_iface_t *iface, const struct sockaddr_in *peer,
     if (order == UDP_ORDER_UNKNOWN) {
         return;
     }
+    ucx_counter_add(iface->counters, (order == UDP_ORDER_REPEATED) ?
+                                     UDP_COUNT_REPEATED : UDP_COUNT_RECEIVED, 1);
     /* repeated ones as well: the acknowledgement may have been lost */
     acknowledge(iface, peer, le64toh(header->stream), expected);
     if ((order == UDP_ORDER_NEXT) && (header->kind == UDP_KIND_MESSAGE)) {

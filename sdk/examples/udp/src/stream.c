@@ -97,6 +97,7 @@ void udp_stream_send(udp_stream_t *stream, udp_packet_t *packet, uint8_t kind,
     }
     stream->sent = now;
     stream->window[stream->next_number++ % UDP_WINDOW] = packet;
+    ucx_counter_add(stream->iface->counters, UDP_COUNT_SENT, 1);
     transmit(stream, packet);
 }
 
@@ -142,6 +143,7 @@ void udp_stream_retransmit(udp_stream_t *stream, double now)
     stream->rto  = fmin(stream->rto * 2, UDP_MAX_RTO);
     for (number = stream->acked; number != stream->next_number; ++number) {
         transmit(stream, stream->window[number % UDP_WINDOW]);
+        ucx_counter_add(stream->iface->counters, UDP_COUNT_RETRANSMITTED, 1);
     }
 }
 

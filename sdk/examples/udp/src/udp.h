@@ -84,6 +84,15 @@ typedef struct udp_done {
     uct_completion_t *comp;
 } udp_done_t;
 
+/* What UCX_STATS shows of an interface. */
+enum {
+    UDP_COUNT_SENT,
+    UDP_COUNT_RETRANSMITTED,
+    UDP_COUNT_RECEIVED,
+    UDP_COUNT_REPEATED, /* received before */
+    UDP_COUNT_LAST
+};
+
 typedef struct udp_iface udp_iface_t;
 typedef struct udp_ep    udp_ep_t;
 
@@ -135,6 +144,7 @@ struct udp_iface {
     udp_done_t       *done;     /* for progress to call */
     udp_done_t       *flushes;  /* of the interface */
     unsigned         num_failed; /* failures that are not reported */
+    uint64_t         *counters;  /* UDP_COUNT_*; NULL: not counted */
 };
 
 struct udp_ep {
