@@ -6,6 +6,7 @@
 #include "ucp/am/am.h"
 #include "ucp/amo/amo.h"
 #include "ucp/base/types.h"
+#include "ucp/learn/trial.h"
 #include "ucp/multi/multi.h"
 #include "ucp/rma/rma.h"
 #include "ucp/rndv/rndv.h"
@@ -55,7 +56,8 @@ static const struct {
     NO_HEAD(WIREUP_REPLY),
     HEAD(WIREUP_ACK, ucp_wire_end_t),
     HEAD(KEEPALIVE, ucp_wire_end_t),
-    HEAD(LOST, ucp_wire_end_t)
+    HEAD(LOST, ucp_wire_end_t),
+    HEAD(PROBE, ucp_probe_t)
 };
 
 int main(void)

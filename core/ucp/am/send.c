@@ -5,6 +5,7 @@
 #include "ucp/am/eager.h"
 #include "ucp/dt/dt.h"
 #include "ucp/eager/eager.h"
+#include "ucp/learn/trial.h"
 #include "ucp/order/start.h"
 #include "ucp/proto/measure.h"
 
@@ -64,7 +65,7 @@ static ucs_status_t copy_header(ucp_request_t *req)
 
 /* Selects by the table of costs, unless the user's flags exclude that. */
 static const ucp_proto_t *
-select_proto(ucp_ep_h ep, const ucp_request_t *req, unsigned flags,
+select_proto(ucp_ep_h ep, ucp_request_t *req, unsigned flags,
              uint32_t attr)
 {
     ucp_op_t op   = (flags & UCP_AM_SEND_FLAG_REPLY) ? UCP_OP_AM_SEND_REPLY :
@@ -80,9 +81,12 @@ select_proto(ucp_ep_h ep, const ucp_request_t *req, unsigned flags,
     }
     proto = ucp_proto_of_message(ep->worker, ep->config, op, req->dt.dt_class,
                                  length, attr);
-    return ((proto->flags & UCP_PROTO_FLAG_RNDV) &&
-            (flags & UCP_AM_SEND_FLAG_EAGER)) ?
-           ucp_proto_find(&ep->config->copied[op], length) : proto;
+    if (!(proto->flags & UCP_PROTO_FLAG_RNDV)) {
+        return proto;
+    }
+    return (flags & UCP_AM_SEND_FLAG_EAGER) ?
+           ucp_proto_find(&ep->config->copied[op], length) :
+           ucp_trial_message(req, op, req->dt.length, proto, attr);
 }
 
 static ucs_status_ptr_t

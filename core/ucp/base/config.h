@@ -39,6 +39,7 @@ typedef struct ucp_config_options {
     double                  max_lane_ratio;
     int                     proto_info;
     int                     proto_measure;
+    int                     proto_learn;
     int                     adaptive_progress;
     size_t                  nbr_rndv_thresh; /**< For ucp_tag_send_nbr */
     /** For num_eps, num_ppn and local_node_id, UCS_ULUNITS_AUTO: the value

@@ -39,6 +39,10 @@ void ucp_ep_destroy_now(ucp_ep_h ep);
  *  UCS_ERR_NO_MEMORY. `what`: for the log. */
 void ucp_worker_lost(ucp_worker_h worker, const char *what, size_t length);
 
+/** Called when a request with UCP_REQUEST_FLAG_TIMED completes: implemented by
+ *  learn/. */
+void ucp_request_timed(ucp_request_t *req, ucs_status_t status);
+
 /** Called after the endpoint has received what a close may wait for: the close
  *  may continue. */
 static inline void ucp_ep_replied(ucp_ep_h ep)

@@ -187,6 +187,9 @@ void ucp_request_posted(ucp_request_t *req, ucs_status_t status)
 void ucp_request_complete_send(ucp_request_t *req, ucs_status_t status)
 {
     req->status = status;
+    if (ucs_unlikely(req->flags & UCP_REQUEST_FLAG_TIMED)) {
+        ucp_request_timed(req, status);
+    }
     if (req->flags & UCP_REQUEST_FLAG_CALLBACK) {
         begin_callback(req);
         if (ucs_unlikely(req->flags & UCP_REQUEST_FLAG_EXTERNAL)) {

@@ -47,7 +47,9 @@ enum {
     /** Receive: matched with an announcement */
     UCP_REQUEST_FLAG_BY_RNDV = UCS_BIT(11),
     /** A flush that holds back later operations */
-    UCP_REQUEST_FLAG_FENCE = UCS_BIT(12)
+    UCP_REQUEST_FLAG_FENCE = UCS_BIT(12),
+    /** Its end is reported to learn/ */
+    UCP_REQUEST_FLAG_TIMED = UCS_BIT(13)
 };
 
 /** Sends as much as possible. UCS_OK: nothing more to do now.
@@ -79,6 +81,9 @@ struct ucp_request {
     uint8_t       lane;
     uint16_t      flags;      /**< UCP_REQUEST_FLAG_* */
     uint32_t      id;         /**< Identifier for peers; 0: none */
+    /** Sends: UCP_PROTO_FLAG_* of the protocol for the data of a rendezvous; 0:
+     *  by cost */
+    uint16_t      data_flags;
     ucp_worker_h  worker;
     void          *user_data;
     ucp_dt_iter_t dt;

@@ -56,6 +56,7 @@ enum {
     UCP_AM_ID_WIREUP_ACK      = 28, /**< wireup: so are the sender's */
     UCP_AM_ID_KEEPALIVE       = 29, /**< keepalive: no contents */
     UCP_AM_ID_LOST            = 30, /**< ep: this end gets no more replies */
+    UCP_AM_ID_PROBE           = 31, /**< learn: answered in order with data */
     UCP_AM_ID_LAST
 };
 

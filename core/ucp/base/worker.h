@@ -87,6 +87,7 @@ struct ucp_worker {
     ucp_worker_iface_t   *ifaces;
     unsigned             num_ifaces;
     struct ucp_stage     *stage;         /**< With FLAG_STAGE */
+    struct ucp_trials    *trials;        /**< NULL: nothing is learnt yet */
     struct ucp_worker_stats *stats;      /**< With FLAG_STATS, else NULL */
 
     int                  epoll_fd;       /**< -1 until wake-up is set up */

@@ -25,6 +25,7 @@ extern const ucp_class_t ucp_rma_class;
 extern const ucp_class_t ucp_amo_class;
 extern const ucp_class_t ucp_rndv_class;
 extern const ucp_class_t ucp_multi_class;
+extern const ucp_class_t ucp_learn_class;
 extern const ucp_class_t ucp_wireup_class;
 extern const ucp_class_t ucp_cm_class;
 
@@ -36,6 +37,7 @@ const ucp_class_t *const ucp_classes[] = {
     &ucp_amo_class,
     &ucp_rndv_class,
     &ucp_multi_class,
+    &ucp_learn_class,
     &ucp_wireup_class,
     &ucp_cm_class,
     &end_class,

@@ -126,6 +126,11 @@ static const ucs_config_field_t fields[] = {
      "program runs. n: by the declared bandwidths.",
      offsetof(ucp_config_options_t, proto_measure), UCS_CONFIG_TYPE_BOOL},
 
+    {"PROTO_LEARN", "n",
+     "Time large messages, try other protocols now and then, and select those\n"
+     "that prove to be the fastest. n: select by estimated costs only.",
+     offsetof(ucp_config_options_t, proto_learn), UCS_CONFIG_TYPE_BOOL},
+
     {"ADAPTIVE_PROGRESS", "y",
      "Poll interfaces without traffic less often. n: poll all of them in every\n"
      "progress.",

@@ -6,6 +6,7 @@
  */
 #include "ucp/proto/ep.h"
 
+#include "ucp/learn/trial.h"
 #include "ucp/proto/measure.h"
 #include "ucp/wireup/address.h"
 #include "uct/base/component.h"
@@ -329,6 +330,7 @@ static void print_costs(ucp_ep_h ep, FILE *stream)
     if (ucp_measure_describe(ep->config, costs, sizeof(costs))) {
         fprintf(stream, "#%*s: %s\n", LABEL, "costs", costs);
     }
+    ucp_trial_print(ep, stream);
 }
 
 void ucp_ep_print_info(ucp_ep_h ep, FILE *stream)

@@ -17,12 +17,13 @@
  * change. */
 #define MIN_CHANGE 0.25
 
-/* A method that took this many times longer three times is not tried at once again. */
+/* A trial ends early if the method takes this many times longer. */
 #define HOPELESS 2.0
 
 /* Trials cost at most this part of the time of all transfers, shared among the
  * methods. */
-#define MAX_COST 0.01
+#define MAX_COST        0.01
+#define MAX_GAP_BY_COST 1e6
 
 static void sort(float *values, unsigned count)
 {
@@ -53,13 +54,6 @@ double ucp_learn_time(const ucp_learn_t *learn, unsigned index)
     return (count == 0) ? 0 : values[(count - 1) / 3];
 }
 
-static double least(const ucp_learn_t *learn, unsigned index)
-{
-    float values[UCP_LEARN_SAMPLES];
-
-    return (sorted(&learn->method[index], values) == 0) ? 0 : values[0];
-}
-
 double ucp_learn_noise(const ucp_learn_t *learn, unsigned index)
 {
     float values[UCP_LEARN_SAMPLES];
@@ -73,26 +67,21 @@ double ucp_learn_noise(const ucp_learn_t *learn, unsigned index)
     return ucs_min(noise, MAX_NOISE);
 }
 
-void ucp_learn_init(ucp_learn_t *learn, unsigned methods, unsigned first,
-                    unsigned run)
+void ucp_learn_init(ucp_learn_t *learn, unsigned methods, unsigned first)
 {
     unsigned i;
 
     memset(learn, 0, sizeof(*learn));
     learn->methods = (uint8_t)methods;
     learn->best    = (uint8_t)first;
-    learn->timing  = UCP_LEARN_NONE;
-    learn->run     = (uint8_t)run;
+    learn->trial   = UCP_LEARN_NONE;
     for (i = 0; i < UCP_LEARN_MAX_METHODS; ++i) {
-        learn->method[i].due = UCP_LEARN_SKIP + ((i == first) ? 0 : 1 + i);
+        learn->method[i].due = UCP_LEARN_SKIP + ((i == first) ? 0 : 1);
         learn->method[i].gap = UCP_LEARN_MIN_GAP;
     }
 }
 
-static int is_possible(const ucp_learn_t *learn, unsigned index)
-{
-    return !!(learn->methods & UCS_BIT(index));
-}
+/* ----------------------------------------------------------- what is next -- */
 
 /* Transfers until it is due; not positive: now. */
 static int32_t remaining(const ucp_learn_t *learn, unsigned index)
@@ -100,39 +89,70 @@ static int32_t remaining(const ucp_learn_t *learn, unsigned index)
     return (int32_t)(learn->method[index].due - learn->count);
 }
 
+/* The method that is due for the longest time; UCP_LEARN_NONE: none is. */
+static unsigned find_due(const ucp_learn_t *learn)
+{
+    unsigned due = UCP_LEARN_NONE;
+    unsigned i;
+
+    for (i = 0; i < UCP_LEARN_MAX_METHODS; ++i) {
+        if ((learn->methods & UCS_BIT(i)) && (remaining(learn, i) <= 0) &&
+            ((due == UCP_LEARN_NONE) ||
+             (remaining(learn, i) < remaining(learn, due)))) {
+            due = i;
+        }
+    }
+    return due;
+}
+
+static void forget(ucp_learn_method_t *method)
+{
+    method->count = 0;
+    method->next  = 0;
+}
+
+/* The selected method needs a trial only if nothing is known of it. */
+static void start_trial(ucp_learn_t *learn, unsigned method)
+{
+    learn->trial = (uint8_t)method;
+    learn->left  = 1;
+    if ((method != learn->best) || (learn->method[method].count == 0)) {
+        learn->left = UCP_LEARN_WARM + UCP_LEARN_TIMED;
+        forget(&learn->method[method]);
+    }
+}
+
 unsigned ucp_learn_next(ucp_learn_t *learn, int *timed_p)
 {
-    unsigned next = UCP_LEARN_NONE;
-    unsigned i;
+    unsigned due;
 
     *timed_p = 0;
     ++learn->count;
-    if (learn->timing != UCP_LEARN_NONE) {
+    if (learn->timing) {
         return learn->best;
     }
-    for (i = 0; i < UCP_LEARN_MAX_METHODS; ++i) {
-        if (is_possible(learn, i) && (remaining(learn, i) <= 0) &&
-            ((next == UCP_LEARN_NONE) ||
-             (remaining(learn, i) < remaining(learn, next)))) {
-            next = i;
+    if (learn->trial == UCP_LEARN_NONE) {
+        due = find_due(learn);
+        if (due == UCP_LEARN_NONE) {
+            return learn->best;
         }
+        start_trial(learn, due);
     }
-    if (next == UCP_LEARN_NONE) {
-        return learn->best;
-    }
-    *timed_p      = 1;
-    learn->timing = (uint8_t)next;
-    return next;
+    *timed_p      = (--learn->left < UCP_LEARN_TIMED);
+    learn->timing = (uint8_t)*timed_p;
+    return learn->trial;
 }
 
 void ucp_learn_drop(ucp_learn_t *learn)
 {
-    if (learn->timing != UCP_LEARN_NONE) {
-        /* at least as long as a result takes to arrive */
-        learn->method[learn->timing].due = learn->count + UCP_LEARN_WATCH;
-        learn->timing                    = UCP_LEARN_NONE;
+    if (learn->timing) {
+        learn->method[learn->trial].due = learn->count + UCP_LEARN_WATCH;
+        learn->trial                    = UCP_LEARN_NONE;
+        learn->timing                   = 0;
     }
 }
+
+/* ---------------------------------------------------------------- results -- */
 
 static void add(ucp_learn_method_t *method, float sample)
 {
@@ -143,92 +163,85 @@ static void add(ucp_learn_method_t *method, float sample)
     }
 }
 
-static void forget(ucp_learn_method_t *method)
-{
-    method->count   = 0;
-    method->next    = 0;
-    method->num_odd = 0;
-}
-
-/* Stores a sample. Non-zero: the method has become slower. */
-static int store(ucp_learn_t *learn, unsigned index, float sample)
-{
-    ucp_learn_method_t *method = &learn->method[index];
-    float time                 = (float)ucp_learn_time(learn, index);
-    float bound = (float)ucs_max(3 * ucp_learn_noise(learn, index), MIN_CHANGE);
-    int is_slow = (sample > time * (1 + bound));
-    int is_fast = (sample * (1 + bound) < time);
-    unsigned i;
-
-    if ((method->count < UCP_LEARN_ENOUGH) || (!is_slow && !is_fast)) {
-        method->num_odd = 0;
-        add(method, sample);
-        return 0;
-    }
-    if ((method->num_odd > 0) && ((method->odd[0] > time) != is_slow)) {
-        method->num_odd = 0;
-    }
-    method->odd[method->num_odd++] = sample;
-    if (method->num_odd < UCP_LEARN_ODD) {
-        return 0;
-    }
-    forget(method);
-    for (i = 0; i < UCP_LEARN_ODD; ++i) {
-        add(method, method->odd[i]);
-    }
-    return is_slow;
-}
-
-/* Selects the method of the lowest time, if its advantage exceeds the noise:
- * that of several samples is about half of that of one. */
-static void decide(ucp_learn_t *learn)
+/* The conditions have changed: what is known of the others may be wrong. */
+static void try_others(ucp_learn_t *learn)
 {
     unsigned i;
 
     for (i = 0; i < UCP_LEARN_MAX_METHODS; ++i) {
-        double now       = ucp_learn_time(learn, learn->best);
-        double advantage = ucs_max(0.25 * (ucp_learn_noise(learn, i) +
-                                           ucp_learn_noise(learn, learn->best)),
-                                   MIN_ADVANTAGE);
-
-        if (is_possible(learn, i) && (i != learn->best) &&
-            (learn->method[i].count >= UCP_LEARN_ENOUGH) &&
-            (learn->method[learn->best].count >= UCP_LEARN_ENOUGH) &&
-            (ucp_learn_time(learn, i) * (1 + advantage) < now)) {
-            learn->best = (uint8_t)i;
+        if (i != learn->best) {
+            learn->method[i].gap = UCP_LEARN_MIN_GAP;
+            learn->method[i].due = learn->count + 1;
         }
     }
 }
 
-/* Sets when a method is timed again. */
+/* Stores a sample of the selected method. One that is far from the others says
+ * nothing; if several follow each other, they replace the others. */
+static void watch(ucp_learn_t *learn, float sample)
+{
+    ucp_learn_method_t *method = &learn->method[learn->best];
+    double time                = ucp_learn_time(learn, learn->best);
+    double bound = ucs_max(3 * ucp_learn_noise(learn, learn->best), MIN_CHANGE);
+    int is_slow  = (sample > time * (1 + bound));
+    int is_fast  = (sample * (1 + bound) < time);
+    unsigned i;
+
+    if (!is_slow && !is_fast) {
+        learn->num_odd = 0;
+        add(method, sample);
+        return;
+    }
+    if ((learn->num_odd > 0) && ((learn->odd[0] > time) != is_slow)) {
+        learn->num_odd = 0;
+    }
+    learn->odd[learn->num_odd++] = sample;
+    if (learn->num_odd < UCP_LEARN_ODD) {
+        return;
+    }
+    learn->num_odd = 0;
+    forget(method);
+    for (i = 0; i < UCP_LEARN_ODD; ++i) {
+        add(method, learn->odd[i]);
+    }
+    if (is_slow) {
+        try_others(learn);
+    }
+}
+
+/* Selects the tried method if its advantage exceeds the noise: that of several
+ * samples is about half of that of one. */
+static void decide(ucp_learn_t *learn, unsigned index)
+{
+    double noise = ucp_learn_noise(learn, index) +
+                   ucp_learn_noise(learn, learn->best);
+    double advantage = ucs_max(0.25 * noise, MIN_ADVANTAGE);
+
+    if (ucp_learn_time(learn, index) * (1 + advantage) <
+        ucp_learn_time(learn, learn->best)) {
+        learn->best    = (uint8_t)index;
+        learn->num_odd = 0;
+    }
+}
+
+/* Sets when a method is timed again. The second trial follows soon, whatever it
+ * costs: the first one may have been disturbed. */
 static void schedule(ucp_learn_t *learn, unsigned index)
 {
     ucp_learn_method_t *method = &learn->method[index];
-    double best                = ucp_learn_time(learn, learn->best);
-    double ratio               = (best > 0) ?
-                                 ucp_learn_time(learn, index) / best : 1;
-    double affordable;
+    double ratio, needed;
 
-    if ((method->count < UCP_LEARN_ENOUGH) &&
-        ((method->count < UCP_LEARN_ODD) || (ratio < HOPELESS))) {
-        method->due = learn->count + 1;
-        return;
-    }
-    if ((method->num_odd > 0) ||
-        ((method->count < UCP_LEARN_SAMPLES) && (index != learn->best) &&
-         (least(learn, index) < best * (1 + MAX_NOISE)))) {
-        /* a change to be confirmed, or a difference that noise may hide */
-        method->due = learn->count + UCP_LEARN_SKIP;
-        return;
-    }
     if (index == learn->best) {
         method->gap = UCP_LEARN_MIN_GAP;
-        method->due = learn->count + UCP_LEARN_WATCH;
+        method->due = learn->count + ((learn->num_odd > 0) ? 1 :
+                                                             UCP_LEARN_WATCH);
         return;
     }
-    affordable = learn->run * (ratio - 1) * (UCP_LEARN_MAX_METHODS - 1) / MAX_COST;
-    if ((method->count >= UCP_LEARN_ENOUGH) && (affordable > method->gap)) {
-        method->gap = (uint32_t)ucs_min(affordable, 1e9);
+    ratio  = ucp_learn_time(learn, index) / ucp_learn_time(learn, learn->best);
+    needed = (UCP_LEARN_WARM + UCP_LEARN_TIMED) * (ratio - 1) *
+             (UCP_LEARN_MAX_METHODS - 1) / MAX_COST;
+    if ((method->gap > UCP_LEARN_MIN_GAP) && (needed > method->gap)) {
+        method->gap = (uint32_t)ucs_min(needed, MAX_GAP_BY_COST);
     }
     method->due = learn->count + method->gap;
     if (method->gap < UCP_LEARN_MAX_GAP) {
@@ -236,32 +249,38 @@ static void schedule(ucp_learn_t *learn, unsigned index)
     }
 }
 
-/* The conditions have changed: what is known of the others may be wrong. */
-static void try_others_soon(ucp_learn_t *learn)
+static int is_hopeless(const ucp_learn_t *learn, unsigned index)
 {
-    unsigned i;
-
-    for (i = 0; i < UCP_LEARN_MAX_METHODS; ++i) {
-        if (i != learn->best) {
-            forget(&learn->method[i]);
-            learn->method[i].gap = UCP_LEARN_MIN_GAP;
-            learn->method[i].due = learn->count + 1;
-        }
-    }
+    return (index != learn->best) && (learn->method[index].count >= 3) &&
+           (ucp_learn_time(learn, index) >
+            HOPELESS * ucp_learn_time(learn, learn->best));
 }
 
 void ucp_learn_result(ucp_learn_t *learn, double seconds_per_byte)
 {
-    unsigned index = learn->timing;
+    unsigned index = learn->trial;
+    unsigned before;
 
-    if (index == UCP_LEARN_NONE) {
+    if (!learn->timing) {
         return;
     }
-    learn->timing = UCP_LEARN_NONE;
-    if (store(learn, index, (float)seconds_per_byte) &&
-        (index == learn->best)) {
-        try_others_soon(learn);
+    learn->timing = 0;
+    if ((index == learn->best) && (learn->method[index].count >=
+                                   UCP_LEARN_TIMED - 1) && (learn->left == 0)) {
+        watch(learn, (float)seconds_per_byte);
+    } else {
+        add(&learn->method[index], (float)seconds_per_byte);
     }
-    decide(learn);
+    if ((learn->left > 0) && !is_hopeless(learn, index)) {
+        return;
+    }
+    before       = learn->best;
+    learn->trial = UCP_LEARN_NONE;
+    if (index != before) {
+        decide(learn, index);
+        if (learn->best != before) {
+            schedule(learn, before);
+        }
+    }
     schedule(learn, index);
 }

@@ -9,11 +9,13 @@
  *         ^                                    | seconds per byte
  *         '------ ucp_learn_result() <---------' or ucp_learn_drop()
  *
- * A low quantile of the last samples stands for a method: interrupts, other
- * processes and late peers make a transfer slower, nothing makes it faster. Another method is
- * selected if it is better by more than the noise. Methods that are not
- * selected are tried exponentially more rarely, and the selected one is timed
- * now and then: if it has become slower, the others are tried again soon.
+ * A low quantile of the samples stands for a method: interrupts, other
+ * processes and late peers make a transfer slower, nothing makes it faster. A
+ * trial of a method is several transfers in a row, and the first ones are not
+ * timed, because what the method uses is not in caches. Another method is
+ * selected if it is better by more than the noise. Trials of the others become
+ * exponentially rarer; the selected one is timed now and then, and if it has
+ * become slower, the others are tried again.
  */
 #ifndef UCP_LEARN_H
 #define UCP_LEARN_H
@@ -23,9 +25,10 @@
 enum {
     UCP_LEARN_MAX_METHODS = 4,
     UCP_LEARN_SAMPLES     = 7,     /**< Kept of each method */
-    UCP_LEARN_ENOUGH      = 4,     /**< Samples before it may be selected */
-    UCP_LEARN_SKIP        = 3,     /**< The first transfers are not timed */
-    UCP_LEARN_ODD         = 3,     /**< So many odd samples are a change */
+    UCP_LEARN_SKIP        = 4,     /**< The first transfers are not timed */
+    UCP_LEARN_WARM        = 2,     /**< Transfers of a trial before the timed */
+    UCP_LEARN_TIMED       = 4,     /**< Timed transfers of a trial */
+    UCP_LEARN_ODD         = 4,     /**< So many odd samples are a change */
     UCP_LEARN_WATCH       = 64,    /**< Transfers between samples of the best */
     UCP_LEARN_MIN_GAP     = 128,   /**< Between trials of another, at first */
     UCP_LEARN_MAX_GAP     = 16384, /**< At last, unless it costs too much */
@@ -34,9 +37,6 @@ enum {
 
 typedef struct ucp_learn_method {
     float    samples[UCP_LEARN_SAMPLES]; /**< Seconds per byte; a ring */
-    /** The last samples, if all were beyond the noise, in one direction */
-    float    odd[UCP_LEARN_ODD];
-    uint8_t  num_odd;
     uint8_t  count;   /**< Valid samples */
     uint8_t  next;    /**< Where the next one is stored */
     uint32_t gap;     /**< Transfers between its trials */
@@ -46,16 +46,19 @@ typedef struct ucp_learn_method {
 typedef struct ucp_learn {
     uint8_t            methods;  /**< Bit map of those that are possible */
     uint8_t            best;     /**< The selected one */
-    uint8_t            timing;   /**< Is being timed, or UCP_LEARN_NONE */
-    uint8_t            run;      /**< Transfers that a trial takes */
+    uint8_t            trial;    /**< Is being tried, or UCP_LEARN_NONE */
+    uint8_t            left;     /**< Transfers of the trial to begin */
+    uint8_t            timing;   /**< A result is expected */
+    uint8_t            num_odd;  /**< Of odd[] */
+    /** The last samples of `best`, if all were beyond the noise, in one
+     *  direction */
+    float              odd[UCP_LEARN_ODD];
     uint32_t           count;    /**< Transfers so far; may wrap around */
     ucp_learn_method_t method[UCP_LEARN_MAX_METHODS];
 } ucp_learn_t;
 
-/** `methods`: bit map; `first`: selected until something is known. `run`:
- *  transfers that a trial takes, which its cost is computed by. */
-void ucp_learn_init(ucp_learn_t *learn, unsigned methods, unsigned first,
-                    unsigned run);
+/** `methods`: bit map; `first`: selected until something is known. */
+void ucp_learn_init(ucp_learn_t *learn, unsigned methods, unsigned first);
 
 /** The method of the next transfer. *timed_p: it is to be timed, and a result
  *  is expected; until then no other is timed. */

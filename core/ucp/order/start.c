@@ -19,7 +19,8 @@ ucp_send_begin(ucp_ep_h ep, const void *buffer, size_t count, int is_get,
         return NULL;
     }
 
-    req->send.ep = ep;
+    req->send.ep    = ep;
+    req->data_flags = 0;
     *status_p    = ucp_dt_iter_begin(ep->worker, &req->dt, (void *)buffer,
                                      count, param, is_get);
     if (*status_p != UCS_OK) {

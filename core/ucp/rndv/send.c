@@ -27,6 +27,14 @@ select_data(const ucp_ep_config_t *costs, const ucp_dt_iter_t *dt,
     return ucp_rndv_select(costs, dt_class, dt->length);
 }
 
+/* The protocol of the data with any of these properties. */
+static const ucp_proto_t *data_with(uint16_t flags)
+{
+    return (flags & ucp_proto_rndv_get.flags) ? &ucp_proto_rndv_get :
+           (flags & ucp_proto_rndv_put.flags) ? &ucp_proto_rndv_put :
+                                                &ucp_proto_rndv_am;
+}
+
 /* Non-zero: the data can be put to memory of devices at the receiver, and the
  * user has not requested another protocol. */
 static int can_put_to_device(const ucp_request_t *req)
@@ -65,7 +73,9 @@ ucs_status_t ucp_rndv_send_init(ucp_request_t *req, uint32_t attr)
     rndv->step      = 0;
     rndv->withdrawn = 0;
     rndv->rails     = ucp_rndv_rails_to(config, &req->dt, 1);
-    data            = select_data(costs, &req->dt, rndv->rails);
+    data            = (req->data_flags != 0) ?
+                      data_with(req->data_flags) :
+                      select_data(costs, &req->dt, rndv->rails);
     rndv->rts_flags = (data->flags & UCP_PROTO_FLAG_MESSAGES) ?
                       UCP_RNDV_RTS_NO_PUT : 0;
     ucp_memhs_init(&rndv->memhs);

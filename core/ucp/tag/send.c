@@ -4,6 +4,7 @@
  */
 #include "ucp/dt/dt.h"
 #include "ucp/eager/eager.h"
+#include "ucp/learn/trial.h"
 #include "ucp/order/start.h"
 #include "ucp/proto/ep.h"
 #include "ucp/proto/measure.h"
@@ -31,6 +32,9 @@ start_send(ucp_ep_h ep, const void *buffer, size_t count, ucp_tag_t tag,
     ucp_measure_before(ep, req->dt.length);
     proto  = ucp_proto_of_message(ep->worker, ep->config, op, req->dt.dt_class,
                                   req->dt.length, attr);
+    if (op == UCP_OP_TAG_SEND) {
+        proto = ucp_trial_message(req, op, req->dt.length, proto, attr);
+    }
     status = ucp_proto_start(req, proto, attr);
     return ucp_send_result(req, status, param);
 }

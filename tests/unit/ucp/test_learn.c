@@ -99,7 +99,7 @@ static void start(machine_t *m, const profile_t *profile, unsigned size,
                   unsigned first, unsigned seed)
 {
     *m         = (machine_t){.profile = profile, .size = size, .seed = seed};
-    ucp_learn_init(&m->learn, UCS_MASK(METHODS), first, 1);
+    ucp_learn_init(&m->learn, UCS_MASK(METHODS), first);
 }
 
 static void transfer(machine_t *m, unsigned count)
@@ -143,9 +143,11 @@ static void check_best(const machine_t *m, const char *when)
                   best_time(m->profile, m->size));
 }
 
-/* Whatever the costs assumed at first, and for any sequence of the noise. */
+/* Whatever the costs assumed at first, and for any sequence of the noise. With
+ * outliers there are sequences that take longer. */
 static void check_finds_the_best(const profile_t *of)
 {
+    unsigned wrong = 0, checks = 0;
     unsigned size, first, seed;
     machine_t m;
 
@@ -154,10 +156,16 @@ static void check_finds_the_best(const profile_t *of)
             for (seed = 0; seed < 20; ++seed) {
                 start(&m, of, size, first, seed);
                 transfer(&m, 100);
-                check_best(&m, "after 100 transfers");
+                if (of->outliers == 0) {
+                    check_best(&m, "after 100 transfers");
+                }
+                wrong += !is_good(&m);
+                ++checks;
             }
         }
     }
+    ck_assert_msg(wrong * 50 <= checks, "%s: %u of %u times wrong", of->name,
+                  wrong, checks);
 }
 
 START_TEST(finds_the_best)
@@ -289,22 +297,24 @@ END_TEST
 START_TEST(times_one_at_a_time)
 {
     ucp_learn_t learn;
-    unsigned i, method;
+    unsigned i;
     int timed = 0;
 
-    ucp_learn_init(&learn, UCS_BIT(GET) | UCS_BIT(AM), AM, 1);
+    ucp_learn_init(&learn, UCS_BIT(GET) | UCS_BIT(AM), AM);
     for (i = 0; !timed; ++i) {
         ck_assert_uint_eq(ucp_learn_next(&learn, &timed), AM);
     }
-    ck_assert_uint_eq(i, UCP_LEARN_SKIP);
+    ck_assert_uint_eq(i, UCP_LEARN_SKIP + UCP_LEARN_WARM);
     for (i = 0; i < 1000; ++i) {
         ck_assert_uint_eq(ucp_learn_next(&learn, &timed), AM);
         ck_assert(!timed); /* the first result is missing */
     }
     ucp_learn_drop(&learn);
-    method = ucp_learn_next(&learn, &timed);
+    ck_assert_uint_eq(ucp_learn_next(&learn, &timed), GET);
+    ck_assert(!timed);
+    ucp_learn_next(&learn, &timed);
+    ck_assert_uint_eq(ucp_learn_next(&learn, &timed), GET);
     ck_assert(timed);
-    ck_assert_uint_eq(method, GET);
 }
 END_TEST
 

@@ -6,7 +6,7 @@
  * get.
  */
 #include "lent.h"
-#include "local.h"
+#include "direct_lane.h"
 
 #include "ucp/proto/measure.h"
 #include "ucp/rma/rkey.h"
@@ -74,82 +74,28 @@ static ucs_status_t fake_put(uct_ep_h ep, const uct_iov_t *iov, size_t iovcnt,
     return fake.usual.put_zcopy(ep, iov, iovcnt, remote_addr, rkey, comp);
 }
 
-static ucs_status_t fake_address(uct_iface_h iface, uct_device_addr_t *addr)
+/* The first lane measures messages, the second one put and get. */
+static void play(ucp_worker_iface_t *ifaces)
 {
-    *(uint8_t *)addr = 1;
-    return UCS_OK;
-}
-
-/* Makes this the interface whose lane measures. */
-static void play_messages(ucp_worker_iface_t *wiface)
-{
-    memset(&wiface->lane.put, 0, sizeof(wiface->lane.put));
-    memset(&wiface->lane.get, 0, sizeof(wiface->lane.get));
-    memset(&wiface->lane.amo, 0, sizeof(wiface->lane.amo));
-    fake.iface_ops          = *wiface->iface->ops;
+    direct_lane_limit_messages(&ifaces[0]);
+    fake.iface_ops          = *ifaces[0].iface->ops;
     fake.iface_ops.estimate = fake_estimate;
-    wiface->iface->ops      = &fake.iface_ops;
-}
+    ifaces[0].iface->ops    = &fake.iface_ops;
 
-static void play_direct(ucp_worker_iface_t *wiface)
-{
-    ucx_iface_attr_t *attr = (ucx_iface_attr_t *)wiface->attr;
-
-    attr->base.device_addr_len               = 1;
-    fake.direct_iface_ops                    = *wiface->iface->ops;
-    fake.direct_iface_ops.get_device_address = fake_address;
-    fake.direct_iface_ops.estimate           = fake_direct_estimate;
-    wiface->iface->ops                       = &fake.direct_iface_ops;
-    fake.usual                               = *wiface->iface->ep_ops;
-    fake.ops                                 = fake.usual;
-    fake.ops.get_zcopy                       = fake_get;
-    fake.ops.put_zcopy                       = fake_put;
-    wiface->iface->ep_ops                    = &fake.ops;
-
-    memset(&wiface->lane.am, 0, sizeof(wiface->lane.am));
-    memset(&wiface->lane.amo, 0, sizeof(wiface->lane.amo));
-    wiface->lane.put.max_short = wiface->lane.get.max_short = 0;
-    wiface->lane.put.max_bcopy = wiface->lane.get.max_bcopy = 0;
-    wiface->lane.get.cost_zcopy.bandwidth = 1e10;
-    wiface->lane.put.cost_zcopy.bandwidth = 1e10;
-    wiface->lane.get.cost_zcopy.pre       = 1e-6;
-    wiface->lane.put.cost_zcopy.pre       = 1e-6;
+    direct_lane_limit_direct(&ifaces[1], &fake.direct_iface_ops);
+    fake.direct_iface_ops.estimate = fake_direct_estimate;
+    fake.usual                     = *ifaces[1].iface->ep_ops;
+    fake.ops                       = fake.usual;
+    fake.ops.get_zcopy             = fake_get;
+    fake.ops.put_zcopy             = fake_put;
+    ifaces[1].iface->ep_ops        = &fake.ops;
 }
 
 static void open_two(local_t *local)
 {
-    ucp_params_t params = {
-        .field_mask = UCP_PARAM_FIELD_FEATURES,
-        .features   = UCP_FEATURE_TAG | UCP_FEATURE_RMA
-    };
-    ucp_worker_params_t worker_params = {0};
-    ucp_worker_attr_t attr    = {.field_mask = UCP_WORKER_ATTR_FIELD_ADDRESS};
-    ucp_ep_params_t ep_params = {
-        .field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS
-    };
-    ucp_context_h context;
-
     memset(&fake, 0, sizeof(fake));
-    ck_assert_int_eq(ucp_init(&params, NULL, &context), UCS_OK);
-    ck_assert_uint_eq(context->num_resources, 1);
-    context->resources = realloc(context->resources,
-                                 2 * sizeof(*context->resources));
-    ck_assert_ptr_nonnull(context->resources);
-    context->resources[1]  = context->resources[0];
-    context->num_resources = 2;
-    ck_assert_int_eq(ucp_worker_create(context, &worker_params,
-                                       &local->worker), UCS_OK);
-    play_messages(&local->worker->ifaces[0]);
-    play_direct(&local->worker->ifaces[1]);
-
-    ck_assert_int_eq(ucp_worker_query(local->worker, &attr), UCS_OK);
-    ep_params.address = attr.address;
-    ck_assert_int_eq(ucp_ep_create(local->worker, &ep_params, &local->ep),
-                     UCS_OK);
-    ucp_worker_release_address(local->worker, attr.address);
-    local->context = context;
-    fake.ep        = local->ep;
-    ck_assert_uint_eq(local->ep->config->num_lanes, 2);
+    direct_lane_open(local, play);
+    fake.ep = local->ep;
     ck_assert_uint_eq(local->ep->config->measured, 0);
     ck_assert_ptr_eq(local->ep->config->whole, local->ep->config);
 }

@@ -1,0 +1,527 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * See trial.h.
+ */
+#include "ucp/learn/trial.h"
+
+#include "ucp/base/class.h"
+#include "ucp/base/ids.h"
+#include "ucp/learn/learn.h"
+#include "ucp/order/queue.h"
+#include "ucp/rndv/rndv.h"
+#include "ucp/wireup/introduce.h"
+#include "ucs/debug/log.h"
+#include "ucs/sys/math.h"
+#include "ucs/time/time.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Methods. The order is that of the names. */
+enum { EAGER, GET, PUT, AM, METHODS };
+
+static const char *const names[METHODS] = {
+    "eager", "rndv/get", "rndv/put", "rndv/am"
+};
+
+/* Of the protocols for the data of a rendezvous. */
+static const uint16_t flags_of[METHODS] = {
+    [GET] = UCP_PROTO_FLAG_GET,
+    [PUT] = UCP_PROTO_FLAG_PUT,
+    [AM]  = UCP_PROTO_FLAG_MESSAGES
+};
+
+static unsigned method_of(const ucp_proto_t *data)
+{
+    return (data->flags & UCP_PROTO_FLAG_GET) ? GET :
+           (data->flags & UCP_PROTO_FLAG_PUT) ? PUT : AM;
+}
+
+/* Classes of sizes: powers of two. */
+enum { MIN_LOG = 14, CLASSES = 14 };
+
+/* A trial without a result after this time is given up (s): the user sends no
+ * more, or the peer makes no progress. */
+#define TRIAL_MAX 1.0
+
+/* What is learnt for the endpoints of a configuration. */
+typedef struct entry {
+    struct entry          *next;
+    const ucp_ep_config_t *config;
+    ucp_op_t              op;
+    ucp_ep_h              last_ep;   /* Of the last message */
+    ucs_time_t            last_time; /* When it began */
+    ucp_learn_t           *of[CLASSES];
+} entry_t;
+
+/* The transfer that is being timed. */
+typedef struct trial {
+    ucp_ep_h      ep;         /* NULL: none */
+    ucp_learn_t   *learn;
+    unsigned      method;
+    ucp_request_t *req;       /* NULL: it is complete */
+    uint32_t      asked;      /* Number of its probe; 0: none */
+    ucs_time_t    begin;
+    size_t        length;     /* Bytes */
+} trial_t;
+
+struct ucp_trials {
+    entry_t  *entries;        /* The last used one first */
+    trial_t  trial;
+    uint32_t number;          /* Of the last probe */
+};
+
+/* ---------------------------------------------------------------- entries -- */
+
+static struct ucp_trials *trials_of(ucp_worker_h worker)
+{
+    if (worker->trials == NULL) {
+        worker->trials = calloc(1, sizeof(*worker->trials));
+    }
+    return worker->trials;
+}
+
+/* NULL: out of memory. */
+static entry_t *get_entry(struct ucp_trials *trials,
+                          const ucp_ep_config_t *config, ucp_op_t op)
+{
+    entry_t **link = &trials->entries;
+    entry_t *entry;
+
+    while (((entry = *link) != NULL) &&
+           ((entry->config != config) || (entry->op != op))) {
+        link = &entry->next;
+    }
+    if (entry != NULL) {
+        *link = entry->next;
+    } else {
+        entry = calloc(1, sizeof(*entry));
+        if (entry == NULL) {
+            return NULL;
+        }
+        entry->config = config;
+        entry->op     = op;
+    }
+    entry->next     = trials->entries;
+    trials->entries = entry;
+    return entry;
+}
+
+static unsigned size_class(size_t length)
+{
+    unsigned log = ucs_ilog2(length);
+
+    return (log >= MIN_LOG + CLASSES) ? CLASSES - 1 : log - MIN_LOG;
+}
+
+/* The methods that are possible for all sizes of a class. */
+static unsigned possible_methods(const entry_t *entry, unsigned class)
+{
+    const size_t first      = (size_t)1 << (class + MIN_LOG);
+    const size_t last       = 2 * first - 1;
+    ucp_proto_query_t query = {
+        .op       = UCP_OP_RNDV,
+        .dt_class = UCP_DT_CLASS_CONTIG,
+        .config   = entry->config
+    };
+    ucp_proto_candidate_t list[UCP_PROTO_MAX_CANDIDATES];
+    unsigned count   = ucp_proto_list(&query, list);
+    unsigned methods = (entry->op == UCP_OP_TAG_SEND) ? UCS_BIT(EAGER) : 0;
+    unsigned at_first = 0, at_last = 0;
+    unsigned i;
+
+    for (i = 0; i < count; ++i) {
+        unsigned method = UCS_BIT(method_of(list[i].proto));
+
+        at_first |= ((list[i].min <= first) && (list[i].max >= first)) ?
+                    method : 0;
+        at_last  |= ((list[i].min <= last) && (list[i].max >= last)) ?
+                    method : 0;
+    }
+    return methods | (at_first & at_last);
+}
+
+/* What is learnt for messages of this length. `first`: the method by cost.
+ * NULL: out of memory. */
+static ucp_learn_t *get_learn(entry_t *entry, size_t length, unsigned first)
+{
+    unsigned class        = size_class(length);
+    ucp_learn_t **learn_p = &entry->of[class];
+    unsigned methods;
+
+    if (*learn_p == NULL) {
+        *learn_p = malloc(sizeof(**learn_p));
+        if (*learn_p == NULL) {
+            return NULL;
+        }
+        methods = possible_methods(entry, class) | UCS_BIT(first);
+        ucp_learn_init(*learn_p, methods, first);
+    }
+    return *learn_p;
+}
+
+/* Non-zero: earlier messages are under way. Eager ones complete early: the
+ * peer may still be copying if a message follows sooner than one takes. */
+static int is_loaded(const entry_t *entry, ucp_ep_h ep, size_t length,
+                     ucs_time_t now)
+{
+    const ucp_learn_t *learn = entry->of[size_class(length)];
+    double time;
+
+    if (!ucs_list_is_empty(&ep->awaited) ||
+        !ucs_queue_is_empty(&ep->waiting)) {
+        return 1;
+    }
+    if ((learn == NULL) || (entry->last_ep != ep)) {
+        return 0;
+    }
+    time = ucp_learn_time(learn, learn->best) * (double)length;
+    return ucs_time_to_sec(now - entry->last_time) < 0.75 * time;
+}
+
+/* ----------------------------------------------------------------- trials -- */
+
+static void drop(trial_t *trial)
+{
+    if (trial->ep != NULL) {
+        ucp_learn_drop(trial->learn);
+        memset(trial, 0, sizeof(*trial));
+    }
+}
+
+static void show_change(const trial_t *trial, unsigned before)
+{
+    const ucp_learn_t *learn = trial->learn;
+    ucp_ep_h ep              = trial->ep;
+    FILE *stream;
+
+    ucs_debug("ep %p: %s instead of %s for messages of about %zu bytes: %.2f"
+              " against %.2f GB/s", ep, names[learn->best], names[before],
+              trial->length, 1e-9 / ucp_learn_time(learn, learn->best),
+              1e-9 / ucp_learn_time(learn, before));
+    if (ep->worker->context->options.proto_info) {
+        stream = ucs_log_open_stream();
+        if (stream != NULL) {
+            ucp_trial_print(ep, stream);
+            fclose(stream);
+        }
+    }
+}
+
+static void result(trial_t *trial, double seconds)
+{
+    ucp_learn_t *learn = trial->learn;
+    unsigned before    = learn->best;
+
+    if (seconds <= 0) {
+        drop(trial);
+        return;
+    }
+    ucp_learn_result(learn, seconds / (double)trial->length);
+    if (learn->best != before) {
+        show_change(trial, before);
+    }
+    memset(trial, 0, sizeof(*trial));
+}
+
+/* Asks the peer to answer when it has processed what was sent before. */
+static ucs_status_t ask(struct ucp_trials *trials)
+{
+    ucp_ep_h ep         = trials->trial.ep;
+    ucs_status_t status = ucp_wireup_introduce(ep);
+    ucp_probe_t probe   = {.end = ucp_ep_wire_end(ep)};
+
+    if (status != UCS_OK) {
+        return status;
+    }
+    if (++trials->number == 0) {
+        ++trials->number;
+    }
+    trials->trial.asked = trials->number;
+    probe.number        = ucp_le32(trials->number);
+    return ucp_ep_send_control(ep, UCP_AM_ID_PROBE, &probe, sizeof(probe));
+}
+
+/* The end of a get is reported by a message, and that of a put to the peer by
+ * another one. */
+static double message_latency(const trial_t *trial)
+{
+    double latency = ucp_ep_config_am(trial->ep->config)->cost_bcopy.latency;
+
+    return (trial->method == GET) ? -latency : latency;
+}
+
+void ucp_request_timed(ucp_request_t *req, ucs_status_t status)
+{
+    trial_t *trial = &req->worker->trials->trial;
+
+    req->flags &= (uint16_t)~UCP_REQUEST_FLAG_TIMED;
+    if (req != trial->req) {
+        return; /* its trial was given up */
+    }
+    trial->req = NULL;
+    if (status != UCS_OK) {
+        drop(trial);
+    } else if ((trial->method == GET) || (trial->method == PUT)) {
+        result(trial, ucs_time_to_sec(ucs_get_time() - trial->begin) +
+                      message_latency(trial));
+    } else if (ask(req->worker->trials) != UCS_OK) {
+        drop(trial);
+    }
+}
+
+static void start_trial(trial_t *trial, ucp_request_t *req, ucp_learn_t *learn,
+                        unsigned method, ucs_time_t now)
+{
+    *trial = (trial_t){
+        .ep     = req->send.ep,
+        .learn  = learn,
+        .method = method,
+        .req    = req,
+        .begin  = now,
+        .length = req->dt.length
+    };
+    req->flags |= UCP_REQUEST_FLAG_TIMED;
+}
+
+/* The method of a message. `first`: the one by cost. */
+static unsigned select_method(struct ucp_trials *trials, entry_t *entry,
+                              ucp_request_t *req, unsigned first)
+{
+    ucp_ep_h ep    = req->send.ep;
+    trial_t *trial = &trials->trial;
+    ucs_time_t now = ucs_get_time();
+    int loaded     = is_loaded(entry, ep, req->dt.length, now);
+    ucp_learn_t *learn;
+    unsigned method;
+    int timed;
+
+    entry->last_ep   = ep;
+    entry->last_time = now;
+    if ((trial->ep != NULL) &&
+        (ucs_time_to_sec(now - trial->begin) > TRIAL_MAX)) {
+        drop(trial);
+    }
+    learn = loaded ? NULL : get_learn(entry, req->dt.length, first);
+    if (learn == NULL) {
+        return first;
+    }
+    if (trial->ep != NULL) {
+        return learn->best;
+    }
+    method = ucp_learn_next(learn, &timed);
+    if (timed) {
+        start_trial(trial, req, learn, method, now);
+    }
+    return method;
+}
+
+/* --------------------------------------------------------------- selection -- */
+
+/* Nothing is learnt if the user decides, if there is one lane only, and while
+ * lanes are being connected or have failed. */
+static int is_learning(ucp_ep_h ep)
+{
+    const ucp_config_options_t *options = &ep->worker->context->options;
+    const ucp_ep_config_t *config       = ep->config;
+    const unsigned never = UCP_EP_FLAG_FAILED | UCP_EP_FLAG_CLOSING |
+                           UCP_EP_FLAG_NO_GET | UCP_EP_FLAG_FENCING;
+
+    return options->proto_learn && (config->num_lanes > 1) &&
+           !config->unconnected && (config->lost == 0) &&
+           (config->rndv_lane != UCP_NULL_LANE) && (ep->wireup == NULL) &&
+           !(ep->flags & never) &&
+           (config->rndv_prefer == 0) &&
+           (options->zcopy_thresh == SIZE_MAX) &&
+           (options->rndv_thresh.intra == SIZE_MAX) &&
+           (options->rndv_thresh.inter == SIZE_MAX);
+}
+
+/* The rendezvous of the class: at the end of the table of sizes. */
+static const ucp_proto_t *rndv_of(const ucp_ep_config_t *config, ucp_op_t op)
+{
+    return ucp_proto_find(&config->tables[op][UCP_DT_CLASS_CONTIG], SIZE_MAX);
+}
+
+const ucp_proto_t *
+ucp_trial_select(ucp_request_t *req, ucp_op_t op, const ucp_proto_t *proto)
+{
+    ucp_ep_h ep                   = req->send.ep;
+    const ucp_ep_config_t *config = ep->config;
+    const ucp_proto_t *rndv       = rndv_of(config, op);
+    int is_rndv                   = (proto == rndv);
+    struct ucp_trials *trials;
+    unsigned method;
+    entry_t *entry;
+
+    if ((req->dt.dt_class != UCP_DT_CLASS_CONTIG) || !is_learning(ep) ||
+        !(rndv->flags & UCP_PROTO_FLAG_RNDV)) {
+        return proto;
+    }
+    trials = trials_of(ep->worker);
+    entry  = (trials == NULL) ? NULL : get_entry(trials, config, op);
+    if (entry == NULL) {
+        return proto;
+    }
+
+    method = !is_rndv ? EAGER :
+             method_of(ucp_rndv_select(config, UCP_DT_CLASS_CONTIG,
+                                       req->dt.length));
+    method = select_method(trials, entry, req, method);
+    if (method == EAGER) {
+        return is_rndv ? ucp_proto_find(&config->copied[op], req->dt.length) :
+                         proto;
+    }
+    req->data_flags = flags_of[method];
+    return rndv;
+}
+
+/* --------------------------------------------------------------- messages -- */
+
+/* The trial that this answer of a peer belongs to, or NULL. */
+static trial_t *asked_by(ucp_worker_h worker, const ucp_probe_t *probe)
+{
+    uint64_t end = ucp_le64_get(probe->end.ep_id);
+    ucp_ep_h ep  = ucp_id_get(worker->ep_ids, end & UINT32_MAX);
+
+    return ((ep != NULL) && (ep->secret == (uint32_t)(end >> 32)) &&
+            (worker->trials != NULL) && (worker->trials->trial.ep == ep)) ?
+           &worker->trials->trial : NULL;
+}
+
+/* The peer's time if it has the clock of this machine. */
+static ucs_time_t time_of(const trial_t *trial, const ucp_probe_t *probe)
+{
+    ucs_time_t now  = ucs_get_time();
+    ucs_time_t time = ucp_le64_get(probe->time);
+
+    return (trial->ep->config->is_local && (time > trial->begin) &&
+            (time < now)) ? time : now;
+}
+
+static void answered(ucp_worker_h worker, const ucp_probe_t *probe)
+{
+    trial_t *trial  = asked_by(worker, probe);
+    uint32_t number = ucp_le32_get(probe->number);
+
+    if ((trial == NULL) || (number == 0) || (trial->asked != number)) {
+        ucs_debug("dropped the answer to a probe: no such trial");
+        return;
+    }
+    result(trial, ucs_time_to_sec(time_of(trial, probe) - trial->begin));
+}
+
+static ucs_status_t probe_handler(void *arg, void *data, size_t length,
+                                  unsigned flags)
+{
+    ucp_worker_h worker = arg;
+    ucp_probe_t probe;
+    ucp_ep_h ep;
+
+    if (length != sizeof(probe)) {
+        ucs_diag("dropped a probe of %zu bytes: wrong size", length);
+        return UCS_OK;
+    }
+    ucp_wire_take(&probe, data, length);
+    if (probe.flags & UCP_PROBE_ANSWER) {
+        answered(worker, &probe);
+        return UCS_OK;
+    }
+    ep = ucp_wireup_reply_ep(worker, &probe.end);
+    if ((ep == NULL) || (ep->flags & UCP_EP_FLAG_FAILED)) {
+        ucs_debug("dropped a probe: its sender is not connected any more");
+        return UCS_OK;
+    }
+    probe.flags = UCP_PROBE_ANSWER;
+    probe.time  = ucp_le64(ucs_time_to_nsec(ucs_get_time()));
+    if (ucp_ep_send_control(ep, UCP_AM_ID_PROBE, &probe, sizeof(probe)) !=
+        UCS_OK) {
+        ucs_debug("ep %p: cannot answer a probe", ep);
+    }
+    return UCS_OK;
+}
+
+/* ------------------------------------------------------------------ output -- */
+
+static void print_learn(const ucp_learn_t *learn, const char *op,
+                        unsigned class, FILE *stream)
+{
+    unsigned i;
+
+    fprintf(stream, "# learnt: %-14s %7zu KiB: %s", op,
+            (size_t)1 << (class + MIN_LOG - 10), names[learn->best]);
+    for (i = 0; i < METHODS; ++i) {
+        if (learn->method[i].count > 0) {
+            fprintf(stream, ", %s %.2f GB/s", names[i],
+                    1e-9 / ucp_learn_time(learn, i));
+        }
+    }
+    fprintf(stream, "; %u messages\n", learn->count);
+}
+
+void ucp_trial_print(ucp_ep_h ep, FILE *stream)
+{
+    const entry_t *entry = (ep->worker->trials == NULL) ?
+                           NULL : ep->worker->trials->entries;
+    unsigned class;
+
+    for (; entry != NULL; entry = entry->next) {
+        for (class = 0; class < CLASSES; ++class) {
+            if ((entry->config == ep->config) && (entry->of[class] != NULL)) {
+                print_learn(entry->of[class], ucp_proto_op_name(entry->op),
+                            class, stream);
+            }
+        }
+    }
+}
+
+/* ------------------------------------------------------------------- class -- */
+
+static void worker_cleanup(ucp_worker_h worker)
+{
+    entry_t *entry;
+    unsigned class;
+
+    if (worker->trials == NULL) {
+        return;
+    }
+    while ((entry = worker->trials->entries) != NULL) {
+        worker->trials->entries = entry->next;
+        for (class = 0; class < CLASSES; ++class) {
+            free(entry->of[class]);
+        }
+        free(entry);
+    }
+    free(worker->trials);
+    worker->trials = NULL;
+}
+
+static void ep_detach(ucp_ep_h ep)
+{
+    struct ucp_trials *trials = ep->worker->trials;
+    entry_t *entry;
+
+    if (trials == NULL) {
+        return;
+    }
+    if (trials->trial.ep == ep) {
+        drop(&trials->trial);
+    }
+    for (entry = trials->entries; entry != NULL; entry = entry->next) {
+        if (entry->last_ep == ep) {
+            entry->last_ep = NULL;
+        }
+    }
+}
+
+static const ucp_class_message_t messages[] = {
+    {UCP_AM_ID_PROBE, 0, 0, probe_handler}
+};
+
+const ucp_class_t ucp_learn_class = {
+    .name           = "learn",
+    .messages       = messages,
+    .num_messages   = sizeof(messages) / sizeof(messages[0]),
+    .worker_cleanup = worker_cleanup,
+    .ep_detach      = ep_detach
+};

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Large messages by the method that proves to be the fastest: times transfers
+ * of the user, and tries the methods that the costs did not select (learn.h).
+ *
+ *   request --begin--> timed by the clock --end--> result for the method
+ *
+ * The end of a transfer is when the peer has the data. Of a get or put by the
+ * lane, that is when the request completes. Other requests complete earlier,
+ * so a PROBE follows the data, in order with it, and its answer contains the
+ * time at the peer, or (if its clock is another one) arrives at the end.
+ *
+ *   PROBE  | end of the sender of the question 16 | number 4 | flags 1 |
+ *          | time of the answer 8 |
+ *
+ * Only a message that begins while no earlier one is under way is timed, and
+ * only for such messages the result is used: others wait for each other, and
+ * the rate of a stream is what the costs are about.
+ *
+ * A worker has one trial at a time. What is learnt belongs to an endpoint
+ * configuration, whose endpoints have the same lanes and the same measured
+ * distance (proto/measure.h): endpoints need no memory for it.
+ */
+#ifndef UCP_TRIAL_H
+#define UCP_TRIAL_H
+
+#include "ucp/proto/ep.h"
+
+enum {
+    /** Bytes; shorter messages are neither timed nor tried */
+    UCP_TRIAL_MIN = 16384
+};
+
+typedef struct {
+    ucp_wire_end_t end;
+    ucp_le32_t     number;
+    uint8_t        flags;    /**< UCP_PROBE_* */
+    ucp_le64_t     time;     /**< Answer: nanoseconds of the peer's clock */
+} ucp_probe_t;
+
+enum {
+    UCP_PROBE_ANSWER = UCS_BIT(0)  /**< Of the peer, to the end in it */
+};
+
+_Static_assert(sizeof(ucp_probe_t) == 29, "wire layout");
+
+/** Selects the protocol of a message of at least UCP_TRIAL_MIN bytes, which the
+ *  caller starts next. `proto`: by cost. The protocol for the data of a rendezvous
+ *  is stored in the request. The receivers of active messages see whether they are eager, so
+ *  that for these only the scheme is selected. */
+const ucp_proto_t *
+ucp_trial_select(ucp_request_t *req, ucp_op_t op, const ucp_proto_t *proto);
+
+/** The same for a message of any length. `attr`: UCP_OP_ATTR_* of the user's
+ *  call, which may exclude other protocols. */
+static UCS_F_ALWAYS_INLINE const ucp_proto_t *
+ucp_trial_message(ucp_request_t *req, ucp_op_t op, size_t length,
+                  const ucp_proto_t *proto, uint32_t attr)
+{
+    const uint32_t fixed = UCP_PROTO_ATTR_SOON | UCP_OP_ATTR_FLAG_MULTI_SEND;
+
+    return (ucs_likely(length < UCP_TRIAL_MIN) || (attr & fixed)) ?
+           proto : ucp_trial_select(req, op, proto);
+}
+
+/** Prints what is learnt, for UCX_PROTO_INFO=y and ucp_ep_print_info. */
+void ucp_trial_print(ucp_ep_h ep, FILE *stream);
+
+#endif
