@@ -373,7 +373,7 @@ START_TEST(settings_are_printed_with_as_much_as_is_asked)
     text = print_end(&print);
     ck_assert_ptr_nonnull(strstr(text, "\nAPP_UCX_NUM_PPN=7\n"));
     ck_assert_ptr_nonnull(strstr(text, "\n# APP_UCX_NUM_EPS=auto\n"));
-    ck_assert_ptr_nonnull(strstr(text, "\n# How many endpoints"));
+    ck_assert_ptr_nonnull(strstr(text, "\n# Expected number of endpoints"));
     free(text);
     ucp_config_release(config);
 }
