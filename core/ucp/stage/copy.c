@@ -29,13 +29,23 @@ static void waited_done(uct_completion_t *comp)
     ucs_container_of(comp, waited_t, comp)->done = 1;
 }
 
-/* Progresses only the copier's interface, so that no callback of
- * UCP runs meanwhile. */
-static void wait_for(ucp_copier_t *copier, waited_t *waited)
+/* Non-zero: the operation was not accepted, repeat it. Otherwise waits for its
+ * end and sets its status. Progresses only the copier's interface, so that no
+ * callback of UCP runs meanwhile. */
+static int is_full(ucp_copier_t *copier, const waited_t *waited,
+                   ucs_status_t *status_p)
 {
-    while (!waited->done) {
+    if (*status_p == UCS_ERR_NO_RESOURCE) {
         uct_iface_progress(copier->iface);
+        return 1;
     }
+    if (*status_p == UCS_INPROGRESS) {
+        while (!waited->done) {
+            uct_iface_progress(copier->iface);
+        }
+        *status_p = waited->comp.status;
+    }
+    return 0;
 }
 
 /* A short put that returned UCS_INPROGRESS is not complete before a flush. */
@@ -47,14 +57,7 @@ static ucs_status_t flush(ucp_copier_t *copier)
     do {
         status = copier->ep->ops->flush(copier->ep, UCT_FLUSH_FLAG_LOCAL,
                                         &waited.comp);
-        if (status == UCS_ERR_NO_RESOURCE) {
-            uct_iface_progress(copier->iface);
-        }
-    } while (status == UCS_ERR_NO_RESOURCE);
-    if (status == UCS_INPROGRESS) {
-        wait_for(copier, &waited);
-        status = waited.comp.status;
-    }
+    } while (is_full(copier, &waited, &status));
     return status;
 }
 
@@ -105,14 +108,7 @@ static ucs_status_t copy_posted(ucp_copier_t *copier, void *memory, void *data,
     do {
         status = post(copier, memory, data, length, UCT_MEM_HANDLE_NULL,
                       to_user, &waited.comp);
-        if (status == UCS_ERR_NO_RESOURCE) {
-            uct_iface_progress(copier->iface);
-        }
-    } while (status == UCS_ERR_NO_RESOURCE);
-    if (status == UCS_INPROGRESS) {
-        wait_for(copier, &waited);
-        status = waited.comp.status;
-    }
+    } while (is_full(copier, &waited, &status));
     return status;
 }
 
