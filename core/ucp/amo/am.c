@@ -11,7 +11,7 @@
 #include "ucp/wireup/introduce.h"
 #include "ucs/debug/log.h"
 
-static size_t question_pack(void *dest, void *arg)
+static size_t request_pack(void *dest, void *arg)
 {
     const ucp_request_t *req = arg;
     ucp_amo_t *msg           = dest;
@@ -29,21 +29,14 @@ static size_t question_pack(void *dest, void *arg)
     return sizeof(*msg);
 }
 
+_Static_assert(sizeof(ucp_amo_t) <= UCP_RMA_MAX_REQUEST, "it is sent");
+
 static ucs_status_t am_progress(ucp_request_t *req)
 {
-    ucp_ep_h ep = req->send.ep;
-    uct_ep_h am = ep->am;
-    ssize_t status;
-    ucp_amo_t msg;
+    ucp_ep_h ep    = req->send.ep;
+    ssize_t status = ucp_rma_send_request(req, UCP_AM_ID_ATOMIC, request_pack,
+                                          sizeof(ucp_amo_t), 0);
 
-    if (sizeof(msg) <= ucp_ep_config_am(ep->config)->max_short) {
-        question_pack(&msg, req);
-        status = am->ops->am_short(am, UCP_AM_ID_ATOMIC,
-                                   htole64(ucp_send_rma(req)->key),
-                                   &msg.address, sizeof(msg) - sizeof(msg.key));
-    } else {
-        status = am->ops->am_bcopy(am, UCP_AM_ID_ATOMIC, question_pack, req, 0);
-    }
     if (status == UCS_ERR_NO_RESOURCE) {
         return UCS_ERR_NO_RESOURCE;
     }

@@ -19,20 +19,20 @@
 
 /* ------------------------------------------------------ initiator's side -- */
 
-static void fill_question(ucp_rma_get_t *msg, const ucp_request_t *req)
+static size_t request_pack(void *dest, void *arg)
 {
+    const ucp_request_t *req = arg;
+    ucp_rma_get_t *msg       = dest;
+
     msg->key     = ucp_le64(ucp_send_rma(req)->key);
     msg->address = ucp_le64(ucp_send_rma(req)->address);
     msg->length  = ucp_le64(req->dt.length);
     msg->sender  = ucp_ep_wire_end(req->send.ep);
     msg->request = ucp_le32(req->id);
+    return sizeof(*msg);
 }
 
-static size_t question_pack(void *dest, void *arg)
-{
-    fill_question(dest, arg);
-    return sizeof(ucp_rma_get_t);
-}
+_Static_assert(sizeof(ucp_rma_get_t) <= UCP_RMA_MAX_REQUEST, "it is sent");
 
 static ucs_status_t am_init(ucp_request_t *req, uint32_t attr)
 {
@@ -41,20 +41,11 @@ static ucs_status_t am_init(ucp_request_t *req, uint32_t attr)
 
 static ucs_status_t am_progress(ucp_request_t *req)
 {
-    ucp_ep_h ep   = req->send.ep;
-    uct_ep_h am   = ep->am;
-    ssize_t status;
-    ucp_rma_get_t msg;
+    ucp_ep_h ep    = req->send.ep;
+    ssize_t status = ucp_rma_send_request(req, UCP_AM_ID_GET, request_pack,
+                                          sizeof(ucp_rma_get_t),
+                                          UCX_SEND_FLAG_MORE);
 
-    if (sizeof(msg) <= ucp_ep_config_am(ep->config)->max_short) {
-        fill_question(&msg, req);
-        status = am->ops->am_short(am, UCP_AM_ID_GET,
-                                   htole64(ucp_send_rma(req)->key),
-                                   &msg.address, sizeof(msg) - sizeof(msg.key));
-    } else {
-        status = am->ops->am_bcopy(am, UCP_AM_ID_GET, question_pack, req,
-                                   UCX_SEND_FLAG_MORE);
-    }
     if (status == UCS_ERR_NO_RESOURCE) {
         return UCS_ERR_NO_RESOURCE;
     }

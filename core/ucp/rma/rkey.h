@@ -196,6 +196,15 @@ void ucp_rma_zcopy_completed(uct_completion_t *comp);
 /** Nothing more is posted: drops the count that kept the request alive. */
 void ucp_rma_zcopy_posted(ucp_request_t *req, ucs_status_t status);
 
+/** Sends a message that requests the peer to access its memory: `pack` writes
+ *  `size` bytes, at most UCP_RMA_MAX_REQUEST, of which the first 8 are the key.
+ *  `flags`: UCX_SEND_FLAG_*, if the message is not short. Results of am_short
+ *  or am_bcopy. */
+enum { UCP_RMA_MAX_REQUEST = 64 };
+ssize_t ucp_rma_send_request(ucp_request_t *req, uint8_t id,
+                             uct_pack_callback_t pack, size_t size,
+                             unsigned flags);
+
 /** The lane is lost before the transfer started: selects another protocol.
  *  Returns the result of the progress function. */
 ucs_status_t ucp_rma_reroute(ucp_request_t *req);

@@ -98,6 +98,25 @@ ucp_rma_start(ucp_request_t *req, const ucp_rma_protos_t *protos,
                                 fail_op(req, status);
 }
 
+ssize_t ucp_rma_send_request(ucp_request_t *req, uint8_t id,
+                             uct_pack_callback_t pack, size_t size,
+                             unsigned flags)
+{
+    uct_ep_h am = req->send.ep->am;
+    struct {
+        ucp_le64_t key; /* am_short's header */
+        char       rest[UCP_RMA_MAX_REQUEST - sizeof(ucp_le64_t)];
+    } message;
+
+    if (size > ucp_ep_config_am(req->send.ep->config)->max_short) {
+        return am->ops->am_bcopy(am, id, pack, req, flags);
+    }
+    pack(&message, req);
+    return am->ops->am_short(am, id, htole64(ucp_send_rma(req)->key),
+                             message.rest,
+                             (unsigned)(size - sizeof(message.key)));
+}
+
 /* ------------------------------------------------------------- failover -- */
 
 ucs_status_t ucp_rma_select_again(ucp_request_t *req)
