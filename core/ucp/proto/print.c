@@ -71,16 +71,13 @@ void ucp_proto_print_table(const ucp_proto_table_t *table, ucp_op_t op,
         } else {
             snprintf(end, sizeof(end), "%zu", step->max);
         }
-        if ((step->proto == NULL) && (step->max == 0)) {
+        if ((step->proto != NULL) || (step->max > 0)) {
             /* operations of no bytes need no protocol */
-        } else if (lanes != NULL) {
-            fprintf(stream, "%-14s %-8s %10zu..%-10s %-16s %s", ops[op].name,
-                    class_name(dt_class), start, end, name, lanes);
+            fprintf(stream, "%-14s %-8s %10zu..%-10s %-*s%s", ops[op].name,
+                    class_name(dt_class), start, end,
+                    (lanes[0] == '\0') ? 0 : 17, name, lanes);
             print_rails(step->proto, config, dt_class, stream);
             fprintf(stream, "\n");
-        } else {
-            fprintf(stream, "%-14s %-8s %10zu..%-10s %s\n", ops[op].name,
-                    class_name(dt_class), start, end, name);
         }
         if (step->max == SIZE_MAX) {
             return;

@@ -336,7 +336,7 @@ size_t ucp_proto_first_better(const ucp_proto_query_t *query,
                               ucs_linear_func_t other, size_t from);
 
 /** Prints a table of this configuration, or of a key for it; `lanes` may be
- *  NULL. */
+ *  empty. */
 void ucp_proto_print_table(const ucp_proto_table_t *table, ucp_op_t op,
                            unsigned dt_class, const ucp_ep_config_t *config,
                            const char *lanes, FILE *stream);

@@ -165,11 +165,11 @@ static void show(ucp_worker_h worker, const ucp_rma_config_t *config)
     }
     for (i = 0; i < classes; ++i) {
         ucp_proto_print_table(&config->put.tables[i], UCP_OP_PUT, i,
-                              config->ep_config, NULL, stream);
+                              config->ep_config, "", stream);
     }
     for (i = 0; i < classes; ++i) {
         ucp_proto_print_table(&config->get.tables[i], UCP_OP_GET, i,
-                              config->ep_config, NULL, stream);
+                              config->ep_config, "", stream);
     }
     fclose(stream);
 }
