@@ -54,6 +54,8 @@ struct ucp_context {
     uint64_t                    mem_types;       /**< Supported memory types */
     /** Those of mem_types that need a copier */
     uint64_t                    staged_types;
+    /** Those of which a domain exports a dmabuf */
+    uint64_t                    dmabuf_types;
     size_t                      request_size;    /**< Size of the user's area */
     ucp_request_init_callback_t request_init;
     ucp_request_cleanup_callback_t request_cleanup;

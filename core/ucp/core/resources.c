@@ -202,6 +202,7 @@ static ucs_status_t open_md(ucp_context_t *context, ucp_tl_select_t *selection,
         context->mem_types |= uct_md_attr(md->md)->access_mem_types |
                               uct_md_attr(md->md)->reg_mem_types |
                               uct_md_attr(md->md)->alloc_mem_types;
+        context->dmabuf_types |= uct_md_attr(md->md)->dmabuf_mem_types;
     }
     return status;
 }

@@ -147,10 +147,13 @@ static unsigned domain_flags(unsigned flags, unsigned prot)
     return result;
 }
 
-static int can_register(ucp_mem_h memh, const ucx_md_attr_t *attr)
+static int can_register(ucp_mem_h memh, unsigned md_index)
 {
+    const ucx_md_attr_t *attr = uct_md_attr(memh->context->mds[md_index].md);
+
     return (attr->flags & UCT_MD_FLAG_REG) &&
-           (attr->reg_mem_types & UCS_BIT(memh->mem_type)) &&
+           (ucp_md_reg_types(memh->context, md_index) &
+            UCS_BIT(memh->mem_type)) &&
            (memh->length > 0) && (memh->length <= attr->max_reg) &&
            !(memh->flags & UCP_MEM_FLAG_ELSEWHERE);
 }
@@ -160,21 +163,18 @@ static int can_register(ucp_mem_h memh, const ucx_md_attr_t *attr)
 static void try_domain(ucp_mem_h memh, unsigned md_index)
 {
     const ucp_md_t *md = &memh->context->mds[md_index];
-    const ucx_mem_reg_params_t params = {
-        .size      = sizeof(params),
-        .flags     = domain_flags(memh->flags & ~UCP_MEM_MAP_FIXED, memh->prot),
-        .dmabuf_fd = UCT_DMABUF_FD_INVALID,
-        .secret    = memh->id
-    };
+    unsigned flags     = domain_flags(memh->flags & ~UCP_MEM_MAP_FIXED,
+                                      memh->prot);
     ucs_status_t status;
 
     memh->tried |= UCS_BIT(md_index);
-    if (!can_register(memh, uct_md_attr(md->md))) {
+    if (!can_register(memh, md_index)) {
         return;
     }
 
-    status = uct_md_mem_reg_v2(md->md, memh->address, memh->length, &params,
-                               &memh->memhs[md_index]);
+    status = ucp_md_register(memh->context, md_index, memh->address,
+                             memh->length, memh->mem_type, flags, memh->id,
+                             &memh->memhs[md_index]);
     if (status == UCS_OK) {
         memh->known |= UCS_BIT(md_index);
     } else {

@@ -85,6 +85,17 @@ int ucp_mem_allows(const ucp_mem_t *memh, unsigned access);
  *  registered. NULL: the domain cannot register it. Any thread. */
 uct_mem_h ucp_mem_of_domain(ucp_mem_h memh, unsigned md_index);
 
+/** Memory types that a domain can register, by itself or by a dmabuf. */
+uint64_t ucp_md_reg_types(ucp_context_h context, unsigned md_index);
+
+/** Registers memory of one of these types with a domain, by a dmabuf if it needs
+ *  one. `flags`: UCT_MD_MEM_*. `secret`: see ucx_mem_reg_params_t. Any
+ *  thread. */
+ucs_status_t ucp_md_register(ucp_context_h context, unsigned md_index,
+                             void *address, size_t length,
+                             ucs_memory_type_t mem_type, unsigned flags,
+                             uint64_t secret, uct_mem_h *memh_p);
+
 /** Maps exported memory of a peer; `buffer` is not trusted. */
 ucs_status_t ucp_mem_import(ucp_context_h context, const void *buffer,
                             ucp_mem_h *memh_p);

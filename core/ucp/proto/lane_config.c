@@ -2,6 +2,7 @@
 /*
  * The limits and costs of a lane, read once from its transport.
  */
+#include "ucp/mem/mem.h"
 #include "ucp/proto/ep.h"
 #include "uct/base/md.h"
 
@@ -130,6 +131,7 @@ void ucp_lane_config_fill(ucp_worker_iface_t *wiface)
     ucp_lane_config_t *lane      = &wiface->lane;
     const ucx_md_attr_t *md_attr =
             uct_md_attr(context->mds[resource->md_index].md);
+    const uint64_t reg_types = ucp_md_reg_types(context, resource->md_index);
 
     memset(lane, 0, sizeof(*lane));
     lane->iface_index = (uint8_t)(wiface - wiface->worker->ifaces);
@@ -140,9 +142,9 @@ void ucp_lane_config_fill(ucp_worker_iface_t *wiface)
     lane->caps        = attr->cap.flags;
     lane->md_flags    = md_attr->flags;
     lane->mem_types   = (md_attr->flags & UCT_MD_FLAG_NEED_MEMH) ?
-                        md_attr->reg_mem_types : md_attr->access_mem_types;
+                        reg_types : md_attr->access_mem_types;
     lane->remote_types = (md_attr->flags & UCT_MD_FLAG_NEED_RKEY) ?
-                         md_attr->reg_mem_types | md_attr->alloc_mem_types :
+                         reg_types | md_attr->alloc_mem_types :
                          md_attr->access_mem_types;
     lane->is_device_only = (lane->remote_types != 0) &&
                            !(lane->remote_types &

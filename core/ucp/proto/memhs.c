@@ -7,6 +7,26 @@
 #include "ucp/mem/mem.h"
 #include "ucs/debug/log.h"
 #include "uct/base/md.h"
+#include "uct/base/memtype.h"
+
+/* Registers a buffer. Its memory type is detected only where it decides how. */
+static ucs_status_t reg_buffer(ucp_context_h context, unsigned md_index,
+                               void *buffer, size_t length, unsigned access,
+                               uct_mem_h *memh_p)
+{
+    uct_md_h md         = context->mds[md_index].md;
+    ucx_mem_info_t info = {.size = sizeof(info)};
+
+    if (ucp_md_reg_types(context, md_index) ==
+        uct_md_attr(md)->reg_mem_types) {
+        return uct_md_mem_reg(md, buffer, length, access, memh_p);
+    }
+    if (uct_mem_detect(buffer, length, &info) != UCS_OK) {
+        info.type = UCS_MEMORY_TYPE_HOST;
+    }
+    return ucp_md_register(context, md_index, buffer, length, info.type,
+                           access, 0, memh_p);
+}
 
 /* Sets the handle of one domain: from the user's memory handle, or by a new
  * registration. Zero: the memory cannot be used there. */
@@ -29,7 +49,8 @@ static int reg(ucp_ep_h ep, unsigned lane, ucp_mem_h user, void *buffer,
         return 0; /* not contiguous */
     }
 
-    status = uct_md_mem_reg(domain->md, buffer, length, access, memh_p);
+    status = reg_buffer(ep->worker->context, ucp_ep_lane_md_index(ep, lane),
+                        buffer, length, access, memh_p);
     if (status != UCS_OK) {
         *memh_p = UCT_MEM_HANDLE_NULL;
         ucs_debug("ep %p: %zu bytes at %p cannot be registered with %s: %s", ep,

@@ -5,7 +5,9 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/random.h>
+#include <unistd.h>
 
 static const uint64_t CHECK = 0x7061697273u;
 
@@ -35,12 +37,37 @@ static void md_close(uct_md_h super)
 static ucs_status_t md_query(uct_md_h md, ucx_md_attr_t *attr)
 {
     (void)md;
-    attr->flags            = UCT_MD_FLAG_REG | UCT_MD_FLAG_NEED_RKEY;
+    attr->flags            = UCT_MD_FLAG_REG | UCT_MD_FLAG_NEED_RKEY |
+                             UCT_MD_FLAG_REG_DMABUF;
     attr->max_reg          = UINT64_MAX;
     attr->reg_mem_types    = 1u << UCS_MEMORY_TYPE_HOST;
     attr->access_mem_types = 1u << UCS_MEMORY_TYPE_HOST;
     attr->rkey_packed_size = sizeof(pairs_rkey_t);
     return UCS_OK;
+}
+
+static void region_free(pairs_region_t *region)
+{
+    if (region->map != NULL) {
+        munmap(region->map, region->map_length);
+    }
+    free(region);
+}
+
+/* Maps the dmabuf of an emulated device: pages of a file, from its position
+ * (tests/emulated). */
+static int map_dmabuf(pairs_region_t *region, const ucx_mem_reg_params_t *params)
+{
+    off_t position = lseek(params->dmabuf_fd, 0, SEEK_CUR);
+
+    region->map_length = params->dmabuf_offset + region->length;
+    region->map        = mmap(NULL, region->map_length, PROT_READ | PROT_WRITE,
+                              MAP_SHARED, params->dmabuf_fd, position);
+    if (region->map == MAP_FAILED) {
+        return 0;
+    }
+    region->bytes = (char *)region->map + params->dmabuf_offset;
+    return 1;
 }
 
 static ucs_status_t mem_reg(uct_md_h super, void *address, size_t length,
@@ -50,17 +77,23 @@ static ucs_status_t mem_reg(uct_md_h super, void *address, size_t length,
     pairs_md_t *md         = (pairs_md_t *)super;
     pairs_region_t *region = malloc(sizeof(*region));
 
-    (void)params;
     if (region == NULL) {
         return UCS_ERR_NO_MEMORY;
     }
-    if (getrandom(&region->key, sizeof(region->key), 0) !=
-        (ssize_t)sizeof(region->key)) {
+    region->start  = address;
+    region->bytes  = address;
+    region->length = length;
+    region->map    = NULL;
+    if ((params->dmabuf_fd != UCT_DMABUF_FD_INVALID) &&
+        !map_dmabuf(region, params)) {
         free(region);
         return UCS_ERR_IO_ERROR;
     }
-    region->start  = address;
-    region->length = length;
+    if (getrandom(&region->key, sizeof(region->key), 0) !=
+        (ssize_t)sizeof(region->key)) {
+        region_free(region);
+        return UCS_ERR_IO_ERROR;
+    }
     pthread_mutex_lock(&md->lock);
     region->next = md->regions;
     md->regions  = region;
@@ -82,7 +115,7 @@ static ucs_status_t mem_dereg(uct_md_h super, uct_mem_h memh,
     }
     *link = (*link)->next;
     pthread_mutex_unlock(&md->lock);
-    free(memh);
+    region_free(memh);
     return UCS_OK;
 }
 
@@ -140,9 +173,9 @@ int pairs_md_copy(pairs_md_t *md, uint64_t key, uint64_t address, void *data,
         }
         found = 1;
         if (is_put) {
-            memcpy(region->start + offset, data, length);
+            memcpy(region->bytes + offset, data, length);
         } else {
-            memcpy(data, region->start + offset, length);
+            memcpy(data, region->bytes + offset, length);
         }
         break;
     }

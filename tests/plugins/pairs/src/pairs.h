@@ -64,6 +64,11 @@ typedef struct pairs_region {
     uint64_t            key;
     char                *start;
     size_t              length;
+    /** What `start` is in this process; for memory of a device, in a mapping
+     * of its dmabuf */
+    char                *bytes;
+    void                *map;        /* Or NULL */
+    size_t              map_length;
 } pairs_region_t;
 
 typedef struct pairs_md {
