@@ -9,7 +9,8 @@
 
 /* --- Creation ------------------------------------------------------------- */
 
-/* A provider of IP networks trusts the family of a socket address. */
+/* A provider of IP networks trusts the family of a socket address, others the
+ * end of a string. */
 static int is_valid_name(const ugni_iface_t *iface, const void *name)
 {
     switch (iface->port->info->addr_format) {
@@ -17,6 +18,8 @@ static int is_valid_name(const ugni_iface_t *iface, const void *name)
     case FI_SOCKADDR_IN:
     case FI_SOCKADDR_IN6:
         return memcmp(name, iface->port->name, sizeof(sa_family_t)) == 0;
+    case FI_ADDR_STR:
+        return memchr(name, '\0', iface->port->name_length) != NULL;
     default:
         return 1;
     }

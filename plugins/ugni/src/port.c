@@ -60,6 +60,9 @@ static ucs_status_t open_endpoint(const ucx_host_t *host, ugni_port_t *port)
         port->name_length = sizeof(port->name);
         rc = fi_getname(&port->ep->fid, port->name, &port->name_length);
     }
+    if (port->info->addr_format == FI_ADDR_STR) {
+        port->name_length = sizeof(port->name); /* not all are equally long */
+    }
     if (rc == 0) {
         return UCS_OK;
     }
