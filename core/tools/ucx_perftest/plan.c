@@ -17,11 +17,15 @@ static bool add(struct plan *plan, const struct plan_entry *entry, char *error)
 {
     struct plan_entry *grown;
 
-    grown = (plan->count < MAX_TESTS) ?
-            realloc(plan->entries, (plan->count + 1) * sizeof(*grown)) : NULL;
+    if (plan->count == MAX_TESTS) {
+        snprintf(error, PARAMS_ERROR_MAX, "too many tests: at most %u",
+                 MAX_TESTS);
+        return false;
+    }
+    grown = realloc(plan->entries, (plan->count + 1) * sizeof(*grown));
     if (grown == NULL) {
-        snprintf(error, PARAMS_ERROR_MAX, "more than %u tests",
-                 plan->count);
+        snprintf(error, PARAMS_ERROR_MAX, "no memory for test %u",
+                 plan->count + 1);
         return false;
     }
     plan->entries                = grown;
