@@ -17,7 +17,8 @@ ib_chunk_t *ib_chunk_map(ib_md_t *md, size_t size)
         return NULL;
     }
     chunk->size = size;
-    chunk->mr   = ibv_reg_mr(md->pd, chunk, size, IBV_ACCESS_LOCAL_WRITE);
+    chunk->mr   = ibv_reg_mr(md->pd, chunk, size,
+                             IBV_ACCESS_LOCAL_WRITE | md->sink_access);
     if (chunk->mr == NULL) {
         (void)ib_reg_failed(md, UCS_LOG_LEVEL_ERROR, chunk, size);
         munmap(chunk, size);

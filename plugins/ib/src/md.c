@@ -5,6 +5,7 @@
  */
 #include "md.h"
 #include "device.h"
+#include "iwarp.h"
 #include "memlock.h"
 #include "port.h"
 #include "watch.h"
@@ -261,7 +262,9 @@ ucs_status_t ib_md_open(const ucx_component_t *component,
         status = UCS_ERR_NO_DEVICE;
         goto err_close;
     }
-    md->sys_dev = UCS_SYS_DEVICE_ID_UNKNOWN;
+    /* iWARP delivers the data of a read as a write of the peer. */
+    md->sink_access = ib_is_iwarp(md->context) ? IBV_ACCESS_REMOTE_WRITE : 0;
+    md->sys_dev     = UCS_SYS_DEVICE_ID_UNKNOWN;
     snprintf(path, sizeof(path), "/sys/class/infiniband/%s/device", args->name);
     (void)host->sys_device_by_sysfs(path, &md->sys_dev);
     md_make_rcache(md);
@@ -311,6 +314,18 @@ static ucs_status_t ib_md_query(uct_md_h uct_md, ucx_md_attr_t *attr)
     memcpy(&attr->global_id, &md->attr.sys_image_guid,
            sizeof(attr->global_id));
     return UCS_OK;
+}
+
+ucs_status_t ib_md_query_ud_devices(uct_md_h uct_md,
+                                    ucx_device_desc_t **devices_p,
+                                    unsigned *num_p)
+{
+    if (ib_is_iwarp(((ib_md_t*)uct_md)->context)) {
+        *devices_p = NULL;
+        *num_p     = 0;
+        return UCS_OK; /* it has no datagrams */
+    }
+    return ib_md_query_devices(uct_md, devices_p, num_p);
 }
 
 ucs_status_t ib_md_query_devices(uct_md_h uct_md,

@@ -18,6 +18,8 @@ typedef struct ib_md {
     ib_md_config_t         config;
     ucs_sys_device_t       sys_dev;
     ucx_rcache_t           *rcache;  /* NULL: no cache */
+    /* Access rights of buffers that receive the data of reads */
+    int                    sink_access;
     int                    is_limit_told; /* Atomic: see ib_reg_failed() */
     /* Interfaces that receive events of the device: watch.h */
     pthread_mutex_t        watches_lock;
@@ -46,6 +48,9 @@ ucs_status_t
 ib_reg_failed(ib_md_t *md, int level, const void *address, size_t length);
 
 /* Returns one device for each active port. */
+/* Without iWARP devices, which have no datagrams. */
+ucs_status_t ib_md_query_ud_devices(uct_md_h md, ucx_device_desc_t **devices_p,
+                                    unsigned *num_p);
 ucs_status_t ib_md_query_devices(uct_md_h md, ucx_device_desc_t **devices_p,
                                  unsigned *num_p);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Ports: attributes, GIDs, P_Keys, addresses of peers. */
 #include "port.h"
+#include "iwarp.h"
 
 #include <endian.h>
 #include <stdio.h>
@@ -63,6 +64,10 @@ static unsigned header_bytes(uint8_t kind)
         return 14 + 4 + 40 + 12 + 4;      /* Ethernet, GRH, BTH, ICRC */
     case IB_LINK_ROCE_V2_IPV4:
         return 14 + 4 + 20 + 8 + 12 + 4;  /* ... IPv4, UDP ... */
+    case IB_LINK_IWARP_IPV4:
+        return 14 + 4 + 20 + 32 + 20;     /* ... TCP, MPA and DDP */
+    case IB_LINK_IWARP_IPV6:
+        return 14 + 4 + 40 + 32 + 20;
     default:
         return 14 + 4 + 40 + 8 + 12 + 4;
     }
@@ -176,6 +181,12 @@ port_set_gid(const ucx_host_t *host, struct ibv_context *context,
     struct ibv_gid_entry entry = {0};
     ucs_status_t status;
 
+    if (ib_is_iwarp(context)) {
+        status     = ib_iwarp_address(host, context, port->number, &port->gid);
+        port->kind = gid_is_ipv4(&port->gid) ? IB_LINK_IWARP_IPV4 :
+                                               IB_LINK_IWARP_IPV6;
+        return status;
+    }
     if (config->gid_index != UINT_MAX) {
         status = gid_by_index(host, context, config->gid_index, port, &entry);
     } else if (is_ethernet) {
@@ -283,7 +294,7 @@ take_address(const void *address, size_t length, ib_wire_device_t *wire)
         return UCS_ERR_INVALID_ADDR;
     }
     memcpy(wire, address, sizeof(*wire));
-    if ((wire->kind < IB_LINK_IB) || (wire->kind > IB_LINK_ROCE_V2_IPV6) ||
+    if ((wire->kind < IB_LINK_IB) || (wire->kind > IB_LINK_IWARP_IPV6) ||
         (wire->mtu < IBV_MTU_256) || (wire->mtu > IBV_MTU_4096)) {
         return UCS_ERR_INVALID_ADDR;
     }
@@ -312,7 +323,8 @@ int ib_port_reaches(const ib_port_t *port, const ucx_reachable_args_t *args)
     }
     if (wire.kind != port->kind) {
         return unreachable(args, "the ports' link types differ (InfiniBand, "
-                                 "RoCE v1, RoCE v2 over IPv4 or IPv6)");
+                                 "RoCE v1, RoCE v2 or iWARP over IPv4 or "
+                                 "IPv6)");
     }
     if (same_subnet(port, &wire)) {
         return 2;

@@ -30,7 +30,9 @@ enum {
     IB_LINK_IB = 1,
     IB_LINK_ROCE_V1,
     IB_LINK_ROCE_V2_IPV4,
-    IB_LINK_ROCE_V2_IPV6
+    IB_LINK_ROCE_V2_IPV6,
+    IB_LINK_IWARP_IPV4,
+    IB_LINK_IWARP_IPV6
 };
 
 typedef struct ib_port {

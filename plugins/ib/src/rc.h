@@ -24,6 +24,7 @@
 
 typedef struct rc_iface rc_iface_t;
 typedef struct rc_ep    rc_ep_t;
+typedef struct rc_join  rc_join_t;
 
 /* The byte before every active message: its id and the flow control bits. */
 enum {
@@ -76,8 +77,7 @@ typedef struct rc_recv {
 } rc_recv_t;
 
 enum {
-    RC_QPN_BUCKETS = 256,
-    RC_EP_ADDR_LEN = 8
+    RC_QPN_BUCKETS = 256
 };
 
 typedef struct rc_ep_link {
@@ -91,7 +91,11 @@ enum {
     RC_EP_FENCE     = 1 << 3,   /* The next request waits for earlier reads */
     /* Report the failure after the last completion */
     RC_EP_TELL      = 1 << 4,
-    RC_EP_DRAIN     = 1 << 5    /* Failed; the last request is not posted yet */
+    RC_EP_DRAIN     = 1 << 5,   /* Failed; the last request is not posted yet */
+    /* iWARP: the user has connected it, librdmacm has not yet */
+    RC_EP_JOINING   = 1 << 6,
+    /* iWARP: no read shows yet that the requests have arrived */
+    RC_EP_UNSEEN    = 1 << 7
 };
 
 struct rc_ep {
@@ -122,6 +126,11 @@ struct rc_ep {
     uint64_t            recv_mark;
     rc_ep_t             *next_by_qpn;
     uint32_t            psn;
+    /* iWARP (rc_join.h): the connection, and the remote endpoint */
+    struct rdma_cm_id   *join_id;
+    uint32_t            peer_qpn, peer_psn;
+    uint32_t            word_rkey;
+    uint64_t            word_address; /* The peer's rc_join_word_t */
 };
 
 struct rc_iface {
@@ -130,6 +139,7 @@ struct rc_iface {
     const ucx_host_t        *host;
     ib_port_t               port;
     ib_watch_t              watch;
+    rc_join_t               *join;        /* iWARP only */
     ib_rc_config_t          config;
     struct ibv_cq           *send_cq, *recv_cq;
     struct ibv_comp_channel *channel;
@@ -142,6 +152,7 @@ struct rc_iface {
     uint16_t                queue_len;    /* Of an endpoint's send queue */
     uint16_t                moderation;
     uint16_t                credit_step;  /* 1; 0 without flow control */
+    uint16_t                unseen;       /* iWARP: RC_EP_UNSEEN; 0 otherwise */
     unsigned                num_ops;      /* Outstanding ib_op_t */
     unsigned                unpolled;     /* Rounds without poll of send_cq */
     unsigned                owing_rounds; /* Busy rounds with grants to send */
@@ -259,6 +270,8 @@ void rc_ep_pending_purge(uct_ep_h ep, uct_pending_purge_callback_t cb,
                          void *arg);
 
 ucs_status_t rc_qp_create(rc_iface_t *iface, struct ibv_qp **qp_p);
+/* Bytes of an endpoint's address. */
+size_t rc_ep_address_length(const rc_iface_t *iface);
 ucs_status_t rc_ep_get_address(uct_ep_h ep, uct_ep_addr_t *addr);
 ucs_status_t
 rc_ep_connect_to_ep(uct_ep_h ep, const uct_device_addr_t *dev_addr,
@@ -267,8 +280,11 @@ rc_ep_connect_to_ep(uct_ep_h ep, const uct_device_addr_t *dev_addr,
 
 /* --- rc_flush.c ----------------------------------------------------------- */
 
-/* Posts an empty signaled request. */
+/* Posts an empty signaled request, whose completion shows that all earlier ones
+ * have arrived. */
 ucs_status_t rc_ep_post_empty(rc_ep_t *ep);
+/* Returns whether the completions of all requests would not show that. */
+int rc_ep_needs_empty(const rc_ep_t *ep);
 ucs_status_t rc_ep_flush(uct_ep_h ep, unsigned flags, uct_completion_t *comp);
 ucs_status_t rc_ep_fence(uct_ep_h ep, unsigned flags);
 ucs_status_t rc_ep_check(uct_ep_h ep, unsigned flags, uct_completion_t *comp);

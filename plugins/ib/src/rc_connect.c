@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Creates queue pairs and connects them. */
 #include "memlock.h"
+#include "rc_join.h"
 #include "rc_send.h"
 
 #include <endian.h>
@@ -14,9 +15,25 @@ typedef struct rc_wire_ep {
     uint32_t psn;  /* And in the highest byte the code of the peer's window */
 } rc_wire_ep_t;
 
-enum { WINDOW_SHIFT = 24 };
+/* The same of an iWARP endpoint. */
+typedef struct rc_wire_iwarp_ep {
+    rc_wire_ep_t super;
+    uint16_t     port;      /* TCP */
+    uint16_t     reserved;
+    uint32_t     word_rkey; /* rc_join_word_t */
+    uint64_t     word_address;
+} rc_wire_iwarp_ep_t;
 
-_Static_assert(sizeof(rc_wire_ep_t) == RC_EP_ADDR_LEN, "wire format");
+enum { WINDOW_SHIFT = 24, PSN_MASK = 0xffffff };
+
+_Static_assert(sizeof(rc_wire_ep_t) == 8, "wire format");
+_Static_assert(sizeof(rc_wire_iwarp_ep_t) == 24, "wire format");
+
+size_t rc_ep_address_length(const rc_iface_t *iface)
+{
+    return (iface->join != NULL) ? sizeof(rc_wire_iwarp_ep_t) :
+                                   sizeof(rc_wire_ep_t);
+}
 
 ucs_status_t rc_qp_create(rc_iface_t *iface, struct ibv_qp **qp_p)
 {
@@ -39,6 +56,8 @@ ucs_status_t rc_qp_create(rc_iface_t *iface, struct ibv_qp **qp_p)
         .qp_access_flags = IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ |
                            IBV_ACCESS_REMOTE_ATOMIC
     };
+    int mask          = IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT |
+                        IBV_QP_ACCESS_FLAGS;
     struct ibv_qp *qp = ibv_create_qp(iface->md->pd, &init);
     char advice[IB_ADVICE_LENGTH];
     int error;
@@ -52,8 +71,11 @@ ucs_status_t rc_qp_create(rc_iface_t *iface, struct ibv_qp **qp_p)
                   iface->queue_len, iface->max_inline, strerror(error), advice);
         return ib_status_of_errno(error);
     }
-    if (ibv_modify_qp(qp, &attr, IBV_QP_STATE | IBV_QP_PKEY_INDEX |
-                                 IBV_QP_PORT | IBV_QP_ACCESS_FLAGS) != 0) {
+    if (iface->join != NULL) {
+        /* librdmacm selects the port when it connects. */
+        mask = IBV_QP_STATE | IBV_QP_ACCESS_FLAGS;
+    }
+    if (ibv_modify_qp(qp, &attr, mask) != 0) {
         ibv_destroy_qp(qp);
         return UCS_ERR_IO_ERROR;
     }
@@ -63,11 +85,21 @@ ucs_status_t rc_qp_create(rc_iface_t *iface, struct ibv_qp **qp_p)
 
 ucs_status_t rc_ep_get_address(uct_ep_h uct_ep, uct_ep_addr_t *addr)
 {
-    const rc_ep_t *ep = (rc_ep_t*)uct_ep;
-    uint32_t window   = (uint32_t)rc_credits_code(ep) << WINDOW_SHIFT;
-    rc_wire_ep_t wire = {htole32(ep->qp->qp_num), htole32(ep->psn | window)};
+    rc_ep_t *ep             = (rc_ep_t*)uct_ep;
+    const rc_iface_t *iface = rc_iface_of(ep);
+    uint32_t window         = (uint32_t)rc_credits_code(ep) << WINDOW_SHIFT;
+    rc_wire_iwarp_ep_t wire = {
+        .super = {htole32(ep->qp->qp_num), htole32(ep->psn | window)}
+    };
+    rc_join_word_t word = {0};
 
-    memcpy(addr, &wire, sizeof(wire));
+    if (iface->join != NULL) {
+        rc_join_word(iface, &word);
+        wire.port         = htole16(rc_join_port(iface));
+        wire.word_rkey    = htole32(word.rkey);
+        wire.word_address = htole64(word.address);
+    }
+    memcpy(addr, &wire, rc_ep_address_length(iface));
     return UCS_OK;
 }
 
@@ -107,7 +139,7 @@ ready_to_receive(rc_iface_t *iface, rc_ep_t *ep, const rc_wire_ep_t *peer,
         .ah_attr            = *ah,
         .path_mtu           = mtu,
         .dest_qp_num        = le32toh(peer->qpn),
-        .rq_psn             = le32toh(peer->psn) & 0xffffff,
+        .rq_psn             = le32toh(peer->psn) & PSN_MASK,
         .max_dest_rd_atomic = (uint8_t)iface->max_dest_rd_atomic,
         .min_rnr_timer      = rnr_timer(iface->config.rnr_timeout)
     };
@@ -137,30 +169,18 @@ static ucs_status_t ready_to_send(rc_iface_t *iface, rc_ep_t *ep)
            UCS_OK : UCS_ERR_IO_ERROR;
 }
 
-ucs_status_t
-rc_ep_connect_to_ep(uct_ep_h uct_ep, const uct_device_addr_t *dev_addr,
-                    size_t dev_addr_length, const uct_ep_addr_t *ep_addr,
-                    size_t ep_addr_length)
+/* The device connects at once: both addresses are known. */
+static ucs_status_t connect_qp(rc_iface_t *iface, rc_ep_t *ep,
+                               const uct_device_addr_t *dev_addr,
+                               size_t dev_addr_length, const rc_wire_ep_t *peer)
 {
-    rc_ep_t *ep       = (rc_ep_t*)uct_ep;
-    rc_iface_t *iface = rc_iface_of(ep);
     struct ibv_ah_attr ah;
     enum ibv_mtu mtu;
     ucs_status_t status;
-    rc_wire_ep_t peer;
 
-    if ((ep_addr == NULL) || (ep_addr_length < sizeof(peer)) ||
-        (ep->state & (RC_EP_CONNECTED | RC_EP_FAILED))) {
-        return UCS_ERR_INVALID_PARAM;
-    }
-    memcpy(&peer, ep_addr, sizeof(peer));
-    if ((le32toh(peer.qpn) > 0xffffff) ||
-        !rc_credits_connect(ep, (uint8_t)(le32toh(peer.psn) >> WINDOW_SHIFT))) {
-        return UCS_ERR_INVALID_ADDR;
-    }
     status = ib_port_path(&iface->port, dev_addr, dev_addr_length, &ah, &mtu);
     if (status == UCS_OK) {
-        status = ready_to_receive(iface, ep, &peer, &ah, mtu);
+        status = ready_to_receive(iface, ep, peer, &ah, mtu);
     }
     if (status == UCS_OK) {
         status = ready_to_send(iface, ep);
@@ -169,4 +189,53 @@ rc_ep_connect_to_ep(uct_ep_h uct_ep, const uct_device_addr_t *dev_addr,
         ep->state |= RC_EP_CONNECTED;
     }
     return status;
+}
+
+static ucs_status_t connect_iwarp(rc_iface_t *iface, rc_ep_t *ep,
+                                  const uct_device_addr_t *dev_addr,
+                                  size_t dev_addr_length,
+                                  const rc_wire_iwarp_ep_t *peer)
+{
+    rc_join_end_t end = {
+        .port = le16toh(peer->port),
+        .qpn  = le32toh(peer->super.qpn),
+        .psn  = le32toh(peer->super.psn) & PSN_MASK
+    };
+    struct ibv_ah_attr ah;
+    enum ibv_mtu mtu;
+    ucs_status_t status;
+
+    status = ib_port_path(&iface->port, dev_addr, dev_addr_length, &ah, &mtu);
+    if (status != UCS_OK) {
+        return status;
+    }
+    memcpy(end.ip, ah.grh.dgid.raw, sizeof(end.ip));
+    ep->word_rkey    = le32toh(peer->word_rkey);
+    ep->word_address = le64toh(peer->word_address);
+    return rc_join_start(ep, &end);
+}
+
+ucs_status_t
+rc_ep_connect_to_ep(uct_ep_h uct_ep, const uct_device_addr_t *dev_addr,
+                    size_t dev_addr_length, const uct_ep_addr_t *ep_addr,
+                    size_t ep_addr_length)
+{
+    rc_ep_t *ep             = (rc_ep_t*)uct_ep;
+    rc_iface_t *iface       = rc_iface_of(ep);
+    size_t length           = rc_ep_address_length(iface);
+    rc_wire_iwarp_ep_t peer = {0};
+
+    if ((ep_addr == NULL) || (ep_addr_length < length) ||
+        (ep->state & (RC_EP_CONNECTED | RC_EP_JOINING | RC_EP_FAILED))) {
+        return UCS_ERR_INVALID_PARAM;
+    }
+    memcpy(&peer, ep_addr, length);
+    if ((le32toh(peer.super.qpn) > 0xffffff) ||
+        !rc_credits_connect(ep, (uint8_t)(le32toh(peer.super.psn) >>
+                                          WINDOW_SHIFT))) {
+        return UCS_ERR_INVALID_ADDR;
+    }
+    return (iface->join != NULL) ?
+           connect_iwarp(iface, ep, dev_addr, dev_addr_length, &peer) :
+           connect_qp(iface, ep, dev_addr, dev_addr_length, &peer.super);
 }

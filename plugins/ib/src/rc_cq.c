@@ -50,6 +50,12 @@ static void complete_to(rc_ep_t *ep, uint16_t sn, ucs_status_t status)
     if (ep->ops != NULL) {
         end_ops(ep, sn, status);
     }
+    if (ib_unlikely(ep->state & RC_EP_UNSEEN) && (ep->done_sn == ep->sn) &&
+        !(ep->state & (RC_EP_FAILED | RC_EP_ZOMBIE))) {
+        /* A quiet endpoint finds out what has arrived: when its user flushes,
+         * the peer may have closed. */
+        (void)rc_ep_post_empty(ep);
+    }
     if (ib_unlikely(ep->state & RC_EP_ZOMBIE)) {
         rc_ep_finish(ep);
     }
@@ -126,7 +132,10 @@ static void send_failed(rc_iface_t *iface, rc_ep_t *ep,
                  ibv_get_device_name(iface->md->context->device),
                  iface->port.number, ep->qp->qp_num,
                  ibv_wc_status_str(wc->status), wc->vendor_err);
-        rc_ep_fail(ep, status_of(wc->status), 1);
+        /* A request that was only flushed: the peer has closed an iWARP
+         * connection. */
+        rc_ep_fail(ep, (wc->status == IBV_WC_WR_FLUSH_ERR) ?
+                       UCS_ERR_CONNECTION_RESET : status_of(wc->status), 1);
     }
     complete_to(ep, (uint16_t)wc->wr_id,
                 (wc->status == IBV_WC_WR_FLUSH_ERR) ?

@@ -17,6 +17,8 @@
 
 enum {
     MIN_WINDOW   = 32,
+    /* A device of iWARP closes a connection that finds no buffer. */
+    MIN_IWARP    = 2,
     OWING_ROUNDS = 4   /* Busy rounds of progress until a grant is sent alone */
 };
 
@@ -34,9 +36,10 @@ void rc_credits_open(rc_ep_t *ep)
     unsigned total    = iface->config.rx_queue_len / 4 * 3;
     unsigned window   = (iface->num_given < total) ?
                         (total - iface->num_given) / 2 : 0;
-    unsigned half     = 1;
+    unsigned half     = 1, min;
 
-    window = (window < MIN_WINDOW) ? MIN_WINDOW : window;
+    min    = (iface->join != NULL) ? MIN_IWARP : MIN_WINDOW;
+    window = (window < min) ? min : window;
     window = (window < limit) ? window : limit;
     while (4 * half <= window) {
         half *= 2;

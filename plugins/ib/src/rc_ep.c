@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Creation and destruction of endpoints, and their pending requests. */
+#include "rc_join.h"
 #include "rc_send.h"
 
 #include <stdlib.h>
@@ -133,6 +134,7 @@ void rc_ep_free(rc_ep_t *ep)
     rc_credits_close(ep);
     by_qpn_remove(iface, ep);
     ibv_destroy_qp(ep->qp);
+    rc_join_end(ep);
     index_give_back(iface, ep);
     free(ep);
 }
@@ -164,12 +166,12 @@ void rc_ep_finish(rc_ep_t *ep)
     if (ep->busy > 0) {
         return; /* the caller that holds `busy` calls this again */
     }
-    if (ep->sn == ep->done_sn) {
+    if ((ep->sn == ep->done_sn) && !rc_ep_needs_empty(ep)) {
         end_later(ep);
         return;
     }
     rc_link_remove(&ep->waiting);
-    if ((ep->unsignaled > 0) && !(ep->state & RC_EP_FAILED) &&
+    if (rc_ep_needs_empty(ep) &&
         (rc_ep_post_empty(ep) == UCS_ERR_NO_RESOURCE)) {
         rc_link_add_tail(&iface->waiting, &ep->waiting);
     }

@@ -1,22 +1,40 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Flush, fence, and the check of the peer. */
+#include "rc_join.h"
 #include "rc_send.h"
 
 #include <stdlib.h>
 
+int rc_ep_needs_empty(const rc_ep_t *ep)
+{
+    return !(ep->state & RC_EP_FAILED) &&
+           ((ep->unsignaled > 0) || (ep->state & RC_EP_UNSEEN));
+}
+
 /* A write of zero bytes: the peer's device acknowledges it after all earlier
- * requests. */
+ * requests. iWARP acknowledges nothing: a read of the peer's word. */
 ucs_status_t rc_ep_post_empty(rc_ep_t *ep)
 {
     rc_iface_t *iface   = rc_iface_of(ep);
     ucs_status_t status = rc_check(iface, ep);
     struct ibv_send_wr wr;
+    struct ibv_sge sge;
 
     if (status != UCS_OK) {
         return status;
     }
-    rc_wr_init(&wr, IBV_WR_RDMA_WRITE, NULL, 0);
-    return rc_post(iface, ep, &wr, 1);
+    if (iface->join != NULL) {
+        rc_join_sink(iface, &sge);
+        rc_wr_init(&wr, IBV_WR_RDMA_READ, &sge, 1);
+        rc_wr_remote(&wr, ep->word_address, ep->word_rkey);
+    } else {
+        rc_wr_init(&wr, IBV_WR_RDMA_WRITE, NULL, 0);
+    }
+    status = rc_post(iface, ep, &wr, 1);
+    if (status == UCS_OK) {
+        ep->state &= (uint16_t)~RC_EP_UNSEEN;
+    }
+    return status;
 }
 
 /* Calls `comp` when all requests posted so far have completed. */
@@ -32,7 +50,7 @@ static ucs_status_t watch_all(rc_ep_t *ep, uct_completion_t *comp)
     if ((comp != NULL) && (op == NULL)) {
         return UCS_ERR_NO_MEMORY;
     }
-    if ((ep->unsignaled > 0) && !(ep->state & RC_EP_FAILED)) {
+    if (rc_ep_needs_empty(ep)) {
         status = rc_ep_post_empty(ep);
         if (status != UCS_OK) {
             if (op != NULL) {
@@ -61,7 +79,7 @@ ucs_status_t rc_ep_flush(uct_ep_h uct_ep, unsigned flags,
     if (!ucx_pending_is_empty(&ep->pending)) {
         return UCS_ERR_NO_RESOURCE;
     }
-    if (ep->done_sn == ep->sn) {
+    if ((ep->done_sn == ep->sn) && !rc_ep_needs_empty(ep)) {
         return (ep->state & RC_EP_FAILED) ? (ucs_status_t)ep->status : UCS_OK;
     }
     return watch_all(ep, comp);
@@ -88,7 +106,7 @@ static ucs_status_t flush_one(rc_ep_t *ep, all_flush_t *all)
 {
     ucs_status_t status;
 
-    if ((ep == NULL) || (ep->done_sn == ep->sn)) {
+    if ((ep == NULL) || ((ep->done_sn == ep->sn) && !rc_ep_needs_empty(ep))) {
         return UCS_OK;
     }
     status = watch_all(ep, (all == NULL) ? NULL : &all->super);

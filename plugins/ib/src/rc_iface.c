@@ -2,7 +2,9 @@
 /* Opening, closing and attributes of interfaces. */
 #include "rc_am.h"
 #include "device.h"
+#include "iwarp.h"
 #include "memlock.h"
+#include "rc_join.h"
 #include "rc_send.h"
 
 #include <errno.h>
@@ -125,6 +127,11 @@ static void set_limits(rc_iface_t *iface)
     if (iface->moderation == 0) {
         iface->moderation = 1;
     }
+    if (ib_is_iwarp(iface->md->context)) {
+        /* A completion means that TCP has the data. Software iWARP of Linux
+         * then still reads the buffers of requests that do not ask for one. */
+        iface->moderation = 1;
+    }
     iface->cq_free    = (unsigned)ib_min(config->tx_cq_len,
                                          (size_t)attr->max_cqe);
     iface->max_inline = config->tx_min_inline;
@@ -133,11 +140,13 @@ static void set_limits(rc_iface_t *iface)
                                         (size_t)attr->max_qp_init_rd_atom);
     iface->max_dest_rd_atomic = (unsigned)attr->max_qp_rd_atom;
     iface->credit_step = config->credits ? 1 : 0;
+    iface->unseen      = ib_is_iwarp(iface->md->context) ? RC_EP_UNSEEN : 0;
 }
 
 /* Frees what was created; also after a failed open. */
 static void iface_free(rc_iface_t *iface)
 {
+    rc_join_close(iface);
     if (iface->user_ops != NULL) {
         iface->host->mpool_destroy(iface->user_ops);
     }
@@ -191,6 +200,9 @@ ucs_status_t rc_iface_open(uct_md_h uct_md, const ucx_iface_open_args_t *args,
     set_limits(iface);
     status = ib_port_open(md->host, md->context, port, &md->config,
                           &iface->port);
+    if ((status == UCS_OK) && ib_is_iwarp(md->context)) {
+        status = rc_join_open(iface);
+    }
     if (status == UCS_OK) {
         status = make_queues(iface);
     }
@@ -234,6 +246,12 @@ void rc_iface_close(uct_iface_h uct_iface)
 
 /* --- Attributes ----------------------------------------------------------- */
 
+/* iWARP stores the data of a read in one block of memory. */
+static size_t max_read_iov(const rc_iface_t *iface)
+{
+    return (iface->join != NULL) ? 1 : iface->max_sge;
+}
+
 static void query_limits(const rc_iface_t *iface, uct_iface_attr_t *attr)
 {
     size_t seg      = iface->config.seg_size;
@@ -258,7 +276,7 @@ static void query_limits(const rc_iface_t *iface, uct_iface_attr_t *attr)
 
     attr->cap.get.max_bcopy       = seg;
     attr->cap.get.max_zcopy       = max_msg;
-    attr->cap.get.max_iov         = max_iov;
+    attr->cap.get.max_iov         = ib_min(max_iov, max_read_iov(iface));
     attr->cap.get.opt_zcopy_align = 64;
     attr->cap.get.align_mtu       = mtu;
 }
@@ -287,7 +305,7 @@ ucs_status_t rc_iface_query(uct_iface_h uct_iface, ucx_iface_attr_t *attr)
     }
     query_limits(iface, base);
     base->device_addr_len      = sizeof(ib_wire_device_t);
-    base->ep_addr_len          = RC_EP_ADDR_LEN;
+    base->ep_addr_len          = rc_ep_address_length(iface);
     base->max_conn_priv        = 0;
     base->overhead             = 75e-9;
     base->latency.c            = iface->port.latency;

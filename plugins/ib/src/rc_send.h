@@ -80,6 +80,7 @@ rc_post(rc_iface_t *iface, rc_ep_t *ep, struct ibv_send_wr *wr, int signal)
     ep->unsignaled = (wr->send_flags & IBV_SEND_SIGNALED) ?
                      0 : ep->unsignaled + 1;
     ep->state     &= (uint16_t)~RC_EP_FENCE;
+    ep->state     |= iface->unseen;
     ++ep->sn;
     --iface->cq_free;
     if ((uint16_t)(ep->sn - ep->done_sn) >= RC_POLL_SENT) {

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Connects queue pairs of iWARP devices through librdmacm. Each interface
+ * listens at a TCP port of its own. Both sides of a connection know the other
+ * endpoint's address; the one with the lower address connects, and names both
+ * endpoints in its private data.
+ *
+ *   lower side                                   other side
+ *   resolve address, resolve route, connect  ->  the request waits for the
+ *                                                user's rc_ep_connect_to_ep()
+ *   ready                                    <-  accept, ready
+ */
+#ifndef IB_RC_JOIN_H
+#define IB_RC_JOIN_H
+
+#include "rc.h"
+
+/* An end of a connection, as its address names it. */
+typedef struct rc_join_end {
+    uint8_t  ip[16];
+    uint16_t port;    /* TCP */
+    uint32_t qpn;
+    uint32_t psn;     /* Tells it from an earlier one with the same number */
+} rc_join_end_t;
+
+/* Eight bytes of an interface that its peers read in order to know that what
+ * they sent before has arrived. Their value has no meaning. */
+typedef struct rc_join_word {
+    uint64_t address;
+    uint32_t rkey;
+} rc_join_word_t;
+
+#ifdef IB_HAVE_RDMACM
+
+/* Starts listening. Worker's thread, as all of these. */
+ucs_status_t rc_join_open(rc_iface_t *iface);
+void rc_join_close(rc_iface_t *iface);
+
+/* The TCP port of the interface. */
+uint16_t rc_join_port(const rc_iface_t *iface);
+void rc_join_word(const rc_iface_t *iface, rc_join_word_t *word);
+/* Where the device stores what it has read of a peer's. */
+void rc_join_sink(const rc_iface_t *iface, struct ibv_sge *sge);
+
+/* Connects the endpoint to `peer`. Progress completes it: the endpoint is then
+ * RC_EP_CONNECTED, or fails with UCS_ERR_UNREACHABLE. */
+ucs_status_t rc_join_start(rc_ep_t *ep, const rc_join_end_t *peer);
+/* The queue pair is destroyed. */
+void rc_join_end(rc_ep_t *ep);
+
+#else
+
+/* No port of an iWARP device can be opened then: iwarp.c. */
+static inline ucs_status_t rc_join_open(rc_iface_t *iface)
+{
+    return UCS_ERR_NO_DEVICE;
+}
+
+static inline void rc_join_close(rc_iface_t *iface)
+{
+}
+
+static inline uint16_t rc_join_port(const rc_iface_t *iface)
+{
+    return 0;
+}
+
+static inline void rc_join_word(const rc_iface_t *iface, rc_join_word_t *word)
+{
+}
+
+static inline void rc_join_sink(const rc_iface_t *iface, struct ibv_sge *sge)
+{
+}
+
+static inline ucs_status_t rc_join_start(rc_ep_t *ep, const rc_join_end_t *peer)
+{
+    return UCS_ERR_NO_DEVICE;
+}
+
+static inline void rc_join_end(rc_ep_t *ep)
+{
+}
+
+#endif
+#endif
