@@ -38,7 +38,10 @@ static const ucx_config_field_t md_fields[] = {
        "Keep registrations for their next use until the memory is unmapped."),
     MD("PCI_RELAXED_ORDERING", TERNARY, relaxed_ordering, "auto", NULL, 0, 0,
        "Register memory so that the device's writes need not keep their order "
-       "on the PCI bus. auto: not used.")
+       "on the PCI bus. auto: not used."),
+    MD("ODP", TERNARY, odp, "try", NULL, 0, 0,
+       "Register memory for on-demand paging, which locks no memory, if the "
+       "device has it. try: only if registrations are not kept (RCACHE).")
 };
 
 static const ucx_config_field_t rc_fields[] = {

@@ -15,6 +15,7 @@ typedef struct ib_md_config {
     unsigned path_mtu;         /* Index into ib_mtu_names */
     int      rcache;           /* A ternary value */
     int      relaxed_ordering; /* A ternary value */
+    int      odp;              /* A ternary value */
 } ib_md_config_t;
 
 /* UCX_RC_*: connections */

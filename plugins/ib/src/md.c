@@ -59,7 +59,8 @@ region_register(ib_md_t *md, ib_region_t *region, void *address, size_t length,
                                        (uintptr_t)address, dmabuf_fd,
                                        access_flags(md));
     } else {
-        region->mr = ibv_reg_mr(md->pd, address, length, access_flags(md));
+        region->mr = ibv_reg_mr(md->pd, address, length,
+                                access_flags(md) | md->odp_access);
     }
     return (region->mr != NULL) ? UCS_OK :
            ib_reg_failed(md, UCS_LOG_LEVEL_DEBUG, address, length);
@@ -202,6 +203,38 @@ ucs_status_t ib_rkey_compare(const ucx_component_t *component, uct_rkey_t a,
     return UCS_OK;
 }
 
+/* --- On-demand paging ----------------------------------------------------- */
+
+/* What connections do with memory that is registered. */
+static int has_odp(const ib_md_t *md)
+{
+    const uint32_t needed = IBV_ODP_SUPPORT_SEND | IBV_ODP_SUPPORT_WRITE |
+                            IBV_ODP_SUPPORT_READ | IBV_ODP_SUPPORT_ATOMIC;
+    struct ibv_device_attr_ex attr = {0};
+
+    return (ibv_query_device_ex(md->context, NULL, &attr) == 0) &&
+           (attr.odp_caps.general_caps & IBV_ODP_SUPPORT) &&
+           ((attr.odp_caps.per_transport_caps.rc_odp_caps & needed) == needed);
+}
+
+void ib_md_set_odp(ib_md_t *md)
+{
+    const ucx_host_t *host = md->host;
+
+    md->odp_access = 0;
+    if ((md->config.odp == UCS_NO) ||
+        ((md->config.odp != UCS_YES) && (md->rcache != NULL))) {
+        return; /* a registration that is kept is as cheap, and faster */
+    }
+    if (has_odp(md)) {
+        md->odp_access = IBV_ACCESS_ON_DEMAND;
+    } else if (md->config.odp == UCS_YES) {
+        ucx_warn("UCX_IB_ODP=y, but %s has no on-demand paging for connections: "
+                 "memory is locked while it is registered",
+                 ibv_get_device_name(md->context->device));
+    }
+}
+
 /* --- The domain ----------------------------------------------------------- */
 
 static void md_make_rcache(ib_md_t *md)
@@ -268,6 +301,7 @@ ucs_status_t ib_md_open(const ucx_component_t *component,
     snprintf(path, sizeof(path), "/sys/class/infiniband/%s/device", args->name);
     (void)host->sys_device_by_sysfs(path, &md->sys_dev);
     md_make_rcache(md);
+    ib_md_set_odp(md);
     *md_p = &md->super;
     return UCS_OK;
 

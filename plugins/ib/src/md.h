@@ -18,6 +18,7 @@ typedef struct ib_md {
     ib_md_config_t         config;
     ucs_sys_device_t       sys_dev;
     ucx_rcache_t           *rcache;  /* NULL: no cache */
+    int                    odp_access; /* IBV_ACCESS_ON_DEMAND, or 0 */
     /* Access rights of buffers that receive the data of reads */
     int                    sink_access;
     int                    is_limit_told; /* Atomic: see ib_reg_failed() */
@@ -48,6 +49,10 @@ ucs_status_t
 ib_reg_failed(ib_md_t *md, int level, const void *address, size_t length);
 
 /* Returns one device for each active port. */
+/* Decides whether memory is registered for on-demand paging. After the cache was
+ * created, or not. */
+void ib_md_set_odp(ib_md_t *md);
+
 /* Without iWARP devices, which have no datagrams. */
 ucs_status_t ib_md_query_ud_devices(uct_md_h md, ucx_device_desc_t **devices_p,
                                     unsigned *num_p);
