@@ -16,7 +16,7 @@
 #include "rc_send.h"
 
 enum {
-    MIN_WINDOW   = 32,
+    MIN_WINDOW   = 8,
     /* A device of iWARP closes a connection that finds no buffer. */
     MIN_IWARP    = 2,
     OWING_ROUNDS = 4   /* Busy rounds of progress until a grant is sent alone */
