@@ -2,22 +2,26 @@
 # Shell functions, sourced inside the virtual machine: RDMA devices in
 # software, and faults on their links.
 
+# rdma_modules MODULE: for devices of that kind
 rdma_modules()
 {
     local module
-    for module in crc32c_generic ib_uverbs rdma_ucm rdma_rxe veth; do
+    for module in crc32c_generic ib_uverbs rdma_ucm "$1" veth; do
         modprobe "$module" || { echo "vm: no module $module"; return 1; }
     done
     chmod 666 /dev/infiniband/* 2>/dev/null || true
 }
 
-# two_devices: rxe1 (10.7.0.1) and rxe2 (10.7.0.2) at the ends of a veth pair.
-# Software RDMA does not cross network namespaces, so that both are in one;
-# policy routing sends what is between them over the pair.
+# two_devices [KIND]: rxe1 (10.7.0.1) and rxe2 (10.7.0.2) at the ends of a veth
+# pair; or siw1 and siw2. Software RDMA does not cross network namespaces, so
+# that both are in one; policy routing sends what is between them over the pair.
 two_devices()
 {
-    local i
-    rdma_modules || return 1
+    local i kind=${1:-rxe}
+    case $kind in
+    rxe) rdma_modules rdma_rxe || return 1 ;;
+    *) rdma_modules "$kind" || return 1 ;;
+    esac
     ip link add v1 type veth peer name v2
     for i in 1 2; do
         ip addr add 10.7.0.$i/24 dev v$i
@@ -34,9 +38,27 @@ two_devices()
         link_route $i
     done
     for i in 1 2; do
-        rdma link add rxe$i type rxe netdev v$i || return 1
+        rdma link add $kind$i type $kind netdev v$i || return 1
     done
-    wait_active rxe1 && wait_active rxe2
+    wait_active ${kind}1 && wait_active ${kind}2
+    chmod 666 /dev/infiniband/* 2>/dev/null || true
+}
+
+# run_program SECONDS LIBRARY FOLDER 'PROGRAM ARG...': loads the library before
+# the program, if there is one. Reports whether the program has ended with 0.
+run_program()
+{
+    local start=$SECONDS status
+    # shellcheck disable=SC2086 # the program and its arguments
+    LD_PRELOAD=$2 timeout -k 5 "$1" "$3"/$4 >/run/output 2>&1
+    status=$?
+    if [ $status -eq 0 ]; then
+        echo "ok      $4 ($((SECONDS - start)) s)"
+    else
+        echo "FAILED  $4 (status $status, $((SECONDS - start)) s)"
+        tail -n 30 /run/output
+    fi
+    return $status
 }
 
 # link_route I: what device I sends to the other goes over the pair
