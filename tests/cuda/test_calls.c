@@ -16,6 +16,8 @@
 
 #include <device.h>
 
+#include "suite.h"
+
 enum {
     LENGTH            = 8,
     LARGE             = 1024 * 1024,
@@ -355,8 +357,6 @@ int main(void)
 {
     Suite *suite = suite_create(DEVICE_SUITE " calls");
     TCase *tcase = tcase_create(DEVICE_SUITE " calls");
-    SRunner *runner;
-    int failed;
 
     tcase_set_timeout(tcase, 300);
     tcase_add_checked_fixture(tcase, setup, teardown);
@@ -369,10 +369,5 @@ int main(void)
                 0, sizeof(operations) / sizeof(operations[0]));
     }
     suite_add_tcase(suite, tcase);
-    runner = srunner_create(suite);
-    srunner_set_fork_status(runner, CK_NOFORK);
-    srunner_run_all(runner, CK_NORMAL);
-    failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return (failed == 0) ? EXIT_SUCCESS : EXIT_FAILURE;
+    return suite_run(suite);
 }

@@ -10,6 +10,7 @@
 
 #include "copier.h"
 #include "polled.h"
+#include "suite.h"
 
 enum { LENGTH = 100, LARGE = 1024 * 1024 + 4099, UNIT = 2 * 1024 * 1024 };
 
@@ -354,8 +355,6 @@ int main(void)
 {
     Suite *suite = suite_create("cuda_copy");
     TCase *tcase = tcase_create("cuda_copy");
-    SRunner *runner;
-    int failed;
 
     tcase_add_checked_fixture(tcase, setup, teardown);
     tcase_add_test(tcase, a_thread_needs_no_context_and_gets_none);
@@ -371,10 +370,5 @@ int main(void)
     tcase_add_test(tcase, a_copy_between_devices_needs_no_host_memory);
     tcase_add_test(tcase, a_small_copy_makes_few_calls);
     suite_add_tcase(suite, tcase);
-    runner = srunner_create(suite);
-    srunner_set_fork_status(runner, CK_NOFORK);
-    srunner_run_all(runner, CK_NORMAL);
-    failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return (failed == 0) ? EXIT_SUCCESS : EXIT_FAILURE;
+    return suite_run(suite);
 }

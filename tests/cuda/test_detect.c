@@ -13,6 +13,7 @@
 
 #include "../emulated/cuda/face.h"
 #include "../emulated/emulated.h"
+#include "suite.h"
 
 enum {
     PAGE = 4096,
@@ -188,8 +189,6 @@ int main(void)
 {
     Suite *suite = suite_create("cuda detection");
     TCase *tcase = tcase_create("cuda detection");
-    SRunner *runner;
-    int failed;
 
     tcase_add_checked_fixture(tcase, setup, teardown);
     tcase_add_test(tcase, the_driver_is_asked_once_about_a_host_buffer);
@@ -200,10 +199,5 @@ int main(void)
                    device_memory_in_the_place_of_a_host_buffer_is_noticed);
     tcase_add_test(tcase, what_is_listed_is_noticed_at_once);
     suite_add_tcase(suite, tcase);
-    runner = srunner_create(suite);
-    srunner_set_fork_status(runner, CK_NOFORK);
-    srunner_run_all(runner, CK_NORMAL);
-    failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return (failed == 0) ? EXIT_SUCCESS : EXIT_FAILURE;
+    return suite_run(suite);
 }

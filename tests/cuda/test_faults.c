@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "copier.h"
+#include "suite.h"
 
 /* More than the bounce buffers hold: the last step is issued by progress. */
 enum {
@@ -257,8 +258,6 @@ int main(void)
 {
     Suite *suite = suite_create("cuda faults");
     TCase *tcase = tcase_create("cuda faults");
-    SRunner *runner;
-    int failed;
 
     tcase_set_timeout(tcase, 300);
     tcase_add_checked_fixture(tcase, setup, teardown);
@@ -275,10 +274,5 @@ int main(void)
     tcase_add_test(tcase,
                    a_child_process_releases_the_copier_while_its_parent_copies);
     suite_add_tcase(suite, tcase);
-    runner = srunner_create(suite);
-    srunner_set_fork_status(runner, CK_NOFORK);
-    srunner_run_all(runner, CK_NORMAL);
-    failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return (failed == 0) ? EXIT_SUCCESS : EXIT_FAILURE;
+    return suite_run(suite);
 }
