@@ -94,30 +94,6 @@ static void receive_all(void *data, size_t length)
 
 /* ------------------------------------------------------------- the owner -- */
 
-/* At an address that has memory already, or anywhere. */
-static CUdeviceptr map_virtual(CUdeviceptr address)
-{
-    const CUmemAllocationProp prop = {
-        .type = CU_MEM_ALLOCATION_TYPE_PINNED,
-        .requestedHandleTypes = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR,
-        .location = {CU_MEM_LOCATION_TYPE_DEVICE, 0}
-    };
-    const CUmemAccessDesc access = {prop.location,
-                                    CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
-    CUmemGenericAllocationHandle handle;
-
-    if (address == 0) {
-        ck_cuda(cuMemAddressReserve(&address, UNIT, 0, 0, 0));
-    } else {
-        ck_cuda(cuMemUnmap(address, UNIT));
-    }
-    ck_cuda(cuMemCreate(&handle, UNIT, &prop, 0));
-    ck_cuda(cuMemMap(address, UNIT, 0, handle, 0));
-    ck_cuda(cuMemSetAccess(address, UNIT, &access, 1));
-    ck_cuda(cuMemRelease(handle));
-    return address;
-}
-
 /* From a pool that can be exported. */
 static CUdeviceptr allocate_shared(void)
 {
@@ -215,8 +191,7 @@ static void obey(const order_t *order)
         ck_cuda(cuMemPoolDestroy(pool));
         break;
     case RELEASE_VIRTUAL:
-        ck_cuda(cuMemUnmap(order->address, UNIT));
-        ck_cuda(cuMemAddressFree(order->address, UNIT));
+        unmap_virtual(order->address);
         break;
     default:
         ck_cuda(cuMemcpyDtoH_v2(&answer.value, order->address + LENGTH - 1, 1));

@@ -10,18 +10,16 @@
 #include <sys/types.h>
 #include <uct/api/uct.h>
 
-#include "../emulated/cuda/face.h"
 #include "../emulated/emulated.h"
+#include "virtual.h"
 
 enum {
     LENGTH      = 100000,
-    UNIT        = 2 * 1024 * 1024,   /* of virtual memory */
     MAX_KEY     = 256,
     MAX_ADDRESS = 64
 };
 
 #define ck_ok(_call)   ck_assert_int_eq((_call), UCS_OK)
-#define ck_cuda(_call) ck_assert_int_eq((_call), CUDA_SUCCESS)
 
 typedef enum {
     ALLOCATE, ALLOCATE_VIRTUAL, ALLOCATE_POOLED, ALLOCATE_SHARED, REGISTER,

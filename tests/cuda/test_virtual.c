@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Messages and put between two processes, of virtual memory (cuMemCreate), where
+ * the kernel forbids pidfd_getfd: UCP still copies the data directly, because the
+ * descriptor arrives by the owner's socket. UCX_TLS contains cuda_ipc and a
+ * transport of messages.
+ */
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <ucp/api/ucp.h>
+
+#include "../emulated/emulated.h"
+#include "fd_client.h"
+#include "suite.h"
+#include "virtual.h"
+
+enum {
+    TAG      = 7,
+    MAX_BLOB = 4096
+};
+
+#define ck_ok(_call) ck_assert_int_eq((_call), UCS_OK)
+
+/* An address or a key on its way to the other process. */
+typedef struct {
+    size_t   length;
+    uint64_t address;
+    char     bytes[MAX_BLOB];
+} blob_t;
+
+static ucp_context_h context;
+static ucp_worker_h worker;
+static ucp_ep_h ep;
+static ucp_mem_h memh;
+static CUdeviceptr memory;
+static int link_fd;
+
+/* ------------------------------------------------------------ both sides -- */
+
+static void send_blob(const void *bytes, size_t length, uint64_t address)
+{
+    blob_t blob = {.length = length, .address = address};
+
+    ck_assert_uint_le(length, MAX_BLOB);
+    memcpy(blob.bytes, bytes, length);
+    ck_assert_int_eq(send(link_fd, &blob, sizeof(blob), MSG_NOSIGNAL),
+                     sizeof(blob));
+}
+
+/* The other process may need this one's progress. */
+static void receive_blob(blob_t *blob)
+{
+    while (recv(link_fd, blob, sizeof(*blob), MSG_DONTWAIT) !=
+           (ssize_t)sizeof(*blob)) {
+        ucp_worker_progress(worker);
+    }
+}
+
+static void allocate(char value)
+{
+    ck_cuda(cuInit(0));
+    memory = map_virtual(0);
+    memset(emulated_view((void *)(uintptr_t)memory, UNIT), value, UNIT);
+}
+
+static void verify(char value)
+{
+    const char *view = emulated_view((void *)(uintptr_t)memory, UNIT);
+
+    ck_assert_int_eq(view[0], value);
+    ck_assert_int_eq(memcmp(view, view + 1, UNIT - 1), 0);
+}
+
+static void open_side(char value)
+{
+    const ucp_params_t params = {
+        .field_mask = UCP_PARAM_FIELD_FEATURES,
+        .features   = UCP_FEATURE_TAG | UCP_FEATURE_RMA
+    };
+    const ucp_worker_params_t worker_params = {.field_mask = 0};
+    ucp_ep_params_t ep_params = {
+        .field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS
+    };
+    ucp_mem_map_params_t map = {
+        .field_mask = UCP_MEM_MAP_PARAM_FIELD_ADDRESS |
+                      UCP_MEM_MAP_PARAM_FIELD_LENGTH,
+        .length     = UNIT
+    };
+    ucp_address_t *address;
+    size_t length;
+    blob_t peer;
+
+    forbid_duplicates();
+    allocate(value);
+    ck_ok(ucp_init(&params, NULL, &context));
+    ck_ok(ucp_worker_create(context, &worker_params, &worker));
+    ck_ok(ucp_worker_get_address(worker, &address, &length));
+    send_blob(address, length, 0);
+    ucp_worker_release_address(worker, address);
+    receive_blob(&peer);
+    ep_params.address = (const ucp_address_t *)peer.bytes;
+    ck_ok(ucp_ep_create(worker, &ep_params, &ep));
+    map.address = (void *)(uintptr_t)memory;
+    ck_ok(ucp_mem_map(context, &map, &memh));
+}
+
+static void finish(ucs_status_ptr_t request)
+{
+    if (request == NULL) {
+        return;
+    }
+    ck_assert(UCS_PTR_IS_PTR(request));
+    while (ucp_request_check_status(request) == UCS_INPROGRESS) {
+        ucp_worker_progress(worker);
+    }
+    ck_ok(ucp_request_check_status(request));
+    ucp_request_free(request);
+}
+
+static void close_side(void)
+{
+    const ucp_request_param_t param = {.op_attr_mask = 0};
+
+    finish(ucp_ep_close_nbx(ep, &param));
+    ck_ok(ucp_mem_unmap(context, memh));
+    ucp_worker_destroy(worker);
+    ucp_cleanup(context);
+    unmap_virtual(memory);
+    ck_assert_uint_eq(emulated_mistakes(), 0);
+}
+
+/* Returns when both sides have called it, and progresses until then. */
+static void agree(void)
+{
+    blob_t blob;
+
+    send_blob("", 0, 0);
+    receive_blob(&blob);
+}
+
+/* ------------------------------------------------------------- the test -- */
+
+/* Owns the memory that is put to, and sends a message. */
+static void be_owner(void)
+{
+    const ucp_request_param_t param = {.op_attr_mask = 0};
+    void *key;
+    size_t length;
+
+    open_side(1);
+    finish(ucp_tag_send_nbx(ep, (void *)(uintptr_t)memory, UNIT, TAG, &param));
+    ck_ok(ucp_rkey_pack(context, memh, &key, &length));
+    send_blob(key, length, memory);
+    ucp_rkey_buffer_release(key);
+    agree();
+    verify(9);
+    close_side();
+}
+
+/* Starts the owner, before the driver is used. */
+static pid_t fork_owner(void)
+{
+    int links[2];
+    pid_t pid;
+
+    ck_assert_int_eq(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, links), 0);
+    pid     = fork();
+    link_fd = links[pid == 0];
+    close(links[pid != 0]);
+    if (pid == 0) {
+        be_owner();
+        exit(EXIT_SUCCESS);
+    }
+    return pid;
+}
+
+START_TEST(virtual_memory_is_copied_directly_without_pidfd_getfd)
+{
+    const ucp_request_param_t param = {.op_attr_mask = 0};
+    pid_t owner                     = fork_owner();
+    int status                      = -1;
+    void *buffer;
+    ucp_rkey_h rkey;
+    blob_t key;
+
+    open_side(2);
+    buffer = (void *)(uintptr_t)memory;
+    finish(ucp_tag_recv_nbx(worker, buffer, UNIT, TAG, UINT64_MAX, &param));
+    verify(1);
+    ck_assert_uint_eq(emulated_calls("cuMemImportFromShareableHandle"), 1);
+
+    receive_blob(&key);
+    ck_ok(ucp_ep_rkey_unpack(ep, key.bytes, &rkey));
+    memset(emulated_view(buffer, UNIT), 9, UNIT);
+    finish(ucp_put_nbx(ep, buffer, UNIT, key.address, rkey, &param));
+    finish(ucp_ep_flush_nbx(ep, &param));
+    ck_assert_uint_eq(emulated_calls("cuMemImportFromShareableHandle"), 1);
+    ucp_rkey_destroy(rkey);
+    agree();
+    close_side();
+    close(link_fd);
+    ck_assert_int_eq(waitpid(owner, &status, 0), owner);
+    ck_assert_int_eq(status, 0);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("cuda virtual memory");
+    TCase *tcase = tcase_create("cuda virtual memory");
+
+    tcase_set_timeout(tcase, 300);
+    tcase_add_test(tcase,
+                   virtual_memory_is_copied_directly_without_pidfd_getfd);
+    suite_add_tcase(suite, tcase);
+    return suite_run(suite);
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Virtual memory (cuMemCreate) of device 0 that can be exported by a
+ * descriptor. */
+#ifndef TEST_CUDA_VIRTUAL_H
+#define TEST_CUDA_VIRTUAL_H
+
+#include <check.h>
+
+#include "../emulated/cuda/face.h"
+
+enum { UNIT = 2 * 1024 * 1024 };   /* Bytes of one allocation */
+
+#define ck_cuda(_call) ck_assert_int_eq((_call), CUDA_SUCCESS)
+
+/* At an address that has memory already, or anywhere. */
+static inline CUdeviceptr map_virtual(CUdeviceptr address)
+{
+    const CUmemAllocationProp prop = {
+        .type = CU_MEM_ALLOCATION_TYPE_PINNED,
+        .requestedHandleTypes = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR,
+        .location = {CU_MEM_LOCATION_TYPE_DEVICE, 0}
+    };
+    const CUmemAccessDesc access = {prop.location,
+                                    CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
+    CUmemGenericAllocationHandle handle;
+
+    if (address == 0) {
+        ck_cuda(cuMemAddressReserve(&address, UNIT, 0, 0, 0));
+    } else {
+        ck_cuda(cuMemUnmap(address, UNIT));
+    }
+    ck_cuda(cuMemCreate(&handle, UNIT, &prop, 0));
+    ck_cuda(cuMemMap(address, UNIT, 0, handle, 0));
+    ck_cuda(cuMemSetAccess(address, UNIT, &access, 1));
+    ck_cuda(cuMemRelease(handle));
+    return address;
+}
+
+static inline void unmap_virtual(CUdeviceptr address)
+{
+    ck_cuda(cuMemUnmap(address, UNIT));
+    ck_cuda(cuMemAddressFree(address, UNIT));
+}
+
+#endif
