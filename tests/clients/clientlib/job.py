@@ -48,6 +48,9 @@ def environment(options, library, row, counters=None):
             env["UCX_PLUGIN_PATH"] = options.plugins
         if row.program == "device":
             env["LD_LIBRARY_PATH"] += ":" + options.device
+            if row.transports.startswith("ze"):
+                env.update(CLIENT_DEVICE="ze",
+                           ZE_ENABLE_ALT_DRIVERS=options.ze_driver)
         if counters:
             env["UCX_STATS_DEST"] = f"file:{counters}/counters-%p.json"
     return env

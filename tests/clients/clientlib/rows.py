@@ -20,7 +20,8 @@ FABRICS = ["tcp;ofi_rxm", "shm", "udp;ofi_rxd", "sockets"]
 FABRIC_PROGRAMS = ["sizes", "matching", "datatypes", "collectives", "rma",
                    "ordered", "threads"]
 # With memory of a device that is emulated, if the plugin is in the build folder
-DEVICE_SETS = ["cuda,posix,cma", "cuda,tcp", "cuda_copy,tcp"]
+DEVICE_SETS = ["cuda,posix,cma", "cuda,tcp", "cuda_copy,tcp", "ze,posix,cma",
+               "ze_copy,tcp"]
 
 
 @dataclass
@@ -96,6 +97,12 @@ def fabric_shapes(long_form):
         yield mpi, program, 2, "ugni over " + provider
 
 
+def has_device(options, transports):
+    """Is there an emulated driver for these transports?"""
+    return options.device and (not transports.startswith("ze") or
+                               os.path.exists(options.ze_driver))
+
+
 def mpi_rows(options, built):
     shapes = list(mpi_shapes(options.long))
     if options.fabric:
@@ -103,7 +110,7 @@ def mpi_rows(options, built):
     for mpi, program, ranks, transports in shapes:
         command = None
         if (mpi, program) in built and (program != "device" or
-                                        options.device):
+                                        has_device(options, transports)):
             words   = mpi_command(mpi, ranks, built[mpi, program], options.long)
             command = lambda library, words=words, program=program: (
                 words if library == "core" or program != "device" else None)

@@ -2,8 +2,8 @@
 /*
  * Messages from and to memory of a device, contiguous, of 0 bytes to 4 MiB, with
  * every byte verified: the processor cannot access the memory, so that the
- * library must detect it. The driver is found at run time, and may be that of
- * tests/emulated.
+ * library must detect it. The driver is CUDA's, or with CLIENT_DEVICE=ze that of
+ * Level Zero. It is found at run time, and may be one of tests/emulated.
  */
 #include "client.h"
 
@@ -11,11 +11,50 @@
 #include <stdlib.h>
 #include <string.h>
 
+#if __has_include(<level_zero/ze_api.h>)
+#  include <level_zero/ze_api.h>
+#  define HAVE_ZE 1
+#else
+#  define HAVE_ZE 0
+#endif
+
 enum { LARGEST = 4 << 20, GUARD = 64, SIZE = LARGEST + GUARD, BLOCK = 16 };
+
+/* What is used of a driver. */
+typedef struct {
+    void  (*start)(void);
+    void  (*finish)(void);
+    void *(*alloc)(size_t size);
+    void  (*free)(void *address);
+    void  (*to_device)(void *to, const void *from, size_t size);
+    void  (*to_host)(void *to, const void *from, size_t size);
+} driver_t;
+
+/* A buffer of either kind, and host memory for its content. */
+typedef struct {
+    int   is_device;
+    void  *address;
+    char  *content;
+} buffer_t;
+
+static driver_t driver;
+
+/* Finds a function of a library. */
+static void *find(const char *library, const char *name)
+{
+    void *handle = dlopen(library, RTLD_NOW);
+    void *call;
+
+    CHECK(handle != NULL);
+    call = dlsym(handle, name);
+    CHECK(call != NULL);
+    return call;
+}
+
+/* ------------------------------------------------------------------ CUDA -- */
 
 typedef unsigned long long device_ptr_t;
 
-/* The functions of the driver that are used. */
 static struct {
     int (*init)(unsigned);
     int (*retain)(void **context, int device);
@@ -25,62 +64,172 @@ static struct {
     int (*free)(device_ptr_t address);
     int (*to_device)(device_ptr_t to, const void *from, size_t size);
     int (*to_host)(void *to, device_ptr_t from, size_t size);
-} driver;
+} cuda;
 
 static const struct {
     const char *name;
     void       *slot;
-} symbols[] = {
-    {"cuInit", &driver.init},
-    {"cuDevicePrimaryCtxRetain", &driver.retain},
-    {"cuDevicePrimaryCtxRelease_v2", &driver.release},
-    {"cuCtxSetCurrent", &driver.set_current},
-    {"cuMemAlloc_v2", &driver.alloc},
-    {"cuMemFree_v2", &driver.free},
-    {"cuMemcpyHtoD_v2", &driver.to_device},
-    {"cuMemcpyDtoH_v2", &driver.to_host}
+} cuda_symbols[] = {
+    {"cuInit", &cuda.init},
+    {"cuDevicePrimaryCtxRetain", &cuda.retain},
+    {"cuDevicePrimaryCtxRelease_v2", &cuda.release},
+    {"cuCtxSetCurrent", &cuda.set_current},
+    {"cuMemAlloc_v2", &cuda.alloc},
+    {"cuMemFree_v2", &cuda.free},
+    {"cuMemcpyHtoD_v2", &cuda.to_device},
+    {"cuMemcpyDtoH_v2", &cuda.to_host}
 };
 
-/* A buffer of either kind, and host memory for its content. */
-typedef struct {
-    int   is_device;
-    void  *address;
-    char  *content;
-} buffer_t;
-
-static void load_driver(void)
+static void cuda_start(void)
 {
-    void *library = dlopen("libcuda.so.1", RTLD_NOW);
+    void *context;
     size_t i;
 
-    CHECK(library != NULL);
-    for (i = 0; i < sizeof(symbols) / sizeof(symbols[0]); ++i) {
-        void *call = dlsym(library, symbols[i].name);
+    for (i = 0; i < sizeof(cuda_symbols) / sizeof(cuda_symbols[0]); ++i) {
+        void *call = find("libcuda.so.1", cuda_symbols[i].name);
 
-        CHECK(call != NULL);
-        memcpy(symbols[i].slot, &call, sizeof(call));
+        memcpy(cuda_symbols[i].slot, &call, sizeof(call));
     }
+    CHECK_EQ(cuda.init(0), 0);
+    CHECK_EQ(cuda.retain(&context, 0), 0);
+    CHECK_EQ(cuda.set_current(context), 0);
 }
+
+static void cuda_finish(void)
+{
+    CHECK_EQ(cuda.set_current(NULL), 0);
+    CHECK_EQ(cuda.release(0), 0);
+}
+
+static void *cuda_alloc(size_t size)
+{
+    device_ptr_t address = 0;
+
+    CHECK_EQ(cuda.alloc(&address, size), 0);
+    return (void *)(uintptr_t)address;
+}
+
+static void cuda_free(void *address)
+{
+    CHECK_EQ(cuda.free((uintptr_t)address), 0);
+}
+
+static void cuda_to_device(void *to, const void *from, size_t size)
+{
+    CHECK_EQ(cuda.to_device((uintptr_t)to, from, size), 0);
+}
+
+static void cuda_to_host(void *to, const void *from, size_t size)
+{
+    CHECK_EQ(cuda.to_host(to, (uintptr_t)from, size), 0);
+}
+
+/* ------------------------------------------------------------ Level Zero -- */
+
+#if HAVE_ZE
+
+/* Calls a function of the loader, which must succeed. */
+#define ZE(_name, ...) \
+    CHECK_EQ((int)((__typeof__(&_name))find("libze_loader.so.1", #_name))( \
+                     __VA_ARGS__), 0)
+
+static ze_context_handle_t ze_context;
+static ze_device_handle_t ze_device;
+static ze_command_list_handle_t ze_list;   /* Its commands wait */
+static void *ze_staging;                   /* Memory that devices can access */
+
+static void ze_start(void)
+{
+    const ze_context_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_CONTEXT_DESC};
+    const ze_command_queue_desc_t queue = {
+        .stype = ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC,
+        .mode  = ZE_COMMAND_QUEUE_MODE_SYNCHRONOUS
+    };
+    const ze_host_mem_alloc_desc_t host = {
+        .stype = ZE_STRUCTURE_TYPE_HOST_MEM_ALLOC_DESC
+    };
+    ze_driver_handle_t handle;
+    uint32_t count = 1;
+
+    ZE(zeInit, 0);
+    ZE(zeDriverGet, &count, &handle);
+    count = 1;
+    ZE(zeDeviceGet, handle, &count, &ze_device);
+    ZE(zeContextCreate, handle, &desc, &ze_context);
+    ZE(zeCommandListCreateImmediate, ze_context, ze_device, &queue, &ze_list);
+    ZE(zeMemAllocHost, ze_context, &host, SIZE, 0, &ze_staging);
+}
+
+static void ze_finish(void)
+{
+    ZE(zeMemFree, ze_context, ze_staging);
+    ZE(zeCommandListDestroy, ze_list);
+    ZE(zeContextDestroy, ze_context);
+}
+
+static void *ze_alloc(size_t size)
+{
+    const ze_device_mem_alloc_desc_t desc = {
+        .stype = ZE_STRUCTURE_TYPE_DEVICE_MEM_ALLOC_DESC
+    };
+    void *address;
+
+    ZE(zeMemAllocDevice, ze_context, &desc, size, 0, ze_device, &address);
+    return address;
+}
+
+static void ze_free(void *address)
+{
+    ZE(zeMemFree, ze_context, address);
+}
+
+static void ze_to_device(void *to, const void *from, size_t size)
+{
+    memcpy(ze_staging, from, size);
+    ZE(zeCommandListAppendMemoryCopy, ze_list, to, ze_staging, size, NULL, 0,
+       NULL);
+}
+
+static void ze_to_host(void *to, const void *from, size_t size)
+{
+    ZE(zeCommandListAppendMemoryCopy, ze_list, ze_staging, from, size, NULL, 0,
+       NULL);
+    memcpy(to, ze_staging, size);
+}
+
+#endif
+
+static void choose_driver(void)
+{
+    const char *name = getenv("CLIENT_DEVICE");
+
+    driver = (driver_t){cuda_start, cuda_finish,    cuda_alloc,
+                        cuda_free,  cuda_to_device, cuda_to_host};
+#if HAVE_ZE
+    if ((name != NULL) && (strcmp(name, "ze") == 0)) {
+        driver = (driver_t){ze_start, ze_finish,    ze_alloc,
+                            ze_free,  ze_to_device, ze_to_host};
+    }
+#else
+    CHECK(name == NULL);
+#endif
+}
+
+/* --------------------------------------------------------------- buffers -- */
 
 static buffer_t make(int is_device)
 {
-    buffer_t buffer      = {.is_device = is_device};
-    device_ptr_t address = 0;
-
-    buffer.content = client_alloc(SIZE);
-    if (is_device) {
-        CHECK_EQ(driver.alloc(&address, SIZE), 0);
-        memcpy(&buffer.address, &address, sizeof(buffer.address));
-    } else {
-        buffer.address = client_alloc(SIZE);
-    }
-    return buffer;
+    return (buffer_t){
+        .is_device = is_device,
+        .content   = client_alloc(SIZE),
+        .address   = is_device ? driver.alloc(SIZE) : client_alloc(SIZE)
+    };
 }
 
 static void drop(buffer_t *buffer)
 {
     if (buffer->is_device) {
-        CHECK_EQ(driver.free((uintptr_t)buffer->address), 0);
+        driver.free(buffer->address);
     } else {
         free(buffer->address);
     }
@@ -91,8 +240,7 @@ static void drop(buffer_t *buffer)
 static void write_buffer(const buffer_t *buffer, size_t size)
 {
     if (buffer->is_device) {
-        CHECK_EQ(driver.to_device((uintptr_t)buffer->address, buffer->content,
-                                  size), 0);
+        driver.to_device(buffer->address, buffer->content, size);
     } else {
         memcpy(buffer->address, buffer->content, size);
     }
@@ -101,8 +249,7 @@ static void write_buffer(const buffer_t *buffer, size_t size)
 static void read_buffer(const buffer_t *buffer, size_t size)
 {
     if (buffer->is_device) {
-        CHECK_EQ(driver.to_host(buffer->content, (uintptr_t)buffer->address,
-                                size), 0);
+        driver.to_host(buffer->content, buffer->address, size);
     } else {
         memcpy(buffer->content, buffer->address, size);
     }
@@ -162,13 +309,10 @@ int main(int argc, char **argv)
 {
     int from, to, number;
     buffer_t out[2], in[2];
-    void *context;
     size_t size;
 
-    load_driver();
-    CHECK_EQ(driver.init(0), 0);
-    CHECK_EQ(driver.retain(&context, 0), 0);
-    CHECK_EQ(driver.set_current(context), 0);
+    choose_driver();
+    driver.start();
     client_start(&argc, &argv, MPI_THREAD_SINGLE);
     for (from = 0; from < 2; ++from) {
         out[from] = make(from);
@@ -194,7 +338,6 @@ int main(int argc, char **argv)
         drop(&in[from]);
     }
     from = client_end("messages of device memory");
-    CHECK_EQ(driver.set_current(NULL), 0);
-    CHECK_EQ(driver.release(0), 0);
+    driver.finish();
     return from;
 }
