@@ -114,7 +114,8 @@ static int has_copies(const emu_stream_t *stream)
 {
     const emu_op_t *op = stream->head;
 
-    while ((op != NULL) && (op->kind != EMU_OP_COPY)) {
+    while ((op != NULL) && (op->kind != EMU_OP_COPY) &&
+           (op->kind != EMU_OP_WRITE)) {
         op = op->next;
     }
     return op != NULL;
@@ -188,6 +189,16 @@ static int find_place(const void *address, size_t length, emu_place_t *place)
     return 1;
 }
 
+/* A word, which the host may poll: it is written at once, behind what precedes
+ * it. */
+static int is_word(const face_command_t *command)
+{
+    return (command->kind == COMMAND_FILL) &&
+           (command->pattern_length == command->length) &&
+           ((command->length == 4) || (command->length == 8)) &&
+           ((uintptr_t)command->to % command->length == 0);
+}
+
 static ze_result_t start_copy(face_engine_t *engine, unsigned stream,
                               const face_command_t *command)
 {
@@ -212,6 +223,11 @@ static ze_result_t start_copy(face_engine_t *engine, unsigned stream,
         return ZE_RESULT_ERROR_INVALID_ARGUMENT;
     }
     op->length = command->length;
+    if (is_word(command)) {
+        op->kind = EMU_OP_WRITE;
+        op->size = (unsigned)command->length;
+        memcpy(&op->value, command->pattern, command->length);
+    }
     emu_op_start(engine->streams[stream], op);
     return ZE_RESULT_SUCCESS;
 }
