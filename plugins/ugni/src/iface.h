@@ -121,6 +121,7 @@ typedef struct ugni_source {
     uint16_t           number;  /* Of the next message to deliver */
     uint8_t            epoch;
     uint8_t            is_lost; /* Drops the rest of the epoch */
+    uint8_t            is_told; /* It knows that a message is lost */
     ugni_recv_t        *early;  /* Messages that wait for earlier ones, sorted
                                  * by number */
     double             since;   /* Time since which they wait for `number` */
@@ -402,9 +403,10 @@ void ugni_recv_deliver(ugni_iface_t *iface, ugni_recv_t *recv);
 void ugni_recv_drop(ugni_iface_t *iface, ugni_recv_t *recv);
 
 /* lost.c: a message of `source` never arrived. Fails the endpoints to it and
- * tells it, which needs an endpoint to it, or a check among `early`. */
-void ugni_lost_report(ugni_iface_t *iface, uint64_t source,
-                      const ugni_recv_t *early);
+ * tells it, which needs an endpoint to it, or a check among `early`. Returns
+ * whether it has told it. */
+int ugni_lost_report(ugni_iface_t *iface, uint64_t source,
+                     const ugni_recv_t *early);
 /* Fails the endpoints to `source`, where a message never arrived. */
 void ugni_lost_told(ugni_iface_t *iface, uint64_t source);
 

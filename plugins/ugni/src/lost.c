@@ -11,26 +11,31 @@
 
 /* The endpoints of the user fail, so the notice has one of its own. It is freed
  * when the notice is sent. */
-static void tell(ugni_iface_t *iface, const void *address, size_t length)
+static int tell(ugni_iface_t *iface, const void *address, size_t length)
 {
+    ucs_status_t status;
     ugni_peer_t *peer;
     ugni_ep_t *ep;
 
     if (ugni_ep_connect(iface, address, length, &ep) != UCS_OK) {
-        return;
+        return 0;
     }
     peer = ep->peer;
     ugni_ep_destroy(&ep->super);
     ugni_port_lost(iface->port, peer->fi_addr, UCS_ERR_CONNECTION_RESET);
-    if (ugni_ep_connect(iface, address, length, &ep) == UCS_OK) {
-        (void)ugni_ep_am_notify(ep, UGNI_ID_LOST);
-        ugni_ep_destroy(&ep->super);
+    if (ugni_ep_connect(iface, address, length, &ep) != UCS_OK) {
+        return 0;
     }
+    status = ugni_ep_am_notify(ep, UGNI_ID_LOST);
+    ugni_ep_destroy(&ep->super);
+    return status == UCS_OK;
 }
 
-static int tell_by_ep(ugni_iface_t *iface, uint64_t source)
+/* The address of a peer that an endpoint is connected to. Returns whether there
+ * is one. */
+static int find_address(const ugni_iface_t *iface, uint64_t source,
+                        char *address)
 {
-    char address[sizeof(ugni_wire_addr_t) + UGNI_MAX_NAME];
     const ugni_link_t *link;
     const ugni_ep_t *ep;
 
@@ -40,26 +45,27 @@ static int tell_by_ep(ugni_iface_t *iface, uint64_t source)
             (ugni_source_of(&ep->addr) == source)) {
             ugni_addr_pack(&ep->addr, address);
             memcpy(address + sizeof(ep->addr), ep->peer->name, UGNI_MAX_NAME);
-            tell(iface, address, sizeof(address));
             return 1;
         }
     }
     return 0;
 }
 
-void ugni_lost_report(ugni_iface_t *iface, uint64_t source,
-                      const ugni_recv_t *early)
+int ugni_lost_report(ugni_iface_t *iface, uint64_t source,
+                     const ugni_recv_t *early)
 {
-    if (tell_by_ep(iface, source)) {
-        return;
+    char address[sizeof(ugni_wire_addr_t) + UGNI_MAX_NAME];
+
+    if (find_address(iface, source, address)) {
+        return tell(iface, address, sizeof(address));
     }
     for (; early != NULL; early = early->next) {
         if (ugni_recv_head(iface, early)->id == UGNI_ID_CHECK) {
-            tell(iface, ugni_recv_head(iface, early) + 1,
-                 early->length - sizeof(ugni_wire_head_t));
-            return;
+            return tell(iface, ugni_recv_head(iface, early) + 1,
+                        early->length - sizeof(ugni_wire_head_t));
         }
     }
+    return 0;
 }
 
 void ugni_lost_told(ugni_iface_t *iface, uint64_t source)

@@ -69,6 +69,7 @@ static void start_epoch(ugni_iface_t *iface, ugni_source_t *source,
     source->number  = 0;
     source->epoch   = epoch;
     source->is_lost = 0;
+    source->is_told = 0;
     drop_early(iface, source);
 }
 
@@ -113,9 +114,9 @@ void ugni_order_take(ugni_iface_t *iface, ugni_recv_t *recv)
     }
     ahead = (uint16_t)(number_of(iface, recv) - source->number);
     if ((ahead >= WINDOW) || source->is_lost) {
-        if (source->is_lost) {
-            recv->next = NULL;
-            ugni_lost_report(iface, source->id, recv);
+        if (source->is_lost && !source->is_told) {
+            recv->next      = NULL;
+            source->is_told = ugni_lost_report(iface, source->id, recv);
         }
         ugni_recv_drop(iface, recv);
         return;
@@ -141,7 +142,7 @@ static void give_up(ugni_iface_t *iface, ugni_source_t *source)
     ucx_diag("ugni: message %u of a peer was lost with its connection",
              source->number);
     source->is_lost = 1;
-    ugni_lost_report(iface, source->id, source->early);
+    source->is_told = ugni_lost_report(iface, source->id, source->early);
     drop_early(iface, source);
 }
 
