@@ -11,11 +11,13 @@
 udp_order_t __real_udp_source_accept(udp_iface_t *iface,
                                      const struct sockaddr_in *peer,
                                      const udp_header_t *header,
-                                     uint32_t *expected_p);
+                                     const char *data, unsigned length,
+                                     udp_source_t **source_p);
 udp_order_t __wrap_udp_source_accept(udp_iface_t *iface,
                                      const struct sockaddr_in *peer,
                                      const udp_header_t *header,
-                                     uint32_t *expected_p);
+                                     const char *data, unsigned length,
+                                     udp_source_t **source_p);
 ucs_status_t __real_udp_stream_flush(udp_stream_t *stream,
                                      uct_completion_t *comp);
 ucs_status_t __wrap_udp_stream_flush(udp_stream_t *stream,
@@ -33,14 +35,15 @@ static int breaks(const char *defect)
 udp_order_t __wrap_udp_source_accept(udp_iface_t *iface,
                                      const struct sockaddr_in *peer,
                                      const udp_header_t *header,
-                                     uint32_t *expected_p)
+                                     const char *data, unsigned length,
+                                     udp_source_t **source_p)
 {
     udp_order_t order;
 
     if ((header->kind == UDP_KIND_PROBE) && breaks("ignores-probes")) {
         return UDP_ORDER_UNKNOWN;
     }
-    order = __real_udp_source_accept(iface, peer, header, expected_p);
+    order = __real_udp_source_accept(iface, peer, header, data, length, source_p);
     return ((order == UDP_ORDER_REPEATED) && breaks("delivers-twice")) ?
                UDP_ORDER_NEXT : order;
 }

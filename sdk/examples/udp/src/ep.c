@@ -77,7 +77,7 @@ static ucs_status_t pending_add(uct_ep_h ep, uct_pending_req_t *req,
     (void)flags;
     if (stream->status != UCS_OK) {
         return stream->status;
-    } else if (udp_stream_outstanding(stream) < UDP_WINDOW) {
+    } else if (ucx_window_is_open(&stream->window)) {
         return UCS_ERR_BUSY;
     }
     ucx_pending_push(&stream->pending, req);
@@ -101,7 +101,8 @@ static ucs_status_t check(uct_ep_h ep, unsigned flags, uct_completion_t *comp)
 
     (void)flags;
     (void)comp;
-    if ((stream->status == UCS_OK) && (udp_stream_outstanding(stream) == 0)) {
+    if ((stream->status == UCS_OK) &&
+        ucx_window_is_idle(&stream->window)) {
         udp_stream_probe(stream);
     }
     return stream->status;

@@ -156,7 +156,12 @@ static ucs_status_t iface_open(uct_md_h md, const ucx_iface_open_args_t *args,
     }
     ucx_iface_init(&iface->super, args);
     iface->host      = udp_host(md->component);
-    iface->timeout   = config->timeout;
+    iface->window    = (ucx_window_params_t){.max_window = UDP_WINDOW,
+                                             .max_kept   = UDP_WINDOW,
+                                             .min_rto    = UDP_FIRST_RTO,
+                                             .max_rto    = UDP_MAX_RTO,
+                                             .backoff    = 2,
+                                             .timeout    = config->timeout};
     iface->keepalive = ucx_iface_keepalive(args, config->keepalive, INFINITY);
     iface->dev.scope = udp_scope(iface->host);
     snprintf(iface->dev_name, sizeof(iface->dev_name), "%s", args->dev_name);

@@ -62,7 +62,7 @@ int udp_iface_is_idle(const udp_iface_t *iface)
     const udp_stream_t *stream;
 
     for (stream = iface->streams; stream != NULL; stream = stream->next) {
-        if (udp_stream_outstanding(stream) > 0) {
+        if (!ucx_window_is_idle(&stream->window)) {
             return 0;
         }
     }
@@ -80,22 +80,34 @@ static void complete_flushes(udp_iface_t *iface)
     }
 }
 
+/* Calls the requests that wait until the window is open. */
+static unsigned call_pending(udp_stream_t *stream)
+{
+    return ((stream->status == UCS_OK) &&
+            !ucx_pending_is_empty(&stream->pending) &&
+            ucx_window_is_open(&stream->window)) ?
+               ucx_pending_dispatch(&stream->pending) : 0;
+}
+
 /* Streams without an endpoint end when they have nothing left to send. */
-static void check_streams(udp_iface_t *iface)
+static unsigned check_streams(udp_iface_t *iface)
 {
     double now          = iface->host->time();
     udp_stream_t **link = &iface->streams;
+    unsigned count      = 0;
     udp_stream_t *stream;
 
     while ((stream = *link) != NULL) {
         udp_stream_check_time(stream, now);
-        if ((stream->ep == NULL) && (udp_stream_outstanding(stream) == 0)) {
+        count += call_pending(stream);
+        if ((stream->ep == NULL) && ucx_window_is_idle(&stream->window)) {
             *link = stream->next;
             udp_stream_free(stream);
         } else {
             link = &stream->next;
         }
     }
+    return count;
 }
 
 /* The user may destroy the endpoint inside the call; its stream remains. */
@@ -125,7 +137,7 @@ unsigned udp_iface_progress(uct_iface_h super)
 
     for (i = 0; (i < DATAGRAMS_A_ROUND) && udp_receive(iface, &count); ++i) {
     }
-    check_streams(iface);
+    count += check_streams(iface);
     complete_flushes(iface);
     count += call_completions(iface);
     if (i < DATAGRAMS_A_ROUND) { /* what a peer has sent comes first */

@@ -3,20 +3,42 @@
 #include "udp.h"
 
 #include <endian.h>
+#include <stdlib.h>
 #include <ucx/am.h>
 
-static void acknowledge(udp_iface_t *iface, const struct sockaddr_in *peer,
-                        uint64_t stream, uint32_t number)
+static void acknowledge(udp_iface_t *iface, udp_source_t *source)
 {
-    const udp_header_t header = {.magic  = htole32(UDP_MAGIC),
-                                 .kind   = UDP_KIND_ACK,
-                                 .number = htole32(number),
-                                 .stream = htole64(stream)};
+    ucx_window_t *window      = &source->window;
+    const udp_header_t header = {.magic    = htole32(UDP_MAGIC),
+                                 .kind     = UDP_KIND_ACK,
+                                 .number   = htole32(window->rx_psn),
+                                 .stream   = htole64(source->stream),
+                                 .received = htole64(ucx_window_sack(window))};
 
+    ucx_window_acked(window);
     if (sendto(iface->socket, &header, sizeof(header),
-               MSG_DONTWAIT | MSG_NOSIGNAL, (const struct sockaddr *)peer,
-               sizeof(*peer)) < 0) {
+               MSG_DONTWAIT | MSG_NOSIGNAL,
+               (const struct sockaddr *)&source->peer,
+               sizeof(source->peer)) < 0) {
         return; /* lost: the peer sends again */
+    }
+}
+
+static void deliver(udp_iface_t *iface, uint8_t kind, uint8_t id, char *data,
+                    unsigned length)
+{
+    if (kind == UDP_KIND_MESSAGE) {
+        ucx_iface_deliver_am(&iface->super, id, data, length, 0);
+    }
+}
+
+static void deliver_kept(udp_iface_t *iface, udp_source_t *source)
+{
+    udp_kept_t *kept;
+
+    while ((kept = (udp_kept_t *)ucx_window_next(&source->window)) != NULL) {
+        deliver(iface, kept->kind, kept->id, kept->data, kept->length);
+        free(kept);
     }
 }
 
@@ -24,37 +46,39 @@ static void accept_numbered(udp_iface_t *iface, const struct sockaddr_in *peer,
                             const udp_header_t *header, char *data,
                             unsigned length)
 {
-    uint32_t expected;
+    udp_source_t *source;
     udp_order_t order;
 
     if (header->id >= UCT_AM_ID_MAX) {
         return;
     }
-    order = udp_source_accept(iface, peer, header, &expected);
+    order = udp_source_accept(iface, peer, header, data, length, &source);
     if (order == UDP_ORDER_UNKNOWN) {
         return;
     }
     ucx_counter_add(iface->counters, (order == UDP_ORDER_REPEATED) ?
                                      UDP_COUNT_REPEATED : UDP_COUNT_RECEIVED, 1);
-    /* repeated ones as well: the acknowledgement may have been lost */
-    acknowledge(iface, peer, le64toh(header->stream), expected);
-    if ((order == UDP_ORDER_NEXT) && (header->kind == UDP_KIND_MESSAGE)) {
-        ucx_iface_deliver_am(&iface->super, header->id, data, length, 0);
+    if (order == UDP_ORDER_NEXT) {
+        deliver(iface, header->kind, header->id, data, length);
+        deliver_kept(iface, source);
     }
+    /* repeated ones as well: the acknowledgement may have been lost */
+    acknowledge(iface, source);
 }
 
-static unsigned accept_ack(udp_iface_t *iface, const struct sockaddr_in *peer,
-                           const udp_header_t *header)
+static void accept_ack(udp_iface_t *iface, const struct sockaddr_in *peer,
+                       const udp_header_t *header)
 {
     udp_stream_t *stream;
 
     for (stream = iface->streams; stream != NULL; stream = stream->next) {
         if ((stream->id == le64toh(header->stream)) &&
             udp_is_same_peer(&stream->peer, peer)) {
-            return udp_stream_acked(stream, le32toh(header->number));
+            udp_stream_acked(stream, le32toh(header->number),
+                             le64toh(header->received));
+            return;
         }
     }
-    return 0;
 }
 
 /* 0: nothing has arrived. */
@@ -78,7 +102,8 @@ int udp_receive(udp_iface_t *iface, unsigned *count_p)
         return 1; /* not of this transport */
     }
     if (header.kind == UDP_KIND_ACK) {
-        *count_p += accept_ack(iface, &peer, &header);
+        accept_ack(iface, &peer, &header);
+        ++*count_p;
     } else if (header.kind <= UDP_KIND_PROBE) {
         accept_numbered(iface, &peer, &header, data,
                         (unsigned)((size_t)length - sizeof(header)));

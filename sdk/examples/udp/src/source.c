@@ -7,6 +7,7 @@
 
 #include <endian.h>
 #include <stdlib.h>
+#include <string.h>
 
 int udp_is_same_peer(const struct sockaddr_in *a, const struct sockaddr_in *b)
 {
@@ -32,32 +33,64 @@ static udp_source_t *find_source(udp_iface_t *iface,
     if (source != NULL) {
         source->peer   = *peer;
         source->stream = stream;
+        ucx_window_init(&source->window, &iface->window, 0);
         source->next   = iface->sources;
         iface->sources = source;
     }
     return source;
 }
 
+static udp_kept_t *copy(const udp_header_t *header, const char *data,
+                        unsigned length)
+{
+    udp_kept_t *kept = malloc(sizeof(*kept) + length);
+
+    if (kept != NULL) {
+        kept->kind   = header->kind;
+        kept->id     = header->id;
+        kept->length = length;
+        memcpy(kept->data, data, length);
+    }
+    return kept;
+}
+
 udp_order_t udp_source_accept(udp_iface_t *iface,
                               const struct sockaddr_in *peer,
-                              const udp_header_t *header, uint32_t *expected_p)
+                              const udp_header_t *header, const char *data,
+                              unsigned length, udp_source_t **source_p)
 {
     uint32_t number      = le32toh(header->number);
     udp_source_t *source = find_source(iface, peer, le64toh(header->stream),
                                        number);
-    int32_t ahead;
+    udp_kept_t *kept     = NULL;
+    ucx_window_result_t result;
 
     if (source == NULL) {
         return UDP_ORDER_UNKNOWN;
     }
-    ahead = (int32_t)(number - source->expected);
-    if (ahead == 0) {
-        ++source->expected;
+    *source_p = source;
+    if (ucx_psn_before(source->window.rx_psn, number)) {
+        kept = copy(header, data, length);
     }
-    *expected_p = source->expected;
-    return (ahead == 0) ? UDP_ORDER_NEXT :
-           (ahead < 0)  ? UDP_ORDER_REPEATED :
-                          UDP_ORDER_EARLY;
+    result = ucx_window_arrived(&source->window,
+                                (kept == NULL) ? NULL : &kept->rx, number,
+                                iface->host->time());
+    if (result != UCX_WINDOW_RX_KEPT) {
+        free(kept);
+    }
+    return (result == UCX_WINDOW_RX_IN_ORDER) ? UDP_ORDER_NEXT :
+           (result == UCX_WINDOW_RX_KEPT)     ? UDP_ORDER_KEPT :
+                                                UDP_ORDER_REPEATED;
+}
+
+static void free_source(udp_source_t *source)
+{
+    ucx_window_rx_t *rx;
+
+    while ((rx = ucx_window_drop_kept(&source->window)) != NULL) {
+        free(rx);
+    }
+    free(source);
 }
 
 void udp_sources_free(udp_iface_t *iface)
@@ -66,6 +99,6 @@ void udp_sources_free(udp_iface_t *iface)
 
     while ((source = iface->sources) != NULL) {
         iface->sources = source->next;
-        free(source);
+        free_source(source);
     }
 }

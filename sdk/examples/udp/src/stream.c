@@ -6,7 +6,6 @@
 #include "udp.h"
 
 #include <endian.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
@@ -28,16 +27,20 @@ udp_stream_t *udp_stream_create(udp_iface_t *iface, udp_ep_t *ep,
     stream->iface  = iface;
     stream->ep     = ep;
     stream->peer   = *peer;
-    stream->heard  = iface->host->time();
+    ucx_window_init(&stream->window, &iface->window, 0);
+    ucx_window_connected(&stream->window, 0, iface->host->time());
     stream->next   = iface->streams;
     iface->streams = stream;
     return stream;
 }
 
-static void drop_window(udp_stream_t *stream)
+static void free_packets(ucx_window_tx_t *tx)
 {
-    for (; stream->acked != stream->next_number; ++stream->acked) {
-        free(stream->window[stream->acked % UDP_WINDOW]);
+    ucx_window_tx_t *next;
+
+    for (; tx != NULL; tx = next) {
+        next = tx->next;
+        free(tx);
     }
 }
 
@@ -49,7 +52,7 @@ void udp_stream_free(udp_stream_t *stream)
         stream->flushes = done->next;
         free(done);
     }
-    drop_window(stream);
+    free_packets(ucx_window_abandon(&stream->window));
     free(stream);
 }
 
@@ -73,7 +76,7 @@ udp_packet_t *udp_stream_reserve(udp_stream_t *stream, ucs_status_t *status_p)
     if (stream->status != UCS_OK) {
         return NULL;
     }
-    if (udp_stream_outstanding(stream) < UDP_WINDOW) {
+    if (ucx_window_is_open(&stream->window)) {
         packet = malloc(sizeof(*packet));
     }
     *status_p = (packet == NULL) ? UCS_ERR_NO_RESOURCE : UCS_OK;
@@ -83,20 +86,14 @@ udp_packet_t *udp_stream_reserve(udp_stream_t *stream, ucs_status_t *status_p)
 void udp_stream_send(udp_stream_t *stream, udp_packet_t *packet, uint8_t kind,
                      uint8_t id, size_t length)
 {
-    double now = stream->iface->host->time();
-
     packet->length = length;
     packet->header = (udp_header_t){.magic  = htole32(UDP_MAGIC),
                                     .kind   = kind,
                                     .id     = id,
-                                    .number = htole32(stream->next_number),
+                                    .number = htole32(stream->window.tx_psn),
                                     .stream = htole64(stream->id)};
-    if (udp_stream_outstanding(stream) == 0) {
-        stream->heard = now;
-        stream->rto   = UDP_FIRST_RTO;
-    }
-    stream->sent = now;
-    stream->window[stream->next_number++ % UDP_WINDOW] = packet;
+    ucx_window_sent(&stream->window, &packet->tx,
+                    stream->iface->host->time());
     ucx_counter_add(stream->iface->counters, UDP_COUNT_SENT, 1);
     transmit(stream, packet);
 }
@@ -111,38 +108,27 @@ void udp_stream_probe(udp_stream_t *stream)
     }
 }
 
-unsigned udp_stream_acked(udp_stream_t *stream, uint32_t number)
+/* The numbers come from a peer; the window ignores impossible ones. */
+void udp_stream_acked(udp_stream_t *stream, uint32_t number, uint64_t received)
 {
-    uint32_t count = number - stream->acked;
+    const double now = stream->iface->host->time();
     udp_done_t *done;
 
-    /* the number comes from a peer */
-    if ((count == 0) || (count > udp_stream_outstanding(stream))) {
-        return 0;
-    }
-    for (; stream->acked != number; ++stream->acked) {
-        free(stream->window[stream->acked % UDP_WINDOW]);
-    }
-    stream->rto   = UDP_FIRST_RTO;
-    stream->heard = stream->iface->host->time();
-    stream->sent  = stream->heard;
+    free_packets(ucx_window_take_ack(&stream->window, number, received, now));
     while (((done = stream->flushes) != NULL) &&
-           ((int32_t)(stream->acked - done->number) >= 0)) {
+           !ucx_psn_before(stream->window.acked, done->number)) {
         stream->flushes = done->next;
         udp_iface_complete(stream->iface, done, UCS_OK);
     }
-    return 1 + ucx_pending_dispatch(&stream->pending);
+    udp_stream_retransmit(stream, now);
 }
 
-/* The receiver accepts datagrams in order only: all are sent again. */
 void udp_stream_retransmit(udp_stream_t *stream, double now)
 {
-    uint32_t number;
+    ucx_window_tx_t *tx;
 
-    stream->sent = now;
-    stream->rto  = fmin(stream->rto * 2, UDP_MAX_RTO);
-    for (number = stream->acked; number != stream->next_number; ++number) {
-        transmit(stream, stream->window[number % UDP_WINDOW]);
+    while ((tx = ucx_window_resend(&stream->window, now)) != NULL) {
+        transmit(stream, (const udp_packet_t *)tx);
         ucx_counter_add(stream->iface->counters, UDP_COUNT_RETRANSMITTED, 1);
     }
 }
@@ -151,12 +137,12 @@ ucs_status_t udp_stream_flush(udp_stream_t *stream, uct_completion_t *comp)
 {
     if (stream->status != UCS_OK) {
         return stream->status;
-    } else if (udp_stream_outstanding(stream) == 0) {
+    } else if (ucx_window_is_idle(&stream->window)) {
         return UCS_OK;
     } else if (comp == NULL) {
         return UCS_INPROGRESS;
     }
-    return (udp_done_create(&stream->flushes, comp, stream->next_number) ==
+    return (udp_done_create(&stream->flushes, comp, stream->window.tx_psn) ==
             NULL) ? UCS_ERR_NO_MEMORY : UCS_INPROGRESS;
 }
 
@@ -168,7 +154,7 @@ void udp_stream_cancel(udp_stream_t *stream, ucs_status_t status)
         stream->flushes = done->next;
         udp_iface_complete(stream->iface, done, status);
     }
-    drop_window(stream);
+    free_packets(ucx_window_abandon(&stream->window));
 }
 
 void udp_stream_fail(udp_stream_t *stream, ucs_status_t status)

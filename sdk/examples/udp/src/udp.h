@@ -6,6 +6,7 @@
 #include <netinet/in.h>
 #include <ucx/instance.h>
 #include <ucx/pending.h>
+#include <ucx/window.h>
 
 #define UDP_NAME        "udp"
 #define UDP_MAX_MESSAGE 1400 /* a datagram fits into an Ethernet frame */
@@ -65,15 +66,26 @@ typedef struct udp_header {
     uint32_t number;   /* ACK: of the next datagram that is expected */
     uint32_t reserved2;
     uint64_t stream;   /* of the sender's endpoint; ACK: echoed */
+    uint64_t received; /* ACK: datagrams after the first missing one, as bits */
 } udp_header_t;
 
 #define UDP_MAGIC 0x5058434eu
 
 typedef struct udp_packet {
-    size_t       length; /* of the data */
-    udp_header_t header; /* the data follows */
-    char         data[UDP_MAX_MESSAGE];
+    ucx_window_tx_t tx;     /* First */
+    size_t          length; /* of the data */
+    udp_header_t    header; /* the data follows */
+    char            data[UDP_MAX_MESSAGE];
 } udp_packet_t;
+
+/* A message that was received before an earlier one. */
+typedef struct udp_kept {
+    ucx_window_rx_t rx; /* First */
+    uint8_t         kind;
+    uint8_t         id;
+    unsigned        length;
+    char            data[];
+} udp_kept_t;
 
 /* A flush that waits for the acknowledgement of what was sent before it, or a
  * completion that progress has to call. */
@@ -104,13 +116,7 @@ typedef struct udp_stream {
     udp_ep_t            *ep;      /* NULL: destroyed */
     struct sockaddr_in  peer;
     uint64_t            id;
-    uint32_t            next_number;
-    uint32_t            acked;    /* all before are acknowledged */
-    udp_packet_t        *window[UDP_WINDOW];
-    double              rto;
-    double              sent;     /* s, last transmission */
-    double              heard;    /* s, last acknowledgement, or first
-                                   * unacknowledged transmission */
+    ucx_window_t        window;   /* of udp_packet_t */
     ucs_status_t        status;
     int                 is_told;  /* the failure was reported */
     udp_done_t          *flushes; /* oldest first */
@@ -122,7 +128,7 @@ typedef struct udp_source {
     struct udp_source  *next;
     struct sockaddr_in peer;
     uint64_t           stream;
-    uint32_t           expected;
+    ucx_window_t       window; /* of udp_kept_t */
 } udp_source_t;
 
 struct udp_iface {
@@ -137,7 +143,7 @@ struct udp_iface {
     int              netlink;  /* news of the kernel about addresses */
     ucx_async_id_t   watch;
     int              is_lost;  /* the device has lost its address */
-    double           timeout;
+    ucx_window_params_t window; /* of all streams and sources */
     double           keepalive; /* INFINITY: none */
     udp_stream_t     *streams;
     udp_source_t     *sources;
@@ -156,18 +162,16 @@ struct udp_ep {
 udp_stream_t *udp_stream_create(udp_iface_t *iface, udp_ep_t *ep,
                                 const struct sockaddr_in *peer);
 void udp_stream_free(udp_stream_t *stream);
-static inline uint32_t udp_stream_outstanding(const udp_stream_t *stream)
-{
-    return stream->next_number - stream->acked;
-}
 /* A packet to fill and send; NULL: *status_p tells why. */
 udp_packet_t *udp_stream_reserve(udp_stream_t *stream, ucs_status_t *status_p);
 void udp_stream_send(udp_stream_t *stream, udp_packet_t *packet, uint8_t kind,
                      uint8_t id, size_t length);
 /* Sends a datagram that only has to be acknowledged. */
 void udp_stream_probe(udp_stream_t *stream);
-unsigned udp_stream_acked(udp_stream_t *stream, uint32_t number);
+void udp_stream_acked(udp_stream_t *stream, uint32_t number,
+                      uint64_t received);
 ucs_status_t udp_stream_flush(udp_stream_t *stream, uct_completion_t *comp);
+/* Sends again what counts as lost. */
 void udp_stream_retransmit(udp_stream_t *stream, double now);
 /* The next progress reports the failure. */
 void udp_stream_fail(udp_stream_t *stream, ucs_status_t status);
@@ -181,15 +185,16 @@ void udp_stream_check_time(udp_stream_t *stream, double now);
 /* source.c */
 typedef enum udp_order {
     UDP_ORDER_UNKNOWN,  /* of no known stream: to be ignored */
-    UDP_ORDER_NEXT,     /* to be delivered */
-    UDP_ORDER_REPEATED, /* was delivered before */
-    UDP_ORDER_EARLY     /* one before it is missing */
+    UDP_ORDER_NEXT,     /* to be delivered, and then those that were kept */
+    UDP_ORDER_REPEATED, /* was received before */
+    UDP_ORDER_KEPT      /* one before it is missing: it is copied */
 } udp_order_t;
-/* Compares the number of a datagram with those before it. *expected_p: the number
- * to acknowledge. */
+/* Compares the number of a datagram with those before it. *source_p is set, unless it
+ * is unknown. */
 udp_order_t udp_source_accept(udp_iface_t *iface,
                               const struct sockaddr_in *peer,
-                              const udp_header_t *header, uint32_t *expected_p);
+                              const udp_header_t *header, const char *data,
+                              unsigned length, udp_source_t **source_p);
 void udp_sources_free(udp_iface_t *iface);
 int udp_is_same_peer(const struct sockaddr_in *a, const struct sockaddr_in *b);
 

@@ -1,0 +1,554 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Reliable, ordered delivery over a network that loses, repeats and reorders
+ * packets: the state of one connection. It uses no device, no clock, no lock and
+ * no allocation: the caller sends and receives the packets, and passes the time in
+ * seconds. Optional.
+ *
+ * A packet to send is a ucx_window_tx_t in a buffer of the caller, which keeps the
+ * buffer until the packet is acknowledged. A packet received out of order is a
+ * ucx_window_rx_t in a receive buffer, which the window keeps until the gap before
+ * it is filled.
+ *
+ * A packet is lost if three later packets are acknowledged before it, or if its
+ * acknowledgement does not arrive before the timeout. The timeout follows the
+ * round-trip time as in RFC 6298; the window follows losses as in TCP (RFC
+ * 5681): it doubles until the first loss, then it is halved, and grows by one
+ * packet per round trip. A timeout that was only too early has no effect on the
+ * window (the idea of Eifel, RFC 4015): on a loaded processor the peer is often
+ * stopped for longer than the timeout.
+ */
+#ifndef UCX_WINDOW_H
+#define UCX_WINDOW_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <ucx/abi.h>
+
+UCX_BEGIN_DECLS
+
+enum {
+    /** Packets after a gap that an acknowledgement covers */
+    UCX_WINDOW_SACK_BITS = 64,
+    UCX_WINDOW_REORDER   = 3, /**< Later packets acknowledged: a packet is lost */
+    UCX_WINDOW_INITIAL   = 32,
+    UCX_WINDOW_MIN       = 8 /**< Allows a few control packets at any time */
+};
+
+typedef struct ucx_window_tx {
+    struct ucx_window_tx *next;
+    double sent; /**< Time of the last transmission */
+    uint32_t psn;
+    uint8_t state;   /**< UCX_WINDOW_TX_* */
+    uint8_t resends; /**< Saturates */
+} ucx_window_tx_t;
+
+enum {
+    UCX_WINDOW_TX_SACKED = 1 << 0, /**< Acknowledged selectively */
+    UCX_WINDOW_TX_LOST   = 1 << 1  /**< To be retransmitted */
+};
+
+typedef struct ucx_window_rx {
+    struct ucx_window_rx *next;
+    uint32_t psn;
+} ucx_window_rx_t;
+
+/** Parameters of all connections of an interface. */
+typedef struct ucx_window_params {
+    unsigned max_window; /**< Unacknowledged packets */
+    unsigned max_kept; /**< Packets out of order; at most UCX_WINDOW_SACK_BITS */
+    /** Limits of the retransmission timeout */
+    double min_rto;
+    double max_rto;
+    double backoff; /**< Factor of the timeout for each failed attempt */
+    double timeout; /**< Time without progress: the connection fails */
+    /** Longest delay of an acknowledgement that a packet may carry */
+    double ack_delay;
+} ucx_window_params_t;
+
+typedef struct ucx_window {
+    const ucx_window_params_t *params;
+    /** Sending: packets from `acked` to `tx_psn` - 1 are in the list */
+    ucx_window_tx_t *tx_head, *tx_tail;
+    uint32_t tx_psn; /**< Of the next packet */
+    uint32_t acked;  /**< All before it are acknowledged */
+    /** The window is already reduced for losses before it */
+    uint32_t recover;
+    unsigned window;    /**< Packets that may be in flight */
+    unsigned threshold; /**< Above it the window grows slowly */
+    unsigned grown;     /**< Packets acknowledged since it grew by one */
+    unsigned in_flight; /**< Sent, neither acknowledged nor lost */
+    unsigned num_lost;  /**< Packets with UCX_WINDOW_TX_LOST */
+    unsigned since_ask; /**< Sent since the last acknowledgement request */
+    unsigned timeouts;  /**< Consecutive */
+    /** Before the last timeout, until it is known whether packets were lost;
+     * undo_window is 0 at other times */
+    unsigned undo_window, undo_threshold;
+    int is_held; /**< The peer is alive but receives nothing now */
+    double srtt, rttvar, rto;
+    double deadline; /**< For the acknowledgement of the oldest packet */
+    /** Time of the last acknowledgement or of the first packet in the window */
+    double progressed;
+    /** Receiving */
+    ucx_window_rx_t *rx_head; /**< Received out of order, sorted by psn */
+    uint32_t rx_psn;          /**< The next expected packet */
+    unsigned num_kept;
+    unsigned owed; /**< Packets to acknowledge */
+    int ack_now;   /**< Do not delay the acknowledgement */
+    double owed_since;
+    /** Counters */
+    uint64_t num_resends, num_duplicates;
+} ucx_window_t;
+
+typedef enum {
+    UCX_WINDOW_RX_IN_ORDER, /**< Deliver it, then the packets from ucx_window_next() */
+    UCX_WINDOW_RX_KEPT,   /**< The window owns the buffer now */
+    UCX_WINDOW_RX_DROPPED /**< A duplicate, or the packet cannot be kept */
+} ucx_window_result_t;
+
+/** `a` comes before `b`; sequence numbers wrap. */
+static inline int ucx_psn_before(uint32_t a, uint32_t b)
+{
+    return (int32_t)(a - b) < 0;
+}
+
+static inline void ucx_window_init(ucx_window_t *window,
+                                   const ucx_window_params_t *params,
+                                   uint32_t tx_psn)
+{
+    memset(window, 0, sizeof(*window));
+    window->params    = params;
+    window->tx_psn    = tx_psn;
+    window->acked     = tx_psn;
+    window->recover   = tx_psn;
+    window->window    = (params->max_window < UCX_WINDOW_INITIAL) ?
+                            params->max_window :
+                            UCX_WINDOW_INITIAL;
+    window->threshold = params->max_window;
+    window->rto       = params->min_rto;
+}
+
+/* --- Sending ----------------------------------------------------------------- */
+
+/** Returns whether a new packet may be sent. Lost packets are sent first. */
+static inline int ucx_window_is_open(const ucx_window_t *window)
+{
+    return (window->in_flight < window->window) && (window->num_lost == 0) &&
+           (window->tx_psn - window->acked < window->params->max_window);
+}
+
+static inline int ucx_window_is_idle(const ucx_window_t *window)
+{
+    return window->tx_head == NULL;
+}
+
+/** Returns whether the next packet must request an acknowledgement. Four
+ * requests per window prevent that the sender waits with a full window. */
+static inline int ucx_window_asks(ucx_window_t *window)
+{
+    if (++window->since_ask < window->window / 4) {
+        return 0;
+    }
+    window->since_ask = 0;
+    return 1;
+}
+
+/** The packet was posted to the device with window->tx_psn in its header. */
+static inline void ucx_window_sent(ucx_window_t *window, ucx_window_tx_t *tx,
+                                   double now)
+{
+    tx->next    = NULL;
+    tx->psn     = window->tx_psn++;
+    tx->state   = 0;
+    tx->resends = 0;
+    tx->sent    = now;
+    if (window->tx_head == NULL) {
+        window->tx_head    = tx;
+        window->progressed = now;
+        window->deadline   = now + window->rto;
+    } else {
+        window->tx_tail->next = tx;
+    }
+    window->tx_tail = tx;
+    ++window->in_flight;
+}
+
+/** Returns whether the peer has acknowledged nothing for the whole timeout. */
+static inline int ucx_window_has_expired(const ucx_window_t *window, double now)
+{
+    return (window->tx_head != NULL) &&
+           (now - window->progressed >= window->params->timeout);
+}
+
+static inline double ucx_window_rto_of_(const ucx_window_t *window)
+{
+    double rto = window->srtt + (4 * window->rttvar);
+
+    rto = (rto < window->params->min_rto) ? window->params->min_rto : rto;
+    for (unsigned i = 0;
+         (i < window->timeouts) && (rto < window->params->max_rto); ++i) {
+        rto *= window->params->backoff;
+    }
+    return (rto > window->params->max_rto) ? window->params->max_rto : rto;
+}
+
+/** Updates the timeout's estimates with one measured round trip. */
+static inline void ucx_window_take_sample_(ucx_window_t *window, double rtt)
+{
+    double error;
+
+    if (window->srtt == 0) {
+        window->srtt   = rtt;
+        window->rttvar = rtt / 2;
+        return;
+    }
+    error = rtt - window->srtt;
+    window->srtt += error / 8;
+    error = (error < 0) ? -error : error;
+    window->rttvar += (error - window->rttvar) / 4;
+}
+
+static inline void ucx_window_grow_(ucx_window_t *window)
+{
+    if (window->window >= window->params->max_window) {
+        return;
+    }
+    if ((window->window < window->threshold) ||
+        (++window->grown >= window->window)) {
+        ++window->window;
+        window->grown = 0;
+    }
+}
+
+/** Shrinks the window once for all packets that were in flight at the first
+ * loss. */
+static inline void ucx_window_shrink_(ucx_window_t *window,
+                                      const ucx_window_tx_t *lost, unsigned to)
+{
+    if (ucx_psn_before(lost->psn, window->recover)) {
+        return;
+    }
+    window->recover   = window->tx_psn;
+    window->threshold = window->window / 2;
+    if (window->threshold < UCX_WINDOW_MIN) {
+        window->threshold = UCX_WINDOW_MIN;
+    }
+    window->window      = (to == 0) ? window->threshold : to;
+    window->grown       = 0;
+    window->undo_window = 0;
+}
+
+static inline void ucx_window_set_lost_(ucx_window_t *window,
+                                        ucx_window_tx_t *tx)
+{
+    tx->state |= UCX_WINDOW_TX_LOST;
+    --window->in_flight;
+    ++window->num_lost;
+}
+
+/** The packet has its number, but waits for the connection. It is sent by
+ * ucx_window_resend(). */
+static inline void ucx_window_keep(ucx_window_t *window, ucx_window_tx_t *tx,
+                                   double now)
+{
+    ucx_window_sent(window, tx, now);
+    ucx_window_set_lost_(window, tx);
+}
+
+/** The connection exists: time counts from now. */
+static inline void ucx_window_connected(ucx_window_t *window, uint32_t rx_psn,
+                                        double now)
+{
+    window->rx_psn     = rx_psn;
+    window->progressed = now;
+    window->deadline   = now + window->rto;
+}
+
+/** A packet has arrived that counts as lost and was not sent again: nothing was
+ * lost at the timeout, and the remaining packets are still in flight. */
+static inline void ucx_window_undo_time_out_(ucx_window_t *window)
+{
+    ucx_window_tx_t *tx;
+
+    window->window      = window->undo_window;
+    window->threshold   = window->undo_threshold;
+    window->undo_window = 0;
+    for (tx = window->tx_head; tx != NULL; tx = tx->next) {
+        if (tx->state & UCX_WINDOW_TX_LOST) {
+            tx->state &= (uint8_t)~UCX_WINDOW_TX_LOST;
+            --window->num_lost;
+            ++window->in_flight;
+        }
+    }
+}
+
+/** The packet has arrived: it is neither in flight nor lost. */
+static inline void ucx_window_set_arrived_(ucx_window_t *window,
+                                           const ucx_window_tx_t *tx)
+{
+    if (tx->state & UCX_WINDOW_TX_LOST) {
+        --window->num_lost;
+    } else if (!(tx->state & UCX_WINDOW_TX_SACKED)) {
+        --window->in_flight;
+    }
+}
+
+/** Marks packets that the peer has received after a gap, and lost packets. */
+static inline void ucx_window_take_sack_(ucx_window_t *window, uint32_t ack,
+                                         uint64_t sack, double now)
+{
+    uint32_t highest = ack + UCX_WINDOW_SACK_BITS -
+                       (uint32_t)__builtin_clzll(sack);
+    double patience = window->srtt + (4 * window->rttvar);
+    ucx_window_tx_t *tx;
+
+    for (tx = window->tx_head;
+         (tx != NULL) && !ucx_psn_before(highest, tx->psn); tx = tx->next) {
+        if (tx->state & UCX_WINDOW_TX_SACKED) {
+            continue;
+        }
+        if ((tx->psn != ack) && (sack >> (tx->psn - ack - 1) & 1)) {
+            ucx_window_set_arrived_(window, tx);
+            tx->state = UCX_WINDOW_TX_SACKED;
+        } else if (!(tx->state & UCX_WINDOW_TX_LOST) &&
+                   (highest - tx->psn >= UCX_WINDOW_REORDER) &&
+                   ((tx->resends == 0) || (now - tx->sent > patience))) {
+            /* Acknowledgements of packets sent before a retransmission do not
+             * show that the retransmission is lost: wait for one round trip. */
+            ucx_window_shrink_(window, tx, 0);
+            ucx_window_set_lost_(window, tx);
+        }
+    }
+}
+
+/** The peer has received all packets before `ack`, and of the later ones those
+ * in `sack` (bit i: ack + 1 + i). The numbers are untrusted: impossible values
+ * are ignored. Returns the acknowledged packets in order, linked by `next`. */
+static inline ucx_window_tx_t *ucx_window_take_ack(ucx_window_t *window,
+                                                   uint32_t ack, uint64_t sack,
+                                                   double now)
+{
+    ucx_window_tx_t *done = NULL, *last = NULL, *tx;
+    int was_early = 0;
+
+    if ((ack - window->acked) > (window->tx_psn - window->acked)) {
+        return NULL; /* older than the last one, or of packets never sent */
+    }
+    while (window->acked != ack) {
+        tx = window->tx_head;
+        was_early |= tx->state & UCX_WINDOW_TX_LOST;
+        ucx_window_set_arrived_(window, tx);
+        ucx_window_grow_(window);
+        if (done == NULL) {
+            done = tx;
+        }
+        last            = tx;
+        window->tx_head = tx->next;
+        ++window->acked;
+    }
+    if (last != NULL) {
+        last->next = NULL;
+        /* A packet sent twice gives no sample: its acknowledgement is
+         * ambiguous. */
+        if (last->resends == 0) {
+            ucx_window_take_sample_(window, now - last->sent);
+        }
+        window->timeouts   = 0;
+        window->progressed = now;
+        window->rto        = ucx_window_rto_of_(window);
+        window->deadline   = now + window->rto;
+        if (window->undo_window > 0) {
+            if (was_early) {
+                ucx_window_undo_time_out_(window);
+            } else if (!ucx_psn_before(ack, window->recover)) {
+                window->undo_window = 0;
+            }
+        }
+    }
+    if (sack != 0) {
+        ucx_window_take_sack_(window, ack, sack, now);
+    }
+    return done;
+}
+
+/** Returns the next packet to retransmit, which counts as sent now; or NULL. */
+static inline ucx_window_tx_t *ucx_window_resend(ucx_window_t *window,
+                                                 double now)
+{
+    ucx_window_tx_t *tx;
+
+    if ((window->num_lost == 0) || (window->in_flight >= window->window)) {
+        return NULL;
+    }
+    for (tx = window->tx_head; !(tx->state & UCX_WINDOW_TX_LOST);
+         tx = tx->next) {
+    }
+    tx->state &= (uint8_t)~UCX_WINDOW_TX_LOST;
+    tx->resends += (tx->resends < UINT8_MAX);
+    tx->sent = now;
+    --window->num_lost;
+    ++window->in_flight;
+    ++window->num_resends;
+    return tx;
+}
+
+/** The deadline has passed: all packets in flight count as lost. */
+static inline void ucx_window_time_out(ucx_window_t *window, double now)
+{
+    int is_first       = (window->timeouts == 0);
+    unsigned size      = is_first ? window->window : window->undo_window;
+    unsigned threshold = is_first ? window->threshold : window->undo_threshold;
+    ucx_window_tx_t *tx;
+
+    if (window->tx_head != NULL) {
+        window->recover = window->tx_head->psn; /* a timeout always shrinks */
+        ucx_window_shrink_(window, window->tx_head, UCX_WINDOW_MIN);
+        window->undo_window    = size;
+        window->undo_threshold = threshold;
+    }
+    for (tx = window->tx_head; tx != NULL; tx = tx->next) {
+        if (tx->state == 0) {
+            ucx_window_set_lost_(window, tx);
+        }
+    }
+    ++window->timeouts;
+    window->rto      = ucx_window_rto_of_(window);
+    window->deadline = now + window->rto;
+}
+
+/** The peer has acknowledged with `is_busy`: it exists, but drops packets until
+ * it makes progress. The next acknowledgement without it ends that. Returns
+ * whether the deadline has changed. */
+static inline int ucx_window_hold(ucx_window_t *window, int is_busy, double now)
+{
+    if (!is_busy && !window->is_held) {
+        return 0;
+    }
+    window->is_held    = is_busy;
+    window->progressed = now;
+    /* Everything in flight may have been dropped. */
+    window->deadline   = is_busy ? now + window->params->max_rto : now;
+    return 1;
+}
+
+/** Removes all unacknowledged packets: the connection has failed. */
+static inline ucx_window_tx_t *ucx_window_abandon(ucx_window_t *window)
+{
+    ucx_window_tx_t *list = window->tx_head;
+
+    window->tx_head   = NULL;
+    window->acked     = window->tx_psn;
+    window->in_flight = 0;
+    window->num_lost  = 0;
+    return list;
+}
+
+/* --- Receiving --------------------------------------------------------------- */
+
+/** Returns the next kept packet that is in order now, or NULL. */
+static inline ucx_window_rx_t *ucx_window_next(ucx_window_t *window)
+{
+    ucx_window_rx_t *rx = window->rx_head;
+
+    if ((rx == NULL) || (rx->psn != window->rx_psn)) {
+        return NULL;
+    }
+    window->rx_head = rx->next;
+    --window->num_kept;
+    ++window->rx_psn;
+    return rx;
+}
+
+/** Returns whether an acknowledgement without data is due. */
+static inline int ucx_window_ack_is_due(const ucx_window_t *window, double now)
+{
+    return window->ack_now ||
+           ((window->owed > 0) &&
+            (now - window->owed_since >= window->params->ack_delay));
+}
+
+/** A packet with the acknowledgement was sent. */
+static inline void ucx_window_acked(ucx_window_t *window)
+{
+    window->owed    = 0;
+    window->ack_now = 0;
+}
+
+/** Keeps a packet that is out of order, unless it is a duplicate. */
+static inline int ucx_window_keep_(ucx_window_t *window, ucx_window_rx_t *rx,
+                                   uint32_t psn)
+{
+    ucx_window_rx_t **link = &window->rx_head;
+
+    if ((rx == NULL) || (psn - window->rx_psn > UCX_WINDOW_SACK_BITS) ||
+        (window->num_kept >= window->params->max_kept)) {
+        return 0;
+    }
+    while ((*link != NULL) && ucx_psn_before((*link)->psn, psn)) {
+        link = &(*link)->next;
+    }
+    if ((*link != NULL) && ((*link)->psn == psn)) {
+        ++window->num_duplicates;
+        return 0;
+    }
+    rx->psn  = psn;
+    rx->next = *link;
+    *link    = rx;
+    ++window->num_kept;
+    return 1;
+}
+
+/** A packet with the sequence number `psn` was received. An out-of-order packet
+ * is dropped if `rx` is NULL. */
+static inline ucx_window_result_t ucx_window_arrived(ucx_window_t *window,
+                                                     ucx_window_rx_t *rx,
+                                                     uint32_t psn, double now)
+{
+    if (window->owed++ == 0) {
+        window->owed_since = now;
+    }
+    if (psn == window->rx_psn) {
+        ++window->rx_psn;
+        /* If there is a gap, the sender waits for this acknowledgement. */
+        window->ack_now |= (window->rx_head != NULL);
+        return UCX_WINDOW_RX_IN_ORDER;
+    }
+    window->ack_now = 1;
+    if (ucx_psn_before(psn, window->rx_psn)) {
+        ++window->num_duplicates;
+        return UCX_WINDOW_RX_DROPPED;
+    }
+    return ucx_window_keep_(window, rx, psn) ? UCX_WINDOW_RX_KEPT :
+                                               UCX_WINDOW_RX_DROPPED;
+}
+
+/** Removes any kept packet: the connection ends. */
+static inline ucx_window_rx_t *ucx_window_drop_kept(ucx_window_t *window)
+{
+    ucx_window_rx_t *rx = window->rx_head;
+
+    if (rx != NULL) {
+        window->rx_head = rx->next;
+        --window->num_kept;
+    }
+    return rx;
+}
+
+/** The packets received out of order, in the format of ucx_window_take_ack(). The
+ * cumulative acknowledgement is rx_psn. */
+static inline uint64_t ucx_window_sack(const ucx_window_t *window)
+{
+    uint64_t sack = 0;
+
+    for (const ucx_window_rx_t *rx = window->rx_head; rx != NULL;
+         rx                        = rx->next) {
+        sack |= (uint64_t)1 << (rx->psn - window->rx_psn - 1);
+    }
+    return sack;
+}
+
+UCX_END_DECLS
+
+#endif
