@@ -87,14 +87,14 @@ ucs_status_t am_prepare(struct bench *bench)
     bench->am_arrived = 0;
     bench->am_taken   = 0;
     if (bench->fetched == NULL) {
-        bench->fetched = aligned_alloc(4096, BENCH_MAX_SIZE);
+        bench->fetched = aligned_alloc(4096, bench->room);
         if (bench->fetched == NULL) {
             return UCS_ERR_NO_MEMORY;
         }
-        memset(bench->fetched, 0, BENCH_MAX_SIZE);
+        memset(bench->fetched, 0, bench->room);
     }
     /* Other figures received into it. */
-    memset(bench->buffer, 'b', BENCH_MAX_SIZE);
+    memset(bench->buffer, 'b', bench->room);
     return ucp_worker_set_am_recv_handler(bench->worker, &handler);
 }
 

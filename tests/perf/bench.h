@@ -47,7 +47,8 @@ enum bench_memory {
 };
 
 enum {
-    BENCH_MAX_SIZE    = 16 * 1024 * 1024,
+    BENCH_USUAL_SIZE  = 16 * 1024 * 1024, /* the largest, if none is given */
+    BENCH_MAX_SIZE    = 64 * 1024 * 1024,
     BENCH_MAX_WORKERS = 64,
     BENCH_MAX_EPS     = 1000, /* for one bench_close_eps() */
     BENCH_MAX_BLOB    = 64 * 1024, /* an address or a key */
@@ -75,7 +76,8 @@ struct bench {
     ucp_worker_h more_workers[BENCH_MAX_WORKERS]; /* used by the partner */
     uint32_t more_count;
     void *peer_address;
-    char *buffer;        /* of BENCH_MAX_SIZE bytes */
+    size_t room;         /* bytes of the next two */
+    char *buffer;
     char *fetched;       /* destination of announced active messages, or NULL */
     uint64_t am_arrived; /* received active messages, ... */
     uint64_t am_taken;   /* ... and the number that was awaited */

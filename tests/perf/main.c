@@ -32,7 +32,8 @@ static const char HELP[] =
     "                    one that is called so\n"
     "  -w, --sweep KIND  instead, one kind of figure for each size: tag, am, put,\n"
     "                    get, put_alloc, get_alloc, tag_bw\n"
-    "  -s, --sizes LIST  these, in bytes (every power of two up to 16 MiB)\n"
+    "  -s, --sizes LIST  these, in bytes, up to 64 MiB (every power of two up to\n"
+    "                    16 MiB)\n"
     "  -e, --err-mode M  of endpoints: none or peer (none)\n"
     "  -c, --cores A,B   the first two that we may use, if not given\n"
     "  -j, --json        for programs\n"
@@ -290,16 +291,31 @@ static void driver_main(struct bench *bench, const struct options *options)
     free(results);
 }
 
+/* In whole pages, at least BENCH_USUAL_SIZE. */
+static size_t largest_size(const struct figure_list *list)
+{
+    size_t largest = BENCH_USUAL_SIZE;
+    unsigned i;
+
+    for (i = 0; i < list->count; ++i) {
+        if (list->figures[i].size > largest) {
+            largest = list->figures[i].size;
+        }
+    }
+    return (largest + 4095) & ~(size_t)4095;
+}
+
 /* Settings that each process makes for itself. */
 static void settle(struct bench *bench, const struct options *options)
 {
     pin(options->cores[bench->rank % 2]);
-    bench->buffer = aligned_alloc(4096, BENCH_MAX_SIZE);
+    bench->room   = largest_size(&options->list);
+    bench->buffer = aligned_alloc(4096, bench->room);
     if (bench->buffer == NULL) {
         bench_fail("no memory for a buffer", strerror(ENOMEM));
     }
     if (bench->rank < 2) {
-        memset(bench->buffer, 'b', BENCH_MAX_SIZE);
+        memset(bench->buffer, 'b', bench->room);
     }
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* One kind of figure over many sizes, from the command line, for the test of
- * thresholds. tag.c, am.c and rma.c measure. */
+/* One kind of figure over many sizes, from the command line, for `portable`.
+ * tag.c, am.c and rma.c measure. */
 #include "bench.h"
 
 #include <errno.h>
@@ -101,7 +101,7 @@ bool sweep_make(const char *kind_name, const char *sizes,
     if (sizes != NULL) {
         return add_listed(list, kind, sizes);
     }
-    for (size = 1; size <= BENCH_MAX_SIZE; size *= 2) {
+    for (size = 1; size <= BENCH_USUAL_SIZE; size *= 2) {
         if (!add(list, kind, size)) {
             return false;
         }

@@ -14,6 +14,7 @@ import sys
 SKIPPED = 77
 SIZES = "1,100000"
 MIB_16 = 16 << 20
+MIB_64 = 64 << 20
 
 
 def expect(condition, what):
@@ -54,6 +55,12 @@ def all_sizes_are_powers_of_two(bench):
            "16 MiB is not the last of all sizes: %s" % found)
 
 
+def sizes_reach_64_mib(bench):
+    found = result_of(bench, "--json", "--time", "1", "--sweep", "tag",
+                      "--sizes", str(MIB_64))["figures"]
+    expect(found[0]["value"] > 0, "64 MiB are not sent: %s" % found)
+
+
 def names_can_be_whole(bench):
     found = result_of(bench, "--json", "--time", "1", "--only",
                       "get_8$")["figures"]
@@ -66,7 +73,7 @@ def wrong_words_are_refused(bench, startup):
                   ["--sweep", "tag", "--sizes", "1,,2"],
                   ["--sweep", "tag", "--sizes", "-1"],
                   ["--sweep", "tag", "--sizes", "1,"],
-                  ["--sweep", "tag", "--sizes", str(MIB_16 + 1)],
+                  ["--sweep", "tag", "--sizes", str(MIB_64 + 1)],
                   ["--sweep", "tag", "--sizes", ",".join(["1"] * 257)],
                   ["--sizes", "1"], ["--err-mode", "some"], ["--what"]):
         code, _, err = run(bench, *words)
@@ -95,6 +102,7 @@ def main(bench, startup):
     start_up_is_whole(startup)
     names_can_be_whole(bench)
     all_sizes_are_powers_of_two(bench)
+    sizes_reach_64_mib(bench)
     sweeps_move_bytes(bench, ["tag", "am", "put", "get", "put_alloc",
                               "get_alloc", "tag_bw"])
     sweeps_move_bytes(bench, ["tag", "am", "get"], "--err-mode", "peer")
