@@ -12,10 +12,13 @@ from .rounds import Deadline
 
 
 class Variant:
-    def __init__(self, name, env, args=()):
+    """`program`: another one than that of the unit; or None."""
+
+    def __init__(self, name, env, args=(), program=None):
         self.name = name
         self.env = env
         self.args = list(args)
+        self.program = program
 
 
 class Unit:
@@ -62,7 +65,8 @@ def add_round(unit, runs, force):
 
 def take_round(unit, program, number, force):
     add_round(unit, {
-        variant.name: programs.run_bench(program, variant.env, unit.time,
+        variant.name: programs.run_bench(variant.program or program,
+                                         variant.env, unit.time,
                                          unit.args + variant.args)
         for variant in turned(unit.variants, number)}, force)
 

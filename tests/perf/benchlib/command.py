@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the command lines of `compare` and `thresholds` have in common."""
+"""What the command lines of `compare` and `portable` have in common."""
 
 import os
 

@@ -275,7 +275,7 @@ def script_of(found):
     try:
         subtitle = "%(date)s, %(processor)s, %(cores)d cores, Linux " \
             "%(kernel)s" % found[-1]["machine"]
-        if kinds == {"thresholds"}:
+        if kinds == {"portable"}:
             return curves_script(found[-1], subtitle)
         panels = [panel for result in found
                   for panel in (Panel(result, one) for one in result["sets"])

@@ -9,7 +9,7 @@ from .programs import EXIT_MISSED, EXIT_NO_JUDGEMENT, Failure
 from .stats import NO_JUDGEMENT, NOT_OFFERED
 
 FORMAT = 1
-KINDS = ("compare", "baseline", "best", "err-mode", "thresholds")
+KINDS = ("compare", "baseline", "best", "err-mode", "portable")
 
 
 def make(kind, **content):
@@ -40,7 +40,7 @@ def read(name):
     except ValueError as error:
         raise Failure("%s is no JSON: %s" % (name, error)) from None
     if not isinstance(result, dict) or result.get("kind") not in KINDS:
-        raise Failure("%s is no result of `compare --json` or `thresholds "
+        raise Failure("%s is no result of `compare --json` or `portable "
                       "--json`" % name)
     if result.get("format") != FORMAT:
         raise Failure("%s has format %s, this script reads %d; make it anew" %

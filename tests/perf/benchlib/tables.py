@@ -92,20 +92,21 @@ def size_text(size):
     return str(size)
 
 
-def threshold_lines(rows, most):
-    """The worst first, `most` of them."""
-    yield "%-14s %-9s %8s  %-24s %10s  %-27s %10s %7s %4s  %s" % (
-        "UCX_TLS", "operation", "size", "chosen", "us", "better", "us",
+def portable_lines(rows):
+    """The worst first."""
+    yield "%-14s %-9s %8s  %-24s %10s  %-27s %10s %-4s %7s %4s  %s" % (
+        "UCX_TLS", "operation", "size", "default", "", "better", "", "",
         "behind", "kept", "within %.2f" % rows[0]["bound"] if rows else "")
-    for row in rows[:most]:
-        yield ("%-14s %-9s %8s  %-24s %10.3f  %-27s %10.3f %7.3f %4d  %s" % (
+    for row in rows:
+        yield ("%-14s %-9s %8s  %-24s %10.3f  %-27s %10.3f %-4s %7.3f %4d  %s" % (
             row["tls"], row["op"], size_text(row["size"]), row["chosen"][:24],
-            row["value"], row["against"][:27], row["other"], row["behind"],
+            row["value"], row["against"][:27], row["other"], row["unit"],
+            row["behind"],
             row["kept"], "yes" if row["verdict"] == "met" else "no" if
             row["verdict"] == "missed" else "?")).rstrip()
 
 
-def threshold_summary(groups):
+def portable_summary(groups):
     yield "%-14s %-9s %6s %6s %6s %8s  %s" % (
         "UCX_TLS", "operation", "sizes", "within", "not", "one way", "worst")
     for group in groups:

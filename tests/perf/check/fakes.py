@@ -142,7 +142,7 @@ class FakeBuild:
                                    all=200 * factor))
         sweep, sizes = option(command, "--sweep"), option(command, "--sizes")
         figures = [figure("%s_%s" % (sweep, size), "us",
-                          time_of(int(size), env))
+                          time_of(int(size), env) / (2 if theirs else 1))
                    for size in sizes.split(",")] if sweep else \
             list(chosen_figures(theirs, env, command))
         if is_earlier:
@@ -153,7 +153,7 @@ class FakeBuild:
 
 
 def script(name):
-    """`compare` or `thresholds` as a module; they have no ending."""
+    """`compare` or `portable` as a module; they have no ending."""
     path = os.path.join(PERF, name)
     loader = importlib.machinery.SourceFileLoader(name, path)
     module = importlib.util.module_from_spec(

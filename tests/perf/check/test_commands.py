@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`compare` and `thresholds` as wholes, with programs whose figures are known
+"""`compare` and `portable` as wholes, with programs whose figures are known
 beforehand."""
 
 import json
@@ -9,7 +9,7 @@ import unittest.mock
 import xml.etree.ElementTree as ElementTree
 
 import fakes
-from benchlib import machine, programs, rounds
+from benchlib import machine, programs, rounds, sweeps
 
 
 class Commands(unittest.TestCase):
@@ -28,6 +28,7 @@ class Commands(unittest.TestCase):
     def use(self, build):
         """The build's folder, its programs being the ones that are run."""
         self.addCleanup(build.__exit__)
+        self.fake = build
         self.replace(programs, "run_text", build.run_text)
         return build.__enter__()
 
@@ -37,14 +38,14 @@ class Commands(unittest.TestCase):
             try:
                 if script == "compare":
                     return module.main(list(words))
-                return self.thresholds(module, words)
+                return self.portable(module, words)
             except programs.Failure as failure:
                 print(failure)
                 return failure.code
         return fakes.said(run)
 
-    def thresholds(self, module, words):
-        module.sys.argv = ["thresholds"] + list(words)
+    def portable(self, module, words):
+        module.sys.argv = ["portable"] + list(words)
         return module.main()
 
     def compare(self, *words):
@@ -232,12 +233,12 @@ class Choices(Commands):
         self.assertEqual(rows["put_8"]["verdict"], "met")
 
 
-class Thresholds(Commands):
+class Portable(Commands):
     WORDS = ("--tls", "posix", "--ops", "tag", "--largest", "65536",
-             "--rounds", "4")
+             "--rounds", "4", "--alone")
 
     def test_threshold_that_is_too_high_is_found(self):
-        code, said, found = self.result(*self.WORDS, script="thresholds")
+        code, said, found = self.result(*self.WORDS, script="portable")
         self.assertEqual(code, programs.EXIT_MISSED, said)
         rows = {row["size"]: row for row in found["rows"]}
         self.assertEqual(rows[19999]["verdict"], "missed")
@@ -250,17 +251,39 @@ class Thresholds(Commands):
         self.assertEqual(found["rows"][0]["size"], 19999)
         self.assertGreaterEqual(rows[19999]["kept"], 5)  # the second look
         ElementTree.parse(os.path.join(self.build, "tests", "perf",
-                                       "thresholds.svg"))
+                                       "portable.svg"))
 
     def test_settings_that_choose_alike_are_taken_once(self):
-        _, _, found = self.result(*self.WORDS, script="thresholds")
-        rivals = {row["rival"] for row in found["rows"]}
-        self.assertEqual(rivals, {"copied", "rndv am"})
+        program = os.path.join(self.build, "tests", "perf", "ucp_bench")
+        found = sweeps.plan(program, "posix", "tag", "", [], 65536)
+        self.assertEqual([one.name for one in found.settings],
+                         ["default", "copied", "rndv am", "learnt"])
+
+    def test_distributions_ucx_is_a_rival(self):
+        _, _, found = self.result(*self.WORDS[:-1], script="portable")
+        rivals = {row["size"]: row["rival"] for row in found["rows"]}
+        self.assertEqual(rivals[1024], "reference")  # half of our time
+        theirs = [(command, path) for command, path in self.fake.lines
+                  if command[0].endswith("_ref")]
+        self.assertTrue(theirs)
+        self.assertEqual({path for _, path in theirs}, {None})
+
+    def test_only_what_is_behind_is_shown(self):
+        _, said = self.call("portable", "--build", self.build, *self.WORDS)
+        self.assertNotIn("1K", said)
+        self.assertIn("19999", said)
+        _, said = self.call("portable", "--build", self.build, "--all",
+                            *self.WORDS)
+        self.assertIn("1K", said)
+        code, said = self.call("portable", "--build", self.build, "--ops",
+                               "tag", "--tls", "posix", "--largest", "1024",
+                               "--rounds", "4", "--alone")
+        self.assertEqual((code, said), (0, ""))
 
     def test_wrong_words(self):
         for words, part in ((["--ops", "tag,x"], "knows no 'x'"),
                             (["--largest", "0"], "--largest is")):
-            code, said = self.call("thresholds", "--build", self.build, *words)
+            code, said = self.call("portable", "--build", self.build, *words)
             self.assertEqual(code, programs.EXIT_USAGE)
             self.assertIn(part, said)
 

@@ -103,7 +103,7 @@ class Curves(unittest.TestCase):
                 for tls in ("posix", "tcp") for op in ("tag", "put")
                 for size in (1, 64, 4096)]
         script = picture.script_of([results.make(
-            "thresholds", machine=MACHINE, rows=rows, bound=1.15)])
+            "portable", machine=MACHINE, rows=rows, bound=1.15)])
         self.assertIn("TLS=tcp", script)
         self.assertEqual(script.count("with linespoints"), 4)
         self.assertEqual(script.count("\n4096 1.1\n"), 4)
