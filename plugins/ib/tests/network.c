@@ -204,6 +204,13 @@ struct ibv_mr *ibv_reg_mr(struct ibv_pd *domain, void *address, size_t length,
     return calloc(1, sizeof(struct ibv_mr));
 }
 
+/* What the macro of ibv_reg_mr() calls if the flags are no constant. */
+struct ibv_mr *ibv_reg_mr_iova2(struct ibv_pd *domain, void *address,
+                                size_t length, uint64_t iova, unsigned access)
+{
+    return ibv_reg_mr(domain, address, length, (int)access);
+}
+
 int ibv_dereg_mr(struct ibv_mr *mr)
 {
     free(mr);
