@@ -22,7 +22,7 @@ import tempfile
 
 
 # The kit could not measure precisely.
-DISTURBED = 'other programs disturbed all rounds'
+DISTURBED = 'other programs disturbed most rounds'
 
 
 def remove_connect(manifest):
