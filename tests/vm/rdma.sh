@@ -12,8 +12,8 @@ rdma_modules()
     chmod 666 /dev/infiniband/* 2>/dev/null || true
 }
 
-# two_devices [KIND]: rxe1 (10.7.0.1) and rxe2 (10.7.0.2) at the ends of a veth
-# pair; or siw1 and siw2. Software RDMA does not cross network namespaces, so
+# two_devices [KIND]: rxe1 (10.7.0.1, fd07::1) and rxe2 (10.7.0.2, fd07::2) at the
+# ends of a veth pair; or siw1 and siw2. Software RDMA does not cross network namespaces, so
 # that both are in one; policy routing sends what is between them over the pair.
 two_devices()
 {
@@ -25,6 +25,7 @@ two_devices()
     ip link add v1 type veth peer name v2
     for i in 1 2; do
         ip addr add 10.7.0.$i/24 dev v$i
+        ip addr add fd07::$i/64 dev v$i nodad
         ip link set v$i mtu 4200 up
         sysctl -qw net.ipv4.conf.v$i.accept_local=1 \
             net.ipv4.conf.v$i.rp_filter=0
