@@ -288,6 +288,7 @@ static json_t *ask_component(devices_t *devices, uct_component_h component)
     if ((uct_component_inspect(component, reason, sizeof(reason)) != UCS_OK) &&
         (reason[0] != '\0')) {
         json_object_set_new(object, "unusable", json_text(reason));
+        json_object_set_new(object, "memory_domains", json_array());
         return object;
     }
     ask_mds(devices, component, object);
