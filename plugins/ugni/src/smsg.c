@@ -2,6 +2,16 @@
 /* The transport ugni_smsg: active messages. */
 #include "iface.h"
 
+#include <string.h>
+
+/* ofi_rxd of libfabric 1.17 never frees the transmit context of an injected
+ * message: after 256 of them every send returns -FI_EAGAIN. */
+static size_t inject_size(const struct fi_info *info)
+{
+    return (strstr(info->fabric_attr->prov_name, "ofi_rxd") != NULL) ?
+               0 : ugni_min(info->tx_attr->inject_size, UGNI_MAX_INJECT);
+}
+
 static ucs_status_t smsg_open(uct_md_h md, const ucx_iface_open_args_t *args,
                               uct_iface_h *iface_p)
 {
@@ -11,8 +21,7 @@ static ucs_status_t smsg_open(uct_md_h md, const ucx_iface_open_args_t *args,
     if (status != UCS_OK) {
         return status;
     }
-    iface->max_inject = ugni_min(iface->port->info->tx_attr->inject_size,
-                                 UGNI_MAX_INJECT);
+    iface->max_inject = inject_size(iface->port->info);
     status            = ugni_recv_init(iface);
     if (status != UCS_OK) {
         ugni_iface_close(&iface->super);
