@@ -161,9 +161,13 @@ static ze_result_t start(face_engine_t *engine, unsigned stream,
 /* One stream waits for what another one has now. */
 static ze_result_t join(face_engine_t *engine, unsigned waiting, unsigned other)
 {
-    emu_event_t *event = face_event_new();
+    emu_event_t *event;
     ze_result_t result;
 
+    if (!emu_stream_is_busy(engine->streams[other])) {
+        return ZE_RESULT_SUCCESS;
+    }
+    event = face_event_new();
     if (event == NULL) {
         return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
     }
@@ -246,19 +250,42 @@ static ze_result_t start_waits(face_engine_t *engine, unsigned stream,
     return result;
 }
 
+/* Selects the stream of a command. Behind a barrier it is that of the barrier,
+ * which the other one joins when it is used again. */
+static ze_result_t choose_stream(face_engine_t *engine, int is_barrier,
+                                 unsigned *stream_p)
+{
+    ze_result_t result = ZE_RESULT_SUCCESS;
+
+    if (is_barrier) {
+        result = join(engine, engine->stream, !engine->stream);
+        engine->is_ahead = engine->is_first = 1;
+    } else if (engine->is_first) {
+        engine->is_first = 0;
+    } else {
+        if (engine->is_ahead) {
+            result = join(engine, !engine->stream, engine->stream);
+            engine->is_ahead = 0;
+        }
+        engine->stream = !engine->stream;
+    }
+    *stream_p = engine->stream;
+    return result;
+}
+
 ze_result_t face_engine_issue(face_engine_t *engine,
                               const face_command_t *command)
 {
-    const int is_barrier  = (command->kind == COMMAND_BARRIER);
-    const unsigned stream = engine->next++ % ENGINE_STREAMS;
-    const unsigned other  = !stream;
-    ze_result_t result    = (ze_result_t)engine->context->error;
+    const int is_barrier = (command->kind == COMMAND_BARRIER) ||
+                           (command->kind == COMMAND_WAIT);
+    ze_result_t result   = (ze_result_t)engine->context->error;
+    unsigned stream      = 0;
 
     if (result == ZE_RESULT_SUCCESS) {
-        result = start_waits(engine, stream, command);
+        result = choose_stream(engine, is_barrier, &stream);
     }
-    if ((result == ZE_RESULT_SUCCESS) && is_barrier) {
-        result = join(engine, stream, other);
+    if (result == ZE_RESULT_SUCCESS) {
+        result = start_waits(engine, stream, command);
     }
     if ((result == ZE_RESULT_SUCCESS) && ((command->kind == COMMAND_COPY) ||
                                           (command->kind == COMMAND_FILL))) {
@@ -269,10 +296,6 @@ ze_result_t face_engine_issue(face_engine_t *engine,
 
         result = start(engine, stream, EMU_OP_RECORD, event,
                        event->recorded + 1);
-    }
-    if ((result == ZE_RESULT_SUCCESS) &&
-        (is_barrier || (command->kind == COMMAND_WAIT))) {
-        result = join(engine, other, stream);
     }
     return result;
 }

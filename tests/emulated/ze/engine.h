@@ -14,7 +14,9 @@ enum { ENGINE_STREAMS = 2, COMMAND_MAX_WAITS = 4 };
 typedef struct face_engine {
     emu_context_t *context;
     emu_stream_t  *streams[ENGINE_STREAMS];
-    unsigned      next;
+    unsigned      stream;     /**< Of the last command */
+    int           is_first;   /**< No command has followed the last barrier */
+    int           is_ahead;   /**< The other stream is before that barrier */
 } face_engine_t;
 
 typedef enum {
