@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Datagrams: one queue pair for all endpoints of an interface. ud_window.h
+ * Datagrams: one queue pair for all endpoints of an interface. <ucx/window.h>
  * provides the reliability.
  *
  * Each connection has an endpoint from its start. An endpoint that a peer's
@@ -22,13 +22,13 @@
 #include "list.h"
 #include "md.h"
 #include "port.h"
-#include "ud_guard.h"
-#include "ud_window.h"
 #include "ud_wire.h"
 #include "watch.h"
 
 #include <ucx/am.h>
+#include <ucx/guard.h>
 #include <ucx/pending.h>
+#include <ucx/window.h>
 
 typedef struct ud_iface ud_iface_t;
 typedef struct ud_ep    ud_ep_t;
@@ -47,7 +47,7 @@ _Static_assert(sizeof(ud_wire_control_t) <= UD_MIN_INLINE, "fits inline");
 
 /* A packet that is kept until it is acknowledged. */
 typedef struct ud_desc {
-    ud_tx_t          tx;
+    ucx_window_tx_t  tx;
     ud_ep_t          *ep;
     uct_completion_t *comp;     /* Zero-copy */
     uint32_t         sn;        /* Of the last work request that sends it */
@@ -67,10 +67,10 @@ typedef struct ud_desc {
  *          ... owner's word | headroom       ^ recv_data, aligned
  */
 typedef struct ud_recv {
-    ud_rx_t  rx;      /* `next` also links free buffers */
-    uint32_t lkey;
-    uint32_t length;  /* Of the message */
-    uint8_t  kind, id;
+    ucx_window_rx_t rx;        /* `next` also links free buffers */
+    uint32_t        lkey;
+    uint32_t        length;    /* Of the message */
+    uint8_t         kind, id;
 } ud_recv_t;
 
 /* A flush that waits for packets before `psn`. */
@@ -112,7 +112,7 @@ enum {
 
 struct ud_ep {
     uct_ep_t            super;
-    ud_window_t         window;
+    ucx_window_t        window;
     struct ibv_ah       *ah;
     uint32_t            qpn;         /* The peer's */
     uint32_t            remote;      /* The peer's id of the connection */
@@ -185,7 +185,7 @@ struct ud_iface {
     ib_port_t               port;
     ib_watch_t              watch;
     ib_ud_config_t          config;
-    ud_window_params_t      window_params;
+    ucx_window_params_t     window_params;
     struct ibv_qp           *qp;
     struct ibv_cq           *send_cq, *recv_cq;
     struct ibv_comp_channel *channel;
@@ -228,7 +228,7 @@ struct ud_iface {
     /* No deadline in `active` is earlier */
     double                  next_deadline;
     /* The service */
-    ud_guard_t              guard;
+    ucx_guard_t             guard;
     ud_service_t            service;
     unsigned                rounds;        /* Of progress; atomic */
     int                     in_service;    /* Callbacks are not allowed */

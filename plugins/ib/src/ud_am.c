@@ -44,7 +44,7 @@ ucs_status_t ud_ep_am_short(uct_ep_h uct_ep, uint8_t id, uint64_t header,
     ucs_status_t status;
     ud_desc_t *desc;
 
-    UD_EXCLUDE_SERVICE(&iface->guard);
+    UCX_EXCLUDE_SERVICE(&iface->guard);
 
     desc = prepare(iface, ep, &status);
     if (ib_unlikely(desc == NULL)) {
@@ -65,7 +65,7 @@ ucs_status_t ud_ep_am_short_iov(uct_ep_h uct_ep, uint8_t id,
     ud_desc_t *desc;
     char *to;
 
-    UD_EXCLUDE_SERVICE(&iface->guard);
+    UCX_EXCLUDE_SERVICE(&iface->guard);
 
     desc = prepare(iface, ep, &status);
     if (ib_unlikely(desc == NULL)) {
@@ -91,7 +91,7 @@ ssize_t ud_ep_am_bcopy(uct_ep_h uct_ep, uint8_t id, uct_pack_callback_t pack_cb,
     ud_desc_t *desc;
     size_t length;
 
-    UD_EXCLUDE_SERVICE(&iface->guard);
+    UCX_EXCLUDE_SERVICE(&iface->guard);
 
     desc = prepare(iface, ep, &status);
     if (ib_unlikely(desc == NULL)) {
@@ -136,7 +136,7 @@ ud_ep_am_zcopy(uct_ep_h uct_ep, uint8_t id, const void *header,
     ucs_status_t status;
     ud_desc_t *desc;
 
-    UD_EXCLUDE_SERVICE(&iface->guard);
+    UCX_EXCLUDE_SERVICE(&iface->guard);
 
     desc = prepare(iface, ep, &status);
     if (ib_unlikely(desc == NULL)) {
@@ -194,7 +194,7 @@ void ud_desc_done(ud_iface_t *iface, ud_desc_t *desc, ucs_status_t status)
         return;
     }
     desc->status   = (int8_t)status;
-    desc->tx.next  = (ud_tx_t*)iface->leaving;
+    desc->tx.next  = (ucx_window_tx_t*)iface->leaving;
     iface->leaving = desc;
     ++desc->ep->leaving;
 }
@@ -208,7 +208,7 @@ void ud_desc_end_leaving(ud_iface_t *iface, int force)
     while ((desc = list) != NULL) {
         list = (ud_desc_t*)desc->tx.next;
         if (!force && !ud_has_left(iface, desc->sn)) {
-            desc->tx.next  = (ud_tx_t*)iface->leaving;
+            desc->tx.next  = (ucx_window_tx_t*)iface->leaving;
             iface->leaving = desc;
             continue;
         }

@@ -78,7 +78,7 @@ static void send_kept(ud_iface_t *iface, ud_ep_t *ep)
 {
     ud_wire_t *wire;
 
-    for (ud_tx_t *tx = ep->window.tx_head; tx != NULL; tx = tx->next) {
+    for (ucx_window_tx_t *tx = ep->window.tx_head; tx != NULL; tx = tx->next) {
         wire       = (ud_wire_t*)((ud_desc_t*)tx)->data;
         wire->conn = htole32(ep->remote);
         wire->ack  = htole32(ep->window.rx_psn);
@@ -93,9 +93,9 @@ static void connected(ud_iface_t *iface, ud_ep_t *ep,
 {
     ep->remote = le32toh(control->from);
     ep->state |= UD_EP_CONNECTED;
-    ud_window_connected(&ep->window, le32toh(control->head.psn), iface->now);
+    ucx_window_connected(&ep->window, le32toh(control->head.psn), iface->now);
     ib_link_remove(&ep->active); /* no packet is in flight yet */
-    if (!ud_window_is_idle(&ep->window)) {
+    if (!ucx_window_is_idle(&ep->window)) {
         send_kept(iface, ep);
     }
     if (!ucx_pending_is_empty(&ep->pending)) {

@@ -94,7 +94,7 @@ ud_ep_t *ud_ep_new(ud_iface_t *iface, ud_peer_t *peer, uint32_t ordinal)
         return NULL;
     }
     ucx_ep_init(&ep->super, &iface->super);
-    ud_window_init(&ep->window, &iface->window_params, random_psn(iface));
+    ucx_window_init(&ep->window, &iface->window_params, random_psn(iface));
     ucx_pending_init(&ep->pending);
     ib_link_init(&ep->active);
     ib_link_init(&ep->owing);
@@ -162,7 +162,7 @@ ucs_status_t ud_ep_create(uct_iface_h uct_iface, const uct_ep_params_t *params,
     ud_peer_t *peer;
     ud_ep_t *ep;
 
-    UD_EXCLUDE_SERVICE(&iface->guard);
+    UCX_EXCLUDE_SERVICE(&iface->guard);
 
     status = take_address(params, &device, &address);
     if (status != UCS_OK) {
@@ -211,7 +211,7 @@ static int is_over(const ud_ep_t *ep)
     const uint16_t both = UD_EP_FIN_SENT | UD_EP_FIN_TAKEN;
 
     return (ep->state & UD_EP_FAILED) ||
-           (((ep->state & both) == both) && ud_window_is_idle(&ep->window));
+           (((ep->state & both) == both) && ucx_window_is_idle(&ep->window));
 }
 
 void ud_ep_finish(ud_ep_t *ep)
@@ -244,7 +244,7 @@ void ud_ep_destroy(uct_ep_h uct_ep)
 {
     ud_ep_t *ep = (ud_ep_t*)uct_ep;
 
-    UD_EXCLUDE_SERVICE(&ud_iface_of(ep)->guard);
+    UCX_EXCLUDE_SERVICE(&ud_iface_of(ep)->guard);
 
     ib_link_remove(&ep->failed);
     ib_link_remove(&ep->ready);
@@ -260,8 +260,8 @@ void ud_ep_destroy(uct_ep_h uct_ep)
 void ud_ep_fail(ud_ep_t *ep, ucs_status_t status, int tell)
 {
     ud_iface_t *iface = ud_iface_of(ep);
-    ud_tx_t *tx, *next;
-    ud_rx_t *rx;
+    ucx_window_tx_t *tx, *next;
+    ucx_window_rx_t *rx;
 
     if (ep->state & UD_EP_FAILED) {
         return;
@@ -272,11 +272,11 @@ void ud_ep_fail(ud_ep_t *ep, ucs_status_t status, int tell)
     ib_link_remove(&ep->owing);
     ib_link_remove(&ep->resending);
     ++ep->busy;
-    for (tx = ud_window_abandon(&ep->window); tx != NULL; tx = next) {
+    for (tx = ucx_window_abandon(&ep->window); tx != NULL; tx = next) {
         next = tx->next;
         ud_desc_done(iface, (ud_desc_t*)tx, status);
     }
-    while ((rx = ud_window_drop_kept(&ep->window)) != NULL) {
+    while ((rx = ucx_window_drop_kept(&ep->window)) != NULL) {
         ud_recv_put(iface, (ud_recv_t*)rx);
     }
     ud_flush_end(ep, status);
@@ -295,7 +295,8 @@ void ud_ep_gone(ud_ep_t *ep)
     ep->state |= UD_EP_GONE;
     if (iface->in_service) {
         ib_link_queue(&iface->ready, &ep->ready);
-    } else if (((ep->state & used) != used) || !ud_window_is_idle(&ep->window) ||
+    } else if (((ep->state & used) != used) ||
+               !ucx_window_is_idle(&ep->window) ||
         !ucx_pending_is_empty(&ep->pending)) {
         ud_ep_fail(ep, UCS_ERR_CONNECTION_RESET, 1);
     }
@@ -310,7 +311,7 @@ ucs_status_t ud_ep_pending_add(uct_ep_h uct_ep, uct_pending_req_t *req,
     ud_iface_t *iface = ud_iface_of(ep);
     int waits_for_peer;
 
-    UD_EXCLUDE_SERVICE(&iface->guard);
+    UCX_EXCLUDE_SERVICE(&iface->guard);
 
     if (ucx_pending_is_empty(&ep->pending) &&
         (ud_check(iface, ep) != UCS_ERR_NO_RESOURCE) &&
@@ -319,7 +320,7 @@ ucs_status_t ud_ep_pending_add(uct_ep_h uct_ep, uct_pending_req_t *req,
     }
     ucx_pending_push(&ep->pending, req);
     waits_for_peer = !(ep->state & UD_EP_CONNECTED) ||
-                     !ud_window_is_open(&ep->window);
+                     !ucx_window_is_open(&ep->window);
     if (!waits_for_peer) {
         ib_link_queue(&iface->ready, &ep->ready);
     }
@@ -332,7 +333,7 @@ void ud_ep_pending_purge(uct_ep_h uct_ep, uct_pending_purge_callback_t cb,
     ud_ep_t *ep = (ud_ep_t*)uct_ep;
     uct_pending_req_t *req;
 
-    UD_EXCLUDE_SERVICE(&ud_iface_of(ep)->guard);
+    UCX_EXCLUDE_SERVICE(&ud_iface_of(ep)->guard);
 
     while ((req = ucx_pending_pop(&ep->pending)) != NULL) {
         cb(req, arg);

@@ -94,7 +94,7 @@ ucs_status_t ud_event_arm(uct_iface_h uct_iface, unsigned events)
 {
     ud_iface_t *iface = (ud_iface_t*)uct_iface;
 
-    UD_EXCLUDE_SERVICE(&iface->guard);
+    UCX_EXCLUDE_SERVICE(&iface->guard);
 
     iface->skipped = UD_IDLE_ROUNDS; /* the next progress polls */
     if (iface->has_deferred || !ib_link_is_alone(&iface->failed)) {

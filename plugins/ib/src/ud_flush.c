@@ -24,7 +24,7 @@ static void ask(ud_iface_t *iface, ud_ep_t *ep)
     }
     ud_wire_fill(&packet.head, ep, UD_ACK, 0);
     packet.head.kind |= UD_ASK;
-    packet.sack       = htole64(ud_window_sack(&ep->window));
+    packet.sack       = htole64(ucx_window_sack(&ep->window));
     if (ud_post(iface, ep->ah, ep->qpn, &sge, 1, 1, 0)) {
         ep->asked_psn = ep->window.tx_psn;
     }
@@ -64,7 +64,7 @@ void ud_flush_end(ud_ep_t *ep, ucs_status_t status)
     }
     ++ep->busy;
     while (((flush = ep->flushes) != NULL) && (ep->leaving == 0) &&
-           !ud_psn_before(ep->window.acked, flush->psn)) {
+           !ucx_psn_before(ep->window.acked, flush->psn)) {
         ep->flushes = flush->next;
         if (ep->flushes == NULL) {
             ep->flushes_tail = &ep->flushes;
@@ -92,7 +92,7 @@ static ucs_status_t cancel(ud_ep_t *ep, uct_completion_t *comp)
  * have released it. The service leaves callbacks to the user's thread. */
 static int is_done(const ud_ep_t *ep)
 {
-    return ud_window_is_idle(&ep->window) && (ep->leaving == 0);
+    return ucx_window_is_idle(&ep->window) && (ep->leaving == 0);
 }
 
 ucs_status_t ud_ep_flush(uct_ep_h uct_ep, unsigned flags,
@@ -100,7 +100,7 @@ ucs_status_t ud_ep_flush(uct_ep_h uct_ep, unsigned flags,
 {
     ud_ep_t *ep = (ud_ep_t*)uct_ep;
 
-    UD_EXCLUDE_SERVICE(&ud_iface_of(ep)->guard);
+    UCX_EXCLUDE_SERVICE(&ud_iface_of(ep)->guard);
 
     if (flags & UCT_FLUSH_FLAG_CANCEL) {
         return cancel(ep, comp);
@@ -138,7 +138,7 @@ ucs_status_t ud_iface_flush(uct_iface_h uct_iface, unsigned flags,
     unsigned num        = 0;
     ud_ep_t *ep;
 
-    UD_EXCLUDE_SERVICE(&iface->guard);
+    UCX_EXCLUDE_SERVICE(&iface->guard);
 
     if (comp != NULL) {
         all = calloc(1, sizeof(*all));
@@ -183,10 +183,10 @@ ucs_status_t ud_ep_check(uct_ep_h uct_ep, unsigned flags,
     ud_iface_t *iface = ud_iface_of(ep);
     ucs_status_t status;
 
-    UD_EXCLUDE_SERVICE(&iface->guard);
+    UCX_EXCLUDE_SERVICE(&iface->guard);
 
     status = ud_check(iface, ep);
-    if ((status == UCS_OK) && ud_window_is_idle(&ep->window) &&
+    if ((status == UCS_OK) && ucx_window_is_idle(&ep->window) &&
         (ep->state & UD_EP_CONNECTED)) {
         (void)ud_send_empty(iface, ep, UD_NOTHING);
     }
@@ -197,7 +197,7 @@ ucs_status_t ud_ep_check(uct_ep_h uct_ep, unsigned flags,
 
 ucs_status_t ud_ep_invalidate(uct_ep_h uct_ep, unsigned flags)
 {
-    UD_EXCLUDE_SERVICE(&ud_iface_of((ud_ep_t*)uct_ep)->guard);
+    UCX_EXCLUDE_SERVICE(&ud_iface_of((ud_ep_t*)uct_ep)->guard);
 
     ud_ep_fail((ud_ep_t*)uct_ep, UCS_ERR_ENDPOINT_TIMEOUT, 1);
     return UCS_OK;

@@ -92,7 +92,7 @@ static void set_limits(ud_iface_t *iface)
 {
     const struct ibv_device_attr *attr = &iface->md->attr;
     ib_ud_config_t *config             = &iface->config;
-    ud_window_params_t *params         = &iface->window_params;
+    ucx_window_params_t *params        = &iface->window_params;
 
     config->rx_queue_len = (unsigned)ib_min(config->rx_queue_len,
                                             (size_t)attr->max_qp_wr);
@@ -104,7 +104,7 @@ static void set_limits(ud_iface_t *iface)
                                             UD_MAX_IOV);
 
     params->max_window = config->max_window;
-    params->max_kept   = UD_SACK_BITS;
+    params->max_kept   = UCX_WINDOW_SACK_BITS;
     params->timeout    = config->timeout;
     params->min_rto    = (config->timer_tick > 1e-4) ? config->timer_tick :
                                                        1e-4;
@@ -186,7 +186,7 @@ static ud_iface_t *iface_new(ib_md_t *md, const ucx_iface_open_args_t *args)
     iface->event_fd  = -1;
     iface->free_slot = UINT32_MAX;
     iface->deferred_tail = &iface->deferred;
-    ud_guard_init(&iface->guard);
+    ucx_guard_init(&iface->guard);
     ib_link_init(&iface->active);
     ib_link_init(&iface->owing);
     ib_link_init(&iface->resending);

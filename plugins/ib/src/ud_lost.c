@@ -18,7 +18,7 @@ static void fail_all(ud_iface_t *iface, ucs_status_t status)
 
 static void port_lost(ib_watch_t *watch)
 {
-    UD_EXCLUDE_SERVICE(&iface_of(watch)->guard);
+    UCX_EXCLUDE_SERVICE(&iface_of(watch)->guard);
 
     fail_all(iface_of(watch), UCS_ERR_ENDPOINT_TIMEOUT);
 }
@@ -28,7 +28,7 @@ static void device_lost(ib_watch_t *watch)
 {
     ud_iface_t *iface = iface_of(watch);
 
-    UD_EXCLUDE_SERVICE(&iface->guard);
+    UCX_EXCLUDE_SERVICE(&iface->guard);
 
     iface->is_down = 1;
     fail_all(iface, UCS_ERR_NO_DEVICE);
@@ -43,7 +43,7 @@ static void qp_failed(ib_watch_t *watch)
     struct ibv_qp_init_attr init;
     struct ibv_qp_attr attr;
 
-    UD_EXCLUDE_SERVICE(&iface->guard);
+    UCX_EXCLUDE_SERVICE(&iface->guard);
 
     if ((ibv_query_qp(iface->qp, &attr, IBV_QP_STATE, &init) == 0) &&
         ((attr.qp_state == IBV_QPS_ERR) || (attr.qp_state == IBV_QPS_SQE))) {

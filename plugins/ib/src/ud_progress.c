@@ -50,11 +50,11 @@ static int send_ack(ud_iface_t *iface, ud_ep_t *ep)
     if (ib_unlikely(ep->state & UD_EP_HOLDS)) {
         packet.head.kind |= UD_BUSY;
     }
-    packet.sack = htole64(ud_window_sack(&ep->window));
+    packet.sack = htole64(ucx_window_sack(&ep->window));
     if (!ud_post(iface, ep->ah, ep->qpn, &sge, 1, 1, 0)) {
         return 0;
     }
-    ud_window_acked(&ep->window);
+    ucx_window_acked(&ep->window);
     ib_link_remove(&ep->owing);
     return 1;
 }
@@ -68,7 +68,7 @@ void ud_send_acks(ud_iface_t *iface, unsigned enough)
     while (!ib_link_is_alone(&iface->owing)) {
         ep = ib_container_of(iface->owing.next, ud_ep_t, owing);
         if (((ep->window.owed < enough) &&
-             !ud_window_ack_is_due(&ep->window, iface->now)) ||
+             !ucx_window_ack_is_due(&ep->window, iface->now)) ||
             !send_ack(iface, ep)) {
             break;
         }
@@ -90,16 +90,16 @@ void ud_owe_ack(ud_iface_t *iface, ud_ep_t *ep)
 
 void ud_take_ack(ud_iface_t *iface, ud_ep_t *ep, uint32_t ack, uint64_t sack)
 {
-    ud_tx_t *tx, *next;
+    ucx_window_tx_t *tx, *next;
 
     if (ib_likely((ack == ep->window.acked) && (sack == 0))) {
         return;
     }
-    tx = ud_window_take_ack(&ep->window, ack, sack, iface->now);
+    tx = ucx_window_take_ack(&ep->window, ack, sack, iface->now);
     if (ib_unlikely(ep->window.num_lost > 0)) {
         ib_link_queue(&iface->resending, &ep->resending);
     }
-    if (ud_window_is_idle(&ep->window)) {
+    if (ucx_window_is_idle(&ep->window)) {
         ib_link_remove(&ep->active);
     }
     if ((tx != NULL) && !ucx_pending_is_empty(&ep->pending)) {
@@ -152,7 +152,7 @@ static double check_deadline(ud_iface_t *iface, ud_ep_t *ep)
     /* ud_ep_fail() calls the error handler, which the service thread must not
      * do: the next progress fails the endpoint, unless an acknowledgement
      * arrives before. */
-    if (ud_window_has_expired(&ep->window, now) && !iface->in_service) {
+    if (ucx_window_has_expired(&ep->window, now) && !iface->in_service) {
         ud_ep_fail(ep, UCS_ERR_ENDPOINT_TIMEOUT, 1);
         return 0;
     }
@@ -165,7 +165,7 @@ static double check_deadline(ud_iface_t *iface, ud_ep_t *ep)
     }
     if (now >= ep->window.deadline) {
         ep->is_late = 0;
-        ud_window_time_out(&ep->window, now);
+        ucx_window_time_out(&ep->window, now);
         ib_link_queue(&iface->resending, &ep->resending);
         if (ep->window.timeouts >= PROBE_AFTER) {
             (void)ud_send_control(iface, ep, UD_PROBE);
@@ -204,7 +204,7 @@ static void resend(ud_iface_t *iface, ud_ep_t *ep)
     ud_desc_t *desc;
 
     while (ud_has_queue(iface) && !(ep->state & UD_EP_FAILED)) {
-        desc = (ud_desc_t*)ud_window_resend(&ep->window, iface->now);
+        desc = (ud_desc_t*)ucx_window_resend(&ep->window, iface->now);
         if (desc == NULL) {
             break;
         }
@@ -274,7 +274,7 @@ static unsigned dispatch(ud_iface_t *iface)
         count += ucx_pending_dispatch(&ep->pending);
         --ep->busy;
         if (!ucx_pending_is_empty(&ep->pending) &&
-            !(ep->state & UD_EP_FAILED) && ud_window_is_open(&ep->window)) {
+            !(ep->state & UD_EP_FAILED) && ucx_window_is_open(&ep->window)) {
             /* It waits for the send queue or for memory, not for the peer. */
             ib_link_queue(&iface->ready, &ep->ready);
         }
@@ -351,7 +351,7 @@ unsigned ud_iface_progress(uct_iface_h uct_iface)
     }
     iface->skipped = 0;
 
-    UD_EXCLUDE_SERVICE(&iface->guard);
+    UCX_EXCLUDE_SERVICE(&iface->guard);
 
     __atomic_store_n(&iface->rounds, iface->rounds + 1, __ATOMIC_RELAXED);
     if (ib_unlikely(iface->has_deferred)) {

@@ -13,7 +13,7 @@ enum {
 
 void ud_recv_put(ud_iface_t *iface, ud_recv_t *recv)
 {
-    recv->rx.next    = (ud_rx_t*)iface->recv_free;
+    recv->rx.next    = (ucx_window_rx_t*)iface->recv_free;
     iface->recv_free = recv;
     ++iface->num_recv_free;
 }
@@ -67,7 +67,7 @@ static void recv_release(ucx_recv_desc_owner_t *self, void *desc)
 {
     ud_iface_t *iface = ib_container_of(self, ud_iface_t, recv_owner);
 
-    UD_EXCLUDE_SERVICE(&iface->guard);
+    UCX_EXCLUDE_SERVICE(&iface->guard);
 
     --iface->num_recv_kept;
     ud_recv_put(iface, (ud_recv_t*)((char*)desc + iface->headroom -
@@ -198,24 +198,24 @@ static void take_sequenced(ud_iface_t *iface, ud_ep_t *ep, ud_recv_t *recv,
     uint8_t asks = wire->kind & UD_ASK;
 
     if (ib_unlikely(iface->in_service && !may_keep(iface)) &&
-        !ud_psn_before(le32toh(wire->psn), ep->window.rx_psn)) {
+        !ucx_psn_before(le32toh(wire->psn), ep->window.rx_psn)) {
         hold(iface, ep);
         ud_recv_put(iface, recv);
         return;
     }
-    switch (ud_window_arrived(&ep->window,
-                              may_keep(iface) ? &recv->rx : NULL,
-                              le32toh(wire->psn), iface->now)) {
-    case UD_RX_IN_ORDER:
+    switch (ucx_window_arrived(&ep->window,
+                               may_keep(iface) ? &recv->rx : NULL,
+                               le32toh(wire->psn), iface->now)) {
+    case UCX_WINDOW_RX_IN_ORDER:
         do {
             take_in_order(iface, ep, recv);
-            recv = (ud_recv_t*)ud_window_next(&ep->window);
+            recv = (ud_recv_t*)ucx_window_next(&ep->window);
         } while (ib_unlikely(recv != NULL));
         break;
-    case UD_RX_DROPPED:
+    case UCX_WINDOW_RX_DROPPED:
         ud_recv_put(iface, recv);
         break;
-    case UD_RX_KEPT:
+    case UCX_WINDOW_RX_KEPT:
         break;
     }
     if (asks && (ep->window.owed > 0)) {
@@ -234,9 +234,9 @@ static void take_ack_packet(ud_iface_t *iface, ud_ep_t *ep,
         return;
     }
     ud_take_ack(iface, ep, le32toh(wire->ack), le64toh(packet->sack));
-    if (ib_unlikely(ud_window_hold(&ep->window, (wire->kind & UD_BUSY) != 0,
-                                   iface->now)) &&
-        !ud_window_is_idle(&ep->window)) {
+    if (ib_unlikely(ucx_window_hold(&ep->window, (wire->kind & UD_BUSY) != 0,
+                                    iface->now)) &&
+        !ucx_window_is_idle(&ep->window)) {
         ud_watch(iface, ep, ep->window.deadline);
     }
     if (wire->kind & UD_ASK) {

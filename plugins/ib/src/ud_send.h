@@ -37,10 +37,10 @@ static inline ucs_status_t ud_check(const ud_iface_t *iface, ud_ep_t *ep)
             return UCS_ERR_CONNECTION_RESET;
         }
         /* The first packets wait for the connection. */
-        return (ud_ep_has_kept(ep) < UD_MIN_WINDOW) ? UCS_OK :
+        return (ud_ep_has_kept(ep) < UCX_WINDOW_MIN) ? UCS_OK :
                                                       UCS_ERR_NO_RESOURCE;
     }
-    if (ib_unlikely(!ud_window_is_open(&ep->window) || !ud_has_queue(iface))) {
+    if (ib_unlikely(!ucx_window_is_open(&ep->window) || !ud_has_queue(iface))) {
         return UCS_ERR_NO_RESOURCE;
     }
     return UCS_OK;
@@ -126,15 +126,15 @@ static inline int ud_send(ud_iface_t *iface, ud_ep_t *ep, ud_desc_t *desc,
 {
     ud_wire_t *wire = (ud_wire_t*)desc->data;
     double now      = iface->now;
-    int was_idle    = ud_window_is_idle(&ep->window);
+    int was_idle    = ucx_window_is_idle(&ep->window);
 
     ud_wire_fill(wire, ep, kind, id);
     if (ib_unlikely(!(ep->state & UD_EP_CONNECTED))) {
         desc->sn = iface->done_sn - 1; /* the device does not use it */
-        ud_window_keep(&ep->window, &desc->tx, now);
+        ucx_window_keep(&ep->window, &desc->tx, now);
         return 1;
     }
-    if (ud_window_asks(&ep->window) || ask) {
+    if (ucx_window_asks(&ep->window) || ask) {
         wire->kind    |= UD_ASK;
         ep->asked_psn  = ep->window.tx_psn + 1;
     }
@@ -144,13 +144,13 @@ static inline int ud_send(ud_iface_t *iface, ud_ep_t *ep, ud_desc_t *desc,
     if (was_idle) {
         now = ud_time(iface); /* its deadline counts from now */
     }
-    ud_window_sent(&ep->window, &desc->tx, now);
+    ucx_window_sent(&ep->window, &desc->tx, now);
     if (was_idle) {
         ud_watch(iface, ep, ep->window.deadline);
     }
     /* A message header has no field for packets received out of order. */
     if ((ep->window.owed > 0) && ib_likely(ep->window.rx_head == NULL)) {
-        ud_window_acked(&ep->window);
+        ucx_window_acked(&ep->window);
         ib_link_remove(&ep->owing);
     }
     return 1;

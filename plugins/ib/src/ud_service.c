@@ -32,7 +32,7 @@ static int serve(ud_iface_t *iface)
     unsigned rounds = 0;
 
     iface->in_service = 1;
-    while ((rounds < MAX_ROUNDS) && !ud_guard_is_wanted(&iface->guard) &&
+    while ((rounds < MAX_ROUNDS) && !ucx_guard_is_wanted(&iface->guard) &&
            (ud_recv_poll(iface) > 0)) {
         ++rounds;
         ud_send_acks(iface, 1);
@@ -54,7 +54,7 @@ static void on_tick(void *arg);
 
 static double tick_length(const ud_iface_t *iface)
 {
-    const ud_window_params_t *params = &iface->window_params;
+    const ucx_window_params_t *params = &iface->window_params;
     double tick                      = params->min_rto * TICK_RTOS;
 
     return (tick < params->timeout / 8) ? tick : params->timeout / 8;
@@ -100,7 +100,7 @@ static void on_tick(void *arg)
         iface->service.quiet       = 0;
         return; /* the user acknowledges */
     }
-    if (!ud_guard_try(&iface->guard)) {
+    if (!ucx_guard_try(&iface->guard)) {
         return;
     }
     if (serve(iface) || !is_quiet(iface)) {
@@ -108,18 +108,18 @@ static void on_tick(void *arg)
     } else if (++iface->service.quiet >= QUIET_TICKS) {
         pause_timer(iface);
     }
-    ud_guard_give(&iface->guard);
+    ucx_guard_give(&iface->guard);
 }
 
 static void on_channel(int fd, int events, void *arg)
 {
     ud_iface_t *iface = arg;
 
-    if (ud_guard_try(&iface->guard)) {
+    if (ucx_guard_try(&iface->guard)) {
         if (iface->service.is_paused) {
             ud_service_resume(iface);
         }
-        ud_guard_give(&iface->guard);
+        ucx_guard_give(&iface->guard);
     }
 }
 
@@ -139,7 +139,7 @@ void ud_service_start(ud_iface_t *iface)
 
 void ud_service_stop(ud_iface_t *iface)
 {
-    UD_EXCLUDE_SERVICE(&iface->guard);
+    UCX_EXCLUDE_SERVICE(&iface->guard);
 
     iface->host->async_remove(iface->service.id);
     iface->service.id = 0;

@@ -7,7 +7,7 @@
 #ifndef IB_TEST_SIMULATION_H
 #define IB_TEST_SIMULATION_H
 
-#include "../src/ud_window.h"
+#include <ucx/window.h>
 
 #include <check.h>
 #include <stdlib.h>
@@ -39,19 +39,19 @@ typedef struct event {
 
 /* A packet of the sender's, with the payload that it keeps. */
 typedef struct packet {
-    ud_tx_t  tx;
+    ucx_window_tx_t  tx;
     unsigned value;
 } packet_t;
 
 /* A receive buffer. */
 typedef struct buffer {
-    ud_rx_t        rx;
+    ucx_window_rx_t        rx;
     struct buffer *free;
     unsigned       value;
 } buffer_t;
 
 typedef struct end {
-    ud_window_t window;
+    ucx_window_t window;
     packet_t    packets[MAX_PACKETS];
     buffer_t    buffers[NUM_BUFFERS];
     buffer_t    *free;
@@ -59,7 +59,7 @@ typedef struct end {
 } end_t;
 
 typedef struct world {
-    ud_window_params_t params;
+    ucx_window_params_t params;
     network_t network;
     event_t   events[MAX_EVENTS];
     unsigned  num_events;
@@ -86,7 +86,7 @@ static int happens(unsigned in_1000)
 
 static void setup(uint64_t seed, unsigned loss, uint32_t psn)
 {
-    static const ud_window_params_t params = {
+    static const ucx_window_params_t params = {
         .max_window = 128, .max_kept = 64, .min_rto = 0.01, .max_rto = 0.5,
         .backoff = 2, .timeout = 5, .ack_delay = 0.0002
     };
@@ -98,7 +98,7 @@ static void setup(uint64_t seed, unsigned loss, uint32_t psn)
     world.network.random = seed;
     world.now            = 1;
     for (int i = 0; i < 2; ++i) {
-        ud_window_init(&world.ends[i].window, &world.params, psn + i);
+        ucx_window_init(&world.ends[i].window, &world.params, psn + i);
         for (int j = 0; j < NUM_BUFFERS; ++j) {
             world.ends[i].buffers[j].free = world.ends[i].free;
             world.ends[i].free            = &world.ends[i].buffers[j];
@@ -149,12 +149,12 @@ static void transmit(const event_t *event)
 
 static void send_ack(int from)
 {
-    ud_window_t *window = &world.ends[from].window;
+    ucx_window_t *window = &world.ends[from].window;
     event_t event       = {.to = 1 - from, .is_ack = 1};
 
     event.ack  = window->rx_psn;
-    event.sack = ud_window_sack(window);
-    ud_window_acked(window);
+    event.sack = ucx_window_sack(window);
+    ucx_window_acked(window);
     ++world.num_acks;
     transmit(&event);
 }
@@ -167,7 +167,7 @@ static void send_packet(int from, packet_t *packet, int asks)
     event.psn   = packet->tx.psn;
     event.value = packet->value;
     event.ack   = end->window.rx_psn;
-    ud_window_acked(&end->window);
+    ucx_window_acked(&end->window);
     transmit(&event);
 }
 
@@ -176,23 +176,23 @@ static void send_all(int from, unsigned total)
 {
     end_t *end = &world.ends[from];
     packet_t *packet;
-    ud_tx_t *tx;
+    ucx_window_tx_t *tx;
     int asks;
 
-    while ((tx = ud_window_resend(&end->window, world.now)) != NULL) {
+    while ((tx = ucx_window_resend(&end->window, world.now)) != NULL) {
         send_packet(from, (packet_t*)tx, 1);
     }
-    while ((end->num_sent < total) && ud_window_is_open(&end->window)) {
+    while ((end->num_sent < total) && ucx_window_is_open(&end->window)) {
         packet        = &end->packets[end->num_sent];
         packet->value = end->num_sent++;
-        asks          = ud_window_asks(&end->window);
-        ud_window_sent(&end->window, &packet->tx, world.now);
+        asks          = ucx_window_asks(&end->window);
+        ucx_window_sent(&end->window, &packet->tx, world.now);
         send_packet(from, packet, asks);
     }
 }
 
 /* Packets are done once, in the order in which they were sent. */
-static void take_done(end_t *end, ud_tx_t *done)
+static void take_done(end_t *end, ucx_window_tx_t *done)
 {
     for (; done != NULL; done = done->next) {
         ck_assert_uint_eq(((packet_t*)done)->value, end->num_done);
@@ -211,24 +211,24 @@ static void deliver(end_t *end, buffer_t *buffer)
 static void take_packet(end_t *end, const event_t *event)
 {
     buffer_t *buffer = end->free;
-    ud_rx_t *rx;
+    ucx_window_rx_t *rx;
 
     ck_assert_ptr_nonnull(buffer);
     end->free     = buffer->free;
     buffer->value = event->value;
-    switch (ud_window_arrived(&end->window, &buffer->rx, event->psn,
+    switch (ucx_window_arrived(&end->window, &buffer->rx, event->psn,
                               world.now)) {
-    case UD_RX_IN_ORDER:
+    case UCX_WINDOW_RX_IN_ORDER:
         deliver(end, buffer);
-        while ((rx = ud_window_next(&end->window)) != NULL) {
+        while ((rx = ucx_window_next(&end->window)) != NULL) {
             deliver(end, (buffer_t*)rx);
         }
         break;
-    case UD_RX_DROPPED:
+    case UCX_WINDOW_RX_DROPPED:
         buffer->free = end->free;
         end->free    = buffer;
         break;
-    case UD_RX_KEPT:
+    case UCX_WINDOW_RX_KEPT:
         break;
     }
     end->window.ack_now |= event->asks;
@@ -260,7 +260,8 @@ static void step(void)
 
     for (int i = 0; i < 2; ++i) {
         end = &world.ends[i];
-        if (!ud_window_is_idle(&end->window) && (end->window.deadline < next)) {
+        if (!ucx_window_is_idle(&end->window) &&
+            (end->window.deadline < next)) {
             next = end->window.deadline;
         }
         if ((end->window.owed > 0) &&
@@ -273,7 +274,7 @@ static void step(void)
         world.events[index] = world.events[--world.num_events];
         world.now           = (event.at > world.now) ? event.at : world.now;
         end                 = &world.ends[event.to];
-        take_done(end, ud_window_take_ack(&end->window, event.ack, event.sack,
+        take_done(end, ucx_window_take_ack(&end->window, event.ack, event.sack,
                                           world.now));
         if (!event.is_ack) {
             take_packet(end, &event);
@@ -283,11 +284,11 @@ static void step(void)
     }
     for (int i = 0; i < 2; ++i) {
         end = &world.ends[i];
-        if (!ud_window_is_idle(&end->window) &&
+        if (!ucx_window_is_idle(&end->window) &&
             (world.now >= end->window.deadline)) {
-            ud_window_time_out(&end->window, world.now);
+            ucx_window_time_out(&end->window, world.now);
         }
-        if (ud_window_ack_is_due(&end->window, world.now)) {
+        if (ucx_window_ack_is_due(&end->window, world.now)) {
             send_ack(i);
         }
     }

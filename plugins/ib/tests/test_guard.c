@@ -1,39 +1,39 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* ud_guard: the service thread and the user exclude each other. */
+/* <ucx/guard.h>: the service thread and the user exclude each other. */
 #include "suite.h"
 
-#include "../src/ud_guard.h"
+#include <ucx/guard.h>
 
 #include <pthread.h>
 
 enum { ROUNDS = 20000 };
 
-static ud_guard_t guard;
+static ucx_guard_t guard;
 static unsigned entries; /* Of both threads; not atomic */
 
 START_TEST(call_keeps_the_service_out)
 {
-    ud_guard_init(&guard);
+    ucx_guard_init(&guard);
     {
-        UD_EXCLUDE_SERVICE(&guard);
-        ck_assert(!ud_guard_try(&guard));
+        UCX_EXCLUDE_SERVICE(&guard);
+        ck_assert(!ucx_guard_try(&guard));
         {
-            ud_guard_t *nested = ud_guard_enter(&guard);
+            ucx_guard_t *nested = ucx_guard_enter(&guard);
 
-            ud_guard_leave(&nested);
+            ucx_guard_leave(&nested);
         }
-        ck_assert(!ud_guard_try(&guard));
-        ck_assert(ud_guard_is_wanted(&guard));
+        ck_assert(!ucx_guard_try(&guard));
+        ck_assert(ucx_guard_is_wanted(&guard));
     }
-    ck_assert(!ud_guard_is_wanted(&guard));
-    ck_assert(ud_guard_try(&guard));
-    ud_guard_give(&guard);
+    ck_assert(!ucx_guard_is_wanted(&guard));
+    ck_assert(ucx_guard_try(&guard));
+    ucx_guard_give(&guard);
 }
 END_TEST
 
 static void *call(void *arg)
 {
-    UD_EXCLUDE_SERVICE(&guard);
+    UCX_EXCLUDE_SERVICE(&guard);
 
     ++*(unsigned*)arg;
     return NULL;
@@ -44,14 +44,14 @@ START_TEST(call_waits_for_the_service)
     unsigned calls = 0;
     pthread_t thread;
 
-    ud_guard_init(&guard);
-    ck_assert(ud_guard_try(&guard));
+    ucx_guard_init(&guard);
+    ck_assert(ucx_guard_try(&guard));
     ck_assert_int_eq(pthread_create(&thread, NULL, call, &calls), 0);
-    while (!ud_guard_is_wanted(&guard)) {
+    while (!ucx_guard_is_wanted(&guard)) {
         sched_yield();
     }
     ck_assert_uint_eq(calls, 0);
-    ud_guard_give(&guard);
+    ucx_guard_give(&guard);
     ck_assert_int_eq(pthread_join(thread, NULL), 0);
     ck_assert_uint_eq(calls, 1);
 }
@@ -62,10 +62,10 @@ static void *serve(void *arg)
     int *is_done = arg;
 
     for (unsigned served = 0; served < ROUNDS;) {
-        if (ud_guard_try(&guard)) {
+        if (ucx_guard_try(&guard)) {
             ++entries;
             ++served;
-            ud_guard_give(&guard);
+            ucx_guard_give(&guard);
         }
     }
     __atomic_store_n(is_done, 1, __ATOMIC_RELEASE);
@@ -79,12 +79,12 @@ static void run_both(int ordered)
     unsigned calls = 0;
     pthread_t thread;
 
-    ud_guard_init(&guard);
+    ucx_guard_init(&guard);
     guard.ordered |= ordered;
     entries        = 0;
     ck_assert_int_eq(pthread_create(&thread, NULL, serve, &is_done), 0);
     while (!__atomic_load_n(&is_done, __ATOMIC_ACQUIRE)) {
-        UD_EXCLUDE_SERVICE(&guard);
+        UCX_EXCLUDE_SERVICE(&guard);
         ++entries;
         ++calls;
     }

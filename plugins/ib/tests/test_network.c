@@ -469,7 +469,7 @@ START_TEST(flush_waits_for_completions_that_the_service_left)
                                     &completion), UCS_INPROGRESS);
     wait_for(&inboxes[1], 2, &pair.ifaces[1], 1);
     network_serve(pair.ifaces[0]);
-    ck_assert(ud_window_is_idle(&pair.ep->window));
+    ck_assert(ucx_window_is_idle(&pair.ep->window));
     ck_assert_int_eq(ud_ep_flush(&pair.ep->super, 0, NULL), UCS_INPROGRESS);
     ck_assert_int_eq(ud_iface_flush(&pair.ifaces[0]->super, 0, NULL),
                      UCS_INPROGRESS);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* ud_window: delivery once and in order over a simulated network, and the rules
+/* <ucx/window.h>: delivery once and in order over a simulated network, and the rules
  * for resends, windows and acknowledgements one by one. */
 #include "simulation.h"
 #include "suite.h"
@@ -66,7 +66,7 @@ START_TEST(gap_is_filled_without_a_timeout)
     }
     run(20, 0, world.params.min_rto / 2);
     ck_assert_uint_eq(end->window.num_resends, 1);
-    ck_assert_uint_lt(end->window.window, UD_INITIAL_WINDOW);
+    ck_assert_uint_lt(end->window.window, UCX_WINDOW_INITIAL);
 }
 END_TEST
 
@@ -78,23 +78,23 @@ START_TEST(time_out_backs_off_and_expires)
     setup(1, 1000, 0);
     end = &world.ends[0];
     send_all(0, 10);
-    ck_assert(!ud_window_has_expired(&end->window, world.now));
+    ck_assert(!ucx_window_has_expired(&end->window, world.now));
     for (int i = 0; i < 4; ++i) {
         world.now = end->window.deadline;
-        ud_window_time_out(&end->window, world.now);
+        ucx_window_time_out(&end->window, world.now);
         rto = end->window.deadline - world.now;
         ck_assert_msg(rto > last, "%g s after %g s", rto, last);
         ck_assert_double_le(rto, world.params.max_rto);
-        ck_assert_uint_eq(end->window.window, UD_MIN_WINDOW);
+        ck_assert_uint_eq(end->window.window, UCX_WINDOW_MIN);
         last = rto;
         send_all(0, 20);
-        ck_assert_uint_eq(end->window.in_flight, UD_MIN_WINDOW);
+        ck_assert_uint_eq(end->window.in_flight, UCX_WINDOW_MIN);
         ck_assert_uint_eq(end->num_sent, 10); /* none but those lost */
     }
-    ck_assert(!ud_window_has_expired(&end->window, 1 + 4.9));
-    ck_assert(ud_window_has_expired(&end->window, 1 + 5.1));
-    ck_assert_ptr_eq(ud_window_abandon(&end->window), &end->packets[0].tx);
-    ck_assert(ud_window_is_idle(&end->window));
+    ck_assert(!ucx_window_has_expired(&end->window, 1 + 4.9));
+    ck_assert(ucx_window_has_expired(&end->window, 1 + 5.1));
+    ck_assert_ptr_eq(ucx_window_abandon(&end->window), &end->packets[0].tx);
+    ck_assert(ucx_window_is_idle(&end->window));
 }
 END_TEST
 
@@ -102,7 +102,7 @@ END_TEST
  * packets are sent again. */
 START_TEST(early_time_out_is_undone)
 {
-    const ud_window_t *window = &world.ends[0].window;
+    const ucx_window_t *window = &world.ends[0].window;
     unsigned stops            = 0;
 
     setup(1, 0, 0);
@@ -121,7 +121,7 @@ START_TEST(early_time_out_is_undone)
     }
     ck_assert_uint_ge(stops, 10);
     ck_assert_uint_gt(window->num_resends, 0);
-    ck_assert_uint_le(window->num_resends, 3 * stops * UD_MIN_WINDOW);
+    ck_assert_uint_le(window->num_resends, 3 * stops * UCX_WINDOW_MIN);
     ck_assert_uint_eq(world.ends[1].num_delivered, MAX_PACKETS);
 }
 END_TEST
@@ -131,9 +131,9 @@ START_TEST(progress_defers_expiry)
 {
     setup(1, 0, 0);
     send_all(0, 10);
-    (void)ud_window_take_ack(&world.ends[0].window, 3, 0, 5);
-    ck_assert(!ud_window_has_expired(&world.ends[0].window, 9));
-    ck_assert(ud_window_has_expired(&world.ends[0].window, 10));
+    (void)ucx_window_take_ack(&world.ends[0].window, 3, 0, 5);
+    ck_assert(!ucx_window_has_expired(&world.ends[0].window, 9));
+    ck_assert(ucx_window_has_expired(&world.ends[0].window, 10));
 }
 END_TEST
 
@@ -141,68 +141,68 @@ END_TEST
 START_TEST(kept_packets_are_sent_when_connected)
 {
     packet_t packets[3];
-    ud_window_t window;
+    ucx_window_t window;
 
     setup(1, 0, 0);
-    ud_window_init(&window, &world.params, 7);
+    ucx_window_init(&window, &world.params, 7);
     for (int i = 0; i < 3; ++i) {
-        ud_window_keep(&window, &packets[i].tx, 1);
+        ucx_window_keep(&window, &packets[i].tx, 1);
     }
-    ck_assert(!ud_window_is_open(&window));
-    ud_window_connected(&window, 40, 5);
+    ck_assert(!ucx_window_is_open(&window));
+    ucx_window_connected(&window, 40, 5);
     ck_assert_uint_eq(window.rx_psn, 40);
     ck_assert_double_ge(window.deadline, 5);
     for (uint32_t i = 0; i < 3; ++i) {
-        ck_assert_ptr_eq(ud_window_resend(&window, 5), &packets[i].tx);
+        ck_assert_ptr_eq(ucx_window_resend(&window, 5), &packets[i].tx);
         ck_assert_uint_eq(packets[i].tx.psn, 7 + i);
     }
-    ck_assert_ptr_null(ud_window_resend(&window, 5));
-    ck_assert(ud_window_is_open(&window));
-    ck_assert_ptr_eq(ud_window_take_ack(&window, 10, 0, 6), &packets[0].tx);
-    ck_assert(ud_window_is_idle(&window));
+    ck_assert_ptr_null(ucx_window_resend(&window, 5));
+    ck_assert(ucx_window_is_open(&window));
+    ck_assert_ptr_eq(ucx_window_take_ack(&window, 10, 0, 6), &packets[0].tx);
+    ck_assert(ucx_window_is_idle(&window));
 }
 END_TEST
 
 /* A peer that computes has no room for packets, but answers. */
 START_TEST(busy_peer_defers_expiry)
 {
-    ud_window_t *window;
+    ucx_window_t *window;
 
     setup(1, 0, 0);
     window = &world.ends[0].window;
     send_all(0, 10);
-    ck_assert(!ud_window_hold(window, 0, 2)); /* nothing to end */
+    ck_assert(!ucx_window_hold(window, 0, 2)); /* nothing to end */
     for (int now = 2; now < 20; ++now) {
-        ck_assert(ud_window_hold(window, 1, now));
-        ck_assert(!ud_window_has_expired(window, now + 1));
+        ck_assert(ucx_window_hold(window, 1, now));
+        ck_assert(!ucx_window_has_expired(window, now + 1));
         ck_assert_double_eq(window->deadline, now + world.params.max_rto);
     }
-    ck_assert(ud_window_hold(window, 0, 20));
+    ck_assert(ucx_window_hold(window, 0, 20));
     ck_assert_double_eq(window->deadline, 20); /* sends at once */
-    ck_assert(!ud_window_hold(window, 0, 21));
-    ck_assert(ud_window_has_expired(window, 20 + world.params.timeout));
+    ck_assert(!ucx_window_hold(window, 0, 21));
+    ck_assert(ucx_window_has_expired(window, 20 + world.params.timeout));
 }
 END_TEST
 
 START_TEST(impossible_acknowledgements_are_ignored)
 {
     static const uint32_t wrong[] = {99, 111, 0x80000000, UINT32_MAX, 5000};
-    ud_window_t *window;
+    ucx_window_t *window;
 
     setup(1, 0, 100);
     window = &world.ends[0].window;
     send_all(0, 10);
     for (unsigned i = 0; i < 5; ++i) {
-        ck_assert_ptr_null(ud_window_take_ack(window, wrong[i], UINT64_MAX,
+        ck_assert_ptr_null(ucx_window_take_ack(window, wrong[i], UINT64_MAX,
                                               world.now));
         ck_assert_uint_eq(window->in_flight, 10);
     }
     /* Bits of packets that were never sent */
-    ck_assert_ptr_null(ud_window_take_ack(window, 100, UINT64_MAX, world.now));
+    ck_assert_ptr_null(ucx_window_take_ack(window, 100, UINT64_MAX, world.now));
     ck_assert_uint_eq(window->in_flight + window->num_lost, 1);
-    ck_assert_ptr_nonnull(ud_window_take_ack(window, 110, UINT64_MAX,
+    ck_assert_ptr_nonnull(ucx_window_take_ack(window, 110, UINT64_MAX,
                                              world.now));
-    ck_assert(ud_window_is_idle(window));
+    ck_assert(ucx_window_is_idle(window));
     ck_assert_uint_eq(window->in_flight + window->num_lost, 0);
 }
 END_TEST
@@ -210,38 +210,38 @@ END_TEST
 START_TEST(few_packets_out_of_order_are_kept)
 {
     buffer_t *buffers = world.ends[1].buffers;
-    ud_window_t *window;
+    ucx_window_t *window;
 
     setup(1, 0, 0);
     world.params.max_kept = 8;
     window                = &world.ends[1].window;
     for (unsigned i = 0; i < 8; ++i) {
-        ck_assert_int_eq(ud_window_arrived(window, &buffers[i].rx, 8 - i, 1),
-                         UD_RX_KEPT);
+        ck_assert_int_eq(ucx_window_arrived(window, &buffers[i].rx, 8 - i, 1),
+                         UCX_WINDOW_RX_KEPT);
     }
-    ck_assert_uint_eq(ud_window_sack(window), 0xff);
-    ck_assert_int_eq(ud_window_arrived(window, &buffers[8].rx, 9, 1),
-                     UD_RX_DROPPED);
-    ck_assert_int_eq(ud_window_arrived(window, &buffers[8].rx, 5, 1),
-                     UD_RX_DROPPED);
-    ck_assert_int_eq(ud_window_arrived(window, &buffers[8].rx, 0, 1),
-                     UD_RX_IN_ORDER);
+    ck_assert_uint_eq(ucx_window_sack(window), 0xff);
+    ck_assert_int_eq(ucx_window_arrived(window, &buffers[8].rx, 9, 1),
+                     UCX_WINDOW_RX_DROPPED);
+    ck_assert_int_eq(ucx_window_arrived(window, &buffers[8].rx, 5, 1),
+                     UCX_WINDOW_RX_DROPPED);
+    ck_assert_int_eq(ucx_window_arrived(window, &buffers[8].rx, 0, 1),
+                     UCX_WINDOW_RX_IN_ORDER);
     for (uint32_t psn = 1; psn <= 8; ++psn) {
-        ck_assert_uint_eq(ud_window_next(window)->psn, psn);
+        ck_assert_uint_eq(ucx_window_next(window)->psn, psn);
     }
-    ck_assert_ptr_null(ud_window_next(window));
+    ck_assert_ptr_null(ucx_window_next(window));
     /* Too far ahead for a bit, and far behind */
-    ck_assert_int_eq(ud_window_arrived(window, &buffers[0].rx,
-                                       9 + UD_SACK_BITS + 1, 1),
-                     UD_RX_DROPPED);
-    ck_assert_int_eq(ud_window_arrived(window, &buffers[0].rx, 0xf0000000, 1),
-                     UD_RX_DROPPED);
-    ck_assert_int_eq(ud_window_arrived(window, &buffers[0].rx,
-                                       9 + UD_SACK_BITS, 1),
-                     UD_RX_KEPT);
-    ck_assert_uint_eq(ud_window_sack(window), (uint64_t)1 << 63);
-    ck_assert_ptr_eq(ud_window_drop_kept(window), &buffers[0].rx);
-    ck_assert_ptr_null(ud_window_drop_kept(window));
+    ck_assert_int_eq(ucx_window_arrived(window, &buffers[0].rx,
+                                       9 + UCX_WINDOW_SACK_BITS + 1, 1),
+                     UCX_WINDOW_RX_DROPPED);
+    ck_assert_int_eq(ucx_window_arrived(window, &buffers[0].rx, 0xf0000000, 1),
+                     UCX_WINDOW_RX_DROPPED);
+    ck_assert_int_eq(ucx_window_arrived(window, &buffers[0].rx,
+                                       9 + UCX_WINDOW_SACK_BITS, 1),
+                     UCX_WINDOW_RX_KEPT);
+    ck_assert_uint_eq(ucx_window_sack(window), (uint64_t)1 << 63);
+    ck_assert_ptr_eq(ucx_window_drop_kept(window), &buffers[0].rx);
+    ck_assert_ptr_null(ucx_window_drop_kept(window));
 }
 END_TEST
 

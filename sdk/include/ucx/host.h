@@ -219,8 +219,8 @@ typedef struct ucx_host {
      *  a service thread, or in a call of the user if the worker's context is in
      *  poll mode, and holds the worker's asynchronous context: two handlers of
      *  one worker never run at once. It may run at the same time as sends and
-     *  progress, so it must not access their state; it passes work to them by
-     *  progress_oneshot. */
+     *  progress, so it must not access their state, unless <ucx/guard.h>
+     *  excludes them; it passes work to them by progress_oneshot. */
     ucs_status_t (*async_add_fd)(uct_worker_h worker, int fd, int events,
                                  ucx_async_fd_cb_t cb, void *arg,
                                  ucx_async_id_t *id_p);

@@ -1,6 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Mutual exclusion of the user's calls and the service thread of an interface.
+ * Mutual exclusion of the user's calls and the service thread of an interface, for
+ * what must go on while the program computes: acknowledgements, retransmission,
+ * keepalive. Each slot of the interface and of its endpoints that accesses shared
+ * state begins with UCX_EXCLUDE_SERVICE(); a handler of a timer or a descriptor does
+ * its work between ucx_guard_try() and ucx_guard_give(), and calls no callback of a
+ * user: those wait for the next progress. Optional.
+ *
  * A call of the user costs a few instructions: it executes no fence and no
  * atomic read-modify-write. The service thread pays instead (membarrier), and
  * only enters while no call is running; a call waits for the service thread.
@@ -12,24 +18,29 @@
  *
  * Calls of one interface come from one thread at a time, and may be nested.
  */
-#ifndef IB_UD_GUARD_H
-#define IB_UD_GUARD_H
+#ifndef UCX_GUARD_H
+#define UCX_GUARD_H
 
 #include <linux/membarrier.h>
 #include <sched.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-typedef struct ud_guard {
-    unsigned depth;   /* Nested calls of the user */
-    unsigned taken;   /* The service thread is inside, or tries to enter */
-    int      ordered; /* The user's accesses are sequentially consistent */
-} ud_guard_t;
+#include <ucx/abi.h>
 
-/* The thread sanitizer does not know membarrier. */
-static inline void ud_guard_init(ud_guard_t *guard)
+UCX_BEGIN_DECLS
+
+/** Only the functions below access it. */
+typedef struct ucx_guard {
+    unsigned depth;   /**< Nested calls of the user */
+    unsigned taken;   /**< The service thread is inside, or tries to enter */
+    int      ordered; /**< The user's accesses are sequentially consistent */
+} ucx_guard_t;
+
+/** The thread sanitizer does not know membarrier. */
+static inline void ucx_guard_init(ucx_guard_t *guard)
 {
-    *guard = (ud_guard_t){0};
+    *guard = (ucx_guard_t){0};
 #ifdef __SANITIZE_THREAD__
     guard->ordered = 1;
 #else
@@ -41,15 +52,15 @@ static inline void ud_guard_init(ud_guard_t *guard)
 
 /* --- User's calls --------------------------------------------------------- */
 
-static inline void ud_guard_wait(const ud_guard_t *guard)
+static inline void ucx_guard_wait(const ucx_guard_t *guard)
 {
     while (__atomic_load_n(&guard->taken, __ATOMIC_ACQUIRE)) {
         sched_yield();
     }
 }
 
-/* Hot path. */
-static inline ud_guard_t *ud_guard_enter(ud_guard_t *guard)
+/** Hot path. */
+static inline ucx_guard_t *ucx_guard_enter(ucx_guard_t *guard)
 {
     unsigned depth = __atomic_load_n(&guard->depth, __ATOMIC_RELAXED) + 1;
 
@@ -61,54 +72,56 @@ static inline ud_guard_t *ud_guard_enter(ud_guard_t *guard)
     }
     if (__builtin_expect(__atomic_load_n(&guard->taken, __ATOMIC_SEQ_CST),
                          0) && (depth == 1)) {
-        ud_guard_wait(guard);
+        ucx_guard_wait(guard);
     }
     return guard;
 }
 
-static inline void ud_guard_leave(ud_guard_t **guard_p)
+static inline void ucx_guard_leave(ucx_guard_t **guard_p)
 {
-    ud_guard_t *guard = *guard_p;
+    ucx_guard_t *guard = *guard_p;
 
     __atomic_store_n(&guard->depth,
                      __atomic_load_n(&guard->depth, __ATOMIC_RELAXED) - 1,
                      __ATOMIC_RELEASE);
 }
 
-/* The rest of the block excludes the service thread. */
-#define UD_EXCLUDE_SERVICE(_guard) \
-    __attribute__((cleanup(ud_guard_leave), unused)) ud_guard_t *guard_ = \
-        ud_guard_enter(_guard)
+/** The rest of the block excludes the service thread. */
+#define UCX_EXCLUDE_SERVICE(_guard) \
+    __attribute__((cleanup(ucx_guard_leave), unused)) ucx_guard_t *guard_ = \
+        ucx_guard_enter(_guard)
 
 /* --- Service thread ------------------------------------------------------- */
 
-static inline void ud_guard_give(ud_guard_t *guard)
+static inline void ucx_guard_give(ucx_guard_t *guard)
 {
     __atomic_store_n(&guard->taken, 0, __ATOMIC_RELEASE);
 }
 
-/* Returns whether a call of the user is running or waits for the service
+/** Returns whether a call of the user is running or waits for the service
  * thread. */
-static inline int ud_guard_is_wanted(const ud_guard_t *guard)
+static inline int ucx_guard_is_wanted(const ucx_guard_t *guard)
 {
     return __atomic_load_n(&guard->depth, __ATOMIC_SEQ_CST) != 0;
 }
 
-/* Returns 0 if a call of the user is running. Otherwise the caller must call
- * ud_guard_give() soon. */
-static inline int ud_guard_try(ud_guard_t *guard)
+/** Returns 0 if a call of the user is running. Otherwise the caller must call
+ * ucx_guard_give() soon. */
+static inline int ucx_guard_try(ucx_guard_t *guard)
 {
-    if (ud_guard_is_wanted(guard)) {
+    if (ucx_guard_is_wanted(guard)) {
         return 0;
     }
     __atomic_store_n(&guard->taken, 1, __ATOMIC_SEQ_CST);
     if ((!guard->ordered &&
          (syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0) !=
-          0)) || ud_guard_is_wanted(guard)) {
-        ud_guard_give(guard);
+          0)) || ucx_guard_is_wanted(guard)) {
+        ucx_guard_give(guard);
         return 0;
     }
     return 1;
 }
+
+UCX_END_DECLS
 
 #endif
