@@ -1,10 +1,12 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# sdk/examples/udp builds alone, without a warning, with the installed headers of
-# the SDK; it links nothing of the core, and carries messages.
-#   alone.sh EXAMPLE BUILD-ROOT KIT
+# A plugin of sdk/examples builds alone, without a warning, with the installed
+# headers of the SDK; it links nothing of the core, and passes a check of the kit.
+#   alone.sh EXAMPLE BUILD-ROOT KIT CHECK [OPTION]...
 set -euo pipefail
-example=$1 build_root=$2 kit=$3
+example=$1 build_root=$2 kit=$3 check=$4
+shift 4
+name=$(basename "$example")
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
@@ -21,11 +23,11 @@ DESTDIR=$work/root quietly meson install -C "$build_root" --no-rebuild \
 PKG_CONFIG_PATH=$(dirname "$(find "$work/root" -name ucx-plugin-sdk.pc)")
 export PKG_CONFIG_PATH PKG_CONFIG_SYSROOT_DIR=$work/root
 
-cp -r "$example" "$work/udp"
-quietly meson setup --werror "$work/udp/build" "$work/udp"
-quietly ninja -C "$work/udp/build"
-if readelf -d "$work/udp/build/libucx-udp.so" |
+cp -r "$example" "$work/plugin"
+quietly meson setup --werror "$work/plugin/build" "$work/plugin"
+quietly ninja -C "$work/plugin/build"
+if readelf -d "$work/plugin/build/libucx-$name.so" |
         grep -E 'NEEDED.*(ucs|uct|ucp)-core'; then
     fail "the example links the core"
 fi
-"$kit" --only messages --device lo "$work/udp/build/udp.json"
+"$kit" --only "$check" "$@" "$work/plugin/build/$name.json"

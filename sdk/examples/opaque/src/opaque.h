@@ -7,8 +7,7 @@
 
 #include <ucx/instance.h>
 
-#define OPAQUE_NAME    "opaque"
-#define OPAQUE_VERSION "1.0.0"
+#define OPAQUE_NAME "opaque"
 
 #define OPAQUE_MEMORY_TYPE UCS_MEMORY_TYPE_ROCM
 

@@ -6,7 +6,7 @@
  */
 #include "opaque.h"
 
-#include "../../common/defect.h"
+#include "../common/defect.h"
 
 void *__real_opaque_touchable(const void *address, size_t length);
 void *__wrap_opaque_touchable(const void *address, size_t length);
