@@ -146,7 +146,9 @@ ud_ep_am_zcopy(uct_ep_h uct_ep, uint8_t id, const void *header,
         ucx_mpool_put(iface->descs, desc);
         return UCS_ERR_INVALID_PARAM;
     }
-    memcpy(desc->data + HEAD, header, header_length);
+    if (header_length > 0) {
+        memcpy(desc->data + HEAD, header, header_length);
+    }
     desc->length = (uint32_t)(HEAD + header_length);
     desc->comp   = comp;
     status       = send_message(iface, ep, desc, id);
