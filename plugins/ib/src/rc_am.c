@@ -146,7 +146,9 @@ rc_ep_am_zcopy(uct_ep_h uct_ep, uint8_t id, const void *header,
     }
     am            = rc_am_header(ep, id);
     desc->data[0] = (char)am;
-    memcpy(desc->data + 1, header, header_length);
+    if (header_length > 0) {
+        memcpy(desc->data + 1, header, header_length);
+    }
     sge[0].addr   = (uintptr_t)desc->data;
     sge[0].length = header_length + 1;
     sge[0].lkey   = desc->lkey;
