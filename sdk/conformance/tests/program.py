@@ -32,15 +32,20 @@ def main():
                    UCX_PLUGIN_CHECK='y', UCX_LOG_LEVEL='warn')
         log = ''
         done = None
-        for threshold in '0', 'inf':
-            env['UCX_ZCOPY_THRESH'] = threshold
-            done = subprocess.run(
-                [perftest, '--self-fork', '-t', 'tag_bw', '-s', '2000', '-n',
-                 '2000', '-w', '10'], env=env, text=True, check=False,
-                stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-            log += done.stdout
+        found = set()
+        # A receiver that is always faster never lets the queue fill: then again.
+        for _ in range(10 if defect else 1):
+            for threshold in '0', 'inf':
+                env['UCX_ZCOPY_THRESH'] = threshold
+                done = subprocess.run(
+                    [perftest, '--self-fork', '-t', 'tag_bw', '-s', '2000',
+                     '-n', '2000', '-w', '10'], env=env, text=True, check=False,
+                    stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+                log += done.stdout
+            found |= set(re.findall('breaks rule ([0-9]+) of', log))
+            if rule in found:
+                break
 
-    found = set(re.findall('breaks rule ([0-9]+) of', log))
     print(log)
     if not defect and (found or done.returncode != 0):
         sys.exit('a good plugin: exit code %d, reported: %s' %
