@@ -6,7 +6,7 @@
 
 #include "ucp/base/class.h"
 #include "ucp/base/ids.h"
-#include "ucp/learn/learn.h"
+#include "ucp/learn/entry.h"
 #include "ucp/order/queue.h"
 #include "ucp/rndv/rndv.h"
 #include "ucp/wireup/introduce.h"
@@ -17,42 +17,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Methods. The order is that of the names. */
-enum { EAGER, GET, PUT, AM, METHODS };
-
-static const char *const names[METHODS] = {
-    "eager", "rndv/get", "rndv/put", "rndv/am"
-};
-
-/* Of the protocols for the data of a rendezvous. */
-static const uint16_t flags_of[METHODS] = {
-    [GET] = UCP_PROTO_FLAG_GET,
-    [PUT] = UCP_PROTO_FLAG_PUT,
-    [AM]  = UCP_PROTO_FLAG_MESSAGES
-};
-
-static unsigned method_of(const ucp_proto_t *data)
-{
-    return (data->flags & UCP_PROTO_FLAG_GET) ? GET :
-           (data->flags & UCP_PROTO_FLAG_PUT) ? PUT : AM;
-}
-
-/* Classes of sizes: powers of two. */
-enum { MIN_LOG = 14, CLASSES = 14 };
-
 /* A trial without a result after this time is given up (s): the user sends no
  * more, or the peer makes no progress. */
 #define TRIAL_MAX 1.0
-
-/* What is learnt for the endpoints of a configuration. */
-typedef struct entry {
-    struct entry          *next;
-    const ucp_ep_config_t *config;
-    ucp_op_t              op;
-    ucp_ep_h              last_ep;   /* Of the last message */
-    ucs_time_t            last_time; /* When it began */
-    ucp_learn_t           *of[CLASSES];
-} entry_t;
 
 /* The transfer that is being timed. */
 typedef struct trial {
@@ -66,9 +33,9 @@ typedef struct trial {
 } trial_t;
 
 struct ucp_trials {
-    entry_t  *entries;        /* The last used one first */
-    trial_t  trial;
-    uint32_t number;          /* Of the last probe */
+    ucp_learn_entry_t *entries; /* The last used one first */
+    trial_t           trial;
+    uint32_t          number;   /* Of the last probe */
 };
 
 /* ---------------------------------------------------------------- entries -- */
@@ -81,95 +48,15 @@ static struct ucp_trials *trials_of(ucp_worker_h worker)
     return worker->trials;
 }
 
-/* NULL: out of memory. */
-static entry_t *get_entry(struct ucp_trials *trials,
-                          const ucp_ep_config_t *config, ucp_op_t op)
-{
-    entry_t **link = &trials->entries;
-    entry_t *entry;
-
-    while (((entry = *link) != NULL) &&
-           ((entry->config != config) || (entry->op != op))) {
-        link = &entry->next;
-    }
-    if (entry != NULL) {
-        *link = entry->next;
-    } else {
-        entry = calloc(1, sizeof(*entry));
-        if (entry == NULL) {
-            return NULL;
-        }
-        entry->config = config;
-        entry->op     = op;
-    }
-    entry->next     = trials->entries;
-    trials->entries = entry;
-    return entry;
-}
-
-static unsigned size_class(size_t length)
-{
-    unsigned log = ucs_ilog2(length);
-
-    return (log >= MIN_LOG + CLASSES) ? CLASSES - 1 : log - MIN_LOG;
-}
-
-/* The methods that are possible for all sizes of a class. */
-static unsigned possible_methods(const entry_t *entry, unsigned class)
-{
-    const size_t first      = (size_t)1 << (class + MIN_LOG);
-    const size_t last       = 2 * first - 1;
-    ucp_proto_query_t query = {
-        .op       = UCP_OP_RNDV,
-        .dt_class = UCP_DT_CLASS_CONTIG,
-        .config   = entry->config
-    };
-    ucp_proto_candidate_t list[UCP_PROTO_MAX_CANDIDATES];
-    unsigned count   = ucp_proto_list(&query, list);
-    unsigned methods = (entry->op == UCP_OP_TAG_SEND) ? UCS_BIT(EAGER) : 0;
-    unsigned at_first = 0, at_last = 0;
-    unsigned i;
-
-    for (i = 0; i < count; ++i) {
-        unsigned method = UCS_BIT(method_of(list[i].proto));
-
-        at_first |= ((list[i].min <= first) && (list[i].max >= first)) ?
-                    method : 0;
-        at_last  |= ((list[i].min <= last) && (list[i].max >= last)) ?
-                    method : 0;
-    }
-    return methods | (at_first & at_last);
-}
-
-/* What is learnt for messages of this length. `first`: the method by cost.
- * NULL: out of memory. */
-static ucp_learn_t *get_learn(entry_t *entry, size_t length, unsigned first)
-{
-    unsigned class        = size_class(length);
-    ucp_learn_t **learn_p = &entry->of[class];
-    unsigned methods;
-
-    if (*learn_p == NULL) {
-        *learn_p = malloc(sizeof(**learn_p));
-        if (*learn_p == NULL) {
-            return NULL;
-        }
-        methods = possible_methods(entry, class) | UCS_BIT(first);
-        ucp_learn_init(*learn_p, methods, first);
-    }
-    return *learn_p;
-}
-
 /* Non-zero: earlier messages are under way. Eager ones complete early: the
  * peer may still be copying if a message follows sooner than one takes. */
-static int is_loaded(const entry_t *entry, ucp_ep_h ep, size_t length,
+static int is_loaded(const ucp_learn_entry_t *entry, ucp_ep_h ep, size_t length,
                      ucs_time_t now)
 {
-    const ucp_learn_t *learn = entry->of[size_class(length)];
+    const ucp_learn_t *learn = entry->of[ucp_learn_size_class(length)];
     double time;
 
-    if (!ucs_list_is_empty(&ep->awaited) ||
-        !ucs_queue_is_empty(&ep->waiting)) {
+    if (!ucs_list_is_empty(&ep->awaited) || !ucs_queue_is_empty(&ep->waiting)) {
         return 1;
     }
     if ((learn == NULL) || (entry->last_ep != ep)) {
@@ -196,8 +83,10 @@ static void show_change(const trial_t *trial, unsigned before)
     FILE *stream;
 
     ucs_debug("ep %p: %s instead of %s for messages of about %zu bytes: %.2f"
-              " against %.2f GB/s", ep, names[learn->best], names[before],
-              trial->length, 1e-9 / ucp_learn_time(learn, learn->best),
+              " against %.2f GB/s",
+              ep, ucp_learn_method_names[learn->best],
+              ucp_learn_method_names[before], trial->length,
+              1e-9 / ucp_learn_time(learn, learn->best),
               1e-9 / ucp_learn_time(learn, before));
     if (ep->worker->context->options.proto_info) {
         stream = ucs_log_open_stream();
@@ -248,7 +137,7 @@ static double message_latency(const trial_t *trial)
 {
     double latency = ucp_ep_config_am(trial->ep->config)->cost_bcopy.latency;
 
-    return (trial->method == GET) ? -latency : latency;
+    return (trial->method == UCP_LEARN_GET) ? -latency : latency;
 }
 
 void ucp_request_timed(ucp_request_t *req, ucs_status_t status)
@@ -262,9 +151,10 @@ void ucp_request_timed(ucp_request_t *req, ucs_status_t status)
     trial->req = NULL;
     if (status != UCS_OK) {
         drop(trial);
-    } else if ((trial->method == GET) || (trial->method == PUT)) {
+    } else if ((trial->method == UCP_LEARN_GET) ||
+               (trial->method == UCP_LEARN_PUT)) {
         result(trial, ucs_time_to_sec(ucs_get_time() - trial->begin) +
-                      message_latency(trial));
+                          message_latency(trial));
     } else if (ask(req->worker->trials) != UCS_OK) {
         drop(trial);
     }
@@ -273,20 +163,19 @@ void ucp_request_timed(ucp_request_t *req, ucs_status_t status)
 static void start_trial(trial_t *trial, ucp_request_t *req, ucp_learn_t *learn,
                         unsigned method, ucs_time_t now)
 {
-    *trial = (trial_t){
-        .ep     = req->send.ep,
-        .learn  = learn,
-        .method = method,
-        .req    = req,
-        .begin  = now,
-        .length = req->dt.length
-    };
+    *trial = (trial_t){.ep     = req->send.ep,
+                       .learn  = learn,
+                       .method = method,
+                       .req    = req,
+                       .begin  = now,
+                       .length = req->dt.length};
     req->flags |= UCP_REQUEST_FLAG_TIMED;
 }
 
 /* The method of a message. `first`: the one by cost. */
-static unsigned select_method(struct ucp_trials *trials, entry_t *entry,
-                              ucp_request_t *req, unsigned first)
+static unsigned select_method(struct ucp_trials *trials,
+                              ucp_learn_entry_t *entry, ucp_request_t *req,
+                              unsigned first)
 {
     ucp_ep_h ep    = req->send.ep;
     trial_t *trial = &trials->trial;
@@ -302,7 +191,7 @@ static unsigned select_method(struct ucp_trials *trials, entry_t *entry,
         (ucs_time_to_sec(now - trial->begin) > TRIAL_MAX)) {
         drop(trial);
     }
-    learn = loaded ? NULL : get_learn(entry, req->dt.length, first);
+    learn = loaded ? NULL : ucp_learn_entry_of(entry, req->dt.length, first);
     if (learn == NULL) {
         return first;
     }
@@ -330,8 +219,7 @@ static int is_learning(ucp_ep_h ep)
     return options->proto_learn && (config->num_lanes > 1) &&
            !config->unconnected && (config->lost == 0) &&
            (config->rndv_lane != UCP_NULL_LANE) && (ep->wireup == NULL) &&
-           !(ep->flags & never) &&
-           (config->rndv_prefer == 0) &&
+           !(ep->flags & never) && (config->rndv_prefer == 0) &&
            (options->zcopy_thresh == SIZE_MAX) &&
            (options->rndv_thresh.intra == SIZE_MAX) &&
            (options->rndv_thresh.inter == SIZE_MAX);
@@ -343,8 +231,8 @@ static const ucp_proto_t *rndv_of(const ucp_ep_config_t *config, ucp_op_t op)
     return ucp_proto_find(&config->tables[op][UCP_DT_CLASS_CONTIG], SIZE_MAX);
 }
 
-const ucp_proto_t *
-ucp_trial_select(ucp_request_t *req, ucp_op_t op, const ucp_proto_t *proto)
+const ucp_proto_t *ucp_trial_select(ucp_request_t *req, ucp_op_t op,
+                                    const ucp_proto_t *proto)
 {
     ucp_ep_h ep                   = req->send.ep;
     const ucp_ep_config_t *config = ep->config;
@@ -352,27 +240,28 @@ ucp_trial_select(ucp_request_t *req, ucp_op_t op, const ucp_proto_t *proto)
     int is_rndv                   = (proto == rndv);
     struct ucp_trials *trials;
     unsigned method;
-    entry_t *entry;
+    ucp_learn_entry_t *entry;
 
     if ((req->dt.dt_class != UCP_DT_CLASS_CONTIG) || !is_learning(ep) ||
         !(rndv->flags & UCP_PROTO_FLAG_RNDV)) {
         return proto;
     }
     trials = trials_of(ep->worker);
-    entry  = (trials == NULL) ? NULL : get_entry(trials, config, op);
+    entry  = (trials == NULL) ? NULL :
+             ucp_learn_entry_get(&trials->entries, config, op);
     if (entry == NULL) {
         return proto;
     }
 
-    method = !is_rndv ? EAGER :
-             method_of(ucp_rndv_select(config, UCP_DT_CLASS_CONTIG,
-                                       req->dt.length));
+    method = !is_rndv ? UCP_LEARN_EAGER :
+                        ucp_learn_method_of(ucp_rndv_select(
+                            config, UCP_DT_CLASS_CONTIG, req->dt.length));
     method = select_method(trials, entry, req, method);
-    if (method == EAGER) {
+    if (method == UCP_LEARN_EAGER) {
         return is_rndv ? ucp_proto_find(&config->copied[op], req->dt.length) :
                          proto;
     }
-    req->data_flags = flags_of[method];
+    req->data_flags = ucp_learn_method_flags[method];
     return rndv;
 }
 
@@ -443,34 +332,14 @@ static ucs_status_t probe_handler(void *arg, void *data, size_t length,
 
 /* ------------------------------------------------------------------ output -- */
 
-static void print_learn(const ucp_learn_t *learn, const char *op,
-                        unsigned class, FILE *stream)
-{
-    unsigned i;
-
-    fprintf(stream, "# learnt: %-14s %7zu KiB: %s", op,
-            (size_t)1 << (class + MIN_LOG - 10), names[learn->best]);
-    for (i = 0; i < METHODS; ++i) {
-        if (learn->method[i].count > 0) {
-            fprintf(stream, ", %s %.2f GB/s", names[i],
-                    1e-9 / ucp_learn_time(learn, i));
-        }
-    }
-    fprintf(stream, "; %u messages\n", learn->count);
-}
-
 void ucp_trial_print(ucp_ep_h ep, FILE *stream)
 {
-    const entry_t *entry = (ep->worker->trials == NULL) ?
-                           NULL : ep->worker->trials->entries;
-    unsigned class;
+    const ucp_learn_entry_t *entry = (ep->worker->trials == NULL) ?
+                                     NULL : ep->worker->trials->entries;
 
     for (; entry != NULL; entry = entry->next) {
-        for (class = 0; class < CLASSES; ++class) {
-            if ((entry->config == ep->config) && (entry->of[class] != NULL)) {
-                print_learn(entry->of[class], ucp_proto_op_name(entry->op),
-                            class, stream);
-            }
+        if (entry->config == ep->config) {
+            ucp_learn_entry_print(entry, stream);
         }
     }
 }
@@ -479,18 +348,14 @@ void ucp_trial_print(ucp_ep_h ep, FILE *stream)
 
 static void worker_cleanup(ucp_worker_h worker)
 {
-    entry_t *entry;
-    unsigned class;
+    ucp_learn_entry_t *entry;
 
     if (worker->trials == NULL) {
         return;
     }
     while ((entry = worker->trials->entries) != NULL) {
         worker->trials->entries = entry->next;
-        for (class = 0; class < CLASSES; ++class) {
-            free(entry->of[class]);
-        }
-        free(entry);
+        ucp_learn_entry_free(entry);
     }
     free(worker->trials);
     worker->trials = NULL;
@@ -499,7 +364,7 @@ static void worker_cleanup(ucp_worker_h worker)
 static void ep_detach(ucp_ep_h ep)
 {
     struct ucp_trials *trials = ep->worker->trials;
-    entry_t *entry;
+    ucp_learn_entry_t *entry;
 
     if (trials == NULL) {
         return;
@@ -518,10 +383,9 @@ static const ucp_class_message_t messages[] = {
     {UCP_AM_ID_PROBE, 0, 0, probe_handler}
 };
 
-const ucp_class_t ucp_learn_class = {
-    .name           = "learn",
-    .messages       = messages,
-    .num_messages   = sizeof(messages) / sizeof(messages[0]),
-    .worker_cleanup = worker_cleanup,
-    .ep_detach      = ep_detach
-};
+const ucp_class_t ucp_learn_class = {.name         = "learn",
+                                     .messages     = messages,
+                                     .num_messages = sizeof(messages) /
+                                                     sizeof(messages[0]),
+                                     .worker_cleanup = worker_cleanup,
+                                     .ep_detach      = ep_detach};

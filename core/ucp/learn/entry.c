@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* See entry.h. */
+#include "ucp/learn/entry.h"
+
+#include "ucp/rndv/rndv.h"
+#include "ucs/sys/math.h"
+
+#include <stdlib.h>
+
+const char *const ucp_learn_method_names[UCP_LEARN_METHODS] = {
+    "eager", "rndv/get", "rndv/put", "rndv/am"
+};
+
+const uint16_t ucp_learn_method_flags[UCP_LEARN_METHODS] = {
+    [UCP_LEARN_GET] = UCP_PROTO_FLAG_GET,
+    [UCP_LEARN_PUT] = UCP_PROTO_FLAG_PUT,
+    [UCP_LEARN_AM]  = UCP_PROTO_FLAG_MESSAGES
+};
+
+unsigned ucp_learn_method_of(const ucp_proto_t *data)
+{
+    return (data->flags & UCP_PROTO_FLAG_GET) ? UCP_LEARN_GET :
+           (data->flags & UCP_PROTO_FLAG_PUT) ? UCP_LEARN_PUT : UCP_LEARN_AM;
+}
+
+ucp_learn_entry_t *ucp_learn_entry_get(ucp_learn_entry_t **list,
+                                       const ucp_ep_config_t *config,
+                                       ucp_op_t op)
+{
+    ucp_learn_entry_t **link = list;
+    ucp_learn_entry_t *entry;
+
+    while (((entry = *link) != NULL) &&
+           ((entry->config != config) || (entry->op != op))) {
+        link = &entry->next;
+    }
+    if (entry != NULL) {
+        *link = entry->next;
+    } else {
+        entry = calloc(1, sizeof(*entry));
+        if (entry == NULL) {
+            return NULL;
+        }
+        entry->config = config;
+        entry->op     = op;
+    }
+    entry->next = *list;
+    *list       = entry;
+    return entry;
+}
+
+unsigned ucp_learn_size_class(size_t length)
+{
+    unsigned log = ucs_ilog2(length);
+
+    return (log >= UCP_LEARN_MIN_LOG + UCP_LEARN_CLASSES) ?
+               UCP_LEARN_CLASSES - 1 :
+               log - UCP_LEARN_MIN_LOG;
+}
+
+/* The methods that are possible for all sizes of a class. */
+static unsigned possible_methods(const ucp_learn_entry_t *entry, unsigned class)
+{
+    const size_t first      = (size_t)1 << (class + UCP_LEARN_MIN_LOG);
+    const size_t last       = 2 * first - 1;
+    ucp_proto_query_t query = {.op       = UCP_OP_RNDV,
+                               .dt_class = UCP_DT_CLASS_CONTIG,
+                               .config   = entry->config};
+    ucp_proto_candidate_t list[UCP_PROTO_MAX_CANDIDATES];
+    unsigned count    = ucp_proto_list(&query, list);
+    unsigned methods  = (entry->op == UCP_OP_TAG_SEND) ?
+                            UCS_BIT(UCP_LEARN_EAGER) :
+                            0;
+    unsigned at_first = 0, at_last = 0;
+    unsigned i;
+
+    for (i = 0; i < count; ++i) {
+        unsigned method = UCS_BIT(ucp_learn_method_of(list[i].proto));
+
+        at_first |= ((list[i].min <= first) && (list[i].max >= first)) ?
+                        method :
+                        0;
+        at_last |= ((list[i].min <= last) && (list[i].max >= last)) ? method :
+                                                                      0;
+    }
+    return methods | (at_first & at_last);
+}
+
+ucp_learn_t *ucp_learn_entry_of(ucp_learn_entry_t *entry, size_t length,
+                                unsigned first)
+{
+    unsigned class        = ucp_learn_size_class(length);
+    ucp_learn_t **learn_p = &entry->of[class];
+    unsigned methods;
+
+    if (*learn_p == NULL) {
+        *learn_p = malloc(sizeof(**learn_p));
+        if (*learn_p == NULL) {
+            return NULL;
+        }
+        methods = possible_methods(entry, class) | UCS_BIT(first);
+        ucp_learn_init(*learn_p, methods, first);
+    }
+    return *learn_p;
+}
+
+static void print_learn(const ucp_learn_t *learn, const char *op,
+                        unsigned class, FILE *stream)
+{
+    unsigned i;
+
+    fprintf(stream, "# learnt: %-14s %7zu KiB: %s", op,
+            (size_t)1 << (class + UCP_LEARN_MIN_LOG - 10),
+            ucp_learn_method_names[learn->best]);
+    for (i = 0; i < UCP_LEARN_METHODS; ++i) {
+        if (learn->method[i].count > 0) {
+            fprintf(stream, ", %s %.2f GB/s", ucp_learn_method_names[i],
+                    1e-9 / ucp_learn_time(learn, i));
+        }
+    }
+    fprintf(stream, "; %u messages\n", learn->count);
+}
+
+void ucp_learn_entry_print(const ucp_learn_entry_t *entry, FILE *stream)
+{
+    unsigned class;
+
+    for (class = 0; class < UCP_LEARN_CLASSES; ++class) {
+        if (entry->of[class] != NULL) {
+            print_learn(entry->of[class], ucp_proto_op_name(entry->op), class,
+                        stream);
+        }
+    }
+}
+
+void ucp_learn_entry_free(ucp_learn_entry_t *entry)
+{
+    unsigned class;
+
+    for (class = 0; class < UCP_LEARN_CLASSES; ++class) {
+        free(entry->of[class]);
+    }
+    free(entry);
+}

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What is learnt for the endpoints of a configuration: one ucp_learn_t for each
+ * class of sizes of an operation, allocated at its first message.
+ */
+#ifndef UCP_LEARN_ENTRY_H
+#define UCP_LEARN_ENTRY_H
+
+#include "ucp/learn/learn.h"
+#include "ucp/proto/ep.h"
+
+#include <stdio.h>
+
+/** Methods. The order is that of the names. */
+enum {
+    UCP_LEARN_EAGER,
+    UCP_LEARN_GET,
+    UCP_LEARN_PUT,
+    UCP_LEARN_AM,
+    UCP_LEARN_METHODS
+};
+
+/** Classes of sizes: powers of two. */
+enum {
+    UCP_LEARN_MIN_LOG = 14,
+    UCP_LEARN_CLASSES = 14
+};
+
+typedef struct ucp_learn_entry {
+    struct ucp_learn_entry *next;
+    const ucp_ep_config_t *config;
+    ucp_op_t op;
+    ucp_ep_h last_ep;     /**< Of the last message */
+    ucs_time_t last_time; /**< When it began */
+    ucp_learn_t *of[UCP_LEARN_CLASSES];
+} ucp_learn_entry_t;
+
+extern const char *const ucp_learn_method_names[UCP_LEARN_METHODS];
+
+/** UCP_PROTO_FLAG_* of the protocol for the data of a rendezvous. */
+extern const uint16_t ucp_learn_method_flags[UCP_LEARN_METHODS];
+
+/** The method of a protocol for the data of a rendezvous. */
+unsigned ucp_learn_method_of(const ucp_proto_t *data);
+
+/** Of a message of at least 2^UCP_LEARN_MIN_LOG bytes. */
+unsigned ucp_learn_size_class(size_t length);
+
+/** The entry of a configuration and operation, which is moved to the front of the
+ *  list. NULL: out of memory. */
+ucp_learn_entry_t *ucp_learn_entry_get(ucp_learn_entry_t **list,
+                                       const ucp_ep_config_t *config,
+                                       ucp_op_t op);
+
+/** What is learnt for messages of this length. `first`: the method by cost.
+ *  NULL: out of memory. */
+ucp_learn_t *ucp_learn_entry_of(ucp_learn_entry_t *entry, size_t length,
+                                unsigned first);
+
+/** Prints a line for each class of sizes. */
+void ucp_learn_entry_print(const ucp_learn_entry_t *entry, FILE *stream);
+
+void ucp_learn_entry_free(ucp_learn_entry_t *entry);
+
+#endif
