@@ -324,6 +324,18 @@ void ucs_log_dispatch(const char *file, unsigned line, const char *function,
     va_end(ap);
 }
 
+void ucs_log_message(const char *file, unsigned line, const char *function,
+                     ucs_log_level_t level, const char *format, ...)
+{
+    va_list ap;
+
+    if (ucs_log_is_enabled(level)) {
+        va_start(ap, format);
+        ucs_log_dispatchv(NULL, file, line, function, level, format, ap);
+        va_end(ap);
+    }
+}
+
 ucs_log_level_t ucs_log_get_level(void)
 {
     return ucs_log_level_get();

@@ -64,6 +64,27 @@ FILE *ucs_log_open_stream(void);
  * old one. */
 void ucs_log_hook_set(ucs_log_hook_t hook, void *arg);
 
+/* Logs a message of the library if its level is enabled. The check is made
+ * here, which keeps the callers small; the arguments are always evaluated. */
+void ucs_log_message(const char *file, unsigned line, const char *function,
+                     ucs_log_level_t level, const char *format, ...)
+        UCS_F_PRINTF(5, 6) UCS_F_COLD;
+
+/* Errors, warnings and diagnostics are rare: no path of a message logs them
+ * unless it fails. Other levels keep the check at the caller. */
+#undef ucs_error
+#undef ucs_warn
+#undef ucs_diag
+#define ucs_error(_fmt, ...) \
+    ucs_log_message(__FILE__, __LINE__, __func__, UCS_LOG_LEVEL_ERROR, _fmt, \
+                    ##__VA_ARGS__)
+#define ucs_warn(_fmt, ...) \
+    ucs_log_message(__FILE__, __LINE__, __func__, UCS_LOG_LEVEL_WARN, _fmt, \
+                    ##__VA_ARGS__)
+#define ucs_diag(_fmt, ...) \
+    ucs_log_message(__FILE__, __LINE__, __func__, UCS_LOG_LEVEL_DIAG, _fmt, \
+                    ##__VA_ARGS__)
+
 /* As ucs_log_dispatch. "component" is the word before the level, "UCX" if NULL;
  * plugins set their own. */
 void ucs_log_dispatchv(const char *component, const char *file, unsigned line,
