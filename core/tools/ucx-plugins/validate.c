@@ -61,7 +61,7 @@ static void validate(const char *path, validation_t *result)
     uct_trust_t trust;
 
     memset(result, 0, sizeof(*result));
-    if (uct_manifest_read(path, NULL, 0, real, &result->manifest,
+    if (uct_manifest_read(path, NULL, NULL, 0, real, &result->manifest,
                           &result->fault) != UCS_OK) {
         result->manifest = NULL;
         return;
@@ -69,7 +69,7 @@ static void validate(const char *path, validation_t *result)
     check_name(real, result);
 
     uct_trust_init(&trust);
-    if (uct_manifest_read(path, &trust, 0, NULL, &again,
+    if (uct_manifest_read(path, NULL, &trust, 0, NULL, &again,
                           &result->remark) == UCS_OK) {
         uct_manifest_free(again);
         check_library(real, &trust, result);

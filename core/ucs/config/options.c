@@ -33,6 +33,25 @@ static void origin_set(config_origin_t *origin, const char *where)
     ucs_strncpy_zero(origin->where, where, sizeof(origin->where));
 }
 
+/* Concatenates three texts into the name of an option. Not snprintf(): ucp_init()
+ * makes hundreds of names. */
+static void name_join(char name[CONFIG_NAME_MAX * 2], const char *first,
+                      const char *second, const char *third)
+{
+    const char *const parts[] = {first, second, third};
+    size_t left               = CONFIG_NAME_MAX * 2 - 1;
+    size_t length;
+    unsigned i;
+
+    for (i = 0; i < sizeof(parts) / sizeof(parts[0]); ++i) {
+        length = strnlen(parts[i], left);
+        memcpy(name, parts[i], length);
+        name += length;
+        left -= length;
+    }
+    *name = '\0';
+}
+
 /* Searches the caller's file, then the standard ones. */
 static const char *
 find_in_files(const config_file_t *file, config_origin_t *origin)
@@ -97,10 +116,11 @@ find_text(const ucs_config_source_t *source, const config_file_t *file,
             continue;
         }
 
-        if ((pass < 2) || (source->app_prefix != NULL)) {
-            snprintf(origin->name, sizeof(origin->name), "%s%s%s%s",
-                     (pass % 2 == 0) ? source->app_prefix : "",
-                     (pass % 2 == 0) ? "_" : "", UCS_CONFIG_ENV_PREFIX, name);
+        if (pass % 2 == 0) {
+            name_join(origin->name, source->app_prefix,
+                      "_" UCS_CONFIG_ENV_PREFIX, name);
+        } else if ((pass == 1) || (source->app_prefix != NULL)) {
+            name_join(origin->name, UCS_CONFIG_ENV_PREFIX, name, "");
         }
         if (pass < 2) {
             text = find_in_env(origin->name, flags);
@@ -124,7 +144,7 @@ static const char *find_names(const config_read_t *read,
     const char *text;
     int inner;
 
-    snprintf(name, sizeof(name), "%s%s", prefix, item->name);
+    name_join(name, prefix, item->name, "");
     text = find_text(read->source, read->file, name, field->flags, origin);
     if ((text != NULL) || (field->also == NULL)) {
         return text;
@@ -237,8 +257,8 @@ static ucs_status_t read_visit(const config_item_t *item, void *arg)
 
     if (text == NULL) {
         text = config_default(item, dfl, sizeof(dfl));
-        snprintf(origin.name, sizeof(origin.name), "%s%s%s",
-                 UCS_CONFIG_ENV_PREFIX, read->table->prefix, item->name);
+        name_join(origin.name, UCS_CONFIG_ENV_PREFIX, read->table->prefix,
+                  item->name);
         origin_set(&origin, "its default");
     }
 

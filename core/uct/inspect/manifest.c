@@ -125,7 +125,7 @@ ucx_manifest_t *ucx_manifest_read(const char *path, char *why, size_t why_size)
     uct_rejection_t rejection;
     ucx_manifest_t *declared;
 
-    if (uct_manifest_read(path, NULL, 0, real, &manifest, &rejection) !=
+    if (uct_manifest_read(path, NULL, NULL, 0, real, &manifest, &rejection) !=
         UCS_OK) {
         snprintf(why, why_size, "%s %s: %.300s",
                  uct_rejection_info(rejection.code)->id,

@@ -146,12 +146,15 @@ ucs_status_t uct_manifest_parse(const char *text, size_t length,
                                 uct_rejection_t *rejection);
 
 /*
- * Reads and parses the file `path`. `trust` NULL: owner and permissions are not
- * checked (for `validate`). `real_path`, if not NULL, receives the path without
- * links, at most PATH_MAX bytes.
+ * Reads and parses the file `path`. `real_folder`: a folder without links in its
+ * own path; the paths of files directly in it are resolved faster; may be NULL.
+ * `trust` NULL: owner and permissions are not checked (for `validate`).
+ * `real_path`, if not NULL, receives the path without links, at most PATH_MAX
+ * bytes.
  */
-ucs_status_t uct_manifest_read(const char *path, uct_trust_t *trust,
-                               unsigned trust_flags, char *real_path,
+ucs_status_t uct_manifest_read(const char *path, const char *real_folder,
+                               uct_trust_t *trust, unsigned trust_flags,
+                               char *real_path,
                                uct_manifest_t **manifest_p,
                                uct_rejection_t *rejection);
 

@@ -257,7 +257,7 @@ int uct_pattern_matches(const char *pattern, const char *text)
         if (match(pattern, from, text, NULL)) {
             return 1;
         }
-    } while (*from++ != '\0');
+    } while ((*pattern != '^') && (*from++ != '\0'));
     return 0;
 }
 

@@ -145,7 +145,7 @@ static ucs_status_t scan_file(uct_plugin_registry_t *registry,
     ucs_status_t status;
     uct_plugin_t *plugin;
 
-    status = uct_manifest_read(path, &registry->trust,
+    status = uct_manifest_read(path, dir->real, &registry->trust,
                                uct_search_trust_flags(dir), real, &manifest,
                                &rejection);
     if ((status == UCS_OK) && (manifest->kind == UCT_MANIFEST_OVERRIDE)) {
