@@ -68,7 +68,7 @@ typedef struct ucp_ep_extra {
 /** Sizes in bytes of the areas for the state of classes. */
 enum {
     UCP_EP_MULTI_SIZE = 16,
-    UCP_EP_RMA_SIZE   = 24
+    UCP_EP_RMA_SIZE   = 16
 };
 
 struct ucp_ep {
@@ -102,6 +102,11 @@ struct ucp_ep {
     uint8_t               leaving:1;
     /** FAILED after all accesses of the user were complete */
     uint8_t               settled:1;
+    /** The worker's list of endpoints with accesses to acknowledge has it.
+     *  This and the next two are state of rma that fits into a gap here */
+    uint8_t               rma_owes:1;
+    uint8_t               rma_acking:1; /**< An ACK waits in the queue */
+    int8_t                rma_status;   /**< For the next ACK */
 
     struct ucp_stream     *stream;     /**< Its end of a stream; or NULL */
     ucs_list_link_t       link;        /**< In the worker's list */

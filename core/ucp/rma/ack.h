@@ -38,7 +38,7 @@ ucp_rma_ack_count(ucp_worker_h worker, const ucp_wire_end_t *sender)
 
     if (ucs_likely(ep != NULL)) {
         ++ucp_ep_rma(ep)->handled;
-        if (ucs_unlikely(!ucp_ep_rma(ep)->owes)) {
+        if (ucs_unlikely(!ep->rma_owes)) {
             ucp_rma_ack_later(ep);
         }
     }

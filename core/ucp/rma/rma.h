@@ -76,13 +76,9 @@ UCP_AREA_ACCESSOR(ucp_worker_rma, struct ucp_worker, rma, ucp_rma_worker_t)
 /** State of an endpoint: accesses of the peer that are carried out; see
  *  ack.h. */
 typedef struct ucp_rma_ep {
-    ucp_ep_h ack_next;   /**< With `owes` */
+    ucp_ep_h ack_next;   /**< With ep->rma_owes */
     uint32_t handled;    /**< Their number */
     uint32_t acked;      /**< Number of these that are acknowledged */
-    int8_t   status;     /**< For the next ACK */
-    /** In the worker's list of endpoints with accesses to acknowledge */
-    uint8_t  owes;
-    uint8_t  acking;     /**< An ACK waits in the queue */
 } ucp_rma_ep_t;
 
 UCP_AREA_ACCESSOR(ucp_ep_rma, struct ucp_ep, rma, ucp_rma_ep_t)
