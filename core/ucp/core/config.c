@@ -308,7 +308,7 @@ ucs_status_t ucp_config_modify(ucp_config_t *config, const char *name,
     return status;
 }
 
-void ucp_config_print(const ucp_config_t *config, FILE *stream,
+UCS_F_COLD void ucp_config_print(const ucp_config_t *config, FILE *stream,
                       const char *title, ucs_config_print_flags_t print_flags)
 {
     ucs_config_print(stream, title, &ucp_config_table, &config->options,

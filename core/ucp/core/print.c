@@ -64,7 +64,7 @@ static unsigned device_index(ucp_context_h context, unsigned resource_index)
     return count;
 }
 
-void ucp_context_print_info(const ucp_context_h context, FILE *stream)
+UCS_F_COLD void ucp_context_print_info(const ucp_context_h context, FILE *stream)
 {
     unsigned i, next = 0;
 
@@ -224,7 +224,7 @@ static void print_config(ucp_worker_h worker, const ucp_ep_config_t *config,
     print_protocols(config, worker->context->features, stream);
 }
 
-void ucp_worker_print_info(ucp_worker_h worker, FILE *stream)
+UCS_F_COLD void ucp_worker_print_info(ucp_worker_h worker, FILE *stream)
 {
     const uint64_t amo = UCP_FEATURE_AMO32 | UCP_FEATURE_AMO64;
     uint64_t features  = worker->context->features;
@@ -333,7 +333,7 @@ static void print_costs(ucp_ep_h ep, FILE *stream)
     ucp_trial_print(ep, stream);
 }
 
-void ucp_ep_print_info(ucp_ep_h ep, FILE *stream)
+UCS_F_COLD void ucp_ep_print_info(ucp_ep_h ep, FILE *stream)
 {
     ucp_worker_h worker = ep->worker;
     unsigned i;

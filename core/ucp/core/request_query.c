@@ -83,7 +83,7 @@ static void describe(const ucp_request_t *req, ucs_status_t status,
              ucs_status_string(status));
 }
 
-ucs_status_t ucp_request_query(void *request, ucp_request_attr_t *attr)
+UCS_F_COLD ucs_status_t ucp_request_query(void *request, ucp_request_attr_t *attr)
 {
     ucp_request_t *req  = ucp_request_of(request);
     ucp_worker_h worker = req->worker;

@@ -351,7 +351,7 @@ static void warn_no_messages(const ucp_tl_select_t *selection)
     ucs_string_buffer_cleanup(&strb);
 }
 
-ucs_status_t ucp_tl_select_check(const ucp_tl_select_t *selection)
+UCS_F_COLD ucs_status_t ucp_tl_select_check(const ucp_tl_select_t *selection)
 {
     if (selection->num_selected == 0) {
         report_nothing_left(selection);

@@ -81,7 +81,7 @@ static void print(ucp_mem_h memh, FILE *stream)
     fprintf(stream, "\n");
 }
 
-void ucp_mem_print_info(const char *mem_spec, ucp_context_h context,
+UCS_F_COLD void ucp_mem_print_info(const char *mem_spec, ucp_context_h context,
                         FILE *stream)
 {
     ucp_mem_map_params_t params = {

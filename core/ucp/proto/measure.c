@@ -136,7 +136,7 @@ static const char *origin(unsigned class)
     return (class > 0) ? "measured" : "assumed";
 }
 
-int ucp_measure_describe(const ucp_ep_config_t *config, char *text, size_t max)
+UCS_F_COLD int ucp_measure_describe(const ucp_ep_config_t *config, char *text, size_t max)
 {
     unsigned index = copy_lane(config);
 

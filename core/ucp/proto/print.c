@@ -23,7 +23,7 @@ static const struct {
     [UCP_OP_GET]           = {"get",           UCP_FEATURE_RMA}
 };
 
-const char *ucp_proto_op_name(ucp_op_t op)
+UCS_F_COLD const char *ucp_proto_op_name(ucp_op_t op)
 {
     return ops[op].name;
 }
@@ -54,7 +54,7 @@ static void print_rails(const ucp_proto_t *proto, const ucp_ep_config_t *config,
     }
 }
 
-void ucp_proto_print_table(const ucp_proto_table_t *table, ucp_op_t op,
+UCS_F_COLD void ucp_proto_print_table(const ucp_proto_table_t *table, ucp_op_t op,
                            unsigned dt_class, const ucp_ep_config_t *config,
                            const char *lanes, FILE *stream)
 {
@@ -86,7 +86,7 @@ void ucp_proto_print_table(const ucp_proto_table_t *table, ucp_op_t op,
     }
 }
 
-void ucp_proto_print(const ucp_ep_config_t *config, const char *lane,
+UCS_F_COLD void ucp_proto_print(const ucp_ep_config_t *config, const char *lane,
                      FILE *stream)
 {
     unsigned num_classes = config->staged ? UCP_DT_CLASS_LAST :
@@ -101,7 +101,7 @@ void ucp_proto_print(const ucp_ep_config_t *config, const char *lane,
     }
 }
 
-void ucp_proto_describe(const char *name, ucp_worker_h worker, unsigned iface,
+UCS_F_COLD void ucp_proto_describe(const char *name, ucp_worker_h worker, unsigned iface,
                         const char *range, char *text, size_t max)
 {
     const ucp_resource_t *resource = ucp_worker_iface_resource(worker, iface);

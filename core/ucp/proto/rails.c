@@ -255,7 +255,7 @@ ucp_rails_chunk_t ucp_rails_next(const ucp_rails_t *rails, size_t length,
     return chunk;
 }
 
-void ucp_rails_describe(const ucp_rails_t *rails, char *text, size_t max)
+UCS_F_COLD void ucp_rails_describe(const ucp_rails_t *rails, char *text, size_t max)
 {
     uint32_t before = 0;
     size_t length;

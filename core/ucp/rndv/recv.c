@@ -281,7 +281,7 @@ ucs_status_t ucp_rndv_done_handler(void *arg, void *data, size_t length,
     return UCS_OK;
 }
 
-void ucp_rndv_describe(const ucp_request_t *req, char *text, size_t max)
+UCS_F_COLD void ucp_rndv_describe(const ucp_request_t *req, char *text, size_t max)
 {
     const ucp_rndv_recv_t *rndv = ucp_recv_rndv(req);
 

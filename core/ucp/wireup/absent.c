@@ -81,7 +81,7 @@ static void append_transports(ucp_worker_h worker,
     }
 }
 
-void ucp_wireup_append_absent(ucp_worker_h worker,
+UCS_F_COLD void ucp_wireup_append_absent(ucp_worker_h worker,
                               const ucp_address_info_t *peer,
                               ucs_string_buffer_t *why)
 {
