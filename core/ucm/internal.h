@@ -29,8 +29,8 @@ typedef enum ucm_call {
 
 /* --- event.c: subscribers ------------------------------------------------ */
 
-/* Between these two functions, subscribers that are found stay valid. They
- * nest. */
+/* Subscribers are not freed between a call of ucm_event_enter() and the call of
+ * ucm_event_leave() with its result. Such pairs may be nested. */
 int ucm_event_enter(void);
 void ucm_event_leave(int token);
 
@@ -48,11 +48,12 @@ int ucm_event_calls(int events);
 
 /* --- orig.c: the calls without events ------------------------------------ */
 
-/* The function of another interceptor that was found in place of the C
- * library's; it is called instead of the system. Set before interception. */
+/* Sets the function that makes the original call, if another library had
+ * intercepted the call before UCM: that library's function. By default UCM
+ * makes the system call itself. Must be set before UCM intercepts the call. */
 void ucm_orig_set(ucm_call_t call, void *function);
 
-/* The same for callers that use relocation tables. */
+/* As ucm_orig_set(), for callers whose relocation tables UCM has changed. */
 void ucm_orig_set_reloc(ucm_call_t call, void *function);
 void *ucm_orig_reloc(ucm_call_t call);
 
@@ -72,8 +73,7 @@ void *ucm_call_reloc(ucm_call_t call);
 /* Intercepts calls that are not intercepted yet. No lock of UCM may be held. */
 ucs_status_t ucm_install(int calls);
 
-/* Intercepted calls; and those intercepted by tables only, where internal calls
- * of the C library are not seen. */
+/* Returns the mask of the calls that are intercepted. */
 int ucm_installed_calls(void);
 
 /* --- patch_*.c: changing the first instructions of a function ------------ */
@@ -138,8 +138,10 @@ void *ucm_reloc_dlopen(const char *filename, int flag, const void *caller);
 
 /* --- heap.c: where the C library's own calls are not seen ---------------- */
 
-/* The first takes the dynamic linker's lock; the second uses its results. */
+/* Finds the functions of the heap. Takes the lock of the dynamic linker, so
+ * that the caller must hold no lock of UCM. */
 void ucm_heap_look_up(void);
+/* Intercepts free() and realloc() with the results of ucm_heap_look_up(). */
 ucs_status_t ucm_heap_watch(void);
 
 /* --- options.c ----------------------------------------------------------- */

@@ -23,8 +23,9 @@
 /* Maximum length of zero-copy messages. */
 #define PARTY_ZCOPY_MAX ((size_t)4 << 20)
 
-/* Required of messages in descriptors; UCX_IFACE_FLAG_ALIGNS_AM. The offset is that
- * of a word, as of a header in front of a user's data. */
+/* Requested alignment of received messages, if the interface has
+ * UCX_IFACE_FLAG_ALIGNS_AM. The byte at the offset is aligned: a header of 8
+ * bytes precedes the user's data. */
 #define PARTY_ALIGNMENT    128
 #define PARTY_ALIGN_OFFSET 8
 
@@ -69,7 +70,7 @@ struct party {
     uct_md_h md;
     uct_iface_h iface;
     uct_iface_attr_t attributes;
-    const uct_iface_attr_t *attr; /* these */
+    const uct_iface_attr_t *attr; /* points to `attributes` */
     pid_t tid;                   /* of the worker */
     int wake_fd;                 /* signalled for one-shots */
     size_t headroom;
@@ -77,7 +78,7 @@ struct party {
 
     party_slot_t slots[UCT_AM_ID_MAX];
     party_rx_t rx;
-    int rushes;                  /* contents are not verified */
+    int rushes;                  /* fast: contents of messages are not verified */
     unsigned keep_every;         /* 0: keep none */
     party_kept_t kept[PARTY_KEPT_MAX];
     unsigned num_kept;
@@ -88,7 +89,7 @@ struct party {
     double longest;              /* s, a sending call's own time */
     unsigned num_slow;           /* calls of PARTY_SLOW_CALL or more */
     int sending;                 /* inside a sending call */
-    int packs_early;             /* the finding was recorded */
+    int packs_early;             /* that the plugin packs too early was recorded */
 
     unsigned failures;           /* calls of the error handler */
     uint64_t rx_at_failure;      /* messages received before its first call */
@@ -152,7 +153,8 @@ party_kind_t party_some_kind(const party_t *party, size_t *length_p);
 /* A kind for the smallest messages. The interface has active messages. */
 party_kind_t party_small_kind(const party_t *party);
 
-/* Waits for each of `count` odd numbers in the record, and adds one. */
+/* The reply side of a ping-pong by the shared counter run->record->tosses:
+ * waits `count` times until it is odd, and adds one. */
 void party_answer_tosses(party_t *party, uint64_t count);
 
 /*

@@ -16,7 +16,9 @@
 #include "peer_serve.h"
 #include "runner.h"
 
-/* A request may wait for sending and for completions. */
+/* Time limit for a command to the peer process, in seconds. To execute it, the
+ * peer may wait up to PARTY_PATIENCE for send resources, for completions, and
+ * for messages. */
 #define CALL_SECONDS (3 * PARTY_PATIENCE)
 
 /* One message in each direction at a time. */
@@ -374,7 +376,7 @@ int conversation_await(peer_t *peer, const party_rx_t *expected,
             return 0;
         }
         peer_last_rx(rx);
-        if (rx->count != count) { /* late messages are not lost */
+        if (rx->count != count) { /* messages still arrive: extend the time */
             count = rx->count;
             end   = clock_now() + PARTY_PATIENCE;
         }

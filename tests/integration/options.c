@@ -199,7 +199,8 @@ static void wakes_for(struct talk *talk, unsigned events)
     close_sleeper(talk);
 }
 
-/* The same with an event set of the user, which contains the worker. */
+/* Sleeps on an event set of the user, to which the worker's events are
+ * added. */
 static void wakes_in_own_set(struct talk *talk)
 {
     int set = epoll_create1(EPOLL_CLOEXEC);

@@ -18,11 +18,12 @@ enum {
     MESSAGES  = 400,
     LARGE     = 300 * 1024,
     IDLE_MSEC = 200, /* Length of an idle period */
-    SPELLS    = 5,
-    /* More periods, to find one with little processor time */
+    PERIODS   = 5,   /* Number of idle periods */
+    /* Maximum number of further periods, if each of the first used too much
+     * processor time */
     MORE      = 45,
-    /* Events without a cause, in all periods */
-    TURNS     = 20
+    /* Maximum number of events without a cause, in all periods */
+    SPURIOUS  = 20
 };
 
 static const ucp_tag_t ALL = ~(ucp_tag_t)0;
@@ -180,22 +181,22 @@ static unsigned idle_spell(struct talk *talk)
     return turns;
 }
 
-/* Connected and idle for a second: there are no events and no wake-ups. A busy
- * thread of this process would use processor time in every period; other
- * processes on the core affect only some periods. */
+/* Connected and idle: there is a period without processor time, and there are
+ * few events. A busy thread of this process would use processor time in every
+ * period; other processes on the core affect only some periods. */
 static void idle_costs_nothing(struct talk *talk)
 {
     double cpu, least = IDLE_MSEC * 1e-3;
     unsigned turns = 0;
     int i;
 
-    for (i = 0; (i < SPELLS) ||
-                ((i < SPELLS + MORE) && (least >= test_seconds(0.01))); ++i) {
+    for (i = 0; (i < PERIODS) ||
+                ((i < PERIODS + MORE) && (least >= test_seconds(0.01))); ++i) {
         cpu    = usage_cpu();
         turns += idle_spell(talk);
         cpu    = usage_cpu() - cpu;
         least  = (cpu < least) ? cpu : least;
-        EXPECT_INT(turns, <=, TURNS);
+        EXPECT_INT(turns, <=, SPURIOUS);
     }
     EXPECT_INT(least * 1e3, <, test_seconds(0.01) * 1e3);
     team_barrier(talk->team, NULL, NULL);

@@ -235,9 +235,9 @@ double ep_create_take(struct bench *bench, uint64_t count, uint32_t window)
     return time * 1e6 / count;
 }
 
-/* The same with the first message on each, all started before any is awaited,
- * until the partner confirms their arrival; us for one. Includes what creation
- * defers until the first message. */
+/* Creation of endpoints with the first message on each: all are started before
+ * any is awaited, until the partner confirms their arrival; us for one.
+ * Includes what creation defers until the first message. */
 double ep_first_take(struct bench *bench, uint64_t count, uint32_t window)
 {
     ucs_status_ptr_t requests[BENCH_MAX_EPS];

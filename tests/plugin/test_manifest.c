@@ -27,7 +27,8 @@ static uct_manifest_t *parse_patched(const char *patch)
     return manifest;
 }
 
-/* manifest: a plain one has its members and the defaults */
+/* manifest: the members of a minimal manifest are read, others have their
+ * defaults */
 START_TEST(plain_manifest_is_read)
 {
     uct_manifest_t *manifest = parse_patched(NULL);
@@ -273,7 +274,8 @@ static const struct bad_text {
      "/library"}
 };
 
-/* manifest: an invalid text is rejected with the line */
+/* manifest: an invalid text is rejected, and the reason names the line or the
+ * member */
 START_TEST(bad_text_is_rejected)
 {
     const struct bad_text *test = &bad_texts[_i];

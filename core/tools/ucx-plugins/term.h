@@ -32,7 +32,7 @@ unsigned term_width(void);
 void term_paragraph(FILE *stream, unsigned indent, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* "Label:   value" of show and why. */
+/* A line "Label:   value", for the output of the subcommands show and why. */
 void term_field(const char *label, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 

@@ -4,7 +4,7 @@
  */
 #include "ucp/amo/amo.h"
 
-/* The same code for both sizes. */
+/* Defines the function for operands of one size. */
 #define DEFINE_BY_CPU(_bits) \
     static uint64_t by_cpu##_bits(unsigned op, void *p, \
                                   uint##_bits##_t operand, \

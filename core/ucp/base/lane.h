@@ -103,7 +103,8 @@ static inline int ucp_lane_reaches(const ucp_lane_config_t *lane,
     return (lane->mem_types >> mem_type) & 1;
 }
 
-/** The same for memory of the peer. */
+/** Non-zero: the lane can put to and get from this memory type of the peer,
+ *  even where the processor has no access. */
 static inline int ucp_lane_reaches_remote(const ucp_lane_config_t *lane,
                                           unsigned mem_type)
 {

@@ -168,7 +168,7 @@ void ucp_request_complete_recv(ucp_request_t *req, ucs_status_t status);
  *  transport has released the buffer, possibly at once. */
 void ucp_request_posted(ucp_request_t *req, ucs_status_t status);
 
-/** The same as complete_recv, for callbacks that receive a length and no
+/** As ucp_request_complete_recv(), for callbacks that receive a length and no
  *  tag. */
 void ucp_request_complete_recv_length(ucp_request_t *req, ucs_status_t status);
 

@@ -24,7 +24,8 @@ enum {
     UCP_AM_ID_INTRODUCE       = 1,
     UCP_AM_ID_FAREWELL        = 2, /**< wireup: the introduced end has closed */
     UCP_AM_ID_EAGER           = 3, /**< tag: a whole message */
-    UCP_AM_ID_EAGER_SYNC      = 4, /**< tag: the same, to be acknowledged */
+    UCP_AM_ID_EAGER_SYNC      = 4, /**< tag: a whole message, which
+                                    *   EAGER_SYNC_ACK acknowledges */
     UCP_AM_ID_EAGER_SYNC_ACK  = 5, /**< tag: acknowledges EAGER_SYNC, a
                                     *   receive has matched */
     UCP_AM_ID_RNDV_RTS        = 6, /**< rndv: ready to send */
@@ -33,7 +34,8 @@ enum {
     UCP_AM_ID_RNDV_DONE       = 9, /**< rndv: the put is complete */
     UCP_AM_ID_RNDV_ATS        = 10, /**< rndv: the get is complete */
     UCP_AM_ID_AM              = 11, /**< am: a whole message */
-    /** am: the same, with the sender's end for replies */
+    /** am: a whole message, with the worker and endpoint of the sender
+     *  (ucp_wire_end_t) for replies */
     UCP_AM_ID_AM_REPLY        = 12,
     UCP_AM_ID_AM_RNDV         = 13, /**< am: ready to send */
     UCP_AM_ID_PUT             = 14, /**< rma: data for registered memory */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Common code of the old functions: waiting, operations without a request, and
- * callbacks without user data.
+ * Common code of the deprecated functions: blocking wait, operations that give
+ * the user no request (_nbi), and callbacks without user data.
  */
 #ifndef UCP_COMPAT_WAIT_H
 #define UCP_COMPAT_WAIT_H

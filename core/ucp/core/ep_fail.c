@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The end of an endpoint: failure, the end of its requests, release.
+ * Failure and release of an endpoint, and completion of its requests then.
  */
 #include "ucp/proto/ep.h"
 
@@ -17,12 +17,13 @@
 
 #include <stdlib.h>
 
-/* Queued requests are in the endpoint's own queue, which ends them. */
+/* Nothing to do: the requests are also in ep->waiting, from which
+ * ucp_ep_abort_requests() completes them. */
 static void purged(uct_pending_req_t *self, void *arg)
 {
 }
 
-/* Of a failed or closed endpoint. */
+/* Destroys the lanes of a failed or closed endpoint. */
 static void release_lanes(ucp_ep_h ep)
 {
     uct_ep_h ucts[UCP_MAX_LANES];
@@ -142,8 +143,8 @@ void ucp_ep_fail(ucp_ep_h ep, ucs_status_t status)
     }
 }
 
-/* Work of an endpoint in progress, where no caller on the stack uses it. The
- * endpoint may be freed afterwards. */
+/* Handles a scheduled endpoint. Called by ucp_worker_progress(), where no
+ * function on the stack uses the endpoint, which may be freed here. */
 static void scheduled(ucp_ep_h ep)
 {
     ep->flags &= ~UCP_EP_FLAG_SCHEDULED;
@@ -153,7 +154,7 @@ static void scheduled(ucp_ep_h ep)
         ucp_ep_fail(ep, ep->pending_failure);
     }
     if (ep->flags & UCP_EP_FLAG_SCHEDULED) {
-        return; /* it has failed just now: reported once, in the next turn */
+        return; /* it has failed just now: reported once, in the next progress */
     }
     if (ep->flags & UCP_EP_FLAG_CLOSING) {
         ucp_ep_close_continue(ep);
@@ -169,8 +170,8 @@ static void scheduled(ucp_ep_h ep)
     }
 }
 
-/* In progress. An endpoint that is scheduled here is handled in the next
- * progress. */
+/* Called by ucp_worker_progress(). An endpoint that is scheduled here is
+ * handled in the next call. */
 static void run_scheduled(void *arg)
 {
     ucp_worker_h worker = arg;

@@ -83,9 +83,9 @@ ucp_dt_is_known_host(ucp_worker_h worker, const void *buffer)
 ucs_status_t ucp_dt_iter_init(ucp_dt_iter_t *iter, void *buffer, size_t count,
                               ucp_datatype_t datatype, int unpack);
 
-/** The same for a user's operation: with its datatype, memory handle and
- *  memory type. Also returns the errors of ucp_mem_find_buffer and
- *  ucp_stage_adopt. */
+/** As ucp_dt_iter_init(), for an operation of the user: with its datatype,
+ *  memory handle and memory type. Also returns the errors of
+ *  ucp_mem_find_buffer and ucp_stage_adopt. */
 ucs_status_t ucp_dt_iter_begin(ucp_worker_h worker, ucp_dt_iter_t *iter,
                                void *buffer, size_t count,
                                const ucp_request_param_t *param, int unpack);
@@ -97,8 +97,8 @@ void ucp_dt_iter_cleanup(ucp_dt_iter_t *iter);
  *  returns the number of bytes. 0 if bytes are left: failed. */
 size_t ucp_dt_iter_pack(ucp_dt_iter_t *iter, void *dest, size_t max);
 
-/** The same, but calls a generic datatype again until `max` bytes are packed, no
- *  bytes are left, or it fails. */
+/** As ucp_dt_iter_pack(), but calls a generic datatype again until `max` bytes
+ *  are packed, no bytes are left, or it fails. */
 size_t ucp_dt_iter_pack_all(ucp_dt_iter_t *iter, void *dest, size_t max);
 
 /** Unpacks bytes at `offset` of the packed data; the caller has checked that
@@ -106,7 +106,8 @@ size_t ucp_dt_iter_pack_all(ucp_dt_iter_t *iter, void *dest, size_t max);
 ucs_status_t ucp_dt_iter_unpack(ucp_dt_iter_t *iter, size_t offset,
                                 const void *src, size_t length);
 
-/** The same at offset 0, fast for a few contiguous bytes. Hot path. */
+/** As ucp_dt_iter_unpack() at offset 0, fast for a few contiguous bytes. Hot
+ *  path. */
 static UCS_F_ALWAYS_INLINE ucs_status_t
 ucp_dt_iter_unpack_small(ucp_dt_iter_t *iter, const void *src, size_t length)
 {

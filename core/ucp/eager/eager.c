@@ -21,7 +21,8 @@ static unsigned limit(const ucp_proto_query_t *query, ucp_proto_range_t *range)
     return range->min <= range->max;
 }
 
-/* The same for protocols that copy. */
+/* As the function above, for protocols that copy: below the threshold of
+ * zero-copy. */
 static unsigned
 limit_copy(const ucp_proto_query_t *query, ucp_proto_range_t *range)
 {

@@ -5,17 +5,18 @@
  *
  *   request --begin--> timed by the clock --end--> result for the method
  *
- * The end of a transfer is when the peer has the data. Of a get or put by the
- * lane, that is when the request completes. Other requests complete earlier,
- * so a PROBE follows the data, in order with it, and its answer contains the
- * time at the peer, or (if its clock is another one) arrives at the end.
+ * A transfer ends when the peer has the data. If the lane itself puts or gets
+ * the data, the request completes at that time. Other requests complete
+ * earlier: for these, a PROBE is sent behind the data, in order with it. Its
+ * answer contains the time at the peer. If the peer has another clock, the time
+ * at which the answer arrives is used.
  *
- *   PROBE  | end of the sender of the question 16 | number 4 | flags 1 |
+ *   PROBE  | worker and endpoint of the prober 16 | number 4 | flags 1 |
  *          | time of the answer 8 |
  *
  * Only a message that begins while no earlier one is under way is timed, and
- * only for such messages the result is used: others wait for each other, and
- * the rate of a stream is what the costs are about.
+ * the result is used only for such messages. Messages that are under way at the
+ * same time delay each other; the estimated costs describe their throughput.
  *
  * A worker has one trial at a time. What is learnt belongs to an endpoint
  * configuration, whose endpoints have the same lanes and the same measured
@@ -27,7 +28,8 @@
 #include "ucp/proto/ep.h"
 
 enum {
-    /** Bytes; shorter messages are neither timed nor tried */
+    /** Minimum length in bytes. Shorter messages are not timed, and no other
+     *  protocol is tried for them */
     UCP_TRIAL_MIN = 16384
 };
 
@@ -39,20 +41,21 @@ typedef struct {
 } ucp_probe_t;
 
 enum {
-    UCP_PROBE_ANSWER = UCS_BIT(0)  /**< Of the peer, to the end in it */
+    UCP_PROBE_ANSWER = UCS_BIT(0)  /**< The answer, for the endpoint in `end` */
 };
 
 _Static_assert(sizeof(ucp_probe_t) == 29, "wire layout");
 
 /** Selects the protocol of a message of at least UCP_TRIAL_MIN bytes, which the
- *  caller starts next. `proto`: by cost. The protocol for the data of a rendezvous
- *  is stored in the request. The receivers of active messages see whether they are eager, so
- *  that for these only the scheme is selected. */
+ *  caller starts next. `proto`: the protocol that the costs select. The
+ *  protocol for the data of a rendezvous is stored in the request. The callback
+ *  of an active message can tell eager messages from others, so that for active
+ *  messages only the scheme of the rendezvous is selected. */
 const ucp_proto_t *
 ucp_trial_select(ucp_request_t *req, ucp_op_t op, const ucp_proto_t *proto);
 
-/** The same for a message of any length. `attr`: UCP_OP_ATTR_* of the user's
- *  call, which may exclude other protocols. */
+/** As ucp_trial_select(), for a message of any length. `attr`: UCP_OP_ATTR_* of
+ *  the user's call, which may exclude other protocols. */
 static UCS_F_ALWAYS_INLINE const ucp_proto_t *
 ucp_trial_message(ucp_request_t *req, ucp_op_t op, size_t length,
                   const ucp_proto_t *proto, uint32_t attr)

@@ -38,7 +38,8 @@ ucs_status_t ucp_mem_table_hold(ucp_mem_table_t *table, uint64_t id,
                                 uint64_t address, uint64_t length,
                                 unsigned prot);
 
-/** The same for memory of any type with addresses in this process: the caller
+/** As ucp_mem_table_hold(), for memory of any type that has addresses in this
+ *  process: the caller
  *  must access it according to its type, *type_p. */
 ucs_status_t ucp_mem_table_hold_any(ucp_mem_table_t *table, uint64_t id,
                                     uint64_t address, uint64_t length,

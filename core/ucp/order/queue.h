@@ -33,8 +33,8 @@ void ucp_request_start(ucp_request_t *req);
 ucs_status_t ucp_ep_send_control(ucp_ep_h ep, uint8_t am_id,
                                  const void *message, size_t length);
 
-/** The same, in order with the user's operations: it also waits for a fence
- *  that holds them back. */
+/** As ucp_ep_send_control(), but in order with the user's operations: if a
+ *  fence delays these, the message waits for the fence, too. */
 ucs_status_t ucp_ep_send_in_order(ucp_ep_h ep, uint8_t am_id,
                                   const void *message, size_t length);
 
@@ -48,7 +48,7 @@ void ucp_ep_send_urgent(ucp_ep_h ep, uint8_t am_id, const void *message,
  *  it in a later progress. */
 void ucp_worker_complete_deferred(ucp_worker_h worker, ucs_queue_head_t *queue);
 
-/** The same for the sends of one endpoint, after its flush. */
+/** Completes the deferred sends of one endpoint, after its flush. */
 void ucp_worker_complete_deferred_of(ucp_worker_h worker, ucp_ep_h ep);
 
 #endif

@@ -37,7 +37,8 @@ static inline size_t ucp_fragment_limit(const ucp_ep_config_t *config,
     return (wanted < limit) ? wanted : limit;
 }
 
-/** The same for the method that is selected for this data. */
+/** Maximum bytes of data in a fragment, by the method that is selected for data
+ *  of this class. */
 static inline size_t ucp_fragment_size(const ucp_ep_config_t *config,
                                        unsigned dt_class, size_t header)
 {
@@ -60,7 +61,8 @@ ucp_fragment_post(ucp_request_t *req, uint8_t id, const void *header,
                   size_t header_size, const uct_iov_t *iov, size_t iovcnt,
                   size_t length);
 
-/** The same for the next fragment of contiguous data, at most `max` bytes. */
+/** Sends the next fragment of contiguous data, at most `max` bytes, as
+ *  ucp_fragment_post(). */
 ucs_status_t
 ucp_fragment_zcopy(ucp_request_t *req, uint8_t id, const void *header,
                    size_t header_size, size_t max);

@@ -43,8 +43,8 @@ double ucp_lane_am_time(const ucp_lane_config_t *lane, size_t length);
 double ucp_lane_am_alone(const ucp_lane_am_t *am, const ucp_lane_cost_t *cost,
                          unsigned copies);
 
-/** The same for data in many messages, which both ends copy at
- *  the same time. */
+/** Seconds per byte of data in many messages, which both ends copy at the same
+ *  time. */
 double ucp_lane_am_stream(const ucp_lane_am_t *am);
 
 /** The time that a message of `length` bytes waits between its ends while

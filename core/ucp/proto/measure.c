@@ -80,7 +80,7 @@ static unsigned copy_lane(const ucp_ep_config_t *config)
             (config->lost & UCS_BIT(index))) ? UCP_NULL_LANE : index;
 }
 
-/* The same for large put and get. */
+/* As the function above, for the copies of large put and get. */
 static double copies_to(ucp_ep_h ep, unsigned index)
 {
     const ucp_lane_config_t *lane  = &ep->config->whole->lanes[index];

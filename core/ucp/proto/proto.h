@@ -197,7 +197,7 @@ struct ucp_ep_config {
     /** The class of bandwidth of messages that the costs hold for: measure.h;
      *  0: any */
     uint8_t           measured;
-    /** The same for large put and get */
+    /** As `measured`, for large put and get */
     uint8_t           measured_copy;
     /** The configuration before any lane was lost, for any bandwidth; may be
      *  this one. The lanes, their properties and the numbers of their keys

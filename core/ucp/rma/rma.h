@@ -145,7 +145,7 @@ void ucp_rma_abort(ucp_request_t *req, ucs_status_t status);
 size_t ucp_rma_put_fragment(const ucp_ep_config_t *config, unsigned dt_class,
                             size_t length);
 
-/** The same for the reply to a get. */
+/** As ucp_rma_put_fragment(), for the reply to a get. */
 size_t ucp_rma_reply_fragment(const ucp_ep_config_t *config, size_t length);
 
 /** Sends a put of a few bytes without a request; results of am_short. Hot

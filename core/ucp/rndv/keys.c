@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Memory for access by the lanes of the peer: registration, and the list of
- * keys. rndv.h defines the format.
+ * Registers memory for remote access by the peer, packs and unpacks the list of
+ * remote keys. rndv.h defines the format.
  */
 #include "ucp/rndv/rndv.h"
 
@@ -104,7 +104,7 @@ static int unpack(ucp_ep_h ep, unsigned lane, const ucp_rndv_key_t *key,
     return 1;
 }
 
-/* The rest of a list. */
+/* The part of a list of keys that is not unpacked yet. */
 typedef struct {
     const char *p;
     size_t     size;

@@ -402,7 +402,8 @@ void ucp_rndv_rkeys_release(ucp_request_t *req);
  */
 int ucp_rndv_retry(ucp_request_t *req);
 
-/** The same for a put without another lane: the data is sent by messages. */
+/** As ucp_rndv_retry(), for a put that has no other lane: the data is sent by
+ *  messages. */
 int ucp_rndv_retry_by_messages(ucp_request_t *req);
 
 /** Cancels a restart that has not begun. */

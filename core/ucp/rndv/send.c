@@ -27,7 +27,7 @@ select_data(const ucp_ep_config_t *costs, const ucp_dt_iter_t *dt,
     return ucp_rndv_select(costs, dt_class, dt->length);
 }
 
-/* The protocol of the data with any of these properties. */
+/* Returns the protocol for the data that has one of these flags. */
 static const ucp_proto_t *data_with(uint16_t flags)
 {
     return (flags & ucp_proto_rndv_get.flags) ? &ucp_proto_rndv_get :
@@ -80,7 +80,8 @@ ucs_status_t ucp_rndv_send_init(ucp_request_t *req, uint32_t attr)
                       UCP_RNDV_RTS_NO_PUT : 0;
     ucp_memhs_init(&rndv->memhs);
     if (data->flags & UCP_PROTO_FLAG_GET) {
-        /* without keys it is left to the receiver */
+        /* if registration fails, no keys are sent: the receiver selects
+         * another protocol */
         ucp_rndv_reg_remote(ep, rndv->rails, &req->dt, req->dt.length,
                             UCT_MD_MEM_ACCESS_REMOTE_GET, &rndv->memhs);
     }

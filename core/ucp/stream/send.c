@@ -39,8 +39,8 @@ static int can_zcopy(const ucp_ep_config_t *config, unsigned dt_class)
            !(config->lanes[UCP_AM_LANE].md_flags & UCT_MD_FLAG_NEED_MEMH);
 }
 
-/* All data is posted, or no more is sent, and the transport has released the
- * buffer. The endpoint may be freed. */
+/* Called when the transport no longer uses the buffer, after all data was
+ * posted or after an error. The endpoint may be freed already. */
 static void all_left(uct_completion_t *comp)
 {
     ucp_request_t *req = ucs_container_of(comp, ucp_request_t, send.comp);

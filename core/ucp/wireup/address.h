@@ -62,9 +62,9 @@ uint16_t ucp_address_tl_code(const char *tl_name);
 ucs_status_t ucp_address_pack(ucp_worker_h worker, unsigned flags,
                               void **address_p, size_t *length_p);
 
-/** The same within `max_length` bytes: first the interfaces on the device of
- *  the connection, then the others. UCS_ERR_EXCEEDS_LIMIT, with a log line, if
- *  no interface fits. */
+/** As ucp_address_pack(), within `max_length` bytes: first the interfaces on
+ *  the device of the connection, then the others. UCS_ERR_EXCEEDS_LIMIT, with a
+ *  log line, if no interface fits. */
 ucs_status_t ucp_address_pack_near(ucp_worker_h worker, const char *dev_name,
                                    size_t max_length, void **address_p,
                                    size_t *length_p);

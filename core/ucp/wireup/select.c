@@ -30,7 +30,8 @@ explain(search_t *search, const ucp_resource_t *resource, const char *reason)
 
 /* ---------------------------------------------------------- reachability -- */
 
-/* Its endpoints must be connected to each other. */
+/* Non-zero: the interface supports only endpoints that are connected to an
+ * endpoint of the peer. */
 static int is_to_ep(const ucp_worker_iface_t *wiface)
 {
     return !(wiface->attr->base.cap.flags & UCT_IFACE_FLAG_CONNECT_TO_IFACE);
@@ -389,7 +390,8 @@ static unsigned select_first(search_t *search, ucp_selected_lane_t *lanes,
     if (!search->has_aux ||
         ((record != NULL) &&
          !take_asked(search, record, &lanes[UCP_AM_LANE]))) {
-        best_messages(search, 1, &score, lanes); /* only records the reasons */
+        best_messages(search, 1, &score, lanes); /* only to record
+                                                    why candidates are rejected */
         return 0;
     }
     if ((record == NULL) &&

@@ -12,7 +12,7 @@
 
 /** Constraints of the selection. */
 typedef struct ucp_select_params {
-    int                        err_mode; /**< Peer failures matter */
+    int                        err_mode; /**< UCP_ERR_HANDLING_MODE_PEER */
     /** Created by the user and not for replies: its lanes may be connected
      *  endpoint to endpoint */
     int                        by_user;

@@ -133,8 +133,8 @@ find_text(const ucs_config_source_t *source, const config_file_t *file,
     return text;
 }
 
-/* The same for the option's alternative name, if it has one. Stores the
- * alternative name at the end of item->name. */
+/* Searches by the name of the option, then by its alternative name, if any.
+ * Stores the alternative name at the end of item->name. */
 static const char *find_names(const config_read_t *read,
                               const config_item_t *item, const char *prefix,
                               config_origin_t *origin)
@@ -156,7 +156,7 @@ static const char *find_names(const config_read_t *read,
     return find_text(read->source, read->file, name, field->flags, origin);
 }
 
-/* The same with the table's prefix and its fallbacks. */
+/* Searches with the prefix of the table, then with its fallbacks. */
 static const char *
 find_option(const config_read_t *read, const config_item_t *item,
             config_origin_t *origin)

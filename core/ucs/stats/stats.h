@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Counters: enabled by UCX_STATS or UCX_STATS_DEST, in memory that others may
- * read while the process runs, and written to a file on request. The caller
- * that opens them defines what is counted; view.h reads them.
+ * Counters: enabled by UCX_STATS or UCX_STATS_DEST. They are in memory that
+ * other processes may read while this process runs (view.h), and are written to
+ * a file on request. The caller of ucs_stats_open() defines what is counted.
  */
 #ifndef UCS_STATS_H
 #define UCS_STATS_H
@@ -54,8 +54,8 @@ int ucs_stats_add_type(const ucs_stats_type_t *type);
 /**
  * Creates a record of zeros. Any thread.
  *
- * @param [in] parent Record to which it belongs, or NULL. @param [in] name
- * Truncated if too long.
+ * @param [in] parent Record to which it belongs, or NULL.
+ * @param [in] name   Truncated if too long.
  *
  * @return NULL: no space.
  */
@@ -63,7 +63,8 @@ ucs_stats_record_t *ucs_stats_create(unsigned type,
                                      const ucs_stats_record_t *parent,
                                      const char *name);
 
-/** The same, for all records that do not fit. */
+/** As ucs_stats_create(), but creates the one record of a type that receives
+ *  the sum of all records for which there is no space. */
 ucs_stats_record_t *ucs_stats_create_sum(unsigned type,
                                          const ucs_stats_record_t *parent,
                                          const char *name);

@@ -98,7 +98,7 @@
         return _status;                                                        \
     }
 
-/** The same for hardware tag matching. */
+/** Defines the slots of hardware tag matching, which return `_status`. */
 #define UCT_ANSWER_TAG_OPS_DEFINE(_prefix, _status)                            \
     static ucs_status_t                                                        \
     _prefix##_tag_eager_short(uct_ep_h ep, uct_tag_t tag, const void *data,    \

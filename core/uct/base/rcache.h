@@ -13,7 +13,7 @@
 ucs_status_t uct_rcache_create(const ucx_rcache_params_t *params,
                                ucx_rcache_t **rcache_p);
 
-/* The same with memory events: rcache_create of <ucx/host.h>. */
+/* A cache with memory events: rcache_create of <ucx/host.h>. */
 ucs_status_t uct_rcache_create_watched(const ucx_rcache_params_t *params,
                                        ucx_rcache_t **rcache_p);
 

@@ -34,7 +34,8 @@ uct_check_tl_create(const char *name, ucx_iface_ops_t *iface_ops,
                     const ucx_ep_ops_t *ep_defaults, uct_check_tl_t **check_p);
 void uct_check_tl_destroy(uct_check_tl_t *check);
 
-/* The same for a domain's slots; free() releases *own_p. */
+/* As uct_check_tl_create(), for the slots of a memory domain. free() releases
+ * *own_p. */
 ucs_status_t
 uct_check_md_ops(ucx_md_ops_t *md_ops, const ucx_md_ops_t *defaults,
                  ucx_md_ops_t **own_p);

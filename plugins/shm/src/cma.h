@@ -91,7 +91,8 @@ struct cma_peer {
     uint32_t         skip;            /* Number of offers to skip */
     uint32_t         waits;           /* Polls while a helper is copying */
     double           waits_from;      /* Start of a long wait; or 0 */
-    double           pause_until;     /* It delayed us: no offers until then */
+    double           pause_until;     /* No offers before this time: the last
+                                      * helper was slow */
     double           pause;           /* Duration of that pause */
     uint64_t         proof;           /* The peer's secret */
     shm_outbox_t     *outbox;
@@ -194,7 +195,7 @@ int cma_copy_is_allowed(void);
 ucs_status_t cma_md_query_devices(uct_md_h md, ucx_device_desc_t **devices_p,
                                   unsigned *num_p);
 
-/* --- cma_reach.c: addresses and the question whether they lead somewhere -- */
+/* --- cma_reach.c: addresses and reachability ----------------------------- */
 size_t cma_iface_address_length(const cma_iface_t *iface);
 ucs_status_t cma_iface_get_device_address(uct_iface_h iface,
                                           uct_device_addr_t *addr);

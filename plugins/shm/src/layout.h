@@ -35,7 +35,7 @@ typedef enum {
     SHM_CELL_INLINE, /* The bytes are in the cell */
     SHM_CELL_RING,   /* ... in the ring, after those of the previous such
                       * cell */
-    SHM_CELL_PROBE   /* The same, SHM_PROBE_SIZE bytes without a message. The
+    SHM_CELL_PROBE   /* SHM_PROBE_SIZE bytes in the ring, without a message. The
                       * receiver measures how fast they arrive; see probe.h */
 } shm_cell_kind_t;
 
@@ -101,8 +101,8 @@ typedef struct shm_slot {
     /* Written by the receiver */
     SHM_ALIGNED_LINE _Atomic uint32_t cells_done; /* Number of cells that are
                                                    * free again */
-    _Atomic uint64_t bytes_done;                  /* The same for bytes of the
-                                                   * ring */
+    _Atomic uint64_t bytes_done;                  /* Number of bytes of the ring
+                                                   * that are free again */
     _Atomic uint64_t probed;   /* Lower half: latency of a line in the last
                                 * probe, ps; upper half: number of probes */
 

@@ -9,17 +9,19 @@
 
 #include <math.h>
 
-/*
- * Picoseconds until a line arrives that another core has just written. Same
- * chip: 20 to 80 ns. The latency is no limit for near cores: lines of a ring
- * that is larger than a private cache have moved to the shared cache when they
- * are read, and both ends copy at the same time. Other chips: 120 ns and more,
- * and one core has few such lines in flight. Less than any other core could
- * achieve: both processes take turns on one core, and copies by one of them
- * alone are faster.
- */
+/* Picoseconds until a line arrives that another core has just written. Below
+ * this, no other core has written it: both processes run on the same core in
+ * turn. */
 #define SAME_LATENCY     8000u
+
+/* Below this (picoseconds), both cores are on the same chip, where 20 to 80 ns
+ * are measured; between chips 120 ns and more. On the same chip the latency
+ * does not limit the bandwidth: lines of a ring that is larger than a private
+ * cache are in the shared cache when they are read. */
 #define NEAR_LATENCY     100000u
+
+/* Between chips the latency limits the bandwidth: the bytes that one core has
+ * in flight from another chip. */
 #define BYTES_ON_THE_WAY 345.0
 
 /* Lines of a probe are read one after the other, in groups; the second slowest
@@ -77,7 +79,8 @@ static void sort(uint64_t *values, unsigned count)
     }
 }
 
-/* Picoseconds per line of the probe with this number, never 0. */
+/* Reads the lines of probe number `probe`. Returns the time per line in
+ * picoseconds, at least 1. */
 static uint32_t time_lines(const shm_inbox_t *inbox, uint32_t probe,
                            const char *bytes)
 {
@@ -113,7 +116,7 @@ static uint32_t time_lines(const shm_inbox_t *inbox, uint32_t probe,
            (latency > UINT32_MAX) ? UINT32_MAX : (uint32_t)latency;
 }
 
-/* Non-zero: this was one. */
+/* Non-zero: the cell was a probe, and has been handled. */
 int shm_inbox_take_probe(shm_inbox_t *inbox, shm_sender_t *sender,
                          uint64_t ctl)
 {
@@ -142,7 +145,7 @@ int shm_inbox_take_probe(shm_inbox_t *inbox, shm_sender_t *sender,
 
 /* --------------------------------------------------------------- sender -- */
 
-/* Sends one if there is space and the receiver polls. */
+/* Sends a probe if there is space and the receiver polls. */
 static void probe(shm_outbox_t *outbox, double now)
 {
     shm_probing_t *probing = &outbox->probing;
@@ -150,8 +153,9 @@ static void probe(shm_outbox_t *outbox, double now)
     void *bytes            = NULL;
     unsigned i;
 
-    /* If data uses another path, nothing has been sent here before. Joining
-     * logs an error; once is enough. */
+    /* If the data is sent by another transport, this outbox may not have a slot
+     * yet. After a failure no further probe is sent, so that the error is
+     * logged only once. */
     if ((outbox->ring_max < SHM_PROBE_SIZE) ||
         ((outbox->slot == NULL) && (shm_outbox_join(outbox) != UCS_OK))) {
         probing->sent_at = INFINITY;
@@ -175,8 +179,8 @@ static void probe(shm_outbox_t *outbox, double now)
     ++probing->sent;
 }
 
-/* Each byte is copied by both ends at the same time, through a cache that they
- * share and that both load: half of what one core copies alone. */
+/* Both ends copy at the same time and share the bandwidth of one cache: half of
+ * the bandwidth of one core that copies alone. */
 static double near_bandwidth(void)
 {
     return shm_speed()->memory / 2;

@@ -15,8 +15,8 @@
  * Nothing of a segment outlives the processes that use it, except in the mode
  * that needs names in a directory; the README describes how those are removed.
  *
- * Threads: one thread at a time calls functions on one segment; any thread
- * those of one space.
+ * Threads: functions on one segment must be called by one thread at a time.
+ * Functions on a space are thread-safe.
  */
 #ifndef SHM_SEGMENT_H
 #define SHM_SEGMENT_H
@@ -81,8 +81,9 @@ typedef struct shm_seg {
     int             is_maker;
     int             is_named;   /* There is a file in `dir` */
     uint32_t        maker_pid;
-    int             event_rd;   /* Creator: readable after shm_seg_wake; -1 */
-    int             event_wr;   /* Opened on demand; -1 */
+    int             event_rd;   /* Creator: readable after shm_seg_wake();
+                                 * -1: no event */
+    int             event_wr;   /* -1: not opened yet */
     int32_t         event_fd;   /* The creator's descriptor of the event */
     uint64_t        event_ino;
     shm_fork_item_t fork;
@@ -106,20 +107,21 @@ extern const shm_kind_t shm_kind_posix;
 extern const shm_kind_t shm_kind_sysv;
 
 /* Creates a segment with `num_locks` locks, and takes the first. The length is
- * rounded up to pages. Errors: NO_MEMORY (limit, full), with a message that
- * names the limit. */
+ * rounded up to pages. UCS_ERR_NO_MEMORY: a limit is reached or the file system
+ * is full; the message names the limit. */
 ucs_status_t shm_seg_make(shm_space_t *space, size_t length,
                           unsigned num_locks, unsigned flags, shm_seg_t *seg);
 
-/* Does the same. `secret`: the random part of the token, unless it would be part
- * of a file's name; 0: a new one. */
+/* As shm_seg_make(), with a given random part of the token. `secret` 0: a new
+ * random number. It is ignored by the kind that would show it in the name of a
+ * file. */
 ucs_status_t shm_seg_make_secret(shm_space_t *space, size_t length,
                                  unsigned num_locks, unsigned flags,
                                  uint64_t secret, shm_seg_t *seg);
 
-/* Does the same with one lock and maps the whole segment: at `at` if possible,
- * or else fails (SHM_SEG_FIXED; UCS_ERR_INVALID_ADDR). NULL: anywhere.
- */
+/* As shm_seg_make_secret() with one lock, and maps the whole segment. `at`: the
+ * preferred address; NULL: any. With SHM_SEG_FIXED, UCS_ERR_INVALID_ADDR is
+ * returned if that address cannot be used. */
 ucs_status_t shm_seg_make_mapped(shm_space_t *space, size_t length, void *at,
                                  unsigned flags, uint64_t secret,
                                  shm_seg_t *seg, void **mapped_p);
@@ -144,7 +146,8 @@ ucs_status_t shm_seg_attach(shm_space_t *space, const void *address,
 /* Releases our locks. Unmap what shm_seg_map returned before. */
 void shm_seg_close(shm_seg_t *seg);
 
-/* Maps [offset, +length), multiples of seg->page; NULL on failure. */
+/* Maps `length` bytes from `offset`, both multiples of seg->page. Returns NULL
+ * on failure. */
 void *shm_seg_map(shm_seg_t *seg, size_t offset, size_t length);
 void shm_seg_unmap(shm_seg_t *seg, void *address, size_t length);
 

@@ -185,7 +185,7 @@ static int hostile_got(hostile_t *hostile)
     return got;
 }
 
-/* The same with one modification. */
+/* One case: opens, modifies, runs. */
 #define TRY(_hostile, _card, _with_hello, _claim, _expected, ...) \
     do { \
         hostile_open(_hostile, _card); \

@@ -145,7 +145,7 @@ ucs_status_t tcp_iface_set_am_tracer(uct_iface_h iface, uct_am_tracer_t tracer,
 /* Logs a sent or received message, with the tracer's text. */
 void tcp_trace_am(tcp_iface_t *iface, uct_am_trace_type_t type, uint8_t id,
                   const void *data, size_t length);
-/* The same for a zero-copy send, of which the tracer sees the first bytes. */
+/* Logs a zero-copy send. The tracer receives its first bytes. */
 void tcp_trace_zcopy(tcp_iface_t *iface, uint8_t id, const void *header,
                      size_t header_length, const uct_iov_t *iov, size_t iovcnt);
 

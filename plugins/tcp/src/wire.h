@@ -3,7 +3,8 @@
  * Data on a connection (greeting and frames), and addresses and keys that peers
  * receive by other means. Layout only; conn.h describes the protocol.
  *
- * All numbers are little-endian. Everything read here comes from a peer.
+ * All numbers are little-endian. Everything read here comes from a peer and
+ * must be validated.
  */
 #ifndef TCP_WIRE_H
 #define TCP_WIRE_H

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * For tools that examine a plugin, such as ucx-plugin-check: what the core reads in
- * a manifest, whether it takes the plugin and why not, and what a tool needs of the
- * core to run it. Implemented by libuct-core. Neither the UCT API nor the plugin ABI:
- * a tool is built for the version of the core that it runs with.
+ * For tools that examine a plugin, such as ucx-plugin-check: the contents of a
+ * manifest as the core reads it, whether the core uses the plugin and why not,
+ * and what a tool needs of the core to run the plugin. Implemented by
+ * libuct-core. Neither the UCT API nor the plugin ABI: a tool is built for the
+ * version of the core that it runs with.
  *
  * Any thread, unless a function says otherwise.
  */
@@ -33,7 +34,7 @@ enum {
     UCX_MANIFEST_ATOMIC64_FETCH = 1u << 3
 };
 
-/** Flags that a manifest can declare: it has no words for the others. */
+/** Flags that a manifest can declare. A manifest cannot express other flags. */
 typedef struct ucx_manifest_flags {
     uint64_t iface; /**< UCT_IFACE_FLAG_* */
     uint64_t event; /**< UCT_IFACE_FLAG_EVENT_* */
@@ -90,7 +91,8 @@ ucx_manifest_transport(const ucx_manifest_component_t *component, const char *na
 
 /* --- Plugins ------------------------------------------------------------- */
 
-/** Why the core does not use a plugin. The texts are lines without an end. */
+/** Why the core does not use a plugin. The texts have no line
+ *  feed at the end. */
 typedef struct ucx_verdict {
     unsigned code;       /**< 302 for UCX-P302; 0: the core uses it */
     const char *id;      /**< "UCX-P302" */
@@ -110,9 +112,9 @@ ucs_status_t ucx_inspect_find(const char *manifest_path,
                               ucx_verdict_t *verdict);
 
 /**
- * Loads the plugin of ucx_inspect_find(), which has this path, as the core does, but
- * with these services; the process then uses the plugin with them. `host` must be
- * valid until the process ends. *verdict is set if it fails.
+ * Loads the plugin that ucx_inspect_find() has found by this path, as the core
+ * does, but with these services; the process then uses the plugin with them.
+ * `host` must be valid until the process ends. *verdict is set if it fails.
  */
 ucs_status_t ucx_inspect_load(const char *manifest_path, const ucx_host_t *host,
                               const ucx_plugin_t **descriptor_p,
@@ -128,13 +130,14 @@ typedef int (*ucx_inspect_log_cb_t)(void *arg, const char *file, unsigned line,
                                     const char *function, ucs_log_level_t level,
                                     const char *message);
 
-/** Sets the level, and the function that receives each line; NULL: none. Returns the
- * level before. No other thread may log. */
+/** Sets the log level, and the function that receives each line, or NULL.
+ *  Returns the previous level. No other thread may log during the call. */
 ucs_log_level_t ucx_inspect_log(ucs_log_level_t level, ucx_inspect_log_cb_t cb,
                                 void *arg);
 
-/** Calls `wake` from any thread when a call is queued for the worker's next progress.
- * NULL: no more. The worker's thread. */
+/** From now on `wake` is called when a call is queued for the next progress of
+ *  the worker, by the thread that queues it. NULL: no function is called. Must
+ *  be called by the thread of the worker. */
 void ucx_inspect_worker_wake(uct_worker_h worker, void (*wake)(void *arg),
                              void *arg);
 

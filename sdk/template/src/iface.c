@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The interface, which receives. Progress delivers queued messages to their
+/* The interface: receives messages. Progress delivers queued messages to their
  * handlers, then calls pending requests. */
 #include "template.h"
 

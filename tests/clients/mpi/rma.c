@@ -59,7 +59,7 @@ static void close_window(window_t *w)
     free(w->at);
 }
 
-/* Puts to the right in one epoch, gets it back in the next. */
+/* Puts to the next rank in one epoch, gets the data back in the next epoch. */
 static void fences(window_t *w, size_t size)
 {
     int right = (client_rank + 1) % client_size;
@@ -134,8 +134,8 @@ static void locks(window_t *w, size_t size)
     MPI_Barrier(MPI_COMM_WORLD);
 
     MPI_Win_lock_all(0, w->win);
-    /* Open MPI 4.1 reads the request's flag from the attached memory, with any
-     * library: not on dynamic windows. */
+    /* Not on dynamic windows: there Open MPI 4.1 reads the flag of the request
+     * from the attached memory, whatever its network library is. */
     for (target = 0; (w->kind != DYNAMIC) && (target < client_size);
          ++target) {
         MPI_Aint place = w->at[target] + (MPI_Aint)(client_rank * size);
@@ -161,7 +161,7 @@ static void locks(window_t *w, size_t size)
     free(in);
 }
 
-/* With holes at both ends. */
+/* The datatypes of origin and target have gaps. */
 static void strided(window_t *w)
 {
     int right = (client_rank + 1) % client_size, i;

@@ -101,7 +101,7 @@ static void strided(void)
     shmem_free(window);
 }
 
-/* A flag that is put after data becomes visible after the data. */
+/* A flag that is put after data and a fence becomes visible after the data. */
 static void in_order(int rounds)
 {
     int right = (me + 1) % all, left = (me + all - 1) % all;
@@ -127,7 +127,7 @@ static void in_order(int rounds)
 
 static void atomics(int rounds)
 {
-    /* Open MPI's locks admit two if more than two compete */
+    /* a bug of Open MPI: two PEs may get the lock if more than two compete */
     int locked = (all == 2) ? rounds / 4 : 0;
     long got;
     int i;

@@ -32,7 +32,7 @@ enum {
     MODE_ABRUPT   = 1 << 1, /* the worker is destroyed with everything
                              * outstanding */
     MODE_ERR_MODE = 1 << 2,
-    MODE_GET      = 1 << 3  /* the same for get */
+    MODE_GET      = 1 << 3  /* lanes support get, and delay it */
 };
 
 typedef struct {

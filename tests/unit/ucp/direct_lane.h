@@ -10,7 +10,7 @@
 
 #include "ucp/proto/ep.h"
 
-/* The costs of put and get over the second lane. */
+/* Bandwidth of put and get over the second lane, bytes per second. */
 #define DIRECT_LANE_BANDWIDTH 1e10
 
 static inline ucs_status_t
@@ -27,7 +27,8 @@ static inline void direct_lane_limit_messages(ucp_worker_iface_t *wiface)
     memset(&wiface->lane.amo, 0, sizeof(wiface->lane.amo));
 }
 
-/* `ops`: becomes the interface's table, with an address of its own. */
+/* `ops`: becomes the table of the interface, with a device address that differs
+ * from that of the first interface. */
 static inline void
 direct_lane_limit_direct(ucp_worker_iface_t *wiface, ucx_iface_ops_t *ops)
 {
@@ -48,9 +49,9 @@ direct_lane_limit_direct(ucp_worker_iface_t *wiface, ucx_iface_ops_t *ops)
     wiface->lane.put.cost_zcopy.pre       = 1e-6;
 }
 
-/* `play`: changes the interfaces before the endpoint is created. */
+/* `modify`: changes the interfaces before the endpoint is created. */
 static inline void
-direct_lane_open(local_t *local, void (*play)(ucp_worker_iface_t *ifaces))
+direct_lane_open(local_t *local, void (*modify)(ucp_worker_iface_t *ifaces))
 {
     ucp_params_t params = {
         .field_mask = UCP_PARAM_FIELD_FEATURES,
@@ -68,7 +69,7 @@ direct_lane_open(local_t *local, void (*play)(ucp_worker_iface_t *ifaces))
     context->num_resources = 2;
     ck_assert_int_eq(ucp_worker_create(context, &worker_params,
                                        &local->worker), UCS_OK);
-    play(local->worker->ifaces);
+    modify(local->worker->ifaces);
     local->context = context;
     local->ep      = local_ep(local, 0);
     ck_assert_uint_eq(local->ep->config->num_lanes, 2);

@@ -84,7 +84,7 @@ typedef enum {
         unsigned pad;                        \
     }
 
-/* The same for texts. */
+/* A member that holds a list of texts. */
 #define UCS_CONFIG_STRING_ARRAY_FIELD(_name) UCS_CONFIG_ARRAY_FIELD(char *, _name)
 
 /** A list of strings. */

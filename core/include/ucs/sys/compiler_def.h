@@ -152,7 +152,8 @@ template <typename ucs_a> struct ucs_same_type_impl<ucs_a, ucs_a> {
 #define ucs_container_of(_ptr, _type, _member) \
     ((_type *)((char *)(_ptr) - offsetof(_type, _member)))
 
-/* The same, for a type whose first member is its base "super". */
+/* From a pointer to the member "super", the base of a structure, to the
+ * structure. */
 #define ucs_derived_of(_ptr, _type) ucs_container_of(_ptr, _type, super)
 
 #define ucs_static_array_size(_array) (sizeof(_array) / sizeof((_array)[0]))

@@ -19,7 +19,7 @@ BEGIN_C_DECLS
  */
 typedef unsigned long ucs_time_t;
 
-/** The same clock, cut to 32 bits. */
+/** A ucs_time_t without its upper bits. */
 typedef uint32_t ucs_short_time_t;
 
 /** Times with a special meaning: never, and to be decided by the library. */

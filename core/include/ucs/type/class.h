@@ -132,7 +132,7 @@ void ucs_class_check_new_func_result(ucs_status_t status, void *obj);
         }                                                                  \
     } while (0)
 
-/* The same for a class without a superclass. */
+/* As UCS_CLASS_CALL_SUPER_INIT, for a class without a superclass. */
 #define UCS_CLASS_CALL_BASE_INIT()                         \
     do {                                                   \
         if ((_myclass == NULL) || (_init_count == NULL)) { \

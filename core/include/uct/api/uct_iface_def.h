@@ -385,7 +385,8 @@ struct uct_iface_params {
     uct_tag_unexp_eager_cb_t eager_cb;  /**< Handles unexpected eager messages
                                          * if the transport matches tags */
     void                    *rndv_arg;  /**< rndv_cb's argument */
-    uct_tag_unexp_rndv_cb_t  rndv_cb;   /**< The same for rendezvous */
+    uct_tag_unexp_rndv_cb_t  rndv_cb;   /**< Handles unexpected rendezvous
+                                         * if the transport matches tags */
 
     void                *async_event_arg; /**< async_event_cb's argument */
     uct_async_event_cb_t async_event_cb;  /**< Called on events, for interfaces
@@ -491,7 +492,8 @@ struct uct_ep_params {
     size_t                   dev_addr_length; /**< Bytes of dev_addr. Without
                                                    it, the shortest that its
                                                    contents allow */
-    size_t                   iface_addr_length; /**< The same for iface_addr */
+    size_t                   iface_addr_length; /**< Bytes of iface_addr; see
+                                             *   dev_addr_length */
 };
 
 /** @} */

@@ -61,7 +61,7 @@ static ucs_status_t passed(faults_ep_t *ep, ucs_status_t status)
     \
     return (status == UCS_OK) ? passed(ep, faults_inner_ops(ep)->_call) : status
 
-/* The same, for one that returns a number of bytes. */
+/* An operation that returns a number of bytes. */
 #define PASS_BYTES(_ep, _call) \
     faults_ep_t *ep     = faults_ep(_ep); \
     ucs_status_t status = gate(ep); \

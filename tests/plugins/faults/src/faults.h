@@ -98,7 +98,7 @@ typedef struct faults_ep {
     uct_ep_t            super;
     uct_ep_h            inner;
     ucs_status_t        status;    /* UCS_OK until it has failed */
-    ucs_status_t        lost;      /* the same, but not detected yet */
+    ucs_status_t        lost;      /* status of a failure that is not detected yet */
     unsigned            left;      /* operations until it fails; 0: never */
     uint8_t             starved;   /* the last lack of resources was injected */
     uint8_t             waits;     /* in the interface's list `waiting` */

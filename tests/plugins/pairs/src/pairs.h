@@ -201,7 +201,8 @@ void pairs_complete(pairs_op_t *op, ucs_status_t status);
 
 /* receive.c */
 void pairs_accept(poller_source_t *source, uint32_t events);
-/* The peer has connected: reads its hello; nothing may follow. */
+/* The peer has connected: reads its HELLO message. An error if further data has
+ * arrived. */
 ucs_status_t pairs_greet_early(pairs_ep_t *ep);
 
 #endif
