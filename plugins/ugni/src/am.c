@@ -5,6 +5,16 @@
 #include <endian.h>
 #include <string.h>
 
+static void posted(ugni_peer_t *peer, ssize_t rc)
+{
+    if (rc == 0) {
+        ++peer->number;
+        peer->contact = UGNI_CONTACT_MET;
+    } else if (peer->contact == UGNI_CONTACT_NONE) {
+        peer->contact = UGNI_CONTACT_TRIED;
+    }
+}
+
 static ssize_t post_msg(ugni_ep_t *ep, ugni_send_t *send)
 {
     ugni_msg_t *msg   = (ugni_msg_t*)send;
@@ -15,9 +25,7 @@ static ssize_t post_msg(ugni_ep_t *ep, ugni_send_t *send)
     msg->head.epoch  = peer->epoch;
     rc = fi_send(ugni_iface_of(ep)->port->ep, &msg->head, msg->length, send->desc,
                  peer->fi_addr, &send->op.context);
-    if (rc == 0) {
-        ++peer->number;
-    }
+    posted(peer, rc);
     return rc;
 }
 
@@ -43,6 +51,7 @@ static int inject(ugni_ep_t *ep, uint8_t id, uint64_t header,
                               sizeof(uint64_t)];
     } msg;
     const size_t size = offsetof(typeof(msg), data) + length;
+    ssize_t rc;
 
     if ((size > iface->max_inject) || (ugni_check_send(ep) != UCS_OK)) {
         return 0;
@@ -54,10 +63,11 @@ static int inject(ugni_ep_t *ep, uint8_t id, uint64_t header,
     if (length > 0) {
         memcpy(msg.data, payload, length);
     }
-    if (fi_inject(iface->port->ep, &msg, size, peer->fi_addr) != 0) {
+    rc = fi_inject(iface->port->ep, &msg, size, peer->fi_addr);
+    posted(peer, rc);
+    if (rc != 0) {
         return 0;
     }
-    ++peer->number;
     ep->is_injected = 1;
     return 1;
 }
@@ -177,4 +187,41 @@ ucs_status_t ugni_ep_am_check(uct_ep_h uct_ep, unsigned flags,
     --ep->busy;
     ugni_ep_update(ep);
     return UCS_OK;
+}
+
+/* Returns whether it should be tried again. */
+static int say_closed(const ugni_iface_t *iface, ugni_peer_t *peer)
+{
+    const ugni_wire_head_t head = {
+        .source = iface->source,
+        .key    = htole32(peer->key),
+        .number = htole16(peer->number),
+        .id     = UGNI_ID_CLOSED,
+        .epoch  = peer->epoch
+    };
+
+    if ((peer->contact != UGNI_CONTACT_NONE) &&
+        (fi_inject(iface->port->ep, &head, sizeof(head), peer->fi_addr) ==
+         -FI_EAGAIN)) {
+        return 1;
+    }
+    peer->contact = UGNI_CONTACT_NONE;
+    return 0;
+}
+
+void ugni_am_farewell(ugni_iface_t *iface, double end)
+{
+    ugni_peer_t *peer;
+    int again;
+
+    if (iface->max_inject < sizeof(ugni_wire_head_t)) {
+        return; /* its completion may need progress of a peer that closes too */
+    }
+    do {
+        again = 0;
+        for (peer = iface->port->peers; peer != NULL; peer = peer->next) {
+            again |= say_closed(iface, peer);
+        }
+        (void)ugni_port_progress(iface->port);
+    } while (again && (iface->host->time() < end));
 }

@@ -199,6 +199,9 @@ void ugni_ep_fail(ugni_ep_t *ep, ucs_status_t status, int tell)
     }
     ep->state |= UGNI_EP_FAILED;
     ep->status = status;
+    if (status != UCS_ERR_CANCELED) {
+        ep->peer->contact = UGNI_CONTACT_NONE; /* nobody to say farewell to */
+    }
     ep->moved  = iface->host->time();
     if (tell && !(ep->state & UGNI_EP_ZOMBIE)) {
         ep->state |= UGNI_EP_TELL;
@@ -248,7 +251,8 @@ void ugni_port_lost(ugni_port_t *port, fi_addr_t fi_addr, ucs_status_t status)
 
     for (peer = port->peers; peer != NULL; peer = peer->next) {
         if (peer->fi_addr == fi_addr) {
-            peer->number = 0;
+            peer->number  = 0;
+            peer->contact = UGNI_CONTACT_NONE;
             ++peer->epoch;
         }
     }

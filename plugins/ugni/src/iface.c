@@ -132,7 +132,7 @@ ucs_status_t ugni_iface_open(uct_md_h uct_md, const ucx_iface_open_args_t *args,
 
 /* --- Closing -------------------------------------------------------------- */
 
-/* Waits for what destroyed endpoints have sent. Messages that arrive are
+/* Waits for what destroyed endpoints have sent, then tells the peers. Messages that arrive are
  * dropped: the handlers are gone. */
 void ugni_iface_close(uct_iface_h uct_iface)
 {
@@ -144,6 +144,9 @@ void ugni_iface_close(uct_iface_h uct_iface)
     while (!ugni_link_is_alone(&iface->outstanding) &&
            (iface->host->time() < end)) {
         ugni_iface_progress(uct_iface);
+    }
+    if (iface->kind == UGNI_SMSG) {
+        ugni_am_farewell(iface, end);
     }
     while (!ugni_link_is_alone(&iface->eps)) {
         ep = ugni_container_of(iface->eps.next, ugni_ep_t, link);

@@ -47,6 +47,7 @@ typedef struct ugni_wire_head {
 
 /* What is no message of the user */
 enum {
+    UGNI_ID_CLOSED = 0xfd,      /* The last one of an interface */
     UGNI_ID_LOST  = 0xfe,       /* A message of the receiver never arrived */
     UGNI_ID_CHECK = 0xff        /* Of ep_check; contains the sender's address */
 };
@@ -139,6 +140,13 @@ typedef struct ugni_flush_queue {
     ugni_flush_t *head, **tail;
 } ugni_flush_queue_t;
 
+/* What libfabric has accepted for a peer since the last failure */
+typedef enum {
+    UGNI_CONTACT_NONE,          /* Nothing */
+    UGNI_CONTACT_TRIED,         /* Nothing yet: it may be connecting */
+    UGNI_CONTACT_MET            /* Messages */
+} ugni_contact_t;
+
 /* An interface that this one sends to */
 typedef struct ugni_peer {
     struct ugni_peer *next;
@@ -146,6 +154,7 @@ typedef struct ugni_peer {
     uint32_t         key;
     uint16_t         number;    /* Of the next message */
     uint8_t          epoch;
+    uint8_t          contact;   /* ugni_contact_t */
     uint8_t          is_silent; /* Its host owes acknowledgements, since */
     double           silent_since; /* this time; 0: it does not */
     char             name[UGNI_MAX_NAME]; /* Its address of libfabric */
@@ -402,12 +411,16 @@ void ugni_recv_done(ugni_port_t *port, ugni_recv_t *recv, size_t length,
 void ugni_recv_deliver(ugni_iface_t *iface, ugni_recv_t *recv);
 void ugni_recv_drop(ugni_iface_t *iface, ugni_recv_t *recv);
 
+/* Tells the peers that the interface closes, until time `end` at the latest. */
+void ugni_am_farewell(ugni_iface_t *iface, double end);
+
 /* lost.c: a message of `source` never arrived. Fails the endpoints to it and
  * tells it, which needs an endpoint to it, or a check among `early`. Returns
  * whether it has told it. */
 int ugni_lost_report(ugni_iface_t *iface, uint64_t source,
                      const ugni_recv_t *early);
-/* Fails the endpoints to `source`, where a message never arrived. */
+/* Fails the endpoints to `source`, which has closed, or where a message never
+ * arrived. */
 void ugni_lost_told(ugni_iface_t *iface, uint64_t source);
 
 static inline uint64_t ugni_source_of(const ugni_wire_addr_t *addr)

@@ -4,6 +4,30 @@
 
 #define CHECK_INTERVAL 0.1 /* s, between two checks of peers */
 
+/* The provider may still use memory of the user for an endpoint of either
+ * transport to the peer. UCP ends an endpoint when its first lane fails. */
+static int has_sends_to(const ugni_port_t *port, fi_addr_t fi_addr)
+{
+    const ugni_link_t *link;
+    const ugni_ep_t *ep;
+
+    for (int kind = 0; kind < UGNI_NUM_KINDS; ++kind) {
+        if (port->ifaces[kind] == NULL) {
+            continue;
+        }
+        for (link = port->ifaces[kind]->eps.next;
+             link != &port->ifaces[kind]->eps; link = link->next) {
+            ep = ugni_container_of(link, ugni_ep_t, link);
+            if ((ep->state & UGNI_EP_FAILED) &&
+                (ep->peer->fi_addr == fi_addr) &&
+                !ugni_link_is_alone(&ep->sent)) {
+                return 1;
+            }
+        }
+    }
+    return 0;
+}
+
 /* Sends what waits, then dispatches pending requests; tells the user of a
  * failure. */
 static unsigned serve(ugni_iface_t *iface, ugni_ep_t *ep)
@@ -16,7 +40,8 @@ static unsigned serve(ugni_iface_t *iface, ugni_ep_t *ep)
         if (ugni_check_send(ep) == UCS_OK) {
             count = ucx_pending_dispatch(&ep->pending);
         }
-    } else if ((ep->state & UGNI_EP_TELL) && ugni_link_is_alone(&ep->sent)) {
+    } else if ((ep->state & UGNI_EP_TELL) &&
+               !has_sends_to(iface->port, ep->peer->fi_addr)) {
         ep->state &= ~UGNI_EP_TELL;
         (void)iface->host->iface_ep_failed(&iface->super, &ep->super,
                                            ep->status);

@@ -61,7 +61,7 @@ void ugni_recv_deliver(ugni_iface_t *iface, ugni_recv_t *recv)
     uint8_t id                   = wire->id;
 
     if (id >= UCT_AM_ID_MAX) {
-        if (id == UGNI_ID_LOST) {
+        if ((id == UGNI_ID_LOST) || (id == UGNI_ID_CLOSED)) {
             ugni_lost_told(iface, le64toh(wire->source));
         }
         ugni_recv_drop(iface, recv);

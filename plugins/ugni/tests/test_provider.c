@@ -287,6 +287,28 @@ START_TEST(lost_message_is_told_to_a_sender_without_an_endpoint)
 }
 END_TEST
 
+/* An idle connection that ends is no failure of the provider. */
+START_TEST(closed_interface_is_reported_to_idle_peers)
+{
+    uct_ep_h talk, reply;
+    pair_t pair;
+
+    pair_open(&pair);
+    ASSERT_OK(node_connect(&pair.a, NODE_SMSG, &pair.b, &talk));
+    ASSERT_OK(node_connect(&pair.b, NODE_SMSG, &pair.a, &reply));
+    node_say(&pair.a, talk, &pair.b, 1);
+    node_say(&pair.b, reply, &pair.a, 2);
+    uct_ep_destroy(reply);
+    node_close(&pair.b);
+    NODE_WAIT(&pair.a, &pair.a, pair.a.failures == 1);
+    ck_assert_int_eq(pair.a.failed, UCS_ERR_CONNECTION_RESET);
+    ck_assert_uint_eq(pair.a.received, 1);
+    uct_ep_destroy(talk);
+    node_open(&pair.b, &pair.domain);
+    pair_close(&pair);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("ugni");
@@ -303,6 +325,7 @@ int main(void)
     tcase_add_test(tcase, cancelled_get_ends_when_its_buffer_is_free);
     tcase_add_test(tcase, lost_message_fails_both_sides);
     tcase_add_test(tcase, lost_message_is_told_to_a_sender_without_an_endpoint);
+    tcase_add_test(tcase, closed_interface_is_reported_to_idle_peers);
     suite_add_tcase(suite, tcase);
     runner = srunner_create(suite);
     srunner_run_all(runner, CK_NORMAL);
