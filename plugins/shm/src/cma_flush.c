@@ -5,14 +5,6 @@
  */
 #include "cma.h"
 
-#include <stdlib.h>
-
-/* Completes a user's completion when all peers are flushed. */
-typedef struct iface_flush {
-    uct_completion_t comp;
-    uct_completion_t *user;
-} iface_flush_t;
-
 /* An operation may be complete without its completion having been called. */
 static int is_idle(const cma_iface_t *iface, const cma_peer_t *peer)
 {
@@ -71,24 +63,14 @@ ucs_status_t cma_iface_fence(uct_iface_h uct_iface, unsigned flags)
     return UCS_OK;
 }
 
-static void iface_flush_done(uct_completion_t *comp)
-{
-    iface_flush_t *flush   = shm_container_of(comp, iface_flush_t, comp);
-    uct_completion_t *user = flush->user;
-    ucs_status_t status    = comp->status;
-
-    free(flush);
-    shm_complete(user, status);
-}
-
 /* Errors of operations are reported by their own completions; a flush only
  * waits. */
 ucs_status_t cma_iface_flush(uct_iface_h uct_iface, unsigned flags,
                              uct_completion_t *comp)
 {
-    cma_iface_t *iface   = cma_iface(uct_iface);
-    ucs_status_t status  = UCS_OK;
-    iface_flush_t *flush = NULL;
+    cma_iface_t *iface  = cma_iface(uct_iface);
+    ucs_status_t status = UCS_OK;
+    ucx_count_t *flush;
 
     if (flags & UCT_FLUSH_FLAG_CANCEL) {
         return UCS_ERR_UNSUPPORTED;
@@ -104,28 +86,14 @@ ucs_status_t cma_iface_flush(uct_iface_h uct_iface, unsigned flags,
         return (status == UCS_OK) ? UCS_INPROGRESS : status;
     }
 
-    flush = malloc(sizeof(*flush));
+    flush = ucx_count_create(comp);
     if (flush == NULL) {
         return UCS_ERR_NO_MEMORY;
     }
-    flush->comp.func   = iface_flush_done;
-    flush->comp.count  = 1;
-    flush->comp.status = UCS_OK;
-    flush->user        = comp;
     for (cma_peer_t *peer = iface->busy; (peer != NULL) && (status == UCS_OK);
          peer = peer->next_busy) {
-        status = cma_ops_flush(iface, peer, NULL, &flush->comp);
-        flush->comp.count += (status == UCS_OK);
+        status = cma_ops_flush(iface, peer, NULL, ucx_count_add(flush));
+        ucx_count_result(flush, (status == UCS_OK) ? UCS_INPROGRESS : status);
     }
-
-    if (status != UCS_OK) {
-        flush->user = NULL;   /* The outstanding ones continue without a
-                               * completion */
-        if (flush->comp.count == 1) {
-            free(flush);
-            return status;
-        }
-    }
-    --flush->comp.count;
-    return (status == UCS_OK) ? UCS_INPROGRESS : status;
+    return ucx_count_close(flush);
 }

@@ -64,7 +64,7 @@ unsigned cma_ops_dispatch(cma_iface_t *iface)
         comp   = op->comp;
         status = op->status;
         ucx_mpool_put(iface->op_pool, op);
-        shm_complete(comp, status);
+        ucx_complete(comp, status);
         ++count;
     }
     return count;

@@ -11,6 +11,7 @@
 
 #define UCX_LOG_HOST host
 
+#include <ucx/count.h>
 #include <ucx/instance.h>
 #include <ucx/log.h>
 
@@ -44,20 +45,6 @@ typedef struct shm_instance {
 static inline const ucx_host_t *shm_host(const ucx_component_t *component)
 {
     return shm_container_of(component, shm_component_t, super)->instance->super.host;
-}
-
-/* Decrements a completion's count, and keeps the first error. */
-static inline void shm_complete(uct_completion_t *comp, ucs_status_t status)
-{
-    if (comp == NULL) {
-        return;
-    }
-    if ((status != UCS_OK) && (comp->status == UCS_OK)) {
-        comp->status = status;
-    }
-    if (--comp->count == 0) {
-        comp->func(comp);
-    }
 }
 
 static inline size_t shm_min(size_t a, size_t b)

@@ -7,6 +7,7 @@
  */
 #include "opaque.h"
 
+#include <ucx/count.h>
 #include <ucx/pending.h>
 
 #include <stdatomic.h>
@@ -217,14 +218,7 @@ static void end(iface_t *iface)
     if (op->status == UCS_OK) {
         op->status = carry_out(op);
     }
-    if (op->comp != NULL) {
-        if ((op->status != UCS_OK) && (op->comp->status == UCS_OK)) {
-            op->comp->status = op->status;
-        }
-        if (--op->comp->count == 0) {
-            op->comp->func(op->comp);
-        }
-    }
+    ucx_complete(op->comp, op->status);
     free(op);
 }
 

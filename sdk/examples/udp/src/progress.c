@@ -45,12 +45,7 @@ static unsigned call_completions(udp_iface_t *iface)
 
     while ((done = iface->done) != NULL) {
         iface->done = done->next;
-        if ((done->status != UCS_OK) && (done->comp->status == UCS_OK)) {
-            done->comp->status = done->status;
-        }
-        if (--done->comp->count == 0) {
-            done->comp->func(done->comp);
-        }
+        ucx_complete(done->comp, done->status);
         free(done);
         ++count;
     }

@@ -4,6 +4,7 @@
 #define UDP_H
 
 #include <netinet/in.h>
+#include <ucx/count.h>
 #include <ucx/instance.h>
 #include <ucx/pending.h>
 #include <ucx/window.h>

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Completions: how an operation ends, and how one operation of a user waits for
+ * several of the transport. Optional.
+ *
+ * An operation with parts, for example a flush of all endpoints:
+ *
+ *   ucx_count_t *count = ucx_count_create(comp);
+ *
+ *   if (count == NULL) {
+ *       return UCS_ERR_NO_MEMORY;
+ *   }
+ *   for (each part) {
+ *       ucx_count_result(count, start(part, ucx_count_add(count)));
+ *   }
+ *   return ucx_count_close(count);
+ */
+#ifndef UCX_COUNT_H
+#define UCX_COUNT_H
+
+#include <stdlib.h>
+
+#include <uct/api/uct.h>
+#include <ucx/abi.h>
+
+UCX_BEGIN_DECLS
+
+/**
+ * Ends an operation that has returned UCS_INPROGRESS: stores the first error in
+ * its completion, and calls it if it was the last operation of it. `comp` may be
+ * NULL. Worker's thread, from progress. `comp` may be freed by the call.
+ */
+static inline void ucx_complete(uct_completion_t *comp, ucs_status_t status)
+{
+    if (comp == NULL) {
+        return;
+    }
+    if ((status != UCS_OK) && (comp->status == UCS_OK)) {
+        comp->status = status;
+    }
+    if (--comp->count == 0) {
+        comp->func(comp);
+    }
+}
+
+/** Parts of one operation. Only the functions below access it. One thread at a
+ *  time. */
+typedef struct ucx_count {
+    uct_completion_t super; /**< First: completion of the parts */
+    uct_completion_t *comp; /**< The user's; NULL: it is not to be called */
+} ucx_count_t;
+
+/** All parts have ended. */
+static inline void ucx_count_end(uct_completion_t *super)
+{
+    ucx_count_t *count     = (ucx_count_t *)super;
+    uct_completion_t *comp = count->comp;
+    ucs_status_t status    = super->status;
+
+    free(count);
+    ucx_complete(comp, status);
+}
+
+/** Begins an operation without parts. NULL: out of memory. It is freed when it
+ *  is closed and its last part has ended. */
+static inline ucx_count_t *ucx_count_create(uct_completion_t *comp)
+{
+    ucx_count_t *count = (ucx_count_t *)malloc(sizeof(*count));
+
+    if (count != NULL) {
+        /* one more than its parts, so that it does not end before it is
+         * closed */
+        count->super.func   = ucx_count_end;
+        count->super.count  = 1;
+        count->super.status = UCS_OK;
+        count->comp         = comp;
+    }
+    return count;
+}
+
+/** Adds a part; returns its completion. ucx_count_result() follows. */
+static inline uct_completion_t *ucx_count_add(ucx_count_t *count)
+{
+    ++count->super.count;
+    return &count->super;
+}
+
+/** Tells what the start of the part returned. UCS_INPROGRESS: ucx_complete() of
+ *  the part's completion follows, or has been called already. Another status:
+ *  the part has ended. */
+static inline void ucx_count_result(ucx_count_t *count, ucs_status_t status)
+{
+    if (status != UCS_INPROGRESS) {
+        --count->super.count;
+        if ((status != UCS_OK) && (count->super.status == UCS_OK)) {
+            count->super.status = status;
+        }
+    }
+}
+
+/**
+ * Ends the start of the operation; returns its status for the user.
+ * UCS_INPROGRESS: the user's completion is called when the last part ends.
+ * UCS_OK or an error: it is not called. After an error, parts that have been
+ * started may end later.
+ */
+static inline ucs_status_t ucx_count_close(ucx_count_t *count)
+{
+    ucs_status_t status = count->super.status;
+
+    if (--count->super.count == 0) {
+        free(count);
+        return status;
+    }
+    if (status != UCS_OK) {
+        count->comp = NULL;
+        return status;
+    }
+    return UCS_INPROGRESS;
+}
+
+UCX_END_DECLS
+
+#endif
