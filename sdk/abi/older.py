@@ -13,9 +13,11 @@ import os
 import re
 import sys
 
-# File, and expressions of what 1.0 does not have.
+MINOR = re.compile(r'(#define UCX_PLUGIN_ABI_MINOR +)1\n')
+
+# File, and expressions of what 1.0 does not have. A space stands for any number
+# of spaces.
 APPENDED = {
-    'abi.h': [r'(?<=#define UCX_PLUGIN_ABI_MINOR   )1(?=\n)'],
     'config.h': [
         r'/\*\* Properties of a variable.*?} ucx_config_flags_t;\n',
         r'    unsigned          flags;[^}]*?\*/\n',
@@ -29,7 +31,7 @@ APPENDED = {
         r'    double                   keepalive_interval;[^}]*?\*/\n',
         r'    double              stream_bandwidth;.*?\*/\n',
         r'/\*\* Seconds between two checks of an idle peer\..*?\n}\n',
-        r',\n    /\*\* Messages in a descriptor \(.*?1u << 2(?=\n)',
+        r',\n    /\*\* Messages in a descriptor \(.*?1u << 2,?(?=\n)',
     ],
     'component.h': [
         r'    /\*\* Checks whether this process can use the component,'
@@ -50,9 +52,11 @@ def main():
     for name in sorted(os.listdir(source)):
         with open(os.path.join(source, name), encoding='utf-8') as file:
             text = file.read()
+        if name == 'abi.h':
+            text = MINOR.sub(r'\g<1>0\n', text)
         for pattern in APPENDED.get(name, []):
-            text, count = re.subn(pattern, '0' if name == 'abi.h' else '',
-                                  text, flags=re.DOTALL)
+            text, count = re.subn(re.sub(' +', ' +', pattern), '', text,
+                                  flags=re.DOTALL)
             if count != 1:
                 sys.exit('%s: "%s" is found %d times, expected once' %
                          (name, pattern, count))
