@@ -15,6 +15,25 @@ START_TEST(delivers_in_order_without_loss)
 }
 END_TEST
 
+/* Each packet is acknowledged by the answer to it. */
+START_TEST(answers_replace_requests_for_acknowledgements)
+{
+    end_t *end;
+
+    setup(1, 0, 0);
+    for (unsigned i = 1; i <= MAX_PACKETS / 2; ++i) {
+        for (int from = 0; from < 2; ++from) {
+            end = &world.ends[1 - from];
+            send_all(from, i);
+            while (end->num_delivered < i) {
+                step();
+            }
+        }
+    }
+    ck_assert_uint_eq(world.num_acks, 0);
+}
+END_TEST
+
 START_TEST(delivers_once_in_order_with_loss)
 {
     static const unsigned losses[] = {1, 10, 100, 300};
@@ -267,7 +286,8 @@ END_TEST
 int main(void)
 {
     const TTest *const tests[] = {
-        delivers_in_order_without_loss, delivers_once_in_order_with_loss,
+        delivers_in_order_without_loss,
+        answers_replace_requests_for_acknowledgements, delivers_once_in_order_with_loss,
         delivers_once_in_order_with_everything, sequence_numbers_wrap,
         gap_is_filled_without_a_timeout, time_out_backs_off_and_expires,
         early_time_out_is_undone,

@@ -145,10 +145,14 @@ static inline int ucx_window_is_idle(const ucx_window_t *window)
 }
 
 /** Returns whether the next packet must request an acknowledgement. Four
- * requests per window prevent that the sender waits with a full window. */
+ * requests per window prevent that the sender waits with a full window. There is
+ * no request while packets of the peer acknowledge in time. */
 static inline int ucx_window_asks(ucx_window_t *window)
 {
-    if (++window->since_ask < window->window / 4) {
+    unsigned quarter = window->window / 4;
+
+    if ((++window->since_ask < quarter) ||
+        (window->tx_psn + 1 - window->acked < quarter)) {
         return 0;
     }
     window->since_ask = 0;
