@@ -146,6 +146,7 @@ typedef struct ud_service {
     unsigned       seen_rounds;  /* ud_iface_t.rounds at the last tick */
     unsigned       quiet;        /* Ticks without work */
     int            is_paused;
+    int            is_slow;      /* Atomic: the timer's interval is longer */
 } ud_service_t;
 
 /* Converts the processor's counter to time since the clock was read. */

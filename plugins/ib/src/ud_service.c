@@ -14,6 +14,7 @@
 
 enum {
     TICK_RTOS   = 2,  /* Smallest retransmission timeouts in a tick */
+    UNUSED      = 5,  /* Ticks in one, while there is no connection */
     QUIET_TICKS = 25, /* Without work: stop the timer if the user sleeps */
     MAX_ROUNDS  = 64  /* Receive calls of one tick */
 };
@@ -52,12 +53,33 @@ static int serve(ud_iface_t *iface)
 static void on_channel(int fd, int events, void *arg);
 static void on_tick(void *arg);
 
-static double tick_length(const ud_iface_t *iface)
+static int is_unused(const ud_iface_t *iface)
+{
+    return __atomic_load_n(&iface->num_eps, __ATOMIC_RELAXED) == 0;
+}
+
+/* Whether the timer has the wrong interval. */
+static int is_mistimed(const ud_iface_t *iface)
+{
+    return is_unused(iface) !=
+           __atomic_load_n(&iface->service.is_slow, __ATOMIC_RELAXED);
+}
+
+/* Starts the timer. An interface without connections only answers requests for
+ * connections, which are repeated. */
+static int start_timer(ud_iface_t *iface, ucx_async_id_t *timer_p)
 {
     const ucx_window_params_t *params = &iface->window_params;
-    double tick                      = params->min_rto * TICK_RTOS;
+    const ucx_host_t *host            = iface->host;
+    double tick                       = params->min_rto * TICK_RTOS;
 
-    return (tick < params->timeout / 8) ? tick : params->timeout / 8;
+    int is_slow                       = is_unused(iface);
+
+    __atomic_store_n(&iface->service.is_slow, is_slow, __ATOMIC_RELAXED);
+    tick *= is_slow ? UNUSED : 1;
+    tick  = (tick < params->timeout / 8) ? tick : params->timeout / 8;
+    return host->async_add_timer(iface->super.worker, tick, on_tick, iface,
+                                 timer_p) == UCS_OK;
 }
 
 /* The timer has had nothing to do for a while, and the user sleeps. */
@@ -82,8 +104,7 @@ void ud_service_resume(ud_iface_t *iface)
     const ucx_host_t *host = iface->host;
     ucx_async_id_t timer;
 
-    if (host->async_add_timer(iface->super.worker, tick_length(iface), on_tick,
-                              iface, &timer) == UCS_OK) {
+    if (start_timer(iface, &timer)) {
         host->async_remove(iface->service.id);
         iface->service.id        = timer;
         iface->service.is_paused = 0;
@@ -95,13 +116,16 @@ static void on_tick(void *arg)
     ud_iface_t *iface = arg;
     unsigned rounds   = __atomic_load_n(&iface->rounds, __ATOMIC_RELAXED);
 
-    if (rounds != iface->service.seen_rounds) {
+    if ((rounds != iface->service.seen_rounds) && !is_mistimed(iface)) {
         iface->service.seen_rounds = rounds;
         iface->service.quiet       = 0;
         return; /* the user acknowledges */
     }
     if (!ucx_guard_try(&iface->guard)) {
         return;
+    }
+    if (is_mistimed(iface)) {
+        ud_service_resume(iface); /* with another interval */
     }
     if (serve(iface) || !is_quiet(iface)) {
         iface->service.quiet = 0;
@@ -127,9 +151,7 @@ void ud_service_start(ud_iface_t *iface)
 {
     const ucx_host_t *host = iface->host;
 
-    if ((iface->service.id == 0) &&
-        (host->async_add_timer(iface->super.worker, tick_length(iface), on_tick,
-                               iface, &iface->service.id) != UCS_OK)) {
+    if ((iface->service.id == 0) && !start_timer(iface, &iface->service.id)) {
         iface->service.id = 0;
         ucx_diag("%s: no timer for datagrams: only calls of progress "
                  "acknowledge them",
