@@ -235,6 +235,27 @@ void ib_md_set_odp(ib_md_t *md)
     }
 }
 
+/* --- Memory of other devices ---------------------------------------------- */
+
+/* No call tells whether the device registers dmabufs: a registration without a
+ * file descriptor fails, and the reason shows who rejects it. EBADF comes from
+ * the driver, which has looked for the file. Kernels and drivers without dmabufs
+ * reject the request itself (EOPNOTSUPP, EPROTONOSUPPORT, EINVAL). */
+void ib_md_set_dmabuf(ib_md_t *md)
+{
+    const ucx_host_t *host = md->host;
+    struct ibv_mr *mr      = ibv_reg_dmabuf_mr(md->pd, 0, PAGE_SIZE, 0, -1,
+                                               access_flags(md));
+
+    md->has_dmabuf = (mr != NULL) || (errno == EBADF);
+    if (mr != NULL) {
+        ibv_dereg_mr(mr);
+    } else if (!md->has_dmabuf) {
+        ucx_debug("%s does not register dmabufs: %s",
+                  ibv_get_device_name(md->context->device), strerror(errno));
+    }
+}
+
 /* --- The domain ----------------------------------------------------------- */
 
 static void md_make_rcache(ib_md_t *md)
@@ -302,6 +323,7 @@ ucs_status_t ib_md_open(const ucx_component_t *component,
     (void)host->sys_device_by_sysfs(path, &md->sys_dev);
     md_make_rcache(md);
     ib_md_set_odp(md);
+    ib_md_set_dmabuf(md);
     *md_p = &md->super;
     return UCS_OK;
 
@@ -334,7 +356,8 @@ static ucs_status_t ib_md_query(uct_md_h uct_md, ucx_md_attr_t *attr)
     const uint64_t host = UCS_BIT(UCS_MEMORY_TYPE_HOST);
 
     attr->flags = UCT_MD_FLAG_REG | UCT_MD_FLAG_NEED_MEMH |
-                  UCT_MD_FLAG_NEED_RKEY | UCT_MD_FLAG_REG_DMABUF;
+                  UCT_MD_FLAG_NEED_RKEY |
+                  (md->has_dmabuf ? UCT_MD_FLAG_REG_DMABUF : 0);
     attr->max_reg          = md->attr.max_mr_size;
     attr->reg_mem_types    = host;
     attr->cache_mem_types  = (md->rcache != NULL) ? host : 0;

@@ -21,6 +21,7 @@ typedef struct ib_md {
     int                    odp_access; /* IBV_ACCESS_ON_DEMAND, or 0 */
     /* Access rights of buffers that receive the data of reads */
     int                    sink_access;
+    int                    has_dmabuf; /* It registers memory by a dmabuf */
     int                    is_limit_told; /* Atomic: see ib_reg_failed() */
     /* Interfaces that receive events of the device: watch.h */
     pthread_mutex_t        watches_lock;
@@ -48,14 +49,17 @@ ucs_status_t ib_md_open(const ucx_component_t *component,
 ucs_status_t
 ib_reg_failed(ib_md_t *md, int level, const void *address, size_t length);
 
-/* Returns one device for each active port. */
 /* Decides whether memory is registered for on-demand paging. After the cache was
  * created, or not. */
 void ib_md_set_odp(ib_md_t *md);
 
+/* Finds out whether the device registers memory by a dmabuf. */
+void ib_md_set_dmabuf(ib_md_t *md);
+
 /* Without iWARP devices, which have no datagrams. */
 ucs_status_t ib_md_query_ud_devices(uct_md_h md, ucx_device_desc_t **devices_p,
                                     unsigned *num_p);
+/* Returns one device for each active port. */
 ucs_status_t ib_md_query_devices(uct_md_h md, ucx_device_desc_t **devices_p,
                                  unsigned *num_p);
 

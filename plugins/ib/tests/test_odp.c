@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* odp: memory is registered for on-demand paging if the device has all of it and
- * the user wants it. The functions of libibverbs are replaced here. */
+/* What a memory domain asks the device: memory is registered for on-demand paging
+ * if the device has all of it and the user wants it; memory is registered by a
+ * dmabuf if the kernel knows it. The functions of libibverbs are replaced here. */
 #include "../src/md.h"
 #include "suite.h"
 
+#include <errno.h>
 #include <string.h>
 
 enum {
@@ -16,12 +18,26 @@ static unsigned num_warnings;
 static struct ibv_odp_caps caps;
 static unsigned last_access;
 static struct ibv_mr last_mr;
+static int dmabuf_error;   /* 0: succeeds */
+static unsigned num_open;  /* Registrations that exist */
 
 struct ibv_mr *ibv_reg_mr_iova2(struct ibv_pd *pd, void *address, size_t length,
                                 uint64_t iova, unsigned access)
 {
     last_access = access;
+    ++num_open;
     return &last_mr;
+}
+
+struct ibv_mr *ibv_reg_dmabuf_mr(struct ibv_pd *pd, uint64_t offset,
+                                 size_t length, uint64_t iova, int fd,
+                                 int access)
+{
+    ck_assert_int_eq(fd, -1);
+    ck_assert_uint_gt(length, 0);
+    errno     = dmabuf_error;
+    num_open += (dmabuf_error == 0);
+    return (dmabuf_error == 0) ? &last_mr : NULL;
 }
 
 #undef ibv_reg_mr
@@ -35,6 +51,7 @@ struct ibv_mr *ibv_reg_mr(struct ibv_pd *pd, void *address, size_t length,
 int ibv_dereg_mr(struct ibv_mr *mr)
 {
     ck_assert_ptr_eq(mr, &last_mr);
+    --num_open;
     return 0;
 }
 
@@ -124,11 +141,37 @@ START_TEST(a_device_with_a_part_of_it_does_not_count)
 }
 END_TEST
 
+START_TEST(dmabufs_are_declared_where_the_driver_looks_for_the_file)
+{
+    static const struct {
+        int error, is_declared;
+    } kernels[] = {
+        {EBADF, 1}, {EOPNOTSUPP, 0}, {EPROTONOSUPPORT, 0}, {EINVAL, 0}, {0, 1}
+    };
+    ib_md_t md = {.host = &host, .context = &context.context};
+    ucx_md_attr_t attr;
+
+    num_warnings = 0;
+
+    for (size_t i = 0; i < sizeof(kernels) / sizeof(kernels[0]); ++i) {
+        dmabuf_error = kernels[i].error;
+        ib_md_set_dmabuf(&md);
+        ck_assert_int_eq(ib_md_ops.query(&md.super, &attr), UCS_OK);
+        ck_assert_msg(!!(attr.flags & UCT_MD_FLAG_REG_DMABUF) ==
+                      kernels[i].is_declared, "with %s",
+                      strerror(kernels[i].error));
+    }
+    ck_assert_uint_eq(num_open, 0);
+    ck_assert_uint_eq(num_warnings, 0);
+}
+END_TEST
+
 int main(void)
 {
     const TTest *const tests[] = {
         it_is_used_where_registrations_are_not_kept, the_user_decides,
-        a_device_with_a_part_of_it_does_not_count
+        a_device_with_a_part_of_it_does_not_count,
+        dmabufs_are_declared_where_the_driver_looks_for_the_file
     };
 
     return suite_run("odp", tests, sizeof(tests) / sizeof(tests[0]), 30);
