@@ -116,6 +116,8 @@ struct rc_ep {
     int8_t              status;      /* Of a failed endpoint */
     /* Callers that still use it: do not free */
     uint8_t             busy;
+    /* Messages have carried grants of other endpoints */
+    uint8_t             has_carried;
     ib_op_t             *ops, **ops_tail;
     ucx_pending_queue_t pending;
     rc_ep_link_t        waiting;     /* In rc_iface_t.waiting */
@@ -126,9 +128,11 @@ struct rc_ep {
     uint64_t            recv_mark;
     rc_ep_t             *next_by_qpn;
     uint32_t            psn;
+    uint32_t            peer_qpn;
+    uint64_t            peer_token;  /* rc_iface_t.token of the peer; 0: iWARP */
     /* iWARP (rc_join.h): the connection, and the remote endpoint */
     struct rdma_cm_id   *join_id;
-    uint32_t            peer_qpn, peer_psn;
+    uint32_t            peer_psn;
     uint32_t            word_rkey;
     uint64_t            word_address; /* The peer's rc_join_word_t */
 };
@@ -140,6 +144,9 @@ struct rc_iface {
     ib_port_t               port;
     ib_watch_t              watch;
     rc_join_t               *join;        /* iWARP only */
+    /* Random: identifies the interface in the addresses of its endpoints; 0:
+     * immediate data is not possible (iWARP) */
+    uint64_t                token;
     ib_rc_config_t          config;
     struct ibv_cq           *send_cq, *recv_cq;
     struct ibv_comp_channel *channel;
@@ -165,6 +172,8 @@ struct rc_iface {
     rc_ep_t                 *by_qpn[RC_QPN_BUCKETS];
     rc_ep_link_t            waiting;      /* Endpoints with pending requests */
     rc_ep_link_t            owing;        /* Endpoints that owe a grant */
+    /* Whose grant the message carries that is being sent */
+    rc_ep_t                 *granting;
     /* Endpoints with RC_EP_TELL, and endpoints to free */
     rc_ep_link_t            ending;
     /* Position in the receive completions, while `ending` is not empty */
@@ -301,7 +310,18 @@ uint8_t rc_credits_code(const rc_ep_t *ep);
 int rc_credits_connect(rc_ep_t *ep, uint8_t code);
 
 /* Handles the flow control bits of a received message. */
-void rc_credits_take(rc_ep_t *ep, uint8_t header);
+void rc_credits_take(rc_iface_t *iface, const struct ibv_wc *wc,
+                     uint8_t header);
+/* Returns the flow control bit of a message that `ep` sends while endpoints owe
+ * grants, and selects whose grant it carries. */
+uint8_t rc_credits_select(rc_iface_t *iface, rc_ep_t *ep);
+/* Adds the selected grant to the work request. */
+void rc_credits_attach(const rc_iface_t *iface, const rc_ep_t *ep,
+                       struct ibv_send_wr *wr);
+/* The message with the selected grant was posted. */
+void rc_credits_carried(rc_iface_t *iface, rc_ep_t *ep);
+/* A failed endpoint may have lost grants of others: they are sent again. */
+void rc_credits_repeat(rc_ep_t *failed);
 /* Sends grants that no message has carried for a while. `is_busy`: this round of
  * progress has handled something. */
 void rc_credits_progress(rc_iface_t *iface, int is_busy);

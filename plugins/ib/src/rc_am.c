@@ -28,18 +28,14 @@ ucs_status_t rc_ep_am_short(uct_ep_h uct_ep, uint8_t id, uint64_t header,
     if (ib_unlikely(status != UCS_OK)) {
         return status;
     }
-    head.am       = rc_am_header(ep, id);
+    head.am       = rc_am_header(iface, ep, id);
     head.header   = header;
     sge[0].addr   = (uintptr_t)&head;
     sge[0].length = sizeof(head);
     sge[1].addr   = (uintptr_t)payload;
     sge[1].length = length;
     rc_wr_inline(&wr, IBV_WR_SEND, sge, (length > 0) ? 2 : 1);
-    status = rc_post(iface, ep, &wr, 0);
-    if (ib_likely(status == UCS_OK)) {
-        rc_am_sent(iface, ep, head.am);
-    }
-    return status;
+    return rc_post_am(iface, ep, &wr, head.am, 0);
 }
 
 ucs_status_t rc_ep_am_short_iov(uct_ep_h uct_ep, uint8_t id,
@@ -56,7 +52,7 @@ ucs_status_t rc_ep_am_short_iov(uct_ep_h uct_ep, uint8_t id,
     if (ib_unlikely(status != UCS_OK)) {
         return status;
     }
-    am            = rc_am_header(ep, id);
+    am            = rc_am_header(iface, ep, id);
     sge[0].addr   = (uintptr_t)&am;
     sge[0].length = sizeof(am);
     for (size_t i = 0; i < iovcnt; ++i) {
@@ -74,11 +70,7 @@ ucs_status_t rc_ep_am_short_iov(uct_ep_h uct_ep, uint8_t id,
         return UCS_ERR_INVALID_PARAM;
     }
     rc_wr_inline(&wr, IBV_WR_SEND, sge, num);
-    status = rc_post(iface, ep, &wr, 0);
-    if (ib_likely(status == UCS_OK)) {
-        rc_am_sent(iface, ep, am);
-    }
-    return status;
+    return rc_post_am(iface, ep, &wr, am, 0);
 }
 
 ssize_t rc_ep_am_bcopy(uct_ep_h uct_ep, uint8_t id, uct_pack_callback_t pack_cb,
@@ -100,7 +92,7 @@ ssize_t rc_ep_am_bcopy(uct_ep_h uct_ep, uint8_t id, uct_pack_callback_t pack_cb,
     if (ib_unlikely(desc == NULL)) {
         return UCS_ERR_NO_RESOURCE;
     }
-    am           = rc_am_header(ep, id);
+    am           = rc_am_header(iface, ep, id);
     /* The pack callback receives an aligned address. */
     desc->data[RC_AM_PAD - 1] = (char)am;
     length       = pack_cb(desc->data + RC_AM_PAD, arg);
@@ -108,12 +100,11 @@ ssize_t rc_ep_am_bcopy(uct_ep_h uct_ep, uint8_t id, uct_pack_callback_t pack_cb,
     sge.length   = (uint32_t)(length + 1);
     sge.lkey     = desc->lkey;
     rc_wr_init(&wr, IBV_WR_SEND, &sge, 1);
-    status = rc_post(iface, ep, &wr, 0);
+    status = rc_post_am(iface, ep, &wr, am, length <= RC_AM_CONTROL);
     if (ib_unlikely(status != UCS_OK)) {
         ucx_mpool_put(iface->descs, desc);
         return status;
     }
-    rc_am_sent(iface, ep, am);
     desc->super.done = rc_desc_done;
     rc_op_add(ep, &desc->super);
     return (ssize_t)length;
@@ -144,7 +135,7 @@ rc_ep_am_zcopy(uct_ep_h uct_ep, uint8_t id, const void *header,
     if (ib_unlikely(desc == NULL)) {
         return UCS_ERR_NO_RESOURCE;
     }
-    am            = rc_am_header(ep, id);
+    am            = rc_am_header(iface, ep, id);
     desc->data[0] = (char)am;
     if (header_length > 0) {
         memcpy(desc->data + 1, header, header_length);
@@ -153,12 +144,11 @@ rc_ep_am_zcopy(uct_ep_h uct_ep, uint8_t id, const void *header,
     sge[0].length = header_length + 1;
     sge[0].lkey   = desc->lkey;
     rc_wr_init(&wr, IBV_WR_SEND, sge, num + 1);
-    status = rc_post(iface, ep, &wr, 1);
+    status = rc_post_am(iface, ep, &wr, am, 1);
     if (ib_unlikely(status != UCS_OK)) {
         ucx_mpool_put(iface->descs, desc);
         return status;
     }
-    rc_am_sent(iface, ep, am);
     desc->comp       = comp;
     desc->super.done = am_zcopy_done;
     rc_op_add(ep, &desc->super);

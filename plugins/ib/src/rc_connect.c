@@ -13,6 +13,7 @@
 typedef struct rc_wire_ep {
     uint32_t qpn;
     uint32_t psn;  /* And in the highest byte the code of the peer's window */
+    uint64_t token; /* Of the interface, or 0; in the sender's byte order */
 } rc_wire_ep_t;
 
 /* The same of an iWARP endpoint. */
@@ -26,8 +27,8 @@ typedef struct rc_wire_iwarp_ep {
 
 enum { WINDOW_SHIFT = 24, PSN_MASK = 0xffffff };
 
-_Static_assert(sizeof(rc_wire_ep_t) == 8, "wire format");
-_Static_assert(sizeof(rc_wire_iwarp_ep_t) == 24, "wire format");
+_Static_assert(sizeof(rc_wire_ep_t) == 16, "wire format");
+_Static_assert(sizeof(rc_wire_iwarp_ep_t) == 32, "wire format");
 
 size_t rc_ep_address_length(const rc_iface_t *iface)
 {
@@ -89,7 +90,8 @@ ucs_status_t rc_ep_get_address(uct_ep_h uct_ep, uct_ep_addr_t *addr)
     const rc_iface_t *iface = rc_iface_of(ep);
     uint32_t window         = (uint32_t)rc_credits_code(ep) << WINDOW_SHIFT;
     rc_wire_iwarp_ep_t wire = {
-        .super = {htole32(ep->qp->qp_num), htole32(ep->psn | window)}
+        .super = {htole32(ep->qp->qp_num), htole32(ep->psn | window),
+                  iface->token}
     };
     rc_join_word_t word = {0};
 
@@ -186,7 +188,9 @@ static ucs_status_t connect_qp(rc_iface_t *iface, rc_ep_t *ep,
         status = ready_to_send(iface, ep);
     }
     if (status == UCS_OK) {
-        ep->state |= RC_EP_CONNECTED;
+        ep->peer_qpn   = le32toh(peer->qpn);
+        ep->peer_token = peer->token;
+        ep->state     |= RC_EP_CONNECTED;
     }
     return status;
 }

@@ -104,6 +104,7 @@ void rc_ep_fail(rc_ep_t *ep, ucs_status_t status, int tell)
     ep->status = (int8_t)status;
     /* All outstanding requests complete now, with an error. */
     rc_ep_stop(ep);
+    rc_credits_repeat(ep);
     if (iface->watch.is_gone) {
         rc_ep_abandon(ep);
     } else if (ep->done_sn != ep->sn) {

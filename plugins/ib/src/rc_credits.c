@@ -7,6 +7,12 @@
  * progress later. This prevents that one endpoint fills the shared receive
  * queue and stops all others.
  *
+ * Two interfaces may have several connections, for example if both sides have
+ * connected, and each sends over its own. Then the message that goes back is one
+ * of another connection. It carries the grant if the interface's token in the
+ * endpoints' addresses is the same; its immediate data is the peer's number of the
+ * queue pair that gets the credits.
+ *
  * The receiver selects the window of each connection, so that the windows of all
  * connections fit the receive queue: a half of what is left, and not less than
  * MIN_WINDOW. With many connections they do not fit, and then a peer that makes
@@ -15,11 +21,14 @@
  */
 #include "rc_send.h"
 
+#include <endian.h>
+
 enum {
     MIN_WINDOW   = 8,
     /* A device of iWARP closes a connection that finds no buffer. */
     MIN_IWARP    = 2,
-    OWING_ROUNDS = 4   /* Busy rounds of progress until a grant is sent alone */
+    OWING_ROUNDS = 4,  /* Busy rounds of progress until a grant is sent alone */
+    MAX_SEARCH   = 4   /* Endpoints that a message may look at */
 };
 
 /* Buffers of the receive queue that a window takes: its messages, and the two
@@ -69,18 +78,105 @@ int rc_credits_connect(rc_ep_t *ep, uint8_t code)
     return 1;
 }
 
-void rc_credits_take(rc_ep_t *ep, uint8_t header)
+static void add_credits(rc_ep_t *ep)
 {
-    rc_iface_t *iface = rc_iface_of(ep);
+    ep->credits = (uint16_t)ib_min((size_t)ep->credits + ep->half_window,
+                                   2u * ep->half_window);
+}
 
+/* Whether both connections are between the same two interfaces. */
+static int is_parallel(const rc_ep_t *a, const rc_ep_t *b)
+{
+    return (a->peer_token != 0) && (a->peer_token == b->peer_token);
+}
+
+static void owe(rc_ep_t *ep, uint16_t count)
+{
+    if (ep->owed == 0) {
+        rc_link_add_tail(&rc_iface_of(ep)->owing, &ep->owing);
+    }
+    ep->owed = count;
+}
+
+void rc_credits_take(rc_iface_t *iface, const struct ibv_wc *wc,
+                     uint8_t header)
+{
+    rc_ep_t *ep = rc_ep_by_qpn(iface, wc->qp_num), *to = ep;
+
+    if (ep == NULL) {
+        return;
+    }
     if (header & RC_AM_GRANT) {
-        ep->credits = (uint16_t)ib_min((size_t)ep->credits + ep->half_window,
-                                       2u * ep->half_window);
+        if (wc->wc_flags & IBV_WC_WITH_IMM) {
+            to = rc_ep_by_qpn(iface, be32toh(wc->imm_data));
+        }
+        if ((to == ep) || ((to != NULL) && is_parallel(to, ep))) {
+            add_credits(to);
+        }
     }
     /* A peer sends at most two requests before it receives a grant. */
     if ((header & RC_AM_ASK) && (ep->owed < 2)) {
-        if (ep->owed++ == 0) {
-            rc_link_add_tail(&iface->owing, &ep->owing);
+        owe(ep, ep->owed + 1u);
+    }
+}
+
+uint8_t rc_credits_select(rc_iface_t *iface, rc_ep_t *ep)
+{
+    unsigned searched = 0;
+    rc_ep_link_t *link;
+    rc_ep_t *other;
+
+    iface->granting = ep;
+    if (ep->owed > 0) {
+        return RC_AM_GRANT;
+    }
+    for (link = iface->owing.next;
+         (link != &iface->owing) && (searched < MAX_SEARCH);
+         link = link->next, ++searched) {
+        other = ib_container_of(link, rc_ep_t, owing);
+        if (is_parallel(other, ep)) {
+            iface->granting = other;
+            return RC_AM_GRANT;
+        }
+    }
+    return 0;
+}
+
+void rc_credits_attach(const rc_iface_t *iface, const rc_ep_t *ep,
+                       struct ibv_send_wr *wr)
+{
+    if (iface->granting != ep) {
+        wr->opcode   = IBV_WR_SEND_WITH_IMM;
+        wr->imm_data = htobe32(iface->granting->peer_qpn);
+    }
+}
+
+void rc_credits_carried(rc_iface_t *iface, rc_ep_t *ep)
+{
+    rc_ep_t *other = iface->granting;
+
+    ep->has_carried |= (other != ep);
+    if (--other->owed == 0) {
+        rc_link_remove(&other->owing);
+        iface->owing_rounds = 0;
+    }
+}
+
+/* A grant may arrive twice then. That is better than a sender that waits for
+ * ever: a window is never exceeded. */
+void rc_credits_repeat(rc_ep_t *failed)
+{
+    rc_iface_t *iface = rc_iface_of(failed);
+    rc_ep_t *ep;
+
+    if (!failed->has_carried) {
+        return;
+    }
+    for (uint32_t i = 0; i < iface->eps_size; ++i) {
+        ep = iface->eps[i];
+        if ((ep != NULL) && (ep != failed) && is_parallel(ep, failed) &&
+            !(ep->state & (RC_EP_FAILED | RC_EP_ZOMBIE))) {
+            owe(ep, 2);
         }
     }
 }

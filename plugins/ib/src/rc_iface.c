@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
+#include <sys/random.h>
 
 enum { RC_AM_SHORT_HEAD = 1 + sizeof(uint64_t) };
 
@@ -202,6 +203,11 @@ ucs_status_t rc_iface_open(uct_md_h uct_md, const ucx_iface_open_args_t *args,
                           &iface->port);
     if ((status == UCS_OK) && ib_is_iwarp(md->context)) {
         status = rc_join_open(iface);
+    }
+    if ((iface->join == NULL) &&
+        (getrandom(&iface->token, sizeof(iface->token), 0) !=
+         sizeof(iface->token))) {
+        iface->token = 0; /* grants use the connection that they are for */
     }
     if (status == UCS_OK) {
         status = make_queues(iface);

@@ -121,15 +121,6 @@ void rc_recv_cleanup(rc_iface_t *iface)
 
 /* --- Received messages --------------------------------------------------- */
 
-static void take_credits(rc_iface_t *iface, uint32_t qpn, uint8_t header)
-{
-    rc_ep_t *ep = rc_ep_by_qpn(iface, qpn);
-
-    if (ep != NULL) {
-        rc_credits_take(ep, header);
-    }
-}
-
 /* Handles one message: flow control, then the user's handler. */
 static void deliver(rc_iface_t *iface, rc_recv_t *recv,
                     const struct ibv_wc *wc)
@@ -143,7 +134,7 @@ static void deliver(rc_iface_t *iface, rc_recv_t *recv,
         return;
     }
     if (ib_unlikely(header & (RC_AM_ASK | RC_AM_GRANT))) {
-        take_credits(iface, wc->qp_num, header);
+        rc_credits_take(iface, wc, header);
     }
     if (ib_unlikely(header & RC_AM_ONLY_FC)) {
         recv_put(iface, recv);

@@ -99,30 +99,41 @@ static inline void rc_op_add(rc_ep_t *ep, ib_op_t *op)
     ++rc_iface_of(ep)->num_ops;
 }
 
-/* Returns the header byte of the next message. rc_am_sent() updates the
- * counters. */
-static inline uint8_t rc_am_header(const rc_ep_t *ep, uint8_t id)
+/* Returns the header byte of the next message, which rc_post_am() posts. */
+static inline uint8_t rc_am_header(rc_iface_t *iface, rc_ep_t *ep, uint8_t id)
 {
     uint8_t header = id;
 
     if (ib_unlikely(ep->since_ask + 1 >= ep->half_window)) {
         header |= RC_AM_ASK;
     }
-    if (ib_unlikely(ep->owed > 0)) {
-        header |= RC_AM_GRANT;
+    if (ib_unlikely(!rc_link_is_alone(&iface->owing))) {
+        header |= rc_credits_select(iface, ep);
     }
     return header;
 }
 
-static inline void rc_am_sent(const rc_iface_t *iface, rc_ep_t *ep,
-                              uint8_t header)
+/* Posts a message with this header, and updates the counters. */
+static inline ucs_status_t
+rc_post_am(rc_iface_t *iface, rc_ep_t *ep, struct ibv_send_wr *wr,
+           uint8_t header, int signal)
 {
+    ucs_status_t status;
+
+    if (ib_unlikely(header & RC_AM_GRANT)) {
+        rc_credits_attach(iface, ep, wr);
+    }
+    status = rc_post(iface, ep, wr, signal);
+    if (ib_unlikely(status != UCS_OK)) {
+        return status;
+    }
     ep->credits  -= iface->credit_step;
     ep->since_ask = (header & RC_AM_ASK) ? 0 :
                     ep->since_ask + iface->credit_step;
-    if (ib_unlikely(header & RC_AM_GRANT) && (--ep->owed == 0)) {
-        rc_link_remove(&ep->owing);
+    if (ib_unlikely(header & RC_AM_GRANT)) {
+        rc_credits_carried(iface, ep);
     }
+    return UCS_OK;
 }
 
 /* A request with inline data: `sge` needs no key. */
