@@ -55,6 +55,7 @@ need_to_test()
     need iproute2        "joins network namespaces"    command -v ip
     need abigail-tools   "compares the plugin ABI"     command -v abidiff
     need clang-format-14 "checks the layout"       command -v clang-format-14
+    need clang-tidy-14   "checks for faults"       command -v clang-tidy-14
     need codespell       "checks the spelling"         command -v codespell
     need doxygen         "builds the API reference"    command -v doxygen
     need gnuplot-nox     "draws the benchmarks' results" command -v gnuplot

@@ -45,8 +45,8 @@ static void talk(struct side *side, struct side_ep *ep, struct team *team,
                  char *buffers, const struct parting *parting, int cycle)
 {
     char *out = buffers, *in = buffers + LARGE;
-    ucp_tag_t own   = (ucp_tag_t)(2 * cycle + team->rank);
-    ucp_tag_t other = (ucp_tag_t)(2 * cycle + 1 - team->rank);
+    ucp_tag_t own   = 2 * (ucp_tag_t)cycle + team->rank;
+    ucp_tag_t other = 2 * (ucp_tag_t)cycle + 1 - team->rank;
     struct side_op send, receive;
 
     data_fill(out, parting->length, own);

@@ -185,7 +185,7 @@ static void chat(struct talk *talk, struct side_ep *other, int rank)
         data_fill(talk->out, length, (uint64_t)i);
         side_recv(&talk->side, &receive, talk->in, LARGEST,
                   (ucp_tag_t)(0xc0 + 1 - rank), ALL);
-        side_send(other, &send, talk->out, length, (ucp_tag_t)(0xc0 + rank));
+        side_send(other, &send, talk->out, length, 0xc0 + (ucp_tag_t)rank);
         side_complete(&talk->side, &send, "send to the other survivor");
         side_complete(&talk->side, &receive, "receive from the other");
         EXPECT_INT(receive.info.length, ==, length);

@@ -137,7 +137,7 @@ static uint64_t close_early(struct side *side, const void *address, int round)
     int i;
 
     for (i = 0; i < sends; ++i) {
-        words[i] = (uint64_t)(round * 4 + i);
+        words[i] = (uint64_t)round * 4 + i;
         side_send(ep, &ops[i], &words[i], sizeof(words[i]),
                   by_force ? 0x108 : 0x107);
     }

@@ -403,7 +403,7 @@ static void member(struct team *team, void *arg)
         actors[i].index    = i;
         actors[i].stopping = true;
         actors[i].random   = (struct random){
-            mix(options->seed, (uint64_t)(1 + i + (MAX_THREADS * team->rank)))
+            mix(options->seed, 1 + i + (MAX_THREADS * (uint64_t)team->rank))
         };
     }
 

@@ -62,7 +62,7 @@ static size_t find_match(const chains_t *chains, const uint8_t *buffer,
                           buffer[position + length - distance]); ++length) {
         }
         if ((length > best) && (distance <= FAR) &&
-            (length >= (size_t)(MIN_MATCH + (distance > NEAR)))) {
+            (length >= MIN_MATCH + (size_t)(distance > NEAR))) {
             best        = length;
             *distance_p = distance;
         }

@@ -22,8 +22,9 @@ void ucp_affinity_begin(ucp_affinity_t *affinity, const ucs_cpu_set_t *mask)
         return;
     }
 
+    _Static_assert(CPU_SETSIZE <= UCS_CPU_SETSIZE, "CPUs of a mask");
     CPU_ZERO(&wanted);
-    for (cpu = 0; (cpu < CPU_SETSIZE) && (cpu < UCS_CPU_SETSIZE); ++cpu) {
+    for (cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
         if (CPU_ISSET(cpu, &affinity->saved) && ucs_cpu_is_set(cpu, mask)) {
             CPU_SET(cpu, &wanted);
         }

@@ -406,8 +406,8 @@ static void fork_in_child(void)
         } else {
             /* counts into memory that no other process sees */
             segment.full = 1;
-            mmap(segment.header, segment.size, PROT_READ | PROT_WRITE,
-                 MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+            (void)mmap(segment.header, segment.size, PROT_READ | PROT_WRITE,
+                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
             close_file();
         }
     }

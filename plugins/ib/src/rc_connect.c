@@ -124,9 +124,9 @@ static uint8_t rnr_timer(double seconds)
         32768, 49152
     };
 
-    for (uint8_t i = 0; i < sizeof(delays) / sizeof(delays[0]); ++i) {
+    for (unsigned i = 0; i < sizeof(delays) / sizeof(delays[0]); ++i) {
         if (seconds <= delays[i] * 1e-5) {
-            return i + 1;
+            return (uint8_t)(i + 1);
         }
     }
     return 0; /* the longest: 655 ms */

@@ -277,7 +277,7 @@ START_TEST(malformed_packets_are_dropped)
     ++bad;
     for (uint8_t kind = UD_CONNECT; kind <= UD_RESET; ++kind, ++bad) {
         packet           = good_packet(&pair);
-        packet.head.kind = kind;
+        packet.head.kind = (uint8_t)kind;
         inject(&pair, from, &packet, sizeof(packet) - 1);
         packet.iface.qpn = htole32(0x1000000); /* it has 24 bits */
         inject(&pair, from, &packet, sizeof(packet));
@@ -313,7 +313,7 @@ START_TEST(forged_control_packets_change_nothing)
 
     open_pair(&pair);
     from = pair.ifaces[0]->qp->qp_num;
-    for (uint8_t kind = UD_CONNECT; kind <= UD_RESET; ++kind) {
+    for (int kind = UD_CONNECT; kind <= UD_RESET; ++kind) {
         for (unsigned field = 0; field < 4; ++field) {
             packet           = good_packet(&pair);
             packet.head.kind = kind;

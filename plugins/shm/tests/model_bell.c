@@ -365,7 +365,7 @@ static void receiver_walk(model_search_t *search, state_t *copy, int variant)
 static void receiver_idle(model_search_t *search, const state_t *state)
 {
     state_t copy = *state;
-    uint8_t marked;
+    unsigned marked;
 
     copy.r.step = R_PROGRESS;
     emit(search, &copy, "receiver: progresses");
@@ -383,7 +383,7 @@ static void receiver_idle(model_search_t *search, const state_t *state)
             copy = *state;
             --copy.r.reviews;
             copy.r.step   = R_REVIEW;
-            copy.r.marked = marked;
+            copy.r.marked = (uint8_t)marked;
             emit(search, &copy, "receiver: begins a review");
         }
     }
