@@ -31,6 +31,9 @@ enum {
  * same memory, and the helper begins later: the middle between one and two. */
 #define SHARED_GAIN 1.5
 
+/* Seconds of a call, if the kernel denies the one that is to be measured. */
+#define CALL_ASSUMED 1.4e-6
+
 /* Rounds of progress between two reads of the clock. */
 enum { ROUNDS = 1u << 14 };
 
@@ -129,6 +132,7 @@ static ucs_status_t iface_setup(cma_iface_t *iface)
 {
     const ucx_host_t *host   = iface->host;
     shm_cma_config_t *config = &iface->config;
+    double measured;
 
     if ((config->max_iov < 1) || (config->max_iov > CMA_MAX_IOV) ||
         (config->chunk < 4096)) {
@@ -142,6 +146,10 @@ static ucs_status_t iface_setup(cma_iface_t *iface)
     if (iface->event_fd < 0) {
         ucx_error("cma: no descriptor is left; raise the limit (ulimit -n)");
         return UCS_ERR_IO_ERROR;
+    }
+    if (config->overhead < 0) {
+        measured         = shm_speed_call();
+        config->overhead = (measured > 0) ? measured : CALL_ASSUMED;
     }
     iface_allow_readers(iface);
     iface_open_inbox(iface);

@@ -93,8 +93,9 @@ static const ucx_config_field_t cma_fields[] = {
         "kernel's copies at the first large transfer."),
     CMA("LATENCY", TIME, latency, "80ns", 0, 0,
         "Latency of an operation, to select protocols."),
-    CMA("OVERHEAD", TIME, overhead, "1.4us", 0, 0,
-        "Overhead of an operation without the copy, to select protocols."),
+    CMA("OVERHEAD", TIME, overhead, "auto", 0, 0,
+        "Overhead of an operation without the copy, to select protocols; auto "
+        "measures the kernel's call."),
     CMA("KEEPALIVE", TIME, keepalive, "auto", 0, 0,
         "Time between two checks whether the peers of an interface live, "
         "while it has endpoints or senders; inf disables them. auto takes "

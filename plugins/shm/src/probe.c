@@ -12,17 +12,27 @@
 /* Picoseconds until a line arrives that another core has just written. Below
  * this, no other core has written it: both processes run on the same core in
  * turn. */
-#define SAME_LATENCY     8000u
+#define SAME_LATENCY 8000u
 
-/* Below this (picoseconds), both cores are on the same chip, where 20 to 80 ns
- * are measured; between chips 120 ns and more. On the same chip the latency
- * does not limit the bandwidth: lines of a ring that is larger than a private
- * cache are in the shared cache when they are read. */
-#define NEAR_LATENCY     100000u
+/* Two cores are on the same chip if the line arrives clearly sooner than one
+ * from memory, which takes 128 ns on an EPYC: 20 to 80 ns there, and 120 ns and
+ * more between chips. On the same chip the latency does not limit the bandwidth:
+ * lines of a ring that is larger than a private cache are in the shared cache
+ * when they are read. The part of the latency of memory; limits in ns, because
+ * a measurement may be disturbed; and the value where none is possible. */
+#define NEAR_PART    0.8
+#define NEAR_LEAST   60.0
+#define NEAR_MOST    150.0
+#define NEAR_ASSUMED 100.0
 
-/* Between chips the latency limits the bandwidth: the bytes that one core has
- * in flight from another chip. */
-#define BYTES_ON_THE_WAY 345.0
+/* Between chips the latency limits the bandwidth, because a core has few lines
+ * in flight. The part of the lines that a core reads from memory at a time (11
+ * on an EPYC) that brings new data: the writer fetches each line back. Limits,
+ * and the value where no measurement is possible, as above. */
+#define LINES_PART    0.5
+#define LINES_LEAST   4.0
+#define LINES_MOST    40.0
+#define LINES_ASSUMED 11.0
 
 /* Lines of a probe are read one after the other, in groups; the second slowest
  * group is the result. A process that is descheduled meanwhile spoils one
@@ -186,9 +196,27 @@ static double near_bandwidth(void)
     return shm_speed()->memory / 2;
 }
 
+/* A measured value within its limits; 0: it was not measured. */
+static double within(double value, double least, double most, double assumed)
+{
+    return (value <= 0)    ? assumed :
+           (value < least) ? least :
+           (value > most)  ? most : value;
+}
+
 static int is_near(uint32_t latency)
 {
-    return latency < NEAR_LATENCY;
+    return latency * 1e-3 < within(NEAR_PART * shm_speed()->line * 1e9,
+                                   NEAR_LEAST, NEAR_MOST, NEAR_ASSUMED);
+}
+
+/* One core has few lines in flight from a core of another chip. */
+static double far_bandwidth(uint32_t latency)
+{
+    double lines = within(shm_speed()->lines, LINES_LEAST, LINES_MOST,
+                          LINES_ASSUMED);
+
+    return LINES_PART * lines * SHM_CACHE_LINE / (latency * 1e-12);
 }
 
 /* A changed result is used when the next one confirms it, because a single
@@ -233,5 +261,5 @@ double shm_outbox_bandwidth(shm_outbox_t *outbox)
     }
     return (probing->latency < SAME_LATENCY) ? 0 :
            is_near(probing->latency) ? near_bandwidth() :
-           BYTES_ON_THE_WAY / (probing->latency * 1e-12);
+           far_bandwidth(probing->latency);
 }

@@ -6,6 +6,7 @@
 
 #include <pthread.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/uio.h>
@@ -16,10 +17,21 @@
  * larger one exceeds the first-level cache, as large messages do. */
 enum { SMALL = 4096, LARGE = 65536, TRIES = 6 };
 
+/* Lines that are read from memory, one in each page of 2 * LARGE bytes. */
+enum { LINE = 64, NUM_LINES = 32, PART = 2 * LARGE / NUM_LINES };
+
+/* Classes of the time of a call: the least one in seconds, and four classes per
+ * power of two, each from one geometric mean of neighbours to the next. */
+#define CALL_LEAST 100e-9
+#define CALL_STEP  1.189207
+#define CALL_HALF  1.090508
+
 typedef int (*copy_t)(char *to, char *from, size_t length);
 
-static pthread_once_t once = PTHREAD_ONCE_INIT;
+static pthread_once_t once      = PTHREAD_ONCE_INIT;
+static pthread_once_t call_once = PTHREAD_ONCE_INIT;
 static shm_speed_t speed;
+static double call_time;
 
 static int copy_memory(char *to, char *from, size_t length)
 {
@@ -44,6 +56,11 @@ static double now(void)
 
     clock_gettime(CLOCK_MONOTONIC, &time);
     return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
+}
+
+static double least_of(double a, double b)
+{
+    return (a < b) ? a : b;
 }
 
 /* Seconds of the fastest of some copies; 0: it failed. */
@@ -75,6 +92,85 @@ static double bandwidth(copy_t copy, char *memory)
            (LARGE - SMALL) / (large - small) : 0;
 }
 
+/* ------------------------------------------------------------------ lines -- */
+
+#if defined(__x86_64__)
+
+/* Random for prefetchers, in place and in order. */
+static size_t line_at(unsigned number)
+{
+    unsigned part = (number * 13) % NUM_LINES;
+    unsigned hash = (part * 2654435761u) >> 16;
+
+    return (size_t)part * PART + hash % (PART / LINE) * LINE;
+}
+
+static void flush_lines(char *memory)
+{
+    unsigned i;
+
+    for (i = 0; i < NUM_LINES; ++i) {
+        __builtin_ia32_clflush(memory + line_at(i));
+    }
+    __builtin_ia32_mfence();
+}
+
+/* Seconds of a read of all lines, which arrive one after the other: each address
+ * depends on the byte read before. A byte is at most 255, which the compiler must
+ * not know: the address is the same with and without it. */
+static double read_chained(const volatile uint8_t *memory)
+{
+    double start = now();
+    size_t at    = 0;
+    unsigned i;
+
+    for (i = 0; i < NUM_LINES; ++i) {
+        at = memory[(at >> 8) + line_at(i)];
+        __asm__ volatile("" : "+r"(at));
+    }
+    return now() - start;
+}
+
+/* The same for independent reads. */
+static double read_together(const volatile uint8_t *memory)
+{
+    double start = now();
+    unsigned i;
+
+    for (i = 0; i < NUM_LINES; ++i) {
+        (void)memory[line_at(i)];
+    }
+    return now() - start;
+}
+
+static void measure_lines(char *memory)
+{
+    double chained = 1, together = 1;
+    int i;
+
+    for (i = 0; i < TRIES / 2; ++i) {
+        flush_lines(memory);
+        chained = least_of(chained, read_chained((uint8_t *)memory));
+        flush_lines(memory);
+        together = least_of(together, read_together((uint8_t *)memory));
+    }
+    if (together > 0) {
+        speed.line  = chained / NUM_LINES;
+        speed.lines = chained / together;
+    }
+}
+
+#else
+
+/* No instruction that removes a line from all caches is known here. */
+static void measure_lines(char *memory)
+{
+}
+
+#endif
+
+/* --------------------------------------------------------------------------- */
+
 static void measure(void)
 {
     char *memory = mmap(NULL, 2 * LARGE, PROT_READ | PROT_WRITE,
@@ -86,6 +182,7 @@ static void measure(void)
     memset(memory, 1, 2 * LARGE);
     speed.memory = bandwidth(copy_memory, memory);
     speed.kernel = bandwidth(copy_by_kernel, memory);
+    measure_lines(memory);
     munmap(memory, 2 * LARGE);
 }
 
@@ -93,4 +190,30 @@ const shm_speed_t *shm_speed(void)
 {
     pthread_once(&once, measure);
     return &speed;
+}
+
+static void measure_call(void)
+{
+    char memory[2 * sizeof(uint64_t)] = "";
+    double least                      = 1;
+    double start;
+    int i;
+
+    for (i = 0; i < TRIES; ++i) {
+        start = now();
+        if (!copy_by_kernel(memory, memory + sizeof(uint64_t),
+                            sizeof(uint64_t))) {
+            return;
+        }
+        least = least_of(least, now() - start);
+    }
+    for (call_time = CALL_LEAST; call_time * CALL_HALF < least;) {
+        call_time *= CALL_STEP;
+    }
+}
+
+double shm_speed_call(void)
+{
+    pthread_once(&call_once, measure_call);
+    return call_time;
 }

@@ -15,7 +15,7 @@ enum { NUM_SLOTS = 4, NUM_CELLS = 16, RING_MAX = 64 << 10, MAX_LENGTH = 8256 };
 enum { PROBE_LINES = SHM_PROBE_SIZE / SHM_CACHE_LINE };
 
 /* Picoseconds that are clearly in each class. */
-enum { SAME = 2000, NEAR = 30000, FAR = 150000 };
+enum { SAME = 2000, NEAR = 30000, FAR = 200000 };
 
 typedef struct {
     shm_space_t  space;

@@ -23,6 +23,7 @@ static void *ask(void *arg)
 START_TEST(copies_are_measured_once_for_all_threads)
 {
     const shm_speed_t *answers[THREADS];
+    double call = shm_speed_call();
     pthread_t threads[THREADS];
     shm_speed_t first;
     unsigned i;
@@ -40,6 +41,12 @@ START_TEST(copies_are_measured_once_for_all_threads)
     /* zero where the kernel denies the call */
     ck_assert((first.kernel == 0) || (first.kernel > LEAST));
     ck_assert_double_lt(first.kernel, MOST);
+    ck_assert((call == 0) == (first.kernel == 0));
+    ck_assert(call == shm_speed_call());
+#if defined(__x86_64__)
+    ck_assert_double_gt(first.line, 0);
+    ck_assert_double_gt(first.lines, 0);
+#endif
     for (i = 0; i < THREADS; ++i) {
         ck_assert_ptr_eq(answers[i], shm_speed());
         ck_assert(answers[i]->memory == first.memory);
