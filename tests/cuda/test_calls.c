@@ -4,10 +4,13 @@
  * microseconds on a device, an allocation or a registration hundreds: a small
  * message costs at most one copy for each side that has device memory, a large
  * one between devices one in all, and nothing creates or releases a resource
- * after the first messages. UCX_TLS contains the copier and tcp; with TEST_DIRECT
- * also the transport between processes, and the messages are large.
+ * after the first messages. Large put and get through host memory copy ahead of
+ * what is sent. UCX_TLS contains the copier and tcp; with TEST_DIRECT also the
+ * transport between processes, and the messages are large.
  */
 #include <check.h>
+#include <pthread.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -353,6 +356,75 @@ START_TEST(a_large_message_between_devices_costs_one_copy)
 }
 END_TEST
 
+/* ------------------------------------------------------------- pipelines -- */
+
+static unsigned long copies_before;
+
+/* While the engine executes nothing, a second copy can only be issued by a
+ * caller that does not wait for the first one. */
+static void *release_with_second_copy(void *arg)
+{
+    while (emulated_calls(DEVICE_COPY) - copies_before < 2) {
+        sched_yield();
+    }
+    emulated_release();
+    return NULL;
+}
+
+/* Runs a put or get with both sides' large buffers; one is of the device. */
+static void run_held(const operation_t *operation, int from_device)
+{
+    int is_get   = (operation->run == run_get);
+    void *device = device_allocate(LARGE);
+    void *host   = malloc(LARGE);
+    void *from   = from_device ? device : host;
+    void *to     = from_device ? host : device;
+    pthread_t thread;
+    int round;
+
+    ck_assert_ptr_nonnull(host);
+    length = LARGE;
+    map_target(is_get ? from : to);
+    for (round = 0; round < 2; ++round) {
+        fill(from, from_device, round);
+        copies_before = emulated_calls(DEVICE_COPY);
+        emulated_hold();
+        ck_assert_int_eq(pthread_create(&thread, NULL,
+                                        release_with_second_copy, NULL), 0);
+        operation->run(from, to);
+        pthread_join(thread, NULL);
+        check_data(to, !from_device, round);
+    }
+    unmap_target();
+    length = LENGTH;
+    free(host);
+    device_free(device);
+}
+
+START_TEST(a_large_put_copies_ahead_of_what_it_sends)
+{
+    static const operation_t put = {"put", run_put};
+
+    run_held(&put, 1);
+}
+END_TEST
+
+START_TEST(a_large_get_copies_ahead_of_the_reply)
+{
+    static const operation_t get = {"get", run_get};
+
+    run_held(&get, 1);
+}
+END_TEST
+
+START_TEST(a_large_get_receives_while_it_copies)
+{
+    static const operation_t get = {"get", run_get};
+
+    run_held(&get, 0);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create(DEVICE_SUITE " calls");
@@ -367,6 +439,9 @@ int main(void)
         tcase_add_loop_test(
                 tcase, a_small_message_costs_one_copy_for_each_device_buffer,
                 0, sizeof(operations) / sizeof(operations[0]));
+        tcase_add_test(tcase, a_large_put_copies_ahead_of_what_it_sends);
+        tcase_add_test(tcase, a_large_get_copies_ahead_of_the_reply);
+        tcase_add_test(tcase, a_large_get_receives_while_it_copies);
     }
     suite_add_tcase(suite, tcase);
     return suite_run(suite);

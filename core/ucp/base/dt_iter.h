@@ -26,6 +26,7 @@ typedef enum {
 } ucp_dt_class_t;
 
 struct ucp_copier;
+struct ucp_stage_pipe;
 
 /** Position in user data. */
 typedef struct ucp_dt_iter {
@@ -47,7 +48,11 @@ typedef struct ucp_dt_iter {
                 void               *memory;
             };
             struct ucp_copier  *copier;     /**< STAGED */
-            size_t             inside;      /**< Bytes into the entry */
+            union {
+                size_t                inside; /**< Bytes into the entry */
+                /** STAGED with count 0: copies under way, or NULL */
+                struct ucp_stage_pipe *pipe;
+            };
             uint32_t           count;
             uint32_t           index;       /**< Entry at `offset` */
         } iov;
@@ -106,9 +111,9 @@ static inline void
 ucp_dt_iter_stage(ucp_dt_iter_t *iter, struct ucp_copier *copier)
 {
     if (iter->dt_class == UCP_DT_CLASS_CONTIG) {
-        iter->u.iov.count  = 0;
-        iter->u.iov.index  = 0;
-        iter->u.iov.inside = 0;
+        iter->u.iov.count = 0;
+        iter->u.iov.index = 0;
+        iter->u.iov.pipe  = NULL;
     }
     iter->dt_class     = UCP_DT_CLASS_STAGED;
     iter->u.iov.copier = copier;

@@ -170,6 +170,9 @@ void ucp_dt_iter_cleanup(ucp_dt_iter_t *iter)
     if (iter->dt_class == UCP_DT_CLASS_GENERIC) {
         iter->u.generic.dt->ops.finish(iter->u.generic.state);
         iter->dt_class = UCP_DT_CLASS_CONTIG;
+    } else if ((iter->dt_class == UCP_DT_CLASS_STAGED) &&
+               (iter->u.iov.count == 0)) {
+        (void)ucp_stage_pipe_close(&iter->u.iov.pipe);
     }
 }
 
@@ -269,9 +272,14 @@ static size_t generic_pack(ucp_dt_iter_t *iter, void *dest, size_t length)
 
 static size_t staged_pack(ucp_dt_iter_t *iter, void *dest, size_t length)
 {
-    size_t offset       = iter->offset;
-    ucs_status_t status = staged_copy(iter, offset, dest, length, 0);
+    size_t offset = iter->offset;
+    ucs_status_t status;
 
+    status = (iter->u.iov.count > 0) ?
+             staged_copy(iter, offset, dest, length, 0) :
+             ucp_stage_pipe_read(iter->u.iov.copier, &iter->u.iov.pipe,
+                                 (char *)iter->u.iov.memory + offset,
+                                 iter->length - offset, dest, length);
     if (status == UCS_OK) {
         iter->offset = offset + length;
         return length;
@@ -350,6 +358,27 @@ ucs_status_t ucp_dt_iter_unpack(ucp_dt_iter_t *iter, size_t offset,
         return iter->u.generic.dt->ops.unpack(iter->u.generic.state, offset,
                                               src, length);
     }
+}
+
+ucs_status_t ucp_dt_iter_unpack_next(ucp_dt_iter_t *iter, size_t offset,
+                                     const void *src, size_t length)
+{
+    const int is_last = (offset + length == iter->length);
+    ucs_status_t status, written;
+
+    if (!ucp_dt_iter_is_flat(iter) ||
+        (iter->dt_class != UCP_DT_CLASS_STAGED) ||
+        ((offset == 0) && is_last)) {
+        return ucp_dt_iter_unpack(iter, offset, src, length);
+    }
+    status = ucp_stage_pipe_write(iter->u.iov.copier, &iter->u.iov.pipe,
+                                  (char *)iter->u.iov.memory + offset, src,
+                                  length);
+    if (is_last) {
+        written = ucp_stage_pipe_close(&iter->u.iov.pipe);
+        status  = (status == UCS_OK) ? written : status;
+    }
+    return status;
 }
 
 size_t ucp_dt_iter_iov(const ucp_dt_iter_t *iter, size_t max, uct_iov_t *iov,

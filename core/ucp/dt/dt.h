@@ -90,7 +90,8 @@ ucs_status_t ucp_dt_iter_begin(ucp_worker_h worker, ucp_dt_iter_t *iter,
                                void *buffer, size_t count,
                                const ucp_request_param_t *param, int unpack);
 
-/** Ends an iterator; calls `finish` of a generic datatype. */
+/** Ends an iterator; calls `finish` of a generic datatype, and waits for copies
+ *  of staged memory. */
 void ucp_dt_iter_cleanup(ucp_dt_iter_t *iter);
 
 /** Packs at most `max` bytes from the current position, advances, and
@@ -105,6 +106,12 @@ size_t ucp_dt_iter_pack_all(ucp_dt_iter_t *iter, void *dest, size_t max);
  *  they fit. Errors are those of the generic datatype or the copier. */
 ucs_status_t ucp_dt_iter_unpack(ucp_dt_iter_t *iter, size_t offset,
                                 const void *src, size_t length);
+
+/** As ucp_dt_iter_unpack(), for data that arrives in order, part by part.
+ *  Earlier parts are complete, and their errors known, when that with the last
+ *  byte is. */
+ucs_status_t ucp_dt_iter_unpack_next(ucp_dt_iter_t *iter, size_t offset,
+                                     const void *src, size_t length);
 
 /** As ucp_dt_iter_unpack() at offset 0, fast for a few contiguous bytes. Hot
  *  path. */
@@ -138,7 +145,7 @@ void ucp_dt_iter_rewind(ucp_dt_iter_t *iter);
 /** Calls cleanup if necessary. Hot path. */
 static UCS_F_ALWAYS_INLINE void ucp_dt_iter_finish(ucp_dt_iter_t *iter)
 {
-    if (ucs_unlikely(iter->dt_class == UCP_DT_CLASS_GENERIC)) {
+    if (ucs_unlikely(iter->dt_class >= UCP_DT_CLASS_GENERIC)) {
         ucp_dt_iter_cleanup(iter);
     }
 }

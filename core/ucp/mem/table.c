@@ -16,10 +16,13 @@ static _Thread_local ucp_mem_loan_t *loans;
  * own read locks during the change. */
 static void lock_for_change(ucp_mem_table_t *table)
 {
-    const ucp_mem_loan_t *loan;
+    ucp_mem_loan_t *loan;
 
     for (loan = loans; loan != NULL; loan = loan->outer) {
         if (loan->table == table) {
+            if (loan->settle != NULL) {
+                loan->settle(loan);
+            }
             pthread_rwlock_unlock(&table->lock);
         }
     }
@@ -121,6 +124,19 @@ ucs_status_t ucp_mem_table_hold(ucp_mem_table_t *table, uint64_t id,
     return status;
 }
 
+/* For a table that is held. */
+static void begin_loan(ucp_mem_table_t *table, uint64_t id,
+                       void (*settle)(ucp_mem_loan_t *loan),
+                       ucp_mem_loan_t *loan)
+{
+    loan->table  = table;
+    loan->memh   = ucs_hash_get(&table->mems, id);
+    loan->settle = settle;
+    loan->outer  = loans;
+    loans        = loan;
+    __atomic_add_fetch(&loan->memh->refs, 1, __ATOMIC_RELAXED);
+}
+
 ucs_status_t ucp_mem_table_lend(ucp_mem_table_t *table, uint64_t id,
                                 uint64_t address, uint64_t length,
                                 unsigned prot, ucp_mem_loan_t *loan)
@@ -128,11 +144,23 @@ ucs_status_t ucp_mem_table_lend(ucp_mem_table_t *table, uint64_t id,
     ucs_status_t status = ucp_mem_table_hold(table, id, address, length, prot);
 
     if (status == UCS_OK) {
-        loan->table = table;
-        loan->memh  = ucs_hash_get(&table->mems, id);
-        loan->outer = loans;
-        loans       = loan;
-        __atomic_add_fetch(&loan->memh->refs, 1, __ATOMIC_RELAXED);
+        begin_loan(table, id, NULL, loan);
+    }
+    return status;
+}
+
+ucs_status_t ucp_mem_table_lend_any(ucp_mem_table_t *table, uint64_t id,
+                                    uint64_t address, uint64_t length,
+                                    unsigned prot,
+                                    void (*settle)(ucp_mem_loan_t *loan),
+                                    ucp_mem_loan_t *loan)
+{
+    ucs_memory_type_t type;
+    ucs_status_t status;
+
+    status = ucp_mem_table_hold_any(table, id, address, length, prot, &type);
+    if (status == UCS_OK) {
+        begin_loan(table, id, settle, loan);
     }
     return status;
 }

@@ -15,6 +15,8 @@ typedef struct ucp_mem_loan {
     ucp_mem_table_t     *table;
     ucp_mem_h           memh;
     struct ucp_mem_loan *outer;  /**< The previous one of the same thread */
+    /** See ucp_mem_table_lend_any(); or NULL */
+    void                (*settle)(struct ucp_mem_loan *loan);
 } ucp_mem_loan_t;
 
 void ucp_mem_table_init(ucp_mem_table_t *table);
@@ -58,6 +60,15 @@ static inline void ucp_mem_table_release(ucp_mem_table_t *table)
 ucs_status_t ucp_mem_table_lend(ucp_mem_table_t *table, uint64_t id,
                                 uint64_t address, uint64_t length,
                                 unsigned prot, ucp_mem_loan_t *loan);
+
+/** As ucp_mem_table_lend(), for memory of any type. `settle` is called before a
+ *  callback of this thread changes the table: the copier must not access the
+ *  memory after it. */
+ucs_status_t ucp_mem_table_lend_any(ucp_mem_table_t *table, uint64_t id,
+                                    uint64_t address, uint64_t length,
+                                    unsigned prot,
+                                    void (*settle)(ucp_mem_loan_t *loan),
+                                    ucp_mem_loan_t *loan);
 void ucp_mem_table_end_loan(ucp_mem_loan_t *loan);
 
 #endif

@@ -108,8 +108,9 @@ ucs_status_t ucp_rma_get_reply_handler(void *arg, void *data, size_t length,
         status = UCS_ERR_IO_ERROR;
     }
     if (status == UCS_OK) {
-        status = ucp_dt_iter_unpack(&req->dt, ucp_send_rma_data(req)->received,
-                                    hdr + 1, length);
+        status = ucp_dt_iter_unpack_next(&req->dt,
+                                         ucp_send_rma_data(req)->received,
+                                         hdr + 1, length);
     }
     ucp_send_rma_data(req)->received += length;
     if ((status != UCS_OK) ||
@@ -132,6 +133,11 @@ typedef struct {
     uint32_t        secret;   /* of the requester's end */
     ucs_status_t    status;
     int             staged;   /* the processor cannot access the memory */
+    /* Of a reply in fragments from staged memory: bytes from `address` to the
+     * end of the range, its copies, and the memory that they read */
+    uint64_t         left;
+    ucp_stage_pipe_t **pipe_p;
+    ucp_mem_loan_t   loan;
 } chunk_t;
 
 /* Maximum length of data that is copied for a short message, in bytes. */
@@ -244,6 +250,7 @@ static void reply_completed(uct_completion_t *comp)
     if (ucp_send_rma_data(req)->lent != NULL) {
         ucp_mem_put(ucp_send_rma_data(req)->lent);
     }
+    ucp_dt_iter_finish(&req->dt);
     ucp_request_complete_send(req, comp->status);
 }
 
@@ -287,6 +294,64 @@ static ucs_status_t zcopy_chunk(ucp_request_t *req, chunk_t *chunk)
     return status;
 }
 
+/* ------------------------------------- replies from staged memory -- */
+
+/* The user unmaps memory in a callback: no copy may read it any longer. */
+static void settle(ucp_mem_loan_t *loan)
+{
+    ucp_stage_pipe_settle(*ucs_container_of(loan, chunk_t, loan)->pipe_p);
+}
+
+static size_t staged_pack(void *dest, void *arg)
+{
+    ucp_rma_get_reply_t *hdr = dest;
+    chunk_t *chunk           = arg;
+    ucs_memory_type_t type;
+    ucp_copier_t *copier;
+
+    chunk->status = ucp_mem_table_hold_any(chunk->mems, chunk->key,
+                                           chunk->address, chunk->left,
+                                           UCP_MEM_MAP_PROT_REMOTE_READ, &type);
+    if (chunk->status == UCS_OK) {
+        copier        = ucp_stage_copier(chunk->worker->stage, type);
+        chunk->status = (copier == NULL) ? UCS_ERR_UNSUPPORTED :
+                        ucp_stage_pipe_read(copier, chunk->pipe_p,
+                                            (void *)(uintptr_t)chunk->address,
+                                            chunk->left, hdr + 1,
+                                            chunk->length);
+        ucp_mem_table_release(chunk->mems);
+    }
+    *hdr = reply_header(chunk);
+    return sizeof(*hdr) + ((chunk->status == UCS_OK) ? chunk->length : 0);
+}
+
+/* Sends a fragment while the copier reads the next ones. Their copies end
+ * before the memory can be unmapped; the data is sent later. */
+static ucs_status_t staged_chunk(ucp_request_t *req, chunk_t *chunk)
+{
+    uct_ep_h am = req->send.ep->am;
+    ssize_t packed;
+
+    chunk->left   = req->dt.length - req->dt.offset;
+    chunk->pipe_p = &req->dt.u.iov.pipe;
+    chunk->status = ucp_mem_table_lend_any(chunk->mems, chunk->key,
+                                           chunk->address, chunk->left,
+                                           UCP_MEM_MAP_PROT_REMOTE_READ,
+                                           settle, &chunk->loan);
+    if (chunk->status != UCS_OK) {
+        reject(req->send.ep, chunk, chunk->status);
+        return UCS_OK;
+    }
+
+    packed = am->ops->am_bcopy(am, UCP_AM_ID_GET_REPLY, staged_pack, chunk,
+                               (chunk->left > chunk->length) ?
+                               UCX_SEND_FLAG_MORE : 0);
+    ucp_stage_pipe_settle(*chunk->pipe_p);
+    ucp_mem_table_end_loan(&chunk->loan);
+    ucp_mem_put(chunk->loan.memh);
+    return (packed < 0) ? (ucs_status_t)packed : UCS_OK;
+}
+
 /* Continues a reply. The memory may have been unmapped since the last
  * fragment. */
 static ucs_status_t reply_progress(ucp_request_t *req)
@@ -294,8 +359,9 @@ static ucs_status_t reply_progress(ucp_request_t *req)
     ucp_rma_op_t *op = ucp_send_rma(req);
     ucp_ep_h ep      = req->send.ep;
     size_t left      = req->dt.length - req->dt.offset;
-    size_t fragment  = (req->dt.dt_class == UCP_DT_CLASS_STAGED) ? 0 :
-                       ucp_rma_reply_fragment(ep->config, req->dt.length);
+    int staged       = (req->dt.dt_class == UCP_DT_CLASS_STAGED);
+    size_t fragment  = staged ? 0 : ucp_rma_reply_fragment(ep->config,
+                                                           req->dt.length);
     size_t max       = (fragment > 0) ? fragment : max_data(ep);
     chunk_t chunk    = {
         .worker  = req->worker,
@@ -309,6 +375,7 @@ static ucs_status_t reply_progress(ucp_request_t *req)
     ucs_status_t status;
 
     status = (fragment > 0) ? zcopy_chunk(req, &chunk) :
+             staged ? staged_chunk(req, &chunk) :
              send_chunk(ep, &chunk, (left > chunk.length) ?
                                     UCX_SEND_FLAG_MORE : 0);
     if (status == UCS_ERR_NO_RESOURCE) {
@@ -344,7 +411,7 @@ static void reply_later(ucp_ep_h ep, chunk_t *chunk)
 
     ucp_dt_iter_init_contig(&req->dt, NULL, chunk->length);
     if (chunk->staged) {
-        req->dt.dt_class = UCP_DT_CLASS_STAGED;
+        ucp_dt_iter_stage(&req->dt, NULL);
     }
     req->send.ep                  = ep;
     req->send.proto               = &reply_proto;

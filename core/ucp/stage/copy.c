@@ -212,7 +212,10 @@ static void over(ucp_stage_frag_t *frag, ucs_status_t status)
 {
     ucs_list_del(&frag->link);
     frag->status = status;
-    ucs_list_add_tail(&frag->copier->stage->done, &frag->link);
+    frag->busy   = 0;
+    if (frag->done != NULL) {
+        ucs_list_add_tail(&frag->copier->stage->done, &frag->link);
+    }
 }
 
 static void frag_copied(uct_completion_t *comp)
@@ -329,6 +332,7 @@ void ucp_stage_frag_start(ucp_stage_frag_t *frag, int to_user,
     ucp_stage_t *stage = frag->copier->stage;
 
     frag->to_user = (uint8_t)to_user;
+    frag->busy    = 1;
     frag->done    = done;
     ucs_list_add_tail(&stage->waiting, &frag->link);
     if (ucs_list_is_only(&stage->waiting, &frag->link)) {
@@ -337,6 +341,14 @@ void ucp_stage_frag_start(ucp_stage_frag_t *frag, int to_user,
     /* does nothing if it is registered */
     uct_worker_progress_register_safe(stage->worker->uct, stage_progress,
                                       stage, 0, &stage->progress_id);
+}
+
+ucs_status_t ucp_stage_frag_wait(ucp_stage_frag_t *frag)
+{
+    while (frag->busy) {
+        progress_copiers(frag->copier->stage);
+    }
+    return frag->status;
 }
 
 /* Non-zero: a copy of the request is in flight. */

@@ -23,6 +23,7 @@
 typedef struct ucp_copier ucp_copier_t;
 typedef struct ucp_stage ucp_stage_t;
 typedef struct ucp_stage_frag ucp_stage_frag_t;
+typedef struct ucp_stage_pipe ucp_stage_pipe_t;
 
 /** A copy is complete, with any status. Called from progress; the stage no
  *  longer uses the fragment. */
@@ -33,6 +34,7 @@ struct ucp_stage_frag {
     ucs_list_link_t  link;
     uct_completion_t comp;
     ucp_copier_t     *copier;
+    /** NULL: the caller waits */
     ucp_stage_done_t done;
     /** The request; NULL: it no longer needs the fragment */
     ucp_request_t    *req;
@@ -43,6 +45,7 @@ struct ucp_stage_frag {
     ucs_status_t     status;
     /** Non-zero: to the user's memory; zero: from it */
     uint8_t          to_user;
+    uint8_t          busy;      /**< From start to completion */
     /** Registration of `data` with the copier's domain; or NULL */
     uct_mem_h        memh;
     char             *data;
@@ -88,13 +91,47 @@ ucp_stage_frag_t *ucp_stage_frag_get(ucp_copier_t *copier);
 void ucp_stage_frag_put(ucp_stage_frag_t *frag);
 
 /** Starts a copy between frag->data and frag->memory: frag->length bytes.
- *  `done` is called from a later progress. */
+ *  `done` is called from a later progress. NULL: the caller waits for the
+ *  copy. */
 void ucp_stage_frag_start(ucp_stage_frag_t *frag, int to_user,
                           ucp_stage_done_t done);
+
+/** Waits for a copy that was started without `done`; returns its status. No
+ *  callback of UCP runs meanwhile. */
+ucs_status_t ucp_stage_frag_wait(ucp_stage_frag_t *frag);
 
 /** Waits until no copy accesses the request's memory. The `req` of its
  *  fragments is then NULL, and `done` must put them back. */
 void ucp_stage_forget(ucp_stage_t *stage, ucp_request_t *req);
+
+/* ------------------------------------------------------------- pipelines -- */
+
+/**
+ * One block of memory that is copied in order, part by part, by a caller that
+ * sends or receives the parts: the copier works meanwhile. *pipe_p is NULL before
+ * the first part. Nothing but the copies of the pipeline may change the block.
+ */
+
+/** Copies `length` bytes at `memory` to `data`, and starts copies of those that
+ *  follow. `left`: bytes from `memory` to the end of the block. The pipeline ends
+ *  with the last part, or by ucp_stage_pipe_close(). */
+ucs_status_t ucp_stage_pipe_read(ucp_copier_t *copier,
+                                 ucp_stage_pipe_t **pipe_p, void *memory,
+                                 size_t left, void *data, size_t length);
+
+/** Waits for the copies from the block that are under way. Their data is kept
+ *  for later reads. */
+void ucp_stage_pipe_settle(ucp_stage_pipe_t *pipe);
+
+/** Takes `length` bytes for `memory`: those that follow the previous part.
+ *  ucp_stage_pipe_close() completes the copies. */
+ucs_status_t ucp_stage_pipe_write(ucp_copier_t *copier,
+                                  ucp_stage_pipe_t **pipe_p, void *memory,
+                                  const void *data, size_t length);
+
+/** Waits for all copies and frees the pipeline; returns the first failure of a
+ *  copy to the block. */
+ucs_status_t ucp_stage_pipe_close(ucp_stage_pipe_t **pipe_p);
 
 /* ------------------------------------------------------ access by a peer -- */
 
