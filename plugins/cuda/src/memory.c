@@ -118,7 +118,8 @@ int cuda_unpin(void *address)
     return cuda.cuMemHostUnregister(address);
 }
 
-int cuda_export_dmabuf(int device, uint64_t start, size_t length, int *fd_p)
+int cuda_export_dmabuf(int device, uint64_t start, size_t length, int *fd_p,
+                       uint64_t *offset_p)
 {
     int is_supported = 0;
     CUdevice handle;

@@ -25,7 +25,8 @@ int cuda_allocate(ucs_memory_type_t type, int device, size_t length,
 int cuda_deallocate(uint64_t address);
 int cuda_pin(void *address, size_t length);
 int cuda_unpin(void *address);
-int cuda_export_dmabuf(int device, uint64_t start, size_t length, int *fd_p);
+int cuda_export_dmabuf(int device, uint64_t start, size_t length, int *fd_p,
+                       uint64_t *offset_p);
 
 /* ------------------------------------------------------------- queue.c -- */
 

@@ -21,6 +21,22 @@ static int wait_for_last(accel_lane_t *lane)
     return result;
 }
 
+/* Copies by the processor, if it can access the device's memory and that is
+ * quicker than a queue. Returns whether it did. */
+static int touch(void *buffer, void *remote, const accel_memory_t *memory,
+                 size_t length, int is_put)
+{
+    if ((accel_driver.touch_limit == NULL) || (memory->kind != ACCEL_DEVICE) ||
+        (length > accel_driver.touch_limit(memory->device, is_put))) {
+        return 0;
+    }
+    memcpy(is_put ? remote : buffer, is_put ? buffer : remote, length);
+    if (is_put) {
+        accel_driver.touch_end(memory->device);
+    }
+    return 1;
+}
+
 /* Copies on the lane's queue and waits for it: a blocking driver call would
  * also wait for the program's work in its default queue. `buffer` is the caller's
  * memory, which the processor can access: the driver is not asked about it, and
@@ -38,6 +54,9 @@ static ucs_status_t copy_short(accel_copy_iface_t *iface, void *buffer,
     result = accel_driver.find(remote, &memory);
     if ((result == UCS_OK) && accel_is_host(memory.kind)) {
         memcpy(is_put ? remote : buffer, is_put ? buffer : remote, length);
+        return UCS_OK;
+    }
+    if ((result == UCS_OK) && touch(buffer, remote, &memory, length, is_put)) {
         return UCS_OK;
     }
     if (result == UCS_OK) {

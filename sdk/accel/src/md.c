@@ -235,6 +235,7 @@ static void export_dmabuf(accel_md_t *md, const void *address, size_t length,
     const uintptr_t mask   = (uintptr_t)sysconf(_SC_PAGESIZE) - 1;
     uintptr_t start        = (uintptr_t)address & ~mask;
     uintptr_t end          = ((uintptr_t)address + length + mask) & ~mask;
+    uint64_t offset        = 0;
     int fd                 = -1;
     accel_scope_t scope;
     int result;
@@ -246,7 +247,7 @@ static void export_dmabuf(accel_md_t *md, const void *address, size_t length,
     result = accel_md_enter(md, memory->device, &scope);
     if (result == UCS_OK) {
         result = accel_driver.export_dmabuf(memory->device, start, end - start,
-                                            &fd);
+                                            &fd, &offset);
         accel_driver.leave(&scope);
     }
     if (result != UCS_OK) {
@@ -256,7 +257,7 @@ static void export_dmabuf(accel_md_t *md, const void *address, size_t length,
         return;
     }
     attr->dmabuf_fd     = fd;
-    attr->dmabuf_offset = (uintptr_t)address - start;
+    attr->dmabuf_offset = offset + ((uintptr_t)address - start);
 }
 
 static ucs_status_t mem_query(uct_md_h super, const void *address,

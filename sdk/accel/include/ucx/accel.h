@@ -220,8 +220,16 @@ typedef struct accel_driver {
      * UCS_ERR_ALREADY_EXISTS: it is already. */
     int (*pin)(void *address, size_t length);
     int (*unpin)(void *address);
-    /** Optional. In context. Exports whole pages as a dmabuf. */
-    int (*export_dmabuf)(int device, uint64_t start, size_t length, int *fd_p);
+    /** Optional. In context. Exports whole pages as a dmabuf. *offset_p: of the
+     * first page in it, 0 before the call. */
+    int (*export_dmabuf)(int device, uint64_t start, size_t length, int *fd_p,
+                         uint64_t *offset_p);
+    /** Optional. Most bytes that the processor reads from memory of the device
+     * (`is_put`: writes to it) at once instead of a copy by a queue. 0: it cannot
+     * access the memory. */
+    size_t (*touch_limit)(int device, int is_put);
+    /** With touch_limit(). Makes the processor's writes visible to the device. */
+    void (*touch_end)(int device);
 
     /* ----------------------------------------------------------- queues -- */
 
