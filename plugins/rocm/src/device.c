@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Devices. A thread has a current device, 0 at first; a context is the ordinal of
+ * a device, plus one.
+ */
+#include "driver.h"
+
+#include <stdatomic.h>
+
+/* Most bytes that the processor copies itself: it writes device memory through a
+ * buffer of the processor, and reads it word by word over the bus. */
+enum { MAX_TOUCH_PUT = 4096, MAX_TOUCH_GET = 256 };
+
+int rocm_pci_address(int device, accel_pci_t *pci)
+{
+    int domain = 0, bus = 0, slot = 0;
+    hipError_t result;
+
+    result = hip.hipDeviceGetAttribute(&domain, hipDeviceAttributePciDomainID,
+                                       device);
+    if (result == hipSuccess) {
+        result = hip.hipDeviceGetAttribute(&bus, hipDeviceAttributePciBusId,
+                                           device);
+    }
+    if (result == hipSuccess) {
+        result = hip.hipDeviceGetAttribute(&slot, hipDeviceAttributePciDeviceId,
+                                           device);
+    }
+    *pci = (accel_pci_t){(uint16_t)domain, (uint8_t)bus, (uint8_t)slot, 0};
+    return result;
+}
+
+/* The question would start the runtime. */
+int rocm_current_device(void)
+{
+    int device;
+
+    return ((rocm_num_devices() > 0) &&
+            (hip.hipGetDevice(&device) == hipSuccess)) ? device : -1;
+}
+
+/* ---------------------------------------------------------------- contexts -- */
+
+int rocm_retain(int device, void **context_p)
+{
+    *context_p = (void *)(uintptr_t)(device + 1);
+    return UCS_OK;
+}
+
+void rocm_release(int device, void *context)
+{
+}
+
+int rocm_enter(void *context, accel_scope_t *scope)
+{
+    const int device = (int)(uintptr_t)context - 1;
+    int current;
+    hipError_t result;
+
+    scope->is_pushed = 0;
+    result           = hip.hipGetDevice(&current);
+    if ((result != hipSuccess) || (current == device)) {
+        return result;
+    }
+    scope->previous  = (void *)(uintptr_t)current;
+    result           = hip.hipSetDevice(device);
+    scope->is_pushed = (result == hipSuccess);
+    return result;
+}
+
+void rocm_leave(const accel_scope_t *scope)
+{
+    if (scope->is_pushed) {
+        (void)hip.hipSetDevice((int)(uintptr_t)scope->previous);
+    }
+}
+
+/* --------------------------------------------------------------- large BAR -- */
+
+/* Of a device whose memory the processor can access, and the register that makes
+ * its writes visible to the device, or NULL. */
+static struct {
+    atomic_int         is_known;
+    atomic_int         is_large;
+    _Atomic(uint32_t *) flush;
+} bars[ACCEL_MAX_DEVICES];
+
+/* Threads that ask at the same time store the same values. */
+static void ask_bar(int device)
+{
+    int is_large    = 0;
+    uint32_t *flush = NULL;
+
+    if (hip.hipDeviceGetAttribute(&is_large, hipDeviceAttributeIsLargeBar,
+                                  device) != hipSuccess) {
+        is_large = 0;
+        (void)hip.hipGetLastError();
+    }
+    if (is_large &&
+        (hip.hipDeviceGetAttribute((int *)&flush,
+                                   hipDeviceAttributeHdpMemFlushCntl,
+                                   device) != hipSuccess)) {
+        flush = NULL;
+        (void)hip.hipGetLastError();
+    }
+    atomic_store(&bars[device].flush, flush);
+    atomic_store(&bars[device].is_large, is_large);
+    atomic_store(&bars[device].is_known, 1);
+}
+
+size_t rocm_touch_limit(int device, int is_put)
+{
+    if (!atomic_load_explicit(&bars[device].is_known, memory_order_acquire)) {
+        ask_bar(device);
+    }
+    if (!atomic_load_explicit(&bars[device].is_large, memory_order_relaxed)) {
+        return 0;
+    }
+    return is_put ? MAX_TOUCH_PUT : MAX_TOUCH_GET;
+}
+
+void rocm_touch_end(int device)
+{
+    volatile uint32_t *flush = atomic_load_explicit(&bars[device].flush,
+                                                    memory_order_relaxed);
+
+    atomic_thread_fence(memory_order_seq_cst);
+    if (flush != NULL) {
+        *flush = 1;
+        (void)*flush; /* the write has arrived when this is answered */
+    }
+}

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Facts of the binary interfaces of HIP and HSA: types, numbers and structures
+ * that this plugin and the emulated runtime of the tests use. One library serves
+ * runtimes of several major versions, whose headers differ. Where the headers are
+ * installed, a test compares them with this file (tests/emulated/tests).
+ */
+#ifndef ROCM_HIP_H
+#define ROCM_HIP_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+typedef int  hipError_t;
+typedef int  hipDeviceAttribute_t;
+typedef int  hipPointer_attribute;
+typedef int  hipMemcpyKind;
+typedef int  hsa_status_t;
+typedef int  hsa_system_info_t;
+typedef void *hipDeviceptr_t;
+typedef struct ihipStream_t *hipStream_t;
+typedef struct ihipEvent_t  *hipEvent_t;
+
+/** Results. */
+enum {
+    hipSuccess                          = 0,
+    hipErrorInvalidValue                = 1,
+    hipErrorOutOfMemory                 = 2,
+    hipErrorNotInitialized              = 3,
+    hipErrorDeinitialized               = 4,
+    hipErrorInvalidDevicePointer        = 17,
+    hipErrorInsufficientDriver          = 35,
+    hipErrorNoDevice                    = 100,
+    hipErrorInvalidDevice               = 101,
+    hipErrorInvalidContext              = 201,
+    hipErrorMapFailed                   = 205,
+    hipErrorECCNotCorrectable           = 214,
+    hipErrorOperatingSystem             = 304,
+    hipErrorInvalidHandle               = 400,
+    hipErrorNotFound                    = 500,
+    hipErrorNotReady                    = 600,
+    hipErrorIllegalAddress              = 700,
+    hipErrorContextIsDestroyed          = 709,
+    hipErrorHostMemoryAlreadyRegistered = 712,
+    hipErrorHostMemoryNotRegistered     = 713,
+    hipErrorLaunchFailure               = 719,
+    hipErrorNotSupported                = 801,
+    hipErrorUnknown                     = 999
+};
+
+/** Attributes of devices. Those of AMD's devices alone begin with 10000. */
+enum {
+    hipDeviceAttributePciBusId        = 67,
+    hipDeviceAttributePciDeviceId     = 68,
+    hipDeviceAttributePciDomainID     = 69,
+    hipDeviceAttributeHdpMemFlushCntl = 10005,   /**< An address, not an int */
+    hipDeviceAttributeIsLargeBar      = 10011
+};
+
+/** Attributes of addresses. */
+enum {
+    HIP_POINTER_ATTRIBUTE_MEMORY_TYPE      = 2,
+    HIP_POINTER_ATTRIBUTE_BUFFER_ID        = 7,
+    HIP_POINTER_ATTRIBUTE_IS_MANAGED       = 8,
+    HIP_POINTER_ATTRIBUTE_DEVICE_ORDINAL   = 9,
+    HIP_POINTER_ATTRIBUTE_RANGE_START_ADDR = 11,
+    HIP_POINTER_ATTRIBUTE_RANGE_SIZE       = 12
+};
+
+/** Types of memory, before version 6 and since. */
+enum {
+    HIP_5_MEMORY_HOST    = 0,
+    HIP_5_MEMORY_DEVICE  = 1,
+    HIP_6_MEMORY_NONE    = 0,
+    HIP_6_MEMORY_HOST    = 1,
+    HIP_6_MEMORY_DEVICE  = 2,
+    HIP_6_MEMORY_MANAGED = 3
+};
+
+/** hipRuntimeGetVersion() of version 6.0. */
+enum { HIP_VERSION_6 = 60000000 };
+
+enum {
+    hipMemcpyDefault        = 4,
+    hipStreamNonBlocking    = 1,
+    hipHostRegisterPortable = 1,
+    hipHostRegisterMapped   = 2,
+    hipMemAttachGlobal      = 1
+};
+
+/** hipIpcMemLazyEnablePeerAccess, which hipIpcOpenMemHandle() wants: it was 0 in
+ * early versions. */
+enum { HIP_5_IPC_PEER_ACCESS = 0, HIP_IPC_PEER_ACCESS = 1 };
+
+typedef struct {
+    char reserved[64];
+} hipIpcMemHandle_t;
+
+enum {
+    HSA_STATUS_SUCCESS                = 0,
+    HSA_STATUS_ERROR                  = 0x1000,
+    HSA_STATUS_ERROR_INVALID_ARGUMENT = 0x1001,
+    HSA_STATUS_ERROR_NOT_INITIALIZED  = 0x100b
+};
+
+enum { HSA_SYSTEM_INFO_VERSION_MAJOR = 0 };   /**< A uint16_t */
+
+#endif

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The device of ROCm, for tests that run over several drivers: see the header of
+ * the same name in tests/cuda. */
+#ifndef TEST_DEVICE_H
+#define TEST_DEVICE_H
+
+#include "../emulated/emulated.h"
+#include "../emulated/hip/face.h"
+
+#define ck_hip(_call) ck_assert_int_eq((_call), hipSuccess)
+
+#define DEVICE_SUITE     "rocm"
+#define DEVICE_COMPONENT "rocm_cpy"
+#define DEVICE_TRANSPORT "rocm_copy"
+
+#define DEVICE_COPY  "hipMemcpyAsync"
+#define DEVICE_CHECK "hipStreamQuery"
+
+enum {
+    CALLS_OF_A_CHECK  = 4,
+    /** What memory it is (2), the device, the registration, the copy, its flag */
+    CALLS_OF_A_BUFFER = 6,
+    /** What memory it is, for detection, export and copy (5), the device, the
+     * registration, the copy, its flag */
+    CALLS_OF_A_DIRECT = 9
+};
+
+static const char *const device_costly[] = {
+    "hipInit", "hipGetDeviceCount", "hipMalloc", "hipFree", "hipMallocManaged",
+    "hipHostMalloc", "hipHostFree", "hipHostRegister", "hipHostUnregister",
+    "hipStreamCreateWithFlags", "hipStreamDestroy", "hipIpcGetMemHandle",
+    "hipIpcOpenMemHandle", "hipIpcCloseMemHandle", "hipDeviceGetAttribute"
+};
+
+enum { NUM_COSTLY = sizeof(device_costly) / sizeof(device_costly[0]) };
+
+static inline void device_start(void)
+{
+    ck_hip(hipInit(0));
+}
+
+/** Starts the runtime. Contexts are of devices. */
+static inline void device_open(void)
+{
+    device_start();
+}
+
+static inline void device_close(void)
+{
+}
+
+/** Memory of the device with this number. */
+static inline void *device_allocate_on(int number, size_t length)
+{
+    void *address;
+
+    ck_hip(hipSetDevice(number));
+    ck_hip(hipMalloc(&address, length));
+    ck_hip(hipSetDevice(0));
+    return address;
+}
+
+static inline void *device_allocate(size_t length)
+{
+    return device_allocate_on(0, length);
+}
+
+static inline void device_free(void *address)
+{
+    ck_hip(hipFree(address));
+}
+
+#endif
