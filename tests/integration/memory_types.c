@@ -80,13 +80,13 @@ enum way { PLAIN, SYNC, HINTED, REGISTERED, EARLY, WAYS };
 
 /* The user may set the memory type, or leave it to detection. */
 static ucp_request_param_t
-param_for(const struct memory *memory, int opaque, enum way way)
+param_for(const struct memory *memory, int kind, enum way way)
 {
     ucp_request_param_t param = {0};
 
     if (way == HINTED) {
         param.op_attr_mask = UCP_OP_ATTR_FIELD_MEMORY_TYPE;
-        param.memory_type  = opaque ? MEMORY_OPAQUE_TYPE : UCS_MEMORY_TYPE_HOST;
+        param.memory_type  = memory_kind_type(kind);
     } else if (way == REGISTERED) {
         param.op_attr_mask = UCP_OP_ATTR_FIELD_MEMH;
         param.memh         = memory->memh;
@@ -219,6 +219,16 @@ static void scatter(const ucp_dt_iov_t *iov, size_t count,
     }
 }
 
+/* A list has memory of one device's type at most. */
+static int partner_of(int kind)
+{
+    int partner = (kind + 1) % memory_kinds();
+
+    return (UCS_MEM_IS_ACCESSIBLE_FROM_CPU(memory_kind_type(kind)) ||
+            UCS_MEM_IS_ACCESSIBLE_FROM_CPU(memory_kind_type(partner))) ?
+           partner : 0;
+}
+
 static void iov_once(struct talk *talk, int from, int to, size_t length,
                      bool mixed)
 {
@@ -226,8 +236,7 @@ static void iov_once(struct talk *talk, int from, int to, size_t length,
     int kind                  = sends ? from : to;
     struct memory *memory     = &talk->memory[kind];
     struct memory *other      = mixed ?
-                                &talk->memory[(kind + 1) % memory_kinds()] :
-                                NULL;
+                                &talk->memory[partner_of(kind)] : NULL;
     ucp_request_param_t param = {
         .op_attr_mask = UCP_OP_ATTR_FIELD_DATATYPE,
         .datatype     = ucp_dt_make_iov()

@@ -13,18 +13,23 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#define ZE_DRIVER "ZE_ENABLE_ALT_DRIVERS"
+
 /* Kinds of memory by name: of the emulated devices, and of
  * tests/plugins/opaque, which pretends to be a device of another vendor. */
 static const struct {
     const char *name;
     ucs_memory_type_t type;
     const char *fault;   /* The third copy of the emulated device fails */
+    const char *driver;  /* Or a variable with its path */
 } types[] = {
-    {"opaque", UCS_MEMORY_TYPE_ROCM, NULL},
-    {"cuda", UCS_MEMORY_TYPE_CUDA, "engine:3:700"},
-    {"ze-device", UCS_MEMORY_TYPE_ZE_DEVICE, "engine:3:1879048193"},
-    {"ze-managed", UCS_MEMORY_TYPE_ZE_MANAGED, NULL},
-    {"ze-host", UCS_MEMORY_TYPE_ZE_HOST, NULL}
+    {"opaque", UCS_MEMORY_TYPE_ROCM, NULL, NULL},
+    {"cuda", UCS_MEMORY_TYPE_CUDA, "engine:3:700", "libcuda.so.1"},
+    {"rocm", UCS_MEMORY_TYPE_ROCM, "engine:3:719", "libamdhip64.so.5"},
+    {"rocm-managed", UCS_MEMORY_TYPE_ROCM_MANAGED, NULL, "libamdhip64.so.5"},
+    {"ze-device", UCS_MEMORY_TYPE_ZE_DEVICE, "engine:3:1879048193", ZE_DRIVER},
+    {"ze-managed", UCS_MEMORY_TYPE_ZE_MANAGED, NULL, ZE_DRIVER},
+    {"ze-host", UCS_MEMORY_TYPE_ZE_HOST, NULL, ZE_DRIVER}
 };
 
 enum { NUM_TYPES = sizeof(types) / sizeof(types[0]) };
@@ -84,22 +89,27 @@ bool memory_is_direct(void)
     return getenv("TEST_DIRECT") != NULL;
 }
 
+ucs_memory_type_t memory_kind_type(int kind)
+{
+    return (kind == 0) ? UCS_MEMORY_TYPE_HOST : types[index_of(kind)].type;
+}
+
 ucs_memory_type_t memory_opaque_type(void)
 {
-    return types[index_of(1)].type;
+    return memory_kind_type(1);
 }
 
 ucs_memory_type_t memory_foreign_type(void)
 {
-    return (memory_opaque_type() == UCS_MEMORY_TYPE_ZE_DEVICE) ?
-           UCS_MEMORY_TYPE_CUDA : UCS_MEMORY_TYPE_ZE_DEVICE;
+    return UCS_MEMORY_TYPE_RDMA; /* no plugin has it */
 }
 
 /* Returns the view from the emulated driver that the plugin has loaded. */
-static char *emulated_view_of(const char *address, size_t length)
+static char *emulated_view_of(const char *address, size_t length, int kind)
 {
-    const char *path = getenv("ZE_ENABLE_ALT_DRIVERS");
-    void *driver     = dlopen((path != NULL) ? path : "libcuda.so.1",
+    const char *name = types[index_of(kind)].driver;
+    const char *path = getenv(name);
+    void *driver     = dlopen((path != NULL) ? path : name,
                               RTLD_NOW | RTLD_NOLOAD);
     void *(*view)(const void *, size_t);
 
@@ -148,8 +158,7 @@ void memory_make(struct side *side, struct memory *memory, size_t length,
                        UCP_MEM_MAP_PARAM_FIELD_MEMORY_TYPE,
         .length      = length,
         .flags       = UCP_MEM_MAP_ALLOCATE,
-        .memory_type = (kind > 0) ? types[index_of(kind)].type :
-                                    UCS_MEMORY_TYPE_HOST
+        .memory_type = memory_kind_type(kind)
     };
     ucp_mem_attr_t attr = {
         .field_mask = UCP_MEM_ATTR_FIELD_ADDRESS | UCP_MEM_ATTR_FIELD_LENGTH |
@@ -164,7 +173,8 @@ void memory_make(struct side *side, struct memory *memory, size_t length,
     memory->length    = length;
     memory->is_mapped = (kind > 0) && !is_emulated();
     memory->view      = (kind == 0) ? attr.address :
-                        is_emulated() ? emulated_view_of(attr.address, length) :
+                        is_emulated() ? emulated_view_of(attr.address, length,
+                                                         kind) :
                                         view_of(attr.address, length);
     EXPECT(memory->view != NULL);
     memset(memory->view, 0, length);

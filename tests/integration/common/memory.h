@@ -39,6 +39,7 @@ ucs_memory_type_t memory_foreign_type(void);
  * the others are further ones of TEST_MEMORY. */
 int memory_kinds(void);
 const char *memory_kind_name(int kind);
+ucs_memory_type_t memory_kind_type(int kind);
 
 /* With TEST_DIRECT=y: the transports copy such memory between the processes. */
 bool memory_is_direct(void);
