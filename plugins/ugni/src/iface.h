@@ -178,6 +178,7 @@ typedef struct ugni_port {
     int                 has_fd;
     int                 is_local;   /* FI_MR_LOCAL: buffers are registered */
     int                 is_waiting; /* A host owes acknowledgements */
+    unsigned            polls;      /* Of the completion queue, so far */
     double              swept;      /* Time of the last sweep */
     char                name[UGNI_MAX_NAME];
     size_t              name_length;
@@ -202,6 +203,7 @@ typedef struct ugni_iface {
     ugni_link_t         eps, todo;  /* All endpoints; those that wait for
                                      * progress */
     double              checked;    /* Time of the last check of peers */
+    unsigned            polls;      /* port->polls at the last progress */
     int                 timer_fd, event_fd;
     int                 timer_runs, is_closing;
     /* ugni_rdma: a read confirms writes; otherwise their completions do */

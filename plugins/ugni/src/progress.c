@@ -97,10 +97,26 @@ static void check_peers(ugni_iface_t *iface, double now)
     }
 }
 
+/* Polls the completion queue, unless the other interface has done so since the
+ * last progress of this one. The progress of a worker calls both: a second poll
+ * would delay the reply to a message by a system call of ofi_rxm. Hot path. */
+static unsigned poll_port(ugni_iface_t *iface)
+{
+    ugni_port_t *port = iface->port;
+    unsigned count    = 0;
+
+    if (port->polls == iface->polls) {
+        ++port->polls;
+        count = ugni_port_progress(port);
+    }
+    iface->polls = port->polls;
+    return count;
+}
+
 unsigned ugni_iface_progress(uct_iface_h uct_iface)
 {
     ugni_iface_t *iface = (ugni_iface_t*)uct_iface;
-    unsigned count      = ugni_port_progress(iface->port);
+    unsigned count      = poll_port(iface);
     double now;
 
     if (!ugni_link_is_alone(&iface->todo)) {
