@@ -68,6 +68,17 @@ struct ucx_config_table {
 };
 typedef struct ucx_config_table ucx_config_table_t;
 
+/** Initializes a table with the fields of an array. */
+#define UCX_CONFIG_TABLE(_prefix, _options_type, _fields)  \
+    {                                                      \
+        .size         = sizeof(ucx_config_table_t),        \
+        .prefix       = (_prefix),                         \
+        .options_size = sizeof(_options_type),             \
+        .field_size   = sizeof(ucx_config_field_t),        \
+        .fields       = (_fields),                         \
+        .num_fields   = sizeof(_fields) / sizeof(*(_fields)) \
+    }
+
 UCX_END_DECLS
 
 #endif

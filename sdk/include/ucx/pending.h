@@ -78,6 +78,41 @@ static inline unsigned ucx_pending_dispatch(ucx_pending_queue_t *queue)
     return count;
 }
 
+/* A queue that the endpoints of an interface share. The endpoint is stored in the
+ * request, behind the link. */
+
+static inline uct_ep_h *ucx_pending_owner(uct_pending_req_t *req)
+{
+    return (uct_ep_h *)(void *)(req->priv + sizeof(uct_pending_req_t *));
+}
+
+/** Implements pending_add of `ep`. */
+static inline void ucx_pending_push_of(ucx_pending_queue_t *queue, uct_ep_h ep,
+                                       uct_pending_req_t *req)
+{
+    *ucx_pending_owner(req) = ep;
+    ucx_pending_push(queue, req);
+}
+
+/** Implements pending_purge of `ep`: passes its requests to `cb`, and keeps those
+ *  of other endpoints. */
+static inline void
+ucx_pending_purge_of(ucx_pending_queue_t *queue, uct_ep_h ep,
+                     uct_pending_purge_callback_t cb, void *arg)
+{
+    ucx_pending_queue_t all = *queue;
+    uct_pending_req_t *req;
+
+    ucx_pending_init(queue);
+    while ((req = ucx_pending_pop(&all)) != NULL) {
+        if (*ucx_pending_owner(req) == ep) {
+            cb(req, arg);
+        } else {
+            ucx_pending_push(queue, req);
+        }
+    }
+}
+
 UCX_END_DECLS
 
 #endif
