@@ -10,18 +10,11 @@
 ucs_status_t template_ep_create(uct_iface_h iface,
                                 const uct_ep_params_t *params, uct_ep_h *ep_p)
 {
-    ucx_reachable_args_t peer = {
-        .size = sizeof(peer), .iface_addr_length = sizeof(uint64_t)
-    };
+    ucx_reachable_args_t peer = ucx_simple_peer(params, 0, sizeof(uint64_t));
     template_ep_t *ep;
 
-    if (!(params->field_mask & UCT_EP_PARAM_FIELD_IFACE_ADDR)) {
+    if (peer.iface_addr == NULL) {
         return UCS_ERR_UNSUPPORTED; /* an endpoint needs a peer */
-    }
-    /* Without a length the address is as long as ours. */
-    peer.iface_addr = params->iface_addr;
-    if (params->field_mask & UCT_EP_PARAM_FIELD_IFACE_ADDR_LENGTH) {
-        peer.iface_addr_length = params->iface_addr_length;
     }
     if (!template_is_reachable(iface, &peer)) {
         return UCS_ERR_UNREACHABLE;
@@ -141,13 +134,6 @@ static ucs_status_t ep_flush(uct_ep_h ep, unsigned flags,
     return UCS_OK; /* operations complete in order within this process */
 }
 
-/* Private bytes of a request: the queue's link, then the endpoint that owns
- * it. */
-static uct_ep_h *owner_of(uct_pending_req_t *request)
-{
-    return (uct_ep_h *)(void *)(request->priv + sizeof(void *));
-}
-
 static ucs_status_t pending_add(uct_ep_h ep, uct_pending_req_t *request,
                                 unsigned flags)
 {
@@ -157,8 +143,7 @@ static ucs_status_t pending_add(uct_ep_h ep, uct_pending_req_t *request,
     if (iface->queued < iface->limit) {
         return UCS_ERR_BUSY; /* send resources are available: retry at once */
     }
-    *owner_of(request) = ep;
-    ucx_pending_push(&iface->pending, request);
+    ucx_pending_push_of(&iface->pending, ep, request);
     return UCS_OK;
 }
 
@@ -166,18 +151,8 @@ static ucs_status_t pending_add(uct_ep_h ep, uct_pending_req_t *request,
 static void pending_purge(uct_ep_h ep, uct_pending_purge_callback_t callback,
                           void *arg)
 {
-    template_iface_t *iface = (template_iface_t *)ep->iface;
-    ucx_pending_queue_t all = iface->pending;
-    uct_pending_req_t *request;
-
-    ucx_pending_init(&iface->pending);
-    while ((request = ucx_pending_pop(&all)) != NULL) {
-        if (*owner_of(request) == ep) {
-            callback(request, arg);
-        } else {
-            ucx_pending_push(&iface->pending, request);
-        }
-    }
+    ucx_pending_purge_of(&((template_iface_t *)ep->iface)->pending, ep, callback,
+                         arg);
 }
 
 const ucx_ep_ops_t template_ep_ops = {

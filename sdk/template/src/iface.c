@@ -21,30 +21,14 @@ static const ucx_config_field_t fields[] = {
      .max    = 65536}
 };
 
-static const ucx_config_table_t config_table = {
-    .size         = sizeof(config_table),
-    .prefix       = "TEMPLATE_",
-    .options_size = sizeof(template_config_t),
-    .field_size   = sizeof(ucx_config_field_t),
-    .fields       = fields,
-    .num_fields   = sizeof(fields) / sizeof(fields[0])
-};
+static const ucx_config_table_t config_table =
+    UCX_CONFIG_TABLE("TEMPLATE_", template_config_t, fields);
 
 static ucs_status_t query_devices(uct_md_h md, ucx_device_desc_t **devices_p,
                                   unsigned *num_p)
 {
-    ucx_device_desc_t *device = calloc(1, sizeof(*device));
-
     (void)md;
-    if (device == NULL) {
-        return UCS_ERR_NO_MEMORY;
-    }
-    strcpy(device->name, "memory");
-    device->type    = UCT_DEVICE_TYPE_SELF;
-    device->sys_dev = UCS_SYS_DEVICE_ID_UNKNOWN;
-    *devices_p      = device; /* the core frees it */
-    *num_p          = 1;
-    return UCS_OK;
+    return ucx_simple_device("memory", UCT_DEVICE_TYPE_SELF, devices_p, num_p);
 }
 
 /* Unique among the interfaces of this and other processes. */
@@ -58,7 +42,7 @@ static uint64_t make_id(void)
 static ucs_status_t iface_open(uct_md_h md, const ucx_iface_open_args_t *args,
                                uct_iface_h *iface_p)
 {
-    const ucx_host_t *host          = ((template_md_t *)md)->host;
+    const ucx_host_t *host          = ucx_simple_host(md->component);
     const template_config_t *config = args->config;
     template_iface_t *iface;
 

@@ -4,9 +4,9 @@
 #ifndef TEMPLATE_H
 #define TEMPLATE_H
 
-#include <ucx/instance.h>
 #include <ucx/am.h>
 #include <ucx/pending.h>
+#include <ucx/simple.h>
 
 #define TEMPLATE_NAME "template"
 
@@ -14,27 +14,6 @@
  * because several cores may load this plugin into one process (rule 23). */
 #define UCX_LOG_HOST host
 #include <ucx/log.h>
-
-/* State for one core. */
-typedef struct template_instance {
-    ucx_instance_t        super; /* first member: descriptor, host */
-    ucx_component_t       component;
-    const ucx_component_t *components[1];
-} template_instance_t;
-
-static inline const ucx_host_t *
-template_host(const ucx_component_t *component)
-{
-    const char *instance = (const char *)component -
-                           offsetof(template_instance_t, component);
-
-    return ((const template_instance_t *)instance)->super.host;
-}
-
-typedef struct template_md {
-    uct_md_t         super;  /* first member: the core's head */
-    const ucx_host_t *host;
-} template_md_t;
 
 /* Options of an interface: UCX_TEMPLATE_QUEUE. */
 typedef struct template_config {
@@ -74,11 +53,6 @@ extern const ucx_md_ops_t    template_md_ops;
 
 int template_is_reachable(uct_iface_h iface, const ucx_reachable_args_t *args);
 
-ucs_status_t template_query_mds(const ucx_component_t *component,
-                                uct_md_resource_desc_t **mds_p,
-                                unsigned *num_p);
-ucs_status_t template_md_open(const ucx_component_t *component,
-                              const ucx_md_open_args_t *args, uct_md_h *md_p);
 ucs_status_t template_ep_create(uct_iface_h iface,
                                 const uct_ep_params_t *params, uct_ep_h *ep_p);
 

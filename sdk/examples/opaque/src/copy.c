@@ -66,32 +66,16 @@ static const ucx_config_field_t fields[] = {
      .min = 0, .max = 1000000}
 };
 
-static const ucx_config_table_t config_table = {
-    .size         = sizeof(config_table),
-    .prefix       = "OPAQUE_",
-    .options_size = sizeof(config_t),
-    .field_size   = sizeof(ucx_config_field_t),
-    .fields       = fields,
-    .num_fields   = sizeof(fields) / sizeof(fields[0])
-};
+static const ucx_config_table_t config_table =
+    UCX_CONFIG_TABLE("OPAQUE_", config_t, fields);
 
 /* ----------------------------------------------------------- interface -- */
 
 static ucs_status_t query_devices(uct_md_h md, ucx_device_desc_t **devices_p,
                                   unsigned *num_p)
 {
-    ucx_device_desc_t *device = calloc(1, sizeof(*device));
-
     (void)md;
-    if (device == NULL) {
-        return UCS_ERR_NO_MEMORY;
-    }
-    strcpy(device->name, "opaque0");
-    device->type    = UCT_DEVICE_TYPE_ACC;
-    device->sys_dev = UCS_SYS_DEVICE_ID_UNKNOWN;
-    *devices_p      = device;
-    *num_p          = 1;
-    return UCS_OK;
+    return ucx_simple_device("opaque0", UCT_DEVICE_TYPE_ACC, devices_p, num_p);
 }
 
 static ucs_status_t iface_open(uct_md_h md, const ucx_iface_open_args_t *args,
@@ -330,17 +314,11 @@ static ucs_status_t get_short(uct_ep_h ep, void *buffer, unsigned length,
 static ucs_status_t ep_create(uct_iface_h iface, const uct_ep_params_t *params,
                               uct_ep_h *ep_p)
 {
-    ucx_reachable_args_t peer = {
-        .size = sizeof(peer), .iface_addr_length = sizeof(uint64_t)
-    };
+    ucx_reachable_args_t peer = ucx_simple_peer(params, 0, sizeof(uint64_t));
     ep_t *ep;
 
-    if (!(params->field_mask & UCT_EP_PARAM_FIELD_IFACE_ADDR)) {
+    if (peer.iface_addr == NULL) {
         return UCS_ERR_UNSUPPORTED;
-    }
-    peer.iface_addr = params->iface_addr;
-    if (params->field_mask & UCT_EP_PARAM_FIELD_IFACE_ADDR_LENGTH) {
-        peer.iface_addr_length = params->iface_addr_length;
     }
     if (!is_reachable(iface, &peer)) {
         return UCS_ERR_UNREACHABLE;
@@ -391,13 +369,6 @@ static ucs_status_t iface_flush(uct_iface_h iface, unsigned flags,
     return flush((iface_t *)iface, NULL, flags, comp);
 }
 
-/* Private bytes of a request: the queue's link, then the endpoint that owns
- * it. */
-static uct_ep_h *owner_of(uct_pending_req_t *request)
-{
-    return (uct_ep_h *)(void *)(request->priv + sizeof(void *));
-}
-
 static ucs_status_t pending_add(uct_ep_h ep, uct_pending_req_t *request,
                                 unsigned flags)
 {
@@ -407,26 +378,14 @@ static ucs_status_t pending_add(uct_ep_h ep, uct_pending_req_t *request,
     if (iface->queued < iface->config.depth) {
         return UCS_ERR_BUSY;
     }
-    *owner_of(request) = ep;
-    ucx_pending_push(&iface->pending, request);
+    ucx_pending_push_of(&iface->pending, ep, request);
     return UCS_OK;
 }
 
 static void pending_purge(uct_ep_h ep, uct_pending_purge_callback_t callback,
                           void *arg)
 {
-    iface_t *iface          = (iface_t *)ep->iface;
-    ucx_pending_queue_t all = iface->pending;
-    uct_pending_req_t *request;
-
-    ucx_pending_init(&iface->pending);
-    while ((request = ucx_pending_pop(&all)) != NULL) {
-        if (*owner_of(request) == ep) {
-            callback(request, arg);
-        } else {
-            ucx_pending_push(&iface->pending, request);
-        }
-    }
+    ucx_pending_purge_of(&((iface_t *)ep->iface)->pending, ep, callback, arg);
 }
 
 static const ucx_iface_ops_t iface_ops = {

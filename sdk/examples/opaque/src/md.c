@@ -26,40 +26,6 @@ typedef struct block {
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static block_t *blocks;
 
-ucs_status_t opaque_query_mds(const ucx_component_t *component,
-                              uct_md_resource_desc_t **mds_p, unsigned *num_p)
-{
-    uct_md_resource_desc_t *md = calloc(1, sizeof(*md));
-
-    (void)component;
-    if (md == NULL) {
-        return UCS_ERR_NO_MEMORY;
-    }
-    strcpy(md->md_name, OPAQUE_NAME);
-    *mds_p = md;
-    *num_p = 1;
-    return UCS_OK;
-}
-
-ucs_status_t opaque_md_open(const ucx_component_t *component,
-                            const ucx_md_open_args_t *args, uct_md_h *md_p)
-{
-    uct_md_t *md = malloc(sizeof(*md));
-
-    (void)component;
-    if (md == NULL) {
-        return UCS_ERR_NO_MEMORY;
-    }
-    ucx_md_init(md, args);
-    *md_p = md;
-    return UCS_OK;
-}
-
-static void md_close(uct_md_h md)
-{
-    free(md);
-}
-
 static ucs_status_t md_query(uct_md_h md, ucx_md_attr_t *attr)
 {
     const uint64_t host   = UCS_BIT(UCS_MEMORY_TYPE_HOST);
@@ -250,7 +216,7 @@ void *opaque_touchable(const void *address, size_t length)
 
 const ucx_md_ops_t opaque_md_ops = {
     .size      = sizeof(opaque_md_ops),
-    .close     = md_close,
+    .close     = ucx_simple_md_close,
     .query     = md_query,
     .mem_alloc = mem_alloc,
     .mem_free  = mem_free,

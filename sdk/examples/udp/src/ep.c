@@ -129,26 +129,15 @@ static void destroy(uct_ep_h ep)
 ucs_status_t udp_ep_create(uct_iface_h super, const uct_ep_params_t *params,
                            uct_ep_h *ep_p)
 {
-    ucx_reachable_args_t args = {
-        .size              = sizeof(args),
-        .dev_addr_length   = sizeof(udp_dev_addr_t),
-        .iface_addr_length = sizeof(udp_iface_addr_t)};
+    ucx_reachable_args_t args = ucx_simple_peer(params, sizeof(udp_dev_addr_t),
+                                                sizeof(udp_iface_addr_t));
     struct sockaddr_in peer   = {.sin_family = AF_INET};
     udp_dev_addr_t dev;
     udp_iface_addr_t addr;
     udp_ep_t *ep;
 
-    if (!(params->field_mask & UCT_EP_PARAM_FIELD_IFACE_ADDR) ||
-        !(params->field_mask & UCT_EP_PARAM_FIELD_DEV_ADDR)) {
+    if ((args.iface_addr == NULL) || (args.dev_addr == NULL)) {
         return UCS_ERR_UNSUPPORTED;
-    }
-    args.dev_addr   = params->dev_addr;
-    args.iface_addr = params->iface_addr;
-    if (params->field_mask & UCT_EP_PARAM_FIELD_DEV_ADDR_LENGTH) {
-        args.dev_addr_length = params->dev_addr_length;
-    }
-    if (params->field_mask & UCT_EP_PARAM_FIELD_IFACE_ADDR_LENGTH) {
-        args.iface_addr_length = params->iface_addr_length;
     }
     if (((udp_iface_t *)super)->is_lost || !udp_is_reachable(super, &args)) {
         return UCS_ERR_UNREACHABLE;

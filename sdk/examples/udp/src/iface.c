@@ -28,14 +28,8 @@ static const ucx_config_field_t fields[] = {
      .help   = "Time between two probes of an idle peer; inf: none."}
 };
 
-static const ucx_config_table_t config_table = {
-    .size         = sizeof(config_table),
-    .prefix       = "UDP_",
-    .options_size = sizeof(udp_config_t),
-    .field_size   = sizeof(ucx_config_field_t),
-    .fields       = fields,
-    .num_fields   = sizeof(fields) / sizeof(fields[0])
-};
+static const ucx_config_table_t config_table =
+    UCX_CONFIG_TABLE("UDP_", udp_config_t, fields);
 
 /* -------------------------------------------------------------- events -- */
 
@@ -155,7 +149,7 @@ static ucs_status_t iface_open(uct_md_h md, const ucx_iface_open_args_t *args,
         return UCS_ERR_NO_MEMORY;
     }
     ucx_iface_init(&iface->super, args);
-    iface->host      = udp_host(md->component);
+    iface->host      = ucx_simple_host(md->component);
     iface->window    = (ucx_window_params_t){.max_window = UDP_WINDOW,
                                              .max_kept   = UDP_WINDOW,
                                              .min_rto    = UDP_FIRST_RTO,

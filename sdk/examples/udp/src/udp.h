@@ -5,8 +5,8 @@
 
 #include <netinet/in.h>
 #include <ucx/count.h>
-#include <ucx/instance.h>
 #include <ucx/pending.h>
+#include <ucx/simple.h>
 #include <ucx/window.h>
 
 #define UDP_NAME        "udp"
@@ -14,21 +14,6 @@
 #define UDP_WINDOW      32u  /* unacknowledged datagrams of an endpoint */
 #define UDP_FIRST_RTO   0.01 /* s until the first retransmission */
 #define UDP_MAX_RTO     0.2
-
-/* State for one core. */
-typedef struct udp_instance {
-    ucx_instance_t        super; /* First: descriptor, host */
-    ucx_component_t       component;
-    const ucx_component_t *components[1];
-} udp_instance_t;
-
-static inline const ucx_host_t *udp_host(const ucx_component_t *component)
-{
-    const char *instance = (const char *)component -
-                           offsetof(udp_instance_t, component);
-
-    return ((const udp_instance_t *)instance)->super.host;
-}
 
 typedef struct udp_config {
     double timeout;   /* s without an acknowledgement: the peer is lost */
