@@ -44,6 +44,9 @@ static void read_mode(void)
 
     if (ucs_config_read(&check_table, NULL, &options) == UCS_OK) {
         mode = (check_mode_t)options.mode;
+        if (mode != CHECK_OFF) {
+            ucs_info("plugin check: enabled, broken rules are logged as errors");
+        }
         ucs_config_release(&check_table, &options);
     }
 }

@@ -25,7 +25,8 @@ typedef enum {
     UCX_CONFIG_STRING,     /**< [char*] owned by the options */
     UCX_CONFIG_ENUM,       /**< [unsigned] an index into `values` */
     UCX_CONFIG_BITMAP,     /**< [unsigned] bits by index into `values` */
-    UCX_CONFIG_MEMUNITS,   /**< [size_t] bytes: 4k, 1m, inf, auto */
+    UCX_CONFIG_MEMUNITS,   /**< [size_t] bytes: 4k, 1m; inf = SIZE_MAX,
+                                auto = SIZE_MAX - 1, also beyond the range */
     UCX_CONFIG_TIME,       /**< [double] seconds: 10us, 5ms, 2s, inf;
                                 auto is negative */
     UCX_CONFIG_BANDWIDTH,  /**< [double] bytes per second: 100MBps, auto = 0 */

@@ -117,7 +117,10 @@ enum {
     /** is_reachable tests reachability: it accepts addresses from other network
      *  namespaces and containers. */
     UCX_IFACE_FLAG_TESTED_REACHABILITY = 1u << 0,
-    /** Endpoints detect a lost peer without ep_check. */
+    /** Endpoints detect a lost peer by themselves and report it by
+     *  iface_ep_failed although nothing is sent, as a connection of the kernel
+     *  does: the core calls no ep_check for keepalive. Not for a transport that
+     *  probes idle peers: that is UCT_IFACE_FLAG_EP_KEEPALIVE. */
     UCX_IFACE_FLAG_DETECTS_FAILURE     = 1u << 1,
     /** Messages in a descriptor (UCT_CB_PARAM_FLAG_DESC) are aligned as
      *  am_alignment and am_align_offset of the parameters require. Since
@@ -391,7 +394,10 @@ struct ucx_ep_ops {
                               uct_completion_t *comp);
 
     /* Ordering, completion, waiting for send resources */
-    /** Completes as uct_ep_flush describes; status as of a send. With
+    /** Completes when everything sent on this endpoint is complete: messages
+     *  have left, as the interface's flush defines it; put, get and atomics have
+     *  been executed, and the data of a put is visible to the peer. Status as of
+     *  a send. With
      *  UCT_FLUSH_FLAG_CANCEL all outstanding operations complete with
      *  UCS_ERR_CANCELED, from progress, also if the endpoint is destroyed
      *  before; UCS_OK: all have completed. Unless that fails, the core rejects
