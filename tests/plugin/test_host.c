@@ -58,7 +58,7 @@ START_TEST(local_library_loads_plugins)
 END_TEST
 
 /* host: the library can be unloaded and loaded again */
-START_TEST(library_can_come_again)
+START_TEST(library_can_be_loaded_again)
 {
     ck_assert_uint_eq(run_host("again"), 2);
 }
@@ -78,7 +78,7 @@ Suite *suite_host(void)
 
     tcase_add_checked_fixture(tcase, set_up, tear_down);
     tcase_add_test(tcase, local_library_loads_plugins);
-    tcase_add_test(tcase, library_can_come_again);
+    tcase_add_test(tcase, library_can_be_loaded_again);
     /* A sanitizer's runtime cannot be loaded twice. */
     if (getenv("UCX_TEST_SANITIZED") == NULL) {
         tcase_add_test(tcase, copies_do_not_disturb);

@@ -192,7 +192,7 @@ static uint64_t load_again(void)
 }
 
 /* loading: a recursive load is rejected */
-START_TEST(recursion_is_turned_away)
+START_TEST(recursive_load_is_rejected)
 {
     ucx_host_t host = *tree_host();
     const ucx_plugin_t *descriptor;
@@ -305,7 +305,7 @@ Suite *suite_loading(void)
     tcase_add_test(tcase, library_behind_a_link_is_loaded);
     tcase_add_test(tcase, manifest_behind_a_link_is_loaded);
     tcase_add_test(tcase, symbols_stay_local);
-    tcase_add_test(tcase, recursion_is_turned_away);
+    tcase_add_test(tcase, recursive_load_is_rejected);
     tcase_add_test(tcase, threads_share_one_load);
     tcase_add_test(tcase, nothing_is_left_behind);
     suite_add_tcase(suite, tcase);

@@ -188,7 +188,7 @@ START_TEST(override_elsewhere_is_rejected)
 END_TEST
 
 /* order: of two that conflict the first is used, whichever declares it */
-START_TEST(first_of_a_conflict_stays)
+START_TEST(first_of_two_conflicting_plugins_is_used)
 {
     tree_plugin(&tree, "env", "aa", "none", "{\"conflicts\":[\"bb\"]}");
     tree_plugin(&tree, "env", "bb", "none", NULL);
@@ -215,7 +215,7 @@ START_TEST(first_of_a_component_stays)
 END_TEST
 
 /* order: a replaced plugin is not used, even if it would come first */
-START_TEST(replaced_one_steps_back)
+START_TEST(replaced_plugin_is_not_used)
 {
     tree_plugin(&tree, "env", "old", "none", "{\"priority\":50}");
     tree_plugin(&tree, "env", "new", "none", "{\"replaces\":[\"old\"]}");
@@ -237,7 +237,7 @@ START_TEST(mutual_replacement_ends)
 END_TEST
 
 /* order: a rejected plugin replaces no other one */
-START_TEST(rejected_one_replaces_nobody)
+START_TEST(rejected_plugin_replaces_no_plugin)
 {
     tree_plugin(&tree, "env", "old", "none", NULL);
     tree_plugin(&tree, "env", "new", "none",
@@ -249,7 +249,7 @@ START_TEST(rejected_one_replaces_nobody)
 END_TEST
 
 /* order: when the new one does not load, the replaced one is used */
-START_TEST(replaced_one_comes_back)
+START_TEST(replaced_plugin_is_used_if_the_replacement_fails)
 {
     uct_rejection_t rejection;
     uct_plugin_t *failed;
@@ -304,12 +304,12 @@ Suite *suite_order(void)
     tcase_add_test(tcase, administrator_reprioritises);
     tcase_add_test(tcase, writable_override_does_not_count);
     tcase_add_test(tcase, override_elsewhere_is_rejected);
-    tcase_add_test(tcase, first_of_a_conflict_stays);
+    tcase_add_test(tcase, first_of_two_conflicting_plugins_is_used);
     tcase_add_test(tcase, first_of_a_component_stays);
-    tcase_add_test(tcase, replaced_one_steps_back);
+    tcase_add_test(tcase, replaced_plugin_is_not_used);
     tcase_add_test(tcase, mutual_replacement_ends);
-    tcase_add_test(tcase, rejected_one_replaces_nobody);
-    tcase_add_test(tcase, replaced_one_comes_back);
+    tcase_add_test(tcase, rejected_plugin_replaces_no_plugin);
+    tcase_add_test(tcase, replaced_plugin_is_used_if_the_replacement_fails);
     tcase_add_test(tcase, plugin_on_request_is_marked);
     tcase_add_test(tcase, prefixes_are_collected);
     suite_add_tcase(suite, tcase);

@@ -191,7 +191,7 @@ START_TEST(sizes_with_a_helper)
 END_TEST
 
 /* No operation waits for a peer that does not poll. */
-START_TEST(sizes_with_a_target_that_does_not_look)
+START_TEST(sizes_with_a_target_that_does_not_poll)
 {
     all_sizes(NULL, 'a');
 }
@@ -214,7 +214,7 @@ END_TEST
  * Its events are one for each part and one for each message. Between two
  * answers it progresses at least 256 times, so that nothing depends on the
  * scheduler. */
-START_TEST(a_target_that_looks_takes_its_part)
+START_TEST(a_target_that_polls_copies_its_part)
 {
     enum { COPIES = 4, PARTS = 128, LENGTH = PARTS * 16384 };
     cma_side_t side;
@@ -305,7 +305,7 @@ END_TEST
 
 /* Always more operations than jobs, each of one part for either side: those
  * that wait for a job never prevent those with one from completing. */
-START_TEST(many_at_once_without_a_break)
+START_TEST(many_concurrent_gets_without_pause)
 {
     enum { UNDER_WAY = 24, COPIES = 4000 };
     static cma_wait_t waits[UNDER_WAY];
@@ -522,7 +522,7 @@ END_TEST
 
 /* --- Errors -------------------------------------------------------------- */
 
-START_TEST(a_key_opens_what_it_was_given_for)
+START_TEST(a_key_gives_access_only_to_its_memory)
 {
     cma_side_t side, third;
     cma_link_t link;
@@ -567,7 +567,7 @@ END_TEST
 
 /* Unmapped memory, on either side, with a helper and without: an error of that
  * operation only. */
-START_TEST(memory_that_is_gone_fails_the_operation)
+START_TEST(unmapped_memory_fails_the_operation)
 {
     cma_side_t side;
     cma_link_t link;
@@ -599,15 +599,15 @@ END_TEST
 int main(void)
 {
     const TTest *const tests[] = {
-        sizes_with_a_helper, sizes_with_a_target_that_does_not_look,
+        sizes_with_a_helper, sizes_with_a_target_that_does_not_poll,
         sizes_without_sharing, sizes_in_small_chunks,
-        a_target_that_looks_takes_its_part, many_at_once_both_ways,
-        many_at_once_without_a_break,
+        a_target_that_polls_copies_its_part, many_at_once_both_ways,
+        many_concurrent_gets_without_pause,
         fence_orders_gets_before_puts, flush_ends_after_what_came_before,
         cancelled_gets_write_no_more, an_endpoint_may_go_before_its_operations,
         an_interface_may_close_before_its_operations, a_process_reaches_itself,
-        a_key_opens_what_it_was_given_for,
-        memory_that_is_gone_fails_the_operation};
+        a_key_gives_access_only_to_its_memory,
+        unmapped_memory_fails_the_operation};
     Suite *suite    = suite_create("cma");
     TCase *tcase    = tcase_create("cma");
     SRunner *runner = srunner_create(suite);

@@ -276,7 +276,7 @@ static void is_hostile(void *arg, int fd)
 }
 
 /* The target polls all the time, and serves a correct initiator afterwards. */
-START_TEST(hostile_initiators_get_nothing)
+START_TEST(hostile_initiators_read_no_memory)
 {
     pid_t hostile, target;
     cma_card_t card;
@@ -378,7 +378,7 @@ END_TEST
 int main(void)
 {
     const TTest *const tests[] = {
-        hostile_initiators_get_nothing, spoilt_words_fail_the_operation};
+        hostile_initiators_read_no_memory, spoilt_words_fail_the_operation};
 
     return cma_fault_run("cma hostile", tests,
                          sizeof(tests) / sizeof(tests[0]));

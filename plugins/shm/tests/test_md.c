@@ -53,7 +53,7 @@ START_TEST(memory_is_on_pages_of_its_own)
 }
 END_TEST
 
-START_TEST(memory_that_need_not_be_there_costs_nothing)
+START_TEST(uncommitted_memory_uses_no_pages)
 {
     side_t side;
     void *address = NULL;
@@ -78,7 +78,7 @@ START_TEST(memory_that_need_not_be_there_costs_nothing)
 }
 END_TEST
 
-START_TEST(memory_is_at_a_fixed_place_or_not_at_all)
+START_TEST(memory_is_at_the_fixed_address_or_fails)
 {
     const unsigned flags = UCT_MD_MEM_FLAG_FIXED | UCT_MD_MEM_FLAG_HIDE_ERRORS;
     unsigned errors      = seg_host_errors();
@@ -404,8 +404,8 @@ START_TEST(many_threads_use_one_domain)
 END_TEST
 
 SIDE_RUN("memory domain", memory_is_on_pages_of_its_own,
-         memory_that_need_not_be_there_costs_nothing,
-         memory_is_at_a_fixed_place_or_not_at_all,
+         uncommitted_memory_uses_no_pages,
+         memory_is_at_the_fixed_address_or_fails,
          parts_of_own_memory_are_registered_and_nothing_else,
          a_thousand_keys_of_one_segment_attach_it_once,
          forged_keys_reach_nothing_outside_of_a_segment,

@@ -112,7 +112,7 @@ static void pretend(pair_t *pair, uint32_t latency)
     keep_fresh(pair);
 }
 
-START_TEST(a_probe_is_answered_by_progress_and_told_to_nobody)
+START_TEST(a_probe_is_answered_by_progress_without_a_callback)
 {
     pair_t pair;
 
@@ -137,7 +137,7 @@ START_TEST(a_probe_is_answered_by_progress_and_told_to_nobody)
 }
 END_TEST
 
-START_TEST(where_there_is_no_place_nobody_asks_again)
+START_TEST(no_probe_is_sent_after_joining_failed)
 {
     shm_outbox_t others[NUM_SLOTS];
     unsigned i;
@@ -160,7 +160,7 @@ START_TEST(where_there_is_no_place_nobody_asks_again)
 }
 END_TEST
 
-START_TEST(a_ring_that_is_too_small_is_never_asked)
+START_TEST(no_probe_is_sent_over_a_small_ring)
 {
     pair_t pair;
 
@@ -257,7 +257,7 @@ START_TEST(a_full_ring_is_no_failure)
 }
 END_TEST
 
-START_TEST(a_peer_that_does_not_look_makes_nothing_known)
+START_TEST(a_peer_that_does_not_poll_gives_no_result)
 {
     pair_t pair;
 
@@ -278,7 +278,7 @@ START_TEST(a_peer_that_does_not_look_makes_nothing_known)
 }
 END_TEST
 
-START_TEST(another_answer_needs_a_second_one)
+START_TEST(a_different_result_must_be_confirmed)
 {
     double near_bandwidth, far_bandwidth;
     pair_t pair;
@@ -314,7 +314,7 @@ START_TEST(another_answer_needs_a_second_one)
 }
 END_TEST
 
-START_TEST(who_sleeps_is_not_woken)
+START_TEST(a_probe_does_not_wake_a_sleeping_peer)
 {
     uint32_t bell;
     pair_t pair;
@@ -369,7 +369,7 @@ START_TEST(a_malformed_probe_cuts_its_sender_off)
 END_TEST
 
 /* The peer may write any value there. */
-START_TEST(any_answer_is_survived)
+START_TEST(any_answer_is_handled)
 {
     static const uint32_t answers[] = {1, UINT32_MAX, 0, NEAR, FAR, 1};
     double bandwidth;
@@ -396,12 +396,13 @@ START_TEST(any_answer_is_survived)
 }
 END_TEST
 
-SEG_SUITE_RUN("probes", a_probe_is_answered_by_progress_and_told_to_nobody,
-               where_there_is_no_place_nobody_asks_again,
+SEG_SUITE_RUN("probes", a_probe_is_answered_by_progress_without_a_callback,
+               no_probe_is_sent_after_joining_failed,
                messages_between_probes_come_whole_and_in_order,
                a_full_ring_is_no_failure,
-               a_ring_that_is_too_small_is_never_asked,
+               no_probe_is_sent_over_a_small_ring,
                lines_of_a_probe_are_spread_and_differ_from_the_last_ones,
-               a_peer_that_does_not_look_makes_nothing_known,
-               another_answer_needs_a_second_one, who_sleeps_is_not_woken,
-               a_malformed_probe_cuts_its_sender_off, any_answer_is_survived)
+               a_peer_that_does_not_poll_gives_no_result,
+               a_different_result_must_be_confirmed,
+               a_probe_does_not_wake_a_sleeping_peer,
+               a_malformed_probe_cuts_its_sender_off, any_answer_is_handled)

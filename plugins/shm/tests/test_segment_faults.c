@@ -253,7 +253,7 @@ START_TEST(a_segment_without_mark_goes_with_the_next_process)
 }
 END_TEST
 
-START_TEST(nothing_is_left_of_a_killed_maker)
+START_TEST(resources_of_a_killed_creator_are_removed)
 {
     int fd, way = _i;
     shm_space_t space, later;
@@ -292,7 +292,7 @@ START_TEST(nothing_is_left_of_a_killed_maker)
 }
 END_TEST
 
-START_TEST(a_sweep_spares_those_who_live)
+START_TEST(a_sweep_keeps_segments_in_use)
 {
     int fd, way = SEG_NAMED;
     shm_space_t space;
@@ -407,7 +407,7 @@ static void set_alarms(suseconds_t usec)
 
 /* More clients than are served at once, so that some are closed; the second
  * time with a thread that gets many signals. */
-START_TEST(askers_that_keep_silent_hold_up_nobody)
+START_TEST(silent_clients_delay_no_other_client)
 {
     uint8_t address[SHM_ADDRESS_LENGTH];
     shm_space_t space;
@@ -476,7 +476,7 @@ START_TEST(an_address_opens_nothing_but_segments)
 END_TEST
 
 /* A file with the right token, and a head that is invalid in one way. */
-START_TEST(heads_that_lie_are_refused)
+START_TEST(segments_with_forged_heads_are_rejected)
 {
     shm_space_t space;
     shm_seg_t seg, other;
@@ -567,14 +567,14 @@ int main(void)
     tcase_add_test(limits, the_limit_of_address_space_is_an_error);
     tcase_add_loop_test(limits, a_place_that_is_taken_is_refused, 0,
                         SEG_NUM_WAYS);
-    tcase_add_loop_test(kills, nothing_is_left_of_a_killed_maker, 0,
+    tcase_add_loop_test(kills, resources_of_a_killed_creator_are_removed, 0,
                         SEG_NUM_WAYS);
     tcase_add_test(kills, a_segment_without_mark_goes_with_the_next_process);
-    tcase_add_test(kills, a_sweep_spares_those_who_live);
+    tcase_add_test(kills, a_sweep_keeps_segments_in_use);
     tcase_add_loop_test(lies, forged_addresses_are_refused, 0, SEG_NUM_WAYS);
-    tcase_add_loop_test(lies, askers_that_keep_silent_hold_up_nobody, 0, 2);
+    tcase_add_loop_test(lies, silent_clients_delay_no_other_client, 0, 2);
     tcase_add_test(lies, an_address_opens_nothing_but_segments);
-    tcase_add_loop_test(lies, heads_that_lie_are_refused, 0, SEG_NUM_WAYS);
+    tcase_add_loop_test(lies, segments_with_forged_heads_are_rejected, 0, SEG_NUM_WAYS);
     tcase_add_test(lies, a_peer_cannot_cut_the_memory_off);
     suite_add_tcase(suite, limits);
     suite_add_tcase(suite, kills);

@@ -146,7 +146,7 @@ END_TEST
 
 /* memtrack: a destination that it cannot write to is reported, and has no other
  * effect */
-START_TEST(bad_place_is_told)
+START_TEST(bad_destination_is_reported)
 {
     run("nowhere", two_names);
     ck_assert_ptr_nonnull(strstr(output, "UCX_MEMTRACK_DEST=nowhere: write "
@@ -170,7 +170,7 @@ static void odd_calls(void)
 }
 
 /* memtrack: what does not fit together leaves the account right */
-START_TEST(odd_calls_are_survived)
+START_TEST(unusual_calls_are_handled)
 {
     run("stdout", odd_calls);
     ck_row(output, "used", 0, 1, 30, 1);
@@ -240,8 +240,8 @@ int main(void)
     tcase_add_test(tcase, account_goes_to_stderr);
     tcase_add_test(tcase, nothing_is_kept_unasked);
     tcase_add_test(tcase, account_goes_to_file);
-    tcase_add_test(tcase, bad_place_is_told);
-    tcase_add_test(tcase, odd_calls_are_survived);
+    tcase_add_test(tcase, bad_destination_is_reported);
+    tcase_add_test(tcase, unusual_calls_are_handled);
     tcase_add_test(tcase, threads_share_the_account);
     suite_add_tcase(suite, tcase);
     runner = srunner_create(suite);

@@ -212,7 +212,7 @@ START_TEST(errors_are_those_of_the_call)
 }
 END_TEST
 
-START_TEST(trial_hears_what_is_intercepted)
+START_TEST(test_of_events_reports_intercepted_calls)
 {
     ck_ok(ucm_test_events(VM_EVENTS | CALL_EVENTS));
     ck_ok(ucm_test_external_events(VM_EVENTS));
@@ -251,7 +251,7 @@ int main(void)
     tcase_add_test(tcase, data_segment_is_told);
     tcase_add_test(tcase, heap_tells_when_it_gives_a_block_back);
     tcase_add_test(tcase, errors_are_those_of_the_call);
-    tcase_add_test(tcase, trial_hears_what_is_intercepted);
+    tcase_add_test(tcase, test_of_events_reports_intercepted_calls);
     tcase_add_test(tcase, existing_ranges_are_told_on_request);
     suite_add_tcase(suite, tcase);
     srunner_run_all(runner, CK_NORMAL);

@@ -217,7 +217,7 @@ static void *unset_slow(void *arg)
     return (void *)(intptr_t)atomic_load(&slow->left);
 }
 
-START_TEST(end_of_subscription_waits_for_who_is_inside)
+START_TEST(unsubscribing_waits_for_running_handlers)
 {
     static slow_t slow;
     pthread_t inside, unset;
@@ -300,7 +300,7 @@ START_TEST(trial_of_externals_needs_somebody_to_report)
 END_TEST
 
 #ifdef __x86_64__
-START_TEST(trial_notices_what_was_taken_away)
+START_TEST(test_of_events_detects_lost_interception)
 {
     uint8_t before[NUM_FUNCTIONS][32], after[NUM_FUNCTIONS][32];
     uint8_t *code = (uint8_t *)dlsym(dlopen("libc.so.6", RTLD_LAZY), "munmap");
@@ -353,11 +353,11 @@ int main(void)
     tcase_add_test(tcase, subscriber_below_zero_may_make_the_call);
     tcase_add_test(tcase, events_end_one_by_one);
     tcase_add_test(tcase, handler_may_cause_events_and_subscribe);
-    tcase_add_test(tcase, end_of_subscription_waits_for_who_is_inside);
+    tcase_add_test(tcase, unsubscribing_waits_for_running_handlers);
     tcase_add_test(tcase, child_is_told_although_the_parent_was_inside);
     tcase_add_test(tcase, trial_of_externals_needs_somebody_to_report);
 #ifdef __x86_64__
-    tcase_add_test(tcase, trial_notices_what_was_taken_away);
+    tcase_add_test(tcase, test_of_events_detects_lost_interception);
 #endif
     tcase_add_test(tcase, device_memory_is_told);
     suite_add_tcase(suite, tcase);

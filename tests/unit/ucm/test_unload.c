@@ -71,7 +71,7 @@ START_TEST(library_that_intercepts_stays)
 }
 END_TEST
 
-START_TEST(library_that_was_not_asked_goes)
+START_TEST(library_that_does_not_intercept_is_unloaded)
 {
     library_t library;
     Dl_info info;
@@ -94,7 +94,7 @@ int main(void)
     int failed;
 
     tcase_add_loop_test(tcase, library_that_intercepts_stays, 0, 4);
-    tcase_add_test(tcase, library_that_was_not_asked_goes);
+    tcase_add_test(tcase, library_that_does_not_intercept_is_unloaded);
     suite_add_tcase(suite, tcase);
     srunner_run_all(runner, CK_NORMAL);
     failed = srunner_ntests_failed(runner);

@@ -126,7 +126,7 @@ START_TEST(a_handler_may_set_handlers_and_remove_itself)
 }
 END_TEST
 
-START_TEST(what_is_no_handler_is_refused)
+START_TEST(an_invalid_handler_is_rejected)
 {
     ucp_am_handler_param_t param = {
         .field_mask = UCP_AM_HANDLER_PARAM_FIELD_ID |
@@ -445,7 +445,7 @@ SUITE_MAIN("active messages", a_message_runs_the_handler_of_its_id,
            messages_of_one_endpoint_come_in_order,
            a_message_without_a_handler_is_dropped,
            a_handler_may_set_handlers_and_remove_itself,
-           what_is_no_handler_is_refused,
+           an_invalid_handler_is_rejected,
            persistent_data_stays_until_it_is_released,
            a_handler_may_release_what_it_is_given,
            persistent_data_is_received_into_any_place,

@@ -119,7 +119,7 @@ START_TEST(a_handler_may_fetch_at_once)
 }
 END_TEST
 
-START_TEST(what_nobody_fetches_ends_the_send)
+START_TEST(data_that_is_not_fetched_completes_the_send)
 {
     static const struct {
         ucs_status_t answer;
@@ -166,7 +166,7 @@ START_TEST(what_nobody_fetches_ends_the_send)
 }
 END_TEST
 
-START_TEST(a_fetch_that_cannot_be_uses_the_descriptor_up)
+START_TEST(a_failed_fetch_releases_the_descriptor)
 {
     ucp_request_param_t wrong_type = {
         .op_attr_mask = UCP_OP_ATTR_FIELD_DATATYPE,
@@ -429,7 +429,7 @@ START_TEST(a_close_waits_until_its_message_is_fetched)
 }
 END_TEST
 
-START_TEST(what_is_held_goes_with_the_worker)
+START_TEST(held_descriptors_are_freed_with_the_worker)
 {
     am_seen_t seen = {.answer = UCS_INPROGRESS};
     ucs_status_ptr_t sends[6];
@@ -476,10 +476,10 @@ END_TEST
 
 SUITE_MAIN("active messages, rendezvous",
            a_descriptor_is_fetched_when_the_user_wants,
-           a_handler_may_fetch_at_once, what_nobody_fetches_ends_the_send,
-           a_fetch_that_cannot_be_uses_the_descriptor_up,
+           a_handler_may_fetch_at_once, data_that_is_not_fetched_completes_the_send,
+           a_failed_fetch_releases_the_descriptor,
            a_whole_message_is_data_whatever_its_size,
            old_handlers_are_never_given_descriptors,
            any_datatype_is_sent_and_fetched, a_descriptor_outlives_its_sender,
            a_close_waits_until_its_message_is_fetched,
-           what_is_held_goes_with_the_worker, a_cancelled_fetch_still_ends)
+           held_descriptors_are_freed_with_the_worker, a_cancelled_fetch_still_ends)

@@ -310,7 +310,7 @@ START_TEST(the_old_calls_send_and_handle)
 }
 END_TEST
 
-START_TEST(old_and_new_do_not_mix)
+START_TEST(old_and_new_am_handlers_are_not_mixed)
 {
     am_seen_t seen = {0};
     local_t local;
@@ -440,4 +440,4 @@ SUITE_MAIN("active messages, sending", what_cannot_be_sent_is_refused,
            a_send_that_must_be_immediate_fails_when_it_cannot,
            pieces_of_memory_arrive_as_one,
            sends_that_wait_end_with_the_endpoint, the_old_calls_send_and_handle,
-           old_and_new_do_not_mix, threads_share_one_worker)
+           old_and_new_am_handlers_are_not_mixed, threads_share_one_worker)

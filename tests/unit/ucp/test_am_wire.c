@@ -88,7 +88,7 @@ static void open_playing(local_t *local)
     num_held   = 0;
 }
 
-START_TEST(a_held_message_completes_when_the_transport_lets_go)
+START_TEST(a_send_completes_when_the_transport_releases_its_buffer)
 {
     const uint32_t flags = UCP_AM_SEND_FLAG_REPLY | UCP_AM_SEND_FLAG_EAGER |
                            UCP_AM_SEND_FLAG_COPY_HEADER;
@@ -151,7 +151,7 @@ START_TEST(a_lane_without_short_pieces_copies_them)
 }
 END_TEST
 
-START_TEST(a_message_that_leaves_later_completes_later)
+START_TEST(a_deferred_send_completes_later)
 {
     ucp_request_param_t at_once = {
         .op_attr_mask = UCP_OP_ATTR_FLAG_FORCE_IMM_CMPL
@@ -293,9 +293,9 @@ START_TEST(a_buffer_that_is_not_aligned_is_not_kept_but_copied)
 END_TEST
 
 SUITE_MAIN("active messages, lane and wire",
-           a_held_message_completes_when_the_transport_lets_go,
+           a_send_completes_when_the_transport_releases_its_buffer,
            a_lane_without_short_pieces_copies_them,
-           a_message_that_leaves_later_completes_later,
+           a_deferred_send_completes_later,
            messages_that_are_cut_short_are_dropped,
            old_messages_are_not_announced,
            a_buffer_that_is_not_aligned_is_not_kept_but_copied)

@@ -71,7 +71,7 @@ START_TEST(a_context_for_several_threads_says_so)
 }
 END_TEST
 
-START_TEST(a_context_tells_only_what_it_is_asked)
+START_TEST(a_context_query_fills_requested_fields_only)
 {
     ucp_params_t params = {
         .field_mask = UCP_PARAM_FIELD_FEATURES | UCP_PARAM_FIELD_NAME,
@@ -164,7 +164,7 @@ START_TEST(programs_for_newer_minor_versions_are_warned_of_once)
 }
 END_TEST
 
-START_TEST(programs_for_newer_versions_may_not_use_what_is_not_there)
+START_TEST(features_of_newer_versions_are_rejected)
 {
     const uint64_t unknown = UINT64_C(1) << 37;
     ucp_params_t params    = {
@@ -427,10 +427,10 @@ SUITE_MAIN("contexts",
            the_library_tells_its_version_and_what_threads_may_do,
            packed_versions_compare_in_order,
            a_context_for_several_threads_says_so,
-           a_context_tells_only_what_it_is_asked,
+           a_context_query_fills_requested_fields_only,
            operations_from_device_code_are_refused,
            programs_for_newer_minor_versions_are_warned_of_once,
-           programs_for_newer_versions_may_not_use_what_is_not_there,
+           features_of_newer_versions_are_rejected,
            processes_that_share_a_device_get_less_of_it,
            hints_of_any_value_change_no_result,
            a_context_prints_its_transports_as_tools_read_them,

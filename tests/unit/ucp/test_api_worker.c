@@ -300,7 +300,7 @@ START_TEST(each_kind_of_event_makes_the_descriptor_readable)
 }
 END_TEST
 
-START_TEST(an_edge_is_told_once)
+START_TEST(an_edge_triggered_event_is_reported_once)
 {
     ucp_worker_params_t params = {
         .field_mask = UCP_WORKER_PARAM_FIELD_EVENTS |
@@ -481,7 +481,7 @@ SUITE_MAIN("workers' options", a_name_is_kept_and_cut_where_it_must_be,
            a_network_address_leaves_out_what_the_network_cannot_reach,
            the_old_call_gives_the_same_address,
            each_kind_of_event_makes_the_descriptor_readable,
-           an_edge_is_told_once,
+           an_edge_triggered_event_is_reported_once,
            events_come_to_the_users_own_set_with_the_users_data,
            leaked_requests_are_told_of_unless_that_is_not_wanted,
            waiting_for_memory_ends_when_it_is_written_or_before,

@@ -218,7 +218,7 @@ END_TEST
 
 /* Sends that have started, and matched receives. test_cancel.c tests other
  * sends. */
-START_TEST(cancelling_what_has_begun_leaves_it_whole)
+START_TEST(a_receive_that_has_begun_is_not_cancelled)
 {
     static const size_t sizes[] = {10, 100000};
     ucs_status_ptr_t send, recv, flush;
@@ -343,7 +343,7 @@ END_TEST
 SUITE_MAIN("callbacks", a_receive_callback_posts_the_next_receive,
            the_users_request_may_be_freed_in_its_callback,
            requests_are_cancelled_and_freed_inside_their_callbacks,
-           cancelling_what_has_begun_leaves_it_whole,
+           a_receive_that_has_begun_is_not_cancelled,
            freed_requests_of_every_kind_complete_without_a_call,
            an_announced_message_cannot_be_received_at_once,
            every_mix_of_completion_flags_delivers_or_refuses)

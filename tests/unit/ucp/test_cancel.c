@@ -203,7 +203,7 @@ static void check_nothing_came(use_t *use)
     ck_assert_int_eq(memcmp(in, zeros, LONG), 0);
 }
 
-START_TEST(what_waits_for_room_can_be_cancelled)
+START_TEST(a_send_that_waits_for_resources_can_be_cancelled)
 {
     ucs_status_ptr_t request;
     int by_messages;
@@ -260,7 +260,7 @@ START_TEST(those_before_and_behind_it_arrive_in_order)
 END_TEST
 
 /* Operations after a fence, which waits for a put that its lane holds back. */
-START_TEST(what_a_fence_holds_back_can_be_cancelled)
+START_TEST(a_send_behind_a_fence_can_be_cancelled)
 {
     static const start_t starts[] = {put, get, add};
     ucs_status_ptr_t first, request;
@@ -288,7 +288,7 @@ START_TEST(what_a_fence_holds_back_can_be_cancelled)
 }
 END_TEST
 
-START_TEST(an_announcement_that_nobody_has_matched_is_withdrawn)
+START_TEST(an_unmatched_rts_is_withdrawn)
 {
     static const start_t starts[] = {tag_send, tag_send_sync};
     ucp_tag_recv_info_t info;
@@ -326,7 +326,7 @@ START_TEST(an_announcement_that_nobody_has_matched_is_withdrawn)
 }
 END_TEST
 
-START_TEST(an_announcement_that_was_matched_is_not_withdrawn)
+START_TEST(a_matched_rts_is_not_withdrawn)
 {
     ucp_tag_recv_info_t info;
     ucp_tag_message_h message;
@@ -365,7 +365,7 @@ static void take_stream(use_t *use, size_t count)
 }
 
 /* One fragment was sent before send resources run out. */
-START_TEST(what_has_left_in_part_is_not_cancelled)
+START_TEST(a_partly_sent_message_is_not_cancelled)
 {
     static const start_t starts[] = {stream_send, put};
     ucs_status_ptr_t request;
@@ -427,10 +427,10 @@ START_TEST(flushes_and_completed_requests_are_left_alone)
 }
 END_TEST
 
-SUITE_MAIN("cancelling sends", what_waits_for_room_can_be_cancelled,
+SUITE_MAIN("cancelling sends", a_send_that_waits_for_resources_can_be_cancelled,
            those_before_and_behind_it_arrive_in_order,
-           what_a_fence_holds_back_can_be_cancelled,
-           an_announcement_that_nobody_has_matched_is_withdrawn,
-           an_announcement_that_was_matched_is_not_withdrawn,
-           what_has_left_in_part_is_not_cancelled,
+           a_send_behind_a_fence_can_be_cancelled,
+           an_unmatched_rts_is_withdrawn,
+           a_matched_rts_is_not_withdrawn,
+           a_partly_sent_message_is_not_cancelled,
            flushes_and_completed_requests_are_left_alone)

@@ -5,7 +5,7 @@
  */
 #include "close.h"
 
-START_TEST(a_forced_close_ends_what_waits_for_room)
+START_TEST(a_forced_close_completes_sends_that_wait_for_resources)
 {
     static const size_t sizes[] = {0, 8, 5000, 100000};
     seen_t seen;
@@ -290,7 +290,7 @@ START_TEST(a_close_that_waits_ends_with_the_failure)
 END_TEST
 
 SUITE_MAIN("closing",
-           a_forced_close_ends_what_waits_for_room,
+           a_forced_close_completes_sends_that_wait_for_resources,
            a_send_callback_may_close_its_endpoint,
            a_flush_callback_may_close_its_endpoint,
            a_receive_callback_may_close_the_endpoint_that_sends,

@@ -43,7 +43,7 @@ static void close_worker(void)
 
 /* ----------------------------------------------------------------- hello -- */
 
-START_TEST(hello_tells_all_that_it_was_told)
+START_TEST(hello_message_carries_all_fields)
 {
     char address[]       = "an address";
     ucp_cm_hello_t hello = {
@@ -406,7 +406,7 @@ START_TEST(ep_by_address_has_no_sockaddr)
 END_TEST
 
 SUITE_MAIN("connections",
-           hello_tells_all_that_it_was_told,
+           hello_message_carries_all_fields,
            hello_that_is_cut_is_refused,
            address_near_keeps_to_its_limit,
            unconnected_ep_keeps_what_is_sent,

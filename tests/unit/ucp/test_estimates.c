@@ -17,7 +17,7 @@ static ucp_context_h open_with(const ucp_params_t *params)
     return context;
 }
 
-START_TEST(a_context_believes_the_program)
+START_TEST(a_context_uses_the_estimates_of_the_program)
 {
     ucp_params_t params = {
         .field_mask        = UCP_PARAM_FIELD_FEATURES |
@@ -55,7 +55,7 @@ START_TEST(a_context_believes_the_program)
 }
 END_TEST
 
-START_TEST(the_user_knows_better)
+START_TEST(settings_of_the_user_override_estimates)
 {
     ucp_params_t params = {
         .field_mask        = UCP_PARAM_FIELD_FEATURES |
@@ -83,4 +83,5 @@ START_TEST(the_user_knows_better)
 }
 END_TEST
 
-SUITE_MAIN("estimates", a_context_believes_the_program, the_user_knows_better)
+SUITE_MAIN("estimates", a_context_uses_the_estimates_of_the_program,
+           settings_of_the_user_override_estimates)

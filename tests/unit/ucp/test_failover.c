@@ -351,7 +351,7 @@ END_TEST
 
 /* -------------------------------------------------------------- failures -- */
 
-START_TEST(a_lane_that_refuses_is_gone_around)
+START_TEST(a_failing_lane_is_bypassed)
 {
     static const char *const schemes[] = {"get_zcopy", "put_zcopy"};
     local_t local;
@@ -463,7 +463,7 @@ START_TEST(gets_are_begun_again_and_puts_end_with_the_error)
 }
 END_TEST
 
-START_TEST(messages_do_it_when_no_lane_is_left)
+START_TEST(messages_carry_transfers_without_lanes)
 {
     local_t local;
     lent_t lent;
@@ -489,7 +489,7 @@ START_TEST(messages_do_it_when_no_lane_is_left)
 END_TEST
 
 /* A put in flight, over the last lane or over several. */
-START_TEST(messages_do_it_when_the_lanes_of_a_put_fail)
+START_TEST(messages_carry_a_put_whose_lanes_fail)
 {
     ucs_status_ptr_t send, recv;
     local_t local;
@@ -566,9 +566,9 @@ END_TEST
 
 SUITE_MAIN("failover", large_messages_are_divided_each_way,
            puts_and_gets_are_divided,
-           a_lane_that_refuses_is_gone_around,
+           a_failing_lane_is_bypassed,
            transfers_under_way_are_begun_again,
            gets_are_begun_again_and_puts_end_with_the_error,
-           messages_do_it_when_no_lane_is_left,
-           messages_do_it_when_the_lanes_of_a_put_fail,
+           messages_carry_transfers_without_lanes,
+           messages_carry_a_put_whose_lanes_fail,
            an_endpoint_may_be_closed_before_a_fresh_start)

@@ -424,7 +424,7 @@ static void fill_rts(ucp_tag_rts_t *rts, local_t *local, size_t length,
     rts->rndv.request = ucp_le32(request);
 }
 
-START_TEST(an_answer_to_what_was_not_announced_yet_is_dropped)
+START_TEST(an_rtr_without_an_rts_is_dropped)
 {
     ucp_rndv_rtr_t rtr = {{{0}}};
     ucs_status_ptr_t send[8];
@@ -458,7 +458,7 @@ START_TEST(an_answer_to_what_was_not_announced_yet_is_dropped)
 }
 END_TEST
 
-START_TEST(an_acknowledgement_of_an_announcement_is_dropped)
+START_TEST(an_ack_of_an_rts_is_dropped)
 {
     ucp_eager_sync_ack_t ack;
     ucs_status_ptr_t send;
@@ -552,8 +552,8 @@ SUITE_MAIN("rendezvous", data_is_put_where_the_lane_can,
            a_put_that_the_transport_holds_completes_after_the_endpoint,
            a_put_that_fails_ends_both_sides,
            a_held_zero_copy_send_completes_after_the_endpoint,
-           an_answer_to_what_was_not_announced_yet_is_dropped,
-           an_acknowledgement_of_an_announcement_is_dropped,
+           an_rtr_without_an_rts_is_dropped,
+           an_ack_of_an_rts_is_dropped,
            fragments_beyond_the_message_end_the_receive,
            an_answer_that_wants_another_length_ends_both_sides,
            a_farewell_in_the_middle_resets_the_receive)

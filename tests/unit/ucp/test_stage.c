@@ -219,7 +219,7 @@ START_TEST(fragments_are_limited_and_used_again)
 }
 END_TEST
 
-START_TEST(what_is_forgotten_touches_no_memory_any_more)
+START_TEST(a_cancelled_copy_accesses_no_memory)
 {
     ucp_stage_frag_t *frag, *waiting;
     ucp_request_t *req, *other;
@@ -259,4 +259,4 @@ SUITE_MAIN("staged memory",
            fragments_are_told_of_from_progress_alone,
            a_fragment_whose_copy_fails_says_so,
            fragments_are_limited_and_used_again,
-           what_is_forgotten_touches_no_memory_any_more)
+           a_cancelled_copy_accesses_no_memory)

@@ -129,7 +129,7 @@ START_TEST(a_receive_gets_whole_elements)
 }
 END_TEST
 
-START_TEST(sends_of_nothing_are_nothing)
+START_TEST(empty_stream_sends_have_no_effect)
 {
     ucp_request_param_t param = {
         .op_attr_mask = UCP_OP_ATTR_FLAG_NO_IMM_CMPL
@@ -594,7 +594,7 @@ SUITE_MAIN("stream",
            receives_cross_the_boundaries_of_sends,
            posted_receives_are_served_in_order,
            wait_all_completes_when_the_buffer_is_full,
-           a_receive_gets_whole_elements, sends_of_nothing_are_nothing,
+           a_receive_gets_whole_elements, empty_stream_sends_have_no_effect,
            a_large_send_waits_for_room_and_stays_in_order,
            a_callback_runs_once_and_only_for_a_request,
            a_request_may_lie_in_the_users_memory,

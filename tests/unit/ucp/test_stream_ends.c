@@ -81,7 +81,7 @@ START_TEST(what_comes_before_the_endpoint_waits_for_it)
 }
 END_TEST
 
-START_TEST(what_nobody_takes_is_freed_with_the_worker)
+START_TEST(unreceived_data_is_freed_with_the_worker)
 {
     pair_t pair;
     size_t length;
@@ -600,7 +600,7 @@ END_TEST
 SUITE_MAIN("stream ends",
            two_endpoints_without_loopback_are_a_pair,
            what_comes_before_the_endpoint_waits_for_it,
-           what_nobody_takes_is_freed_with_the_worker,
+           unreceived_data_is_freed_with_the_worker,
            what_comes_after_the_endpoint_has_gone_is_dropped,
            polling_shows_an_endpoint_for_all_that_comes,
            polling_shows_an_endpoint_once_for_what_has_come,

@@ -206,7 +206,7 @@ END_TEST
 
 /* ------------------------------------------------------------- selection -- */
 
-START_TEST(without_another_way_there_is_none)
+START_TEST(no_lane_is_connected_without_an_auxiliary_transport)
 {
     local_t local;
     ucp_ep_h ep;
@@ -219,7 +219,7 @@ START_TEST(without_another_way_there_is_none)
 }
 END_TEST
 
-START_TEST(messages_that_are_too_short_are_none)
+START_TEST(transports_with_short_messages_are_not_auxiliary)
 {
     local_t local;
     ucp_ep_h ep;
@@ -230,7 +230,7 @@ START_TEST(messages_that_are_too_short_are_none)
 }
 END_TEST
 
-START_TEST(who_sleeps_needs_somebody_to_wake_him)
+START_TEST(a_sleeping_worker_needs_a_transport_with_events)
 {
     local_t local;
     ucp_ep_h ep;
@@ -321,7 +321,7 @@ static ucs_status_t lost(uct_ep_h ep, unsigned flags, uct_completion_t *comp)
     return UCS_ERR_ENDPOINT_TIMEOUT;
 }
 
-START_TEST(a_lost_way_in_the_middle_fails_the_endpoint)
+START_TEST(a_lost_auxiliary_connection_fails_the_endpoint)
 {
     uint64_t value = 0;
     ucs_status_ptr_t send;
@@ -342,7 +342,7 @@ START_TEST(a_lost_way_in_the_middle_fails_the_endpoint)
 }
 END_TEST
 
-START_TEST(keepalive_looks_where_the_handshake_goes)
+START_TEST(keepalive_checks_the_handshake_connection)
 {
     ucx_ep_ops_t aux_ops;
     local_t local;
@@ -537,14 +537,14 @@ SUITE_MAIN("wireup", two_halves_are_joined_before_anything_goes,
            each_endpoint_has_a_pair_of_its_own,
            a_further_lane_is_connected_over_the_first,
            short_messages_of_the_other_transport_will_do,
-           without_another_way_there_is_none,
-           messages_that_are_too_short_are_none,
-           who_sleeps_needs_somebody_to_wake_him,
+           no_lane_is_connected_without_an_auxiliary_transport,
+           transports_with_short_messages_are_not_auxiliary,
+           a_sleeping_worker_needs_a_transport_with_events,
            a_peer_that_cannot_answer_says_so,
            a_connection_that_fails_on_this_side_takes_both_halves,
            the_first_endpoint_that_cannot_be_had_is_an_error_at_once,
-           a_lost_way_in_the_middle_fails_the_endpoint,
-           keepalive_looks_where_the_handshake_goes,
+           a_lost_auxiliary_connection_fails_the_endpoint,
+           keepalive_checks_the_handshake_connection,
            closing_early_leaves_nothing,
            a_worker_ends_in_the_middle,
            answers_of_third_parties_are_dropped,

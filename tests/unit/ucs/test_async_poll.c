@@ -112,7 +112,7 @@ START_TEST(handlers_without_context_run_in_poll_of_all)
 }
 END_TEST
 
-START_TEST(a_slow_poller_meets_each_timer_once)
+START_TEST(a_late_poll_runs_each_timer_once)
 {
     ucs_async_context_t *async;
     probe_t probe;
@@ -133,4 +133,4 @@ END_TEST
 SUITE_MAIN("async poll", handlers_run_when_polled,
            the_descriptor_tells_when_to_poll, a_handler_may_poll,
            handlers_without_context_run_in_poll_of_all,
-           a_slow_poller_meets_each_timer_once)
+           a_late_poll_runs_each_timer_once)

@@ -69,7 +69,7 @@ START_TEST(lists_are_read_and_printed)
 }
 END_TEST
 
-START_TEST(what_cannot_be_meant_is_explained)
+START_TEST(invalid_device_names_are_explained)
 {
     expect_flaw("eth[0-3", "[FIRST-LAST]");
     expect_flaw("eth0-3]", "[FIRST-LAST]");
@@ -87,4 +87,4 @@ START_TEST(what_cannot_be_meant_is_explained)
 END_TEST
 
 SUITE_MAIN("config devices", a_range_means_its_numbers, a_name_means_its_ports,
-           lists_are_read_and_printed, what_cannot_be_meant_is_explained)
+           lists_are_read_and_printed, invalid_device_names_are_explained)

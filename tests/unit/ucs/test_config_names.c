@@ -50,7 +50,7 @@ static unsigned check(const char *app, const char *const *prefixes,
     return count;
 }
 
-START_TEST(distance_counts_slips)
+START_TEST(edit_distance_counts_typing_errors)
 {
     ck_assert_uint_eq(ucs_config_edit_distance("TLS", "TLS", 3), 0);
     ck_assert_uint_eq(ucs_config_edit_distance("TSL", "TLS", 3), 1);
@@ -206,7 +206,7 @@ START_TEST(settings_of_the_application_are_checked_too)
 }
 END_TEST
 
-START_TEST(short_words_have_few_slips)
+START_TEST(short_words_allow_few_typing_errors)
 {
     ck_assert_uint_eq(ucs_config_slips(""), 1);
     ck_assert_uint_eq(ucs_config_slips("TLS"), 1);
@@ -232,11 +232,11 @@ START_TEST(all_tables_are_printed)
 }
 END_TEST
 
-SUITE_MAIN("config names", distance_counts_slips, a_misspelt_name_is_told_once,
+SUITE_MAIN("config names", edit_distance_counts_typing_errors, a_misspelt_name_is_told_once,
            the_warning_can_be_silenced, plugins_bring_and_take_names,
            names_of_an_application_are_checked_too,
            a_plugin_that_is_here_has_told_all_its_names,
            an_option_may_have_two_names, names_of_others_are_no_mistake,
            words_of_others_are_known,
            settings_of_the_application_are_checked_too,
-           short_words_have_few_slips, all_tables_are_printed)
+           short_words_allow_few_typing_errors, all_tables_are_printed)

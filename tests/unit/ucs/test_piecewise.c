@@ -103,7 +103,7 @@ START_TEST(envelope_is_the_cheapest_everywhere)
 }
 END_TEST
 
-START_TEST(envelope_of_nobody_serves_nothing)
+START_TEST(envelope_of_no_function_is_empty)
 {
     ucs_envelope_entry_t *entries;
     unsigned count;
@@ -116,4 +116,4 @@ START_TEST(envelope_of_nobody_serves_nothing)
 END_TEST
 
 SUITE_MAIN("piecewise", ranges_add_up, envelope_is_the_cheapest_everywhere,
-           envelope_of_nobody_serves_nothing)
+           envelope_of_no_function_is_empty)

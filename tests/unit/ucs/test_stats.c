@@ -434,7 +434,7 @@ static void tell_threads(void *arg)
     ucs_stats_view_free(view);
 }
 
-START_TEST(threads_count_while_somebody_looks)
+START_TEST(threads_count_while_a_reader_reads)
 {
     ck_story(tell_threads, NULL);
 }
@@ -640,6 +640,6 @@ SUITE_MAIN("stats", nothing_is_counted_unless_asked_for,
            records_are_seen_with_what_they_counted,
            a_type_can_be_added_while_counting, what_finds_no_room_is_counted_in_sums,
            names_are_cut_and_made_printable, a_process_is_read_from_outside,
-           a_child_has_counters_of_its_own, threads_count_while_somebody_looks,
+           a_child_has_counters_of_its_own, threads_count_while_a_reader_reads,
            counters_are_printed_in_every_format,
            reports_are_written_when_they_are_asked_for, bad_values_are_told_of)

@@ -125,7 +125,7 @@ START_TEST(fixed_address_is_kept_or_fails)
 }
 END_TEST
 
-START_TEST(address_without_fixed_is_a_wish)
+START_TEST(address_without_fixed_is_a_hint)
 {
     uct_mem_alloc_params_t params = {
         .field_mask = UCT_MEM_ALLOC_PARAM_FIELD_ADDRESS,
@@ -156,7 +156,7 @@ START_TEST(device_memory_comes_from_domains_only)
 }
 END_TEST
 
-START_TEST(domain_that_does_not_allocate_is_passed_over)
+START_TEST(domain_that_cannot_allocate_is_skipped)
 {
     const uct_alloc_method_t methods[] = {
         UCT_ALLOC_METHOD_MD, UCT_ALLOC_METHOD_HEAP
@@ -322,9 +322,9 @@ int main(void)
     tcase_add_test(tc, huge_pages_come_or_the_next_method);
     tcase_add_test(tc, transparent_huge_pages_are_whole);
     tcase_add_test(tc, fixed_address_is_kept_or_fails);
-    tcase_add_test(tc, address_without_fixed_is_a_wish);
+    tcase_add_test(tc, address_without_fixed_is_a_hint);
     tcase_add_test(tc, device_memory_comes_from_domains_only);
-    tcase_add_test(tc, domain_that_does_not_allocate_is_passed_over);
+    tcase_add_test(tc, domain_that_cannot_allocate_is_skipped);
     tcase_add_test(tc, parameters_are_checked);
     tcase_add_test(tc, impossible_sizes_fail_cleanly);
     tcase_add_test(tc, announced_ranges_are_cut_and_replaced);

@@ -222,7 +222,7 @@ START_TEST(moved_buffer_is_registered_anew)
 }
 END_TEST
 
-START_TEST(who_holds_a_region_keeps_it)
+START_TEST(held_region_stays_registered)
 {
     char *buffer              = map_at(NULL, 4 * PAGE);
     ucx_rcache_region_t *held = get(buffer, 4 * PAGE), *other;
@@ -528,7 +528,7 @@ int main(void)
     tcase_add_test(tcase, freed_block_is_registered_anew);
     tcase_add_test(tcase, dropped_pages_are_registered_anew);
     tcase_add_test(tcase, moved_buffer_is_registered_anew);
-    tcase_add_test(tcase, who_holds_a_region_keeps_it);
+    tcase_add_test(tcase, held_region_stays_registered);
     tcase_add_test(tcase, unmapped_while_it_is_registered_is_not_kept);
     tcase_add_test(tcase, released_device_memory_is_registered_anew);
     tcase_add_test(tcase, threads_allocate_and_transfer);
