@@ -7,9 +7,20 @@
 
 #include <stdlib.h>
 
-const char *const ucp_learn_method_names[UCP_LEARN_METHODS] = {
-    "eager", "rndv/get", "rndv/put", "rndv/am"
-};
+static int is_rma(ucp_op_t op)
+{
+    return (op == UCP_OP_PUT) || (op == UCP_OP_GET);
+}
+
+const char *ucp_learn_method_name(ucp_op_t op, unsigned method)
+{
+    static const char *const names[UCP_LEARN_METHODS] = {
+        "eager", "rndv/get", "rndv/put", "rndv/am"
+    };
+
+    return !is_rma(op)              ? names[method] :
+           (method == UCP_LEARN_AM) ? "messages" : "zcopy";
+}
 
 const uint16_t ucp_learn_method_flags[UCP_LEARN_METHODS] = {
     [UCP_LEARN_GET] = UCP_PROTO_FLAG_GET,
@@ -25,13 +36,14 @@ unsigned ucp_learn_method_of(const ucp_proto_t *data)
 
 ucp_learn_entry_t *ucp_learn_entry_get(ucp_learn_entry_t **list,
                                        const ucp_ep_config_t *config,
-                                       ucp_op_t op)
+                                       ucp_op_t op, const void *lanes)
 {
     ucp_learn_entry_t **link = list;
     ucp_learn_entry_t *entry;
 
     while (((entry = *link) != NULL) &&
-           ((entry->config != config) || (entry->op != op))) {
+           ((entry->config != config) || (entry->op != op) ||
+            (entry->lanes != lanes))) {
         link = &entry->next;
     }
     if (entry != NULL) {
@@ -43,6 +55,7 @@ ucp_learn_entry_t *ucp_learn_entry_get(ucp_learn_entry_t **list,
         }
         entry->config = config;
         entry->op     = op;
+        entry->lanes  = lanes;
     }
     entry->next = *list;
     *list       = entry;
@@ -98,23 +111,27 @@ ucp_learn_t *ucp_learn_entry_of(ucp_learn_entry_t *entry, size_t length,
         if (*learn_p == NULL) {
             return NULL;
         }
-        methods = possible_methods(entry, class) | UCS_BIT(first);
+        methods = (entry->op == UCP_OP_PUT) ?
+                      UCS_BIT(UCP_LEARN_PUT) | UCS_BIT(UCP_LEARN_AM) :
+                  (entry->op == UCP_OP_GET) ?
+                      UCS_BIT(UCP_LEARN_GET) | UCS_BIT(UCP_LEARN_AM) :
+                      possible_methods(entry, class) | UCS_BIT(first);
         ucp_learn_init(*learn_p, methods, first);
     }
     return *learn_p;
 }
 
-static void print_learn(const ucp_learn_t *learn, const char *op,
-                        unsigned class, FILE *stream)
+static void print_learn(const ucp_learn_t *learn, ucp_op_t op, unsigned class,
+                        FILE *stream)
 {
     unsigned i;
 
-    fprintf(stream, "# learnt: %-14s %7zu KiB: %s", op,
+    fprintf(stream, "# learnt: %-14s %7zu KiB: %s", ucp_proto_op_name(op),
             (size_t)1 << (class + UCP_LEARN_MIN_LOG - 10),
-            ucp_learn_method_names[learn->best]);
+            ucp_learn_method_name(op, learn->best));
     for (i = 0; i < UCP_LEARN_METHODS; ++i) {
         if (learn->method[i].count > 0) {
-            fprintf(stream, ", %s %.2f GB/s", ucp_learn_method_names[i],
+            fprintf(stream, ", %s %.2f GB/s", ucp_learn_method_name(op, i),
                     1e-9 / ucp_learn_time(learn, i));
         }
     }
@@ -127,8 +144,7 @@ void ucp_learn_entry_print(const ucp_learn_entry_t *entry, FILE *stream)
 
     for (class = 0; class < UCP_LEARN_CLASSES; ++class) {
         if (entry->of[class] != NULL) {
-            print_learn(entry->of[class], ucp_proto_op_name(entry->op), class,
-                        stream);
+            print_learn(entry->of[class], entry->op, class, stream);
         }
     }
 }

@@ -14,9 +14,9 @@
 /** Methods. The order is that of the names. */
 enum {
     UCP_LEARN_EAGER,
-    UCP_LEARN_GET,
-    UCP_LEARN_PUT,
-    UCP_LEARN_AM,
+    UCP_LEARN_GET,   /* over the lane of a rendezvous or key */
+    UCP_LEARN_PUT,   /* the same */
+    UCP_LEARN_AM,    /* fragments in messages */
     UCP_LEARN_METHODS
 };
 
@@ -30,15 +30,16 @@ typedef struct ucp_learn_entry {
     struct ucp_learn_entry *next;
     const ucp_ep_config_t *config;
     ucp_op_t op;
+    const void *lanes;    /**< Put and get: identifies those of the key */
     ucp_ep_h last_ep;     /**< Of the last message */
     ucs_time_t last_time; /**< When it began */
     ucp_learn_t *of[UCP_LEARN_CLASSES];
 } ucp_learn_entry_t;
 
-extern const char *const ucp_learn_method_names[UCP_LEARN_METHODS];
-
 /** UCP_PROTO_FLAG_* of the protocol for the data of a rendezvous. */
 extern const uint16_t ucp_learn_method_flags[UCP_LEARN_METHODS];
+
+const char *ucp_learn_method_name(ucp_op_t op, unsigned method);
 
 /** The method of a protocol for the data of a rendezvous. */
 unsigned ucp_learn_method_of(const ucp_proto_t *data);
@@ -47,10 +48,11 @@ unsigned ucp_learn_method_of(const ucp_proto_t *data);
 unsigned ucp_learn_size_class(size_t length);
 
 /** The entry of a configuration and operation, which is moved to the front of the
- *  list. NULL: out of memory. */
+ *  list. `lanes`: what identifies the lanes of a put or get; else NULL.
+ *  Returns NULL if memory is short. */
 ucp_learn_entry_t *ucp_learn_entry_get(ucp_learn_entry_t **list,
                                        const ucp_ep_config_t *config,
-                                       ucp_op_t op);
+                                       ucp_op_t op, const void *lanes);
 
 /** What is learnt for messages of this length. `first`: the method by cost.
  *  NULL: out of memory. */

@@ -25,6 +25,7 @@
 typedef struct trial {
     ucp_ep_h      ep;         /* NULL: none */
     ucp_learn_t   *learn;
+    ucp_op_t      op;
     unsigned      method;
     ucp_request_t *req;       /* NULL: it is complete */
     uint32_t      asked;      /* Number of its probe; 0: none */
@@ -82,10 +83,10 @@ static void show_change(const trial_t *trial, unsigned before)
     ucp_ep_h ep              = trial->ep;
     FILE *stream;
 
-    ucs_debug("ep %p: %s instead of %s for messages of about %zu bytes: %.2f"
+    ucs_debug("ep %p: %s instead of %s for about %zu bytes: %.2f"
               " against %.2f GB/s",
-              ep, ucp_learn_method_names[learn->best],
-              ucp_learn_method_names[before], trial->length,
+              ep, ucp_learn_method_name(trial->op, learn->best),
+              ucp_learn_method_name(trial->op, before), trial->length,
               1e-9 / ucp_learn_time(learn, learn->best),
               1e-9 / ucp_learn_time(learn, before));
     if (ep->worker->context->options.proto_info) {
@@ -131,12 +132,23 @@ static ucs_status_t ask(struct ucp_trials *trials)
     return ucp_ep_send_control(ep, UCP_AM_ID_PROBE, &probe, sizeof(probe));
 }
 
-/* The end of a get is reported by a message, and that of a put to the peer by
- * another one. */
+/* True if the request of the transfer completes when the peer has the data, or
+ * the user that of a get. */
+static int ends_with_request(const trial_t *trial)
+{
+    return (trial->op == UCP_OP_GET) || (trial->method == UCP_LEARN_GET) ||
+           (trial->method == UCP_LEARN_PUT);
+}
+
+/* In a rendezvous the end of a get is reported by a message, and that of a put
+ * to the peer by another one. */
 static double message_latency(const trial_t *trial)
 {
     double latency = ucp_ep_config_am(trial->ep->config)->cost_bcopy.latency;
 
+    if ((trial->op == UCP_OP_PUT) || (trial->op == UCP_OP_GET)) {
+        return 0;
+    }
     return (trial->method == UCP_LEARN_GET) ? -latency : latency;
 }
 
@@ -151,8 +163,7 @@ void ucp_request_timed(ucp_request_t *req, ucs_status_t status)
     trial->req = NULL;
     if (status != UCS_OK) {
         drop(trial);
-    } else if ((trial->method == UCP_LEARN_GET) ||
-               (trial->method == UCP_LEARN_PUT)) {
+    } else if (ends_with_request(trial)) {
         result(trial, ucs_time_to_sec(ucs_get_time() - trial->begin) +
                           message_latency(trial));
     } else if (ask(req->worker->trials) != UCS_OK) {
@@ -161,10 +172,11 @@ void ucp_request_timed(ucp_request_t *req, ucs_status_t status)
 }
 
 static void start_trial(trial_t *trial, ucp_request_t *req, ucp_learn_t *learn,
-                        unsigned method, ucs_time_t now)
+                        ucp_op_t op, unsigned method, ucs_time_t now)
 {
     *trial = (trial_t){.ep     = req->send.ep,
                        .learn  = learn,
+                       .op     = op,
                        .method = method,
                        .req    = req,
                        .begin  = now,
@@ -200,7 +212,7 @@ static unsigned select_method(struct ucp_trials *trials,
     }
     method = ucp_learn_next(learn, &timed);
     if (timed) {
-        start_trial(trial, req, learn, method, now);
+        start_trial(trial, req, learn, entry->op, method, now);
     }
     return method;
 }
@@ -218,11 +230,28 @@ static int is_learning(ucp_ep_h ep)
 
     return options->proto_learn && (config->num_lanes > 1) &&
            !config->unconnected && (config->lost == 0) &&
-           (config->rndv_lane != UCP_NULL_LANE) && (ep->wireup == NULL) &&
-           !(ep->flags & never) && (config->rndv_prefer == 0) &&
-           (options->zcopy_thresh == SIZE_MAX) &&
+           (ep->wireup == NULL) && !(ep->flags & never) &&
+           (options->zcopy_thresh == SIZE_MAX);
+}
+
+/* The same for messages that may be a rendezvous. */
+static int is_learning_rndv(ucp_ep_h ep)
+{
+    const ucp_config_options_t *options = &ep->worker->context->options;
+    const ucp_ep_config_t *config       = ep->config;
+
+    return is_learning(ep) && (config->rndv_lane != UCP_NULL_LANE) &&
+           (config->rndv_prefer == 0) &&
            (options->rndv_thresh.intra == SIZE_MAX) &&
            (options->rndv_thresh.inter == SIZE_MAX);
+}
+
+/* NULL: out of memory. */
+static ucp_learn_entry_t *entry_of(struct ucp_trials *trials, ucp_ep_h ep,
+                                   ucp_op_t op, const void *lanes)
+{
+    return (trials == NULL) ? NULL :
+           ucp_learn_entry_get(&trials->entries, ep->config, op, lanes);
 }
 
 /* The rendezvous of the class: at the end of the table of sizes. */
@@ -242,13 +271,12 @@ const ucp_proto_t *ucp_trial_select(ucp_request_t *req, ucp_op_t op,
     unsigned method;
     ucp_learn_entry_t *entry;
 
-    if ((req->dt.dt_class != UCP_DT_CLASS_CONTIG) || !is_learning(ep) ||
+    if ((req->dt.dt_class != UCP_DT_CLASS_CONTIG) || !is_learning_rndv(ep) ||
         !(rndv->flags & UCP_PROTO_FLAG_RNDV)) {
         return proto;
     }
     trials = trials_of(ep->worker);
-    entry  = (trials == NULL) ? NULL :
-             ucp_learn_entry_get(&trials->entries, config, op);
+    entry  = entry_of(trials, ep, op, NULL);
     if (entry == NULL) {
         return proto;
     }
@@ -263,6 +291,25 @@ const ucp_proto_t *ucp_trial_select(ucp_request_t *req, ucp_op_t op,
     }
     req->data_flags = ucp_learn_method_flags[method];
     return rndv;
+}
+
+const ucp_proto_t *
+ucp_trial_rma(ucp_request_t *req, ucp_op_t op, const void *lanes,
+              const ucp_proto_t *zcopy, const ucp_proto_t *messages,
+              const ucp_proto_t *proto)
+{
+    const unsigned by_lane    = (op == UCP_OP_GET) ? UCP_LEARN_GET :
+                                                     UCP_LEARN_PUT;
+    ucp_ep_h ep               = req->send.ep;
+    struct ucp_trials *trials = is_learning(ep) ? trials_of(ep->worker) : NULL;
+    ucp_learn_entry_t *entry  = entry_of(trials, ep, op, lanes);
+    unsigned method           = (proto == zcopy) ? by_lane : UCP_LEARN_AM;
+
+    if (entry == NULL) {
+        return proto;
+    }
+    method = select_method(trials, entry, req, method);
+    return (method == by_lane) ? zcopy : messages;
 }
 
 /* --------------------------------------------------------------- messages -- */

@@ -6,8 +6,8 @@
  *   request --begin--> timed by the clock --end--> result for the method
  *
  * A transfer ends when the peer has the data. If the lane itself puts or gets
- * the data, the request completes at that time. Other requests complete
- * earlier: for these, a PROBE is sent behind the data, in order with it. Its
+ * the data, the request completes at that time, and so does a get by messages.
+ * Other requests complete earlier: for these, a PROBE is sent behind the data, in order with it. Its
  * answer contains the time at the peer. If the peer has another clock, the time
  * at which the answer arrives is used.
  *
@@ -65,6 +65,13 @@ ucp_trial_message(ucp_request_t *req, ucp_op_t op, size_t length,
     return (ucs_likely(length < UCP_TRIAL_MIN) || (attr & fixed)) ?
            proto : ucp_trial_select(req, op, proto);
 }
+
+/** The same for a put or get of contiguous memory that the key allows by zero-copy
+ *  over a lane and by messages. `lanes`: identifies the lanes of the key. */
+const ucp_proto_t *
+ucp_trial_rma(ucp_request_t *req, ucp_op_t op, const void *lanes,
+              const ucp_proto_t *zcopy, const ucp_proto_t *messages,
+              const ucp_proto_t *proto);
 
 /** Prints what is learnt, for UCX_PROTO_INFO=y and ucp_ep_print_info. */
 void ucp_trial_print(ucp_ep_h ep, FILE *stream);

@@ -7,6 +7,7 @@
 #include "ucp/rma/rkey.h"
 
 #include "ucp/dt/dt.h"
+#include "ucp/learn/trial.h"
 #include "ucp/proto/memhs.h"
 
 void ucp_rma_abort(ucp_request_t *req, ucs_status_t status)
@@ -63,6 +64,33 @@ static const ucp_proto_t *select_proto(const ucp_request_t *req,
     return proto;
 }
 
+/* Large contiguous transfers may go by zero-copy or by messages: by what proves to
+ * be the faster one, unless the user's call excludes one of them. */
+static const ucp_proto_t *learnt_proto(ucp_request_t *req,
+                                       const ucp_rma_protos_t *protos,
+                                       uint32_t attr)
+{
+    const uint32_t fixed = UCP_OP_ATTR_FLAG_FAST_CMPL |
+                           UCP_OP_ATTR_FLAG_FORCE_IMM_CMPL |
+                           UCP_OP_ATTR_FLAG_MULTI_SEND;
+    const ucp_rma_config_t *config = ucp_send_rma(req)->config;
+    const ucp_proto_t *proto       = select_proto(req, protos, attr);
+    int is_get                     = (protos == &config->get);
+
+    if (ucs_likely(req->dt.length < UCP_TRIAL_MIN) || (attr & fixed) ||
+        (req->dt.dt_class != UCP_DT_CLASS_CONTIG) || (protos->zcopy == NULL) ||
+        (protos->copy == NULL) ||
+        !(protos->copy->flags & UCP_PROTO_FLAG_MESSAGES) ||
+        ((proto != protos->zcopy) && (proto != protos->copy)) ||
+        (req->dt.length < ucp_rma_lane(req->send.ep->config,
+                                       protos->zcopy_lane, is_get)
+                                  ->min_zcopy)) {
+        return proto;
+    }
+    return ucp_trial_rma(req, is_get ? UCP_OP_GET : UCP_OP_PUT, config,
+                         protos->zcopy, protos->copy, proto);
+}
+
 static void expect_fragments(ucp_request_t *req)
 {
     req->send.comp.func   = ucp_rma_zcopy_completed;
@@ -93,7 +121,7 @@ ucp_rma_start(ucp_request_t *req, const ucp_rma_protos_t *protos,
     }
 
     expect_fragments(req);
-    status = ucp_proto_start(req, select_proto(req, protos, attr), attr);
+    status = ucp_proto_start(req, learnt_proto(req, protos, attr), attr);
     return (status == UCS_OK) ? ucp_request_send_result(req, param) :
                                 fail_op(req, status);
 }

@@ -5,6 +5,7 @@
  * nothing depends on the time that the test takes.
  */
 #include "direct_lane.h"
+#include "lent.h"
 
 #include "ucp/learn/trial.h"
 
@@ -154,6 +155,70 @@ static void check_next(local_t *local, const char *when)
                   sim.bytes[PUTS]);
 }
 
+/* Puts or gets of memory of the same worker. */
+static void access_memory(local_t *local, const lent_t *lent, int is_get,
+                          unsigned count)
+{
+    ucp_request_param_t plain = {0};
+    ucs_status_ptr_t op;
+
+    while (count-- > 0) {
+        memset(is_get ? buffer2 : buffer, (int)count + 1, LENGTH);
+        op = is_get ? ucp_get_nbx(local->ep, buffer, LENGTH,
+                                  (uintptr_t)buffer2, lent->rkey, &plain) :
+                      ucp_put_nbx(local->ep, buffer, LENGTH,
+                                  (uintptr_t)buffer2, lent->rkey, &plain);
+        ck_assert_int_eq(local_wait(local, op), UCS_OK);
+        ck_assert_int_eq(local_wait(local,
+                                    ucp_ep_flush_nbx(local->ep, &plain)),
+                         UCS_OK);
+        ck_assert_mem_eq(buffer, buffer2, LENGTH);
+        sim.now += 1e6;
+    }
+}
+
+static void check_access(const machine_t *machine, int is_get)
+{
+    unsigned by_lane = is_get ? GETS : PUTS;
+    unsigned best    = (machine->best == MESSAGES) ? MESSAGES : by_lane;
+    char *text       = NULL;
+    size_t size;
+    FILE *stream     = open_memstream(&text, &size);
+    lent_t lent;
+    local_t local;
+
+    open_machine(&local, machine, "y");
+    lend(&local, buffer2, LENGTH, &lent);
+    access_memory(&local, &lent, is_get, 40);
+    ck_assert_msg((sim.bytes[MESSAGES] > 0) && (sim.bytes[by_lane] > 0),
+                  "%s: one of the methods is not tried", machine->name);
+    memset(sim.bytes, 0, sizeof(sim.bytes));
+    access_memory(&local, &lent, is_get, 4);
+    ck_assert_msg(sim.bytes[best] >= 4 * (size_t)LENGTH,
+                  "%s, %s: %zu bytes by messages, %zu by the lane",
+                  machine->name, is_get ? "get" : "put", sim.bytes[MESSAGES],
+                  sim.bytes[by_lane]);
+    ucp_ep_print_info(local.ep, stream);
+    fclose(stream);
+    ck_assert_msg(strstr(text, (best == MESSAGES) ? "1024 KiB: messages" :
+                                                    "1024 KiB: zcopy") != NULL,
+                  "%s", text);
+    free(text);
+    take_back(&local, &lent);
+    local_close(&local);
+}
+
+START_TEST(the_fastest_put_and_get_is_found)
+{
+    size_t i;
+
+    for (i = 0; i < sizeof(machines) / sizeof(machines[0]); ++i) {
+        check_access(&machines[i], 0);
+        check_access(&machines[i], 1);
+    }
+}
+END_TEST
+
 START_TEST(the_fastest_is_found)
 {
     local_t local;
@@ -239,6 +304,7 @@ START_TEST(an_endpoint_closes_during_a_trial)
 }
 END_TEST
 
-SUITE_MAIN("trial", the_fastest_is_found, a_change_is_followed,
+SUITE_MAIN("trial", the_fastest_is_found, the_fastest_put_and_get_is_found,
+           a_change_is_followed,
            what_is_learnt_is_shown, the_variable_switches_it_off,
            an_endpoint_closes_during_a_trial)
