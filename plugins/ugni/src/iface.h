@@ -310,6 +310,12 @@ ucs_status_t ugni_iface_estimate(uct_iface_h iface, ucx_perf_t *perf);
 /* peer.c: the address of this process, and whether another one still runs */
 void ugni_peer_self(const ucx_host_t *host, ugni_wire_addr_t *addr);
 int ugni_peer_is_dead(const ugni_iface_t *iface, const ugni_wire_addr_t *peer);
+/* Non-zero if the process of this PID namespace that started at `start`, as in an
+ * interface address, is gone. */
+int ugni_process_is_gone(uint32_t pid, uint64_t start);
+/* region.c: names the endpoint of the provider shm, before it is enabled.
+ * Returns 0 or an error of libfabric. */
+int ugni_region_name(ugni_port_t *port);
 void ugni_device_address(ugni_iface_t *iface);
 int ugni_is_reachable(uct_iface_h iface, const ucx_reachable_args_t *args);
 

@@ -52,17 +52,20 @@ void ugni_peer_self(const ucx_host_t *host, ugni_wire_addr_t *addr)
     addr->space = namespace_id(host, "/proc/self/ns/pid");
 }
 
+int ugni_process_is_gone(uint32_t pid, uint64_t start)
+{
+    uint64_t now = start_time(pid);
+
+    return (now == 0) || ((now > 1) && (start > 1) && (now != start));
+}
+
 int ugni_peer_is_dead(const ugni_iface_t *iface, const ugni_wire_addr_t *peer)
 {
-    uint64_t start;
-
     if ((peer->space != iface->addr.space) || (peer->pid == 0) ||
         (peer->pid > INT32_MAX)) {
         return 0; /* another host: the provider or the timeout tells */
     }
-    start = start_time(peer->pid);
-    return (start == 0) || ((start > 1) && (peer->start > 1) &&
-                            (start != peer->start));
+    return ugni_process_is_gone(peer->pid, peer->start);
 }
 
 void ugni_device_address(ugni_iface_t *iface)

@@ -45,6 +45,10 @@ static ucs_status_t open_endpoint(const ucx_host_t *host, ugni_port_t *port)
         rc   = fi_endpoint(domain, port->info, &port->ep, NULL);
     }
     if (rc == 0) {
+        what = "name the endpoint";
+        rc   = ugni_region_name(port);
+    }
+    if (rc == 0) {
         what = "bind the endpoint";
         rc   = fi_ep_bind(port->ep, &port->av->fid, 0);
     }

@@ -23,6 +23,8 @@ void domain_open(domain_t *domain)
     unsigned num;
 
     domain->component = NULL;
+    domain->device    = (strcmp(getenv("UCX_UGNI_PROVIDER"), "shm") == 0) ?
+                        "shm" : "lo";
     ASSERT_OK(uct_query_components(&list, &num));
     for (unsigned i = 0; i < num; ++i) {
         ASSERT_OK(uct_component_query(list[i], &attr));
@@ -65,7 +67,7 @@ static void open_iface(node_t *node, int kind)
                                 UCT_IFACE_PARAM_FIELD_ERR_HANDLER_ARG,
         .open_mode            = UCT_IFACE_OPEN_MODE_DEVICE,
         .mode.device.tl_name  = transports[kind],
-        .mode.device.dev_name = "lo",
+        .mode.device.dev_name = node->domain->device,
         .err_handler          = on_failure,
         .err_handler_arg      = node
     };

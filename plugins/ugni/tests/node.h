@@ -16,6 +16,7 @@ enum { NODE_SMSG, NODE_RDMA, NODE_KINDS, NODE_ADDR_MAX = 128, NODE_AM_ID = 3 };
 typedef struct domain {
     uct_component_h component;
     uct_md_h        md;
+    const char      *device;
 } domain_t;
 
 typedef struct node {

@@ -3,10 +3,19 @@
  * a process of its own, since the provider reads its variables once. */
 #include "node.h"
 
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
-enum { LENGTH = 4096 };
+enum {
+    LENGTH      = 4096,
+    NAME_OFFSET = 32 /* Of the address of libfabric in one of ours */
+};
 
 static char memory[LENGTH], data[LENGTH];
 static unsigned calls; /* Of a completion */
@@ -309,6 +318,57 @@ START_TEST(closed_interface_is_reported_to_idle_peers)
 }
 END_TEST
 
+/* Opens a node over shm in another process, kills that, and returns the path of
+ * the region that is left. */
+static void leave_region(char *path, size_t size)
+{
+    static const char prefix[] = "fi_shm://";
+    char name[NODE_ADDR_MAX];
+    domain_t domain;
+    node_t node;
+    int fds[2];
+    pid_t pid;
+
+    ck_assert_int_eq(pipe(fds), 0);
+    pid = fork();
+    ck_assert_int_ge(pid, 0);
+    if (pid == 0) {
+        domain_open(&domain);
+        node_open(&node, &domain);
+        (void)!write(fds[1], node.addr[NODE_SMSG], NODE_ADDR_MAX);
+        pause();
+    }
+    ck_assert_int_eq(read(fds[0], name, sizeof(name)), sizeof(name));
+    ck_assert_int_eq(kill(pid, SIGKILL), 0);
+    ck_assert_int_eq(waitpid(pid, NULL, 0), pid);
+    close(fds[0]);
+    close(fds[1]);
+    ck_assert_mem_eq(name + NAME_OFFSET, prefix, sizeof(prefix) - 1);
+    snprintf(path, size, "/dev/shm/%s", name + NAME_OFFSET +
+             sizeof(prefix) - 1);
+}
+
+START_TEST(region_of_a_killed_process_is_removed_later)
+{
+    const struct timespec old[2] = {{.tv_sec = 1}, {.tv_sec = 1}};
+    char path[NODE_ADDR_MAX];
+    domain_t domain;
+    node_t node;
+
+    setenv("UCX_UGNI_PROVIDER", "shm", 1);
+    leave_region(path, sizeof(path));
+    domain_open(&domain);
+    node_open(&node, &domain);
+    ck_assert_int_eq(access(path, F_OK), 0); /* peers may still open it */
+    node_close(&node);
+    ck_assert_int_eq(utimensat(AT_FDCWD, path, old, 0), 0);
+    node_open(&node, &domain);
+    ck_assert_int_ne(access(path, F_OK), 0);
+    node_close(&node);
+    uct_md_close(domain.md);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("ugni");
@@ -326,6 +386,7 @@ int main(void)
     tcase_add_test(tcase, lost_message_fails_both_sides);
     tcase_add_test(tcase, lost_message_is_told_to_a_sender_without_an_endpoint);
     tcase_add_test(tcase, closed_interface_is_reported_to_idle_peers);
+    tcase_add_test(tcase, region_of_a_killed_process_is_removed_later);
     suite_add_tcase(suite, tcase);
     runner = srunner_create(suite);
     srunner_run_all(runner, CK_NORMAL);

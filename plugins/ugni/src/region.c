@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Names of the regions of the provider shm. The provider names them by process
+ * id, and leaves those of killed processes behind: a later process with the
+ * same id cannot open an endpoint. Ours have a random part, and regions of
+ * processes that are gone are removed.
+ */
+#include "iface.h"
+
+#include <dirent.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#define FOLDER "/dev/shm/"
+
+/* s: libfabric 1.17 crashes in a process that has not yet processed the
+ * connection request of a killed one if the region is gone. */
+enum { MIN_AGE = 60 };
+
+/* Identifies kernel and PID namespace in a name. */
+static uint32_t space_of(const ugni_wire_addr_t *addr)
+{
+    return (uint32_t)(addr->space >> 32);
+}
+
+static int is_abandoned(const ugni_wire_addr_t *self, const char *name)
+{
+    uint32_t space, pid;
+    uint64_t start;
+
+    return (sscanf(name, "ugni-%8" SCNx32 "-%" SCNx32 "-%" SCNx64 "-", &space,
+                   &pid, &start) == 3) &&
+           (space == space_of(self)) && ugni_process_is_gone(pid, start);
+}
+
+static void remove_if_old(const char *name)
+{
+    char path[sizeof(FOLDER) + NAME_MAX];
+    struct stat st;
+
+    snprintf(path, sizeof(path), FOLDER "%s", name);
+    if ((stat(path, &st) == 0) && (time(NULL) - st.st_mtime >= MIN_AGE)) {
+        (void)unlink(path); /* another process may remove it too */
+    }
+}
+
+static void remove_abandoned(const ugni_wire_addr_t *self)
+{
+    DIR *dir = opendir(FOLDER);
+    const struct dirent *entry;
+
+    if (dir == NULL) {
+        return;
+    }
+    while ((entry = readdir(dir)) != NULL) {
+        if (is_abandoned(self, entry->d_name)) {
+            remove_if_old(entry->d_name);
+        }
+    }
+    closedir(dir);
+}
+
+int ugni_region_name(ugni_port_t *port)
+{
+    char name[UGNI_MAX_NAME];
+    ugni_wire_addr_t self;
+    uint32_t random;
+    int rc;
+
+    if (strcmp(port->info->fabric_attr->prov_name, "shm") != 0) {
+        return 0;
+    }
+    if (getrandom(&random, sizeof(random), 0) != sizeof(random)) {
+        return -FI_EIO;
+    }
+    ugni_peer_self(port->md->host, &self);
+    remove_abandoned(&self);
+    snprintf(name, sizeof(name), "fi_shm://ugni-%08" PRIx32 "-%" PRIx32 "-%"
+             PRIx64 "-%08" PRIx32, space_of(&self), self.pid, self.start,
+             random);
+    rc = fi_setname(&port->ep->fid, name, strlen(name) + 1);
+    return (rc == -FI_ENOSYS) ? 0 : rc; /* it keeps its own name */
+}
