@@ -85,6 +85,7 @@ need_to_test()
     need debhelper         "builds the Debian packages" command -v dh
     need dpkg-dev          "builds the Debian packages" command -v dpkg-buildpackage
     need lintian           "checks the Debian packages" command -v lintian
+    need rpm               "reads the RPM spec file" command -v rpmspec
     # heaps that programs put in the place of the C library's
     need libjemalloc2    "a heap to watch"       have_library libjemalloc.so.2
     need libmimalloc2.0  "a heap to watch"       have_library libmimalloc.so.2
