@@ -337,5 +337,7 @@ const ucx_iface_ops_t uct_check_iface_slots = {
     .flush              = iface_flush,
     .fence              = iface_fence,
     .event_fd_get       = iface_event_fd_get,
-    .event_arm          = iface_event_arm
+    .event_arm          = iface_event_arm,
+    .tag_recv_zcopy     = uct_check_tag_recv_zcopy,
+    .tag_recv_cancel    = uct_check_tag_recv_cancel
 };

@@ -77,6 +77,8 @@ typedef struct uct_check_am {
     ucx_am_slot_t     slot;
 } uct_check_am_t;
 
+typedef struct uct_check_recv uct_check_recv_t;
+
 struct uct_check_iface {
     const uct_check_tl_t *tl;
     uint64_t             cap_flags;   /* that the manifest declares */
@@ -88,6 +90,7 @@ struct uct_check_iface {
     ucs_list_link_t      retired;     /* operations that have ended, oldest
                                        * first */
     unsigned             num_retired;
+    uct_check_recv_t     *recvs;      /* all tagged receives */
     uint64_t             serial;      /* number of operations so far */
     unsigned             num_slow;    /* calls that took too long */
     int                  event_fd;    /* -1: not known */
@@ -164,6 +167,17 @@ ucs_status_t uct_check_pending_add(uct_ep_h ep, uct_pending_req_t *req,
                                    unsigned flags);
 void uct_check_pending_purge(uct_ep_h ep, uct_pending_purge_callback_t cb,
                              void *arg);
+
+/* --- Tagged receives (tag.c) ------------------------------------------------ */
+
+ucs_status_t
+uct_check_tag_recv_zcopy(uct_iface_h iface, uct_tag_t tag, uct_tag_t tag_mask,
+                         const uct_iov_t *iov, size_t iovcnt,
+                         uct_tag_context_t *ctx);
+ucs_status_t uct_check_tag_recv_cancel(uct_iface_h iface,
+                                       uct_tag_context_t *ctx, int force);
+/* The interface is closed. */
+void uct_check_recvs_free(uct_check_iface_t *check);
 
 /* --- Sends (send.c) -------------------------------------------------------- */
 

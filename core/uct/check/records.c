@@ -316,6 +316,7 @@ void uct_check_iface_destroy(uct_check_iface_t *check)
     if (check == NULL) {
         return;
     }
+    uct_check_recvs_free(check);
     uct_check_lock();
     retire_all(&check->ops);
     while (!ucs_list_is_empty(&check->retired)) {

@@ -51,6 +51,7 @@ static struct {
     uct_completion_t *comp;     /* of the last zero-copy send */
     uct_completion_t *flush;
     uct_pending_req_t *pending;
+    uct_tag_context_t *recv;    /* posted */
     uct_ep_h ep;
     uct_iface_h iface;
     unsigned queries;
@@ -178,11 +179,66 @@ static void *deliver(void *arg)
     return NULL;
 }
 
+static void end_receive(uct_tag_context_t *ctx)
+{
+    ctx->tag_consumed_cb(ctx);
+    ctx->completed_cb(ctx, 1, 0, 4, NULL, UCS_OK);
+}
+
+static void *end_receive_elsewhere(void *arg)
+{
+    end_receive(arg);
+    return NULL;
+}
+
+static ucs_status_t
+tag_recv_zcopy(uct_iface_h iface, uct_tag_t tag, uct_tag_t tag_mask,
+               const uct_iov_t *iov, size_t iovcnt, uct_tag_context_t *ctx)
+{
+    if (breaks("receives inside")) {
+        end_receive(ctx);
+    } else {
+        state.recv = ctx;
+    }
+    return UCS_OK;
+}
+
+static ucs_status_t
+tag_recv_cancel(uct_iface_h iface, uct_tag_context_t *ctx, int force)
+{
+    ck_assert_ptr_eq(ctx, state.recv);
+    if (!breaks("receives after cancel")) {
+        state.recv = NULL;
+    }
+    return UCS_OK;
+}
+
+static void progress_receive(void)
+{
+    uct_tag_context_t *ctx = state.recv;
+    pthread_t thread;
+
+    if (ctx == NULL) {
+        return;
+    }
+    state.recv = NULL;
+    if (breaks("receives elsewhere")) {
+        pthread_create(&thread, NULL, end_receive_elsewhere, ctx);
+        pthread_join(thread, NULL);
+    } else {
+        end_receive(ctx);
+        if (breaks("receives twice")) {
+            end_receive(ctx);
+        }
+    }
+}
+
 static unsigned iface_progress(uct_iface_h iface)
 {
     uct_completion_t *comp = state.comp, *flush = state.flush;
     pthread_t thread;
 
+    progress_receive();
     if (comp != NULL) {
         state.comp = NULL;
         complete(comp);
@@ -250,13 +306,15 @@ query_devices(uct_md_h md, ucx_device_desc_t **devices_p, unsigned *num_p)
 }
 
 static const ucx_iface_ops_t iface_ops = {
-    .size         = sizeof(iface_ops),
-    .close        = iface_close,
-    .query        = iface_query,
-    .ep_create    = ep_create,
-    .progress     = iface_progress,
-    .flush        = iface_flush,
-    .event_fd_get = event_fd_get
+    .size            = sizeof(iface_ops),
+    .close           = iface_close,
+    .query           = iface_query,
+    .ep_create       = ep_create,
+    .progress        = iface_progress,
+    .flush           = iface_flush,
+    .event_fd_get    = event_fd_get,
+    .tag_recv_zcopy  = tag_recv_zcopy,
+    .tag_recv_cancel = tag_recv_cancel
 };
 
 static const ucx_ep_ops_t ep_ops = {
@@ -372,7 +430,7 @@ static ucs_status_t load(void *arg, const uct_component_decl_t *wanted,
 
 /* --- A program that uses it -------------------------------------------------- */
 
-static unsigned num_completed, num_called;
+static unsigned num_completed, num_called, num_received;
 
 static void on_completed(uct_completion_t *comp)
 {
@@ -446,6 +504,35 @@ static void send_all(uct_iface_h iface, uct_ep_h ep)
     uct_ep_pending_purge(ep, on_purged, NULL);
 }
 
+static void on_consumed(uct_tag_context_t *self)
+{
+    ++num_received;
+}
+
+static void on_received(uct_tag_context_t *self, uct_tag_t stag, uint64_t imm,
+                        size_t length, void *inline_data, ucs_status_t status)
+{
+    ++num_received;
+}
+
+/* One receive that completes, and one that is cancelled. */
+static void receive_tagged(uct_iface_h iface)
+{
+    uct_tag_context_t first  = {.tag_consumed_cb = on_consumed,
+                                .completed_cb    = on_received};
+    uct_tag_context_t second = first;
+    char data[4];
+    uct_iov_t iov            = {.buffer = data, .length = 4, .count = 1};
+
+    ck_ok(uct_iface_tag_recv_zcopy(iface, 1, 1, &iov, 1, &first));
+    uct_worker_progress(iface->worker);
+    ck_ok(uct_iface_tag_recv_zcopy(iface, 1, 1, &iov, 1, &second));
+    if (!breaks("receives inside")) {
+        ck_ok(uct_iface_tag_recv_cancel(iface, &second, 1));
+    }
+    uct_worker_progress(iface->worker);
+}
+
 /* Opens everything, uses it as a program would, closes it. */
 static void use_transport(void)
 {
@@ -469,7 +556,7 @@ static void use_transport(void)
 
     memset(&state, 0, sizeof(state));
     findings[0] = '\0';
-    num_called  = 0;
+    num_called  = num_received = 0;
     ck_ok(uct_component_add(&decl, load, NULL, &component));
     ck_ok(ucs_async_context_create(UCS_ASYNC_MODE_THREAD_MUTEX, &async));
     ck_ok(uct_worker_create(async, UCS_THREAD_MODE_SINGLE, &worker));
@@ -483,6 +570,7 @@ static void use_transport(void)
     ep_params.iface = iface;
     ck_ok(uct_ep_create(&ep_params, &ep));
     ck_ok(uct_ep_get_address(ep, (uct_ep_addr_t *)addr));
+    receive_tagged(iface);
     send_all(iface, ep);
     if (breaks("sends after failure")) {
         uct_host.iface_ep_failed(iface, ep, UCS_ERR_ENDPOINT_TIMEOUT);
@@ -509,6 +597,7 @@ START_TEST(a_transport_that_conforms_is_not_reported)
     ck_assert_str_eq(findings, "");
     ck_assert_uint_eq(num_completed, 2);
     ck_assert_uint_eq(num_called, 1);
+    ck_assert_uint_eq(num_received, 2);
 }
 END_TEST
 
@@ -537,6 +626,10 @@ static const struct {
     {"fails twice", 18, "reported twice"},
     {"fails after the end", 18, "does not exist"},
     {"sends after failure", 18, "a send is accepted"},
+    {"receives inside", 16, "inside tag_recv_zcopy"},
+    {"receives elsewhere", 16, "in no call"},
+    {"receives twice", 26, "after the receive has ended"},
+    {"receives after cancel", 26, "cancelled by force"},
     {"no limit", 25, "am.max_bcopy is 0"},
     {"undeclared", 10, "does not declare"},
     {"other query", 25, "other capabilities"},

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Tagged receives. The plugin gets the layer's context, not the user's: it is kept
+ * until the interface is closed, so that a late callback is found.
+ */
+#include "uct/check/internal.h"
+
+#include <stdlib.h>
+
+typedef enum recv_state {
+    RECV_STARTS,  /* the call has not returned */
+    RECV_POSTED,
+    RECV_ENDED,   /* by a callback */
+    RECV_CANCELED /* by force: no callback follows */
+} recv_state_t;
+
+struct uct_check_recv {
+    uct_tag_context_t     ctx;  /* First: the plugin gets this one */
+    uct_tag_context_t     *user;
+    uct_check_iface_t     *iface;
+    struct uct_check_recv *next;
+    recv_state_t          state;
+};
+
+/* With `ends`: the receive ends with this callback. 0: it must not be passed on. */
+static int may_call(uct_check_recv_t *recv, const char *slot, int ends)
+{
+    const uct_check_call_t *call = uct_check_call_now();
+    const char *who              = recv->iface->tl->name;
+    recv_state_t state;
+
+    uct_check_lock();
+    state = recv->state;
+    if (ends && (state <= RECV_POSTED)) {
+        recv->state = RECV_ENDED;
+    }
+    uct_check_unlock();
+
+    if (state == RECV_ENDED) {
+        uct_check_report(who, 26, slot, "it is called after the receive has "
+                         "ended");
+        return 0;
+    } else if (state == RECV_CANCELED) {
+        uct_check_report(who, 26, slot, "it is called after the receive was "
+                         "cancelled by force");
+        return 0;
+    }
+    uct_check_place(recv->iface, slot);
+    if ((call != NULL) && (call->kind != UCT_CHECK_PROGRESS)) {
+        uct_check_report(who, 16, slot, "it is called inside %s; call it from "
+                         "progress", call->slot);
+    }
+    return 1;
+}
+
+static void consumed(uct_tag_context_t *self)
+{
+    uct_check_recv_t *recv = (uct_check_recv_t *)self;
+    uct_check_used_t start;
+
+    if (may_call(recv, "tag_consumed_cb", 0)) {
+        uct_check_user_begin(&start);
+        recv->user->tag_consumed_cb(recv->user);
+        uct_check_user_end(&start);
+    }
+}
+
+static void completed(uct_tag_context_t *self, uct_tag_t stag, uint64_t imm,
+                      size_t length, void *inline_data, ucs_status_t status)
+{
+    uct_check_recv_t *recv = (uct_check_recv_t *)self;
+    uct_check_used_t start;
+
+    if (may_call(recv, "completed_cb", 1)) {
+        uct_check_user_begin(&start);
+        recv->user->completed_cb(recv->user, stag, imm, length, inline_data,
+                                 status);
+        uct_check_user_end(&start);
+    }
+}
+
+static void rendezvous(uct_tag_context_t *self, uct_tag_t stag,
+                       const void *header, unsigned header_length,
+                       ucs_status_t status, unsigned flags)
+{
+    uct_check_recv_t *recv = (uct_check_recv_t *)self;
+    uct_check_used_t start;
+
+    if (may_call(recv, "rndv_cb", 1)) {
+        uct_check_user_begin(&start);
+        recv->user->rndv_cb(recv->user, stag, header, header_length, status,
+                            flags);
+        uct_check_user_end(&start);
+    }
+}
+
+static void set_state(uct_check_recv_t *recv, recv_state_t from,
+                      recv_state_t to)
+{
+    uct_check_lock();
+    if (recv->state == from) {
+        recv->state = to;
+    }
+    uct_check_unlock();
+}
+
+ucs_status_t
+uct_check_tag_recv_zcopy(uct_iface_h iface, uct_tag_t tag, uct_tag_t tag_mask,
+                         const uct_iov_t *iov, size_t iovcnt,
+                         uct_tag_context_t *ctx)
+{
+    uct_check_iface_t *check = uct_check_iface_of(iface);
+    uct_check_recv_t *recv   = calloc(1, sizeof(*recv));
+    uct_check_call_t call;
+    ucs_status_t status;
+
+    if (recv == NULL) {
+        return UCS_ERR_NO_MEMORY;
+    }
+    recv->ctx.tag_consumed_cb = consumed;
+    recv->ctx.completed_cb    = completed;
+    recv->ctx.rndv_cb         = rendezvous;
+    recv->user                = ctx;
+    recv->iface               = check;
+    uct_check_lock();
+    recv->next   = check->recvs;
+    check->recvs = recv;
+    uct_check_unlock();
+
+    uct_check_call_begin(&call, check, "tag_recv_zcopy", UCT_CHECK_OTHER);
+    status = check->tl->iface_ops.tag_recv_zcopy(iface, tag, tag_mask, iov,
+                                                 iovcnt, &recv->ctx);
+    uct_check_call_end(&call);
+    set_state(recv, RECV_STARTS,
+              (status == UCS_OK) ? RECV_POSTED : RECV_CANCELED);
+    if (status > UCS_OK) {
+        uct_check_report(check->tl->name, 26, "tag_recv_zcopy",
+                         "it returns %d, which is no error", (int)status);
+    }
+    return status;
+}
+
+/* NULL: the receive is not posted. */
+static uct_check_recv_t *find(uct_check_iface_t *check, uct_tag_context_t *ctx)
+{
+    uct_check_recv_t *recv;
+
+    uct_check_lock();
+    for (recv = check->recvs; recv != NULL; recv = recv->next) {
+        if ((recv->user == ctx) && (recv->state == RECV_POSTED)) {
+            break;
+        }
+    }
+    uct_check_unlock();
+    return recv;
+}
+
+ucs_status_t uct_check_tag_recv_cancel(uct_iface_h iface,
+                                       uct_tag_context_t *ctx, int force)
+{
+    uct_check_iface_t *check = uct_check_iface_of(iface);
+    uct_check_recv_t *recv   = find(check, ctx);
+    uct_check_call_t call;
+    ucs_status_t status;
+
+    if (recv == NULL) {
+        return UCS_ERR_INVALID_PARAM;
+    }
+    uct_check_call_begin(&call, check, "tag_recv_cancel", UCT_CHECK_OTHER);
+    status = check->tl->iface_ops.tag_recv_cancel(iface, &recv->ctx, force);
+    uct_check_call_end(&call);
+    if (force && (status == UCS_OK)) {
+        set_state(recv, RECV_POSTED, RECV_CANCELED);
+    }
+    return status;
+}
+
+void uct_check_recvs_free(uct_check_iface_t *check)
+{
+    uct_check_recv_t *recv;
+
+    while ((recv = check->recvs) != NULL) {
+        check->recvs = recv->next;
+        free(recv);
+    }
+}
