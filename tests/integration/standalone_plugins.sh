@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
 # sdk: plugins build alone. Installs this build into an empty folder, builds
-# plugins/tcp, plugins/cuda and plugins/ze (which need its static library) and the
-# installed template against that SDK by pkg-config alone, and has the installed
+# plugins/tcp, plugins/cuda, plugins/rocm and plugins/ze (which need its static
+# library) and the installed template against that SDK by pkg-config alone, and has the installed
 # ucx-plugins list and probe those that need no driver. What a vendor reads is
 # installed, and its links lead to installed files. A plugin with a prefix of its
 # own stays below it.
@@ -31,10 +31,10 @@ export LD_LIBRARY_PATH=$libdir
 unset UCX_TLS
 
 # The copies stand alone: nothing above them belongs to this project.
-cp -r "$source_root"/plugins/{cuda,tcp,ze} "$work"
+cp -r "$source_root"/plugins/{cuda,rocm,tcp,ze} "$work"
 cp -r "$work/root$(pkg-config --variable=templatedir ucx-plugin-sdk |
     sed "s|^$work/root||")" "$work/template"
-for name in cuda tcp ze template; do
+for name in cuda rocm tcp ze template; do
     quietly meson setup "$work/$name/build" "$work/$name"
     quietly ninja -C "$work/$name/build"
     DESTDIR=$work/plugins quietly meson install -C "$work/$name/build" \
