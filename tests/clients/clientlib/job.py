@@ -48,6 +48,9 @@ def environment(options, library, row, counters=None):
             env["UCX_PLUGIN_PATH"] = options.plugins
         if row.program == "device":
             env["LD_LIBRARY_PATH"] += ":" + options.device
+            if row.transports.startswith("rocm"):
+                env.update(CLIENT_DEVICE="rocm",
+                           HSA_MODEL_LIB=options.device + "/libamdhip64.so.5")
             if row.transports.startswith("ze"):
                 env.update(CLIENT_DEVICE="ze",
                            ZE_ENABLE_ALT_DRIVERS=options.ze_driver)

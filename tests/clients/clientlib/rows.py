@@ -20,8 +20,8 @@ FABRICS = ["tcp;ofi_rxm", "shm", "udp;ofi_rxd", "sockets"]
 FABRIC_PROGRAMS = ["sizes", "matching", "datatypes", "collectives", "rma",
                    "ordered", "threads"]
 # With memory of a device that is emulated, if the plugin is in the build folder
-DEVICE_SETS = ["cuda,posix,cma", "cuda,tcp", "cuda_copy,tcp", "ze,posix,cma",
-               "ze_copy,tcp"]
+DEVICE_SETS = ["cuda,posix,cma", "cuda,tcp", "cuda_copy,tcp", "rocm,posix,cma",
+               "rocm_copy,tcp", "ze,posix,cma", "ze_copy,tcp"]
 
 
 @dataclass

@@ -2,8 +2,9 @@
 /*
  * Messages from and to memory of a device, contiguous, of 0 bytes to 4 MiB, with
  * every byte verified: the processor cannot access the memory, so that the
- * library must detect it. The driver is CUDA's, or with CLIENT_DEVICE=ze that of
- * Level Zero. It is found at run time, and may be one of tests/emulated.
+ * library must detect it. The driver is CUDA's, or with CLIENT_DEVICE=rocm HIP's,
+ * with CLIENT_DEVICE=ze that of Level Zero. It is found at run time, and may be one
+ * of tests/emulated.
  */
 #include "client.h"
 
@@ -124,6 +125,47 @@ static void cuda_to_host(void *to, const void *from, size_t size)
     CHECK_EQ(cuda.to_host(to, (uintptr_t)from, size), 0);
 }
 
+/* ------------------------------------------------------------------- HIP -- */
+
+enum { HIP_COPY_ANY = 4 };
+
+static struct {
+    int (*alloc)(void **address, size_t size);
+    int (*free)(void *address);
+    int (*copy)(void *to, const void *from, size_t size, int kind);
+} hip;
+
+static void hip_start(void)
+{
+    const char *library = "libamdhip64.so.5";
+
+    *(void **)&hip.alloc = find(library, "hipMalloc");
+    *(void **)&hip.free  = find(library, "hipFree");
+    *(void **)&hip.copy  = find(library, "hipMemcpy");
+}
+
+static void hip_finish(void)
+{
+}
+
+static void *hip_alloc(size_t size)
+{
+    void *address = NULL;
+
+    CHECK_EQ(hip.alloc(&address, size), 0);
+    return address;
+}
+
+static void hip_free(void *address)
+{
+    CHECK_EQ(hip.free(address), 0);
+}
+
+static void hip_copy(void *to, const void *from, size_t size)
+{
+    CHECK_EQ(hip.copy(to, from, size, HIP_COPY_ANY), 0);
+}
+
 /* ------------------------------------------------------------ Level Zero -- */
 
 #if HAVE_ZE
@@ -205,13 +247,17 @@ static void choose_driver(void)
 
     driver = (driver_t){cuda_start, cuda_finish,    cuda_alloc,
                         cuda_free,  cuda_to_device, cuda_to_host};
+    if ((name != NULL) && (strcmp(name, "rocm") == 0)) {
+        driver = (driver_t){hip_start, hip_finish, hip_alloc,
+                            hip_free,  hip_copy,   hip_copy};
+    }
 #if HAVE_ZE
     if ((name != NULL) && (strcmp(name, "ze") == 0)) {
         driver = (driver_t){ze_start, ze_finish,    ze_alloc,
                             ze_free,  ze_to_device, ze_to_host};
     }
 #else
-    CHECK(name == NULL);
+    CHECK((name == NULL) || (strcmp(name, "ze") != 0));
 #endif
 }
 
