@@ -121,12 +121,13 @@ size_t rocm_touch_limit(int device, int is_put)
 
 void rocm_touch_end(int device)
 {
-    volatile uint32_t *flush = atomic_load_explicit(&bars[device].flush,
-                                                    memory_order_relaxed);
+    uint32_t *flush = atomic_load_explicit(&bars[device].flush,
+                                           memory_order_relaxed);
 
     atomic_thread_fence(memory_order_seq_cst);
     if (flush != NULL) {
-        *flush = 1;
-        (void)*flush; /* the write has arrived when this is answered */
+        /* threads may do so at once; the write has arrived when the read ends */
+        *(_Atomic uint32_t *)flush = 1;
+        (void)*(volatile _Atomic uint32_t *)flush;
     }
 }
