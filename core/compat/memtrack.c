@@ -22,15 +22,15 @@ typedef struct {
 /* What goes by one name. */
 typedef struct account {
     struct account *next;
-    size_t         bytes, blocks;           /* now */
-    size_t         peak_bytes, peak_blocks;
-    char           name[];
+    size_t bytes, blocks; /* now */
+    size_t peak_bytes, peak_blocks;
+    char name[];
 } account_t;
 
 /* One allocation. */
 typedef struct {
     account_t *account;
-    size_t    size;
+    size_t size;
 } block_t;
 
 static const ucs_config_field_t fields[] = {
@@ -41,17 +41,18 @@ static const ucs_config_field_t fields[] = {
      ucs_offsetof(options_t, dest), UCS_CONFIG_TYPE_STRING,
      UCS_CONFIG_FLAG_PATH},
 
-    {NULL, NULL, NULL, 0, NULL, NULL, 0}};
+    {NULL, NULL, NULL, 0, NULL, NULL, 0},
+};
 
 UCS_CONFIG_DEFINE_TABLE(memtrack_table, "UCX memory account", "", fields,
                         options_t)
 
 static struct {
     pthread_mutex_t lock;
-    int             enabled;
-    options_t       options;
-    account_t       *accounts;
-    ucs_hash_t      blocks;  /* by address, of block_t */
+    int enabled;
+    options_t options;
+    account_t *accounts;
+    ucs_hash_t blocks; /* by address, of block_t */
 } track = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static pthread_once_t asked_once = PTHREAD_ONCE_INIT;
@@ -133,8 +134,8 @@ static void note(void *ptr, size_t size, account_t *account)
         free(block);
         return;
     }
-    account->bytes      += size;
-    account->blocks     += 1;
+    account->bytes += size;
+    account->blocks += 1;
     account->peak_bytes  = larger(account->peak_bytes, account->bytes);
     account->peak_blocks = larger(account->peak_blocks, account->blocks);
 }
@@ -201,7 +202,8 @@ static void release_all(void)
     account_t *account;
     block_t *block;
 
-    ucs_hash_for_each(block, &track.blocks) {
+    ucs_hash_for_each(block, &track.blocks)
+    {
         free(block);
     }
     ucs_hash_cleanup(&track.blocks);

@@ -16,8 +16,8 @@ void memory_end(void)
 {
     static const char text[] = ": out of memory\n";
     struct iovec words[]     = {
-        {(char *)tool_name, strlen(tool_name)},
-        {(char *)text, sizeof(text) - 1}
+            {(char *)tool_name, strlen(tool_name)},
+            {(char *)text, sizeof(text) - 1},
     };
 
     /* without a reader of the message the status alone tells it */

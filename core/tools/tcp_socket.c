@@ -24,9 +24,11 @@ static void note_errno(char *error)
 static struct addrinfo *resolve(const char *host, const char *port, int family,
                                 int flags, char *error)
 {
-    struct addrinfo hints = {.ai_family   = family,
-                             .ai_flags    = flags | AI_NUMERICSERV,
-                             .ai_socktype = SOCK_STREAM};
+    struct addrinfo hints = {
+        .ai_family   = family,
+        .ai_flags    = flags | AI_NUMERICSERV,
+        .ai_socktype = SOCK_STREAM,
+    };
     struct addrinfo *list = NULL;
     int result            = getaddrinfo(host, port, &hints, &list);
 
@@ -170,6 +172,6 @@ unsigned tool_tcp_port(int fd)
 
     getsockname(fd, (struct sockaddr *)&name, &length);
     return ntohs((name.ss_family == AF_INET6) ?
-                 ((struct sockaddr_in6 *)&name)->sin6_port :
-                 ((struct sockaddr_in *)&name)->sin_port);
+                     ((struct sockaddr_in6 *)&name)->sin6_port :
+                     ((struct sockaddr_in *)&name)->sin_port);
 }

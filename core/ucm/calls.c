@@ -22,14 +22,10 @@
 #define UCM_MADV_DONTNEED_LOCKED 24
 
 const char *const ucm_call_names[] = {
-    [UCM_CALL_MMAP]    = "mmap",
-    [UCM_CALL_MUNMAP]  = "munmap",
-    [UCM_CALL_MREMAP]  = "mremap",
-    [UCM_CALL_SHMAT]   = "shmat",
-    [UCM_CALL_SHMDT]   = "shmdt",
-    [UCM_CALL_SBRK]    = "sbrk",
-    [UCM_CALL_MADVISE] = "madvise",
-    [UCM_CALL_BRK]     = "brk"
+    [UCM_CALL_MMAP] = "mmap",       [UCM_CALL_MUNMAP] = "munmap",
+    [UCM_CALL_MREMAP] = "mremap",   [UCM_CALL_SHMAT] = "shmat",
+    [UCM_CALL_SHMDT] = "shmdt",     [UCM_CALL_SBRK] = "sbrk",
+    [UCM_CALL_MADVISE] = "madvise", [UCM_CALL_BRK] = "brk",
 };
 
 typedef void *(*ucm_mmap_t)(void *, size_t, int, int, int, off_t);
@@ -304,8 +300,8 @@ static int ucm_madvise_drops(int advice)
            (advice == UCM_MADV_DONTNEED_LOCKED);
 }
 
-static int
-ucm_madvise_with(ucm_madvise_t orig, void *addr, size_t length, int advice)
+static int ucm_madvise_with(ucm_madvise_t orig, void *addr, size_t length,
+                            int advice)
 {
     int error = errno;
     ucm_event_t event;
@@ -337,8 +333,8 @@ ucm_madvise_with(ucm_madvise_t orig, void *addr, size_t length, int advice)
 
 /* --- Patched in, and public ---------------------------------------------- */
 
-void *
-ucm_mmap(void *addr, size_t length, int prot, int flags, int fd, off_t offset)
+void *ucm_mmap(void *addr, size_t length, int prot, int flags, int fd,
+               off_t offset)
 {
     return ucm_mmap_with(ucm_orig_mmap, addr, length, prot, flags, fd, offset);
 }
@@ -405,7 +401,8 @@ static void *ucm_reloc_mmap(void *addr, size_t length, int prot, int flags,
 static int ucm_reloc_munmap(void *addr, size_t length)
 {
     return ucm_munmap_with(UCM_RELOC_ORIG(UCM_CALL_MUNMAP, ucm_munmap_t,
-                                          ucm_orig_munmap), addr, length);
+                                          ucm_orig_munmap),
+                           addr, length);
 }
 
 static void *ucm_reloc_mremap(void *old_address, size_t old_size,
@@ -426,13 +423,15 @@ static void *ucm_reloc_shmat(int shmid, const void *shmaddr, int shmflg)
 static int ucm_reloc_shmdt(const void *shmaddr)
 {
     return ucm_shmdt_with(UCM_RELOC_ORIG(UCM_CALL_SHMDT, ucm_shmdt_t,
-                                         ucm_orig_shmdt), shmaddr);
+                                         ucm_orig_shmdt),
+                          shmaddr);
 }
 
 static void *ucm_reloc_sbrk(intptr_t increment)
 {
     return ucm_sbrk_with(UCM_RELOC_ORIG(UCM_CALL_SBRK, ucm_sbrk_t,
-                                        ucm_orig_sbrk), increment);
+                                        ucm_orig_sbrk),
+                         increment);
 }
 
 static int ucm_reloc_brk(void *addr)
@@ -456,7 +455,7 @@ static void *const ucm_patched[] = {
     [UCM_CALL_SHMDT]   = (void *)ucm_shmdt,
     [UCM_CALL_SBRK]    = (void *)ucm_sbrk,
     [UCM_CALL_MADVISE] = (void *)ucm_madvise,
-    [UCM_CALL_BRK]     = (void *)ucm_brk
+    [UCM_CALL_BRK]     = (void *)ucm_brk,
 };
 
 static void *const ucm_relocated[] = {
@@ -467,7 +466,7 @@ static void *const ucm_relocated[] = {
     [UCM_CALL_SHMDT]   = (void *)ucm_reloc_shmdt,
     [UCM_CALL_SBRK]    = (void *)ucm_reloc_sbrk,
     [UCM_CALL_MADVISE] = (void *)ucm_reloc_madvise,
-    [UCM_CALL_BRK]     = (void *)ucm_reloc_brk
+    [UCM_CALL_BRK]     = (void *)ucm_reloc_brk,
 };
 
 void *ucm_call_patched(ucm_call_t call)

@@ -11,7 +11,7 @@
 
 typedef struct ucm_elf_walk {
     ucm_elf_cb_t cb;
-    void         *arg;
+    void *arg;
 } ucm_elf_walk_t;
 
 /* Most systems' linkers have made these addresses absolute, some have not. */
@@ -25,10 +25,10 @@ static const void *ucm_elf_pointer(uintptr_t base, uintptr_t value)
 static size_t ucm_elf_gnu_count(const uint32_t *table)
 {
     const uint32_t num_buckets = table[0], first = table[1], bloom = table[2];
-    const uint32_t *buckets    = table + 4 +
-                                 bloom * (sizeof(ElfW(Addr)) / sizeof(*table));
-    const uint32_t *chains     = buckets + num_buckets;
-    uint32_t last              = 0;
+    const uint32_t *buckets = table + 4 +
+                              bloom * (sizeof(ElfW(Addr)) / sizeof(*table));
+    const uint32_t *chains = buckets + num_buckets;
+    uint32_t last          = 0;
     uint32_t i;
 
     for (i = 0; i < num_buckets; ++i) {
@@ -43,7 +43,7 @@ static size_t ucm_elf_gnu_count(const uint32_t *table)
     return (size_t)last + 1;
 }
 
-static void ucm_elf_dynamic(ucm_elf_t *elf, const ElfW(Dyn) *dyn)
+static void ucm_elf_dynamic(ucm_elf_t *elf, const ElfW(Dyn) * dyn)
 {
     for (; dyn->d_tag != DT_NULL; ++dyn) {
         const void *pointer = ucm_elf_pointer(elf->base, dyn->d_un.d_ptr);
@@ -71,7 +71,8 @@ static void ucm_elf_dynamic(ucm_elf_t *elf, const ElfW(Dyn) *dyn)
             break;
         case DT_PLTREL:
             elf->reloc_size = (dyn->d_un.d_val == DT_RELA) ?
-                              sizeof(ElfW(Rela)) : sizeof(ElfW(Rel));
+                                  sizeof(ElfW(Rela)) :
+                                  sizeof(ElfW(Rel));
             break;
         case DT_RELA:
         case DT_REL:
@@ -93,8 +94,8 @@ static void ucm_elf_dynamic(ucm_elf_t *elf, const ElfW(Dyn) *dyn)
 
 static int ucm_elf_one(struct dl_phdr_info *info, size_t size, void *arg)
 {
-    const ucm_elf_walk_t *walk   = arg;
-    const ElfW(Dyn) *dynamic     = NULL;
+    const ucm_elf_walk_t *walk = arg;
+    const ElfW(Dyn) *dynamic   = NULL;
     ucm_elf_t elf;
     unsigned i;
 

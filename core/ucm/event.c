@@ -22,11 +22,11 @@ typedef struct ucm_handler ucm_handler_t;
 
 struct ucm_handler {
     _Atomic(ucm_handler_t *) next;
-    atomic_int               events;
-    int                      priority;
-    ucm_event_callback_t     cb;
-    void                     *arg;
-    ucm_handler_t            *garbage;
+    atomic_int events;
+    int priority;
+    ucm_event_callback_t cb;
+    void *arg;
+    ucm_handler_t *garbage;
 };
 
 /* For changes of the list; never held during delivery or waiting. */
@@ -34,7 +34,7 @@ static pthread_mutex_t ucm_lock = PTHREAD_MUTEX_INITIALIZER;
 
 /* For threads that wait for readers to leave; never taken by a reader. */
 static pthread_mutex_t ucm_sync_lock = PTHREAD_MUTEX_INITIALIZER;
-static pthread_once_t ucm_fork_once = PTHREAD_ONCE_INIT;
+static pthread_once_t ucm_fork_once  = PTHREAD_ONCE_INIT;
 
 /* In the order of priority. */
 static _Atomic(ucm_handler_t *) ucm_handlers;
@@ -262,7 +262,7 @@ ucs_status_t ucm_set_event_handler(int events, int priority,
     const int known = UCM_CALL_MASK | UCM_EVENT_VM_MAPPED |
                       UCM_EVENT_VM_UNMAPPED | UCM_EVENT_MEM_TYPE_ALLOC |
                       UCM_EVENT_MEM_TYPE_FREE;
-    int wanted      = events & ~UCM_EVENT_FLAG_MASK;
+    int wanted = events & ~UCM_EVENT_FLAG_MASK;
     ucm_handler_t *handler;
     ucs_status_t status;
 
@@ -273,7 +273,7 @@ ucs_status_t ucm_set_event_handler(int events, int priority,
     pthread_once(&ucm_fork_once, ucm_fork_register);
     if (!(events & UCM_EVENT_FLAG_NO_INSTALL)) {
         status = ucm_install(
-                ucm_event_calls(wanted & ~atomic_load(&ucm_external)));
+            ucm_event_calls(wanted & ~atomic_load(&ucm_external)));
         if (status != UCS_OK) {
             return status;
         }

@@ -49,8 +49,8 @@ static void *heap_realloc(void *block, size_t size)
 }
 
 /* Properties of the heap; every query returns the same. */
-static void *heap_libc;         /* address of a function of the C library */
-static int heap_is_libc;        /* the process uses its heap */
+static void *heap_libc;  /* address of a function of the C library */
+static int heap_is_libc; /* the process uses its heap */
 
 void ucm_heap_look_up(void)
 {
@@ -81,7 +81,7 @@ ucs_status_t ucm_heap_watch(void)
     if (!ucm_opts()->enable_malloc_reloc || (heap_real_realloc == NULL) ||
         (heap_real_size == NULL)) {
         ucm_log(UCS_LOG_LEVEL_DIAG, "the heap cannot be watched; see "
-                "UCX_MEM_MALLOC_RELOC");
+                                    "UCX_MEM_MALLOC_RELOC");
         return UCS_ERR_UNSUPPORTED;
     }
 

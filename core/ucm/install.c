@@ -22,17 +22,17 @@
 
 /* Taken before any other lock of UCM. */
 static pthread_mutex_t install_lock = PTHREAD_MUTEX_INITIALIZER;
-static atomic_int install_calls;    /* intercepted calls */
-static int install_patched;         /* those intercepted by patches */
+static atomic_int install_calls; /* intercepted calls */
+static int install_patched;      /* those intercepted by patches */
 static int install_heap_is_watched;
 static pthread_once_t install_heap_once = PTHREAD_ONCE_INIT;
 
 /* Addresses of the functions. */
 typedef struct install_names {
-    void *libc[UCM_CALL_LAST];      /* in the C library */
-    void *used[UCM_CALL_LAST];      /* seen by the program: perhaps of another
+    void *libc[UCM_CALL_LAST]; /* in the C library */
+    void *used[UCM_CALL_LAST]; /* seen by the program: perhaps of another
                                      * library */
-    int  is_thread_sanitizer;
+    int is_thread_sanitizer;
 } install_names_t;
 
 int ucm_installed_calls(void)
@@ -65,7 +65,7 @@ static void install_look_up(install_names_t *names)
 static ucs_status_t install_pin(void)
 {
     const ucm_module_unload_prevent_mode_t mode =
-            ucm_opts()->module_unload_prevent_mode;
+        ucm_opts()->module_unload_prevent_mode;
     static void *self;
     Dl_info info;
 
@@ -81,8 +81,9 @@ static ucs_status_t install_pin(void)
     __atomic_store_n(&self,
                      dlopen(info.dli_fname,
                             RTLD_NOLOAD | RTLD_NODELETE |
-                            ((mode == UCM_UNLOAD_PREVENT_MODE_NOW) ?
-                             RTLD_NOW : RTLD_LAZY)),
+                                ((mode == UCM_UNLOAD_PREVENT_MODE_NOW) ?
+                                     RTLD_NOW :
+                                     RTLD_LAZY)),
                      __ATOMIC_RELAXED);
     return UCS_OK;
 }
@@ -107,7 +108,8 @@ static void install_patch(const install_names_t *names, int calls)
             ucm_log(was_said ? UCS_LOG_LEVEL_DEBUG : UCS_LOG_LEVEL_DIAG,
                     "%s() of the C library cannot be changed: %s; calls of it "
                     "are intercepted where they are made, those inside the C "
-                    "library are not", ucm_call_names[call], reason);
+                    "library are not",
+                    ucm_call_names[call], reason);
             was_said = 1;
         }
     }
@@ -128,7 +130,7 @@ static ucs_status_t install_heap(int calls)
     if (install_heap_is_watched || !(calls & of_heap & ~install_patched)) {
         return UCS_OK;
     }
-    status = ucm_heap_watch();
+    status                  = ucm_heap_watch();
     install_heap_is_watched = (status == UCS_OK);
     return status;
 }
@@ -172,7 +174,8 @@ static ucs_status_t install_reloc(const install_names_t *names, int calls)
 static int install_may_patch(const install_names_t *names)
 {
     if (names->is_thread_sanitizer) {
-        ucm_log(UCS_LOG_LEVEL_DIAG, "the C library is not changed under the "
+        ucm_log(UCS_LOG_LEVEL_DIAG,
+                "the C library is not changed under the "
                 "thread sanitizer; its own calls are not seen");
         return 0;
     }
@@ -220,7 +223,8 @@ ucs_status_t ucm_install(int calls)
 
     if (!ucm_opts()->enable_events ||
         (ucm_opts()->mmap_hook_mode == UCM_MMAP_HOOK_NONE)) {
-        ucm_log(UCS_LOG_LEVEL_DEBUG, "memory events are switched off, by "
+        ucm_log(UCS_LOG_LEVEL_DEBUG,
+                "memory events are switched off, by "
                 "UCX_MEM_EVENTS or UCX_MEM_MMAP_HOOK_MODE");
         return UCS_ERR_UNSUPPORTED;
     }

@@ -20,7 +20,7 @@ typedef enum ucm_call {
     UCM_CALL_SBRK,
     UCM_CALL_MADVISE,
     UCM_CALL_BRK,
-    UCM_CALL_LAST
+    UCM_CALL_LAST,
 } ucm_call_t;
 
 #define UCM_CALL_MASK ((1 << UCM_CALL_LAST) - 1)
@@ -95,18 +95,18 @@ unsigned ucm_x86_length(const uint8_t *code);
 /* --- elf.c: loaded objects, without the lock of dlopen() ----------------- */
 
 typedef struct ucm_elf {
-    const char            *name;
-    uintptr_t             base;
-    const ElfW(Phdr)      *phdrs;
-    unsigned              num_phdrs;
-    const ElfW(Sym)       *symbols;
-    const char            *strings;
-    size_t                num_symbols;  /* 0: only those of relocations */
-    const void            *plt_relocs;  /* entries of `reloc_size` bytes each */
-    size_t                plt_size;
-    const void            *relocs;
-    size_t                relocs_size;
-    size_t                reloc_size;
+    const char *name;
+    uintptr_t base;
+    const ElfW(Phdr) * phdrs;
+    unsigned num_phdrs;
+    const ElfW(Sym) * symbols;
+    const char *strings;
+    size_t num_symbols;     /* 0: only those of relocations */
+    const void *plt_relocs; /* entries of `reloc_size` bytes each */
+    size_t plt_size;
+    const void *relocs;
+    size_t relocs_size;
+    size_t reloc_size;
 } ucm_elf_t;
 
 typedef int (*ucm_elf_cb_t)(const ucm_elf_t *elf, void *arg);
@@ -122,8 +122,8 @@ int ucm_elf_has(const ucm_elf_t *elf, const void *address);
 
 typedef struct ucm_reloc {
     const char *name;
-    void       *value;     /* the function to call */
-    const void *keep;      /* address in the object whose own calls do not
+    void *value;      /* the function to call */
+    const void *keep; /* address in the object whose own calls do not
                             * change */
 } ucm_reloc_t;
 
@@ -151,11 +151,11 @@ const ucm_global_config_t *ucm_opts(void);
 /* --- maps.c -------------------------------------------------------------- */
 
 typedef struct ucm_map {
-    uintptr_t     start, end;
-    int           prot;
+    uintptr_t start, end;
+    int prot;
     unsigned long offset;
     unsigned long inode;
-    unsigned      dev_major, dev_minor;
+    unsigned dev_major, dev_minor;
 } ucm_map_t;
 
 /* Calls `cb` for each range of the address space until it returns nonzero. Uses
@@ -180,7 +180,7 @@ int ucm_test_calls(int calls);
 /* Writes one line to standard error, from the stack. Never called inside an
  * event. */
 void ucm_log(ucs_log_level_t level, const char *format, ...)
-        __attribute__((format(printf, 2, 3)));
+    __attribute__((format(printf, 2, 3)));
 
 /* --- sizes --------------------------------------------------------------- */
 

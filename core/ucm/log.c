@@ -11,7 +11,7 @@
 #include "ucm/internal.h"
 
 static const char *const ucm_log_words[] = {"FATAL", "ERROR", "WARN", "DIAG",
-                                            "INFO", "DEBUG", "TRACE"};
+                                            "INFO",  "DEBUG", "TRACE"};
 
 void ucm_log(ucs_log_level_t level, const char *format, ...)
 {
@@ -24,9 +24,9 @@ void ucm_log(ucs_log_level_t level, const char *format, ...)
         return;
     }
 
-    length = snprintf(line, sizeof(line), "[%d] UCM  %s  ", (int)getpid(),
-                      ucm_log_words[((int)level < num_words) ?
-                                    (int)level : num_words - 1]);
+    length = snprintf(
+        line, sizeof(line), "[%d] UCM  %s  ", (int)getpid(),
+        ucm_log_words[((int)level < num_words) ? (int)level : num_words - 1]);
     va_start(ap, format);
     more = vsnprintf(line + length, sizeof(line) - (size_t)length, format, ap);
     va_end(ap);

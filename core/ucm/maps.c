@@ -68,14 +68,14 @@ static int ucm_maps_parse(const char *line, ucm_map_t *map)
     map->prot = ((line[0] == 'r') ? PROT_READ : 0) |
                 ((line[1] == 'w') ? PROT_WRITE : 0) |
                 ((line[2] == 'x') ? PROT_EXEC : 0);
-    line     += 5;
-    map->offset    = ucm_maps_number(&line, 16);
+    line += 5;
+    map->offset = ucm_maps_number(&line, 16);
     (void)ucm_maps_char(&line, ' ');
     map->dev_major = (unsigned)ucm_maps_number(&line, 16);
     (void)ucm_maps_char(&line, ':');
     map->dev_minor = (unsigned)ucm_maps_number(&line, 16);
     (void)ucm_maps_char(&line, ' ');
-    map->inode     = ucm_maps_number(&line, 10);
+    map->inode = ucm_maps_number(&line, 10);
     return 1;
 }
 
@@ -84,7 +84,7 @@ int ucm_maps_each(ucm_map_cb_t cb, void *arg)
     char buffer[2048]; /* longer lines are truncated; only their start is
                         * used */
     size_t used = 0;
-    int skip    = 0;   /* inside the rest of a long line */
+    int skip    = 0; /* inside the rest of a long line */
     int done    = 0;
     ucm_map_t map;
     char *line, *end;
@@ -99,7 +99,7 @@ int ucm_maps_each(ucm_map_cb_t cb, void *arg)
 
     while (!done && ((got = syscall(SYS_read, fd, buffer + used,
                                     sizeof(buffer) - 1 - used)) > 0)) {
-        used        += (size_t)got;
+        used += (size_t)got;
         buffer[used] = '\0';
         for (line = buffer; !done; line = end + 1) {
             end = strchr(line, '\n');
@@ -131,8 +131,8 @@ int ucm_maps_each(ucm_map_cb_t cb, void *arg)
 
 typedef struct ucm_shm_search {
     uintptr_t address;
-    ucm_map_t last;    /* last part of the segment */
-    size_t    size;
+    ucm_map_t last; /* last part of the segment */
+    size_t size;
 } ucm_shm_search_t;
 
 /* Parts of one attachment are adjacent, with increasing offsets. */
@@ -151,7 +151,7 @@ static int ucm_shm_search_one(const ucm_map_t *map, void *arg)
                (map->offset != last->offset + (last->end - last->start))) {
         return 1;
     }
-    search->last  = *map;
+    search->last = *map;
     search->size += map->end - map->start;
     return 0;
 }
@@ -165,7 +165,7 @@ size_t ucm_maps_shm_size(const void *address)
 
 typedef struct ucm_prot_search {
     uintptr_t address;
-    int       prot;
+    int prot;
 } ucm_prot_search_t;
 
 static int ucm_prot_search_one(const ucm_map_t *map, void *arg)

@@ -26,14 +26,14 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define JMP_LENGTH 5
-#define SHORT_LENGTH 2
+#define JMP_LENGTH     5
+#define SHORT_LENGTH   2
 #define FUNCTION_ALIGN 16
-#define NEAR_REACH 0x7ff00000l   /* range of a 32-bit jump, minus a margin */
-#define NEAR_STEP 0x100000l
-#define NEAR_PAGES 4
+#define NEAR_REACH     0x7ff00000l /* range of a 32-bit jump, minus a margin */
+#define NEAR_STEP      0x100000l
+#define NEAR_PAGES     4
 
-#define MEMBARRIER_SYNC_CORE 32  /* private, expedited */
+#define MEMBARRIER_SYNC_CORE          32 /* private, expedited */
 #define MEMBARRIER_REGISTER_SYNC_CORE 64
 
 #ifndef MAP_FIXED_NOREPLACE
@@ -42,7 +42,7 @@
 
 /* "notrack jmp *1(%rip)", padding, and the target */
 typedef struct near_slot {
-    uint8_t  code[8];
+    uint8_t code[8];
     uint64_t target;
 } near_slot_t;
 
@@ -154,7 +154,7 @@ store_bytes(uint8_t *code, const uint8_t *bytes, size_t length)
     uint64_t *word = (uint64_t *)((uintptr_t)code & ~(uintptr_t)7);
     union {
         uint64_t word;
-        uint8_t  bytes[8];
+        uint8_t bytes[8];
     } value;
     size_t i;
 
@@ -181,7 +181,8 @@ static int write_code(uint8_t *code, const uint8_t *bytes, size_t length,
     int prot              = ucm_maps_prot(code);
 
     prot = (prot < 0) ? (PROT_READ | PROT_EXEC) : prot;
-    if (mprotect((void *)start, size, PROT_READ | PROT_WRITE | PROT_EXEC) != 0) {
+    if (mprotect((void *)start, size, PROT_READ | PROT_WRITE | PROT_EXEC) !=
+        0) {
         *reason = "the system forbids to change code";
         return 0;
     }
@@ -203,8 +204,8 @@ static void make_jmp(uint8_t *bytes, const uint8_t *from, const void *to)
 /* --- A place for a jump in padding --------------------------------------- */
 
 typedef struct filler_search {
-    const uint8_t *entry;   /* function that needs the jump */
-    uint8_t       *filler;
+    const uint8_t *entry; /* function that needs the jump */
+    uint8_t *filler;
 } filler_search_t;
 
 /* Are all bytes up to `end` padding? */
@@ -274,18 +275,18 @@ static void *jump_target(const uint8_t *code)
     int32_t distance;
     void *target;
 
-    if (code[0] == 0xe9) {                                 /* jmp near */
+    if (code[0] == 0xe9) { /* jmp near */
         memcpy(&distance, code + 1, sizeof(distance));
         return (void *)(code + JMP_LENGTH + distance);
     }
-    if ((code[0] == 0xff) && (code[1] == 0x25)) {          /* jmp *(%rip) */
+    if ((code[0] == 0xff) && (code[1] == 0x25)) { /* jmp *(%rip) */
         memcpy(&distance, code + 2, sizeof(distance));
         memcpy(&target, code + 6 + distance, sizeof(target));
         return target;
     }
-    if ((code[0] == 0x49) && (code[1] == 0xbb) &&          /* mov to %r11 */
+    if ((code[0] == 0x49) && (code[1] == 0xbb) && /* mov to %r11 */
         (code[10] == 0x41) && (code[11] == 0xff) && (code[12] == 0xe3)) {
-        memcpy(&target, code + 2, sizeof(target));         /* jmp *%r11 */
+        memcpy(&target, code + 2, sizeof(target)); /* jmp *%r11 */
         return target;
     }
     return NULL;
@@ -312,8 +313,8 @@ static uint8_t *skip_fixed(uint8_t *code)
     return code;
 }
 
-static ucs_status_t
-patch_whole(uint8_t *code, const void *slot, const char **reason)
+static ucs_status_t patch_whole(uint8_t *code, const void *slot,
+                                const char **reason)
 {
     uint8_t bytes[JMP_LENGTH];
 
@@ -322,8 +323,8 @@ patch_whole(uint8_t *code, const void *slot, const char **reason)
                                                          UCS_ERR_UNSUPPORTED;
 }
 
-static ucs_status_t
-patch_short(uint8_t *code, const void *slot, const char **reason)
+static ucs_status_t patch_short(uint8_t *code, const void *slot,
+                                const char **reason)
 {
     filler_search_t search = {.entry = code, .filler = NULL};
     uint8_t bytes[JMP_LENGTH];

@@ -19,27 +19,27 @@
 #include "ucm/internal.h"
 
 #if defined(__x86_64__)
-#define RELOC_SLOT R_X86_64_JUMP_SLOT
+#define RELOC_SLOT   R_X86_64_JUMP_SLOT
 #define RELOC_GLOBAL R_X86_64_GLOB_DAT
 #elif defined(__aarch64__)
-#define RELOC_SLOT R_AARCH64_JUMP_SLOT
+#define RELOC_SLOT   R_AARCH64_JUMP_SLOT
 #define RELOC_GLOBAL R_AARCH64_GLOB_DAT
 #elif defined(__powerpc64__)
-#define RELOC_SLOT R_PPC64_JMP_SLOT
+#define RELOC_SLOT   R_PPC64_JMP_SLOT
 #define RELOC_GLOBAL R_PPC64_GLOB_DAT
 #elif defined(__riscv)
-#define RELOC_SLOT R_RISCV_JUMP_SLOT
+#define RELOC_SLOT   R_RISCV_JUMP_SLOT
 #define RELOC_GLOBAL R_RISCV_64
 #else
-#define RELOC_SLOT 0
+#define RELOC_SLOT   0
 #define RELOC_GLOBAL 0
 #endif
 
 #if __SIZEOF_POINTER__ == 8
-#define RELOC_TYPE(_info) ELF64_R_TYPE(_info)
+#define RELOC_TYPE(_info)   ELF64_R_TYPE(_info)
 #define RELOC_SYMBOL(_info) ELF64_R_SYM(_info)
 #else
-#define RELOC_TYPE(_info) ELF32_R_TYPE(_info)
+#define RELOC_TYPE(_info)   ELF32_R_TYPE(_info)
 #define RELOC_SYMBOL(_info) ELF32_R_SYM(_info)
 #endif
 
@@ -47,7 +47,7 @@
 
 static pthread_mutex_t reloc_lock = PTHREAD_MUTEX_INITIALIZER;
 static ucm_reloc_t reloc_names[RELOC_NAMES_MAX];
-static atomic_uint reloc_count;  /* names are added, never removed */
+static atomic_uint reloc_count; /* names are added, never removed */
 
 typedef void *(*reloc_dlopen_t)(const char *, int);
 static _Atomic(reloc_dlopen_t) reloc_real_dlopen;
@@ -58,8 +58,9 @@ ucs_status_t ucm_reloc_add(const ucm_reloc_t *reloc)
     unsigned i;
 
     pthread_mutex_lock(&reloc_lock);
-    for (i = 0; (i < reloc_count) &&
-                (strcmp(reloc_names[i].name, reloc->name) != 0); ++i) {
+    for (i = 0;
+         (i < reloc_count) && (strcmp(reloc_names[i].name, reloc->name) != 0);
+         ++i) {
     }
     if (i < RELOC_NAMES_MAX) {
         reloc_names[i] = *reloc;
@@ -126,8 +127,8 @@ typedef struct reloc_walk {
     unsigned failures;
 } reloc_walk_t;
 
-static void
-reloc_entry(const ucm_elf_t *elf, const ElfW(Rel) *entry, reloc_walk_t *walk)
+static void reloc_entry(const ucm_elf_t *elf, const ElfW(Rel) * entry,
+                        reloc_walk_t *walk)
 {
     const unsigned long type = RELOC_TYPE(entry->r_info);
     const char *name;
@@ -234,8 +235,8 @@ static void *reloc_dlopen_at(reloc_dlopen_t real, const char *filename,
     }
 
     for (i = 0; (i < list->dls_cnt) && (result == NULL); ++i) {
-        if (asprintf(&path, "%s/%s", list->dls_serpath[i].dls_name,
-                     filename) < 0) {
+        if (asprintf(&path, "%s/%s", list->dls_serpath[i].dls_name, filename) <
+            0) {
             break;
         }
         if (access(path, R_OK) == 0) {

@@ -19,7 +19,7 @@
 /* Events of the tested call. Events of other threads arrive as well and are
  * ignored. */
 typedef struct ucm_trial {
-    pthread_t  thread;
+    pthread_t thread;
     atomic_int seen;     /* events */
     const void *address; /* of the current call */
 } ucm_trial_t;
@@ -149,7 +149,7 @@ int ucm_test_calls(int calls)
     const int segment = UCM_EVENT_SHMAT | UCM_EVENT_SHMDT;
     const int data    = UCM_EVENT_SBRK | UCM_EVENT_BRK;
     const int heard   = UCM_CALL_MASK | UCM_EVENT_VM_MAPPED |
-                        UCM_EVENT_VM_UNMAPPED;
+                      UCM_EVENT_VM_UNMAPPED;
     int missing       = 0;
     int error         = errno;
     ucm_trial_t trial = {.thread = pthread_self()};

@@ -7,38 +7,38 @@
 #include "ucm/internal.h"
 
 enum {
-    X86_NONE,      /* unknown */
-    X86_PLAIN,     /* the opcode alone */
+    X86_NONE,  /* unknown */
+    X86_PLAIN, /* the opcode alone */
     X86_IMM8,
     X86_IMM32,
     X86_MODRM,
     X86_MODRM_IMM8,
-    X86_MODRM_IMM32
+    X86_MODRM_IMM32,
 };
 
 /* Operand type of a one-byte opcode. */
 static unsigned x86_kind(uint8_t op)
 {
     if ((op < 0x40) && ((op & 7) < 4)) {
-        return X86_MODRM;                       /* add ... cmp, registers */
+        return X86_MODRM; /* add ... cmp, registers */
     }
     if ((op < 0x40) && ((op & 7) < 6)) {
         return ((op & 7) == 4) ? X86_IMM8 : X86_IMM32;
     }
     if (((op >= 0x50) && (op < 0x60)) || (op == 0x90) || (op == 0xc3) ||
         (op == 0xcc)) {
-        return X86_PLAIN;                       /* push, pop, nop, ret, int3 */
+        return X86_PLAIN; /* push, pop, nop, ret, int3 */
     }
     if (((op >= 0x70) && (op < 0x80)) || (op == 0xeb) || (op == 0x6a) ||
         (op == 0xa8) || ((op >= 0xb0) && (op < 0xb8))) {
-        return X86_IMM8;                        /* jcc, jmp, push, test, mov */
+        return X86_IMM8; /* jcc, jmp, push, test, mov */
     }
     if ((op == 0x68) || (op == 0xa9) || (op == 0xe8) || (op == 0xe9)) {
-        return X86_IMM32;                       /* push, test, call, jmp */
+        return X86_IMM32; /* push, test, call, jmp */
     }
     if (((op >= 0x84) && (op <= 0x8b)) || (op == 0x63) || (op == 0x8d) ||
         (op == 0xff)) {
-        return X86_MODRM;                       /* test, xchg, mov, lea, ... */
+        return X86_MODRM; /* test, xchg, mov, lea, ... */
     }
     if ((op == 0x80) || (op == 0x83) || (op == 0xc0) || (op == 0xc1) ||
         (op == 0xc6) || (op == 0x6b)) {
@@ -80,16 +80,16 @@ static int x86_is_prefix(uint8_t byte)
 static unsigned x86_length_0f(const uint8_t *p)
 {
     if (p[1] == 0x05) {
-        return 2;                               /* syscall */
+        return 2; /* syscall */
     }
     if ((p[1] >= 0x80) && (p[1] < 0x90)) {
-        return 6;                               /* jcc */
+        return 6; /* jcc */
     }
     if ((p[1] == 0x1e) || (p[1] == 0x1f) || (p[1] == 0xaf) ||
         ((p[1] >= 0xb6) && (p[1] <= 0xb7)) ||
         ((p[1] >= 0xbe) && (p[1] <= 0xbf)) ||
         ((p[1] >= 0x40) && (p[1] < 0x50))) {
-        return 2 + x86_modrm_length(p + 2);     /* endbr, nop, movzx, ... */
+        return 2 + x86_modrm_length(p + 2); /* endbr, nop, movzx, ... */
     }
     return 0;
 }
@@ -121,7 +121,7 @@ unsigned ucm_x86_length(const uint8_t *code)
     if ((*p >= 0xb8) && (*p < 0xc0)) {
         return short_imm ? 0 : length + (wide ? 9 : 5); /* mov */
     }
-    if ((*p == 0xf6) || (*p == 0xf7)) {                 /* test, not, neg */
+    if ((*p == 0xf6) || (*p == 0xf7)) { /* test, not, neg */
         unsigned imm = ((p[1] >> 3) & 7) > 1 ? 0 : (*p == 0xf6) ? 1 : 4;
 
         return short_imm ? 0 : length + 1 + x86_modrm_length(p + 1) + imm;

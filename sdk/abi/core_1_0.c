@@ -90,9 +90,9 @@ static ucs_status_t note_failure(uct_iface_h iface, uct_ep_h ep,
 }
 
 /* Nothing happens during the run that a descriptor would report. */
-static ucs_status_t
-add_fd(uct_worker_h worker, int fd, int events, ucx_async_fd_cb_t cb, void *arg,
-       ucx_async_id_t *id_p)
+static ucs_status_t add_fd(uct_worker_h worker, int fd, int events,
+                           ucx_async_fd_cb_t cb, void *arg,
+                           ucx_async_id_t *id_p)
 {
     (void)worker;
     (void)fd;
@@ -124,7 +124,8 @@ static double read_time(const char *text)
 
     return !strcmp(text, "auto") ? -1 :
            !strcmp(end, "ms")    ? value * 1e-3 :
-           !strcmp(end, "us")    ? value * 1e-6 : value;
+           !strcmp(end, "us")    ? value * 1e-6 :
+                                   value;
 }
 
 static void set_option(const ucx_config_field_t *field, char *options)
@@ -158,8 +159,9 @@ static void *make_options(const ucx_config_table_t *table)
     }
     options = calloc(1, table->options_size + 1);
     for (i = 0; i < table->num_fields; ++i) {
-        set_option((const ucx_config_field_t *)(const void *)
-                       ((const char *)table->fields + i * table->field_size),
+        set_option((const ucx_config_field_t
+                        *)(const void *)((const char *)table->fields +
+                                         i * table->field_size),
                    options);
     }
     return options;
@@ -186,7 +188,8 @@ static uct_md_h open_md(const ucx_component_t *component)
     ucx_md_open_args_t args = {
         .size   = sizeof(args),
         .head   = {.ops = component->md_ops, .component = component},
-        .config = make_options(component->md_config)};
+        .config = make_options(component->md_config),
+    };
     uct_md_resource_desc_t *mds;
     uct_md_h md;
     unsigned count;
@@ -214,10 +217,12 @@ static void query_md(uct_md_h md)
 /* A domain that allocates. */
 static void use_memory(uct_md_h md)
 {
-    ucx_mem_alloc_params_t params = {.size     = sizeof(params),
-                                     .flags    = UCT_MD_MEM_ACCESS_ALL,
-                                     .mem_type = UCS_MEMORY_TYPE_HOST,
-                                     .sys_dev  = UCS_SYS_DEVICE_ID_UNKNOWN};
+    ucx_mem_alloc_params_t params = {
+        .size     = sizeof(params),
+        .flags    = UCT_MD_MEM_ACCESS_ALL,
+        .mem_type = UCS_MEMORY_TYPE_HOST,
+        .sys_dev  = UCS_SYS_DEVICE_ID_UNKNOWN,
+    };
     size_t length = 4096;
     void *address = NULL;
     uct_mem_h memh;
@@ -235,16 +240,20 @@ static void use_memory(uct_md_h md)
 static uct_iface_h open_iface(const ucx_transport_t *transport, uct_md_h md)
 {
     uct_iface_params_t params  = {.field_mask = 0};
-    ucx_iface_open_args_t args = {.size   = sizeof(args),
-                                  .params = &params,
-                                  .config = make_options(transport->config)};
+    ucx_iface_open_args_t args = {
+        .size   = sizeof(args),
+        .params = &params,
+        .config = make_options(transport->config),
+    };
     ucx_device_desc_t *devices;
     unsigned count, i;
     uct_iface_h iface;
 
-    args.head = (uct_iface_t){.ops    = transport->iface_ops,
-                              .ep_ops = transport->ep_ops,
-                              .md     = md};
+    args.head = (uct_iface_t){
+        .ops    = transport->iface_ops,
+        .ep_ops = transport->ep_ops,
+        .md     = md,
+    };
     for (i = 0; i < UCT_AM_ID_MAX; ++i) {
         args.head.am[i] = (ucx_am_slot_t){.cb = handle};
     }
@@ -261,14 +270,15 @@ static uct_iface_h open_iface(const ucx_transport_t *transport, uct_md_h md)
 
 static uct_ep_h connect_to_self(uct_iface_h iface, const ucx_iface_attr_t *attr)
 {
-    void *dev  = calloc(1, attr->base.device_addr_len + 1);
-    void *addr = calloc(1, attr->base.iface_addr_len + 1);
+    void *dev              = calloc(1, attr->base.device_addr_len + 1);
+    void *addr             = calloc(1, attr->base.iface_addr_len + 1);
     uct_ep_params_t params = {
         .field_mask = UCT_EP_PARAM_FIELD_IFACE | UCT_EP_PARAM_FIELD_DEV_ADDR |
                       UCT_EP_PARAM_FIELD_IFACE_ADDR,
         .iface      = iface,
         .dev_addr   = dev,
-        .iface_addr = addr};
+        .iface_addr = addr,
+    };
     uct_ep_h ep;
 
     require(iface->ops->get_device_address(iface, dev), "a device address");
@@ -301,8 +311,8 @@ static void exchange(uct_iface_h iface)
     estimate(iface);
     ep = connect_to_self(iface, attr);
     require(ep->ops->am_short(ep, 7, GREETING, NULL, 0), "sending");
-    while (((received == 0) ||
-            (iface->ops->flush(iface, 0, NULL) != UCS_OK)) && (now() < end)) {
+    while (((received == 0) || (iface->ops->flush(iface, 0, NULL) != UCS_OK)) &&
+           (now() < end)) {
         iface->ops->progress(iface);
     }
     if (received != 1) {
@@ -313,23 +323,27 @@ static void exchange(uct_iface_h iface)
 
 int main(int argc, char **argv)
 {
-    ucx_host_t host       = {.size            = sizeof(host),
-                             .abi             = UCX_PLUGIN_ABI_VERSION,
-                             .log_level       = &log_level,
-                             .log             = drop_line,
-                             .async_add_fd    = add_fd,
-                             .async_remove    = remove_fd,
-                             .progress_cancel = cancel_oneshot,
-                             .iface_ep_failed = note_failure,
-                             .machine_guid    = machine_guid,
-                             .time            = now};
-    char reason[256]      = "";
-    ucx_plugin_args_t args = {.size        = sizeof(args),
-                              .abi_min     = UCX_PLUGIN_ABI_VERSION,
-                              .abi_max     = UCX_PLUGIN_ABI_VERSION,
-                              .directory   = (argc == 3) ? argv[2] : "",
-                              .reason      = reason,
-                              .reason_size = sizeof(reason)};
+    ucx_host_t host = {
+        .size            = sizeof(host),
+        .abi             = UCX_PLUGIN_ABI_VERSION,
+        .log_level       = &log_level,
+        .log             = drop_line,
+        .async_add_fd    = add_fd,
+        .async_remove    = remove_fd,
+        .progress_cancel = cancel_oneshot,
+        .iface_ep_failed = note_failure,
+        .machine_guid    = machine_guid,
+        .time            = now,
+    };
+    char reason[256]       = "";
+    ucx_plugin_args_t args = {
+        .size        = sizeof(args),
+        .abi_min     = UCX_PLUGIN_ABI_VERSION,
+        .abi_max     = UCX_PLUGIN_ABI_VERSION,
+        .directory   = (argc == 3) ? argv[2] : "",
+        .reason      = reason,
+        .reason_size = sizeof(reason),
+    };
     ucx_plugin_entry_t entry;
     const ucx_plugin_t *plugin;
     uct_iface_h iface;

@@ -10,18 +10,18 @@
 #include <ucx/pending.h>
 #include <ucx/plugin.h>
 
-#define ABI_TYPE(_type)                                        \
-    UCX_PLUGIN_EXPORT void abi_##_type(const _type *value);    \
-                                                               \
-    void abi_##_type(const _type *value)                       \
-    {                                                          \
-        (void)value;                                           \
+#define ABI_TYPE(_type) \
+    UCX_PLUGIN_EXPORT void abi_##_type(const _type *value); \
+\
+    void abi_##_type(const _type *value) \
+    { \
+        (void)value; \
     }
 
 /* One more than the value, so that 0 makes an array too. */
 #define ABI_CONSTANT(_name) char _name##_is[(_name) + 1]
 /* For those that are one bit: its number. */
-#define ABI_BIT(_name)      char _name##_bit[__builtin_ctzll(_name) + 1]
+#define ABI_BIT(_name) char _name##_bit[__builtin_ctzll(_name) + 1]
 
 /* <ucx/plugin.h> */
 ABI_TYPE(ucx_plugin_t)

@@ -20,7 +20,7 @@ void calm_open(calm_t *calm, pid_t peer)
         calm->fds[i] = -1;
         if (pids[i] != 0) {
             snprintf(path, sizeof(path), "/proc/%d/schedstat", (int)pids[i]);
-            calm->fds[i]    = open(path, O_RDONLY | O_CLOEXEC);
+            calm->fds[i] = open(path, O_RDONLY | O_CLOEXEC);
             calm->is_known &= (calm->fds[i] >= 0);
         }
     }

@@ -10,9 +10,9 @@
 #include <sys/types.h>
 
 typedef struct calm {
-    int fds[2];     /* of this process and of the peer; -1: none */
-    double waited;  /* s, at the start of the measurement */
-    int is_known;   /* the kernel counts it */
+    int fds[2];    /* of this process and of the peer; -1: none */
+    double waited; /* s, at the start of the measurement */
+    int is_known;  /* the kernel counts it */
 } calm_t;
 
 /* `peer` 0: there is none. */

@@ -35,7 +35,7 @@ static inline size_t size_max(size_t a, size_t b)
 typedef enum check_outcome {
     CHECK_PASSED,
     CHECK_FAILED,
-    CHECK_SKIPPED /* not in the manifest, or no device */
+    CHECK_SKIPPED, /* not in the manifest, or no device */
 } check_outcome_t;
 
 /* A transport on a device, on which one interface is opened. */
@@ -49,10 +49,10 @@ typedef struct resource {
 
 /* The plugin under test. */
 typedef struct target {
-    char path[PATH_MAX];            /* the manifest's path, without links */
-    char folder[PATH_MAX];          /* the manifest's folder */
+    char path[PATH_MAX];   /* the manifest's path, without links */
+    char folder[PATH_MAX]; /* the manifest's folder */
     char library[2 * PATH_MAX];
-    const ucx_manifest_t *manifest;     /* NULL: not valid */
+    const ucx_manifest_t *manifest; /* NULL: not valid */
     char why_invalid[CHECK_TEXT_MAX];
 } target_t;
 
@@ -66,14 +66,14 @@ typedef struct record {
     unsigned num_findings;
     finding_t findings[CHECK_FINDINGS_MAX];
     int skipped;
-    char reason[CHECK_TEXT_MAX];  /* why it was skipped */
-    char note[CHECK_TEXT_MAX];    /* a remark that is not a finding */
-    char doing[CHECK_TEXT_MAX];   /* shown if the check crashes or hangs */
-    int crash_rule;               /* of a crash in this step; 0: that of the
+    char reason[CHECK_TEXT_MAX]; /* why it was skipped */
+    char note[CHECK_TEXT_MAX];   /* a remark that is not a finding */
+    char doing[CHECK_TEXT_MAX];  /* shown if the check crashes or hangs */
+    int crash_rule;              /* of a crash in this step; 0: that of the
                                    * check */
     int finished;
     double seconds;
-    _Atomic uint64_t tosses;      /* of costs.c, between both sides */
+    _Atomic uint64_t tosses; /* of costs.c, between both sides */
     /* result of listing the resources */
     unsigned num_resources;
     resource_t resources[RESOURCES_MAX];
@@ -83,11 +83,11 @@ typedef struct run {
     const target_t *target;
     const resource_t *resource; /* NULL: the check is about the plugin */
     record_t *record;
-    double notice;              /* s in which a lost peer is reported */
-    double tolerance;           /* how many times slower than stated a message
+    double notice;    /* s in which a lost peer is reported */
+    double tolerance; /* how many times slower than stated a message
                                  * may be */
-    double keepalive;           /* s between checks of idle peers; 0: not set */
-    int peer_host;              /* network namespace of the peer; 0: ours */
+    double keepalive; /* s between checks of idle peers; 0: not set */
+    int peer_host;    /* network namespace of the peer; 0: ours */
 } run_t;
 
 typedef struct check {
@@ -124,9 +124,8 @@ int check_has_failed(const run_t *run);
 void check_give_up(run_t *run) __attribute__((noreturn));
 
 /* Records a finding under `rule` and returns 0 if the condition is false. */
-#define check_that(_run, _rule, _condition, ...)      \
-    ((_condition) ? 1                                 \
-                  : (check_fail(_run, _rule, __VA_ARGS__), 0))
+#define check_that(_run, _rule, _condition, ...) \
+    ((_condition) ? 1 : (check_fail(_run, _rule, __VA_ARGS__), 0))
 
 /* The manifest's entry for the resource; never NULL for a listed one. */
 const ucx_manifest_component_t *run_component(const run_t *run);

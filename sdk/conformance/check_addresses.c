@@ -36,8 +36,8 @@ static int ask(address_test_t *test, size_t dev_size, size_t iface_size)
         test->party->iface,
         guard_place(&test->dev_guard, test->dev.bytes, dev_size), dev_size,
         (test->iface.size == 0) ?
-            NULL : guard_place(&test->iface_guard, test->iface.bytes,
-                               iface_size),
+            NULL :
+            guard_place(&test->iface_guard, test->iface.bytes, iface_size),
         iface_size, NULL, 0);
 }
 
@@ -46,18 +46,16 @@ static ucs_status_t try_ep(address_test_t *test, size_t dev_size,
                            size_t iface_size)
 {
     const uct_ep_params_t params = {
-        .field_mask        = UCT_EP_PARAM_FIELD_IFACE |
-                             UCT_EP_PARAM_FIELD_DEV_ADDR |
-                             UCT_EP_PARAM_FIELD_IFACE_ADDR |
-                             UCT_EP_PARAM_FIELD_DEV_ADDR_LENGTH |
-                             UCT_EP_PARAM_FIELD_IFACE_ADDR_LENGTH,
-        .iface             = test->party->iface,
-        .dev_addr          = guard_place(&test->dev_guard, test->dev.bytes,
-                                         dev_size),
+        .field_mask = UCT_EP_PARAM_FIELD_IFACE | UCT_EP_PARAM_FIELD_DEV_ADDR |
+                      UCT_EP_PARAM_FIELD_IFACE_ADDR |
+                      UCT_EP_PARAM_FIELD_DEV_ADDR_LENGTH |
+                      UCT_EP_PARAM_FIELD_IFACE_ADDR_LENGTH,
+        .iface    = test->party->iface,
+        .dev_addr = guard_place(&test->dev_guard, test->dev.bytes, dev_size),
         .dev_addr_length   = dev_size,
         .iface_addr        = guard_place(&test->iface_guard, test->iface.bytes,
                                          iface_size),
-        .iface_addr_length = iface_size
+        .iface_addr_length = iface_size,
     };
     ucs_status_t status;
 
@@ -83,8 +81,10 @@ static void try_cut(address_test_t *test, const address_t *cut)
     for (size = 0; size < cut->size; ++size) {
         dev_size   = is_dev ? size : test->dev.size;
         iface_size = is_dev ? test->iface.size : size;
-        check_doing(test->run, "asking for %s address cut to %zu of %zu "
-                    "bytes", cut->what, size, cut->size);
+        check_doing(test->run,
+                    "asking for %s address cut to %zu of %zu "
+                    "bytes",
+                    cut->what, size, cut->size);
         /* a transport that needs only the device address may ignore the
          * other */
         if (!check_that(test->run, 17,
@@ -97,12 +97,15 @@ static void try_cut(address_test_t *test, const address_t *cut)
             continue;
         }
 
-        check_doing(test->run, "creating an endpoint to %s address cut to "
-                    "%zu of %zu bytes", cut->what, size, cut->size);
+        check_doing(test->run,
+                    "creating an endpoint to %s address cut to "
+                    "%zu of %zu bytes",
+                    cut->what, size, cut->size);
         status = try_ep(test, dev_size, iface_size);
         if (!check_that(test->run, 17, status != UCS_OK,
                         "an endpoint is created to %s address cut to %zu of "
-                        "%zu bytes", cut->what, size, cut->size)) {
+                        "%zu bytes",
+                        cut->what, size, cut->size)) {
             return;
         }
     }
@@ -113,8 +116,8 @@ static void try_turned(address_test_t *test, address_t *turned)
     const int connects = (turned == &test->iface) &&
                          (test->party->attr->cap.flags &
                           UCT_IFACE_FLAG_CONNECT_TO_IFACE);
-    size_t bits        = turned->size * 8, bit;
-    size_t step        = (bits > FLIPS_MAX) ? bits / FLIPS_MAX : 1;
+    size_t bits = turned->size * 8, bit;
+    size_t step = (bits > FLIPS_MAX) ? bits / FLIPS_MAX : 1;
 
     for (bit = 0; bit < bits; bit += step) {
         turned->bytes[bit / 8] ^= (unsigned char)(1u << (bit % 8));
@@ -122,8 +125,10 @@ static void try_turned(address_test_t *test, address_t *turned)
                     turned->what, bit);
         ask(test, test->dev.size, test->iface.size);
         if (connects) {
-            check_doing(test->run, "creating an endpoint to %s address with "
-                        "bit %zu turned", turned->what, bit);
+            check_doing(test->run,
+                        "creating an endpoint to %s address with "
+                        "bit %zu turned",
+                        turned->what, bit);
             try_ep(test, test->dev.size, test->iface.size);
         }
         turned->bytes[bit / 8] ^= (unsigned char)(1u << (bit % 8));
@@ -152,8 +157,10 @@ static void try_random(address_test_t *test, address_t *random)
 static ucs_status_t connect_once(address_test_t *test, const void *bytes,
                                  size_t size)
 {
-    const uct_ep_params_t params = {.field_mask = UCT_EP_PARAM_FIELD_IFACE,
-                                    .iface      = test->party->iface};
+    const uct_ep_params_t params = {
+        .field_mask = UCT_EP_PARAM_FIELD_IFACE,
+        .iface      = test->party->iface,
+    };
     ucs_status_t status;
     uct_ep_h ep;
 
@@ -171,10 +178,12 @@ static ucs_status_t connect_once(address_test_t *test, const void *bytes,
 
 static void try_ep_addresses(address_test_t *test)
 {
-    const uct_ep_params_t params = {.field_mask = UCT_EP_PARAM_FIELD_IFACE,
-                                    .iface      = test->party->iface};
-    size_t size                  = test->party->attr->ep_addr_len, cut, bit;
-    unsigned char *good          = calloc(1, size);
+    const uct_ep_params_t params = {
+        .field_mask = UCT_EP_PARAM_FIELD_IFACE,
+        .iface      = test->party->iface,
+    };
+    size_t size         = test->party->attr->ep_addr_len, cut, bit;
+    unsigned char *good = calloc(1, size);
     uct_ep_h ep;
 
     if ((good == NULL) || (uct_ep_create(&params, &ep) != UCS_OK)) {
@@ -186,17 +195,22 @@ static void try_ep_addresses(address_test_t *test)
     }
 
     for (cut = 0; cut < size; ++cut) {
-        check_doing(test->run, "connecting to an endpoint address cut to %zu "
-                    "bytes", cut);
+        check_doing(test->run,
+                    "connecting to an endpoint address cut to %zu "
+                    "bytes",
+                    cut);
         if (!check_that(test->run, 17, connect_once(test, good, cut) != UCS_OK,
                         "an endpoint address cut to %zu of %zu bytes is "
-                        "connected to", cut, size)) {
+                        "connected to",
+                        cut, size)) {
             goto out;
         }
     }
     for (bit = 0; (bit < size * 8) && (bit < FLIPS_MAX); ++bit) {
-        check_doing(test->run, "connecting to an endpoint address with bit %zu "
-                    "turned", bit);
+        check_doing(test->run,
+                    "connecting to an endpoint address with bit %zu "
+                    "turned",
+                    bit);
         good[bit / 8] ^= (unsigned char)(1u << (bit % 8));
         connect_once(test, good, size);
         good[bit / 8] ^= (unsigned char)(1u << (bit % 8));
@@ -232,9 +246,9 @@ static int take_addresses(address_test_t *test)
                       "there is no device address") &&
            ((test->iface.size == 0) ||
             check_that(test->run, 26,
-                       uct_iface_get_address(
-                           test->party->iface,
-                           (uct_iface_addr_t *)test->iface.bytes) == UCS_OK,
+                       uct_iface_get_address(test->party->iface,
+                                             (uct_iface_addr_t *)
+                                                 test->iface.bytes) == UCS_OK,
                        "there is no interface address"));
 }
 
@@ -268,7 +282,7 @@ void check_addresses(run_t *run)
         return;
     }
 
-    test = (address_test_t){.run = run, .party = &party};
+    test                     = (address_test_t){.run = run, .party = &party};
     party.destroy_on_failure = 1;
     if (!guard_open(&test.dev_guard, PARTY_ADDRESS_MAX) ||
         !guard_open(&test.iface_guard, PARTY_ADDRESS_MAX) ||

@@ -16,12 +16,14 @@ static ucs_status_t check_once(run_t *run, party_t *party, int with_comp)
     party_wait(party,
                (status = uct_ep_check(party->ep, 0,
                                       with_comp ? &done.comp : NULL)) !=
-                   UCS_ERR_NO_RESOURCE, PARTY_PATIENCE);
+                   UCS_ERR_NO_RESOURCE,
+               PARTY_PATIENCE);
     if (status != UCS_INPROGRESS) {
         return status;
     }
 
-    check_that(run, 26, with_comp, "ep_check without a completion answers "
+    check_that(run, 26, with_comp,
+               "ep_check without a completion answers "
                "UCS_INPROGRESS: nobody can be told");
     if (with_comp && !party_wait(party, done.calls > 0, PARTY_PATIENCE)) {
         check_fail(run, 26, "ep_check is not completed within %.0f s",

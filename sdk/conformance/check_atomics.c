@@ -9,15 +9,15 @@
 #include <inttypes.h>
 #include <string.h>
 
-static const char *const op_names[] = {"add", "and", "or", "xor", "swap",
-                                       "cswap"};
+static const char *const op_names[] = {"add", "and",  "or",
+                                       "xor", "swap", "cswap"};
 
 static const uint64_t operand = 0x0ff0aa5512345677ull;
 
 typedef struct word {
-    size_t size;          /* 4 or 8 */
+    size_t size; /* 4 or 8 */
     uint64_t address;
-    uint64_t value;       /* expected value of the word */
+    uint64_t value; /* expected value of the word */
 } word_t;
 
 static uint64_t cut(const word_t *word, uint64_t value)
@@ -63,17 +63,16 @@ static ucs_status_t fetch(remote_t *remote, const word_t *word,
 
     if (word->size == sizeof(uint32_t)) {
         return (op == UCT_ATOMIC_OP_CSWAP) ?
-                   uct_ep_atomic_cswap32(ep, (uint32_t)compare,
-                                         (uint32_t)value, word->address, rkey,
-                                         result, comp) :
+                   uct_ep_atomic_cswap32(ep, (uint32_t)compare, (uint32_t)value,
+                                         word->address, rkey, result, comp) :
                    uct_ep_atomic32_fetch(ep, op, (uint32_t)value, result,
                                          word->address, rkey, comp);
     }
     return (op == UCT_ATOMIC_OP_CSWAP) ?
                uct_ep_atomic_cswap64(ep, compare, value, word->address, rkey,
                                      result, comp) :
-               uct_ep_atomic64_fetch(ep, op, value, result, word->address,
-                                     rkey, comp);
+               uct_ep_atomic64_fetch(ep, op, value, result, word->address, rkey,
+                                     comp);
 }
 
 static void check_post(remote_t *remote, word_t *word, uct_atomic_op_t op)
@@ -81,11 +80,12 @@ static void check_post(remote_t *remote, word_t *word, uct_atomic_op_t op)
     ucs_status_t status = UCS_ERR_NO_RESOURCE;
     uint64_t found;
 
-    check_doing(remote->run, "posting the atomic %s of %zu bytes",
-                op_names[op], word->size);
+    check_doing(remote->run, "posting the atomic %s of %zu bytes", op_names[op],
+                word->size);
     party_wait(remote->party,
                (status = post(remote, word, op, operand)) !=
-                   UCS_ERR_NO_RESOURCE, PARTY_PATIENCE);
+                   UCS_ERR_NO_RESOURCE,
+               PARTY_PATIENCE);
     if (!check_that(remote->run, 26, !UCS_STATUS_IS_ERR(status),
                     "posting %s of %zu bytes answers %s", op_names[op],
                     word->size, ucs_status_string(status)) ||

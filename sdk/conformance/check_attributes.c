@@ -12,25 +12,24 @@
 #define ADDRESS_MAX 65536
 
 /* All bits that have a meaning. */
-#define KNOWN_FLAGS                                                          \
-    (UCT_IFACE_FLAG_AM_SHORT | UCT_IFACE_FLAG_AM_BCOPY |                     \
-     UCT_IFACE_FLAG_AM_ZCOPY | UCT_IFACE_FLAG_PENDING |                      \
-     UCT_IFACE_FLAG_PUT_SHORT | UCT_IFACE_FLAG_PUT_BCOPY |                   \
-     UCT_IFACE_FLAG_PUT_ZCOPY | UCT_IFACE_FLAG_GET_SHORT |                   \
-     UCT_IFACE_FLAG_GET_BCOPY | UCT_IFACE_FLAG_GET_ZCOPY |                   \
-     UCT_IFACE_FLAG_ATOMIC_CPU | UCT_IFACE_FLAG_ATOMIC_DEVICE |              \
-     UCT_IFACE_FLAG_ERRHANDLE_SHORT_BUF |                                    \
-     UCT_IFACE_FLAG_ERRHANDLE_BCOPY_BUF |                                    \
-     UCT_IFACE_FLAG_ERRHANDLE_ZCOPY_BUF | UCT_IFACE_FLAG_ERRHANDLE_AM_ID |   \
-     UCT_IFACE_FLAG_ERRHANDLE_REMOTE_MEM |                                   \
-     UCT_IFACE_FLAG_ERRHANDLE_BCOPY_LEN |                                    \
-     UCT_IFACE_FLAG_ERRHANDLE_PEER_FAILURE | UCT_IFACE_FLAG_EP_CHECK |       \
-     UCT_IFACE_FLAG_CONNECT_TO_IFACE | UCT_IFACE_FLAG_CONNECT_TO_EP |        \
-     UCT_IFACE_FLAG_CONNECT_TO_SOCKADDR | UCT_IFACE_FLAG_AM_DUP |            \
-     UCT_IFACE_FLAG_CB_SYNC | UCT_IFACE_FLAG_CB_ASYNC |                      \
-     UCT_IFACE_FLAG_EP_KEEPALIVE | UCT_IFACE_FLAG_TAG_EAGER_SHORT |          \
-     UCT_IFACE_FLAG_TAG_EAGER_BCOPY | UCT_IFACE_FLAG_TAG_EAGER_ZCOPY |       \
-     UCT_IFACE_FLAG_TAG_RNDV_ZCOPY | UCT_IFACE_FLAG_INTER_NODE |             \
+#define KNOWN_FLAGS \
+    (UCT_IFACE_FLAG_AM_SHORT | UCT_IFACE_FLAG_AM_BCOPY | \
+     UCT_IFACE_FLAG_AM_ZCOPY | UCT_IFACE_FLAG_PENDING | \
+     UCT_IFACE_FLAG_PUT_SHORT | UCT_IFACE_FLAG_PUT_BCOPY | \
+     UCT_IFACE_FLAG_PUT_ZCOPY | UCT_IFACE_FLAG_GET_SHORT | \
+     UCT_IFACE_FLAG_GET_BCOPY | UCT_IFACE_FLAG_GET_ZCOPY | \
+     UCT_IFACE_FLAG_ATOMIC_CPU | UCT_IFACE_FLAG_ATOMIC_DEVICE | \
+     UCT_IFACE_FLAG_ERRHANDLE_SHORT_BUF | UCT_IFACE_FLAG_ERRHANDLE_BCOPY_BUF | \
+     UCT_IFACE_FLAG_ERRHANDLE_ZCOPY_BUF | UCT_IFACE_FLAG_ERRHANDLE_AM_ID | \
+     UCT_IFACE_FLAG_ERRHANDLE_REMOTE_MEM | \
+     UCT_IFACE_FLAG_ERRHANDLE_BCOPY_LEN | \
+     UCT_IFACE_FLAG_ERRHANDLE_PEER_FAILURE | UCT_IFACE_FLAG_EP_CHECK | \
+     UCT_IFACE_FLAG_CONNECT_TO_IFACE | UCT_IFACE_FLAG_CONNECT_TO_EP | \
+     UCT_IFACE_FLAG_CONNECT_TO_SOCKADDR | UCT_IFACE_FLAG_AM_DUP | \
+     UCT_IFACE_FLAG_CB_SYNC | UCT_IFACE_FLAG_CB_ASYNC | \
+     UCT_IFACE_FLAG_EP_KEEPALIVE | UCT_IFACE_FLAG_TAG_EAGER_SHORT | \
+     UCT_IFACE_FLAG_TAG_EAGER_BCOPY | UCT_IFACE_FLAG_TAG_EAGER_ZCOPY | \
+     UCT_IFACE_FLAG_TAG_RNDV_ZCOPY | UCT_IFACE_FLAG_INTER_NODE | \
      UCT_IFACE_FLAG_DEVICE_EP)
 
 static void check_declared(run_t *run, const uct_iface_attr_t *attr)
@@ -41,56 +40,61 @@ static void check_declared(run_t *run, const uct_iface_attr_t *attr)
         uint64_t flags;
         unsigned declared;
         const char *word;
-    } atomics[] = {{attr->cap.atomic32.op_flags, UCX_MANIFEST_ATOMIC32_POST,
-                    "atomic32_post"},
-                   {attr->cap.atomic32.fop_flags, UCX_MANIFEST_ATOMIC32_FETCH,
-                    "atomic32_fetch"},
-                   {attr->cap.atomic64.op_flags, UCX_MANIFEST_ATOMIC64_POST,
-                    "atomic64_post"},
-                   {attr->cap.atomic64.fop_flags, UCX_MANIFEST_ATOMIC64_FETCH,
-                    "atomic64_fetch"}};
+    } atomics[] = {
+        {attr->cap.atomic32.op_flags, UCX_MANIFEST_ATOMIC32_POST,
+         "atomic32_post"},
+        {attr->cap.atomic32.fop_flags, UCX_MANIFEST_ATOMIC32_FETCH,
+         "atomic32_fetch"},
+        {attr->cap.atomic64.op_flags, UCX_MANIFEST_ATOMIC64_POST,
+         "atomic64_post"},
+        {attr->cap.atomic64.fop_flags, UCX_MANIFEST_ATOMIC64_FETCH,
+         "atomic64_fetch"},
+    };
     uint64_t flags;
     unsigned i;
 
     /* a manifest cannot declare flags that it has no word for */
     flags = attr->cap.flags & known->iface & ~tl->iface_flags;
-    check_that(run, 10, flags == 0, "the interface can do what the manifest "
+    check_that(run, 10, flags == 0,
+               "the interface can do what the manifest "
                "does not declare (UCT_IFACE_FLAG_* 0x%llx)",
                (unsigned long long)flags);
 
     flags = attr->cap.event_flags & known->event & ~tl->event_flags;
-    check_that(run, 10, flags == 0, "the interface has events that the "
+    check_that(run, 10, flags == 0,
+               "the interface has events that the "
                "manifest does not declare (UCT_IFACE_FLAG_EVENT_* 0x%llx)",
                (unsigned long long)flags);
 
     for (i = 0; i < ucs_static_array_size(atomics); ++i) {
-        check_that(run, 10, (atomics[i].flags == 0) ||
-                   (tl->atomics & atomics[i].declared),
+        check_that(run, 10,
+                   (atomics[i].flags == 0) ||
+                       (tl->atomics & atomics[i].declared),
                    "the interface has %s, which the manifest does not declare",
                    atomics[i].word);
     }
 }
 
 /* The limits of one class; the three structures have the same members. */
-#define check_class(_run, _attr, _class, _CLASS)                              \
-    do {                                                                      \
-        const uint64_t _flags = (_attr)->cap.flags;                           \
-                                                                              \
-        if (_flags & UCT_IFACE_FLAG_##_CLASS##_SHORT) {                       \
-            check_that(_run, 25, (_attr)->cap._class.max_short > 0,           \
-                       #_class "_short is there, its max_short is 0");        \
-        }                                                                     \
-        if (_flags & UCT_IFACE_FLAG_##_CLASS##_BCOPY) {                       \
-            check_that(_run, 25, (_attr)->cap._class.max_bcopy > 0,           \
-                       #_class "_bcopy is there, its max_bcopy is 0");        \
-        }                                                                     \
-        if (_flags & UCT_IFACE_FLAG_##_CLASS##_ZCOPY) {                       \
-            check_zcopy(_run, #_class, (_attr)->cap._class.min_zcopy,         \
-                        (_attr)->cap._class.max_zcopy,                        \
-                        (_attr)->cap._class.max_iov,                          \
-                        (_attr)->cap._class.opt_zcopy_align,                  \
-                        (_attr)->cap._class.align_mtu);                       \
-        }                                                                     \
+#define check_class(_run, _attr, _class, _CLASS) \
+    do { \
+        const uint64_t _flags = (_attr)->cap.flags; \
+\
+        if (_flags & UCT_IFACE_FLAG_##_CLASS##_SHORT) { \
+            check_that(_run, 25, (_attr)->cap._class.max_short > 0, \
+                       #_class "_short is there, its max_short is 0"); \
+        } \
+        if (_flags & UCT_IFACE_FLAG_##_CLASS##_BCOPY) { \
+            check_that(_run, 25, (_attr)->cap._class.max_bcopy > 0, \
+                       #_class "_bcopy is there, its max_bcopy is 0"); \
+        } \
+        if (_flags & UCT_IFACE_FLAG_##_CLASS##_ZCOPY) { \
+            check_zcopy(_run, #_class, (_attr)->cap._class.min_zcopy, \
+                        (_attr)->cap._class.max_zcopy, \
+                        (_attr)->cap._class.max_iov, \
+                        (_attr)->cap._class.opt_zcopy_align, \
+                        (_attr)->cap._class.align_mtu); \
+        } \
     } while (0)
 
 static void check_zcopy(run_t *run, const char *name, size_t min, size_t max,
@@ -98,8 +102,8 @@ static void check_zcopy(run_t *run, const char *name, size_t min, size_t max,
 {
     check_that(run, 25, (max > 0) && (min <= max),
                "%s_zcopy is there for %zu to %zu bytes", name, min, max);
-    check_that(run, 25, max_iov > 0,
-               "%s_zcopy is there, its max_iov is 0", name);
+    check_that(run, 25, max_iov > 0, "%s_zcopy is there, its max_iov is 0",
+               name);
     check_that(run, 25, (align == 0) || ucs_is_pow2(align),
                "%s: opt_zcopy_align %zu is no power of two", name, align);
     check_that(run, 25, (mtu == 0) || (align <= mtu) || (mtu == 1),
@@ -114,20 +118,24 @@ static void check_limits(run_t *run, const uct_iface_attr_t *attr)
     check_class(run, attr, am, AM);
     check_class(run, attr, put, PUT);
     check_class(run, attr, get, GET);
-    check_that(run, 25, !(flags & UCT_IFACE_FLAG_AM_SHORT) ||
-               (attr->cap.am.max_short >= sizeof(uint64_t)),
+    check_that(run, 25,
+               !(flags & UCT_IFACE_FLAG_AM_SHORT) ||
+                   (attr->cap.am.max_short >= sizeof(uint64_t)),
                "am_short takes %zu bytes: its header alone has 8",
                attr->cap.am.max_short);
-    check_that(run, 25, !(flags & UCT_IFACE_FLAG_AM_ZCOPY) ||
-               (attr->cap.am.max_hdr <= attr->cap.am.max_zcopy),
+    check_that(run, 25,
+               !(flags & UCT_IFACE_FLAG_AM_ZCOPY) ||
+                   (attr->cap.am.max_hdr <= attr->cap.am.max_zcopy),
                "a header of am_zcopy may be longer (%zu) than a message (%zu)",
                attr->cap.am.max_hdr, attr->cap.am.max_zcopy);
     check_that(run, 25, attr->device_addr_len <= ADDRESS_MAX,
                "a device address of %zu bytes", attr->device_addr_len);
     check_that(run, 25, attr->iface_addr_len <= ADDRESS_MAX,
                "an interface address of %zu bytes", attr->iface_addr_len);
-    check_that(run, 25, !(flags & UCT_IFACE_FLAG_CONNECT_TO_EP) ||
-               ((attr->ep_addr_len > 0) && (attr->ep_addr_len <= ADDRESS_MAX)),
+    check_that(run, 25,
+               !(flags & UCT_IFACE_FLAG_CONNECT_TO_EP) ||
+                   ((attr->ep_addr_len > 0) &&
+                    (attr->ep_addr_len <= ADDRESS_MAX)),
                "endpoints are connected by addresses of %zu bytes",
                attr->ep_addr_len);
     check_that(run, 25, attr->max_num_eps > 0, "max_num_eps is 0");
@@ -136,14 +144,14 @@ static void check_limits(run_t *run, const uct_iface_attr_t *attr)
 
 static void check_flags(run_t *run, const uct_iface_attr_t *attr)
 {
-    const uint64_t flags   = attr->cap.flags;
-    const uint64_t am      = UCT_IFACE_FLAG_AM_SHORT | UCT_IFACE_FLAG_AM_BCOPY |
-                             UCT_IFACE_FLAG_AM_ZCOPY;
+    const uint64_t flags = attr->cap.flags;
+    const uint64_t am    = UCT_IFACE_FLAG_AM_SHORT | UCT_IFACE_FLAG_AM_BCOPY |
+                        UCT_IFACE_FLAG_AM_ZCOPY;
     const uint64_t sources = UCT_IFACE_FLAG_EVENT_SEND_COMP |
                              UCT_IFACE_FLAG_EVENT_RECV |
                              UCT_IFACE_FLAG_EVENT_RECV_SIG;
-    const uint64_t ways    = UCT_IFACE_FLAG_EVENT_FD |
-                             UCT_IFACE_FLAG_EVENT_ASYNC_CB;
+    const uint64_t ways = UCT_IFACE_FLAG_EVENT_FD |
+                          UCT_IFACE_FLAG_EVENT_ASYNC_CB;
     const uint64_t events  = attr->cap.event_flags;
     const uint64_t atomics = attr->cap.atomic32.op_flags |
                              attr->cap.atomic32.fop_flags |
@@ -156,20 +164,22 @@ static void check_flags(run_t *run, const uct_iface_attr_t *attr)
     check_that(run, 25, !(events & ~(sources | ways)),
                "event flags without meaning: 0x%llx",
                (unsigned long long)(events & ~(sources | ways)));
-    check_that(run, 25, flags & (UCT_IFACE_FLAG_CONNECT_TO_IFACE |
-                                 UCT_IFACE_FLAG_CONNECT_TO_EP |
-                                 UCT_IFACE_FLAG_CONNECT_TO_SOCKADDR),
+    check_that(run, 25,
+               flags & (UCT_IFACE_FLAG_CONNECT_TO_IFACE |
+                        UCT_IFACE_FLAG_CONNECT_TO_EP |
+                        UCT_IFACE_FLAG_CONNECT_TO_SOCKADDR),
                "there is no way to connect");
-    check_that(run, 25, !(flags & am) ||
-               (flags & (UCT_IFACE_FLAG_CB_SYNC | UCT_IFACE_FLAG_CB_ASYNC)),
+    check_that(run, 25,
+               !(flags & am) ||
+                   (flags & (UCT_IFACE_FLAG_CB_SYNC | UCT_IFACE_FLAG_CB_ASYNC)),
                "it has active messages, but neither CB_SYNC nor CB_ASYNC");
     check_that(run, 25, !(events & sources) == !(events & ways),
                "events need both something to report and a way to report it");
     check_that(run, 25, (atomics >> UCT_ATOMIC_OP_LAST) == 0,
                "atomic operations that do not exist");
-    check_that(run, 25, (atomics == 0) ||
-               (flags & (UCT_IFACE_FLAG_ATOMIC_CPU |
-                         UCT_IFACE_FLAG_ATOMIC_DEVICE)),
+    check_that(run, 25,
+               (atomics == 0) || (flags & (UCT_IFACE_FLAG_ATOMIC_CPU |
+                                           UCT_IFACE_FLAG_ATOMIC_DEVICE)),
                "it has atomics, but neither ATOMIC_CPU nor ATOMIC_DEVICE");
 }
 
@@ -185,9 +195,10 @@ static void check_stated_costs(run_t *run, const uct_iface_attr_t *attr)
     check_that(run, 25, is_cost(attr->latency.c) && is_cost(attr->latency.m),
                "latency is %g + %g * endpoints", attr->latency.c,
                attr->latency.m);
-    check_that(run, 25, is_cost(attr->bandwidth.dedicated) &&
-               is_cost(attr->bandwidth.shared) &&
-               (attr->bandwidth.dedicated + attr->bandwidth.shared > 0),
+    check_that(run, 25,
+               is_cost(attr->bandwidth.dedicated) &&
+                   is_cost(attr->bandwidth.shared) &&
+                   (attr->bandwidth.dedicated + attr->bandwidth.shared > 0),
                "bandwidth is %g dedicated, %g shared",
                attr->bandwidth.dedicated, attr->bandwidth.shared);
 }
@@ -196,18 +207,20 @@ static void check_stated_costs(run_t *run, const uct_iface_attr_t *attr)
 static const struct {
     uint64_t flag;
     ucx_op_t op;
-} estimated[] = {{UCT_IFACE_FLAG_AM_SHORT, UCX_OP_AM_SHORT},
-                 {UCT_IFACE_FLAG_AM_BCOPY, UCX_OP_AM_BCOPY},
-                 {UCT_IFACE_FLAG_AM_ZCOPY, UCX_OP_AM_ZCOPY},
-                 {UCT_IFACE_FLAG_PUT_SHORT, UCX_OP_PUT_SHORT},
-                 {UCT_IFACE_FLAG_PUT_BCOPY, UCX_OP_PUT_BCOPY},
-                 {UCT_IFACE_FLAG_PUT_ZCOPY, UCX_OP_PUT_ZCOPY},
-                 {UCT_IFACE_FLAG_GET_SHORT, UCX_OP_GET_SHORT},
-                 {UCT_IFACE_FLAG_GET_BCOPY, UCX_OP_GET_BCOPY},
-                 {UCT_IFACE_FLAG_GET_ZCOPY, UCX_OP_GET_ZCOPY},
-                 {UCT_IFACE_FLAG_TAG_EAGER_SHORT, UCX_OP_TAG_SHORT},
-                 {UCT_IFACE_FLAG_TAG_EAGER_BCOPY, UCX_OP_TAG_BCOPY},
-                 {UCT_IFACE_FLAG_TAG_EAGER_ZCOPY, UCX_OP_TAG_ZCOPY}};
+} estimated[] = {
+    {UCT_IFACE_FLAG_AM_SHORT, UCX_OP_AM_SHORT},
+    {UCT_IFACE_FLAG_AM_BCOPY, UCX_OP_AM_BCOPY},
+    {UCT_IFACE_FLAG_AM_ZCOPY, UCX_OP_AM_ZCOPY},
+    {UCT_IFACE_FLAG_PUT_SHORT, UCX_OP_PUT_SHORT},
+    {UCT_IFACE_FLAG_PUT_BCOPY, UCX_OP_PUT_BCOPY},
+    {UCT_IFACE_FLAG_PUT_ZCOPY, UCX_OP_PUT_ZCOPY},
+    {UCT_IFACE_FLAG_GET_SHORT, UCX_OP_GET_SHORT},
+    {UCT_IFACE_FLAG_GET_BCOPY, UCX_OP_GET_BCOPY},
+    {UCT_IFACE_FLAG_GET_ZCOPY, UCX_OP_GET_ZCOPY},
+    {UCT_IFACE_FLAG_TAG_EAGER_SHORT, UCX_OP_TAG_SHORT},
+    {UCT_IFACE_FLAG_TAG_EAGER_BCOPY, UCX_OP_TAG_BCOPY},
+    {UCT_IFACE_FLAG_TAG_EAGER_ZCOPY, UCX_OP_TAG_ZCOPY},
+};
 
 static int is_offered(const uct_iface_attr_t *attr, ucx_op_t op)
 {
@@ -233,12 +246,13 @@ static void check_estimates(run_t *run, party_t *party)
         check_doing(run, "estimating the cost of operation %u", op);
         if (is_offered(party->attr, op) &&
             (slots_estimate(party->iface, party->attr, op, &perf) == UCS_OK)) {
-            check_that(run, 25, is_cost(perf.send_pre_overhead) &&
-                       is_cost(perf.send_post_overhead) &&
-                       is_cost(perf.recv_overhead) &&
-                       is_cost(perf.latency.c) && is_cost(perf.latency.m) &&
-                       is_cost(perf.bandwidth.dedicated) &&
-                       is_cost(perf.bandwidth.shared),
+            check_that(run, 25,
+                       is_cost(perf.send_pre_overhead) &&
+                           is_cost(perf.send_post_overhead) &&
+                           is_cost(perf.recv_overhead) &&
+                           is_cost(perf.latency.c) && is_cost(perf.latency.m) &&
+                           is_cost(perf.bandwidth.dedicated) &&
+                           is_cost(perf.bandwidth.shared),
                        "the estimate for operation %u is no cost", op);
         }
     }

@@ -20,21 +20,27 @@ typedef struct copies {
     run_t *run;
     party_t *party;
     ucs_memory_type_t type;
-    char *memory;   /* of that type */
-    char *data;     /* host memory */
+    char *memory; /* of that type */
+    char *data;   /* host memory */
 } copies_t;
 
 typedef enum copy_op {
-    COPY_PUT_SHORT, COPY_PUT_ZCOPY, COPY_GET_SHORT, COPY_GET_ZCOPY, COPY_OPS
+    COPY_PUT_SHORT,
+    COPY_PUT_ZCOPY,
+    COPY_GET_SHORT,
+    COPY_GET_ZCOPY,
+    COPY_OPS,
 } copy_op_t;
 
 static const struct {
     const char *name;
     uint64_t flag;
-} copy_ops[] = {{"put_short", UCT_IFACE_FLAG_PUT_SHORT},
-                {"put_zcopy", UCT_IFACE_FLAG_PUT_ZCOPY},
-                {"get_short", UCT_IFACE_FLAG_GET_SHORT},
-                {"get_zcopy", UCT_IFACE_FLAG_GET_ZCOPY}};
+} copy_ops[] = {
+    {"put_short", UCT_IFACE_FLAG_PUT_SHORT},
+    {"put_zcopy", UCT_IFACE_FLAG_PUT_ZCOPY},
+    {"get_short", UCT_IFACE_FLAG_GET_SHORT},
+    {"get_zcopy", UCT_IFACE_FLAG_GET_ZCOPY},
+};
 
 /* The same test as in the core. */
 static int is_copier(const run_t *run, const uct_md_attr_t *md)
@@ -49,8 +55,8 @@ static void range_of(const party_t *party, copy_op_t op, size_t *min_p,
                      size_t *max_p)
 {
     const uct_iface_attr_t *attr = party->attr;
-    const size_t mins[] = {0, attr->cap.put.min_zcopy, 0,
-                           attr->cap.get.min_zcopy};
+    const size_t mins[]          = {0, attr->cap.put.min_zcopy, 0,
+                                    attr->cap.get.min_zcopy};
     const size_t maxs[] = {attr->cap.put.max_short, attr->cap.put.max_zcopy,
                            attr->cap.get.max_short, attr->cap.get.max_zcopy};
 
@@ -99,10 +105,10 @@ static int copy(copies_t *copies, copy_op_t op, size_t length, unsigned pieces)
         size_t at = i * (length + GUARD);
 
         party_done_init(&done[i], party);
-        party_wait(party, (status[i] = try_copy(
-                                   copies, op, copies->data + at,
-                                   (uintptr_t)copies->memory + at, length,
-                                   &done[i])) != UCS_ERR_NO_RESOURCE,
+        party_wait(party,
+                   (status[i] = try_copy(copies, op, copies->data + at,
+                                         (uintptr_t)copies->memory + at, length,
+                                         &done[i])) != UCS_ERR_NO_RESOURCE,
                    PARTY_PATIENCE);
     }
     for (i = 0; i < pieces; ++i) {
@@ -147,8 +153,7 @@ static int there_and_back(copies_t *copies, copy_op_t put, copy_op_t get,
         if (!check_that(copies->run, 28, bad == length,
                         "byte %zu of %zu is wrong after %s and %s", bad, length,
                         copy_ops[put].name, copy_ops[get].name) ||
-            !check_that(copies->run, 28,
-                        copies->data[i * stride + length] == 0,
+            !check_that(copies->run, 28, copies->data[i * stride + length] == 0,
                         "%s of %zu bytes writes beyond its buffer",
                         copy_ops[get].name, length)) {
             return 0;
@@ -166,8 +171,8 @@ static void all_operations(copies_t *copies)
         for (get = COPY_GET_SHORT; get <= COPY_GET_ZCOPY; ++get) {
             range_of(copies->party, put, &put_min, &put_max);
             range_of(copies->party, get, &get_min, &get_max);
-            const size_t min      = size_max(put_min, get_min);
-            const size_t max      = size_min(put_max, get_max);
+            const size_t min       = size_max(put_min, get_min);
+            const size_t max       = size_min(put_max, get_max);
             const size_t lengths[] = {min, min + 1, max / 3, max};
 
             for (i = 0; i < sizeof(lengths) / sizeof(lengths[0]); ++i) {
@@ -188,19 +193,20 @@ static int query_dmabuf(copies_t *copies, char *address, size_t length)
 {
     uct_md_mem_attr_t attr = {
         .field_mask = UCT_MD_MEM_ATTR_FIELD_DMABUF_FD |
-                      UCT_MD_MEM_ATTR_FIELD_DMABUF_OFFSET
+                      UCT_MD_MEM_ATTR_FIELD_DMABUF_OFFSET,
     };
-    ucs_status_t status    = uct_md_mem_query(copies->party->md, address,
-                                              length, &attr);
+    ucs_status_t status = uct_md_mem_query(copies->party->md, address, length,
+                                           &attr);
 
     if (!check_that(copies->run, 28, status == UCS_OK,
                     "mem_query for a dmabuf: %s; without one it leaves"
-                    " dmabuf_fd at -1", ucs_status_string(status))) {
+                    " dmabuf_fd at -1",
+                    ucs_status_string(status))) {
         return -1;
     }
     check_that(copies->run, 28,
                (attr.dmabuf_fd == UCT_DMABUF_FD_INVALID) ||
-               (fcntl(attr.dmabuf_fd, F_GETFD) != -1),
+                   (fcntl(attr.dmabuf_fd, F_GETFD) != -1),
                "mem_query: dmabuf_fd %d is not an open descriptor",
                attr.dmabuf_fd);
     return attr.dmabuf_fd;
@@ -224,13 +230,13 @@ static void check_dmabuf(copies_t *copies, char *address, size_t length)
 
 static void one_type(copies_t *copies, const uct_md_attr_t *md)
 {
-    const size_t room                     = AT_A_TIME * (MOST + GUARD);
-    const uct_alloc_method_t method       = UCT_ALLOC_METHOD_MD;
-    const uct_mem_alloc_params_t params   = {
+    const size_t room                   = AT_A_TIME * (MOST + GUARD);
+    const uct_alloc_method_t method     = UCT_ALLOC_METHOD_MD;
+    const uct_mem_alloc_params_t params = {
         .field_mask = UCT_MEM_ALLOC_PARAM_FIELD_MEM_TYPE |
                       UCT_MEM_ALLOC_PARAM_FIELD_MDS,
-        .mem_type   = copies->type,
-        .mds        = {.mds = &copies->party->md, .count = 1}
+        .mem_type = copies->type,
+        .mds      = {.mds = &copies->party->md, .count = 1},
     };
     uct_md_mem_attr_t attr = {.field_mask = UCT_MD_MEM_ATTR_FIELD_MEM_TYPE};
     uct_allocated_memory_t memory;
@@ -249,8 +255,9 @@ static void one_type(copies_t *copies, const uct_md_attr_t *md)
         check_that(copies->run, 28,
                    (status == UCS_OK) && (attr.mem_type == copies->type),
                    "mem_query does not know what mem_alloc has made: %s, type"
-                   " %d instead of %d", ucs_status_string(status),
-                   (int)attr.mem_type, (int)copies->type);
+                   " %d instead of %d",
+                   ucs_status_string(status), (int)attr.mem_type,
+                   (int)copies->type);
         check_dmabuf(copies, memory.address, room);
     }
 
@@ -265,12 +272,11 @@ static ucs_status_t connect_to_self(party_t *party)
 {
     static char addresses[2][PARTY_ADDRESS_MAX];
     uct_ep_params_t params = {
-        .field_mask        = UCT_EP_PARAM_FIELD_IFACE |
-                             UCT_EP_PARAM_FIELD_DEV_ADDR |
-                             UCT_EP_PARAM_FIELD_IFACE_ADDR,
-        .iface             = party->iface,
-        .dev_addr          = (uct_device_addr_t *)addresses[0],
-        .iface_addr        = (uct_iface_addr_t *)addresses[1]
+        .field_mask = UCT_EP_PARAM_FIELD_IFACE | UCT_EP_PARAM_FIELD_DEV_ADDR |
+                      UCT_EP_PARAM_FIELD_IFACE_ADDR,
+        .iface      = party->iface,
+        .dev_addr   = (uct_device_addr_t *)addresses[0],
+        .iface_addr = (uct_iface_addr_t *)addresses[1],
     };
 
     if ((party->attr->device_addr_len > PARTY_ADDRESS_MAX) ||

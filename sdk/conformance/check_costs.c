@@ -94,7 +94,8 @@ static int run_round(talk_t *talk, party_kind_t kind, size_t length,
         status = UCS_ERR_NO_RESOURCE;
         party_wait(party,
                    (status = party_try(party, kind, length, 0, 1, NULL)) !=
-                       UCS_ERR_NO_RESOURCE, PARTY_PATIENCE);
+                       UCS_ERR_NO_RESOURCE,
+                   PARTY_PATIENCE);
         if (!check_that(talk->run, 26, !UCS_STATUS_IS_ERR(status),
                         "sending %zu bytes by %s: %s", length,
                         party_kind_names[kind], ucs_status_string(status))) {
@@ -104,8 +105,7 @@ static int run_round(talk_t *talk, party_kind_t kind, size_t length,
     return check_that(talk->run, 26,
                       party_wait(party, party->rx.count >= expected,
                                  PARTY_PATIENCE),
-                      "messages did not arrive within %.0f s",
-                      PARTY_PATIENCE);
+                      "messages did not arrive within %.0f s", PARTY_PATIENCE);
 }
 
 /* Lowers *timed to the durations of the best rounds. */
@@ -195,7 +195,8 @@ static int measure_batch(talk_t *talk, party_kind_t small, party_kind_t large,
 
 static int is_disturbed(const measured_t *best)
 {
-    return (best->one_way.calm < CALM_ROUNDS) || (best->each.calm < CALM_BURSTS);
+    return (best->one_way.calm < CALM_ROUNDS) ||
+           (best->each.calm < CALM_BURSTS);
 }
 
 static int measure_all(talk_t *talk, party_kind_t small, party_kind_t large,
@@ -206,27 +207,32 @@ static int measure_all(talk_t *talk, party_kind_t small, party_kind_t large,
     measured_t *best   = &talk->best;
     unsigned i;
 
-    *best = (measured_t){.one_way = {.best = INFINITY},
-                         .each    = {.best = INFINITY},
-                         .toss    = other ? INFINITY : 0,
-                         .copy    = INFINITY};
-    for (i = 0; (i < BATCHES) ||
-                (is_disturbed(best) && (since(start) < CALM_LIMIT)); ++i) {
+    *best = (measured_t){
+        .one_way = {.best = INFINITY},
+        .each    = {.best = INFINITY},
+        .toss    = other ? INFINITY : 0,
+        .copy    = INFINITY,
+    };
+    for (i = 0;
+         (i < BATCHES) || (is_disturbed(best) && (since(start) < CALM_LIMIT));
+         ++i) {
         if (!measure_batch(talk, small, large, length, burst)) {
             return 0;
         }
     }
-    best->toss         /= 2;
+    best->toss /= 2;
     best->one_way.best /= other ? 2 : 1;
-    best->each.best    /= (double)burst;
+    best->each.best /= (double)burst;
     return 1;
 }
 
 static int estimate(talk_t *talk, party_kind_t kind, ucx_perf_t *perf)
 {
-    static const ucx_op_t ops[] = {[PARTY_SHORT] = UCX_OP_AM_SHORT,
-                                   [PARTY_BCOPY] = UCX_OP_AM_BCOPY,
-                                   [PARTY_ZCOPY] = UCX_OP_AM_ZCOPY};
+    static const ucx_op_t ops[] = {
+        [PARTY_SHORT] = UCX_OP_AM_SHORT,
+        [PARTY_BCOPY] = UCX_OP_AM_BCOPY,
+        [PARTY_ZCOPY] = UCX_OP_AM_ZCOPY,
+    };
 
     return slots_estimate(talk->party->iface, talk->party->attr, ops[kind],
                           perf) == UCS_OK;
@@ -242,8 +248,9 @@ static double processing(const ucx_perf_t *perf)
 static int is_slower(const talk_t *talk, const timed_t *timed, unsigned calm,
                      double stated)
 {
-    return timed->best > stated * ((timed->calm >= calm) ?
-                                       talk->run->tolerance : FACTOR_BUSY);
+    return timed->best >
+           stated *
+               ((timed->calm >= calm) ? talk->run->tolerance : FACTOR_BUSY);
 }
 
 static void compare_latency(talk_t *talk, const ucx_perf_t *perf)
@@ -253,13 +260,14 @@ static void compare_latency(talk_t *talk, const ucx_perf_t *perf)
 
     check_that(talk->run, 25, latency <= FACTOR_ABOVE * best->one_way.best,
                "its latency is stated as %.2f us; a message arrives after %.2f "
-               "us", latency * 1e6, best->one_way.best * 1e6);
+               "us",
+               latency * 1e6, best->one_way.best * 1e6);
     check_that(talk->run, 25,
                !is_slower(talk, &best->one_way, CALM_ROUNDS,
                           FLOOR + latency + best->toss + processing(perf)),
                "its latency and overheads are stated as %.2f us; the fastest "
-               "message took %.2f us", (latency + processing(perf)) * 1e6,
-               best->one_way.best * 1e6);
+               "message took %.2f us",
+               (latency + processing(perf)) * 1e6, best->one_way.best * 1e6);
 }
 
 static void compare_bandwidth(talk_t *talk, const ucx_perf_t *perf,
@@ -276,7 +284,8 @@ static void compare_bandwidth(talk_t *talk, const ucx_perf_t *perf,
                           FLOOR + transfer + best->toss + processing(perf) +
                               COPIES * best->copy),
                "%s of %zu bytes is stated to take %.2f us; each of a sequence "
-               "took %.2f us", party_kind_names[kind], length,
+               "took %.2f us",
+               party_kind_names[kind], length,
                (transfer + processing(perf)) * 1e6, best->each.best * 1e6);
 }
 
@@ -292,7 +301,8 @@ static void compare(talk_t *talk, party_kind_t small, party_kind_t large,
     }
     transfer = (double)length /
                (many.bandwidth.dedicated + many.bandwidth.shared);
-    check_note(talk->run, "latency %.2f us stated, %.2f us measured with all "
+    check_note(talk->run,
+               "latency %.2f us stated, %.2f us measured with all "
                "overheads; %s of %zu bytes: %.2f us stated, %.2f us measured%s",
                (first.latency.c + first.latency.m) * 1e6,
                best->one_way.best * 1e6, party_kind_names[large], length,
@@ -323,7 +333,8 @@ void check_costs(run_t *run)
     } else {
         small  = party_small_kind(&party);
         large  = party_has(&party, PARTY_ZCOPY) ? PARTY_ZCOPY :
-                 party_has(&party, PARTY_BCOPY) ? PARTY_BCOPY : PARTY_SHORT;
+                 party_has(&party, PARTY_BCOPY) ? PARTY_BCOPY :
+                                                  PARTY_SHORT;
         length = size_min(party_max(&party, large), LENGTH_MAX);
         calm_open(&talk.calm, peer.pid);
         if (measure_all(&talk, small, large, length,

@@ -138,14 +138,15 @@ static void check_declared_slots(run_t *run, const ucx_transport_t *tl,
         {!!(flags & UCT_IFACE_FLAG_TAG_EAGER_ZCOPY),
          HAS_SLOT(ep, tag_eager_zcopy), "tag_eager_zcopy"},
         {!!(flags & UCT_IFACE_FLAG_TAG_RNDV_ZCOPY),
-         HAS_SLOT(ep, tag_rndv_zcopy), "tag_rndv_zcopy"}
+         HAS_SLOT(ep, tag_rndv_zcopy), "tag_rndv_zcopy"},
     };
     unsigned i;
 
     for (i = 0; i < ucs_static_array_size(slots); ++i) {
         check_that(run, 10, !slots[i].declared || slots[i].there,
                    "transport %s: the manifest declares what the missing slot "
-                   "%s would do", tl->name, slots[i].slot);
+                   "%s would do",
+                   tl->name, slots[i].slot);
     }
 }
 
@@ -159,14 +160,15 @@ static void check_declared_parts(run_t *run, const ucx_component_t *component)
 
     for (i = 0; i < declared->num_transports; ++i) {
         tl = find_transport(component, declared->transports[i].name);
-        if (check_that(run, 10, tl != NULL, "the manifest declares transport "
+        if (check_that(run, 10, tl != NULL,
+                       "the manifest declares transport "
                        "%s, the library has none",
                        declared->transports[i].name)) {
             check_declared_slots(run, tl, &declared->transports[i]);
         }
     }
-    check_that(run, 10, !declared->has_cm ||
-               HAS_SLOT(component, cm_ops), "the manifest declares a "
+    check_that(run, 10, !declared->has_cm || HAS_SLOT(component, cm_ops),
+               "the manifest declares a "
                "connection manager of %s, the library has none",
                component->name);
 }
@@ -186,8 +188,10 @@ static void check_components(run_t *run, const ucx_plugin_t *plugin)
                 found = 1;
             }
         }
-        check_that(run, 10, found, "the manifest declares component %s, the "
-                   "library has none", manifest->components[i].name);
+        check_that(run, 10, found,
+                   "the manifest declares component %s, the "
+                   "library has none",
+                   manifest->components[i].name);
     }
 }
 
@@ -215,8 +219,10 @@ static int names_a_path(const ucx_config_field_t *field)
     unsigned i;
 
     for (i = 0; (field->type == UCX_CONFIG_STRING) &&
-                (i < ucs_static_array_size(words)); ++i) {
-        if (has_word(field->name, words[i]) || has_word(field->help, words[i])) {
+                (i < ucs_static_array_size(words));
+         ++i) {
+        if (has_word(field->name, words[i]) ||
+            has_word(field->help, words[i])) {
             return 1;
         }
     }
@@ -231,13 +237,15 @@ static void check_paths(run_t *run, const ucx_config_table_t *table)
     for (i = 0; (table != NULL) && (i < table->num_fields); ++i) {
         field = (const ucx_config_field_t *)((const char *)table->fields +
                                              i * table->field_size);
-        flags = (table->field_size >= offsetof(ucx_config_field_t, flags) +
-                                          sizeof(field->flags)) ?
-                field->flags : 0;
-        check_that(run, 29, !names_a_path(field) ||
-                            (flags & UCX_CONFIG_FLAG_PATH),
+        flags = (table->field_size >=
+                 offsetof(ucx_config_field_t, flags) + sizeof(field->flags)) ?
+                    field->flags :
+                    0;
+        check_that(run, 29,
+                   !names_a_path(field) || (flags & UCX_CONFIG_FLAG_PATH),
                    "UCX_%s%s names a path by its name or help, and has no "
-                   "UCX_CONFIG_FLAG_PATH", table->prefix, field->name);
+                   "UCX_CONFIG_FLAG_PATH",
+                   table->prefix, field->name);
     }
 }
 

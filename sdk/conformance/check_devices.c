@@ -91,14 +91,17 @@ static void check_md_devices(run_t *run, uct_component_h component,
     }
 
     check_doing(run, "listing the devices of %s", md_name);
-    if (!check_that(run, 26, uct_md_query_tl_resources(md, &list, &count) ==
-                    UCS_OK, "domain %s: devices cannot be listed", md_name)) {
+    if (!check_that(run, 26,
+                    uct_md_query_tl_resources(md, &list, &count) == UCS_OK,
+                    "domain %s: devices cannot be listed", md_name)) {
         goto out;
     }
 
     for (i = 0; i < count; ++i) {
-        check_device(run, ucx_manifest_component(run->target->manifest,
-                                             component_name), &list[i]);
+        check_device(run,
+                     ucx_manifest_component(run->target->manifest,
+                                            component_name),
+                     &list[i]);
     }
     check_unlike(run, list, count);
     check_steady(run, md, md_name, count);

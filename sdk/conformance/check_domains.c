@@ -32,15 +32,18 @@ static void check_declared(run_t *run, const char *name,
 
     /* a manifest cannot declare flags that it has no word for */
     flags = attr->flags & run->target->manifest->known.md & ~declared->md_flags;
-    check_that(run, 10, flags == 0, "domain %s has capabilities that the "
-               "manifest does not declare (UCT_MD_FLAG_* 0x%llx)", name,
-               (unsigned long long)flags);
+    check_that(run, 10, flags == 0,
+               "domain %s has capabilities that the "
+               "manifest does not declare (UCT_MD_FLAG_* 0x%llx)",
+               name, (unsigned long long)flags);
 
     types = (attr->reg_mem_types | attr->alloc_mem_types |
-             attr->detect_mem_types) & ~declared->memory_types;
-    check_that(run, 10, types == 0, "domain %s serves memory types that the "
-               "manifest does not declare (bits 0x%llx)", name,
-               (unsigned long long)types);
+             attr->detect_mem_types) &
+            ~declared->memory_types;
+    check_that(run, 10, types == 0,
+               "domain %s serves memory types that the "
+               "manifest does not declare (bits 0x%llx)",
+               name, (unsigned long long)types);
 }
 
 static void check_attr(run_t *run, const char *name, const ucx_md_attr_t *attr)
@@ -49,39 +52,45 @@ static void check_attr(run_t *run, const char *name, const ucx_md_attr_t *attr)
 
     check_that(run, 25, !(flags & ~(UCT_MD_FLAG_LAST - 1)),
                "domain %s has flags without meaning", name);
-    check_that(run, 25, !(flags & UCT_MD_FLAG_REG) ||
-               ((attr->max_reg > 0) && (attr->reg_mem_types != 0)),
+    check_that(run, 25,
+               !(flags & UCT_MD_FLAG_REG) ||
+                   ((attr->max_reg > 0) && (attr->reg_mem_types != 0)),
                "domain %s can register, but max_reg or reg_mem_types is 0",
                name);
-    check_that(run, 25, !(flags & UCT_MD_FLAG_ALLOC) ||
-               ((attr->max_alloc > 0) && (attr->alloc_mem_types != 0)),
+    check_that(run, 25,
+               !(flags & UCT_MD_FLAG_ALLOC) ||
+                   ((attr->max_alloc > 0) && (attr->alloc_mem_types != 0)),
                "domain %s can allocate, but max_alloc or alloc_mem_types is 0",
                name);
-    check_that(run, 25, !(flags & UCT_MD_FLAG_NEED_RKEY) ||
-               (attr->rkey_packed_size > 0),
+    check_that(run, 25,
+               !(flags & UCT_MD_FLAG_NEED_RKEY) || (attr->rkey_packed_size > 0),
                "domain %s needs remote keys of 0 bytes", name);
-    check_that(run, 25, !(flags & UCT_MD_FLAG_EXPORTED_MKEY) ||
-               (attr->exported_mkey_packed_size > 0),
+    check_that(run, 25,
+               !(flags & UCT_MD_FLAG_EXPORTED_MKEY) ||
+                   (attr->exported_mkey_packed_size > 0),
                "domain %s exports keys of 0 bytes", name);
-    check_that(run, 25, !(flags & UCT_MD_FLAG_INVALIDATE) ||
-               (flags & UCT_MD_FLAG_REG),
+    check_that(run, 25,
+               !(flags & UCT_MD_FLAG_INVALIDATE) || (flags & UCT_MD_FLAG_REG),
                "domain %s can invalidate, but not register", name);
-    check_that(run, 25, (attr->rkey_packed_size <= KEY_MAX) &&
-               (attr->exported_mkey_packed_size <= KEY_MAX),
+    check_that(run, 25,
+               (attr->rkey_packed_size <= KEY_MAX) &&
+                   (attr->exported_mkey_packed_size <= KEY_MAX),
                "domain %s packs keys of more than %d bytes", name, KEY_MAX);
-    check_that(run, 25, (attr->reg_alignment == 0) ||
-               ucs_is_pow2(attr->reg_alignment),
+    check_that(run, 25,
+               (attr->reg_alignment == 0) || ucs_is_pow2(attr->reg_alignment),
                "domain %s: reg_alignment %zu is no power of two", name,
                attr->reg_alignment);
-    check_that(run, 25, isfinite(attr->reg_cost.c) &&
-               isfinite(attr->reg_cost.m) && (attr->reg_cost.c >= 0) &&
-               (attr->reg_cost.m >= 0),
+    check_that(run, 25,
+               isfinite(attr->reg_cost.c) && isfinite(attr->reg_cost.m) &&
+                   (attr->reg_cost.c >= 0) && (attr->reg_cost.m >= 0),
                "domain %s: reg_cost %g + %g * bytes is no cost", name,
                attr->reg_cost.c, attr->reg_cost.m);
-    check_that(run, 25, !((attr->reg_nonblock_mem_types |
-                           attr->cache_mem_types) & ~attr->reg_mem_types),
+    check_that(run, 25,
+               !((attr->reg_nonblock_mem_types | attr->cache_mem_types) &
+                 ~attr->reg_mem_types),
                "domain %s: reg_nonblock_mem_types or cache_mem_types has what "
-               "reg_mem_types has not", name);
+               "reg_mem_types has not",
+               name);
 }
 
 static size_t rkey_size(uct_md_h md)
@@ -156,8 +165,10 @@ static void check_memory_use(run_t *run, uct_component_h component,
         check_doing(run, "registering %zu bytes with domain %s", lengths[i],
                     name);
         failed = use_memory(component, md, lengths[i], &guard);
-        check_that(run, 26, failed == NULL, "domain %s: %s fails for %zu bytes "
-                   "of host memory", name, failed, lengths[i]);
+        check_that(run, 26, failed == NULL,
+                   "domain %s: %s fails for %zu bytes "
+                   "of host memory",
+                   name, failed, lengths[i]);
     }
     guard_close(&guard);
 }
@@ -169,7 +180,7 @@ static void check_memory_use(run_t *run, uct_component_h component,
 typedef struct meeting {
     atomic_uint arrived;
     atomic_int is_open;
-    atomic_uint busy;     /* threads with rounds left */
+    atomic_uint busy; /* threads with rounds left */
 } meeting_t;
 
 typedef struct hammer {
@@ -183,11 +194,10 @@ typedef struct hammer {
 static void use_in_rounds(hammer_t *hammer, guard_t *guard)
 {
     meeting_t *meeting = hammer->meeting;
-    double end     = clock_now() + SECONDS;
+    double end         = clock_now() + SECONDS;
     unsigned i;
 
-    for (i = 0; (atomic_load(&meeting->busy) > 0) || (clock_now() < end);
-         ++i) {
+    for (i = 0; (atomic_load(&meeting->busy) > 0) || (clock_now() < end); ++i) {
         if (i == ROUNDS) {
             atomic_fetch_sub(&meeting->busy, 1);
         }
@@ -271,8 +281,10 @@ static void check_md(run_t *run, uct_component_h component,
     }
 
     attr = slots_md_attr(md);
-    check_declared(run, md_name, ucx_manifest_component(run->target->manifest,
-                                                    component_name), &attr);
+    check_declared(run, md_name,
+                   ucx_manifest_component(run->target->manifest,
+                                          component_name),
+                   &attr);
     check_attr(run, md_name, &attr);
     check_memory_use(run, component, md_name, md);
     check_threads(run, component, md_name, md);

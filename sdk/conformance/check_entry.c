@@ -58,24 +58,24 @@ static ucs_status_t note_rcache_create(const ucx_rcache_params_t *params,
     return UCS_ERR_UNSUPPORTED;
 }
 
-static ucs_status_t
-note_async_add_fd(uct_worker_h worker, int fd, int events, ucx_async_fd_cb_t cb,
-                  void *arg, ucx_async_id_t *id_p)
+static ucs_status_t note_async_add_fd(uct_worker_h worker, int fd, int events,
+                                      ucx_async_fd_cb_t cb, void *arg,
+                                      ucx_async_id_t *id_p)
 {
     asked_service = "async_add_fd";
     return UCS_ERR_UNSUPPORTED;
 }
 
-static ucs_status_t
-note_async_add_timer(uct_worker_h worker, double interval,
-                     ucx_async_timer_cb_t cb, void *arg, ucx_async_id_t *id_p)
+static ucs_status_t note_async_add_timer(uct_worker_h worker, double interval,
+                                         ucx_async_timer_cb_t cb, void *arg,
+                                         ucx_async_id_t *id_p)
 {
     asked_service = "async_add_timer";
     return UCS_ERR_UNSUPPORTED;
 }
 
-static ucs_status_t
-note_mem_event_subscribe(unsigned events, ucx_mem_event_cb_t cb, void *arg)
+static ucs_status_t note_mem_event_subscribe(unsigned events,
+                                             ucx_mem_event_cb_t cb, void *arg)
 {
     asked_service = "mem_event_subscribe";
     return UCS_ERR_UNSUPPORTED;
@@ -109,7 +109,7 @@ typedef struct entry_test {
     ucx_plugin_entry_t entry;
     guard_t args_guard, host_guard;
     char reason[256];
-    size_t extra;            /* bytes of unknown members at the end */
+    size_t extra; /* bytes of unknown members at the end */
     const ucx_plugin_t *plugin;
 } entry_test_t;
 
@@ -123,11 +123,16 @@ static ucs_status_t call_entry(entry_test_t *test, uint32_t abi_min,
     struct {
         ucx_plugin_args_t table;
         char members_of_tomorrow[NEWER_MEMBERS];
-    } args = {.table = {.abi_min     = abi_min,
-                        .abi_max     = abi_max,
-                        .directory   = test->run->target->folder,
-                        .reason      = test->reason,
-                        .reason_size = sizeof(test->reason) / 2}};
+    } args = {
+        .table =
+            {
+                .abi_min     = abi_min,
+                .abi_max     = abi_max,
+                .directory   = test->run->target->folder,
+                .reason      = test->reason,
+                .reason_size = sizeof(test->reason) / 2,
+            },
+    };
 
     host.table.size += test->extra;
     host.table.abi  = abi_max;
@@ -157,8 +162,7 @@ static void expect_answer(entry_test_t *test, uint32_t abi_max,
     ucs_status_t status;
 
     check_doing(test->run, "calling the entry point for %s", what);
-    status = call_entry(test, UCX_PLUGIN_ABI(UCX_PLUGIN_ABI_MAJOR, 0),
-                        abi_max);
+    status = call_entry(test, UCX_PLUGIN_ABI(UCX_PLUGIN_ABI_MAJOR, 0), abi_max);
     test->reason[sizeof(test->reason) / 2 - 1] = '\0';
     if (status == UCS_ERR_NO_DEVICE) {
         check_note(test->run, "it finds nothing to drive here: %.200s",
@@ -180,8 +184,7 @@ static void expect_rejection(entry_test_t *test, uint32_t abi_min,
     size_t i, half = sizeof(test->reason) / 2;
 
     snprintf(what, sizeof(what), "a core of ABI %u.%u to %u.%u",
-             UCX_PLUGIN_ABI_MAJOR_OF(abi_min),
-             UCX_PLUGIN_ABI_MINOR_OF(abi_min),
+             UCX_PLUGIN_ABI_MAJOR_OF(abi_min), UCX_PLUGIN_ABI_MINOR_OF(abi_min),
              UCX_PLUGIN_ABI_MAJOR_OF(abi_max),
              UCX_PLUGIN_ABI_MINOR_OF(abi_max));
     check_doing(test->run, "calling the entry point for %s", what);
@@ -198,8 +201,10 @@ static void expect_rejection(entry_test_t *test, uint32_t abi_min,
                "it rejects %s without a reason for a person", what);
     for (i = half; i < sizeof(test->reason); ++i) {
         if (test->reason[i] != 0x5a) {
-            check_fail(test->run, 6, "the reason for rejecting %s was written "
-                       "beyond reason_size", what);
+            check_fail(test->run, 6,
+                       "the reason for rejecting %s was written "
+                       "beyond reason_size",
+                       what);
             break;
         }
     }
@@ -217,8 +222,7 @@ static void expect_quiet(entry_test_t *test, const unsigned char *fds,
     check_that(test->run, 9, text[0] == '\0', "%s opened%s and left it open",
                what, text);
     check_that(test->run, 9, now.tasks <= before->tasks,
-               "%s left %u threads running", what,
-               now.tasks - before->tasks);
+               "%s left %u threads running", what, now.tasks - before->tasks);
 }
 
 /* Redirects stdout and stderr to a file whose size shows whether something was
@@ -323,8 +327,8 @@ static void check_time(entry_test_t *test)
     }
     check_that(test->run, 9, least < ENTRY_SECONDS_MAX,
                "the entry point takes %.0f ms, the shortest of %d times; less "
-               "than %.0f are fair", least * 1e3, ENTRY_TRIES,
-               ENTRY_SECONDS_MAX * 1e3);
+               "than %.0f are fair",
+               least * 1e3, ENTRY_TRIES, ENTRY_SECONDS_MAX * 1e3);
     munmap(shared, sizeof(*shared));
 }
 
@@ -365,9 +369,9 @@ static void check_two_cores(entry_test_t *test)
         goto out;
     }
 
-    check_that(test->run, 23, (first != second) &&
-               (first->components != second->components) &&
-               (first->components[0] != second->components[0]),
+    check_that(test->run, 23,
+               (first != second) && (first->components != second->components) &&
+                   (first->components[0] != second->components[0]),
                "two cores get one and the same descriptor or component");
 
     /* the first core is unloaded together with its host */
@@ -375,10 +379,11 @@ static void check_two_cores(entry_test_t *test)
     finish_plugin(test);
     guard_close(&own);
     check_doing(test->run, "reading the second core's descriptor after the "
-                "first core has left");
-    check_that(test->run, 23, (second->size >= sizeof(size_t)) &&
-               !strcmp(second->name, test->run->target->manifest->name) &&
-               (second->components[0]->name[0] != '\0'),
+                           "first core has left");
+    check_that(test->run, 23,
+               (second->size >= sizeof(size_t)) &&
+                   !strcmp(second->name, test->run->target->manifest->name) &&
+                   (second->components[0]->name[0] != '\0'),
                "the descriptor of one core is spoilt when another one leaves");
     test->plugin = second;
     finish_plugin(test);

@@ -9,11 +9,11 @@
 #include <fcntl.h>
 #include <string.h>
 
-#define ROUNDS        300
-#define EDGES         5
-#define LATE_MS       1000  /* after that, ask the peer whether it has sent */
-#define SLEEP_MS      10000 /* silence after the peer has sent: too long */
-#define SILENCE_MS    20
+#define ROUNDS     300
+#define EDGES      5
+#define LATE_MS    1000  /* after that, ask the peer whether it has sent */
+#define SLEEP_MS   10000 /* silence after the peer has sent: too long */
+#define SILENCE_MS 20
 
 typedef struct events_test {
     run_t *run;
@@ -21,7 +21,7 @@ typedef struct events_test {
     party_t *party;
     party_kind_t kind;
     size_t length;
-    unsigned events;  /* supported UCT_EVENT_* */
+    unsigned events; /* supported UCT_EVENT_* */
     int fd;
     unsigned num_posted; /* requests without an answer from the peer */
 } events_test_t;
@@ -109,14 +109,15 @@ static int sleep_until(events_test_t *test, const uint64_t *count,
         if (!sleep_armed(test)) {
             while (party_progress(test->party) > 0) {
             }
-            check_that(test->run, 26, check_has_failed(test->run),
-                       (*count >= wanted) ?
-                       "a wake-up was lost: %s was there, the armed descriptor "
-                       "stayed silent for %d s after the peer had done its "
-                       "part" :
-                       "%s did not come while the armed descriptor was slept "
-                       "on for %d s after the peer had done its part", what,
-                       SLEEP_MS / 1000);
+            check_that(
+                test->run, 26, check_has_failed(test->run),
+                (*count >= wanted) ?
+                    "a wake-up was lost: %s was there, the armed descriptor "
+                    "stayed silent for %d s after the peer had done its "
+                    "part" :
+                    "%s did not come while the armed descriptor was slept "
+                    "on for %d s after the peer had done its part",
+                what, SLEEP_MS / 1000);
             return 0;
         }
     }
@@ -155,7 +156,8 @@ static void check_silence(events_test_t *test)
             return;
         }
     } while (clock_now() < end);
-    check_fail(test->run, 26, "the descriptor is readable, or arming answers "
+    check_fail(test->run, 26,
+               "the descriptor is readable, or arming answers "
                "BUSY, for %d s though nothing happens: nobody can sleep",
                SLEEP_MS / 1000);
 }
@@ -175,21 +177,19 @@ static void check_edge(events_test_t *test)
     message.kind   = test->kind;
     message.length = test->length;
     message.count  = 1;
-    if (!peer_post(test->peer, &message) ||
-        !peer_await_answer(test->peer)) {
+    if (!peer_post(test->peer, &message) || !peer_await_answer(test->peer)) {
         return;
     }
 
     status = uct_iface_event_arm(test->party->iface, test->events);
     if (status == UCS_OK) {
-        check_that(test->run, 26,
-                   party_sleep(test->party, test->fd, SLEEP_MS),
+        check_that(test->run, 26, party_sleep(test->party, test->fd, SLEEP_MS),
                    "event_arm answers UCS_OK after a message has arrived, and "
-                   "the descriptor stays silent for %d s", SLEEP_MS / 1000);
+                   "the descriptor stays silent for %d s",
+                   SLEEP_MS / 1000);
     }
     if (peer_answer(test->peer, &message)) {
-        party_wait(test->party, test->party->rx.count > before,
-                   PARTY_PATIENCE);
+        party_wait(test->party, test->party->rx.count > before, PARTY_PATIENCE);
     }
 }
 
@@ -237,7 +237,8 @@ static void check_resources_wake(events_test_t *test)
     check_doing(test->run, "sleeping for resources");
     if (uct_ep_pending_add(test->party->ep, &waiter.super, 0) == UCS_OK) {
         if (post(test, PEER_RESET)) { /* the peer resumes */
-            sleep_until(test, &waiter.calls, 1, "the turn of a pending "
+            sleep_until(test, &waiter.calls, 1,
+                        "the turn of a pending "
                         "request");
         }
         uct_ep_pending_purge(test->party->ep, drop_waiter, NULL);
@@ -264,15 +265,16 @@ static int arm_descriptor(events_test_t *test)
 
     check_doing(test->run, "getting the event descriptor");
     status = uct_iface_event_fd_get(test->party->iface, &test->fd);
-    if (!check_that(test->run, 26, (status == UCS_OK) &&
-                    (fcntl(test->fd, F_GETFD) >= 0),
+    if (!check_that(test->run, 26,
+                    (status == UCS_OK) && (fcntl(test->fd, F_GETFD) >= 0),
                     "there is no event descriptor: %s",
                     ucs_status_string(status))) {
         return 0;
     }
-    check_that(test->run, 26, (uct_iface_event_fd_get(test->party->iface,
-                                                      &again) == UCS_OK) &&
-               (again == test->fd), "the event descriptor is not always the "
+    check_that(test->run, 26,
+               (uct_iface_event_fd_get(test->party->iface, &again) == UCS_OK) &&
+                   (again == test->fd),
+               "the event descriptor is not always the "
                "same");
     return 1;
 }

@@ -29,8 +29,7 @@ static void start_zcopies(flush_test_t *test)
 {
     party_t *party      = test->party;
     size_t length       = size_max(party_min(party, PARTY_ZCOPY),
-                                   size_min(party_max(party, PARTY_ZCOPY),
-                                            16384));
+                                   size_min(party_max(party, PARTY_ZCOPY), 16384));
     ucs_status_t status = UCS_OK;
     party_done_t *done;
     unsigned i;
@@ -62,8 +61,8 @@ static void expect_zcopies(flush_test_t *test, const char *what)
     for (i = 0; i < test->num_started; ++i) {
         if (!check_that(test->run, 26, test->zcopies[i].calls == 1,
                         "%s is through, but the completion of a zero-copy "
-                        "message before it was called %u times", what,
-                        test->zcopies[i].calls) ||
+                        "message before it was called %u times",
+                        what, test->zcopies[i].calls) ||
             !check_that(test->run, 26, test->zcopies[i].comp.status == UCS_OK,
                         "a zero-copy message ended with %s",
                         ucs_status_string(test->zcopies[i].comp.status))) {
@@ -75,10 +74,9 @@ static void expect_zcopies(flush_test_t *test, const char *what)
 static ucs_status_t call_flush(flush_test_t *test, int whole_iface,
                                uct_completion_t *comp)
 {
-    return whole_iface ? uct_iface_flush(test->party->iface,
-                                         UCT_FLUSH_FLAG_LOCAL, comp)
-                       : uct_ep_flush(test->party->ep, UCT_FLUSH_FLAG_LOCAL,
-                                      comp);
+    return whole_iface ?
+               uct_iface_flush(test->party->iface, UCT_FLUSH_FLAG_LOCAL, comp) :
+               uct_ep_flush(test->party->ep, UCT_FLUSH_FLAG_LOCAL, comp);
 }
 
 /* Flushes with a completion and waits for it; *status_p is the status of the
@@ -92,7 +90,8 @@ static int flush_once(flush_test_t *test, int whole_iface, const char *what)
     party_done_init(&done, test->party);
     party_wait(test->party,
                (status = call_flush(test, whole_iface, &done.comp)) !=
-                   UCS_ERR_NO_RESOURCE, PARTY_PATIENCE);
+                   UCS_ERR_NO_RESOURCE,
+               PARTY_PATIENCE);
     if (status == UCS_INPROGRESS) {
         if (!party_wait(test->party, done.calls > 0, PARTY_PATIENCE)) {
             check_fail(test->run, 26, "%s does not complete within %.0f s",
@@ -128,7 +127,8 @@ static void flush_by_asking(flush_test_t *test, int whole_iface,
     check_doing(test->run, "asking by flush: %s", what);
     party_wait(test->party,
                ((status = call_flush(test, whole_iface, NULL)) !=
-                UCS_INPROGRESS) && (status != UCS_ERR_NO_RESOURCE),
+                UCS_INPROGRESS) &&
+                   (status != UCS_ERR_NO_RESOURCE),
                PARTY_PATIENCE);
     check_that(test->run, 26, status == UCS_OK,
                "%s without a completion does not come to UCS_OK, but %s", what,
@@ -196,8 +196,9 @@ static void check_held(flush_test_t *test)
     check_doing(test->run, "flushing to a peer that stands still");
     party_done_init(&done, test->party);
     status = uct_ep_flush(test->party->ep, UCT_FLUSH_FLAG_LOCAL, &done.comp);
-    check_that(test->run, 26, (status == UCS_OK) ||
-               (status == UCS_INPROGRESS) || (status == UCS_ERR_NO_RESOURCE),
+    check_that(test->run, 26,
+               (status == UCS_OK) || (status == UCS_INPROGRESS) ||
+                   (status == UCS_ERR_NO_RESOURCE),
                "flush to a peer that stands still answers %s",
                ucs_status_string(status));
 
@@ -206,8 +207,10 @@ static void check_held(flush_test_t *test)
     }
     if ((status == UCS_INPROGRESS) &&
         !party_wait(test->party, done.calls > 0, PARTY_PATIENCE)) {
-        check_fail(test->run, 26, "flush does not complete within %.0f s after "
-                   "the peer went on", PARTY_PATIENCE);
+        check_fail(test->run, 26,
+                   "flush does not complete within %.0f s after "
+                   "the peer went on",
+                   PARTY_PATIENCE);
         check_give_up(test->run);
     }
     if (conversation_await(test->peer, &test->sent, &rx)) {

@@ -10,12 +10,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#define ROUNDS        100
-#define WARM_ROUNDS   20
-#define HALF_ROUNDS   ((ROUNDS + WARM_ROUNDS) / 2)
+#define ROUNDS      100
+#define WARM_ROUNDS 20
+#define HALF_ROUNDS ((ROUNDS + WARM_ROUNDS) / 2)
 /* Allowed growth in a half of the rounds. A table or a pool that grows once, by
  * any size, does so in one half, a leak in both. */
-#define HEAP_SLACK    8192
+#define HEAP_SLACK     8192
 #define RESIDENT_SLACK ((size_t)4 << 20)
 
 /* Sanitizers keep freed memory for a while. */
@@ -37,8 +37,8 @@ static int run_round(run_t *run, peer_t *peer, party_t *party)
     }
 
     peer->party = party;
-    if (!(party->attr->cap.flags & (UCT_IFACE_FLAG_CONNECT_TO_IFACE |
-                                    UCT_IFACE_FLAG_CONNECT_TO_EP))) {
+    if (!(party->attr->cap.flags &
+          (UCT_IFACE_FLAG_CONNECT_TO_IFACE | UCT_IFACE_FLAG_CONNECT_TO_EP))) {
         result = 1;
     } else if (conversation_connect(peer, party)) {
         kind   = party_some_kind(party, &length);
@@ -91,8 +91,7 @@ static int heap_is_back(const growth_t *growth)
 static int memory_is_back(const growth_t *growth)
 {
     return !MEMORY_COUNTS ||
-           (growth->after.resident <=
-            growth->before.resident + RESIDENT_SLACK);
+           (growth->after.resident <= growth->before.resident + RESIDENT_SLACK);
 }
 
 /* A thread that is asked to exit needs processor time before it releases its
@@ -116,7 +115,7 @@ static void count_left(growth_t *growth)
 static void compare(run_t *run, const growth_t *growth)
 {
     const usage_t *before = &growth->before, *after = &growth->after;
-    const int rounds      = ROUNDS - WARM_ROUNDS;
+    const int rounds = ROUNDS - WARM_ROUNDS;
 
     check_that(run, 27, after->fds <= before->fds,
                "%u descriptors more after %d rounds of open and close",
@@ -126,7 +125,8 @@ static void compare(run_t *run, const growth_t *growth)
                after->tasks - before->tasks, rounds);
     check_that(run, 27, heap_is_back(growth),
                "the heap has grown by %zu bytes in %d rounds of open and "
-               "close (%zu a round)", after->heap - before->heap, rounds,
+               "close (%zu a round)",
+               after->heap - before->heap, rounds,
                (after->heap - before->heap) / rounds);
     check_that(run, 27, memory_is_back(growth),
                "memory has grown by %zu bytes in %d rounds of open and close",

@@ -38,7 +38,8 @@ static void check_address(run_t *run, party_t *party, const char *what,
     get(party->iface, second);
     check_that(run, 25, (first[length] == 0x77) && (second[length] == 0x88),
                "the %s address is longer than the %zu bytes that the query "
-               "tells", what, length);
+               "tells",
+               what, length);
     check_that(run, 25, !memcmp(first, second, length),
                "the %s address is not wholly written, or changes", what);
 out:
@@ -82,12 +83,14 @@ static void check_query(run_t *run, party_t *party)
     status = party->iface->ops->query(party->iface, &again);
     check_that(run, 26, status == UCS_OK, "a second query fails: %s",
                ucs_status_string(status));
-    check_that(run, 25, (again.base.cap.flags == party->attr->cap.flags) &&
-               (again.base.cap.event_flags == party->attr->cap.event_flags) &&
-               !memcmp(&again.base.cap.am, &party->attr->cap.am,
-                       sizeof(again.base.cap.am)) &&
-               (again.base.iface_addr_len == party->attr->iface_addr_len) &&
-               (again.base.device_addr_len == party->attr->device_addr_len),
+    check_that(run, 25,
+               (again.base.cap.flags == party->attr->cap.flags) &&
+                   (again.base.cap.event_flags ==
+                    party->attr->cap.event_flags) &&
+                   !memcmp(&again.base.cap.am, &party->attr->cap.am,
+                           sizeof(again.base.cap.am)) &&
+                   (again.base.iface_addr_len == party->attr->iface_addr_len) &&
+                   (again.base.device_addr_len == party->attr->device_addr_len),
                "a second query gives another answer than the first");
 }
 
@@ -100,8 +103,10 @@ static void check_filled(run_t *run, const char *name, const void *table,
 
     for (at = sizeof(size_t); at < size; at += sizeof(slot)) {
         memcpy(&slot, (const char *)table + at, sizeof(slot));
-        check_that(run, 8, slot != NULL, "the core left the slot at byte %zu of "
-                   "%s empty; install a core without this fault", at, name);
+        check_that(run, 8, slot != NULL,
+                   "the core left the slot at byte %zu of "
+                   "%s empty; install a core without this fault",
+                   at, name);
     }
 }
 
@@ -128,8 +133,9 @@ static void use_both(run_t *run, party_t *first, party_t *second)
     party_settle(second, 0.02);
 
     check_doing(run, "flushing an idle interface");
-    check_that(run, 26, uct_iface_flush(first->iface, UCT_FLUSH_FLAG_LOCAL,
-                                        NULL) == UCS_OK,
+    check_that(run, 26,
+               uct_iface_flush(first->iface, UCT_FLUSH_FLAG_LOCAL, NULL) ==
+                   UCS_OK,
                "flush of an interface that has never sent is not UCS_OK");
     check_doing(run, "fencing an idle interface");
     uct_iface_fence(first->iface, 0);
@@ -151,8 +157,7 @@ static void check_closed(run_t *run, const unsigned char *fds)
 
     do {
         usage_new_fds(fds, FDS_MAX, left, sizeof(left));
-    } while ((left[0] != '\0') && (clock_now() < end) &&
-             (usleep(1000) == 0));
+    } while ((left[0] != '\0') && (clock_now() < end) && (usleep(1000) == 0));
     check_that(run, 27, left[0] == '\0', "closing has left open:%s", left);
 }
 

@@ -103,7 +103,8 @@ static void try_all(key_test_t *test)
     free(bytes);
     check_that(test->run, 17, try_key(test, test->good, test->size) == UCS_OK,
                "domain %s: the good key is not unpacked any more after broken "
-               "ones", test->md_name);
+               "ones",
+               test->md_name);
 }
 
 /* The same tests for exported keys, by mem_attach. */
@@ -131,7 +132,8 @@ static void check_exported(run_t *run, uct_md_h md, const char *md_name,
                                                 guard_place(&guard, good, cut),
                                                 cut, &attached) != UCS_OK,
                             "domain %s attaches to an exported key cut to %zu "
-                            "of %zu bytes", md_name, cut, size)) {
+                            "of %zu bytes",
+                            md_name, cut, size)) {
                 break;
             }
         }
@@ -144,7 +146,7 @@ static void check_md_keys(run_t *run, uct_component_h component,
                           const char *component_name, const char *md_name,
                           void *arg)
 {
-    key_test_t test = {.run = run, .component = component, .md_name = md_name};
+    key_test_t test  = {.run = run, .component = component, .md_name = md_name};
     unsigned *tested = arg;
     uct_md_h md      = plugin_open_md(run, component, md_name);
     ucx_md_attr_t attr;
@@ -167,8 +169,9 @@ static void check_md_keys(run_t *run, uct_component_h component,
 
     test.good = calloc(1, test.size);
     if ((test.good != NULL) && guard_open(&test.guard, KEY_MAX)) {
-        if (check_that(run, 26, uct_md_mkey_pack(md, memory.memh, test.good) ==
-                       UCS_OK, "domain %s: no key is packed", md_name)) {
+        if (check_that(run, 26,
+                       uct_md_mkey_pack(md, memory.memh, test.good) == UCS_OK,
+                       "domain %s: no key is packed", md_name)) {
             try_all(&test);
         }
         guard_close(&test.guard);

@@ -26,9 +26,11 @@ static void check_exports(run_t *run, const elf_file_t *file)
         if (!symbol->defined || symbol->is_version) {
             continue;
         } else if (strcmp(symbol->name, UCX_PLUGIN_ENTRY_SYMBOL)) {
-            check_fail(run, 1, "it exports %s; hide all but "
-                       UCX_PLUGIN_ENTRY_SYMBOL " (-fvisibility=hidden and a "
-                       "linker map)", symbol->name);
+            check_fail(run, 1,
+                       "it exports %s; hide all but " UCX_PLUGIN_ENTRY_SYMBOL
+                       " (-fvisibility=hidden and a "
+                       "linker map)",
+                       symbol->name);
             continue;
         }
 
@@ -37,10 +39,13 @@ static void check_exports(run_t *run, const elf_file_t *file)
                    UCX_PLUGIN_ENTRY_SYMBOL " is not a function");
         check_that(run, 1, !strcmp(symbol->version, VERSION_NODE),
                    UCX_PLUGIN_ENTRY_SYMBOL " has the version node \"%s\"; it "
-                   "must be " VERSION_NODE " (linker map)", symbol->version);
+                                           "must be " VERSION_NODE
+                                           " (linker map)",
+                   symbol->version);
     }
 
-    check_that(run, 1, has_entry, UCX_PLUGIN_ENTRY_SYMBOL
+    check_that(run, 1, has_entry,
+               UCX_PLUGIN_ENTRY_SYMBOL
                " is not exported (UCX_PLUGIN_EXPORT and a linker map)");
 }
 
@@ -57,7 +62,8 @@ static void check_imports(run_t *run, const elf_file_t *file)
                            strncmp(name + 3, core_words[j], 3) ||
                            ((name[6] != '.') && (name[6] != '-')),
                        "it links %s; services of the core come in "
-                       "ucx_plugin_args_t.host", name);
+                       "ucx_plugin_args_t.host",
+                       name);
         }
     }
 
@@ -66,8 +72,7 @@ static void check_imports(run_t *run, const elf_file_t *file)
             name = file->symbols[i].name;
             check_that(run, 2,
                        file->symbols[i].defined ||
-                           strncmp(name, core_words[j], 3) ||
-                           (name[3] != '_'),
+                           strncmp(name, core_words[j], 3) || (name[3] != '_'),
                        "it calls %s of the core, which no host need have",
                        name);
         }

@@ -14,7 +14,7 @@
 #include "runner.h"
 
 #define NUM_ZCOPY    16
-#define NUM_LAST     8    /* every transport accepts so many small messages */
+#define NUM_LAST     8 /* every transport accepts so many small messages */
 #define NUM_PROBES   10
 #define KEEPALIVE    0.1  /* s */
 #define LOST_SECONDS 30.0 /* a peer that was killed */
@@ -24,7 +24,7 @@ typedef struct lost_test {
     run_t *run;
     peer_t *peer;
     party_t *party;
-    network_t *network;     /* NULL: the peer is on this host */
+    network_t *network; /* NULL: the peer is on this host */
     party_kind_t kind;
     size_t length;
     party_done_t zcopies[NUM_ZCOPY];
@@ -91,7 +91,7 @@ static int load_endpoint(int with_outstanding)
     }
 
     length = size_max(party_min(test.party, PARTY_ZCOPY),
-                     size_min(party_max(test.party, PARTY_ZCOPY), 65536));
+                      size_min(party_max(test.party, PARTY_ZCOPY), 65536));
     for (i = 0; (i < NUM_ZCOPY) && party_has(test.party, PARTY_ZCOPY); ++i) {
         party_done_init(&test.zcopies[test.num_started], test.party);
         status = party_try(test.party, PARTY_ZCOPY, length, 0, 1,
@@ -155,8 +155,8 @@ static void check_pending_add(void)
         return;
     }
     status = uct_ep_pending_add(test.party->ep, &late, 0);
-    check_that(test.run, 18, UCS_STATUS_IS_ERR(status) &&
-               (status != UCS_ERR_NO_RESOURCE),
+    check_that(test.run, 18,
+               UCS_STATUS_IS_ERR(status) && (status != UCS_ERR_NO_RESOURCE),
                "pending_add on a failed endpoint answers %s; it must be "
                "UCS_ERR_BUSY or the error of a send",
                ucs_status_string(status));
@@ -171,8 +171,8 @@ static void check_end(void)
 
     check_doing(test.run, "sending on the failed endpoint");
     status = party_try(test.party, test.kind, test.length, 0, 1, NULL);
-    check_that(test.run, 18, UCS_STATUS_IS_ERR(status) &&
-               (status != UCS_ERR_NO_RESOURCE),
+    check_that(test.run, 18,
+               UCS_STATUS_IS_ERR(status) && (status != UCS_ERR_NO_RESOURCE),
                "a send on a failed endpoint answers %s",
                ucs_status_string(status));
 
@@ -181,21 +181,25 @@ static void check_end(void)
     check_pending_add();
     check_that(test.run, 18, test.request_calls == (unsigned)test.is_queued,
                "a pending request of a failed endpoint was called or purged "
-               "%u times in all", test.request_calls);
+               "%u times in all",
+               test.request_calls);
 
     party_done_init(&done, test.party);
     status = uct_ep_flush(test.party->ep, UCT_FLUSH_FLAG_CANCEL, &done.comp);
     if ((status == UCS_INPROGRESS) &&
         !party_wait(test.party, done.calls > 0, PARTY_PATIENCE)) {
-        check_fail(test.run, 18, "flush of a failed endpoint does not complete "
-                   "within %.0f s", PARTY_PATIENCE);
+        check_fail(test.run, 18,
+                   "flush of a failed endpoint does not complete "
+                   "within %.0f s",
+                   PARTY_PATIENCE);
         check_give_up(test.run);
     }
 
     for (i = 0; i < test.num_started; ++i) {
         if (!check_that(test.run, 18, test.zcopies[i].calls == 1,
                         "the completion of an operation on a failed endpoint "
-                        "was called %u times", test.zcopies[i].calls)) {
+                        "was called %u times",
+                        test.zcopies[i].calls)) {
             check_give_up(test.run);
         }
     }
@@ -231,7 +235,7 @@ static void check_destroy_inside(void)
     lose_peer();
     if (wait_for_failure()) {
         check_doing(test.run, "progressing after the error handler has "
-                    "destroyed the endpoint");
+                              "destroyed the endpoint");
         party_settle(test.party, 0.2);
         check_that(test.run, 18, test.party->failures == 1,
                    "the error handler was called %u times for one loss",
@@ -279,8 +283,8 @@ static void check_last_words(void)
     if (wait_for_failure()) {
         check_that(test.run, 18, test.party->rx_at_failure == NUM_LAST,
                    "the loss of the peer is reported after %u of %u messages "
-                   "that it had sent before", (unsigned)
-                   test.party->rx_at_failure, NUM_LAST);
+                   "that it had sent before",
+                   (unsigned)test.party->rx_at_failure, NUM_LAST);
     }
 }
 
@@ -294,13 +298,13 @@ static void check_idle(void)
     }
     lose_peer();
     check_doing(test.run, "waiting for keepalive to notice the loss of an idle "
-                "peer");
+                          "peer");
     check_that(test.run, 18,
                party_wait(test.party, test.party->failures > 0,
                           seconds_to_notice()),
                "%s %.0f s ago, which was idle, the keepalive interval is %.1f "
-               "s, and the error handler was not called", what_happened(),
-               seconds_to_notice(), test.run->keepalive);
+               "s, and the error handler was not called",
+               what_happened(), seconds_to_notice(), test.run->keepalive);
 }
 
 static int begin(run_t *run, peer_t *peer, party_t *party, network_t *network)
@@ -355,7 +359,8 @@ static int run_apart(run_t *run, void (*body)(void), network_t *network,
 
     runner_apart(run, run_case, &lost_case,
                  ((network != NULL) ? run->notice : LOST_SECONDS) +
-                     CASE_SECONDS, 18, what);
+                     CASE_SECONDS,
+                 18, what);
     return !run->record->skipped && !check_has_failed(run);
 }
 

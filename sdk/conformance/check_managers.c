@@ -29,11 +29,11 @@ typedef struct manager_test {
     uct_listener_h listener;
     struct sockaddr_storage address; /* address of the listener */
     size_t max_private;
-    int rejects;                     /* reject the next request */
+    int rejects; /* reject the next request */
     pid_t tid;
 
     uct_ep_h client, server;
-    char private_data[PRIVATE_MAX];  /* sent in both directions */
+    char private_data[PRIVATE_MAX]; /* sent in both directions */
     size_t private_length;
     unsigned requests, answers, notices, client_left, server_left;
     unsigned wrong_data, foreign;
@@ -44,7 +44,7 @@ typedef struct manager_test {
 
 static void note_data(manager_test_t *test, const uct_cm_remote_data_t *data)
 {
-    test->foreign    += (gettid() != test->tid);
+    test->foreign += (gettid() != test->tid);
     test->wrong_data +=
         !(data->field_mask & UCT_CM_REMOTE_DATA_FIELD_CONN_PRIV_DATA) ||
         !(data->field_mask & UCT_CM_REMOTE_DATA_FIELD_CONN_PRIV_DATA_LENGTH) ||
@@ -76,21 +76,20 @@ static void handle_request(uct_listener_h listener, void *arg,
 {
     manager_test_t *test         = arg;
     const uct_ep_params_t params = {
-        .field_mask          = UCT_EP_PARAM_FIELD_CM |
-                               UCT_EP_PARAM_FIELD_CONN_REQUEST |
-                               UCT_EP_PARAM_FIELD_USER_DATA |
-                               UCT_EP_PARAM_FIELD_SOCKADDR_NOTIFY_CB_SERVER |
-                               UCT_EP_PARAM_FIELD_SOCKADDR_DISCONNECT_CB |
-                               UCT_EP_PARAM_FIELD_SOCKADDR_CB_FLAGS |
-                               UCT_EP_PARAM_FIELD_PRIV_DATA |
-                               UCT_EP_PARAM_FIELD_PRIV_DATA_LENGTH,
+        .field_mask = UCT_EP_PARAM_FIELD_CM | UCT_EP_PARAM_FIELD_CONN_REQUEST |
+                      UCT_EP_PARAM_FIELD_USER_DATA |
+                      UCT_EP_PARAM_FIELD_SOCKADDR_NOTIFY_CB_SERVER |
+                      UCT_EP_PARAM_FIELD_SOCKADDR_DISCONNECT_CB |
+                      UCT_EP_PARAM_FIELD_SOCKADDR_CB_FLAGS |
+                      UCT_EP_PARAM_FIELD_PRIV_DATA |
+                      UCT_EP_PARAM_FIELD_PRIV_DATA_LENGTH,
         .cm                  = test->cm,
         .conn_request        = args->conn_request,
         .user_data           = test,
         .sockaddr_cb_server  = handle_notice,
         .disconnect_cb       = handle_server_left,
         .private_data        = test->private_data,
-        .private_data_length = test->private_length
+        .private_data_length = test->private_length,
     };
 
     ++test->requests;
@@ -133,17 +132,17 @@ static ssize_t handle_pack(void *arg,
 
 /* --- Steps --------------------------------------------------------------- */
 
-#define manager_wait(_test, _condition)                                       \
-    ({                                                                        \
-        double _end = clock_now() + SECONDS;                                  \
-        int _holds;                                                           \
-                                                                              \
-        while (!(_holds = !!(_condition)) && (clock_now() < _end)) {          \
-            if (uct_worker_progress((_test)->worker) == 0) {                  \
-                sched_yield();                                                \
-            }                                                                 \
-        }                                                                     \
-        _holds;                                                               \
+#define manager_wait(_test, _condition) \
+    ({ \
+        double _end = clock_now() + SECONDS; \
+        int _holds; \
+\
+        while (!(_holds = !!(_condition)) && (clock_now() < _end)) { \
+            if (uct_worker_progress((_test)->worker) == 0) { \
+                sched_yield(); \
+            } \
+        } \
+        _holds; \
     })
 
 /* Managers of devices that 127.0.0.1 does not lead to need another address. */
@@ -153,36 +152,40 @@ static in_addr_t own_address(void)
     struct in_addr address;
 
     return ((host != NULL) && (inet_pton(AF_INET, host, &address) == 1)) ?
-               address.s_addr : htonl(INADDR_LOOPBACK);
+               address.s_addr :
+               htonl(INADDR_LOOPBACK);
 }
 
 static int start_listener(manager_test_t *test)
 {
     const uct_listener_params_t params = {
-        .field_mask      = UCT_LISTENER_PARAM_FIELD_CONN_REQUEST_CB |
-                           UCT_LISTENER_PARAM_FIELD_USER_DATA,
+        .field_mask = UCT_LISTENER_PARAM_FIELD_CONN_REQUEST_CB |
+                      UCT_LISTENER_PARAM_FIELD_USER_DATA,
         .conn_request_cb = handle_request,
-        .user_data       = test
+        .user_data       = test,
     };
-    struct sockaddr_in any  = {.sin_family = AF_INET,
-                               .sin_addr   = {own_address()}};
+    struct sockaddr_in any = {
+        .sin_family = AF_INET,
+        .sin_addr   = {own_address()},
+    };
     uct_listener_attr_t attr = {.field_mask = UCT_LISTENER_ATTR_FIELD_SOCKADDR};
     uct_listener_h second;
     ucs_status_t status;
 
     check_doing(test->run, "listening on the loopback address");
-    status = uct_listener_create(test->cm, (struct sockaddr *)&any,
-                                 sizeof(any), &params, &test->listener);
+    status = uct_listener_create(test->cm, (struct sockaddr *)&any, sizeof(any),
+                                 &params, &test->listener);
     if (status != UCS_OK) {
         check_note(test->run, "%s does not listen on the loopback address: %s",
                    test->name, ucs_status_string(status));
         return 0;
     }
 
-    status = uct_listener_query(test->listener, &attr);
+    status        = uct_listener_query(test->listener, &attr);
     test->address = attr.sockaddr;
-    if (!check_that(test->run, 26, (status == UCS_OK) &&
-                    (((struct sockaddr_in *)&attr.sockaddr)->sin_port != 0),
+    if (!check_that(test->run, 26,
+                    (status == UCS_OK) &&
+                        (((struct sockaddr_in *)&attr.sockaddr)->sin_port != 0),
                     "listener_query does not tell the port: %s",
                     ucs_status_string(status))) {
         uct_listener_destroy(test->listener);
@@ -194,7 +197,8 @@ static int start_listener(manager_test_t *test)
                                  sizeof(any), &params, &second);
     check_that(test->run, 26, status == UCS_ERR_BUSY,
                "listening on an address that is taken answers %s; it must be "
-               "UCS_ERR_BUSY", ucs_status_string(status));
+               "UCS_ERR_BUSY",
+               ucs_status_string(status));
     if (status == UCS_OK) {
         uct_listener_destroy(second);
     }
@@ -202,11 +206,12 @@ static int start_listener(manager_test_t *test)
     /* 192.0.2.0/24 is reserved for documentation: no host has it */
     check_doing(test->run, "listening on a strange address");
     any.sin_addr.s_addr = htonl(0xc0000201u);
-    status = uct_listener_create(test->cm, (struct sockaddr *)&any,
-                                 sizeof(any), &params, &second);
+    status = uct_listener_create(test->cm, (struct sockaddr *)&any, sizeof(any),
+                                 &params, &second);
     check_that(test->run, 26, status == UCS_ERR_INVALID_ADDR,
                "listening on an address that is not ours answers %s; it must "
-               "be UCS_ERR_INVALID_ADDR", ucs_status_string(status));
+               "be UCS_ERR_INVALID_ADDR",
+               ucs_status_string(status));
     if (status == UCS_OK) {
         uct_listener_destroy(second);
     }
@@ -218,26 +223,25 @@ static int start_client(manager_test_t *test)
     const ucs_sock_addr_t to     = {(struct sockaddr *)&test->address,
                                     sizeof(struct sockaddr_in)};
     const uct_ep_params_t params = {
-        .field_mask         = UCT_EP_PARAM_FIELD_CM |
-                              UCT_EP_PARAM_FIELD_SOCKADDR |
-                              UCT_EP_PARAM_FIELD_USER_DATA |
-                              UCT_EP_PARAM_FIELD_SOCKADDR_PACK_CB |
-                              UCT_EP_PARAM_FIELD_SOCKADDR_CONNECT_CB_CLIENT |
-                              UCT_EP_PARAM_FIELD_SOCKADDR_DISCONNECT_CB |
-                              UCT_EP_PARAM_FIELD_SOCKADDR_CB_FLAGS,
+        .field_mask = UCT_EP_PARAM_FIELD_CM | UCT_EP_PARAM_FIELD_SOCKADDR |
+                      UCT_EP_PARAM_FIELD_USER_DATA |
+                      UCT_EP_PARAM_FIELD_SOCKADDR_PACK_CB |
+                      UCT_EP_PARAM_FIELD_SOCKADDR_CONNECT_CB_CLIENT |
+                      UCT_EP_PARAM_FIELD_SOCKADDR_DISCONNECT_CB |
+                      UCT_EP_PARAM_FIELD_SOCKADDR_CB_FLAGS,
         .cm                 = test->cm,
         .sockaddr           = &to,
         .user_data          = test,
         .sockaddr_pack_cb   = handle_pack,
         .sockaddr_cb_client = handle_answer,
-        .disconnect_cb      = handle_client_left
+        .disconnect_cb      = handle_client_left,
     };
     ucs_status_t status;
 
     test->requests = test->answers = test->notices = 0;
     test->client_left = test->server_left = 0;
-    test->server = NULL;
-    status       = uct_ep_create(&params, &test->client);
+    test->server                          = NULL;
+    status = uct_ep_create(&params, &test->client);
     return check_that(test->run, 26, status == UCS_OK,
                       "a client cannot be created: %s",
                       ucs_status_string(status));
@@ -249,8 +253,8 @@ static void check_reject(manager_test_t *test)
     test->rejects = 1;
     if (start_client(test)) {
         manager_wait(test, test->answers > 0);
-        check_that(test->run, 26, (test->answers == 1) &&
-                   (test->answer == UCS_ERR_REJECTED),
+        check_that(test->run, 26,
+                   (test->answers == 1) && (test->answer == UCS_ERR_REJECTED),
                    "a rejected client was told %u times, %s", test->answers,
                    ucs_status_string(test->answer));
         uct_ep_destroy(test->client);
@@ -265,8 +269,11 @@ static void handle_flushed(uct_completion_t *comp)
  * notified, without an answer from the server. */
 static void check_flush_left(manager_test_t *test)
 {
-    uct_completion_t comp = {.func = handle_flushed, .count = 2,
-                             .status = UCS_OK};
+    uct_completion_t comp = {
+        .func   = handle_flushed,
+        .count  = 2,
+        .status = UCS_OK,
+    };
     ucs_status_t status;
 
     status = uct_ep_flush(test->client, UCT_FLUSH_FLAG_LOCAL, &comp);
@@ -292,14 +299,12 @@ static void check_accept(manager_test_t *test)
     manager_wait(test, (test->answers > 0) && (test->notices > 0));
     check_that(test->run, 26, test->requests == 1,
                "one client made %u connection requests", test->requests);
-    check_that(test->run, 26, (test->answers == 1) &&
-               (test->answer == UCS_OK),
+    check_that(test->run, 26, (test->answers == 1) && (test->answer == UCS_OK),
                "an accepted client was told %u times, %s", test->answers,
                ucs_status_string(test->answer));
-    check_that(test->run, 26, (test->notices == 1) &&
-               (test->notice == UCS_OK),
-               "the server was told of its client %u times, %s",
-               test->notices, ucs_status_string(test->notice));
+    check_that(test->run, 26, (test->notices == 1) && (test->notice == UCS_OK),
+               "the server was told of its client %u times, %s", test->notices,
+               ucs_status_string(test->notice));
 
     if (!check_has_failed(test->run)) {
         check_doing(test->run, "disconnecting");
@@ -311,10 +316,10 @@ static void check_accept(manager_test_t *test)
         check_that(test->run, 26, manager_wait(test, test->client_left > 0),
                    "the client does not learn that the server has answered");
         manager_wait(test, uct_worker_progress(test->worker) == 0);
-        check_that(test->run, 26, (test->server_left == 1) &&
-                   (test->client_left == 1),
-                   "disconnecting was told %u and %u times",
-                   test->server_left, test->client_left);
+        check_that(test->run, 26,
+                   (test->server_left == 1) && (test->client_left == 1),
+                   "disconnecting was told %u and %u times", test->server_left,
+                   test->client_left);
     }
 
     check_doing(test->run, "destroying endpoints of a connection manager");
@@ -330,8 +335,8 @@ static void use_manager(manager_test_t *test)
     ucs_status_t status;
 
     status = uct_cm_query(test->cm, &attr);
-    if (!check_that(test->run, 26, status == UCS_OK,
-                    "the query answers %s", ucs_status_string(status)) ||
+    if (!check_that(test->run, 26, status == UCS_OK, "the query answers %s",
+                    ucs_status_string(status)) ||
         !start_listener(test)) {
         return;
     }

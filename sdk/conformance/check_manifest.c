@@ -37,8 +37,7 @@ void check_manifest(run_t *run)
 
     for (i = 0; i < manifest->num_components; ++i) {
         for (j = 0; j < manifest->components[i].num_transports; ++j) {
-            check_transport_words(run,
-                                  &manifest->components[i].transports[j]);
+            check_transport_words(run, &manifest->components[i].transports[j]);
         }
     }
     plugin_is_found(run);

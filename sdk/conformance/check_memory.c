@@ -16,18 +16,26 @@
 #define GUARD      64 /* bytes on both sides that must not change */
 
 typedef enum rma_op {
-    PUT_SHORT, PUT_BCOPY, PUT_ZCOPY, GET_SHORT, GET_BCOPY, GET_ZCOPY, RMA_OPS
+    PUT_SHORT,
+    PUT_BCOPY,
+    PUT_ZCOPY,
+    GET_SHORT,
+    GET_BCOPY,
+    GET_ZCOPY,
+    RMA_OPS,
 } rma_op_t;
 
 static const struct {
     const char *name;
     uint64_t flag;
-} rma_ops[] = {{"put_short", UCT_IFACE_FLAG_PUT_SHORT},
-               {"put_bcopy", UCT_IFACE_FLAG_PUT_BCOPY},
-               {"put_zcopy", UCT_IFACE_FLAG_PUT_ZCOPY},
-               {"get_short", UCT_IFACE_FLAG_GET_SHORT},
-               {"get_bcopy", UCT_IFACE_FLAG_GET_BCOPY},
-               {"get_zcopy", UCT_IFACE_FLAG_GET_ZCOPY}};
+} rma_ops[] = {
+    {"put_short", UCT_IFACE_FLAG_PUT_SHORT},
+    {"put_bcopy", UCT_IFACE_FLAG_PUT_BCOPY},
+    {"put_zcopy", UCT_IFACE_FLAG_PUT_ZCOPY},
+    {"get_short", UCT_IFACE_FLAG_GET_SHORT},
+    {"get_bcopy", UCT_IFACE_FLAG_GET_BCOPY},
+    {"get_zcopy", UCT_IFACE_FLAG_GET_ZCOPY},
+};
 
 static int is_put(rma_op_t op)
 {
@@ -72,11 +80,13 @@ static ucs_status_t try_op(remote_t *remote, rma_op_t op, size_t length,
     uct_ep_h ep         = remote->party->ep;
     char *data          = (char *)remote->local.address + GUARD;
     const uct_rkey_t rk = remote->key.rkey;
-    const uct_iov_t iov = {.buffer = data,
-                           .length = length,
-                           .memh   = remote->local.memh,
-                           .count  = 1};
-    pack_t pack         = {data, length};
+    const uct_iov_t iov = {
+        .buffer = data,
+        .length = length,
+        .memh   = remote->local.memh,
+        .count  = 1,
+    };
+    pack_t pack = {data, length};
     ssize_t packed;
 
     switch (op) {
@@ -107,7 +117,8 @@ static int run_op(remote_t *remote, rma_op_t op, size_t length,
     check_doing(remote->run, "%s of %zu bytes", rma_ops[op].name, length);
     party_wait(remote->party,
                (status = try_op(remote, op, length, address, &done)) !=
-                   UCS_ERR_NO_RESOURCE, PARTY_PATIENCE);
+                   UCS_ERR_NO_RESOURCE,
+               PARTY_PATIENCE);
     return remote_finish(remote, rma_ops[op].name, status, &done);
 }
 
@@ -126,7 +137,8 @@ static void check_put(remote_t *remote, rma_op_t op, size_t length)
     if (remote_check(remote, address, length, length, &bad)) {
         check_that(remote->run, 26, bad == length,
                    "%s of %zu bytes: byte %llu is wrong at the peer after a "
-                   "flush", rma_ops[op].name, length, (unsigned long long)bad);
+                   "flush",
+                   rma_ops[op].name, length, (unsigned long long)bad);
     }
     if (remote_check(remote, remote->address, GUARD, 0, &bad)) {
         check_that(remote->run, 26, bad == GUARD,
@@ -157,8 +169,8 @@ static void check_get(remote_t *remote, rma_op_t op, size_t length)
                "%s of %zu bytes: byte %zu is wrong", rma_ops[op].name, length,
                bad);
     for (i = 0; i < GUARD; ++i) {
-        if (!check_that(remote->run, 26, (all[i] == 0x3c) &&
-                        (all[GUARD + length + i] == 0x3c),
+        if (!check_that(remote->run, 26,
+                        (all[i] == 0x3c) && (all[GUARD + length + i] == 0x3c),
                         "%s of %zu bytes has written around its place",
                         rma_ops[op].name, length)) {
             return;

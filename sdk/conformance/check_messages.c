@@ -11,9 +11,9 @@
 
 #include <ucx/inspect.h>
 
-#define HEADROOM      24
-#define ENTRIES_MAX   16
-#define BURST         2000
+#define HEADROOM    24
+#define ENTRIES_MAX 16
+#define BURST       2000
 
 typedef struct talk {
     run_t *run;
@@ -32,7 +32,8 @@ static void send_one(talk_t *talk, party_kind_t kind, size_t length,
     }
 
     status = party_send(talk->party, kind, length, header, entries);
-    if (check_that(talk->run, 26, status == UCS_OK, "%s of %zu bytes "
+    if (check_that(talk->run, 26, status == UCS_OK,
+                   "%s of %zu bytes "
                    "(%zu of header, %zu entries) answers %s",
                    party_kind_names[kind], length, header, entries,
                    ucs_status_string(status))) {
@@ -151,7 +152,7 @@ static void count_trace(void *arg, uct_am_trace_type_t type, uint8_t id,
 {
     trace_count_t *count = arg;
 
-    count->sent     += (type == UCT_AM_TRACE_TYPE_SEND);
+    count->sent += (type == UCT_AM_TRACE_TYPE_SEND);
     count->received += (type == UCT_AM_TRACE_TYPE_RECV);
     snprintf(buffer, max, "%s", TRACE_TEXT);
 }
@@ -180,7 +181,8 @@ static unsigned send_traced(talk_t *talk, party_rx_t *replies)
     }
     if (peer_is_other(talk->peer)) {
         kind = party_has(party, PARTY_SHORT) ? PARTY_SHORT :
-               party_has(party, PARTY_BCOPY) ? PARTY_BCOPY : PARTY_ZCOPY;
+               party_has(party, PARTY_BCOPY) ? PARTY_BCOPY :
+                                               PARTY_ZCOPY;
         ask_for_messages(talk, kind, party_min(party, kind), 1, replies);
         party_wait(party, party->rx.count >= replies->count, PARTY_PATIENCE);
     }
@@ -201,8 +203,8 @@ static void talk_traced(talk_t *talk, party_rx_t *replies)
         check_note(talk->run, "it does not trace messages");
         return;
     }
-    if (!check_that(talk->run, 26, status == UCS_OK,
-                    "set_am_tracer answers %s", ucs_status_string(status))) {
+    if (!check_that(talk->run, 26, status == UCS_OK, "set_am_tracer answers %s",
+                    ucs_status_string(status))) {
         return;
     }
     send_traced(talk, replies);
@@ -216,8 +218,8 @@ static void talk_traced(talk_t *talk, party_rx_t *replies)
 
     check_that(talk->run, 26, count.sent == sent,
                "the tracer saw %u of %u messages leave", count.sent, sent);
-    check_that(talk->run, 26, !peer_is_other(talk->peer) ||
-               (count.received > 0),
+    check_that(talk->run, 26,
+               !peer_is_other(talk->peer) || (count.received > 0),
                "the tracer did not see a message come in");
     check_that(talk->run, 26, count.lines == count.sent + count.received,
                "%u messages were traced, and %u lines are in the log",

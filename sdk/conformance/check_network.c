@@ -19,7 +19,7 @@
 #define NUM_STOPPED   20
 #define NUM_FLUSHED   8
 #define LENGTH_MAX    20000
-#define KEEPALIVE     0.1  /* s */
+#define KEEPALIVE     0.1 /* s */
 #define IDLE_SECONDS  2.0
 #define STOP_SECONDS  1.0
 #define DARK_SECONDS  0.3
@@ -85,7 +85,7 @@ static int send_messages(talk_t *talk, party_kind_t kind, size_t length,
 static int await_peer(talk_t *talk, party_rx_t *rx)
 {
     uint64_t frames = UINT64_MAX;
-    double end  = 0;
+    double end      = 0;
     uint64_t now;
 
     do {
@@ -158,12 +158,13 @@ static void talk_idle(talk_t *talk)
     party_kind_t kind = party_some_kind(talk->party, &length);
 
     network_set(talk->network, NETWORK_LOSSY);
-    check_doing(talk->run, "doing nothing for %.0f s, with keepalive every "
-                "%.1f s", IDLE_SECONDS, KEEPALIVE);
+    check_doing(talk->run,
+                "doing nothing for %.0f s, with keepalive every "
+                "%.1f s",
+                IDLE_SECONDS, KEEPALIVE);
     party_wait(talk->party, talk->party->failures > 0, IDLE_SECONDS);
     check_unfailed(talk, "while it was idle");
-    if (!check_has_failed(talk->run) &&
-        send_messages(talk, kind, length, 1)) {
+    if (!check_has_failed(talk->run) && send_messages(talk, kind, length, 1)) {
         compare(talk);
     }
 }
@@ -173,7 +174,7 @@ static void talk_stopped(talk_t *talk)
 {
     size_t length;
     party_kind_t kind = party_some_kind(talk->party, &length);
-    double end    = clock_now() + STOP_SECONDS;
+    double end        = clock_now() + STOP_SECONDS;
     ucs_status_t status;
     unsigned i;
 
@@ -231,7 +232,8 @@ static void talk_flushed(talk_t *talk)
     }
     if (!check_that(talk->run, 26, status == UCS_OK,
                     "a flush over a network that was silent for %.1f s ends "
-                    "with %s", DARK_SECONDS, ucs_status_string(status))) {
+                    "with %s",
+                    DARK_SECONDS, ucs_status_string(status))) {
         check_give_up(talk->run);
     }
 
@@ -260,7 +262,7 @@ static const network_case_t cases[] = {
     {"sending over a network that loses packets", talk_lossy, 0},
     {"doing nothing on a network that loses packets", talk_idle, KEEPALIVE},
     {"flushing on a network that is silent for a while", talk_flushed, 0},
-    {"sending to a stopped peer", talk_stopped, 0}
+    {"sending to a stopped peer", talk_stopped, 0},
 };
 
 typedef struct case_args {
@@ -274,10 +276,12 @@ static void run_case(run_t *run, void *arg)
     static party_t party;
     static peer_t peer;
     size_t length;
-    talk_t talk = {.run     = run,
-                   .network = args->network,
-                   .party   = &party,
-                   .peer    = &peer};
+    talk_t talk = {
+        .run     = run,
+        .network = args->network,
+        .party   = &party,
+        .peer    = &peer,
+    };
 
     run->keepalive = args->entry->keepalive;
     network_set(args->network, NETWORK_CLEAN);
@@ -314,7 +318,8 @@ static void run_on(run_t *run, network_t *network, const resource_t *resource)
     here.resource  = resource;
     here.peer_host = network->host[1];
     for (i = 0; (i < ucs_static_array_size(cases)) && !run->record->skipped &&
-                !check_has_failed(run); ++i) {
+                !check_has_failed(run);
+         ++i) {
         args.entry = &cases[i];
         runner_apart(&here, run_case, &args, CASE_SECONDS, 26, cases[i].what);
     }
@@ -344,7 +349,8 @@ void check_network(run_t *run)
     runner_apart(run, list_here, NULL, PARTY_PATIENCE, 26,
                  "listing the devices of a new host");
     for (i = 0; (i < record->num_resources) && !record->skipped &&
-                !check_has_failed(run); ++i) {
+                !check_has_failed(run);
+         ++i) {
         resource = &record->resources[i];
         if (!strcmp(resource->dev, NETWORK_DEVICE) &&
             reaches_hosts(run, resource)) {
@@ -354,7 +360,7 @@ void check_network(run_t *run)
     }
     if ((ran == 0) && !record->skipped) {
         check_skip(run, "no transport of it reaches other hosts over network "
-                   "devices of the kernel");
+                        "devices of the kernel");
     }
     network_stop(&network);
 }

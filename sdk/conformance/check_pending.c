@@ -17,7 +17,7 @@ typedef struct request {
     uct_pending_req_t super;
     struct pending *test;
     unsigned calls;
-    int done;            /* sent with UCS_OK */
+    int done; /* sent with UCS_OK */
     int purged;
 } request_t;
 
@@ -50,7 +50,8 @@ static ucs_status_t send_pending(request_t *request)
                "a pending request is called again after it was taken off");
     check_that(test->run, 26, request == &test->requests[test->num_done],
                "pending requests are not called in their order: number %d "
-               "before %u", (int)(request - test->requests), test->num_done);
+               "before %u",
+               (int)(request - test->requests), test->num_done);
 
     ++request->calls;
     if ((request == &test->requests[0]) && (test->rejections > 0)) {
@@ -154,7 +155,8 @@ static int queue(pending_t *test, unsigned index)
             party_expect(&test->sent, test->length);
         }
     } while (clock_now() < end);
-    check_fail(test->run, 26, "a send answers NO_RESOURCE and pending_add "
+    check_fail(test->run, 26,
+               "a send answers NO_RESOURCE and pending_add "
                "BUSY, again and again for %.0f s: nobody gets on",
                BUSY_SECONDS);
     return 0;
@@ -168,8 +170,10 @@ static int check_busy(pending_t *test)
 
     reset_requests(test);
     status = party_send(test->party, test->kind, test->length, 0, 1);
-    if (!check_that(test->run, 26, status == UCS_OK, "%s of %zu bytes answers "
-                    "%s", party_kind_names[test->kind], test->length,
+    if (!check_that(test->run, 26, status == UCS_OK,
+                    "%s of %zu bytes answers "
+                    "%s",
+                    party_kind_names[test->kind], test->length,
                     ucs_status_string(status))) {
         return 0;
     }
@@ -182,7 +186,8 @@ static int check_busy(pending_t *test)
     status = add(test, &test->requests[0]);
     if (!check_that(test->run, 26, status == UCS_ERR_BUSY,
                     "pending_add on an idle endpoint answers %s; it must be "
-                    "UCS_ERR_BUSY", ucs_status_string(status))) {
+                    "UCS_ERR_BUSY",
+                    ucs_status_string(status))) {
         return 0;
     }
     party_settle(test->party, 0.02);
@@ -216,8 +221,8 @@ static void check_calls(pending_t *test)
     }
     check_that(test->run, 26, test->num_done == NUM_REQUESTS,
                "%u of %u pending requests were not called within %.0f s after "
-               "the peer went on", NUM_REQUESTS - test->num_done, NUM_REQUESTS,
-               PARTY_PATIENCE);
+               "the peer went on",
+               NUM_REQUESTS - test->num_done, NUM_REQUESTS, PARTY_PATIENCE);
     check_that(test->run, 26, test->rejections == 0,
                "a pending request that answers NO_RESOURCE is not called "
                "again");
@@ -242,8 +247,7 @@ static void check_purge(pending_t *test)
 
     check_doing(test->run, "purging pending requests");
     uct_ep_pending_purge(test->party->ep, handle_purge, test);
-    check_that(test->run, 26,
-               test->num_purged + test->num_done == NUM_REQUESTS,
+    check_that(test->run, 26, test->num_purged + test->num_done == NUM_REQUESTS,
                "the purge shows %u of %u requests", test->num_purged,
                NUM_REQUESTS - test->num_done);
 
@@ -268,13 +272,14 @@ static void check_queue(pending_t *test)
         return;
     } else if (!peer_is_other(test->peer)) {
         check_note(test->run, "it reaches only its own process: nobody can be "
-                   "made to stand still");
+                              "made to stand still");
         return;
     }
 
     if (!fill(test)) {
         if (!check_has_failed(test->run)) {
-            check_note(test->run, "it takes messages without end for a peer "
+            check_note(test->run,
+                       "it takes messages without end for a peer "
                        "that stands still: the queue was not seen at work");
         }
         return;

@@ -74,8 +74,10 @@ static void check_delivered(teardown_t *test)
         if (!conversation_await(test->peer, &test->sent, &rx)) {
             return;
         }
-        conversation_compare(test->run, "after the sender's endpoint was "
-                             "destroyed the peer", &rx, &test->sent);
+        conversation_compare(test->run,
+                             "after the sender's endpoint was "
+                             "destroyed the peer",
+                             &rx, &test->sent);
         if (check_has_failed(test->run)) {
             return;
         }
@@ -85,8 +87,8 @@ static void check_delivered(teardown_t *test)
 static void start_zcopies(teardown_t *test)
 {
     size_t length = size_max(party_min(test->party, PARTY_ZCOPY),
-                            size_min(party_max(test->party, PARTY_ZCOPY),
-                                    65536));
+                             size_min(party_max(test->party, PARTY_ZCOPY),
+                                      65536));
     ucs_status_t status;
     unsigned i;
 
@@ -128,13 +130,14 @@ static void check_cancelled(teardown_t *test)
     status = uct_ep_flush(test->party->ep, UCT_FLUSH_FLAG_CANCEL, &done.comp);
     if ((status == UCS_INPROGRESS) &&
         !party_wait(test->party, done.calls > 0, PARTY_PATIENCE)) {
-        check_fail(test->run, 26, "flush with UCT_FLUSH_FLAG_CANCEL does not "
+        check_fail(test->run, 26,
+                   "flush with UCT_FLUSH_FLAG_CANCEL does not "
                    "complete within %.0f s while the peer stands still",
                    PARTY_PATIENCE);
         check_give_up(test->run);
     }
-    check_that(test->run, 26, !UCS_STATUS_IS_ERR(status) ||
-               (status == UCS_ERR_CANCELED),
+    check_that(test->run, 26,
+               !UCS_STATUS_IS_ERR(status) || (status == UCS_ERR_CANCELED),
                "flush with UCT_FLUSH_FLAG_CANCEL answers %s",
                ucs_status_string(status));
     for (i = 0; i < test->num_started; ++i) {
@@ -150,7 +153,8 @@ static void check_cancelled(teardown_t *test)
     status = party_try(test->party, test->kind, test->length, 0, 1, NULL);
     check_that(test->run, 26, status == UCS_ERR_CANCELED,
                "a send after a cancelling flush answers %s; it must be "
-               "UCS_ERR_CANCELED", ucs_status_string(status));
+               "UCS_ERR_CANCELED",
+               ucs_status_string(status));
 
     check_doing(test->run, "destroying a cancelled endpoint");
     uct_ep_destroy(test->party->ep);

@@ -17,7 +17,7 @@ typedef struct elf_parts {
     Elf_Data *versions; /* version index of each symbol */
     Elf_Data *defined;  /* version nodes of this file */
     Elf_Data *dynamic;
-    size_t strings;     /* index of the section of names */
+    size_t strings; /* index of the section of names */
 } elf_parts_t;
 
 /* A name of the string table, or "" for an offset outside it. */
@@ -87,7 +87,8 @@ static const char *version_name(const elf_file_t *file,
         if (node.vd_ndx == index) {
             return (gelf_getverdaux(parts->defined, offset + (int)node.vd_aux,
                                     &name) == NULL) ?
-                       "" : name_at(file, parts, name.vda_name);
+                       "" :
+                       name_at(file, parts, name.vda_name);
         } else if ((int)node.vd_next <= 0) {
             break; /* the last one, or a damaged file that would loop */
         }
@@ -108,9 +109,8 @@ static void read_symbol(elf_file_t *file, const elf_parts_t *parts, int index)
     }
 
     bind = GELF_ST_BIND(symbol.st_info);
-    if ((symbol.st_name == 0) ||
-        ((bind != STB_GLOBAL) && (bind != STB_WEAK) &&
-         (bind != STB_GNU_UNIQUE))) {
+    if ((symbol.st_name == 0) || ((bind != STB_GLOBAL) && (bind != STB_WEAK) &&
+                                  (bind != STB_GNU_UNIQUE))) {
         return;
     }
 
@@ -153,8 +153,8 @@ static ucs_status_t read_dynamic(elf_file_t *file, const elf_parts_t *parts)
         return UCS_OK;
     }
 
-    count        = parts->dynamic->d_size /
-                   gelf_fsize(file->elf, ELF_T_DYN, 1, EV_CURRENT);
+    count = parts->dynamic->d_size /
+            gelf_fsize(file->elf, ELF_T_DYN, 1, EV_CURRENT);
     file->needed = calloc(count + 1, sizeof(*file->needed));
     if (file->needed == NULL) {
         return UCS_ERR_NO_MEMORY;
@@ -163,8 +163,8 @@ static ucs_status_t read_dynamic(elf_file_t *file, const elf_parts_t *parts)
     for (i = 0; gelf_getdyn(parts->dynamic, i, &entry) != NULL; ++i) {
         switch (entry.d_tag) {
         case DT_NEEDED:
-            file->needed[file->num_needed++] =
-                name_at(file, parts, entry.d_un.d_val);
+            file->needed[file->num_needed++] = name_at(file, parts,
+                                                       entry.d_un.d_val);
             break;
         case DT_BIND_NOW:
             file->bind_now = 1;

@@ -15,7 +15,7 @@ typedef struct elf_symbol {
     const char *version; /* "" if none */
     int defined;
     int is_function;
-    int is_version;      /* the symbol is a version node */
+    int is_version; /* the symbol is a version node */
 } elf_symbol_t;
 
 typedef struct elf_file {

@@ -69,9 +69,10 @@ static void print_help(void)
 
 static int usage(const char *what, const char *word)
 {
-    fprintf(stderr, "ucx-plugin-check: %s%s%s. Try `ucx-plugin-check "
-                    "--help`.\n", what, (word == NULL) ? "" : ": ",
-            (word == NULL) ? "" : word);
+    fprintf(stderr,
+            "ucx-plugin-check: %s%s%s. Try `ucx-plugin-check "
+            "--help`.\n",
+            what, (word == NULL) ? "" : ": ", (word == NULL) ? "" : word);
     return EXIT_USAGE;
 }
 
@@ -109,7 +110,8 @@ static int read_options(int argc, char **argv, options_t *options)
         {"json", no_argument, NULL, 'j'},
         {"help", no_argument, NULL, 'h'},
         {"version", no_argument, NULL, 'V'},
-        {NULL, 0, NULL, 0}};
+        {NULL, 0, NULL, 0},
+    };
     int option;
 
     while ((option = getopt_long(argc, argv, "o:d:t:n:T:ljhV", words, NULL)) !=
@@ -245,8 +247,8 @@ static void run_on_resources(pass_t *pass, const check_t *check)
         run_skipped(pass, check,
                     pass->listing->skipped ? pass->listing->reason :
                     (pass->listing->num_resources > 0) ?
-                        "the plugin shows no such device" :
-                        "the plugin shows no device here");
+                                             "the plugin shows no such device" :
+                                             "the plugin shows no device here");
     }
 }
 
@@ -272,15 +274,17 @@ static void run_all(pass_t *pass)
             continue;
         } else if ((pass->target->manifest == NULL) &&
                    (check->run != check_manifest)) {
-            run_skipped(pass, check, "without a valid manifest there is "
-                                     "nothing to check");
+            run_skipped(pass, check,
+                        "without a valid manifest there is "
+                        "nothing to check");
         } else if (needs_code(check) && (pass->listing->num_findings > 0)) {
             run_unlisted(pass, check);
         } else if ((check->run == check_network) &&
                    (pass->options->device != NULL) &&
                    strcmp(pass->options->device, NETWORK_DEVICE)) {
-            run_skipped(pass, check, "--device names another device than "
-                                     NETWORK_DEVICE ", which it creates");
+            run_skipped(pass, check,
+                        "--device names another device than " NETWORK_DEVICE
+                        ", which it creates");
         } else if (needs_code(check) && pass->listing->skipped) {
             run_skipped(pass, check, pass->listing->reason);
         } else if (check->per_resource) {
@@ -307,8 +311,10 @@ static void start_quietly(char **argv)
 int main(int argc, char **argv)
 {
     static target_t target;
-    options_t options = {.limits = {.check = 180, .notice = 60, .tolerance = 5}};
-    pass_t pass       = {.options = &options, .target = &target};
+    options_t options = {
+        .limits = {.check = 180, .notice = 60, .tolerance = 5},
+    };
+    pass_t pass = {.options = &options, .target = &target};
     ucx_manifest_t *manifest;
     int code;
 
@@ -331,12 +337,12 @@ int main(int argc, char **argv)
         return EXIT_BROKEN;
     }
 
-    manifest = ucx_manifest_read(target.path, target.why_invalid,
-                             sizeof(target.why_invalid));
+    manifest        = ucx_manifest_read(target.path, target.why_invalid,
+                                        sizeof(target.why_invalid));
     target.manifest = manifest;
     if (manifest != NULL) {
-        snprintf(target.library, sizeof(target.library), "%s/%s",
-                 target.folder, manifest->library);
+        snprintf(target.library, sizeof(target.library), "%s/%s", target.folder,
+                 manifest->library);
     }
 
     report_begin(&pass.report, options.json, &target);

@@ -35,9 +35,9 @@ static ucs_status_t memory_allocate(memory_t *memory, size_t length)
         .field_mask = UCT_MEM_ALLOC_PARAM_FIELD_FLAGS |
                       UCT_MEM_ALLOC_PARAM_FIELD_MDS |
                       UCT_MEM_ALLOC_PARAM_FIELD_NAME,
-        .flags      = UCT_MD_MEM_ACCESS_ALL,
-        .mds        = {.mds = &memory->md, .count = 1},
-        .name       = "conformance"
+        .flags = UCT_MD_MEM_ACCESS_ALL,
+        .mds   = {.mds = &memory->md, .count = 1},
+        .name  = "conformance",
     };
     ucs_status_t status;
 

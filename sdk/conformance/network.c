@@ -27,7 +27,7 @@
 
 #define FRAME_MAX  2048
 #define QUEUE_MAX  256
-#define ETHER_TYPE 12     /* offset in a frame */
+#define ETHER_TYPE 12 /* offset in a frame */
 #define TYPE_ARP   0x0806
 
 /* of 1000 frames */
@@ -43,8 +43,8 @@
 static const char *const addresses[] = {"198.18.0.1", "198.18.0.2"};
 
 typedef struct frame {
-    int to;             /* TAP descriptor */
-    uint64_t due;       /* us; 0: the entry is free */
+    int to;       /* TAP descriptor */
+    uint64_t due; /* us; 0: the entry is free */
     ssize_t length;
     char data[FRAME_MAX];
 } frame_t;
@@ -186,9 +186,11 @@ static int serve_request(carrier_t *carrier)
 
 static void run_carrier(carrier_t *carrier)
 {
-    struct pollfd pfds[] = {{.fd = carrier->taps[0], .events = POLLIN},
-                            {.fd = carrier->taps[1], .events = POLLIN},
-                            {.fd = carrier->control, .events = POLLIN}};
+    struct pollfd pfds[] = {
+        {.fd = carrier->taps[0], .events = POLLIN},
+        {.fd = carrier->taps[1], .events = POLLIN},
+        {.fd = carrier->control, .events = POLLIN},
+    };
     struct timespec wait;
     uint64_t due, now;
 
@@ -257,8 +259,7 @@ static int set_address(int sock, unsigned long what, const char *address)
     struct ifreq request;
 
     memset(&request, 0, sizeof(request));
-    snprintf(request.ifr_name, sizeof(request.ifr_name), "%s",
-             NETWORK_DEVICE);
+    snprintf(request.ifr_name, sizeof(request.ifr_name), "%s", NETWORK_DEVICE);
     inet_pton(AF_INET, address, &in.sin_addr);
     memcpy(&request.ifr_addr, &in, sizeof(in));
     return ioctl(sock, what, &request) == 0;
@@ -275,11 +276,10 @@ static int open_device(const char *address)
         return -1;
     }
     memset(&request, 0, sizeof(request));
-    snprintf(request.ifr_name, sizeof(request.ifr_name), "%s",
-             NETWORK_DEVICE);
+    snprintf(request.ifr_name, sizeof(request.ifr_name), "%s", NETWORK_DEVICE);
     request.ifr_flags = IFF_TAP | IFF_NO_PI;
-    sock  = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-    ready = (ioctl(tap, TUNSETIFF, &request) == 0) && (sock >= 0) &&
+    sock              = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    ready             = (ioctl(tap, TUNSETIFF, &request) == 0) && (sock >= 0) &&
             set_address(sock, SIOCSIFADDR, address) &&
             set_address(sock, SIOCSIFNETMASK, "255.255.255.0") &&
             set_up(sock, NETWORK_DEVICE) && set_up(sock, "lo");
@@ -294,8 +294,7 @@ static int open_device(const char *address)
 }
 
 /* Enters a new host; *tap_p is its device. */
-static int create_host(run_t *run, const char *address, int *host_p,
-                       int *tap_p)
+static int create_host(run_t *run, const char *address, int *host_p, int *tap_p)
 {
     if (!enter_namespace()) {
         check_skip(run, "no network namespace can be created: %s",

@@ -17,16 +17,16 @@
 
 typedef enum network_mode {
     NETWORK_CLEAN,
-    NETWORK_LOSSY,     /* about 8% lost, 4% twice, 10% out of order */
-    NETWORK_BLACK_HOLE /* everything is lost, without an error at the sender */
+    NETWORK_LOSSY,      /* about 8% lost, 4% twice, 10% out of order */
+    NETWORK_BLACK_HOLE, /* everything is lost, without an error at the sender */
 } network_mode_t;
 
 typedef struct network {
     _Atomic uint64_t *frames; /* that the hosts have sent; written by the
                                * process that carries them */
     pid_t carrier;
-    int control;              /* socket to that process */
-    int host[2];              /* descriptors of the namespaces */
+    int control; /* socket to that process */
+    int host[2]; /* descriptors of the namespaces */
 } network_t;
 
 /*

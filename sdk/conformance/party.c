@@ -23,13 +23,12 @@ static void note_bad(party_rx_t *rx, const char *what, size_t length,
                      size_t number)
 {
     if (rx->bad++ == 0) {
-        snprintf(rx->what, sizeof(rx->what),
-                 "a message of %zu bytes %s %zu", length, what, number);
+        snprintf(rx->what, sizeof(rx->what), "a message of %zu bytes %s %zu",
+                 length, what, number);
     }
 }
 
-static void verify(party_t *party, unsigned id, const void *data,
-                   size_t length)
+static void verify(party_t *party, unsigned id, const void *data, size_t length)
 {
     size_t bad = pattern_find_bad(data, length, 0, length);
 
@@ -54,7 +53,7 @@ static ucs_status_t handle_message(void *arg, void *data, size_t length,
     rx->foreign += (gettid() != party->tid);
     ++rx->count;
     rx->bytes += length;
-    rx->sum   += pattern_mix(length);
+    rx->sum += pattern_mix(length);
     rx->order = pattern_extend(rx->order, length);
     verify(party, slot->id, data, length);
 
@@ -164,30 +163,34 @@ static int open_iface(party_t *party)
 {
     const resource_t *resource = party->run->resource;
     uct_iface_params_t params  = {
-        .field_mask      = UCT_IFACE_PARAM_FIELD_OPEN_MODE |
-                           UCT_IFACE_PARAM_FIELD_DEVICE |
-                           UCT_IFACE_PARAM_FIELD_RX_HEADROOM |
-                           UCT_IFACE_PARAM_FIELD_AM_ALIGNMENT |
-                           UCT_IFACE_PARAM_FIELD_AM_ALIGN_OFFSET |
-                           UCT_IFACE_PARAM_FIELD_ERR_HANDLER |
-                           UCT_IFACE_PARAM_FIELD_ERR_HANDLER_ARG |
-                           UCT_IFACE_PARAM_FIELD_ERR_HANDLER_FLAGS,
-        .open_mode       = UCT_IFACE_OPEN_MODE_DEVICE,
-        .mode.device     = {.tl_name  = resource->tl,
-                            .dev_name = resource->dev},
-        .rx_headroom     = party->headroom,
-        .am_alignment    = PARTY_ALIGNMENT,
-        .am_align_offset = PARTY_ALIGN_OFFSET,
-        .err_handler     = handle_failure,
-        .err_handler_arg = party
+         .field_mask = UCT_IFACE_PARAM_FIELD_OPEN_MODE |
+                       UCT_IFACE_PARAM_FIELD_DEVICE |
+                       UCT_IFACE_PARAM_FIELD_RX_HEADROOM |
+                       UCT_IFACE_PARAM_FIELD_AM_ALIGNMENT |
+                       UCT_IFACE_PARAM_FIELD_AM_ALIGN_OFFSET |
+                       UCT_IFACE_PARAM_FIELD_ERR_HANDLER |
+                       UCT_IFACE_PARAM_FIELD_ERR_HANDLER_ARG |
+                       UCT_IFACE_PARAM_FIELD_ERR_HANDLER_FLAGS,
+         .open_mode = UCT_IFACE_OPEN_MODE_DEVICE,
+         .mode.device =
+             {
+                 .tl_name  = resource->tl,
+                 .dev_name = resource->dev,
+            },
+         .rx_headroom     = party->headroom,
+         .am_alignment    = PARTY_ALIGNMENT,
+         .am_align_offset = PARTY_ALIGN_OFFSET,
+         .err_handler     = handle_failure,
+         .err_handler_arg = party,
     };
     uct_iface_config_t *config;
     ucs_status_t status;
 
     if (party->run->keepalive > 0) {
-        params.field_mask        |= UCT_IFACE_PARAM_FIELD_KEEPALIVE_INTERVAL;
-        params.keepalive_interval = (ucs_time_t)(party->run->keepalive *
-                              ucx_inspect_host()->ticks_per_second());
+        params.field_mask |= UCT_IFACE_PARAM_FIELD_KEEPALIVE_INTERVAL;
+        params.keepalive_interval =
+            (ucs_time_t)(party->run->keepalive *
+                         ucx_inspect_host()->ticks_per_second());
     }
 
     check_doing(party->run, "opening an interface");
@@ -203,8 +206,10 @@ static int open_iface(party_t *party)
                             &party->iface);
     uct_config_release(config);
     if (status != UCS_OK) {
-        check_fail(party->run, 26, "an interface on the listed device does "
-                   "not open: %s", ucs_status_string(status));
+        check_fail(party->run, 26,
+                   "an interface on the listed device does "
+                   "not open: %s",
+                   ucs_status_string(status));
         return 0;
     }
 
@@ -230,13 +235,17 @@ static int set_handlers(party_t *party)
 
     for (id = 0; id < UCT_AM_ID_MAX; ++id) {
         party->slots[id] = (party_slot_t){party, id};
-        status = uct_iface_set_am_handler(
-            party->iface, (uint8_t)id, handle_message, &party->slots[id],
-            (party->attr->cap.flags & UCT_IFACE_FLAG_CB_SYNC) ?
-                0 : UCT_CB_FLAG_ASYNC);
-        if (!check_that(party->run, 25, status == UCS_OK, "message id %u takes "
+        status           = uct_iface_set_am_handler(party->iface, (uint8_t)id,
+                                                    handle_message, &party->slots[id],
+                                          (party->attr->cap.flags &
+                                           UCT_IFACE_FLAG_CB_SYNC) ?
+                                                        0 :
+                                                        UCT_CB_FLAG_ASYNC);
+        if (!check_that(party->run, 25, status == UCS_OK,
+                        "message id %u takes "
                         "no handler: %s; has the interface neither CB_SYNC nor "
-                        "CB_ASYNC?", id, ucs_status_string(status))) {
+                        "CB_ASYNC?",
+                        id, ucs_status_string(status))) {
             return 0;
         }
     }
@@ -317,8 +326,10 @@ void party_settle(party_t *party, double seconds)
 
 int party_sleep(party_t *party, int fd, int milliseconds)
 {
-    struct pollfd fds[] = {{.fd = fd, .events = POLLIN},
-                           {.fd = party->wake_fd, .events = POLLIN}};
+    struct pollfd fds[] = {
+        {.fd = fd, .events = POLLIN},
+        {.fd = party->wake_fd, .events = POLLIN},
+    };
     uint64_t count;
     int ready;
 

@@ -71,32 +71,32 @@ struct party {
     uct_iface_h iface;
     uct_iface_attr_t attributes;
     const uct_iface_attr_t *attr; /* points to `attributes` */
-    pid_t tid;                   /* of the worker */
-    int wake_fd;                 /* signalled for one-shots */
+    pid_t tid;                    /* of the worker */
+    int wake_fd;                  /* signalled for one-shots */
     size_t headroom;
-    int aligns;                  /* UCX_IFACE_FLAG_ALIGNS_AM */
+    int aligns; /* UCX_IFACE_FLAG_ALIGNS_AM */
 
     party_slot_t slots[UCT_AM_ID_MAX];
     party_rx_t rx;
-    int rushes;                  /* fast: contents of messages are not verified */
-    unsigned keep_every;         /* 0: keep none */
+    int rushes;          /* fast: contents of messages are not verified */
+    unsigned keep_every; /* 0: keep none */
     party_kept_t kept[PARTY_KEPT_MAX];
     unsigned num_kept;
 
-    uct_ep_h ep;                 /* to the peer */
-    memory_t buffer;             /* to send from */
-    size_t buffer_pattern;       /* length for which it is filled */
-    double longest;              /* s, a sending call's own time */
-    unsigned num_slow;           /* calls of PARTY_SLOW_CALL or more */
-    int sending;                 /* inside a sending call */
-    int packs_early;             /* that the plugin packs too early was recorded */
+    uct_ep_h ep;           /* to the peer */
+    memory_t buffer;       /* to send from */
+    size_t buffer_pattern; /* length for which it is filled */
+    double longest;        /* s, a sending call's own time */
+    unsigned num_slow;     /* calls of PARTY_SLOW_CALL or more */
+    int sending;           /* inside a sending call */
+    int packs_early;       /* that the plugin packs too early was recorded */
 
-    unsigned failures;           /* calls of the error handler */
-    uint64_t rx_at_failure;      /* messages received before its first call */
-    unsigned foreign_failures;   /* ... by another thread */
+    unsigned failures;         /* calls of the error handler */
+    uint64_t rx_at_failure;    /* messages received before its first call */
+    unsigned foreign_failures; /* ... by another thread */
     uct_ep_h failed_ep;
     ucs_status_t failure;
-    int destroy_on_failure;      /* destroys `ep` inside the handler */
+    int destroy_on_failure; /* destroys `ep` inside the handler */
 };
 
 /* Result of an asynchronous operation. */
@@ -112,7 +112,7 @@ typedef enum party_kind {
     PARTY_SHORT_IOV,
     PARTY_BCOPY,
     PARTY_ZCOPY,
-    PARTY_NUM_KINDS
+    PARTY_NUM_KINDS,
 } party_kind_t;
 
 extern const char *const party_kind_names[];
@@ -125,17 +125,17 @@ void party_close(party_t *party);
 unsigned party_progress(party_t *party);
 
 /* Progresses until the condition is true; 0 if it is not within `_seconds`. */
-#define party_wait(_party, _condition, _seconds)                             \
-    ({                                                                       \
-        double _end = clock_now() + (_seconds);                              \
-        int _holds;                                                          \
-                                                                             \
-        while (!(_holds = !!(_condition)) && (clock_now() < _end)) {         \
-            if (party_progress(_party) == 0) {                               \
-                sched_yield();                                               \
-            }                                                                \
-        }                                                                    \
-        _holds;                                                              \
+#define party_wait(_party, _condition, _seconds) \
+    ({ \
+        double _end = clock_now() + (_seconds); \
+        int _holds; \
+\
+        while (!(_holds = !!(_condition)) && (clock_now() < _end)) { \
+            if (party_progress(_party) == 0) { \
+                sched_yield(); \
+            } \
+        } \
+        _holds; \
     })
 
 /* Progresses until `seconds` have passed without an event. */

@@ -14,10 +14,12 @@
 #define FILL_SECONDS       10.0
 #define FILL_STUCK_SECONDS 0.05
 
-const char *const party_kind_names[] = {[PARTY_SHORT]     = "am_short",
-                                        [PARTY_SHORT_IOV] = "am_short_iov",
-                                        [PARTY_BCOPY]     = "am_bcopy",
-                                        [PARTY_ZCOPY]     = "am_zcopy"};
+const char *const party_kind_names[] = {
+    [PARTY_SHORT]     = "am_short",
+    [PARTY_SHORT_IOV] = "am_short_iov",
+    [PARTY_BCOPY]     = "am_bcopy",
+    [PARTY_ZCOPY]     = "am_zcopy",
+};
 
 int party_has(const party_t *party, party_kind_t kind)
 {
@@ -25,7 +27,8 @@ int party_has(const party_t *party, party_kind_t kind)
         [PARTY_SHORT]     = UCT_IFACE_FLAG_AM_SHORT,
         [PARTY_SHORT_IOV] = UCT_IFACE_FLAG_AM_SHORT,
         [PARTY_BCOPY]     = UCT_IFACE_FLAG_AM_BCOPY,
-        [PARTY_ZCOPY]     = UCT_IFACE_FLAG_AM_ZCOPY};
+        [PARTY_ZCOPY]     = UCT_IFACE_FLAG_AM_ZCOPY,
+    };
 
     return !!(party->attr->cap.flags & flags[kind]);
 }
@@ -33,7 +36,8 @@ int party_has(const party_t *party, party_kind_t kind)
 size_t party_min(const party_t *party, party_kind_t kind)
 {
     return (kind == PARTY_SHORT) ? sizeof(uint64_t) :
-           (kind == PARTY_ZCOPY) ? party->attr->cap.am.min_zcopy : 0;
+           (kind == PARTY_ZCOPY) ? party->attr->cap.am.min_zcopy :
+                                   0;
 }
 
 size_t party_max(const party_t *party, party_kind_t kind)
@@ -53,7 +57,7 @@ party_kind_t party_some_kind(const party_t *party, size_t *length_p)
     for (i = 0; i < ucs_static_array_size(order); ++i) {
         if (party_has(party, order[i])) {
             *length_p = size_max(party_min(party, order[i]),
-                                size_min(party_max(party, order[i]), 1000));
+                                 size_min(party_max(party, order[i]), 1000));
             return order[i];
         }
     }
@@ -63,13 +67,14 @@ party_kind_t party_some_kind(const party_t *party, size_t *length_p)
 party_kind_t party_small_kind(const party_t *party)
 {
     return party_has(party, PARTY_SHORT) ? PARTY_SHORT :
-           party_has(party, PARTY_BCOPY) ? PARTY_BCOPY : PARTY_ZCOPY;
+           party_has(party, PARTY_BCOPY) ? PARTY_BCOPY :
+                                           PARTY_ZCOPY;
 }
 
 void party_answer_tosses(party_t *party, uint64_t count)
 {
     _Atomic uint64_t *tosses = &party->run->record->tosses;
-    double end = clock_now() + PARTY_PATIENCE;
+    double end               = clock_now() + PARTY_PATIENCE;
     uint64_t i;
 
     for (i = 0; (i < count) && (clock_now() < end);) {
@@ -86,7 +91,7 @@ void party_expect(party_rx_t *expected, size_t length)
 {
     ++expected->count;
     expected->bytes += length;
-    expected->sum   += pattern_mix(length);
+    expected->sum += pattern_mix(length);
     expected->order = pattern_extend(expected->order, length);
 }
 
@@ -114,8 +119,8 @@ static void *get_buffer(party_t *party, size_t length)
         if (party->buffer.length > 0) {
             memory_put(&party->buffer);
         }
-        if (memory_get(party->md, size_max(length, 4096),
-                       &party->buffer) != UCS_OK) {
+        if (memory_get(party->md, size_max(length, 4096), &party->buffer) !=
+            UCS_OK) {
             memset(&party->buffer, 0, sizeof(party->buffer));
             return NULL;
         }
@@ -149,11 +154,13 @@ static size_t make_iov(const party_t *party, char *data, size_t length,
 
     for (i = 0; i < count; ++i) {
         size   = (i + 1 == count) ? length - at : length / count;
-        iov[i] = (uct_iov_t){.buffer = data + at,
-                             .length = size,
-                             .memh   = party->buffer.memh,
-                             .stride = 0,
-                             .count  = 1};
+        iov[i] = (uct_iov_t){
+            .buffer = data + at,
+            .length = size,
+            .memh   = party->buffer.memh,
+            .stride = 0,
+            .count  = 1,
+        };
         at += size;
     }
     return count;
@@ -212,7 +219,8 @@ static ucs_status_t call_bcopy(party_t *party, uint8_t id, const char *data,
         if ((pack.calls > 0) && (packed == UCS_ERR_NO_RESOURCE) &&
             !party->packs_early) {
             party->packs_early = 1; /* one finding is enough */
-            check_fail(party->run, 26, "am_bcopy answers UCS_ERR_NO_RESOURCE "
+            check_fail(party->run, 26,
+                       "am_bcopy answers UCS_ERR_NO_RESOURCE "
                        "after it has packed the data: the retry packs again");
         }
         return (ucs_status_t)packed;
@@ -258,8 +266,8 @@ ucs_status_t party_try(party_t *party, party_kind_t kind, size_t length,
         break;
     }
 
-    seconds          = stretch_end(&stretch);
-    party->sending   = 0;
+    seconds        = stretch_end(&stretch);
+    party->sending = 0;
     party->num_slow += (seconds >= PARTY_SLOW_CALL);
     if (seconds > party->longest) {
         party->longest = seconds;
@@ -271,8 +279,8 @@ void party_check_calls(party_t *party)
 {
     check_that(party->run, 13, party->num_slow < 2,
                "%u sending calls took %.0f s or more, one of them %.1f s: "
-               "operations never block", party->num_slow, PARTY_SLOW_CALL,
-               party->longest);
+               "operations never block",
+               party->num_slow, PARTY_SLOW_CALL, party->longest);
 }
 
 ucs_status_t party_send(party_t *party, party_kind_t kind, size_t length,
@@ -295,9 +303,10 @@ ucs_status_t party_send(party_t *party, party_kind_t kind, size_t length,
         if (!party_wait(party, done.calls > 0, PARTY_PATIENCE)) {
             /* the buffer may still be read and `done` may still be called:
              * cannot continue */
-            check_fail(party->run, 26, "%s of %zu bytes was not completed "
-                       "within %.0f s", party_kind_names[kind], length,
-                       PARTY_PATIENCE);
+            check_fail(party->run, 26,
+                       "%s of %zu bytes was not completed "
+                       "within %.0f s",
+                       party_kind_names[kind], length, PARTY_PATIENCE);
             check_give_up(party->run);
         }
         status = done.comp.status;
@@ -318,7 +327,7 @@ int party_fill(party_t *party, party_kind_t kind, size_t length,
                party_rx_t *expected)
 {
     double stuck_since = 0, end;
-    uint64_t bytes         = 0;
+    uint64_t bytes     = 0;
     ucs_status_t status;
 
     check_doing(party->run, "sending by %s to a peer that stands still",
@@ -328,12 +337,14 @@ int party_fill(party_t *party, party_kind_t kind, size_t length,
         status = party_try(party, kind, length, 0, 1, NULL);
         if ((status == UCS_OK) || (status == UCS_INPROGRESS)) {
             party_expect(expected, length);
-            bytes       += length + 1;
+            bytes += length + 1;
             stuck_since = 0;
             continue;
         } else if (status != UCS_ERR_NO_RESOURCE) {
-            check_fail(party->run, 26, "%s of %zu bytes to a peer that stands "
-                       "still answers %s", party_kind_names[kind], length,
+            check_fail(party->run, 26,
+                       "%s of %zu bytes to a peer that stands "
+                       "still answers %s",
+                       party_kind_names[kind], length,
                        ucs_status_string(status));
             return 0;
         }

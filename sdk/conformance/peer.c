@@ -97,15 +97,19 @@ static int lose_peer(peer_t *peer)
     int timed_out, status;
 
     status    = runner_wait(peer->pid,
-                            peer_has_answered(peer) ? PARTY_PATIENCE : 0,
+                         peer_has_answered(peer) ? PARTY_PATIENCE : 0,
                             &timed_out);
     peer->pid = -1;
     if (timed_out) {
-        check_fail(peer->run, 13, "the peer process hangs (request %d) while "
-                   "%s", (int)peer->asked, peer->run->record->doing);
+        check_fail(peer->run, 13,
+                   "the peer process hangs (request %d) while "
+                   "%s",
+                   (int)peer->asked, peer->run->record->doing);
     } else if (WIFSIGNALED(status)) {
-        check_fail(peer->run, 26, "the peer process crashed by signal %d (%s) "
-                   "while %s", WTERMSIG(status), strsignal(WTERMSIG(status)),
+        check_fail(peer->run, 26,
+                   "the peer process crashed by signal %d (%s) "
+                   "while %s",
+                   WTERMSIG(status), strsignal(WTERMSIG(status)),
                    peer->run->record->doing);
     } else if (!check_has_failed(peer->run)) {
         check_fail(peer->run, 26, "the peer process ended early");
@@ -120,7 +124,8 @@ int peer_post(peer_t *peer, const peer_message_t *request)
     }
     peer->asked = request->op;
     return (send(peer->fd, request, sizeof(*request), MSG_NOSIGNAL) ==
-            sizeof(*request)) || lose_peer(peer);
+            sizeof(*request)) ||
+           lose_peer(peer);
 }
 
 int peer_await_answer(const peer_t *peer)
@@ -210,7 +215,8 @@ void peer_stop(peer_t *peer)
     }
 
     status = runner_wait(peer->pid, PARTY_PATIENCE, &timed_out);
-    check_that(peer->run, 27, !timed_out, "the peer process does not come to "
+    check_that(peer->run, 27, !timed_out,
+               "the peer process does not come to "
                "an end when it closes everything");
     check_that(peer->run, 27, timed_out || (status == 0),
                "the peer process ended by %s when it closed everything",
@@ -262,18 +268,19 @@ static int is_reachable(peer_t *peer, party_t *party,
 {
     char reason[200] = "";
 
-    if (slots_is_reachable(
-            party->iface, theirs->blob, theirs->blob_size,
-            (theirs->blob2_size > 0) ? theirs->blob2 : NULL,
-            theirs->blob2_size, reason, sizeof(reason))) {
+    if (slots_is_reachable(party->iface, theirs->blob, theirs->blob_size,
+                           (theirs->blob2_size > 0) ? theirs->blob2 : NULL,
+                           theirs->blob2_size, reason, sizeof(reason))) {
         return 1;
     }
 
     if (run_transport(peer->run)->reach &
         (UCX_MANIFEST_REACH_NODE | UCX_MANIFEST_REACH_SELF)) {
-        check_fail(peer->run, 10, "an interface on the same device of the same "
+        check_fail(peer->run, 10,
+                   "an interface on the same device of the same "
                    "host is not reachable (\"%s\"), though the manifest "
-                   "declares it", reason);
+                   "declares it",
+                   reason);
     } else {
         check_skip(peer->run, "it does not reach its own host (\"%s\")",
                    reason);
@@ -365,11 +372,10 @@ void conversation_end(peer_t *peer, party_t *party)
     peer_stop(peer);
 }
 
-int conversation_await(peer_t *peer, const party_rx_t *expected,
-                       party_rx_t *rx)
+int conversation_await(peer_t *peer, const party_rx_t *expected, party_rx_t *rx)
 {
     uint64_t count = UINT64_MAX;
-    double end = 0;
+    double end     = 0;
 
     do {
         if (!peer_tell(peer, PEER_STATS)) {
@@ -391,19 +397,22 @@ void conversation_compare(run_t *run, const char *who, const party_rx_t *rx,
                rx->bad, rx->what);
     check_that(run, 16, rx->foreign == 0,
                "%s: %u messages were delivered by another thread than the "
-               "worker's", who, rx->foreign);
+               "worker's",
+               who, rx->foreign);
     check_that(run, 25, rx->misaligned == 0,
                "%s: %u messages are not aligned, although the interface has "
-               "UCX_IFACE_FLAG_ALIGNS_AM", who, rx->misaligned);
+               "UCX_IFACE_FLAG_ALIGNS_AM",
+               who, rx->misaligned);
     if (check_that(run, 26, rx->count == expected->count,
                    "%s received %llu messages, %llu were sent", who,
                    (unsigned long long)rx->count,
                    (unsigned long long)expected->count) &&
-        check_that(run, 26, (rx->bytes == expected->bytes) &&
-                   (rx->sum == expected->sum),
+        check_that(run, 26,
+                   (rx->bytes == expected->bytes) && (rx->sum == expected->sum),
                    "%s received other messages than were sent", who)) {
         check_that(run, 30, rx->order == expected->order,
                    "%s received the %llu messages that were sent in another "
-                   "order", who, (unsigned long long)rx->count);
+                   "order",
+                   who, (unsigned long long)rx->count);
     }
 }

@@ -34,7 +34,7 @@ typedef enum peer_op {
     PEER_MEM_CHECK,  /* the same range -> value: first bad byte */
     PEER_MEM_WORD,   /* at value; length 4 or 8; -> value */
     PEER_MEM_PUT,
-    PEER_USAGE       /* settle first -> count: descriptors */
+    PEER_USAGE, /* settle first -> count: descriptors */
 } peer_op_t;
 
 typedef struct peer_message {
@@ -54,7 +54,7 @@ typedef struct peer {
     run_t *run;
     party_t *party; /* the local side, progressed while we wait */
     int fd;
-    pid_t pid;      /* 0: both sides are the same party */
+    pid_t pid; /* 0: both sides are the same party */
     peer_op_t asked;
 } peer_t;
 

@@ -30,8 +30,8 @@ static ucs_status_t tell_address(party_t *party, peer_message_t *message)
     if ((status == UCS_OK) &&
         (party->attr->cap.flags & UCT_IFACE_FLAG_CONNECT_TO_IFACE)) {
         message->blob2_size = party->attr->iface_addr_len;
-        status = uct_iface_get_address(party->iface,
-                                       (uct_iface_addr_t *)message->blob2);
+        status              = uct_iface_get_address(party->iface,
+                                                    (uct_iface_addr_t *)message->blob2);
     }
     return status;
 }
@@ -44,7 +44,7 @@ static ucs_status_t create_ep(party_t *party, peer_message_t *message)
         .dev_addr          = (uct_device_addr_t *)message->blob,
         .dev_addr_length   = message->blob_size,
         .iface_addr        = (uct_iface_addr_t *)message->blob2,
-        .iface_addr_length = message->blob2_size
+        .iface_addr_length = message->blob2_size,
     };
     ucs_status_t status;
 
@@ -60,8 +60,7 @@ static ucs_status_t create_ep(party_t *party, peer_message_t *message)
     if ((status == UCS_OK) &&
         !(party->attr->cap.flags & UCT_IFACE_FLAG_CONNECT_TO_IFACE)) {
         message->blob_size = size_min(party->attr->ep_addr_len, PEER_BLOB_MAX);
-        status             = uct_ep_get_address(party->ep,
-                                                (uct_ep_addr_t *)message->blob);
+        status = uct_ep_get_address(party->ep, (uct_ep_addr_t *)message->blob);
     }
     return status;
 }
@@ -83,8 +82,10 @@ static ucs_status_t flush_ep(party_t *party)
 {
     ucs_status_t status = UCS_ERR_NO_RESOURCE;
 
-    party_wait(party, (status = uct_ep_flush(party->ep, UCT_FLUSH_FLAG_LOCAL,
-                                             NULL)) == UCS_OK, 1.0);
+    party_wait(party,
+               (status = uct_ep_flush(party->ep, UCT_FLUSH_FLAG_LOCAL, NULL)) ==
+                   UCS_OK,
+               1.0);
     return status;
 }
 
@@ -168,9 +169,9 @@ void peer_execute(party_t *party, peer_message_t *message)
         message->status = create_ep(party, message);
         break;
     case PEER_EP_CONNECT:
-        message->status = uct_ep_connect_to_ep(
-            party->ep, (uct_device_addr_t *)message->blob,
-            (uct_ep_addr_t *)message->blob2);
+        message->status =
+            uct_ep_connect_to_ep(party->ep, (uct_device_addr_t *)message->blob,
+                                 (uct_ep_addr_t *)message->blob2);
         break;
     case PEER_EP_DESTROY:
         uct_ep_destroy(party->ep);

@@ -19,8 +19,10 @@ static int rule_of(unsigned code)
     static const struct {
         unsigned code;
         int rule;
-    } rules[] = {{301, 4}, {302, 5},  {601, 2}, {602, 2}, {603, 1},
-                 {604, 5}, {605, 7}, {606, 10}, {607, 9}};
+    } rules[] = {
+        {301, 4}, {302, 5}, {601, 2},  {602, 2}, {603, 1},
+        {604, 5}, {605, 7}, {606, 10}, {607, 9},
+    };
     unsigned i;
 
     for (i = 0; i < sizeof(rules) / sizeof(rules[0]); ++i) {
@@ -52,7 +54,8 @@ int plugin_is_found(run_t *run)
     check_doing(run, "looking for plugins");
     status = ucx_inspect_find(run->target->path, &verdict);
     if (status == UCS_ERR_NO_ELEM) {
-        check_fail(run, 24, "the core does not take %.200s for a manifest: "
+        check_fail(run, 24,
+                   "the core does not take %.200s for a manifest: "
                    "its name must end in .json and not begin with a dot, and "
                    "its folder must be trusted (`ucx-plugins path`)",
                    run->target->path);
@@ -111,16 +114,18 @@ static int visit_component(run_t *run, uct_component_h component,
                            const char *name, plugin_md_visit_t visit, void *arg)
 {
     uct_component_attr_t attr = {
-        .field_mask = UCT_COMPONENT_ATTR_FIELD_MD_RESOURCE_COUNT};
+        .field_mask = UCT_COMPONENT_ATTR_FIELD_MD_RESOURCE_COUNT,
+    };
     uct_md_resource_desc_t *mds;
     ucs_status_t status;
     unsigned i;
 
     check_doing(run, "listing the domains of %s", name);
     status = uct_component_query(component, &attr);
-    if (!check_that(run, 26, status == UCS_OK, "%s: query_md_resources "
-                    "answers %s; none is UCS_OK with 0", name,
-                    ucs_status_string(status))) {
+    if (!check_that(run, 26, status == UCS_OK,
+                    "%s: query_md_resources "
+                    "answers %s; none is UCS_OK with 0",
+                    name, ucs_status_string(status))) {
         return 0;
     }
 
@@ -134,10 +139,12 @@ static int visit_component(run_t *run, uct_component_h component,
     attr.md_resources = mds;
     uct_component_query(component, &attr);
     for (i = 0; i < attr.md_resource_count; ++i) {
-        if (check_that(run, 25, (mds[i].md_name[0] != '\0') &&
-                       (memchr(mds[i].md_name, '\0', UCT_MD_NAME_MAX) != NULL),
-                       "%s: the name of domain %u is empty or has no end",
-                       name, i)) {
+        if (check_that(run, 25,
+                       (mds[i].md_name[0] != '\0') &&
+                           (memchr(mds[i].md_name, '\0', UCT_MD_NAME_MAX) !=
+                            NULL),
+                       "%s: the name of domain %u is empty or has no end", name,
+                       i)) {
             visit(run, component, name, mds[i].md_name, arg);
         }
     }
@@ -201,7 +208,8 @@ static void check_freed(run_t *run, const char *what, void *list)
 
     if (check_that(run, 19, dladdr(list, &library) == 0,
                    "%s: the list is data of a library; the core frees it, so "
-                   "it must come from malloc()", what)) {
+                   "it must come from malloc()",
+                   what)) {
         check_doing_under(run, 19, "freeing the list of %s", what);
         free(list);
     }
@@ -224,7 +232,8 @@ static int check_lists(run_t *run, uct_md_h md)
         check_doing(run, "listing the devices of %s",
                     component->transports[i]->name);
         if ((component->transports[i]->query_devices(md, &devices, &count) ==
-             UCS_OK) && (count > 0)) {
+             UCS_OK) &&
+            (count > 0)) {
             check_freed(run, "query_devices", devices);
         }
     }
@@ -245,8 +254,8 @@ static void list_md(run_t *run, uct_component_h component,
 
     if (check_lists(run, md) &&
         (uct_md_query_tl_resources(md, &tls, &count) == UCS_OK)) {
-        for (i = 0; (i < count) &&
-                    (run->record->num_resources < RESOURCES_MAX); ++i) {
+        for (i = 0; (i < count) && (run->record->num_resources < RESOURCES_MAX);
+             ++i) {
             resource = &run->record->resources[run->record->num_resources++];
             snprintf(resource->component, sizeof(resource->component), "%s",
                      component_name);

@@ -9,9 +9,9 @@ typedef struct remote {
     run_t *run;
     peer_t *peer;
     party_t *party;
-    uint64_t address;       /* at the peer */
+    uint64_t address; /* at the peer */
     uct_rkey_bundle_t key;
-    memory_t local;         /* local buffer of the same size */
+    memory_t local; /* local buffer of the same size */
 } remote_t;
 
 /* Returns 0 with a finding on failure. */

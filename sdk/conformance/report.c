@@ -8,9 +8,11 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char *const outcome_words[] = {[CHECK_PASSED]  = "ok",
-                                            [CHECK_FAILED]  = "FAILED",
-                                            [CHECK_SKIPPED] = "skipped"};
+static const char *const outcome_words[] = {
+    [CHECK_PASSED]  = "ok",
+    [CHECK_FAILED]  = "FAILED",
+    [CHECK_SKIPPED] = "skipped",
+};
 
 static check_outcome_t outcome_of(const record_t *record)
 {
@@ -99,10 +101,10 @@ static json_t *json_findings(const record_t *record)
     unsigned i;
 
     for (i = 0; i < record->num_findings; ++i) {
-        json_array_append_new(
-            findings,
-            json_pack("{s:i, s:o}", "rule", record->findings[i].rule, "text",
-                      json_text(record->findings[i].text)));
+        json_array_append_new(findings,
+                              json_pack("{s:i, s:o}", "rule",
+                                        record->findings[i].rule, "text",
+                                        json_text(record->findings[i].text)));
     }
     return findings;
 }
@@ -110,11 +112,11 @@ static json_t *json_findings(const record_t *record)
 static void add_json(report_t *report, const check_t *check,
                      const resource_t *resource, const record_t *record)
 {
-    json_t *object =
-        json_pack("{s:s, s:o, s:s, s:o, s:f}", "check", check->name, "rules",
-                  json_rules(check), "outcome",
-                  outcome_words[outcome_of(record)], "findings",
-                  json_findings(record), "seconds", record->seconds);
+    json_t *object = json_pack("{s:s, s:o, s:s, s:o, s:f}", "check",
+                               check->name, "rules", json_rules(check),
+                               "outcome", outcome_words[outcome_of(record)],
+                               "findings", json_findings(record), "seconds",
+                               record->seconds);
 
     if (resource != NULL) {
         json_object_set_new(object, "transport", json_string(resource->tl));
@@ -146,7 +148,9 @@ static void add_text(const check_t *check, const resource_t *resource,
     for (i = 0; i < record->num_findings; ++i) {
         snprintf(rule, sizeof(rule), "rule %d: ", record->findings[i].rule);
         print_text((record->findings[i].rule == CHECK_TIME_LIMIT) ?
-                       "time limit: " : rule, record->findings[i].text);
+                       "time limit: " :
+                       rule,
+                   record->findings[i].text);
     }
     if (outcome_of(record) == CHECK_SKIPPED) {
         print_text("", record->reason);
@@ -204,11 +208,11 @@ void report_list(int json)
 
     for (check = checks; check->name != NULL; ++check) {
         if (json) {
-            json_array_append_new(
-                list, json_pack("{s:s, s:s, s:o, s:b}", "check", check->name,
-                                "title", check->title, "rules",
-                                json_rules(check), "per_device",
-                                check->per_resource));
+            json_array_append_new(list,
+                                  json_pack("{s:s, s:s, s:o, s:b}", "check",
+                                            check->name, "title", check->title,
+                                            "rules", json_rules(check),
+                                            "per_device", check->per_resource));
         } else {
             rules_text(check, rules, sizeof(rules));
             printf("%-11s %-58s rules %s\n", check->name, check->title, rules);

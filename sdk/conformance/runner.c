@@ -35,10 +35,12 @@ void runner_record_free(record_t *record)
 
 int runner_wait(pid_t pid, double limit, int *timed_out)
 {
-    struct pollfd pfd = {.fd     = (int)syscall(SYS_pidfd_open, pid, 0),
-                         .events = POLLIN};
-    double end    = clock_now() + limit;
-    int status        = 0;
+    struct pollfd pfd = {
+        .fd     = (int)syscall(SYS_pidfd_open, pid, 0),
+        .events = POLLIN,
+    };
+    double end = clock_now() + limit;
+    int status = 0;
     double now;
     int ready;
 
@@ -47,8 +49,7 @@ int runner_wait(pid_t pid, double limit, int *timed_out)
         do {
             now   = clock_now();
             ready = poll(&pfd, 1,
-                         (now < end) ? (int)((end - now) * 1e3) + 1
-                                     : 0);
+                         (now < end) ? (int)((end - now) * 1e3) + 1 : 0);
         } while ((ready < 0) && (errno == EINTR));
         close(pfd.fd);
         if (ready == 0) {
@@ -85,11 +86,13 @@ void runner_run(const target_t *target, const resource_t *resource,
                 void (*check)(run_t *run), int rule, const limits_t *limits,
                 record_t *record)
 {
-    run_t run    = {.target    = target,
-                    .resource  = resource,
-                    .record    = record,
-                    .notice    = limits->notice,
-                    .tolerance = limits->tolerance};
+    run_t run = {
+        .target    = target,
+        .resource  = resource,
+        .record    = record,
+        .notice    = limits->notice,
+        .tolerance = limits->tolerance,
+    };
     pid_t parent = getpid();
     int status, timed_out;
     pid_t pid;
@@ -100,8 +103,7 @@ void runner_run(const target_t *target, const resource_t *resource,
     if (pid == 0) {
         run_child(&run, check, parent);
     } else if (pid < 0) {
-        check_fail(&run, rule, "no process for the check: %s",
-                   strerror(errno));
+        check_fail(&run, rule, "no process for the check: %s", strerror(errno));
         return;
     }
 
@@ -114,7 +116,8 @@ void runner_run(const target_t *target, const resource_t *resource,
     }
 
     if (timed_out) {
-        check_fail(&run, CHECK_TIME_LIMIT, "it did not end within %.0f s, "
+        check_fail(&run, CHECK_TIME_LIMIT,
+                   "it did not end within %.0f s, "
                    "while %s; if the machine is busy, --timeout allows more",
                    limits->check, record->doing);
     } else if (WIFSIGNALED(status)) {
@@ -142,7 +145,7 @@ void runner_apart(run_t *run, void (*body)(run_t *run, void *arg), void *arg,
         return;
     }
 
-    status = runner_wait(pid, limit, &timed_out);
+    status                = runner_wait(pid, limit, &timed_out);
     run->record->finished = 0;
     check_that(run, rule, !timed_out && (status == 0), "%s ends in: %s", what,
                timed_out           ? "no end" :

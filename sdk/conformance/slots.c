@@ -34,7 +34,8 @@ int slots_is_reachable(uct_iface_h iface, const void *dev_addr,
         .iface_addr        = iface_addr,
         .iface_addr_length = (iface_addr == NULL) ? 0 : iface_addr_length,
         .reason            = reason,
-        .reason_size       = reason_size};
+        .reason_size       = reason_size,
+    };
 
     return iface->ops->is_reachable(iface, &args);
 }
@@ -58,9 +59,8 @@ ucs_status_t slots_rkey_unpack(uct_component_h component, uct_md_h md,
     if (!UCX_TABLE_HAS(plugin, rkey_unpack) || (plugin->rkey_unpack == NULL)) {
         return UCS_OK; /* its keys are empty */
     }
-    return plugin->rkey_unpack(plugin, bytes, length,
-                               UCS_SYS_DEVICE_ID_UNKNOWN, &key->rkey,
-                               &key->handle);
+    return plugin->rkey_unpack(plugin, bytes, length, UCS_SYS_DEVICE_ID_UNKNOWN,
+                               &key->rkey, &key->handle);
 }
 
 ucs_status_t slots_estimate(uct_iface_h iface, const uct_iface_attr_t *attr,
@@ -76,6 +76,7 @@ ucs_status_t slots_estimate(uct_iface_h iface, const uct_iface_attr_t *attr,
         .send_pre_overhead = attr->overhead,
         .recv_overhead     = attr->overhead,
         .bandwidth         = attr->bandwidth,
-        .latency           = attr->latency};
+        .latency           = attr->latency,
+    };
     return iface->ops->estimate(iface, perf);
 }

@@ -18,8 +18,8 @@ void stretch_begin(stretch_t *stretch)
     getrusage(RUSAGE_THREAD, &usage);
     stretch->processor = seconds_of(&usage.ru_utime) +
                          seconds_of(&usage.ru_stime);
-    stretch->waits     = usage.ru_nvcsw;
-    stretch->start     = clock_now();
+    stretch->waits = usage.ru_nvcsw;
+    stretch->start = clock_now();
 }
 
 double stretch_end(const stretch_t *stretch)

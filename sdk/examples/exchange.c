@@ -126,9 +126,11 @@ int exchange_connect(const char *host, uint16_t port)
     }
     freeaddrinfo(list);
     if (fd < 0) {
-        fprintf(stderr, "cannot connect to %s port %u: %s (is the other side "
-                "running?)\n", (host == NULL) ? "127.0.0.1" : host,
-                (unsigned)port, strerror(error));
+        fprintf(stderr,
+                "cannot connect to %s port %u: %s (is the other side "
+                "running?)\n",
+                (host == NULL) ? "127.0.0.1" : host, (unsigned)port,
+                strerror(error));
         return -1;
     }
     limit_waiting(fd);
@@ -149,7 +151,7 @@ static int send_all(int fd, const void *data, size_t length)
             perror("cannot send the worker address");
             return -1;
         }
-        next   += sent;
+        next += sent;
         length -= sent;
     }
     return 0;
@@ -163,7 +165,7 @@ static int recv_all(int fd, void *data, size_t length)
         got = recv(fd, data, length, 0);
         if (got == 0) {
             fprintf(stderr, "the other side hung up before it sent its "
-                    "worker address\n");
+                            "worker address\n");
             return -1;
         }
         if (got < 0) {
@@ -175,7 +177,7 @@ static int recv_all(int fd, void *data, size_t length)
                                         strerror(errno));
             return -1;
         }
-        data    = (char *)data + got;
+        data = (char *)data + got;
         length -= got;
     }
     return 0;
@@ -201,8 +203,10 @@ int exchange_recv(int fd, void **data_p, uint32_t *length_p, uint32_t max)
     }
     length = ntohl(length);
     if ((length == 0) || (length > max)) {
-        fprintf(stderr, "the other side announced %u bytes, expected 1 to %u: "
-                "is it the same program?\n", length, max);
+        fprintf(stderr,
+                "the other side announced %u bytes, expected 1 to %u: "
+                "is it the same program?\n",
+                length, max);
         return -1;
     }
     data = malloc(length);

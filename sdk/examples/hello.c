@@ -14,7 +14,7 @@
 enum {
     DEFAULT_PORT = 13337,
     MAX_ADDRESS  = 64 * 1024,
-    MAX_GREETING = 256
+    MAX_GREETING = 256,
 };
 
 /* Both sides use one tag; the endpoint determines the direction. */
@@ -47,11 +47,11 @@ static int open_worker(struct hello *hello)
 {
     ucp_params_t context_params = {
         .field_mask = UCP_PARAM_FIELD_FEATURES,
-        .features   = UCP_FEATURE_TAG
+        .features   = UCP_FEATURE_TAG,
     };
     ucp_worker_params_t worker_params = {
         .field_mask  = UCP_WORKER_PARAM_FIELD_THREAD_MODE,
-        .thread_mode = UCS_THREAD_MODE_SINGLE
+        .thread_mode = UCS_THREAD_MODE_SINGLE,
     };
     ucs_status_t status;
 
@@ -89,12 +89,12 @@ static int swap_addresses(struct hello *hello, int fd, void **theirs_p)
 static int connect_endpoint(struct hello *hello, const void *address)
 {
     ucp_ep_params_t params = {
-        .field_mask  = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS |
-                       UCP_EP_PARAM_FIELD_ERR_HANDLING_MODE |
-                       UCP_EP_PARAM_FIELD_ERR_HANDLER,
+        .field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS |
+                      UCP_EP_PARAM_FIELD_ERR_HANDLING_MODE |
+                      UCP_EP_PARAM_FIELD_ERR_HANDLER,
         .address     = address,
         .err_mode    = UCP_ERR_HANDLING_MODE_PEER,
-        .err_handler = {.cb = peer_lost, .arg = hello}
+        .err_handler = {.cb = peer_lost, .arg = hello},
     };
     ucs_status_t status = ucp_ep_create(hello->worker, &params, &hello->ep);
 
@@ -142,9 +142,9 @@ static int hear(struct hello *hello)
     ucs_status_t status;
 
     memset(text, 0, sizeof(text));
-    status = finish(hello, ucp_tag_recv_nbx(hello->worker, text,
-                                            sizeof(text) - 1, GREETING_TAG,
-                                            ~(ucp_tag_t)0, &param));
+    status = finish(hello,
+                    ucp_tag_recv_nbx(hello->worker, text, sizeof(text) - 1,
+                                     GREETING_TAG, ~(ucp_tag_t)0, &param));
     if (status != UCS_OK) {
         return complain("no greeting came", status);
     }
@@ -158,7 +158,7 @@ static void close_all(struct hello *hello)
 {
     ucp_request_param_t param = {
         .op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS,
-        .flags = (hello->peer_status == UCS_OK) ? 0 : UCP_EP_CLOSE_FLAG_FORCE
+        .flags = (hello->peer_status == UCS_OK) ? 0 : UCP_EP_CLOSE_FLAG_FORCE,
     };
 
     if (hello->ep != NULL) {

@@ -12,10 +12,15 @@
 #include <ucs/async/async_fwd.h>
 #include <ucs/sys/event_set.h>
 
-#define SIZE(t, n)         _Static_assert(sizeof(t) == (n), "sizeof " #t)
-#define OFFSET(t, f, o, s) _Static_assert(offsetof(t, f) == (o) && sizeof(((t *)0)->f) == (s), #t "." #f)
-#define VALUE(c, v)        _Static_assert((long long)(c) == (v), #c)
-#define FUNC(f, ...)       _Static_assert(__builtin_types_compatible_p(__typeof__(&f), __typeof__((__VA_ARGS__)0)), #f)
+#define SIZE(t, n) _Static_assert(sizeof(t) == (n), "sizeof " #t)
+#define OFFSET(t, f, o, s) \
+    _Static_assert(offsetof(t, f) == (o) && sizeof(((t *)0)->f) == (s), \
+                   #t "." #f)
+#define VALUE(c, v) _Static_assert((long long)(c) == (v), #c)
+#define FUNC(f, ...) \
+    _Static_assert(__builtin_types_compatible_p(__typeof__(&f), \
+                                                __typeof__((__VA_ARGS__)0)), \
+                   #f)
 
 SIZE(ucs_memory_type_t, 4);
 SIZE(ucs_status_t, 1);
@@ -1555,252 +1560,430 @@ VALUE(UCT_MEM_HANDLE_NULL, 0LL);
 VALUE(UCT_PENDING_REQ_PRIV_LEN, 40LL);
 VALUE(UCT_TAG_PRIV_LEN, 32LL);
 VALUE(UCT_TL_NAME_MAX, 10LL);
-FUNC(ucs_status_string, const char * (*)(ucs_status_t));
+FUNC(ucs_status_string, const char *(*)(ucs_status_t));
 FUNC(ucs_ternary_auto_value_is_yes_or_try, int (*)(ucs_ternary_auto_value_t));
 FUNC(ucs_ternary_auto_value_is_yes_or_no, int (*)(ucs_ternary_auto_value_t));
 FUNC(ucp_request_is_completed, int (*)(void *));
 FUNC(ucp_request_release, void (*)(void *));
 FUNC(ucp_ep_destroy, void (*)(ucp_ep_h));
 FUNC(ucp_disconnect_nb, ucs_status_ptr_t (*)(ucp_ep_h));
-FUNC(ucp_request_alloc, void * (*)(ucp_worker_h));
+FUNC(ucp_request_alloc, void *(*)(ucp_worker_h));
 FUNC(ucp_request_test, ucs_status_t (*)(void *, ucp_tag_recv_info_t *));
-FUNC(ucp_rkey_pack, ucs_status_t (*)(ucp_context_h, ucp_mem_h, void **, size_t *));
+FUNC(ucp_rkey_pack,
+     ucs_status_t (*)(ucp_context_h, ucp_mem_h, void **, size_t *));
 FUNC(ucp_rkey_buffer_release, void (*)(void *));
 FUNC(ucp_ep_flush, ucs_status_t (*)(ucp_ep_h));
 FUNC(ucp_worker_flush, ucs_status_t (*)(ucp_worker_h));
-FUNC(ucp_put, ucs_status_t (*)(ucp_ep_h, const void *, size_t, uint64_t, ucp_rkey_h));
+FUNC(ucp_put,
+     ucs_status_t (*)(ucp_ep_h, const void *, size_t, uint64_t, ucp_rkey_h));
 FUNC(ucp_get, ucs_status_t (*)(ucp_ep_h, void *, size_t, uint64_t, ucp_rkey_h));
-FUNC(ucp_atomic_add32, ucs_status_t (*)(ucp_ep_h, uint32_t, uint64_t, ucp_rkey_h));
-FUNC(ucp_atomic_add64, ucs_status_t (*)(ucp_ep_h, uint64_t, uint64_t, ucp_rkey_h));
-FUNC(ucp_atomic_fadd32, ucs_status_t (*)(ucp_ep_h, uint32_t, uint64_t, ucp_rkey_h, uint32_t *));
-FUNC(ucp_atomic_fadd64, ucs_status_t (*)(ucp_ep_h, uint64_t, uint64_t, ucp_rkey_h, uint64_t *));
-FUNC(ucp_atomic_swap32, ucs_status_t (*)(ucp_ep_h, uint32_t, uint64_t, ucp_rkey_h, uint32_t *));
-FUNC(ucp_atomic_swap64, ucs_status_t (*)(ucp_ep_h, uint64_t, uint64_t, ucp_rkey_h, uint64_t *));
-FUNC(ucp_atomic_cswap32, ucs_status_t (*)(ucp_ep_h, uint32_t, uint32_t, uint64_t, ucp_rkey_h, uint32_t *));
-FUNC(ucp_atomic_cswap64, ucs_status_t (*)(ucp_ep_h, uint64_t, uint64_t, uint64_t, ucp_rkey_h, uint64_t *));
+FUNC(ucp_atomic_add32,
+     ucs_status_t (*)(ucp_ep_h, uint32_t, uint64_t, ucp_rkey_h));
+FUNC(ucp_atomic_add64,
+     ucs_status_t (*)(ucp_ep_h, uint64_t, uint64_t, ucp_rkey_h));
+FUNC(ucp_atomic_fadd32,
+     ucs_status_t (*)(ucp_ep_h, uint32_t, uint64_t, ucp_rkey_h, uint32_t *));
+FUNC(ucp_atomic_fadd64,
+     ucs_status_t (*)(ucp_ep_h, uint64_t, uint64_t, ucp_rkey_h, uint64_t *));
+FUNC(ucp_atomic_swap32,
+     ucs_status_t (*)(ucp_ep_h, uint32_t, uint64_t, ucp_rkey_h, uint32_t *));
+FUNC(ucp_atomic_swap64,
+     ucs_status_t (*)(ucp_ep_h, uint64_t, uint64_t, ucp_rkey_h, uint64_t *));
+FUNC(ucp_atomic_cswap32, ucs_status_t (*)(ucp_ep_h, uint32_t, uint32_t,
+                                          uint64_t, ucp_rkey_h, uint32_t *));
+FUNC(ucp_atomic_cswap64, ucs_status_t (*)(ucp_ep_h, uint64_t, uint64_t,
+                                          uint64_t, ucp_rkey_h, uint64_t *));
 FUNC(ucp_ep_modify_nb, ucs_status_ptr_t (*)(ucp_ep_h, const ucp_ep_params_t *));
-FUNC(ucp_worker_get_address, ucs_status_t (*)(ucp_worker_h, ucp_address_t **, size_t *));
+FUNC(ucp_worker_get_address,
+     ucs_status_t (*)(ucp_worker_h, ucp_address_t **, size_t *));
 FUNC(ucp_ep_close_nb, ucs_status_ptr_t (*)(ucp_ep_h, unsigned int));
-FUNC(ucp_ep_flush_nb, ucs_status_ptr_t (*)(ucp_ep_h, unsigned int, ucp_send_callback_t));
-FUNC(ucp_worker_set_am_handler, ucs_status_t (*)(ucp_worker_h, uint16_t, ucp_am_callback_t, void *, uint32_t));
-FUNC(ucp_am_send_nb, ucs_status_ptr_t (*)(ucp_ep_h, uint16_t, const void *, size_t, ucp_datatype_t, ucp_send_callback_t, unsigned int));
-FUNC(ucp_stream_send_nb, ucs_status_ptr_t (*)(ucp_ep_h, const void *, size_t, ucp_datatype_t, ucp_send_callback_t, unsigned int));
-FUNC(ucp_stream_recv_nb, ucs_status_ptr_t (*)(ucp_ep_h, void *, size_t, ucp_datatype_t, ucp_stream_recv_callback_t, size_t *, unsigned int));
-FUNC(ucp_tag_send_nb, ucs_status_ptr_t (*)(ucp_ep_h, const void *, size_t, ucp_datatype_t, ucp_tag_t, ucp_send_callback_t));
-FUNC(ucp_tag_send_nbr, ucs_status_t (*)(ucp_ep_h, const void *, size_t, ucp_datatype_t, ucp_tag_t, void *));
-FUNC(ucp_tag_send_sync_nb, ucs_status_ptr_t (*)(ucp_ep_h, const void *, size_t, ucp_datatype_t, ucp_tag_t, ucp_send_callback_t));
-FUNC(ucp_tag_recv_nb, ucs_status_ptr_t (*)(ucp_worker_h, void *, size_t, ucp_datatype_t, ucp_tag_t, ucp_tag_t, ucp_tag_recv_callback_t));
-FUNC(ucp_tag_recv_nbr, ucs_status_t (*)(ucp_worker_h, void *, size_t, ucp_datatype_t, ucp_tag_t, ucp_tag_t, void *));
-FUNC(ucp_tag_msg_recv_nb, ucs_status_ptr_t (*)(ucp_worker_h, void *, size_t, ucp_datatype_t, ucp_tag_message_h, ucp_tag_recv_callback_t));
-FUNC(ucp_put_nbi, ucs_status_t (*)(ucp_ep_h, const void *, size_t, uint64_t, ucp_rkey_h));
-FUNC(ucp_put_nb, ucs_status_ptr_t (*)(ucp_ep_h, const void *, size_t, uint64_t, ucp_rkey_h, ucp_send_callback_t));
-FUNC(ucp_get_nbi, ucs_status_t (*)(ucp_ep_h, void *, size_t, uint64_t, ucp_rkey_h));
-FUNC(ucp_get_nb, ucs_status_ptr_t (*)(ucp_ep_h, void *, size_t, uint64_t, ucp_rkey_h, ucp_send_callback_t));
-FUNC(ucp_atomic_post, ucs_status_t (*)(ucp_ep_h, ucp_atomic_post_op_t, uint64_t, size_t, uint64_t, ucp_rkey_h));
-FUNC(ucp_atomic_fetch_nb, ucs_status_ptr_t (*)(ucp_ep_h, ucp_atomic_fetch_op_t, uint64_t, void *, size_t, uint64_t, ucp_rkey_h, ucp_send_callback_t));
-FUNC(ucp_worker_flush_nb, ucs_status_ptr_t (*)(ucp_worker_h, unsigned int, ucp_send_callback_t));
+FUNC(ucp_ep_flush_nb,
+     ucs_status_ptr_t (*)(ucp_ep_h, unsigned int, ucp_send_callback_t));
+FUNC(ucp_worker_set_am_handler,
+     ucs_status_t (*)(ucp_worker_h, uint16_t, ucp_am_callback_t, void *,
+                      uint32_t));
+FUNC(ucp_am_send_nb,
+     ucs_status_ptr_t (*)(ucp_ep_h, uint16_t, const void *, size_t,
+                          ucp_datatype_t, ucp_send_callback_t, unsigned int));
+FUNC(ucp_stream_send_nb,
+     ucs_status_ptr_t (*)(ucp_ep_h, const void *, size_t, ucp_datatype_t,
+                          ucp_send_callback_t, unsigned int));
+FUNC(ucp_stream_recv_nb,
+     ucs_status_ptr_t (*)(ucp_ep_h, void *, size_t, ucp_datatype_t,
+                          ucp_stream_recv_callback_t, size_t *, unsigned int));
+FUNC(ucp_tag_send_nb,
+     ucs_status_ptr_t (*)(ucp_ep_h, const void *, size_t, ucp_datatype_t,
+                          ucp_tag_t, ucp_send_callback_t));
+FUNC(ucp_tag_send_nbr, ucs_status_t (*)(ucp_ep_h, const void *, size_t,
+                                        ucp_datatype_t, ucp_tag_t, void *));
+FUNC(ucp_tag_send_sync_nb,
+     ucs_status_ptr_t (*)(ucp_ep_h, const void *, size_t, ucp_datatype_t,
+                          ucp_tag_t, ucp_send_callback_t));
+FUNC(ucp_tag_recv_nb,
+     ucs_status_ptr_t (*)(ucp_worker_h, void *, size_t, ucp_datatype_t,
+                          ucp_tag_t, ucp_tag_t, ucp_tag_recv_callback_t));
+FUNC(ucp_tag_recv_nbr,
+     ucs_status_t (*)(ucp_worker_h, void *, size_t, ucp_datatype_t, ucp_tag_t,
+                      ucp_tag_t, void *));
+FUNC(ucp_tag_msg_recv_nb,
+     ucs_status_ptr_t (*)(ucp_worker_h, void *, size_t, ucp_datatype_t,
+                          ucp_tag_message_h, ucp_tag_recv_callback_t));
+FUNC(ucp_put_nbi,
+     ucs_status_t (*)(ucp_ep_h, const void *, size_t, uint64_t, ucp_rkey_h));
+FUNC(ucp_put_nb, ucs_status_ptr_t (*)(ucp_ep_h, const void *, size_t, uint64_t,
+                                      ucp_rkey_h, ucp_send_callback_t));
+FUNC(ucp_get_nbi,
+     ucs_status_t (*)(ucp_ep_h, void *, size_t, uint64_t, ucp_rkey_h));
+FUNC(ucp_get_nb, ucs_status_ptr_t (*)(ucp_ep_h, void *, size_t, uint64_t,
+                                      ucp_rkey_h, ucp_send_callback_t));
+FUNC(ucp_atomic_post, ucs_status_t (*)(ucp_ep_h, ucp_atomic_post_op_t, uint64_t,
+                                       size_t, uint64_t, ucp_rkey_h));
+FUNC(ucp_atomic_fetch_nb,
+     ucs_status_ptr_t (*)(ucp_ep_h, ucp_atomic_fetch_op_t, uint64_t, void *,
+                          size_t, uint64_t, ucp_rkey_h, ucp_send_callback_t));
+FUNC(ucp_worker_flush_nb,
+     ucs_status_ptr_t (*)(ucp_worker_h, unsigned int, ucp_send_callback_t));
 FUNC(ucs_cpu_is_set, int (*)(int, const ucs_cpu_set_t *));
 FUNC(ucp_lib_query, ucs_status_t (*)(ucp_lib_attr_t *));
-FUNC(ucp_config_read, ucs_status_t (*)(const char *, const char *, ucp_config_t **));
+FUNC(ucp_config_read,
+     ucs_status_t (*)(const char *, const char *, ucp_config_t **));
 FUNC(ucp_config_release, void (*)(ucp_config_t *));
-FUNC(ucp_config_modify, ucs_status_t (*)(ucp_config_t *, const char *, const char *));
-FUNC(ucp_config_print, void (*)(const ucp_config_t *, FILE *, const char *, ucs_config_print_flags_t));
+FUNC(ucp_config_modify,
+     ucs_status_t (*)(ucp_config_t *, const char *, const char *));
+FUNC(ucp_config_print, void (*)(const ucp_config_t *, FILE *, const char *,
+                                ucs_config_print_flags_t));
 FUNC(ucp_get_version, void (*)(unsigned int *, unsigned int *, unsigned int *));
-FUNC(ucp_get_version_string, const char * (*)(void));
-FUNC(ucp_init_version, ucs_status_t (*)(unsigned int, unsigned int, const ucp_params_t *, const ucp_config_t *, ucp_context_h *));
-FUNC(ucp_init, ucs_status_t (*)(const ucp_params_t *, const ucp_config_t *, ucp_context_h *));
+FUNC(ucp_get_version_string, const char *(*)(void));
+FUNC(ucp_init_version,
+     ucs_status_t (*)(unsigned int, unsigned int, const ucp_params_t *,
+                      const ucp_config_t *, ucp_context_h *));
+FUNC(ucp_init, ucs_status_t (*)(const ucp_params_t *, const ucp_config_t *,
+                                ucp_context_h *));
 FUNC(ucp_cleanup, void (*)(ucp_context_h));
 FUNC(ucp_context_query, ucs_status_t (*)(ucp_context_h, ucp_context_attr_t *));
-FUNC(ucp_rkey_compare, ucs_status_t (*)(ucp_worker_h, ucp_rkey_h, ucp_rkey_h, const ucp_rkey_compare_params_t *, int *));
+FUNC(ucp_rkey_compare,
+     ucs_status_t (*)(ucp_worker_h, ucp_rkey_h, ucp_rkey_h,
+                      const ucp_rkey_compare_params_t *, int *));
 FUNC(ucp_context_print_info, void (*)(const ucp_context_h, FILE *));
-FUNC(ucp_worker_create, ucs_status_t (*)(ucp_context_h, const ucp_worker_params_t *, ucp_worker_h *));
+FUNC(ucp_worker_create,
+     ucs_status_t (*)(ucp_context_h, const ucp_worker_params_t *,
+                      ucp_worker_h *));
 FUNC(ucp_worker_destroy, void (*)(ucp_worker_h));
 FUNC(ucp_worker_query, ucs_status_t (*)(ucp_worker_h, ucp_worker_attr_t *));
 FUNC(ucp_worker_print_info, void (*)(ucp_worker_h, FILE *));
 FUNC(ucp_worker_release_address, void (*)(ucp_worker_h, ucp_address_t *));
-FUNC(ucp_worker_address_query, ucs_status_t (*)(ucp_address_t *, ucp_worker_address_attr_t *));
+FUNC(ucp_worker_address_query,
+     ucs_status_t (*)(ucp_address_t *, ucp_worker_address_attr_t *));
 FUNC(ucp_worker_progress, unsigned int (*)(ucp_worker_h));
-FUNC(ucp_stream_worker_poll, ssize_t (*)(ucp_worker_h, ucp_stream_poll_ep_t *, size_t, unsigned int));
+FUNC(ucp_stream_worker_poll,
+     ssize_t (*)(ucp_worker_h, ucp_stream_poll_ep_t *, size_t, unsigned int));
 FUNC(ucp_worker_get_efd, ucs_status_t (*)(ucp_worker_h, int *));
 FUNC(ucp_worker_wait, ucs_status_t (*)(ucp_worker_h));
 FUNC(ucp_worker_wait_mem, void (*)(ucp_worker_h, void *));
 FUNC(ucp_worker_arm, ucs_status_t (*)(ucp_worker_h));
 FUNC(ucp_worker_signal, ucs_status_t (*)(ucp_worker_h));
-FUNC(ucp_listener_create, ucs_status_t (*)(ucp_worker_h, const ucp_listener_params_t *, ucp_listener_h *));
+FUNC(ucp_listener_create,
+     ucs_status_t (*)(ucp_worker_h, const ucp_listener_params_t *,
+                      ucp_listener_h *));
 FUNC(ucp_listener_destroy, void (*)(ucp_listener_h));
-FUNC(ucp_listener_query, ucs_status_t (*)(ucp_listener_h, ucp_listener_attr_t *));
-FUNC(ucp_conn_request_query, ucs_status_t (*)(ucp_conn_request_h, ucp_conn_request_attr_t *));
+FUNC(ucp_listener_query,
+     ucs_status_t (*)(ucp_listener_h, ucp_listener_attr_t *));
+FUNC(ucp_conn_request_query,
+     ucs_status_t (*)(ucp_conn_request_h, ucp_conn_request_attr_t *));
 FUNC(ucp_request_query, ucs_status_t (*)(void *, ucp_request_attr_t *));
-FUNC(ucp_ep_create, ucs_status_t (*)(ucp_worker_h, const ucp_ep_params_t *, ucp_ep_h *));
-FUNC(ucp_ep_close_nbx, ucs_status_ptr_t (*)(ucp_ep_h, const ucp_request_param_t *));
+FUNC(ucp_ep_create,
+     ucs_status_t (*)(ucp_worker_h, const ucp_ep_params_t *, ucp_ep_h *));
+FUNC(ucp_ep_close_nbx,
+     ucs_status_ptr_t (*)(ucp_ep_h, const ucp_request_param_t *));
 FUNC(ucp_listener_reject, ucs_status_t (*)(ucp_listener_h, ucp_conn_request_h));
 FUNC(ucp_ep_print_info, void (*)(ucp_ep_h, FILE *));
-FUNC(ucp_ep_flush_nbx, ucs_status_ptr_t (*)(ucp_ep_h, const ucp_request_param_t *));
-FUNC(ucp_ep_evaluate_perf, ucs_status_t (*)(ucp_ep_h, const ucp_ep_evaluate_perf_param_t *, ucp_ep_evaluate_perf_attr_t *));
-FUNC(ucp_mem_map, ucs_status_t (*)(ucp_context_h, const ucp_mem_map_params_t *, ucp_mem_h *));
+FUNC(ucp_ep_flush_nbx,
+     ucs_status_ptr_t (*)(ucp_ep_h, const ucp_request_param_t *));
+FUNC(ucp_ep_evaluate_perf,
+     ucs_status_t (*)(ucp_ep_h, const ucp_ep_evaluate_perf_param_t *,
+                      ucp_ep_evaluate_perf_attr_t *));
+FUNC(ucp_mem_map, ucs_status_t (*)(ucp_context_h, const ucp_mem_map_params_t *,
+                                   ucp_mem_h *));
 FUNC(ucp_mem_unmap, ucs_status_t (*)(ucp_context_h, ucp_mem_h));
 FUNC(ucp_mem_query, ucs_status_t (*)(const ucp_mem_h, ucp_mem_attr_t *));
 FUNC(ucp_mem_print_info, void (*)(const char *, ucp_context_h, FILE *));
-FUNC(ucp_mem_advise, ucs_status_t (*)(ucp_context_h, ucp_mem_h, ucp_mem_advise_params_t *));
-FUNC(ucp_memh_pack, ucs_status_t (*)(ucp_mem_h, const ucp_memh_pack_params_t *, void **, size_t *));
-FUNC(ucp_memh_buffer_release, void (*)(void *, const ucp_memh_buffer_release_params_t *));
-FUNC(ucp_ep_rkey_unpack, ucs_status_t (*)(ucp_ep_h, const void *, ucp_rkey_h *));
+FUNC(ucp_mem_advise,
+     ucs_status_t (*)(ucp_context_h, ucp_mem_h, ucp_mem_advise_params_t *));
+FUNC(ucp_memh_pack, ucs_status_t (*)(ucp_mem_h, const ucp_memh_pack_params_t *,
+                                     void **, size_t *));
+FUNC(ucp_memh_buffer_release,
+     void (*)(void *, const ucp_memh_buffer_release_params_t *));
+FUNC(ucp_ep_rkey_unpack,
+     ucs_status_t (*)(ucp_ep_h, const void *, ucp_rkey_h *));
 FUNC(ucp_rkey_ptr, ucs_status_t (*)(ucp_rkey_h, uint64_t, void **));
 FUNC(ucp_rkey_destroy, void (*)(ucp_rkey_h));
-FUNC(ucp_worker_set_am_recv_handler, ucs_status_t (*)(ucp_worker_h, const ucp_am_handler_param_t *));
-FUNC(ucp_am_send_nbx, ucs_status_ptr_t (*)(ucp_ep_h, unsigned int, const void *, size_t, const void *, size_t, const ucp_request_param_t *));
-FUNC(ucp_am_recv_data_nbx, ucs_status_ptr_t (*)(ucp_worker_h, void *, void *, size_t, const ucp_request_param_t *));
+FUNC(ucp_worker_set_am_recv_handler,
+     ucs_status_t (*)(ucp_worker_h, const ucp_am_handler_param_t *));
+FUNC(ucp_am_send_nbx,
+     ucs_status_ptr_t (*)(ucp_ep_h, unsigned int, const void *, size_t,
+                          const void *, size_t, const ucp_request_param_t *));
+FUNC(ucp_am_recv_data_nbx,
+     ucs_status_ptr_t (*)(ucp_worker_h, void *, void *, size_t,
+                          const ucp_request_param_t *));
 FUNC(ucp_am_data_release, void (*)(ucp_worker_h, void *));
-FUNC(ucp_stream_send_nbx, ucs_status_ptr_t (*)(ucp_ep_h, const void *, size_t, const ucp_request_param_t *));
-FUNC(ucp_tag_send_nbx, ucs_status_ptr_t (*)(ucp_ep_h, const void *, size_t, ucp_tag_t, const ucp_request_param_t *));
-FUNC(ucp_tag_send_sync_nbx, ucs_status_ptr_t (*)(ucp_ep_h, const void *, size_t, ucp_tag_t, const ucp_request_param_t *));
-FUNC(ucp_stream_recv_nbx, ucs_status_ptr_t (*)(ucp_ep_h, void *, size_t, size_t *, const ucp_request_param_t *));
+FUNC(ucp_stream_send_nbx, ucs_status_ptr_t (*)(ucp_ep_h, const void *, size_t,
+                                               const ucp_request_param_t *));
+FUNC(ucp_tag_send_nbx,
+     ucs_status_ptr_t (*)(ucp_ep_h, const void *, size_t, ucp_tag_t,
+                          const ucp_request_param_t *));
+FUNC(ucp_tag_send_sync_nbx,
+     ucs_status_ptr_t (*)(ucp_ep_h, const void *, size_t, ucp_tag_t,
+                          const ucp_request_param_t *));
+FUNC(ucp_stream_recv_nbx,
+     ucs_status_ptr_t (*)(ucp_ep_h, void *, size_t, size_t *,
+                          const ucp_request_param_t *));
 FUNC(ucp_stream_recv_data_nb, ucs_status_ptr_t (*)(ucp_ep_h, size_t *));
-FUNC(ucp_tag_recv_nbx, ucs_status_ptr_t (*)(ucp_worker_h, void *, size_t, ucp_tag_t, ucp_tag_t, const ucp_request_param_t *));
-FUNC(ucp_tag_probe_nb, ucp_tag_message_h (*)(ucp_worker_h, ucp_tag_t, ucp_tag_t, int, ucp_tag_recv_info_t *));
-FUNC(ucp_tag_msg_recv_nbx, ucs_status_ptr_t (*)(ucp_worker_h, void *, size_t, ucp_tag_message_h, const ucp_request_param_t *));
-FUNC(ucp_put_nbx, ucs_status_ptr_t (*)(ucp_ep_h, const void *, size_t, uint64_t, ucp_rkey_h, const ucp_request_param_t *));
-FUNC(ucp_get_nbx, ucs_status_ptr_t (*)(ucp_ep_h, void *, size_t, uint64_t, ucp_rkey_h, const ucp_request_param_t *));
-FUNC(ucp_atomic_op_nbx, ucs_status_ptr_t (*)(ucp_ep_h, ucp_atomic_op_t, const void *, size_t, uint64_t, ucp_rkey_h, const ucp_request_param_t *));
+FUNC(ucp_tag_recv_nbx,
+     ucs_status_ptr_t (*)(ucp_worker_h, void *, size_t, ucp_tag_t, ucp_tag_t,
+                          const ucp_request_param_t *));
+FUNC(ucp_tag_probe_nb, ucp_tag_message_h (*)(ucp_worker_h, ucp_tag_t, ucp_tag_t,
+                                             int, ucp_tag_recv_info_t *));
+FUNC(ucp_tag_msg_recv_nbx,
+     ucs_status_ptr_t (*)(ucp_worker_h, void *, size_t, ucp_tag_message_h,
+                          const ucp_request_param_t *));
+FUNC(ucp_put_nbx,
+     ucs_status_ptr_t (*)(ucp_ep_h, const void *, size_t, uint64_t, ucp_rkey_h,
+                          const ucp_request_param_t *));
+FUNC(ucp_get_nbx,
+     ucs_status_ptr_t (*)(ucp_ep_h, void *, size_t, uint64_t, ucp_rkey_h,
+                          const ucp_request_param_t *));
+FUNC(ucp_atomic_op_nbx,
+     ucs_status_ptr_t (*)(ucp_ep_h, ucp_atomic_op_t, const void *, size_t,
+                          uint64_t, ucp_rkey_h, const ucp_request_param_t *));
 FUNC(ucp_request_check_status, ucs_status_t (*)(void *));
-FUNC(ucp_tag_recv_request_test, ucs_status_t (*)(void *, ucp_tag_recv_info_t *));
+FUNC(ucp_tag_recv_request_test,
+     ucs_status_t (*)(void *, ucp_tag_recv_info_t *));
 FUNC(ucp_stream_recv_request_test, ucs_status_t (*)(void *, size_t *));
 FUNC(ucp_request_cancel, void (*)(ucp_worker_h, void *));
 FUNC(ucp_stream_data_release, void (*)(ucp_ep_h, void *));
 FUNC(ucp_request_free, void (*)(void *));
-FUNC(ucp_dt_create_generic, ucs_status_t (*)(const ucp_generic_dt_ops_t *, void *, ucp_datatype_t *));
+FUNC(ucp_dt_create_generic,
+     ucs_status_t (*)(const ucp_generic_dt_ops_t *, void *, ucp_datatype_t *));
 FUNC(ucp_dt_destroy, void (*)(ucp_datatype_t));
 FUNC(ucp_dt_query, ucs_status_t (*)(ucp_datatype_t, ucp_datatype_attr_t *));
 FUNC(ucp_worker_fence, ucs_status_t (*)(ucp_worker_h));
-FUNC(ucp_worker_flush_nbx, ucs_status_ptr_t (*)(ucp_worker_h, const ucp_request_param_t *));
+FUNC(ucp_worker_flush_nbx,
+     ucs_status_ptr_t (*)(ucp_worker_h, const ucp_request_param_t *));
 FUNC(ucp_ep_query, ucs_status_t (*)(ucp_ep_h, ucp_ep_attr_t *));
-FUNC(ucs_async_set_event_handler, ucs_status_t (*)(ucs_async_mode_t, int, ucs_event_set_types_t, ucs_async_event_cb_t, void *, ucs_async_context_t *));
-FUNC(ucs_async_add_timer, ucs_status_t (*)(ucs_async_mode_t, ucs_time_t, ucs_async_event_cb_t, void *, ucs_async_context_t *, int *));
+FUNC(ucs_async_set_event_handler,
+     ucs_status_t (*)(ucs_async_mode_t, int, ucs_event_set_types_t,
+                      ucs_async_event_cb_t, void *, ucs_async_context_t *));
+FUNC(ucs_async_add_timer,
+     ucs_status_t (*)(ucs_async_mode_t, ucs_time_t, ucs_async_event_cb_t,
+                      void *, ucs_async_context_t *, int *));
 FUNC(ucs_async_remove_handler, ucs_status_t (*)(int, int));
 FUNC(ucs_async_modify_handler, ucs_status_t (*)(int, ucs_event_set_types_t));
-FUNC(ucs_async_context_create, ucs_status_t (*)(ucs_async_mode_t, ucs_async_context_t **));
+FUNC(ucs_async_context_create,
+     ucs_status_t (*)(ucs_async_mode_t, ucs_async_context_t **));
 FUNC(ucs_async_context_destroy, void (*)(ucs_async_context_t *));
 FUNC(ucs_async_poll, void (*)(ucs_async_context_t *));
-FUNC(uct_md_mem_query, ucs_status_t (*)(uct_md_h, const void *, size_t, uct_md_mem_attr_t *));
-FUNC(uct_query_components, ucs_status_t (*)(uct_component_h **, unsigned int *));
+FUNC(uct_md_mem_query,
+     ucs_status_t (*)(uct_md_h, const void *, size_t, uct_md_mem_attr_t *));
+FUNC(uct_query_components,
+     ucs_status_t (*)(uct_component_h **, unsigned int *));
 FUNC(uct_release_component_list, void (*)(uct_component_h *));
-FUNC(uct_component_query, ucs_status_t (*)(uct_component_h, uct_component_attr_t *));
-FUNC(uct_md_open, ucs_status_t (*)(uct_component_h, const char *, const uct_md_config_t *, uct_md_h *));
+FUNC(uct_component_query,
+     ucs_status_t (*)(uct_component_h, uct_component_attr_t *));
+FUNC(uct_md_open, ucs_status_t (*)(uct_component_h, const char *,
+                                   const uct_md_config_t *, uct_md_h *));
 FUNC(uct_md_close, void (*)(uct_md_h));
-FUNC(uct_md_query_tl_resources, ucs_status_t (*)(uct_md_h, uct_tl_resource_desc_t **, unsigned int *));
+FUNC(uct_md_query_tl_resources,
+     ucs_status_t (*)(uct_md_h, uct_tl_resource_desc_t **, unsigned int *));
 FUNC(uct_release_tl_resource_list, void (*)(uct_tl_resource_desc_t *));
-FUNC(uct_worker_create, ucs_status_t (*)(ucs_async_context_t *, ucs_thread_mode_t, uct_worker_h *));
+FUNC(uct_worker_create, ucs_status_t (*)(ucs_async_context_t *,
+                                         ucs_thread_mode_t, uct_worker_h *));
 FUNC(uct_worker_destroy, void (*)(uct_worker_h));
-FUNC(uct_worker_progress_register_safe, void (*)(uct_worker_h, ucs_callback_t, void *, unsigned int, uct_worker_cb_id_t *));
-FUNC(uct_worker_progress_unregister_safe, void (*)(uct_worker_h, uct_worker_cb_id_t *));
-FUNC(uct_md_iface_config_read, ucs_status_t (*)(uct_md_h, const char *, const char *, const char *, uct_iface_config_t **));
+FUNC(uct_worker_progress_register_safe,
+     void (*)(uct_worker_h, ucs_callback_t, void *, unsigned int,
+              uct_worker_cb_id_t *));
+FUNC(uct_worker_progress_unregister_safe,
+     void (*)(uct_worker_h, uct_worker_cb_id_t *));
+FUNC(uct_md_iface_config_read,
+     ucs_status_t (*)(uct_md_h, const char *, const char *, const char *,
+                      uct_iface_config_t **));
 FUNC(uct_config_release, void (*)(void *));
 FUNC(uct_config_get, ucs_status_t (*)(void *, const char *, char *, size_t));
 FUNC(uct_config_modify, ucs_status_t (*)(void *, const char *, const char *));
-FUNC(uct_iface_open, ucs_status_t (*)(uct_md_h, uct_worker_h, const uct_iface_params_t *, const uct_iface_config_t *, uct_iface_h *));
+FUNC(uct_iface_open,
+     ucs_status_t (*)(uct_md_h, uct_worker_h, const uct_iface_params_t *,
+                      const uct_iface_config_t *, uct_iface_h *));
 FUNC(uct_iface_close, void (*)(uct_iface_h));
 FUNC(uct_iface_query, ucs_status_t (*)(uct_iface_h, uct_iface_attr_t *));
-FUNC(uct_iface_get_device_address, ucs_status_t (*)(uct_iface_h, uct_device_addr_t *));
+FUNC(uct_iface_get_device_address,
+     ucs_status_t (*)(uct_iface_h, uct_device_addr_t *));
 FUNC(uct_iface_get_address, ucs_status_t (*)(uct_iface_h, uct_iface_addr_t *));
-FUNC(uct_iface_is_reachable, int (*)(const uct_iface_h, const uct_device_addr_t *, const uct_iface_addr_t *));
-FUNC(uct_ep_check, ucs_status_t (*)(const uct_ep_h, unsigned int, uct_completion_t *));
+FUNC(uct_iface_is_reachable,
+     int (*)(const uct_iface_h, const uct_device_addr_t *,
+             const uct_iface_addr_t *));
+FUNC(uct_ep_check,
+     ucs_status_t (*)(const uct_ep_h, unsigned int, uct_completion_t *));
 FUNC(uct_iface_event_fd_get, ucs_status_t (*)(uct_iface_h, int *));
 FUNC(uct_iface_event_arm, ucs_status_t (*)(uct_iface_h, unsigned int));
-FUNC(uct_iface_mem_alloc, ucs_status_t (*)(uct_iface_h, size_t, unsigned int, const char *, uct_allocated_memory_t *));
+FUNC(uct_iface_mem_alloc,
+     ucs_status_t (*)(uct_iface_h, size_t, unsigned int, const char *,
+                      uct_allocated_memory_t *));
 FUNC(uct_iface_mem_free, void (*)(const uct_allocated_memory_t *));
-FUNC(uct_iface_set_am_handler, ucs_status_t (*)(uct_iface_h, uint8_t, uct_am_callback_t, void *, uint32_t));
-FUNC(uct_iface_set_am_tracer, ucs_status_t (*)(uct_iface_h, uct_am_tracer_t, void *));
+FUNC(uct_iface_set_am_handler,
+     ucs_status_t (*)(uct_iface_h, uint8_t, uct_am_callback_t, void *,
+                      uint32_t));
+FUNC(uct_iface_set_am_tracer,
+     ucs_status_t (*)(uct_iface_h, uct_am_tracer_t, void *));
 FUNC(uct_iface_accept, ucs_status_t (*)(uct_iface_h, uct_conn_request_h));
 FUNC(uct_iface_reject, ucs_status_t (*)(uct_iface_h, uct_conn_request_h));
 FUNC(uct_ep_create, ucs_status_t (*)(const uct_ep_params_t *, uct_ep_h *));
-FUNC(uct_ep_connect, ucs_status_t (*)(uct_ep_h, const uct_ep_connect_params_t *));
+FUNC(uct_ep_connect,
+     ucs_status_t (*)(uct_ep_h, const uct_ep_connect_params_t *));
 FUNC(uct_ep_disconnect, ucs_status_t (*)(uct_ep_h, unsigned int));
 FUNC(uct_ep_destroy, void (*)(uct_ep_h));
 FUNC(uct_ep_get_address, ucs_status_t (*)(uct_ep_h, uct_ep_addr_t *));
-FUNC(uct_ep_connect_to_ep, ucs_status_t (*)(uct_ep_h, const uct_device_addr_t *, const uct_ep_addr_t *));
+FUNC(uct_ep_connect_to_ep, ucs_status_t (*)(uct_ep_h, const uct_device_addr_t *,
+                                            const uct_ep_addr_t *));
 FUNC(uct_md_query, ucs_status_t (*)(uct_md_h, uct_md_attr_t *));
-FUNC(uct_md_mem_advise, ucs_status_t (*)(uct_md_h, uct_mem_h, void *, size_t, uct_mem_advice_t));
-FUNC(uct_md_mem_reg, ucs_status_t (*)(uct_md_h, void *, size_t, unsigned int, uct_mem_h *));
+FUNC(uct_md_mem_advise,
+     ucs_status_t (*)(uct_md_h, uct_mem_h, void *, size_t, uct_mem_advice_t));
+FUNC(uct_md_mem_reg,
+     ucs_status_t (*)(uct_md_h, void *, size_t, unsigned int, uct_mem_h *));
 FUNC(uct_md_mem_dereg, ucs_status_t (*)(uct_md_h, uct_mem_h));
-FUNC(uct_md_detect_memory_type, ucs_status_t (*)(uct_md_h, const void *, size_t, ucs_memory_type_t *));
-FUNC(uct_mem_alloc, ucs_status_t (*)(size_t, const uct_alloc_method_t *, unsigned int, const uct_mem_alloc_params_t *, uct_allocated_memory_t *));
+FUNC(uct_md_detect_memory_type,
+     ucs_status_t (*)(uct_md_h, const void *, size_t, ucs_memory_type_t *));
+FUNC(uct_mem_alloc,
+     ucs_status_t (*)(size_t, const uct_alloc_method_t *, unsigned int,
+                      const uct_mem_alloc_params_t *,
+                      uct_allocated_memory_t *));
 FUNC(uct_mem_free, ucs_status_t (*)(const uct_allocated_memory_t *));
-FUNC(uct_md_config_read, ucs_status_t (*)(uct_component_h, const char *, const char *, uct_md_config_t **));
-FUNC(uct_md_is_sockaddr_accessible, int (*)(uct_md_h, const ucs_sock_addr_t *, uct_sockaddr_accessibility_t));
+FUNC(uct_md_config_read, ucs_status_t (*)(uct_component_h, const char *,
+                                          const char *, uct_md_config_t **));
+FUNC(uct_md_is_sockaddr_accessible,
+     int (*)(uct_md_h, const ucs_sock_addr_t *, uct_sockaddr_accessibility_t));
 FUNC(uct_md_mkey_pack, ucs_status_t (*)(uct_md_h, uct_mem_h, void *));
-FUNC(uct_rkey_unpack, ucs_status_t (*)(uct_component_h, const void *, uct_rkey_bundle_t *));
-FUNC(uct_rkey_ptr, ucs_status_t (*)(uct_component_h, uct_rkey_bundle_t *, uint64_t, void **));
-FUNC(uct_rkey_release, ucs_status_t (*)(uct_component_h, const uct_rkey_bundle_t *));
+FUNC(uct_rkey_unpack,
+     ucs_status_t (*)(uct_component_h, const void *, uct_rkey_bundle_t *));
+FUNC(uct_rkey_ptr,
+     ucs_status_t (*)(uct_component_h, uct_rkey_bundle_t *, uint64_t, void **));
+FUNC(uct_rkey_release,
+     ucs_status_t (*)(uct_component_h, const uct_rkey_bundle_t *));
 FUNC(uct_worker_progress, unsigned int (*)(uct_worker_h));
-FUNC(uct_iface_flush, ucs_status_t (*)(uct_iface_h, unsigned int, uct_completion_t *));
+FUNC(uct_iface_flush,
+     ucs_status_t (*)(uct_iface_h, unsigned int, uct_completion_t *));
 FUNC(uct_iface_fence, ucs_status_t (*)(uct_iface_h, unsigned int));
 FUNC(uct_iface_release_desc, void (*)(void *));
-FUNC(uct_ep_put_short, ucs_status_t (*)(uct_ep_h, const void *, unsigned int, uint64_t, uct_rkey_t));
-FUNC(uct_ep_put_bcopy, ssize_t (*)(uct_ep_h, uct_pack_callback_t, void *, uint64_t, uct_rkey_t));
-FUNC(uct_ep_put_zcopy, ucs_status_t (*)(uct_ep_h, const uct_iov_t *, size_t, uint64_t, uct_rkey_t, uct_completion_t *));
-FUNC(uct_ep_get_short, ucs_status_t (*)(uct_ep_h, void *, unsigned int, uint64_t, uct_rkey_t));
-FUNC(uct_ep_get_bcopy, ucs_status_t (*)(uct_ep_h, uct_unpack_callback_t, void *, size_t, uint64_t, uct_rkey_t, uct_completion_t *));
-FUNC(uct_ep_get_zcopy, ucs_status_t (*)(uct_ep_h, const uct_iov_t *, size_t, uint64_t, uct_rkey_t, uct_completion_t *));
-FUNC(uct_ep_am_short, ucs_status_t (*)(uct_ep_h, uint8_t, uint64_t, const void *, unsigned int));
-FUNC(uct_ep_am_short_iov, ucs_status_t (*)(uct_ep_h, uint8_t, const uct_iov_t *, size_t));
-FUNC(uct_ep_am_bcopy, ssize_t (*)(uct_ep_h, uint8_t, uct_pack_callback_t, void *, unsigned int));
-FUNC(uct_ep_am_zcopy, ucs_status_t (*)(uct_ep_h, uint8_t, const void *, unsigned int, const uct_iov_t *, size_t, unsigned int, uct_completion_t *));
-FUNC(uct_ep_atomic_cswap64, ucs_status_t (*)(uct_ep_h, uint64_t, uint64_t, uint64_t, uct_rkey_t, uint64_t *, uct_completion_t *));
-FUNC(uct_ep_atomic_cswap32, ucs_status_t (*)(uct_ep_h, uint32_t, uint32_t, uint64_t, uct_rkey_t, uint32_t *, uct_completion_t *));
-FUNC(uct_ep_atomic32_post, ucs_status_t (*)(uct_ep_h, uct_atomic_op_t, uint32_t, uint64_t, uct_rkey_t));
-FUNC(uct_ep_atomic64_post, ucs_status_t (*)(uct_ep_h, uct_atomic_op_t, uint64_t, uint64_t, uct_rkey_t));
-FUNC(uct_ep_atomic32_fetch, ucs_status_t (*)(uct_ep_h, uct_atomic_op_t, uint32_t, uint32_t *, uint64_t, uct_rkey_t, uct_completion_t *));
-FUNC(uct_ep_atomic64_fetch, ucs_status_t (*)(uct_ep_h, uct_atomic_op_t, uint64_t, uint64_t *, uint64_t, uct_rkey_t, uct_completion_t *));
-FUNC(uct_ep_pending_add, ucs_status_t (*)(uct_ep_h, uct_pending_req_t *, unsigned int));
-FUNC(uct_ep_pending_purge, void (*)(uct_ep_h, uct_pending_purge_callback_t, void *));
-FUNC(uct_ep_flush, ucs_status_t (*)(uct_ep_h, unsigned int, uct_completion_t *));
+FUNC(uct_ep_put_short, ucs_status_t (*)(uct_ep_h, const void *, unsigned int,
+                                        uint64_t, uct_rkey_t));
+FUNC(uct_ep_put_bcopy,
+     ssize_t (*)(uct_ep_h, uct_pack_callback_t, void *, uint64_t, uct_rkey_t));
+FUNC(uct_ep_put_zcopy,
+     ucs_status_t (*)(uct_ep_h, const uct_iov_t *, size_t, uint64_t, uct_rkey_t,
+                      uct_completion_t *));
+FUNC(uct_ep_get_short,
+     ucs_status_t (*)(uct_ep_h, void *, unsigned int, uint64_t, uct_rkey_t));
+FUNC(uct_ep_get_bcopy,
+     ucs_status_t (*)(uct_ep_h, uct_unpack_callback_t, void *, size_t, uint64_t,
+                      uct_rkey_t, uct_completion_t *));
+FUNC(uct_ep_get_zcopy,
+     ucs_status_t (*)(uct_ep_h, const uct_iov_t *, size_t, uint64_t, uct_rkey_t,
+                      uct_completion_t *));
+FUNC(uct_ep_am_short,
+     ucs_status_t (*)(uct_ep_h, uint8_t, uint64_t, const void *, unsigned int));
+FUNC(uct_ep_am_short_iov,
+     ucs_status_t (*)(uct_ep_h, uint8_t, const uct_iov_t *, size_t));
+FUNC(uct_ep_am_bcopy,
+     ssize_t (*)(uct_ep_h, uint8_t, uct_pack_callback_t, void *, unsigned int));
+FUNC(uct_ep_am_zcopy, ucs_status_t (*)(uct_ep_h, uint8_t, const void *,
+                                       unsigned int, const uct_iov_t *, size_t,
+                                       unsigned int, uct_completion_t *));
+FUNC(uct_ep_atomic_cswap64,
+     ucs_status_t (*)(uct_ep_h, uint64_t, uint64_t, uint64_t, uct_rkey_t,
+                      uint64_t *, uct_completion_t *));
+FUNC(uct_ep_atomic_cswap32,
+     ucs_status_t (*)(uct_ep_h, uint32_t, uint32_t, uint64_t, uct_rkey_t,
+                      uint32_t *, uct_completion_t *));
+FUNC(uct_ep_atomic32_post, ucs_status_t (*)(uct_ep_h, uct_atomic_op_t, uint32_t,
+                                            uint64_t, uct_rkey_t));
+FUNC(uct_ep_atomic64_post, ucs_status_t (*)(uct_ep_h, uct_atomic_op_t, uint64_t,
+                                            uint64_t, uct_rkey_t));
+FUNC(uct_ep_atomic32_fetch,
+     ucs_status_t (*)(uct_ep_h, uct_atomic_op_t, uint32_t, uint32_t *, uint64_t,
+                      uct_rkey_t, uct_completion_t *));
+FUNC(uct_ep_atomic64_fetch,
+     ucs_status_t (*)(uct_ep_h, uct_atomic_op_t, uint64_t, uint64_t *, uint64_t,
+                      uct_rkey_t, uct_completion_t *));
+FUNC(uct_ep_pending_add,
+     ucs_status_t (*)(uct_ep_h, uct_pending_req_t *, unsigned int));
+FUNC(uct_ep_pending_purge,
+     void (*)(uct_ep_h, uct_pending_purge_callback_t, void *));
+FUNC(uct_ep_flush,
+     ucs_status_t (*)(uct_ep_h, unsigned int, uct_completion_t *));
 FUNC(uct_ep_fence, ucs_status_t (*)(uct_ep_h, unsigned int));
-FUNC(uct_ep_tag_eager_short, ucs_status_t (*)(uct_ep_h, uct_tag_t, const void *, size_t));
-FUNC(uct_ep_tag_eager_bcopy, ssize_t (*)(uct_ep_h, uct_tag_t, uint64_t, uct_pack_callback_t, void *, unsigned int));
-FUNC(uct_ep_tag_eager_zcopy, ucs_status_t (*)(uct_ep_h, uct_tag_t, uint64_t, const uct_iov_t *, size_t, unsigned int, uct_completion_t *));
-FUNC(uct_ep_tag_rndv_zcopy, ucs_status_ptr_t (*)(uct_ep_h, uct_tag_t, const void *, unsigned int, const uct_iov_t *, size_t, unsigned int, uct_completion_t *));
+FUNC(uct_ep_tag_eager_short,
+     ucs_status_t (*)(uct_ep_h, uct_tag_t, const void *, size_t));
+FUNC(uct_ep_tag_eager_bcopy,
+     ssize_t (*)(uct_ep_h, uct_tag_t, uint64_t, uct_pack_callback_t, void *,
+                 unsigned int));
+FUNC(uct_ep_tag_eager_zcopy,
+     ucs_status_t (*)(uct_ep_h, uct_tag_t, uint64_t, const uct_iov_t *, size_t,
+                      unsigned int, uct_completion_t *));
+FUNC(uct_ep_tag_rndv_zcopy,
+     ucs_status_ptr_t (*)(uct_ep_h, uct_tag_t, const void *, unsigned int,
+                          const uct_iov_t *, size_t, unsigned int,
+                          uct_completion_t *));
 FUNC(uct_ep_tag_rndv_cancel, ucs_status_t (*)(uct_ep_h, void *));
-FUNC(uct_ep_tag_rndv_request, ucs_status_t (*)(uct_ep_h, uct_tag_t, const void *, unsigned int, unsigned int));
-FUNC(uct_iface_tag_recv_zcopy, ucs_status_t (*)(uct_iface_h, uct_tag_t, uct_tag_t, const uct_iov_t *, size_t, uct_tag_context_t *));
-FUNC(uct_iface_tag_recv_cancel, ucs_status_t (*)(uct_iface_h, uct_tag_context_t *, int));
+FUNC(uct_ep_tag_rndv_request,
+     ucs_status_t (*)(uct_ep_h, uct_tag_t, const void *, unsigned int,
+                      unsigned int));
+FUNC(uct_iface_tag_recv_zcopy,
+     ucs_status_t (*)(uct_iface_h, uct_tag_t, uct_tag_t, const uct_iov_t *,
+                      size_t, uct_tag_context_t *));
+FUNC(uct_iface_tag_recv_cancel,
+     ucs_status_t (*)(uct_iface_h, uct_tag_context_t *, int));
 FUNC(uct_iface_progress_enable, void (*)(uct_iface_h, unsigned int));
 FUNC(uct_iface_progress_disable, void (*)(uct_iface_h, unsigned int));
 FUNC(uct_iface_progress, unsigned int (*)(uct_iface_h));
-FUNC(uct_cm_open, ucs_status_t (*)(uct_component_h, uct_worker_h, const uct_cm_config_t *, uct_cm_h *));
+FUNC(uct_cm_open, ucs_status_t (*)(uct_component_h, uct_worker_h,
+                                   const uct_cm_config_t *, uct_cm_h *));
 FUNC(uct_cm_close, void (*)(uct_cm_h));
 FUNC(uct_cm_query, ucs_status_t (*)(uct_cm_h, uct_cm_attr_t *));
-FUNC(uct_cm_config_read, ucs_status_t (*)(uct_component_h, const char *, const char *, uct_cm_config_t **));
+FUNC(uct_cm_config_read, ucs_status_t (*)(uct_component_h, const char *,
+                                          const char *, uct_cm_config_t **));
 FUNC(uct_cm_client_ep_conn_notify, ucs_status_t (*)(uct_ep_h));
-FUNC(uct_listener_create, ucs_status_t (*)(uct_cm_h, const struct sockaddr *, socklen_t, const uct_listener_params_t *, uct_listener_h *));
+FUNC(uct_listener_create,
+     ucs_status_t (*)(uct_cm_h, const struct sockaddr *, socklen_t,
+                      const uct_listener_params_t *, uct_listener_h *));
 FUNC(uct_listener_destroy, void (*)(uct_listener_h));
 FUNC(uct_listener_reject, ucs_status_t (*)(uct_listener_h, uct_conn_request_h));
-FUNC(uct_listener_query, ucs_status_t (*)(uct_listener_h, uct_listener_attr_t *));
+FUNC(uct_listener_query,
+     ucs_status_t (*)(uct_listener_h, uct_listener_attr_t *));
 FUNC(uct_completion_update_status, void (*)(uct_completion_t *, ucs_status_t));
 FUNC(ucm_set_global_opts, void (*)(const ucm_global_config_t *));
-FUNC(ucm_set_event_handler, ucs_status_t (*)(int, int, ucm_event_callback_t, void *));
+FUNC(ucm_set_event_handler,
+     ucs_status_t (*)(int, int, ucm_event_callback_t, void *));
 FUNC(ucm_unset_event_handler, void (*)(int, ucm_event_callback_t, void *));
 FUNC(ucm_set_external_event, void (*)(int));
 FUNC(ucm_unset_external_event, void (*)(int));
 FUNC(ucm_test_events, ucs_status_t (*)(int));
 FUNC(ucm_test_external_events, ucs_status_t (*)(int));
-FUNC(ucm_orig_mmap, void * (*)(void *, size_t, int, int, int, off_t));
+FUNC(ucm_orig_mmap, void *(*)(void *, size_t, int, int, int, off_t));
 FUNC(ucm_orig_munmap, int (*)(void *, size_t));
-FUNC(ucm_orig_mremap, void * (*)(void *, size_t, size_t, int, void *));
-FUNC(ucm_orig_shmat, void * (*)(int, const void *, int));
+FUNC(ucm_orig_mremap, void *(*)(void *, size_t, size_t, int, void *));
+FUNC(ucm_orig_shmat, void *(*)(int, const void *, int));
 FUNC(ucm_orig_shmdt, int (*)(const void *));
-FUNC(ucm_orig_sbrk, void * (*)(intptr_t));
+FUNC(ucm_orig_sbrk, void *(*)(intptr_t));
 FUNC(ucm_orig_brk, int (*)(void *));
 FUNC(ucm_orig_madvise, int (*)(void *, size_t, int));
-FUNC(ucm_mmap, void * (*)(void *, size_t, int, int, int, off_t));
+FUNC(ucm_mmap, void *(*)(void *, size_t, int, int, int, off_t));
 FUNC(ucm_munmap, int (*)(void *, size_t));
 FUNC(ucm_vm_mmap, void (*)(void *, size_t));
 FUNC(ucm_vm_munmap, void (*)(void *, size_t));
-FUNC(ucm_mremap, void * (*)(void *, size_t, size_t, int, ...));
-FUNC(ucm_shmat, void * (*)(int, const void *, int));
+FUNC(ucm_mremap, void *(*)(void *, size_t, size_t, int, ...));
+FUNC(ucm_shmat, void *(*)(int, const void *, int));
 FUNC(ucm_shmdt, int (*)(const void *));
-FUNC(ucm_sbrk, void * (*)(intptr_t));
+FUNC(ucm_sbrk, void *(*)(intptr_t));
 FUNC(ucm_brk, int (*)(void *));
 FUNC(ucm_madvise, int (*)(void *, size_t, int));
-FUNC(ucm_dlopen, void * (*)(const char *, int));
+FUNC(ucm_dlopen, void *(*)(const char *, int));
 
 int abi_check_compiled;

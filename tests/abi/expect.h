@@ -7,13 +7,13 @@
 
 static int faults;
 
-#define EXPECT(_condition)                                                  \
-    do {                                                                   \
-        if (!(_condition)) {                                               \
+#define EXPECT(_condition) \
+    do { \
+        if (!(_condition)) { \
             fprintf(stderr, "%s:%d: %s does not hold\n", __FILE__, __LINE__, \
-                    #_condition);                                          \
-            ++faults;                                                      \
-        }                                                                  \
+                    #_condition); \
+            ++faults; \
+        } \
     } while (0)
 
 #endif

@@ -64,17 +64,18 @@ UCT_INLINE_API int three(void)
 static void use_macros(void)
 {
     int array[4] = {1, 2, 3, 4}, *element, sum = 0, a = 1, b = 2, zero = 5;
-    float number = 1.0f;
-    alias_t *bits = (alias_t *)&number;
-    ucs_typeof(a) same = 7;
+    float number                        = 1.0f;
+    alias_t *bits                       = (alias_t *)&number;
+    ucs_typeof(a) same                  = 7;
     ucs_field_type(pair_t, large) field = 8;
-    char *text = (char *)alloca(UCS_ALLOCA_MAX_SIZE);
-    UCS_CONFIG_ARRAY_FIELD(int, values) list = {array, 4, 0};
+    char *text                          = (char *)alloca(UCS_ALLOCA_MAX_SIZE);
+    UCS_CONFIG_ARRAY_FIELD(int, values) list   = {array, 4, 0};
     UCS_CONFIG_STRING_ARRAY_FIELD(names) names = {NULL, 0, 0};
 
     UCS_V_INITIALIZED(zero);
     ucs_swap(&a, &b);
-    ucs_carray_for_each(element, array, 4) {
+    ucs_carray_for_each(element, array, 4)
+    {
         sum += *element;
     }
     ucs_compiler_fence();
@@ -129,7 +130,8 @@ static void use_lists(void)
     EXPECT(ucs_list_extract_link(&head) == &two.link);
     ucs_list_add_tail(&head, &two.link);
     ucs_list_add_head(&head, &one.link);
-    ucs_list_for_each(element, &head, link) {
+    ucs_list_for_each(element, &head, link)
+    {
         sum = 10 * sum + element->value;
     }
     EXPECT(sum == 12);
@@ -140,7 +142,8 @@ static void use_lists(void)
     EXPECT(UCS_ASAN_ADDRESS_IS_VALID(&one));
     EXPECT(UCS_LIST_CHECK_ELEM_IS_VALID(&one.link));
     EXPECT(ucs_list_extract_head(&head, element_t, link) == &one);
-    ucs_list_for_each_safe(element, next, &head, link) {
+    ucs_list_for_each_safe(element, next, &head, link)
+    {
         ucs_list_del(&element->link);
     }
     EXPECT(ucs_list_is_empty(&head));
@@ -160,7 +163,8 @@ static void use_names(void)
 {
     int type, count = 0;
 
-    ucs_memory_type_for_each(type) {
+    ucs_memory_type_for_each(type)
+    {
         ++count;
     }
     EXPECT(count == UCS_MEMORY_TYPE_LAST);
@@ -173,14 +177,14 @@ static void use_names(void)
     EXPECT(count_names(uct_alloc_method_names) == UCT_ALLOC_METHOD_LAST);
     EXPECT(strcmp(ucs_memory_type_names[UCS_MEMORY_TYPE_RDMA], "rdma") == 0);
     EXPECT(strcmp(ucs_memory_type_names[UCS_MEMORY_TYPE_UNKNOWN], "unknown") ==
-          0);
+           0);
     EXPECT(strcmp(ucs_thread_mode_names[UCS_THREAD_MODE_MULTI], "multi") == 0);
 }
 
 static void use_memory_types(void)
 {
-    char *const block      = (char *)0x100000;
-    const size_t size      = 0x1000;
+    char *const block = (char *)0x100000;
+    const size_t size = 0x1000;
     ucs_memory_info_t info;
 
     EXPECT(ucs_memtype_cache_lookup(block, size, &info) == UCS_ERR_NO_ELEM);
@@ -210,8 +214,8 @@ static void use_numa(void)
     EXPECT(ucs_numa_num_configured_cpus() >= 1);
     node     = ucs_numa_node_of_cpu(0);
     distance = ucs_numa_distance(node, node);
-    EXPECT((node >= UCS_NUMA_NODE_DEFAULT) && ((distance == 0) ||
-                                              (distance == 10)));
+    EXPECT((node >= UCS_NUMA_NODE_DEFAULT) &&
+           ((distance == 0) || (distance == 10)));
     EXPECT(ucs_numa_node_of_device("/nonexistent") == UCS_NUMA_NODE_UNDEFINED);
     ucs_numa_cleanup();
 
@@ -228,7 +232,8 @@ static void use_text(void)
 
     EXPECT(strcmp(ucs_memunits_to_str(4096, text, sizeof(text)), "4K") == 0);
     EXPECT(strcmp(ucs_memunits_range_str(1024, UCS_MEMUNITS_INF, text,
-                                        sizeof(text)), "1K..inf") == 0);
+                                         sizeof(text)),
+                  "1K..inf") == 0);
     EXPECT((ucs_str_to_memunits("4k", &size) == UCS_OK) && (size == 4096));
     EXPECT(ucs_str_to_memunits("four", &size) == UCS_ERR_INVALID_PARAM);
     EXPECT(strcmp(ucs_strncpy_safe(text, "abcdef", 4), "abc") == 0);
@@ -282,8 +287,7 @@ static void use_uct_types(void)
     memset(&ops, 0, sizeof(ops));
     ops.ep_am_short = uct_ep_am_short;
     ops.ep_flush    = uct_ep_flush;
-    EXPECT((ops.ep_am_short == uct_ep_am_short) &&
-          (table.ep_am_short == NULL));
+    EXPECT((ops.ep_am_short == uct_ep_am_short) && (table.ep_am_short == NULL));
 
     owner.cb         = release;
     descriptor.owner = &owner;
@@ -301,7 +305,7 @@ static void use_uct_types(void)
     EXPECT((sizeof(UCT_SCM_BRANCH) > 1) && (sizeof(UCT_SCM_VERSION) > 1));
     EXPECT((UCS_CALLBACKQ_FAST_COUNT == 7) && (UCS_SYS_BDF_NAME_MAX == 16));
     EXPECT((UCS_STATS_FULL == 0) && (UCS_STATS_FULL_AGG == 1) &&
-          (UCS_STATS_SUMMARY == 2) && (UCS_STATS_LAST == 3));
+           (UCS_STATS_SUMMARY == 2) && (UCS_STATS_LAST == 3));
     USE_TYPE(uct_iface_t);
     USE_TYPE(uct_ep_t);
     USE_TYPE(uct_listener_t);

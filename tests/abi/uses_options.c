@@ -67,18 +67,26 @@ static ucs_status_t letter_clone(const void *src, void *dest, const void *arg)
 UCS_CONFIG_DEFINE_ARRAY(colors, sizeof(unsigned),
                         UCS_CONFIG_TYPE_ENUM(color_names));
 
-#define NO_FIELD {NULL, NULL, NULL, 0, {NULL, NULL, NULL, NULL, NULL, NULL, NULL}}
+#define NO_FIELD \
+    { \
+        NULL, NULL, NULL, 0, \
+        { \
+            NULL, NULL, NULL, NULL, NULL, NULL, NULL \
+        } \
+    }
 
 static ucs_config_field_t inner_table[] = {
     {"DEPTH", "8", "How deep it is.", offsetof(inner_opts_t, depth),
      UCS_CONFIG_TYPE_UINT},
     {"TITLE", "none", NULL, offsetof(inner_opts_t, title),
      UCS_CONFIG_TYPE_STRING},
-    NO_FIELD
+    NO_FIELD,
 };
 
 #define FIELD(_name, _dfl, _member, _type) \
-    {_name, _dfl, "Help of " _name ".", offsetof(my_opts_t, _member), _type}
+    { \
+        _name, _dfl, "Help of " _name ".", offsetof(my_opts_t, _member), _type \
+    }
 
 static ucs_config_field_t my_table[] = {
     FIELD("", "DEPTH=9", plain, UCS_CONFIG_TYPE_TABLE(inner_table)),
@@ -102,10 +110,13 @@ static ucs_config_field_t my_table[] = {
     FIELD("NAMES", "a,b", names, UCS_CONFIG_TYPE_STRING_ARRAY),
     FIELD("LIST", "^x,y", list, UCS_CONFIG_TYPE_ALLOW_LIST),
     FIELD("COLORS", "blue, red", colors, UCS_CONFIG_TYPE_ARRAY(colors)),
-    {"LETTER", "q", NULL, offsetof(my_opts_t, letter),
+    {"LETTER",
+     "q",
+     NULL,
+     offsetof(my_opts_t, letter),
      {letter_read, letter_write, letter_clone, ucs_config_release_nop,
       ucs_config_help_generic, ucs_config_doc_nop, "one letter"}},
-    NO_FIELD
+    NO_FIELD,
 };
 
 static UCS_LIST_HEAD(my_tables);
@@ -123,7 +134,8 @@ static void check_defaults(const my_opts_t *opts)
     EXPECT((opts->automatic == UCS_AUTO) && (opts->power == UCS_CONFIG_ON));
     EXPECT((opts->color == 1) && (opts->mask == 5) && (opts->size == 4096));
     EXPECT(strcmp(opts->path, "/tmp") == 0);
-    EXPECT((opts->names.count == 2) && (strcmp(opts->names.names[1], "b") == 0));
+    EXPECT((opts->names.count == 2) &&
+           (strcmp(opts->names.names[1], "b") == 0));
     EXPECT((opts->list.mode == UCS_CONFIG_ALLOW_LIST_NEGATE) &&
            (opts->list.array.count == 2) &&
            (strcmp(opts->list.array.names[0], "x") == 0));
@@ -158,8 +170,10 @@ static void check_printing(const my_opts_t *opts)
     EXPECT((strstr(text, "TITLE") == NULL) && (strstr(text, "LETTER") == NULL));
     free(text);
 
-    text = printed(opts, UCS_CONFIG_PRINT_CONFIG | UCS_CONFIG_PRINT_HEADER |
-                   UCS_CONFIG_PRINT_DOC | UCS_CONFIG_PRINT_HIDDEN, "COLOR");
+    text = printed(opts,
+                   UCS_CONFIG_PRINT_CONFIG | UCS_CONFIG_PRINT_HEADER |
+                       UCS_CONFIG_PRINT_DOC | UCS_CONFIG_PRINT_HIDDEN,
+                   "COLOR");
     EXPECT(strstr(text, "# My title\n") != NULL);
     EXPECT(strstr(text, "# Help of COLORS.\n") != NULL);
     EXPECT(strstr(text, "# Value:   one of: red, green, blue\n") != NULL);
@@ -167,8 +181,10 @@ static void check_printing(const my_opts_t *opts)
     EXPECT(strstr(text, "NUMBER") == NULL);
     free(text);
 
-    text = printed(opts, UCS_CONFIG_PRINT_CONFIG | UCS_CONFIG_PRINT_HIDDEN |
-                   UCS_CONFIG_PRINT_COMMENT_DEFAULT, "LETTER");
+    text = printed(opts,
+                   UCS_CONFIG_PRINT_CONFIG | UCS_CONFIG_PRINT_HIDDEN |
+                       UCS_CONFIG_PRINT_COMMENT_DEFAULT,
+                   "LETTER");
     EXPECT(strcmp(text, "# APP_MY_LETTER=q\n") == 0);
     free(text);
 }
@@ -258,8 +274,8 @@ static void check_functions(const my_opts_t *opts)
 
 static void use_parser(void)
 {
-    ucs_config_global_list_entry_t *entry = ucs_list_head(
-            &my_tables, ucs_config_global_list_entry_t, list);
+    ucs_config_global_list_entry_t *entry =
+        ucs_list_head(&my_tables, ucs_config_global_list_entry_t, list);
     my_opts_t opts, copy;
 
     EXPECT(entry == UCS_CONFIG_GET_TABLE(my_table));
@@ -302,8 +318,8 @@ static void profile_places(int rounds)
         UCS_PROFILE_CTX_SAMPLE(profile, "passed");
         EXPECT(profiled_sum(i, 1) == i + 1);
         EXPECT(UCS_PROFILE_CTX_NAMED_CALL(profile, "call", abs, -i) == i);
-        UCS_PROFILE_CTX_RECORD(profile, UCS_PROFILE_TYPE_REQUEST_NEW, "req",
-                               7, (uintptr_t)i);
+        UCS_PROFILE_CTX_RECORD(profile, UCS_PROFILE_TYPE_REQUEST_NEW, "req", 7,
+                               (uintptr_t)i);
     }
 
     UCS_PROFILE_CTX_NAMED_CALL_VOID(profile, "outer", profiled_wait, 2000);
@@ -320,8 +336,9 @@ static unsigned long profile_count(const char *text, const char *type,
     for (; text != NULL; text = strchr(text, '\n')) {
         text += (*text == '\n');
         if ((sscanf(text, "location %d %31s %lu %lu %511s %63s %63s", &id,
-                    line_type, &count, total_p, place, function, line_name) ==
-             7) && !strcmp(line_type, type) && !strcmp(line_name, name)) {
+                    line_type, &count, total_p, place, function,
+                    line_name) == 7) &&
+            !strcmp(line_type, type) && !strcmp(line_name, name)) {
             return count;
         }
     }
@@ -347,7 +364,7 @@ static void profile_run(unsigned mode, size_t max_size, int rounds, char *text,
                         size_t max)
 {
     char path[] = "/tmp/uses_profile_XXXXXX";
-    int fd = mkstemp(path);
+    int fd      = mkstemp(path);
     size_t length;
     FILE *stream;
 
@@ -355,9 +372,9 @@ static void profile_run(unsigned mode, size_t max_size, int rounds, char *text,
     EXPECT(ucs_profile_init(mode, path, max_size, &profile) == UCS_OK);
     profile_places(rounds);
     ucs_profile_cleanup(profile);
-    profile = NULL;
-    stream = fdopen(fd, "r");
-    length = fread(text, 1, max - 1, stream);
+    profile      = NULL;
+    stream       = fdopen(fd, "r");
+    length       = fread(text, 1, max - 1, stream);
     text[length] = '\0';
     fclose(stream);
     unlink(path);

@@ -171,24 +171,24 @@ static void use_class(void)
 
 /* ---- ucs/arch/atomic.h ---- */
 
-#define USE_ATOMIC(_size)                                                   \
-    do {                                                                    \
-        uint##_size##_t value = 1, top = (uint##_size##_t)-1;               \
-                                                                            \
-        ucs_atomic_add##_size(&value, 4);                                   \
-        EXPECT(ucs_atomic_fadd##_size(&value, 2) == 5);                     \
-        ucs_atomic_sub##_size(&value, 1);                                   \
-        EXPECT(ucs_atomic_fsub##_size(&value, 6) == 6);                     \
-        ucs_atomic_or##_size(&value, 12);                                   \
-        EXPECT(ucs_atomic_for##_size(&value, 3) == 12);                     \
-        ucs_atomic_and##_size(&value, 7);                                   \
-        EXPECT(ucs_atomic_fand##_size(&value, 6) == 7);                     \
-        ucs_atomic_xor##_size(&value, 2);                                   \
-        EXPECT(ucs_atomic_fxor##_size(&value, 5) == 4);                     \
-        EXPECT(ucs_atomic_swap##_size(&value, top) == 1);                   \
-        EXPECT(ucs_atomic_cswap##_size(&value, 1, 9) == top);               \
-        EXPECT(ucs_atomic_cswap##_size(&value, top, 9) == top);             \
-        EXPECT(!ucs_atomic_bool_cswap##_size(&value, top, 8));              \
+#define USE_ATOMIC(_size) \
+    do { \
+        uint##_size##_t value = 1, top = (uint##_size##_t) - 1; \
+\
+        ucs_atomic_add##_size(&value, 4); \
+        EXPECT(ucs_atomic_fadd##_size(&value, 2) == 5); \
+        ucs_atomic_sub##_size(&value, 1); \
+        EXPECT(ucs_atomic_fsub##_size(&value, 6) == 6); \
+        ucs_atomic_or##_size(&value, 12); \
+        EXPECT(ucs_atomic_for##_size(&value, 3) == 12); \
+        ucs_atomic_and##_size(&value, 7); \
+        EXPECT(ucs_atomic_fand##_size(&value, 6) == 7); \
+        ucs_atomic_xor##_size(&value, 2); \
+        EXPECT(ucs_atomic_fxor##_size(&value, 5) == 4); \
+        EXPECT(ucs_atomic_swap##_size(&value, top) == 1); \
+        EXPECT(ucs_atomic_cswap##_size(&value, 1, 9) == top); \
+        EXPECT(ucs_atomic_cswap##_size(&value, top, 9) == top); \
+        EXPECT(!ucs_atomic_bool_cswap##_size(&value, top, 8)); \
         EXPECT(ucs_atomic_bool_cswap##_size(&value, 9, 8) && (value == 8)); \
     } while (0)
 
@@ -233,7 +233,7 @@ static void *lock_thread(void *arg)
 static void *try_thread(void *arg)
 {
     locked_t *locked = (locked_t *)arg;
-    int held = !ucs_spin_trylock(&locked->lock) &&
+    int held         = !ucs_spin_trylock(&locked->lock) &&
                !ucs_recursive_spin_is_owner(&locked->recursive,
                                             pthread_self()) &&
                !ucs_recursive_spin_trylock(&locked->recursive);

@@ -36,11 +36,13 @@ void setup(void)
         .field_mask = UCT_IFACE_PARAM_FIELD_OPEN_MODE |
                       UCT_IFACE_PARAM_FIELD_DEVICE,
         .open_mode   = UCT_IFACE_OPEN_MODE_DEVICE,
-        .mode.device = {.tl_name = DEVICE_TRANSPORT, .dev_name = DEVICE_SUITE}};
+        .mode.device = {.tl_name = DEVICE_TRANSPORT, .dev_name = DEVICE_SUITE},
+    };
     char address[64];
     uct_ep_params_t ep_params = {
         .field_mask = UCT_EP_PARAM_FIELD_IFACE | UCT_EP_PARAM_FIELD_IFACE_ADDR,
-        .iface_addr = (const uct_iface_addr_t *)address};
+        .iface_addr = (const uct_iface_addr_t *)address,
+    };
     uct_iface_config_t *config;
 
     device_start();
@@ -111,7 +113,8 @@ uct_allocated_memory_t allocate(size_t length, ucs_memory_type_t type)
         .field_mask = UCT_MEM_ALLOC_PARAM_FIELD_MEM_TYPE |
                       UCT_MEM_ALLOC_PARAM_FIELD_MDS,
         .mem_type = type,
-        .mds      = {.mds = &md, .count = 1}};
+        .mds      = {.mds = &md, .count = 1},
+    };
     uct_allocated_memory_t memory;
 
     ck_ok(uct_mem_alloc(length, &method, 1, &params, &memory));

@@ -26,18 +26,30 @@ enum {
     CALLS_OF_A_BUFFER = 7,
     /** What memory it is, for detection, export and copy (5), the context (3),
      * the copy, its flag */
-    CALLS_OF_A_DIRECT = 10
+    CALLS_OF_A_DIRECT = 10,
 };
 
 /** Calls that create, release or register something. */
 static const char *const device_costly[] = {
-    "cuInit", "cuDevicePrimaryCtxRetain", "cuDevicePrimaryCtxRelease_v2",
-    "cuMemAlloc_v2", "cuMemFree_v2", "cuMemAllocManaged", "cuMemHostAlloc",
-    "cuMemFreeHost", "cuMemHostRegister_v2", "cuMemHostUnregister",
-    "cuStreamCreate", "cuStreamDestroy_v2", "cuEventCreate",
-    "cuEventDestroy_v2", "cuIpcGetMemHandle", "cuIpcOpenMemHandle_v2",
-    "cuIpcCloseMemHandle", "cuMemExportToShareableHandle",
-    "cuMemImportFromShareableHandle"
+    "cuInit",
+    "cuDevicePrimaryCtxRetain",
+    "cuDevicePrimaryCtxRelease_v2",
+    "cuMemAlloc_v2",
+    "cuMemFree_v2",
+    "cuMemAllocManaged",
+    "cuMemHostAlloc",
+    "cuMemFreeHost",
+    "cuMemHostRegister_v2",
+    "cuMemHostUnregister",
+    "cuStreamCreate",
+    "cuStreamDestroy_v2",
+    "cuEventCreate",
+    "cuEventDestroy_v2",
+    "cuIpcGetMemHandle",
+    "cuIpcOpenMemHandle_v2",
+    "cuIpcCloseMemHandle",
+    "cuMemExportToShareableHandle",
+    "cuMemImportFromShareableHandle",
 };
 
 enum { NUM_COSTLY = sizeof(device_costly) / sizeof(device_costly[0]) };

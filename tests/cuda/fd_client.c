@@ -21,7 +21,7 @@ void forbid_duplicates(void)
         BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
         BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_pidfd_getfd, 0, 1),
         BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
     };
     const struct sock_fprog program = {4, filter};
 
@@ -33,8 +33,8 @@ void forbid_duplicates(void)
 
 int connect_to(const char *packed_key)
 {
-    const unsigned char *key   = (const unsigned char *)packed_key;
-    const unsigned number      = ((key[3] & 0xfu) << 16) | (key[7] << 8) | key[6];
+    const unsigned char *key = (const unsigned char *)packed_key;
+    const unsigned number    = ((key[3] & 0xfu) << 16) | (key[7] << 8) | key[6];
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     int fd                     = socket(AF_UNIX, SOCK_DGRAM, 0);
 
@@ -42,7 +42,8 @@ int connect_to(const char *packed_key)
                      0);
     snprintf(address.sun_path + 1, 6, "%05x", number);
     ck_assert_int_eq(connect(fd, (struct sockaddr *)&address,
-                             offsetof(struct sockaddr_un, sun_path) + 6), 0);
+                             offsetof(struct sockaddr_un, sun_path) + 6),
+                     0);
     return fd;
 }
 

@@ -16,7 +16,7 @@ static ucs_async_context_t *async;
 static uct_worker_h worker;
 static uct_md_h md;
 static int link_fd;
-static CUmemoryPool pool;   /* Of the owner */
+static CUmemoryPool pool; /* Of the owner */
 
 /* ------------------------------------------------------------ both sides -- */
 
@@ -42,10 +42,10 @@ static void open_md(void)
 static void open_one(void)
 {
     uct_iface_params_t params = {
-        .field_mask  = UCT_IFACE_PARAM_FIELD_OPEN_MODE |
-                       UCT_IFACE_PARAM_FIELD_DEVICE,
+        .field_mask = UCT_IFACE_PARAM_FIELD_OPEN_MODE |
+                      UCT_IFACE_PARAM_FIELD_DEVICE,
         .open_mode   = UCT_IFACE_OPEN_MODE_DEVICE,
-        .mode.device = {.tl_name = "cuda_ipc", .dev_name = "cuda"}
+        .mode.device = {.tl_name = "cuda_ipc", .dev_name = "cuda"},
     };
     uct_iface_config_t *config;
 
@@ -69,8 +69,8 @@ void open_iface(addresses_t *addresses)
     ck_cuda(cuInit(0));
     open_md();
     open_one();
-    ck_ok(uct_iface_get_device_address(
-            iface, (uct_device_addr_t *)addresses->device));
+    ck_ok(uct_iface_get_device_address(iface,
+                                       (uct_device_addr_t *)addresses->device));
     ck_ok(uct_iface_get_address(iface, (uct_iface_addr_t *)addresses->iface));
 }
 
@@ -88,8 +88,7 @@ static void send_all(const void *data, size_t length)
 
 static void receive_all(void *data, size_t length)
 {
-    ck_assert_int_eq(recv(link_fd, data, length, MSG_WAITALL),
-                     (ssize_t)length);
+    ck_assert_int_eq(recv(link_fd, data, length, MSG_WAITALL), (ssize_t)length);
 }
 
 /* ------------------------------------------------------------- the owner -- */
@@ -100,7 +99,7 @@ static CUdeviceptr allocate_shared(void)
     const CUmemPoolProps props = {
         .allocType   = CU_MEM_ALLOCATION_TYPE_PINNED,
         .handleTypes = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR,
-        .location    = {CU_MEM_LOCATION_TYPE_DEVICE, 0}
+        .location    = {CU_MEM_LOCATION_TYPE_DEVICE, 0},
     };
     CUdeviceptr address;
 

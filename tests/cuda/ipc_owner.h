@@ -16,32 +16,40 @@
 enum {
     LENGTH      = 100000,
     MAX_KEY     = 256,
-    MAX_ADDRESS = 64
+    MAX_ADDRESS = 64,
 };
 
-#define ck_ok(_call)   ck_assert_int_eq((_call), UCS_OK)
+#define ck_ok(_call) ck_assert_int_eq((_call), UCS_OK)
 
 typedef enum {
-    ALLOCATE, ALLOCATE_VIRTUAL, ALLOCATE_POOLED, ALLOCATE_SHARED, REGISTER,
-    RELEASE, RELEASE_VIRTUAL, RELEASE_SHARED, READ, REPLACE_IFACE,
-    QUIT
+    ALLOCATE,
+    ALLOCATE_VIRTUAL,
+    ALLOCATE_POOLED,
+    ALLOCATE_SHARED,
+    REGISTER,
+    RELEASE,
+    RELEASE_VIRTUAL,
+    RELEASE_SHARED,
+    READ,
+    REPLACE_IFACE,
+    QUIT,
 } order_kind_t;
 
 typedef struct {
     order_kind_t kind;
     /* ALLOCATE_VIRTUAL: replace the memory there, or 0 */
-    uint64_t     address;
-    char         value;    /* ALLOCATE: of all bytes */
+    uint64_t address;
+    char value; /* ALLOCATE: of all bytes */
 } order_t;
 
 /* How the parent reaches the memory. */
 typedef struct {
     ucs_status_t status;
-    uint64_t     address;
-    char         value;    /* READ: of the last byte */
+    uint64_t address;
+    char value; /* READ: of the last byte */
     /* By descriptor, since the start */
-    unsigned     exports;
-    char         key[MAX_KEY];
+    unsigned exports;
+    char key[MAX_KEY];
 } answer_t;
 
 typedef struct {
@@ -50,7 +58,7 @@ typedef struct {
 
 extern uct_component_h component;
 extern uct_iface_h iface;
-extern pid_t child;         /* The owner, for the test; 0: killed */
+extern pid_t child; /* The owner, for the test; 0: killed */
 
 void open_iface(addresses_t *addresses);
 void close_iface(void);

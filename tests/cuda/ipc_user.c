@@ -18,14 +18,15 @@ static void setup(void)
         .field_mask = UCT_EP_PARAM_FIELD_IFACE | UCT_EP_PARAM_FIELD_DEV_ADDR |
                       UCT_EP_PARAM_FIELD_IFACE_ADDR,
         .dev_addr   = (const uct_device_addr_t *)peer.device,
-        .iface_addr = (const uct_iface_addr_t *)peer.iface
+        .iface_addr = (const uct_iface_addr_t *)peer.iface,
     };
 
     fork_owner();
     open_iface(&own_addresses);
     owner_addresses(&peer);
     ck_assert_int_ne(uct_iface_is_reachable(iface, params.dev_addr,
-                                            params.iface_addr), 0);
+                                            params.iface_addr),
+                     0);
     params.iface = iface;
     ck_ok(uct_ep_create(&params, &ep));
 }
@@ -59,10 +60,9 @@ ucs_status_t start(done_t *done, int is_put, const answer_t *memory,
 
     *done = (done_t){.comp = {.func = count_call, .count = 1}};
     ck_ok(uct_rkey_unpack(component, memory->key, &key));
-    status = is_put ? uct_ep_put_zcopy(ep, &iov, 1, address, key.rkey,
-                                       &done->comp) :
-                      uct_ep_get_zcopy(ep, &iov, 1, address, key.rkey,
-                                       &done->comp);
+    status = is_put ?
+                 uct_ep_put_zcopy(ep, &iov, 1, address, key.rkey, &done->comp) :
+                 uct_ep_get_zcopy(ep, &iov, 1, address, key.rkey, &done->comp);
     ck_ok(uct_rkey_release(component, &key));
     return status;
 }

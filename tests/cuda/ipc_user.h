@@ -8,10 +8,10 @@
 
 typedef struct {
     uct_completion_t comp;
-    int              calls;
+    int calls;
 } done_t;
 
-extern uct_ep_h ep;   /* To the owner; NULL: destroyed by the test */
+extern uct_ep_h ep; /* To the owner; NULL: destroyed by the test */
 
 /* Starts a put or get of one buffer. */
 ucs_status_t start(done_t *done, int is_put, const answer_t *memory,

@@ -22,30 +22,30 @@
 #include "suite.h"
 
 enum {
-    LENGTH            = 8,
-    LARGE             = 1024 * 1024,
-    WARMUP            = 5,
-    MESSAGES          = 20,
-    ID                = 3,
+    LENGTH   = 8,
+    LARGE    = 1024 * 1024,
+    WARMUP   = 5,
+    MESSAGES = 20,
+    ID       = 3,
     /** More calls for all messages together: on a loaded machine 2 were seen.
      * One more for each message is still found. */
-    SLACK             = MESSAGES / 4
+    SLACK    = MESSAGES / 4,
 };
 
 #define ck_ok(_call) ck_assert_int_eq((_call), UCS_OK)
 
 typedef struct {
     ucp_context_h context;
-    ucp_worker_h  worker;
-    ucp_ep_h      ep;         /* To the other side */
-    void          *device;
-    char          host[LENGTH];
+    ucp_worker_h worker;
+    ucp_ep_h ep; /* To the other side */
+    void *device;
+    char host[LENGTH];
 } side_t;
 
 typedef struct {
     const char *name;
     /* Sends LENGTH bytes and returns when they have arrived. */
-    void       (*run)(void *from, void *to);
+    void (*run)(void *from, void *to);
 } operation_t;
 
 static side_t sides[2];
@@ -91,7 +91,7 @@ static void run_stream(void *from, void *to)
 {
     ucp_request_param_t param = {
         .op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS,
-        .flags        = UCP_STREAM_RECV_FLAG_WAITALL
+        .flags        = UCP_STREAM_RECV_FLAG_WAITALL,
     };
     ucp_request_param_t none = {0};
     ucs_status_ptr_t recv, send;
@@ -156,7 +156,7 @@ static void run_get(void *from, void *to)
 static void connect_sides(void)
 {
     ucp_ep_params_t params = {
-        .field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS
+        .field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS,
     };
     ucp_address_t *address;
     size_t length;
@@ -175,14 +175,14 @@ static void setup(void)
     ucp_params_t params = {
         .field_mask = UCP_PARAM_FIELD_FEATURES,
         .features   = UCP_FEATURE_TAG | UCP_FEATURE_AM | UCP_FEATURE_STREAM |
-                      UCP_FEATURE_RMA
+                    UCP_FEATURE_RMA,
     };
-    ucp_worker_params_t worker_params  = {0};
-    ucp_am_handler_param_t am          = {
-        .field_mask = UCP_AM_HANDLER_PARAM_FIELD_ID |
-                      UCP_AM_HANDLER_PARAM_FIELD_CB,
-        .id         = ID,
-        .cb         = am_handler
+    ucp_worker_params_t worker_params = {0};
+    ucp_am_handler_param_t am         = {
+                .field_mask = UCP_AM_HANDLER_PARAM_FIELD_ID |
+                              UCP_AM_HANDLER_PARAM_FIELD_CB,
+                .id = ID,
+                .cb = am_handler,
     };
     int i;
 
@@ -203,8 +203,8 @@ static void map_target(void *address)
     ucp_mem_map_params_t params = {
         .field_mask = UCP_MEM_MAP_PARAM_FIELD_ADDRESS |
                       UCP_MEM_MAP_PARAM_FIELD_LENGTH,
-        .address    = address,
-        .length     = length
+        .address = address,
+        .length  = length,
     };
     void *packed;
     size_t size;
@@ -283,11 +283,11 @@ static void fill(void *from, int is_device, int round)
 /* Sends messages and checks the calls for one. */
 static void count(const operation_t *operation, int from_device, int to_device)
 {
-    int is_get             = (operation->run == run_get);
-    side_t *source         = &sides[is_get ? 1 : 0];
-    side_t *sink           = &sides[is_get ? 0 : 1];
-    void *from             = from_device ? source->device : source->host;
-    void *to               = to_device ? sink->device : sink->host;
+    int is_get        = (operation->run == run_get);
+    side_t *source    = &sides[is_get ? 1 : 0];
+    side_t *sink      = &sides[is_get ? 0 : 1];
+    void *from        = from_device ? source->device : source->host;
+    void *to          = to_device ? sink->device : sink->host;
     unsigned long all = 0, made = 0, copies = 0;
     int i;
 
@@ -327,7 +327,7 @@ static void count(const operation_t *operation, int from_device, int to_device)
 
 static const operation_t operations[] = {
     {"tag", run_tag}, {"stream", run_stream}, {"put", run_put},
-    {"get", run_get}, {"am", run_am}
+    {"get", run_get}, {"am", run_am},
 };
 
 START_TEST(a_small_message_costs_one_copy_for_each_device_buffer)
@@ -346,7 +346,9 @@ END_TEST
 START_TEST(a_large_message_between_devices_costs_one_copy)
 {
     static const operation_t direct[] = {
-        {"tag", run_tag}, {"put", run_put}, {"get", run_get}
+        {"tag", run_tag},
+        {"put", run_put},
+        {"get", run_get},
     };
     size_t i;
 
@@ -389,8 +391,9 @@ static void run_held(const operation_t *operation, int from_device)
         fill(from, from_device, round);
         copies_before = emulated_calls(DEVICE_COPY);
         emulated_hold();
-        ck_assert_int_eq(pthread_create(&thread, NULL,
-                                        release_with_second_copy, NULL), 0);
+        ck_assert_int_eq(pthread_create(&thread, NULL, release_with_second_copy,
+                                        NULL),
+                         0);
         operation->run(from, to);
         pthread_join(thread, NULL);
         check_data(to, !from_device, round);
@@ -437,8 +440,8 @@ int main(void)
         tcase_add_test(tcase, a_large_message_between_devices_costs_one_copy);
     } else {
         tcase_add_loop_test(
-                tcase, a_small_message_costs_one_copy_for_each_device_buffer,
-                0, sizeof(operations) / sizeof(operations[0]));
+            tcase, a_small_message_costs_one_copy_for_each_device_buffer, 0,
+            sizeof(operations) / sizeof(operations[0]));
         tcase_add_test(tcase, a_large_put_copies_ahead_of_what_it_sends);
         tcase_add_test(tcase, a_large_get_copies_ahead_of_the_reply);
         tcase_add_test(tcase, a_large_get_receives_while_it_copies);

@@ -19,7 +19,9 @@ static ucs_memory_type_t type_of(uint64_t address)
     uct_md_mem_attr_t attr = {.field_mask = UCT_MD_MEM_ATTR_FIELD_MEM_TYPE};
 
     return (uct_md_mem_query(md, (void *)(uintptr_t)address, 1, &attr) ==
-            UCS_OK) ? attr.mem_type : UCS_MEMORY_TYPE_HOST;
+            UCS_OK) ?
+               attr.mem_type :
+               UCS_MEMORY_TYPE_HOST;
 }
 
 /* ----------------------------------------------------------------- tests -- */
@@ -28,7 +30,7 @@ static void *without_context(void *arg)
 {
     uct_allocated_memory_t memory = allocate(1000, UCS_MEMORY_TYPE_CUDA);
     CUcontext context             = (CUcontext)&memory;
-    char out[100] = "over there", back[100];
+    char out[100]                 = "over there", back[100];
 
     ck_ok(uct_ep_put_short(ep, out, 100, (uintptr_t)memory.address + 3,
                            UCT_INVALID_RKEY));
@@ -75,10 +77,12 @@ START_TEST(memory_of_every_kind_is_told)
 {
     CUmemAllocationProp prop = {
         .type     = CU_MEM_ALLOCATION_TYPE_PINNED,
-        .location = {CU_MEM_LOCATION_TYPE_DEVICE, 0}
+        .location = {CU_MEM_LOCATION_TYPE_DEVICE, 0},
     };
-    CUmemAccessDesc access = {{CU_MEM_LOCATION_TYPE_DEVICE, 0},
-                              CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
+    CUmemAccessDesc access = {
+        {CU_MEM_LOCATION_TYPE_DEVICE, 0},
+        CU_MEM_ACCESS_FLAGS_PROT_READWRITE,
+    };
     CUmemGenericAllocationHandle handle;
     CUdeviceptr device, managed, mapped, pooled;
     char out[] = "any kind", back[sizeof(out)];
@@ -133,7 +137,7 @@ START_TEST(allocated_memory_is_told_with_its_device)
             .field_mask = UCT_MD_MEM_ATTR_FIELD_MEM_TYPE |
                           UCT_MD_MEM_ATTR_FIELD_SYS_DEV |
                           UCT_MD_MEM_ATTR_FIELD_BASE_ADDRESS |
-                          UCT_MD_MEM_ATTR_FIELD_ALLOC_LENGTH
+                          UCT_MD_MEM_ATTR_FIELD_ALLOC_LENGTH,
         };
 
         ck_cuda(cuCtxCreate_v2(&context, 0, i));
@@ -157,7 +161,7 @@ static int has_dmabuf(uint64_t address, size_t length)
 {
     uct_md_mem_attr_t attr = {
         .field_mask = UCT_MD_MEM_ATTR_FIELD_DMABUF_FD |
-                      UCT_MD_MEM_ATTR_FIELD_DMABUF_OFFSET
+                      UCT_MD_MEM_ATTR_FIELD_DMABUF_OFFSET,
     };
     char *data = malloc(length);
     off_t start;
@@ -167,8 +171,10 @@ static int has_dmabuf(uint64_t address, size_t length)
         start = lseek(attr.dmabuf_fd, 0, SEEK_CUR);
         ck_assert_uint_lt(attr.dmabuf_offset, 4096);
         ck_assert_int_eq(pread(attr.dmabuf_fd, data, length,
-                               start + (off_t)attr.dmabuf_offset), length);
-        ck_assert_mem_eq(data, emulated_view((void *)(uintptr_t)address, length),
+                               start + (off_t)attr.dmabuf_offset),
+                         length);
+        ck_assert_mem_eq(data,
+                         emulated_view((void *)(uintptr_t)address, length),
                          length);
         close(attr.dmabuf_fd);
     }
@@ -319,9 +325,10 @@ END_TEST
 START_TEST(a_small_copy_makes_few_calls)
 {
     static const char *const costly[] = {
-        "cuMemAlloc_v2", "cuMemHostAlloc", "cuMemHostRegister_v2",
-        "cuStreamCreate", "cuStreamQuery", "cuStreamSynchronize",
-        "cuEventCreate", "cuDevicePrimaryCtxRetain"
+        "cuMemAlloc_v2",        "cuMemHostAlloc",
+        "cuMemHostRegister_v2", "cuStreamCreate",
+        "cuStreamQuery",        "cuStreamSynchronize",
+        "cuEventCreate",        "cuDevicePrimaryCtxRetain",
     };
     uct_allocated_memory_t memory = allocate(8192, UCS_MEMORY_TYPE_CUDA);
     char *address                 = memory.address;

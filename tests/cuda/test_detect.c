@@ -16,10 +16,10 @@
 #include "suite.h"
 
 enum {
-    PAGE = 4096,
-    SIZE = 16 * PAGE,
-    MANY = 2000 * PAGE,
-    LARGE = 70000 * PAGE
+    PAGE  = 4096,
+    SIZE  = 16 * PAGE,
+    MANY  = 2000 * PAGE,
+    LARGE = 70000 * PAGE,
 };
 
 #define ck_ok(_call)   ck_assert_int_eq((_call), UCS_OK)
@@ -32,7 +32,7 @@ static void setup(void)
 {
     ucp_params_t params = {
         .field_mask = UCP_PARAM_FIELD_FEATURES,
-        .features   = UCP_FEATURE_TAG
+        .features   = UCP_FEATURE_TAG,
     };
     ucp_worker_params_t worker_params = {0};
 
@@ -52,7 +52,7 @@ static ucs_memory_type_t type_of(void *address)
 {
     ucp_request_param_t param = {0};
     ucp_request_attr_t attr   = {
-        .field_mask = UCP_REQUEST_ATTR_FIELD_MEM_TYPE
+          .field_mask = UCP_REQUEST_ATTR_FIELD_MEM_TYPE,
     };
     ucs_status_ptr_t request = ucp_tag_recv_nbx(worker, address, 8, 1,
                                                 UINT64_MAX, &param);
@@ -89,7 +89,8 @@ static char *map(char *at, size_t length)
 {
     char *memory = mmap(at, length, PROT_READ | PROT_WRITE,
                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE |
-                        ((at != NULL) ? MAP_FIXED_NOREPLACE : 0), -1, 0);
+                            ((at != NULL) ? MAP_FIXED_NOREPLACE : 0),
+                        -1, 0);
 
     ck_assert_ptr_ne(memory, MAP_FAILED);
     return memory;
@@ -193,7 +194,7 @@ int main(void)
     tcase_add_checked_fixture(tcase, setup, teardown);
     tcase_add_test(tcase, the_driver_is_asked_once_about_a_host_buffer);
     tcase_add_test(
-            tcase, the_driver_is_not_asked_again_while_other_memory_is_unmapped);
+        tcase, the_driver_is_not_asked_again_while_other_memory_is_unmapped);
     tcase_add_test(tcase, the_driver_is_asked_again_about_unmapped_pages);
     tcase_add_test(tcase,
                    device_memory_in_the_place_of_a_host_buffer_is_noticed);

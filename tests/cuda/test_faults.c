@@ -13,7 +13,7 @@
 
 /* More than the bounce buffers hold: the last step is issued by progress. */
 enum {
-    LARGE = 1024 * 1024 + 4099
+    LARGE = 1024 * 1024 + 4099,
 };
 
 START_TEST(out_of_device_memory_is_said)
@@ -25,12 +25,13 @@ START_TEST(out_of_device_memory_is_said)
                       UCT_MEM_ALLOC_PARAM_FIELD_MDS,
         .flags    = UCT_MD_MEM_FLAG_HIDE_ERRORS,
         .mem_type = UCS_MEMORY_TYPE_CUDA,
-        .mds      = {.mds = &md, .count = 1}};
+        .mds      = {.mds = &md, .count = 1},
+    };
     uct_allocated_memory_t memory;
 
-    ck_assert_int_eq(
-        uct_mem_alloc((size_t)1 << 40, &method, 1, &params, &memory),
-        UCS_ERR_NO_MEMORY);
+    ck_assert_int_eq(uct_mem_alloc((size_t)1 << 40, &method, 1, &params,
+                                   &memory),
+                     UCS_ERR_NO_MEMORY);
 }
 END_TEST
 
@@ -117,8 +118,11 @@ END_TEST
 
 /* Calls that give a device its stream and its bounce buffers. */
 static const char *const opening[] = {
-    "cuDevicePrimaryCtxRetain", "cuMemHostRegister_v2",
-    "cuMemHostGetDevicePointer_v2", "cuStreamCreate"};
+    "cuDevicePrimaryCtxRetain",
+    "cuMemHostRegister_v2",
+    "cuMemHostGetDevicePointer_v2",
+    "cuStreamCreate",
+};
 
 START_TEST(without_bounce_buffers_a_copy_fails_and_the_next_one_tries_again)
 {
@@ -133,9 +137,9 @@ START_TEST(without_bounce_buffers_a_copy_fails_and_the_next_one_tries_again)
     ck_assert_int_eq(start(&done, 1, address, data, sizeof(data)),
                      UCS_ERR_NO_MEMORY);
     emulated_fail(opening[_i], 1, CUDA_ERROR_OUT_OF_MEMORY);
-    ck_assert_int_eq(
-        uct_ep_put_short(ep, data, sizeof(data), address, UCT_INVALID_RKEY),
-        UCS_ERR_NO_MEMORY);
+    ck_assert_int_eq(uct_ep_put_short(ep, data, sizeof(data), address,
+                                      UCT_INVALID_RKEY),
+                     UCS_ERR_NO_MEMORY);
     copy(1, address, data, sizeof(data));
     ck_cuda(cuCtxDestroy_v2(context));
 }

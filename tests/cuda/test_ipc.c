@@ -12,7 +12,7 @@
 #include "ipc_user.h"
 #include "polled.h"
 
-enum { KEPT = 2 };   /* UCX_CUDA_IPC_MAX_MAPPINGS of the interface */
+enum { KEPT = 2 }; /* UCX_CUDA_IPC_MAX_MAPPINGS of the interface */
 
 static unsigned long opened(void)
 {
@@ -262,7 +262,7 @@ int main(void)
         freed_memory_is_not_opened,
         copies_end_although_the_owner_is_killed,
         a_lost_device_ends_the_copies_of_its_mappings,
-        memory_is_opened_again_after_a_reset_of_the_device
+        memory_is_opened_again_after_a_reset_of_the_device,
     };
 
     return run_all_alone(tests, sizeof(tests) / sizeof(tests[0]));

@@ -178,7 +178,7 @@ int main(void)
         another_worker_of_the_owner_serves_the_socket,
         a_changed_key_gets_no_descriptor,
         a_process_of_another_user_gets_no_answer,
-        memory_that_cannot_be_exported_is_not_registered
+        memory_that_cannot_be_exported_is_not_registered,
     };
 
     return run_all_alone(tests, sizeof(tests) / sizeof(tests[0]));

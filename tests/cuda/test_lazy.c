@@ -25,11 +25,11 @@ static void setup(void)
 {
     ucp_params_t params = {
         .field_mask = UCP_PARAM_FIELD_FEATURES,
-        .features   = UCP_FEATURE_TAG
+        .features   = UCP_FEATURE_TAG,
     };
     ucp_worker_params_t worker_params = {0};
     ucp_ep_params_t ep_params         = {
-        .field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS
+                .field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS,
     };
     ucp_address_t *address;
     size_t length;
@@ -99,8 +99,8 @@ START_TEST(messages_of_host_memory_do_not_start_it)
     ucp_mem_map_params_t params = {
         .field_mask = UCP_MEM_MAP_PARAM_FIELD_LENGTH |
                       UCP_MEM_MAP_PARAM_FIELD_FLAGS,
-        .length     = SIZE,
-        .flags      = UCP_MEM_MAP_ALLOCATE
+        .length = SIZE,
+        .flags  = UCP_MEM_MAP_ALLOCATE,
     };
     ucp_mem_h memh;
 
@@ -135,12 +135,12 @@ END_TEST
 START_TEST(an_allocation_starts_it)
 {
     ucp_mem_map_params_t params = {
-        .field_mask  = UCP_MEM_MAP_PARAM_FIELD_LENGTH |
-                       UCP_MEM_MAP_PARAM_FIELD_FLAGS |
-                       UCP_MEM_MAP_PARAM_FIELD_MEMORY_TYPE,
+        .field_mask = UCP_MEM_MAP_PARAM_FIELD_LENGTH |
+                      UCP_MEM_MAP_PARAM_FIELD_FLAGS |
+                      UCP_MEM_MAP_PARAM_FIELD_MEMORY_TYPE,
         .length      = SIZE,
         .flags       = UCP_MEM_MAP_ALLOCATE,
-        .memory_type = UCS_MEMORY_TYPE_CUDA
+        .memory_type = UCS_MEMORY_TYPE_CUDA,
     };
     ucp_mem_h memh;
 
@@ -153,12 +153,12 @@ END_TEST
 START_TEST(an_allocation_without_a_device_fails)
 {
     ucp_mem_map_params_t params = {
-        .field_mask  = UCP_MEM_MAP_PARAM_FIELD_LENGTH |
-                       UCP_MEM_MAP_PARAM_FIELD_FLAGS |
-                       UCP_MEM_MAP_PARAM_FIELD_MEMORY_TYPE,
+        .field_mask = UCP_MEM_MAP_PARAM_FIELD_LENGTH |
+                      UCP_MEM_MAP_PARAM_FIELD_FLAGS |
+                      UCP_MEM_MAP_PARAM_FIELD_MEMORY_TYPE,
         .length      = SIZE,
         .flags       = UCP_MEM_MAP_ALLOCATE,
-        .memory_type = UCS_MEMORY_TYPE_CUDA
+        .memory_type = UCS_MEMORY_TYPE_CUDA,
     };
     ucp_mem_h memh;
 
@@ -203,9 +203,9 @@ START_TEST(messages_of_device_memory_fail_where_no_memory_can_be_pinned)
     ck_assert_int_ne(status_of(recv), UCS_OK);
 
     recv = ucp_tag_recv_nbx(worker, data, lengths[_i], 2, UINT64_MAX, &param);
-    ck_assert_int_ne(status_of(ucp_tag_send_nbx(
-                             ep, (void *)(uintptr_t)device, lengths[_i], 2,
-                             &param)), UCS_OK);
+    ck_assert_int_ne(status_of(ucp_tag_send_nbx(ep, (void *)(uintptr_t)device,
+                                                lengths[_i], 2, &param)),
+                     UCS_OK);
     ucp_request_cancel(worker, recv);
     ck_assert_int_ne(status_of(recv), UCS_OK);
 
@@ -229,8 +229,8 @@ int main(void)
     tcase_add_test(tcase, an_allocation_starts_it);
     tcase_add_test(tcase, an_allocation_without_a_device_fails);
     tcase_add_loop_test(
-            tcase, messages_of_device_memory_fail_where_no_memory_can_be_pinned,
-            0, 2);
+        tcase, messages_of_device_memory_fail_where_no_memory_can_be_pinned, 0,
+        2);
     suite_add_tcase(suite, tcase);
     runner = srunner_create(suite);
     srunner_set_fork_status(runner, CK_FORK);

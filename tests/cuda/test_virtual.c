@@ -20,16 +20,16 @@
 
 enum {
     TAG      = 7,
-    MAX_BLOB = 4096
+    MAX_BLOB = 4096,
 };
 
 #define ck_ok(_call) ck_assert_int_eq((_call), UCS_OK)
 
 /* An address or a key on its way to the other process. */
 typedef struct {
-    size_t   length;
+    size_t length;
     uint64_t address;
-    char     bytes[MAX_BLOB];
+    char bytes[MAX_BLOB];
 } blob_t;
 
 static ucp_context_h context;
@@ -79,16 +79,16 @@ static void open_side(char value)
 {
     const ucp_params_t params = {
         .field_mask = UCP_PARAM_FIELD_FEATURES,
-        .features   = UCP_FEATURE_TAG | UCP_FEATURE_RMA
+        .features   = UCP_FEATURE_TAG | UCP_FEATURE_RMA,
     };
     const ucp_worker_params_t worker_params = {.field_mask = 0};
-    ucp_ep_params_t ep_params = {
-        .field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS
+    ucp_ep_params_t ep_params               = {
+                      .field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS,
     };
     ucp_mem_map_params_t map = {
         .field_mask = UCP_MEM_MAP_PARAM_FIELD_ADDRESS |
                       UCP_MEM_MAP_PARAM_FIELD_LENGTH,
-        .length     = UNIT
+        .length = UNIT,
     };
     ucp_address_t *address;
     size_t length;

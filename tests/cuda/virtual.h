@@ -8,7 +8,7 @@
 
 #include "../emulated/cuda/face.h"
 
-enum { UNIT = 2 * 1024 * 1024 };   /* Bytes of one allocation */
+enum { UNIT = 2 * 1024 * 1024 }; /* Bytes of one allocation */
 
 #define ck_cuda(_call) ck_assert_int_eq((_call), CUDA_SUCCESS)
 
@@ -16,9 +16,9 @@ enum { UNIT = 2 * 1024 * 1024 };   /* Bytes of one allocation */
 static inline CUdeviceptr map_virtual(CUdeviceptr address)
 {
     const CUmemAllocationProp prop = {
-        .type = CU_MEM_ALLOCATION_TYPE_PINNED,
+        .type                 = CU_MEM_ALLOCATION_TYPE_PINNED,
         .requestedHandleTypes = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR,
-        .location = {CU_MEM_LOCATION_TYPE_DEVICE, 0}
+        .location             = {CU_MEM_LOCATION_TYPE_DEVICE, 0},
     };
     const CUmemAccessDesc access = {prop.location,
                                     CU_MEM_ACCESS_FLAGS_PROT_READWRITE};

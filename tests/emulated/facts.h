@@ -4,7 +4,7 @@
  * numbers with names. The file is compiled twice, with that header and with the
  * toolkit's; both lists must be equal. No include guard.
  */
-#define FACT(_what) {#_what, (unsigned long)(_what)},
+#define FACT(_what)            {#_what, (unsigned long)(_what)},
 #define OFFSET(_type, _member) FACT(offsetof(_type, _member))
 FACT(CUDA_SUCCESS)
 FACT(CUDA_ERROR_INVALID_VALUE)

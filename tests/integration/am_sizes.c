@@ -13,16 +13,16 @@
 #include <string.h>
 
 enum {
-    MESSAGE    = 3,     /* Ids of handlers */
+    MESSAGE    = 3, /* Ids of handlers */
     PERSISTENT = 4,
     ANSWER     = 65535,
     MAX_SIZE   = (1 << 20) + 1,
-    PIECES     = 50
+    PIECES     = 50,
 };
 
 static const size_t sizes[] = {
-    0, 1, 7, 8, 9, 63, 64, 255, 1000, 4095, 8192, 8193, 30000, 65535, 65536,
-    65537, 200000, 1 << 20, MAX_SIZE
+    0,    1,    7,     8,     9,     63,    64,     255,     1000,     4095,
+    8192, 8193, 30000, 65535, 65536, 65537, 200000, 1 << 20, MAX_SIZE,
 };
 
 enum { NUM_SIZES = sizeof(sizes) / sizeof(sizes[0]) };
@@ -44,10 +44,10 @@ struct exchange {
     struct side_ep *ep;
     size_t max_header;
     char *header, *buffer;
-    struct order now;         /* The current message */
+    struct order now; /* The current message */
     enum take take;
     unsigned handled, expected, answers;
-    void *kept;               /* Data or descriptor; NULL: none */
+    void *kept; /* Data or descriptor; NULL: none */
     size_t kept_length;
     ucp_ep_h reply_ep;
 };
@@ -58,7 +58,7 @@ static ucs_status_t on_message(void *arg, const void *header, size_t length_h,
 {
     struct exchange *exchange = arg;
     const uint64_t keepable   = UCP_AM_RECV_ATTR_FLAG_DATA |
-                                UCP_AM_RECV_ATTR_FLAG_RNDV;
+                              UCP_AM_RECV_ATTR_FLAG_RNDV;
 
     EXPECT_INT(length_h, ==, exchange->now.header);
     EXPECT_INT(length, ==, exchange->now.size);
@@ -68,7 +68,8 @@ static ucs_status_t on_message(void *arg, const void *header, size_t length_h,
     }
     EXPECT((param->recv_attr & keepable) != keepable);
     exchange->reply_ep = (param->recv_attr & UCP_AM_RECV_ATTR_FIELD_REPLY_EP) ?
-                         param->reply_ep : NULL;
+                             param->reply_ep :
+                             NULL;
     ++exchange->handled;
     if (!(param->recv_attr & keepable)) {
         return UCS_OK;
@@ -101,10 +102,10 @@ static void set_handler(struct exchange *exchange, unsigned id, uint32_t flags,
                       UCP_AM_HANDLER_PARAM_FIELD_FLAGS |
                       UCP_AM_HANDLER_PARAM_FIELD_CB |
                       UCP_AM_HANDLER_PARAM_FIELD_ARG,
-        .id         = id,
-        .flags      = flags,
-        .cb         = cb,
-        .arg        = exchange
+        .id    = id,
+        .flags = flags,
+        .cb    = cb,
+        .arg   = exchange,
     };
 
     EXPECT_OK(ucp_worker_set_am_recv_handler(exchange->side.worker, &param));
@@ -178,8 +179,8 @@ static void lay_out(struct layout *layout, enum take take, char *buffer,
         layout->datatype = generic_type;
     } else if (take == IOV) {
         for (i = 0; i < PIECES; ++i) {
-            piece = (i % 3 == 2) ? 0 : length / PIECES;
-            piece = (i == PIECES - 1) ? length - done : piece;
+            piece          = (i % 3 == 2) ? 0 : length / PIECES;
+            piece          = (i == PIECES - 1) ? length - done : piece;
             layout->iov[i] = (ucp_dt_iov_t){buffer + done, piece};
             done += piece;
         }
@@ -234,7 +235,7 @@ static void send_one(struct exchange *exchange, unsigned id, uint32_t flags,
 {
     ucp_request_param_t param = {
         .op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS | UCP_OP_ATTR_FIELD_DATATYPE,
-        .flags        = flags
+        .flags        = flags,
     };
     struct order *now = &exchange->now;
     unsigned answers  = exchange->answers;
@@ -243,12 +244,10 @@ static void send_one(struct exchange *exchange, unsigned id, uint32_t flags,
 
     data_fill(exchange->header, now->header, now->number + 1);
     data_fill(exchange->buffer, now->size, now->number);
-    lay_out(&layout, exchange->take, exchange->buffer, now->size,
-            generic_type);
+    lay_out(&layout, exchange->take, exchange->buffer, now->size, generic_type);
     param.datatype = layout.datatype;
-    request = ucp_am_send_nbx(exchange->ep->ep, id, exchange->header,
-                              now->header, layout.buffer, layout.count,
-                              &param);
+    request        = ucp_am_send_nbx(exchange->ep->ep, id, exchange->header,
+                                     now->header, layout.buffer, layout.count, &param);
     if (flags & UCP_AM_SEND_FLAG_COPY_HEADER) {
         memset(exchange->header, 0x77, now->header);
     }
@@ -276,7 +275,8 @@ static void take_kept(struct exchange *exchange, ucp_datatype_t generic_type)
     param.datatype = layout.datatype;
     EXPECT_OK(wait_for(exchange,
                        ucp_am_recv_data_nbx(worker, kept, layout.buffer,
-                                            layout.count, &param), "fetch"));
+                                            layout.count, &param),
+                       "fetch"));
     data_verify(exchange->buffer, length, exchange->now.number);
 }
 
@@ -285,7 +285,7 @@ static void receive_one(struct exchange *exchange, uint32_t flags,
 {
     static const ucp_request_param_t eager = {
         .op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS,
-        .flags        = UCP_AM_SEND_FLAG_EAGER
+        .flags        = UCP_AM_SEND_FLAG_EAGER,
     };
 
     wait_count(exchange, &exchange->handled, ++exchange->expected, "message");
@@ -308,11 +308,13 @@ static void receive_one(struct exchange *exchange, uint32_t flags,
 static void exchange_all(struct exchange *exchange, ucp_datatype_t generic_type)
 {
     static const uint32_t flags[] = {
-        0, UCP_AM_SEND_FLAG_EAGER, UCP_AM_SEND_FLAG_RNDV,
+        0,
+        UCP_AM_SEND_FLAG_EAGER,
+        UCP_AM_SEND_FLAG_RNDV,
         UCP_AM_SEND_FLAG_REPLY | UCP_AM_SEND_FLAG_COPY_HEADER,
         UCP_AM_SEND_FLAG_REPLY | UCP_AM_SEND_FLAG_RNDV |
-        UCP_AM_SEND_FLAG_COPY_HEADER,
-        UCP_AM_SEND_FLAG_REPLY | UCP_AM_SEND_FLAG_EAGER
+            UCP_AM_SEND_FLAG_COPY_HEADER,
+        UCP_AM_SEND_FLAG_REPLY | UCP_AM_SEND_FLAG_EAGER,
     };
     size_t headers[] = {0, 1, 8, 100, 0};
     unsigned number  = 0;
@@ -324,8 +326,7 @@ static void exchange_all(struct exchange *exchange, ucp_datatype_t generic_type)
             for (h = 0; h < sizeof(headers) / sizeof(headers[0]); ++h) {
                 unsigned id = (number % 2) ? PERSISTENT : MESSAGE;
 
-                exchange->now  = (struct order){number * 2,
-                                                (uint32_t)sizes[s],
+                exchange->now  = (struct order){number * 2, (uint32_t)sizes[s],
                                                 (uint32_t)headers[h]};
                 exchange->take = (enum take)(number % NUM_TAKES);
                 agree(exchange);
@@ -344,9 +345,9 @@ static void exchange_all(struct exchange *exchange, ucp_datatype_t generic_type)
 static void close_in_between(struct exchange *exchange)
 {
     static const ucp_request_param_t none = {0};
-    ucp_request_param_t param = {
-        .op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS,
-        .flags        = UCP_AM_SEND_FLAG_RNDV | UCP_AM_SEND_FLAG_REPLY
+    ucp_request_param_t param             = {
+                    .op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS,
+                    .flags        = UCP_AM_SEND_FLAG_RNDV | UCP_AM_SEND_FLAG_REPLY,
     };
     ucs_status_ptr_t request;
     void *descriptor;
@@ -385,11 +386,12 @@ static void close_in_between(struct exchange *exchange)
 
 static void member(struct team *team, void *arg)
 {
-    static const ucp_generic_dt_ops_t ops = {start_pack, start_unpack,
-                                             packed_size, pack, unpack, finish};
-    struct exchange exchange = {.team = team};
-    ucp_worker_attr_t attr   = {
-        .field_mask = UCP_WORKER_ATTR_FIELD_MAX_AM_HEADER
+    static const ucp_generic_dt_ops_t ops = {start_pack,  start_unpack,
+                                             packed_size, pack,
+                                             unpack,      finish};
+    struct exchange exchange              = {.team = team};
+    ucp_worker_attr_t attr                = {
+                       .field_mask = UCP_WORKER_ATTR_FIELD_MAX_AM_HEADER,
     };
     ucp_datatype_t generic_type;
 

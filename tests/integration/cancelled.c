@@ -13,7 +13,7 @@
 enum {
     ROUNDS   = 4,
     MAX_SIZE = 300000,
-    MOST     = 2000      /* Messages per round */
+    MOST     = 2000, /* Messages per round */
 };
 
 /* What the receiver does while the sender cancels. */
@@ -22,22 +22,22 @@ enum receiver {
     BLOCKED,
     /* Progress: announcements wait for their receives */
     KEEPING,
-    RECEIVING   /* Receives at the same time */
+    RECEIVING, /* Receives at the same time */
 };
 
 /* Which of the cancelled sends end with CANCELED */
 enum effect {
-    ANY,    /* None, if the receiver is quick */
+    ANY, /* None, if the receiver is quick */
     SOME,
-    ALL
+    ALL,
 };
 
 struct way {
-    const char    *rndv_thresh;
+    const char *rndv_thresh;
     enum receiver receiver;
-    int           messages;
-    size_t        max_size;
-    enum effect   effect;
+    int messages;
+    size_t max_size;
+    enum effect effect;
 };
 
 static const struct way ways[] = {
@@ -46,11 +46,11 @@ static const struct way ways[] = {
     {"2000", KEEPING, 60, MAX_SIZE, ALL},
     /* The announcements precede the cancels in the transport. */
     {"2000", BLOCKED, 60, MAX_SIZE, ANY},
-    {"2000", RECEIVING, 200, MAX_SIZE, ANY}
+    {"2000", RECEIVING, 200, MAX_SIZE, ANY},
 };
 
 static const ucp_tag_t FULL = ~(ucp_tag_t)0;
-static const ucp_tag_t END = 1ull << 63;
+static const ucp_tag_t END  = 1ull << 63;
 static const ucp_request_param_t none;
 
 struct talk {
@@ -85,12 +85,14 @@ static void send_all(struct talk *talk)
     int i;
 
     for (i = 0; i < talk->way->messages; ++i) {
-        talk->requests[i] =
-                (i % 3 == 0) ?
-                ucp_tag_send_sync_nbx(talk->ep->ep, talk->buffer,
-                                      size_of(talk, i), (ucp_tag_t)i, &none) :
-                ucp_tag_send_nbx(talk->ep->ep, talk->buffer, size_of(talk, i),
-                                 (ucp_tag_t)i, &none);
+        talk->requests[i] = (i % 3 == 0) ?
+                                ucp_tag_send_sync_nbx(talk->ep->ep,
+                                                      talk->buffer,
+                                                      size_of(talk, i),
+                                                      (ucp_tag_t)i, &none) :
+                                ucp_tag_send_nbx(talk->ep->ep, talk->buffer,
+                                                 size_of(talk, i), (ucp_tag_t)i,
+                                                 &none);
         EXPECT(!UCS_PTR_IS_ERR(talk->requests[i]));
     }
 }
@@ -109,7 +111,7 @@ static void cancel_half(struct talk *talk)
     int i, number;
 
     for (i = 0; i < messages; ++i) {
-        number = backwards ? messages - 1 - i : i;
+        number                  = backwards ? messages - 1 - i : i;
         talk->cancelled[number] = (talk->requests[number] != NULL) &&
                                   (random_below(&talk->random, 2) == 0);
         if (talk->cancelled[number]) {

@@ -33,8 +33,8 @@ static void exchange(struct side_ep *ep)
 }
 
 /* Returns the listener's port at the address of the link. */
-static struct sockaddr_storage
-reachable(const struct sockaddr_storage *address, const char *host)
+static struct sockaddr_storage reachable(const struct sockaddr_storage *address,
+                                         const char *host)
 {
     struct sockaddr_storage there = *address;
 

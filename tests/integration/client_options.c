@@ -62,11 +62,11 @@ static void client_chooses_its_address(struct side *side)
 {
     struct sockaddr_in from = {.sin_family = AF_INET};
     ucp_ep_params_t params  = {
-        .field_mask     = UCP_EP_PARAM_FIELD_SOCK_ADDR |
-                          UCP_EP_PARAM_FIELD_LOCAL_SOCK_ADDR |
-                          UCP_EP_PARAM_FIELD_FLAGS,
-        .flags          = UCP_EP_PARAMS_FLAGS_CLIENT_SERVER,
-        .local_sockaddr = {(struct sockaddr *)&from, sizeof(from)}
+         .field_mask = UCP_EP_PARAM_FIELD_SOCK_ADDR |
+                       UCP_EP_PARAM_FIELD_LOCAL_SOCK_ADDR |
+                       UCP_EP_PARAM_FIELD_FLAGS,
+         .flags          = UCP_EP_PARAMS_FLAGS_CLIENT_SERVER,
+         .local_sockaddr = {(struct sockaddr *)&from, sizeof(from)},
     };
     ucp_ep_attr_t attr = {.field_mask = UCP_EP_ATTR_FIELD_LOCAL_SOCKADDR};
     ucp_conn_request_attr_t request;
@@ -78,7 +78,7 @@ static void client_chooses_its_address(struct side *side)
     server_open(&server, side, "127.0.0.1", false);
     params.sockaddr.addr    = (struct sockaddr *)&server.address;
     params.sockaddr.addrlen = sizeof(server.address);
-    client = side_create_ep(side, &params, &status);
+    client                  = side_create_ep(side, &params, &status);
     EXPECT_OK(status);
     request = server_next(&server);
     EXPECT_INT(((struct sockaddr_in *)&request.client_address)->sin_addr.s_addr,
@@ -104,12 +104,12 @@ static void client_chooses_its_address(struct side *side)
 static ucs_status_t try_listen(struct side *side, const void *address,
                                size_t length)
 {
-    struct server server          = {.side = side};
-    ucp_listener_params_t params  = {
-        .field_mask   = UCP_LISTENER_PARAM_FIELD_SOCK_ADDR |
-                        UCP_LISTENER_PARAM_FIELD_CONN_HANDLER,
+    struct server server         = {.side = side};
+    ucp_listener_params_t params = {
+        .field_mask = UCP_LISTENER_PARAM_FIELD_SOCK_ADDR |
+                      UCP_LISTENER_PARAM_FIELD_CONN_HANDLER,
         .sockaddr     = {address, (socklen_t)length},
-        .conn_handler = {.cb = server_on_request, .arg = &server}
+        .conn_handler = {.cb = server_on_request, .arg = &server},
     };
     ucs_status_t status;
 
@@ -184,8 +184,8 @@ static void nobody_is_there(struct side *side)
 {
     ucp_request_param_t none = {.op_attr_mask = 0};
     ucp_ep_params_t params   = {
-        .field_mask = UCP_EP_PARAM_FIELD_SOCK_ADDR | UCP_EP_PARAM_FIELD_FLAGS,
-        .flags      = UCP_EP_PARAMS_FLAGS_CLIENT_SERVER
+          .field_mask = UCP_EP_PARAM_FIELD_SOCK_ADDR | UCP_EP_PARAM_FIELD_FLAGS,
+          .flags      = UCP_EP_PARAMS_FLAGS_CLIENT_SERVER,
     };
     struct sockaddr_storage held;
     struct side_ep *ep;
@@ -196,17 +196,18 @@ static void nobody_is_there(struct side *side)
     ep = server_connect(side, &held, 0);
     side_wait_failure(ep, 30);
     EXPECT_STATUS(ep->failure, UCS_ERR_UNREACHABLE);
-    EXPECT_STATUS(UCS_PTR_STATUS(ucp_tag_send_nbx(ep->ep, data, sizeof(data),
-                                                  1, &none)),
+    EXPECT_STATUS(UCS_PTR_STATUS(
+                      ucp_tag_send_nbx(ep->ep, data, sizeof(data), 1, &none)),
                   UCS_ERR_UNREACHABLE);
     side_close_ep(ep, 0);
 
     params.sockaddr.addr    = (struct sockaddr *)&held;
     params.sockaddr.addrlen = sizeof(held);
     EXPECT_OK(ucp_ep_create(side->worker, &params, &plain));
-    EXPECT_STATUS(side_wait(side, ucp_tag_send_nbx(plain, data, sizeof(data), 1,
-                                                   &none), "send"),
-                  UCS_ERR_UNREACHABLE);
+    EXPECT_STATUS(
+        side_wait(side, ucp_tag_send_nbx(plain, data, sizeof(data), 1, &none),
+                  "send"),
+        UCS_ERR_UNREACHABLE);
     side_wait(side, ucp_ep_close_nbx(plain, &none), "close");
     close(fd);
 }

@@ -23,7 +23,7 @@ enum {
     AM_ID     = 5,
     CYCLES    = 1000,
     WARM_UP   = 20,
-    HEAP_MORE = 256 * 1024 /* a pool may allocate one more chunk late */
+    HEAP_MORE = 256 * 1024, /* a pool may allocate one more chunk late */
 };
 
 static const ucp_tag_t ALL = ~(ucp_tag_t)0;
@@ -31,8 +31,8 @@ static const ucp_tag_t ALL = ~(ucp_tag_t)0;
 struct play {
     struct team *team;
     struct side side;
-    char *buffer;           /* LARGE bytes */
-    ucp_ep_h am_reply_ep;   /* of the last active message */
+    char *buffer;         /* LARGE bytes */
+    ucp_ep_h am_reply_ep; /* of the last active message */
     /* Number of received messages, and the expected number */
     unsigned am_count;
     unsigned am_wanted;
@@ -71,9 +71,9 @@ static void set_handler(struct play *play)
         .field_mask = UCP_AM_HANDLER_PARAM_FIELD_ID |
                       UCP_AM_HANDLER_PARAM_FIELD_CB |
                       UCP_AM_HANDLER_PARAM_FIELD_ARG,
-        .id         = AM_ID,
-        .cb         = on_message,
-        .arg        = play
+        .id  = AM_ID,
+        .cb  = on_message,
+        .arg = play,
     };
 
     EXPECT_OK(ucp_worker_set_am_recv_handler(play->side.worker, &param));
@@ -83,13 +83,14 @@ static void send_am(struct side_ep *ep)
 {
     ucp_request_param_t param = {
         .op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS,
-        .flags        = UCP_AM_SEND_FLAG_REPLY
+        .flags        = UCP_AM_SEND_FLAG_REPLY,
     };
     static char data[SMALL];
 
     data_fill(data, SMALL, 7);
-    side_wait(ep->side, ucp_am_send_nbx(ep->ep, AM_ID, NULL, 0, data, SMALL,
-                                        &param), "am");
+    side_wait(ep->side,
+              ucp_am_send_nbx(ep->ep, AM_ID, NULL, 0, data, SMALL, &param),
+              "am");
 }
 
 /* The stream connects exactly these two endpoints. */
@@ -98,7 +99,7 @@ static void stream(struct side_ep *ep)
     ucp_request_param_t send_param = {.op_attr_mask = 0};
     ucp_request_param_t recv_param = {
         .op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS,
-        .flags        = UCP_STREAM_RECV_FLAG_WAITALL
+        .flags        = UCP_STREAM_RECV_FLAG_WAITALL,
     };
     char out[SMALL], in[SMALL];
     size_t length = SMALL;
@@ -151,7 +152,7 @@ static void check_addresses(struct side_ep *ep,
 {
     ucp_ep_attr_t attr = {
         .field_mask = UCP_EP_ATTR_FIELD_LOCAL_SOCKADDR |
-                      UCP_EP_ATTR_FIELD_REMOTE_SOCKADDR
+                      UCP_EP_ATTR_FIELD_REMOTE_SOCKADDR,
     };
 
     EXPECT_OK(ucp_ep_query(ep->ep, &attr));
@@ -428,7 +429,8 @@ static void closing_delivers(struct play *play, int sender)
     } else if (ep != NULL) {
         for (i = 0; i < MESSAGES; ++i) {
             EXPECT_INT(side_recv_wait(&play->side, play->buffer, SIZE, 100 + i,
-                                      ALL), ==, SIZE);
+                                      ALL),
+                       ==, SIZE);
             data_verify(play->buffer, SIZE, 1);
         }
         side_wait_failure(ep, 20);
@@ -459,7 +461,8 @@ static void client_gives_up(struct play *play, struct random *random)
                 ep = server_try_accept(&server, &play->side);
                 if ((ep != NULL) && random_below(random, 2)) {
                     side_close_ep(ep, random_below(random, 2) ?
-                                      UCP_EP_CLOSE_FLAG_FORCE : 0);
+                                          UCP_EP_CLOSE_FLAG_FORCE :
+                                          0);
                 }
             }
         }
@@ -479,7 +482,8 @@ static void client_gives_up(struct play *play, struct random *random)
                 side_progress(&play->side);
             }
             side_close_ep(ep, random_below(random, 2) ?
-                              UCP_EP_CLOSE_FLAG_FORCE : 0);
+                                  UCP_EP_CLOSE_FLAG_FORCE :
+                                  0);
             side_finish(&play->side, &op, 20, "send of who gave up");
         }
         /* the server detects the close before it is informed */
@@ -496,7 +500,8 @@ static void client_gives_up(struct play *play, struct random *random)
 
             side_wait(&play->side,
                       ucp_tag_msg_recv_nbx(play->side.worker, play->buffer,
-                                           LARGE, message, &none), "late");
+                                           LARGE, message, &none),
+                      "late");
         }
     }
 }
@@ -573,8 +578,9 @@ static void member(struct team *team, void *arg)
     struct play play              = {.team = team, .buffer = calloc(1, LARGE)};
 
     EXPECT(play.buffer != NULL);
-    server_open_side(&play.side, UCP_FEATURE_TAG | UCP_FEATURE_AM |
-                     UCP_FEATURE_STREAM, 4711);
+    server_open_side(&play.side,
+                     UCP_FEATURE_TAG | UCP_FEATURE_AM | UCP_FEATURE_STREAM,
+                     4711);
     set_handler(&play);
     one_talks(&play, "127.0.0.1", false);
     if (server_has_host("::1")) {
@@ -598,7 +604,7 @@ int main(int argc, char **argv)
 {
     struct options options = {
         .seed   = random_seed(argc, argv),
-        .cycles = team_asked(argc, argv, "--short") ? CYCLES / 10 : CYCLES
+        .cycles = team_asked(argc, argv, "--short") ? CYCLES / 10 : CYCLES,
     };
     struct team team = {.limit = 100};
 

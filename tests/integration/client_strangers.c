@@ -26,7 +26,7 @@ enum {
     FLIPS     = 300,
     NOISES    = 100,
     SMALL     = 100,
-    HEAP_MORE = 256 * 1024 /* a pool may allocate one more chunk late */
+    HEAP_MORE = 256 * 1024, /* a pool may allocate one more chunk late */
 };
 
 static const ucp_tag_t ALL = ~(ucp_tag_t)0;
@@ -38,11 +38,11 @@ struct stranger {
     uct_cm_h cm;
     uct_listener_h listener;
     uct_ep_h ep;
-    const void *words;       /* Private data that it sends */
+    const void *words; /* Private data that it sends */
     size_t length;
-    bool over;               /* The connection was rejected or lost */
+    bool over; /* The connection was rejected or lost */
     bool accepted;
-    char heard[MAX_HELLO];   /* Received by its own listener */
+    char heard[MAX_HELLO]; /* Received by its own listener */
     size_t heard_length;
 };
 
@@ -88,8 +88,8 @@ static void stranger_close(struct stranger *stranger)
     ucs_async_context_destroy(stranger->async);
 }
 
-static ssize_t pack_words(void *arg, const uct_cm_ep_priv_data_pack_args_t *args,
-                          void *priv)
+static ssize_t
+pack_words(void *arg, const uct_cm_ep_priv_data_pack_args_t *args, void *priv)
 {
     struct stranger *stranger = arg;
 
@@ -143,18 +143,17 @@ static void say(struct stranger *stranger,
     ucs_sock_addr_t sockaddr = {(const struct sockaddr *)address,
                                 sizeof(*address)};
     uct_ep_params_t params   = {
-        .field_mask         = UCT_EP_PARAM_FIELD_CM |
-                              UCT_EP_PARAM_FIELD_SOCKADDR |
-                              UCT_EP_PARAM_FIELD_USER_DATA |
-                              UCT_EP_PARAM_FIELD_SOCKADDR_PACK_CB |
-                              UCT_EP_PARAM_FIELD_SOCKADDR_CONNECT_CB_CLIENT |
-                              UCT_EP_PARAM_FIELD_SOCKADDR_DISCONNECT_CB,
-        .cm                 = stranger->cm,
-        .sockaddr           = &sockaddr,
-        .user_data          = stranger,
-        .sockaddr_pack_cb   = pack_words,
-        .sockaddr_cb_client = on_answer,
-        .disconnect_cb      = on_disconnect
+          .field_mask = UCT_EP_PARAM_FIELD_CM | UCT_EP_PARAM_FIELD_SOCKADDR |
+                        UCT_EP_PARAM_FIELD_USER_DATA |
+                        UCT_EP_PARAM_FIELD_SOCKADDR_PACK_CB |
+                        UCT_EP_PARAM_FIELD_SOCKADDR_CONNECT_CB_CLIENT |
+                        UCT_EP_PARAM_FIELD_SOCKADDR_DISCONNECT_CB,
+          .cm                 = stranger->cm,
+          .sockaddr           = &sockaddr,
+          .user_data          = stranger,
+          .sockaddr_pack_cb   = pack_words,
+          .sockaddr_cb_client = on_answer,
+          .disconnect_cb      = on_disconnect,
     };
     double deadline = test_now() + test_seconds(20);
 
@@ -176,20 +175,19 @@ static void on_request(uct_listener_h listener, void *arg,
 {
     struct stranger *stranger = arg;
     uct_ep_params_t params    = {
-        .field_mask          = UCT_EP_PARAM_FIELD_CM |
-                               UCT_EP_PARAM_FIELD_CONN_REQUEST |
-                               UCT_EP_PARAM_FIELD_USER_DATA |
-                               UCT_EP_PARAM_FIELD_PRIV_DATA |
-                               UCT_EP_PARAM_FIELD_PRIV_DATA_LENGTH |
-                               UCT_EP_PARAM_FIELD_SOCKADDR_NOTIFY_CB_SERVER |
-                               UCT_EP_PARAM_FIELD_SOCKADDR_DISCONNECT_CB,
-        .cm                  = stranger->cm,
-        .conn_request        = args->conn_request,
-        .user_data           = stranger,
-        .private_data        = stranger->words,
-        .private_data_length = stranger->length,
-        .sockaddr_cb_server  = on_notify,
-        .disconnect_cb       = on_disconnect
+           .field_mask = UCT_EP_PARAM_FIELD_CM | UCT_EP_PARAM_FIELD_CONN_REQUEST |
+                         UCT_EP_PARAM_FIELD_USER_DATA |
+                         UCT_EP_PARAM_FIELD_PRIV_DATA |
+                         UCT_EP_PARAM_FIELD_PRIV_DATA_LENGTH |
+                         UCT_EP_PARAM_FIELD_SOCKADDR_NOTIFY_CB_SERVER |
+                         UCT_EP_PARAM_FIELD_SOCKADDR_DISCONNECT_CB,
+           .cm                  = stranger->cm,
+           .conn_request        = args->conn_request,
+           .user_data           = stranger,
+           .private_data        = stranger->words,
+           .private_data_length = stranger->length,
+           .sockaddr_cb_server  = on_notify,
+           .disconnect_cb       = on_disconnect,
     };
 
     (void)listener;
@@ -205,13 +203,13 @@ static void stranger_listen(struct stranger *stranger,
 {
     struct sockaddr_in any = {
         .sin_family = AF_INET,
-        .sin_addr   = {htonl(INADDR_LOOPBACK)}
+        .sin_addr   = {htonl(INADDR_LOOPBACK)},
     };
     uct_listener_params_t params = {
-        .field_mask      = UCT_LISTENER_PARAM_FIELD_CONN_REQUEST_CB |
-                           UCT_LISTENER_PARAM_FIELD_USER_DATA,
+        .field_mask = UCT_LISTENER_PARAM_FIELD_CONN_REQUEST_CB |
+                      UCT_LISTENER_PARAM_FIELD_USER_DATA,
         .conn_request_cb = on_request,
-        .user_data       = stranger
+        .user_data       = stranger,
     };
     uct_listener_attr_t attr = {.field_mask = UCT_LISTENER_ATTR_FIELD_SOCKADDR};
 
@@ -358,8 +356,8 @@ static void be_server(struct team *team)
 }
 
 static void spray(struct stranger *stranger,
-                  const struct sockaddr_storage *address,
-                  struct random *random, const char *hello, size_t length)
+                  const struct sockaddr_storage *address, struct random *random,
+                  const char *hello, size_t length)
 {
     char copy[MAX_HELLO];
     size_t i;

@@ -19,7 +19,7 @@ enum {
     CLIENTS   = 2,
     VISITS    = 60,
     TOTAL     = CLIENTS * VISITS,
-    SMALL     = 100
+    SMALL     = 100,
 };
 
 static const ucp_tag_t ALL = ~(ucp_tag_t)0;
@@ -60,7 +60,7 @@ static void attend(struct side *side, ucp_conn_request_h request)
 {
     ucp_ep_params_t params = {
         .field_mask   = UCP_EP_PARAM_FIELD_CONN_REQUEST,
-        .conn_request = request
+        .conn_request = request,
     };
     ucs_status_t status;
     struct side_ep *ep;
@@ -98,18 +98,18 @@ static void *answer(void *arg)
 
 static void open_hall(struct hall *hall, struct server *server)
 {
-    ucp_listener_attr_t attr   = {
-        .field_mask = UCP_LISTENER_ATTR_FIELD_SOCKADDR
+    ucp_listener_attr_t attr = {
+        .field_mask = UCP_LISTENER_ATTR_FIELD_SOCKADDR,
     };
     struct sockaddr_in address = {
         .sin_family = AF_INET,
-        .sin_addr   = {htonl(INADDR_LOOPBACK)}
+        .sin_addr   = {htonl(INADDR_LOOPBACK)},
     };
     ucp_listener_params_t params = {
-        .field_mask   = UCP_LISTENER_PARAM_FIELD_SOCK_ADDR |
-                        UCP_LISTENER_PARAM_FIELD_CONN_HANDLER,
+        .field_mask = UCP_LISTENER_PARAM_FIELD_SOCK_ADDR |
+                      UCP_LISTENER_PARAM_FIELD_CONN_HANDLER,
         .sockaddr     = {(struct sockaddr *)&address, sizeof(address)},
-        .conn_handler = {.cb = come_in, .arg = hall}
+        .conn_handler = {.cb = come_in, .arg = hall},
     };
 
     memset(hall, 0, sizeof(*hall));

@@ -72,7 +72,7 @@ static void be_server(struct team *team, struct side *side)
 static void be_client(struct team *team, struct side *side)
 {
     struct sockaddr_storage address = server_learn(team, 0);
-    char out[SMALL] = {0}, in[SMALL];
+    char out[SMALL]                 = {0}, in[SMALL];
     struct side_op send, receive;
     struct side_ep *ep;
     int i;

@@ -17,8 +17,8 @@ struct talk {
     struct team *team;
     struct side side;
     struct side_ep *ep;
-    char *buffer;    /* of SIZE bytes */
-    ucp_mem_h memh;  /* of the idler's memory */
+    char *buffer;   /* of SIZE bytes */
+    ucp_mem_h memh; /* of the idler's memory */
     void *memory;
 };
 
@@ -32,8 +32,8 @@ static void map_memory(struct talk *talk)
     const ucp_mem_map_params_t params = {
         .field_mask = UCP_MEM_MAP_PARAM_FIELD_LENGTH |
                       UCP_MEM_MAP_PARAM_FIELD_FLAGS,
-        .length     = SIZE,
-        .flags      = UCP_MEM_MAP_ALLOCATE
+        .length = SIZE,
+        .flags  = UCP_MEM_MAP_ALLOCATE,
     };
     ucp_mem_attr_t attr = {.field_mask = UCP_MEM_ATTR_FIELD_ADDRESS};
 
@@ -109,7 +109,8 @@ static void close_alone(struct talk *talk)
         hand_out_key(talk);
         for (i = 0; i < MESSAGES; ++i) {
             EXPECT_INT(side_recv_wait(&talk->side, talk->buffer, SIZE,
-                                      (ucp_tag_t)i, ALL), ==, SIZE);
+                                      (ucp_tag_t)i, ALL),
+                       ==, SIZE);
             data_verify(talk->buffer, SIZE, 1);
         }
         agree(talk);

@@ -25,7 +25,7 @@ struct round {
 };
 
 struct fate {
-    uint64_t sent;           /* Number of tagged messages sent */
+    uint64_t sent; /* Number of tagged messages sent */
     /* All of them must arrive, because they were flushed */
     int exact;
 };
@@ -60,21 +60,21 @@ static void run(struct traffic *traffic, double seconds)
 /* A flush may need replies of the peer, which continues to receive. */
 static void close_by_flush(struct traffic *traffic, struct fate *fate)
 {
-    struct side_ep *ep  = traffic->ep;
-    int alive           = (ep->failures == 0);
-    ucs_status_t status = UCS_OK;
+    struct side_ep *ep        = traffic->ep;
+    int alive                 = (ep->failures == 0);
+    ucs_status_t status       = UCS_OK;
     ucp_request_param_t param = {0};
-    double end          = test_now() + test_seconds(20);
+    double end                = test_now() + test_seconds(20);
     ucs_status_ptr_t request;
 
     request = ucp_ep_close_nbx(ep->ep, &param);
     if (UCS_PTR_IS_PTR(request)) {
-        while ((status = ucp_request_check_status(request)) ==
-               UCS_INPROGRESS) {
+        while ((status = ucp_request_check_status(request)) == UCS_INPROGRESS) {
             traffic_step(traffic, false);
             if (test_now() > end) {
                 FAIL("closing by flush: not over after %.0f s; %u sends are"
-                     " open", test_seconds(20), traffic_open_sends(traffic));
+                     " open",
+                     test_seconds(20), traffic_open_sends(traffic));
             }
         }
         ucp_request_free(request);
@@ -91,7 +91,7 @@ static void leave(struct traffic *traffic, enum leaving leaving,
 {
     ucp_request_param_t force = {
         .op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS,
-        .flags        = UCP_EP_CLOSE_FLAG_FORCE
+        .flags        = UCP_EP_CLOSE_FLAG_FORCE,
     };
 
     fate->exact = 0;
@@ -188,10 +188,11 @@ static void member(struct team *team, void *arg)
         }
         round = any_round(&random, i);
         if (getenv("TEST_VERBOSE") != NULL) {
-            fprintf(stderr, "[%d] round %d: %s after %.0f ms, %s after %.0f"
-                    " ms\n", team->rank, i, names[round.leaving[0]],
-                    round.when[0] * 1e3, names[round.leaving[1]],
-                    round.when[1] * 1e3);
+            fprintf(stderr,
+                    "[%d] round %d: %s after %.0f ms, %s after %.0f"
+                    " ms\n",
+                    team->rank, i, names[round.leaving[0]], round.when[0] * 1e3,
+                    names[round.leaving[1]], round.when[1] * 1e3);
         }
         do_round(&traffic, &context, team, &round);
     }

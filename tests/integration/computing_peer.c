@@ -15,7 +15,7 @@ enum {
     COMPUTER,
     LENGTH = 200,
     FEW    = 100,
-    MANY   = 2000
+    MANY   = 2000,
 };
 
 static const ucp_tag_t ALL = ~(ucp_tag_t)0;

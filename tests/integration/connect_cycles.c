@@ -16,24 +16,24 @@ enum {
     WARM_UP   = 100,
     CYCLES    = 1000,
     LARGE     = 100 * 1024,
-    HEAP_MORE = 256 * 1024 /* a pool may allocate one more chunk late */
+    HEAP_MORE = 256 * 1024, /* a pool may allocate one more chunk late */
 };
 
 static const ucp_tag_t ALL = ~(ucp_tag_t)0;
 
 struct parting {
-    unsigned flags[2];   /* Flags of the close, by rank */
-    bool silent;         /* No message: the endpoint is never used */
+    unsigned flags[2]; /* Flags of the close, by rank */
+    bool silent;       /* No message: the endpoint is never used */
     size_t length;
 };
 
 static struct parting parting_of(int cycle)
 {
     struct parting parting = {
-        .flags  = {(cycle & 1) ? UCP_EP_CLOSE_FLAG_FORCE : 0,
-                   (cycle & 2) ? UCP_EP_CLOSE_FLAG_FORCE : 0},
+        .flags = {(cycle & 1) ? UCP_EP_CLOSE_FLAG_FORCE : 0,
+                  (cycle & 2) ? UCP_EP_CLOSE_FLAG_FORCE : 0},
         .silent = (cycle % 7) == 3,
-        .length = ((cycle & 4) != 0) ? LARGE : (size_t)(cycle % 64)
+        .length = ((cycle & 4) != 0) ? LARGE : (size_t)(cycle % 64),
     };
 
     return parting;

@@ -20,20 +20,29 @@
 enum {
     SENDER,
     RECEIVER,
-    TAGGED  = 100, TAGGED_SIZE = 8,
-    EARLY   = 10,  EARLY_SIZE  = 100,
-    LARGE   = 5,   LARGE_SIZE  = 1024 * 1024,
-    SYNC    = 3,   SYNC_SIZE   = 16,
-    AMS     = 20,  AM_HEADER   = 4, AM_SIZE = 60,
-    PIECES  = 8,   PIECE_SIZE  = 1000,
-    PUTS    = 7,   PUT_SIZE    = 64,
-    GETS    = 6,   GET_SIZE    = 128,
-    ADDS    = 5,
-    MT_SENDS = 2000,
-    MEMORY  = 4096
+    TAGGED      = 100,
+    TAGGED_SIZE = 8,
+    EARLY       = 10,
+    EARLY_SIZE  = 100,
+    LARGE       = 5,
+    LARGE_SIZE  = 1024 * 1024,
+    SYNC        = 3,
+    SYNC_SIZE   = 16,
+    AMS         = 20,
+    AM_HEADER   = 4,
+    AM_SIZE     = 60,
+    PIECES      = 8,
+    PIECE_SIZE  = 1000,
+    PUTS        = 7,
+    PUT_SIZE    = 64,
+    GETS        = 6,
+    GET_SIZE    = 128,
+    ADDS        = 5,
+    MT_SENDS    = 2000,
+    MEMORY      = 4096,
 };
 
-static const ucp_tag_t ALL               = ~(ucp_tag_t)0;
+static const ucp_tag_t ALL             = ~(ucp_tag_t)0;
 static const ucp_request_param_t plain = {0};
 
 struct talk {
@@ -105,8 +114,9 @@ static void exchange_sync(struct talk *talk)
     }
     agree(talk);
     for (i = 0; (talk->team->rank == SENDER) && (i < SYNC); ++i) {
-        expect_done(talk, ucp_tag_send_sync_nbx(talk->ep->ep, talk->buffer,
-                                                SYNC_SIZE, i, &plain),
+        expect_done(talk,
+                    ucp_tag_send_sync_nbx(talk->ep->ep, talk->buffer, SYNC_SIZE,
+                                          i, &plain),
                     "synchronous send");
     }
     for (i = 0; (talk->team->rank == RECEIVER) && (i < SYNC); ++i) {
@@ -135,17 +145,18 @@ static void exchange_ams(struct talk *talk)
         .field_mask = UCP_AM_HANDLER_PARAM_FIELD_ID |
                       UCP_AM_HANDLER_PARAM_FIELD_CB |
                       UCP_AM_HANDLER_PARAM_FIELD_ARG,
-        .id         = 1,
-        .cb         = on_am,
-        .arg        = talk
+        .id  = 1,
+        .cb  = on_am,
+        .arg = talk,
     };
     unsigned i;
 
     EXPECT_OK(ucp_worker_set_am_recv_handler(talk->side.worker, &param));
     agree(talk);
     for (i = 0; (talk->team->rank == SENDER) && (i < AMS); ++i) {
-        expect_done(talk, ucp_am_send_nbx(talk->ep->ep, 1, "head", AM_HEADER,
-                                          talk->buffer, AM_SIZE, &plain),
+        expect_done(talk,
+                    ucp_am_send_nbx(talk->ep->ep, 1, "head", AM_HEADER,
+                                    talk->buffer, AM_SIZE, &plain),
                     "active message");
     }
     while ((talk->team->rank == RECEIVER) && (talk->ams < AMS)) {
@@ -156,20 +167,23 @@ static void exchange_ams(struct talk *talk)
 
 static void exchange_stream(struct talk *talk)
 {
-    ucp_request_param_t param = {.op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS,
-                                 .flags = UCP_STREAM_RECV_FLAG_WAITALL};
+    ucp_request_param_t param = {
+        .op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS,
+        .flags        = UCP_STREAM_RECV_FLAG_WAITALL,
+    };
     size_t length;
     unsigned i;
 
     for (i = 0; (talk->team->rank == SENDER) && (i < PIECES); ++i) {
-        expect_done(talk, ucp_stream_send_nbx(talk->ep->ep, talk->buffer,
-                                              PIECE_SIZE, &plain),
+        expect_done(talk,
+                    ucp_stream_send_nbx(talk->ep->ep, talk->buffer, PIECE_SIZE,
+                                        &plain),
                     "stream send");
     }
     if (talk->team->rank == RECEIVER) {
-        expect_done(talk, ucp_stream_recv_nbx(talk->ep->ep, talk->buffer,
-                                              PIECES * PIECE_SIZE, &length,
-                                              &param),
+        expect_done(talk,
+                    ucp_stream_recv_nbx(talk->ep->ep, talk->buffer,
+                                        PIECES * PIECE_SIZE, &length, &param),
                     "stream receive");
     }
     agree(talk);
@@ -181,23 +195,28 @@ static void use_memory(struct talk *talk, uint64_t address, ucp_rkey_h rkey)
 {
     const ucp_request_param_t eight = {
         .op_attr_mask = UCP_OP_ATTR_FIELD_DATATYPE,
-        .datatype     = ucp_dt_make_contig(8)
+        .datatype     = ucp_dt_make_contig(8),
     };
     const uint64_t one = 1;
     unsigned i;
 
     for (i = 0; i < PUTS; ++i) {
-        expect_done(talk, ucp_put_nbx(talk->ep->ep, talk->buffer, PUT_SIZE,
-                                      address + 64, rkey, &plain), "put");
+        expect_done(talk,
+                    ucp_put_nbx(talk->ep->ep, talk->buffer, PUT_SIZE,
+                                address + 64, rkey, &plain),
+                    "put");
     }
     EXPECT_OK(side_flush(talk->ep));
     for (i = 0; i < GETS; ++i) {
-        expect_done(talk, ucp_get_nbx(talk->ep->ep, talk->buffer, GET_SIZE,
-                                      address + 64, rkey, &plain), "get");
+        expect_done(talk,
+                    ucp_get_nbx(talk->ep->ep, talk->buffer, GET_SIZE,
+                                address + 64, rkey, &plain),
+                    "get");
     }
     for (i = 0; i < ADDS; ++i) {
-        expect_done(talk, ucp_atomic_op_nbx(talk->ep->ep, UCP_ATOMIC_OP_ADD,
-                                            &one, 1, address, rkey, &eight),
+        expect_done(talk,
+                    ucp_atomic_op_nbx(talk->ep->ep, UCP_ATOMIC_OP_ADD, &one, 1,
+                                      address, rkey, &eight),
                     "add");
     }
     EXPECT_OK(side_flush(talk->ep));
@@ -208,10 +227,10 @@ static void lend_memory(struct talk *talk)
     ucp_mem_map_params_t params = {
         .field_mask = UCP_MEM_MAP_PARAM_FIELD_LENGTH |
                       UCP_MEM_MAP_PARAM_FIELD_ADDRESS,
-        .address    = talk->memory,
-        .length     = MEMORY
+        .address = talk->memory,
+        .length  = MEMORY,
     };
-    uint64_t address            = (uintptr_t)talk->memory;
+    uint64_t address = (uintptr_t)talk->memory;
     ucp_mem_h memh;
     size_t size;
     void *key;
@@ -286,8 +305,8 @@ static void member(struct team *team, void *arg)
     talk->team   = team;
     talk->buffer = calloc(1, LARGE_SIZE);
     side_open(&talk->side, UCP_FEATURE_TAG | UCP_FEATURE_AM |
-                           UCP_FEATURE_STREAM | UCP_FEATURE_RMA |
-                           UCP_FEATURE_AMO64);
+                               UCP_FEATURE_STREAM | UCP_FEATURE_RMA |
+                               UCP_FEATURE_AMO64);
     talk->ep = side_meet(&talk->side, team, 1 - team->rank);
     exchange_all(talk);
     if (*pause) {
@@ -317,13 +336,16 @@ static void *send_or_receive(void *arg)
     memset(buffer, 0, sizeof(buffer));
     for (i = 0; i < MT_SENDS; ++i) {
         if (talk->team->rank == SENDER) {
-            expect_done(talk, ucp_tag_send_nbx(talk->ep->ep, buffer,
-                                               sizeof(buffer), self->tag,
-                                               &plain), "send");
+            expect_done(talk,
+                        ucp_tag_send_nbx(talk->ep->ep, buffer, sizeof(buffer),
+                                         self->tag, &plain),
+                        "send");
         } else {
-            expect_done(talk, ucp_tag_recv_nbx(talk->side.worker, buffer,
-                                               sizeof(buffer), self->tag, ALL,
-                                               &plain), "receive");
+            expect_done(talk,
+                        ucp_tag_recv_nbx(talk->side.worker, buffer,
+                                         sizeof(buffer), self->tag, ALL,
+                                         &plain),
+                        "receive");
         }
     }
     return NULL;
@@ -331,11 +353,13 @@ static void *send_or_receive(void *arg)
 
 static void open_shared(struct side *side)
 {
-    ucp_params_t params        = {.field_mask = UCP_PARAM_FIELD_FEATURES,
-                                  .features   = UCP_FEATURE_TAG};
+    ucp_params_t params = {
+        .field_mask = UCP_PARAM_FIELD_FEATURES,
+        .features   = UCP_FEATURE_TAG,
+    };
     ucp_worker_params_t worker = {
         .field_mask  = UCP_WORKER_PARAM_FIELD_THREAD_MODE,
-        .thread_mode = UCS_THREAD_MODE_MULTI
+        .thread_mode = UCS_THREAD_MODE_MULTI,
     };
 
     EXPECT_OK(ucp_init(&params, NULL, &side->context));
@@ -355,7 +379,8 @@ static void threaded_member(struct team *team, void *arg)
     for (i = 0; i < 2; ++i) {
         senders[i] = (struct sender){talk, (ucp_tag_t)i};
         EXPECT_INT(pthread_create(&threads[i], NULL, send_or_receive,
-                                  &senders[i]), ==, 0);
+                                  &senders[i]),
+                   ==, 0);
     }
     for (i = 0; i < 2; ++i) {
         pthread_join(threads[i], NULL);
@@ -371,6 +396,8 @@ int main(int argc, char **argv)
     struct team team = {.limit = 60, .may_die = {true, true}};
     bool pause       = team_asked(argc, argv, "--pause");
 
-    return team_run(&team, 2, team_asked(argc, argv, "--threads") ?
-                              threaded_member : member, &pause);
+    return team_run(&team, 2,
+                    team_asked(argc, argv, "--threads") ? threaded_member :
+                                                          member,
+                    &pause);
 }

@@ -29,7 +29,7 @@ enum {
     MAX_SIZE  = 2 * LARGE,
     MAX_CUT   = WINDOW * LARGE / 2,
     FDS_MORE  = 4,
-    HEAP_MORE = 4 * 1024 * 1024
+    HEAP_MORE = 4 * 1024 * 1024,
 };
 
 static const ucp_tag_t ALL = ~(ucp_tag_t)0;
@@ -73,7 +73,7 @@ static void start_round(struct talk *talk)
     ++talk->round;
     for (i = 0; i < WINDOW; ++i) {
         talk->sizes[i] = (i % 2) ? random_below(&talk->random, 2000) :
-                         LARGE + random_below(&talk->random, LARGE);
+                                   LARGE + random_below(&talk->random, LARGE);
         side_recv(&talk->side, &talk->receives[i], talk->in + (i * MAX_SIZE),
                   MAX_SIZE, tag_of(talk, 1 - me, i), ALL);
     }
@@ -150,11 +150,11 @@ static void finish_receives(struct talk *talk)
 /* The state of a round. A side's messages are settled when the peer has
  * received the last of them or the side's endpoint has failed. */
 struct verdict {
-    bool heard;       /* The peer's last message has arrived */
-    bool failed;      /* The own endpoint has failed */
+    bool heard;  /* The peer's last message has arrived */
+    bool failed; /* The own endpoint has failed */
     bool peer_heard;
     bool peer_failed;
-    bool peer_ended;  /* The peer's state is final */
+    bool peer_ended; /* The peer's state is final */
 };
 
 static void tell(struct talk *talk, char word)
@@ -169,9 +169,9 @@ static void look_for_words(struct talk *talk, struct verdict *verdict)
 
     while (!verdict->peer_ended && team_ready(talk->team, peer)) {
         team_get(talk->team, peer, &word, 1);
-        verdict->peer_heard  |= (word == 'h');
+        verdict->peer_heard |= (word == 'h');
         verdict->peer_failed |= (word == 'f');
-        verdict->peer_ended  |= (word == 'e');
+        verdict->peer_ended |= (word == 'e');
     }
 }
 
@@ -207,8 +207,9 @@ static struct verdict settle(struct talk *talk)
         }
         if (test_now() > deadline) {
             FAIL("%.0f s after the cut: heard %d, failed %d, the peer heard "
-                 "%d, failed %d", test_seconds(15), verdict.heard,
-                 verdict.failed, verdict.peer_heard, verdict.peer_failed);
+                 "%d, failed %d",
+                 test_seconds(15), verdict.heard, verdict.failed,
+                 verdict.peer_heard, verdict.peer_failed);
         }
     }
     return verdict;
@@ -361,8 +362,8 @@ static bool healthy_attempt(struct talk *talk)
     finish_receives(talk);
     check_received(talk);
     well = both_well(talk, well && all_well(talk->sends) &&
-                           all_well(talk->receives) &&
-                           (talk->ep->failures == 0));
+                               all_well(talk->receives) &&
+                               (talk->ep->failures == 0));
     side_close_ep(talk->ep, well ? 0 : UCP_EP_CLOSE_FLAG_FORCE);
     agree(talk);
     drop_leftovers(talk);
@@ -473,9 +474,11 @@ static void member(struct team *team, void *arg)
 
 int main(int argc, char **argv)
 {
-    struct options options = {.seed   = random_seed(argc, argv),
-                              .garble = team_asked(argc, argv, "--garble")};
-    struct team team       = {.limit = 100};
+    struct options options = {
+        .seed   = random_seed(argc, argv),
+        .garble = team_asked(argc, argv, "--garble"),
+    };
+    struct team team = {.limit = 100};
 
     plan = proxy_prepare();
     return team_run(&team, 3, member, &options);

@@ -14,17 +14,17 @@
 enum {
     SENDER,
     RECEIVER,
-    MOST      = 300000,
-    ARENA     = 2 * MOST + 4096,
-    MOST_IOV  = 1000,
-    AM_ID     = 3
+    MOST     = 300000,
+    ARENA    = 2 * MOST + 4096,
+    MOST_IOV = 1000,
+    AM_ID    = 3,
 };
 
 enum kind { CONTIG, WORDS, IOV_1, IOV_FEW, IOV_MANY, GENERIC, KINDS };
 
-static const char *const kind_names[] = {"bytes", "words", "one place",
-                                         "few places", "1000 places",
-                                         "functions"};
+static const char *const kind_names[] = {"bytes",       "words",
+                                         "one place",   "few places",
+                                         "1000 places", "functions"};
 
 static const size_t sizes[] = {0, 8, 64, 1000, 8184, 8192, 65536 + 8, 299992};
 
@@ -43,9 +43,9 @@ struct shape {
     char *arena;
     ucp_dt_iov_t iov[MOST_IOV];
     /* behaviour of the generic functions, and their calls */
-    size_t most;            /* Bytes that one call packs */
-    size_t stop;            /* Nothing is packed or unpacked from here on */
-    ucs_status_t refusal;   /* Status of unpack from there on */
+    size_t most;          /* Bytes that one call packs */
+    size_t stop;          /* Nothing is packed or unpacked from here on */
+    ucs_status_t refusal; /* Status of unpack from there on */
     size_t unpacked;
     int started, finished;
 };
@@ -55,7 +55,7 @@ struct talk {
     struct side side;
     struct side_ep *ep;
     struct shape shape;
-    char *flat;              /* MOST bytes */
+    char *flat; /* MOST bytes */
     uint64_t message;
     ucp_datatype_t generic;
     struct random random;
@@ -66,7 +66,7 @@ struct talk {
     uint64_t remote;
     /* of the expected active message */
     bool there;
-    size_t arrived;          /* its length at the receiver */
+    size_t arrived; /* its length at the receiver */
     ucs_status_t status;
 };
 
@@ -139,7 +139,7 @@ static void finish_state(void *state)
 }
 
 static const ucp_generic_dt_ops_t functions = {
-    start_pack, start_unpack, packed_size, pack, unpack, finish_state
+    start_pack, start_unpack, packed_size, pack, unpack, finish_state,
 };
 
 /* ---------------------------------------------------------------- shapes -- */
@@ -147,9 +147,9 @@ static const ucp_generic_dt_ops_t functions = {
 /* Entries of uneven sizes with gaps between them, some of them empty. */
 static void place(struct talk *talk, struct shape *shape, size_t count)
 {
-    size_t left   = shape->length;
-    char *p       = shape->arena;
-    size_t fair   = (left + count - 1) / count;
+    size_t left = shape->length;
+    char *p     = shape->arena;
+    size_t fair = (left + count - 1) / count;
     size_t i, piece;
 
     for (i = 0; i < count; ++i) {
@@ -162,8 +162,8 @@ static void place(struct talk *talk, struct shape *shape, size_t count)
         }
         shape->iov[i].buffer = (piece > 0) ? p : NULL;
         shape->iov[i].length = piece;
-        p                   += piece + (i % 3);
-        left                -= piece;
+        p += piece + (i % 3);
+        left -= piece;
     }
     shape->datatype = ucp_dt_make_iov();
     shape->buffer   = shape->iov;
@@ -294,8 +294,10 @@ static ucs_status_t finish(struct talk *talk, ucs_status_ptr_t request)
 
 static ucp_request_param_t param_of(const struct talk *talk)
 {
-    return (ucp_request_param_t){.op_attr_mask = UCP_OP_ATTR_FIELD_DATATYPE,
-                                 .datatype     = talk->shape.datatype};
+    return (ucp_request_param_t){
+        .op_attr_mask = UCP_OP_ATTR_FIELD_DATATYPE,
+        .datatype     = talk->shape.datatype,
+    };
 }
 
 /* ------------------------------------------------- classes of operations -- */
@@ -304,11 +306,12 @@ static ucs_status_t send_tag(struct talk *talk)
 {
     ucp_request_param_t param = param_of(talk);
 
-    return finish(talk, (talk->message % 2 == 0) ?
-                  ucp_tag_send_nbx(talk->ep->ep, talk->shape.buffer,
-                                   talk->shape.count, 9, &param) :
-                  ucp_tag_send_sync_nbx(talk->ep->ep, talk->shape.buffer,
-                                        talk->shape.count, 9, &param));
+    return finish(talk,
+                  (talk->message % 2 == 0) ?
+                      ucp_tag_send_nbx(talk->ep->ep, talk->shape.buffer,
+                                       talk->shape.count, 9, &param) :
+                      ucp_tag_send_sync_nbx(talk->ep->ep, talk->shape.buffer,
+                                            talk->shape.count, 9, &param));
 }
 
 static ucs_status_t recv_tag(struct talk *talk)
@@ -319,9 +322,9 @@ static ucs_status_t recv_tag(struct talk *talk)
     for (i = 0; (talk->message % 3 == 0) && (i < 50); ++i) {
         side_progress(&talk->side); /* the message may be unexpected */
     }
-    return finish(talk, ucp_tag_recv_nbx(talk->side.worker, talk->shape.buffer,
-                                         talk->shape.count, 9, UINT64_MAX,
-                                         &param));
+    return finish(talk,
+                  ucp_tag_recv_nbx(talk->side.worker, talk->shape.buffer,
+                                   talk->shape.count, 9, UINT64_MAX, &param));
 }
 
 static ucs_status_t send_am(struct talk *talk)
@@ -330,12 +333,12 @@ static ucs_status_t send_am(struct talk *talk)
 
     if (talk->message % 2 == 0) {
         param.op_attr_mask |= UCP_OP_ATTR_FIELD_FLAGS;
-        param.flags         = UCP_AM_SEND_FLAG_RNDV;
+        param.flags = UCP_AM_SEND_FLAG_RNDV;
     }
-    return finish(talk, ucp_am_send_nbx(talk->ep->ep, AM_ID, &talk->message,
-                                        sizeof(talk->message),
-                                        talk->shape.buffer, talk->shape.count,
-                                        &param));
+    return finish(talk,
+                  ucp_am_send_nbx(talk->ep->ep, AM_ID, &talk->message,
+                                  sizeof(talk->message), talk->shape.buffer,
+                                  talk->shape.count, &param));
 }
 
 static void am_there(void *request, ucs_status_t status, size_t length,
@@ -348,9 +351,9 @@ static void am_there(void *request, ucs_status_t status, size_t length,
     ucp_request_free(request);
 }
 
-static ucs_status_t
-am_handler(void *arg, const void *header, size_t header_length, void *data,
-           size_t length, const ucp_am_recv_param_t *am_param)
+static ucs_status_t am_handler(void *arg, const void *header,
+                               size_t header_length, void *data, size_t length,
+                               const ucp_am_recv_param_t *am_param)
 {
     struct talk *talk         = arg;
     ucp_request_param_t param = param_of(talk);
@@ -360,11 +363,10 @@ am_handler(void *arg, const void *header, size_t header_length, void *data,
     talk->arrived = length;
     param.op_attr_mask |= UCP_OP_ATTR_FIELD_CALLBACK |
                           UCP_OP_ATTR_FIELD_USER_DATA;
-    param.cb.recv_am    = am_there;
-    param.user_data     = talk;
-    request             = ucp_am_recv_data_nbx(talk->side.worker, data,
-                                               talk->shape.buffer,
-                                               talk->shape.count, &param);
+    param.cb.recv_am = am_there;
+    param.user_data  = talk;
+    request = ucp_am_recv_data_nbx(talk->side.worker, data, talk->shape.buffer,
+                                   talk->shape.count, &param);
     if (!UCS_PTR_IS_PTR(request)) {
         talk->status = UCS_PTR_RAW_STATUS(request);
         talk->there  = true;
@@ -394,10 +396,10 @@ static ucs_status_t recv_stream(struct talk *talk)
     size_t length;
 
     param.op_attr_mask |= UCP_OP_ATTR_FIELD_FLAGS;
-    param.flags         = UCP_STREAM_RECV_FLAG_WAITALL;
-    return finish(talk, ucp_stream_recv_nbx(talk->ep->ep, talk->shape.buffer,
-                                            talk->shape.count, &length,
-                                            &param));
+    param.flags = UCP_STREAM_RECV_FLAG_WAITALL;
+    return finish(talk,
+                  ucp_stream_recv_nbx(talk->ep->ep, talk->shape.buffer,
+                                      talk->shape.count, &length, &param));
 }
 
 /* The receiver reads its memory after the put. */
@@ -449,15 +451,13 @@ static ucs_status_t recv_get(struct talk *talk)
 }
 
 static const struct {
-    const char   *name;
+    const char *name;
     ucs_status_t (*send)(struct talk *talk);
     ucs_status_t (*recv)(struct talk *talk);
 } classes[] = {
-    {"tag", send_tag, recv_tag},
-    {"am", send_am, recv_am},
-    {"stream", send_stream, recv_stream},
-    {"put", send_put, recv_put},
-    {"get", send_get, recv_get}
+    {"tag", send_tag, recv_tag},          {"am", send_am, recv_am},
+    {"stream", send_stream, recv_stream}, {"put", send_put, recv_put},
+    {"get", send_get, recv_get},
 };
 
 enum { NUM_CLASSES = sizeof(classes) / sizeof(classes[0]), MESSAGES = 2 };
@@ -514,13 +514,13 @@ static void every_kind(struct talk *talk, unsigned op)
 static void refusals(struct talk *talk, unsigned op)
 {
     static const size_t lengths[] = {1000, 200000};
-    int sends = (talk->team->rank == SENDER);
+    int sends                     = (talk->team->rank == SENDER);
     ucs_status_t status;
     unsigned i;
 
     for (i = 0; i < 2; ++i) {
-        status = transfer(talk, op, GENERIC, CONTIG, lengths[i],
-                          lengths[i] / 2, UCS_OK);
+        status = transfer(talk, op, GENERIC, CONTIG, lengths[i], lengths[i] / 2,
+                          UCS_OK);
         if (sends) {
             EXPECT_STATUS(status, UCS_ERR_IO_ERROR);
         } else if ((status == UCS_OK) && (classes[op].recv == recv_am)) {
@@ -529,11 +529,11 @@ static void refusals(struct talk *talk, unsigned op)
         } else if (lengths[i] == 200000) {
             EXPECT_INT(status, <, 0);
         }
-        EXPECT_OK(transfer(talk, op, GENERIC, GENERIC, lengths[i], SIZE_MAX,
-                           UCS_OK));
+        EXPECT_OK(
+            transfer(talk, op, GENERIC, GENERIC, lengths[i], SIZE_MAX, UCS_OK));
 
-        status = transfer(talk, op, CONTIG, GENERIC, lengths[i],
-                          lengths[i] / 2, UCS_ERR_NO_ELEM);
+        status = transfer(talk, op, CONTIG, GENERIC, lengths[i], lengths[i] / 2,
+                          UCS_ERR_NO_ELEM);
         EXPECT_STATUS(status, sends ? UCS_OK : UCS_ERR_NO_ELEM);
         EXPECT_OK(transfer(talk, op, IOV_FEW, IOV_MANY, lengths[i], SIZE_MAX,
                            UCS_OK));
@@ -547,8 +547,8 @@ static void lend(struct talk *talk)
     ucp_mem_map_params_t params = {
         .field_mask = UCP_MEM_MAP_PARAM_FIELD_LENGTH |
                       UCP_MEM_MAP_PARAM_FIELD_FLAGS,
-        .length     = MOST,
-        .flags      = UCP_MEM_MAP_ALLOCATE
+        .length = MOST,
+        .flags  = UCP_MEM_MAP_ALLOCATE,
     };
     ucp_mem_attr_t attr = {.field_mask = UCP_MEM_ATTR_FIELD_ADDRESS};
     uint64_t address;
@@ -582,10 +582,10 @@ static void open_talk(struct talk *talk, struct team *team)
                       UCP_AM_HANDLER_PARAM_FIELD_CB |
                       UCP_AM_HANDLER_PARAM_FIELD_ARG |
                       UCP_AM_HANDLER_PARAM_FIELD_FLAGS,
-        .id         = AM_ID,
-        .flags      = UCP_AM_FLAG_PERSISTENT_DATA,
-        .cb         = am_handler,
-        .arg        = talk
+        .id    = AM_ID,
+        .flags = UCP_AM_FLAG_PERSISTENT_DATA,
+        .cb    = am_handler,
+        .arg   = talk,
     };
 
     talk->team         = team;

@@ -30,7 +30,7 @@ enum {
     CONNECTIONS = 200, /* Of strangers, to each port */
     MAX_PORTS   = 8,
     MOST_WAKES  = 300, /* In a second without descriptors */
-    SMALL       = 100
+    SMALL       = 100,
 };
 
 static const ucp_tag_t ALL = ~(ucp_tag_t)0;
@@ -167,8 +167,7 @@ static unsigned take_all(int *fds, unsigned max)
 {
     unsigned count = 0;
 
-    while ((count < max) &&
-           ((fds[count] = open("/dev/null", O_RDONLY)) >= 0)) {
+    while ((count < max) && ((fds[count] = open("/dev/null", O_RDONLY)) >= 0)) {
         ++count;
     }
     EXPECT_INT(count, <, max);
@@ -179,8 +178,8 @@ static unsigned take_all(int *fds, unsigned max)
 /* Sleeps for a second and limits the number of wake-ups. */
 static void sleep_second(struct side *side)
 {
-    double end     = test_now() + 1;
-    unsigned wakes = 0;
+    double end          = test_now() + 1;
+    unsigned wakes      = 0;
     struct pollfd event = {.events = POLLIN};
 
     EXPECT_OK(ucp_worker_get_efd(side->worker, &event.fd));

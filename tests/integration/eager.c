@@ -16,17 +16,17 @@
 enum {
     AM_ID    = 9,
     ROUNDS   = 6,
-    MESSAGES = 40,          /* In flight */
+    MESSAGES = 40, /* In flight */
     MAX_SIZE = 700000,
     /* Of the message within which its sender is killed */
-    HALF     = 4 << 20
+    HALF     = 4 << 20,
 };
 
 static const ucp_tag_t ALL = ~(ucp_tag_t)0;
 static const ucp_request_param_t none;
 
-static const size_t sizes[] = {65536, 8, 16, 300000, 8192, 20000, 0, 9000,
-                               262143, 1, MAX_SIZE, 100, 33000};
+static const size_t sizes[] = {65536, 8,      16, 300000,   8192, 20000, 0,
+                               9000,  262143, 1,  MAX_SIZE, 100,  33000};
 
 enum { NUM_SIZES = sizeof(sizes) / sizeof(sizes[0]) };
 
@@ -37,7 +37,7 @@ struct talk {
     struct random random;
     char *buffers[MESSAGES];
     char *place;
-    uint64_t handled;         /* Number of active messages */
+    uint64_t handled; /* Number of active messages */
     uint64_t sizes_sum;
 };
 
@@ -50,7 +50,7 @@ static void agree(struct talk *talk)
 
 static void send_nbr(struct talk *talk, size_t length)
 {
-    char *request = calloc(1, 4096);
+    char *request           = calloc(1, 4096);
     ucp_context_attr_t attr = {.field_mask = UCP_ATTR_FIELD_REQUEST_SIZE};
     ucs_status_t status;
 
@@ -112,9 +112,9 @@ static void set_handler(struct talk *talk)
         .field_mask = UCP_AM_HANDLER_PARAM_FIELD_ID |
                       UCP_AM_HANDLER_PARAM_FIELD_CB |
                       UCP_AM_HANDLER_PARAM_FIELD_ARG,
-        .id         = AM_ID,
-        .cb         = on_message,
-        .arg        = talk
+        .id  = AM_ID,
+        .cb  = on_message,
+        .arg = talk,
     };
 
     EXPECT_OK(ucp_worker_set_am_recv_handler(talk->side.worker, &param));
@@ -136,7 +136,7 @@ static void send_all(struct talk *talk, uint64_t first)
                                           sizeof(number), talk->buffers[i],
                                           size_of(number), &none);
         requests[2 * i + 1] =
-                (i % 3 == 0) ?
+            (i % 3 == 0) ?
                 ucp_tag_send_sync_nbx(talk->ep->ep, talk->buffers[i],
                                       size_of(number), number, &none) :
                 ucp_tag_send_nbx(talk->ep->ep, talk->buffers[i],
@@ -253,8 +253,9 @@ static void finish(void *state)
 
 static void victim_main(struct team *team)
 {
-    static const ucp_generic_dt_ops_t ops = {start_pack, start_unpack,
-                                             packed_size, pack, unpack, finish};
+    static const ucp_generic_dt_ops_t ops = {start_pack,  start_unpack,
+                                             packed_size, pack,
+                                             unpack,      finish};
     ucp_request_param_t param = {.op_attr_mask = UCP_OP_ATTR_FIELD_DATATYPE};
     struct side_ep *ep;
     struct side side;

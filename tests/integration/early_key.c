@@ -41,8 +41,8 @@ static ucp_mem_h lend(struct side *side, void *memory, struct lent *lent)
     ucp_mem_map_params_t params = {
         .field_mask = UCP_MEM_MAP_PARAM_FIELD_ADDRESS |
                       UCP_MEM_MAP_PARAM_FIELD_LENGTH,
-        .address    = memory,
-        .length     = LENGTH
+        .address = memory,
+        .length  = LENGTH,
     };
     ucp_mem_h memh;
     size_t size;
@@ -99,8 +99,9 @@ static void put(struct side_ep *ep, const struct lent *lent, ucp_rkey_h rkey,
     char *data = malloc(LENGTH);
 
     data_fill(data, LENGTH, seed);
-    EXPECT_OK(side_wait(ep->side, ucp_put_nbx(ep->ep, data, LENGTH,
-                                              lent->address, rkey, &plain),
+    EXPECT_OK(side_wait(ep->side,
+                        ucp_put_nbx(ep->ep, data, LENGTH, lent->address, rkey,
+                                    &plain),
                         "put"));
     EXPECT_OK(side_flush(ep));
     free(data);

@@ -22,8 +22,8 @@ enum { MOST_STEPS = 5000 };
 
 /* Results, summed up at the end. */
 struct tally {
-    int failed;      /* Number of failed endpoints */
-    int unanswered;  /* Operations without a reply from the peer */
+    int failed;     /* Number of failed endpoints */
+    int unanswered; /* Operations without a reply from the peer */
 };
 
 struct plan {
@@ -54,15 +54,16 @@ static void close_working_ep(struct traffic *traffic, struct tally *tally)
     ucp_request_param_t flush = {0};
     ucp_request_param_t force = {
         .op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS,
-        .flags        = UCP_EP_CLOSE_FLAG_FORCE
+        .flags        = UCP_EP_CLOSE_FLAG_FORCE,
     };
-    double end                = test_now() + test_seconds(0.5);
+    double end = test_now() + test_seconds(0.5);
     ucs_status_ptr_t request;
 
     tally->unanswered += (int)traffic_finish_sends(traffic, 0.2);
     request = ucp_ep_close_nbx(traffic->ep->ep,
                                (random_below(&traffic->random, 2) == 0) ?
-                               &force : &flush);
+                                   &force :
+                                   &flush);
     if (!UCS_PTR_IS_PTR(request)) {
         return;
     }
@@ -95,7 +96,8 @@ static void end_round(struct traffic *traffic, struct team *team,
     if (ep->failures > 0) {
         check_failed_ep(traffic);
         EXPECT_OK(side_close_ep(ep, (random_below(&traffic->random, 2) == 0) ?
-                                    UCP_EP_CLOSE_FLAG_FORCE : 0));
+                                        UCP_EP_CLOSE_FLAG_FORCE :
+                                        0));
     } else {
         close_working_ep(traffic, tally);
         side->eps = NULL;
@@ -111,9 +113,9 @@ static void end_round(struct traffic *traffic, struct team *team,
 static void do_round(struct traffic *traffic, struct side *context,
                      struct team *team, struct tally *tally, bool abrupt)
 {
-    int other  = 1 - team->rank;
-    char over  = 1;
-    int steps  = 0;
+    int other = 1 - team->rank;
+    char over = 1;
+    int steps = 0;
     double end;
     struct side side;
 
@@ -155,7 +157,7 @@ static void choose_seed(const struct plan *plan, int rank)
 
     snprintf(text, sizeof(text), "%lu",
              (unsigned long)(plan->seed % 1000000007 * 2) +
-             (unsigned long)rank);
+                 (unsigned long)rank);
     setenv("UCX_FAULTS_SEED", text, 1);
 }
 
@@ -193,8 +195,8 @@ static void member(struct team *team, void *arg)
                  random_below(&random, 4) == 0);
     }
     printf("member %d: %d of %d endpoints failed, %d operations were given up"
-           " because nobody could answer them\n", team->rank, tally.failed,
-           plan->rounds, tally.unanswered);
+           " because nobody could answer them\n",
+           team->rank, tally.failed, plan->rounds, tally.unanswered);
     expect_failures(team, &tally, plan->rounds);
     if (plan->rounds > WARM_UP) {
         side_wait_fds(&context, fds + 1);

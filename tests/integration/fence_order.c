@@ -14,11 +14,11 @@
 enum {
     DRIVER,
     OWNER,
-    LARGE    = 64 * 1024 * 1024,
-    MEDIUM   = 16 * 1024 * 1024,
-    WORDS    = 64,              /* After the large area, for atomics */
-    RNDV     = 1024 * 1024,     /* Size of a rendezvous message */
-    CHAIN    = 40               /* Messages of the order test */
+    LARGE  = 64 * 1024 * 1024,
+    MEDIUM = 16 * 1024 * 1024,
+    WORDS  = 64,          /* After the large area, for atomics */
+    RNDV   = 1024 * 1024, /* Size of a rendezvous message */
+    CHAIN  = 40,          /* Messages of the order test */
 };
 
 /* The message after the fence. */
@@ -27,19 +27,19 @@ enum kind { TAG_EAGER, TAG_RNDV, AM_EAGER, AM_RNDV, STREAM, KINDS };
 static const uint64_t features = UCP_FEATURE_RMA | UCP_FEATURE_AMO64 |
                                  UCP_FEATURE_TAG | UCP_FEATURE_AM |
                                  UCP_FEATURE_STREAM;
-static const ucp_tag_t ALL = ~(ucp_tag_t)0;
+static const ucp_tag_t ALL             = ~(ucp_tag_t)0;
 static const ucp_request_param_t plain = {0};
 
 struct talk {
     struct team *team;
     struct side side;
     struct side_ep *ep;
-    char *memory;       /* The owner's area, or the driver's source */
-    char *message;      /* of RNDV bytes */
+    char *memory;  /* The owner's area, or the driver's source */
+    char *message; /* of RNDV bytes */
     ucp_mem_h memh;
     uint64_t address;
     ucp_rkey_h rkey;
-    unsigned am_count;  /* Number of received active messages */
+    unsigned am_count; /* Number of received active messages */
     ucs_status_ptr_t am_request;
 };
 
@@ -71,9 +71,9 @@ static void set_handler(struct talk *talk)
         .field_mask = UCP_AM_HANDLER_PARAM_FIELD_ID |
                       UCP_AM_HANDLER_PARAM_FIELD_CB |
                       UCP_AM_HANDLER_PARAM_FIELD_ARG,
-        .id         = 1,
-        .cb         = on_am,
-        .arg        = talk
+        .id  = 1,
+        .cb  = on_am,
+        .arg = talk,
     };
 
     EXPECT_OK(ucp_worker_set_am_recv_handler(talk->side.worker, &param));
@@ -83,7 +83,7 @@ static ucs_status_ptr_t send_message(struct talk *talk, enum kind kind)
 {
     ucp_request_param_t param = {
         .op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS,
-        .flags        = (kind == AM_RNDV) ? UCP_AM_SEND_FLAG_RNDV : 0
+        .flags        = (kind == AM_RNDV) ? UCP_AM_SEND_FLAG_RNDV : 0,
     };
 
     switch (kind) {
@@ -105,7 +105,7 @@ static void receive_message(struct talk *talk, enum kind kind)
 {
     ucp_request_param_t param = {
         .op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS,
-        .flags        = UCP_STREAM_RECV_FLAG_WAITALL
+        .flags        = UCP_STREAM_RECV_FLAG_WAITALL,
     };
     double deadline = test_now() + test_seconds(30);
     size_t length;
@@ -129,7 +129,8 @@ static void receive_message(struct talk *talk, enum kind kind)
     default:
         EXPECT_OK(side_wait(&talk->side,
                             ucp_stream_recv_nbx(talk->ep->ep, talk->message, 8,
-                                                &length, &param), "stream"));
+                                                &length, &param),
+                            "stream"));
     }
 }
 
@@ -198,9 +199,9 @@ static void add_then_message(struct talk *talk, enum kind kind)
 {
     const ucp_request_param_t param = {
         .op_attr_mask = UCP_OP_ATTR_FIELD_DATATYPE,
-        .datatype     = ucp_dt_make_contig(8)
+        .datatype     = ucp_dt_make_contig(8),
     };
-    uint64_t one    = 1, expected = 7;
+    uint64_t one = 1, expected = 7;
     uint64_t *words = (uint64_t *)(talk->memory + LARGE);
     ucs_status_ptr_t request, message;
     int i, j;
@@ -233,7 +234,7 @@ static void add_then_message(struct talk *talk, enum kind kind)
 struct chain {
     struct talk *talk;
     uint32_t numbers[2 * CHAIN];
-    uint32_t sent;                 /* Number of sent ones */
+    uint32_t sent; /* Number of sent ones */
     unsigned done;
 };
 
@@ -244,8 +245,8 @@ static void send_next(struct chain *chain)
     ucp_request_param_t param = {
         .op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK |
                         UCP_OP_ATTR_FIELD_USER_DATA,
-        .cb.send      = on_chain,
-        .user_data    = chain
+        .cb.send   = on_chain,
+        .user_data = chain,
     };
     uint32_t *number = &chain->numbers[chain->sent];
     ucs_status_ptr_t request;
@@ -315,10 +316,10 @@ static void messages_keep_their_order(struct talk *talk)
 /* The endpoint is closed while data of its stream waits for a fence. */
 static void close_loses_nothing(struct talk *talk)
 {
-    const size_t length = 1000;
+    const size_t length       = 1000;
     ucp_request_param_t param = {
         .op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS,
-        .flags        = UCP_STREAM_RECV_FLAG_WAITALL
+        .flags        = UCP_STREAM_RECV_FLAG_WAITALL,
     };
     ucs_status_ptr_t put_request, request;
     size_t got;
@@ -341,7 +342,8 @@ static void close_loses_nothing(struct talk *talk)
         EXPECT_STATUS(side_wait(&talk->side,
                                 ucp_stream_recv_nbx(talk->ep->ep, talk->message,
                                                     length, &got, &param),
-                                "stream"), UCS_ERR_CONNECTION_RESET);
+                                "stream"),
+                      UCS_ERR_CONNECTION_RESET);
     }
     agree(talk);
 }
@@ -353,8 +355,8 @@ static void swap_key(struct talk *talk)
     ucp_mem_map_params_t params = {
         .field_mask = UCP_MEM_MAP_PARAM_FIELD_LENGTH |
                       UCP_MEM_MAP_PARAM_FIELD_ADDRESS,
-        .address    = talk->memory,
-        .length     = LARGE + WORDS * 8
+        .address = talk->memory,
+        .length  = LARGE + WORDS * 8,
     };
     size_t size;
     void *key;
@@ -382,7 +384,7 @@ static void member(struct team *team, void *arg)
     struct talk talk = {
         .team    = team,
         .memory  = aligned_alloc(4096, LARGE + 4096),
-        .message = calloc(1, RNDV)
+        .message = calloc(1, RNDV),
     };
     char value = 0;
     int kind, i;

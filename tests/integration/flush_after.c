@@ -16,9 +16,9 @@ enum {
     DRIVER,
     OWNER,
     ROUNDS = 100,
-    SMALL  = 200,             /* puts of 8 bytes */
-    LARGE  = 100 * 1024,      /* One put after them */
-    AREA   = SMALL * 8 + LARGE + 8
+    SMALL  = 200,        /* puts of 8 bytes */
+    LARGE  = 100 * 1024, /* One put after them */
+    AREA   = SMALL * 8 + LARGE + 8,
 };
 
 /* How the target ends. */
@@ -26,7 +26,7 @@ enum way { EXITS, CLOSES, CLOSES_BY_FORCE, WAYS };
 
 static const uint64_t features = UCP_FEATURE_RMA | UCP_FEATURE_AMO64 |
                                  UCP_FEATURE_TAG;
-static const ucp_tag_t ALL = ~(ucp_tag_t)0;
+static const ucp_tag_t ALL             = ~(ucp_tag_t)0;
 static const ucp_request_param_t plain = {0};
 
 /* ---------------------------------------------------------------- target -- */
@@ -38,8 +38,8 @@ static void target(struct team *team, enum way way)
     ucp_mem_map_params_t params = {
         .field_mask = UCP_MEM_MAP_PARAM_FIELD_LENGTH |
                       UCP_MEM_MAP_PARAM_FIELD_ADDRESS,
-        .address    = area,
-        .length     = AREA
+        .address = area,
+        .length  = AREA,
     };
     uint64_t address = (uintptr_t)area, word;
     struct side_ep *ep;
@@ -99,7 +99,7 @@ static void run_targets(struct team *team)
 static ucp_ep_h connect_plainly(struct side *side, struct team *team)
 {
     ucp_ep_params_t params = {
-        .field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS
+        .field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS,
     };
     ucp_ep_h ep;
 
@@ -115,7 +115,7 @@ static void put_all(struct side *side, ucp_ep_h ep, uint64_t address,
 {
     const ucp_request_param_t word_param = {
         .op_attr_mask = UCP_OP_ATTR_FIELD_DATATYPE,
-        .datatype     = ucp_dt_make_contig(8)
+        .datatype     = ucp_dt_make_contig(8),
     };
     uint64_t words[SMALL], one = 1;
     ucs_status_ptr_t request;
@@ -154,7 +154,7 @@ static void drive(struct team *team)
 {
     const ucp_request_param_t force = {
         .op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS,
-        .flags        = UCP_EP_CLOSE_FLAG_FORCE
+        .flags        = UCP_EP_CLOSE_FLAG_FORCE,
     };
     char *large   = malloc(LARGE), done;
     uint64_t word = 0, address;
@@ -178,8 +178,10 @@ static void drive(struct team *team)
 
         put_all(&side, ep, address, rkey, large);
         EXPECT_OK(ucp_worker_fence(side.worker));
-        EXPECT_OK(side_wait(&side, ucp_tag_send_nbx(ep, &word, sizeof(word), 1,
-                                                    &plain), "message"));
+        EXPECT_OK(
+            side_wait(&side,
+                      ucp_tag_send_nbx(ep, &word, sizeof(word), 1, &plain),
+                      "message"));
         team_get_progressing(team, OWNER, &done, sizeof(done), side_progress,
                              &side);
         flush_alone(&side, ep, round);

@@ -13,7 +13,7 @@ enum {
     MESSAGES = 200,
     SIZE     = 3000,
     LARGE    = 8 * 1024 * 1024,
-    STUCK    = 16
+    STUCK    = 16,
 };
 
 static const ucp_tag_t ALL = ~(ucp_tag_t)0;
@@ -51,7 +51,8 @@ static void receive_sends(struct talk *talk, ucp_tag_t base)
 
     for (i = 0; i < MESSAGES; ++i) {
         EXPECT_INT(side_recv_wait(&talk->side, talk->buffer, SIZE, base + i,
-                                  ALL), ==, SIZE);
+                                  ALL),
+                   ==, SIZE);
         data_verify(talk->buffer, SIZE, 1);
     }
 }

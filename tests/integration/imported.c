@@ -22,14 +22,14 @@ struct talk {
     struct team *team;
     struct side side;
     struct side_ep *ep;
-    char *memory;     /* The owner's address, in both processes */
+    char *memory; /* The owner's address, in both processes */
     ucp_mem_h memh;
-    char *plain;      /* memory of this process, LENGTH bytes */
+    char *plain; /* memory of this process, LENGTH bytes */
     /* The user's key of the owner's `plain`, whose address is: */
     ucp_rkey_h rkey;
     uint64_t address;
     uint64_t message;
-    void *am_data;    /* Data that the handler has kept, and its size */
+    void *am_data; /* Data that the handler has kept, and its size */
     size_t am_length;
 };
 
@@ -46,8 +46,10 @@ static void finish(struct talk *talk, ucs_status_ptr_t request,
 
 static ucp_request_param_t with_handle(const struct talk *talk)
 {
-    return (ucp_request_param_t){.op_attr_mask = UCP_OP_ATTR_FIELD_MEMH,
-                                 .memh         = talk->memh};
+    return (ucp_request_param_t){
+        .op_attr_mask = UCP_OP_ATTR_FIELD_MEMH,
+        .memh         = talk->memh,
+    };
 }
 
 /* ------------------------------------------------------------ the memory -- */
@@ -67,7 +69,7 @@ static void put_packed(struct talk *talk, ucp_mem_h memh, uint64_t flags)
 {
     ucp_memh_pack_params_t params = {
         .field_mask = UCP_MEMH_PACK_PARAM_FIELD_FLAGS,
-        .flags      = flags
+        .flags      = flags,
     };
     size_t size;
     void *bytes;
@@ -84,14 +86,14 @@ static ucp_mem_h own(struct talk *talk)
     ucp_mem_map_params_t params = {
         .field_mask = UCP_MEM_MAP_PARAM_FIELD_LENGTH |
                       UCP_MEM_MAP_PARAM_FIELD_FLAGS,
-        .length     = LENGTH,
-        .flags      = UCP_MEM_MAP_ALLOCATE
+        .length = LENGTH,
+        .flags  = UCP_MEM_MAP_ALLOCATE,
     };
     ucp_mem_map_params_t plain = {
         .field_mask = UCP_MEM_MAP_PARAM_FIELD_LENGTH |
                       UCP_MEM_MAP_PARAM_FIELD_ADDRESS,
-        .length     = LENGTH,
-        .address    = talk->plain
+        .length  = LENGTH,
+        .address = talk->plain,
     };
     ucp_mem_attr_t attr = {.field_mask = UCP_MEM_ATTR_FIELD_ADDRESS};
     ucp_mem_h lent;
@@ -112,19 +114,19 @@ static ucp_mem_h own(struct talk *talk)
 static void import(struct talk *talk)
 {
     ucp_mem_map_params_t params = {
-        .field_mask = UCP_MEM_MAP_PARAM_FIELD_EXPORTED_MEMH_BUFFER
+        .field_mask = UCP_MEM_MAP_PARAM_FIELD_EXPORTED_MEMH_BUFFER,
     };
     size_t size;
     void *bytes, *guard;
 
-    team_get_progressing(talk->team, OWNER, &talk->memory,
-                         sizeof(talk->memory), side_progress, &talk->side);
+    team_get_progressing(talk->team, OWNER, &talk->memory, sizeof(talk->memory),
+                         side_progress, &talk->side);
     team_get(talk->team, OWNER, &talk->address, sizeof(talk->address));
     guard = mmap(talk->memory, LENGTH, PROT_NONE,
                  MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
     EXPECT(guard == talk->memory);
 
-    bytes = get_bytes(talk, OWNER, &size);
+    bytes                       = get_bytes(talk, OWNER, &size);
     params.exported_memh_buffer = bytes;
     EXPECT_OK(ucp_mem_map(talk->side.context, &params, &talk->memh));
     free(bytes);
@@ -142,15 +144,16 @@ typedef void (*step_t)(struct talk *talk, size_t length, bool out);
 static void by_tag(struct talk *talk, size_t length, bool out)
 {
     ucp_request_param_t plain = {0}, handle = with_handle(talk);
-    bool sends                = (out == (talk->team->rank == USER));
-    bool is_user              = (talk->team->rank == USER);
-    char *buffer              = is_user ? talk->memory : talk->plain;
+    bool sends                 = (out == (talk->team->rank == USER));
+    bool is_user               = (talk->team->rank == USER);
+    char *buffer               = is_user ? talk->memory : talk->plain;
     ucp_request_param_t *param = is_user ? &handle : &plain;
 
-    finish(talk, sends ? ucp_tag_send_nbx(talk->ep->ep, buffer, length, 1,
-                                          param) :
-                         ucp_tag_recv_nbx(talk->side.worker, buffer, length, 1,
-                                          UINT64_MAX, param), "tag");
+    finish(talk,
+           sends ? ucp_tag_send_nbx(talk->ep->ep, buffer, length, 1, param) :
+                   ucp_tag_recv_nbx(talk->side.worker, buffer, length, 1,
+                                    UINT64_MAX, param),
+           "tag");
 }
 
 static void by_stream(struct talk *talk, size_t length, bool out)
@@ -167,9 +170,10 @@ static void by_stream(struct talk *talk, size_t length, bool out)
         return;
     }
     param.op_attr_mask |= UCP_OP_ATTR_FIELD_FLAGS;
-    param.flags         = UCP_STREAM_RECV_FLAG_WAITALL;
-    finish(talk, ucp_stream_recv_nbx(talk->ep->ep, buffer, length, &got,
-                                     &param), "stream");
+    param.flags = UCP_STREAM_RECV_FLAG_WAITALL;
+    finish(talk,
+           ucp_stream_recv_nbx(talk->ep->ep, buffer, length, &got, &param),
+           "stream");
 }
 
 static ucs_status_t keep(void *arg, const void *header, size_t header_length,
@@ -179,8 +183,8 @@ static ucs_status_t keep(void *arg, const void *header, size_t header_length,
     struct talk *talk = arg;
 
     talk->am_length = length;
-    if (param->recv_attr & (UCP_AM_RECV_ATTR_FLAG_RNDV |
-                            UCP_AM_RECV_ATTR_FLAG_DATA)) {
+    if (param->recv_attr &
+        (UCP_AM_RECV_ATTR_FLAG_RNDV | UCP_AM_RECV_ATTR_FLAG_DATA)) {
         talk->am_data = data;
         return UCS_INPROGRESS;
     }
@@ -200,9 +204,11 @@ static void by_am(struct talk *talk, size_t length, bool out)
     if (out == is_user) {
         param.op_attr_mask |= UCP_OP_ATTR_FIELD_FLAGS;
         /* an eager message has no buffer of the receiver */
-        param.flags         = out ? 0 : UCP_AM_SEND_FLAG_RNDV;
-        finish(talk, ucp_am_send_nbx(talk->ep->ep, AM_ID, NULL, 0, buffer,
-                                     length, &param), "am");
+        param.flags = out ? 0 : UCP_AM_SEND_FLAG_RNDV;
+        finish(talk,
+               ucp_am_send_nbx(talk->ep->ep, AM_ID, NULL, 0, buffer, length,
+                               &param),
+               "am");
         return;
     }
     while (talk->am_length != length) {
@@ -211,8 +217,10 @@ static void by_am(struct talk *talk, size_t length, bool out)
     }
     talk->am_length = 0;
     if (talk->am_data != NULL) {
-        finish(talk, ucp_am_recv_data_nbx(talk->side.worker, talk->am_data,
-                                          buffer, length, &param), "am data");
+        finish(talk,
+               ucp_am_recv_data_nbx(talk->side.worker, talk->am_data, buffer,
+                                    length, &param),
+               "am data");
     }
 }
 
@@ -221,10 +229,11 @@ static void by_put_and_get(struct talk *talk, size_t length, bool out)
     ucp_request_param_t handle = with_handle(talk);
 
     if (talk->team->rank == USER) {
-        finish(talk, out ? ucp_put_nbx(talk->ep->ep, talk->memory, length,
-                                       talk->address, talk->rkey, &handle) :
-                           ucp_get_nbx(talk->ep->ep, talk->memory, length,
-                                       talk->address, talk->rkey, &handle),
+        finish(talk,
+               out ? ucp_put_nbx(talk->ep->ep, talk->memory, length,
+                                 talk->address, talk->rkey, &handle) :
+                     ucp_get_nbx(talk->ep->ep, talk->memory, length,
+                                 talk->address, talk->rkey, &handle),
                "put or get");
         EXPECT_OK(side_flush(talk->ep));
     }
@@ -268,7 +277,7 @@ static void transfer(struct talk *talk, step_t step, size_t length)
 static void atomics(struct talk *talk)
 {
     ucp_request_param_t param = with_handle(talk);
-    uint64_t words[2]         = {5, 0}, add = 10, sum = 100;
+    uint64_t words[2] = {5, 0}, add = 10, sum = 100;
 
     if (talk->team->rank == OWNER) {
         memcpy(talk->memory, words, sizeof(words));
@@ -277,14 +286,16 @@ static void atomics(struct talk *talk)
     agree(talk);
     if (talk->team->rank == USER) {
         param.op_attr_mask |= UCP_OP_ATTR_FIELD_DATATYPE;
-        param.datatype      = ucp_dt_make_contig(8);
-        finish(talk, ucp_atomic_op_nbx(talk->ep->ep, UCP_ATOMIC_OP_ADD,
-                                       talk->memory, 1, talk->address,
-                                       talk->rkey, &param), "add");
+        param.datatype = ucp_dt_make_contig(8);
+        finish(talk,
+               ucp_atomic_op_nbx(talk->ep->ep, UCP_ATOMIC_OP_ADD, talk->memory,
+                                 1, talk->address, talk->rkey, &param),
+               "add");
         param.op_attr_mask |= UCP_OP_ATTR_FIELD_REPLY_BUFFER;
-        param.reply_buffer  = talk->memory + 8;
-        finish(talk, ucp_atomic_op_nbx(talk->ep->ep, UCP_ATOMIC_OP_ADD, &add,
-                                       1, talk->address, talk->rkey, &param),
+        param.reply_buffer = talk->memory + 8;
+        finish(talk,
+               ucp_atomic_op_nbx(talk->ep->ep, UCP_ATOMIC_OP_ADD, &add, 1,
+                                 talk->address, talk->rkey, &param),
                "fetching add");
         EXPECT_OK(side_flush(talk->ep));
     }
@@ -303,8 +314,8 @@ static void misuse(struct talk *talk)
     ucp_request_param_t param = with_handle(talk);
     char *beyond              = talk->memory + LENGTH;
 
-    EXPECT_STATUS(UCS_PTR_STATUS(ucp_tag_send_nbx(talk->ep->ep, beyond, 8, 1,
-                                                  &param)),
+    EXPECT_STATUS(UCS_PTR_STATUS(
+                      ucp_tag_send_nbx(talk->ep->ep, beyond, 8, 1, &param)),
                   UCS_ERR_INVALID_PARAM);
     EXPECT_STATUS(UCS_PTR_STATUS(ucp_put_nbx(talk->ep->ep, beyond, 8,
                                              talk->address, talk->rkey,
@@ -321,19 +332,19 @@ static void work(struct team *team, void *arg)
     static const step_t steps[] = {by_tag, by_stream, by_am, by_put_and_get};
     struct talk talk            = {.team = team, .plain = malloc(LENGTH)};
     ucp_am_handler_param_t am   = {
-        .field_mask = UCP_AM_HANDLER_PARAM_FIELD_ID |
-                      UCP_AM_HANDLER_PARAM_FIELD_CB |
-                      UCP_AM_HANDLER_PARAM_FIELD_ARG,
-        .id         = AM_ID,
-        .cb         = keep,
-        .arg        = &talk
+          .field_mask = UCP_AM_HANDLER_PARAM_FIELD_ID |
+                        UCP_AM_HANDLER_PARAM_FIELD_CB |
+                        UCP_AM_HANDLER_PARAM_FIELD_ARG,
+          .id  = AM_ID,
+          .cb  = keep,
+          .arg = &talk,
     };
-    ucp_mem_h lent              = NULL;
+    ucp_mem_h lent = NULL;
     size_t i, j;
 
     side_open(&talk.side, UCP_FEATURE_TAG | UCP_FEATURE_STREAM |
-                          UCP_FEATURE_AM | UCP_FEATURE_RMA |
-                          UCP_FEATURE_AMO64 | UCP_FEATURE_EXPORTED_MEMH);
+                              UCP_FEATURE_AM | UCP_FEATURE_RMA |
+                              UCP_FEATURE_AMO64 | UCP_FEATURE_EXPORTED_MEMH);
     EXPECT_OK(ucp_worker_set_am_recv_handler(talk.side.worker, &am));
     talk.ep = side_meet(&talk.side, team, 1 - team->rank);
     if (team->rank == OWNER) {

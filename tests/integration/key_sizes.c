@@ -20,7 +20,7 @@
 
 enum {
     DEVICES      = 2,
-    DEVICE_BYTES = 20 /* For each further network device */
+    DEVICE_BYTES = 20, /* For each further network device */
 };
 
 struct limits {
@@ -34,10 +34,11 @@ static size_t key_length(struct side *side, void *address, size_t length)
         .field_mask = UCP_MEM_MAP_PARAM_FIELD_ADDRESS |
                       UCP_MEM_MAP_PARAM_FIELD_LENGTH |
                       UCP_MEM_MAP_PARAM_FIELD_FLAGS,
-        .address    = address,
-        .length     = length,
-        .flags      = (address == NULL) ? UCP_MEM_MAP_ALLOCATE |
-                                          UCP_MEM_MAP_NONBLOCK : 0
+        .address = address,
+        .length  = length,
+        .flags   = (address == NULL) ?
+                       UCP_MEM_MAP_ALLOCATE | UCP_MEM_MAP_NONBLOCK :
+                       0,
     };
     ucp_mem_h memh;
     size_t size;
@@ -80,9 +81,9 @@ static void check_address(struct side *side, size_t limit)
 
 static void check(struct team *team, void *arg)
 {
-    static const size_t lengths[] = {1, 4096, 100001, 1 << 20, 12345678,
-                                     (1 << 24) + 1, 300000001};
-    const struct limits *limits = arg;
+    static const size_t lengths[] = {1,        4096,          100001,   1 << 20,
+                                     12345678, (1 << 24) + 1, 300000001};
+    const struct limits *limits   = arg;
     size_t own, allocated, i;
     struct side side;
     void *memory;
@@ -114,7 +115,7 @@ int main(int argc, char **argv)
     struct limits limits = {
         .key      = (argc > 1) ? (size_t)atoi(argv[1]) : 0,
         .address  = (argc > 2) ? (size_t)atoi(argv[2]) : 0,
-        .networks = team_asked(argc, argv, "--networks")
+        .networks = team_asked(argc, argv, "--networks"),
     };
     struct team team = {.limit = 60, .silent = true};
 

@@ -111,7 +111,7 @@ static void survivor_main(struct team *team, const struct round *round)
     traffic_meet(&traffic, &side, team, VICTIM);
     EXPECT(traffic.ep != NULL);
     when = test_now() + (double)random_below(&random, 1000) * 1e-3 *
-                                test_seconds(LONGEST_LIFE);
+                            test_seconds(LONGEST_LIFE);
     while (test_now() < when) {
         traffic_step(&traffic, true);
     }
@@ -121,8 +121,8 @@ static void survivor_main(struct team *team, const struct round *round)
     end_receives(&traffic);
     EXPECT_INT(traffic.ep->failures, ==, 1);
     traffic_drop_key(&traffic);
-    EXPECT_OK(side_close_ep(traffic.ep, (round->random & 1) ?
-                                        UCP_EP_CLOSE_FLAG_FORCE : 0));
+    EXPECT_OK(side_close_ep(traffic.ep,
+                            (round->random & 1) ? UCP_EP_CLOSE_FLAG_FORCE : 0));
 
     next = side_meet(&side, team, NEXT);
     greet(&side, next, 1);

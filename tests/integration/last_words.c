@@ -16,7 +16,7 @@ enum {
     MESSAGES = 4,
     ROUNDS   = 20,
     SMALL    = 8,
-    LARGE    = 1024 * 1024
+    LARGE    = 1024 * 1024,
 };
 
 static const ucp_request_param_t plain = {0};
@@ -37,8 +37,8 @@ static ucs_status_ptr_t start_synchronous(struct talk *talk, int i)
 
 static ucs_status_ptr_t start_large(struct talk *talk, int i)
 {
-    return ucp_tag_send_nbx(talk->ep->ep, talk->buffers[i], LARGE,
-                            (ucp_tag_t)i, &plain);
+    return ucp_tag_send_nbx(talk->ep->ep, talk->buffers[i], LARGE, (ucp_tag_t)i,
+                            &plain);
 }
 
 static void send_all(struct talk *talk,

@@ -10,11 +10,11 @@
 #include <stdlib.h>
 
 enum {
-    WARM_UP    = 5,
-    ROUNDS     = 40,
-    EPS        = 8,
-    LARGE      = 300 * 1024,
-    HEAP_MORE  = 128 * 1024
+    WARM_UP   = 5,
+    ROUNDS    = 40,
+    EPS       = 8,
+    LARGE     = 300 * 1024,
+    HEAP_MORE = 128 * 1024,
 };
 
 static const ucp_tag_t ALL = ~(ucp_tag_t)0;

@@ -14,7 +14,7 @@ enum {
     PER_CLIENT = 16,
     ENDPOINTS  = CLIENTS * PER_CLIENT,
     ROUNDS     = 20,
-    LARGE      = 200 * 1024
+    LARGE      = 200 * 1024,
 };
 
 static const ucp_tag_t ALL = ~(ucp_tag_t)0;

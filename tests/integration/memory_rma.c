@@ -14,11 +14,12 @@
 enum {
     DRIVER,
     PEER,
-    MOST  = 4 * 1024 * 1024,
-    SIZE  = MOST + MEMORY_GUARD
+    MOST = 4 * 1024 * 1024,
+    SIZE = MOST + MEMORY_GUARD,
 };
 
-static const size_t sizes[] = {0, 1, 7, 64, 65, 2000, 8100, 8192, 9000, 70000,
+static const size_t sizes[] = {0,      1,      7,       64,   65,
+                               2000,   8100,   8192,    9000, 70000,
                                262144, 262145, 1000003, MOST};
 
 enum { NUM_SIZES = sizeof(sizes) / sizeof(sizes[0]) };
@@ -31,7 +32,8 @@ struct talk {
     struct side side;
     struct side_ep *ep;
     struct memory memory[MEMORY_MAX_KINDS];
-    ucp_rkey_h rkey[MEMORY_MAX_KINDS];     /* The driver's keys of the peer's memory */
+    ucp_rkey_h
+        rkey[MEMORY_MAX_KINDS]; /* The driver's keys of the peer's memory */
     uint64_t remote[MEMORY_MAX_KINDS];
     /* Number of the last message; the same on both sides */
     uint64_t message;
@@ -70,8 +72,8 @@ static void swap_keys(struct talk *talk)
     for (kind = 0; kind < memory_kinds(); ++kind) {
         if (talk->team->rank == PEER) {
             address = (uintptr_t)talk->memory[kind].address;
-            EXPECT_OK(ucp_memh_pack(talk->memory[kind].memh, NULL, &key,
-                                    &size));
+            EXPECT_OK(
+                ucp_memh_pack(talk->memory[kind].memh, NULL, &key, &size));
             team_put(talk->team, DRIVER, &address, sizeof(address));
             team_put(talk->team, DRIVER, &size, sizeof(size));
             team_put(talk->team, DRIVER, key, size);
@@ -83,8 +85,7 @@ static void swap_keys(struct talk *talk)
             team_get(talk->team, PEER, &size, sizeof(size));
             key = malloc(size);
             team_get(talk->team, PEER, key, size);
-            EXPECT_OK(ucp_ep_rkey_unpack(talk->ep->ep, key,
-                                         &talk->rkey[kind]));
+            EXPECT_OK(ucp_ep_rkey_unpack(talk->ep->ep, key, &talk->rkey[kind]));
             free(key);
         }
     }
@@ -131,10 +132,10 @@ static void test_get(struct talk *talk, int from, int to)
         agree(talk);
         if (talk->team->rank == DRIVER) {
             memory_prepare(&talk->memory[to], sizes[i]);
-            EXPECT_OK(finish(talk, ucp_get_nbx(talk->ep->ep,
-                                               talk->memory[to].address,
-                                               sizes[i], talk->remote[from],
-                                               talk->rkey[from], &plain)));
+            EXPECT_OK(
+                finish(talk, ucp_get_nbx(talk->ep->ep, talk->memory[to].address,
+                                         sizes[i], talk->remote[from],
+                                         talk->rkey[from], &plain)));
             memory_verify(&talk->memory[to], sizes[i], message);
         }
         agree(talk);
@@ -150,7 +151,7 @@ static uint64_t atomic(struct talk *talk, int here, int there,
     struct memory *memory     = &talk->memory[here];
     ucp_request_param_t param = {
         .op_attr_mask = UCP_OP_ATTR_FIELD_DATATYPE,
-        .datatype     = ucp_dt_make_contig(size)
+        .datatype     = ucp_dt_make_contig(size),
     };
     uint64_t result = 0;
 
@@ -158,7 +159,7 @@ static uint64_t atomic(struct talk *talk, int here, int there,
     memcpy(memory->view + 8, &swap, size);
     if (fetch) {
         param.op_attr_mask |= UCP_OP_ATTR_FIELD_REPLY_BUFFER;
-        param.reply_buffer  = memory->address + 8;
+        param.reply_buffer = memory->address + 8;
     }
     EXPECT_OK(finish(talk, ucp_atomic_op_nbx(talk->ep->ep, op, memory->address,
                                              1, talk->remote[there] + 16,
@@ -185,18 +186,24 @@ static void test_atomics(struct talk *talk, int here, int there)
         if (talk->team->rank == DRIVER) {
             atomic(talk, here, there, UCP_ATOMIC_OP_ADD, size, 7, 0, false);
             EXPECT_INT(atomic(talk, here, there, UCP_ATOMIC_OP_ADD, size, 1, 0,
-                              true), ==, 12);
+                              true),
+                       ==, 12);
             EXPECT_INT(atomic(talk, here, there, UCP_ATOMIC_OP_SWAP, size, 40,
-                              0, true), ==, 13);
+                              0, true),
+                       ==, 13);
             EXPECT_INT(atomic(talk, here, there, UCP_ATOMIC_OP_CSWAP, size, 41,
-                              9, true), ==, 40);
+                              9, true),
+                       ==, 40);
             EXPECT_INT(atomic(talk, here, there, UCP_ATOMIC_OP_CSWAP, size, 40,
-                              0xf0, true), ==, 40);
+                              0xf0, true),
+                       ==, 40);
             atomic(talk, here, there, UCP_ATOMIC_OP_AND, size, 0x3c, 0, false);
             EXPECT_INT(atomic(talk, here, there, UCP_ATOMIC_OP_OR, size, 3, 0,
-                              true), ==, 0x30);
+                              true),
+                       ==, 0x30);
             EXPECT_INT(atomic(talk, here, there, UCP_ATOMIC_OP_XOR, size, 1, 0,
-                              true), ==, 0x33);
+                              true),
+                       ==, 0x33);
         }
         agree(talk);
         if (talk->team->rank == PEER) {
@@ -212,19 +219,20 @@ static void test_refusals(struct talk *talk)
 {
     ucp_request_param_t param = {
         .op_attr_mask = UCP_OP_ATTR_FIELD_MEMORY_TYPE,
-        .memory_type  = MEMORY_FOREIGN_TYPE
+        .memory_type  = MEMORY_FOREIGN_TYPE,
     };
 
     if (talk->team->rank == DRIVER) {
-        EXPECT_STATUS(UCS_PTR_RAW_STATUS(ucp_put_nbx(
-                              talk->ep->ep, talk->memory[1].address, 8,
-                              talk->remote[1], talk->rkey[1], &param)),
+        EXPECT_STATUS(UCS_PTR_RAW_STATUS(
+                          ucp_put_nbx(talk->ep->ep, talk->memory[1].address, 8,
+                                      talk->remote[1], talk->rkey[1], &param)),
                       UCS_ERR_UNSUPPORTED);
         param.op_attr_mask = 0;
-        EXPECT_STATUS(finish(talk, ucp_get_nbx(
-                                     talk->ep->ep, talk->memory[1].address, 64,
-                                     talk->remote[1] + 2 * SIZE, talk->rkey[1],
-                                     &param)), UCS_ERR_INVALID_ADDR);
+        EXPECT_STATUS(finish(talk,
+                             ucp_get_nbx(talk->ep->ep, talk->memory[1].address,
+                                         64, talk->remote[1] + 2 * SIZE,
+                                         talk->rkey[1], &param)),
+                      UCS_ERR_INVALID_ADDR);
     }
     agree(talk);
 }
@@ -233,9 +241,11 @@ static void work(struct team *team, void *arg)
 {
     static const struct {
         const char *name;
-        void       (*run)(struct talk *talk, int from, int to);
+        void (*run)(struct talk *talk, int from, int to);
     } tests[] = {
-        {"put", test_put}, {"get", test_get}, {"atomics", test_atomics}
+        {"put", test_put},
+        {"get", test_get},
+        {"atomics", test_atomics},
     };
     struct talk talk = {.team = team};
     unsigned i;

@@ -47,11 +47,11 @@ static void finish(struct talk *talk, ucs_status_ptr_t request)
 static void *run(void *arg)
 {
     static const ucp_request_param_t none = {0};
-    struct lane *lane = arg;
-    struct talk *talk = lane->talk;
-    uint64_t mine     = 1000 * (uint64_t)talk->team->rank + 100 * lane->number;
-    uint64_t theirs   = 1000 - 1000 * (uint64_t)talk->team->rank +
-                        100 * lane->number;
+    struct lane *lane                     = arg;
+    struct talk *talk                     = lane->talk;
+    uint64_t mine   = 1000 * (uint64_t)talk->team->rank + 100 * lane->number;
+    uint64_t theirs = 1000 - 1000 * (uint64_t)talk->team->rank +
+                      100 * lane->number;
     ucs_status_ptr_t recv, send;
     size_t length;
     int i;
@@ -75,7 +75,7 @@ static void open_side(struct side *side)
 {
     ucp_worker_params_t params = {
         .field_mask  = UCP_WORKER_PARAM_FIELD_THREAD_MODE,
-        .thread_mode = UCS_THREAD_MODE_MULTI
+        .thread_mode = UCS_THREAD_MODE_MULTI,
     };
 
     side_open(side, UCP_FEATURE_TAG);

@@ -16,14 +16,15 @@
 enum {
     DRIVER,
     PEER,
-    MOST        = 4 * 1024 * 1024,
-    GUARD       = MEMORY_GUARD,
-    SIZE        = MOST + GUARD,
-    AM_ID       = 7,
-    CROWD       = 6
+    MOST  = 4 * 1024 * 1024,
+    GUARD = MEMORY_GUARD,
+    SIZE  = MOST + GUARD,
+    AM_ID = 7,
+    CROWD = 6,
 };
 
-static const size_t sizes[] = {0, 1, 7, 64, 65, 2000, 8100, 8192, 9000, 70000,
+static const size_t sizes[] = {0,      1,      7,       64,   65,
+                               2000,   8100,   8192,    9000, 70000,
                                262144, 262145, 1000003, MOST};
 
 enum { NUM_SIZES = sizeof(sizes) / sizeof(sizes[0]) };
@@ -79,8 +80,8 @@ static ucs_status_t finish(struct talk *talk, ucs_status_ptr_t request)
 enum way { PLAIN, SYNC, HINTED, REGISTERED, EARLY, WAYS };
 
 /* The user may set the memory type, or leave it to detection. */
-static ucp_request_param_t
-param_for(const struct memory *memory, int kind, enum way way)
+static ucp_request_param_t param_for(const struct memory *memory, int kind,
+                                     enum way way)
 {
     ucp_request_param_t param = {0};
 
@@ -107,18 +108,18 @@ static void tag_once(struct talk *talk, int from, int to, size_t length,
     if (sends) {
         data_fill(memory->view, length, tag);
         request = (way == SYNC) ?
-                  ucp_tag_send_sync_nbx(talk->ep->ep, memory->address, length,
-                                        tag, &param) :
-                  ucp_tag_send_nbx(talk->ep->ep, memory->address, length, tag,
-                                   &param);
+                      ucp_tag_send_sync_nbx(talk->ep->ep, memory->address,
+                                            length, tag, &param) :
+                      ucp_tag_send_nbx(talk->ep->ep, memory->address, length,
+                                       tag, &param);
         EXPECT_OK(finish(talk, request));
         return;
     }
 
     memory_prepare(memory, length);
     if (way == EARLY) {
-        while (ucp_tag_probe_nb(talk->side.worker, tag, UINT64_MAX, 0,
-                                &info) == NULL) {
+        while (ucp_tag_probe_nb(talk->side.worker, tag, UINT64_MAX, 0, &info) ==
+               NULL) {
             side_progress(&talk->side);
         }
     }
@@ -143,11 +144,11 @@ static void test_tag(struct talk *talk, int from, int to)
 /* Large messages in both directions at once: more than there are fragments. */
 static void test_crowd(struct talk *talk, int from, int to)
 {
-    const size_t length = MOST / CROWD / 64 * 64 - GUARD;
-    struct memory *out  = &talk->memory[from];
-    struct memory *in   = &talk->memory[to];
-    uint64_t mine       = 1000 + 100 * (uint64_t)talk->team->rank;
-    uint64_t theirs     = 1100 - 100 * (uint64_t)talk->team->rank;
+    const size_t length       = MOST / CROWD / 64 * 64 - GUARD;
+    struct memory *out        = &talk->memory[from];
+    struct memory *in         = &talk->memory[to];
+    uint64_t mine             = 1000 + 100 * (uint64_t)talk->team->rank;
+    uint64_t theirs           = 1100 - 100 * (uint64_t)talk->team->rank;
     ucp_request_param_t param = {0};
     ucs_status_ptr_t requests[2 * CROWD];
     size_t stride = length + GUARD;
@@ -164,9 +165,9 @@ static void test_crowd(struct talk *talk, int from, int to)
     }
     agree(talk);
     for (i = 0; i < CROWD; ++i) {
-        requests[i] = ucp_tag_recv_nbx(talk->side.worker,
-                                       in->address + i * stride, length,
-                                       theirs + i, UINT64_MAX, &param);
+        requests[i]         = ucp_tag_recv_nbx(talk->side.worker,
+                                               in->address + i * stride, length,
+                                               theirs + i, UINT64_MAX, &param);
         requests[CROWD + i] = ucp_tag_send_nbx(talk->ep->ep,
                                                out->address + i * stride,
                                                length, mine + i, &param);
@@ -196,9 +197,10 @@ static size_t cut(ucp_dt_iov_t *iov, size_t max, size_t length,
             piece = length - offset;
         }
         iov[count].buffer = ((other != NULL) && (count % 3 == 1)) ?
-                            other->address + offset : memory->address + offset;
+                                other->address + offset :
+                                memory->address + offset;
         iov[count].length = piece;
-        offset           += piece;
+        offset += piece;
         ++count;
     }
     return count;
@@ -226,7 +228,8 @@ static int partner_of(int kind)
 
     return (UCS_MEM_IS_ACCESSIBLE_FROM_CPU(memory_kind_type(kind)) ||
             UCS_MEM_IS_ACCESSIBLE_FROM_CPU(memory_kind_type(partner))) ?
-           partner : 0;
+               partner :
+               0;
 }
 
 static void iov_once(struct talk *talk, int from, int to, size_t length,
@@ -235,11 +238,10 @@ static void iov_once(struct talk *talk, int from, int to, size_t length,
     int sends                 = (talk->team->rank == DRIVER);
     int kind                  = sends ? from : to;
     struct memory *memory     = &talk->memory[kind];
-    struct memory *other      = mixed ?
-                                &talk->memory[partner_of(kind)] : NULL;
+    struct memory *other      = mixed ? &talk->memory[partner_of(kind)] : NULL;
     ucp_request_param_t param = {
         .op_attr_mask = UCP_OP_ATTR_FIELD_DATATYPE,
-        .datatype     = ucp_dt_make_iov()
+        .datatype     = ucp_dt_make_iov(),
     };
     ucp_tag_t tag = ++talk->message;
     ucp_dt_iov_t iov[60];
@@ -288,27 +290,27 @@ static void am_received(void *request, ucs_status_t status, size_t length,
     ucp_request_free(request);
 }
 
-static ucs_status_t
-am_handler(void *arg, const void *header, size_t header_length, void *data,
-           size_t length, const ucp_am_recv_param_t *param)
+static ucs_status_t am_handler(void *arg, const void *header,
+                               size_t header_length, void *data, size_t length,
+                               const ucp_am_recv_param_t *param)
 {
     struct talk *talk               = arg;
     ucp_request_param_t recv_params = {
         .op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK |
                         UCP_OP_ATTR_FIELD_USER_DATA,
-        .cb.recv_am   = am_received,
-        .user_data    = talk
+        .cb.recv_am = am_received,
+        .user_data  = talk,
     };
     ucs_status_ptr_t request;
 
     EXPECT_INT(header_length, ==, sizeof(talk->message));
     EXPECT(memcmp(header, &talk->message, header_length) == 0);
-    if (!(param->recv_attr & (UCP_AM_RECV_ATTR_FLAG_RNDV |
-                              UCP_AM_RECV_ATTR_FLAG_DATA))) {
+    if (!(param->recv_attr &
+          (UCP_AM_RECV_ATTR_FLAG_RNDV | UCP_AM_RECV_ATTR_FLAG_DATA))) {
         FAIL("a handler for lasting data is given data that does not last");
     }
-    request = ucp_am_recv_data_nbx(talk->side.worker, data,
-                                   talk->into->address, length, &recv_params);
+    request = ucp_am_recv_data_nbx(talk->side.worker, data, talk->into->address,
+                                   length, &recv_params);
     if (!UCS_PTR_IS_PTR(request)) {
         EXPECT_OK(UCS_PTR_STATUS(request));
         talk->arrived = length;
@@ -323,7 +325,7 @@ static void am_once(struct talk *talk, int from, int to, size_t length,
     int sends                 = (talk->team->rank == DRIVER);
     ucp_request_param_t param = {
         .op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS,
-        .flags        = flags
+        .flags        = flags,
     };
     struct memory *memory = &talk->memory[sends ? from : to];
 
@@ -337,10 +339,10 @@ static void am_once(struct talk *talk, int from, int to, size_t length,
     }
     agree(talk);
     if (sends) {
-        EXPECT_OK(finish(talk, ucp_am_send_nbx(
-                                       talk->ep->ep, AM_ID, &talk->message,
-                                       sizeof(talk->message), memory->address,
-                                       length, &param)));
+        EXPECT_OK(
+            finish(talk, ucp_am_send_nbx(talk->ep->ep, AM_ID, &talk->message,
+                                         sizeof(talk->message), memory->address,
+                                         length, &param)));
     } else {
         while (!talk->there) {
             side_progress(&talk->side);
@@ -357,8 +359,8 @@ static void test_am(struct talk *talk, int from, int to)
 
     for (i = 0; i < NUM_SIZES; ++i) {
         am_once(talk, from, to, sizes[i], 0);
-        am_once(talk, from, to, sizes[i], UCP_AM_SEND_FLAG_EAGER |
-                                          UCP_AM_SEND_FLAG_REPLY);
+        am_once(talk, from, to, sizes[i],
+                UCP_AM_SEND_FLAG_EAGER | UCP_AM_SEND_FLAG_REPLY);
         am_once(talk, from, to, sizes[i], UCP_AM_SEND_FLAG_RNDV);
     }
 }
@@ -375,16 +377,16 @@ static void stream_once(struct talk *talk, int from, int to, size_t length)
 
     if (sends) {
         data_fill(memory->view, length, message);
-        EXPECT_OK(finish(talk, ucp_stream_send_nbx(talk->ep->ep,
-                                                   memory->address, length,
-                                                   &param)));
+        EXPECT_OK(
+            finish(talk, ucp_stream_send_nbx(talk->ep->ep, memory->address,
+                                             length, &param)));
     } else {
         memory_prepare(memory, length);
         param.op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS;
         param.flags        = UCP_STREAM_RECV_FLAG_WAITALL;
-        EXPECT_OK(finish(talk, ucp_stream_recv_nbx(talk->ep->ep,
-                                                   memory->address, length,
-                                                   &got, &param)));
+        EXPECT_OK(
+            finish(talk, ucp_stream_recv_nbx(talk->ep->ep, memory->address,
+                                             length, &got, &param)));
         memory_verify(memory, length, message);
     }
 }
@@ -402,18 +404,18 @@ static void test_stream(struct talk *talk, int from, int to)
 
 static void test_answers(struct talk *talk)
 {
-    ucp_context_attr_t context  = {.field_mask = UCP_ATTR_FIELD_MEMORY_TYPES};
-    ucp_request_attr_t request  = {
-        .field_mask = UCP_REQUEST_ATTR_FIELD_MEM_TYPE
+    ucp_context_attr_t context = {.field_mask = UCP_ATTR_FIELD_MEMORY_TYPES};
+    ucp_request_attr_t request = {
+        .field_mask = UCP_REQUEST_ATTR_FIELD_MEM_TYPE,
     };
     ucp_request_param_t param   = {0};
     ucp_mem_map_params_t params = {
         .field_mask = UCP_MEM_MAP_PARAM_FIELD_LENGTH |
                       UCP_MEM_MAP_PARAM_FIELD_ADDRESS,
-        .address    = talk->memory[1].address + 64,
-        .length     = 4096
+        .address = talk->memory[1].address + 64,
+        .length  = 4096,
     };
-    ucp_mem_attr_t attr         = {.field_mask = UCP_MEM_ATTR_FIELD_MEM_TYPE};
+    ucp_mem_attr_t attr = {.field_mask = UCP_MEM_ATTR_FIELD_MEM_TYPE};
     ucs_status_ptr_t pointer;
     ucp_mem_h memh;
 
@@ -427,8 +429,8 @@ static void test_answers(struct talk *talk)
     EXPECT_INT(attr.mem_type, ==, MEMORY_OPAQUE_TYPE);
     EXPECT_OK(ucp_mem_unmap(talk->side.context, memh));
 
-    pointer = ucp_tag_recv_nbx(talk->side.worker, talk->memory[1].address, 8,
-                               1, UINT64_MAX, &param);
+    pointer = ucp_tag_recv_nbx(talk->side.worker, talk->memory[1].address, 8, 1,
+                               UINT64_MAX, &param);
     EXPECT(UCS_PTR_IS_PTR(pointer));
     EXPECT_OK(ucp_request_query(pointer, &request));
     EXPECT_INT(request.mem_type, ==, MEMORY_OPAQUE_TYPE);
@@ -438,13 +440,16 @@ static void test_answers(struct talk *talk)
     /* a type without a copier, and an invalid type */
     param.op_attr_mask = UCP_OP_ATTR_FIELD_MEMORY_TYPE;
     param.memory_type  = MEMORY_FOREIGN_TYPE;
-    EXPECT_STATUS(UCS_PTR_RAW_STATUS(ucp_tag_send_nbx(
-                          talk->ep->ep, talk->memory[1].address, 8, 1, &param)),
+    EXPECT_STATUS(UCS_PTR_RAW_STATUS(ucp_tag_send_nbx(talk->ep->ep,
+                                                      talk->memory[1].address,
+                                                      8, 1, &param)),
                   UCS_ERR_UNSUPPORTED);
     param.memory_type = (ucs_memory_type_t)77;
-    EXPECT_STATUS(UCS_PTR_RAW_STATUS(ucp_tag_recv_nbx(
-                          talk->side.worker, talk->memory[1].address, 8, 1,
-                          UINT64_MAX, &param)), UCS_ERR_INVALID_PARAM);
+    EXPECT_STATUS(UCS_PTR_RAW_STATUS(ucp_tag_recv_nbx(talk->side.worker,
+                                                      talk->memory[1].address,
+                                                      8, 1, UINT64_MAX,
+                                                      &param)),
+                  UCS_ERR_INVALID_PARAM);
 }
 
 /* ------------------------------------------------------------------ team -- */
@@ -456,10 +461,10 @@ static void open_talk(struct talk *talk, struct team *team)
                       UCP_AM_HANDLER_PARAM_FIELD_CB |
                       UCP_AM_HANDLER_PARAM_FIELD_ARG |
                       UCP_AM_HANDLER_PARAM_FIELD_FLAGS,
-        .id         = AM_ID,
-        .flags      = UCP_AM_FLAG_PERSISTENT_DATA,
-        .cb         = am_handler,
-        .arg        = talk
+        .id    = AM_ID,
+        .flags = UCP_AM_FLAG_PERSISTENT_DATA,
+        .cb    = am_handler,
+        .arg   = talk,
     };
     int kind;
 
@@ -489,10 +494,10 @@ static void work(struct team *team, void *arg)
 {
     static const struct {
         const char *name;
-        void       (*run)(struct talk *talk, int from, int to);
+        void (*run)(struct talk *talk, int from, int to);
     } tests[] = {
-        {"tag", test_tag}, {"crowd", test_crowd}, {"iov", test_iov},
-        {"am", test_am}, {"stream", test_stream}
+        {"tag", test_tag}, {"crowd", test_crowd},   {"iov", test_iov},
+        {"am", test_am},   {"stream", test_stream},
     };
     struct talk talk;
     unsigned i;
@@ -553,13 +558,15 @@ static void fail(struct team *team, void *arg)
     open_talk(&talk, team);
     for (round = 0; round < 4; ++round) {
         memory = &talk.memory[fails && (round % 2 == 0)];
-        status = finish(&talk, (team->rank == DRIVER) ?
-                        ucp_tag_send_nbx(talk.ep->ep, memory->address, MOST, 1,
-                                         &param) :
-                        ucp_tag_recv_nbx(talk.side.worker, memory->address,
-                                         MOST, 1, UINT64_MAX, &param));
-        EXPECT_STATUS(status, (round % 2 != 0) ? UCS_OK :
-                              status_after_failure(*failing, fails));
+        status = finish(&talk,
+                        (team->rank == DRIVER) ?
+                            ucp_tag_send_nbx(talk.ep->ep, memory->address, MOST,
+                                             1, &param) :
+                            ucp_tag_recv_nbx(talk.side.worker, memory->address,
+                                             MOST, 1, UINT64_MAX, &param));
+        EXPECT_STATUS(status, (round % 2 != 0) ?
+                                  UCS_OK :
+                                  status_after_failure(*failing, fails));
         agree(&talk);
     }
     close_talk(&talk);
@@ -608,9 +615,11 @@ int main(void)
 {
     struct team working = {.limit = 120};
     struct team failing = {.limit = 60, .silent = true};
-    struct team dying   = {.limit   = 60,
-                           .may_die = {[PEER] = true},
-                           .silent  = true};
+    struct team dying   = {
+          .limit   = 60,
+          .may_die = {[PEER] = true},
+          .silent  = true,
+    };
     int who, rounds, status;
 
     status = team_run(&working, 2, work, NULL);

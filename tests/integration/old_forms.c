@@ -15,7 +15,7 @@
 
 enum { LARGE = 1 << 20, AREA = 64 };
 
-static const ucp_tag_t ALL = ~(ucp_tag_t)0;
+static const ucp_tag_t ALL  = ~(ucp_tag_t)0;
 static const size_t sizes[] = {0, 1, 8, 100, 4000, 9000, 70000, LARGE};
 
 enum { SIZES = sizeof(sizes) / sizeof(sizes[0]) };
@@ -25,13 +25,13 @@ struct talk {
     struct side side;
     struct side_ep *ep;
     char *out, *in;
-    size_t request_size;      /* Size of the library's part */
+    size_t request_size; /* Size of the library's part */
 };
 
 /* The program's part of a request. */
 struct area {
-    int                 done;
-    ucs_status_t        status;
+    int done;
+    ucs_status_t status;
     ucp_tag_recv_info_t info;
 };
 
@@ -104,10 +104,10 @@ static void exchange(struct talk *talk, int early)
             EXPECT(UCS_PTR_IS_PTR(recvs[i]));
         }
         sends[i] = (i & 1) ?
-                   ucp_tag_send_sync_nb(talk->ep->ep, talk->out, sizes[i],
-                                        bytes, tag, on_sent) :
-                   ucp_tag_send_nb(talk->ep->ep, talk->out, sizes[i], bytes,
-                                   tag, on_sent);
+                       ucp_tag_send_sync_nb(talk->ep->ep, talk->out, sizes[i],
+                                            bytes, tag, on_sent) :
+                       ucp_tag_send_nb(talk->ep->ep, talk->out, sizes[i], bytes,
+                                       tag, on_sent);
         if (early) {
             agree(talk);
             recvs[i] = ucp_tag_recv_nb(talk->side.worker, talk->in, LARGE,
@@ -160,8 +160,8 @@ static void exchange_in_place(struct talk *talk)
     EXPECT(memory != NULL);
     for (i = 0; i < SIZES; ++i) {
         data_fill(talk->out, sizes[i], i);
-        EXPECT_OK(ucp_tag_recv_nbr(talk->side.worker, talk->in, LARGE, bytes,
-                                   i, ALL, recv));
+        EXPECT_OK(ucp_tag_recv_nbr(talk->side.worker, talk->in, LARGE, bytes, i,
+                                   ALL, recv));
         status = ucp_tag_send_nbr(talk->ep->ep, talk->out, sizes[i], bytes, i,
                                   send);
         while (status == UCS_INPROGRESS) {
@@ -190,13 +190,13 @@ static void remote_memory(struct talk *talk)
     ucp_mem_map_params_t params = {
         .field_mask = UCP_MEM_MAP_PARAM_FIELD_ADDRESS |
                       UCP_MEM_MAP_PARAM_FIELD_LENGTH,
-        .address    = talk->in,
-        .length     = LARGE
+        .address = talk->in,
+        .length  = LARGE,
     };
     int peer      = 1 - talk->team->rank;
     uint64_t mine = (uintptr_t)talk->in, at, old;
     uint32_t old32;
-    ucp_ep_h ep   = talk->ep->ep;
+    ucp_ep_h ep = talk->ep->ep;
     ucp_rkey_h rkey;
     ucp_mem_h memh;
     size_t size;
@@ -257,16 +257,20 @@ static void close_and_meet_again(struct talk *talk, int way)
     agree(talk);
     if (talk->team->rank == way % 2) {
         talk->side.eps = entry->next;
-        EXPECT(ucp_ep_modify_nb(ep, &(ucp_ep_params_t){
-                       .field_mask  = UCP_EP_PARAM_FIELD_ERR_HANDLER,
-                       .err_handler = {.cb = NULL}}) == NULL);
+        EXPECT(
+            ucp_ep_modify_nb(ep,
+                             &(ucp_ep_params_t){
+                                 .field_mask  = UCP_EP_PARAM_FIELD_ERR_HANDLER,
+                                 .err_handler = {.cb = NULL},
+                             }) == NULL);
         if (way < 2) {
             ucp_ep_destroy(ep);
         } else {
-            request = (way < 4) ? ucp_disconnect_nb(ep) :
-                      ucp_ep_close_nb(ep, (way < 6) ?
-                                          UCP_EP_CLOSE_MODE_FLUSH :
-                                          UCP_EP_CLOSE_MODE_FORCE);
+            request = (way < 4) ?
+                          ucp_disconnect_nb(ep) :
+                          ucp_ep_close_nb(ep, (way < 6) ?
+                                                  UCP_EP_CLOSE_MODE_FLUSH :
+                                                  UCP_EP_CLOSE_MODE_FORCE);
             EXPECT_OK(side_wait(&talk->side, request, "close"));
         }
         free(entry);
@@ -282,13 +286,12 @@ static void close_and_meet_again(struct talk *talk, int way)
 static void open_old(struct talk *talk)
 {
     ucp_params_t params = {
-        .field_mask   = UCP_PARAM_FIELD_FEATURES |
-                        UCP_PARAM_FIELD_REQUEST_SIZE |
-                        UCP_PARAM_FIELD_REQUEST_INIT,
-        .features     = UCP_FEATURE_TAG | UCP_FEATURE_RMA |
-                        UCP_FEATURE_AMO32 | UCP_FEATURE_AMO64,
+        .field_mask = UCP_PARAM_FIELD_FEATURES | UCP_PARAM_FIELD_REQUEST_SIZE |
+                      UCP_PARAM_FIELD_REQUEST_INIT,
+        .features = UCP_FEATURE_TAG | UCP_FEATURE_RMA | UCP_FEATURE_AMO32 |
+                    UCP_FEATURE_AMO64,
         .request_size = AREA,
-        .request_init = init_area
+        .request_init = init_area,
     };
     ucp_context_attr_t attr = {.field_mask = UCP_ATTR_FIELD_REQUEST_SIZE};
 
@@ -302,9 +305,11 @@ static void open_old(struct talk *talk)
 
 static void member(struct team *team, void *arg)
 {
-    struct talk talk = {.team = team,
-                        .out  = aligned_alloc(64, LARGE),
-                        .in   = aligned_alloc(64, LARGE)};
+    struct talk talk = {
+        .team = team,
+        .out  = aligned_alloc(64, LARGE),
+        .in   = aligned_alloc(64, LARGE),
+    };
     int way;
 
     (void)arg;

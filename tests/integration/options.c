@@ -16,20 +16,20 @@
 enum {
     ROUNDS = 20,
     LARGE  = 200 * 1024,
-    WORDS  = 512
+    WORDS  = 512,
 };
 
 static const ucp_tag_t ALL = ~(ucp_tag_t)0;
 
 struct talk {
     struct team *team;
-    struct side side;         /* Without options */
-    struct side sleeper;      /* the worker under test */
-    struct side_ep *ep;       /* Of the sleeper */
-    uint64_t *memory;         /* WORDS words, lent to the peer */
+    struct side side;    /* Without options */
+    struct side sleeper; /* the worker under test */
+    struct side_ep *ep;  /* Of the sleeper */
+    uint64_t *memory;    /* WORDS words, lent to the peer */
     ucp_mem_h memh;
-    ucp_rkey_h rkey;          /* The peer's key */
-    uint64_t remote;          /* Address of that memory */
+    ucp_rkey_h rkey; /* The peer's key */
+    uint64_t remote; /* Address of that memory */
     char *buffer;
 };
 
@@ -45,8 +45,8 @@ static void lend(struct talk *talk)
     ucp_mem_map_params_t params = {
         .field_mask = UCP_MEM_MAP_PARAM_FIELD_LENGTH |
                       UCP_MEM_MAP_PARAM_FIELD_FLAGS,
-        .length     = WORDS * sizeof(uint64_t),
-        .flags      = UCP_MEM_MAP_ALLOCATE
+        .length = WORDS * sizeof(uint64_t),
+        .flags  = UCP_MEM_MAP_ALLOCATE,
     };
     ucp_mem_attr_t attr = {.field_mask = UCP_MEM_ATTR_FIELD_ADDRESS};
 
@@ -84,8 +84,8 @@ static void open_sleeper(struct talk *talk, const ucp_worker_params_t *params)
 {
     talk->sleeper.context = talk->side.context;
     talk->sleeper.eps     = NULL;
-    EXPECT_OK(ucp_worker_create(talk->side.context, params,
-                                &talk->sleeper.worker));
+    EXPECT_OK(
+        ucp_worker_create(talk->side.context, params, &talk->sleeper.worker));
     talk->ep = side_meet(&talk->sleeper, talk->team, 1 - talk->team->rank);
     swap_keys(talk);
 }
@@ -106,7 +106,7 @@ static ucs_status_ptr_t begin(struct talk *talk, unsigned event)
 {
     ucp_request_param_t param = {
         .op_attr_mask = UCP_OP_ATTR_FIELD_DATATYPE,
-        .datatype     = ucp_dt_make_contig(1)
+        .datatype     = ucp_dt_make_contig(1),
     };
     uint64_t *result = (uint64_t *)talk->buffer;
 
@@ -116,8 +116,8 @@ static ucs_status_ptr_t begin(struct talk *talk, unsigned event)
                            &param);
     case UCP_WAKEUP_AMO:
         param.op_attr_mask |= UCP_OP_ATTR_FIELD_REPLY_BUFFER;
-        param.datatype      = ucp_dt_make_contig(8);
-        param.reply_buffer  = result;
+        param.datatype     = ucp_dt_make_contig(8);
+        param.reply_buffer = result;
         return ucp_atomic_op_nbx(talk->ep->ep, UCP_ATOMIC_OP_ADD,
                                  &(uint64_t){1}, 1, talk->remote, talk->rkey,
                                  &param);
@@ -138,8 +138,8 @@ static void answer(struct talk *talk, unsigned event)
     ucs_status_ptr_t request;
 
     if (event & (UCP_WAKEUP_TAG_SEND | UCP_WAKEUP_TX)) {
-        request = ucp_tag_recv_nbx(talk->sleeper.worker, talk->buffer, LARGE,
-                                   1, ALL, &none);
+        request = ucp_tag_recv_nbx(talk->sleeper.worker, talk->buffer, LARGE, 1,
+                                   ALL, &none);
     } else if (event & (UCP_WAKEUP_TAG_RECV | UCP_WAKEUP_RX)) {
         request = ucp_tag_send_nbx(talk->ep->ep, talk->buffer, LARGE, 1, &none);
     } else {
@@ -149,10 +149,10 @@ static void answer(struct talk *talk, unsigned event)
 }
 
 /* Sleeps on the descriptor whenever there are no events. */
-static void
-sleep_until_done(struct talk *talk, int fd, ucs_status_ptr_t request)
+static void sleep_until_done(struct talk *talk, int fd,
+                             ucs_status_ptr_t request)
 {
-    struct pollfd set = {.fd = fd, .events = POLLIN};
+    struct pollfd set   = {.fd = fd, .events = POLLIN};
     ucp_worker_h worker = talk->sleeper.worker;
     ucs_status_t status;
 
@@ -181,7 +181,7 @@ static void wakes_for(struct talk *talk, unsigned events)
 {
     ucp_worker_params_t params = {
         .field_mask = UCP_WORKER_PARAM_FIELD_EVENTS,
-        .events     = events
+        .events     = events,
     };
     unsigned event = events & ~(unsigned)UCP_WAKEUP_EDGE;
     int round, fd;
@@ -203,12 +203,12 @@ static void wakes_for(struct talk *talk, unsigned events)
  * added. */
 static void wakes_in_own_set(struct talk *talk)
 {
-    int set = epoll_create1(EPOLL_CLOEXEC);
+    int set                    = epoll_create1(EPOLL_CLOEXEC);
     ucp_worker_params_t params = {
         .field_mask = UCP_WORKER_PARAM_FIELD_EVENT_FD |
                       UCP_WORKER_PARAM_FIELD_USER_DATA,
-        .event_fd   = set,
-        .user_data  = talk
+        .event_fd  = set,
+        .user_data = talk,
     };
     struct epoll_event event = {.data.ptr = NULL};
     ucs_status_ptr_t request;
@@ -225,7 +225,8 @@ static void wakes_in_own_set(struct talk *talk)
             if ((ucp_worker_progress(talk->sleeper.worker) == 0) &&
                 (ucp_worker_arm(talk->sleeper.worker) == UCS_OK)) {
                 EXPECT_INT(epoll_wait(set, &event, 1,
-                                      (int)(test_seconds(20) * 1e3)), ==, 1);
+                                      (int)(test_seconds(20) * 1e3)),
+                           ==, 1);
                 EXPECT(event.data.ptr == talk);
             }
         }
@@ -251,10 +252,11 @@ static void sees_a_write(struct talk *talk)
     open_sleeper(talk, &params);
     agree(talk);
     if (talk->team->rank == 0) {
-        EXPECT_OK(side_wait(&talk->sleeper,
-                            ucp_put_nbx(talk->ep->ep, &value, 8,
-                                        talk->remote + 7 * 8, talk->rkey,
-                                        &none), "put"));
+        EXPECT_OK(
+            side_wait(&talk->sleeper,
+                      ucp_put_nbx(talk->ep->ep, &value, 8, talk->remote + 7 * 8,
+                                  talk->rkey, &none),
+                      "put"));
         EXPECT_OK(side_flush(talk->ep));
     } else {
         while (*word == 0) {
@@ -274,12 +276,12 @@ static void sees_a_write(struct talk *talk)
 static void uses_a_network_address(struct talk *talk)
 {
     ucp_worker_attr_t attr = {
-        .field_mask    = UCP_WORKER_ATTR_FIELD_ADDRESS |
-                         UCP_WORKER_ATTR_FIELD_ADDRESS_FLAGS,
-        .address_flags = UCP_WORKER_ADDRESS_FLAG_NET_ONLY
+        .field_mask = UCP_WORKER_ATTR_FIELD_ADDRESS |
+                      UCP_WORKER_ATTR_FIELD_ADDRESS_FLAGS,
+        .address_flags = UCP_WORKER_ADDRESS_FLAG_NET_ONLY,
     };
     ucp_worker_address_attr_t uid = {
-        .field_mask = UCP_WORKER_ADDRESS_ATTR_FIELD_UID
+        .field_mask = UCP_WORKER_ADDRESS_ATTR_FIELD_UID,
     };
     int peer = 1 - talk->team->rank;
     struct side_ep *ep;
@@ -327,19 +329,23 @@ static void tells_of_its_way(struct talk *talk)
     ucp_transport_entry_t entries[8];
     ucp_ep_attr_t attr = {
         .field_mask = UCP_EP_ATTR_FIELD_TRANSPORTS,
-        .transports = {
-            .entries     = entries,
-            .num_entries = 8,
-            .entry_size  = sizeof(entries[0])
-        }
+        .transports =
+            {
+                .entries     = entries,
+                .num_entries = 8,
+                .entry_size  = sizeof(entries[0]),
+            },
     };
     ucp_ep_evaluate_perf_param_t question = {
         .field_mask   = UCP_EP_PERF_PARAM_FIELD_MESSAGE_SIZE,
-        .message_size = 1
+        .message_size = 1,
     };
-    ucp_ep_evaluate_perf_attr_t small = {
-        .field_mask = UCP_EP_PERF_ATTR_FIELD_ESTIMATED_TIME
-    }, large = small;
+    ucp_ep_evaluate_perf_attr_t
+        small =
+            {
+                .field_mask = UCP_EP_PERF_ATTR_FIELD_ESTIMATED_TIME,
+            },
+        large     = small;
     char *context = NULL, *way = NULL, name[128];
     size_t size;
     FILE *stream;
@@ -377,9 +383,14 @@ static void tells_of_its_way(struct talk *talk)
 static void member(struct team *team, void *arg)
 {
     static const unsigned events[] = {
-        UCP_WAKEUP_RMA, UCP_WAKEUP_AMO, UCP_WAKEUP_TAG_SEND,
-        UCP_WAKEUP_TAG_RECV, UCP_WAKEUP_TX, UCP_WAKEUP_RX,
-        UCP_WAKEUP_RX | UCP_WAKEUP_EDGE, UCP_WAKEUP_TX | UCP_WAKEUP_EDGE
+        UCP_WAKEUP_RMA,
+        UCP_WAKEUP_AMO,
+        UCP_WAKEUP_TAG_SEND,
+        UCP_WAKEUP_TAG_RECV,
+        UCP_WAKEUP_TX,
+        UCP_WAKEUP_RX,
+        UCP_WAKEUP_RX | UCP_WAKEUP_EDGE,
+        UCP_WAKEUP_TX | UCP_WAKEUP_EDGE,
     };
     struct talk talk = {.team = team, .buffer = calloc(1, LARGE)};
     size_t i;
@@ -387,7 +398,7 @@ static void member(struct team *team, void *arg)
     (void)arg;
     EXPECT(talk.buffer != NULL);
     side_open(&talk.side, UCP_FEATURE_TAG | UCP_FEATURE_RMA |
-                          UCP_FEATURE_AMO64 | UCP_FEATURE_WAKEUP);
+                              UCP_FEATURE_AMO64 | UCP_FEATURE_WAKEUP);
     lend(&talk);
     for (i = 0; i < sizeof(events) / sizeof(events[0]); ++i) {
         wakes_for(&talk, events[i]);

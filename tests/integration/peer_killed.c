@@ -22,7 +22,7 @@ enum {
     VICTIM    = 2,
     WINDOW    = 16,
     LARGE     = 4 * 1024 * 1024,
-    SMALL     = 100
+    SMALL     = 100,
 };
 
 static const ucp_tag_t ALL = ~(ucp_tag_t)0;
@@ -38,12 +38,12 @@ enum scene {
     LARGE_WAITING,
     /* The victim sends large messages to the survivor */
     RECEIVING,
-    SCENES
+    SCENES,
 };
 
 static const char *const scene_names[SCENES] = {
-    "idle", "small sends", "large sends", "large sends not received",
-    "receiving"
+    "idle",      "small sends", "large sends", "large sends not received",
+    "receiving",
 };
 
 struct survivor {
@@ -192,7 +192,9 @@ static void greet_victim(struct survivor *survivor)
 static void survivor_main(struct team *team, enum scene scene)
 {
     struct survivor survivor = {
-        .team = team, .scene = scene, .buffer = calloc(1, LARGE)
+        .team   = team,
+        .scene  = scene,
+        .buffer = calloc(1, LARGE),
     };
     unsigned fds;
     double died;

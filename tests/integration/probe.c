@@ -13,7 +13,7 @@
 
 enum { LARGE = 3 * 1024 * 1024 };
 
-static const ucp_tag_t ALL = ~(ucp_tag_t)0;
+static const ucp_tag_t ALL  = ~(ucp_tag_t)0;
 static const size_t sizes[] = {0, 1, 8, 1000, 9000, 70000, LARGE};
 
 enum { SIZES = sizeof(sizes) / sizeof(sizes[0]) };
@@ -105,7 +105,8 @@ static void finds_and_leaves(struct talk *talk)
     EXPECT_INT(info.sender_tag, ==, 0x100);
     for (i = 0; i < SIZES; ++i) {
         EXPECT_INT(side_recv_wait(&talk->side, talk->buffer, LARGE, 0x100 + i,
-                                  ALL), ==, sizes[i]);
+                                  ALL),
+                   ==, sizes[i]);
         data_verify(talk->buffer, sizes[i], 0x100 + i);
         EXPECT(probe(talk, 0x100 + i, ALL, false, &info) == NULL);
     }
@@ -120,8 +121,8 @@ static void takes(struct talk *talk)
     int i;
 
     for (i = 0; i < SIZES; ++i) {
-        handles[i] = side_probe_wait(&talk->side, 0x300, ~(ucp_tag_t)0xff,
-                                     true, &info);
+        handles[i] = side_probe_wait(&talk->side, 0x300, ~(ucp_tag_t)0xff, true,
+                                     &info);
         EXPECT_INT(info.sender_tag, ==, 0x300 + i);
         EXPECT_INT(info.length, ==, sizes[i]);
     }
@@ -161,8 +162,8 @@ static void truncates(struct talk *talk, bool posted)
     }
     for (i = 0; i < SIZES; ++i) {
         side_finish(&talk->side, &ops[i], 10, "truncated receive");
-        EXPECT_STATUS(ops[i].status, (sizes[i] == 0) ? UCS_OK :
-                                     UCS_ERR_MESSAGE_TRUNCATED);
+        EXPECT_STATUS(ops[i].status,
+                      (sizes[i] == 0) ? UCS_OK : UCS_ERR_MESSAGE_TRUNCATED);
     }
     /* The connection still carries complete messages. */
     for (i = 0; i < SIZES; ++i) {

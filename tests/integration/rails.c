@@ -21,21 +21,21 @@ enum {
     MESSAGES = 6,
     TOTAL    = MESSAGES * LARGE,
     SENDER   = 0,
-    RECEIVER = 1
+    RECEIVER = 1,
 };
 
-static const ucp_tag_t ALL              = ~(ucp_tag_t)0;
-static const ucp_request_param_t plain  = {0};
+static const ucp_tag_t ALL             = ~(ucp_tag_t)0;
+static const ucp_request_param_t plain = {0};
 
 struct rails {
     struct team *team;
     struct side side;
     struct side_ep *ep;
-    char *memory;      /* TOTAL bytes, registered for the peer */
+    char *memory; /* TOTAL bytes, registered for the peer */
     ucp_mem_h memh;
-    uint64_t address;  /* The peer's address and key */
+    uint64_t address; /* The peer's address and key */
     ucp_rkey_h rkey;
-    double spent;      /* Seconds of the last transfers, without verification */
+    double spent; /* Seconds of the last transfers, without verification */
 };
 
 static void agree(struct rails *rails)
@@ -46,12 +46,12 @@ static void agree(struct rails *rails)
 /* Exchanges keys of one buffer each. */
 static void lend(struct rails *rails)
 {
-    int other                    = 1 - rails->team->rank;
+    int other                   = 1 - rails->team->rank;
     ucp_mem_map_params_t params = {
         .field_mask = UCP_MEM_MAP_PARAM_FIELD_LENGTH |
                       UCP_MEM_MAP_PARAM_FIELD_ADDRESS,
-        .length     = TOTAL,
-        .address    = rails->memory
+        .length  = TOTAL,
+        .address = rails->memory,
     };
     uint64_t own = (uintptr_t)rails->memory;
     size_t size;
@@ -165,12 +165,11 @@ static void access_all(struct rails *rails, bool put, char *data)
     int i;
 
     for (i = 0, at = 0; i < MESSAGES; ++i, at += LARGE) {
-        requests[i] = put ? ucp_put_nbx(ep, data + at, LARGE,
-                                        rails->address + at, rails->rkey,
-                                        &plain) :
-                            ucp_get_nbx(ep, data + at, LARGE,
-                                        rails->address + at, rails->rkey,
-                                        &plain);
+        requests[i] = put ?
+                          ucp_put_nbx(ep, data + at, LARGE, rails->address + at,
+                                      rails->rkey, &plain) :
+                          ucp_get_nbx(ep, data + at, LARGE, rails->address + at,
+                                      rails->rkey, &plain);
     }
     for (i = 0; i < MESSAGES; ++i) {
         EXPECT_OK(side_wait(&rails->side, requests[i], put ? "put" : "get"));
@@ -362,11 +361,13 @@ static void measure(struct team *team, const char *lanes)
 {
     static const struct {
         const char *name;
-        void       (*transfer)(struct rails *rails);
-        int        clock;
-    } kinds[] = {{"tag", send_messages, RECEIVER},
-                 {"put", put_all, SENDER},
-                 {"get", get_all, RECEIVER}};
+        void (*transfer)(struct rails *rails);
+        int clock;
+    } kinds[] = {
+        {"tag", send_messages, RECEIVER},
+        {"put", put_all, SENDER},
+        {"get", get_all, RECEIVER},
+    };
     struct rails rails;
     double bytes;
     size_t i;
@@ -392,8 +393,7 @@ static void measuring_member(struct team *team, void *arg)
     (void)arg;
     net_join_again(team);
     for (i = 0; i < NET_LINKS; ++i) {
-        if (!net_limit(team, i, (rate != NULL) ? (unsigned)atoi(rate) :
-                                                 1000)) {
+        if (!net_limit(team, i, (rate != NULL) ? (unsigned)atoi(rate) : 1000)) {
             check_skip("no 'tc' or no tbf here to limit links with");
         }
     }

@@ -19,12 +19,13 @@ enum {
     OWNER,
     LENGTH   = 1024 * 1024 + 64,
     ADDS     = 2000,
-    MESSAGES = 500
+    MESSAGES = 500,
 };
 
 /* also near the limits of one message and of one fragment */
-static const size_t sizes[] = {0, 1, 8, 64, 4096, 8160, 8161, 8185, 65536,
-                               65537, 131073, 1024 * 1024 + 1};
+static const size_t sizes[] = {0,     1,     8,      64,
+                               4096,  8160,  8161,   8185,
+                               65536, 65537, 131073, 1024 * 1024 + 1};
 
 enum { NUM_SIZES = sizeof(sizes) / sizeof(sizes[0]) };
 
@@ -39,7 +40,7 @@ struct talk {
     struct side side;
     struct side_ep *ep;
     /* of the owner */
-    void *own;          /* From malloc, or NULL */
+    void *own; /* From malloc, or NULL */
     char *memory;
     ucp_mem_h memh;
     /* of the driver */
@@ -74,17 +75,19 @@ static ucs_status_t finish(struct talk *talk, ucs_status_ptr_t request,
 static ucs_status_t put(struct talk *talk, const void *data, size_t length,
                         size_t offset)
 {
-    return finish(talk, ucp_put_nbx(talk->ep->ep, data, length,
-                                    talk->address + offset, talk->rkey,
-                                    &plain), 20);
+    return finish(talk,
+                  ucp_put_nbx(talk->ep->ep, data, length,
+                              talk->address + offset, talk->rkey, &plain),
+                  20);
 }
 
 static ucs_status_t get(struct talk *talk, void *data, size_t length,
                         size_t offset)
 {
-    return finish(talk, ucp_get_nbx(talk->ep->ep, data, length,
-                                    talk->address + offset, talk->rkey,
-                                    &plain), 20);
+    return finish(talk,
+                  ucp_get_nbx(talk->ep->ep, data, length,
+                              talk->address + offset, talk->rkey, &plain),
+                  20);
 }
 
 static void lend(struct talk *talk, bool allocated)
@@ -93,8 +96,8 @@ static void lend(struct talk *talk, bool allocated)
         .field_mask = UCP_MEM_MAP_PARAM_FIELD_LENGTH |
                       UCP_MEM_MAP_PARAM_FIELD_ADDRESS |
                       UCP_MEM_MAP_PARAM_FIELD_FLAGS,
-        .length     = LENGTH,
-        .flags      = allocated ? UCP_MEM_MAP_ALLOCATE : 0
+        .length = LENGTH,
+        .flags  = allocated ? UCP_MEM_MAP_ALLOCATE : 0,
     };
     ucp_mem_attr_t attr = {.field_mask = UCP_MEM_ATTR_FIELD_ADDRESS};
     size_t size;
@@ -217,17 +220,18 @@ static ucs_status_t add(struct talk *talk, size_t size, size_t offset,
 {
     ucp_request_param_t param = {
         .op_attr_mask = UCP_OP_ATTR_FIELD_DATATYPE,
-        .datatype     = ucp_dt_make_contig(size)
+        .datatype     = ucp_dt_make_contig(size),
     };
     uint64_t one = 1; /* little-endian: also valid for 4 bytes */
 
     if (old != NULL) {
         param.op_attr_mask |= UCP_OP_ATTR_FIELD_REPLY_BUFFER;
-        param.reply_buffer  = old;
+        param.reply_buffer = old;
     }
-    return finish(talk, ucp_atomic_op_nbx(talk->ep->ep, UCP_ATOMIC_OP_ADD, &one,
-                                          1, talk->address + offset,
-                                          talk->rkey, &param), 20);
+    return finish(talk,
+                  ucp_atomic_op_nbx(talk->ep->ep, UCP_ATOMIC_OP_ADD, &one, 1,
+                                    talk->address + offset, talk->rkey, &param),
+                  20);
 }
 
 /* Both sides add to the same words, each through an endpoint. */
@@ -264,7 +268,7 @@ static void own_exported(struct talk *talk)
 {
     ucp_memh_pack_params_t params = {
         .field_mask = UCP_MEMH_PACK_PARAM_FIELD_FLAGS,
-        .flags      = UCP_MEMH_PACK_FLAG_EXPORT
+        .flags      = UCP_MEMH_PACK_FLAG_EXPORT,
     };
     void *bytes         = NULL;
     size_t size         = 0;
@@ -286,10 +290,10 @@ static void own_exported(struct talk *talk)
 static void drive_exported(struct talk *talk)
 {
     ucp_mem_map_params_t params = {
-        .field_mask = UCP_MEM_MAP_PARAM_FIELD_EXPORTED_MEMH_BUFFER
+        .field_mask = UCP_MEM_MAP_PARAM_FIELD_EXPORTED_MEMH_BUFFER,
     };
     ucp_mem_attr_t attr = {
-        .field_mask = UCP_MEM_ATTR_FIELD_ADDRESS | UCP_MEM_ATTR_FIELD_LENGTH
+        .field_mask = UCP_MEM_ATTR_FIELD_ADDRESS | UCP_MEM_ATTR_FIELD_LENGTH,
     };
     ucp_mem_h memh;
     size_t size;
@@ -420,7 +424,7 @@ static void die(struct team *team, void *arg)
             .op_attr_mask = UCP_OP_ATTR_FIELD_DATATYPE |
                             UCP_OP_ATTR_FIELD_REPLY_BUFFER,
             .datatype     = ucp_dt_make_contig(8),
-            .reply_buffer = &old
+            .reply_buffer = &old,
         };
 
         requests[2] = ucp_atomic_op_nbx(talk.ep->ep, UCP_ATOMIC_OP_ADD, &one, 1,
@@ -446,10 +450,12 @@ static void die(struct team *team, void *arg)
 int main(void)
 {
     struct team working = {.limit = 60};
-    struct team dying   = {.limit   = 60,
-                           .may_die = {[OWNER] = true},
-                           .silent  = true};
-    int status          = team_run(&working, 2, work, NULL);
+    struct team dying   = {
+          .limit   = 60,
+          .may_die = {[OWNER] = true},
+          .silent  = true,
+    };
+    int status = team_run(&working, 2, work, NULL);
 
     return (status != 0) ? status : team_run(&dying, 2, die, NULL);
 }

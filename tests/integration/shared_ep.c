@@ -18,12 +18,12 @@
 #include <unistd.h>
 
 enum {
-    AM_ID    = 3,
-    ROUNDS   = 24,
-    MOST     = 150000,
-    THREADS  = 24,      /* Maximum */
-    ABOVE    = 4,       /* More than the number of cores */
-    PROBE    = 1 << 20  /* Message size of the cost queries */
+    AM_ID   = 3,
+    ROUNDS  = 24,
+    MOST    = 150000,
+    THREADS = 24,      /* Maximum */
+    ABOVE   = 4,       /* More than the number of cores */
+    PROBE   = 1 << 20, /* Message size of the cost queries */
 };
 
 static const size_t sizes[]            = {8, 1000, 6000, 70000, MOST};
@@ -38,13 +38,13 @@ struct talk {
     struct team *team;
     struct side side;
     struct side_ep *ep;
-    char *memory;           /* MOST bytes for each thread of the peer */
+    char *memory; /* MOST bytes for each thread of the peer */
     ucp_mem_h memh;
-    uint64_t remote;        /* Address of the peer's memory */
+    uint64_t remote; /* Address of the peer's memory */
     void *key;
-    ucp_rkey_h rkey;        /* Shared by the threads */
+    ucp_rkey_h rkey; /* Shared by the threads */
     int threads;
-    _Atomic uint64_t ams;   /* Number of received active messages */
+    _Atomic uint64_t ams; /* Number of received active messages */
 };
 
 struct actor {
@@ -119,8 +119,8 @@ static void fetch_data(struct talk *talk, void *data, size_t length,
         .op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK |
                         UCP_OP_ATTR_FIELD_USER_DATA |
                         UCP_OP_ATTR_FLAG_NO_IMM_CMPL,
-        .cb.recv_am   = fetched,
-        .user_data    = fetch
+        .cb.recv_am = fetched,
+        .user_data  = fetch,
     };
 
     EXPECT(fetch != NULL);
@@ -154,9 +154,9 @@ static void set_handler(struct talk *talk)
         .field_mask = UCP_AM_HANDLER_PARAM_FIELD_ID |
                       UCP_AM_HANDLER_PARAM_FIELD_CB |
                       UCP_AM_HANDLER_PARAM_FIELD_ARG,
-        .id         = AM_ID,
-        .cb         = on_am,
-        .arg        = talk
+        .id  = AM_ID,
+        .cb  = on_am,
+        .arg = talk,
     };
 
     EXPECT_OK(ucp_worker_set_am_recv_handler(talk->side.worker, &param));
@@ -176,8 +176,8 @@ static void exchange_messages(struct actor *actor, size_t length, int round)
     recv = ucp_tag_recv_nbx(talk->side.worker, actor->in, length, theirs,
                             UINT64_MAX, &plain);
     send = ucp_tag_send_nbx(talk->ep->ep, actor->out, length, mine, &plain);
-    am   = ucp_am_send_nbx(talk->ep->ep, AM_ID, &mine, sizeof(mine),
-                           actor->out, length, &plain);
+    am   = ucp_am_send_nbx(talk->ep->ep, AM_ID, &mine, sizeof(mine), actor->out,
+                           length, &plain);
     finish(actor, recv, "a receive");
     finish(actor, send, "a send");
     finish(actor, am, "an active message");
@@ -193,12 +193,16 @@ static void use_memory(struct actor *actor, size_t length, int round)
     ucp_rkey_h own;
 
     EXPECT_OK(ucp_ep_rkey_unpack(talk->ep->ep, talk->key, &own));
-    finish(actor, ucp_put_nbx(talk->ep->ep, actor->out, length, place,
-                              (round & 1) ? own : talk->rkey, &plain), "a put");
+    finish(actor,
+           ucp_put_nbx(talk->ep->ep, actor->out, length, place,
+                       (round & 1) ? own : talk->rkey, &plain),
+           "a put");
     finish(actor, ucp_ep_flush_nbx(talk->ep->ep, &plain), "a flush");
     memset(actor->in, 0, length);
-    finish(actor, ucp_get_nbx(talk->ep->ep, actor->in, length, place,
-                              (round & 1) ? talk->rkey : own, &plain), "a get");
+    finish(actor,
+           ucp_get_nbx(talk->ep->ep, actor->in, length, place,
+                       (round & 1) ? talk->rkey : own, &plain),
+           "a get");
     data_verify(actor->in, length, mine);
     ucp_rkey_destroy(own);
 }
@@ -207,20 +211,23 @@ static void ask(struct actor *actor)
 {
     ucp_ep_evaluate_perf_param_t param = {
         .field_mask   = UCP_EP_PERF_PARAM_FIELD_MESSAGE_SIZE,
-        .message_size = PROBE
+        .message_size = PROBE,
     };
-    ucp_ep_evaluate_perf_attr_t perf   = {
-        .field_mask = UCP_EP_PERF_ATTR_FIELD_ESTIMATED_TIME
+    ucp_ep_evaluate_perf_attr_t perf = {
+        .field_mask = UCP_EP_PERF_ATTR_FIELD_ESTIMATED_TIME,
     };
     ucp_transport_entry_t entries[8];
-    ucp_ep_attr_t attr                 = {
+    ucp_ep_attr_t attr = {
         .field_mask = UCP_EP_ATTR_FIELD_TRANSPORTS,
-        .transports = {.entries     = entries,
-                       .num_entries = 8,
-                       .entry_size  = sizeof(entries[0])}
+        .transports =
+            {
+                .entries     = entries,
+                .num_entries = 8,
+                .entry_size  = sizeof(entries[0]),
+            },
     };
-    struct range *times                = &actor->times;
-    ucp_ep_h ep                        = actor->talk->ep->ep;
+    struct range *times = &actor->times;
+    ucp_ep_h ep         = actor->talk->ep->ep;
 
     EXPECT_OK(ucp_ep_evaluate_perf(ep, &param, &perf));
     times->least = (perf.estimated_time < times->least) ? perf.estimated_time :
@@ -238,8 +245,8 @@ static void *work(void *arg)
     int round;
 
     for (round = 0; round < ROUNDS; ++round) {
-        length = sizes[(round + actor->number) %
-                       (sizeof(sizes) / sizeof(sizes[0]))];
+        length =
+            sizes[(round + actor->number) % (sizeof(sizes) / sizeof(sizes[0]))];
         exchange_messages(actor, length, round);
         use_memory(actor, length, round);
         ask(actor);
@@ -251,15 +258,15 @@ static void *work(void *arg)
 
 static void open_side(struct side *side)
 {
-    ucp_params_t params        = {
-        .field_mask        = UCP_PARAM_FIELD_FEATURES |
-                             UCP_PARAM_FIELD_MT_WORKERS_SHARED,
+    ucp_params_t params = {
+        .field_mask = UCP_PARAM_FIELD_FEATURES |
+                      UCP_PARAM_FIELD_MT_WORKERS_SHARED,
         .features          = UCP_FEATURE_TAG | UCP_FEATURE_AM | UCP_FEATURE_RMA,
-        .mt_workers_shared = 1
+        .mt_workers_shared = 1,
     };
     ucp_worker_params_t worker = {
         .field_mask  = UCP_WORKER_PARAM_FIELD_THREAD_MODE,
-        .thread_mode = UCS_THREAD_MODE_MULTI
+        .thread_mode = UCS_THREAD_MODE_MULTI,
     };
 
     EXPECT_OK(ucp_init(&params, NULL, &side->context));
@@ -274,10 +281,10 @@ static void swap_memory(struct talk *talk)
     ucp_mem_map_params_t params = {
         .field_mask = UCP_MEM_MAP_PARAM_FIELD_LENGTH |
                       UCP_MEM_MAP_PARAM_FIELD_ADDRESS,
-        .address    = talk->memory,
-        .length     = (size_t)talk->threads * MOST
+        .address = talk->memory,
+        .length  = (size_t)talk->threads * MOST,
     };
-    uint64_t address            = (uintptr_t)talk->memory;
+    uint64_t address = (uintptr_t)talk->memory;
     size_t size;
     void *key;
 
@@ -332,8 +339,11 @@ static void run_threads(struct talk *talk, struct range *times)
 
     for (i = 0; i < talk->threads; ++i) {
         actor  = &actors[i];
-        *actor = (struct actor){.talk = talk, .number = i, .times = {1e9, 0},
-                                .out = malloc(MOST), .in = malloc(MOST)};
+        *actor = (struct actor){.talk   = talk,
+                                .number = i,
+                                .times  = {1e9, 0},
+                                .out    = malloc(MOST),
+                                .in     = malloc(MOST)};
         EXPECT((actor->out != NULL) && (actor->in != NULL));
         EXPECT_INT(pthread_create(&actor->thread, NULL, work, actor), ==, 0);
     }
@@ -341,9 +351,10 @@ static void run_threads(struct talk *talk, struct range *times)
         actor = &actors[i];
         EXPECT_INT(pthread_join(actor->thread, NULL), ==, 0);
         times->least = (actor->times.least < times->least) ?
-                               actor->times.least : times->least;
-        times->most  = (actor->times.most > times->most) ?
-                               actor->times.most : times->most;
+                           actor->times.least :
+                           times->least;
+        times->most  = (actor->times.most > times->most) ? actor->times.most :
+                                                           times->most;
         free(actor->out);
         free(actor->in);
     }

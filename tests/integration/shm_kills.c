@@ -23,7 +23,7 @@
 
 enum { SURVIVORS = 2, VICTIM = 2, WINDOW = 8, LARGEST = 1 << 20, CHATS = 10 };
 
-static const ucp_tag_t ALL = ~(ucp_tag_t)0;
+static const ucp_tag_t ALL       = ~(ucp_tag_t)0;
 static const double LONGEST_LIFE = 0.03; /* s */
 
 struct round {
@@ -67,9 +67,9 @@ static void talk_step(struct talk *talk, ucp_tag_t tag)
 
 static void talk_open(struct talk *talk, uint64_t seed)
 {
-    *talk        = (struct talk){.random = {seed | 1}};
-    talk->out    = calloc(1, LARGEST);
-    talk->in     = malloc((size_t)WINDOW * LARGEST);
+    *talk     = (struct talk){.random = {seed | 1}};
+    talk->out = calloc(1, LARGEST);
+    talk->in  = malloc((size_t)WINDOW * LARGEST);
     EXPECT((talk->out != NULL) && (talk->in != NULL));
     side_open(&talk->side, UCP_FEATURE_TAG | UCP_FEATURE_WAKEUP);
 }
@@ -109,9 +109,9 @@ static struct side_ep *meet_victim(struct talk *talk, struct team *team)
 {
     struct side_ep *ep = NULL;
     size_t length, own_length;
-    void *own          = side_address(&talk->side, &own_length);
-    void *address      = NULL;
-    int channel        = team->channels[VICTIM];
+    void *own     = side_address(&talk->side, &own_length);
+    void *address = NULL;
+    int channel   = team->channels[VICTIM];
 
     if ((send(channel, &own_length, sizeof(own_length), MSG_NOSIGNAL) > 0) &&
         (send(channel, own, own_length, MSG_NOSIGNAL) > 0) &&
@@ -197,7 +197,7 @@ static void survivor_main(struct team *team, const struct round *round)
 {
     struct random random = {round->random | 1};
     double when          = test_now() + (random_below(&random, 1000) * 1e-3) *
-                                            test_seconds(LONGEST_LIFE);
+                                   test_seconds(LONGEST_LIFE);
     struct side_ep *other;
     struct talk talk;
     unsigned fds;

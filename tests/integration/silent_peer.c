@@ -16,22 +16,23 @@
 #include <unistd.h>
 
 enum {
-    SURVIVOR = 0,
-    VICTIM   = 1,
-    MANY     = 64, /* Endpoints to one peer */
-    TIMER_FDS = 3  /* Of the thread that runs the keepalive timer */
+    SURVIVOR  = 0,
+    VICTIM    = 1,
+    MANY      = 64, /* Endpoints to one peer */
+    TIMER_FDS = 3,  /* Of the thread that runs the keepalive timer */
 };
 
 enum scene {
     BEFORE_CREATE,
     AFTER_CREATE, /* Without progress in between */
     AFTER_WHILE,
-    SCENES
+    SCENES,
 };
 
 static const char *const scene_names[SCENES] = {
-    "killed before the endpoint was created", "killed after that",
-    "killed later"
+    "killed before the endpoint was created",
+    "killed after that",
+    "killed later",
 };
 
 static void victim_main(struct team *team)
@@ -160,14 +161,17 @@ int main(int argc, char **argv)
     int status = 0;
 
     for (scene = first; (scene <= last) && (status == 0); ++scene) {
-        struct team team = {.limit   = 60,
-                            .may_die = {[VICTIM] = true},
-                            .silent  = true};
+        struct team team = {
+            .limit   = 60,
+            .may_die = {[VICTIM] = true},
+            .silent  = true,
+        };
 
         status = team_run(&team, 2, member, &scene);
         if (status != 0) {
-            fprintf(stderr, "scene: %s\n", (scene < SCENES) ?
-                    scene_names[scene] : "no error handling");
+            fprintf(stderr, "scene: %s\n",
+                    (scene < SCENES) ? scene_names[scene] :
+                                       "no error handling");
         }
     }
     return status;

@@ -20,16 +20,16 @@
 #include <unistd.h>
 
 enum {
-    TARGET       = 0,
-    PEER         = 1,
-    ATTACKER     = 2,
-    MAX_PORTS    = 16,
-    CONNECTIONS  = 400,
-    KEPT_OPEN    = 32,
-    MAX_BYTES    = 200 * 1024,
-    MAX_MESSAGE  = 100 * 1024,
-    HEAP_MARGIN  = 2 * 1024 * 1024,
-    LOOK_MSEC    = 2
+    TARGET      = 0,
+    PEER        = 1,
+    ATTACKER    = 2,
+    MAX_PORTS   = 16,
+    CONNECTIONS = 400,
+    KEPT_OPEN   = 32,
+    MAX_BYTES   = 200 * 1024,
+    MAX_MESSAGE = 100 * 1024,
+    HEAP_MARGIN = 2 * 1024 * 1024,
+    LOOK_MSEC   = 2,
 };
 
 static const ucp_tag_t ALL  = ~(ucp_tag_t)0;
@@ -75,7 +75,7 @@ static void push(int fd, const char *bytes, size_t length)
     while (length > 0) {
         done = send(fd, bytes, length, MSG_NOSIGNAL | MSG_DONTWAIT);
         if (done > 0) {
-            bytes  += done;
+            bytes += done;
             length -= done;
         } else if ((errno != EAGAIN) || (poll(&ready, 1, 20) <= 0)) {
             return; /* closed, or no longer read */

@@ -13,11 +13,11 @@
 #include <string.h>
 
 enum {
-    FLOWS       = 4,
-    WINDOW      = 4,            /* Operations of a flow in flight */
-    PIECES      = 12,           /* Entries of an IOV */
-    LARGEST     = 8 << 20,
-    POLLED      = 2000          /* Messages that polling must find */
+    FLOWS   = 4,
+    WINDOW  = 4,  /* Operations of a flow in flight */
+    PIECES  = 12, /* Entries of an IOV */
+    LARGEST = 8 << 20,
+    POLLED  = 2000, /* Messages that polling must find */
 };
 
 /* The layout of an operation's buffer. */
@@ -43,10 +43,10 @@ struct flow {
     struct side *side;
     struct side_ep *ep;
     struct random random;
-    size_t total;                /* Bytes in each direction */
+    size_t total; /* Bytes in each direction */
     size_t sent, received;
     struct piece out[WINDOW], in[WINDOW];
-    unsigned first_in, num_in;   /* `in` is a ring */
+    unsigned first_in, num_in; /* `in` is a ring */
 };
 
 static ucp_datatype_t generic_datatype;
@@ -71,7 +71,8 @@ static void verify(const char *bytes, size_t length, size_t place)
         if (bytes[i] != (char)((place + i) * 7 + ((place + i) >> 8) +
                                ((place + i) >> 16))) {
             FAIL("the byte at %zu of the stream is wrong, %zu into a receive of"
-                 " %zu", place + i, i, length);
+                 " %zu",
+                 place + i, i, length);
         }
     }
 }
@@ -125,7 +126,7 @@ static void finish(void *state)
 static void make_datatype(void)
 {
     static const ucp_generic_dt_ops_t ops = {
-        start_pack, start_unpack, packed_size, pack, unpack, finish
+        start_pack, start_unpack, packed_size, pack, unpack, finish,
     };
 
     EXPECT_OK(ucp_dt_create_generic(&ops, NULL, &generic_datatype));
@@ -139,14 +140,15 @@ static void cut_iov(struct piece *piece, struct random *random)
     int i;
 
     for (i = 0; i < PIECES; ++i) {
-        length = (i == PIECES - 1) ? piece->size - done :
-                 random_below(random, 2 * piece->size / PIECES + 1);
+        length = (i == PIECES - 1) ?
+                     piece->size - done :
+                     random_below(random, 2 * piece->size / PIECES + 1);
         if (length > piece->size - done) {
             length = piece->size - done;
         }
         piece->iov[i].buffer = (length > 0) ? piece->bytes + done : NULL;
         piece->iov[i].length = length;
-        done                += length;
+        done += length;
     }
 }
 
@@ -217,8 +219,8 @@ static void start_send(struct side_ep *ep, struct piece *piece,
         .op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK |
                         UCP_OP_ATTR_FIELD_USER_DATA |
                         UCP_OP_ATTR_FIELD_DATATYPE,
-        .cb.send      = on_sent,
-        .user_data    = &piece->op
+        .cb.send   = on_sent,
+        .user_data = &piece->op,
     };
     ucs_status_ptr_t ret;
     size_t count;
@@ -283,13 +285,12 @@ static void start_recv(struct side_ep *ep, struct piece *piece, bool wait_all,
                        struct random *random)
 {
     ucp_request_param_t param = {
-        .op_attr_mask   = UCP_OP_ATTR_FIELD_CALLBACK |
-                          UCP_OP_ATTR_FIELD_USER_DATA |
-                          UCP_OP_ATTR_FIELD_DATATYPE |
-                          UCP_OP_ATTR_FIELD_FLAGS,
+        .op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK |
+                        UCP_OP_ATTR_FIELD_USER_DATA |
+                        UCP_OP_ATTR_FIELD_DATATYPE | UCP_OP_ATTR_FIELD_FLAGS,
         .cb.recv_stream = on_received,
         .user_data      = &piece->op,
-        .flags          = wait_all ? UCP_STREAM_RECV_FLAG_WAITALL : 0
+        .flags          = wait_all ? UCP_STREAM_RECV_FLAG_WAITALL : 0,
     };
     ucs_status_ptr_t ret;
     size_t count;
@@ -414,7 +415,7 @@ static void random_pieces(struct talk *talk)
 {
     struct flow *flows = calloc(FLOWS, sizeof(*flows));
     double deadline    = test_now() + test_seconds(60);
-    int i, over        = 0;
+    int i, over = 0;
 
     EXPECT(flows != NULL);
     for (i = 0; i < FLOWS; ++i) {
@@ -433,8 +434,9 @@ static void random_pieces(struct talk *talk)
         side_progress(&talk->side);
         if (test_now() > deadline) {
             FAIL("random pieces: not over after %.0f s; flow 0 has sent %zu and"
-                 " received %zu of %zu", test_seconds(60), flows[0].sent,
-                 flows[0].received, flows[0].total);
+                 " received %zu of %zu",
+                 test_seconds(60), flows[0].sent, flows[0].received,
+                 flows[0].total);
         }
     }
     free(flows);
@@ -516,7 +518,7 @@ static void by_polling(struct talk *talk)
     struct random random      = {.state = talk->seed + talk->team->rank};
     ucp_request_param_t none  = {.op_attr_mask = 0};
     double deadline           = test_now() + test_seconds(30);
-    uint64_t counts[FLOWS][2] = {{0}};    /* Sent, received */
+    uint64_t counts[FLOWS][2] = {{0}}; /* Sent, received */
     unsigned sent = 0, received = 0;
     ucp_stream_poll_ep_t polls[2];
     ucs_status_ptr_t ret;
@@ -530,8 +532,8 @@ static void by_polling(struct talk *talk)
         if ((sent < POLLED) && (random_below(&random, 2) == 0)) {
             i      = random_below(&random, FLOWS);
             number = counts[i][0]++;
-            ret    = ucp_stream_send_nbx(talk->eps[i]->ep, &number,
-                                         sizeof(number), &none);
+            ret = ucp_stream_send_nbx(talk->eps[i]->ep, &number, sizeof(number),
+                                      &none);
             if (UCS_PTR_IS_PTR(ret)) {
                 while (ucp_request_check_status(ret) == UCS_INPROGRESS) {
                     side_progress(&talk->side);
@@ -550,13 +552,13 @@ static void by_polling(struct talk *talk)
                 EXPECT_INT(i, <, FLOWS - 1);
             }
             EXPECT(polls[found].user_data == talk->eps[i]);
-            while (ucp_stream_recv_nbx(polls[found].ep, &number,
-                                       1, &length,
-                                       &(ucp_request_param_t){
-                       .op_attr_mask = UCP_OP_ATTR_FIELD_DATATYPE |
-                                       UCP_OP_ATTR_FLAG_FORCE_IMM_CMPL,
-                       .datatype     = ucp_dt_make_contig(sizeof(number))
-                   }) == NULL) {
+            while (ucp_stream_recv_nbx(
+                       polls[found].ep, &number, 1, &length,
+                       &(ucp_request_param_t){
+                           .op_attr_mask = UCP_OP_ATTR_FIELD_DATATYPE |
+                                           UCP_OP_ATTR_FLAG_FORCE_IMM_CMPL,
+                           .datatype = ucp_dt_make_contig(sizeof(number)),
+                       }) == NULL) {
                 EXPECT_INT(number, ==, counts[i][1]);
                 ++counts[i][1];
                 ++received;
@@ -603,8 +605,10 @@ static void member(struct team *team, void *arg)
 
 int main(int argc, char **argv)
 {
-    struct talk talk = {.seed     = random_seed(argc, argv),
-                        .is_short = team_asked(argc, argv, "--short")};
+    struct talk talk = {
+        .seed     = random_seed(argc, argv),
+        .is_short = team_asked(argc, argv, "--short"),
+    };
     struct team team = {.limit = 120};
 
     return team_run(&team, 2, member, &talk);

@@ -18,7 +18,10 @@ enum { SIZE = 3 << 20, POSTED = 3, TAG = 7 };
 enum way { FLUSHED, FORCED, KILLED, UNUSED, WAYS };
 
 static const char *const way_names[WAYS] = {
-    "closed", "closed by force", "killed", "closed without having sent"
+    "closed",
+    "closed by force",
+    "killed",
+    "closed without having sent",
 };
 
 static void on_received(void *request, ucs_status_t status, size_t length,
@@ -45,12 +48,11 @@ static void post(struct side_ep *ep, struct side_op *op, void *buffer,
                  size_t size, unsigned flags)
 {
     ucp_request_param_t param = {
-        .op_attr_mask   = UCP_OP_ATTR_FIELD_CALLBACK |
-                          UCP_OP_ATTR_FIELD_USER_DATA |
-                          UCP_OP_ATTR_FIELD_FLAGS,
+        .op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK |
+                        UCP_OP_ATTR_FIELD_USER_DATA | UCP_OP_ATTR_FIELD_FLAGS,
         .cb.recv_stream = on_received,
         .user_data      = op,
-        .flags          = flags
+        .flags          = flags,
     };
     ucs_status_ptr_t ret;
 
@@ -69,7 +71,7 @@ static void leave(struct team *team, struct side *side, struct side_ep *ep,
     ucp_request_param_t param = {
         .op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK |
                         UCP_OP_ATTR_FIELD_USER_DATA,
-        .cb.send      = on_sent
+        .cb.send = on_sent,
     };
     struct side_op op = {.done = false};
     char *bytes       = malloc(SIZE);

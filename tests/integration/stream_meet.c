@@ -18,7 +18,7 @@ struct meeting {
     bool sockaddr;
     struct side side;
     struct team *team;
-    ucp_ep_h ep;                   /* This member's end */
+    ucp_ep_h ep; /* This member's end */
     ucp_conn_request_h request;
     unsigned failures;
 };
@@ -49,8 +49,9 @@ static void send_bytes(struct meeting *meeting, uint64_t number)
 
     EXPECT(bytes != NULL);
     data_fill(bytes, SIZE, number);
-    EXPECT_OK(wait_for(meeting, ucp_stream_send_nbx(meeting->ep, bytes, SIZE,
-                                                    &none), "send"));
+    EXPECT_OK(wait_for(meeting,
+                       ucp_stream_send_nbx(meeting->ep, bytes, SIZE, &none),
+                       "send"));
     free(bytes);
 }
 
@@ -58,15 +59,16 @@ static void receive_bytes(struct meeting *meeting, uint64_t number)
 {
     ucp_request_param_t param = {
         .op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS,
-        .flags        = UCP_STREAM_RECV_FLAG_WAITALL
+        .flags        = UCP_STREAM_RECV_FLAG_WAITALL,
     };
     char *bytes = malloc(SIZE);
     size_t length;
 
     EXPECT(bytes != NULL);
-    EXPECT_OK(wait_for(meeting, ucp_stream_recv_nbx(meeting->ep, bytes, SIZE,
-                                                    &length, &param),
-                       "receive"));
+    EXPECT_OK(
+        wait_for(meeting,
+                 ucp_stream_recv_nbx(meeting->ep, bytes, SIZE, &length, &param),
+                 "receive"));
     data_verify(bytes, SIZE, number);
     free(bytes);
 }
@@ -75,11 +77,11 @@ static void close_it(struct meeting *meeting, unsigned flags)
 {
     ucp_request_param_t param = {
         .op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS,
-        .flags        = flags
+        .flags        = flags,
     };
 
-    EXPECT_OK(wait_for(meeting, ucp_ep_close_nbx(meeting->ep, &param),
-                       "close"));
+    EXPECT_OK(
+        wait_for(meeting, ucp_ep_close_nbx(meeting->ep, &param), "close"));
 }
 
 /* Receives until the end of the stream; no data arrives before it. */
@@ -89,8 +91,9 @@ static void expect_end(struct meeting *meeting)
     size_t length;
     char byte;
 
-    EXPECT(wait_for(meeting, ucp_stream_recv_nbx(meeting->ep, &byte, 1, &length,
-                                                 &none), "the end") != UCS_OK);
+    EXPECT(wait_for(meeting,
+                    ucp_stream_recv_nbx(meeting->ep, &byte, 1, &length, &none),
+                    "the end") != UCS_OK);
 }
 
 /* ----------------------------------------------------- by socket address -- */
@@ -115,24 +118,28 @@ static void on_connection(ucp_conn_request_h request, void *arg)
 static ucp_ep_params_t ep_params(struct meeting *meeting)
 {
     return (ucp_ep_params_t){
-        .field_mask  = UCP_EP_PARAM_FIELD_ERR_HANDLING_MODE |
-                       UCP_EP_PARAM_FIELD_ERR_HANDLER,
+        .field_mask = UCP_EP_PARAM_FIELD_ERR_HANDLING_MODE |
+                      UCP_EP_PARAM_FIELD_ERR_HANDLER,
         .err_mode    = UCP_ERR_HANDLING_MODE_PEER,
-        .err_handler = {.cb = on_failure, .arg = meeting}
+        .err_handler = {.cb = on_failure, .arg = meeting},
     };
 }
 
 static void serve(struct meeting *meeting)
 {
     struct sockaddr_in address = {
-        .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)
+        .sin_family      = AF_INET,
+        .sin_addr.s_addr = htonl(INADDR_LOOPBACK),
     };
     ucp_listener_params_t params = {
-        .field_mask   = UCP_LISTENER_PARAM_FIELD_SOCK_ADDR |
-                        UCP_LISTENER_PARAM_FIELD_CONN_HANDLER,
-        .sockaddr     = {.addr    = (struct sockaddr *)&address,
-                         .addrlen = sizeof(address)},
-        .conn_handler = {.cb = on_connection, .arg = meeting}
+        .field_mask = UCP_LISTENER_PARAM_FIELD_SOCK_ADDR |
+                      UCP_LISTENER_PARAM_FIELD_CONN_HANDLER,
+        .sockaddr =
+            {
+                .addr    = (struct sockaddr *)&address,
+                .addrlen = sizeof(address),
+            },
+        .conn_handler = {.cb = on_connection, .arg = meeting},
     };
     ucp_listener_attr_t attr = {.field_mask = UCP_LISTENER_ATTR_FIELD_SOCKADDR};
     ucp_ep_params_t params_ep = ep_params(meeting);
@@ -147,7 +154,7 @@ static void serve(struct meeting *meeting)
         side_progress(&meeting->side);
         EXPECT(test_now() < deadline);
     }
-    params_ep.field_mask  |= UCP_EP_PARAM_FIELD_CONN_REQUEST;
+    params_ep.field_mask |= UCP_EP_PARAM_FIELD_CONN_REQUEST;
     params_ep.conn_request = meeting->request;
     EXPECT_OK(ucp_ep_create(meeting->side.worker, &params_ep, &meeting->ep));
     /* the client has sent before it was accepted; now both sides send */
@@ -164,8 +171,8 @@ static void connect_to_server(struct meeting *meeting)
     struct sockaddr_in address;
 
     team_get(meeting->team, 0, &address, sizeof(address));
-    params.field_mask      |= UCP_EP_PARAM_FIELD_SOCK_ADDR |
-                              UCP_EP_PARAM_FIELD_FLAGS;
+    params.field_mask |= UCP_EP_PARAM_FIELD_SOCK_ADDR |
+                         UCP_EP_PARAM_FIELD_FLAGS;
     params.flags            = UCP_EP_PARAMS_FLAGS_CLIENT_SERVER;
     params.sockaddr.addr    = (struct sockaddr *)&address;
     params.sockaddr.addrlen = sizeof(address);
@@ -199,9 +206,9 @@ static void answer(struct meeting *meeting)
         .field_mask = UCP_AM_HANDLER_PARAM_FIELD_ID |
                       UCP_AM_HANDLER_PARAM_FIELD_CB |
                       UCP_AM_HANDLER_PARAM_FIELD_ARG,
-        .id         = AM_ID,
-        .cb         = on_message,
-        .arg        = meeting
+        .id  = AM_ID,
+        .cb  = on_message,
+        .arg = meeting,
     };
     double deadline = test_now() + test_seconds(15);
 
@@ -222,16 +229,17 @@ static void ask(struct meeting *meeting)
 {
     ucp_request_param_t param = {
         .op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS,
-        .flags        = UCP_AM_SEND_FLAG_REPLY
+        .flags        = UCP_AM_SEND_FLAG_REPLY,
     };
-    void *address             = side_get_address(meeting->team, 0);
-    struct side_ep *ep        = side_connect(&meeting->side, address);
+    void *address      = side_get_address(meeting->team, 0);
+    struct side_ep *ep = side_connect(&meeting->side, address);
 
     free(address);
     meeting->ep = ep->ep;
-    send_bytes(meeting, 1);  /* no endpoint exists yet that could receive it */
-    EXPECT_OK(wait_for(meeting, ucp_am_send_nbx(ep->ep, AM_ID, NULL, 0, "?", 1,
-                                                &param), "message"));
+    send_bytes(meeting, 1); /* no endpoint exists yet that could receive it */
+    EXPECT_OK(wait_for(meeting,
+                       ucp_am_send_nbx(ep->ep, AM_ID, NULL, 0, "?", 1, &param),
+                       "message"));
     receive_bytes(meeting, 2);
     send_bytes(meeting, 3);
     EXPECT_OK(side_close_ep(ep, 0));

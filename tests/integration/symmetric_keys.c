@@ -14,7 +14,7 @@
 
 enum { MEMBERS = 4, PART = 256 * 1024, LENGTH = MEMBERS * PART, KEY_MAX = 512 };
 
-static const uint64_t features = UCP_FEATURE_RMA | UCP_FEATURE_AMO64;
+static const uint64_t features         = UCP_FEATURE_RMA | UCP_FEATURE_AMO64;
 static const ucp_request_param_t plain = {0};
 
 /* Mapped before the processes are forked: at the same address in all. Each
@@ -44,9 +44,9 @@ static ucp_mem_h map(struct side *side, unsigned flags)
         .field_mask = UCP_MEM_MAP_PARAM_FIELD_ADDRESS |
                       UCP_MEM_MAP_PARAM_FIELD_LENGTH |
                       UCP_MEM_MAP_PARAM_FIELD_FLAGS,
-        .address    = memory,
-        .length     = LENGTH,
-        .flags      = flags
+        .address = memory,
+        .length  = LENGTH,
+        .flags   = flags,
     };
     ucp_mem_h memh;
 
@@ -91,8 +91,9 @@ static ucs_status_t put(struct member *self, int rank, const void *data,
 {
     ucs_status_t status;
 
-    status = side_wait(&self->side, ucp_put_nbx(self->eps[rank]->ep, data,
-                                                length, address, rkey, &plain),
+    status = side_wait(&self->side,
+                       ucp_put_nbx(self->eps[rank]->ep, data, length, address,
+                                   rkey, &plain),
                        "put");
     return (status == UCS_OK) ? side_flush(self->eps[rank]) : status;
 }
@@ -100,8 +101,10 @@ static ucs_status_t put(struct member *self, int rank, const void *data,
 static ucs_status_t get(struct member *self, int rank, void *data,
                         size_t length, uint64_t address, ucp_rkey_h rkey)
 {
-    return side_wait(&self->side, ucp_get_nbx(self->eps[rank]->ep, data, length,
-                                              address, rkey, &plain), "get");
+    return side_wait(&self->side,
+                     ucp_get_nbx(self->eps[rank]->ep, data, length, address,
+                                 rkey, &plain),
+                     "get");
 }
 
 static ucs_status_t add(struct member *self, int rank, uint64_t value,
@@ -109,7 +112,7 @@ static ucs_status_t add(struct member *self, int rank, uint64_t value,
 {
     const ucp_request_param_t param = {
         .op_attr_mask = UCP_OP_ATTR_FIELD_DATATYPE,
-        .datatype     = ucp_dt_make_contig(sizeof(value))
+        .datatype     = ucp_dt_make_contig(sizeof(value)),
     };
     ucs_status_t status;
 
@@ -129,7 +132,7 @@ static int peer(struct member *self, int i)
 static void write_all(struct member *self, ucp_rkey_h rkey)
 {
     uint64_t start = (uintptr_t)memory + (unsigned)self->team->rank * PART;
-    char *data     = malloc(PART), *copy = malloc(PART);
+    char *data = malloc(PART), *copy = malloc(PART);
     int i;
 
     for (i = 1; i < MEMBERS; ++i) {
@@ -137,8 +140,8 @@ static void write_all(struct member *self, ucp_rkey_h rkey)
         memset(data, 0, 16);
         EXPECT_OK(put(self, peer(self, i), data, PART, start, rkey));
         EXPECT_OK(put(self, peer(self, i), "8 bytes", 8, start + 8, rkey));
-        EXPECT_OK(add(self, peer(self, i), (unsigned)peer(self, i), start,
-                      rkey));
+        EXPECT_OK(
+            add(self, peer(self, i), (unsigned)peer(self, i), start, rkey));
         memcpy(data + 8, "8 bytes", 8);
         data[0] = (char)peer(self, i);
         EXPECT_OK(get(self, peer(self, i), copy, PART, start, rkey));

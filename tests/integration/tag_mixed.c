@@ -21,7 +21,7 @@ enum {
     FIRST_MASK = 4,
     PROBED     = 7,
     MESSAGES   = 100000,
-    MAX_SIZE   = 300 * 1024
+    MAX_SIZE   = 300 * 1024,
 };
 
 static const ucp_tag_t ALL        = ~(ucp_tag_t)0;
@@ -42,7 +42,7 @@ struct traffic {
     struct random random; /* The same sequence in both members */
     uint64_t first;       /* number of the batch's first message */
     uint32_t count;
-    bool late;            /* Receives are posted after the sends */
+    bool late; /* Receives are posted after the sends */
     uint32_t send_order[BATCH];
     uint32_t recv_order[BATCH];
     struct message messages[BATCH];
@@ -80,9 +80,10 @@ static void draw_batch(struct traffic *traffic)
         message       = &traffic->messages[i];
         message->size = draw_size(&traffic->random);
         message->tag  = ((ucp_tag_t)random_below(&traffic->random, CLASSES)
-                         << 56) | (traffic->first + i);
+                        << 56) |
+                       (traffic->first + i);
         message->buffer = next;
-        next           += message->size;
+        next += message->size;
     }
     random_order(&traffic->random, traffic->send_order, traffic->count);
     random_order(&traffic->random, traffic->recv_order, traffic->count);
@@ -185,8 +186,7 @@ static struct message *find(struct traffic *traffic, ucp_tag_t tag)
 {
     uint64_t index = (tag & ~CLASS_MASK) - traffic->first;
 
-    if ((index >= traffic->count) ||
-        (traffic->messages[index].tag != tag)) {
+    if ((index >= traffic->count) || (traffic->messages[index].tag != tag)) {
         FAIL("a message with the unknown tag %llx arrived",
              (unsigned long long)tag);
     }
@@ -291,7 +291,7 @@ static void member(struct team *team, void *arg)
     traffic->team   = team;
     traffic->random = (struct random){.state = options[0]};
     /* A wildcard receive needs the size of the largest message of its class. */
-    traffic->arena = malloc((size_t)BATCH * MAX_SIZE);
+    traffic->arena  = malloc((size_t)BATCH * MAX_SIZE);
     EXPECT(traffic->arena != NULL);
     side_open(&traffic->side, UCP_FEATURE_TAG);
     traffic->ep = side_meet(&traffic->side, team, 1 - team->rank);

@@ -16,7 +16,7 @@ enum {
     LARGEST_SHIFT = 26,
     SHORT_SHIFT   = 22,
     GUARD         = 64,
-    MAX_SIZE      = (1 << LARGEST_SHIFT) + 1
+    MAX_SIZE      = (1 << LARGEST_SHIFT) + 1,
 };
 
 static const ucp_tag_t ALL = ~(ucp_tag_t)0;
@@ -74,8 +74,8 @@ static void receive_one(struct exchange *exchange, size_t length, bool expected)
         EXPECT_INT(info.length, ==, length);
         EXPECT_INT(info.sender_tag, ==, exchange->message);
     }
-    side_recv(&exchange->side, &op, exchange->buffer, length,
-              exchange->message, ALL);
+    side_recv(&exchange->side, &op, exchange->buffer, length, exchange->message,
+              ALL);
     if (expected) {
         EXPECT(!op.done);
         agree(exchange);

@@ -23,7 +23,7 @@ enum {
      * processor time */
     MORE      = 45,
     /* Maximum number of events without a cause, in all periods */
-    SPURIOUS  = 20
+    SPURIOUS  = 20,
 };
 
 static const ucp_tag_t ALL = ~(ucp_tag_t)0;
@@ -101,7 +101,7 @@ static void send_asleep(struct talk *talk, ucp_tag_t tag, size_t size,
 static void pause_a_little(struct talk *talk)
 {
     struct timespec pause = {
-        .tv_nsec = (long)random_below(&talk->random, 200000)
+        .tv_nsec = (long)random_below(&talk->random, 200000),
     };
 
     if (random_below(&talk->random, 2) == 0) {
@@ -146,8 +146,7 @@ static void signal_wakes(struct talk *talk)
     struct side_op never = {.done = false};
     pthread_t thread;
 
-    EXPECT(pthread_create(&thread, NULL, signal_later,
-                          talk->side.worker) == 0);
+    EXPECT(pthread_create(&thread, NULL, signal_later, talk->side.worker) == 0);
     sleep_by_fd(talk, &never);
     pthread_join(thread, NULL);
     /* A signal before the sleep is not lost either. */
@@ -191,11 +190,12 @@ static void idle_costs_nothing(struct talk *talk)
     int i;
 
     for (i = 0; (i < PERIODS) ||
-                ((i < PERIODS + MORE) && (least >= test_seconds(0.01))); ++i) {
-        cpu    = usage_cpu();
+                ((i < PERIODS + MORE) && (least >= test_seconds(0.01)));
+         ++i) {
+        cpu = usage_cpu();
         turns += idle_spell(talk);
-        cpu    = usage_cpu() - cpu;
-        least  = (cpu < least) ? cpu : least;
+        cpu   = usage_cpu() - cpu;
+        least = (cpu < least) ? cpu : least;
         EXPECT_INT(turns, <=, SPURIOUS);
     }
     EXPECT_INT(least * 1e3, <, test_seconds(0.01) * 1e3);
@@ -206,9 +206,9 @@ static void member(struct team *team, void *arg)
 {
     const uint64_t *seed = arg;
     struct talk talk     = {
-        .team   = team,
-        .buffer = malloc(LARGE),
-        .random = {.state = *seed + team->rank}
+            .team   = team,
+            .buffer = malloc(LARGE),
+            .random = {.state = *seed + team->rank},
     };
 
     EXPECT(talk.buffer != NULL);

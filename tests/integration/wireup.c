@@ -21,10 +21,10 @@
 enum {
     FIRST_VICTIM = 2,
     VICTIMS      = TEAM_MAX - FIRST_VICTIM,
-    PAIRS        = 16,   /* Endpoints in each direction at the same time */
-    BURST        = 40,   /* Messages of each endpoint */
-    ROUNDS       = 60,   /* Endpoints that close early */
-    LARGE        = 300000
+    PAIRS        = 16, /* Endpoints in each direction at the same time */
+    BURST        = 40, /* Messages of each endpoint */
+    ROUNDS       = 60, /* Endpoints that close early */
+    LARGE        = 300000,
 };
 
 static const ucp_tag_t ALL = ~(ucp_tag_t)0;
@@ -81,8 +81,8 @@ static void crossed(struct team *team, struct side *side, int other)
     meet(team, side, other);
     for (i = 0; i < PAIRS; ++i) {
         EXPECT_INT(eps[i]->failures, ==, 0);
-        EXPECT_OK(side_close_ep(eps[i], (i % 3 == 0) ?
-                                UCP_EP_CLOSE_FLAG_FORCE : 0));
+        EXPECT_OK(
+            side_close_ep(eps[i], (i % 3 == 0) ? UCP_EP_CLOSE_FLAG_FORCE : 0));
     }
     meet(team, side, other);
 }
@@ -92,8 +92,8 @@ static void crossed(struct team *team, struct side *side, int other)
 /* The peer has no endpoint, and replies nevertheless. */
 static void alone_active(struct team *team, struct side *side)
 {
-    char *buffer  = malloc(LARGE);
-    void *address = side_get_address(team, 1);
+    char *buffer       = malloc(LARGE);
+    void *address      = side_get_address(team, 1);
     struct side_ep *ep = side_connect(side, address);
     struct side_op ops[2];
 

@@ -56,9 +56,9 @@ static void open_sides(ucp_context_h context, struct side *sides)
               ucp_worker_create(context, &params, &sides[i].worker));
     }
     for (int i = 0; i < NUM_SIDES; ++i) {
-        ucp_worker_h other          = sides[NUM_SIDES - 1 - i].worker;
-        ucp_ep_params_t ep_params   = {
-            .field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS
+        ucp_worker_h other        = sides[NUM_SIDES - 1 - i].worker;
+        ucp_ep_params_t ep_params = {
+            .field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS,
         };
         ucp_address_t *address;
         size_t length;
@@ -97,8 +97,10 @@ static void exchange(struct side *sides, int number)
 
 int main(void)
 {
-    ucp_params_t params = {.field_mask = UCP_PARAM_FIELD_FEATURES,
-                           .features   = UCP_FEATURE_TAG};
+    ucp_params_t params = {
+        .field_mask = UCP_PARAM_FIELD_FEATURES,
+        .features   = UCP_FEATURE_TAG,
+    };
     struct side sides[NUM_SIDES];
     ucp_context_h context;
     char line[64];

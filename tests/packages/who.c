@@ -36,8 +36,8 @@ int main(int argc, char **argv)
         MPI_Abort(MPI_COMM_WORLD, 1);
     }
     if (rank == 0) {
-        printf("%s\n", is_loaded("libucp-core.so") ? "runtime" :
-                                                     "distribution");
+        printf("%s\n",
+               is_loaded("libucp-core.so") ? "runtime" : "distribution");
     }
     MPI_Finalize();
     return 0;

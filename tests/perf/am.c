@@ -9,7 +9,7 @@
 
 enum {
     AM_ID           = 1,
-    CALIBRATE_COUNT = 64
+    CALIBRATE_COUNT = 64,
 };
 
 static const ucp_request_param_t no_param = {.op_attr_mask = 0};
@@ -39,8 +39,8 @@ static ucs_status_t fetch(struct bench *bench, void *descriptor, size_t length)
     const ucp_request_param_t param = {
         .op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK |
                         UCP_OP_ATTR_FIELD_USER_DATA,
-        .cb.recv_am   = on_fetched,
-        .user_data    = bench
+        .cb.recv_am = on_fetched,
+        .user_data  = bench,
     };
     ucs_status_ptr_t request;
 
@@ -79,9 +79,9 @@ ucs_status_t am_prepare(struct bench *bench)
         .field_mask = UCP_AM_HANDLER_PARAM_FIELD_ID |
                       UCP_AM_HANDLER_PARAM_FIELD_CB |
                       UCP_AM_HANDLER_PARAM_FIELD_ARG,
-        .id         = AM_ID,
-        .cb         = on_message,
-        .arg        = bench
+        .id  = AM_ID,
+        .cb  = on_message,
+        .arg = bench,
     };
 
     bench->am_arrived = 0;
@@ -112,8 +112,7 @@ static void send_message(struct bench *bench, uint64_t size)
                                       size, &no_param));
 }
 
-void am_latency_answer(struct bench *bench,
-                       const struct bench_command *command)
+void am_latency_answer(struct bench *bench, const struct bench_command *command)
 {
     uint64_t i;
 
@@ -176,8 +175,8 @@ static double send_stream(struct bench *bench,
     const ucp_request_param_t param = {
         .op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK |
                         UCP_OP_ATTR_FIELD_USER_DATA,
-        .cb.send      = on_sent,
-        .user_data    = &in_flight
+        .cb.send   = on_sent,
+        .user_data = &in_flight,
     };
     ucs_status_ptr_t request;
     uint64_t sent = 0;
@@ -186,9 +185,10 @@ static double send_stream(struct bench *bench,
     bench_tell(bench, *command);
     start = bench_now();
     while (sent < command->count) {
-        for (burst = 0; (burst < command->window) &&
-                        (in_flight < command->window) &&
-                        (sent < command->count); ++burst, ++sent) {
+        for (burst = 0;
+             (burst < command->window) && (in_flight < command->window) &&
+             (sent < command->count);
+             ++burst, ++sent) {
             ++in_flight;
             request = ucp_am_send_nbx(bench->ep, AM_ID, NULL, 0, bench->buffer,
                                       command->size, &param);
@@ -212,7 +212,7 @@ double am_rate_take(struct bench *bench, uint64_t size, uint32_t window)
         .kind   = BENCH_AM_STREAM,
         .size   = size,
         .window = window,
-        .count  = (uint64_t)window * 4
+        .count  = (uint64_t)window * 4,
     };
     double trial;
 

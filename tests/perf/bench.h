@@ -27,10 +27,10 @@ enum bench_kind {
     BENCH_UNEXPECTED, /* messages found by probing */
     BENCH_AM_LATENCY,
     BENCH_AM_STREAM,
-    BENCH_RMA,        /* offer `size` bytes; `window` is a bench_memory */
-    BENCH_WORKERS,    /* open `count` more workers and send their addresses */
+    BENCH_RMA,     /* offer `size` bytes; `window` is a bench_memory */
+    BENCH_WORKERS, /* open `count` more workers and send their addresses */
     BENCH_CLOSE_WORKERS,
-    BENCH_CROWD       /* `window`: yield the core when idle */
+    BENCH_CROWD, /* `window`: yield the core when idle */
 };
 
 struct bench_command {
@@ -42,17 +42,17 @@ struct bench_command {
 
 /* Memory that the partner offers for put and get. */
 enum bench_memory {
-    BENCH_PLAIN,    /* malloc()ed, then mapped */
-    BENCH_ALLOCATED /* allocated by the library */
+    BENCH_PLAIN,     /* malloc()ed, then mapped */
+    BENCH_ALLOCATED, /* allocated by the library */
 };
 
 enum {
     BENCH_USUAL_SIZE  = 16 * 1024 * 1024, /* the largest, if none is given */
     BENCH_MAX_SIZE    = 64 * 1024 * 1024,
     BENCH_MAX_WORKERS = 64,
-    BENCH_MAX_EPS     = 1000, /* for one bench_close_eps() */
+    BENCH_MAX_EPS     = 1000,      /* for one bench_close_eps() */
     BENCH_MAX_BLOB    = 64 * 1024, /* an address or a key */
-    BENCH_CROWD_SIZE  = 4          /* number of processes, with driver and
+    BENCH_CROWD_SIZE  = 4,         /* number of processes, with driver and
                                     * partner */
 };
 
@@ -76,7 +76,7 @@ struct bench {
     ucp_worker_h more_workers[BENCH_MAX_WORKERS]; /* used by the partner */
     uint32_t more_count;
     void *peer_address;
-    size_t room;         /* bytes of the next two */
+    size_t room; /* bytes of the next two */
     char *buffer;
     char *fetched;       /* destination of announced active messages, or NULL */
     uint64_t am_arrived; /* received active messages, ... */
@@ -85,16 +85,16 @@ struct bench {
     bool eps_weighed;    /* the next two are valid: bytes for one endpoint */
     double ep_memory;
     double ep_memory_peer;
-    double first_init;   /* us of the process's first ucp_init() */
-    bool sweeps;         /* many sizes of one kind of figure */
-    bool peer_errors;    /* endpoints report lost peers */
+    double first_init; /* us of the process's first ucp_init() */
+    bool sweeps;       /* many sizes of one kind of figure */
+    bool peer_errors;  /* endpoints report lost peers */
 };
 
 /* Each kind of message has its own tag, so that they are not confused. */
 enum {
     BENCH_TAG_DATA = 1,
     BENCH_TAG_ACK  = 2,
-    BENCH_TAG_HI   = 3
+    BENCH_TAG_HI   = 3,
 };
 
 /* A figure: take() returns a value < 0 if it cannot be measured. Figures with

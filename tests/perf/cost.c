@@ -11,14 +11,14 @@
 enum {
     INIT_ROUNDS   = 7,
     WORKER_ROUNDS = 25,
-    EP_WINDOW     = 64
+    EP_WINDOW     = 64,
 };
 
 static const ucp_request_param_t no_param = {.op_attr_mask = 0};
 
 static const ucp_worker_params_t single_thread = {
     .field_mask  = UCP_WORKER_PARAM_FIELD_THREAD_MODE,
-    .thread_mode = UCS_THREAD_MODE_SINGLE
+    .thread_mode = UCS_THREAD_MODE_SINGLE,
 };
 
 static int by_value(const void *left, const void *right)
@@ -70,7 +70,7 @@ double init_take(struct bench *bench, uint64_t size, uint32_t window)
 {
     const ucp_params_t params = {
         .field_mask = UCP_PARAM_FIELD_FEATURES,
-        .features   = UCP_FEATURE_TAG
+        .features   = UCP_FEATURE_TAG,
     };
     double times[INIT_ROUNDS];
     ucp_context_h context;
@@ -149,8 +149,8 @@ static void greet(struct bench *bench, ucp_ep_h ep, ucp_tag_t tag)
 {
     uint64_t word = 1;
 
-    bench_wait(bench, ucp_tag_send_nbx(ep, &word, sizeof(word), tag,
-                                       &no_param));
+    bench_wait(bench,
+               ucp_tag_send_nbx(ep, &word, sizeof(word), tag, &no_param));
 }
 
 static void flush(struct bench *bench)
@@ -172,8 +172,8 @@ static struct distinct_cost visit_workers(struct bench *bench, uint64_t count)
     uint64_t length, i;
     char done;
 
-    bench_tell(bench, (struct bench_command){.kind  = BENCH_WORKERS,
-                                             .count = count});
+    bench_tell(bench,
+               (struct bench_command){.kind = BENCH_WORKERS, .count = count});
     for (i = 0; i < count; ++i) {
         addresses[i] = bench_get_blob(bench, &length);
     }

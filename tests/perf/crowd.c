@@ -10,15 +10,15 @@
 #include <string.h>
 
 enum {
-    PEERS       = BENCH_CROWD_SIZE - 1,
-    SLOTS       = 8, /* sends and receives in flight, per peer */
-    LARGEST     = 256 * 1024,
-    TRIAL       = 4
+    PEERS   = BENCH_CROWD_SIZE - 1,
+    SLOTS   = 8, /* sends and receives in flight, per peer */
+    LARGEST = 256 * 1024,
+    TRIAL   = 4,
 };
 
 /* One cycle, for each peer. */
-static const size_t sizes[] = {8, 64, 8, 1024, 8, 4096, 64, 16384, 8, 65536,
-                               256, LARGEST};
+static const size_t sizes[] = {8,  64,    8, 1024,  8,   4096,
+                               64, 16384, 8, 65536, 256, LARGEST};
 
 enum { CYCLE = sizeof(sizes) / sizeof(sizes[0]) };
 
@@ -102,14 +102,14 @@ static void post_receive(struct crowd *crowd, struct peer *peer,
     const ucp_request_param_t param = {
         .op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK |
                         UCP_OP_ATTR_FIELD_USER_DATA,
-        .cb.recv      = on_received,
-        .user_data    = slot
+        .cb.recv   = on_received,
+        .user_data = slot,
     };
     ucp_tag_t tag = ((ucp_tag_t)peer->rank << 32) | peer->receive_next;
     ucs_status_ptr_t request;
 
-    slot->size = sizes[peer->receive_next++ % CYCLE];
-    slot->busy = true;
+    slot->size                   = sizes[peer->receive_next++ % CYCLE];
+    slot->busy                   = true;
     slot->buffer[0]              = 0;
     slot->buffer[slot->size - 1] = 0;
     request = ucp_tag_recv_nbx(crowd->bench->worker, slot->buffer, slot->size,
@@ -134,8 +134,8 @@ static void post_send(struct crowd *crowd, struct peer *peer)
     const ucp_request_param_t param = {
         .op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK |
                         UCP_OP_ATTR_FIELD_USER_DATA,
-        .cb.send      = on_sent,
-        .user_data    = peer
+        .cb.send   = on_sent,
+        .user_data = peer,
     };
     ucp_tag_t tag = ((ucp_tag_t)crowd->bench->rank << 32) | peer->send_next;
     ucs_status_ptr_t request;
@@ -232,11 +232,10 @@ static void connect_peer(struct crowd *crowd, struct peer *peer, uint32_t rank,
 
     peer->rank = rank;
     for (i = 0; i < SLOTS; ++i) {
-        peer->receives[i] = (struct slot){
-            .crowd    = crowd,
-            .expected = byte_of(rank),
-            .buffer   = buffers + ((size_t)i * LARGEST)
-        };
+        peer->receives[i] = (struct slot){.crowd    = crowd,
+                                          .expected = byte_of(rank),
+                                          .buffer   = buffers +
+                                                    ((size_t)i * LARGEST)};
     }
     peer->ep = bench_create_ep(crowd->bench, address);
 }
@@ -321,8 +320,10 @@ static double lead(struct crowd *crowd, uint64_t cycles)
 
 double crowd_take(struct bench *bench, uint64_t size, uint32_t window)
 {
-    const struct bench_command command = {.kind   = BENCH_CROWD,
-                                          .window = window};
+    const struct bench_command command = {
+        .kind   = BENCH_CROWD,
+        .window = window,
+    };
     struct crowd crowd;
     uint64_t cycles;
     uint32_t rank;

@@ -7,7 +7,7 @@ enum {
     MIB = 1024 * 1024,
     TAG = UCP_FEATURE_TAG,
     AM  = UCP_FEATURE_AM,
-    RMA = UCP_FEATURE_RMA
+    RMA = UCP_FEATURE_RMA,
 };
 
 /* Memory first: later, reused memory would hide the cost. */
@@ -52,5 +52,5 @@ const struct figure bench_figures[] = {
     {"memcpy_16m", "GB/s", 0, copy_take, 16 * MIB, 0},
 };
 
-const unsigned bench_figure_count =
-    sizeof(bench_figures) / sizeof(bench_figures[0]);
+const unsigned bench_figure_count = sizeof(bench_figures) /
+                                    sizeof(bench_figures[0]);

@@ -16,8 +16,8 @@ double floor_take(struct bench *bench)
     uint64_t count = bench->sweeps ? LINES_FEW : LINES_USUAL;
 
     lines_reset(&bench->shared->lines);
-    bench_tell(bench, (struct bench_command){.kind  = BENCH_FLOOR,
-                                             .count = count});
+    bench_tell(bench,
+               (struct bench_command){.kind = BENCH_FLOOR, .count = count});
     return lines_measure(&bench->shared->lines, count);
 }
 

@@ -36,8 +36,8 @@ void lines_answer(struct lines *lines, uint64_t round_trips)
     uint64_t i;
 
     for (i = 1; i <= LINE_BATCHES * round_trips; ++i) {
-        while (atomic_load_explicit(&lines->to_partner,
-                                    memory_order_acquire) != i) {
+        while (atomic_load_explicit(&lines->to_partner, memory_order_acquire) !=
+               i) {
         }
         atomic_store_explicit(&lines->to_driver, i, memory_order_release);
     }
@@ -49,8 +49,8 @@ static void bounce(struct lines *lines, uint64_t from, uint64_t to)
 
     for (i = from; i <= to; ++i) {
         atomic_store_explicit(&lines->to_partner, i, memory_order_release);
-        while (atomic_load_explicit(&lines->to_driver,
-                                    memory_order_acquire) != i) {
+        while (atomic_load_explicit(&lines->to_driver, memory_order_acquire) !=
+               i) {
         }
     }
 }

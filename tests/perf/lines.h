@@ -22,7 +22,7 @@ void lines_reset(struct lines *lines);
 /* Round trips of a batch. */
 enum {
     LINES_USUAL = 20000,
-    LINES_FEW   = 3000 /* for many consecutive floors */
+    LINES_FEW   = 3000, /* for many consecutive floors */
 };
 
 /* The driver's side: us one way. */

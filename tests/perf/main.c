@@ -136,7 +136,8 @@ static void serve_crowd(struct bench *bench)
     struct bench_command command;
 
     while ((recv(bench->socket, &command, sizeof(command), MSG_WAITALL) ==
-            sizeof(command)) && (command.kind == BENCH_CROWD)) {
+            sizeof(command)) &&
+           (command.kind == BENCH_CROWD)) {
         crowd_answer(bench, &command);
     }
 }
@@ -181,8 +182,9 @@ static double machine_busy(void)
     got = fscanf(file, "cpu %llu %llu %llu %llu %llu %llu %llu %llu", &user,
                  &nice, &sys, &idle, &iowait, &irq, &soft, &steal);
     fclose(file);
-    return (got == 8) ? (double)(user + nice + sys + steal) /
-                        sysconf(_SC_CLK_TCK) : 0;
+    return (got == 8) ?
+               (double)(user + nice + sys + steal) / sysconf(_SC_CLK_TCK) :
+               0;
 }
 
 static double process_busy(pid_t pid)
@@ -248,11 +250,13 @@ static void drive(struct bench *bench, const struct options *options,
         have_features(bench, figure->features, &features, &offered);
         /* The sizes of a sweep are measured without a pause. */
         result->floor_before = (bench->sweeps && (last_floor > 0)) ?
-                               last_floor : floor_take(bench);
-        result->value = offered ? figure->take(bench, figure->size,
-                                               figure->window) : -1;
-        result->floor_after = floor_take(bench);
-        last_floor          = result->floor_after;
+                                   last_floor :
+                                   floor_take(bench);
+        result->value        = offered ?
+                                   figure->take(bench, figure->size, figure->window) :
+                                   -1;
+        result->floor_after  = floor_take(bench);
+        last_floor           = result->floor_after;
     }
     have_features(bench, 0, &features, &offered);
 }
@@ -428,7 +432,7 @@ static int parse(int argc, char **argv, struct options *options,
         {"cores", required_argument, NULL, 'c'},
         {"json", no_argument, NULL, 'j'},
         {"help", no_argument, NULL, 'h'},
-        {NULL, 0, NULL, 0}
+        {NULL, 0, NULL, 0},
     };
     const char *sweep = NULL, *sizes = NULL;
     int c;
@@ -486,10 +490,10 @@ int main(int argc, char **argv)
 {
     struct options options = {
         .cores = {-1, -1},
-        .list  = {bench_figures, bench_figure_count}
+        .list  = {bench_figures, bench_figure_count},
     };
-    struct bench bench     = {.seconds = 0.2};
-    int done               = parse(argc, argv, &options, &bench);
+    struct bench bench = {.seconds = 0.2};
+    int done           = parse(argc, argv, &options, &bench);
 
     if (done >= 0) {
         return done;

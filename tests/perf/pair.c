@@ -13,7 +13,7 @@
 
 enum {
     LARGE_SIZE   = 1024 * 1024,
-    LARGE_TRIALS = 4
+    LARGE_TRIALS = 4,
 };
 
 noreturn void bench_fail(const char *what, const char *why)
@@ -83,7 +83,7 @@ void bench_get(struct bench *bench, void *data, size_t length)
     while (length > 0) {
         done = recv(bench->socket, next, length, MSG_DONTWAIT);
         if (done > 0) {
-            next   += done;
+            next += done;
             length -= done;
         } else if ((done < 0) && (errno == EAGAIN)) {
             bench_progress(bench);
@@ -161,11 +161,11 @@ ucs_status_t bench_open_worker(struct bench *bench, uint64_t features)
 {
     const ucp_params_t params = {
         .field_mask = UCP_PARAM_FIELD_FEATURES,
-        .features   = features
+        .features   = features,
     };
     const ucp_worker_params_t worker_params = {
         .field_mask  = UCP_WORKER_PARAM_FIELD_THREAD_MODE,
-        .thread_mode = UCS_THREAD_MODE_SINGLE
+        .thread_mode = UCS_THREAD_MODE_SINGLE,
     };
     double start = bench_now();
     ucs_status_t status;
@@ -218,7 +218,7 @@ ucp_ep_h bench_create_ep(struct bench *bench, const void *address)
         .field_mask     = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS,
         .address        = address,
         .err_mode       = UCP_ERR_HANDLING_MODE_PEER,
-        .err_handler.cb = on_peer_error
+        .err_handler.cb = on_peer_error,
     };
     ucp_ep_h ep;
 

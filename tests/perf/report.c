@@ -29,9 +29,8 @@ void report_table(const struct figure_list *list, const struct result *results,
             continue;
         }
         if (result->value < 0) {
-            printf("%-20s %12s %-6s %8.3f %7.3f\n", figure->name,
-                   "not offered", "", result->floor_before,
-                   result->floor_after);
+            printf("%-20s %12s %-6s %8.3f %7.3f\n", figure->name, "not offered",
+                   "", result->floor_before, result->floor_after);
         } else {
             printf("%-20s %12.3f %-6s %8.3f %7.3f\n", figure->name,
                    result->value, figure->unit, result->floor_before,
@@ -55,9 +54,8 @@ void report_json(const struct figure_list *list, const struct result *results,
             printf("%s\n  {\"name\": \"%s\", \"unit\": \"%s\", \"less_is_better"
                    "\": %s, \"value\": %.6g, \"floors\": [%.4f, %.4f]}",
                    separator, figure->name, figure->unit,
-                   less_is_better(figure) ? "true" : "false",
-                   results[i].value, results[i].floor_before,
-                   results[i].floor_after);
+                   less_is_better(figure) ? "true" : "false", results[i].value,
+                   results[i].floor_before, results[i].floor_after);
             separator = ",";
         }
     }

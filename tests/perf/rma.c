@@ -10,7 +10,7 @@
 enum {
     CALIBRATE_COUNT = 16,
     LENT_BYTE       = 'l',
-    PUT_BYTE        = 'p'
+    PUT_BYTE        = 'p',
 };
 
 static const ucp_request_param_t no_param = {.op_attr_mask = 0};
@@ -37,11 +37,13 @@ static void pack_key(struct bench *bench, struct loan *loan)
     const ucp_memh_pack_params_t params = {.field_mask = 0};
 
     bench_check(ucp_memh_pack(loan->memh, &params, &loan->key,
-                              &loan->key_length), "ucp_memh_pack");
+                              &loan->key_length),
+                "ucp_memh_pack");
     (void)bench;
 #else
     bench_check(ucp_rkey_pack(bench->context, loan->memh, &loan->key,
-                              &loan->key_length), "ucp_rkey_pack");
+                              &loan->key_length),
+                "ucp_rkey_pack");
 #endif
 }
 
@@ -63,7 +65,7 @@ static void lend(struct bench *bench, enum bench_memory memory, size_t size,
         .field_mask = UCP_MEM_MAP_PARAM_FIELD_LENGTH |
                       UCP_MEM_MAP_PARAM_FIELD_ADDRESS |
                       UCP_MEM_MAP_PARAM_FIELD_FLAGS,
-        .length     = size
+        .length = size,
     };
     ucp_mem_attr_t attr = {.field_mask = UCP_MEM_ATTR_FIELD_ADDRESS};
 
@@ -102,8 +104,8 @@ void rma_answer(struct bench *bench, const struct bench_command *command)
     address = (uintptr_t)loan.address;
     bench_put(bench, &address, sizeof(address));
     bench_put_blob(bench, loan.key, loan.key_length);
-    while (!atomic_load_explicit(&bench->shared->rma_done,
-                                 memory_order_acquire)) {
+    while (
+        !atomic_load_explicit(&bench->shared->rma_done, memory_order_acquire)) {
         ucp_worker_progress(bench->worker);
     }
     if (all_bytes(loan.address, command->size, *(char *)loan.address)) {
@@ -150,9 +152,9 @@ static double get_many(struct bench *bench, const struct target *target,
     uint64_t i;
 
     for (i = 0; i < count; ++i) {
-        bench_wait(bench, ucp_get_nbx(bench->ep, bench->buffer, size,
-                                      target->address, target->rkey,
-                                      &no_param));
+        bench_wait(bench,
+                   ucp_get_nbx(bench->ep, bench->buffer, size, target->address,
+                               target->rkey, &no_param));
     }
     return bench_now() - start;
 }
@@ -198,8 +200,10 @@ static double checked(double value, bool good, const char *what, uint64_t size)
     if (good) {
         return value;
     }
-    fprintf(stderr, "ucp_bench: %s of %llu bytes: the bytes are not those that "
-            "were sent; figure dropped\n", what, (unsigned long long)size);
+    fprintf(stderr,
+            "ucp_bench: %s of %llu bytes: the bytes are not those that "
+            "were sent; figure dropped\n",
+            what, (unsigned long long)size);
     return -1;
 }
 

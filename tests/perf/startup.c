@@ -20,7 +20,7 @@
 enum {
     TAG         = 7,
     MAX_ADDRESS = 64 * 1024,
-    GIVE_UP     = 120 /* seconds */
+    GIVE_UP     = 120, /* seconds */
 };
 
 /* Both processes map it. */
@@ -85,7 +85,7 @@ static void open_context(struct side *side)
 {
     const ucp_params_t params = {
         .field_mask = UCP_PARAM_FIELD_FEATURES,
-        .features   = UCP_FEATURE_TAG
+        .features   = UCP_FEATURE_TAG,
     };
 
     check(ucp_init(&params, NULL, &side->context), "ucp_init");
@@ -95,7 +95,7 @@ static void open_worker(struct side *side)
 {
     const ucp_worker_params_t params = {
         .field_mask  = UCP_WORKER_PARAM_FIELD_THREAD_MODE,
-        .thread_mode = UCS_THREAD_MODE_SINGLE
+        .thread_mode = UCS_THREAD_MODE_SINGLE,
     };
 
     check(ucp_worker_create(side->context, &params, &side->worker),
@@ -196,7 +196,7 @@ static void start(struct side *side, struct shared *shared, void *address,
 {
     const ucp_ep_params_t params = {
         .field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS,
-        .address    = address
+        .address    = address,
     };
     uint64_t word = TAG;
     ucs_status_ptr_t request;
@@ -224,7 +224,8 @@ static void report(const struct times *times, double started)
         printf(", \"load\": %.3f", (times->main - started) * 1e6);
     }
     printf(", \"init\": %.3f, \"worker\": %.3f, \"first\": %.3f, "
-           "\"all\": %.3f}\n", (times->init - times->before) * 1e6,
+           "\"all\": %.3f}\n",
+           (times->init - times->before) * 1e6,
            (times->worker - times->init) * 1e6,
            (times->arrived - times->worker) * 1e6,
            (times->arrived - times->before) * 1e6);
@@ -238,8 +239,8 @@ static void on_signal(int number)
     ssize_t done;
 
     done = (number == SIGCHLD) ?
-           write(STDERR_FILENO, gone, sizeof(gone) - 1) :
-           write(STDERR_FILENO, silent, sizeof(silent) - 1);
+               write(STDERR_FILENO, gone, sizeof(gone) - 1) :
+               write(STDERR_FILENO, silent, sizeof(silent) - 1);
     _exit((done > 0) ? 1 : 2);
 }
 

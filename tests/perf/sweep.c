@@ -11,7 +11,7 @@
 enum {
     MAX_SIZES = 256,
     MAX_NAME  = 32,
-    BW_WINDOW = 16
+    BW_WINDOW = 16,
 };
 
 static const struct figure kinds[] = {
@@ -21,7 +21,7 @@ static const struct figure kinds[] = {
     {"get", "us", UCP_FEATURE_RMA, get_take, 0, BENCH_PLAIN},
     {"put", "us", UCP_FEATURE_RMA, put_take, 0, BENCH_PLAIN},
     {"get_alloc", "us", UCP_FEATURE_RMA, get_take, 0, BENCH_ALLOCATED},
-    {"put_alloc", "us", UCP_FEATURE_RMA, put_take, 0, BENCH_ALLOCATED}
+    {"put_alloc", "us", UCP_FEATURE_RMA, put_take, 0, BENCH_ALLOCATED},
 };
 
 static struct figure sweep_figures[MAX_SIZES];
@@ -75,8 +75,10 @@ static bool add_listed(struct figure_list *list, const struct figure *kind,
         size  = strtoull(next, &end, 10);
         if ((*next < '0') || (*next > '9') || (errno != 0) || (size == 0) ||
             (size > BENCH_MAX_SIZE) || ((*end != ',') && (*end != '\0'))) {
-            fprintf(stderr, "ucp_bench: --sizes wants numbers from 1 to %d with"
-                    " commas between, not '%s'\n", BENCH_MAX_SIZE, next);
+            fprintf(stderr,
+                    "ucp_bench: --sizes wants numbers from 1 to %d with"
+                    " commas between, not '%s'\n",
+                    BENCH_MAX_SIZE, next);
             return false;
         }
         if (!add(list, kind, size)) {

@@ -5,7 +5,7 @@
 
 enum {
     CALIBRATE_COUNT = 64,
-    LARGE_SIZE      = 1024 * 1024
+    LARGE_SIZE      = 1024 * 1024,
 };
 
 static const ucp_tag_t TAG_ALL = ~(ucp_tag_t)0;
@@ -105,8 +105,8 @@ static void post_receive(struct stream *stream)
     ucp_request_param_t param = {
         .op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK |
                         UCP_OP_ATTR_FIELD_USER_DATA,
-        .cb.recv      = on_received,
-        .user_data    = stream
+        .cb.recv   = on_received,
+        .user_data = stream,
     };
     ucs_status_ptr_t request;
 
@@ -147,9 +147,9 @@ static void receive_probed(struct stream *stream)
             ucp_worker_progress(bench->worker);
             continue;
         }
-        bench_wait(bench, ucp_tag_msg_recv_nbx(bench->worker, bench->buffer,
-                                               info.length, message,
-                                               &no_param));
+        bench_wait(bench,
+                   ucp_tag_msg_recv_nbx(bench->worker, bench->buffer,
+                                        info.length, message, &no_param));
         ++stream->done;
     }
 }
@@ -181,8 +181,8 @@ static void post_send(struct stream *stream)
     ucp_request_param_t param = {
         .op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK |
                         UCP_OP_ATTR_FIELD_USER_DATA,
-        .cb.send      = on_sent,
-        .user_data    = stream
+        .cb.send   = on_sent,
+        .user_data = stream,
     };
     ucs_status_ptr_t request;
 
@@ -210,7 +210,8 @@ static double send_stream(struct bench *bench,
     while (stream.done < command->count) {
         for (burst = 0; (burst < command->window) &&
                         (stream.in_flight < command->window) &&
-                        (stream.done < command->count); ++burst) {
+                        (stream.done < command->count);
+             ++burst) {
             post_send(&stream);
         }
         ucp_worker_progress(bench->worker);
@@ -241,7 +242,9 @@ static double stream_take(struct bench *bench, struct bench_command command)
 double rate_take(struct bench *bench, uint64_t size, uint32_t window)
 {
     struct bench_command command = {
-        .kind = BENCH_STREAM, .size = size, .window = window
+        .kind   = BENCH_STREAM,
+        .size   = size,
+        .window = window,
     };
 
     return stream_take(bench, command) * 1e-6;
@@ -250,7 +253,9 @@ double rate_take(struct bench *bench, uint64_t size, uint32_t window)
 double rate_unexpected_take(struct bench *bench, uint64_t size, uint32_t window)
 {
     struct bench_command command = {
-        .kind = BENCH_UNEXPECTED, .size = size, .window = window
+        .kind   = BENCH_UNEXPECTED,
+        .size   = size,
+        .window = window,
     };
 
     return stream_take(bench, command) * 1e-6;
@@ -259,7 +264,9 @@ double rate_unexpected_take(struct bench *bench, uint64_t size, uint32_t window)
 double bandwidth_take(struct bench *bench, uint64_t size, uint32_t window)
 {
     struct bench_command command = {
-        .kind = BENCH_STREAM, .size = size, .window = window
+        .kind   = BENCH_STREAM,
+        .size   = size,
+        .window = window,
     };
 
     return stream_take(bench, command) * size * 1e-9;

@@ -24,7 +24,7 @@ enum {
     AM_ID           = 1,
     MAX_ADDRESS     = 4096,
     CALIBRATE_COUNT = 1000,
-    EXIT_NO_SUCH    = 3 /* the transport does not exist, or has no am_short */
+    EXIT_NO_SUCH    = 3, /* the transport does not exist, or has no am_short */
 };
 
 struct options {
@@ -119,7 +119,7 @@ static bool open_domain_of(struct side *side, uct_component_h component,
                            const struct options *options)
 {
     uct_component_attr_t attr = {
-        .field_mask = UCT_COMPONENT_ATTR_FIELD_MD_RESOURCE_COUNT
+        .field_mask = UCT_COMPONENT_ATTR_FIELD_MD_RESOURCE_COUNT,
     };
     uct_md_config_t *config;
     bool found = false;
@@ -182,23 +182,28 @@ static ucs_status_t on_message(void *arg, void *data, size_t length,
 static void open_iface(struct side *side, const struct options *options)
 {
     const uct_iface_params_t params = {
-        .field_mask  = UCT_IFACE_PARAM_FIELD_OPEN_MODE |
-                       UCT_IFACE_PARAM_FIELD_DEVICE,
-        .open_mode   = UCT_IFACE_OPEN_MODE_DEVICE,
-        .mode.device = {.tl_name  = options->tl,
-                        .dev_name = side->device}
+        .field_mask = UCT_IFACE_PARAM_FIELD_OPEN_MODE |
+                      UCT_IFACE_PARAM_FIELD_DEVICE,
+        .open_mode = UCT_IFACE_OPEN_MODE_DEVICE,
+        .mode.device =
+            {
+                .tl_name  = options->tl,
+                .dev_name = side->device,
+            },
     };
     uct_iface_config_t *config;
 
     check(uct_md_iface_config_read(side->md, options->tl, NULL, NULL, &config),
           "uct_md_iface_config_read");
-    check(uct_iface_open(side->md, side->worker, &params, config,
-                         &side->iface), "uct_iface_open");
+    check(uct_iface_open(side->md, side->worker, &params, config, &side->iface),
+          "uct_iface_open");
     uct_config_release(config);
     check(uct_iface_query(side->iface, &side->attr), "uct_iface_query");
     if (!(side->attr.cap.flags & UCT_IFACE_FLAG_AM_SHORT)) {
-        fprintf(stderr, "uct_bench: transport %s has no short active "
-                "messages\n", options->tl);
+        fprintf(stderr,
+                "uct_bench: transport %s has no short active "
+                "messages\n",
+                options->tl);
         exit(EXIT_NO_SUCH);
     }
     if ((side->attr.device_addr_len > MAX_ADDRESS) ||
@@ -215,10 +220,12 @@ static void open_iface(struct side *side, const struct options *options)
 /* Connects to the peer in the way that the transport supports. */
 static void connect_peer(struct side *side)
 {
-    uct_ep_params_t params = {.field_mask = UCT_EP_PARAM_FIELD_IFACE,
-                              .iface      = side->iface};
-    bool to_iface          = (side->attr.cap.flags &
-                              UCT_IFACE_FLAG_CONNECT_TO_IFACE) != 0;
+    uct_ep_params_t params = {
+        .field_mask = UCT_EP_PARAM_FIELD_IFACE,
+        .iface      = side->iface,
+    };
+    bool to_iface = (side->attr.cap.flags & UCT_IFACE_FLAG_CONNECT_TO_IFACE) !=
+                    0;
     struct addresses mine, peer;
 
     memset(&mine, 0, sizeof(mine));
@@ -237,11 +244,13 @@ static void connect_peer(struct side *side)
     if (to_iface) {
         /* An empty address is not passed at all. */
         params.field_mask |= (side->attr.device_addr_len > 0) ?
-                             UCT_EP_PARAM_FIELD_DEV_ADDR : 0;
+                                 UCT_EP_PARAM_FIELD_DEV_ADDR :
+                                 0;
         params.field_mask |= (side->attr.iface_addr_len > 0) ?
-                             UCT_EP_PARAM_FIELD_IFACE_ADDR : 0;
-        params.dev_addr    = (const void *)peer.device;
-        params.iface_addr  = (const void *)peer.iface;
+                                 UCT_EP_PARAM_FIELD_IFACE_ADDR :
+                                 0;
+        params.dev_addr   = (const void *)peer.device;
+        params.iface_addr = (const void *)peer.iface;
         check(uct_ep_create(&params, &side->ep), "uct_ep_create");
     } else {
         check(uct_ep_connect_to_ep(side->ep, (const void *)peer.device,
@@ -254,12 +263,13 @@ static void side_open(struct side *side, const struct options *options)
 {
     check(ucs_async_context_create(UCS_ASYNC_MODE_THREAD, &side->async),
           "ucs_async_context_create");
-    check(uct_worker_create(side->async, UCS_THREAD_MODE_SINGLE,
-                            &side->worker), "uct_worker_create");
+    check(uct_worker_create(side->async, UCS_THREAD_MODE_SINGLE, &side->worker),
+          "uct_worker_create");
     if (!open_domain(side, options)) {
-        fprintf(stderr, "uct_bench: no transport %s%s%s here (UCX_PLUGIN_PATH, "
-                "`ucx-plugins list`)\n", options->tl,
-                (options->device == NULL) ? "" : " on ",
+        fprintf(stderr,
+                "uct_bench: no transport %s%s%s here (UCX_PLUGIN_PATH, "
+                "`ucx-plugins list`)\n",
+                options->tl, (options->device == NULL) ? "" : " on ",
                 (options->device == NULL) ? "" : options->device);
         exit(EXIT_NO_SUCH);
     }
@@ -376,12 +386,13 @@ static void driver_main(struct side *side, const struct options *options)
     put(side, &end, sizeof(end));
     if (options->json) {
         printf("{\"tl\": \"%s\", \"device\": \"%s\", \"value\": %.6g, "
-               "\"floors\": [%.4f, %.4f]}\n", options->tl, side->device, time,
-               before, after);
+               "\"floors\": [%.4f, %.4f]}\n",
+               options->tl, side->device, time, before, after);
     } else {
         printf("%s/%s: am_short of 8 bytes one way %.4f us, %.2f x the cache "
-               "line (%.4f us before, %.4f after)\n", options->tl,
-               side->device, time, time * 2 / (before + after), before, after);
+               "line (%.4f us before, %.4f after)\n",
+               options->tl, side->device, time, time * 2 / (before + after),
+               before, after);
     }
 }
 
@@ -393,12 +404,15 @@ static void pin(int n)
 
     CPU_ZERO(&one);
     check(sched_getaffinity(0, sizeof(may), &may) == 0 ? UCS_OK :
-          UCS_ERR_IO_ERROR, "sched_getaffinity");
+                                                         UCS_ERR_IO_ERROR,
+          "sched_getaffinity");
     for (core = 0; core < CPU_SETSIZE; ++core) {
         if (CPU_ISSET(core, &may) && (n-- == 0)) {
             CPU_SET(core, &one);
-            check(sched_setaffinity(0, sizeof(one), &one) == 0 ? UCS_OK :
-                  UCS_ERR_IO_ERROR, "sched_setaffinity");
+            check(sched_setaffinity(0, sizeof(one), &one) == 0 ?
+                      UCS_OK :
+                      UCS_ERR_IO_ERROR,
+                  "sched_setaffinity");
             return;
         }
     }
@@ -414,7 +428,8 @@ static void on_partner_gone(int signal_number)
     (void)signal_number;
     if (waitpid(-1, &status, WNOHANG) > 0) {
         _exit((WIFEXITED(status) && (WEXITSTATUS(status) != 0)) ?
-              WEXITSTATUS(status) : 1);
+                  WEXITSTATUS(status) :
+                  1);
     }
 }
 
@@ -461,7 +476,7 @@ int main(int argc, char **argv)
         {"time", required_argument, NULL, 't'},
         {"json", no_argument, NULL, 'j'},
         {"help", no_argument, NULL, 'h'},
-        {NULL, 0, NULL, 0}
+        {NULL, 0, NULL, 0},
     };
     struct options options = {.tl = "posix", .seconds = 0.2};
     int c;

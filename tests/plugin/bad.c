@@ -25,17 +25,17 @@ void bad_expect_listed(const char *text, uct_rejection_code_t code,
     size_t i;
 
     ck_assert_msg(root != NULL, "no JSON: %s", text);
-    json_array_foreach(json_object_get(root, "plugins"), i, plugin) {
-        name    = json_string_value(json_object_get(plugin, "name"));
+    json_array_foreach(json_object_get(root, "plugins"), i, plugin)
+    {
+        name      = json_string_value(json_object_get(plugin, "name"));
         rejection = json_object_get(plugin, "rejection");
         if (!strcmp(name, "bad")) {
-            ck_assert_str_eq(json_string_value(json_object_get(rejection,
-                                                               "code")),
+            ck_assert_str_eq(json_string_value(
+                                 json_object_get(rejection, "code")),
                              uct_rejection_info(code)->id);
             ck_assert_ptr_nonnull(
-                    strstr(json_string_value(json_object_get(rejection,
-                                                             "reason")),
-                           reason));
+                strstr(json_string_value(json_object_get(rejection, "reason")),
+                       reason));
             seen = 1;
         } else if (!strcmp(name, "good")) {
             good = rejection == NULL;

@@ -10,16 +10,15 @@
 
 static const struct {
     const char *name;
-    Suite      *(*make)(void);
+    Suite *(*make)(void);
 } suites[] = {
-    {"rejection", suite_rejection},         {"pattern", suite_pattern},
-    {"schema", suite_schema},
-    {"manifest", suite_manifest},       {"trust", suite_trust},
-    {"search", suite_search},           {"requires", suite_requires},
-    {"bad-plugins", suite_bad_plugins}, {"bad-words", suite_bad_words},
-    {"order", suite_order},             {"loading", suite_loading},
-    {"explain", suite_explain},         {"tool", suite_tool},
-    {"host", suite_host}
+    {"rejection", suite_rejection}, {"pattern", suite_pattern},
+    {"schema", suite_schema},       {"manifest", suite_manifest},
+    {"trust", suite_trust},         {"search", suite_search},
+    {"requires", suite_requires},   {"bad-plugins", suite_bad_plugins},
+    {"bad-words", suite_bad_words}, {"order", suite_order},
+    {"loading", suite_loading},     {"explain", suite_explain},
+    {"tool", suite_tool},           {"host", suite_host},
 };
 
 int main(int argc, char **argv)

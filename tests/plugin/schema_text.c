@@ -37,7 +37,8 @@ static const char *const keywords[UCT_SCHEMA_KEYWORDS] = {
     [UCT_SCHEMA_THEN]                  = "then",
     [UCT_SCHEMA_ELSE]                  = "else",
     [UCT_SCHEMA_DEFINITIONS]           = "definitions",
-    [UCT_SCHEMA_REF]                   = "$ref"};
+    [UCT_SCHEMA_REF]                   = "$ref",
+};
 
 static unsigned char keyword_of(const char *name)
 {
@@ -69,13 +70,15 @@ static void add(struct schema_text *text, const char *name, json_t *value)
     node->kind    = json_typeof(value);
     node->keyword = keyword_of(name);
     node->name    = add_word(text, name);
-    node->number  = json_is_string(value)
-                        ? (int)add_word(text, json_string_value(value))
-                        : (int)json_integer_value(value);
-    json_object_foreach(value, inner_name, inner) {
+    node->number  = json_is_string(value) ?
+                        (int)add_word(text, json_string_value(value)) :
+                        (int)json_integer_value(value);
+    json_object_foreach(value, inner_name, inner)
+    {
         add(text, inner_name, inner);
     }
-    json_array_foreach(value, i, inner) {
+    json_array_foreach(value, i, inner)
+    {
         add(text, "", inner);
     }
     node->size = (unsigned short)(&text->nodes[text->num_nodes] - node);

@@ -73,8 +73,7 @@ static void make_huge(void)
 static void make_slightly_too_large(void)
 {
     tree_write(&tree, "env/bad.json", "{}");
-    ck_assert_int_eq(truncate(tree_path(&tree, "env/bad.json"),
-                              (1 << 20) + 1),
+    ck_assert_int_eq(truncate(tree_path(&tree, "env/bad.json"), (1 << 20) + 1),
                      0);
 }
 
@@ -114,8 +113,7 @@ static void make_socket(void)
     ck_assert_ptr_nonnull(getcwd(here, sizeof(here)));
     ck_assert_int_eq(chdir(tree_path(&tree, "env")), 0);
     strcpy(address.sun_path, "bad.json");
-    ck_assert_int_eq(bind(fd, (struct sockaddr *)&address, sizeof(address)),
-                     0);
+    ck_assert_int_eq(bind(fd, (struct sockaddr *)&address, sizeof(address)), 0);
     close(fd);
     ck_assert_int_eq(chdir(here), 0);
 }
@@ -287,10 +285,10 @@ static void make_override(void)
 }
 
 static const struct static_case {
-    const char         *what;
-    void               (*make)(void);
+    const char *what;
+    void (*make)(void);
     uct_rejection_code_t code;
-    const char         *reason; /* part of it */
+    const char *reason; /* part of it */
 } static_cases[] = {
     {"an empty file", make_empty, UCT_REJECT_NOT_JSON, "line 1"},
     {"broken JSON", make_broken_json, UCT_REJECT_NOT_JSON, "line 2"},
@@ -303,23 +301,22 @@ static const struct static_case {
     {"a file of 100 MiB", make_huge, UCT_REJECT_TOO_LARGE, "104857600"},
     {"a byte too many", make_slightly_too_large, UCT_REJECT_TOO_LARGE,
      "1048577"},
-    {"two links that lead to each other", make_link_loop,
-     UCT_REJECT_LINK_LOOP, "symbolic links"},
+    {"two links that lead to each other", make_link_loop, UCT_REJECT_LINK_LOOP,
+     "symbolic links"},
     {"a link in a folder to itself", make_folder_loop, UCT_REJECT_LINK_LOOP,
      "symbolic links"},
     {"a link to nowhere", make_dangling_link, UCT_REJECT_UNREADABLE,
      "No such file"},
-    {"a folder by the name of a manifest", make_folder,
-     UCT_REJECT_NOT_REGULAR, "folder"},
+    {"a folder by the name of a manifest", make_folder, UCT_REJECT_NOT_REGULAR,
+     "folder"},
     {"a pipe", make_pipe, UCT_REJECT_NOT_REGULAR, "pipe"},
     {"a socket", make_socket, UCT_REJECT_NOT_REGULAR, "socket"},
     {"a device without end", make_device, UCT_REJECT_NOT_REGULAR, "device"},
     {"a file of another name", make_other_name, UCT_REJECT_NAME, "somebody"},
-    {"another major version of the ABI", make_abi_major,
-     UCT_REJECT_ABI_MAJOR, "ABI 7.0"},
+    {"another major version of the ABI", make_abi_major, UCT_REJECT_ABI_MAJOR,
+     "ABI 7.0"},
     {"a need for a newer core", make_abi_min, UCT_REJECT_ABI_MIN, "1.9"},
-    {"no library", make_library_missing, UCT_REJECT_LIBRARY_MISSING,
-     "gone.so"},
+    {"no library", make_library_missing, UCT_REJECT_LIBRARY_MISSING, "gone.so"},
     {"a library by an absolute path", make_library_absolute,
      UCT_REJECT_LIBRARY_ESCAPES, "absolute"},
     {"a library in another folder", make_library_outside,
@@ -334,18 +331,18 @@ static const struct static_case {
      "not an ELF file"},
     {"a library that is a folder", make_library_folder,
      UCT_REJECT_LIBRARY_FORMAT, "not a regular file"},
-    {"a library that is a pipe", make_library_pipe,
-     UCT_REJECT_LIBRARY_FORMAT, "not a regular file"},
+    {"a library that is a pipe", make_library_pipe, UCT_REJECT_LIBRARY_FORMAT,
+     "not a regular file"},
     {"a library for another processor", make_library_other_processor,
      UCT_REJECT_LIBRARY_FORMAT, "processor"},
     {"a library of no known class", make_library_other_class,
      UCT_REJECT_LIBRARY_FORMAT, "word size"},
     {"a library with damaged headers", make_library_bad_headers,
      UCT_REJECT_LIBRARY_FORMAT, "damaged"},
-    {"a library that is cut off", make_library_cut,
-     UCT_REJECT_LIBRARY_FORMAT, "cut off"},
-    {"a manifest that everybody may write", make_writable,
-     UCT_REJECT_WRITABLE, "everybody"},
+    {"a library that is cut off", make_library_cut, UCT_REJECT_LIBRARY_FORMAT,
+     "cut off"},
+    {"a manifest that everybody may write", make_writable, UCT_REJECT_WRITABLE,
+     "everybody"},
     {"a library that everybody may write", make_writable_library,
      UCT_REJECT_WRITABLE, "everybody"},
     {"a device node that is not there", make_unmet_device,
@@ -355,11 +352,11 @@ static const struct static_case {
     {"a shared library that is not installed", make_unmet_library,
      UCT_REJECT_NEED_LIBRARY, "apt install libnone4"},
     {"a conflict", make_conflict, UCT_REJECT_CONFLICT, "good"},
-    {"a component that is there already", make_duplicate,
-     UCT_REJECT_DUPLICATE, "component good"},
+    {"a component that is there already", make_duplicate, UCT_REJECT_DUPLICATE,
+     "component good"},
     {"one that another replaces", make_replaced, UCT_REJECT_REPLACED, "zz"},
     {"an override outside the administrator's folder", make_override,
-     UCT_REJECT_OVERRIDE, "good"}
+     UCT_REJECT_OVERRIDE, "good"},
 };
 #define NUM_STATIC (sizeof(static_cases) / sizeof(static_cases[0]))
 

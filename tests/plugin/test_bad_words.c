@@ -26,9 +26,9 @@ static void tear_down(void)
 }
 
 static const struct dynamic_case {
-    const char         *defect;
+    const char *defect;
     uct_rejection_code_t code;
-    const char         *reason;
+    const char *reason;
 } dynamic_cases[] = {
     {"reject", UCT_REJECT_INIT, "the firmware ?[31mis too old?"},
     {"reject-unended", UCT_REJECT_INIT, "xxxxxxxx"},
@@ -74,7 +74,7 @@ static const struct dynamic_case {
     {"config-default-null", UCT_REJECT_DESCRIPTOR, "UCX_FAKE_VALUE"},
     {"config-type-unknown", UCT_REJECT_DESCRIPTOR, "type is unknown"},
     {"config-fields-absurd", UCT_REJECT_DESCRIPTOR, "impossible"},
-    {"config-enum-without-values", UCT_REJECT_DESCRIPTOR, "list of values"}
+    {"config-enum-without-values", UCT_REJECT_DESCRIPTOR, "list of values"},
 };
 #define NUM_DYNAMIC (sizeof(dynamic_cases) / sizeof(dynamic_cases[0]))
 

@@ -28,9 +28,9 @@ static void tear_down(void)
 }
 
 static const struct explain_case {
-    const char   *word;
+    const char *word;
     ucs_status_t status;
-    const char   *text; /* part of it */
+    const char *text; /* part of it */
 } cases[] = {
     {"fake", UCS_OK, ""},
     {"pretence", UCS_OK, ""},
@@ -41,13 +41,13 @@ static const struct explain_case {
     {"slef", UCS_ERR_NO_ELEM, "did you mean \"self\"?"},
     {"rc_verb", UCS_ERR_NO_ELEM, "did you mean \"rc_verbs\"?"},
     {"quantum_entangler", UCS_ERR_NO_ELEM, "ucx-plugins list"},
-    {"", UCS_ERR_NO_ELEM, "no plugin offers"}
+    {"", UCS_ERR_NO_ELEM, "no plugin offers"},
 };
 
 /* explain: a word is known, rejected with the reason, or misspelt */
 START_TEST(word_is_explained)
 {
-    const struct explain_case *test  = &cases[_i];
+    const struct explain_case *test = &cases[_i];
     uct_plugin_registry_t *registry = tree_scan(&tree);
     char text[UCT_REJECT_REASON_MAX];
 
@@ -55,8 +55,8 @@ START_TEST(word_is_explained)
                                              text, sizeof(text)),
                      test->status);
     ck_assert_int_eq(text[0] == '\0', test->status == UCS_OK);
-    ck_assert_msg(strstr(text, test->text) != NULL,
-                  "'%s' does not say '%s'", text, test->text);
+    ck_assert_msg(strstr(text, test->text) != NULL, "'%s' does not say '%s'",
+                  text, test->text);
     uct_plugin_registry_destroy(registry);
 }
 END_TEST

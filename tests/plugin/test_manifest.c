@@ -12,9 +12,10 @@ static uct_manifest_t *parse(const char *text)
     uct_rejection_t rejection = {UCT_REJECT_NONE, ""};
     uct_manifest_t *manifest;
 
-    ck_assert_msg(
-        uct_manifest_parse(text, strlen(text), &manifest, &rejection) == UCS_OK,
-        "%s %s", uct_rejection_info(rejection.code)->id, rejection.reason);
+    ck_assert_msg(uct_manifest_parse(text, strlen(text), &manifest,
+                                     &rejection) == UCS_OK,
+                  "%s %s", uct_rejection_info(rejection.code)->id,
+                  rejection.reason);
     return manifest;
 }
 
@@ -50,7 +51,7 @@ START_TEST(plain_manifest_is_read)
     ck_assert_uint_eq(transport->reach, UCT_REACH_NODE | UCT_REACH_NETWORK);
     ck_assert_uint_eq(uct_manifest_iface_flags(transport),
                       UCT_IFACE_FLAG_AM_SHORT | UCT_IFACE_FLAG_AM_BCOPY |
-                              UCT_IFACE_FLAG_INTER_NODE);
+                          UCT_IFACE_FLAG_INTER_NODE);
     ck_assert_int_eq(uct_manifest_device_type(transport), UCT_DEVICE_TYPE_NET);
     uct_manifest_free(manifest);
 }
@@ -60,19 +61,19 @@ END_TEST
 START_TEST(full_manifest_is_read)
 {
     uct_manifest_t *manifest = parse_patched(
-            "{\"abi\":\"1.0\",\"abi_min\":\"1.0\",\"priority\":-7,"
-            "\"default\":false,\"conflicts\":[\"beta\"],"
-            "\"replaces\":[\"gamma\",\"delta\"],\"x-note\":{\"any\":[1]},"
-            "\"requires\":{\"device_nodes\":[\"/dev/a*\","
-            "{\"name\":\"/dev/b\",\"hint\":\"buy b\"}],"
-            "\"kernel_modules\":[\"mod-a\"],\"hint\":\"ask Ada\","
-            "\"any_of\":[{\"libraries\":[\"libx.so.1\"]},{}]},"
-            "\"components\":[{\"name\":\"alpha\",\"cm\":[\"alpha\"],"
-            "\"capabilities\":[\"reg\",\"sockaddr\"],\"transports\":"
-            "[{\"name\":\"al\",\"operations\":[],\"reach\":[\"self\"],"
-            "\"capabilities\":[\"event_fd\",\"pending\"],"
-            "\"latency_ns\":120.5,\"bandwidth_mbps\":12000,"
-            "\"device_class\":\"acc\",\"device_globs\":[\"al*\"]}]}]}");
+        "{\"abi\":\"1.0\",\"abi_min\":\"1.0\",\"priority\":-7,"
+        "\"default\":false,\"conflicts\":[\"beta\"],"
+        "\"replaces\":[\"gamma\",\"delta\"],\"x-note\":{\"any\":[1]},"
+        "\"requires\":{\"device_nodes\":[\"/dev/a*\","
+        "{\"name\":\"/dev/b\",\"hint\":\"buy b\"}],"
+        "\"kernel_modules\":[\"mod-a\"],\"hint\":\"ask Ada\","
+        "\"any_of\":[{\"libraries\":[\"libx.so.1\"]},{}]},"
+        "\"components\":[{\"name\":\"alpha\",\"cm\":[\"alpha\"],"
+        "\"capabilities\":[\"reg\",\"sockaddr\"],\"transports\":"
+        "[{\"name\":\"al\",\"operations\":[],\"reach\":[\"self\"],"
+        "\"capabilities\":[\"event_fd\",\"pending\"],"
+        "\"latency_ns\":120.5,\"bandwidth_mbps\":12000,"
+        "\"device_class\":\"acc\",\"device_globs\":[\"al*\"]}]}]}");
     const uct_manifest_component_t *component = &manifest->components[0];
     const uct_requires_t *requires            = &manifest->requires;
 
@@ -106,16 +107,16 @@ END_TEST
 START_TEST(newer_minor_is_read)
 {
     uct_manifest_t *manifest = parse_patched(
-            "{\"abi\":\"1.7\",\"abi_min\":\"1.0\",\"telepathy\":{\"on\":true},"
-            "\"components\":[{\"name\":\"alpha\",\"transports\":"
-            "[{\"name\":\"al\",\"operations\":[\"am_short\",\"am_beam\"],"
-            "\"reach\":[\"node\",\"orbit\"],\"device_class\":\"dish\"}]}]}");
+        "{\"abi\":\"1.7\",\"abi_min\":\"1.0\",\"telepathy\":{\"on\":true},"
+        "\"components\":[{\"name\":\"alpha\",\"transports\":"
+        "[{\"name\":\"al\",\"operations\":[\"am_short\",\"am_beam\"],"
+        "\"reach\":[\"node\",\"orbit\"],\"device_class\":\"dish\"}]}]}");
 
     ck_assert_uint_eq(manifest->abi, UCX_PLUGIN_ABI(1, 7));
     ck_assert_uint_eq(manifest->components[0].transports[0].reach,
                       UCT_REACH_NODE);
     ck_assert_int_eq(uct_manifest_device_type(
-                             &manifest->components[0].transports[0]),
+                         &manifest->components[0].transports[0]),
                      UCT_DEVICE_TYPE_NET);
     uct_manifest_free(manifest);
 }
@@ -125,8 +126,8 @@ END_TEST
 START_TEST(override_is_read)
 {
     uct_manifest_t *manifest = parse(
-            "{\"override\":\"alpha\",\"enabled\":false,\"priority\":9,"
-            "\"reason\":\"it is Tuesday\"}");
+        "{\"override\":\"alpha\",\"enabled\":false,\"priority\":9,"
+        "\"reason\":\"it is Tuesday\"}");
 
     ck_assert_int_eq(manifest->kind, UCT_MANIFEST_OVERRIDE);
     ck_assert_str_eq(manifest->name, "alpha");
@@ -139,9 +140,9 @@ END_TEST
 
 /* Patches that make a good manifest invalid. */
 static const struct bad_patch {
-    const char         *patch;
+    const char *patch;
     uct_rejection_code_t code;
-    const char         *reason; /* part of it */
+    const char *reason; /* part of it */
 } bad_patches[] = {
     {"{\"name\":null}", UCT_REJECT_SCHEMA, "\"name\" is missing"},
     {"{\"version\":null}", UCT_REJECT_SCHEMA, "\"version\" is missing"},
@@ -209,27 +210,25 @@ static const struct bad_patch {
     {"{\"requires\":[]}", UCT_REJECT_SCHEMA, "/requires"},
     {"{\"requires\":{\"device_nodes\":[\"dev/null\"]}}", UCT_REJECT_SCHEMA,
      "/requires/device_nodes/0"},
-    {"{\"requires\":{\"device_nodes\":[{\"hint\":\"x\"}]}}",
-     UCT_REJECT_SCHEMA, "\"name\" is missing"},
+    {"{\"requires\":{\"device_nodes\":[{\"hint\":\"x\"}]}}", UCT_REJECT_SCHEMA,
+     "\"name\" is missing"},
     {"{\"requires\":{\"kernel_modules\":[\"../x\"]}}", UCT_REJECT_SCHEMA,
      "/requires/kernel_modules/0"},
     {"{\"requires\":{\"libraries\":[\"a/b.so\"]}}", UCT_REJECT_SCHEMA,
      "/requires/libraries/0"},
-    {"{\"requires\":{\"any_of\":[]}}", UCT_REJECT_SCHEMA,
-     "/requires/any_of"},
+    {"{\"requires\":{\"any_of\":[]}}", UCT_REJECT_SCHEMA, "/requires/any_of"},
     {"{\"conflicts\":\"beta\"}", UCT_REJECT_SCHEMA, "/conflicts"},
     {"{\"config_prefixes\":[\"tcp\"]}", UCT_REJECT_SCHEMA,
-     "/config_prefixes/0"}
+     "/config_prefixes/0"},
 };
 
 static void reject(const char *text, size_t length, uct_rejection_code_t code,
                    const char *reason)
 {
-    uct_rejection_t rejection    = {UCT_REJECT_NONE, ""};
-    uct_manifest_t *manifest = NULL;
+    uct_rejection_t rejection = {UCT_REJECT_NONE, ""};
+    uct_manifest_t *manifest  = NULL;
 
-    ck_assert_int_ne(uct_manifest_parse(text, length, &manifest,
-                                        &rejection),
+    ck_assert_int_ne(uct_manifest_parse(text, length, &manifest, &rejection),
                      UCS_OK);
     tree_assert_code(rejection.code, code, &rejection);
     ck_assert_ptr_null(manifest);
@@ -249,10 +248,10 @@ START_TEST(bad_member_is_named)
 END_TEST
 
 static const struct bad_text {
-    const char         *text;
-    size_t             length; /* 0: to its end */
+    const char *text;
+    size_t length; /* 0: to its end */
     uct_rejection_code_t code;
-    const char         *reason;
+    const char *reason;
 } bad_texts[] = {
     {"", 0, UCT_REJECT_NOT_JSON, "line 1"},
     {"{", 0, UCT_REJECT_NOT_JSON, "line 1"},
@@ -271,7 +270,7 @@ static const struct bad_text {
     {"{\"override\":\"a\",\"enabled\":\"no\"}", 0, UCT_REJECT_SCHEMA,
      "/enabled"},
     {"{\"override\":\"a\",\"library\":\"b\"}", 0, UCT_REJECT_SCHEMA,
-     "/library"}
+     "/library"},
 };
 
 /* manifest: an invalid text is rejected, and the reason names the line or the
@@ -280,9 +279,8 @@ START_TEST(bad_text_is_rejected)
 {
     const struct bad_text *test = &bad_texts[_i];
 
-    reject(test->text,
-           (test->length == 0) ? strlen(test->text) : test->length, test->code,
-           test->reason);
+    reject(test->text, (test->length == 0) ? strlen(test->text) : test->length,
+           test->code, test->reason);
 }
 END_TEST
 
@@ -309,7 +307,7 @@ END_TEST
 START_TEST(brackets_in_strings_do_not_nest)
 {
     uct_manifest_free(parse_patched(
-            "{\"x-a\":\"[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[\\\"[[\"}"));
+        "{\"x-a\":\"[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[\\\"[[\"}"));
 }
 END_TEST
 
@@ -350,10 +348,10 @@ START_TEST(every_changed_byte_is_survived)
     for (i = 0; i < length; ++i) {
         saved = text[i];
         for (j = 0; j < sizeof(bytes); ++j) {
-            text[i]         = bytes[j];
-            rejection.code    = UCT_REJECT_NONE;
-            if (uct_manifest_parse(text, length, &manifest,
-                                   &rejection) == UCS_OK) {
+            text[i]        = bytes[j];
+            rejection.code = UCT_REJECT_NONE;
+            if (uct_manifest_parse(text, length, &manifest, &rejection) ==
+                UCS_OK) {
                 uct_manifest_free(manifest);
             } else {
                 ck_assert_int_ne(rejection.code, UCT_REJECT_NONE);

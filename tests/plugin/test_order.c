@@ -82,8 +82,8 @@ START_TEST(first_of_a_name_shadows)
     scan();
     expect_usable("aa");
     ck_assert_str_eq(
-            uct_plugin_info(uct_plugin_find(registry, "aa"))->manifest->version,
-            "3.0.0");
+        uct_plugin_info(uct_plugin_find(registry, "aa"))->manifest->version,
+        "3.0.0");
     for (i = 0; (plugin = uct_plugin_at(registry, i)) != NULL; ++i) {
         if (uct_plugin_state(plugin, &rejection) == UCT_PLUGIN_SHADOWED) {
             ck_assert_int_eq(rejection.code, UCT_REJECT_SHADOWED);
@@ -118,8 +118,8 @@ START_TEST(same_name_twice_in_a_folder)
     scan();
     expect_usable("aa");
     ck_assert_ptr_nonnull(
-            strstr(uct_plugin_info(uct_plugin_find(registry, "aa"))->path,
-                   "/env/aa.json"));
+        strstr(uct_plugin_info(uct_plugin_find(registry, "aa"))->path,
+               "/env/aa.json"));
 }
 END_TEST
 
@@ -272,8 +272,8 @@ START_TEST(plugin_on_request_is_marked)
     tree_plugin(&tree, "env", "aa", "none", "{\"default\":false}");
     scan();
     expect_usable("aa");
-    ck_assert(!uct_plugin_info(uct_plugin_at(registry, 0))
-                       ->manifest->by_default);
+    ck_assert(
+        !uct_plugin_info(uct_plugin_at(registry, 0))->manifest->by_default);
 }
 END_TEST
 

@@ -31,12 +31,14 @@ static const char *const good_patterns[] = {
     "[^]a]",
     "^(a|bc)?d(e|f(g|h)?)$",
     "^a*a*a*b",
-    ".\\.."};
+    ".\\..",
+};
 
 static const char *const bad_patterns[] = {
-    "a|b",   "(a",    "a)",  "*a",  "[a",   "[",       "[^", "a{",
-    "a{2,1", "a{x}",  "\\",  "+",   "a**",  "a{3,2}",  "()*", "(ab)*",
-    "(a)+",  "(a){2}", "a{1234567}"};
+    "a|b", "(a",    "a)",   "*a",     "[a",         "[",   "[^",
+    "a{",  "a{2,1", "a{x}", "\\",     "+",          "a**", "a{3,2}",
+    "()*", "(ab)*", "(a)+", "(a){2}", "a{1234567}",
+};
 
 /* Random words of these characters often match the patterns. */
 static const char letters[] = "0019/.-+_aAzZxybcdefgh ()]\001\303\244";
@@ -49,8 +51,9 @@ static void random_word(char *word, unsigned max)
     unsigned length = (unsigned)rand() % max, i;
 
     if (rand() % 2) {
-        strcpy(word, samples[(unsigned)rand() %
-                             (sizeof(samples) / sizeof(samples[0]))]);
+        strcpy(
+            word,
+            samples[(unsigned)rand() % (sizeof(samples) / sizeof(samples[0]))]);
         word[(unsigned)rand() % strlen(word)] =
             letters[(unsigned)rand() % (sizeof(letters) - 1)];
         return;
@@ -65,7 +68,7 @@ static void random_word(char *word, unsigned max)
 START_TEST(pattern_means_what_it_says)
 {
     const char *pattern = good_patterns[_i];
-    unsigned matched = 0, i;
+    unsigned matched    = 0, i;
     char word[12];
     regex_t regex;
 

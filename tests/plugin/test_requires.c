@@ -38,9 +38,9 @@ static void tear_down(void)
 }
 
 static const struct requires_case {
-    const char         *requires;
+    const char *requires;
     uct_rejection_code_t code;
-    const char         *reason;
+    const char *reason;
 } cases[] = {
     {"{\"device_nodes\":[\"/dev/card0\"]}", UCT_REJECT_NONE, ""},
     {"{\"device_nodes\":[\"/dev/card*\"]}", UCT_REJECT_NONE, ""},
@@ -72,7 +72,7 @@ static const struct requires_case {
      "{\"device_nodes\":[\"/dev/card0\"],\"libraries\":[\"libnone.so\"]}],"
      "\"hint\":\"see the manual\"}",
      UCT_REJECT_NEED_ANY_OF,
-     "device node /dev/gone, or shared library libnone.so; see the manual"}
+     "device node /dev/gone, or shared library libnone.so; see the manual"},
 };
 
 /* requires: what exists is found, what is missing is named with a hint */
@@ -110,8 +110,8 @@ START_TEST(run_path_is_followed)
 {
     const char *folder = tree_path(&tree, "env/alpha");
 
-    ck_assert(uct_ldcache_in_path("/none:$ORIGIN/deps", folder,
-                                  "liborigin.so.1"));
+    ck_assert(
+        uct_ldcache_in_path("/none:$ORIGIN/deps", folder, "liborigin.so.1"));
     ck_assert(uct_ldcache_in_path("${ORIGIN}/deps", folder, "liborigin.so.1"));
     ck_assert(!uct_ldcache_in_path("$ORIGIN", folder, "liborigin.so.1"));
     ck_assert(!uct_ldcache_in_path("", folder, "liborigin.so.1"));

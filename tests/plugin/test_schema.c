@@ -42,12 +42,12 @@ static const struct keyword_case {
      "expected a string"},
     {"{\"required\":[\"a\"]}", "{\"a\":1}", "{\"b\":1}", "",
      "member \"a\" is missing"},
-    {"{\"properties\":{\"a\":{\"type\":\"string\"}}}", "{\"b\":1}",
-     "{\"a\":1}", "/a", "expected a string"},
+    {"{\"properties\":{\"a\":{\"type\":\"string\"}}}", "{\"b\":1}", "{\"a\":1}",
+     "/a", "expected a string"},
     {"{\"properties\":{\"a/b~c\":{\"type\":\"string\"}}}", "{}",
      "{\"a/b~c\":1}", "/a~1b~0c", "expected a string"},
-    {"{\"properties\":{\"a\":{}},\"additionalProperties\":false}",
-     "{\"a\":1}", "{\"a\":1,\"z\":2}", "/z", "no such member"},
+    {"{\"properties\":{\"a\":{}},\"additionalProperties\":false}", "{\"a\":1}",
+     "{\"a\":1,\"z\":2}", "/z", "no such member"},
     {"{\"patternProperties\":{\"^x-\":{\"type\":\"integer\"}},"
      "\"additionalProperties\":false}",
      "{\"x-a\":1}", "{\"x-a\":\"b\"}", "/x-a", "expected an integer"},
@@ -63,7 +63,7 @@ static const struct keyword_case {
      "\"else\":{\"required\":[\"c\"]}}",
      "{\"c\":1}", "{\"b\":1}", "", "\"c\" is missing"},
     {"{\"if\":{\"required\":[\"a\"]},\"then\":{\"required\":[\"b\"]}}", "{}",
-     "{\"a\":1}", "", "\"b\" is missing"}
+     "{\"a\":1}", "", "\"b\" is missing"},
 };
 
 static ucs_status_t run(const uct_schema_t *schema, const char *document,
@@ -90,7 +90,7 @@ START_TEST(keyword_is_obeyed)
                   offence.pointer, offence.what);
     if (test->bad != NULL) {
         ck_assert_msg(run(schema, test->bad, 0, &offence) ==
-                              UCS_ERR_INVALID_PARAM,
+                          UCS_ERR_INVALID_PARAM,
                       "%s accepts %s", test->schema, test->bad);
         ck_assert_str_eq(offence.pointer, test->pointer);
         ck_assert_msg(strstr(offence.what, test->what) != NULL,
@@ -103,9 +103,9 @@ END_TEST
 /* schema: a self-reference ends with a violation, not with a stack overflow */
 START_TEST(endless_reference_ends)
 {
-    static const char text[] = "{\"definitions\":{\"d\":{\"$ref\":"
-                               "\"#/definitions/d\"}},"
-                               "\"$ref\":\"#/definitions/d\"}";
+    static const char text[]   = "{\"definitions\":{\"d\":{\"$ref\":"
+                                 "\"#/definitions/d\"}},"
+                                 "\"$ref\":\"#/definitions/d\"}";
     const uct_schema_t *schema = schema_text_read(text);
     uct_schema_offence_t offence;
 
@@ -118,13 +118,13 @@ END_TEST
 START_TEST(leniency_covers_the_unknown_only)
 {
     static const char text[] =
-            "{\"properties\":{\"a\":{\"enum\":[\"x\"]},"
-            "\"b\":{\"type\":\"string\"}},\"additionalProperties\":false}";
+        "{\"properties\":{\"a\":{\"enum\":[\"x\"]},"
+        "\"b\":{\"type\":\"string\"}},\"additionalProperties\":false}";
     const uct_schema_t *schema = schema_text_read(text);
     uct_schema_offence_t offence;
 
-    ck_assert_int_eq(run(schema, "{\"a\":\"new\",\"c\":1}",
-                         UCT_SCHEMA_LENIENT, &offence),
+    ck_assert_int_eq(run(schema, "{\"a\":\"new\",\"c\":1}", UCT_SCHEMA_LENIENT,
+                         &offence),
                      UCS_OK);
     ck_assert_int_eq(run(schema, "{\"b\":1}", UCT_SCHEMA_LENIENT, &offence),
                      UCS_ERR_INVALID_PARAM);
@@ -154,7 +154,8 @@ START_TEST(long_pointer_is_cut)
             ck_assert_str_eq(offence.pointer, document);
         } else {
             ck_assert_int_eq(strncmp(offence.pointer, document,
-                                     sizeof(offence.pointer) - 4), 0);
+                                     sizeof(offence.pointer) - 4),
+                             0);
         }
     }
     schema_text_free(schema);
@@ -169,7 +170,7 @@ inside(const schema_run_t *run, const uct_schema_node_t *node, const char *path)
     while (*path != '\0') {
         snprintf(name, sizeof(name), "%.*s", (int)strcspn(path, "/"), path);
         path += strlen(name) + (path[strlen(name)] == '/');
-        node  = uct_schema_member(run, node, name);
+        node = uct_schema_member(run, node, name);
         ck_assert_msg(node != NULL, "no %s before %s", name, path);
     }
     return node;
@@ -183,7 +184,8 @@ static void compare_words(const char *path, const char *const *words)
     size_t count = 0, i;
 
     list = inside(&run, run.schema->nodes, path);
-    uct_schema_each(list, word) {
+    uct_schema_each(list, word)
+    {
         ck_assert_msg(uct_manifest_word_bit(words, schema_word(&run, word)),
                       "the code does not know %s", schema_word(&run, word));
         ++count;
@@ -212,7 +214,7 @@ END_TEST
 /* schema: the matcher supports all patterns of the manifest schema */
 START_TEST(manifest_schema_has_good_patterns)
 {
-    const schema_run_t run = {.schema = &uct_schema_manifest};
+    const schema_run_t run         = {.schema = &uct_schema_manifest};
     const uct_schema_node_t *nodes = run.schema->nodes, *inner;
     unsigned i, count = 0;
 
@@ -222,7 +224,8 @@ START_TEST(manifest_schema_has_good_patterns)
             ck_assert_msg(uct_pattern_is_good(schema_word(&run, &nodes[i])),
                           "%s", schema_word(&run, &nodes[i]));
         } else if (nodes[i].keyword == UCT_SCHEMA_PATTERN_PROPERTIES) {
-            uct_schema_each(&nodes[i], inner) {
+            uct_schema_each(&nodes[i], inner)
+            {
                 ck_assert_msg(uct_pattern_is_good(schema_name(&run, inner)),
                               "%s", schema_name(&run, inner));
             }

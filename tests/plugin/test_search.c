@@ -26,7 +26,7 @@ static void search(const char *env, int secure, uct_search_t *result)
         .admin_dir  = tree_path(&tree, "admin"),
         .system_dir = tree_path(&tree, "system"),
         .secure     = secure,
-        .root       = ""
+        .root       = "",
     };
     uct_trust_t trust;
 
@@ -68,9 +68,9 @@ END_TEST
 /* search: each folder that is not used has a reason */
 START_TEST(folder_that_does_not_count_says_why)
 {
-    static const char *const why[] = {"not an absolute path",
-                                      "no such folder", "not a folder",
-                                      "same folder", "symbolic links"};
+    static const char *const why[] = {"not an absolute path", "no such folder",
+                                      "not a folder", "same folder",
+                                      "symbolic links"};
     char path[5 * PATH_MAX];
     uct_search_t result;
     unsigned i;
@@ -98,8 +98,8 @@ END_TEST
 /* search: the files of a folder are sorted by name, in any order of creation */
 START_TEST(files_are_sorted)
 {
-    static const char *const expected[] = {"a.json", "a/a.json", "b/b.json",
-                                           "b-2.json", "c.json", "d/d.json"};
+    static const char *const expected[] = {"a.json",   "a/a.json", "b/b.json",
+                                           "b-2.json", "c.json",   "d/d.json"};
     uct_search_t result;
     unsigned count, i;
     char **files;
@@ -115,8 +115,7 @@ START_TEST(files_are_sorted)
     tree_write(&tree, "env/e/other.json", "");
     tree_write(&tree, "env/.json", "");
     search(tree_path(&tree, "env"), 0, &result);
-    ck_assert_int_eq(uct_search_files(&result.dirs[0], &files, &count),
-                     UCS_OK);
+    ck_assert_int_eq(uct_search_files(&result.dirs[0], &files, &count), UCS_OK);
     ck_assert_uint_eq(count, 6);
     for (i = 0; i < count; ++i) {
         ck_assert_str_eq(files[i] + strlen(result.dirs[0].real) + 1,
@@ -142,8 +141,8 @@ START_TEST(flood_of_files_is_rejected)
     registry = tree_scan(&tree);
     ck_assert_ptr_nonnull(uct_plugin_next(registry, NULL));
     ck_assert(!uct_plugin_search(registry)->dirs[2].counts);
-    ck_assert_ptr_nonnull(strstr(uct_plugin_search(registry)->dirs[2].why,
-                                 "too many"));
+    ck_assert_ptr_nonnull(
+        strstr(uct_plugin_search(registry)->dirs[2].why, "too many"));
     uct_plugin_registry_destroy(registry);
 }
 END_TEST

@@ -35,10 +35,10 @@ static void expect(const char *arguments, int code, const char *text)
     free(output);
     snprintf(line, sizeof(line), "%s 2>&1", arguments);
     found = run_tool(&tree, line, &output);
-    ck_assert_msg(found == code, "%s: exit code %d, expected %d: %s",
-                  arguments, found, code, output);
-    ck_assert_msg(strstr(output, text) != NULL, "%s: no '%s' in: %s",
-                  arguments, text, output);
+    ck_assert_msg(found == code, "%s: exit code %d, expected %d: %s", arguments,
+                  found, code, output);
+    ck_assert_msg(strstr(output, text) != NULL, "%s: no '%s' in: %s", arguments,
+                  text, output);
 }
 
 static void make_bad(void)
@@ -114,7 +114,7 @@ END_TEST
 START_TEST(list_json_is_complete)
 {
     static const char *const members[] = {
-        "name", "state", "priority", "path", "origin", "library", "manifest"
+        "name", "state", "priority", "path", "origin", "library", "manifest",
     };
     json_t *root, *plugin;
     size_t i;
@@ -191,8 +191,7 @@ START_TEST(validate_judges_files)
     char line[3 * PATH_MAX];
 
     make_bad();
-    snprintf(line, sizeof(line), "validate '%s/env/good/good.json'",
-             tree.path);
+    snprintf(line, sizeof(line), "validate '%s/env/good/good.json'", tree.path);
     expect(line, 0, "valid (plugin good)");
     snprintf(line, sizeof(line),
              "validate '%s/env/good/good.json' '%s/env/bad.json'", tree.path,
@@ -278,7 +277,7 @@ static void run_on_terminal(char *text, size_t size)
     }
     /* The end of a terminal is an error, EIO. */
     while ((count > 0) && (length < size - 1)) {
-        count   = read(terminal, text + length, size - 1 - length);
+        count = read(terminal, text + length, size - 1 - length);
         length += (count > 0) ? count : 0;
     }
     text[length] = '\0';

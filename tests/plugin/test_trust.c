@@ -91,8 +91,8 @@ START_TEST(writable_ancestor_is_rejected)
     ck_assert_int_eq(tree_rejection(registry, "good", &rejection),
                      UCT_REJECT_WRITABLE);
     ck_assert_ptr_nonnull(strstr(rejection.reason, "everybody"));
-    ck_assert_ptr_nonnull(strstr(
-            uct_plugin_search(registry)->dirs[0].why, "UCX-P202"));
+    ck_assert_ptr_nonnull(
+        strstr(uct_plugin_search(registry)->dirs[0].why, "UCX-P202"));
     uct_plugin_registry_destroy(registry);
 }
 END_TEST
@@ -163,8 +163,8 @@ END_TEST
  * folders, not for the user's */
 START_TEST(unmapped_owner_counts_for_the_system_only)
 {
-    uct_trust_t trust     = {.uid = 1000, .gid = 1000, .unmapped = 65534};
-    struct stat st        = {.st_uid = 65534, .st_mode = S_IFREG | 0644};
+    uct_trust_t trust = {.uid = 1000, .gid = 1000, .unmapped = 65534};
+    struct stat st    = {.st_uid = 65534, .st_mode = S_IFREG | 0644};
     uct_rejection_t rejection;
 
     ck_assert_int_eq(uct_trust_object(&trust, &st, "/f", "manifest",

@@ -135,7 +135,8 @@ static void merge(json_t *target, json_t *patch)
     const char *key;
     json_t *value;
 
-    json_object_foreach(patch, key, value) {
+    json_object_foreach(patch, key, value)
+    {
         if (json_is_null(value)) {
             json_object_del(target, key);
         } else if (json_is_object(value) &&
@@ -153,18 +154,18 @@ char *tree_manifest(const char *name, const char *patch)
     json_error_t error;
     char *text;
 
-    root = json_pack_ex(
-            &error, 0,
-            "{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:[s],"
-            " s:[{s:s, s:[s], s:[s],"
-            "     s:[{s:s, s:[s], s:[s,s], s:[s,s], s:s}]}]}",
-            "name", name, "version", "1.0.0", "vendor", "Nobody", "license",
-            "BSD-3-Clause", "description", "A plugin for tests", "abi", "1.0",
-            "library", "fake.so", "config_prefixes", "FAKE", "components",
-            "name", name, "memory_types", "host", "capabilities", "reg",
-            "transports", "name", "fake", "aliases", "pretence", "operations",
-            "am_short", "am_bcopy", "reach", "node", "network",
-            "device_class", "network");
+    root = json_pack_ex(&error, 0,
+                        "{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:[s],"
+                        " s:[{s:s, s:[s], s:[s],"
+                        "     s:[{s:s, s:[s], s:[s,s], s:[s,s], s:s}]}]}",
+                        "name", name, "version", "1.0.0", "vendor", "Nobody",
+                        "license", "BSD-3-Clause", "description",
+                        "A plugin for tests", "abi", "1.0", "library",
+                        "fake.so", "config_prefixes", "FAKE", "components",
+                        "name", name, "memory_types", "host", "capabilities",
+                        "reg", "transports", "name", "fake", "aliases",
+                        "pretence", "operations", "am_short", "am_bcopy",
+                        "reach", "node", "network", "device_class", "network");
     ck_assert_msg(root != NULL, "%s", error.text);
     if (patch != NULL) {
         changes = json_loads(patch, 0, &error);
@@ -202,7 +203,7 @@ uct_plugin_registry_t *tree_scan(const tree_t *tree)
         .env_path   = tree_path(tree, "env"),
         .admin_dir  = tree_path(tree, "admin"),
         .system_dir = tree_path(tree, "system"),
-        .root       = tree_path(tree, "root")
+        .root       = tree_path(tree, "root"),
     };
     uct_plugin_registry_t *registry;
 
@@ -220,10 +221,12 @@ static void host_log(int level, const char *file, int line, const char *format,
 const ucx_host_t *tree_host(void)
 {
     static int level       = 0;
-    static ucx_host_t host = {.size      = sizeof(host),
-                              .abi       = UCX_PLUGIN_ABI_VERSION,
-                              .log_level = &level,
-                              .log       = host_log};
+    static ucx_host_t host = {
+        .size      = sizeof(host),
+        .abi       = UCX_PLUGIN_ABI_VERSION,
+        .log_level = &level,
+        .log       = host_log,
+    };
 
     return &host;
 }
@@ -242,7 +245,7 @@ uct_rejection_code_t tree_rejection(uct_plugin_registry_t *registry,
 uct_rejection_code_t tree_load(uct_plugin_registry_t *registry,
                                const char *name, uct_rejection_t *rejection)
 {
-    uct_plugin_t *plugin = uct_plugin_find(registry, name);
+    uct_plugin_t *plugin           = uct_plugin_find(registry, name);
     const ucx_plugin_t *descriptor = NULL;
     ucs_status_t status;
 

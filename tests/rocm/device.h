@@ -22,14 +22,25 @@ enum {
     CALLS_OF_A_BUFFER = 6,
     /** What memory it is, for detection, export and copy (5), the device, the
      * registration, the copy, its flag */
-    CALLS_OF_A_DIRECT = 9
+    CALLS_OF_A_DIRECT = 9,
 };
 
 static const char *const device_costly[] = {
-    "hipInit", "hipGetDeviceCount", "hipMalloc", "hipFree", "hipMallocManaged",
-    "hipHostMalloc", "hipHostFree", "hipHostRegister", "hipHostUnregister",
-    "hipStreamCreateWithFlags", "hipStreamDestroy", "hipIpcGetMemHandle",
-    "hipIpcOpenMemHandle", "hipIpcCloseMemHandle", "hipDeviceGetAttribute"
+    "hipInit",
+    "hipGetDeviceCount",
+    "hipMalloc",
+    "hipFree",
+    "hipMallocManaged",
+    "hipHostMalloc",
+    "hipHostFree",
+    "hipHostRegister",
+    "hipHostUnregister",
+    "hipStreamCreateWithFlags",
+    "hipStreamDestroy",
+    "hipIpcGetMemHandle",
+    "hipIpcOpenMemHandle",
+    "hipIpcCloseMemHandle",
+    "hipDeviceGetAttribute",
 };
 
 enum { NUM_COSTLY = sizeof(device_costly) / sizeof(device_costly[0]) };

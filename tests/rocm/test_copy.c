@@ -17,7 +17,8 @@ static ucs_memory_type_t type_of(const void *address)
     uct_md_mem_attr_t attr = {.field_mask = UCT_MD_MEM_ATTR_FIELD_MEM_TYPE};
 
     return (uct_md_mem_query(md, (void *)address, 1, &attr) == UCS_OK) ?
-           attr.mem_type : UCS_MEMORY_TYPE_HOST;
+               attr.mem_type :
+               UCS_MEMORY_TYPE_HOST;
 }
 
 /* Copies a text to the memory and back. */
@@ -49,7 +50,8 @@ START_TEST(memory_of_every_type_is_told_and_copied)
     ck_hip(hipMallocManaged(&managed, LENGTH, hipMemAttachGlobal));
     ck_hip(hipMallocAsync(&pooled, LENGTH, NULL));
     ck_assert_int_eq(type_of(device), UCS_MEMORY_TYPE_ROCM);
-    ck_assert_int_eq(type_of((char *)device + LENGTH - 1), UCS_MEMORY_TYPE_ROCM);
+    ck_assert_int_eq(type_of((char *)device + LENGTH - 1),
+                     UCS_MEMORY_TYPE_ROCM);
     ck_assert_int_eq(type_of(pooled), UCS_MEMORY_TYPE_ROCM);
     ck_assert_int_eq(type_of(managed), UCS_MEMORY_TYPE_ROCM_MANAGED);
     ck_assert_int_eq(type_of(pinned), UCS_MEMORY_TYPE_HOST);
@@ -76,7 +78,7 @@ START_TEST(each_device_copies_its_memory_and_the_current_one_stays)
     uct_md_mem_attr_t attr = {
         .field_mask = UCT_MD_MEM_ATTR_FIELD_SYS_DEV |
                       UCT_MD_MEM_ATTR_FIELD_BASE_ADDRESS |
-                      UCT_MD_MEM_ATTR_FIELD_ALLOC_LENGTH
+                      UCT_MD_MEM_ATTR_FIELD_ALLOC_LENGTH,
     };
     ucs_sys_device_t sys_devs[2];
     void *memory[2];
@@ -129,8 +131,9 @@ START_TEST(host_memory_is_pinned_while_it_is_registered)
     ck_ok(uct_md_mem_reg(md, data, LENGTH, UCT_MD_MEM_ACCESS_ALL, &memh));
     ck_hip(hipPointerGetAttribute(&id, HIP_POINTER_ATTRIBUTE_BUFFER_ID, data));
     ck_ok(uct_md_mem_dereg(md, memh));
-    ck_assert_int_eq(hipPointerGetAttribute(
-                             &id, HIP_POINTER_ATTRIBUTE_BUFFER_ID, data),
+    ck_assert_int_eq(hipPointerGetAttribute(&id,
+                                            HIP_POINTER_ATTRIBUTE_BUFFER_ID,
+                                            data),
                      hipErrorInvalidValue);
     (void)hipGetLastError();
     free(data);
@@ -143,7 +146,7 @@ START_TEST(a_range_of_device_memory_is_exported_as_a_dmabuf)
     char *memory           = device_allocate(3 * LENGTH);
     uct_md_mem_attr_t attr = {
         .field_mask = UCT_MD_MEM_ATTR_FIELD_DMABUF_FD |
-                      UCT_MD_MEM_ATTR_FIELD_DMABUF_OFFSET
+                      UCT_MD_MEM_ATTR_FIELD_DMABUF_OFFSET,
     };
     char text[] = "by dmabuf", back[sizeof(text)];
 
@@ -151,7 +154,8 @@ START_TEST(a_range_of_device_memory_is_exported_as_a_dmabuf)
     ck_ok(uct_md_mem_query(md, memory + LENGTH + 10, sizeof(text), &attr));
     ck_assert_int_ge(attr.dmabuf_fd, 0);
     ck_assert_int_eq(pread(attr.dmabuf_fd, back, sizeof(back),
-                           (off_t)attr.dmabuf_offset), sizeof(back));
+                           (off_t)attr.dmabuf_offset),
+                     sizeof(back));
     ck_assert_str_eq(back, text);
     close(attr.dmabuf_fd);
     device_free(memory);
@@ -195,8 +199,8 @@ END_TEST
 
 START_TEST(a_lost_device_fails_its_copies_only)
 {
-    void *lost  = device_allocate(LENGTH);
-    void *other = device_allocate_on(1, LENGTH);
+    void *lost        = device_allocate(LENGTH);
+    void *other       = device_allocate_on(1, LENGTH);
     char data[LENGTH] = "data";
     ucs_status_t status;
     done_t done;
@@ -213,7 +217,8 @@ START_TEST(a_lost_device_fails_its_copies_only)
     ck_assert_int_eq((status == UCS_INPROGRESS) ? finish(&done) : status,
                      UCS_ERR_IO_ERROR);
     ck_assert_int_eq(uct_ep_put_short(ep, data, LENGTH, (uintptr_t)lost,
-                                      UCT_INVALID_RKEY), UCS_ERR_IO_ERROR);
+                                      UCT_INVALID_RKEY),
+                     UCS_ERR_IO_ERROR);
     there_and_back(other);
     device_free(lost);
     device_free(other);
@@ -255,7 +260,9 @@ START_TEST(a_reset_of_the_device_ends_its_copies)
 END_TEST
 
 static const char *const opening[] = {
-    "hipHostRegister", "hipHostGetDevicePointer", "hipStreamCreateWithFlags"
+    "hipHostRegister",
+    "hipHostGetDevicePointer",
+    "hipStreamCreateWithFlags",
 };
 
 START_TEST(without_bounce_buffers_nothing_is_copied_and_nothing_leaks)
@@ -317,8 +324,8 @@ START_TEST(with_a_large_bar_short_data_needs_no_copy_call)
     ck_assert_str_eq(emulated_view(memory, LENGTH), out);
 
     before = emulated_calls("hipMemcpyAsync");
-    ck_ok(uct_ep_put_short(ep, out, LENGTH, (uintptr_t)memory,
-                           UCT_INVALID_RKEY));
+    ck_ok(
+        uct_ep_put_short(ep, out, LENGTH, (uintptr_t)memory, UCT_INVALID_RKEY));
     ck_ok(uct_ep_get_short(ep, back, LENGTH, (uintptr_t)memory,
                            UCT_INVALID_RKEY));
     ck_assert_uint_eq(emulated_calls("hipMemcpyAsync") - before, 2);
@@ -347,8 +354,8 @@ int main(void)
     tcase_add_test(tcase, after_a_reset_of_the_device_new_memory_is_copied);
     tcase_add_test(tcase, a_reset_of_the_device_ends_its_copies);
     tcase_add_loop_test(
-            tcase, without_bounce_buffers_nothing_is_copied_and_nothing_leaks, 0,
-            num_opening);
+        tcase, without_bounce_buffers_nothing_is_copied_and_nothing_leaks, 0,
+        num_opening);
     tcase_add_test(tcase, a_signal_that_fails_is_repeated);
     tcase_add_test(tcase, with_a_large_bar_short_data_needs_no_copy_call);
     suite_add_tcase(suite, tcase);

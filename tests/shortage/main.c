@@ -23,7 +23,7 @@
 struct plan {
     enum scarce what;
     int members;
-    int only_member;      /* -1: one after the other */
+    int only_member; /* -1: one after the other */
     uint64_t from, every, burst, only;
     bool show;
 };
@@ -31,14 +31,14 @@ struct plan {
 /* The result of a process of a pair, for the parent. */
 struct outcome {
     uint64_t calls;
-    bool failed;          /* A call has failed */
+    bool failed; /* A call has failed */
     ucs_status_t status;
 };
 
 struct trial {
     const struct plan *plan;
-    int member;           /* The member whose call fails */
-    uint64_t nth;         /* 0: no failure */
+    int member;   /* The member whose call fails */
+    uint64_t nth; /* 0: no failure */
     struct outcome *outcomes;
 };
 
@@ -63,9 +63,9 @@ static void expect_no_more(const struct holdings *before,
         usage_show_fds();
         usage_show_shared();
         FAIL("%s: %lld blocks, %u descriptors and %u shared mappings are held,"
-             " %lld, %u and %u are usual", when, (long long)after->blocks,
-             after->fds, after->shared, (long long)before->blocks,
-             before->fds, before->shared);
+             " %lld, %u and %u are usual",
+             when, (long long)after->blocks, after->fds, after->shared,
+             (long long)before->blocks, before->fds, before->shared);
     }
 }
 
@@ -124,17 +124,17 @@ static int try_all(const struct plan *plan, int whose, struct outcome *outcomes)
 
     do {
         result = try(plan, whose, nth, outcomes);
-        bad   += (result != 0);
+        bad += (result != 0);
         if ((result == 0) && !outcomes[whose].failed) {
             break; /* the process makes fewer calls */
         }
         ++tried;
         errors += (outcomes[whose].status != UCS_OK);
-        nth    += plan->every;
+        nth += plan->every;
     } while (bad < 60);
     printf("member %d: %llu calls, %llu of them failed, %llu with an error for"
-           " the user; %d went wrong\n", whose,
-           (unsigned long long)outcomes[whose].calls,
+           " the user; %d went wrong\n",
+           whose, (unsigned long long)outcomes[whose].calls,
            (unsigned long long)tried, (unsigned long long)errors, bad);
     return bad;
 }
@@ -155,15 +155,15 @@ static uint64_t number_of(int argc, char **argv, const char *word,
 int main(int argc, char **argv)
 {
     struct plan plan = {
-        .what        = team_asked(argc, argv, "--descriptors") ?
-                       SCARCE_DESCRIPTORS : SCARCE_MEMORY,
+        .what = team_asked(argc, argv, "--descriptors") ? SCARCE_DESCRIPTORS :
+                                                          SCARCE_MEMORY,
         .members     = (int)number_of(argc, argv, "--members", 2),
         .only_member = (int)number_of(argc, argv, "--member", (uint64_t)-1),
         .from        = number_of(argc, argv, "--from", 1),
         .every       = number_of(argc, argv, "--every", 1),
         .burst       = number_of(argc, argv, "--burst", 1),
         .only        = number_of(argc, argv, "--only", 0),
-        .show        = team_asked(argc, argv, "--show")
+        .show        = team_asked(argc, argv, "--show"),
     };
     struct outcome *outcomes;
     int whose, bad = 0;

@@ -9,17 +9,17 @@ static void open_all(struct play *play)
     ucp_params_t params = {
         .field_mask = UCP_PARAM_FIELD_FEATURES,
         .features   = UCP_FEATURE_TAG | UCP_FEATURE_AM | UCP_FEATURE_STREAM |
-                      UCP_FEATURE_RMA | UCP_FEATURE_AMO64 | UCP_FEATURE_WAKEUP
+                    UCP_FEATURE_RMA | UCP_FEATURE_AMO64 | UCP_FEATURE_WAKEUP,
     };
     ucp_worker_params_t worker_params = {
         .field_mask  = UCP_WORKER_PARAM_FIELD_THREAD_MODE,
-        .thread_mode = UCS_THREAD_MODE_SINGLE
+        .thread_mode = UCS_THREAD_MODE_SINGLE,
     };
     ucs_status_t status;
     int fd;
 
     play->step = "open";
-    status = ucp_init(&params, NULL, &play->context);
+    status     = ucp_init(&params, NULL, &play->context);
     if (status == UCS_OK) {
         status = ucp_worker_create(play->context, &worker_params,
                                    &play->worker);
@@ -112,8 +112,8 @@ static void play_end(struct play *play)
 ucs_status_t play_run(struct play *play, struct team *team)
 {
     static void (*const steps[])(struct play *) = {
-        open_all, play_connect, play_tags, play_messages, play_streams,
-        play_memory, play_client, play_end
+        open_all,     play_connect, play_tags,   play_messages,
+        play_streams, play_memory,  play_client, play_end,
     };
     unsigned i;
 

@@ -24,7 +24,7 @@ struct op {
     struct play *play;
     const char *what;
     void *request;
-    size_t length;       /* Of a receive */
+    size_t length; /* Of a receive */
     bool receives;
     bool done;
     ucs_status_t status;
@@ -43,24 +43,24 @@ struct play {
     /* Rank of the peer; the own rank in a team of one */
     int other;
     const char *step;
-    ucs_status_t status;          /* The first error; UCS_OK: none */
+    ucs_status_t status; /* The first error; UCS_OK: none */
     /* Neither side had an error at the last exchange */
     bool agreed;
-    bool noted;                   /* The peer's next note has arrived */
-    struct note note;             /* The peer's last note */
+    bool noted;       /* The peer's next note has arrived */
+    struct note note; /* The peer's last note */
 
     ucp_context_h context;
     ucp_worker_h worker;
     ucp_listener_h listener;
     ucp_conn_request_h asked;
     ucp_ep_h ep, client;
-    ucs_status_t failure;         /* Of an endpoint, from its error handler */
+    ucs_status_t failure; /* Of an endpoint, from its error handler */
     ucp_mem_h memh;
     ucp_rkey_h rkey;
-    char *memory;                 /* Memory of memh */
+    char *memory; /* Memory of memh */
     uint64_t remote;
 
-    unsigned got[PLAY_AMS];           /* Number of active messages by id */
+    unsigned got[PLAY_AMS]; /* Number of active messages by id */
     void *kept;
     struct op ops[PLAY_OPS];
     unsigned num_ops;

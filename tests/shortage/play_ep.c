@@ -16,8 +16,8 @@ static void on_failure(void *arg, ucp_ep_h ep, ucs_status_t status)
 static ucs_status_t make_ep(struct play *play, ucp_ep_params_t *params,
                             ucp_ep_h *ep_p)
 {
-    params->field_mask |=
-        UCP_EP_PARAM_FIELD_ERR_HANDLING_MODE | UCP_EP_PARAM_FIELD_ERR_HANDLER;
+    params->field_mask |= UCP_EP_PARAM_FIELD_ERR_HANDLING_MODE |
+                          UCP_EP_PARAM_FIELD_ERR_HANDLER;
     params->err_mode    = UCP_ERR_HANDLING_MODE_PEER;
     params->err_handler = (ucp_err_handler_t){.cb = on_failure, .arg = play};
     return ucp_ep_create(play->worker, params, ep_p);
@@ -68,12 +68,15 @@ static void on_request(ucp_conn_request_h request, void *arg)
 static ucs_status_t listen_here(struct play *play, struct sockaddr_storage *at)
 {
     struct sockaddr_in address = {
-        .sin_family = AF_INET, .sin_addr = {.s_addr = htonl(INADDR_LOOPBACK)}};
+        .sin_family = AF_INET,
+        .sin_addr   = {.s_addr = htonl(INADDR_LOOPBACK)},
+    };
     ucp_listener_params_t params = {
         .field_mask = UCP_LISTENER_PARAM_FIELD_SOCK_ADDR |
                       UCP_LISTENER_PARAM_FIELD_CONN_HANDLER,
         .sockaddr     = {(struct sockaddr *)&address, sizeof(address)},
-        .conn_handler = {.cb = on_request, .arg = play}};
+        .conn_handler = {.cb = on_request, .arg = play},
+    };
     ucp_listener_attr_t attr = {.field_mask = UCP_LISTENER_ATTR_FIELD_SOCKADDR};
     ucs_status_t status;
 
@@ -103,7 +106,8 @@ static void ask(struct play *play)
     ucp_ep_params_t params = {
         .field_mask = UCP_EP_PARAM_FIELD_SOCK_ADDR | UCP_EP_PARAM_FIELD_FLAGS,
         .flags      = UCP_EP_PARAMS_FLAGS_CLIENT_SERVER,
-        .sockaddr   = {(struct sockaddr *)&at, sizeof(struct sockaddr_in)}};
+        .sockaddr   = {(struct sockaddr *)&at, sizeof(struct sockaddr_in)},
+    };
 
     memcpy(&at, play->note.bytes, sizeof(at));
     play_take_error(play, make_ep(play, &params, &play->client));

@@ -14,12 +14,13 @@ struct key {
 
 static void expose(struct play *play, struct key *key)
 {
-    ucp_mem_map_params_t params = {.field_mask =
-                                       UCP_MEM_MAP_PARAM_FIELD_LENGTH |
-                                       UCP_MEM_MAP_PARAM_FIELD_FLAGS,
-                                   .length = MEMORY,
-                                   .flags  = UCP_MEM_MAP_ALLOCATE};
-    ucp_mem_attr_t attr         = {.field_mask = UCP_MEM_ATTR_FIELD_ADDRESS};
+    ucp_mem_map_params_t params = {
+        .field_mask = UCP_MEM_MAP_PARAM_FIELD_LENGTH |
+                      UCP_MEM_MAP_PARAM_FIELD_FLAGS,
+        .length = MEMORY,
+        .flags  = UCP_MEM_MAP_ALLOCATE,
+    };
+    ucp_mem_attr_t attr = {.field_mask = UCP_MEM_ATTR_FIELD_ADDRESS};
     ucs_status_t status;
     size_t length;
     void *bytes;
@@ -67,8 +68,8 @@ static void add(struct play *play, size_t place)
     ucp_request_param_t param = play_op_param(op);
     uint64_t one              = 1;
 
-    param.op_attr_mask |=
-        UCP_OP_ATTR_FIELD_DATATYPE | UCP_OP_ATTR_FIELD_REPLY_BUFFER;
+    param.op_attr_mask |= UCP_OP_ATTR_FIELD_DATATYPE |
+                          UCP_OP_ATTR_FIELD_REPLY_BUFFER;
     param.datatype     = ucp_dt_make_contig(8);
     param.reply_buffer = play->in;
     play_finish(play,

@@ -15,10 +15,11 @@ struct op *play_tag_send(struct play *play, ucp_ep_h ep, size_t length,
     if (way == PLAY_WHOLE) {
         param.op_attr_mask |= UCP_OP_ATTR_FLAG_FAST_CMPL;
     }
-    return play_begun(
-        op, (way == PLAY_SYNC)
-                ? ucp_tag_send_sync_nbx(ep, play->out, length, tag, &param)
-                : ucp_tag_send_nbx(ep, play->out, length, tag, &param));
+    return play_begun(op,
+                      (way == PLAY_SYNC) ?
+                          ucp_tag_send_sync_nbx(ep, play->out, length, tag,
+                                                &param) :
+                          ucp_tag_send_nbx(ep, play->out, length, tag, &param));
 }
 
 struct op *play_tag_recv(struct play *play, size_t length, ucp_tag_t tag)
@@ -79,10 +80,12 @@ void play_tags(struct play *play)
     static const struct {
         size_t size;
         enum play_way way;
-    } messages[]         = {{PLAY_SMALL, PLAY_PLAIN},
-                            {PLAY_MIDDLE, PLAY_SYNC},
-                            {PLAY_LARGE, PLAY_PLAIN},
-                            {PLAY_LARGE, PLAY_WHOLE}};
+    } messages[] = {
+        {PLAY_SMALL, PLAY_PLAIN},
+        {PLAY_MIDDLE, PLAY_SYNC},
+        {PLAY_LARGE, PLAY_PLAIN},
+        {PLAY_LARGE, PLAY_WHOLE},
+    };
     const unsigned count = sizeof(messages) / sizeof(messages[0]);
     unsigned i, m;
 
@@ -109,8 +112,8 @@ static struct op *am_send(struct play *play, ucp_ep_h ep, unsigned id,
     ucp_request_param_t param = play_op_param(op);
 
     param.flags = flags;
-    return play_begun(
-        op, ucp_am_send_nbx(ep, id, "head", 4, play->out, length, &param));
+    return play_begun(op, ucp_am_send_nbx(ep, id, "head", 4, play->out, length,
+                                          &param));
 }
 
 static ucs_status_t on_plain(void *arg, const void *header,
@@ -181,12 +184,15 @@ static ucs_status_t on_whole(void *arg, const void *header,
 ucs_status_t play_set_handlers(struct play *play)
 {
     static const ucp_am_recv_callback_t handlers[] = {
-        on_plain, on_kept, on_large, on_reply, on_whole};
+        on_plain, on_kept, on_large, on_reply, on_whole,
+    };
     ucp_am_handler_param_t param = {
-        .field_mask =
-            UCP_AM_HANDLER_PARAM_FIELD_ID | UCP_AM_HANDLER_PARAM_FIELD_CB |
-            UCP_AM_HANDLER_PARAM_FIELD_ARG | UCP_AM_HANDLER_PARAM_FIELD_FLAGS,
-        .arg = play};
+        .field_mask = UCP_AM_HANDLER_PARAM_FIELD_ID |
+                      UCP_AM_HANDLER_PARAM_FIELD_CB |
+                      UCP_AM_HANDLER_PARAM_FIELD_ARG |
+                      UCP_AM_HANDLER_PARAM_FIELD_FLAGS,
+        .arg = play,
+    };
     ucs_status_t status = UCS_OK;
 
     for (param.id = 0; (param.id < PLAY_AMS) && (status == UCS_OK);
@@ -221,8 +227,10 @@ static ucs_status_t error_since(const struct play *play, unsigned first)
 static void await_message(struct play *play, unsigned first, unsigned id,
                           const char *what)
 {
-    PLAY_WAIT_WHILE(play, (play->got[id] == 0) &&
-                    (error_since(play, first) == UCS_OK), what);
+    PLAY_WAIT_WHILE(play,
+                    (play->got[id] == 0) &&
+                        (error_since(play, first) == UCS_OK),
+                    what);
     if (error_since(play, first) != UCS_OK) {
         play_take_error(play, error_since(play, first));
     }

@@ -121,11 +121,10 @@ ucp_request_param_t play_op_param(struct op *op)
 {
     return (ucp_request_param_t){
         .op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK |
-                        UCP_OP_ATTR_FIELD_USER_DATA |
-                        UCP_OP_ATTR_FIELD_FLAGS |
+                        UCP_OP_ATTR_FIELD_USER_DATA | UCP_OP_ATTR_FIELD_FLAGS |
                         (op->receives ? UCP_OP_ATTR_FLAG_NO_IMM_CMPL : 0),
-        .cb.send      = on_end,
-        .user_data    = op
+        .cb.send   = on_end,
+        .user_data = op,
     };
 }
 
@@ -157,7 +156,7 @@ void play_fill(char *bytes, size_t length, unsigned seed)
 }
 
 void play_verify(struct play *play, const char *bytes, size_t length,
-                   unsigned seed)
+                 unsigned seed)
 {
     size_t i;
 

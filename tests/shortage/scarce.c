@@ -28,9 +28,9 @@
 enum { DEPTH = 24, NONE = -1 };
 
 static struct {
-    atomic_int what;          /* enum scarce; NONE: no counting */
+    atomic_int what; /* enum scarce; NONE: no counting */
     atomic_uint_fast64_t count;
-    uint64_t first, last;     /* The range of calls that fail */
+    uint64_t first, last; /* The range of calls that fail */
     atomic_bool failed;
     atomic_int_fast64_t blocks;
     void *callers[DEPTH];
@@ -47,7 +47,7 @@ static struct {
             next = dlsym(RTLD_NEXT, _name); \
             atomic_store_explicit(&found, next, memory_order_relaxed); \
         } \
-        (_type)next; \
+        (_type) next; \
     })
 
 /* Counts a call; returns whether it fails. */
@@ -124,14 +124,16 @@ static void *given(void *block)
 
 void *malloc(size_t size)
 {
-    return fails(SCARCE_MEMORY, ENOMEM) ? NULL :
-           given(NEXT(void *(*)(size_t), "malloc")(size));
+    return fails(SCARCE_MEMORY, ENOMEM) ?
+               NULL :
+               given(NEXT(void *(*)(size_t), "malloc")(size));
 }
 
 void *calloc(size_t count, size_t size)
 {
-    return fails(SCARCE_MEMORY, ENOMEM) ? NULL :
-           given(NEXT(void *(*)(size_t, size_t), "calloc")(count, size));
+    return fails(SCARCE_MEMORY, ENOMEM) ?
+               NULL :
+               given(NEXT(void *(*)(size_t, size_t), "calloc")(count, size));
 }
 
 void *realloc(void *block, size_t size)
@@ -162,9 +164,10 @@ int posix_memalign(void **block_p, size_t alignment, size_t size)
 
 void *aligned_alloc(size_t alignment, size_t size)
 {
-    return fails(SCARCE_MEMORY, ENOMEM) ? NULL :
-           given(NEXT(void *(*)(size_t, size_t), "aligned_alloc")(alignment,
-                                                                  size));
+    return fails(SCARCE_MEMORY, ENOMEM) ?
+               NULL :
+               given(NEXT(void *(*)(size_t, size_t), "aligned_alloc")(alignment,
+                                                                      size));
 }
 
 void free(void *block)
@@ -186,9 +189,10 @@ TWO_NAMES(void *, mmap, void *, size_t, int, int, int, off_t);
 void *mmap_large(void *address, size_t length, int protection, int flags,
                  int fd, off_t offset)
 {
-    return fails(SCARCE_MEMORY, ENOMEM) ? (void *)-1 :
-           NEXT(map_t *, "mmap64")(address, length, protection, flags, fd,
-                                   offset);
+    return fails(SCARCE_MEMORY, ENOMEM) ?
+               (void *)-1 :
+               NEXT(map_t *, "mmap64")(address, length, protection, flags, fd,
+                                       offset);
 }
 
 void *mmap_small(void *address, size_t length, int protection, int flags,
@@ -202,8 +206,9 @@ TWO_NAMES(int, ftruncate, int, off_t);
 
 int ftruncate_large(int fd, off_t length)
 {
-    return fails(SCARCE_MEMORY, ENOSPC) ? -1 :
-           NEXT(truncate_t *, "ftruncate64")(fd, length);
+    return fails(SCARCE_MEMORY, ENOSPC) ?
+               -1 :
+               NEXT(truncate_t *, "ftruncate64")(fd, length);
 }
 
 int ftruncate_small(int fd, off_t length)
@@ -216,8 +221,9 @@ TWO_NAMES(int, fallocate, int, int, off_t, off_t);
 
 int fallocate_large(int fd, int mode, off_t offset, off_t length)
 {
-    return fails(SCARCE_MEMORY, ENOSPC) ? -1 :
-           NEXT(fallocate_t *, "fallocate64")(fd, mode, offset, length);
+    return fails(SCARCE_MEMORY, ENOSPC) ?
+               -1 :
+               NEXT(fallocate_t *, "fallocate64")(fd, mode, offset, length);
 }
 
 int fallocate_small(int fd, int mode, off_t offset, off_t length)
@@ -227,67 +233,80 @@ int fallocate_small(int fd, int mode, off_t offset, off_t length)
 
 int shmget(key_t key, size_t size, int flags)
 {
-    return fails(SCARCE_MEMORY, ENOSPC) ? -1 :
-           NEXT(int (*)(int, size_t, int), "shmget")(key, size, flags);
+    return fails(SCARCE_MEMORY, ENOSPC) ?
+               -1 :
+               NEXT(int (*)(int, size_t, int), "shmget")(key, size, flags);
 }
 
 void *shmat(int id, const void *address, int flags)
 {
-    return fails(SCARCE_MEMORY, ENOMEM) ? (void *)-1 :
-           NEXT(void *(*)(int, const void *, int), "shmat")(id, address, flags);
+    return fails(SCARCE_MEMORY, ENOMEM) ?
+               (void *)-1 :
+               NEXT(void *(*)(int, const void *, int), "shmat")(id, address,
+                                                                flags);
 }
 
 int pthread_create(pthread_t *thread, const pthread_attr_t *attr,
                    void *(*run)(void *), void *arg)
 {
-    return fails(SCARCE_MEMORY, EAGAIN) ? EAGAIN :
-           NEXT(int (*)(pthread_t *, const pthread_attr_t *, void *(*)(void *),
-                        void *), "pthread_create")(thread, attr, run, arg);
+    return fails(SCARCE_MEMORY, EAGAIN) ?
+               EAGAIN :
+               NEXT(int (*)(pthread_t *, const pthread_attr_t *,
+                            void *(*)(void *), void *),
+                    "pthread_create")(thread, attr, run, arg);
 }
 
 /* ----------------------------------------------------------- descriptors -- */
 
 int socket(int domain, int type, int protocol)
 {
-    return fails(SCARCE_DESCRIPTORS, EMFILE) ? -1 :
-           NEXT(int (*)(int, int, int), "socket")(domain, type, protocol);
+    return fails(SCARCE_DESCRIPTORS, EMFILE) ?
+               -1 :
+               NEXT(int (*)(int, int, int), "socket")(domain, type, protocol);
 }
 
 int accept4(int fd, __SOCKADDR_ARG address, socklen_t *length, int flags)
 {
-    return fails(SCARCE_DESCRIPTORS, EMFILE) ? -1 :
-           NEXT(int (*)(int, __SOCKADDR_ARG, socklen_t *, int),
-                "accept4")(fd, address, length, flags);
+    return fails(SCARCE_DESCRIPTORS, EMFILE) ?
+               -1 :
+               NEXT(int (*)(int, __SOCKADDR_ARG, socklen_t *, int),
+                    "accept4")(fd, address, length, flags);
 }
 
 int epoll_create1(int flags)
 {
-    return fails(SCARCE_DESCRIPTORS, EMFILE) ? -1 :
-           NEXT(int (*)(int), "epoll_create1")(flags);
+    return fails(SCARCE_DESCRIPTORS, EMFILE) ?
+               -1 :
+               NEXT(int (*)(int), "epoll_create1")(flags);
 }
 
 int eventfd(unsigned count, int flags)
 {
-    return fails(SCARCE_DESCRIPTORS, EMFILE) ? -1 :
-           NEXT(int (*)(unsigned, int), "eventfd")(count, flags);
+    return fails(SCARCE_DESCRIPTORS, EMFILE) ?
+               -1 :
+               NEXT(int (*)(unsigned, int), "eventfd")(count, flags);
 }
 
 int timerfd_create(clockid_t clock, int flags)
 {
-    return fails(SCARCE_DESCRIPTORS, EMFILE) ? -1 :
-           NEXT(int (*)(int, int), "timerfd_create")(clock, flags);
+    return fails(SCARCE_DESCRIPTORS, EMFILE) ?
+               -1 :
+               NEXT(int (*)(int, int), "timerfd_create")(clock, flags);
 }
 
 int memfd_create(const char *name, unsigned flags)
 {
-    return fails(SCARCE_DESCRIPTORS, EMFILE) ? -1 :
-           NEXT(int (*)(const char *, unsigned), "memfd_create")(name, flags);
+    return fails(SCARCE_DESCRIPTORS, EMFILE) ?
+               -1 :
+               NEXT(int (*)(const char *, unsigned), "memfd_create")(name,
+                                                                     flags);
 }
 
 int pipe2(int fds[2], int flags)
 {
-    return fails(SCARCE_DESCRIPTORS, EMFILE) ? -1 :
-           NEXT(int (*)(int *, int), "pipe2")(fds, flags);
+    return fails(SCARCE_DESCRIPTORS, EMFILE) ?
+               -1 :
+               NEXT(int (*)(int *, int), "pipe2")(fds, flags);
 }
 
 /* The mode is present only with some flags; reading it is harmless without
@@ -309,8 +328,10 @@ int open_large(const char *path, int flags, ...)
 {
     mode_t mode = MODE_OF(flags);
 
-    return fails(SCARCE_DESCRIPTORS, EMFILE) ? -1 :
-           NEXT(int (*)(const char *, int, ...), "open64")(path, flags, mode);
+    return fails(SCARCE_DESCRIPTORS, EMFILE) ?
+               -1 :
+               NEXT(int (*)(const char *, int, ...), "open64")(path, flags,
+                                                               mode);
 }
 
 int open_small(const char *path, int flags, ...)
@@ -322,9 +343,10 @@ int openat_large(int folder, const char *path, int flags, ...)
 {
     mode_t mode = MODE_OF(flags);
 
-    return fails(SCARCE_DESCRIPTORS, EMFILE) ? -1 :
-           NEXT(int (*)(int, const char *, int, ...),
-                "openat64")(folder, path, flags, mode);
+    return fails(SCARCE_DESCRIPTORS, EMFILE) ?
+               -1 :
+               NEXT(int (*)(int, const char *, int, ...),
+                    "openat64")(folder, path, flags, mode);
 }
 
 int openat_small(int folder, const char *path, int flags, ...)
@@ -338,8 +360,10 @@ TWO_NAMES(void *, fopen, const char *, const char *);
 
 void *fopen_large(const char *path, const char *mode)
 {
-    return fails(SCARCE_DESCRIPTORS, EMFILE) ? NULL :
-           NEXT(void *(*)(const char *, const char *), "fopen64")(path, mode);
+    return fails(SCARCE_DESCRIPTORS, EMFILE) ?
+               NULL :
+               NEXT(void *(*)(const char *, const char *), "fopen64")(path,
+                                                                      mode);
 }
 
 void *fopen_small(const char *path, const char *mode)
@@ -349,6 +373,7 @@ void *fopen_small(const char *path, const char *mode)
 
 DIR *opendir(const char *path)
 {
-    return fails(SCARCE_DESCRIPTORS, EMFILE) ? NULL :
-           NEXT(DIR *(*)(const char *), "opendir")(path);
+    return fails(SCARCE_DESCRIPTORS, EMFILE) ?
+               NULL :
+               NEXT(DIR * (*)(const char *), "opendir")(path);
 }

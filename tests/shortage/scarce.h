@@ -17,7 +17,7 @@
 enum scarce {
     /* malloc() and similar, mmap(), space in files: ENOMEM */
     SCARCE_MEMORY,
-    SCARCE_DESCRIPTORS  /* sockets, files, events: EMFILE */
+    SCARCE_DESCRIPTORS, /* sockets, files, events: EMFILE */
 };
 
 /* Starts to count calls. Calls number `nth` to `nth` + `burst` - 1 fail,

@@ -33,9 +33,9 @@ size_t draw_length(struct random *random, size_t max)
 
 enum layout draw_layout(struct random *random)
 {
-    return random_below(random, 2) ? CONTIG :
-                                     (enum layout)random_below(random,
-                                                               NUM_LAYOUTS);
+    return random_below(random, 2) ?
+               CONTIG :
+               (enum layout)random_below(random, NUM_LAYOUTS);
 }
 
 /* Includes this process. */
@@ -50,7 +50,7 @@ struct peer *draw_peer(struct actor *actor)
 /* Names: class 4 bits, the sender's rank 4, the number. */
 uint64_t name_of(const struct peer *to, enum class class, uint64_t number)
 {
-    return ((uint64_t)class << 60) | ((uint64_t)to->soak->team->rank << 56) |
+    return ((uint64_t) class << 60) | ((uint64_t)to->soak->team->rank << 56) |
            number;
 }
 
@@ -75,7 +75,7 @@ uint64_t name_next(struct peer *to, enum class class)
 
 void name_received(struct soak *soak, enum class class, uint64_t name)
 {
-    if (((name >> 60) != (uint64_t)class) ||
+    if (((name >> 60) != (uint64_t) class) ||
         (rank_of_name(name) >= (unsigned)soak->team->size)) {
         FAIL("a message of class %d is called %llx", class,
              (unsigned long long)name);
@@ -167,7 +167,7 @@ static void set_callback(struct op *op, enum op_kind kind,
 {
     param->op_attr_mask |= UCP_OP_ATTR_FIELD_CALLBACK |
                            UCP_OP_ATTR_FIELD_USER_DATA;
-    param->user_data     = op;
+    param->user_data = op;
     switch (kind) {
     case OP_SEND:
         param->cb.send = on_sent;
@@ -204,7 +204,7 @@ ucp_request_param_t op_param(struct actor *actor, struct op *op,
 {
     ucp_request_param_t param = {
         .op_attr_mask = UCP_OP_ATTR_FIELD_DATATYPE,
-        .datatype     = op->payload.datatype
+        .datatype     = op->payload.datatype,
     };
     size_t size = actor->soak->request_size;
 
@@ -214,7 +214,7 @@ ucp_request_param_t op_param(struct actor *actor, struct op *op,
         op->place = malloc(size);
         EXPECT(op->place != NULL);
         param.op_attr_mask |= UCP_OP_ATTR_FIELD_REQUEST;
-        param.request       = op->place + size;
+        param.request = op->place + size;
     }
     if ((op->form == BY_CALLBACK) || (op->form == PLACE_CALLBACK)) {
         set_callback(op, kind, &param);
@@ -284,8 +284,8 @@ static void poll_request(struct op *op)
         return;
     }
     status = (op->kind == OP_TAG_RECV) ?
-                     ucp_tag_recv_request_test(op->request, &op->info) :
-                     ucp_request_check_status(op->request);
+                 ucp_tag_recv_request_test(op->request, &op->info) :
+                 ucp_request_check_status(op->request);
     if (status != UCS_INPROGRESS) {
         ended(op, op->request, status);
     }

@@ -8,14 +8,14 @@
 #include <string.h>
 
 enum {
-    ID_PLAIN = 0,
-    ID_WHOLE = 7,
-    ID_KEEP  = 300,
-    ID_ANSWER = 65535,
-    MAX_USUAL = 20000,
-    MAX_EVER  = 1 << 20,
-    RARELY    = 30,
-    MORE_HEADER = 150
+    ID_PLAIN    = 0,
+    ID_WHOLE    = 7,
+    ID_KEEP     = 300,
+    ID_ANSWER   = 65535,
+    MAX_USUAL   = 20000,
+    MAX_EVER    = 1 << 20,
+    RARELY      = 30,
+    MORE_HEADER = 150,
 };
 
 /* Begins each header; a pattern follows. */
@@ -31,8 +31,8 @@ struct kept {
     struct kept *next;
     uint64_t name;
     size_t length;
-    void *data;     /* the library's */
-    bool fetch;     /* a descriptor, or data to be unpacked */
+    void *data; /* the library's */
+    bool fetch; /* a descriptor, or data to be unpacked */
 };
 
 static uint64_t content(const struct header *header)
@@ -66,16 +66,17 @@ static struct header *make_header(struct op *op, size_t length, bool answer)
 void am_send(struct actor *actor)
 {
     static const unsigned ids[] = {ID_PLAIN, ID_WHOLE, ID_KEEP};
-    struct random *random = &actor->random;
-    struct op *op         = op_new(actor, "active message", sent);
-    size_t header_length  = sizeof(struct header) +
-                            random_below(random, MORE_HEADER);
-    bool answer           = random_below(random, 4) == 0;
+    struct random *random       = &actor->random;
+    struct op *op               = op_new(actor, "active message", sent);
+    size_t header_length        = sizeof(struct header) +
+                           random_below(random, MORE_HEADER);
+    bool answer = random_below(random, 4) == 0;
     ucp_request_param_t param;
 
     op->peer = draw_peer(actor);
-    op_payload(actor, op, draw_length(random, random_below(random, RARELY) ?
-                                                      MAX_USUAL : MAX_EVER),
+    op_payload(actor, op,
+               draw_length(random,
+                           random_below(random, RARELY) ? MAX_USUAL : MAX_EVER),
                draw_layout(random));
     op->name  = name_next(op->peer, AM);
     op->extra = make_header(op, header_length, answer);
@@ -86,7 +87,7 @@ void am_send(struct actor *actor)
 
     param = op_param(actor, op, OP_SEND);
     param.op_attr_mask |= UCP_OP_ATTR_FIELD_FLAGS;
-    param.flags         = answer ? UCP_AM_SEND_FLAG_REPLY : 0;
+    param.flags = answer ? UCP_AM_SEND_FLAG_REPLY : 0;
     switch (random_below(random, 6)) {
     case 0:
         param.flags |= UCP_AM_SEND_FLAG_EAGER;
@@ -100,11 +101,10 @@ void am_send(struct actor *actor)
     default:
         break;
     }
-    op_started(actor, op, ucp_am_send_nbx(op->peer->ep,
-                                          ids[random_below(random, 3)],
-                                          op->extra, header_length,
-                                          op->payload.buffer,
-                                          op->payload.count, &param));
+    op_started(actor, op,
+               ucp_am_send_nbx(op->peer->ep, ids[random_below(random, 3)],
+                               op->extra, header_length, op->payload.buffer,
+                               op->payload.count, &param));
     if (param.flags & UCP_AM_SEND_FLAG_COPY_HEADER) {
         memset(op->extra, 0, header_length);
     }
@@ -125,7 +125,7 @@ static void answer(ucp_ep_h ep, uint64_t name)
     ucp_request_param_t param = {
         .op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_FLAGS,
         .flags        = UCP_AM_SEND_FLAG_COPY_HEADER,
-        .cb.send      = answer_sent
+        .cb.send      = answer_sent,
     };
     ucs_status_ptr_t result;
 
@@ -219,10 +219,10 @@ static void set_handler(struct soak *soak, unsigned id, unsigned flags,
                       UCP_AM_HANDLER_PARAM_FIELD_FLAGS |
                       UCP_AM_HANDLER_PARAM_FIELD_CB |
                       UCP_AM_HANDLER_PARAM_FIELD_ARG,
-        .id         = id,
-        .flags      = flags,
-        .cb         = cb,
-        .arg        = soak
+        .id    = id,
+        .flags = flags,
+        .cb    = cb,
+        .arg   = soak,
     };
 
     EXPECT_OK(ucp_worker_set_am_recv_handler(soak->worker, &param));
@@ -259,9 +259,10 @@ static void fetch(struct actor *actor, const struct kept *kept)
     op->name     = kept->name;
     op->detached = true;
     param        = op_param(actor, op, OP_AM_RECV);
-    op_started(actor, op, ucp_am_recv_data_nbx(actor->soak->worker, kept->data,
-                                               op->payload.buffer,
-                                               op->payload.count, &param));
+    op_started(actor, op,
+               ucp_am_recv_data_nbx(actor->soak->worker, kept->data,
+                                    op->payload.buffer, op->payload.count,
+                                    &param));
 }
 
 void am_serve(struct actor *actor)

@@ -35,13 +35,14 @@ void amo_add(struct actor *actor)
     param.datatype = ucp_dt_make_contig(small ? 4 : 8);
     if (fetch) {
         param.op_attr_mask |= UCP_OP_ATTR_FIELD_REPLY_BUFFER;
-        param.reply_buffer  = &op->words[1];
+        param.reply_buffer = &op->words[1];
     }
-    op_started(actor, op, ucp_atomic_op_nbx(op->peer->ep, UCP_ATOMIC_OP_ADD,
-                                            &op->words[0], 1,
-                                            op->peer->addresses[loan] + SUMS +
-                                            (small ? WORD32 : 0),
-                                            op->peer->rkeys[loan], &param));
+    op_started(actor, op,
+               ucp_atomic_op_nbx(op->peer->ep, UCP_ATOMIC_OP_ADD, &op->words[0],
+                                 1,
+                                 op->peer->addresses[loan] + SUMS +
+                                     (small ? WORD32 : 0),
+                                 op->peer->rkeys[loan], &param));
 }
 
 void amo_check(struct soak *soak, const uint64_t *expected)
@@ -57,7 +58,8 @@ void amo_check(struct soak *soak, const uint64_t *expected)
         if ((word != expected[2 * loan]) ||
             (word32 != (uint32_t)expected[(2 * loan) + 1])) {
             FAIL("loan %d: the sums of atomics are %llu and %u, expected %llu "
-                 "and %u", loan, (unsigned long long)word, word32,
+                 "and %u",
+                 loan, (unsigned long long)word, word32,
                  (unsigned long long)expected[2 * loan],
                  (uint32_t)expected[(2 * loan) + 1]);
         }
@@ -105,16 +107,17 @@ void amo_fetch(struct actor *actor)
     reply = random_next(random) & mask;
     atomic_fetch_add(&actor->soak->done[DONE_ATOMICS], 1);
 
-    param               = op_param(actor, op, OP_SEND);
-    param.datatype      = ucp_dt_make_contig(small ? 4 : 8);
+    param          = op_param(actor, op, OP_SEND);
+    param.datatype = ucp_dt_make_contig(small ? 4 : 8);
     param.op_attr_mask |= UCP_OP_ATTR_FIELD_REPLY_BUFFER;
-    param.reply_buffer  = &actor->reply;
-    actor->reply        = reply;
-    op_started(actor, op, ucp_atomic_op_nbx(op->peer->ep, opcode, &operand, 1,
-                                            op->peer->addresses[loan] +
-                                            WORDS_AT + (16 * slot_of(actor)) +
-                                            (small ? WORD32 : 0),
-                                            op->peer->rkeys[loan], &param));
+    param.reply_buffer = &actor->reply;
+    actor->reply       = reply;
+    op_started(actor, op,
+               ucp_atomic_op_nbx(op->peer->ep, opcode, &operand, 1,
+                                 op->peer->addresses[loan] + WORDS_AT +
+                                     (16 * slot_of(actor)) +
+                                     (small ? WORD32 : 0),
+                                 op->peer->rkeys[loan], &param));
     op_wait(actor, op);
     EXPECT_INT(actor->reply & mask, ==, *word);
     *word = result_of(opcode, *word, operand, reply) & mask;

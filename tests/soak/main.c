@@ -15,11 +15,11 @@
 #include <unistd.h>
 
 enum {
-    MEMBERS     = 4,
-    OPERATIONS  = 400,      /* per thread and round */
-    MAX_OPS     = 32,       /* maximum outstanding */
-    MAX_BYTES   = 8 << 20,
-    REPORTS     = 10        /* per run */
+    MEMBERS    = 4,
+    OPERATIONS = 400, /* per thread and round */
+    MAX_OPS    = 32,  /* maximum outstanding */
+    MAX_BYTES  = 8 << 20,
+    REPORTS    = 10, /* per run */
 };
 
 static const double ROUND_LIMIT = 2; /* s */
@@ -38,9 +38,9 @@ static const struct {
     void (*start)(struct actor *actor);
     unsigned weight;
 } deeds[] = {
-    {tag_send, 34}, {am_send, 26}, {rma_put, 12}, {rma_get, 8}, {amo_add, 10},
-    {amo_fetch, 4}, {stream_send, 10}, {rma_flush, 2}, {rma_check, 1},
-    {tag_in_vain, 2}
+    {tag_send, 34}, {am_send, 26},    {rma_put, 12},     {rma_get, 8},
+    {amo_add, 10},  {amo_fetch, 4},   {stream_send, 10}, {rma_flush, 2},
+    {rma_check, 1}, {tag_in_vain, 2},
 };
 
 static void do_something(struct actor *actor)
@@ -195,8 +195,8 @@ static void wait_for_rest(struct actor *actor, const struct account *accounts)
 /* Waits until nothing is outstanding, in any process. */
 static void settle(struct actor *actor, const struct account *accounts)
 {
-    struct soak *soak            = actor->soak;
-    uint64_t added[2 * LOANS]    = {0};
+    struct soak *soak         = actor->soak;
+    uint64_t added[2 * LOANS] = {0};
     int rank, i;
 
     for (rank = 0; rank < soak->team->size; ++rank) {
@@ -207,7 +207,7 @@ static void settle(struct actor *actor, const struct account *accounts)
         /* cancelled receives are posted again */
         EXPECT_INT(soak->peers[rank].posted_exact, ==, 0);
         soak->peers[rank].next_exact =
-                soak->peers[rank].received[TAG_EXACT].count;
+            soak->peers[rank].received[TAG_EXACT].count;
     }
     EXPECT_INT(soak->answered, ==, soak->answers_due);
     amo_check(soak, added);
@@ -294,7 +294,7 @@ static void reconnect(struct soak *soak, struct actor *actor)
 {
     uint64_t pairs = random_next(&soak->random);
     bool force     = random_below(&soak->random, 2) &&
-                     (soak->err_mode != UCP_ERR_HANDLING_MODE_NONE);
+                 (soak->err_mode != UCP_ERR_HANDLING_MODE_NONE);
     bool chosen[TEAM_MAX];
     int rank, mine = soak->team->rank, low, high;
 
@@ -348,7 +348,7 @@ static void report(const struct soak *soak, double since)
 {
     static const char *const names[NUM_DONE] = {
         "tagged by mask", "by tag", "by probe", "active messages",
-        "stream records", "puts", "gets", "atomics"
+        "stream records", "puts",   "gets",     "atomics",
     };
     int i;
 
@@ -384,7 +384,7 @@ static void member(struct team *team, void *arg)
     const struct options *options    = arg;
     struct actor actors[MAX_THREADS] = {{NULL}};
     struct soak *soak                = calloc(1, sizeof(*soak));
-    double start                     = test_now(), reported = start;
+    double start = test_now(), reported = start;
     int i;
 
     EXPECT(soak != NULL);
@@ -403,8 +403,7 @@ static void member(struct team *team, void *arg)
         actors[i].index    = i;
         actors[i].stopping = true;
         actors[i].random   = (struct random){
-            mix(options->seed, 1 + i + (MAX_THREADS * (uint64_t)team->rank))
-        };
+              mix(options->seed, 1 + i + (MAX_THREADS * (uint64_t)team->rank))};
     }
 
     open_all(soak, actors);
@@ -445,7 +444,7 @@ int main(int argc, char **argv)
         .seed    = random_seed(argc, argv),
         .seconds = number_after(argc, argv, "--seconds", 20),
         .threads = (int)number_after(argc, argv, "--threads", 1),
-        .awake   = team_asked(argc, argv, "--awake")
+        .awake   = team_asked(argc, argv, "--awake"),
     };
     int members      = (int)number_after(argc, argv, "--members", MEMBERS);
     struct team team = {.limit = 0};
@@ -454,8 +453,10 @@ int main(int argc, char **argv)
                                         options.seconds / 60);
     if ((members < 1) || (members > TEAM_MAX) || (options.threads < 1) ||
         (options.threads > MAX_THREADS) || (options.seconds <= 0)) {
-        fprintf(stderr, "soak: 1 to %d members, 1 to %d threads, a time above "
-                "0\n", TEAM_MAX, MAX_THREADS);
+        fprintf(stderr,
+                "soak: 1 to %d members, 1 to %d threads, a time above "
+                "0\n",
+                TEAM_MAX, MAX_THREADS);
         return 2;
     }
     team.limit = options.seconds + 90;

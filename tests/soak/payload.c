@@ -113,7 +113,7 @@ static void finish(void *state)
 ucp_datatype_t payload_generic(void)
 {
     static const ucp_generic_dt_ops_t ops = {
-        start_pack, start_unpack, packed_size, pack, unpack, finish
+        start_pack, start_unpack, packed_size, pack, unpack, finish,
     };
     ucp_datatype_t datatype;
 
@@ -152,9 +152,7 @@ static void cut(struct payload *payload, struct random *random)
     left = payload->length;
     for (i = 0; i < count; ++i) {
         length = (i + 1 == count) ? left : random_below(random, left + 1);
-        payload->iov[i] = (ucp_dt_iov_t){
-            (length == 0) ? NULL : next, length
-        };
+        payload->iov[i] = (ucp_dt_iov_t){(length == 0) ? NULL : next, length};
         set_guard(next + length);
         next += length + GUARD;
         left -= length;
@@ -221,7 +219,7 @@ static void check_pieces(const struct payload *payload, uint64_t name,
         check_guard(next + part, what);
         pattern_check(next, name, offset,
                       (length - offset < part) ? length - offset : part, what);
-        next   += part + GUARD;
+        next += part + GUARD;
         offset += (length - offset < part) ? length - offset : part;
     }
 }
@@ -255,7 +253,7 @@ static void move(struct payload *payload, char *bytes, size_t length, bool in)
         if (part > 0) { /* an empty entry has no address */
             memcpy(in ? piece : bytes, in ? bytes : piece, part);
         }
-        bytes  += part;
+        bytes += part;
         length -= part;
     }
 }

@@ -51,8 +51,8 @@ static void map(struct soak *soak, struct loan *loan, bool allocate)
         .field_mask = UCP_MEM_MAP_PARAM_FIELD_LENGTH |
                       UCP_MEM_MAP_PARAM_FIELD_ADDRESS |
                       UCP_MEM_MAP_PARAM_FIELD_FLAGS,
-        .length     = LOAN_SIZE,
-        .flags      = allocate ? UCP_MEM_MAP_ALLOCATE : 0
+        .length = LOAN_SIZE,
+        .flags  = allocate ? UCP_MEM_MAP_ALLOCATE : 0,
     };
     ucp_mem_attr_t attr = {.field_mask = UCP_MEM_ATTR_FIELD_ADDRESS};
 
@@ -135,9 +135,10 @@ static void check_slot(struct actor *actor, struct peer *peer, unsigned loan)
     EXPECT(copy != NULL);
     param          = op_param(actor, op, OP_SEND);
     param.datatype = ucp_dt_make_contig(1);
-    op_started(actor, op, ucp_get_nbx(peer->ep, copy, slot->end,
-                                      slot_address(actor, peer, loan),
-                                      peer->rkeys[loan], &param));
+    op_started(actor, op,
+               ucp_get_nbx(peer->ep, copy, slot->end,
+                           slot_address(actor, peer, loan), peer->rkeys[loan],
+                           &param));
     op_wait(actor, op);
     for (i = 0; i < slot->count; ++i) {
         pattern_check(copy + slot->puts[i].offset, slot->puts[i].name, 0,
@@ -154,13 +155,13 @@ static void flush(struct actor *actor, struct peer *peer)
     struct op *op = op_new(actor, "flush", over);
     ucp_request_param_t param;
 
-    op->peer            = (peer == NULL) ? &actor->soak->peers[0] : peer;
-    param               = op_param(actor, op, OP_SEND);
+    op->peer = (peer == NULL) ? &actor->soak->peers[0] : peer;
+    param    = op_param(actor, op, OP_SEND);
     param.op_attr_mask &= ~(uint32_t)UCP_OP_ATTR_FIELD_DATATYPE;
-    op_started(actor, op, (peer == NULL) ?
-                                  ucp_worker_flush_nbx(actor->soak->worker,
-                                                       &param) :
-                                  ucp_ep_flush_nbx(peer->ep, &param));
+    op_started(actor, op,
+               (peer == NULL) ?
+                   ucp_worker_flush_nbx(actor->soak->worker, &param) :
+                   ucp_ep_flush_nbx(peer->ep, &param));
     op_wait(actor, op);
 }
 
@@ -221,11 +222,11 @@ void rma_put(struct actor *actor)
     if ((slot->count == MAX_PUTS) || (slot->end + length > SLOT_SIZE)) {
         check_peer(actor, peer);
     }
-    put        = &slot->puts[slot->count++];
-    *put       = (struct put){slot->end, (uint32_t)length,
-                              mix(slot_of(actor), ++actor->rma->next_name)};
+    put  = &slot->puts[slot->count++];
+    *put = (struct put){slot->end, (uint32_t)length,
+                        mix(slot_of(actor), ++actor->rma->next_name)};
     slot->end += (uint32_t)length;
-    to         = slot_address(actor, peer, loan) + put->offset;
+    to = slot_address(actor, peer, loan) + put->offset;
 
     op->peer = peer;
     op->name = put->name;
@@ -233,14 +234,15 @@ void rma_put(struct actor *actor)
     payload_fill(&op->payload, put->name);
     atomic_fetch_add(&actor->soak->done[DONE_PUTS], 1);
     if (random_below(&actor->random, 16) == 0) {
-        op_started(actor, op, UCS_STATUS_PTR(ucp_put(peer->ep,
-                                                     op->payload.buffer, length,
-                                                     to, peer->rkeys[loan])));
+        op_started(actor, op,
+                   UCS_STATUS_PTR(ucp_put(peer->ep, op->payload.buffer, length,
+                                          to, peer->rkeys[loan])));
         return;
     }
     param = op_param(actor, op, OP_SEND);
-    op_started(actor, op, ucp_put_nbx(peer->ep, op->payload.buffer, length, to,
-                                      peer->rkeys[loan], &param));
+    op_started(actor, op,
+               ucp_put_nbx(peer->ep, op->payload.buffer, length, to,
+                           peer->rkeys[loan], &param));
 }
 
 /* words: the loan, and the offset in its constant area */
@@ -264,17 +266,17 @@ void rma_get(struct actor *actor)
     op_payload(actor, op, draw_length(&actor->random, MAX_GET), CONTIG);
     op->words[1] = random_below(&actor->random,
                                 CALM_SIZE - op->payload.length + 1);
-    from = op->peer->addresses[op->words[0]] + CALM + op->words[1];
-    rkey = op->peer->rkeys[op->words[0]];
+    from         = op->peer->addresses[op->words[0]] + CALM + op->words[1];
+    rkey         = op->peer->rkeys[op->words[0]];
     atomic_fetch_add(&actor->soak->done[DONE_GETS], 1);
     if (random_below(&actor->random, 16) == 0) {
-        op_started(actor, op, UCS_STATUS_PTR(ucp_get(op->peer->ep,
-                                                     op->payload.buffer,
-                                                     op->payload.length, from,
-                                                     rkey)));
+        op_started(actor, op,
+                   UCS_STATUS_PTR(ucp_get(op->peer->ep, op->payload.buffer,
+                                          op->payload.length, from, rkey)));
         return;
     }
     param = op_param(actor, op, OP_SEND);
-    op_started(actor, op, ucp_get_nbx(op->peer->ep, op->payload.buffer,
-                                      op->payload.length, from, rkey, &param));
+    op_started(actor, op,
+               ucp_get_nbx(op->peer->ep, op->payload.buffer, op->payload.length,
+                           from, rkey, &param));
 }

@@ -20,8 +20,8 @@ enum class {
     TAG_EXACT,  /* ... by exact tag, usually posted before it is sent */
     TAG_PROBED, /* ... after a probe has found it */
     AM,
-    STREAM,     /* records */
-    NUM_CLASSES
+    STREAM, /* records */
+    NUM_CLASSES,
 };
 
 /* Messages in one direction: their number, and the sum of their names, which
@@ -44,12 +44,12 @@ struct peer {
     struct soak *soak;
     int rank;
     ucp_ep_h ep;
-    bool closing;              /* ignore its failure */
+    bool closing; /* ignore its failure */
     ucp_rkey_h rkeys[LOANS];
     uint64_t addresses[LOANS];
     struct tally sent[NUM_CLASSES], received[NUM_CLASSES];
-    _Atomic uint64_t next[NUM_CLASSES];    /* number of the next message */
-    _Atomic uint64_t next_exact;           /* the next one to be posted */
+    _Atomic uint64_t next[NUM_CLASSES]; /* number of the next message */
+    _Atomic uint64_t next_exact;        /* the next one to be posted */
     _Atomic int posted_exact;
     /* sum of atomics to its words, since it was opened */
     _Atomic uint64_t added[2 * LOANS];
@@ -67,8 +67,8 @@ struct soak {
     int threads;
     bool awake;
     uint64_t round;
-    struct random random;      /* equal in all processes */
-    _Atomic int drained;       /* number of threads whose operations are
+    struct random random; /* equal in all processes */
+    _Atomic int drained;  /* number of threads whose operations are
                                 * complete */
     _Atomic int round_over;
     /* resources while everything was closed */
@@ -85,7 +85,7 @@ struct soak {
     struct loan loans[LOANS];
 
     _Atomic uint64_t answers_due, answered; /* of active messages */
-    pthread_mutex_t lock;      /* for kept; never held during a call of UCP */
+    pthread_mutex_t lock; /* for kept; never held during a call of UCP */
     struct kept *kept;
     _Atomic uint64_t done[NUM_CLASSES + 3]; /* for the summary */
 };
@@ -99,8 +99,8 @@ enum layout { CONTIG, WORDS, IOV, GENERIC, NUM_LAYOUTS };
 
 struct payload {
     enum layout layout;
-    size_t length;      /* packed length */
-    char *memory;       /* the allocation, with guards */
+    size_t length; /* packed length */
+    char *memory;  /* the allocation, with guards */
     ucp_dt_iov_t *iov;
     /* arguments for UCP */
     void *buffer;
@@ -141,7 +141,7 @@ enum op_form {
     BY_POLL,
     PLACE_CALLBACK, /* the request is in the caller's memory */
     PLACE_POLL,
-    NUM_FORMS
+    NUM_FORMS,
 };
 
 struct op {
@@ -158,9 +158,9 @@ struct op {
     op_end_t end;             /* checks the result */
     struct payload payload;
     bool has_payload;
-    bool cancelled;           /* cancellation was attempted */
-    bool detached;            /* not waited for by the actor */
-    bool may_fail;            /* its end callback checks the status */
+    bool cancelled; /* cancellation was attempted */
+    bool detached;  /* not waited for by the actor */
+    bool may_fail;  /* its end callback checks the status */
     /* arguments of `end` */
     struct peer *peer;
     uint64_t name;
@@ -173,13 +173,13 @@ struct actor {
     int index;
     struct random random;
     struct op *ops;
-    unsigned num_ops;   /* not detached */
-    size_t bytes;       /* of those */
-    unsigned idle;      /* consecutive steps without an event */
+    unsigned num_ops; /* not detached */
+    size_t bytes;     /* of those */
+    unsigned idle;    /* consecutive steps without an event */
     int posted_any, posted_exact, taking;
-    bool stopping;      /* posts no more receives */
+    bool stopping; /* posts no more receives */
     struct rma_state *rma;
-    uint64_t reply;     /* result of a blocking atomic */
+    uint64_t reply; /* result of a blocking atomic */
     pthread_t thread;
 };
 
@@ -252,13 +252,13 @@ void amo_check(struct soak *soak, const uint64_t *added);
 
 /* Offsets in a loan. */
 enum {
-    SLOT_SIZE  = 128 * 1024,
-    SLOTS      = TEAM_MAX * MAX_THREADS,
-    CALM       = SLOTS * SLOT_SIZE,  /* the constant area */
-    CALM_SIZE  = 300 * 1024,
-    SUMS       = CALM + CALM_SIZE,   /* two words to which all add */
-    WORDS_AT   = SUMS + 64,          /* 16 bytes for each slot */
-    LOAN_SIZE  = WORDS_AT + SLOTS * 16
+    SLOT_SIZE = 128 * 1024,
+    SLOTS     = TEAM_MAX * MAX_THREADS,
+    CALM      = SLOTS * SLOT_SIZE, /* the constant area */
+    CALM_SIZE = 300 * 1024,
+    SUMS      = CALM + CALM_SIZE, /* two words to which all add */
+    WORDS_AT  = SUMS + 64,        /* 16 bytes for each slot */
+    LOAN_SIZE = WORDS_AT + SLOTS * 16,
 };
 
 unsigned slot_of(const struct actor *actor);

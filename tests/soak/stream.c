@@ -18,9 +18,9 @@ struct record {
 /* State of the record that is being received. */
 struct parser {
     char head[sizeof(struct record)];
-    size_t have;     /* bytes of the head */
+    size_t have; /* bytes of the head */
     struct record record;
-    size_t done;     /* bytes behind the head */
+    size_t done; /* bytes behind the head */
     bool receiving;
 };
 
@@ -55,8 +55,9 @@ static void send_chunk(struct actor *actor, struct peer *peer, char *bytes,
     op_payload(actor, op, length, draw_layout(&actor->random));
     payload_set(&op->payload, bytes);
     param = op_param(actor, op, OP_SEND);
-    op_started(actor, op, ucp_stream_send_nbx(peer->ep, op->payload.buffer,
-                                              op->payload.count, &param));
+    op_started(actor, op,
+               ucp_stream_send_nbx(peer->ep, op->payload.buffer,
+                                   op->payload.count, &param));
 }
 
 void stream_send(struct actor *actor)
@@ -64,11 +65,11 @@ void stream_send(struct actor *actor)
     struct peer *peer    = draw_peer(actor);
     struct record record = {
         .name   = name_next(peer, STREAM),
-        .length = (uint32_t)draw_length(&actor->random, MAX_RECORD)
+        .length = (uint32_t)draw_length(&actor->random, MAX_RECORD),
     };
-    size_t left  = sizeof(record) + record.length, part;
-    char *bytes  = malloc(left), *next = bytes;
-    int chunks   = 1 + (int)random_below(&actor->random, MAX_CHUNKS);
+    size_t left = sizeof(record) + record.length, part;
+    char *bytes = malloc(left), *next = bytes;
+    int chunks = 1 + (int)random_below(&actor->random, MAX_CHUNKS);
 
     EXPECT(bytes != NULL);
     record.check = check_of(&record);
@@ -168,18 +169,18 @@ static void receive(struct actor *actor, struct peer *peer)
     op->may_fail = true;
     op->words[0] = all;
     /* with words, only whole ones are received */
-    op_payload(actor, op, 1 + draw_length(random, (all ? left : MAX_RECEIVE) -
-                                                  1),
+    op_payload(actor, op,
+               1 + draw_length(random, (all ? left : MAX_RECEIVE) - 1),
                ((layout == WORDS) && !all) ? CONTIG : layout);
     param = op_param(actor, op, OP_STREAM_RECV);
     if (all) {
         param.op_attr_mask |= UCP_OP_ATTR_FIELD_FLAGS;
-        param.flags         = UCP_STREAM_RECV_FLAG_WAITALL;
+        param.flags = UCP_STREAM_RECV_FLAG_WAITALL;
     }
     peer->parser->receiving = true;
-    op_started(actor, op, ucp_stream_recv_nbx(peer->ep, op->payload.buffer,
-                                              op->payload.count, &op->length,
-                                              &param));
+    op_started(actor, op,
+               ucp_stream_recv_nbx(peer->ep, op->payload.buffer,
+                                   op->payload.count, &op->length, &param));
 }
 
 /* Reads the available data in the library's buffer. */

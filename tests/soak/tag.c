@@ -9,10 +9,10 @@ enum {
     MAX_ANY      = 40000,
     MAX_EXACT    = 20000,
     MAX_PROBED   = 2 << 20,
-    RARELY       = 40,    /* one in this many messages is long */
+    RARELY       = 40, /* one in this many messages is long */
     USUAL_PROBED = 64 * 1024,
-    POSTED       = 2,     /* posted receives of each kind */
-    NEVER        = 15     /* an unused class */
+    POSTED       = 2,  /* posted receives of each kind */
+    NEVER        = 15, /* an unused class */
 };
 
 static const ucp_tag_t CLASS = (ucp_tag_t)0xf << 60;
@@ -60,9 +60,9 @@ static void send_nbr(struct actor *actor, struct op *op)
     status = ucp_tag_send_nbr(op->peer->ep, op->payload.buffer,
                               op->payload.count, op->payload.datatype, op->name,
                               op->place + size);
-    op_started(actor, op, (status == UCS_INPROGRESS) ?
-                                  (void *)(op->place + size) :
-                                  UCS_STATUS_PTR(status));
+    op_started(actor, op,
+               (status == UCS_INPROGRESS) ? (void *)(op->place + size) :
+                                            UCS_STATUS_PTR(status));
 }
 
 void tag_send(struct actor *actor)
@@ -84,11 +84,10 @@ void tag_send(struct actor *actor)
     }
     param  = op_param(actor, op, OP_SEND);
     result = (way == 1) ?
-                     ucp_tag_send_sync_nbx(op->peer->ep, op->payload.buffer,
-                                           op->payload.count, op->name,
-                                           &param) :
-                     ucp_tag_send_nbx(op->peer->ep, op->payload.buffer,
-                                      op->payload.count, op->name, &param);
+                 ucp_tag_send_sync_nbx(op->peer->ep, op->payload.buffer,
+                                       op->payload.count, op->name, &param) :
+                 ucp_tag_send_nbx(op->peer->ep, op->payload.buffer,
+                                  op->payload.count, op->name, &param);
     op_started(actor, op, result);
 }
 
@@ -100,8 +99,7 @@ static void check(struct actor *actor, struct op *op, enum class class)
         FAIL("%s %llx: %s", op->what, (unsigned long long)op->name,
              ucs_status_string(op->status));
     }
-    payload_check(&op->payload,
-                  content(op->info.sender_tag, op->info.length),
+    payload_check(&op->payload, content(op->info.sender_tag, op->info.length),
                   op->info.length, op->what);
     name_received(actor->soak, class, op->info.sender_tag);
 }
@@ -123,10 +121,9 @@ static void post(struct actor *actor, struct op *op, ucp_tag_t tag,
 {
     ucp_request_param_t param = op_param(actor, op, OP_TAG_RECV);
 
-    op_started(actor, op, ucp_tag_recv_nbx(actor->soak->worker,
-                                           op->payload.buffer,
-                                           op->payload.count, tag, mask,
-                                           &param));
+    op_started(actor, op,
+               ucp_tag_recv_nbx(actor->soak->worker, op->payload.buffer,
+                                op->payload.count, tag, mask, &param));
 }
 
 static void any_received(struct actor *actor, struct op *op)
@@ -185,7 +182,7 @@ static void take_probed(struct actor *actor)
     struct soak *soak = actor->soak;
     ucp_tag_t tag     = (ucp_tag_t)TAG_PROBED << 60;
     /* with several threads, another one may receive what was only probed */
-    bool take = (soak->threads > 1) || random_below(&actor->random, 4);
+    bool take         = (soak->threads > 1) || random_below(&actor->random, 4);
     ucp_tag_recv_info_t info;
     ucp_tag_message_h message;
     ucp_request_param_t param;
@@ -209,9 +206,9 @@ static void take_probed(struct actor *actor)
         return;
     }
     param = op_param(actor, op, OP_TAG_RECV);
-    op_started(actor, op, ucp_tag_msg_recv_nbx(soak->worker, op->payload.buffer,
-                                               op->payload.count, message,
-                                               &param));
+    op_started(actor, op,
+               ucp_tag_msg_recv_nbx(soak->worker, op->payload.buffer,
+                                    op->payload.count, message, &param));
 }
 
 void tag_serve(struct actor *actor)

@@ -16,25 +16,24 @@ enum { MAX_BLOB = 64 * 1024, HEAP_MORE = 256 * 1024, MAPPINGS_MORE = 40 };
 void world_open(struct soak *soak)
 {
     ucp_params_t params = {
-        .field_mask        = UCP_PARAM_FIELD_FEATURES |
-                             UCP_PARAM_FIELD_MT_WORKERS_SHARED,
-        .features          = UCP_FEATURE_TAG | UCP_FEATURE_AM |
-                             UCP_FEATURE_RMA | UCP_FEATURE_AMO32 |
-                             UCP_FEATURE_AMO64 | UCP_FEATURE_STREAM,
-        .mt_workers_shared = soak->threads > 1
+        .field_mask = UCP_PARAM_FIELD_FEATURES |
+                      UCP_PARAM_FIELD_MT_WORKERS_SHARED,
+        .features = UCP_FEATURE_TAG | UCP_FEATURE_AM | UCP_FEATURE_RMA |
+                    UCP_FEATURE_AMO32 | UCP_FEATURE_AMO64 | UCP_FEATURE_STREAM,
+        .mt_workers_shared = soak->threads > 1,
     };
     ucp_worker_params_t worker_params = {
         .field_mask  = UCP_WORKER_PARAM_FIELD_THREAD_MODE,
         .thread_mode = (soak->threads > 1) ? UCS_THREAD_MODE_MULTI :
-                                             UCS_THREAD_MODE_SINGLE
+                                             UCS_THREAD_MODE_SINGLE,
     };
     ucp_context_attr_t attr = {.field_mask = UCP_ATTR_FIELD_REQUEST_SIZE};
 
-    soak->sleeps   = (soak->threads == 1) && !soak->awake &&
-                     random_below(&soak->random, 2);
+    soak->sleeps = (soak->threads == 1) && !soak->awake &&
+                   random_below(&soak->random, 2);
     soak->err_mode = random_below(&soak->random, 4) ?
-                             UCP_ERR_HANDLING_MODE_PEER :
-                             UCP_ERR_HANDLING_MODE_NONE;
+                         UCP_ERR_HANDLING_MODE_PEER :
+                         UCP_ERR_HANDLING_MODE_NONE;
     if (soak->sleeps) {
         params.features |= UCP_FEATURE_WAKEUP;
     }
@@ -61,14 +60,14 @@ static void on_failure(void *arg, ucp_ep_h ep, ucs_status_t status)
 static void create_ep(struct peer *peer, const void *address)
 {
     ucp_ep_params_t params = {
-        .field_mask  = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS |
-                       UCP_EP_PARAM_FIELD_ERR_HANDLING_MODE |
-                       UCP_EP_PARAM_FIELD_ERR_HANDLER |
-                       UCP_EP_PARAM_FIELD_USER_DATA,
+        .field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS |
+                      UCP_EP_PARAM_FIELD_ERR_HANDLING_MODE |
+                      UCP_EP_PARAM_FIELD_ERR_HANDLER |
+                      UCP_EP_PARAM_FIELD_USER_DATA,
         .address     = address,
         .err_mode    = peer->soak->err_mode,
         .err_handler = {.cb = on_failure, .arg = peer},
-        .user_data   = peer
+        .user_data   = peer,
     };
 
     peer->closing = false;
@@ -175,7 +174,7 @@ void world_disconnect(struct soak *soak, struct actor *actor, int rank,
 {
     ucp_request_param_t param = {
         .op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS,
-        .flags        = force ? UCP_EP_CLOSE_FLAG_FORCE : 0
+        .flags        = force ? UCP_EP_CLOSE_FLAG_FORCE : 0,
     };
     struct peer *peer = &soak->peers[rank];
     double deadline   = actor_deadline();

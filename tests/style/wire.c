@@ -19,13 +19,19 @@
 #include <stdio.h>
 
 /* The head of a message: its structure, or none of fixed size. */
-#define HEAD(_name, _type) {UCP_AM_ID_##_name, #_name, sizeof(_type)}
-#define NO_HEAD(_name)     {UCP_AM_ID_##_name, #_name, 0}
+#define HEAD(_name, _type) \
+    { \
+        UCP_AM_ID_##_name, #_name, sizeof(_type) \
+    }
+#define NO_HEAD(_name) \
+    { \
+        UCP_AM_ID_##_name, #_name, 0 \
+    }
 
 static const struct {
-    unsigned   id;
+    unsigned id;
     const char *name;
-    size_t     head;
+    size_t head;
 } messages[] = {
     HEAD(INTRODUCE, ucp_introduce_t),
     HEAD(FAREWELL, ucp_wire_end_t),
@@ -57,7 +63,7 @@ static const struct {
     HEAD(WIREUP_ACK, ucp_wire_end_t),
     HEAD(KEEPALIVE, ucp_wire_end_t),
     HEAD(LOST, ucp_wire_end_t),
-    HEAD(PROBE, ucp_probe_t)
+    HEAD(PROBE, ucp_probe_t),
 };
 
 int main(void)

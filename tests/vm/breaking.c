@@ -41,7 +41,7 @@ ibv_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *init)
     create_qp = (create_qp_t)dlvsym(verbs, "ibv_create_qp", "IBVERBS_1.1");
     qp        = create_qp(pd, init);
     if ((qp != NULL) && (qp->context->ops.post_send != post_send)) {
-        real_post_send              = qp->context->ops.post_send;
+        real_post_send             = qp->context->ops.post_send;
         qp->context->ops.post_send = post_send;
     }
     dlclose(verbs);

@@ -56,7 +56,7 @@ static FILE *out;
 static void add_region(struct counts *sum)
 {
     sum->instructions += now.instructions - start.instructions;
-    sum->calls        += now.calls - start.calls;
+    sum->calls += now.calls - start.calls;
     ++sum->regions;
 }
 
@@ -110,7 +110,7 @@ static void translated(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
             (memcmp(code, mark, sizeof(mark)) == 0)) {
             memcpy(&value, code + sizeof(mark), sizeof(value));
             qemu_plugin_register_vcpu_insn_exec_cb(insn, marked, NO_REGISTERS,
-                                                   (void*)(uintptr_t)value);
+                                                   (void *)(uintptr_t)value);
         }
     }
 }

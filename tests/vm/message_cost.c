@@ -21,7 +21,7 @@ static const ucp_request_param_t no_param = {.op_attr_mask = 0};
 
 struct side {
     ucp_worker_h worker;
-    ucp_ep_h     ep;
+    ucp_ep_h ep;
 };
 
 static void check(ucs_status_t status, const char *what)
@@ -100,10 +100,10 @@ static void open_sides(ucp_context_h context, struct side sides[2])
 {
     const ucp_worker_params_t params = {
         .field_mask  = UCP_WORKER_PARAM_FIELD_THREAD_MODE,
-        .thread_mode = UCS_THREAD_MODE_SINGLE
+        .thread_mode = UCS_THREAD_MODE_SINGLE,
     };
     ucp_ep_params_t ep_params = {
-        .field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS
+        .field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS,
     };
     ucp_address_t *address;
     size_t length;
@@ -125,10 +125,10 @@ int main(int argc, char **argv)
 {
     const ucp_params_t params = {
         .field_mask = UCP_PARAM_FIELD_FEATURES,
-        .features   = UCP_FEATURE_TAG
+        .features   = UCP_FEATURE_TAG,
     };
     int i, count = (argc == 3) ? atoi(argv[1]) : 0;
-    int window   = (argc == 3) ? atoi(argv[2]) : 0;
+    int window = (argc == 3) ? atoi(argv[2]) : 0;
     ucp_context_h context;
     struct side sides[2];
 

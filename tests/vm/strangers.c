@@ -21,12 +21,12 @@
 enum {
     SERVER,
     STRANGER,
-    SMALL    = 100,
-    LONGEST  = 8192,
-    NOISES   = 4,
-    ROUNDS   = 2,
-    RESOLVE  = 10000, /* ms */
-    HEAD     = 28     /* Bytes of a message without private data */
+    SMALL   = 100,
+    LONGEST = 8192,
+    NOISES  = 4,
+    ROUNDS  = 2,
+    RESOLVE = 10000, /* ms */
+    HEAD    = 28,    /* Bytes of a message without private data */
 };
 
 enum kind { REQUEST = 1, ACCEPT = 2, DISCONNECT = 5 };
@@ -54,16 +54,21 @@ static void step(const char *what)
 static bool dial(struct call *call, const struct sockaddr_storage *address,
                  const void *data, size_t length)
 {
-    struct ibv_qp_init_attr attr  = {
-        .cap     = {.max_send_wr = 4, .max_recv_wr = 4, .max_send_sge = 1,
-                    .max_recv_sge = 1},
-        .qp_type = IBV_QPT_RC
+    struct ibv_qp_init_attr attr = {
+        .cap =
+            {
+                .max_send_wr  = 4,
+                .max_recv_wr  = 4,
+                .max_send_sge = 1,
+                .max_recv_sge = 1,
+            },
+        .qp_type = IBV_QPT_RC,
     };
     struct rdma_conn_param param = {
         .private_data     = data,
         .private_data_len = (uint8_t)length,
         .retry_count      = 6,
-        .rnr_retry_count  = 6
+        .rnr_retry_count  = 6,
     };
     struct sockaddr_storage to = *address;
     int status;
@@ -71,7 +76,8 @@ static bool dial(struct call *call, const struct sockaddr_storage *address,
     memset(call, 0, sizeof(*call));
     EXPECT_INT(rdma_create_id(NULL, &call->id, NULL, RDMA_PS_TCP), ==, 0);
     EXPECT_INT(rdma_resolve_addr(call->id, NULL, (struct sockaddr *)&to,
-                                 RESOLVE), ==, 0);
+                                 RESOLVE),
+               ==, 0);
     EXPECT_INT(rdma_resolve_route(call->id, RESOLVE), ==, 0);
     EXPECT_INT(rdma_create_qp(call->id, NULL, &attr), ==, 0);
     call->mr = ibv_reg_mr(call->id->pd, call->buffer, sizeof(call->buffer),
@@ -93,9 +99,13 @@ static void speak(struct call *call, size_t length)
 {
     struct ibv_sge sge = {(uintptr_t)call->buffer, (uint32_t)length,
                           call->mr->lkey};
-    struct ibv_send_wr wr = {
-        .sg_list = &sge, .num_sge = 1, .opcode = IBV_WR_SEND
-    }, *bad;
+    struct ibv_send_wr wr =
+                           {
+                               .sg_list = &sge,
+                               .num_sge = 1,
+                               .opcode  = IBV_WR_SEND,
+                           },
+                       *bad;
 
     EXPECT_INT(ibv_post_send(call->id->qp, &wr, &bad), ==, 0);
 }
@@ -130,8 +140,14 @@ static void say(const struct sockaddr_storage *address, const void *words,
 static void say_kind(const struct sockaddr_storage *address, const char *what,
                      enum kind kind, unsigned stated, size_t length)
 {
-    char words[LONGEST] = {'U', 'X', 'C', 'M', (char)kind, 0,
-                           (char)(stated & 0xff), (char)(stated >> 8)};
+    char words[LONGEST] = {'U',
+                           'X',
+                           'C',
+                           'M',
+                           (char)kind,
+                           0,
+                           (char)(stated & 0xff),
+                           (char)(stated >> 8)};
 
     step(what);
     say(address, words, HEAD + length);
@@ -221,7 +237,7 @@ static void be_stranger(struct team *team)
 {
     struct sockaddr_storage address = server_learn(team, SERVER);
     struct random random            = {1};
-    char data[SMALL], done          = 1;
+    char data[SMALL], done = 1;
     struct side_ep *ep;
     struct side side;
 

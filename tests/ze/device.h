@@ -23,15 +23,26 @@ enum {
     CALLS_OF_A_BUFFER = 7,
     /** What memory it is, for detection, export and copy (8), the copy, the
      * barrier, the flag */
-    CALLS_OF_A_DIRECT = 11
+    CALLS_OF_A_DIRECT = 11,
 };
 
 static const char *const device_costly[] = {
-    "zeInit", "zeContextCreate", "zeContextDestroy", "zeMemAllocDevice",
-    "zeMemAllocHost", "zeMemAllocShared", "zeMemFree", "zeMemGetIpcHandle",
-    "zeMemOpenIpcHandle", "zeMemCloseIpcHandle", "zeCommandListCreateImmediate",
-    "zeCommandListDestroy", "zeEventPoolCreate", "zeEventCreate",
-    "zeDeviceGetProperties", "zeDevicePciGetPropertiesExt"
+    "zeInit",
+    "zeContextCreate",
+    "zeContextDestroy",
+    "zeMemAllocDevice",
+    "zeMemAllocHost",
+    "zeMemAllocShared",
+    "zeMemFree",
+    "zeMemGetIpcHandle",
+    "zeMemOpenIpcHandle",
+    "zeMemCloseIpcHandle",
+    "zeCommandListCreateImmediate",
+    "zeCommandListDestroy",
+    "zeEventPoolCreate",
+    "zeEventCreate",
+    "zeDeviceGetProperties",
+    "zeDevicePciGetPropertiesExt",
 };
 
 enum { NUM_COSTLY = sizeof(device_costly) / sizeof(device_costly[0]) };
@@ -58,8 +69,8 @@ static inline void device_find(ze_driver_handle_t driver)
     for (i = 0; i < num_devices; ++i) {
         device_handles[found++] = devices[i];
         count                   = MAX_DEVICES - found;
-        ck_ze(zeDeviceGetSubDevices(devices[i], &count,
-                                    device_handles + found));
+        ck_ze(
+            zeDeviceGetSubDevices(devices[i], &count, device_handles + found));
         found += count;
     }
 }
@@ -86,7 +97,7 @@ static inline void device_close(void)
 static inline void *device_allocate_on(int number, size_t length)
 {
     const ze_device_mem_alloc_desc_t desc = {
-        .stype = ZE_STRUCTURE_TYPE_DEVICE_MEM_ALLOC_DESC
+        .stype = ZE_STRUCTURE_TYPE_DEVICE_MEM_ALLOC_DESC,
     };
     void *address;
 

@@ -28,7 +28,8 @@ static ucs_memory_type_t type_of(const void *address)
     uct_md_mem_attr_t attr = {.field_mask = UCT_MD_MEM_ATTR_FIELD_MEM_TYPE};
 
     return (uct_md_mem_query(md, (void *)address, 1, &attr) == UCS_OK) ?
-           attr.mem_type : UCS_MEMORY_TYPE_HOST;
+               attr.mem_type :
+               UCS_MEMORY_TYPE_HOST;
 }
 
 /* Copies a text to the memory and back. */
@@ -53,10 +54,10 @@ static void there_and_back(void *address)
 START_TEST(memory_of_every_type_is_told_and_copied)
 {
     const ze_device_mem_alloc_desc_t device_desc = {
-        .stype = ZE_STRUCTURE_TYPE_DEVICE_MEM_ALLOC_DESC
+        .stype = ZE_STRUCTURE_TYPE_DEVICE_MEM_ALLOC_DESC,
     };
     const ze_host_mem_alloc_desc_t host_desc = {
-        .stype = ZE_STRUCTURE_TYPE_HOST_MEM_ALLOC_DESC
+        .stype = ZE_STRUCTURE_TYPE_HOST_MEM_ALLOC_DESC,
     };
     char pageable[LENGTH];
     void *device = device_allocate(LENGTH);
@@ -95,7 +96,7 @@ START_TEST(sub_devices_are_devices)
         .field_mask = UCT_MD_MEM_ATTR_FIELD_MEM_TYPE |
                       UCT_MD_MEM_ATTR_FIELD_SYS_DEV |
                       UCT_MD_MEM_ATTR_FIELD_BASE_ADDRESS |
-                      UCT_MD_MEM_ATTR_FIELD_ALLOC_LENGTH
+                      UCT_MD_MEM_ATTR_FIELD_ALLOC_LENGTH,
     };
     ucs_sys_device_t sys_devs[2 * SECOND_DEVICE];
     void *memory[2 * SECOND_DEVICE];
@@ -160,8 +161,8 @@ END_TEST
 /* Copies under way to it fail, and later ones; those of others go on. */
 static void expect_lost(int number)
 {
-    void *lost  = device_allocate_on(number, LENGTH);
-    void *other = device_allocate_on(SECOND_DEVICE, LENGTH);
+    void *lost        = device_allocate_on(number, LENGTH);
+    void *other       = device_allocate_on(SECOND_DEVICE, LENGTH);
     char data[LENGTH] = "data";
     done_t done;
 
@@ -176,7 +177,8 @@ static void expect_lost(int number)
     ck_assert_int_eq(start(&done, 1, (uintptr_t)lost, data, LENGTH),
                      UCS_ERR_IO_ERROR);
     ck_assert_int_eq(uct_ep_put_short(ep, data, 8, (uintptr_t)lost,
-                                      UCT_INVALID_RKEY), UCS_ERR_IO_ERROR);
+                                      UCT_INVALID_RKEY),
+                     UCS_ERR_IO_ERROR);
     there_and_back(other);
     emulated_lose(number, 0);
     device_free(lost);
@@ -228,10 +230,10 @@ START_TEST(a_signal_that_fails_is_repeated)
     there_and_back(memory);
     for (i = 0; i < 2; ++i) {
         emulated_fail((i == 0) ? "zeCommandListAppendBarrier" :
-                                 "zeCommandListAppendMemoryFill", 1,
-                      ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY);
-        ck_assert_int_eq(start(&done, 1, (uintptr_t)memory, data,
-                               sizeof(data)), UCS_INPROGRESS);
+                                 "zeCommandListAppendMemoryFill",
+                      1, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY);
+        ck_assert_int_eq(start(&done, 1, (uintptr_t)memory, data, sizeof(data)),
+                         UCS_INPROGRESS);
         ck_assert_int_eq(finish(&done), UCS_ERR_NO_MEMORY);
     }
     there_and_back(memory);

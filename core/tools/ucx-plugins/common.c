@@ -14,9 +14,11 @@
 
 const char *tool_origin_name(uct_search_origin_t origin)
 {
-    static const char *const names[] = {[UCT_SEARCH_ENV]    = "environment",
-                                        [UCT_SEARCH_ADMIN]  = "administrator",
-                                        [UCT_SEARCH_SYSTEM] = "system"};
+    static const char *const names[] = {
+        [UCT_SEARCH_ENV]    = "environment",
+        [UCT_SEARCH_ADMIN]  = "administrator",
+        [UCT_SEARCH_SYSTEM] = "system",
+    };
 
     return names[origin];
 }
@@ -26,7 +28,7 @@ static char *append(char *list, const char *word, const char *separator)
 {
     size_t length = strlen(list);
     char *longer  = memory_or_end(
-        realloc(list, length + strlen(separator) + strlen(word) + 1));
+         realloc(list, length + strlen(separator) + strlen(word) + 1));
 
     if (length > 0) {
         strcat(longer, separator);
@@ -54,8 +56,8 @@ char *tool_transports(const uct_manifest_t *manifest)
 
     for (i = 0; (manifest != NULL) && (i < manifest->num_components); ++i) {
         for (j = 0; j < manifest->components[i].num_transports; ++j) {
-            text =
-                append(text, manifest->components[i].transports[j].name, ",");
+            text = append(text, manifest->components[i].transports[j].name,
+                          ",");
         }
     }
     return text;
@@ -74,15 +76,15 @@ char *tool_memory_types(const uct_manifest_t *manifest)
 
 static json_t *search_json(const uct_plugin_info_t *info)
 {
-    return json_pack(
-        "{s:o, s:s, s:o, s:o, s:o}", "path", json_text(info->path),
-        "origin", tool_origin_name(info->dir->origin), "directory",
-        json_text(info->dir->path), "library",
-        (info->library[0] == '\0') ? json_null()
-                                   : json_text(info->library),
-        "manifest",
-        (info->manifest == NULL) ? json_null()
-                                 : json_incref(info->manifest->root));
+    return json_pack("{s:o, s:s, s:o, s:o, s:o}", "path", json_text(info->path),
+                     "origin", tool_origin_name(info->dir->origin), "directory",
+                     json_text(info->dir->path), "library",
+                     (info->library[0] == '\0') ? json_null() :
+                                                  json_text(info->library),
+                     "manifest",
+                     (info->manifest == NULL) ?
+                         json_null() :
+                         json_incref(info->manifest->root));
 }
 
 json_t *tool_plugin_json(uct_plugin_t *plugin)
@@ -100,11 +102,12 @@ json_t *tool_plugin_json(uct_plugin_t *plugin)
                        "default",
                        (info->manifest == NULL) || info->manifest->by_default);
     if ((result != NULL) && (rejection.code != UCT_REJECT_NONE)) {
-        json_object_set_new(
-            result, "rejection",
-            json_pack("{s:s, s:s, s:o, s:s, s:b}", "code", code->id, "meaning",
-                      code->meaning, "reason", json_text(rejection.reason),
-                      "remedy", code->remedy, "fault", code->fault));
+        json_object_set_new(result, "rejection",
+                            json_pack("{s:s, s:s, s:o, s:s, s:b}", "code",
+                                      code->id, "meaning", code->meaning,
+                                      "reason", json_text(rejection.reason),
+                                      "remedy", code->remedy, "fault",
+                                      code->fault));
     }
     places = search_json(info);
     if ((result == NULL) || (places == NULL) ||

@@ -64,9 +64,10 @@ static void add_plugin(term_table_t *table, uct_plugin_t *plugin)
                    (info->manifest == NULL) ? "-" : info->manifest->version);
     term_table_add(table, TERM_PLAIN, "%s",
                    abi_text(info->manifest, abi, sizeof(abi)));
-    term_table_add(
-        table, state_style(&rejection), "%s%s", uct_plugin_state_name(state),
-        (usable && !info->manifest->by_default) ? " on request" : "");
+    term_table_add(table, state_style(&rejection), "%s%s",
+                   uct_plugin_state_name(state),
+                   (usable && !info->manifest->by_default) ? " on request" :
+                                                             "");
     term_table_add(table, state_style(&rejection), "%s",
                    usable ? "-" : uct_rejection_info(rejection.code)->id);
     term_table_add(table, TERM_PLAIN, "%s", or_dash(transports));
@@ -120,12 +121,12 @@ static void print_overrides(tool_t *tool)
         }
         term_paragraph(stdout, 0, "Override %s: plugin %s%s%s%s",
                        overrides[i].path, word->name,
-                       !word->has_enabled ? ""
-                       : word->enabled    ? " enabled"
-                                          : " disabled",
+                       !word->has_enabled ? "" :
+                       word->enabled      ? " enabled" :
+                                            " disabled",
                        word->has_priority ? ", another priority" : "",
-                       overrides[i].matched ? ""
-                                            : "; but no plugin of this name "
+                       overrides[i].matched ? "" :
+                                              "; but no plugin of this name "
                                               "was found");
     }
 }

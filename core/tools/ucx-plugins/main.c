@@ -17,8 +17,8 @@
 
 typedef enum registry_use {
     REGISTRY_NONE,
-    REGISTRY_OWN,   /* scanned without log messages */
-    REGISTRY_SHARED /* the registry of the UCT library */
+    REGISTRY_OWN,    /* scanned without log messages */
+    REGISTRY_SHARED, /* the registry of the UCT library */
 } registry_use_t;
 
 static const struct command {
@@ -40,7 +40,8 @@ static const struct command {
     {"probe", "[NAME]", "load plugins and list the devices they find",
      tool_probe, REGISTRY_SHARED},
     {"validate", "FILE...", "check manifests in any folder", tool_validate,
-     REGISTRY_NONE}};
+     REGISTRY_NONE},
+};
 #define NUM_COMMANDS (sizeof(commands) / sizeof(commands[0]))
 
 static const char help_head[] =
@@ -123,7 +124,8 @@ static int read_options(int argc, char **argv, tool_t *tool)
         {"color", optional_argument, NULL, OPTION_COLOR},
         {"help", no_argument, NULL, 'h'},
         {"version", no_argument, NULL, 'V'},
-        {NULL, 0, NULL, 0}};
+        {NULL, 0, NULL, 0},
+    };
     const char *color = "auto";
     int option;
 

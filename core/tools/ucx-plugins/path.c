@@ -28,13 +28,13 @@ static json_t *path_json(tool_t *tool, const uct_search_t *search)
     for (i = 0; i < search->num_dirs; ++i) {
         dir = &search->dirs[i];
         json_array_append_new(
-            dirs, json_pack("{s:o, s:s, s:b, s:o, s:i}", "directory",
-                            json_text(dir->path), "origin",
-                            tool_origin_name(dir->origin), "counts",
-                            dir->counts, "why",
-                            (dir->why[0] == '\0') ? json_null()
-                                                  : json_text(dir->why),
-                            "plugins", (int)count_found(tool, dir)));
+            dirs,
+            json_pack("{s:o, s:s, s:b, s:o, s:i}", "directory",
+                      json_text(dir->path), "origin",
+                      tool_origin_name(dir->origin), "counts", dir->counts,
+                      "why",
+                      (dir->why[0] == '\0') ? json_null() : json_text(dir->why),
+                      "plugins", (int)count_found(tool, dir)));
     }
     return json_pack("{s:i, s:o}", "format", 1, "path", dirs);
 }

@@ -27,10 +27,12 @@ typedef struct probe {
 
 static const char *device_kind(uct_device_type_t type)
 {
-    static const char *const names[] = {[UCT_DEVICE_TYPE_NET]  = "network",
-                                        [UCT_DEVICE_TYPE_SHM]  = "shm",
-                                        [UCT_DEVICE_TYPE_ACC]  = "acc",
-                                        [UCT_DEVICE_TYPE_SELF] = "self"};
+    static const char *const names[] = {
+        [UCT_DEVICE_TYPE_NET]  = "network",
+        [UCT_DEVICE_TYPE_SHM]  = "shm",
+        [UCT_DEVICE_TYPE_ACC]  = "acc",
+        [UCT_DEVICE_TYPE_SELF] = "self",
+    };
 
     return (type < UCT_DEVICE_TYPE_LAST) ? names[type] : "unknown";
 }
@@ -131,9 +133,9 @@ static void probe_component(probe_t *probe, uct_component_h component,
         return;
     }
 
-    attr.field_mask = UCT_COMPONENT_ATTR_FIELD_MD_RESOURCES;
-    attr.md_resources =
-        calloc(attr.md_resource_count + 1, sizeof(*attr.md_resources));
+    attr.field_mask   = UCT_COMPONENT_ATTR_FIELD_MD_RESOURCES;
+    attr.md_resources = calloc(attr.md_resource_count + 1,
+                               sizeof(*attr.md_resources));
     if (attr.md_resources == NULL) {
         note_failure(probe, UCS_ERR_NO_MEMORY, "asking the component", name);
         return;
@@ -249,8 +251,8 @@ static int run_all(tool_t *tool, uct_plugin_t *only,
     for (i = 0; (probe.plugin = uct_plugin_at(tool->registry, i)) != NULL;
          ++i) {
         uct_plugin_state(probe.plugin, &rejection);
-        if ((only == NULL) ? (rejection.code != UCT_REJECT_NONE)
-                           : (only != probe.plugin)) {
+        if ((only == NULL) ? (rejection.code != UCT_REJECT_NONE) :
+                             (only != probe.plugin)) {
             continue;
         }
         if (run_one(&probe, components, num_components, results) != TOOL_OK) {
@@ -294,8 +296,9 @@ int tool_probe(tool_t *tool, int argc, char **argv)
     code    = run_all(tool, only, components, count, results);
     uct_release_component_list(components);
     if (tool->json) {
-        return tool_print_json(
-            json_pack("{s:i, s:o}", "format", 1, "plugins", results), code);
+        return tool_print_json(json_pack("{s:i, s:o}", "format", 1, "plugins",
+                                         results),
+                               code);
     }
     json_decref(results);
     return code;

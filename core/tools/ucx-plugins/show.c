@@ -61,8 +61,7 @@ static void show_component(const uct_manifest_component_t *component)
 
     printf("\n%sComponent %s%s\n", term_on(TERM_BOLD), component->name,
            term_off(TERM_BOLD));
-    show_words("Memory types", ucs_memory_type_words,
-               component->memory_types);
+    show_words("Memory types", ucs_memory_type_words, component->memory_types);
     show_words("Capabilities", uct_manifest_md_capabilities,
                component->capabilities);
     show_names("Connects by", &component->cms);
@@ -76,7 +75,8 @@ static void show_needs(const uct_need_group_t *group, const char *prefix)
     static const char *const words[UCT_NEED_LAST] = {
         [UCT_NEED_DEVICE]  = "device node",
         [UCT_NEED_MODULE]  = "kernel module",
-        [UCT_NEED_LIBRARY] = "shared library"};
+        [UCT_NEED_LIBRARY] = "shared library",
+    };
     unsigned kind, i;
 
     for (kind = 0; kind < UCT_NEED_LAST; ++kind) {
@@ -84,9 +84,9 @@ static void show_needs(const uct_need_group_t *group, const char *prefix)
             term_field("Requires", "%s%s %s%s%s%s", prefix, words[kind],
                        group->list[kind][i].name,
                        (group->list[kind][i].hint == NULL) ? "" : " (",
-                       (group->list[kind][i].hint == NULL)
-                           ? ""
-                           : group->list[kind][i].hint,
+                       (group->list[kind][i].hint == NULL) ?
+                           "" :
+                           group->list[kind][i].hint,
                        (group->list[kind][i].hint == NULL) ? "" : ")");
         }
     }
@@ -143,16 +143,17 @@ int tool_show(tool_t *tool, int argc, char **argv)
     term_field("Name", "%s", info->name);
     term_field("State", "%s", uct_plugin_state_name(state));
     if (rejection.code != UCT_REJECT_NONE) {
-        term_field(
-            "Rejection", "%s %s: %s", uct_rejection_info(rejection.code)->id,
-            uct_rejection_info(rejection.code)->meaning, rejection.reason);
+        term_field("Rejection", "%s %s: %s",
+                   uct_rejection_info(rejection.code)->id,
+                   uct_rejection_info(rejection.code)->meaning,
+                   rejection.reason);
     }
     term_field("Manifest", "%s", info->path);
     term_field("Library", "%s%s",
                (info->library[0] == '\0') ? "not known" : info->library,
-               ((info->library[0] != '\0') && !info->bind_now)
-                   ? " (not linked with -z now)"
-                   : "");
+               ((info->library[0] != '\0') && !info->bind_now) ?
+                   " (not linked with -z now)" :
+                   "");
     term_field("Priority", "%d", info->priority);
     if (info->manifest != NULL) {
         show_manifest(info->manifest);

@@ -43,7 +43,8 @@ const char *term_on(term_style_t style)
     static const char *const codes[] = {
         [TERM_PLAIN] = "",        [TERM_BOLD] = "\033[1m",
         [TERM_DIM] = "\033[2m",   [TERM_GOOD] = "\033[32m",
-        [TERM_WARN] = "\033[33m", [TERM_BAD] = "\033[31m"};
+        [TERM_WARN] = "\033[33m", [TERM_BAD] = "\033[31m",
+    };
 
     return use_colors ? codes[style] : "";
 }
@@ -171,8 +172,8 @@ void term_table_add(term_table_t *table, term_style_t style, const char *format,
     va_start(ap, format);
     text = clean_text(format, ap);
     va_end(ap);
-    cells = memory_or_end(realloc(table->cells, (table->num_cells + 1) *
-                                                    sizeof(*cells)));
+    cells = memory_or_end(
+        realloc(table->cells, (table->num_cells + 1) * sizeof(*cells)));
     table->cells                         = cells;
     table->cells[table->num_cells].text  = text;
     table->cells[table->num_cells].style = style;

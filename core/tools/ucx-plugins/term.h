@@ -13,7 +13,7 @@ typedef enum term_style {
     TERM_DIM,
     TERM_GOOD,
     TERM_WARN,
-    TERM_BAD
+    TERM_BAD,
 } term_style_t;
 
 /* `when` is "auto", "always" or "never"; returns 0 for any other word. "auto":

@@ -17,7 +17,7 @@ enum {
     TOOL_BAD       = 1, /* a plugin is rejected, not used or not valid */
     TOOL_USAGE     = 2, /* the command line is wrong */
     TOOL_NOT_FOUND = 3, /* no plugin or file of this name */
-    TOOL_SYSTEM    = 4  /* out of memory or another resource */
+    TOOL_SYSTEM    = 4, /* out of memory or another resource */
 };
 
 typedef struct tool {

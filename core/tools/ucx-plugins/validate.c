@@ -79,7 +79,7 @@ static void validate(const char *path, validation_t *result)
 static json_t *validation_json(const char *path, const validation_t *result)
 {
     const uct_rejection_t *const parts[] = {&result->fault, &result->remark};
-    static const char *const keys[]    = {"fault", "remark"};
+    static const char *const keys[]      = {"fault", "remark"};
     json_t *object;
     unsigned i;
 
@@ -106,8 +106,8 @@ static void print_validation(const char *path, const validation_t *result)
     if (result->fault.code == UCT_REJECT_NONE) {
         printf("%s%s: valid%s", term_on(TERM_GOOD), path, term_off(TERM_GOOD));
         printf(" (%s %s)\n",
-               (result->manifest->kind == UCT_MANIFEST_PLUGIN) ? "plugin"
-                                                               : "override of",
+               (result->manifest->kind == UCT_MANIFEST_PLUGIN) ? "plugin" :
+                                                                 "override of",
                result->manifest->name);
     } else {
         info = uct_rejection_info(result->fault.code);
@@ -156,8 +156,9 @@ int tool_validate(tool_t *tool, int argc, char **argv)
     }
 
     if (tool->json) {
-        return tool_print_json(
-            json_pack("{s:i, s:o}", "format", 1, "files", files), code);
+        return tool_print_json(json_pack("{s:i, s:o}", "format", 1, "files",
+                                         files),
+                               code);
     }
     json_decref(files);
     return code;

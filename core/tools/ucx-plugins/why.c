@@ -20,9 +20,8 @@ static void explain_usable(const uct_plugin_info_t *info)
                    "requirements are met, and no earlier plugin replaces it. "
                    "Its code is loaded when a program needs %s%s.",
                    info->name, info->manifest->version,
-                   (transports[0] == '\0')
-                       ? "memory of its types"
-                       : "one of its transports: ",
+                   (transports[0] == '\0') ? "memory of its types" :
+                                             "one of its transports: ",
                    transports);
     free(transports);
 }
@@ -99,8 +98,7 @@ static void inspect(const uct_plugin_info_t *info, char *reason,
     }
     for (i = 0; (i < count) && (reason[0] == '\0'); ++i) {
         decl = uct_component_decl(components[i]);
-        if ((decl->plugin != NULL) &&
-            (strcmp(decl->plugin, info->name) == 0)) {
+        if ((decl->plugin != NULL) && (strcmp(decl->plugin, info->name) == 0)) {
             (void)uct_component_inspect(components[i], reason, reason_size);
         }
     }
@@ -119,7 +117,7 @@ static json_t *why_json(uct_plugin_t *plugin, uct_rejection_code_t selected,
                         const char *unusable)
 {
     const uct_rejection_info_t *code = uct_rejection_info(selected);
-    json_t *root                   = tool_plugin_json(plugin);
+    json_t *root                     = tool_plugin_json(plugin);
 
     if ((root != NULL) && (unusable[0] != '\0')) {
         json_object_set_new(root, "unusable", json_text(unusable));
@@ -163,8 +161,9 @@ int tool_why(tool_t *tool, int argc, char **argv)
     if (usable) {
         inspect(info, unusable, sizeof(unusable));
     }
-    code = (usable && (selected == UCT_REJECT_NONE) &&
-            (unusable[0] == '\0')) ? TOOL_OK : TOOL_BAD;
+    code = (usable && (selected == UCT_REJECT_NONE) && (unusable[0] == '\0')) ?
+               TOOL_OK :
+               TOOL_BAD;
     if (tool->json) {
         return tool_print_json(why_json(plugin, selected, unusable), code);
     }

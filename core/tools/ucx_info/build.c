@@ -23,8 +23,7 @@ int info_build_ask(info_t *info, json_t **answer_p)
     size_t i;
 
     for (i = 0; i < sizeof(rows) / sizeof(rows[0]); ++i) {
-        json_object_set_new(answer, rows[i].name,
-                            json_text(rows[i].value));
+        json_object_set_new(answer, rows[i].name, json_text(rows[i].value));
     }
     *answer_p = answer;
     return (answer == NULL) ? INFO_BAD : INFO_OK;
@@ -41,7 +40,8 @@ void info_build_print(const info_t *info, const json_t *answer)
     json_t *member;
 
     /* jansson requires a non-const object, but does not change it */
-    json_object_foreach((json_t *)(uintptr_t)answer, name, member) {
+    json_object_foreach((json_t *)(uintptr_t)answer, name, member)
+    {
         value = json_string_value(member);
         if (is_number(value)) {
             printf("#define %-25s %s\n", name, value);

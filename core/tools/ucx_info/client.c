@@ -15,10 +15,10 @@ static void accept_client(ucp_conn_request_h request, void *arg)
 {
     info_client_t *client  = arg;
     ucp_ep_params_t params = {
-        .field_mask   = UCP_EP_PARAM_FIELD_CONN_REQUEST |
-                        UCP_EP_PARAM_FIELD_ERR_HANDLING_MODE,
+        .field_mask = UCP_EP_PARAM_FIELD_CONN_REQUEST |
+                      UCP_EP_PARAM_FIELD_ERR_HANDLING_MODE,
         .conn_request = request,
-        .err_mode     = client->err_mode
+        .err_mode     = client->err_mode,
     };
 
     if (client->server_ep != NULL) {
@@ -45,13 +45,14 @@ static ucs_status_t start_listening(info_client_t *client,
                                     socklen_t length)
 {
     ucp_listener_params_t params = {
-        .field_mask   = UCP_LISTENER_PARAM_FIELD_SOCK_ADDR |
-                        UCP_LISTENER_PARAM_FIELD_CONN_HANDLER,
+        .field_mask = UCP_LISTENER_PARAM_FIELD_SOCK_ADDR |
+                      UCP_LISTENER_PARAM_FIELD_CONN_HANDLER,
         .sockaddr     = {(const struct sockaddr *)address, length},
-        .conn_handler = {accept_client, client}
+        .conn_handler = {accept_client, client},
     };
-    ucp_listener_attr_t attr = {.field_mask =
-                                    UCP_LISTENER_ATTR_FIELD_SOCKADDR};
+    ucp_listener_attr_t attr = {
+        .field_mask = UCP_LISTENER_ATTR_FIELD_SOCKADDR,
+    };
     ucs_status_t status;
 
     status = ucp_listener_create(client->worker, &params, &client->listener);
@@ -69,14 +70,13 @@ static ucs_status_t start_client(info_client_t *client,
                                  socklen_t length)
 {
     ucp_ep_params_t params = {
-        .field_mask  = UCP_EP_PARAM_FIELD_SOCK_ADDR |
-                       UCP_EP_PARAM_FIELD_FLAGS |
-                       UCP_EP_PARAM_FIELD_ERR_HANDLER |
-                       UCP_EP_PARAM_FIELD_ERR_HANDLING_MODE,
+        .field_mask = UCP_EP_PARAM_FIELD_SOCK_ADDR | UCP_EP_PARAM_FIELD_FLAGS |
+                      UCP_EP_PARAM_FIELD_ERR_HANDLER |
+                      UCP_EP_PARAM_FIELD_ERR_HANDLING_MODE,
         .flags       = UCP_EP_PARAMS_FLAGS_CLIENT_SERVER,
         .sockaddr    = {(const struct sockaddr *)address, length},
         .err_mode    = client->err_mode,
-        .err_handler = {note_failure, client}
+        .err_handler = {note_failure, client},
     };
     ucs_status_t status;
 
@@ -97,8 +97,8 @@ int info_client_open(const info_t *info, ucp_worker_h worker,
 
     memset(client, 0, sizeof(*client));
     client->worker   = worker;
-    client->err_mode = info_error_mode(info) ? UCP_ERR_HANDLING_MODE_PEER
-                                             : UCP_ERR_HANDLING_MODE_NONE;
+    client->err_mode = info_error_mode(info) ? UCP_ERR_HANDLING_MODE_PEER :
+                                               UCP_ERR_HANDLING_MODE_NONE;
     if (info_oob_parse(info->address, info->ipv6, &address, &length) != 0) {
         info_complain("-A takes an IP address of this machine%s, not '%s'",
                       info->ipv6 ? " (IPv6, as -6 says)" : "", info->address);
@@ -121,9 +121,9 @@ int info_client_open(const info_t *info, ucp_worker_h worker,
     }
     if (status != UCS_OK) {
         info_complain("the connection to %s failed: %s", info->address,
-                      ucs_status_string((client->status != UCS_OK)
-                                            ? client->status
-                                            : status));
+                      ucs_status_string((client->status != UCS_OK) ?
+                                            client->status :
+                                            status));
         return INFO_BAD;
     }
     return INFO_OK;

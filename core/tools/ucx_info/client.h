@@ -10,8 +10,8 @@
 
 typedef struct info_client {
     ucp_worker_h worker;
-    ucp_listener_h listener;    /* NULL: none */
-    ucp_ep_h ep;                /* NULL: none; also the next */
+    ucp_listener_h listener; /* NULL: none */
+    ucp_ep_h ep;             /* NULL: none; also the next */
     ucp_ep_h server_ep;
     ucp_err_handling_mode_t err_mode;
     ucs_status_t server_status; /* of creating it */

@@ -29,10 +29,9 @@ void info_complain(const char *format, ...)
 
 /* ---------------------------------------------------------------- help -- */
 
-static const char help_head[] =
-    "Usage: ucx_info MODE... [SETTING]...\n"
-    "\n"
-    "Modes, one or several:\n";
+static const char help_head[] = "Usage: ucx_info MODE... [SETTING]...\n"
+                                "\n"
+                                "Modes, one or several:\n";
 
 static const char help_tail[] =
     "  -h, --help                 this text\n"
@@ -119,9 +118,9 @@ static void add_option(parser_t *parser, char letter, const char *name,
     size_t length         = strlen(parser->letters);
 
     option->name    = name;
-    option->has_arg = (argument == NULL)    ? no_argument
-                      : (argument[0] == '[') ? optional_argument
-                                             : required_argument;
+    option->has_arg = (argument == NULL)   ? no_argument :
+                      (argument[0] == '[') ? optional_argument :
+                                             required_argument;
     option->flag    = NULL;
     option->val     = value;
     if (letter != 0) {
@@ -189,8 +188,8 @@ static int take_option(info_t *info, int value, const char *text)
 
     for (i = 0; info_modes[i].name != NULL; ++i) {
         if ((value == FIRST_MODE + (int)i) || (value == info_modes[i].letter)) {
-            info->asked        |= 1ull << i;
-            info->arguments[i]  = text;
+            info->asked |= 1ull << i;
+            info->arguments[i] = text;
             return 1;
         }
     }

@@ -17,13 +17,14 @@ static void add_variable(const ucs_config_item_t *item, void *arg)
 {
     const unsigned hidden = UCS_CONFIG_FLAG_HIDDEN | UCS_CONFIG_FLAG_DEPRECATED;
 
-    json_array_append_new(
-        arg, json_pack("{s:s, s:o, s:o, s:o, s:o, s:s, s:b}", "name",
-                       item->name, "value", json_text(item->value),
-                       "default", json_text(item->dfl_value), "type",
-                       json_text(item->type), "help",
-                       json_text(item->doc), "table", item->table,
-                       "hidden", (item->flags & hidden) != 0));
+    json_array_append_new(arg,
+                          json_pack("{s:s, s:o, s:o, s:o, s:o, s:s, s:b}",
+                                    "name", item->name, "value",
+                                    json_text(item->value), "default",
+                                    json_text(item->dfl_value), "type",
+                                    json_text(item->type), "help",
+                                    json_text(item->doc), "table", item->table,
+                                    "hidden", (item->flags & hidden) != 0));
 }
 
 /* Usable plugins that are not loaded, with the prefixes of their variables. */
@@ -46,8 +47,8 @@ static json_t *not_loaded(void)
         prefixes = json_array();
         for (i = 0; i < manifest->config_prefixes.count; ++i) {
             json_array_append_new(
-                prefixes, json_sprintf("UCX_%s_",
-                                       manifest->config_prefixes.name[i]));
+                prefixes,
+                json_sprintf("UCX_%s_", manifest->config_prefixes.name[i]));
         }
         json_array_append_new(result, json_pack("{s:o, s:o}", "plugin",
                                                 json_text(manifest->name),
@@ -81,8 +82,7 @@ static int load_all(void)
     }
     for (i = 0; i < count; ++i) {
         decl = uct_component_decl(list[i]);
-        if (!decl->by_name_only &&
-            (load(list[i], decl->name) != INFO_OK)) {
+        if (!decl->by_name_only && (load(list[i], decl->name) != INFO_OK)) {
             code = INFO_BAD;
         }
     }
@@ -149,14 +149,15 @@ static void add_not_loaded_lines(json_t *answer)
     char text[512];
     size_t i, j, length;
 
-    json_array_foreach(json_object_get(answer, "not_loaded"), i, plugin) {
+    json_array_foreach(json_object_get(answer, "not_loaded"), i, plugin)
+    {
         length  = 0;
         text[0] = '\0';
-        json_array_foreach(json_object_get(plugin, "prefixes"), j, prefix) {
+        json_array_foreach(json_object_get(plugin, "prefixes"), j, prefix)
+        {
             if (length < sizeof(text)) {
-                length += (size_t)snprintf(text + length,
-                                           sizeof(text) - length, "%s%s*",
-                                           (j == 0) ? "" : ", ",
+                length += (size_t)snprintf(text + length, sizeof(text) - length,
+                                           "%s%s*", (j == 0) ? "" : ", ",
                                            json_string_value(prefix));
             }
         }

@@ -37,7 +37,7 @@ static double measure(char *to, const char *from, size_t size)
 int info_copy_ask(info_t *info, json_t **answer_p)
 {
     json_t *rows = json_array();
-    char *from   = NULL, *to = NULL;
+    char *from = NULL, *to = NULL;
     size_t largest, size;
 
     /* a machine with little memory shows fewer sizes */
@@ -59,9 +59,10 @@ int info_copy_ask(info_t *info, json_t **answer_p)
 
     memset(from, 1, largest);
     for (size = SMALLEST; size <= largest; size *= 2) {
-        json_array_append_new(
-            rows, json_pack("{s:I, s:f}", "bytes", (json_int_t)size,
-                            "bytes_per_second", measure(to, from, size)));
+        json_array_append_new(rows,
+                              json_pack("{s:I, s:f}", "bytes", (json_int_t)size,
+                                        "bytes_per_second",
+                                        measure(to, from, size)));
     }
     free(from);
     free(to);
@@ -75,7 +76,8 @@ void info_copy_print(const info_t *info, const json_t *answer)
     size_t i;
 
     printf("# Memcpy bandwidth:\n");
-    json_array_foreach(answer, i, row) {
+    json_array_foreach(answer, i, row)
+    {
         printf("#     %10" JSON_INTEGER_FORMAT " bytes: %.3f MB/s\n",
                info_int(row, "bytes"),
                info_real(row, "bytes_per_second") * 1e-6);

@@ -22,8 +22,11 @@ typedef struct {
 } devices_t;
 
 static const char *const device_types[] = {
-    [UCT_DEVICE_TYPE_NET] = "network", [UCT_DEVICE_TYPE_SHM] = "intra-node",
-    [UCT_DEVICE_TYPE_ACC] = "accelerator", [UCT_DEVICE_TYPE_SELF] = "loopback"};
+    [UCT_DEVICE_TYPE_NET]  = "network",
+    [UCT_DEVICE_TYPE_SHM]  = "intra-node",
+    [UCT_DEVICE_TYPE_ACC]  = "accelerator",
+    [UCT_DEVICE_TYPE_SELF] = "loopback",
+};
 
 _Static_assert(ucs_static_array_size(device_types) == UCT_DEVICE_TYPE_LAST,
                "a word for each");
@@ -35,21 +38,20 @@ static int is_type_wanted(const info_t *info, uct_device_type_t type)
     return (info->device_types == 0) || (info->device_types & UCS_BIT(type));
 }
 
-static int is_tl_wanted(const info_t *info,
-                        const uct_component_decl_t *decl,
+static int is_tl_wanted(const info_t *info, const uct_component_decl_t *decl,
                         const uct_tl_decl_t *tl)
 {
     if (!is_type_wanted(info, tl->dev_type)) {
         return 0;
     }
-    return (info->transport == NULL)
-               ? !decl->by_name_only
-               : uct_tl_decl_is_called(tl, info->transport);
+    return (info->transport == NULL) ?
+               !decl->by_name_only :
+               uct_tl_decl_is_called(tl, info->transport);
 }
 
 /* The declaration of a transport of the code; NULL: none. */
-static const uct_tl_decl_t *
-find_decl(const uct_component_decl_t *decl, const char *tl_name)
+static const uct_tl_decl_t *find_decl(const uct_component_decl_t *decl,
+                                      const char *tl_name)
 {
     unsigned i;
 
@@ -94,11 +96,11 @@ static ucs_status_t open_iface(devices_t *devices, uct_md_h md,
                                uct_iface_h *iface_p)
 {
     uct_iface_params_t params = {
-        .field_mask           = UCT_IFACE_PARAM_FIELD_OPEN_MODE |
-                                UCT_IFACE_PARAM_FIELD_DEVICE,
+        .field_mask = UCT_IFACE_PARAM_FIELD_OPEN_MODE |
+                      UCT_IFACE_PARAM_FIELD_DEVICE,
         .open_mode            = UCT_IFACE_OPEN_MODE_DEVICE,
         .mode.device.tl_name  = tl->tl_name,
-        .mode.device.dev_name = tl->dev_name
+        .mode.device.dev_name = tl->dev_name,
     };
     uct_iface_config_t *config;
     ucs_status_t status;
@@ -119,20 +121,19 @@ static json_t *ask_transport(devices_t *devices, uct_md_h md,
     json_t *object = json_pack(
         "{s:s, s:o, s:s, s:o}", "transport", tl->tl_name, "device",
         json_text(tl->dev_name), "type",
-        (tl->dev_type < UCT_DEVICE_TYPE_LAST) ? device_types[tl->dev_type]
-                                              : "unknown",
+        (tl->dev_type < UCT_DEVICE_TYPE_LAST) ? device_types[tl->dev_type] :
+                                                "unknown",
         "system_device",
-        (tl->sys_device == UCS_SYS_DEVICE_ID_UNKNOWN)
-            ? json_null()
-            : json_text(ucs_topo_sys_device_get_name(tl->sys_device)));
+        (tl->sys_device == UCS_SYS_DEVICE_ID_UNKNOWN) ?
+            json_null() :
+            json_text(ucs_topo_sys_device_get_name(tl->sys_device)));
     uct_iface_attr_t attr;
     ucs_status_t status;
     uct_iface_h iface;
 
     status = open_iface(devices, md, tl, &iface);
     if (status != UCS_OK) {
-        fail(devices, object, "failed to open interface", tl->dev_name,
-             status);
+        fail(devices, object, "failed to open interface", tl->dev_name, status);
         return object;
     }
     status = uct_iface_query(iface, &attr);
@@ -147,9 +148,8 @@ static json_t *ask_transport(devices_t *devices, uct_md_h md,
     return object;
 }
 
-static void ask_transports(devices_t *devices,
-                           const uct_component_decl_t *decl, uct_md_h md,
-                           json_t *object)
+static void ask_transports(devices_t *devices, const uct_component_decl_t *decl,
+                           uct_md_h md, json_t *object)
 {
     json_t *transports = json_array();
     const uct_tl_decl_t *tl;
@@ -243,7 +243,8 @@ static void ask_mds(devices_t *devices, uct_component_h component,
                     json_t *object)
 {
     uct_component_attr_t attr = {
-        .field_mask = UCT_COMPONENT_ATTR_FIELD_MD_RESOURCE_COUNT};
+        .field_mask = UCT_COMPONENT_ATTR_FIELD_MD_RESOURCE_COUNT,
+    };
     json_t *mds = json_array();
     ucs_status_t status;
     unsigned i;
@@ -280,9 +281,9 @@ static json_t *ask_component(devices_t *devices, uct_component_h component)
 {
     const uct_component_decl_t *decl = uct_component_decl(component);
     json_t *object = json_pack("{s:s, s:o}", "name", decl->name, "plugin",
-                               (decl->plugin == NULL)
-                                   ? json_null()
-                                   : json_text(decl->plugin));
+                               (decl->plugin == NULL) ?
+                                   json_null() :
+                                   json_text(decl->plugin));
     char reason[512];
 
     if ((uct_component_inspect(component, reason, sizeof(reason)) != UCS_OK) &&
@@ -416,7 +417,8 @@ static void print_md(const json_t *component, const json_t *md)
         printf("#   < no supported devices found >\n");
     }
     printf("#\n");
-    json_array_foreach(transports, i, transport) {
+    json_array_foreach(transports, i, transport)
+    {
         print_transport(transport);
     }
 }
@@ -427,15 +429,16 @@ void info_devices_print(const info_t *info, const json_t *answer)
     const json_t *cm;
     size_t i, j;
 
-    json_array_foreach(json_object_get(answer, "components"), i, component) {
+    json_array_foreach(json_object_get(answer, "components"), i, component)
+    {
         print_failure(component, " ");
         if (json_object_get(component, "unusable") != NULL) {
             printf("#\n# Component: %s\n#   < offers nothing here: %s >\n",
                    info_text(component, "name"),
                    info_text(component, "unusable"));
         }
-        json_array_foreach(json_object_get(component, "memory_domains"), j,
-                           md) {
+        json_array_foreach(json_object_get(component, "memory_domains"), j, md)
+        {
             print_md(component, md);
         }
         cm = json_object_get(component, "connection_manager");

@@ -53,7 +53,8 @@ static json_t *memory_types_json(const uct_md_attr_t *attr)
             {attr->cap.alloc_mem_types & UCS_BIT(i), "alloc"},
             {attr->cap.reg_mem_types & UCS_BIT(i), "reg"},
             {attr->cap.detect_mem_types & UCS_BIT(i), "detect"},
-            {0}};
+            {0},
+        };
 
         uses = flags_json(UCS_BIT(i), rows);
         if (json_array_size(uses) > 0) {
@@ -72,20 +73,20 @@ void info_md_attr_json(const uct_md_attr_t *attr, json_t *md)
                                       info_json_size(attr->cap.max_alloc)));
     }
     if (attr->cap.flags & UCT_MD_FLAG_REG) {
-        json_object_set_new(
-            md, "register",
-            json_pack("{s:o, s:f, s:f}", "max",
-                      info_json_size(attr->cap.max_reg), "cost_ns",
-                      nanoseconds(attr->reg_cost.c), "cost_ns_per_byte",
-                      attr->reg_cost.m * 1e9));
+        json_object_set_new(md, "register",
+                            json_pack("{s:o, s:f, s:f}", "max",
+                                      info_json_size(attr->cap.max_reg),
+                                      "cost_ns", nanoseconds(attr->reg_cost.c),
+                                      "cost_ns_per_byte",
+                                      attr->reg_cost.m * 1e9));
     }
     if (attr->cap.flags & UCT_MD_FLAG_NEED_RKEY) {
         json_object_set_new(md, "remote_key_bytes",
                             info_json_size(attr->rkey_packed_size));
     }
-    json_object_set_new(
-        md, "rkey_ptr",
-        json_boolean((attr->cap.flags & UCT_MD_FLAG_RKEY_PTR) != 0));
+    json_object_set_new(md, "rkey_ptr",
+                        json_boolean((attr->cap.flags & UCT_MD_FLAG_RKEY_PTR) !=
+                                     0));
     json_object_set_new(md, "memory_types", memory_types_json(attr));
 }
 
@@ -139,8 +140,7 @@ static json_t *put_json(const uct_iface_attr_t *attr)
 {
     return operation_json(attr->cap.flags / UCT_IFACE_FLAG_PUT_SHORT,
                           attr->cap.put.max_short, attr->cap.put.max_bcopy,
-                          zcopy_json(attr->cap.flags &
-                                         UCT_IFACE_FLAG_PUT_ZCOPY,
+                          zcopy_json(attr->cap.flags & UCT_IFACE_FLAG_PUT_ZCOPY,
                                      attr->cap.put.min_zcopy,
                                      attr->cap.put.max_zcopy,
                                      attr->cap.put.max_iov,
@@ -152,8 +152,7 @@ static json_t *get_json(const uct_iface_attr_t *attr)
 {
     return operation_json(attr->cap.flags / UCT_IFACE_FLAG_GET_SHORT,
                           attr->cap.get.max_short, attr->cap.get.max_bcopy,
-                          zcopy_json(attr->cap.flags &
-                                         UCT_IFACE_FLAG_GET_ZCOPY,
+                          zcopy_json(attr->cap.flags & UCT_IFACE_FLAG_GET_ZCOPY,
                                      attr->cap.get.min_zcopy,
                                      attr->cap.get.max_zcopy,
                                      attr->cap.get.max_iov,
@@ -188,9 +187,9 @@ static json_t *tag_json(const uct_iface_attr_t *attr)
                           "max_iov",
                           info_json_size(attr->cap.tag.eager.max_iov));
     }
-    object = operation_json(
-        attr->cap.flags / UCT_IFACE_FLAG_TAG_EAGER_SHORT,
-        attr->cap.tag.eager.max_short, attr->cap.tag.eager.max_bcopy, zcopy);
+    object = operation_json(attr->cap.flags / UCT_IFACE_FLAG_TAG_EAGER_SHORT,
+                            attr->cap.tag.eager.max_short,
+                            attr->cap.tag.eager.max_bcopy, zcopy);
 
     if (attr->cap.flags & UCT_IFACE_FLAG_TAG_RNDV_ZCOPY) {
         json_object_set_new(
@@ -224,12 +223,13 @@ static json_t *atomics_json(const uct_iface_attr_t *attr)
         const char *name;
         uct_atomic_op_t op;
         int fetches;
-    } rows[] = {{"add", UCT_ATOMIC_OP_ADD, 0},   {"and", UCT_ATOMIC_OP_AND, 0},
-                {"or", UCT_ATOMIC_OP_OR, 0},     {"xor", UCT_ATOMIC_OP_XOR, 0},
-                {"fadd", UCT_ATOMIC_OP_ADD, 1},  {"fand", UCT_ATOMIC_OP_AND, 1},
-                {"for", UCT_ATOMIC_OP_OR, 1},    {"fxor", UCT_ATOMIC_OP_XOR, 1},
-                {"swap", UCT_ATOMIC_OP_SWAP, 1},
-                {"cswap", UCT_ATOMIC_OP_CSWAP, 1}};
+    } rows[] = {
+        {"add", UCT_ATOMIC_OP_ADD, 0},   {"and", UCT_ATOMIC_OP_AND, 0},
+        {"or", UCT_ATOMIC_OP_OR, 0},     {"xor", UCT_ATOMIC_OP_XOR, 0},
+        {"fadd", UCT_ATOMIC_OP_ADD, 1},  {"fand", UCT_ATOMIC_OP_AND, 1},
+        {"for", UCT_ATOMIC_OP_OR, 1},    {"fxor", UCT_ATOMIC_OP_XOR, 1},
+        {"swap", UCT_ATOMIC_OP_SWAP, 1}, {"cswap", UCT_ATOMIC_OP_CSWAP, 1},
+    };
     json_t *object, *operations, *widths;
     size_t i;
 
@@ -240,21 +240,20 @@ static json_t *atomics_json(const uct_iface_attr_t *attr)
 
     operations = json_object();
     for (i = 0; i < ucs_static_array_size(rows); ++i) {
-        widths = rows[i].fetches ? widths_json(attr->cap.atomic32.fop_flags,
-                                               attr->cap.atomic64.fop_flags,
-                                               rows[i].op)
-                                 : widths_json(attr->cap.atomic32.op_flags,
-                                               attr->cap.atomic64.op_flags,
-                                               rows[i].op);
+        widths = rows[i].fetches ?
+                     widths_json(attr->cap.atomic32.fop_flags,
+                                 attr->cap.atomic64.fop_flags, rows[i].op) :
+                     widths_json(attr->cap.atomic32.op_flags,
+                                 attr->cap.atomic64.op_flags, rows[i].op);
         if (json_array_size(widths) > 0) {
             json_object_set(operations, rows[i].name, widths);
         }
         json_decref(widths);
     }
     object = json_pack("{s:s, s:o}", "domain",
-                       (attr->cap.flags & UCT_IFACE_FLAG_ATOMIC_DEVICE)
-                           ? "device"
-                           : "cpu",
+                       (attr->cap.flags & UCT_IFACE_FLAG_ATOMIC_DEVICE) ?
+                           "device" :
+                           "cpu",
                        "operations", operations);
     return object;
 }
@@ -265,8 +264,10 @@ static void add_operations(const uct_iface_attr_t *attr, json_t *object)
     static const struct {
         const char *name;
         json_t *(*make)(const uct_iface_attr_t *attr);
-    } rows[] = {{"put", put_json}, {"get", get_json}, {"am", am_json},
-                {"tag", tag_json}, {"atomics", atomics_json}};
+    } rows[] = {
+        {"put", put_json}, {"get", get_json},         {"am", am_json},
+        {"tag", tag_json}, {"atomics", atomics_json},
+    };
     json_t *kind;
     size_t i;
 
@@ -285,7 +286,8 @@ static void add_words(const uct_iface_attr_t *attr, json_t *object)
         {UCT_IFACE_FLAG_CONNECT_TO_EP, "to ep"},
         {UCT_IFACE_FLAG_CONNECT_TO_IFACE, "to iface"},
         {UCT_IFACE_FLAG_CONNECT_TO_SOCKADDR, "to sockaddr"},
-        {0}};
+        {0},
+    };
     static const flag_t errors[] = {
         {UCT_IFACE_FLAG_ERRHANDLE_SHORT_BUF, "short buffer"},
         {UCT_IFACE_FLAG_ERRHANDLE_BCOPY_BUF, "bcopy buffer"},
@@ -296,14 +298,16 @@ static void add_words(const uct_iface_attr_t *attr, json_t *object)
         {UCT_IFACE_FLAG_ERRHANDLE_PEER_FAILURE, "peer failure"},
         {UCT_IFACE_FLAG_EP_CHECK, "ep_check"},
         {UCT_IFACE_FLAG_EP_KEEPALIVE, "keepalive"},
-        {0}};
+        {0},
+    };
     static const flag_t events[] = {
         {UCT_IFACE_FLAG_EVENT_SEND_COMP, "send completion"},
         {UCT_IFACE_FLAG_EVENT_RECV, "receive"},
         {UCT_IFACE_FLAG_EVENT_RECV_SIG, "signalled receive"},
         {UCT_IFACE_FLAG_EVENT_FD, "by descriptor"},
         {UCT_IFACE_FLAG_EVENT_ASYNC_CB, "by callback"},
-        {0}};
+        {0},
+    };
 
     json_object_set_new(object, "connection",
                         flags_json(attr->cap.flags, connections));
@@ -315,12 +319,14 @@ static void add_words(const uct_iface_attr_t *attr, json_t *object)
 
 json_t *info_iface_attr_json(const uct_iface_attr_t *attr)
 {
-    json_t *object = json_pack(
-        "{s:{s:o, s:o}, s:{s:f, s:f}, s:f}", "bandwidth",
-        "dedicated_bytes_per_second", info_json_real(attr->bandwidth.dedicated),
-        "shared_bytes_per_second", info_json_real(attr->bandwidth.shared),
-        "latency", "ns", nanoseconds(attr->latency.c), "ns_per_endpoint",
-        attr->latency.m * 1e9, "overhead_ns", nanoseconds(attr->overhead));
+    json_t *object = json_pack("{s:{s:o, s:o}, s:{s:f, s:f}, s:f}", "bandwidth",
+                               "dedicated_bytes_per_second",
+                               info_json_real(attr->bandwidth.dedicated),
+                               "shared_bytes_per_second",
+                               info_json_real(attr->bandwidth.shared),
+                               "latency", "ns", nanoseconds(attr->latency.c),
+                               "ns_per_endpoint", attr->latency.m * 1e9,
+                               "overhead_ns", nanoseconds(attr->overhead));
 
     add_operations(attr, object);
     add_words(attr, object);

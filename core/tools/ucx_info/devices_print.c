@@ -43,8 +43,8 @@ static const char *range_text(const json_t *object, char *text, size_t max)
 
     if (least > 0) {
         snprintf(text, max, "%" JSON_INTEGER_FORMAT "..%s", least,
-                 json_is_null(limit) ? "inf"
-                                     : size_text(limit, size, sizeof(size)));
+                 json_is_null(limit) ? "inf" :
+                                       size_text(limit, size, sizeof(size)));
     } else if (json_is_null(limit)) {
         snprintf(text, max, "unlimited");
     } else {
@@ -60,7 +60,8 @@ static const char *list_text(const json_t *list, char *text, size_t max)
     json_t *item;
 
     text[0] = '\0';
-    json_array_foreach(list, i, item) {
+    json_array_foreach(list, i, item)
+    {
         if (length < max) {
             length += (size_t)snprintf(text + length, max - length, "%s%s",
                                        (i == 0) ? "" : ", ",
@@ -80,10 +81,12 @@ static void print_memory_types(const json_t *types)
     const char *name;
     json_t *uses, *use;
 
-    json_object_foreach((json_t *)(uintptr_t)types, name, uses) {
+    json_object_foreach((json_t *)(uintptr_t)types, name, uses)
+    {
         length += (size_t)snprintf(text + length, sizeof(text) - length,
                                    "%s%s (", (length == 0) ? "" : ", ", name);
-        json_array_foreach(uses, i, use) {
+        json_array_foreach(uses, i, use)
+        {
             length += (size_t)snprintf(text + length, sizeof(text) - length,
                                        "%s%s", (i == 0) ? "" : ",",
                                        json_string_value(use));
@@ -147,8 +150,7 @@ static void print_number(const char *label, const json_t *object,
 
     if (json_object_get(object, key) != NULL) {
         print_line(label, "<= %s",
-                   size_text(json_object_get(object, key), text,
-                             sizeof(text)));
+                   size_text(json_object_get(object, key), text, sizeof(text)));
     }
 }
 
@@ -205,7 +207,8 @@ static void print_atomics(const json_t *atomics)
         return;
     }
     print_line("domain", "%s", info_text(atomics, "domain"));
-    json_object_foreach(operations, name, widths) {
+    json_object_foreach(operations, name, widths)
+    {
         snprintf(label, sizeof(label), "atomic_%s", name);
         if (json_array_size(widths) == 2) {
             print_line(label, "32, 64 bit");
@@ -232,9 +235,9 @@ static void print_words(const json_t *object, const char *label,
     char text[TEXT_MAX];
 
     print_line(label, "%s",
-               (json_array_size(words) == 0)
-                   ? "none"
-                   : list_text(words, text, sizeof(text)));
+               (json_array_size(words) == 0) ?
+                   "none" :
+                   list_text(words, text, sizeof(text)));
 }
 
 void info_iface_attr_print(const json_t *object)
@@ -257,8 +260,7 @@ void info_iface_attr_print(const json_t *object)
     if (json_is_null(max)) {
         print_line("max eps", "inf");
     } else {
-        print_line("max eps", "%" JSON_INTEGER_FORMAT,
-                   json_integer_value(max));
+        print_line("max eps", "%" JSON_INTEGER_FORMAT, json_integer_value(max));
     }
     print_address(object, "device address", "device_address_bytes");
     print_address(object, "iface address", "iface_address_bytes");

@@ -46,9 +46,8 @@ static int read_lane(const char *line, json_t *answer)
         json_object_get(answer, "lanes"),
         json_pack("{s:i, s:i, s:s, s:o, s:i, s:i, s:i, s:o}", "lane", index,
                   "resource", resource, "transport", transport, "device",
-                  json_text(device), "path",
-                  (path == NULL) ? 0 : atoi(path), "domain", md,
-                  "remote_domain", remote_md, "uses", uses));
+                  json_text(device), "path", (path == NULL) ? 0 : atoi(path),
+                  "domain", md, "remote_domain", remote_md, "uses", uses));
     return 1;
 }
 
@@ -62,9 +61,9 @@ static json_t *read_ranges(const char *text)
 
     while (sscanf(text, "%llu..<%63[^>]>..%n", &from, protocol, &used) == 2) {
         text += used;
-        last  = (sscanf(text, "%llu", &to) == 1)
-                    ? json_integer((json_int_t)to - 1)
-                    : json_null();
+        last = (sscanf(text, "%llu", &to) == 1) ?
+                   json_integer((json_int_t)to - 1) :
+                   json_null();
         json_array_append_new(ranges, json_pack("{s:I, s:o, s:s}", "from",
                                                 (json_int_t)from, "to", last,
                                                 "protocol", protocol));
@@ -101,9 +100,11 @@ static void read_line(const char *line, json_t *answer)
 static json_t *estimates(ucp_ep_h ep)
 {
     ucp_ep_evaluate_perf_param_t param = {
-        .field_mask = UCP_EP_PERF_PARAM_FIELD_MESSAGE_SIZE};
+        .field_mask = UCP_EP_PERF_PARAM_FIELD_MESSAGE_SIZE,
+    };
     ucp_ep_evaluate_perf_attr_t attr = {
-        .field_mask = UCP_EP_PERF_ATTR_FIELD_ESTIMATED_TIME};
+        .field_mask = UCP_EP_PERF_ATTR_FIELD_ESTIMATED_TIME,
+    };
     json_t *rows = json_array();
     size_t size;
 
@@ -125,7 +126,8 @@ static void print_estimates(const json_t *rows)
     size_t i;
 
     printf("#          message size: estimated time, bandwidth\n");
-    json_array_foreach(rows, i, row) {
+    json_array_foreach(rows, i, row)
+    {
         bytes = (double)info_int(row, "bytes");
         time  = info_real(row, "time_us");
         printf("#%22.0f: %.3f usec, %.1f MB/sec\n", bytes, time,
@@ -149,7 +151,8 @@ static json_t *describe(ucp_ep_h ep)
     json_t *line;
     size_t i;
 
-    json_array_foreach(json_object_get(answer, "lines"), i, line) {
+    json_array_foreach(json_object_get(answer, "lines"), i, line)
+    {
         read_line(json_string_value(line), answer);
     }
     return answer;
@@ -160,7 +163,7 @@ static void close_ep(ucp_worker_h worker, ucp_ep_h ep)
 {
     const ucp_request_param_t force = {
         .op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS,
-        .flags        = UCP_EP_CLOSE_FLAG_FORCE
+        .flags        = UCP_EP_CLOSE_FLAG_FORCE,
     };
 
     if (ep != NULL) {
@@ -174,8 +177,8 @@ static int ask_self(info_t *info, ucp_worker_h worker, json_t **answer_p)
     ucp_ep_params_t params = {
         .field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS |
                       UCP_EP_PARAM_FIELD_ERR_HANDLING_MODE,
-        .err_mode   = info_error_mode(info) ? UCP_ERR_HANDLING_MODE_PEER
-                                            : UCP_ERR_HANDLING_MODE_NONE
+        .err_mode = info_error_mode(info) ? UCP_ERR_HANDLING_MODE_PEER :
+                                            UCP_ERR_HANDLING_MODE_NONE,
     };
     ucp_address_t *address;
     ucs_status_t status;

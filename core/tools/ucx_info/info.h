@@ -20,7 +20,7 @@
 enum {
     INFO_OK    = 0,
     INFO_BAD   = 1, /* a requested item could not be shown */
-    INFO_USAGE = 2  /* the command line is wrong */
+    INFO_USAGE = 2, /* the command line is wrong */
 };
 
 enum { INFO_MODES_MAX = 32 };
@@ -29,7 +29,7 @@ enum { INFO_MODES_MAX = 32 };
 typedef enum info_place {
     INFO_PLACE_SELF,  /* this process */
     INFO_PLACE_INTRA, /* another process of this host */
-    INFO_PLACE_INTER  /* another host, as far as it can be simulated on one
+    INFO_PLACE_INTER, /* another host, as far as it can be simulated on one
                        * host */
 } info_place_t;
 
@@ -37,27 +37,27 @@ typedef struct info_session info_session_t;
 
 /* The command line. Strings are those of argv. */
 typedef struct info {
-    uint64_t asked;          /* selected modes, bits by their row */
+    uint64_t asked; /* selected modes, bits by their row */
     int json;
-    int all;                 /* -a */
-    int full;                /* -f */
-    int comment;             /* -C */
-    const char *prefix;      /* prefix of an application's variables; or NULL */
-    const char *transport;   /* -t; or NULL */
-    unsigned device_types;   /* -D: bits by uct_device_type_t */
-    const char *features;    /* -u, as given; or NULL */
-    size_t num_eps;          /* -n; 0: not given; also the next */
-    size_t num_ppn;          /* -N */
-    info_place_t place;      /* -P */
-    const char *address;     /* -A; or NULL */
-    int ipv6;                /* -6 */
-    const char *listen;      /* --listen: "" for the default port; or NULL */
-    const char *connect;     /* --connect; or NULL */
-    double interval;         /* -i: seconds; 0: --live shows once */
-    unsigned detail;         /* --detail: a ucs_stats_format_t */
-    int peer_fd;             /* of the child of -P: its socket; or -1 */
+    int all;               /* -a */
+    int full;              /* -f */
+    int comment;           /* -C */
+    const char *prefix;    /* prefix of an application's variables; or NULL */
+    const char *transport; /* -t; or NULL */
+    unsigned device_types; /* -D: bits by uct_device_type_t */
+    const char *features;  /* -u, as given; or NULL */
+    size_t num_eps;        /* -n; 0: not given; also the next */
+    size_t num_ppn;        /* -N */
+    info_place_t place;    /* -P */
+    const char *address;   /* -A; or NULL */
+    int ipv6;              /* -6 */
+    const char *listen;    /* --listen: "" for the default port; or NULL */
+    const char *connect;   /* --connect; or NULL */
+    double interval;       /* -i: seconds; 0: --live shows once */
+    unsigned detail;       /* --detail: a ucs_stats_format_t */
+    int peer_fd;           /* of the child of -P: its socket; or -1 */
     const char *arguments[INFO_MODES_MAX]; /* for the modes that take one */
-    info_session_t *session; /* UCP objects, created on demand */
+    info_session_t *session;               /* UCP objects, created on demand */
 } info_t;
 
 typedef struct info_mode {
@@ -65,7 +65,7 @@ typedef struct info_mode {
     const char *name;     /* the long option, and the key of the answer */
     const char *argument; /* NULL: no argument */
     const char *help;
-    int needs_features;   /* requires -u */
+    int needs_features; /* requires -u */
 
     /* Returns the exit code, and the answer or a part of it. */
     int (*ask)(info_t *info, json_t **answer_p);

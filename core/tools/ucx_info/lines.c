@@ -28,9 +28,9 @@ json_t *info_lines_split(const char *text)
 
 json_t *info_lines_capture(info_lines_print_f print, void *arg)
 {
-    char *text    = NULL;
-    size_t size   = 0;
-    FILE *stream  = open_memstream(&text, &size);
+    char *text   = NULL;
+    size_t size  = 0;
+    FILE *stream = open_memstream(&text, &size);
     json_t *lines;
 
     memory_or_end(stream);
@@ -46,7 +46,8 @@ void info_lines_print(const info_t *info, const json_t *answer)
     json_t *line;
     size_t i;
 
-    json_array_foreach(json_object_get(answer, "lines"), i, line) {
+    json_array_foreach(json_object_get(answer, "lines"), i, line)
+    {
         printf("%s\n", json_string_value(line));
     }
 }

@@ -20,8 +20,7 @@ json_t *info_lines_capture(info_lines_print_f print, void *arg);
 json_t *info_lines_split(const char *text);
 
 /* Adds a line to an answer. */
-void info_lines_add(json_t *answer, const char *format, ...)
-    UCS_F_PRINTF(2, 3);
+void info_lines_add(json_t *answer, const char *format, ...) UCS_F_PRINTF(2, 3);
 
 /* Adds the cost, as members and as lines. */
 void info_lines_add_cost(json_t *answer, const info_cost_t *cost);

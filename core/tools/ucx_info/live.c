@@ -95,7 +95,8 @@ static int show(live_t *live)
 {
     ucs_stats_print_params_t params = {
         .format = live->info->json ? UCS_STATS_FORMAT_JSON :
-                                     (ucs_stats_format_t)live->info->detail};
+                                     (ucs_stats_format_t)live->info->detail,
+    };
     unsigned i;
 
     if (!live->info->json && (live->info->interval > 0) &&

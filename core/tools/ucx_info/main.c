@@ -30,17 +30,17 @@ const info_mode_t info_modes[] = {
      info_lines_print},
     {'d', "devices", NULL, "memory domains, transports and devices", 0,
      info_devices_ask, info_devices_print},
-    {0, "live", "PID", "what a process with UCX_STATS=y has counted",
-     0, info_live_ask, NULL},
+    {0, "live", "PID", "what a process with UCX_STATS=y has counted", 0,
+     info_live_ask, NULL},
     {'p', "context", NULL, "what a UCP context uses", 1, info_context_ask,
      info_lines_print},
-    {'w', "worker", NULL, "a UCP worker", 1, info_worker_ask,
-     info_lines_print},
+    {'w', "worker", NULL, "a UCP worker", 1, info_worker_ask, info_lines_print},
     {'e', "endpoint", NULL, "lanes and protocols of a UCP endpoint", 1,
      info_endpoint_ask, info_endpoint_print},
     {'m', "memory", "SIZE", "how UCP allocates memory: 1M, or 1M,cuda", 1,
      info_memory_ask, info_lines_print},
-    {0}};
+    {0},
+};
 
 _Static_assert(sizeof(info_modes) / sizeof(info_modes[0]) <= INFO_MODES_MAX,
                "room in info_t for each");

@@ -74,9 +74,11 @@ static int read_line(const char *line, json_t *answer)
 
 int info_memory_ask(info_t *info, json_t **answer_p)
 {
-    memory_t memory = {.spec    = info_argument(info, "memory"),
-                       .context = info_session_context(info, NULL)};
-    int code        = INFO_OK;
+    memory_t memory = {
+        .spec    = info_argument(info, "memory"),
+        .context = info_session_context(info, NULL),
+    };
+    int code = INFO_OK;
     json_t *answer, *line;
     size_t i;
 
@@ -90,7 +92,8 @@ int info_memory_ask(info_t *info, json_t **answer_p)
         info_complain("out of memory");
         return INFO_BAD;
     }
-    json_array_foreach(json_object_get(answer, "lines"), i, line) {
+    json_array_foreach(json_object_get(answer, "lines"), i, line)
+    {
         if (read_line(json_string_value(line), answer)) {
             code = INFO_BAD;
         }

@@ -78,8 +78,10 @@ int info_oob_listen(const char *where)
                       (place.host[0] == '\0') ? "" : " of ", place.host, error);
         return -1;
     }
-    fprintf(stderr, "ucx_info: waiting on port %u for `ucx_info -e "
-            "--connect`\n", tool_tcp_port(listener));
+    fprintf(stderr,
+            "ucx_info: waiting on port %u for `ucx_info -e "
+            "--connect`\n",
+            tool_tcp_port(listener));
     fd = tool_tcp_accept(listener, error);
     if (fd < 0) {
         info_complain("no connection: %s", error);
@@ -102,7 +104,7 @@ int info_oob_connect(const char *where)
     if (fd < 0) {
         info_complain("%s, port %s: %s.%s", place.host, place.port, error,
                       (errno == 0) ? "" :
-                      " Does `ucx_info -e --listen` run there?");
+                                     " Does `ucx_info -e --listen` run there?");
     }
     return fd;
 }
@@ -110,9 +112,11 @@ int info_oob_connect(const char *where)
 int info_oob_parse(const char *address, int ipv6,
                    struct sockaddr_storage *result, socklen_t *length_p)
 {
-    struct addrinfo hints = {.ai_flags    = AI_NUMERICHOST | AI_NUMERICSERV,
-                             .ai_family   = ipv6 ? AF_INET6 : AF_UNSPEC,
-                             .ai_socktype = SOCK_STREAM};
+    struct addrinfo hints = {
+        .ai_flags    = AI_NUMERICHOST | AI_NUMERICSERV,
+        .ai_family   = ipv6 ? AF_INET6 : AF_UNSPEC,
+        .ai_socktype = SOCK_STREAM,
+    };
     struct addrinfo *list;
 
     if (getaddrinfo(address, "0", &hints, &list) != 0) {

@@ -50,12 +50,16 @@ static const char hello_magic[8] = {'u', 'c', 'x', 'i', 'n', 'f', 'o', '1'};
 static UCS_F_NORETURN void become_peer(const info_t *info, char *fd_text,
                                        int fd)
 {
-    static char *const places[]  = {[INFO_PLACE_SELF] = "self",
-                                    [INFO_PLACE_INTRA] = "intra",
-                                    [INFO_PLACE_INTER] = "inter"};
-    char *const argv[] = {"ucx_info", "-e", "-u",
-                          (char *)(uintptr_t)info->features, "-P",
-                          places[info->place], "--peer", fd_text, NULL};
+    static char *const places[] = {
+        [INFO_PLACE_SELF]  = "self",
+        [INFO_PLACE_INTRA] = "intra",
+        [INFO_PLACE_INTER] = "inter",
+    };
+    char *const argv[] = {"ucx_info", "-e",
+                          "-u",       (char *)(uintptr_t)info->features,
+                          "-P",       places[info->place],
+                          "--peer",   fd_text,
+                          NULL};
 
     fcntl(fd, F_SETFD, 0);
     execv("/proc/self/exe", argv);
@@ -174,7 +178,7 @@ static ucs_status_t receive(info_peer_t *peer, void *buffer, size_t length)
         }
         got = recv(peer->fd, at, length, 0);
         if (got > 0) {
-            at     += got;
+            at += got;
             length -= (size_t)got;
         } else if ((got == 0) || (errno != EINTR)) {
             return UCS_ERR_CONNECTION_RESET;
@@ -192,7 +196,7 @@ static ucs_status_t transmit(info_peer_t *peer, const void *buffer,
     while (length > 0) {
         sent = send(peer->fd, at, length, MSG_NOSIGNAL);
         if (sent > 0) {
-            at     += sent;
+            at += sent;
             length -= (size_t)sent;
         } else if ((sent == 0) || (errno != EINTR)) {
             return UCS_ERR_CONNECTION_RESET;
@@ -279,11 +283,11 @@ static ucs_status_t connect_to(const info_t *info, info_peer_t *peer,
 {
     const ucp_request_param_t plain = {0};
     ucp_ep_params_t params          = {
-        .field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS |
-                      UCP_EP_PARAM_FIELD_ERR_HANDLING_MODE,
-        .address    = address,
-        .err_mode   = info_error_mode(info) ? UCP_ERR_HANDLING_MODE_PEER
-                                            : UCP_ERR_HANDLING_MODE_NONE
+                 .field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS |
+                               UCP_EP_PARAM_FIELD_ERR_HANDLING_MODE,
+                 .address  = address,
+                 .err_mode = info_error_mode(info) ? UCP_ERR_HANDLING_MODE_PEER :
+                                                     UCP_ERR_HANDLING_MODE_NONE,
     };
     ucs_status_t status;
 
@@ -315,11 +319,10 @@ int info_peer_meet(const info_t *info, info_peer_t *peer, ucp_ep_h *ep_p)
     if (status == UCS_OK) {
         status = receive_hello(peer, features, &address);
     }
-    if ((status == UCS_ERR_CONNECTION_RESET) ||
-        (status == UCS_ERR_TIMED_OUT)) {
+    if ((status == UCS_ERR_CONNECTION_RESET) || (status == UCS_ERR_TIMED_OUT)) {
         info_complain("the peer %s before it sent its address",
-                      (status == UCS_ERR_TIMED_OUT) ? "did not answer"
-                                                    : "ended");
+                      (status == UCS_ERR_TIMED_OUT) ? "did not answer" :
+                                                      "ended");
     }
     if (status != UCS_OK) {
         return INFO_BAD;
@@ -332,8 +335,7 @@ int info_peer_meet(const info_t *info, info_peer_t *peer, ucp_ep_h *ep_p)
     }
     status = agree(peer, 'r');
     if (status != UCS_OK) {
-        info_complain("the peer failed: %s",
-                      ucs_status_string(status));
+        info_complain("the peer failed: %s", ucs_status_string(status));
         return INFO_BAD;
     }
     return INFO_OK;

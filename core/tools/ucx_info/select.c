@@ -25,11 +25,9 @@ static int is_named(const uct_tl_decl_t *tl, const char *list)
     for (; *list != '\0'; list += length + (list[length] == ',')) {
         length = strcspn(list, ",");
         exact  = (list[0] == '\\');
-        snprintf(word, sizeof(word), "%.*s", (int)length - exact,
-                 list + exact);
+        snprintf(word, sizeof(word), "%.*s", (int)length - exact, list + exact);
         word[strcspn(word, ":")] = '\0';
-        if (exact ? !strcmp(tl->name, word)
-                  : uct_tl_decl_is_called(tl, word)) {
+        if (exact ? !strcmp(tl->name, word) : uct_tl_decl_is_called(tl, word)) {
             return 1;
         }
     }
@@ -116,7 +114,9 @@ ucs_status_t info_select_transports(const info_t *info, char **list_p)
                       "list`%s%s",
                       (info->device_types != 0) ? "-D" : "",
                       ((info->device_types != 0) &&
-                       (info->place == INFO_PLACE_INTER)) ? " and " : "",
+                       (info->place == INFO_PLACE_INTER)) ?
+                          " and " :
+                          "",
                       (info->place == INFO_PLACE_INTER) ? "-P inter" : "",
                       (list == NULL) ? "" : "; UCX_TLS is ",
                       (list == NULL) ? "" : list);

@@ -29,19 +29,21 @@ int info_features_parse(const char *letters, uint64_t *features_p,
     static const struct {
         char letter;
         uint64_t features;
-    } rows[] = {{'a', UCP_FEATURE_AMO32 | UCP_FEATURE_AMO64},
-                {'r', UCP_FEATURE_RMA},
-                {'t', UCP_FEATURE_TAG},
-                {'s', UCP_FEATURE_STREAM},
-                {'m', UCP_FEATURE_AM},
-                {'w', UCP_FEATURE_WAKEUP},
-                {'e', 0}};
+    } rows[] = {
+        {'a', UCP_FEATURE_AMO32 | UCP_FEATURE_AMO64},
+        {'r', UCP_FEATURE_RMA},
+        {'t', UCP_FEATURE_TAG},
+        {'s', UCP_FEATURE_STREAM},
+        {'m', UCP_FEATURE_AM},
+        {'w', UCP_FEATURE_WAKEUP},
+        {'e', 0},
+    };
     uint64_t features = 0;
     size_t i;
 
     for (; *letters != '\0'; ++letters) {
-        for (i = 0; (i < ucs_static_array_size(rows)) &&
-                    (rows[i].letter != *letters);
+        for (i = 0;
+             (i < ucs_static_array_size(rows)) && (rows[i].letter != *letters);
              ++i) {
         }
         if (i == ucs_static_array_size(rows)) {
@@ -165,21 +167,22 @@ static ucs_status_t adjust_config(const info_t *info, ucp_config_t *config)
 
 static ucs_status_t make_context(const info_t *info, ucp_context_h *context_p)
 {
-    ucp_params_t params = {.field_mask = UCP_PARAM_FIELD_FEATURES |
-                                         UCP_PARAM_FIELD_NAME,
-                           .name       = "ucx_info"};
+    ucp_params_t params = {
+        .field_mask = UCP_PARAM_FIELD_FEATURES | UCP_PARAM_FIELD_NAME,
+        .name       = "ucx_info",
+    };
     ucp_config_t *config;
     ucs_status_t status;
     char bad;
 
     info_features_parse(info->features, &params.features, NULL, &bad);
     if (info->num_eps > 0) {
-        params.field_mask        |= UCP_PARAM_FIELD_ESTIMATED_NUM_EPS;
-        params.estimated_num_eps  = info->num_eps;
+        params.field_mask |= UCP_PARAM_FIELD_ESTIMATED_NUM_EPS;
+        params.estimated_num_eps = info->num_eps;
     }
     if (info->num_ppn > 0) {
-        params.field_mask        |= UCP_PARAM_FIELD_ESTIMATED_NUM_PPN;
-        params.estimated_num_ppn  = info->num_ppn;
+        params.field_mask |= UCP_PARAM_FIELD_ESTIMATED_NUM_PPN;
+        params.estimated_num_ppn = info->num_ppn;
     }
 
     status = ucp_config_read(info->prefix, NULL, &config);
@@ -239,7 +242,7 @@ ucp_worker_h info_session_worker(info_t *info, const info_cost_t **cost_p)
 {
     ucp_worker_params_t params = {
         .field_mask  = UCP_WORKER_PARAM_FIELD_THREAD_MODE,
-        .thread_mode = UCS_THREAD_MODE_SINGLE
+        .thread_mode = UCS_THREAD_MODE_SINGLE,
     };
     ucp_context_h context = info_session_context(info, NULL);
     info_session_t *self  = info->session;

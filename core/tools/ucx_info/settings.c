@@ -47,8 +47,8 @@ static int find_word(const char *option, const char *text,
         if (strcmp(text, words[i]) == 0) {
             return i;
         }
-        length += (size_t)snprintf(list + length, sizeof(list) - length,
-                                   "%s%s", (i > 0) ? ", " : "", words[i]);
+        length += (size_t)snprintf(list + length, sizeof(list) - length, "%s%s",
+                                   (i > 0) ? ", " : "", words[i]);
     }
 
     nearest = ucs_config_nearest(text, words);
@@ -61,11 +61,15 @@ static int find_word(const char *option, const char *text,
 
 static int set_device_types(info_t *info, const char *text)
 {
-    static const char *const words[] = {"all", "shm", "net", "self", "acc",
-                                        NULL};
+    static const char *const words[] = {"all",  "shm", "net",
+                                        "self", "acc", NULL};
     static const unsigned masks[]    = {
-        0, UCS_BIT(UCT_DEVICE_TYPE_SHM), UCS_BIT(UCT_DEVICE_TYPE_NET),
-        UCS_BIT(UCT_DEVICE_TYPE_SELF), UCS_BIT(UCT_DEVICE_TYPE_ACC)};
+           0,
+           UCS_BIT(UCT_DEVICE_TYPE_SHM),
+           UCS_BIT(UCT_DEVICE_TYPE_NET),
+           UCS_BIT(UCT_DEVICE_TYPE_SELF),
+           UCS_BIT(UCT_DEVICE_TYPE_ACC),
+    };
     int index = find_word("-D", text, words);
 
     if (index < 0) {
@@ -77,10 +81,13 @@ static int set_device_types(info_t *info, const char *text)
 
 static int set_place(info_t *info, const char *text)
 {
-    static const char *const words[] = {[INFO_PLACE_SELF]  = "self",
-                                        [INFO_PLACE_INTRA] = "intra",
-                                        [INFO_PLACE_INTER] = "inter", NULL};
-    int index                        = find_word("-P", text, words);
+    static const char *const words[] = {
+        [INFO_PLACE_SELF]  = "self",
+        [INFO_PLACE_INTRA] = "intra",
+        [INFO_PLACE_INTER] = "inter",
+        NULL,
+    };
+    int index = find_word("-P", text, words);
 
     if (index < 0) {
         return 0;
@@ -151,8 +158,10 @@ static int set_detail(info_t *info, const char *text)
     static const char *const words[] = {
         [UCS_STATS_FORMAT_FULL]    = "full",
         [UCS_STATS_FORMAT_AGG]     = "agg",
-        [UCS_STATS_FORMAT_SUMMARY] = "summary", NULL};
-    int index                        = find_word("--detail", text, words);
+        [UCS_STATS_FORMAT_SUMMARY] = "summary",
+        NULL,
+    };
+    int index = find_word("--detail", text, words);
 
     if (index < 0) {
         return 0;
@@ -162,16 +171,16 @@ static int set_detail(info_t *info, const char *text)
 }
 
 const info_setting_t info_settings[] = {
-    {'a', "all", NULL, "with -c: also variables that few people need",
-     NULL, offsetof(info_t, all)},
+    {'a', "all", NULL, "with -c: also variables that few people need", NULL,
+     offsetof(info_t, all)},
     {'f', "full", NULL,
      "with -c: help, type, default; with -e: all\n"
      "protocols, estimates",
      NULL, offsetof(info_t, full)},
     {'C', "comment", NULL, "with -c: put \"# \" before what is the default",
      NULL, offsetof(info_t, comment)},
-    {0, "prefix", "NAME", "with -c: NAME_UCX_* counts before UCX_*",
-     NULL, offsetof(info_t, prefix)},
+    {0, "prefix", "NAME", "with -c: NAME_UCX_* counts before UCX_*", NULL,
+     offsetof(info_t, prefix)},
     {'t', "transport", "NAME", "with -d: this transport; with -c: its too",
      NULL, offsetof(info_t, transport)},
     {'D', "device-type", "TYPE", "only devices of type shm, net, self or acc",
@@ -190,23 +199,20 @@ const info_setting_t info_settings[] = {
      set_place},
     {'A', "address", "IP", "connect to this address of ours by a listener",
      NULL, offsetof(info_t, address)},
-    {'6', "ipv6", NULL, "-A is an IPv6 address",
-     NULL, offsetof(info_t, ipv6)},
+    {'6', "ipv6", NULL, "-A is an IPv6 address", NULL, offsetof(info_t, ipv6)},
     {0, "listen", "[[IP:]PORT]",
-     "the other end is an ucx_info --connect, anywhere",
-     set_listen},
-    {0, "connect", "HOST[:PORT]", "the other end is an ucx_info --listen",
-     NULL, offsetof(info_t, connect)},
+     "the other end is an ucx_info --connect, anywhere", set_listen},
+    {0, "connect", "HOST[:PORT]", "the other end is an ucx_info --listen", NULL,
+     offsetof(info_t, connect)},
     {0, "peer", "FD", NULL, set_peer},
-    {'i', "interval", "SECONDS",
-     "with --live: again and again, with rates",
+    {'i', "interval", "SECONDS", "with --live: again and again, with rates",
      set_interval},
-    {0, "detail", "LEVEL",
-     "with --live: full, agg (no endpoints), summary",
+    {0, "detail", "LEVEL", "with --live: full, agg (no endpoints), summary",
      set_detail},
     {'j', "json", NULL, "for programs: one object, a member for each mode",
      NULL, offsetof(info_t, json)},
-    {0}};
+    {0},
+};
 
 int info_setting_apply(const info_setting_t *setting, info_t *info,
                        const char *text)

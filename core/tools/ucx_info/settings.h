@@ -8,7 +8,7 @@
 #include "info.h"
 
 typedef struct info_setting {
-    char letter;          /* 0: long name only */
+    char letter; /* 0: long name only */
     const char *name;
     const char *argument; /* NULL: none; in brackets: optional */
     const char *help;     /* NULL: not shown in the help */

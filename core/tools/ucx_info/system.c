@@ -38,8 +38,7 @@ static json_int_t processors_allowed(void)
 {
     cpu_set_t set;
 
-    return (sched_getaffinity(0, sizeof(set), &set) == 0) ? CPU_COUNT(&set)
-                                                          : 0;
+    return (sched_getaffinity(0, sizeof(set), &set) == 0) ? CPU_COUNT(&set) : 0;
 }
 
 /* Text of the kernel such as "0-1"; "0" without NUMA nodes. */
@@ -64,8 +63,7 @@ int info_system_ask(info_t *info, json_t **answer_p)
     *answer_p = json_pack(
         "{s:f, s:f, s:f, s:s, s:s, s:s, s:I, s:I, s:o, s:o, s:o, s:s, s:o, "
         "s:s}",
-        "timer_frequency_hz", 1.0 / ucs_time_to_sec(1),
-        "timer_resolution_ns",
+        "timer_frequency_hz", 1.0 / ucs_time_to_sec(1), "timer_resolution_ns",
         (double)resolution.tv_sec * 1e9 + (double)resolution.tv_nsec,
         "timer_read_ns", clock_cost() * 1e9, "cpu_vendor",
         ucs_machine_get(UCS_MACHINE_CPU_VENDOR), "cpu_model",

@@ -72,10 +72,10 @@ static json_t *device_json(ucs_sys_device_t device, unsigned count)
     }
     ucs_topo_get_distance_to_cpu(device, &from_cpu);
     return json_pack("{s:o, s:s, s:i, s:o, s:o}", "name",
-                     json_text(ucs_topo_sys_device_get_name(device)),
-                     "bus_id", bus, "numa_node",
-                     ucs_topo_get_numa_node(device), "from_cpu",
-                     distance_json(&from_cpu), "distances", distances);
+                     json_text(ucs_topo_sys_device_get_name(device)), "bus_id",
+                     bus, "numa_node", ucs_topo_get_numa_node(device),
+                     "from_cpu", distance_json(&from_cpu), "distances",
+                     distances);
 }
 
 int info_topology_ask(info_t *info, json_t **answer_p)
@@ -91,8 +91,7 @@ int info_topology_ask(info_t *info, json_t **answer_p)
     }
     count = ucs_topo_num_devices();
     for (i = 0; i < count; ++i) {
-        json_array_append_new(devices,
-                              device_json((ucs_sys_device_t)i, count));
+        json_array_append_new(devices, device_json((ucs_sys_device_t)i, count));
     }
     *answer_p = json_pack("{s:o}", "devices", devices);
     return code;
@@ -123,16 +122,18 @@ void info_topology_print(const info_t *info, const json_t *answer)
     }
 
     printf("# %-16s %-14s %4s  %12s", "MB/s", "bus", "node", "cpu");
-    json_array_foreach(devices, i, device) {
+    json_array_foreach(devices, i, device)
+    {
         printf("  %12s", info_text(device, "name"));
     }
     printf("\n");
-    json_array_foreach(devices, i, device) {
+    json_array_foreach(devices, i, device)
+    {
         printf("# %-16s %-14s %4d", info_text(device, "name"),
-               info_text(device, "bus_id"),
-               (int)info_int(device, "numa_node"));
+               info_text(device, "bus_id"), (int)info_int(device, "numa_node"));
         print_distance(json_object_get(device, "from_cpu"));
-        json_array_foreach(json_object_get(device, "distances"), j, cell) {
+        json_array_foreach(json_object_get(device, "distances"), j, cell)
+        {
             print_distance(cell);
         }
         printf("\n");

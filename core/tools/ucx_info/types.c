@@ -27,8 +27,14 @@ typedef struct {
     size_t size;
 } row_t;
 
-#define ROW(_type) {NULL, #_type, sizeof(_type)}
-#define FIRST_ROW(_group, _type) {_group, #_type, sizeof(_type)}
+#define ROW(_type) \
+    { \
+        NULL, #_type, sizeof(_type) \
+    }
+#define FIRST_ROW(_group, _type) \
+    { \
+        _group, #_type, sizeof(_type) \
+    }
 
 static const row_t rows[] = {
     FIRST_ROW("UCS", ucs_async_context_t),
@@ -69,7 +75,8 @@ static const row_t rows[] = {
     ROW(ucp_request_t),
     ROW(ucp_rkey_t),
     ROW(ucp_worker_iface_t),
-    ROW(ucp_worker_t)};
+    ROW(ucp_worker_t),
+};
 
 int info_types_ask(info_t *info, json_t **answer_p)
 {

@@ -19,7 +19,7 @@ static const char NAME[]   = "ucx_perftest";
 enum {
     KEEPALIVE_IDLE  = 5, /* seconds; detects a lost host */
     KEEPALIVE_EVERY = 2,
-    KEEPALIVE_COUNT = 3
+    KEEPALIVE_COUNT = 3,
 };
 
 static bool fail(struct channel *channel, const char *what, const char *why)
@@ -67,7 +67,7 @@ static bool send_all(struct channel *channel, const void *data, size_t length)
     while (length > 0) {
         done = send(channel->fd, next, length, MSG_NOSIGNAL);
         if (done > 0) {
-            next   += done;
+            next += done;
             length -= done;
         } else if ((done < 0) && (errno != EINTR)) {
             return fail(channel, "the other side is gone", strerror(errno));
@@ -80,7 +80,7 @@ bool channel_send(struct channel *channel, enum channel_type type,
                   const void *data, size_t length)
 {
     uint16_t version = htole16(CHANNEL_VERSION), kind = htole16(type);
-    uint32_t size    = htole32(length);
+    uint32_t size = htole32(length);
     char header[CHANNEL_HEADER];
 
     if (length > CHANNEL_MAX_PAYLOAD) {
@@ -103,7 +103,7 @@ static bool recv_all(struct channel *channel, char *data, size_t length,
     while (length > 0) {
         done = recv(channel->fd, data, length, MSG_DONTWAIT);
         if (done > 0) {
-            data   += done;
+            data += done;
             length -= done;
         } else if (done == 0) {
             return fail(channel, "the other side has closed the connection",
@@ -113,8 +113,10 @@ static bool recv_all(struct channel *channel, char *data, size_t length,
         } else if (idle != NULL) {
             idle(arg);
         } else if (!poll_for(channel, POLLIN, timeout) && (errno != EINTR)) {
-            return fail(channel, "the other side does not answer; is it a "
-                                 "ucx_perftest?", NULL);
+            return fail(channel,
+                        "the other side does not answer; is it a "
+                        "ucx_perftest?",
+                        NULL);
         }
     }
     return true;
@@ -148,9 +150,11 @@ static bool recv_frame(struct channel *channel, struct channel_frame *frame,
         return false;
     }
     if (memcmp(header, MAGIC, sizeof(MAGIC)) != 0) {
-        return fail(channel, "the other side does not speak the protocol of "
+        return fail(channel,
+                    "the other side does not speak the protocol of "
                     "this program (is it another ucx_perftest, or another "
-                    "service at that port?)", NULL);
+                    "service at that port?)",
+                    NULL);
     }
     memcpy(&version, header + 4, sizeof(version));
     memcpy(&kind, header + 6, sizeof(kind));
@@ -159,14 +163,18 @@ static bool recv_frame(struct channel *channel, struct channel_frame *frame,
     kind    = le16toh(kind);
     size    = le32toh(size);
     if (version != CHANNEL_VERSION) {
-        snprintf(text, sizeof(text), "the other side uses version %u of the "
-                 "protocol, this one %u", version, CHANNEL_VERSION);
+        snprintf(text, sizeof(text),
+                 "the other side uses version %u of the "
+                 "protocol, this one %u",
+                 version, CHANNEL_VERSION);
         return fail(channel, text, "use the same ucx_perftest on both");
     }
     if ((kind < CHANNEL_HELLO) || (kind > CHANNEL_END) ||
         (size > CHANNEL_MAX_PAYLOAD)) {
-        snprintf(text, sizeof(text), "a frame of type %u and %u bytes is "
-                                     "invalid", kind, size);
+        snprintf(text, sizeof(text),
+                 "a frame of type %u and %u bytes is "
+                 "invalid",
+                 kind, size);
         return fail(channel, text, "giving the other side up");
     }
     frame->type   = kind;

@@ -14,7 +14,7 @@ enum {
     CHANNEL_HEADER      = 12,
     CHANNEL_MAX_PAYLOAD = 4 << 20,
     CHANNEL_ERROR_MAX   = 256,
-    CHANNEL_HELLO_MS    = 10000
+    CHANNEL_HELLO_MS    = 10000,
 };
 
 /*
@@ -29,7 +29,7 @@ enum channel_type {
     CHANNEL_RESULT,    /* result of the server: wrong messages, as text */
     CHANNEL_REFUSE,    /* this test is not possible: the reason */
     CHANNEL_FAIL,      /* the sender aborts: the reason */
-    CHANNEL_END        /* client: no more tests */
+    CHANNEL_END,       /* client: no more tests */
 };
 
 struct channel {

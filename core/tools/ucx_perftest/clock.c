@@ -9,7 +9,7 @@
 struct perf_clock perf_clock = {.ticks_per_second = 1e9};
 
 enum {
-    CALIBRATE_NS = 4000000
+    CALIBRATE_NS = 4000000,
 };
 
 /* A counter is usable if it does not stop or change its rate with the power
@@ -37,7 +37,7 @@ void clock_calibrate(void)
         ticks = clock_ticks();
         while (clock_nanoseconds() - start < CALIBRATE_NS) {
         }
-        ticks = clock_ticks() - ticks;
+        ticks                       = clock_ticks() - ticks;
         perf_clock.ticks_per_second = ticks * 1e9 /
                                       (clock_nanoseconds() - start);
     }

@@ -14,7 +14,7 @@
 
 /* Set by clock_calibrate(), constant afterwards. */
 struct perf_clock {
-    bool counter;           /* the processor's */
+    bool counter; /* the processor's */
     double ticks_per_second;
 };
 

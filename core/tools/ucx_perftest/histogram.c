@@ -18,8 +18,8 @@ void histogram_merge(struct histogram *into, const struct histogram *from)
         into->counts[i] += from->counts[i];
     }
     into->total += from->total;
-    into->min    = (from->min < into->min) ? from->min : into->min;
-    into->max    = (from->max > into->max) ? from->max : into->max;
+    into->min = (from->min < into->min) ? from->min : into->min;
+    into->max = (from->max > into->max) ? from->max : into->max;
 }
 
 uint64_t histogram_lower(unsigned bucket)
@@ -48,8 +48,8 @@ double histogram_percentile(const struct histogram *histogram, double rank)
         lower = histogram_lower(i);
         upper = histogram_lower(i + 1) - 1;
         if (seen + histogram->counts[i] >= wanted) {
-            value = lower + ((upper - lower) * (wanted - seen) /
-                             histogram->counts[i]);
+            value = lower +
+                    ((upper - lower) * (wanted - seen) / histogram->counts[i]);
             break;
         }
         seen += histogram->counts[i];

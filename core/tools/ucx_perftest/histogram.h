@@ -12,7 +12,7 @@ enum {
     HISTOGRAM_SUB      = 1 << HISTOGRAM_SUB_BITS,
     /* Durations from 2^40 ticks (minutes) share the last bucket. */
     HISTOGRAM_OCTAVES  = 40 - HISTOGRAM_SUB_BITS + 1,
-    HISTOGRAM_BUCKETS  = HISTOGRAM_OCTAVES * HISTOGRAM_SUB
+    HISTOGRAM_BUCKETS  = HISTOGRAM_OCTAVES * HISTOGRAM_SUB,
 };
 
 struct histogram {

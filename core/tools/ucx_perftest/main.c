@@ -20,7 +20,7 @@
 enum {
     EXIT_USAGE   = 2,
     EXIT_REFUSED = 3,
-    EXIT_WRONG   = 4
+    EXIT_WRONG   = 4,
 };
 
 static int complain(const char *what, int status)
@@ -36,7 +36,7 @@ static int exit_status(enum session_end end)
         [SESSION_GOOD]    = EXIT_SUCCESS,
         [SESSION_REFUSED] = EXIT_REFUSED,
         [SESSION_WRONG]   = EXIT_WRONG,
-        [SESSION_BROKEN]  = EXIT_FAILURE
+        [SESSION_BROKEN]  = EXIT_FAILURE,
     };
 
     return statuses[end];
@@ -55,8 +55,10 @@ static bool pin(const int *cpus, unsigned count)
         CPU_SET(cpus[i] % CPU_SETSIZE, &set);
     }
     if (sched_setaffinity(0, sizeof(set), &set) != 0) {
-        fprintf(stderr, "ucx_perftest: cannot run on the processors of -c: "
-                "%s\n", strerror(errno));
+        fprintf(stderr,
+                "ucx_perftest: cannot run on the processors of -c: "
+                "%s\n",
+                strerror(errno));
         return false;
     }
     return true;

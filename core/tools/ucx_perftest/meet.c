@@ -40,8 +40,10 @@ int meet_listen(uint16_t *port_p, bool ipv6, char error[CHANNEL_ERROR_MAX])
     fd = tool_tcp_listen(NULL, port, ipv6 ? AF_INET6 : AF_INET, 8, reason);
     if (fd < 0) {
         snprintf(error, CHANNEL_ERROR_MAX, "cannot listen at port %s: %s%s",
-                 port, reason, (errno == EADDRINUSE) ?
-                 "; choose another one with -p, on both sides" : "");
+                 port, reason,
+                 (errno == EADDRINUSE) ?
+                     "; choose another one with -p, on both sides" :
+                     "");
         return -1;
     }
     *port_p = (uint16_t)tool_tcp_port(fd);
@@ -83,10 +85,13 @@ bool meet_connect(const char *host, uint16_t port, bool ipv6,
         return false;
     }
     if (fd < 0) {
-        snprintf(channel->error, sizeof(channel->error), "cannot connect to "
-                 "%.60s, port %u: %s%s", host, port, reason,
+        snprintf(channel->error, sizeof(channel->error),
+                 "cannot connect to "
+                 "%.60s, port %u: %s%s",
+                 host, port, reason,
                  (errno == ECONNREFUSED) ? "; start ucx_perftest there first, "
-                 "with the same -p" : "");
+                                           "with the same -p" :
+                                           "");
         return false;
     }
     name_peer(fd, channel->peer, sizeof(channel->peer));

@@ -11,20 +11,20 @@
 void meter_init(struct meter *meter, struct histogram *histogram,
                 void (*report)(struct meter *meter), void *arg)
 {
-    *meter = (struct meter){
-        .histogram   = histogram,
-        .report      = report,
-        .arg         = arg,
-        .group_ticks = perf_clock.ticks_per_second * GROUP_SECONDS
-    };
+    *meter = (struct meter){.histogram   = histogram,
+                            .report      = report,
+                            .arg         = arg,
+                            .group_ticks = perf_clock.ticks_per_second *
+                                           GROUP_SECONDS};
     histogram_reset(histogram);
 }
 
 static uint64_t next_report(const struct meter *meter)
 {
-    return (meter->report == NULL) ? UINT64_MAX :
-           meter->last + (uint64_t)(perf_clock.ticks_per_second *
-                                    REPORT_SECONDS);
+    return (meter->report == NULL) ?
+               UINT64_MAX :
+               meter->last +
+                   (uint64_t)(perf_clock.ticks_per_second * REPORT_SECONDS);
 }
 
 void meter_start(struct meter *meter)
@@ -46,10 +46,10 @@ void meter_report(struct meter *meter)
     meter->reported    = meter->done;
     meter->reported_at = meter->last;
     written            = clock_ticks() - meter->last;
-    meter->start       += written;
+    meter->start += written;
     meter->reported_at += written;
-    meter->last        += written;
-    meter->report_at    = next_report(meter);
+    meter->last += written;
+    meter->report_at = next_report(meter);
 }
 
 /* Groups grow while they are short, and shrink if operations become slow. */
@@ -61,7 +61,7 @@ void meter_look(struct meter *meter)
     histogram_add(meter->histogram, time >> meter->group,
                   UINT64_C(1) << meter->group);
     meter->done += UINT64_C(1) << meter->group;
-    meter->last  = now;
+    meter->last = now;
     if ((time < meter->group_ticks) && (meter->group < METER_MAX_GROUP)) {
         ++meter->group;
     } else if ((time > 4 * meter->group_ticks) && (meter->group > 0)) {
@@ -88,11 +88,12 @@ void meter_figures(const struct meter *meter, double rank, unsigned messages,
     double fresh  = (double)(meter->done - meter->reported) * messages;
 
     /* Avoids an infinite rate if the clock has not advanced. */
-    whole  = (whole > 1e-9) ? whole : 1e-9;
-    recent = (recent > 1e-9) ? recent : 1e-9;
-    figures->iterations   = meter->done;
-    figures->percentile   = clock_seconds(
-            histogram_percentile(meter->histogram, rank)) * 1e6 / messages;
+    whole               = (whole > 1e-9) ? whole : 1e-9;
+    recent              = (recent > 1e-9) ? recent : 1e-9;
+    figures->iterations = meter->done;
+    figures->percentile = clock_seconds(
+                              histogram_percentile(meter->histogram, rank)) *
+                          1e6 / messages;
     figures->average_time = (fresh > 0) ? recent * 1e6 / fresh : 0;
     figures->overall_time = (count > 0) ? whole * 1e6 / count : 0;
     figures->average_rate = fresh / recent;

@@ -10,22 +10,22 @@
 #include "histogram.h"
 
 enum {
-    METER_MAX_GROUP = 6 /* groups of up to 2^6 operations */
+    METER_MAX_GROUP = 6, /* groups of up to 2^6 operations */
 };
 
 struct meter {
-    uint64_t last;      /* time of the last read of the clock */
+    uint64_t last; /* time of the last read of the clock */
     uint64_t report_at;
-    uint64_t done;      /* operations up to then */
-    uint32_t left;      /* operations until the next read */
-    uint32_t group;     /* their number is 2^group */
+    uint64_t done;  /* operations up to then */
+    uint32_t left;  /* operations until the next read */
+    uint32_t group; /* their number is 2^group */
     uint64_t group_ticks;
     struct histogram *histogram;
     uint64_t start;
-    uint64_t reported_at;  /* time of the last printed line ... */
-    uint64_t reported;     /* ... and the number of operations then */
+    uint64_t reported_at; /* time of the last printed line ... */
+    uint64_t reported;    /* ... and the number of operations then */
     void (*report)(struct meter *meter);
-    void *arg;             /* of report */
+    void *arg; /* of report */
 };
 
 /* `report` is called about every second; NULL: never. */

@@ -8,7 +8,7 @@
 #include <string.h>
 
 enum {
-    DEFAULT_PORT = 13337
+    DEFAULT_PORT = 13337,
 };
 
 /* State of the parser: `options` is NULL for batch files, which can only
@@ -50,8 +50,10 @@ static bool read_cpus(struct reader *reader, const char *value)
         }
         if ((end == value) || (from < 0) || (to < from) || (to > 65535) ||
             ((*end != ',') && (*end != '\0'))) {
-            return fail(reader, "-c takes processors, such as 0,2 or 4-7; not "
-                        "\"%.60s\"", value);
+            return fail(reader,
+                        "-c takes processors, such as 0,2 or 4-7; not "
+                        "\"%.60s\"",
+                        value);
         }
         for (; from <= to; ++from) {
             if (options->cpu_count == OPTIONS_MAX_CPUS) {
@@ -72,8 +74,10 @@ static bool read_rank(struct reader *reader, const char *value)
 
     *rank = strtod(value, &end);
     if ((end == value) || (*end != '\0') || !(*rank > 0) || (*rank > 100)) {
-        return fail(reader, "-R takes a rank over 0 and up to 100; not "
-                    "\"%.40s\"", value);
+        return fail(reader,
+                    "-R takes a rank over 0 and up to 100; not "
+                    "\"%.40s\"",
+                    value);
     }
     return true;
 }
@@ -88,10 +92,13 @@ static bool read_sweep(struct reader *reader, const char *value)
     if ((value[first] != ':') || (first >= sizeof(from)) ||
         !params_number(from, UINT64_C(1) << 36, &options->sweep_from) ||
         !params_number(value + first + 1, UINT64_C(1) << 36,
-                       &options->sweep_to) || (options->sweep_from == 0) ||
+                       &options->sweep_to) ||
+        (options->sweep_from == 0) ||
         (options->sweep_to < options->sweep_from)) {
-        return fail(reader, "--sweep takes two sizes, such as 1:4m; not "
-                    "\"%.60s\"", value);
+        return fail(reader,
+                    "--sweep takes two sizes, such as 1:4m; not "
+                    "\"%.60s\"",
+                    value);
     }
     return true;
 }
@@ -101,8 +108,10 @@ static bool read_port(struct reader *reader, const char *value)
     uint64_t port;
 
     if (!params_number(value, UINT16_MAX, &port)) {
-        return fail(reader, "-p takes a port, 1 to 65535, or 0 for any that "
-                    "is free; not \"%.40s\"", value);
+        return fail(reader,
+                    "-p takes a port, 1 to 65535, or 0 for any that "
+                    "is free; not \"%.40s\"",
+                    value);
     }
     reader->options->port = port;
     return true;
@@ -124,10 +133,12 @@ static const struct {
     const char *key;
     bool value;
 } own[] = {
-    {"p", true}, {"b", true}, {"c", true}, {"R", true}, {"csv", true},
-    {"json", true}, {"sweep", true}, {"6", false}, {"N", false}, {"f", false},
-    {"v", false}, {"h", false}, {"help", false}, {"version", false},
-    {"histogram", false}, {"self-fork", false}, {"forever", false}
+    {"p", true},          {"b", true},        {"c", true},
+    {"R", true},          {"csv", true},      {"json", true},
+    {"sweep", true},      {"6", false},       {"N", false},
+    {"f", false},         {"v", false},       {"h", false},
+    {"help", false},      {"version", false}, {"histogram", false},
+    {"self-fork", false}, {"forever", false},
 };
 
 static bool has_own(const char *key, bool *takes_value)
@@ -150,12 +161,16 @@ static bool set_own(struct reader *reader, const char *key, const char *value)
         const char *key;
         bool *flag;
     } flags[] = {
-        {"6", &options->ipv6}, {"N", &options->output.numeric},
-        {"f", &options->output.final_only}, {"v", &options->output.values},
-        {"h", &options->help}, {"help", &options->help},
-        {"version", &options->version}, {"self-fork", &options->self_fork},
+        {"6", &options->ipv6},
+        {"N", &options->output.numeric},
+        {"f", &options->output.final_only},
+        {"v", &options->output.values},
+        {"h", &options->help},
+        {"help", &options->help},
+        {"version", &options->version},
+        {"self-fork", &options->self_fork},
         {"histogram", &options->output.histogram},
-        {"forever", &options->forever}
+        {"forever", &options->forever},
     };
     unsigned i;
 
@@ -207,12 +222,15 @@ static bool known(struct reader *reader, const char *key, bool *takes_value)
         return true;
     }
     if (!has_own(key, takes_value)) {
-        snprintf(reader->error, PARAMS_ERROR_MAX, "unknown option: %s%.40s (-h "
-                 "shows them)", (key[1] == '\0') ? "-" : "--", key);
+        snprintf(reader->error, PARAMS_ERROR_MAX,
+                 "unknown option: %s%.40s (-h "
+                 "shows them)",
+                 (key[1] == '\0') ? "-" : "--", key);
         return false;
     }
     if (reader->options == NULL) {
-        snprintf(reader->error, PARAMS_ERROR_MAX, "%s%s is for the command "
+        snprintf(reader->error, PARAMS_ERROR_MAX,
+                 "%s%s is for the command "
                  "line; a batch file describes tests",
                  (key[1] == '\0') ? "-" : "--", key);
         return false;
@@ -231,7 +249,8 @@ static bool read_long(struct reader *reader, int *i, int count, char **words)
              (equals == NULL) ? 63 : (int)(equals - word), word);
     if ((strlen(key) < 2) || !known(reader, key, &takes_value)) {
         return (strlen(key) < 2) ?
-               fail(reader, "unknown option: \"%.40s\"", words[*i]) : false;
+                   fail(reader, "unknown option: \"%.40s\"", words[*i]) :
+                   false;
     }
     if (takes_value && (value == NULL)) {
         if (++*i >= count) {
@@ -313,7 +332,7 @@ static bool to_stdout(const char *path)
 static bool check(struct reader *reader)
 {
     struct options *options = reader->options;
-    bool loopback = options->params.flags & PARAMS_LOOPBACK;
+    bool loopback           = options->params.flags & PARAMS_LOOPBACK;
 
     if (options->help || options->version) {
         return true;
@@ -331,13 +350,17 @@ static bool check(struct reader *reader)
         return fail(reader, "--forever is for a server%s", "");
     }
     if ((options->sweep_to > 0) && (options->params.size_count > 1)) {
-        return fail(reader, "--sweep and a list of sizes (-s) exclude each "
-                    "other%s", "");
+        return fail(reader,
+                    "--sweep and a list of sizes (-s) exclude each "
+                    "other%s",
+                    "");
     }
     if (to_stdout(options->output.csv_path) &&
         to_stdout(options->output.json_path)) {
-        return fail(reader, "--csv and --json cannot both go to standard "
-                    "output%s", "");
+        return fail(reader,
+                    "--csv and --json cannot both go to standard "
+                    "output%s",
+                    "");
     }
     if (to_stdout(options->output.csv_path) ||
         to_stdout(options->output.json_path)) {
@@ -349,9 +372,11 @@ static bool check(struct reader *reader)
 bool options_read(struct options *options, int argc, char **argv,
                   char error[PARAMS_ERROR_MAX])
 {
-    struct reader reader = {.options = options,
-                            .params  = &options->params,
-                            .error   = error};
+    struct reader reader = {
+        .options = options,
+        .params  = &options->params,
+        .error   = error,
+    };
 
     return read_words(&reader, argc - 1, argv + 1) && check(&reader);
 }

@@ -7,13 +7,13 @@
 #include "report.h"
 
 enum {
-    OPTIONS_MAX_CPUS = 256
+    OPTIONS_MAX_CPUS = 256,
 };
 
 struct options {
     struct params params;
     struct output output;
-    const char *host;       /* NULL: not given */
+    const char *host; /* NULL: not given */
     const char *batches[OUTPUT_MAX_NAMES];
     unsigned batch_count;
     uint16_t port;
@@ -23,8 +23,8 @@ struct options {
     bool help;
     bool version;
     int cpus[OPTIONS_MAX_CPUS];
-    unsigned cpu_count;     /* 0: the system decides */
-    uint64_t sweep_from;    /* sizes by powers of two; 0, 0: none */
+    unsigned cpu_count;  /* 0: the system decides */
+    uint64_t sweep_from; /* sizes by powers of two; 0, 0: none */
     uint64_t sweep_to;
 };
 

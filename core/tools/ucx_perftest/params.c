@@ -15,16 +15,16 @@
 #include <string.h>
 
 enum kind {
-    KIND_NAME,    /* a char[PARAMS_NAME_MAX] */
-    KIND_NUMBER,  /* a uint64_t */
-    KIND_COUNT,   /* an unsigned */
-    KIND_SIGNED,  /* an int >= 0; -1 if not given */
+    KIND_NAME,   /* a char[PARAMS_NAME_MAX] */
+    KIND_NUMBER, /* a uint64_t */
+    KIND_COUNT,  /* an unsigned */
+    KIND_SIGNED, /* an int >= 0; -1 if not given */
     KIND_SIZES,
-    KIND_WORD,    /* an unsigned, from `words` */
-    KIND_MEMORY,  /* two memory types */
-    KIND_LAYOUT,  /* a word for UCT, or one or two for UCP */
+    KIND_WORD,   /* an unsigned, from `words` */
+    KIND_MEMORY, /* two memory types */
+    KIND_LAYOUT, /* a word for UCT, or one or two for UCP */
     KIND_FLAG,
-    KIND_CHOICE   /* a flag, set by the second of two words */
+    KIND_CHOICE, /* a flag, set by the second of two words */
 };
 
 struct param {
@@ -39,10 +39,16 @@ struct param {
 
 #define AT(_member) offsetof(struct params, _member)
 
-static const struct word stream_modes[] = {{"recv", 0}, {"recv_data", 1},
-                                           {NULL, 0}};
-static const struct word wait_modes[]   = {{"poll", 0}, {"sleep", 1},
-                                           {NULL, 0}};
+static const struct word stream_modes[] = {
+    {"recv", 0},
+    {"recv_data", 1},
+    {NULL, 0},
+};
+static const struct word wait_modes[] = {
+    {"poll", 0},
+    {"sleep", 1},
+    {NULL, 0},
+};
 
 static const struct param table[] = {
     {"t", KIND_NAME, AT(test)},
@@ -71,28 +77,26 @@ static const struct param table[] = {
     {"I", KIND_FLAG, .flag = PARAMS_WAKEUP},
     {"e", KIND_FLAG, .flag = PARAMS_ERRORS},
     {"z", KIND_FLAG, .flag = PARAMS_HANDLES},
-    {"check", KIND_FLAG, .flag = PARAMS_CHECK}
+    {"check", KIND_FLAG, .flag = PARAMS_CHECK},
 };
 
 enum {
-    PARAM_COUNT = sizeof(table) / sizeof(table[0])
+    PARAM_COUNT = sizeof(table) / sizeof(table[0]),
 };
 
 void params_init(struct params *params)
 {
-    *params = (struct params){
-        .sizes       = {8},
-        .size_count  = 1,
-        .iterations  = 1000000,
-        .warmup      = 10000,
-        .threads     = 1,
-        .header      = -1,
-        .window      = 127,
-        .thread_mode = UCS_THREAD_MODE_SINGLE,
-        .async_mode  = UCS_ASYNC_MODE_THREAD_SPINLOCK,
-        .send_memory = UCS_MEMORY_TYPE_HOST,
-        .recv_memory = UCS_MEMORY_TYPE_HOST
-    };
+    *params = (struct params){.sizes       = {8},
+                              .size_count  = 1,
+                              .iterations  = 1000000,
+                              .warmup      = 10000,
+                              .threads     = 1,
+                              .header      = -1,
+                              .window      = 127,
+                              .thread_mode = UCS_THREAD_MODE_SINGLE,
+                              .async_mode  = UCS_ASYNC_MODE_THREAD_SPINLOCK,
+                              .send_memory = UCS_MEMORY_TYPE_HOST,
+                              .recv_memory = UCS_MEMORY_TYPE_HOST};
 }
 
 static const struct param *find(const char *key)
@@ -151,7 +155,8 @@ static bool set_sizes(struct params *params, const char *value, char *error)
         snprintf(item, sizeof(item), "%.*s", (int)length, value);
         if ((count == PARAMS_MAX_SIZES) || (length >= sizeof(item)) ||
             !params_number(item, UINT64_C(1) << 36, &sizes[count])) {
-            snprintf(error, PARAMS_ERROR_MAX, "-s takes 1 to %d sizes of at "
+            snprintf(error, PARAMS_ERROR_MAX,
+                     "-s takes 1 to %d sizes of at "
                      "most 64g, such as 8 or 16,4k,1m; \"%.40s\" is none",
                      PARAMS_MAX_SIZES, item);
             return false;
@@ -162,7 +167,8 @@ static bool set_sizes(struct params *params, const char *value, char *error)
         }
     }
     if (sum > UINT64_C(1) << 36) {
-        snprintf(error, PARAMS_ERROR_MAX, "-s: the sizes add up to more than "
+        snprintf(error, PARAMS_ERROR_MAX,
+                 "-s: the sizes add up to more than "
                  "64g");
         return false;
     }
@@ -184,9 +190,9 @@ static bool no_word(const char *key, const char *text, size_t length,
 
 static bool set_memory(struct params *params, const char *value, char *error)
 {
-    size_t first       = strcspn(value, ",");
-    const char *second = (value[first] == ',') ? value + first + 1 : value;
-    size_t length      = (value[first] == ',') ? strlen(second) : first;
+    size_t first            = strcspn(value, ",");
+    const char *second      = (value[first] == ',') ? value + first + 1 : value;
+    size_t length           = (value[first] == ',') ? strlen(second) : first;
     const struct word *send = words_find(words_memory_types, value, first);
     const struct word *recv = words_find(words_memory_types, second, length);
 
@@ -219,9 +225,11 @@ static bool set_layout(struct params *params, const char *value, char *error)
     send   = words_find(words_datatypes, value, first);
     recv   = words_find(words_datatypes, second, strlen(second));
     if ((send == NULL) || (recv == NULL)) {
-        snprintf(error, PARAMS_ERROR_MAX, "-D takes short, shortiov, bcopy or "
+        snprintf(error, PARAMS_ERROR_MAX,
+                 "-D takes short, shortiov, bcopy or "
                  "zcopy (UCT), or one or two of contig, iov (UCP); not "
-                 "\"%.40s\"", value);
+                 "\"%.40s\"",
+                 value);
         return false;
     }
     params->flags &= ~(PARAMS_IOV_SEND | PARAMS_IOV_RECV);
@@ -237,8 +245,9 @@ static bool set_number(struct params *params, const struct param *param,
     uint64_t number;
 
     if (!params_number(value, param->max, &number) || (number < param->min)) {
-        snprintf(error, PARAMS_ERROR_MAX, "-%s%s takes a number from %" PRIu64
-                 " to %" PRIu64 "; not \"%.40s\"",
+        snprintf(error, PARAMS_ERROR_MAX,
+                 "-%s%s takes a number from %" PRIu64 " to %" PRIu64
+                 "; not \"%.40s\"",
                  (param->key[1] == '\0') ? "" : "-", param->key, param->min,
                  param->max, value);
         return false;
@@ -259,8 +268,10 @@ static bool set_name(struct params *params, const struct param *param,
     for (c = value; isgraph((unsigned char)*c); ++c) {
     }
     if ((*c != '\0') || (c == value) || (c - value >= PARAMS_NAME_MAX)) {
-        snprintf(error, PARAMS_ERROR_MAX, "-%s takes a name of 1 to %d "
-                 "characters", param->key, PARAMS_NAME_MAX - 1);
+        snprintf(error, PARAMS_ERROR_MAX,
+                 "-%s takes a name of 1 to %d "
+                 "characters",
+                 param->key, PARAMS_NAME_MAX - 1);
         return false;
     }
     memcpy((char *)params + param->offset, value, c - value + 1);
@@ -348,7 +359,7 @@ static void write_one(const struct params *params, const struct param *param,
     case KIND_NUMBER:
     case KIND_COUNT:
         number = (param->kind == KIND_NUMBER) ? *(const uint64_t *)member :
-                 *(const unsigned *)member;
+                                                *(const unsigned *)member;
         if (number >= param->min) {
             fprintf(file, "%s %" PRIu64 "\n", param->key, number);
         }
@@ -424,8 +435,9 @@ bool params_read(struct params *params, const char *text, size_t length,
         end  = memchr(text, '\n', length);
         size = (end == NULL) ? 0 : end - text;
         if ((end == NULL) || (size >= sizeof(line)) || !is_line(text, size)) {
-            snprintf(error, PARAMS_ERROR_MAX, "the description of the test is "
-                                              "not text");
+            snprintf(error, PARAMS_ERROR_MAX,
+                     "the description of the test is "
+                     "not text");
             return false;
         }
         memcpy(line, text, size);

@@ -14,31 +14,31 @@ enum {
     PARAMS_MAX_THREADS = 64,
     PARAMS_NAME_MAX    = 32,
     PARAMS_TEXT_MAX    = 4096,
-    PARAMS_ERROR_MAX   = 256
+    PARAMS_ERROR_MAX   = 256,
 };
 
 enum params_flag {
-    PARAMS_LOOPBACK    = 1 << 0,
+    PARAMS_LOOPBACK              = 1 << 0,
     PARAMS_NO_RESPONDER_PROGRESS = 1 << 1,
-    PARAMS_NONBLOCK    = 1 << 2,  /* memory is registered without pinning */
+    PARAMS_NONBLOCK    = 1 << 2, /* memory is registered without pinning */
     PARAMS_WILDCARD    = 1 << 3,
     PARAMS_PROBE       = 1 << 4,
     PARAMS_WAKEUP      = 1 << 5,
-    PARAMS_ERRORS      = 1 << 6,  /* endpoints with error handling */
+    PARAMS_ERRORS      = 1 << 6, /* endpoints with error handling */
     PARAMS_SLEEP       = 1 << 7,
-    PARAMS_HANDLES     = 1 << 8,  /* sends and receives pass memory handles */
-    PARAMS_STREAM_DATA = 1 << 9,  /* streams: receive without a copy
+    PARAMS_HANDLES     = 1 << 8, /* sends and receives pass memory handles */
+    PARAMS_STREAM_DATA = 1 << 9, /* streams: receive without a copy
                                    * (stream_recv_data) */
     PARAMS_CHECK       = 1 << 10,
     PARAMS_IOV_SEND    = 1 << 11,
-    PARAMS_IOV_RECV    = 1 << 12
+    PARAMS_IOV_RECV    = 1 << 12,
 };
 
 enum params_layout {
     LAYOUT_SHORT,
     LAYOUT_SHORT_IOV,
     LAYOUT_BCOPY,
-    LAYOUT_ZCOPY
+    LAYOUT_ZCOPY,
 };
 
 struct params {
@@ -47,21 +47,21 @@ struct params {
     char device[PARAMS_NAME_MAX];
     uint64_t sizes[PARAMS_MAX_SIZES];
     unsigned size_count;
-    uint64_t stride;       /* 0: the parts are adjacent */
+    uint64_t stride; /* 0: the parts are adjacent */
     uint64_t iterations;
     uint64_t warmup;
     uint64_t milliseconds; /* limit for the time, which reduces the iterations;
                             * 0: none */
     unsigned outstanding;  /* 0: default of the test */
     unsigned threads;
-    unsigned thread_mode;  /* a ucs_thread_mode_t */
-    unsigned layout;       /* an enum params_layout, of UCT */
-    int header;            /* of active messages; -1: the API's default */
-    unsigned window;       /* unanswered active messages of UCT */
-    unsigned async_mode;   /* a ucs_async_mode_t */
-    unsigned send_memory;  /* a ucs_memory_type_t */
+    unsigned thread_mode; /* a ucs_thread_mode_t */
+    unsigned layout;      /* an enum params_layout, of UCT */
+    int header;           /* of active messages; -1: the API's default */
+    unsigned window;      /* unanswered active messages of UCT */
+    unsigned async_mode;  /* a ucs_async_mode_t */
+    unsigned send_memory; /* a ucs_memory_type_t */
     unsigned recv_memory;
-    unsigned flags;        /* of enum params_flag */
+    unsigned flags; /* of enum params_flag */
 };
 
 void params_init(struct params *params);

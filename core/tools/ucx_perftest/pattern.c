@@ -6,7 +6,7 @@
 #include <string.h>
 
 enum {
-    WORD = sizeof(uint64_t)
+    WORD = sizeof(uint64_t),
 };
 
 /* Odd factors spread both numbers over all bytes of the word. */

@@ -21,22 +21,22 @@
 
 enum {
     PERF_ERROR_MAX    = 400,
-    PERF_SHOWN_WRONG  = 3,       /* number of wrong messages that are
+    PERF_SHOWN_WRONG  = 3,        /* number of wrong messages that are
                                   * described */
-    PERF_CHECK_MEMORY = 64 << 20 /* maximum for messages that are checked */
+    PERF_CHECK_MEMORY = 64 << 20, /* maximum for messages that are checked */
 };
 
 enum perf_role {
     ROLE_CLIENT   = 1,
     ROLE_SERVER   = 2,
-    ROLE_LOOPBACK = ROLE_CLIENT | ROLE_SERVER /* a process with itself */
+    ROLE_LOOPBACK = ROLE_CLIENT | ROLE_SERVER, /* a process with itself */
 };
 
 enum perf_kind {
     TEST_PING_PONG, /* ping-pong: the time is half of a round trip */
     TEST_STREAM,    /* the client sends, the server receives */
     TEST_REQUEST,   /* client only; measures the whole time of operations */
-    TEST_POST       /* client only; measures the rate of posting */
+    TEST_POST,      /* client only; measures the rate of posting */
 };
 
 struct perf_run;
@@ -47,7 +47,7 @@ struct perf_test {
     const char *description;
     const struct perf_api *api;
     enum perf_kind kind;
-    unsigned features;    /* features that the layer must support for it */
+    unsigned features; /* features that the layer must support for it */
     /*
      * Runs `count` operations, numbered from thread->first. Calls the meter
      * unless it is the server. Returns UCS_OK, or an error, which perf_error()
@@ -83,9 +83,9 @@ struct perf_api {
 
 struct perf_thread {
     struct perf_run *run;
-    void *side;       /* private to the layer */
-    uint64_t first;   /* number of the pass's first message */
-    uint64_t count;   /* operations of this pass */
+    void *side;     /* private to the layer */
+    uint64_t first; /* number of the pass's first message */
+    uint64_t count; /* operations of this pass */
     unsigned index;
     ucs_status_t status;
     uint64_t wrong;   /* messages with wrong contents */
@@ -100,15 +100,15 @@ struct perf_run {
     const struct perf_test *test;
     struct params params;
     enum perf_role role;
-    unsigned outstanding;      /* concurrent operations, never 0 */
-    struct channel *channel;   /* NULL in loopback */
+    unsigned outstanding;    /* concurrent operations, never 0 */
+    struct channel *channel; /* NULL in loopback */
     struct perf_thread *threads;
-    void *shared;              /* private to the layer */
+    void *shared;                /* private to the layer */
     const struct output *output; /* NULL: no output of figures on this side */
-    bool quiet;                /* the other side prints its own errors */
-    bool told;                 /* the error is the other side's reason */
+    bool quiet;                  /* the other side prints its own errors */
+    bool told;                   /* the error is the other side's reason */
     pthread_barrier_t start;
-    pthread_mutex_t lock;      /* protects the members below */
+    pthread_mutex_t lock; /* protects the members below */
     char error[PERF_ERROR_MAX];
 };
 
@@ -117,7 +117,7 @@ struct perf_run {
 /* Describes an error; only the first of a run is kept. Returns `status`. */
 ucs_status_t perf_error(struct perf_run *run, ucs_status_t status,
                         const char *format, ...)
-        __attribute__((format(printf, 3, 4)));
+    __attribute__((format(printf, 3, 4)));
 
 /* For wait loops: occasionally checks whether the peer is alive, and without
  * answers (-o), whether one would be needed. */

@@ -10,7 +10,7 @@
 
 enum {
     MAX_TESTS = 100000,
-    MAX_WORDS = 64
+    MAX_WORDS = 64,
 };
 
 static bool add(struct plan *plan, const struct plan_entry *entry, char *error)
@@ -86,8 +86,8 @@ static bool read_file(struct plan *plan, const struct options *options,
 /* The first word is the test's name; ignores empty lines and those that begin
  * with #. */
 static bool read_line(struct plan *plan, const struct options *options,
-                      unsigned depth, const struct plan_entry *base,
-                      char *line, unsigned number, char *error)
+                      unsigned depth, const struct plan_entry *base, char *line,
+                      unsigned number, char *error)
 {
     struct plan_entry entry = *base;
     char *words[MAX_WORDS + 1], reason[PARAMS_ERROR_MAX];
@@ -127,8 +127,10 @@ static bool read_file(struct plan *plan, const struct options *options,
     }
     file = fopen(options->batches[depth], "r");
     if (file == NULL) {
-        snprintf(error, PARAMS_ERROR_MAX, "cannot read the batch file %.100s: "
-                 "%s", options->batches[depth], strerror(errno));
+        snprintf(error, PARAMS_ERROR_MAX,
+                 "cannot read the batch file %.100s: "
+                 "%s",
+                 options->batches[depth], strerror(errno));
         return false;
     }
     while (good && (getline(&line, &length, file) >= 0)) {
@@ -162,10 +164,12 @@ static bool check(const struct plan *plan, char *error)
     }
     for (i = 0; i < plan->count; ++i) {
         if (plan->entries[i].params.test[0] == '\0') {
-            snprintf(error, PARAMS_ERROR_MAX, "%.60s: which test? Name one "
+            snprintf(error, PARAMS_ERROR_MAX,
+                     "%.60s: which test? Name one "
                      "with -t, there or on the command line",
                      (plan->entries[i].names.count > 0) ?
-                     plan->entries[i].names.text[0] : "-t");
+                         plan->entries[i].names.text[0] :
+                         "-t");
             return false;
         }
         /* A single test that cannot run is an error; among several, it is

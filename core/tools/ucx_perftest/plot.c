@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 enum {
-    EXIT_USAGE = 2
+    EXIT_USAGE = 2,
 };
 
 extern char **environ;
@@ -58,8 +58,11 @@ static bool read_argument(struct plot *plot, char *argument, bool several,
         *equals = '\0';
         return plot_read(plot, equals + 1, argument, error);
     }
-    return plot_read(plot, argument, !several ? NULL :
-                     (slash == NULL) ? argument : slash + 1, error);
+    return plot_read(plot, argument,
+                     !several        ? NULL :
+                     (slash == NULL) ? argument :
+                                       slash + 1,
+                     error);
 }
 
 static bool write_svg(const struct plot *plot, const char *path)
@@ -81,16 +84,17 @@ static bool convert(char *const arguments[])
     int status;
 
     return (posix_spawnp(&pid, arguments[0], NULL, NULL, arguments, environ) ==
-            0) && (waitpid(pid, &status, 0) == pid) && (status == 0);
+            0) &&
+           (waitpid(pid, &status, 0) == pid) && (status == 0);
 }
 
 static int write_png(const struct plot *plot, char *path)
 {
     char svg[] = P_tmpdir "/ucx_perftest-XXXXXX.svg", with_format[4096 + 8];
     char *const rsvg[]   = {"rsvg-convert", "-z", "1.5", "-o", path, svg, NULL};
-    char *const magick[] = {"convert", "-density", "144", svg, with_format,
-                            NULL};
-    int fd               = mkstemps(svg, 4), status = EXIT_SUCCESS;
+    char *const magick[] = {"convert", "-density",  "144",
+                            svg,       with_format, NULL};
+    int fd = mkstemps(svg, 4), status = EXIT_SUCCESS;
 
     snprintf(with_format, sizeof(with_format), "png:%.4096s", path);
     if (fd < 0) {
@@ -102,8 +106,8 @@ static int write_png(const struct plot *plot, char *path)
     } else if (!convert(rsvg) && !convert(magick)) {
         status = complain("no program here makes PNG of SVG: install "
                           "rsvg-convert (in Debian, the package "
-                          "librsvg2-bin), or write FILE.svg", NULL,
-                          EXIT_FAILURE);
+                          "librsvg2-bin), or write FILE.svg",
+                          NULL, EXIT_FAILURE);
     }
     unlink(svg);
     return status;
@@ -118,8 +122,9 @@ static int draw(const struct plot *plot, char *path)
     if (ends_with(path, ".png")) {
         return write_png(plot, path);
     }
-    return write_svg(plot, path) ? EXIT_SUCCESS :
-           complain(path, strerror(errno), EXIT_FAILURE);
+    return write_svg(plot, path) ?
+               EXIT_SUCCESS :
+               complain(path, strerror(errno), EXIT_FAILURE);
 }
 
 int plot_main(int argc, char **argv)

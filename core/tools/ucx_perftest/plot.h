@@ -9,13 +9,13 @@
 
 enum {
     PLOT_LABEL_MAX = 120,
-    PLOT_ERROR_MAX = 256
+    PLOT_ERROR_MAX = 256,
 };
 
 enum plot_kind {
     PLOT_LATENCY,   /* microseconds */
     PLOT_BANDWIDTH, /* bytes per second */
-    PLOT_KINDS
+    PLOT_KINDS,
 };
 
 struct plot_point {
@@ -32,8 +32,8 @@ struct plot_series {
 };
 
 struct plot {
-    const char *title;         /* NULL: none */
-    const char *rank;          /* percentile of latency; NULL: the mean */
+    const char *title; /* NULL: none */
+    const char *rank;  /* percentile of latency; NULL: the mean */
     struct plot_series *series;
     size_t count;
 };
@@ -51,10 +51,10 @@ bool plot_write_svg(const struct plot *plot, FILE *file);
 
 /* plot_axis.c: a logarithmic axis for the given data */
 struct plot_axis {
-    double from;  /* logarithms to the base of `base` */
+    double from; /* logarithms to the base of `base` */
     double to;
     double base;
-    double step;  /* distance of labels, in powers of the base */
+    double step; /* distance of labels, in powers of the base */
 };
 
 void plot_axis_fit(struct plot_axis *axis, double base, double least,

@@ -13,7 +13,7 @@ void plot_axis_fit(struct plot_axis *axis, double base, double least,
     axis->to   = ceil(log(most) / log(base) - 1e-9);
     if (axis->to <= axis->from) {
         axis->from -= 1;
-        axis->to    = axis->from + 2;
+        axis->to = axis->from + 2;
     }
     axis->step = ceil((axis->to - axis->from) / labels);
     axis->step = (axis->step < 1) ? 1 : axis->step;
@@ -52,8 +52,8 @@ void plot_name_time(double microseconds, char *text, size_t length)
 
 void plot_name_speed(double bytes_per_second, char *text, size_t length)
 {
-    static const char *const units[] = {" B/s", " kB/s", " MB/s", " GB/s",
-                                        " TB/s", NULL};
+    static const char *const units[] = {" B/s",  " kB/s", " MB/s",
+                                        " GB/s", " TB/s", NULL};
 
     name(bytes_per_second, units, 1000, text, length);
 }

@@ -11,7 +11,7 @@
 
 enum {
     MAX_FILE    = 64 << 20,
-    MAX_COLUMNS = 64
+    MAX_COLUMNS = 64,
 };
 
 /* Values of a result. */
@@ -49,8 +49,8 @@ static struct plot_series *series_of(struct plot *plot, const char *label,
         return NULL;
     }
     plot->series = grown;
-    grown       += plot->count++;
-    *grown       = (struct plot_series){.kind = kind};
+    grown += plot->count++;
+    *grown = (struct plot_series){.kind = kind};
     memcpy(grown->label, text, sizeof(text));
     return grown;
 }
@@ -114,17 +114,17 @@ static bool read_json(struct plot *plot, const char *text, const char *path,
         json_decref(root);
         return fail(error, path, "no results of ucx_perftest --json");
     }
-    json_array_foreach(json_object_get(root, "results"), i, result) {
+    json_array_foreach(json_object_get(root, "results"), i, result)
+    {
         row = (struct row){
-            .test  = json_string_value(json_object_get(result, "test")),
-            .kind  = json_string_value(json_object_get(result, "kind")),
-            .size  = json_number_value(json_object_get(result, "size")),
-            .time  = json_number_value(json_object_get(
-                    json_object_get(result, "time_us"),
-                    (plot->rank == NULL) ? "overall" : plot->rank)),
-            .speed = json_number_value(json_object_get(result,
-                                                       "bytes_per_second"))
-        };
+            .test = json_string_value(json_object_get(result, "test")),
+            .kind = json_string_value(json_object_get(result, "kind")),
+            .size = json_number_value(json_object_get(result, "size")),
+            .time = json_number_value(
+                json_object_get(json_object_get(result, "time_us"),
+                                (plot->rank == NULL) ? "overall" : plot->rank)),
+            .speed = json_number_value(
+                json_object_get(result, "bytes_per_second"))};
         if ((row.test == NULL) || (row.kind == NULL)) {
             good = fail(error, path, "a result without test or kind");
             break;
@@ -169,7 +169,7 @@ static long find(char **cells, size_t count, const char *name)
 static bool read_csv(struct plot *plot, char *text, const char *path,
                      const char *label, char *error)
 {
-    char rank[32] = "overall_us";
+    char rank[32]             = "overall_us";
     const char *const names[] = {"test", "kind", "size", rank,
                                  "bytes_per_second"};
     char *saved, *line, *cells[MAX_COLUMNS];
@@ -186,9 +186,10 @@ static bool read_csv(struct plot *plot, char *text, const char *path,
         columns[i] = find(cells, count, names[i]);
         last       = (columns[i] > last) ? columns[i] : last;
         if (columns[i] < 0) {
-            snprintf(error, PLOT_ERROR_MAX, "%.120s: neither JSON nor CSV of "
-                     "ucx_perftest (--json, --csv): no \"%s\"", path,
-                     names[i]);
+            snprintf(error, PLOT_ERROR_MAX,
+                     "%.120s: neither JSON nor CSV of "
+                     "ucx_perftest (--json, --csv): no \"%s\"",
+                     path, names[i]);
             return false;
         }
     }
@@ -196,13 +197,11 @@ static bool read_csv(struct plot *plot, char *text, const char *path,
         if (split(line, cells) <= (size_t)last) {
             return fail(error, path, "a row is cut short");
         }
-        row = (struct row){
-            .test  = cells[columns[0]],
-            .kind  = cells[columns[1]],
-            .size  = strtod(cells[columns[2]], NULL),
-            .time  = strtod(cells[columns[3]], NULL),
-            .speed = strtod(cells[columns[4]], NULL)
-        };
+        row = (struct row){.test  = cells[columns[0]],
+                           .kind  = cells[columns[1]],
+                           .size  = strtod(cells[columns[2]], NULL),
+                           .time  = strtod(cells[columns[3]], NULL),
+                           .speed = strtod(cells[columns[4]], NULL)};
         if (!add_row(plot, label, &row)) {
             return fail(error, path, "no memory");
         }
@@ -212,8 +211,8 @@ static bool read_csv(struct plot *plot, char *text, const char *path,
 
 static char *read_all(const char *path, char *error)
 {
-    FILE *file = (strcmp(path, "-") == 0) ? stdin : fopen(path, "r");
-    char *text = NULL, *grown;
+    FILE *file  = (strcmp(path, "-") == 0) ? stdin : fopen(path, "r");
+    char *text  = NULL, *grown;
     size_t used = 0, room = 0, got = 1;
 
     if (file == NULL) {
@@ -230,7 +229,7 @@ static char *read_all(const char *path, char *error)
             }
             text = grown;
         }
-        got   = fread(text + used, 1, room - used - 1, file);
+        got = fread(text + used, 1, room - used - 1, file);
         used += got;
     }
     if ((got > 0) || ferror(file)) {
@@ -258,8 +257,8 @@ bool plot_read(struct plot *plot, const char *path, const char *label,
         return false;
     }
     good = (text[strspn(text, " \t\r\n")] == '{') ?
-           read_json(plot, text, path, label, error) :
-           read_csv(plot, text, path, label, error);
+               read_json(plot, text, path, label, error) :
+               read_csv(plot, text, path, label, error);
     free(text);
     return good;
 }

@@ -11,10 +11,10 @@ enum {
     MARGIN_LEFT  = 86,
     MARGIN_RIGHT = 24,
     MARGIN_TOP   = 76,
-    AXIS_HEIGHT  = 62,  /* labels of sizes, and the axis title */
+    AXIS_HEIGHT  = 62, /* labels of sizes, and the axis title */
     LEGEND_LINE  = 20,
     MAX_LABELS_X = 12,
-    MAX_LABELS_Y = 9
+    MAX_LABELS_Y = 9,
 };
 
 /* Distinguishable with colour blindness; shapes help, too. */
@@ -23,7 +23,7 @@ static const char *const colours[] = {"#0b6bb8", "#d9541e", "#26863d",
                                       "#c23a72", "#5b6470"};
 
 enum {
-    COLOUR_COUNT = sizeof(colours) / sizeof(colours[0])
+    COLOUR_COUNT = sizeof(colours) / sizeof(colours[0]),
 };
 
 struct panel {
@@ -76,8 +76,7 @@ static void fit(struct panel *panel, const struct plot *plot)
 
     for (i = 0; i < plot->count; ++i) {
         series = &plot->series[i];
-        for (j = 0; (series->kind == panel->kind) && (j < series->count);
-             ++j) {
+        for (j = 0; (series->kind == panel->kind) && (j < series->count); ++j) {
             low_x  = fmin(low_x, series->points[j].size);
             high_x = fmax(high_x, series->points[j].size);
             low_y  = fmin(low_y, series->points[j].value);
@@ -97,17 +96,19 @@ static void draw_x(FILE *file, const struct panel *panel)
          power += panel->x.step) {
         x = at_x(panel, pow(2, power));
         plot_name_size(pow(2, power), name, sizeof(name));
-        fprintf(file, "<line class=\"grid\" x1=\"%.1f\" y1=\"%.1f\" "
-                "x2=\"%.1f\" y2=\"%.1f\"/>\n", x, panel->top, x,
-                panel->top + panel->height);
-        fprintf(file, "<text class=\"tick\" text-anchor=\"middle\" x=\"%.1f\" "
-                "y=\"%.1f\">%s</text>\n", x, panel->top + panel->height + 18,
-                name);
+        fprintf(file,
+                "<line class=\"grid\" x1=\"%.1f\" y1=\"%.1f\" "
+                "x2=\"%.1f\" y2=\"%.1f\"/>\n",
+                x, panel->top, x, panel->top + panel->height);
+        fprintf(file,
+                "<text class=\"tick\" text-anchor=\"middle\" x=\"%.1f\" "
+                "y=\"%.1f\">%s</text>\n",
+                x, panel->top + panel->height + 18, name);
     }
-    fprintf(file, "<text class=\"axis\" text-anchor=\"middle\" x=\"%.1f\" "
+    fprintf(file,
+            "<text class=\"axis\" text-anchor=\"middle\" x=\"%.1f\" "
             "y=\"%.1f\">message size, bytes</text>\n",
-            panel->left + (panel->width / 2),
-            panel->top + panel->height + 42);
+            panel->left + (panel->width / 2), panel->top + panel->height + 42);
 }
 
 /* Faint lines at 2 to 9 between decades. */
@@ -120,12 +121,13 @@ static void draw_y(FILE *file, const struct panel *panel)
     for (power = panel->y.from; power <= panel->y.to + 1e-9; power += 1) {
         for (digit = 1; digit < 10; ++digit) {
             value = pow(10, power) * digit;
-            if ((digit > 1) && ((power >= panel->y.to - 1e-9) ||
-                                (panel->y.step > 1))) {
+            if ((digit > 1) &&
+                ((power >= panel->y.to - 1e-9) || (panel->y.step > 1))) {
                 break;
             }
             y = at_y(panel, value);
-            fprintf(file, "<line class=\"%s\" x1=\"%.1f\" y1=\"%.1f\" "
+            fprintf(file,
+                    "<line class=\"%s\" x1=\"%.1f\" y1=\"%.1f\" "
                     "x2=\"%.1f\" y2=\"%.1f\"/>\n",
                     (digit == 1) ? "grid" : "faint", panel->left, y,
                     panel->left + panel->width, y);
@@ -135,9 +137,10 @@ static void draw_y(FILE *file, const struct panel *panel)
         } else {
             plot_name_speed(pow(10, power), name, sizeof(name));
         }
-        fprintf(file, "<text class=\"tick\" text-anchor=\"end\" x=\"%.1f\" "
-                "y=\"%.1f\">%s</text>\n", panel->left - 8,
-                at_y(panel, pow(10, power)) + 4, name);
+        fprintf(file,
+                "<text class=\"tick\" text-anchor=\"end\" x=\"%.1f\" "
+                "y=\"%.1f\">%s</text>\n",
+                panel->left - 8, at_y(panel, pow(10, power)) + 4, name);
     }
 }
 
@@ -147,20 +150,26 @@ static void draw_mark(FILE *file, size_t shape, double x, double y,
 {
     switch (shape % 4) {
     case 0:
-        fprintf(file, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"3.6\" "
-                "fill=\"%s\"/>\n", x, y, colour);
+        fprintf(file,
+                "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"3.6\" "
+                "fill=\"%s\"/>\n",
+                x, y, colour);
         break;
     case 1:
-        fprintf(file, "<rect x=\"%.1f\" y=\"%.1f\" width=\"6.6\" "
-                "height=\"6.6\" fill=\"%s\"/>\n", x - 3.3, y - 3.3, colour);
+        fprintf(file,
+                "<rect x=\"%.1f\" y=\"%.1f\" width=\"6.6\" "
+                "height=\"6.6\" fill=\"%s\"/>\n",
+                x - 3.3, y - 3.3, colour);
         break;
     case 2:
-        fprintf(file, "<path d=\"M%.1f %.1fl4.4 7.4h-8.8z\" fill=\"%s\"/>\n",
-                x, y - 4.6, colour);
+        fprintf(file, "<path d=\"M%.1f %.1fl4.4 7.4h-8.8z\" fill=\"%s\"/>\n", x,
+                y - 4.6, colour);
         break;
     default:
-        fprintf(file, "<path d=\"M%.1f %.1fl4.6 4.6l-4.6 4.6l-4.6 -4.6z\" "
-                "fill=\"%s\"/>\n", x, y - 4.6, colour);
+        fprintf(file,
+                "<path d=\"M%.1f %.1fl4.6 4.6l-4.6 4.6l-4.6 -4.6z\" "
+                "fill=\"%s\"/>\n",
+                x, y - 4.6, colour);
         break;
     }
 }
@@ -188,12 +197,13 @@ static void draw_legend(FILE *file, const struct panel *panel,
                         const struct plot_series *series, size_t index)
 {
     const char *colour = colours[index % COLOUR_COUNT];
-    double y = panel->top + panel->height + AXIS_HEIGHT + 4 +
+    double y           = panel->top + panel->height + AXIS_HEIGHT + 4 +
                (index * LEGEND_LINE);
 
-    fprintf(file, "<line class=\"line\" stroke=\"%s\" x1=\"%.1f\" y1=\"%.1f\" "
-            "x2=\"%.1f\" y2=\"%.1f\"/>\n", colour, panel->left, y,
-            panel->left + 30, y);
+    fprintf(file,
+            "<line class=\"line\" stroke=\"%s\" x1=\"%.1f\" y1=\"%.1f\" "
+            "x2=\"%.1f\" y2=\"%.1f\"/>\n",
+            colour, panel->left, y, panel->left + 30, y);
     draw_mark(file, index, panel->left + 15, y, colour);
     fprintf(file, "<text class=\"legend\" x=\"%.1f\" y=\"%.1f\">",
             panel->left + 40, y + 4);
@@ -201,8 +211,7 @@ static void draw_legend(FILE *file, const struct panel *panel,
     fputs("</text>\n", file);
 }
 
-static void draw_panel(FILE *file, const struct plot *plot,
-                       struct panel *panel)
+static void draw_panel(FILE *file, const struct plot *plot, struct panel *panel)
 {
     size_t index = 0, i;
 
@@ -212,9 +221,10 @@ static void draw_panel(FILE *file, const struct plot *plot,
             (panel->kind == PLOT_LATENCY) ? "Latency" : "Bandwidth");
     draw_x(file, panel);
     draw_y(file, panel);
-    fprintf(file, "<rect class=\"frame\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" "
-            "height=\"%.1f\"/>\n", panel->left, panel->top, panel->width,
-            panel->height);
+    fprintf(file,
+            "<rect class=\"frame\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" "
+            "height=\"%.1f\"/>\n",
+            panel->left, panel->top, panel->width, panel->height);
     for (i = 0; i < plot->count; ++i) {
         if (plot->series[i].kind == panel->kind) {
             draw_series(file, panel, &plot->series[i], index);
@@ -246,15 +256,16 @@ bool plot_write_svg(const struct plot *plot, FILE *file)
     for (kind = 0; kind < PLOT_KINDS; ++kind) {
         lines[kind] = lines_of(plot, kind);
         most        = (lines[kind] > most) ? lines[kind] : most;
-        panels     += (lines[kind] > 0);
+        panels += (lines[kind] > 0);
     }
     width  = PANEL_WIDTH * (int)panels;
     height = MARGIN_TOP + PANEL_HEIGHT + AXIS_HEIGHT +
              (LEGEND_LINE * (int)most) + 12;
-    fprintf(file, "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" "
+    fprintf(file,
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" "
             "height=\"%d\" viewBox=\"0 0 %d %d\">\n%s<rect width=\"100%%\" "
-            "height=\"100%%\" fill=\"#ffffff\"/>\n", width, height, width,
-            height, STYLE);
+            "height=\"100%%\" fill=\"#ffffff\"/>\n",
+            width, height, width, height, STYLE);
     if (plot->title != NULL) {
         fprintf(file, "<text class=\"title\" x=\"%d\" y=\"28\">", MARGIN_LEFT);
         escape(file, plot->title);
@@ -263,13 +274,13 @@ bool plot_write_svg(const struct plot *plot, FILE *file)
     panels = 0;
     for (kind = 0; kind < PLOT_KINDS; ++kind) {
         if (lines[kind] > 0) {
-            panel = (struct panel){
-                .kind   = kind,
-                .left   = ((double)PANEL_WIDTH * panels++) + MARGIN_LEFT,
-                .top    = MARGIN_TOP,
-                .width  = PANEL_WIDTH - MARGIN_LEFT - MARGIN_RIGHT,
-                .height = PANEL_HEIGHT
-            };
+            panel = (struct panel){.kind = kind,
+                                   .left = ((double)PANEL_WIDTH * panels++) +
+                                           MARGIN_LEFT,
+                                   .top   = MARGIN_TOP,
+                                   .width = PANEL_WIDTH - MARGIN_LEFT -
+                                            MARGIN_RIGHT,
+                                   .height = PANEL_HEIGHT};
             draw_panel(file, plot, &panel);
         }
     }

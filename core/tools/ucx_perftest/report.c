@@ -19,13 +19,14 @@ static const char RULE_COLUMNS[] =
     "+----------+-----------+-----------+\n";
 
 enum {
-    WIDTH = sizeof(RULE) - 2
+    WIDTH = sizeof(RULE) - 2,
 };
 
 const char *report_label(const struct perf_test *test)
 {
     return ((test->kind == TEST_PING_PONG) || (test->kind == TEST_REQUEST)) ?
-           "latency" : "overhead";
+               "latency" :
+               "overhead";
 }
 
 double report_us(const struct result *result, double ticks)
@@ -87,9 +88,8 @@ bool report_open(struct output *output)
 static bool write_json(struct output *output)
 {
     json_t *root = json_pack("{s:s, s:i, s:s, s:O}", "program", "ucx_perftest",
-                             "version", 1, "library",
-                             ucp_get_version_string(), "results",
-                             output->results);
+                             "version", 1, "library", ucp_get_version_string(),
+                             "results", output->results);
     FILE *file   = open_file(output->json_path);
     bool good    = (root != NULL) && (file != NULL);
 
@@ -218,7 +218,8 @@ void report_head(struct output *output, const struct perf_test *test,
         }
         if (output->label == NULL) {
             printf("iterations,%.1f_percentile_lat,avg_lat,overall_lat,avg_bw,"
-                   "overall_bw,avg_mr,overall_mr\n", output->rank);
+                   "overall_bw,avg_mr,overall_mr\n",
+                   output->rank);
         }
         output->label = label;
         return;
@@ -347,7 +348,9 @@ void report_result(struct output *output, const struct result *result)
         }
     }
     if (result->wrong > 0) {
-        fprintf(stderr, "ucx_perftest: %s: %" PRIu64 " messages were not what "
-                "was sent\n", result->test->name, result->wrong);
+        fprintf(stderr,
+                "ucx_perftest: %s: %" PRIu64 " messages were not what "
+                "was sent\n",
+                result->test->name, result->wrong);
     }
 }

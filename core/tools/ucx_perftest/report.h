@@ -10,25 +10,25 @@
 
 enum {
     OUTPUT_MAX_NAMES = 16,
-    OUTPUT_NAME_MAX  = 64
+    OUTPUT_NAME_MAX  = 64,
 };
 
 /* Output settings of this side. */
 struct output {
-    bool final_only;       /* -f */
-    bool numeric;          /* -N */
-    bool values;           /* -v */
-    bool extra;            /* -I */
+    bool final_only; /* -f */
+    bool numeric;    /* -N */
+    bool values;     /* -v */
+    bool extra;      /* -I */
     bool histogram;
-    bool table;            /* false: stdout is used for a file's contents */
-    double rank;           /* -R */
-    const char *csv_path;  /* NULL: none; "-": stdout */
+    bool table;           /* false: stdout is used for a file's contents */
+    double rank;          /* -R */
+    const char *csv_path; /* NULL: none; "-": stdout */
     const char *json_path;
     FILE *csv;
     json_t *results;
     const char *files[OUTPUT_MAX_NAMES]; /* -b */
     unsigned file_count;
-    const char *label;     /* heading of the time columns */
+    const char *label; /* heading of the time columns */
 };
 
 /* Names of a test in batch files; otherwise none. */

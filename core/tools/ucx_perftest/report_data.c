@@ -14,14 +14,15 @@ static const struct {
 } ranks[] = {{"50", 50}, {"90", 90}, {"99", 99}, {"99.9", 99.9}};
 
 enum {
-    RANK_COUNT = sizeof(ranks) / sizeof(ranks[0])
+    RANK_COUNT = sizeof(ranks) / sizeof(ranks[0]),
 };
 
 void report_csv_head(FILE *file)
 {
     fputs("name,test,api,size,threads,outstanding,iterations,kind,overall_us,"
           "min_us,p50_us,p90_us,p99_us,p99.9_us,max_us,bytes_per_second,"
-          "messages_per_second,checked,wrong\n", file);
+          "messages_per_second,checked,wrong\n",
+          file);
 }
 
 void report_csv(FILE *file, const struct result *result)
@@ -38,13 +39,13 @@ void report_csv(FILE *file, const struct result *result)
             result->figures.overall_time,
             report_us(result, result->histogram.min));
     for (i = 0; i < RANK_COUNT; ++i) {
-        fprintf(file, ",%.4f", report_us(result, histogram_percentile(
-                &result->histogram, ranks[i].rank)));
+        fprintf(file, ",%.4f",
+                report_us(result, histogram_percentile(&result->histogram,
+                                                       ranks[i].rank)));
     }
     fprintf(file, ",%.4f,%.0f,%.0f,%s,%" PRIu64 "\n",
             report_us(result, result->histogram.max),
-            result->figures.overall_rate * size,
-            result->figures.overall_rate,
+            result->figures.overall_rate * size, result->figures.overall_rate,
             (result->params->flags & PARAMS_CHECK) ? "yes" : "no",
             result->wrong);
     fflush(file);
@@ -62,9 +63,10 @@ static json_t *json_times(const struct result *result)
     json_object_set_new(times, "max",
                         json_real(report_us(result, result->histogram.max)));
     for (i = 0; i < RANK_COUNT; ++i) {
-        json_object_set_new(times, ranks[i].name, json_real(
-                report_us(result, histogram_percentile(&result->histogram,
-                                                       ranks[i].rank))));
+        json_object_set_new(
+            times, ranks[i].name,
+            json_real(report_us(result, histogram_percentile(&result->histogram,
+                                                             ranks[i].rank))));
     }
     return times;
 }
@@ -77,10 +79,11 @@ static json_t *json_histogram(const struct result *result)
 
     for (i = 0; i < HISTOGRAM_BUCKETS; ++i) {
         if (result->histogram.counts[i] > 0) {
-            json_array_append_new(rows, json_pack("[f, f, I]",
-                    report_us(result, histogram_lower(i)),
-                    report_us(result, histogram_lower(i + 1)),
-                    (json_int_t)result->histogram.counts[i]));
+            json_array_append_new(
+                rows,
+                json_pack("[f, f, I]", report_us(result, histogram_lower(i)),
+                          report_us(result, histogram_lower(i + 1)),
+                          (json_int_t)result->histogram.counts[i]));
         }
     }
     return rows;
@@ -123,26 +126,20 @@ json_t *report_json(const struct result *result, bool histogram)
     char name[512];
 
     report_name(result->test, result->names, name, sizeof(name));
-    object = json_pack("{s:s, s:s, s:s, s:s, s:I, s:o, s:i, s:i, s:I, s:I, s:s,"
-                       " s:o, s:f, s:f, s:b, s:I, s:s, s:o}",
-        "name", name,
-        "test", result->test->name,
-        "description", result->test->description,
-        "api", result->test->api->name,
-        "size", (json_int_t)params_size(params),
-        "sizes", json_sizes(params),
-        "threads", (int)params->threads,
-        "outstanding", (int)result->outstanding,
-        "iterations", (json_int_t)result->figures.iterations,
-        "warmup", (json_int_t)params->warmup,
-        "kind", report_label(result->test),
-        "time_us", json_times(result),
-        "bytes_per_second", result->figures.overall_rate * params_size(params),
-        "messages_per_second", result->figures.overall_rate,
-        "checked", (params->flags & PARAMS_CHECK) != 0,
-        "wrong", (json_int_t)result->wrong,
-        "transports", result->transports,
-        "environment", json_environment());
+    object = json_pack(
+        "{s:s, s:s, s:s, s:s, s:I, s:o, s:i, s:i, s:I, s:I, s:s,"
+        " s:o, s:f, s:f, s:b, s:I, s:s, s:o}",
+        "name", name, "test", result->test->name, "description",
+        result->test->description, "api", result->test->api->name, "size",
+        (json_int_t)params_size(params), "sizes", json_sizes(params), "threads",
+        (int)params->threads, "outstanding", (int)result->outstanding,
+        "iterations", (json_int_t)result->figures.iterations, "warmup",
+        (json_int_t)params->warmup, "kind", report_label(result->test),
+        "time_us", json_times(result), "bytes_per_second",
+        result->figures.overall_rate * params_size(params),
+        "messages_per_second", result->figures.overall_rate, "checked",
+        (params->flags & PARAMS_CHECK) != 0, "wrong", (json_int_t)result->wrong,
+        "transports", result->transports, "environment", json_environment());
     if ((object != NULL) && histogram) {
         json_object_set_new(object, "histogram", json_histogram(result));
     }

@@ -8,7 +8,7 @@ enum {
     ROWS_AN_OCTAVE = 4,
     BUCKETS_A_ROW  = HISTOGRAM_SUB / ROWS_AN_OCTAVE,
     ROW_COUNT      = HISTOGRAM_BUCKETS / BUCKETS_A_ROW,
-    BAR_WIDTH      = 40
+    BAR_WIDTH      = 40,
 };
 
 static uint64_t row_total(const struct histogram *histogram, unsigned row)
@@ -31,15 +31,15 @@ static void print_row(const struct result *result, unsigned row, uint64_t total,
 
     printf("  %10.3f - %10.3f %12" PRIu64 " %7.3f%% %.*s\n",
            report_us(result, histogram_lower(row * BUCKETS_A_ROW)),
-           report_us(result, histogram_lower((row + 1) * BUCKETS_A_ROW)),
-           total, 100.0 * total / result->histogram.total, width, bar);
+           report_us(result, histogram_lower((row + 1) * BUCKETS_A_ROW)), total,
+           100.0 * total / result->histogram.total, width, bar);
 }
 
 /* Empty rows between others are shown as one line of dots. */
 void report_histogram(const struct result *result)
 {
     uint64_t most = 0, total;
-    bool gap      = false, any = false;
+    bool gap = false, any = false;
     unsigned row;
 
     for (row = 0; row < ROW_COUNT; ++row) {

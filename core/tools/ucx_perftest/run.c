@@ -14,7 +14,7 @@
 #include <string.h>
 
 enum {
-    SILENCE_SECONDS = 5
+    SILENCE_SECONDS = 5,
 };
 
 ucs_status_t perf_error(struct perf_run *run, ucs_status_t status,
@@ -46,9 +46,11 @@ static ucs_status_t look_at_silence(struct perf_thread *thread)
     if (clock_seconds(now - thread->seen_at) < SILENCE_SECONDS) {
         return UCS_OK;
     }
-    return perf_error(thread->run, UCS_ERR_TIMED_OUT, "nothing has completed "
+    return perf_error(thread->run, UCS_ERR_TIMED_OUT,
+                      "nothing has completed "
                       "for %d seconds: over these transports the other side "
-                      "has to make progress (leave -o out)", SILENCE_SECONDS);
+                      "has to make progress (leave -o out)",
+                      SILENCE_SECONDS);
 }
 
 ucs_status_t perf_look(struct perf_thread *thread)
@@ -57,7 +59,9 @@ ucs_status_t perf_look(struct perf_thread *thread)
 
     if ((run->channel == NULL) || !channel_gone(run->channel)) {
         return ((run->params.flags & PARAMS_NO_RESPONDER_PROGRESS) &&
-                (run->role == ROLE_CLIENT)) ? look_at_silence(thread) : UCS_OK;
+                (run->role == ROLE_CLIENT)) ?
+                   look_at_silence(thread) :
+                   UCS_OK;
     }
     return perf_error(run, UCS_ERR_CONNECTION_RESET,
                       "%s closed the connection during the test",
@@ -72,11 +76,14 @@ void perf_wrong(struct perf_thread *thread, uint64_t number, size_t offset,
     }
     pthread_mutex_lock(&thread->run->lock);
     fflush(stdout);
-    fprintf(stderr, "ucx_perftest: %s, thread %u: message %llu is wrong from "
+    fprintf(stderr,
+            "ucx_perftest: %s, thread %u: message %llu is wrong from "
             "byte %zu of %zu on: 0x%02x, not 0x%02x%s\n",
             thread->run->test->name, thread->index, (unsigned long long)number,
-            offset, size, found, wanted, (thread->wrong == PERF_SHOWN_WRONG) ?
-            "; more of these are counted, not shown" : "");
+            offset, size, found, wanted,
+            (thread->wrong == PERF_SHOWN_WRONG) ?
+                "; more of these are counted, not shown" :
+                "");
     pthread_mutex_unlock(&thread->run->lock);
 }
 
@@ -146,7 +153,7 @@ void run_close(struct perf_run *run)
 /* Concatenates the descriptions, each preceded by its length. */
 char *run_describe(struct perf_run *run, size_t *length_p)
 {
-    char *all = NULL, *one, *grown;
+    char *all   = NULL, *one, *grown;
     size_t used = 0, length;
     uint32_t word;
     unsigned i;
@@ -154,7 +161,7 @@ char *run_describe(struct perf_run *run, size_t *length_p)
     for (i = 0; i < run->params.threads; ++i) {
         one   = run->test->api->describe(&run->threads[i], &length);
         grown = (one == NULL) ? NULL :
-                realloc(all, used + sizeof(word) + length);
+                                realloc(all, used + sizeof(word) + length);
         if (grown == NULL) {
             free(one);
             free(all);
@@ -181,20 +188,21 @@ ucs_status_t run_connect(struct perf_run *run, const char *data, size_t length)
         word = 0;
         if (length >= sizeof(word)) {
             memcpy(&word, data, sizeof(word));
-            data   += sizeof(word);
+            data += sizeof(word);
             length -= sizeof(word);
-            word    = le32toh(word);
+            word = le32toh(word);
         }
         if ((word == 0) || (word > length)) {
-            return perf_error(run, UCS_ERR_INVALID_PARAM, "the addresses of "
-                                                          "the other side are "
-                                                          "truncated");
+            return perf_error(run, UCS_ERR_INVALID_PARAM,
+                              "the addresses of "
+                              "the other side are "
+                              "truncated");
         }
         status = run->test->api->connect(&run->threads[i], data, word);
         if (status != UCS_OK) {
             return status;
         }
-        data   += word;
+        data += word;
         length -= word;
     }
     return UCS_OK;
@@ -236,9 +244,11 @@ static ucs_status_t serve_one_sided(struct perf_thread *thread)
 {
     enum { LOOK_EVERY = 4096 };
     struct perf_run *run = thread->run;
-    struct pollfd poller = {.fd     = run->channel->fd,
-                            .events = POLLIN | POLLRDHUP};
-    unsigned steps       = 0;
+    struct pollfd poller = {
+        .fd     = run->channel->fd,
+        .events = POLLIN | POLLRDHUP,
+    };
+    unsigned steps = 0;
 
     if (run->params.flags & PARAMS_NO_RESPONDER_PROGRESS) {
         poll(&poller, 1, -1);
@@ -287,8 +297,10 @@ static void start_threads(struct perf_run *run)
     for (i = 1; i < run->params.threads; ++i) {
         if (pthread_create(&run->threads[i].id, NULL, thread_main,
                            &run->threads[i]) != 0) {
-            fprintf(stderr, "ucx_perftest: cannot start thread %u of %u (-T); "
-                    "ulimit -u?\n", i, run->params.threads);
+            fprintf(stderr,
+                    "ucx_perftest: cannot start thread %u of %u (-T); "
+                    "ulimit -u?\n",
+                    i, run->params.threads);
             exit(1);
         }
     }
@@ -305,8 +317,8 @@ ucs_status_t run_pass(struct perf_run *run, uint64_t count, bool measured)
         thread         = &run->threads[i];
         thread->count  = count;
         thread->status = UCS_OK;
-        meter_init(&thread->meter, thread->histogram,
-                   lines ? on_second : NULL, thread);
+        meter_init(&thread->meter, thread->histogram, lines ? on_second : NULL,
+                   thread);
     }
     start_threads(run);
     thread_main(&run->threads[0]);
@@ -316,9 +328,8 @@ ucs_status_t run_pass(struct perf_run *run, uint64_t count, bool measured)
             pthread_join(thread->id, NULL);
         }
         thread->first += count;
-        if ((run->params.flags & PARAMS_CHECK) &&
-            (run->role & ROLE_SERVER) && (thread->status == UCS_OK) &&
-            (run->test->api->verify != NULL)) {
+        if ((run->params.flags & PARAMS_CHECK) && (run->role & ROLE_SERVER) &&
+            (thread->status == UCS_OK) && (run->test->api->verify != NULL)) {
             run->test->api->verify(thread, count);
         }
         status = (status == UCS_OK) ? thread->status : status;

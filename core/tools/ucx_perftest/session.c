@@ -21,7 +21,7 @@
 
 enum {
     TRIAL_COUNT = 8,
-    LEAST_COUNT = 16 /* minimum, whatever the time */
+    LEAST_COUNT = 16, /* minimum, whatever the time */
 };
 
 static enum session_end complain(const struct channel *channel,
@@ -66,9 +66,10 @@ static enum session_end expect(struct perf_run *run, struct channel *channel,
     if ((frame->type == CHANNEL_FAIL) || (frame->type == CHANNEL_REFUSE)) {
         quote(run, channel, frame);
     } else {
-        snprintf(why, PERF_ERROR_MAX, "%s does not keep to the protocol: a "
-                 "frame of type %d instead of %d", channel->peer, frame->type,
-                 type);
+        snprintf(why, PERF_ERROR_MAX,
+                 "%s does not keep to the protocol: a "
+                 "frame of type %d instead of %d",
+                 channel->peer, frame->type, type);
     }
     type = frame->type;
     free(frame->data);
@@ -93,7 +94,7 @@ static enum session_end broken(struct perf_run *run, struct channel *channel)
         channel_send(channel, CHANNEL_FAIL, run->error, strlen(run->error));
     }
     return (run->told && run->quiet) ? SESSION_BROKEN :
-           complain(NULL, run->error);
+                                       complain(NULL, run->error);
 }
 
 /* The client leads: it sends the number of operations, and both begin. */
@@ -185,15 +186,15 @@ static void gather(const struct perf_run *run, const struct output *output,
     for (i = 0; i < count; ++i) {
         meter_figures(&run->threads[i].meter, output->rank, result->messages,
                       &one);
-        result->figures.iterations   += one.iterations;
+        result->figures.iterations += one.iterations;
         result->figures.average_time += one.average_time / count;
         result->figures.overall_time += one.overall_time / count;
         result->figures.average_rate += one.average_rate;
         result->figures.overall_rate += one.overall_rate;
         histogram_merge(&result->histogram, run->threads[i].histogram);
     }
-    result->figures.percentile = report_us(result, histogram_percentile(
-            &result->histogram, output->rank));
+    result->figures.percentile = report_us(
+        result, histogram_percentile(&result->histogram, output->rank));
 }
 
 /* From here on, both sides need only each other's progress. */
@@ -224,8 +225,7 @@ static enum session_end finish(struct perf_run *run, struct channel *channel,
         return part(run, channel);
     }
     if ((lead(run, channel, 0, 'e') != SESSION_GOOD) ||
-        (expect(run, channel, CHANNEL_RESULT, &frame) !=
-         SESSION_GOOD)) {
+        (expect(run, channel, CHANNEL_RESULT, &frame) != SESSION_GOOD)) {
         return SESSION_BROKEN;
     }
     result->wrong += strtoull(frame.data, NULL, 10);
@@ -289,7 +289,8 @@ static bool send_info(struct perf_run *run, struct channel *channel)
     bool good;
 
     if (info == NULL) {
-        snprintf(run->error, sizeof(run->error), "the addresses of this side "
+        snprintf(run->error, sizeof(run->error),
+                 "the addresses of this side "
                  "cannot be read");
         return false;
     }
@@ -308,8 +309,9 @@ static ucs_status_t connect_to_itself(struct perf_run *run)
     char *info = run_describe(run, &length);
 
     if (info == NULL) {
-        return perf_error(run, UCS_ERR_NO_MEMORY, "cannot get the addresses of "
-                                                  "this side");
+        return perf_error(run, UCS_ERR_NO_MEMORY,
+                          "cannot get the addresses of "
+                          "this side");
     }
     status = run_connect(run, info, length);
     free(info);
@@ -348,11 +350,12 @@ enum session_end session_test(struct channel *channel, struct output *output,
                               const struct params *params,
                               const struct names *names)
 {
-    struct perf_run run  = {.params  = *params,
-                            .role    = (channel == NULL) ? ROLE_LOOPBACK :
-                                                           ROLE_CLIENT,
-                            .channel = channel,
-                            .output  = output};
+    struct perf_run run = {
+        .params  = *params,
+        .role    = (channel == NULL) ? ROLE_LOOPBACK : ROLE_CLIENT,
+        .channel = channel,
+        .output  = output,
+    };
     enum session_end end = SESSION_GOOD;
     ucs_status_t status;
 
@@ -401,8 +404,7 @@ static enum session_end follow(struct perf_run *run, struct channel *channel)
     char kind, text[32];
 
     for (;;) {
-        if (expect(run, channel, CHANNEL_SYNC, &frame) !=
-            SESSION_GOOD) {
+        if (expect(run, channel, CHANNEL_SYNC, &frame) != SESSION_GOOD) {
             return SESSION_BROKEN;
         }
         kind = 0;
@@ -410,8 +412,7 @@ static enum session_end follow(struct perf_run *run, struct channel *channel)
         free(frame.data);
         if ((kind != 'w') && (kind != 'm') && (kind != 'e')) {
             snprintf(run->error, sizeof(run->error),
-                     "%s requests a pass of an unknown kind",
-                     channel->peer);
+                     "%s requests a pass of an unknown kind", channel->peer);
             return SESSION_BROKEN;
         }
         if (!channel_send(channel, CHANNEL_SYNC, NULL, 0)) {
@@ -434,9 +435,11 @@ static enum session_end follow(struct perf_run *run, struct channel *channel)
 static enum session_end serve_test(struct channel *channel, const char *text,
                                    size_t length, bool visible)
 {
-    struct perf_run run = {.role    = ROLE_SERVER,
-                           .channel = channel,
-                           .quiet   = !visible};
+    struct perf_run run = {
+        .role    = ROLE_SERVER,
+        .channel = channel,
+        .quiet   = !visible,
+    };
     struct channel_frame frame;
     enum session_end end = SESSION_REFUSED;
     ucs_status_t status;

@@ -9,7 +9,7 @@ enum session_end {
     SESSION_GOOD,
     SESSION_REFUSED, /* this test is not possible; others may be */
     SESSION_WRONG,   /* received contents were wrong */
-    SESSION_BROKEN   /* the test was aborted, and cannot be cleaned up */
+    SESSION_BROKEN,  /* the test was aborted, and cannot be cleaned up */
 };
 
 /* Runs one test. `channel` is NULL in loopback. Prints messages. */

@@ -10,16 +10,16 @@
 
 enum {
     STREAM_OUTSTANDING = 64,
-    POST_OUTSTANDING   = 64
+    POST_OUTSTANDING   = 64,
 };
 
 const struct perf_test perf_tests[] = {
-    {"am_lat", "active message latency", &perf_uct, TEST_PING_PONG,
-     PERF_UCT_AM, uct_am_latency},
-    {"put_lat", "put latency", &perf_uct, TEST_PING_PONG,
-     PERF_UCT_PUT, uct_put_latency},
-    {"add_lat", "atomic add latency", &perf_uct, TEST_PING_PONG,
-     PERF_UCT_ADD, uct_add_latency},
+    {"am_lat", "active message latency", &perf_uct, TEST_PING_PONG, PERF_UCT_AM,
+     uct_am_latency},
+    {"put_lat", "put latency", &perf_uct, TEST_PING_PONG, PERF_UCT_PUT,
+     uct_put_latency},
+    {"add_lat", "atomic add latency", &perf_uct, TEST_PING_PONG, PERF_UCT_ADD,
+     uct_add_latency},
     {"get", "get latency / bandwidth / message rate", &perf_uct, TEST_REQUEST,
      PERF_UCT_GET, uct_get_requests},
     {"fadd", "atomic fetch-and-add latency / message rate", &perf_uct,
@@ -32,20 +32,20 @@ const struct perf_test perf_tests[] = {
      PERF_UCT_AM, uct_am_stream},
     {"put_bw", "put bandwidth / message rate", &perf_uct, TEST_POST,
      PERF_UCT_PUT, uct_put_posts},
-    {"add_mr", "atomic add message rate", &perf_uct, TEST_POST,
-     PERF_UCT_ADD, uct_add_posts},
-    {"tag_lat", "tag match latency", &perf_ucp, TEST_PING_PONG,
-     UCP_FEATURE_TAG, ucp_tag_latency},
-    {"tag_bw", "tag match bandwidth", &perf_ucp, TEST_STREAM,
-     UCP_FEATURE_TAG, ucp_tag_stream},
+    {"add_mr", "atomic add message rate", &perf_uct, TEST_POST, PERF_UCT_ADD,
+     uct_add_posts},
+    {"tag_lat", "tag match latency", &perf_ucp, TEST_PING_PONG, UCP_FEATURE_TAG,
+     ucp_tag_latency},
+    {"tag_bw", "tag match bandwidth", &perf_ucp, TEST_STREAM, UCP_FEATURE_TAG,
+     ucp_tag_stream},
     {"tag_sync_lat", "tag sync match latency", &perf_ucp, TEST_PING_PONG,
      UCP_FEATURE_TAG, ucp_tag_sync_latency},
     {"tag_sync_bw", "tag sync match bandwidth", &perf_ucp, TEST_STREAM,
      UCP_FEATURE_TAG, ucp_tag_sync_stream},
-    {"ucp_put_lat", "put latency", &perf_ucp, TEST_PING_PONG,
-     UCP_FEATURE_RMA, ucp_put_latency},
-    {"ucp_put_bw", "put bandwidth", &perf_ucp, TEST_POST,
-     UCP_FEATURE_RMA, ucp_put_posts},
+    {"ucp_put_lat", "put latency", &perf_ucp, TEST_PING_PONG, UCP_FEATURE_RMA,
+     ucp_put_latency},
+    {"ucp_put_bw", "put bandwidth", &perf_ucp, TEST_POST, UCP_FEATURE_RMA,
+     ucp_put_posts},
     {"ucp_get", "get latency / bandwidth / message rate", &perf_ucp,
      TEST_REQUEST, UCP_FEATURE_RMA, ucp_get_requests},
     {"ucp_add", "atomic add bandwidth / message rate", &perf_ucp, TEST_POST,
@@ -62,10 +62,10 @@ const struct perf_test perf_tests[] = {
      UCP_FEATURE_STREAM, ucp_stream_stream},
     {"stream_lat", "stream latency", &perf_ucp, TEST_PING_PONG,
      UCP_FEATURE_STREAM, ucp_stream_latency},
-    {"ucp_am_lat", "am latency", &perf_ucp, TEST_PING_PONG,
-     UCP_FEATURE_AM, ucp_am_latency},
+    {"ucp_am_lat", "am latency", &perf_ucp, TEST_PING_PONG, UCP_FEATURE_AM,
+     ucp_am_latency},
     {"ucp_am_bw", "am bandwidth / message rate", &perf_ucp, TEST_STREAM,
-     UCP_FEATURE_AM, ucp_am_stream}
+     UCP_FEATURE_AM, ucp_am_stream},
 };
 
 const unsigned perf_test_count = sizeof(perf_tests) / sizeof(perf_tests[0]);
@@ -82,7 +82,7 @@ unsigned tests_outstanding(const struct perf_test *test,
         [TEST_PING_PONG] = 1,
         [TEST_STREAM]    = STREAM_OUTSTANDING,
         [TEST_REQUEST]   = 1,
-        [TEST_POST]      = POST_OUTSTANDING
+        [TEST_POST]      = POST_OUTSTANDING,
     };
 
     /* A ping-pong has one message in flight, whatever is requested. */
@@ -97,7 +97,9 @@ unsigned tests_messages(const struct perf_test *test,
                         const struct params *params)
 {
     return ((test->kind == TEST_PING_PONG) &&
-            !(params->flags & PARAMS_LOOPBACK)) ? 2 : 1;
+            !(params->flags & PARAMS_LOOPBACK)) ?
+               2 :
+               1;
 }
 
 /* Edit distance of two words. */
@@ -152,7 +154,8 @@ static bool check_pieces(const struct params *params,
 
     for (i = 0; (params->stride > 0) && (i < params->size_count); ++i) {
         if (params->sizes[i] > params->stride) {
-            snprintf(error, PARAMS_ERROR_MAX, "-i: buffers that begin every "
+            snprintf(error, PARAMS_ERROR_MAX,
+                     "-i: buffers that begin every "
                      "%llu bytes overlap, since one has %llu (-s)",
                      (unsigned long long)params->stride,
                      (unsigned long long)params->sizes[i]);
@@ -160,8 +163,9 @@ static bool check_pieces(const struct params *params,
         }
     }
     if (params->stride > (UINT64_C(1) << 36) / params->size_count) {
-        snprintf(error, PARAMS_ERROR_MAX, "-i: the buffers of one message "
-                                          "would take more than 64g of memory");
+        snprintf(error, PARAMS_ERROR_MAX,
+                 "-i: the buffers of one message "
+                 "would take more than 64g of memory");
         return false;
     }
     return true;
@@ -174,15 +178,17 @@ const struct perf_test *tests_check(const struct params *params,
     const char *nearest;
 
     if (params->test[0] == '\0') {
-        snprintf(error, PARAMS_ERROR_MAX, "which test? Name one with -t (-h "
+        snprintf(error, PARAMS_ERROR_MAX,
+                 "which test? Name one with -t (-h "
                  "shows them)");
         return NULL;
     }
     test = find(params->test, &nearest);
     if (test == NULL) {
         snprintf(error, PARAMS_ERROR_MAX, "there is no test \"%s\"%s%s%s",
-                 params->test, (nearest == NULL) ? " (-h shows them)" :
-                 "; did you mean ", (nearest == NULL) ? "" : nearest,
+                 params->test,
+                 (nearest == NULL) ? " (-h shows them)" : "; did you mean ",
+                 (nearest == NULL) ? "" : nearest,
                  (nearest == NULL) ? "" : "?");
         return NULL;
     }

@@ -23,8 +23,7 @@ static void on_fetched(void *request, ucs_status_t status, size_t length,
 }
 
 static void check_message(struct ucp_side *side, const void *header,
-                          size_t header_length, const void *data,
-                          size_t length)
+                          size_t header_length, const void *data, size_t length)
 {
     if ((header_length != side->header_length) ||
         ((header_length > 0) &&
@@ -38,8 +37,7 @@ static void check_message(struct ucp_side *side, const void *header,
 /* An announcement: fetches the data into the receive memory. */
 static ucs_status_t fetch(struct ucp_side *side, void *descriptor)
 {
-    unsigned index        = side->checks ?
-                            side->arrived % side->recv.slot_count : 0;
+    unsigned index = side->checks ? side->arrived % side->recv.slot_count : 0;
     struct ucp_slot *slot = &side->recv.slots[index];
     ucs_status_ptr_t request;
 
@@ -105,9 +103,9 @@ static ucs_status_t set_handler(struct ucp_side *side, unsigned id,
         .field_mask = UCP_AM_HANDLER_PARAM_FIELD_ID |
                       UCP_AM_HANDLER_PARAM_FIELD_CB |
                       UCP_AM_HANDLER_PARAM_FIELD_ARG,
-        .id         = id,
-        .cb         = callback,
-        .arg        = side
+        .id  = id,
+        .cb  = callback,
+        .arg = side,
     };
 
     return ucp_worker_set_am_recv_handler(side->worker, &param);
@@ -122,9 +120,9 @@ ucs_status_t ucp_am_prepare(struct ucp_side *side)
         status = set_handler(side, UCP_SIDE_AM_FINISH, on_finish);
     }
     return (status == UCS_OK) ? UCS_OK :
-           perf_error(side->thread->run, status,
-                      "ucp_worker_set_am_recv_handler: %s",
-                      ucs_status_string(status));
+                                perf_error(side->thread->run, status,
+                                           "ucp_worker_set_am_recv_handler: %s",
+                                           ucs_status_string(status));
 }
 
 PERF_INLINE ucs_status_t send_message(struct ucp_side *side, uint64_t number)
@@ -136,11 +134,10 @@ PERF_INLINE ucs_status_t send_message(struct ucp_side *side, uint64_t number)
     if (perf_unlikely(status != UCS_OK)) {
         return status;
     }
-    return ucp_side_begun(side, ucp_am_send_nbx(side->ep, UCP_SIDE_AM,
-                                                side->header,
-                                                side->header_length,
-                                                slot->buffer, slot->count,
-                                                &side->send_param));
+    return ucp_side_begun(side,
+                          ucp_am_send_nbx(side->ep, UCP_SIDE_AM, side->header,
+                                          side->header_length, slot->buffer,
+                                          slot->count, &side->send_param));
 }
 
 PERF_INLINE ucs_status_t latency(struct perf_thread *thread, uint64_t count,
@@ -184,10 +181,10 @@ static ucs_status_t take_stream(struct ucp_side *side, uint64_t end)
     ucs_status_t status = ucp_side_wait_received(side, end);
 
     if (status == UCS_OK) {
-        status = ucp_side_begun(side, ucp_am_send_nbx(side->ep,
-                                                      UCP_SIDE_AM_FINISH, NULL,
-                                                      0, NULL, 0,
-                                                      &side->plain_param));
+        status = ucp_side_begun(side,
+                                ucp_am_send_nbx(side->ep, UCP_SIDE_AM_FINISH,
+                                                NULL, 0, NULL, 0,
+                                                &side->plain_param));
     }
     return (status == UCS_OK) ? ucp_side_wait(side, 0) : status;
 }
@@ -212,13 +209,13 @@ static ucs_status_t send_stream(struct perf_thread *thread, uint64_t count)
         return status;
     }
     return (thread->run->role == ROLE_LOOPBACK) ?
-           ucp_side_wait_received(side, end) :
-           ucp_side_wait_finished(side, finished);
+               ucp_side_wait_received(side, end) :
+               ucp_side_wait_finished(side, finished);
 }
 
 ucs_status_t ucp_am_stream(struct perf_thread *thread, uint64_t count)
 {
     return (thread->run->role & ROLE_CLIENT) ?
-           send_stream(thread, count) :
-           take_stream(thread->side, thread->first + count);
+               send_stream(thread, count) :
+               take_stream(thread->side, thread->first + count);
 }

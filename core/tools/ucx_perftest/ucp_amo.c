@@ -30,20 +30,20 @@ static void store(const struct ucp_side *side, void *word, uint64_t value)
 
 /* Without `reply` the old value is not requested. */
 PERF_INLINE ucs_status_t operate(struct ucp_side *side,
-                                 ucp_atomic_op_t operation,
-                                 const void *operand, void *reply)
+                                 ucp_atomic_op_t operation, const void *operand,
+                                 void *reply)
 {
     ucp_request_param_t param = side->plain_param;
 
     param.op_attr_mask |= UCP_OP_ATTR_FIELD_DATATYPE;
-    param.datatype      = ucp_dt_make_contig(side->size);
+    param.datatype = ucp_dt_make_contig(side->size);
     if (reply != NULL) {
         param.op_attr_mask |= UCP_OP_ATTR_FIELD_REPLY_BUFFER;
-        param.reply_buffer  = reply;
+        param.reply_buffer = reply;
     }
-    return ucp_side_begun(side, ucp_atomic_op_nbx(side->ep, operation, operand,
-                                                  1, side->remote, side->rkey,
-                                                  &param));
+    return ucp_side_begun(side,
+                          ucp_atomic_op_nbx(side->ep, operation, operand, 1,
+                                            side->remote, side->rkey, &param));
 }
 
 static uint64_t masked(const struct ucp_side *side, uint64_t value)
@@ -86,17 +86,18 @@ ucs_status_t ucp_add_posts(struct perf_thread *thread, uint64_t count)
     for (i = 0; i < count; ++i) {
         status = ucp_side_wait(side, side->outstanding - 1);
         status = perf_likely(status == UCS_OK) ?
-                 operate(side, UCP_ATOMIC_OP_ADD, &side->operand, NULL) :
-                 status;
+                     operate(side, UCP_ATOMIC_OP_ADD, &side->operand, NULL) :
+                     status;
         if (perf_unlikely(status != UCS_OK)) {
             return status;
         }
         meter_some(&thread->meter);
     }
-    status      = ucp_side_flush(side);
+    status = ucp_side_flush(side);
     side->word += 3 * count;
     return ((status == UCS_OK) && side->checks) ?
-           check_word(side, thread->first + count) : status;
+               check_word(side, thread->first + count) :
+               status;
 }
 
 ucs_status_t ucp_fadd_requests(struct perf_thread *thread, uint64_t count)
@@ -111,7 +112,8 @@ ucs_status_t ucp_fadd_requests(struct perf_thread *thread, uint64_t count)
         status = operate(side, UCP_ATOMIC_OP_ADD, &side->operand,
                          &side->replies[next]);
         status = perf_likely(status == UCS_OK) ?
-                 ucp_side_wait(side, side->outstanding - 1) : status;
+                     ucp_side_wait(side, side->outstanding - 1) :
+                     status;
         if (perf_unlikely(status != UCS_OK)) {
             return status;
         }
@@ -119,12 +121,13 @@ ucs_status_t ucp_fadd_requests(struct perf_thread *thread, uint64_t count)
             expect(side, thread->first + i, load(side, &side->replies[0]));
         }
         side->word += 5;
-        next        = (next + 1 < side->outstanding) ? next + 1 : 0;
+        next = (next + 1 < side->outstanding) ? next + 1 : 0;
         meter_each(&thread->meter);
     }
     status = ucp_side_wait(side, 0);
     return ((status == UCS_OK) && side->checks) ?
-           check_word(side, thread->first + count) : status;
+               check_word(side, thread->first + count) :
+               status;
 }
 
 /* Several at once arrive in any order, so values are checked only one at a
@@ -144,7 +147,8 @@ ucs_status_t ucp_swap_requests(struct perf_thread *thread, uint64_t count)
         status = operate(side, UCP_ATOMIC_OP_SWAP, &side->operand,
                          &side->replies[next]);
         status = perf_likely(status == UCS_OK) ?
-                 ucp_side_wait(side, side->outstanding - 1) : status;
+                     ucp_side_wait(side, side->outstanding - 1) :
+                     status;
         if (perf_unlikely(status != UCS_OK)) {
             return status;
         }
@@ -175,7 +179,8 @@ ucs_status_t ucp_cswap_requests(struct perf_thread *thread, uint64_t count)
         status = operate(side, UCP_ATOMIC_OP_CSWAP, &side->operand,
                          &side->replies[next]);
         status = perf_likely(status == UCS_OK) ?
-                 ucp_side_wait(side, side->outstanding - 1) : status;
+                     ucp_side_wait(side, side->outstanding - 1) :
+                     status;
         if (perf_unlikely(status != UCS_OK)) {
             return status;
         }

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 enum {
-    LEAST_LENGTH = 4096 /* a message may be empty; a buffer is not */
+    LEAST_LENGTH = 4096, /* a message may be empty; a buffer is not */
 };
 
 static size_t round_up(size_t length, size_t to)
@@ -22,29 +22,32 @@ static ucs_status_t map(struct perf_thread *thread, ucp_context_h context,
                         struct ucp_area *area)
 {
     ucp_mem_map_params_t params = {
-        .field_mask  = UCP_MEM_MAP_PARAM_FIELD_LENGTH |
-                       UCP_MEM_MAP_PARAM_FIELD_FLAGS |
-                       UCP_MEM_MAP_PARAM_FIELD_MEMORY_TYPE,
+        .field_mask = UCP_MEM_MAP_PARAM_FIELD_LENGTH |
+                      UCP_MEM_MAP_PARAM_FIELD_FLAGS |
+                      UCP_MEM_MAP_PARAM_FIELD_MEMORY_TYPE,
         .length      = area->length,
-        .memory_type = area->memory_type
+        .memory_type = area->memory_type,
     };
     ucp_mem_attr_t attr = {.field_mask = UCP_MEM_ATTR_FIELD_ADDRESS};
     ucs_status_t status;
 
     params.flags = (thread->run->params.flags & PARAMS_NONBLOCK) ?
-                   UCP_MEM_MAP_NONBLOCK : 0;
+                       UCP_MEM_MAP_NONBLOCK :
+                       0;
     if (area->owned) {
         params.field_mask |= UCP_MEM_MAP_PARAM_FIELD_ADDRESS;
-        params.address     = area->memory;
+        params.address = area->memory;
     } else {
         params.flags |= UCP_MEM_MAP_ALLOCATE;
     }
     status = ucp_mem_map(context, &params, &area->handle);
     if (status != UCS_OK) {
         area->handle = NULL;
-        return perf_error(thread->run, status, "cannot %s %zu bytes of %s "
-                          "memory: %s", area->owned ? "map" : "allocate",
-                          area->length, params_memory_name(area->memory_type),
+        return perf_error(thread->run, status,
+                          "cannot %s %zu bytes of %s "
+                          "memory: %s",
+                          area->owned ? "map" : "allocate", area->length,
+                          params_memory_name(area->memory_type),
                           ucs_status_string(status));
     }
     status = ucp_mem_query(area->handle, &attr);
@@ -65,7 +68,8 @@ static ucs_status_t get_memory(struct perf_thread *thread,
     if (!exposed && host) {
         area->memory = aligned_alloc(sysconf(_SC_PAGESIZE), area->length);
         if (area->memory == NULL) {
-            return perf_error(thread->run, UCS_ERR_NO_MEMORY, "no memory: %zu "
+            return perf_error(thread->run, UCS_ERR_NO_MEMORY,
+                              "no memory: %zu "
                               "bytes for %u messages (-s, -O, -T)",
                               area->length, area->slot_count);
         }
@@ -185,10 +189,10 @@ void ucp_side_check(struct ucp_slot *slot)
 ucs_status_t ucp_side_fill(struct ucp_side *side, uint64_t number,
                            struct ucp_slot **slot_p)
 {
-    unsigned index        = number % side->send.slot_count;
-    struct ucp_slot *slot = &side->send.slots[index];
+    unsigned index             = number % side->send.slot_count;
+    struct ucp_slot *slot      = &side->send.slots[index];
     const ucp_dt_iov_t *pieces = slot->buffer;
-    size_t offset = 0, i;
+    size_t offset              = 0, i;
     ucs_status_t status;
 
     *slot_p      = slot;

@@ -12,17 +12,17 @@
 PERF_INLINE ucs_status_t put(struct ucp_side *side, const void *memory,
                              uint64_t remote)
 {
-    return ucp_side_begun(side, ucp_put_nbx(side->ep, memory, side->size,
-                                            remote, side->rkey,
-                                            &side->send_param));
+    return ucp_side_begun(side,
+                          ucp_put_nbx(side->ep, memory, side->size, remote,
+                                      side->rkey, &side->send_param));
 }
 
 PERF_INLINE ucs_status_t get(struct ucp_side *side, void *memory,
                              uint64_t remote)
 {
-    return ucp_side_begun(side, ucp_get_nbx(side->ep, memory, side->size,
-                                            remote, side->rkey,
-                                            &side->send_param));
+    return ucp_side_begun(side,
+                          ucp_get_nbx(side->ep, memory, side->size, remote,
+                                      side->rkey, &side->send_param));
 }
 
 /* The last byte distinguishes a message from the previous one. */
@@ -121,8 +121,9 @@ static ucs_status_t check_back(struct ucp_side *side, uint64_t from,
     for (i = from; (i < end) && (status == UCS_OK); ++i) {
         slot = &side->send.slots[i % side->send.slot_count];
         memset(slot->memory, 0, side->size);
-        status = get(side, slot->memory, side->remote +
-                     ((i % side->send.slot_count) * side->send.extent));
+        status = get(side, slot->memory,
+                     side->remote +
+                         ((i % side->send.slot_count) * side->send.extent));
         status = (status == UCS_OK) ? ucp_side_wait(side, 0) : status;
         if (status == UCS_OK) {
             slot->number = i;
@@ -135,9 +136,9 @@ static ucs_status_t check_back(struct ucp_side *side, uint64_t from,
 static ucs_status_t put_checked(struct perf_thread *thread, uint64_t count)
 {
     struct ucp_side *side = thread->side;
-    uint64_t from         = thread->first, end = from + count, i;
+    uint64_t from = thread->first, end = from + count, i;
     struct ucp_slot *slot;
-    ucs_status_t status   = UCS_OK;
+    ucs_status_t status = UCS_OK;
 
     for (i = from; (i < end) && (status == UCS_OK); ++i) {
         if ((i % side->send.slot_count == 0) && (i > from)) {
@@ -148,8 +149,9 @@ static ucs_status_t put_checked(struct perf_thread *thread, uint64_t count)
         if (status != UCS_OK) {
             return status;
         }
-        status = put(side, slot->memory, side->remote +
-                     ((i % side->send.slot_count) * side->send.extent));
+        status = put(side, slot->memory,
+                     side->remote +
+                         ((i % side->send.slot_count) * side->send.extent));
         meter_some(&thread->meter);
     }
     return (status == UCS_OK) ? check_back(side, from, end) : status;
@@ -168,7 +170,8 @@ ucs_status_t ucp_put_posts(struct perf_thread *thread, uint64_t count)
     for (i = 0; i < count; ++i) {
         status = ucp_side_wait(side, side->outstanding - 1);
         status = perf_likely(status == UCS_OK) ?
-                 put(side, memory, side->remote) : status;
+                     put(side, memory, side->remote) :
+                     status;
         if (perf_unlikely(status != UCS_OK)) {
             return status;
         }
@@ -198,8 +201,8 @@ static ucs_status_t get_checked(struct perf_thread *thread, uint64_t count)
 
     for (i = 0; (i < count) && (status == UCS_OK); ++i) {
         status = get(side, side->send.slots[used++].memory, side->remote);
-        if ((status == UCS_OK) && ((used == side->send.slot_count) ||
-                                   (i + 1 == count))) {
+        if ((status == UCS_OK) &&
+            ((used == side->send.slot_count) || (i + 1 == count))) {
             status = ucp_side_wait(side, 0);
             if (status == UCS_OK) {
                 check_got(side, used);
@@ -224,7 +227,8 @@ ucs_status_t ucp_get_requests(struct perf_thread *thread, uint64_t count)
     for (i = 0; i < count; ++i) {
         status = get(side, memory, side->remote);
         status = perf_likely(status == UCS_OK) ?
-                 ucp_side_wait(side, side->outstanding - 1) : status;
+                     ucp_side_wait(side, side->outstanding - 1) :
+                     status;
         if (perf_unlikely(status != UCS_OK)) {
             return status;
         }

@@ -44,7 +44,7 @@ static bool check_memory(const struct perf_test *test,
     }
     if (params->flags & PARAMS_CHECK) {
         return refuse(error, "--check reads the data with the processor: host "
-                      "memory only (-m)");
+                             "memory only (-m)");
     }
     if (needs_amo(test) || (test->run == ucp_put_latency)) {
         return refuse(error, "this test polls memory with the processor: host "
@@ -59,7 +59,8 @@ static bool check(const struct perf_test *test, const struct params *params,
     uint64_t size = params_size(params);
 
     if ((params->transport[0] != '\0') || (params->device[0] != '\0')) {
-        return refuse(error, "-x and -d are for tests of UCT; those of UCP "
+        return refuse(error,
+                      "-x and -d are for tests of UCT; those of UCP "
                       "take UCX_TLS and UCX_NET_DEVICES from the environment");
     }
     if (params->layout != LAYOUT_SHORT) {
@@ -74,8 +75,8 @@ static bool check(const struct perf_test *test, const struct params *params,
     if (needs_amo(test) && (size != 4) && (size != 8)) {
         return refuse(error, "atomics have 4 or 8 bytes (-s)");
     }
-    if ((size == 0) && (needs_memory(test) ||
-                        (test->features & UCP_FEATURE_STREAM))) {
+    if ((size == 0) &&
+        (needs_memory(test) || (test->features & UCP_FEATURE_STREAM))) {
         return refuse(error, "this test needs at least one byte (-s)");
     }
     if ((test->run == ucp_put_latency) && (params->flags & PARAMS_SLEEP)) {
@@ -101,7 +102,7 @@ ucs_status_t ucp_side_sleep(struct ucp_side *side)
     struct channel *channel = side->thread->run->channel;
     struct pollfd pollers[] = {
         {.fd = side->event_fd, .events = POLLIN},
-        {.fd = (channel == NULL) ? -1 : channel->fd, .events = POLLRDHUP}
+        {.fd = (channel == NULL) ? -1 : channel->fd, .events = POLLRDHUP},
     };
     ucs_status_t status;
 
@@ -125,24 +126,24 @@ ucs_status_t ucp_side_flush(struct ucp_side *side)
 {
     ucs_status_t status;
 
-    status = ucp_side_begun(side, ucp_ep_flush_nbx(side->ep,
-                                                   &side->plain_param));
+    status = ucp_side_begun(side,
+                            ucp_ep_flush_nbx(side->ep, &side->plain_param));
     return (status == UCS_OK) ? ucp_side_wait(side, 0) : status;
 }
 
 static ucs_status_t open_context(struct perf_run *run, ucp_context_h *context_p)
 {
     ucp_params_t params = {
-        .field_mask        = UCP_PARAM_FIELD_FEATURES |
-                             UCP_PARAM_FIELD_MT_WORKERS_SHARED,
+        .field_mask = UCP_PARAM_FIELD_FEATURES |
+                      UCP_PARAM_FIELD_MT_WORKERS_SHARED,
         .features          = run->test->features,
-        .mt_workers_shared = (run->params.threads > 1)
+        .mt_workers_shared = (run->params.threads > 1),
     };
     ucs_status_t status;
 
     if (needs_amo(run->test)) {
-        params.features = (params_size(&run->params) == 4) ?
-                          UCP_FEATURE_AMO32 : UCP_FEATURE_AMO64;
+        params.features = (params_size(&run->params) == 4) ? UCP_FEATURE_AMO32 :
+                                                             UCP_FEATURE_AMO64;
     }
     if (run->params.flags & (PARAMS_WAKEUP | PARAMS_SLEEP)) {
         params.features |= UCP_FEATURE_WAKEUP;
@@ -159,7 +160,8 @@ static ucs_status_t open_worker(struct perf_run *run, struct ucp_side *side)
         .field_mask  = UCP_WORKER_PARAM_FIELD_THREAD_MODE,
         .thread_mode = ((run->params.threads > 1) &&
                         (run->params.thread_mode == UCS_THREAD_MODE_SINGLE)) ?
-                       UCS_THREAD_MODE_SERIALIZED : run->params.thread_mode
+                           UCS_THREAD_MODE_SERIALIZED :
+                           run->params.thread_mode,
     };
     ucs_status_t status;
 
@@ -173,7 +175,7 @@ static ucs_status_t open_worker(struct perf_run *run, struct ucp_side *side)
         side->sleeps = true;
     }
     return (status == UCS_OK) ? UCS_OK :
-           fail(run, status, "ucp_worker_get_efd");
+                                fail(run, status, "ucp_worker_get_efd");
 }
 
 static void fill_param(ucp_request_param_t *param, const struct params *params,
@@ -183,15 +185,15 @@ static void fill_param(ucp_request_param_t *param, const struct params *params,
                           UCP_OP_ATTR_FIELD_USER_DATA;
     if (area->in_pieces) {
         param->op_attr_mask |= UCP_OP_ATTR_FIELD_DATATYPE;
-        param->datatype      = ucp_dt_make_iov();
+        param->datatype = ucp_dt_make_iov();
     }
     if (params->flags & PARAMS_HANDLES) {
         param->op_attr_mask |= UCP_OP_ATTR_FIELD_MEMH;
-        param->memh          = area->handle;
+        param->memh = area->handle;
     }
     if (area->memory_type != UCS_MEMORY_TYPE_HOST) {
         param->op_attr_mask |= UCP_OP_ATTR_FIELD_MEMORY_TYPE;
-        param->memory_type   = area->memory_type;
+        param->memory_type = area->memory_type;
     }
 }
 
@@ -204,8 +206,8 @@ static void fill_params(struct ucp_side *side, const struct params *params)
     side->plain_param = (ucp_request_param_t){
         .op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK |
                         UCP_OP_ATTR_FIELD_USER_DATA,
-        .cb.send      = ucp_side_completed,
-        .user_data    = side
+        .cb.send   = ucp_side_completed,
+        .user_data = side,
     };
 }
 
@@ -341,7 +343,7 @@ static bool take(const char **data, size_t *length, uint64_t *number_p)
     }
     memcpy(number_p, *data, sizeof(*number_p));
     *number_p = le64toh(*number_p);
-    *data   += sizeof(*number_p);
+    *data += sizeof(*number_p);
     *length -= sizeof(*number_p);
     return true;
 }
@@ -358,12 +360,12 @@ static ucs_status_t open_ep(struct ucp_side *side, const void *address)
 {
     ucp_ep_params_t params = {
         .field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS,
-        .address    = address
+        .address    = address,
     };
 
     if (side->thread->run->params.flags & PARAMS_ERRORS) {
-        params.field_mask     |= UCP_EP_PARAM_FIELD_ERR_HANDLING_MODE |
-                                 UCP_EP_PARAM_FIELD_ERR_HANDLER;
+        params.field_mask |= UCP_EP_PARAM_FIELD_ERR_HANDLING_MODE |
+                             UCP_EP_PARAM_FIELD_ERR_HANDLER;
         params.err_mode        = UCP_ERR_HANDLING_MODE_PEER;
         params.err_handler.cb  = on_error;
         params.err_handler.arg = side;
@@ -397,7 +399,7 @@ static ucs_status_t connect_peer(struct perf_thread *thread, const char *data,
         goto invalid;
     }
     address = copy_blob(data, address_length);
-    data   += address_length;
+    data += address_length;
     length -= address_length;
     if (!take(&data, &length, &side->remote) ||
         !take(&data, &length, &key_length) || (key_length != length)) {
@@ -423,8 +425,9 @@ static ucs_status_t connect_peer(struct perf_thread *thread, const char *data,
     }
     goto out;
 invalid:
-    perf_error(thread->run, status, "the lengths of the other side's addresses "
-                                    "are invalid");
+    perf_error(thread->run, status,
+               "the lengths of the other side's addresses "
+               "are invalid");
 out:
     free(key);
     free(address);
@@ -442,7 +445,7 @@ static void progress(struct perf_thread *thread)
  * ended. */
 static void disconnect(struct perf_thread *thread)
 {
-    struct ucp_side *side     = thread->side;
+    struct ucp_side *side = thread->side;
     ucp_request_param_t param;
 
     if (side == NULL) {
@@ -497,9 +500,12 @@ static void inform(struct perf_thread *thread, char *text, size_t length)
     ucp_transport_entry_t entries[MAX_ENTRIES];
     ucp_ep_attr_t attr = {
         .field_mask = UCP_EP_ATTR_FIELD_TRANSPORTS,
-        .transports = {.entries     = entries,
-                       .num_entries = MAX_ENTRIES,
-                       .entry_size  = sizeof(entries[0])}
+        .transports =
+            {
+                .entries     = entries,
+                .num_entries = MAX_ENTRIES,
+                .entry_size  = sizeof(entries[0]),
+            },
     };
     size_t used = 0;
     unsigned i;
@@ -529,5 +535,5 @@ const struct perf_api perf_ucp = {
     .progress   = progress,
     .disconnect = disconnect,
     .close      = side_close,
-    .inform     = inform
+    .inform     = inform,
 };

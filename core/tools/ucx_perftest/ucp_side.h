@@ -13,15 +13,15 @@ enum {
                                    * peer */
     UCP_SIDE_TAG       = 0x7e57,
     UCP_SIDE_AM        = 1,
-    UCP_SIDE_AM_FINISH = 2
+    UCP_SIDE_AM_FINISH = 2,
 };
 
 struct ucp_side;
 
 /* Buffer of one message. Without checks all messages share one. */
 struct ucp_slot {
-    void *buffer;    /* for the library: memory, or an I/O vector */
-    size_t count;    /* bytes, or entries */
+    void *buffer; /* for the library: memory, or an I/O vector */
+    size_t count; /* bytes, or entries */
     char *memory;
     uint64_t number; /* number of the message that it holds or expects */
     size_t length;   /* received length; streams */
@@ -34,40 +34,40 @@ struct ucp_area {
     ucp_dt_iov_t *pieces;
     unsigned slot_count;
     bool in_pieces;
-    bool owned;          /* allocated by us, not by the library */
+    bool owned; /* allocated by us, not by the library */
     unsigned memory_type;
     char *memory;
     size_t length;
-    size_t extent;       /* distance of slots */
-    ucp_mem_h handle;    /* NULL: not mapped */
+    size_t extent;    /* distance of slots */
+    ucp_mem_h handle; /* NULL: not mapped */
 };
 
 struct ucp_side {
     ucp_worker_h worker;
     ucp_ep_h ep;
     struct perf_thread *thread;
-    unsigned pending;      /* outstanding operations */
-    unsigned outstanding;  /* their maximum */
+    unsigned pending;     /* outstanding operations */
+    unsigned outstanding; /* their maximum */
     unsigned steps;
     bool sleeps;
     bool checks;
-    ucs_status_t failed;   /* first error of an operation */
-    uint64_t received;     /* received messages, of all passes */
-    uint64_t finished;     /* confirmations that the peer has received all */
+    ucs_status_t failed; /* first error of an operation */
+    uint64_t received;   /* received messages, of all passes */
+    uint64_t finished;   /* confirmations that the peer has received all */
     size_t size;
-    struct ucp_area send;  /* of one-sided tests: local memory ... */
-    struct ucp_area recv;  /* ... and the memory that the peer accesses */
+    struct ucp_area send; /* of one-sided tests: local memory ... */
+    struct ucp_area recv; /* ... and the memory that the peer accesses */
     ucp_request_param_t send_param;
     ucp_request_param_t recv_param;
     ucp_request_param_t plain_param; /* for messages without contents */
     ucp_rkey_h rkey;
-    uint64_t remote;       /* address of the peer's recv memory */
-    char *header;          /* of active messages */
+    uint64_t remote; /* address of the peer's recv memory */
+    char *header;    /* of active messages */
     size_t header_length;
-    uint64_t arrived;      /* active messages whose handler has run */
-    uint64_t word;         /* expected value of the remote word */
+    uint64_t arrived; /* active messages whose handler has run */
+    uint64_t word;    /* expected value of the remote word */
     uint64_t operand;
-    uint64_t *replies;     /* one for each outstanding atomic */
+    uint64_t *replies; /* one for each outstanding atomic */
     int event_fd;
 };
 

@@ -39,9 +39,9 @@ PERF_INLINE ucs_status_t send_message(struct ucp_side *side, uint64_t number)
     if (perf_unlikely(status != UCS_OK)) {
         return status;
     }
-    return ucp_side_begun(side, ucp_stream_send_nbx(side->ep, slot->buffer,
-                                                    slot->count,
-                                                    &side->send_param));
+    return ucp_side_begun(side,
+                          ucp_stream_send_nbx(side->ep, slot->buffer,
+                                              slot->count, &side->send_param));
 }
 
 /* Reads received data until the message is complete. */
@@ -88,10 +88,10 @@ PERF_INLINE ucs_status_t post_receive(struct ucp_side *side, uint64_t number)
     if (perf_unlikely(status != UCS_OK)) {
         return status;
     }
-    side->recv_param.op_attr_mask   |= UCP_OP_ATTR_FIELD_FLAGS;
-    side->recv_param.flags           = UCP_STREAM_RECV_FLAG_WAITALL;
-    side->recv_param.cb.recv_stream  = on_received;
-    side->recv_param.user_data       = slot;
+    side->recv_param.op_attr_mask |= UCP_OP_ATTR_FIELD_FLAGS;
+    side->recv_param.flags          = UCP_STREAM_RECV_FLAG_WAITALL;
+    side->recv_param.cb.recv_stream = on_received;
+    side->recv_param.user_data      = slot;
     request = ucp_stream_recv_nbx(side->ep, slot->buffer, slot->count,
                                   &slot->length, &side->recv_param);
     if (request == NULL) {
@@ -111,7 +111,8 @@ PERF_INLINE ucs_status_t take_message(struct ucp_side *side, uint64_t number)
     }
     status = post_receive(side, number);
     return perf_likely(status == UCS_OK) ?
-           ucp_side_wait_received(side, number + 1) : status;
+               ucp_side_wait_received(side, number + 1) :
+               status;
 }
 
 PERF_INLINE ucs_status_t latency(struct perf_thread *thread, uint64_t count,

@@ -51,11 +51,11 @@ PERF_INLINE ucs_status_t send_message(struct ucp_side *side, uint64_t number,
     if (perf_unlikely(status != UCS_OK)) {
         return status;
     }
-    return ucp_side_begun(side, sync ?
-            ucp_tag_send_sync_nbx(side->ep, slot->buffer, slot->count,
-                                  tag_of(side), &side->send_param) :
-            ucp_tag_send_nbx(side->ep, slot->buffer, slot->count, tag_of(side),
-                             &side->send_param));
+    return ucp_side_begun(
+        side, sync ? ucp_tag_send_sync_nbx(side->ep, slot->buffer, slot->count,
+                                           tag_of(side), &side->send_param) :
+                     ucp_tag_send_nbx(side->ep, slot->buffer, slot->count,
+                                      tag_of(side), &side->send_param));
 }
 
 /* -U: the message arrives before its receive is posted. */
@@ -134,8 +134,8 @@ PERF_INLINE ucs_status_t turn(struct ucp_side *side, uint64_t number,
     }
     if (begins) {
         status = probes ? post_receive(side, number) : UCS_OK;
-        status = (status == UCS_OK) ?
-                 ucp_side_wait_received(side, number + 1) : status;
+        status = (status == UCS_OK) ? ucp_side_wait_received(side, number + 1) :
+                                      status;
         if (perf_unlikely(status != UCS_OK)) {
             return status;
         }
@@ -165,15 +165,15 @@ PERF_INLINE ucs_status_t latency(struct perf_thread *thread, uint64_t count,
 ucs_status_t ucp_tag_latency(struct perf_thread *thread, uint64_t count)
 {
     return (thread->run->role & ROLE_CLIENT) ?
-           latency(thread, count, true, false) :
-           latency(thread, count, false, false);
+               latency(thread, count, true, false) :
+               latency(thread, count, false, false);
 }
 
 ucs_status_t ucp_tag_sync_latency(struct perf_thread *thread, uint64_t count)
 {
     return (thread->run->role & ROLE_CLIENT) ?
-           latency(thread, count, true, true) :
-           latency(thread, count, false, true);
+               latency(thread, count, true, true) :
+               latency(thread, count, false, true);
 }
 
 /* Posts receives ahead of the received messages. */
@@ -206,9 +206,9 @@ static ucs_status_t take_stream(struct ucp_side *side, uint64_t first,
         }
     }
     /* The client's time ends with the confirmation that all have arrived. */
-    status = ucp_side_begun(side, ucp_tag_send_nbx(side->ep, NULL, 0,
-                                                   tag_of(side),
-                                                   &side->plain_param));
+    status = ucp_side_begun(side,
+                            ucp_tag_send_nbx(side->ep, NULL, 0, tag_of(side),
+                                             &side->plain_param));
     return (status == UCS_OK) ? ucp_side_wait(side, 0) : status;
 }
 
@@ -218,8 +218,8 @@ static ucs_status_t expect_finish(struct ucp_side *side)
     ucs_status_ptr_t request;
 
     param.cb.recv = on_finish;
-    request       = ucp_tag_recv_nbx(side->worker, NULL, 0, tag_of(side),
-                                     UINT64_MAX, &param);
+    request = ucp_tag_recv_nbx(side->worker, NULL, 0, tag_of(side), UINT64_MAX,
+                               &param);
     side->finished += (request == NULL);
     return UCS_PTR_IS_ERR(request) ? UCS_PTR_STATUS(request) : UCS_OK;
 }
@@ -233,7 +233,8 @@ static ucs_status_t send_stream(struct perf_thread *thread, uint64_t count,
 
     for (i = thread->first; i < thread->first + count; ++i) {
         status = (status == UCS_OK) ?
-                 ucp_side_wait(side, side->outstanding - 1) : status;
+                     ucp_side_wait(side, side->outstanding - 1) :
+                     status;
         status = (status == UCS_OK) ? send_message(side, i, sync) : status;
         if (perf_unlikely(status != UCS_OK)) {
             return status;
@@ -251,16 +252,18 @@ static ucs_status_t loop_stream(struct perf_thread *thread, uint64_t count,
 {
     struct ucp_side *side = thread->side;
     bool probes           = thread->run->params.flags & PARAMS_PROBE;
-    uint64_t end          = thread->first + count, posted = thread->first, i;
-    ucs_status_t status   = UCS_OK;
+    uint64_t end = thread->first + count, posted = thread->first, i;
+    ucs_status_t status = UCS_OK;
 
     for (i = thread->first; i < end; ++i) {
         status = probes ? UCS_OK : post_ahead(side, &posted, i + 1);
         status = (status == UCS_OK) ?
-                 ucp_side_wait(side, side->outstanding - 1) : status;
+                     ucp_side_wait(side, side->outstanding - 1) :
+                     status;
         status = (status == UCS_OK) ? send_message(side, i, sync) : status;
         status = (status == UCS_OK) && probes ?
-                 post_ahead(side, &posted, i + 1) : status;
+                     post_ahead(side, &posted, i + 1) :
+                     status;
         if (perf_unlikely(status != UCS_OK)) {
             return status;
         }
@@ -269,7 +272,8 @@ static ucs_status_t loop_stream(struct perf_thread *thread, uint64_t count,
     while ((side->received < end) && (status == UCS_OK)) {
         status = post_ahead(side, &posted, end);
         status = ((status == UCS_OK) && (side->received < end)) ?
-                 ucp_side_step(side) : status;
+                     ucp_side_step(side) :
+                     status;
     }
     return (status == UCS_OK) ? ucp_side_wait(side, 0) : status;
 }

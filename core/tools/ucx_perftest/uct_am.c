@@ -47,9 +47,9 @@ ucs_status_t uct_am_prepare(struct uct_side *side)
                                           on_answer, side, 0);
     }
     return (status == UCS_OK) ? UCS_OK :
-           perf_error(side->thread->run, status,
-                      "uct_iface_set_am_handler: %s",
-                      ucs_status_string(status));
+                                perf_error(side->thread->run, status,
+                                           "uct_iface_set_am_handler: %s",
+                                           ucs_status_string(status));
 }
 
 static size_t pack_answer(void *dest, void *arg)
@@ -86,18 +86,22 @@ PERF_INLINE ucs_status_t send_short(struct uct_side *side, uint64_t number)
 
 PERF_INLINE ucs_status_t send_short_iov(struct uct_side *side, uint64_t number)
 {
-    const uct_iov_t iov = {.buffer = uct_side_memory(side, number),
-                           .length = side->size,
-                           .memh   = UCT_MEM_HANDLE_NULL,
-                           .count  = 1};
+    const uct_iov_t iov = {
+        .buffer = uct_side_memory(side, number),
+        .length = side->size,
+        .memh   = UCT_MEM_HANDLE_NULL,
+        .count  = 1,
+    };
 
     return uct_ep_am_short_iov(side->ep, UCT_SIDE_AM, &iov, 1);
 }
 
 PERF_INLINE ucs_status_t send_bcopy(struct uct_side *side, uint64_t number)
 {
-    struct uct_packed arg = {.memory = uct_side_memory(side, number),
-                             .length = side->size};
+    struct uct_packed arg = {
+        .memory = uct_side_memory(side, number),
+        .length = side->size,
+    };
     ssize_t packed;
 
     packed = uct_ep_am_bcopy(side->ep, UCT_SIDE_AM, uct_side_pack, &arg, 0);
@@ -107,10 +111,12 @@ PERF_INLINE ucs_status_t send_bcopy(struct uct_side *side, uint64_t number)
 PERF_INLINE ucs_status_t send_zcopy(struct uct_side *side, uint64_t number)
 {
     char *memory        = uct_side_memory(side, number);
-    const uct_iov_t iov = {.buffer = memory + side->header,
-                           .length = side->size - side->header,
-                           .memh   = side->send.handle,
-                           .count  = 1};
+    const uct_iov_t iov = {
+        .buffer = memory + side->header,
+        .length = side->size - side->header,
+        .memh   = side->send.handle,
+        .count  = 1,
+    };
 
     return uct_ep_am_zcopy(side->ep, UCT_SIDE_AM, memory, side->header, &iov, 1,
                            0, &side->completion);
@@ -208,9 +214,11 @@ PERF_INLINE ucs_status_t send_stream(struct perf_thread *thread, uint64_t count,
 
     for (i = thread->first; i < end; ++i) {
         status = (i + 1 > side->window) ?
-                 wait_window(side, loop, i + 1 - side->window) : UCS_OK;
+                     wait_window(side, loop, i + 1 - side->window) :
+                     UCS_OK;
         status = perf_likely(status == UCS_OK) ?
-                 uct_side_wait(side, side->outstanding - 1) : status;
+                     uct_side_wait(side, side->outstanding - 1) :
+                     status;
         status = perf_likely(status == UCS_OK) ? send_message(side, i, send) :
                                                  status;
         if (perf_unlikely(status != UCS_OK)) {

@@ -3,7 +3,7 @@
 #include "uct_side.h"
 
 enum {
-    ADDEND = 3
+    ADDEND = 3,
 };
 
 static bool is_half(const struct uct_side *side)
@@ -37,10 +37,10 @@ PERF_INLINE ucs_status_t add(struct uct_side *side, uint64_t number)
 {
     (void)number;
     return is_half(side) ?
-           uct_ep_atomic32_post(side->ep, UCT_ATOMIC_OP_ADD, ADDEND,
-                                side->remote, side->rkey.rkey) :
-           uct_ep_atomic64_post(side->ep, UCT_ATOMIC_OP_ADD, ADDEND,
-                                side->remote, side->rkey.rkey);
+               uct_ep_atomic32_post(side->ep, UCT_ATOMIC_OP_ADD, ADDEND,
+                                    side->remote, side->rkey.rkey) :
+               uct_ep_atomic64_post(side->ep, UCT_ATOMIC_OP_ADD, ADDEND,
+                                    side->remote, side->rkey.rkey);
 }
 
 PERF_INLINE ucs_status_t fetch(struct uct_side *side, uct_atomic_op_t operation,
@@ -49,12 +49,12 @@ PERF_INLINE ucs_status_t fetch(struct uct_side *side, uct_atomic_op_t operation,
     void *result = side->send.memory;
 
     return is_half(side) ?
-           uct_ep_atomic32_fetch(side->ep, operation, value, result,
-                                 side->remote, side->rkey.rkey,
-                                 &side->completion) :
-           uct_ep_atomic64_fetch(side->ep, operation, value, result,
-                                 side->remote, side->rkey.rkey,
-                                 &side->completion);
+               uct_ep_atomic32_fetch(side->ep, operation, value, result,
+                                     side->remote, side->rkey.rkey,
+                                     &side->completion) :
+               uct_ep_atomic64_fetch(side->ep, operation, value, result,
+                                     side->remote, side->rkey.rkey,
+                                     &side->completion);
 }
 
 PERF_INLINE ucs_status_t fetch_add(struct uct_side *side, uint64_t number)
@@ -73,10 +73,12 @@ PERF_INLINE ucs_status_t cswap(struct uct_side *side, uint64_t number)
     void *result = side->send.memory;
 
     return is_half(side) ?
-           uct_ep_atomic_cswap32(side->ep, side->word, number + 1, side->remote,
-                                 side->rkey.rkey, result, &side->completion) :
-           uct_ep_atomic_cswap64(side->ep, side->word, number + 1, side->remote,
-                                 side->rkey.rkey, result, &side->completion);
+               uct_ep_atomic_cswap32(side->ep, side->word, number + 1,
+                                     side->remote, side->rkey.rkey, result,
+                                     &side->completion) :
+               uct_ep_atomic_cswap64(side->ep, side->word, number + 1,
+                                     side->remote, side->rkey.rkey, result,
+                                     &side->completion);
 }
 
 PERF_INLINE ucs_status_t wait_word(struct uct_side *side, uint64_t number)
@@ -144,7 +146,8 @@ PERF_INLINE ucs_status_t requests(struct perf_thread *thread, uint64_t count,
     for (i = thread->first; i < thread->first + count; ++i) {
         status = uct_side_try(side, operate, i);
         status = perf_likely(status == UCS_OK) ?
-                 uct_side_wait(side, side->outstanding - 1) : status;
+                     uct_side_wait(side, side->outstanding - 1) :
+                     status;
         if (perf_unlikely(status != UCS_OK)) {
             return status;
         }

@@ -35,7 +35,7 @@ static bool open_of(struct uct_side *side, uct_component_h component,
                     const struct params *params)
 {
     uct_component_attr_t attr = {
-        .field_mask = UCT_COMPONENT_ATTR_FIELD_MD_RESOURCE_COUNT
+        .field_mask = UCT_COMPONENT_ATTR_FIELD_MD_RESOURCE_COUNT,
     };
     uct_md_config_t *config;
     bool found = false;
@@ -87,9 +87,11 @@ ucs_status_t uct_open_domain(struct perf_run *run, struct uct_side *side)
         side->component = side->components[i];
     }
     if (!found) {
-        return perf_error(run, UCS_ERR_NO_DEVICE, "there is no transport %s on "
+        return perf_error(run, UCS_ERR_NO_DEVICE,
+                          "there is no transport %s on "
                           "a device %s here; `ucx_info -d` shows those that "
-                          "are", run->params.transport, run->params.device);
+                          "are",
+                          run->params.transport, run->params.device);
     }
     status = uct_md_query(side->md, &side->md_attr);
     return (status == UCS_OK) ? UCS_OK : fail(run, status, "uct_md_query");
@@ -126,15 +128,18 @@ static ucs_status_t on_error(void *arg, uct_ep_h ep, ucs_status_t status)
 ucs_status_t uct_open_iface(struct perf_run *run, struct uct_side *side)
 {
     const uct_iface_params_t params = {
-        .field_mask  = UCT_IFACE_PARAM_FIELD_OPEN_MODE |
-                       UCT_IFACE_PARAM_FIELD_DEVICE |
-                       UCT_IFACE_PARAM_FIELD_ERR_HANDLER |
-                       UCT_IFACE_PARAM_FIELD_ERR_HANDLER_ARG,
-        .open_mode   = UCT_IFACE_OPEN_MODE_DEVICE,
-        .mode.device = {.tl_name  = run->params.transport,
-                        .dev_name = run->params.device},
+        .field_mask = UCT_IFACE_PARAM_FIELD_OPEN_MODE |
+                      UCT_IFACE_PARAM_FIELD_DEVICE |
+                      UCT_IFACE_PARAM_FIELD_ERR_HANDLER |
+                      UCT_IFACE_PARAM_FIELD_ERR_HANDLER_ARG,
+        .open_mode = UCT_IFACE_OPEN_MODE_DEVICE,
+        .mode.device =
+            {
+                .tl_name  = run->params.transport,
+                .dev_name = run->params.device,
+            },
         .err_handler     = on_error,
-        .err_handler_arg = side
+        .err_handler_arg = side,
     };
     uct_ep_params_t ep_params = {.field_mask = UCT_EP_PARAM_FIELD_IFACE};
     uct_iface_config_t *config;
@@ -196,14 +201,17 @@ ucs_status_t uct_area_open(struct perf_run *run, struct uct_side *side,
 {
     unsigned flags = UCT_MD_MEM_ACCESS_ALL |
                      ((run->params.flags & PARAMS_NONBLOCK) ?
-                      UCT_MD_MEM_FLAG_NONBLOCK : 0);
+                          UCT_MD_MEM_FLAG_NONBLOCK :
+                          0);
     ucs_status_t status;
 
     status = uct_iface_mem_alloc(side->iface, length, flags, "ucx_perftest",
                                  &area->allocated);
     if (status != UCS_OK) {
-        return perf_error(run, status, "cannot allocate %zu bytes for messages "
-                          "(-s, -O): %s", length, ucs_status_string(status));
+        return perf_error(run, status,
+                          "cannot allocate %zu bytes for messages "
+                          "(-s, -O): %s",
+                          length, ucs_status_string(status));
     }
     area->have   = true;
     area->memory = area->allocated.address;

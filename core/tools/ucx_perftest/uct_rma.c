@@ -22,8 +22,10 @@ PERF_INLINE ucs_status_t put_short(struct uct_side *side, uint64_t number)
 
 PERF_INLINE ucs_status_t put_bcopy(struct uct_side *side, uint64_t number)
 {
-    struct uct_packed arg = {.memory = uct_side_memory(side, number),
-                             .length = side->size};
+    struct uct_packed arg = {
+        .memory = uct_side_memory(side, number),
+        .length = side->size,
+    };
     ssize_t packed;
 
     packed = uct_ep_put_bcopy(side->ep, uct_side_pack, &arg,
@@ -33,10 +35,12 @@ PERF_INLINE ucs_status_t put_bcopy(struct uct_side *side, uint64_t number)
 
 PERF_INLINE uct_iov_t iov_of(struct uct_side *side, uint64_t number)
 {
-    return (uct_iov_t){.buffer = uct_side_memory(side, number),
-                       .length = side->size,
-                       .memh   = side->send.handle,
-                       .count  = 1};
+    return (uct_iov_t){
+        .buffer = uct_side_memory(side, number),
+        .length = side->size,
+        .memh   = side->send.handle,
+        .count  = 1,
+    };
 }
 
 PERF_INLINE ucs_status_t put_zcopy(struct uct_side *side, uint64_t number)
@@ -96,7 +100,8 @@ static ucs_status_t check_marked(struct uct_side *side, uint64_t number)
 
 PERF_INLINE ucs_status_t wait_marked(struct uct_side *side, uint64_t number)
 {
-    const volatile uint8_t *mark = (uint8_t *)side->recv.memory + side->size - 1;
+    const volatile uint8_t *mark = (uint8_t *)side->recv.memory + side->size -
+                                   1;
     ucs_status_t status;
 
     while (*mark != mark_of(number)) {
@@ -147,7 +152,8 @@ PERF_INLINE ucs_status_t posts(struct perf_thread *thread, uint64_t count,
             status = uct_side_fill(side, i);
         }
         status = perf_likely(status == UCS_OK) ?
-                 uct_side_wait(side, side->outstanding - 1) : status;
+                     uct_side_wait(side, side->outstanding - 1) :
+                     status;
         status = perf_likely(status == UCS_OK) ? uct_side_try(side, put, i) :
                                                  status;
         if (perf_unlikely(status != UCS_OK)) {
@@ -177,8 +183,9 @@ void uct_verify_puts(struct perf_thread *thread, uint64_t count)
     uint64_t left         = (count < side->slots) ? count : side->slots, i;
 
     for (i = thread->first - left; i < thread->first; ++i) {
-        perf_check_bytes(thread, side->recv.memory +
-                         ((i % side->slots) * side->extent), side->size, i);
+        perf_check_bytes(thread,
+                         side->recv.memory + ((i % side->slots) * side->extent),
+                         side->size, i);
     }
 }
 
@@ -193,7 +200,8 @@ PERF_INLINE ucs_status_t requests(struct perf_thread *thread, uint64_t count,
     for (i = 0; i < count; ++i) {
         status = uct_side_try(side, get, i);
         status = perf_likely(status == UCS_OK) ?
-                 uct_side_wait(side, side->outstanding - 1) : status;
+                     uct_side_wait(side, side->outstanding - 1) :
+                     status;
         if (perf_unlikely(status != UCS_OK)) {
             return status;
         }

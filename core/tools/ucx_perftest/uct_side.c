@@ -30,7 +30,7 @@ static bool check(const struct perf_test *test, const struct params *params,
 
     if ((params->transport[0] == '\0') || (params->device[0] == '\0')) {
         return refuse(error, "tests of UCT need a transport (-x) and its "
-                      "device (-d); `ucx_info -d` shows them");
+                             "device (-d); `ucx_info -d` shows them");
     }
     if (params->threads > 1) {
         return refuse(error, "tests of UCT have one thread (-T)");
@@ -40,7 +40,7 @@ static bool check(const struct perf_test *test, const struct params *params,
     }
     if (params->flags & (PARAMS_IOV_SEND | PARAMS_IOV_RECV)) {
         return refuse(error, "-D takes short, shortiov, bcopy or zcopy in "
-                      "tests of UCT");
+                             "tests of UCT");
     }
     if ((params->send_memory != UCS_MEMORY_TYPE_HOST) ||
         (params->recv_memory != UCS_MEMORY_TYPE_HOST)) {
@@ -85,7 +85,8 @@ ucs_status_t uct_side_flush(struct uct_side *side)
 
 #if UCP_API_VERSION >= UCP_VERSION(1, 15)
     flags = (side->thread->run->test->features == PERF_UCT_PUT) ?
-            UCT_FLUSH_FLAG_REMOTE : 0;
+                UCT_FLUSH_FLAG_REMOTE :
+                0;
 #endif
     status = uct_side_wait(side, 0);
     while (status == UCS_OK) {
@@ -149,7 +150,7 @@ static ucs_status_t side_open(struct perf_run *run)
     side->completion.func   = on_completion;
     side->completion.count  = 1;
     side->completion.status = UCS_OK;
-    status = uct_open_domain(run, side);
+    status                  = uct_open_domain(run, side);
     status = (status == UCS_OK) ? uct_open_iface(run, side) : status;
     status = (status == UCS_OK) ? uct_check_caps(run, side) : status;
     status = (status == UCS_OK) ? open_memory(run, side) : status;
@@ -169,13 +170,13 @@ static bool write_blob(FILE *file, const void *data, size_t length)
 
 static bool write_addresses(struct uct_side *side, FILE *file)
 {
-    bool to_iface   = (side->attr.cap.flags &
-                       UCT_IFACE_FLAG_CONNECT_TO_IFACE) != 0;
-    size_t device   = side->attr.device_addr_len;
-    size_t iface    = to_iface ? side->attr.iface_addr_len : 0;
-    size_t ep       = to_iface ? 0 : side->attr.ep_addr_len;
-    char *buffer    = calloc(1, device + iface + ep + 1);
-    bool good       = false;
+    bool to_iface = (side->attr.cap.flags & UCT_IFACE_FLAG_CONNECT_TO_IFACE) !=
+                    0;
+    size_t device = side->attr.device_addr_len;
+    size_t iface  = to_iface ? side->attr.iface_addr_len : 0;
+    size_t ep     = to_iface ? 0 : side->attr.ep_addr_len;
+    char *buffer  = calloc(1, device + iface + ep + 1);
+    bool good     = false;
 
     if (buffer == NULL) {
         return false;
@@ -247,15 +248,15 @@ static char *take_blob(const char **data, size_t *length, size_t *size_p)
         return NULL;
     }
     memcpy(&number, *data, sizeof(number));
-    number   = le64toh(number);
-    *data   += sizeof(number);
+    number = le64toh(number);
+    *data += sizeof(number);
     *length -= sizeof(number);
-    copy     = (number <= *length) ? calloc(1, number + MARGIN) : NULL;
+    copy = (number <= *length) ? calloc(1, number + MARGIN) : NULL;
     if (copy != NULL) {
         memcpy(copy, *data, number);
-        *data   += number;
+        *data += number;
         *length -= number;
-        *size_p  = number;
+        *size_p = number;
     }
     return copy;
 }
@@ -264,8 +265,10 @@ static ucs_status_t join(struct uct_side *side, const char *device,
                          size_t device_length, const char *iface,
                          size_t iface_length, const char *ep)
 {
-    uct_ep_params_t params = {.field_mask = UCT_EP_PARAM_FIELD_IFACE,
-                              .iface      = side->iface};
+    uct_ep_params_t params = {
+        .field_mask = UCT_EP_PARAM_FIELD_IFACE,
+        .iface      = side->iface,
+    };
 
     if (!(side->attr.cap.flags & UCT_IFACE_FLAG_CONNECT_TO_IFACE)) {
         return uct_ep_connect_to_ep(side->ep, (const void *)device,
@@ -274,8 +277,8 @@ static ucs_status_t join(struct uct_side *side, const char *device,
     /* An empty address is not passed at all. */
     params.field_mask |= (device_length > 0) ? UCT_EP_PARAM_FIELD_DEV_ADDR : 0;
     params.field_mask |= (iface_length > 0) ? UCT_EP_PARAM_FIELD_IFACE_ADDR : 0;
-    params.dev_addr    = (const void *)device;
-    params.iface_addr  = (const void *)iface;
+    params.dev_addr   = (const void *)device;
+    params.iface_addr = (const void *)iface;
     return uct_ep_create(&params, &side->ep);
 }
 
@@ -315,8 +318,9 @@ static ucs_status_t connect_peer(struct perf_thread *thread, const char *data,
     }
     goto out;
 invalid:
-    perf_error(thread->run, status, "the lengths of the other side's addresses "
-                                    "are invalid");
+    perf_error(thread->run, status,
+               "the lengths of the other side's addresses "
+               "are invalid");
 out:
     for (i = 0; i < 4; ++i) {
         free(blobs[i]);
@@ -402,5 +406,5 @@ const struct perf_api perf_uct = {
     .verify     = verify,
     .disconnect = disconnect,
     .close      = side_close,
-    .inform     = inform
+    .inform     = inform,
 };

@@ -13,7 +13,7 @@ enum {
                                 * peer */
     UCT_SIDE_AM     = 1,
     UCT_SIDE_AM_ACK = 2,
-    UCT_SIDE_HEADER = 8        /* size of the header of short active messages */
+    UCT_SIDE_HEADER = 8, /* size of the header of short active messages */
 };
 
 /* Operations that a test requires of the transport. */
@@ -24,14 +24,14 @@ enum {
     PERF_UCT_ADD,
     PERF_UCT_FADD,
     PERF_UCT_SWAP,
-    PERF_UCT_CSWAP
+    PERF_UCT_CSWAP,
 };
 
 /* Memory of messages, or memory that peers access. */
 struct uct_area {
     uct_allocated_memory_t allocated;
     bool have;
-    bool registered;  /* registered by us */
+    bool registered; /* registered by us */
     uct_mem_h handle;
     char *memory;
 };
@@ -44,16 +44,16 @@ struct uct_side {
     bool checks;
     unsigned steps;
     size_t size;
-    size_t header;          /* bytes of a message that are its header */
-    unsigned window;        /* unanswered active messages */
+    size_t header;   /* bytes of a message that are its header */
+    unsigned window; /* unanswered active messages */
     unsigned outstanding;
-    unsigned slots;         /* number of messages that fit the memory */
-    size_t extent;          /* distance of slots */
+    unsigned slots;              /* number of messages that fit the memory */
+    size_t extent;               /* distance of slots */
     uct_completion_t completion; /* count: outstanding operations plus 1 */
-    uint64_t arrived;       /* active messages, of all passes */
-    uint64_t acknowledged;  /* ours, as acknowledged by the peer */
-    uint64_t answered;      /* of the peer, as acknowledged by us */
-    uint64_t word;          /* expected value of the remote word */
+    uint64_t arrived;            /* active messages, of all passes */
+    uint64_t acknowledged;       /* ours, as acknowledged by the peer */
+    uint64_t answered;           /* of the peer, as acknowledged by us */
+    uint64_t word;               /* expected value of the remote word */
     uint64_t remote;
     uct_rkey_bundle_t rkey;
     bool have_rkey;
@@ -123,13 +123,15 @@ PERF_INLINE ucs_status_t uct_side_try(struct uct_side *side,
 PERF_INLINE char *uct_side_memory(struct uct_side *side, uint64_t number)
 {
     return side->send.memory + (perf_unlikely(side->checks) ?
-            (number % side->slots) * side->extent : 0);
+                                    (number % side->slots) * side->extent :
+                                    0);
 }
 
 PERF_INLINE uint64_t uct_side_remote(struct uct_side *side, uint64_t number)
 {
     return side->remote + (perf_unlikely(side->checks) ?
-            (number % side->slots) * side->extent : 0);
+                               (number % side->slots) * side->extent :
+                               0);
 }
 
 /* Waits until all operations are complete at the peer. */
@@ -146,13 +148,11 @@ size_t uct_side_pack(void *dest, void *arg);
 /* Ping-pong: the side that begins sends, then waits for the other's message.
  * `wait` returns when message `number` has arrived; `send` prepares it and
  * calls `operate`. */
-PERF_INLINE ucs_status_t uct_side_turns(struct perf_thread *thread,
-                                        uint64_t count, uct_operate_t wait,
-                                        ucs_status_t (*send)(
-                                                struct uct_side *side,
-                                                uint64_t number,
-                                                uct_operate_t operate),
-                                        uct_operate_t operate)
+PERF_INLINE ucs_status_t
+uct_side_turns(struct perf_thread *thread, uint64_t count, uct_operate_t wait,
+               ucs_status_t (*send)(struct uct_side *side, uint64_t number,
+                                    uct_operate_t operate),
+               uct_operate_t operate)
 {
     struct uct_side *side = thread->side;
     bool begins           = thread->run->role & ROLE_CLIENT;

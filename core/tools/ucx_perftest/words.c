@@ -13,7 +13,7 @@ const struct word words_thread_modes[] = {
     {"single", UCS_THREAD_MODE_SINGLE},
     {"serialized", UCS_THREAD_MODE_SERIALIZED},
     {"multi", UCS_THREAD_MODE_MULTI},
-    {NULL, 0}
+    {NULL, 0},
 };
 
 const struct word words_async_modes[] = {
@@ -21,7 +21,7 @@ const struct word words_async_modes[] = {
     {"thread_mutex", UCS_ASYNC_MODE_THREAD_MUTEX},
     {"signal", UCS_ASYNC_MODE_SIGNAL},
     {"poll", UCS_ASYNC_MODE_POLL},
-    {NULL, 0}
+    {NULL, 0},
 };
 
 const struct word words_layouts[] = {
@@ -29,13 +29,13 @@ const struct word words_layouts[] = {
     {"shortiov", LAYOUT_SHORT_IOV},
     {"bcopy", LAYOUT_BCOPY},
     {"zcopy", LAYOUT_ZCOPY},
-    {NULL, 0}
+    {NULL, 0},
 };
 
 const struct word words_datatypes[] = {
     {"contig", 0},
     {"iov", 1},
-    {NULL, 0}
+    {NULL, 0},
 };
 
 const struct word words_memory_types[] = {
@@ -49,7 +49,7 @@ const struct word words_memory_types[] = {
     {"ze-device", UCS_MEMORY_TYPE_ZE_DEVICE},
     {"ze-managed", UCS_MEMORY_TYPE_ZE_MANAGED},
 #endif
-    {NULL, 0}
+    {NULL, 0},
 };
 
 const struct word *words_find(const struct word *words, const char *text,

@@ -38,12 +38,12 @@ enum {
      *  which do not support descriptors. */
     UCP_AM_WIRE_OLD   = UCS_BIT(0),
     /** AM_RNDV, FIRST_AM: the handler gets a reply endpoint */
-    UCP_AM_WIRE_REPLY = UCS_BIT(2)
+    UCP_AM_WIRE_REPLY = UCS_BIT(2),
 };
 
 /** The head as one number, in the processor's byte order. */
-static UCS_F_ALWAYS_INLINE uint64_t
-ucp_am_word(unsigned id, unsigned flags, size_t header_length)
+static UCS_F_ALWAYS_INLINE uint64_t ucp_am_word(unsigned id, unsigned flags,
+                                                size_t header_length)
 {
     return (uint64_t)id | ((uint64_t)flags << 16) |
            ((uint64_t)header_length << 32);
@@ -67,23 +67,23 @@ static UCS_F_ALWAYS_INLINE size_t ucp_am_word_header_length(uint64_t word)
 /** Internal flags, in addition to the user's. */
 enum {
     /** For UCP_AM_WIRE_OLD. Owns its argument, from malloc() */
-    UCP_AM_HANDLER_OLD = UCS_BIT(8)
+    UCP_AM_HANDLER_OLD = UCS_BIT(8),
 };
 
 typedef struct ucp_am_handler {
-    ucp_am_recv_callback_t cb;     /**< NULL: none */
-    void                   *arg;
-    uint32_t               flags;  /**< UCP_AM_FLAG_*, UCP_AM_HANDLER_* */
+    ucp_am_recv_callback_t cb; /**< NULL: none */
+    void *arg;
+    uint32_t flags; /**< UCP_AM_FLAG_*, UCP_AM_HANDLER_* */
 } ucp_am_handler_t;
 
 /** State of a worker for active messages. */
 typedef struct ucp_am_worker {
-    ucp_am_handler_t *handlers;    /**< By id */
-    unsigned         num_handlers;
-    uintptr_t        misaligned;   /**< Address bits that must be 0 in data */
-    size_t           prefix;       /**< Bytes before the data of a copy */
-    ucs_mpool_t      descs;        /**< For small messages that are kept */
-    ucs_list_link_t  held;         /**< Descriptors that the user keeps */
+    ucp_am_handler_t *handlers; /**< By id */
+    unsigned num_handlers;
+    uintptr_t misaligned; /**< Address bits that must be 0 in data */
+    size_t prefix;        /**< Bytes before the data of a copy */
+    ucs_mpool_t descs;    /**< For small messages that are kept */
+    ucs_list_link_t held; /**< Descriptors that the user keeps */
 } ucp_am_worker_t;
 
 UCP_AREA_ACCESSOR(ucp_worker_am, struct ucp_worker, am, ucp_am_worker_t)

@@ -11,8 +11,8 @@
 #include "ucp/rndv/rndv.h"
 #include "ucp/stats/stats.h"
 
-static ucs_status_t
-worker_init(ucp_worker_h worker, const ucp_worker_params_t *params)
+static ucs_status_t worker_init(ucp_worker_h worker,
+                                const ucp_worker_params_t *params)
 {
     return ucp_am_worker_init(ucp_worker_am(worker), params);
 }
@@ -48,15 +48,13 @@ static const ucp_class_message_t messages[] = {
      ucp_am_handler},
     {UCP_AM_ID_AM_REPLY, UCP_STATS_RECV_AM_MSGS,
      sizeof(ucp_am_head_t) + sizeof(ucp_wire_end_t), ucp_am_reply_handler},
-    {UCP_AM_ID_AM_RNDV, 0, 0, ucp_am_rndv_handler}
+    {UCP_AM_ID_AM_RNDV, 0, 0, ucp_am_rndv_handler},
 };
 
 static const ucp_proto_t *const protos[] = {
-    &ucp_proto_am_eager_short,
-    &ucp_proto_am_eager_bcopy,
-    &ucp_proto_am_eager_zcopy,
-    &ucp_proto_am_multi,
-    &ucp_proto_am_rndv
+    &ucp_proto_am_eager_short, &ucp_proto_am_eager_bcopy,
+    &ucp_proto_am_eager_zcopy, &ucp_proto_am_multi,
+    &ucp_proto_am_rndv,
 };
 
 const ucp_class_t ucp_am_class = {
@@ -71,5 +69,5 @@ const ucp_class_t ucp_am_class = {
     .worker_end     = ucp_am_worker_release_held,
     .worker_cleanup = worker_cleanup,
     .layout         = layout,
-    .describe       = describe
+    .describe       = describe,
 };

@@ -10,9 +10,9 @@
 #include <stdlib.h>
 
 enum {
-    LEAST_ALIGNMENT       = 16,   /* of a copy */
-    MOST_POOLED_ALIGNMENT = 256,  /* a pool would mostly be padding */
-    SMALL_DESC_SIZE       = 256   /* data up to this size is pooled */
+    LEAST_ALIGNMENT       = 16,  /* of a copy */
+    MOST_POOLED_ALIGNMENT = 256, /* a pool would mostly be padding */
+    SMALL_DESC_SIZE       = 256, /* data up to this size is pooled */
 };
 
 static size_t copy_alignment(const ucp_am_worker_t *am)
@@ -38,7 +38,7 @@ ucs_status_t ucp_am_worker_init(ucp_am_worker_t *am,
     am->num_handlers = 0;
     am->misaligned   = alignment - 1;
     am->prefix       = ucs_align_up_pow2(sizeof(ucp_am_desc_t) +
-                                         sizeof(ucp_am_head_t),
+                                             sizeof(ucp_am_head_t),
                                          copy_alignment(am));
     ucs_list_head_init(&am->held);
 
@@ -49,7 +49,7 @@ ucs_status_t ucp_am_worker_init(ucp_am_worker_t *am,
     pool.name            = "ucp_active_messages";
     if (alignment <= MOST_POOLED_ALIGNMENT) {
         pool.elem_size += am->prefix;
-        pool.alignment  = copy_alignment(am);
+        pool.alignment = copy_alignment(am);
     }
     return ucs_mpool_init(&pool, &am->descs);
 }
@@ -83,8 +83,7 @@ static ucp_am_desc_t *desc_get(ucp_am_worker_t *am, size_t size)
     if (!from_heap) {
         memory = ucs_mpool_get_inline(&am->descs);
     } else if ((size > SIZE_MAX - am->prefix) ||
-               posix_memalign(&memory, copy_alignment(am),
-                              am->prefix + size)) {
+               posix_memalign(&memory, copy_alignment(am), am->prefix + size)) {
         memory = NULL;
     }
     if (memory == NULL) {

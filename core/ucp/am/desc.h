@@ -23,21 +23,21 @@
 typedef enum {
     UCP_AM_DESC_IN_CALL,
     UCP_AM_DESC_TAKEN,
-    UCP_AM_DESC_HELD
+    UCP_AM_DESC_HELD,
 } ucp_am_desc_state_t;
 
 typedef enum {
-    UCP_AM_DESC_UCT,    /**< In the transport's buffer */
-    UCP_AM_DESC_POOL,   /**< A copy from the pool */
-    UCP_AM_DESC_HEAP    /**< A copy from the heap */
+    UCP_AM_DESC_UCT,  /**< In the transport's buffer */
+    UCP_AM_DESC_POOL, /**< A copy from the pool */
+    UCP_AM_DESC_HEAP, /**< A copy from the heap */
 } ucp_am_desc_home_t;
 
 struct ucp_am_desc {
-    ucs_list_link_t link;    /**< In the worker's list while HELD */
-    size_t          length;  /**< Bytes of data, received or at the sender */
-    uint8_t         state;   /**< ucp_am_desc_state_t */
-    uint8_t         home;    /**< ucp_am_desc_home_t */
-    uint8_t         rndv;    /**< It contains an announcement */
+    ucs_list_link_t link; /**< In the worker's list while HELD */
+    size_t length;        /**< Bytes of data, received or at the sender */
+    uint8_t state;        /**< ucp_am_desc_state_t */
+    uint8_t home;         /**< ucp_am_desc_home_t */
+    uint8_t rndv;         /**< It contains an announcement */
 };
 
 _Static_assert(sizeof(ucp_am_desc_t) == UCP_RX_HEADROOM,

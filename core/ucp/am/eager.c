@@ -13,14 +13,14 @@
 #include <string.h>
 
 enum {
-    MIN_ZCOPY_IOV = 3,   /* payload, user's header, sender */
-    MAX_ZCOPY_IOV = 16
+    MIN_ZCOPY_IOV = 3, /* payload, user's header, sender */
+    MAX_ZCOPY_IOV = 16,
 };
 
 const ucp_eager_own_t ucp_am_eager_own = {
     .total     = sizeof(ucp_am_head_t) + sizeof(ucp_wire_end_t),
     .zcopy_hdr = sizeof(ucp_am_head_t),
-    .min_iov   = MIN_ZCOPY_IOV
+    .min_iov   = MIN_ZCOPY_IOV,
 };
 
 static uint8_t message_id(const ucp_request_t *req)
@@ -72,8 +72,8 @@ static void eager_abort(ucp_request_t *req, ucs_status_t status)
 
 /* ---------------------------------------------------------------- short -- */
 
-static unsigned
-short_query(const ucp_proto_query_t *query, ucp_proto_range_t *range)
+static unsigned short_query(const ucp_proto_query_t *query,
+                            ucp_proto_range_t *range)
 {
     size_t own = sizeof(ucp_am_head_t);
 
@@ -111,13 +111,13 @@ const ucp_proto_t ucp_proto_am_eager_short = {
     .init     = eager_init,
     .progress = short_progress,
     .abort    = eager_abort,
-    .flags    = UCP_PROTO_FLAG_SHORT | UCP_PROTO_FLAG_MESSAGES
+    .flags    = UCP_PROTO_FLAG_SHORT | UCP_PROTO_FLAG_MESSAGES,
 };
 
 /* ---------------------------------------------------------------- bcopy -- */
 
-static unsigned
-bcopy_query(const ucp_proto_query_t *query, ucp_proto_range_t *range)
+static unsigned bcopy_query(const ucp_proto_query_t *query,
+                            ucp_proto_range_t *range)
 {
     return ucp_eager_query_bcopy(query, &ucp_am_eager_own, range);
 }
@@ -129,7 +129,7 @@ static size_t bcopy_pack(void *dest, void *arg)
     size_t length       = sizeof(*head);
 
     head->word = ucp_le64(ucp_am_send_word(req));
-    length    += ucp_dt_iter_pack_all(&req->dt, head + 1, req->dt.length);
+    length += ucp_dt_iter_pack_all(&req->dt, head + 1, req->dt.length);
     return length + pack_tail(req, (char *)dest + length);
 }
 
@@ -147,13 +147,13 @@ const ucp_proto_t ucp_proto_am_eager_bcopy = {
     .is_immediate = ucp_proto_always,
     .progress     = bcopy_progress,
     .abort        = eager_abort,
-    .flags        = UCP_PROTO_FLAG_MESSAGES
+    .flags        = UCP_PROTO_FLAG_MESSAGES,
 };
 
 /* ---------------------------------------------------------------- zcopy -- */
 
-static unsigned
-zcopy_query(const ucp_proto_query_t *query, ucp_proto_range_t *range)
+static unsigned zcopy_query(const ucp_proto_query_t *query,
+                            ucp_proto_range_t *range)
 {
     return ucp_eager_query_zcopy(query, &ucp_am_eager_own, range);
 }
@@ -170,10 +170,12 @@ static void add_segment(uct_iov_t *iov, size_t *count, const void *buffer,
                         size_t length)
 {
     if (length > 0) {
-        iov[(*count)++] = (uct_iov_t){.buffer = (void *)buffer,
-                                      .length = length,
-                                      .memh   = UCT_MEM_HANDLE_NULL,
-                                      .count  = 1};
+        iov[(*count)++] = (uct_iov_t){
+            .buffer = (void *)buffer,
+            .length = length,
+            .memh   = UCT_MEM_HANDLE_NULL,
+            .count  = 1,
+        };
     }
 }
 
@@ -187,18 +189,16 @@ static size_t gather(ucp_request_t *req, uct_iov_t *iov)
 
     max_iov = (max_iov < MAX_ZCOPY_IOV) ? max_iov : MAX_ZCOPY_IOV;
     count   = ucp_dt_iter_iov(&req->dt, req->dt.length, iov,
-                              max_iov - (MIN_ZCOPY_IOV - 1),
-                              UCT_MEM_HANDLE_NULL, &length);
+                              max_iov - (MIN_ZCOPY_IOV - 1), UCT_MEM_HANDLE_NULL,
+                              &length);
     if (length < req->dt.length) {
         return 0;
     }
 
-    add_segment(iov, &count, msg->header,
-                msg->header_length);
+    add_segment(iov, &count, msg->header, msg->header_length);
     if (msg->reply) {
         msg->sender = ucp_ep_wire_end(req->send.ep);
-        add_segment(iov, &count, &msg->sender,
-                    sizeof(ucp_wire_end_t));
+        add_segment(iov, &count, &msg->sender, sizeof(ucp_wire_end_t));
     }
     return count;
 }
@@ -234,5 +234,5 @@ const ucp_proto_t ucp_proto_am_eager_zcopy = {
     .init     = eager_init,
     .progress = zcopy_progress,
     .abort    = eager_abort,
-    .flags    = UCP_PROTO_FLAG_MESSAGES
+    .flags    = UCP_PROTO_FLAG_MESSAGES,
 };

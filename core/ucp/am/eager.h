@@ -12,15 +12,15 @@
 
 /** A send. */
 typedef struct ucp_am_send {
-    const void     *header;
-    uint32_t       header_length;
-    uint16_t       id;
-    uint8_t        wire;         /**< UCP_AM_WIRE_* */
-    uint8_t        reply:1;      /**< Sends `sender` for replies */
-    uint8_t        copied:1;     /**< `header` is a copy, to be freed */
+    const void *header;
+    uint32_t header_length;
+    uint16_t id;
+    uint8_t wire;       /**< UCP_AM_WIRE_* */
+    uint8_t reply : 1;  /**< Sends `sender` for replies */
+    uint8_t copied : 1; /**< `header` is a copy, to be freed */
     /** Eager: the transport uses the completion */
-    uint8_t        in_flight:1;
-    ucp_wire_end_t sender;       /**< Read by the transport */
+    uint8_t in_flight : 1;
+    ucp_wire_end_t sender; /**< Read by the transport */
 } ucp_am_send_t;
 
 UCP_AREA_ACCESSOR(ucp_send_am, ucp_request_t, send.op, ucp_am_send_t)
@@ -34,7 +34,7 @@ extern const ucp_proto_t ucp_proto_am_rndv;
 
 /** Operations of the protocols. */
 enum {
-    UCP_AM_OPS = UCS_BIT(UCP_OP_AM_SEND) | UCS_BIT(UCP_OP_AM_SEND_REPLY)
+    UCP_AM_OPS = UCS_BIT(UCP_OP_AM_SEND) | UCS_BIT(UCP_OP_AM_SEND_REPLY),
 };
 
 /** What eager messages have beside the payload and the user's header. */
@@ -61,15 +61,17 @@ ucs_status_t ucp_am_short_iov(ucp_ep_h ep, uint64_t word, const void *header,
 
 /** Sends a message within the lane's limit of short messages. Hot path: no
  *  allocation. */
-static UCS_F_ALWAYS_INLINE ucs_status_t
-ucp_am_short(ucp_ep_h ep, uint64_t word, const void *header,
-             size_t header_length, const void *buffer, size_t length, int reply)
+static UCS_F_ALWAYS_INLINE ucs_status_t ucp_am_short(ucp_ep_h ep, uint64_t word,
+                                                     const void *header,
+                                                     size_t header_length,
+                                                     const void *buffer,
+                                                     size_t length, int reply)
 {
     const void *only = (header_length == 0) ? buffer : header;
 
     if (ucs_unlikely(reply) || ((header_length > 0) && (length > 0))) {
-        return ucp_am_short_iov(ep, word, header, header_length, buffer,
-                                length, reply);
+        return ucp_am_short_iov(ep, word, header, header_length, buffer, length,
+                                reply);
     }
     return ep->am->ops->am_short(ep->am, UCP_AM_ID_AM, htole64(word), only,
                                  (unsigned)(header_length + length));

@@ -10,7 +10,7 @@
 
 enum {
     FIRST_HANDLERS = 32,
-    KNOWN_FLAGS    = UCP_AM_FLAG_WHOLE_MSG | UCP_AM_FLAG_PERSISTENT_DATA
+    KNOWN_FLAGS    = UCP_AM_FLAG_WHOLE_MSG | UCP_AM_FLAG_PERSISTENT_DATA,
 };
 
 static ucs_status_t grow(ucp_am_worker_t *am, unsigned id)
@@ -76,20 +76,20 @@ void ucp_am_worker_cleanup(ucp_am_worker_t *am)
     ucs_mpool_cleanup(&am->descs, 1);
 }
 
-ucs_status_t ucp_worker_set_am_recv_handler(
-        ucp_worker_h worker, const ucp_am_handler_param_t *param)
+ucs_status_t ucp_worker_set_am_recv_handler(ucp_worker_h worker,
+                                            const ucp_am_handler_param_t *param)
 {
     const uint64_t needed = UCP_AM_HANDLER_PARAM_FIELD_ID |
                             UCP_AM_HANDLER_PARAM_FIELD_CB;
-    uint32_t flags        = (param->field_mask &
-                             UCP_AM_HANDLER_PARAM_FIELD_FLAGS) ?
-                            param->flags : 0;
-    void *arg             = (param->field_mask &
-                             UCP_AM_HANDLER_PARAM_FIELD_ARG) ?
-                            param->arg : NULL;
+    uint32_t flags = (param->field_mask & UCP_AM_HANDLER_PARAM_FIELD_FLAGS) ?
+                         param->flags :
+                         0;
+    void *arg      = (param->field_mask & UCP_AM_HANDLER_PARAM_FIELD_ARG) ?
+                         param->arg :
+                         NULL;
 
-    if (((param->field_mask & needed) != needed) ||
-        (param->id > UINT16_MAX) || (flags & ~(uint32_t)KNOWN_FLAGS) ||
+    if (((param->field_mask & needed) != needed) || (param->id > UINT16_MAX) ||
+        (flags & ~(uint32_t)KNOWN_FLAGS) ||
         !(worker->context->features & UCP_FEATURE_AM)) {
         return UCS_ERR_INVALID_PARAM;
     }

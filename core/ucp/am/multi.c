@@ -15,12 +15,13 @@
 #include <string.h>
 
 _Static_assert(sizeof(ucp_multi_fragment_t) + sizeof(ucp_am_head_t) <
-               UCP_AM_HEADER_RESERVE, "the longest header fits beside it");
+                   UCP_AM_HEADER_RESERVE,
+               "the longest header fits beside it");
 
 /* --------------------------------------------------------------- sending -- */
 
-static unsigned
-multi_query(const ucp_proto_query_t *query, ucp_proto_range_t *range)
+static unsigned multi_query(const ucp_proto_query_t *query,
+                            ucp_proto_range_t *range)
 {
     return ucp_multi_query(query, ucp_eager_max(query, &ucp_am_eager_own),
                            range);
@@ -46,7 +47,7 @@ static const ucp_multi_class_t am_class = {
     .kind        = UCP_MULTI_FIRST_AM,
     .header_size = header_size,
     .pack_header = pack_header,
-    .end         = ucp_am_eager_end
+    .end         = ucp_am_eager_end,
 };
 
 static ucs_status_t multi_init(ucp_request_t *req, uint32_t attr)
@@ -75,18 +76,18 @@ const ucp_proto_t ucp_proto_am_multi = {
     .init     = multi_init,
     .progress = multi_progress,
     .abort    = ucp_multi_send_abort,
-    .flags    = UCP_PROTO_FLAG_MESSAGES
+    .flags    = UCP_PROTO_FLAG_MESSAGES,
 };
 
 /* ------------------------------------------------------------- receiving -- */
 
 typedef struct {
     ucp_multi_recv_t super;
-    ucp_am_desc_t    *desc;      /* Of received data; NULL before */
-    size_t           capacity;   /* Of desc */
-    uint64_t         word;
-    int              is_lost;    /* No memory for received data */
-    char             header[];
+    ucp_am_desc_t *desc; /* Of received data; NULL before */
+    size_t capacity;     /* Of desc */
+    uint64_t word;
+    int is_lost; /* No memory for received data */
+    char header[];
 } am_multi_t;
 
 static void free_multi(am_multi_t *multi)
@@ -153,13 +154,13 @@ static void run_handler(am_multi_t *multi)
 
     if (ucp_am_word_flags(multi->word) & UCP_AM_WIRE_REPLY) {
         param.recv_attr |= UCP_AM_RECV_ATTR_FIELD_REPLY_EP;
-        param.reply_ep   = ep;
-        ep->flags       |= UCP_EP_FLAG_EXPOSED;
+        param.reply_ep = ep;
+        ep->flags |= UCP_EP_FLAG_EXPOSED;
     }
     desc->length = multi->super.received;
     if (ucp_am_call(ep->worker, handler, desc, multi->header,
-                    ucp_am_word_header_length(multi->word), &param) ==
-        UCS_INPROGRESS) {
+                    ucp_am_word_header_length(multi->word),
+                    &param) == UCS_INPROGRESS) {
         multi->desc = NULL; /* the user keeps it */
     }
 }
@@ -173,8 +174,7 @@ static void ended(ucp_multi_recv_t *msg, ucs_status_t status)
 
     /* If the sender cannot pack all data, the handler gets a shorter message,
      * as with a message of one fragment. */
-    if ((status == UCS_OK) ||
-        (msg->is_cut && (reserve(multi, 1) == UCS_OK))) {
+    if ((status == UCS_OK) || (msg->is_cut && (reserve(multi, 1) == UCS_OK))) {
         run_handler(multi);
     } else {
         ucs_diag("lost an active message of %zu bytes: %s", msg->length,
@@ -189,9 +189,10 @@ static void ended(ucp_multi_recv_t *msg, ucs_status_t status)
 
 static const ucp_multi_recv_ops_t recv_ops = {take_data, ended};
 
-static ucp_multi_recv_t *
-begin(ucp_ep_h ep, const ucp_multi_fragment_t *fragment,
-      const char *data, size_t length, const char **payload_p)
+static ucp_multi_recv_t *begin(ucp_ep_h ep,
+                               const ucp_multi_fragment_t *fragment,
+                               const char *data, size_t length,
+                               const char **payload_p)
 {
     uint64_t total = ucp_le64_get(fragment->position);
     size_t header_length;
@@ -201,7 +202,8 @@ begin(ucp_ep_h ep, const ucp_multi_fragment_t *fragment,
 
     if (length < sizeof(head)) {
         ucs_diag("dropped an active message of %lu bytes: its first fragment is"
-                 " too short", total);
+                 " too short",
+                 total);
         return NULL;
     }
 
@@ -231,11 +233,11 @@ begin(ucp_ep_h ep, const ucp_multi_fragment_t *fragment,
     memcpy(multi->header, data + sizeof(head), header_length);
     ucp_stats_received(ep->worker, UCP_STATS_RECV_AM_MSGS,
                        total + header_length);
-    *payload_p       = data + sizeof(head) + header_length;
+    *payload_p = data + sizeof(head) + header_length;
     return &multi->super;
 }
 
 const ucp_multi_receiver_t ucp_am_multi_receiver = {
     .kind  = UCP_MULTI_FIRST_AM,
-    .begin = begin
+    .begin = begin,
 };

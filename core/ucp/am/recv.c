@@ -29,8 +29,10 @@ const ucp_am_handler_t *ucp_am_handler_find(ucp_worker_h worker, uint64_t word)
     }
 
     ucs_warn("dropped an active message with id %u: no handler is set for it"
-             " by %s", id, old ? "ucp_worker_set_am_handler" :
-             "ucp_worker_set_am_recv_handler");
+             " by %s",
+             id,
+             old ? "ucp_worker_set_am_handler" :
+                   "ucp_worker_set_am_recv_handler");
     return NULL;
 }
 
@@ -62,29 +64,30 @@ ucs_status_t ucp_am_call(ucp_worker_h worker, const ucp_am_handler_t *handler,
 }
 
 /* The handler may keep the transport's buffer. */
-static ucs_status_t
-deliver_desc(ucp_worker_h worker, const ucp_am_handler_t *handler,
-             char *payload, size_t length, size_t header_length,
-             ucp_am_recv_param_t *param)
+static ucs_status_t deliver_desc(ucp_worker_h worker,
+                                 const ucp_am_handler_t *handler, char *payload,
+                                 size_t length, size_t header_length,
+                                 ucp_am_recv_param_t *param)
 {
     ucp_am_desc_t *desc = ucp_am_desc_of(payload);
     ucs_status_t status;
 
-    desc->length      = length;
-    desc->state       = UCP_AM_DESC_IN_CALL;
-    desc->home        = UCP_AM_DESC_UCT;
-    desc->rndv        = 0;
+    desc->length = length;
+    desc->state  = UCP_AM_DESC_IN_CALL;
+    desc->home   = UCP_AM_DESC_UCT;
+    desc->rndv   = 0;
     param->recv_attr |= UCP_AM_RECV_ATTR_FLAG_DATA;
-    status = ucp_am_call(worker, handler, desc, payload + length,
-                         header_length, param);
+    status = ucp_am_call(worker, handler, desc, payload + length, header_length,
+                         param);
     return (status == UCS_INPROGRESS) ? UCS_INPROGRESS : UCS_OK;
 }
 
 /* Copies the data: so that it can be kept, or to an aligned address. */
-static UCS_F_NOINLINE void
-deliver_copy(ucp_worker_h worker, const ucp_am_handler_t *handler,
-             const char *payload, size_t length, size_t header_length,
-             ucp_am_recv_param_t *param)
+static UCS_F_NOINLINE void deliver_copy(ucp_worker_h worker,
+                                        const ucp_am_handler_t *handler,
+                                        const char *payload, size_t length,
+                                        size_t header_length,
+                                        ucp_am_recv_param_t *param)
 {
     ucp_am_desc_t *desc = ucp_am_desc_get(ucp_worker_am(worker), length);
 
@@ -103,14 +106,16 @@ deliver_copy(ucp_worker_h worker, const ucp_am_handler_t *handler,
 }
 
 /* Hot path: calls the handler for a complete message. */
-static UCS_F_ALWAYS_INLINE ucs_status_t
-deliver(ucp_worker_h worker, uint64_t word, char *payload, size_t length,
-        ucp_ep_h reply_ep, unsigned flags)
+static UCS_F_ALWAYS_INLINE ucs_status_t deliver(ucp_worker_h worker,
+                                                uint64_t word, char *payload,
+                                                size_t length,
+                                                ucp_ep_h reply_ep,
+                                                unsigned flags)
 {
     const ucp_am_handler_t *handler = ucp_am_handler_find(worker, word);
     size_t header_length            = ucp_am_word_header_length(word);
     uintptr_t misaligned            = (uintptr_t)payload &
-                                      ucp_worker_am(worker)->misaligned;
+                           ucp_worker_am(worker)->misaligned;
     ucp_am_recv_param_t param;
 
     if (ucs_unlikely(handler == NULL)) {
@@ -130,12 +135,12 @@ deliver(ucp_worker_h worker, uint64_t word, char *payload, size_t length,
     }
 
     if (ucs_unlikely(handler->cb(handler->arg, payload + length, header_length,
-                                 payload, length, &param) ==
-                     UCS_INPROGRESS)) {
+                                 payload, length, &param) == UCS_INPROGRESS)) {
         ucs_error("the handler of active messages with id %u returned "
                   "UCS_INPROGRESS for data that it cannot keep: it has to "
                   "check UCP_AM_RECV_ATTR_FLAG_DATA, or be set with "
-                  "UCP_AM_FLAG_PERSISTENT_DATA", ucp_am_word_id(word));
+                  "UCP_AM_FLAG_PERSISTENT_DATA",
+                  ucp_am_word_id(word));
     }
     return UCS_OK;
 }
@@ -151,7 +156,7 @@ ucs_status_t ucp_am_handler(void *arg, void *data, size_t length,
         return UCS_OK;
     }
 
-    word    = ucp_le64_get(head->word);
+    word = ucp_le64_get(head->word);
     length -= sizeof(*head);
     if (ucs_unlikely(ucp_am_word_header_length(word) > length)) {
         ucs_diag("dropped an active message: a header of %zu bytes in %zu",
@@ -176,7 +181,7 @@ ucs_status_t ucp_am_reply_handler(void *arg, void *data, size_t length,
         return UCS_OK;
     }
 
-    word    = ucp_le64_get(head->word);
+    word = ucp_le64_get(head->word);
     memcpy(&sender, (char *)data + length - sizeof(sender), sizeof(sender));
     length -= own;
     if (ucp_am_word_header_length(word) > length) {
@@ -198,13 +203,12 @@ ucs_status_t ucp_am_reply_handler(void *arg, void *data, size_t length,
 /* --------------------------------------------- data that handlers kept -- */
 
 /* Unpacks received data into the user's buffer. */
-static ucs_status_ptr_t
-unpack(ucp_worker_h worker, ucp_am_desc_t *desc, void *buffer, size_t count,
-       const ucp_request_param_t *param)
+static ucs_status_ptr_t unpack(ucp_worker_h worker, ucp_am_desc_t *desc,
+                               void *buffer, size_t count,
+                               const ucp_request_param_t *param)
 {
-    int no_request       = !(param->op_attr_mask &
-                             UCP_OP_ATTR_FLAG_NO_IMM_CMPL);
-    ucp_request_t *req   = NULL;
+    int no_request     = !(param->op_attr_mask & UCP_OP_ATTR_FLAG_NO_IMM_CMPL);
+    ucp_request_t *req = NULL;
     ucs_status_t status;
     ucp_dt_iter_t dt;
 
@@ -223,8 +227,9 @@ unpack(ucp_worker_h worker, ucp_am_desc_t *desc, void *buffer, size_t count,
     }
 
     status = (desc->length <= dt.length) ?
-             ucp_dt_iter_unpack(&dt, 0, ucp_am_desc_data(desc), desc->length) :
-             UCS_ERR_MESSAGE_TRUNCATED;
+                 ucp_dt_iter_unpack(&dt, 0, ucp_am_desc_data(desc),
+                                    desc->length) :
+                 UCS_ERR_MESSAGE_TRUNCATED;
     ucp_dt_iter_finish(&dt);
     if (param->op_attr_mask & UCP_OP_ATTR_FIELD_RECV_INFO) {
         *param->recv_info.length = desc->length;
@@ -252,9 +257,8 @@ ucs_status_ptr_t ucp_am_recv_data_nbx(ucp_worker_h worker, void *data_desc,
     ucs_status_ptr_t ret;
 
     ucp_worker_enter(worker);
-    ret = desc->rndv ?
-          ucp_am_rndv_recv(worker, desc, buffer, count, param) :
-          unpack(worker, desc, buffer, count, param);
+    ret = desc->rndv ? ucp_am_rndv_recv(worker, desc, buffer, count, param) :
+                       unpack(worker, desc, buffer, count, param);
     ucp_am_desc_done(ucp_worker_am(worker), desc);
     ucp_worker_leave(worker);
     return ret;
@@ -276,7 +280,8 @@ void ucp_am_worker_reject_held(ucp_worker_h worker)
 {
     ucp_am_desc_t *desc;
 
-    ucs_list_for_each(desc, &ucp_worker_am(worker)->held, link) {
+    ucs_list_for_each(desc, &ucp_worker_am(worker)->held, link)
+    {
         if (desc->rndv) {
             ucp_am_rndv_reject(worker, desc, UCS_ERR_CANCELED);
             desc->rndv = 0;

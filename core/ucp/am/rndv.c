@@ -19,12 +19,13 @@
 #include <string.h>
 
 _Static_assert(sizeof(ucp_am_head_t) + UCP_RNDV_MAX_RTS <=
-               UCP_AM_HEADER_RESERVE, "the longest header fits beside it");
+                   UCP_AM_HEADER_RESERVE,
+               "the longest header fits beside it");
 
 /* -------------------------------------------------------------- sending -- */
 
-static unsigned
-rndv_query(const ucp_proto_query_t *query, ucp_proto_range_t *range)
+static unsigned rndv_query(const ucp_proto_query_t *query,
+                           ucp_proto_range_t *range)
 {
     return ucp_rndv_query(query, ucp_eager_max(query, &ucp_am_eager_own),
                           range);
@@ -46,7 +47,7 @@ static size_t rts_pack(void *dest, void *arg)
     size_t length            = sizeof(*head);
 
     head->word = ucp_le64(ucp_am_send_word(req));
-    length    += ucp_rndv_rts_pack(req, head + 1);
+    length += ucp_rndv_rts_pack(req, head + 1);
     if (header_length > 0) {
         memcpy((char *)dest + length, ucp_send_am(req)->header, header_length);
     }
@@ -85,17 +86,17 @@ const ucp_proto_t ucp_proto_am_rndv = {
     .init     = rndv_init,
     .progress = rts_progress,
     .abort    = rndv_abort,
-    .flags    = UCP_PROTO_FLAG_MESSAGES | UCP_PROTO_FLAG_RNDV
+    .flags    = UCP_PROTO_FLAG_MESSAGES | UCP_PROTO_FLAG_RNDV,
 };
 
 /* ---------------------------------------------------------- descriptors -- */
 
-static ucs_status_t
-offer_desc(ucp_worker_h worker, const ucp_am_handler_t *handler, uint64_t word,
-           const ucp_rndv_rts_t *rts, size_t rts_size, const void *header)
+static ucs_status_t offer_desc(ucp_worker_h worker,
+                               const ucp_am_handler_t *handler, uint64_t word,
+                               const ucp_rndv_rts_t *rts, size_t rts_size,
+                               const void *header)
 {
-    ucp_am_desc_t *desc       = ucp_am_desc_get(ucp_worker_am(worker),
-                                                rts_size);
+    ucp_am_desc_t *desc = ucp_am_desc_get(ucp_worker_am(worker), rts_size);
     ucp_am_recv_param_t param = {.recv_attr = UCP_AM_RECV_ATTR_FLAG_RNDV};
     ucs_status_t status;
 
@@ -110,7 +111,7 @@ offer_desc(ucp_worker_h worker, const ucp_am_handler_t *handler, uint64_t word,
     memcpy(ucp_am_desc_data(desc), rts, rts_size);
     if (ucp_am_word_flags(word) & UCP_AM_WIRE_REPLY) {
         param.recv_attr |= UCP_AM_RECV_ATTR_FIELD_REPLY_EP;
-        param.reply_ep   = ucp_am_reply_ep(worker, &rts->sender);
+        param.reply_ep = ucp_am_reply_ep(worker, &rts->sender);
     }
 
     status = ucp_am_call(worker, handler, desc, header,
@@ -136,8 +137,7 @@ ucs_status_t ucp_am_rndv_handler(void *arg, void *data, size_t length,
     uint64_t word;
 
     if (length >= sizeof(*head)) {
-        rts_size = ucp_rndv_rts_take(&taken, head + 1,
-                                     length - sizeof(*head));
+        rts_size = ucp_rndv_rts_take(&taken, head + 1, length - sizeof(*head));
     }
     if (rts_size == 0) {
         ucs_diag("dropped an announcement of %zu bytes: wrong size", length);
@@ -148,7 +148,8 @@ ucs_status_t ucp_am_rndv_handler(void *arg, void *data, size_t length,
     word = ucp_le64_get(head->word);
     if (ucp_am_word_header_length(word) != length - sizeof(*head) - rts_size) {
         ucs_diag("dropped an announcement of %zu bytes: wrong length of its"
-                 " header", length);
+                 " header",
+                 length);
         return UCS_OK;
     }
     if (ucp_wireup_reply_ep(worker, &rts->sender) == NULL) {
@@ -159,9 +160,9 @@ ucs_status_t ucp_am_rndv_handler(void *arg, void *data, size_t length,
     header  = (const char *)(head + 1) + rts_size;
     handler = ucp_am_handler_find(worker, word);
     status  = ((handler == NULL) ||
-               (ucp_am_word_flags(word) & UCP_AM_WIRE_OLD)) ?
-              UCS_ERR_REJECTED : /* old handlers: no descriptors */
-              offer_desc(worker, handler, word, rts, rts_size, header);
+              (ucp_am_word_flags(word) & UCP_AM_WIRE_OLD)) ?
+                  UCS_ERR_REJECTED : /* old handlers: no descriptors */
+                 offer_desc(worker, handler, word, rts, rts_size, header);
     if (status != UCS_INPROGRESS) {
         ucp_rndv_reject(worker, rts, status);
     }
@@ -175,9 +176,9 @@ void ucp_am_rndv_reject(ucp_worker_h worker, ucp_am_desc_t *desc,
 }
 
 /* Creates the user's receive request. */
-static ucs_status_t
-recv_request(ucp_worker_h worker, void *buffer, size_t count,
-             const ucp_request_param_t *param, ucp_request_t **req_p)
+static ucs_status_t recv_request(ucp_worker_h worker, void *buffer,
+                                 size_t count, const ucp_request_param_t *param,
+                                 ucp_request_t **req_p)
 {
     ucs_status_t status;
     ucp_request_t *req;
@@ -199,7 +200,7 @@ recv_request(ucp_worker_h worker, void *buffer, size_t count,
 
     req->flags |= UCP_REQUEST_FLAG_RECV;
     if (param->op_attr_mask & UCP_OP_ATTR_FIELD_CALLBACK) {
-        req->flags         |= UCP_REQUEST_FLAG_CALLBACK;
+        req->flags |= UCP_REQUEST_FLAG_CALLBACK;
         req->recv.length_cb = param->cb.recv_am;
     }
     *req_p = req;

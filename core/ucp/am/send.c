@@ -19,10 +19,10 @@ ucs_status_t ucp_am_short_iov(ucp_ep_h ep, uint64_t word, const void *header,
     ucp_am_head_t head    = {ucp_le64(word)};
     ucp_wire_end_t sender = {{{0}}};
     uct_iov_t iov[]       = {
-        {.buffer = &head, .length = sizeof(head), .count = 1},
-        {.buffer = (void *)buffer, .length = length, .count = 1},
-        {.buffer = (void *)header, .length = header_length, .count = 1},
-        {.buffer = &sender, .length = sizeof(sender), .count = 1}
+              {.buffer = &head, .length = sizeof(head), .count = 1},
+              {.buffer = (void *)buffer, .length = length, .count = 1},
+              {.buffer = (void *)header, .length = header_length, .count = 1},
+              {.buffer = &sender, .length = sizeof(sender), .count = 1},
     };
     uint8_t id = UCP_AM_ID_AM;
 
@@ -64,9 +64,8 @@ static ucs_status_t copy_header(ucp_request_t *req)
 }
 
 /* Selects by the table of costs, unless the user's flags exclude that. */
-static const ucp_proto_t *
-select_proto(ucp_ep_h ep, ucp_request_t *req, unsigned flags,
-             uint32_t attr)
+static const ucp_proto_t *select_proto(ucp_ep_h ep, ucp_request_t *req,
+                                       unsigned flags, uint32_t attr)
 {
     ucp_op_t op   = (flags & UCP_AM_SEND_FLAG_REPLY) ? UCP_OP_AM_SEND_REPLY :
                                                        UCP_OP_AM_SEND;
@@ -85,13 +84,14 @@ select_proto(ucp_ep_h ep, ucp_request_t *req, unsigned flags,
         return proto;
     }
     return (flags & UCP_AM_SEND_FLAG_EAGER) ?
-           ucp_proto_find(&ep->config->copied[op], length) :
-           ucp_trial_message(req, op, req->dt.length, proto, attr);
+               ucp_proto_find(&ep->config->copied[op], length) :
+               ucp_trial_message(req, op, req->dt.length, proto, attr);
 }
 
-static ucs_status_ptr_t
-start_send(ucp_ep_h ep, uint64_t word, const void *header, const void *buffer,
-           size_t count, unsigned flags, const ucp_request_param_t *param)
+static ucs_status_ptr_t start_send(ucp_ep_h ep, uint64_t word,
+                                   const void *header, const void *buffer,
+                                   size_t count, unsigned flags,
+                                   const ucp_request_param_t *param)
 {
     const uint32_t attr = param->op_attr_mask;
     ucp_request_t *req;
@@ -173,9 +173,9 @@ send_message(ucp_ep_h ep, unsigned id, const void *header, size_t header_length,
     }
 
     ret = is_send_valid(ep, id, header, header_length, flags) ?
-          start_send(ep, ucp_am_word(id, wire, header_length), header, buffer,
-                     count, flags, param) :
-          UCS_STATUS_PTR(UCS_ERR_INVALID_PARAM);
+              start_send(ep, ucp_am_word(id, wire, header_length), header,
+                         buffer, count, flags, param) :
+              UCS_STATUS_PTR(UCS_ERR_INVALID_PARAM);
 out:
     ucp_worker_leave(worker);
     return ret;
@@ -186,7 +186,8 @@ ucs_status_ptr_t ucp_am_send_nbx(ucp_ep_h ep, unsigned id, const void *header,
                                  size_t count, const ucp_request_param_t *param)
 {
     unsigned flags = (param->op_attr_mask & UCP_OP_ATTR_FIELD_FLAGS) ?
-                     param->flags : 0;
+                         param->flags :
+                         0;
 
     return send_message(ep, id, header, header_length, buffer, count, flags, 0,
                         param);

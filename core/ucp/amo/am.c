@@ -19,9 +19,10 @@ static size_t request_pack(void *dest, void *arg)
     msg->key     = ucp_le64(ucp_send_rma(req)->key);
     msg->address = ucp_le64(ucp_send_rma(req)->address);
     msg->operand = ucp_le64(ucp_send_amo(req)->operand);
-    msg->swap    = ucp_le64((ucp_send_amo(req)->op == UCP_ATOMIC_OP_CSWAP) ?
-                            ucp_amo_load(ucp_send_amo(req)->result,
-                                         ucp_send_amo(req)->size) : 0);
+    msg->swap    = ucp_le64(
+           (ucp_send_amo(req)->op == UCP_ATOMIC_OP_CSWAP) ?
+               ucp_amo_load(ucp_send_amo(req)->result, ucp_send_amo(req)->size) :
+               0);
     msg->sender  = ucp_ep_wire_end(req->send.ep);
     msg->request = ucp_le32(req->id);
     msg->op      = ucp_send_amo(req)->op;
@@ -52,8 +53,8 @@ static ucs_status_t am_progress(ucp_request_t *req)
 
 /* Never for the same memory as a lane: a device and the owner's processor may
  * not be atomic with each other. So the costs are not compared. */
-static unsigned
-am_query(const ucp_proto_query_t *query, ucp_proto_range_t *range)
+static unsigned am_query(const ucp_proto_query_t *query,
+                         ucp_proto_range_t *range)
 {
     return query->key->by_cpu && !ucp_amo_lane_can(query);
 }
@@ -61,7 +62,8 @@ am_query(const ucp_proto_query_t *query, ucp_proto_range_t *range)
 static ucs_status_t am_init(ucp_request_t *req, uint32_t attr)
 {
     return (ucp_send_amo(req)->result != NULL) ?
-           ucp_wireup_expect_reply(req) : ucp_wireup_introduce(req->send.ep);
+               ucp_wireup_expect_reply(req) :
+               ucp_wireup_introduce(req->send.ep);
 }
 
 const ucp_proto_t ucp_proto_amo_am = {
@@ -73,7 +75,7 @@ const ucp_proto_t ucp_proto_amo_am = {
     .progress     = am_progress,
     .abort        = ucp_rma_abort,
     .flags        = UCP_PROTO_FLAG_WHOLE | UCP_PROTO_FLAG_MESSAGES,
-    .reply        = UCP_AM_ID_ATOMIC_REPLY
+    .reply        = UCP_AM_ID_ATOMIC_REPLY,
 };
 
 ucs_status_t ucp_amo_reply_handler(void *arg, void *data, size_t length,
@@ -117,9 +119,9 @@ static ucs_status_t carry_out_staged(ucp_worker_h worker, const ucp_amo_t *msg,
 {
     const unsigned rights = UCP_MEM_MAP_PROT_REMOTE_READ |
                             UCP_MEM_MAP_PROT_REMOTE_WRITE;
-    uint64_t key          = ucp_le64_get(msg->key);
-    uint64_t address      = ucp_le64_get(msg->address);
-    uint64_t word         = 0;
+    uint64_t key     = ucp_le64_get(msg->key);
+    uint64_t address = ucp_le64_get(msg->address);
+    uint64_t word    = 0;
     ucs_status_t status;
 
     pthread_mutex_lock(&worker->context->staged_amo);
@@ -152,8 +154,9 @@ static ucs_status_t carry_out(ucp_worker_h worker, const ucp_amo_t *msg,
     }
 
     status = ucp_mem_table_hold(mems, ucp_le64_get(msg->key), address,
-                                msg->size, UCP_MEM_MAP_PROT_REMOTE_READ |
-                                           UCP_MEM_MAP_PROT_REMOTE_WRITE);
+                                msg->size,
+                                UCP_MEM_MAP_PROT_REMOTE_READ |
+                                    UCP_MEM_MAP_PROT_REMOTE_WRITE);
     if (status == UCS_OK) {
         *old_p = ucp_amo_by_cpu(msg->op, msg->size, (void *)(uintptr_t)address,
                                 ucp_le64_get(msg->operand),
@@ -161,7 +164,8 @@ static ucs_status_t carry_out(ucp_worker_h worker, const ucp_amo_t *msg,
         ucp_mem_table_release(mems);
     }
     return (status == UCS_ERR_UNSUPPORTED) ?
-           carry_out_staged(worker, msg, old_p) : status;
+               carry_out_staged(worker, msg, old_p) :
+               status;
 }
 
 static void send_reply(ucp_ep_h ep, const ucp_amo_reply_t *reply)

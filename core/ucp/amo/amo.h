@@ -23,25 +23,25 @@ enum {
     UCP_AMO_WIRE_CSWAP = 2,
     UCP_AMO_WIRE_AND   = 3,
     UCP_AMO_WIRE_OR    = 4,
-    UCP_AMO_WIRE_XOR   = 5
+    UCP_AMO_WIRE_XOR   = 5,
 };
 
 typedef struct {
-    ucp_le64_t     key;
-    ucp_le64_t     address;
-    ucp_le64_t     operand;
-    ucp_le64_t     swap;
+    ucp_le64_t key;
+    ucp_le64_t address;
+    ucp_le64_t operand;
+    ucp_le64_t swap;
     ucp_wire_end_t sender;
-    ucp_le32_t     request;
-    uint8_t        op;
-    uint8_t        size;     /**< 4 or 8 */
+    ucp_le32_t request;
+    uint8_t op;
+    uint8_t size; /**< 4 or 8 */
 } ucp_amo_t;
 
 typedef struct {
-    ucp_le32_t       request;
-    int8_t           status;
+    ucp_le32_t request;
+    int8_t status;
     ucp_rma_secret_t secret;
-    ucp_le64_t       old;
+    ucp_le64_t old;
 } ucp_amo_reply_t;
 
 _Static_assert(sizeof(ucp_amo_t) == 54, "wire layout");
@@ -50,10 +50,10 @@ _Static_assert(sizeof(ucp_amo_reply_t) == 16, "wire layout");
 /** The operands of an operation; ucp_rma_op_t has the rest. */
 typedef struct ucp_amo_data {
     uint64_t operand;
-    void     *result;    /**< NULL: no result */
+    void *result; /**< NULL: no result */
     /** Result that is yet to be copied to staged memory */
     uint64_t staged;
-    uint8_t  op, size;
+    uint8_t op, size;
 } ucp_amo_data_t;
 
 UCP_AREA_ACCESSOR(ucp_send_amo, ucp_request_t, send.data, ucp_amo_data_t)

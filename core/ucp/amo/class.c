@@ -11,12 +11,12 @@ static const ucp_class_message_t messages[] = {
     {UCP_AM_ID_ATOMIC, UCP_STATS_RECV_ATOMIC, UCP_CLASS_NO_BYTES,
      ucp_amo_handler},
     {UCP_AM_ID_ATOMIC_REPLY, UCP_STATS_RECV_REPLY_MSGS,
-     sizeof(ucp_amo_reply_t) - sizeof(ucp_le64_t), ucp_amo_reply_handler}
+     sizeof(ucp_amo_reply_t) - sizeof(ucp_le64_t), ucp_amo_reply_handler},
 };
 
 static const ucp_proto_t *const protos[] = {
     &ucp_proto_amo_lane,
-    &ucp_proto_amo_am
+    &ucp_proto_amo_am,
 };
 
 const ucp_class_t ucp_amo_class = {
@@ -24,5 +24,5 @@ const ucp_class_t ucp_amo_class = {
     .messages     = messages,
     .num_messages = sizeof(messages) / sizeof(messages[0]),
     .protos       = protos,
-    .num_protos   = sizeof(protos) / sizeof(protos[0])
+    .num_protos   = sizeof(protos) / sizeof(protos[0]),
 };

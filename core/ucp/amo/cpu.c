@@ -11,7 +11,7 @@
                                   uint##_bits##_t swap) \
     { \
         uint##_bits##_t *word = p; \
-        \
+\
         switch (op) { \
         case UCP_AMO_WIRE_ADD: \
             return __atomic_fetch_add(word, operand, __ATOMIC_SEQ_CST); \
@@ -39,6 +39,6 @@ uint64_t ucp_amo_by_cpu(unsigned op, unsigned size, void *word,
                         uint64_t operand, uint64_t swap)
 {
     return (size == sizeof(uint32_t)) ?
-           by_cpu32(op, word, (uint32_t)operand, (uint32_t)swap) :
-           by_cpu64(op, word, operand, swap);
+               by_cpu32(op, word, (uint32_t)operand, (uint32_t)swap) :
+               by_cpu64(op, word, operand, swap);
 }

@@ -12,11 +12,11 @@
 #include "ucs/debug/log.h"
 
 _Static_assert(((int)UCP_ATOMIC_OP_ADD == UCP_AMO_WIRE_ADD) &&
-               ((int)UCP_ATOMIC_OP_SWAP == UCP_AMO_WIRE_SWAP) &&
-               ((int)UCP_ATOMIC_OP_CSWAP == UCP_AMO_WIRE_CSWAP) &&
-               ((int)UCP_ATOMIC_OP_AND == UCP_AMO_WIRE_AND) &&
-               ((int)UCP_ATOMIC_OP_OR == UCP_AMO_WIRE_OR) &&
-               ((int)UCP_ATOMIC_OP_XOR == UCP_AMO_WIRE_XOR),
+                   ((int)UCP_ATOMIC_OP_SWAP == UCP_AMO_WIRE_SWAP) &&
+                   ((int)UCP_ATOMIC_OP_CSWAP == UCP_AMO_WIRE_CSWAP) &&
+                   ((int)UCP_ATOMIC_OP_AND == UCP_AMO_WIRE_AND) &&
+                   ((int)UCP_ATOMIC_OP_OR == UCP_AMO_WIRE_OR) &&
+                   ((int)UCP_ATOMIC_OP_XOR == UCP_AMO_WIRE_XOR),
                "the user's numbers travel as they are");
 
 /* The operations of UCT. */
@@ -26,7 +26,7 @@ static const uct_atomic_op_t lane_ops[] = {
     [UCP_ATOMIC_OP_CSWAP] = UCT_ATOMIC_OP_CSWAP,
     [UCP_ATOMIC_OP_AND]   = UCT_ATOMIC_OP_AND,
     [UCP_ATOMIC_OP_OR]    = UCT_ATOMIC_OP_OR,
-    [UCP_ATOMIC_OP_XOR]   = UCT_ATOMIC_OP_XOR
+    [UCP_ATOMIC_OP_XOR]   = UCT_ATOMIC_OP_XOR,
 };
 
 static ucs_status_t post32(ucp_request_t *req, uct_ep_h uct, uct_rkey_t key)
@@ -54,9 +54,9 @@ static ucs_status_t fetch32(ucp_request_t *req, uct_ep_h uct, uct_rkey_t key)
                                         ucp_send_rma(req)->address, key, result,
                                         &req->send.comp);
     }
-    return uct->ops->atomic32_fetch(uct, lane_ops[amo->op],
-                                    operand, result, ucp_send_rma(req)->address,
-                                    key, &req->send.comp);
+    return uct->ops->atomic32_fetch(uct, lane_ops[amo->op], operand, result,
+                                    ucp_send_rma(req)->address, key,
+                                    &req->send.comp);
 }
 
 static ucs_status_t fetch64(ucp_request_t *req, uct_ep_h uct, uct_rkey_t key)
@@ -70,9 +70,9 @@ static ucs_status_t fetch64(ucp_request_t *req, uct_ep_h uct, uct_rkey_t key)
                                         ucp_send_rma(req)->address, key, result,
                                         &req->send.comp);
     }
-    return uct->ops->atomic64_fetch(uct, lane_ops[amo->op],
-                                    operand, result, ucp_send_rma(req)->address,
-                                    key, &req->send.comp);
+    return uct->ops->atomic64_fetch(uct, lane_ops[amo->op], operand, result,
+                                    ucp_send_rma(req)->address, key,
+                                    &req->send.comp);
 }
 
 void ucp_amo_end(ucp_request_t *req, ucs_status_t status)
@@ -92,8 +92,8 @@ static void fetch_completed(uct_completion_t *comp)
     ucp_amo_end(req, comp->status);
 }
 
-static ucs_status_t
-select_proto(ucp_request_t *req, const ucp_proto_t **proto_p);
+static ucs_status_t select_proto(ucp_request_t *req,
+                                 const ucp_proto_t **proto_p);
 
 /* The lane is lost before the operation started: selects again. */
 static ucs_status_t reroute(ucp_request_t *req)
@@ -163,8 +163,8 @@ int ucp_amo_lane_can(const ucp_proto_query_t *query)
     return (ops >> lane_ops[query->atomic_op]) & 1;
 }
 
-static unsigned
-lane_query(const ucp_proto_query_t *query, ucp_proto_range_t *range)
+static unsigned lane_query(const ucp_proto_query_t *query,
+                           ucp_proto_range_t *range)
 {
     return ucp_amo_lane_can(query);
 }
@@ -182,7 +182,7 @@ const ucp_proto_t ucp_proto_amo_lane = {
     .is_immediate = ucp_amo_is_immediate,
     .progress     = lane_progress,
     .abort        = ucp_rma_abort,
-    .flags        = UCP_PROTO_FLAG_WHOLE
+    .flags        = UCP_PROTO_FLAG_WHOLE,
 };
 
 static ucs_status_t check(ucp_ep_h ep, ucp_atomic_op_t op, size_t count,
@@ -225,14 +225,13 @@ static ucs_status_t take_operands(ucp_request_t *req, ucp_worker_h worker,
 {
     ucp_amo_data_t *amo          = ucp_send_amo(req);
     ucp_request_param_t unhinted = {0};
-    void *result                 = (param->op_attr_mask &
-                                    UCP_OP_ATTR_FIELD_REPLY_BUFFER) ?
-                                   param->reply_buffer : NULL;
-    ucs_status_t status          = UCS_OK;
+    void *result = (param->op_attr_mask & UCP_OP_ATTR_FIELD_REPLY_BUFFER) ?
+                       param->reply_buffer :
+                       NULL;
+    ucs_status_t status = UCS_OK;
 
     if (ucs_unlikely(param->op_attr_mask & UCP_OP_ATTR_FIELD_MEMH) &&
-        (param->memh != NULL) &&
-        (param->memh->flags & UCP_MEM_FLAG_IMPORTED)) {
+        (param->memh != NULL) && (param->memh->flags & UCP_MEM_FLAG_IMPORTED)) {
         /* The handle is for the result if there is one, otherwise for the
          * operand. */
         status = ucp_mem_find_buffer(param->memh, worker->context,
@@ -255,8 +254,7 @@ static ucs_status_t take_operands(ucp_request_t *req, ucp_worker_h worker,
     amo->staged = 0;
     status      = ucp_stage_adopt(worker, &req->dt, param);
     if ((status == UCS_OK) &&
-        (ucp_dt_iter_pack(&req->dt, &amo->staged, size) !=
-         size)) {
+        (ucp_dt_iter_pack(&req->dt, &amo->staged, size) != size)) {
         status = UCS_ERR_IO_ERROR;
     }
     amo->operand = ucp_amo_load(&amo->staged, size);
@@ -271,16 +269,15 @@ static ucs_status_t take_operands(ucp_request_t *req, ucp_worker_h worker,
     if ((status == UCS_OK) && (req->dt.dt_class == UCP_DT_CLASS_STAGED)) {
         amo->result = &amo->staged;
         if ((amo->op == UCP_ATOMIC_OP_CSWAP) &&
-            (ucp_dt_iter_pack(&req->dt, &amo->staged, size) !=
-             size)) {
+            (ucp_dt_iter_pack(&req->dt, &amo->staged, size) != size)) {
             status = UCS_ERR_IO_ERROR;
         }
     }
     return status;
 }
 
-static ucs_status_t
-select_proto(ucp_request_t *req, const ucp_proto_t **proto_p)
+static ucs_status_t select_proto(ucp_request_t *req,
+                                 const ucp_proto_t **proto_p)
 {
     const ucp_amo_data_t *amo      = ucp_send_amo(req);
     const ucp_rma_config_t *config = ucp_rkey_config(ucp_send_rma(req)->rkey,
@@ -290,14 +287,14 @@ select_proto(ucp_request_t *req, const ucp_proto_t **proto_p)
         return UCS_ERR_NO_MEMORY;
     }
     ucp_send_rma(req)->config = config;
-    *proto_p = config->atomics[amo->op][amo->result != NULL]
+    *proto_p                  = config->atomics[amo->op][amo->result != NULL]
                               [amo->size == sizeof(uint64_t)];
     return UCS_OK;
 }
 
-static ucs_status_ptr_t
-start(ucp_ep_h ep, ucp_atomic_op_t op, const void *buffer, uint64_t address,
-      ucp_rkey_h rkey, const ucp_request_param_t *param)
+static ucs_status_ptr_t start(ucp_ep_h ep, ucp_atomic_op_t op,
+                              const void *buffer, uint64_t address,
+                              ucp_rkey_h rkey, const ucp_request_param_t *param)
 {
     unsigned size = (unsigned)ucp_dt_contig_length(param->datatype, 1);
     const ucp_proto_t *proto;
@@ -340,10 +337,9 @@ start(ucp_ep_h ep, ucp_atomic_op_t op, const void *buffer, uint64_t address,
 }
 
 /* Called with the worker's lock, which is recursive. */
-static UCS_F_NOINLINE ucs_status_ptr_t
-op_shared(ucp_ep_h ep, ucp_atomic_op_t opcode, const void *buffer,
-          size_t count, uint64_t remote_addr, ucp_rkey_h rkey,
-          const ucp_request_param_t *param)
+static UCS_F_NOINLINE ucs_status_ptr_t op_shared(
+    ucp_ep_h ep, ucp_atomic_op_t opcode, const void *buffer, size_t count,
+    uint64_t remote_addr, ucp_rkey_h rkey, const ucp_request_param_t *param)
 {
     ucp_rkey_h own = ucp_rkey_of_peer(rkey, ep);
 

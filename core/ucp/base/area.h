@@ -16,12 +16,12 @@
 
 /** Defines `_accessor`, which returns the structure in the area `_member` of an
  *  object of type `_owner`. Does not compile if the area is too small. */
-#define UCP_AREA_ACCESSOR(_accessor, _owner, _member, _type)                   \
-    _Static_assert(sizeof(_type) <= sizeof(((_owner *)NULL)->_member),         \
-                   "the area " #_member " is too small for " #_type);          \
-    static UCS_F_ALWAYS_INLINE _type *_accessor(const _owner *owner)           \
-    {                                                                          \
-        return (_type *)(uintptr_t)owner->_member;                             \
+#define UCP_AREA_ACCESSOR(_accessor, _owner, _member, _type) \
+    _Static_assert(sizeof(_type) <= sizeof(((_owner *)NULL)->_member), \
+                   "the area " #_member " is too small for " #_type); \
+    static UCS_F_ALWAYS_INLINE _type *_accessor(const _owner *owner) \
+    { \
+        return (_type *)(uintptr_t)owner->_member; \
     }
 
 #endif

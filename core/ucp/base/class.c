@@ -105,8 +105,7 @@ ucs_status_t ucp_classes_ep_init(ucp_ep_h ep, const ucp_ep_params_t *params)
     const ucp_class_t *const *class;
     ucs_status_t status = UCS_OK;
 
-    for (class = ucp_classes; (*class != NULL) && (status == UCS_OK);
-         ++class) {
+    for (class = ucp_classes; (*class != NULL) && (status == UCS_OK); ++class) {
         if ((*class)->ep_init != NULL) {
             status = (*class)->ep_init(ep, params);
         }
@@ -215,8 +214,8 @@ void ucp_classes_cancel(ucp_request_t *req)
     }
 }
 
-const char *
-ucp_classes_describe(const ucp_request_t *req, char *text, size_t max)
+const char *ucp_classes_describe(const ucp_request_t *req, char *text,
+                                 size_t max)
 {
     const ucp_class_t *const *class;
     const char *kind = NULL;

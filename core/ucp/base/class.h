@@ -17,12 +17,12 @@ enum { UCP_CLASS_NO_BYTES = UINT16_MAX };
 
 /** A message that a class receives. */
 typedef struct ucp_class_message {
-    uint8_t           id;       /**< UCP_AM_ID_* */
+    uint8_t id; /**< UCP_AM_ID_* */
     /** Counter of the worker, UCP_STATS_RECV_*; 0: messages of the library */
-    uint16_t          counter;
+    uint16_t counter;
     /** Bytes before the user's data, or UCP_CLASS_NO_BYTES */
-    uint16_t          header;
-    uct_am_callback_t handler;  /**< Its `arg` is the worker */
+    uint16_t header;
+    uct_am_callback_t handler; /**< Its `arg` is the worker */
 } ucp_class_message_t;
 
 struct ucp_multi_receiver;
@@ -31,13 +31,13 @@ struct ucp_multi_receiver;
  *  called with the worker's lock held, except for worker_init and
  *  worker_cleanup. */
 typedef struct ucp_class {
-    const char                      *name;
-    const ucp_class_message_t       *messages;
-    unsigned                        num_messages;
+    const char *name;
+    const ucp_class_message_t *messages;
+    unsigned num_messages;
     /** Protocols that are selected by cost; of equal costs the first is
      *  selected */
-    const ucp_proto_t *const        *protos;
-    unsigned                        num_protos;
+    const ucp_proto_t *const *protos;
+    unsigned num_protos;
     /** Receives eager messages in fragments; NULL: none */
     const struct ucp_multi_receiver *multi;
 
@@ -110,6 +110,6 @@ void ucp_classes_ep_free(ucp_ep_h ep);
 void ucp_classes_cancel(ucp_request_t *req);
 
 /** As ucp_class_t::describe; "recv" if no class knows the receive. */
-const char *
-ucp_classes_describe(const ucp_request_t *req, char *text, size_t max);
+const char *ucp_classes_describe(const ucp_request_t *req, char *text,
+                                 size_t max);
 #endif

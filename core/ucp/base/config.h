@@ -16,50 +16,50 @@
 
 /** Schemes of a rendezvous; also the values of UCX_RNDV_SCHEME. */
 typedef enum {
-    UCP_RNDV_SCHEME_AUTO,  /**< The scheme of the lowest cost */
+    UCP_RNDV_SCHEME_AUTO, /**< The scheme of the lowest cost */
     UCP_RNDV_SCHEME_GET,
     UCP_RNDV_SCHEME_PUT,
     UCP_RNDV_SCHEME_AM,
-    UCP_RNDV_SCHEME_LAST
+    UCP_RNDV_SCHEME_LAST,
 } ucp_rndv_scheme_t;
 
 typedef struct ucp_config_options {
     ucs_config_allow_list_t tls;
     ucs_config_allow_list_t devices[UCT_DEVICE_TYPE_LAST];
-    int                     warn_invalid_config;
-    size_t                  zcopy_thresh;  /**< SIZE_MAX: by cost */
-    size_t                  bcopy_thresh;  /**< 0: by cost */
-    ucp_config_thresh_t     rndv_thresh;   /**< SIZE_MAX: by cost */
-    unsigned                rndv_scheme;   /**< ucp_rndv_scheme_t */
-    ucp_config_sizes_t      rndv_frag_size;
-    unsigned                max_eager_lanes;
-    unsigned                max_rndv_lanes;
-    unsigned                max_rma_lanes;
+    int warn_invalid_config;
+    size_t zcopy_thresh;             /**< SIZE_MAX: by cost */
+    size_t bcopy_thresh;             /**< 0: by cost */
+    ucp_config_thresh_t rndv_thresh; /**< SIZE_MAX: by cost */
+    unsigned rndv_scheme;            /**< ucp_rndv_scheme_t */
+    ucp_config_sizes_t rndv_frag_size;
+    unsigned max_eager_lanes;
+    unsigned max_rndv_lanes;
+    unsigned max_rma_lanes;
     /** Of bandwidths, the best to the slowest */
-    double                  max_lane_ratio;
-    int                     proto_info;
-    int                     proto_measure;
-    int                     proto_learn;
-    int                     adaptive_progress;
-    size_t                  nbr_rndv_thresh; /**< For ucp_tag_send_nbr */
+    double max_lane_ratio;
+    int proto_info;
+    int proto_measure;
+    int proto_learn;
+    int adaptive_progress;
+    size_t nbr_rndv_thresh; /**< For ucp_tag_send_nbr */
     /** For num_eps, num_ppn and local_node_id, UCS_ULUNITS_AUTO: the value
      *  of the application */
-    unsigned long           num_eps;
-    unsigned long           num_ppn;
-    unsigned long           local_node_id;
+    unsigned long num_eps;
+    unsigned long num_ppn;
+    unsigned long local_node_id;
     ucs_config_names_array_t sockaddr_tls_priority;
-    int                     cm_use_all_devices;
-    int                     address_debug_info;
+    int cm_use_all_devices;
+    int address_debug_info;
     /** UCS_ULUNITS_AUTO: the limit of the system */
-    unsigned long           listener_backlog;
-    double                  keepalive_interval; /**< Seconds */
-    unsigned long           keepalive_num_eps;  /**< Maximum for one round */
+    unsigned long listener_backlog;
+    double keepalive_interval;       /**< Seconds */
+    unsigned long keepalive_num_eps; /**< Maximum for one round */
 } ucp_config_options_t;
 
 struct ucp_config {
-    ucp_config_options_t   options;
-    char                   *app_prefix;  /**< NULL: none */
-    char                   *filename;    /**< NULL: none */
+    ucp_config_options_t options;
+    char *app_prefix; /**< NULL: none */
+    char *filename;   /**< NULL: none */
     /** Set by ucp_config_modify, also for tables that are not read yet */
     ucs_config_overrides_t overrides;
 };

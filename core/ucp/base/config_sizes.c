@@ -13,8 +13,8 @@
 enum { MAX_PART = 64 };
 
 /* Parses one entry of the list, "TYPE:SIZE". */
-static ucs_status_t
-parse_part(const char *part, ucp_config_sizes_t *sizes, char *why)
+static ucs_status_t parse_part(const char *part, ucp_config_sizes_t *sizes,
+                               char *why)
 {
     size_t length = strcspn(part, ":");
     unsigned type = ucs_memory_type_find(part, length);
@@ -32,8 +32,8 @@ parse_part(const char *part, ucp_config_sizes_t *sizes, char *why)
     return UCS_OK;
 }
 
-static ucs_status_t
-parse(const char *text, void *dest, const void *arg, char *why)
+static ucs_status_t parse(const char *text, void *dest, const void *arg,
+                          char *why)
 {
     ucp_config_sizes_t *sizes = dest;
     ucs_status_t status       = UCS_OK;
@@ -51,13 +51,13 @@ parse(const char *text, void *dest, const void *arg, char *why)
     }
 
     while (is_list && (status == UCS_OK)) {
-        text  += strspn(text, " \t");
+        text += strspn(text, " \t");
         length = strcspn(text, ",");
         snprintf(part, sizeof(part), "%.*s", (int)length, text);
         part[strcspn(part, " \t")] = '\0';
-        status  = parse_part(part, sizes, why);
-        is_list = (text[length] == ',');
-        text   += length + is_list;
+        status                     = parse_part(part, sizes, why);
+        is_list                    = (text[length] == ',');
+        text += length + is_list;
     }
     return status;
 }
@@ -82,16 +82,17 @@ static void print(char *buf, size_t max, const void *src, const void *arg)
         if (sizes->of[type] != UCS_MEMUNITS_AUTO) {
             ucs_memunits_to_str(sizes->of[type], size, sizeof(size));
             ucs_string_buffer_appendf(
-                    &strb, "%s%s:%s",
-                    (ucs_string_buffer_length(&strb) == 0) ? "" : ",",
-                    ucs_memory_type_name((ucs_memory_type_t)type), size);
+                &strb, "%s%s:%s",
+                (ucs_string_buffer_length(&strb) == 0) ? "" : ",",
+                ucs_memory_type_name((ucs_memory_type_t)type), size);
         }
     }
 }
 
 static void describe(char *buf, size_t max, const void *arg)
 {
-    snprintf(buf, max, "a size such as 4096, 4k, 1m or 2g, \"inf\" or"
+    snprintf(buf, max,
+             "a size such as 4096, 4k, 1m or 2g, \"inf\" or"
              " \"auto\", or a list such as host:512k,cuda:4m");
 }
 
@@ -99,7 +100,7 @@ const ucs_config_type_t ucp_config_type_sizes = {
     .size     = sizeof(ucp_config_sizes_t),
     .parse    = parse,
     .print    = print,
-    .describe = describe
+    .describe = describe,
 };
 
 size_t ucp_config_sizes_get(const ucp_config_sizes_t *sizes, uint64_t types)

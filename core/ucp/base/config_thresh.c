@@ -16,14 +16,14 @@ static const char *skip_spaces(const char *p)
 }
 
 /* Reads one size, which ends at a comma or at the end of the text. */
-static ucs_status_t
-read_size(const char *text, size_t length, size_t *size_p, char *why)
+static ucs_status_t read_size(const char *text, size_t length, size_t *size_p,
+                              char *why)
 {
     char copy[MAX_TEXT];
     ucs_status_t status = UCS_ERR_INVALID_PARAM;
 
-    while ((length > 0) && ((text[length - 1] == ' ') ||
-                            (text[length - 1] == '\t'))) {
+    while ((length > 0) &&
+           ((text[length - 1] == ' ') || (text[length - 1] == '\t'))) {
         --length;
     }
     if (length < sizeof(copy)) {
@@ -56,8 +56,8 @@ static size_t *find_key(ucp_config_thresh_t *thresh, const char **text_p)
     return NULL;
 }
 
-static ucs_status_t
-parse_keys(const char *text, ucp_config_thresh_t *thresh, char *why)
+static ucs_status_t parse_keys(const char *text, ucp_config_thresh_t *thresh,
+                               char *why)
 {
     unsigned seen = 0;
     ucs_status_t status;
@@ -69,8 +69,10 @@ parse_keys(const char *text, ucp_config_thresh_t *thresh, char *why)
         text = skip_spaces(text);
         size = find_key(thresh, &text);
         if (size == NULL) {
-            snprintf(why, UCS_CONFIG_WHY_MAX, "'%.*s' is neither intra:SIZE"
-                     " nor inter:SIZE", (int)strcspn(text, ","), text);
+            snprintf(why, UCS_CONFIG_WHY_MAX,
+                     "'%.*s' is neither intra:SIZE"
+                     " nor inter:SIZE",
+                     (int)strcspn(text, ","), text);
             return UCS_ERR_INVALID_PARAM;
         }
         if (seen & (1u << (size == &thresh->inter))) {
@@ -78,7 +80,7 @@ parse_keys(const char *text, ucp_config_thresh_t *thresh, char *why)
                      (size == &thresh->inter) ? "inter" : "intra");
             return UCS_ERR_INVALID_PARAM;
         }
-        seen  |= 1u << (size == &thresh->inter);
+        seen |= 1u << (size == &thresh->inter);
         text   = skip_spaces(text);
         length = strcspn(text, ",");
         status = read_size(text, length, size, why);
@@ -92,8 +94,8 @@ parse_keys(const char *text, ucp_config_thresh_t *thresh, char *why)
     }
 }
 
-static ucs_status_t
-parse(const char *text, void *dest, const void *arg, char *why)
+static ucs_status_t parse(const char *text, void *dest, const void *arg,
+                          char *why)
 {
     ucp_config_thresh_t *thresh = dest;
     ucs_status_t status;
@@ -125,7 +127,8 @@ static void print(char *buf, size_t max, const void *src, const void *arg)
 
 static void describe(char *buf, size_t max, const void *arg)
 {
-    snprintf(buf, max, "a size such as 4096, 4k, 1m or 2g, \"inf\" or"
+    snprintf(buf, max,
+             "a size such as 4096, 4k, 1m or 2g, \"inf\" or"
              " \"auto\", or intra:SIZE,inter:SIZE");
 }
 
@@ -133,5 +136,5 @@ const ucs_config_type_t ucp_config_type_thresh = {
     .size     = sizeof(ucp_config_thresh_t),
     .parse    = parse,
     .print    = print,
-    .describe = describe
+    .describe = describe,
 };

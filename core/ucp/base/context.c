@@ -16,8 +16,9 @@ ucs_status_t ucp_context_check_fields(int is_newer, const char *function,
     }
     ucs_error("%s: field_mask has bit %d (0x%lx), which this library, of UCP"
               " %u.%u, does not have: the program was built for a newer one and"
-              " needs it", function, __builtin_ctzll(unknown),
-              unknown & -unknown, UCP_API_MAJOR, UCP_API_MINOR);
+              " needs it",
+              function, __builtin_ctzll(unknown), unknown & -unknown,
+              UCP_API_MAJOR, UCP_API_MINOR);
     return UCS_ERR_UNSUPPORTED;
 }
 
@@ -25,7 +26,8 @@ void ucp_context_apply_overrides(ucp_context_h context, void *uct_config)
 {
     const ucs_config_override_t *item;
 
-    ucs_list_for_each(item, &context->overrides.list, list) {
+    ucs_list_for_each(item, &context->overrides.list, list)
+    {
         /* Settings for other tables are not known here: ignore the error. */
         uct_config_modify(uct_config, item->name, item->text);
     }

@@ -17,67 +17,67 @@
 typedef struct ucp_mem_table {
     /** Locked for reading during a peer's access, so that unmapping waits */
     pthread_rwlock_t lock;
-    ucs_hash_t       mems;   /**< ucp_mem_h by id */
+    ucs_hash_t mems; /**< ucp_mem_h by id */
 } ucp_mem_table_t;
 
 /** An opened memory domain. */
 typedef struct ucp_md {
-    uct_component_h   component;
-    uct_md_h          md;
-    char              name[UCT_MD_NAME_MAX];
+    uct_component_h component;
+    uct_md_h md;
+    char name[UCT_MD_NAME_MAX];
 } ucp_md_t;
 
 /** A transport on a device. */
 typedef struct ucp_resource {
-    char             tl_name[UCT_TL_NAME_MAX];
-    char             dev_name[UCT_DEVICE_NAME_MAX];
+    char tl_name[UCT_TL_NAME_MAX];
+    char dev_name[UCT_DEVICE_NAME_MAX];
     uct_device_type_t dev_type;
     ucs_sys_device_t sys_dev;
-    uint8_t          md_index;
+    uint8_t md_index;
     /** Not requested by the user: added so that an endpoint to the own
      *  worker always works */
-    uint8_t          loopback_only;
-    uint8_t          aux_only;      /**< Used only to connect other lanes */
+    uint8_t loopback_only;
+    uint8_t aux_only; /**< Used only to connect other lanes */
     /** Sends no messages: copies to and from memory that the processor
      *  cannot access */
-    uint8_t          is_copier;
+    uint8_t is_copier;
 } ucp_resource_t;
 
 enum { UCP_MAX_MDS = 64, UCP_MAX_RESOURCES = 128 };
 
 struct ucp_context {
-    ucp_config_options_t        options;
-    ucs_config_overrides_t      overrides;       /**< For tables of plugins */
-    char                        *app_prefix;     /**< NULL: none */
-    char                        *config_file;    /**< NULL: none */
-    uint64_t                    features;
-    uint64_t                    mem_types;       /**< Supported memory types */
+    ucp_config_options_t options;
+    ucs_config_overrides_t overrides; /**< For tables of plugins */
+    char *app_prefix;                 /**< NULL: none */
+    char *config_file;                /**< NULL: none */
+    uint64_t features;
+    uint64_t mem_types; /**< Supported memory types */
     /** Those of mem_types that need a copier */
-    uint64_t                    staged_types;
+    uint64_t staged_types;
     /** Those of which a domain exports a dmabuf */
-    uint64_t                    dmabuf_types;
-    size_t                      request_size;    /**< Size of the user's area */
+    uint64_t dmabuf_types;
+    size_t request_size; /**< Size of the user's area */
     ucp_request_init_callback_t request_init;
     ucp_request_cleanup_callback_t request_cleanup;
-    uint64_t                    tag_sender_mask;
+    uint64_t tag_sender_mask;
     /** The program was built for a newer minor version */
-    int                         is_newer;
+    int is_newer;
     /** Shared by workers of several threads */
-    int                         shared;
-    int                         counts;          /**< UCX_STATS: see stats.h */
-    size_t                      estimated_num_eps;
-    size_t                      estimated_num_ppn;
+    int shared;
+    int counts; /**< UCX_STATS: see stats.h */
+    size_t estimated_num_eps;
+    size_t estimated_num_ppn;
     /** From 0; SIZE_MAX: not known */
-    size_t                      node_local_id;
-    char                        name[UCP_ENTITY_NAME_MAX];
+    size_t node_local_id;
+    char name[UCP_ENTITY_NAME_MAX];
 
-    ucp_md_t                    *mds;
-    unsigned                    num_mds;
-    ucp_resource_t              *resources;
-    unsigned                    num_resources;
-    ucp_mem_table_t             mems;            /**< Mapped memory */
+    ucp_md_t *mds;
+    unsigned num_mds;
+    ucp_resource_t *resources;
+    unsigned num_resources;
+    ucp_mem_table_t mems; /**< Mapped memory */
     /** Makes peers' atomics on staged memory atomic */
-    pthread_mutex_t             staged_amo;
+    pthread_mutex_t staged_amo;
 };
 typedef struct ucp_context ucp_context_t;
 

@@ -11,7 +11,7 @@
 
 /** The object that the handle of a generic datatype points to. */
 typedef struct ucp_dt_generic {
-    void                 *context;
+    void *context;
     ucp_generic_dt_ops_t ops;
 } ucp_dt_generic_t;
 
@@ -22,7 +22,7 @@ typedef enum {
     /** Contiguous or iov, in memory that the processor cannot access: a
      *  copier packs and unpacks it */
     UCP_DT_CLASS_STAGED,
-    UCP_DT_CLASS_LAST
+    UCP_DT_CLASS_LAST,
 } ucp_dt_class_t;
 
 struct ucp_copier;
@@ -30,12 +30,12 @@ struct ucp_stage_pipe;
 
 /** Position in user data. */
 typedef struct ucp_dt_iter {
-    uint8_t dt_class;       /**< ucp_dt_class_t */
-    uint8_t mem_type;       /**< ucs_memory_type_t */
+    uint8_t dt_class; /**< ucp_dt_class_t */
+    uint8_t mem_type; /**< ucs_memory_type_t */
     /** Packed size in bytes; of a receive: size of the buffer */
-    size_t  length;
-    size_t  offset;         /**< Packed bytes that are processed */
-    ucp_mem_h memh;         /**< The user's handle, which covers all of the
+    size_t length;
+    size_t offset;  /**< Packed bytes that are processed */
+    ucp_mem_h memh; /**< The user's handle, which covers all of the
                              *   memory; NULL: none */
     union {
         struct {
@@ -45,20 +45,20 @@ typedef struct ucp_dt_iter {
             union {
                 const ucp_dt_iov_t *iov;
                 /** STAGED with count 0: all of the memory */
-                void               *memory;
+                void *memory;
             };
-            struct ucp_copier  *copier;     /**< STAGED */
+            struct ucp_copier *copier; /**< STAGED */
             union {
-                size_t                inside; /**< Bytes into the entry */
+                size_t inside; /**< Bytes into the entry */
                 /** STAGED with count 0: copies under way, or NULL */
                 struct ucp_stage_pipe *pipe;
             };
-            uint32_t           count;
-            uint32_t           index;       /**< Entry at `offset` */
+            uint32_t count;
+            uint32_t index; /**< Entry at `offset` */
         } iov;
         struct {
             const ucp_dt_generic_t *dt;
-            void                   *state;
+            void *state;
         } generic;
     } u;
 } ucp_dt_iter_t;
@@ -79,8 +79,7 @@ static inline int ucp_dt_class_is_touchable(unsigned dt_class)
     return (dt_class == UCP_DT_CLASS_CONTIG) || (dt_class == UCP_DT_CLASS_IOV);
 }
 
-static inline size_t
-ucp_dt_contig_length(ucp_datatype_t datatype, size_t count)
+static inline size_t ucp_dt_contig_length(ucp_datatype_t datatype, size_t count)
 {
     return (size_t)(datatype >> UCP_DATATYPE_SHIFT) * count;
 }
@@ -107,8 +106,8 @@ static inline int ucp_dt_iter_is_flat(const ucp_dt_iter_t *iter)
 
 /** Makes an iterator over memory use a copier. Nothing must be processed
  *  yet. */
-static inline void
-ucp_dt_iter_stage(ucp_dt_iter_t *iter, struct ucp_copier *copier)
+static inline void ucp_dt_iter_stage(ucp_dt_iter_t *iter,
+                                     struct ucp_copier *copier)
 {
     if (iter->dt_class == UCP_DT_CLASS_CONTIG) {
         iter->u.iov.count = 0;

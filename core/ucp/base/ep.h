@@ -37,7 +37,7 @@ enum {
      *  lanes wait for them */
     UCP_EP_FLAG_ORDERED    = UCS_BIT(13),
     /** The user's endpoint to its own worker: it is also the reply endpoint */
-    UCP_EP_FLAG_LOOPBACK   = UCS_BIT(15)
+    UCP_EP_FLAG_LOOPBACK   = UCS_BIT(15),
 };
 
 /** With any of these flags nothing can be sent now. */
@@ -51,100 +51,100 @@ enum {
 typedef struct ucp_ep_lane {
     /** NULL if the endpoint has failed; see failover.h for failures of one
      *  lane */
-    uct_ep_h              uct;
-    ucp_ep_h              ep;          /**< The endpoint that uses it */
+    uct_ep_h uct;
+    ucp_ep_h ep; /**< The endpoint that uses it */
     /** Called when the lane has send resources again */
-    uct_pending_req_t     pending;
+    uct_pending_req_t pending;
 } ucp_ep_lane_t;
 
 /** Members that most endpoints do not need; allocated when one is set. */
 typedef struct ucp_ep_extra {
-    ucp_err_handler_cb_t err_cb;       /**< Of the user; or NULL */
-    char                 *name;        /**< NULL: derived from the id */
-    struct ucp_cm_conn   *conn;        /**< With a socket address; or NULL */
-    struct ucp_ep_stats  *stats;       /**< NULL: nothing is counted */
+    ucp_err_handler_cb_t err_cb; /**< Of the user; or NULL */
+    char *name;                  /**< NULL: derived from the id */
+    struct ucp_cm_conn *conn;    /**< With a socket address; or NULL */
+    struct ucp_ep_stats *stats;  /**< NULL: nothing is counted */
 } ucp_ep_extra_t;
 
 /** Sizes in bytes of the areas for the state of classes. */
 enum {
     UCP_EP_MULTI_SIZE = 16,
-    UCP_EP_RMA_SIZE   = 16
+    UCP_EP_RMA_SIZE   = 16,
 };
 
 struct ucp_ep {
     /* Hot path for small messages: one cache line */
-    ucp_worker_h          worker;
+    ucp_worker_h worker;
     /** The lane of active messages; NULL if it has failed */
-    uct_ep_h              am;
+    uct_ep_h am;
     const ucp_ep_config_t *config;
-    uint16_t              flags;       /**< UCP_EP_FLAG_* */
-    ucs_status_t          fail_status;
+    uint16_t flags; /**< UCP_EP_FLAG_* */
+    ucs_status_t fail_status;
     /** Lanes with put, get or atomics of the user: flush has to reach the
      *  peer's memory */
-    ucp_lane_map_t        remote_lanes;
-    uint32_t              id;          /**< Among the worker's endpoints */
-    ucs_queue_head_t      waiting; /**< Requests that found no send resources */
-    void                  *user_data;
+    ucp_lane_map_t remote_lanes;
+    uint32_t id;              /**< Among the worker's endpoints */
+    ucs_queue_head_t waiting; /**< Requests that found no send resources */
+    void *user_data;
     /** Of remote_lanes, those that were used since the last flush */
-    ucp_lane_map_t        remote_fresh;
+    ucp_lane_map_t remote_fresh;
     /** Of remote_lanes, those with puts or atomics: if such a lane fails,
      *  only a flush can report it */
-    ucp_lane_map_t        remote_dirty;
+    ucp_lane_map_t remote_dirty;
     /** Lanes that may have failed: an operation returned an error */
-    ucp_lane_map_t        suspects;
+    ucp_lane_map_t suspects;
     /** Error of puts that failed, or may have been lost with a lane:
      *  returned by the next flush */
-    int8_t                lost_status;
+    int8_t lost_status;
     /** If not UCS_OK, the endpoint fails with this status in the next
      *  progress */
-    ucs_status_t          pending_failure;
+    ucs_status_t pending_failure;
     /** LOOPBACK, closing: its farewell has not arrived yet */
-    uint8_t               leaving:1;
+    uint8_t leaving : 1;
     /** FAILED after all accesses of the user were complete */
-    uint8_t               settled:1;
+    uint8_t settled : 1;
     /** The worker's list of endpoints with accesses to acknowledge has it.
      *  This and the next two are state of rma that fits into a gap here */
-    uint8_t               rma_owes:1;
-    uint8_t               rma_acking:1; /**< An ACK waits in the queue */
-    int8_t                rma_status;   /**< For the next ACK */
+    uint8_t rma_owes : 1;
+    uint8_t rma_acking : 1; /**< An ACK waits in the queue */
+    int8_t rma_status;      /**< For the next ACK */
 
-    struct ucp_stream     *stream;     /**< Its end of a stream; or NULL */
-    ucs_list_link_t       link;        /**< In the worker's list */
+    struct ucp_stream *stream; /**< Its end of a stream; or NULL */
+    ucs_list_link_t link;      /**< In the worker's list */
     /** Requests that wait for the peer's reply */
-    ucs_list_link_t       awaited;
+    ucs_list_link_t awaited;
     /** Called when `am` has send resources again */
-    uct_pending_req_t     pending;
+    uct_pending_req_t pending;
     UCP_AREA(multi, UCP_EP_MULTI_SIZE);
     /** Waits until `awaited` is empty; NULL when its flush starts */
-    ucp_request_t         *close_req;
+    ucp_request_t *close_req;
     /** Known to peers that may reply: part of this end's name for peers */
-    uint32_t              secret;
+    uint32_t secret;
     /** Bytes until the next measurement: proto/measure.h */
-    uint32_t              unmeasured;
-    uint64_t              peer_uuid;   /**< The worker at the other end */
+    uint32_t unmeasured;
+    uint64_t peer_uuid; /**< The worker at the other end */
     /** The peer's end that it replies to; 0: none */
-    uint64_t              peer_ep_id;
-    ucp_request_t         *fence;      /**< With FLAG_FENCING */
+    uint64_t peer_ep_id;
+    ucp_request_t *fence; /**< With FLAG_FENCING */
     /** Number of the user's emulated accesses that are sent; may wrap around */
-    uint32_t              rma_issued;
+    uint32_t rma_issued;
     /** Number of these that are acknowledged */
-    uint32_t              rma_done;
+    uint32_t rma_done;
     /** rma_issued at the last get: the peer may read memory for it after
      *  messages that were sent later */
-    uint32_t              rma_fetch;
+    uint32_t rma_fetch;
     /** Number of flushes that wait for lanes */
-    uint32_t              remote_flushes;
+    uint32_t remote_flushes;
     /** The last flush that waits for rma_done. The flushes form a ring, in
      *  which the first one follows the last; NULL: none */
-    ucs_queue_elem_t      *rma_flushes;
+    ucs_queue_elem_t *rma_flushes;
     UCP_AREA(rma, UCP_EP_RMA_SIZE);
     /** Next reply endpoint with the same hash */
-    struct ucp_ep         *hash_next;
+    struct ucp_ep *hash_next;
     /** For lanes that are not connected yet; or NULL */
-    struct ucp_wireup     *wireup;
-    ucp_ep_extra_t        *extra;      /**< NULL: nothing in it is set */
-    struct ucp_ep         *scheduled_next; /**< With FLAG_SCHEDULED */
-    ucp_ep_lane_t         more[];      /**< Lanes 1 .. config->num_lanes - 1 */
+    struct ucp_wireup *wireup;
+    ucp_ep_extra_t *extra;         /**< NULL: nothing in it is set */
+    struct ucp_ep *scheduled_next; /**< With FLAG_SCHEDULED */
+    ucp_ep_lane_t more[];          /**< Lanes 1 .. config->num_lanes - 1 */
 };
 typedef struct ucp_ep ucp_ep_t;
 

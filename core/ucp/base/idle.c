@@ -13,7 +13,7 @@ enum {
      * may cost a system call, and a new peer takes longer to connect */
     POLL_USEC = 50,
     /* Polls until an interface without endpoints becomes idle */
-    AWAKE     = 1000
+    AWAKE     = 1000,
 };
 
 void ucp_idle_init(ucp_worker_h worker)
@@ -26,8 +26,8 @@ void ucp_idle_init(ucp_worker_h worker)
         if (uct_iface_can_idle(wiface->iface)) {
             wiface->may_idle = 1;
             wiface->is_idle  = 1;
-            uct_iface_progress_disable(wiface->iface, UCT_PROGRESS_SEND |
-                                                      UCT_PROGRESS_RECV);
+            uct_iface_progress_disable(wiface->iface,
+                                       UCT_PROGRESS_SEND | UCT_PROGRESS_RECV);
         }
     }
     worker->idle.rounds = ROUNDS;
@@ -41,8 +41,8 @@ void ucp_idle_wake(ucp_worker_iface_t *wiface)
     wiface->looks_left = AWAKE;
     if (wiface->is_idle) {
         wiface->is_idle = 0;
-        uct_iface_progress_enable(wiface->iface, UCT_PROGRESS_SEND |
-                                                 UCT_PROGRESS_RECV);
+        uct_iface_progress_enable(wiface->iface,
+                                  UCT_PROGRESS_SEND | UCT_PROGRESS_RECV);
     }
 }
 
@@ -55,8 +55,8 @@ static unsigned poll_iface(ucp_worker_iface_t *wiface)
         if (wiface->may_idle && (uct_iface_num_eps(wiface->iface) == 0) &&
             (--wiface->looks_left == 0)) {
             wiface->is_idle = 1;
-            uct_iface_progress_disable(wiface->iface, UCT_PROGRESS_SEND |
-                                                      UCT_PROGRESS_RECV);
+            uct_iface_progress_disable(wiface->iface,
+                                       UCT_PROGRESS_SEND | UCT_PROGRESS_RECV);
         }
         return 0;
     }

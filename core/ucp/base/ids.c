@@ -12,20 +12,20 @@
 enum {
     SLOT_BITS  = 20,
     SLOT_MASK  = (1 << SLOT_BITS) - 1,
-    GENERATION = 1 << (32 - SLOT_BITS)
+    GENERATION = 1 << (32 - SLOT_BITS),
 };
 
 typedef struct {
-    void     *object;     /* NULL: free */
-    uint32_t next_free;   /* slot + 1; 0: end of the list */
+    void *object;       /* NULL: free */
+    uint32_t next_free; /* slot + 1; 0: end of the list */
     uint32_t generation;
 } slot_t;
 
 struct ucp_id_table {
-    slot_t   *slots;
+    slot_t *slots;
     uint32_t num_slots;
-    uint32_t first_free;  /* slot + 1 */
-    uint32_t last_free;   /* slots are reused in the order of their release */
+    uint32_t first_free; /* slot + 1 */
+    uint32_t last_free;  /* slots are reused in the order of their release */
 };
 
 ucp_id_table_t *ucp_id_table_create(void)

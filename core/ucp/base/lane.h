@@ -16,8 +16,8 @@
 enum {
     UCP_MAX_LANES = 8,
     UCP_AM_LANE   = 0,
-    UCP_NULL_LANE = 0xff,  /**< No lane serves this use */
-    UCP_NULL_MD   = 0xff   /**< The peer's domain is unknown */
+    UCP_NULL_LANE = 0xff, /**< No lane serves this use */
+    UCP_NULL_MD   = 0xff, /**< The peer's domain is unknown */
 };
 
 /** A bit for each lane. */
@@ -25,64 +25,64 @@ typedef uint8_t ucp_lane_map_t;
 
 /** The cost of one kind of operation over a lane. */
 typedef struct ucp_lane_cost {
-    double pre, post, recv;   /**< Seconds */
-    double bandwidth;         /**< Bytes per second */
-    double latency;           /**< Seconds */
+    double pre, post, recv; /**< Seconds */
+    double bandwidth;       /**< Bytes per second */
+    double latency;         /**< Seconds */
 } ucp_lane_cost_t;
 
 /** Active messages; a limit of 0: the method is not supported. */
 typedef struct ucp_lane_am {
-    size_t          max_short;
-    size_t          max_bcopy;
-    size_t          max_zcopy;
-    size_t          max_hdr;      /**< Of a zcopy message */
-    size_t          max_iov;
+    size_t max_short;
+    size_t max_bcopy;
+    size_t max_zcopy;
+    size_t max_hdr; /**< Of a zcopy message */
+    size_t max_iov;
     ucp_lane_cost_t cost_short, cost_bcopy, cost_zcopy;
     /** Bytes per second in many messages, including all copies at both
      *  ends; 0: unknown */
-    double          stream;
+    double stream;
     /** The costs are those of one of many messages in flight: both ends copy at
      *  the same time */
-    uint8_t         many;
+    uint8_t many;
 } ucp_lane_am_t;
 
 /** Put or get; a limit of 0: the method is not supported. */
 typedef struct ucp_lane_rma {
-    size_t          max_short;
-    size_t          max_bcopy;
-    size_t          min_zcopy, max_zcopy;
-    size_t          max_iov;
+    size_t max_short;
+    size_t max_bcopy;
+    size_t min_zcopy, max_zcopy;
+    size_t max_iov;
     ucp_lane_cost_t cost_short, cost_bcopy, cost_zcopy;
 } ucp_lane_rma_t;
 
 typedef struct ucp_lane_config {
-    uint8_t           iface_index;  /**< Of the worker */
-    uint8_t           md_index;     /**< Of the context */
+    uint8_t iface_index; /**< Of the worker */
+    uint8_t md_index;    /**< Of the context */
     /** Of the peer's context: the lane uses the keys that the peer packed with
      *  this domain; or UCP_NULL_MD */
-    uint8_t           remote_md;
+    uint8_t remote_md;
     /** The first of the context's resources that is on the same device: lanes
      *  on one device share its bandwidth */
-    uint8_t           device;
-    uint8_t           remote_device; /**< Likewise, in the peer's address */
+    uint8_t device;
+    uint8_t remote_device; /**< Likewise, in the peer's address */
     /** The bandwidth is that of the device and not of the processor */
-    uint8_t           is_network;
-    uint64_t          caps;         /**< UCT_IFACE_FLAG_* */
-    uint64_t          md_flags;     /**< UCT_MD_FLAG_* */
+    uint8_t is_network;
+    uint64_t caps;     /**< UCT_IFACE_FLAG_* */
+    uint64_t md_flags; /**< UCT_MD_FLAG_* */
     /** Memory types that it supports by zero-copy: bits by ucs_memory_type_t;
      *  of this process, and of the peer */
-    uint64_t          mem_types;
-    uint64_t          remote_types;
+    uint64_t mem_types;
+    uint64_t remote_types;
     /** It does not reach host memory of the peer, only memory that the
      *  processor cannot access */
-    uint8_t           is_device_only;
-    size_t            rkey_size;    /**< Bytes of a key that this side packs */
+    uint8_t is_device_only;
+    size_t rkey_size; /**< Bytes of a key that this side packs */
     ucs_linear_func_t reg_cost;
-    ucp_lane_am_t     am;
-    ucp_lane_rma_t    put, get;
+    ucp_lane_am_t am;
+    ucp_lane_rma_t put, get;
     struct {
-        uint64_t      post32, post64;    /**< Operations, by bit */
-        uint64_t      fetch32, fetch64;
+        uint64_t post32, post64; /**< Operations, by bit */
+        uint64_t fetch32, fetch64;
         ucp_lane_cost_t cost_post, cost_fetch;
     } amo;
 } ucp_lane_config_t;
@@ -116,8 +116,8 @@ static inline int ucp_lane_reaches_remote(const ucp_lane_config_t *lane,
 static inline int ucp_lane_can_rma(const ucp_lane_config_t *lane)
 {
     return (lane->put.max_short | lane->put.max_bcopy | lane->put.max_zcopy |
-            lane->get.max_short | lane->get.max_bcopy |
-            lane->get.max_zcopy) != 0;
+            lane->get.max_short | lane->get.max_bcopy | lane->get.max_zcopy) !=
+           0;
 }
 
 static inline int ucp_lane_can_amo(const ucp_lane_config_t *lane)

@@ -12,27 +12,27 @@
 /** The bytes that have not been read. */
 typedef struct ucp_reader {
     const uint8_t *p;
-    size_t        left;
+    size_t left;
 } ucp_reader_t;
 
 /** Returns the next `length` bytes. NULL: there are fewer, and nothing is
  *  read. */
-static inline const uint8_t *
-ucp_reader_take(ucp_reader_t *reader, size_t length)
+static inline const uint8_t *ucp_reader_take(ucp_reader_t *reader,
+                                             size_t length)
 {
     const uint8_t *p = reader->p;
 
     if (length > reader->left) {
         return NULL;
     }
-    reader->p    += length;
+    reader->p += length;
     reader->left -= length;
     return p;
 }
 
 /** Copies the next `length` bytes. Zero: there are fewer. */
-static inline int
-ucp_reader_copy(ucp_reader_t *reader, void *dest, size_t length)
+static inline int ucp_reader_copy(ucp_reader_t *reader, void *dest,
+                                  size_t length)
 {
     const uint8_t *p = ucp_reader_take(reader, length);
 

@@ -32,7 +32,7 @@ ucs_status_t ucp_request_pool_init(ucp_worker_h worker)
 {
     static const ucs_mpool_ops_t ops = {
         .obj_init    = pool_obj_init,
-        .obj_cleanup = pool_obj_cleanup
+        .obj_cleanup = pool_obj_cleanup,
     };
     ucp_context_h context = worker->context;
     ucs_mpool_params_t params;
@@ -82,7 +82,8 @@ ucp_request_t *ucp_request_get(ucp_worker_h worker,
     req->worker     = worker;
     req->send.proto = NULL; /* set by the operation: see ucp_request_query */
     req->user_data  = (param->op_attr_mask & UCP_OP_ATTR_FIELD_USER_DATA) ?
-                      param->user_data : NULL;
+                          param->user_data :
+                          NULL;
     return req;
 }
 
@@ -251,14 +252,14 @@ void ucp_request_ep_del(ucp_request_t *req)
     ucp_ep_replied(ep);
 }
 
-ucs_status_ptr_t
-ucp_request_send_result(ucp_request_t *req, const ucp_request_param_t *param)
+ucs_status_ptr_t ucp_request_send_result(ucp_request_t *req,
+                                         const ucp_request_param_t *param)
 {
     ucs_status_t status;
 
     if (!req->completed) {
         if (param->op_attr_mask & UCP_OP_ATTR_FIELD_CALLBACK) {
-            req->flags  |= UCP_REQUEST_FLAG_CALLBACK;
+            req->flags |= UCP_REQUEST_FLAG_CALLBACK;
             req->send.cb = param->cb.send;
         }
         return ucp_request_user(req);
@@ -303,14 +304,12 @@ void ucp_request_free(void *request)
                              UCP_REQUEST_FLAG_CALLBACK);
 }
 
-ucs_status_t ucp_tag_recv_request_test(void *request,
-                                       ucp_tag_recv_info_t *info)
+ucs_status_t ucp_tag_recv_request_test(void *request, ucp_tag_recv_info_t *info)
 {
     ucp_request_t *req  = ucp_request_of(request);
     ucs_status_t status = ucp_request_check_status(request);
 
-    if ((status != UCS_INPROGRESS) &&
-        (req->flags & UCP_REQUEST_FLAG_RECV)) {
+    if ((status != UCS_INPROGRESS) && (req->flags & UCP_REQUEST_FLAG_RECV)) {
         *info = req->recv.info;
     }
     return status;

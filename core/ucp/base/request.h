@@ -26,7 +26,7 @@ enum { UCP_REQUEST_INFO_MAX = 256 };
 /** Values of `completed`. */
 enum {
     UCP_REQUEST_CALLING = 2, /**< The status is final; the callback runs */
-    UCP_REQUEST_DONE    = 1  /**< The library does not use it any more */
+    UCP_REQUEST_DONE    = 1, /**< The library does not use it any more */
 };
 
 enum {
@@ -45,11 +45,11 @@ enum {
     /** Fragments of its message are arriving, may be cancelled */
     UCP_REQUEST_FLAG_ARRIVING  = UCS_BIT(10),
     /** Receive: matched with an announcement */
-    UCP_REQUEST_FLAG_BY_RNDV = UCS_BIT(11),
+    UCP_REQUEST_FLAG_BY_RNDV   = UCS_BIT(11),
     /** A flush that holds back later operations */
-    UCP_REQUEST_FLAG_FENCE = UCS_BIT(12),
+    UCP_REQUEST_FLAG_FENCE     = UCS_BIT(12),
     /** Its end is reported to learn/ */
-    UCP_REQUEST_FLAG_TIMED = UCS_BIT(13)
+    UCP_REQUEST_FLAG_TIMED     = UCS_BIT(13),
 };
 
 /** Sends as much as possible. UCS_OK: nothing more to do now.
@@ -64,55 +64,55 @@ typedef void (*ucp_request_abort_t)(ucp_request_t *req, ucs_status_t status);
 /** Sizes in bytes of the areas for the classes of operations. */
 enum {
     /** Send: the operation itself, as its class sees it */
-    UCP_REQUEST_OP_SIZE = 56,
+    UCP_REQUEST_OP_SIZE        = 56,
     /** Send: how the data is transferred */
     UCP_REQUEST_DATA_SIZE      = 200,
     UCP_REQUEST_RECV_SIZE      = 24,
-    UCP_REQUEST_RECV_DATA_SIZE = 80
+    UCP_REQUEST_RECV_DATA_SIZE = 80,
 };
 
 struct ucp_request {
-    ucs_status_t  status;
-    uint8_t       completed;  /**< Not 0: the status is final. Other threads
+    ucs_status_t status;
+    uint8_t completed; /**< Not 0: the status is final. Other threads
                                *   may read it. */
     /** Sends: the lane whose send resources the request waits for. The
      *  progress function sets it before it returns UCS_ERR_NO_RESOURCE; 0 at
      *  first. */
-    uint8_t       lane;
-    uint16_t      flags;      /**< UCP_REQUEST_FLAG_* */
-    uint32_t      id;         /**< Identifier for peers; 0: none */
+    uint8_t lane;
+    uint16_t flags; /**< UCP_REQUEST_FLAG_* */
+    uint32_t id;    /**< Identifier for peers; 0: none */
     /** Sends: UCP_PROTO_FLAG_* of the protocol for the data of a rendezvous; 0:
      *  by cost */
-    uint16_t      data_flags;
-    ucp_worker_h  worker;
-    void          *user_data;
+    uint16_t data_flags;
+    ucp_worker_h worker;
+    void *user_data;
     ucp_dt_iter_t dt;
-    ucs_list_link_t ep_link;  /**< With UCP_REQUEST_FLAG_ON_EP or _STREAM */
+    ucs_list_link_t ep_link; /**< With UCP_REQUEST_FLAG_ON_EP or _STREAM */
 
     union {
         struct {
-            ucs_queue_elem_t        queue;    /**< Waiting or deferred */
-            ucp_ep_h                ep;
+            ucs_queue_elem_t queue; /**< Waiting or deferred */
+            ucp_ep_h ep;
             /** NULL: not started, or deferred */
-            const ucp_proto_t       *proto;
+            const ucp_proto_t *proto;
             ucp_send_nbx_callback_t cb;
-            uct_completion_t        comp;
+            uct_completion_t comp;
             UCP_AREA(op, UCP_REQUEST_OP_SIZE);
             UCP_AREA(data, UCP_REQUEST_DATA_SIZE);
         } send;
 
         struct {
-            ucs_queue_elem_t           queue;  /**< For its class */
+            ucs_queue_elem_t queue; /**< For its class */
             UCP_AREA(op, UCP_REQUEST_RECV_SIZE);
             union {
-                ucp_tag_recv_nbx_callback_t     cb;
+                ucp_tag_recv_nbx_callback_t cb;
                 ucp_am_recv_data_nbx_callback_t length_cb;
             };
-            ucp_tag_recv_info_t        info;
+            ucp_tag_recv_info_t info;
             /** Rendezvous: the endpoint for replies */
-            ucp_ep_h                   ep;
+            ucp_ep_h ep;
             /** Ends it when its endpoint ends; with FLAG_ON_EP */
-            ucp_request_abort_t        abort;
+            ucp_request_abort_t abort;
             UCP_AREA(data, UCP_REQUEST_RECV_DATA_SIZE);
         } recv;
     };
@@ -185,7 +185,7 @@ static UCS_F_ALWAYS_INLINE int ucp_request_is_done(const ucp_request_t *req)
 
 /** The return value of a send that was started. If it is not complete, its
  *  completion will call the user's callback. */
-ucs_status_ptr_t
-ucp_request_send_result(ucp_request_t *req, const ucp_request_param_t *param);
+ucs_status_ptr_t ucp_request_send_result(ucp_request_t *req,
+                                         const ucp_request_param_t *param);
 
 #endif

@@ -22,8 +22,8 @@
 struct ucp_worker;
 
 typedef struct ucp_reserve {
-    void          *memory;     /**< NULL: it is in use */
-    int           is_refilling; /**< The next progress allocates it */
+    void *memory;     /**< NULL: it is in use */
+    int is_refilling; /**< The next progress allocates it */
     uct_oneshot_t refill;
 } ucp_reserve_t;
 

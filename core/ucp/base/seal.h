@@ -23,7 +23,7 @@
 enum {
     UCP_SEAL_RKEY     = 0x52,
     UCP_SEAL_EXPORTED = 0x72,
-    UCP_SEAL_ADDRESS  = 0x91
+    UCP_SEAL_ADDRESS  = 0x91,
 };
 
 enum { UCP_SEAL_MAX_LENGTH = 0x7fff, UCP_SEAL_MAX_HEADER = 6 };

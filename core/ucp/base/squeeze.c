@@ -7,12 +7,12 @@
 #include <string.h>
 
 enum {
-    MIN_MATCH   = 3,
-    NIBBLE      = 15,
-    NEAR        = 224,   /* Distances up to this take one byte */
-    FAR         = NEAR + (256 - NEAR) * 256,
-    BUCKETS     = 256,
-    MAX_STEPS   = 32     /* Candidates that are compared at one position */
+    MIN_MATCH = 3,
+    NIBBLE    = 15,
+    NEAR      = 224, /* Distances up to this take one byte */
+    FAR       = NEAR + (256 - NEAR) * 256,
+    BUCKETS   = 256,
+    MAX_STEPS = 32, /* Candidates that are compared at one position */
 };
 
 /* --------------------------------------------------------- compression -- */
@@ -47,7 +47,7 @@ static void chains_add(chains_t *chains, const uint8_t *buffer, size_t end,
 static size_t find_match(const chains_t *chains, const uint8_t *buffer,
                          size_t end, size_t position, size_t *distance_p)
 {
-    size_t best = 0, candidate, distance, length;
+    size_t best    = 0, candidate, distance, length;
     unsigned steps = 0;
 
     if (end - position < MIN_MATCH) {
@@ -59,7 +59,8 @@ static size_t find_match(const chains_t *chains, const uint8_t *buffer,
         distance = position - (candidate - 1);
         for (length = 0; (position + length < end) &&
                          (buffer[position + length] ==
-                          buffer[position + length - distance]); ++length) {
+                          buffer[position + length - distance]);
+             ++length) {
         }
         if ((length > best) && (distance <= FAR) &&
             (length >= MIN_MATCH + (size_t)(distance > NEAR))) {
@@ -104,8 +105,8 @@ static uint8_t *put_sequence(uint8_t *p, const uint8_t *literals, size_t count,
         *p++ = (uint8_t)(distance - 1);
     } else {
         distance -= NEAR + 1;
-        *p++      = (uint8_t)(NEAR + distance / 256);
-        *p++      = (uint8_t)(distance % 256);
+        *p++ = (uint8_t)(NEAR + distance / 256);
+        *p++ = (uint8_t)(distance % 256);
     }
     return p;
 }
@@ -114,7 +115,7 @@ size_t ucp_squeeze(const uint8_t *buffer, size_t start, size_t end,
                    uint8_t *dest)
 {
     size_t literals = start, position, length, distance = 0;
-    uint8_t *p      = dest;
+    uint8_t *p = dest;
     chains_t chains;
 
     memset(chains.head, 0, sizeof(chains.head));
@@ -207,12 +208,11 @@ size_t ucp_unsqueeze(const uint8_t *src, size_t length, uint8_t *buffer,
         }
         memcpy(buffer + at, source.p, literals);
         source.p += literals;
-        at       += literals;
+        at += literals;
         if (match == 0) {
             break;
         }
-        if (!take_more(&source, &match) ||
-            !take_distance(&source, &distance)) {
+        if (!take_more(&source, &match) || !take_distance(&source, &distance)) {
             return SIZE_MAX;
         }
         match += MIN_MATCH - 1;

@@ -59,13 +59,19 @@ enum {
     UCP_AM_ID_KEEPALIVE       = 29, /**< keepalive: no contents */
     UCP_AM_ID_LOST            = 30, /**< ep: this end gets no more replies */
     UCP_AM_ID_PROBE           = 31, /**< learn: answered in order with data */
-    UCP_AM_ID_LAST
+    UCP_AM_ID_LAST,
 };
 
 /** Fields of messages: little-endian, with any alignment. */
-typedef struct { uint8_t bytes[8]; } ucp_le64_t;
-typedef struct { uint8_t bytes[4]; } ucp_le32_t;
-typedef struct { uint8_t bytes[2]; } ucp_le16_t;
+typedef struct {
+    uint8_t bytes[8];
+} ucp_le64_t;
+typedef struct {
+    uint8_t bytes[4];
+} ucp_le32_t;
+typedef struct {
+    uint8_t bytes[2];
+} ucp_le16_t;
 
 static inline uint64_t ucp_le64_get(ucp_le64_t field)
 {

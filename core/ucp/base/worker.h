@@ -20,18 +20,18 @@
 
 /** An interface that the worker has opened. */
 typedef struct ucp_worker_iface {
-    ucp_worker_h           worker;
-    uct_iface_h            iface;
+    ucp_worker_h worker;
+    uct_iface_h iface;
     const ucx_iface_attr_t *attr;
-    uint8_t                resource;   /**< Index in the context */
-    uint8_t                may_idle;   /**< See idle.h */
-    uint8_t                is_idle;    /**< Progress does not poll it */
+    uint8_t resource; /**< Index in the context */
+    uint8_t may_idle; /**< See idle.h */
+    uint8_t is_idle;  /**< Progress does not poll it */
     /** Polls left until it is idle, without endpoints */
-    uint16_t               looks_left;
-    int                    event_fd;   /**< -1: none */
+    uint16_t looks_left;
+    int event_fd; /**< -1: none */
     /** Seconds from the worker's cpu_mask; 0 without one */
-    double                 cpu_distance;
-    ucp_lane_config_t      lane;       /**< Capabilities of lanes over it */
+    double cpu_distance;
+    ucp_lane_config_t lane; /**< Capabilities of lanes over it */
 } ucp_worker_iface_t;
 
 enum {
@@ -44,7 +44,7 @@ enum {
     UCP_WORKER_FLAG_NO_LEAKS = UCS_BIT(4),
     /** Buffers may be in memory that the processor cannot access */
     UCP_WORKER_FLAG_STAGE    = UCS_BIT(5),
-    UCP_WORKER_FLAG_STATS    = UCS_BIT(6)  /**< Count progress calls */
+    UCP_WORKER_FLAG_STATS    = UCS_BIT(6), /**< Count progress calls */
 };
 
 /** Sizes in bytes of the areas for the state of other folders. */
@@ -53,64 +53,64 @@ enum {
     UCP_WORKER_AM_SIZE     = 64,
     UCP_WORKER_STREAM_SIZE = 136,
     UCP_WORKER_RMA_SIZE    = 40,
-    UCP_WORKER_WIREUP_SIZE = 96
+    UCP_WORKER_WIREUP_SIZE = 96,
 };
 
 struct ucp_worker {
     /* Hot path: progress and small messages use these members. */
-    uct_worker_h         uct;
-    uint32_t             flags;          /**< UCP_WORKER_FLAG_* */
+    uct_worker_h uct;
+    uint32_t flags; /**< UCP_WORKER_FLAG_* */
     struct {
-        uint32_t         rounds;         /**< Until the clock is read */
-        uint64_t         polled_at;      /**< Time of the last poll in cycles */
-    } idle;                              /**< See idle.h */
-    ucs_mpool_t          requests;
+        uint32_t rounds;    /**< Until the clock is read */
+        uint64_t polled_at; /**< Time of the last poll in cycles */
+    } idle;                 /**< See idle.h */
+    ucs_mpool_t requests;
     /** Deferred sends that complete in the current progress */
-    ucs_queue_head_t     leaving;
+    ucs_queue_head_t leaving;
     /** Sends that complete in the next progress */
-    ucs_queue_head_t     deferred;
+    ucs_queue_head_t deferred;
     UCP_AREA(tag, UCP_WORKER_TAG_SIZE);
     UCP_AREA(am, UCP_WORKER_AM_SIZE);
 
-    ucp_context_h        context;
-    uint64_t             uuid;           /**< Unique among all workers */
-    ucs_async_context_t  *async;
-    pthread_mutex_t      lock;           /**< Recursive; with FLAG_MT */
-    ucs_thread_mode_t    thread_mode;
-    unsigned             events;         /**< UCP_WAKEUP_* */
-    void                 *user_data;
-    uint64_t             client_id;
+    ucp_context_h context;
+    uint64_t uuid; /**< Unique among all workers */
+    ucs_async_context_t *async;
+    pthread_mutex_t lock; /**< Recursive; with FLAG_MT */
+    ucs_thread_mode_t thread_mode;
+    unsigned events; /**< UCP_WAKEUP_* */
+    void *user_data;
+    uint64_t client_id;
     /** Among the workers of the process */
-    unsigned             serial;
-    char                 name[UCP_ENTITY_NAME_MAX];
+    unsigned serial;
+    char name[UCP_ENTITY_NAME_MAX];
 
-    ucp_worker_iface_t   *ifaces;
-    unsigned             num_ifaces;
-    struct ucp_stage     *stage;         /**< With FLAG_STAGE */
-    struct ucp_trials    *trials;        /**< NULL: nothing is learnt yet */
-    struct ucp_worker_stats *stats;      /**< With FLAG_STATS, else NULL */
+    ucp_worker_iface_t *ifaces;
+    unsigned num_ifaces;
+    struct ucp_stage *stage;        /**< With FLAG_STAGE */
+    struct ucp_trials *trials;      /**< NULL: nothing is learnt yet */
+    struct ucp_worker_stats *stats; /**< With FLAG_STATS, else NULL */
 
-    int                  epoll_fd;       /**< -1 until wake-up is set up */
-    int                  signal_fd;      /**< An eventfd in epoll_fd */
+    int epoll_fd;  /**< -1 until wake-up is set up */
+    int signal_fd; /**< An eventfd in epoll_fd */
 
-    ucs_list_link_t      eps;            /**< All endpoints */
+    ucs_list_link_t eps; /**< All endpoints */
     /** Reply endpoints: chains by hash of the wire end */
-    ucs_hash_t           reply_eps;
+    ucs_hash_t reply_eps;
     /** Endpoints with work in the next progress, the latest first, and those
      *  that the current progress has not reached yet; linked by
      *  scheduled_next */
-    ucp_ep_h             scheduled, scheduled_now;
-    uct_oneshot_t        schedule;       /**< While `scheduled` is not empty */
+    ucp_ep_h scheduled, scheduled_now;
+    uct_oneshot_t schedule; /**< While `scheduled` is not empty */
     /** The last endpoint that was found in reply_eps; or NULL */
-    ucp_ep_h             reply_last;
-    struct ucp_id_table  *request_ids;
-    struct ucp_id_table  *ep_ids;
-    ucp_ep_config_t      **configs;      /**< Shared by equal endpoints */
-    unsigned             num_configs;
+    ucp_ep_h reply_last;
+    struct ucp_id_table *request_ids;
+    struct ucp_id_table *ep_ids;
+    ucp_ep_config_t **configs; /**< Shared by equal endpoints */
+    unsigned num_configs;
     UCP_AREA(rma, UCP_WORKER_RMA_SIZE);
     UCP_AREA(stream, UCP_WORKER_STREAM_SIZE);
     UCP_AREA(wireup, UCP_WORKER_WIREUP_SIZE);
-    ucp_reserve_t        reserve;        /**< Memory for received messages */
+    ucp_reserve_t reserve; /**< Memory for received messages */
     /** NULL until a connection manager is used */
     struct ucp_cm_worker *cms;
 };

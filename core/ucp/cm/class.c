@@ -11,5 +11,5 @@ const ucp_class_t ucp_cm_class = {
     .ep_fail      = ucp_cm_shut,
     .ep_leave     = ucp_cm_leave,
     .ep_peer_left = ucp_cm_peer_left,
-    .ep_detach    = ucp_cm_free
+    .ep_detach    = ucp_cm_free,
 };

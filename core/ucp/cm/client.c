@@ -18,15 +18,16 @@ static void failed(ucp_cm_conn_t *conn, ucs_status_t status)
 
     ucs_diag("ep %p: not connected to %s: %s", conn->ep,
              ucs_sockaddr_str((struct sockaddr *)&conn->remote, server,
-                              sizeof(server)), ucs_status_string(status));
+                              sizeof(server)),
+             ucs_status_string(status));
     ucp_ep_fail(conn->ep, status);
 }
 
 /* ----------------------------------------------------------------- reply -- */
 
 /* Connects the lanes to the address in the server's hello. */
-static ucs_status_t
-join(ucp_cm_conn_t *conn, const uct_cm_remote_data_t *remote)
+static ucs_status_t join(ucp_cm_conn_t *conn,
+                         const uct_cm_remote_data_t *remote)
 {
     ucp_cm_hello_t hello;
     ucs_status_t status;
@@ -74,7 +75,7 @@ static ucs_status_t send_request(ucp_cm_conn_t *conn, const char *dev_name)
 {
     uct_ep_connect_params_t params = {
         .field_mask = UCT_EP_CONNECT_PARAM_FIELD_PRIVATE_DATA |
-                      UCT_EP_CONNECT_PARAM_FIELD_PRIVATE_DATA_LENGTH
+                      UCT_EP_CONNECT_PARAM_FIELD_PRIVATE_DATA_LENGTH,
     };
     ucs_status_t status;
     size_t length;
@@ -96,7 +97,8 @@ static ucs_status_t resolved(void *arg, const uct_cm_ep_resolve_args_t *args)
     ucp_cm_conn_t *conn  = arg;
     const char *dev_name = (args->field_mask &
                             UCT_CM_EP_RESOLVE_ARGS_FIELD_DEV_NAME) ?
-                           args->dev_name : "";
+                               args->dev_name :
+                               "";
     ucs_status_t status;
 
     if (args->status != UCS_OK) {
@@ -113,28 +115,25 @@ static ucs_status_t resolved(void *arg, const uct_cm_ep_resolve_args_t *args)
     return (args->status != UCS_OK) ? args->status : status;
 }
 
-static ucs_status_t
-start(ucp_cm_conn_t *conn, ucp_cm_manager_t *manager)
+static ucs_status_t start(ucp_cm_conn_t *conn, ucp_cm_manager_t *manager)
 {
     ucs_sock_addr_t server = {(struct sockaddr *)&conn->remote,
                               sizeof(conn->remote)};
     ucs_sock_addr_t local  = {(struct sockaddr *)&conn->local,
                               sizeof(conn->local)};
     uct_ep_params_t params = {
-        .field_mask         = UCT_EP_PARAM_FIELD_CM |
-                              UCT_EP_PARAM_FIELD_USER_DATA |
-                              UCT_EP_PARAM_FIELD_SOCKADDR |
-                              UCT_EP_PARAM_FIELD_CM_RESOLVE_CB |
-                              UCT_EP_PARAM_FIELD_SOCKADDR_CONNECT_CB_CLIENT |
-                              UCT_EP_PARAM_FIELD_SOCKADDR_DISCONNECT_CB |
-                              (conn->has_bind ?
-                               UCT_EP_PARAM_FIELD_LOCAL_SOCKADDR : 0),
+        .field_mask = UCT_EP_PARAM_FIELD_CM | UCT_EP_PARAM_FIELD_USER_DATA |
+                      UCT_EP_PARAM_FIELD_SOCKADDR |
+                      UCT_EP_PARAM_FIELD_CM_RESOLVE_CB |
+                      UCT_EP_PARAM_FIELD_SOCKADDR_CONNECT_CB_CLIENT |
+                      UCT_EP_PARAM_FIELD_SOCKADDR_DISCONNECT_CB |
+                      (conn->has_bind ? UCT_EP_PARAM_FIELD_LOCAL_SOCKADDR : 0),
         .user_data          = conn,
         .sockaddr           = &server,
         .cm_resolve_cb      = resolved,
         .sockaddr_cb_client = handle_reply,
         .disconnect_cb      = ucp_cm_conn_disconnected,
-        .local_sockaddr     = &local
+        .local_sockaddr     = &local,
     };
     ucs_status_t status;
 
@@ -168,8 +167,8 @@ static ucs_status_t try_next(ucp_cm_conn_t *conn, ucs_status_t status)
 }
 
 /* Copies the user's addresses. */
-static ucs_status_t
-take_addresses(ucp_cm_conn_t *conn, const ucp_ep_params_t *params)
+static ucs_status_t take_addresses(ucp_cm_conn_t *conn,
+                                   const ucp_ep_params_t *params)
 {
     ucs_status_t status;
 
@@ -178,9 +177,8 @@ take_addresses(ucp_cm_conn_t *conn, const ucp_ep_params_t *params)
     if ((status == UCS_OK) &&
         (params->field_mask & UCP_EP_PARAM_FIELD_LOCAL_SOCK_ADDR)) {
         conn->has_bind = 1;
-        status         = ucs_sockaddr_copy(&conn->local,
-                                           params->local_sockaddr.addr,
-                                           params->local_sockaddr.addrlen);
+        status = ucs_sockaddr_copy(&conn->local, params->local_sockaddr.addr,
+                                   params->local_sockaddr.addrlen);
     }
     return status;
 }
@@ -213,9 +211,10 @@ ucs_status_t ucp_cm_connect(ucp_worker_h worker, const ucp_ep_params_t *params,
         goto err;
     }
 
-    ucp_ep_conn(ep)->send_id = !!(params->flags & UCP_EP_PARAMS_FLAGS_SEND_CLIENT_ID);
-    ep->flags        |= UCP_EP_FLAG_INTRODUCED; /* the hello introduces it */
-    status            = take_addresses(ucp_ep_conn(ep), params);
+    ucp_ep_conn(ep)->send_id = !!(params->flags &
+                                  UCP_EP_PARAMS_FLAGS_SEND_CLIENT_ID);
+    ep->flags |= UCP_EP_FLAG_INTRODUCED; /* the hello introduces it */
+    status = take_addresses(ucp_ep_conn(ep), params);
     if (status == UCS_OK) {
         status = try_next(ucp_ep_conn(ep), UCS_ERR_UNREACHABLE);
     }

@@ -31,23 +31,22 @@ ucs_status_t ucp_cm_conn_create(ucp_ep_h ep, ucp_cm_state_t state)
 ucs_status_t ucp_cm_conn_hello(ucp_cm_conn_t *conn, const char *dev_name,
                                void **hello_p, size_t *length_p)
 {
-    ucp_ep_h ep         = conn->ep;
-    ucp_worker_h worker = ep->worker;
-    size_t overhead     = ucp_cm_hello_overhead();
-    size_t max_priv     = conn->manager->max_priv;
+    ucp_ep_h ep          = conn->ep;
+    ucp_worker_h worker  = ep->worker;
+    size_t overhead      = ucp_cm_hello_overhead();
+    size_t max_priv      = conn->manager->max_priv;
     ucp_cm_hello_t hello = {
-        .ep_id         = ucp_le64_get(ucp_ep_wire_end(ep).ep_id),
-        .flags         = (ep->flags & UCP_EP_FLAG_ERR_MODE) ?
-                         UCP_CM_HELLO_ERR_MODE : 0,
+        .ep_id = ucp_le64_get(ucp_ep_wire_end(ep).ep_id),
+        .flags = (ep->flags & UCP_EP_FLAG_ERR_MODE) ? UCP_CM_HELLO_ERR_MODE : 0,
         .has_client_id = conn->send_id,
-        .client_id     = worker->client_id
+        .client_id     = worker->client_id,
     };
     ucs_status_t status;
     void *address;
 
     status = ucp_address_pack_near(worker, dev_name,
-                                   (max_priv > overhead) ?
-                                   max_priv - overhead : 0,
+                                   (max_priv > overhead) ? max_priv - overhead :
+                                                           0,
                                    &address, &hello.address_length);
     if (status != UCS_OK) {
         return status;
@@ -102,7 +101,7 @@ static void left(ucp_cm_conn_t *conn, ucs_status_t status)
 {
     ucp_request_t *req = conn->leave_req;
 
-    conn->leave_req  = NULL;
+    conn->leave_req = NULL;
     conn->ep->flags |= UCP_EP_FLAG_FLUSHED;
     ucp_cm_conn_drop(conn);
     ucp_ep_schedule(conn->ep);

@@ -18,23 +18,23 @@ typedef enum {
     UCP_CM_ACCEPTED,
     UCP_CM_JOINED,
     UCP_CM_LEAVING,
-    UCP_CM_GONE        /**< uct is NULL */
+    UCP_CM_GONE, /**< uct is NULL */
 } ucp_cm_state_t;
 
 typedef struct ucp_cm_conn {
-    ucp_ep_h                ep;
-    ucp_cm_state_t          state;
-    uct_ep_h                uct;        /**< The manager's endpoint */
-    const ucp_cm_manager_t  *manager;
+    ucp_ep_h ep;
+    ucp_cm_state_t state;
+    uct_ep_h uct; /**< The manager's endpoint */
+    const ucp_cm_manager_t *manager;
     /** LEAVING: completes when the peer has received the farewell */
-    ucp_request_t           *leave_req;
+    ucp_request_t *leave_req;
     /** The peer's farewell arrived during a close */
-    uint8_t                 peer_left;
-    uint8_t                 send_id;    /**< Clients: send the client id */
-    uint8_t                 has_bind;   /**< Clients: connect from `local` */
-    uint8_t                 has_local;  /**< `local` is the actual address */
+    uint8_t peer_left;
+    uint8_t send_id;   /**< Clients: send the client id */
+    uint8_t has_bind;  /**< Clients: connect from `local` */
+    uint8_t has_local; /**< `local` is the actual address */
     /** Clients: index of the manager to try next */
-    unsigned                next;
+    unsigned next;
     struct sockaddr_storage local;
     struct sockaddr_storage remote;
 } ucp_cm_conn_t;

@@ -7,21 +7,21 @@
 #include <string.h>
 
 enum {
-    MAGIC           = 0x4855,   /* "UH" on the wire */
+    MAGIC           = 0x4855, /* "UH" on the wire */
     VERSION         = 1,
     FIELD_ADDRESS   = 1,
-    FIELD_CLIENT_ID = 2
+    FIELD_CLIENT_ID = 2,
 };
 
 typedef struct {
     ucp_le16_t magic;
-    uint8_t    version;
-    uint8_t    flags;
+    uint8_t version;
+    uint8_t flags;
     ucp_le64_t ep_id;
 } header_t;
 
 typedef struct {
-    uint8_t    type;
+    uint8_t type;
     ucp_le16_t length;
 } field_t;
 
@@ -48,7 +48,7 @@ size_t ucp_cm_hello_pack(const ucp_cm_hello_t *hello, void *dest)
         .magic   = ucp_le16(MAGIC),
         .version = VERSION,
         .flags   = hello->flags,
-        .ep_id   = ucp_le64(hello->ep_id)
+        .ep_id   = ucp_le64(hello->ep_id),
     };
     ucp_le64_t client_id = ucp_le64(hello->client_id);
     char *p              = dest;
@@ -109,21 +109,21 @@ ucs_status_t ucp_cm_hello_unpack(const void *data, size_t length,
     hello->flags = header.flags;
     hello->ep_id = ucp_le64_get(header.ep_id);
 
-    p      += sizeof(header);
+    p += sizeof(header);
     length -= sizeof(header);
     while (length > 0) {
         if (length < sizeof(field)) {
             return UCS_ERR_INVALID_PARAM;
         }
         memcpy(&field, p, sizeof(field));
-        p      += sizeof(field);
+        p += sizeof(field);
         length -= sizeof(field);
-        size    = ucp_le16_get(field.length);
+        size = ucp_le16_get(field.length);
         if ((size > length) ||
             (take_field(field.type, p, size, hello) != UCS_OK)) {
             return UCS_ERR_INVALID_PARAM;
         }
-        p      += size;
+        p += size;
         length -= size;
     }
     return (hello->address != NULL) ? UCS_OK : UCS_ERR_INVALID_PARAM;

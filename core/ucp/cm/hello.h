@@ -18,16 +18,16 @@
 #include "ucp/base/types.h"
 
 enum {
-    UCP_CM_HELLO_ERR_MODE = UCS_BIT(0)   /**< Peer failures are handled */
+    UCP_CM_HELLO_ERR_MODE = UCS_BIT(0), /**< Peer failures are handled */
 };
 
 typedef struct ucp_cm_hello {
-    uint64_t   ep_id;            /**< The end's number, as in ucp_wire_end_t */
-    uint8_t    flags;            /**< UCP_CM_HELLO_* */
-    uint8_t    has_client_id;
-    uint64_t   client_id;
-    const void *address;         /**< Points into the packed bytes */
-    size_t     address_length;
+    uint64_t ep_id; /**< The end's number, as in ucp_wire_end_t */
+    uint8_t flags;  /**< UCP_CM_HELLO_* */
+    uint8_t has_client_id;
+    uint64_t client_id;
+    const void *address; /**< Points into the packed bytes */
+    size_t address_length;
 } ucp_cm_hello_t;
 
 /** Bytes in addition to the address, at most. */

@@ -21,11 +21,11 @@ static void accept_client(ucp_listener_t *listener, ucp_conn_request_t *request)
 {
     ucp_listener_accept_callback_t cb = listener->accept_cb;
     void *arg                         = listener->arg;
-    uint16_t flags                    = (request->hello.flags &
-                                         UCP_CM_HELLO_ERR_MODE) ?
-                                        UCP_EP_FLAG_ERR_MODE : 0;
-    const ucp_ep_params_t params      = {
-        .field_mask = UCP_EP_PARAM_FIELD_CONN_REQUEST
+    uint16_t flags = (request->hello.flags & UCP_CM_HELLO_ERR_MODE) ?
+                         UCP_EP_FLAG_ERR_MODE :
+                         0;
+    const ucp_ep_params_t params = {
+        .field_mask = UCP_EP_PARAM_FIELD_CONN_REQUEST,
     };
     ucp_ep_h ep;
 
@@ -68,20 +68,19 @@ static ucs_status_t listen_at(ucp_listener_t *listener,
                               ucp_cm_manager_t *manager,
                               const struct sockaddr_storage *address)
 {
-    unsigned long backlog =
-            listener->worker->context->options.listener_backlog;
+    unsigned long backlog = listener->worker->context->options.listener_backlog;
     ucp_listener_part_t *part    = &listener->parts[listener->num];
     uct_listener_params_t params = {
-        .field_mask      = UCT_LISTENER_PARAM_FIELD_CONN_REQUEST_CB |
-                           UCT_LISTENER_PARAM_FIELD_USER_DATA,
+        .field_mask = UCT_LISTENER_PARAM_FIELD_CONN_REQUEST_CB |
+                      UCT_LISTENER_PARAM_FIELD_USER_DATA,
         .conn_request_cb = client_came,
-        .user_data       = part
+        .user_data       = part,
     };
     ucs_status_t status;
 
     if ((backlog != UCS_ULUNITS_AUTO) && (backlog > 0)) {
         params.field_mask |= UCT_LISTENER_PARAM_FIELD_BACKLOG;
-        params.backlog     = (backlog < SOMAXCONN) ? (int)backlog : SOMAXCONN;
+        params.backlog = (backlog < SOMAXCONN) ? (int)backlog : SOMAXCONN;
     }
 
     status = ucp_cm_manager_open(listener->worker, manager);
@@ -91,8 +90,7 @@ static ucs_status_t listen_at(ucp_listener_t *listener,
 
     part->listener  = listener;
     part->component = manager->component;
-    status = uct_listener_create(manager->uct,
-                                 (const struct sockaddr *)address,
+    status = uct_listener_create(manager->uct, (const struct sockaddr *)address,
                                  sizeof(*address), &params,
                                  &listener->ucts[listener->num]);
     if (status == UCS_OK) {
@@ -115,9 +113,9 @@ static ucs_status_t get_address(const ucp_listener_t *listener,
 }
 
 /* Listens at every manager that can, all at the same port. */
-static ucs_status_t
-listen_everywhere(ucp_listener_t *listener, ucp_cm_worker_t *cms,
-                  const ucs_sock_addr_t *where)
+static ucs_status_t listen_everywhere(ucp_listener_t *listener,
+                                      ucp_cm_worker_t *cms,
+                                      const ucs_sock_addr_t *where)
 {
     char text[UCS_SOCKADDR_STRING_LEN];
     struct sockaddr_storage address;
@@ -167,7 +165,8 @@ static ucs_status_t take_handler(ucp_listener_t *listener,
         return UCS_ERR_INVALID_PARAM;
     }
     return ((listener->conn_cb == NULL) && (listener->accept_cb == NULL)) ?
-           UCS_ERR_INVALID_PARAM : UCS_OK;
+               UCS_ERR_INVALID_PARAM :
+               UCS_OK;
 }
 
 /* All bits of ucp_listener_params_field in ucp.h. */
@@ -182,8 +181,8 @@ ucs_status_t ucp_listener_create(ucp_worker_h worker,
     ucs_status_t status;
 
     status = ucp_context_check_fields(worker->context->is_newer,
-                                      "ucp_listener_create",
-                                      params->field_mask, ALL_FIELDS);
+                                      "ucp_listener_create", params->field_mask,
+                                      ALL_FIELDS);
     if (status != UCS_OK) {
         return status;
     }

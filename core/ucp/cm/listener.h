@@ -10,22 +10,22 @@
 /** The argument of one manager's callback. */
 typedef struct ucp_listener_part {
     struct ucp_listener *listener;
-    uct_component_h     component;
+    uct_component_h component;
 } ucp_listener_part_t;
 
 struct ucp_listener {
-    ucp_worker_h                   worker;
+    ucp_worker_h worker;
     /** In the worker's list of listeners */
-    ucs_list_link_t                link;
-    ucp_listener_conn_callback_t   conn_cb;    /**< NULL: `accept_cb` is used */
-    ucp_listener_accept_callback_t accept_cb;  /**< NULL: `conn_cb` is used */
-    void                           *arg;
-    unsigned                       num;
-    uct_listener_h                 ucts[UCP_CM_MAX];
+    ucs_list_link_t link;
+    ucp_listener_conn_callback_t conn_cb;     /**< NULL: `accept_cb` is used */
+    ucp_listener_accept_callback_t accept_cb; /**< NULL: `conn_cb` is used */
+    void *arg;
+    unsigned num;
+    uct_listener_h ucts[UCP_CM_MAX];
     /** One for each of `ucts` */
-    ucp_listener_part_t            parts[UCP_CM_MAX];
+    ucp_listener_part_t parts[UCP_CM_MAX];
     /** Requests that have not been accepted or rejected */
-    ucs_list_link_t                requests;
+    ucs_list_link_t requests;
 };
 typedef struct ucp_listener ucp_listener_t;
 

@@ -36,7 +36,8 @@ static void explain_word(const char *word, const char *const *candidates)
 
     if (nearest != NULL) {
         ucs_warn("UCX_SOCKADDR_TLS_PRIORITY: no plugin connects by \"%s\"; did "
-                 "you mean \"%s\"?", word, nearest);
+                 "you mean \"%s\"?",
+                 word, nearest);
     } else {
         ucs_diag("UCX_SOCKADDR_TLS_PRIORITY: no plugin connects by \"%s\"",
                  word);
@@ -48,12 +49,11 @@ static void list_word(ucp_cm_worker_t *cms, const char *word,
                       const uct_component_h *components, unsigned num)
 {
     const char *candidates[UCP_CM_MAX + 1] = {NULL};
-    unsigned count = 0, i;
-    int is_known = 0;
+    unsigned count                         = 0, i;
+    int is_known                           = 0;
 
     for (i = 0; (i < num) && (count < UCP_CM_MAX); ++i) {
-        const uct_component_decl_t *decl =
-                uct_component_decl(components[i]);
+        const uct_component_decl_t *decl = uct_component_decl(components[i]);
 
         if (!(decl->flags & UCT_COMPONENT_FLAG_CM)) {
             continue;
@@ -75,7 +75,7 @@ static void list_word(ucp_cm_worker_t *cms, const char *word,
 ucs_status_t ucp_cm_worker_get(ucp_worker_h worker, ucp_cm_worker_t **cms_p)
 {
     const ucs_config_names_array_t *priority =
-            &worker->context->options.sockaddr_tls_priority;
+        &worker->context->options.sockaddr_tls_priority;
     uct_component_h *components;
     ucp_cm_worker_t *cms;
     ucs_status_t status;

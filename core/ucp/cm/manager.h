@@ -12,16 +12,16 @@ enum { UCP_CM_MAX = 8 };
 
 typedef struct ucp_cm_manager {
     uct_component_h component;
-    uct_cm_h        uct;       /**< NULL: not opened yet */
-    size_t          max_priv;  /**< Bytes of private data */
+    uct_cm_h uct;    /**< NULL: not opened yet */
+    size_t max_priv; /**< Bytes of private data */
     /** Why it cannot be opened; UCS_OK: it has not failed */
-    ucs_status_t    status;
+    ucs_status_t status;
 } ucp_cm_manager_t;
 
 typedef struct ucp_cm_worker {
-    unsigned         num;
-    ucp_cm_manager_t managers[UCP_CM_MAX];  /**< The preferred one first */
-    ucs_list_link_t  listeners;
+    unsigned num;
+    ucp_cm_manager_t managers[UCP_CM_MAX]; /**< The preferred one first */
+    ucs_list_link_t listeners;
 } ucp_cm_worker_t;
 
 /** The worker's managers. UCS_ERR_UNSUPPORTED, with a log line, if no

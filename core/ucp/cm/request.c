@@ -55,7 +55,7 @@ ucs_status_t ucp_conn_request_reply(ucp_conn_request_t *request,
 {
     ucs_status_t status;
 
-    params->field_mask  |= UCT_EP_PARAM_FIELD_CONN_REQUEST;
+    params->field_mask |= UCT_EP_PARAM_FIELD_CONN_REQUEST;
     params->conn_request = request->uct;
     pthread_mutex_lock(&lock);
     ucs_list_del_init(&request->link);
@@ -82,15 +82,15 @@ void ucp_conn_request_end(ucp_conn_request_t *request)
     pthread_mutex_unlock(&lock);
 }
 
-void ucp_conn_requests_end(ucs_list_link_t *requests,
-                           uct_listener_h *listeners, unsigned num)
+void ucp_conn_requests_end(ucs_list_link_t *requests, uct_listener_h *listeners,
+                           unsigned num)
 {
     ucp_conn_request_t *request;
     unsigned i;
 
     pthread_mutex_lock(&lock);
     for (i = 0; i < num; ++i) {
-        uct_listener_destroy(listeners[i]);   /* Also rejects them */
+        uct_listener_destroy(listeners[i]); /* Also rejects them */
     }
     while (!ucs_list_is_empty(requests)) {
         request      = ucs_list_head(requests, ucp_conn_request_t, link);

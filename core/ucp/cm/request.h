@@ -15,16 +15,16 @@
 struct ucp_listener;
 
 struct ucp_conn_request {
-    ucs_list_link_t         link;          /**< In the listener's list */
-    struct ucp_listener     *listener;
-    uct_component_h         component;     /**< Of the manager */
-    uct_listener_h          uct_listener;
-    uct_conn_request_h      uct;
+    ucs_list_link_t link; /**< In the listener's list */
+    struct ucp_listener *listener;
+    uct_component_h component; /**< Of the manager */
+    uct_listener_h uct_listener;
+    uct_conn_request_h uct;
     /** Device that it arrived on */
-    char                    dev_name[UCT_DEVICE_NAME_MAX];
+    char dev_name[UCT_DEVICE_NAME_MAX];
     struct sockaddr_storage client;
-    ucp_cm_hello_t          hello;         /**< Points into `bytes` */
-    char                    bytes[];
+    ucp_cm_hello_t hello; /**< Points into `bytes` */
+    char bytes[];
 };
 typedef struct ucp_conn_request ucp_conn_request_t;
 
@@ -45,7 +45,7 @@ void ucp_conn_request_end(ucp_conn_request_t *request);
 
 /** Destroys the managers' listeners and the requests without a reply. The lock
  *  makes it wait for a reply that another thread is sending. */
-void ucp_conn_requests_end(ucs_list_link_t *requests,
-                           uct_listener_h *listeners, unsigned num);
+void ucp_conn_requests_end(ucs_list_link_t *requests, uct_listener_h *listeners,
+                           unsigned num);
 
 #endif

@@ -26,20 +26,18 @@ static void notified(uct_ep_h uct, void *arg,
 
 /* Sends the reply. On an early error the request still exists at the manager;
  * otherwise it is consumed. */
-static ucs_status_t
-send_reply(ucp_cm_conn_t *conn, ucp_conn_request_t *request)
+static ucs_status_t send_reply(ucp_cm_conn_t *conn, ucp_conn_request_t *request)
 {
     ucp_cm_manager_t *manager;
     uct_ep_params_t params = {
-        .field_mask         = UCT_EP_PARAM_FIELD_CM |
-                              UCT_EP_PARAM_FIELD_USER_DATA |
-                              UCT_EP_PARAM_FIELD_PRIV_DATA |
-                              UCT_EP_PARAM_FIELD_PRIV_DATA_LENGTH |
-                              UCT_EP_PARAM_FIELD_SOCKADDR_NOTIFY_CB_SERVER |
-                              UCT_EP_PARAM_FIELD_SOCKADDR_DISCONNECT_CB,
+        .field_mask = UCT_EP_PARAM_FIELD_CM | UCT_EP_PARAM_FIELD_USER_DATA |
+                      UCT_EP_PARAM_FIELD_PRIV_DATA |
+                      UCT_EP_PARAM_FIELD_PRIV_DATA_LENGTH |
+                      UCT_EP_PARAM_FIELD_SOCKADDR_NOTIFY_CB_SERVER |
+                      UCT_EP_PARAM_FIELD_SOCKADDR_DISCONNECT_CB,
         .user_data          = conn,
         .sockaddr_cb_server = notified,
-        .disconnect_cb      = ucp_cm_conn_disconnected
+        .disconnect_cb      = ucp_cm_conn_disconnected,
     };
     ucs_status_t status;
     size_t length;

@@ -13,7 +13,7 @@
 /* The argument of the handler of the second kind. */
 typedef struct {
     ucp_am_callback_t cb;
-    void              *arg;
+    void *arg;
 } old_handler_t;
 
 /* Old messages never arrive as descriptors. The handler may replace itself,
@@ -23,12 +23,12 @@ static ucs_status_t call_old(void *arg, const void *header,
                              const ucp_am_recv_param_t *param)
 {
     const old_handler_t *old = arg;
-    unsigned flags           = (param->recv_attr &
-                                UCP_AM_RECV_ATTR_FLAG_DATA) ?
-                               UCP_CB_PARAM_FLAG_DATA : 0;
-    ucp_ep_h reply_ep        = (param->recv_attr &
-                                UCP_AM_RECV_ATTR_FIELD_REPLY_EP) ?
-                               param->reply_ep : NULL;
+    unsigned flags           = (param->recv_attr & UCP_AM_RECV_ATTR_FLAG_DATA) ?
+                                   UCP_CB_PARAM_FLAG_DATA :
+                                   0;
+    ucp_ep_h reply_ep = (param->recv_attr & UCP_AM_RECV_ATTR_FIELD_REPLY_EP) ?
+                            param->reply_ep :
+                            NULL;
 
     return old->cb(old->arg, data, length, reply_ep, flags);
 }
@@ -74,18 +74,17 @@ ucs_status_ptr_t ucp_am_send_nb(ucp_ep_h ep, uint16_t id, const void *buffer,
 {
     ucp_request_param_t param = {
         .op_attr_mask = UCP_OP_ATTR_FIELD_DATATYPE,
-        .datatype     = datatype
+        .datatype     = datatype,
     };
 
     if (cb != NULL) {
         param.op_attr_mask |= UCP_OP_ATTR_FIELD_CALLBACK |
                               UCP_OP_ATTR_FIELD_USER_DATA;
-        param.cb.send       = sent;
-        param.user_data     = (void *)cb;
+        param.cb.send   = sent;
+        param.user_data = (void *)cb;
     }
     /* always eager: in order, and old handlers receive only data */
-    flags = (flags & ~(unsigned)UCP_AM_SEND_FLAG_RNDV) |
-            UCP_AM_SEND_FLAG_EAGER;
+    flags = (flags & ~(unsigned)UCP_AM_SEND_FLAG_RNDV) | UCP_AM_SEND_FLAG_EAGER;
     return ucp_am_send(ep, id, NULL, 0, buffer, count, flags, UCP_AM_WIRE_OLD,
                        &param);
 }

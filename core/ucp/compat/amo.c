@@ -8,7 +8,7 @@ static const ucp_atomic_op_t post_ops[] = {
     [UCP_ATOMIC_POST_OP_ADD] = UCP_ATOMIC_OP_ADD,
     [UCP_ATOMIC_POST_OP_AND] = UCP_ATOMIC_OP_AND,
     [UCP_ATOMIC_POST_OP_OR]  = UCP_ATOMIC_OP_OR,
-    [UCP_ATOMIC_POST_OP_XOR] = UCP_ATOMIC_OP_XOR
+    [UCP_ATOMIC_POST_OP_XOR] = UCP_ATOMIC_OP_XOR,
 };
 
 static const ucp_atomic_op_t fetch_ops[] = {
@@ -17,16 +17,15 @@ static const ucp_atomic_op_t fetch_ops[] = {
     [UCP_ATOMIC_FETCH_OP_CSWAP] = UCP_ATOMIC_OP_CSWAP,
     [UCP_ATOMIC_FETCH_OP_FAND]  = UCP_ATOMIC_OP_AND,
     [UCP_ATOMIC_FETCH_OP_FOR]   = UCP_ATOMIC_OP_OR,
-    [UCP_ATOMIC_FETCH_OP_FXOR]  = UCP_ATOMIC_OP_XOR
+    [UCP_ATOMIC_FETCH_OP_FXOR]  = UCP_ATOMIC_OP_XOR,
 };
 
 /* Starts an operation with `value` as an operand of `size` bytes; `result`
  * may be NULL. The operand is copied before the call returns, so it may be
  * on the stack. */
-static ucs_status_ptr_t
-operate(ucp_ep_h ep, ucp_atomic_op_t op, uint64_t value, void *result,
-        size_t size, uint64_t remote_addr, ucp_rkey_h rkey,
-        ucp_send_callback_t cb)
+static ucs_status_ptr_t operate(ucp_ep_h ep, ucp_atomic_op_t op, uint64_t value,
+                                void *result, size_t size, uint64_t remote_addr,
+                                ucp_rkey_h rkey, ucp_send_callback_t cb)
 {
     ucp_request_param_t param = ucp_compat_callback(cb);
     uint32_t small            = (uint32_t)value;
@@ -36,13 +35,14 @@ operate(ucp_ep_h ep, ucp_atomic_op_t op, uint64_t value, void *result,
     }
 
     param.op_attr_mask |= UCP_OP_ATTR_FIELD_DATATYPE;
-    param.datatype      = ucp_dt_make_contig(size);
+    param.datatype = ucp_dt_make_contig(size);
     if (result != NULL) {
         param.op_attr_mask |= UCP_OP_ATTR_FIELD_REPLY_BUFFER;
-        param.reply_buffer  = result;
+        param.reply_buffer = result;
     }
-    return ucp_atomic_op_nbx(ep, op, (size == sizeof(small)) ?
-                                     (void *)&small : (void *)&value,
+    return ucp_atomic_op_nbx(ep, op,
+                             (size == sizeof(small)) ? (void *)&small :
+                                                       (void *)&value,
                              1, remote_addr, rkey, &param);
 }
 

@@ -13,7 +13,7 @@ ucs_status_ptr_t ucp_stream_send_nb(ucp_ep_h ep, const void *buffer,
     ucp_request_param_t param = ucp_compat_callback(cb);
 
     param.op_attr_mask |= UCP_OP_ATTR_FIELD_DATATYPE;
-    param.datatype      = datatype;
+    param.datatype = datatype;
     return ucp_stream_send_nbx(ep, buffer, count, &param);
 }
 
@@ -31,12 +31,12 @@ ucs_status_ptr_t ucp_stream_recv_nb(ucp_ep_h ep, void *buffer, size_t count,
     ucp_request_param_t param = {
         .op_attr_mask = UCP_OP_ATTR_FIELD_DATATYPE | UCP_OP_ATTR_FIELD_FLAGS,
         .datatype     = datatype,
-        .flags        = flags
+        .flags        = flags,
     };
 
     if (cb != NULL) {
-        param.op_attr_mask  |= UCP_OP_ATTR_FIELD_CALLBACK |
-                               UCP_OP_ATTR_FIELD_USER_DATA;
+        param.op_attr_mask |= UCP_OP_ATTR_FIELD_CALLBACK |
+                              UCP_OP_ATTR_FIELD_USER_DATA;
         param.cb.recv_stream = received;
         param.user_data      = (void *)cb;
     }

@@ -15,7 +15,7 @@ static ucp_request_param_t send_param(ucp_datatype_t datatype,
     ucp_request_param_t param = ucp_compat_callback(cb);
 
     param.op_attr_mask |= UCP_OP_ATTR_FIELD_DATATYPE;
-    param.datatype      = datatype;
+    param.datatype = datatype;
     return param;
 }
 
@@ -45,7 +45,7 @@ static int is_early(ucp_ep_h ep, size_t count, ucp_datatype_t datatype)
 {
     ucp_request_param_t param = {
         .op_attr_mask = UCP_OP_ATTR_FIELD_DATATYPE,
-        .datatype     = datatype
+        .datatype     = datatype,
     };
     ssize_t length = ucp_dt_plain_length(count, &param);
 
@@ -60,7 +60,7 @@ ucs_status_t ucp_tag_send_nbr(ucp_ep_h ep, const void *buffer, size_t count,
     ucs_status_ptr_t ret;
 
     param.op_attr_mask |= UCP_OP_ATTR_FIELD_REQUEST;
-    param.request       = req;
+    param.request = req;
     if (is_early(ep, count, datatype)) {
         param.op_attr_mask |= UCP_OP_ATTR_FLAG_FAST_CMPL;
     }
@@ -86,14 +86,14 @@ static ucp_request_param_t recv_param(ucp_datatype_t datatype,
     ucp_request_param_t param = {
         .op_attr_mask = UCP_OP_ATTR_FIELD_DATATYPE |
                         UCP_OP_ATTR_FLAG_NO_IMM_CMPL,
-        .datatype     = datatype
+        .datatype = datatype,
     };
 
     if (cb != NULL) {
         param.op_attr_mask |= UCP_OP_ATTR_FIELD_CALLBACK |
                               UCP_OP_ATTR_FIELD_USER_DATA;
-        param.cb.recv       = received;
-        param.user_data     = (void *)cb;
+        param.cb.recv   = received;
+        param.user_data = (void *)cb;
     }
     return param;
 }
@@ -116,7 +116,7 @@ ucs_status_t ucp_tag_recv_nbr(ucp_worker_h worker, void *buffer, size_t count,
     ucs_status_ptr_t ret;
 
     param.op_attr_mask |= UCP_OP_ATTR_FIELD_REQUEST;
-    param.request       = req;
+    param.request = req;
     ret = ucp_tag_recv_nbx(worker, buffer, count, tag, tag_mask, &param);
     return UCS_PTR_IS_ERR(ret) ? UCS_PTR_RAW_STATUS(ret) : UCS_OK;
 }

@@ -43,8 +43,8 @@ ucp_request_param_t ucp_compat_callback(ucp_send_callback_t cb)
     if (cb != NULL) {
         param.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK |
                              UCP_OP_ATTR_FIELD_USER_DATA;
-        param.cb.send      = call_old;
-        param.user_data    = (void *)cb;
+        param.cb.send   = call_old;
+        param.user_data = (void *)cb;
     }
     return param;
 }

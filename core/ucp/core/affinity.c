@@ -16,9 +16,8 @@ void ucp_affinity_begin(ucp_affinity_t *affinity, const ucs_cpu_set_t *mask)
     int cpu;
 
     affinity->is_set = 0;
-    if ((mask == NULL) ||
-        (sched_getaffinity(0, sizeof(affinity->saved), &affinity->saved) !=
-         0)) {
+    if ((mask == NULL) || (sched_getaffinity(0, sizeof(affinity->saved),
+                                             &affinity->saved) != 0)) {
         return;
     }
 

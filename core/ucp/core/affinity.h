@@ -12,7 +12,7 @@
 /** Affinity of the calling thread, to be restored. */
 typedef struct ucp_affinity {
     cpu_set_t saved;
-    int       is_set;  /**< `saved` is to be restored */
+    int is_set; /**< `saved` is to be restored */
 } ucp_affinity_t;
 
 /**

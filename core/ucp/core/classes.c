@@ -8,14 +8,14 @@
 #include "ucp/core/ep_life.h"
 
 static const ucp_class_message_t end_messages[] = {
-    {UCP_AM_ID_LOST, 0, 0, ucp_ep_lost_handler}
+    {UCP_AM_ID_LOST, 0, 0, ucp_ep_lost_handler},
 };
 
 /* The end of endpoints itself: it has a message. */
 static const ucp_class_t end_class = {
     .name         = "end",
     .messages     = end_messages,
-    .num_messages = 1
+    .num_messages = 1,
 };
 
 extern const ucp_class_t ucp_tag_class;
@@ -30,16 +30,7 @@ extern const ucp_class_t ucp_wireup_class;
 extern const ucp_class_t ucp_cm_class;
 
 const ucp_class_t *const ucp_classes[] = {
-    &ucp_tag_class,
-    &ucp_am_class,
-    &ucp_stream_class,
-    &ucp_rma_class,
-    &ucp_amo_class,
-    &ucp_rndv_class,
-    &ucp_multi_class,
-    &ucp_learn_class,
-    &ucp_wireup_class,
-    &ucp_cm_class,
-    &end_class,
-    NULL
+    &ucp_tag_class,    &ucp_am_class,   &ucp_stream_class, &ucp_rma_class,
+    &ucp_amo_class,    &ucp_rndv_class, &ucp_multi_class,  &ucp_learn_class,
+    &ucp_wireup_class, &ucp_cm_class,   &end_class,        NULL,
 };

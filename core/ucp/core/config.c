@@ -13,8 +13,8 @@
 /* In the order of ucp_rndv_scheme_t, then names of other implementations
  * with their equivalents: fragments are used when necessary, not by scheme. */
 enum { NUM_RNDV_SCHEMES = 4 };
-static const char *const rndv_schemes[] = {"auto", "get_zcopy", "put_zcopy",
-                                           "am", "get_ppln", "put_ppln",
+static const char *const rndv_schemes[] = {"auto",     "get_zcopy", "put_zcopy",
+                                           "am",       "get_ppln",  "put_ppln",
                                            "rkey_ptr", NULL};
 static const unsigned rndv_synonyms[]   = {UCP_RNDV_SCHEME_GET,
                                            UCP_RNDV_SCHEME_PUT,
@@ -55,8 +55,7 @@ static const ucs_config_field_t fields[] = {
     {"WARN_INVALID_CONFIG", "y",
      "Warn about transports, devices and thresholds in the configuration that\n"
      "have no effect.",
-     offsetof(ucp_config_options_t, warn_invalid_config),
-     UCS_CONFIG_TYPE_BOOL},
+     offsetof(ucp_config_options_t, warn_invalid_config), UCS_CONFIG_TYPE_BOOL},
 
     {"ZCOPY_THRESH", "auto",
      "Message size, in bytes, from which eager messages use zero-copy instead\n"
@@ -178,15 +177,13 @@ static const ucs_config_field_t fields[] = {
     {"LISTENER_BACKLOG", "auto",
      "Number of clients that may wait to be accepted by a listener. auto: the\n"
      "limit of the system.",
-     offsetof(ucp_config_options_t, listener_backlog),
-     UCS_CONFIG_TYPE_ULUNITS},
+     offsetof(ucp_config_options_t, listener_backlog), UCS_CONFIG_TYPE_ULUNITS},
 
     {"KEEPALIVE_INTERVAL", "20s",
      "Interval of the checks for lost peers, where the transport does not\n"
      "detect them by itself. For endpoints with\n"
      "UCP_ERR_HANDLING_MODE_PEER. 0 or inf: never.",
-     offsetof(ucp_config_options_t, keepalive_interval),
-     UCS_CONFIG_TYPE_TIME},
+     offsetof(ucp_config_options_t, keepalive_interval), UCS_CONFIG_TYPE_TIME},
 
     {"KEEPALIVE_NUM_EPS", "128",
      "Number of endpoints of a worker that are checked in one interval, in turn.\n"
@@ -194,7 +191,7 @@ static const ucs_config_field_t fields[] = {
      offsetof(ucp_config_options_t, keepalive_num_eps),
      UCS_CONFIG_TYPE_ULUNITS},
 
-    {NULL}
+    {NULL},
 };
 
 UCS_CONFIG_DEFINE_TABLE(ucp_config_table, "UCP context", "", fields,
@@ -224,7 +221,7 @@ ucs_status_t ucp_config_options_clone(ucp_config_options_t *dest,
         }
         if (dest->rndv_scheme >= NUM_RNDV_SCHEMES) {
             dest->rndv_scheme =
-                    rndv_synonyms[dest->rndv_scheme - NUM_RNDV_SCHEMES];
+                rndv_synonyms[dest->rndv_scheme - NUM_RNDV_SCHEMES];
         }
     }
     return status;
@@ -240,7 +237,7 @@ static char *copy_or_null(const char *text, int *failed)
     char *copy = NULL;
 
     if (text != NULL) {
-        copy     = strdup(text);
+        copy = strdup(text);
         *failed |= (copy == NULL);
     }
     return copy;
@@ -309,7 +306,8 @@ ucs_status_t ucp_config_modify(ucp_config_t *config, const char *name,
 }
 
 UCS_F_COLD void ucp_config_print(const ucp_config_t *config, FILE *stream,
-                      const char *title, ucs_config_print_flags_t print_flags)
+                                 const char *title,
+                                 ucs_config_print_flags_t print_flags)
 {
     ucs_config_print(stream, title, &ucp_config_table, &config->options,
                      config->app_prefix, print_flags);

@@ -19,8 +19,8 @@ static int is_size(size_t thresh)
 static void check_thresholds(const ucp_config_options_t *options)
 {
     const size_t zcopy = options->zcopy_thresh, bcopy = options->bcopy_thresh;
-    const size_t rndv  = ucs_max(options->rndv_thresh.intra,
-                                 options->rndv_thresh.inter);
+    const size_t rndv = ucs_max(options->rndv_thresh.intra,
+                                options->rndv_thresh.inter);
     char larger[SIZE_TEXT], smaller[SIZE_TEXT];
 
     ucs_memunits_to_str(zcopy, larger, sizeof(larger));

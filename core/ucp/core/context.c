@@ -20,13 +20,12 @@
 /* All bits of ucp_feature and ucp_params_field in ucp.h. */
 enum {
     ALL_FEATURES = (UCP_FEATURE_DEVICE << 1) - 1,
-    ALL_FIELDS   = (UCP_PARAM_FIELD_NODE_LOCAL_ID << 1) - 1
+    ALL_FIELDS   = (UCP_PARAM_FIELD_NODE_LOCAL_ID << 1) - 1,
 };
 
 static void set_name(ucp_context_t *context, const ucp_params_t *params)
 {
-    if ((params->field_mask & UCP_PARAM_FIELD_NAME) &&
-        (params->name != NULL)) {
+    if ((params->field_mask & UCP_PARAM_FIELD_NAME) && (params->name != NULL)) {
         snprintf(context->name, sizeof(context->name), "%s", params->name);
     } else {
         snprintf(context->name, sizeof(context->name), "ucp_%d_%p",
@@ -38,17 +37,22 @@ static void take_params(ucp_context_t *context, const ucp_params_t *params)
 {
     uint64_t mask = params->field_mask;
 
-    context->features     = params->features;
-    context->request_size = (mask & UCP_PARAM_FIELD_REQUEST_SIZE) ?
-                            params->request_size : 0;
-    context->request_init = (mask & UCP_PARAM_FIELD_REQUEST_INIT) ?
-                            params->request_init : NULL;
+    context->features        = params->features;
+    context->request_size    = (mask & UCP_PARAM_FIELD_REQUEST_SIZE) ?
+                                   params->request_size :
+                                   0;
+    context->request_init    = (mask & UCP_PARAM_FIELD_REQUEST_INIT) ?
+                                   params->request_init :
+                                   NULL;
     context->request_cleanup = (mask & UCP_PARAM_FIELD_REQUEST_CLEANUP) ?
-                               params->request_cleanup : NULL;
+                                   params->request_cleanup :
+                                   NULL;
     context->tag_sender_mask = (mask & UCP_PARAM_FIELD_TAG_SENDER_MASK) ?
-                               params->tag_sender_mask : 0;
-    context->shared = (mask & UCP_PARAM_FIELD_MT_WORKERS_SHARED) ?
-                      params->mt_workers_shared : 0;
+                                   params->tag_sender_mask :
+                                   0;
+    context->shared          = (mask & UCP_PARAM_FIELD_MT_WORKERS_SHARED) ?
+                                   params->mt_workers_shared :
+                                   0;
     set_name(context, params);
 }
 
@@ -95,7 +99,8 @@ static ucs_status_t check_params(const ucp_params_t *params)
     if (!(params->field_mask & UCP_PARAM_FIELD_FEATURES) ||
         (params->features & ~(uint64_t)ALL_FEATURES)) {
         ucs_error("ucp_init: the features are missing or unknown (mask 0x%lx,"
-                  " features 0x%lx)", params->field_mask, params->features);
+                  " features 0x%lx)",
+                  params->field_mask, params->features);
         return UCS_ERR_INVALID_PARAM;
     }
     if (params->features & UCP_FEATURE_DEVICE) {
@@ -115,15 +120,15 @@ static ucs_status_t check_version(unsigned major, unsigned minor)
     if (major != UCP_API_MAJOR) {
         ucs_error("this program was built for UCP %u.%u, but the library that"
                   " it found implements %u.%u: install a library of the same"
-                  " major version, or see LD_LIBRARY_PATH", major, minor,
-                  UCP_API_MAJOR, UCP_API_MINOR);
+                  " major version, or see LD_LIBRARY_PATH",
+                  major, minor, UCP_API_MAJOR, UCP_API_MINOR);
         return UCS_ERR_NOT_IMPLEMENTED;
     }
     if ((minor > UCP_API_MINOR) &&
         !__atomic_exchange_n(&has_warned, 1, __ATOMIC_RELAXED)) {
         ucs_warn("this program was built for UCP %u.%u, but the library that it"
-                 " found implements %u.%u: what is newer will fail", major,
-                 minor, UCP_API_MAJOR, UCP_API_MINOR);
+                 " found implements %u.%u: what is newer will fail",
+                 major, minor, UCP_API_MAJOR, UCP_API_MINOR);
     }
     return UCS_OK;
 }
@@ -156,11 +161,11 @@ static ucs_status_t take_config(ucp_context_t *context,
 
     if (config->app_prefix != NULL) {
         context->app_prefix = strdup(config->app_prefix);
-        failed             |= (context->app_prefix == NULL);
+        failed |= (context->app_prefix == NULL);
     }
     if (config->filename != NULL) {
         context->config_file = strdup(config->filename);
-        failed              |= (context->config_file == NULL);
+        failed |= (context->config_file == NULL);
     }
     if (failed) {
         drop_config(context);
@@ -175,7 +180,7 @@ static void warn_unknown(const ucp_context_t *context)
     const ucs_config_source_t source = {
         .app_prefix = context->app_prefix,
         .filename   = context->config_file,
-        .overrides  = &context->overrides
+        .overrides  = &context->overrides,
     };
 
     ucs_config_warn_unknown(&source, uct_config_prefixes(), NULL);
@@ -186,7 +191,7 @@ static void begin_counting(ucp_context_t *context)
     const ucs_config_source_t source = {
         .app_prefix = context->app_prefix,
         .filename   = context->config_file,
-        .overrides  = &context->overrides
+        .overrides  = &context->overrides,
     };
 
     context->counts = ucp_stats_open(&source);

@@ -31,8 +31,8 @@ static int is_target_given(const ucp_ep_params_t *params)
         return !client && !(mask & UCP_EP_PARAM_FIELD_REMOTE_ADDRESS);
     }
     return client ? !(mask & UCP_EP_PARAM_FIELD_REMOTE_ADDRESS) :
-           ((mask & UCP_EP_PARAM_FIELD_REMOTE_ADDRESS) &&
-            (params->address != NULL));
+                    ((mask & UCP_EP_PARAM_FIELD_REMOTE_ADDRESS) &&
+                     (params->address != NULL));
 }
 
 static int is_mode_known(const ucp_ep_params_t *params)
@@ -53,9 +53,9 @@ static int may_loop(const ucp_ep_params_t *params)
              (params->flags & UCP_EP_PARAMS_FLAGS_NO_LOOPBACK));
 }
 
-static ucs_status_t
-create_to_target(ucp_worker_h worker, const ucp_ep_params_t *params,
-                 uint16_t flags, ucp_ep_h *ep_p)
+static ucs_status_t create_to_target(ucp_worker_h worker,
+                                     const ucp_ep_params_t *params,
+                                     uint16_t flags, ucp_ep_h *ep_p)
 {
     uint64_t mask = params->field_mask;
     ucs_status_t status;
@@ -177,12 +177,13 @@ static void list_transports(ucp_ep_h ep, ucp_transports_t *transports)
     unsigned lane;
 
     for (lane = 0; (lane < config->num_lanes) && !config->unconnected &&
-                   (count < transports->num_entries); ++lane) {
+                   (count < transports->num_entries);
+         ++lane) {
         const ucp_resource_t *resource = ucp_worker_iface_resource(
-                ep->worker, config->lanes[lane].iface_index);
-        ucp_transport_entry_t entry    = {
+            ep->worker, config->lanes[lane].iface_index);
+        ucp_transport_entry_t entry = {
             .transport_name = resource->tl_name,
-            .device_name    = resource->dev_name
+            .device_name    = resource->dev_name,
         };
 
         if (!(config->lost & UCS_BIT(lane))) {

@@ -93,7 +93,7 @@ void ucp_ep_discard(ucp_ep_h ep)
         ucp_wireup_forget(ep); /* handlers must not find it any more */
     }
     ep->close_req = NULL;
-    ep->flags    |= UCP_EP_FLAG_CLOSING;
+    ep->flags |= UCP_EP_FLAG_CLOSING;
     if (!flushing) {
         /* otherwise the end of the running flush sets it */
         ep->flags |= UCP_EP_FLAG_FLUSHED;
@@ -109,8 +109,7 @@ void ucp_ep_discard(ucp_ep_h ep)
  * until they have run. */
 static int is_owed(ucp_ep_h ep)
 {
-    return !ucs_list_is_empty(&ep->awaited) ||
-           ucp_classes_ep_is_owed(ep) ||
+    return !ucs_list_is_empty(&ep->awaited) || ucp_classes_ep_is_owed(ep) ||
            (ep->leaving && !(ep->flags & UCP_EP_FLAG_FAILED));
 }
 

@@ -106,8 +106,8 @@ static int is_settled(ucp_ep_h ep)
 
 static void mark_failed(ucp_ep_h ep, ucs_status_t status)
 {
-    ep->settled     = is_settled(ep);
-    ep->flags      |= UCP_EP_FLAG_FAILED;
+    ep->settled = is_settled(ep);
+    ep->flags |= UCP_EP_FLAG_FAILED;
     ep->fail_status = status;
 }
 

@@ -55,8 +55,8 @@ static unsigned device_index(ucp_context_h context, unsigned resource_index)
         for (j = 0; strcmp(resources[j].dev_name, resources[i].dev_name) != 0;
              ++j) {
         }
-        if (strcmp(resources[i].dev_name,
-                   resources[resource_index].dev_name) == 0) {
+        if (strcmp(resources[i].dev_name, resources[resource_index].dev_name) ==
+            0) {
             return count;
         }
         count += (j == i);
@@ -64,7 +64,8 @@ static unsigned device_index(ucp_context_h context, unsigned resource_index)
     return count;
 }
 
-UCS_F_COLD void ucp_context_print_info(const ucp_context_h context, FILE *stream)
+UCS_F_COLD void ucp_context_print_info(const ucp_context_h context,
+                                       FILE *stream)
 {
     unsigned i, next = 0;
 
@@ -84,8 +85,10 @@ UCS_F_COLD void ucp_context_print_info(const ucp_context_h context, FILE *stream
     for (i = 0; i < context->num_resources; ++i) {
         const ucp_resource_t *resource = &context->resources[i];
 
-        fprintf(stream, "#      resource %-2u :  md %-2u dev %-2u flags -- "
-                "%s/%s\n", i, resource->md_index, device_index(context, i),
+        fprintf(stream,
+                "#      resource %-2u :  md %-2u dev %-2u flags -- "
+                "%s/%s\n",
+                i, resource->md_index, device_index(context, i),
                 resource->tl_name, resource->dev_name);
     }
     fprintf(stream, "#\n");
@@ -98,7 +101,7 @@ static const char *usual_name(const char *name)
 {
     static const char *const names[][2] = {
         {"short", "egr/short"}, {"bcopy", "egr/bcopy"}, {"copy", "egr/bcopy"},
-        {"zcopy", "egr/zcopy"}, {"multi", "egr/multi"}, {"rndv", "rndv"}
+        {"zcopy", "egr/zcopy"}, {"multi", "egr/multi"}, {"rndv", "rndv"},
     };
     const char *kind = strchr(name, '/');
     size_t i;
@@ -117,7 +120,7 @@ static void print_thresholds(const ucp_ep_config_t *config, ucp_op_t op,
                              FILE *stream)
 {
     const ucp_proto_step_t *step =
-            config->tables[op][UCP_DT_CLASS_CONTIG].steps;
+        config->tables[op][UCP_DT_CLASS_CONTIG].steps;
 
     fprintf(stream, "#%*s: 0", LABEL, ucp_proto_op_name(op));
     for (; step->max != SIZE_MAX; ++step) {
@@ -176,9 +179,9 @@ static void print_protocols(const ucp_ep_config_t *config, uint64_t features,
 /* -------------------------------------------------------------- worker -- */
 
 /* Prints the worker's interfaces that `has` selects, on one line. */
-static void
-print_ifaces(ucp_worker_h worker, const char *label,
-             int (*has)(const ucp_lane_config_t *lane), FILE *stream)
+static void print_ifaces(ucp_worker_h worker, const char *label,
+                         int (*has)(const ucp_lane_config_t *lane),
+                         FILE *stream)
 {
     const char *separator = "";
     unsigned i;
@@ -188,9 +191,8 @@ print_ifaces(ucp_worker_h worker, const char *label,
         const ucp_resource_t *resource = ucp_worker_iface_resource(worker, i);
 
         if (has(&worker->ifaces[i].lane)) {
-            fprintf(stream, "%s%u:%s/%s", separator,
-                    worker->ifaces[i].resource, resource->tl_name,
-                    resource->dev_name);
+            fprintf(stream, "%s%u:%s/%s", separator, worker->ifaces[i].resource,
+                    resource->tl_name, resource->dev_name);
             separator = ", ";
         }
     }
@@ -215,8 +217,8 @@ static void print_config(ucp_worker_h worker, const ucp_ep_config_t *config,
     }
     fprintf(stream, "#\n#%*s:", LABEL, "endpoints over");
     for (i = 0; i < config->num_lanes; ++i) {
-        const ucp_resource_t *resource = ucp_worker_iface_resource(
-                worker, config->lanes[i].iface_index);
+        const ucp_resource_t *resource =
+            ucp_worker_iface_resource(worker, config->lanes[i].iface_index);
 
         fprintf(stream, " %s/%s", resource->tl_name, resource->dev_name);
     }
@@ -278,8 +280,8 @@ static unsigned rank(ucp_lane_map_t lanes, unsigned best, unsigned lane)
 static void print_uses(const ucp_ep_config_t *config, unsigned lane,
                        FILE *stream)
 {
-    const ucp_rails_t *rails = (config->rndv_get.num > 0) ?
-                               &config->rndv_get : &config->rndv_put;
+    const ucp_rails_t *rails = (config->rndv_get.num > 0) ? &config->rndv_get :
+                                                            &config->rndv_put;
     unsigned i;
 
     if (lane == UCP_AM_LANE) {
@@ -306,14 +308,14 @@ static void print_uses(const ucp_ep_config_t *config, unsigned lane,
 
 static void print_lane(ucp_ep_h ep, unsigned index, FILE *stream)
 {
-    const ucp_lane_config_t *lane  = &ep->config->lanes[index];
-    const ucp_resource_t *resource = ucp_worker_iface_resource(
-            ep->worker, lane->iface_index);
+    const ucp_lane_config_t *lane = &ep->config->lanes[index];
+    const ucp_resource_t *resource =
+        ucp_worker_iface_resource(ep->worker, lane->iface_index);
     char here[128];
 
     snprintf(here, sizeof(here), "%2u:%s/%s.0 md[%u]",
-             ep->worker->ifaces[lane->iface_index].resource,
-             resource->tl_name, resource->dev_name, lane->md_index);
+             ep->worker->ifaces[lane->iface_index].resource, resource->tl_name,
+             resource->dev_name, lane->md_index);
     fprintf(stream, "#%*s[%u]: %-*s-> md[%u]/%s/sysdev[%u]", LABEL - 3, "lane",
             index, LANE, here, lane->remote_md,
             component_name(&ep->worker->context->mds[lane->md_index]),

@@ -61,8 +61,8 @@ static void describe_send(const ucp_request_t *req, char *text, size_t max)
                        max);
 }
 
-static void describe(const ucp_request_t *req, ucs_status_t status,
-                     char *text, size_t max)
+static void describe(const ucp_request_t *req, ucs_status_t status, char *text,
+                     size_t max)
 {
     char proto[UCP_REQUEST_INFO_MAX / 2] = "";
     const char *kind                     = "send";
@@ -83,7 +83,8 @@ static void describe(const ucp_request_t *req, ucs_status_t status,
              ucs_status_string(status));
 }
 
-UCS_F_COLD ucs_status_t ucp_request_query(void *request, ucp_request_attr_t *attr)
+UCS_F_COLD ucs_status_t ucp_request_query(void *request,
+                                          ucp_request_attr_t *attr)
 {
     ucp_request_t *req  = ucp_request_of(request);
     ucp_worker_h worker = req->worker;

@@ -18,8 +18,8 @@
 
 /* Finds the declaration of a transport. NULL: the manifest does not declare
  * the transport, so it is not used. */
-static const uct_tl_decl_t *
-find_tl(const uct_component_decl_t *decl, const char *tl_name)
+static const uct_tl_decl_t *find_tl(const uct_component_decl_t *decl,
+                                    const char *tl_name)
 {
     unsigned i;
 
@@ -49,8 +49,7 @@ static int is_copier(const uct_tl_resource_desc_t *desc,
     return (desc->dev_type == UCT_DEVICE_TYPE_ACC) &&
            (md_attr->access_mem_types & host) &&
            (md_attr->access_mem_types & ~UCS_MEMORY_TYPES_CPU_ACCESSIBLE) &&
-           !(md_attr->flags & (UCT_MD_FLAG_NEED_RKEY |
-                               UCT_MD_FLAG_NEED_MEMH));
+           !(md_attr->flags & (UCT_MD_FLAG_NEED_RKEY | UCT_MD_FLAG_NEED_MEMH));
 }
 
 static int is_component_wanted(const ucp_tl_select_t *selection,
@@ -77,8 +76,8 @@ static ucs_status_t add_resource(ucp_context_t *context,
 
     if (context->num_resources == UCP_MAX_RESOURCES) {
         ucs_warn("more than %d transports and devices: %s/%s is left out;"
-                 " choose by UCX_TLS and UCX_NET_DEVICES", UCP_MAX_RESOURCES,
-                 desc->tl_name, desc->dev_name);
+                 " choose by UCX_TLS and UCX_NET_DEVICES",
+                 UCP_MAX_RESOURCES, desc->tl_name, desc->dev_name);
         return UCS_OK;
     }
 
@@ -91,8 +90,7 @@ static ucs_status_t add_resource(ucp_context_t *context,
     context->resources = resources;
     resource           = &resources[context->num_resources++];
     memset(resource, 0, sizeof(*resource));
-    snprintf(resource->tl_name, sizeof(resource->tl_name), "%s",
-             desc->tl_name);
+    snprintf(resource->tl_name, sizeof(resource->tl_name), "%s", desc->tl_name);
     snprintf(resource->dev_name, sizeof(resource->dev_name), "%s",
              desc->dev_name);
     resource->dev_type      = desc->dev_type;
@@ -113,9 +111,8 @@ static ucs_status_t add_transports(ucp_context_t *context,
                                    ucp_tl_select_t *selection,
                                    unsigned md_index, int *used)
 {
-    ucp_md_t *md                           = &context->mds[md_index];
-    const uct_component_decl_t *decl =
-            uct_component_decl(md->component);
+    ucp_md_t *md                     = &context->mds[md_index];
+    const uct_component_decl_t *decl = uct_component_decl(md->component);
     uct_tl_resource_desc_t *descs;
     const uct_tl_decl_t *tl;
     ucs_status_t status;
@@ -212,7 +209,7 @@ static ucs_status_t open_component(ucp_context_t *context,
                                    uct_component_h component)
 {
     uct_component_attr_t attr = {
-        .field_mask = UCT_COMPONENT_ATTR_FIELD_MD_RESOURCE_COUNT
+        .field_mask = UCT_COMPONENT_ATTR_FIELD_MD_RESOURCE_COUNT,
     };
     uct_md_resource_desc_t *descs;
     ucs_status_t status;
@@ -243,7 +240,7 @@ ucs_status_t ucp_context_open_resources(ucp_context_t *context)
 {
     const uct_component_decl_t *decl;
     ucp_tl_select_t selection;
-    ucs_status_t    status;
+    ucs_status_t status;
     unsigned i;
 
     status = ucp_config_check(&context->options);

@@ -21,7 +21,7 @@ static const struct {
     [UCT_DEVICE_TYPE_NET]  = {"UCX_NET_DEVICES", "network"},
     [UCT_DEVICE_TYPE_SHM]  = {"UCX_SHM_DEVICES", "shared memory"},
     [UCT_DEVICE_TYPE_ACC]  = {"UCX_ACC_DEVICES", "accelerator"},
-    [UCT_DEVICE_TYPE_SELF] = {"UCX_SELF_DEVICES", "loopback"}
+    [UCT_DEVICE_TYPE_SELF] = {"UCX_SELF_DEVICES", "loopback"},
 };
 
 /* "UCX_TLS=^a,b" */
@@ -36,9 +36,8 @@ static void append_setting(ucs_string_buffer_t *strb, const char *variable,
 
 /* True if the transport is used without being named and has these
  * capabilities. */
-static int is_offered(const uct_component_decl_t *decl,
-                      const uct_tl_decl_t *tl, uint64_t cap_flags,
-                      unsigned reach)
+static int is_offered(const uct_component_decl_t *decl, const uct_tl_decl_t *tl,
+                      uint64_t cap_flags, unsigned reach)
 {
     return !decl->by_name_only && !(cap_flags & ~tl->cap_flags) &&
            !(reach & ~tl->reach);
@@ -61,8 +60,7 @@ static void append_tls(const ucp_tl_select_t *selection, uint64_t cap_flags,
             if ((word != NULL) ? uct_tl_decl_is_called(tl, word) :
                                  is_offered(decl, tl, cap_flags, reach)) {
                 ucs_string_buffer_appendf(strb, "%s%s",
-                                          (count++ == 0) ? "" : ", ",
-                                          tl->name);
+                                          (count++ == 0) ? "" : ", ", tl->name);
             }
         }
     }
@@ -100,8 +98,10 @@ static int explain_tl_word(const ucp_tl_select_t *selection, const char *text,
         return 0;
     }
 
-    ucs_string_buffer_appendf(strb, "no transport has the very name \"%s\","
-                              " which is an alias of ", word.name);
+    ucs_string_buffer_appendf(strb,
+                              "no transport has the very name \"%s\","
+                              " which is an alias of ",
+                              word.name);
     append_tls(selection, 0, 0, word.name, strb);
     ucs_string_buffer_appendf(strb, "; leave the \\ out");
     return 1;
@@ -144,9 +144,9 @@ static int is_device_there(const ucp_tl_select_t *selection,
 }
 
 /* Explains what is wrong with an entry of a device list; 0: nothing. */
-static int
-explain_device_word(const ucp_tl_select_t *selection, uct_device_type_t type,
-                    const char *word, ucs_string_buffer_t *strb)
+static int explain_device_word(const ucp_tl_select_t *selection,
+                               uct_device_type_t type, const char *word,
+                               ucs_string_buffer_t *strb)
 {
     const char *candidates[MAX_CANDIDATES + 1];
     ucs_string_buffer_t names;
@@ -173,9 +173,9 @@ explain_device_word(const ucp_tl_select_t *selection, uct_device_type_t type,
 
 /* Explains a list for devices that no selected transport uses; 0: it is not
  * such a list. */
-static int
-explain_useless_list(const ucp_tl_select_t *selection, uct_device_type_t type,
-                     ucs_string_buffer_t *strb)
+static int explain_useless_list(const ucp_tl_select_t *selection,
+                                uct_device_type_t type,
+                                ucs_string_buffer_t *strb)
 {
     const ucs_config_allow_list_t *list = &selection->options->devices[type];
     const ucs_config_allow_list_t *tls  = &selection->options->tls;
@@ -202,8 +202,10 @@ explain_useless_list(const ucp_tl_select_t *selection, uct_device_type_t type,
                                   device_types[type].kind);
     } else {
         append_setting(strb, "UCX_TLS", tls);
-        ucs_string_buffer_appendf(strb, " allows no transport that uses %s"
-                                  " devices", device_types[type].kind);
+        ucs_string_buffer_appendf(strb,
+                                  " allows no transport that uses %s"
+                                  " devices",
+                                  device_types[type].kind);
     }
     return 1;
 }
@@ -261,8 +263,7 @@ static void add_reason(const char *variable, const char *text, void *arg)
         return; /* a consequence of other entries, not a reason */
     }
     ucs_string_buffer_appendf(strb, "%s%s",
-                              (ucs_string_buffer_length(strb) == 0) ? "" :
-                                                                      "; ",
+                              (ucs_string_buffer_length(strb) == 0) ? "" : "; ",
                               text);
 }
 
@@ -285,7 +286,8 @@ static void append_settings(const ucp_tl_select_t *selection,
         }
     }
     ucs_string_buffer_appendf(strb, (count == 0) ? "all there is leaves" :
-                                    (count == 1) ? " leaves" : " leave");
+                                    (count == 1) ? " leaves" :
+                                                   " leave");
 }
 
 /* Explains why nothing is left although every entry is valid. */
@@ -296,7 +298,7 @@ static void append_exclusion(const ucp_tl_select_t *selection,
 
     if (selection->num_auxiliary > 0) {
         ucs_string_buffer_appendf(strb, ":aux is for connecting others, and"
-                                  " there are none");
+                                        " there are none");
         return;
     }
     if ((selection->num_devices == 0) &&
@@ -307,10 +309,10 @@ static void append_exclusion(const ucp_tl_select_t *selection,
 
     for (i = 0; i < selection->num_devices; ++i) {
         if (!ucp_tl_select_is_allowed(
-                    &selection->options->devices[selection->devices[i].type],
-                    selection->devices[i].name)) {
+                &selection->options->devices[selection->devices[i].type],
+                selection->devices[i].name)) {
             ucs_string_buffer_appendf(strb, "the devices of the transports are"
-                                      " excluded");
+                                            " excluded");
             return;
         }
     }
@@ -342,7 +344,8 @@ static void warn_no_messages(const ucp_tl_select_t *selection)
 
     ucs_string_buffer_init(&strb);
     append_setting(&strb, "UCX_TLS", &selection->options->tls);
-    ucs_string_buffer_appendf(&strb, " allows no transport that carries"
+    ucs_string_buffer_appendf(&strb,
+                              " allows no transport that carries"
                               " messages, which every endpoint needs; add one"
                               " of ");
     append_tls(selection, UCT_IFACE_FLAG_AM_BCOPY, UCT_TL_REACH_NODE, NULL,

@@ -70,7 +70,8 @@ ucp_tl_role_t ucp_tl_select_role(const ucp_tl_select_t *selection,
         return role;
     }
     return (!decl->by_name_only && (role == UCP_TL_ROLE_NONE)) ?
-           UCP_TL_ROLE_ALL : UCP_TL_ROLE_NONE;
+               UCP_TL_ROLE_ALL :
+               UCP_TL_ROLE_NONE;
 }
 
 static int is_device_named(const ucs_config_allow_list_t *list,
@@ -96,8 +97,8 @@ int ucp_tl_select_is_allowed(const ucs_config_allow_list_t *list,
 
 /* Records a device for log messages. Without memory, only the messages lack
  * it. */
-static void
-note_device(ucp_tl_select_t *selection, const uct_tl_resource_desc_t *desc)
+static void note_device(ucp_tl_select_t *selection,
+                        const uct_tl_resource_desc_t *desc)
 {
     ucp_tl_select_device_t *devices;
     unsigned i;
@@ -112,7 +113,7 @@ note_device(ucp_tl_select_t *selection, const uct_tl_resource_desc_t *desc)
     devices = realloc(selection->devices, (i + 1) * sizeof(*devices));
     if (devices != NULL) {
         selection->devices = devices;
-        devices[i].type = desc->dev_type;
+        devices[i].type    = desc->dev_type;
         memcpy(devices[i].name, desc->dev_name, sizeof(devices[i].name));
         ++selection->num_devices;
     }
@@ -129,8 +130,8 @@ int ucp_tl_select_add_device(ucp_tl_select_t *selection,
         &selection->options->devices[desc->dev_type], desc->dev_name);
 }
 
-void ucp_tl_select_add_tl(ucp_tl_select_t *selection,
-                          const uct_tl_decl_t *tl, ucp_tl_role_t role)
+void ucp_tl_select_add_tl(ucp_tl_select_t *selection, const uct_tl_decl_t *tl,
+                          ucp_tl_role_t role)
 {
     if (role == UCP_TL_ROLE_AUXILIARY) {
         ++selection->num_auxiliary;

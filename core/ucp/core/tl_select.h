@@ -12,22 +12,22 @@
 /** A device that was found, whether the lists allow it or not. */
 typedef struct ucp_tl_select_device {
     uct_device_type_t type;
-    char              name[UCT_DEVICE_NAME_MAX];
+    char name[UCT_DEVICE_NAME_MAX];
 } ucp_tl_select_device_t;
 
 /** Results of opening the resources. */
 typedef struct ucp_tl_select {
     const ucp_config_options_t *options;
-    uct_component_h            *components; /**< All components */
-    unsigned                   num_components;
-    ucp_tl_select_device_t     *devices;    /**< Each name once for each type */
-    unsigned                   num_devices;
+    uct_component_h *components; /**< All components */
+    unsigned num_components;
+    ucp_tl_select_device_t *devices; /**< Each name once for each type */
+    unsigned num_devices;
     /** Selected by the lists and found */
-    unsigned                   num_selected;
+    unsigned num_selected;
     /** Selected as auxiliary only; not in num_selected */
-    unsigned                   num_auxiliary;
+    unsigned num_auxiliary;
     /** Of num_selected, transports that carry messages */
-    unsigned                   num_messaging;
+    unsigned num_messaging;
 } ucp_tl_select_t;
 
 ucs_status_t ucp_tl_select_init(ucp_tl_select_t *selection,
@@ -38,7 +38,7 @@ void ucp_tl_select_cleanup(ucp_tl_select_t *selection);
 typedef enum ucp_tl_role {
     UCP_TL_ROLE_NONE,
     UCP_TL_ROLE_AUXILIARY, /**< "NAME:aux": only to connect other lanes */
-    UCP_TL_ROLE_ALL
+    UCP_TL_ROLE_ALL,
 } ucp_tl_role_t;
 
 ucp_tl_role_t ucp_tl_select_role(const ucp_tl_select_t *selection,
@@ -47,8 +47,8 @@ ucp_tl_role_t ucp_tl_select_role(const ucp_tl_select_t *selection,
 
 /** An entry of a list of transports. */
 typedef struct ucp_tl_word {
-    int  is_exact;                  /**< Begins with "\" */
-    int  is_aux;                    /**< Ends in ":aux" */
+    int is_exact;                   /**< Begins with "\" */
+    int is_aux;                     /**< Ends in ":aux" */
     char name[UCT_TL_NAME_MAX * 4]; /**< The name in between */
 } ucp_tl_word_t;
 
@@ -64,8 +64,8 @@ int ucp_tl_select_add_device(ucp_tl_select_t *selection,
 
 /** Records that the transport was found on a device and that the lists allow
  *  both, in this role. */
-void ucp_tl_select_add_tl(ucp_tl_select_t *selection,
-                          const uct_tl_decl_t *tl, ucp_tl_role_t role);
+void ucp_tl_select_add_tl(ucp_tl_select_t *selection, const uct_tl_decl_t *tl,
+                          ucp_tl_role_t role);
 
 /**
  * Called when all is opened. Warns of entries that have no effect. If nothing

@@ -15,7 +15,7 @@ enum {
     WAITPKG_LEAF = 7,
     WAITPKG_ECX  = 1 << 5,
     MAX_CYCLES   = 50000,
-    LIGHT_SLEEP  = 1      /* Short wake-up latency */
+    LIGHT_SLEEP  = 1, /* Short wake-up latency */
 };
 
 static int has_umwait(void)
@@ -55,7 +55,9 @@ static void rest(void *address)
 {
     uint64_t value;
 
-    __asm__ volatile("ldxr %0, [%1]\n\twfe" : "=&r"(value) : "r"(address)
+    __asm__ volatile("ldxr %0, [%1]\n\twfe"
+                     : "=&r"(value)
+                     : "r"(address)
                      : "memory");
 }
 

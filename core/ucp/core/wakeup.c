@@ -59,8 +59,7 @@ static ucs_status_t watch_ifaces(ucp_worker_h worker)
     for (i = 0; i < worker->num_ifaces; ++i) {
         ucp_worker_iface_t *wiface = &worker->ifaces[i];
 
-        if (!(wiface->attr->base.cap.event_flags &
-              UCT_IFACE_FLAG_EVENT_FD)) {
+        if (!(wiface->attr->base.cap.event_flags & UCT_IFACE_FLAG_EVENT_FD)) {
             continue;
         }
         status = uct_iface_event_fd_get(wiface->iface, &wiface->event_fd);
@@ -88,7 +87,7 @@ ucs_status_t ucp_worker_wakeup_init(ucp_worker_h worker,
         worker->flags |= UCP_WORKER_FLAG_EDGE;
     }
     if (params->field_mask & UCP_WORKER_PARAM_FIELD_EVENT_FD) {
-        worker->flags   |= UCP_WORKER_FLAG_EXT_EFD;
+        worker->flags |= UCP_WORKER_FLAG_EXT_EFD;
         worker->epoll_fd = params->event_fd;
     } else {
         worker->epoll_fd = epoll_create1(EPOLL_CLOEXEC);

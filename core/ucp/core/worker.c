@@ -55,13 +55,17 @@ static void take_params(ucp_worker_h worker, const ucp_worker_params_t *params)
     uint64_t mask = params->field_mask;
 
     worker->thread_mode = (mask & UCP_WORKER_PARAM_FIELD_THREAD_MODE) ?
-                          params->thread_mode : UCS_THREAD_MODE_SINGLE;
+                              params->thread_mode :
+                              UCS_THREAD_MODE_SINGLE;
     worker->events      = (mask & UCP_WORKER_PARAM_FIELD_EVENTS) ?
-                          params->events : UINT32_MAX & ~UCP_WAKEUP_EDGE;
+                              params->events :
+                              UINT32_MAX & ~UCP_WAKEUP_EDGE;
     worker->user_data   = (mask & UCP_WORKER_PARAM_FIELD_USER_DATA) ?
-                          params->user_data : NULL;
+                              params->user_data :
+                              NULL;
     worker->client_id   = (mask & UCP_WORKER_PARAM_FIELD_CLIENT_ID) ?
-                          params->client_id : 0;
+                              params->client_id :
+                              0;
     if (worker->thread_mode == UCS_THREAD_MODE_MULTI) {
         worker->flags |= UCP_WORKER_FLAG_MT;
     }
@@ -108,8 +112,8 @@ static void cleanup_requests(ucp_worker_h worker)
 }
 
 /* The interfaces, and what needs them. */
-static ucs_status_t
-open_transports(ucp_worker_h worker, const ucp_worker_params_t *params)
+static ucs_status_t open_transports(ucp_worker_h worker,
+                                    const ucp_worker_params_t *params)
 {
     ucs_status_t status;
 
@@ -149,8 +153,8 @@ err_uct:
 }
 
 /* A worker without resources. NULL: out of memory. */
-static ucp_worker_h
-alloc(ucp_context_h context, const ucp_worker_params_t *params)
+static ucp_worker_h alloc(ucp_context_h context,
+                          const ucp_worker_params_t *params)
 {
     ucp_worker_h worker = calloc(1, sizeof(*worker));
 
@@ -245,7 +249,8 @@ ucs_status_t ucp_worker_create(ucp_context_h context,
 
     ucp_affinity_begin(&affinity,
                        (params->field_mask & UCP_WORKER_PARAM_FIELD_CPU_MASK) ?
-                       &params->cpu_mask : NULL);
+                           &params->cpu_mask :
+                           NULL);
     status = create(context, params, worker_p);
     ucp_affinity_end(&affinity);
     return status;
@@ -256,7 +261,8 @@ static ucp_ep_h any_live_ep(ucp_worker_h worker)
 {
     ucp_ep_h ep;
 
-    ucs_list_for_each(ep, &worker->eps, link) {
+    ucs_list_for_each(ep, &worker->eps, link)
+    {
         if ((~ep->flags & (UCP_EP_FLAG_FAILED | UCP_EP_FLAG_CLOSING)) != 0) {
             return ep;
         }
@@ -346,8 +352,8 @@ static UCS_F_NOINLINE unsigned progress_watched(ucp_worker_h worker)
 
 unsigned ucp_worker_progress(ucp_worker_h worker)
 {
-    if (ucs_unlikely(worker->flags & (UCP_WORKER_FLAG_MT |
-                                      UCP_WORKER_FLAG_STATS))) {
+    if (ucs_unlikely(worker->flags &
+                     (UCP_WORKER_FLAG_MT | UCP_WORKER_FLAG_STATS))) {
         return progress_watched(worker);
     }
     return progress(worker);
@@ -368,7 +374,8 @@ static size_t max_am_header(ucp_worker_h worker)
         max = ((limit > 0) && (limit < max)) ? limit : max;
     }
     return ((max > UCP_AM_HEADER_RESERVE) && (max < SIZE_MAX)) ?
-           max - UCP_AM_HEADER_RESERVE : 0;
+               max - UCP_AM_HEADER_RESERVE :
+               0;
 }
 
 ucs_status_t ucp_worker_query(ucp_worker_h worker, ucp_worker_attr_t *attr)

@@ -16,8 +16,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static ucs_status_t
-set_handler(ucp_worker_iface_t *wiface, const ucp_class_message_t *message)
+static ucs_status_t set_handler(ucp_worker_iface_t *wiface,
+                                const ucp_class_message_t *message)
 {
     uct_am_callback_t handler = message->handler;
     void *arg                 = wiface->worker;
@@ -33,8 +33,7 @@ set_handler(ucp_worker_iface_t *wiface, const ucp_class_message_t *message)
 static ucs_status_t set_handlers(ucp_worker_iface_t *wiface)
 {
     const uint64_t messages = UCT_IFACE_FLAG_AM_SHORT |
-                              UCT_IFACE_FLAG_AM_BCOPY |
-                              UCT_IFACE_FLAG_AM_ZCOPY;
+                              UCT_IFACE_FLAG_AM_BCOPY | UCT_IFACE_FLAG_AM_ZCOPY;
     const ucp_class_t *const *class;
     ucs_status_t status;
     unsigned i;
@@ -60,7 +59,8 @@ static ucs_status_t lane_failed(void *arg, uct_ep_h uct_ep, ucs_status_t status)
     ucp_worker_iface_t *wiface = arg;
     ucp_ep_h ep;
 
-    ucs_list_for_each(ep, &wiface->worker->eps, link) {
+    ucs_list_for_each(ep, &wiface->worker->eps, link)
+    {
         if (ucp_ep_has_lane(ep, uct_ep) || ucp_wireup_owns(ep, uct_ep)) {
             if (!ucp_failover(ep, uct_ep, status)) {
                 ucp_ep_fail(ep, status);
@@ -94,15 +94,17 @@ static double cpu_distance(const ucp_resource_t *resource)
     ucs_sys_dev_distance_t distance;
 
     return (ucs_topo_get_distance_to_cpu(resource->sys_dev, &distance) ==
-            UCS_OK) ? distance.latency : 0;
+            UCS_OK) ?
+               distance.latency :
+               0;
 }
 
-static ucs_status_t
-open_iface(ucp_worker_h worker, unsigned resource_index,
-           const ucp_worker_params_t *params, const uct_iface_config_t *config,
-           ucp_worker_iface_t *wiface)
+static ucs_status_t open_iface(ucp_worker_h worker, unsigned resource_index,
+                               const ucp_worker_params_t *params,
+                               const uct_iface_config_t *config,
+                               ucp_worker_iface_t *wiface)
 {
-    ucp_context_h context         = worker->context;
+    ucp_context_h context          = worker->context;
     const ucp_resource_t *resource = &context->resources[resource_index];
     uct_iface_params_t iface_params;
     ucs_status_t status;
@@ -122,8 +124,8 @@ open_iface(ucp_worker_h worker, unsigned resource_index,
     ucp_classes_layout(worker, &iface_params);
     if (params->field_mask & UCP_WORKER_PARAM_FIELD_CPU_MASK) {
         iface_params.field_mask |= UCT_IFACE_PARAM_FIELD_CPU_MASK;
-        iface_params.cpu_mask    = params->cpu_mask;
-        wiface->cpu_distance     = cpu_distance(resource);
+        iface_params.cpu_mask = params->cpu_mask;
+        wiface->cpu_distance  = cpu_distance(resource);
     }
 
     wiface->worker   = worker;
@@ -137,14 +139,14 @@ open_iface(ucp_worker_h worker, unsigned resource_index,
 
     wiface->attr = uct_iface_attr(wiface->iface);
     ucp_lane_config_fill(wiface);
-    status       = set_handlers(wiface);
+    status = set_handlers(wiface);
     if (status != UCS_OK) {
         uct_iface_close(wiface->iface);
         return status;
     }
 
-    uct_iface_progress_enable(wiface->iface, UCT_PROGRESS_SEND |
-                                             UCT_PROGRESS_RECV);
+    uct_iface_progress_enable(wiface->iface,
+                              UCT_PROGRESS_SEND | UCT_PROGRESS_RECV);
     return UCS_OK;
 }
 
@@ -183,8 +185,7 @@ ucs_status_t ucp_worker_open_ifaces(ucp_worker_h worker,
         } else {
             ucs_diag("%s/%s: cannot be opened: %s",
                      context->resources[i].tl_name,
-                     context->resources[i].dev_name,
-                     ucs_status_string(status));
+                     context->resources[i].dev_name, ucs_status_string(status));
         }
     }
     return (worker->num_ifaces > 0) ? UCS_OK : status;

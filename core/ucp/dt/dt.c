@@ -45,14 +45,16 @@ static ucs_status_t generic_init(ucp_dt_iter_t *iter, void *buffer,
                                  int unpack)
 {
     const ucp_dt_generic_t *dt =
-            (const ucp_dt_generic_t *)(uintptr_t)
-                    (datatype & ~(ucp_datatype_t)UCP_DATATYPE_CLASS_MASK);
+        (const ucp_dt_generic_t *)(uintptr_t)(datatype &
+                                              ~(ucp_datatype_t)
+                                                  UCP_DATATYPE_CLASS_MASK);
 
     iter->dt_class        = UCP_DT_CLASS_GENERIC;
     iter->u.generic.dt    = dt;
     iter->u.generic.state = unpack ?
-                            dt->ops.start_unpack(dt->context, buffer, count) :
-                            dt->ops.start_pack(dt->context, buffer, count);
+                                dt->ops.start_unpack(dt->context, buffer,
+                                                     count) :
+                                dt->ops.start_pack(dt->context, buffer, count);
     iter->length          = dt->ops.packed_size(iter->u.generic.state);
     return UCS_OK;
 }
@@ -133,12 +135,12 @@ static ucs_status_t adopt_memh(ucp_context_h context, ucp_dt_iter_t *iter,
 }
 
 /* Contiguous, and neither a statement of the user nor a domain says otherwise. */
-static int
-is_known_host(const ucp_dt_iter_t *iter, const ucp_request_param_t *param)
+static int is_known_host(const ucp_dt_iter_t *iter,
+                         const ucp_request_param_t *param)
 {
     return (iter->dt_class == UCP_DT_CLASS_CONTIG) &&
-           !(param->op_attr_mask & (UCP_OP_ATTR_FIELD_MEMORY_TYPE |
-                                    UCP_OP_ATTR_FIELD_MEMH)) &&
+           !(param->op_attr_mask &
+             (UCP_OP_ATTR_FIELD_MEMORY_TYPE | UCP_OP_ATTR_FIELD_MEMH)) &&
            ucs_memtype_is_known_host(iter->u.contig.buffer);
 }
 
@@ -148,7 +150,8 @@ ucs_status_t ucp_dt_iter_begin(ucp_worker_h worker, ucp_dt_iter_t *iter,
 {
     ucp_datatype_t datatype = (param->op_attr_mask &
                                UCP_OP_ATTR_FIELD_DATATYPE) ?
-                              param->datatype : ucp_dt_make_contig(1);
+                                  param->datatype :
+                                  ucp_dt_make_contig(1);
     ucs_status_t status;
 
     status = ucp_dt_iter_init(iter, buffer, count, datatype, unpack);
@@ -230,9 +233,9 @@ static ucs_status_t iov_copy(ucp_dt_iter_t *iter, void *flat, size_t length,
                 break;
             }
         }
-        bytes              += chunk;
-        length             -= chunk;
-        iter->offset       += chunk;
+        bytes += chunk;
+        length -= chunk;
+        iter->offset += chunk;
         iter->u.iov.inside += chunk;
         if (iter->u.iov.inside == entry->length) {
             ++iter->u.iov.index;
@@ -248,8 +251,8 @@ static ucs_status_t staged_copy(ucp_dt_iter_t *iter, size_t offset, void *flat,
 {
     if (iter->u.iov.count == 0) {
         return ucp_stage_copy(iter->u.iov.copier,
-                              (char *)iter->u.iov.memory + offset, flat,
-                              length, unpack);
+                              (char *)iter->u.iov.memory + offset, flat, length,
+                              unpack);
     }
     iov_seek(iter, offset);
     return iov_copy(iter, flat, length, unpack);
@@ -264,7 +267,8 @@ static size_t generic_pack(ucp_dt_iter_t *iter, void *dest, size_t length)
     packed = dt->ops.pack(iter->u.generic.state, iter->offset, dest, length);
     if (packed > length) {
         ucs_error("a generic datatype packed %zu bytes into a buffer of %zu: "
-                  "the memory after it may be corrupted", packed, length);
+                  "the memory after it may be corrupted",
+                  packed, length);
         return 0;
     }
     return packed;
@@ -276,10 +280,10 @@ static size_t staged_pack(ucp_dt_iter_t *iter, void *dest, size_t length)
     ucs_status_t status;
 
     status = (iter->u.iov.count > 0) ?
-             staged_copy(iter, offset, dest, length, 0) :
-             ucp_stage_pipe_read(iter->u.iov.copier, &iter->u.iov.pipe,
-                                 (char *)iter->u.iov.memory + offset,
-                                 iter->length - offset, dest, length);
+                 staged_copy(iter, offset, dest, length, 0) :
+                 ucp_stage_pipe_read(iter->u.iov.copier, &iter->u.iov.pipe,
+                                     (char *)iter->u.iov.memory + offset,
+                                     iter->length - offset, dest, length);
     if (status == UCS_OK) {
         iter->offset = offset + length;
         return length;
@@ -314,7 +318,7 @@ size_t ucp_dt_iter_pack(ucp_dt_iter_t *iter, void *dest, size_t max)
         break;
     default:
         /* a generic datatype may pack fewer bytes than fit */
-        length        = generic_pack(iter, dest, length);
+        length = generic_pack(iter, dest, length);
         iter->offset += length;
         break;
     }
@@ -327,7 +331,7 @@ size_t ucp_dt_iter_pack_all(ucp_dt_iter_t *iter, void *dest, size_t max)
     size_t packed;
 
     do {
-        packed  = ucp_dt_iter_pack(iter, (char *)dest + length, max - length);
+        packed = ucp_dt_iter_pack(iter, (char *)dest + length, max - length);
         length += packed;
     } while ((packed > 0) && (length < max) && (iter->offset < iter->length));
     return length;
@@ -366,8 +370,7 @@ ucs_status_t ucp_dt_iter_unpack_next(ucp_dt_iter_t *iter, size_t offset,
     const int is_last = (offset + length == iter->length);
     ucs_status_t status, written;
 
-    if (!ucp_dt_iter_is_flat(iter) ||
-        (iter->dt_class != UCP_DT_CLASS_STAGED) ||
+    if (!ucp_dt_iter_is_flat(iter) || (iter->dt_class != UCP_DT_CLASS_STAGED) ||
         ((offset == 0) && is_last)) {
         return ucp_dt_iter_unpack(iter, offset, src, length);
     }
@@ -419,9 +422,9 @@ size_t ucp_dt_iter_iov(const ucp_dt_iter_t *iter, size_t max, uct_iov_t *iov,
             iov[count].count  = 1;
             ++count;
         }
-        left      -= chunk;
+        left -= chunk;
         *length_p += chunk;
-        inside     = 0;
+        inside = 0;
     }
     return count;
 }
@@ -450,8 +453,7 @@ ucs_status_t ucp_dt_create_generic(const ucp_generic_dt_ops_t *ops,
 
     if ((ops == NULL) || (datatype_p == NULL) || (ops->start_pack == NULL) ||
         (ops->start_unpack == NULL) || (ops->packed_size == NULL) ||
-        (ops->pack == NULL) || (ops->unpack == NULL) ||
-        (ops->finish == NULL)) {
+        (ops->pack == NULL) || (ops->unpack == NULL) || (ops->finish == NULL)) {
         return UCS_ERR_INVALID_PARAM;
     }
 
@@ -478,9 +480,11 @@ void ucp_dt_destroy(ucp_datatype_t datatype)
 ucs_status_t ucp_dt_query(ucp_datatype_t datatype, ucp_datatype_attr_t *attr)
 {
     size_t count       = (attr->field_mask & UCP_DATATYPE_ATTR_FIELD_COUNT) ?
-                         attr->count : 1;
+                             attr->count :
+                             1;
     const void *buffer = (attr->field_mask & UCP_DATATYPE_ATTR_FIELD_BUFFER) ?
-                         attr->buffer : NULL;
+                             attr->buffer :
+                             NULL;
     ucp_dt_iter_t iter;
     ucs_status_t status;
 

@@ -29,12 +29,12 @@ int ucp_dt_memh_is_plain(ucp_mem_h memh);
 
 /** True if the operation uses the bytes at the user's address, in host
  *  memory. */
-static UCS_F_ALWAYS_INLINE int
-ucp_dt_is_plain(const ucp_request_param_t *param)
+static UCS_F_ALWAYS_INLINE int ucp_dt_is_plain(const ucp_request_param_t *param)
 {
     return ucs_likely(!(param->op_attr_mask & UCP_DT_PARAM_FIELDS)) ||
            (((param->op_attr_mask & UCP_DT_PARAM_FIELDS) ==
-             UCP_OP_ATTR_FIELD_MEMH) && ucp_dt_memh_is_plain(param->memh));
+             UCP_OP_ATTR_FIELD_MEMH) &&
+            ucp_dt_memh_is_plain(param->memh));
 }
 
 /** Length in bytes if the operation is on plain contiguous bytes, else -1. */
@@ -59,7 +59,8 @@ ucp_dt_plain_length(size_t count, const ucp_request_param_t *param)
     }
     if (!ucp_dt_is_contig(param->datatype) ||
         __builtin_mul_overflow(param->datatype >> UCP_DATATYPE_SHIFT, count,
-                               &length) || (length > SSIZE_MAX)) {
+                               &length) ||
+        (length > SSIZE_MAX)) {
         return -1;
     }
     return (ssize_t)length;
@@ -67,8 +68,8 @@ ucp_dt_plain_length(size_t count, const ucp_request_param_t *param)
 
 /** True if the memory is known to be host memory without asking a domain: always
  *  in a context without copiers. Hot path. */
-static UCS_F_ALWAYS_INLINE int
-ucp_dt_is_known_host(ucp_worker_h worker, const void *buffer)
+static UCS_F_ALWAYS_INLINE int ucp_dt_is_known_host(ucp_worker_h worker,
+                                                    const void *buffer)
 {
     return ucs_likely(!(worker->flags & UCP_WORKER_FLAG_STAGE)) ||
            ucs_memtype_is_known_host(buffer);
@@ -118,8 +119,7 @@ ucs_status_t ucp_dt_iter_unpack_next(ucp_dt_iter_t *iter, size_t offset,
 static UCS_F_ALWAYS_INLINE ucs_status_t
 ucp_dt_iter_unpack_small(ucp_dt_iter_t *iter, const void *src, size_t length)
 {
-    if (ucs_likely((iter->dt_class == UCP_DT_CLASS_CONTIG) &&
-                   (length <= 64))) {
+    if (ucs_likely((iter->dt_class == UCP_DT_CLASS_CONTIG) && (length <= 64))) {
         ucx_copy_small(iter->u.contig.buffer, src, length);
         return UCS_OK;
     }

@@ -23,8 +23,8 @@ static unsigned limit(const ucp_proto_query_t *query, ucp_proto_range_t *range)
 
 /* As the function above, for protocols that copy: below the threshold of
  * zero-copy. */
-static unsigned
-limit_copy(const ucp_proto_query_t *query, ucp_proto_range_t *range)
+static unsigned limit_copy(const ucp_proto_query_t *query,
+                           ucp_proto_range_t *range)
 {
     if ((query->zcopy_thresh != SIZE_MAX) && (query->zcopy_thresh > 0) &&
         (ucp_ep_config_am(query->config)->max_zcopy > 0) &&
@@ -55,8 +55,8 @@ unsigned ucp_eager_query_short(const ucp_proto_query_t *query, size_t own,
     return limit_copy(query, range);
 }
 
-static size_t
-max_bcopy(const ucp_proto_query_t *query, const ucp_eager_own_t *own)
+static size_t max_bcopy(const ucp_proto_query_t *query,
+                        const ucp_eager_own_t *own)
 {
     return ucp_ep_config_am(query->config)->max_bcopy - own->total;
 }
@@ -78,8 +78,8 @@ unsigned ucp_eager_query_bcopy(const ucp_proto_query_t *query,
 /* Maximum length of the data of a zero-copy message, 0: none. Data with more
  * iov entries than the transport accepts is sent as a buffered copy, and must
  * fit into one. */
-static size_t
-max_zcopy(const ucp_proto_query_t *query, const ucp_eager_own_t *own)
+static size_t max_zcopy(const ucp_proto_query_t *query,
+                        const ucp_eager_own_t *own)
 {
     const ucp_lane_am_t *am = ucp_ep_config_am(query->config);
     size_t max              = am->max_zcopy;
@@ -119,8 +119,7 @@ unsigned ucp_eager_query_zcopy(const ucp_proto_query_t *query,
     return limit(query, range);
 }
 
-size_t
-ucp_eager_max(const ucp_proto_query_t *query, const ucp_eager_own_t *own)
+size_t ucp_eager_max(const ucp_proto_query_t *query, const ucp_eager_own_t *own)
 {
     size_t copied = max_bcopy(query, own);
     size_t zcopy  = max_zcopy(query, own);
@@ -161,8 +160,10 @@ ucs_status_t ucp_eager_bcopy(ucp_request_t *req, uint8_t id,
     if (packed < 0) {
         end(req, (ucs_status_t)packed);
     } else if (ucs_unlikely(req->dt.offset < req->dt.length)) {
-        ucs_error("%zu of %zu bytes could be packed: the receiver gets a shorter"
-                  " message", req->dt.offset, req->dt.length);
+        ucs_error(
+            "%zu of %zu bytes could be packed: the receiver gets a shorter"
+            " message",
+            req->dt.offset, req->dt.length);
         end(req, UCS_ERR_IO_ERROR);
     } else {
         end(req, UCS_OK);
@@ -170,10 +171,9 @@ ucs_status_t ucp_eager_bcopy(ucp_request_t *req, uint8_t id,
     return UCS_OK;
 }
 
-ucs_status_t
-ucp_eager_zcopy(ucp_request_t *req, uint8_t id, const void *header,
-                size_t header_size, const uct_iov_t *iov, size_t iovcnt,
-                uct_completion_callback_t done)
+ucs_status_t ucp_eager_zcopy(ucp_request_t *req, uint8_t id, const void *header,
+                             size_t header_size, const uct_iov_t *iov,
+                             size_t iovcnt, uct_completion_callback_t done)
 {
     uct_ep_h am = req->send.ep->am;
 
@@ -185,7 +185,7 @@ ucp_eager_zcopy(ucp_request_t *req, uint8_t id, const void *header,
 }
 
 ucs_status_ptr_t ucp_eager_deferred(ucp_ep_h ep, size_t length,
-                                       const ucp_request_param_t *param)
+                                    const ucp_request_param_t *param)
 {
     ucp_request_t *req;
 

@@ -28,8 +28,8 @@ unsigned ucp_eager_query_zcopy(const ucp_proto_query_t *query,
 
 /** Maximum length of the data of a message that is sent eagerly as one message
  *  of the transport, in bytes. */
-size_t
-ucp_eager_max(const ucp_proto_query_t *query, const ucp_eager_own_t *own);
+size_t ucp_eager_max(const ucp_proto_query_t *query,
+                     const ucp_eager_own_t *own);
 
 /** Ends a send, which the transport does not use any more. */
 typedef void (*ucp_eager_end_t)(ucp_request_t *req, ucs_status_t status);
@@ -47,14 +47,13 @@ ucs_status_t ucp_eager_bcopy(ucp_request_t *req, uint8_t id,
 
 /** Sends a message by zero-copy with the completion of the request.
  *  UCS_INPROGRESS: `done` will be called. */
-ucs_status_t
-ucp_eager_zcopy(ucp_request_t *req, uint8_t id, const void *header,
-                size_t header_size, const uct_iov_t *iov, size_t iovcnt,
-                uct_completion_callback_t done);
+ucs_status_t ucp_eager_zcopy(ucp_request_t *req, uint8_t id, const void *header,
+                             size_t header_size, const uct_iov_t *iov,
+                             size_t iovcnt, uct_completion_callback_t done);
 
 /** Creates the request of a short send that the transport delays until the next
  *  progress. */
 ucs_status_ptr_t ucp_eager_deferred(ucp_ep_h ep, size_t length,
-                                       const ucp_request_param_t *param);
+                                    const ucp_request_param_t *param);
 
 #endif

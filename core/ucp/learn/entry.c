@@ -15,23 +15,28 @@ static int is_rma(ucp_op_t op)
 const char *ucp_learn_method_name(ucp_op_t op, unsigned method)
 {
     static const char *const names[UCP_LEARN_METHODS] = {
-        "eager", "rndv/get", "rndv/put", "rndv/am"
+        "eager",
+        "rndv/get",
+        "rndv/put",
+        "rndv/am",
     };
 
     return !is_rma(op)              ? names[method] :
-           (method == UCP_LEARN_AM) ? "messages" : "zcopy";
+           (method == UCP_LEARN_AM) ? "messages" :
+                                      "zcopy";
 }
 
 const uint16_t ucp_learn_method_flags[UCP_LEARN_METHODS] = {
     [UCP_LEARN_GET] = UCP_PROTO_FLAG_GET,
     [UCP_LEARN_PUT] = UCP_PROTO_FLAG_PUT,
-    [UCP_LEARN_AM]  = UCP_PROTO_FLAG_MESSAGES
+    [UCP_LEARN_AM]  = UCP_PROTO_FLAG_MESSAGES,
 };
 
 unsigned ucp_learn_method_of(const ucp_proto_t *data)
 {
     return (data->flags & UCP_PROTO_FLAG_GET) ? UCP_LEARN_GET :
-           (data->flags & UCP_PROTO_FLAG_PUT) ? UCP_LEARN_PUT : UCP_LEARN_AM;
+           (data->flags & UCP_PROTO_FLAG_PUT) ? UCP_LEARN_PUT :
+                                                UCP_LEARN_AM;
 }
 
 ucp_learn_entry_t *ucp_learn_entry_get(ucp_learn_entry_t **list,
@@ -76,9 +81,11 @@ static unsigned possible_methods(const ucp_learn_entry_t *entry, unsigned class)
 {
     const size_t first      = (size_t)1 << (class + UCP_LEARN_MIN_LOG);
     const size_t last       = 2 * first - 1;
-    ucp_proto_query_t query = {.op       = UCP_OP_RNDV,
-                               .dt_class = UCP_DT_CLASS_CONTIG,
-                               .config   = entry->config};
+    ucp_proto_query_t query = {
+        .op       = UCP_OP_RNDV,
+        .dt_class = UCP_DT_CLASS_CONTIG,
+        .config   = entry->config,
+    };
     ucp_proto_candidate_t list[UCP_PROTO_MAX_CANDIDATES];
     unsigned count    = ucp_proto_list(&query, list);
     unsigned methods  = (entry->op == UCP_OP_TAG_SEND) ?

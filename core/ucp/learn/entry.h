@@ -14,16 +14,16 @@
 /** Methods. The order is that of the names. */
 enum {
     UCP_LEARN_EAGER,
-    UCP_LEARN_GET,   /* over the lane of a rendezvous or key */
-    UCP_LEARN_PUT,   /* the same */
-    UCP_LEARN_AM,    /* fragments in messages */
-    UCP_LEARN_METHODS
+    UCP_LEARN_GET, /* over the lane of a rendezvous or key */
+    UCP_LEARN_PUT, /* the same */
+    UCP_LEARN_AM,  /* fragments in messages */
+    UCP_LEARN_METHODS,
 };
 
 /** Classes of sizes: powers of two. */
 enum {
     UCP_LEARN_MIN_LOG = 14,
-    UCP_LEARN_CLASSES = 14
+    UCP_LEARN_CLASSES = 14,
 };
 
 typedef struct ucp_learn_entry {

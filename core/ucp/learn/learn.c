@@ -233,8 +233,8 @@ static void schedule(ucp_learn_t *learn, unsigned index)
 
     if (index == learn->best) {
         method->gap = UCP_LEARN_MIN_GAP;
-        method->due = learn->count + ((learn->num_odd > 0) ? 1 :
-                                                             UCP_LEARN_WATCH);
+        method->due = learn->count +
+                      ((learn->num_odd > 0) ? 1 : UCP_LEARN_WATCH);
         return;
     }
     ratio  = ucp_learn_time(learn, index) / ucp_learn_time(learn, learn->best);
@@ -265,8 +265,9 @@ void ucp_learn_result(ucp_learn_t *learn, double seconds_per_byte)
         return;
     }
     learn->timing = 0;
-    if ((index == learn->best) && (learn->method[index].count >=
-                                   UCP_LEARN_TIMED - 1) && (learn->left == 0)) {
+    if ((index == learn->best) &&
+        (learn->method[index].count >= UCP_LEARN_TIMED - 1) &&
+        (learn->left == 0)) {
         watch(learn, (float)seconds_per_byte);
     } else {
         add(&learn->method[index], (float)seconds_per_byte);

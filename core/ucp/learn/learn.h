@@ -32,28 +32,28 @@ enum {
     UCP_LEARN_WATCH       = 64,    /**< Transfers between samples of the best */
     UCP_LEARN_MIN_GAP     = 128,   /**< Between trials of another, at first */
     UCP_LEARN_MAX_GAP     = 16384, /**< At last, unless it costs too much */
-    UCP_LEARN_NONE        = 0xff
+    UCP_LEARN_NONE        = 0xff,
 };
 
 typedef struct ucp_learn_method {
-    float    samples[UCP_LEARN_SAMPLES]; /**< Seconds per byte; a ring */
-    uint8_t  count;   /**< Valid samples */
-    uint8_t  next;    /**< Where the next one is stored */
-    uint32_t gap;     /**< Transfers between its trials */
-    uint32_t due;     /**< Number of the transfer that is timed next */
+    float samples[UCP_LEARN_SAMPLES]; /**< Seconds per byte; a ring */
+    uint8_t count;                    /**< Valid samples */
+    uint8_t next;                     /**< Where the next one is stored */
+    uint32_t gap;                     /**< Transfers between its trials */
+    uint32_t due; /**< Number of the transfer that is timed next */
 } ucp_learn_method_t;
 
 typedef struct ucp_learn {
-    uint8_t            methods;  /**< Bit map of those that are possible */
-    uint8_t            best;     /**< The selected one */
-    uint8_t            trial;    /**< Is being tried, or UCP_LEARN_NONE */
-    uint8_t            left;     /**< Transfers of the trial to begin */
-    uint8_t            timing;   /**< A result is expected */
-    uint8_t            num_odd;  /**< Of odd[] */
+    uint8_t methods; /**< Bit map of those that are possible */
+    uint8_t best;    /**< The selected one */
+    uint8_t trial;   /**< Is being tried, or UCP_LEARN_NONE */
+    uint8_t left;    /**< Transfers of the trial to begin */
+    uint8_t timing;  /**< A result is expected */
+    uint8_t num_odd; /**< Of odd[] */
     /** The last samples of `best`, if all were beyond the noise, in one
      *  direction */
-    float              odd[UCP_LEARN_ODD];
-    uint32_t           count;    /**< Transfers so far; may wrap around */
+    float odd[UCP_LEARN_ODD];
+    uint32_t count; /**< Transfers so far; may wrap around */
     ucp_learn_method_t method[UCP_LEARN_MAX_METHODS];
 } ucp_learn_t;
 

@@ -23,20 +23,20 @@
 
 /* The transfer that is being timed. */
 typedef struct trial {
-    ucp_ep_h      ep;         /* NULL: none */
-    ucp_learn_t   *learn;
-    ucp_op_t      op;
-    unsigned      method;
-    ucp_request_t *req;       /* NULL: it is complete */
-    uint32_t      asked;      /* Number of its probe; 0: none */
-    ucs_time_t    begin;
-    size_t        length;     /* Bytes */
+    ucp_ep_h ep; /* NULL: none */
+    ucp_learn_t *learn;
+    ucp_op_t op;
+    unsigned method;
+    ucp_request_t *req; /* NULL: it is complete */
+    uint32_t asked;     /* Number of its probe; 0: none */
+    ucs_time_t begin;
+    size_t length; /* Bytes */
 } trial_t;
 
 struct ucp_trials {
     ucp_learn_entry_t *entries; /* The last used one first */
-    trial_t           trial;
-    uint32_t          number;   /* Of the last probe */
+    trial_t trial;
+    uint32_t number; /* Of the last probe */
 };
 
 /* ---------------------------------------------------------------- entries -- */
@@ -174,13 +174,15 @@ void ucp_request_timed(ucp_request_t *req, ucs_status_t status)
 static void start_trial(trial_t *trial, ucp_request_t *req, ucp_learn_t *learn,
                         ucp_op_t op, unsigned method, ucs_time_t now)
 {
-    *trial = (trial_t){.ep     = req->send.ep,
-                       .learn  = learn,
-                       .op     = op,
-                       .method = method,
-                       .req    = req,
-                       .begin  = now,
-                       .length = req->dt.length};
+    *trial = (trial_t){
+        .ep     = req->send.ep,
+        .learn  = learn,
+        .op     = op,
+        .method = method,
+        .req    = req,
+        .begin  = now,
+        .length = req->dt.length,
+    };
     req->flags |= UCP_REQUEST_FLAG_TIMED;
 }
 
@@ -250,8 +252,9 @@ static int is_learning_rndv(ucp_ep_h ep)
 static ucp_learn_entry_t *entry_of(struct ucp_trials *trials, ucp_ep_h ep,
                                    ucp_op_t op, const void *lanes)
 {
-    return (trials == NULL) ? NULL :
-           ucp_learn_entry_get(&trials->entries, ep->config, op, lanes);
+    return (trials == NULL) ?
+               NULL :
+               ucp_learn_entry_get(&trials->entries, ep->config, op, lanes);
 }
 
 /* The rendezvous of the class: at the end of the table of sizes. */
@@ -282,8 +285,9 @@ const ucp_proto_t *ucp_trial_select(ucp_request_t *req, ucp_op_t op,
     }
 
     method = !is_rndv ? UCP_LEARN_EAGER :
-                        ucp_learn_method_of(ucp_rndv_select(
-                            config, UCP_DT_CLASS_CONTIG, req->dt.length));
+                        ucp_learn_method_of(ucp_rndv_select(config,
+                                                            UCP_DT_CLASS_CONTIG,
+                                                            req->dt.length));
     method = select_method(trials, entry, req, method);
     if (method == UCP_LEARN_EAGER) {
         return is_rndv ? ucp_proto_find(&config->copied[op], req->dt.length) :
@@ -293,14 +297,13 @@ const ucp_proto_t *ucp_trial_select(ucp_request_t *req, ucp_op_t op,
     return rndv;
 }
 
-const ucp_proto_t *
-ucp_trial_rma(ucp_request_t *req, ucp_op_t op, const void *lanes,
-              const ucp_proto_t *zcopy, const ucp_proto_t *messages,
-              const ucp_proto_t *proto)
+const ucp_proto_t *ucp_trial_rma(ucp_request_t *req, ucp_op_t op,
+                                 const void *lanes, const ucp_proto_t *zcopy,
+                                 const ucp_proto_t *messages,
+                                 const ucp_proto_t *proto)
 {
-    const unsigned by_lane    = (op == UCP_OP_GET) ? UCP_LEARN_GET :
-                                                     UCP_LEARN_PUT;
-    ucp_ep_h ep               = req->send.ep;
+    const unsigned by_lane = (op == UCP_OP_GET) ? UCP_LEARN_GET : UCP_LEARN_PUT;
+    ucp_ep_h ep            = req->send.ep;
     struct ucp_trials *trials = is_learning(ep) ? trials_of(ep->worker) : NULL;
     ucp_learn_entry_t *entry  = entry_of(trials, ep, op, lanes);
     unsigned method           = (proto == zcopy) ? by_lane : UCP_LEARN_AM;
@@ -322,7 +325,8 @@ static trial_t *asked_by(ucp_worker_h worker, const ucp_probe_t *probe)
 
     return ((ep != NULL) && (ep->secret == (uint32_t)(end >> 32)) &&
             (worker->trials != NULL) && (worker->trials->trial.ep == ep)) ?
-           &worker->trials->trial : NULL;
+               &worker->trials->trial :
+               NULL;
 }
 
 /* The peer's time if it has the clock of this machine. */
@@ -332,7 +336,9 @@ static ucs_time_t time_of(const trial_t *trial, const ucp_probe_t *probe)
     ucs_time_t time = ucp_le64_get(probe->time);
 
     return (trial->ep->config->is_local && (time > trial->begin) &&
-            (time < now)) ? time : now;
+            (time < now)) ?
+               time :
+               now;
 }
 
 static void answered(ucp_worker_h worker, const ucp_probe_t *probe)
@@ -382,7 +388,8 @@ static ucs_status_t probe_handler(void *arg, void *data, size_t length,
 void ucp_trial_print(ucp_ep_h ep, FILE *stream)
 {
     const ucp_learn_entry_t *entry = (ep->worker->trials == NULL) ?
-                                     NULL : ep->worker->trials->entries;
+                                         NULL :
+                                         ep->worker->trials->entries;
 
     for (; entry != NULL; entry = entry->next) {
         if (entry->config == ep->config) {
@@ -427,12 +434,13 @@ static void ep_detach(ucp_ep_h ep)
 }
 
 static const ucp_class_message_t messages[] = {
-    {UCP_AM_ID_PROBE, 0, 0, probe_handler}
+    {UCP_AM_ID_PROBE, 0, 0, probe_handler},
 };
 
-const ucp_class_t ucp_learn_class = {.name         = "learn",
-                                     .messages     = messages,
-                                     .num_messages = sizeof(messages) /
-                                                     sizeof(messages[0]),
-                                     .worker_cleanup = worker_cleanup,
-                                     .ep_detach      = ep_detach};
+const ucp_class_t ucp_learn_class = {
+    .name           = "learn",
+    .messages       = messages,
+    .num_messages   = sizeof(messages) / sizeof(messages[0]),
+    .worker_cleanup = worker_cleanup,
+    .ep_detach      = ep_detach,
+};

@@ -30,18 +30,18 @@
 enum {
     /** Minimum length in bytes. Shorter messages are not timed, and no other
      *  protocol is tried for them */
-    UCP_TRIAL_MIN = 16384
+    UCP_TRIAL_MIN = 16384,
 };
 
 typedef struct {
     ucp_wire_end_t end;
-    ucp_le32_t     number;
-    uint8_t        flags;    /**< UCP_PROBE_* */
-    ucp_le64_t     time;     /**< Answer: nanoseconds of the peer's clock */
+    ucp_le32_t number;
+    uint8_t flags;   /**< UCP_PROBE_* */
+    ucp_le64_t time; /**< Answer: nanoseconds of the peer's clock */
 } ucp_probe_t;
 
 enum {
-    UCP_PROBE_ANSWER = UCS_BIT(0)  /**< The answer, for the endpoint in `end` */
+    UCP_PROBE_ANSWER = UCS_BIT(0), /**< The answer, for the endpoint in `end` */
 };
 
 _Static_assert(sizeof(ucp_probe_t) == 29, "wire layout");
@@ -51,8 +51,8 @@ _Static_assert(sizeof(ucp_probe_t) == 29, "wire layout");
  *  protocol for the data of a rendezvous is stored in the request. The callback
  *  of an active message can tell eager messages from others, so that for active
  *  messages only the scheme of the rendezvous is selected. */
-const ucp_proto_t *
-ucp_trial_select(ucp_request_t *req, ucp_op_t op, const ucp_proto_t *proto);
+const ucp_proto_t *ucp_trial_select(ucp_request_t *req, ucp_op_t op,
+                                    const ucp_proto_t *proto);
 
 /** As ucp_trial_select(), for a message of any length. `attr`: UCP_OP_ATTR_* of
  *  the user's call, which may exclude other protocols. */
@@ -63,15 +63,16 @@ ucp_trial_message(ucp_request_t *req, ucp_op_t op, size_t length,
     const uint32_t fixed = UCP_PROTO_ATTR_SOON | UCP_OP_ATTR_FLAG_MULTI_SEND;
 
     return (ucs_likely(length < UCP_TRIAL_MIN) || (attr & fixed)) ?
-           proto : ucp_trial_select(req, op, proto);
+               proto :
+               ucp_trial_select(req, op, proto);
 }
 
 /** The same for a put or get of contiguous memory that the key allows by zero-copy
  *  over a lane and by messages. `lanes`: identifies the lanes of the key. */
-const ucp_proto_t *
-ucp_trial_rma(ucp_request_t *req, ucp_op_t op, const void *lanes,
-              const ucp_proto_t *zcopy, const ucp_proto_t *messages,
-              const ucp_proto_t *proto);
+const ucp_proto_t *ucp_trial_rma(ucp_request_t *req, ucp_op_t op,
+                                 const void *lanes, const ucp_proto_t *zcopy,
+                                 const ucp_proto_t *messages,
+                                 const ucp_proto_t *proto);
 
 /** Prints what is learnt, for UCX_PROTO_INFO=y and ucp_ep_print_info. */
 void ucp_trial_print(ucp_ep_h ep, FILE *stream);

@@ -26,7 +26,7 @@ static int export_range(ucp_context_h context, void *address, size_t length,
     uct_md_mem_attr_t attr = {
         .field_mask = UCT_MD_MEM_ATTR_FIELD_DMABUF_FD |
                       UCT_MD_MEM_ATTR_FIELD_DMABUF_OFFSET,
-        .dmabuf_fd  = UCT_DMABUF_FD_INVALID
+        .dmabuf_fd = UCT_DMABUF_FD_INVALID,
     };
     unsigned i;
 
@@ -53,7 +53,7 @@ ucs_status_t ucp_md_register(ucp_context_h context, unsigned md_index,
         .size      = sizeof(params),
         .flags     = flags,
         .dmabuf_fd = UCT_DMABUF_FD_INVALID,
-        .secret    = secret
+        .secret    = secret,
     };
     ucs_status_t status;
     int fd;
@@ -69,8 +69,7 @@ ucs_status_t ucp_md_register(ucp_context_h context, unsigned md_index,
         return UCS_ERR_UNSUPPORTED;
     }
     params.dmabuf_fd = fd;
-    status           = uct_md_mem_reg_v2(md->md, address, length, &params,
-                                         memh_p);
+    status = uct_md_mem_reg_v2(md->md, address, length, &params, memh_p);
     close(fd); /* the registration keeps the memory */
     return status;
 }

@@ -22,24 +22,24 @@
 enum {
     KNOWN_FLAGS = UCP_MEM_MAP_NONBLOCK | UCP_MEM_MAP_ALLOCATE |
                   UCP_MEM_MAP_FIXED | UCP_MEM_MAP_SYMMETRIC_RKEY |
-                  UCP_MEM_MAP_LOCK
+                  UCP_MEM_MAP_LOCK,
 };
 
 /* The parameters with their defaults filled in. */
 typedef struct {
-    void              *address;
-    size_t            length;
-    unsigned          flags;
-    unsigned          prot;
-    ucs_memory_type_t mem_type;   /* UNKNOWN: to be detected */
+    void *address;
+    size_t length;
+    unsigned flags;
+    unsigned prot;
+    ucs_memory_type_t mem_type; /* UNKNOWN: to be detected */
 } map_args_t;
 
 /* ------------------------------------------------------------- handles -- */
 
 ucp_mem_h ucp_mem_new(ucp_context_h context)
 {
-    ucp_mem_h memh = calloc(1, sizeof(*memh) + context->num_mds *
-                                               sizeof(memh->memhs[0]));
+    ucp_mem_h memh = calloc(1, sizeof(*memh) +
+                                   context->num_mds * sizeof(memh->memhs[0]));
 
     if (memh != NULL) {
         memh->context  = context;
@@ -101,13 +101,13 @@ ucs_status_t ucp_mem_free(ucp_mem_h memh)
 static const struct {
     unsigned ours, theirs;
 } prot_words[] = {
-    {UCP_MEM_MAP_PROT_LOCAL_READ,   UCT_MD_MEM_ACCESS_LOCAL_READ},
-    {UCP_MEM_MAP_PROT_LOCAL_WRITE,  UCT_MD_MEM_ACCESS_LOCAL_WRITE},
-    {UCP_MEM_MAP_PROT_REMOTE_READ,  UCT_MD_MEM_ACCESS_REMOTE_GET},
+    {UCP_MEM_MAP_PROT_LOCAL_READ, UCT_MD_MEM_ACCESS_LOCAL_READ},
+    {UCP_MEM_MAP_PROT_LOCAL_WRITE, UCT_MD_MEM_ACCESS_LOCAL_WRITE},
+    {UCP_MEM_MAP_PROT_REMOTE_READ, UCT_MD_MEM_ACCESS_REMOTE_GET},
     {UCP_MEM_MAP_PROT_REMOTE_WRITE, UCT_MD_MEM_ACCESS_REMOTE_PUT},
     /* an atomic reads and writes */
     {UCP_MEM_MAP_PROT_REMOTE_READ | UCP_MEM_MAP_PROT_REMOTE_WRITE,
-     UCT_MD_MEM_ACCESS_REMOTE_ATOMIC}
+     UCT_MD_MEM_ACCESS_REMOTE_ATOMIC},
 };
 
 static unsigned domain_access(unsigned prot)
@@ -117,7 +117,8 @@ static unsigned domain_access(unsigned prot)
 
     for (i = 0; i < sizeof(prot_words) / sizeof(prot_words[0]); ++i) {
         result |= ((prot & prot_words[i].ours) == prot_words[i].ours) ?
-                  prot_words[i].theirs : 0;
+                      prot_words[i].theirs :
+                      0;
     }
     return result;
 }
@@ -133,10 +134,10 @@ static unsigned domain_flags(unsigned flags, unsigned prot)
     static const struct {
         unsigned ours, theirs;
     } flag_words[] = {
-        {UCP_MEM_MAP_NONBLOCK,       UCT_MD_MEM_FLAG_NONBLOCK},
-        {UCP_MEM_MAP_FIXED,          UCT_MD_MEM_FLAG_FIXED},
+        {UCP_MEM_MAP_NONBLOCK, UCT_MD_MEM_FLAG_NONBLOCK},
+        {UCP_MEM_MAP_FIXED, UCT_MD_MEM_FLAG_FIXED},
         {UCP_MEM_MAP_SYMMETRIC_RKEY, UCT_MD_MEM_SYMMETRIC_RKEY},
-        {UCP_MEM_MAP_LOCK,           UCT_MD_MEM_FLAG_LOCK}
+        {UCP_MEM_MAP_LOCK, UCT_MD_MEM_FLAG_LOCK},
     };
     unsigned result = UCT_MD_MEM_FLAG_HIDE_ERRORS | domain_access(prot);
     size_t i;
@@ -163,8 +164,7 @@ static int can_register(ucp_mem_h memh, unsigned md_index)
 static void try_domain(ucp_mem_h memh, unsigned md_index)
 {
     const ucp_md_t *md = &memh->context->mds[md_index];
-    unsigned flags     = domain_flags(memh->flags & ~UCP_MEM_MAP_FIXED,
-                                      memh->prot);
+    unsigned flags = domain_flags(memh->flags & ~UCP_MEM_MAP_FIXED, memh->prot);
     ucs_status_t status;
 
     memh->tried |= UCS_BIT(md_index);
@@ -212,15 +212,15 @@ static ucs_status_t take_params(const ucp_mem_map_params_t *params,
     uint64_t mask = params->field_mask;
 
     *args = (map_args_t){
-        .address  = (mask & UCP_MEM_MAP_PARAM_FIELD_ADDRESS) ?
-                    params->address : NULL,
+        .address  = (mask & UCP_MEM_MAP_PARAM_FIELD_ADDRESS) ? params->address :
+                                                               NULL,
         .length   = params->length,
-        .flags    = (mask & UCP_MEM_MAP_PARAM_FIELD_FLAGS) ?
-                    params->flags : 0,
-        .prot     = (mask & UCP_MEM_MAP_PARAM_FIELD_PROT) ?
-                    params->prot : UCP_MEM_PROT_ALL,
+        .flags    = (mask & UCP_MEM_MAP_PARAM_FIELD_FLAGS) ? params->flags : 0,
+        .prot     = (mask & UCP_MEM_MAP_PARAM_FIELD_PROT) ? params->prot :
+                                                            UCP_MEM_PROT_ALL,
         .mem_type = (mask & UCP_MEM_MAP_PARAM_FIELD_MEMORY_TYPE) ?
-                    params->memory_type : UCS_MEMORY_TYPE_UNKNOWN
+                        params->memory_type :
+                        UCS_MEMORY_TYPE_UNKNOWN,
     };
 
     if (!(mask & UCP_MEM_MAP_PARAM_FIELD_LENGTH)) {
@@ -263,7 +263,8 @@ static int is_mapped(const void *address, size_t length)
 
     /* MS_ASYNC only checks the mappings and writes nothing. */
     return (msync((void *)start, (uintptr_t)address + length - start,
-                  MS_ASYNC) == 0) || (errno != ENOMEM);
+                  MS_ASYNC) == 0) ||
+           (errno != ENOMEM);
 }
 
 /* Locks the user's memory. Allocated memory is locked by its allocation. */
@@ -311,7 +312,7 @@ static void own_allocation(ucp_mem_h memh)
 {
     unsigned i;
 
-    memh->flags   |= UCP_MEM_FLAG_ALLOCATED;
+    memh->flags |= UCP_MEM_FLAG_ALLOCATED;
     memh->address  = memh->alloc.address;
     memh->length   = memh->alloc.length;
     memh->mem_type = memh->alloc.mem_type;
@@ -319,8 +320,8 @@ static void own_allocation(ucp_mem_h memh)
     for (i = 0; i < memh->context->num_mds; ++i) {
         if (is_of_allocation(memh, i)) {
             memh->memhs[i] = memh->alloc.memh;
-            memh->known   |= UCS_BIT(i);
-            memh->tried   |= UCS_BIT(i);
+            memh->known |= UCS_BIT(i);
+            memh->tried |= UCS_BIT(i);
         }
     }
 }
@@ -329,8 +330,10 @@ static void own_allocation(ucp_mem_h memh)
 static ucs_status_t allocate(ucp_mem_h memh, const map_args_t *args)
 {
     static const uct_alloc_method_t methods[] = {
-        UCT_ALLOC_METHOD_MD, UCT_ALLOC_METHOD_THP, UCT_ALLOC_METHOD_HEAP,
-        UCT_ALLOC_METHOD_MMAP
+        UCT_ALLOC_METHOD_MD,
+        UCT_ALLOC_METHOD_THP,
+        UCT_ALLOC_METHOD_HEAP,
+        UCT_ALLOC_METHOD_MMAP,
     };
     ucp_context_h context         = memh->context;
     uct_mem_alloc_params_t params = {
@@ -339,11 +342,12 @@ static ucs_status_t allocate(ucp_mem_h memh, const map_args_t *args)
                       UCT_MEM_ALLOC_PARAM_FIELD_MEM_TYPE |
                       UCT_MEM_ALLOC_PARAM_FIELD_MDS |
                       UCT_MEM_ALLOC_PARAM_FIELD_NAME,
-        .flags      = domain_flags(args->flags, args->prot),
-        .address    = args->address,
-        .mem_type   = (args->mem_type == UCS_MEMORY_TYPE_UNKNOWN) ?
-                      UCS_MEMORY_TYPE_HOST : args->mem_type,
-        .name       = "ucp_mem_map"
+        .flags    = domain_flags(args->flags, args->prot),
+        .address  = args->address,
+        .mem_type = (args->mem_type == UCS_MEMORY_TYPE_UNKNOWN) ?
+                        UCS_MEMORY_TYPE_HOST :
+                        args->mem_type,
+        .name     = "ucp_mem_map",
     };
     uct_md_h mds[UCP_MAX_MDS];
     uint64_t mem_types = UCS_BIT(UCS_MEMORY_TYPE_HOST);
@@ -351,7 +355,7 @@ static ucs_status_t allocate(ucp_mem_h memh, const map_args_t *args)
     unsigned i;
 
     for (i = 0; i < context->num_mds; ++i) {
-        mds[i]     = context->mds[i].md;
+        mds[i] = context->mds[i].md;
         mem_types |= uct_md_attr(mds[i])->alloc_mem_types;
     }
     if (!(mem_types & UCS_BIT(params.mem_type))) {

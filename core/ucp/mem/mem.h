@@ -18,7 +18,7 @@ enum {
     /** Only devices can access its addresses */
     UCP_MEM_FLAG_ELSEWHERE = UCS_BIT(26),
     /** The handle has locked its pages */
-    UCP_MEM_FLAG_LOCKED    = UCS_BIT(27)
+    UCP_MEM_FLAG_LOCKED    = UCS_BIT(27),
 };
 
 /** All rights: the default. */
@@ -28,32 +28,32 @@ enum {
 
 /** Access of this process to imported memory. */
 typedef struct ucp_mem_window {
-    uint64_t          owner_address; /**< Address in the owner's process */
-    uct_component_h   component;
+    uint64_t owner_address; /**< Address in the owner's process */
+    uct_component_h component;
     uct_rkey_bundle_t key;
 } ucp_mem_window_t;
 
 struct ucp_mem {
-    ucp_context_h          context;
+    ucp_context_h context;
     /** Id for peers: random, also in the keys of domains */
-    uint64_t               id;
+    uint64_t id;
     /** The user's, and one for each reply that a transport sends from it */
-    unsigned               refs;
-    void                   *address;
-    size_t                 length;
-    ucs_memory_type_t      mem_type;
-    ucs_sys_device_t       sys_dev;
-    unsigned               flags;     /**< UCP_MEM_MAP_*, UCP_MEM_FLAG_* */
-    unsigned               prot;      /**< UCP_MEM_MAP_PROT_* */
-    uct_allocated_memory_t alloc;     /**< With FLAG_ALLOCATED */
+    unsigned refs;
+    void *address;
+    size_t length;
+    ucs_memory_type_t mem_type;
+    ucs_sys_device_t sys_dev;
+    unsigned flags;               /**< UCP_MEM_MAP_*, UCP_MEM_FLAG_* */
+    unsigned prot;                /**< UCP_MEM_MAP_PROT_* */
+    uct_allocated_memory_t alloc; /**< With FLAG_ALLOCATED */
     /** With FLAG_IMPORTED; component NULL: the processor cannot access it */
-    ucp_mem_window_t       window;
+    ucp_mem_window_t window;
 
-    pthread_mutex_t        lock;      /**< Protects the members below */
+    pthread_mutex_t lock; /**< Protects the members below */
     /** Domains that registered it, by index */
-    uint64_t               known;
-    uint64_t               tried;     /**< Domains that were tried */
-    uct_mem_h              memhs[];   /**< By domain */
+    uint64_t known;
+    uint64_t tried;    /**< Domains that were tried */
+    uct_mem_h memhs[]; /**< By domain */
 };
 typedef struct ucp_mem ucp_mem_t;
 
@@ -110,7 +110,8 @@ ucs_status_t ucp_mem_free(ucp_mem_h memh);
 static inline ucs_status_t ucp_mem_put(ucp_mem_h memh)
 {
     return (__atomic_sub_fetch(&memh->refs, 1, __ATOMIC_ACQ_REL) == 0) ?
-           ucp_mem_free(memh) : UCS_OK;
+               ucp_mem_free(memh) :
+               UCS_OK;
 }
 
 #endif

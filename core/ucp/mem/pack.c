@@ -41,10 +41,13 @@ static int add_key(ucp_mem_h memh, unsigned md_index, uint8_t kind,
         return 0;
     }
 
-    status = (key_size(attr, kind) == 0) ? UCS_OK :
-             uct_md_mkey_pack_v2(md->md, uct_memh, NULL, SIZE_MAX,
-                                 (kind == UCP_PACKED_EXPORTED) ?
-                                 UCX_MKEY_PACK_EXPORT : 0, bytes);
+    status = (key_size(attr, kind) == 0) ?
+                 UCS_OK :
+                 uct_md_mkey_pack_v2(md->md, uct_memh, NULL, SIZE_MAX,
+                                     (kind == UCP_PACKED_EXPORTED) ?
+                                         UCX_MKEY_PACK_EXPORT :
+                                         0,
+                                     bytes);
     if (status != UCS_OK) {
         ucs_diag("%s: cannot pack a key: %s", md->name,
                  ucs_status_string(status));
@@ -116,7 +119,8 @@ ucs_status_t ucp_memh_pack(ucp_mem_h memh, const ucp_memh_pack_params_t *params,
 {
     uint64_t flags = ((params != NULL) &&
                       (params->field_mask & UCP_MEMH_PACK_PARAM_FIELD_FLAGS)) ?
-                     params->flags : 0;
+                         params->flags :
+                         0;
 
     if ((memh == NULL) || (flags & ~(uint64_t)UCP_MEMH_PACK_FLAG_EXPORT)) {
         return UCS_ERR_INVALID_PARAM;
@@ -159,8 +163,8 @@ static void open_window(ucp_mem_h memh, unsigned md_index, uint64_t address)
         goto out;
     }
     if (uct_rkey_ptr(md->component, &key, address, &local) == UCS_OK) {
-        memh->address          = local;
-        memh->flags           &= ~UCP_MEM_FLAG_ELSEWHERE;
+        memh->address = local;
+        memh->flags &= ~UCP_MEM_FLAG_ELSEWHERE;
         memh->window.component = md->component;
         memh->window.key       = key;
     } else {
@@ -181,8 +185,9 @@ static void attach(ucp_mem_h memh, const ucp_packed_key_t *key,
         if ((memh->known & UCS_BIT(i)) ||
             !(uct_md_attr(context->mds[i].md)->flags &
               UCT_MD_FLAG_EXPORTED_MKEY) ||
-            (ucp_packed_code(uct_component_decl(
-                     context->mds[i].component)->name) != key->code)) {
+            (ucp_packed_code(
+                 uct_component_decl(context->mds[i].component)->name) !=
+             key->code)) {
             continue;
         }
         status = uct_md_mem_attach(context->mds[i].md, key->bytes, key->length,
@@ -225,11 +230,11 @@ ucs_status_t ucp_mem_import(ucp_context_h context, const void *buffer,
         goto err;
     }
 
-    memh->address  = (void *)(uintptr_t)mem->address;
-    memh->length   = mem->length;
-    memh->mem_type = mem->mem_type;
-    memh->prot     = mem->prot;
-    memh->flags    = UCP_MEM_FLAG_IMPORTED | UCP_MEM_FLAG_ELSEWHERE;
+    memh->address              = (void *)(uintptr_t)mem->address;
+    memh->length               = mem->length;
+    memh->mem_type             = mem->mem_type;
+    memh->prot                 = mem->prot;
+    memh->flags                = UCP_MEM_FLAG_IMPORTED | UCP_MEM_FLAG_ELSEWHERE;
     memh->window.owner_address = mem->address;
     for (i = 0; i < mem->num_keys; ++i) {
         attach(memh, &mem->keys[i], mem->address);

@@ -22,9 +22,9 @@ enum {
     FORM_BYTES       = 1 << 1,
     FORM_BITS        = 2,
     CODE_LATER       = 63,
-    WINDOW_START     = 32,   /* Start of the components' keys */
+    WINDOW_START     = 32, /* Start of the components' keys */
     LONG_KEY         = 0x80,
-    MAX_KEY_LENGTH   = 0x7fff
+    MAX_KEY_LENGTH   = 0x7fff,
 };
 
 uint8_t ucp_packed_code(const char *component)
@@ -35,8 +35,10 @@ uint8_t ucp_packed_code(const char *component)
 
 /* The rights in the order of their bits. */
 static const unsigned prot_bits[] = {
-    UCP_MEM_MAP_PROT_LOCAL_READ, UCP_MEM_MAP_PROT_LOCAL_WRITE,
-    UCP_MEM_MAP_PROT_REMOTE_READ, UCP_MEM_MAP_PROT_REMOTE_WRITE
+    UCP_MEM_MAP_PROT_LOCAL_READ,
+    UCP_MEM_MAP_PROT_LOCAL_WRITE,
+    UCP_MEM_MAP_PROT_REMOTE_READ,
+    UCP_MEM_MAP_PROT_REMOTE_WRITE,
 };
 
 static uint8_t pack_rights(const ucp_packed_mem_t *mem)
@@ -79,10 +81,10 @@ static uint8_t *put_memory(uint8_t *p, const ucp_packed_mem_t *mem)
 {
     uint8_t rights = pack_rights(mem);
     int not_usual  = (rights != (RIGHTS_BY_OWNER | 0xf)) ||
-                     (mem->mem_type != UCS_MEMORY_TYPE_HOST);
-    ucp_le64_t id  = ucp_le64(mem->id);
+                    (mem->mem_type != UCS_MEMORY_TYPE_HOST);
+    ucp_le64_t id = ucp_le64(mem->id);
     uint8_t range[UCP_RANGE_MAX], sizes;
-    size_t size    = ucp_range_pack(mem->address, mem->length, range, &sizes);
+    size_t size = ucp_range_pack(mem->address, mem->length, range, &sizes);
 
     *p++ = (uint8_t)(sizes | (not_usual ? SIZES_NOT_USUAL : 0));
     if (not_usual) {
@@ -99,8 +101,8 @@ static uint8_t *put_key(uint8_t *p, ucp_packed_mem_t *mem, unsigned index,
                         size_t *at)
 {
     const ucp_packed_key_t *key = &mem->keys[index];
-    unsigned next  = (index == 0) ? 0 : mem->keys[index - 1].md_index + 1u;
-    unsigned form  = (key->md_index != next) ? FORM_DOMAIN : 0;
+    unsigned next = (index == 0) ? 0 : mem->keys[index - 1].md_index + 1u;
+    unsigned form = (key->md_index != next) ? FORM_DOMAIN : 0;
     uint8_t squeezed[ucp_squeeze_bound(UCP_PACKED_MAX_KEYS)];
     size_t length;
 
@@ -116,7 +118,7 @@ static uint8_t *put_key(uint8_t *p, ucp_packed_mem_t *mem, unsigned index,
             memcpy(mem->window + *at, key->bytes, key->length);
         }
         length = ucp_squeeze(mem->window, *at, *at + key->length, squeezed);
-        *at   += key->length;
+        *at += key->length;
         if (length >= LONG_KEY) {
             *p++ = (uint8_t)(LONG_KEY | (length >> 8));
         }
@@ -153,8 +155,8 @@ ucs_status_t ucp_packed_write(ucp_packed_mem_t *mem, uint8_t kind,
     }
     if (total > UCP_PACKED_MAX_KEYS) {
         ucs_error("the keys of all domains would be %zu bytes long, of at most"
-                  " %d; limit the devices by UCX_NET_DEVICES", total,
-                  (int)UCP_PACKED_MAX_KEYS);
+                  " %d; limit the devices by UCX_NET_DEVICES",
+                  total, (int)UCP_PACKED_MAX_KEYS);
         return UCS_ERR_EXCEEDS_LIMIT;
     }
 
@@ -260,7 +262,7 @@ static int read_key(ucp_reader_t *reader, unsigned *next_md, size_t *at,
         return 0;
     }
     if ((key.code != CODE_LATER) && (mem->num_keys < UCP_MAX_MDS)) {
-        key.md_index                = (uint8_t)*next_md;
+        key.md_index               = (uint8_t)*next_md;
         mem->keys[mem->num_keys++] = key;
         ++*next_md;
     }

@@ -38,31 +38,31 @@ enum {
     UCP_PACKED_EXPORTED = UCP_SEAL_EXPORTED, /**< For ucp_mem_map */
 
     /** Bytes of all components' keys */
-    UCP_PACKED_MAX_KEYS = 2048
+    UCP_PACKED_MAX_KEYS = 2048,
 };
 
 /** A component's key; points to bytes of the caller, or into ucp_packed_mem_t
  *  after reading. */
 typedef struct ucp_packed_key {
-    uint8_t       code;      /**< ucp_packed_code() of the component */
-    uint8_t       md_index;
+    uint8_t code; /**< ucp_packed_code() of the component */
+    uint8_t md_index;
     const uint8_t *bytes;
-    size_t        length;
+    size_t length;
 } ucp_packed_key_t;
 
 typedef struct ucp_packed_mem {
-    uint64_t          id;
-    uint64_t          address;
-    uint64_t          length;
-    unsigned          prot;       /**< UCP_MEM_MAP_PROT_* */
+    uint64_t id;
+    uint64_t address;
+    uint64_t length;
+    unsigned prot; /**< UCP_MEM_MAP_PROT_* */
     ucs_memory_type_t mem_type;
     /** The owner carries out accesses by message */
-    int               by_owner;
-    int               symmetric;  /**< UCP_MEM_MAP_SYMMETRIC_RKEY */
-    unsigned          num_keys;
-    ucp_packed_key_t  keys[UCP_MAX_MDS];
+    int by_owner;
+    int symmetric; /**< UCP_MEM_MAP_SYMMETRIC_RKEY */
+    unsigned num_keys;
+    ucp_packed_key_t keys[UCP_MAX_MDS];
     /** Used by reading and writing */
-    uint8_t           window[32 + UCP_PACKED_MAX_KEYS];
+    uint8_t window[32 + UCP_PACKED_MAX_KEYS];
 } ucp_packed_mem_t;
 
 /** Returns the component's code in packed keys. */

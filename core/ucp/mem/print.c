@@ -82,20 +82,22 @@ static void print(ucp_mem_h memh, FILE *stream)
 }
 
 UCS_F_COLD void ucp_mem_print_info(const char *mem_spec, ucp_context_h context,
-                        FILE *stream)
+                                   FILE *stream)
 {
     ucp_mem_map_params_t params = {
         .field_mask = UCP_MEM_MAP_PARAM_FIELD_LENGTH |
                       UCP_MEM_MAP_PARAM_FIELD_FLAGS |
                       UCP_MEM_MAP_PARAM_FIELD_MEMORY_TYPE,
-        .flags      = UCP_MEM_MAP_ALLOCATE
+        .flags = UCP_MEM_MAP_ALLOCATE,
     };
     ucs_status_t status;
     ucp_mem_h memh;
 
     if (parse_spec(mem_spec, &params.length, &params.memory_type) != UCS_OK) {
-        fprintf(stream, "<'%s' is not a size with a memory type, such as 32768 "
-                        "or 1m,cuda>\n", mem_spec);
+        fprintf(stream,
+                "<'%s' is not a size with a memory type, such as 32768 "
+                "or 1m,cuda>\n",
+                mem_spec);
         return;
     }
 

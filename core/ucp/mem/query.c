@@ -26,7 +26,8 @@ ucs_status_t ucp_mem_find_buffer(ucp_mem_h memh, ucp_context_h context,
         ucp_mem_contains(owner, memh->length, address, length)) {
         if (memh->flags & UCP_MEM_FLAG_ELSEWHERE) {
             ucs_diag("rejected an operation: the imported memory at %p is not"
-                     " mapped in this process", *buffer_p);
+                     " mapped in this process",
+                     *buffer_p);
             return UCS_ERR_UNSUPPORTED;
         }
         *buffer_p = (char *)memh->address + (address - owner);
@@ -34,8 +35,8 @@ ucs_status_t ucp_mem_find_buffer(ucp_mem_h memh, ucp_context_h context,
                !ucp_mem_contains((uintptr_t)memh->address, memh->length,
                                  address, length)) {
         ucs_diag("rejected an operation on %zu bytes at %p: its memory handle"
-                 " is for %zu bytes at %p", length, *buffer_p, memh->length,
-                 memh->address);
+                 " is for %zu bytes at %p",
+                 length, *buffer_p, memh->length, memh->address);
         return UCS_ERR_INVALID_PARAM;
     }
     return UCS_OK;

@@ -8,17 +8,23 @@
 
 #include <string.h>
 
-enum { MAX_MORE = 7, FORM_AT = 3, FORM_MASK = 7, PAGES = 1 << 6,
-       PAGE_SHIFT = 12, FORM_LONG = 7 };
+enum {
+    MAX_MORE   = 7,
+    FORM_AT    = 3,
+    FORM_MASK  = 7,
+    PAGES      = 1 << 6,
+    PAGE_SHIFT = 12,
+    FORM_LONG  = 7,
+};
 
 /* `top`: the bits contain the distance to it; 0: the address itself. */
 static const struct {
-    uint8_t  bits, shift;
+    uint8_t bits, shift;
     uint64_t top;
 } forms[] = {
-    {64, 0, 0},            {47, 0, 0},           {43, 4, 0},
-    {41, 0, 1ull << 47},   {37, 4, 1ull << 47},  {41, 0, 1ull << 48},
-    {37, 4, 1ull << 48},   {64, 0, 0}
+    {64, 0, 0},          {47, 0, 0},          {43, 4, 0},
+    {41, 0, 1ull << 47}, {37, 4, 1ull << 47}, {41, 0, 1ull << 48},
+    {37, 4, 1ull << 48}, {64, 0, 0},
 };
 
 static size_t bytes_for(unsigned bits)
@@ -99,9 +105,9 @@ size_t ucp_range_size(uint8_t sizes)
 {
     unsigned form = (sizes >> FORM_AT) & FORM_MASK;
 
-    return (form == FORM_LONG) ? UCP_RANGE_MAX :
-                                 bytes_for(forms[form].bits) +
-                                 (sizes & MAX_MORE);
+    return (form == FORM_LONG) ?
+               UCP_RANGE_MAX :
+               bytes_for(forms[form].bits) + (sizes & MAX_MORE);
 }
 
 int ucp_range_unpack(uint8_t sizes, const uint8_t *bytes, uint64_t *address_p,

@@ -28,8 +28,8 @@
 #include <stdint.h>
 
 enum {
-    UCP_RANGE_MAX   = 16,  /**< Maximum number of bytes */
-    UCP_RANGE_SIZES = 0x7f /**< The bits of `sizes` that are used */
+    UCP_RANGE_MAX   = 16,   /**< Maximum number of bytes */
+    UCP_RANGE_SIZES = 0x7f, /**< The bits of `sizes` that are used */
 };
 
 /** Packs into `bytes`, which holds UCP_RANGE_MAX. Sets *sizes_p; returns the

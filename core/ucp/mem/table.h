@@ -12,11 +12,11 @@
 
 /** Memory that a send of the library reads for a peer. */
 typedef struct ucp_mem_loan {
-    ucp_mem_table_t     *table;
-    ucp_mem_h           memh;
-    struct ucp_mem_loan *outer;  /**< The previous one of the same thread */
+    ucp_mem_table_t *table;
+    ucp_mem_h memh;
+    struct ucp_mem_loan *outer; /**< The previous one of the same thread */
     /** See ucp_mem_table_lend_any(); or NULL */
-    void                (*settle)(struct ucp_mem_loan *loan);
+    void (*settle)(struct ucp_mem_loan *loan);
 } ucp_mem_loan_t;
 
 void ucp_mem_table_init(ucp_mem_table_t *table);

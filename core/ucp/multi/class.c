@@ -14,7 +14,7 @@ static int ep_is_owed(ucp_ep_h ep)
 
 static const ucp_class_message_t messages[] = {
     {UCP_AM_ID_EAGER_FRAGMENT, UCP_STATS_RECV_FRAG_MSGS,
-     sizeof(ucp_multi_fragment_t), ucp_multi_handler}
+     sizeof(ucp_multi_fragment_t), ucp_multi_handler},
 };
 
 const ucp_class_t ucp_multi_class = {
@@ -22,5 +22,5 @@ const ucp_class_t ucp_multi_class = {
     .messages     = messages,
     .num_messages = sizeof(messages) / sizeof(messages[0]),
     .ep_is_owed   = ep_is_owed,
-    .ep_abort     = ucp_multi_recv_abort
+    .ep_abort     = ucp_multi_recv_abort,
 };

@@ -28,15 +28,15 @@
 enum {
     UCP_MULTI_FIRST_TAG,
     UCP_MULTI_FIRST_AM,
-    UCP_MULTI_NEXT
+    UCP_MULTI_NEXT,
 };
 
 typedef struct ucp_multi_fragment {
     ucp_wire_end_t sender;
-    ucp_le32_t     message;      /**< Number among the sender's messages */
-    uint8_t        kind;         /**< UCP_MULTI_* */
-    uint8_t        reserved[3];
-    ucp_le64_t     position;
+    ucp_le32_t message; /**< Number among the sender's messages */
+    uint8_t kind;       /**< UCP_MULTI_* */
+    uint8_t reserved[3];
+    ucp_le64_t position;
 } ucp_multi_fragment_t;
 
 _Static_assert(sizeof(ucp_multi_fragment_t) == 32, "wire layout");
@@ -45,7 +45,7 @@ _Static_assert(sizeof(ucp_multi_fragment_t) == 32, "wire layout");
 
 /** The functions of a class of messages for its sends. */
 typedef struct ucp_multi_class {
-    uint8_t kind;                           /**< Of the first fragment */
+    uint8_t kind; /**< Of the first fragment */
     /** Bytes between the fragment's header and the payload in the first
      *  fragment. */
     size_t (*header_size)(const ucp_request_t *req);
@@ -58,11 +58,11 @@ typedef struct ucp_multi_class {
 /** State of a send. */
 typedef struct ucp_multi_send {
     const ucp_multi_class_t *class;
-    uint32_t                message; /**< Number of the message */
-    uint8_t                 begun;   /**< The first fragment is sent */
+    uint32_t message; /**< Number of the message */
+    uint8_t begun;    /**< The first fragment is sent */
     /** All fragments are sent: waits for the completion */
-    uint8_t                 posted;
-    uint8_t                 copy;    /**< Never by zero-copy */
+    uint8_t posted;
+    uint8_t copy; /**< Never by zero-copy */
 } ucp_multi_send_t;
 
 UCP_AREA_ACCESSOR(ucp_send_multi, ucp_request_t, send.data, ucp_multi_send_t)
@@ -76,8 +76,7 @@ unsigned ucp_multi_query(const ucp_proto_query_t *query, size_t max_single,
 /** Prepares a send whose endpoint is set, as ucp_proto_t::init: introduces the
  *  endpoint. With UCP_PROTO_ATTR_SOON zero-copy is not used. */
 ucs_status_t ucp_multi_send_init(ucp_request_t *req,
-                                 const ucp_multi_class_t *class,
-                                 uint32_t attr);
+                                 const ucp_multi_class_t *class, uint32_t attr);
 
 /** Progress function of a send: sends the next fragment. */
 ucs_status_t ucp_multi_send_progress(ucp_request_t *req);
@@ -102,19 +101,19 @@ typedef struct ucp_multi_recv_ops {
 
 /** A message that is partly received; first member of the class's struct. */
 struct ucp_multi_recv {
-    struct ucp_multi_recv      *next;     /**< In its endpoint's list */
+    struct ucp_multi_recv *next; /**< In its endpoint's list */
     const ucp_multi_recv_ops_t *ops;
-    ucp_ep_h                   ep;        /**< Replies to the sender */
-    uint32_t                   message;
-    size_t                     length;    /**< Of the whole message */
-    size_t                     received;
+    ucp_ep_h ep; /**< Replies to the sender */
+    uint32_t message;
+    size_t length; /**< Of the whole message */
+    size_t received;
     /** The sender cannot send the rest */
-    uint8_t                    is_cut;
+    uint8_t is_cut;
 };
 
 /** How a class receives messages: a member of its ucp_class_t. */
 typedef struct ucp_multi_receiver {
-    uint8_t          kind;   /**< Of the first fragment */
+    uint8_t kind; /**< Of the first fragment */
     /** Starts the receive of a message: reads the bytes before the payload and
      *  sets *payload_p. `length` bytes at `data` follow the fragment's header.
      *  Sets `ops`; the caller sets the other members. NULL: the fragments are
@@ -129,8 +128,8 @@ typedef struct ucp_multi_receiver {
 typedef struct ucp_multi_ep {
     /** Messages of the peer with missing fragments, oldest first */
     ucp_multi_recv_t *arriving;
-    uint32_t         next_message; /**< Number of the next message to send */
-    uint8_t          num_arriving; /**< Length of `arriving` */
+    uint32_t next_message; /**< Number of the next message to send */
+    uint8_t num_arriving;  /**< Length of `arriving` */
 } ucp_multi_ep_t;
 
 UCP_AREA_ACCESSOR(ucp_ep_multi, struct ucp_ep, multi, ucp_multi_ep_t)

@@ -20,7 +20,7 @@ enum {
     LEAST_CAPACITY = 1 << 20,
 
     /* Maximum memory of a message for each received byte. */
-    GROWTH = 8
+    GROWTH = 8,
 };
 
 size_t ucp_multi_capacity(size_t length, size_t needed)
@@ -113,8 +113,8 @@ static void take_first(ucp_ep_h ep, const ucp_multi_fragment_t *fragment,
         ucs_diag("dropped message %u of %lu bytes: %s", message, total,
                  (msg != NULL) ? "a message of this number exists" :
                  (ucp_ep_multi(ep)->num_arriving == MAX_ARRIVING) ?
-                 "its sender has too many incomplete messages" :
-                 "its length is invalid");
+                                 "its sender has too many incomplete messages" :
+                                 "its length is invalid");
         return;
     }
 
@@ -128,12 +128,12 @@ static void take_first(ucp_ep_h ep, const ucp_multi_fragment_t *fragment,
         return;
     }
 
-    msg->ep       = ep;
-    msg->message  = message;
-    msg->length   = total;
-    msg->received = 0;
-    msg->is_cut   = 0;
-    msg->next     = NULL;
+    msg->ep            = ep;
+    msg->message       = message;
+    msg->length        = total;
+    msg->received      = 0;
+    msg->is_cut        = 0;
+    msg->next          = NULL;
     *link_to(ep, NULL) = msg;
     ++ucp_ep_multi(ep)->num_arriving;
     length -= (size_t)(payload - data);
@@ -159,14 +159,14 @@ static void take_next(ucp_ep_h ep, const ucp_multi_fragment_t *fragment,
 
     if (length == 0) {
         ucs_diag("message %u of %zu bytes ends after %zu: its sender could not"
-                 " pack more", msg->message, msg->length, msg->received);
+                 " pack more",
+                 msg->message, msg->length, msg->received);
         msg->is_cut = 1;
         end(msg, UCS_ERR_IO_ERROR);
         return;
     }
 
-    if ((offset != msg->received) ||
-        (length > msg->length - msg->received)) {
+    if ((offset != msg->received) || (length > msg->length - msg->received)) {
         ucs_diag("message %u of %zu bytes ends after %zu: %zu more at %lu",
                  msg->message, msg->length, msg->received, length, offset);
         end(msg, UCS_ERR_IO_ERROR);
@@ -190,11 +190,12 @@ ucs_status_t ucp_multi_handler(void *arg, void *data, size_t length,
 
     ucp_wire_take(&fragment, data, sizeof(fragment));
     length -= sizeof(fragment);
-    rest    = (const char *)data + sizeof(fragment);
-    ep      = ucp_wireup_reply_ep(worker, &fragment.sender);
+    rest = (const char *)data + sizeof(fragment);
+    ep   = ucp_wireup_reply_ep(worker, &fragment.sender);
     if ((ep == NULL) || (ep->flags & UCP_EP_FLAG_FAILED)) {
         ucs_debug("dropped a fragment of %zu bytes: its sender is unknown, or "
-                  "has ended", length);
+                  "has ended",
+                  length);
         return UCS_OK;
     }
 

@@ -18,15 +18,12 @@ enum { MAX_ZCOPY_HEADER = 256 };
 unsigned ucp_multi_query(const ucp_proto_query_t *query, size_t max_single,
                          ucp_proto_range_t *range)
 {
-    const size_t header         = sizeof(ucp_multi_fragment_t);
-    const ucp_lane_am_t *am     = ucp_ep_config_am(query->config);
-    int zcopy                   = ucp_fragment_is_zcopy(query->config,
-                                                        query->dt_class,
-                                                        header);
+    const size_t header     = sizeof(ucp_multi_fragment_t);
+    const ucp_lane_am_t *am = ucp_ep_config_am(query->config);
+    int zcopy = ucp_fragment_is_zcopy(query->config, query->dt_class, header);
     const ucp_lane_cost_t *cost = zcopy ? &am->cost_zcopy : &am->cost_bcopy;
-    double fragment             = (double)ucp_fragment_size(query->config,
-                                                            query->dt_class,
-                                                            header);
+    double fragment = (double)ucp_fragment_size(query->config, query->dt_class,
+                                                header);
     size_t end;
 
     if (query->rndv_thresh == 0) {
@@ -41,11 +38,11 @@ unsigned ucp_multi_query(const ucp_proto_query_t *query, size_t max_single,
     range->time.m = ucp_lane_am_stream(am) +
                     (cost->pre + cost->post + cost->recv) / fragment +
                     1.0 / UCP_PROTO_MEMCPY_BANDWIDTH;
-    range->min    = max_single + 1;
+    range->min = max_single + 1;
     if (query->rndv_thresh != UCP_PROTO_THRESH_NEVER) {
         end        = (query->rndv_thresh == SIZE_MAX) ?
-                     ucp_rndv_first_better(query, range->time, range->min) :
-                     query->rndv_thresh;
+                         ucp_rndv_first_better(query, range->time, range->min) :
+                         query->rndv_thresh;
         range->max = end - 1;
     }
     return range->min <= range->max;
@@ -110,7 +107,7 @@ static void pack_header(const ucp_request_t *req, void *dest)
         .sender   = ucp_ep_wire_end(req->send.ep),
         .message  = ucp_le32(multi->message),
         .kind     = UCP_MULTI_NEXT,
-        .position = ucp_le64(req->dt.offset)
+        .position = ucp_le64(req->dt.offset),
     };
     if (!multi->begun) {
         fragment->kind     = multi->class->kind;
@@ -162,7 +159,7 @@ static void fail(ucp_request_t *req, ucs_status_t status)
     ucp_multi_fragment_t failure = {
         .sender  = ucp_ep_wire_end(ep),
         .message = ucp_le32(ucp_send_multi(req)->message),
-        .kind    = UCP_MULTI_NEXT
+        .kind    = UCP_MULTI_NEXT,
     };
 
     posted(req, status); /* may free it */
@@ -178,8 +175,8 @@ ucs_status_t ucp_multi_send_progress(ucp_request_t *req)
     ucs_status_t status;
 
     status = is_zcopy(req) ? zcopy_fragment(req) :
-             ucp_fragment_copy(req, UCP_AM_ID_EAGER_FRAGMENT, pack,
-                               payload_max(req, 0));
+                             ucp_fragment_copy(req, UCP_AM_ID_EAGER_FRAGMENT,
+                                               pack, payload_max(req, 0));
     if (status == UCS_ERR_NO_RESOURCE) {
         return status;
     }

@@ -10,7 +10,7 @@
 
 typedef struct {
     const void *message;
-    size_t     length;
+    size_t length;
 } control_t;
 
 static size_t control_pack(void *dest, void *arg)
@@ -23,8 +23,8 @@ static size_t control_pack(void *dest, void *arg)
 
 /* A control message in the queue. */
 typedef struct {
-    void    *message;  /* owned, or NULL */
-    size_t  length;
+    void *message; /* owned, or NULL */
+    size_t length;
     uint8_t am_id;
 } queued_t;
 
@@ -34,7 +34,8 @@ UCP_AREA_ACCESSOR(ucp_send_control, ucp_request_t, send.op, queued_t)
 static void fail_without_memory(ucp_ep_h ep)
 {
     ucs_error("ep %p: out of memory for a message that its peer waits for; the"
-              " endpoint fails", ep);
+              " endpoint fails",
+              ep);
     ucp_ep_fail_later(ep, UCS_ERR_NO_MEMORY);
 }
 
@@ -74,7 +75,7 @@ static ucs_status_t control_progress(ucp_request_t *req)
 static const ucp_proto_t control_proto = {
     .name     = "control",
     .progress = control_progress,
-    .abort    = control_abort
+    .abort    = control_abort,
 };
 
 /* Creates a request that sends a copy of the message. NULL: out of memory.
@@ -159,7 +160,8 @@ static ucp_ep_h other_way(ucp_ep_h ep)
 {
     ucp_ep_h other;
 
-    ucs_list_for_each(other, &ep->worker->eps, link) {
+    ucs_list_for_each(other, &ep->worker->eps, link)
+    {
         if ((other != ep) && (other->am != NULL) &&
             (other->peer_uuid == ep->peer_uuid) &&
             !(other->flags & UCP_EP_FLAG_FAILED)) {

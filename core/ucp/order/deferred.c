@@ -11,7 +11,8 @@ void ucp_worker_complete_deferred(ucp_worker_h worker, ucs_queue_head_t *queue)
 
     while ((elem = ucs_queue_pull(queue)) != NULL) {
         ucp_request_complete_send(ucs_container_of(elem, ucp_request_t,
-                                                   send.queue), UCS_OK);
+                                                   send.queue),
+                                  UCS_OK);
     }
 }
 

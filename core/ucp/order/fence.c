@@ -41,8 +41,8 @@ void ucp_fence_done(ucp_request_t *fence)
 
     ucs_queue_head_init(&held);
     ucs_queue_splice(&held, &ucp_send_flush(fence)->held);
-    ep->fence     = NULL;
-    ep->flags    &= ~UCP_EP_FLAG_FENCING;
+    ep->fence = NULL;
+    ep->flags &= ~UCP_EP_FLAG_FENCING;
     fence->flags &= ~UCP_REQUEST_FLAG_FENCE; /* it may outlive the endpoint */
     if (ucs_queue_is_empty(&held)) {
         return;
@@ -123,8 +123,8 @@ static ucs_status_t fence_ep(ucp_ep_h ep)
     if (!(ep->flags & (UCP_EP_FLAG_FENCING | UCP_EP_FLAG_BLOCKED)) &&
         !is_fetching(ep)) {
         if (lanes == 0) {
-            if (emulated && ((ep->config->rma_lanes |
-                              ep->config->amo_lanes) != 0)) {
+            if (emulated &&
+                ((ep->config->rma_lanes | ep->config->amo_lanes) != 0)) {
                 ep->flags |= UCP_EP_FLAG_ORDERED;
             }
             return UCS_OK;
@@ -146,7 +146,8 @@ ucs_status_t ucp_worker_fence(ucp_worker_h worker)
     ucp_ep_h ep, next;
 
     ucp_worker_enter(worker);
-    ucs_list_for_each_safe(ep, next, &worker->eps, link) {
+    ucs_list_for_each_safe(ep, next, &worker->eps, link)
+    {
         if (!(ep->flags & UCP_EP_FLAG_FAILED)) {
             status = fence_ep(ep);
             result = (status == UCS_OK) ? result : status;

@@ -25,8 +25,8 @@ void ucp_fence_start(ucp_request_t *req);
 /** Starts an operation of the user, behind the fence if there is one. */
 static UCS_F_ALWAYS_INLINE void ucp_start_behind_fence(ucp_request_t *req)
 {
-    if (ucs_unlikely(req->send.ep->flags & (UCP_EP_FLAG_FENCING |
-                                            UCP_EP_FLAG_ORDERED))) {
+    if (ucs_unlikely(req->send.ep->flags &
+                     (UCP_EP_FLAG_FENCING | UCP_EP_FLAG_ORDERED))) {
         ucp_fence_start(req);
     } else {
         ucp_request_start(req);

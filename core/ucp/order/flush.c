@@ -15,7 +15,8 @@ static void child_done(ucp_request_t *parent, ucs_status_t status)
     }
     if (--ucp_send_flush(parent)->children == 0) {
         ucp_request_complete_send(parent, (parent->status == UCS_INPROGRESS) ?
-                                          UCS_OK : parent->status);
+                                              UCS_OK :
+                                              parent->status);
     }
 }
 
@@ -82,7 +83,8 @@ static void flush_end(ucp_request_t *req, ucs_status_t status)
     ucp_request_complete_send(req, status);
     if (parent != NULL) {
         /* a peer that closes its end is no failure of a reply endpoint */
-        child_done(parent, (ep->flags & UCP_EP_FLAG_INTERNAL) ? UCS_OK : status);
+        child_done(parent,
+                   (ep->flags & UCP_EP_FLAG_INTERNAL) ? UCS_OK : status);
     }
 }
 
@@ -120,8 +122,8 @@ static void flush_abort(ucp_request_t *req, ucs_status_t status)
     ucp_ep_h ep             = req->send.ep;
     int waits_for_resources = (req->lane < ep->config->num_lanes);
 
-    if (ep->settled && !(ep->flags & (UCP_EP_FLAG_ERR_MODE |
-                                      UCP_EP_FLAG_CLOSING))) {
+    if (ep->settled &&
+        !(ep->flags & (UCP_EP_FLAG_ERR_MODE | UCP_EP_FLAG_CLOSING))) {
         /* The peer has closed, and the user does not handle failures: all
          * that the flush covers is complete. */
         status = UCS_OK;
@@ -196,7 +198,7 @@ static const ucp_proto_t flush_proto = {
     .name     = "flush",
     .progress = flush_progress,
     .abort    = flush_abort,
-    .flags    = UCP_PROTO_FLAG_MESSAGES | UCP_PROTO_FLAG_BEGUN
+    .flags    = UCP_PROTO_FLAG_MESSAGES | UCP_PROTO_FLAG_BEGUN,
 };
 
 /* Initializes a flush; `parent`: the flush of the worker, or NULL. */
@@ -246,7 +248,7 @@ ucs_status_t ucp_flush_emulated(ucp_ep_h ep)
 void ucp_flush_begins(ucp_request_t *req)
 {
     if (req->flags & UCP_REQUEST_FLAG_FENCE) {
-        req->send.ep->fence  = req;
+        req->send.ep->fence = req;
         req->send.ep->flags |= UCP_EP_FLAG_FENCING;
     }
 }
@@ -294,10 +296,9 @@ ucs_status_t ucp_flush_try(ucp_ep_h ep)
         return status;
     }
 
-    req->flags                |= UCP_REQUEST_FLAG_RELEASED |
-                                 UCP_REQUEST_FLAG_INTERNAL;
+    req->flags |= UCP_REQUEST_FLAG_RELEASED | UCP_REQUEST_FLAG_INTERNAL;
     ucp_send_flush(req)->tried = ep->id;
-    ep->flags                 |= UCP_EP_FLAG_TRIAL;
+    ep->flags |= UCP_EP_FLAG_TRIAL;
     if (req->send.comp.status != UCS_OK) {
         /* keep the error for the next flush */
         ep->lost_status       = (int8_t)req->send.comp.status;
@@ -312,7 +313,8 @@ static ucs_status_t try_worker(ucp_worker_h worker)
     ucs_status_t status;
     ucp_ep_h ep, next;
 
-    ucs_list_for_each_safe(ep, next, &worker->eps, link) {
+    ucs_list_for_each_safe(ep, next, &worker->eps, link)
+    {
         if (!(ep->flags & UCP_EP_FLAG_FAILED)) {
             status = ucp_flush_try(ep);
             if ((result == UCS_OK) || (result == UCS_ERR_NO_RESOURCE)) {
@@ -389,11 +391,12 @@ ucs_status_ptr_t ucp_worker_flush_nbx(ucp_worker_h worker,
     }
 
     ucp_request_is_flush(req, 0);
-    ucp_send_flush(req)->parent = NULL;
+    ucp_send_flush(req)->parent   = NULL;
     /* held until all children have started */
     ucp_send_flush(req)->children = 1;
     ucp_send_flush(req)->closing  = 0;
-    ucs_list_for_each_safe(ep, next, &worker->eps, link) {
+    ucs_list_for_each_safe(ep, next, &worker->eps, link)
+    {
         if (ep->flags & UCP_EP_FLAG_FAILED) {
             continue;
         }

@@ -9,18 +9,18 @@
 
 /** State of a flush. */
 typedef struct ucp_flush {
-    ucs_queue_head_t held;        /**< Operations that wait for the fence */
-    ucs_queue_elem_t queue;       /**< With `unacked` */
-    uint32_t         rma_issued;  /**< Value to be acknowledged */
-    uint8_t          unacked;     /**< Waits for the acknowledgement */
-    uint8_t          closing;
-    ucp_request_t    *parent;     /**< A flush of the worker */
-    unsigned         children;    /**< Of a parent: number under way */
+    ucs_queue_head_t held;  /**< Operations that wait for the fence */
+    ucs_queue_elem_t queue; /**< With `unacked` */
+    uint32_t rma_issued;    /**< Value to be acknowledged */
+    uint8_t unacked;        /**< Waits for the acknowledgement */
+    uint8_t closing;
+    ucp_request_t *parent; /**< A flush of the worker */
+    unsigned children;     /**< Of a parent: number under way */
     /** Id of the endpoint, if the user's call returned NO_RESOURCE for this
      *  flush; or 0 */
-    uint32_t         tried;
+    uint32_t tried;
     /** Id of the endpoint, after a remote flush of a lane has started; or 0 */
-    uint32_t         remote_ep_id;
+    uint32_t remote_ep_id;
 } ucp_flush_t;
 
 UCP_AREA_ACCESSOR(ucp_send_flush, ucp_request_t, send.op, ucp_flush_t)

@@ -51,8 +51,9 @@ static uct_pending_req_t *pending_of(ucp_ep_h ep, unsigned lane)
  */
 static ucs_status_t wait_for_lane(ucp_ep_h ep, unsigned from)
 {
-    ucp_request_t *first = ucs_queue_head_elem_non_empty(
-            &ep->waiting, ucp_request_t, send.queue);
+    ucp_request_t *first = ucs_queue_head_elem_non_empty(&ep->waiting,
+                                                         ucp_request_t,
+                                                         send.queue);
     unsigned lane        = first->lane;
     uct_ep_h uct         = ucp_ep_lane(ep, lane);
     ucs_status_t status;

@@ -8,9 +8,9 @@
 #include "ucp/order/fence.h"
 #include "ucp/stats/stats.h"
 
-ucp_request_t *
-ucp_send_begin(ucp_ep_h ep, const void *buffer, size_t count, int is_get,
-               const ucp_request_param_t *param, ucs_status_t *status_p)
+ucp_request_t *ucp_send_begin(ucp_ep_h ep, const void *buffer, size_t count,
+                              int is_get, const ucp_request_param_t *param,
+                              ucs_status_t *status_p)
 {
     ucp_request_t *req = ucp_request_get(ep->worker, param);
 
@@ -21,8 +21,8 @@ ucp_send_begin(ucp_ep_h ep, const void *buffer, size_t count, int is_get,
 
     req->send.ep    = ep;
     req->data_flags = 0;
-    *status_p    = ucp_dt_iter_begin(ep->worker, &req->dt, (void *)buffer,
-                                     count, param, is_get);
+    *status_p = ucp_dt_iter_begin(ep->worker, &req->dt, (void *)buffer, count,
+                                  param, is_get);
     if (*status_p != UCS_OK) {
         ucp_request_put(req);
         return NULL;
@@ -47,8 +47,8 @@ static int can_start_at_once(const ucp_request_t *req, const ucp_proto_t *proto)
            !(req->send.ep->flags & UCP_EP_FLAGS_SLOW);
 }
 
-ucs_status_t
-ucp_proto_start(ucp_request_t *req, const ucp_proto_t *proto, uint32_t attr)
+ucs_status_t ucp_proto_start(ucp_request_t *req, const ucp_proto_t *proto,
+                             uint32_t attr)
 {
     const int at_once = !!(attr & UCP_OP_ATTR_FLAG_FORCE_IMM_CMPL);
     ucs_status_t status;

@@ -9,9 +9,9 @@
 
 /** Creates the request of an operation of an endpoint with its data. `is_get`:
  *  the buffer is written. NULL: *status_p is set. */
-ucp_request_t *
-ucp_send_begin(ucp_ep_h ep, const void *buffer, size_t count, int is_get,
-               const ucp_request_param_t *param, ucs_status_t *status_p);
+ucp_request_t *ucp_send_begin(ucp_ep_h ep, const void *buffer, size_t count,
+                              int is_get, const ucp_request_param_t *param,
+                              ucs_status_t *status_p);
 
 /** The return value of the user's call. `status`: of the start of the request,
  *  which is freed after an error. */
@@ -25,7 +25,7 @@ ucs_status_ptr_t ucp_send_result(ucp_request_t *req, ucs_status_t status,
  * completes at once, or UCS_ERR_NO_RESOURCE is returned. After an error the
  * caller frees the request. `proto` NULL: UCS_ERR_UNSUPPORTED.
  */
-ucs_status_t
-ucp_proto_start(ucp_request_t *req, const ucp_proto_t *proto, uint32_t attr);
+ucs_status_t ucp_proto_start(ucp_request_t *req, const ucp_proto_t *proto,
+                             uint32_t attr);
 
 #endif

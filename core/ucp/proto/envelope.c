@@ -54,8 +54,8 @@ ucs_status_t ucp_proto_envelope(const ucp_proto_candidate_t *list,
             funcs[i]     = &costs[i];
             ranges[i][0] = list[i].min;
             ranges[i][1] = list[i].max;
-            status = ucs_piecewise_func_add_range(&costs[i], 0, SIZE_MAX,
-                                                  list[i].time);
+            status       = ucs_piecewise_func_add_range(&costs[i], 0, SIZE_MAX,
+                                                        list[i].time);
         }
     }
 

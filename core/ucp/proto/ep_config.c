@@ -40,12 +40,12 @@ void ucp_ep_config_assign(ucp_ep_config_t *config)
     double device = INFINITY;
     unsigned i;
 
-    config->rndv_lane = UCP_NULL_LANE;
+    config->rndv_lane   = UCP_NULL_LANE;
     config->device_lane = UCP_NULL_LANE;
-    config->rma_lane  = UCP_NULL_LANE;
-    config->amo_lane  = UCP_NULL_LANE;
-    config->rma_lanes = 0;
-    config->amo_lanes = 0;
+    config->rma_lane    = UCP_NULL_LANE;
+    config->amo_lane    = UCP_NULL_LANE;
+    config->rma_lanes   = 0;
+    config->amo_lanes   = 0;
     for (i = 0; i < config->num_lanes; ++i) {
         const ucp_lane_config_t *lane = &config->lanes[i];
         double time;
@@ -117,8 +117,8 @@ static void show(ucp_worker_h worker, const ucp_ep_config_t *config)
     }
     ucs_string_buffer_init(&names);
     for (i = 0; i < config->num_lanes; ++i) {
-        const ucp_resource_t *resource = ucp_worker_iface_resource(
-                worker, config->lanes[i].iface_index);
+        const ucp_resource_t *resource =
+            ucp_worker_iface_resource(worker, config->lanes[i].iface_index);
 
         ucs_string_buffer_appendf(&names, "%s%s/%s", (i > 0) ? "," : "",
                                   resource->tl_name, resource->dev_name);
@@ -132,11 +132,11 @@ static void show(ucp_worker_h worker, const ucp_ep_config_t *config)
 static const uint16_t schemes[UCP_RNDV_SCHEME_LAST] = {
     [UCP_RNDV_SCHEME_GET] = UCP_PROTO_FLAG_GET,
     [UCP_RNDV_SCHEME_PUT] = UCP_PROTO_FLAG_PUT,
-    [UCP_RNDV_SCHEME_AM]  = UCP_PROTO_FLAG_MESSAGES
+    [UCP_RNDV_SCHEME_AM]  = UCP_PROTO_FLAG_MESSAGES,
 };
 
-static ucp_ep_config_t *
-alloc(ucp_worker_h worker, unsigned num_lanes, int err_mode)
+static ucp_ep_config_t *alloc(ucp_worker_h worker, unsigned num_lanes,
+                              int err_mode)
 {
     const ucp_config_options_t *options = &worker->context->options;
     ucp_ep_config_t *config             = calloc(1, sizeof(*config));
@@ -145,9 +145,8 @@ alloc(ucp_worker_h worker, unsigned num_lanes, int err_mode)
         config->num_lanes      = (uint8_t)num_lanes;
         config->err_mode       = (uint8_t)err_mode;
         config->rndv_prefer    = schemes[options->rndv_scheme];
-        config->rndv_frag_size =
-                ucp_config_sizes_get(&options->rndv_frag_size,
-                                     UCS_BIT(UCS_MEMORY_TYPE_HOST));
+        config->rndv_frag_size = ucp_config_sizes_get(
+            &options->rndv_frag_size, UCS_BIT(UCS_MEMORY_TYPE_HOST));
         config->max_rndv_lanes = (uint8_t)options->max_rndv_lanes;
         config->max_rma_lanes  = (uint8_t)options->max_rma_lanes;
         config->max_lane_ratio = options->max_lane_ratio;
@@ -158,8 +157,8 @@ alloc(ucp_worker_h worker, unsigned num_lanes, int err_mode)
 }
 
 /* The user's rendezvous threshold for this kind of peer. */
-static size_t
-rndv_thresh(const ucp_config_options_t *options, const ucp_ep_config_t *config)
+static size_t rndv_thresh(const ucp_config_options_t *options,
+                          const ucp_ep_config_t *config)
 {
     return config->is_local ? options->rndv_thresh.intra :
                               options->rndv_thresh.inter;
@@ -200,17 +199,17 @@ err:
     return NULL;
 }
 
-const ucp_ep_config_t *
-ucp_ep_config_get(ucp_worker_h worker, const ucp_selected_lane_t *lanes,
-                  unsigned num_lanes, int err_mode, int is_local)
+const ucp_ep_config_t *ucp_ep_config_get(ucp_worker_h worker,
+                                         const ucp_selected_lane_t *lanes,
+                                         unsigned num_lanes, int err_mode,
+                                         int is_local)
 {
     const ucp_ep_config_t *kept;
     ucp_ep_config_t *config;
     unsigned i;
 
     for (i = 0; i < worker->num_configs; ++i) {
-        if (is_same(worker->configs[i], lanes, num_lanes, err_mode,
-                    is_local)) {
+        if (is_same(worker->configs[i], lanes, num_lanes, err_mode, is_local)) {
             return worker->configs[i];
         }
     }
@@ -221,8 +220,8 @@ ucp_ep_config_get(ucp_worker_h worker, const ucp_selected_lane_t *lanes,
     }
     config->is_local = (uint8_t)is_local;
     for (i = 0; i < num_lanes; ++i) {
-        config->lanes[i] = worker->ifaces[lanes[i].iface_index].lane;
-        config->lanes[i].remote_md     = lanes[i].remote_md;
+        config->lanes[i]           = worker->ifaces[lanes[i].iface_index].lane;
+        config->lanes[i].remote_md = lanes[i].remote_md;
         config->lanes[i].remote_device = lanes[i].remote_device;
     }
     kept = keep(worker, config);
@@ -263,8 +262,8 @@ find_variant(ucp_worker_h worker, const ucp_ep_config_t *config,
 }
 
 /* A copy whose lanes may be changed before keep(). */
-static ucp_ep_config_t *
-make_variant(ucp_worker_h worker, const ucp_ep_config_t *config)
+static ucp_ep_config_t *make_variant(ucp_worker_h worker,
+                                     const ucp_ep_config_t *config)
 {
     ucp_ep_config_t *variant = alloc(worker, config->num_lanes,
                                      config->err_mode);
@@ -280,9 +279,9 @@ make_variant(ucp_worker_h worker, const ucp_ep_config_t *config)
     return variant;
 }
 
-const ucp_ep_config_t *
-ucp_ep_config_without(ucp_worker_h worker, const ucp_ep_config_t *config,
-                      unsigned lane)
+const ucp_ep_config_t *ucp_ep_config_without(ucp_worker_h worker,
+                                             const ucp_ep_config_t *config,
+                                             unsigned lane)
 {
     ucp_lane_map_t lost = config->lost | (ucp_lane_map_t)UCS_BIT(lane);
     const ucp_ep_config_t *known;
@@ -314,17 +313,20 @@ static void set_copy_cost(ucp_ep_config_t *config)
         (config->lost & UCS_BIT(whole->rndv_lane))) {
         return;
     }
-    lane    = &config->lanes[whole->rndv_lane];
-    assumed = &whole->lanes[whole->rndv_lane];
-    lane->put.cost_zcopy.bandwidth = (bandwidth > 0) ? bandwidth :
-                                     assumed->put.cost_zcopy.bandwidth;
-    lane->get.cost_zcopy.bandwidth = (bandwidth > 0) ? bandwidth :
-                                     assumed->get.cost_zcopy.bandwidth;
+    lane                           = &config->lanes[whole->rndv_lane];
+    assumed                        = &whole->lanes[whole->rndv_lane];
+    lane->put.cost_zcopy.bandwidth = (bandwidth > 0) ?
+                                         bandwidth :
+                                         assumed->put.cost_zcopy.bandwidth;
+    lane->get.cost_zcopy.bandwidth = (bandwidth > 0) ?
+                                         bandwidth :
+                                         assumed->get.cost_zcopy.bandwidth;
 }
 
-const ucp_ep_config_t *
-ucp_ep_config_measured(ucp_worker_h worker, const ucp_ep_config_t *config,
-                       unsigned measured, unsigned measured_copy)
+const ucp_ep_config_t *ucp_ep_config_measured(ucp_worker_h worker,
+                                              const ucp_ep_config_t *config,
+                                              unsigned measured,
+                                              unsigned measured_copy)
 {
     const ucp_lane_am_t *before = ucp_ep_config_am(config->whole);
     const ucp_ep_config_t *kept;
@@ -338,10 +340,11 @@ ucp_ep_config_measured(ucp_worker_h worker, const ucp_ep_config_t *config,
     if (variant == NULL) {
         return NULL;
     }
-    variant->measured      = (uint8_t)measured;
-    variant->measured_copy = (uint8_t)measured_copy;
-    variant->lanes[UCP_AM_LANE].am.stream =
-            (measured == 0) ? before->stream : ucp_measure_bandwidth(measured);
+    variant->measured                     = (uint8_t)measured;
+    variant->measured_copy                = (uint8_t)measured_copy;
+    variant->lanes[UCP_AM_LANE].am.stream = (measured == 0) ?
+                                                before->stream :
+                                                ucp_measure_bandwidth(measured);
     set_copy_cost(variant);
     kept = keep(worker, variant);
     if ((kept != NULL) && worker->context->options.proto_info) {
@@ -369,8 +372,8 @@ static const ucp_lane_config_t *poorest_lane(ucp_worker_h worker)
     return poorest;
 }
 
-const ucp_ep_config_t *
-ucp_ep_config_unconnected(ucp_worker_h worker, int err_mode)
+const ucp_ep_config_t *ucp_ep_config_unconnected(ucp_worker_h worker,
+                                                 int err_mode)
 {
     const ucp_lane_config_t *poorest = poorest_lane(worker);
     ucp_lane_config_t *lane;
@@ -404,7 +407,7 @@ static void hide_latency(ucp_lane_config_t *lane)
     ucp_lane_cost_t *costs[] = {
         &lane->am.cost_short,  &lane->am.cost_bcopy,  &lane->am.cost_zcopy,
         &lane->put.cost_short, &lane->put.cost_bcopy, &lane->put.cost_zcopy,
-        &lane->get.cost_short, &lane->get.cost_bcopy, &lane->get.cost_zcopy
+        &lane->get.cost_short, &lane->get.cost_bcopy, &lane->get.cost_zcopy,
     };
     size_t i;
 
@@ -414,8 +417,8 @@ static void hide_latency(ucp_lane_config_t *lane)
     }
 }
 
-const ucp_ep_config_t *
-ucp_ep_config_multi(ucp_worker_h worker, const ucp_ep_config_t *config)
+const ucp_ep_config_t *ucp_ep_config_multi(ucp_worker_h worker,
+                                           const ucp_ep_config_t *config)
 {
     const ucp_config_options_t *options = &worker->context->options;
     ucp_ep_config_t *multi;

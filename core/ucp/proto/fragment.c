@@ -8,9 +8,8 @@
 #include "ucp/proto/ep.h"
 #include "ucs/debug/log.h"
 
-ucs_status_t
-ucp_fragment_copy(ucp_request_t *req, uint8_t id, uct_pack_callback_t pack,
-                  size_t max)
+ucs_status_t ucp_fragment_copy(ucp_request_t *req, uint8_t id,
+                               uct_pack_callback_t pack, size_t max)
 {
     uct_ep_h am = req->send.ep->am;
     size_t left = req->dt.length - req->dt.offset;
@@ -21,10 +20,10 @@ ucp_fragment_copy(ucp_request_t *req, uint8_t id, uct_pack_callback_t pack,
     return (packed < 0) ? (ucs_status_t)packed : UCS_OK;
 }
 
-ucs_status_t
-ucp_fragment_post(ucp_request_t *req, uint8_t id, const void *header,
-                  size_t header_size, const uct_iov_t *iov, size_t iovcnt,
-                  size_t length)
+ucs_status_t ucp_fragment_post(ucp_request_t *req, uint8_t id,
+                               const void *header, size_t header_size,
+                               const uct_iov_t *iov, size_t iovcnt,
+                               size_t length)
 {
     uct_ep_h am = req->send.ep->am;
     ucs_status_t status;
@@ -43,9 +42,9 @@ ucp_fragment_post(ucp_request_t *req, uint8_t id, const void *header,
     return status;
 }
 
-ucs_status_t
-ucp_fragment_zcopy(ucp_request_t *req, uint8_t id, const void *header,
-                   size_t header_size, size_t max)
+ucs_status_t ucp_fragment_zcopy(ucp_request_t *req, uint8_t id,
+                                const void *header, size_t header_size,
+                                size_t max)
 {
     uct_iov_t iov;
     size_t length;
@@ -54,9 +53,8 @@ ucp_fragment_zcopy(ucp_request_t *req, uint8_t id, const void *header,
     return ucp_fragment_post(req, id, header, header_size, &iov, 1, length);
 }
 
-ucs_status_t
-ucp_fragment_check(const ucp_request_t *req, size_t before,
-                   ucs_status_t status)
+ucs_status_t ucp_fragment_check(const ucp_request_t *req, size_t before,
+                                ucs_status_t status)
 {
     if (ucs_unlikely((status == UCS_OK) && (req->dt.offset == before) &&
                      (before < req->dt.length))) {

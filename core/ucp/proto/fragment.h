@@ -31,8 +31,8 @@ static inline size_t ucp_fragment_limit(const ucp_ep_config_t *config,
 {
     const ucp_lane_am_t *am = ucp_ep_config_am(config);
     size_t limit            = (zcopy ? am->max_zcopy : am->max_bcopy) - header;
-    size_t wanted           = (config->rndv_frag_size > 0) ?
-                              config->rndv_frag_size : UCP_FRAGMENT_MAX;
+    size_t wanted = (config->rndv_frag_size > 0) ? config->rndv_frag_size :
+                                                   UCP_FRAGMENT_MAX;
 
     return (wanted < limit) ? wanted : limit;
 }
@@ -49,29 +49,27 @@ static inline size_t ucp_fragment_size(const ucp_ep_config_t *config,
 
 /** Sends the next fragment by buffered copy: `pack` writes its header and at
  *  most `max` bytes of data, and advances the request's data. */
-ucs_status_t
-ucp_fragment_copy(ucp_request_t *req, uint8_t id, uct_pack_callback_t pack,
-                  size_t max);
+ucs_status_t ucp_fragment_copy(ucp_request_t *req, uint8_t id,
+                               uct_pack_callback_t pack, size_t max);
 
 /** Sends a fragment by zero-copy: `length` bytes in `iov`, and advances the
  *  request's data. The completion of the request counts the fragments that the
  *  transport uses. */
-ucs_status_t
-ucp_fragment_post(ucp_request_t *req, uint8_t id, const void *header,
-                  size_t header_size, const uct_iov_t *iov, size_t iovcnt,
-                  size_t length);
+ucs_status_t ucp_fragment_post(ucp_request_t *req, uint8_t id,
+                               const void *header, size_t header_size,
+                               const uct_iov_t *iov, size_t iovcnt,
+                               size_t length);
 
 /** Sends the next fragment of contiguous data, at most `max` bytes, as
  *  ucp_fragment_post(). */
-ucs_status_t
-ucp_fragment_zcopy(ucp_request_t *req, uint8_t id, const void *header,
-                   size_t header_size, size_t max);
+ucs_status_t ucp_fragment_zcopy(ucp_request_t *req, uint8_t id,
+                                const void *header, size_t header_size,
+                                size_t max);
 
 /** Checks that a fragment of data at the offset `before`, which was sent with
  *  `status`, has advanced. Otherwise the request would never complete: returns
  *  UCS_ERR_IO_ERROR instead of UCS_OK. */
-ucs_status_t
-ucp_fragment_check(const ucp_request_t *req, size_t before,
-                   ucs_status_t status);
+ucs_status_t ucp_fragment_check(const ucp_request_t *req, size_t before,
+                                ucs_status_t status);
 
 #endif

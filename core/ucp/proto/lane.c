@@ -75,7 +75,8 @@ double ucp_lane_rma_time(const ucp_lane_config_t *lane, size_t length)
 double ucp_lane_amo_time(const ucp_lane_config_t *lane)
 {
     return (lane->amo.fetch32 | lane->amo.fetch64) ?
-           cost_time(&lane->amo.cost_fetch, 0) : INFINITY;
+               cost_time(&lane->amo.cost_fetch, 0) :
+               INFINITY;
 }
 
 double ucp_lane_am_alone(const ucp_lane_am_t *am, const ucp_lane_cost_t *cost,
@@ -87,20 +88,21 @@ double ucp_lane_am_alone(const ucp_lane_am_t *am, const ucp_lane_cost_t *cost,
     /* the sender's copy stays in its own cache; between remote caches, a stream
      * does not wait for it */
     return (am->stream > 0) ?
-           1.0 / am->stream + 0.5 / UCP_PROTO_MEMCPY_BANDWIDTH :
-           1.0 / cost->bandwidth + copies / UCP_PROTO_MEMCPY_BANDWIDTH;
+               1.0 / am->stream + 0.5 / UCP_PROTO_MEMCPY_BANDWIDTH :
+               1.0 / cost->bandwidth + copies / UCP_PROTO_MEMCPY_BANDWIDTH;
 }
 
 double ucp_lane_am_stream(const ucp_lane_am_t *am)
 {
     return (am->stream > 0) ? 1.0 / am->stream :
-           1.0 / am->cost_bcopy.bandwidth + 1.0 / UCP_PROTO_MEMCPY_BANDWIDTH;
+                              1.0 / am->cost_bcopy.bandwidth +
+                                  1.0 / UCP_PROTO_MEMCPY_BANDWIDTH;
 }
 
 double ucp_lane_am_first(const ucp_lane_am_t *am, double length)
 {
-    return length / ((am->stream > 0) ? am->stream :
-                                        UCP_PROTO_MEMCPY_BANDWIDTH);
+    return length /
+           ((am->stream > 0) ? am->stream : UCP_PROTO_MEMCPY_BANDWIDTH);
 }
 
 double ucp_lane_am_time(const ucp_lane_config_t *lane, size_t length)
@@ -114,10 +116,10 @@ double ucp_lane_am_time(const ucp_lane_config_t *lane, size_t length)
     }
     if (am->max_bcopy > 0) {
         byte = (length > am->max_bcopy) ?
-               ucp_lane_am_stream(am) :
-               ucp_lane_am_alone(am, &am->cost_bcopy, 2);
-        time = least(time, cost_time(&am->cost_bcopy, 0) +
-                           byte * (double)length);
+                   ucp_lane_am_stream(am) :
+                   ucp_lane_am_alone(am, &am->cost_bcopy, 2);
+        time = least(time,
+                     cost_time(&am->cost_bcopy, 0) + byte * (double)length);
     }
     return time;
 }

@@ -13,10 +13,10 @@ enum { UCP_MIN_AM_BCOPY = 256 };
 
 /** A lane that is to be created. */
 typedef struct ucp_selected_lane {
-    uint8_t iface_index;  /**< Of the worker's */
-    uint8_t entry_index;  /**< Of the address's */
-    uint8_t remote_md;    /**< The peer's domain, or UCP_NULL_MD */
-    uint8_t to_ep;        /**< Connected endpoint to endpoint (handshake.h) */
+    uint8_t iface_index; /**< Of the worker's */
+    uint8_t entry_index; /**< Of the address's */
+    uint8_t remote_md;   /**< The peer's domain, or UCP_NULL_MD */
+    uint8_t to_ep;       /**< Connected endpoint to endpoint (handshake.h) */
     /** The peer's lane that it is the other half of, or UCP_NULL_LANE */
     uint8_t requested_lane;
     /** The first of the address's entries that is on the same device */

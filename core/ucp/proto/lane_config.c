@@ -18,7 +18,7 @@ ucs_status_t ucp_lane_estimate(const ucp_worker_iface_t *wiface, ucx_op_t op,
         .remote_mem_type = UCS_MEMORY_TYPE_HOST,
         .local_sys_dev   = UCS_SYS_DEVICE_ID_UNKNOWN,
         .remote_sys_dev  = UCS_SYS_DEVICE_ID_UNKNOWN,
-        .ep              = ep
+        .ep              = ep,
     };
     return uct_iface_estimate(wiface->iface, perf);
 }
@@ -34,14 +34,14 @@ static double lane_cost(const ucp_worker_iface_t *wiface, ucx_op_t op,
         return 0; /* zero cost: only the limits decide */
     }
 
-    cost->pre       = perf.send_pre_overhead;
-    cost->post      = perf.send_post_overhead;
-    cost->recv      = perf.recv_overhead;
-    cost->latency   = perf.latency.c +
-                      perf.latency.m * (double)context->estimated_num_eps;
+    cost->pre     = perf.send_pre_overhead;
+    cost->post    = perf.send_post_overhead;
+    cost->recv    = perf.recv_overhead;
+    cost->latency = perf.latency.c +
+                    perf.latency.m * (double)context->estimated_num_eps;
     cost->bandwidth = perf.bandwidth.dedicated +
                       perf.bandwidth.shared /
-                      (double)context->estimated_num_ppn;
+                          (double)context->estimated_num_ppn;
     return perf.stream_bandwidth;
 }
 
@@ -129,28 +129,29 @@ void ucp_lane_config_fill(ucp_worker_iface_t *wiface)
     ucp_resource_t *resource     = &context->resources[wiface->resource];
     const uct_iface_attr_t *attr = &wiface->attr->base;
     ucp_lane_config_t *lane      = &wiface->lane;
-    const ucx_md_attr_t *md_attr =
-            uct_md_attr(context->mds[resource->md_index].md);
+    const ucx_md_attr_t *md_attr = uct_md_attr(
+        context->mds[resource->md_index].md);
     const uint64_t reg_types = ucp_md_reg_types(context, resource->md_index);
 
     memset(lane, 0, sizeof(*lane));
-    lane->iface_index = (uint8_t)(wiface - wiface->worker->ifaces);
-    lane->md_index    = resource->md_index;
-    lane->remote_md   = UCP_NULL_MD;
-    lane->device      = device_of(context, wiface->resource);
-    lane->is_network  = (resource->dev_type == UCT_DEVICE_TYPE_NET);
-    lane->caps        = attr->cap.flags;
-    lane->md_flags    = md_attr->flags;
-    lane->mem_types   = (md_attr->flags & UCT_MD_FLAG_NEED_MEMH) ?
-                        reg_types : md_attr->access_mem_types;
-    lane->remote_types = (md_attr->flags & UCT_MD_FLAG_NEED_RKEY) ?
-                         reg_types | md_attr->alloc_mem_types :
-                         md_attr->access_mem_types;
+    lane->iface_index    = (uint8_t)(wiface - wiface->worker->ifaces);
+    lane->md_index       = resource->md_index;
+    lane->remote_md      = UCP_NULL_MD;
+    lane->device         = device_of(context, wiface->resource);
+    lane->is_network     = (resource->dev_type == UCT_DEVICE_TYPE_NET);
+    lane->caps           = attr->cap.flags;
+    lane->md_flags       = md_attr->flags;
+    lane->mem_types      = (md_attr->flags & UCT_MD_FLAG_NEED_MEMH) ?
+                               reg_types :
+                               md_attr->access_mem_types;
+    lane->remote_types   = (md_attr->flags & UCT_MD_FLAG_NEED_RKEY) ?
+                               reg_types | md_attr->alloc_mem_types :
+                               md_attr->access_mem_types;
     lane->is_device_only = (lane->remote_types != 0) &&
                            !(lane->remote_types &
                              UCS_MEMORY_TYPES_CPU_ACCESSIBLE);
-    lane->rkey_size   = md_attr->rkey_packed_size;
-    lane->reg_cost    = md_attr->reg_cost;
+    lane->rkey_size = md_attr->rkey_packed_size;
+    lane->reg_cost  = md_attr->reg_cost;
     fill_am(&lane->am, wiface);
     fill_put(&lane->put, wiface);
     fill_get(&lane->get, wiface);

@@ -24,7 +24,7 @@ static const double limits[STEPS]   = {1.090508, 1.296840, 1.542211, 1.834008};
 double ucp_measure_bandwidth(unsigned class)
 {
     return (class == 0) ? 0 :
-           ldexp(quarters[class % STEPS], (int)(class / STEPS));
+                          ldexp(quarters[class % STEPS], (int)(class / STEPS));
 }
 
 unsigned ucp_measure_class(double bandwidth, unsigned now)
@@ -76,8 +76,9 @@ static unsigned copy_lane(const ucp_ep_config_t *config)
     unsigned index               = whole->rndv_lane;
 
     return ((index == UCP_NULL_LANE) || (index == UCP_AM_LANE) ||
-            whole->lanes[index].is_network ||
-            (config->lost & UCS_BIT(index))) ? UCP_NULL_LANE : index;
+            whole->lanes[index].is_network || (config->lost & UCS_BIT(index))) ?
+               UCP_NULL_LANE :
+               index;
 }
 
 /* As the function above, for the copies of large put and get. */
@@ -124,8 +125,8 @@ void ucp_ep_measure(ucp_ep_h ep, size_t length)
     config = ucp_ep_config_measured(ep->worker, config, found, found_copy);
     if (config != NULL) {
         ucs_debug("ep %p to worker %lx: messages bring %.1f GB/s, put and get"
-                  " %.1f GB/s (0: not measured)", ep, ep->peer_uuid,
-                  ucp_measure_bandwidth(found) * 1e-9,
+                  " %.1f GB/s (0: not measured)",
+                  ep, ep->peer_uuid, ucp_measure_bandwidth(found) * 1e-9,
                   ucp_measure_bandwidth(found_copy) * 1e-9);
         ep->config = config;
     }
@@ -136,7 +137,8 @@ static const char *origin(unsigned class)
     return (class > 0) ? "measured" : "assumed";
 }
 
-UCS_F_COLD int ucp_measure_describe(const ucp_ep_config_t *config, char *text, size_t max)
+UCS_F_COLD int ucp_measure_describe(const ucp_ep_config_t *config, char *text,
+                                    size_t max)
 {
     unsigned index = copy_lane(config);
 

@@ -19,11 +19,11 @@
 #include "ucp/proto/ep.h"
 
 enum {
-    UCP_MEASURE_MIN      = 4096,  /**< Bytes; shorter operations do not query */
+    UCP_MEASURE_MIN      = 4096, /**< Bytes; shorter operations do not query */
     /** Likewise for the lane of large put and get, which may copy for a tenth of
      *  a millisecond at its first query */
     UCP_MEASURE_COPY_MIN = 32768,
-    UCP_MEASURE_EVERY    = 65536  /**< Bytes between two queries */
+    UCP_MEASURE_EVERY    = 65536, /**< Bytes between two queries */
 };
 
 /** Queries the transports and changes the endpoint's configuration if needed.

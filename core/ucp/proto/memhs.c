@@ -17,15 +17,14 @@ static ucs_status_t reg_buffer(ucp_context_h context, unsigned md_index,
     uct_md_h md         = context->mds[md_index].md;
     ucx_mem_info_t info = {.size = sizeof(info)};
 
-    if (ucp_md_reg_types(context, md_index) ==
-        uct_md_attr(md)->reg_mem_types) {
+    if (ucp_md_reg_types(context, md_index) == uct_md_attr(md)->reg_mem_types) {
         return uct_md_mem_reg(md, buffer, length, access, memh_p);
     }
     if (uct_mem_detect(buffer, length, &info) != UCS_OK) {
         info.type = UCS_MEMORY_TYPE_HOST;
     }
-    return ucp_md_register(context, md_index, buffer, length, info.type,
-                           access, 0, memh_p);
+    return ucp_md_register(context, md_index, buffer, length, info.type, access,
+                           0, memh_p);
 }
 
 /* Sets the handle of one domain: from the user's memory handle, or by a new
@@ -66,8 +65,8 @@ unsigned ucp_memhs_reg(ucp_ep_h ep, const ucp_rails_t *rails, uint64_t needed,
     unsigned ready = 0;
     unsigned slot, lane;
 
-    if ((user != NULL) && !ucp_mem_allows(user, access &
-                                                ~UCT_MD_MEM_FLAG_HIDE_ERRORS)) {
+    if ((user != NULL) &&
+        !ucp_mem_allows(user, access & ~UCT_MD_MEM_FLAG_HIDE_ERRORS)) {
         user = NULL; /* registered without this access */
     }
     ucp_memhs_init(memhs);

@@ -10,11 +10,11 @@
 /** Registrations of one buffer with the memory domains of several lanes, by
  *  slot. */
 typedef struct ucp_memhs {
-    uct_mem_h memh[UCP_MAX_RAILS];     /**< NULL: none */
-    uint8_t   md_index[UCP_MAX_RAILS];
-    uint8_t   num;                     /**< Slots that are set */
+    uct_mem_h memh[UCP_MAX_RAILS]; /**< NULL: none */
+    uint8_t md_index[UCP_MAX_RAILS];
+    uint8_t num; /**< Slots that are set */
     /** By bit: the user's, not to be deregistered */
-    uint8_t   borrowed;
+    uint8_t borrowed;
 } ucp_memhs_t;
 
 /** Nothing is registered. */
@@ -25,8 +25,7 @@ static inline void ucp_memhs_init(ucp_memhs_t *memhs)
 }
 
 /** Nothing is registered, and the handle of each slot is null. */
-static inline void
-ucp_memhs_none(const ucp_rails_t *rails, ucp_memhs_t *memhs)
+static inline void ucp_memhs_none(const ucp_rails_t *rails, ucp_memhs_t *memhs)
 {
     unsigned slot;
 

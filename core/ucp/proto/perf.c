@@ -9,12 +9,12 @@ static double message_time(ucp_ep_h ep, size_t length)
 {
     const ucp_config_options_t *options = &ep->worker->context->options;
     ucp_proto_query_t query             = {
-        .op           = UCP_OP_TAG_SEND,
-        .dt_class     = UCP_DT_CLASS_CONTIG,
-        .config       = ep->config,
-        .zcopy_thresh = options->zcopy_thresh,
-        .rndv_thresh  = ep->config->is_local ? options->rndv_thresh.intra :
-                                               options->rndv_thresh.inter
+                    .op           = UCP_OP_TAG_SEND,
+                    .dt_class     = UCP_DT_CLASS_CONTIG,
+                    .config       = ep->config,
+                    .zcopy_thresh = options->zcopy_thresh,
+                    .rndv_thresh  = ep->config->is_local ? options->rndv_thresh.intra :
+                                                           options->rndv_thresh.inter,
     };
 
     return ucs_linear_func_apply(ucp_proto_cost(&query, length),

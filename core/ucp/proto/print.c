@@ -9,18 +9,18 @@
 /* Operations in messages. */
 static const struct {
     const char *name;
-    uint64_t   feature;
+    uint64_t feature;
     /* Length of the part of its protocols' names that its own name has, too */
-    size_t     prefix;
+    size_t prefix;
 } ops[] = {
-    [UCP_OP_TAG_SEND]      = {"tag_send",      UCP_FEATURE_TAG},
+    [UCP_OP_TAG_SEND]      = {"tag_send", UCP_FEATURE_TAG},
     [UCP_OP_TAG_SEND_SYNC] = {"tag_send_sync", UCP_FEATURE_TAG},
-    [UCP_OP_AM_SEND]       = {"am_send",       UCP_FEATURE_AM},
+    [UCP_OP_AM_SEND]       = {"am_send", UCP_FEATURE_AM},
     [UCP_OP_AM_SEND_REPLY] = {"am_send_reply", UCP_FEATURE_AM},
-    [UCP_OP_STREAM_SEND]   = {"stream_send",   UCP_FEATURE_STREAM},
-    [UCP_OP_RNDV]          = {"rndv data",     0, sizeof("rndv/") - 1},
-    [UCP_OP_PUT]           = {"put",           UCP_FEATURE_RMA},
-    [UCP_OP_GET]           = {"get",           UCP_FEATURE_RMA}
+    [UCP_OP_STREAM_SEND]   = {"stream_send", UCP_FEATURE_STREAM},
+    [UCP_OP_RNDV]          = {"rndv data", 0, sizeof("rndv/") - 1},
+    [UCP_OP_PUT]           = {"put", UCP_FEATURE_RMA},
+    [UCP_OP_GET]           = {"get", UCP_FEATURE_RMA},
 };
 
 UCS_F_COLD const char *ucp_proto_op_name(ucp_op_t op)
@@ -45,7 +45,8 @@ static void print_rails(const ucp_proto_t *proto, const ucp_ep_config_t *config,
                         unsigned dt_class, FILE *stream)
 {
     const ucp_rails_t *rails = ((proto == NULL) || (proto->rails == NULL)) ?
-                               NULL : proto->rails(config, dt_class);
+                                   NULL :
+                                   proto->rails(config, dt_class);
     char text[128];
 
     if ((rails != NULL) && (rails->num > 1)) {
@@ -54,9 +55,10 @@ static void print_rails(const ucp_proto_t *proto, const ucp_ep_config_t *config,
     }
 }
 
-UCS_F_COLD void ucp_proto_print_table(const ucp_proto_table_t *table, ucp_op_t op,
-                           unsigned dt_class, const ucp_ep_config_t *config,
-                           const char *lanes, FILE *stream)
+UCS_F_COLD void ucp_proto_print_table(const ucp_proto_table_t *table,
+                                      ucp_op_t op, unsigned dt_class,
+                                      const ucp_ep_config_t *config,
+                                      const char *lanes, FILE *stream)
 {
     const ucp_proto_step_t *step = table->steps;
     size_t start                 = 0;
@@ -87,7 +89,7 @@ UCS_F_COLD void ucp_proto_print_table(const ucp_proto_table_t *table, ucp_op_t o
 }
 
 UCS_F_COLD void ucp_proto_print(const ucp_ep_config_t *config, const char *lane,
-                     FILE *stream)
+                                FILE *stream)
 {
     unsigned num_classes = config->staged ? UCP_DT_CLASS_LAST :
                                             UCP_DT_CLASS_STAGED;
@@ -101,8 +103,9 @@ UCS_F_COLD void ucp_proto_print(const ucp_ep_config_t *config, const char *lane,
     }
 }
 
-UCS_F_COLD void ucp_proto_describe(const char *name, ucp_worker_h worker, unsigned iface,
-                        const char *range, char *text, size_t max)
+UCS_F_COLD void ucp_proto_describe(const char *name, ucp_worker_h worker,
+                                   unsigned iface, const char *range,
+                                   char *text, size_t max)
 {
     const ucp_resource_t *resource = ucp_worker_iface_resource(worker, iface);
 

@@ -26,76 +26,76 @@ typedef enum {
     UCP_OP_TAG_SEND,
     UCP_OP_TAG_SEND_SYNC,
     UCP_OP_AM_SEND,
-    UCP_OP_AM_SEND_REPLY,   /**< The receiver may reply */
+    UCP_OP_AM_SEND_REPLY, /**< The receiver may reply */
     UCP_OP_STREAM_SEND,
     UCP_OP_MESSAGE_LAST,
     UCP_OP_RNDV = UCP_OP_MESSAGE_LAST, /**< The data of a rendezvous */
     UCP_OP_EP_LAST,
     UCP_OP_PUT = UCP_OP_EP_LAST,
     UCP_OP_GET,
-    UCP_OP_ATOMIC
+    UCP_OP_ATOMIC,
 } ucp_op_t;
 
 struct ucp_rma_config;
 
 /** The arguments of a protocol's query. */
 typedef struct ucp_proto_query {
-    ucp_op_t              op;
-    ucp_dt_class_t        dt_class;
-    const ucp_ep_config_t *config;   /**< Its lane's limits and costs */
-    size_t                zcopy_thresh; /**< The user's; SIZE_MAX: by cost */
-    size_t                rndv_thresh;  /**< Likewise */
+    ucp_op_t op;
+    ucp_dt_class_t dt_class;
+    const ucp_ep_config_t *config; /**< Its lane's limits and costs */
+    size_t zcopy_thresh;           /**< The user's; SIZE_MAX: by cost */
+    size_t rndv_thresh;            /**< Likewise */
     /** UCP_PROTO_FLAG_*: protocols with any of them are not candidates */
-    unsigned              without;
+    unsigned without;
     /** UCP_PROTO_FLAG_*: where a protocol with any of them is a candidate, it
      *  is selected whatever it costs */
-    unsigned              prefer;
+    unsigned prefer;
     /** Put, get, atomics: the lanes and rights of the key */
     const struct ucp_rma_config *key;
-    ucp_atomic_op_t       atomic_op;
-    uint8_t               atomic_size;  /**< Bytes of its operand: 4 or 8 */
-    uint8_t               fetch;        /**< Atomics: there is a result */
+    ucp_atomic_op_t atomic_op;
+    uint8_t atomic_size; /**< Bytes of its operand: 4 or 8 */
+    uint8_t fetch;       /**< Atomics: there is a result */
 } ucp_proto_query_t;
 
 enum { UCP_PROTO_MAX_RANGES = 3 };
 
 /** A result of a protocol's query: before it, all sizes at no cost. */
 typedef struct ucp_proto_range {
-    size_t            min, max;  /**< Bytes, both included */
-    ucs_linear_func_t time;      /**< Seconds until the receiver has it */
+    size_t min, max;        /**< Bytes, both included */
+    ucs_linear_func_t time; /**< Seconds until the receiver has it */
 } ucp_proto_range_t;
 
 /** Properties of a protocol. */
 enum {
     /** One short message: plain sends use it without a request */
-    UCP_PROTO_FLAG_SHORT = UCS_BIT(0),
+    UCP_PROTO_FLAG_SHORT    = UCS_BIT(0),
     /** It sends messages only, or waits for messages: they are in order with
      *  all other messages of the endpoint */
     UCP_PROTO_FLAG_MESSAGES = UCS_BIT(1),
     /** The peer depends on it from the start: it cannot be cancelled */
-    UCP_PROTO_FLAG_BEGUN = UCS_BIT(2),
+    UCP_PROTO_FLAG_BEGUN    = UCS_BIT(2),
     /** It sends all or nothing: while it waits, nothing is sent */
-    UCP_PROTO_FLAG_WHOLE = UCS_BIT(3),
+    UCP_PROTO_FLAG_WHOLE    = UCS_BIT(3),
     /** It reads the peer's memory */
-    UCP_PROTO_FLAG_GET = UCS_BIT(4),
+    UCP_PROTO_FLAG_GET      = UCS_BIT(4),
     /** The lane accesses the user's buffer, which may have to be
      *  registered */
-    UCP_PROTO_FLAG_ZCOPY = UCS_BIT(5),
+    UCP_PROTO_FLAG_ZCOPY    = UCS_BIT(5),
     /** It may restart over other lanes after a failure */
     UCP_PROTO_FLAG_RESTARTS = UCS_BIT(6),
     /** It announces the data, which waits for the receiver */
-    UCP_PROTO_FLAG_RNDV = UCS_BIT(7),
+    UCP_PROTO_FLAG_RNDV     = UCS_BIT(7),
     /** It writes to the peer's memory */
-    UCP_PROTO_FLAG_PUT = UCS_BIT(8)
+    UCP_PROTO_FLAG_PUT      = UCS_BIT(8),
 };
 
 /** How an operation, or a step of one, is carried out: a request refers to its
  *  present protocol. Called with the worker's lock held. */
 struct ucp_proto {
-    const char             *name;   /**< As UCX_PROTO_INFO shows it */
+    const char *name; /**< As UCX_PROTO_INFO shows it */
     /** UCS_BIT() of each ucp_op_t that it carries out; 0: another protocol
      *  leads to it */
-    uint16_t               ops;
+    uint16_t ops;
     /** Writes the sizes that the protocol supports, and its cost there, to
      *  `ranges`, in ascending order; returns their number, at most
      *  UCP_PROTO_MAX_RANGES */
@@ -113,15 +113,15 @@ struct ucp_proto {
      *  NULL: never */
     int (*is_immediate)(const ucp_request_t *req);
     ucp_request_progress_t progress;
-    ucp_request_abort_t    abort;
+    ucp_request_abort_t abort;
     /** Requests the peer to forget an announced request; NULL: not possible */
     void (*withdraw)(ucp_request_t *req);
-    uint16_t               flags;   /**< UCP_PROTO_FLAG_* */
+    uint16_t flags; /**< UCP_PROTO_FLAG_* */
     /** Of the endpoint (UCP_STATS_*), for requests that the lanes cannot
      *  count; 0: none */
-    uint16_t               counter;
+    uint16_t counter;
     /** UCP_AM_ID_* of the message that answers the request; 0: none */
-    uint8_t                reply;
+    uint8_t reply;
 };
 
 /** Assigns a protocol to a request and prepares it. */
@@ -146,12 +146,12 @@ ucp_request_t *ucp_proto_replied(ucp_worker_h worker, ucp_le32_t request,
 /** The user wants to reuse the buffer as early as possible. */
 enum {
     UCP_PROTO_ATTR_SOON = UCP_OP_ATTR_FLAG_FAST_CMPL |
-                          UCP_OP_ATTR_FLAG_FORCE_IMM_CMPL
+                          UCP_OP_ATTR_FLAG_FORCE_IMM_CMPL,
 };
 
 /** One row of the table: the protocol for sizes up to `max`. */
 typedef struct ucp_proto_step {
-    size_t            max;
+    size_t max;
     const ucp_proto_t *proto;
 } ucp_proto_step_t;
 
@@ -164,60 +164,60 @@ typedef struct ucp_proto_table {
 /** Shared by endpoints with the same lanes and error handling mode. */
 struct ucp_ep_config {
     /** Plain sends of fewer bytes use am_short; 0: none */
-    size_t            tag_short_end;
-    size_t            am_short_end;   /**< Likewise, with the user's header */
+    size_t tag_short_end;
+    size_t am_short_end; /**< Likewise, with the user's header */
     /** Likewise: sends of 1 to this many bytes */
-    size_t            stream_short_max;
+    size_t stream_short_max;
     /** There may be memory that the processor cannot access */
-    uint8_t           staged;
-    uint8_t           num_lanes;
-    uint8_t           err_mode;       /**< Non-zero: peer failures matter */
+    uint8_t staged;
+    uint8_t num_lanes;
+    uint8_t err_mode; /**< Non-zero: peer failures matter */
     /** There are no lanes yet: the limits hold for all interfaces */
-    uint8_t           unconnected;
+    uint8_t unconnected;
     /** The peer is on this machine: see ucp_address_is_local */
-    uint8_t           is_local;
+    uint8_t is_local;
     /** UCP_PROTO_FLAG_* of the user's UCX_RNDV_SCHEME; 0: by cost */
-    uint16_t          rndv_prefer;
+    uint16_t rndv_prefer;
     /** Size of fragments, the user's; 0: the lane's limit */
-    size_t            rndv_frag_size;
+    size_t rndv_frag_size;
     /** Best for large put and get of any memory; or UCP_NULL_LANE, as for
      *  the next two */
-    uint8_t           rndv_lane;
+    uint8_t rndv_lane;
     /** Best for memory of the peer that the processor cannot access, if it is
      *  a lane for such memory only */
-    uint8_t           device_lane;
+    uint8_t device_lane;
     /** Best for the user's put and get of registered memory */
-    uint8_t           rma_lane;
-    uint8_t           amo_lane;       /**< Best for atomics */
-    ucp_lane_map_t    rma_lanes;      /**< All that can put or get */
-    ucp_lane_map_t    amo_lanes;      /**< All that can do atomics */
+    uint8_t rma_lane;
+    uint8_t amo_lane;         /**< Best for atomics */
+    ucp_lane_map_t rma_lanes; /**< All that can put or get */
+    ucp_lane_map_t amo_lanes; /**< All that can do atomics */
     /** Lanes that have failed; the rest of the configuration
      *  describes the others */
-    ucp_lane_map_t    lost;
+    ucp_lane_map_t lost;
     /** The class of bandwidth of messages that the costs hold for: measure.h;
      *  0: any */
-    uint8_t           measured;
+    uint8_t measured;
     /** As `measured`, for large put and get */
-    uint8_t           measured_copy;
+    uint8_t measured_copy;
     /** The configuration before any lane was lost, for any bandwidth; may be
      *  this one. The lanes, their properties and the numbers of their keys
      *  are the same */
     const ucp_ep_config_t *whole;
     /** Protocols for many operations in flight; NULL until they are needed */
     const ucp_ep_config_t *multi;
-    uint8_t           max_rndv_lanes; /**< The user's limits; 0 means one */
-    uint8_t           max_rma_lanes;
+    uint8_t max_rndv_lanes; /**< The user's limits; 0 means one */
+    uint8_t max_rma_lanes;
     /** Lanes slower by more than this factor do not share transfers;
      *  0: no limit */
-    double            max_lane_ratio;
+    double max_lane_ratio;
     /** The user's: messages of at least this size do not use am_short;
      *  0: by cost */
-    size_t            short_end;
+    size_t short_end;
     /** Lanes that share the data of rendezvous, for get and for put */
-    ucp_rails_t       rndv_get;
-    ucp_rails_t       rndv_put;
-    ucp_rails_t       single_get[UCP_MAX_LANES]; /**< Each lane by itself */
-    ucp_rails_t       single_put[UCP_MAX_LANES];
+    ucp_rails_t rndv_get;
+    ucp_rails_t rndv_put;
+    ucp_rails_t single_get[UCP_MAX_LANES]; /**< Each lane by itself */
+    ucp_rails_t single_put[UCP_MAX_LANES];
     ucp_lane_config_t lanes[UCP_MAX_LANES];
     ucp_proto_table_t tables[UCP_OP_EP_LAST][UCP_DT_CLASS_LAST];
     /** For UCP_PROTO_ATTR_SOON: without zero-copy and rendezvous, even if they
@@ -237,27 +237,30 @@ static inline const ucp_lane_config_t *
 ucp_ep_config_rndv(const ucp_ep_config_t *config)
 {
     return (config->rndv_lane == UCP_NULL_LANE) ?
-           NULL : &config->lanes[config->rndv_lane];
+               NULL :
+               &config->lanes[config->rndv_lane];
 }
 
 struct ucp_selected_lane;
 
 /** The configuration for these lanes; it is created if needed. NULL:
  *  out of memory. */
-const ucp_ep_config_t *
-ucp_ep_config_get(ucp_worker_h worker, const struct ucp_selected_lane *lanes,
-                  unsigned num_lanes, int err_mode, int is_local);
+const ucp_ep_config_t *ucp_ep_config_get(ucp_worker_h worker,
+                                         const struct ucp_selected_lane *lanes,
+                                         unsigned num_lanes, int err_mode,
+                                         int is_local);
 
 /** The configuration of an endpoint that has lost one more lane, not lane 0.
  *  NULL: out of memory. */
-const ucp_ep_config_t *
-ucp_ep_config_without(ucp_worker_h worker, const ucp_ep_config_t *config,
-                      unsigned lane);
+const ucp_ep_config_t *ucp_ep_config_without(ucp_worker_h worker,
+                                             const ucp_ep_config_t *config,
+                                             unsigned lane);
 /** Likewise, after a measurement: with the costs of other classes of bandwidth,
  *  of messages and of large put and get. */
-const ucp_ep_config_t *
-ucp_ep_config_measured(ucp_worker_h worker, const ucp_ep_config_t *config,
-                       unsigned measured, unsigned measured_copy);
+const ucp_ep_config_t *ucp_ep_config_measured(ucp_worker_h worker,
+                                              const ucp_ep_config_t *config,
+                                              unsigned measured,
+                                              unsigned measured_copy);
 
 /**
  * The configuration for operations with UCP_OP_ATTR_FLAG_MULTI_SEND. Its
@@ -266,8 +269,8 @@ ucp_ep_config_measured(ucp_worker_h worker, const ucp_ep_config_t *config,
  * the lanes of `config`. Called with the worker's lock held. Returns
  * `config` if out of memory.
  */
-const ucp_ep_config_t *
-ucp_ep_config_multi(ucp_worker_h worker, const ucp_ep_config_t *config);
+const ucp_ep_config_t *ucp_ep_config_multi(ucp_worker_h worker,
+                                           const ucp_ep_config_t *config);
 
 /** The configuration whose tables select the protocol of an operation. `attr`:
  *  UCP_OP_ATTR_* of the user's call. */
@@ -276,15 +279,16 @@ ucp_ep_config_for(ucp_worker_h worker, const ucp_ep_config_t *config,
                   uint32_t attr)
 {
     return ucs_unlikely(attr & UCP_OP_ATTR_FLAG_MULTI_SEND) ?
-           ucp_ep_config_multi(worker, config) : config;
+               ucp_ep_config_multi(worker, config) :
+               config;
 }
 
 void ucp_ep_config_free_all(ucp_worker_h worker);
 
 /** The configuration of endpoints that have no lanes yet: its protocols work
  *  over any lanes. NULL: out of memory. */
-const ucp_ep_config_t *
-ucp_ep_config_unconnected(ucp_worker_h worker, int err_mode);
+const ucp_ep_config_t *ucp_ep_config_unconnected(ucp_worker_h worker,
+                                                 int err_mode);
 
 struct ucp_worker_iface;
 
@@ -303,16 +307,15 @@ void ucp_ep_config_assign(ucp_ep_config_t *config);
 /** A protocol with the sizes and the cost for which it may be selected. */
 typedef struct ucp_proto_candidate {
     const ucp_proto_t *proto;
-    size_t            min, max; /**< Bytes; max < min: not available */
-    ucs_linear_func_t time;     /**< Seconds */
+    size_t min, max;        /**< Bytes; max < min: not available */
+    ucs_linear_func_t time; /**< Seconds */
 } ucp_proto_candidate_t;
 
 enum { UCP_PROTO_MAX_CANDIDATES = 24 };
 
 /** Writes the candidates for a query to `list`; returns their number. */
-unsigned
-ucp_proto_list(const ucp_proto_query_t *query,
-               ucp_proto_candidate_t list[UCP_PROTO_MAX_CANDIDATES]);
+unsigned ucp_proto_list(const ucp_proto_query_t *query,
+                        ucp_proto_candidate_t list[UCP_PROTO_MAX_CANDIDATES]);
 
 /** Fills the table with the candidate of the lowest cost for each size; of
  *  equal costs, the first in the list. Sizes without a candidate have no protocol
@@ -322,13 +325,12 @@ ucs_status_t ucp_proto_envelope(const ucp_proto_candidate_t *list,
 
 /** Fills the table from the candidates for a query. Fails only if out of
  *  memory. */
-ucs_status_t
-ucp_proto_fill(const ucp_proto_query_t *query, ucp_proto_table_t *table);
+ucs_status_t ucp_proto_fill(const ucp_proto_query_t *query,
+                            ucp_proto_table_t *table);
 
 /** The cost for `length` bytes of the protocol that the endpoint's table has for
  *  them (s). The operation is one of the tables of `query->config`. */
-ucs_linear_func_t
-ucp_proto_cost(const ucp_proto_query_t *query, size_t length);
+ucs_linear_func_t ucp_proto_cost(const ucp_proto_query_t *query, size_t length);
 
 /** Returns the first length from `from` on (not 0) that costs no more than
  *  `other` by the protocol of the endpoint's table. */
@@ -376,11 +378,11 @@ ucp_proto_of_message(ucp_worker_h worker, const ucp_ep_config_t *config,
                      ucp_op_t op, unsigned dt_class, size_t length,
                      uint32_t attr)
 {
-    return ucp_proto_find((attr & UCP_PROTO_ATTR_SOON) ?
-                          &config->copied[op] :
-                          &ucp_ep_config_for(worker, config, attr)
-                                   ->tables[op][dt_class],
-                          length);
+    return ucp_proto_find(
+        (attr & UCP_PROTO_ATTR_SOON) ?
+            &config->copied[op] :
+            &ucp_ep_config_for(worker, config, attr)->tables[op][dt_class],
+        length);
 }
 
 /** Bandwidth of a memory copy on one core: a typical figure of recent servers

@@ -31,8 +31,8 @@ int ucp_rails_go_together(const ucp_lane_config_t *a,
     return a->is_network && b->is_network && (a->device != b->device) &&
            (a->remote_device != b->remote_device) && (first > 0) &&
            (second > 0) &&
-           ((max_ratio == 0) || ((first <= second * max_ratio) &&
-                                 (second <= first * max_ratio)));
+           ((max_ratio == 0) ||
+            ((first <= second * max_ratio) && (second <= first * max_ratio)));
 }
 
 /* The slot for a new lane. */
@@ -78,18 +78,20 @@ static void divide(const ucp_ep_config_t *config, ucp_rails_t *rails)
     rails->bandwidth = 0;
     for (i = 0; i < rails->num; ++i) {
         rails->bandwidth += rma_of(&config->lanes[rails->rail[i].lane],
-                                   rails->is_get)->cost_zcopy.bandwidth;
+                                   rails->is_get)
+                                ->cost_zcopy.bandwidth;
     }
     for (i = 0; i < rails->num; ++i) {
         ucp_rail_t *rail = &rails->rail[i];
         double limit;
 
-        before   += rma_of(&config->lanes[rail->lane],
-                           rails->is_get)->cost_zcopy.bandwidth;
-        rail->end = (i == rails->num - 1u) ? UCP_RAILS_WHOLE :
-                    (uint32_t)(whole * before / rails->bandwidth);
+        before += rma_of(&config->lanes[rail->lane], rails->is_get)
+                      ->cost_zcopy.bandwidth;
+        rail->end = (i == rails->num - 1u) ?
+                        UCP_RAILS_WHOLE :
+                        (uint32_t)(whole * before / rails->bandwidth);
         /* the alignment may move both ends of a part */
-        limit = (double)(rail->max - 2 * UCP_RAILS_ALIGN) * whole /
+        limit     = (double)(rail->max - 2 * UCP_RAILS_ALIGN) * whole /
                 (double)(rail->end - last);
         round = (limit < round) ? limit : round;
         last  = rail->end;
@@ -116,7 +118,7 @@ void ucp_rails_single(const ucp_ep_config_t *config, unsigned lane, int is_get,
 static int fits(const ucp_ep_config_t *config, const ucp_rails_t *rails,
                 unsigned lane)
 {
-    const uint64_t needs         = UCT_MD_FLAG_NEED_MEMH | UCT_MD_FLAG_NEED_RKEY;
+    const uint64_t needs = UCT_MD_FLAG_NEED_MEMH | UCT_MD_FLAG_NEED_RKEY;
     const ucp_lane_config_t *own = &config->lanes[lane];
     const ucp_lane_rma_t *rma    = rma_of(own, rails->is_get);
     unsigned i;
@@ -151,7 +153,7 @@ void ucp_rails_fill(const ucp_ep_config_t *config, unsigned lane,
         return;
     }
 
-    lanes &= (ucp_lane_map_t)~(UCS_BIT(lane) | config->lost);
+    lanes &= (ucp_lane_map_t) ~(UCS_BIT(lane) | config->lost);
     while ((rails->num < max) && (rails->num < UCP_MAX_RAILS)) {
         best = UCP_NULL_LANE;
         for (i = 0; i < config->num_lanes; ++i) {
@@ -175,8 +177,7 @@ void ucp_rails_fill(const ucp_ep_config_t *config, unsigned lane,
 /* -------------------------------------------------------------- division -- */
 
 /* A rail that is not lost, or NULL. */
-static const ucp_rail_t *
-any_left(const ucp_rails_t *rails, ucp_lane_map_t lost)
+static const ucp_rail_t *any_left(const ucp_rails_t *rails, ucp_lane_map_t lost)
 {
     unsigned i;
 
@@ -255,7 +256,8 @@ ucp_rails_chunk_t ucp_rails_next(const ucp_rails_t *rails, size_t length,
     return chunk;
 }
 
-UCS_F_COLD void ucp_rails_describe(const ucp_rails_t *rails, char *text, size_t max)
+UCS_F_COLD void ucp_rails_describe(const ucp_rails_t *rails, char *text,
+                                   size_t max)
 {
     uint32_t before = 0;
     size_t length;
@@ -267,10 +269,11 @@ UCS_F_COLD void ucp_rails_describe(const ucp_rails_t *rails, char *text, size_t 
     }
     length = (size_t)snprintf(text, max, "lanes");
     for (i = 0; (i < rails->num) && (length < max); ++i) {
-        length += (size_t)snprintf(
-                text + length, max - length, "%s %u (%.0f%%)",
-                (i > 0) ? "," : "", rails->rail[i].lane,
-                100.0 * (rails->rail[i].end - before) / UCP_RAILS_WHOLE);
-        before  = rails->rail[i].end;
+        length += (size_t)snprintf(text + length, max - length,
+                                   "%s %u (%.0f%%)", (i > 0) ? "," : "",
+                                   rails->rail[i].lane,
+                                   100.0 * (rails->rail[i].end - before) /
+                                       UCP_RAILS_WHOLE);
+        before = rails->rail[i].end;
     }
 }

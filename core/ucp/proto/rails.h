@@ -18,29 +18,29 @@
 
 enum {
     UCP_MAX_RAILS      = 4,
-    UCP_RAILS_WHOLE    = 1 << 16,     /**< The sum of all shares */
+    UCP_RAILS_WHOLE    = 1 << 16, /**< The sum of all shares */
     /** Bytes per rail; with less data, the first rail transfers all of it */
     UCP_RAILS_MIN_PART = 16 * 1024,
-    UCP_RAILS_ALIGN    = 64,          /**< Alignment of the division of data */
-    UCP_NULL_SLOT      = 0xff
+    UCP_RAILS_ALIGN    = 64, /**< Alignment of the division of data */
+    UCP_NULL_SLOT      = 0xff,
 };
 
 typedef struct ucp_rail {
-    uint8_t  lane;
+    uint8_t lane;
     /** Rails of one slot use the same domains, and so the same
      *  registrations and keys */
-    uint8_t  slot;
-    uint32_t end;        /**< Its share plus the shares before it */
-    size_t   min, max;   /**< Bytes of an operation */
-    size_t   max_iov;
+    uint8_t slot;
+    uint32_t end;    /**< Its share plus the shares before it */
+    size_t min, max; /**< Bytes of an operation */
+    size_t max_iov;
 } ucp_rail_t;
 
 typedef struct ucp_rails {
-    uint8_t    num;       /**< 0: no lane supports it; 1: not shared */
-    uint8_t    num_slots;
-    uint8_t    is_get;
-    size_t     round;     /**< Bytes of a round, at most */
-    double     bandwidth; /**< Of all rails together */
+    uint8_t num; /**< 0: no lane supports it; 1: not shared */
+    uint8_t num_slots;
+    uint8_t is_get;
+    size_t round;     /**< Bytes of a round, at most */
+    double bandwidth; /**< Of all rails together */
     ucp_rail_t rail[UCP_MAX_RAILS];
 } ucp_rails_t;
 
@@ -64,7 +64,7 @@ int ucp_rails_go_together(const ucp_lane_config_t *a,
 /** A chunk of a transfer. */
 typedef struct ucp_rails_chunk {
     const ucp_rail_t *rail;
-    size_t           length;
+    size_t length;
 } ucp_rails_chunk_t;
 
 /** The chunk that begins at `offset` of `length` bytes of data; `offset`

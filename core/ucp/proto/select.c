@@ -9,9 +9,9 @@
 #include "ucs/debug/assert.h"
 
 /* Fills in the ranges of a protocol; returns their number. */
-static unsigned
-query_ranges(const ucp_proto_t *proto, const ucp_proto_query_t *query,
-             ucp_proto_range_t ranges[UCP_PROTO_MAX_RANGES])
+static unsigned query_ranges(const ucp_proto_t *proto,
+                             const ucp_proto_query_t *query,
+                             ucp_proto_range_t ranges[UCP_PROTO_MAX_RANGES])
 {
     unsigned i;
 
@@ -22,9 +22,9 @@ query_ranges(const ucp_proto_t *proto, const ucp_proto_query_t *query,
 }
 
 /* Adds the candidates of a protocol to the list; returns their number. */
-static unsigned
-query_proto(const ucp_proto_t *proto, const ucp_proto_query_t *query,
-            ucp_proto_candidate_t *list)
+static unsigned query_proto(const ucp_proto_t *proto,
+                            const ucp_proto_query_t *query,
+                            ucp_proto_candidate_t *list)
 {
     ucp_proto_range_t ranges[UCP_PROTO_MAX_RANGES];
     unsigned num = query_ranges(proto, query, ranges);
@@ -37,9 +37,8 @@ query_proto(const ucp_proto_t *proto, const ucp_proto_query_t *query,
     return num;
 }
 
-unsigned
-ucp_proto_list(const ucp_proto_query_t *query,
-               ucp_proto_candidate_t list[UCP_PROTO_MAX_CANDIDATES])
+unsigned ucp_proto_list(const ucp_proto_query_t *query,
+                        ucp_proto_candidate_t list[UCP_PROTO_MAX_CANDIDATES])
 {
     const ucp_class_t *const *class;
     const ucp_proto_t *proto;
@@ -63,8 +62,8 @@ ucp_proto_list(const ucp_proto_query_t *query,
 
 /* For messages, rendezvous or eager fragments serve any size, so that each size
  * has a protocol. */
-ucs_status_t
-ucp_proto_fill(const ucp_proto_query_t *query, ucp_proto_table_t *table)
+ucs_status_t ucp_proto_fill(const ucp_proto_query_t *query,
+                            ucp_proto_table_t *table)
 {
     ucp_proto_candidate_t list[UCP_PROTO_MAX_CANDIDATES];
     unsigned count = ucp_proto_list(query, list);
@@ -81,7 +80,7 @@ ucp_proto_fill(const ucp_proto_query_t *query, ucp_proto_table_t *table)
 ucs_linear_func_t ucp_proto_cost(const ucp_proto_query_t *query, size_t length)
 {
     const ucp_proto_table_t *table =
-            &query->config->tables[query->op][query->dt_class];
+        &query->config->tables[query->op][query->dt_class];
     ucp_proto_range_t ranges[UCP_PROTO_MAX_RANGES];
     unsigned num = query_ranges(ucp_proto_find(table, length), query, ranges);
     unsigned i;
@@ -138,14 +137,15 @@ ucp_request_t *ucp_proto_replied(ucp_worker_h worker, ucp_le32_t request,
 
     return ((req == NULL) || (req->flags & UCP_REQUEST_FLAG_RECV) ||
             (req->send.proto == NULL) || (req->send.proto->reply != reply)) ?
-           NULL : req;
+               NULL :
+               req;
 }
 
 /* The end of the sizes that are sent as one short message. */
 static size_t short_end(const ucp_ep_config_t *config, ucp_op_t op)
 {
     const ucp_proto_step_t *first =
-            config->tables[op][UCP_DT_CLASS_CONTIG].steps;
+        config->tables[op][UCP_DT_CLASS_CONTIG].steps;
 
     return (first->proto->flags & UCP_PROTO_FLAG_SHORT) ? first->max + 1 : 0;
 }
@@ -160,8 +160,7 @@ static ucs_status_t fill_classes(ucp_ep_config_t *config,
     for (dt_class = 0; (dt_class < UCP_DT_CLASS_LAST) && (status == UCS_OK);
          ++dt_class) {
         query->dt_class = (ucp_dt_class_t)dt_class;
-        status          = ucp_proto_fill(query,
-                                         &config->tables[query->op][dt_class]);
+        status = ucp_proto_fill(query, &config->tables[query->op][dt_class]);
     }
     return status;
 }
@@ -174,19 +173,19 @@ static ucs_status_t fill_tables(ucp_ep_config_t *config, size_t zcopy_thresh,
     ucp_proto_query_t data = {
         .op     = UCP_OP_RNDV,
         .config = config,
-        .prefer = config->rndv_prefer
+        .prefer = config->rndv_prefer,
     };
     ucp_proto_query_t query = {
         .config       = config,
         .zcopy_thresh = zcopy_thresh,
-        .rndv_thresh  = rndv_thresh
+        .rndv_thresh  = rndv_thresh,
     };
     ucp_proto_query_t copied = {
         .dt_class     = UCP_DT_CLASS_CONTIG,
         .config       = config,
         .zcopy_thresh = UCP_PROTO_THRESH_NEVER,
         .rndv_thresh  = UCP_PROTO_THRESH_NEVER,
-        .without      = UCP_PROTO_FLAG_SHORT
+        .without      = UCP_PROTO_FLAG_SHORT,
     };
     ucs_status_t status = fill_classes(config, &data);
     unsigned op;

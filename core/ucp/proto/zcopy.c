@@ -35,10 +35,9 @@ int ucp_zcopy_register(ucp_ep_h ep, const ucp_rails_t *rails,
     return 1;
 }
 
-ucs_status_t
-ucp_zcopy_post(ucp_request_t *req, const ucp_rails_t *rails,
-               const ucp_rails_chunk_t *chunk, uint64_t address,
-               uct_rkey_t key, const ucp_memhs_t *memhs)
+ucs_status_t ucp_zcopy_post(ucp_request_t *req, const ucp_rails_t *rails,
+                            const ucp_rails_chunk_t *chunk, uint64_t address,
+                            uct_rkey_t key, const ucp_memhs_t *memhs)
 {
     const ucp_rail_t *rail = chunk->rail;
     uct_ep_h uct           = ucp_ep_lane(req->send.ep, rail->lane);

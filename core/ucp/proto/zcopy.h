@@ -21,9 +21,8 @@ int ucp_zcopy_register(ucp_ep_h ep, const ucp_rails_t *rails,
  * the transport processes. `key`: of the chunk's lane.
  * UCS_ERR_NO_RESOURCE: the request waits for this lane.
  */
-ucs_status_t
-ucp_zcopy_post(ucp_request_t *req, const ucp_rails_t *rails,
-               const ucp_rails_chunk_t *chunk, uint64_t address,
-               uct_rkey_t key, const ucp_memhs_t *memhs);
+ucs_status_t ucp_zcopy_post(ucp_request_t *req, const ucp_rails_t *rails,
+                            const ucp_rails_chunk_t *chunk, uint64_t address,
+                            uct_rkey_t key, const ucp_memhs_t *memhs);
 
 #endif

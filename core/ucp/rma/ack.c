@@ -68,7 +68,7 @@ static ucs_status_t queued_progress(ucp_request_t *req)
 static const ucp_proto_t ack_proto = {
     .name     = "ack",
     .progress = queued_progress,
-    .abort    = queued_end
+    .abort    = queued_end,
 };
 
 /* At most one ACK of an endpoint waits for send resources. */

@@ -31,8 +31,8 @@ void ucp_rma_ack_failure(ucp_worker_h worker, const ucp_wire_end_t *sender,
                          const char *what, ucs_status_t status);
 
 /** Target: a put or posted atomic of `sender` is carried out. Hot path. */
-static UCS_F_ALWAYS_INLINE void
-ucp_rma_ack_count(ucp_worker_h worker, const ucp_wire_end_t *sender)
+static UCS_F_ALWAYS_INLINE void ucp_rma_ack_count(ucp_worker_h worker,
+                                                  const ucp_wire_end_t *sender)
 {
     ucp_ep_h ep = ucp_wireup_reply_ep(worker, sender);
 

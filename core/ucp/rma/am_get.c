@@ -68,7 +68,7 @@ const ucp_proto_t ucp_proto_get_am = {
     .abort    = ucp_rma_abort,
     .flags    = UCP_PROTO_FLAG_GET | UCP_PROTO_FLAG_MESSAGES,
     .counter  = UCP_STATS_GET_AM,
-    .reply    = UCP_AM_ID_GET_REPLY
+    .reply    = UCP_AM_ID_GET_REPLY,
 };
 
 /* The reply also acknowledges the accesses that were sent before the get. */
@@ -100,7 +100,7 @@ ucs_status_t ucp_rma_get_reply_handler(void *arg, void *data, size_t length,
     }
 
     length -= sizeof(*hdr);
-    status  = ucp_rma_wire_status(hdr->status);
+    status = ucp_rma_wire_status(hdr->status);
     if ((status == UCS_OK) &&
         (length > req->dt.length - ucp_send_rma_data(req)->received)) {
         ucs_diag("ep %p: the reply to a get of %zu bytes has more",
@@ -124,20 +124,20 @@ ucs_status_t ucp_rma_get_reply_handler(void *arg, void *data, size_t length,
 
 /* A fragment of a reply: the requested range and the status. */
 typedef struct {
-    ucp_worker_h    worker;
+    ucp_worker_h worker;
     ucp_mem_table_t *mems;
-    uint64_t        key;
-    uint64_t        address;
-    uint64_t        length;
-    uint32_t        request;
-    uint32_t        secret;   /* of the requester's end */
-    ucs_status_t    status;
-    int             staged;   /* the processor cannot access the memory */
+    uint64_t key;
+    uint64_t address;
+    uint64_t length;
+    uint32_t request;
+    uint32_t secret; /* of the requester's end */
+    ucs_status_t status;
+    int staged; /* the processor cannot access the memory */
     /* Of a reply in fragments from staged memory: bytes from `address` to the
      * end of the range, its copies, and the memory that they read */
-    uint64_t         left;
+    uint64_t left;
     ucp_stage_pipe_t **pipe_p;
-    ucp_mem_loan_t   loan;
+    ucp_mem_loan_t loan;
 } chunk_t;
 
 /* Maximum length of data that is copied for a short message, in bytes. */
@@ -263,7 +263,7 @@ static ucs_status_t zcopy_chunk(ucp_request_t *req, chunk_t *chunk)
         .buffer = (void *)(uintptr_t)chunk->address,
         .length = chunk->length,
         .memh   = UCT_MEM_HANDLE_NULL,
-        .count  = 1
+        .count  = 1,
     };
     ucp_rma_get_reply_t hdr;
     ucp_mem_loan_t loan;
@@ -313,12 +313,13 @@ static size_t staged_pack(void *dest, void *arg)
                                            chunk->address, chunk->left,
                                            UCP_MEM_MAP_PROT_REMOTE_READ, &type);
     if (chunk->status == UCS_OK) {
-        copier        = ucp_stage_copier(chunk->worker->stage, type);
-        chunk->status = (copier == NULL) ? UCS_ERR_UNSUPPORTED :
-                        ucp_stage_pipe_read(copier, chunk->pipe_p,
-                                            (void *)(uintptr_t)chunk->address,
-                                            chunk->left, hdr + 1,
-                                            chunk->length);
+        copier = ucp_stage_copier(chunk->worker->stage, type);
+        chunk->status =
+            (copier == NULL) ?
+                UCS_ERR_UNSUPPORTED :
+                ucp_stage_pipe_read(copier, chunk->pipe_p,
+                                    (void *)(uintptr_t)chunk->address,
+                                    chunk->left, hdr + 1, chunk->length);
         ucp_mem_table_release(chunk->mems);
     }
     *hdr = reply_header(chunk);
@@ -336,8 +337,8 @@ static ucs_status_t staged_chunk(ucp_request_t *req, chunk_t *chunk)
     chunk->pipe_p = &req->dt.u.iov.pipe;
     chunk->status = ucp_mem_table_lend_any(chunk->mems, chunk->key,
                                            chunk->address, chunk->left,
-                                           UCP_MEM_MAP_PROT_REMOTE_READ,
-                                           settle, &chunk->loan);
+                                           UCP_MEM_MAP_PROT_REMOTE_READ, settle,
+                                           &chunk->loan);
     if (chunk->status != UCS_OK) {
         reject(req->send.ep, chunk, chunk->status);
         return UCS_OK;
@@ -345,7 +346,8 @@ static ucs_status_t staged_chunk(ucp_request_t *req, chunk_t *chunk)
 
     packed = am->ops->am_bcopy(am, UCP_AM_ID_GET_REPLY, staged_pack, chunk,
                                (chunk->left > chunk->length) ?
-                               UCX_SEND_FLAG_MORE : 0);
+                                   UCX_SEND_FLAG_MORE :
+                                   0);
     ucp_stage_pipe_settle(*chunk->pipe_p);
     ucp_mem_table_end_loan(&chunk->loan);
     ucp_mem_put(chunk->loan.memh);
@@ -360,24 +362,27 @@ static ucs_status_t reply_progress(ucp_request_t *req)
     ucp_ep_h ep      = req->send.ep;
     size_t left      = req->dt.length - req->dt.offset;
     int staged       = (req->dt.dt_class == UCP_DT_CLASS_STAGED);
-    size_t fragment  = staged ? 0 : ucp_rma_reply_fragment(ep->config,
-                                                           req->dt.length);
+    size_t fragment  = staged ?
+                           0 :
+                           ucp_rma_reply_fragment(ep->config, req->dt.length);
     size_t max       = (fragment > 0) ? fragment : max_data(ep);
     chunk_t chunk    = {
-        .worker  = req->worker,
-        .mems    = &req->worker->context->mems,
-        .key     = op->key,
-        .address = op->address + req->dt.offset,
-        .length  = (left < max) ? left : max,
-        .request = op->remote_id,
-        .secret  = op->secret
+           .worker  = req->worker,
+           .mems    = &req->worker->context->mems,
+           .key     = op->key,
+           .address = op->address + req->dt.offset,
+           .length  = (left < max) ? left : max,
+           .request = op->remote_id,
+           .secret  = op->secret,
     };
     ucs_status_t status;
 
-    status = (fragment > 0) ? zcopy_chunk(req, &chunk) :
-             staged ? staged_chunk(req, &chunk) :
-             send_chunk(ep, &chunk, (left > chunk.length) ?
-                                    UCX_SEND_FLAG_MORE : 0);
+    status = (fragment > 0) ?
+                 zcopy_chunk(req, &chunk) :
+             staged ?
+                 staged_chunk(req, &chunk) :
+                 send_chunk(ep, &chunk,
+                            (left > chunk.length) ? UCX_SEND_FLAG_MORE : 0);
     if (status == UCS_ERR_NO_RESOURCE) {
         return status;
     }
@@ -396,7 +401,7 @@ static ucs_status_t reply_progress(ucp_request_t *req)
 static const ucp_proto_t reply_proto = {
     .name     = "get reply",
     .progress = reply_progress,
-    .abort    = ucp_request_posted
+    .abort    = ucp_request_posted,
 };
 
 /* A reply that cannot be sent at once waits for send resources. */
@@ -413,16 +418,16 @@ static void reply_later(ucp_ep_h ep, chunk_t *chunk)
     if (chunk->staged) {
         ucp_dt_iter_stage(&req->dt, NULL);
     }
-    req->send.ep                  = ep;
-    req->send.proto               = &reply_proto;
-    req->send.comp.func           = reply_completed;
-    req->send.comp.count          = 1; /* dropped when all is posted */
-    req->send.comp.status         = UCS_OK;
-    ucp_send_rma(req)->key        = chunk->key;
-    ucp_send_rma(req)->address    = chunk->address;
-    ucp_send_rma(req)->remote_id  = chunk->request;
-    ucp_send_rma(req)->secret     = chunk->secret;
-    ucp_send_rma_data(req)->lent  = NULL;
+    req->send.ep                 = ep;
+    req->send.proto              = &reply_proto;
+    req->send.comp.func          = reply_completed;
+    req->send.comp.count         = 1; /* dropped when all is posted */
+    req->send.comp.status        = UCS_OK;
+    ucp_send_rma(req)->key       = chunk->key;
+    ucp_send_rma(req)->address   = chunk->address;
+    ucp_send_rma(req)->remote_id = chunk->request;
+    ucp_send_rma(req)->secret    = chunk->secret;
+    ucp_send_rma_data(req)->lent = NULL;
     ucp_request_start(req);
 }
 
@@ -483,7 +488,7 @@ ucs_status_t ucp_rma_get_handler(void *arg, void *data, size_t length,
     }
 
     status = (ep->flags & UCP_EP_FLAG_BLOCKED) ? UCS_ERR_NO_RESOURCE :
-             send_chunk(ep, &chunk, 0);
+                                                 send_chunk(ep, &chunk, 0);
     if (status == UCS_ERR_NO_RESOURCE) {
         reply_later(ep, &chunk);
         return UCS_OK;

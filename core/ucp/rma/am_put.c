@@ -29,7 +29,7 @@ ucs_status_t ucp_rma_am_put_short(ucp_ep_h ep, const void *buffer,
 {
     struct {
         ucp_rma_put_t hdr;
-        char          data[UCP_RMA_AM_SHORT_MAX];
+        char data[UCP_RMA_AM_SHORT_MAX];
     } message;
     const size_t header = sizeof(message.hdr.key); /* am_short's header */
     ucs_status_t status;
@@ -72,8 +72,8 @@ static size_t put_pack(void *dest, void *arg)
 
     pack_header(hdr, req->send.ep, ucp_send_rma(req)->key,
                 ucp_send_rma(req)->address + req->dt.offset);
-    return sizeof(*hdr) + ucp_dt_iter_pack(&req->dt, hdr + 1,
-                                           max_data(req->send.ep));
+    return sizeof(*hdr) +
+           ucp_dt_iter_pack(&req->dt, hdr + 1, max_data(req->send.ep));
 }
 
 static ucs_status_t zcopy_fragment(ucp_request_t *req, size_t fragment)
@@ -105,13 +105,14 @@ static ucs_status_t am_progress(ucp_request_t *req)
     size_t before   = req->dt.offset;
     ucs_status_t status;
 
-    status = (fragment > 0) ? zcopy_fragment(req, fragment) :
-             ucp_fragment_copy(req, UCP_AM_ID_PUT, put_pack, max_data(ep));
+    status = (fragment > 0) ?
+                 zcopy_fragment(req, fragment) :
+                 ucp_fragment_copy(req, UCP_AM_ID_PUT, put_pack, max_data(ep));
     if (status == UCS_ERR_NO_RESOURCE) {
         return status;
     }
     ep->rma_issued += (status == UCS_OK);
-    status          = ucp_fragment_check(req, before, status);
+    status = ucp_fragment_check(req, before, status);
     if ((status == UCS_OK) && (req->dt.offset < req->dt.length)) {
         return UCS_INPROGRESS;
     }
@@ -128,7 +129,7 @@ const ucp_proto_t ucp_proto_put_am = {
     .progress     = am_progress,
     .abort        = ucp_rma_zcopy_abort,
     .flags        = UCP_PROTO_FLAG_MESSAGES,
-    .counter      = UCP_STATS_PUT_AM
+    .counter      = UCP_STATS_PUT_AM,
 };
 
 /* Hot path. */

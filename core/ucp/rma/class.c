@@ -8,8 +8,8 @@
 #include "ucp/rma/rkey.h"
 #include "ucp/stats/stats.h"
 
-static ucs_status_t
-worker_init(ucp_worker_h worker, const ucp_worker_params_t *params)
+static ucs_status_t worker_init(ucp_worker_h worker,
+                                const ucp_worker_params_t *params)
 {
     ucs_list_head_init(&ucp_worker_rma(worker)->shared_keys);
     ucp_worker_rma(worker)->unacked_cb = UCS_CALLBACKQ_ID_NULL;
@@ -30,14 +30,13 @@ static const ucp_class_message_t messages[] = {
      ucp_rma_get_handler},
     {UCP_AM_ID_GET_REPLY, UCP_STATS_RECV_REPLY_MSGS,
      sizeof(ucp_rma_get_reply_t), ucp_rma_get_reply_handler},
-    {UCP_AM_ID_RMA_ACK, 0, 0, ucp_rma_ack_handler}
+    {UCP_AM_ID_RMA_ACK, 0, 0, ucp_rma_ack_handler},
 };
 
 static const ucp_proto_t *const protos[] = {
-    &ucp_proto_put_short, &ucp_proto_put_bcopy,
-    &ucp_proto_put_zcopy, &ucp_proto_put_am,
-    &ucp_proto_get_short, &ucp_proto_get_bcopy,
-    &ucp_proto_get_zcopy, &ucp_proto_get_am
+    &ucp_proto_put_short, &ucp_proto_put_bcopy, &ucp_proto_put_zcopy,
+    &ucp_proto_put_am,    &ucp_proto_get_short, &ucp_proto_get_bcopy,
+    &ucp_proto_get_zcopy, &ucp_proto_get_am,
 };
 
 const ucp_class_t ucp_rma_class = {
@@ -49,5 +48,5 @@ const ucp_class_t ucp_rma_class = {
     .worker_init    = worker_init,
     .worker_cleanup = ucp_rma_config_free_all,
     .worker_is_busy = worker_is_busy,
-    .ep_detach      = ucp_rma_ack_forget
+    .ep_detach      = ucp_rma_ack_forget,
 };

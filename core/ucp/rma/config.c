@@ -27,8 +27,7 @@ static void select_lanes(const ucp_rma_config_t *config, int is_get,
     protos->bcopy_lane = UCP_NULL_LANE;
     protos->zcopy_lane = UCP_NULL_LANE;
     for (i = 0; i < config->ep_config->num_lanes; ++i) {
-        const ucp_lane_rma_t *rma = ucp_rma_lane(config->ep_config, i,
-                                                  is_get);
+        const ucp_lane_rma_t *rma = ucp_rma_lane(config->ep_config, i, is_get);
         double time;
 
         if (!(config->lanes & UCS_BIT(i))) {
@@ -107,7 +106,7 @@ static ucs_status_t fill_tables(ucp_worker_h worker, ucp_rma_config_t *config,
         .op           = op,
         .config       = config->ep_config,
         .zcopy_thresh = worker->context->options.zcopy_thresh,
-        .key          = config
+        .key          = config,
     };
     ucs_status_t status;
     unsigned dt_class;
@@ -130,10 +129,10 @@ static ucs_status_t fill_tables(ucp_worker_h worker, ucp_rma_config_t *config,
 /* End of the puts that use short active messages, if these begin the table. */
 static size_t am_put_end(const ucp_rma_config_t *config)
 {
-    const ucp_lane_am_t *am      = ucp_ep_config_am(config->ep_config);
-    size_t end                   = UCP_RMA_AM_SHORT_MAX + 1;
+    const ucp_lane_am_t *am = ucp_ep_config_am(config->ep_config);
+    size_t end              = UCP_RMA_AM_SHORT_MAX + 1;
     const ucp_proto_step_t *step =
-            config->put.tables[UCP_DT_CLASS_CONTIG].steps;
+        config->put.tables[UCP_DT_CLASS_CONTIG].steps;
 
     if (step->max == 0) {
         ++step; /* row of size 0, without a protocol */
@@ -156,7 +155,8 @@ static void show(ucp_worker_h worker, const ucp_rma_config_t *config)
 {
     FILE *stream     = ucs_log_open_stream();
     unsigned classes = (worker->flags & UCP_WORKER_FLAG_STAGE) ?
-                       UCP_DT_CLASS_LAST : UCP_DT_CLASS_STAGED;
+                           UCP_DT_CLASS_LAST :
+                           UCP_DT_CLASS_STAGED;
     unsigned i;
 
     if (stream == NULL) {
@@ -194,7 +194,9 @@ static void select_amo_lane(ucp_rma_config_t *config)
 static void select_atomics(ucp_rma_config_t *config)
 {
     ucp_proto_query_t query = {
-        .op = UCP_OP_ATOMIC, .config = config->ep_config, .key = config
+        .op     = UCP_OP_ATOMIC,
+        .config = config->ep_config,
+        .key    = config,
     };
     ucp_proto_candidate_t list[UCP_PROTO_MAX_CANDIDATES];
     unsigned op, fetch, is64;
@@ -207,16 +209,15 @@ static void select_atomics(ucp_rma_config_t *config)
                 query.fetch       = (uint8_t)fetch;
                 query.atomic_size = is64 ? 8 : 4;
                 config->atomics[op][fetch][is64] =
-                        (ucp_proto_list(&query, list) > 0) ? list[0].proto :
-                                                             NULL;
+                    (ucp_proto_list(&query, list) > 0) ? list[0].proto : NULL;
             }
         }
     }
 }
 
-const ucp_rma_config_t *
-ucp_rma_config_get(ucp_worker_h worker, const ucp_ep_config_t *ep_config,
-                   ucp_lane_map_t lanes, int by_cpu)
+const ucp_rma_config_t *ucp_rma_config_get(ucp_worker_h worker,
+                                           const ucp_ep_config_t *ep_config,
+                                           ucp_lane_map_t lanes, int by_cpu)
 {
     ucp_rma_config_t *config;
 

@@ -28,8 +28,8 @@ static const ucp_rma_protos_t *protos_of(const ucp_proto_query_t *query)
     return is_get(query) ? &query->key->get : &query->key->put;
 }
 
-static const ucp_lane_rma_t *
-rma_of(const ucp_proto_query_t *query, unsigned lane)
+static const ucp_lane_rma_t *rma_of(const ucp_proto_query_t *query,
+                                    unsigned lane)
 {
     return ucp_rma_lane(query->config, lane, is_get(query));
 }
@@ -58,8 +58,8 @@ static void limit(const ucp_proto_query_t *query, ucp_proto_range_t *range)
     }
 }
 
-unsigned
-ucp_rma_query_short(const ucp_proto_query_t *query, ucp_proto_range_t *range)
+unsigned ucp_rma_query_short(const ucp_proto_query_t *query,
+                             ucp_proto_range_t *range)
 {
     unsigned lane = protos_of(query)->short_lane;
     const ucp_lane_rma_t *rma;
@@ -75,8 +75,8 @@ ucp_rma_query_short(const ucp_proto_query_t *query, ucp_proto_range_t *range)
 }
 
 /* A put continues with further fragments, a get is one message. */
-unsigned
-ucp_rma_query_bcopy(const ucp_proto_query_t *query, ucp_proto_range_t *range)
+unsigned ucp_rma_query_bcopy(const ucp_proto_query_t *query,
+                             ucp_proto_range_t *range)
 {
     unsigned lane = protos_of(query)->bcopy_lane;
     const ucp_lane_rma_t *rma;
@@ -93,8 +93,8 @@ ucp_rma_query_bcopy(const ucp_proto_query_t *query, ucp_proto_range_t *range)
 
 /* Large transfers use all rails: higher cost per transfer, less time per
  * byte. */
-unsigned
-ucp_rma_query_zcopy(const ucp_proto_query_t *query, ucp_proto_range_t *ranges)
+unsigned ucp_rma_query_zcopy(const ucp_proto_query_t *query,
+                             ucp_proto_range_t *ranges)
 {
     const ucp_rma_protos_t *protos = protos_of(query);
     ucp_proto_range_t *divided     = &ranges[1];
@@ -113,7 +113,7 @@ ucp_rma_query_zcopy(const ucp_proto_query_t *query, ucp_proto_range_t *ranges)
     divided->time.m = 1.0 / protos->rails.bandwidth;
     divided->time.c = ranges[0].time.c +
                       (protos->rails.num - 1) * (cost->pre + cost->post);
-    ranges[0].max   = ucp_rails_min(&protos->rails) - 1;
+    ranges[0].max = ucp_rails_min(&protos->rails) - 1;
     return 2;
 }
 
@@ -126,8 +126,9 @@ static ucs_linear_func_t am_time(const ucp_proto_query_t *query, double own)
                                                         &am->cost_bcopy;
     ucs_linear_func_t time;
 
-    time.c = (is_get(query) ? 2 : 1) * (cost->pre + cost->latency + cost->recv)
-             + own;
+    time.c = (is_get(query) ? 2 : 1) *
+                 (cost->pre + cost->latency + cost->recv) +
+             own;
     time.m = ucp_lane_am_alone(am, &am->cost_bcopy, 2);
     return time;
 }
@@ -138,8 +139,8 @@ static ucs_linear_func_t am_time(const ucp_proto_query_t *query, double own)
  * waits while the owner makes no progress. So an access that needs no owner is
  * preferred unless it is less than half as fast. `max`: data in one message of
  * buffered copy. */
-static ucs_linear_func_t
-am_fragments_time(const ucp_proto_query_t *query, size_t max)
+static ucs_linear_func_t am_fragments_time(const ucp_proto_query_t *query,
+                                           size_t max)
 {
     const ucp_lane_am_t *am     = ucp_ep_config_am(query->config);
     const ucp_lane_cost_t *cost = &am->cost_zcopy;
@@ -149,25 +150,25 @@ am_fragments_time(const ucp_proto_query_t *query, size_t max)
     /* The owner sends the reply from contiguous memory, whatever the datatype
      * at the initiator is. */
     fragment = (double)(is_get(query) ?
-                        ucp_rma_reply_fragment(query->config, SIZE_MAX) :
-                        ucp_rma_put_fragment(query->config, query->dt_class,
-                                             SIZE_MAX));
+                            ucp_rma_reply_fragment(query->config, SIZE_MAX) :
+                            ucp_rma_put_fragment(query->config, query->dt_class,
+                                                 SIZE_MAX));
     if (fragment == 0) {
         cost     = &am->cost_bcopy;
         fragment = (double)max;
     }
     time.c += ucp_lane_am_first(am, fragment);
-    time.m  = 2 * (ucp_lane_am_stream(am) +
+    time.m = 2 * (ucp_lane_am_stream(am) +
                   (cost->pre + cost->post + cost->recv) / fragment);
     return time;
 }
 
-unsigned
-ucp_rma_query_am(const ucp_proto_query_t *query, ucp_proto_range_t *ranges)
+unsigned ucp_rma_query_am(const ucp_proto_query_t *query,
+                          ucp_proto_range_t *ranges)
 {
-    size_t max     = ucp_ep_config_am(query->config)->max_bcopy -
-                     (is_get(query) ? sizeof(ucp_rma_get_reply_t) :
-                                      sizeof(ucp_rma_put_t));
+    size_t max = ucp_ep_config_am(query->config)->max_bcopy -
+                 (is_get(query) ? sizeof(ucp_rma_get_reply_t) :
+                                  sizeof(ucp_rma_put_t));
     int no_request = !is_get(query) && (query->dt_class == UCP_DT_CLASS_CONTIG);
 
     if (!query->key->by_cpu) {

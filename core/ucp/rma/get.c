@@ -20,8 +20,7 @@ static ucs_status_t short_progress(ucp_request_t *req)
     req->lane = (uint8_t)lane;
     status    = uct->ops->get_short(uct, req->dt.u.contig.buffer,
                                     (unsigned)req->dt.length,
-                                    ucp_send_rma(req)->address,
-                                    rkey->keys[lane]);
+                                    ucp_send_rma(req)->address, rkey->keys[lane]);
     if (status == UCS_ERR_NO_RESOURCE) {
         return status;
     }
@@ -84,7 +83,7 @@ const ucp_proto_t ucp_proto_get_short = {
     .is_immediate = ucp_proto_always,
     .progress     = short_progress,
     .abort        = ucp_rma_abort,
-    .flags        = UCP_PROTO_FLAG_GET | UCP_PROTO_FLAG_SHORT
+    .flags        = UCP_PROTO_FLAG_GET | UCP_PROTO_FLAG_SHORT,
 };
 
 const ucp_proto_t ucp_proto_get_bcopy = {
@@ -94,7 +93,7 @@ const ucp_proto_t ucp_proto_get_bcopy = {
     .progress = bcopy_progress,
     .abort    = ucp_rma_abort,
     .flags    = UCP_PROTO_FLAG_GET,
-    .counter  = UCP_STATS_GET_BCOPY
+    .counter  = UCP_STATS_GET_BCOPY,
 };
 
 /* Called with the worker's lock, which is recursive. */
@@ -104,9 +103,9 @@ get_shared(ucp_ep_h ep, void *buffer, size_t count, uint64_t remote_addr,
 {
     ucp_rkey_h own = ucp_rkey_of_peer(rkey, ep);
 
-    return (own == NULL) ? UCS_STATUS_PTR(UCS_ERR_INVALID_PARAM) :
-                           ucp_get_nbx(ep, buffer, count, remote_addr, own,
-                                       param);
+    return (own == NULL) ?
+               UCS_STATUS_PTR(UCS_ERR_INVALID_PARAM) :
+               ucp_get_nbx(ep, buffer, count, remote_addr, own, param);
 }
 
 ucs_status_ptr_t ucp_get_nbx(ucp_ep_h ep, void *buffer, size_t count,

@@ -24,8 +24,7 @@ static ucs_status_t short_progress(ucp_request_t *req)
     req->lane = (uint8_t)lane;
     status    = uct->ops->put_short(uct, req->dt.u.contig.buffer,
                                     (unsigned)req->dt.length,
-                                    ucp_send_rma(req)->address,
-                                    rkey->keys[lane]);
+                                    ucp_send_rma(req)->address, rkey->keys[lane]);
     if (status == UCS_ERR_NO_RESOURCE) {
         return status;
     }
@@ -89,7 +88,7 @@ const ucp_proto_t ucp_proto_put_short = {
     .is_immediate = ucp_proto_always,
     .progress     = short_progress,
     .abort        = ucp_rma_abort,
-    .flags        = UCP_PROTO_FLAG_SHORT
+    .flags        = UCP_PROTO_FLAG_SHORT,
 };
 
 static int bcopy_is_immediate(const ucp_request_t *req)
@@ -108,14 +107,16 @@ const ucp_proto_t ucp_proto_put_bcopy = {
     .is_immediate = bcopy_is_immediate,
     .progress     = bcopy_progress,
     .abort        = ucp_rma_abort,
-    .counter      = UCP_STATS_PUT_BCOPY
+    .counter      = UCP_STATS_PUT_BCOPY,
 };
 
 /* Sends a few contiguous bytes without a request. UCS_ERR_NO_RESOURCE: the
  * caller has to use a request. Hot path. */
-static UCS_F_ALWAYS_INLINE ucs_status_t
-try_short(ucp_ep_h ep, const void *buffer, size_t length, uint64_t address,
-          const ucp_rkey_t *rkey)
+static UCS_F_ALWAYS_INLINE ucs_status_t try_short(ucp_ep_h ep,
+                                                  const void *buffer,
+                                                  size_t length,
+                                                  uint64_t address,
+                                                  const ucp_rkey_t *rkey)
 {
     const ucp_rma_config_t *config = rkey->config;
     ucs_status_t status            = UCS_ERR_NO_RESOURCE;
@@ -149,9 +150,9 @@ put_shared(ucp_ep_h ep, const void *buffer, size_t count, uint64_t remote_addr,
 {
     ucp_rkey_h own = ucp_rkey_of_peer(rkey, ep);
 
-    return (own == NULL) ? UCS_STATUS_PTR(UCS_ERR_INVALID_PARAM) :
-                           ucp_put_nbx(ep, buffer, count, remote_addr, own,
-                                       param);
+    return (own == NULL) ?
+               UCS_STATUS_PTR(UCS_ERR_INVALID_PARAM) :
+               ucp_put_nbx(ep, buffer, count, remote_addr, own, param);
 }
 
 ucs_status_ptr_t ucp_put_nbx(ucp_ep_h ep, const void *buffer, size_t count,

@@ -12,8 +12,8 @@
 /* Returns the configuration that selects the protocol. Operations with
  * MULTI_SEND have a separate one, in which latency has no cost. NULL: out of
  * memory. */
-static const ucp_rma_config_t *
-config_for(ucp_rkey_h rkey, ucp_ep_h ep, const ucp_request_param_t *param)
+static const ucp_rma_config_t *config_for(ucp_rkey_h rkey, ucp_ep_h ep,
+                                          const ucp_request_param_t *param)
 {
     const ucp_rma_config_t *config = ucp_rkey_config(rkey, ep);
 
@@ -37,8 +37,9 @@ static ucs_status_t check_access(const ucp_request_t *req, ucp_rkey_h rkey,
     if ((req->dt.length > 0) &&
         !ucp_rkey_covers(rkey, remote_addr, req->dt.length)) {
         ucs_diag("rejected a %s of %zu bytes at 0x%lx: the key is for %lu bytes"
-                 " at 0x%lx", is_get ? "get" : "put", req->dt.length,
-                 remote_addr, rkey->length, rkey->address);
+                 " at 0x%lx",
+                 is_get ? "get" : "put", req->dt.length, remote_addr,
+                 rkey->length, rkey->address);
         return UCS_ERR_INVALID_ADDR;
     }
     if (!(rkey->prot & right)) {
@@ -49,10 +50,10 @@ static ucs_status_t check_access(const ucp_request_t *req, ucp_rkey_h rkey,
     return UCS_OK;
 }
 
-ucp_request_t *
-ucp_rma_request(ucp_ep_h ep, void *buffer, size_t count, uint64_t remote_addr,
-                ucp_rkey_h rkey, int is_get, const ucp_request_param_t *param,
-                ucs_status_t *status_p)
+ucp_request_t *ucp_rma_request(ucp_ep_h ep, void *buffer, size_t count,
+                               uint64_t remote_addr, ucp_rkey_h rkey,
+                               int is_get, const ucp_request_param_t *param,
+                               ucs_status_t *status_p)
 {
     const ucp_rma_config_t *config;
     ucp_request_t *req;

@@ -127,7 +127,8 @@ static void open_pointers(ucp_rkey_t *rkey, ucp_context_h context,
                 continue;
             }
             for (k = 0; (k < rkey->num_parts) &&
-                        (rkey->parts[k].component != component); ++k) {
+                        (rkey->parts[k].component != component);
+                 ++k) {
             }
             if (k == rkey->num_parts) {
                 add_part(rkey, component, &mem->keys[i]);
@@ -156,7 +157,7 @@ static ucs_status_t make_rkey(ucp_ep_h ep, const ucp_packed_mem_t *mem,
     ucp_rkey_t *rkey;
 
     rkey = calloc(1, sizeof(*rkey) + (UCP_MAX_LANES + UCP_MAX_MDS) *
-                                     sizeof(rkey->parts[0]));
+                                         sizeof(rkey->parts[0]));
     if (rkey == NULL) {
         return UCS_ERR_NO_MEMORY;
     }
@@ -243,7 +244,7 @@ static ucs_status_t unpack(ucp_ep_h ep, const void *packed,
     } else {
         /* programs keep thousands of keys */
         shrunk  = realloc(rkey, sizeof(*rkey) +
-                                rkey->num_parts * sizeof(rkey->parts[0]));
+                                    rkey->num_parts * sizeof(rkey->parts[0]));
         *rkey_p = (shrunk != NULL) ? shrunk : rkey;
         status  = mem->symmetric ? ucp_rkey_share(ep, rkey_p) : UCS_OK;
     }

@@ -12,13 +12,13 @@
 /** Put or get: the lane of each kind of transfer, and the tables that select a
  *  protocol by size. */
 typedef struct ucp_rma_protos {
-    uint8_t           short_lane;  /**< UCP_NULL_LANE: none */
-    uint8_t           bcopy_lane;
-    uint8_t           zcopy_lane;
+    uint8_t short_lane; /**< UCP_NULL_LANE: none */
+    uint8_t bcopy_lane;
+    uint8_t zcopy_lane;
     /** zcopy_lane, and the lanes over which large transfers are divided */
-    ucp_rails_t       rails;
+    ucp_rails_t rails;
     /** Contiguous transfers of fewer bytes use short_lane; 0: none */
-    size_t            short_end;
+    size_t short_end;
     /** For requests whose memory is not suitable for the table's protocol:
      *  zero-copy, and copies of any size; NULL: none */
     const ucp_proto_t *zcopy, *copy;
@@ -26,50 +26,50 @@ typedef struct ucp_rma_protos {
 } ucp_rma_protos_t;
 
 struct ucp_rma_config {
-    struct ucp_rma_config *next;      /**< List of the worker */
+    struct ucp_rma_config *next; /**< List of the worker */
     const ucp_ep_config_t *ep_config;
-    ucp_lane_map_t        lanes;      /**< Opened by the key */
+    ucp_lane_map_t lanes; /**< Opened by the key */
     /** The peer supports it by messages */
-    uint8_t               by_cpu;
-    uint8_t               amo_lane;   /**< UCP_NULL_LANE: none */
+    uint8_t by_cpu;
+    uint8_t amo_lane; /**< UCP_NULL_LANE: none */
     /** Atomics: by operation, by whether there is a result, and by size (1: 8
      *  bytes); NULL: not supported */
-    const ucp_proto_t     *atomics[UCP_ATOMIC_OP_LAST][2][2];
+    const ucp_proto_t *atomics[UCP_ATOMIC_OP_LAST][2][2];
     /** Shorter puts are sent by messages without a request; 0: none */
-    size_t                am_put_end;
-    ucp_rma_protos_t      put, get;
+    size_t am_put_end;
+    ucp_rma_protos_t put, get;
 };
 typedef struct ucp_rma_config ucp_rma_config_t;
 
 /** The unpacked key of one component. */
 typedef struct ucp_rkey_part {
-    uct_component_h   component;
+    uct_component_h component;
     uct_rkey_bundle_t key;
-    uint8_t           md_index;   /**< The owner's index of the memory domain */
+    uint8_t md_index; /**< The owner's index of the memory domain */
 } ucp_rkey_part_t;
 
 struct ucp_rkey {
     const ucp_rma_config_t *config;
-    uint64_t               address;    /**< Start of the memory */
-    uint64_t               length;
+    uint64_t address; /**< Start of the memory */
+    uint64_t length;
     /** The peer's memory handle */
-    uint64_t               id;
-    uct_rkey_t             keys[UCP_MAX_LANES]; /**< Keys of the opened lanes */
-    ucp_worker_h           worker;
-    uint16_t               prot;       /**< UCP_MEM_MAP_PROT_REMOTE_* */
-    uint8_t                mem_type;
-    ucp_lane_map_t         lanes;      /**< Opened by the key */
+    uint64_t id;
+    uct_rkey_t keys[UCP_MAX_LANES]; /**< Keys of the opened lanes */
+    ucp_worker_h worker;
+    uint16_t prot; /**< UCP_MEM_MAP_PROT_REMOTE_* */
+    uint8_t mem_type;
+    ucp_lane_map_t lanes; /**< Opened by the key */
     /** The packed key while the endpoint has no lanes, then NULL */
-    void                   *packed;
-    uint8_t                num_parts;
-    ucp_rkey_part_t        parts[];
+    void *packed;
+    uint8_t num_parts;
+    ucp_rkey_part_t parts[];
 };
 typedef struct ucp_rkey ucp_rkey_t;
 
 /** Returns the configuration for these lanes; NULL: out of memory. */
-const ucp_rma_config_t *
-ucp_rma_config_get(ucp_worker_h worker, const ucp_ep_config_t *ep_config,
-                   ucp_lane_map_t lanes, int by_cpu);
+const ucp_rma_config_t *ucp_rma_config_get(ucp_worker_h worker,
+                                           const ucp_ep_config_t *ep_config,
+                                           ucp_lane_map_t lanes, int by_cpu);
 void ucp_rma_config_free_all(ucp_worker_h worker);
 
 /** True if the access is within the key's memory. The owner checks it again. */
@@ -95,8 +95,8 @@ const ucp_rma_config_t *ucp_rkey_open_late(ucp_rkey_t *rkey, ucp_ep_h ep);
 
 /** Returns the configuration of transfers with the key on this endpoint and
  *  keeps it in the key. The key must fit the endpoint. NULL: out of memory. */
-static inline const ucp_rma_config_t *
-ucp_rkey_config(ucp_rkey_t *rkey, ucp_ep_h ep)
+static inline const ucp_rma_config_t *ucp_rkey_config(ucp_rkey_t *rkey,
+                                                      ucp_ep_h ep)
 {
     const ucp_rma_config_t *config = rkey->config;
 
@@ -104,12 +104,10 @@ ucp_rkey_config(ucp_rkey_t *rkey, ucp_ep_h ep)
         return config;
     }
     if (config->ep_config->unconnected) {
-        return ep->config->unconnected ? config :
-                                         ucp_rkey_open_late(rkey, ep);
+        return ep->config->unconnected ? config : ucp_rkey_open_late(rkey, ep);
     }
     config = ucp_rma_config_get(ep->worker, ep->config,
-                                rkey->lanes &
-                                (ucp_lane_map_t)~ep->config->lost,
+                                rkey->lanes & (ucp_lane_map_t)~ep->config->lost,
                                 config->by_cpu);
     if (config != NULL) {
         rkey->config = config;
@@ -122,20 +120,20 @@ void ucp_rkey_release(ucp_rkey_h rkey);
 
 /** Common part of put and get: creates a request for the transfer. On failure
  *  the return value is NULL and *status_p is set. */
-ucp_request_t *
-ucp_rma_request(ucp_ep_h ep, void *buffer, size_t count, uint64_t remote_addr,
-                ucp_rkey_h rkey, int is_get, const ucp_request_param_t *param,
-                ucs_status_t *status_p);
+ucp_request_t *ucp_rma_request(ucp_ep_h ep, void *buffer, size_t count,
+                               uint64_t remote_addr, ucp_rkey_h rkey,
+                               int is_get, const ucp_request_param_t *param,
+                               ucs_status_t *status_p);
 
 /** Selects a protocol from the table and starts the request; returns the result
  *  of the user's call. */
-ucs_status_ptr_t
-ucp_rma_start(ucp_request_t *req, const ucp_rma_protos_t *protos,
-              const ucp_request_param_t *param);
+ucs_status_ptr_t ucp_rma_start(ucp_request_t *req,
+                               const ucp_rma_protos_t *protos,
+                               const ucp_request_param_t *param);
 
 /** The capabilities and costs of a lane for put or get. */
-static inline const ucp_lane_rma_t *
-ucp_rma_lane(const ucp_ep_config_t *config, unsigned lane, int is_get)
+static inline const ucp_lane_rma_t *ucp_rma_lane(const ucp_ep_config_t *config,
+                                                 unsigned lane, int is_get)
 {
     return is_get ? &config->lanes[lane].get : &config->lanes[lane].put;
 }
@@ -162,8 +160,8 @@ unsigned ucp_rma_query_bcopy(const ucp_proto_query_t *query,
                              ucp_proto_range_t *range);
 unsigned ucp_rma_query_zcopy(const ucp_proto_query_t *query,
                              ucp_proto_range_t *ranges);
-unsigned
-ucp_rma_query_am(const ucp_proto_query_t *query, ucp_proto_range_t *ranges);
+unsigned ucp_rma_query_am(const ucp_proto_query_t *query,
+                          ucp_proto_range_t *ranges);
 
 /** Records that an access to the owner's memory uses this lane. */
 static UCS_F_ALWAYS_INLINE void ucp_rma_uses_lane(ucp_ep_h ep, unsigned lane)

@@ -31,29 +31,29 @@ typedef struct {
 } ucp_rma_secret_t;
 
 typedef struct {
-    ucp_le64_t     key;
-    ucp_le64_t     address;
+    ucp_le64_t key;
+    ucp_le64_t address;
     ucp_wire_end_t sender;
 } ucp_rma_put_t;
 
 typedef struct {
-    ucp_le64_t     key;
-    ucp_le64_t     address;
-    ucp_le64_t     length;
+    ucp_le64_t key;
+    ucp_le64_t address;
+    ucp_le64_t length;
     ucp_wire_end_t sender;
-    ucp_le32_t     request;
+    ucp_le32_t request;
 } ucp_rma_get_t;
 
 typedef struct {
-    ucp_le32_t       request;
-    int8_t           status;
+    ucp_le32_t request;
+    int8_t status;
     ucp_rma_secret_t secret;
 } ucp_rma_get_reply_t;
 
 typedef struct {
-    ucp_le64_t end;      /**< Encoded as ep_id of ucp_wire_end_t */
-    ucp_le32_t count;    /**< May wrap around */
-    int8_t     status;
+    ucp_le64_t end;   /**< Encoded as ep_id of ucp_wire_end_t */
+    ucp_le32_t count; /**< May wrap around */
+    int8_t status;
 } ucp_rma_ack_t;
 
 _Static_assert(sizeof(ucp_rma_put_t) == 32, "wire layout");
@@ -63,12 +63,12 @@ _Static_assert(sizeof(ucp_rma_ack_t) == 13, "wire layout");
 
 /** State of a worker for access to the memory of peers. */
 typedef struct ucp_rma_worker {
-    struct ucp_rma_config *configs;    /**< Shared by equal keys */
-    ucs_list_link_t       shared_keys; /**< See symmetric.h */
+    struct ucp_rma_config *configs; /**< Shared by equal keys */
+    ucs_list_link_t shared_keys;    /**< See symmetric.h */
     /** Endpoints whose peers' accesses are to be acknowledged in this round */
-    ucp_ep_h              unacked;
+    ucp_ep_h unacked;
     /** Callback that acknowledges, while `unacked` is not empty */
-    int                   unacked_cb;
+    int unacked_cb;
 } ucp_rma_worker_t;
 
 UCP_AREA_ACCESSOR(ucp_worker_rma, struct ucp_worker, rma, ucp_rma_worker_t)
@@ -76,38 +76,38 @@ UCP_AREA_ACCESSOR(ucp_worker_rma, struct ucp_worker, rma, ucp_rma_worker_t)
 /** State of an endpoint: accesses of the peer that are carried out; see
  *  ack.h. */
 typedef struct ucp_rma_ep {
-    ucp_ep_h ack_next;   /**< With ep->rma_owes */
-    uint32_t handled;    /**< Their number */
-    uint32_t acked;      /**< Number of these that are acknowledged */
+    ucp_ep_h ack_next; /**< With ep->rma_owes */
+    uint32_t handled;  /**< Their number */
+    uint32_t acked;    /**< Number of these that are acknowledged */
 } ucp_rma_ep_t;
 
 UCP_AREA_ACCESSOR(ucp_ep_rma, struct ucp_ep, rma, ucp_rma_ep_t)
 
 /** An access: put, get, an atomic, or a reply to the peer's get. */
 typedef struct ucp_rma_op {
-    uint64_t                    address;   /**< First byte at the peer */
-    ucp_rkey_h                  rkey;      /**< NULL: a reply to the peer */
-    const struct ucp_rma_config *config;   /**< Lanes and protocols */
-    uint64_t                    key;       /**< Id of the memory */
+    uint64_t address;                    /**< First byte at the peer */
+    ucp_rkey_h rkey;                     /**< NULL: a reply to the peer */
+    const struct ucp_rma_config *config; /**< Lanes and protocols */
+    uint64_t key;                        /**< Id of the memory */
     /** The peer's request that this is a reply to */
-    uint32_t                    remote_id;
-    uint32_t                    secret;    /**< For the reply */
+    uint32_t remote_id;
+    uint32_t secret; /**< For the reply */
     /** Sequence number among the endpoint's emulated accesses */
-    uint32_t                    number;
-    uint8_t                     posted;    /**< All is posted */
-    uint8_t                     own_memhs; /**< `memhs` is set */
+    uint32_t number;
+    uint8_t posted;    /**< All is posted */
+    uint8_t own_memhs; /**< `memhs` is set */
     /** Restarts after the failure of a lane */
-    uint8_t                     retries;
-    uint8_t                     retrying;  /**< Waits for a restart */
+    uint8_t retries;
+    uint8_t retrying; /**< Waits for a restart */
 } ucp_rma_op_t;
 
 /** The data of a put or get. */
 typedef struct ucp_rma_data {
-    size_t            received;  /**< Of an emulated get */
-    const ucp_rails_t *rails;    /**< Zero-copy: the lanes */
-    ucp_memhs_t       memhs;     /**< Of the local buffer */
+    size_t received;          /**< Of an emulated get */
+    const ucp_rails_t *rails; /**< Zero-copy: the lanes */
+    ucp_memhs_t memhs;        /**< Of the local buffer */
     /** Reply: the memory that the transport reads, or NULL */
-    ucp_mem_h         lent;
+    ucp_mem_h lent;
 } ucp_rma_data_t;
 
 UCP_AREA_ACCESSOR(ucp_send_rma, ucp_request_t, send.op, ucp_rma_op_t)
@@ -115,8 +115,8 @@ UCP_AREA_ACCESSOR(ucp_send_rma_data, ucp_request_t, send.data, ucp_rma_data_t)
 
 static inline ucp_rma_secret_t ucp_rma_secret(uint32_t secret)
 {
-    return (ucp_rma_secret_t){{(uint8_t)secret, (uint8_t)(secret >> 8),
-                               (uint8_t)(secret >> 16)}};
+    return (ucp_rma_secret_t){
+        {(uint8_t)secret, (uint8_t)(secret >> 8), (uint8_t)(secret >> 16)}};
 }
 
 /** True if this reply is for a request of the endpoint. */

@@ -12,17 +12,17 @@
 
 /* `rkey` is what the user has. It has no lanes and no parts of its own. */
 typedef struct {
-    ucs_list_link_t link;   /* In the worker's list */
-    unsigned        refs;   /* Keys that the user has unpacked */
-    ucs_hash_t      peers;  /* ucp_rkey_h by the uuid of the peer's worker */
-    ucp_rkey_t      rkey;
+    ucs_list_link_t link; /* In the worker's list */
+    unsigned refs;        /* Keys that the user has unpacked */
+    ucs_hash_t peers;     /* ucp_rkey_h by the uuid of the peer's worker */
+    ucp_rkey_t rkey;
 } shared_t;
 
 static const ucp_ep_config_t no_endpoint = {.whole = &no_endpoint};
 
 const ucp_rma_config_t ucp_rma_config_shared = {
     .ep_config = &no_endpoint,
-    .amo_lane  = UCP_NULL_LANE
+    .amo_lane  = UCP_NULL_LANE,
 };
 
 static shared_t *shared_of(ucp_rkey_h rkey)
@@ -61,7 +61,8 @@ static shared_t *find(ucp_ep_h ep, const ucp_rkey_t *rkey)
     const ucp_rkey_t *known;
     shared_t *shared;
 
-    ucs_list_for_each(shared, &ucp_worker_rma(ep->worker)->shared_keys, link) {
+    ucs_list_for_each(shared, &ucp_worker_rma(ep->worker)->shared_keys, link)
+    {
         if (!is_symmetric(&shared->rkey, rkey)) {
             continue;
         }
@@ -97,7 +98,8 @@ static void free_shared(shared_t *shared)
 {
     ucp_rkey_h rkey;
 
-    ucs_hash_for_each(rkey, &shared->peers) {
+    ucs_hash_for_each(rkey, &shared->peers)
+    {
         ucp_rkey_release(rkey);
     }
     ucs_hash_cleanup(&shared->peers);

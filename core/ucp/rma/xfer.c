@@ -34,8 +34,8 @@ static int is_reachable(const ucp_request_t *req,
     }
     lane = &req->send.ep->config->lanes[protos->zcopy_lane];
     return ucp_lane_reaches(lane, req->dt.mem_type) &&
-           (req->dt.length >= ((protos == &config->get) ?
-                               &lane->get : &lane->put)->min_zcopy);
+           (req->dt.length >=
+            ((protos == &config->get) ? &lane->get : &lane->put)->min_zcopy);
 }
 
 /* Selects from the table. Memory that only the lane can access is sent by
@@ -66,9 +66,8 @@ static const ucp_proto_t *select_proto(const ucp_request_t *req,
 
 /* Large contiguous transfers may go by zero-copy or by messages: by what proves to
  * be the faster one, unless the user's call excludes one of them. */
-static const ucp_proto_t *learnt_proto(ucp_request_t *req,
-                                       const ucp_rma_protos_t *protos,
-                                       uint32_t attr)
+static const ucp_proto_t *
+learnt_proto(ucp_request_t *req, const ucp_rma_protos_t *protos, uint32_t attr)
 {
     const uint32_t fixed = UCP_OP_ATTR_FLAG_FAST_CMPL |
                            UCP_OP_ATTR_FLAG_FORCE_IMM_CMPL |
@@ -82,9 +81,9 @@ static const ucp_proto_t *learnt_proto(ucp_request_t *req,
         (protos->copy == NULL) ||
         !(protos->copy->flags & UCP_PROTO_FLAG_MESSAGES) ||
         ((proto != protos->zcopy) && (proto != protos->copy)) ||
-        (req->dt.length < ucp_rma_lane(req->send.ep->config,
-                                       protos->zcopy_lane, is_get)
-                                  ->min_zcopy)) {
+        (req->dt.length <
+         ucp_rma_lane(req->send.ep->config, protos->zcopy_lane, is_get)
+             ->min_zcopy)) {
         return proto;
     }
     return ucp_trial_rma(req, is_get ? UCP_OP_GET : UCP_OP_PUT, config,
@@ -105,9 +104,9 @@ static ucs_status_ptr_t fail_op(ucp_request_t *req, ucs_status_t status)
     return UCS_STATUS_PTR(status);
 }
 
-ucs_status_ptr_t
-ucp_rma_start(ucp_request_t *req, const ucp_rma_protos_t *protos,
-              const ucp_request_param_t *param)
+ucs_status_ptr_t ucp_rma_start(ucp_request_t *req,
+                               const ucp_rma_protos_t *protos,
+                               const ucp_request_param_t *param)
 {
     const uint32_t attr = param->op_attr_mask;
     ucs_status_t status;
@@ -133,7 +132,7 @@ ssize_t ucp_rma_send_request(ucp_request_t *req, uint8_t id,
     uct_ep_h am = req->send.ep->am;
     struct {
         ucp_le64_t key; /* am_short's header */
-        char       rest[UCP_RMA_MAX_REQUEST - sizeof(ucp_le64_t)];
+        char rest[UCP_RMA_MAX_REQUEST - sizeof(ucp_le64_t)];
     } message;
 
     if (size > ucp_ep_config_am(req->send.ep->config)->max_short) {

@@ -17,10 +17,9 @@
 static int register_for(ucp_request_t *req, const ucp_rails_t *rails)
 {
     ucp_send_rma_data(req)->rails = rails;
-    ucp_send_rma(req)->own_memhs =
-            (uint8_t)ucp_zcopy_register(req->send.ep, rails, &req->dt,
-                                        req->dt.length,
-                                        &ucp_send_rma_data(req)->memhs);
+    ucp_send_rma(req)->own_memhs  = (uint8_t)
+        ucp_zcopy_register(req->send.ep, rails, &req->dt, req->dt.length,
+                           &ucp_send_rma_data(req)->memhs);
     return ucp_send_rma(req)->own_memhs;
 }
 
@@ -34,8 +33,8 @@ static ucs_status_t init(ucp_request_t *req, uint32_t attr)
     if (register_for(req, &protos->rails) ||
         ((protos->rails.num > 1) &&
          register_for(req, protos->rails.is_get ?
-                           &config->single_get[protos->zcopy_lane] :
-                           &config->single_put[protos->zcopy_lane]))) {
+                               &config->single_get[protos->zcopy_lane] :
+                               &config->single_put[protos->zcopy_lane]))) {
         return UCS_OK;
     }
     return ucp_proto_init(req, protos->copy, attr);
@@ -94,8 +93,7 @@ void ucp_rma_zcopy_completed(uct_completion_t *comp)
     ucp_request_t *req = ucs_container_of(comp, ucp_request_t, send.comp);
 
     if (ucs_unlikely(comp->status != UCS_OK) &&
-        (req->send.proto->flags & UCP_PROTO_FLAG_RESTARTS) &&
-        retry(req)) {
+        (req->send.proto->flags & UCP_PROTO_FLAG_RESTARTS) && retry(req)) {
         return;
     }
     ucp_rma_abort(req, comp->status);
@@ -188,7 +186,7 @@ const ucp_proto_t ucp_proto_put_zcopy = {
     .progress = progress,
     .abort    = ucp_rma_zcopy_abort,
     .flags    = UCP_PROTO_FLAG_ZCOPY,
-    .counter  = UCP_STATS_PUT_ZCOPY
+    .counter  = UCP_STATS_PUT_ZCOPY,
 };
 
 /* A lost lane may restart the get. */
@@ -209,6 +207,6 @@ const ucp_proto_t ucp_proto_get_zcopy = {
     .progress = progress,
     .abort    = ucp_rma_zcopy_abort,
     .flags    = UCP_PROTO_FLAG_GET | UCP_PROTO_FLAG_ZCOPY |
-                UCP_PROTO_FLAG_RESTARTS,
-    .counter  = UCP_STATS_GET_ZCOPY
+             UCP_PROTO_FLAG_RESTARTS,
+    .counter = UCP_STATS_GET_ZCOPY,
 };

@@ -56,15 +56,15 @@ static ucs_status_t zcopy_fragment(ucp_request_t *req, size_t fragment)
 static ucs_status_t am_progress(ucp_request_t *req)
 {
     const ucp_ep_config_t *config = req->send.ep->config;
-    size_t fragment               = ucp_rndv_am_fragment(config,
-                                                         req->dt.dt_class);
-    size_t before                 = req->dt.offset;
+    size_t fragment = ucp_rndv_am_fragment(config, req->dt.dt_class);
+    size_t before   = req->dt.offset;
     ucs_status_t status;
 
     req->send.comp.func = all_sent;
-    status = ucp_rndv_am_is_zcopy(config, req->dt.dt_class) ?
-             zcopy_fragment(req, fragment) :
-             ucp_fragment_copy(req, UCP_AM_ID_RNDV_DATA, data_pack, fragment);
+    status              = ucp_rndv_am_is_zcopy(config, req->dt.dt_class) ?
+                              zcopy_fragment(req, fragment) :
+                              ucp_fragment_copy(req, UCP_AM_ID_RNDV_DATA, data_pack,
+                                                fragment);
     if (status == UCS_ERR_NO_RESOURCE) {
         return status;
     }
@@ -86,7 +86,7 @@ const ucp_proto_t ucp_proto_rndv_am = {
     .query    = ucp_rndv_query_am,
     .progress = am_progress,
     .abort    = ucp_rndv_data_abort,
-    .flags    = UCP_PROTO_FLAG_MESSAGES | UCP_PROTO_FLAG_BEGUN
+    .flags    = UCP_PROTO_FLAG_MESSAGES | UCP_PROTO_FLAG_BEGUN,
 };
 
 /* -------------------------------------------------------------- receiver -- */
@@ -109,7 +109,7 @@ ucs_status_t ucp_rndv_data_handler(void *arg, void *data, size_t length,
     }
 
     length -= sizeof(*hdr);
-    offset  = ucp_le64_get(hdr->offset);
+    offset = ucp_le64_get(hdr->offset);
     if ((length > ucp_recv_rndv(req)->remaining) ||
         (offset > req->recv.info.length) ||
         (length > req->recv.info.length - offset)) {

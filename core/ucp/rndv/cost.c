@@ -18,7 +18,8 @@ static double message_time(const ucp_ep_config_t *config)
 static double reg_time(const ucp_lane_config_t *lane)
 {
     return (lane->md_flags & (UCT_MD_FLAG_NEED_RKEY | UCT_MD_FLAG_NEED_MEMH)) ?
-           lane->reg_cost.c : 0;
+               lane->reg_cost.c :
+               0;
 }
 
 /* Size of the first-level data cache of most processors, in bytes. */
@@ -44,15 +45,15 @@ static void add_fresh(const ucp_ep_config_t *config,
 
 /* Zero-copy of the data: several lanes have the sum of their bandwidths, and
  * each needs its own operation. */
-static ucs_linear_func_t
-data_time(const ucp_lane_cost_t *cost, const ucp_rails_t *rails, size_t length)
+static ucs_linear_func_t data_time(const ucp_lane_cost_t *cost,
+                                   const ucp_rails_t *rails, size_t length)
 {
-    double start      = cost->pre + cost->post + cost->latency + cost->recv;
-    double bandwidth  = cost->bandwidth;
+    double start     = cost->pre + cost->post + cost->latency + cost->recv;
+    double bandwidth = cost->bandwidth;
 
     if ((rails->num > 1) && (length >= ucp_rails_min(rails))) {
         bandwidth = rails->bandwidth;
-        start    += (rails->num - 1) * (cost->pre + cost->post);
+        start += (rails->num - 1) * (cost->pre + cost->post);
     }
     return ucs_linear_func_make(start, 1.0 / bandwidth);
 }
@@ -60,9 +61,10 @@ data_time(const ucp_lane_cost_t *cost, const ucp_rails_t *rails, size_t length)
 /* Put or get of `length` bytes, with the messages that it needs: announcement,
  * get and acknowledgement; or announcement, reply, put and DONE. Over several
  * lanes DONE waits until the data is complete at the peer. */
-static ucs_linear_func_t
-zcopy_time(const ucp_ep_config_t *config, const ucp_lane_config_t *lane,
-           const ucp_rails_t *rails, int is_get, size_t length)
+static ucs_linear_func_t zcopy_time(const ucp_ep_config_t *config,
+                                    const ucp_lane_config_t *lane,
+                                    const ucp_rails_t *rails, int is_get,
+                                    size_t length)
 {
     const ucp_lane_cost_t *cost = is_get ? &lane->get.cost_zcopy :
                                            &lane->put.cost_zcopy;
@@ -79,46 +81,49 @@ zcopy_time(const ucp_ep_config_t *config, const ucp_lane_config_t *lane,
 /* Announcement, reply, data. Both ends copy at the same time: the data counts
  * for one copy, whether fragments are packed or zero-copy, and the first
  * fragment for another one. */
-static ucs_linear_func_t
-am_time(const ucp_ep_config_t *config, unsigned dt_class)
+static ucs_linear_func_t am_time(const ucp_ep_config_t *config,
+                                 unsigned dt_class)
 {
     const ucp_lane_am_t *am     = ucp_ep_config_am(config);
     const ucp_lane_cost_t *cost = ucp_rndv_am_is_zcopy(config, dt_class) ?
-                                  &am->cost_zcopy : &am->cost_bcopy;
-    double fragment             = (double)ucp_rndv_am_fragment(config,
-                                                               dt_class);
+                                      &am->cost_zcopy :
+                                      &am->cost_bcopy;
+    double fragment = (double)ucp_rndv_am_fragment(config, dt_class);
 
     return ucs_linear_func_make(3 * message_time(config) +
-                                ucp_lane_am_first(am, fragment),
+                                    ucp_lane_am_first(am, fragment),
                                 ucp_lane_am_stream(am) +
-                                (cost->pre + cost->post + cost->recv) /
-                                fragment);
+                                    (cost->pre + cost->post + cost->recv) /
+                                        fragment);
 }
 
 /* The lane for data of this class, or NULL. Staged data is flat memory of a
  * device; callers check whether it is. */
-static const ucp_lane_config_t *
-lane_for(const ucp_ep_config_t *config, unsigned dt_class)
+static const ucp_lane_config_t *lane_for(const ucp_ep_config_t *config,
+                                         unsigned dt_class)
 {
     if (dt_class != UCP_DT_CLASS_STAGED) {
         return ucp_ep_config_rndv(config);
     }
     return (config->device_lane == UCP_NULL_LANE) ?
-           NULL : &config->lanes[config->device_lane];
+               NULL :
+               &config->lanes[config->device_lane];
 }
 
-const ucp_rails_t *
-ucp_rndv_get_rails(const ucp_ep_config_t *config, unsigned dt_class)
+const ucp_rails_t *ucp_rndv_get_rails(const ucp_ep_config_t *config,
+                                      unsigned dt_class)
 {
     return (dt_class == UCP_DT_CLASS_STAGED) ?
-           &config->single_get[config->device_lane] : &config->rndv_get;
+               &config->single_get[config->device_lane] :
+               &config->rndv_get;
 }
 
-const ucp_rails_t *
-ucp_rndv_put_rails(const ucp_ep_config_t *config, unsigned dt_class)
+const ucp_rails_t *ucp_rndv_put_rails(const ucp_ep_config_t *config,
+                                      unsigned dt_class)
 {
     return (dt_class == UCP_DT_CLASS_STAGED) ?
-           &config->single_put[config->device_lane] : &config->rndv_put;
+               &config->single_put[config->device_lane] :
+               &config->rndv_put;
 }
 
 /* Non-zero: the lane can access memory at the other end, by keys in messages.
@@ -141,14 +146,15 @@ static size_t last_alike(const ucp_rails_t *rails, size_t from)
 }
 
 /* The ranges of a put or get over a lane. */
-static unsigned
-zcopy_ranges(const ucp_proto_query_t *query, const ucp_lane_config_t *lane,
-             int is_get, ucp_proto_range_t *ranges)
+static unsigned zcopy_ranges(const ucp_proto_query_t *query,
+                             const ucp_lane_config_t *lane, int is_get,
+                             ucp_proto_range_t *ranges)
 {
     const ucp_lane_rma_t *rma = is_get ? &lane->get : &lane->put;
-    const ucp_rails_t *rails  = is_get ?
-            ucp_rndv_get_rails(query->config, query->dt_class) :
-            ucp_rndv_put_rails(query->config, query->dt_class);
+    const ucp_rails_t *rails  = is_get ? ucp_rndv_get_rails(query->config,
+                                                            query->dt_class) :
+                                         ucp_rndv_put_rails(query->config,
+                                                            query->dt_class);
     size_t from               = ucs_max(rma->min_zcopy, (size_t)1);
     ucp_proto_range_t *range  = ranges;
 
@@ -167,29 +173,31 @@ zcopy_ranges(const ucp_proto_query_t *query, const ucp_lane_config_t *lane,
 }
 
 /* IOV data has no single address for a get. */
-unsigned
-ucp_rndv_query_get(const ucp_proto_query_t *query, ucp_proto_range_t *ranges)
+unsigned ucp_rndv_query_get(const ucp_proto_query_t *query,
+                            ucp_proto_range_t *ranges)
 {
     const ucp_lane_config_t *lane = lane_for(query->config, query->dt_class);
 
     return (has_memory(lane, query->dt_class) &&
             (query->dt_class != UCP_DT_CLASS_IOV)) ?
-           zcopy_ranges(query, lane, 1, ranges) : 0;
+               zcopy_ranges(query, lane, 1, ranges) :
+               0;
 }
 
-unsigned
-ucp_rndv_query_put(const ucp_proto_query_t *query, ucp_proto_range_t *ranges)
+unsigned ucp_rndv_query_put(const ucp_proto_query_t *query,
+                            ucp_proto_range_t *ranges)
 {
     const ucp_lane_config_t *lane = lane_for(query->config, query->dt_class);
 
     return (has_memory(lane, query->dt_class) &&
             ((query->dt_class != UCP_DT_CLASS_IOV) ||
              !(lane->md_flags & UCT_MD_FLAG_NEED_MEMH))) ?
-           zcopy_ranges(query, lane, 0, ranges) : 0;
+               zcopy_ranges(query, lane, 0, ranges) :
+               0;
 }
 
-unsigned
-ucp_rndv_query_am(const ucp_proto_query_t *query, ucp_proto_range_t *range)
+unsigned ucp_rndv_query_am(const ucp_proto_query_t *query,
+                           ucp_proto_range_t *range)
 {
     range->min  = 1;
     range->time = am_time(query->config, query->dt_class);
@@ -201,7 +209,8 @@ unsigned ucp_rndv_dt_class(const ucp_dt_iter_t *dt,
 {
     return ((dt->dt_class == UCP_DT_CLASS_STAGED) && (lane != NULL) &&
             ucp_dt_iter_is_flat(dt) && ucp_lane_reaches(lane, dt->mem_type)) ?
-           UCP_DT_CLASS_CONTIG : dt->dt_class;
+               UCP_DT_CLASS_CONTIG :
+               dt->dt_class;
 }
 
 const ucp_rails_t *ucp_rndv_rails_to(const ucp_ep_config_t *config,
@@ -210,8 +219,8 @@ const ucp_rails_t *ucp_rndv_rails_to(const ucp_ep_config_t *config,
     int to_device = (dt->dt_class == UCP_DT_CLASS_STAGED) &&
                     (config->device_lane != UCP_NULL_LANE) &&
                     ucp_dt_iter_is_flat(dt) &&
-                    ucp_lane_reaches_remote(
-                            &config->lanes[config->device_lane], dt->mem_type);
+                    ucp_lane_reaches_remote(&config->lanes[config->device_lane],
+                                            dt->mem_type);
 
     unsigned dt_class = to_device ? UCP_DT_CLASS_STAGED : UCP_DT_CLASS_CONTIG;
 
@@ -224,7 +233,7 @@ static ucp_proto_query_t data_query(const ucp_proto_query_t *message)
     return (ucp_proto_query_t){
         .op       = UCP_OP_RNDV,
         .dt_class = message->dt_class,
-        .config   = message->config
+        .config   = message->config,
     };
 }
 

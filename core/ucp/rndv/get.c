@@ -58,8 +58,8 @@ static void get_completed(uct_completion_t *comp)
     } else {
         if (status != UCS_ERR_NO_RESOURCE) { /* resources may exist later */
             ucs_diag("ep %p: fetching %zu bytes failed (%s); another scheme"
-                     " is used from now on", ep, recv->recv.info.length,
-                     ucs_status_string(status));
+                     " is used from now on",
+                     ep, recv->recv.info.length, ucs_status_string(status));
             ep->flags |= UCP_EP_FLAG_NO_GET;
         }
         ucp_rndv_recv_send_rtr(recv, ep, request, secret, rts_flags);
@@ -81,8 +81,8 @@ static void get_abort(ucp_request_t *get, ucs_status_t status)
 static ucs_status_t get_progress(ucp_request_t *get)
 {
     ucp_rndv_send_t *rndv   = ucp_send_rndv(get);
-    ucp_rails_chunk_t chunk = ucp_rails_next(rndv->rails,
-                                             get->dt.length, get->dt.offset,
+    ucp_rails_chunk_t chunk = ucp_rails_next(rndv->rails, get->dt.length,
+                                             get->dt.offset,
                                              ucp_failover_avoid(get->send.ep));
     ucs_status_t status     = UCS_ERR_UNREACHABLE;
 
@@ -136,8 +136,8 @@ static const ucp_rails_t *find_rails(ucp_request_t *get,
 
     if (!(ep->flags & UCP_EP_FLAG_NO_GET) &&
         (recv->dt.dt_class != UCP_DT_CLASS_GENERIC)) {
-        rails = ucp_rndv_keys_accept(get, rts + 1,
-                                     ucp_le16_get(rts->keys_size), 1);
+        rails = ucp_rndv_keys_accept(get, rts + 1, ucp_le16_get(rts->keys_size),
+                                     1);
     }
     if ((rails != NULL) && !can_fetch(recv, ep, rails)) {
         ucp_rndv_rkeys_release(get);
@@ -153,13 +153,13 @@ const ucp_proto_t ucp_proto_rndv_get = {
     .rails    = ucp_rndv_get_rails,
     .progress = get_progress,
     .abort    = get_abort,
-    .flags    = UCP_PROTO_FLAG_GET
+    .flags    = UCP_PROTO_FLAG_GET,
 };
 
 static const ucp_proto_t staged_get_proto = {
     .name     = "rndv/get",
     .progress = ucp_rndv_staged_get_progress,
-    .abort    = get_abort
+    .abort    = get_abort,
 };
 
 /* Fills in the request of a get. */
@@ -173,8 +173,7 @@ static void init_get(ucp_request_t *get, ucp_request_t *recv,
 
     get->dt               = recv->dt;
     get->dt.length        = recv->recv.info.length;
-    get->send.proto       = staged ? &staged_get_proto :
-                                     &ucp_proto_rndv_get;
+    get->send.proto       = staged ? &staged_get_proto : &ucp_proto_rndv_get;
     get->send.comp.func   = get_completed;
     get->send.comp.count  = 1; /* dropped when all is posted */
     get->send.comp.status = UCS_OK;

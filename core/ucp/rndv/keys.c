@@ -98,7 +98,8 @@ static int unpack(ucp_ep_h ep, unsigned lane, const ucp_rndv_key_t *key,
     if (status != UCS_OK) {
         rkey->type = NULL;
         ucs_diag("ep %p: cannot use the peer's remote key (%s); the data is"
-                 " sent by another scheme", ep, ucs_status_string(status));
+                 " sent by another scheme",
+                 ep, ucs_status_string(status));
         return 0;
     }
     return 1;
@@ -107,7 +108,7 @@ static int unpack(ucp_ep_h ep, unsigned lane, const ucp_rndv_key_t *key,
 /* The part of a list of keys that is not unpacked yet. */
 typedef struct {
     const char *p;
-    size_t     size;
+    size_t size;
 } list_t;
 
 /* Returns the next key, or NULL: the end, or the list is truncated. */
@@ -120,8 +121,8 @@ static const ucp_rndv_key_t *next_key(list_t *list)
         (key->size > list->size - sizeof(*key))) {
         return NULL;
     }
-    size        = sizeof(*key) + key->size;
-    list->p    += size;
+    size = sizeof(*key) + key->size;
+    list->p += size;
     list->size -= size;
     return key;
 }
@@ -166,8 +167,7 @@ const ucp_rails_t *ucp_rndv_keys_accept(ucp_request_t *req, const void *keys,
                                         size_t size, int get)
 {
     const ucp_ep_config_t *config = req->send.ep->config;
-    const ucp_rails_t *rails      = get ? &config->rndv_get :
-                                          &config->rndv_put;
+    const ucp_rails_t *rails      = get ? &config->rndv_get : &config->rndv_put;
     list_t list                   = {keys, size};
     const ucp_rndv_key_t *key;
     unsigned lane;

@@ -63,8 +63,7 @@ static ucs_status_t send_done(ucp_request_t *req)
     ssize_t packed;
 
     req->lane = UCP_AM_LANE;
-    if (is_same_lane(req) &&
-        (am->ops->fence(am, 0) == UCS_ERR_NO_RESOURCE)) {
+    if (is_same_lane(req) && (am->ops->fence(am, 0) == UCS_ERR_NO_RESOURCE)) {
         return UCS_ERR_NO_RESOURCE;
     }
     packed = am->ops->am_bcopy(am, UCP_AM_ID_RNDV_DONE, done_pack, req, 0);
@@ -84,8 +83,7 @@ static ucs_status_t flush_data(ucp_request_t *req)
     ucs_status_t status;
     uct_ep_h uct;
 
-    for (; rndv->step < STEP_FLUSH + rails->num;
-         ++rndv->step) {
+    for (; rndv->step < STEP_FLUSH + rails->num; ++rndv->step) {
         req->lane = rails->rail[rndv->step - STEP_FLUSH].lane;
         uct       = ucp_ep_lane(ep, req->lane);
         ++req->send.comp.count;
@@ -104,8 +102,7 @@ static ucs_status_t flush_data(ucp_request_t *req)
     }
     if (ucs_unlikely(ep->config->lost != rndv->lost)) {
         /* Data that the lost lane accepted may not have arrived. */
-        uct_completion_update_status(&req->send.comp,
-                                     UCS_ERR_CONNECTION_RESET);
+        uct_completion_update_status(&req->send.comp, UCS_ERR_CONNECTION_RESET);
     }
     ucp_rndv_send_posted(req, UCS_OK);
     return UCS_OK;
@@ -124,8 +121,8 @@ static ucs_status_t fail(ucp_request_t *req, ucs_status_t status)
 static ucs_status_t put_chunk(ucp_request_t *req)
 {
     ucp_rndv_send_t *rndv   = ucp_send_rndv(req);
-    ucp_rails_chunk_t chunk = ucp_rails_next(rndv->rails,
-                                             req->dt.length, req->dt.offset,
+    ucp_rails_chunk_t chunk = ucp_rails_next(rndv->rails, req->dt.length,
+                                             req->dt.offset,
                                              ucp_failover_avoid(req->send.ep));
     ucs_status_t status;
 
@@ -141,7 +138,8 @@ static ucs_status_t put_chunk(ucp_request_t *req)
     }
     return ((status == UCS_OK) ||
             ucp_rndv_chunk_rejected(req, chunk.rail->lane, status)) ?
-           UCS_INPROGRESS : fail(req, status);
+               UCS_INPROGRESS :
+               fail(req, status);
 }
 
 /* Registers the local buffer if the lanes need it. */
@@ -185,5 +183,5 @@ const ucp_proto_t ucp_proto_rndv_put = {
     .rails    = ucp_rndv_put_rails,
     .progress = put_progress,
     .abort    = ucp_rndv_data_abort,
-    .flags    = UCP_PROTO_FLAG_PUT | UCP_PROTO_FLAG_BEGUN
+    .flags    = UCP_PROTO_FLAG_PUT | UCP_PROTO_FLAG_BEGUN,
 };

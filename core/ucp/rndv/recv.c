@@ -38,8 +38,8 @@ size_t ucp_rndv_rts_take(ucp_rndv_taken_t *taken, const void *data,
  * whole. This allows zero-copy, and some datatypes (MPICH's) cannot unpack a
  * fragment that ends inside an element. */
 typedef struct ucp_rndv_gather {
-    ucp_dt_iter_t dt;       /* The user's datatype */
-    char          data[];
+    ucp_dt_iter_t dt; /* The user's datatype */
+    char data[];
 } ucp_rndv_gather_t;
 
 /* If memory is short, the datatype unpacks fragments in order of arrival. */
@@ -141,11 +141,11 @@ void ucp_rndv_recv_send_rtr(ucp_request_t *req, ucp_ep_h ep, ucp_le32_t request,
 {
     ucp_rndv_recv_t *rndv = ucp_recv_rndv(req);
     char message[sizeof(ucp_rndv_rtr_t) + UCP_RNDV_MAX_KEYS];
-    ucp_rndv_rtr_t *rtr = (ucp_rndv_rtr_t *)message;
-    size_t length       = req->recv.info.length;
-    int fits            = (length <= req->dt.length);
+    ucp_rndv_rtr_t *rtr      = (ucp_rndv_rtr_t *)message;
+    size_t length            = req->recv.info.length;
+    int fits                 = (length <= req->dt.length);
     const ucp_rails_t *rails = ucp_rndv_rails_to(ep->config, &req->dt, 0);
-    size_t keys_size    = 0;
+    size_t keys_size         = 0;
     ucs_status_t status;
 
     req->recv.ep    = ep;
@@ -165,14 +165,15 @@ void ucp_rndv_recv_send_rtr(ucp_request_t *req, ucp_ep_h ep, ucp_le32_t request,
     }
     rndv->offered = (keys_size > 0);
     rndv->proto   = rndv->offered ? &ucp_proto_rndv_put : &ucp_proto_rndv_am;
-    rndv->iface   = ep->config->lanes[rndv->offered ? rails->rail[0].lane :
-                                                      UCP_AM_LANE].iface_index;
+    rndv->iface   = ep->config
+                      ->lanes[rndv->offered ? rails->rail[0].lane : UCP_AM_LANE]
+                      .iface_index;
     rtr->send_request = request;
     rtr->secret       = secret;
     rtr->recv_request = ucp_le32(req->id);
     rtr->length       = ucp_le64(fits ? length : 0);
-    rtr->address      = ucp_le64((keys_size > 0) ?
-                                 (uintptr_t)req->dt.u.contig.buffer : 0);
+    rtr->address      = ucp_le64(
+             (keys_size > 0) ? (uintptr_t)req->dt.u.contig.buffer : 0);
 
     status = ucp_ep_send_control(ep, UCP_AM_ID_RNDV_RTR, message,
                                  sizeof(*rtr) + keys_size);
@@ -211,7 +212,7 @@ void ucp_rndv_recv_start(ucp_request_t *req, const ucp_rndv_rts_t *rts,
     size_t length         = ucp_rndv_rts_length(rts);
     ucp_ep_h ep;
 
-    req->flags           |= UCP_REQUEST_FLAG_BY_RNDV;
+    req->flags |= UCP_REQUEST_FLAG_BY_RNDV;
     rndv->proto           = NULL;
     rndv->complete        = complete;
     rndv->offered         = 0;
@@ -248,13 +249,12 @@ void ucp_rndv_reject(ucp_worker_h worker, const ucp_rndv_rts_t *rts,
     ucp_rndv_ats_t ats = {
         .request = rts->request,
         .secret  = ucp_le32(ucp_wire_end_secret(&rts->sender)),
-        .status  = (int8_t)status
+        .status  = (int8_t)status,
     };
-    ucp_ep_h ep        = ucp_wireup_reply_ep(worker, &rts->sender);
+    ucp_ep_h ep = ucp_wireup_reply_ep(worker, &rts->sender);
 
-    if ((ep == NULL) ||
-        (ucp_ep_send_control(ep, UCP_AM_ID_RNDV_ATS, &ats, sizeof(ats)) !=
-         UCS_OK)) {
+    if ((ep == NULL) || (ucp_ep_send_control(ep, UCP_AM_ID_RNDV_ATS, &ats,
+                                             sizeof(ats)) != UCS_OK)) {
         ucs_debug("cannot notify the sender of a rejected message: it is not"
                   " connected any more");
     }
@@ -276,12 +276,13 @@ ucs_status_t ucp_rndv_done_handler(void *arg, void *data, size_t length,
         return UCS_OK;
     }
 
-    ucp_rndv_recv_end(req, (done->status == UCS_OK) ? UCS_OK :
-                                                      UCS_ERR_IO_ERROR);
+    ucp_rndv_recv_end(req,
+                      (done->status == UCS_OK) ? UCS_OK : UCS_ERR_IO_ERROR);
     return UCS_OK;
 }
 
-UCS_F_COLD void ucp_rndv_describe(const ucp_request_t *req, char *text, size_t max)
+UCS_F_COLD void ucp_rndv_describe(const ucp_request_t *req, char *text,
+                                  size_t max)
 {
     const ucp_rndv_recv_t *rndv = ucp_recv_rndv(req);
 

@@ -56,29 +56,29 @@
 #include "ucp/proto/rails.h"
 
 typedef struct ucp_rndv_rts {
-    ucp_le64_t     length;
+    ucp_le64_t length;
     ucp_wire_end_t sender;
-    ucp_le32_t     request;
-    uint8_t        flags;      /**< UCP_RNDV_RTS_* */
-    uint8_t        reserved;
-    ucp_le16_t     keys_size;
-    ucp_le64_t     address;
+    ucp_le32_t request;
+    uint8_t flags; /**< UCP_RNDV_RTS_* */
+    uint8_t reserved;
+    ucp_le16_t keys_size;
+    ucp_le64_t address;
 } ucp_rndv_rts_t;
 
 enum {
     /** The receiver must not send an address for put */
-    UCP_RNDV_RTS_NO_PUT   = UCS_BIT(0),
+    UCP_RNDV_RTS_NO_PUT        = UCS_BIT(0),
     /** Drop the announcement of this request, if it is not matched */
-    UCP_RNDV_RTS_WITHDRAW = UCS_BIT(1),
+    UCP_RNDV_RTS_WITHDRAW      = UCS_BIT(1),
     /** The receiver may send an address of memory that only a device can
      *  access, also with NO_PUT */
-    UCP_RNDV_RTS_PUT_TO_DEVICE = UCS_BIT(2)
+    UCP_RNDV_RTS_PUT_TO_DEVICE = UCS_BIT(2),
 };
 
 typedef struct {
     ucp_le32_t request;
     ucp_le32_t secret;
-    int8_t     status;
+    int8_t status;
 } ucp_rndv_ats_t;
 
 typedef struct {
@@ -96,7 +96,7 @@ typedef struct {
 
 typedef struct {
     ucp_le32_t recv_request;
-    int8_t     status;
+    int8_t status;
 } ucp_rndv_done_t;
 
 typedef struct {
@@ -114,59 +114,59 @@ _Static_assert(sizeof(ucp_rndv_key_t) == 2, "wire layout");
 enum {
     /** Maximum length of a list of keys that is sent, with headers, in
      *  bytes. */
-    UCP_RNDV_MAX_KEYS = 128,
+    UCP_RNDV_MAX_KEYS  = 128,
     /** Maximum length of the keys in a peer's message, in bytes. */
     UCP_RNDV_MAX_TAKEN = 512,
     /** Default minimum: smaller messages are sent eagerly, because they are not
      *  much larger than the announcement. This holds for any costs and
      *  hints. */
-    UCP_RNDV_MIN      = 1024,
+    UCP_RNDV_MIN       = 1024,
     /** Maximum length of the announcement without the data of its class. */
-    UCP_RNDV_MAX_RTS  = sizeof(ucp_rndv_rts_t) + UCP_RNDV_MAX_KEYS
+    UCP_RNDV_MAX_RTS   = sizeof(ucp_rndv_rts_t) + UCP_RNDV_MAX_KEYS,
 };
 
 /** State of a send, and of the get of a receive. */
 typedef struct ucp_rndv_send {
     /** Address of the peer's buffer. In fragments: offset of the first byte in
      *  the message. */
-    uint64_t          address;
+    uint64_t address;
     /** Lanes of put and get; NULL: none */
     const ucp_rails_t *rails;
     /** The peer's keys, by slot */
     uct_rkey_bundle_t rkeys[UCP_MAX_RAILS];
-    ucp_memhs_t       memhs;     /**< Of the local buffer */
-    ucp_request_t     *recv;     /**< Get: the receive */
-    uint32_t          remote_id; /**< The peer's request */
-    ucp_le32_t        secret;    /**< Get: for the reply */
-    uint8_t           num_keys;  /**< Of rkeys */
-    uint8_t           retries;   /**< Number of restarts, see retry.c */
-    uint8_t           retrying;  /**< Waits for a restart */
+    ucp_memhs_t memhs;   /**< Of the local buffer */
+    ucp_request_t *recv; /**< Get: the receive */
+    uint32_t remote_id;  /**< The peer's request */
+    ucp_le32_t secret;   /**< Get: for the reply */
+    uint8_t num_keys;    /**< Of rkeys */
+    uint8_t retries;     /**< Number of restarts, see retry.c */
+    uint8_t retrying;    /**< Waits for a restart */
     /** Lanes that the endpoint had lost at the start */
-    ucp_lane_map_t    lost;
-    uint8_t           step;      /**< Step of a put */
+    ucp_lane_map_t lost;
+    uint8_t step; /**< Step of a put */
     /** All is posted: waits for the completion */
-    uint8_t           posted;
-    uint8_t           detached;  /**< The endpoint may not exist any more */
-    uint8_t           rts_flags; /**< Of the RTS; get: of the peer's */
+    uint8_t posted;
+    uint8_t detached;  /**< The endpoint may not exist any more */
+    uint8_t rts_flags; /**< Of the RTS; get: of the peer's */
     /** The peer was requested to drop the announcement */
-    uint8_t           withdrawn;
+    uint8_t withdrawn;
 } ucp_rndv_send_t;
 
 UCP_AREA_ACCESSOR(ucp_send_rndv, ucp_request_t, send.data, ucp_rndv_send_t)
 
 /** State of a receive. */
 typedef struct ucp_rndv_recv {
-    size_t      remaining;     /**< Bytes that are not received yet */
-    ucp_memhs_t memhs;         /**< Of a buffer that the peer may put to */
-    void        (*complete)(ucp_request_t *req, ucs_status_t status);
+    size_t remaining;  /**< Bytes that are not received yet */
+    ucp_memhs_t memhs; /**< Of a buffer that the peer may put to */
+    void (*complete)(ucp_request_t *req, ucs_status_t status);
     /** For generic data, or NULL */
     struct ucp_rndv_gather *gather;
     /** The protocol of the data; NULL: not known yet */
     const ucp_proto_t *proto;
-    uint8_t     offered;       /**< The peer may put to the buffer */
-    uint8_t     iface;         /**< Index of the worker's interface in use */
+    uint8_t offered; /**< The peer may put to the buffer */
+    uint8_t iface;   /**< Index of the worker's interface in use */
     /** Fragments that are being copied to staged memory */
-    uint32_t    copying;
+    uint32_t copying;
 } ucp_rndv_recv_t;
 
 UCP_AREA_ACCESSOR(ucp_recv_rndv, ucp_request_t, recv.data, ucp_rndv_recv_t)
@@ -211,7 +211,7 @@ void ucp_rndv_send_end(ucp_request_t *req, ucs_status_t status);
 /** A copy of an announcement in a message. */
 typedef struct {
     ucp_rndv_rts_t rts;
-    char           keys[UCP_RNDV_MAX_TAKEN];
+    char keys[UCP_RNDV_MAX_TAKEN];
 } ucp_rndv_taken_t;
 
 /** Copies and checks an announcement of at most `length` bytes from a peer;
@@ -272,16 +272,16 @@ extern const ucp_proto_t ucp_proto_rndv_am;
 extern const ucp_proto_t ucp_proto_rndv_staged;
 
 /** Their queries, and the lanes that share the data (cost.c). */
-unsigned
-ucp_rndv_query_get(const ucp_proto_query_t *query, ucp_proto_range_t *ranges);
-unsigned
-ucp_rndv_query_put(const ucp_proto_query_t *query, ucp_proto_range_t *ranges);
-unsigned
-ucp_rndv_query_am(const ucp_proto_query_t *query, ucp_proto_range_t *range);
-const ucp_rails_t *
-ucp_rndv_get_rails(const ucp_ep_config_t *config, unsigned dt_class);
-const ucp_rails_t *
-ucp_rndv_put_rails(const ucp_ep_config_t *config, unsigned dt_class);
+unsigned ucp_rndv_query_get(const ucp_proto_query_t *query,
+                            ucp_proto_range_t *ranges);
+unsigned ucp_rndv_query_put(const ucp_proto_query_t *query,
+                            ucp_proto_range_t *ranges);
+unsigned ucp_rndv_query_am(const ucp_proto_query_t *query,
+                           ucp_proto_range_t *range);
+const ucp_rails_t *ucp_rndv_get_rails(const ucp_ep_config_t *config,
+                                      unsigned dt_class);
+const ucp_rails_t *ucp_rndv_put_rails(const ucp_ep_config_t *config,
+                                      unsigned dt_class);
 
 /** Abort function of these protocols. */
 void ucp_rndv_data_abort(ucp_request_t *req, ucs_status_t status);
@@ -303,7 +303,7 @@ ucs_status_t ucp_rndv_staged_get_progress(ucp_request_t *get);
 enum {
     UCP_RNDV_GET_FETCHING,
     /** Failed at the copy: another scheme fails, too */
-    UCP_RNDV_GET_NOT_COPIED
+    UCP_RNDV_GET_NOT_COPIED,
 };
 
 /** Starts a get of the data at the address in `rts`: an internal request, which
@@ -330,8 +330,8 @@ static inline const ucp_proto_t *
 ucp_rndv_select(const ucp_ep_config_t *config, unsigned dt_class, size_t length)
 {
     return (length == 0) ? /* there is no data, and no row for it */
-           &ucp_proto_rndv_am :
-           ucp_proto_find(&config->tables[UCP_OP_RNDV][dt_class], length);
+               &ucp_proto_rndv_am :
+               ucp_proto_find(&config->tables[UCP_OP_RNDV][dt_class], length);
 }
 
 /** The class of the data for a lane: staged memory that the lane can access is
@@ -353,15 +353,15 @@ static inline int ucp_rndv_is_device(const ucp_ep_config_t *config,
 }
 
 /** True if fragments of these data are sent zero-copy. */
-static inline int
-ucp_rndv_am_is_zcopy(const ucp_ep_config_t *config, unsigned dt_class)
+static inline int ucp_rndv_am_is_zcopy(const ucp_ep_config_t *config,
+                                       unsigned dt_class)
 {
     return ucp_fragment_is_zcopy(config, dt_class, sizeof(ucp_rndv_data_t));
 }
 
 /** Maximum length of data in a fragment, in bytes. */
-static inline size_t
-ucp_rndv_am_fragment(const ucp_ep_config_t *config, unsigned dt_class)
+static inline size_t ucp_rndv_am_fragment(const ucp_ep_config_t *config,
+                                          unsigned dt_class)
 {
     return ucp_fragment_size(config, dt_class, sizeof(ucp_rndv_data_t));
 }

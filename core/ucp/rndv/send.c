@@ -14,9 +14,9 @@
 /* --------------------------------------------------------- announcement -- */
 
 /* Memory that no lane of the peer reaches is copied to host memory first. */
-static const ucp_proto_t *
-select_data(const ucp_ep_config_t *costs, const ucp_dt_iter_t *dt,
-            const ucp_rails_t *rails)
+static const ucp_proto_t *select_data(const ucp_ep_config_t *costs,
+                                      const ucp_dt_iter_t *dt,
+                                      const ucp_rails_t *rails)
 {
     unsigned dt_class = ucp_rndv_dt_class(dt, ucp_ep_config_rndv(costs));
 
@@ -60,8 +60,7 @@ ucs_status_t ucp_rndv_send_init(ucp_request_t *req, uint32_t attr)
     ucp_rndv_send_t *rndv         = ucp_send_rndv(req);
     ucp_ep_h ep                   = req->send.ep;
     const ucp_ep_config_t *config = ep->config;
-    const ucp_ep_config_t *costs  = ucp_ep_config_for(ep->worker, config,
-                                                      attr);
+    const ucp_ep_config_t *costs  = ucp_ep_config_for(ep->worker, config, attr);
     const ucp_proto_t *data;
     ucs_status_t status;
 
@@ -73,11 +72,11 @@ ucs_status_t ucp_rndv_send_init(ucp_request_t *req, uint32_t attr)
     rndv->step      = 0;
     rndv->withdrawn = 0;
     rndv->rails     = ucp_rndv_rails_to(config, &req->dt, 1);
-    data            = (req->data_flags != 0) ?
-                      data_with(req->data_flags) :
-                      select_data(costs, &req->dt, rndv->rails);
+    data            = (req->data_flags != 0) ? data_with(req->data_flags) :
+                                               select_data(costs, &req->dt, rndv->rails);
     rndv->rts_flags = (data->flags & UCP_PROTO_FLAG_MESSAGES) ?
-                      UCP_RNDV_RTS_NO_PUT : 0;
+                          UCP_RNDV_RTS_NO_PUT :
+                          0;
     ucp_memhs_init(&rndv->memhs);
     if (data->flags & UCP_PROTO_FLAG_GET) {
         /* if registration fails, no keys are sent: the receiver selects
@@ -99,15 +98,15 @@ size_t ucp_rndv_rts_pack(const ucp_request_t *req, void *dest)
     size_t keys_size      = ucp_rndv_keys_pack(req->send.ep, rndv->rails,
                                                &rndv->memhs, rts + 1);
 
-    rts->length    = ucp_le64(req->dt.length);
-    rts->sender    = ucp_ep_wire_end(req->send.ep);
-    rts->request   = ucp_le32(req->id);
-    rts->flags     = rndv->rts_flags;
-    rts->flags    |= can_put_to_device(req) ? UCP_RNDV_RTS_PUT_TO_DEVICE : 0;
+    rts->length  = ucp_le64(req->dt.length);
+    rts->sender  = ucp_ep_wire_end(req->send.ep);
+    rts->request = ucp_le32(req->id);
+    rts->flags   = rndv->rts_flags;
+    rts->flags |= can_put_to_device(req) ? UCP_RNDV_RTS_PUT_TO_DEVICE : 0;
     rts->reserved  = 0;
     rts->keys_size = ucp_le16((uint16_t)keys_size);
-    rts->address   = ucp_le64((keys_size > 0) ?
-                              (uintptr_t)req->dt.u.contig.buffer : 0);
+    rts->address   = ucp_le64(
+          (keys_size > 0) ? (uintptr_t)req->dt.u.contig.buffer : 0);
     return sizeof(*rts) + keys_size;
 }
 
@@ -126,8 +125,9 @@ ucs_status_t ucp_rndv_announce(ucp_request_t *req, uint8_t am_id,
         return UCS_OK;
     }
     req->flags |= UCP_REQUEST_FLAG_ANNOUNCED;
-    ucp_stats_sent(req->send.ep, (am_id == UCP_AM_ID_AM_RNDV) ?
-                                 UCP_STATS_AM_RNDV : UCP_STATS_TAG_RNDV,
+    ucp_stats_sent(req->send.ep,
+                   (am_id == UCP_AM_ID_AM_RNDV) ? UCP_STATS_AM_RNDV :
+                                                  UCP_STATS_TAG_RNDV,
                    req->dt.length);
     return UCS_OK;
 }
@@ -138,7 +138,7 @@ ucs_status_t ucp_rndv_announce(ucp_request_t *req, uint8_t am_id,
 static void detach(ucp_request_t *req)
 {
     ucp_send_rndv(req)->detached = 1;
-    req->flags                  &= ~UCP_REQUEST_FLAG_ANNOUNCED;
+    req->flags &= ~UCP_REQUEST_FLAG_ANNOUNCED;
     ucp_request_id_del(req);
     ucp_request_ep_del(req);
 }
@@ -206,8 +206,8 @@ static ucp_request_t *replied_to(ucp_worker_h worker, ucp_le32_t request,
 }
 
 /* Returns the lanes that can put to the memory of the keys, or NULL. */
-static const ucp_rails_t *
-put_rails(ucp_request_t *req, const void *keys, size_t size)
+static const ucp_rails_t *put_rails(ucp_request_t *req, const void *keys,
+                                    size_t size)
 {
     ucp_ep_h ep = req->send.ep;
     const ucp_rails_t *rails;
@@ -218,8 +218,7 @@ put_rails(ucp_request_t *req, const void *keys, size_t size)
 
     rails = ucp_rndv_keys_accept(req, keys, size, 0);
     if ((rails != NULL) &&
-        (ucp_rndv_dt_class(&req->dt,
-                           &ep->config->lanes[rails->rail[0].lane]) ==
+        (ucp_rndv_dt_class(&req->dt, &ep->config->lanes[rails->rail[0].lane]) ==
          UCP_DT_CLASS_STAGED)) {
         ucp_rndv_rkeys_release(req);
         return NULL;
@@ -245,10 +244,11 @@ static void start_transfer(ucp_request_t *req, const void *keys, size_t size)
     req->send.comp.func   = NULL;
     req->send.comp.count  = 1; /* dropped when all is posted */
     req->send.comp.status = UCS_OK;
-    req->flags           &= ~UCP_REQUEST_FLAG_ANNOUNCED;
+    req->flags &= ~UCP_REQUEST_FLAG_ANNOUNCED;
     ucp_request_id_del(req);
-    ucp_stats_sent(req->send.ep, (rndv->rails != NULL) ?
-                                 UCP_STATS_RNDV_PUT : UCP_STATS_RNDV_AM,
+    ucp_stats_sent(req->send.ep,
+                   (rndv->rails != NULL) ? UCP_STATS_RNDV_PUT :
+                                           UCP_STATS_RNDV_AM,
                    req->dt.length);
     ucp_request_start(req);
 }
@@ -258,7 +258,7 @@ ucs_status_t ucp_rndv_rtr_handler(void *arg, void *data, size_t length,
 {
     struct {
         ucp_rndv_rtr_t rtr;
-        char           keys[UCP_RNDV_MAX_TAKEN];
+        char keys[UCP_RNDV_MAX_TAKEN];
     } taken;
     const ucp_rndv_rtr_t *rtr = &taken.rtr;
     ucp_request_t *req;
@@ -321,7 +321,8 @@ ucs_status_t ucp_rndv_ats_handler(void *arg, void *data, size_t length,
             ucp_stats_sent(req->send.ep, UCP_STATS_RNDV_GET, req->dt.length);
         }
         ucp_rndv_send_end(req, is_status(ats->status) ?
-                               (ucs_status_t)ats->status : UCS_ERR_IO_ERROR);
+                                   (ucs_status_t)ats->status :
+                                   UCS_ERR_IO_ERROR);
     }
     return UCS_OK;
 }

@@ -111,7 +111,7 @@ static void chunk_copied(ucp_stage_frag_t *frag)
     }
 
     ucp_dt_iter_init_contig(&chunk->dt, frag->data, frag->length);
-    chunk->flags                   |= UCP_REQUEST_FLAG_CALLBACK;
+    chunk->flags |= UCP_REQUEST_FLAG_CALLBACK;
     chunk->user_data                = frag;
     chunk->send.cb                  = chunk_sent;
     chunk->send.ep                  = req->send.ep;
@@ -161,7 +161,7 @@ const ucp_proto_t ucp_proto_rndv_staged = {
     .name     = "rndv/am",
     .progress = staged_progress,
     .abort    = ucp_rndv_data_abort,
-    .flags    = UCP_PROTO_FLAG_BEGUN
+    .flags    = UCP_PROTO_FLAG_BEGUN,
 };
 
 /* ----------------------------------------------------------- receiving -- */

@@ -101,7 +101,7 @@ static ucs_status_t fetch_progress(ucp_request_t *chunk)
 static const ucp_proto_t fetch_proto = {
     .name     = "rndv/get",
     .progress = fetch_progress,
-    .abort    = fetch_end
+    .abort    = fetch_end,
 };
 
 /* Starts the get of the next fragment. UCS_ERR_NO_ELEM: no data left, or

@@ -9,41 +9,41 @@
 #include "ucp/stage/stage.h"
 
 struct ucp_copier {
-    ucp_stage_t     *stage;
-    uct_iface_h     iface;
-    uct_ep_h        ep;
-    uct_md_h        md;
+    ucp_stage_t *stage;
+    uct_iface_h iface;
+    uct_ep_h ep;
+    uct_md_h md;
     /** Memory types that it copies to and from */
-    uint64_t        mem_types;
+    uint64_t mem_types;
     /** 0: not supported; likewise the other limits */
-    size_t          max_put_short;
-    size_t          max_get_short;
-    size_t          max_put_zcopy;
-    size_t          max_get_zcopy;
-    size_t          min_put_zcopy;
-    size_t          min_get_zcopy;
-    size_t          frag_size;
-    unsigned        under_way;     /**< Copies in flight */
-    unsigned        num_frags;     /**< That are allocated */
+    size_t max_put_short;
+    size_t max_get_short;
+    size_t max_put_zcopy;
+    size_t max_get_zcopy;
+    size_t min_put_zcopy;
+    size_t min_get_zcopy;
+    size_t frag_size;
+    unsigned under_way; /**< Copies in flight */
+    unsigned num_frags; /**< That are allocated */
     /** Copies are faster from registered memory */
-    int             pins;
-    ucs_list_link_t idle;          /**< Fragments that are not in use */
+    int pins;
+    ucs_list_link_t idle; /**< Fragments that are not in use */
 };
 
 /** States of a fragment:
  *    idle --get--> in use --start--> [waiting -->] copying --> done --> in use
  *    waiting: until there are send resources */
 struct ucp_stage {
-    ucp_worker_h    worker;
-    ucp_copier_t    *copiers;
-    unsigned        num_copiers;
-    ucp_copier_t    *by_type[UCS_MEMORY_TYPE_LAST];
+    ucp_worker_h worker;
+    ucp_copier_t *copiers;
+    unsigned num_copiers;
+    ucp_copier_t *by_type[UCS_MEMORY_TYPE_LAST];
     /** Fragments for which the copier had no send resources */
     ucs_list_link_t waiting;
     ucs_list_link_t copying;
     /** Fragments whose callback has not been called */
     ucs_list_link_t done;
-    int             progress_id;
+    int progress_id;
 };
 
 /** Frees the fragments of a copier before it is closed. */

@@ -21,7 +21,7 @@ enum { MAX_FRAGS = 32, DATA_ALIGNMENT = 4096 };
 
 typedef struct {
     uct_completion_t comp;
-    int              done;
+    int done;
 } waited_t;
 
 static void waited_done(uct_completion_t *comp)
@@ -69,10 +69,10 @@ static ucs_status_t copy_short(ucp_copier_t *copier, void *memory, void *data,
 
     do {
         status = to_user ?
-                 ep->ops->put_short(ep, data, (unsigned)length,
-                                    (uintptr_t)memory, UCT_INVALID_RKEY) :
-                 ep->ops->get_short(ep, data, (unsigned)length,
-                                    (uintptr_t)memory, UCT_INVALID_RKEY);
+                     ep->ops->put_short(ep, data, (unsigned)length,
+                                        (uintptr_t)memory, UCT_INVALID_RKEY) :
+                     ep->ops->get_short(ep, data, (unsigned)length,
+                                        (uintptr_t)memory, UCT_INVALID_RKEY);
         if (status == UCS_ERR_NO_RESOURCE) {
             uct_iface_progress(copier->iface);
         }
@@ -90,7 +90,7 @@ static ucs_status_t post(ucp_copier_t *copier, void *memory, void *data,
         .buffer = data,
         .length = length,
         .memh   = memh,
-        .count  = 1
+        .count  = 1,
     };
 
     return to_user ? ep->ops->put_zcopy(ep, &iov, 1, (uintptr_t)memory,
@@ -115,14 +115,11 @@ static ucs_status_t copy_posted(ucp_copier_t *copier, void *memory, void *data,
 ucs_status_t ucp_stage_copy(ucp_copier_t *copier, void *memory, void *data,
                             size_t length, int to_user)
 {
-    size_t max_short    = to_user ? copier->max_put_short :
-                                    copier->max_get_short;
-    size_t max_posted   = to_user ? copier->max_put_zcopy :
-                                    copier->max_get_zcopy;
-    size_t min_posted   = to_user ? copier->min_put_zcopy :
-                                    copier->min_get_zcopy;
-    char *p             = memory;
-    char *q             = data;
+    size_t max_short  = to_user ? copier->max_put_short : copier->max_get_short;
+    size_t max_posted = to_user ? copier->max_put_zcopy : copier->max_get_zcopy;
+    size_t min_posted = to_user ? copier->min_put_zcopy : copier->min_get_zcopy;
+    char *p           = memory;
+    char *q           = data;
     ucs_status_t status = UCS_OK;
     size_t chunk;
 
@@ -169,11 +166,11 @@ static ucp_stage_frag_t *frag_new(ucp_copier_t *copier)
 
     frag->copier = copier;
     frag->memh   = UCT_MEM_HANDLE_NULL;
-    if (copier->pins &&
-        (uct_md_mem_reg(copier->md, frag->data, size,
-                        UCT_MD_MEM_ACCESS_LOCAL_READ |
-                        UCT_MD_MEM_ACCESS_LOCAL_WRITE |
-                        UCT_MD_MEM_FLAG_HIDE_ERRORS, &frag->memh) != UCS_OK)) {
+    if (copier->pins && (uct_md_mem_reg(copier->md, frag->data, size,
+                                        UCT_MD_MEM_ACCESS_LOCAL_READ |
+                                            UCT_MD_MEM_ACCESS_LOCAL_WRITE |
+                                            UCT_MD_MEM_FLAG_HIDE_ERRORS,
+                                        &frag->memh) != UCS_OK)) {
         frag->memh = UCT_MEM_HANDLE_NULL; /* works, only slower */
     }
     ++copier->num_frags;
@@ -231,9 +228,9 @@ static int is_postable(const ucp_stage_frag_t *frag)
     const ucp_copier_t *copier = frag->copier;
 
     return frag->to_user ? (frag->length <= copier->max_put_zcopy) &&
-                           (frag->length >= copier->min_put_zcopy) :
+                               (frag->length >= copier->min_put_zcopy) :
                            (frag->length <= copier->max_get_zcopy) &&
-                           (frag->length >= copier->min_get_zcopy);
+                               (frag->length >= copier->min_get_zcopy);
 }
 
 /* Posts a fragment of the waiting list. Zero: there are no send resources. */
@@ -249,8 +246,11 @@ static int try_post(ucp_stage_frag_t *frag)
         return 1;
     }
 
-    frag->comp = (uct_completion_t){.func = frag_copied, .count = 1,
-                                    .status = UCS_OK};
+    frag->comp = (uct_completion_t){
+        .func   = frag_copied,
+        .count  = 1,
+        .status = UCS_OK,
+    };
     ucs_list_del(&frag->link);
     ucs_list_add_tail(&stage->copying, &frag->link);
     ++copier->under_way;
@@ -339,8 +339,8 @@ void ucp_stage_frag_start(ucp_stage_frag_t *frag, int to_user,
         (void)try_post(frag);
     }
     /* does nothing if it is registered */
-    uct_worker_progress_register_safe(stage->worker->uct, stage_progress,
-                                      stage, 0, &stage->progress_id);
+    uct_worker_progress_register_safe(stage->worker->uct, stage_progress, stage,
+                                      0, &stage->progress_id);
 }
 
 ucs_status_t ucp_stage_frag_wait(ucp_stage_frag_t *frag)
@@ -356,7 +356,8 @@ static int has_copies(const ucp_stage_t *stage, const ucp_request_t *req)
 {
     ucp_stage_frag_t *frag;
 
-    ucs_list_for_each(frag, &stage->copying, link) {
+    ucs_list_for_each(frag, &stage->copying, link)
+    {
         if (frag->req == req) {
             return 1;
         }
@@ -369,7 +370,8 @@ void ucp_stage_forget(ucp_stage_t *stage, ucp_request_t *req)
     ucp_stage_frag_t *frag, *next;
     unsigned i;
 
-    ucs_list_for_each_safe(frag, next, &stage->waiting, link) {
+    ucs_list_for_each_safe(frag, next, &stage->waiting, link)
+    {
         if (frag->req == req) {
             over(frag, UCS_ERR_CANCELED);
         }
@@ -379,7 +381,8 @@ void ucp_stage_forget(ucp_stage_t *stage, ucp_request_t *req)
             uct_iface_progress(stage->copiers[i].iface);
         }
     }
-    ucs_list_for_each(frag, &stage->done, link) {
+    ucs_list_for_each(frag, &stage->done, link)
+    {
         if (frag->req == req) {
             frag->req = NULL;
         }

@@ -24,18 +24,18 @@ enum {
     /* A message of a network is much smaller than what a device copies best:
      * a fragment of a pipeline is a part of one that is sent as a whole. */
     PARTS = 4,
-    LEAST = 4096
+    LEAST = 4096,
 };
 
 struct ucp_stage_pipe {
-    ucp_copier_t     *copier;
-    char             *at;       /* address of the next part */
-    size_t           used;      /* read: bytes of the first fragment that are
+    ucp_copier_t *copier;
+    char *at;            /* address of the next part */
+    size_t used;         /* read: bytes of the first fragment that are
                                  * consumed */
-    ucs_status_t     status;    /* write: of the copies so far */
-    unsigned         head;
-    unsigned         count;
-    int              filling;   /* write: the last fragment is not started */
+    ucs_status_t status; /* write: of the copies so far */
+    unsigned head;
+    unsigned count;
+    int filling; /* write: the last fragment is not started */
     ucp_stage_frag_t *frags[DEPTH];
 };
 
@@ -99,8 +99,8 @@ static ucp_stage_pipe_t *open_at(ucp_copier_t *copier, void *memory)
 
 /* Returns the pipeline at this position of its block; NULL: out of memory. One
  * at another position is for a block that is read from its start again. */
-static ucp_stage_pipe_t *
-get_pipe(ucp_copier_t *copier, ucp_stage_pipe_t **pipe_p, void *memory)
+static ucp_stage_pipe_t *get_pipe(ucp_copier_t *copier,
+                                  ucp_stage_pipe_t **pipe_p, void *memory)
 {
     if ((*pipe_p != NULL) && ((*pipe_p)->at != memory)) {
         (void)ucp_stage_pipe_close(pipe_p);
@@ -117,14 +117,14 @@ get_pipe(ucp_copier_t *copier, ucp_stage_pipe_t **pipe_p, void *memory)
 static void read_ahead(ucp_stage_pipe_t *pipe, char *end)
 {
     char *next = (pipe->count == 0) ?
-                 pipe->at :
-                 (char *)last(pipe)->memory + last(pipe)->length;
+                     pipe->at :
+                     (char *)last(pipe)->memory + last(pipe)->length;
     ucp_stage_frag_t *frag;
 
     while ((next < end) && ((frag = append(pipe)) != NULL)) {
         frag->memory = next;
         frag->length = ucs_min((size_t)(end - next), chunk_size(pipe->copier));
-        next        += frag->length;
+        next += frag->length;
         ucp_stage_frag_start(frag, 0, NULL);
     }
 }
@@ -145,7 +145,7 @@ static size_t consume(ucp_stage_pipe_t *pipe, void *data, size_t length,
 
     ucx_copy(data, frag->data + pipe->used, chunk);
     pipe->used += chunk;
-    pipe->at   += chunk;
+    pipe->at += chunk;
     if (pipe->used == frag->length) {
         (void)remove_first(pipe);
     }
@@ -176,8 +176,8 @@ ucs_status_t ucp_stage_pipe_read(ucp_copier_t *copier,
         if (pipe->count > 0) {
             chunk = consume(pipe, bytes, length, &status);
         } else { /* no fragment is available */
-            chunk     = length;
-            status    = ucp_stage_copy(copier, pipe->at, bytes, chunk, 0);
+            chunk  = length;
+            status = ucp_stage_copy(copier, pipe->at, bytes, chunk, 0);
             pipe->at += chunk;
         }
     }
@@ -257,8 +257,8 @@ ucs_status_t ucp_stage_pipe_write(ucp_copier_t *copier,
         frag = fillable(pipe);
         if (frag == NULL) {
             chunk = length;
-            note(pipe, ucp_stage_copy(copier, pipe->at, (void *)bytes, chunk,
-                                      1));
+            note(pipe,
+                 ucp_stage_copy(copier, pipe->at, (void *)bytes, chunk, 1));
             continue;
         }
         chunk = ucs_min(size - frag->length, length);

@@ -29,7 +29,7 @@ static ucs_status_t open_iface(ucp_worker_h worker,
                       UCT_IFACE_PARAM_FIELD_DEVICE,
         .open_mode            = UCT_IFACE_OPEN_MODE_DEVICE,
         .mode.device.tl_name  = resource->tl_name,
-        .mode.device.dev_name = resource->dev_name
+        .mode.device.dev_name = resource->dev_name,
     };
     uct_iface_config_t *config;
     ucs_status_t status;
@@ -51,14 +51,13 @@ static ucs_status_t connect_to_self(uct_iface_h iface, uct_ep_h *ep_p)
 {
     const uct_iface_attr_t *attr = &uct_iface_attr(iface)->base;
     uct_ep_params_t params       = {
-        .field_mask        = UCT_EP_PARAM_FIELD_IFACE |
-                             UCT_EP_PARAM_FIELD_DEV_ADDR |
-                             UCT_EP_PARAM_FIELD_IFACE_ADDR |
-                             UCT_EP_PARAM_FIELD_DEV_ADDR_LENGTH |
-                             UCT_EP_PARAM_FIELD_IFACE_ADDR_LENGTH,
-        .iface             = iface,
-        .dev_addr_length   = attr->device_addr_len,
-        .iface_addr_length = attr->iface_addr_len
+              .field_mask = UCT_EP_PARAM_FIELD_IFACE | UCT_EP_PARAM_FIELD_DEV_ADDR |
+                            UCT_EP_PARAM_FIELD_IFACE_ADDR |
+                            UCT_EP_PARAM_FIELD_DEV_ADDR_LENGTH |
+                            UCT_EP_PARAM_FIELD_IFACE_ADDR_LENGTH,
+              .iface             = iface,
+              .dev_addr_length   = attr->device_addr_len,
+              .iface_addr_length = attr->iface_addr_len,
     };
     char *addresses;
     ucs_status_t status;
@@ -70,10 +69,10 @@ static ucs_status_t connect_to_self(uct_iface_h iface, uct_ep_h *ep_p)
 
     params.dev_addr   = (uct_device_addr_t *)addresses;
     params.iface_addr = (uct_iface_addr_t *)(addresses + attr->device_addr_len);
-    status = UCS_OK;
+    status            = UCS_OK;
     if (attr->device_addr_len > 0) {
-        status = uct_iface_get_device_address(
-                iface, (uct_device_addr_t *)params.dev_addr);
+        status = uct_iface_get_device_address(iface, (uct_device_addr_t *)
+                                                         params.dev_addr);
     }
     if ((status == UCS_OK) && (attr->iface_addr_len > 0)) {
         status = uct_iface_get_address(iface,
@@ -92,7 +91,7 @@ static size_t select_frag_size(ucp_context_h context,
 {
     size_t size = ucp_config_sizes_get(&context->options.rndv_frag_size,
                                        copier->mem_types &
-                                       ~UCS_BIT(UCS_MEMORY_TYPE_HOST));
+                                           ~UCS_BIT(UCS_MEMORY_TYPE_HOST));
 
     if (size == 0) {
         size = FRAG_SIZE;
@@ -142,8 +141,8 @@ static ucs_status_t open_copier(ucp_stage_t *stage,
                                 const ucp_resource_t *resource,
                                 ucp_copier_t *copier)
 {
-    ucp_worker_h worker = stage->worker;
-    uct_md_h md         = worker->context->mds[resource->md_index].md;
+    ucp_worker_h worker       = stage->worker;
+    uct_md_h md               = worker->context->mds[resource->md_index].md;
     const ucx_md_attr_t *attr = uct_md_attr(md);
     ucs_status_t status;
 
@@ -151,7 +150,7 @@ static ucs_status_t open_copier(ucp_stage_t *stage,
     copier->md        = md;
     copier->mem_types = attr->access_mem_types;
     copier->pins      = (attr->flags & UCT_MD_FLAG_REG) &&
-                        (attr->reg_mem_types & UCS_BIT(UCS_MEMORY_TYPE_HOST));
+                   (attr->reg_mem_types & UCS_BIT(UCS_MEMORY_TYPE_HOST));
     ucs_list_head_init(&copier->idle);
 
     status = open_iface(worker, resource, md, &copier->iface);
@@ -216,7 +215,7 @@ ucs_status_t ucp_stage_open(ucp_worker_h worker, ucp_stage_t **stage_p)
     ucs_list_head_init(&stage->waiting);
     ucs_list_head_init(&stage->copying);
     ucs_list_head_init(&stage->done);
-    stage->copiers     = calloc(count, sizeof(*stage->copiers));
+    stage->copiers = calloc(count, sizeof(*stage->copiers));
     if (stage->copiers == NULL) {
         free(stage);
         return UCS_ERR_NO_MEMORY;
@@ -263,7 +262,8 @@ void ucp_stage_close(ucp_stage_t *stage)
 ucp_copier_t *ucp_stage_copier(const ucp_stage_t *stage, ucs_memory_type_t type)
 {
     return ((stage == NULL) || ((unsigned)type >= UCS_MEMORY_TYPE_LAST)) ?
-           NULL : stage->by_type[type];
+               NULL :
+               stage->by_type[type];
 }
 
 /* ----------------------------------------------------------- detection -- */
@@ -273,7 +273,8 @@ static ucs_memory_type_t detect(const void *address, size_t length)
     ucx_mem_info_t info = {.size = sizeof(info)};
 
     return (uct_mem_detect(address, length, &info) == UCS_OK) ?
-           info.type : UCS_MEMORY_TYPE_HOST;
+               info.type :
+               UCS_MEMORY_TYPE_HOST;
 }
 
 /* The type that the user specified, or UNKNOWN. */
@@ -306,7 +307,8 @@ static ucs_status_t detect_list(const ucp_dt_iov_t *iov, size_t count,
         }
         if (!UCS_MEM_IS_ACCESSIBLE_FROM_CPU(*type_p)) {
             ucs_error("a list of buffers mixes %s and %s memory",
-                      ucs_memory_type_name(*type_p), ucs_memory_type_name(type));
+                      ucs_memory_type_name(*type_p),
+                      ucs_memory_type_name(type));
             return UCS_ERR_INVALID_PARAM;
         }
         *type_p = type;
@@ -362,7 +364,8 @@ ucs_status_t ucp_stage_adopt(ucp_worker_h worker, ucp_dt_iter_t *iter,
     copier = ucp_stage_copier(worker->stage, type);
     if (copier == NULL) {
         ucs_error("no transport in use here copies %s memory: see UCX_TLS and"
-                  " `ucx-plugins list`", ucs_memory_type_name(type));
+                  " `ucx-plugins list`",
+                  ucs_memory_type_name(type));
         return UCS_ERR_UNSUPPORTED;
     }
     ucp_dt_iter_stage(iter, copier);

@@ -31,24 +31,24 @@ typedef void (*ucp_stage_done_t)(ucp_stage_frag_t *frag);
 
 /** A buffer of host memory for data, with one copy in flight. */
 struct ucp_stage_frag {
-    ucs_list_link_t  link;
+    ucs_list_link_t link;
     uct_completion_t comp;
-    ucp_copier_t     *copier;
+    ucp_copier_t *copier;
     /** NULL: the caller waits */
     ucp_stage_done_t done;
     /** The request; NULL: it no longer needs the fragment */
-    ucp_request_t    *req;
-    void             *memory;   /**< The user's memory */
+    ucp_request_t *req;
+    void *memory; /**< The user's memory */
     /** For the caller: offset of the data in its message */
-    size_t           offset;
-    size_t           length;
-    ucs_status_t     status;
+    size_t offset;
+    size_t length;
+    ucs_status_t status;
     /** Non-zero: to the user's memory; zero: from it */
-    uint8_t          to_user;
-    uint8_t          busy;      /**< From start to completion */
+    uint8_t to_user;
+    uint8_t busy; /**< From start to completion */
     /** Registration of `data` with the copier's domain; or NULL */
-    uct_mem_h        memh;
-    char             *data;
+    uct_mem_h memh;
+    char *data;
 };
 
 /** Opens the copiers of the context's resources; NULL in *stage_p: none. */

@@ -12,54 +12,65 @@
 
 /* -------------------------------------------------------------- counters -- */
 
-#define EVENTS(_name) {_name, UCS_STATS_EVENTS}
+#define EVENTS(_name) \
+    { \
+        _name, UCS_STATS_EVENTS \
+    }
 #define MESSAGES(_name) \
-    {_name, UCS_STATS_MESSAGES}, {_name, UCS_STATS_BYTES}
+    {_name, UCS_STATS_MESSAGES}, \
+    { \
+        _name, UCS_STATS_BYTES \
+    }
 
 static const ucs_stats_counter_t worker_counters[] = {
-    EVENTS("progress"), EVENTS("progress_empty"), EVENTS("sleeps"),
-    EVENTS("signals"), EVENTS("endpoints"), EVENTS("endpoints_failed"),
-    EVENTS("lanes_lost"),
-    MESSAGES("recv/tag"), MESSAGES("recv/early"), MESSAGES("recv/am"),
-    MESSAGES("recv/stream"), MESSAGES("recv/rndv"), MESSAGES("recv/fragments"),
-    MESSAGES("recv/put"), MESSAGES("recv/replies"), MESSAGES("recv/control"),
-    EVENTS("recv/get"), EVENTS("recv/atomic")
+    EVENTS("progress"),         EVENTS("progress_empty"),
+    EVENTS("sleeps"),           EVENTS("signals"),
+    EVENTS("endpoints"),        EVENTS("endpoints_failed"),
+    EVENTS("lanes_lost"),       MESSAGES("recv/tag"),
+    MESSAGES("recv/early"),     MESSAGES("recv/am"),
+    MESSAGES("recv/stream"),    MESSAGES("recv/rndv"),
+    MESSAGES("recv/fragments"), MESSAGES("recv/put"),
+    MESSAGES("recv/replies"),   MESSAGES("recv/control"),
+    EVENTS("recv/get"),         EVENTS("recv/atomic"),
 };
 
 static const ucs_stats_counter_t interface_counters[] = {
-    MESSAGES("received")
+    MESSAGES("received"),
 };
 
 /* Protocols have the names that UCX_PROTO_INFO shows. */
 static const ucs_stats_counter_t endpoint_counters[] = {
-    MESSAGES("eager/short"), MESSAGES("eager/bcopy"), MESSAGES("eager/zcopy"),
-    MESSAGES("rndv"), MESSAGES("am/short"), MESSAGES("am/bcopy"),
-    MESSAGES("am/zcopy"), MESSAGES("am/rndv"), MESSAGES("stream/short"),
+    MESSAGES("eager/short"), MESSAGES("eager/bcopy"),  MESSAGES("eager/zcopy"),
+    MESSAGES("rndv"),        MESSAGES("am/short"),     MESSAGES("am/bcopy"),
+    MESSAGES("am/zcopy"),    MESSAGES("am/rndv"),      MESSAGES("stream/short"),
     MESSAGES("stream/copy"), MESSAGES("stream/zcopy"), MESSAGES("put/short"),
-    MESSAGES("put/bcopy"), MESSAGES("put/zcopy"), MESSAGES("put/am"),
-    MESSAGES("get/short"), MESSAGES("get/bcopy"), MESSAGES("get/zcopy"),
-    MESSAGES("get/am"), MESSAGES("rndv_by/get"), MESSAGES("rndv_by/put"),
-    MESSAGES("rndv_by/am"), MESSAGES("replies"), MESSAGES("control"),
-    MESSAGES("eager/multi"), MESSAGES("am/multi"),
-    EVENTS("atomic/direct"), EVENTS("atomic/am"), EVENTS("synchronous"),
-    EVENTS("waits"), EVENTS("retries")
+    MESSAGES("put/bcopy"),   MESSAGES("put/zcopy"),    MESSAGES("put/am"),
+    MESSAGES("get/short"),   MESSAGES("get/bcopy"),    MESSAGES("get/zcopy"),
+    MESSAGES("get/am"),      MESSAGES("rndv_by/get"),  MESSAGES("rndv_by/put"),
+    MESSAGES("rndv_by/am"),  MESSAGES("replies"),      MESSAGES("control"),
+    MESSAGES("eager/multi"), MESSAGES("am/multi"),     EVENTS("atomic/direct"),
+    EVENTS("atomic/am"),     EVENTS("synchronous"),    EVENTS("waits"),
+    EVENTS("retries"),
 };
 
 static const ucs_stats_counter_t lane_counters[] = {
-    MESSAGES("am_short"), MESSAGES("am_bcopy"), MESSAGES("am_zcopy"),
+    MESSAGES("am_short"),  MESSAGES("am_bcopy"),  MESSAGES("am_zcopy"),
     MESSAGES("put_short"), MESSAGES("put_bcopy"), MESSAGES("put_zcopy"),
     MESSAGES("get_short"), MESSAGES("get_bcopy"), MESSAGES("get_zcopy"),
-    EVENTS("atomic"), EVENTS("no_room"), EVENTS("waits"), EVENTS("errors")
+    EVENTS("atomic"),      EVENTS("no_room"),     EVENTS("waits"),
+    EVENTS("errors"),
 };
 
 #define TYPE(_name, _counters) \
-    {_name, _counters, sizeof(_counters) / sizeof((_counters)[0])}
+    { \
+        _name, _counters, sizeof(_counters) / sizeof((_counters)[0]) \
+    }
 
 static const ucs_stats_type_t types[] = {
     [UCP_STATS_WORKER]    = TYPE("worker", worker_counters),
     [UCP_STATS_INTERFACE] = TYPE("interface", interface_counters),
     [UCP_STATS_ENDPOINT]  = TYPE("endpoint", endpoint_counters),
-    [UCP_STATS_LANE]      = TYPE("lane", lane_counters)
+    [UCP_STATS_LANE]      = TYPE("lane", lane_counters),
 };
 
 #define COUNT_OF(_array) (sizeof(_array) / sizeof((_array)[0]))
@@ -83,18 +94,18 @@ void ucp_stats_close(void)
 /* Counting handler in front of a handler: counts messages of one active
  * message id. */
 typedef struct {
-    uct_am_callback_t  handler;
-    ucp_worker_h       worker;
-    ucs_stats_record_t *record;     /* The worker's */
+    uct_am_callback_t handler;
+    ucp_worker_h worker;
+    ucs_stats_record_t *record;    /* The worker's */
     ucs_stats_record_t *interface; /* NULL: no space for it in the statistics */
-    uint16_t           counter;     /* Of the record */
-    uint16_t           header;      /* See ucp_class_message_t */
+    uint16_t counter;              /* Of the record */
+    uint16_t header;               /* See ucp_class_message_t */
 } handler_t;
 
 /* Counters of received messages for an interface. */
 typedef struct {
     ucs_stats_record_t *record;
-    handler_t          handlers[UCP_AM_ID_LAST];
+    handler_t handlers[UCP_AM_ID_LAST];
 } iface_stats_t;
 
 struct ucp_worker_stats {
@@ -102,8 +113,8 @@ struct ucp_worker_stats {
     /* For endpoints without space for a record */
     ucs_stats_record_t *other_eps;
     ucs_stats_record_t *other_lanes;
-    iface_stats_t      *ifaces;       /* By index in the worker */
-    unsigned           num_ifaces;    /* Maximum number */
+    iface_stats_t *ifaces; /* By index in the worker */
+    unsigned num_ifaces;   /* Maximum number */
 };
 
 static ucs_status_t counting_handler(void *arg, void *data, size_t length,
@@ -174,16 +185,16 @@ ucp_worker_stats_t *ucp_stats_worker_create(ucp_worker_h worker)
     }
     stats->num_ifaces  = worker->context->num_resources;
     stats->ifaces      = calloc(stats->num_ifaces, sizeof(*stats->ifaces));
-    stats->record      = ucs_stats_create(UCP_STATS_WORKER, NULL,
-                                          worker->name);
-    stats->other_eps   = ucs_stats_create_sum(UCP_STATS_ENDPOINT,
-                                              stats->record, "without record");
+    stats->record      = ucs_stats_create(UCP_STATS_WORKER, NULL, worker->name);
+    stats->other_eps   = ucs_stats_create_sum(UCP_STATS_ENDPOINT, stats->record,
+                                              "without record");
     stats->other_lanes = ucs_stats_create_sum(UCP_STATS_LANE, stats->record,
                                               "without record");
     if ((stats->ifaces == NULL) || (stats->record == NULL) ||
         (stats->other_eps == NULL) || (stats->other_lanes == NULL)) {
         ucs_diag("worker %s is not counted: out of memory for counters, see "
-                 "UCX_STATS_MAX_SIZE", worker->name);
+                 "UCX_STATS_MAX_SIZE",
+                 worker->name);
         stats->num_ifaces = (stats->ifaces != NULL) ? stats->num_ifaces : 0;
         ucp_stats_worker_destroy(stats);
         return NULL;
@@ -223,11 +234,11 @@ void ucp_stats_progress(ucp_worker_stats_t *stats, unsigned count)
 
 struct ucp_ep_stats {
     ucs_stats_record_t *record;
-    int                is_shared;   /* with other endpoints without a record */
-    unsigned           num_lanes;
+    int is_shared; /* with other endpoints without a record */
+    unsigned num_lanes;
     struct {
         ucs_stats_record_t *record; /* NULL: shared as well, or lost */
-        void               *counting;
+        void *counting;
     } lanes[];
 };
 
@@ -238,20 +249,20 @@ static void attach_lane(ucp_ep_h ep, unsigned lane, uct_ep_h uct)
     ucs_stats_record_t *record;
     char name[UCS_STATS_NAME_MAX];
 
-    resource_name(worker,
-                  ucp_worker_iface_resource(
-                          worker, ep->config->lanes[lane].iface_index),
-                  name, sizeof(name));
+    resource_name(
+        worker,
+        ucp_worker_iface_resource(worker, ep->config->lanes[lane].iface_index),
+        name, sizeof(name));
     record = ucs_stats_create(UCP_STATS_LANE, stats->record, name);
     stats->lanes[lane].record   = record;
     stats->lanes[lane].counting = ucp_stats_lane_attach(
-            uct, (record != NULL) ? record : worker->stats->other_lanes,
-            stats->record);
+        uct, (record != NULL) ? record : worker->stats->other_lanes,
+        stats->record);
 }
 
 void ucp_stats_ep_begin(ucp_ep_h ep, const char *peer, const uct_ep_h *lanes)
 {
-    unsigned num_lanes = ep->config->num_lanes;
+    unsigned num_lanes  = ep->config->num_lanes;
     ucp_worker_h worker = ep->worker;
     ucp_ep_stats_t *stats;
     char name[UCS_STATS_NAME_MAX];
@@ -271,8 +282,8 @@ void ucp_stats_ep_begin(ucp_ep_h ep, const char *peer, const uct_ep_h *lanes)
              (ep->flags & UCP_EP_FLAG_INTERNAL) ? "reply_" : "ep_", ep->id,
              peer);
     stats->num_lanes = num_lanes;
-    stats->record    = ucs_stats_create(UCP_STATS_ENDPOINT,
-                                        worker->stats->record, name);
+    stats->record = ucs_stats_create(UCP_STATS_ENDPOINT, worker->stats->record,
+                                     name);
     if (stats->record == NULL) {
         stats->record    = worker->stats->other_eps;
         stats->is_shared = 1;
@@ -305,7 +316,8 @@ void ucp_stats_ep_end(ucp_ep_h ep)
 {
     ucp_ep_stats_t *stats = ucp_ep_stats(ep);
     ucs_status_t status   = (ep->fail_status == UCS_ERR_CANCELED) ?
-                            UCS_OK : ep->fail_status;
+                                UCS_OK :
+                                ep->fail_status;
     unsigned i;
 
     if (ucs_likely(stats == NULL)) {

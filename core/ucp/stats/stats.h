@@ -21,9 +21,9 @@ struct ucp_proto;
 /* Kinds of records. */
 enum {
     UCP_STATS_WORKER,
-    UCP_STATS_INTERFACE,  /**< Of a worker */
-    UCP_STATS_ENDPOINT,   /**< Of a worker */
-    UCP_STATS_LANE        /**< Of an endpoint */
+    UCP_STATS_INTERFACE, /**< Of a worker */
+    UCP_STATS_ENDPOINT,  /**< Of a worker */
+    UCP_STATS_LANE,      /**< Of an endpoint */
 };
 
 /* Counters of a worker. A name that ends in _MSGS stands for two counters:
@@ -32,7 +32,7 @@ enum {
     UCP_STATS_PROGRESS,
     UCP_STATS_PROGRESS_EMPTY,
     UCP_STATS_SLEEPS,
-    UCP_STATS_SIGNALS,            /**< Counted by any thread */
+    UCP_STATS_SIGNALS, /**< Counted by any thread */
     UCP_STATS_EPS,
     UCP_STATS_EPS_FAILED,
     UCP_STATS_LANES_LOST,
@@ -47,65 +47,65 @@ enum {
     UCP_STATS_RECV_OWN_MSGS    = UCP_STATS_RECV_REPLY_MSGS + 2,
     UCP_STATS_RECV_GET         = UCP_STATS_RECV_OWN_MSGS + 2,
     UCP_STATS_RECV_ATOMIC,
-    UCP_STATS_WORKER_LAST
+    UCP_STATS_WORKER_LAST,
 };
 
 /* Counters of an endpoint, in the order of the table in stats.c. */
 enum {
-    UCP_STATS_TAG_SHORT        = 0,
-    UCP_STATS_TAG_BCOPY        = 2,
-    UCP_STATS_TAG_ZCOPY        = 4,
-    UCP_STATS_TAG_RNDV         = 6,
-    UCP_STATS_AM_SHORT         = 8,
-    UCP_STATS_AM_BCOPY         = 10,
-    UCP_STATS_AM_ZCOPY         = 12,
-    UCP_STATS_AM_RNDV          = 14,
-    UCP_STATS_STREAM_SHORT     = 16,
-    UCP_STATS_STREAM_COPY      = 18,
-    UCP_STATS_STREAM_ZCOPY     = 20,
-    UCP_STATS_PUT_SHORT        = 22,
-    UCP_STATS_PUT_BCOPY        = 24,
-    UCP_STATS_PUT_ZCOPY        = 26,
-    UCP_STATS_PUT_AM           = 28,
-    UCP_STATS_GET_SHORT        = 30,
-    UCP_STATS_GET_BCOPY        = 32,
-    UCP_STATS_GET_ZCOPY        = 34,
-    UCP_STATS_GET_AM           = 36,
-    UCP_STATS_RNDV_GET         = 38,
-    UCP_STATS_RNDV_PUT         = 40,
-    UCP_STATS_RNDV_AM          = 42,
-    UCP_STATS_REPLY            = 44,
-    UCP_STATS_OWN              = 46,
-    UCP_STATS_TAG_MULTI        = 48,
-    UCP_STATS_AM_MULTI         = 50,
-    UCP_STATS_ATOMIC_DIRECT    = 52,
+    UCP_STATS_TAG_SHORT     = 0,
+    UCP_STATS_TAG_BCOPY     = 2,
+    UCP_STATS_TAG_ZCOPY     = 4,
+    UCP_STATS_TAG_RNDV      = 6,
+    UCP_STATS_AM_SHORT      = 8,
+    UCP_STATS_AM_BCOPY      = 10,
+    UCP_STATS_AM_ZCOPY      = 12,
+    UCP_STATS_AM_RNDV       = 14,
+    UCP_STATS_STREAM_SHORT  = 16,
+    UCP_STATS_STREAM_COPY   = 18,
+    UCP_STATS_STREAM_ZCOPY  = 20,
+    UCP_STATS_PUT_SHORT     = 22,
+    UCP_STATS_PUT_BCOPY     = 24,
+    UCP_STATS_PUT_ZCOPY     = 26,
+    UCP_STATS_PUT_AM        = 28,
+    UCP_STATS_GET_SHORT     = 30,
+    UCP_STATS_GET_BCOPY     = 32,
+    UCP_STATS_GET_ZCOPY     = 34,
+    UCP_STATS_GET_AM        = 36,
+    UCP_STATS_RNDV_GET      = 38,
+    UCP_STATS_RNDV_PUT      = 40,
+    UCP_STATS_RNDV_AM       = 42,
+    UCP_STATS_REPLY         = 44,
+    UCP_STATS_OWN           = 46,
+    UCP_STATS_TAG_MULTI     = 48,
+    UCP_STATS_AM_MULTI      = 50,
+    UCP_STATS_ATOMIC_DIRECT = 52,
     UCP_STATS_ATOMIC_AM,
     UCP_STATS_SYNC,
     UCP_STATS_WAITS,
     UCP_STATS_RETRIES,
-    UCP_STATS_ENDPOINT_LAST
+    UCP_STATS_ENDPOINT_LAST,
 };
 
 /* Counters of a lane. */
 enum {
-    UCP_STATS_LANE_AM_SHORT    = 0,
-    UCP_STATS_LANE_AM_BCOPY    = 2,
-    UCP_STATS_LANE_AM_ZCOPY    = 4,
-    UCP_STATS_LANE_PUT_SHORT   = 6,
-    UCP_STATS_LANE_PUT_BCOPY   = 8,
-    UCP_STATS_LANE_PUT_ZCOPY   = 10,
-    UCP_STATS_LANE_GET_SHORT   = 12,
-    UCP_STATS_LANE_GET_BCOPY   = 14,
-    UCP_STATS_LANE_GET_ZCOPY   = 16,
-    UCP_STATS_LANE_ATOMIC      = 18,
+    UCP_STATS_LANE_AM_SHORT  = 0,
+    UCP_STATS_LANE_AM_BCOPY  = 2,
+    UCP_STATS_LANE_AM_ZCOPY  = 4,
+    UCP_STATS_LANE_PUT_SHORT = 6,
+    UCP_STATS_LANE_PUT_BCOPY = 8,
+    UCP_STATS_LANE_PUT_ZCOPY = 10,
+    UCP_STATS_LANE_GET_SHORT = 12,
+    UCP_STATS_LANE_GET_BCOPY = 14,
+    UCP_STATS_LANE_GET_ZCOPY = 16,
+    UCP_STATS_LANE_ATOMIC    = 18,
     UCP_STATS_LANE_NO_RESOURCE,
     UCP_STATS_LANE_WAITS,
     UCP_STATS_LANE_ERRORS,
-    UCP_STATS_LANE_LAST
+    UCP_STATS_LANE_LAST,
 };
 
 typedef struct ucp_worker_stats ucp_worker_stats_t;
-typedef struct ucp_ep_stats     ucp_ep_stats_t;
+typedef struct ucp_ep_stats ucp_ep_stats_t;
 
 /** Starts counting if the configuration enables it, and returns whether it
  *  does; ends it. */

@@ -15,7 +15,7 @@
 #include <stdlib.h>
 
 typedef struct {
-    ucx_ep_ops_t       ops;
+    ucx_ep_ops_t ops;
     const ucx_ep_ops_t *real;
     ucs_stats_record_t *lane;
     ucs_stats_record_t *ep;
@@ -27,7 +27,7 @@ typedef struct {
 enum { NOT_HERE = UINT8_MAX };
 
 typedef struct {
-    uint8_t how[3];  /* short, bcopy, zcopy */
+    uint8_t how[3]; /* short, bcopy, zcopy */
     uint8_t header;
     uint8_t listed;
 } message_t;
@@ -35,25 +35,54 @@ typedef struct {
 enum { SHORT, BCOPY, ZCOPY };
 
 static const message_t messages[UCP_AM_ID_LAST] = {
-    [UCP_AM_ID_EAGER]        = {{UCP_STATS_TAG_SHORT, UCP_STATS_TAG_BCOPY,
-                                 UCP_STATS_TAG_ZCOPY}, 8, 1},
-    [UCP_AM_ID_EAGER_SYNC]   = {{UCP_STATS_TAG_SHORT, UCP_STATS_TAG_BCOPY,
-                                 UCP_STATS_TAG_ZCOPY}, 28, 1},
-    [UCP_AM_ID_AM]           = {{UCP_STATS_AM_SHORT, UCP_STATS_AM_BCOPY,
-                                 UCP_STATS_AM_ZCOPY}, 8, 1},
-    [UCP_AM_ID_AM_REPLY]     = {{UCP_STATS_AM_SHORT, UCP_STATS_AM_BCOPY,
-                                 UCP_STATS_AM_ZCOPY}, 24, 1},
-    [UCP_AM_ID_STREAM]       = {{UCP_STATS_STREAM_SHORT, UCP_STATS_STREAM_COPY,
-                                 UCP_STATS_STREAM_ZCOPY}, 8, 1},
+    [UCP_AM_ID_EAGER] =
+        {
+            {UCP_STATS_TAG_SHORT, UCP_STATS_TAG_BCOPY, UCP_STATS_TAG_ZCOPY},
+            8,
+            1,
+        },
+    [UCP_AM_ID_EAGER_SYNC] =
+        {
+            {UCP_STATS_TAG_SHORT, UCP_STATS_TAG_BCOPY, UCP_STATS_TAG_ZCOPY},
+            28,
+            1,
+        },
+    [UCP_AM_ID_AM] =
+        {
+            {UCP_STATS_AM_SHORT, UCP_STATS_AM_BCOPY, UCP_STATS_AM_ZCOPY},
+            8,
+            1,
+        },
+    [UCP_AM_ID_AM_REPLY] =
+        {
+            {UCP_STATS_AM_SHORT, UCP_STATS_AM_BCOPY, UCP_STATS_AM_ZCOPY},
+            24,
+            1,
+        },
+    [UCP_AM_ID_STREAM] =
+        {
+            {UCP_STATS_STREAM_SHORT, UCP_STATS_STREAM_COPY,
+             UCP_STATS_STREAM_ZCOPY},
+            8,
+            1,
+        },
     [UCP_AM_ID_EAGER_FRAGMENT] = {{NOT_HERE, NOT_HERE, NOT_HERE}, 32, 1},
-    [UCP_AM_ID_RNDV_DATA]    = {{NOT_HERE, NOT_HERE, NOT_HERE}, 12, 1},
-    [UCP_AM_ID_PUT]          = {{UCP_STATS_PUT_AM, NOT_HERE, NOT_HERE}, 32, 1},
-    [UCP_AM_ID_GET]          = {{NOT_HERE, NOT_HERE, NOT_HERE}, 44, 1},
-    [UCP_AM_ID_ATOMIC]       = {{NOT_HERE, NOT_HERE, NOT_HERE}, 54, 1},
-    [UCP_AM_ID_GET_REPLY]    = {{UCP_STATS_REPLY, UCP_STATS_REPLY,
-                                 UCP_STATS_REPLY}, 8, 1},
-    [UCP_AM_ID_ATOMIC_REPLY] = {{UCP_STATS_REPLY, UCP_STATS_REPLY,
-                                 UCP_STATS_REPLY}, 8, 1}
+    [UCP_AM_ID_RNDV_DATA]      = {{NOT_HERE, NOT_HERE, NOT_HERE}, 12, 1},
+    [UCP_AM_ID_PUT]    = {{UCP_STATS_PUT_AM, NOT_HERE, NOT_HERE}, 32, 1},
+    [UCP_AM_ID_GET]    = {{NOT_HERE, NOT_HERE, NOT_HERE}, 44, 1},
+    [UCP_AM_ID_ATOMIC] = {{NOT_HERE, NOT_HERE, NOT_HERE}, 54, 1},
+    [UCP_AM_ID_GET_REPLY] =
+        {
+            {UCP_STATS_REPLY, UCP_STATS_REPLY, UCP_STATS_REPLY},
+            8,
+            1,
+        },
+    [UCP_AM_ID_ATOMIC_REPLY] =
+        {
+            {UCP_STATS_REPLY, UCP_STATS_REPLY, UCP_STATS_REPLY},
+            8,
+            1,
+        },
 };
 
 /* Read before the call, because the call may release the endpoint. */
@@ -78,9 +107,9 @@ static UCS_F_ALWAYS_INLINE int was_taken(ucs_status_t status)
 
 /* Counts an operation of the lane that transfers bytes. Non-zero: it was
  * accepted. */
-static UCS_F_ALWAYS_INLINE int
-count_bytes(const counting_t *self, ucs_status_t status, unsigned counter,
-            size_t length)
+static UCS_F_ALWAYS_INLINE int count_bytes(const counting_t *self,
+                                           ucs_status_t status,
+                                           unsigned counter, size_t length)
 {
     if (ucs_unlikely(!was_taken(status))) {
         count_failure(self, status);
@@ -104,7 +133,8 @@ count_message(const counting_t *self, uint8_t id, unsigned how, size_t length)
     if (counter != NOT_HERE) {
         ucs_stats_add_message(self->ep, counter,
                               (length > message->header) ?
-                              length - message->header : 0);
+                                  length - message->header :
+                                  0);
     }
     if (id == UCP_AM_ID_EAGER_SYNC) {
         ucs_stats_add(self->ep, UCP_STATS_SYNC, 1);
@@ -176,9 +206,8 @@ static ucs_status_t am_zcopy(uct_ep_h uct, uint8_t id, const void *header,
 {
     const counting_t *self = counting_of(uct);
     size_t length          = header_length + iov_length(iov, iovcnt);
-    ucs_status_t status    = self->real->am_zcopy(uct, id, header,
-                                                  header_length, iov, iovcnt,
-                                                  flags, comp);
+    ucs_status_t status = self->real->am_zcopy(uct, id, header, header_length,
+                                               iov, iovcnt, flags, comp);
 
     if (count_bytes(self, status, UCP_STATS_LANE_AM_ZCOPY, length)) {
         count_message(self, id, ZCOPY, length);
@@ -207,8 +236,8 @@ static ssize_t put_bcopy(uct_ep_h uct, uct_pack_callback_t pack_cb, void *arg,
                          uint64_t remote_addr, uct_rkey_t rkey)
 {
     const counting_t *self = counting_of(uct);
-    ssize_t packed         = self->real->put_bcopy(uct, pack_cb, arg,
-                                                   remote_addr, rkey);
+    ssize_t packed = self->real->put_bcopy(uct, pack_cb, arg, remote_addr,
+                                           rkey);
 
     if (ucs_unlikely(packed < 0)) {
         count_failure(self, (int)packed);
@@ -225,8 +254,8 @@ static ucs_status_t put_zcopy(uct_ep_h uct, const uct_iov_t *iov, size_t iovcnt,
 {
     const counting_t *self = counting_of(uct);
     size_t length          = iov_length(iov, iovcnt);
-    ucs_status_t status    = self->real->put_zcopy(uct, iov, iovcnt,
-                                                   remote_addr, rkey, comp);
+    ucs_status_t status = self->real->put_zcopy(uct, iov, iovcnt, remote_addr,
+                                                rkey, comp);
 
     count_bytes(self, status, UCP_STATS_LANE_PUT_ZCOPY, length);
     return status;
@@ -263,8 +292,8 @@ static ucs_status_t get_zcopy(uct_ep_h uct, const uct_iov_t *iov, size_t iovcnt,
 {
     const counting_t *self = counting_of(uct);
     size_t length          = iov_length(iov, iovcnt);
-    ucs_status_t status    = self->real->get_zcopy(uct, iov, iovcnt,
-                                                   remote_addr, rkey, comp);
+    ucs_status_t status = self->real->get_zcopy(uct, iov, iovcnt, remote_addr,
+                                                rkey, comp);
 
     count_bytes(self, status, UCP_STATS_LANE_GET_ZCOPY, length);
     return status;
@@ -283,9 +312,9 @@ static ucs_status_t count_atomic(const counting_t *self, ucs_status_t status)
     return status;
 }
 
-static ucs_status_t
-atomic32_post(uct_ep_h uct, uct_atomic_op_t op, uint32_t value,
-              uint64_t remote_addr, uct_rkey_t rkey)
+static ucs_status_t atomic32_post(uct_ep_h uct, uct_atomic_op_t op,
+                                  uint32_t value, uint64_t remote_addr,
+                                  uct_rkey_t rkey)
 {
     const counting_t *self = counting_of(uct);
 
@@ -293,9 +322,9 @@ atomic32_post(uct_ep_h uct, uct_atomic_op_t op, uint32_t value,
                                                         remote_addr, rkey));
 }
 
-static ucs_status_t
-atomic64_post(uct_ep_h uct, uct_atomic_op_t op, uint64_t value,
-              uint64_t remote_addr, uct_rkey_t rkey)
+static ucs_status_t atomic64_post(uct_ep_h uct, uct_atomic_op_t op,
+                                  uint64_t value, uint64_t remote_addr,
+                                  uct_rkey_t rkey)
 {
     const counting_t *self = counting_of(uct);
 
@@ -303,34 +332,34 @@ atomic64_post(uct_ep_h uct, uct_atomic_op_t op, uint64_t value,
                                                         remote_addr, rkey));
 }
 
-static ucs_status_t
-atomic32_fetch(uct_ep_h uct, uct_atomic_op_t op, uint32_t value,
-               uint32_t *result, uint64_t remote_addr, uct_rkey_t rkey,
-               uct_completion_t *comp)
+static ucs_status_t atomic32_fetch(uct_ep_h uct, uct_atomic_op_t op,
+                                   uint32_t value, uint32_t *result,
+                                   uint64_t remote_addr, uct_rkey_t rkey,
+                                   uct_completion_t *comp)
 {
     const counting_t *self = counting_of(uct);
 
-    return count_atomic(self, self->real->atomic32_fetch(uct, op, value, result,
-                                                         remote_addr, rkey,
-                                                         comp));
+    return count_atomic(self,
+                        self->real->atomic32_fetch(uct, op, value, result,
+                                                   remote_addr, rkey, comp));
 }
 
-static ucs_status_t
-atomic64_fetch(uct_ep_h uct, uct_atomic_op_t op, uint64_t value,
-               uint64_t *result, uint64_t remote_addr, uct_rkey_t rkey,
-               uct_completion_t *comp)
+static ucs_status_t atomic64_fetch(uct_ep_h uct, uct_atomic_op_t op,
+                                   uint64_t value, uint64_t *result,
+                                   uint64_t remote_addr, uct_rkey_t rkey,
+                                   uct_completion_t *comp)
 {
     const counting_t *self = counting_of(uct);
 
-    return count_atomic(self, self->real->atomic64_fetch(uct, op, value, result,
-                                                         remote_addr, rkey,
-                                                         comp));
+    return count_atomic(self,
+                        self->real->atomic64_fetch(uct, op, value, result,
+                                                   remote_addr, rkey, comp));
 }
 
-static ucs_status_t
-atomic_cswap32(uct_ep_h uct, uint32_t compare, uint32_t swap,
-               uint64_t remote_addr, uct_rkey_t rkey, uint32_t *result,
-               uct_completion_t *comp)
+static ucs_status_t atomic_cswap32(uct_ep_h uct, uint32_t compare,
+                                   uint32_t swap, uint64_t remote_addr,
+                                   uct_rkey_t rkey, uint32_t *result,
+                                   uct_completion_t *comp)
 {
     const counting_t *self = counting_of(uct);
 
@@ -339,10 +368,10 @@ atomic_cswap32(uct_ep_h uct, uint32_t compare, uint32_t swap,
                                                          result, comp));
 }
 
-static ucs_status_t
-atomic_cswap64(uct_ep_h uct, uint64_t compare, uint64_t swap,
-               uint64_t remote_addr, uct_rkey_t rkey, uint64_t *result,
-               uct_completion_t *comp)
+static ucs_status_t atomic_cswap64(uct_ep_h uct, uint64_t compare,
+                                   uint64_t swap, uint64_t remote_addr,
+                                   uct_rkey_t rkey, uint64_t *result,
+                                   uct_completion_t *comp)
 {
     const counting_t *self = counting_of(uct);
 

@@ -7,8 +7,8 @@
 #include "ucp/stats/stats.h"
 #include "ucp/stream/stream.h"
 
-static ucs_status_t
-worker_init(ucp_worker_h worker, const ucp_worker_params_t *params)
+static ucs_status_t worker_init(ucp_worker_h worker,
+                                const ucp_worker_params_t *params)
 {
     return ucp_stream_worker_init(ucp_worker_stream(worker));
 }
@@ -35,16 +35,14 @@ static const char *describe(const ucp_request_t *req, char *text, size_t max)
 static const ucp_class_message_t messages[] = {
     {UCP_AM_ID_STREAM, UCP_STATS_RECV_STREAM_MSGS, sizeof(ucp_stream_head_t),
      ucp_stream_handler},
-    {UCP_AM_ID_STREAM_OPEN, 0, 0,
-     ucp_stream_open_handler},
-    {UCP_AM_ID_STREAM_CLOSE, 0, 0,
-     ucp_stream_close_handler}
+    {UCP_AM_ID_STREAM_OPEN, 0, 0, ucp_stream_open_handler},
+    {UCP_AM_ID_STREAM_CLOSE, 0, 0, ucp_stream_close_handler},
 };
 
 static const ucp_proto_t *const protos[] = {
     &ucp_proto_stream_short,
     &ucp_proto_stream_copy,
-    &ucp_proto_stream_place
+    &ucp_proto_stream_place,
 };
 
 const ucp_class_t ucp_stream_class = {
@@ -61,5 +59,5 @@ const ucp_class_t ucp_stream_class = {
     .ep_fail        = ucp_stream_ep_end,
     .ep_free        = ucp_stream_ep_del,
     .cancel         = cancel,
-    .describe       = describe
+    .describe       = describe,
 };

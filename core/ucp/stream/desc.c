@@ -12,9 +12,9 @@
 #include <string.h>
 
 enum {
-    POOL_SIZE = 2048,        /* data in a copy that is filled up */
-    UCT_MIN   = 1024,        /* shorter data is copied, to free the buffer */
-    HEAP_MAX  = 1 << 30      /* lengths have 32 bits */
+    POOL_SIZE = 2048,    /* data in a copy that is filled up */
+    UCT_MIN   = 1024,    /* shorter data is copied, to free the buffer */
+    HEAP_MAX  = 1 << 30, /* lengths have 32 bits */
 };
 
 /* Bytes of a copy before its data. */
@@ -72,8 +72,8 @@ static void desc_set(ucp_stream_desc_t *desc, ucp_stream_desc_home_t home,
 
 /* Creates an empty copy for as many of `length` bytes as possible; *size_p is
  * their number. */
-static ucp_stream_desc_t *
-desc_get(ucp_stream_worker_t *streams, size_t length, size_t *size_p)
+static ucp_stream_desc_t *desc_get(ucp_stream_worker_t *streams, size_t length,
+                                   size_t *size_p)
 {
     int small = (length <= POOL_SIZE) && (streams != NULL);
     ucp_stream_desc_t *desc;
@@ -82,9 +82,9 @@ desc_get(ucp_stream_worker_t *streams, size_t length, size_t *size_p)
     do {
         desc = small ? ucs_mpool_get_inline(&streams->descs) :
                        malloc(PREFIX + *size_p);
-    } while (ucs_unlikely(desc == NULL) && (streams != NULL) &&
-             ucp_reserve_spend(ucs_container_of(streams, ucp_worker_t,
-                                                stream)));
+    } while (
+        ucs_unlikely(desc == NULL) && (streams != NULL) &&
+        ucp_reserve_spend(ucs_container_of(streams, ucp_worker_t, stream)));
     if (desc != NULL) {
         desc_set(desc, small ? UCP_STREAM_DESC_POOL : UCP_STREAM_DESC_HEAP, 0);
     }
@@ -108,7 +108,7 @@ static size_t fill_up(ucp_stream_t *stream, const char *data, size_t length)
 
     length = ucs_min(length, (size_t)(POOL_SIZE - last->length));
     memcpy(ucp_stream_desc_data(last) + last->length, data, length);
-    last->length      += (uint32_t)length;
+    last->length += (uint32_t)length;
     stream->available += length;
     return length;
 }
@@ -194,7 +194,7 @@ void ucp_stream_data_taken(ucp_stream_t *stream, size_t length)
     ucp_stream_desc_t *desc = ucs_list_head(&stream->data, ucp_stream_desc_t,
                                             link);
 
-    desc->offset      += (uint32_t)length;
+    desc->offset += (uint32_t)length;
     stream->available -= length;
     if (desc->offset == desc->length) {
         ucs_list_del(&desc->link);
@@ -215,7 +215,7 @@ void *ucp_stream_data_hand_out(ucp_worker_h worker, ucp_stream_t *stream,
                                                     ucp_stream_desc_t, link);
     char *data              = ucp_stream_desc_rest(desc);
 
-    *length_p          = ucp_stream_desc_left(desc);
+    *length_p = ucp_stream_desc_left(desc);
     stream->available -= *length_p;
     memcpy(data - sizeof(desc), &desc, sizeof(desc));
     ucs_list_add_tail(&ucp_worker_stream(worker)->held, &desc->link);

@@ -15,16 +15,16 @@
 #include "ucp/stream/stream.h"
 
 typedef enum {
-    UCP_STREAM_DESC_UCT,    /**< In the transport's buffer */
-    UCP_STREAM_DESC_POOL,   /**< A copy with space for more */
-    UCP_STREAM_DESC_HEAP    /**< A copy */
+    UCP_STREAM_DESC_UCT,  /**< In the transport's buffer */
+    UCP_STREAM_DESC_POOL, /**< A copy with space for more */
+    UCP_STREAM_DESC_HEAP, /**< A copy */
 } ucp_stream_desc_home_t;
 
 typedef struct ucp_stream_desc {
-    ucs_list_link_t link;         /**< In a stream's data, or held */
-    uint32_t        offset;       /**< Bytes already received */
-    uint32_t        length;       /**< Total length in bytes */
-    uint8_t         home;         /**< ucp_stream_desc_home_t */
+    ucs_list_link_t link; /**< In a stream's data, or held */
+    uint32_t offset;      /**< Bytes already received */
+    uint32_t length;      /**< Total length in bytes */
+    uint8_t home;         /**< ucp_stream_desc_home_t */
 } ucp_stream_desc_t;
 
 /* Interfaces leave the same headroom for both classes. */

@@ -175,9 +175,9 @@ static ucs_status_t add_numbered(ucp_ep_h ep)
         return status;
     }
     name      = (ucp_wire_end_t){ucp_le64(ep->peer_uuid), ucp_le64(number)};
-    peer_name = (ucp_wire_end_t){ucp_le64(self), ucp_le64(
-                                 (ep->peer_uuid == self) ? number ^ 1 :
-                                                           number)};
+    peer_name = (ucp_wire_end_t){ucp_le64(self),
+                                 ucp_le64((ep->peer_uuid == self) ? number ^ 1 :
+                                                                    number)};
     return add(ep, &name, &peer_name);
 }
 
@@ -189,9 +189,9 @@ static ucp_wire_end_t peer_end(ucp_ep_h ep)
 
 ucs_status_t ucp_stream_ep_add(ucp_ep_h ep, const ucp_ep_params_t *params)
 {
-    uint64_t mask       = params->field_mask;
-    int no_loopback     = (mask & UCP_EP_PARAM_FIELD_FLAGS) &&
-                          (params->flags & UCP_EP_PARAMS_FLAGS_NO_LOOPBACK);
+    uint64_t mask   = params->field_mask;
+    int no_loopback = (mask & UCP_EP_PARAM_FIELD_FLAGS) &&
+                      (params->flags & UCP_EP_PARAMS_FLAGS_NO_LOOPBACK);
     ucp_wire_end_t name = ucp_ep_wire_end(ep);
 
     if (!is_wanted(ep)) {
@@ -215,7 +215,8 @@ static ucs_status_t add_reply(ucp_ep_h ep)
     ucp_wire_end_t name          = ucp_ep_wire_end(ep);
     ucp_stream_t *stream;
 
-    ucs_list_for_each(stream, &streams->unclaimed, link) {
+    ucs_list_for_each(stream, &streams->unclaimed, link)
+    {
         if (is_same_end(&stream->sender, &requester)) {
             give(stream, ep, &requester);
             return UCS_OK;
@@ -293,7 +294,9 @@ static ucp_stream_t *opened_end(ucp_worker_h worker,
         ep = ucp_wireup_reply_ep(worker, &message->sender);
     }
     return ((ep != NULL) && (ep->stream != NULL) &&
-            (ep->stream->peer_key == 0)) ? ep->stream : NULL;
+            (ep->stream->peer_key == 0)) ?
+               ep->stream :
+               NULL;
 }
 
 /* True for the name of an endpoint that was closed: its data would never be
@@ -319,7 +322,8 @@ static ucp_stream_t *make_unclaimed(ucp_worker_h worker,
 
     if ((stream != NULL) || is_past(worker, &message->name)) {
         ucs_diag("dropped the opening of a stream by worker %lx: the endpoint"
-                 " %s", ucp_le64_get(message->sender.worker_uuid),
+                 " %s",
+                 ucp_le64_get(message->sender.worker_uuid),
                  (stream != NULL) ? "has one already" : "was closed");
         return NULL;
     }
@@ -336,8 +340,8 @@ static ucp_stream_t *make_unclaimed(ucp_worker_h worker,
     return stream;
 }
 
-static ucs_status_t
-enter_key(ucp_worker_h worker, uint64_t key, ucp_stream_t *stream)
+static ucs_status_t enter_key(ucp_worker_h worker, uint64_t key,
+                              ucp_stream_t *stream)
 {
     ucs_status_t status;
 
@@ -349,16 +353,16 @@ enter_key(ucp_worker_h worker, uint64_t key, ucp_stream_t *stream)
 
 /* Connects the peer's end to a local or an unclaimed one. NULL: there is no
  * such end. */
-static ucp_stream_t *
-join(ucp_worker_h worker, const ucp_stream_open_t *message)
+static ucp_stream_t *join(ucp_worker_h worker, const ucp_stream_open_t *message)
 {
-    uint64_t key                 = ucp_le64_get(message->key);
+    uint64_t key = ucp_le64_get(message->key);
     ucp_stream_t *stream;
 
     if (!(worker->context->features & UCP_FEATURE_STREAM) || (key == 0)) {
         ucs_diag("dropped the opening of a stream by worker %lx: %s",
-                 ucp_le64_get(message->sender.worker_uuid), (key == 0) ?
-                 "no key" : "UCP_FEATURE_STREAM is not enabled here");
+                 ucp_le64_get(message->sender.worker_uuid),
+                 (key == 0) ? "no key" :
+                              "UCP_FEATURE_STREAM is not enabled here");
         return NULL;
     }
 
@@ -382,9 +386,9 @@ join(ucp_worker_h worker, const ucp_stream_open_t *message)
 
 /* Copies an arriving opening or close to `message` and returns its end. NULL:
  * none. */
-static ucp_stream_t *
-arrived(ucp_worker_h worker, const void *data, size_t length,
-        ucp_stream_open_t *message, int *is_new)
+static ucp_stream_t *arrived(ucp_worker_h worker, const void *data,
+                             size_t length, ucp_stream_open_t *message,
+                             int *is_new)
 {
     ucp_stream_t *stream;
 
@@ -488,10 +492,11 @@ void ucp_stream_worker_release(ucp_worker_h worker)
     ucp_stream_desc_t *desc, *next;
 
     while (!ucs_list_is_empty(&streams->unclaimed)) {
-        destroy(streams, ucs_list_head(&streams->unclaimed, ucp_stream_t,
-                                       link));
+        destroy(streams,
+                ucs_list_head(&streams->unclaimed, ucp_stream_t, link));
     }
-    ucs_list_for_each_safe(desc, next, &streams->held, link) {
+    ucs_list_for_each_safe(desc, next, &streams->held, link)
+    {
         ucp_stream_data_free(ucp_stream_desc_rest(desc));
     }
 }

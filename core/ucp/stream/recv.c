@@ -16,8 +16,8 @@
 
 /* Returns how many of `length` further bytes a receive accepts: without WAITALL
  * it ends at a whole number of elements, if there is at least one. */
-static UCS_F_ALWAYS_INLINE size_t
-wanted(const ucp_request_t *req, size_t length)
+static UCS_F_ALWAYS_INLINE size_t wanted(const ucp_request_t *req,
+                                         size_t length)
 {
     size_t got       = req->recv.info.length;
     size_t elem_size = ucp_recv_stream(req)->elem_size;
@@ -42,8 +42,8 @@ static UCS_F_ALWAYS_INLINE int is_full(const ucp_request_t *req)
             ((got % ucp_recv_stream(req)->elem_size) == 0));
 }
 
-static UCS_F_ALWAYS_INLINE ucs_status_t
-fill(ucp_request_t *req, const void *data, size_t length)
+static UCS_F_ALWAYS_INLINE ucs_status_t fill(ucp_request_t *req,
+                                             const void *data, size_t length)
 {
     size_t got = req->recv.info.length;
 
@@ -74,7 +74,8 @@ static ucs_status_t fill_from_data(ucp_stream_t *stream, ucp_request_t *req)
     return UCS_OK;
 }
 
-static UCS_F_ALWAYS_INLINE void complete(ucp_request_t *req, ucs_status_t status)
+static UCS_F_ALWAYS_INLINE void complete(ucp_request_t *req,
+                                         ucs_status_t status)
 {
     ucs_list_del(&req->ep_link);
     req->flags &= ~UCP_REQUEST_FLAG_STREAM;
@@ -86,8 +87,8 @@ static UCS_F_ALWAYS_INLINE void complete(ucp_request_t *req, ucs_status_t status
 
 /* Unpacks data into posted receives; returns the number of bytes. Their
  * callbacks may post receives or close the endpoint. */
-static UCS_F_ALWAYS_INLINE size_t
-give(ucp_stream_t *stream, const char *data, size_t length)
+static UCS_F_ALWAYS_INLINE size_t give(ucp_stream_t *stream, const char *data,
+                                       size_t length)
 {
     size_t taken = 0;
     ucp_request_t *req;
@@ -114,9 +115,10 @@ static void fail(ucp_stream_t *stream, size_t length, ucs_status_t status)
     ucp_stream_end(stream, status);
 }
 
-static UCS_F_NOINLINE ucs_status_t
-keep(ucp_worker_h worker, ucp_stream_t *stream, char *data, size_t length,
-     int whole, unsigned flags)
+static UCS_F_NOINLINE ucs_status_t keep(ucp_worker_h worker,
+                                        ucp_stream_t *stream, char *data,
+                                        size_t length, int whole,
+                                        unsigned flags)
 {
     ucs_status_t status;
 
@@ -127,7 +129,7 @@ keep(ucp_worker_h worker, ucp_stream_t *stream, char *data, size_t length,
     /* After a part was received, there is no headroom for a descriptor. */
     status = ucp_stream_data_keep(worker, stream, data, length,
                                   whole ? flags :
-                                  (flags & ~UCT_CB_PARAM_FLAG_DESC));
+                                          (flags & ~UCT_CB_PARAM_FLAG_DESC));
     if (status == UCS_ERR_NO_MEMORY) {
         fail(stream, length, status);
         return UCS_OK;
@@ -158,7 +160,7 @@ ucs_status_t ucp_stream_handler(void *arg, void *data, size_t length,
     }
 
     length -= sizeof(*head);
-    taken   = give(stream, payload, length);
+    taken = give(stream, payload, length);
     if (ucs_likely(taken == length)) {
         return UCS_OK;
     }
@@ -182,7 +184,8 @@ static void withdraw(ucp_stream_t *stream, ucp_request_t *req)
     }
     if (req->dt.dt_class == UCP_DT_CLASS_GENERIC) {
         ucs_diag("a receive of a generic datatype ended early: the %zu bytes"
-                 " that it had taken are lost", got);
+                 " that it had taken are lost",
+                 got);
         return;
     }
 
@@ -257,9 +260,9 @@ static void forget_if_empty(ucp_stream_t *stream)
 }
 
 /* Completes a receive inside its own call. */
-static ucs_status_ptr_t
-immediate(ucp_request_t *req, ucs_status_t status, size_t *length,
-          const ucp_request_param_t *param)
+static ucs_status_ptr_t immediate(ucp_request_t *req, ucs_status_t status,
+                                  size_t *length,
+                                  const ucp_request_param_t *param)
 {
     size_t got = req->recv.info.length;
 
@@ -304,7 +307,7 @@ static ucs_status_t post(ucp_stream_t *stream, ucp_request_t *req,
 
     forget_if_empty(stream);
     if (param->op_attr_mask & UCP_OP_ATTR_FIELD_CALLBACK) {
-        req->flags         |= UCP_REQUEST_FLAG_CALLBACK;
+        req->flags |= UCP_REQUEST_FLAG_CALLBACK;
         req->recv.length_cb = param->cb.recv_stream;
     }
     req->flags |= UCP_REQUEST_FLAG_STREAM;
@@ -312,9 +315,9 @@ static ucs_status_t post(ucp_stream_t *stream, ucp_request_t *req,
     return UCS_OK;
 }
 
-static ucs_status_ptr_t
-start_recv(ucp_stream_t *stream, void *buffer, size_t count, size_t *length,
-           const ucp_request_param_t *param)
+static ucs_status_ptr_t start_recv(ucp_stream_t *stream, void *buffer,
+                                   size_t count, size_t *length,
+                                   const ucp_request_param_t *param)
 {
     ucp_request_t *req;
     ucs_status_t status;
@@ -325,8 +328,8 @@ start_recv(ucp_stream_t *stream, void *buffer, size_t count, size_t *length,
     }
 
     req->flags |= UCP_REQUEST_FLAG_RECV;
-    status      = ucp_dt_iter_begin(stream->ep->worker, &req->dt, buffer, count,
-                                    param, 1);
+    status = ucp_dt_iter_begin(stream->ep->worker, &req->dt, buffer, count,
+                               param, 1);
     if (status != UCS_OK) {
         goto err;
     }
@@ -335,10 +338,11 @@ start_recv(ucp_stream_t *stream, void *buffer, size_t count, size_t *length,
     ucp_recv_stream(req)->stream    = stream;
     ucp_recv_stream(req)->elem_size = elem_size(param);
     ucp_recv_stream(req)->wait_all  = (param->op_attr_mask &
-                                  UCP_OP_ATTR_FIELD_FLAGS) &&
-                                 (param->flags & UCP_STREAM_RECV_FLAG_WAITALL);
-    if ((req->dt.length == 0) || (ucs_list_is_empty(&stream->posted) &&
-                                  can_complete(stream, req))) {
+                                      UCP_OP_ATTR_FIELD_FLAGS) &&
+                                     (param->flags &
+                                      UCP_STREAM_RECV_FLAG_WAITALL);
+    if ((req->dt.length == 0) ||
+        (ucs_list_is_empty(&stream->posted) && can_complete(stream, req))) {
         status = fill_from_data(stream, req);
         forget_if_empty(stream);
         return immediate(req, status, length, param);
@@ -366,9 +370,8 @@ ucs_status_ptr_t ucp_stream_recv_nbx(ucp_ep_h ep, void *buffer, size_t count,
 
     ucp_worker_enter(worker);
     stream = ucp_stream_of(ep, &status);
-    ret    = (stream != NULL) ?
-             start_recv(stream, buffer, count, length, param) :
-             UCS_STATUS_PTR(status);
+    ret = (stream != NULL) ? start_recv(stream, buffer, count, length, param) :
+                             UCS_STATUS_PTR(status);
     ucp_worker_leave(worker);
     return ret;
 }

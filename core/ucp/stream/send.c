@@ -51,14 +51,13 @@ static void all_left(uct_completion_t *comp)
 
 /* ---------------------------------------------------------------- short -- */
 
-static unsigned
-short_query(const ucp_proto_query_t *query, ucp_proto_range_t *range)
+static unsigned short_query(const ucp_proto_query_t *query,
+                            ucp_proto_range_t *range)
 {
     const ucp_lane_am_t *am     = ucp_ep_config_am(query->config);
     const ucp_lane_cost_t *cost = &am->cost_short;
 
-    if ((query->dt_class != UCP_DT_CLASS_CONTIG) ||
-        (am->max_short <= HEADER)) {
+    if ((query->dt_class != UCP_DT_CLASS_CONTIG) || (am->max_short <= HEADER)) {
         return 0;
     }
 
@@ -89,13 +88,13 @@ const ucp_proto_t ucp_proto_stream_short = {
     .query    = short_query,
     .progress = short_progress,
     .abort    = ucp_request_posted,
-    .flags    = UCP_PROTO_FLAG_SHORT | UCP_PROTO_FLAG_MESSAGES
+    .flags    = UCP_PROTO_FLAG_SHORT | UCP_PROTO_FLAG_MESSAGES,
 };
 
 /* -------------------------------------------------------- buffered copy -- */
 
-static unsigned
-copy_query(const ucp_proto_query_t *query, ucp_proto_range_t *range)
+static unsigned copy_query(const ucp_proto_query_t *query,
+                           ucp_proto_range_t *range)
 {
     const ucp_ep_config_t *config = query->config;
     const ucp_lane_cost_t *cost   = &ucp_ep_config_am(config)->cost_bcopy;
@@ -126,9 +125,9 @@ static ucs_status_t copy_fragment(ucp_request_t *req)
     size_t before = req->dt.offset;
 
     return ucp_fragment_check(req, before,
-                              ucp_fragment_copy(
-                                      req, UCP_AM_ID_STREAM, pack,
-                                      copy_size(req->send.ep->config)));
+                              ucp_fragment_copy(req, UCP_AM_ID_STREAM, pack,
+                                                copy_size(
+                                                    req->send.ep->config)));
 }
 
 /* Result of the progress function after a fragment. */
@@ -161,7 +160,7 @@ const ucp_proto_t ucp_proto_stream_copy = {
     .is_immediate = copy_is_immediate,
     .progress     = copy_progress,
     .abort        = ucp_request_posted,
-    .flags        = UCP_PROTO_FLAG_MESSAGES
+    .flags        = UCP_PROTO_FLAG_MESSAGES,
 };
 
 /* ------------------------------------------------------------ zero-copy -- */
@@ -171,8 +170,8 @@ static size_t zcopy_size(const ucp_ep_config_t *config)
     return fragment_size(config, ucp_ep_config_am(config)->max_zcopy);
 }
 
-static unsigned
-zcopy_query(const ucp_proto_query_t *query, ucp_proto_range_t *range)
+static unsigned zcopy_query(const ucp_proto_query_t *query,
+                            ucp_proto_range_t *range)
 {
     const ucp_ep_config_t *config = query->config;
     const ucp_lane_cost_t *cost   = &ucp_ep_config_am(config)->cost_zcopy;
@@ -182,12 +181,13 @@ zcopy_query(const ucp_proto_query_t *query, ucp_proto_range_t *range)
     }
 
     range->min    = (query->zcopy_thresh == SIZE_MAX) ?
-                    1 : ucs_max(query->zcopy_thresh, (size_t)1);
+                        1 :
+                        ucs_max(query->zcopy_thresh, (size_t)1);
     range->time.c = UCP_PROTO_REQUEST_TIME + cost->pre + cost->post +
                     cost->latency + cost->recv;
     range->time.m = 1.0 / cost->bandwidth + 1.0 / UCP_PROTO_MEMCPY_BANDWIDTH +
                     (cost->pre + cost->post + cost->recv) /
-                    (double)zcopy_size(config);
+                        (double)zcopy_size(config);
     return 1;
 }
 
@@ -219,7 +219,7 @@ const ucp_proto_t ucp_proto_stream_place = {
     .query    = zcopy_query,
     .progress = zcopy_progress,
     .abort    = ucp_request_posted,
-    .flags    = UCP_PROTO_FLAG_MESSAGES
+    .flags    = UCP_PROTO_FLAG_MESSAGES,
 };
 
 /* ---------------------------------------------------------------- start -- */
@@ -256,15 +256,16 @@ static ucs_status_t start(ucp_ep_h ep, ucp_request_t *req, uint32_t attr)
     return ucp_proto_start(req, proto, attr);
 }
 
-static ucs_status_ptr_t
-start_send(ucp_ep_h ep, const void *buffer, size_t count,
-           const ucp_request_param_t *param)
+static ucs_status_ptr_t start_send(ucp_ep_h ep, const void *buffer,
+                                   size_t count,
+                                   const ucp_request_param_t *param)
 {
     ucs_status_t status;
     ucp_request_t *req = ucp_send_begin(ep, buffer, count, 0, param, &status);
 
-    return (req == NULL) ? UCS_STATUS_PTR(status) :
-           ucp_send_result(req, start(ep, req, param->op_attr_mask), param);
+    return (req == NULL) ?
+               UCS_STATUS_PTR(status) :
+               ucp_send_result(req, start(ep, req, param->op_attr_mask), param);
 }
 
 /* Hot path: no allocation unless the transport delays the message. */

@@ -46,7 +46,7 @@ typedef struct {
 typedef struct {
     ucp_wire_end_t sender;
     ucp_wire_end_t name;
-    ucp_le64_t     key;
+    ucp_le64_t key;
 } ucp_stream_open_t;
 
 _Static_assert(sizeof(ucp_stream_head_t) == 8, "wire layout");
@@ -60,36 +60,36 @@ extern const ucp_proto_t ucp_proto_stream_place;
 /** One end of a stream. */
 typedef struct ucp_stream {
     /** Key of sent messages, in wire order; 0 until opened */
-    uint64_t          key;
-    ucp_ep_h          ep;          /**< NULL: unclaimed */
+    uint64_t key;
+    ucp_ep_h ep; /**< NULL: unclaimed */
     /** Key of received messages; 0: the peer has not opened */
-    uint64_t          peer_key;
-    ucs_list_link_t   posted;      /**< Waiting receives, by ep_link */
+    uint64_t peer_key;
+    ucs_list_link_t posted; /**< Waiting receives, by ep_link */
     /** Data without a receive; empty while receives are posted */
-    ucs_list_link_t   data;
-    size_t            available;   /**< Bytes in `data` */
-    ucs_list_link_t   ready;       /**< In the worker's list, or empty */
+    ucs_list_link_t data;
+    size_t available;      /**< Bytes in `data` */
+    ucs_list_link_t ready; /**< In the worker's list, or empty */
     /** UCS_OK, or the status of receives after `data` is empty */
-    ucs_status_t      status;
-    uint8_t           closed;      /**< By the user */
-    ucp_wire_end_t    name;        /**< Matched by the peer's opening */
-    ucp_wire_end_t    peer_name;   /**< Sent in the own opening */
-    ucp_wire_end_t    sender;      /**< Sender of the opening; if unclaimed */
+    ucs_status_t status;
+    uint8_t closed;           /**< By the user */
+    ucp_wire_end_t name;      /**< Matched by the peer's opening */
+    ucp_wire_end_t peer_name; /**< Sent in the own opening */
+    ucp_wire_end_t sender;    /**< Sender of the opening; if unclaimed */
     /** In the worker's list of unclaimed ends */
-    ucs_list_link_t   link;
-    struct ucp_stream *next;       /**< With the same hash of the name */
+    ucs_list_link_t link;
+    struct ucp_stream *next; /**< With the same hash of the name */
 } ucp_stream_t;
 
 /** State of a worker for streams. */
 typedef struct ucp_stream_worker {
-    ucs_hash_t      by_key;     /**< Ends by the peer's key */
-    ucs_hash_t      by_name;    /**< Lists of ends by hash of the name */
-    ucs_hash_t      numbers;    /**< Numbers of created endpoints, by peer */
+    ucs_hash_t by_key;  /**< Ends by the peer's key */
+    ucs_hash_t by_name; /**< Lists of ends by hash of the name */
+    ucs_hash_t numbers; /**< Numbers of created endpoints, by peer */
     /** Ends with data that poll has not returned */
     ucs_list_link_t ready;
-    ucs_list_link_t unclaimed;  /**< Ends without an endpoint */
-    ucs_list_link_t held;       /**< Data that the user keeps */
-    ucs_mpool_t     descs;      /**< For small data */
+    ucs_list_link_t unclaimed; /**< Ends without an endpoint */
+    ucs_list_link_t held;      /**< Data that the user keeps */
+    ucs_mpool_t descs;         /**< For small data */
 } ucp_stream_worker_t;
 
 UCP_AREA_ACCESSOR(ucp_worker_stream, struct ucp_worker, stream,
@@ -98,8 +98,8 @@ UCP_AREA_ACCESSOR(ucp_worker_stream, struct ucp_worker, stream,
 /** A posted receive; its info.length: bytes so far. */
 typedef struct ucp_stream_recv {
     ucp_stream_t *stream;
-    size_t       elem_size;   /**< Not 0 */
-    uint8_t      wait_all;
+    size_t elem_size; /**< Not 0 */
+    uint8_t wait_all;
 } ucp_stream_recv_t;
 
 UCP_AREA_ACCESSOR(ucp_recv_stream, ucp_request_t, recv.op, ucp_stream_recv_t)

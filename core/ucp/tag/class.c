@@ -11,8 +11,8 @@
 #include "ucp/tag/multi.h"
 #include "ucp/tag/rndv.h"
 
-static ucs_status_t
-worker_init(ucp_worker_h worker, const ucp_worker_params_t *params)
+static ucs_status_t worker_init(ucp_worker_h worker,
+                                const ucp_worker_params_t *params)
 {
     ucp_tag_match_t *tm = ucp_worker_tag(worker);
     ucs_status_t status;
@@ -108,15 +108,13 @@ static const ucp_class_message_t messages[] = {
     {UCP_AM_ID_EAGER_SYNC, UCP_STATS_RECV_TAG_MSGS,
      sizeof(ucp_eager_sync_hdr_t), ucp_tag_eager_sync_handler},
     {UCP_AM_ID_EAGER_SYNC_ACK, 0, 0, ucp_tag_eager_sync_ack_handler},
-    {UCP_AM_ID_RNDV_RTS, 0, 0, ucp_tag_rts_handler}
+    {UCP_AM_ID_RNDV_RTS, 0, 0, ucp_tag_rts_handler},
 };
 
 static const ucp_proto_t *const protos[] = {
-    &ucp_proto_tag_eager_short,
-    &ucp_proto_tag_eager_bcopy,
-    &ucp_proto_tag_eager_zcopy,
-    &ucp_proto_tag_multi,
-    &ucp_proto_tag_rndv
+    &ucp_proto_tag_eager_short, &ucp_proto_tag_eager_bcopy,
+    &ucp_proto_tag_eager_zcopy, &ucp_proto_tag_multi,
+    &ucp_proto_tag_rndv,
 };
 
 const ucp_class_t ucp_tag_class = {
@@ -131,5 +129,5 @@ const ucp_class_t ucp_tag_class = {
     .worker_cleanup = worker_cleanup,
     .worker_lost    = worker_lost,
     .cancel         = cancel,
-    .describe       = describe
+    .describe       = describe,
 };

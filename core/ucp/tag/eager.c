@@ -14,13 +14,13 @@ enum { MAX_ZCOPY_IOV = 16 };
 
 const ucp_eager_own_t ucp_tag_eager_own = {
     .total     = sizeof(ucp_eager_sync_hdr_t),
-    .zcopy_hdr = sizeof(ucp_eager_sync_hdr_t)
+    .zcopy_hdr = sizeof(ucp_eager_sync_hdr_t),
 };
 
 static size_t header_size(const ucp_request_t *req)
 {
     return ucp_send_tag(req)->sync ? sizeof(ucp_eager_sync_hdr_t) :
-                                sizeof(ucp_eager_hdr_t);
+                                     sizeof(ucp_eager_hdr_t);
 }
 
 static uint8_t message_id(const ucp_request_t *req)
@@ -77,8 +77,8 @@ static void eager_abort(ucp_request_t *req, ucs_status_t status)
 
 /* ---------------------------------------------------------------- short -- */
 
-static unsigned
-short_query(const ucp_proto_query_t *query, ucp_proto_range_t *range)
+static unsigned short_query(const ucp_proto_query_t *query,
+                            ucp_proto_range_t *range)
 {
     return ucp_eager_query_short(query, sizeof(ucp_eager_hdr_t), range);
 }
@@ -101,13 +101,13 @@ const ucp_proto_t ucp_proto_tag_eager_short = {
     .query    = short_query,
     .progress = short_progress,
     .abort    = eager_abort,
-    .flags    = UCP_PROTO_FLAG_SHORT | UCP_PROTO_FLAG_MESSAGES
+    .flags    = UCP_PROTO_FLAG_SHORT | UCP_PROTO_FLAG_MESSAGES,
 };
 
 /* ---------------------------------------------------------------- bcopy -- */
 
-static unsigned
-bcopy_query(const ucp_proto_query_t *query, ucp_proto_range_t *range)
+static unsigned bcopy_query(const ucp_proto_query_t *query,
+                            ucp_proto_range_t *range)
 {
     return ucp_eager_query_bcopy(query, &ucp_tag_eager_own, range);
 }
@@ -138,13 +138,13 @@ const ucp_proto_t ucp_proto_tag_eager_bcopy = {
     .progress     = bcopy_progress,
     .abort        = eager_abort,
     .flags        = UCP_PROTO_FLAG_MESSAGES,
-    .reply        = UCP_AM_ID_EAGER_SYNC_ACK
+    .reply        = UCP_AM_ID_EAGER_SYNC_ACK,
 };
 
 /* ---------------------------------------------------------------- zcopy -- */
 
-static unsigned
-zcopy_query(const ucp_proto_query_t *query, ucp_proto_range_t *range)
+static unsigned zcopy_query(const ucp_proto_query_t *query,
+                            ucp_proto_range_t *range)
 {
     return ucp_eager_query_zcopy(query, &ucp_tag_eager_own, range);
 }
@@ -195,7 +195,7 @@ const ucp_proto_t ucp_proto_tag_eager_zcopy = {
     .progress = zcopy_progress,
     .abort    = eager_abort,
     .flags    = UCP_PROTO_FLAG_MESSAGES,
-    .reply    = UCP_AM_ID_EAGER_SYNC_ACK
+    .reply    = UCP_AM_ID_EAGER_SYNC_ACK,
 };
 
 /* ------------------------------------------------------- acknowledgement -- */
@@ -213,8 +213,7 @@ void ucp_tag_eager_sync_ack(ucp_worker_h worker, const ucp_wire_end_t *sender,
     }
     if (status != UCS_OK) {
         ucs_diag("cannot acknowledge a synchronous send of worker %lx: %s",
-                 ucp_le64_get(sender->worker_uuid),
-                 ucs_status_string(status));
+                 ucp_le64_get(sender->worker_uuid), ucs_status_string(status));
     }
 }
 
@@ -226,8 +225,9 @@ ucs_status_t ucp_tag_eager_sync_ack_handler(void *arg, void *data,
     ucp_request_t *req;
 
     req = (length == sizeof(*ack)) ?
-          ucp_proto_replied(worker, ack->request, UCP_AM_ID_EAGER_SYNC_ACK) :
-          NULL;
+              ucp_proto_replied(worker, ack->request,
+                                UCP_AM_ID_EAGER_SYNC_ACK) :
+              NULL;
     if ((req == NULL) || !ucp_send_tag(req)->sync) {
         ucs_debug("dropped an acknowledgement of %zu bytes: no such send",
                   length);

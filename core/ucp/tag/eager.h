@@ -18,9 +18,9 @@ typedef struct {
 } ucp_eager_hdr_t;
 
 typedef struct {
-    ucp_le64_t     tag;
+    ucp_le64_t tag;
     ucp_wire_end_t sender;
-    ucp_le32_t     request;
+    ucp_le32_t request;
 } ucp_eager_sync_hdr_t;
 
 typedef struct {
@@ -35,9 +35,9 @@ _Static_assert(sizeof(ucp_eager_sync_ack_t) == 4, "wire layout");
 typedef struct ucp_tag_send {
     ucp_tag_t tag;
     /** Eager: all is sent, waits for the peer's acknowledgement */
-    uint8_t   all_sent;
-    uint8_t   in_flight;  /**< Eager: the transport uses the completion */
-    uint8_t   sync;       /**< To be acknowledged */
+    uint8_t all_sent;
+    uint8_t in_flight; /**< Eager: the transport uses the completion */
+    uint8_t sync;      /**< To be acknowledged */
 } ucp_tag_send_t;
 
 UCP_AREA_ACCESSOR(ucp_send_tag, ucp_request_t, send.op, ucp_tag_send_t)
@@ -70,7 +70,7 @@ void ucp_tag_eager_sent(ucp_request_t *req, ucs_status_t status);
 
 /** Operations of the protocols that send synchronous messages, too. */
 enum {
-    UCP_TAG_OPS = UCS_BIT(UCP_OP_TAG_SEND) | UCS_BIT(UCP_OP_TAG_SEND_SYNC)
+    UCP_TAG_OPS = UCS_BIT(UCP_OP_TAG_SEND) | UCS_BIT(UCP_OP_TAG_SEND_SYNC),
 };
 
 #endif

@@ -10,9 +10,9 @@
 #include <stdlib.h>
 
 enum {
-    FIRST_BITS      = 5,    /* initial size of a hash table */
-    LOAD            = 2,    /* entries per bucket before it grows */
-    SMALL_DESC_SIZE = 256   /* unexpected messages up to this size are pooled */
+    FIRST_BITS      = 5,   /* initial size of a hash table */
+    LOAD            = 2,   /* entries per bucket before it grows */
+    SMALL_DESC_SIZE = 256, /* unexpected messages up to this size are pooled */
 };
 
 static void queues_init(ucs_queue_head_t *buckets, size_t count)
@@ -153,7 +153,8 @@ void ucp_tag_match_cleanup(ucp_tag_match_t *tm)
 {
     ucp_recv_desc_t *desc, *next;
 
-    ucs_list_for_each_safe(desc, next, &tm->unexpected.all, by_order) {
+    ucs_list_for_each_safe(desc, next, &tm->unexpected.all, by_order)
+    {
         ucp_tag_unexpected_remove(tm, desc);
         ucp_tag_unexpected_free(desc);
     }
@@ -184,16 +185,17 @@ static void expected_grow(ucp_tag_receives_t *receives, ucp_tag_t key)
             ucp_request_t *req = ucs_container_of(elem, ucp_request_t,
                                                   recv.queue);
             ucs_queue_push(&buckets[ucp_tag_bucket(ucp_recv_tag(req)->tag & key,
-                                                   receives->shift)], elem);
+                                                   receives->shift)],
+                           elem);
         }
     }
     free(old);
 }
 
 /* `key` is key number `i`. */
-static UCS_F_ALWAYS_INLINE void
-unexpected_link(ucp_tag_match_t *tm, ucp_recv_desc_t *desc, unsigned i,
-                ucp_tag_t key)
+static UCS_F_ALWAYS_INLINE void unexpected_link(ucp_tag_match_t *tm,
+                                                ucp_recv_desc_t *desc,
+                                                unsigned i, ucp_tag_t key)
 {
     ucs_list_link_t *buckets = ucp_tag_unexpected_of(tm, desc->tag & key);
 
@@ -217,15 +219,16 @@ static void unexpected_grow(ucp_tag_match_t *tm)
     free(tm->unexpected.buckets);
     tm->unexpected.buckets = buckets;
     tm->unexpected.limit   = grow_at(--tm->unexpected.shift);
-    ucs_list_for_each(desc, &tm->unexpected.all, by_order) {
+    ucs_list_for_each(desc, &tm->unexpected.all, by_order)
+    {
         for (i = 0; i < tm->num_keys; ++i) {
             unexpected_link(tm, desc, i, tm->keys[i]);
         }
     }
 }
 
-static UCS_F_ALWAYS_INLINE void
-expected_push(ucp_tag_receives_t *receives, ucp_tag_t key, ucp_request_t *req)
+static UCS_F_ALWAYS_INLINE void expected_push(ucp_tag_receives_t *receives,
+                                              ucp_tag_t key, ucp_request_t *req)
 {
     if (ucs_unlikely(++receives->count >= receives->limit)) {
         expected_grow(receives, key);
@@ -239,7 +242,7 @@ void ucp_tag_expected_add(ucp_tag_match_t *tm, ucp_request_t *req)
 {
     unsigned i;
 
-    req->flags           |= UCP_REQUEST_FLAG_EXPECTED;
+    req->flags |= UCP_REQUEST_FLAG_EXPECTED;
     ucp_recv_tag(req)->sn = tm->expected.sn++;
 
     if (ucs_unlikely(ucp_recv_tag(req)->tag_mask != UCP_TAG_MASK_FULL)) {
@@ -256,7 +259,7 @@ static void expected_left(ucp_tag_match_t *tm, unsigned i, ucp_request_t *req)
 {
     --tm->expected.by_key[i].count;
     tm->expected.num_wild -= (i != 0);
-    req->flags            &= ~UCP_REQUEST_FLAG_EXPECTED;
+    req->flags &= ~UCP_REQUEST_FLAG_EXPECTED;
 }
 
 void ucp_tag_expected_remove(ucp_tag_match_t *tm, ucp_request_t *req)
@@ -288,8 +291,8 @@ ucp_request_t *ucp_tag_expected_match_wild(ucp_tag_match_t *tm, ucp_tag_t tag)
         if (receives->count == 0) {
             continue;
         }
-        bucket   = &receives->buckets[ucp_tag_bucket(tag & tm->keys[i],
-                                                     receives->shift)];
+        bucket = &receives->buckets[ucp_tag_bucket(tag & tm->keys[i],
+                                                   receives->shift)];
         for (iter = ucs_queue_iter_begin(bucket);
              !ucs_queue_iter_end(bucket, iter);
              iter = ucs_queue_iter_next(iter)) {
@@ -345,10 +348,11 @@ ucp_request_t *ucp_tag_expected_any(ucp_tag_match_t *tm)
     return req;
 }
 
-ucp_recv_desc_t *
-ucp_tag_unexpected_add(ucp_tag_match_t *tm, ucp_recv_desc_kind_t kind,
-                       ucp_tag_t tag, size_t length, const void *data,
-                       size_t size, size_t header_size)
+ucp_recv_desc_t *ucp_tag_unexpected_add(ucp_tag_match_t *tm,
+                                        ucp_recv_desc_kind_t kind,
+                                        ucp_tag_t tag, size_t length,
+                                        const void *data, size_t size,
+                                        size_t header_size)
 {
     int from_heap = size > SMALL_DESC_SIZE;
     ucp_recv_desc_t *desc;
@@ -383,8 +387,8 @@ ucp_tag_unexpected_add(ucp_tag_match_t *tm, ucp_recv_desc_kind_t kind,
 }
 
 /* Searches under one of the keys 1 and up; without a key, all messages. */
-static ucp_recv_desc_t *
-unexpected_find_wild(ucp_tag_match_t *tm, ucp_tag_t tag, ucp_tag_t mask)
+static ucp_recv_desc_t *unexpected_find_wild(ucp_tag_match_t *tm, ucp_tag_t tag,
+                                             ucp_tag_t mask)
 {
     unsigned i            = key_of(tm, mask);
     size_t link           = ucs_offsetof(ucp_recv_desc_t, by_order);
@@ -414,7 +418,8 @@ ucp_recv_desc_t *ucp_tag_unexpected_find(ucp_tag_match_t *tm, ucp_tag_t tag,
     if (mask != UCP_TAG_MASK_FULL) {
         return unexpected_find_wild(tm, tag, mask);
     }
-    ucs_list_for_each(desc, ucp_tag_unexpected_of(tm, tag), by_key[0]) {
+    ucs_list_for_each(desc, ucp_tag_unexpected_of(tm, tag), by_key[0])
+    {
         if (desc->tag == tag) {
             return desc;
         }

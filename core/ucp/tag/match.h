@@ -33,7 +33,7 @@
 
 /** Maximum number of keys by which receives and messages are hashed. */
 enum {
-    UCP_TAG_KEYS = 3
+    UCP_TAG_KEYS = 3,
 };
 
 /** Kind of an unexpected message. */
@@ -43,7 +43,7 @@ typedef enum {
     UCP_RECV_DESC_RNDV,
     /** Fragments, perhaps incomplete: a pointer follows the header, see
      *  multi.h */
-    UCP_RECV_DESC_MULTI
+    UCP_RECV_DESC_MULTI,
 } ucp_recv_desc_kind_t;
 
 /**
@@ -51,14 +51,14 @@ typedef enum {
  * it.
  */
 struct ucp_recv_desc {
-    ucs_list_link_t by_order;     /**< In arrival order */
+    ucs_list_link_t by_order;             /**< In arrival order */
     ucs_list_link_t by_key[UCP_TAG_KEYS]; /**< In its bucket of each key */
-    ucp_tag_t       tag;
-    size_t          length;       /**< Of the whole message */
-    uint32_t        size;         /**< Bytes stored after this header */
-    uint16_t        header_size;  /**< Part of these, before the payload */
-    uint8_t         kind;         /**< ucp_recv_desc_kind_t */
-    uint8_t         from_heap;    /**< Otherwise from the pool */
+    ucp_tag_t tag;
+    size_t length;        /**< Of the whole message */
+    uint32_t size;        /**< Bytes stored after this header */
+    uint16_t header_size; /**< Part of these, before the payload */
+    uint8_t kind;         /**< ucp_recv_desc_kind_t */
+    uint8_t from_heap;    /**< Otherwise from the pool */
 };
 typedef struct ucp_recv_desc ucp_recv_desc_t;
 
@@ -67,48 +67,48 @@ struct ucp_tag_multi;
 /** A receive. */
 typedef union ucp_tag_recv {
     struct {
-        uint64_t         sn;       /**< Order of posting */
-        ucp_tag_t        tag;
-        ucp_tag_t        tag_mask;
+        uint64_t sn; /**< Order of posting */
+        ucp_tag_t tag;
+        ucp_tag_t tag_mask;
     };
-    struct ucp_tag_multi *multi;   /**< With FLAG_ARRIVING */
+    struct ucp_tag_multi *multi; /**< With FLAG_ARRIVING */
 } ucp_tag_recv_t;
 
 UCP_AREA_ACCESSOR(ucp_recv_tag, ucp_request_t, recv.op, ucp_tag_recv_t)
 
 /** Posted receives under one key. */
 typedef struct ucp_tag_receives {
-    ucs_queue_head_t *buckets;   /**< In posting order */
-    unsigned         shift;      /**< 64 - log2(number of buckets) */
-    size_t           count;
+    ucs_queue_head_t *buckets; /**< In posting order */
+    unsigned shift;            /**< 64 - log2(number of buckets) */
+    size_t count;
     /** Number of receives at which the table grows */
-    size_t           limit;
+    size_t limit;
     /** Last bucket that ucp_tag_expected_any() found not empty */
-    size_t           scanned;
+    size_t scanned;
 } ucp_tag_receives_t;
 
 typedef struct ucp_tag_match {
     /* First in the struct and next to the first key: a match reads one cache
      * line only. */
     struct {
-        size_t             num_wild;  /**< Receives not under the first key */
+        size_t num_wild; /**< Receives not under the first key */
         /** Sequence number of the next receive */
-        uint64_t           sn;
+        uint64_t sn;
         ucp_tag_receives_t by_key[UCP_TAG_KEYS + 1];
     } expected;
     struct {
-        ucs_list_link_t  *buckets; /**< Of the first key, of the second, ... */
-        unsigned         shift;    /**< 64 - log2(number of buckets of a key) */
-        size_t           count;
+        ucs_list_link_t *buckets; /**< Of the first key, of the second, ... */
+        unsigned shift;           /**< 64 - log2(number of buckets of a key) */
+        size_t count;
         /** Number of messages at which the tables grow */
-        size_t           limit;
-        ucs_list_link_t  all;
+        size_t limit;
+        ucs_list_link_t all;
     } unexpected;
     /** The first is all bits; 0 follows the last */
-    ucp_tag_t            keys[UCP_TAG_KEYS + 1];
-    unsigned             num_keys;
-    ucs_mpool_t          descs;      /**< For small unexpected messages */
-    struct ucs_stats_record *stats;  /**< Counts unexpected messages; or NULL */
+    ucp_tag_t keys[UCP_TAG_KEYS + 1];
+    unsigned num_keys;
+    ucs_mpool_t descs;              /**< For small unexpected messages */
+    struct ucs_stats_record *stats; /**< Counts unexpected messages; or NULL */
 } ucp_tag_match_t;
 
 UCP_AREA_ACCESSOR(ucp_worker_tag, struct ucp_worker, tag, ucp_tag_match_t)
@@ -119,14 +119,14 @@ ucs_status_t ucp_tag_match_init(ucp_tag_match_t *tm, ucp_tag_t sender_mask);
 /** Frees unexpected messages. The caller completes posted receives before. */
 void ucp_tag_match_cleanup(ucp_tag_match_t *tm);
 
-static UCS_F_ALWAYS_INLINE uint64_t
-ucp_tag_bucket(ucp_tag_t tag, unsigned shift)
+static UCS_F_ALWAYS_INLINE uint64_t ucp_tag_bucket(ucp_tag_t tag,
+                                                   unsigned shift)
 {
     return (tag * 0x9e3779b97f4a7c15ull) >> shift;
 }
 
-static UCS_F_ALWAYS_INLINE int
-ucp_tag_fits(ucp_tag_t tag, ucp_tag_t wanted, ucp_tag_t mask)
+static UCS_F_ALWAYS_INLINE int ucp_tag_fits(ucp_tag_t tag, ucp_tag_t wanted,
+                                            ucp_tag_t mask)
 {
     return ((tag ^ wanted) & mask) == 0;
 }
@@ -154,8 +154,7 @@ ucp_tag_expected_match(ucp_tag_match_t *tm, ucp_tag_t tag)
     }
 
     bucket = &exact->buckets[ucp_tag_bucket(tag, exact->shift)];
-    for (iter = ucs_queue_iter_begin(bucket);
-         !ucs_queue_iter_end(bucket, iter);
+    for (iter = ucs_queue_iter_begin(bucket); !ucs_queue_iter_end(bucket, iter);
          iter = ucs_queue_iter_next(iter)) {
         req = ucs_container_of(*iter, ucp_request_t, recv.queue);
         if (ucs_likely(ucp_recv_tag(req)->tag == tag)) {
@@ -169,10 +168,11 @@ ucp_tag_expected_match(ucp_tag_match_t *tm, ucp_tag_t tag)
 }
 
 /** Stores an unexpected message: copies `size` bytes. NULL: out of memory. */
-ucp_recv_desc_t *
-ucp_tag_unexpected_add(ucp_tag_match_t *tm, ucp_recv_desc_kind_t kind,
-                       ucp_tag_t tag, size_t length, const void *data,
-                       size_t size, size_t header_size);
+ucp_recv_desc_t *ucp_tag_unexpected_add(ucp_tag_match_t *tm,
+                                        ucp_recv_desc_kind_t kind,
+                                        ucp_tag_t tag, size_t length,
+                                        const void *data, size_t size,
+                                        size_t header_size);
 
 /** Returns the oldest unexpected message that fits, or NULL. The message stays
  *  in the queue. */

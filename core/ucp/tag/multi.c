@@ -15,8 +15,8 @@
 
 /* --------------------------------------------------------------- sending -- */
 
-static unsigned
-multi_query(const ucp_proto_query_t *query, ucp_proto_range_t *range)
+static unsigned multi_query(const ucp_proto_query_t *query,
+                            ucp_proto_range_t *range)
 {
     return ucp_multi_query(query, ucp_eager_max(query, &ucp_tag_eager_own),
                            range);
@@ -31,7 +31,7 @@ static void pack_header(const ucp_request_t *req, void *dest)
 {
     ucp_tag_multi_first_t first = {
         .tag     = ucp_le64(ucp_send_tag(req)->tag),
-        .request = ucp_le32(ucp_send_tag(req)->sync ? req->id : 0)
+        .request = ucp_le32(ucp_send_tag(req)->sync ? req->id : 0),
     };
 
     memcpy(dest, &first, sizeof(first));
@@ -41,14 +41,13 @@ static const ucp_multi_class_t tag_class = {
     .kind        = UCP_MULTI_FIRST_TAG,
     .header_size = header_size,
     .pack_header = pack_header,
-    .end         = ucp_tag_eager_sent
+    .end         = ucp_tag_eager_sent,
 };
 
 static ucs_status_t multi_init(ucp_request_t *req, uint32_t attr)
 {
     ucp_ep_h ep         = req->send.ep;
-    ucs_status_t status = ucp_multi_send_init(req, &tag_class,
-                                              attr);
+    ucs_status_t status = ucp_multi_send_init(req, &tag_class, attr);
 
     if (status != UCS_OK) {
         return status;
@@ -86,7 +85,7 @@ const ucp_proto_t ucp_proto_tag_multi = {
     .progress = multi_progress,
     .abort    = multi_abort,
     .flags    = UCP_PROTO_FLAG_MESSAGES,
-    .reply    = UCP_AM_ID_EAGER_SYNC_ACK
+    .reply    = UCP_AM_ID_EAGER_SYNC_ACK,
 };
 
 /* ------------------------------------------------------------- receiving -- */
@@ -146,8 +145,9 @@ static ucs_status_t take_data(ucp_multi_recv_t *msg, const void *data,
 {
     ucp_tag_multi_t *multi = (ucp_tag_multi_t *)msg;
 
-    return is_gathered(multi) ? gather(multi, data, length) :
-           ucp_dt_iter_unpack(&multi->req->dt, msg->received, data, length);
+    return is_gathered(multi) ?
+               gather(multi, data, length) :
+               ucp_dt_iter_unpack(&multi->req->dt, msg->received, data, length);
 }
 
 /* The message is removed from its sender's list. Data of a generic datatype is
@@ -196,9 +196,9 @@ static const ucp_multi_recv_ops_t recv_ops = {take_data, ended};
 static void take_request(ucp_tag_multi_t *multi, ucp_request_t *req,
                          ucp_tag_t tag, size_t length)
 {
-    multi->req                = req;
-    ucp_recv_tag(req)->multi  = multi;
-    req->flags               |= UCP_REQUEST_FLAG_ARRIVING;
+    multi->req               = req;
+    ucp_recv_tag(req)->multi = multi;
+    req->flags |= UCP_REQUEST_FLAG_ARRIVING;
     req->recv.info.sender_tag = tag;
     req->recv.info.length     = length;
     if (ucp_le32_get(multi->request) != 0) {
@@ -266,9 +266,10 @@ static int deliver(ucp_tag_multi_t *multi, ucp_tag_t tag, size_t length)
     return 1;
 }
 
-static ucp_multi_recv_t *
-begin(ucp_ep_h ep, const ucp_multi_fragment_t *fragment,
-      const char *data, size_t length, const char **payload_p)
+static ucp_multi_recv_t *begin(ucp_ep_h ep,
+                               const ucp_multi_fragment_t *fragment,
+                               const char *data, size_t length,
+                               const char **payload_p)
 {
     uint64_t total = ucp_le64_get(fragment->position);
     ucp_tag_multi_first_t first;
@@ -276,7 +277,8 @@ begin(ucp_ep_h ep, const ucp_multi_fragment_t *fragment,
 
     if (length < sizeof(first)) {
         ucs_diag("dropped a tagged message of %lu bytes: its first fragment is"
-                 " too short", total);
+                 " too short",
+                 total);
         return NULL;
     }
 
@@ -300,5 +302,5 @@ begin(ucp_ep_h ep, const ucp_multi_fragment_t *fragment,
 
 const ucp_multi_receiver_t ucp_tag_multi_receiver = {
     .kind  = UCP_MULTI_FIRST_TAG,
-    .begin = begin
+    .begin = begin,
 };

@@ -29,18 +29,18 @@ _Static_assert(sizeof(ucp_tag_multi_first_t) == 12, "wire layout");
 
 typedef struct ucp_tag_multi {
     ucp_multi_recv_t super;
-    ucp_worker_h     worker;
-    ucp_wire_end_t   sender;
-    ucp_le32_t       request;    /**< To acknowledge; 0: none */
-    uint8_t          ended;      /**< No more fragments arrive: see status */
+    ucp_worker_h worker;
+    ucp_wire_end_t sender;
+    ucp_le32_t request; /**< To acknowledge; 0: none */
+    uint8_t ended;      /**< No more fragments arrive: see status */
     /** The user owns `desc`, it is not in the queue */
-    uint8_t          removed;
-    uint8_t          is_lost;    /**< No memory for received data */
-    ucs_status_t     status;
-    ucp_recv_desc_t  *desc;      /**< Of an unexpected message; or NULL */
-    ucp_request_t    *req;       /**< The receive; or NULL */
-    char             *bytes;     /**< Stored data */
-    size_t           capacity;
+    uint8_t removed;
+    uint8_t is_lost; /**< No memory for received data */
+    ucs_status_t status;
+    ucp_recv_desc_t *desc; /**< Of an unexpected message; or NULL */
+    ucp_request_t *req;    /**< The receive; or NULL */
+    char *bytes;           /**< Stored data */
+    size_t capacity;
 } ucp_tag_multi_t;
 
 /** The message of an unexpected message's header. */

@@ -12,8 +12,9 @@
 
 /* Unpacks a whole message into the user's buffer; returns the receive's
  * status. */
-static UCS_F_ALWAYS_INLINE ucs_status_t
-deliver(ucp_dt_iter_t *dt, const void *payload, size_t length)
+static UCS_F_ALWAYS_INLINE ucs_status_t deliver(ucp_dt_iter_t *dt,
+                                                const void *payload,
+                                                size_t length)
 {
     ucs_status_t status;
 
@@ -26,8 +27,8 @@ deliver(ucp_dt_iter_t *dt, const void *payload, size_t length)
     return status;
 }
 
-static UCS_F_ALWAYS_INLINE void
-set_info(ucp_tag_recv_info_t *info, ucp_tag_t tag, size_t length)
+static UCS_F_ALWAYS_INLINE void set_info(ucp_tag_recv_info_t *info,
+                                         ucp_tag_t tag, size_t length)
 {
     info->sender_tag = tag;
     info->length     = length;
@@ -37,9 +38,11 @@ set_info(ucp_tag_recv_info_t *info, ucp_tag_t tag, size_t length)
 
 /* Stores an unexpected message. UCS_ERR_NO_MEMORY: the reserve is used up,
  * too. */
-static UCS_F_NOINLINE ucs_status_t
-keep_early(ucp_worker_h worker, ucp_recv_desc_kind_t kind, ucp_tag_t tag,
-           size_t length, const void *data, size_t size, size_t header_size)
+static UCS_F_NOINLINE ucs_status_t keep_early(ucp_worker_h worker,
+                                              ucp_recv_desc_kind_t kind,
+                                              ucp_tag_t tag, size_t length,
+                                              const void *data, size_t size,
+                                              size_t header_size)
 {
     do {
         if (ucs_likely(ucp_tag_unexpected_add(ucp_worker_tag(worker), kind, tag,
@@ -65,9 +68,9 @@ ucs_status_t ucp_tag_eager_handler(void *arg, void *data, size_t length,
         return UCS_OK;
     }
 
-    tag     = ucp_le64_get(hdr->tag);
+    tag = ucp_le64_get(hdr->tag);
     length -= sizeof(*hdr);
-    req     = ucp_tag_expected_match(ucp_worker_tag(worker), tag);
+    req = ucp_tag_expected_match(ucp_worker_tag(worker), tag);
     if (ucs_likely(req != NULL)) {
         set_info(&req->recv.info, tag, length);
         ucp_request_complete_recv(req, deliver(&req->dt, hdr + 1, length));
@@ -75,8 +78,8 @@ ucs_status_t ucp_tag_eager_handler(void *arg, void *data, size_t length,
     }
 
     if (ucs_unlikely(keep_early(worker, UCP_RECV_DESC_EAGER, tag, length, data,
-                                length + sizeof(*hdr), sizeof(*hdr)) !=
-                     UCS_OK)) {
+                                length + sizeof(*hdr),
+                                sizeof(*hdr)) != UCS_OK)) {
         ucp_worker_lost(worker, "a tagged message", length);
     }
     return UCS_OK;
@@ -95,9 +98,9 @@ ucs_status_t ucp_tag_eager_sync_handler(void *arg, void *data, size_t length,
         return UCS_OK;
     }
 
-    tag     = ucp_le64_get(hdr->tag);
+    tag = ucp_le64_get(hdr->tag);
     length -= sizeof(*hdr);
-    req     = ucp_tag_expected_match(ucp_worker_tag(worker), tag);
+    req = ucp_tag_expected_match(ucp_worker_tag(worker), tag);
     if (req != NULL) {
         ucp_tag_eager_sync_ack(worker, &hdr->sender, hdr->request);
         set_info(&req->recv.info, tag, length);
@@ -135,10 +138,10 @@ static int is_announcement_of(const ucp_recv_desc_t *desc,
     const ucp_tag_rts_t *kept = (const ucp_tag_rts_t *)(desc + 1);
 
     return (desc->kind == UCP_RECV_DESC_RNDV) &&
-           (memcmp(&kept->rndv.sender, &rts->sender,
-                   sizeof(rts->sender)) == 0) &&
-           (memcmp(&kept->rndv.request, &rts->request,
-                   sizeof(rts->request)) == 0);
+           (memcmp(&kept->rndv.sender, &rts->sender, sizeof(rts->sender)) ==
+            0) &&
+           (memcmp(&kept->rndv.request, &rts->request, sizeof(rts->request)) ==
+            0);
 }
 
 void ucp_tag_rndv_withdrawn(ucp_worker_h worker, const ucp_tag_rts_t *rts)
@@ -147,7 +150,8 @@ void ucp_tag_rndv_withdrawn(ucp_worker_h worker, const ucp_tag_rts_t *rts)
     ucp_recv_desc_t *desc;
 
     ucs_list_for_each(desc, ucp_tag_unexpected_of(ucp_worker_tag(worker), tag),
-                      by_key[0]) {
+                      by_key[0])
+    {
         if (is_announcement_of(desc, &rts->rndv)) {
             ucp_tag_unexpected_remove(ucp_worker_tag(worker), desc);
             ucp_tag_unexpected_free(desc);
@@ -164,7 +168,8 @@ void ucp_tag_rndv_withdrawn(ucp_worker_h worker, const ucp_tag_rts_t *rts)
 static int is_here(const ucp_recv_desc_t *desc)
 {
     return (desc->kind == UCP_RECV_DESC_MULTI) ?
-           ucp_tag_multi_of(desc)->ended : (desc->kind != UCP_RECV_DESC_RNDV);
+               ucp_tag_multi_of(desc)->ended :
+               (desc->kind != UCP_RECV_DESC_RNDV);
 }
 
 static ucs_status_t take_multi(ucp_worker_h worker, ucp_recv_desc_t *desc,
@@ -183,8 +188,8 @@ static ucs_status_t take_multi(ucp_worker_h worker, ucp_recv_desc_t *desc,
 }
 
 /* Takes an unexpected message for a receive that needs no request. */
-static ucs_status_t
-take_eager(ucp_worker_h worker, ucp_recv_desc_t *desc, ucp_dt_iter_t *dt)
+static ucs_status_t take_eager(ucp_worker_h worker, ucp_recv_desc_t *desc,
+                               ucp_dt_iter_t *dt)
 {
     char *bytes = (char *)(desc + 1);
     const ucp_eager_sync_hdr_t *sync;
@@ -200,9 +205,8 @@ take_eager(ucp_worker_h worker, ucp_recv_desc_t *desc, ucp_dt_iter_t *dt)
 }
 
 /* Completes a receive inside its own call. */
-static ucs_status_ptr_t
-immediate(ucp_request_t *req, ucs_status_t status,
-          const ucp_request_param_t *param)
+static ucs_status_ptr_t immediate(ucp_request_t *req, ucs_status_t status,
+                                  const ucp_request_param_t *param)
 {
     req->status    = status;
     req->completed = 1;
@@ -213,8 +217,8 @@ immediate(ucp_request_t *req, ucs_status_t status,
     return ucp_request_user(req);
 }
 
-static ucp_request_t *
-recv_request(ucp_worker_h worker, const ucp_request_param_t *param)
+static ucp_request_t *recv_request(ucp_worker_h worker,
+                                   const ucp_request_param_t *param)
 {
     ucp_request_t *req = ucp_request_get(worker, param);
 
@@ -227,7 +231,7 @@ recv_request(ucp_worker_h worker, const ucp_request_param_t *param)
 static void want_callback(ucp_request_t *req, const ucp_request_param_t *param)
 {
     if (param->op_attr_mask & UCP_OP_ATTR_FIELD_CALLBACK) {
-        req->flags  |= UCP_REQUEST_FLAG_CALLBACK;
+        req->flags |= UCP_REQUEST_FLAG_CALLBACK;
         req->recv.cb = param->cb.recv;
     }
 }
@@ -246,9 +250,9 @@ static void complete_users(ucp_worker_h worker, const ucp_recv_desc_t *desc,
 }
 
 /* Receives an unexpected message; `desc` is not in the queue. */
-static ucs_status_ptr_t
-recv_early(ucp_worker_h worker, ucp_recv_desc_t *desc, ucp_dt_iter_t *dt,
-           const ucp_request_param_t *param)
+static ucs_status_ptr_t recv_early(ucp_worker_h worker, ucp_recv_desc_t *desc,
+                                   ucp_dt_iter_t *dt,
+                                   const ucp_request_param_t *param)
 {
     int here = is_here(desc);
     ucs_status_ptr_t ret;
@@ -403,8 +407,8 @@ ucs_status_ptr_t ucp_tag_msg_recv_nbx(ucp_worker_h worker, void *buffer,
 
     ucp_worker_enter(worker);
     status = cannot_be_immediate(message, param) ?
-             UCS_ERR_NO_RESOURCE :
-             init_dt(worker, &dt, buffer, count, param);
+                 UCS_ERR_NO_RESOURCE :
+                 init_dt(worker, &dt, buffer, count, param);
     ret    = (status == UCS_OK) ? recv_early(worker, message, &dt, param) :
                                   UCS_STATUS_PTR(status);
     ucp_worker_leave(worker);

@@ -16,7 +16,6 @@ ucs_status_t ucp_tag_rndv_arrived(ucp_worker_h worker,
 
 /** The sender cancels: if its announcement is not matched, drops it and rejects
  *  it. */
-void ucp_tag_rndv_withdrawn(ucp_worker_h worker,
-                            const struct ucp_tag_rts *rts);
+void ucp_tag_rndv_withdrawn(ucp_worker_h worker, const struct ucp_tag_rts *rts);
 
 #endif

@@ -10,8 +10,8 @@
 #include "ucp/wireup/introduce.h"
 #include "ucs/debug/log.h"
 
-static unsigned
-rndv_query(const ucp_proto_query_t *query, ucp_proto_range_t *range)
+static unsigned rndv_query(const ucp_proto_query_t *query,
+                           ucp_proto_range_t *range)
 {
     return ucp_rndv_query(query, ucp_eager_max(query, &ucp_tag_eager_own),
                           range);
@@ -36,21 +36,23 @@ static ucs_status_t rts_progress(ucp_request_t *req)
 static void withdraw(ucp_request_t *req)
 {
     ucp_tag_rts_t rts = {
-        .tag  = ucp_le64(ucp_send_tag(req)->tag),
-        .rndv = {
-            .sender  = ucp_ep_wire_end(req->send.ep),
-            .request = ucp_le32(req->id),
-            .flags   = UCP_RNDV_RTS_WITHDRAW
-        }
+        .tag = ucp_le64(ucp_send_tag(req)->tag),
+        .rndv =
+            {
+                .sender  = ucp_ep_wire_end(req->send.ep),
+                .request = ucp_le32(req->id),
+                .flags   = UCP_RNDV_RTS_WITHDRAW,
+            },
     };
 
     if (ucp_send_rndv(req)->withdrawn) {
         return;
     }
     /* If memory is short, the send is not cancelled. */
-    ucp_send_rndv(req)->withdrawn =
-            (ucp_ep_send_control(req->send.ep, UCP_AM_ID_RNDV_RTS, &rts,
-                                 sizeof(rts)) == UCS_OK);
+    ucp_send_rndv(req)->withdrawn = (ucp_ep_send_control(req->send.ep,
+                                                         UCP_AM_ID_RNDV_RTS,
+                                                         &rts, sizeof(rts)) ==
+                                     UCS_OK);
 }
 
 const ucp_proto_t ucp_proto_tag_rndv = {
@@ -61,7 +63,7 @@ const ucp_proto_t ucp_proto_tag_rndv = {
     .progress = rts_progress,
     .abort    = ucp_rndv_send_end,
     .withdraw = withdraw,
-    .flags    = UCP_PROTO_FLAG_MESSAGES | UCP_PROTO_FLAG_RNDV
+    .flags    = UCP_PROTO_FLAG_MESSAGES | UCP_PROTO_FLAG_RNDV,
 };
 
 ucs_status_t ucp_tag_rts_handler(void *arg, void *data, size_t length,
@@ -69,13 +71,14 @@ ucs_status_t ucp_tag_rts_handler(void *arg, void *data, size_t length,
 {
     ucp_worker_h worker = arg;
     struct {
-        ucp_le64_t       tag;
+        ucp_le64_t tag;
         ucp_rndv_taken_t rndv;
     } taken; /* starts with the layout of ucp_tag_rts_t */
 
     if ((length < sizeof(ucp_tag_rts_t)) ||
         (ucp_rndv_rts_take(&taken.rndv, (char *)data + sizeof(taken.tag),
-                           length - sizeof(taken.tag)) + sizeof(taken.tag) !=
+                           length - sizeof(taken.tag)) +
+             sizeof(taken.tag) !=
          length)) {
         ucs_diag("dropped an announcement of %zu bytes: wrong size", length);
         return UCS_OK;
@@ -94,7 +97,8 @@ ucs_status_t ucp_tag_rts_handler(void *arg, void *data, size_t length,
     if (ucp_tag_rndv_arrived(worker, (ucp_tag_rts_t *)&taken, length) !=
         UCS_OK) {
         ucs_error("lost the announcement of a message of %lu bytes: out of"
-                  " memory", ucp_rndv_rts_length(&taken.rndv.rts));
+                  " memory",
+                  ucp_rndv_rts_length(&taken.rndv.rts));
     }
     return UCS_OK;
 }

@@ -10,7 +10,7 @@
 #include "ucp/rndv/rndv.h"
 
 typedef struct ucp_tag_rts {
-    ucp_le64_t     tag;
+    ucp_le64_t tag;
     ucp_rndv_rts_t rndv;
 } ucp_tag_rts_t;
 

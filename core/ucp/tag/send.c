@@ -11,9 +11,9 @@
 #include "ucp/tag/eager.h"
 
 /* Starts the protocol that the table selects. */
-static ucs_status_ptr_t
-start_send(ucp_ep_h ep, const void *buffer, size_t count, ucp_tag_t tag,
-           ucp_op_t op, const ucp_request_param_t *param)
+static ucs_status_ptr_t start_send(ucp_ep_h ep, const void *buffer,
+                                   size_t count, ucp_tag_t tag, ucp_op_t op,
+                                   const ucp_request_param_t *param)
 {
     const uint32_t attr = param->op_attr_mask;
     const ucp_proto_t *proto;
@@ -30,8 +30,8 @@ start_send(ucp_ep_h ep, const void *buffer, size_t count, ucp_tag_t tag,
     ucp_send_tag(req)->in_flight = 0;
     ucp_send_tag(req)->sync      = (op == UCP_OP_TAG_SEND_SYNC);
     ucp_measure_before(ep, req->dt.length);
-    proto  = ucp_proto_of_message(ep->worker, ep->config, op, req->dt.dt_class,
-                                  req->dt.length, attr);
+    proto = ucp_proto_of_message(ep->worker, ep->config, op, req->dt.dt_class,
+                                 req->dt.length, attr);
     if (op == UCP_OP_TAG_SEND) {
         proto = ucp_trial_message(req, op, req->dt.length, proto, attr);
     }

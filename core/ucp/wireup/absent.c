@@ -13,8 +13,8 @@ static int is_opened(ucp_worker_h worker, uint16_t code)
     unsigned i;
 
     for (i = 0; i < worker->num_ifaces; ++i) {
-        if (ucp_address_tl_code(ucp_worker_iface_resource(worker, i)->tl_name) ==
-            code) {
+        if (ucp_address_tl_code(
+                ucp_worker_iface_resource(worker, i)->tl_name) == code) {
             return 1;
         }
     }
@@ -68,22 +68,25 @@ static void append_transports(ucp_worker_h worker,
         name = declared_name(components, num_components,
                              peer->entries[i].tl_code);
         if (name != NULL) {
-            ucs_string_buffer_appendf(why, ", %s (the peer has it; not opened "
-                                      "here)", name);
+            ucs_string_buffer_appendf(why,
+                                      ", %s (the peer has it; not opened "
+                                      "here)",
+                                      name);
         } else {
             ++unknown;
         }
     }
     if (unknown > 0) {
-        ucs_string_buffer_appendf(why, ", %u transport%s of the peer whose "
-                                  "plugin is not installed here", unknown,
-                                  (unknown == 1) ? "" : "s");
+        ucs_string_buffer_appendf(why,
+                                  ", %u transport%s of the peer whose "
+                                  "plugin is not installed here",
+                                  unknown, (unknown == 1) ? "" : "s");
     }
 }
 
 UCS_F_COLD void ucp_wireup_append_absent(ucp_worker_h worker,
-                              const ucp_address_info_t *peer,
-                              ucs_string_buffer_t *why)
+                                         const ucp_address_info_t *peer,
+                                         ucs_string_buffer_t *why)
 {
     unsigned plugins = 0;
     uct_component_h *components;
@@ -98,8 +101,8 @@ UCS_F_COLD void ucp_wireup_append_absent(ucp_worker_h worker,
     }
     if (plugins == 0) {
         ucs_string_buffer_appendf(why, "; no plugin is installed that could "
-                                  "reach another process (packages "
-                                  "ucx-plugin-*)");
+                                       "reach another process (packages "
+                                       "ucx-plugin-*)");
     }
     uct_release_component_list(components);
 }

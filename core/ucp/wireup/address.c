@@ -16,9 +16,9 @@ uint16_t ucp_address_tl_code(const char *tl_name)
     return (uint16_t)ucs_hash_bytes(tl_name, strlen(tl_name), 0);
 }
 
-static ucs_status_t
-unpack_resource(uint8_t md_index, uint8_t iface_index, ucp_reader_t value,
-                ucp_address_info_t *info)
+static ucs_status_t unpack_resource(uint8_t md_index, uint8_t iface_index,
+                                    ucp_reader_t value,
+                                    ucp_address_info_t *info)
 {
     const uint8_t *head = ucp_reader_take(&value, RESOURCE_HEAD);
     ucp_address_entry_t *entry;
@@ -94,8 +94,8 @@ static ucs_status_t unpack_field(uint8_t type, ucp_reader_t value,
 }
 
 /* Reads the next field. Zero: it is truncated. */
-static int
-take_field(ucp_reader_t *reader, uint8_t *type_p, ucp_reader_t *value)
+static int take_field(ucp_reader_t *reader, uint8_t *type_p,
+                      ucp_reader_t *value)
 {
     const uint8_t *head = ucp_reader_take(reader, 2), *more;
 
@@ -136,7 +136,8 @@ static ucs_status_t unpack_fields(ucp_reader_t reader, ucp_address_info_t *info)
     name_by_number(info->name, info->uuid);
     while ((status == UCS_OK) && (reader.left > 0)) {
         status = take_field(&reader, &type, &value) ?
-                 unpack_field(type, value, info) : UCS_ERR_INVALID_ADDR;
+                     unpack_field(type, value, info) :
+                     UCS_ERR_INVALID_ADDR;
     }
     return ((status == UCS_OK) && (info->uuid != 0)) ? UCS_OK :
                                                        UCS_ERR_INVALID_ADDR;

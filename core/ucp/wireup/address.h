@@ -30,28 +30,28 @@
 
 /** One interface of the peer; points into the `bytes` of the info. */
 typedef struct ucp_address_entry {
-    uint16_t      tl_code;    /**< ucp_address_tl_code() */
+    uint16_t tl_code; /**< ucp_address_tl_code() */
     const uint8_t *dev_addr;
-    uint8_t       dev_addr_length;
+    uint8_t dev_addr_length;
     const uint8_t *iface_addr;
-    uint8_t       iface_addr_length;
+    uint8_t iface_addr_length;
     /** Domain of the peer, which identifies its keys. UCP_NULL_MD: unknown */
-    uint8_t       md_index;
+    uint8_t md_index;
     /** Index in the peer's worker. UCP_NULL_IFACE: unknown */
-    uint8_t       iface_index;
+    uint8_t iface_index;
 } ucp_address_entry_t;
 
 enum { UCP_NULL_IFACE = 0xff };
 
 typedef struct ucp_address_info {
-    uint64_t            uuid;
-    uint32_t            host;    /**< 0: unknown */
+    uint64_t uuid;
+    uint32_t host; /**< 0: unknown */
     /** The number in hexadecimal if the address contains no name */
-    char                name[UCP_ENTITY_NAME_MAX];
-    unsigned            num_entries;
+    char name[UCP_ENTITY_NAME_MAX];
+    unsigned num_entries;
     ucp_address_entry_t entries[UCP_MAX_RESOURCES];
     /** Uncompressed; the entries point into it */
-    uint8_t             bytes[UCP_SQUEEZE_MAX];
+    uint8_t bytes[UCP_SQUEEZE_MAX];
 } ucp_address_info_t;
 
 /** The code that stands for a transport's name in addresses. */

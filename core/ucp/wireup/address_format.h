@@ -14,14 +14,14 @@ enum {
     FIELD_NAME         = 2,
     FIELD_FAR_RESOURCE = 3,
     FIELD_HOST         = 4,
-    FIELD_RESOURCE     = 0x80,    /* And above */
+    FIELD_RESOURCE     = 0x80, /* And above */
     MD_SHIFT           = 4,
     MAX_MD             = 7,
     MAX_IFACE          = 15,
     LONG_FIELD         = UINT8_MAX,
     MAX_FIELD_HEAD     = 4,
-    START              = 16,      /* Offset of the uncompressed bytes */
-    RESOURCE_HEAD      = 3
+    START              = 16, /* Offset of the uncompressed bytes */
+    RESOURCE_HEAD      = 3,
 };
 
 /* 0 means unknown. */

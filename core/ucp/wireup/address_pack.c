@@ -12,7 +12,7 @@
 
 /* An address that is being written. `end`: the bytes used so far. */
 typedef struct {
-    size_t  end;
+    size_t end;
     uint8_t bytes[UCP_SQUEEZE_MAX];
 } writer_t;
 
@@ -65,7 +65,8 @@ static int put_name(writer_t *writer, ucp_worker_h worker)
     size_t length = strlen(worker->name);
     uint8_t *p    = NULL;
 
-    if (!worker->context->options.address_debug_info && (worker->stats == NULL)) {
+    if (!worker->context->options.address_debug_info &&
+        (worker->stats == NULL)) {
         return 1;
     }
     p = put_field(writer, FIELD_NAME, length);
@@ -82,9 +83,10 @@ static uint8_t *put_resource(writer_t *writer, unsigned md_index,
     int far = (md_index > MAX_MD) || (iface_index > MAX_IFACE);
     uint8_t *p;
 
-    p = put_field(writer, far ? FIELD_FAR_RESOURCE :
-                                (uint8_t)(FIELD_RESOURCE |
-                                          (md_index << MD_SHIFT) | iface_index),
+    p = put_field(writer,
+                  far ? FIELD_FAR_RESOURCE :
+                        (uint8_t)(FIELD_RESOURCE | (md_index << MD_SHIFT) |
+                                  iface_index),
                   (far ? 2 : 0) + RESOURCE_HEAD + length);
     if (p == NULL) {
         return NULL;
@@ -104,8 +106,8 @@ static int put_iface(writer_t *writer, ucp_worker_iface_t *wiface,
                      const ucp_resource_t *resource)
 {
     const uct_iface_attr_t *attr = &wiface->attr->base;
-    uint8_t device[UINT8_MAX]    = {0}, own[UINT8_MAX] = {0};
-    size_t iface_addr_len        = 0;
+    uint8_t device[UINT8_MAX] = {0}, own[UINT8_MAX] = {0};
+    size_t iface_addr_len = 0;
     uint8_t *p;
 
     if (uct_iface_get_device_address(wiface->iface,
@@ -143,8 +145,8 @@ static int is_packed(ucp_worker_iface_t *wiface, const ucp_resource_t *resource,
         (resource->dev_type != UCT_DEVICE_TYPE_NET)) {
         return 0;
     }
-    return (attr->cap.flags & (UCT_IFACE_FLAG_CONNECT_TO_IFACE |
-                               UCT_IFACE_FLAG_CONNECT_TO_EP)) &&
+    return (attr->cap.flags &
+            (UCT_IFACE_FLAG_CONNECT_TO_IFACE | UCT_IFACE_FLAG_CONNECT_TO_EP)) &&
            (attr->device_addr_len <= UINT8_MAX) &&
            (attr->iface_addr_len <= UINT8_MAX);
 }
@@ -181,8 +183,8 @@ static int put_ifaces(writer_t *writer, ucp_worker_h worker, unsigned flags,
 
     for (i = 0; (i < worker->num_ifaces) && fits; ++i) {
         ucp_worker_iface_t *wiface = &worker->ifaces[i];
-        ucp_resource_t *resource   =
-                &worker->context->resources[wiface->resource];
+        ucp_resource_t *resource =
+            &worker->context->resources[wiface->resource];
 
         if (((wiface->attr->base.priority > 0) == preferred) &&
             is_packed(wiface, resource, flags)) {
@@ -208,8 +210,8 @@ ucs_status_t ucp_address_pack(ucp_worker_h worker, unsigned flags,
         status = seal(writer, address_p, length_p);
     } else {
         ucs_error("the address of worker %s would have more than %zu bytes;"
-                  " limit the devices by UCX_NET_DEVICES", worker->name,
-                  sizeof(writer->bytes) - START);
+                  " limit the devices by UCX_NET_DEVICES",
+                  worker->name, sizeof(writer->bytes) - START);
         status = UCS_ERR_EXCEEDS_LIMIT;
     }
     free(writer);
@@ -238,9 +240,9 @@ static unsigned put_near(writer_t *writer, size_t max_length,
 
     for (i = 0; i < worker->num_ifaces; ++i) {
         ucp_worker_iface_t *wiface = &worker->ifaces[i];
-        ucp_resource_t *resource   =
-                &worker->context->resources[wiface->resource];
-        size_t before              = writer->end;
+        ucp_resource_t *resource =
+            &worker->context->resources[wiface->resource];
+        size_t before = writer->end;
 
         if (((strcmp(resource->dev_name, dev_name) == 0) != on_device) ||
             !is_packed(wiface, resource, 0)) {
@@ -272,9 +274,11 @@ ucs_status_t ucp_address_pack_near(ucp_worker_h worker, const char *dev_name,
     }
 
     if (put_near(writer, max_length, worker, dev_name, 1) +
-        put_near(writer, max_length, worker, dev_name, 0) == 0) {
+            put_near(writer, max_length, worker, dev_name, 0) ==
+        0) {
         ucs_error("%zu bytes of private data do not hold the address of one"
-                  " device of worker %s", max_length, worker->name);
+                  " device of worker %s",
+                  max_length, worker->name);
         status = UCS_ERR_EXCEEDS_LIMIT;
         goto out;
     }

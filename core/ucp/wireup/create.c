@@ -23,7 +23,7 @@ static ucs_status_t make_lanes(ucp_worker_h worker,
     const ucp_select_params_t params = {
         .err_mode = !!(flags & UCP_EP_FLAG_ERR_MODE),
         .by_user  = !(flags & UCP_EP_FLAG_INTERNAL),
-        .request  = request
+        .request  = request,
     };
 
     return ucp_wireup_lanes_make(worker, peer, &params, lanes);
@@ -48,10 +48,9 @@ static ucs_status_t unpack_address(const void *address, size_t length,
 }
 
 /* Sets the lanes of an endpoint, which has space for them. */
-static ucs_status_t
-adopt_lanes(ucp_ep_h ep, const ucp_address_info_t *peer,
-            const ucp_wireup_lanes_t *lanes,
-            const ucp_wireup_request_t *request)
+static ucs_status_t adopt_lanes(ucp_ep_h ep, const ucp_address_info_t *peer,
+                                const ucp_wireup_lanes_t *lanes,
+                                const ucp_wireup_request_t *request)
 {
     unsigned i;
 
@@ -94,10 +93,11 @@ static ucp_ep_h make_ep(ucp_worker_h worker, unsigned num_lanes, uint16_t flags)
     return ep;
 }
 
-ucs_status_t
-ucp_ep_create_to_peer(ucp_worker_h worker, const ucp_address_info_t *peer,
-                      uint16_t flags, const ucp_wireup_request_t *request,
-                      ucp_ep_h *ep_p)
+ucs_status_t ucp_ep_create_to_peer(ucp_worker_h worker,
+                                   const ucp_address_info_t *peer,
+                                   uint16_t flags,
+                                   const ucp_wireup_request_t *request,
+                                   ucp_ep_h *ep_p)
 {
     ucp_wireup_lanes_t lanes;
     ucs_status_t status;
@@ -123,9 +123,9 @@ ucp_ep_create_to_peer(ucp_worker_h worker, const ucp_address_info_t *peer,
     return UCS_OK;
 }
 
-ucs_status_t ucp_ep_create_to_address(ucp_worker_h worker,
-                                      const void *address, size_t length,
-                                      uint16_t flags, ucp_ep_h *ep_p)
+ucs_status_t ucp_ep_create_to_address(ucp_worker_h worker, const void *address,
+                                      size_t length, uint16_t flags,
+                                      ucp_ep_h *ep_p)
 {
     ucp_address_info_t *peer;
     ucs_status_t status;
@@ -145,8 +145,7 @@ ucs_status_t ucp_ep_create_unconnected(ucp_worker_h worker, uint16_t flags,
 
     config = ucp_ep_config_unconnected(worker,
                                        !!(flags & UCP_EP_FLAG_ERR_MODE));
-    *ep_p  = (config == NULL) ? NULL :
-             make_ep(worker, UCP_MAX_LANES, flags);
+    *ep_p  = (config == NULL) ? NULL : make_ep(worker, UCP_MAX_LANES, flags);
     if (*ep_p == NULL) {
         return UCS_ERR_NO_MEMORY;
     }

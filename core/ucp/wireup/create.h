@@ -10,17 +10,18 @@
 #include "ucp/wireup/records.h"
 
 /** Creates an endpoint to the worker of a packed address. */
-ucs_status_t ucp_ep_create_to_address(ucp_worker_h worker,
-                                      const void *address, size_t length,
-                                      uint16_t flags, ucp_ep_h *ep_p);
+ucs_status_t ucp_ep_create_to_address(ucp_worker_h worker, const void *address,
+                                      size_t length, uint16_t flags,
+                                      ucp_ep_h *ep_p);
 
 /** Creates an endpoint to the worker of an unpacked address. `request`: the
  *  peer's request for lanes, to which the endpoint is the other side; NULL:
  *  none. */
-ucs_status_t
-ucp_ep_create_to_peer(ucp_worker_h worker, const ucp_address_info_t *peer,
-                      uint16_t flags, const ucp_wireup_request_t *request,
-                      ucp_ep_h *ep_p);
+ucs_status_t ucp_ep_create_to_peer(ucp_worker_h worker,
+                                   const ucp_address_info_t *peer,
+                                   uint16_t flags,
+                                   const ucp_wireup_request_t *request,
+                                   ucp_ep_h *ep_p);
 
 /** Creates an endpoint without lanes. Operations wait in its queue; they use
  *  protocols that every lane supports. */

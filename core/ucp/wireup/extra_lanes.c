@@ -56,14 +56,14 @@ static double amo_by_messages(const ucp_lane_config_t *am)
 }
 
 static const struct {
-    uint64_t features;   /* Any of these uses it */
-    double   (*direct)(const ucp_lane_config_t *lane);
-    double   (*emulated)(const ucp_lane_config_t *am);
+    uint64_t features; /* Any of these uses it */
+    double (*direct)(const ucp_lane_config_t *lane);
+    double (*emulated)(const ucp_lane_config_t *am);
 } uses[] = {
     {RNDV_FEATURES | UCP_FEATURE_RMA, large_message, large_by_messages},
     {UCP_FEATURE_RMA, small_rma, small_by_messages},
     {AMO_FEATURES, ucp_lane_amo_time, amo_by_messages},
-    {RNDV_FEATURES | UCP_FEATURE_RMA, device_memory, device_by_messages}
+    {RNDV_FEATURES | UCP_FEATURE_RMA, device_memory, device_by_messages},
 };
 
 enum { NUM_USES = sizeof(uses) / sizeof(uses[0]) };
@@ -74,9 +74,8 @@ static unsigned add_lane(const search_t *search, unsigned use,
                          ucp_selected_lane_t *lanes, unsigned num_lanes)
 {
     const ucp_worker_iface_t *ifaces = search->worker->ifaces;
-    double best                      = uses[use].emulated(
-                                        &ifaces[lanes[0].iface_index].lane);
-    unsigned num_equals              = 0;
+    double best = uses[use].emulated(&ifaces[lanes[0].iface_index].lane);
+    unsigned num_equals = 0;
     uint8_t equals[UCP_MAX_RESOURCES];
     unsigned i;
 
@@ -108,8 +107,9 @@ static unsigned add_lane(const search_t *search, unsigned use,
     if (num_equals == 0) {
         return num_lanes;
     }
-    lanes[num_lanes] = ucp_wireup_selected_lane(
-            search, ucp_wireup_share(search, equals, num_equals));
+    lanes[num_lanes] = ucp_wireup_selected_lane(search,
+                                                ucp_wireup_share(search, equals,
+                                                                 num_equals));
     return num_lanes + 1;
 }
 
@@ -144,8 +144,8 @@ static int can_share(const search_t *search, unsigned index,
                      const ucp_selected_lane_t *rails, unsigned num_rails)
 {
     double ratio = search->worker->context->options.max_lane_ratio;
-    ucp_selected_lane_t selected  = ucp_wireup_selected_lane(search, index);
-    ucp_lane_config_t lane        = config_of(search, &selected), other;
+    ucp_selected_lane_t selected = ucp_wireup_selected_lane(search, index);
+    ucp_lane_config_t lane       = config_of(search, &selected), other;
     unsigned i;
 
     for (i = 0; i < num_rails; ++i) {
@@ -192,7 +192,7 @@ static unsigned best_lane(const search_t *search,
 
     for (i = 0; i < num_lanes; ++i) {
         double time = large_message(
-                &search->worker->ifaces[lanes[i].iface_index].lane);
+            &search->worker->ifaces[lanes[i].iface_index].lane);
 
         if (time < best) {
             best  = time;
@@ -219,8 +219,8 @@ static int is_lane(const ucp_selected_lane_t *lanes, unsigned num_lanes,
 /* Adds lanes that share large transfers with the best one, each over its
  * own devices. To a peer on this machine the processor is the limit: more
  * lanes do not help. */
-static unsigned
-add_rails(search_t *search, ucp_selected_lane_t *lanes, unsigned num_lanes)
+static unsigned add_rails(search_t *search, ucp_selected_lane_t *lanes,
+                          unsigned num_lanes)
 {
     unsigned wanted = wanted_rails(search->worker);
     ucp_selected_lane_t rails[UCP_MAX_RAILS];
@@ -233,9 +233,9 @@ add_rails(search_t *search, ucp_selected_lane_t *lanes, unsigned num_lanes)
 
     rails[0] = lanes[best_lane(search, lanes, num_lanes)];
     near     = search->near[rails[0].iface_index];
-    for (num_rails = 1;
-         (num_rails < wanted) && (num_lanes < UCP_MAX_LANES) &&
-         add_rail(search, rails, num_rails, near); ++num_rails) {
+    for (num_rails = 1; (num_rails < wanted) && (num_lanes < UCP_MAX_LANES) &&
+                        add_rail(search, rails, num_rails, near);
+         ++num_rails) {
         if (!is_lane(lanes, num_lanes, &rails[num_rails])) {
             lanes[num_lanes++] = rails[num_rails];
         }

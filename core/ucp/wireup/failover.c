@@ -18,8 +18,8 @@
 UCT_ANSWER_OPS_DEFINE(lost, LOST)
 
 /* The failure of the lane has already completed earlier sends. */
-static ucs_status_t
-lost_flush(uct_ep_h ep, unsigned flags, uct_completion_t *comp)
+static ucs_status_t lost_flush(uct_ep_h ep, unsigned flags,
+                               uct_completion_t *comp)
 {
     return UCS_OK;
 }
@@ -30,14 +30,14 @@ static ucs_status_t lost_fence(uct_ep_h ep, unsigned flags)
 }
 
 /* The caller retries, and then selects another lane. */
-static ucs_status_t
-lost_pending_add(uct_ep_h ep, uct_pending_req_t *req, unsigned flags)
+static ucs_status_t lost_pending_add(uct_ep_h ep, uct_pending_req_t *req,
+                                     unsigned flags)
 {
     return UCS_ERR_BUSY;
 }
 
-static void
-lost_pending_purge(uct_ep_h ep, uct_pending_purge_callback_t cb, void *arg)
+static void lost_pending_purge(uct_ep_h ep, uct_pending_purge_callback_t cb,
+                               void *arg)
 {
 }
 
@@ -46,22 +46,22 @@ static void lost_destroy(uct_ep_h ep)
 {
 }
 
-static ucs_status_t
-lost_check(uct_ep_h ep, unsigned flags, uct_completion_t *comp)
+static ucs_status_t lost_check(uct_ep_h ep, unsigned flags,
+                               uct_completion_t *comp)
 {
     return UCS_OK;
 }
 
 /* Must contain every operation that UCP calls on a lane. */
 static const ucx_ep_ops_t lost_ops = {
-    .size           = sizeof(lost_ops),
+    .size = sizeof(lost_ops),
     UCT_ANSWER_OPS(lost),
-    .flush          = lost_flush,
-    .fence          = lost_fence,
-    .pending_add    = lost_pending_add,
-    .pending_purge  = lost_pending_purge,
-    .destroy        = lost_destroy,
-    .check          = lost_check
+    .flush         = lost_flush,
+    .fence         = lost_fence,
+    .pending_add   = lost_pending_add,
+    .pending_purge = lost_pending_purge,
+    .destroy       = lost_destroy,
+    .check         = lost_check,
 };
 
 /* One for all endpoints: it has no state and is never written. */
@@ -90,7 +90,7 @@ static void lose(ucp_ep_h ep, unsigned lane, const ucp_ep_config_t *config,
              ep, ep->peer_uuid, lane, ucs_status_string(status));
     ep->more[lane - 1].uct = &lost_lane;
     ep->config             = config;
-    ep->suspects          &= (ucp_lane_map_t)~UCS_BIT(lane);
+    ep->suspects &= (ucp_lane_map_t)~UCS_BIT(lane);
     if (ep->remote_dirty & UCS_BIT(lane)) {
         ep->lost_status = (int8_t)status; /* for puts that had completed */
     }
@@ -100,8 +100,7 @@ static void lose(ucp_ep_h ep, unsigned lane, const ucp_ep_config_t *config,
     uct_ep_flush(uct, UCT_FLUSH_FLAG_CANCEL, NULL);
     uct_ep_destroy(uct);
     ucp_stats_lane_lost(ep, lane, status);
-    if (waited && !(ep->flags & (UCP_EP_FLAG_FAILED |
-                                 UCP_EP_FLAG_DRAINING))) {
+    if (waited && !(ep->flags & (UCP_EP_FLAG_FAILED | UCP_EP_FLAG_DRAINING))) {
         ucp_ep_resume(ep);
     }
     if (!(ep->flags & UCP_EP_FLAG_FAILED)) {
@@ -157,8 +156,7 @@ void ucp_failover_suspects(ucp_ep_h ep)
         unsigned lane = (unsigned)__builtin_ctz(ep->suspects);
 
         ep->suspects &= (ucp_lane_map_t)~UCS_BIT(lane);
-        if (!(ep->config->lost & UCS_BIT(lane)) &&
-            !lose_lane(ep, lane, LOST)) {
+        if (!(ep->config->lost & UCS_BIT(lane)) && !lose_lane(ep, lane, LOST)) {
             ucp_ep_fail(ep, LOST);
         }
     }

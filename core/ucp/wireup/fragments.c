@@ -20,11 +20,11 @@ enum { MAX_PARTIAL = 1024 };
 
 typedef struct {
     ucs_list_link_t link;
-    ucp_wire_end_t  sender;
-    uint8_t         am_id;
-    size_t          total;
-    size_t          received;
-    char            *bytes;
+    ucp_wire_end_t sender;
+    uint8_t am_id;
+    size_t total;
+    size_t received;
+    char *bytes;
 } partial_t;
 
 /* ------------------------------------------------------------- sending -- */
@@ -39,8 +39,8 @@ static ucs_status_t send_one(ucp_ep_h ep, ucp_wireup_link_t *link,
 ucs_status_t ucp_wireup_send(ucp_ep_h ep, ucp_wireup_link_t *link,
                              uint8_t am_id, const void *message, size_t length)
 {
-    size_t max          = (link != NULL) ?
-                          link->max : ucp_ep_config_am(ep->config)->max_bcopy;
+    size_t max          = (link != NULL) ? link->max :
+                                           ucp_ep_config_am(ep->config)->max_bcopy;
     ucs_status_t status = UCS_OK;
     ucp_wireup_fragment_t *fragment;
     size_t offset, part;
@@ -93,7 +93,8 @@ static partial_t *find(ucp_worker_h worker, const ucp_wire_end_t *end)
 {
     partial_t *partial;
 
-    ucs_list_for_each(partial, &ucp_worker_wireup(worker)->partial, link) {
+    ucs_list_for_each(partial, &ucp_worker_wireup(worker)->partial, link)
+    {
         if (is_from(partial, end)) {
             return partial;
         }
@@ -135,8 +136,7 @@ static partial_t *begin(ucp_worker_h worker,
     ucp_wireup_fragments_forget(worker, &fragment->sender);
     if (wireup->num_partial == MAX_PARTIAL) {
         ucs_diag("wire-up: too many incomplete messages: dropped the oldest");
-        drop(worker, ucs_list_head(&wireup->partial,
-                                   partial_t, link));
+        drop(worker, ucs_list_head(&wireup->partial, partial_t, link));
     }
 
     partial = ucp_reserve_malloc(worker, sizeof(*partial));
@@ -166,7 +166,7 @@ static int append(ucp_worker_h worker, partial_t *partial, const void *bytes,
         return 0;
     }
     memcpy(longer + partial->received, bytes, length);
-    partial->bytes     = longer;
+    partial->bytes = longer;
     partial->received += length;
     return 1;
 }
@@ -206,7 +206,8 @@ ucs_status_t ucp_wireup_fragment_handler(void *arg, void *data, size_t length,
         (total > UCP_WIREUP_MAX_MESSAGE) || (part > total) ||
         (offset > total - part)) {
         ucs_debug("dropped a fragment of wire-up: %zu bytes at %zu of %zu, of"
-                  " message %u", part, offset, total, fragment.am_id);
+                  " message %u",
+                  part, offset, total, fragment.am_id);
         return UCS_OK;
     }
 

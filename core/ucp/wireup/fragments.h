@@ -16,9 +16,9 @@
 
 typedef struct {
     ucp_wire_end_t sender;
-    uint8_t        am_id;
-    ucp_le32_t     total;
-    ucp_le32_t     offset;
+    uint8_t am_id;
+    ucp_le32_t total;
+    ucp_le32_t offset;
 } ucp_wireup_fragment_t;
 
 _Static_assert(sizeof(ucp_wireup_fragment_t) == 25, "wire layout");
@@ -29,8 +29,7 @@ enum { UCP_WIREUP_MAX_MESSAGE = 2 * 65536 };
 /** Sends a wire-up message of any length: over the link or, if it is NULL, in
  *  order with the other messages of the endpoint. */
 ucs_status_t ucp_wireup_send(ucp_ep_h ep, ucp_wireup_link_t *link,
-                             uint8_t am_id, const void *message,
-                             size_t length);
+                             uint8_t am_id, const void *message, size_t length);
 
 /** Receive side: a UCT callback, `arg` is the worker. */
 ucs_status_t ucp_wireup_fragment_handler(void *arg, void *data, size_t length,

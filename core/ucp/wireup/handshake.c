@@ -84,7 +84,9 @@ ucp_wireup_link_t *ucp_wireup_early_link(ucp_ep_h ep)
     ucp_wireup_t *wireup = ep->wireup;
 
     return ((wireup != NULL) && (wireup->state == UCP_WIREUP_REQUESTED) &&
-            (wireup->link.uct != NULL)) ? &wireup->link : NULL;
+            (wireup->link.uct != NULL)) ?
+               &wireup->link :
+               NULL;
 }
 
 /* --------------------------------------------------------------- start -- */
@@ -98,8 +100,8 @@ static void set_lane(ucp_ep_h ep, unsigned lane, uct_ep_h uct)
     }
 }
 
-static ucp_wireup_t *
-create(ucp_ep_h ep, const ucp_wireup_lanes_t *lanes, ucp_wireup_state_t state)
+static ucp_wireup_t *create(ucp_ep_h ep, const ucp_wireup_lanes_t *lanes,
+                            ucp_wireup_state_t state)
 {
     ucp_wireup_t *wireup = calloc(1, sizeof(*wireup));
     unsigned i;
@@ -140,8 +142,9 @@ ucs_status_t ucp_wireup_begin(ucp_ep_h ep, const ucp_address_info_t *peer,
         return UCS_OK;
     }
 
-    if (create(ep, lanes, (request != NULL) ? UCP_WIREUP_REPLIED :
-                                              UCP_WIREUP_REQUESTED) == NULL) {
+    if (create(ep, lanes,
+               (request != NULL) ? UCP_WIREUP_REPLIED : UCP_WIREUP_REQUESTED) ==
+        NULL) {
         if (lanes->aux_uct != NULL) {
             uct_ep_destroy(lanes->aux_uct);
         }
@@ -223,10 +226,9 @@ static ucs_status_t connect_stubs(ucp_ep_h ep, const ucp_wireup_reply_t *reply)
             return UCS_ERR_UNREACHABLE;
         }
         status = uct_ep_connect_to_ep_sized(
-                real, (const uct_device_addr_t *)record->dev_addr,
-                record->dev_addr_length,
-                (const uct_ep_addr_t *)record->ep_addr,
-                record->ep_addr_length);
+            real, (const uct_device_addr_t *)record->dev_addr,
+            record->dev_addr_length, (const uct_ep_addr_t *)record->ep_addr,
+            record->ep_addr_length);
         if (status != UCS_OK) {
             return status;
         }
@@ -242,20 +244,22 @@ static ucp_ep_h find_waiting(ucp_worker_h worker, const ucp_wire_end_t *end,
                              ucp_wireup_state_t state)
 {
     ucp_ep_h ep = (ucp_le64_get(end->worker_uuid) == worker->uuid) ?
-                  ucp_id_get(worker->ep_ids,
-                             (uint32_t)ucp_le64_get(end->ep_id)) : NULL;
+                      ucp_id_get(worker->ep_ids,
+                                 (uint32_t)ucp_le64_get(end->ep_id)) :
+                      NULL;
 
     return ((ep != NULL) && (ep->secret == ucp_wire_end_secret(end)) &&
             !(ep->flags & UCP_EP_FLAG_FAILED) && (ep->wireup != NULL) &&
-            (ep->wireup->state == state)) ? ep : NULL;
+            (ep->wireup->state == state)) ?
+               ep :
+               NULL;
 }
 
 /* Works on a copy. The addresses inside a message are read several times, also
  * by plugins, and the peer may still write to the original. */
-static ucs_status_t
-handle_copy(ucp_worker_h worker, const void *data, size_t length,
-            void (*handle)(ucp_worker_h worker, const void *message,
-                           size_t length))
+static ucs_status_t handle_copy(
+    ucp_worker_h worker, const void *data, size_t length,
+    void (*handle)(ucp_worker_h worker, const void *message, size_t length))
 {
     void *message = ucp_reserve_malloc(worker, length);
 
@@ -280,7 +284,8 @@ static void handle_request(ucp_worker_h worker, const void *data, size_t length)
     if (!ucp_wireup_request_parse(data, length, &request) ||
         ucp_wireup_has_half(worker, &request.sender)) {
         ucs_debug("dropped a request for lanes of %zu bytes: malformed, or"
-                  " a repeated one", length);
+                  " a repeated one",
+                  length);
         return;
     }
 
@@ -296,16 +301,16 @@ static void handle_request(ucp_worker_h worker, const void *data, size_t length)
     }
 
     do {
-        status = ucp_ep_create_to_peer(worker, peer,
-                                       UCP_EP_FLAG_INTERNAL |
-                                       ((request.flags &
-                                         UCP_INTRODUCE_ERR_MODE) ?
-                                        UCP_EP_FLAG_ERR_MODE : 0), &request,
-                                       &ep);
+        status = ucp_ep_create_to_peer(
+            worker, peer,
+            UCP_EP_FLAG_INTERNAL | ((request.flags & UCP_INTRODUCE_ERR_MODE) ?
+                                        UCP_EP_FLAG_ERR_MODE :
+                                        0),
+            &request, &ep);
     } while ((status == UCS_ERR_NO_MEMORY) && ucp_reserve_spend(worker));
     if (status != UCS_OK) {
-        ucs_diag("rejected the lanes that worker %s requested: %s",
-                 peer->name, ucs_status_string(status));
+        ucs_diag("rejected the lanes that worker %s requested: %s", peer->name,
+                 ucs_status_string(status));
         ucp_wireup_reject(worker, peer, &request, status);
     }
 out:
@@ -325,10 +330,12 @@ static void handle_reply(ucp_worker_h worker, const void *data, size_t length)
     ucp_ep_h ep;
 
     ep = ucp_wireup_reply_parse(data, length, &reply) ?
-         find_waiting(worker, &reply.requester, UCP_WIREUP_REQUESTED) : NULL;
+             find_waiting(worker, &reply.requester, UCP_WIREUP_REQUESTED) :
+             NULL;
     if (ep == NULL) {
         ucs_debug("dropped a reply about lanes of %zu bytes: malformed, or no"
-                  " endpoint waits for it", length);
+                  " endpoint waits for it",
+                  length);
         return;
     }
 

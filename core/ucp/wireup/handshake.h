@@ -31,16 +31,16 @@ typedef enum {
     UCP_WIREUP_REQUESTED,
     UCP_WIREUP_REPLIED,
     /** Messages queued on the link (the ACK) are still sent */
-    UCP_WIREUP_DONE
+    UCP_WIREUP_DONE,
 } ucp_wireup_state_t;
 
 struct ucp_wireup {
-    ucp_ep_h           ep;
+    ucp_ep_h ep;
     ucp_wireup_state_t state;
-    ucp_wireup_link_t  link;    /**< Not in use: lane 0 carries all messages */
-    int                retiring; /**< Non-zero: the next progress frees it */
-    uct_oneshot_t      retire;
-    ucp_wireup_stub_t  stubs[UCP_MAX_LANES]; /**< By lane */
+    ucp_wireup_link_t link; /**< Not in use: lane 0 carries all messages */
+    int retiring;           /**< Non-zero: the next progress frees it */
+    uct_oneshot_t retire;
+    ucp_wireup_stub_t stubs[UCP_MAX_LANES]; /**< By lane */
 };
 typedef struct ucp_wireup ucp_wireup_t;
 
@@ -52,14 +52,13 @@ ucs_status_t ucp_wireup_begin(ucp_ep_h ep, const ucp_address_info_t *peer,
                               const ucp_wireup_request_t *request);
 
 /** Sends the request for the lanes that need a handshake. */
-ucs_status_t
-ucp_wireup_send_request(ucp_ep_h ep, const ucp_address_info_t *peer,
-                        const ucp_wireup_lanes_t *lanes);
+ucs_status_t ucp_wireup_send_request(ucp_ep_h ep,
+                                     const ucp_address_info_t *peer,
+                                     const ucp_wireup_lanes_t *lanes);
 
 /** Sends the reply to the request, with this side of its lanes. */
-ucs_status_t
-ucp_wireup_send_reply(ucp_ep_h ep, const ucp_wireup_lanes_t *lanes,
-                      const ucp_wireup_request_t *request);
+ucs_status_t ucp_wireup_send_reply(ucp_ep_h ep, const ucp_wireup_lanes_t *lanes,
+                                   const ucp_wireup_request_t *request);
 
 /** The auxiliary link, or NULL: lane 0 carries the messages. */
 static inline ucp_wireup_link_t *ucp_wireup_link_of(ucp_wireup_t *wireup)

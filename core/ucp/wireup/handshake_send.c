@@ -50,14 +50,14 @@ static ucs_status_t describe(const ucp_wireup_lanes_t *lanes, unsigned lane,
     return status;
 }
 
-ucs_status_t
-ucp_wireup_send_request(ucp_ep_h ep, const ucp_address_info_t *peer,
-                        const ucp_wireup_lanes_t *lanes)
+ucs_status_t ucp_wireup_send_request(ucp_ep_h ep,
+                                     const ucp_address_info_t *peer,
+                                     const ucp_wireup_lanes_t *lanes)
 {
     ucp_wireup_request_t request = {
         .sender = ucp_ep_wire_end(ep),
-        .flags  = (ep->flags & UCP_EP_FLAG_ERR_MODE) ?
-                  UCP_INTRODUCE_ERR_MODE : 0
+        .flags  = (ep->flags & UCP_EP_FLAG_ERR_MODE) ? UCP_INTRODUCE_ERR_MODE :
+                                                       0,
     };
     addresses_t bytes[UCP_MAX_LANES];
     ucp_wireup_record_t *record;
@@ -71,11 +71,11 @@ ucp_wireup_send_request(ucp_ep_h ep, const ucp_address_info_t *peer,
         if (!lanes->selected[i].to_ep) {
             continue;
         }
-        record                 = &request.lanes[request.num_lanes++];
-        record->lane           = (uint8_t)i;
+        record       = &request.lanes[request.num_lanes++];
+        record->lane = (uint8_t)i;
         record->receiver_iface =
-                peer->entries[lanes->selected[i].entry_index].iface_index;
-        status                 = describe(lanes, i, &bytes[i], record);
+            peer->entries[lanes->selected[i].entry_index].iface_index;
+        status = describe(lanes, i, &bytes[i], record);
         if (status != UCS_OK) {
             return status;
         }
@@ -107,14 +107,13 @@ out_address:
     return status;
 }
 
-ucs_status_t
-ucp_wireup_send_reply(ucp_ep_h ep, const ucp_wireup_lanes_t *lanes,
-                      const ucp_wireup_request_t *request)
+ucs_status_t ucp_wireup_send_reply(ucp_ep_h ep, const ucp_wireup_lanes_t *lanes,
+                                   const ucp_wireup_request_t *request)
 {
     ucp_wireup_reply_t reply = {
         .requester = request->sender,
         .sender    = ucp_ep_wire_end(ep),
-        .status    = UCS_OK
+        .status    = UCS_OK,
     };
     char message[UCP_WIREUP_MAX_HEAD];
     addresses_t bytes[UCP_MAX_LANES];
@@ -126,12 +125,13 @@ ucp_wireup_send_reply(ucp_ep_h ep, const ucp_wireup_lanes_t *lanes,
         if (lanes->selected[i].requested_lane == UCP_NULL_LANE) {
             continue;
         }
-        record       = &reply.lanes[reply.num_lanes++];
-        record->lane = lanes->selected[i].requested_lane;
-        record->receiver_iface =
-                ucp_wireup_record_find(request->lanes, request->num_lanes,
-                                       record->lane)->sender_iface;
-        status       = describe(lanes, i, &bytes[i], record);
+        record                 = &reply.lanes[reply.num_lanes++];
+        record->lane           = lanes->selected[i].requested_lane;
+        record->receiver_iface = ucp_wireup_record_find(request->lanes,
+                                                        request->num_lanes,
+                                                        record->lane)
+                                     ->sender_iface;
+        status = describe(lanes, i, &bytes[i], record);
         if (status != UCS_OK) {
             return status;
         }

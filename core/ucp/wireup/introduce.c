@@ -26,7 +26,7 @@ ucs_status_t ucp_wireup_introduce(ucp_ep_h ep)
     }
     if (ep->flags & UCP_EP_FLAG_LOOPBACK) {
         /* both ends are in this worker: no message is needed */
-        status     = ucp_wireup_loop(ep);
+        status = ucp_wireup_loop(ep);
         ep->flags |= (status == UCS_OK) ? UCP_EP_FLAG_INTRODUCED : 0;
         return status;
     }
@@ -44,7 +44,8 @@ ucs_status_t ucp_wireup_introduce(ucp_ep_h ep)
 
     message->sender = ucp_ep_wire_end(ep);
     message->flags  = (ep->flags & UCP_EP_FLAG_ERR_MODE) ?
-                      UCP_INTRODUCE_ERR_MODE : 0;
+                          UCP_INTRODUCE_ERR_MODE :
+                          0;
     memcpy(message + 1, address, length);
     status = ucp_wireup_send(ep, NULL, UCP_AM_ID_INTRODUCE, message,
                              sizeof(*message) + length);
@@ -81,8 +82,10 @@ void ucp_wireup_farewell(ucp_ep_h ep)
         ep->leaving = !!(ep->flags & UCP_EP_FLAG_LOOPBACK);
         /* if nothing is queued, the lanes were never used: do not
          * wait for them */
-        if (ucp_wireup_send(ep, ucs_queue_is_empty(&ep->waiting) ?
-                                ucp_wireup_early_link(ep) : NULL,
+        if (ucp_wireup_send(ep,
+                            ucs_queue_is_empty(&ep->waiting) ?
+                                ucp_wireup_early_link(ep) :
+                                NULL,
                             UCP_AM_ID_FAREWELL, &end, sizeof(end)) != UCS_OK) {
             ucs_debug("ep %p: closed without a farewell", ep);
             ep->leaving = 0;
@@ -109,8 +112,7 @@ static ucp_ep_h find(ucp_worker_h worker, uint64_t uuid, uint64_t ep_id)
 
 /* Hot path of emulated puts: many in a row come from one sender, so the last
  * endpoint is cached. */
-ucp_ep_h
-ucp_wireup_reply_ep(ucp_worker_h worker, const ucp_wire_end_t *sender)
+ucp_ep_h ucp_wireup_reply_ep(ucp_worker_h worker, const ucp_wire_end_t *sender)
 {
     uint64_t uuid  = ucp_le64_get(sender->worker_uuid);
     uint64_t ep_id = ucp_le64_get(sender->ep_id);
@@ -155,7 +157,7 @@ static ucs_status_t enter(ucp_ep_h ep)
 
     ep->worker->reply_last = NULL; /* the new one precedes it */
     ep->hash_next          = ucs_hash_get(&ep->worker->reply_eps, key);
-    status        = ucs_hash_set(&ep->worker->reply_eps, key, ep);
+    status                 = ucs_hash_set(&ep->worker->reply_eps, key, ep);
     if (status != UCS_OK) {
         ucs_error("cannot reply to worker %lx: out of memory", ep->peer_uuid);
     }
@@ -201,7 +203,8 @@ ucs_status_t ucp_wireup_loop(ucp_ep_h ep)
     ucp_wire_end_t end = ucp_ep_wire_end(ep);
 
     return (ep->flags & UCP_EP_FLAG_LOOPBACK) ?
-           ucp_wireup_pair(ep, ucp_le64_get(end.ep_id)) : UCS_OK;
+               ucp_wireup_pair(ep, ucp_le64_get(end.ep_id)) :
+               UCS_OK;
 }
 
 /* The internal endpoint for a peer's end, or NULL. */
@@ -231,7 +234,8 @@ static ucs_status_t create_responder(ucp_worker_h worker,
 {
     unsigned flags = UCP_EP_FLAG_INTERNAL |
                      ((message->flags & UCP_INTRODUCE_ERR_MODE) ?
-                      UCP_EP_FLAG_ERR_MODE : 0);
+                          UCP_EP_FLAG_ERR_MODE :
+                          0);
     ucs_status_t status;
     ucp_ep_h ep;
 

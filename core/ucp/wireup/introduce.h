@@ -26,11 +26,11 @@
 
 typedef struct {
     ucp_wire_end_t sender;
-    uint8_t        flags;   /**< UCP_INTRODUCE_* */
+    uint8_t flags; /**< UCP_INTRODUCE_* */
 } ucp_introduce_t;
 
 enum {
-    UCP_INTRODUCE_ERR_MODE = UCS_BIT(0)  /**< Peer failures are handled */
+    UCP_INTRODUCE_ERR_MODE = UCS_BIT(0), /**< Peer failures are handled */
 };
 
 _Static_assert(sizeof(ucp_introduce_t) == 17, "wire layout");
@@ -48,8 +48,7 @@ void ucp_wireup_farewell(ucp_ep_h ep);
 
 /** The endpoint for replies to `sender`, or NULL. `sender` comes
  *  from the wire. */
-ucp_ep_h
-ucp_wireup_reply_ep(ucp_worker_h worker, const ucp_wire_end_t *sender);
+ucp_ep_h ucp_wireup_reply_ep(ucp_worker_h worker, const ucp_wire_end_t *sender);
 
 /** Enters an internal endpoint as the reply endpoint of `sender`, behind a
  *  user's endpoint that is connected to the same end. */

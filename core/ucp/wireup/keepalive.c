@@ -18,7 +18,7 @@
  * other lanes complete their operations with an error themselves. */
 static int needs_watching(ucp_ep_h ep)
 {
-    unsigned index             = ep->config->lanes[UCP_AM_LANE].iface_index;
+    unsigned index               = ep->config->lanes[UCP_AM_LANE].iface_index;
     const ucx_iface_attr_t *attr = ep->worker->ifaces[index].attr;
 
     return (ep->flags & UCP_EP_FLAG_ERR_MODE) &&
@@ -107,8 +107,9 @@ static void keepalive_round(void *arg)
         return;
     }
 
-    end = (keepalive->next != NULL) ? keepalive->next :
-          ucs_list_head(&worker->eps, struct ucp_ep, link);
+    end = (keepalive->next != NULL) ?
+              keepalive->next :
+              ucs_list_head(&worker->eps, struct ucp_ep, link);
     ep  = end;
     do {
         if (!(ep->flags & UCP_EP_FLAG_FAILED) && (ep->am != NULL) &&
@@ -157,8 +158,8 @@ void ucp_keepalive_watch(ucp_ep_h ep)
     if (status != UCS_OK) {
         ucp_worker_wireup(worker)->keepalive.timer = 0;
         ucs_warn("no keepalive for worker %s (%s): a lost peer is detected by "
-                 "the next operation only", worker->name,
-                 ucs_status_string(status));
+                 "the next operation only",
+                 worker->name, ucs_status_string(status));
     }
 }
 

@@ -27,10 +27,10 @@
 #include "uct/base/worker.h"
 
 typedef struct ucp_keepalive {
-    int           timer; /**< 0: not running */
-    atomic_bool   due;   /**< A round waits for progress */
+    int timer;           /**< 0: not running */
+    atomic_bool due;     /**< A round waits for progress */
     uct_oneshot_t round; /**< While it is due */
-    ucp_ep_h      next;  /**< First endpoint of the next round; NULL: the
+    ucp_ep_h next;       /**< First endpoint of the next round; NULL: the
                           *   first of the worker */
 } ucp_keepalive_t;
 

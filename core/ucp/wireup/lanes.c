@@ -16,16 +16,15 @@ ucs_status_t ucp_wireup_connect_to_iface(ucp_worker_h worker,
 {
     const ucp_address_entry_t *entry = &peer->entries[selected->entry_index];
     uct_ep_params_t params           = {
-        .field_mask        = UCT_EP_PARAM_FIELD_IFACE |
-                             UCT_EP_PARAM_FIELD_DEV_ADDR |
-                             UCT_EP_PARAM_FIELD_IFACE_ADDR |
-                             UCT_EP_PARAM_FIELD_DEV_ADDR_LENGTH |
-                             UCT_EP_PARAM_FIELD_IFACE_ADDR_LENGTH,
-        .iface             = worker->ifaces[selected->iface_index].iface,
-        .dev_addr          = (const uct_device_addr_t *)entry->dev_addr,
-        .dev_addr_length   = entry->dev_addr_length,
-        .iface_addr        = (const uct_iface_addr_t *)entry->iface_addr,
-        .iface_addr_length = entry->iface_addr_length
+                  .field_mask = UCT_EP_PARAM_FIELD_IFACE | UCT_EP_PARAM_FIELD_DEV_ADDR |
+                                UCT_EP_PARAM_FIELD_IFACE_ADDR |
+                                UCT_EP_PARAM_FIELD_DEV_ADDR_LENGTH |
+                                UCT_EP_PARAM_FIELD_IFACE_ADDR_LENGTH,
+                  .iface             = worker->ifaces[selected->iface_index].iface,
+                  .dev_addr          = (const uct_device_addr_t *)entry->dev_addr,
+                  .dev_addr_length   = entry->dev_addr_length,
+                  .iface_addr        = (const uct_iface_addr_t *)entry->iface_addr,
+                  .iface_addr_length = entry->iface_addr_length,
     };
 
     ucp_idle_wake(&worker->ifaces[selected->iface_index]);
@@ -35,13 +34,14 @@ ucs_status_t ucp_wireup_connect_to_iface(ucp_worker_h worker,
 /* Creates an endpoint that is connected to an endpoint. If the peer has
  * requested the lane, its address is known and the endpoint is
  * connected at once. */
-static ucs_status_t
-create_for_ep(ucp_worker_h worker, const ucp_selected_lane_t *selected,
-              const ucp_wireup_record_t *record, uct_ep_h *uct_p)
+static ucs_status_t create_for_ep(ucp_worker_h worker,
+                                  const ucp_selected_lane_t *selected,
+                                  const ucp_wireup_record_t *record,
+                                  uct_ep_h *uct_p)
 {
     uct_ep_params_t params = {
         .field_mask = UCT_EP_PARAM_FIELD_IFACE,
-        .iface      = worker->ifaces[selected->iface_index].iface
+        .iface      = worker->ifaces[selected->iface_index].iface,
     };
     ucs_status_t status;
 
@@ -52,35 +52,38 @@ create_for_ep(ucp_worker_h worker, const ucp_selected_lane_t *selected,
     }
 
     status = uct_ep_connect_to_ep_sized(
-            *uct_p, (const uct_device_addr_t *)record->dev_addr,
-            record->dev_addr_length, (const uct_ep_addr_t *)record->ep_addr,
-            record->ep_addr_length);
+        *uct_p, (const uct_device_addr_t *)record->dev_addr,
+        record->dev_addr_length, (const uct_ep_addr_t *)record->ep_addr,
+        record->ep_addr_length);
     if (status != UCS_OK) {
         uct_ep_destroy(*uct_p);
     }
     return status;
 }
 
-static ucs_status_t
-connect_lane(ucp_worker_h worker, const ucp_address_info_t *peer,
-             const ucp_selected_lane_t *selected,
-             const ucp_wireup_request_t *request, uct_ep_h *uct_p)
+static ucs_status_t connect_lane(ucp_worker_h worker,
+                                 const ucp_address_info_t *peer,
+                                 const ucp_selected_lane_t *selected,
+                                 const ucp_wireup_request_t *request,
+                                 uct_ep_h *uct_p)
 {
     const ucp_wireup_record_t *record =
-            (selected->requested_lane == UCP_NULL_LANE) ? NULL :
+        (selected->requested_lane == UCP_NULL_LANE) ?
+            NULL :
             ucp_wireup_record_find(request->lanes, request->num_lanes,
                                    selected->requested_lane);
 
-    return selected->to_ep ? create_for_ep(worker, selected, record, uct_p) :
-                             ucp_wireup_connect_to_iface(worker, peer, selected,
-                                                         uct_p);
+    return selected->to_ep ?
+               create_for_ep(worker, selected, record, uct_p) :
+               ucp_wireup_connect_to_iface(worker, peer, selected, uct_p);
 }
 
 /* Without lane 0, or without a lane that the peer has requested, the connection
  * fails. Any other lane is optional and is skipped if it cannot be created. */
-static ucs_status_t
-connect_lanes(ucp_worker_h worker, const ucp_address_info_t *peer,
-              const ucp_wireup_request_t *request, ucp_wireup_lanes_t *lanes)
+static ucs_status_t connect_lanes(ucp_worker_h worker,
+                                  const ucp_address_info_t *peer,
+                                  const ucp_wireup_request_t *request,
+                                  ucp_wireup_lanes_t *lanes)
 {
     unsigned num_selected = lanes->num;
     ucs_status_t status;
@@ -96,10 +99,10 @@ connect_lanes(ucp_worker_h worker, const ucp_address_info_t *peer,
             lanes->selected[lanes->num++] = selected;
             continue;
         }
-        ucs_debug("no lane over %s to worker %s: %s",
-                  ucp_worker_iface_resource(worker,
-                                            selected.iface_index)->tl_name,
-                  peer->name, ucs_status_string(status));
+        ucs_debug(
+            "no lane over %s to worker %s: %s",
+            ucp_worker_iface_resource(worker, selected.iface_index)->tl_name,
+            peer->name, ucs_status_string(status));
         if ((i == UCP_AM_LANE) || (selected.requested_lane != UCP_NULL_LANE)) {
             return status;
         }

@@ -11,13 +11,13 @@
 
 /** Lanes that no endpoint owns yet. */
 typedef struct ucp_wireup_lanes {
-    unsigned              num;
-    ucp_selected_lane_t   selected[UCP_MAX_LANES];
-    uct_ep_h              uct[UCP_MAX_LANES];
+    unsigned num;
+    ucp_selected_lane_t selected[UCP_MAX_LANES];
+    uct_ep_h uct[UCP_MAX_LANES];
     /** Carries the handshake if lane 0 itself has to be connected */
-    ucp_selected_lane_t   aux;
+    ucp_selected_lane_t aux;
     /** NULL: lane 0 carries the handshake, or none is needed */
-    uct_ep_h              aux_uct;
+    uct_ep_h aux_uct;
     const ucp_ep_config_t *config;
 } ucp_wireup_lanes_t;
 

@@ -11,14 +11,14 @@
 
 typedef struct {
     ucs_queue_elem_t elem;
-    size_t           length;
-    uint8_t          am_id;
-    char             bytes[];
+    size_t length;
+    uint8_t am_id;
+    char bytes[];
 } waiting_t;
 
 typedef struct {
     const void *message;
-    size_t     length;
+    size_t length;
 } pack_t;
 
 static size_t pack(void *dest, void *arg)

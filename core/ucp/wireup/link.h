@@ -12,14 +12,14 @@
 typedef struct ucp_wireup_link ucp_wireup_link_t;
 
 struct ucp_wireup_link {
-    uct_ep_h          uct;      /**< NULL: not in use */
-    size_t            max;      /**< Bytes of a message, at most */
+    uct_ep_h uct; /**< NULL: not in use */
+    size_t max;   /**< Bytes of a message, at most */
     /** Called when there are send resources again */
     uct_pending_req_t pending;
-    ucs_queue_head_t  queue;    /**< Messages that wait for send resources */
+    ucs_queue_head_t queue; /**< Messages that wait for send resources */
     /** All queued messages have been sent. `link` may be closed from the next
      *  progress, not inside the call. */
-    void              (*sent)(ucp_wireup_link_t *link);
+    void (*sent)(ucp_wireup_link_t *link);
 };
 
 /** Takes ownership of `uct`, an endpoint of the interface. */

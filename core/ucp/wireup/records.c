@@ -62,7 +62,8 @@ size_t ucp_wireup_reply_pack(const ucp_wireup_reply_t *reply, void *dest)
 static const uint8_t *take_counted(ucp_reader_t *reader, uint8_t *length_p)
 {
     return ucp_reader_copy(reader, length_p, 1) ?
-           ucp_reader_take(reader, *length_p) : NULL;
+               ucp_reader_take(reader, *length_p) :
+               NULL;
 }
 
 static int take_record(ucp_reader_t *reader, ucp_wireup_record_t *record)
@@ -73,8 +74,9 @@ static int take_record(ucp_reader_t *reader, ucp_wireup_record_t *record)
         return 0;
     }
     record->dev_addr = take_counted(reader, &record->dev_addr_length);
-    record->ep_addr  = (record->dev_addr == NULL) ? NULL :
-                       take_counted(reader, &record->ep_addr_length);
+    record->ep_addr  = (record->dev_addr == NULL) ?
+                           NULL :
+                           take_counted(reader, &record->ep_addr_length);
     return (record->ep_addr != NULL) && (record->lane < UCP_MAX_LANES);
 }
 
@@ -131,7 +133,8 @@ int ucp_wireup_reply_parse(const void *data, size_t length,
         return 0;
     }
     reply->status = ((status <= UCS_OK) && (status > UCS_ERR_LAST)) ?
-                    (ucs_status_t)status : UCS_ERR_IO_ERROR;
+                        (ucs_status_t)status :
+                        UCS_ERR_IO_ERROR;
     return 1;
 }
 

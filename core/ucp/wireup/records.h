@@ -21,30 +21,30 @@
 
 /** One side of a lane; points into the message. */
 typedef struct ucp_wireup_record {
-    uint8_t       lane;
-    uint8_t       receiver_iface;  /**< Of the receiver's worker */
-    uint8_t       sender_iface;    /**< Of the sender's */
+    uint8_t lane;
+    uint8_t receiver_iface; /**< Of the receiver's worker */
+    uint8_t sender_iface;   /**< Of the sender's */
     const uint8_t *dev_addr;
-    uint8_t       dev_addr_length;
+    uint8_t dev_addr_length;
     const uint8_t *ep_addr;
-    uint8_t       ep_addr_length;
+    uint8_t ep_addr_length;
 } ucp_wireup_record_t;
 
 typedef struct ucp_wireup_request {
-    ucp_wire_end_t      sender;
-    uint8_t             flags;     /**< UCP_INTRODUCE_* */
+    ucp_wire_end_t sender;
+    uint8_t flags; /**< UCP_INTRODUCE_* */
     /** At least one; all have different numbers */
-    unsigned            num_lanes;
+    unsigned num_lanes;
     ucp_wireup_record_t lanes[UCP_MAX_LANES];
-    const void          *address;  /**< Of the requester's worker */
-    size_t              address_length;
+    const void *address; /**< Of the requester's worker */
+    size_t address_length;
 } ucp_wireup_request_t;
 
 typedef struct ucp_wireup_reply {
-    ucp_wire_end_t      requester;
-    ucp_wire_end_t      sender;
-    ucs_status_t        status;
-    unsigned            num_lanes;
+    ucp_wire_end_t requester;
+    ucp_wire_end_t sender;
+    ucs_status_t status;
+    unsigned num_lanes;
     ucp_wireup_record_t lanes[UCP_MAX_LANES];
 } ucp_wireup_reply_t;
 
@@ -52,7 +52,7 @@ typedef struct ucp_wireup_reply {
 enum {
     UCP_WIREUP_MAX_RECORD = 3 + 2 * (1 + UINT8_MAX),
     UCP_WIREUP_MAX_HEAD   = 2 * sizeof(ucp_wire_end_t) + 2 +
-                            UCP_MAX_LANES * UCP_WIREUP_MAX_RECORD
+                          UCP_MAX_LANES * UCP_WIREUP_MAX_RECORD,
 };
 
 /** Packs the message without the address, which the caller appends. Returns the

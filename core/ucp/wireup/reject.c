@@ -17,10 +17,10 @@ enum { MAX_REJECTIONS = 64 };
 
 /* A rejection that has not been sent completely. */
 typedef struct {
-    ucs_list_link_t   list;
-    ucp_worker_h      worker;
-    int               ending;    /* Non-zero: the next progress frees it */
-    uct_oneshot_t     end;
+    ucs_list_link_t list;
+    ucp_worker_h worker;
+    int ending; /* Non-zero: the next progress frees it */
+    uct_oneshot_t end;
     ucp_wireup_link_t link;
 } rejection_t;
 
@@ -82,7 +82,7 @@ void ucp_wireup_reject(ucp_worker_h worker, const ucp_address_info_t *peer,
     ucp_wireup_reply_t reply = {
         .requester = request->sender,
         .sender    = {.worker_uuid = ucp_le64(worker->uuid)},
-        .status    = status
+        .status    = status,
     };
     char message[UCP_WIREUP_MAX_HEAD];
     rejection_t *rejection = begin(worker, peer);
@@ -105,7 +105,8 @@ int ucp_wireup_link_failed(ucp_worker_h worker, uct_ep_h uct)
 {
     rejection_t *rejection;
 
-    ucs_list_for_each(rejection, &ucp_worker_wireup(worker)->rejections, list) {
+    ucs_list_for_each(rejection, &ucp_worker_wireup(worker)->rejections, list)
+    {
         if (rejection->link.uct == uct) {
             end_later(rejection);
             return 1;

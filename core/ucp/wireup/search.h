@@ -13,18 +13,18 @@ enum { UNREACHABLE = UINT8_MAX };
 
 /* The state of a selection for one peer. */
 typedef struct {
-    ucp_worker_h              worker;
-    const ucp_address_info_t  *peer;
+    ucp_worker_h worker;
+    const ucp_address_info_t *peer;
     const ucp_select_params_t *params;
-    int                       to_self;
-    int                       has_aux;
-    int                       for_aux;   /* Selects an auxiliary link */
-    int                       explains;  /* Non-zero: reasons go to `why` */
+    int to_self;
+    int has_aux;
+    int for_aux;  /* Selects an auxiliary link */
+    int explains; /* Non-zero: reasons go to `why` */
     /* The entry that each interface reaches */
-    uint8_t                   entry[UCP_MAX_RESOURCES];
+    uint8_t entry[UCP_MAX_RESOURCES];
     /* Nearness of that entry; 0: unreachable */
-    int                       near[UCP_MAX_RESOURCES];
-    ucs_string_buffer_t       why;       /* Why interfaces are rejected */
+    int near[UCP_MAX_RESOURCES];
+    ucs_string_buffer_t why; /* Why interfaces are rejected */
 } search_t;
 
 /** Finds the nearest of the peer's entries that the interface reaches,

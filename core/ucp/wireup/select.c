@@ -17,14 +17,15 @@
 /* Capabilities that wake a sleeping worker when a message arrives. */
 #define WAKEUP_NEEDS (UCT_IFACE_FLAG_EVENT_FD | UCT_IFACE_FLAG_EVENT_RECV)
 
-static void
-explain(search_t *search, const ucp_resource_t *resource, const char *reason)
+static void explain(search_t *search, const ucp_resource_t *resource,
+                    const char *reason)
 {
     if (search->explains) {
-        ucs_string_buffer_appendf(
-                &search->why, "%s %s/%s (%s)",
-                ucs_string_buffer_length(&search->why) ? "," : "",
-                resource->tl_name, resource->dev_name, reason);
+        ucs_string_buffer_appendf(&search->why, "%s %s/%s (%s)",
+                                  ucs_string_buffer_length(&search->why) ? "," :
+                                                                           "",
+                                  resource->tl_name, resource->dev_name,
+                                  reason);
     }
 }
 
@@ -101,8 +102,9 @@ static int is_taken(const search_t *search, unsigned entry,
 
 /* How directly the interface reaches an entry. Zero: it does not; `*reason_p`
  * says why and may point into `detail`. */
-static int nearness(const search_t *search, unsigned index, unsigned entry_index,
-                    char *detail, size_t detail_size, const char **reason_p)
+static int nearness(const search_t *search, unsigned index,
+                    unsigned entry_index, char *detail, size_t detail_size,
+                    const char **reason_p)
 {
     ucp_worker_iface_t *wiface       = &search->worker->ifaces[index];
     const ucp_address_entry_t *entry = &search->peer->entries[entry_index];
@@ -115,10 +117,9 @@ static int nearness(const search_t *search, unsigned index, unsigned entry_index
 
     detail[0] = '\0';
     near      = uct_iface_is_reachable_sized(
-            wiface->iface, (const uct_device_addr_t *)entry->dev_addr,
-            entry->dev_addr_length, (const uct_iface_addr_t *)entry->iface_addr,
-            entry->iface_addr_length, detail,
-            search->explains ? detail_size : 0);
+             wiface->iface, (const uct_device_addr_t *)entry->dev_addr,
+             entry->dev_addr_length, (const uct_iface_addr_t *)entry->iface_addr,
+             entry->iface_addr_length, detail, search->explains ? detail_size : 0);
     if (near == 0) {
         *reason_p = (detail[0] != '\0') ? detail : "cannot reach it";
     }
@@ -130,11 +131,10 @@ void ucp_wireup_reach(search_t *search, unsigned index,
 {
     const ucp_resource_t *resource = ucp_worker_iface_resource(search->worker,
                                                                index);
-    const char *reason             = missing(search,
-                                             &search->worker->ifaces[index],
-                                             resource);
-    int possible                   = (reason == NULL);
-    uint16_t code = ucp_address_tl_code(resource->tl_name);
+    const char *reason = missing(search, &search->worker->ifaces[index],
+                                 resource);
+    int possible       = (reason == NULL);
+    uint16_t code      = ucp_address_tl_code(resource->tl_name);
     char detail[128];
     unsigned i;
     int near;
@@ -174,7 +174,7 @@ ucp_selected_lane_t ucp_wireup_selected_lane(const search_t *search,
         .remote_md      = search->peer->entries[entry].md_index,
         .to_ep          = (uint8_t)is_to_ep(&search->worker->ifaces[index]),
         .requested_lane = UCP_NULL_LANE,
-        .remote_device = device_of(search->peer, entry)
+        .remote_device  = device_of(search->peer, entry),
     };
 }
 
@@ -186,11 +186,11 @@ ucp_selected_lane_t ucp_wireup_selected_lane(const search_t *search,
 static double am_score(ucp_context_h context, ucp_worker_iface_t *wiface)
 {
     const uct_iface_attr_t *attr = &wiface->attr->base;
-    double small = attr->overhead + attr->latency.c +
+    double small                 = attr->overhead + attr->latency.c +
                    attr->latency.m * (double)context->estimated_num_eps;
     double bandwidth = attr->bandwidth.dedicated +
                        attr->bandwidth.shared /
-                       (double)context->estimated_num_ppn;
+                           (double)context->estimated_num_ppn;
 
     return 1.0 / (small + 4096.0 / bandwidth);
 }
@@ -245,9 +245,8 @@ unsigned ucp_wireup_share(const search_t *search, const uint8_t *equals,
 
 /* Finds the best lane for active messages, either among those that need a
  * handshake or among those that need none. Zero: none is better than *score. */
-static int
-best_messages(search_t *search, int to_ep, double *score,
-              ucp_selected_lane_t *lane)
+static int best_messages(search_t *search, int to_ep, double *score,
+                         ucp_selected_lane_t *lane)
 {
     ucp_worker_h worker = search->worker;
     unsigned num_equals = 0;
@@ -289,8 +288,8 @@ best_messages(search_t *search, int to_ep, double *score,
     if (num_equals == 0) {
         return 0;
     }
-    *lane = ucp_wireup_selected_lane(search,
-                                 ucp_wireup_share(search, equals, num_equals));
+    *lane = ucp_wireup_selected_lane(search, ucp_wireup_share(search, equals,
+                                                              num_equals));
     return 1;
 }
 
@@ -337,12 +336,12 @@ static int take_asked(search_t *search, const ucp_wireup_record_t *record,
         .iface_index    = record->receiver_iface,
         .remote_md      = UCP_NULL_MD,
         .to_ep          = 1,
-        .requested_lane = record->lane
+        .requested_lane = record->lane,
     };
     for (i = 0; i < search->peer->num_entries; ++i) {
         if (search->peer->entries[i].iface_index == record->sender_iface) {
-            lane->entry_index = (uint8_t)i;
-            lane->remote_md   = search->peer->entries[i].md_index;
+            lane->entry_index   = (uint8_t)i;
+            lane->remote_md     = search->peer->entries[i].md_index;
             lane->remote_device = device_of(search->peer, i);
         }
     }
@@ -381,7 +380,7 @@ static unsigned select_first(search_t *search, ucp_selected_lane_t *lanes,
     unsigned i;
     int found;
 
-    found = find_aux(search, &score, aux);
+    found              = find_aux(search, &score, aux);
     lanes[UCP_AM_LANE] = *aux;
     if (request != NULL) {
         record = ucp_wireup_record_find(request->lanes, request->num_lanes,
@@ -412,12 +411,12 @@ static void search_init(search_t *search, ucp_worker_h worker,
                         const ucp_address_info_t *peer,
                         const ucp_select_params_t *params)
 {
-    search->worker  = worker;
-    search->peer    = peer;
-    search->params  = params;
-    search->to_self = (peer->uuid == worker->uuid);
-    search->has_aux = 0;
-    search->for_aux = 0;
+    search->worker   = worker;
+    search->peer     = peer;
+    search->params   = params;
+    search->to_self  = (peer->uuid == worker->uuid);
+    search->has_aux  = 0;
+    search->for_aux  = 0;
     search->explains = 0;
     memset(search->entry, UNREACHABLE, sizeof(search->entry));
     memset(search->near, 0, sizeof(search->near));
@@ -444,11 +443,11 @@ static void log_reasons(ucp_worker_h worker, const ucp_address_info_t *peer,
     ucs_string_buffer_cleanup(&search.why);
 }
 
-ucs_status_t
-ucp_wireup_select(ucp_worker_h worker, const ucp_address_info_t *peer,
-                  const ucp_select_params_t *params,
-                  ucp_selected_lane_t lanes[UCP_MAX_LANES],
-                  unsigned *num_lanes_p, ucp_selected_lane_t *aux)
+ucs_status_t ucp_wireup_select(ucp_worker_h worker,
+                               const ucp_address_info_t *peer,
+                               const ucp_select_params_t *params,
+                               ucp_selected_lane_t lanes[UCP_MAX_LANES],
+                               unsigned *num_lanes_p, ucp_selected_lane_t *aux)
 {
     search_t search;
     unsigned first;

@@ -12,10 +12,10 @@
 
 /** Constraints of the selection. */
 typedef struct ucp_select_params {
-    int                        err_mode; /**< UCP_ERR_HANDLING_MODE_PEER */
+    int err_mode; /**< UCP_ERR_HANDLING_MODE_PEER */
     /** Created by the user and not for replies: its lanes may be connected
      *  endpoint to endpoint */
-    int                        by_user;
+    int by_user;
     /** The lanes that the peer requests, or NULL */
     const ucp_wireup_request_t *request;
 } ucp_select_params_t;
@@ -27,11 +27,11 @@ typedef struct ucp_select_params {
  * the reason for each candidate. If lane 0 has to be connected endpoint to
  * endpoint, `aux` carries the handshake.
  */
-ucs_status_t
-ucp_wireup_select(ucp_worker_h worker, const ucp_address_info_t *peer,
-                  const ucp_select_params_t *params,
-                  ucp_selected_lane_t lanes[UCP_MAX_LANES],
-                  unsigned *num_lanes_p, ucp_selected_lane_t *aux);
+ucs_status_t ucp_wireup_select(ucp_worker_h worker,
+                               const ucp_address_info_t *peer,
+                               const ucp_select_params_t *params,
+                               ucp_selected_lane_t lanes[UCP_MAX_LANES],
+                               unsigned *num_lanes_p, ucp_selected_lane_t *aux);
 
 /** Selects an interface that sends messages to the peer without a handshake.
  *  Zero: there is none. */

@@ -12,8 +12,8 @@ typedef struct ucp_wireup_worker {
     ucp_keepalive_t keepalive;
     /** Messages that are received in part */
     ucs_list_link_t partial;
-    unsigned        num_partial;
-    unsigned        num_rejections;
+    unsigned num_partial;
+    unsigned num_rejections;
     /** Rejections that are being sent */
     ucs_list_link_t rejections;
 } ucp_wireup_worker_t;

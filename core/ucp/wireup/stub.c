@@ -19,15 +19,15 @@ static ucs_status_t fence(uct_ep_h ep, unsigned flags)
     return UCS_OK;
 }
 
-static ucs_status_t
-pending_add(uct_ep_h ep, uct_pending_req_t *req, unsigned flags)
+static ucs_status_t pending_add(uct_ep_h ep, uct_pending_req_t *req,
+                                unsigned flags)
 {
     ucx_pending_push(&((ucp_wireup_stub_t *)ep)->waiting, req);
     return UCS_OK;
 }
 
-static void
-pending_purge(uct_ep_h ep, uct_pending_purge_callback_t cb, void *arg)
+static void pending_purge(uct_ep_h ep, uct_pending_purge_callback_t cb,
+                          void *arg)
 {
     ucp_wireup_stub_t *stub = (ucp_wireup_stub_t *)ep;
     uct_pending_req_t *req;
@@ -59,8 +59,8 @@ static ucs_status_t check(uct_ep_h ep, unsigned flags, uct_completion_t *comp)
     }
     caps = uct_iface_attr(link->uct->iface)->base.cap.flags;
     return (caps & UCT_IFACE_FLAG_EP_CHECK) ?
-           uct_ep_check(link->uct, flags, comp) :
-           ucp_wireup_link_send(link, UCP_AM_ID_KEEPALIVE, "", 1);
+               uct_ep_check(link->uct, flags, comp) :
+               ucp_wireup_link_send(link, UCP_AM_ID_KEEPALIVE, "", 1);
 }
 
 static ucs_status_t invalidate(uct_ep_h ep, unsigned flags)
@@ -77,16 +77,16 @@ static int is_connected(uct_ep_h ep, const uct_device_addr_t *dev_addr,
 
 /* Must contain every operation that UCP calls on a lane. */
 static const ucx_ep_ops_t stub_ops = {
-    .size           = sizeof(stub_ops),
+    .size = sizeof(stub_ops),
     UCT_ANSWER_OPS(no_resources),
-    .flush          = flush,
-    .fence          = fence,
-    .pending_add    = pending_add,
-    .pending_purge  = pending_purge,
-    .destroy        = destroy,
-    .check          = check,
-    .invalidate     = invalidate,
-    .is_connected   = is_connected
+    .flush         = flush,
+    .fence         = fence,
+    .pending_add   = pending_add,
+    .pending_purge = pending_purge,
+    .destroy       = destroy,
+    .check         = check,
+    .invalidate    = invalidate,
+    .is_connected  = is_connected,
 };
 
 void ucp_wireup_stub_init(ucp_wireup_stub_t *stub, uct_ep_h real,

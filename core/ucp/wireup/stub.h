@@ -12,12 +12,12 @@
 #include "ucp/wireup/link.h"
 
 typedef struct ucp_wireup_stub {
-    uct_ep_t            super;    /**< First: what the lane points to */
+    uct_ep_t super; /**< First: what the lane points to */
     /** Owned, not connected yet. NULL: not in use, or taken */
-    uct_ep_h            real;
+    uct_ep_h real;
     /** Carries messages to the peer until then; if it is not in use,
      *  lane 0 does */
-    ucp_wireup_link_t   *link;
+    ucp_wireup_link_t *link;
     ucx_pending_queue_t waiting;
 } ucp_wireup_stub_t;
 

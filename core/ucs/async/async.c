@@ -7,12 +7,13 @@
 #include "ucs/sys/sys.h"
 
 async_global_t async_global = {
-        .lock = PTHREAD_MUTEX_INITIALIZER,
-        .done = PTHREAD_COND_INITIALIZER,
-        .next_seq = ASYNC_SEQ_FIRST,
-        .next_timer_id = UCS_ASYNC_TIMER_ID_MIN,
-        .contexts = UCS_LIST_INITIALIZER(&async_global.contexts),
-        .ended = UCS_LIST_INITIALIZER(&async_global.ended)};
+    .lock          = PTHREAD_MUTEX_INITIALIZER,
+    .done          = PTHREAD_COND_INITIALIZER,
+    .next_seq      = ASYNC_SEQ_FIRST,
+    .next_timer_id = UCS_ASYNC_TIMER_ID_MIN,
+    .contexts      = UCS_LIST_INITIALIZER(&async_global.contexts),
+    .ended         = UCS_LIST_INITIALIZER(&async_global.ended),
+};
 
 static void UCS_F_DTOR async_at_unload(void)
 {
@@ -111,10 +112,10 @@ void ucs_async_run_missed(ucs_async_context_t *async)
 
         async_lock();
         while (!ucs_list_is_empty(&async->missed_list)) {
-            handler = ucs_list_extract_head(&async->missed_list,
-                                            async_handler_t, missed_list);
-            events = handler->missed_events;
-            handler->is_missed = 0;
+            handler                = ucs_list_extract_head(&async->missed_list,
+                                                           async_handler_t, missed_list);
+            events                 = handler->missed_events;
+            handler->is_missed     = 0;
             handler->missed_events = 0;
             async_handler_run(handler, events);
             async_handler_arm(handler);
@@ -133,14 +134,14 @@ ucs_status_t ucs_async_context_init(ucs_async_context_t *async,
     }
 
     async_fork_prepare_once();
-    async->mode = mode;
-    async->missed = 0;
-    async->depth = 0;
-    async->owner = UCS_ASYNC_PTHREAD_ID_NULL;
-    async->tid = ucs_get_tid();
-    async->num_handlers = 0;
-    async->pollers = 0;
-    async->loop = NULL;
+    async->mode          = mode;
+    async->missed        = 0;
+    async->depth         = 0;
+    async->owner         = UCS_ASYNC_PTHREAD_ID_NULL;
+    async->tid           = ucs_get_tid();
+    async->num_handlers  = 0;
+    async->pollers       = 0;
+    async->loop          = NULL;
     async->signal_missed = NULL;
     ucs_list_head_init(&async->missed_list);
     if (mode == UCS_ASYNC_MODE_THREAD_MUTEX) {
@@ -179,8 +180,8 @@ void ucs_async_context_cleanup(ucs_async_context_t *async)
     }
 }
 
-ucs_status_t
-ucs_async_context_create(ucs_async_mode_t mode, ucs_async_context_t **async_p)
+ucs_status_t ucs_async_context_create(ucs_async_mode_t mode,
+                                      ucs_async_context_t **async_p)
 {
     ucs_async_context_t *async;
     ucs_status_t status;
@@ -245,7 +246,7 @@ void async_handler_disarm(async_handler_t *handler)
 void async_handler_run(async_handler_t *handler, ucs_event_set_types_t events)
 {
     async_loop_t *loop = handler->loop;
-    int is_thread = (loop == async_global.thread_loop) &&
+    int is_thread      = (loop == async_global.thread_loop) &&
                     pthread_equal(loop->thread, pthread_self());
 
     if (handler->is_running) {
@@ -259,10 +260,10 @@ void async_handler_run(async_handler_t *handler, ucs_event_set_types_t events)
     }
 
     while (!handler->is_removed) {
-        handler->is_running = 1;
-        handler->runner = pthread_self();
+        handler->is_running  = 1;
+        handler->runner      = pthread_self();
         handler->has_pending = 0;
-        handler->pending = 0;
+        handler->pending     = 0;
         if (is_thread) {
             loop->is_running = 1;
         }
@@ -275,7 +276,7 @@ void async_handler_run(async_handler_t *handler, ucs_event_set_types_t events)
             loop->is_running = 0;
         }
         handler->is_running = 0;
-        events = handler->pending;
+        events              = handler->pending;
         if (!handler->has_pending) {
             break;
         }

@@ -32,7 +32,7 @@ struct ucs_async_context {
     ucs_list_link_t missed_list; /* handlers that were missed */
     struct async_handler *signal_missed; /* atomic: missed handlers in signal
                                           * mode */
-    ucs_list_link_t list;        /* all contexts of the process */
+    ucs_list_link_t list;                /* all contexts of the process */
 };
 
 /** For contexts that are members of other structures. */
@@ -81,7 +81,7 @@ static inline int ucs_async_is_blocked(const ucs_async_context_t *async)
     return ucs_async_is_mine(async);
 }
 
-#define UCS_ASYNC_BLOCK(_async) ucs_async_block(_async)
+#define UCS_ASYNC_BLOCK(_async)   ucs_async_block(_async)
 #define UCS_ASYNC_UNBLOCK(_async) ucs_async_unblock(_async)
 
 /** A descriptor that is readable when ucs_async_poll has work (poll mode only).

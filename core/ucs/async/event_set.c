@@ -68,9 +68,9 @@ static ucs_status_t event_set_new(int fd, int is_external,
         return UCS_ERR_NO_MEMORY;
     }
 
-    event_set->fd = fd;
+    event_set->fd          = fd;
     event_set->is_external = is_external;
-    *event_set_p = event_set;
+    *event_set_p           = event_set;
     return UCS_OK;
 }
 
@@ -109,7 +109,7 @@ static ucs_status_t event_set_ctl(ucs_sys_event_set_t *event_set, int op,
     ucs_status_t status;
 
     memset(&event, 0, sizeof(event));
-    event.events = events_to_epoll(events);
+    event.events   = events_to_epoll(events);
     event.data.ptr = callback_data;
     if (epoll_ctl(event_set->fd, op, fd, &event) == 0) {
         return UCS_OK;

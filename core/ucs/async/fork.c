@@ -28,9 +28,9 @@ static int is_mine(pthread_t thread)
 
 static void context_reset(ucs_async_context_t *async)
 {
-    async->missed = 0;
+    async->missed        = 0;
     async->signal_missed = NULL;
-    async->num_handlers = 0;
+    async->num_handlers  = 0;
     ucs_list_head_init(&async->missed_list);
     if (async->loop != NULL) {
         async_loop_destroy(async->loop);
@@ -42,8 +42,8 @@ static void context_reset(ucs_async_context_t *async)
     }
 
     async->pollers = 0;
-    async->owner = UCS_ASYNC_PTHREAD_ID_NULL;
-    async->depth = 0;
+    async->owner   = UCS_ASYNC_PTHREAD_ID_NULL;
+    async->depth   = 0;
     if (async->mode == UCS_ASYNC_MODE_THREAD_MUTEX) {
         pthread_mutex_init(&async->lock.mutex, NULL);
     } else {
@@ -60,9 +60,10 @@ static void fork_in_child(void)
     async_unlock(); /* this thread locked it in fork_before() */
     pthread_cond_init(&async_global.done, NULL);
 
-    ucs_hash_for_each(handler, &async_global.by_seq) {
+    ucs_hash_for_each(handler, &async_global.by_seq)
+    {
         handler->is_removed = 1;
-        handler->is_armed = 0;
+        handler->is_armed   = 0;
         if (!(handler->is_running && is_mine(handler->runner)) &&
             !handler->signal_running) {
             free(handler);
@@ -72,7 +73,8 @@ static void fork_in_child(void)
     ucs_hash_cleanup(&async_global.by_seq);
 
     async_signal_after_fork();
-    ucs_list_for_each(async, &async_global.contexts, list) {
+    ucs_list_for_each(async, &async_global.contexts, list)
+    {
         context_reset(async);
     }
 
@@ -87,7 +89,8 @@ static void fork_in_child(void)
         async_global.thread_loop = NULL;
     }
 
-    ucs_list_for_each_safe(loop, next_loop, &async_global.ended, ended) {
+    ucs_list_for_each_safe(loop, next_loop, &async_global.ended, ended)
+    {
         loop->stop = 1;
         ucs_list_del(&loop->ended);
         if (!is_mine(loop->thread)) {

@@ -25,7 +25,7 @@ enum {
     ASYNC_SEQ_TIMER = 1, /* the loop's timer descriptor */
     ASYNC_SEQ_WAKE,      /* wakes the thread */
     ASYNC_SEQ_DONE,      /* handlers that a signal handler has run */
-    ASYNC_SEQ_FIRST
+    ASYNC_SEQ_FIRST,
 };
 
 typedef struct async_loop {
@@ -37,10 +37,10 @@ typedef struct async_loop {
     /* for the thread's loop only */
     pthread_t thread;
     int wake_fd;
-    int done_fds[2];   /* -1 until the first handler in signal mode */
-    int stop;          /* atomic: the thread must end */
-    int is_running;    /* the thread is inside a callback */
-    int is_finished;   /* the thread has ended its work */
+    int done_fds[2];       /* -1 until the first handler in signal mode */
+    int stop;              /* atomic: the thread must end */
+    int is_running;        /* the thread is inside a callback */
+    int is_finished;       /* the thread has ended its work */
     ucs_list_link_t ended; /* in async_global.ended, until joined */
 } async_loop_t;
 
@@ -74,14 +74,14 @@ typedef struct async_handler {
     pid_t target_tid;
     struct async_inbox *inbox;
     int in_flight;
-    unsigned signal_events;  /* atomic */
-    int signal_running;      /* atomic */
+    unsigned signal_events; /* atomic */
+    int signal_running;     /* atomic */
     struct async_handler *signal_next;
 } async_handler_t;
 
 typedef struct {
     pthread_mutex_t lock;
-    pthread_cond_t done;       /* signalled when a callback or a poll ends */
+    pthread_cond_t done; /* signalled when a callback or a poll ends */
     ucs_hash_t by_id;
     ucs_hash_t by_seq;
     uint64_t next_seq;
@@ -89,7 +89,7 @@ typedef struct {
     async_loop_t *thread_loop; /* NULL: no thread */
     async_loop_t *poll_loop;   /* poll mode without a context */
     ucs_list_link_t contexts;
-    ucs_list_link_t ended;     /* loops whose threads must be joined */
+    ucs_list_link_t ended; /* loops whose threads must be joined */
 } async_global_t;
 
 extern async_global_t async_global;

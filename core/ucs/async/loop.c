@@ -35,8 +35,8 @@ ucs_status_t async_loop_create(async_loop_t **loop_p)
         return status;
     }
 
-    loop->timer_fd = -1;
-    loop->wake_fd = -1;
+    loop->timer_fd    = -1;
+    loop->wake_fd     = -1;
     loop->done_fds[0] = -1;
     loop->done_fds[1] = -1;
     ucs_list_head_init(&loop->timers);
@@ -72,21 +72,22 @@ ucs_status_t async_loop_add_fd(async_loop_t *loop, int fd,
 void async_loop_set_timer(async_loop_t *loop)
 {
     struct itimerspec spec = {{0, 0}, {0, 0}};
-    ucs_time_t first = UCS_TIME_INFINITY;
+    ucs_time_t first       = UCS_TIME_INFINITY;
     async_handler_t *handler;
 
     if (loop->timer_fd < 0) {
         return;
     }
 
-    ucs_list_for_each(handler, &loop->timers, timer_list) {
+    ucs_list_for_each(handler, &loop->timers, timer_list)
+    {
         if (handler->expires < first) {
             first = handler->expires;
         }
     }
 
     if (first != UCS_TIME_INFINITY) {
-        spec.it_value.tv_sec = (time_t)(first / UCS_NSEC_PER_SEC);
+        spec.it_value.tv_sec  = (time_t)(first / UCS_NSEC_PER_SEC);
         spec.it_value.tv_nsec = (long)(first % UCS_NSEC_PER_SEC);
     }
 
@@ -136,7 +137,8 @@ static async_handler_t *first_due(async_loop_t *loop, ucs_time_t now)
 {
     async_handler_t *handler;
 
-    ucs_list_for_each(handler, &loop->timers, timer_list) {
+    ucs_list_for_each(handler, &loop->timers, timer_list)
+    {
         if (handler->expires <= now) {
             return handler;
         }
@@ -168,7 +170,7 @@ static void loop_run_timers(async_loop_t *loop)
 
 static void loop_event(void *data, ucs_event_set_types_t events, void *arg)
 {
-    uint64_t seq = (uintptr_t)data;
+    uint64_t seq       = (uintptr_t)data;
     async_loop_t *loop = arg;
     async_handler_t *handler;
 
@@ -246,7 +248,8 @@ static void thread_reap(void)
 {
     async_loop_t *loop, *next;
 
-    ucs_list_for_each_safe(loop, next, &async_global.ended, ended) {
+    ucs_list_for_each_safe(loop, next, &async_global.ended, ended)
+    {
         if (loop->is_finished && !pthread_equal(loop->thread, pthread_self())) {
             ucs_list_del(&loop->ended);
             pthread_join(loop->thread, NULL);
@@ -288,7 +291,7 @@ ucs_status_t async_thread_get(async_loop_t **loop_p)
     }
 
     async_global.thread_loop = loop;
-    *loop_p = loop;
+    *loop_p                  = loop;
     return UCS_OK;
 
 err:
@@ -362,7 +365,8 @@ static void UCS_F_DTOR thread_at_unload(void)
 
     clock_gettime(CLOCK_REALTIME, &deadline);
     deadline.tv_sec += THREAD_JOIN_SECONDS;
-    ucs_list_for_each_safe(loop, next, &loops, ended) {
+    ucs_list_for_each_safe(loop, next, &loops, ended)
+    {
         if (!pthread_equal(loop->thread, pthread_self()) &&
             (pthread_timedjoin_np(loop->thread, NULL, &deadline) == 0)) {
             async_loop_destroy(loop);

@@ -22,8 +22,8 @@ static ucs_status_t check_mode(ucs_async_mode_t mode,
     } else if ((async != NULL) && (mode == UCS_ASYNC_MODE_SIGNAL) &&
                (async->tid != ucs_get_tid())) {
         ucs_error("thread %d created a context in signal mode, so thread %d "
-                  "cannot add a handler to it", (int)async->tid,
-                  (int)ucs_get_tid());
+                  "cannot add a handler to it",
+                  (int)async->tid, (int)ucs_get_tid());
         return UCS_ERR_INVALID_PARAM;
     }
 
@@ -54,7 +54,8 @@ static ucs_status_t loop_get(ucs_async_mode_t mode, ucs_async_context_t *async,
 
     if (mode == UCS_ASYNC_MODE_POLL) {
         return poll_loop_get((async == NULL) ? &async_global.poll_loop :
-                                               &async->loop, loop_p);
+                                               &async->loop,
+                             loop_p);
     }
 
     status = async_thread_get(loop_p);
@@ -73,7 +74,8 @@ static ucs_status_t handler_publish(async_handler_t *handler)
     if (status != UCS_OK) {
         if (status == UCS_ERR_ALREADY_EXISTS) {
             ucs_error("descriptor %d already has a handler; remove that "
-                      "first, before the descriptor is closed", handler->id);
+                      "first, before the descriptor is closed",
+                      handler->id);
         }
         return status;
     }
@@ -108,7 +110,7 @@ static ucs_status_t handler_start(async_handler_t *handler)
 
     if (handler->interval != 0) {
         handler->expires = ucs_get_time() + handler->interval;
-        status = async_loop_add_timer(handler->loop, handler);
+        status           = async_loop_add_timer(handler->loop, handler);
     } else {
         status = async_loop_add_fd(handler->loop, handler->id, handler->events,
                                    handler->seq);
@@ -135,7 +137,7 @@ static int next_timer_id(void)
     int id;
 
     do {
-        id = async_global.next_timer_id;
+        id                         = async_global.next_timer_id;
         async_global.next_timer_id = (id == INT_MAX) ? UCS_ASYNC_TIMER_ID_MIN :
                                                        id + 1;
     } while (ucs_hash_get(&async_global.by_id, (uint64_t)id) != NULL);
@@ -161,8 +163,8 @@ static ucs_status_t handler_add(const async_handler_t *params, int *id_p)
     }
 
     async_fork_prepare_once();
-    *handler = *params;
-    handler->refs = 1;
+    *handler            = *params;
+    handler->refs       = 1;
     handler->target_tid = ucs_get_tid();
 
     async_lock();
@@ -199,12 +201,14 @@ ucs_status_t ucs_async_set_event_handler(ucs_async_mode_t mode, int event_fd,
                                          ucs_async_event_cb_t cb, void *arg,
                                          ucs_async_context_t *async)
 {
-    async_handler_t params = {.id = event_fd,
-                              .mode = mode,
-                              .events = events,
-                              .cb = cb,
-                              .arg = arg,
-                              .async = async};
+    async_handler_t params = {
+        .id     = event_fd,
+        .mode   = mode,
+        .events = events,
+        .cb     = cb,
+        .arg    = arg,
+        .async  = async,
+    };
     int id;
 
     if ((event_fd < 0) || (event_fd >= UCS_ASYNC_TIMER_ID_MIN) ||
@@ -219,16 +223,17 @@ ucs_status_t ucs_async_add_timer(ucs_async_mode_t mode, ucs_time_t interval,
                                  ucs_async_event_cb_t cb, void *arg,
                                  ucs_async_context_t *async, int *timer_id_p)
 {
-    async_handler_t params = {.id = -1,
-                              .mode = mode,
-                              .interval = interval,
-                              .cb = cb,
-                              .arg = arg,
-                              .async = async};
+    async_handler_t params = {
+        .id       = -1,
+        .mode     = mode,
+        .interval = interval,
+        .cb       = cb,
+        .arg      = arg,
+        .async    = async,
+    };
 
     /* limit: now + interval must not wrap */
-    if ((interval == 0) || (interval > UCS_TIME_INFINITY / 2) ||
-        (cb == NULL)) {
+    if ((interval == 0) || (interval > UCS_TIME_INFINITY / 2) || (cb == NULL)) {
         return UCS_ERR_INVALID_PARAM;
     }
 
@@ -295,7 +300,8 @@ void ucs_async_remove_all(ucs_async_context_t *async)
 
     async_lock();
     do {
-        ucs_hash_for_each(handler, &async_global.by_id) {
+        ucs_hash_for_each(handler, &async_global.by_id)
+        {
             if (handler->async == async) {
                 ucs_debug("handler of %d was not removed; it is removed with "
                           "its context",
@@ -368,7 +374,8 @@ static void poll_all(void)
     async_loop_t *loop;
 
     async_lock();
-    ucs_list_for_each(async, &async_global.contexts, list) {
+    ucs_list_for_each(async, &async_global.contexts, list)
+    {
         ++async->pollers;
         async_unlock();
         poll_context(async);

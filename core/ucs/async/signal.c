@@ -156,13 +156,14 @@ static ucs_status_t signal_install(void)
 
     if ((signo > SIGRTMAX) || !signal_is_free(signo)) {
         ucs_error("no signal is left for asynchronous events: the application "
-                  "uses signal %d; choose a free one by UCX_ASYNC_SIGNO", signo);
+                  "uses signal %d; choose a free one by UCX_ASYNC_SIGNO",
+                  signo);
         return UCS_ERR_BUSY;
     }
 
     memset(&action, 0, sizeof(action));
     action.sa_handler = signal_arrived;
-    action.sa_flags = SA_RESTART | SA_ONSTACK;
+    action.sa_flags   = SA_RESTART | SA_ONSTACK;
     sigemptyset(&action.sa_mask);
     if (sigaction(signo, &action, NULL) != 0) {
         ucs_error("sigaction(%d) failed: %s", signo, strerror(errno));
@@ -244,8 +245,8 @@ static void inbox_return(async_inbox_t *inbox, int error)
             async_handler_arm(handler); /* too many pending signals: retry */
         } else {
             ucs_warn("asynchronous event %d is lost: thread %d, which added "
-                     "its handler, has exited", handler->id,
-                     (int)inbox->tid);
+                     "its handler, has exited",
+                     handler->id, (int)inbox->tid);
         }
         async_handler_put(handler);
     }
@@ -302,8 +303,9 @@ void async_signal_after_fork(void)
 {
     async_inbox_t *inbox;
 
-    ucs_list_for_each(inbox, &inboxes, list) {
-        inbox->head = NULL;
+    ucs_list_for_each(inbox, &inboxes, list)
+    {
+        inbox->head        = NULL;
         inbox->is_signaled = 0;
     }
 }

@@ -31,7 +31,7 @@ BEGIN_C_DECLS
 
 /* Special values of times and bandwidths; for memory units and unsigned longs
  * see <ucs/sys/string.h>. */
-#define UCS_CONFIG_DBL_AUTO (-1.0)
+#define UCS_CONFIG_DBL_AUTO            (-1.0)
 #define UCS_CONFIG_DBL_IS_AUTO(_value) ((_value) < 0)
 
 /* Limits of a number, inclusive. */
@@ -72,18 +72,18 @@ typedef struct ucs_config_field {
     const char *doc;       /* help, one or more lines; NULL: not listed */
     size_t offset;         /* in the options structure */
     const ucs_config_type_t *type;
-    const void *arg;       /* argument of the type: range, names, sub-table */
+    const void *arg; /* argument of the type: range, names, sub-table */
     unsigned flags;
-    const char *also;      /* an alternative name; may be NULL */
+    const char *also; /* an alternative name; may be NULL */
 } ucs_config_field_t;
 
 enum {
     /* A path: ignored in the environment of a privileged program */
-    UCS_CONFIG_FLAG_PATH = UCS_BIT(0),
+    UCS_CONFIG_FLAG_PATH       = UCS_BIT(0),
     /* Shown by UCS_CONFIG_PRINT_HIDDEN only */
-    UCS_CONFIG_FLAG_HIDDEN = UCS_BIT(1),
+    UCS_CONFIG_FLAG_HIDDEN     = UCS_BIT(1),
     /* Accepted, with a warning that it is obsolete */
-    UCS_CONFIG_FLAG_DEPRECATED = UCS_BIT(2)
+    UCS_CONFIG_FLAG_DEPRECATED = UCS_BIT(2),
 };
 
 /* A set of options. Register it while it is in use. */
@@ -119,7 +119,8 @@ extern const ucs_config_type_t ucs_config_type_bw; /* double, bytes a second */
 extern const ucs_config_type_t ucs_config_type_string_array;
 extern const ucs_config_type_t ucs_config_type_allow_list;
 extern const ucs_config_type_t ucs_config_type_device_list; /* allow list */
-extern const ucs_config_type_t ucs_config_type_table; /* fields in a structure */
+extern const ucs_config_type_t
+    ucs_config_type_table; /* fields in a structure */
 extern const ucs_config_type_t ucs_config_type_deprecated; /* no value */
 
 #define UCS_CONFIG_RANGE(_min, _max) (&(const ucs_config_range_t){_min, _max})
@@ -134,35 +135,35 @@ extern const ucs_config_type_t ucs_config_type_deprecated; /* no value */
 #define UCS_CONFIG_TYPE_ULONG_RANGE(_min, _max) \
     &ucs_config_type_ulong, UCS_CONFIG_RANGE(_min, _max)
 #define UCS_CONFIG_TYPE_ULUNITS &ucs_config_type_ulunits, NULL
-#define UCS_CONFIG_TYPE_DOUBLE &ucs_config_type_double, NULL
+#define UCS_CONFIG_TYPE_DOUBLE  &ucs_config_type_double, NULL
 #define UCS_CONFIG_TYPE_DOUBLE_RANGE(_min, _max) \
     &ucs_config_type_double, UCS_CONFIG_RANGE(_min, _max)
 #define UCS_CONFIG_TYPE_SIGNO_RANGE(_min, _max) \
     &ucs_config_type_signo, UCS_CONFIG_RANGE(_min, _max)
-#define UCS_CONFIG_TYPE_BOOL &ucs_config_type_bool, NULL
-#define UCS_CONFIG_TYPE_TERNARY &ucs_config_type_ternary, NULL
+#define UCS_CONFIG_TYPE_BOOL         &ucs_config_type_bool, NULL
+#define UCS_CONFIG_TYPE_TERNARY      &ucs_config_type_ternary, NULL
 #define UCS_CONFIG_TYPE_TERNARY_AUTO &ucs_config_type_ternary_auto, NULL
-#define UCS_CONFIG_TYPE_ON_OFF_AUTO &ucs_config_type_on_off_auto, NULL
-#define UCS_CONFIG_TYPE_STRING &ucs_config_type_string, NULL
+#define UCS_CONFIG_TYPE_ON_OFF_AUTO  &ucs_config_type_on_off_auto, NULL
+#define UCS_CONFIG_TYPE_STRING       &ucs_config_type_string, NULL
 /* _names: const char *const [], terminated by NULL */
-#define UCS_CONFIG_TYPE_ENUM(_names) &ucs_config_type_enum, (_names)
+#define UCS_CONFIG_TYPE_ENUM(_names)   &ucs_config_type_enum, (_names)
 #define UCS_CONFIG_TYPE_BITMAP(_names) &ucs_config_type_bitmap, (_names)
-#define UCS_CONFIG_TYPE_MEMUNITS &ucs_config_type_memunits, NULL
+#define UCS_CONFIG_TYPE_MEMUNITS       &ucs_config_type_memunits, NULL
 /* inf and auto are always in the range */
 #define UCS_CONFIG_TYPE_MEMUNITS_RANGE(_min, _max) \
     &ucs_config_type_memunits, UCS_CONFIG_RANGE(_min, _max)
-#define UCS_CONFIG_TYPE_TIME &ucs_config_type_time, NULL
-#define UCS_CONFIG_TYPE_TIME_UNITS &ucs_config_type_time_units, NULL
-#define UCS_CONFIG_TYPE_BW &ucs_config_type_bw, NULL
+#define UCS_CONFIG_TYPE_TIME         &ucs_config_type_time, NULL
+#define UCS_CONFIG_TYPE_TIME_UNITS   &ucs_config_type_time_units, NULL
+#define UCS_CONFIG_TYPE_BW           &ucs_config_type_bw, NULL
 #define UCS_CONFIG_TYPE_STRING_ARRAY &ucs_config_type_string_array, NULL
-#define UCS_CONFIG_TYPE_ALLOW_LIST &ucs_config_type_allow_list, NULL
+#define UCS_CONFIG_TYPE_ALLOW_LIST   &ucs_config_type_allow_list, NULL
 /* Words may contain ranges: eth[0-3]; see ucs_config_device_is_called */
 #define UCS_CONFIG_TYPE_DEVICE_LIST &ucs_config_type_device_list, NULL
 /* The options of another table (its fields only; its prefix is ignored) are at
  * this offset. The field's name is their prefix; its default may be "A=1;B=2"
  * to change some of their defaults. */
 #define UCS_CONFIG_TYPE_TABLE(_fields) &ucs_config_type_table, (_fields)
-#define UCS_CONFIG_TYPE_DEPRECATED &ucs_config_type_deprecated, NULL
+#define UCS_CONFIG_TYPE_DEPRECATED     &ucs_config_type_deprecated, NULL
 
 /* ---- the registry ---- */
 
@@ -172,19 +173,19 @@ void ucs_config_table_register(ucs_config_table_t *table);
 void ucs_config_table_unregister(ucs_config_table_t *table);
 
 /* Defines a table named _var and registers it while its library is loaded. */
-#define UCS_CONFIG_DEFINE_TABLE(_var, _title, _prefix, _fields, _type)        \
-    static ucs_config_table_t _var = {_title, _prefix, _fields,               \
-                                      sizeof(_type), NULL, {NULL, NULL}};     \
+#define UCS_CONFIG_DEFINE_TABLE(_var, _title, _prefix, _fields, _type) \
+    static ucs_config_table_t _var = {_title,        _prefix, _fields, \
+                                      sizeof(_type), NULL,    {NULL, NULL}}; \
     UCS_CONFIG_KEEP_REGISTERED(_var)
 
-#define UCS_CONFIG_KEEP_REGISTERED(_var)                         \
-    static void UCS_F_CTOR _var##_ctor(void)                     \
-    {                                                            \
-        ucs_config_table_register(&_var);                        \
-    }                                                            \
-    static void UCS_F_DTOR _var##_dtor(void)                     \
-    {                                                            \
-        ucs_config_table_unregister(&_var);                      \
+#define UCS_CONFIG_KEEP_REGISTERED(_var) \
+    static void UCS_F_CTOR _var##_ctor(void) \
+    { \
+        ucs_config_table_register(&_var); \
+    } \
+    static void UCS_F_DTOR _var##_dtor(void) \
+    { \
+        ucs_config_table_unregister(&_var); \
     }
 
 /* Sources of a read, in addition to the environment and the standard files. */
@@ -292,13 +293,13 @@ ucs_status_t ucs_config_print_all(FILE *stream, const char *app_prefix,
 
 /* A variable, as passed by ucs_config_each. */
 typedef struct ucs_config_item {
-    const char *table;     /* title of its table */
-    const char *name;      /* full name, with UCX_ and the prefix */
-    const char *value;     /* current value, as text */
+    const char *table; /* title of its table */
+    const char *name;  /* full name, with UCX_ and the prefix */
+    const char *value; /* current value, as text */
     const char *dfl_value;
-    const char *type;      /* description of accepted values */
-    const char *doc;       /* help; "" if none */
-    unsigned flags;        /* UCS_CONFIG_FLAG_*; HIDDEN is also set without
+    const char *type; /* description of accepted values */
+    const char *doc;  /* help; "" if none */
+    unsigned flags;   /* UCS_CONFIG_FLAG_*; HIDDEN is also set without
                             * help */
 } ucs_config_item_t;
 
@@ -357,8 +358,7 @@ const char *ucs_config_nearest(const char *word, const char *const *candidates);
 
 /** Number of single-letter changes (insert, delete, replace, swap neighbours)
  *  between two words, ignoring case; counts up to limit + 1. */
-unsigned ucs_config_edit_distance(const char *a, const char *b,
-                                  unsigned limit);
+unsigned ucs_config_edit_distance(const char *a, const char *b, unsigned limit);
 
 /* ---- the library's own options ---- */
 

@@ -9,8 +9,8 @@
 
 /* Parses a range "[FIRST-LAST]" at the start of a text; returns what follows,
  * or NULL if there is none. */
-static const char *
-parse_range(const char *text, unsigned long *first_p, unsigned long *last_p)
+static const char *parse_range(const char *text, unsigned long *first_p,
+                               unsigned long *last_p)
 {
     char *end;
 
@@ -72,7 +72,7 @@ static const char *match_word(const char *device, const char *word)
             return NULL;
         }
         device = end;
-        word = rest;
+        word   = rest;
     }
 
     return device;
@@ -86,11 +86,11 @@ int ucs_config_device_is_called(const char *device, const char *word)
            ((*rest == '\0') || ((*rest == ':') && (strchr(word, ':') == NULL)));
 }
 
-static ucs_status_t
-device_parse(const char *text, void *dest, const void *arg, char *why)
+static ucs_status_t device_parse(const char *text, void *dest, const void *arg,
+                                 char *why)
 {
     ucs_config_allow_list_t *list = dest;
-    const char *flaw = NULL;
+    const char *flaw              = NULL;
     ucs_status_t status;
     unsigned i;
 
@@ -112,8 +112,8 @@ device_parse(const char *text, void *dest, const void *arg, char *why)
     return UCS_OK;
 }
 
-static void
-device_print(char *buf, size_t max, const void *src, const void *arg)
+static void device_print(char *buf, size_t max, const void *src,
+                         const void *arg)
 {
     ucs_config_type_allow_list.print(buf, max, src, arg);
 }
@@ -137,5 +137,10 @@ static void device_release(void *ptr, const void *arg)
 }
 
 const ucs_config_type_t ucs_config_type_device_list = {
-        sizeof(ucs_config_allow_list_t), device_parse, device_print,
-        device_describe, device_clone, device_release};
+    sizeof(ucs_config_allow_list_t),
+    device_parse,
+    device_print,
+    device_describe,
+    device_clone,
+    device_release,
+};

@@ -20,18 +20,19 @@ typedef struct {
 static ucs_status_t each_option(const config_item_t *option, void *arg)
 {
     const ucs_config_field_t *field = option->field;
-    const each_t *each = arg;
+    const each_t *each              = arg;
     char name[CONFIG_NAME_MAX * 2], value[CONFIG_TEXT_MAX] = "";
-    char dfl[CONFIG_TEXT_MAX], type[CONFIG_TEXT_MAX] = "";
+    char dfl[CONFIG_TEXT_MAX], type[CONFIG_TEXT_MAX]       = "";
     const ucs_config_item_t item = {
-        .table = each->table->title,
-        .name = name,
-        .value = value,
+        .table     = each->table->title,
+        .name      = name,
+        .value     = value,
         .dfl_value = config_default(option, dfl, sizeof(dfl)),
-        .type = type,
-        .doc = (field->doc == NULL) ? "" : field->doc,
-        .flags = field->flags |
-                 ((field->doc == NULL) ? UCS_CONFIG_FLAG_HIDDEN : 0)};
+        .type      = type,
+        .doc       = (field->doc == NULL) ? "" : field->doc,
+        .flags     = field->flags |
+                 ((field->doc == NULL) ? UCS_CONFIG_FLAG_HIDDEN : 0),
+    };
 
     snprintf(name, sizeof(name), "%s%s%s%s%s",
              (each->app_prefix == NULL) ? "" : each->app_prefix,
@@ -45,9 +46,9 @@ static ucs_status_t each_option(const config_item_t *option, void *arg)
 
 static void each_table(const ucs_config_table_t *table, void *arg)
 {
-    each_t *each = arg;
+    each_t *each                     = arg;
     const ucs_config_source_t source = {.app_prefix = each->app_prefix};
-    void *opts = calloc(1, table->size);
+    void *opts                       = calloc(1, table->size);
     ucs_status_t status;
 
     if (opts == NULL) {

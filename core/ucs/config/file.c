@@ -18,9 +18,9 @@
 #include "ucs/sys/file.h"
 #include "ucs/sys/sys.h"
 
-#define CONFIG_FILE_NAME "ucx.conf"
-#define CONFIG_FILE_MAX (1ul << 20)
-#define CONFIG_NUM_FILES 5
+#define CONFIG_FILE_NAME        "ucx.conf"
+#define CONFIG_FILE_MAX         (1ul << 20)
+#define CONFIG_NUM_FILES        5
 #define CONFIG_DISTRIBUTION_DIR "/etc/ucx"
 
 /* A file that was read, with its identity. */
@@ -49,8 +49,10 @@ typedef struct {
 static struct {
     pthread_mutex_t lock;
     ucs_list_link_t files;
-} app = {.lock = PTHREAD_MUTEX_INITIALIZER,
-         .files = UCS_LIST_INITIALIZER(&app.files)};
+} app = {
+    .lock  = PTHREAD_MUTEX_INITIALIZER,
+    .files = UCS_LIST_INITIALIZER(&app.files),
+};
 
 /* Others could change the process's configuration through a file that they can
  * write. */
@@ -112,9 +114,8 @@ static config_file_t *file_read(const char *path, int fd)
     status = ucs_read_fd(fd, CONFIG_FILE_MAX, &data, &length);
     if (status != UCS_OK) {
         ucs_warn("%s: ignored: %s", path,
-                 (status == UCS_ERR_EXCEEDS_LIMIT) ?
-                         "it is larger than 1 MiB" :
-                         ucs_status_string(status));
+                 (status == UCS_ERR_EXCEEDS_LIMIT) ? "it is larger than 1 MiB" :
+                                                     ucs_status_string(status));
         return NULL;
     }
 
@@ -132,7 +133,8 @@ const config_setting_t *config_file_find(const config_file_t *file,
         return NULL;
     }
 
-    ucs_list_for_each(setting, &file->settings, list) {
+    ucs_list_for_each(setting, &file->settings, list)
+    {
         if (!strcmp(setting->name, full_name)) {
             found = setting; /* the last one is used */
         }
@@ -147,7 +149,8 @@ void config_file_each(const config_file_t *file, config_setting_visit_t visit,
     const config_setting_t *setting;
     char where[CONFIG_WHERE_MAX];
 
-    ucs_list_for_each(setting, &file->settings, list) {
+    ucs_list_for_each(setting, &file->settings, list)
+    {
         snprintf(where, sizeof(where), "%s:%u", file->path, setting->line);
         visit(setting->name, where, arg);
     }
@@ -275,7 +278,8 @@ static app_file_t *app_file_find(const char *path)
 {
     app_file_t *entry;
 
-    ucs_list_for_each(entry, &app.files, list) {
+    ucs_list_for_each(entry, &app.files, list)
+    {
         if (!entry->is_stale && !strcmp(entry->file->path, path)) {
             return entry;
         }
@@ -347,9 +351,9 @@ void config_app_file_put(const config_file_t *file)
     }
 
     pthread_mutex_lock(&app.lock);
-    ucs_list_for_each_safe(entry, next, &app.files, list) {
-        if ((entry->file == file) && (--entry->users == 0) &&
-            entry->is_stale) {
+    ucs_list_for_each_safe(entry, next, &app.files, list)
+    {
+        if ((entry->file == file) && (--entry->users == 0) && entry->is_stale) {
             app_file_drop(entry);
         }
     }
@@ -370,7 +374,8 @@ void ucs_config_files_forget(void)
     pthread_mutex_unlock(&standard.lock);
 
     pthread_mutex_lock(&app.lock);
-    ucs_list_for_each_safe(entry, next, &app.files, list) {
+    ucs_list_for_each_safe(entry, next, &app.files, list)
+    {
         entry->is_stale = 1;
         if (entry->users == 0) {
             app_file_drop(entry);

@@ -27,12 +27,12 @@
 
 typedef struct {
     config_file_t *file;
-    const char *next;  /* position in the text */
-    unsigned line;     /* first line of the current one */
+    const char *next; /* position in the text */
+    unsigned line;    /* first line of the current one */
     unsigned num_lines;
     unsigned section;
-    char *title;       /* of the section; NULL before the first one */
-    int is_out;        /* the section's conditions are false */
+    char *title; /* of the section; NULL before the first one */
+    int is_out;  /* the section's conditions are false */
 } parser_t;
 
 static void setting_free(config_setting_t *setting)
@@ -51,7 +51,8 @@ void ucs_config_file_free(config_file_t *file)
         return;
     }
 
-    ucs_list_for_each_safe(setting, next, &file->settings, list) {
+    ucs_list_for_each_safe(setting, next, &file->settings, list)
+    {
         setting_free(setting);
     }
 
@@ -80,9 +81,9 @@ static ucs_status_t add_setting(parser_t *parser, char *name, char *text)
         return UCS_ERR_NO_MEMORY;
     }
 
-    setting->name = name;
-    setting->text = text;
-    setting->line = parser->line;
+    setting->name    = name;
+    setting->text    = text;
+    setting->line    = parser->line;
     setting->section = parser->section;
     ucs_list_add_tail(&parser->file->settings, &setting->list);
     return UCS_OK;
@@ -123,8 +124,8 @@ static size_t plain_length(const char *text)
 
 /* Copies the value that begins at "text" to *value_p. UCS_ERR_INVALID_PARAM,
  * after a message, for an invalid one. */
-static ucs_status_t
-take_value(const parser_t *parser, const char *text, char **value_p)
+static ucs_status_t take_value(const parser_t *parser, const char *text,
+                               char **value_p)
 {
     const char *end, *rest;
 
@@ -168,8 +169,8 @@ static int find_label(const char *name)
     return -1;
 }
 
-static void
-check_condition(parser_t *parser, const char *name, const char *pattern)
+static void check_condition(parser_t *parser, const char *name,
+                            const char *pattern)
 {
     int label = find_label(name);
     const char *nearest;
@@ -201,8 +202,7 @@ static void report_name(const parser_t *parser, const char *name)
     if (!strncmp(name, export_word, strlen(export_word)) &&
         is_our_name(name + strlen(export_word))) {
         ucs_warn("%s:%u: ignored: leave out 'export' before %.80s",
-                 parser->file->path, parser->line,
-                 name + strlen(export_word));
+                 parser->file->path, parser->line, name + strlen(export_word));
     } else if ((*name != '\0') &&
                (name[strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789")] ==
                 '\0')) {
@@ -212,8 +212,7 @@ static void report_name(const parser_t *parser, const char *name)
                  UCS_CONFIG_ENV_PREFIX, name);
     } else {
         ucs_warn("%s:%u: ignored: '%.80s' does not begin with %s",
-                 parser->file->path, parser->line, name,
-                 UCS_CONFIG_ENV_PREFIX);
+                 parser->file->path, parser->line, name, UCS_CONFIG_ENV_PREFIX);
     }
 }
 
@@ -229,7 +228,7 @@ static ucs_status_t parse_header(parser_t *parser, const char *line)
     }
 
     free(parser->title);
-    parser->title = config_strndup_trim(line + 1, (size_t)(end - line) - 1);
+    parser->title  = config_strndup_trim(line + 1, (size_t)(end - line) - 1);
     parser->is_out = 0;
     ++parser->section;
     return (parser->title == NULL) ? UCS_ERR_NO_MEMORY : UCS_OK;
@@ -295,12 +294,12 @@ static ucs_status_t next_line(parser_t *parser, char **line_p)
     char *line = NULL, *joined, *part;
     const char *end;
     size_t length = 0, part_length;
-    int goes_on = 1;
+    int goes_on   = 1;
 
-    *line_p = NULL;
+    *line_p      = NULL;
     parser->line = parser->num_lines + 1;
     while (goes_on && (*parser->next != '\0')) {
-        end = strchrnul(parser->next, '\n');
+        end  = strchrnul(parser->next, '\n');
         part = config_strndup_trim(parser->next, (size_t)(end - parser->next));
         joined = (part == NULL) ? NULL :
                                   realloc(line, length + strlen(part) + 1);
@@ -311,7 +310,7 @@ static ucs_status_t next_line(parser_t *parser, char **line_p)
         }
 
         part_length = strlen(part);
-        line = joined;
+        line        = joined;
         memcpy(line + length, part, part_length + 1);
         length += part_length;
         free(part);
@@ -351,7 +350,7 @@ config_file_t *ucs_config_file_parse(const char *path, const char *data,
                                      size_t length)
 {
     static const char byte_order_mark[] = "\xef\xbb\xbf";
-    parser_t parser = {.next = data};
+    parser_t parser                     = {.next = data};
     config_file_t *file;
 
     file = calloc(1, sizeof(*file));

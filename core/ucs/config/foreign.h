@@ -4,8 +4,8 @@
 #define UCS_CONFIG_FOREIGN_H
 
 typedef enum {
-    CONFIG_FOREIGN_VARIABLE, /* without UCX_; may end in * */
-    CONFIG_FOREIGN_TRANSPORT /* a word of a transport list */
+    CONFIG_FOREIGN_VARIABLE,  /* without UCX_; may end in * */
+    CONFIG_FOREIGN_TRANSPORT, /* a word of a transport list */
 } config_foreign_kind_t;
 
 typedef struct {
@@ -16,6 +16,6 @@ typedef struct {
 
 /* Terminated by a NULL name. */
 extern const config_foreign_t config_foreign[]
-        __attribute__((visibility("hidden")));
+    __attribute__((visibility("hidden")));
 
 #endif

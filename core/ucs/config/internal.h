@@ -80,8 +80,8 @@ void config_app_file_put(const config_file_t *file);
 
 /* Calls visit for each setting of a file, or of the standard files. "where" is
  * "path:line". */
-typedef void (*config_setting_visit_t)(const char *full_name,
-                                       const char *where, void *arg);
+typedef void (*config_setting_visit_t)(const char *full_name, const char *where,
+                                       void *arg);
 void config_file_each(const config_file_t *file, config_setting_visit_t visit,
                       void *arg);
 void config_files_each(config_setting_visit_t visit, void *arg);

@@ -46,8 +46,8 @@ unsigned ucs_config_edit_distance(const char *a, const char *b, unsigned limit)
 
         spare = prev2;
         prev2 = prev;
-        prev = row;
-        row = spare;
+        prev  = row;
+        row   = spare;
     }
 
     return ucs_min(prev[length_b], limit + 1);
@@ -58,21 +58,20 @@ unsigned ucs_config_slips(const char *word)
 {
     size_t length = strlen(word);
 
-    return (length <= 4) ?
-                   1 :
-                   (unsigned)ucs_min((length - 1) / 4 + 1, (size_t)4);
+    return (length <= 4) ? 1 :
+                           (unsigned)ucs_min((length - 1) / 4 + 1, (size_t)4);
 }
 
 const char *ucs_config_nearest(const char *word, const char *const *candidates)
 {
-    unsigned best = ucs_config_slips(word);
+    unsigned best       = ucs_config_slips(word);
     const char *nearest = NULL;
     unsigned distance;
 
     for (; *candidates != NULL; ++candidates) {
         distance = ucs_config_edit_distance(word, *candidates, best);
         if ((distance < best) || ((distance == best) && (nearest == NULL))) {
-            best = distance;
+            best    = distance;
             nearest = *candidates;
         }
     }

@@ -96,8 +96,8 @@ char *config_strndup_trim(const char *text, size_t length)
 }
 
 /* An integer in base 10, or 16 after 0x; never octal. */
-static ucs_status_t
-parse_long(const char *text, long min, long max, long *value_p)
+static ucs_status_t parse_long(const char *text, long min, long max,
+                               long *value_p)
 {
     const char *digits = text + ((*text == '-') || (*text == '+'));
     char *end;
@@ -106,15 +106,15 @@ parse_long(const char *text, long min, long max, long *value_p)
         return UCS_ERR_INVALID_PARAM;
     }
 
-    errno = 0;
+    errno    = 0;
     *value_p = strtol(text, &end, !strncasecmp(digits, "0x", 2) ? 16 : 10);
     if (*end != '\0') {
         return UCS_ERR_INVALID_PARAM;
     }
 
     return ((errno != 0) || (*value_p < min) || (*value_p > max)) ?
-                   UCS_ERR_OUT_OF_RANGE :
-                   UCS_OK;
+               UCS_ERR_OUT_OF_RANGE :
+               UCS_OK;
 }
 
 static ucs_status_t parse_ulong(const char *text, unsigned long *value_p)
@@ -125,7 +125,7 @@ static ucs_status_t parse_ulong(const char *text, unsigned long *value_p)
         return UCS_ERR_INVALID_PARAM;
     }
 
-    errno = 0;
+    errno    = 0;
     *value_p = strtoul(text, &end, !strncasecmp(text, "0x", 2) ? 16 : 10);
     if (*end != '\0') {
         return UCS_ERR_INVALID_PARAM;
@@ -143,8 +143,8 @@ static ucs_status_t number_failed(ucs_status_t status, char *why)
     return UCS_ERR_INVALID_PARAM;
 }
 
-static ucs_status_t
-int_parse(const char *text, void *dest, const void *arg, char *why)
+static ucs_status_t int_parse(const char *text, void *dest, const void *arg,
+                              char *why)
 {
     ucs_status_t status;
     long value;
@@ -172,8 +172,8 @@ static void int_describe(char *buf, size_t max, const void *arg)
     snprintf(buf, max, "a whole number%s", range);
 }
 
-static ucs_status_t
-uint_parse(const char *text, void *dest, const void *arg, char *why)
+static ucs_status_t uint_parse(const char *text, void *dest, const void *arg,
+                               char *why)
 {
     ucs_status_t status;
     long value;
@@ -202,8 +202,8 @@ static void uint_describe(char *buf, size_t max, const void *arg)
              (range[0] != '\0') ? range : ", not negative");
 }
 
-static ucs_status_t
-ulong_parse(const char *text, void *dest, const void *arg, char *why)
+static ucs_status_t ulong_parse(const char *text, void *dest, const void *arg,
+                                char *why)
 {
     ucs_status_t status;
     unsigned long value;
@@ -223,8 +223,8 @@ static void ulong_print(char *buf, size_t max, const void *src, const void *arg)
     snprintf(buf, max, "%lu", *(const unsigned long *)src);
 }
 
-static ucs_status_t
-ulunits_parse(const char *text, void *dest, const void *arg, char *why)
+static ucs_status_t ulunits_parse(const char *text, void *dest, const void *arg,
+                                  char *why)
 {
     if (!strcasecmp(text, "auto")) {
         *(unsigned long *)dest = UCS_ULUNITS_AUTO;
@@ -237,8 +237,8 @@ ulunits_parse(const char *text, void *dest, const void *arg, char *why)
     return ulong_parse(text, dest, arg, why);
 }
 
-static void
-ulunits_print(char *buf, size_t max, const void *src, const void *arg)
+static void ulunits_print(char *buf, size_t max, const void *src,
+                          const void *arg)
 {
     unsigned long value = *(const unsigned long *)src;
 
@@ -259,8 +259,8 @@ static void ulunits_describe(char *buf, size_t max, const void *arg)
     snprintf(buf, max, "%s, \"inf\" or \"auto\"", number);
 }
 
-static ucs_status_t
-double_parse(const char *text, void *dest, const void *arg, char *why)
+static ucs_status_t double_parse(const char *text, void *dest, const void *arg,
+                                 char *why)
 {
     const char *end = config_parse_double(text, dest);
 
@@ -271,8 +271,8 @@ double_parse(const char *text, void *dest, const void *arg, char *why)
     return config_check_range(arg, *(double *)dest, why);
 }
 
-static void
-double_print(char *buf, size_t max, const void *src, const void *arg)
+static void double_print(char *buf, size_t max, const void *src,
+                         const void *arg)
 {
     (void)arg;
     config_print_double(buf, max, *(const double *)src);
@@ -288,8 +288,8 @@ static void double_describe(char *buf, size_t max, const void *arg)
 
 /* ---- signals: a number, or a name with or without SIG ---- */
 
-static ucs_status_t
-signo_parse(const char *text, void *dest, const void *arg, char *why)
+static ucs_status_t signo_parse(const char *text, void *dest, const void *arg,
+                                char *why)
 {
     const char *name = text;
     int signo;
@@ -319,17 +319,21 @@ static void signo_describe(char *buf, size_t max, const void *arg)
 }
 
 const ucs_config_type_t ucs_config_type_int = {
-        sizeof(int), int_parse, int_print, int_describe, NULL, NULL};
+    sizeof(int), int_parse, int_print, int_describe, NULL, NULL,
+};
 const ucs_config_type_t ucs_config_type_uint = {
-        sizeof(unsigned), uint_parse, uint_print, uint_describe, NULL, NULL};
+    sizeof(unsigned), uint_parse, uint_print, uint_describe, NULL, NULL,
+};
 const ucs_config_type_t ucs_config_type_ulong = {
-        sizeof(unsigned long), ulong_parse, ulong_print, uint_describe, NULL,
-        NULL};
+    sizeof(unsigned long), ulong_parse, ulong_print, uint_describe, NULL, NULL,
+};
 const ucs_config_type_t ucs_config_type_ulunits = {
-        sizeof(unsigned long), ulunits_parse, ulunits_print, ulunits_describe,
-        NULL, NULL};
+    sizeof(unsigned long), ulunits_parse, ulunits_print,
+    ulunits_describe,      NULL,          NULL,
+};
 const ucs_config_type_t ucs_config_type_double = {
-        sizeof(double), double_parse, double_print, double_describe, NULL,
-        NULL};
+    sizeof(double), double_parse, double_print, double_describe, NULL, NULL,
+};
 const ucs_config_type_t ucs_config_type_signo = {
-        sizeof(unsigned), signo_parse, uint_print, signo_describe, NULL, NULL};
+    sizeof(unsigned), signo_parse, uint_print, signo_describe, NULL, NULL,
+};

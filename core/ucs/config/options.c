@@ -53,8 +53,8 @@ static void name_join(char name[CONFIG_NAME_MAX * 2], const char *first,
 }
 
 /* Searches the caller's file, then the standard ones. */
-static const char *
-find_in_files(const config_file_t *file, config_origin_t *origin)
+static const char *find_in_files(const config_file_t *file,
+                                 config_origin_t *origin)
 {
     const config_setting_t *setting = config_file_find(file, origin->name);
 
@@ -79,9 +79,11 @@ int ucs_config_env_is_ignored(const char *full_name, unsigned flags)
     }
 
     if (config_warned_add(full_name)) {
-        ucs_warn("%s in the environment is ignored: it names a path, and this "
-                 "program has privileges that its user lacks; set it in "
-                 UCS_SYSCONF_DIR "/ucx/ucx.conf", full_name);
+        ucs_warn(
+            "%s in the environment is ignored: it names a path, and this "
+            "program has privileges that its user lacks; set it in " UCS_SYSCONF_DIR
+            "/ucx/ucx.conf",
+            full_name);
     }
     return 1;
 }
@@ -93,9 +95,9 @@ static const char *find_in_env(const char *full_name, unsigned flags)
 }
 
 /* Searches all sources for one name without UCX_. */
-static const char *
-find_text(const ucs_config_source_t *source, const config_file_t *file,
-          const char *name, unsigned flags, config_origin_t *origin)
+static const char *find_text(const ucs_config_source_t *source,
+                             const config_file_t *file, const char *name,
+                             unsigned flags, config_origin_t *origin)
 {
     const char *text = NULL;
     int pass;
@@ -157,12 +159,12 @@ static const char *find_names(const config_read_t *read,
 }
 
 /* Searches with the prefix of the table, then with its fallbacks. */
-static const char *
-find_option(const config_read_t *read, const config_item_t *item,
-            config_origin_t *origin)
+static const char *find_option(const config_read_t *read,
+                               const config_item_t *item,
+                               config_origin_t *origin)
 {
     const char *const *fallback = read->table->fallbacks;
-    const char *prefix = read->table->prefix;
+    const char *prefix          = read->table->prefix;
     const char *text;
 
     for (;;) {
@@ -210,7 +212,7 @@ static ucs_status_t parse_text(const config_item_t *item, const char *text,
                                void *dest, const config_origin_t *origin)
 {
     const ucs_config_type_t *type = item->field->type;
-    char why[UCS_CONFIG_WHY_MAX] = "";
+    char why[UCS_CONFIG_WHY_MAX]  = "";
     ucs_status_t status;
     uint64_t small[4];
     void *value = small;
@@ -315,9 +317,11 @@ ucs_status_t ucs_config_read(const ucs_config_table_t *table,
 ucs_status_t ucs_config_read_defaults(const ucs_config_table_t *table,
                                       void *opts)
 {
-    config_read_t read = {.table = table,
-                          .source = &no_source,
-                          .defaults_only = 1};
+    config_read_t read = {
+        .table         = table,
+        .source        = &no_source,
+        .defaults_only = 1,
+    };
 
     return config_read(&read, opts);
 }
@@ -355,7 +359,7 @@ static int search_option(const ucs_config_table_t *table, void *opts,
 
     search->name = name;
     search->tail = NULL;
-    length = strlen(UCS_CONFIG_ENV_PREFIX);
+    length       = strlen(UCS_CONFIG_ENV_PREFIX);
     if (!strncmp(name, UCS_CONFIG_ENV_PREFIX, length)) {
         name += length;
         search->tail = name;
@@ -384,7 +388,7 @@ ucs_status_t ucs_config_set(const ucs_config_table_t *table, void *opts,
     }
 
     type = search.found.field->type;
-    old = malloc(type->size + 1);
+    old  = malloc(type->size + 1);
     if (old == NULL) {
         return UCS_ERR_NO_MEMORY;
     }
@@ -442,9 +446,9 @@ typedef struct {
 static ucs_status_t clone_visit(const config_item_t *item, void *arg)
 {
     const ucs_config_type_t *type = item->field->type;
-    config_clone_t *clone = arg;
-    const char *src = clone->src + (item->ptr - clone->dest);
-    ucs_status_t status = UCS_OK;
+    config_clone_t *clone         = arg;
+    const char *src               = clone->src + (item->ptr - clone->dest);
+    ucs_status_t status           = UCS_OK;
 
     if (type->clone == NULL) {
         memcpy(item->ptr, src, type->size);
@@ -488,8 +492,8 @@ void ucs_config_release(const ucs_config_table_t *table, void *opts)
 
 /* ---- the two types that only options.c understands ---- */
 
-static ucs_status_t
-nothing_parse(const char *text, void *dest, const void *arg, char *why)
+static ucs_status_t nothing_parse(const char *text, void *dest, const void *arg,
+                                  char *why)
 {
     (void)text;
     (void)dest;
@@ -498,8 +502,8 @@ nothing_parse(const char *text, void *dest, const void *arg, char *why)
     return UCS_OK;
 }
 
-static void
-nothing_print(char *buf, size_t max, const void *src, const void *arg)
+static void nothing_print(char *buf, size_t max, const void *src,
+                          const void *arg)
 {
     (void)src;
     (void)arg;
@@ -515,6 +519,8 @@ static void nothing_describe(char *buf, size_t max, const void *arg)
 }
 
 const ucs_config_type_t ucs_config_type_table = {
-        0, nothing_parse, nothing_print, nothing_describe, NULL, NULL};
+    0, nothing_parse, nothing_print, nothing_describe, NULL, NULL,
+};
 const ucs_config_type_t ucs_config_type_deprecated = {
-        0, nothing_parse, nothing_print, nothing_describe, NULL, NULL};
+    0, nothing_parse, nothing_print, nothing_describe, NULL, NULL,
+};

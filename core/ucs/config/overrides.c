@@ -14,12 +14,13 @@ static const char *strip_prefix(const char *name)
     return strncmp(name, UCS_CONFIG_ENV_PREFIX, length) ? name : name + length;
 }
 
-static override_t *
-override_find(const ucs_config_overrides_t *overrides, const char *name)
+static override_t *override_find(const ucs_config_overrides_t *overrides,
+                                 const char *name)
 {
     override_t *override;
 
-    ucs_list_for_each(override, &overrides->list, list) {
+    ucs_list_for_each(override, &overrides->list, list)
+    {
         if (!strcmp(override->name, name)) {
             return override;
         }
@@ -44,7 +45,7 @@ void ucs_config_overrides_cleanup(ucs_config_overrides_t *overrides)
 {
     while (!ucs_list_is_empty(&overrides->list)) {
         override_free(
-                ucs_list_extract_head(&overrides->list, override_t, list));
+            ucs_list_extract_head(&overrides->list, override_t, list));
     }
 }
 
@@ -54,7 +55,7 @@ ucs_status_t ucs_config_overrides_set(ucs_config_overrides_t *overrides,
     override_t *override;
     char *copy;
 
-    name = strip_prefix(name);
+    name     = strip_prefix(name);
     override = override_find(overrides, name);
     if (override != NULL) {
         copy = strdup(text);
@@ -99,7 +100,8 @@ ucs_status_t ucs_config_overrides_clone(ucs_config_overrides_t *dest,
     ucs_status_t status;
 
     ucs_config_overrides_init(dest);
-    ucs_list_for_each(override, &src->list, list) {
+    ucs_list_for_each(override, &src->list, list)
+    {
         status = ucs_config_overrides_set(dest, override->name, override->text);
         if (status != UCS_OK) {
             ucs_config_overrides_cleanup(dest);

@@ -57,7 +57,7 @@ typedef struct {
 static ucs_status_t walk_fields(walk_t *walk, const ucs_config_field_t *field,
                                 char *opts, size_t length)
 {
-    size_t rest = sizeof(walk->name) - length;
+    size_t rest         = sizeof(walk->name) - length;
     ucs_status_t status = UCS_OK;
     option_t option;
     int added;
@@ -76,9 +76,9 @@ static ucs_status_t walk_fields(walk_t *walk, const ucs_config_field_t *field,
         }
 
         option.field = field;
-        option.name = walk->name;
+        option.name  = walk->name;
         option.value = opts + field->offset;
-        status = walk->visit(&option, walk->arg);
+        status       = walk->visit(&option, walk->arg);
     }
 
     return status;
@@ -115,8 +115,8 @@ static ucs_status_t set_defaults(char *opts, const ucs_config_field_t *fields)
         if (!field->parser.read(text, opts + field->offset,
                                 field->parser.arg)) {
             ucs_error("the default '%s' of option %s is not a valid value for "
-                      "it", text,
-                      field->name);
+                      "it",
+                      text, field->name);
             release_fields(opts, fields, field);
             return UCS_ERR_INVALID_PARAM;
         }
@@ -128,7 +128,7 @@ static ucs_status_t set_defaults(char *opts, const ucs_config_field_t *fields)
 int ucs_config_sscanf_table(const char *buf, void *dest, const void *arg)
 {
     ucs_config_field_t *fields = (ucs_config_field_t *)arg;
-    ucs_status_t status = UCS_OK;
+    ucs_status_t status        = UCS_OK;
     char *text, *setting, *value, *save = NULL;
 
     if (set_defaults(dest, fields) != UCS_OK) {
@@ -160,7 +160,7 @@ int ucs_config_sscanf_table(const char *buf, void *dest, const void *arg)
 
 static ucs_status_t write_setting(const option_t *option, void *arg)
 {
-    ucs_string_buffer_t *strb = arg;
+    ucs_string_buffer_t *strb  = arg;
     char text[PARSER_TEXT_MAX] = "";
 
     option->field->parser.write(text, sizeof(text), option->value,
@@ -185,8 +185,8 @@ int ucs_config_sprintf_table(char *buf, size_t max, const void *src,
     return (int)ucs_string_buffer_length(&strb);
 }
 
-ucs_status_t
-ucs_config_clone_table(const void *src, void *dest, const void *arg)
+ucs_status_t ucs_config_clone_table(const void *src, void *dest,
+                                    const void *arg)
 {
     const ucs_config_field_t *fields = arg, *field;
     ucs_status_t status;
@@ -224,8 +224,8 @@ void ucs_config_parser_release_opts(void *opts, ucs_config_field_t *fields)
 
 /* Replaces a value. The size of a value is unknown, so the old one is saved as
  * text and parsed again if the new text is invalid. */
-static ucs_status_t
-option_set(const option_t *option, const char *text, const char *full_name)
+static ucs_status_t option_set(const option_t *option, const char *text,
+                               const char *full_name)
 {
     const ucs_config_parser_t *parser = &option->field->parser;
     char help[PARSER_TEXT_MAX] = "", old[PARSER_TEXT_MAX] = "";
@@ -243,7 +243,8 @@ option_set(const option_t *option, const char *text, const char *full_name)
               help);
     if (!parser->read(old, option->value, parser->arg)) {
         parser->read((option->field->dfl_value == NULL) ?
-                             "" : option->field->dfl_value,
+                         "" :
+                         option->field->dfl_value,
                      option->value, parser->arg);
     }
 
@@ -332,13 +333,16 @@ static const char *last_word(const char *prefix)
     return NULL;
 }
 
-ucs_status_t
-ucs_config_parser_fill_opts(void *opts, ucs_config_global_list_entry_t *entry,
-                            const char *env_prefix, int ignore_errors)
+ucs_status_t ucs_config_parser_fill_opts(void *opts,
+                                         ucs_config_global_list_entry_t *entry,
+                                         const char *env_prefix,
+                                         int ignore_errors)
 {
-    env_t env = {.prefixes = {env_prefix, NULL},
-                 .table_prefix = (entry->prefix == NULL) ? "" : entry->prefix,
-                 .ignore_errors = ignore_errors};
+    env_t env = {
+        .prefixes      = {env_prefix, NULL},
+        .table_prefix  = (entry->prefix == NULL) ? "" : entry->prefix,
+        .ignore_errors = ignore_errors,
+    };
     ucs_status_t status;
 
     if (env_prefix != NULL) {
@@ -370,7 +374,7 @@ typedef struct {
 
 static void print_doc(FILE *stream, const ucs_config_field_t *field)
 {
-    const char *line = (field->doc == NULL) ? "" : field->doc;
+    const char *line           = (field->doc == NULL) ? "" : field->doc;
     char help[PARSER_TEXT_MAX] = "";
     ucs_string_buffer_t more;
     size_t length;
@@ -400,7 +404,7 @@ static void print_doc(FILE *stream, const ucs_config_field_t *field)
 static ucs_status_t print_visit(const option_t *option, void *arg)
 {
     const ucs_config_field_t *field = option->field;
-    const print_t *print = arg;
+    const print_t *print            = arg;
     char name[3 * PARSER_NAME_MAX], text[PARSER_TEXT_MAX] = "";
     int is_default;
 
@@ -420,7 +424,8 @@ static ucs_status_t print_visit(const option_t *option, void *arg)
                          (field->dfl_value == NULL) ? "" : field->dfl_value);
     fprintf(print->stream, "%s%s=%s\n",
             (is_default && (print->flags & UCS_CONFIG_PRINT_COMMENT_DEFAULT)) ?
-                    "# " : "",
+                "# " :
+                "",
             name, text);
     return UCS_OK;
 }

@@ -32,14 +32,15 @@ static ucs_status_t array_alloc(array_t *array, const ucs_config_array_t *type,
 }
 
 /* Adds the elements of a text, which is modified. */
-static int array_read(array_t *array, const ucs_config_array_t *type, char *text)
+static int array_read(array_t *array, const ucs_config_array_t *type,
+                      char *text)
 {
     char *word, *save = NULL;
 
     for (word = strtok_r(text, ", \t", &save); word != NULL;
          word = strtok_r(NULL, ", \t", &save)) {
-        if (!type->parser.read(word, array->data + array->count *
-                                                           type->elem_size,
+        if (!type->parser.read(word,
+                               array->data + array->count * type->elem_size,
                                type->parser.arg)) {
             return 0;
         }
@@ -52,12 +53,11 @@ static int array_read(array_t *array, const ucs_config_array_t *type, char *text
 int ucs_config_sscanf_array(const char *buf, void *dest, const void *arg)
 {
     size_t length = strlen(buf);
-    char *text = strdup(buf);
+    char *text    = strdup(buf);
     int done;
 
     /* a word has at least one character, plus a separator */
-    if ((text == NULL) ||
-        (array_alloc(dest, arg, length / 2 + 1) != UCS_OK)) {
+    if ((text == NULL) || (array_alloc(dest, arg, length / 2 + 1) != UCS_OK)) {
         free(text);
         return 0;
     }
@@ -75,8 +75,8 @@ int ucs_config_sprintf_array(char *buf, size_t max, const void *src,
                              const void *arg)
 {
     const ucs_config_array_t *type = arg;
-    const array_t *array = src;
-    size_t length = 0;
+    const array_t *array           = src;
+    size_t length                  = 0;
     unsigned i;
 
     if (max == 0) {
@@ -90,20 +90,19 @@ int ucs_config_sprintf_array(char *buf, size_t max, const void *src,
         }
         buf[length] = '\0';
         type->parser.write(buf + length, max - length,
-                           array->data + i * type->elem_size,
-                           type->parser.arg);
+                           array->data + i * type->elem_size, type->parser.arg);
         length += strlen(buf + length);
     }
 
     return (int)length;
 }
 
-ucs_status_t
-ucs_config_clone_array(const void *src, void *dest, const void *arg)
+ucs_status_t ucs_config_clone_array(const void *src, void *dest,
+                                    const void *arg)
 {
     const ucs_config_array_t *type = arg;
-    const array_t *from = src;
-    array_t *to = dest;
+    const array_t *from            = src;
+    array_t *to                    = dest;
     ucs_status_t status;
 
     status = array_alloc(to, type, from->count);
@@ -129,7 +128,7 @@ void ucs_config_release_array(void *ptr, const void *arg)
 void ucs_config_help_array(char *buf, size_t max, const void *arg)
 {
     const ucs_config_array_t *type = arg;
-    char element[256] = "";
+    char element[256]              = "";
 
     type->parser.help(element, sizeof(element), type->parser.arg);
     snprintf(buf, max, "a list, separated by commas, of: %s", element);

@@ -13,8 +13,8 @@
 #include "ucs/config/internal.h"
 #include "ucs/config/parser_internal.h"
 
-static int value_read(const ucs_config_type_t *type, const char *buf, void *dest,
-                      const void *arg)
+static int value_read(const ucs_config_type_t *type, const char *buf,
+                      void *dest, const void *arg)
 {
     char why[UCS_CONFIG_WHY_MAX] = "";
 
@@ -35,18 +35,18 @@ static int value_write(const ucs_config_type_t *type, char *buf, size_t max,
 
 /* _arg: argument of the library's type; arg, or NULL if the parser's argument
  * is a text for help_generic. */
-#define DEFINE_TEXT(_type, _arg)                                            \
-    int ucs_config_sscanf_##_type(const char *buf, void *dest,              \
-                                  const void *arg)                          \
-    {                                                                       \
-        (void)arg;                                                          \
-        return value_read(&ucs_config_type_##_type, buf, dest, _arg);       \
-    }                                                                       \
-    int ucs_config_sprintf_##_type(char *buf, size_t max, const void *src,  \
-                                   const void *arg)                         \
-    {                                                                       \
-        (void)arg;                                                          \
-        return value_write(&ucs_config_type_##_type, buf, max, src, _arg);  \
+#define DEFINE_TEXT(_type, _arg) \
+    int ucs_config_sscanf_##_type(const char *buf, void *dest, \
+                                  const void *arg) \
+    { \
+        (void)arg; \
+        return value_read(&ucs_config_type_##_type, buf, dest, _arg); \
+    } \
+    int ucs_config_sprintf_##_type(char *buf, size_t max, const void *src, \
+                                   const void *arg) \
+    { \
+        (void)arg; \
+        return value_write(&ucs_config_type_##_type, buf, max, src, _arg); \
     }
 
 DEFINE_TEXT(string, NULL)
@@ -89,13 +89,13 @@ int ucs_config_sprintf_bitmap(char *buf, size_t max, const void *src,
 
 /* ---- copies ---- */
 
-#define DEFINE_CLONE(_name, _type)                                      \
-    ucs_status_t ucs_config_clone_##_name(const void *src, void *dest,  \
-                                          const void *arg)              \
-    {                                                                   \
-        (void)arg;                                                      \
-        *(_type *)dest = *(const _type *)src;                           \
-        return UCS_OK;                                                  \
+#define DEFINE_CLONE(_name, _type) \
+    ucs_status_t ucs_config_clone_##_name(const void *src, void *dest, \
+                                          const void *arg) \
+    { \
+        (void)arg; \
+        *(_type *)dest = *(const _type *)src; \
+        return UCS_OK; \
     }
 
 DEFINE_CLONE(int, int)
@@ -104,14 +104,14 @@ DEFINE_CLONE(ulong, unsigned long)
 DEFINE_CLONE(double, double)
 DEFINE_CLONE(log_comp, ucs_log_component_config_t)
 
-ucs_status_t
-ucs_config_clone_string(const void *src, void *dest, const void *arg)
+ucs_status_t ucs_config_clone_string(const void *src, void *dest,
+                                     const void *arg)
 {
     return ucs_config_type_string.clone(dest, src, arg);
 }
 
-ucs_status_t
-ucs_config_clone_allow_list(const void *src, void *dest, const void *arg)
+ucs_status_t ucs_config_clone_allow_list(const void *src, void *dest,
+                                         const void *arg)
 {
     return ucs_config_type_allow_list.clone(dest, src, arg);
 }

@@ -73,12 +73,13 @@ static int is_default(const config_item_t *item, const char *text)
 static ucs_status_t print_visit(const config_item_t *item, void *arg)
 {
     const ucs_config_field_t *field = item->field;
-    const print_t *print = arg;
-    char text[CONFIG_TEXT_MAX] = "";
-    const char *comment = "";
+    const print_t *print            = arg;
+    char text[CONFIG_TEXT_MAX]      = "";
+    const char *comment             = "";
 
-    if (((field->doc == NULL) || (field->flags & (UCS_CONFIG_FLAG_HIDDEN |
-                                                  UCS_CONFIG_FLAG_DEPRECATED))) &&
+    if (((field->doc == NULL) ||
+         (field->flags &
+          (UCS_CONFIG_FLAG_HIDDEN | UCS_CONFIG_FLAG_DEPRECATED))) &&
         !(print->flags & UCS_CONFIG_PRINT_HIDDEN)) {
         return UCS_OK;
     }
@@ -117,7 +118,7 @@ void ucs_config_print(FILE *stream, const char *title,
 
 static void print_table(const ucs_config_table_t *table, void *arg)
 {
-    print_t *print = arg;
+    print_t *print             = arg;
     ucs_config_source_t source = {.app_prefix = print->app_prefix};
     ucs_status_t status;
     void *opts;

@@ -18,8 +18,10 @@ static struct {
     pthread_mutex_t lock;
     ucs_list_link_t tables;
     ucs_config_names_array_t warned; /* names that were reported */
-} registry = {.lock = PTHREAD_MUTEX_INITIALIZER,
-              .tables = UCS_LIST_INITIALIZER(&registry.tables)};
+} registry = {
+    .lock   = PTHREAD_MUTEX_INITIALIZER,
+    .tables = UCS_LIST_INITIALIZER(&registry.tables),
+};
 
 void ucs_config_table_register(ucs_config_table_t *table)
 {
@@ -47,7 +49,8 @@ void config_registry_each(void (*visit)(const ucs_config_table_t *table,
     const ucs_config_table_t *table;
 
     pthread_mutex_lock(&registry.lock);
-    ucs_list_for_each(table, &registry.tables, list) {
+    ucs_list_for_each(table, &registry.tables, list)
+    {
         visit(table, arg);
     }
     pthread_mutex_unlock(&registry.lock);
@@ -116,7 +119,7 @@ static ucs_status_t known_visit(const config_item_t *item, void *arg)
 static void known_in_table(const ucs_config_table_t *table, void *arg)
 {
     const char *const *fallback = table->fallbacks;
-    known_t *known = arg;
+    known_t *known              = arg;
 
     if ((known->owner != NULL) &&
         !strncmp(table->prefix, known->owner, strlen(known->owner))) {
@@ -151,8 +154,7 @@ static int known_ask(known_t *known, const unknown_t *unknown)
     }
 
     config_registry_each(known_in_table, known);
-    return known->is_known ||
-           ((known->owner != NULL) && !known->owner_is_here);
+    return known->is_known || ((known->owner != NULL) && !known->owner_is_here);
 }
 
 /* Returns 0 if the name was reported before. */
@@ -164,10 +166,10 @@ int config_warned_add(const char *full_name)
     pthread_mutex_lock(&registry.lock);
     if (ucs_config_names_search(&registry.warned, full_name) < 0) {
         is_new = 1;
-        names = realloc(registry.warned.names,
-                        (registry.warned.count + 1) * sizeof(*names));
+        names  = realloc(registry.warned.names,
+                         (registry.warned.count + 1) * sizeof(*names));
         if (names != NULL) {
-            registry.warned.names = names;
+            registry.warned.names        = names;
             names[registry.warned.count] = strdup(full_name);
             registry.warned.count += (names[registry.warned.count] != NULL);
         }
@@ -190,16 +192,15 @@ static const char *own_name(const unknown_t *unknown, const char *full_name)
         }
     }
 
-    return strncmp(ours, UCS_CONFIG_ENV_PREFIX,
-                   strlen(UCS_CONFIG_ENV_PREFIX)) ?
-                   NULL :
-                   ours + strlen(UCS_CONFIG_ENV_PREFIX);
+    return strncmp(ours, UCS_CONFIG_ENV_PREFIX, strlen(UCS_CONFIG_ENV_PREFIX)) ?
+               NULL :
+               ours + strlen(UCS_CONFIG_ENV_PREFIX);
 }
 
 /* "where" is NULL for the environment. */
 static void unknown_check(const char *full_name, const char *where, void *arg)
 {
-    known_t known = {.name = NULL};
+    known_t known      = {.name = NULL};
     unknown_t *unknown = arg;
     const char *reason;
 
@@ -268,7 +269,8 @@ static void check_overrides(const ucs_config_overrides_t *overrides,
     char name[CONFIG_NAME_MAX * 2];
     const ucs_config_override_t *override;
 
-    ucs_list_for_each(override, &overrides->list, list) {
+    ucs_list_for_each(override, &overrides->list, list)
+    {
         if (snprintf(name, sizeof(name), "%s%s", UCS_CONFIG_ENV_PREFIX,
                      override->name) < (int)sizeof(name)) {
             unknown_check(name, "the application's settings", unknown);
@@ -281,11 +283,13 @@ unsigned ucs_config_warn_unknown(const ucs_config_source_t *source,
                                  const char *const *known_names)
 {
     static const ucs_config_source_t no_source;
-    unknown_t unknown = {.known_prefixes = known_prefixes,
-                         .known_names = known_names};
+    unknown_t unknown = {
+        .known_prefixes = known_prefixes,
+        .known_names    = known_names,
+    };
     const config_file_t *file;
 
-    source = (source == NULL) ? &no_source : source;
+    source             = (source == NULL) ? &no_source : source;
     unknown.app_prefix = source->app_prefix;
     if (!warn_is_wanted(source)) {
         return 0;

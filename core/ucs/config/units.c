@@ -54,9 +54,9 @@ ucs_status_t ucs_str_to_memunits(const char *text, void *dest)
         return UCS_ERR_INVALID_PARAM;
     }
 
-    errno = 0;
-    whole = strtoull(text, &whole_end, 10);
-    shift = unit_shift(*end);
+    errno  = 0;
+    whole  = strtoull(text, &whole_end, 10);
+    shift  = unit_shift(*end);
     factor = (size_t)1 << shift;
     if (strcasecmp(end + (shift != 0), "b") && (end[shift != 0] != '\0')) {
         return UCS_ERR_INVALID_PARAM;
@@ -115,8 +115,8 @@ const char *ucs_memunits_range_str(size_t range_start, size_t range_end,
     return buf;
 }
 
-static ucs_status_t
-memunits_parse(const char *text, void *dest, const void *arg, char *why)
+static ucs_status_t memunits_parse(const char *text, void *dest,
+                                   const void *arg, char *why)
 {
     size_t *value = dest;
     ucs_status_t status;
@@ -131,12 +131,12 @@ memunits_parse(const char *text, void *dest, const void *arg, char *why)
     }
 
     return (*value >= UCS_MEMUNITS_AUTO) ?
-                   UCS_OK :
-                   config_check_range(arg, (double)*value, why);
+               UCS_OK :
+               config_check_range(arg, (double)*value, why);
 }
 
-static void
-memunits_print(char *buf, size_t max, const void *src, const void *arg)
+static void memunits_print(char *buf, size_t max, const void *src,
+                           const void *arg)
 {
     (void)arg;
     ucs_memunits_to_str(*(const size_t *)src, buf, max);
@@ -164,8 +164,10 @@ static void memunits_describe(char *buf, size_t max, const void *arg)
 static const struct {
     const char *name;
     double seconds;
-} time_units[] = {{"", 1}, {"s", 1}, {"ms", 1e-3}, {"us", 1e-6},
-                  {"ns", 1e-9}, {"m", 60}, {"h", 3600}};
+} time_units[] = {
+    {"", 1},      {"s", 1},  {"ms", 1e-3}, {"us", 1e-6},
+    {"ns", 1e-9}, {"m", 60}, {"h", 3600},
+};
 
 /* Infinity for "inf", negative for "auto". */
 static ucs_status_t parse_seconds(const char *text, double *value_p)
@@ -225,8 +227,8 @@ static void print_seconds(char *buf, size_t max, double value)
     snprintf(buf + length, max - length, "%s", unit);
 }
 
-static ucs_status_t
-time_parse(const char *text, void *dest, const void *arg, char *why)
+static ucs_status_t time_parse(const char *text, void *dest, const void *arg,
+                               char *why)
 {
     ucs_status_t status = parse_seconds(text, dest);
 
@@ -253,8 +255,8 @@ static void time_describe(char *buf, size_t max, const void *arg)
              (range[0] != '\0') ? " in seconds" : "", range);
 }
 
-static ucs_status_t
-time_units_parse(const char *text, void *dest, const void *arg, char *why)
+static ucs_status_t time_units_parse(const char *text, void *dest,
+                                     const void *arg, char *why)
 {
     ucs_status_t status;
     double seconds;
@@ -269,8 +271,8 @@ time_units_parse(const char *text, void *dest, const void *arg, char *why)
     return UCS_OK;
 }
 
-static void
-time_units_print(char *buf, size_t max, const void *src, const void *arg)
+static void time_units_print(char *buf, size_t max, const void *src,
+                             const void *arg)
 {
     ucs_time_t value = *(const ucs_time_t *)src;
 
@@ -284,8 +286,8 @@ time_units_print(char *buf, size_t max, const void *src, const void *arg)
 /* ---- bandwidths ---- */
 
 /* "10GBs", "100Gbps", "1.5MB/s": B is bytes, b is bits */
-static ucs_status_t
-bw_parse(const char *text, void *dest, const void *arg, char *why)
+static ucs_status_t bw_parse(const char *text, void *dest, const void *arg,
+                             char *why)
 {
     double *value = dest;
     const char *end;
@@ -324,8 +326,8 @@ bw_parse(const char *text, void *dest, const void *arg, char *why)
 
 static void bw_print(char *buf, size_t max, const void *src, const void *arg)
 {
-    double value = *(const double *)src;
-    unsigned unit = 0;
+    double value   = *(const double *)src;
+    unsigned unit  = 0;
     char letter[2] = "";
     size_t length;
 
@@ -357,12 +359,20 @@ static void bw_describe(char *buf, size_t max, const void *arg)
 }
 
 const ucs_config_type_t ucs_config_type_memunits = {
-        sizeof(size_t), memunits_parse, memunits_print, memunits_describe,
-        NULL, NULL};
+    sizeof(size_t),    memunits_parse, memunits_print,
+    memunits_describe, NULL,           NULL,
+};
 const ucs_config_type_t ucs_config_type_time = {
-        sizeof(double), time_parse, time_print, time_describe, NULL, NULL};
+    sizeof(double), time_parse, time_print, time_describe, NULL, NULL,
+};
 const ucs_config_type_t ucs_config_type_time_units = {
-        sizeof(ucs_time_t), time_units_parse, time_units_print, time_describe,
-        NULL, NULL};
+    sizeof(ucs_time_t),
+    time_units_parse,
+    time_units_print,
+    time_describe,
+    NULL,
+    NULL,
+};
 const ucs_config_type_t ucs_config_type_bw = {
-        sizeof(double), bw_parse, bw_print, bw_describe, NULL, NULL};
+    sizeof(double), bw_parse, bw_print, bw_describe, NULL, NULL,
+};

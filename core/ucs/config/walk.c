@@ -31,20 +31,20 @@ static ucs_status_t walk_fields(walk_t *walk, const ucs_config_field_t *fields,
         }
 
         if (field->type == &ucs_config_type_table) {
-            inner.up = scope;
-            inner.dfl = field->dfl_value;
+            inner.up          = scope;
+            inner.dfl         = field->dfl_value;
             inner.name_offset = strlen(walk->name);
-            status = walk_fields(walk, field->arg,
+            status            = walk_fields(walk, field->arg,
                                  (opts == NULL) ? NULL : opts + field->offset,
-                                 inner.name_offset, &inner);
+                                            inner.name_offset, &inner);
             continue;
         }
 
         item.field = field;
-        item.name = walk->name;
-        item.ptr = (opts == NULL) ? NULL : opts + field->offset;
+        item.name  = walk->name;
+        item.ptr   = (opts == NULL) ? NULL : opts + field->offset;
         item.scope = scope;
-        status = walk->visit(&item, walk->arg);
+        status     = walk->visit(&item, walk->arg);
     }
 
     return status;

@@ -18,27 +18,32 @@ typedef struct {
 } word_t;
 
 static const word_t bool_words[] = {
-        {UCS_YES, {"y", "yes", "1", "on", "true"}},
-        {UCS_NO, {"n", "no", "0", "off", "false"}},
-        {0, {NULL}}};
+    {UCS_YES, {"y", "yes", "1", "on", "true"}},
+    {UCS_NO, {"n", "no", "0", "off", "false"}},
+    {0, {NULL}},
+};
 static const word_t ternary_words[] = {
-        {UCS_YES, {"y", "yes", "1", "on", "true"}},
-        {UCS_NO, {"n", "no", "0", "off", "false"}},
-        {UCS_TRY, {"try", "maybe"}},
-        {0, {NULL}}};
+    {UCS_YES, {"y", "yes", "1", "on", "true"}},
+    {UCS_NO, {"n", "no", "0", "off", "false"}},
+    {UCS_TRY, {"try", "maybe"}},
+    {0, {NULL}},
+};
 static const word_t ternary_auto_words[] = {
-        {UCS_YES, {"y", "yes", "1", "on", "true"}},
-        {UCS_NO, {"n", "no", "0", "off", "false"}},
-        {UCS_TRY, {"try", "maybe"}},
-        {UCS_AUTO, {"auto"}},
-        {0, {NULL}}};
+    {UCS_YES, {"y", "yes", "1", "on", "true"}},
+    {UCS_NO, {"n", "no", "0", "off", "false"}},
+    {UCS_TRY, {"try", "maybe"}},
+    {UCS_AUTO, {"auto"}},
+    {0, {NULL}},
+};
 static const word_t on_off_auto_words[] = {
-        {UCS_CONFIG_ON, {"on", "1", "yes", "y", "true"}},
-        {UCS_CONFIG_OFF, {"off", "0", "no", "n", "false"}},
-        {UCS_CONFIG_AUTO, {"auto"}},
-        {0, {NULL}}};
+    {UCS_CONFIG_ON, {"on", "1", "yes", "y", "true"}},
+    {UCS_CONFIG_OFF, {"off", "0", "no", "n", "false"}},
+    {UCS_CONFIG_AUTO, {"auto"}},
+    {0, {NULL}},
+};
 
-static ucs_status_t words_parse(const word_t *words, const char *text, int *dest)
+static ucs_status_t words_parse(const word_t *words, const char *text,
+                                int *dest)
 {
     size_t i;
 
@@ -65,28 +70,31 @@ static void words_print(const word_t *words, char *buf, size_t max, int value)
     snprintf(buf, max, "%s", (words->words[0] == NULL) ? "?" : words->words[0]);
 }
 
-#define DEFINE_WORD_TYPE(_name, _text)                                        \
-    static ucs_status_t _name##_parse(const char *text, void *dest,           \
-                                      const void *arg, char *why)             \
-    {                                                                         \
-        (void)arg;                                                            \
-        (void)why;                                                            \
-        return words_parse(_name##_words, text, dest);                        \
-    }                                                                         \
-    static void _name##_print(char *buf, size_t max, const void *src,         \
-                              const void *arg)                                \
-    {                                                                         \
-        (void)arg;                                                            \
-        words_print(_name##_words, buf, max, *(const int *)src);              \
-    }                                                                         \
-    static void _name##_describe(char *buf, size_t max, const void *arg)      \
-    {                                                                         \
-        (void)arg;                                                            \
-        snprintf(buf, max, "%s", _text);                                      \
-    }                                                                         \
-    const ucs_config_type_t ucs_config_type_##_name = {                       \
-            sizeof(int), _name##_parse, _name##_print, _name##_describe, NULL, \
-            NULL}
+#define DEFINE_WORD_TYPE(_name, _text) \
+    static ucs_status_t _name##_parse(const char *text, void *dest, \
+                                      const void *arg, char *why) \
+    { \
+        (void)arg; \
+        (void)why; \
+        return words_parse(_name##_words, text, dest); \
+    } \
+    static void _name##_print(char *buf, size_t max, const void *src, \
+                              const void *arg) \
+    { \
+        (void)arg; \
+        words_print(_name##_words, buf, max, *(const int *)src); \
+    } \
+    static void _name##_describe(char *buf, size_t max, const void *arg) \
+    { \
+        (void)arg; \
+        snprintf(buf, max, "%s", _text); \
+    } \
+    const ucs_config_type_t ucs_config_type_##_name = {sizeof(int), \
+                                                       _name##_parse, \
+                                                       _name##_print, \
+                                                       _name##_describe, \
+                                                       NULL, \
+                                                       NULL}
 
 DEFINE_WORD_TYPE(bool, "y or n");
 DEFINE_WORD_TYPE(ternary, "y, n or try");
@@ -127,8 +135,8 @@ static void names_list(names_t names, ucs_string_buffer_t *strb)
     }
 }
 
-static ucs_status_t
-enum_parse(const char *text, void *dest, const void *arg, char *why)
+static ucs_status_t enum_parse(const char *text, void *dest, const void *arg,
+                               char *why)
 {
     int index = names_find(arg, text, strlen(text));
 
@@ -144,7 +152,7 @@ enum_parse(const char *text, void *dest, const void *arg, char *why)
 static void enum_print(char *buf, size_t max, const void *src, const void *arg)
 {
     unsigned index = *(const unsigned *)src;
-    names_t names = arg;
+    names_t names  = arg;
     unsigned count = 0;
 
     while (names[count] != NULL) {
@@ -175,7 +183,7 @@ static const char *list_next(const char **list, size_t *length_p)
     }
 
     length = strcspn(part, ",");
-    *list = (part[length] == ',') ? part + length + 1 : NULL;
+    *list  = (part[length] == ',') ? part + length + 1 : NULL;
     while ((length > 0) && ((*part == ' ') || (*part == '\t'))) {
         ++part;
         --length;
@@ -189,8 +197,8 @@ static const char *list_next(const char **list, size_t *length_p)
     return part;
 }
 
-static ucs_status_t
-bitmap_parse(const char *text, void *dest, const void *arg, char *why)
+static ucs_status_t bitmap_parse(const char *text, void *dest, const void *arg,
+                                 char *why)
 {
     uint64_t value = 0;
     const char *part;
@@ -217,8 +225,8 @@ bitmap_parse(const char *text, void *dest, const void *arg, char *why)
     return UCS_OK;
 }
 
-static void
-bitmap_print(char *buf, size_t max, const void *src, const void *arg)
+static void bitmap_print(char *buf, size_t max, const void *src,
+                         const void *arg)
 {
     uint64_t value = *(const uint64_t *)src;
     ucs_string_buffer_t strb;
@@ -245,8 +253,8 @@ static void bitmap_describe(char *buf, size_t max, const void *arg)
 
 /* ---- strings ---- */
 
-static ucs_status_t
-string_parse(const char *text, void *dest, const void *arg, char *why)
+static ucs_status_t string_parse(const char *text, void *dest, const void *arg,
+                                 char *why)
 {
     (void)arg;
     (void)why;
@@ -254,8 +262,8 @@ string_parse(const char *text, void *dest, const void *arg, char *why)
     return (*(char **)dest == NULL) ? UCS_ERR_NO_MEMORY : UCS_OK;
 }
 
-static void
-string_print(char *buf, size_t max, const void *src, const void *arg)
+static void string_print(char *buf, size_t max, const void *src,
+                         const void *arg)
 {
     (void)arg;
     snprintf(buf, max, "%s", *(char *const *)src);
@@ -295,8 +303,8 @@ static void array_release(void *ptr, const void *arg)
     memset(array, 0, sizeof(*array));
 }
 
-static ucs_status_t
-array_add(ucs_config_names_array_t *array, const char *text, size_t length)
+static ucs_status_t array_add(ucs_config_names_array_t *array, const char *text,
+                              size_t length)
 {
     char **larger;
 
@@ -305,7 +313,7 @@ array_add(ucs_config_names_array_t *array, const char *text, size_t length)
         return UCS_ERR_NO_MEMORY;
     }
 
-    array->names = larger;
+    array->names         = larger;
     larger[array->count] = strndup(text, length);
     if (larger[array->count] == NULL) {
         return UCS_ERR_NO_MEMORY;
@@ -315,8 +323,8 @@ array_add(ucs_config_names_array_t *array, const char *text, size_t length)
     return UCS_OK;
 }
 
-static ucs_status_t
-array_parse(const char *text, void *dest, const void *arg, char *why)
+static ucs_status_t array_parse(const char *text, void *dest, const void *arg,
+                                char *why)
 {
     ucs_status_t status = UCS_OK;
     const char *part;
@@ -358,7 +366,7 @@ static void array_describe(char *buf, size_t max, const void *arg)
 static ucs_status_t array_clone(void *dest, const void *src, const void *arg)
 {
     const ucs_config_names_array_t *array = src;
-    ucs_status_t status = UCS_OK;
+    ucs_status_t status                   = UCS_OK;
     unsigned i;
 
     memset(dest, 0, sizeof(*array));
@@ -444,8 +452,8 @@ ucs_status_t config_allow_list_parse(const char *text,
     return UCS_OK;
 }
 
-static ucs_status_t
-allow_parse(const char *text, void *dest, const void *arg, char *why)
+static ucs_status_t allow_parse(const char *text, void *dest, const void *arg,
+                                char *why)
 {
     (void)arg;
     return config_allow_list_parse(text, dest, why);
@@ -504,16 +512,28 @@ int ucs_config_allow_list_allows(const ucs_config_allow_list_t *list,
 }
 
 const ucs_config_type_t ucs_config_type_enum = {
-        sizeof(unsigned), enum_parse, enum_print, enum_describe, NULL, NULL};
+    sizeof(unsigned), enum_parse, enum_print, enum_describe, NULL, NULL,
+};
 const ucs_config_type_t ucs_config_type_bitmap = {
-        sizeof(uint64_t), bitmap_parse, bitmap_print, bitmap_describe, NULL,
-        NULL};
+    sizeof(uint64_t), bitmap_parse, bitmap_print, bitmap_describe, NULL, NULL,
+};
 const ucs_config_type_t ucs_config_type_string = {
-        sizeof(char *), string_parse, string_print, string_describe,
-        string_clone, string_release};
+    sizeof(char *),  string_parse, string_print,
+    string_describe, string_clone, string_release,
+};
 const ucs_config_type_t ucs_config_type_string_array = {
-        sizeof(ucs_config_names_array_t), array_parse, array_print,
-        array_describe, array_clone, array_release};
+    sizeof(ucs_config_names_array_t),
+    array_parse,
+    array_print,
+    array_describe,
+    array_clone,
+    array_release,
+};
 const ucs_config_type_t ucs_config_type_allow_list = {
-        sizeof(ucs_config_allow_list_t), allow_parse, allow_print,
-        allow_describe, allow_clone, allow_release};
+    sizeof(ucs_config_allow_list_t),
+    allow_parse,
+    allow_print,
+    allow_describe,
+    allow_clone,
+    allow_release,
+};

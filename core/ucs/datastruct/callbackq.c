@@ -24,21 +24,21 @@ typedef struct {
     ucs_list_link_t list; /* in the list until removed */
     ucs_callback_t cb;
     void *arg;
-    const void *key;    /* of one-shot callbacks */
+    const void *key; /* of one-shot callbacks */
     unsigned flags;
     int id;
-    unsigned round;     /* the last dispatch that visited it */
-    unsigned waiters;   /* threads that wait for a running call */
+    unsigned round;   /* the last dispatch that visited it */
+    unsigned waiters; /* threads that wait for a running call */
     int is_running;
-    int is_removed;     /* removed from the list */
+    int is_removed; /* removed from the list */
     pthread_t runner;
 } slow_elem_t;
 
 struct ucs_callbackq_priv {
-    unsigned count;     /* fast callbacks */
-    unsigned reserved;  /* places reserved for add_reserved */
+    unsigned count;    /* fast callbacks */
+    unsigned reserved; /* places reserved for add_reserved */
     unsigned capacity;
-    int *ids;           /* id of each fast callback */
+    int *ids;                    /* id of each fast callback */
     ucs_ptr_array_t index_by_id; /* index, shifted to be even */
 
     pthread_mutex_t lock; /* protects everything below, and changes of
@@ -83,12 +83,12 @@ static ucs_status_t callbackq_grow(ucs_callbackq_t *cbq)
     }
 
     priv->ids = ids;
-    fast = realloc(cbq->fast, (capacity + 1) * sizeof(*fast));
+    fast      = realloc(cbq->fast, (capacity + 1) * sizeof(*fast));
     if (fast == NULL) {
         return UCS_ERR_NO_MEMORY;
     }
 
-    cbq->fast = fast;
+    cbq->fast      = fast;
     priv->capacity = capacity;
     return UCS_OK;
 }
@@ -98,7 +98,7 @@ ucs_status_t ucs_callbackq_init(ucs_callbackq_t *cbq)
     struct ucs_callbackq_priv *priv;
 
     cbq->fast = calloc(1, sizeof(*cbq->fast));
-    priv = calloc(1, sizeof(*priv));
+    priv      = calloc(1, sizeof(*priv));
     if ((cbq->fast == NULL) || (priv == NULL)) {
         free(cbq->fast);
         free(priv);
@@ -106,7 +106,7 @@ ucs_status_t ucs_callbackq_init(ucs_callbackq_t *cbq)
     }
 
     cbq->slow_count = 0;
-    cbq->priv = priv;
+    cbq->priv       = priv;
     ucs_ptr_array_init(&priv->index_by_id);
     pthread_mutex_init(&priv->lock, NULL);
     pthread_cond_init(&priv->done, NULL);
@@ -118,7 +118,8 @@ ucs_status_t ucs_callbackq_init(ucs_callbackq_t *cbq)
 int ucs_callbackq_add(ucs_callbackq_t *cbq, ucs_callback_t cb, void *arg)
 {
     return (callbackq_grow(cbq) == UCS_OK) ?
-           ucs_callbackq_add_reserved(cbq, cb, arg) : UCS_CALLBACKQ_ID_NULL;
+               ucs_callbackq_add_reserved(cbq, cb, arg) :
+               UCS_CALLBACKQ_ID_NULL;
 }
 
 ucs_status_t ucs_callbackq_reserve(ucs_callbackq_t *cbq)
@@ -141,14 +142,14 @@ int ucs_callbackq_add_reserved(ucs_callbackq_t *cbq, ucs_callback_t cb,
     ucs_status_t status;
     unsigned id;
 
-    status = ucs_ptr_array_insert(&priv->index_by_id,
-                                  index_to_ptr(priv->count), &id);
+    status = ucs_ptr_array_insert(&priv->index_by_id, index_to_ptr(priv->count),
+                                  &id);
     ucs_assert_always((status == UCS_OK) && (priv->count < priv->capacity));
 
-    priv->ids[priv->count] = (int)id;
+    priv->ids[priv->count]        = (int)id;
     cbq->fast[priv->count + 1].cb = NULL;
-    cbq->fast[priv->count].arg = arg;
-    cbq->fast[priv->count].cb = cb;
+    cbq->fast[priv->count].arg    = arg;
+    cbq->fast[priv->count].cb     = cb;
     ++priv->count;
     return (int)id;
 }
@@ -169,14 +170,14 @@ void ucs_callbackq_remove(ucs_callbackq_t *cbq, int id)
     }
 
     ucs_assert_always(
-            ucs_ptr_array_lookup(&priv->index_by_id, (unsigned)id, &ptr));
+        ucs_ptr_array_lookup(&priv->index_by_id, (unsigned)id, &ptr));
     index = ptr_to_index(ptr);
-    last = --priv->count;
+    last  = --priv->count;
     if (index != last) {
-        cbq->fast[index] = cbq->fast[last];
-        priv->ids[index] = priv->ids[last];
-        priv->index_by_id.elems[priv->ids[index]] =
-                (uintptr_t)index_to_ptr(index);
+        cbq->fast[index]                          = cbq->fast[last];
+        priv->ids[index]                          = priv->ids[last];
+        priv->index_by_id.elems[priv->ids[index]] = (uintptr_t)index_to_ptr(
+            index);
     }
 
     cbq->fast[last].cb = NULL;
@@ -197,19 +198,19 @@ static int slow_add(ucs_callbackq_t *cbq, ucs_callback_t cb, void *arg,
         return UCS_CALLBACKQ_ID_NULL;
     }
 
-    elem->cb = cb;
-    elem->arg = arg;
-    elem->key = key;
+    elem->cb    = cb;
+    elem->arg   = arg;
+    elem->key   = key;
     elem->flags = flags;
 
     pthread_mutex_lock(&priv->lock);
     do {
-        id = SLOW_ID_FLAG | (priv->next_slow_id++ & SLOW_ID_MASK);
+        id     = SLOW_ID_FLAG | (priv->next_slow_id++ & SLOW_ID_MASK);
         status = ucs_hash_put(&priv->slow_by_id, (uint64_t)id, elem);
     } while (status == UCS_ERR_ALREADY_EXISTS);
 
     if (status == UCS_OK) {
-        elem->id = id;
+        elem->id    = id;
         elem->round = priv->round; /* first called by the next dispatch */
         ucs_list_add_tail(&priv->slow, &elem->list);
         __atomic_add_fetch(&cbq->slow_count, 1, __ATOMIC_RELAXED);
@@ -302,9 +303,9 @@ unsigned ucs_callbackq_remove_oneshot(ucs_callbackq_t *cbq, const void *key,
      * unlinking, then wait for each. */
     ucs_list_head_init(&matches);
     pthread_mutex_lock(&priv->lock);
-    ucs_list_for_each_safe(elem, next, &priv->slow, list) {
-        if (!(elem->flags & UCS_CALLBACKQ_FLAG_ONESHOT) ||
-            (elem->key != key) ||
+    ucs_list_for_each_safe(elem, next, &priv->slow, list)
+    {
+        if (!(elem->flags & UCS_CALLBACKQ_FLAG_ONESHOT) || (elem->key != key) ||
             (elem->is_running && pthread_equal(elem->runner, pthread_self())) ||
             ((pred != NULL) && !pred(elem->cb, elem->arg, arg))) {
             continue;
@@ -316,7 +317,8 @@ unsigned ucs_callbackq_remove_oneshot(ucs_callbackq_t *cbq, const void *key,
         ++count;
     }
 
-    ucs_list_for_each_safe(elem, next, &matches, list) {
+    ucs_list_for_each_safe(elem, next, &matches, list)
+    {
         while (elem->is_running) {
             pthread_cond_wait(&priv->done, &priv->lock);
         }
@@ -335,7 +337,7 @@ static unsigned slow_call(ucs_callbackq_t *cbq, slow_elem_t *elem)
     unsigned count;
 
     elem->is_running = 1;
-    elem->runner = pthread_self();
+    elem->runner     = pthread_self();
     pthread_mutex_unlock(&priv->lock);
 
     count = elem->cb(elem->arg);
@@ -362,7 +364,7 @@ static unsigned slow_call(ucs_callbackq_t *cbq, slow_elem_t *elem)
 unsigned ucs_callbackq_dispatch_slow(ucs_callbackq_t *cbq)
 {
     struct ucs_callbackq_priv *priv = cbq->priv;
-    unsigned count = 0;
+    unsigned count                  = 0;
     slow_elem_t *elem;
     unsigned round;
 
@@ -392,14 +394,16 @@ void ucs_callbackq_cleanup(ucs_callbackq_t *cbq)
     slow_elem_t *elem, *next;
     unsigned left = priv->count;
 
-    ucs_list_for_each_safe(elem, next, &priv->slow, list) {
+    ucs_list_for_each_safe(elem, next, &priv->slow, list)
+    {
         left += !(elem->flags & UCS_CALLBACKQ_FLAG_ONESHOT);
         free(elem);
     }
 
     if (left > 0) {
         ucs_warn("%u progress callbacks were never removed; the first of the "
-                 "fast ones is %p", left, (void *)(uintptr_t)cbq->fast[0].cb);
+                 "fast ones is %p",
+                 left, (void *)(uintptr_t)cbq->fast[0].cb);
     }
 
     ucs_hash_cleanup(&priv->slow_by_id);

@@ -20,8 +20,8 @@ typedef struct ucs_callbackq_elem {
 } ucs_callbackq_elem_t;
 
 typedef struct ucs_callbackq {
-    ucs_callbackq_elem_t *fast;  /* called on every dispatch */
-    unsigned slow_count;         /* atomic: number of callbacks on the slow
+    ucs_callbackq_elem_t *fast; /* called on every dispatch */
+    unsigned slow_count;        /* atomic: number of callbacks on the slow
                                   * path */
     struct ucs_callbackq_priv *priv;
 } ucs_callbackq_t;

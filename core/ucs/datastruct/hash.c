@@ -44,7 +44,7 @@ static ucs_status_t hash_resize(ucs_hash_t *hash, uint32_t num_slots)
         return UCS_ERR_NO_MEMORY;
     }
 
-    larger.mask = num_slots - 1;
+    larger.mask  = num_slots - 1;
     larger.limit = num_slots - num_slots / 4;
     larger.count = hash->count;
     for (i = 0; (hash->slots != NULL) && (i <= hash->mask); ++i) {
@@ -78,8 +78,8 @@ ucs_status_t ucs_hash_reserve(ucs_hash_t *hash, size_t count)
     return hash_resize(hash, num_slots);
 }
 
-static ucs_status_t
-hash_store(ucs_hash_t *hash, uint64_t key, void *value, int replace)
+static ucs_status_t hash_store(ucs_hash_t *hash, uint64_t key, void *value,
+                               int replace)
 {
     ucs_hash_slot_t *slot;
     ucs_status_t status;
@@ -104,8 +104,8 @@ hash_store(ucs_hash_t *hash, uint64_t key, void *value, int replace)
         return status;
     }
 
-    slot = hash_find(hash, key);
-    slot->key = key;
+    slot        = hash_find(hash, key);
+    slot->key   = key;
     slot->value = value;
     ++hash->count;
     return UCS_OK;
@@ -130,7 +130,7 @@ void *ucs_hash_del(ucs_hash_t *hash, uint64_t key)
         return NULL;
     }
 
-    hole = (uint32_t)(hash_find(hash, key) - hash->slots);
+    hole  = (uint32_t)(hash_find(hash, key) - hash->slots);
     value = hash->slots[hole].value;
     if (value == NULL) {
         return NULL;
@@ -143,7 +143,7 @@ void *ucs_hash_del(ucs_hash_t *hash, uint64_t key)
         home = (uint32_t)ucs_hash_mix64(hash->slots[i].key) & hash->mask;
         if (((i - home) & hash->mask) >= ((i - hole) & hash->mask)) {
             hash->slots[hole] = hash->slots[i];
-            hole = i;
+            hole              = i;
         }
     }
 
@@ -154,7 +154,7 @@ void *ucs_hash_del(ucs_hash_t *hash, uint64_t key)
 
 uint64_t ucs_hash_bytes(const void *data, size_t length, uint64_t seed)
 {
-    uint64_t hash = seed ^ 0xcbf29ce484222325ull;
+    uint64_t hash    = seed ^ 0xcbf29ce484222325ull;
     const uint8_t *p = data;
     size_t i;
 

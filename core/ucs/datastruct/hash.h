@@ -53,8 +53,8 @@ static UCS_F_ALWAYS_INLINE uint64_t ucs_hash_mix64(uint64_t key)
 }
 
 /** Hot path: the value, or NULL. */
-static UCS_F_ALWAYS_INLINE void *
-ucs_hash_get(const ucs_hash_t *hash, uint64_t key)
+static UCS_F_ALWAYS_INLINE void *ucs_hash_get(const ucs_hash_t *hash,
+                                              uint64_t key)
 {
     const ucs_hash_slot_t *slot;
     uint32_t i;
@@ -79,8 +79,8 @@ static inline size_t ucs_hash_count(const ucs_hash_t *hash)
 
 /** Iterates in unspecified order: start with *iter = 0; NULL is the end. The
  *  table must not change during the iteration. */
-static inline void *
-ucs_hash_next(const ucs_hash_t *hash, uint32_t *iter, uint64_t *key_p)
+static inline void *ucs_hash_next(const ucs_hash_t *hash, uint32_t *iter,
+                                  uint64_t *key_p)
 {
     while ((hash->slots != NULL) && (*iter <= hash->mask)) {
         const ucs_hash_slot_t *slot = &hash->slots[(*iter)++];
@@ -96,10 +96,11 @@ ucs_hash_next(const ucs_hash_t *hash, uint32_t *iter, uint64_t *key_p)
     return NULL;
 }
 
-#define ucs_hash_for_each(_value, _hash)                        \
-    for (uint32_t _ucs_it_##_value = 0;                         \
-         ((_value) = (__typeof__(_value))ucs_hash_next(         \
-                  _hash, &_ucs_it_##_value, NULL)) != NULL;)
+#define ucs_hash_for_each(_value, _hash) \
+    for (uint32_t _ucs_it_##_value = 0; \
+         ((_value) = \
+              (__typeof__(_value))ucs_hash_next(_hash, &_ucs_it_##_value, \
+                                                NULL)) != NULL;)
 
 /** Hash of bytes (FNV-1a, then mixed); chain by passing the last result. */
 uint64_t ucs_hash_bytes(const void *data, size_t length, uint64_t seed);

@@ -30,12 +30,12 @@ static const ucs_mpool_ops_t default_ops;
 void ucs_mpool_params_reset(ucs_mpool_params_t *params)
 {
     memset(params, 0, sizeof(*params));
-    params->alignment = UCS_CACHE_LINE_SIZE;
+    params->alignment       = UCS_CACHE_LINE_SIZE;
     params->elems_per_chunk = 128;
-    params->max_elems = UINT_MAX;
-    params->max_chunk_size = 1ul << 20;
-    params->grow_factor = 2.0;
-    params->name = "";
+    params->max_elems       = UINT_MAX;
+    params->max_chunk_size  = 1ul << 20;
+    params->grow_factor     = 2.0;
+    params->name            = "";
 }
 
 ucs_status_t ucs_mpool_init(const ucs_mpool_params_t *params, ucs_mpool_t *mp)
@@ -51,10 +51,9 @@ ucs_status_t ucs_mpool_init(const ucs_mpool_params_t *params, ucs_mpool_t *mp)
         ucs_error("memory pool '%s': invalid parameters (object size %zu, "
                   "alignment %zu at %zu, %u objects a chunk, %u at most, "
                   "growth %g)",
-                  (params->name == NULL) ? "" : params->name,
-                  params->elem_size, alignment, params->align_offset,
-                  params->elems_per_chunk, params->max_elems,
-                  params->grow_factor);
+                  (params->name == NULL) ? "" : params->name, params->elem_size,
+                  alignment, params->align_offset, params->elems_per_chunk,
+                  params->max_elems, params->grow_factor);
         return UCS_ERR_INVALID_PARAM;
     }
 
@@ -72,22 +71,23 @@ ucs_status_t ucs_mpool_init(const ucs_mpool_params_t *params, ucs_mpool_t *mp)
     }
 
     memset(data, 0, bytes);
-    data->elem_size = params->elem_size;
-    data->stride = ucs_align_up_pow2(
-            params->elem_size + sizeof(ucs_mpool_elem_t), alignment);
-    data->alignment = alignment;
-    data->align_offset = sizeof(ucs_mpool_elem_t) + params->align_offset;
-    data->malloc_safe = params->malloc_safe;
-    data->max_elems = params->max_elems;
+    data->elem_size        = params->elem_size;
+    data->stride           = ucs_align_up_pow2(params->elem_size +
+                                                   sizeof(ucs_mpool_elem_t),
+                                               alignment);
+    data->alignment        = alignment;
+    data->align_offset     = sizeof(ucs_mpool_elem_t) + params->align_offset;
+    data->malloc_safe      = params->malloc_safe;
+    data->max_elems        = params->max_elems;
     data->next_chunk_elems = params->elems_per_chunk;
-    data->grow_factor = params->grow_factor;
-    data->max_chunk_size = params->max_chunk_size;
-    data->ops = (params->ops == NULL) ? &default_ops : params->ops;
-    data->priv = data + 1;
+    data->grow_factor      = params->grow_factor;
+    data->max_chunk_size   = params->max_chunk_size;
+    data->ops              = (params->ops == NULL) ? &default_ops : params->ops;
+    data->priv             = data + 1;
     ucs_strncpy_zero(data->name, (params->name == NULL) ? "" : params->name,
                      sizeof(data->name));
     mp->freelist = NULL;
-    mp->data = data;
+    mp->data     = data;
     return UCS_OK;
 }
 
@@ -105,7 +105,7 @@ static ucs_status_t mpool_chunk_memory(ucs_mpool_t *mp, size_t *size_p,
                                        void **memory_p)
 {
     const ucs_mpool_ops_t *ops = mp->data->ops;
-    size_t wanted = *size_p;
+    size_t wanted              = *size_p;
     ucs_status_t status;
 
     if (ops->chunk_alloc == NULL) {
@@ -168,12 +168,12 @@ static ucs_status_t mpool_grow(ucs_mpool_t *mp, unsigned wanted)
 
     base = (uintptr_t)chunk->memory;
     base += ucs_padding(base + data->align_offset, data->alignment);
-    room = ((uintptr_t)chunk->memory + size - base) / data->stride;
-    chunk->elems = (char *)base;
-    chunk->num_elems = (unsigned)ucs_min(
-            room, (size_t)(data->max_elems - data->num_elems));
-    chunk->next = data->chunks;
-    data->chunks = chunk;
+    room             = ((uintptr_t)chunk->memory + size - base) / data->stride;
+    chunk->elems     = (char *)base;
+    chunk->num_elems = (unsigned)ucs_min(room, (size_t)(data->max_elems -
+                                                        data->num_elems));
+    chunk->next      = data->chunks;
+    data->chunks     = chunk;
     data->num_elems += chunk->num_elems;
 
     for (i = chunk->num_elems; i-- > 0;) {
@@ -181,7 +181,7 @@ static ucs_status_t mpool_grow(ucs_mpool_t *mp, unsigned wanted)
         if (data->ops->obj_init != NULL) {
             data->ops->obj_init(mp, elem + 1, chunk->memory);
         }
-        elem->next = mp->freelist;
+        elem->next   = mp->freelist;
         mp->freelist = elem;
         ucs_mpool_poison(mp, elem + 1);
     }
@@ -239,7 +239,7 @@ ucs_status_t ucs_mpool_hugetlb_malloc(ucs_mpool_t *mp, size_t *size_p,
 {
     *chunk_p = mpool_memory_alloc(size_p,
                                   mpool_memory_of(mp->data->malloc_safe) |
-                                          MPOOL_MEMORY_HUGE);
+                                      MPOOL_MEMORY_HUGE);
     return (*chunk_p == NULL) ? UCS_ERR_NO_MEMORY : UCS_OK;
 }
 
@@ -255,8 +255,8 @@ ucs_status_t ucs_mpool_reserve(ucs_mpool_t *mp, unsigned num_elems)
 
     if (num_free >= num_elems) {
         return UCS_OK;
-    } else if (num_elems - num_free > mp->data->max_elems -
-                                              mp->data->num_elems) {
+    } else if (num_elems - num_free >
+               mp->data->max_elems - mp->data->num_elems) {
         return UCS_ERR_EXCEEDS_LIMIT;
     }
 

@@ -19,7 +19,7 @@ static header_t *memory_map(size_t bytes, size_t page_size, int map_flags)
 {
     header_t *header;
 
-    bytes = ucs_align_up_pow2(bytes, page_size);
+    bytes  = ucs_align_up_pow2(bytes, page_size);
     header = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
                   MAP_PRIVATE | MAP_ANONYMOUS | map_flags, -1, 0);
     if (header == MAP_FAILED) {

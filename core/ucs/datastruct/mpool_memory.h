@@ -7,9 +7,9 @@
 #include <ucs/sys/compiler_def.h>
 
 enum {
-    MPOOL_MEMORY_HUGE = UCS_BIT(0),  /* huge pages, if at least half of one is
+    MPOOL_MEMORY_HUGE = UCS_BIT(0), /* huge pages, if at least half of one is
                                       * used */
-    MPOOL_MEMORY_NO_MALLOC = UCS_BIT(1) /* mappings only */
+    MPOOL_MEMORY_NO_MALLOC = UCS_BIT(1), /* mappings only */
 };
 
 /* Allocates at least *size_p bytes, updates *size_p, aligned for any type; NULL

@@ -15,10 +15,10 @@ ucs_status_t ucs_piecewise_func_init(ucs_piecewise_func_t *pw)
         return UCS_ERR_NO_MEMORY;
     }
 
-    pw->segments[0].end = SIZE_MAX;
+    pw->segments[0].end  = SIZE_MAX;
     pw->segments[0].func = UCS_LINEAR_FUNC_ZERO;
-    pw->count = 1;
-    pw->capacity = 4;
+    pw->count            = 1;
+    pw->capacity         = 4;
     return UCS_OK;
 }
 
@@ -26,7 +26,7 @@ void ucs_piecewise_func_cleanup(ucs_piecewise_func_t *pw)
 {
     free(pw->segments);
     pw->segments = NULL;
-    pw->count = 0;
+    pw->count    = 0;
     pw->capacity = 0;
 }
 
@@ -215,8 +215,8 @@ static unsigned envelope_best(const envelope_t *env, size_t x,
         cost = ucs_linear_func_apply(line, (double)x);
         if ((best == UINT_MAX) || (cost < best_cost) ||
             ((cost == best_cost) && (line.m < best_line->m))) {
-            best = f;
-            best_cost = cost;
+            best       = f;
+            best_cost  = cost;
             *best_line = line;
         }
     }
@@ -247,11 +247,10 @@ static unsigned envelope_cross(const envelope_t *env, size_t x, size_t end,
 
         next = (at < (double)x) ? x + 1 : (size_t)at + 1;
         next = ucs_max(next, x + 1);
-        if ((next <= end) &&
-            ((found == UINT_MAX) || (next < *next_p) ||
-             ((next == *next_p) && (line.m < next_line->m)))) {
-            found = f;
-            *next_p = next;
+        if ((next <= end) && ((found == UINT_MAX) || (next < *next_p) ||
+                              ((next == *next_p) && (line.m < next_line->m)))) {
+            found      = f;
+            *next_p    = next;
             *next_line = line;
         }
     }
@@ -277,13 +276,12 @@ static ucs_status_t envelope_emit(envelope_t *env, size_t end, unsigned index)
         env->entries = larger;
     }
 
-    env->entries[env->count].end = end;
+    env->entries[env->count].end     = end;
     env->entries[env->count++].index = index;
     return UCS_OK;
 }
 
-static ucs_status_t
-envelope_interval(envelope_t *env, size_t start, size_t end)
+static ucs_status_t envelope_interval(envelope_t *env, size_t start, size_t end)
 {
     ucs_linear_func_t line = UCS_LINEAR_FUNC_ZERO, next_line = line;
     unsigned index, next_index;
@@ -304,7 +302,7 @@ envelope_interval(envelope_t *env, size_t start, size_t end)
 
         start = next;
         index = next_index;
-        line = next_line;
+        line  = next_line;
     }
 
     return envelope_emit(env, end, index);
@@ -316,9 +314,9 @@ ucs_status_t ucs_piecewise_envelope(const ucs_piecewise_func_t *const *funcs,
                                     ucs_envelope_entry_t **entries_p,
                                     unsigned *count_p)
 {
-    envelope_t env = {funcs, ranges, num_funcs, NULL, 0, 0};
+    envelope_t env      = {funcs, ranges, num_funcs, NULL, 0, 0};
     ucs_status_t status = UCS_OK;
-    size_t start = 0;
+    size_t start        = 0;
     size_t *breaks;
     size_t i, count;
 
@@ -329,7 +327,7 @@ ucs_status_t ucs_piecewise_envelope(const ucs_piecewise_func_t *const *funcs,
 
     for (i = 0; (i < count) && (status == UCS_OK); ++i) {
         status = envelope_interval(&env, start, breaks[i]);
-        start = breaks[i] + 1;
+        start  = breaks[i] + 1;
     }
 
     free(breaks);
@@ -339,6 +337,6 @@ ucs_status_t ucs_piecewise_envelope(const ucs_piecewise_func_t *const *funcs,
     }
 
     *entries_p = env.entries;
-    *count_p = env.count;
+    *count_p   = env.count;
     return UCS_OK;
 }

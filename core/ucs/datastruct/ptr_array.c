@@ -22,9 +22,9 @@ static unsigned next_free(uintptr_t elem)
 
 void ucs_ptr_array_init(ucs_ptr_array_t *array)
 {
-    array->elems = NULL;
-    array->size = 0;
-    array->count = 0;
+    array->elems     = NULL;
+    array->size      = 0;
+    array->count     = 0;
     array->free_head = PTR_ARRAY_NONE;
 }
 
@@ -51,12 +51,12 @@ static ucs_status_t ptr_array_grow(ucs_ptr_array_t *array, unsigned min_size)
     }
 
     for (i = size; i-- > array->size;) {
-        elems[i] = free_place(array->free_head);
+        elems[i]         = free_place(array->free_head);
         array->free_head = i;
     }
 
     array->elems = elems;
-    array->size = size;
+    array->size  = size;
     return UCS_OK;
 }
 
@@ -82,16 +82,16 @@ ucs_status_t ucs_ptr_array_insert(ucs_ptr_array_t *array, void *value,
         }
     }
 
-    index = array->free_head;
-    array->free_head = next_free(array->elems[index]);
+    index               = array->free_head;
+    array->free_head    = next_free(array->elems[index]);
     array->elems[index] = (uintptr_t)value;
     ++array->count;
     *index_p = index;
     return UCS_OK;
 }
 
-ucs_status_t
-ucs_ptr_array_set(ucs_ptr_array_t *array, unsigned index, void *value)
+ucs_status_t ucs_ptr_array_set(ucs_ptr_array_t *array, unsigned index,
+                               void *value)
 {
     ucs_status_t status;
     unsigned i, prev;
@@ -133,6 +133,6 @@ void ucs_ptr_array_remove(ucs_ptr_array_t *array, unsigned index)
 {
     ucs_assert_always((index < array->size) && !(array->elems[index] & 1));
     array->elems[index] = free_place(array->free_head);
-    array->free_head = index;
+    array->free_head    = index;
     --array->count;
 }

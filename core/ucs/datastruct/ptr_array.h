@@ -47,8 +47,9 @@ static inline unsigned ucs_ptr_array_count(const ucs_ptr_array_t *array)
 }
 
 /** Hot path: looks up any index, including invalid ones. */
-static UCS_F_ALWAYS_INLINE int ucs_ptr_array_lookup(
-        const ucs_ptr_array_t *array, unsigned index, void **value_p)
+static UCS_F_ALWAYS_INLINE int
+ucs_ptr_array_lookup(const ucs_ptr_array_t *array, unsigned index,
+                     void **value_p)
 {
     if (ucs_unlikely((index >= array->size) || (array->elems[index] & 1))) {
         return 0;
@@ -58,9 +59,9 @@ static UCS_F_ALWAYS_INLINE int ucs_ptr_array_lookup(
     return 1;
 }
 
-#define ucs_ptr_array_for_each(_value, _index, _array)                 \
-    for ((_index) = 0; (_index) < (_array)->size; ++(_index))          \
-        if (((_array)->elems[_index] & 1) == 0 &&                      \
+#define ucs_ptr_array_for_each(_value, _index, _array) \
+    for ((_index) = 0; (_index) < (_array)->size; ++(_index)) \
+        if (((_array)->elems[_index] & 1) == 0 && \
             (((_value) = (__typeof__(_value))(_array)->elems[_index]), 1))
 
 END_C_DECLS

@@ -24,7 +24,7 @@ typedef ucs_queue_elem_t **ucs_queue_iter_t;
 
 static inline void ucs_queue_head_init(ucs_queue_head_t *queue)
 {
-    queue->head = NULL;
+    queue->head  = NULL;
     queue->ptail = &queue->head;
 }
 
@@ -33,21 +33,21 @@ static inline int ucs_queue_is_empty(const ucs_queue_head_t *queue)
     return queue->ptail == &queue->head;
 }
 
-static inline void
-ucs_queue_push(ucs_queue_head_t *queue, ucs_queue_elem_t *elem)
+static inline void ucs_queue_push(ucs_queue_head_t *queue,
+                                  ucs_queue_elem_t *elem)
 {
     *queue->ptail = elem;
-    queue->ptail = &elem->next;
+    queue->ptail  = &elem->next;
 }
 
-static inline void
-ucs_queue_push_head(ucs_queue_head_t *queue, ucs_queue_elem_t *elem)
+static inline void ucs_queue_push_head(ucs_queue_head_t *queue,
+                                       ucs_queue_elem_t *elem)
 {
     if (ucs_queue_is_empty(queue)) {
         queue->ptail = &elem->next;
     }
 
-    elem->next = queue->head;
+    elem->next  = queue->head;
     queue->head = elem;
 }
 
@@ -77,8 +77,8 @@ static inline ucs_queue_iter_t ucs_queue_iter_begin(ucs_queue_head_t *queue)
     return &queue->head;
 }
 
-static inline int
-ucs_queue_iter_end(const ucs_queue_head_t *queue, ucs_queue_iter_t iter)
+static inline int ucs_queue_iter_end(const ucs_queue_head_t *queue,
+                                     ucs_queue_iter_t iter)
 {
     return iter == queue->ptail;
 }
@@ -89,8 +89,8 @@ static inline ucs_queue_iter_t ucs_queue_iter_next(ucs_queue_iter_t iter)
 }
 
 /* Removes the element at the iterator, which then refers to the next one. */
-static inline void
-ucs_queue_del_iter(ucs_queue_head_t *queue, ucs_queue_iter_t iter)
+static inline void ucs_queue_del_iter(ucs_queue_head_t *queue,
+                                      ucs_queue_iter_t iter)
 {
     if (queue->ptail == &(*iter)->next) {
         queue->ptail = iter;
@@ -100,8 +100,8 @@ ucs_queue_del_iter(ucs_queue_head_t *queue, ucs_queue_iter_t iter)
 }
 
 /* Removes an element of the queue by searching for it. */
-static inline void
-ucs_queue_remove(ucs_queue_head_t *queue, ucs_queue_elem_t *elem)
+static inline void ucs_queue_remove(ucs_queue_head_t *queue,
+                                    ucs_queue_elem_t *elem)
 {
     ucs_queue_iter_t iter = ucs_queue_iter_begin(queue);
 
@@ -115,22 +115,22 @@ ucs_queue_remove(ucs_queue_head_t *queue, ucs_queue_elem_t *elem)
 }
 
 /* Moves all elements of @a src to the end of @a dst. */
-static inline void
-ucs_queue_splice(ucs_queue_head_t *dst, ucs_queue_head_t *src)
+static inline void ucs_queue_splice(ucs_queue_head_t *dst,
+                                    ucs_queue_head_t *src)
 {
     if (ucs_queue_is_empty(src)) {
         return;
     }
 
     *dst->ptail = src->head;
-    dst->ptail = src->ptail;
+    dst->ptail  = src->ptail;
     ucs_queue_head_init(src);
 }
 
 static inline size_t ucs_queue_length(const ucs_queue_head_t *queue)
 {
     ucs_queue_elem_t *const *iter = &queue->head;
-    size_t length = 0;
+    size_t length                 = 0;
 
     while (iter != queue->ptail) {
         ++length;
@@ -145,37 +145,38 @@ static inline size_t ucs_queue_length(const ucs_queue_head_t *queue)
     ucs_container_of((_queue)->head, _type, _member)
 
 /* Last element of a non-empty queue. */
-#define ucs_queue_tail_elem_non_empty(_queue, _type, _member)                \
-    ucs_container_of(ucs_container_of((_queue)->ptail, ucs_queue_elem_t, next), \
+#define ucs_queue_tail_elem_non_empty(_queue, _type, _member) \
+    ucs_container_of(ucs_container_of((_queue)->ptail, ucs_queue_elem_t, \
+                                      next), \
                      _type, _member)
 
 #define ucs_queue_pull_elem_non_empty(_queue, _type, _member) \
     ucs_container_of(ucs_queue_pull_non_empty(_queue), _type, _member)
 
 /* Iterates; the body must not change the queue. */
-#define ucs_queue_for_each(_elem, _queue, _member)                            \
-    for (ucs_queue_iter_t _ucs_it_##_elem = &(_queue)->head;                  \
-         (_ucs_it_##_elem != (_queue)->ptail) &&                              \
+#define ucs_queue_for_each(_elem, _queue, _member) \
+    for (ucs_queue_iter_t _ucs_it_##_elem = &(_queue)->head; \
+         (_ucs_it_##_elem != (_queue)->ptail) && \
          (((_elem) = ucs_container_of(*_ucs_it_##_elem, __typeof__(*(_elem)), \
-                                      _member)),                              \
-          1);                                                                 \
+                                      _member)), \
+          1); \
          _ucs_it_##_elem = &(*_ucs_it_##_elem)->next)
 
 /* Iterates; the body advances the iterator: by ucs_queue_del_iter, which
  * removes _elem, or by "_iter = ucs_queue_iter_next(_iter)". */
-#define ucs_queue_for_each_safe(_elem, _iter, _queue, _member)              \
-    for ((_iter) = ucs_queue_iter_begin(_queue);                            \
-         !ucs_queue_iter_end(_queue, _iter) &&                              \
-         (((_elem) = ucs_container_of(*(_iter), __typeof__(*(_elem)),       \
-                                      _member)),                            \
+#define ucs_queue_for_each_safe(_elem, _iter, _queue, _member) \
+    for ((_iter) = ucs_queue_iter_begin(_queue); \
+         !ucs_queue_iter_end(_queue, _iter) && \
+         (((_elem) = \
+               ucs_container_of(*(_iter), __typeof__(*(_elem)), _member)), \
           1);)
 
 /* Removes elements one by one while _cond, which may use _elem, is true. */
-#define ucs_queue_for_each_extract(_elem, _queue, _member, _cond)            \
-    for (; !ucs_queue_is_empty(_queue) &&                                    \
+#define ucs_queue_for_each_extract(_elem, _queue, _member, _cond) \
+    for (; !ucs_queue_is_empty(_queue) && \
            (((_elem) = ucs_container_of((_queue)->head, __typeof__(*(_elem)), \
-                                        _member)),                           \
-            1) &&                                                            \
+                                        _member)), \
+            1) && \
            (_cond) && (ucs_queue_pull_non_empty(_queue), 1);)
 
 END_C_DECLS

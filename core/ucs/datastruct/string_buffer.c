@@ -14,11 +14,11 @@ void ucs_string_buffer_init(ucs_string_buffer_t *strb)
 void ucs_string_buffer_init_fixed(ucs_string_buffer_t *strb, char *buf,
                                   size_t capacity)
 {
-    strb->buf = buf;
-    strb->length = 0;
+    strb->buf      = buf;
+    strb->length   = 0;
     strb->capacity = capacity;
-    strb->fixed = 1;
-    buf[0] = '\0';
+    strb->fixed    = 1;
+    buf[0]         = '\0';
 }
 
 void ucs_string_buffer_cleanup(ucs_string_buffer_t *strb)
@@ -42,15 +42,15 @@ void ucs_string_buffer_reset(ucs_string_buffer_t *strb)
  * many fit. */
 static size_t string_buffer_room(ucs_string_buffer_t *strb, size_t more)
 {
-    size_t needed = strb->length + more + 1;
+    size_t needed   = strb->length + more + 1;
     size_t capacity = strb->capacity * 2;
     char *larger;
 
     if ((needed > strb->capacity) && !strb->fixed) {
         capacity = (capacity < needed) ? needed + 64 : capacity;
-        larger = realloc(strb->buf, capacity);
+        larger   = realloc(strb->buf, capacity);
         if (larger != NULL) {
-            strb->buf = larger;
+            strb->buf      = larger;
             strb->capacity = capacity;
         }
     }

@@ -9,13 +9,16 @@
 BEGIN_C_DECLS
 
 typedef struct ucs_string_buffer {
-    char *buf;      /* NULL while empty */
-    size_t length;  /* without the terminating zero */
+    char *buf;     /* NULL while empty */
+    size_t length; /* without the terminating zero */
     size_t capacity;
-    int fixed;      /* the caller owns the memory */
+    int fixed; /* the caller owns the memory */
 } ucs_string_buffer_t;
 
-#define UCS_STRING_BUFFER_INITIALIZER {NULL, 0, 0, 0}
+#define UCS_STRING_BUFFER_INITIALIZER \
+    { \
+        NULL, 0, 0, 0 \
+    }
 
 void ucs_string_buffer_init(ucs_string_buffer_t *strb);
 

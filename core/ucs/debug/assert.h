@@ -7,19 +7,18 @@
 #include "ucs/debug/log.h"
 
 /* Checked in every build; for invariants whose violation would corrupt data. */
-#define ucs_assertv_always(_cond, _fmt, ...)                               \
-    do {                                                                   \
-        if (ucs_unlikely(!(_cond))) {                                      \
-            ucs_fatal("assertion `%s' failed: " _fmt, #_cond,              \
-                      ##__VA_ARGS__);                                      \
-        }                                                                  \
+#define ucs_assertv_always(_cond, _fmt, ...) \
+    do { \
+        if (ucs_unlikely(!(_cond))) { \
+            ucs_fatal("assertion `%s' failed: " _fmt, #_cond, ##__VA_ARGS__); \
+        } \
     } while (0)
 
-#define ucs_assert_always(_cond)                            \
-    do {                                                    \
-        if (ucs_unlikely(!(_cond))) {                       \
-            ucs_fatal("assertion `%s' failed", #_cond);     \
-        }                                                   \
+#define ucs_assert_always(_cond) \
+    do { \
+        if (ucs_unlikely(!(_cond))) { \
+            ucs_fatal("assertion `%s' failed", #_cond); \
+        } \
     } while (0)
 
 /* Checked in debug builds (UCS_ENABLE_ASSERT) only; otherwise the condition is
@@ -29,11 +28,11 @@
 #define ucs_assertv(_cond, _fmt, ...) \
     ucs_assertv_always(_cond, _fmt, ##__VA_ARGS__)
 #else
-#define ucs_assert(_cond)  \
-    do {                   \
-        if (0) {           \
+#define ucs_assert(_cond) \
+    do { \
+        if (0) { \
             (void)(_cond); \
-        }                  \
+        } \
     } while (0)
 #define ucs_assertv(_cond, _fmt, ...) ucs_assert(_cond)
 #endif

@@ -32,16 +32,17 @@ typedef struct {
 unsigned ucs_log_current_level = UCS_LOG_LEVEL_WARN;
 
 static const char *const level_tags[] = {
-        "FATAL", "ERROR", "WARN", "DIAG",  "INFO", "DEBUG", "TRACE",
-        "REQ",   "DATA",  "ASYNC", "FUNC", "POLL"};
+    "FATAL", "ERROR", "WARN", "DIAG",  "INFO", "DEBUG",
+    "TRACE", "REQ",   "DATA", "ASYNC", "FUNC", "POLL",
+};
 
 static pthread_mutex_t log_mutex = PTHREAD_MUTEX_INITIALIZER;
-static log_hook_t log_hook;          /* under log_mutex */
-static int log_has_hook;             /* atomic */
-static char log_spec[LOG_PATH_MAX];  /* under log_mutex; "": stderr */
-static int log_fd = -1;              /* atomic; -1: not open yet */
-static int log_file_fd = -1;         /* under log_mutex; see log_switch */
-static pid_t log_pid;                /* atomic; process that opened a
+static log_hook_t log_hook;         /* under log_mutex */
+static int log_has_hook;            /* atomic */
+static char log_spec[LOG_PATH_MAX]; /* under log_mutex; "": stderr */
+static int log_fd      = -1;        /* atomic; -1: not open yet */
+static int log_file_fd = -1;        /* under log_mutex; see log_switch */
+static pid_t log_pid;               /* atomic; process that opened a
                                       * per-process file, or 0 */
 
 /* Blocks signals while the mutex is held, because a signal handler may log. */
@@ -100,7 +101,8 @@ static int log_open(pid_t *pid_p)
     if (ucs_fill_filename_template(spec, path, sizeof(path)) != UCS_OK) {
         dprintf(STDERR_FILENO,
                 "UCX: the name of log file '%.200s' is too long; logging to "
-                "stderr\n", spec);
+                "stderr\n",
+                spec);
         return STDERR_FILENO;
     }
 
@@ -152,7 +154,7 @@ static int log_reopen(void)
     int fd;
 
     log_lock(&saved);
-    fd = __atomic_load_n(&log_fd, __ATOMIC_RELAXED);
+    fd  = __atomic_load_n(&log_fd, __ATOMIC_RELAXED);
     pid = __atomic_load_n(&log_pid, __ATOMIC_RELAXED);
     if ((fd < 0) || ((pid != 0) && (pid != getpid()))) {
         fd = log_switch();
@@ -163,7 +165,7 @@ static int log_reopen(void)
 
 static int log_get_fd(void)
 {
-    int fd = __atomic_load_n(&log_fd, __ATOMIC_ACQUIRE);
+    int fd    = __atomic_load_n(&log_fd, __ATOMIC_ACQUIRE);
     pid_t pid = __atomic_load_n(&log_pid, __ATOMIC_RELAXED);
 
     if (ucs_unlikely((fd < 0) || ((pid != 0) && (pid != getpid())))) {
@@ -175,8 +177,7 @@ static int log_get_fd(void)
 
 void ucs_log_level_set(ucs_log_level_t level)
 {
-    __atomic_store_n(&ucs_log_current_level, (unsigned)level,
-                     __ATOMIC_RELAXED);
+    __atomic_store_n(&ucs_log_current_level, (unsigned)level, __ATOMIC_RELAXED);
 }
 
 void ucs_log_file_set(const char *spec)
@@ -212,7 +213,7 @@ void ucs_log_hook_set(ucs_log_hook_t hook, void *arg)
 
     log_lock(&saved);
     log_hook.func = hook;
-    log_hook.arg = arg;
+    log_hook.arg  = arg;
     __atomic_store_n(&log_has_hook, hook != NULL, __ATOMIC_RELEASE);
     log_unlock(&saved);
 }
@@ -266,15 +267,13 @@ static void log_write(const char *component, const char *file, unsigned line,
     if (level == UCS_LOG_LEVEL_PRINT) {
         length = snprintf(text, sizeof(text), "%s", message);
     } else {
-        length = snprintf(text, sizeof(text),
-                          "[%ld.%06ld] [%.64s:%d:%d] %20.64s:%-4u %.32s %-5s %s",
-                          (long)ts.tv_sec, ts.tv_nsec / 1000,
-                          ucs_get_host_name(), (int)getpid(),
-                          (int)ucs_get_tid(), name, line,
-                          (component == NULL) ? "UCX" : component,
-                          (level < UCS_LOG_LEVEL_LAST) ? level_tags[level] :
-                                                         "?",
-                          message);
+        length = snprintf(
+            text, sizeof(text),
+            "[%ld.%06ld] [%.64s:%d:%d] %20.64s:%-4u %.32s %-5s %s",
+            (long)ts.tv_sec, ts.tv_nsec / 1000, ucs_get_host_name(),
+            (int)getpid(), (int)ucs_get_tid(), name, line,
+            (component == NULL) ? "UCX" : component,
+            (level < UCS_LOG_LEVEL_LAST) ? level_tags[level] : "?", message);
     }
 
     if (length < 0) {
@@ -313,8 +312,8 @@ void ucs_log_dispatchv(const char *component, const char *file, unsigned line,
 
 void ucs_log_dispatch(const char *file, unsigned line, const char *function,
                       ucs_log_level_t level,
-                      ucs_log_component_config_t *comp_conf,
-                      const char *format, ...)
+                      ucs_log_component_config_t *comp_conf, const char *format,
+                      ...)
 {
     va_list ap;
 

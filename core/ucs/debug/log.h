@@ -68,7 +68,7 @@ void ucs_log_hook_set(ucs_log_hook_t hook, void *arg);
  * here, which keeps the callers small; the arguments are always evaluated. */
 void ucs_log_message(const char *file, unsigned line, const char *function,
                      ucs_log_level_t level, const char *format, ...)
-        UCS_F_PRINTF(5, 6) UCS_F_COLD;
+    UCS_F_PRINTF(5, 6) UCS_F_COLD;
 
 /* Errors, warnings and diagnostics are rare: no path of a message logs them
  * unless it fails. Other levels keep the check at the caller. */
@@ -94,7 +94,7 @@ void ucs_log_dispatchv(const char *component, const char *file, unsigned line,
 /* As ucs_log_dispatch at level fatal, then abort(). */
 void ucs_log_fatal(const char *file, unsigned line, const char *function,
                    const char *format, ...)
-        UCS_F_PRINTF(4, 5) UCS_F_NORETURN UCS_F_COLD;
+    UCS_F_PRINTF(4, 5) UCS_F_NORETURN UCS_F_COLD;
 
 #define ucs_fatal(_fmt, ...) \
     ucs_log_fatal(__FILE__, __LINE__, __func__, _fmt, ##__VA_ARGS__)

@@ -52,9 +52,9 @@ static void guid_init(void)
     }
     guid_known = (status == UCS_OK) || (status == UCS_ERR_NO_ELEM);
 
-    boot_guid = non_zero(ucs_hash_string(boot_id));
-    ids[0] = namespace_id("/proc/self/ns/net");
-    ids[1] = namespace_id("/proc/self/ns/pid");
+    boot_guid    = non_zero(ucs_hash_string(boot_id));
+    ids[0]       = namespace_id("/proc/self/ns/net");
+    ids[1]       = namespace_id("/proc/self/ns/pid");
     machine_guid = non_zero(ucs_hash_bytes(ids, sizeof(ids), boot_guid));
 out:
     pthread_mutex_unlock(&guid_lock);
@@ -85,8 +85,11 @@ uint64_t ucs_generate_uuid(void)
         /* a kernel without the system call: distinct, but predictable */
         static uint64_t counter;
         uint64_t seed[4] = {
-                ucs_get_system_id(), (uint64_t)ucs_get_tid(), ucs_get_time(),
-                __atomic_add_fetch(&counter, 1, __ATOMIC_RELAXED)};
+            ucs_get_system_id(),
+            (uint64_t)ucs_get_tid(),
+            ucs_get_time(),
+            __atomic_add_fetch(&counter, 1, __ATOMIC_RELAXED),
+        };
         value = ucs_hash_bytes(seed, sizeof(seed), 0);
     }
 

@@ -22,18 +22,18 @@
 
 typedef struct {
     ucs_sys_bus_id_t bus_id;
-    int is_placed;  /* the next two are valid: determined on demand */
-    int numa_node;  /* -1: unknown */
-    char *path;     /* in /sys/devices; NULL: unknown */
-    char *name;     /* set by a plugin; NULL: none */
+    int is_placed; /* the next two are valid: determined on demand */
+    int numa_node; /* -1: unknown */
+    char *path;    /* in /sys/devices; NULL: unknown */
+    char *name;    /* set by a plugin; NULL: none */
     char bus_str[UCS_SYS_BUS_ID_STRING_LEN];
 } topo_device_t;
 
 /* Cost by where the paths meet; figures of current PCI hosts. */
-static const ucs_sys_dev_distance_t distance_same = {0, INFINITY};
+static const ucs_sys_dev_distance_t distance_same   = {0, INFINITY};
 static const ucs_sys_dev_distance_t distance_switch = {100e-9, 30e9};
-static const ucs_sys_dev_distance_t distance_root = {300e-9, 17e9};
-static const ucs_sys_dev_distance_t distance_numa = {500e-9, 10e9};
+static const ucs_sys_dev_distance_t distance_root   = {300e-9, 17e9};
+static const ucs_sys_dev_distance_t distance_numa   = {500e-9, 10e9};
 
 const ucs_sys_dev_distance_t ucs_sys_dev_distance_default = {0, INFINITY};
 
@@ -74,7 +74,7 @@ const char *ucs_sys_bus_id_str(const ucs_sys_bus_id_t *bus_id, char *buf,
 ucs_status_t ucs_sys_bus_id_parse(const char *text, ucs_sys_bus_id_t *bus_id)
 {
     unsigned domain = 0, bus, slot, function;
-    int used = 0;
+    int used        = 0;
 
     if (strlen(text) > 12) {
         return UCS_ERR_INVALID_PARAM;
@@ -84,7 +84,7 @@ ucs_status_t ucs_sys_bus_id_parse(const char *text, ucs_sys_bus_id_t *bus_id)
                 &used) != 4) ||
         (text[used] != '\0')) {
         domain = 0;
-        used = 0;
+        used   = 0;
         if ((sscanf(text, "%2x:%2x.%1x%n", &bus, &slot, &function, &used) !=
              3) ||
             (text[used] != '\0')) {
@@ -96,9 +96,9 @@ ucs_status_t ucs_sys_bus_id_parse(const char *text, ucs_sys_bus_id_t *bus_id)
         return UCS_ERR_INVALID_PARAM;
     }
 
-    bus_id->domain = (uint16_t)domain;
-    bus_id->bus = (uint8_t)bus;
-    bus_id->slot = (uint8_t)slot;
+    bus_id->domain   = (uint16_t)domain;
+    bus_id->bus      = (uint8_t)bus;
+    bus_id->slot     = (uint8_t)slot;
     bus_id->function = (uint8_t)function;
     return UCS_OK;
 }
@@ -106,10 +106,10 @@ ucs_status_t ucs_sys_bus_id_parse(const char *text, ucs_sys_bus_id_t *bus_id)
 static void topo_device_init(topo_device_t *device,
                              const ucs_sys_bus_id_t *bus_id)
 {
-    device->bus_id = *bus_id;
+    device->bus_id    = *bus_id;
     device->is_placed = 0;
-    device->path = NULL;
-    device->name = NULL;
+    device->path      = NULL;
+    device->name      = NULL;
     ucs_sys_bus_id_str(bus_id, device->bus_str, sizeof(device->bus_str));
 }
 
@@ -121,19 +121,18 @@ static void topo_device_place(topo_device_t *device)
 
     snprintf(path, sizeof(path), TOPO_PCI_ROOT "%s", device->bus_str);
     device->path = realpath(path, NULL);
-    snprintf(path, sizeof(path), TOPO_PCI_ROOT "%s/numa_node",
-             device->bus_str);
+    snprintf(path, sizeof(path), TOPO_PCI_ROOT "%s/numa_node", device->bus_str);
     device->numa_node = ((ucs_read_file_number(path, &node) == UCS_OK) &&
                          (node >= 0) && (node < INT_MAX)) ?
-                                (int)node :
-                                -1;
+                            (int)node :
+                            -1;
     device->is_placed = 1;
 }
 
 ucs_status_t ucs_topo_find_device_by_bus_id(const ucs_sys_bus_id_t *bus_id,
                                             ucs_sys_device_t *sys_dev_p)
 {
-    uint64_t key = bus_id_key(bus_id);
+    uint64_t key        = bus_id_key(bus_id);
     ucs_status_t status = UCS_OK;
     uintptr_t index;
 
@@ -145,7 +144,7 @@ ucs_status_t ucs_topo_find_device_by_bus_id(const ucs_sys_bus_id_t *bus_id,
             goto out;
         }
 
-        index = topo.count + 1;
+        index  = topo.count + 1;
         status = ucs_hash_put(&topo.by_bus_id, key, (void *)index);
         if (status != UCS_OK) {
             goto out;
@@ -318,7 +317,8 @@ void ucs_topo_get_local_cpus(ucs_sys_device_t sys_dev, ucs_cpu_set_t *cpus)
                  device->bus_str);
         if (ucs_read_file_line(path, text, sizeof(text)) == UCS_OK) {
             /* "0-3,8" */
-            for (p = text; (*p >= '0') && (*p <= '9'); p = end + (*end == ',')) {
+            for (p = text; (*p >= '0') && (*p <= '9');
+                 p = end + (*end == ',')) {
                 first = last = strtoul(p, &end, 10);
                 if (*end == '-') {
                     last = strtoul(end + 1, &end, 10);
@@ -375,7 +375,7 @@ ucs_status_t ucs_topo_sys_device_set_name(ucs_sys_device_t sys_dev,
                                           const char *name)
 {
     topo_device_t *device = topo_get(sys_dev);
-    ucs_status_t status = UCS_OK;
+    ucs_status_t status   = UCS_OK;
 
     if (device == NULL) {
         return UCS_ERR_NO_DEVICE;
@@ -384,7 +384,7 @@ ucs_status_t ucs_topo_sys_device_set_name(ucs_sys_device_t sys_dev,
     pthread_mutex_lock(&topo.lock);
     if (device->name == NULL) {
         device->name = strdup(name);
-        status = (device->name == NULL) ? UCS_ERR_NO_MEMORY : UCS_OK;
+        status       = (device->name == NULL) ? UCS_ERR_NO_MEMORY : UCS_OK;
     }
     pthread_mutex_unlock(&topo.lock);
     return status;

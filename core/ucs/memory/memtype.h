@@ -13,8 +13,8 @@ extern size_t ucs_memtype_sources;
 /** Is no memory other than host memory known? One load, for the fast path. */
 static UCS_F_ALWAYS_INLINE int ucs_memtype_is_all_host(void)
 {
-    return ucs_likely(__atomic_load_n(&ucs_memtype_sources,
-                                      __ATOMIC_ACQUIRE) == 0);
+    return ucs_likely(__atomic_load_n(&ucs_memtype_sources, __ATOMIC_ACQUIRE) ==
+                      0);
 }
 
 /** As ucs_memtype_cache_lookup, by the first byte only: the result is the type
@@ -33,7 +33,7 @@ ucs_status_t ucs_memtype_find(const void *address, size_t size,
  */
 enum {
     UCS_MEMTYPE_PAGES      = 65536,
-    UCS_MEMTYPE_PAGE_SHIFT = 12
+    UCS_MEMTYPE_PAGE_SHIFT = 12,
 };
 
 extern uint64_t ucs_memtype_pages[UCS_MEMTYPE_PAGES];

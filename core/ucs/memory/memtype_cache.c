@@ -12,11 +12,11 @@
 #include "ucs/debug/log.h"
 
 typedef struct {
-    uintptr_t         start;
-    uintptr_t         end; /* after the last byte */
+    uintptr_t start;
+    uintptr_t end; /* after the last byte */
     ucs_memory_type_t type;
-    ucs_sys_device_t  sys_dev;
-    uint8_t           flags;
+    ucs_sys_device_t sys_dev;
+    uint8_t flags;
 } range_t;
 
 size_t ucs_memtype_sources;
@@ -26,14 +26,14 @@ static int remembers_pages;
 
 static struct {
     pthread_rwlock_t lock;
-    range_t          *ranges;
-    size_t           count;
-    size_t           capacity;
+    range_t *ranges;
+    size_t count;
+    size_t capacity;
 } cache = {.lock = PTHREAD_RWLOCK_INITIALIZER};
 
 /* A separate lock, because a detector may announce memory that it finds. */
 static struct {
-    pthread_rwlock_t       lock;
+    pthread_rwlock_t lock;
     ucs_memtype_detector_t func;
 } detector = {.lock = PTHREAD_RWLOCK_INITIALIZER};
 
@@ -73,7 +73,8 @@ void ucs_memtype_forget_range(const void *address, size_t length)
 {
     const uintptr_t first = (uintptr_t)address >> UCS_MEMTYPE_PAGE_SHIFT;
     const uintptr_t count = (((uintptr_t)address + length - 1) >>
-                             UCS_MEMTYPE_PAGE_SHIFT) - first + 1;
+                             UCS_MEMTYPE_PAGE_SHIFT) -
+                            first + 1;
     uintptr_t page;
     uint64_t *slot;
 
@@ -315,8 +316,8 @@ ucs_status_t ucs_memtype_cache_lookup(const void *address, size_t size,
     ucs_status_t status = ucs_memtype_find(address, size, mem_info);
 
     if ((status == UCS_OK) &&
-        (size > mem_info->alloc_length - ((uintptr_t)address -
-                                          (uintptr_t)mem_info->base_address))) {
+        (size > mem_info->alloc_length -
+                    ((uintptr_t)address - (uintptr_t)mem_info->base_address))) {
         mem_info->type = UCS_MEMORY_TYPE_UNKNOWN;
     }
     return status;

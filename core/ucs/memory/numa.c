@@ -24,7 +24,7 @@ static unsigned count_numbered(const char *path, const char *name, int *first_p)
     size_t length = strlen(name);
     const struct dirent *entry;
     unsigned count = 0;
-    DIR *dir = opendir(path);
+    DIR *dir       = opendir(path);
     char *end;
     long number;
 
@@ -109,7 +109,8 @@ static ucs_numa_node_t find_node(const char *folder)
         snprintf(path, sizeof(path), "%s/numa_node", real);
         if (ucs_read_file_number(path, &node) == UCS_OK) {
             return ((node >= 0) && (node <= SHRT_MAX)) ?
-                   (ucs_numa_node_t)node : UCS_NUMA_NODE_UNDEFINED;
+                       (ucs_numa_node_t)node :
+                       UCS_NUMA_NODE_UNDEFINED;
         }
         *slash = '\0';
     }
@@ -119,12 +120,13 @@ static ucs_numa_node_t find_node(const char *folder)
 ucs_numa_node_t ucs_numa_node_of_device(const char *dev_path)
 {
     static const char *const roots[] = {"", "/sys/class/", "/sys/"};
-    ucs_numa_node_t node = UCS_NUMA_NODE_UNDEFINED;
+    ucs_numa_node_t node             = UCS_NUMA_NODE_UNDEFINED;
     char path[PATH_MAX];
     unsigned i;
 
     for (i = 0; (i < ucs_static_array_size(roots)) &&
-                (node == UCS_NUMA_NODE_UNDEFINED); ++i) {
+                (node == UCS_NUMA_NODE_UNDEFINED);
+         ++i) {
         if (snprintf(path, sizeof(path), "%s%s", roots[i], dev_path) <
             (int)sizeof(path)) {
             node = find_node(path);

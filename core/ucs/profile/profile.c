@@ -14,9 +14,9 @@
 #include "ucs/sys/sys.h"
 #include "ucs/time/time.h"
 
-#define PROFILE_NAME_MAX 64
+#define PROFILE_NAME_MAX  64
 #define PROFILE_DEPTH_MAX 64 /* maximum depth of nested scopes */
-#define PROFILE_PATH_MAX 4096
+#define PROFILE_PATH_MAX  4096
 
 typedef struct {
     ucs_profile_type_t type;
@@ -57,8 +57,8 @@ struct ucs_profile_context {
     size_t num_records; /* total, including overwritten ones */
 };
 
-static const char *const type_names[] = {"sample",      "scope-begin",
-                                         "scope-end",   "request-new",
+static const char *const type_names[] = {"sample",        "scope-begin",
+                                         "scope-end",     "request-new",
                                          "request-event", "request-free"};
 
 UCS_STATIC_ASSERT(ucs_static_array_size(type_names) == UCS_PROFILE_TYPE_LAST);
@@ -88,7 +88,7 @@ ucs_status_t ucs_profile_init(unsigned profile_mode, const char *file_name,
 
     if (profile_mode & UCS_BIT(UCS_PROFILE_MODE_LOG)) {
         ctx->max_records = max_file_size / sizeof(*ctx->records);
-        ctx->records = calloc(ctx->max_records + 1, sizeof(*ctx->records));
+        ctx->records     = calloc(ctx->max_records + 1, sizeof(*ctx->records));
         if (ctx->records == NULL) {
             free(ctx);
             return UCS_ERR_NO_MEMORY;
@@ -98,7 +98,7 @@ ucs_status_t ucs_profile_init(unsigned profile_mode, const char *file_name,
     ctx->mode = profile_mode;
     pthread_mutex_init(&ctx->lock, NULL);
     ctx->start = ucs_get_time();
-    *ctx_p = ctx;
+    *ctx_p     = ctx;
     return UCS_OK;
 }
 
@@ -136,8 +136,12 @@ static int location_find(ucs_profile_context_t *ctx, ucs_profile_type_t type,
     }
 
     ctx->locations = larger;
-    larger[i] = (location_t){.type = type, .file = file,
-                             .function = function, .line = line};
+    larger[i]      = (location_t){
+             .type     = type,
+             .file     = file,
+             .function = function,
+             .line     = line,
+    };
     ucs_strncpy_zero(larger[i].name, name, sizeof(larger[i].name));
     ctx->num_locations = i + 1;
     return i;
@@ -159,9 +163,9 @@ static thread_t *thread_find(ucs_profile_context_t *ctx, pid_t tid)
         return NULL;
     }
 
-    ctx->threads = larger;
-    larger[i].tid = tid;
-    larger[i].depth = 0;
+    ctx->threads     = larger;
+    larger[i].tid    = tid;
+    larger[i].depth  = 0;
     ctx->num_threads = i + 1;
     return &larger[i];
 }
@@ -191,7 +195,8 @@ static ucs_time_t scope_time(ucs_profile_context_t *ctx,
 
     --thread->depth;
     return (thread->depth < PROFILE_DEPTH_MAX) ?
-                   now - thread->begin[thread->depth] : 0;
+               now - thread->begin[thread->depth] :
+               0;
 }
 
 void ucs_profile_record(ucs_profile_context_t *ctx, ucs_profile_type_t type,
@@ -221,8 +226,7 @@ void ucs_profile_record(ucs_profile_context_t *ctx, ucs_profile_type_t type,
         ctx->locations[location].total += time;
         if (ctx->max_records > 0) {
             ctx->records[ctx->num_records++ % ctx->max_records] =
-                    (record_t){now - ctx->start, tid, location, param32,
-                               param64};
+                (record_t){now - ctx->start, tid, location, param32, param64};
         }
     }
     pthread_mutex_unlock(&ctx->lock);

@@ -19,8 +19,9 @@ int stats_block_init(stats_block_t *block, const ucs_stats_view_t *view,
     block->records = 0;
     block->now     = calloc(2 * (size_t)block->type->num_counters + 1,
                             sizeof(*block->now));
-    block->before  = (block->now == NULL) ? NULL :
-                     block->now + block->type->num_counters;
+    block->before  = (block->now == NULL) ?
+                         NULL :
+                         block->now + block->type->num_counters;
     return block->now != NULL;
 }
 
@@ -29,8 +30,8 @@ void stats_block_cleanup(stats_block_t *block)
     free(block->now);
 }
 
-const ucs_stats_view_record_t *
-stats_record_find(const ucs_stats_view_t *view, uint32_t number)
+const ucs_stats_view_record_t *stats_record_find(const ucs_stats_view_t *view,
+                                                 uint32_t number)
 {
     unsigned from = 0, to = view->num_records;
 
@@ -45,7 +46,8 @@ stats_record_find(const ucs_stats_view_t *view, uint32_t number)
     }
     return ((from < view->num_records) &&
             (view->records[from].number == number)) ?
-           &view->records[from] : NULL;
+               &view->records[from] :
+               NULL;
 }
 
 uint32_t stats_record_root(const ucs_stats_view_t *view,
@@ -56,8 +58,9 @@ uint32_t stats_record_root(const ucs_stats_view_t *view,
     /* terminates: a parent's number is smaller than its child's */
     while (parent != NULL) {
         record = parent;
-        parent = (record->parent == 0) ? NULL :
-                 stats_record_find(view, record->parent);
+        parent = (record->parent == 0) ?
+                     NULL :
+                     stats_record_find(view, record->parent);
     }
     return record->number;
 }
@@ -77,7 +80,7 @@ void stats_block_add(stats_block_t *block, const stats_printer_t *printer,
         }
     }
     for (i = 0; i < block->type->num_counters; ++i) {
-        block->now[i]    += record->values[i];
+        block->now[i] += record->values[i];
         block->before[i] += (old != NULL) ? old->values[i] : 0;
     }
     ++block->records;
@@ -139,7 +142,8 @@ double stats_block_rate(const stats_block_t *block,
     uint64_t now = block->now[index], before = block->before[index];
 
     return ((now > before) && (printer->seconds > 0)) ?
-           (double)(now - before) / printer->seconds : 0;
+               (double)(now - before) / printer->seconds :
+               0;
 }
 
 const char *stats_state_name(unsigned state)

@@ -7,18 +7,18 @@
 #include "ucs/stats/view.h"
 
 typedef struct stats_printer {
-    const ucs_stats_view_t         *view;
-    const ucs_stats_view_t         *before;   /* NULL: no rates */
-    const ucs_config_names_array_t *filter;   /* NULL: all */
-    double                         seconds;   /* time between before and view */
+    const ucs_stats_view_t *view;
+    const ucs_stats_view_t *before;         /* NULL: no rates */
+    const ucs_config_names_array_t *filter; /* NULL: all */
+    double seconds;                         /* time between before and view */
 } stats_printer_t;
 
 /* Values indexed by the counters of a type. */
 typedef struct stats_block {
     const ucs_stats_view_type_t *type;
-    uint64_t                    *now;
-    uint64_t                    *before;  /* zeros without an earlier view */
-    unsigned                    records;  /* number of records added */
+    uint64_t *now;
+    uint64_t *before; /* zeros without an earlier view */
+    unsigned records; /* number of records added */
 } stats_block_t;
 
 /* Initializes with zeros; 0: out of memory. */
@@ -36,8 +36,8 @@ void stats_block_sum(stats_block_t *block, const stats_printer_t *printer,
                      unsigned type, uint32_t root);
 
 /* The record with a number, or NULL. */
-const ucs_stats_view_record_t *
-stats_record_find(const ucs_stats_view_t *view, uint32_t number);
+const ucs_stats_view_record_t *stats_record_find(const ucs_stats_view_t *view,
+                                                 uint32_t number);
 
 /* The top record that a record belongs to; itself if it has no parent. */
 uint32_t stats_record_root(const ucs_stats_view_t *view,

@@ -8,12 +8,12 @@
 
 /** The variables UCX_STATS*. */
 typedef struct stats_options {
-    int                      enable;
-    char                     *dest;
-    char                     *trigger;
-    unsigned                 format;  /* ucs_stats_format_t */
+    int enable;
+    char *dest;
+    char *trigger;
+    unsigned format; /* ucs_stats_format_t */
     ucs_config_names_array_t filter;
-    size_t                   max_size;
+    size_t max_size;
 } stats_options_t;
 
 /** Reads them. Zero: a value is invalid, which was reported. */

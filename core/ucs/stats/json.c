@@ -50,9 +50,9 @@ static void print_counters(FILE *stream, const stats_printer_t *printer,
         }
         print_key(stream, counter->name, &first);
         if (counter->unit == UCS_STATS_EVENTS) {
-            rates ? fprintf(stream, "%.3f",
-                            stats_block_rate(block, printer, i)) :
-                    fprintf(stream, "%lu", block->now[i]);
+            rates ?
+                fprintf(stream, "%.3f", stats_block_rate(block, printer, i)) :
+                fprintf(stream, "%lu", block->now[i]);
         } else if (rates) {
             fprintf(stream, "{\"messages\": %.3f, \"bytes\": %.3f}",
                     stats_block_rate(block, printer, i),
@@ -92,8 +92,9 @@ static void print_record(FILE *stream, const stats_printer_t *printer,
     }
     fputs(*first ? "" : ", ", stream);
     *first = 0;
-    fprintf(stream, "{\"number\": %u, \"parent\": %u, \"type\": ",
-            record->number, record->parent);
+    fprintf(stream,
+            "{\"number\": %u, \"parent\": %u, \"type\": ", record->number,
+            record->parent);
     print_text(stream, block.type->name);
     fputs(", \"name\": ", stream);
     print_text(stream, record->name);

@@ -34,30 +34,30 @@ enum {
     UCS_STATS_MAJOR    = 1,
     UCS_STATS_MINOR    = 0,
     UCS_STATS_NAME_MAX = 84,
-    UCS_STATS_SIZE_MAX = 1 << 30
+    UCS_STATS_SIZE_MAX = 1 << 30,
 };
 
 typedef struct {
-    char     magic[8];
+    char magic[8];
     uint16_t major;
     uint16_t minor;
     uint32_t pid;
-    uint64_t size;          /* total size in bytes */
-    uint64_t used;          /* end of the records */
+    uint64_t size; /* total size in bytes */
+    uint64_t used; /* end of the records */
     uint32_t types_at;
     uint32_t num_types;
     uint32_t counters_at;
-    uint32_t num_counters;  /* of all types */
+    uint32_t num_counters; /* of all types */
     uint32_t records_at;
     uint32_t reserved;
-    uint64_t started;       /* ns since 1970 */
-    uint64_t lost;          /* records that did not fit */
-    char     host[64];
-    char     program[64];
+    uint64_t started; /* ns since 1970 */
+    uint64_t lost;    /* records that did not fit */
+    char host[64];
+    char program[64];
 } ucs_stats_header_t;
 
 typedef struct {
-    char     name[24];
+    char name[24];
     uint32_t record_size;   /* in bytes, including its values */
     uint32_t first_counter; /* index in the array of counters */
     uint32_t num_counters;  /* values of a record */
@@ -69,34 +69,34 @@ enum {
     UCS_STATS_EVENTS   = 0,
     UCS_STATS_MESSAGES = 1,
     UCS_STATS_BYTES    = 2,
-    UCS_STATS_UNIT_LAST
+    UCS_STATS_UNIT_LAST,
 };
 
 typedef struct {
-    char     name[40];
+    char name[40];
     uint32_t unit;
     uint32_t reserved;
 } ucs_stats_layout_counter_t;
 
 enum {
-    UCS_STATS_FREE  = 0,    /* can be reused */
+    UCS_STATS_FREE  = 0, /* can be reused */
     UCS_STATS_LIVE  = 1,
-    UCS_STATS_ENDED = 2,    /* its object is destroyed */
-    UCS_STATS_SUM   = 3,    /* sum of records that were reused or did not fit */
-    UCS_STATS_STATE_LAST
+    UCS_STATS_ENDED = 2, /* its object is destroyed */
+    UCS_STATS_SUM   = 3, /* sum of records that were reused or did not fit */
+    UCS_STATS_STATE_LAST,
 };
 
 typedef struct ucs_stats_record {
-    uint32_t size;          /* in bytes, with the values; a multiple of 64 */
+    uint32_t size; /* in bytes, with the values; a multiple of 64 */
     uint32_t type;
     uint32_t state;
-    uint32_t number;        /* from 1, in order of creation */
-    uint32_t parent;        /* a number; 0: none */
-    int32_t  status;        /* why the object was destroyed: a ucs_status_t */
-    uint64_t since;         /* ns since 1970 */
-    uint64_t until;         /* 0: still alive */
-    uint32_t next;          /* private to the writer */
-    char     name[UCS_STATS_NAME_MAX];
+    uint32_t number; /* from 1, in order of creation */
+    uint32_t parent; /* a number; 0: none */
+    int32_t status;  /* why the object was destroyed: a ucs_status_t */
+    uint64_t since;  /* ns since 1970 */
+    uint64_t until;  /* 0: still alive */
+    uint32_t next;   /* private to the writer */
+    char name[UCS_STATS_NAME_MAX];
     uint64_t values[];
 } ucs_stats_record_t;
 

@@ -53,7 +53,8 @@ static const ucs_config_field_t fields[] = {
      ucs_offsetof(stats_options_t, max_size),
      UCS_CONFIG_TYPE_MEMUNITS_RANGE(16384, UCS_STATS_SIZE_MAX), 0},
 
-    {NULL, NULL, NULL, 0, NULL, NULL, 0}};
+    {NULL, NULL, NULL, 0, NULL, NULL, 0},
+};
 
 UCS_CONFIG_DEFINE_TABLE(stats_table, "UCX counters", "", fields,
                         stats_options_t)

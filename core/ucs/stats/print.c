@@ -23,7 +23,7 @@ static unsigned print_counter(FILE *stream, const stats_printer_t *printer,
                               int indent)
 {
     const ucs_stats_layout_counter_t *counter =
-            &printer->view->counters[block->type->first_counter + index];
+        &printer->view->counters[block->type->first_counter + index];
     int is_message = (counter->unit == UCS_STATS_MESSAGES);
     uint64_t count = block->now[index];
     uint64_t bytes = is_message ? block->now[index + 1] : 0;
@@ -98,8 +98,9 @@ static int family_init(family_t *family, const ucs_stats_view_t *view)
     memset(family->first, 0xff,
            2 * (size_t)view->num_records * sizeof(unsigned));
     for (i = view->num_records; i-- > 0;) { /* oldest first */
-        parent = (view->records[i].parent == 0) ? NULL :
-                 stats_record_find(view, view->records[i].parent);
+        parent = (view->records[i].parent == 0) ?
+                     NULL :
+                     stats_record_find(view, view->records[i].parent);
         if (parent != NULL) {
             index                = (unsigned)(parent - view->records);
             family->next[i]      = family->first[index];
@@ -123,7 +124,8 @@ static void print_record(FILE *stream, const stats_printer_t *printer,
         return;
     }
     stats_block_add(&block, printer, record);
-    if ((record->state != UCS_STATS_SUM) || !stats_block_is_empty(&block, printer)) {
+    if ((record->state != UCS_STATS_SUM) ||
+        !stats_block_is_empty(&block, printer)) {
         print_title(stream, view, record, indent);
         print_block(stream, printer, &block, indent + INDENT);
     }
@@ -203,12 +205,13 @@ static void print_heading(FILE *stream, const stats_printer_t *printer)
             view->program, (int)view->pid, view->host, when,
             (double)(int64_t)(view->taken - view->started) * 1e-9);
     if (view->lost > 0) {
-        fprintf(stream, "# %lu objects have no record of their own and are "
+        fprintf(stream,
+                "# %lu objects have no record of their own and are "
                 "counted in sums; UCX_STATS_MAX_SIZE is too small\n",
                 view->lost);
     }
-    fprintf(stream, "%-*s %14s %18s %12s", NAME_WIDTH, "#", "messages",
-            "bytes", "average");
+    fprintf(stream, "%-*s %14s %18s %12s", NAME_WIDTH, "#", "messages", "bytes",
+            "average");
     if (printer->before != NULL) {
         fprintf(stream, " %14s %18s", "messages/s", "bytes/s");
     }
@@ -218,9 +221,11 @@ static void print_heading(FILE *stream, const stats_printer_t *printer)
 void ucs_stats_print(FILE *stream, const ucs_stats_view_t *view,
                      const ucs_stats_print_params_t *params)
 {
-    stats_printer_t printer = {.view   = view,
-                               .before = params->before,
-                               .filter = params->filter};
+    stats_printer_t printer = {
+        .view   = view,
+        .before = params->before,
+        .filter = params->filter,
+    };
     unsigned type;
 
     if (params->before != NULL) {

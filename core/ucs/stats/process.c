@@ -39,9 +39,11 @@ static void explain(pid_t pid, int error, char *why)
         break;
     case EACCES:
     case EPERM:
-        snprintf(why, UCS_STATS_WHY_MAX, "process %d cannot be inspected "
-                                         "without permission: run as its user, "
-                                         "or as root", (int)pid);
+        snprintf(why, UCS_STATS_WHY_MAX,
+                 "process %d cannot be inspected "
+                 "without permission: run as its user, "
+                 "or as root",
+                 (int)pid);
         break;
     default:
         snprintf(why, UCS_STATS_WHY_MAX, "process %d cannot be inspected: %s",
@@ -76,8 +78,10 @@ int ucs_stats_open_process(pid_t pid, unsigned index, char *why)
         }
     }
     if ((fd < 0) && (seen == 0)) {
-        snprintf(why, UCS_STATS_WHY_MAX, "process %d has no counters: start it "
-                                         "with UCX_STATS=y", (int)pid);
+        snprintf(why, UCS_STATS_WHY_MAX,
+                 "process %d has no counters: start it "
+                 "with UCX_STATS=y",
+                 (int)pid);
     }
     closedir(dir);
     return fd;

@@ -25,28 +25,32 @@
 typedef enum { TO_NOBODY, TO_STDOUT, TO_STDERR, TO_FILE } dest_t;
 
 static struct {
-    pthread_mutex_t          lock;
-    int                      running;  /* started and not stopped */
-    int                      due;      /* a last report must be written */
-    dest_t                   dest;
-    char                     path[PATH_MAX]; /* a file name template */
-    ucs_stats_format_t       format;
-    ucs_config_names_array_t filter;   /* own copy */
-    int                      timer;    /* timer id; -1: none */
-    int                      event_fd; /* written by the signal handler; -1:
+    pthread_mutex_t lock;
+    int running; /* started and not stopped */
+    int due;     /* a last report must be written */
+    dest_t dest;
+    char path[PATH_MAX]; /* a file name template */
+    ucs_stats_format_t format;
+    ucs_config_names_array_t filter; /* own copy */
+    int timer;                       /* timer id; -1: none */
+    int event_fd;                    /* written by the signal handler; -1:
                                         * none */
-    int                      signo;
-} report = {.lock     = PTHREAD_MUTEX_INITIALIZER,
-            .timer    = -1,
-            .event_fd = -1};
+    int signo;
+} report = {
+    .lock     = PTHREAD_MUTEX_INITIALIZER,
+    .timer    = -1,
+    .event_fd = -1,
+};
 
 /* -------------------------------------------------------------- writing -- */
 
 static void print_to(FILE *stream, const ucs_stats_view_t *view,
                      ucs_stats_format_t format)
 {
-    const ucs_stats_print_params_t params = {.format = format,
-                                             .filter = &report.filter};
+    const ucs_stats_print_params_t params = {
+        .format = format,
+        .filter = &report.filter,
+    };
 
     ucs_stats_print(stream, view, &params);
 }
@@ -76,12 +80,13 @@ static void write_to_file(const ucs_stats_view_t *view)
     print_to(stream, view, format);
     fclose(stream);
     errno  = 0;
-    status = (text == NULL) ? UCS_ERR_NO_MEMORY :
-             ucs_write_file(path, text, length, S_IRUSR | S_IWUSR);
+    status = (text == NULL) ?
+                 UCS_ERR_NO_MEMORY :
+                 ucs_write_file(path, text, length, S_IRUSR | S_IWUSR);
     if (status != UCS_OK) {
         ucs_error("UCX_STATS_DEST: the counters cannot be written to %s: %s",
-                  path, (errno != 0) ? strerror(errno) :
-                                       ucs_status_string(status));
+                  path,
+                  (errno != 0) ? strerror(errno) : ucs_status_string(status));
     }
     free(text);
 }
@@ -131,8 +136,8 @@ static void on_signal(int signo)
     int saved          = errno;
     ssize_t written;
 
-    written = write(__atomic_load_n(&report.event_fd, __ATOMIC_RELAXED),
-                    &one, sizeof(one));
+    written = write(__atomic_load_n(&report.event_fd, __ATOMIC_RELAXED), &one,
+                    sizeof(one));
     (void)written; /* a full counter wakes as well */
     errno = saved;
 }
@@ -153,7 +158,8 @@ static void take_dest(const char *dest)
     } else if (dest[0] != '\0') {
         ucs_error("UCX_STATS_DEST=%s: expected stdout, stderr or file:<path>;"
                   " nothing is written, \"ucx_info --live %d\" shows the"
-                  " counters", dest, (int)getpid());
+                  " counters",
+                  dest, (int)getpid());
     }
 }
 
@@ -183,12 +189,13 @@ static int signal_number(const char *text)
 /* Zero: the signal is in use, or cannot be caught. */
 static int take_signal(int signo)
 {
-    struct sigaction action = {.sa_handler = on_signal,
-                               .sa_flags   = SA_RESTART};
+    struct sigaction action = {
+        .sa_handler = on_signal,
+        .sa_flags   = SA_RESTART,
+    };
     struct sigaction old;
 
-    return (sigaction(signo, NULL, &old) == 0) &&
-           (old.sa_handler == SIG_DFL) &&
+    return (sigaction(signo, NULL, &old) == 0) && (old.sa_handler == SIG_DFL) &&
            (sigaction(signo, &action, NULL) == 0);
 }
 
@@ -216,8 +223,8 @@ err_close:
     report.event_fd = -1;
 err:
     ucs_error("UCX_STATS_TRIGGER: signal %d (%s) cannot be used, or is used"
-              " by other code: the counters are written at exit only", signo,
-              strsignal(signo));
+              " by other code: the counters are written at exit only",
+              signo, strsignal(signo));
 }
 
 static int start_timer(const char *text)
@@ -254,7 +261,8 @@ static void start_trigger(const char *trigger)
     }
     ucs_error("UCX_STATS_TRIGGER=%s: expected exit, signal:<name or number> or"
               " timer:<interval> of 1ms or more; the counters are written at"
-              " exit only", trigger);
+              " exit only",
+              trigger);
 }
 
 static void drop_filter(void)
@@ -307,10 +315,10 @@ void stats_report_stop(void)
     int timer, event_fd;
 
     pthread_mutex_lock(&report.lock);
-    report.running  = 0;
-    timer           = report.timer;
-    event_fd        = report.event_fd;
-    report.timer    = -1;
+    report.running = 0;
+    timer          = report.timer;
+    event_fd       = report.event_fd;
+    report.timer   = -1;
     if (event_fd >= 0) {
         signal(report.signo, SIG_DFL);
         report.event_fd = -1;

@@ -26,24 +26,24 @@ enum { ENDED_MAX = 4096 };
 
 /* Records of one type, by their offsets; 0 is none. */
 typedef struct {
-    uint32_t           free;         /* list of free records */
-    uint32_t           first_ended;  /* list of ended records, oldest first */
-    uint32_t           last_ended;
-    unsigned           num_ended;
-    ucs_stats_record_t *sum;         /* sum of those that were reused */
+    uint32_t free;        /* list of free records */
+    uint32_t first_ended; /* list of ended records, oldest first */
+    uint32_t last_ended;
+    unsigned num_ended;
+    ucs_stats_record_t *sum; /* sum of those that were reused */
 } pool_t;
 
 static struct {
-    pthread_mutex_t    lock;
-    unsigned           users;
-    ucs_stats_header_t *header;      /* NULL: counters are disabled */
-    size_t             size;
-    int                fd;           /* -1: memory without a file */
-    ino_t              inode;        /* identifies it: programs may close
+    pthread_mutex_t lock;
+    unsigned users;
+    ucs_stats_header_t *header; /* NULL: counters are disabled */
+    size_t size;
+    int fd;      /* -1: memory without a file */
+    ino_t inode; /* identifies it: programs may close
                                       * descriptors that they do not know */
-    int                full;         /* no more records */
-    uint32_t           last_number;
-    pool_t             pools[UCS_STATS_TYPES_MAX];
+    int full;    /* no more records */
+    uint32_t last_number;
+    pool_t pools[UCS_STATS_TYPES_MAX];
 } segment = {.lock = PTHREAD_MUTEX_INITIALIZER, .fd = -1};
 
 static pthread_once_t fork_once = PTHREAD_ONCE_INIT;
@@ -99,7 +99,8 @@ static size_t within_limits(size_t size)
 
     return ((getrlimit(RLIMIT_FSIZE, &limit) == 0) &&
             (limit.rlim_cur != RLIM_INFINITY) && (limit.rlim_cur < size)) ?
-           0 : size;
+               0 :
+               size;
 }
 
 static void note_inode(void)
@@ -204,9 +205,9 @@ static uint32_t take_room(unsigned type)
     return (pool->num_ended > 0) ? take_ended(type) : 0;
 }
 
-static ucs_stats_record_t *
-create(unsigned type, const ucs_stats_record_t *parent, const char *name,
-       uint32_t state)
+static ucs_stats_record_t *create(unsigned type,
+                                  const ucs_stats_record_t *parent,
+                                  const char *name, uint32_t state)
 {
     uint32_t offset = segment.full ? 0 : take_room(type);
     ucs_stats_record_t *record;
@@ -360,14 +361,14 @@ static void start_over(void)
         record = at((uint32_t)offset);
         memset(record->values, 0, record->size - sizeof(*record));
         if (record->state == UCS_STATS_ENDED) {
-            record->state = UCS_STATS_FREE;
-            record->next  = segment.pools[record->type].free;
+            record->state                    = UCS_STATS_FREE;
+            record->next                     = segment.pools[record->type].free;
             segment.pools[record->type].free = (uint32_t)offset;
         }
     }
     for (unsigned i = 0; i < UCS_STATS_TYPES_MAX; ++i) {
         segment.pools[i].first_ended = segment.pools[i].last_ended = 0;
-        segment.pools[i].num_ended   = 0;
+        segment.pools[i].num_ended                                 = 0;
     }
     header->pid     = (uint32_t)getpid();
     header->started = now();
@@ -381,8 +382,8 @@ static int replace_memory(void)
     int fd       = make_file(segment.size);
     void *memory = MAP_FAILED;
 
-    if ((fd >= 0) && (ucs_write_full(fd, segment.header,
-                                     segment.header->used) == UCS_OK)) {
+    if ((fd >= 0) &&
+        (ucs_write_full(fd, segment.header, segment.header->used) == UCS_OK)) {
         memory = mmap(segment.header, segment.size, PROT_READ | PROT_WRITE,
                       MAP_SHARED | MAP_FIXED, fd, 0);
     }
@@ -434,7 +435,8 @@ static int start(const ucs_stats_type_t *types, unsigned num_types,
     memory       = map_memory(segment.size);
     if (memory == MAP_FAILED) {
         ucs_error("nothing is counted: no memory for the %zu bytes of "
-                  "UCX_STATS_MAX_SIZE: %m", segment.size);
+                  "UCX_STATS_MAX_SIZE: %m",
+                  segment.size);
         close_file();
         return 0;
     }

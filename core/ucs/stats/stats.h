@@ -16,15 +16,15 @@
 BEGIN_C_DECLS
 
 typedef struct ucs_stats_counter {
-    const char *name;   /**< Shorter than 40 */
-    unsigned   unit;    /**< UCS_STATS_EVENTS and so on */
+    const char *name; /**< Shorter than 40 */
+    unsigned unit;    /**< UCS_STATS_EVENTS and so on */
 } ucs_stats_counter_t;
 
 /** Types of records: constant data of the caller. */
 typedef struct ucs_stats_type {
-    const char                *name;  /**< Shorter than 24 */
+    const char *name; /**< Shorter than 24 */
     const ucs_stats_counter_t *counters;
-    unsigned                  num_counters;
+    unsigned num_counters;
 } ucs_stats_type_t;
 
 enum { UCS_STATS_TYPES_MAX = 16 };
@@ -76,8 +76,8 @@ void ucs_stats_end(ucs_stats_record_t *record, ucs_status_t status);
 
 /** Adds to a value. By the owner of the record only: no other thread may write
  *  at the same time. Hot path. */
-static UCS_F_ALWAYS_INLINE void
-ucs_stats_add(ucs_stats_record_t *record, unsigned counter, uint64_t amount)
+static UCS_F_ALWAYS_INLINE void ucs_stats_add(ucs_stats_record_t *record,
+                                              unsigned counter, uint64_t amount)
 {
     uint64_t *value = &record->values[counter];
 

@@ -16,7 +16,8 @@ static ucs_stats_layout_counter_t *counter_at(ucs_stats_header_t *header,
                                               unsigned index)
 {
     return (ucs_stats_layout_counter_t *)((char *)header +
-                                          header->counters_at) + index;
+                                          header->counters_at) +
+           index;
 }
 
 ucs_stats_layout_type_t *stats_type_at(ucs_stats_header_t *header,
@@ -35,15 +36,15 @@ void stats_types_reserve(ucs_stats_header_t *header,
     for (i = 0; i < num_types; ++i) {
         num_counters += types[i].num_counters;
     }
-    num_types          += MORE_TYPES;
+    num_types += MORE_TYPES;
     header->types_at    = sizeof(*header);
     header->counters_at = (uint32_t)(header->types_at +
                                      num_types *
-                                     sizeof(ucs_stats_layout_type_t));
+                                         sizeof(ucs_stats_layout_type_t));
     end                 = header->counters_at +
-                          num_counters * sizeof(ucs_stats_layout_counter_t);
-    header->records_at  = (uint32_t)((end + 63) & ~(size_t)63);
-    header->used        = header->records_at;
+          num_counters * sizeof(ucs_stats_layout_counter_t);
+    header->records_at = (uint32_t)((end + 63) & ~(size_t)63);
+    header->used       = header->records_at;
 }
 
 static int has_counters(ucs_stats_header_t *header,

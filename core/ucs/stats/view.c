@@ -15,9 +15,9 @@ enum { TYPES_MAX = 64, COUNTERS_MAX = 4096 };
 
 /* Bytes that have passed the first checks. */
 typedef struct {
-    const char               *bytes;
+    const char *bytes;
     const ucs_stats_header_t *header;
-    size_t                   used;
+    size_t used;
 } source_t;
 
 static ucs_status_t refuse(char *why, const char *what)
@@ -47,8 +47,8 @@ static int is_within(const source_t *source, uint64_t at, uint64_t count,
            (at <= end) && (count <= (end - at) / element);
 }
 
-static ucs_status_t
-check_header(const void *bytes, size_t length, source_t *source, char *why)
+static ucs_status_t check_header(const void *bytes, size_t length,
+                                 source_t *source, char *why)
 {
     const ucs_stats_header_t *header = bytes;
 
@@ -57,10 +57,11 @@ check_header(const void *bytes, size_t length, source_t *source, char *why)
         return refuse(why, "this is not a segment of counters");
     }
     if (header->major != UCS_STATS_MAJOR) {
-        snprintf(why, UCS_STATS_WHY_MAX, "the counters are laid out in version"
+        snprintf(why, UCS_STATS_WHY_MAX,
+                 "the counters are laid out in version"
                  " %u.%u, and version %u.x is understood here: use the tool"
-                 " that came with the program's library", header->major,
-                 header->minor, UCS_STATS_MAJOR);
+                 " that came with the program's library",
+                 header->major, header->minor, UCS_STATS_MAJOR);
         return UCS_ERR_UNSUPPORTED;
     }
 
@@ -102,17 +103,16 @@ static void pair_up(ucs_stats_layout_counter_t *counters, unsigned count)
 static ucs_status_t take_schema(const source_t *source, ucs_stats_view_t *view,
                                 char *why)
 {
-    const ucs_stats_header_t *header = source->header;
-    const ucs_stats_layout_type_t *types =
-            (const void *)(source->bytes + header->types_at);
+    const ucs_stats_header_t *header     = source->header;
+    const ucs_stats_layout_type_t *types = (const void *)(source->bytes +
+                                                          header->types_at);
     const ucs_stats_layout_counter_t *counters =
-            (const void *)(source->bytes + header->counters_at);
+        (const void *)(source->bytes + header->counters_at);
     unsigned i;
 
     view->num_types = header->num_types;
     view->types     = calloc(header->num_types + 1, sizeof(*view->types));
-    view->counters  = calloc(header->num_counters + 1,
-                             sizeof(*view->counters));
+    view->counters  = calloc(header->num_counters + 1, sizeof(*view->counters));
     if ((view->types == NULL) || (view->counters == NULL)) {
         return UCS_ERR_NO_MEMORY;
     }
@@ -129,8 +129,7 @@ static ucs_status_t take_schema(const source_t *source, ucs_stats_view_t *view,
         type->first_counter = types[i].first_counter;
         type->num_counters  = types[i].num_counters;
         if ((type->first_counter > header->num_counters) ||
-            (type->num_counters > header->num_counters -
-                                  type->first_counter)) {
+            (type->num_counters > header->num_counters - type->first_counter)) {
             return refuse(why, "a type of record refers to counters that do "
                                "not exist");
         }
@@ -260,9 +259,8 @@ ucs_status_t ucs_stats_view_parse(const void *bytes, size_t length,
     }
 
     clock_gettime(CLOCK_REALTIME, &time);
-    view->taken   = (uint64_t)time.tv_sec * 1000000000ul +
-                    (uint64_t)time.tv_nsec;
-    view->pid     = (pid_t)(source.header->pid & INT32_MAX);
+    view->taken = (uint64_t)time.tv_sec * 1000000000ul + (uint64_t)time.tv_nsec;
+    view->pid   = (pid_t)(source.header->pid & INT32_MAX);
     view->started = source.header->started;
     view->lost    = source.header->lost;
     take_text(view->host, source.header->host, sizeof(view->host));

@@ -16,35 +16,35 @@
 BEGIN_C_DECLS
 
 typedef struct ucs_stats_view_record {
-    unsigned       type;     /**< Index */
-    unsigned       state;    /**< UCS_STATS_LIVE, _ENDED or _SUM */
-    uint32_t       number;
-    uint32_t       parent;   /**< 0: none */
-    int32_t        status;
-    uint64_t       since, until;  /**< ns since 1970 */
-    char           name[UCS_STATS_NAME_MAX];
-    const uint64_t *values;  /**< As many as the type has counters */
+    unsigned type;  /**< Index */
+    unsigned state; /**< UCS_STATS_LIVE, _ENDED or _SUM */
+    uint32_t number;
+    uint32_t parent; /**< 0: none */
+    int32_t status;
+    uint64_t since, until; /**< ns since 1970 */
+    char name[UCS_STATS_NAME_MAX];
+    const uint64_t *values; /**< As many as the type has counters */
 } ucs_stats_view_record_t;
 
 typedef struct ucs_stats_view_type {
-    char     name[24];
+    char name[24];
     unsigned first_counter, num_counters;
 } ucs_stats_view_type_t;
 
 typedef struct ucs_stats_view {
-    pid_t                      pid;
-    uint64_t                   started;  /**< ns since 1970 */
-    uint64_t                   taken;    /**< ns since 1970, when it was
+    pid_t pid;
+    uint64_t started; /**< ns since 1970 */
+    uint64_t taken;   /**< ns since 1970, when it was
                                           *   copied */
-    uint64_t                   lost;     /**< Records that did not fit */
-    char                       host[64];
-    char                       program[64];
-    unsigned                   num_types;
-    ucs_stats_view_type_t      *types;
+    uint64_t lost;    /**< Records that did not fit */
+    char host[64];
+    char program[64];
+    unsigned num_types;
+    ucs_stats_view_type_t *types;
     ucs_stats_layout_counter_t *counters;
-    unsigned                   num_records;
-    ucs_stats_view_record_t    *records; /**< In the order of their numbers */
-    uint64_t                   *values;
+    unsigned num_records;
+    ucs_stats_view_record_t *records; /**< In the order of their numbers */
+    uint64_t *values;
 } ucs_stats_view_t;
 
 /** Size of an error text. */
@@ -80,20 +80,20 @@ ucs_status_t ucs_stats_view_read(int fd, ucs_stats_view_t **view_p, char *why);
 void ucs_stats_view_free(ucs_stats_view_t *view);
 
 typedef enum {
-    UCS_STATS_FORMAT_FULL,     /**< Every record */
-    UCS_STATS_FORMAT_AGG,      /**< Sums by type below each top record */
-    UCS_STATS_FORMAT_SUMMARY,  /**< Sums by type */
-    UCS_STATS_FORMAT_JSON
+    UCS_STATS_FORMAT_FULL,    /**< Every record */
+    UCS_STATS_FORMAT_AGG,     /**< Sums by type below each top record */
+    UCS_STATS_FORMAT_SUMMARY, /**< Sums by type */
+    UCS_STATS_FORMAT_JSON,
 } ucs_stats_format_t;
 
 /** The names of the formats, terminated by NULL. */
 extern const char *const ucs_stats_format_names[];
 
 typedef struct ucs_stats_print_params {
-    ucs_stats_format_t             format;
+    ucs_stats_format_t format;
     const ucs_config_names_array_t *filter; /**< Names with * and ?; NULL or
                                              *   empty: all counters */
-    const ucs_stats_view_t         *before; /**< Not NULL: print changes since
+    const ucs_stats_view_t *before;         /**< Not NULL: print changes since
                                              *   then, per second */
 } ucs_stats_print_params_t;
 

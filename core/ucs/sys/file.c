@@ -78,7 +78,7 @@ ucs_status_t ucs_read_fd(int fd, size_t max, char **data_p, size_t *length_p)
             goto err;
         }
 
-        data = larger;
+        data  = larger;
         bytes = read(fd, data + length, capacity - length - 1);
         if (bytes == 0) {
             break;
@@ -102,7 +102,7 @@ ucs_status_t ucs_read_fd(int fd, size_t max, char **data_p, size_t *length_p)
     }
 
     data[length] = '\0';
-    *data_p = data;
+    *data_p      = data;
     if (length_p != NULL) {
         *length_p = length;
     }
@@ -164,7 +164,7 @@ ucs_status_t ucs_read_file_line(const char *path, char *buf, size_t max)
     }
 
     buf[length] = '\0';
-    end = strchr(buf, '\n');
+    end         = strchr(buf, '\n');
     if (end != NULL) {
         *end = '\0';
     }
@@ -195,7 +195,7 @@ ucs_status_t ucs_read_file_number(const char *path, long *value_p)
 ucs_status_t ucs_write_file(const char *path, const void *data, size_t length,
                             mode_t mode)
 {
-    size_t max = strlen(path) + sizeof(".XXXXXX");
+    size_t max          = strlen(path) + sizeof(".XXXXXX");
     ucs_status_t status = UCS_ERR_IO_ERROR;
     char *temp;
     int fd;

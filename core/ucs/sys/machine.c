@@ -40,25 +40,26 @@ typedef struct {
 } cpu_range_t;
 
 static const cpu_range_t intel_models[] = {
-        {6, 0x1a, 0x1a, "Nehalem"},    {6, 0x1e, 0x1f, "Nehalem"},
-        {6, 0x2e, 0x2e, "Nehalem"},    {6, 0x25, 0x25, "Westmere"},
-        {6, 0x2c, 0x2c, "Westmere"},   {6, 0x2f, 0x2f, "Westmere"},
-        {6, 0x2a, 0x2a, "SandyBridge"}, {6, 0x2d, 0x2d, "SandyBridge"},
-        {6, 0x3a, 0x3a, "IvyBridge"},  {6, 0x3e, 0x3e, "IvyBridge"},
-        {6, 0x3c, 0x3c, "Haswell"},    {6, 0x3f, 0x3f, "Haswell"},
-        {6, 0x45, 0x46, "Haswell"},    {6, 0x3d, 0x3d, "Broadwell"},
-        {6, 0x47, 0x47, "Broadwell"},  {6, 0x4f, 0x4f, "Broadwell"},
-        {6, 0x56, 0x56, "Broadwell"},  {6, 0x4e, 0x4e, "Skylake"},
-        {6, 0x55, 0x55, "Skylake"},    {6, 0x5e, 0x5e, "Skylake"},
-        {6, 0x6a, 0x6a, "Icelake"},    {6, 0x6c, 0x6c, "Icelake"},
-        {6, 0x8f, 0x8f, "Sapphire Rapids"},
-        {6, 0xcf, 0xcf, "Emerald Rapids"},
-        {6, 0xad, 0xae, "Granite Rapids"}};
+    {6, 0x1a, 0x1a, "Nehalem"},         {6, 0x1e, 0x1f, "Nehalem"},
+    {6, 0x2e, 0x2e, "Nehalem"},         {6, 0x25, 0x25, "Westmere"},
+    {6, 0x2c, 0x2c, "Westmere"},        {6, 0x2f, 0x2f, "Westmere"},
+    {6, 0x2a, 0x2a, "SandyBridge"},     {6, 0x2d, 0x2d, "SandyBridge"},
+    {6, 0x3a, 0x3a, "IvyBridge"},       {6, 0x3e, 0x3e, "IvyBridge"},
+    {6, 0x3c, 0x3c, "Haswell"},         {6, 0x3f, 0x3f, "Haswell"},
+    {6, 0x45, 0x46, "Haswell"},         {6, 0x3d, 0x3d, "Broadwell"},
+    {6, 0x47, 0x47, "Broadwell"},       {6, 0x4f, 0x4f, "Broadwell"},
+    {6, 0x56, 0x56, "Broadwell"},       {6, 0x4e, 0x4e, "Skylake"},
+    {6, 0x55, 0x55, "Skylake"},         {6, 0x5e, 0x5e, "Skylake"},
+    {6, 0x6a, 0x6a, "Icelake"},         {6, 0x6c, 0x6c, "Icelake"},
+    {6, 0x8f, 0x8f, "Sapphire Rapids"}, {6, 0xcf, 0xcf, "Emerald Rapids"},
+    {6, 0xad, 0xae, "Granite Rapids"},
+};
 
 static const cpu_range_t amd_models[] = {
-        {23, 0x00, 0x0f, "Naples"}, {23, 0x30, 0x3f, "Rome"},
-        {25, 0x00, 0x0f, "Milan"},  {25, 0x10, 0x1f, "Genoa"},
-        {25, 0xa0, 0xaf, "Bergamo"}, {26, 0x00, 0x1f, "Turin"}};
+    {23, 0x00, 0x0f, "Naples"},  {23, 0x30, 0x3f, "Rome"},
+    {25, 0x00, 0x0f, "Milan"},   {25, 0x10, 0x1f, "Genoa"},
+    {25, 0xa0, 0xaf, "Bergamo"}, {26, 0x00, 0x1f, "Turin"},
+};
 
 static void cpu_take(cpu_t *cpu, const char *name, const char *value)
 {
@@ -92,7 +93,7 @@ static void cpu_read(cpu_t *cpu)
 
     while ((fgets(line, sizeof(line), stream) != NULL) && (line[0] != '\n')) {
         line[strcspn(line, "\n")] = '\0';
-        value = strchr(line, ':');
+        value                     = strchr(line, ':');
         if (value == NULL) {
             continue;
         }
@@ -115,20 +116,20 @@ static int is_vendor(const cpu_t *cpu, const char *id)
 
 static const char *cpu_vendor(const cpu_t *cpu)
 {
-    return is_vendor(cpu, "GenuineIntel") ? "Intel" :
-           is_vendor(cpu, "AuthenticAMD") ? "AMD" :
-           is_vendor(cpu, "HygonGenuine") ? "Hygon" :
-           is_vendor(cpu, "CentaurHauls") ? "Zhaoxin" :
-           is_vendor(cpu, "  Shanghai  ") ? "Zhaoxin" :
-           (cpu->implementer == 0x46)     ? "Fujitsu ARM" :
-           (cpu->implementer == 0x4e)     ? "Nvidia" :
-           (cpu->implementer >= 0)        ? "Generic ARM" :
+    return is_vendor(cpu, "GenuineIntel")  ? "Intel" :
+           is_vendor(cpu, "AuthenticAMD")  ? "AMD" :
+           is_vendor(cpu, "HygonGenuine")  ? "Hygon" :
+           is_vendor(cpu, "CentaurHauls")  ? "Zhaoxin" :
+           is_vendor(cpu, "  Shanghai  ")  ? "Zhaoxin" :
+           (cpu->implementer == 0x46)      ? "Fujitsu ARM" :
+           (cpu->implementer == 0x4e)      ? "Nvidia" :
+           (cpu->implementer >= 0)         ? "Generic ARM" :
            !strncmp(cpu->name, "POWER", 5) ? "Generic PPC" :
                                              "unknown";
 }
 
-static const char *
-find_model(const cpu_t *cpu, const cpu_range_t *ranges, size_t count)
+static const char *find_model(const cpu_t *cpu, const cpu_range_t *ranges,
+                              size_t count)
 {
     size_t i;
 

@@ -16,7 +16,7 @@ typedef enum ucs_machine_fact {
     UCS_MACHINE_CPU_VENDOR,   /* "Intel", "AMD", "Nvidia", ... */
     UCS_MACHINE_CPU_MODEL,    /* family of processors: "Skylake", "Grace" */
     UCS_MACHINE_PRODUCT_NAME, /* from the firmware */
-    UCS_MACHINE_LAST
+    UCS_MACHINE_LAST,
 } ucs_machine_fact_t;
 
 /** "CPU vendor", "CPU model", "Product name"; terminated by NULL. */

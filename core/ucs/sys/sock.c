@@ -27,8 +27,8 @@ int ucs_sockaddr_is_valid(const struct sockaddr *addr, socklen_t addrlen)
     socklen_t size;
 
     return (addr != NULL) &&
-           (addrlen >= offsetof(struct sockaddr, sa_family) +
-                               sizeof(addr->sa_family)) &&
+           (addrlen >=
+            offsetof(struct sockaddr, sa_family) + sizeof(addr->sa_family)) &&
            (ucs_sockaddr_sizeof(addr, &size) == UCS_OK) && (addrlen >= size);
 }
 
@@ -247,7 +247,7 @@ static ucs_status_t parse_scope(const char *text, uint32_t *scope_p)
 
 static ucs_status_t parse_ip(char *text, struct sockaddr_storage *addr)
 {
-    struct sockaddr_in *in = (struct sockaddr_in *)addr;
+    struct sockaddr_in *in   = (struct sockaddr_in *)addr;
     struct sockaddr_in6 *in6 = (struct sockaddr_in6 *)addr;
     ucs_status_t status;
     char *percent;
@@ -261,7 +261,7 @@ static ucs_status_t parse_ip(char *text, struct sockaddr_storage *addr)
     percent = strchr(text, '%');
     if (percent != NULL) {
         *percent = '\0';
-        status = parse_scope(percent + 1, &in6->sin6_scope_id);
+        status   = parse_scope(percent + 1, &in6->sin6_scope_id);
         if (status != UCS_OK) {
             return status;
         }
@@ -289,19 +289,19 @@ ucs_status_t ucs_sockaddr_parse(const char *text, uint16_t default_port,
 
     strcpy(copy, text);
     if (copy[0] == '[') {
-        ip = copy + 1;
+        ip  = copy + 1;
         end = strchr(ip, ']');
         if ((end == NULL) || ((end[1] != '\0') && (end[1] != ':')) ||
             (strchr(ip, ':') > end)) {
             return UCS_ERR_INVALID_ADDR;
         }
-        *end = '\0';
+        *end      = '\0';
         port_text = (end[1] == ':') ? end + 2 : NULL;
     } else {
         /* one colon separates address and port, more are IPv6 */
         end = strchr(copy, ':');
         if ((end != NULL) && (strchr(end + 1, ':') == NULL)) {
-            *end = '\0';
+            *end      = '\0';
             port_text = end + 1;
         }
     }

@@ -28,8 +28,7 @@ ucs_status_t ucs_sockaddr_get_port(const struct sockaddr *addr,
 ucs_status_t ucs_sockaddr_set_port(struct sockaddr *addr, uint16_t port);
 
 /** The address bytes without port, and their number. NULL if unknown. */
-const void *ucs_sockaddr_inet_addr(const struct sockaddr *addr,
-                                   size_t *size_p);
+const void *ucs_sockaddr_inet_addr(const struct sockaddr *addr, size_t *size_p);
 
 int ucs_sockaddr_is_any(const struct sockaddr *addr);
 int ucs_sockaddr_is_loopback(const struct sockaddr *addr);

@@ -87,7 +87,7 @@ const char *ucs_get_exe_path(void)
 
 const char *ucs_get_exe_name(void)
 {
-    const char *path = ucs_get_exe_path();
+    const char *path  = ucs_get_exe_path();
     const char *slash = strrchr(path, '/');
 
     return (slash == NULL) ? path : slash + 1;
@@ -153,9 +153,8 @@ ucs_status_t ucs_fill_filename_template(const char *tmpl, char *buf, size_t max)
     size_t bytes;
 
     while (*tmpl != '\0') {
-        value = (tmpl[0] == '%') ?
-                        template_value(tmpl[1], text, sizeof(text)) :
-                        NULL;
+        value = (tmpl[0] == '%') ? template_value(tmpl[1], text, sizeof(text)) :
+                                   NULL;
         bytes = (value == NULL) ? 1 : strlen(value);
         if (length + bytes >= max) {
             return UCS_ERR_BUFFER_TOO_SMALL;
@@ -257,7 +256,7 @@ char *ucs_strncpy_safe(char *dst, const char *src, size_t len)
 int ucs_strncpy_zero(char *dest, const char *src, size_t max)
 {
     size_t length = strnlen(src, max);
-    int whole = length < max;
+    int whole     = length < max;
 
     if (max == 0) {
         return 0;

@@ -9,7 +9,7 @@
 
 BEGIN_C_DECLS
 
-#define UCS_HOST_NAME_MAX 256
+#define UCS_HOST_NAME_MAX   256
 #define UCS_CACHE_LINE_SIZE 64
 
 size_t ucs_get_page_size(void);

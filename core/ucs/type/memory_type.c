@@ -5,7 +5,8 @@
 
 /* All types of the API, not only those of installed plugins. */
 const char *const ucs_memory_type_words[] = {
-    UCS_MEMORY_TYPE_WORDS, NULL
+    UCS_MEMORY_TYPE_WORDS,
+    NULL,
 };
 
 _Static_assert(sizeof(ucs_memory_type_words) /
@@ -16,7 +17,8 @@ _Static_assert(sizeof(ucs_memory_type_words) /
 const char *ucs_memory_type_name(ucs_memory_type_t type)
 {
     return ((unsigned)type < UCS_MEMORY_TYPE_LAST) ?
-           ucs_memory_type_words[type] : "unknown";
+               ucs_memory_type_words[type] :
+               "unknown";
 }
 
 ucs_memory_type_t ucs_memory_type_find(const char *name, size_t length)

@@ -7,9 +7,9 @@
 #include <ucs/memory/memory_type.h>
 
 /* Each type once, in order. */
-#define UCS_MEMORY_TYPE_WORDS                                                 \
+#define UCS_MEMORY_TYPE_WORDS \
     "host", "cuda", "cuda-managed", "rocm", "rocm-managed", "rdma", "ze-host", \
-    "ze-device", "ze-managed"
+        "ze-device", "ze-managed"
 
 /** Indexed by type, as in settings and manifests; terminated by NULL. */
 extern const char *const ucs_memory_type_words[];

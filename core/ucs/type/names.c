@@ -27,7 +27,7 @@ const char *ucs_memory_type_descs[] = {
     "Level Zero device memory",
     "Level Zero managed memory",
     "unknown",
-    NULL
+    NULL,
 };
 UCS_PUBLIC_TABLE(ucs_memory_type_descs);
 
@@ -42,8 +42,9 @@ const char *ucs_numa_policy_names[] = {"default", "preferred", "bind", NULL};
 UCS_PUBLIC_TABLE(ucs_numa_policy_names);
 
 const char *ucs_log_level_names[] = {
-        "fatal", "error", "warn", "diag", "info", "debug", "trace",
-        "req",   "data",  "async", "func", "poll", NULL};
+    "fatal", "error", "warn",  "diag", "info", "debug", "trace",
+    "req",   "data",  "async", "func", "poll", NULL,
+};
 UCS_PUBLIC_TABLE(ucs_log_level_names);
 
 const char *ucs_profile_mode_names[] = {"accum", "log", NULL};

@@ -9,7 +9,7 @@
 #include <ucs/sys/compiler_def.h>
 
 /** Also defines the public name of a table that this file defines. */
-#define UCS_PUBLIC_TABLE(_name)                           \
+#define UCS_PUBLIC_TABLE(_name) \
     extern __typeof__(_name) public_##_name __asm__(#_name) \
         __attribute__((alias("core_" #_name), visibility("default")))
 

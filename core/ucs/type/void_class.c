@@ -4,4 +4,8 @@
 #include <ucs/type/class.h>
 
 ucs_class_t __attribute__((visibility("default"))) void_class = {
-        "void", 0, NULL, NULL};
+    "void",
+    0,
+    NULL,
+    NULL,
+};

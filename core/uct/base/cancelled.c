@@ -13,8 +13,8 @@ static const ucx_ep_ops_t *transport_ops(uct_ep_h ep)
 }
 
 /* Operations may still be outstanding; see UCT_FLUSH_FLAG_CANCEL. */
-static ucs_status_t
-cancelled_flush(uct_ep_h ep, unsigned flags, uct_completion_t *comp)
+static ucs_status_t cancelled_flush(uct_ep_h ep, unsigned flags,
+                                    uct_completion_t *comp)
 {
     return transport_ops(ep)->flush(ep, flags, comp);
 }
@@ -25,14 +25,14 @@ static ucs_status_t cancelled_fence(uct_ep_h ep, unsigned flags)
 }
 
 /* BUSY makes the caller send again, which returns the error. */
-static ucs_status_t
-cancelled_pending_add(uct_ep_h ep, uct_pending_req_t *req, unsigned flags)
+static ucs_status_t cancelled_pending_add(uct_ep_h ep, uct_pending_req_t *req,
+                                          unsigned flags)
 {
     return UCS_ERR_BUSY;
 }
 
-static void
-cancelled_pending_purge(uct_ep_h ep, uct_pending_purge_callback_t cb, void *arg)
+static void cancelled_pending_purge(uct_ep_h ep,
+                                    uct_pending_purge_callback_t cb, void *arg)
 {
     transport_ops(ep)->pending_purge(ep, cb, arg);
 }
@@ -42,8 +42,8 @@ static void cancelled_destroy(uct_ep_h ep)
     transport_ops(ep)->destroy(ep);
 }
 
-static ucs_status_t
-cancelled_check(uct_ep_h ep, unsigned flags, uct_completion_t *comp)
+static ucs_status_t cancelled_check(uct_ep_h ep, unsigned flags,
+                                    uct_completion_t *comp)
 {
     return UCS_ERR_CANCELED;
 }
@@ -58,10 +58,11 @@ static ucs_status_t cancelled_get_address(uct_ep_h ep, uct_ep_addr_t *addr)
     return transport_ops(ep)->get_address(ep, addr);
 }
 
-static ucs_status_t
-cancelled_connect_to_ep(uct_ep_h ep, const uct_device_addr_t *dev_addr,
-                        size_t dev_addr_length, const uct_ep_addr_t *ep_addr,
-                        size_t ep_addr_length)
+static ucs_status_t cancelled_connect_to_ep(uct_ep_h ep,
+                                            const uct_device_addr_t *dev_addr,
+                                            size_t dev_addr_length,
+                                            const uct_ep_addr_t *ep_addr,
+                                            size_t ep_addr_length)
 {
     return UCS_ERR_CANCELED;
 }
@@ -81,8 +82,8 @@ static ucs_status_t cancelled_query_sockaddrs(uct_ep_h ep,
     return transport_ops(ep)->query_sockaddrs(ep, local, remote);
 }
 
-static ucs_status_t
-cancelled_cm_connect(uct_ep_h ep, const uct_ep_connect_params_t *params)
+static ucs_status_t cancelled_cm_connect(uct_ep_h ep,
+                                         const uct_ep_connect_params_t *params)
 {
     return UCS_ERR_CANCELED;
 }
@@ -93,7 +94,7 @@ static ucs_status_t cancelled_cm_conn_notify(uct_ep_h ep)
 }
 
 static const ucx_ep_ops_t cancelled_ops = {
-    .size            = sizeof(cancelled_ops),
+    .size = sizeof(cancelled_ops),
     UCT_ANSWER_OPS(cancelled),
     UCT_ANSWER_TAG_OPS(cancelled),
     .flush           = cancelled_flush,
@@ -109,7 +110,7 @@ static const ucx_ep_ops_t cancelled_ops = {
     .query_sockaddrs = cancelled_query_sockaddrs,
     .cm_connect      = cancelled_cm_connect,
     .cm_conn_notify  = cancelled_cm_conn_notify,
-    .cm_disconnect   = cancelled_fence
+    .cm_disconnect   = cancelled_fence,
 };
 
 void uct_ep_set_cancelled(uct_ep_h ep)

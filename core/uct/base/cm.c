@@ -32,21 +32,23 @@ ucs_status_t uct_cm_config_read(uct_component_h component,
                              (void **)config_p);
 }
 
-static ucs_status_t
-uct_cm_open_with(const uct_code_t *code, uct_component_h component,
-                 uct_worker_h worker, const void *options, uct_cm_h *cm_p)
+static ucs_status_t uct_cm_open_with(const uct_code_t *code,
+                                     uct_component_h component,
+                                     uct_worker_h worker, const void *options,
+                                     uct_cm_h *cm_p)
 {
     uct_cm_state_t *state   = calloc(1, sizeof(*state));
     ucx_cm_open_args_t args = {
-        .size   = sizeof(args),
-        .head   = {
-            .ops       = &code->cm_ops,
-            .ep_ops    = &code->cm_ep_ops,
-            .component = code->desc,
-            .worker    = worker,
-            .host      = state
-        },
-        .config = options
+        .size = sizeof(args),
+        .head =
+            {
+                .ops       = &code->cm_ops,
+                .ep_ops    = &code->cm_ep_ops,
+                .component = code->desc,
+                .worker    = worker,
+                .host      = state,
+            },
+        .config = options,
     };
     ucs_status_t status;
 
@@ -171,8 +173,7 @@ static int uct_cm_client_params_fit(const uct_ep_params_t *params)
  * The call always consumes a client's request. Only the plugin can free it, so
  * with a request all checks are the plugin's.
  */
-ucs_status_t
-uct_ep_create_on_cm(const uct_ep_params_t *params, uct_ep_h *ep_p)
+ucs_status_t uct_ep_create_on_cm(const uct_ep_params_t *params, uct_ep_h *ep_p)
 {
     if (params->cm == NULL) {
         return UCS_ERR_INVALID_PARAM;
@@ -189,7 +190,8 @@ uct_ep_create_on_cm(const uct_ep_params_t *params, uct_ep_h *ep_p)
 ucs_status_t uct_ep_connect(uct_ep_h ep, const uct_ep_connect_params_t *params)
 {
     if ((params == NULL) ||
-        ((params->field_mask & UCT_EP_CONNECT_PARAM_FIELD_PRIVATE_DATA_LENGTH) &&
+        ((params->field_mask &
+          UCT_EP_CONNECT_PARAM_FIELD_PRIVATE_DATA_LENGTH) &&
          (params->private_data_length > 0) &&
          (!(params->field_mask & UCT_EP_CONNECT_PARAM_FIELD_PRIVATE_DATA) ||
           (params->private_data == NULL)))) {

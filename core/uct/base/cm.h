@@ -6,7 +6,6 @@
 #include <uct/api/uct.h>
 
 /* uct_ep_create with UCT_EP_PARAM_FIELD_CM. */
-ucs_status_t
-uct_ep_create_on_cm(const uct_ep_params_t *params, uct_ep_h *ep_p);
+ucs_status_t uct_ep_create_on_cm(const uct_ep_params_t *params, uct_ep_h *ep_p);
 
 #endif

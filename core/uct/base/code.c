@@ -13,9 +13,9 @@
 #include "uct/base/tables.h"
 
 /* Translates a table of variables, if there is one. */
-static ucs_status_t
-uct_code_config(const char *component, const char *what,
-                const ucx_config_table_t *table, uct_config_schema_t **schema_p)
+static ucs_status_t uct_code_config(const char *component, const char *what,
+                                    const ucx_config_table_t *table,
+                                    uct_config_schema_t **schema_p)
 {
     char title[96];
 
@@ -38,16 +38,20 @@ static ucs_status_t uct_tl_init(uct_tl_t *tl, const char *component,
     missing = uct_transport_missing_slot(desc);
     if (missing != NULL) {
         ucs_warn("component %s: transport %s is not used, it has no %s; the "
-                 "plugin is faulty, ask its vendor", component,
+                 "plugin is faulty, ask its vendor",
+                 component,
                  ((desc->size >= offsetof(ucx_transport_t, config)) &&
-                  (desc->name != NULL)) ? desc->name : "?", missing);
+                  (desc->name != NULL)) ?
+                     desc->name :
+                     "?",
+                 missing);
         return UCS_ERR_UNSUPPORTED;
     }
 
     if (strlen(desc->name) >= UCT_TL_NAME_MAX) {
         ucs_warn("component %s: transport %s is not used, its name is longer "
-                 "than %d letters", component, desc->name,
-                 UCT_TL_NAME_MAX - 1);
+                 "than %d letters",
+                 component, desc->name, UCT_TL_NAME_MAX - 1);
         return UCS_ERR_UNSUPPORTED;
     }
 
@@ -110,7 +114,8 @@ ucs_status_t uct_code_create(const ucx_component_t *desc, uct_code_t **code_p)
         uct_cm_ops_complete(&code->cm_ops, code->full.cm_ops);
         uct_ep_ops_complete(&code->cm_ep_ops,
                             UCX_TABLE_HAS(code->full.cm_ops, ep_ops) ?
-                                code->full.cm_ops->ep_ops : NULL);
+                                code->full.cm_ops->ep_ops :
+                                NULL);
         code->cm_ops.ep_ops = &code->cm_ep_ops;
     }
 

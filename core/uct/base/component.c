@@ -15,25 +15,25 @@
 
 enum {
     UCT_RANK_START   = -1,      /* before the first */
-    UCT_RANK_PLUGINS = 1 << 16  /* components without a plugin have lower
+    UCT_RANK_PLUGINS = 1 << 16, /* components without a plugin have lower
                                  * ranks */
 };
 
 struct uct_component {
-    struct uct_component    *next;
-    int                     is_listed;
-    int                     rank;        /* position in the list, lowest
+    struct uct_component *next;
+    int is_listed;
+    int rank; /* position in the list, lowest
                                           * first */
-    uct_component_decl_t    *decl;
+    uct_component_decl_t *decl;
     uct_component_load_cb_t load;
-    void                    *load_arg;
-    pthread_mutex_t         lock;        /* protects loading and the domains */
-    _Atomic(uct_code_t *)   code;        /* NULL until loaded */
-    ucs_status_t            load_status; /* UCS_INPROGRESS: not tried, or try
+    void *load_arg;
+    pthread_mutex_t lock;        /* protects loading and the domains */
+    _Atomic(uct_code_t *) code;  /* NULL until loaded */
+    ucs_status_t load_status;    /* UCS_INPROGRESS: not tried, or try
                                           * again */
-    _Atomic int             num_open;    /* domains and connection managers */
-    uct_md_resource_desc_t  *mds;        /* NULL: none found so far */
-    unsigned                num_mds;
+    _Atomic int num_open;        /* domains and connection managers */
+    uct_md_resource_desc_t *mds; /* NULL: none found so far */
+    unsigned num_mds;
 };
 
 /* All components that were ever added. */
@@ -233,8 +233,7 @@ ucs_status_t uct_component_load(uct_component_h component)
             ucs_warn("component %s is left out: out of memory",
                      component->decl->name);
         } else if (component->load_status != UCS_OK) {
-            ucs_diag("component %s cannot be used: %s",
-                     component->decl->name,
+            ucs_diag("component %s cannot be used: %s", component->decl->name,
                      ucs_status_string(component->load_status));
         }
     }
@@ -247,13 +246,13 @@ ucs_status_t uct_component_load(uct_component_h component)
     return status;
 }
 
-const uct_code_t *
-uct_component_code(uct_component_h component, ucs_status_t *status_p)
+const uct_code_t *uct_component_code(uct_component_h component,
+                                     ucs_status_t *status_p)
 {
     *status_p = uct_component_load(component);
-    return (*status_p == UCS_OK) ? atomic_load_explicit(&component->code,
-                                                        memory_order_acquire) :
-                                   NULL;
+    return (*status_p == UCS_OK) ?
+               atomic_load_explicit(&component->code, memory_order_acquire) :
+               NULL;
 }
 
 uct_component_h uct_component_find(const char *name)
@@ -266,8 +265,7 @@ uct_component_h uct_component_find(const char *name)
 
     pthread_mutex_lock(&uct_components_lock);
     component = uct_component_after(UCT_RANK_START);
-    while ((component != NULL) &&
-           (strcmp(component->decl->name, name) != 0)) {
+    while ((component != NULL) && (strcmp(component->decl->name, name) != 0)) {
         component = uct_component_after(component->rank);
     }
     pthread_mutex_unlock(&uct_components_lock);
@@ -280,16 +278,15 @@ static int uct_component_has_tl(const struct uct_component *component,
     unsigned i;
 
     for (i = 0; i < component->decl->num_transports; ++i) {
-        if (uct_tl_decl_is_called(&component->decl->transports[i],
-                                  name)) {
+        if (uct_tl_decl_is_called(&component->decl->transports[i], name)) {
             return 1;
         }
     }
     return 0;
 }
 
-uct_component_h
-uct_component_find_by_tl(const char *name, uct_component_h previous)
+uct_component_h uct_component_find_by_tl(const char *name,
+                                         uct_component_h previous)
 {
     struct uct_component *component;
 
@@ -316,8 +313,7 @@ static uct_component_h *uct_components_collect(unsigned *count_p)
 
     components = calloc((size_t)uct_components_count + 1, sizeof(*components));
     if (components != NULL) {
-        for (component = uct_component_after(UCT_RANK_START);
-             component != NULL;
+        for (component = uct_component_after(UCT_RANK_START); component != NULL;
              component = uct_component_after(component->rank)) {
             components[count++] = component;
         }
@@ -364,8 +360,7 @@ void uct_release_component_list(uct_component_h *components)
  * The memory domains of a component. The first non-empty result is kept,
  * because a caller queries the number first and the array afterwards.
  */
-static ucs_status_t
-uct_component_find_mds(struct uct_component *component)
+static ucs_status_t uct_component_find_mds(struct uct_component *component)
 {
     uct_md_resource_desc_t *mds = NULL;
     unsigned num_mds            = 0;

@@ -14,38 +14,38 @@
 
 /* Peers that a transport can reach. */
 enum {
-    UCT_TL_REACH_SELF    = 1u << 0,  /* the process itself */
-    UCT_TL_REACH_NODE    = 1u << 1,  /* other processes of the host */
-    UCT_TL_REACH_NETWORK = 1u << 2   /* other hosts */
+    UCT_TL_REACH_SELF    = 1u << 0, /* the process itself */
+    UCT_TL_REACH_NODE    = 1u << 1, /* other processes of the host */
+    UCT_TL_REACH_NETWORK = 1u << 2, /* other hosts */
 };
 
 /* Maximum capabilities of a transport, as declared. The interface's query
  * returns the actual ones. */
 typedef struct uct_tl_decl {
-    const char        *name;
-    const char *const *aliases;      /* num_aliases other names in a selection
+    const char *name;
+    const char *const *aliases; /* num_aliases other names in a selection
                                       * list */
-    unsigned          num_aliases;
-    uint64_t          cap_flags;     /* UCT_IFACE_FLAG_* */
-    uint64_t          event_flags;   /* UCT_IFACE_FLAG_EVENT_* */
-    uint64_t          features;      /* UCT_IFACE_FEATURE_* */
-    unsigned          reach;         /* UCT_TL_REACH_* */
+    unsigned num_aliases;
+    uint64_t cap_flags;   /* UCT_IFACE_FLAG_* */
+    uint64_t event_flags; /* UCT_IFACE_FLAG_EVENT_* */
+    uint64_t features;    /* UCT_IFACE_FEATURE_* */
+    unsigned reach;       /* UCT_TL_REACH_* */
     uct_device_type_t dev_type;
-    double            latency;       /* s; 0: not declared */
-    double            bandwidth;     /* bytes/s; 0: not declared */
+    double latency;   /* s; 0: not declared */
+    double bandwidth; /* bytes/s; 0: not declared */
 } uct_tl_decl_t;
 
 /* Maximum capabilities of a component, as declared. */
 typedef struct uct_component_decl {
-    const char             *name;
-    const char             *plugin;     /* NULL: built in */
-    uint64_t               flags;       /* UCT_COMPONENT_FLAG_* */
-    uint64_t               md_flags;    /* UCT_MD_FLAG_* */
-    uint64_t               mem_types;   /* bits by ucs_memory_type_t */
-    int                    priority;    /* higher is first */
-    int                    by_name_only; /* used only if selected by name */
-    const uct_tl_decl_t    *transports;
-    unsigned               num_transports;
+    const char *name;
+    const char *plugin; /* NULL: built in */
+    uint64_t flags;     /* UCT_COMPONENT_FLAG_* */
+    uint64_t md_flags;  /* UCT_MD_FLAG_* */
+    uint64_t mem_types; /* bits by ucs_memory_type_t */
+    int priority;       /* higher is first */
+    int by_name_only;   /* used only if selected by name */
+    const uct_tl_decl_t *transports;
+    unsigned num_transports;
 } uct_component_decl_t;
 
 /* Never NULL; loads nothing. */
@@ -81,8 +81,8 @@ uct_component_h uct_component_find(const char *name);
  * uct_query_components, that declares a transport with the name or alias
  * `name`. NULL: no more. Loads nothing.
  */
-uct_component_h
-uct_component_find_by_tl(const char *name, uct_component_h previous);
+uct_component_h uct_component_find_by_tl(const char *name,
+                                         uct_component_h previous);
 
 /* True if the transport has the name or alias `name`. */
 int uct_tl_decl_is_called(const uct_tl_decl_t *tl, const char *name);

@@ -22,9 +22,9 @@ _Static_assert(((int)UCT_TL_REACH_SELF == (int)UCT_REACH_SELF) &&
                "one set of bits for the reach of a transport");
 
 /* Finds a component in the descriptor of a plugin. */
-static ucs_status_t
-uct_plugin_component(const ucx_plugin_t *plugin, const char *name,
-                     const ucx_component_t **desc_p)
+static ucs_status_t uct_plugin_component(const ucx_plugin_t *plugin,
+                                         const char *name,
+                                         const ucx_component_t **desc_p)
 {
     unsigned i;
 
@@ -37,9 +37,9 @@ uct_plugin_component(const ucx_plugin_t *plugin, const char *name,
     return UCS_ERR_NO_ELEM;
 }
 
-static ucs_status_t
-uct_builtin_load(void *arg, const uct_component_decl_t *decl,
-                 const ucx_component_t **desc_p)
+static ucs_status_t uct_builtin_load(void *arg,
+                                     const uct_component_decl_t *decl,
+                                     const ucx_component_t **desc_p)
 {
     char reason[128]       = "";
     ucx_plugin_args_t args = {
@@ -49,7 +49,7 @@ uct_builtin_load(void *arg, const uct_component_decl_t *decl,
         .host        = &uct_host,
         .directory   = "",
         .reason      = reason,
-        .reason_size = sizeof(reason)
+        .reason_size = sizeof(reason),
     };
     const ucx_plugin_t *plugin;
     ucs_status_t status;
@@ -63,9 +63,9 @@ uct_builtin_load(void *arg, const uct_component_decl_t *decl,
 
 /* Finds the plugin by name, because the registry may have been scanned again
  * since the declaration was made. */
-static ucs_status_t
-uct_plugin_component_load(void *arg, const uct_component_decl_t *decl,
-                          const ucx_component_t **desc_p)
+static ucs_status_t uct_plugin_component_load(void *arg,
+                                              const uct_component_decl_t *decl,
+                                              const ucx_component_t **desc_p)
 {
     uct_plugin_registry_t *registry;
     const ucx_plugin_t *descriptor;
@@ -100,7 +100,7 @@ static uint64_t uct_features_of(const uct_manifest_transport_t *tl)
 {
     static const struct {
         const char *operation;
-        uint64_t   feature;
+        uint64_t feature;
     } features[] = {
         {"am_short", UCT_IFACE_FEATURE_AM},
         {"am_bcopy", UCT_IFACE_FEATURE_AM},
@@ -118,7 +118,7 @@ static uint64_t uct_features_of(const uct_manifest_transport_t *tl)
         {"tag_eager_short", UCT_IFACE_FEATURE_TAG},
         {"tag_eager_bcopy", UCT_IFACE_FEATURE_TAG},
         {"tag_eager_zcopy", UCT_IFACE_FEATURE_TAG},
-        {"tag_rndv_zcopy", UCT_IFACE_FEATURE_TAG}
+        {"tag_rndv_zcopy", UCT_IFACE_FEATURE_TAG},
     };
     uint64_t result = 0;
     unsigned i;
@@ -132,8 +132,8 @@ static uint64_t uct_features_of(const uct_manifest_transport_t *tl)
     return result;
 }
 
-static void
-uct_tl_decl_fill(uct_tl_decl_t *to, const uct_manifest_transport_t *tl)
+static void uct_tl_decl_fill(uct_tl_decl_t *to,
+                             const uct_manifest_transport_t *tl)
 {
     to->name        = tl->name;
     to->aliases     = tl->aliases.name;
@@ -159,7 +159,7 @@ uct_manifest_component_add(const uct_plugin_info_t *info,
         .mem_types      = component->memory_types,
         .priority       = info->priority,
         .by_name_only   = !info->manifest->by_default,
-        .num_transports = component->num_transports
+        .num_transports = component->num_transports,
     };
     uct_tl_decl_t *tls;
     ucs_status_t status;
@@ -190,9 +190,9 @@ uct_manifest_component_add(const uct_plugin_info_t *info,
 
 /* Handles of the components that usable plugins declare, in the registry's
  * order. */
-static ucs_status_t
-uct_components_collect(uct_plugin_registry_t *registry,
-                       uct_component_h **components_p, unsigned *count_p)
+static ucs_status_t uct_components_collect(uct_plugin_registry_t *registry,
+                                           uct_component_h **components_p,
+                                           unsigned *count_p)
 {
     uct_component_h *components = NULL;
     uct_plugin_t *plugin        = NULL;

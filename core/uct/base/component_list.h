@@ -14,9 +14,9 @@
  * Returns the descriptor of a declared component and loads its code if
  * necessary. Called once, with the component's lock held.
  */
-typedef ucs_status_t
-(*uct_component_load_cb_t)(void *arg, const uct_component_decl_t *decl,
-                           const ucx_component_t **desc_p);
+typedef ucs_status_t (*uct_component_load_cb_t)(
+    void *arg, const uct_component_decl_t *decl,
+    const ucx_component_t **desc_p);
 
 /*
  * Returns the handle for a component of this name and plugin: a new one, or the
@@ -38,8 +38,7 @@ void uct_component_remove(uct_component_h component);
 /* Frees all components, unless objects of any are open. Called by one thread
  * when the library is unloaded; `unload` receives each component whose code is
  * no longer needed. */
-typedef void
-(*uct_component_unload_cb_t)(const uct_component_decl_t *decl);
+typedef void (*uct_component_unload_cb_t)(const uct_component_decl_t *decl);
 void uct_component_free_all(uct_component_unload_cb_t unload);
 
 /* Updates the list; loads nothing. Cheap if nothing changed. */

@@ -15,10 +15,10 @@
 #define UCT_CONFIG_MAGIC 0x7563746366673031ull
 
 typedef struct uct_config_object {
-    uint64_t                  magic;
-    const uct_config_schema_t *schema;  /* NULL: no variables */
+    uint64_t magic;
+    const uct_config_schema_t *schema; /* NULL: no variables */
     /* options structure, aligned for any type */
-    max_align_t               options[];
+    max_align_t options[];
 } uct_config_object_t;
 
 static const uct_config_object_t *uct_config_object(const void *config)
@@ -29,12 +29,13 @@ static const uct_config_object_t *uct_config_object(const void *config)
                                                                        NULL;
 }
 
-ucs_status_t
-uct_config_create(const uct_config_schema_t *schema, const char *env_prefix,
-                  const char *filename, void **config_p)
+ucs_status_t uct_config_create(const uct_config_schema_t *schema,
+                               const char *env_prefix, const char *filename,
+                               void **config_p)
 {
     const ucs_config_source_t source = {
-        .app_prefix = env_prefix, .filename = filename
+        .app_prefix = env_prefix,
+        .filename   = filename,
     };
     size_t size = (schema == NULL) ? 0 : schema->table.size;
     uct_config_object_t *object;
@@ -59,9 +60,9 @@ uct_config_create(const uct_config_schema_t *schema, const char *env_prefix,
     return UCS_OK;
 }
 
-ucs_status_t
-uct_config_options(const uct_config_schema_t *schema, const void *config,
-                   void **own_p, const void **options_p)
+ucs_status_t uct_config_options(const uct_config_schema_t *schema,
+                                const void *config, void **own_p,
+                                const void **options_p)
 {
     const uct_config_object_t *object;
     ucs_status_t status;
@@ -122,8 +123,8 @@ ucs_status_t uct_config_get(void *config, const char *name, char *value,
     return (status == UCS_ERR_BUFFER_TOO_SMALL) ? UCS_OK : status;
 }
 
-ucs_status_t
-uct_config_modify(void *config, const char *name, const char *value)
+ucs_status_t uct_config_modify(void *config, const char *name,
+                               const char *value)
 {
     uct_config_object_t *object = (uct_config_object_t *)uct_config_object(
         config);

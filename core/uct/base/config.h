@@ -17,23 +17,23 @@ typedef struct uct_config_schema uct_config_schema_t;
  * registers its variables. UCS_ERR_INVALID_PARAM, with a log message, for an
  * invalid table. `title` is for listings; copied.
  */
-ucs_status_t
-uct_config_schema_create(const char *title, const ucx_config_table_t *table,
-                         uct_config_schema_t **schema_p);
+ucs_status_t uct_config_schema_create(const char *title,
+                                      const ucx_config_table_t *table,
+                                      uct_config_schema_t **schema_p);
 void uct_config_schema_destroy(uct_config_schema_t *schema);
 
 /* Creates a configuration object; `schema` NULL: one without variables. */
-ucs_status_t
-uct_config_create(const uct_config_schema_t *schema, const char *env_prefix,
-                  const char *filename, void **config_p);
+ucs_status_t uct_config_create(const uct_config_schema_t *schema,
+                               const char *env_prefix, const char *filename,
+                               void **config_p);
 
 /*
  * Returns the options in a caller's configuration object, for a plugin with
  * this schema. If `config` is NULL, creates one and stores it in *own_p; the
  * caller releases it. UCS_ERR_INVALID_PARAM: the object is of another kind.
  */
-ucs_status_t
-uct_config_options(const uct_config_schema_t *schema, const void *config,
-                   void **own_p, const void **options_p);
+ucs_status_t uct_config_options(const uct_config_schema_t *schema,
+                                const void *config, void **own_p,
+                                const void **options_p);
 
 #endif

@@ -27,12 +27,11 @@ static const ucs_config_type_t *const uct_config_types[] = {
     [UCX_CONFIG_TIME]        = &uct_config_type_time,
     [UCX_CONFIG_BANDWIDTH]   = &uct_config_type_bandwidth,
     [UCX_CONFIG_STRING_LIST] = &ucs_config_type_string_array,
-    [UCX_CONFIG_ALLOW_LIST]  = &ucs_config_type_allow_list
+    [UCX_CONFIG_ALLOW_LIST]  = &ucs_config_type_allow_list,
 };
 
 /* Types that have names, and types that have a range, as bits. */
-#define UCT_CONFIG_NAMED \
-    (UCS_BIT(UCX_CONFIG_ENUM) | UCS_BIT(UCX_CONFIG_BITMAP))
+#define UCT_CONFIG_NAMED (UCS_BIT(UCX_CONFIG_ENUM) | UCS_BIT(UCX_CONFIG_BITMAP))
 #define UCT_CONFIG_RANGED \
     (UCS_BIT(UCX_CONFIG_INT) | UCS_BIT(UCX_CONFIG_UINT) | \
      UCS_BIT(UCX_CONFIG_ULONG) | UCS_BIT(UCX_CONFIG_DOUBLE) | \
@@ -50,8 +49,8 @@ static unsigned uct_config_count_names(const char *const *names)
 }
 
 /* Returns what is wrong with a field, or NULL. */
-static const char *
-uct_config_field_flaw(const ucx_config_field_t *field, size_t options_size)
+static const char *uct_config_field_flaw(const ucx_config_field_t *field,
+                                         size_t options_size)
 {
     const ucs_config_type_t *type;
     size_t align;
@@ -93,8 +92,7 @@ static void uct_config_field_convert(const ucx_config_field_t *from,
     to->doc       = (from->help == NULL) ? "" : from->help;
     to->offset    = from->offset;
     to->type      = uct_config_types[from->type];
-    to->flags     = (from->flags & UCX_CONFIG_FLAG_PATH) ?
-                    UCS_CONFIG_FLAG_PATH : 0;
+    to->flags = (from->flags & UCX_CONFIG_FLAG_PATH) ? UCS_CONFIG_FLAG_PATH : 0;
 
     if (UCS_BIT(from->type) & UCT_CONFIG_NAMED) {
         to->arg = from->values;
@@ -164,9 +162,9 @@ static void uct_config_schema_free(uct_config_schema_t *schema)
     free(schema);
 }
 
-static ucs_status_t
-uct_config_schema_alloc(const char *title, const ucx_config_table_t *table,
-                        uct_config_schema_t **schema_p)
+static ucs_status_t uct_config_schema_alloc(const char *title,
+                                            const ucx_config_table_t *table,
+                                            uct_config_schema_t **schema_p)
 {
     uct_config_schema_t *schema = calloc(1, sizeof(*schema));
 
@@ -191,9 +189,9 @@ uct_config_schema_alloc(const char *title, const ucx_config_table_t *table,
     return UCS_OK;
 }
 
-ucs_status_t
-uct_config_schema_create(const char *title, const ucx_config_table_t *table,
-                         uct_config_schema_t **schema_p)
+ucs_status_t uct_config_schema_create(const char *title,
+                                      const ucx_config_table_t *table,
+                                      uct_config_schema_t **schema_p)
 {
     uct_config_schema_t *schema;
     ucs_status_t status;
@@ -220,7 +218,7 @@ uct_config_schema_create(const char *title, const ucx_config_table_t *table,
     schema->table.prefix = schema->prefix;
     schema->table.fields = schema->fields;
     schema->table.size   = table->options_size;
-    status = uct_config_defaults_try(schema);
+    status               = uct_config_defaults_try(schema);
     if (status != UCS_OK) {
         goto err;
     }

@@ -9,10 +9,10 @@
 #include "uct/base/config.h"
 
 struct uct_config_schema {
-    ucs_config_table_t table;   /* registered */
-    char               *title;
-    char               *prefix;
-    unsigned           num_fields;
+    ucs_config_table_t table; /* registered */
+    char *title;
+    char *prefix;
+    unsigned num_fields;
     ucs_config_field_t *fields; /* num_fields fields and a terminator */
     ucs_config_range_t *ranges; /* one for each field */
 };

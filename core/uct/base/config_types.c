@@ -7,8 +7,8 @@
 #include <string.h>
 #include <strings.h>
 
-static ucs_status_t
-uct_range_check(double value, const ucs_config_range_t *range, char *why)
+static ucs_status_t uct_range_check(double value,
+                                    const ucs_config_range_t *range, char *why)
 {
     if ((range == NULL) || ((value >= range->min) && (value <= range->max))) {
         return UCS_OK;
@@ -20,9 +20,9 @@ uct_range_check(double value, const ucs_config_range_t *range, char *why)
 }
 
 /* Describes the registry's type, and the range. */
-static void
-uct_range_describe(const ucs_config_type_t *base, const char *unit, char *buf,
-                   size_t max, const ucs_config_range_t *range)
+static void uct_range_describe(const ucs_config_type_t *base, const char *unit,
+                               char *buf, size_t max,
+                               const ucs_config_range_t *range)
 {
     size_t length;
 
@@ -36,8 +36,8 @@ uct_range_describe(const ucs_config_type_t *base, const char *unit, char *buf,
 
 /* --- bitmap ---------------------------------------------------------- */
 
-static ucs_status_t
-uct_bitmap_parse(const char *text, void *dest, const void *arg, char *why)
+static ucs_status_t uct_bitmap_parse(const char *text, void *dest,
+                                     const void *arg, char *why)
 {
     uint64_t bits = 0;
     ucs_status_t status;
@@ -49,8 +49,8 @@ uct_bitmap_parse(const char *text, void *dest, const void *arg, char *why)
     return status;
 }
 
-static void
-uct_bitmap_print(char *buf, size_t max, const void *src, const void *arg)
+static void uct_bitmap_print(char *buf, size_t max, const void *src,
+                             const void *arg)
 {
     uint64_t bits = *(const unsigned *)src;
 
@@ -66,13 +66,13 @@ const ucs_config_type_t uct_config_type_bitmap = {
     .size     = sizeof(unsigned),
     .parse    = uct_bitmap_parse,
     .print    = uct_bitmap_print,
-    .describe = uct_bitmap_describe
+    .describe = uct_bitmap_describe,
 };
 
 /* --- time ------------------------------------------------------------ */
 
-static ucs_status_t
-uct_time_parse(const char *text, void *dest, const void *arg, char *why)
+static ucs_status_t uct_time_parse(const char *text, void *dest,
+                                   const void *arg, char *why)
 {
     double value = 0;
     ucs_status_t status;
@@ -87,8 +87,8 @@ uct_time_parse(const char *text, void *dest, const void *arg, char *why)
     return status;
 }
 
-static void
-uct_time_print(char *buf, size_t max, const void *src, const void *arg)
+static void uct_time_print(char *buf, size_t max, const void *src,
+                           const void *arg)
 {
     ucs_config_type_time.print(buf, max, src, NULL);
 }
@@ -102,13 +102,13 @@ const ucs_config_type_t uct_config_type_time = {
     .size     = sizeof(double),
     .parse    = uct_time_parse,
     .print    = uct_time_print,
-    .describe = uct_time_describe
+    .describe = uct_time_describe,
 };
 
 /* --- bandwidth -------------------------------------------------------- */
 
-static ucs_status_t
-uct_bandwidth_parse(const char *text, void *dest, const void *arg, char *why)
+static ucs_status_t uct_bandwidth_parse(const char *text, void *dest,
+                                        const void *arg, char *why)
 {
     double value = 0;
     ucs_status_t status;
@@ -129,8 +129,8 @@ uct_bandwidth_parse(const char *text, void *dest, const void *arg, char *why)
     return status;
 }
 
-static void
-uct_bandwidth_print(char *buf, size_t max, const void *src, const void *arg)
+static void uct_bandwidth_print(char *buf, size_t max, const void *src,
+                                const void *arg)
 {
     double value = *(const double *)src;
 
@@ -149,13 +149,13 @@ const ucs_config_type_t uct_config_type_bandwidth = {
     .size     = sizeof(double),
     .parse    = uct_bandwidth_parse,
     .print    = uct_bandwidth_print,
-    .describe = uct_bandwidth_describe
+    .describe = uct_bandwidth_describe,
 };
 
 /* --- unsigned with "inf" ----------------------------------------------- */
 
-static ucs_status_t
-uct_uint_parse(const char *text, void *dest, const void *arg, char *why)
+static ucs_status_t uct_uint_parse(const char *text, void *dest,
+                                   const void *arg, char *why)
 {
     if (strcasecmp(text, "inf") == 0) {
         *(unsigned *)dest = UINT_MAX;
@@ -165,8 +165,8 @@ uct_uint_parse(const char *text, void *dest, const void *arg, char *why)
     return ucs_config_type_uint.parse(text, dest, arg, why);
 }
 
-static void
-uct_uint_print(char *buf, size_t max, const void *src, const void *arg)
+static void uct_uint_print(char *buf, size_t max, const void *src,
+                           const void *arg)
 {
     if (*(const unsigned *)src == UINT_MAX) {
         snprintf(buf, max, "inf");
@@ -191,5 +191,5 @@ const ucs_config_type_t uct_config_type_uint = {
     .size     = sizeof(unsigned),
     .parse    = uct_uint_parse,
     .print    = uct_uint_print,
-    .describe = uct_uint_describe
+    .describe = uct_uint_describe,
 };

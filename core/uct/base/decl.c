@@ -41,8 +41,7 @@ static int uct_tl_decl_copy(uct_tl_decl_t *to, const uct_tl_decl_t *tl)
     return 1;
 }
 
-uct_component_decl_t *
-uct_component_decl_copy(const uct_component_decl_t *decl)
+uct_component_decl_t *uct_component_decl_copy(const uct_component_decl_t *decl)
 {
     uct_component_decl_t *copy = malloc(sizeof(*copy));
     uct_tl_decl_t *tls;
@@ -52,10 +51,9 @@ uct_component_decl_copy(const uct_component_decl_t *decl)
         return NULL;
     }
 
-    tls                  = calloc((size_t)decl->num_transports + 1,
-                                  sizeof(*tls));
-    *copy                = *decl;
-    copy->transports     = tls;
+    tls              = calloc((size_t)decl->num_transports + 1, sizeof(*tls));
+    *copy            = *decl;
+    copy->transports = tls;
     copy->num_transports = 0;
     copy->name           = strdup(decl->name);
     copy->plugin         = NULL;

@@ -6,8 +6,7 @@
 #include "uct/base/component.h"
 
 /* A deep copy; NULL: out of memory. */
-uct_component_decl_t *
-uct_component_decl_copy(const uct_component_decl_t *decl);
+uct_component_decl_t *uct_component_decl_copy(const uct_component_decl_t *decl);
 void uct_component_decl_free(uct_component_decl_t *decl);
 
 #endif

@@ -23,8 +23,8 @@ static ucs_status_t preset_estimate(uct_iface_h iface, ucx_perf_t *perf)
     return UCS_OK; /* keep the preset values */
 }
 
-static ucs_status_t
-no_get_device_address(uct_iface_h iface, uct_device_addr_t *addr)
+static ucs_status_t no_get_device_address(uct_iface_h iface,
+                                          uct_device_addr_t *addr)
 {
     return UCS_ERR_UNSUPPORTED;
 }
@@ -39,8 +39,8 @@ static int no_is_reachable(uct_iface_h iface, const ucx_reachable_args_t *args)
     return 0;
 }
 
-static ucs_status_t
-no_ep_create(uct_iface_h iface, const uct_ep_params_t *params, uct_ep_h *ep_p)
+static ucs_status_t no_ep_create(uct_iface_h iface,
+                                 const uct_ep_params_t *params, uct_ep_h *ep_p)
 {
     return UCS_ERR_UNSUPPORTED;
 }
@@ -67,13 +67,11 @@ static void plain_progress_enable(uct_iface_h iface, unsigned flags)
     }
 
     state->progress_flags |= flags & kinds;
-    state->progress_safe   = !!(flags & UCT_PROGRESS_THREAD_SAFE);
-    state->progress_id     = state->progress_safe ?
-                                 ucs_callbackq_add_safe(
-                                     queue, progress, iface,
-                                     UCS_CALLBACKQ_FLAG_FAST) :
-                                 ucs_callbackq_add_reserved(queue, progress,
-                                                            iface);
+    state->progress_safe = !!(flags & UCT_PROGRESS_THREAD_SAFE);
+    state->progress_id   = state->progress_safe ?
+                               ucs_callbackq_add_safe(queue, progress, iface,
+                                                      UCS_CALLBACKQ_FLAG_FAST) :
+                               ucs_callbackq_add_reserved(queue, progress, iface);
     if (state->progress_id == UCS_CALLBACKQ_ID_NULL) {
         ucs_error("transport %s: an interface is not progressed: out of memory",
                   state->tl->desc.name);
@@ -100,8 +98,8 @@ static void plain_progress_disable(uct_iface_h iface, unsigned flags)
     state->progress_id = UCS_CALLBACKQ_ID_NULL;
 }
 
-static ucs_status_t
-no_flush(uct_iface_h iface, unsigned flags, uct_completion_t *comp)
+static ucs_status_t no_flush(uct_iface_h iface, unsigned flags,
+                             uct_completion_t *comp)
 {
     return UCS_ERR_UNSUPPORTED;
 }
@@ -116,59 +114,60 @@ static ucs_status_t no_event_fd_get(uct_iface_h iface, int *fd_p)
     return UCS_ERR_UNSUPPORTED;
 }
 
-static ucs_status_t
-no_tag_recv_zcopy(uct_iface_h iface, uct_tag_t tag, uct_tag_t tag_mask,
-                  const uct_iov_t *iov, size_t iovcnt, uct_tag_context_t *ctx)
+static ucs_status_t no_tag_recv_zcopy(uct_iface_h iface, uct_tag_t tag,
+                                      uct_tag_t tag_mask, const uct_iov_t *iov,
+                                      size_t iovcnt, uct_tag_context_t *ctx)
 {
     return UCS_ERR_UNSUPPORTED;
 }
 
-static ucs_status_t
-no_tag_recv_cancel(uct_iface_h iface, uct_tag_context_t *ctx, int force)
+static ucs_status_t no_tag_recv_cancel(uct_iface_h iface,
+                                       uct_tag_context_t *ctx, int force)
 {
     return UCS_ERR_UNSUPPORTED;
 }
 
-static ucs_status_t
-no_conn_request_op(uct_iface_h iface, uct_conn_request_h request)
+static ucs_status_t no_conn_request_op(uct_iface_h iface,
+                                       uct_conn_request_h request)
 {
     return UCS_ERR_UNSUPPORTED;
 }
 
-static ucs_status_t
-no_set_am_tracer(uct_iface_h iface, uct_am_tracer_t tracer, void *arg)
+static ucs_status_t no_set_am_tracer(uct_iface_h iface, uct_am_tracer_t tracer,
+                                     void *arg)
 {
     return UCS_ERR_UNSUPPORTED;
 }
 
 /* Allocates from the domain and registers at once, or else from the process. */
-static ucs_status_t
-plain_mem_alloc(uct_iface_h iface, size_t length, unsigned flags,
-                const char *name, uct_allocated_memory_t *mem)
+static ucs_status_t plain_mem_alloc(uct_iface_h iface, size_t length,
+                                    unsigned flags, const char *name,
+                                    uct_allocated_memory_t *mem)
 {
     const uct_alloc_method_t methods[] = {
-        UCT_ALLOC_METHOD_MD, UCT_ALLOC_METHOD_THP, UCT_ALLOC_METHOD_HEAP
+        UCT_ALLOC_METHOD_MD,
+        UCT_ALLOC_METHOD_THP,
+        UCT_ALLOC_METHOD_HEAP,
     };
     uct_mem_alloc_params_t params = {
         .field_mask = UCT_MEM_ALLOC_PARAM_FIELD_FLAGS |
                       UCT_MEM_ALLOC_PARAM_FIELD_MEM_TYPE |
                       UCT_MEM_ALLOC_PARAM_FIELD_MDS,
-        .flags      = flags,
-        .mem_type   = UCS_MEMORY_TYPE_HOST,
-        .mds        = {.mds = &iface->md, .count = 1}
+        .flags    = flags,
+        .mem_type = UCS_MEMORY_TYPE_HOST,
+        .mds      = {.mds = &iface->md, .count = 1},
     };
 
     if (name != NULL) {
         params.field_mask |= UCT_MEM_ALLOC_PARAM_FIELD_NAME;
-        params.name        = name;
+        params.name = name;
     }
 
     return uct_mem_alloc(length, methods, ucs_static_array_size(methods),
                          &params, mem);
 }
 
-static void
-plain_mem_free(uct_iface_h iface, const uct_allocated_memory_t *mem)
+static void plain_mem_free(uct_iface_h iface, const uct_allocated_memory_t *mem)
 {
     (void)uct_mem_free(mem);
 }
@@ -195,5 +194,5 @@ const ucx_iface_ops_t uct_default_iface_ops = {
     .reject             = no_conn_request_op,
     .set_am_tracer      = no_set_am_tracer,
     .mem_alloc          = plain_mem_alloc,
-    .mem_free           = plain_mem_free
+    .mem_free           = plain_mem_free,
 };

@@ -32,9 +32,9 @@ static ucs_status_t no_mem_advise(uct_md_h md, uct_mem_h memh, void *address,
     return UCS_ERR_UNSUPPORTED;
 }
 
-static ucs_status_t
-no_mem_reg(uct_md_h md, void *address, size_t length,
-           const ucx_mem_reg_params_t *params, uct_mem_h *memh_p)
+static ucs_status_t no_mem_reg(uct_md_h md, void *address, size_t length,
+                               const ucx_mem_reg_params_t *params,
+                               uct_mem_h *memh_p)
 {
     return UCS_ERR_UNSUPPORTED;
 }
@@ -63,9 +63,9 @@ static ucs_status_t no_mem_attach(uct_md_h md, const void *buffer,
     return UCS_ERR_UNSUPPORTED;
 }
 
-static int
-no_is_sockaddr_accessible(uct_md_h md, const ucs_sock_addr_t *sockaddr,
-                          uct_sockaddr_accessibility_t mode)
+static int no_is_sockaddr_accessible(uct_md_h md,
+                                     const ucs_sock_addr_t *sockaddr,
+                                     uct_sockaddr_accessibility_t mode)
 {
     return 0;
 }
@@ -82,7 +82,7 @@ const ucx_md_ops_t uct_default_md_ops = {
     .mem_query              = no_mem_query,
     .mkey_pack              = no_mkey_pack,
     .mem_attach             = no_mem_attach,
-    .is_sockaddr_accessible = no_is_sockaddr_accessible
+    .is_sockaddr_accessible = no_is_sockaddr_accessible,
 };
 
 static ucs_status_t no_cm_open(const ucx_component_t *component,
@@ -100,10 +100,10 @@ static ucs_status_t no_cm_query(uct_cm_h cm, uct_cm_attr_t *attr)
     return UCS_ERR_UNSUPPORTED;
 }
 
-static ucs_status_t
-no_listener_create(uct_cm_h cm, const struct sockaddr *addr, socklen_t addrlen,
-                   const uct_listener_params_t *params,
-                   uct_listener_h *listener_p)
+static ucs_status_t no_listener_create(uct_cm_h cm, const struct sockaddr *addr,
+                                       socklen_t addrlen,
+                                       const uct_listener_params_t *params,
+                                       uct_listener_h *listener_p)
 {
     return UCS_ERR_UNSUPPORTED;
 }
@@ -112,20 +112,20 @@ static void no_listener_destroy(uct_listener_h listener)
 {
 }
 
-static ucs_status_t
-no_listener_reject(uct_listener_h listener, uct_conn_request_h request)
+static ucs_status_t no_listener_reject(uct_listener_h listener,
+                                       uct_conn_request_h request)
 {
     return UCS_ERR_UNSUPPORTED;
 }
 
-static ucs_status_t
-no_listener_query(uct_listener_h listener, uct_listener_attr_t *attr)
+static ucs_status_t no_listener_query(uct_listener_h listener,
+                                      uct_listener_attr_t *attr)
 {
     return UCS_ERR_UNSUPPORTED;
 }
 
-static ucs_status_t
-no_cm_ep_create(uct_cm_h cm, const uct_ep_params_t *params, uct_ep_h *ep_p)
+static ucs_status_t no_cm_ep_create(uct_cm_h cm, const uct_ep_params_t *params,
+                                    uct_ep_h *ep_p)
 {
     return UCS_ERR_UNSUPPORTED;
 }
@@ -139,5 +139,5 @@ const ucx_cm_ops_t uct_default_cm_ops = {
     .listener_destroy = no_listener_destroy,
     .listener_reject  = no_listener_reject,
     .listener_query   = no_listener_query,
-    .ep_create        = no_cm_ep_create
+    .ep_create        = no_cm_ep_create,
 };

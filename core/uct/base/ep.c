@@ -8,9 +8,8 @@
 #include "uct/base/state.h"
 
 /* Checks the parameters for an interface's address. */
-static ucs_status_t
-uct_ep_check_iface_addr(const uct_ep_params_t *params,
-                        const uct_iface_attr_t *attr)
+static ucs_status_t uct_ep_check_iface_addr(const uct_ep_params_t *params,
+                                            const uct_iface_attr_t *attr)
 {
     const uint64_t mask = params->field_mask;
 
@@ -56,8 +55,8 @@ static ucs_status_t uct_ep_create_on_iface(const uct_ep_params_t *params,
         if (!(attr->cap.flags & UCT_IFACE_FLAG_CONNECT_TO_SOCKADDR)) {
             return UCS_ERR_UNSUPPORTED;
         }
-    } else if (mask & (UCT_EP_PARAM_FIELD_DEV_ADDR |
-                       UCT_EP_PARAM_FIELD_IFACE_ADDR)) {
+    } else if (mask &
+               (UCT_EP_PARAM_FIELD_DEV_ADDR | UCT_EP_PARAM_FIELD_IFACE_ADDR)) {
         status = uct_ep_check_iface_addr(params, attr);
         if (status != UCS_OK) {
             return status;
@@ -128,7 +127,8 @@ ucs_status_t uct_ep_connect_to_ep_sized(uct_ep_h ep,
                                   ep_addr_length);
 }
 
-ucs_status_t uct_ep_connect_to_ep(uct_ep_h ep, const uct_device_addr_t *dev_addr,
+ucs_status_t uct_ep_connect_to_ep(uct_ep_h ep,
+                                  const uct_device_addr_t *dev_addr,
                                   const uct_ep_addr_t *ep_addr)
 {
     const uct_iface_attr_t *attr;

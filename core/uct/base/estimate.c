@@ -21,7 +21,7 @@ static const uint64_t uct_op_flags[] = {
     [UCX_OP_ATOMIC_FETCH] = 0,
     [UCX_OP_TAG_SHORT]    = UCT_IFACE_FLAG_TAG_EAGER_SHORT,
     [UCX_OP_TAG_BCOPY]    = UCT_IFACE_FLAG_TAG_EAGER_BCOPY,
-    [UCX_OP_TAG_ZCOPY]    = UCT_IFACE_FLAG_TAG_EAGER_ZCOPY
+    [UCX_OP_TAG_ZCOPY]    = UCT_IFACE_FLAG_TAG_EAGER_ZCOPY,
 };
 
 static int uct_op_is_offered(const uct_iface_attr_t *attr, ucx_op_t op)
@@ -30,8 +30,8 @@ static int uct_op_is_offered(const uct_iface_attr_t *attr, ucx_op_t op)
     case UCX_OP_ATOMIC_POST:
         return (attr->cap.atomic32.op_flags | attr->cap.atomic64.op_flags) != 0;
     case UCX_OP_ATOMIC_FETCH:
-        return (attr->cap.atomic32.fop_flags |
-                attr->cap.atomic64.fop_flags) != 0;
+        return (attr->cap.atomic32.fop_flags | attr->cap.atomic64.fop_flags) !=
+               0;
     default:
         return (attr->cap.flags & uct_op_flags[op]) != 0;
     }

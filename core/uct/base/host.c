@@ -30,9 +30,9 @@ uct_host_log(int level, const char *file, int line, const char *format, ...)
 
 /* --- Progress ------------------------------------------------------------ */
 
-static ucs_status_t
-uct_host_progress_add(uct_worker_h worker, ucx_progress_cb_t cb, void *arg,
-                      int *id_p)
+static ucs_status_t uct_host_progress_add(uct_worker_h worker,
+                                          ucx_progress_cb_t cb, void *arg,
+                                          int *id_p)
 {
     ucs_status_t status = uct_check_progress_wrap(&cb, &arg);
 
@@ -52,8 +52,8 @@ static void uct_host_progress_remove(uct_worker_h worker, int id)
 
 /* --- Failures ------------------------------------------------------------- */
 
-static ucs_status_t
-uct_host_iface_ep_failed(uct_iface_h iface, uct_ep_h ep, ucs_status_t status)
+static ucs_status_t uct_host_iface_ep_failed(uct_iface_h iface, uct_ep_h ep,
+                                             ucs_status_t status)
 {
     uct_iface_state_t *state = uct_iface_state(iface);
 
@@ -86,23 +86,23 @@ static ucs_status_t uct_host_sys_device_by_pci(const ucx_pci_address_t *pci,
         .domain   = pci->domain,
         .bus      = pci->bus,
         .slot     = pci->slot,
-        .function = pci->function
+        .function = pci->function,
     };
 
     return ucs_topo_find_device_by_bus_id(&bus_id, sys_dev_p);
 }
 
-static ucs_status_t
-uct_host_sys_device_by_sysfs(const char *path, ucs_sys_device_t *sys_dev_p)
+static ucs_status_t uct_host_sys_device_by_sysfs(const char *path,
+                                                 ucs_sys_device_t *sys_dev_p)
 {
     ucs_status_t status = ucs_topo_find_device_by_sysfs(path, sys_dev_p);
 
     return (status == UCS_ERR_NO_DEVICE) ? UCS_ERR_NO_ELEM : status;
 }
 
-static ucs_status_t
-uct_host_sys_device_distance(ucs_sys_device_t a, ucs_sys_device_t b,
-                             ucx_sys_distance_t *distance)
+static ucs_status_t uct_host_sys_device_distance(ucs_sys_device_t a,
+                                                 ucs_sys_device_t b,
+                                                 ucx_sys_distance_t *distance)
 {
     ucs_sys_dev_distance_t known;
     ucs_status_t status;
@@ -160,5 +160,5 @@ const ucx_host_t uct_host = {
     .time                  = uct_host_time,
     .counters_create       = uct_host_counters_create,
     .counters_destroy      = uct_host_counters_destroy,
-    .ticks_per_second      = uct_host_ticks_per_second
+    .ticks_per_second      = uct_host_ticks_per_second,
 };

@@ -15,21 +15,21 @@
 #include "uct/base/worker.h"
 
 typedef struct uct_async_handler {
-    int                  number;  /* descriptor or timer number */
-    ucx_async_fd_cb_t    fd_cb;   /* exactly one is set */
+    int number;              /* descriptor or timer number */
+    ucx_async_fd_cb_t fd_cb; /* exactly one is set */
     ucx_async_timer_cb_t timer_cb;
-    void                 *arg;
+    void *arg;
 } uct_async_handler_t;
 
 static pthread_mutex_t uct_handlers_lock = PTHREAD_MUTEX_INITIALIZER;
-static ucs_hash_t uct_handlers;          /* handlers by id; initialized while
+static ucs_hash_t uct_handlers; /* handlers by id; initialized while
                                           * not empty */
 static unsigned uct_handlers_count;
 static ucx_async_id_t uct_handlers_last;
 
 /* Stores the handler under a new id. */
-static ucs_status_t
-uct_handler_publish(uct_async_handler_t *handler, ucx_async_id_t *id_p)
+static ucs_status_t uct_handler_publish(uct_async_handler_t *handler,
+                                        ucx_async_id_t *id_p)
 {
     ucs_status_t status;
 
@@ -69,8 +69,8 @@ static uct_async_handler_t *uct_handler_find(ucx_async_id_t id, int take)
 
 /* The handler may remove itself in the callback: do not access it
  * afterwards. */
-static void
-uct_handler_call(int number, ucs_event_set_types_t events, void *arg)
+static void uct_handler_call(int number, ucs_event_set_types_t events,
+                             void *arg)
 {
     uct_async_handler_t *handler = arg;
 
@@ -139,10 +139,9 @@ ucs_status_t uct_host_async_add_timer(uct_worker_h worker, double interval,
 
     handler->timer_cb = cb;
     handler->arg      = arg;
-    status            = ucs_async_add_timer(async->mode,
-                                            ucs_time_from_sec(interval),
-                                            uct_handler_call, handler, async,
-                                            &handler->number);
+    status = ucs_async_add_timer(async->mode, ucs_time_from_sec(interval),
+                                 uct_handler_call, handler, async,
+                                 &handler->number);
     if (status != UCS_OK) {
         free(handler);
         return status;

@@ -14,7 +14,8 @@ static int is_valid(const ucx_counters_params_t *params)
 
     if (!UCX_TABLE_HAS(params, num_counters) || (params->type == NULL) ||
         (params->name == NULL) ||
-        (strlen(params->type) >= sizeof(((ucs_stats_layout_type_t *)0)->name)) ||
+        (strlen(params->type) >=
+         sizeof(((ucs_stats_layout_type_t *)0)->name)) ||
         (params->num_counters == 0) || (params->num_counters > COUNTERS_MAX)) {
         return 0;
     }
@@ -48,8 +49,9 @@ ucs_status_t uct_host_counters_create(const ucx_counters_params_t *params,
     }
     type   = (ucs_stats_type_t){params->type, counters, params->num_counters};
     index  = ucs_stats_add_type(&type);
-    record = (index < 0) ? NULL : ucs_stats_create((unsigned)index, NULL,
-                                                   params->name);
+    record = (index < 0) ?
+                 NULL :
+                 ucs_stats_create((unsigned)index, NULL, params->name);
     if (record == NULL) {
         return UCS_ERR_NO_RESOURCE;
     }

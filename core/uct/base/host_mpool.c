@@ -11,30 +11,30 @@
 #include "ucs/sys/math.h"
 #include "uct/base/host_services.h"
 
-#define UCT_MPOOL_CHUNK_SIZE 65536  /* if the plugin has no preference */
-#define UCT_MPOOL_CHUNK_MIN  8      /* elements */
+#define UCT_MPOOL_CHUNK_SIZE 65536 /* if the plugin has no preference */
+#define UCT_MPOOL_CHUNK_MIN  8     /* elements */
 
 typedef struct uct_host_mpool {
-    ucx_mpool_t        super;
-    ucx_mpool_params_t params;      /* the members that both sides know */
-    char               *name;
-    size_t             stride;      /* distance between elements */
-    unsigned           num_elems;
-    void               **chunks;
-    unsigned           num_chunks;
+    ucx_mpool_t super;
+    ucx_mpool_params_t params; /* the members that both sides know */
+    char *name;
+    size_t stride; /* distance between elements */
+    unsigned num_elems;
+    void **chunks;
+    unsigned num_chunks;
 } uct_host_mpool_t;
 
 /* Offset of the first element in a chunk. */
-static size_t
-uct_host_mpool_padding(const uct_host_mpool_t *mp, const void *chunk)
+static size_t uct_host_mpool_padding(const uct_host_mpool_t *mp,
+                                     const void *chunk)
 {
     uintptr_t aligned = (uintptr_t)chunk + mp->params.align_offset;
 
     return ucs_padding(aligned, mp->params.alignment);
 }
 
-static ucs_status_t
-uct_host_chunk_alloc(uct_host_mpool_t *mp, size_t *size_p, void **chunk_p)
+static ucs_status_t uct_host_chunk_alloc(uct_host_mpool_t *mp, size_t *size_p,
+                                         void **chunk_p)
 {
     if (mp->params.chunk_alloc != NULL) {
         return mp->params.chunk_alloc(mp->params.arg, size_p, chunk_p);
@@ -99,18 +99,17 @@ ucs_status_t uct_host_mpool_create(const ucx_mpool_params_t *params,
 
     memcpy(&mp->params, params, ucs_min(params->size, sizeof(mp->params)));
     mp->params.alignment = ucs_max(params->alignment, sizeof(void *));
-    mp->stride           = ucs_align_up_pow2(params->elem_size,
-                                             mp->params.alignment);
-    mp->name = strdup((params->name == NULL) ? "plugin" : params->name);
+    mp->stride = ucs_align_up_pow2(params->elem_size, mp->params.alignment);
+    mp->name   = strdup((params->name == NULL) ? "plugin" : params->name);
     if (mp->name == NULL) {
         free(mp);
         return UCS_ERR_NO_MEMORY;
     }
 
     if (mp->params.elems_per_chunk == 0) {
-        mp->params.elems_per_chunk =
-            (unsigned)ucs_max((size_t)UCT_MPOOL_CHUNK_SIZE / mp->stride,
-                              (size_t)UCT_MPOOL_CHUNK_MIN);
+        mp->params.elems_per_chunk = (unsigned)
+            ucs_max((size_t)UCT_MPOOL_CHUNK_SIZE / mp->stride,
+                    (size_t)UCT_MPOOL_CHUNK_MIN);
     }
 
     *mpool_p = &mp->super;
@@ -127,7 +126,8 @@ static void uct_host_mpool_carve(uct_host_mpool_t *mp, void *chunk, size_t size)
     char *elem;
 
     count = (available >= mp->params.elem_size) ?
-                ((available - mp->params.elem_size) / mp->stride) + 1 : 0;
+                ((available - mp->params.elem_size) / mp->stride) + 1 :
+                0;
     count = ucs_min(count, (size_t)room);
     for (i = count; i-- > 0;) {
         elem = first + (i * mp->stride);

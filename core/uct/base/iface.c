@@ -50,13 +50,14 @@ ucs_status_t uct_md_iface_config_read(uct_md_h md, const char *tl_name,
 }
 
 /* Default handler: drops the message. */
-static ucs_status_t
-uct_am_drop(void *arg, void *data, size_t length, unsigned flags)
+static ucs_status_t uct_am_drop(void *arg, void *data, size_t length,
+                                unsigned flags)
 {
     uct_iface_h iface = arg;
 
     ucs_debug("transport %s dropped an active message of %zu bytes that has no "
-              "handler", uct_iface_state(iface)->tl->desc.name, length);
+              "handler",
+              uct_iface_state(iface)->tl->desc.name, length);
     return UCS_OK;
 }
 
@@ -66,9 +67,10 @@ void uct_iface_am_reset(uct_iface_h iface, uint8_t id)
 }
 
 /* Finds the transport and the device that the parameters select. */
-static ucs_status_t
-uct_iface_choose(uct_md_h md, const uct_iface_params_t *params,
-                 const uct_tl_t **tl_p, const char **dev_name_p)
+static ucs_status_t uct_iface_choose(uct_md_h md,
+                                     const uct_iface_params_t *params,
+                                     const uct_tl_t **tl_p,
+                                     const char **dev_name_p)
 {
     const uct_code_t *code = uct_md_state(md)->code;
     const uint64_t modes   = UCT_IFACE_OPEN_MODE_DEVICE |
@@ -84,7 +86,9 @@ uct_iface_choose(uct_md_h md, const uct_iface_params_t *params,
         *tl_p       = (code->num_tls > 0) ? &code->tls[0] : NULL;
         *dev_name_p = NULL;
         return (uct_md_state(md)->attr.flags & UCT_MD_FLAG_SOCKADDR) &&
-                       (*tl_p != NULL) ? UCS_OK : UCS_ERR_UNSUPPORTED;
+                       (*tl_p != NULL) ?
+                   UCS_OK :
+                   UCS_ERR_UNSUPPORTED;
     }
 
     if (!(params->field_mask & UCT_IFACE_PARAM_FIELD_DEVICE) ||
@@ -123,8 +127,8 @@ static ucs_status_t uct_iface_check_params(const uct_iface_params_t *params)
     return UCS_OK;
 }
 
-static size_t
-uct_limit(const uct_iface_attr_t *attr, uint64_t flag, size_t limit)
+static size_t uct_limit(const uct_iface_attr_t *attr, uint64_t flag,
+                        size_t limit)
 {
     return (attr->cap.flags & flag) ? limit : SIZE_MAX;
 }
@@ -159,12 +163,11 @@ static void uct_iface_limits_init(uct_iface_limits_t *limits,
 }
 
 /* What the manifest declares of the transport. */
-static const uct_tl_decl_t *uct_iface_declared(uct_md_h md,
-                                               const uct_tl_t *tl)
+static const uct_tl_decl_t *uct_iface_declared(uct_md_h md, const uct_tl_t *tl)
 {
     static const uct_tl_decl_t nothing;
-    const uct_component_decl_t *decl =
-        uct_component_decl(uct_md_state(md)->component);
+    const uct_component_decl_t *decl = uct_component_decl(
+        uct_md_state(md)->component);
     unsigned i;
 
     for (i = 0; i < decl->num_transports; ++i) {
@@ -226,7 +229,8 @@ static double uct_iface_keepalive(const uct_iface_params_t *params)
     }
 
     return (params->keepalive_interval == UCS_TIME_INFINITY) ?
-           INFINITY : ucs_time_to_sec(params->keepalive_interval);
+               INFINITY :
+               ucs_time_to_sec(params->keepalive_interval);
 }
 
 static ucs_status_t
@@ -236,18 +240,19 @@ uct_iface_open_with(uct_md_h md, uct_worker_h worker, const uct_tl_t *tl,
 {
     uct_iface_state_t *state   = uct_iface_state_create(md, tl, params);
     ucx_iface_open_args_t args = {
-        .size     = sizeof(args),
-        .head     = {
-            .ops    = &tl->iface_ops,
-            .ep_ops = &tl->ep_ops,
-            .md     = md,
-            .worker = worker,
-            .host   = state
-        },
-        .params   = params,
-        .dev_name = dev_name,
-        .config   = options,
-        .keepalive_interval = uct_iface_keepalive(params)
+        .size = sizeof(args),
+        .head =
+            {
+                .ops    = &tl->iface_ops,
+                .ep_ops = &tl->ep_ops,
+                .md     = md,
+                .worker = worker,
+                .host   = state,
+            },
+        .params             = params,
+        .dev_name           = dev_name,
+        .config             = options,
+        .keepalive_interval = uct_iface_keepalive(params),
     };
     uct_iface_h iface;
     ucs_status_t status;
@@ -403,8 +408,8 @@ int uct_iface_is_reachable_sized(uct_iface_h iface,
                                  const uct_device_addr_t *dev_addr,
                                  size_t dev_addr_length,
                                  const uct_iface_addr_t *iface_addr,
-                                 size_t iface_addr_length,
-                                 char *reason, size_t reason_size)
+                                 size_t iface_addr_length, char *reason,
+                                 size_t reason_size)
 {
     const ucx_reachable_args_t args = {
         .size              = sizeof(args),
@@ -413,7 +418,7 @@ int uct_iface_is_reachable_sized(uct_iface_h iface,
         .iface_addr        = iface_addr,
         .iface_addr_length = (iface_addr == NULL) ? 0 : iface_addr_length,
         .reason            = (reason_size > 0) ? reason : NULL,
-        .reason_size       = reason_size
+        .reason_size       = reason_size,
     };
 
     if (args.reason != NULL) {

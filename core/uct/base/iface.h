@@ -37,8 +37,8 @@ int uct_iface_is_reachable_sized(uct_iface_h iface,
                                  const uct_device_addr_t *dev_addr,
                                  size_t dev_addr_length,
                                  const uct_iface_addr_t *iface_addr,
-                                 size_t iface_addr_length,
-                                 char *reason, size_t reason_size);
+                                 size_t iface_addr_length, char *reason,
+                                 size_t reason_size);
 
 /* As uct_ep_connect_to_ep, for addresses from a peer with known lengths. */
 ucs_status_t uct_ep_connect_to_ep_sized(uct_ep_h ep,

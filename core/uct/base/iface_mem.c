@@ -13,8 +13,8 @@
 
 typedef struct uct_iface_mem {
     struct uct_iface_mem *next;
-    void                 *address;
-    uct_iface_h          iface;
+    void *address;
+    uct_iface_h iface;
 } uct_iface_mem_t;
 
 static pthread_mutex_t uct_iface_mem_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -38,8 +38,7 @@ static uct_iface_h uct_iface_mem_forget(const void *address)
     uct_iface_mem_t **link, *entry;
 
     pthread_mutex_lock(&uct_iface_mem_lock);
-    for (link = &uct_iface_mems; (entry = *link) != NULL;
-         link = &entry->next) {
+    for (link = &uct_iface_mems; (entry = *link) != NULL; link = &entry->next) {
         if (entry->address == address) {
             iface = entry->iface;
             *link = entry->next;

@@ -49,20 +49,22 @@ static void uct_md_state_free(uct_md_state_t *state)
     free(state);
 }
 
-static ucs_status_t
-uct_md_open_with(const uct_code_t *code, uct_component_h component,
-                 const char *md_name, const void *options, uct_md_h *md_p)
+static ucs_status_t uct_md_open_with(const uct_code_t *code,
+                                     uct_component_h component,
+                                     const char *md_name, const void *options,
+                                     uct_md_h *md_p)
 {
-    uct_md_state_t *state = calloc(1, sizeof(*state));
+    uct_md_state_t *state   = calloc(1, sizeof(*state));
     ucx_md_open_args_t args = {
-        .size   = sizeof(args),
-        .head   = {
-            .ops       = &code->md_ops,
-            .component = code->desc,
-            .host      = state
-        },
+        .size = sizeof(args),
+        .head =
+            {
+                .ops       = &code->md_ops,
+                .component = code->desc,
+                .host      = state,
+            },
         .name   = md_name,
-        .config = options
+        .config = options,
     };
     const uct_component_decl_t *decl;
     ucs_status_t status;
@@ -76,9 +78,8 @@ uct_md_open_with(const uct_code_t *code, uct_component_h component,
     state->component = component;
     state->code      = code;
     decl             = uct_component_decl(component);
-    status           = uct_check_md_create(decl->name, code->check_md_ops,
-                                           decl->md_flags, decl->mem_types,
-                                           &state->check.md);
+    status = uct_check_md_create(decl->name, code->check_md_ops, decl->md_flags,
+                                 decl->mem_types, &state->check.md);
     if (status != UCS_OK) {
         goto err_free;
     }
@@ -188,9 +189,9 @@ ucs_status_t uct_md_query(uct_md_h md, uct_md_attr_t *md_attr)
     return UCS_OK;
 }
 
-ucs_status_t
-uct_md_mem_reg_v2(uct_md_h md, void *address, size_t length,
-                  const ucx_mem_reg_params_t *params, uct_mem_h *memh_p)
+ucs_status_t uct_md_mem_reg_v2(uct_md_h md, void *address, size_t length,
+                               const ucx_mem_reg_params_t *params,
+                               uct_mem_h *memh_p)
 {
     if ((length == 0) || (memh_p == NULL) ||
         ((address == NULL) && !(params->flags & UCT_MD_MEM_GVA) &&
@@ -207,15 +208,14 @@ ucs_status_t uct_md_mem_reg(uct_md_h md, void *address, size_t length,
     const ucx_mem_reg_params_t params = {
         .size      = sizeof(params),
         .flags     = flags,
-        .dmabuf_fd = UCT_DMABUF_FD_INVALID
+        .dmabuf_fd = UCT_DMABUF_FD_INVALID,
     };
 
     return uct_md_mem_reg_v2(md, address, length, &params, memh_p);
 }
 
-ucs_status_t
-uct_md_mem_dereg_v2(uct_md_h md, uct_mem_h memh,
-                    const ucx_mem_dereg_params_t *params)
+ucs_status_t uct_md_mem_dereg_v2(uct_md_h md, uct_mem_h memh,
+                                 const ucx_mem_dereg_params_t *params)
 {
     if (memh == UCT_MEM_HANDLE_NULL) {
         return UCS_ERR_INVALID_PARAM;
@@ -248,9 +248,9 @@ ucs_status_t uct_md_mem_advise(uct_md_h md, uct_mem_h memh, void *addr,
 
 /* All that a domain detects about a range; the preset is unknown. `wanted`:
  * UCX_MEM_WANT_*. */
-static ucs_status_t
-uct_md_mem_info(uct_md_h md, const void *address, size_t length,
-                unsigned wanted, ucx_mem_attr_t *attr)
+static ucs_status_t uct_md_mem_info(uct_md_h md, const void *address,
+                                    size_t length, unsigned wanted,
+                                    ucx_mem_attr_t *attr)
 {
     *attr = (ucx_mem_attr_t){
         .size         = sizeof(*attr),
@@ -259,7 +259,7 @@ uct_md_mem_info(uct_md_h md, const void *address, size_t length,
         .base_address = (void *)address,
         .alloc_length = length,
         .dmabuf_fd    = UCT_DMABUF_FD_INVALID,
-        .wanted       = wanted
+        .wanted       = wanted,
     };
 
     return md->ops->mem_query(md, address, length, attr);
@@ -279,7 +279,9 @@ ucs_status_t uct_md_mem_query(uct_md_h md, const void *address, size_t length,
     mask   = mem_attr->field_mask;
     status = uct_md_mem_info(md, address, length,
                              (mask & UCT_MD_MEM_ATTR_FIELD_DMABUF_FD) ?
-                             UCX_MEM_WANT_DMABUF : 0, &attr);
+                                 UCX_MEM_WANT_DMABUF :
+                                 0,
+                             &attr);
     if (status != UCS_OK) {
         return status;
     }
@@ -324,8 +326,8 @@ ucs_status_t uct_md_detect_memory_type(uct_md_h md, const void *addr,
     }
     if ((status != UCS_OK) || (attr.mem_type == UCS_MEMORY_TYPE_UNKNOWN)) {
         /* some domains detect only memory that they allocated */
-        return (uct_md_attr(md)->detect_mem_types == 0) ?
-                   UCS_ERR_UNSUPPORTED : UCS_ERR_INVALID_ADDR;
+        return (uct_md_attr(md)->detect_mem_types == 0) ? UCS_ERR_UNSUPPORTED :
+                                                          UCS_ERR_INVALID_ADDR;
     }
 
     *mem_type_p = attr.mem_type;

@@ -17,19 +17,17 @@ const ucx_md_attr_t *uct_md_attr(uct_md_h md);
 
 /* As the public functions of similar names, with all parameters of the plugin
  * ABI. */
-ucs_status_t
-uct_md_mem_reg_v2(uct_md_h md, void *address, size_t length,
-                  const ucx_mem_reg_params_t *params, uct_mem_h *memh_p);
-ucs_status_t
-uct_md_mem_dereg_v2(uct_md_h md, uct_mem_h memh,
-                    const ucx_mem_dereg_params_t *params);
+ucs_status_t uct_md_mem_reg_v2(uct_md_h md, void *address, size_t length,
+                               const ucx_mem_reg_params_t *params,
+                               uct_mem_h *memh_p);
+ucs_status_t uct_md_mem_dereg_v2(uct_md_h md, uct_mem_h memh,
+                                 const ucx_mem_dereg_params_t *params);
 
 /* Packs a key for a part of the registration into
  * uct_md_attr()->rkey_packed_size bytes (exported_mkey_packed_size with
  * UCX_MKEY_PACK_EXPORT). `flags`: UCX_MKEY_PACK_*. */
-ucs_status_t
-uct_md_mkey_pack_v2(uct_md_h md, uct_mem_h memh, void *address, size_t length,
-                    unsigned flags, void *buffer);
+ucs_status_t uct_md_mkey_pack_v2(uct_md_h md, uct_mem_h memh, void *address,
+                                 size_t length, unsigned flags, void *buffer);
 
 /* Attaches memory that another process exported; `buffer` comes from it. */
 ucs_status_t uct_md_mem_attach(uct_md_h md, const void *buffer, size_t length,
@@ -51,9 +49,10 @@ ucs_status_t uct_rkey_compare(uct_component_h component, uct_rkey_t a,
 
 /** uct_mem_alloc with a secret for the keys of the memory; see
  *  ucx_mem_alloc_params_t. */
-ucs_status_t
-uct_mem_alloc_secret(size_t length, const uct_alloc_method_t *methods,
-                     unsigned num_methods, const uct_mem_alloc_params_t *params,
-                     uint64_t secret, uct_allocated_memory_t *mem);
+ucs_status_t uct_mem_alloc_secret(size_t length,
+                                  const uct_alloc_method_t *methods,
+                                  unsigned num_methods,
+                                  const uct_mem_alloc_params_t *params,
+                                  uint64_t secret, uct_allocated_memory_t *mem);
 
 #endif

@@ -21,15 +21,15 @@
 
 /* The parameters with defaults. */
 typedef struct uct_mem_request {
-    size_t            length;
-    unsigned          flags;
-    void              *address;
+    size_t length;
+    unsigned flags;
+    void *address;
     ucs_memory_type_t mem_type;
-    const uct_md_h    *mds;
-    unsigned          num_mds;
-    const char        *name;
-    ucs_sys_device_t  sys_device;
-    uint64_t          secret;
+    const uct_md_h *mds;
+    unsigned num_mds;
+    const char *name;
+    ucs_sys_device_t sys_device;
+    uint64_t secret;
 } uct_mem_request_t;
 
 static ucs_status_t uct_mem_request_init(uct_mem_request_t *request,
@@ -39,12 +39,11 @@ static ucs_status_t uct_mem_request_init(uct_mem_request_t *request,
     const uint64_t mask = params->field_mask;
 
     *request = (uct_mem_request_t){
-        .length     = length,
-        .flags      = UCT_MD_MEM_ACCESS_LOCAL_READ |
-                      UCT_MD_MEM_ACCESS_LOCAL_WRITE,
+        .length = length,
+        .flags  = UCT_MD_MEM_ACCESS_LOCAL_READ | UCT_MD_MEM_ACCESS_LOCAL_WRITE,
         .mem_type   = UCS_MEMORY_TYPE_HOST,
         .name       = "anonymous-uct_mem_alloc",
-        .sys_device = UCS_SYS_DEVICE_ID_UNKNOWN
+        .sys_device = UCS_SYS_DEVICE_ID_UNKNOWN,
     };
 
     if (mask & UCT_MEM_ALLOC_PARAM_FIELD_FLAGS) {
@@ -95,7 +94,7 @@ static void uct_mem_fill(uct_allocated_memory_t *mem, uct_alloc_method_t method,
         .method     = method,
         .mem_type   = UCS_MEMORY_TYPE_HOST,
         .memh       = UCT_MEM_HANDLE_NULL,
-        .sys_device = UCS_SYS_DEVICE_ID_UNKNOWN
+        .sys_device = UCS_SYS_DEVICE_ID_UNKNOWN,
     };
 }
 
@@ -113,9 +112,9 @@ static ucs_sys_device_t uct_mem_device_of(const uct_allocated_memory_t *mem,
     return attr.sys_dev;
 }
 
-static ucs_status_t
-uct_mem_alloc_from_md(uct_md_h md, const uct_mem_request_t *request,
-                      uct_allocated_memory_t *mem)
+static ucs_status_t uct_mem_alloc_from_md(uct_md_h md,
+                                          const uct_mem_request_t *request,
+                                          uct_allocated_memory_t *mem)
 {
     const ucx_md_attr_t *attr              = uct_md_attr(md);
     const ucx_mem_alloc_params_t md_params = {
@@ -124,7 +123,7 @@ uct_mem_alloc_from_md(uct_md_h md, const uct_mem_request_t *request,
         .mem_type = request->mem_type,
         .sys_dev  = request->sys_device,
         .name     = request->name,
-        .secret   = request->secret
+        .secret   = request->secret,
     };
     size_t length = request->length;
     void *address = request->address;
@@ -200,12 +199,12 @@ static size_t uct_thp_size(void)
     char line[128];
     long size;
 
-    if ((ucs_read_file_line("/sys/kernel/mm/transparent_hugepage/enabled",
-                            line, sizeof(line)) != UCS_OK) ||
+    if ((ucs_read_file_line("/sys/kernel/mm/transparent_hugepage/enabled", line,
+                            sizeof(line)) != UCS_OK) ||
         (strstr(line, "[never]") != NULL) ||
         (ucs_read_file_number(
-             "/sys/kernel/mm/transparent_hugepage/hpage_pmd_size",
-             &size) != UCS_OK) ||
+             "/sys/kernel/mm/transparent_hugepage/hpage_pmd_size", &size) !=
+         UCS_OK) ||
         (size <= 0) || !ucs_is_pow2((size_t)size)) {
         return 0;
     }
@@ -241,9 +240,10 @@ static ucs_status_t uct_mem_alloc_thp(const uct_mem_request_t *request,
 }
 
 /* Maps whole pages of this size. */
-static ucs_status_t
-uct_mem_alloc_map(const uct_mem_request_t *request, uct_alloc_method_t method,
-                  size_t page, int map_flags, uct_allocated_memory_t *mem)
+static ucs_status_t uct_mem_alloc_map(const uct_mem_request_t *request,
+                                      uct_alloc_method_t method, size_t page,
+                                      int map_flags,
+                                      uct_allocated_memory_t *mem)
 {
     int flags = MAP_PRIVATE | MAP_ANONYMOUS | map_flags;
     void *address;
@@ -289,13 +289,15 @@ err:
     return UCS_ERR_NO_MEMORY;
 }
 
-static ucs_status_t
-uct_mem_alloc_by(const uct_mem_request_t *request, uct_alloc_method_t method,
-                 uct_allocated_memory_t *mem)
+static ucs_status_t uct_mem_alloc_by(const uct_mem_request_t *request,
+                                     uct_alloc_method_t method,
+                                     uct_allocated_memory_t *mem)
 {
     static const uct_alloc_method_t choice[] = {
-        UCT_ALLOC_METHOD_MD, UCT_ALLOC_METHOD_THP, UCT_ALLOC_METHOD_HEAP,
-        UCT_ALLOC_METHOD_MMAP
+        UCT_ALLOC_METHOD_MD,
+        UCT_ALLOC_METHOD_THP,
+        UCT_ALLOC_METHOD_HEAP,
+        UCT_ALLOC_METHOD_MMAP,
     };
     ucs_status_t status = UCS_ERR_NO_MEMORY;
     unsigned i;
@@ -331,10 +333,11 @@ ucs_status_t uct_mem_alloc(size_t length, const uct_alloc_method_t *methods,
     return uct_mem_alloc_secret(length, methods, num_methods, params, 0, mem);
 }
 
-ucs_status_t
-uct_mem_alloc_secret(size_t length, const uct_alloc_method_t *methods,
-                     unsigned num_methods, const uct_mem_alloc_params_t *params,
-                     uint64_t secret, uct_allocated_memory_t *mem)
+ucs_status_t uct_mem_alloc_secret(size_t length,
+                                  const uct_alloc_method_t *methods,
+                                  unsigned num_methods,
+                                  const uct_mem_alloc_params_t *params,
+                                  uint64_t secret, uct_allocated_memory_t *mem)
 {
     uct_mem_request_t request;
     ucs_status_t status;

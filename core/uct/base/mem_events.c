@@ -16,8 +16,8 @@
 
 /* --- Variables ----------------------------------------------------------- */
 
-static const char *const mem_level_names[] = {"FATAL", "ERROR", "WARN", "DIAG",
-                                              "INFO", "DEBUG", "TRACE", NULL};
+static const char *const mem_level_names[] = {"FATAL", "ERROR", "WARN",  "DIAG",
+                                              "INFO",  "DEBUG", "TRACE", NULL};
 static const char *const mem_mode_names[]  = {"none", "reloc", "bistro", NULL};
 static const char *const mem_unload_names[] = {"lazy", "now", "none", NULL};
 
@@ -46,8 +46,7 @@ static const ucs_config_field_t mem_fields[] = {
      offsetof(ucm_global_config_t, enable_malloc_hooks), UCS_CONFIG_TYPE_BOOL,
      0},
 
-    {"MALLOC_RELOC", "y",
-     "Mode reloc: intercept free() and realloc() also.",
+    {"MALLOC_RELOC", "y", "Mode reloc: intercept free() and realloc() also.",
      offsetof(ucm_global_config_t, enable_malloc_reloc), UCS_CONFIG_TYPE_BOOL,
      0},
 
@@ -64,7 +63,8 @@ static const ucs_config_field_t mem_fields[] = {
      offsetof(ucm_global_config_t, module_unload_prevent_mode),
      UCS_CONFIG_TYPE_ENUM(mem_unload_names), 0},
 
-    {NULL, NULL, NULL, 0, NULL, NULL, 0}};
+    {NULL, NULL, NULL, 0, NULL, NULL, 0},
+};
 
 UCS_CONFIG_DEFINE_TABLE(mem_table, "Memory events", "MEM_", mem_fields,
                         ucm_global_config_t)
@@ -90,7 +90,8 @@ static const ucs_config_field_t rcache_fields[] = {
      offsetof(uct_rcache_options_t, max_unreleased), UCS_CONFIG_TYPE_MEMUNITS,
      0},
 
-    {NULL, NULL, NULL, 0, NULL, NULL, 0}};
+    {NULL, NULL, NULL, 0, NULL, NULL, 0},
+};
 
 UCS_CONFIG_DEFINE_TABLE(rcache_table, "Registration cache", "RCACHE_",
                         rcache_fields, uct_rcache_options_t)
@@ -149,17 +150,16 @@ ucs_status_t uct_mem_events_set(int events, int priority,
 /* --- For plugins --------------------------------------------------------- */
 
 typedef struct mem_subscriber {
-    ucs_list_link_t    list;
+    ucs_list_link_t list;
     ucx_mem_event_cb_t cb;
-    void               *arg;
+    void *arg;
 } mem_subscriber_t;
 
 static pthread_mutex_t mem_lock = PTHREAD_MUTEX_INITIALIZER;
 static UCS_LIST_HEAD(mem_subscribers);
 
 /* Runs inside the call that maps or unmaps. */
-static void
-mem_event(ucm_event_type_t type, ucm_event_t *event, void *arg)
+static void mem_event(ucm_event_type_t type, ucm_event_t *event, void *arg)
 {
     const mem_subscriber_t *subscriber = arg;
 
@@ -190,10 +190,10 @@ ucs_status_t uct_host_mem_event_subscribe(unsigned events,
 
     subscriber->cb  = cb;
     subscriber->arg = arg;
-    status = uct_mem_events_set(
-            ((events & UCX_MEM_EVENT_UNMAPPED) ? UCM_EVENT_VM_UNMAPPED : 0) |
-            ((events & UCX_MEM_EVENT_MAPPED) ? UCM_EVENT_VM_MAPPED : 0),
-            0, mem_event, subscriber);
+    status          = uct_mem_events_set(
+                 ((events & UCX_MEM_EVENT_UNMAPPED) ? UCM_EVENT_VM_UNMAPPED : 0) |
+                     ((events & UCX_MEM_EVENT_MAPPED) ? UCM_EVENT_VM_MAPPED : 0),
+                 0, mem_event, subscriber);
     if (status != UCS_OK) {
         free(subscriber);
         return status;
@@ -211,7 +211,8 @@ void uct_host_mem_event_unsubscribe(ucx_mem_event_cb_t cb, void *arg)
     UCS_LIST_HEAD(gone);
 
     pthread_mutex_lock(&mem_lock);
-    ucs_list_for_each_safe(subscriber, next, &mem_subscribers, list) {
+    ucs_list_for_each_safe(subscriber, next, &mem_subscribers, list)
+    {
         if ((subscriber->cb == cb) && (subscriber->arg == arg)) {
             ucs_list_del(&subscriber->list);
             ucs_list_add_tail(&gone, &subscriber->list);

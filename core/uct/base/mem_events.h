@@ -11,11 +11,11 @@
 
 /* Settings of registration caches. */
 typedef struct uct_rcache_options {
-    int           enable;          /* ucs_ternary_auto_value_t */
-    unsigned      mem_prio;
+    int enable; /* ucs_ternary_auto_value_t */
+    unsigned mem_prio;
     unsigned long max_regions;
-    size_t        max_size;
-    size_t        max_unreleased;  /* bytes */
+    size_t max_size;
+    size_t max_unreleased; /* bytes */
 } uct_rcache_options_t;
 
 /* Uses defaults, after a log message, if the variables are invalid. */

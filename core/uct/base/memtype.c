@@ -14,7 +14,7 @@
 #include "uct/base/mem_events.h"
 
 static pthread_rwlock_t uct_tellers_lock = PTHREAD_RWLOCK_INITIALIZER;
-static uct_md_h *uct_tellers;           /* open domains that detect types */
+static uct_md_h *uct_tellers; /* open domains that detect types */
 static unsigned uct_tellers_count;
 
 /* Domains that detect types and are open. This lock is not taken by detection:
@@ -63,7 +63,7 @@ static int uct_memtype_told(const void *address, size_t length,
             .field_mask = UCT_MD_MEM_ATTR_FIELD_MEM_TYPE |
                           UCT_MD_MEM_ATTR_FIELD_SYS_DEV |
                           UCT_MD_MEM_ATTR_FIELD_BASE_ADDRESS |
-                          UCT_MD_MEM_ATTR_FIELD_ALLOC_LENGTH
+                          UCT_MD_MEM_ATTR_FIELD_ALLOC_LENGTH,
         };
 
         if ((uct_md_mem_query(uct_tellers[i], address, length, &attr) ==
@@ -92,9 +92,9 @@ static void uct_memtype_listen(void)
 {
     pthread_mutex_lock(&uct_listen_lock);
     if (uct_listen_count++ == 0) {
-        uct_is_listening = (uct_host_mem_event_subscribe(
-                                    UCX_MEM_EVENT_UNMAPPED,
-                                    uct_memtype_unmapped, NULL) == UCS_OK);
+        uct_is_listening = (uct_host_mem_event_subscribe(UCX_MEM_EVENT_UNMAPPED,
+                                                         uct_memtype_unmapped,
+                                                         NULL) == UCS_OK);
         ucs_memtype_remember_pages(uct_is_listening);
     }
     pthread_mutex_unlock(&uct_listen_lock);

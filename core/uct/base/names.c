@@ -11,8 +11,8 @@ const char *uct_device_type_names[] = {"network", "intra-node", "accelerator",
                                        "loopback", NULL};
 UCS_PUBLIC_TABLE(uct_device_type_names);
 
-const char *uct_alloc_method_names[] = {"thp", "md", "heap", "mmap", "huge",
-                                        NULL};
+const char *uct_alloc_method_names[] = {"thp",  "md",   "heap",
+                                        "mmap", "huge", NULL};
 UCS_PUBLIC_TABLE(uct_alloc_method_names);
 
 UCS_STATIC_ASSERT(ucs_static_array_size(uct_device_type_names) ==

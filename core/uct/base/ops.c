@@ -22,7 +22,7 @@ static const uct_iface_limits_t uct_no_limits = {
     .get_short = SIZE_MAX,
     .get_bcopy = SIZE_MAX,
     .get_zcopy = SIZE_MAX,
-    .get_iov   = SIZE_MAX
+    .get_iov   = SIZE_MAX,
 };
 
 static inline const uct_iface_limits_t *uct_ep_limits(uct_ep_h ep)
@@ -84,14 +84,12 @@ static int uct_short_iov_fits(const uct_iov_t *iov, size_t iovcnt,
 ucs_status_t uct_ep_am_short(uct_ep_h ep, uint8_t id, uint64_t header,
                              const void *payload, unsigned length)
 {
-    if (ucs_unlikely((id >= UCT_AM_ID_MAX) ||
-                     (sizeof(header) + (size_t)length >
-                      uct_ep_limits(ep)->am_short))) {
+    if (ucs_unlikely((id >= UCT_AM_ID_MAX) || (sizeof(header) + (size_t)length >
+                                               uct_ep_limits(ep)->am_short))) {
         return UCS_ERR_INVALID_PARAM;
     }
 
-    return uct_short_status(
-        ep->ops->am_short(ep, id, header, payload, length));
+    return uct_short_status(ep->ops->am_short(ep, id, header, payload, length));
 }
 
 ucs_status_t uct_ep_am_short_iov(uct_ep_h ep, uint8_t id, const uct_iov_t *iov,

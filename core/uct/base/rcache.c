@@ -34,7 +34,7 @@
 
 enum {
     UCT_REGION_CACHED = 1u << 0, /* in the tree; otherwise stale */
-    UCT_REGION_STALE  = 1u << 1  /* its memory was unmapped while it was being
+    UCT_REGION_STALE  = 1u << 1, /* its memory was unmapped while it was being
                                   * registered */
 };
 
@@ -43,10 +43,10 @@ enum {
 
 /* A region: the cache's part, then the part that the plugin sees. */
 typedef struct uct_region {
-    uct_region_node_t   node;    /* address range; in the tree if cached */
-    unsigned            access;  /* access flags of the registration */
-    ucs_list_link_t     list;    /* in a list of the cache or of a call */
-    max_align_t         visible[]; /* ucx_rcache_region_t and the plugin's
+    uct_region_node_t node; /* address range; in the tree if cached */
+    unsigned access;        /* access flags of the registration */
+    ucs_list_link_t list;   /* in a list of the cache or of a call */
+    max_align_t visible[];  /* ucx_rcache_region_t and the plugin's
                                     * part */
 } uct_region_t;
 
@@ -54,28 +54,28 @@ typedef struct uct_region {
 typedef struct uct_range {
     uintptr_t start;
     uintptr_t end;
-    unsigned  access;
+    unsigned access;
 } uct_range_t;
 
 struct ucx_rcache {
     ucx_rcache_params_t params;
-    char                *name;
-    unsigned            generation;  /* fork generation of the creating
+    char *name;
+    unsigned generation; /* fork generation of the creating
                                       * process */
-    int                 is_watched;  /* has a subscription to memory events */
-    int                 wake_fd;     /* of the service thread, or -1 */
-    size_t              max_unreleased;
-    pthread_mutex_t     lock;
-    uct_region_tree_t   tree;
-    ucs_list_link_t     idle;        /* cached and unused, least recently used
+    int is_watched;      /* has a subscription to memory events */
+    int wake_fd;         /* of the service thread, or -1 */
+    size_t max_unreleased;
+    pthread_mutex_t lock;
+    uct_region_tree_t tree;
+    ucs_list_link_t idle;    /* cached and unused, least recently used
                                       * first */
-    ucs_list_link_t     held;        /* in use, cached or stale */
-    ucs_list_link_t     pending;     /* being registered */
-    ucs_list_link_t     garbage;     /* unused when their memory was unmapped */
-    size_t              garbage_count;
-    size_t              garbage_bytes;
-    size_t              num_regions; /* number of cached regions */
-    size_t              num_bytes;
+    ucs_list_link_t held;    /* in use, cached or stale */
+    ucs_list_link_t pending; /* being registered */
+    ucs_list_link_t garbage; /* unused when their memory was unmapped */
+    size_t garbage_count;
+    size_t garbage_bytes;
+    size_t num_regions; /* number of cached regions */
+    size_t num_bytes;
 };
 
 static ucx_rcache_region_t *uct_region_visible(uct_region_t *region)
@@ -89,8 +89,8 @@ static uct_region_t *uct_region_of(ucx_rcache_region_t *visible)
 }
 
 /* A cached region that overlaps [start, end), or NULL. */
-static uct_region_t *
-uct_rcache_find(const ucx_rcache_t *rcache, uintptr_t start, uintptr_t end)
+static uct_region_t *uct_rcache_find(const ucx_rcache_t *rcache,
+                                     uintptr_t start, uintptr_t end)
 {
     uct_region_node_t *node = uct_region_tree_find(&rcache->tree, start, end);
 
@@ -119,8 +119,8 @@ static void uct_rcache_uncache(ucx_rcache_t *rcache, uct_region_t *region,
     ucx_rcache_region_t *visible = uct_region_visible(region);
 
     uct_region_tree_remove(&rcache->tree, &region->node);
-    visible->flags      &= ~UCT_REGION_CACHED;
-    rcache->num_bytes   -= visible->length;
+    visible->flags &= ~UCT_REGION_CACHED;
+    rcache->num_bytes -= visible->length;
     rcache->num_regions -= 1;
     if (visible->refcount == 0) {
         ucs_list_del(&region->list);
@@ -151,8 +151,8 @@ static int uct_rcache_evict(ucx_rcache_t *rcache, size_t length,
 }
 
 /* Takes the list of garbage; the caller releases it without the lock. */
-static void
-uct_rcache_take_garbage(ucx_rcache_t *rcache, ucs_list_link_t *garbage)
+static void uct_rcache_take_garbage(ucx_rcache_t *rcache,
+                                    ucs_list_link_t *garbage)
 {
     while (ucs_unlikely(!ucs_list_is_empty(&rcache->garbage))) {
         uct_region_t *region = ucs_list_extract_head(&rcache->garbage,
@@ -179,8 +179,8 @@ static void uct_rcache_insert(ucx_rcache_t *rcache, uct_region_t *region,
     }
 
     uct_region_tree_insert(&rcache->tree, &region->node);
-    visible->flags      |= UCT_REGION_CACHED;
-    rcache->num_bytes   += visible->length;
+    visible->flags |= UCT_REGION_CACHED;
+    rcache->num_bytes += visible->length;
     rcache->num_regions += 1;
 }
 
@@ -214,8 +214,8 @@ static uct_region_t *uct_rcache_lookup(ucx_rcache_t *rcache,
             uct_region_hold(rcache, region);
             return region;
         }
-        wanted->start   = ucs_min(wanted->start, node->start);
-        wanted->end     = ucs_max(wanted->end, node->end);
+        wanted->start = ucs_min(wanted->start, node->start);
+        wanted->end   = ucs_max(wanted->end, node->end);
         wanted->access |= region->access;
         uct_rcache_uncache(rcache, region, garbage);
     }
@@ -223,9 +223,9 @@ static uct_region_t *uct_rcache_lookup(ucx_rcache_t *rcache,
 }
 
 /* Registers a region, which is pending meanwhile; called without the lock. */
-static ucs_status_t
-uct_region_create(ucx_rcache_t *rcache, const uct_range_t *wanted,
-                  uct_region_t **region_p)
+static ucs_status_t uct_region_create(ucx_rcache_t *rcache,
+                                      const uct_range_t *wanted,
+                                      uct_region_t **region_p)
 {
     uct_region_t *region;
     ucx_rcache_region_t *visible;
@@ -262,9 +262,10 @@ uct_region_create(ucx_rcache_t *rcache, const uct_range_t *wanted,
     return UCS_OK;
 }
 
-static ucs_status_t
-uct_rcache_get_slow(ucx_rcache_t *rcache, const uct_range_t *asked,
-                    const uct_range_t *merged, ucx_rcache_region_t **region_p)
+static ucs_status_t uct_rcache_get_slow(ucx_rcache_t *rcache,
+                                        const uct_range_t *asked,
+                                        const uct_range_t *merged,
+                                        ucx_rcache_region_t **region_p)
 {
     UCS_LIST_HEAD(garbage);
     uct_region_t *region;
@@ -359,8 +360,7 @@ void uct_rcache_put(ucx_rcache_t *rcache, ucx_rcache_region_t *visible)
 
 /* Puts regions that overlap the range on the garbage list; returns whether the
  * list is so long that it must not wait for the next use of the cache. */
-static int
-uct_rcache_drop(ucx_rcache_t *rcache, uintptr_t start, uintptr_t end)
+static int uct_rcache_drop(ucx_rcache_t *rcache, uintptr_t start, uintptr_t end)
 {
     UCS_LIST_HEAD(garbage);
     uct_region_t *region;
@@ -371,7 +371,8 @@ uct_rcache_drop(ucx_rcache_t *rcache, uintptr_t start, uintptr_t end)
            ((region = uct_rcache_find(rcache, start, end)) != NULL)) {
         uct_rcache_uncache(rcache, region, &garbage);
     }
-    ucs_list_for_each(region, &rcache->pending, list) {
+    ucs_list_for_each(region, &rcache->pending, list)
+    {
         if ((region->node.start < end) && (start < region->node.end)) {
             uct_region_visible(region)->flags |= UCT_REGION_STALE;
         }
@@ -398,8 +399,7 @@ static void uct_rcache_release_garbage(ucx_rcache_t *rcache)
     uct_regions_free(rcache, &garbage);
 }
 
-void
-uct_rcache_invalidate(ucx_rcache_t *rcache, void *address, size_t length)
+void uct_rcache_invalidate(ucx_rcache_t *rcache, void *address, size_t length)
 {
     const uintptr_t start = (uintptr_t)address;
     uintptr_t end;
@@ -488,8 +488,8 @@ void uct_rcache_destroy(ucx_rcache_t *rcache)
  * has already destroyed its thread-local data. Therefore it is short and
  * excluded from the thread sanitizer.
  */
-static void
-uct_rcache_event(ucm_event_type_t type, ucm_event_t *event, void *arg)
+static void uct_rcache_event(ucm_event_type_t type, ucm_event_t *event,
+                             void *arg)
 {
     const uint64_t one   = 1;
     ucx_rcache_t *rcache = arg;
@@ -506,8 +506,7 @@ uct_rcache_event(ucm_event_type_t type, ucm_event_t *event, void *arg)
 }
 
 /* Runs on the service thread. */
-static void
-uct_rcache_wakeup(int fd, ucs_event_set_types_t events, void *arg)
+static void uct_rcache_wakeup(int fd, ucs_event_set_types_t events, void *arg)
 {
     uint64_t count;
 
@@ -530,8 +529,8 @@ static void uct_rcache_unwatch(ucx_rcache_t *rcache)
     }
 }
 
-static ucs_status_t
-uct_rcache_watch(ucx_rcache_t *rcache, const uct_rcache_options_t *options)
+static ucs_status_t uct_rcache_watch(ucx_rcache_t *rcache,
+                                     const uct_rcache_options_t *options)
 {
     ucs_status_t status;
     int fd;
@@ -551,11 +550,10 @@ uct_rcache_watch(ucx_rcache_t *rcache, const uct_rcache_options_t *options)
     }
 
     rcache->wake_fd = fd;
-    status          = uct_mem_events_set(UCM_EVENT_VM_UNMAPPED |
-                                         UCM_EVENT_MEM_TYPE_FREE,
-                                         (int)ucs_min(options->mem_prio,
-                                                      (unsigned)INT_MAX),
-                                         uct_rcache_event, rcache);
+    status = uct_mem_events_set(UCM_EVENT_VM_UNMAPPED | UCM_EVENT_MEM_TYPE_FREE,
+                                (int)ucs_min(options->mem_prio,
+                                             (unsigned)INT_MAX),
+                                uct_rcache_event, rcache);
     rcache->is_watched = (status == UCS_OK);
     return status;
 }
@@ -589,8 +587,8 @@ ucs_status_t uct_rcache_create_watched(const ucx_rcache_params_t *params,
                                               UCS_LOG_LEVEL_DIAG,
                 "registration cache %s: unmapped memory cannot be detected "
                 "(%s), so memory is registered for each use; see "
-                "UCX_MEM_EVENTS and UCX_MEM_LOG_LEVEL=diag", rcache->name,
-                ucs_status_string(status));
+                "UCX_MEM_EVENTS and UCX_MEM_LOG_LEVEL=diag",
+                rcache->name, ucs_status_string(status));
         status = UCS_ERR_UNSUPPORTED;
         goto err;
     }

@@ -28,8 +28,7 @@ void uct_rcache_put(ucx_rcache_t *rcache, ucx_rcache_region_t *region);
 
 /* The memory is unmapped: regions that overlap it are not returned again, and
  * are deregistered after their last put. */
-void
-uct_rcache_invalidate(ucx_rcache_t *rcache, void *address, size_t length);
+void uct_rcache_invalidate(ucx_rcache_t *rcache, void *address, size_t length);
 
 /* Number of cached regions. */
 size_t uct_rcache_num_regions(ucx_rcache_t *rcache);

@@ -44,8 +44,8 @@ static void region_split(uct_region_node_t *node, uintptr_t start,
 }
 
 /* The reverse: all of `low` is below all of `high`. */
-static uct_region_node_t *
-region_join(uct_region_node_t *low, uct_region_node_t *high)
+static uct_region_node_t *region_join(uct_region_node_t *low,
+                                      uct_region_node_t *high)
 {
     uct_region_node_t *root   = NULL;
     uct_region_node_t **place = &root;

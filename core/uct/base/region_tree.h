@@ -10,17 +10,17 @@
 #include <stdint.h>
 
 typedef struct uct_region_node {
-    uintptr_t              start;
-    uintptr_t              end;       /* after the last byte */
+    uintptr_t start;
+    uintptr_t end; /* after the last byte */
     struct uct_region_node *left;
     struct uct_region_node *right;
-    uint32_t               weight;    /* not more than its parent's */
+    uint32_t weight; /* not more than its parent's */
 } uct_region_node_t;
 
 /* All zero is an empty tree. */
 typedef struct uct_region_tree {
     uct_region_node_t *root;
-    uint32_t          seed;
+    uint32_t seed;
 } uct_region_tree_t;
 
 /* A node that overlaps [start, end), or NULL. */

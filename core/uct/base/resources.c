@@ -8,9 +8,9 @@
 #include "uct/base/state.h"
 
 /* Appends one transport's devices to an array. */
-static ucs_status_t
-uct_tl_list_devices(uct_md_h md, const uct_tl_t *tl,
-                    uct_tl_resource_desc_t **list_p, unsigned *count_p)
+static ucs_status_t uct_tl_list_devices(uct_md_h md, const uct_tl_t *tl,
+                                        uct_tl_resource_desc_t **list_p,
+                                        unsigned *count_p)
 {
     ucx_device_desc_t *devices = NULL;
     unsigned num_devices       = 0;
@@ -108,9 +108,9 @@ void uct_release_tl_resource_list(uct_tl_resource_desc_t *resources)
     free(resources);
 }
 
-static int
-uct_resources_have(const uct_tl_resource_desc_t *list, unsigned count,
-                   const char *tl_name, const char *dev_name)
+static int uct_resources_have(const uct_tl_resource_desc_t *list,
+                              unsigned count, const char *tl_name,
+                              const char *dev_name)
 {
     unsigned i;
 
@@ -123,8 +123,8 @@ uct_resources_have(const uct_tl_resource_desc_t *list, unsigned count,
     return 0;
 }
 
-ucs_status_t
-uct_tl_check_device(uct_md_h md, const uct_tl_t *tl, const char *dev_name)
+ucs_status_t uct_tl_check_device(uct_md_h md, const uct_tl_t *tl,
+                                 const char *dev_name)
 {
     uct_md_state_t *state        = uct_md_state(md);
     uct_tl_resource_desc_t *list = NULL;

@@ -7,9 +7,8 @@
 #include "uct/base/md.h"
 #include "uct/base/state.h"
 
-ucs_status_t
-uct_md_mkey_pack_v2(uct_md_h md, uct_mem_h memh, void *address, size_t length,
-                    unsigned flags, void *buffer)
+ucs_status_t uct_md_mkey_pack_v2(uct_md_h md, uct_mem_h memh, void *address,
+                                 size_t length, unsigned flags, void *buffer)
 {
     if ((memh == UCT_MEM_HANDLE_NULL) || (buffer == NULL)) {
         return UCS_ERR_INVALID_PARAM;
@@ -80,9 +79,9 @@ ucs_status_t uct_rkey_unpack(uct_component_h component, const void *rkey_buffer,
 }
 
 /* The code of the component that unpacked the bundle. */
-static const uct_code_t *
-uct_rkey_code(uct_component_h component, const uct_rkey_bundle_t *rkey_ob,
-              ucs_status_t *status_p)
+static const uct_code_t *uct_rkey_code(uct_component_h component,
+                                       const uct_rkey_bundle_t *rkey_ob,
+                                       ucs_status_t *status_p)
 {
     if ((component == NULL) || (rkey_ob == NULL) ||
         (rkey_ob->type != component)) {

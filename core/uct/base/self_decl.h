@@ -10,8 +10,7 @@
 
 extern const uct_component_decl_t uct_self_decl;
 
-ucs_status_t
-uct_self_plugin_entry(const ucx_plugin_args_t *args,
-                      const ucx_plugin_t **plugin_p);
+ucs_status_t uct_self_plugin_entry(const ucx_plugin_args_t *args,
+                                   const ucx_plugin_t **plugin_p);
 
 #endif

@@ -16,27 +16,27 @@
 
 /* A transport of a loaded component. */
 typedef struct uct_tl {
-    ucx_transport_t       desc;       /* completed */
-    ucx_iface_ops_t       iface_ops;  /* completed */
-    ucx_ep_ops_t          ep_ops;     /* completed */
-    uct_config_schema_t   *config;    /* NULL: no variables */
-    uct_check_tl_t        *check;     /* NULL: plugins are not checked */
+    ucx_transport_t desc;        /* completed */
+    ucx_iface_ops_t iface_ops;   /* completed */
+    ucx_ep_ops_t ep_ops;         /* completed */
+    uct_config_schema_t *config; /* NULL: no variables */
+    uct_check_tl_t *check;       /* NULL: plugins are not checked */
 } uct_tl_t;
 
 /* The code of a component, created when it is loaded. */
 typedef struct uct_code {
-    const ucx_component_t *desc;      /* the plugin's descriptor */
-    ucx_component_t       full;       /* completed copy */
-    ucx_md_ops_t          md_ops;
-    ucx_md_ops_t          *check_md_ops; /* the plugin's own; NULL: plugins
+    const ucx_component_t *desc; /* the plugin's descriptor */
+    ucx_component_t full;        /* completed copy */
+    ucx_md_ops_t md_ops;
+    ucx_md_ops_t *check_md_ops; /* the plugin's own; NULL: plugins
                                           * are not checked */
-    int                   has_cm;
-    ucx_cm_ops_t          cm_ops;
-    ucx_ep_ops_t          cm_ep_ops;
-    uct_config_schema_t   *md_config; /* NULL: none */
-    uct_config_schema_t   *cm_config;
-    uct_tl_t              *tls;
-    unsigned              num_tls;
+    int has_cm;
+    ucx_cm_ops_t cm_ops;
+    ucx_ep_ops_t cm_ep_ops;
+    uct_config_schema_t *md_config; /* NULL: none */
+    uct_config_schema_t *cm_config;
+    uct_tl_t *tls;
+    unsigned num_tls;
 } uct_code_t;
 
 /* Completes the tables of a descriptor. A transport without a required slot is
@@ -48,22 +48,22 @@ void uct_code_destroy(uct_code_t *code);
 const uct_tl_t *uct_code_tl(const uct_code_t *code, const char *name);
 
 /* UCS_ERR_NO_DEVICE if the transport has no such device on the domain. */
-ucs_status_t
-uct_tl_check_device(uct_md_h md, const uct_tl_t *tl, const char *dev_name);
+ucs_status_t uct_tl_check_device(uct_md_h md, const uct_tl_t *tl,
+                                 const char *dev_name);
 
 /* Loads if necessary; on failure returns NULL and sets *status_p. */
-const uct_code_t *
-uct_component_code(uct_component_h component, ucs_status_t *status_p);
+const uct_code_t *uct_component_code(uct_component_h component,
+                                     ucs_status_t *status_p);
 
 /* State behind uct_md.host */
 typedef struct uct_md_state {
-    uct_check_host_t       check;       /* first: see uct/check/check.h */
-    uct_component_h        component;
-    const uct_code_t       *code;
-    ucx_md_attr_t          attr;
-    pthread_mutex_t        lock;        /* protects the members below */
-    uct_tl_resource_desc_t *resources;  /* last list */
-    unsigned               num_resources;
+    uct_check_host_t check; /* first: see uct/check/check.h */
+    uct_component_h component;
+    const uct_code_t *code;
+    ucx_md_attr_t attr;
+    pthread_mutex_t lock;              /* protects the members below */
+    uct_tl_resource_desc_t *resources; /* last list */
+    unsigned num_resources;
 } uct_md_state_t;
 
 /* Maximum length of each operation; SIZE_MAX for an unsupported one, which the
@@ -84,23 +84,23 @@ typedef struct uct_iface_limits {
 
 /* State behind uct_iface.host */
 typedef struct uct_iface_state {
-    uct_check_host_t     check;          /* first: see uct/check/check.h */
-    uct_iface_limits_t   limits;
-    const uct_tl_t       *tl;
-    uct_error_handler_t  err_handler;
-    void                 *err_handler_arg;
+    uct_check_host_t check; /* first: see uct/check/check.h */
+    uct_iface_limits_t limits;
+    const uct_tl_t *tl;
+    uct_error_handler_t err_handler;
+    void *err_handler_arg;
     uct_async_event_cb_t async_event_cb;
-    void                 *async_event_arg;
-    unsigned             progress_flags; /* enabled UCT_PROGRESS_* */
-    int                  progress_safe;  /* progress_id is from
+    void *async_event_arg;
+    unsigned progress_flags; /* enabled UCT_PROGRESS_* */
+    int progress_safe;       /* progress_id is from
                                           * ucs_callbackq_add_safe */
-    int                  progress_id;
-    unsigned             num_eps;
-    ucx_iface_attr_t     attr;
+    int progress_id;
+    unsigned num_eps;
+    ucx_iface_attr_t attr;
 } uct_iface_state_t;
 
 _Static_assert((offsetof(uct_md_state_t, check) == 0) &&
-               (offsetof(uct_iface_state_t, check) == 0),
+                   (offsetof(uct_iface_state_t, check) == 0),
                "the checking layer finds its state behind host pointers");
 
 /* State behind uct_cm.host */

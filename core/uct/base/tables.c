@@ -18,8 +18,8 @@ _Static_assert(offsetof(ucx_ep_ops_t, am_short) == sizeof(size_t),
 
 /* Overwrites the slots of `to` by those that `from`, of from_size bytes,
  * contains. All members after the size are pointers. */
-static void
-uct_slots_merge(void *to, size_t to_size, const void *from, size_t from_size)
+static void uct_slots_merge(void *to, size_t to_size, const void *from,
+                            size_t from_size)
 {
     size_t end = (from_size < to_size) ? from_size : to_size;
     size_t offset;

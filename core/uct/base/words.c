@@ -34,8 +34,8 @@ static void list_builtin(const char **words, unsigned max)
 
     for (i = 0; i < num_components; ++i) {
         decl = uct_component_decl(components[i]);
-        for (j = 0; (decl->plugin == NULL) &&
-                    (j < decl->num_transports) && (num + 1 < max);
+        for (j = 0; (decl->plugin == NULL) && (j < decl->num_transports) &&
+                    (num + 1 < max);
              ++j) {
             words[num++] = decl->transports[j].name;
         }
@@ -71,5 +71,6 @@ const char *const *uct_config_prefixes(void)
     uct_plugin_registry_t *registry;
 
     return (uct_plugin_registry_get(&registry) == UCS_OK) ?
-               uct_plugin_config_prefixes(registry) : NULL;
+               uct_plugin_config_prefixes(registry) :
+               NULL;
 }

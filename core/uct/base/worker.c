@@ -139,8 +139,8 @@ static void uct_worker_oneshot_push(uct_worker_h worker, uct_oneshot_t *oneshot,
     pthread_mutex_unlock(&worker->lock);
 }
 
-ucs_status_t
-uct_worker_oneshot_add(uct_worker_h worker, ucx_oneshot_cb_t cb, void *arg)
+ucs_status_t uct_worker_oneshot_add(uct_worker_h worker, ucx_oneshot_cb_t cb,
+                                    void *arg)
 {
     uct_oneshot_t *oneshot = malloc(sizeof(*oneshot));
 

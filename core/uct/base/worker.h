@@ -21,23 +21,23 @@ typedef void (*uct_worker_wake_cb_t)(void *arg);
 /* One call that waits for the next progress. */
 typedef struct uct_oneshot {
     struct uct_oneshot *next;
-    ucx_oneshot_cb_t   cb;
-    void               *arg;
-    int                is_owned; /* allocated by the worker, which frees it */
+    ucx_oneshot_cb_t cb;
+    void *arg;
+    int is_owned; /* allocated by the worker, which frees it */
 } uct_oneshot_t;
 
 struct uct_worker {
-    ucs_callbackq_t      progress_q;
-    atomic_uint          num_oneshots;  /* the only member that progress
+    ucs_callbackq_t progress_q;
+    atomic_uint num_oneshots; /* the only member that progress
                                          * reads */
-    ucs_thread_mode_t    thread_mode;
-    ucs_async_context_t  *async;        /* owned by the caller */
+    ucs_thread_mode_t thread_mode;
+    ucs_async_context_t *async; /* owned by the caller */
 
-    pthread_mutex_t      lock;          /* protects the members below */
-    uct_oneshot_t        *oneshots;     /* first in, first out */
-    uct_oneshot_t        **oneshots_tail;
+    pthread_mutex_t lock;    /* protects the members below */
+    uct_oneshot_t *oneshots; /* first in, first out */
+    uct_oneshot_t **oneshots_tail;
     uct_worker_wake_cb_t wake_cb;
-    void                 *wake_arg;
+    void *wake_arg;
 };
 typedef struct uct_worker uct_worker_t;
 
@@ -60,8 +60,8 @@ static inline unsigned uct_worker_progress_inline(uct_worker_h worker)
 
 /* Calls `cb` once from the next progress and wakes a sleeping thread. Any
  * thread. */
-ucs_status_t
-uct_worker_oneshot_add(uct_worker_h worker, ucx_oneshot_cb_t cb, void *arg);
+ucs_status_t uct_worker_oneshot_add(uct_worker_h worker, ucx_oneshot_cb_t cb,
+                                    void *arg);
 
 /* As uct_worker_oneshot_add, with the caller's memory, so that it cannot fail.
  * `oneshot` must not be queued, and must exist until the call begins or is

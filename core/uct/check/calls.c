@@ -27,8 +27,7 @@ static void used_now(uct_check_used_t *used)
     struct rusage usage;
 
     getrusage(RUSAGE_THREAD, &usage);
-    used->processor = seconds_of(&usage.ru_utime) +
-                      seconds_of(&usage.ru_stime);
+    used->processor = seconds_of(&usage.ru_utime) + seconds_of(&usage.ru_stime);
     used->waits     = usage.ru_nvcsw;
     used->wall      = ucs_time_to_sec(ucs_get_time());
 }
@@ -89,9 +88,9 @@ void uct_check_user_end(const uct_check_used_t *start)
         return; /* the callback is outside of every call */
     }
     used_now(&now);
-    call->start.wall      += now.wall - start->wall;
+    call->start.wall += now.wall - start->wall;
     call->start.processor += now.processor - start->processor;
-    call->start.waits     += now.waits - start->waits;
+    call->start.waits += now.waits - start->waits;
 }
 
 void uct_check_place(uct_check_iface_t *iface, const char *slot)

@@ -9,8 +9,8 @@
 #define GUARD_SIZE 64
 #define GUARD_BYTE 0x5a
 
-static const ucx_ep_ops_t *
-begin_other(uct_check_call_t *call, uct_ep_h ep, const char *slot)
+static const ucx_ep_ops_t *begin_other(uct_check_call_t *call, uct_ep_h ep,
+                                       const char *slot)
 {
     uct_check_iface_t *iface = uct_check_iface_of(ep->iface);
 
@@ -18,14 +18,13 @@ begin_other(uct_check_call_t *call, uct_ep_h ep, const char *slot)
     return &iface->tl->ep_ops;
 }
 
-static ucs_status_t
-ep_flush(uct_ep_h ep, unsigned flags, uct_completion_t *comp)
+static ucs_status_t ep_flush(uct_ep_h ep, unsigned flags,
+                             uct_completion_t *comp)
 {
     uct_check_call_t call;
     const ucx_ep_ops_t *ops  = begin_other(&call, ep, "flush");
     uct_check_iface_t *iface = call.iface;
-    uct_check_op_t *op       = uct_check_op_begin(iface, ep, call.slot, 1,
-                                                  comp);
+    uct_check_op_t *op = uct_check_op_begin(iface, ep, call.slot, 1, comp);
     ucs_status_t status;
 
     status = ops->flush(ep, flags, uct_check_op_comp(op, comp));
@@ -50,16 +49,14 @@ static ucs_status_t ep_fence(uct_ep_h ep, unsigned flags)
     return status;
 }
 
-static ucs_status_t
-ep_check(uct_ep_h ep, unsigned flags, uct_completion_t *comp)
+static ucs_status_t ep_check(uct_ep_h ep, unsigned flags,
+                             uct_completion_t *comp)
 {
     uct_check_call_t call;
     const ucx_ep_ops_t *ops = begin_other(&call, ep, "check");
     /* a check that is outstanding does not delay a flush */
-    uct_check_op_t *op      = uct_check_op_begin(call.iface, ep, call.slot, 1,
-                                                 comp);
-    ucs_status_t status     = ops->check(ep, flags,
-                                         uct_check_op_comp(op, comp));
+    uct_check_op_t *op = uct_check_op_begin(call.iface, ep, call.slot, 1, comp);
+    ucs_status_t status = ops->check(ep, flags, uct_check_op_comp(op, comp));
 
     uct_check_call_end(&call);
     uct_check_op_end(op, status);
@@ -76,10 +73,11 @@ static ucs_status_t ep_invalidate(uct_ep_h ep, unsigned flags)
     return status;
 }
 
-static ucs_status_t
-ep_connect_to_ep(uct_ep_h ep, const uct_device_addr_t *dev_addr,
-                 size_t dev_addr_length, const uct_ep_addr_t *ep_addr,
-                 size_t ep_addr_length)
+static ucs_status_t ep_connect_to_ep(uct_ep_h ep,
+                                     const uct_device_addr_t *dev_addr,
+                                     size_t dev_addr_length,
+                                     const uct_ep_addr_t *ep_addr,
+                                     size_t ep_addr_length)
 {
     uct_check_call_t call;
     const ucx_ep_ops_t *ops = begin_other(&call, ep, "connect_to_ep");
@@ -123,8 +121,10 @@ ucs_status_t uct_check_bytes(const char *who, const char *slot, void *buffer,
     status = get(arg, guarded);
     for (i = 0; i < GUARD_SIZE; ++i) {
         if (guarded[length + i] != GUARD_BYTE) {
-            uct_check_report(who, 25, slot, "it writes beyond the %zu bytes "
-                             "that the query states", length);
+            uct_check_report(who, 25, slot,
+                             "it writes beyond the %zu bytes "
+                             "that the query states",
+                             length);
             break;
         }
     }
@@ -198,9 +198,9 @@ static void note_failure(uct_check_iface_t *iface, uct_ep_h ep)
     }
 }
 
-ucs_status_t
-uct_check_failure(uct_check_iface_t *check, uct_error_handler_t handler,
-                  void *arg, uct_ep_h ep, ucs_status_t status)
+ucs_status_t uct_check_failure(uct_check_iface_t *check,
+                               uct_error_handler_t handler, void *arg,
+                               uct_ep_h ep, ucs_status_t status)
 {
     uct_check_used_t start;
     ucs_status_t result;

@@ -59,7 +59,8 @@ static ucs_status_t am_short(uct_ep_h ep, uint8_t id, uint64_t header,
     uct_check_call_t call;
     const ucx_ep_ops_t *ops = uct_check_send_begin(&call, ep, "am_short");
 
-    return uct_check_send_end(&call, ep, ops->am_short(ep, id, header, payload, length));
+    return uct_check_send_end(&call, ep,
+                              ops->am_short(ep, id, header, payload, length));
 }
 
 static ucs_status_t am_short_iov(uct_ep_h ep, uint8_t id, const uct_iov_t *iov,
@@ -68,7 +69,8 @@ static ucs_status_t am_short_iov(uct_ep_h ep, uint8_t id, const uct_iov_t *iov,
     uct_check_call_t call;
     const ucx_ep_ops_t *ops = uct_check_send_begin(&call, ep, "am_short_iov");
 
-    return uct_check_send_end(&call, ep, ops->am_short_iov(ep, id, iov, iovcnt));
+    return uct_check_send_end(&call, ep,
+                              ops->am_short_iov(ep, id, iov, iovcnt));
 }
 
 static ssize_t am_bcopy(uct_ep_h ep, uint8_t id, uct_pack_callback_t pack_cb,
@@ -82,19 +84,19 @@ static ssize_t am_bcopy(uct_ep_h ep, uint8_t id, uct_pack_callback_t pack_cb,
                      ops->am_bcopy(ep, id, run_pack, &pack, flags));
 }
 
-static ucs_status_t
-am_zcopy(uct_ep_h ep, uint8_t id, const void *header, unsigned header_length,
-         const uct_iov_t *iov, size_t iovcnt, unsigned flags,
-         uct_completion_t *comp)
+static ucs_status_t am_zcopy(uct_ep_h ep, uint8_t id, const void *header,
+                             unsigned header_length, const uct_iov_t *iov,
+                             size_t iovcnt, unsigned flags,
+                             uct_completion_t *comp)
 {
     uct_check_call_t call;
     const ucx_ep_ops_t *ops = uct_check_send_begin(&call, ep, "am_zcopy");
-    uct_check_op_t *op      = uct_check_op_begin(call.iface, ep, call.slot, 0,
-                                                 comp);
+    uct_check_op_t *op = uct_check_op_begin(call.iface, ep, call.slot, 0, comp);
 
     return uct_check_send_end_op(&call, ep, op,
-                     ops->am_zcopy(ep, id, header, header_length, iov, iovcnt,
-                                   flags, uct_check_op_comp(op, comp)));
+                                 ops->am_zcopy(ep, id, header, header_length,
+                                               iov, iovcnt, flags,
+                                               uct_check_op_comp(op, comp)));
 }
 
 /* --- Tagged messages ------------------------------------------------------- */
@@ -103,36 +105,40 @@ static ucs_status_t tag_eager_short(uct_ep_h ep, uct_tag_t tag,
                                     const void *data, size_t length)
 {
     uct_check_call_t call;
-    const ucx_ep_ops_t *ops = uct_check_send_begin(&call, ep, "tag_eager_short");
+    const ucx_ep_ops_t *ops = uct_check_send_begin(&call, ep,
+                                                   "tag_eager_short");
 
-    return uct_check_send_end(&call, ep, ops->tag_eager_short(ep, tag, data, length));
+    return uct_check_send_end(&call, ep,
+                              ops->tag_eager_short(ep, tag, data, length));
 }
 
-static ssize_t
-tag_eager_bcopy(uct_ep_h ep, uct_tag_t tag, uint64_t imm,
-                uct_pack_callback_t pack_cb, void *arg, unsigned flags)
+static ssize_t tag_eager_bcopy(uct_ep_h ep, uct_tag_t tag, uint64_t imm,
+                               uct_pack_callback_t pack_cb, void *arg,
+                               unsigned flags)
 {
     pack_t pack = {.cb = pack_cb, .arg = arg};
     uct_check_call_t call;
-    const ucx_ep_ops_t *ops = uct_check_send_begin(&call, ep, "tag_eager_bcopy");
+    const ucx_ep_ops_t *ops = uct_check_send_begin(&call, ep,
+                                                   "tag_eager_bcopy");
 
     return end_bcopy(&call, ep, &pack,
                      ops->tag_eager_bcopy(ep, tag, imm, run_pack, &pack,
                                           flags));
 }
 
-static ucs_status_t
-tag_eager_zcopy(uct_ep_h ep, uct_tag_t tag, uint64_t imm, const uct_iov_t *iov,
-                size_t iovcnt, unsigned flags, uct_completion_t *comp)
+static ucs_status_t tag_eager_zcopy(uct_ep_h ep, uct_tag_t tag, uint64_t imm,
+                                    const uct_iov_t *iov, size_t iovcnt,
+                                    unsigned flags, uct_completion_t *comp)
 {
     uct_check_call_t call;
-    const ucx_ep_ops_t *ops = uct_check_send_begin(&call, ep, "tag_eager_zcopy");
-    uct_check_op_t *op      = uct_check_op_begin(call.iface, ep, call.slot, 0,
-                                                 comp);
+    const ucx_ep_ops_t *ops = uct_check_send_begin(&call, ep,
+                                                   "tag_eager_zcopy");
+    uct_check_op_t *op = uct_check_op_begin(call.iface, ep, call.slot, 0, comp);
 
-    return uct_check_send_end_op(&call, ep, op,
-                     ops->tag_eager_zcopy(ep, tag, imm, iov, iovcnt, flags,
-                                          uct_check_op_comp(op, comp)));
+    return uct_check_send_end_op(
+        &call, ep, op,
+        ops->tag_eager_zcopy(ep, tag, imm, iov, iovcnt, flags,
+                             uct_check_op_comp(op, comp)));
 }
 
 /* --- Put, which may pack as well ------------------------------------------- */

@@ -2,9 +2,8 @@
 /* Slots of endpoints that access remote memory. */
 #include "uct/check/internal.h"
 
-static ucs_status_t
-put_short(uct_ep_h ep, const void *buffer, unsigned length,
-          uint64_t remote_addr, uct_rkey_t rkey)
+static ucs_status_t put_short(uct_ep_h ep, const void *buffer, unsigned length,
+                              uint64_t remote_addr, uct_rkey_t rkey)
 {
     uct_check_call_t call;
     const ucx_ep_ops_t *ops = uct_check_send_begin(&call, ep, "put_short");
@@ -14,14 +13,13 @@ put_short(uct_ep_h ep, const void *buffer, unsigned length,
                                              rkey));
 }
 
-static ucs_status_t
-put_zcopy(uct_ep_h ep, const uct_iov_t *iov, size_t iovcnt,
-          uint64_t remote_addr, uct_rkey_t rkey, uct_completion_t *comp)
+static ucs_status_t put_zcopy(uct_ep_h ep, const uct_iov_t *iov, size_t iovcnt,
+                              uint64_t remote_addr, uct_rkey_t rkey,
+                              uct_completion_t *comp)
 {
     uct_check_call_t call;
     const ucx_ep_ops_t *ops = uct_check_send_begin(&call, ep, "put_zcopy");
-    uct_check_op_t *op      = uct_check_op_begin(call.iface, ep, call.slot, 0,
-                                                 comp);
+    uct_check_op_t *op = uct_check_op_begin(call.iface, ep, call.slot, 0, comp);
 
     return uct_check_send_end_op(&call, ep, op,
                                  ops->put_zcopy(ep, iov, iovcnt, remote_addr,
@@ -29,9 +27,8 @@ put_zcopy(uct_ep_h ep, const uct_iov_t *iov, size_t iovcnt,
                                                 uct_check_op_comp(op, comp)));
 }
 
-static ucs_status_t
-get_short(uct_ep_h ep, void *buffer, unsigned length, uint64_t remote_addr,
-          uct_rkey_t rkey)
+static ucs_status_t get_short(uct_ep_h ep, void *buffer, unsigned length,
+                              uint64_t remote_addr, uct_rkey_t rkey)
 {
     uct_check_call_t call;
     const ucx_ep_ops_t *ops = uct_check_send_begin(&call, ep, "get_short");
@@ -41,15 +38,13 @@ get_short(uct_ep_h ep, void *buffer, unsigned length, uint64_t remote_addr,
                                                   remote_addr, rkey));
 }
 
-static ucs_status_t
-get_bcopy(uct_ep_h ep, uct_unpack_callback_t unpack_cb, void *arg,
-          size_t length, uint64_t remote_addr, uct_rkey_t rkey,
-          uct_completion_t *comp)
+static ucs_status_t get_bcopy(uct_ep_h ep, uct_unpack_callback_t unpack_cb,
+                              void *arg, size_t length, uint64_t remote_addr,
+                              uct_rkey_t rkey, uct_completion_t *comp)
 {
     uct_check_call_t call;
     const ucx_ep_ops_t *ops = uct_check_send_begin(&call, ep, "get_bcopy");
-    uct_check_op_t *op      = uct_check_op_begin(call.iface, ep, call.slot, 0,
-                                                 comp);
+    uct_check_op_t *op = uct_check_op_begin(call.iface, ep, call.slot, 0, comp);
 
     return uct_check_send_end_op(&call, ep, op,
                                  ops->get_bcopy(ep, unpack_cb, arg, length,
@@ -57,14 +52,13 @@ get_bcopy(uct_ep_h ep, uct_unpack_callback_t unpack_cb, void *arg,
                                                 uct_check_op_comp(op, comp)));
 }
 
-static ucs_status_t
-get_zcopy(uct_ep_h ep, const uct_iov_t *iov, size_t iovcnt,
-          uint64_t remote_addr, uct_rkey_t rkey, uct_completion_t *comp)
+static ucs_status_t get_zcopy(uct_ep_h ep, const uct_iov_t *iov, size_t iovcnt,
+                              uint64_t remote_addr, uct_rkey_t rkey,
+                              uct_completion_t *comp)
 {
     uct_check_call_t call;
     const ucx_ep_ops_t *ops = uct_check_send_begin(&call, ep, "get_zcopy");
-    uct_check_op_t *op      = uct_check_op_begin(call.iface, ep, call.slot, 0,
-                                                 comp);
+    uct_check_op_t *op = uct_check_op_begin(call.iface, ep, call.slot, 0, comp);
 
     return uct_check_send_end_op(&call, ep, op,
                                  ops->get_zcopy(ep, iov, iovcnt, remote_addr,
@@ -98,15 +92,14 @@ static ucs_status_t atomic64_post(uct_ep_h ep, uct_atomic_op_t op,
                                                       remote_addr, rkey));
 }
 
-static ucs_status_t
-atomic32_fetch(uct_ep_h ep, uct_atomic_op_t opcode, uint32_t value,
-               uint32_t *result, uint64_t remote_addr, uct_rkey_t rkey,
-               uct_completion_t *comp)
+static ucs_status_t atomic32_fetch(uct_ep_h ep, uct_atomic_op_t opcode,
+                                   uint32_t value, uint32_t *result,
+                                   uint64_t remote_addr, uct_rkey_t rkey,
+                                   uct_completion_t *comp)
 {
     uct_check_call_t call;
     const ucx_ep_ops_t *ops = uct_check_send_begin(&call, ep, "atomic32_fetch");
-    uct_check_op_t *op      = uct_check_op_begin(call.iface, ep, call.slot, 0,
-                                                 comp);
+    uct_check_op_t *op = uct_check_op_begin(call.iface, ep, call.slot, 0, comp);
 
     return uct_check_send_end_op(
         &call, ep, op,
@@ -114,15 +107,14 @@ atomic32_fetch(uct_ep_h ep, uct_atomic_op_t opcode, uint32_t value,
                             uct_check_op_comp(op, comp)));
 }
 
-static ucs_status_t
-atomic64_fetch(uct_ep_h ep, uct_atomic_op_t opcode, uint64_t value,
-               uint64_t *result, uint64_t remote_addr, uct_rkey_t rkey,
-               uct_completion_t *comp)
+static ucs_status_t atomic64_fetch(uct_ep_h ep, uct_atomic_op_t opcode,
+                                   uint64_t value, uint64_t *result,
+                                   uint64_t remote_addr, uct_rkey_t rkey,
+                                   uct_completion_t *comp)
 {
     uct_check_call_t call;
     const ucx_ep_ops_t *ops = uct_check_send_begin(&call, ep, "atomic64_fetch");
-    uct_check_op_t *op      = uct_check_op_begin(call.iface, ep, call.slot, 0,
-                                                 comp);
+    uct_check_op_t *op = uct_check_op_begin(call.iface, ep, call.slot, 0, comp);
 
     return uct_check_send_end_op(
         &call, ep, op,
@@ -130,15 +122,13 @@ atomic64_fetch(uct_ep_h ep, uct_atomic_op_t opcode, uint64_t value,
                             uct_check_op_comp(op, comp)));
 }
 
-static ucs_status_t
-atomic_cswap32(uct_ep_h ep, uint32_t compare, uint32_t swap,
-               uint64_t remote_addr, uct_rkey_t rkey, uint32_t *result,
-               uct_completion_t *comp)
+static ucs_status_t atomic_cswap32(uct_ep_h ep, uint32_t compare, uint32_t swap,
+                                   uint64_t remote_addr, uct_rkey_t rkey,
+                                   uint32_t *result, uct_completion_t *comp)
 {
     uct_check_call_t call;
     const ucx_ep_ops_t *ops = uct_check_send_begin(&call, ep, "atomic_cswap32");
-    uct_check_op_t *op      = uct_check_op_begin(call.iface, ep, call.slot, 0,
-                                                 comp);
+    uct_check_op_t *op = uct_check_op_begin(call.iface, ep, call.slot, 0, comp);
 
     return uct_check_send_end_op(
         &call, ep, op,
@@ -146,15 +136,13 @@ atomic_cswap32(uct_ep_h ep, uint32_t compare, uint32_t swap,
                             uct_check_op_comp(op, comp)));
 }
 
-static ucs_status_t
-atomic_cswap64(uct_ep_h ep, uint64_t compare, uint64_t swap,
-               uint64_t remote_addr, uct_rkey_t rkey, uint64_t *result,
-               uct_completion_t *comp)
+static ucs_status_t atomic_cswap64(uct_ep_h ep, uint64_t compare, uint64_t swap,
+                                   uint64_t remote_addr, uct_rkey_t rkey,
+                                   uint64_t *result, uct_completion_t *comp)
 {
     uct_check_call_t call;
     const ucx_ep_ops_t *ops = uct_check_send_begin(&call, ep, "atomic_cswap64");
-    uct_check_op_t *op      = uct_check_op_begin(call.iface, ep, call.slot, 0,
-                                                 comp);
+    uct_check_op_t *op = uct_check_op_begin(call.iface, ep, call.slot, 0, comp);
 
     return uct_check_send_end_op(
         &call, ep, op,

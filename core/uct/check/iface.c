@@ -5,9 +5,8 @@
 #include <math.h>
 #include <string.h>
 
-static const ucx_iface_ops_t *
-begin(uct_check_call_t *call, uct_iface_h iface, const char *slot,
-      uct_check_kind_t kind)
+static const ucx_iface_ops_t *begin(uct_check_call_t *call, uct_iface_h iface,
+                                    const char *slot, uct_check_kind_t kind)
 {
     uct_check_iface_t *check = uct_check_iface_of(iface);
 
@@ -17,8 +16,8 @@ begin(uct_check_call_t *call, uct_iface_h iface, const char *slot,
 
 /* --- Active messages ------------------------------------------------------- */
 
-static ucs_status_t
-deliver(void *arg, void *data, size_t length, unsigned flags)
+static ucs_status_t deliver(void *arg, void *data, size_t length,
+                            unsigned flags)
 {
     const uct_check_am_t *am = arg;
     uct_check_used_t start;
@@ -54,36 +53,33 @@ void uct_check_am_handler(uct_check_iface_t *check, uint8_t id,
 static void check_declared(const uct_check_iface_t *check,
                            const uct_iface_attr_t *attr)
 {
-    const uint64_t words = UCT_IFACE_FLAG_AM_SHORT |
-                           UCT_IFACE_FLAG_AM_BCOPY |
-                           UCT_IFACE_FLAG_AM_ZCOPY |
-                           UCT_IFACE_FLAG_PUT_SHORT |
-                           UCT_IFACE_FLAG_PUT_BCOPY |
-                           UCT_IFACE_FLAG_PUT_ZCOPY |
-                           UCT_IFACE_FLAG_GET_SHORT |
-                           UCT_IFACE_FLAG_GET_BCOPY |
-                           UCT_IFACE_FLAG_GET_ZCOPY |
-                           UCT_IFACE_FLAG_PENDING |
+    const uint64_t words = UCT_IFACE_FLAG_AM_SHORT | UCT_IFACE_FLAG_AM_BCOPY |
+                           UCT_IFACE_FLAG_AM_ZCOPY | UCT_IFACE_FLAG_PUT_SHORT |
+                           UCT_IFACE_FLAG_PUT_BCOPY | UCT_IFACE_FLAG_PUT_ZCOPY |
+                           UCT_IFACE_FLAG_GET_SHORT | UCT_IFACE_FLAG_GET_BCOPY |
+                           UCT_IFACE_FLAG_GET_ZCOPY | UCT_IFACE_FLAG_PENDING |
                            UCT_IFACE_FLAG_CONNECT_TO_IFACE |
                            UCT_IFACE_FLAG_CONNECT_TO_EP |
-                           UCT_IFACE_FLAG_CB_SYNC |
-                           UCT_IFACE_FLAG_AM_DUP |
+                           UCT_IFACE_FLAG_CB_SYNC | UCT_IFACE_FLAG_AM_DUP |
                            UCT_IFACE_FLAG_EP_CHECK |
                            UCT_IFACE_FLAG_ERRHANDLE_PEER_FAILURE;
     uint64_t flags;
 
     flags = attr->cap.flags & words & ~check->cap_flags;
     if (flags != 0) {
-        uct_check_report(check->tl->name, 10, "query", "the interface has capabilities "
+        uct_check_report(check->tl->name, 10, "query",
+                         "the interface has capabilities "
                          "that the manifest does not declare "
                          "(UCT_IFACE_FLAG_* 0x%llx)",
                          (unsigned long long)flags);
     }
     flags = attr->cap.event_flags & ~check->event_flags;
     if (flags != 0) {
-        uct_check_report(check->tl->name, 10, "query", "the interface has events that the "
+        uct_check_report(check->tl->name, 10, "query",
+                         "the interface has events that the "
                          "manifest does not declare (UCT_IFACE_FLAG_EVENT_* "
-                         "0x%llx)", (unsigned long long)flags);
+                         "0x%llx)",
+                         (unsigned long long)flags);
     }
 }
 
@@ -108,13 +104,16 @@ static void check_limits(const char *who, const uct_iface_attr_t *attr)
         {UCT_IFACE_FLAG_GET_SHORT, "get.max_short", attr->cap.get.max_short},
         {UCT_IFACE_FLAG_GET_BCOPY, "get.max_bcopy", attr->cap.get.max_bcopy},
         {UCT_IFACE_FLAG_GET_ZCOPY, "get.max_zcopy", attr->cap.get.max_zcopy},
-        {UCT_IFACE_FLAG_GET_ZCOPY, "get.max_iov", attr->cap.get.max_iov}};
+        {UCT_IFACE_FLAG_GET_ZCOPY, "get.max_iov", attr->cap.get.max_iov},
+    };
     size_t i;
 
     for (i = 0; i < sizeof(limits) / sizeof(limits[0]); ++i) {
         if ((attr->cap.flags & limits[i].flag) && (limits[i].value == 0)) {
-            uct_check_report(who, 25, "query", "%s is 0, but the interface has "
-                             "the capability", limits[i].name);
+            uct_check_report(who, 25, "query",
+                             "%s is 0, but the interface has "
+                             "the capability",
+                             limits[i].name);
         }
     }
 }
@@ -196,8 +195,8 @@ static ucs_status_t call_address(void *arg, void *buffer)
     return status;
 }
 
-static ucs_status_t
-iface_get_device_address(uct_iface_h iface, uct_device_addr_t *addr)
+static ucs_status_t iface_get_device_address(uct_iface_h iface,
+                                             uct_device_addr_t *addr)
 {
     const uct_check_iface_t *check = uct_check_iface_of(iface);
 
@@ -206,8 +205,7 @@ iface_get_device_address(uct_iface_h iface, uct_device_addr_t *addr)
                            iface);
 }
 
-static ucs_status_t
-iface_get_address(uct_iface_h iface, uct_iface_addr_t *addr)
+static ucs_status_t iface_get_address(uct_iface_h iface, uct_iface_addr_t *addr)
 {
     const uct_check_iface_t *check = uct_check_iface_of(iface);
 
@@ -254,15 +252,14 @@ static unsigned iface_progress(uct_iface_h iface)
     return count;
 }
 
-static ucs_status_t
-iface_flush(uct_iface_h iface, unsigned flags, uct_completion_t *comp)
+static ucs_status_t iface_flush(uct_iface_h iface, unsigned flags,
+                                uct_completion_t *comp)
 {
     uct_check_call_t call;
     const ucx_iface_ops_t *ops = begin(&call, iface, "flush", UCT_CHECK_OTHER);
-    uct_check_op_t *op         = uct_check_op_begin(call.iface, NULL,
-                                                    call.slot, 1, comp);
-    ucs_status_t status        = ops->flush(iface, flags,
-                                            uct_check_op_comp(op, comp));
+    uct_check_op_t *op  = uct_check_op_begin(call.iface, NULL, call.slot, 1,
+                                             comp);
+    ucs_status_t status = ops->flush(iface, flags, uct_check_op_comp(op, comp));
 
     uct_check_call_end(&call);
     uct_check_op_end(op, status);
@@ -294,7 +291,8 @@ static ucs_status_t iface_event_fd_get(uct_iface_h iface, int *fd_p)
         if ((call.iface->event_fd >= 0) && (call.iface->event_fd != *fd_p)) {
             uct_check_report(call.iface->tl->name, 26, "event_fd_get",
                              "it returns descriptor %d after %d; it has to "
-                             "stay the same", *fd_p, call.iface->event_fd);
+                             "stay the same",
+                             *fd_p, call.iface->event_fd);
         }
         call.iface->event_fd = *fd_p;
     }
@@ -339,5 +337,5 @@ const ucx_iface_ops_t uct_check_iface_slots = {
     .event_fd_get       = iface_event_fd_get,
     .event_arm          = iface_event_arm,
     .tag_recv_zcopy     = uct_check_tag_recv_zcopy,
-    .tag_recv_cancel    = uct_check_tag_recv_cancel
+    .tag_recv_cancel    = uct_check_tag_recv_cancel,
 };

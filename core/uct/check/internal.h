@@ -24,23 +24,23 @@ void uct_check_report(const char *who, int rule, const char *slot,
 typedef enum uct_check_kind {
     UCT_CHECK_PROGRESS, /* callbacks to users run here */
     UCT_CHECK_SEND,     /* only callbacks of this operation run here */
-    UCT_CHECK_OTHER
+    UCT_CHECK_OTHER,
 } uct_check_kind_t;
 
 /* What a thread has used so far, by its own accounting. */
 typedef struct uct_check_used {
     double wall;      /* s */
     double processor; /* s */
-    long   waits;     /* number of times that it gave up the processor */
+    long waits;       /* number of times that it gave up the processor */
 } uct_check_used_t;
 
 /* A call into the plugin; on the caller's stack. */
 typedef struct uct_check_call {
     struct uct_check_call *outer;
-    uct_check_iface_t     *iface; /* NULL: a callback of progress */
-    const char            *slot;
-    uct_check_kind_t      kind;
-    uct_check_used_t      start;  /* without what callbacks to users used */
+    uct_check_iface_t *iface; /* NULL: a callback of progress */
+    const char *slot;
+    uct_check_kind_t kind;
+    uct_check_used_t start; /* without what callbacks to users used */
 } uct_check_call_t;
 
 void uct_check_call_begin(uct_check_call_t *call, uct_check_iface_t *iface,
@@ -61,9 +61,9 @@ void uct_check_place(uct_check_iface_t *iface, const char *slot);
 /* --- Records (records.c) --------------------------------------------------- */
 
 struct uct_check_tl {
-    const char      *name;
+    const char *name;
     ucx_iface_ops_t iface_ops; /* the plugin's own slots */
-    ucx_ep_ops_t    ep_ops;
+    ucx_ep_ops_t ep_ops;
 };
 
 static inline uct_check_iface_t *uct_check_iface_of(uct_iface_h iface)
@@ -74,37 +74,37 @@ static inline uct_check_iface_t *uct_check_iface_of(uct_iface_h iface)
 /* A handler of active messages. */
 typedef struct uct_check_am {
     uct_check_iface_t *iface;
-    ucx_am_slot_t     slot;
+    ucx_am_slot_t slot;
 } uct_check_am_t;
 
 typedef struct uct_check_recv uct_check_recv_t;
 
 struct uct_check_iface {
     const uct_check_tl_t *tl;
-    uint64_t             cap_flags;   /* that the manifest declares */
-    uint64_t             event_flags;
-    uct_iface_attr_t     attr;        /* of the query */
-    uct_check_am_t       am[UCT_AM_ID_MAX];
-    ucs_list_link_t      eps;         /* uct_check_ep_t */
-    ucs_list_link_t      ops;         /* of the interface */
-    ucs_list_link_t      retired;     /* operations that have ended, oldest
+    uint64_t cap_flags; /* that the manifest declares */
+    uint64_t event_flags;
+    uct_iface_attr_t attr; /* of the query */
+    uct_check_am_t am[UCT_AM_ID_MAX];
+    ucs_list_link_t eps;     /* uct_check_ep_t */
+    ucs_list_link_t ops;     /* of the interface */
+    ucs_list_link_t retired; /* operations that have ended, oldest
                                        * first */
-    unsigned             num_retired;
-    uct_check_recv_t     *recvs;      /* all tagged receives */
-    uint64_t             serial;      /* number of operations so far */
-    unsigned             num_slow;    /* calls that took too long */
-    int                  event_fd;    /* -1: not known */
+    unsigned num_retired;
+    uct_check_recv_t *recvs; /* all tagged receives */
+    uint64_t serial;         /* number of operations so far */
+    unsigned num_slow;       /* calls that took too long */
+    int event_fd;            /* -1: not known */
 };
 
 typedef struct uct_check_ep {
     ucs_list_link_t list;
-    uct_ep_h        ep;
-    int             failed;     /* reported by iface_ep_failed */
-    int             cancelled;  /* by a flush: completions follow even after
+    uct_ep_h ep;
+    int failed;          /* reported by iface_ep_failed */
+    int cancelled;       /* by a flush: completions follow even after
                                  * the endpoint is destroyed */
-    ucs_list_link_t ops;        /* outstanding */
-    int             no_resource; /* the last send returned it */
-    unsigned        busy;        /* times that pending_add contradicted it */
+    ucs_list_link_t ops; /* outstanding */
+    int no_resource;     /* the last send returned it */
+    unsigned busy;       /* times that pending_add contradicted it */
 } uct_check_ep_t;
 
 typedef enum uct_check_op_state {
@@ -112,20 +112,20 @@ typedef enum uct_check_op_state {
     UCT_CHECK_OUTSTANDING, /* it has returned UCS_INPROGRESS */
     UCT_CHECK_UNUSED,      /* it has returned another status */
     UCT_CHECK_COMPLETED,
-    UCT_CHECK_ABANDONED    /* its endpoint is destroyed without a cancelling
+    UCT_CHECK_ABANDONED, /* its endpoint is destroyed without a cancelling
                             * flush */
 } uct_check_op_state_t;
 
 /* An operation with a completion. */
 typedef struct uct_check_op {
-    uct_completion_t     comp;    /* the plugin gets this one */
-    uct_completion_t     *user;
-    ucs_list_link_t      list;
-    uct_check_iface_t    *iface;
-    uct_ep_h             ep;      /* NULL: of the interface */
-    const char           *slot;
-    int                  is_flush;
-    uint64_t             serial;
+    uct_completion_t comp; /* the plugin gets this one */
+    uct_completion_t *user;
+    ucs_list_link_t list;
+    uct_check_iface_t *iface;
+    uct_ep_h ep; /* NULL: of the interface */
+    const char *slot;
+    int is_flush;
+    uint64_t serial;
     uct_check_op_state_t state;
 } uct_check_op_t;
 
@@ -147,8 +147,8 @@ uct_check_op_t *uct_check_op_begin(uct_check_iface_t *iface, uct_ep_h ep,
                                    const char *slot, int is_flush,
                                    uct_completion_t *comp);
 /* The completion for the plugin. */
-static inline uct_completion_t *
-uct_check_op_comp(uct_check_op_t *op, uct_completion_t *comp)
+static inline uct_completion_t *uct_check_op_comp(uct_check_op_t *op,
+                                                  uct_completion_t *comp)
 {
     return (op == NULL) ? comp : &op->comp;
 }
@@ -170,10 +170,9 @@ void uct_check_pending_purge(uct_ep_h ep, uct_pending_purge_callback_t cb,
 
 /* --- Tagged receives (tag.c) ------------------------------------------------ */
 
-ucs_status_t
-uct_check_tag_recv_zcopy(uct_iface_h iface, uct_tag_t tag, uct_tag_t tag_mask,
-                         const uct_iov_t *iov, size_t iovcnt,
-                         uct_tag_context_t *ctx);
+ucs_status_t uct_check_tag_recv_zcopy(uct_iface_h iface, uct_tag_t tag,
+                                      uct_tag_t tag_mask, const uct_iov_t *iov,
+                                      size_t iovcnt, uct_tag_context_t *ctx);
 ucs_status_t uct_check_tag_recv_cancel(uct_iface_h iface,
                                        uct_tag_context_t *ctx, int force);
 /* The interface is closed. */
@@ -182,8 +181,8 @@ void uct_check_recvs_free(uct_check_iface_t *check);
 /* --- Sends (send.c) -------------------------------------------------------- */
 
 /* Begins the call; returns the plugin's own slots. */
-const ucx_ep_ops_t *
-uct_check_send_begin(uct_check_call_t *call, uct_ep_h ep, const char *slot);
+const ucx_ep_ops_t *uct_check_send_begin(uct_check_call_t *call, uct_ep_h ep,
+                                         const char *slot);
 /* Each ends the call and returns its status: of a send, of one with a
  * completion, of one that is complete when it returns. */
 ucs_status_t uct_check_send_end(uct_check_call_t *call, uct_ep_h ep,
@@ -198,7 +197,7 @@ void uct_check_send_busy(uct_check_iface_t *iface, uct_ep_h ep);
 /* --- Slots ----------------------------------------------------------------- */
 
 extern const ucx_iface_ops_t uct_check_iface_slots;
-extern const ucx_md_ops_t    uct_check_md_slots;
+extern const ucx_md_ops_t uct_check_md_slots;
 
 /* Each sets the slots of one file. */
 void uct_check_am_slots(ucx_ep_ops_t *ops);

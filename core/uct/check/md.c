@@ -7,12 +7,12 @@
 #include "ucs/sys/math.h"
 
 struct uct_check_md {
-    const char         *name;
-    const ucx_md_ops_t *own;        /* the plugin's slots */
-    uint64_t           md_flags;    /* that the manifest declares */
-    uint64_t           mem_types;
-    size_t             key_size;    /* of the query */
-    size_t             exported_size;
+    const char *name;
+    const ucx_md_ops_t *own; /* the plugin's slots */
+    uint64_t md_flags;       /* that the manifest declares */
+    uint64_t mem_types;
+    size_t key_size; /* of the query */
+    size_t exported_size;
 };
 
 static uct_check_md_t *check_of(uct_md_h md)
@@ -30,10 +30,9 @@ static const ucx_md_ops_t *inner(uct_md_h md)
     return check_of(md)->own;
 }
 
-ucs_status_t
-uct_check_md_create(const char *name, const ucx_md_ops_t *own,
-                    uint64_t md_flags, uint64_t mem_types,
-                    uct_check_md_t **check_p)
+ucs_status_t uct_check_md_create(const char *name, const ucx_md_ops_t *own,
+                                 uint64_t md_flags, uint64_t mem_types,
+                                 uct_check_md_t **check_p)
 {
     *check_p = NULL;
     if (own == NULL) {
@@ -43,10 +42,12 @@ uct_check_md_create(const char *name, const ucx_md_ops_t *own,
     if (*check_p == NULL) {
         return UCS_ERR_NO_MEMORY;
     }
-    **check_p = (uct_check_md_t){.name      = name,
-                                 .own       = own,
-                                 .md_flags  = md_flags,
-                                 .mem_types = mem_types};
+    **check_p = (uct_check_md_t){
+        .name      = name,
+        .own       = own,
+        .md_flags  = md_flags,
+        .mem_types = mem_types,
+    };
     return UCS_OK;
 }
 
@@ -55,9 +56,9 @@ static ucs_status_t md_query(uct_md_h md, ucx_md_attr_t *attr)
     uct_check_md_t *check = check_of(md);
     /* words of manifests; others cannot be declared */
     const uint64_t words  = UCT_MD_FLAG_ALLOC | UCT_MD_FLAG_REG |
-                            UCT_MD_FLAG_NEED_MEMH | UCT_MD_FLAG_NEED_RKEY |
-                            UCT_MD_FLAG_ADVISE | UCT_MD_FLAG_RKEY_PTR;
-    ucs_status_t status   = inner(md)->query(md, attr);
+                           UCT_MD_FLAG_NEED_MEMH | UCT_MD_FLAG_NEED_RKEY |
+                           UCT_MD_FLAG_ADVISE | UCT_MD_FLAG_RKEY_PTR;
+    ucs_status_t status = inner(md)->query(md, attr);
     uint64_t more;
 
     if (status != UCS_OK) {
@@ -68,16 +69,21 @@ static ucs_status_t md_query(uct_md_h md, ucx_md_attr_t *attr)
 
     more = attr->flags & words & ~check->md_flags;
     if (more != 0) {
-        uct_check_report(name_of(md), 10, "query", "the domain has "
+        uct_check_report(name_of(md), 10, "query",
+                         "the domain has "
                          "capabilities that the manifest does not declare "
-                         "(UCT_MD_FLAG_* 0x%llx)", (unsigned long long)more);
+                         "(UCT_MD_FLAG_* 0x%llx)",
+                         (unsigned long long)more);
     }
     more = (attr->alloc_mem_types | attr->detect_mem_types |
-            attr->reg_mem_types) & ~check->mem_types;
+            attr->reg_mem_types) &
+           ~check->mem_types;
     if (more != 0) {
-        uct_check_report(name_of(md), 10, "query", "the domain has memory "
+        uct_check_report(name_of(md), 10, "query",
+                         "the domain has memory "
                          "types that the manifest does not declare (bits "
-                         "0x%llx)", (unsigned long long)more);
+                         "0x%llx)",
+                         (unsigned long long)more);
     }
     if ((attr->reg_alignment != 0) && !ucs_is_pow2(attr->reg_alignment)) {
         uct_check_report(name_of(md), 25, "query",
@@ -146,7 +152,8 @@ static ucs_status_t md_mkey_pack(uct_md_h md, uct_mem_h memh, void *address,
 
     return uct_check_bytes(name_of(md), "mkey_pack", buffer,
                            (flags & UCX_MKEY_PACK_EXPORT) ?
-                               check->exported_size : check->key_size,
+                               check->exported_size :
+                               check->key_size,
                            call_mkey_pack, &args);
 }
 
@@ -155,5 +162,5 @@ const ucx_md_ops_t uct_check_md_slots = {
     .query     = md_query,
     .mem_alloc = md_mem_alloc,
     .mem_reg   = md_mem_reg,
-    .mkey_pack = md_mkey_pack
+    .mkey_pack = md_mkey_pack,
 };

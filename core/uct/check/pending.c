@@ -13,7 +13,7 @@
 typedef struct pending {
     struct pending *next;
     uct_pending_req_t *req;
-    uct_pending_callback_t func;  /* the user's */
+    uct_pending_callback_t func; /* the user's */
     uct_check_iface_t *iface;
     uct_ep_h ep;
 } pending_t;
@@ -86,8 +86,8 @@ static ucs_status_t run_pending(uct_pending_req_t *req)
     return status;
 }
 
-ucs_status_t
-uct_check_pending_add(uct_ep_h ep, uct_pending_req_t *req, unsigned flags)
+ucs_status_t uct_check_pending_add(uct_ep_h ep, uct_pending_req_t *req,
+                                   unsigned flags)
 {
     uct_check_iface_t *iface = uct_check_iface_of(ep->iface);
     const uct_check_ep_t *record;
@@ -113,7 +113,8 @@ uct_check_pending_add(uct_ep_h ep, uct_pending_req_t *req, unsigned flags)
     if (status != UCS_OK) {
         free(take_pending(req));
     } else if (failed) {
-        uct_check_report(iface->tl->name, 18, "pending_add", "a request is "
+        uct_check_report(iface->tl->name, 18, "pending_add",
+                         "a request is "
                          "queued although the failure of the endpoint was "
                          "reported");
     }

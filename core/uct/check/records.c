@@ -32,14 +32,15 @@ static void free_op(uct_check_op_t *op)
     const int expected = (op->state == UCT_CHECK_COMPLETED) ? 0 : 1;
 
     if (op->comp.count < expected) {
-        uct_check_report(op->iface->tl->name, 26, op->slot,
-                         (op->state == UCT_CHECK_COMPLETED) ?
-                         "the completion was counted down twice" :
-                         (op->state == UCT_CHECK_UNUSED) ?
-                         "the completion was counted down, but the call did "
-                         "not return UCS_INPROGRESS" :
-                         "the completion was counted down after the endpoint "
-                         "was destroyed");
+        uct_check_report(
+            op->iface->tl->name, 26, op->slot,
+            (op->state == UCT_CHECK_COMPLETED) ?
+                "the completion was counted down twice" :
+            (op->state == UCT_CHECK_UNUSED) ?
+                "the completion was counted down, but the call did "
+                "not return UCS_INPROGRESS" :
+                "the completion was counted down after the endpoint "
+                "was destroyed");
     }
     free(op);
 }
@@ -78,15 +79,15 @@ static void tell_user(uct_completion_t *user, ucs_status_t status)
 /* The plugin's completion has come down to 0. */
 static void completed(uct_completion_t *comp)
 {
-    uct_check_op_t *op         = ucs_container_of(comp, uct_check_op_t, comp);
-    uct_check_iface_t *iface   = op->iface;
-    const char *who            = iface->tl->name;
-    uct_completion_t *user     = op->user;
-    const ucs_status_t status  = comp->status;
-    const char *slot           = op->slot;
-    const int is_flush         = op->is_flush;
-    const uint64_t serial      = op->serial;
-    uct_ep_h ep                = op->ep;
+    uct_check_op_t *op        = ucs_container_of(comp, uct_check_op_t, comp);
+    uct_check_iface_t *iface  = op->iface;
+    const char *who           = iface->tl->name;
+    uct_completion_t *user    = op->user;
+    const ucs_status_t status = comp->status;
+    const char *slot          = op->slot;
+    const int is_flush        = op->is_flush;
+    const uint64_t serial     = op->serial;
+    uct_ep_h ep               = op->ep;
     uct_check_op_state_t state;
 
     uct_check_lock();
@@ -98,20 +99,23 @@ static void completed(uct_completion_t *comp)
 
     switch (state) {
     case UCT_CHECK_RUNNING:
-        uct_check_report(who, 26, slot, "the completion was called before the "
+        uct_check_report(who, 26, slot,
+                         "the completion was called before the "
                          "call returned UCS_INPROGRESS");
         break;
     case UCT_CHECK_OUTSTANDING:
         break;
     case UCT_CHECK_UNUSED:
-        uct_check_report(who, 26, slot, "the completion was called, but the "
+        uct_check_report(who, 26, slot,
+                         "the completion was called, but the "
                          "call did not return UCS_INPROGRESS");
         return;
     case UCT_CHECK_COMPLETED:
         uct_check_report(who, 26, slot, "the completion was called twice");
         return;
     case UCT_CHECK_ABANDONED:
-        uct_check_report(who, 26, slot, "the completion was called after the "
+        uct_check_report(who, 26, slot,
+                         "the completion was called after the "
                          "endpoint was destroyed");
         return;
     }
@@ -144,8 +148,7 @@ uct_check_op_t *uct_check_op_begin(uct_check_iface_t *iface, uct_ep_h ep,
     uct_check_lock();
     op->serial = ++iface->serial;
     record     = (ep == NULL) ? NULL : uct_check_ep_find(iface, ep);
-    ucs_list_add_tail((record == NULL) ? &iface->ops : &record->ops,
-                      &op->list);
+    ucs_list_add_tail((record == NULL) ? &iface->ops : &record->ops, &op->list);
     uct_check_unlock();
     return op;
 }
@@ -173,7 +176,8 @@ static const char *earlier_op(const ucs_list_link_t *ops, uint64_t serial)
 {
     const uct_check_op_t *op;
 
-    ucs_list_for_each(op, ops, list) {
+    ucs_list_for_each(op, ops, list)
+    {
         if (!op->is_flush && (op->serial < serial) &&
             (op->state == UCT_CHECK_OUTSTANDING)) {
             return op->slot;
@@ -189,7 +193,8 @@ void uct_check_flushed(uct_check_iface_t *iface, uct_ep_h ep, uint64_t serial)
     int rule = 26;
 
     uct_check_lock();
-    ucs_list_for_each(record, &iface->eps, list) {
+    ucs_list_for_each(record, &iface->eps, list)
+    {
         if (((ep == NULL) || (record->ep == ep)) && (earlier == NULL)) {
             earlier = earlier_op(&record->ops, serial);
             rule    = record->failed ? 18 : 26;
@@ -198,7 +203,8 @@ void uct_check_flushed(uct_check_iface_t *iface, uct_ep_h ep, uint64_t serial)
     uct_check_unlock();
 
     if (earlier != NULL) {
-        uct_check_report(iface->tl->name, rule, "flush", "it has completed, "
+        uct_check_report(iface->tl->name, rule, "flush",
+                         "it has completed, "
                          "but the completion of an earlier %s was not called",
                          earlier);
     }
@@ -210,7 +216,8 @@ uct_check_ep_t *uct_check_ep_find(uct_check_iface_t *iface, uct_ep_h ep)
 {
     uct_check_ep_t *record;
 
-    ucs_list_for_each(record, &iface->eps, list) {
+    ucs_list_for_each(record, &iface->eps, list)
+    {
         if (record->ep == ep) {
             /* the next search is likely to be for the same one */
             ucs_list_del(&record->list);
@@ -263,8 +270,7 @@ void uct_check_ep_cancelled(uct_check_iface_t *iface, uct_ep_h ep)
 static void retire_all(ucs_list_link_t *ops)
 {
     while (!ucs_list_is_empty(ops)) {
-        retire(ucs_list_head(ops, uct_check_op_t, list),
-               UCT_CHECK_ABANDONED);
+        retire(ucs_list_head(ops, uct_check_op_t, list), UCT_CHECK_ABANDONED);
     }
 }
 
@@ -284,9 +290,9 @@ void uct_check_ep_free(uct_check_iface_t *iface, uct_check_ep_t *record)
 
 /* --- Interfaces ------------------------------------------------------------ */
 
-ucs_status_t
-uct_check_iface_create(const uct_check_tl_t *tl, uint64_t cap_flags,
-                       uint64_t event_flags, uct_check_iface_t **check_p)
+ucs_status_t uct_check_iface_create(const uct_check_tl_t *tl,
+                                    uint64_t cap_flags, uint64_t event_flags,
+                                    uct_check_iface_t **check_p)
 {
     uct_check_iface_t *check;
 

@@ -13,7 +13,7 @@
 typedef enum check_mode {
     CHECK_OFF,
     CHECK_ON,
-    CHECK_ABORT
+    CHECK_ABORT,
 } check_mode_t;
 
 static const char *const mode_names[] = {"n", "y", "abort", NULL};
@@ -30,7 +30,8 @@ static const ucs_config_field_t check_fields[] = {
      "y     - log an error\n"
      "abort - log an error and end the program with a core dump",
      offsetof(check_options_t, mode), UCS_CONFIG_TYPE_ENUM(mode_names), 0},
-    {NULL}};
+    {NULL},
+};
 
 UCS_CONFIG_DEFINE_TABLE(check_table, "Checks of plugins", "", check_fields,
                         check_options_t)
@@ -45,7 +46,8 @@ static void read_mode(void)
     if (ucs_config_read(&check_table, NULL, &options) == UCS_OK) {
         mode = (check_mode_t)options.mode;
         if (mode != CHECK_OFF) {
-            ucs_info("plugin check: enabled, broken rules are logged as errors");
+            ucs_info(
+                "plugin check: enabled, broken rules are logged as errors");
         }
         ucs_config_release(&check_table, &options);
     }

@@ -5,8 +5,8 @@
 /* Sends without resources in a row, each followed by UCS_ERR_BUSY. */
 #define BUSY_MAX 10000
 
-const ucx_ep_ops_t *
-uct_check_send_begin(uct_check_call_t *call, uct_ep_h ep, const char *slot)
+const ucx_ep_ops_t *uct_check_send_begin(uct_check_call_t *call, uct_ep_h ep,
+                                         const char *slot)
 {
     uct_check_iface_t *iface = uct_check_iface_of(ep->iface);
 

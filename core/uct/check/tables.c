@@ -25,10 +25,11 @@ static void replace_slots(void *to, const void *checks, const void *defaults,
     }
 }
 
-ucs_status_t
-uct_check_tl_create(const char *name, ucx_iface_ops_t *iface_ops,
-                    const ucx_iface_ops_t *iface_defaults, ucx_ep_ops_t *ep_ops,
-                    const ucx_ep_ops_t *ep_defaults, uct_check_tl_t **check_p)
+ucs_status_t uct_check_tl_create(const char *name, ucx_iface_ops_t *iface_ops,
+                                 const ucx_iface_ops_t *iface_defaults,
+                                 ucx_ep_ops_t *ep_ops,
+                                 const ucx_ep_ops_t *ep_defaults,
+                                 uct_check_tl_t **check_p)
 {
     ucx_ep_ops_t ep_checks = {.size = sizeof(ep_checks)};
     uct_check_tl_t *check;
@@ -57,9 +58,9 @@ void uct_check_tl_destroy(uct_check_tl_t *check)
     free(check);
 }
 
-ucs_status_t
-uct_check_md_ops(ucx_md_ops_t *md_ops, const ucx_md_ops_t *defaults,
-                 ucx_md_ops_t **own_p)
+ucs_status_t uct_check_md_ops(ucx_md_ops_t *md_ops,
+                              const ucx_md_ops_t *defaults,
+                              ucx_md_ops_t **own_p)
 {
     *own_p = NULL;
     if (!uct_check_enabled()) {

@@ -8,18 +8,18 @@
 #include <stdlib.h>
 
 typedef enum recv_state {
-    RECV_STARTS,  /* the call has not returned */
+    RECV_STARTS, /* the call has not returned */
     RECV_POSTED,
-    RECV_ENDED,   /* by a callback */
-    RECV_CANCELED /* by force: no callback follows */
+    RECV_ENDED,    /* by a callback */
+    RECV_CANCELED, /* by force: no callback follows */
 } recv_state_t;
 
 struct uct_check_recv {
-    uct_tag_context_t     ctx;  /* First: the plugin gets this one */
-    uct_tag_context_t     *user;
-    uct_check_iface_t     *iface;
+    uct_tag_context_t ctx; /* First: the plugin gets this one */
+    uct_tag_context_t *user;
+    uct_check_iface_t *iface;
     struct uct_check_recv *next;
-    recv_state_t          state;
+    recv_state_t state;
 };
 
 /* With `ends`: the receive ends with this callback. 0: it must not be passed on. */
@@ -37,18 +37,22 @@ static int may_call(uct_check_recv_t *recv, const char *slot, int ends)
     uct_check_unlock();
 
     if (state == RECV_ENDED) {
-        uct_check_report(who, 26, slot, "it is called after the receive has "
+        uct_check_report(who, 26, slot,
+                         "it is called after the receive has "
                          "ended");
         return 0;
     } else if (state == RECV_CANCELED) {
-        uct_check_report(who, 26, slot, "it is called after the receive was "
+        uct_check_report(who, 26, slot,
+                         "it is called after the receive was "
                          "cancelled by force");
         return 0;
     }
     uct_check_place(recv->iface, slot);
     if ((call != NULL) && (call->kind != UCT_CHECK_PROGRESS)) {
-        uct_check_report(who, 16, slot, "it is called inside %s; call it from "
-                         "progress", call->slot);
+        uct_check_report(who, 16, slot,
+                         "it is called inside %s; call it from "
+                         "progress",
+                         call->slot);
     }
     return 1;
 }
@@ -104,10 +108,9 @@ static void set_state(uct_check_recv_t *recv, recv_state_t from,
     uct_check_unlock();
 }
 
-ucs_status_t
-uct_check_tag_recv_zcopy(uct_iface_h iface, uct_tag_t tag, uct_tag_t tag_mask,
-                         const uct_iov_t *iov, size_t iovcnt,
-                         uct_tag_context_t *ctx)
+ucs_status_t uct_check_tag_recv_zcopy(uct_iface_h iface, uct_tag_t tag,
+                                      uct_tag_t tag_mask, const uct_iov_t *iov,
+                                      size_t iovcnt, uct_tag_context_t *ctx)
 {
     uct_check_iface_t *check = uct_check_iface_of(iface);
     uct_check_recv_t *recv   = calloc(1, sizeof(*recv));

@@ -12,10 +12,12 @@
 static const struct {
     const char *word;
     unsigned bit;
-} atomic_words[] = {{"atomic32_post", UCX_MANIFEST_ATOMIC32_POST},
-                    {"atomic32_fetch", UCX_MANIFEST_ATOMIC32_FETCH},
-                    {"atomic64_post", UCX_MANIFEST_ATOMIC64_POST},
-                    {"atomic64_fetch", UCX_MANIFEST_ATOMIC64_FETCH}};
+} atomic_words[] = {
+    {"atomic32_post", UCX_MANIFEST_ATOMIC32_POST},
+    {"atomic32_fetch", UCX_MANIFEST_ATOMIC32_FETCH},
+    {"atomic64_post", UCX_MANIFEST_ATOMIC64_POST},
+    {"atomic64_fetch", UCX_MANIFEST_ATOMIC64_FETCH},
+};
 
 static unsigned atomics_of(const uct_manifest_transport_t *from)
 {
@@ -50,7 +52,8 @@ static void fill_transport(ucx_manifest_transport_t *transport,
         .device_class     = from->device_class,
         .device_type      = uct_manifest_device_type(from),
         .device_globs     = from->device_globs.name,
-        .num_device_globs = from->device_globs.count};
+        .num_device_globs = from->device_globs.count,
+    };
 }
 
 static int fill_component(ucx_manifest_component_t *component,
@@ -76,14 +79,18 @@ static int fill_component(ucx_manifest_component_t *component,
 
 static ucx_manifest_flags_t known_flags(void)
 {
-    const uct_manifest_transport_t transport = {.operations   = UINT64_MAX,
-                                                .capabilities = UINT64_MAX,
-                                                .reach        = UINT32_MAX};
+    const uct_manifest_transport_t transport = {
+        .operations   = UINT64_MAX,
+        .capabilities = UINT64_MAX,
+        .reach        = UINT32_MAX,
+    };
     const uct_manifest_component_t component = {.capabilities = UINT64_MAX};
 
-    return (ucx_manifest_flags_t){.iface = uct_manifest_iface_flags(&transport),
-                              .event = uct_manifest_event_flags(&transport),
-                              .md    = uct_manifest_md_flags(&component)};
+    return (ucx_manifest_flags_t){
+        .iface = uct_manifest_iface_flags(&transport),
+        .event = uct_manifest_event_flags(&transport),
+        .md    = uct_manifest_md_flags(&component),
+    };
 }
 
 /* Takes the manifest over. */
@@ -134,7 +141,8 @@ ucx_manifest_t *ucx_manifest_read(const char *path, char *why, size_t why_size)
     }
     if (manifest->kind != UCT_MANIFEST_PLUGIN) {
         uct_manifest_free(manifest);
-        snprintf(why, why_size, "this is an administrator's override, not the "
+        snprintf(why, why_size,
+                 "this is an administrator's override, not the "
                  "manifest of a plugin");
         return NULL;
     }
@@ -174,7 +182,8 @@ ucx_manifest_component(const ucx_manifest_t *declared, const char *name)
 }
 
 const ucx_manifest_transport_t *
-ucx_manifest_transport(const ucx_manifest_component_t *component, const char *name)
+ucx_manifest_transport(const ucx_manifest_component_t *component,
+                       const char *name)
 {
     unsigned i;
 

@@ -18,7 +18,7 @@
 #define VERSION_MAX     65
 
 /* Size of `type` up to and including `member`: required by version 1.0. */
-#define TABLE_MIN(type, member)                                                \
+#define TABLE_MIN(type, member) \
     (offsetof(type, member) + sizeof(((type *)0)->member))
 
 /* The position in the descriptor, for the reason. */
@@ -116,8 +116,8 @@ static ucs_status_t check_transport_slots(descriptor_check_t *check,
     const ucx_ep_ops_t *ep_ops       = transport->ep_ops;
     ucs_status_t status;
 
-    status =
-        check_slot(check, transport->query_devices != NULL, "query_devices");
+    status = check_slot(check, transport->query_devices != NULL,
+                        "query_devices");
     if (status == UCS_OK) {
         status = check_slot(check, transport->iface_open != NULL, "iface_open");
     }
@@ -126,19 +126,20 @@ static ucs_status_t check_transport_slots(descriptor_check_t *check,
                              TABLE_MIN(ucx_iface_ops_t, flush), "iface_ops");
     }
     if (status == UCS_OK) {
-        status = check_slot(
-            check,
-            (iface_ops->close != NULL) && (iface_ops->query != NULL) &&
-                (iface_ops->ep_create != NULL) && (iface_ops->flush != NULL),
-            "close, query, ep_create or flush of iface_ops");
+        status = check_slot(check,
+                            (iface_ops->close != NULL) &&
+                                (iface_ops->query != NULL) &&
+                                (iface_ops->ep_create != NULL) &&
+                                (iface_ops->flush != NULL),
+                            "close, query, ep_create or flush of iface_ops");
     }
     if (status == UCS_OK) {
         status = check_table(check, ep_ops, TABLE_MIN(ucx_ep_ops_t, destroy),
                              "ep_ops");
     }
     if (status == UCS_OK) {
-        status =
-            check_slot(check, ep_ops->destroy != NULL, "destroy of ep_ops");
+        status = check_slot(check, ep_ops->destroy != NULL,
+                            "destroy of ep_ops");
     }
     return status;
 }
@@ -153,8 +154,8 @@ static ucs_status_t check_transport(descriptor_check_t *check,
     status = check_table(check, transport, TABLE_MIN(ucx_transport_t, ep_ops),
                          "a transport");
     if (status == UCS_OK) {
-        status =
-            check_name(check, transport->name, UCT_TL_NAME_MAX, "transport");
+        status = check_name(check, transport->name, UCT_TL_NAME_MAX,
+                            "transport");
     }
     if (status != UCS_OK) {
         return status;
@@ -185,8 +186,8 @@ static ucs_status_t check_transports(descriptor_check_t *check,
         return uct_reject(check->rejection, UCT_REJECT_DESCRIPTOR,
                           "%s: %u transports%s; at most %d are possible",
                           check->component, component->num_transports,
-                          (component->transports == NULL) ? ", but no table"
-                                                          : "",
+                          (component->transports == NULL) ? ", but no table" :
+                                                            "",
                           TRANSPORTS_MAX);
     }
 
@@ -211,8 +212,9 @@ static ucs_status_t check_cm(descriptor_check_t *check,
                              const uct_manifest_component_t *declared,
                              const ucx_component_t *component)
 {
-    const ucx_cm_ops_t *ops =
-        UCX_TABLE_HAS(component, cm_ops) ? component->cm_ops : NULL;
+    const ucx_cm_ops_t *ops = UCX_TABLE_HAS(component, cm_ops) ?
+                                  component->cm_ops :
+                                  NULL;
     ucs_status_t status;
 
     if (ops == NULL) {
@@ -226,11 +228,11 @@ static ucs_status_t check_cm(descriptor_check_t *check,
 
     status = check_table(check, ops, TABLE_MIN(ucx_cm_ops_t, ep_ops), "cm_ops");
     if (status == UCS_OK) {
-        status =
-            check_slot(check,
-                       (ops->open != NULL) && (ops->close != NULL) &&
-                           (ops->query != NULL) && (ops->ep_create != NULL),
-                       "open, close, query or ep_create of cm_ops");
+        status = check_slot(check,
+                            (ops->open != NULL) && (ops->close != NULL) &&
+                                (ops->query != NULL) &&
+                                (ops->ep_create != NULL),
+                            "open, close, query or ep_create of cm_ops");
     }
     if (status == UCS_OK) {
         status = check_slot(check,
@@ -240,9 +242,9 @@ static ucs_status_t check_cm(descriptor_check_t *check,
                             "listener_destroy");
     }
     if (status == UCS_OK) {
-        status =
-            check_table(check, ops->ep_ops, TABLE_MIN(ucx_ep_ops_t, destroy),
-                        "ep_ops of the connection manager");
+        status = check_table(check, ops->ep_ops,
+                             TABLE_MIN(ucx_ep_ops_t, destroy),
+                             "ep_ops of the connection manager");
     }
     if (status == UCS_OK) {
         status = check_slot(check, ops->ep_ops->destroy != NULL,
@@ -280,9 +282,9 @@ static ucs_status_t check_component(descriptor_check_t *check,
     ucs_status_t status;
 
     check->component = NULL;
-    status =
-        check_table(check, component,
-                    TABLE_MIN(ucx_component_t, num_transports), "a component");
+    status           = check_table(check, component,
+                                   TABLE_MIN(ucx_component_t, num_transports),
+                                   "a component");
     if (status == UCS_OK) {
         status = check_name(check, component->name, UCT_COMPONENT_NAME_MAX,
                             "component");
@@ -310,8 +312,8 @@ static ucs_status_t check_component(descriptor_check_t *check,
         status = check_config(check, component->md_config, "memory domain");
     }
     if (status == UCS_OK) {
-        status =
-            check_config(check, component->cm_config, "connection manager");
+        status = check_config(check, component->cm_config,
+                              "connection manager");
     }
     return status;
 }
@@ -324,11 +326,12 @@ static ucs_status_t check_components(descriptor_check_t *check,
 
     if ((descriptor->components == NULL) || (descriptor->num_components == 0) ||
         (descriptor->num_components > COMPONENTS_MAX)) {
-        return uct_reject(
-            check->rejection, UCT_REJECT_DESCRIPTOR,
-            "%u components%s; 1 to %d are possible", descriptor->num_components,
-            (descriptor->components == NULL) ? ", but no table" : "",
-            COMPONENTS_MAX);
+        return uct_reject(check->rejection, UCT_REJECT_DESCRIPTOR,
+                          "%u components%s; 1 to %d are possible",
+                          descriptor->num_components,
+                          (descriptor->components == NULL) ? ", but no table" :
+                                                             "",
+                          COMPONENTS_MAX);
     }
 
     for (i = 0; (status == UCS_OK) && (i < descriptor->num_components); ++i) {
@@ -398,9 +401,9 @@ ucs_status_t uct_descriptor_check(const ucx_plugin_t *descriptor,
     descriptor_check_t check = {manifest, rejection, NULL, NULL};
     ucs_status_t status;
 
-    status =
-        check_table(&check, descriptor, TABLE_MIN(ucx_plugin_t, num_components),
-                    "the descriptor");
+    status = check_table(&check, descriptor,
+                         TABLE_MIN(ucx_plugin_t, num_components),
+                         "the descriptor");
     if (status == UCS_OK) {
         status = check_identity(&check, descriptor);
     }

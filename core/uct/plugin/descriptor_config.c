@@ -32,7 +32,8 @@ static const size_t value_sizes[] = {
     [UCX_CONFIG_TIME]        = sizeof(double),
     [UCX_CONFIG_BANDWIDTH]   = sizeof(double),
     [UCX_CONFIG_STRING_LIST] = sizeof(ucs_config_names_array_t),
-    [UCX_CONFIG_ALLOW_LIST]  = sizeof(ucs_config_allow_list_t)};
+    [UCX_CONFIG_ALLOW_LIST]  = sizeof(ucs_config_allow_list_t),
+};
 #define NUM_TYPES (sizeof(value_sizes) / sizeof(value_sizes[0]))
 
 static int is_name(const char *name)

@@ -36,7 +36,7 @@
 #endif
 
 #define NATIVE_CLASS ((__ELF_NATIVE_CLASS == 64) ? ELFCLASS64 : ELFCLASS32)
-#define NATIVE_DATA                                                            \
+#define NATIVE_DATA \
     ((__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__) ? ELFDATA2LSB : ELFDATA2MSB)
 
 typedef struct elf_file {

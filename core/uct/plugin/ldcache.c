@@ -164,7 +164,7 @@ static int is_candidate(struct dl_phdr_info *info, size_t size, void *arg)
     const char *end    = strstr(soname, ".so");
     const char *slash  = strrchr(info->dlpi_name, '/');
     const char *base   = (slash == NULL) ? info->dlpi_name : slash + 1;
-    size_t length      = (end == NULL) ? strlen(soname) : (size_t)(end - soname);
+    size_t length = (end == NULL) ? strlen(soname) : (size_t)(end - soname);
 
     return strncmp(base, soname, length) == 0;
 }
@@ -176,7 +176,7 @@ static int is_loaded(const char *soname)
 {
     void *loaded;
 
-    if (!dl_iterate_phdr(is_candidate, (void*)soname)) {
+    if (!dl_iterate_phdr(is_candidate, (void *)soname)) {
         return 0;
     }
     loaded = dlopen(soname, RTLD_LAZY | RTLD_NOLOAD);

@@ -37,8 +37,8 @@ static ucs_status_t locate(const char *folder, const char *library, char *path,
         return UCS_OK;
     } else if (realpath(joined, path) == NULL) {
         return uct_reject(rejection,
-                          (errno == ELOOP) ? UCT_REJECT_LINK_LOOP
-                                           : UCT_REJECT_LIBRARY_MISSING,
+                          (errno == ELOOP) ? UCT_REJECT_LINK_LOOP :
+                                             UCT_REJECT_LIBRARY_MISSING,
                           "%s: %s", joined, strerror(errno));
     }
 
@@ -111,11 +111,12 @@ ucs_status_t uct_plugin_check_library(const char *folder, const char *library,
 
     fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
     if (fd < 0) {
-        return uct_reject(rejection,
-                          (errno == ENXIO) ? UCT_REJECT_LIBRARY_FORMAT :
-                          uct_rejection_of_errno(errno,
-                                                 UCT_REJECT_LIBRARY_MISSING),
-                          "%s: %s", path, strerror(errno));
+        return uct_reject(
+            rejection,
+            (errno == ENXIO) ?
+                UCT_REJECT_LIBRARY_FORMAT :
+                uct_rejection_of_errno(errno, UCT_REJECT_LIBRARY_MISSING),
+            "%s: %s", path, strerror(errno));
     }
     status = check_opened(fd, path, trust, trust_flags, elf, rejection);
     close(fd);

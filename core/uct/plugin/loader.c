@@ -186,14 +186,15 @@ static ucs_status_t ask_entry(ucx_plugin_entry_t entry, const char *folder,
                               uct_rejection_t *rejection)
 {
     char reason[512]       = "";
-    ucx_plugin_args_t args = {.size = sizeof(args),
-                              .abi_min =
-                                  UCX_PLUGIN_ABI(UCX_PLUGIN_ABI_MAJOR, 0),
-                              .abi_max     = UCX_PLUGIN_ABI_VERSION,
-                              .host        = host,
-                              .directory   = folder,
-                              .reason      = reason,
-                              .reason_size = sizeof(reason) - 1};
+    ucx_plugin_args_t args = {
+        .size        = sizeof(args),
+        .abi_min     = UCX_PLUGIN_ABI(UCX_PLUGIN_ABI_MAJOR, 0),
+        .abi_max     = UCX_PLUGIN_ABI_VERSION,
+        .host        = host,
+        .directory   = folder,
+        .reason      = reason,
+        .reason_size = sizeof(reason) - 1,
+    };
     ucs_status_t status;
 
     *descriptor_p              = NULL;
@@ -206,9 +207,11 @@ static ucs_status_t ask_entry(ucx_plugin_entry_t entry, const char *folder,
         return uct_reject(rejection, UCT_REJECT_NOTHING, "%s",
                           (reason[0] == '\0') ? "it gives no reason" : reason);
     }
-    return uct_reject(rejection, (status == UCS_ERR_NO_MEMORY) ?
-                      UCT_REJECT_RESOURCES : UCT_REJECT_INIT,
-                      "%s (status %d)", (reason[0] == '\0') ? "it gives no reason" : reason,
+    return uct_reject(rejection,
+                      (status == UCS_ERR_NO_MEMORY) ? UCT_REJECT_RESOURCES :
+                                                      UCT_REJECT_INIT,
+                      "%s (status %d)",
+                      (reason[0] == '\0') ? "it gives no reason" : reason,
                       (int)status);
 }
 

@@ -67,8 +67,9 @@ static ucs_status_t parse_json(const char *text, size_t length, json_t **root_p,
     }
     if (*root_p == NULL) {
         /* errors in the text have a line; a lack of memory has none */
-        return uct_reject(rejection, (error.line < 0) ? UCT_REJECT_RESOURCES :
-                                                      UCT_REJECT_NOT_JSON,
+        return uct_reject(rejection,
+                          (error.line < 0) ? UCT_REJECT_RESOURCES :
+                                             UCT_REJECT_NOT_JSON,
                           "line %d, column %d: %s", error.line, error.column,
                           error.text);
     }
@@ -179,7 +180,8 @@ static uint64_t take_bits(json_t *array, const char *const *list)
     json_t *word;
     size_t i;
 
-    json_array_foreach(array, i, word) {
+    json_array_foreach(array, i, word)
+    {
         bits |= uct_manifest_word_bit(list, json_string_value(word));
     }
     return bits;
@@ -193,12 +195,12 @@ static void take_transport(uct_manifest_t *manifest, json_t *object,
                                         uct_manifest_operations);
     transport->capabilities = take_bits(json_object_get(object, "capabilities"),
                                         uct_manifest_tl_capabilities);
-    transport->reach =
-        take_bits(json_object_get(object, "reach"), uct_manifest_reaches);
-    transport->latency_ns =
-        json_number_value(json_object_get(object, "latency_ns"));
-    transport->bandwidth_mbps =
-        json_number_value(json_object_get(object, "bandwidth_mbps"));
+    transport->reach        = take_bits(json_object_get(object, "reach"),
+                                        uct_manifest_reaches);
+    transport->latency_ns   = json_number_value(
+          json_object_get(object, "latency_ns"));
+    transport->bandwidth_mbps = json_number_value(
+        json_object_get(object, "bandwidth_mbps"));
     transport->device_class = text_of(object, "device_class");
     take_names(manifest, json_object_get(object, "aliases"),
                &transport->aliases, failed);
@@ -220,8 +222,8 @@ static void take_component(uct_manifest_t *manifest, json_t *object,
     take_names(manifest, json_object_get(object, "cm"), &component->cms,
                failed);
 
-    component->transports =
-        alloc(manifest, count, sizeof(*component->transports), failed);
+    component->transports = alloc(manifest, count,
+                                  sizeof(*component->transports), failed);
     if (component->transports == NULL) {
         return;
     }
@@ -238,7 +240,8 @@ static void take_needs(uct_manifest_t *manifest, json_t *object,
     static const char *const members[UCT_NEED_LAST] = {
         [UCT_NEED_DEVICE]  = "device_nodes",
         [UCT_NEED_MODULE]  = "kernel_modules",
-        [UCT_NEED_LIBRARY] = "libraries"};
+        [UCT_NEED_LIBRARY] = "libraries",
+    };
     json_t *array, *item;
     size_t i;
     int kind;
@@ -251,10 +254,11 @@ static void take_needs(uct_manifest_t *manifest, json_t *object,
             continue;
         }
         group->count[kind] = json_array_size(array);
-        json_array_foreach(array, i, item) {
-            group->list[kind][i].name = json_is_string(item)
-                                            ? json_string_value(item)
-                                            : text_of(item, "name");
+        json_array_foreach(array, i, item)
+        {
+            group->list[kind][i].name = json_is_string(item) ?
+                                            json_string_value(item) :
+                                            text_of(item, "name");
             group->list[kind][i].hint = text_of(item, "hint");
         }
     }
@@ -267,9 +271,9 @@ static void take_requires(uct_manifest_t *manifest, json_t *object, int *failed)
     size_t count             = json_array_size(array), i;
 
     take_needs(manifest, object, &requires->all, failed);
-    requires->hint = text_of(object, "hint");
-    requires->any_of =
-        alloc(manifest, count, sizeof(*requires->any_of), failed);
+    requires->hint   = text_of(object, "hint");
+    requires->any_of = alloc(manifest, count, sizeof(*requires->any_of),
+                             failed);
     if (requires->any_of == NULL) {
         return;
     }
@@ -294,9 +298,10 @@ static void take_plugin(uct_manifest_t *manifest, json_t *root, int *failed)
     manifest->description = text_of(root, "description");
     manifest->library     = text_of(root, "library");
     manifest->abi         = parse_abi(text_of(root, "abi"));
-    manifest->abi_min =
-        (abi_min != 0) ? abi_min : UCX_PLUGIN_ABI(UCX_PLUGIN_ABI_MAJOR, 0);
-    manifest->by_default = (dflt == NULL) || json_is_true(dflt);
+    manifest->abi_min     = (abi_min != 0) ?
+                                abi_min :
+                                UCX_PLUGIN_ABI(UCX_PLUGIN_ABI_MAJOR, 0);
+    manifest->by_default  = (dflt == NULL) || json_is_true(dflt);
     take_names(manifest, json_object_get(root, "conflicts"),
                &manifest->conflicts, failed);
     take_names(manifest, json_object_get(root, "replaces"), &manifest->replaces,
@@ -305,8 +310,8 @@ static void take_plugin(uct_manifest_t *manifest, json_t *root, int *failed)
                &manifest->config_prefixes, failed);
     take_requires(manifest, json_object_get(root, "requires"), failed);
 
-    manifest->components =
-        alloc(manifest, count, sizeof(*manifest->components), failed);
+    manifest->components = alloc(manifest, count, sizeof(*manifest->components),
+                                 failed);
     if (manifest->components == NULL) {
         return;
     }
@@ -366,8 +371,8 @@ static ucs_status_t check_schema(json_t *root, unsigned flags,
     if (uct_schema_check(&uct_schema_manifest, root, flags, &offence) !=
         UCS_OK) {
         return uct_reject(rejection, UCT_REJECT_SCHEMA, "%s: %s",
-                          (offence.pointer[0] == '\0') ? "the document"
-                                                       : offence.pointer,
+                          (offence.pointer[0] == '\0') ? "the document" :
+                                                         offence.pointer,
                           offence.what);
     }
     return UCS_OK;
@@ -408,9 +413,9 @@ ucs_status_t uct_manifest_parse(const char *text, size_t length,
     manifest->has_priority = priority != NULL;
     manifest->priority     = (int)json_number_value(priority);
 
-    status = failed
-                 ? uct_reject(rejection, UCT_REJECT_RESOURCES, "out of memory")
-                 : check_unique_names(manifest, rejection);
+    status = failed ?
+                 uct_reject(rejection, UCT_REJECT_RESOURCES, "out of memory") :
+                 check_unique_names(manifest, rejection);
     if (status != UCS_OK) {
         goto err;
     }

@@ -20,14 +20,14 @@
 
 typedef enum uct_manifest_kind {
     UCT_MANIFEST_PLUGIN,
-    UCT_MANIFEST_OVERRIDE /* an administrator's settings for a plugin */
+    UCT_MANIFEST_OVERRIDE, /* an administrator's settings for a plugin */
 } uct_manifest_kind_t;
 
 /* Peers that a transport can reach, as bits. */
 enum {
     UCT_REACH_SELF    = 1u << 0,
     UCT_REACH_NODE    = 1u << 1,
-    UCT_REACH_NETWORK = 1u << 2
+    UCT_REACH_NETWORK = 1u << 2,
 };
 
 /* Requirements for loading a plugin. */
@@ -35,7 +35,7 @@ typedef enum uct_need_kind {
     UCT_NEED_DEVICE,
     UCT_NEED_MODULE,
     UCT_NEED_LIBRARY,
-    UCT_NEED_LAST
+    UCT_NEED_LAST,
 } uct_need_kind_t;
 
 typedef struct uct_need {
@@ -154,8 +154,7 @@ ucs_status_t uct_manifest_parse(const char *text, size_t length,
  */
 ucs_status_t uct_manifest_read(const char *path, const char *real_folder,
                                uct_trust_t *trust, unsigned trust_flags,
-                               char *real_path,
-                               uct_manifest_t **manifest_p,
+                               char *real_path, uct_manifest_t **manifest_p,
                                uct_rejection_t *rejection);
 
 void uct_manifest_free(uct_manifest_t *manifest);

@@ -14,8 +14,9 @@ static ucs_status_t reject_errno(uct_rejection_t *rejection, int error,
                                  const char *what)
 {
     return uct_reject(rejection,
-                      (error == ELOOP) ? UCT_REJECT_LINK_LOOP :
-                      uct_rejection_of_errno(error, UCT_REJECT_UNREADABLE),
+                      (error == ELOOP) ?
+                          UCT_REJECT_LINK_LOOP :
+                          uct_rejection_of_errno(error, UCT_REJECT_UNREADABLE),
                       "%s: %s", what, strerror(error));
 }
 
@@ -51,10 +52,10 @@ static ucs_status_t check_kind(const struct stat *st,
 {
     if (!S_ISREG(st->st_mode)) {
         return uct_reject(rejection, UCT_REJECT_NOT_REGULAR, "it is a %s",
-                          S_ISDIR(st->st_mode)    ? "folder"
-                          : S_ISFIFO(st->st_mode) ? "pipe"
-                          : S_ISSOCK(st->st_mode) ? "socket"
-                                                  : "device");
+                          S_ISDIR(st->st_mode)  ? "folder" :
+                          S_ISFIFO(st->st_mode) ? "pipe" :
+                          S_ISSOCK(st->st_mode) ? "socket" :
+                                                  "device");
     } else if (st->st_size > (off_t)UCT_MANIFEST_SIZE_MAX) {
         return uct_reject(rejection, UCT_REJECT_TOO_LARGE,
                           "%lld bytes, at most %u are read",
@@ -156,8 +157,7 @@ static int resolve(const char *path, const char *real_folder, char *real)
 
 ucs_status_t uct_manifest_read(const char *path, const char *real_folder,
                                uct_trust_t *trust, unsigned trust_flags,
-                               char *real_path,
-                               uct_manifest_t **manifest_p,
+                               char *real_path, uct_manifest_t **manifest_p,
                                uct_rejection_t *rejection)
 {
     char real[PATH_MAX];

@@ -16,7 +16,8 @@ const char *const uct_manifest_operations[] = {
     "get_short",       "get_bcopy",       "get_zcopy",
     "atomic32_post",   "atomic32_fetch",  "atomic64_post",
     "atomic64_fetch",  "tag_eager_short", "tag_eager_bcopy",
-    "tag_eager_zcopy", "tag_rndv_zcopy",  NULL};
+    "tag_eager_zcopy", "tag_rndv_zcopy",  NULL,
+};
 
 /* Interface flags of the words above; atomics have masks. */
 static const uint64_t operation_flags[] = {UCT_IFACE_FLAG_AM_SHORT,
@@ -76,7 +77,8 @@ static const uint64_t capability_flags[] = {
     0,
     0,
     0,
-    0};
+    0,
+};
 
 static const uint64_t event_flags[] = {0,
                                        0,
@@ -100,14 +102,16 @@ static const uint64_t event_flags[] = {0,
 const char *const uct_manifest_md_capabilities[] = {
     "alloc",      "reg",      "need_memh", "need_rkey",  "advise",
     "fixed",      "rkey_ptr", "sockaddr",  "invalidate", "exported_mkey",
-    "reg_dmabuf", "detect",   NULL};
+    "reg_dmabuf", "detect",   NULL,
+};
 
 /* Flags of the words above; only the query returns "detect". */
 static const uint64_t md_flags[] = {
     UCT_MD_FLAG_ALLOC,         UCT_MD_FLAG_REG,        UCT_MD_FLAG_NEED_MEMH,
     UCT_MD_FLAG_NEED_RKEY,     UCT_MD_FLAG_ADVISE,     UCT_MD_FLAG_FIXED,
     UCT_MD_FLAG_RKEY_PTR,      UCT_MD_FLAG_SOCKADDR,   UCT_MD_FLAG_INVALIDATE,
-    UCT_MD_FLAG_EXPORTED_MKEY, UCT_MD_FLAG_REG_DMABUF, 0};
+    UCT_MD_FLAG_EXPORTED_MKEY, UCT_MD_FLAG_REG_DMABUF, 0,
+};
 
 _Static_assert(sizeof(operation_flags) / sizeof(uint64_t) + 1 ==
                    sizeof(uct_manifest_operations) / sizeof(const char *),
@@ -184,8 +188,8 @@ uct_manifest_device_type(const uct_manifest_transport_t *transport)
     uint64_t bit = uct_manifest_word_bit(words, transport->device_class);
 
     /* An unknown class, from a newer minor version, is treated as a network. */
-    return (bit == 0) ? UCT_DEVICE_TYPE_NET
-                      : (uct_device_type_t)__builtin_ctzll(bit);
+    return (bit == 0) ? UCT_DEVICE_TYPE_NET :
+                        (uct_device_type_t)__builtin_ctzll(bit);
 }
 
 int uct_names_has(const uct_names_t *list, const char *name)

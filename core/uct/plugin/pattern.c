@@ -115,13 +115,13 @@ static const char *read_count(const char *p, count_t *count)
             p = read_number(p, &count->max);
         }
     }
-    return ((p == NULL) || (*p != '}') || (count->min > count->max)) ? NULL
-                                                                     : p + 1;
+    return ((p == NULL) || (*p != '}') || (count->min > count->max)) ? NULL :
+                                                                       p + 1;
 }
 
 static int is_in_list(const char *list, unsigned char c)
 {
-    const char *p   = list + 1, *end = list_end(list) - 1;
+    const char *p = list + 1, *end = list_end(list) - 1;
     int is_negative = *p == '^';
 
     for (p += is_negative; p < end; ++p) {

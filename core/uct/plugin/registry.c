@@ -119,8 +119,8 @@ static int has_users(uct_plugin_registry_t *registry)
 
     pthread_mutex_lock(&registry->lock);
     for (i = 0; i < registry->num_plugins; ++i) {
-        result |=
-            (registry->plugins[i]->users > 0) || registry->plugins[i]->loading;
+        result |= (registry->plugins[i]->users > 0) ||
+                  registry->plugins[i]->loading;
     }
     pthread_mutex_unlock(&registry->lock);
     return result;
@@ -216,8 +216,8 @@ uct_plugin_state_t uct_plugin_state(uct_plugin_t *plugin,
     pthread_mutex_lock(&plugin->registry->lock);
     switch (plugin->rejection.code) {
     case UCT_REJECT_NONE:
-        state =
-            (plugin->loaded != NULL) ? UCT_PLUGIN_LOADED : UCT_PLUGIN_AVAILABLE;
+        state = (plugin->loaded != NULL) ? UCT_PLUGIN_LOADED :
+                                           UCT_PLUGIN_AVAILABLE;
         break;
     case UCT_REJECT_SHADOWED:
         state = UCT_PLUGIN_SHADOWED;
@@ -241,12 +241,14 @@ uct_plugin_state_t uct_plugin_state(uct_plugin_t *plugin,
 
 const char *uct_plugin_state_name(uct_plugin_state_t state)
 {
-    static const char *const names[] = {[UCT_PLUGIN_AVAILABLE] = "available",
-                                        [UCT_PLUGIN_LOADED]    = "loaded",
-                                        [UCT_PLUGIN_REJECTED]   = "rejected",
-                                        [UCT_PLUGIN_SHADOWED]  = "shadowed",
-                                        [UCT_PLUGIN_REPLACED]  = "replaced",
-                                        [UCT_PLUGIN_DISABLED]  = "disabled"};
+    static const char *const names[] = {
+        [UCT_PLUGIN_AVAILABLE] = "available",
+        [UCT_PLUGIN_LOADED]    = "loaded",
+        [UCT_PLUGIN_REJECTED]  = "rejected",
+        [UCT_PLUGIN_SHADOWED]  = "shadowed",
+        [UCT_PLUGIN_REPLACED]  = "replaced",
+        [UCT_PLUGIN_DISABLED]  = "disabled",
+    };
 
     return names[state];
 }

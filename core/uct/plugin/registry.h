@@ -33,7 +33,7 @@ typedef enum uct_plugin_state {
     UCT_PLUGIN_REJECTED,
     UCT_PLUGIN_SHADOWED,
     UCT_PLUGIN_REPLACED,
-    UCT_PLUGIN_DISABLED
+    UCT_PLUGIN_DISABLED,
 } uct_plugin_state_t;
 
 /* Results of a scan, which do not change. */
@@ -58,7 +58,7 @@ typedef struct uct_plugin_override {
 
 enum {
     /* Log nothing: the caller shows the rejections itself. */
-    UCT_PLUGIN_SCAN_QUIET = 1u << 0
+    UCT_PLUGIN_SCAN_QUIET = 1u << 0,
 };
 
 /* --- Registries -------------------------------------------------------- */

@@ -60,8 +60,8 @@ static unsigned add_words(const uct_manifest_t *manifest, const char **words)
             transport = &manifest->components[i].transports[j];
             for (k = 0; k <= transport->aliases.count; ++k) {
                 if (words != NULL) {
-                    words[count] = (k == 0) ? transport->name
-                                            : transport->aliases.name[k - 1];
+                    words[count] = (k == 0) ? transport->name :
+                                              transport->aliases.name[k - 1];
                 }
                 ++count;
             }
@@ -105,10 +105,10 @@ static const char **all_words(uct_plugin_registry_t *registry,
 static void say_unknown(uct_plugin_registry_t *registry, const char *word,
                         const char *const *builtin, char *text, size_t size)
 {
-    const char **words   = all_words(registry, builtin);
+    const char **words  = all_words(registry, builtin);
     const char *foreign = ucs_config_foreign_transport(word);
-    const char *nearest =
-        (words == NULL) ? NULL : ucs_config_nearest(word, words);
+    const char *nearest = (words == NULL) ? NULL :
+                                            ucs_config_nearest(word, words);
 
     if (foreign != NULL) {
         snprintf(text, size,

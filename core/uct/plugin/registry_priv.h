@@ -25,7 +25,7 @@ struct uct_plugin {
 
     /* Protected by the registry's lock after the scan */
     uct_rejection_t rejection; /* code NONE: usable */
-    int loading;           /* the entry point is running */
+    int loading;               /* the entry point is running */
     unsigned users;
     uct_loaded_t *loaded;
 };

@@ -139,9 +139,9 @@ static ucs_status_t add_override(uct_plugin_registry_t *registry,
 static ucs_status_t scan_file(uct_plugin_registry_t *registry,
                               const uct_search_dir_t *dir, const char *path)
 {
-    uct_manifest_t *manifest = NULL;
-    char real[PATH_MAX]      = "";
-    uct_rejection_t rejection    = {UCT_REJECT_NONE, ""};
+    uct_manifest_t *manifest  = NULL;
+    char real[PATH_MAX]       = "";
+    uct_rejection_t rejection = {UCT_REJECT_NONE, ""};
     ucs_status_t status;
     uct_plugin_t *plugin;
 
@@ -173,8 +173,8 @@ static ucs_status_t scan_file(uct_plugin_registry_t *registry,
         }
         return UCS_ERR_NO_MEMORY;
     }
-    plugin->rejection  = rejection;
-    plugin->manifest = manifest;
+    plugin->rejection = rejection;
+    plugin->manifest  = manifest;
     if (manifest != NULL) {
         plugin->info.priority = manifest->priority;
         *strrchr(real, '/')   = '\0';
@@ -184,7 +184,8 @@ static ucs_status_t scan_file(uct_plugin_registry_t *registry,
         judge_plugin(plugin);
     }
     return (plugin->rejection.code == UCT_REJECT_RESOURCES) ?
-           UCS_ERR_NO_MEMORY : UCS_OK;
+               UCS_ERR_NO_MEMORY :
+               UCS_OK;
 }
 
 static ucs_status_t scan_dir(uct_plugin_registry_t *registry,
@@ -201,9 +202,9 @@ static ucs_status_t scan_dir(uct_plugin_registry_t *registry,
     status = uct_search_files(dir, &files, &count);
     if (status != UCS_OK) {
         snprintf(dir->why, sizeof(dir->why), "%s",
-                 (status == UCS_ERR_EXCEEDS_LIMIT)
-                     ? "too many files for a folder of plugins"
-                     : "it cannot be listed");
+                 (status == UCS_ERR_EXCEEDS_LIMIT) ?
+                     "too many files for a folder of plugins" :
+                     "it cannot be listed");
         dir->counts = 0;
         return (status == UCS_ERR_NO_MEMORY) ? status : UCS_OK;
     }

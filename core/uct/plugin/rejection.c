@@ -31,16 +31,16 @@ static const uct_rejection_info_t rejection_table[] = {
      "shorten it; a manifest has a few kilobytes", FAULT,
      UCS_ERR_EXCEEDS_LIMIT},
     {UCT_REJECT_LINK_LOOP, "UCX-P104", "link loop",
-     "the symbolic links form a loop",
-     "point the link at the file itself", FAULT, UCS_ERR_INVALID_PARAM},
+     "the symbolic links form a loop", "point the link at the file itself",
+     FAULT, UCS_ERR_INVALID_PARAM},
     {UCT_REJECT_NOT_JSON, "UCX-P105", "not JSON",
      "the manifest is not well-formed JSON in UTF-8",
      "correct the file at the line given; `ucx-plugins validate FILE` checks "
      "it",
      FAULT, UCS_ERR_INVALID_PARAM},
     {UCT_REJECT_TOO_DEEP, "UCX-P106", "too deep",
-     "the manifest has too many nested levels", "flatten it",
-     FAULT, UCS_ERR_EXCEEDS_LIMIT},
+     "the manifest has too many nested levels", "flatten it", FAULT,
+     UCS_ERR_EXCEEDS_LIMIT},
     {UCT_REJECT_SCHEMA, "UCX-P107", "schema",
      "the manifest does not follow the schema",
      "correct the member named; `ucx-plugins validate FILE` checks it", FAULT,
@@ -140,9 +140,8 @@ static const uct_rejection_info_t rejection_table[] = {
     {UCT_REJECT_ENTRY, "UCX-P603", "no entry",
      "the shared object has no plugin entry point",
      "reinstall it, or correct the member \"library\"", FAULT, UCS_ERR_NO_ELEM},
-    {UCT_REJECT_INIT, "UCX-P604", "init failed",
-     "the plugin failed to start", "see the plugin's own reason",
-     FAULT, UCS_ERR_REJECTED},
+    {UCT_REJECT_INIT, "UCX-P604", "init failed", "the plugin failed to start",
+     "see the plugin's own reason", FAULT, UCS_ERR_REJECTED},
     {UCT_REJECT_DESCRIPTOR, "UCX-P605", "descriptor",
      "the plugin's descriptor is invalid",
      "report it to the vendor; ucx-plugin-check shows the same", FAULT,
@@ -156,7 +155,8 @@ static const uct_rejection_info_t rejection_table[] = {
      "report it to the vendor", FAULT, UCS_ERR_BUSY},
     {UCT_REJECT_RESOURCES, "UCX-P608", "resources",
      "memory or descriptors ran out", "free some and try again", FAULT,
-     UCS_ERR_NO_MEMORY}};
+     UCS_ERR_NO_MEMORY},
+};
 
 static const uct_rejection_info_t rejection_unknown = {
     UCT_REJECT_NONE,
@@ -165,7 +165,8 @@ static const uct_rejection_info_t rejection_unknown = {
     "a code of no known meaning",
     "report it",
     FAULT,
-    UCS_ERR_INVALID_PARAM};
+    UCS_ERR_INVALID_PARAM,
+};
 
 const uct_rejection_info_t *uct_rejection_table(unsigned *count_p)
 {
@@ -190,7 +191,8 @@ uct_rejection_code_t uct_rejection_of_errno(int error,
                                             uct_rejection_code_t otherwise)
 {
     return ((error == ENOMEM) || (error == EMFILE) || (error == ENFILE)) ?
-           UCT_REJECT_RESOURCES : otherwise;
+               UCT_REJECT_RESOURCES :
+               otherwise;
 }
 
 ucs_status_t uct_reject(uct_rejection_t *rejection, uct_rejection_code_t code,

@@ -59,7 +59,7 @@ typedef enum uct_rejection_code {
     UCT_REJECT_DESCRIPTOR = 605,
     UCT_REJECT_UNDECLARED = 606,
     UCT_REJECT_RECURSION  = 607,
-    UCT_REJECT_RESOURCES  = 608
+    UCT_REJECT_RESOURCES  = 608,
 } uct_rejection_code_t;
 
 typedef struct uct_rejection {

@@ -183,7 +183,8 @@ static const struct need_type {
     [UCT_NEED_MODULE]  = {has_module, UCT_REJECT_NEED_MODULE, "kernel module",
                           "it is not loaded"},
     [UCT_NEED_LIBRARY] = {has_library, UCT_REJECT_NEED_LIBRARY,
-                          "shared library", "the loader would not find it"}};
+                          "shared library", "the loader would not find it"},
+};
 
 /* The first missing requirement, or NULL; its kind goes to *kind_p. */
 static const uct_need_t *first_missing(const need_query_t *query,
@@ -222,11 +223,11 @@ static ucs_status_t check_any_of(const need_query_t *query,
             return UCS_OK;
         }
         if (length < sizeof(list)) {
-            length +=
-                snprintf(list + length, sizeof(list) - length, "%s%s %s%s%s",
-                         (i == 0) ? "" : ", or ", need_types[kind].word,
-                         need->name, (need->hint == NULL) ? "" : " - ",
-                         (need->hint == NULL) ? "" : need->hint);
+            length += snprintf(list + length, sizeof(list) - length,
+                               "%s%s %s%s%s", (i == 0) ? "" : ", or ",
+                               need_types[kind].word, need->name,
+                               (need->hint == NULL) ? "" : " - ",
+                               (need->hint == NULL) ? "" : need->hint);
         }
     }
     return uct_reject(rejection, UCT_REJECT_NEED_ANY_OF,
@@ -248,12 +249,13 @@ ucs_status_t uct_requires_check(uct_requires_env_t *env,
     need = first_missing(&query, &requires->all, &kind);
     if (need != NULL) {
         hint = (need->hint != NULL) ? need->hint : requires->hint;
-        return uct_reject(
-            rejection, need_types[kind].code, "needs the %s %s: %s%s%s",
-            need_types[kind].word, need->name, need_types[kind].remark,
-            (hint == NULL) ? "" : "; ", (hint == NULL) ? "" : hint);
+        return uct_reject(rejection, need_types[kind].code,
+                          "needs the %s %s: %s%s%s", need_types[kind].word,
+                          need->name, need_types[kind].remark,
+                          (hint == NULL) ? "" : "; ",
+                          (hint == NULL) ? "" : hint);
     }
-    return (requires->num_any_of == 0)
-               ? UCS_OK
-               : check_any_of(&query, requires, rejection);
+    return (requires->num_any_of == 0) ?
+               UCS_OK :
+               check_any_of(&query, requires, rejection);
 }

@@ -15,7 +15,8 @@ const uct_schema_node_t *uct_schema_member(const schema_run_t *run,
 {
     const uct_schema_node_t *member;
 
-    uct_schema_each(object, member) {
+    uct_schema_each(object, member)
+    {
         if (!strcmp(schema_name(run, member), name)) {
             return member;
         }
@@ -24,8 +25,8 @@ const uct_schema_node_t *uct_schema_member(const schema_run_t *run,
 }
 
 /* "#/definitions/NAME", the only form of reference. */
-static const uct_schema_node_t *
-resolve(const schema_run_t *run, const uct_schema_node_t *reference)
+static const uct_schema_node_t *resolve(const schema_run_t *run,
+                                        const uct_schema_node_t *reference)
 {
     static const char prefix[] = "#/definitions/";
     const uct_schema_node_t *definitions;
@@ -46,7 +47,8 @@ int uct_schema_walk(schema_run_t *run, const uct_schema_node_t *node,
         return uct_schema_offend(run, "nested too deeply");
     }
 
-    uct_schema_each(node, member) {
+    uct_schema_each(node, member)
+    {
         members[member->keyword] = member;
     }
     if (members[UCT_SCHEMA_REF] != NULL) {
@@ -71,7 +73,7 @@ ucs_status_t uct_schema_check(const uct_schema_t *schema, json_t *instance,
     offence->pointer[0] = '\0';
     offence->what[0]    = '\0';
 
-    return uct_schema_walk(&run, schema->nodes, instance)
-               ? UCS_OK
-               : UCS_ERR_INVALID_PARAM;
+    return uct_schema_walk(&run, schema->nodes, instance) ?
+               UCS_OK :
+               UCS_ERR_INVALID_PARAM;
 }

@@ -35,7 +35,7 @@ typedef enum uct_schema_keyword {
     UCT_SCHEMA_DEFINITIONS,
     UCT_SCHEMA_REF,
     UCT_SCHEMA_KEYWORDS,
-    UCT_SCHEMA_NO_KEYWORD = UCT_SCHEMA_KEYWORDS /* a name defined by the
+    UCT_SCHEMA_NO_KEYWORD = UCT_SCHEMA_KEYWORDS, /* a name defined by the
                                                  * schema */
 } uct_schema_keyword_t;
 
@@ -56,7 +56,7 @@ typedef struct uct_schema {
 enum {
     /* For a document of a newer minor version: unknown members and words are
      * ignored, not rejected. */
-    UCT_SCHEMA_LENIENT = 1u << 0
+    UCT_SCHEMA_LENIENT = 1u << 0,
 };
 
 /* The first violation. */

@@ -87,9 +87,9 @@ static const char *found(const json_t *value, char *buffer, size_t size)
     if (json_is_object(value) || json_is_array(value)) {
         snprintf(buffer, size, "%s %s",
                  json_is_object(value) ? "an object of" : "an array of",
-                 (json_object_size(value) + json_array_size(value) == 0)
-                     ? "no members"
-                     : "some members");
+                 (json_object_size(value) + json_array_size(value) == 0) ?
+                     "no members" :
+                     "some members");
         return buffer;
     }
 
@@ -141,7 +141,8 @@ static int check_type(schema_run_t *run, const schema_members_t members,
                                  found(value, buffer, sizeof(buffer)));
     }
 
-    uct_schema_each(rule, alternative) {
+    uct_schema_each(rule, alternative)
+    {
         name = schema_word(run, alternative);
         if (has_type(name, value)) {
             return 1;
@@ -157,12 +158,13 @@ static int check_type(schema_run_t *run, const schema_members_t members,
 static int check_enum(schema_run_t *run, const schema_members_t members,
                       const uct_schema_node_t *rule, json_t *value)
 {
-    char list[256] = "", buffer[96];
+    char list[256]   = "", buffer[96];
     const char *text = json_string_value(value);
     const uct_schema_node_t *word;
     size_t length = 0;
 
-    uct_schema_each(rule, word) {
+    uct_schema_each(rule, word)
+    {
         if ((text != NULL) && !strcmp(schema_word(run, word), text)) {
             return 1;
         }
@@ -171,7 +173,8 @@ static int check_enum(schema_run_t *run, const schema_members_t members,
         return 1;
     }
 
-    uct_schema_each(rule, word) {
+    uct_schema_each(rule, word)
+    {
         length += snprintf(list + length, sizeof(list) - length, "%s%s",
                            (word == rule + 1) ? "" : ", ",
                            schema_word(run, word));
@@ -232,9 +235,8 @@ static int check_min_length(schema_run_t *run, const schema_members_t members,
 {
     return !json_is_string(value) ||
            (text_length(value) >= (size_t)rule->number) ||
-           uct_schema_offend(
-               run, "expected at least %d characters, found %zu",
-               rule->number, text_length(value));
+           uct_schema_offend(run, "expected at least %d characters, found %zu",
+                             rule->number, text_length(value));
 }
 
 static int check_max_length(schema_run_t *run, const schema_members_t members,
@@ -243,8 +245,7 @@ static int check_max_length(schema_run_t *run, const schema_members_t members,
     return !json_is_string(value) ||
            (text_length(value) <= (size_t)rule->number) ||
            uct_schema_offend(run, "expected at most %d characters, found %zu",
-                             rule->number,
-                             text_length(value));
+                             rule->number, text_length(value));
 }
 
 static int check_min_items(schema_run_t *run, const schema_members_t members,
@@ -253,8 +254,7 @@ static int check_min_items(schema_run_t *run, const schema_members_t members,
     return !json_is_array(value) ||
            (json_array_size(value) >= (size_t)rule->number) ||
            uct_schema_offend(run, "expected at least %d elements, found %zu",
-                             rule->number,
-                             json_array_size(value));
+                             rule->number, json_array_size(value));
 }
 
 static int check_max_items(schema_run_t *run, const schema_members_t members,
@@ -263,8 +263,7 @@ static int check_max_items(schema_run_t *run, const schema_members_t members,
     return !json_is_array(value) ||
            (json_array_size(value) <= (size_t)rule->number) ||
            uct_schema_offend(run, "expected at most %d elements, found %zu",
-                             rule->number,
-                             json_array_size(value));
+                             rule->number, json_array_size(value));
 }
 
 static int check_unique(schema_run_t *run, const schema_members_t members,
@@ -299,7 +298,8 @@ static int check_items(schema_run_t *run, const schema_members_t members,
     if (!json_is_array(value)) {
         return 1;
     }
-    json_array_foreach(value, i, element) {
+    json_array_foreach(value, i, element)
+    {
         if (!uct_schema_walk(run, rule, element)) {
             snprintf(index, sizeof(index), "%zu", i);
             return offend_within(run, index);
@@ -316,7 +316,8 @@ static int check_required(schema_run_t *run, const schema_members_t members,
     if (!json_is_object(value)) {
         return 1;
     }
-    uct_schema_each(rule, name) {
+    uct_schema_each(rule, name)
+    {
         if (json_object_get(value, schema_word(run, name)) == NULL) {
             return uct_schema_offend(run, "the member \"%s\" is missing",
                                      schema_word(run, name));
@@ -332,7 +333,8 @@ static int check_properties(schema_run_t *run, const schema_members_t members,
     const char *name;
     json_t *member;
 
-    json_object_foreach(value, name, member) {
+    json_object_foreach(value, name, member)
+    {
         schema = uct_schema_member(run, rule, name);
         if ((schema != NULL) && !uct_schema_walk(run, schema, member)) {
             return offend_within(run, name);
@@ -350,8 +352,10 @@ static int check_pattern_properties(schema_run_t *run,
     const char *name;
     json_t *member;
 
-    json_object_foreach(value, name, member) {
-        uct_schema_each(rule, schema) {
+    json_object_foreach(value, name, member)
+    {
+        uct_schema_each(rule, schema)
+        {
             if (uct_pattern_matches(schema_name(run, schema), name) &&
                 !uct_schema_walk(run, schema, member)) {
                 return offend_within(run, name);
@@ -375,7 +379,8 @@ static int is_declared(const schema_run_t *run, const schema_members_t members,
     if (pattern == NULL) {
         return 0;
     }
-    uct_schema_each(pattern, inner) {
+    uct_schema_each(pattern, inner)
+    {
         if (uct_pattern_matches(schema_name(run, inner), name)) {
             return 1;
         }
@@ -392,7 +397,8 @@ static int check_additional(schema_run_t *run, const schema_members_t members,
     if ((rule->kind == JSON_TRUE) || (run->flags & UCT_SCHEMA_LENIENT)) {
         return 1;
     }
-    json_object_foreach(value, name, member) {
+    json_object_foreach(value, name, member)
+    {
         if (!is_declared(run, members, name)) {
             uct_schema_offend(run, "no such member is known here (a vendor's "
                                    "own begin with \"x-\")");
@@ -409,9 +415,9 @@ static int check_if(schema_run_t *run, const schema_members_t members,
     const uct_schema_node_t *branch;
 
     question.offence = NULL;
-    branch           = uct_schema_walk(&question, rule, value)
-                           ? members[UCT_SCHEMA_THEN]
-                           : members[UCT_SCHEMA_ELSE];
+    branch           = uct_schema_walk(&question, rule, value) ?
+                           members[UCT_SCHEMA_THEN] :
+                           members[UCT_SCHEMA_ELSE];
     return (branch == NULL) || uct_schema_walk(run, branch, value);
 }
 
@@ -431,4 +437,5 @@ const schema_rule_t uct_schema_rules[UCT_SCHEMA_KEYWORDS] = {
     [UCT_SCHEMA_PATTERN_PROPERTIES]    = check_pattern_properties,
     [UCT_SCHEMA_ITEMS]                 = check_items,
     [UCT_SCHEMA_UNIQUE_ITEMS]          = check_unique,
-    [UCT_SCHEMA_IF]                    = check_if};
+    [UCT_SCHEMA_IF]                    = check_if,
+};

@@ -30,14 +30,14 @@ extern const schema_rule_t uct_schema_rules[UCT_SCHEMA_KEYWORDS];
     for ((_inner) = (_node) + 1; (_inner) < (_node) + (_node)->size; \
          (_inner) += (_inner)->size)
 
-static inline const char *
-schema_name(const schema_run_t *run, const uct_schema_node_t *member)
+static inline const char *schema_name(const schema_run_t *run,
+                                      const uct_schema_node_t *member)
 {
     return run->schema->words + member->name;
 }
 
-static inline const char *
-schema_word(const schema_run_t *run, const uct_schema_node_t *word)
+static inline const char *schema_word(const schema_run_t *run,
+                                      const uct_schema_node_t *word)
 {
     return run->schema->words + word->number;
 }

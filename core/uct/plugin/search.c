@@ -188,8 +188,8 @@ static char *make_path(const char *folder, const char *name, int inner)
     char *path;
     int length;
 
-    length = inner ? asprintf(&path, "%s/%s/%s%s", folder, name, name, suffix)
-                   : asprintf(&path, "%s/%s", folder, name);
+    length = inner ? asprintf(&path, "%s/%s/%s%s", folder, name, name, suffix) :
+                     asprintf(&path, "%s/%s", folder, name);
     return (length < 0) ? NULL : path;
 }
 
@@ -228,8 +228,8 @@ static int compare_files(const void *a, const void *b)
     if (order == 0) {
         order = (length[0] > length[1]) - (length[0] < length[1]);
     }
-    return (order != 0) ? order
-                        : (strlen(path[0]) > strlen(path[1])) -
+    return (order != 0) ? order :
+                          (strlen(path[0]) > strlen(path[1])) -
                               (strlen(path[0]) < strlen(path[1]));
 }
 
@@ -244,7 +244,8 @@ ucs_status_t uct_search_files(const uct_search_dir_t *dir, char ***files_p,
     stream = opendir(dir->real);
     if (stream == NULL) {
         return ((errno == ENOMEM) || (errno == EMFILE) || (errno == ENFILE)) ?
-               UCS_ERR_NO_MEMORY : UCS_ERR_IO_ERROR;
+                   UCS_ERR_NO_MEMORY :
+                   UCS_ERR_IO_ERROR;
     }
 
     while ((status == UCS_OK) && ((entry = readdir(stream)) != NULL)) {

@@ -20,7 +20,7 @@
 typedef enum uct_search_origin {
     UCT_SEARCH_ENV,
     UCT_SEARCH_ADMIN,
-    UCT_SEARCH_SYSTEM
+    UCT_SEARCH_SYSTEM,
 } uct_search_origin_t;
 
 typedef struct uct_search_params {

@@ -24,7 +24,8 @@ static const ucs_config_field_t plugin_fields[] = {
      "`ucx-plugins path` shows the whole order.",
      offsetof(plugin_opts_t, path), UCS_CONFIG_TYPE_STRING,
      UCS_CONFIG_FLAG_PATH},
-    {NULL}};
+    {NULL},
+};
 
 /* Registers the variable for the check of misspelt names and for listings. */
 UCS_CONFIG_DEFINE_TABLE(plugin_table, "Plugins", "", plugin_fields,

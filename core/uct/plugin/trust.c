@@ -30,9 +30,9 @@ static uid_t unmapped_uid(void)
     }
     fclose(file);
 
-    file = (result == UCT_TRUST_NO_UID)
-               ? NULL
-               : fopen("/proc/sys/kernel/overflowuid", "re");
+    file = (result == UCT_TRUST_NO_UID) ?
+               NULL :
+               fopen("/proc/sys/kernel/overflowuid", "re");
     if (file != NULL) {
         if (fscanf(file, "%u", &overflow) == 1) {
             result = overflow;
@@ -120,9 +120,10 @@ static ucs_status_t judge_folder(uct_trust_t *trust, const char *path,
 
     fd = open(path, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if ((fd < 0) || (fstat(fd, &st) != 0)) {
-        status = uct_reject(
-            rejection, uct_rejection_of_errno(errno, UCT_REJECT_UNREADABLE),
-            "folder %s: %s", path, strerror(errno));
+        status = uct_reject(rejection,
+                            uct_rejection_of_errno(errno,
+                                                   UCT_REJECT_UNREADABLE),
+                            "folder %s: %s", path, strerror(errno));
     } else if ((st.st_mode & S_ISVTX) &&
                is_owner_good(trust, st.st_uid, flags)) {
         /* Others may add entries, but cannot replace ours. */
@@ -162,8 +163,7 @@ ucs_status_t uct_trust_folder(uct_trust_t *trust, const char *path,
 
     if ((path[0] != '/') || (length >= sizeof(part))) {
         return uct_reject(rejection, UCT_REJECT_UNREADABLE,
-                          "folder %s: not an absolute path, or too long",
-                          path);
+                          "folder %s: not an absolute path, or too long", path);
     } else if (!strcmp(trust->folder, path) && (trust->folder_flags == flags)) {
         return UCS_OK;
     }

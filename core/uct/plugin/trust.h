@@ -19,7 +19,7 @@
 enum {
     /* In a user namespace, root's files may belong to an unmapped id. Accepted
      * for folders that only root could have filled. */
-    UCT_TRUST_UNMAPPED = 1u << 0
+    UCT_TRUST_UNMAPPED = 1u << 0,
 };
 
 typedef struct uct_trust {

@@ -9,8 +9,8 @@
 #include <ucx/am.h>
 #include <ucx/plugin.h>
 
-#define SELF_NAME     "self"
-#define SELF_DEVICE   "memory"
+#define SELF_NAME   "self"
+#define SELF_DEVICE "memory"
 
 /* Messages up to this size use small buffers, so that a receiver that keeps
  * many of them does not hold a whole segment for each. */
@@ -24,7 +24,7 @@ extern const ucx_host_t *uct_self_host;
 
 /* Variables UCX_SELF_* of an interface. */
 typedef struct self_iface_config {
-    size_t   seg_size;
+    size_t seg_size;
     unsigned queue_len;
 } self_iface_config_t;
 
@@ -36,10 +36,10 @@ typedef struct self_iface_config {
  * The word before the headroom stores the owner, as <ucx/am.h> requires.
  */
 typedef struct self_desc {
-    struct self_desc      *next;
-    ucx_mpool_t           *mpool;
-    unsigned              length;
-    uint8_t               id;
+    struct self_desc *next;
+    ucx_mpool_t *mpool;
+    unsigned length;
+    uint8_t id;
     ucx_recv_desc_owner_t *owner;
 } self_desc_t;
 
@@ -48,40 +48,40 @@ _Static_assert(offsetof(self_desc_t, owner) + sizeof(void *) ==
                "the owner lies right before the headroom");
 
 typedef struct self_iface {
-    uct_iface_t           super;
-    uint64_t              id;         /* the address */
+    uct_iface_t super;
+    uint64_t id; /* the address */
     ucx_recv_desc_owner_t owner;
-    ucx_mpool_t           *small;     /* messages up to SELF_SMALL_SIZE */
-    ucx_mpool_t           *large;     /* ... up to seg_size */
-    size_t                seg_size;
-    size_t                headroom;
-    int                   is_aligned; /* UCX_IFACE_FLAG_ALIGNS_AM */
+    ucx_mpool_t *small; /* messages up to SELF_SMALL_SIZE */
+    ucx_mpool_t *large; /* ... up to seg_size */
+    size_t seg_size;
+    size_t headroom;
+    int is_aligned; /* UCX_IFACE_FLAG_ALIGNS_AM */
 
     /* Accepted messages, first in, first out */
-    self_desc_t           *head;
-    self_desc_t           **tail;
-    unsigned              queued;
-    unsigned              queue_len;
+    self_desc_t *head;
+    self_desc_t **tail;
+    unsigned queued;
+    unsigned queue_len;
 
     /* Requests that wait for space in the queue */
-    uct_pending_req_t     *pending_head;
-    uct_pending_req_t     **pending_tail;
+    uct_pending_req_t *pending_head;
+    uct_pending_req_t **pending_tail;
 
-    int                   event_fd;
-    int                   armed;      /* the next message signals event_fd */
-    uct_am_tracer_t       tracer;
-    void                  *tracer_arg;
+    int event_fd;
+    int armed; /* the next message signals event_fd */
+    uct_am_tracer_t tracer;
+    void *tracer_arg;
 } self_iface_t;
 
 typedef struct self_ep {
-    uct_ep_t     super;
-    ucs_status_t status;   /* UCS_OK until the endpoint is invalidated */
+    uct_ep_t super;
+    ucs_status_t status; /* UCS_OK until the endpoint is invalidated */
 } self_ep_t;
 
 /* Private part of a request while it is queued. */
 typedef struct self_pending_priv {
     uct_pending_req_t *next;
-    self_ep_t         *ep;
+    self_ep_t *ep;
 } self_pending_priv_t;
 
 _Static_assert(sizeof(self_pending_priv_t) <= UCT_PENDING_REQ_PRIV_LEN,
@@ -208,8 +208,7 @@ ucs_status_t self_atomic_cswap64(uct_ep_h ep, uint64_t compare, uint64_t swap,
      UCS_BIT(UCT_ATOMIC_OP_CSWAP))
 
 /* self_plugin.c: the entry point, as in any plugin. */
-ucs_status_t
-uct_self_plugin_entry(const ucx_plugin_args_t *args,
-                      const ucx_plugin_t **plugin_p);
+ucs_status_t uct_self_plugin_entry(const ucx_plugin_args_t *args,
+                                   const ucx_plugin_t **plugin_p);
 
 #endif

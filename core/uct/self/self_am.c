@@ -17,8 +17,8 @@ static inline void self_desc_put(self_desc_t *desc)
 }
 
 /* A buffer for a message of at most `size` bytes. */
-static inline ucs_status_t
-self_desc_get(uct_ep_h ep, size_t size, self_desc_t **desc_p)
+static inline ucs_status_t self_desc_get(uct_ep_h ep, size_t size,
+                                         self_desc_t **desc_p)
 {
     self_iface_t *iface = self_ep_iface(ep);
     ucx_mpool_t *mpool;

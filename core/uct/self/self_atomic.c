@@ -6,8 +6,8 @@
 #include "self.h"
 
 /* Checks that the endpoint is usable and the word naturally aligned. */
-static inline ucs_status_t
-self_atomic_check(uct_ep_h ep, uint64_t remote_addr, size_t size)
+static inline ucs_status_t self_atomic_check(uct_ep_h ep, uint64_t remote_addr,
+                                             size_t size)
 {
     if (ucs_unlikely(self_ep_status(ep) != UCS_OK)) {
         return self_ep_status(ep);
@@ -18,12 +18,13 @@ self_atomic_check(uct_ep_h ep, uint64_t remote_addr, size_t size)
 
 /* Defines both sizes; the old value goes to *old. */
 #define SELF_DEFINE_ATOMIC(_bits) \
-    static inline ucs_status_t \
-    self_atomic##_bits##_do(uct_atomic_op_t op, uint##_bits##_t value, \
-                            uint64_t remote_addr, uint##_bits##_t *old) \
+    static inline ucs_status_t self_atomic##_bits##_do(uct_atomic_op_t op, \
+                                                       uint##_bits##_t value, \
+                                                       uint64_t remote_addr, \
+                                                       uint##_bits##_t *old) \
     { \
         uint##_bits##_t *word = (uint##_bits##_t *)(uintptr_t)remote_addr; \
-        \
+\
         switch (op) { \
         case UCT_ATOMIC_OP_ADD: \
             *old = __atomic_fetch_add(word, value, __ATOMIC_SEQ_CST); \
@@ -44,14 +45,15 @@ self_atomic_check(uct_ep_h ep, uint64_t remote_addr, size_t size)
             return UCS_ERR_UNSUPPORTED; \
         } \
     } \
-    \
-    ucs_status_t self_atomic##_bits##_post( \
-        uct_ep_h ep, uct_atomic_op_t op, uint##_bits##_t value, \
-        uint64_t remote_addr, uct_rkey_t rkey) \
+\
+    ucs_status_t self_atomic##_bits##_post(uct_ep_h ep, uct_atomic_op_t op, \
+                                           uint##_bits##_t value, \
+                                           uint64_t remote_addr, \
+                                           uct_rkey_t rkey) \
     { \
         uint##_bits##_t old; \
         ucs_status_t status; \
-        \
+\
         status = self_atomic_check(ep, remote_addr, sizeof(value)); \
         if (status != UCS_OK) { \
             return status; \
@@ -61,21 +63,23 @@ self_atomic_check(uct_ep_h ep, uint64_t remote_addr, size_t size)
         } \
         return self_atomic##_bits##_do(op, value, remote_addr, &old); \
     } \
-    \
-    ucs_status_t self_atomic##_bits##_fetch( \
-        uct_ep_h ep, uct_atomic_op_t op, uint##_bits##_t value, \
-        uint##_bits##_t *result, uint64_t remote_addr, uct_rkey_t rkey, \
-        uct_completion_t *comp) \
+\
+    ucs_status_t self_atomic##_bits##_fetch(uct_ep_h ep, uct_atomic_op_t op, \
+                                            uint##_bits##_t value, \
+                                            uint##_bits##_t *result, \
+                                            uint64_t remote_addr, \
+                                            uct_rkey_t rkey, \
+                                            uct_completion_t *comp) \
     { \
         ucs_status_t status; \
-        \
+\
         status = self_atomic_check(ep, remote_addr, sizeof(value)); \
         if (status != UCS_OK) { \
             return status; \
         } \
         return self_atomic##_bits##_do(op, value, remote_addr, result); \
     } \
-    \
+\
     ucs_status_t self_atomic_cswap##_bits( \
         uct_ep_h ep, uint##_bits##_t compare, uint##_bits##_t swap, \
         uint64_t remote_addr, uct_rkey_t rkey, uint##_bits##_t *result, \
@@ -83,15 +87,14 @@ self_atomic_check(uct_ep_h ep, uint64_t remote_addr, size_t size)
     { \
         uint##_bits##_t *word = (uint##_bits##_t *)(uintptr_t)remote_addr; \
         ucs_status_t status; \
-        \
+\
         status = self_atomic_check(ep, remote_addr, sizeof(swap)); \
         if (status != UCS_OK) { \
             return status; \
         } \
         /* on failure the builtin stores the current value in `compare` */ \
         (void)__atomic_compare_exchange_n(word, &compare, swap, 0, \
-                                          __ATOMIC_SEQ_CST, \
-                                          __ATOMIC_SEQ_CST); \
+                                          __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST); \
         *result = compare; \
         return UCS_OK; \
     }

@@ -16,7 +16,8 @@ ucs_status_t self_ep_create(uct_iface_h iface, const uct_ep_params_t *params,
                             uct_ep_h *ep_p)
 {
     ucx_reachable_args_t peer = {
-        .size = sizeof(peer), .iface_addr_length = sizeof(uint64_t)
+        .size              = sizeof(peer),
+        .iface_addr_length = sizeof(uint64_t),
     };
     self_ep_t *ep;
 
@@ -81,14 +82,14 @@ static ucs_status_t self_ep_invalidate(uct_ep_h super, unsigned flags)
     return status;
 }
 
-static ucs_status_t
-self_ep_check(uct_ep_h ep, unsigned flags, uct_completion_t *comp)
+static ucs_status_t self_ep_check(uct_ep_h ep, unsigned flags,
+                                  uct_completion_t *comp)
 {
     return self_ep_status(ep); /* the caller is the peer */
 }
 
-static ucs_status_t
-self_ep_flush(uct_ep_h ep, unsigned flags, uct_completion_t *comp)
+static ucs_status_t self_ep_flush(uct_ep_h ep, unsigned flags,
+                                  uct_completion_t *comp)
 {
     /* Every operation is complete, or its data copied, when its call returns:
      * there is nothing to wait for and nothing to cancel. */
@@ -107,7 +108,7 @@ static int self_ep_is_connected(uct_ep_h ep, const uct_device_addr_t *dev_addr,
     ucx_reachable_args_t peer = {
         .size              = sizeof(peer),
         .iface_addr        = iface_addr,
-        .iface_addr_length = sizeof(uint64_t)
+        .iface_addr_length = sizeof(uint64_t),
     };
 
     return (self_ep_status(ep) == UCS_OK) &&
@@ -143,8 +144,8 @@ static uct_pending_req_t *self_pending_pop(self_iface_t *iface)
     return req;
 }
 
-static ucs_status_t
-self_pending_add(uct_ep_h super, uct_pending_req_t *req, unsigned flags)
+static ucs_status_t self_pending_add(uct_ep_h super, uct_pending_req_t *req,
+                                     unsigned flags)
 {
     self_iface_t *iface = self_ep_iface(super);
 
@@ -184,8 +185,8 @@ unsigned self_pending_dispatch(self_iface_t *iface)
     return count;
 }
 
-static void
-self_pending_purge(uct_ep_h super, uct_pending_purge_callback_t cb, void *arg)
+static void self_pending_purge(uct_ep_h super, uct_pending_purge_callback_t cb,
+                               void *arg)
 {
     self_iface_t *iface     = self_ep_iface(super);
     uct_pending_req_t *todo = iface->pending_head;
@@ -230,5 +231,5 @@ const ucx_ep_ops_t uct_self_ep_ops = {
     .destroy        = self_ep_destroy,
     .check          = self_ep_check,
     .invalidate     = self_ep_invalidate,
-    .is_connected   = self_ep_is_connected
+    .is_connected   = self_ep_is_connected,
 };

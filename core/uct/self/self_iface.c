@@ -23,7 +23,7 @@ static const ucx_config_field_t self_iface_fields[] = {
         .dflt   = "8k",
         .help   = "Largest active message, in bytes: 512 to 1m.",
         .min    = 512,
-        .max    = 1 << 20
+        .max    = 1 << 20,
     },
     {
         .name   = "QUEUE_LEN",
@@ -32,8 +32,8 @@ static const ucx_config_field_t self_iface_fields[] = {
         .dflt   = "256",
         .help   = "Messages that may wait for progress: 1 to 1000000.",
         .min    = 1,
-        .max    = 1000000
-    }
+        .max    = 1000000,
+    },
 };
 
 const ucx_config_table_t uct_self_iface_config = {
@@ -42,7 +42,7 @@ const ucx_config_table_t uct_self_iface_config = {
     .options_size = sizeof(self_iface_config_t),
     .field_size   = sizeof(ucx_config_field_t),
     .fields       = self_iface_fields,
-    .num_fields   = ucs_static_array_size(self_iface_fields)
+    .num_fields   = ucs_static_array_size(self_iface_fields),
 };
 
 ucs_status_t self_query_devices(uct_md_h md, ucx_device_desc_t **devices_p,
@@ -64,18 +64,19 @@ ucs_status_t self_query_devices(uct_md_h md, ucx_device_desc_t **devices_p,
 
 /* A pool for messages of at most `size` bytes, aligned as the receiver
  * requires. */
-static ucs_status_t
-self_mpool_create(self_iface_t *iface, const char *name, size_t size,
-                  const uct_iface_params_t *params, ucx_mpool_t **mpool_p)
+static ucs_status_t self_mpool_create(self_iface_t *iface, const char *name,
+                                      size_t size,
+                                      const uct_iface_params_t *params,
+                                      ucx_mpool_t **mpool_p)
 {
-    const size_t prefix           = sizeof(self_desc_t) + iface->headroom;
+    const size_t prefix          = sizeof(self_desc_t) + iface->headroom;
     ucx_mpool_params_t mp_params = {
         .size         = sizeof(mp_params),
         .name         = name,
         .elem_size    = prefix + size,
         .align_offset = 0,
         .alignment    = sizeof(void *),
-        .max_elems    = UINT32_MAX
+        .max_elems    = UINT32_MAX,
     };
     size_t alignment = 1, offset = 0;
 
@@ -97,8 +98,8 @@ self_mpool_create(self_iface_t *iface, const char *name, size_t size,
     return uct_self_host->mpool_create(&mp_params, mpool_p);
 }
 
-static ucs_status_t
-self_iface_init_params(self_iface_t *iface, const ucx_iface_open_args_t *args)
+static ucs_status_t self_iface_init_params(self_iface_t *iface,
+                                           const ucx_iface_open_args_t *args)
 {
     const uct_iface_params_t *params  = args->params;
     const self_iface_config_t *config = args->config;
@@ -107,13 +108,15 @@ self_iface_init_params(self_iface_t *iface, const ucx_iface_open_args_t *args)
         return UCS_ERR_INVALID_PARAM;
     }
 
-    iface->headroom  = (params->field_mask & UCT_IFACE_PARAM_FIELD_RX_HEADROOM) ?
-                           params->rx_headroom : 0;
-    iface->seg_size  = config->seg_size;
+    iface->headroom = (params->field_mask & UCT_IFACE_PARAM_FIELD_RX_HEADROOM) ?
+                          params->rx_headroom :
+                          0;
+    iface->seg_size = config->seg_size;
     iface->queue_len = config->queue_len;
     if (iface->headroom > (1u << 20)) {
         ucx_error("self: a headroom of %zu bytes for received messages is "
-                  "beyond the limit of 1 MiB", iface->headroom);
+                  "beyond the limit of 1 MiB",
+                  iface->headroom);
         return UCS_ERR_INVALID_PARAM;
     }
 
@@ -229,14 +232,14 @@ static ucs_status_t self_iface_query(uct_iface_h super, ucx_iface_attr_t *full)
                       UCT_IFACE_FLAG_EP_KEEPALIVE;
     attr->cap.event_flags = UCT_IFACE_FLAG_EVENT_SEND_COMP |
                             UCT_IFACE_FLAG_EVENT_RECV | UCT_IFACE_FLAG_EVENT_FD;
-    attr->iface_addr_len  = sizeof(((self_iface_t *)super)->id);
-    attr->overhead        = 20e-9;
-    attr->latency         = ucs_linear_func_make(50e-9, 0);
+    attr->iface_addr_len   = sizeof(((self_iface_t *)super)->id);
+    attr->overhead         = 20e-9;
+    attr->latency          = ucs_linear_func_make(50e-9, 0);
     attr->bandwidth.shared = 10e9;
     attr->max_num_eps      = SIZE_MAX;
     attr->dev_num_paths    = 1;
     full->flags            = UCX_IFACE_FLAG_TESTED_REACHABILITY |
-                             UCX_IFACE_FLAG_DETECTS_FAILURE;
+                  UCX_IFACE_FLAG_DETECTS_FAILURE;
     if (((self_iface_t *)super)->is_aligned) {
         full->flags |= UCX_IFACE_FLAG_ALIGNS_AM;
     }
@@ -244,8 +247,8 @@ static ucs_status_t self_iface_query(uct_iface_h super, ucx_iface_attr_t *full)
     return UCS_OK;
 }
 
-static ucs_status_t
-self_get_device_address(uct_iface_h iface, uct_device_addr_t *addr)
+static ucs_status_t self_get_device_address(uct_iface_h iface,
+                                            uct_device_addr_t *addr)
 {
     return UCS_OK; /* empty */
 }
@@ -258,8 +261,8 @@ static ucs_status_t self_get_address(uct_iface_h iface, uct_iface_addr_t *addr)
     return UCS_OK;
 }
 
-static int
-self_is_reachable(uct_iface_h iface, const ucx_reachable_args_t *args)
+static int self_is_reachable(uct_iface_h iface,
+                             const ucx_reachable_args_t *args)
 {
     const uint64_t *id = &((self_iface_t *)iface)->id;
     const char *reason;
@@ -280,8 +283,8 @@ self_is_reachable(uct_iface_h iface, const ucx_reachable_args_t *args)
     return 0;
 }
 
-static ucs_status_t
-self_iface_flush(uct_iface_h iface, unsigned flags, uct_completion_t *comp)
+static ucs_status_t self_iface_flush(uct_iface_h iface, unsigned flags,
+                                     uct_completion_t *comp)
 {
     return UCS_OK; /* no operation refers to a buffer of the sender */
 }
@@ -316,8 +319,8 @@ static ucs_status_t self_event_arm(uct_iface_h super, unsigned events)
     return UCS_OK;
 }
 
-static ucs_status_t
-self_set_am_tracer(uct_iface_h super, uct_am_tracer_t tracer, void *arg)
+static ucs_status_t self_set_am_tracer(uct_iface_h super,
+                                       uct_am_tracer_t tracer, void *arg)
 {
     self_iface_t *iface = (self_iface_t *)super;
 
@@ -339,5 +342,5 @@ const ucx_iface_ops_t uct_self_iface_ops = {
     .fence              = self_iface_fence,
     .event_fd_get       = self_event_fd_get,
     .event_arm          = self_event_arm,
-    .set_am_tracer      = self_set_am_tracer
+    .set_am_tracer      = self_set_am_tracer,
 };

@@ -23,10 +23,10 @@ _Static_assert(sizeof(self_packed_key_t) == 8, "layout of a packed key");
 
 /* Registered memory, of all domains of the process. */
 typedef struct self_memh {
-    uint64_t         secret;
-    pid_t            owner;         /* A child after fork() is another process
+    uint64_t secret;
+    pid_t owner;                   /* A child after fork() is another process
                                      * with its own memory */
-    struct self_memh *next_secret;  /* Next in the same bucket */
+    struct self_memh *next_secret; /* Next in the same bucket */
     struct self_memh *next_handle;
 } self_memh_t;
 
@@ -34,8 +34,8 @@ enum { BUCKETS = 4096 };
 
 static struct {
     pthread_mutex_t lock;
-    self_memh_t     *by_secret[BUCKETS];
-    self_memh_t     *by_handle[BUCKETS]; /* To validate a handle */
+    self_memh_t *by_secret[BUCKETS];
+    self_memh_t *by_handle[BUCKETS]; /* To validate a handle */
 } registered = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 ucs_status_t self_random(uint64_t *value_p)
@@ -134,9 +134,9 @@ static ucs_status_t self_md_query(uct_md_h md, ucx_md_attr_t *attr)
     return UCS_OK;
 }
 
-static ucs_status_t
-self_mem_reg(uct_md_h md, void *address, size_t length,
-             const ucx_mem_reg_params_t *params, uct_mem_h *memh_p)
+static ucs_status_t self_mem_reg(uct_md_h md, void *address, size_t length,
+                                 const ucx_mem_reg_params_t *params,
+                                 uct_mem_h *memh_p)
 {
     self_memh_t *memh   = malloc(sizeof(*memh));
     ucs_status_t status = UCS_OK;
@@ -192,9 +192,8 @@ static ucs_status_t self_mem_dereg(uct_md_h md, uct_mem_h uct_memh,
     return UCS_OK;
 }
 
-static ucs_status_t
-self_mkey_pack(uct_md_h md, uct_mem_h memh, void *address, size_t length,
-               unsigned flags, void *buffer)
+static ucs_status_t self_mkey_pack(uct_md_h md, uct_mem_h memh, void *address,
+                                   size_t length, unsigned flags, void *buffer)
 {
     self_packed_key_t key = {htole64(((const self_memh_t *)memh)->secret)};
 
@@ -253,5 +252,5 @@ const ucx_md_ops_t uct_self_md_ops = {
     .query     = self_md_query,
     .mem_reg   = self_mem_reg,
     .mem_dereg = self_mem_dereg,
-    .mkey_pack = self_mkey_pack
+    .mkey_pack = self_mkey_pack,
 };

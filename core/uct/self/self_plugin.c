@@ -14,7 +14,7 @@ static const ucx_transport_t self_transport = {
     .query_devices = self_query_devices,
     .iface_open    = self_iface_open,
     .iface_ops     = &uct_self_iface_ops,
-    .ep_ops        = &uct_self_ep_ops
+    .ep_ops        = &uct_self_ep_ops,
 };
 
 static const ucx_transport_t *const self_transports[] = {&self_transport};
@@ -31,7 +31,7 @@ static const ucx_component_t self_component = {
     .rkey_release       = self_rkey_release,
     .rkey_compare       = self_rkey_compare,
     .transports         = self_transports,
-    .num_transports     = 1
+    .num_transports     = 1,
 };
 
 static const ucx_component_t *const self_components[] = {&self_component};
@@ -42,12 +42,11 @@ static const ucx_plugin_t self_plugin = {
     .name           = SELF_NAME,
     .version        = "1.0.0",
     .components     = self_components,
-    .num_components = 1
+    .num_components = 1,
 };
 
-ucs_status_t
-uct_self_plugin_entry(const ucx_plugin_args_t *args,
-                      const ucx_plugin_t **plugin_p)
+ucs_status_t uct_self_plugin_entry(const ucx_plugin_args_t *args,
+                                   const ucx_plugin_t **plugin_p)
 {
     uct_self_host = args->host;
     *plugin_p     = &self_plugin;

@@ -38,14 +38,14 @@ void self_iov_gather(char *dest, const uct_iov_t *iov, size_t iovcnt)
         }
         for (j = 0; j < iov[i].count; ++j) {
             memmove(dest, (char *)iov[i].buffer + (j * iov[i].stride),
-                   iov[i].length);
+                    iov[i].length);
             dest += iov[i].length;
         }
     }
 }
 
-static void
-self_iov_scatter(const uct_iov_t *iov, size_t iovcnt, const char *src)
+static void self_iov_scatter(const uct_iov_t *iov, size_t iovcnt,
+                             const char *src)
 {
     size_t i, j;
 
@@ -55,7 +55,7 @@ self_iov_scatter(const uct_iov_t *iov, size_t iovcnt, const char *src)
         }
         for (j = 0; j < iov[i].count; ++j) {
             memmove((char *)iov[i].buffer + (j * iov[i].stride), src,
-                   iov[i].length);
+                    iov[i].length);
             src += iov[i].length;
         }
     }

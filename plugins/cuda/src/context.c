@@ -14,8 +14,9 @@ ucs_status_t cuda_check_device(int ordinal, char *reason, size_t reason_size)
 
     result = cuda.cuDeviceGet(&device, ordinal);
     if (result == CUDA_SUCCESS) {
-        result = cuda.cuDeviceGetAttribute(
-            &mode, CU_DEVICE_ATTRIBUTE_COMPUTE_MODE, device);
+        result = cuda.cuDeviceGetAttribute(&mode,
+                                           CU_DEVICE_ATTRIBUTE_COMPUTE_MODE,
+                                           device);
     }
     if (result == CUDA_SUCCESS) {
         result = cuda.cuDevicePrimaryCtxRetain(&context, device);
@@ -29,8 +30,9 @@ ucs_status_t cuda_check_device(int ordinal, char *reason, size_t reason_size)
              (mode == CU_COMPUTEMODE_PROHIBITED) ?
                  "; its compute mode is PROHIBITED (nvidia-smi -c DEFAULT)" :
              (mode == CU_COMPUTEMODE_EXCLUSIVE_PROCESS) ?
-             "; its compute mode is EXCLUSIVE_PROCESS, and another process"
-             " uses it (nvidia-smi -c DEFAULT)" : "");
+                 "; its compute mode is EXCLUSIVE_PROCESS, and another process"
+                 " uses it (nvidia-smi -c DEFAULT)" :
+                 "");
     return UCS_ERR_NO_DEVICE;
 }
 
@@ -42,16 +44,18 @@ int cuda_pci_address(int device, accel_pci_t *pci)
 
     result = cuda.cuDeviceGet(&handle, device);
     if (result == CUDA_SUCCESS) {
-        result = cuda.cuDeviceGetAttribute(
-                &domain, CU_DEVICE_ATTRIBUTE_PCI_DOMAIN_ID, handle);
+        result = cuda.cuDeviceGetAttribute(&domain,
+                                           CU_DEVICE_ATTRIBUTE_PCI_DOMAIN_ID,
+                                           handle);
     }
     if (result == CUDA_SUCCESS) {
-        result = cuda.cuDeviceGetAttribute(
-                &bus, CU_DEVICE_ATTRIBUTE_PCI_BUS_ID, handle);
+        result = cuda.cuDeviceGetAttribute(&bus, CU_DEVICE_ATTRIBUTE_PCI_BUS_ID,
+                                           handle);
     }
     if (result == CUDA_SUCCESS) {
-        result = cuda.cuDeviceGetAttribute(
-                &slot, CU_DEVICE_ATTRIBUTE_PCI_DEVICE_ID, handle);
+        result = cuda.cuDeviceGetAttribute(&slot,
+                                           CU_DEVICE_ATTRIBUTE_PCI_DEVICE_ID,
+                                           handle);
     }
     *pci = (accel_pci_t){(uint16_t)domain, (uint8_t)bus, (uint8_t)slot, 0};
     return result;

@@ -30,8 +30,8 @@ static _Atomic int num_devices;
 
 static const struct {
     const char *name;
-    size_t     offset;
-    int        since;   /* Version of the driver; 0: all that are supported */
+    size_t offset;
+    int since; /* Version of the driver; 0: all that are supported */
 } symbols[] = {
 #define CUDA_CALL(_name, _params) {#_name, offsetof(cuda_calls_t, _name), 0},
 #define CUDA_CALL_SINCE(_version, _name, _params) \
@@ -50,7 +50,8 @@ static int find_symbols(void *library)
         if ((call == NULL) && (symbols[i].since == 0)) {
             snprintf(why_not_loaded, sizeof(why_not_loaded),
                      "the CUDA driver is too old: it lacks %s; install version"
-                     " 515 or newer", symbols[i].name);
+                     " 515 or newer",
+                     symbols[i].name);
             return 0;
         }
         *(void **)((char *)&cuda + symbols[i].offset) = call;
@@ -92,8 +93,9 @@ static void load(void)
     } else if (version < OLDEST_DRIVER) {
         snprintf(why_not_loaded, sizeof(why_not_loaded),
                  "the CUDA driver is too old: it supports CUDA %d.%d, and"
-                 " %d.%d is needed", version / 1000, version % 1000 / 10,
-                 OLDEST_DRIVER / 1000, OLDEST_DRIVER % 1000 / 10);
+                 " %d.%d is needed",
+                 version / 1000, version % 1000 / 10, OLDEST_DRIVER / 1000,
+                 OLDEST_DRIVER % 1000 / 10);
     } else {
         clear_newer(version);
         is_loaded = 1;
@@ -118,16 +120,15 @@ static CUresult count_devices(void)
         result = CUDA_ERROR_NO_DEVICE;
     }
     if (result == CUDA_SUCCESS) {
-        atomic_store(&num_devices, (count < ACCEL_MAX_DEVICES) ?
-                                   count : ACCEL_MAX_DEVICES);
+        atomic_store(&num_devices,
+                     (count < ACCEL_MAX_DEVICES) ? count : ACCEL_MAX_DEVICES);
     }
     return result;
 }
 
 int cuda_is_started(void)
 {
-    return (atomic_load(&num_devices) > 0) ||
-           (count_devices() == CUDA_SUCCESS);
+    return (atomic_load(&num_devices) > 0) || (count_devices() == CUDA_SUCCESS);
 }
 
 ucs_status_t cuda_start(const char **reason)

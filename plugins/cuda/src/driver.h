@@ -12,13 +12,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-typedef int                       CUresult;
-typedef int                       CUdevice;
-typedef unsigned long long        CUdeviceptr;
-typedef unsigned long long        CUmemGenericAllocationHandle;
-typedef struct CUctx_st           *CUcontext;
-typedef struct CUstream_st        *CUstream;
-typedef struct CUevent_st         *CUevent;
+typedef int CUresult;
+typedef int CUdevice;
+typedef unsigned long long CUdeviceptr;
+typedef unsigned long long CUmemGenericAllocationHandle;
+typedef struct CUctx_st *CUcontext;
+typedef struct CUstream_st *CUstream;
+typedef struct CUevent_st *CUevent;
 typedef struct CUmemPoolHandle_st *CUmemoryPool;
 
 /* Enumerations of the interface; all have the size of an int. */
@@ -58,72 +58,72 @@ enum {
     CUDA_ERROR_LAUNCH_FAILED                  = 719,
     CUDA_ERROR_NOT_PERMITTED                  = 800,
     CUDA_ERROR_NOT_SUPPORTED                  = 801,
-    CUDA_ERROR_SYSTEM_DRIVER_MISMATCH         = 803
+    CUDA_ERROR_SYSTEM_DRIVER_MISMATCH         = 803,
 };
 
 /** Attributes of a device. */
 enum {
-    CU_DEVICE_ATTRIBUTE_COMPUTE_MODE                              = 20,
-    CU_DEVICE_ATTRIBUTE_PCI_BUS_ID                                = 33,
-    CU_DEVICE_ATTRIBUTE_PCI_DEVICE_ID                             = 34,
-    CU_DEVICE_ATTRIBUTE_ASYNC_ENGINE_COUNT                        = 40,
-    CU_DEVICE_ATTRIBUTE_PCI_DOMAIN_ID                             = 50,
-    CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED       = 102,
+    CU_DEVICE_ATTRIBUTE_COMPUTE_MODE                                = 20,
+    CU_DEVICE_ATTRIBUTE_PCI_BUS_ID                                  = 33,
+    CU_DEVICE_ATTRIBUTE_PCI_DEVICE_ID                               = 34,
+    CU_DEVICE_ATTRIBUTE_ASYNC_ENGINE_COUNT                          = 40,
+    CU_DEVICE_ATTRIBUTE_PCI_DOMAIN_ID                               = 50,
+    CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED         = 102,
     CU_DEVICE_ATTRIBUTE_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR_SUPPORTED = 103,
-    CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED                    = 115,
-    CU_DEVICE_ATTRIBUTE_CAN_USE_64_BIT_STREAM_MEM_OPS             = 122,
-    CU_DEVICE_ATTRIBUTE_DMA_BUF_SUPPORTED                         = 124
+    CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED                      = 115,
+    CU_DEVICE_ATTRIBUTE_CAN_USE_64_BIT_STREAM_MEM_OPS               = 122,
+    CU_DEVICE_ATTRIBUTE_DMA_BUF_SUPPORTED                           = 124,
 };
 
 enum {
     CU_COMPUTEMODE_DEFAULT           = 0,
     CU_COMPUTEMODE_PROHIBITED        = 2,
-    CU_COMPUTEMODE_EXCLUSIVE_PROCESS = 3
+    CU_COMPUTEMODE_EXCLUSIVE_PROCESS = 3,
 };
 
 /** Attributes of an address; in brackets the type that is stored. */
 enum {
-    CU_POINTER_ATTRIBUTE_CONTEXT              = 1,  /**< [CUcontext] */
-    CU_POINTER_ATTRIBUTE_MEMORY_TYPE          = 2,  /**< [unsigned] */
-    CU_POINTER_ATTRIBUTE_DEVICE_POINTER       = 3,  /**< [CUdeviceptr] */
-    CU_POINTER_ATTRIBUTE_HOST_POINTER         = 4,  /**< [void*] */
-    CU_POINTER_ATTRIBUTE_SYNC_MEMOPS          = 6,  /**< [unsigned] can be set */
-    CU_POINTER_ATTRIBUTE_BUFFER_ID            = 7,  /**< [unsigned long long] */
-    CU_POINTER_ATTRIBUTE_IS_MANAGED           = 8,  /**< [unsigned] */
-    CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL       = 9,  /**< [int] */
+    CU_POINTER_ATTRIBUTE_CONTEXT        = 1, /**< [CUcontext] */
+    CU_POINTER_ATTRIBUTE_MEMORY_TYPE    = 2, /**< [unsigned] */
+    CU_POINTER_ATTRIBUTE_DEVICE_POINTER = 3, /**< [CUdeviceptr] */
+    CU_POINTER_ATTRIBUTE_HOST_POINTER   = 4, /**< [void*] */
+    CU_POINTER_ATTRIBUTE_SYNC_MEMOPS    = 6, /**< [unsigned] can be set */
+    CU_POINTER_ATTRIBUTE_BUFFER_ID      = 7, /**< [unsigned long long] */
+    CU_POINTER_ATTRIBUTE_IS_MANAGED     = 8, /**< [unsigned] */
+    CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL = 9, /**< [int] */
     CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE = 10, /**< [unsigned] */
-    CU_POINTER_ATTRIBUTE_RANGE_START_ADDR     = 11, /**< [void*] */
-    CU_POINTER_ATTRIBUTE_RANGE_SIZE           = 12, /**< [size_t] */
-    CU_POINTER_ATTRIBUTE_MAPPED               = 13, /**< [unsigned] */
+    CU_POINTER_ATTRIBUTE_RANGE_START_ADDR           = 11, /**< [void*] */
+    CU_POINTER_ATTRIBUTE_RANGE_SIZE                 = 12, /**< [size_t] */
+    CU_POINTER_ATTRIBUTE_MAPPED                     = 13, /**< [unsigned] */
     CU_POINTER_ATTRIBUTE_ALLOWED_HANDLE_TYPES = 14, /**< [unsigned long long] */
-    CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE       = 17  /**< [CUmemoryPool] */
+    CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE       = 17, /**< [CUmemoryPool] */
 };
 
 enum {
     CU_MEMORYTYPE_HOST   = 1,
-    CU_MEMORYTYPE_DEVICE = 2
+    CU_MEMORYTYPE_DEVICE = 2,
 };
 
 /** Flags. */
 enum {
-    CU_MEM_ATTACH_GLOBAL                 = 0x1,
-    CU_MEMHOSTALLOC_PORTABLE             = 0x1,
-    CU_MEMHOSTALLOC_DEVICEMAP            = 0x2,
-    CU_MEMHOSTREGISTER_PORTABLE          = 0x1,
-    CU_MEMHOSTREGISTER_DEVICEMAP         = 0x2,
-    CU_STREAM_DEFAULT                    = 0x0,
-    CU_STREAM_NON_BLOCKING               = 0x1,
-    CU_EVENT_DISABLE_TIMING              = 0x2,
-    CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS   = 0x1,
-    CU_STREAM_WRITE_VALUE_DEFAULT        = 0x0,
-    CU_STREAM_WAIT_VALUE_GEQ             = 0x0,
-    CU_STREAM_WAIT_VALUE_EQ              = 0x1
+    CU_MEM_ATTACH_GLOBAL               = 0x1,
+    CU_MEMHOSTALLOC_PORTABLE           = 0x1,
+    CU_MEMHOSTALLOC_DEVICEMAP          = 0x2,
+    CU_MEMHOSTREGISTER_PORTABLE        = 0x1,
+    CU_MEMHOSTREGISTER_DEVICEMAP       = 0x2,
+    CU_STREAM_DEFAULT                  = 0x0,
+    CU_STREAM_NON_BLOCKING             = 0x1,
+    CU_EVENT_DISABLE_TIMING            = 0x2,
+    CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS = 0x1,
+    CU_STREAM_WRITE_VALUE_DEFAULT      = 0x0,
+    CU_STREAM_WAIT_VALUE_GEQ           = 0x0,
+    CU_STREAM_WAIT_VALUE_EQ            = 0x1,
 };
 
 enum {
     CU_STREAM_MEM_OP_WAIT_VALUE_32  = 1,
     CU_STREAM_MEM_OP_WRITE_VALUE_32 = 2,
-    CU_STREAM_MEM_OP_WRITE_VALUE_64 = 5
+    CU_STREAM_MEM_OP_WRITE_VALUE_64 = 5,
 };
 
 /** Virtual memory and pools. */
@@ -135,7 +135,7 @@ enum {
     CU_MEM_ACCESS_FLAGS_PROT_NONE            = 0,
     CU_MEM_ACCESS_FLAGS_PROT_READWRITE       = 3,
     CU_MEM_ALLOC_GRANULARITY_MINIMUM         = 0,
-    CU_MEM_RANGE_HANDLE_TYPE_DMA_BUF_FD      = 1
+    CU_MEM_RANGE_HANDLE_TYPE_DMA_BUF_FD      = 1,
 };
 
 /** The default stream of the calling thread, which does not wait for the one of
@@ -148,35 +148,35 @@ typedef struct CUipcMemHandle_st {
 
 typedef struct CUmemLocation_st {
     CUmemLocationType type;
-    int               id;
+    int id;
 } CUmemLocation;
 
 typedef struct CUmemAllocationProp_st {
-    CUmemAllocationType       type;
+    CUmemAllocationType type;
     CUmemAllocationHandleType requestedHandleTypes;
-    CUmemLocation             location;
-    void                      *win32HandleMetaData;
+    CUmemLocation location;
+    void *win32HandleMetaData;
     struct {
-        unsigned char  compressionType;
-        unsigned char  gpuDirectRDMACapable;
+        unsigned char compressionType;
+        unsigned char gpuDirectRDMACapable;
         unsigned short usage;
-        unsigned char  reserved[4];
+        unsigned char reserved[4];
     } allocFlags;
 } CUmemAllocationProp;
 
 typedef struct CUmemAccessDesc_st {
-    CUmemLocation     location;
+    CUmemLocation location;
     CUmemAccess_flags flags;
 } CUmemAccessDesc;
 
 typedef struct CUmemPoolProps_st {
-    CUmemAllocationType       allocType;
+    CUmemAllocationType allocType;
     CUmemAllocationHandleType handleTypes;
-    CUmemLocation             location;
-    void                      *win32SecurityAttributes;
-    size_t                    maxSize;
-    unsigned short            usage;
-    unsigned char             reserved[54];
+    CUmemLocation location;
+    void *win32SecurityAttributes;
+    size_t maxSize;
+    unsigned short usage;
+    unsigned char reserved[54];
 } CUmemPoolProps;
 
 typedef struct CUmemPoolPtrExportData_st {
@@ -188,13 +188,13 @@ typedef union CUstreamBatchMemOpParams_union {
     CUstreamBatchMemOpType operation;
     struct CUstreamMemOpWriteValueParams_st {
         CUstreamBatchMemOpType operation;
-        CUdeviceptr            address;
+        CUdeviceptr address;
         union {
             uint32_t value;
             uint64_t value64;
         };
-        unsigned int           flags;
-        CUdeviceptr            alias;
+        unsigned int flags;
+        CUdeviceptr alias;
     } writeValue;
     uint64_t pad[6];
 } CUstreamBatchMemOpParams;

@@ -38,8 +38,7 @@ CUDA_CALL(cuMemGetHandleForAddressRange,
 CUDA_CALL(cuIpcGetMemHandle, (CUipcMemHandle *, CUdeviceptr))
 CUDA_CALL(cuIpcOpenMemHandle_v2, (CUdeviceptr *, CUipcMemHandle, unsigned))
 CUDA_CALL(cuIpcCloseMemHandle, (CUdeviceptr))
-CUDA_CALL(cuMemRetainAllocationHandle,
-          (CUmemGenericAllocationHandle *, void *))
+CUDA_CALL(cuMemRetainAllocationHandle, (CUmemGenericAllocationHandle *, void *))
 CUDA_CALL(cuMemRelease, (CUmemGenericAllocationHandle))
 CUDA_CALL(cuMemExportToShareableHandle,
           (void *, CUmemGenericAllocationHandle, CUmemAllocationHandleType,
@@ -49,14 +48,13 @@ CUDA_CALL(cuMemImportFromShareableHandle,
 CUDA_CALL(cuMemAddressReserve,
           (CUdeviceptr *, size_t, size_t, CUdeviceptr, unsigned long long))
 CUDA_CALL(cuMemAddressFree, (CUdeviceptr, size_t))
-CUDA_CALL(cuMemMap, (CUdeviceptr, size_t, size_t,
-                     CUmemGenericAllocationHandle, unsigned long long))
+CUDA_CALL(cuMemMap, (CUdeviceptr, size_t, size_t, CUmemGenericAllocationHandle,
+                     unsigned long long))
 CUDA_CALL(cuMemUnmap, (CUdeviceptr, size_t))
 CUDA_CALL(cuMemSetAccess,
           (CUdeviceptr, size_t, const CUmemAccessDesc *, size_t))
 CUDA_CALL(cuMemPoolExportToShareableHandle,
-          (void *, CUmemoryPool, CUmemAllocationHandleType,
-           unsigned long long))
+          (void *, CUmemoryPool, CUmemAllocationHandleType, unsigned long long))
 CUDA_CALL(cuMemPoolImportFromShareableHandle,
           (CUmemoryPool *, void *, CUmemAllocationHandleType,
            unsigned long long))
@@ -70,6 +68,5 @@ CUDA_CALL(cuStreamCreate, (CUstream *, unsigned))
 CUDA_CALL(cuStreamDestroy_v2, (CUstream))
 CUDA_CALL(cuStreamQuery, (CUstream))
 CUDA_CALL(cuStreamSynchronize, (CUstream))
-CUDA_CALL(cuStreamWriteValue32_v2,
-          (CUstream, CUdeviceptr, uint32_t, unsigned))
+CUDA_CALL(cuStreamWriteValue32_v2, (CUstream, CUdeviceptr, uint32_t, unsigned))
 #undef CUDA_CALL_SINCE

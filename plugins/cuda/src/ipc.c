@@ -30,8 +30,8 @@ static int export_virtual(const accel_allocation_t *allocation,
     if (result != UCS_OK) {
         return result;
     }
-    result = cuda.cuMemRetainAllocationHandle(
-        &handle, (void *)(uintptr_t)allocation->start);
+    result = cuda.cuMemRetainAllocationHandle(&handle, (void *)(uintptr_t)
+                                                           allocation->start);
     if (result != CUDA_SUCCESS) {
         return result;
     }
@@ -42,8 +42,7 @@ static int export_virtual(const accel_allocation_t *allocation,
     return result;
 }
 
-static int export_pooled(const accel_allocation_t *allocation,
-                         accel_key_t *key)
+static int export_pooled(const accel_allocation_t *allocation, accel_key_t *key)
 {
     CUmemPoolPtrExportData data = {{0}};
     CUmemoryPool pool           = (CUmemoryPool)(uintptr_t)
@@ -71,7 +70,8 @@ int cuda_export_memory(const accel_allocation_t *allocation, accel_key_t *key)
         return UCS_ERR_UNSUPPORTED;
     }
     return (allocation->details[CUDA_DETAIL_POOL] != 0) ?
-           export_pooled(allocation, key) : export_virtual(allocation, key);
+               export_pooled(allocation, key) :
+               export_virtual(allocation, key);
 }
 
 /* --------------------------------------------------------------- opening -- */
@@ -83,8 +83,8 @@ static CUresult open_legacy(const accel_key_t *key, accel_opened_t *opened)
     CUresult result;
 
     memcpy(&handle, key->handle, sizeof(handle));
-    result = cuda.cuIpcOpenMemHandle_v2(&address, handle,
-                                        CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS);
+    result          = cuda.cuIpcOpenMemHandle_v2(&address, handle,
+                                                 CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS);
     opened->address = address;
     return result;
 }
@@ -95,7 +95,7 @@ static CUresult map_handle(CUmemGenericAllocationHandle handle, size_t length,
 {
     const CUmemAccessDesc access = {
         {CU_MEM_LOCATION_TYPE_DEVICE, opened->device},
-        CU_MEM_ACCESS_FLAGS_PROT_READWRITE
+        CU_MEM_ACCESS_FLAGS_PROT_READWRITE,
     };
     CUdeviceptr address = 0;
     CUresult result;
@@ -145,8 +145,8 @@ static CUresult open_pooled(const accel_key_t *key, int fd,
 
     memcpy(&data, key->handle, sizeof(data));
     result = cuda.cuMemPoolImportFromShareableHandle(
-            &pool, (void *)(intptr_t)fd,
-            CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0);
+        &pool, (void *)(intptr_t)fd, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR,
+        0);
     if (result != CUDA_SUCCESS) {
         return result;
     }

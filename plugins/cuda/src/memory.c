@@ -20,9 +20,11 @@ static CUresult get_attributes(const CUpointer_attribute *attributes,
 int cuda_find(const void *address, accel_memory_t *memory)
 {
     static const CUpointer_attribute attributes[] = {
-        CU_POINTER_ATTRIBUTE_MEMORY_TYPE, CU_POINTER_ATTRIBUTE_IS_MANAGED,
+        CU_POINTER_ATTRIBUTE_MEMORY_TYPE,
+        CU_POINTER_ATTRIBUTE_IS_MANAGED,
         CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL,
-        CU_POINTER_ATTRIBUTE_RANGE_START_ADDR, CU_POINTER_ATTRIBUTE_RANGE_SIZE
+        CU_POINTER_ATTRIBUTE_RANGE_START_ADDR,
+        CU_POINTER_ATTRIBUTE_RANGE_SIZE,
     };
     unsigned type    = 0;
     unsigned managed = 0;
@@ -56,20 +58,28 @@ int cuda_find(const void *address, accel_memory_t *memory)
 int cuda_describe(uint64_t address, accel_allocation_t *allocation)
 {
     static const CUpointer_attribute attributes[] = {
-        CU_POINTER_ATTRIBUTE_MEMORY_TYPE, CU_POINTER_ATTRIBUTE_IS_MANAGED,
+        CU_POINTER_ATTRIBUTE_MEMORY_TYPE,
+        CU_POINTER_ATTRIBUTE_IS_MANAGED,
         CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE,
         CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL,
-        CU_POINTER_ATTRIBUTE_RANGE_START_ADDR, CU_POINTER_ATTRIBUTE_RANGE_SIZE,
+        CU_POINTER_ATTRIBUTE_RANGE_START_ADDR,
+        CU_POINTER_ATTRIBUTE_RANGE_SIZE,
         CU_POINTER_ATTRIBUTE_BUFFER_ID,
         CU_POINTER_ATTRIBUTE_ALLOWED_HANDLE_TYPES,
-        CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE
+        CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE,
     };
     unsigned type = 0, is_managed = 0, is_legacy = 0;
     unsigned long long handle_types = 0;
     uint64_t *details               = allocation->details;
-    void *data[] = {&type, &is_managed, &is_legacy, &allocation->device,
-                    &allocation->start, &allocation->length, &allocation->id,
-                    &handle_types, &details[CUDA_DETAIL_POOL]};
+    void *data[]                    = {&type,
+                                       &is_managed,
+                                       &is_legacy,
+                                       &allocation->device,
+                                       &allocation->start,
+                                       &allocation->length,
+                                       &allocation->id,
+                                       &handle_types,
+                                       &details[CUDA_DETAIL_POOL]};
     CUresult result;
 
     memset(allocation, 0, sizeof(*allocation));
@@ -92,9 +102,9 @@ int cuda_allocate(ucs_memory_type_t type, int device, size_t length,
     CUdeviceptr address = 0;
     CUresult result;
 
-    result = (type == UCS_MEMORY_TYPE_CUDA) ?
-             cuda.cuMemAlloc_v2(&address, length) :
-             cuda.cuMemAllocManaged(&address, length, CU_MEM_ATTACH_GLOBAL);
+    result     = (type == UCS_MEMORY_TYPE_CUDA) ?
+                     cuda.cuMemAlloc_v2(&address, length) :
+                     cuda.cuMemAllocManaged(&address, length, CU_MEM_ATTACH_GLOBAL);
     *address_p = address;
     return result;
 }
@@ -110,7 +120,8 @@ int cuda_pin(void *address, size_t length)
                                                 CU_MEMHOSTREGISTER_PORTABLE);
 
     return (result == CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED) ?
-           UCS_ERR_ALREADY_EXISTS : result;
+               UCS_ERR_ALREADY_EXISTS :
+               result;
 }
 
 int cuda_unpin(void *address)
@@ -132,8 +143,8 @@ int cuda_export_dmabuf(int device, uint64_t start, size_t length, int *fd_p,
     if (result != CUDA_SUCCESS) {
         return result;
     }
-    return is_supported ?
-           cuda.cuMemGetHandleForAddressRange(
-                   fd_p, start, length, CU_MEM_RANGE_HANDLE_TYPE_DMA_BUF_FD,
-                   0) : UCS_ERR_UNSUPPORTED;
+    return is_supported ? cuda.cuMemGetHandleForAddressRange(
+                              fd_p, start, length,
+                              CU_MEM_RANGE_HANDLE_TYPE_DMA_BUF_FD, 0) :
+                          UCS_ERR_UNSUPPORTED;
 }

@@ -49,17 +49,17 @@ enum {
     CUDA_KEY_VIRTUAL,    /**< The descriptor is that of cuMemCreate's memory */
     CUDA_KEY_POOL,       /**< The descriptor is the pool's; the handle is that
                             * of cuMemPoolExportPointer */
-    CUDA_NUM_KEY_KINDS = CUDA_KEY_POOL
+    CUDA_NUM_KEY_KINDS = CUDA_KEY_POOL,
 };
 
 /** What `details` of an allocation contain. */
 enum {
-    CUDA_DETAIL_POOL,      /**< CUmemoryPool, or 0 */
-    CUDA_DETAIL_EXPORT     /**< CUDA_LEGACY_EXPORT, CUDA_FD_EXPORT */
+    CUDA_DETAIL_POOL,   /**< CUmemoryPool, or 0 */
+    CUDA_DETAIL_EXPORT, /**< CUDA_LEGACY_EXPORT, CUDA_FD_EXPORT */
 };
 enum {
     CUDA_LEGACY_EXPORT = 0x1,
-    CUDA_FD_EXPORT     = 0x2
+    CUDA_FD_EXPORT     = 0x2,
 };
 
 int cuda_export_memory(const accel_allocation_t *allocation, accel_key_t *key);

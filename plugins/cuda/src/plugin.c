@@ -3,35 +3,38 @@
 #include "parts.h"
 
 #ifndef CUDA_PLUGIN_VERSION
-#  define CUDA_PLUGIN_VERSION "0.0.0"
+#define CUDA_PLUGIN_VERSION "0.0.0"
 #endif
 
 const accel_driver_t accel_driver = {
-    .names = {
-        .plugin         = "cuda",
-        .version        = CUDA_PLUGIN_VERSION,
-        .copy_component = "cuda_cpy",
-        .copy_transport = "cuda_copy",
-        .ipc_component  = "cuda_ipc",
-        .ipc_transport  = "cuda_ipc",
-        .ipc_prefix     = "CUDA_IPC_",
-        .types = {
-            [ACCEL_PAGEABLE] = UCS_MEMORY_TYPE_HOST,
-            [ACCEL_PINNED]   = UCS_MEMORY_TYPE_HOST,
-            [ACCEL_DEVICE]   = UCS_MEMORY_TYPE_CUDA,
-            [ACCEL_MANAGED]  = UCS_MEMORY_TYPE_CUDA_MANAGED
-        }
-    },
+    .names =
+        {
+            .plugin         = "cuda",
+            .version        = CUDA_PLUGIN_VERSION,
+            .copy_component = "cuda_cpy",
+            .copy_transport = "cuda_copy",
+            .ipc_component  = "cuda_ipc",
+            .ipc_transport  = "cuda_ipc",
+            .ipc_prefix     = "CUDA_IPC_",
+            .types =
+                {
+                    [ACCEL_PAGEABLE] = UCS_MEMORY_TYPE_HOST,
+                    [ACCEL_PINNED]   = UCS_MEMORY_TYPE_HOST,
+                    [ACCEL_DEVICE]   = UCS_MEMORY_TYPE_CUDA,
+                    [ACCEL_MANAGED]  = UCS_MEMORY_TYPE_CUDA_MANAGED,
+                },
+        },
     /* Measured on an H100: see README.md. */
-    .costs = {
-        .copy_overhead    = 3e-6,
-        .copy_latency     = 6.5e-6,
-        .copy_bandwidth   = 50e9,
-        .device_bandwidth = 1400e9,
-        .pin_overhead     = 180e-6,
-        .pin_per_byte     = 1 / 22e9,
-        .export_overhead  = 0.5e-6
-    },
+    .costs =
+        {
+            .copy_overhead    = 3e-6,
+            .copy_latency     = 6.5e-6,
+            .copy_bandwidth   = 50e9,
+            .device_bandwidth = 1400e9,
+            .pin_overhead     = 180e-6,
+            .pin_per_byte     = 1 / 22e9,
+            .export_overhead  = 0.5e-6,
+        },
     .load            = cuda_load,
     .start           = cuda_start,
     .is_started      = cuda_is_started,
@@ -66,11 +69,11 @@ const accel_driver_t accel_driver = {
     .transient_kinds = 1u << CUDA_KEY_POOL,
     .export_memory   = cuda_export_memory,
     .open_memory     = cuda_open_memory,
-    .close_memory    = cuda_close_memory
+    .close_memory    = cuda_close_memory,
 };
 
-ucs_status_t
-ucx_plugin_entry(const ucx_plugin_args_t *args, const ucx_plugin_t **plugin_p)
+ucs_status_t ucx_plugin_entry(const ucx_plugin_args_t *args,
+                              const ucx_plugin_t **plugin_p)
 {
     return accel_plugin_open(args, plugin_p);
 }

@@ -16,12 +16,12 @@
 #include <stdlib.h>
 
 struct accel_queue {
-    CUcontext          context;
-    unsigned long long id;      /* See identity() */
-    int                must_push;   /* A thread had another current context */
-    CUstream           stream;
-    CUdeviceptr        flag;    /* Device address */
-    void               *memory;
+    CUcontext context;
+    unsigned long long id; /* See identity() */
+    int must_push;         /* A thread had another current context */
+    CUstream stream;
+    CUdeviceptr flag; /* Device address */
+    void *memory;
 };
 
 void *cuda_staging_new(int device, size_t length)
@@ -57,8 +57,8 @@ static int check_current(const accel_queue_t *queue)
     switch (result) {
     case CUDA_SUCCESS:
         return (id == queue->id) ? UCS_OK : ACCEL_RESET;
-    case CUDA_ERROR_INVALID_VALUE:     /* of the memory */
-    case CUDA_ERROR_INVALID_CONTEXT:   /* of the context */
+    case CUDA_ERROR_INVALID_VALUE:   /* of the memory */
+    case CUDA_ERROR_INVALID_CONTEXT: /* of the context */
     case CUDA_ERROR_CONTEXT_IS_DESTROYED:
         return ACCEL_RESET;
     default:

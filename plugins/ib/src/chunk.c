@@ -43,12 +43,12 @@ ucs_status_t ib_chunk_alloc(void *md, size_t *size, void **chunk_p)
         return UCS_ERR_NO_MEMORY;
     }
     *size    = chunk->size - IB_CHUNK_HEAD;
-    *chunk_p = (char*)chunk + IB_CHUNK_HEAD;
+    *chunk_p = (char *)chunk + IB_CHUNK_HEAD;
     return UCS_OK;
 }
 
 void ib_chunk_free(void *md, void *chunk)
 {
     (void)md;
-    ib_chunk_unmap((ib_chunk_t*)((char*)chunk - IB_CHUNK_HEAD));
+    ib_chunk_unmap((ib_chunk_t *)((char *)chunk - IB_CHUNK_HEAD));
 }

@@ -8,8 +8,8 @@
 /* The header of a chunk; buffers begin IB_CHUNK_HEAD bytes after its start. */
 typedef struct ib_chunk {
     struct ib_chunk *next;
-    struct ibv_mr   *mr;
-    size_t          size;
+    struct ibv_mr *mr;
+    size_t size;
 } ib_chunk_t;
 
 enum { IB_CHUNK_HEAD = 64 };
@@ -24,7 +24,7 @@ void ib_chunk_free(void *md, void *chunk);
 
 static inline uint32_t ib_chunk_lkey(void *chunk)
 {
-    return ((ib_chunk_t*)((char*)chunk - IB_CHUNK_HEAD))->mr->lkey;
+    return ((ib_chunk_t *)((char *)chunk - IB_CHUNK_HEAD))->mr->lkey;
 }
 
 #endif

@@ -15,12 +15,14 @@
 
 enum {
     CM_EVENTS   = 32,
-    CLOSE_LIMIT = 100  /* ms, longest wait for acknowledgements on close */
+    CLOSE_LIMIT = 100, /* ms, longest wait for acknowledgements on close */
 };
 
 #define CM(_name, _type, _member, _dflt, _min, _max, _help) \
-    {_name, UCX_CONFIG_##_type, offsetof(ib_cm_config_t, _member), _dflt, \
-     _help, NULL, _min, _max}
+    { \
+        _name, UCX_CONFIG_##_type, offsetof(ib_cm_config_t, _member), _dflt, \
+            _help, NULL, _min, _max \
+    }
 
 static const ucx_config_field_t cm_fields[] = {
     CM("PRIV_DATA_LEN", MEMUNITS, priv_data_len, "2048", 64, IB_CM_PRIV_MAX,
@@ -30,7 +32,7 @@ static const ucx_config_field_t cm_fields[] = {
        "send its request."),
     CM("MAX_UNKNOWN_CONNS", UINT, max_unknown, "512", 1, 65536,
        "Connections that may wait without a request; the oldest is closed "
-       "when there are more.")
+       "when there are more."),
 };
 
 const ucx_config_table_t ib_cm_config_table = {
@@ -39,7 +41,7 @@ const ucx_config_table_t ib_cm_config_table = {
     .options_size = sizeof(ib_cm_config_t),
     .field_size   = sizeof(ucx_config_field_t),
     .fields       = cm_fields,
-    .num_fields   = sizeof(cm_fields) / sizeof(cm_fields[0])
+    .num_fields   = sizeof(cm_fields) / sizeof(cm_fields[0]),
 };
 
 /* `ptr`: NULL for the timer, the manager for the event channel, otherwise a
@@ -70,7 +72,7 @@ void ib_cm_timer_set(ib_cm_t *cm, double when)
     double delay              = when - cm->host->time();
     struct itimerspec current = {0}, wanted = {0};
 
-    delay = (delay < 1e-6) ? 1e-6 : delay;
+    delay                   = (delay < 1e-6) ? 1e-6 : delay;
     wanted.it_value.tv_sec  = (time_t)delay;
     wanted.it_value.tv_nsec = (long)((delay - floor(delay)) * 1e9);
     (void)timerfd_gettime(cm->timer_fd, &current);
@@ -227,9 +229,10 @@ static ucs_status_t cm_open_fds(ib_cm_t *cm)
 
     cm->events = rdma_create_event_channel();
     if (cm->events == NULL) {
-        ucx_diag("rdmacm cannot be used: %s (is the module rdma_ucm loaded, and "
-                 "may this user open /dev/infiniband/rdma_cm?)",
-                 strerror(errno));
+        ucx_diag(
+            "rdmacm cannot be used: %s (is the module rdma_ucm loaded, and "
+            "may this user open /dev/infiniband/rdma_cm?)",
+            strerror(errno));
         return UCS_ERR_NO_DEVICE;
     }
     flags = fcntl(cm->events->fd, F_GETFL);
@@ -270,7 +273,7 @@ static ucs_status_t cm_open(const ucx_component_t *component,
     }
     ucx_cm_init(&cm->super, args);
     cm->host     = ib_cm_host(component);
-    cm->config   = *(const ib_cm_config_t*)args->config;
+    cm->config   = *(const ib_cm_config_t *)args->config;
     cm->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
     cm->timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
     ib_link_init(&cm->listeners);
@@ -313,7 +316,7 @@ static void wait_lingering(ib_cm_t *cm)
 
 static void cm_close(uct_cm_h uct_cm)
 {
-    ib_cm_t *cm = (ib_cm_t*)uct_cm;
+    ib_cm_t *cm = (ib_cm_t *)uct_cm;
     ib_cm_link_t *link;
 
     cm->host->async_remove(cm->async_id);
@@ -338,7 +341,7 @@ static void cm_close(uct_cm_h uct_cm)
 static ucs_status_t cm_query(uct_cm_h uct_cm, uct_cm_attr_t *attr)
 {
     if (attr->field_mask & UCT_CM_ATTR_FIELD_MAX_CONN_PRIV) {
-        attr->max_conn_priv = ((ib_cm_t*)uct_cm)->config.priv_data_len;
+        attr->max_conn_priv = ((ib_cm_t *)uct_cm)->config.priv_data_len;
     }
     return UCS_OK;
 }
@@ -353,5 +356,5 @@ const ucx_cm_ops_t ib_cm_ops = {
     .listener_reject  = ib_cm_listener_reject,
     .listener_query   = ib_cm_listener_query,
     .ep_create        = ib_cm_ep_create,
-    .ep_ops           = &ib_cm_ep_ops
+    .ep_ops           = &ib_cm_ep_ops,
 };

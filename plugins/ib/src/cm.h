@@ -45,16 +45,16 @@
 enum {
     IB_CM_MAGIC    = 0x4d435855, /* "UXCM" */
     IB_CM_VERSION  = 1,
-    IB_CM_PRIV_MAX = 16384
+    IB_CM_PRIV_MAX = 16384,
 };
 
 /* Private data of the RDMA connection, in both directions, and of its
  * rejection. */
 typedef struct ib_cm_intro {
     uint32_t magic;
-    uint8_t  version;
-    uint8_t  reserved[3];
-    uint32_t max_priv;    /* Largest private data that the sender can receive */
+    uint8_t version;
+    uint8_t reserved[3];
+    uint32_t max_priv; /* Largest private data that the sender can receive */
 } ib_cm_intro_t;
 
 _Static_assert(sizeof(ib_cm_intro_t) == 12, "wire format");
@@ -65,16 +65,16 @@ enum ib_cm_kind {
     IB_CM_REJECT,
     IB_CM_NOTIFY,
     IB_CM_DISCONNECT,
-    IB_CM_LEFT
+    IB_CM_LEFT,
 };
 
 /* A message; REQUEST and ACCEPT are followed by private data. */
 typedef struct ib_cm_msg {
-    uint32_t         magic;
-    uint8_t          kind;     /* IB_CM_REQUEST ... */
-    uint8_t          reserved;
-    uint16_t         length;   /* Of the private data */
-    ib_wire_device_t dev;      /* The sender's port; only REQUEST and ACCEPT */
+    uint32_t magic;
+    uint8_t kind; /* IB_CM_REQUEST ... */
+    uint8_t reserved;
+    uint16_t length;      /* Of the private data */
+    ib_wire_device_t dev; /* The sender's port; only REQUEST and ACCEPT */
 } ib_cm_msg_t;
 
 _Static_assert(sizeof(ib_cm_msg_t) == 28, "wire format");
@@ -90,38 +90,38 @@ enum ib_cm_state {
     IB_CM_ST_ASKED,
     IB_CM_ST_CONNECTED,
     IB_CM_ST_LINGERING,
-    IB_CM_ST_DEAD
+    IB_CM_ST_DEAD,
 };
 
 typedef struct ib_cm {
-    uct_cm_t                  super;
-    const ucx_host_t          *host;
-    ib_cm_config_t            config;
+    uct_cm_t super;
+    const ucx_host_t *host;
+    ib_cm_config_t config;
     struct rdma_event_channel *events;
-    int                       epoll_fd;
-    int                       timer_fd;
-    ucx_async_id_t            async_id;
-    ib_link_t                 listeners;
-    ib_link_t                 links;      /* All but those in the lists below */
-    ib_link_t                 unknown;    /* Oldest first */
-    ib_link_t                 requested;  /* Under `lock` */
+    int epoll_fd;
+    int timer_fd;
+    ucx_async_id_t async_id;
+    ib_link_t listeners;
+    ib_link_t links;     /* All but those in the lists below */
+    ib_link_t unknown;   /* Oldest first */
+    ib_link_t requested; /* Under `lock` */
     /* Under `lock`: will become LINGERING */
-    ib_link_t                 rejected;
-    pthread_mutex_t           lock;
-    ib_link_t                 dead;       /* Freed at the end of the round */
-    ib_link_t                 flushed;    /* Completed before that */
-    unsigned                  num_unknown;
-    int                       in_progress;
-    double                    log_time;
+    ib_link_t rejected;
+    pthread_mutex_t lock;
+    ib_link_t dead;    /* Freed at the end of the round */
+    ib_link_t flushed; /* Completed before that */
+    unsigned num_unknown;
+    int in_progress;
+    double log_time;
 } ib_cm_t;
 
 /* The context of an identifier of librdmacm points to this. */
 typedef struct ib_cm_listener {
-    uct_listener_t     super;
-    ib_link_t          node;
-    struct rdma_cm_id  *id;
+    uct_listener_t super;
+    ib_link_t node;
+    struct rdma_cm_id *id;
     uct_cm_listener_conn_request_callback_t conn_request_cb;
-    void               *user_data;
+    void *user_data;
 } ib_cm_listener_t;
 
 typedef struct ib_cm_ep ib_cm_ep_t;
@@ -129,64 +129,64 @@ typedef struct ib_cm_ep ib_cm_ep_t;
 enum {
     /* Maximum number of messages without private data that one side sends:
      * NOTIFY or REJECT, DISCONNECT, LEFT */
-    IB_CM_SMALL = 3
+    IB_CM_SMALL = 3,
 };
 
 typedef struct ib_cm_link {
-    ib_link_t               node;
-    ib_cm_t                 *cm;
-    struct rdma_cm_id       *id;
+    ib_link_t node;
+    ib_cm_t *cm;
+    struct rdma_cm_id *id;
     struct ibv_comp_channel *channel;
-    struct ibv_cq           *cq;
-    struct ibv_mr           *mr;
+    struct ibv_cq *cq;
+    struct ibv_mr *mr;
     /* | receive large | small ... | send large | small ... |, registered */
-    char                    *memory;
-    size_t                  memory_size;
-    size_t                  large;        /* Bytes of a large message */
-    uint8_t                 state;
+    char *memory;
+    size_t memory_size;
+    size_t large; /* Bytes of a large message */
+    uint8_t state;
     /* Protected by the lock of the manager that accepted the connection:
      * another thread has claimed the link */
-    uint8_t                 taken;
+    uint8_t taken;
     /* Same lock: the connection has ended */
-    uint8_t                 gone;
-    uint8_t                 watched;
-    uint8_t                 small_sent;
-    unsigned                unsent;       /* Sends not yet acknowledged */
+    uint8_t gone;
+    uint8_t watched;
+    uint8_t small_sent;
+    unsigned unsent; /* Sends not yet acknowledged */
     /* Largest private data that the peer accepts */
-    uint32_t                peer_max;
-    ib_cm_ep_t              *ep;
-    ib_cm_listener_t        *listener;    /* UNKNOWN, REQUESTED */
-    double                  deadline;     /* 0: none */
+    uint32_t peer_max;
+    ib_cm_ep_t *ep;
+    ib_cm_listener_t *listener; /* UNKNOWN, REQUESTED */
+    double deadline;            /* 0: none */
 } ib_cm_link_t;
 
 enum ib_cm_ep_flags {
     IB_CM_EP_CLIENT    = 1u << 0,
     /* The connect or notify callback was called */
     IB_CM_EP_TOLD      = 1u << 1,
-    IB_CM_EP_LEFT      = 1u << 2,  /* This side has disconnected */
+    IB_CM_EP_LEFT      = 1u << 2, /* This side has disconnected */
     IB_CM_EP_PEER_LEFT = 1u << 3,
-    IB_CM_EP_DESTROYED = 1u << 4,  /* Within one of its own callbacks */
-    IB_CM_EP_NOTIFIED  = 1u << 5,  /* NOTIFY was sent */
+    IB_CM_EP_DESTROYED = 1u << 4, /* Within one of its own callbacks */
+    IB_CM_EP_NOTIFIED  = 1u << 5, /* NOTIFY was sent */
     /* The peer's user was notified of that */
-    IB_CM_EP_LEFT_TOLD = 1u << 6
+    IB_CM_EP_LEFT_TOLD = 1u << 6,
 };
 
 struct ib_cm_ep {
-    uct_ep_t       super;
-    ib_cm_t        *cm;
-    ib_cm_link_t   *link;       /* NULL: closed */
-    unsigned       flags;
-    unsigned       calls;       /* Callbacks that are running */
-    ucs_status_t   status;      /* The reason for the closed link */
-    ib_link_t      flushes;     /* Outstanding flushes */
-    void           *user_data;
-    uct_cm_ep_priv_data_pack_callback_t     pack_cb;
-    uct_cm_ep_resolve_callback_t            resolve_cb;
-    uct_cm_ep_client_connect_callback_t     client_cb;
+    uct_ep_t super;
+    ib_cm_t *cm;
+    ib_cm_link_t *link; /* NULL: closed */
+    unsigned flags;
+    unsigned calls;      /* Callbacks that are running */
+    ucs_status_t status; /* The reason for the closed link */
+    ib_link_t flushes;   /* Outstanding flushes */
+    void *user_data;
+    uct_cm_ep_priv_data_pack_callback_t pack_cb;
+    uct_cm_ep_resolve_callback_t resolve_cb;
+    uct_cm_ep_client_connect_callback_t client_cb;
     uct_cm_ep_server_conn_notify_callback_t server_cb;
-    uct_ep_disconnect_cb_t                  disconnect_cb;
-    void           *priv;       /* A client's private data from ep_create */
-    size_t         priv_length;
+    uct_ep_disconnect_cb_t disconnect_cb;
+    void *priv; /* A client's private data from ep_create */
+    size_t priv_length;
 };
 
 /* --- cm.c ----------------------------------------------------------------- */

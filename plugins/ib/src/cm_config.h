@@ -10,8 +10,8 @@
 #include <ucx/cm.h>
 
 typedef struct ib_cm_config {
-    size_t   priv_data_len;
-    double   timeout;       /* s */
+    size_t priv_data_len;
+    double timeout; /* s */
     unsigned max_unknown;
 } ib_cm_config_t;
 

@@ -36,7 +36,7 @@ static void tell_client(ib_cm_ep_t *ep, ucs_status_t status,
     uct_cm_ep_client_connect_args_t args = {
         .field_mask  = UCT_CM_EP_CLIENT_CONNECT_ARGS_FIELD_STATUS,
         .status      = status,
-        .remote_data = remote
+        .remote_data = remote,
     };
 
     if (remote != NULL) {
@@ -51,7 +51,7 @@ static void tell_server(ib_cm_ep_t *ep, ucs_status_t status)
 {
     const uct_cm_ep_server_conn_notify_args_t args = {
         .field_mask = UCT_CM_EP_SERVER_CONN_NOTIFY_ARGS_FIELD_STATUS,
-        .status     = status
+        .status     = status,
     };
 
     if (tell_once(ep) && (ep->server_cb != NULL)) {
@@ -65,7 +65,7 @@ static ucs_status_t tell_resolved(ib_cm_ep_t *ep, ucs_status_t status)
 {
     uct_cm_ep_resolve_args_t args = {
         .field_mask = UCT_CM_EP_RESOLVE_ARGS_FIELD_STATUS,
-        .status     = status
+        .status     = status,
     };
 
     if (status == UCS_OK) {
@@ -103,8 +103,9 @@ void ib_cm_ep_drop_link(ib_cm_ep_t *ep, ucs_status_t status)
 
 void ib_cm_ep_lost(ib_cm_ep_t *ep, ucs_status_t status)
 {
-    enum ib_cm_state state = (ep->link == NULL) ? IB_CM_ST_DEAD :
-                             (enum ib_cm_state)ep->link->state;
+    enum ib_cm_state state = (ep->link == NULL) ?
+                                 IB_CM_ST_DEAD :
+                                 (enum ib_cm_state)ep->link->state;
 
     call_begin(ep);
     ep->status = status;
@@ -113,8 +114,8 @@ void ib_cm_ep_lost(ib_cm_ep_t *ep, ucs_status_t status)
     ib_cm_ep_drop_link(ep, (state == IB_CM_ST_CONNECTED) ? UCS_OK : status);
     if ((state == IB_CM_ST_CONNECTING) && (ep->resolve_cb != NULL)) {
         (void)tell_resolved(ep, status);
-    } else if ((state == IB_CM_ST_CONNECTING) ||
-               (state == IB_CM_ST_RESOLVED) || (state == IB_CM_ST_ASKED)) {
+    } else if ((state == IB_CM_ST_CONNECTING) || (state == IB_CM_ST_RESOLVED) ||
+               (state == IB_CM_ST_ASKED)) {
         tell_client(ep, status, NULL);
     } else if (state == IB_CM_ST_ACCEPTED) {
         tell_server(ep, status);
@@ -126,7 +127,7 @@ void ib_cm_ep_lost(ib_cm_ep_t *ep, ucs_status_t status)
 
 void ib_cm_ep_destroy(uct_ep_h uct_ep)
 {
-    ib_cm_ep_t *ep = (ib_cm_ep_t*)uct_ep;
+    ib_cm_ep_t *ep = (ib_cm_ep_t *)uct_ep;
 
     ib_cm_ep_drop_link(ep, UCS_ERR_CANCELED);
     ep->flags |= IB_CM_EP_DESTROYED;
@@ -152,7 +153,7 @@ ucs_status_t ib_cm_ep_ask(ib_cm_ep_t *ep, const void *priv, size_t length)
 static ucs_status_t ask_at_once(ib_cm_ep_t *ep)
 {
     uct_cm_ep_priv_data_pack_args_t args = {
-        .field_mask = UCT_CM_EP_PRIV_DATA_PACK_ARGS_FIELD_DEVICE_NAME
+        .field_mask = UCT_CM_EP_PRIV_DATA_PACK_ARGS_FIELD_DEVICE_NAME,
     };
     char priv[IB_CM_PRIV_MAX];
     ssize_t length;

@@ -13,11 +13,11 @@ enum { REJECT_NO_SERVICE = 8 }; /* no process listens at the address */
  * destroyed. */
 typedef struct cm_event {
     enum rdma_cm_event_type type;
-    int                     status;
-    struct rdma_cm_id       *id;
-    void                    *listener;    /* CONNECT_REQUEST */
-    uint8_t                 length;
-    uint8_t                 priv[UINT8_MAX];
+    int status;
+    struct rdma_cm_id *id;
+    void *listener; /* CONNECT_REQUEST */
+    uint8_t length;
+    uint8_t priv[UINT8_MAX];
 } cm_event_t;
 
 ucs_status_t ib_cm_status(int error)
@@ -69,14 +69,14 @@ static void start_connect(ib_cm_link_t *link)
     ib_cm_intro_t intro = {
         .magic    = htole32(IB_CM_MAGIC),
         .version  = IB_CM_VERSION,
-        .max_priv = htole32((uint32_t)link->cm->config.priv_data_len)
+        .max_priv = htole32((uint32_t)link->cm->config.priv_data_len),
     };
     /* Not 7: software RDMA of Linux retries without limit for 7. */
     struct rdma_conn_param param = {
         .private_data     = &intro,
         .private_data_len = sizeof(intro),
         .retry_count      = 6,
-        .rnr_retry_count  = 7
+        .rnr_retry_count  = 7,
     };
     ucs_status_t status = ib_cm_link_open(link);
 
@@ -139,7 +139,8 @@ static void rejected(ib_cm_link_t *link, const cm_event_t *event)
     }
     ucx_debug("rdmacm: not connected: %s (reason %d)",
               (event->status == REJECT_NO_SERVICE) ? "nobody listens there" :
-                                                     "rejected", event->status);
+                                                     "rejected",
+              event->status);
     link_lost(link, UCS_ERR_UNREACHABLE);
 }
 
@@ -207,10 +208,9 @@ static ib_cm_listener_t *find_listener(ib_cm_t *cm, const void *context)
 {
     ib_link_t *node;
 
-    for (node = cm->listeners.next; node != &cm->listeners;
-         node = node->next) {
+    for (node = cm->listeners.next; node != &cm->listeners; node = node->next) {
         if (ib_container_of(node, ib_cm_listener_t, node) == context) {
-            return (ib_cm_listener_t*)context;
+            return (ib_cm_listener_t *)context;
         }
     }
     return NULL;
@@ -241,11 +241,11 @@ void ib_cm_events(ib_cm_t *cm)
     int out;
 
     while (rdma_get_cm_event(cm->events, &raw) == 0) {
-        context      = raw->id->context;
-        event.type   = raw->event;
-        event.status = raw->status;
-        event.id     = raw->id;
-        event.length = 0;
+        context        = raw->id->context;
+        event.type     = raw->event;
+        event.status   = raw->status;
+        event.id       = raw->id;
+        event.length   = 0;
         event.listener = (raw->listen_id == NULL) ? NULL :
                                                     raw->listen_id->context;
         if (((raw->event == RDMA_CM_EVENT_CONNECT_REQUEST) ||

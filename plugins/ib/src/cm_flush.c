@@ -12,9 +12,9 @@
  * then. */
 typedef struct cm_flush {
     /* In the endpoint's list, then in the manager's */
-    ib_link_t        node;
+    ib_link_t node;
     uct_completion_t *comp;
-    ucs_status_t     status;
+    ucs_status_t status;
 } cm_flush_t;
 
 static int is_over(const ib_cm_ep_t *ep)
@@ -48,7 +48,7 @@ void ib_cm_flush_end(ib_cm_ep_t *ep, ucs_status_t status)
         return;
     }
     while (!ib_link_is_alone(&ep->flushes)) {
-        flush = ib_container_of(ep->flushes.next, cm_flush_t, node);
+        flush         = ib_container_of(ep->flushes.next, cm_flush_t, node);
         flush->status = status;
         ib_link_remove(&flush->node);
         ib_link_queue(&cm->flushed, &flush->node);
@@ -99,15 +99,15 @@ static ucs_status_t cancel(ib_cm_ep_t *ep, uct_completion_t *comp)
 ucs_status_t ib_cm_ep_flush(uct_ep_h uct_ep, unsigned flags,
                             uct_completion_t *comp)
 {
-    ib_cm_ep_t *ep = (ib_cm_ep_t*)uct_ep;
+    ib_cm_ep_t *ep = (ib_cm_ep_t *)uct_ep;
 
     if (flags & UCT_FLUSH_FLAG_CANCEL) {
         return cancel(ep, comp);
     }
     if (ep->link == NULL) {
         /* The reason for the failed or cancelled connection */
-        return (ep->flags & (IB_CM_EP_PEER_LEFT | IB_CM_EP_LEFT)) ?
-               UCS_OK : ep->status;
+        return (ep->flags & (IB_CM_EP_PEER_LEFT | IB_CM_EP_LEFT)) ? UCS_OK :
+                                                                    ep->status;
     }
     if (is_over(ep)) {
         return UCS_OK;

@@ -22,7 +22,7 @@
 
 enum {
     LINK_CQ_LEN = 4 * (IB_CM_SMALL + 1),
-    LINK_SEND   = 0x100 /* Flag in the id of a work request */
+    LINK_SEND   = 0x100, /* Flag in the id of a work request */
 };
 
 static const double LINGER_TIME = 2.0;
@@ -33,8 +33,9 @@ static const double LINGER_TIME = 2.0;
 static char *buffer_of(const ib_cm_link_t *link, int is_send, unsigned index)
 {
     size_t half = link->large + (IB_CM_SMALL * sizeof(ib_cm_msg_t));
-    size_t at   = (index == 0) ? 0 :
-                  link->large + ((index - 1) * sizeof(ib_cm_msg_t));
+    size_t at   = (index == 0) ?
+                      0 :
+                      link->large + ((index - 1) * sizeof(ib_cm_msg_t));
 
     return link->memory + (is_send ? half : 0) + at;
 }
@@ -50,11 +51,12 @@ static ucs_status_t make_buffers(ib_cm_link_t *link)
     struct ibv_recv_wr wr  = {.num_sge = 1}, *bad;
     struct ibv_sge sge;
 
-    link->large       = sizeof(ib_cm_msg_t) + link->cm->config.priv_data_len;
-    link->memory_size = (2 * (link->large + (IB_CM_SMALL *
-                         sizeof(ib_cm_msg_t))) + 4095) & ~(size_t)4095;
-    link->memory      = mmap(NULL, link->memory_size, PROT_READ | PROT_WRITE,
-                             MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    link->large = sizeof(ib_cm_msg_t) + link->cm->config.priv_data_len;
+    link->memory_size =
+        (2 * (link->large + (IB_CM_SMALL * sizeof(ib_cm_msg_t))) + 4095) &
+        ~(size_t)4095;
+    link->memory = mmap(NULL, link->memory_size, PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (link->memory == MAP_FAILED) {
         link->memory = NULL;
         return UCS_ERR_NO_MEMORY;
@@ -96,13 +98,16 @@ ib_cm_link_t *ib_cm_link_create(ib_cm_t *cm)
 
 static ucs_status_t make_queues(ib_cm_link_t *link)
 {
-    struct ibv_context *context = link->id->verbs;
+    struct ibv_context *context  = link->id->verbs;
     struct ibv_qp_init_attr init = {
         .qp_type = IBV_QPT_RC,
-        .cap     = {.max_send_wr  = IB_CM_SMALL + 2,
-                    .max_recv_wr  = IB_CM_SMALL + 1,
-                    .max_send_sge = 1,
-                    .max_recv_sge = 1}
+        .cap =
+            {
+                .max_send_wr  = IB_CM_SMALL + 2,
+                .max_recv_wr  = IB_CM_SMALL + 1,
+                .max_send_sge = 1,
+                .max_recv_sge = 1,
+            },
     };
 
     link->channel = ibv_create_comp_channel(context);
@@ -137,7 +142,8 @@ ucs_status_t ib_cm_link_open(ib_cm_link_t *link)
 
     if (status != UCS_OK) {
         ucx_error("rdmacm: cannot create a queue pair: %s. ulimit -l and -n "
-                  "limit them", strerror(errno));
+                  "limit them",
+                  strerror(errno));
         return status;
     }
     status = make_buffers(link);
@@ -315,7 +321,7 @@ ucs_status_t ib_cm_link_send(ib_cm_link_t *link, enum ib_cm_kind kind,
         .wr_id      = LINK_SEND | index,
         .opcode     = IBV_WR_SEND,
         .send_flags = IBV_SEND_SIGNALED,
-        .num_sge    = 1
+        .num_sge    = 1,
     };
     struct ibv_send_wr *bad;
     struct ibv_sge sge;
@@ -328,7 +334,7 @@ ucs_status_t ib_cm_link_send(ib_cm_link_t *link, enum ib_cm_kind kind,
     if (index > IB_CM_SMALL) {
         return UCS_ERR_INVALID_PARAM;
     }
-    msg = (ib_cm_msg_t*)buffer_of(link, 1, index);
+    msg = (ib_cm_msg_t *)buffer_of(link, 1, index);
     memset(msg, 0, sizeof(*msg));
     msg->magic  = htole32(IB_CM_MAGIC);
     msg->kind   = (uint8_t)kind;
@@ -380,7 +386,7 @@ static int is_bad(const ib_cm_link_t *link, const ib_cm_msg_t *msg,
 /* Handles a message. Returns 0 if the link is now owned by the user. */
 static int received(ib_cm_link_t *link, unsigned index, size_t length)
 {
-    const ib_cm_msg_t *msg = (ib_cm_msg_t*)buffer_of(link, 0, index);
+    const ib_cm_msg_t *msg = (ib_cm_msg_t *)buffer_of(link, 0, index);
 
     if (is_bad(link, msg, length)) {
         if (link->ep != NULL) {
@@ -412,7 +418,8 @@ static void acknowledged(ib_cm_link_t *link)
 static void failed(ib_cm_link_t *link, const struct ibv_wc *wc)
 {
     ucs_status_t status = (wc->status == IBV_WC_RETRY_EXC_ERR) ?
-                          UCS_ERR_ENDPOINT_TIMEOUT : UCS_ERR_CONNECTION_RESET;
+                              UCS_ERR_ENDPOINT_TIMEOUT :
+                              UCS_ERR_CONNECTION_RESET;
 
     if (link->ep != NULL) {
         ib_cm_ep_lost(link->ep, status);
@@ -454,20 +461,19 @@ int ib_cm_link_poll(ib_cm_link_t *link)
 void ib_cm_link_dev_name(const ib_cm_link_t *link, char *name, size_t size)
 {
     snprintf(name, size, "%.*s:%u", (int)(size - 5),
-             ibv_get_device_name(link->id->verbs->device),
-             link->id->port_num);
+             ibv_get_device_name(link->id->verbs->device), link->id->port_num);
 }
 
 void ib_cm_link_remote_data(const ib_cm_link_t *link,
                             uct_cm_remote_data_t *data)
 {
-    const ib_cm_msg_t *msg = (ib_cm_msg_t*)buffer_of(link, 0, 0);
+    const ib_cm_msg_t *msg = (ib_cm_msg_t *)buffer_of(link, 0, 0);
 
     data->field_mask = UCT_CM_REMOTE_DATA_FIELD_DEV_ADDR |
                        UCT_CM_REMOTE_DATA_FIELD_DEV_ADDR_LENGTH |
                        UCT_CM_REMOTE_DATA_FIELD_CONN_PRIV_DATA |
                        UCT_CM_REMOTE_DATA_FIELD_CONN_PRIV_DATA_LENGTH;
-    data->dev_addr              = (const uct_device_addr_t*)&msg->dev;
+    data->dev_addr              = (const uct_device_addr_t *)&msg->dev;
     data->dev_addr_length       = sizeof(msg->dev);
     data->conn_priv_data        = msg + 1;
     data->conn_priv_data_length = le16toh(msg->length);

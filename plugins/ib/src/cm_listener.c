@@ -10,7 +10,7 @@
 
 static ib_cm_t *listener_cm(const ib_cm_listener_t *listener)
 {
-    return (ib_cm_t*)listener->super.cm;
+    return (ib_cm_t *)listener->super.cm;
 }
 
 static socklen_t address_length(const struct sockaddr *addr)
@@ -30,9 +30,9 @@ static socklen_t address_length(const struct sockaddr *addr)
 static void set_port(struct sockaddr_storage *addr, uint16_t port)
 {
     if (addr->ss_family == AF_INET) {
-        ((struct sockaddr_in*)addr)->sin_port = port;
+        ((struct sockaddr_in *)addr)->sin_port = port;
     } else {
-        ((struct sockaddr_in6*)addr)->sin6_port = port;
+        ((struct sockaddr_in6 *)addr)->sin6_port = port;
     }
 }
 
@@ -47,7 +47,7 @@ static ucs_status_t why_not_available(ib_cm_t *cm,
 
     if (rdma_create_id(cm->events, &id, NULL, RDMA_PS_TCP) == 0) {
         set_port(addr, 0);
-        if (rdma_bind_addr(id, (struct sockaddr*)addr) == 0) {
+        if (rdma_bind_addr(id, (struct sockaddr *)addr) == 0) {
             status = UCS_ERR_BUSY;
         }
         rdma_destroy_id(id);
@@ -64,11 +64,11 @@ static ucs_status_t start(ib_cm_listener_t *listener,
     memcpy(&copy, addr, length);
     if ((rdma_create_id(listener_cm(listener)->events, &listener->id, listener,
                         RDMA_PS_TCP) != 0) ||
-        (rdma_bind_addr(listener->id, (struct sockaddr*)&copy) != 0) ||
+        (rdma_bind_addr(listener->id, (struct sockaddr *)&copy) != 0) ||
         (rdma_listen(listener->id, backlog) != 0)) {
         return (errno == EADDRNOTAVAIL) ?
-               why_not_available(listener_cm(listener), &copy) :
-               ib_cm_status(errno);
+                   why_not_available(listener_cm(listener), &copy) :
+                   ib_cm_status(errno);
     }
     return UCS_OK;
 }
@@ -78,8 +78,9 @@ ucs_status_t ib_cm_listener_create(uct_cm_h cm, const struct sockaddr *addr,
                                    const uct_listener_params_t *params,
                                    uct_listener_h *listener_p)
 {
-    int backlog = (params->field_mask & UCT_LISTENER_PARAM_FIELD_BACKLOG) ?
-                  params->backlog : SOMAXCONN;
+    int backlog      = (params->field_mask & UCT_LISTENER_PARAM_FIELD_BACKLOG) ?
+                           params->backlog :
+                           SOMAXCONN;
     socklen_t length = address_length(addr);
     ib_cm_listener_t *listener;
     ucs_status_t status;
@@ -97,9 +98,10 @@ ucs_status_t ib_cm_listener_create(uct_cm_h cm, const struct sockaddr *addr,
     }
     listener->super.cm        = cm;
     listener->conn_request_cb = params->conn_request_cb;
-    listener->user_data       =
-        (params->field_mask & UCT_LISTENER_PARAM_FIELD_USER_DATA) ?
-            params->user_data : NULL;
+    listener->user_data       = (params->field_mask &
+                           UCT_LISTENER_PARAM_FIELD_USER_DATA) ?
+                                    params->user_data :
+                                    NULL;
     ib_link_init(&listener->node);
     status = start(listener, addr, length, backlog);
     if (status != UCS_OK) {
@@ -109,7 +111,7 @@ ucs_status_t ib_cm_listener_create(uct_cm_h cm, const struct sockaddr *addr,
         free(listener);
         return status;
     }
-    ib_link_queue(&((ib_cm_t*)cm)->listeners, &listener->node);
+    ib_link_queue(&((ib_cm_t *)cm)->listeners, &listener->node);
     *listener_p = &listener->super;
     return UCS_OK;
 }
@@ -133,7 +135,7 @@ static void request_reject(ib_cm_link_t *link);
 
 void ib_cm_listener_destroy(uct_listener_h uct_listener)
 {
-    ib_cm_listener_t *listener = (ib_cm_listener_t*)uct_listener;
+    ib_cm_listener_t *listener = (ib_cm_listener_t *)uct_listener;
     ib_cm_t *cm                = listener_cm(listener);
     ib_cm_link_t *link;
 
@@ -158,7 +160,7 @@ void ib_cm_listener_destroy(uct_listener_h uct_listener)
 ucs_status_t ib_cm_listener_query(uct_listener_h uct_listener,
                                   uct_listener_attr_t *attr)
 {
-    ib_cm_listener_t *listener = (ib_cm_listener_t*)uct_listener;
+    ib_cm_listener_t *listener = (ib_cm_listener_t *)uct_listener;
     struct sockaddr *addr;
 
     if (attr->field_mask & UCT_LISTENER_ATTR_FIELD_SOCKADDR) {
@@ -193,7 +195,7 @@ ucs_status_t ib_cm_listener_reject(uct_listener_h uct_listener,
     ib_cm_link_t *link = request;
 
     if ((link == NULL) ||
-        (link->listener != (ib_cm_listener_t*)uct_listener) ||
+        (link->listener != (ib_cm_listener_t *)uct_listener) ||
         !ib_cm_link_take(link)) {
         return UCS_ERR_INVALID_PARAM;
     }
@@ -216,7 +218,7 @@ void ib_cm_listener_rejected(ib_cm_t *cm)
         if (node == &cm->rejected) {
             return;
         }
-        link        = ib_container_of(node, ib_cm_link_t, node);
+        link = ib_container_of(node, ib_cm_link_t, node);
         (void)ib_cm_link_adopt(link, cm);
         link->state = IB_CM_ST_LINGERING;
         ib_cm_link_close(link);
@@ -230,7 +232,7 @@ static void turn_down(struct rdma_cm_id *id)
 {
     const ib_cm_intro_t intro = {
         .magic   = htole32(IB_CM_MAGIC),
-        .version = IB_CM_VERSION
+        .version = IB_CM_VERSION,
     };
 
     (void)rdma_reject(id, &intro, sizeof(intro));
@@ -242,12 +244,12 @@ static ucs_status_t accept_client(ib_cm_link_t *link)
     ib_cm_intro_t intro = {
         .magic    = htole32(IB_CM_MAGIC),
         .version  = IB_CM_VERSION,
-        .max_priv = htole32((uint32_t)link->cm->config.priv_data_len)
+        .max_priv = htole32((uint32_t)link->cm->config.priv_data_len),
     };
     struct rdma_conn_param param = {
         .private_data     = &intro,
         .private_data_len = sizeof(intro),
-        .rnr_retry_count  = 7
+        .rnr_retry_count  = 7,
     };
     ucs_status_t status = ib_cm_link_open(link);
 
@@ -270,7 +272,8 @@ void ib_cm_listener_connect(ib_cm_listener_t *listener, struct rdma_cm_id *id,
         (intro.version < IB_CM_VERSION)) {
         if (ib_cm_may_log(cm)) {
             ucx_diag("rdmacm: rejected a client: its private data (%zu bytes) "
-                     "is none of UCX", length);
+                     "is none of UCX",
+                     length);
         }
         turn_down(id);
         return;
@@ -310,14 +313,13 @@ void ib_cm_listener_request(ib_cm_link_t *link)
     memset(&args, 0, sizeof(args));
     ib_cm_link_remote_data(link, &remote);
     ib_cm_link_dev_name(link, args.dev_name, sizeof(args.dev_name));
-    args.field_mask =
-        UCT_CM_LISTENER_CONN_REQUEST_ARGS_FIELD_DEV_NAME |
-        UCT_CM_LISTENER_CONN_REQUEST_ARGS_FIELD_CONN_REQUEST |
-        UCT_CM_LISTENER_CONN_REQUEST_ARGS_FIELD_REMOTE_DATA |
-        UCT_CM_LISTENER_CONN_REQUEST_ARGS_FIELD_CLIENT_ADDR;
+    args.field_mask = UCT_CM_LISTENER_CONN_REQUEST_ARGS_FIELD_DEV_NAME |
+                      UCT_CM_LISTENER_CONN_REQUEST_ARGS_FIELD_CONN_REQUEST |
+                      UCT_CM_LISTENER_CONN_REQUEST_ARGS_FIELD_REMOTE_DATA |
+                      UCT_CM_LISTENER_CONN_REQUEST_ARGS_FIELD_CLIENT_ADDR;
     args.conn_request           = link;
     args.remote_data            = &remote;
-    args.client_address.addr    = (struct sockaddr*)&client;
+    args.client_address.addr    = (struct sockaddr *)&client;
     args.client_address.addrlen = address_length(peer);
     ib_cm_link_hand_out(link);
     listener->conn_request_cb(&listener->super, listener->user_data, &args);

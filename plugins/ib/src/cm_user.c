@@ -12,7 +12,8 @@
 
 #define EP_PARAM(_params, _bit, _member) \
     (((_params)->field_mask & UCT_EP_PARAM_FIELD_##_bit) ? \
-         (_params)->_member : NULL)
+         (_params)->_member : \
+         NULL)
 
 /* --- Creating ------------------------------------------------------------- */
 
@@ -21,8 +22,9 @@ static ucs_status_t ep_alloc(ib_cm_t *cm, const uct_ep_params_t *params,
 {
     const void *priv = EP_PARAM(params, PRIV_DATA, private_data);
     size_t length    = ((priv != NULL) && (params->field_mask &
-                        UCT_EP_PARAM_FIELD_PRIV_DATA_LENGTH)) ?
-                       params->private_data_length : 0;
+                                        UCT_EP_PARAM_FIELD_PRIV_DATA_LENGTH)) ?
+                           params->private_data_length :
+                           0;
     ib_cm_ep_t *ep;
 
     if (length > cm->config.priv_data_len) {
@@ -42,18 +44,17 @@ static ucs_status_t ep_alloc(ib_cm_t *cm, const uct_ep_params_t *params,
     }
     ucx_cm_ep_init(&ep->super, &cm->super);
     ib_link_init(&ep->flushes);
-    ep->cm          = cm;
-    ep->priv_length = length;
-    ep->user_data   = EP_PARAM(params, USER_DATA, user_data);
-    ep->pack_cb     = EP_PARAM(params, SOCKADDR_PACK_CB, sockaddr_pack_cb);
-    ep->resolve_cb  = EP_PARAM(params, CM_RESOLVE_CB, cm_resolve_cb);
-    ep->client_cb   = EP_PARAM(params, SOCKADDR_CONNECT_CB_CLIENT,
-                               sockaddr_cb_client);
-    ep->server_cb   = EP_PARAM(params, SOCKADDR_NOTIFY_CB_SERVER,
-                               sockaddr_cb_server);
-    ep->disconnect_cb = EP_PARAM(params, SOCKADDR_DISCONNECT_CB,
-                                 disconnect_cb);
-    *ep_p = ep;
+    ep->cm            = cm;
+    ep->priv_length   = length;
+    ep->user_data     = EP_PARAM(params, USER_DATA, user_data);
+    ep->pack_cb       = EP_PARAM(params, SOCKADDR_PACK_CB, sockaddr_pack_cb);
+    ep->resolve_cb    = EP_PARAM(params, CM_RESOLVE_CB, cm_resolve_cb);
+    ep->client_cb     = EP_PARAM(params, SOCKADDR_CONNECT_CB_CLIENT,
+                                 sockaddr_cb_client);
+    ep->server_cb     = EP_PARAM(params, SOCKADDR_NOTIFY_CB_SERVER,
+                                 sockaddr_cb_server);
+    ep->disconnect_cb = EP_PARAM(params, SOCKADDR_DISCONNECT_CB, disconnect_cb);
+    *ep_p             = ep;
     return UCS_OK;
 }
 
@@ -63,9 +64,10 @@ static ucs_status_t copy_address(const ucs_sock_addr_t *from,
                                  struct sockaddr_storage *to)
 {
     size_t length = (from->addr->sa_family == AF_INET) ?
-                    sizeof(struct sockaddr_in) :
+                        sizeof(struct sockaddr_in) :
                     (from->addr->sa_family == AF_INET6) ?
-                    sizeof(struct sockaddr_in6) : 0;
+                        sizeof(struct sockaddr_in6) :
+                        0;
 
     if ((length == 0) || (from->addrlen < length)) {
         return UCS_ERR_INVALID_ADDR;
@@ -75,8 +77,7 @@ static ucs_status_t copy_address(const ucs_sock_addr_t *from,
     return UCS_OK;
 }
 
-static ucs_status_t start_connect(ib_cm_ep_t *ep,
-                                  const ucs_sock_addr_t *server,
+static ucs_status_t start_connect(ib_cm_ep_t *ep, const ucs_sock_addr_t *server,
                                   const ucs_sock_addr_t *local)
 {
     ib_cm_t *cm = ep->cm;
@@ -98,9 +99,9 @@ static ucs_status_t start_connect(ib_cm_ep_t *ep,
     }
     link->ep = ep;
     if ((rdma_create_id(cm->events, &link->id, link, RDMA_PS_TCP) != 0) ||
-        (rdma_resolve_addr(link->id, (local == NULL) ? NULL :
-                           (struct sockaddr*)&from, (struct sockaddr*)&to,
-                           ms) != 0)) {
+        (rdma_resolve_addr(link->id,
+                           (local == NULL) ? NULL : (struct sockaddr *)&from,
+                           (struct sockaddr *)&to, ms) != 0)) {
         status = ib_cm_status(errno);
         ib_cm_link_free(link);
         return status;
@@ -119,9 +120,9 @@ static ucs_status_t create_client(ib_cm_t *cm, const uct_ep_params_t *params,
     ucs_status_t status;
     ib_cm_ep_t *ep;
 
-    if ((server == NULL) || (EP_PARAM(params, SOCKADDR_PACK_CB,
-                                      sockaddr_pack_cb) &&
-                             EP_PARAM(params, CM_RESOLVE_CB, cm_resolve_cb))) {
+    if ((server == NULL) ||
+        (EP_PARAM(params, SOCKADDR_PACK_CB, sockaddr_pack_cb) &&
+         EP_PARAM(params, CM_RESOLVE_CB, cm_resolve_cb))) {
         return UCS_ERR_INVALID_PARAM;
     }
     status = ep_alloc(cm, params, &ep);
@@ -129,8 +130,8 @@ static ucs_status_t create_client(ib_cm_t *cm, const uct_ep_params_t *params,
         return status;
     }
     ep->flags = IB_CM_EP_CLIENT;
-    status    = start_connect(ep, server, EP_PARAM(params, LOCAL_SOCKADDR,
-                                                   local_sockaddr));
+    status    = start_connect(ep, server,
+                              EP_PARAM(params, LOCAL_SOCKADDR, local_sockaddr));
     if (status != UCS_OK) {
         ib_cm_ep_destroy(&ep->super);
         return status;
@@ -143,7 +144,7 @@ static ucs_status_t create_client(ib_cm_t *cm, const uct_ep_params_t *params,
 static ucs_status_t accept_request(ib_cm_ep_t *ep)
 {
     uct_cm_ep_priv_data_pack_args_t args = {
-        .field_mask = UCT_CM_EP_PRIV_DATA_PACK_ARGS_FIELD_DEVICE_NAME
+        .field_mask = UCT_CM_EP_PRIV_DATA_PACK_ARGS_FIELD_DEVICE_NAME,
     };
     ssize_t length   = (ssize_t)ep->priv_length;
     const void *priv = ep->priv;
@@ -215,10 +216,11 @@ static ucs_status_t create_server(ib_cm_t *cm, const uct_ep_params_t *params,
 ucs_status_t ib_cm_ep_create(uct_cm_h uct_cm, const uct_ep_params_t *params,
                              uct_ep_h *ep_p)
 {
-    ib_cm_t *cm = (ib_cm_t*)uct_cm;
+    ib_cm_t *cm = (ib_cm_t *)uct_cm;
 
     return (params->field_mask & UCT_EP_PARAM_FIELD_CONN_REQUEST) ?
-           create_server(cm, params, ep_p) : create_client(cm, params, ep_p);
+               create_server(cm, params, ep_p) :
+               create_client(cm, params, ep_p);
 }
 
 /* --- Calls ---------------------------------------------------------------- */
@@ -232,7 +234,7 @@ static ucs_status_t no_link(const ib_cm_ep_t *ep)
 static ucs_status_t ep_connect(uct_ep_h uct_ep,
                                const uct_ep_connect_params_t *params)
 {
-    ib_cm_ep_t *ep   = (ib_cm_ep_t*)uct_ep;
+    ib_cm_ep_t *ep   = (ib_cm_ep_t *)uct_ep;
     const void *priv = NULL;
     size_t length    = 0;
 
@@ -245,8 +247,8 @@ static ucs_status_t ep_connect(uct_ep_h uct_ep,
     if (params->field_mask & UCT_EP_CONNECT_PARAM_FIELD_PRIVATE_DATA) {
         priv = params->private_data;
     }
-    if ((priv != NULL) && (params->field_mask &
-                           UCT_EP_CONNECT_PARAM_FIELD_PRIVATE_DATA_LENGTH)) {
+    if ((priv != NULL) &&
+        (params->field_mask & UCT_EP_CONNECT_PARAM_FIELD_PRIVATE_DATA_LENGTH)) {
         length = params->private_data_length;
     }
     return ib_cm_ep_ask(ep, priv, length);
@@ -254,7 +256,7 @@ static ucs_status_t ep_connect(uct_ep_h uct_ep,
 
 static ucs_status_t ep_conn_notify(uct_ep_h uct_ep)
 {
-    ib_cm_ep_t *ep = (ib_cm_ep_t*)uct_ep;
+    ib_cm_ep_t *ep = (ib_cm_ep_t *)uct_ep;
 
     if (!(ep->flags & IB_CM_EP_CLIENT) || (ep->flags & IB_CM_EP_NOTIFIED)) {
         return UCS_ERR_INVALID_PARAM;
@@ -268,7 +270,7 @@ static ucs_status_t ep_conn_notify(uct_ep_h uct_ep)
 
 static ucs_status_t ep_disconnect(uct_ep_h uct_ep, unsigned flags)
 {
-    ib_cm_ep_t *ep = (ib_cm_ep_t*)uct_ep;
+    ib_cm_ep_t *ep = (ib_cm_ep_t *)uct_ep;
     ucs_status_t status;
 
     if (!(ep->flags & IB_CM_EP_TOLD)) {
@@ -302,8 +304,9 @@ static void store_address(struct sockaddr_storage *to,
 {
     if (to != NULL) {
         memset(to, 0, sizeof(*to));
-        memcpy(to, from, (from->sa_family == AF_INET6) ?
-               sizeof(struct sockaddr_in6) : sizeof(struct sockaddr_in));
+        memcpy(to, from,
+               (from->sa_family == AF_INET6) ? sizeof(struct sockaddr_in6) :
+                                               sizeof(struct sockaddr_in));
     }
 }
 
@@ -311,7 +314,7 @@ static ucs_status_t ep_query_sockaddrs(uct_ep_h uct_ep,
                                        struct sockaddr_storage *local,
                                        struct sockaddr_storage *remote)
 {
-    ib_cm_ep_t *ep = (ib_cm_ep_t*)uct_ep;
+    ib_cm_ep_t *ep = (ib_cm_ep_t *)uct_ep;
 
     if ((ep->link == NULL) || (ep->link->state == IB_CM_ST_CONNECTING)) {
         return UCS_ERR_NOT_CONNECTED;
@@ -328,5 +331,5 @@ const ucx_ep_ops_t ib_cm_ep_ops = {
     .query_sockaddrs = ep_query_sockaddrs,
     .cm_connect      = ep_connect,
     .cm_conn_notify  = ep_conn_notify,
-    .cm_disconnect   = ep_disconnect
+    .cm_disconnect   = ep_disconnect,
 };

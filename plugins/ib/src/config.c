@@ -3,18 +3,24 @@
 #include "config.h"
 
 #define MD(_name, _type, _member, _dflt, _values, _min, _max, _help) \
-    {_name, UCX_CONFIG_##_type, offsetof(ib_md_config_t, _member), _dflt, \
-     _help, _values, _min, _max}
+    { \
+        _name, UCX_CONFIG_##_type, offsetof(ib_md_config_t, _member), _dflt, \
+            _help, _values, _min, _max \
+    }
 #define RC(_name, _type, _member, _dflt, _min, _max, _help) \
-    {_name, UCX_CONFIG_##_type, offsetof(ib_rc_config_t, _member), _dflt, \
-     _help, NULL, _min, _max}
+    { \
+        _name, UCX_CONFIG_##_type, offsetof(ib_rc_config_t, _member), _dflt, \
+            _help, NULL, _min, _max \
+    }
 #define UD(_name, _type, _member, _dflt, _min, _max, _help) \
-    {_name, UCX_CONFIG_##_type, offsetof(ib_ud_config_t, _member), _dflt, \
-     _help, NULL, _min, _max}
+    { \
+        _name, UCX_CONFIG_##_type, offsetof(ib_ud_config_t, _member), _dflt, \
+            _help, NULL, _min, _max \
+    }
 #define COUNT(_a) (sizeof(_a) / sizeof((_a)[0]))
 
 const char *const ib_mtu_names[] = {
-    "default", "256", "512", "1024", "2048", "4096", NULL
+    "default", "256", "512", "1024", "2048", "4096", NULL,
 };
 
 static const ucx_config_field_t md_fields[] = {
@@ -41,7 +47,7 @@ static const ucx_config_field_t md_fields[] = {
        "on the PCI bus. auto: not used."),
     MD("ODP", TERNARY, odp, "try", NULL, 0, 0,
        "Register memory for on-demand paging, which locks no memory, if the "
-       "device has it. try: only if registrations are not kept (RCACHE).")
+       "device has it. try: only if registrations are not kept (RCACHE)."),
 };
 
 static const ucx_config_field_t rc_fields[] = {
@@ -78,7 +84,7 @@ static const ucx_config_field_t rc_fields[] = {
     RC("FC_WND_SIZE", UINT, credit_window, "512", 2, 16384,
        "Active messages that a connection may send before the receiver has "
        "granted more, at most. The receiver's connections share its receive "
-       "queue.")
+       "queue."),
 };
 
 static const ucx_config_field_t ud_fields[] = {
@@ -109,7 +115,7 @@ static const ucx_config_field_t ud_fields[] = {
     UD("MAX_POLL", UINT, max_poll, "16", 1, 256,
        "Completions taken from a completion queue at a time."),
     UD("ETH_DGID_CHECK", BOOL, dgid_check, "y", 0, 0,
-       "Drop packets on RoCE that are for another address than the port's.")
+       "Drop packets on RoCE that are for another address than the port's."),
 };
 
 const ucx_config_table_t ib_md_config_table = {
@@ -118,7 +124,7 @@ const ucx_config_table_t ib_md_config_table = {
     .options_size = sizeof(ib_md_config_t),
     .field_size   = sizeof(ucx_config_field_t),
     .fields       = md_fields,
-    .num_fields   = COUNT(md_fields)
+    .num_fields   = COUNT(md_fields),
 };
 
 const ucx_config_table_t ib_rc_config_table = {
@@ -127,7 +133,7 @@ const ucx_config_table_t ib_rc_config_table = {
     .options_size = sizeof(ib_rc_config_t),
     .field_size   = sizeof(ucx_config_field_t),
     .fields       = rc_fields,
-    .num_fields   = COUNT(rc_fields)
+    .num_fields   = COUNT(rc_fields),
 };
 
 const ucx_config_table_t ib_ud_config_table = {
@@ -136,5 +142,5 @@ const ucx_config_table_t ib_ud_config_table = {
     .options_size = sizeof(ib_ud_config_t),
     .field_size   = sizeof(ucx_config_field_t),
     .fields       = ud_fields,
-    .num_fields   = COUNT(ud_fields)
+    .num_fields   = COUNT(ud_fields),
 };

@@ -7,22 +7,22 @@
 
 /* UCX_IB_*: the device, its memory and its ports */
 typedef struct ib_md_config {
-    unsigned gid_index;        /* UINT_MAX: selected from the port's table */
-    unsigned sl;               /* Service level, 0 to 15 */
+    unsigned gid_index; /* UINT_MAX: selected from the port's table */
+    unsigned sl;        /* Service level, 0 to 15 */
     unsigned traffic_class;
     unsigned hop_limit;
-    unsigned pkey;             /* 0: the first full member of the table */
-    unsigned path_mtu;         /* Index into ib_mtu_names */
-    int      rcache;           /* A ternary value */
-    int      relaxed_ordering; /* A ternary value */
-    int      odp;              /* A ternary value */
+    unsigned pkey;        /* 0: the first full member of the table */
+    unsigned path_mtu;    /* Index into ib_mtu_names */
+    int rcache;           /* A ternary value */
+    int relaxed_ordering; /* A ternary value */
+    int odp;              /* A ternary value */
 } ib_md_config_t;
 
 /* UCX_RC_*: connections */
 typedef struct ib_rc_config {
-    double   timeout;          /* s, retransmission timeout */
+    double timeout; /* s, retransmission timeout */
     unsigned retry_count;
-    double   rnr_timeout;      /* s */
+    double rnr_timeout; /* s */
     unsigned rnr_retry_count;
     unsigned tx_queue_len;
     unsigned tx_moderation;
@@ -30,27 +30,27 @@ typedef struct ib_rc_config {
     unsigned tx_min_inline;
     unsigned rx_queue_len;
     unsigned max_rd_atomic;
-    size_t   seg_size;
+    size_t seg_size;
     unsigned max_poll;
-    int      credits;
+    int credits;
     unsigned credit_window;
 } ib_rc_config_t;
 
 /* UCX_UD_*: datagrams */
 typedef struct ib_ud_config {
-    double   timeout;          /* s without progress: the peer is lost */
+    double timeout; /* s without progress: the peer is lost */
     /* s, longest wait for acknowledgements on close */
-    double   linger;
-    double   timer_tick;       /* s, the shortest retransmission timeout */
-    double   timer_backoff;
-    double   ack_delay;        /* s */
+    double linger;
+    double timer_tick; /* s, the shortest retransmission timeout */
+    double timer_backoff;
+    double ack_delay; /* s */
     unsigned max_window;
     unsigned tx_queue_len;
     unsigned tx_moderation;
     unsigned tx_min_inline;
     unsigned rx_queue_len;
     unsigned max_poll;
-    int      dgid_check;
+    int dgid_check;
 } ib_ud_config_t;
 
 extern const char *const ib_mtu_names[];

@@ -61,7 +61,8 @@ ucs_status_t ib_device_open(const ucx_host_t *host, const char *name,
     if (*context_p == NULL) {
         ucx_diag("cannot open RDMA device %s: %s%s", name, strerror(errno),
                  ((errno == EACCES) || (errno == EPERM)) ?
-                 " (may this user open /dev/infiniband/uverbs*?)" : "");
+                     " (may this user open /dev/infiniband/uverbs*?)" :
+                     "");
     }
     ibv_free_device_list(list);
     return (*context_p == NULL) ? UCS_ERR_NO_DEVICE : UCS_OK;

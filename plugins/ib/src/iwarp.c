@@ -31,8 +31,8 @@ static int is_of_port(struct rdma_event_channel *channel,
 /* Returns 0 for an address that peers cannot use. */
 static int to_gid(const struct sockaddr *address, union ibv_gid *gid)
 {
-    const struct sockaddr_in6 *in6 = (const struct sockaddr_in6*)address;
-    const struct sockaddr_in *in   = (const struct sockaddr_in*)address;
+    const struct sockaddr_in6 *in6 = (const struct sockaddr_in6 *)address;
+    const struct sockaddr_in *in   = (const struct sockaddr_in *)address;
 
     memset(gid, 0, sizeof(*gid));
     if (address->sa_family == AF_INET) {
@@ -71,7 +71,8 @@ ucs_status_t ib_iwarp_address(const ucx_host_t *host,
     }
     if (status != UCS_OK) {
         ucx_diag("%s:%u: its network interface has no IP address, which iWARP "
-                 "needs", ibv_get_device_name(context->device), port);
+                 "needs",
+                 ibv_get_device_name(context->device), port);
     }
     return status;
 }
@@ -83,7 +84,8 @@ ucs_status_t ib_iwarp_address(const ucx_host_t *host,
                               union ibv_gid *gid)
 {
     ucx_diag("%s: an iWARP device needs librdmacm, without which this plugin "
-             "was built", ibv_get_device_name(context->device));
+             "was built",
+             ibv_get_device_name(context->device));
     return UCS_ERR_NO_DEVICE;
 }
 #endif

@@ -19,7 +19,7 @@
 enum {
     ACCESS_ALL = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE |
                  IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC,
-    PAGE_SIZE  = 4096
+    PAGE_SIZE = 4096,
 };
 
 /* --- Registration --------------------------------------------------------- */
@@ -27,11 +27,12 @@ enum {
 static int access_flags(const ib_md_t *md)
 {
     return ACCESS_ALL | ((md->config.relaxed_ordering == UCS_YES) ?
-                         IBV_ACCESS_RELAXED_ORDERING : 0);
+                             IBV_ACCESS_RELAXED_ORDERING :
+                             0);
 }
 
-ucs_status_t
-ib_reg_failed(ib_md_t *md, int level, const void *address, size_t length)
+ucs_status_t ib_reg_failed(ib_md_t *md, int level, const void *address,
+                           size_t length)
 {
     const ucx_host_t *host = md->host;
     int error              = errno;
@@ -40,19 +41,20 @@ ib_reg_failed(ib_md_t *md, int level, const void *address, size_t length)
     if (ib_memlock_advice(error, advice)) {
         /* Each transfer may fail in the same way: one message is enough. */
         level = __atomic_exchange_n(&md->is_limit_told, 1, __ATOMIC_RELAXED) ?
-                UCS_LOG_LEVEL_DEBUG : UCS_LOG_LEVEL_ERROR;
+                    UCS_LOG_LEVEL_DEBUG :
+                    UCS_LOG_LEVEL_ERROR;
     }
     ucx_log(level, "%s: cannot register %zu bytes at %p: %s%s",
             md->super.component->name, length, address, strerror(error),
             advice);
-    return (advice[0] != '\0') ? UCS_ERR_NO_MEMORY :
-           ((error == EFAULT) || (error == EINVAL)) ?
-           UCS_ERR_INVALID_ADDR : ib_status_of_errno(error);
+    return (advice[0] != '\0')                      ? UCS_ERR_NO_MEMORY :
+           ((error == EFAULT) || (error == EINVAL)) ? UCS_ERR_INVALID_ADDR :
+                                                      ib_status_of_errno(error);
 }
 
-static ucs_status_t
-region_register(ib_md_t *md, ib_region_t *region, void *address, size_t length,
-                int dmabuf_fd, size_t dmabuf_offset)
+static ucs_status_t region_register(ib_md_t *md, ib_region_t *region,
+                                    void *address, size_t length, int dmabuf_fd,
+                                    size_t dmabuf_offset)
 {
     if (dmabuf_fd != -1) {
         region->mr = ibv_reg_dmabuf_mr(md->pd, dmabuf_offset, length,
@@ -62,12 +64,13 @@ region_register(ib_md_t *md, ib_region_t *region, void *address, size_t length,
         region->mr = ibv_reg_mr(md->pd, address, length,
                                 access_flags(md) | md->odp_access);
     }
-    return (region->mr != NULL) ? UCS_OK :
-           ib_reg_failed(md, UCS_LOG_LEVEL_DEBUG, address, length);
+    return (region->mr != NULL) ?
+               UCS_OK :
+               ib_reg_failed(md, UCS_LOG_LEVEL_DEBUG, address, length);
 }
 
-static ucs_status_t
-cached_register(void *arg, ucx_rcache_region_t *super, unsigned flags)
+static ucs_status_t cached_register(void *arg, ucx_rcache_region_t *super,
+                                    unsigned flags)
 {
     ib_region_t *region = ib_container_of(super, ib_region_t, super);
 
@@ -81,9 +84,9 @@ static void cached_deregister(void *arg, ucx_rcache_region_t *super)
     ibv_dereg_mr(ib_container_of(super, ib_region_t, super)->mr);
 }
 
-static ucs_status_t
-register_alone(ib_md_t *md, void *address, size_t length, int dmabuf_fd,
-               size_t dmabuf_offset, uct_mem_h *memh_p)
+static ucs_status_t register_alone(ib_md_t *md, void *address, size_t length,
+                                   int dmabuf_fd, size_t dmabuf_offset,
+                                   uct_mem_h *memh_p)
 {
     ib_region_t *region = calloc(1, sizeof(*region));
     ucs_status_t status;
@@ -103,13 +106,13 @@ register_alone(ib_md_t *md, void *address, size_t length, int dmabuf_fd,
     return UCS_OK;
 }
 
-static ucs_status_t
-ib_md_mem_reg(uct_md_h uct_md, void *address, size_t length,
-              const ucx_mem_reg_params_t *params, uct_mem_h *memh_p)
+static ucs_status_t ib_md_mem_reg(uct_md_h uct_md, void *address, size_t length,
+                                  const ucx_mem_reg_params_t *params,
+                                  uct_mem_h *memh_p)
 {
-    ib_md_t *md = (ib_md_t*)uct_md;
+    ib_md_t *md = (ib_md_t *)uct_md;
     int has_fd  = UCX_TABLE_HAS(params, dmabuf_offset) &&
-                  (params->dmabuf_fd != -1);
+                 (params->dmabuf_fd != -1);
     ucx_rcache_region_t *region;
     ucs_status_t status;
 
@@ -141,7 +144,7 @@ ib_md_mem_reg(uct_md_h uct_md, void *address, size_t length,
 static ucs_status_t ib_md_mem_dereg(uct_md_h uct_md, uct_mem_h memh,
                                     const ucx_mem_dereg_params_t *params)
 {
-    ib_md_t *md         = (ib_md_t*)uct_md;
+    ib_md_t *md         = (ib_md_t *)uct_md;
     ib_region_t *region = memh;
 
     if ((params != NULL) && (params->flags & UCX_MEM_DEREG_INVALIDATE)) {
@@ -160,11 +163,10 @@ static ucs_status_t ib_md_mem_dereg(uct_md_h uct_md, uct_mem_h memh,
 
 /* --- Keys: four bytes, little-endian -------------------------------------- */
 
-static ucs_status_t
-ib_md_mkey_pack(uct_md_h md, uct_mem_h memh, void *address, size_t length,
-                unsigned flags, void *buffer)
+static ucs_status_t ib_md_mkey_pack(uct_md_h md, uct_mem_h memh, void *address,
+                                    size_t length, unsigned flags, void *buffer)
 {
-    uint32_t rkey = htole32(((ib_region_t*)memh)->mr->rkey);
+    uint32_t rkey = htole32(((ib_region_t *)memh)->mr->rkey);
 
     if (flags & (UCX_MKEY_PACK_EXPORT | UCX_MKEY_PACK_INVALIDATE)) {
         return UCS_ERR_UNSUPPORTED;
@@ -229,9 +231,10 @@ void ib_md_set_odp(ib_md_t *md)
     if (has_odp(md)) {
         md->odp_access = IBV_ACCESS_ON_DEMAND;
     } else if (md->config.odp == UCS_YES) {
-        ucx_warn("UCX_IB_ODP=y, but %s has no on-demand paging for connections: "
-                 "memory is locked while it is registered",
-                 ibv_get_device_name(md->context->device));
+        ucx_warn(
+            "UCX_IB_ODP=y, but %s has no on-demand paging for connections: "
+            "memory is locked while it is registered",
+            ibv_get_device_name(md->context->device));
     }
 }
 
@@ -270,7 +273,7 @@ static void md_make_rcache(ib_md_t *md)
         .max_bytes   = SIZE_MAX,
         .mem_reg     = cached_register,
         .mem_dereg   = cached_deregister,
-        .arg         = md
+        .arg         = md,
     };
     ucs_status_t status;
 
@@ -304,7 +307,7 @@ ucs_status_t ib_md_open(const ucx_component_t *component,
     }
     ucx_md_init(&md->super, args);
     md->host   = host;
-    md->config = *(const ib_md_config_t*)args->config;
+    md->config = *(const ib_md_config_t *)args->config;
     status     = ib_device_open(host, args->name, &md->context);
     if (status != UCS_OK) {
         goto err_free;
@@ -339,7 +342,7 @@ err_free:
 
 static void ib_md_close(uct_md_h uct_md)
 {
-    ib_md_t *md = (ib_md_t*)uct_md;
+    ib_md_t *md = (ib_md_t *)uct_md;
 
     if (md->rcache != NULL) {
         md->host->rcache_destroy(md->rcache);
@@ -352,7 +355,7 @@ static void ib_md_close(uct_md_h uct_md)
 
 static ucs_status_t ib_md_query(uct_md_h uct_md, ucx_md_attr_t *attr)
 {
-    const ib_md_t *md   = (ib_md_t*)uct_md;
+    const ib_md_t *md   = (ib_md_t *)uct_md;
     const uint64_t host = UCS_BIT(UCS_MEMORY_TYPE_HOST);
 
     attr->flags = UCT_MD_FLAG_REG | UCT_MD_FLAG_NEED_MEMH |
@@ -364,12 +367,11 @@ static ucs_status_t ib_md_query(uct_md_h uct_md, ucx_md_attr_t *attr)
     attr->access_mem_types = host;
     /* A system call, and pinning of each page */
     attr->reg_cost         = (md->rcache != NULL) ?
-                             ucs_linear_func_make(1e-7, 0) :
-                             ucs_linear_func_make(16e-6, 0.06e-9);
+                                 ucs_linear_func_make(1e-7, 0) :
+                                 ucs_linear_func_make(16e-6, 0.06e-9);
     attr->rkey_packed_size = sizeof(uint32_t);
     attr->reg_alignment    = PAGE_SIZE;
-    memcpy(&attr->global_id, &md->attr.sys_image_guid,
-           sizeof(attr->global_id));
+    memcpy(&attr->global_id, &md->attr.sys_image_guid, sizeof(attr->global_id));
     return UCS_OK;
 }
 
@@ -377,7 +379,7 @@ ucs_status_t ib_md_query_ud_devices(uct_md_h uct_md,
                                     ucx_device_desc_t **devices_p,
                                     unsigned *num_p)
 {
-    if (ib_is_iwarp(((ib_md_t*)uct_md)->context)) {
+    if (ib_is_iwarp(((ib_md_t *)uct_md)->context)) {
         *devices_p = NULL;
         *num_p     = 0;
         return UCS_OK; /* it has no datagrams */
@@ -385,11 +387,10 @@ ucs_status_t ib_md_query_ud_devices(uct_md_h uct_md,
     return ib_md_query_devices(uct_md, devices_p, num_p);
 }
 
-ucs_status_t ib_md_query_devices(uct_md_h uct_md,
-                                 ucx_device_desc_t **devices_p,
+ucs_status_t ib_md_query_devices(uct_md_h uct_md, ucx_device_desc_t **devices_p,
                                  unsigned *num_p)
 {
-    ib_md_t *md  = (ib_md_t*)uct_md;
+    ib_md_t *md  = (ib_md_t *)uct_md;
     unsigned num = 0;
     ucx_device_desc_t *devices;
     ib_port_t port;
@@ -421,5 +422,5 @@ const ucx_md_ops_t ib_md_ops = {
     .query     = ib_md_query,
     .mem_reg   = ib_md_mem_reg,
     .mem_dereg = ib_md_mem_dereg,
-    .mkey_pack = ib_md_mkey_pack
+    .mkey_pack = ib_md_mkey_pack,
 };

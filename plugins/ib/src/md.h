@@ -10,34 +10,34 @@
 #include <pthread.h>
 
 typedef struct ib_md {
-    uct_md_t               super;
-    const ucx_host_t       *host;
-    struct ibv_context     *context;
-    struct ibv_pd          *pd;
+    uct_md_t super;
+    const ucx_host_t *host;
+    struct ibv_context *context;
+    struct ibv_pd *pd;
     struct ibv_device_attr attr;
-    ib_md_config_t         config;
-    ucs_sys_device_t       sys_dev;
-    ucx_rcache_t           *rcache;  /* NULL: no cache */
-    int                    odp_access; /* IBV_ACCESS_ON_DEMAND, or 0 */
+    ib_md_config_t config;
+    ucs_sys_device_t sys_dev;
+    ucx_rcache_t *rcache; /* NULL: no cache */
+    int odp_access;       /* IBV_ACCESS_ON_DEMAND, or 0 */
     /* Access rights of buffers that receive the data of reads */
-    int                    sink_access;
-    int                    has_dmabuf; /* It registers memory by a dmabuf */
-    int                    is_limit_told; /* Atomic: see ib_reg_failed() */
+    int sink_access;
+    int has_dmabuf;    /* It registers memory by a dmabuf */
+    int is_limit_told; /* Atomic: see ib_reg_failed() */
     /* Interfaces that receive events of the device: watch.h */
-    pthread_mutex_t        watches_lock;
-    ib_link_t              watches;
+    pthread_mutex_t watches_lock;
+    ib_link_t watches;
 } ib_md_t;
 
 /* A memory handle points to this: a registration, in the cache or its own. */
 typedef struct ib_region {
     ucx_rcache_region_t super;
-    struct ibv_mr       *mr;
-    int                 is_cached;
+    struct ibv_mr *mr;
+    int is_cached;
 } ib_region_t;
 
 static inline uint32_t ib_lkey(uct_mem_h memh)
 {
-    return ((const ib_region_t*)memh)->mr->lkey;
+    return ((const ib_region_t *)memh)->mr->lkey;
 }
 
 ucs_status_t ib_md_open(const ucx_component_t *component,
@@ -46,8 +46,8 @@ ucs_status_t ib_md_open(const ucx_component_t *component,
 /* Logs the failed registration, whose reason is errno, and returns its status.
  * The limit of locked memory is reported once as an error that tells what the
  * user can do; other reasons at `level`. Any thread. */
-ucs_status_t
-ib_reg_failed(ib_md_t *md, int level, const void *address, size_t length);
+ucs_status_t ib_reg_failed(ib_md_t *md, int level, const void *address,
+                           size_t length);
 
 /* Decides whether memory is registered for on-demand paging. After the cache was
  * created, or not. */

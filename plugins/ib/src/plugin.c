@@ -2,7 +2,7 @@
 /* The entry point: describes the plugin. Opens no device. */
 #include "plugin.h"
 #ifdef IB_HAVE_RDMACM
-#  include "cm_config.h"
+#include "cm_config.h"
 #endif
 #include "config.h"
 #include "device.h"
@@ -11,7 +11,8 @@
 static ucx_instances_t instances = UCX_INSTANCES_INIT;
 
 static const ucx_transport_t *const transports[] = {
-    &ib_rc_transport, &ib_ud_transport
+    &ib_rc_transport,
+    &ib_ud_transport,
 };
 
 static void plugin_fini(void)
@@ -45,20 +46,20 @@ static void cm_init(ib_instance_t *instance)
 
     instance->components[instance->super.plugin.num_components++] = component;
 
-    component->size      = sizeof(*component);
-    component->name      = "rdmacm";
-    component->flags     = UCT_COMPONENT_FLAG_CM;
-    component->cm_config = &ib_cm_config_table;
-    component->cm_ops    = &ib_cm_ops;
-    component->md_ops    = &ib_md_ops;
-    component->md_open   = no_md_open;
+    component->size               = sizeof(*component);
+    component->name               = "rdmacm";
+    component->flags              = UCT_COMPONENT_FLAG_CM;
+    component->cm_config          = &ib_cm_config_table;
+    component->cm_ops             = &ib_cm_ops;
+    component->md_ops             = &ib_md_ops;
+    component->md_open            = no_md_open;
     component->query_md_resources = no_md_resources;
 #endif
 }
 
 static ucs_status_t instance_init(ucx_instance_t *super)
 {
-    ib_instance_t *instance    = (ib_instance_t*)super;
+    ib_instance_t *instance    = (ib_instance_t *)super;
     ucx_component_t *component = &instance->component;
     ucx_plugin_t *plugin       = &super->plugin;
 
@@ -74,8 +75,7 @@ static ucs_status_t instance_init(ucx_instance_t *super)
     component->rkey_release       = ib_rkey_release;
     component->rkey_compare       = ib_rkey_compare;
     component->transports         = transports;
-    component->num_transports     = sizeof(transports) /
-                                    sizeof(transports[0]);
+    component->num_transports     = sizeof(transports) / sizeof(transports[0]);
 
     plugin->name           = IB_NAME;
     plugin->version        = IB_VERSION;
@@ -86,8 +86,8 @@ static ucs_status_t instance_init(ucx_instance_t *super)
     return UCS_OK;
 }
 
-ucs_status_t
-ucx_plugin_entry(const ucx_plugin_args_t *args, const ucx_plugin_t **plugin_p)
+ucs_status_t ucx_plugin_entry(const ucx_plugin_args_t *args,
+                              const ucx_plugin_t **plugin_p)
 {
     return ucx_instances_open(&instances, args, sizeof(ib_instance_t),
                               instance_init, plugin_p);

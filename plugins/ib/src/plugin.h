@@ -15,21 +15,21 @@
 #include <ucx/log.h>
 
 #ifndef IB_VERSION
-#  define IB_VERSION "0.0.0"
+#define IB_VERSION "0.0.0"
 #endif
 
 #define IB_NAME "ib"
 
 #define ib_container_of(_ptr, _type, _member) \
-    ((_type*)((char*)(_ptr) - offsetof(_type, _member)))
+    ((_type *)((char *)(_ptr)-offsetof(_type, _member)))
 #define ib_likely(_x)   __builtin_expect(!!(_x), 1)
 #define ib_unlikely(_x) __builtin_expect(!!(_x), 0)
 
 /* The instance of one core. */
 typedef struct ib_instance {
-    ucx_instance_t        super;
-    ucx_component_t       component;
-    ucx_component_t       cm;            /* If librdmacm is available */
+    ucx_instance_t super;
+    ucx_component_t component;
+    ucx_component_t cm; /* If librdmacm is available */
     const ucx_component_t *components[2];
 } ib_instance_t;
 

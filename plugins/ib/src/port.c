@@ -59,13 +59,13 @@ static unsigned header_bytes(uint8_t kind)
 {
     switch (kind) {
     case IB_LINK_IB:
-        return 8 + 12 + 4 + 2;            /* LRH, BTH, ICRC, VCRC */
+        return 8 + 12 + 4 + 2; /* LRH, BTH, ICRC, VCRC */
     case IB_LINK_ROCE_V1:
-        return 14 + 4 + 40 + 12 + 4;      /* Ethernet, GRH, BTH, ICRC */
+        return 14 + 4 + 40 + 12 + 4; /* Ethernet, GRH, BTH, ICRC */
     case IB_LINK_ROCE_V2_IPV4:
-        return 14 + 4 + 20 + 8 + 12 + 4;  /* ... IPv4, UDP ... */
+        return 14 + 4 + 20 + 8 + 12 + 4; /* ... IPv4, UDP ... */
     case IB_LINK_IWARP_IPV4:
-        return 14 + 4 + 20 + 32 + 20;     /* ... TCP, MPA and DDP */
+        return 14 + 4 + 20 + 32 + 20; /* ... TCP, MPA and DDP */
     case IB_LINK_IWARP_IPV6:
         return 14 + 4 + 40 + 32 + 20;
     default:
@@ -80,7 +80,8 @@ static size_t mtu_bytes(enum ibv_mtu mtu)
 
 static int gid_is_ipv4(const union ibv_gid *gid)
 {
-    static const uint8_t prefix[12] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
+    static const uint8_t prefix[12] = {0, 0, 0, 0, 0,    0,
+                                       0, 0, 0, 0, 0xff, 0xff};
 
     return memcmp(gid->raw, prefix, sizeof(prefix)) == 0;
 }
@@ -116,25 +117,24 @@ static int gid_rank(const struct ibv_gid_entry *entry)
 }
 
 /* Uses the entry that the user has configured. */
-static ucs_status_t
-gid_by_index(const ucx_host_t *host, struct ibv_context *context,
-             unsigned index, ib_port_t *port, struct ibv_gid_entry *entry)
+static ucs_status_t gid_by_index(const ucx_host_t *host,
+                                 struct ibv_context *context, unsigned index,
+                                 ib_port_t *port, struct ibv_gid_entry *entry)
 {
     if (ibv_query_gid_ex(context, port->number, index, entry, 0) == 0) {
         return UCS_OK;
     }
     ucx_error("UCX_IB_GID_INDEX=%u: port %u of %s has no such GID (show_gids, "
-              "or /sys/class/infiniband/%s/ports/%u/gids, lists them)", index,
-              port->number, ibv_get_device_name(context->device),
+              "or /sys/class/infiniband/%s/ports/%u/gids, lists them)",
+              index, port->number, ibv_get_device_name(context->device),
               ibv_get_device_name(context->device), port->number);
     return UCS_ERR_INVALID_PARAM;
 }
 
 /* Reads the GIDs of all ports. A query for each entry would cost a system call
  * for each, and tables have up to 1024 of them. */
-static ssize_t
-gid_table(struct ibv_context *context, int port_length,
-          struct ibv_gid_entry **table_p)
+static ssize_t gid_table(struct ibv_context *context, int port_length,
+                         struct ibv_gid_entry **table_p)
 {
     struct ibv_device_attr attr;
     size_t length;
@@ -144,15 +144,14 @@ gid_table(struct ibv_context *context, int port_length,
     }
     length   = (size_t)port_length * attr.phys_port_cnt;
     *table_p = calloc(length, sizeof(**table_p));
-    return (*table_p == NULL) ? -1 :
-                                ibv_query_gid_table(context, *table_p, length,
-                                                    0);
+    return (*table_p == NULL) ?
+               -1 :
+               ibv_query_gid_table(context, *table_p, length, 0);
 }
 
 /* Selects the best entry of the port's table. */
-static ucs_status_t
-gid_select(struct ibv_context *context, int port_length, ib_port_t *port,
-           struct ibv_gid_entry *best)
+static ucs_status_t gid_select(struct ibv_context *context, int port_length,
+                               ib_port_t *port, struct ibv_gid_entry *best)
 {
     struct ibv_gid_entry *table = NULL;
     ssize_t length              = gid_table(context, port_length, &table);
@@ -172,10 +171,10 @@ gid_select(struct ibv_context *context, int port_length, ib_port_t *port,
     return (rank == 0) ? UCS_ERR_NO_DEVICE : UCS_OK;
 }
 
-static ucs_status_t
-port_set_gid(const ucx_host_t *host, struct ibv_context *context,
-             const struct ibv_port_attr *attr, const ib_md_config_t *config,
-             ib_port_t *port)
+static ucs_status_t port_set_gid(const ucx_host_t *host,
+                                 struct ibv_context *context,
+                                 const struct ibv_port_attr *attr,
+                                 const ib_md_config_t *config, ib_port_t *port)
 {
     int is_ethernet            = attr->link_layer == IBV_LINK_LAYER_ETHERNET;
     struct ibv_gid_entry entry = {0};
@@ -193,7 +192,8 @@ port_set_gid(const ucx_host_t *host, struct ibv_context *context,
         status = gid_select(context, attr->gid_tbl_len, port, &entry);
     } else {
         status = (ibv_query_gid_ex(context, port->number, 0, &entry, 0) == 0) ?
-                 UCS_OK : UCS_ERR_NO_DEVICE;
+                     UCS_OK :
+                     UCS_ERR_NO_DEVICE;
     }
     if (status != UCS_OK) {
         return status;
@@ -205,10 +205,10 @@ port_set_gid(const ucx_host_t *host, struct ibv_context *context,
 }
 
 /* The top bit of a P_Key marks a full member. */
-static ucs_status_t
-port_set_pkey(const ucx_host_t *host, struct ibv_context *context,
-              const struct ibv_port_attr *attr, unsigned wanted,
-              ib_port_t *port)
+static ucs_status_t port_set_pkey(const ucx_host_t *host,
+                                  struct ibv_context *context,
+                                  const struct ibv_port_attr *attr,
+                                  unsigned wanted, ib_port_t *port)
 {
     const uint16_t full = 0x8000;
     uint16_t pkey;
@@ -227,8 +227,8 @@ port_set_pkey(const ucx_host_t *host, struct ibv_context *context,
     }
     if (wanted != 0) {
         ucx_error("UCX_IB_PKEY=0x%x: port %u of %s is no member of that "
-                  "partition", wanted, port->number,
-                  ibv_get_device_name(context->device));
+                  "partition",
+                  wanted, port->number, ibv_get_device_name(context->device));
         return UCS_ERR_INVALID_PARAM;
     }
     port->pkey_index = 0;
@@ -270,11 +270,11 @@ ucs_status_t ib_port_open(const ucx_host_t *host, struct ibv_context *context,
         return status;
     }
 
-    payload = (double)mtu_bytes(port->mtu);
-    payload = payload / (payload + header_bytes(port->kind));
+    payload         = (double)mtu_bytes(port->mtu);
+    payload         = payload / (payload + header_bytes(port->kind));
     port->bandwidth = lane_speed(attr.active_speed) *
                       link_lanes(attr.active_width) / 8 * payload;
-    port->latency   = (port->kind == IB_LINK_IB) ? 600e-9 : 900e-9;
+    port->latency = (port->kind == IB_LINK_IB) ? 600e-9 : 900e-9;
     return UCS_OK;
 }
 
@@ -287,8 +287,8 @@ void ib_port_address(const ib_port_t *port, ib_wire_device_t *wire)
 }
 
 /* Copies and checks an address from a peer. */
-static ucs_status_t
-take_address(const void *address, size_t length, ib_wire_device_t *wire)
+static ucs_status_t take_address(const void *address, size_t length,
+                                 ib_wire_device_t *wire)
 {
     if ((address == NULL) || (length < sizeof(*wire))) {
         return UCS_ERR_INVALID_ADDR;

@@ -17,10 +17,10 @@
  *   +--------+--------+--------+--------------------------+
  */
 typedef struct ib_wire_device {
-    uint8_t  kind;     /* IB_LINK_* */
-    uint8_t  mtu;      /* An ibv_mtu, 1 to 5 */
-    uint16_t lid;      /* InfiniBand only */
-    uint8_t  gid[16];
+    uint8_t kind; /* IB_LINK_* */
+    uint8_t mtu;  /* An ibv_mtu, 1 to 5 */
+    uint16_t lid; /* InfiniBand only */
+    uint8_t gid[16];
 } __attribute__((packed)) ib_wire_device_t;
 
 _Static_assert(sizeof(ib_wire_device_t) == 20, "wire format");
@@ -32,22 +32,22 @@ enum {
     IB_LINK_ROCE_V2_IPV4,
     IB_LINK_ROCE_V2_IPV6,
     IB_LINK_IWARP_IPV4,
-    IB_LINK_IWARP_IPV6
+    IB_LINK_IWARP_IPV6,
 };
 
 typedef struct ib_port {
-    uint8_t       number;
-    uint8_t       kind;       /* IB_LINK_* */
-    uint8_t       gid_index;
-    uint16_t      pkey_index;
-    enum ibv_mtu  mtu;
-    uint16_t      lid;
+    uint8_t number;
+    uint8_t kind; /* IB_LINK_* */
+    uint8_t gid_index;
+    uint16_t pkey_index;
+    enum ibv_mtu mtu;
+    uint16_t lid;
     union ibv_gid gid;
-    uint32_t      max_msg;    /* Bytes */
-    double        bandwidth;  /* Bytes per second of payload */
-    double        latency;    /* Seconds, of the link and the devices */
+    uint32_t max_msg; /* Bytes */
+    double bandwidth; /* Bytes per second of payload */
+    double latency;   /* Seconds, of the link and the devices */
     /* How packets are addressed */
-    uint8_t       sl, traffic_class, hop_limit;
+    uint8_t sl, traffic_class, hop_limit;
 } ib_port_t;
 
 /* Reads the port's attributes and selects its GID and P_Key.

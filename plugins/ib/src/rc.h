@@ -23,15 +23,15 @@
 #include <ucx/pending.h>
 
 typedef struct rc_iface rc_iface_t;
-typedef struct rc_ep    rc_ep_t;
-typedef struct rc_join  rc_join_t;
+typedef struct rc_ep rc_ep_t;
+typedef struct rc_join rc_join_t;
 
 /* The byte before every active message: its id and the flow control bits. */
 enum {
-    RC_AM_ID_MASK  = 0x1f,
-    RC_AM_GRANT    = 0x20,  /* Grants credits for half a window */
-    RC_AM_ASK      = 0x40,  /* Half a window was sent: requests credits */
-    RC_AM_ONLY_FC  = 0x80   /* No message: flow control only */
+    RC_AM_ID_MASK = 0x1f,
+    RC_AM_GRANT   = 0x20, /* Grants credits for half a window */
+    RC_AM_ASK     = 0x40, /* Half a window was sent: requests credits */
+    RC_AM_ONLY_FC = 0x80, /* No message: flow control only */
 };
 
 _Static_assert(UCT_AM_ID_MAX <= RC_AM_ID_MASK + 1, "message ids fit");
@@ -39,29 +39,29 @@ _Static_assert(UCT_AM_ID_MAX <= RC_AM_ID_MASK + 1, "message ids fit");
 /* Work to do when a work request has completed. */
 typedef struct ib_op {
     struct ib_op *next;
-    void         (*done)(rc_ep_t *ep, struct ib_op *op, ucs_status_t status);
-    uint16_t     sn;
+    void (*done)(rc_ep_t *ep, struct ib_op *op, ucs_status_t status);
+    uint16_t sn;
 } ib_op_t;
 
 /* The completion of a zero-copy send, a fetch or a flush. */
 typedef struct rc_user_op {
-    ib_op_t          super;
+    ib_op_t super;
     uct_completion_t *comp;
 } rc_user_op_t;
 
 /* A send buffer of registered memory. */
 typedef struct rc_desc {
-    ib_op_t               super;
-    uint32_t              lkey;
-    uint32_t              length;      /* get_bcopy: bytes to unpack */
-    uct_completion_t      *comp;
+    ib_op_t super;
+    uint32_t lkey;
+    uint32_t length; /* get_bcopy: bytes to unpack */
+    uct_completion_t *comp;
     union {
-        uct_unpack_callback_t unpack;  /* get_bcopy */
+        uct_unpack_callback_t unpack; /* get_bcopy */
         /* Fetching atomics: address for the old value, or NULL */
-        void                  *result;
+        void *result;
     };
-    void                  *arg;        /* get_bcopy */
-    char                  data[];
+    void *arg; /* get_bcopy */
+    char data[];
 } rc_desc_t;
 
 /*
@@ -72,12 +72,12 @@ typedef struct rc_desc {
  *                                               ^ recv_data
  */
 typedef struct rc_recv {
-    struct rc_recv *next;   /* In the list of buffers to post */
-    uint32_t       lkey;
+    struct rc_recv *next; /* In the list of buffers to post */
+    uint32_t lkey;
 } rc_recv_t;
 
 enum {
-    RC_QPN_BUCKETS = 256
+    RC_QPN_BUCKETS = 256,
 };
 
 typedef struct rc_ep_link {
@@ -86,116 +86,116 @@ typedef struct rc_ep_link {
 
 enum {
     RC_EP_CONNECTED = 1 << 0,
-    RC_EP_FAILED    = 1 << 1,   /* Every send returns `status` */
-    RC_EP_ZOMBIE    = 1 << 2,   /* Destroyed by its user, not yet freed */
-    RC_EP_FENCE     = 1 << 3,   /* The next request waits for earlier reads */
+    RC_EP_FAILED    = 1 << 1, /* Every send returns `status` */
+    RC_EP_ZOMBIE    = 1 << 2, /* Destroyed by its user, not yet freed */
+    RC_EP_FENCE     = 1 << 3, /* The next request waits for earlier reads */
     /* Report the failure after the last completion */
     RC_EP_TELL      = 1 << 4,
-    RC_EP_DRAIN     = 1 << 5,   /* Failed; the last request is not posted yet */
+    RC_EP_DRAIN     = 1 << 5, /* Failed; the last request is not posted yet */
     /* iWARP: the user has connected it, librdmacm has not yet */
     RC_EP_JOINING   = 1 << 6,
     /* iWARP: no read shows yet that the requests have arrived */
-    RC_EP_UNSEEN    = 1 << 7
+    RC_EP_UNSEEN    = 1 << 7,
 };
 
 struct rc_ep {
-    uct_ep_t            super;
-    struct ibv_qp       *qp;
-    uint32_t            index;       /* In rc_iface_t.eps */
-    uint16_t            sn;          /* Of the next work request */
-    uint16_t            done_sn;     /* Of the oldest incomplete request */
-    uint16_t            unsignaled;  /* Requests since the last signaled one */
-    uint16_t            state;       /* RC_EP_* */
+    uct_ep_t super;
+    struct ibv_qp *qp;
+    uint32_t index;      /* In rc_iface_t.eps */
+    uint16_t sn;         /* Of the next work request */
+    uint16_t done_sn;    /* Of the oldest incomplete request */
+    uint16_t unsignaled; /* Requests since the last signaled one */
+    uint16_t state;      /* RC_EP_* */
     /* Flow control of active messages: half of the window that the peer has
      * given to this endpoint, and of the one that this endpoint has given */
-    uint16_t            half_window;
-    uint16_t            half_given;
-    uint16_t            credits;
-    uint16_t            since_ask;   /* Sent since the last RC_AM_ASK */
-    uint16_t            owed;        /* Grants that the peer has requested */
-    int8_t              status;      /* Of a failed endpoint */
+    uint16_t half_window;
+    uint16_t half_given;
+    uint16_t credits;
+    uint16_t since_ask; /* Sent since the last RC_AM_ASK */
+    uint16_t owed;      /* Grants that the peer has requested */
+    int8_t status;      /* Of a failed endpoint */
     /* Callers that still use it: do not free */
-    uint8_t             busy;
+    uint8_t busy;
     /* Messages have carried grants of other endpoints */
-    uint8_t             has_carried;
-    ib_op_t             *ops, **ops_tail;
+    uint8_t has_carried;
+    ib_op_t *ops, **ops_tail;
     ucx_pending_queue_t pending;
-    rc_ep_link_t        waiting;     /* In rc_iface_t.waiting */
-    rc_ep_link_t        owing;       /* In rc_iface_t.owing */
-    rc_ep_link_t        ending;      /* In rc_iface_t.ending */
+    rc_ep_link_t waiting; /* In rc_iface_t.waiting */
+    rc_ep_link_t owing;   /* In rc_iface_t.owing */
+    rc_ep_link_t ending;  /* In rc_iface_t.ending */
     /* All that was received is delivered when rc_iface_t.recv_seen has reached
      * this position */
-    uint64_t            recv_mark;
-    rc_ep_t             *next_by_qpn;
-    uint32_t            psn;
-    uint32_t            peer_qpn;
-    uint64_t            peer_token;  /* rc_iface_t.token of the peer; 0: iWARP */
+    uint64_t recv_mark;
+    rc_ep_t *next_by_qpn;
+    uint32_t psn;
+    uint32_t peer_qpn;
+    uint64_t peer_token; /* rc_iface_t.token of the peer; 0: iWARP */
     /* iWARP (rc_join.h): the connection, and the remote endpoint */
-    struct rdma_cm_id   *join_id;
-    uint32_t            peer_psn;
-    uint32_t            word_rkey;
-    uint64_t            word_address; /* The peer's rc_join_word_t */
+    struct rdma_cm_id *join_id;
+    uint32_t peer_psn;
+    uint32_t word_rkey;
+    uint64_t word_address; /* The peer's rc_join_word_t */
 };
 
 struct rc_iface {
-    uct_iface_t             super;
-    ib_md_t                 *md;
-    const ucx_host_t        *host;
-    ib_port_t               port;
-    ib_watch_t              watch;
-    rc_join_t               *join;        /* iWARP only */
+    uct_iface_t super;
+    ib_md_t *md;
+    const ucx_host_t *host;
+    ib_port_t port;
+    ib_watch_t watch;
+    rc_join_t *join; /* iWARP only */
     /* Random: identifies the interface in the addresses of its endpoints; 0:
      * immediate data is not possible (iWARP) */
-    uint64_t                token;
-    ib_rc_config_t          config;
-    struct ibv_cq           *send_cq, *recv_cq;
+    uint64_t token;
+    ib_rc_config_t config;
+    struct ibv_cq *send_cq, *recv_cq;
     struct ibv_comp_channel *channel;
-    struct ibv_srq          *srq;
+    struct ibv_srq *srq;
     /* Entries of send_cq that are not reserved */
-    unsigned                cq_free;
-    unsigned                max_inline;
-    unsigned                max_sge;
-    unsigned                max_rd_atomic, max_dest_rd_atomic;
-    uint16_t                queue_len;    /* Of an endpoint's send queue */
-    uint16_t                moderation;
-    uint16_t                credit_step;  /* 1; 0 without flow control */
-    uint16_t                unseen;       /* iWARP: RC_EP_UNSEEN; 0 otherwise */
-    unsigned                num_ops;      /* Outstanding ib_op_t */
-    unsigned                unpolled;     /* Rounds without poll of send_cq */
-    unsigned                owing_rounds; /* Busy rounds with grants to send */
+    unsigned cq_free;
+    unsigned max_inline;
+    unsigned max_sge;
+    unsigned max_rd_atomic, max_dest_rd_atomic;
+    uint16_t queue_len; /* Of an endpoint's send queue */
+    uint16_t moderation;
+    uint16_t credit_step;  /* 1; 0 without flow control */
+    uint16_t unseen;       /* iWARP: RC_EP_UNSEEN; 0 otherwise */
+    unsigned num_ops;      /* Outstanding ib_op_t */
+    unsigned unpolled;     /* Rounds without poll of send_cq */
+    unsigned owing_rounds; /* Busy rounds with grants to send */
     /* Messages that all peers together may send before they are polled */
-    unsigned                num_given;
+    unsigned num_given;
     /* Endpoints by index, for completions */
-    rc_ep_t                 **eps;
-    uint32_t                eps_size;
-    uint32_t                eps_next;     /* All indices below are in use */
-    rc_ep_t                 *by_qpn[RC_QPN_BUCKETS];
-    rc_ep_link_t            waiting;      /* Endpoints with pending requests */
-    rc_ep_link_t            owing;        /* Endpoints that owe a grant */
+    rc_ep_t **eps;
+    uint32_t eps_size;
+    uint32_t eps_next; /* All indices below are in use */
+    rc_ep_t *by_qpn[RC_QPN_BUCKETS];
+    rc_ep_link_t waiting; /* Endpoints with pending requests */
+    rc_ep_link_t owing;   /* Endpoints that owe a grant */
     /* Whose grant the message carries that is being sent */
-    rc_ep_t                 *granting;
+    rc_ep_t *granting;
     /* Endpoints with RC_EP_TELL, and endpoints to free */
-    rc_ep_link_t            ending;
+    rc_ep_link_t ending;
     /* Position in the receive completions, while `ending` is not empty */
-    uint64_t                recv_seen;
+    uint64_t recv_seen;
     /* Buffers */
-    ucx_mpool_t             *descs;       /* rc_desc_t, registered */
-    ucx_mpool_t             *user_ops;    /* rc_user_op_t */
-    ib_chunk_t              *recv_chunks;
-    rc_recv_t               *recv_free;   /* Not posted */
-    unsigned                num_recv_free;
-    unsigned                num_recv_posted; /* Posted and not yet completed */
-    unsigned                num_recv_kept;   /* Held by the user */
-    unsigned                num_recv;        /* Total */
-    size_t                  headroom;
-    size_t                  recv_data;    /* Offset of the data in a buffer */
-    ucx_recv_desc_owner_t   recv_owner;
-    int                     armed;        /* Both completion queues are armed */
+    ucx_mpool_t *descs;    /* rc_desc_t, registered */
+    ucx_mpool_t *user_ops; /* rc_user_op_t */
+    ib_chunk_t *recv_chunks;
+    rc_recv_t *recv_free; /* Not posted */
+    unsigned num_recv_free;
+    unsigned num_recv_posted; /* Posted and not yet completed */
+    unsigned num_recv_kept;   /* Held by the user */
+    unsigned num_recv;        /* Total */
+    size_t headroom;
+    size_t recv_data; /* Offset of the data in a buffer */
+    ucx_recv_desc_owner_t recv_owner;
+    int armed; /* Both completion queues are armed */
 };
 
 static inline rc_iface_t *rc_iface_of(rc_ep_t *ep)
 {
-    return (rc_iface_t*)ep->super.iface;
+    return (rc_iface_t *)ep->super.iface;
 }
 
 /* --- Lists of endpoints --------------------------------------------------- */
@@ -282,10 +282,10 @@ ucs_status_t rc_qp_create(rc_iface_t *iface, struct ibv_qp **qp_p);
 /* Bytes of an endpoint's address. */
 size_t rc_ep_address_length(const rc_iface_t *iface);
 ucs_status_t rc_ep_get_address(uct_ep_h ep, uct_ep_addr_t *addr);
-ucs_status_t
-rc_ep_connect_to_ep(uct_ep_h ep, const uct_device_addr_t *dev_addr,
-                    size_t dev_addr_length, const uct_ep_addr_t *ep_addr,
-                    size_t ep_addr_length);
+ucs_status_t rc_ep_connect_to_ep(uct_ep_h ep, const uct_device_addr_t *dev_addr,
+                                 size_t dev_addr_length,
+                                 const uct_ep_addr_t *ep_addr,
+                                 size_t ep_addr_length);
 
 /* --- rc_flush.c ----------------------------------------------------------- */
 

@@ -6,7 +6,7 @@
 /* Done: releases the buffer of the header, calls the user's completion. */
 static void am_zcopy_done(rc_ep_t *ep, ib_op_t *op, ucs_status_t status)
 {
-    uct_completion_t *comp = ((rc_desc_t*)op)->comp;
+    uct_completion_t *comp = ((rc_desc_t *)op)->comp;
 
     ucx_mpool_put(rc_iface_of(ep)->descs, op);
     ib_complete(comp, status);
@@ -15,11 +15,11 @@ static void am_zcopy_done(rc_ep_t *ep, ib_op_t *op, ucs_status_t status)
 ucs_status_t rc_ep_am_short(uct_ep_h uct_ep, uint8_t id, uint64_t header,
                             const void *payload, unsigned length)
 {
-    rc_ep_t *ep         = (rc_ep_t*)uct_ep;
+    rc_ep_t *ep         = (rc_ep_t *)uct_ep;
     rc_iface_t *iface   = rc_iface_of(ep);
     ucs_status_t status = rc_check_am(iface, ep);
     struct {
-        uint8_t  am;
+        uint8_t am;
         uint64_t header;
     } __attribute__((packed)) head;
     struct ibv_send_wr wr;
@@ -41,7 +41,7 @@ ucs_status_t rc_ep_am_short(uct_ep_h uct_ep, uint8_t id, uint64_t header,
 ucs_status_t rc_ep_am_short_iov(uct_ep_h uct_ep, uint8_t id,
                                 const uct_iov_t *iov, size_t iovcnt)
 {
-    rc_ep_t *ep         = (rc_ep_t*)uct_ep;
+    rc_ep_t *ep         = (rc_ep_t *)uct_ep;
     rc_iface_t *iface   = rc_iface_of(ep);
     ucs_status_t status = rc_check_am(iface, ep);
     struct ibv_sge sge[RC_MAX_IOV];
@@ -76,7 +76,7 @@ ucs_status_t rc_ep_am_short_iov(uct_ep_h uct_ep, uint8_t id,
 ssize_t rc_ep_am_bcopy(uct_ep_h uct_ep, uint8_t id, uct_pack_callback_t pack_cb,
                        void *arg, unsigned flags)
 {
-    rc_ep_t *ep         = (rc_ep_t*)uct_ep;
+    rc_ep_t *ep         = (rc_ep_t *)uct_ep;
     rc_iface_t *iface   = rc_iface_of(ep);
     ucs_status_t status = rc_check_am(iface, ep);
     struct ibv_send_wr wr;
@@ -92,13 +92,13 @@ ssize_t rc_ep_am_bcopy(uct_ep_h uct_ep, uint8_t id, uct_pack_callback_t pack_cb,
     if (ib_unlikely(desc == NULL)) {
         return UCS_ERR_NO_RESOURCE;
     }
-    am           = rc_am_header(iface, ep, id);
+    am                        = rc_am_header(iface, ep, id);
     /* The pack callback receives an aligned address. */
     desc->data[RC_AM_PAD - 1] = (char)am;
-    length       = pack_cb(desc->data + RC_AM_PAD, arg);
-    sge.addr     = (uintptr_t)desc->data + RC_AM_PAD - 1;
-    sge.length   = (uint32_t)(length + 1);
-    sge.lkey     = desc->lkey;
+    length                    = pack_cb(desc->data + RC_AM_PAD, arg);
+    sge.addr                  = (uintptr_t)desc->data + RC_AM_PAD - 1;
+    sge.length                = (uint32_t)(length + 1);
+    sge.lkey                  = desc->lkey;
     rc_wr_init(&wr, IBV_WR_SEND, &sge, 1);
     status = rc_post_am(iface, ep, &wr, am, length <= RC_AM_CONTROL);
     if (ib_unlikely(status != UCS_OK)) {
@@ -110,12 +110,12 @@ ssize_t rc_ep_am_bcopy(uct_ep_h uct_ep, uint8_t id, uct_pack_callback_t pack_cb,
     return (ssize_t)length;
 }
 
-ucs_status_t
-rc_ep_am_zcopy(uct_ep_h uct_ep, uint8_t id, const void *header,
-               unsigned header_length, const uct_iov_t *iov, size_t iovcnt,
-               unsigned flags, uct_completion_t *comp)
+ucs_status_t rc_ep_am_zcopy(uct_ep_h uct_ep, uint8_t id, const void *header,
+                            unsigned header_length, const uct_iov_t *iov,
+                            size_t iovcnt, unsigned flags,
+                            uct_completion_t *comp)
 {
-    rc_ep_t *ep         = (rc_ep_t*)uct_ep;
+    rc_ep_t *ep         = (rc_ep_t *)uct_ep;
     rc_iface_t *iface   = rc_iface_of(ep);
     ucs_status_t status = rc_check_am(iface, ep);
     struct ibv_sge sge[RC_MAX_IOV];

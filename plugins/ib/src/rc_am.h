@@ -6,12 +6,12 @@
 #include "rc.h"
 
 enum {
-    RC_MAX_IOV = 16, /* Entries of a work request, with the header */
-    RC_AM_PAD  = 8,  /* Offset of the data in a buffered message */
+    RC_MAX_IOV    = 16, /* Entries of a work request, with the header */
+    RC_AM_PAD     = 8,  /* Offset of the data in a buffered message */
     /* Bytes of a buffered message that is always signaled. UCP's control messages
      * are so short, also the last one before it closes an endpoint: the flush
      * behind it then posts nothing to a peer that closes on its arrival. */
-    RC_AM_CONTROL = 32
+    RC_AM_CONTROL = 32,
 };
 
 ucs_status_t rc_ep_am_short(uct_ep_h ep, uint8_t id, uint64_t header,

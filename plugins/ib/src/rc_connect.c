@@ -12,17 +12,17 @@
 /* The address of an endpoint, little-endian. */
 typedef struct rc_wire_ep {
     uint32_t qpn;
-    uint32_t psn;  /* And in the highest byte the code of the peer's window */
+    uint32_t psn;   /* And in the highest byte the code of the peer's window */
     uint64_t token; /* Of the interface, or 0; in the sender's byte order */
 } rc_wire_ep_t;
 
 /* The same of an iWARP endpoint. */
 typedef struct rc_wire_iwarp_ep {
     rc_wire_ep_t super;
-    uint16_t     port;      /* TCP */
-    uint16_t     reserved;
-    uint32_t     word_rkey; /* rc_join_word_t */
-    uint64_t     word_address;
+    uint16_t port; /* TCP */
+    uint16_t reserved;
+    uint32_t word_rkey; /* rc_join_word_t */
+    uint64_t word_address;
 } rc_wire_iwarp_ep_t;
 
 enum { WINDOW_SHIFT = 24, PSN_MASK = 0xffffff };
@@ -40,25 +40,26 @@ ucs_status_t rc_qp_create(rc_iface_t *iface, struct ibv_qp **qp_p)
 {
     const ucx_host_t *host       = iface->host;
     struct ibv_qp_init_attr init = {
-        .send_cq    = iface->send_cq,
-        .recv_cq    = iface->recv_cq,
-        .srq        = iface->srq,
-        .qp_type    = IBV_QPT_RC,
-        .cap        = {
-            .max_send_wr     = iface->queue_len + 1u, /* one for post_drain() */
-            .max_send_sge    = iface->max_sge,
-            .max_inline_data = iface->max_inline
-        }
+        .send_cq = iface->send_cq,
+        .recv_cq = iface->recv_cq,
+        .srq     = iface->srq,
+        .qp_type = IBV_QPT_RC,
+        .cap =
+            {
+                .max_send_wr = iface->queue_len + 1u, /* one for post_drain() */
+                .max_send_sge    = iface->max_sge,
+                .max_inline_data = iface->max_inline,
+            },
     };
     struct ibv_qp_attr attr = {
         .qp_state        = IBV_QPS_INIT,
         .pkey_index      = iface->port.pkey_index,
         .port_num        = iface->port.number,
         .qp_access_flags = IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ |
-                           IBV_ACCESS_REMOTE_ATOMIC
+                           IBV_ACCESS_REMOTE_ATOMIC,
     };
-    int mask          = IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT |
-                        IBV_QP_ACCESS_FLAGS;
+    int mask = IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT |
+               IBV_QP_ACCESS_FLAGS;
     struct ibv_qp *qp = ibv_create_qp(iface->md->pd, &init);
     char advice[IB_ADVICE_LENGTH];
     int error;
@@ -86,12 +87,12 @@ ucs_status_t rc_qp_create(rc_iface_t *iface, struct ibv_qp **qp_p)
 
 ucs_status_t rc_ep_get_address(uct_ep_h uct_ep, uct_ep_addr_t *addr)
 {
-    rc_ep_t *ep             = (rc_ep_t*)uct_ep;
+    rc_ep_t *ep             = (rc_ep_t *)uct_ep;
     const rc_iface_t *iface = rc_iface_of(ep);
     uint32_t window         = (uint32_t)rc_credits_code(ep) << WINDOW_SHIFT;
     rc_wire_iwarp_ep_t wire = {
         .super = {htole32(ep->qp->qp_num), htole32(ep->psn | window),
-                  iface->token}
+                  iface->token},
     };
     rc_join_word_t word = {0};
 
@@ -119,9 +120,9 @@ static uint8_t ack_timeout(double seconds)
 static uint8_t rnr_timer(double seconds)
 {
     static const unsigned delays[] = {
-        1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512,
-        768, 1024, 1536, 2048, 3072, 4096, 6144, 8192, 12288, 16384, 24576,
-        32768, 49152
+        1,    2,    3,    4,    6,     8,     12,    16,    24,    32,   48,
+        64,   96,   128,  192,  256,   384,   512,   768,   1024,  1536, 2048,
+        3072, 4096, 6144, 8192, 12288, 16384, 24576, 32768, 49152,
     };
 
     for (unsigned i = 0; i < sizeof(delays) / sizeof(delays[0]); ++i) {
@@ -132,9 +133,10 @@ static uint8_t rnr_timer(double seconds)
     return 0; /* the longest: 655 ms */
 }
 
-static ucs_status_t
-ready_to_receive(rc_iface_t *iface, rc_ep_t *ep, const rc_wire_ep_t *peer,
-                 const struct ibv_ah_attr *ah, enum ibv_mtu mtu)
+static ucs_status_t ready_to_receive(rc_iface_t *iface, rc_ep_t *ep,
+                                     const rc_wire_ep_t *peer,
+                                     const struct ibv_ah_attr *ah,
+                                     enum ibv_mtu mtu)
 {
     struct ibv_qp_attr attr = {
         .qp_state           = IBV_QPS_RTR,
@@ -143,14 +145,16 @@ ready_to_receive(rc_iface_t *iface, rc_ep_t *ep, const rc_wire_ep_t *peer,
         .dest_qp_num        = le32toh(peer->qpn),
         .rq_psn             = le32toh(peer->psn) & PSN_MASK,
         .max_dest_rd_atomic = (uint8_t)iface->max_dest_rd_atomic,
-        .min_rnr_timer      = rnr_timer(iface->config.rnr_timeout)
+        .min_rnr_timer      = rnr_timer(iface->config.rnr_timeout),
     };
 
-    return (ibv_modify_qp(ep->qp, &attr, IBV_QP_STATE | IBV_QP_AV |
-                          IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN |
-                          IBV_QP_MAX_DEST_RD_ATOMIC |
-                          IBV_QP_MIN_RNR_TIMER) == 0) ?
-           UCS_OK : UCS_ERR_UNREACHABLE;
+    return (ibv_modify_qp(ep->qp, &attr,
+                          IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU |
+                              IBV_QP_DEST_QPN | IBV_QP_RQ_PSN |
+                              IBV_QP_MAX_DEST_RD_ATOMIC |
+                              IBV_QP_MIN_RNR_TIMER) == 0) ?
+               UCS_OK :
+               UCS_ERR_UNREACHABLE;
 }
 
 static ucs_status_t ready_to_send(rc_iface_t *iface, rc_ep_t *ep)
@@ -161,14 +165,15 @@ static ucs_status_t ready_to_send(rc_iface_t *iface, rc_ep_t *ep)
         .timeout       = ack_timeout(iface->config.timeout),
         .retry_cnt     = (uint8_t)iface->config.retry_count,
         .rnr_retry     = (uint8_t)iface->config.rnr_retry_count,
-        .max_rd_atomic = (uint8_t)iface->max_rd_atomic
+        .max_rd_atomic = (uint8_t)iface->max_rd_atomic,
     };
 
-    return (ibv_modify_qp(ep->qp, &attr, IBV_QP_STATE | IBV_QP_SQ_PSN |
-                          IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT |
-                          IBV_QP_RNR_RETRY |
-                          IBV_QP_MAX_QP_RD_ATOMIC) == 0) ?
-           UCS_OK : UCS_ERR_IO_ERROR;
+    return (ibv_modify_qp(ep->qp, &attr,
+                          IBV_QP_STATE | IBV_QP_SQ_PSN | IBV_QP_TIMEOUT |
+                              IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY |
+                              IBV_QP_MAX_QP_RD_ATOMIC) == 0) ?
+               UCS_OK :
+               UCS_ERR_IO_ERROR;
 }
 
 /* The device connects at once: both addresses are known. */
@@ -190,7 +195,7 @@ static ucs_status_t connect_qp(rc_iface_t *iface, rc_ep_t *ep,
     if (status == UCS_OK) {
         ep->peer_qpn   = le32toh(peer->qpn);
         ep->peer_token = peer->token;
-        ep->state     |= RC_EP_CONNECTED;
+        ep->state |= RC_EP_CONNECTED;
     }
     return status;
 }
@@ -203,7 +208,7 @@ static ucs_status_t connect_iwarp(rc_iface_t *iface, rc_ep_t *ep,
     rc_join_end_t end = {
         .port = le16toh(peer->port),
         .qpn  = le32toh(peer->super.qpn),
-        .psn  = le32toh(peer->super.psn) & PSN_MASK
+        .psn  = le32toh(peer->super.psn) & PSN_MASK,
     };
     struct ibv_ah_attr ah;
     enum ibv_mtu mtu;
@@ -219,12 +224,13 @@ static ucs_status_t connect_iwarp(rc_iface_t *iface, rc_ep_t *ep,
     return rc_join_start(ep, &end);
 }
 
-ucs_status_t
-rc_ep_connect_to_ep(uct_ep_h uct_ep, const uct_device_addr_t *dev_addr,
-                    size_t dev_addr_length, const uct_ep_addr_t *ep_addr,
-                    size_t ep_addr_length)
+ucs_status_t rc_ep_connect_to_ep(uct_ep_h uct_ep,
+                                 const uct_device_addr_t *dev_addr,
+                                 size_t dev_addr_length,
+                                 const uct_ep_addr_t *ep_addr,
+                                 size_t ep_addr_length)
 {
-    rc_ep_t *ep             = (rc_ep_t*)uct_ep;
+    rc_ep_t *ep             = (rc_ep_t *)uct_ep;
     rc_iface_t *iface       = rc_iface_of(ep);
     size_t length           = rc_ep_address_length(iface);
     rc_wire_iwarp_ep_t peer = {0};
@@ -240,6 +246,6 @@ rc_ep_connect_to_ep(uct_ep_h uct_ep, const uct_device_addr_t *dev_addr,
         return UCS_ERR_INVALID_ADDR;
     }
     return (iface->join != NULL) ?
-           connect_iwarp(iface, ep, dev_addr, dev_addr_length, &peer) :
-           connect_qp(iface, ep, dev_addr, dev_addr_length, &peer.super);
+               connect_iwarp(iface, ep, dev_addr, dev_addr_length, &peer) :
+               connect_qp(iface, ep, dev_addr, dev_addr_length, &peer.super);
 }

@@ -123,8 +123,7 @@ void rc_ep_abandon(rc_ep_t *ep)
     end_ops(ep, (uint16_t)(ep->sn - 1), (ucs_status_t)ep->status);
 }
 
-static void send_failed(rc_iface_t *iface, rc_ep_t *ep,
-                        const struct ibv_wc *wc)
+static void send_failed(rc_iface_t *iface, rc_ep_t *ep, const struct ibv_wc *wc)
 {
     const ucx_host_t *host = iface->host;
 
@@ -135,12 +134,15 @@ static void send_failed(rc_iface_t *iface, rc_ep_t *ep,
                  ibv_wc_status_str(wc->status), wc->vendor_err);
         /* A request that was only flushed: the peer has closed an iWARP
          * connection. */
-        rc_ep_fail(ep, (wc->status == IBV_WC_WR_FLUSH_ERR) ?
-                       UCS_ERR_CONNECTION_RESET : status_of(wc->status), 1);
+        rc_ep_fail(ep,
+                   (wc->status == IBV_WC_WR_FLUSH_ERR) ?
+                       UCS_ERR_CONNECTION_RESET :
+                       status_of(wc->status),
+                   1);
     }
     complete_to(ep, (uint16_t)wc->wr_id,
-                (wc->status == IBV_WC_WR_FLUSH_ERR) ?
-                (ucs_status_t)ep->status : status_of(wc->status));
+                (wc->status == IBV_WC_WR_FLUSH_ERR) ? (ucs_status_t)ep->status :
+                                                      status_of(wc->status));
 }
 
 static unsigned poll_sends(rc_iface_t *iface)
@@ -229,14 +231,14 @@ static unsigned end_endpoints(rc_iface_t *iface)
 
 unsigned rc_iface_progress(uct_iface_h uct_iface)
 {
-    rc_iface_t *iface = (rc_iface_t*)uct_iface;
+    rc_iface_t *iface = (rc_iface_t *)uct_iface;
     unsigned count    = rc_recv_poll(iface);
 
     if ((iface->num_ops > 0) || (++iface->unpolled > RC_POLL_ROUNDS) ||
         ib_unlikely(!rc_link_is_alone(&iface->waiting) ||
                     !rc_link_is_alone(&iface->ending))) {
         iface->unpolled = 0;
-        count          += poll_sends(iface);
+        count += poll_sends(iface);
     }
     if (ib_unlikely(!rc_link_is_alone(&iface->owing))) {
         rc_credits_progress(iface, count > 0);

@@ -27,8 +27,8 @@ enum {
     MIN_WINDOW   = 8,
     /* A device of iWARP closes a connection that finds no buffer. */
     MIN_IWARP    = 2,
-    OWING_ROUNDS = 4,  /* Busy rounds of progress until a grant is sent alone */
-    MAX_SEARCH   = 4   /* Endpoints that a message may look at */
+    OWING_ROUNDS = 4, /* Busy rounds of progress until a grant is sent alone */
+    MAX_SEARCH   = 4, /* Endpoints that a message may look at */
 };
 
 /* Buffers of the receive queue that a window takes: its messages, and the two
@@ -44,7 +44,8 @@ void rc_credits_open(rc_ep_t *ep)
     unsigned limit    = iface->config.credit_window;
     unsigned total    = iface->config.rx_queue_len / 4 * 3;
     unsigned window   = (iface->num_given < total) ?
-                        (total - iface->num_given) / 2 : 0;
+                            (total - iface->num_given) / 2 :
+                            0;
     unsigned half     = 1, min;
 
     min    = (iface->join != NULL) ? MIN_IWARP : MIN_WINDOW;
@@ -53,7 +54,7 @@ void rc_credits_open(rc_ep_t *ep)
     while (4 * half <= window) {
         half *= 2;
     }
-    ep->half_given    = (uint16_t)half;
+    ep->half_given = (uint16_t)half;
     iface->num_given += buffers_of(ep);
 }
 
@@ -72,8 +73,8 @@ int rc_credits_connect(rc_ep_t *ep, uint8_t code)
     if (code >= 14) {
         return 0; /* both halves must fit rc_ep_t.credits */
     }
-    ep->half_window = rc_iface_of(ep)->config.credits ?
-                      (uint16_t)(1u << code) : INT16_MAX;
+    ep->half_window = rc_iface_of(ep)->config.credits ? (uint16_t)(1u << code) :
+                                                        INT16_MAX;
     ep->credits     = (uint16_t)(2 * ep->half_window);
     return 1;
 }
@@ -98,8 +99,7 @@ static void owe(rc_ep_t *ep, uint16_t count)
     ep->owed = count;
 }
 
-void rc_credits_take(rc_iface_t *iface, const struct ibv_wc *wc,
-                     uint8_t header)
+void rc_credits_take(rc_iface_t *iface, const struct ibv_wc *wc, uint8_t header)
 {
     rc_ep_t *ep = rc_ep_by_qpn(iface, wc->qp_num), *to = ep;
 

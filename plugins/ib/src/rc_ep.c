@@ -77,12 +77,12 @@ rc_ep_t *rc_ep_by_qpn(rc_iface_t *iface, uint32_t qpn)
 ucs_status_t rc_ep_create(uct_iface_h uct_iface, const uct_ep_params_t *params,
                           uct_ep_h *ep_p)
 {
-    rc_iface_t *iface = (rc_iface_t*)uct_iface;
+    rc_iface_t *iface = (rc_iface_t *)uct_iface;
     rc_ep_t **bucket, *ep;
     ucs_status_t status;
 
-    if (params->field_mask & (UCT_EP_PARAM_FIELD_IFACE_ADDR |
-                              UCT_EP_PARAM_FIELD_SOCKADDR)) {
+    if (params->field_mask &
+        (UCT_EP_PARAM_FIELD_IFACE_ADDR | UCT_EP_PARAM_FIELD_SOCKADDR)) {
         return UCS_ERR_UNSUPPORTED; /* endpoints connect only to endpoints */
     }
     if (iface->watch.is_gone) {
@@ -105,12 +105,12 @@ ucs_status_t rc_ep_create(uct_iface_h uct_iface, const uct_ep_params_t *params,
     rc_link_init(&ep->waiting);
     rc_link_init(&ep->owing);
     rc_link_init(&ep->ending);
-    ep->ops_tail    = &ep->ops;
+    ep->ops_tail = &ep->ops;
     rc_credits_open(ep);
     /* A different start value, so that late packets of an earlier connection
      * are rejected. */
-    ep->psn         = (uint32_t)((iface->host->time() * 1e7) +
-                                 ep->qp->qp_num * 7919u) & 0xffffff;
+    ep->psn = (uint32_t)((iface->host->time() * 1e7) + ep->qp->qp_num * 7919u) &
+              0xffffff;
     bucket          = bucket_of(iface, ep->qp->qp_num);
     ep->next_by_qpn = *bucket;
     *bucket         = ep;
@@ -179,11 +179,11 @@ void rc_ep_finish(rc_ep_t *ep)
 
 void rc_ep_destroy(uct_ep_h uct_ep)
 {
-    rc_ep_t *ep = (rc_ep_t*)uct_ep;
+    rc_ep_t *ep = (rc_ep_t *)uct_ep;
 
     rc_link_remove(&ep->ending);
     rc_link_remove(&ep->owing);
-    ep->owed   = 0;
+    ep->owed = 0;
     ep->state &= (uint16_t)~RC_EP_TELL;
     ep->state |= RC_EP_ZOMBIE;
     rc_ep_finish(ep);
@@ -194,7 +194,7 @@ void rc_ep_destroy(uct_ep_h uct_ep)
 ucs_status_t rc_ep_pending_add(uct_ep_h uct_ep, uct_pending_req_t *req,
                                unsigned flags)
 {
-    rc_ep_t *ep       = (rc_ep_t*)uct_ep;
+    rc_ep_t *ep       = (rc_ep_t *)uct_ep;
     rc_iface_t *iface = rc_iface_of(ep);
 
     if (ucx_pending_is_empty(&ep->pending) &&
@@ -212,7 +212,7 @@ ucs_status_t rc_ep_pending_add(uct_ep_h uct_ep, uct_pending_req_t *req,
 void rc_ep_pending_purge(uct_ep_h uct_ep, uct_pending_purge_callback_t cb,
                          void *arg)
 {
-    rc_ep_t *ep = (rc_ep_t*)uct_ep;
+    rc_ep_t *ep = (rc_ep_t *)uct_ep;
     uct_pending_req_t *req;
 
     while ((req = ucx_pending_pop(&ep->pending)) != NULL) {

@@ -4,7 +4,7 @@
 
 ucs_status_t rc_event_fd_get(uct_iface_h iface, int *fd_p)
 {
-    *fd_p = ((rc_iface_t*)iface)->channel->fd;
+    *fd_p = ((rc_iface_t *)iface)->channel->fd;
     return UCS_OK;
 }
 
@@ -38,7 +38,7 @@ static unsigned drain(rc_iface_t *iface)
  * drained, and after the queues were armed. */
 ucs_status_t rc_event_arm(uct_iface_h uct_iface, unsigned events)
 {
-    rc_iface_t *iface = (rc_iface_t*)uct_iface;
+    rc_iface_t *iface = (rc_iface_t *)uct_iface;
 
     if (!rc_link_is_alone(&iface->ending) || !rc_link_is_alone(&iface->owing)) {
         return UCS_ERR_BUSY;

@@ -45,8 +45,7 @@ static ucs_status_t watch_all(rc_ep_t *ep, uct_completion_t *comp)
     ucs_status_t status;
 
     rc_poll_sends_soon(iface);
-    op = (comp == NULL) ? NULL :
-         ucx_mpool_get(iface->host, iface->user_ops);
+    op = (comp == NULL) ? NULL : ucx_mpool_get(iface->host, iface->user_ops);
     if ((comp != NULL) && (op == NULL)) {
         return UCS_ERR_NO_MEMORY;
     }
@@ -70,7 +69,7 @@ static ucs_status_t watch_all(rc_ep_t *ep, uct_completion_t *comp)
 ucs_status_t rc_ep_flush(uct_ep_h uct_ep, unsigned flags,
                          uct_completion_t *comp)
 {
-    rc_ep_t *ep = (rc_ep_t*)uct_ep;
+    rc_ep_t *ep = (rc_ep_t *)uct_ep;
 
     if (flags & UCT_FLUSH_FLAG_CANCEL) {
         rc_ep_fail(ep, UCS_ERR_CANCELED, 0);
@@ -88,7 +87,7 @@ ucs_status_t rc_ep_flush(uct_ep_h uct_ep, unsigned flags,
 /* The flush of an interface: complete when the flushes of all endpoints are. */
 typedef struct all_flush {
     uct_completion_t super;
-    uct_completion_t *comp;   /* The user's */
+    uct_completion_t *comp; /* The user's */
 } all_flush_t;
 
 static void all_flush_done(uct_completion_t *super)
@@ -121,7 +120,7 @@ static ucs_status_t flush_one(rc_ep_t *ep, all_flush_t *all)
 ucs_status_t rc_iface_flush(uct_iface_h uct_iface, unsigned flags,
                             uct_completion_t *comp)
 {
-    rc_iface_t *iface = (rc_iface_t*)uct_iface;
+    rc_iface_t *iface   = (rc_iface_t *)uct_iface;
     ucs_status_t result = UCS_OK, status;
     all_flush_t *all    = NULL;
 
@@ -157,14 +156,14 @@ ucs_status_t rc_iface_flush(uct_iface_h uct_iface, unsigned flags,
  * waits. */
 ucs_status_t rc_ep_fence(uct_ep_h uct_ep, unsigned flags)
 {
-    ((rc_ep_t*)uct_ep)->state |= RC_EP_FENCE;
+    ((rc_ep_t *)uct_ep)->state |= RC_EP_FENCE;
     return UCS_OK;
 }
 
 ucs_status_t rc_ep_check(uct_ep_h uct_ep, unsigned flags,
                          uct_completion_t *comp)
 {
-    rc_ep_t *ep = (rc_ep_t*)uct_ep;
+    rc_ep_t *ep = (rc_ep_t *)uct_ep;
     ucs_status_t status;
 
     if (ep->state & RC_EP_FAILED) {
@@ -179,6 +178,6 @@ ucs_status_t rc_ep_check(uct_ep_h uct_ep, unsigned flags,
 
 ucs_status_t rc_ep_invalidate(uct_ep_h uct_ep, unsigned flags)
 {
-    rc_ep_fail((rc_ep_t*)uct_ep, UCS_ERR_ENDPOINT_TIMEOUT, 1);
+    rc_ep_fail((rc_ep_t *)uct_ep, UCS_ERR_ENDPOINT_TIMEOUT, 1);
     return UCS_OK;
 }

@@ -18,10 +18,10 @@ enum { RC_AM_SHORT_HEAD = 1 + sizeof(uint64_t) };
 
 static ucs_status_t make_queues(rc_iface_t *iface)
 {
-    const ucx_host_t *host      = iface->host;
-    struct ibv_context *context = iface->md->context;
+    const ucx_host_t *host       = iface->host;
+    struct ibv_context *context  = iface->md->context;
     struct ibv_srq_init_attr srq = {
-        .attr = {.max_wr = iface->config.rx_queue_len, .max_sge = 1}
+        .attr = {.max_wr = iface->config.rx_queue_len, .max_sge = 1},
     };
     char advice[IB_ADVICE_LENGTH];
     int flags, error;
@@ -69,8 +69,7 @@ static ucs_status_t ask_limits(rc_iface_t *iface)
         status = UCS_ERR_IO_ERROR;
     } else {
         iface->max_inline = init.cap.max_inline_data;
-        iface->max_sge    = (unsigned)ib_min(init.cap.max_send_sge,
-                                             RC_MAX_IOV);
+        iface->max_sge    = (unsigned)ib_min(init.cap.max_send_sge, RC_MAX_IOV);
     }
     ibv_destroy_qp(qp);
     return status;
@@ -79,32 +78,31 @@ static ucs_status_t ask_limits(rc_iface_t *iface)
 static void desc_init(void *arg, void *elem, void *chunk)
 {
     (void)arg;
-    ((rc_desc_t*)elem)->lkey = ib_chunk_lkey(chunk);
+    ((rc_desc_t *)elem)->lkey = ib_chunk_lkey(chunk);
 }
 
 static ucs_status_t make_pools(rc_iface_t *iface)
 {
     const ucx_mpool_params_t descs = {
-        .size            = sizeof(descs),
-        .name            = "ib send buffers",
-        .elem_size       = sizeof(rc_desc_t) + RC_AM_PAD +
-                           iface->config.seg_size,
-        .align_offset    = sizeof(rc_desc_t) + RC_AM_PAD,
-        .alignment       = 64,
+        .size         = sizeof(descs),
+        .name         = "ib send buffers",
+        .elem_size    = sizeof(rc_desc_t) + RC_AM_PAD + iface->config.seg_size,
+        .align_offset = sizeof(rc_desc_t) + RC_AM_PAD,
+        .alignment    = 64,
         .elems_per_chunk = 64,
         .max_elems       = UINT_MAX,
         .chunk_alloc     = ib_chunk_alloc,
         .chunk_free      = ib_chunk_free,
         .elem_init       = desc_init,
-        .arg             = iface->md
+        .arg             = iface->md,
     };
     const ucx_mpool_params_t user_ops = {
         .size            = sizeof(user_ops),
         .name            = "ib operations",
         .elem_size       = sizeof(rc_user_op_t),
-        .alignment       = sizeof(void*),
+        .alignment       = sizeof(void *),
         .elems_per_chunk = 128,
-        .max_elems       = UINT_MAX
+        .max_elems       = UINT_MAX,
     };
     ucs_status_t status;
 
@@ -133,15 +131,14 @@ static void set_limits(rc_iface_t *iface)
          * then still reads the buffers of requests that do not ask for one. */
         iface->moderation = 1;
     }
-    iface->cq_free    = (unsigned)ib_min(config->tx_cq_len,
-                                         (size_t)attr->max_cqe);
-    iface->max_inline = config->tx_min_inline;
-    iface->max_sge    = (unsigned)ib_min((size_t)attr->max_sge, RC_MAX_IOV);
-    iface->max_rd_atomic      = (unsigned)ib_min(config->max_rd_atomic,
-                                        (size_t)attr->max_qp_init_rd_atom);
+    iface->cq_free = (unsigned)ib_min(config->tx_cq_len, (size_t)attr->max_cqe);
+    iface->max_inline    = config->tx_min_inline;
+    iface->max_sge       = (unsigned)ib_min((size_t)attr->max_sge, RC_MAX_IOV);
+    iface->max_rd_atomic = (unsigned)ib_min(config->max_rd_atomic,
+                                            (size_t)attr->max_qp_init_rd_atom);
     iface->max_dest_rd_atomic = (unsigned)attr->max_qp_rd_atom;
-    iface->credit_step = config->credits ? 1 : 0;
-    iface->unseen      = ib_is_iwarp(iface->md->context) ? RC_EP_UNSEEN : 0;
+    iface->credit_step        = config->credits ? 1 : 0;
+    iface->unseen = ib_is_iwarp(iface->md->context) ? RC_EP_UNSEEN : 0;
 }
 
 /* Frees what was created; also after a failed open. */
@@ -174,10 +171,9 @@ static void iface_free(rc_iface_t *iface)
 ucs_status_t rc_iface_open(uct_md_h uct_md, const ucx_iface_open_args_t *args,
                            uct_iface_h *iface_p)
 {
-    ib_md_t *md                      = (ib_md_t*)uct_md;
+    ib_md_t *md                      = (ib_md_t *)uct_md;
     const uct_iface_params_t *params = args->params;
-    uint8_t port                     = ib_device_port(md->context,
-                                                      args->dev_name);
+    uint8_t port = ib_device_port(md->context, args->dev_name);
     ucs_status_t status;
     rc_iface_t *iface;
 
@@ -191,10 +187,10 @@ ucs_status_t rc_iface_open(uct_md_h uct_md, const ucx_iface_open_args_t *args,
     ucx_iface_init(&iface->super, args);
     iface->md       = md;
     iface->host     = md->host;
-    iface->config   = *(const ib_rc_config_t*)args->config;
-    iface->headroom = (params->field_mask &
-                       UCT_IFACE_PARAM_FIELD_RX_HEADROOM) ?
-                      params->rx_headroom : 0;
+    iface->config   = *(const ib_rc_config_t *)args->config;
+    iface->headroom = (params->field_mask & UCT_IFACE_PARAM_FIELD_RX_HEADROOM) ?
+                          params->rx_headroom :
+                          0;
     rc_link_init(&iface->waiting);
     rc_link_init(&iface->owing);
     rc_link_init(&iface->ending);
@@ -204,9 +200,8 @@ ucs_status_t rc_iface_open(uct_md_h uct_md, const ucx_iface_open_args_t *args,
     if ((status == UCS_OK) && ib_is_iwarp(md->context)) {
         status = rc_join_open(iface);
     }
-    if ((iface->join == NULL) &&
-        (getrandom(&iface->token, sizeof(iface->token), 0) !=
-         sizeof(iface->token))) {
+    if ((iface->join == NULL) && (getrandom(&iface->token, sizeof(iface->token),
+                                            0) != sizeof(iface->token))) {
         iface->token = 0; /* grants use the connection that they are for */
     }
     if (status == UCS_OK) {
@@ -234,7 +229,7 @@ ucs_status_t rc_iface_open(uct_md_h uct_md, const ucx_iface_open_args_t *args,
 
 void rc_iface_close(uct_iface_h uct_iface)
 {
-    rc_iface_t *iface = (rc_iface_t*)uct_iface;
+    rc_iface_t *iface = (rc_iface_t *)uct_iface;
     rc_ep_t *ep;
 
     ib_watch_stop(&iface->watch);
@@ -260,10 +255,10 @@ static size_t max_read_iov(const rc_iface_t *iface)
 
 static void query_limits(const rc_iface_t *iface, uct_iface_attr_t *attr)
 {
-    size_t seg      = iface->config.seg_size;
-    size_t max_msg  = iface->port.max_msg;
-    size_t max_iov  = iface->max_sge;
-    size_t mtu      = (size_t)128 << iface->port.mtu;
+    size_t seg     = iface->config.seg_size;
+    size_t max_msg = iface->port.max_msg;
+    size_t max_iov = iface->max_sge;
+    size_t mtu     = (size_t)128 << iface->port.mtu;
 
     attr->cap.am.max_short       = ib_min(iface->max_inline, seg) - 1;
     attr->cap.am.max_bcopy       = seg - 1;
@@ -289,7 +284,7 @@ static void query_limits(const rc_iface_t *iface, uct_iface_attr_t *attr)
 
 ucs_status_t rc_iface_query(uct_iface_h uct_iface, ucx_iface_attr_t *attr)
 {
-    const rc_iface_t *iface = (rc_iface_t*)uct_iface;
+    const rc_iface_t *iface = (rc_iface_t *)uct_iface;
     uct_iface_attr_t *base  = &attr->base;
 
     base->cap.flags = UCT_IFACE_FLAG_AM_SHORT | UCT_IFACE_FLAG_AM_BCOPY |
@@ -301,24 +296,23 @@ ucs_status_t rc_iface_query(uct_iface_h uct_iface, ucx_iface_attr_t *attr)
                       UCT_IFACE_FLAG_ERRHANDLE_PEER_FAILURE |
                       UCT_IFACE_FLAG_INTER_NODE;
     base->cap.event_flags = UCT_IFACE_FLAG_EVENT_SEND_COMP |
-                            UCT_IFACE_FLAG_EVENT_RECV |
-                            UCT_IFACE_FLAG_EVENT_FD;
+                            UCT_IFACE_FLAG_EVENT_RECV | UCT_IFACE_FLAG_EVENT_FD;
     if (iface->md->attr.atomic_cap != IBV_ATOMIC_NONE) {
-        base->cap.flags               |= UCT_IFACE_FLAG_ATOMIC_DEVICE;
-        base->cap.atomic64.op_flags    = UCS_BIT(UCT_ATOMIC_OP_ADD);
-        base->cap.atomic64.fop_flags   = UCS_BIT(UCT_ATOMIC_OP_ADD) |
-                                         UCS_BIT(UCT_ATOMIC_OP_CSWAP);
+        base->cap.flags |= UCT_IFACE_FLAG_ATOMIC_DEVICE;
+        base->cap.atomic64.op_flags  = UCS_BIT(UCT_ATOMIC_OP_ADD);
+        base->cap.atomic64.fop_flags = UCS_BIT(UCT_ATOMIC_OP_ADD) |
+                                       UCS_BIT(UCT_ATOMIC_OP_CSWAP);
     }
     query_limits(iface, base);
-    base->device_addr_len      = sizeof(ib_wire_device_t);
-    base->ep_addr_len          = rc_ep_address_length(iface);
-    base->max_conn_priv        = 0;
-    base->overhead             = 75e-9;
-    base->latency.c            = iface->port.latency;
-    base->latency.m            = 1e-9; /* connection state in the device */
-    base->bandwidth.shared     = iface->port.bandwidth;
-    base->max_num_eps          = (size_t)iface->md->attr.max_qp;
-    base->dev_num_paths        = 1;
-    attr->max_inflight_eps     = SIZE_MAX;
+    base->device_addr_len  = sizeof(ib_wire_device_t);
+    base->ep_addr_len      = rc_ep_address_length(iface);
+    base->max_conn_priv    = 0;
+    base->overhead         = 75e-9;
+    base->latency.c        = iface->port.latency;
+    base->latency.m        = 1e-9; /* connection state in the device */
+    base->bandwidth.shared = iface->port.bandwidth;
+    base->max_num_eps      = (size_t)iface->md->attr.max_qp;
+    base->dev_num_paths    = 1;
+    attr->max_inflight_eps = SIZE_MAX;
     return UCS_OK;
 }

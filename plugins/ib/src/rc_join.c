@@ -15,9 +15,9 @@
 #include <unistd.h>
 
 enum {
-    JOIN_MAGIC   = 0x4a435855, /* "UXCJ" */
-    RESOLVE_MS   = 10000,
-    BACKLOG      = 1024
+    JOIN_MAGIC = 0x4a435855, /* "UXCJ" */
+    RESOLVE_MS = 10000,
+    BACKLOG    = 1024,
 };
 
 /* Private data of a connection request, little-endian. */
@@ -31,22 +31,22 @@ _Static_assert(sizeof(rc_join_intro_t) == 20, "wire format");
 
 struct rc_join {
     struct rdma_event_channel *channel;
-    struct rdma_cm_id         *listener;
-    int                       epoll_fd;  /* The channel, edge-triggered */
-    ucx_async_id_t            async_id;
-    unsigned                  is_queued; /* Atomic: join_run() is queued */
-    uint16_t                  port;
-    uint64_t                  *words;    /* Read by peers; sink of own reads */
-    struct ibv_mr             *mr;
+    struct rdma_cm_id *listener;
+    int epoll_fd; /* The channel, edge-triggered */
+    ucx_async_id_t async_id;
+    unsigned is_queued; /* Atomic: join_run() is queued */
+    uint16_t port;
+    uint64_t *words; /* Read by peers; sink of own reads */
+    struct ibv_mr *mr;
 };
 
 /* A copy of an event: it is acknowledged before its identifier is destroyed. */
 typedef struct join_event {
     enum rdma_cm_event_type type;
-    struct rdma_cm_id       *id;
-    int                     status;
-    int                     has_intro;
-    rc_join_intro_t         intro;
+    struct rdma_cm_id *id;
+    int status;
+    int has_intro;
+    rc_join_intro_t intro;
 } join_event_t;
 
 /* --- Establishing --------------------------------------------------------- */
@@ -63,7 +63,7 @@ static void join_failed(rc_ep_t *ep, const char *what, int error)
 
 static void fill_param(const rc_ep_t *ep, struct rdma_conn_param *param)
 {
-    const rc_iface_t *iface = rc_iface_of((rc_ep_t*)ep);
+    const rc_iface_t *iface = rc_iface_of((rc_ep_t *)ep);
 
     memset(param, 0, sizeof(*param));
     param->responder_resources = (uint8_t)iface->max_dest_rd_atomic;
@@ -78,7 +78,7 @@ static void connect_now(rc_ep_t *ep)
         .from_qpn = htole32(ep->qp->qp_num),
         .from_psn = htole32(ep->psn),
         .to_qpn   = htole32(ep->peer_qpn),
-        .to_psn   = htole32(ep->peer_psn)
+        .to_psn   = htole32(ep->peer_psn),
     };
     struct rdma_conn_param param;
 
@@ -112,8 +112,8 @@ static void requested(rc_iface_t *iface, const join_event_t *event)
 {
     const ucx_host_t *host = iface->host;
     rc_ep_t *ep            = event->has_intro ?
-                             rc_ep_by_qpn(iface, le32toh(event->intro.to_qpn)) :
-                             NULL;
+                                 rc_ep_by_qpn(iface, le32toh(event->intro.to_qpn)) :
+                                 NULL;
 
     if ((ep == NULL) || (ep->psn != le32toh(event->intro.to_psn)) ||
         (ep->join_id != NULL) || (ep->state & (RC_EP_FAILED | RC_EP_ZOMBIE)) ||
@@ -213,8 +213,9 @@ static void on_events(int fd, int events, void *arg)
 
     (void)epoll_wait(fd, &edge, 1, 0);
     if ((__atomic_exchange_n(&iface->join->is_queued, 1, __ATOMIC_SEQ_CST) ==
-         0) && (host->progress_oneshot(iface->super.worker, join_run, iface) !=
-                UCS_OK)) {
+         0) &&
+        (host->progress_oneshot(iface->super.worker, join_run, iface) !=
+         UCS_OK)) {
         __atomic_store_n(&iface->join->is_queued, 0, __ATOMIC_SEQ_CST);
         ucx_error("an event of an RDMA connection is lost: out of memory");
     }
@@ -225,9 +226,10 @@ static void on_events(int fd, int events, void *arg)
 static void to_sockaddr(const uint8_t ip[16], uint16_t port,
                         struct sockaddr_storage *address)
 {
-    static const uint8_t mapped[12] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
-    struct sockaddr_in6 *in6        = (struct sockaddr_in6*)address;
-    struct sockaddr_in *in          = (struct sockaddr_in*)address;
+    static const uint8_t mapped[12] = {0, 0, 0, 0, 0,    0,
+                                       0, 0, 0, 0, 0xff, 0xff};
+    struct sockaddr_in6 *in6        = (struct sockaddr_in6 *)address;
+    struct sockaddr_in *in          = (struct sockaddr_in *)address;
 
     memset(address, 0, sizeof(*address));
     if (memcmp(ip, mapped, sizeof(mapped)) == 0) {
@@ -248,7 +250,7 @@ static int join_listen(rc_iface_t *iface, rc_join_t *join)
     to_sockaddr(iface->port.gid.raw, 0, &address);
     if ((rdma_create_id(join->channel, &join->listener, NULL, RDMA_PS_TCP) !=
          0) ||
-        (rdma_bind_addr(join->listener, (struct sockaddr*)&address) != 0) ||
+        (rdma_bind_addr(join->listener, (struct sockaddr *)&address) != 0) ||
         (rdma_listen(join->listener, BACKLOG) != 0)) {
         return -1;
     }
@@ -264,8 +266,9 @@ static int join_watch(rc_join_t *join)
     join->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
     return ((join->epoll_fd >= 0) &&
             (fcntl(join->channel->fd, F_SETFL, flags | O_NONBLOCK) == 0)) ?
-           epoll_ctl(join->epoll_fd, EPOLL_CTL_ADD, join->channel->fd, &event) :
-           -1;
+               epoll_ctl(join->epoll_fd, EPOLL_CTL_ADD, join->channel->fd,
+                         &event) :
+               -1;
 }
 
 /* The sink of a read needs the right to write, and so does its owner's peer. */
@@ -278,7 +281,7 @@ static int join_words(rc_iface_t *iface, rc_join_t *join)
     memset(join->words, 0, 64);
     join->mr = ibv_reg_mr(iface->md->pd, join->words, 64,
                           IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE |
-                          IBV_ACCESS_REMOTE_READ);
+                              IBV_ACCESS_REMOTE_READ);
     return (join->mr != NULL) ? 0 : -1;
 }
 
@@ -355,7 +358,7 @@ void rc_join_sink(const rc_iface_t *iface, struct ibv_sge *sge)
 /* Returns whether this side connects. */
 static int is_lower(const rc_ep_t *ep, const rc_join_end_t *peer)
 {
-    const rc_iface_t *iface = rc_iface_of((rc_ep_t*)ep);
+    const rc_iface_t *iface = rc_iface_of((rc_ep_t *)ep);
     int order = memcmp(iface->port.gid.raw, peer->ip, sizeof(peer->ip));
 
     if (order == 0) {
@@ -376,8 +379,8 @@ static int resolve(rc_ep_t *ep, const rc_join_end_t *peer)
         ep->join_id = NULL;
         return -1;
     }
-    return rdma_resolve_addr(ep->join_id, (struct sockaddr*)&from,
-                             (struct sockaddr*)&to, RESOLVE_MS);
+    return rdma_resolve_addr(ep->join_id, (struct sockaddr *)&from,
+                             (struct sockaddr *)&to, RESOLVE_MS);
 }
 
 ucs_status_t rc_join_start(rc_ep_t *ep, const rc_join_end_t *peer)
@@ -386,13 +389,13 @@ ucs_status_t rc_join_start(rc_ep_t *ep, const rc_join_end_t *peer)
         if ((ep->join_id != NULL) || (resolve(ep, peer) != 0)) {
             return UCS_ERR_UNREACHABLE;
         }
-    } else if ((ep->join_id != NULL) && ((ep->peer_qpn != peer->qpn) ||
-                                         (ep->peer_psn != peer->psn))) {
+    } else if ((ep->join_id != NULL) &&
+               ((ep->peer_qpn != peer->qpn) || (ep->peer_psn != peer->psn))) {
         return UCS_ERR_INVALID_ADDR; /* another endpoint has connected */
     }
     ep->peer_qpn = peer->qpn;
     ep->peer_psn = peer->psn;
-    ep->state   |= RC_EP_JOINING;
+    ep->state |= RC_EP_JOINING;
     if (!is_lower(ep, peer) && (ep->join_id != NULL)) {
         accept_now(ep);
     }

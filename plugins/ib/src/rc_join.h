@@ -17,10 +17,10 @@
 
 /* An end of a connection, as its address names it. */
 typedef struct rc_join_end {
-    uint8_t  ip[16];
-    uint16_t port;    /* TCP */
+    uint8_t ip[16];
+    uint16_t port; /* TCP */
     uint32_t qpn;
-    uint32_t psn;     /* Tells it from an earlier one with the same number */
+    uint32_t psn; /* Tells it from an earlier one with the same number */
 } rc_join_end_t;
 
 /* Eight bytes of an interface that its peers read in order to know that what

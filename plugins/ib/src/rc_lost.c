@@ -66,7 +66,8 @@ static void qp_failed(ib_watch_t *watch)
         ep = iface->eps[i];
         if ((ep != NULL) && (ep->done_sn == ep->sn) &&
             ((ep->state & (RC_EP_CONNECTED | RC_EP_FAILED)) ==
-             RC_EP_CONNECTED) && is_in_error(ep->qp)) {
+             RC_EP_CONNECTED) &&
+            is_in_error(ep->qp)) {
             rc_ep_fail(ep, UCS_ERR_IO_ERROR, 1);
         }
     }
@@ -75,7 +76,7 @@ static void qp_failed(ib_watch_t *watch)
 static const ib_watch_ops_t watch_ops = {
     .port_lost   = port_lost,
     .device_lost = device_lost,
-    .qp_failed   = qp_failed
+    .qp_failed   = qp_failed,
 };
 
 /* A port may be down as long as the device retransmits. */

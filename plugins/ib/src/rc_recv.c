@@ -5,9 +5,9 @@
 #include <stdlib.h>
 
 enum {
-    MAX_POLL     = 256,
-    POST_BATCH   = 16,  /* Minimum number of free buffers for a post call */
-    DATA_ALIGN   = 64
+    MAX_POLL   = 256,
+    POST_BATCH = 16, /* Minimum number of free buffers for a post call */
+    DATA_ALIGN = 64,
 };
 
 /* --- Receive buffers ------------------------------------------------------ */
@@ -25,7 +25,7 @@ static void post(rc_iface_t *iface)
     while ((iface->recv_free != NULL) &&
            (iface->num_recv_posted < iface->config.rx_queue_len)) {
         limit = (unsigned)ib_min(POST_BATCH, iface->config.rx_queue_len -
-                                             iface->num_recv_posted);
+                                                 iface->num_recv_posted);
         for (num = 0; (num < limit) && (iface->recv_free != NULL); ++num) {
             recv             = iface->recv_free;
             iface->recv_free = recv->next;
@@ -37,14 +37,14 @@ static void post(rc_iface_t *iface)
             wr[num].num_sge  = 1;
             wr[num].next     = &wr[num + 1];
         }
-        wr[num - 1].next      = NULL;
-        iface->num_recv_free   -= num;
+        wr[num - 1].next = NULL;
+        iface->num_recv_free -= num;
         iface->num_recv_posted += num;
         if (ibv_post_srq_recv(iface->srq, wr, &bad) == 0) {
             continue;
         }
         for (; bad != NULL; bad = bad->next) {
-            recv             = (rc_recv_t*)(uintptr_t)bad->wr_id;
+            recv             = (rc_recv_t *)(uintptr_t)bad->wr_id;
             recv->next       = iface->recv_free;
             iface->recv_free = recv;
             ++iface->num_recv_free;
@@ -67,15 +67,16 @@ static void recv_release(ucx_recv_desc_owner_t *self, void *desc)
     rc_iface_t *iface = ib_container_of(self, rc_iface_t, recv_owner);
 
     --iface->num_recv_kept;
-    recv_put(iface, (rc_recv_t*)((char*)desc + iface->headroom -
-                                 iface->recv_data));
+    recv_put(iface,
+             (rc_recv_t *)((char *)desc + iface->headroom - iface->recv_data));
 }
 
 /* Adds as many buffers as the receive queue has entries. */
 static ucs_status_t recv_grow(rc_iface_t *iface)
 {
-    size_t stride = (iface->recv_data + iface->config.seg_size +
-                     DATA_ALIGN - 1) & ~(size_t)(DATA_ALIGN - 1);
+    size_t stride = (iface->recv_data + iface->config.seg_size + DATA_ALIGN -
+                     1) &
+                    ~(size_t)(DATA_ALIGN - 1);
     unsigned count    = iface->config.rx_queue_len;
     ib_chunk_t *chunk = ib_chunk_map(iface->md, count * stride);
     rc_recv_t *recv;
@@ -86,7 +87,7 @@ static ucs_status_t recv_grow(rc_iface_t *iface)
     chunk->next        = iface->recv_chunks;
     iface->recv_chunks = chunk;
     for (unsigned i = 0; i < count; ++i) {
-        recv       = (rc_recv_t*)((char*)chunk + IB_CHUNK_HEAD + (i * stride));
+        recv = (rc_recv_t *)((char *)chunk + IB_CHUNK_HEAD + (i * stride));
         recv->lkey = chunk->mr->lkey;
         recv_put(iface, recv);
     }
@@ -99,10 +100,11 @@ ucs_status_t rc_recv_init(rc_iface_t *iface)
     ucs_status_t status;
 
     /* Space for rc_recv_t, the owner's word, and the header of a message. */
-    iface->recv_data = (sizeof(rc_recv_t) + sizeof(void*) + iface->headroom +
-                        1 + DATA_ALIGN - 1) & ~(size_t)(DATA_ALIGN - 1);
+    iface->recv_data = (sizeof(rc_recv_t) + sizeof(void *) + iface->headroom +
+                        1 + DATA_ALIGN - 1) &
+                       ~(size_t)(DATA_ALIGN - 1);
     iface->recv_owner.release = recv_release;
-    status = recv_grow(iface);
+    status                    = recv_grow(iface);
     if (status == UCS_OK) {
         post(iface);
     }
@@ -122,10 +124,9 @@ void rc_recv_cleanup(rc_iface_t *iface)
 /* --- Received messages --------------------------------------------------- */
 
 /* Handles one message: flow control, then the user's handler. */
-static void deliver(rc_iface_t *iface, rc_recv_t *recv,
-                    const struct ibv_wc *wc)
+static void deliver(rc_iface_t *iface, rc_recv_t *recv, const struct ibv_wc *wc)
 {
-    char *data     = (char*)recv + iface->recv_data;
+    char *data     = (char *)recv + iface->recv_data;
     uint8_t header = (uint8_t)data[-1];
     ucs_status_t status;
 
@@ -177,10 +178,11 @@ unsigned rc_recv_poll(rc_iface_t *iface)
          * everything is delivered that endpoints received before they were
          * stopped. */
         iface->recv_seen += ((unsigned)num < iface->config.max_poll) ?
-                            iface->config.rx_queue_len : (unsigned)num;
+                                iface->config.rx_queue_len :
+                                (unsigned)num;
     }
     for (int i = 0; i < num; ++i) {
-        deliver(iface, (rc_recv_t*)(uintptr_t)wc[i].wr_id, &wc[i]);
+        deliver(iface, (rc_recv_t *)(uintptr_t)wc[i].wr_id, &wc[i]);
     }
     if (ib_unlikely((iface->num_recv_kept > 0) && has_too_few(iface))) {
         (void)recv_grow(iface);

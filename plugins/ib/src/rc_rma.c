@@ -7,7 +7,7 @@ ucs_status_t rc_ep_put_short(uct_ep_h uct_ep, const void *buffer,
                              unsigned length, uint64_t remote_addr,
                              uct_rkey_t rkey)
 {
-    rc_ep_t *ep         = (rc_ep_t*)uct_ep;
+    rc_ep_t *ep         = (rc_ep_t *)uct_ep;
     rc_iface_t *iface   = rc_iface_of(ep);
     ucs_status_t status = rc_check(iface, ep);
     struct ibv_send_wr wr;
@@ -26,7 +26,7 @@ ucs_status_t rc_ep_put_short(uct_ep_h uct_ep, const void *buffer,
 ssize_t rc_ep_put_bcopy(uct_ep_h uct_ep, uct_pack_callback_t pack_cb, void *arg,
                         uint64_t remote_addr, uct_rkey_t rkey)
 {
-    rc_ep_t *ep         = (rc_ep_t*)uct_ep;
+    rc_ep_t *ep         = (rc_ep_t *)uct_ep;
     rc_iface_t *iface   = rc_iface_of(ep);
     ucs_status_t status = rc_check(iface, ep);
     struct ibv_send_wr wr;
@@ -58,10 +58,10 @@ ssize_t rc_ep_put_bcopy(uct_ep_h uct_ep, uct_pack_callback_t pack_cb, void *arg,
 }
 
 /* An RDMA read or write with the user's registered memory. */
-static ucs_status_t
-rma_zcopy(rc_ep_t *ep, enum ibv_wr_opcode opcode, const uct_iov_t *iov,
-          size_t iovcnt, uint64_t remote_addr, uct_rkey_t rkey,
-          uct_completion_t *comp)
+static ucs_status_t rma_zcopy(rc_ep_t *ep, enum ibv_wr_opcode opcode,
+                              const uct_iov_t *iov, size_t iovcnt,
+                              uint64_t remote_addr, uct_rkey_t rkey,
+                              uct_completion_t *comp)
 {
     rc_iface_t *iface   = rc_iface_of(ep);
     ucs_status_t status = rc_check(iface, ep);
@@ -98,7 +98,7 @@ ucs_status_t rc_ep_put_zcopy(uct_ep_h ep, const uct_iov_t *iov, size_t iovcnt,
                              uint64_t remote_addr, uct_rkey_t rkey,
                              uct_completion_t *comp)
 {
-    return rma_zcopy((rc_ep_t*)ep, IBV_WR_RDMA_WRITE, iov, iovcnt, remote_addr,
+    return rma_zcopy((rc_ep_t *)ep, IBV_WR_RDMA_WRITE, iov, iovcnt, remote_addr,
                      rkey, comp);
 }
 
@@ -106,14 +106,14 @@ ucs_status_t rc_ep_get_zcopy(uct_ep_h ep, const uct_iov_t *iov, size_t iovcnt,
                              uint64_t remote_addr, uct_rkey_t rkey,
                              uct_completion_t *comp)
 {
-    return rma_zcopy((rc_ep_t*)ep, IBV_WR_RDMA_READ, iov, iovcnt, remote_addr,
+    return rma_zcopy((rc_ep_t *)ep, IBV_WR_RDMA_READ, iov, iovcnt, remote_addr,
                      rkey, comp);
 }
 
 /* Done: unpacks the data. */
 static void get_bcopy_done(rc_ep_t *ep, ib_op_t *op, ucs_status_t status)
 {
-    rc_desc_t *desc        = (rc_desc_t*)op;
+    rc_desc_t *desc        = (rc_desc_t *)op;
     uct_completion_t *comp = desc->comp;
 
     if (status == UCS_OK) {
@@ -127,7 +127,7 @@ ucs_status_t rc_ep_get_bcopy(uct_ep_h uct_ep, uct_unpack_callback_t unpack_cb,
                              void *arg, size_t length, uint64_t remote_addr,
                              uct_rkey_t rkey, uct_completion_t *comp)
 {
-    rc_ep_t *ep         = (rc_ep_t*)uct_ep;
+    rc_ep_t *ep         = (rc_ep_t *)uct_ep;
     rc_iface_t *iface   = rc_iface_of(ep);
     ucs_status_t status = rc_check(iface, ep);
     struct ibv_send_wr wr;
@@ -163,7 +163,7 @@ ucs_status_t rc_ep_get_bcopy(uct_ep_h uct_ep, uct_unpack_callback_t unpack_cb,
 /* Done: stores the old value, unless `result` is NULL. */
 static void atomic_done(rc_ep_t *ep, ib_op_t *op, ucs_status_t status)
 {
-    rc_desc_t *desc        = (rc_desc_t*)op;
+    rc_desc_t *desc        = (rc_desc_t *)op;
     uct_completion_t *comp = desc->comp;
 
     if ((status == UCS_OK) && (desc->result != NULL)) {
@@ -174,10 +174,10 @@ static void atomic_done(rc_ep_t *ep, ib_op_t *op, ucs_status_t status)
 }
 
 /* A device atomic; the device always returns the old value. */
-static ucs_status_t
-atomic64(rc_ep_t *ep, enum ibv_wr_opcode opcode, uint64_t compare_add,
-         uint64_t swap, uint64_t *result, uint64_t remote_addr,
-         uct_rkey_t rkey, uct_completion_t *comp)
+static ucs_status_t atomic64(rc_ep_t *ep, enum ibv_wr_opcode opcode,
+                             uint64_t compare_add, uint64_t swap,
+                             uint64_t *result, uint64_t remote_addr,
+                             uct_rkey_t rkey, uct_completion_t *comp)
 {
     rc_iface_t *iface   = rc_iface_of(ep);
     ucs_status_t status = rc_check(iface, ep);
@@ -200,7 +200,7 @@ atomic64(rc_ep_t *ep, enum ibv_wr_opcode opcode, uint64_t compare_add,
     wr.wr.atomic.rkey        = (uint32_t)rkey;
     wr.wr.atomic.compare_add = compare_add;
     wr.wr.atomic.swap        = swap;
-    status = rc_post(iface, ep, &wr, result != NULL);
+    status                   = rc_post(iface, ep, &wr, result != NULL);
     if (ib_unlikely(status != UCS_OK)) {
         ucx_mpool_put(iface->descs, desc);
         return status;
@@ -221,8 +221,8 @@ ucs_status_t rc_ep_atomic64_post(uct_ep_h ep, uct_atomic_op_t op,
     if (op != UCT_ATOMIC_OP_ADD) {
         return UCS_ERR_UNSUPPORTED;
     }
-    status = atomic64((rc_ep_t*)ep, IBV_WR_ATOMIC_FETCH_AND_ADD, value, 0, NULL,
-                      remote_addr, rkey, NULL);
+    status = atomic64((rc_ep_t *)ep, IBV_WR_ATOMIC_FETCH_AND_ADD, value, 0,
+                      NULL, remote_addr, rkey, NULL);
     return (status == UCS_INPROGRESS) ? UCS_OK : status;
 }
 
@@ -234,14 +234,14 @@ ucs_status_t rc_ep_atomic64_fetch(uct_ep_h ep, uct_atomic_op_t op,
     if (op != UCT_ATOMIC_OP_ADD) {
         return UCS_ERR_UNSUPPORTED;
     }
-    return atomic64((rc_ep_t*)ep, IBV_WR_ATOMIC_FETCH_AND_ADD, value, 0, result,
-                    remote_addr, rkey, comp);
+    return atomic64((rc_ep_t *)ep, IBV_WR_ATOMIC_FETCH_AND_ADD, value, 0,
+                    result, remote_addr, rkey, comp);
 }
 
 ucs_status_t rc_ep_atomic_cswap64(uct_ep_h ep, uint64_t compare, uint64_t swap,
                                   uint64_t remote_addr, uct_rkey_t rkey,
                                   uint64_t *result, uct_completion_t *comp)
 {
-    return atomic64((rc_ep_t*)ep, IBV_WR_ATOMIC_CMP_AND_SWP, compare, swap,
+    return atomic64((rc_ep_t *)ep, IBV_WR_ATOMIC_CMP_AND_SWP, compare, swap,
                     result, remote_addr, rkey, comp);
 }

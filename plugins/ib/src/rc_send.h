@@ -19,7 +19,7 @@ enum {
      * waits, when this many are outstanding on an endpoint, so that
      * RC_ALL_SIGNALED holds, or after some rounds, so that failures show. */
     RC_POLL_SENT    = RC_ALL_SIGNALED - 1,
-    RC_POLL_ROUNDS  = 16
+    RC_POLL_ROUNDS  = 16,
 };
 
 /* The next progress polls the send completions. */
@@ -60,8 +60,8 @@ static inline ucs_status_t rc_check_am(rc_iface_t *iface, rc_ep_t *ep)
  * IBV_SEND_INLINE. With `signal` the request is always signaled. The caller
  * adds an operation of the request with rc_op_add() afterwards.
  */
-static inline ucs_status_t
-rc_post(rc_iface_t *iface, rc_ep_t *ep, struct ibv_send_wr *wr, int signal)
+static inline ucs_status_t rc_post(rc_iface_t *iface, rc_ep_t *ep,
+                                   struct ibv_send_wr *wr, int signal)
 {
     struct ibv_send_wr *bad;
 
@@ -77,10 +77,10 @@ rc_post(rc_iface_t *iface, rc_ep_t *ep, struct ibv_send_wr *wr, int signal)
     if (ib_unlikely(ibv_post_send(ep->qp, wr, &bad) != 0)) {
         return UCS_ERR_NO_RESOURCE;
     }
-    ep->unsignaled = (wr->send_flags & IBV_SEND_SIGNALED) ?
-                     0 : ep->unsignaled + 1;
-    ep->state     &= (uint16_t)~RC_EP_FENCE;
-    ep->state     |= iface->unseen;
+    ep->unsignaled = (wr->send_flags & IBV_SEND_SIGNALED) ? 0 :
+                                                            ep->unsignaled + 1;
+    ep->state &= (uint16_t)~RC_EP_FENCE;
+    ep->state |= iface->unseen;
     ++ep->sn;
     --iface->cq_free;
     if ((uint16_t)(ep->sn - ep->done_sn) >= RC_POLL_SENT) {
@@ -114,9 +114,9 @@ static inline uint8_t rc_am_header(rc_iface_t *iface, rc_ep_t *ep, uint8_t id)
 }
 
 /* Posts a message with this header, and updates the counters. */
-static inline ucs_status_t
-rc_post_am(rc_iface_t *iface, rc_ep_t *ep, struct ibv_send_wr *wr,
-           uint8_t header, int signal)
+static inline ucs_status_t rc_post_am(rc_iface_t *iface, rc_ep_t *ep,
+                                      struct ibv_send_wr *wr, uint8_t header,
+                                      int signal)
 {
     ucs_status_t status;
 
@@ -127,9 +127,9 @@ rc_post_am(rc_iface_t *iface, rc_ep_t *ep, struct ibv_send_wr *wr,
     if (ib_unlikely(status != UCS_OK)) {
         return status;
     }
-    ep->credits  -= iface->credit_step;
+    ep->credits -= iface->credit_step;
     ep->since_ask = (header & RC_AM_ASK) ? 0 :
-                    ep->since_ask + iface->credit_step;
+                                           ep->since_ask + iface->credit_step;
     if (ib_unlikely(header & RC_AM_GRANT)) {
         rc_credits_carried(iface, ep);
     }
@@ -137,9 +137,9 @@ rc_post_am(rc_iface_t *iface, rc_ep_t *ep, struct ibv_send_wr *wr,
 }
 
 /* A request with inline data: `sge` needs no key. */
-static inline void
-rc_wr_inline(struct ibv_send_wr *wr, enum ibv_wr_opcode opcode,
-             struct ibv_sge *sge, int num_sge)
+static inline void rc_wr_inline(struct ibv_send_wr *wr,
+                                enum ibv_wr_opcode opcode, struct ibv_sge *sge,
+                                int num_sge)
 {
     memset(wr, 0, sizeof(*wr));
     wr->opcode     = opcode;
@@ -148,9 +148,8 @@ rc_wr_inline(struct ibv_send_wr *wr, enum ibv_wr_opcode opcode,
     wr->send_flags = IBV_SEND_INLINE;
 }
 
-static inline void
-rc_wr_init(struct ibv_send_wr *wr, enum ibv_wr_opcode opcode,
-           struct ibv_sge *sge, int num_sge)
+static inline void rc_wr_init(struct ibv_send_wr *wr, enum ibv_wr_opcode opcode,
+                              struct ibv_sge *sge, int num_sge)
 {
     memset(wr, 0, sizeof(*wr));
     wr->opcode  = opcode;
@@ -195,18 +194,16 @@ static inline rc_desc_t *rc_desc_get(rc_iface_t *iface)
 }
 
 /* Done: releases the buffer. */
-static inline void
-rc_desc_done(rc_ep_t *ep, ib_op_t *op, ucs_status_t status)
+static inline void rc_desc_done(rc_ep_t *ep, ib_op_t *op, ucs_status_t status)
 {
     (void)status;
     ucx_mpool_put(rc_iface_of(ep)->descs, op);
 }
 
 /* Done: calls the user's completion. */
-static inline void
-rc_user_done(rc_ep_t *ep, ib_op_t *op, ucs_status_t status)
+static inline void rc_user_done(rc_ep_t *ep, ib_op_t *op, ucs_status_t status)
 {
-    rc_user_op_t *user     = (rc_user_op_t*)op;
+    rc_user_op_t *user     = (rc_user_op_t *)op;
     uct_completion_t *comp = user->comp;
 
     ucx_mpool_put(rc_iface_of(ep)->user_ops, op);

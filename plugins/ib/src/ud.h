@@ -31,32 +31,32 @@
 #include <ucx/window.h>
 
 typedef struct ud_iface ud_iface_t;
-typedef struct ud_ep    ud_ep_t;
+typedef struct ud_ep ud_ep_t;
 
 enum {
-    UD_MAX_IOV      = 8,    /* Segments of a zero-copy message */
-    UD_MAX_HEADER   = 128,  /* Bytes of its header */
-    UD_GRH_LENGTH   = 40,   /* Before every received datagram */
-    UD_MIN_INLINE   = 64,   /* Acknowledgements and control packets fit */
+    UD_MAX_IOV      = 8,   /* Segments of a zero-copy message */
+    UD_MAX_HEADER   = 128, /* Bytes of its header */
+    UD_GRH_LENGTH   = 40,  /* Before every received datagram */
+    UD_MIN_INLINE   = 64,  /* Acknowledgements and control packets fit */
     UD_PEER_BUCKETS = 1024,
     UD_AH_BUCKETS   = 256,
-    UD_INDEX_BITS   = 20    /* Of a connection's id; higher bits: generation */
+    UD_INDEX_BITS   = 20, /* Of a connection's id; higher bits: generation */
 };
 
 _Static_assert(sizeof(ud_wire_control_t) <= UD_MIN_INLINE, "fits inline");
 
 /* A packet that is kept until it is acknowledged. */
 typedef struct ud_desc {
-    ucx_window_tx_t  tx;
-    ud_ep_t          *ep;
-    uct_completion_t *comp;     /* Zero-copy */
-    uint32_t         sn;        /* Of the last work request that sends it */
-    uint32_t         lkey;
-    uint32_t         length;    /* Bytes of `data` */
-    int8_t           status;    /* While it is in ud_iface_t.leaving */
-    uint8_t          num_sge;   /* Segments of user memory after `data` */
-    struct ibv_sge   sge[UD_MAX_IOV];
-    char             data[] __attribute__((aligned(16))); /* ud_wire_t first */
+    ucx_window_tx_t tx;
+    ud_ep_t *ep;
+    uct_completion_t *comp; /* Zero-copy */
+    uint32_t sn;            /* Of the last work request that sends it */
+    uint32_t lkey;
+    uint32_t length; /* Bytes of `data` */
+    int8_t status;   /* While it is in ud_iface_t.leaving */
+    uint8_t num_sge; /* Segments of user memory after `data` */
+    struct ibv_sge sge[UD_MAX_IOV];
+    char data[] __attribute__((aligned(16))); /* ud_wire_t first */
 } ud_desc_t;
 
 /*
@@ -67,95 +67,95 @@ typedef struct ud_desc {
  *          ... owner's word | headroom       ^ recv_data, aligned
  */
 typedef struct ud_recv {
-    ucx_window_rx_t rx;        /* `next` also links free buffers */
-    uint32_t        lkey;
-    uint32_t        length;    /* Of the message */
-    uint8_t         kind, id;
+    ucx_window_rx_t rx; /* `next` also links free buffers */
+    uint32_t lkey;
+    uint32_t length; /* Of the message */
+    uint8_t kind, id;
 } ud_recv_t;
 
 /* A flush that waits for packets before `psn`. */
 typedef struct ud_flush {
-    struct ud_flush  *next;
+    struct ud_flush *next;
     uct_completion_t *comp;
-    uint32_t         psn;
+    uint32_t psn;
 } ud_flush_t;
 
 /* An address handle. All peers behind one port share it. */
 typedef struct ud_ah {
-    struct ud_ah     *next;
-    struct ibv_ah    *ah;
+    struct ud_ah *next;
+    struct ibv_ah *ah;
     ib_wire_device_t device;
 } ud_ah_t;
 
 /* A remote interface with which there are connections. */
 typedef struct ud_peer {
-    struct ud_peer  *next;
-    ud_ah_t         *ah;
-    ud_wire_iface_t iface;         /* In wire format */
-    uint32_t        qpn;
-    uint32_t        next_ordinal;
-    ud_ep_t         *eps;
+    struct ud_peer *next;
+    ud_ah_t *ah;
+    ud_wire_iface_t iface; /* In wire format */
+    uint32_t qpn;
+    uint32_t next_ordinal;
+    ud_ep_t *eps;
 } ud_peer_t;
 
 enum {
-    UD_EP_CONNECTED = 1 << 0,  /* The peer's id of the connection is known */
-    UD_EP_CONFIRMED = 1 << 1,  /* The peer has confirmed the connection */
-    UD_EP_USED      = 1 << 2,  /* The user has the endpoint */
-    UD_EP_LEFT      = 1 << 3,  /* The user has destroyed it */
+    UD_EP_CONNECTED = 1 << 0, /* The peer's id of the connection is known */
+    UD_EP_CONFIRMED = 1 << 1, /* The peer has confirmed the connection */
+    UD_EP_USED      = 1 << 2, /* The user has the endpoint */
+    UD_EP_LEFT      = 1 << 3, /* The user has destroyed it */
     UD_EP_FIN_SENT  = 1 << 4,
-    UD_EP_FIN_TAKEN = 1 << 5,  /* The peer's user has destroyed its endpoint */
-    UD_EP_GONE      = 1 << 6,  /* The peer has closed: the next send fails */
-    UD_EP_FAILED    = 1 << 7,  /* Every send returns `status` */
+    UD_EP_FIN_TAKEN = 1 << 5, /* The peer's user has destroyed its endpoint */
+    UD_EP_GONE      = 1 << 6, /* The peer has closed: the next send fails */
+    UD_EP_FAILED    = 1 << 7, /* Every send returns `status` */
     /* Packets were dropped while the user computes: the peer waits */
-    UD_EP_HOLDS     = 1 << 8
+    UD_EP_HOLDS     = 1 << 8,
 };
 
 struct ud_ep {
-    uct_ep_t            super;
-    ucx_window_t        window;
-    struct ibv_ah       *ah;
-    uint32_t            qpn;         /* The peer's */
-    uint32_t            remote;      /* The peer's id of the connection */
-    uint32_t            id;          /* Id of this endpoint */
-    uint32_t            ordinal;
-    uint32_t            asked_psn;   /* Acknowledgement requested up to here */
-    uint16_t            state;       /* UD_EP_* */
-    int8_t              status;
+    uct_ep_t super;
+    ucx_window_t window;
+    struct ibv_ah *ah;
+    uint32_t qpn;    /* The peer's */
+    uint32_t remote; /* The peer's id of the connection */
+    uint32_t id;     /* Id of this endpoint */
+    uint32_t ordinal;
+    uint32_t asked_psn; /* Acknowledgement requested up to here */
+    uint16_t state;     /* UD_EP_* */
+    int8_t status;
     /* Callers that still use it: do not free */
-    uint8_t             busy;
-    uint8_t             is_late;     /* Its deadline was postponed */
+    uint8_t busy;
+    uint8_t is_late; /* Its deadline was postponed */
     /* Number of its buffers in ud_iface_t.leaving */
-    unsigned            leaving;
-    double              connect_at;  /* Time of the next connection request */
-    double              started;     /* Time of the first request */
-    double              connect_rto;
-    ud_flush_t          *flushes, **flushes_tail;
+    unsigned leaving;
+    double connect_at; /* Time of the next connection request */
+    double started;    /* Time of the first request */
+    double connect_rto;
+    ud_flush_t *flushes, **flushes_tail;
     ucx_pending_queue_t pending;
-    ib_link_t           active;      /* Has a deadline */
-    ib_link_t           owing;       /* Owes an acknowledgement */
-    ib_link_t           resending;   /* Has lost packets or a FIN to send */
-    ib_link_t           ready;       /* Has work for the user's thread */
-    ib_link_t           failed;      /* The error handler is not called yet */
-    ud_peer_t           *peer;
-    ud_ep_t             *next_of_peer;
+    ib_link_t active;    /* Has a deadline */
+    ib_link_t owing;     /* Owes an acknowledgement */
+    ib_link_t resending; /* Has lost packets or a FIN to send */
+    ib_link_t ready;     /* Has work for the user's thread */
+    ib_link_t failed;    /* The error handler is not called yet */
+    ud_peer_t *peer;
+    ud_ep_t *next_of_peer;
 };
 
 /* The timer of the service. */
 typedef struct ud_service {
-    ucx_async_id_t id;           /* Timer, or channel while it is paused */
-    unsigned       seen_rounds;  /* ud_iface_t.rounds at the last tick */
-    unsigned       quiet;        /* Ticks without work */
-    int            is_paused;
-    int            is_slow;      /* Atomic: the timer's interval is longer */
+    ucx_async_id_t id;    /* Timer, or channel while it is paused */
+    unsigned seen_rounds; /* ud_iface_t.rounds at the last tick */
+    unsigned quiet;       /* Ticks without work */
+    int is_paused;
+    int is_slow; /* Atomic: the timer's interval is longer */
 } ud_service_t;
 
 /* Converts the processor's counter to time since the clock was read. */
 typedef struct ud_clock {
-    uint64_t ticks;   /* Counter at the last reading of the clock */
-    uint64_t slack;   /* Ticks that this reading took */
-    uint64_t span;    /* Ticks after which the clock is read again; 0: at once */
-    double   time;    /* The last reading, in seconds */
-    double   period;  /* Seconds for each tick; 0: unknown */
+    uint64_t ticks; /* Counter at the last reading of the clock */
+    uint64_t slack; /* Ticks that this reading took */
+    uint64_t span;  /* Ticks after which the clock is read again; 0: at once */
+    double time;    /* The last reading, in seconds */
+    double period;  /* Seconds for each tick; 0: unknown */
 } ud_clock_t;
 
 /* A counter that runs at a constant rate; 0: none that is known here. */
@@ -170,82 +170,82 @@ static inline uint64_t ud_ticks(void)
 
 enum {
     /* An interface without connections polls once in this many rounds. */
-    UD_IDLE_ROUNDS = 16
+    UD_IDLE_ROUNDS = 16,
 };
 
 typedef struct ud_slot {
-    ud_ep_t  *ep;
-    uint32_t id;         /* Of the endpoint, or of the last one */
+    ud_ep_t *ep;
+    uint32_t id; /* Of the endpoint, or of the last one */
     uint32_t next_free;
 } ud_slot_t;
 
 struct ud_iface {
-    uct_iface_t             super;
-    ib_md_t                 *md;
-    const ucx_host_t        *host;
-    ib_port_t               port;
-    ib_watch_t              watch;
-    ib_ud_config_t          config;
-    ucx_window_params_t     window_params;
-    struct ibv_qp           *qp;
-    struct ibv_cq           *send_cq, *recv_cq;
+    uct_iface_t super;
+    ib_md_t *md;
+    const ucx_host_t *host;
+    ib_port_t port;
+    ib_watch_t watch;
+    ib_ud_config_t config;
+    ucx_window_params_t window_params;
+    struct ibv_qp *qp;
+    struct ibv_cq *send_cq, *recv_cq;
     struct ibv_comp_channel *channel;
-    int                     timer_fd, event_fd;
-    double                  timer_at;     /* Expiry time of timer_fd; 0: off */
-    int                     armed;
-    ud_wire_iface_t         address;
-    ib_wire_device_t        device;
-    size_t                  mtu;          /* Largest datagram in bytes */
-    uint64_t                random;
-    double                  now;
-    ud_clock_t              clock;
+    int timer_fd, event_fd;
+    double timer_at; /* Expiry time of timer_fd; 0: off */
+    int armed;
+    ud_wire_iface_t address;
+    ib_wire_device_t device;
+    size_t mtu; /* Largest datagram in bytes */
+    uint64_t random;
+    double now;
+    ud_clock_t clock;
     /* Sending */
-    uint32_t                sn, done_sn;  /* Next; oldest incomplete */
-    unsigned                queue_len, moderation;
-    unsigned                unsignaled, num_signaled;
-    unsigned                max_inline, max_iov;
+    uint32_t sn, done_sn; /* Next; oldest incomplete */
+    unsigned queue_len, moderation;
+    unsigned unsignaled, num_signaled;
+    unsigned max_inline, max_iov;
     /* The queue pair is in the error state */
-    int                     is_down;
-    ucx_mpool_t             *descs, *flushes;
+    int is_down;
+    ucx_mpool_t *descs, *flushes;
     /* Acknowledged, still used by the device */
-    ud_desc_t               *leaving;
+    ud_desc_t *leaving;
     /* Receiving */
-    ib_chunk_t              *recv_chunks;
-    ud_recv_t               *recv_free;
-    unsigned                num_recv_free, num_recv_kept, num_recv;
-    unsigned                num_recv_posted;
-    size_t                  headroom;
-    size_t                  recv_data;
-    ucx_recv_desc_owner_t   recv_owner;
+    ib_chunk_t *recv_chunks;
+    ud_recv_t *recv_free;
+    unsigned num_recv_free, num_recv_kept, num_recv;
+    unsigned num_recv_posted;
+    size_t headroom;
+    size_t recv_data;
+    ucx_recv_desc_owner_t recv_owner;
     /* Connections */
-    ud_slot_t               *slots;
-    uint32_t                num_slots, free_slot;
-    unsigned                num_eps;      /* Atomic */
-    unsigned                skipped;      /* Rounds of progress without a poll */
-    ud_peer_t               *peers[UD_PEER_BUCKETS];
-    ud_ah_t                 *ahs[UD_AH_BUCKETS];
-    unsigned                num_ahs;
-    ib_link_t               active, owing, resending, ready, failed;
+    ud_slot_t *slots;
+    uint32_t num_slots, free_slot;
+    unsigned num_eps; /* Atomic */
+    unsigned skipped; /* Rounds of progress without a poll */
+    ud_peer_t *peers[UD_PEER_BUCKETS];
+    ud_ah_t *ahs[UD_AH_BUCKETS];
+    unsigned num_ahs;
+    ib_link_t active, owing, resending, ready, failed;
     /* No deadline in `active` is earlier */
-    double                  next_deadline;
+    double next_deadline;
     /* The service */
-    ucx_guard_t             guard;
-    ud_service_t            service;
-    unsigned                rounds;        /* Of progress; atomic */
-    int                     in_service;    /* Callbacks are not allowed */
-    int                     has_deferred;  /* Something waits for progress */
-    int                     has_held;      /* An endpoint has UD_EP_HOLDS */
-    ud_recv_t               *deferred, **deferred_tail; /* Messages in order */
+    ucx_guard_t guard;
+    ud_service_t service;
+    unsigned rounds;                      /* Of progress; atomic */
+    int in_service;                       /* Callbacks are not allowed */
+    int has_deferred;                     /* Something waits for progress */
+    int has_held;                         /* An endpoint has UD_EP_HOLDS */
+    ud_recv_t *deferred, **deferred_tail; /* Messages in order */
     /* Rounds without time for the deadlines */
-    unsigned                late;
-    int                     is_closing;    /* Messages are not delivered */
+    unsigned late;
+    int is_closing; /* Messages are not delivered */
     /* Dropped packets */
-    uint64_t                num_bad, num_stale;
+    uint64_t num_bad, num_stale;
 };
 
 static inline ud_iface_t *ud_iface_of(ud_ep_t *ep)
 {
-    return (ud_iface_t*)ep->super.iface;
+    return (ud_iface_t *)ep->super.iface;
 }
 
 /* ud_clock.c: reads the clock, and measures the counter's period. */
@@ -260,8 +260,8 @@ static inline double ud_time(ud_iface_t *iface)
     if (ib_unlikely(ticks >= iface->clock.span)) {
         return ud_clock_read(iface);
     }
-    return iface->now = iface->clock.time + ((double)ticks *
-                                             iface->clock.period);
+    return iface->now = iface->clock.time +
+                        ((double)ticks * iface->clock.period);
 }
 
 /* --- ud_iface.c, ud_qp.c, ud_event.c, ud_transport.c ---------------------- */

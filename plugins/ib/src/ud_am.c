@@ -6,8 +6,8 @@
 #define HEAD sizeof(ud_wire_t)
 
 /* Allocates a buffer if a message can be sent now. */
-static inline ud_desc_t *
-prepare(ud_iface_t *iface, ud_ep_t *ep, ucs_status_t *status_p)
+static inline ud_desc_t *prepare(ud_iface_t *iface, ud_ep_t *ep,
+                                 ucs_status_t *status_p)
 {
     ud_desc_t *desc;
 
@@ -25,11 +25,11 @@ prepare(ud_iface_t *iface, ud_ep_t *ep, ucs_status_t *status_p)
 /* Sends a prepared message, or releases the buffer. A zero-copy message
  * requests an acknowledgement: its user waits for it, and the receiver may make
  * no progress for a long time after the round that receives the message. */
-static inline ucs_status_t
-send_message(ud_iface_t *iface, ud_ep_t *ep, ud_desc_t *desc, uint8_t id)
+static inline ucs_status_t send_message(ud_iface_t *iface, ud_ep_t *ep,
+                                        ud_desc_t *desc, uint8_t id)
 {
-    if (ib_unlikely(!ud_send(iface, ep, desc, UD_MESSAGE, id,
-                             desc->comp != NULL))) {
+    if (ib_unlikely(
+            !ud_send(iface, ep, desc, UD_MESSAGE, id, desc->comp != NULL))) {
         ucx_mpool_put(iface->descs, desc);
         return UCS_ERR_NO_RESOURCE;
     }
@@ -39,7 +39,7 @@ send_message(ud_iface_t *iface, ud_ep_t *ep, ud_desc_t *desc, uint8_t id)
 ucs_status_t ud_ep_am_short(uct_ep_h uct_ep, uint8_t id, uint64_t header,
                             const void *payload, unsigned length)
 {
-    ud_ep_t *ep       = (ud_ep_t*)uct_ep;
+    ud_ep_t *ep       = (ud_ep_t *)uct_ep;
     ud_iface_t *iface = ud_iface_of(ep);
     ucs_status_t status;
     ud_desc_t *desc;
@@ -59,7 +59,7 @@ ucs_status_t ud_ep_am_short(uct_ep_h uct_ep, uint8_t id, uint64_t header,
 ucs_status_t ud_ep_am_short_iov(uct_ep_h uct_ep, uint8_t id,
                                 const uct_iov_t *iov, size_t iovcnt)
 {
-    ud_ep_t *ep       = (ud_ep_t*)uct_ep;
+    ud_ep_t *ep       = (ud_ep_t *)uct_ep;
     ud_iface_t *iface = ud_iface_of(ep);
     ucs_status_t status;
     ud_desc_t *desc;
@@ -85,7 +85,7 @@ ucs_status_t ud_ep_am_short_iov(uct_ep_h uct_ep, uint8_t id,
 ssize_t ud_ep_am_bcopy(uct_ep_h uct_ep, uint8_t id, uct_pack_callback_t pack_cb,
                        void *arg, unsigned flags)
 {
-    ud_ep_t *ep       = (ud_ep_t*)uct_ep;
+    ud_ep_t *ep       = (ud_ep_t *)uct_ep;
     ud_iface_t *iface = ud_iface_of(ep);
     ucs_status_t status;
     ud_desc_t *desc;
@@ -126,12 +126,12 @@ static inline int fill_sge(ud_desc_t *desc, const uct_iov_t *iov, size_t iovcnt)
     return 1;
 }
 
-ucs_status_t
-ud_ep_am_zcopy(uct_ep_h uct_ep, uint8_t id, const void *header,
-               unsigned header_length, const uct_iov_t *iov, size_t iovcnt,
-               unsigned flags, uct_completion_t *comp)
+ucs_status_t ud_ep_am_zcopy(uct_ep_h uct_ep, uint8_t id, const void *header,
+                            unsigned header_length, const uct_iov_t *iov,
+                            size_t iovcnt, unsigned flags,
+                            uct_completion_t *comp)
 {
-    ud_ep_t *ep       = (ud_ep_t*)uct_ep;
+    ud_ep_t *ep       = (ud_ep_t *)uct_ep;
     ud_iface_t *iface = ud_iface_of(ep);
     ucs_status_t status;
     ud_desc_t *desc;
@@ -196,7 +196,7 @@ void ud_desc_done(ud_iface_t *iface, ud_desc_t *desc, ucs_status_t status)
         return;
     }
     desc->status   = (int8_t)status;
-    desc->tx.next  = (ucx_window_tx_t*)iface->leaving;
+    desc->tx.next  = (ucx_window_tx_t *)iface->leaving;
     iface->leaving = desc;
     ++desc->ep->leaving;
 }
@@ -208,9 +208,9 @@ void ud_desc_end_leaving(ud_iface_t *iface, int force)
 
     iface->leaving = NULL;
     while ((desc = list) != NULL) {
-        list = (ud_desc_t*)desc->tx.next;
+        list = (ud_desc_t *)desc->tx.next;
         if (!force && !ud_has_left(iface, desc->sn)) {
-            desc->tx.next  = (ucx_window_tx_t*)iface->leaving;
+            desc->tx.next  = (ucx_window_tx_t *)iface->leaving;
             iface->leaving = desc;
             continue;
         }

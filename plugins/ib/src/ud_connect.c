@@ -15,9 +15,8 @@
 #include "ud_am.h"
 #include "ud_send.h"
 
-static void
-fill_control(const ud_iface_t *iface, ud_wire_control_t *control,
-             ud_kind_t kind)
+static void fill_control(const ud_iface_t *iface, ud_wire_control_t *control,
+                         ud_kind_t kind)
 {
     control->head.kind  = (uint8_t)kind;
     control->head.magic = htole16(UD_MAGIC);
@@ -79,7 +78,7 @@ static void send_kept(ud_iface_t *iface, ud_ep_t *ep)
     ud_wire_t *wire;
 
     for (ucx_window_tx_t *tx = ep->window.tx_head; tx != NULL; tx = tx->next) {
-        wire       = (ud_wire_t*)((ud_desc_t*)tx)->data;
+        wire       = (ud_wire_t *)((ud_desc_t *)tx)->data;
         wire->conn = htole32(ep->remote);
         wire->ack  = htole32(ep->window.rx_psn);
     }
@@ -116,8 +115,7 @@ static ud_ep_t *by_ordinal(const ud_peer_t *peer, uint32_t ordinal)
 }
 
 /* Finds the endpoint for the peer's request, or creates one. */
-static ud_ep_t *
-end_for(ud_iface_t *iface, const ud_wire_control_t *control)
+static ud_ep_t *end_for(ud_iface_t *iface, const ud_wire_control_t *control)
 {
     uint32_t ordinal = le32toh(control->ordinal);
     ucs_status_t status;
@@ -189,8 +187,8 @@ static void take_accept(ud_iface_t *iface, ud_ep_t *ep,
     }
     if (!(ep->state & UD_EP_CONFIRMED)) {
         ep->state |= UD_EP_CONFIRMED;
-        ep->window.owed    += 1; /* confirms the connection to the peer */
-        ep->window.ack_now  = 1;
+        ep->window.owed += 1; /* confirms the connection to the peer */
+        ep->window.ack_now = 1;
         ud_owe_ack(iface, ep);
     }
     ud_ep_finish(ep);
@@ -207,8 +205,8 @@ static void take_probe(ud_iface_t *iface, ud_ep_t *ep,
         reset(iface, control);
         return;
     }
-    ep->window.owed    += 1;
-    ep->window.ack_now  = 1;
+    ep->window.owed += 1;
+    ep->window.ack_now = 1;
     ud_owe_ack(iface, ep);
 }
 

@@ -48,7 +48,7 @@ static ucs_status_t slot_take(ud_iface_t *iface, ud_ep_t *ep)
     slot             = &iface->slots[iface->free_slot];
     iface->free_slot = slot->next_free;
     slot->ep         = ep;
-    slot->id        += MAX_SLOTS;
+    slot->id += MAX_SLOTS;
     if (slot->id < MAX_SLOTS) {
         slot->id += MAX_SLOTS; /* the generation wraps to 1 */
     }
@@ -155,7 +155,7 @@ static ucs_status_t take_address(const uct_ep_params_t *params,
 ucs_status_t ud_ep_create(uct_iface_h uct_iface, const uct_ep_params_t *params,
                           uct_ep_h *ep_p)
 {
-    ud_iface_t *iface = (ud_iface_t*)uct_iface;
+    ud_iface_t *iface = (ud_iface_t *)uct_iface;
     ib_wire_device_t device;
     ud_wire_iface_t address;
     ucs_status_t status;
@@ -186,7 +186,7 @@ ucs_status_t ud_ep_create(uct_iface_h uct_iface, const uct_ep_params_t *params,
         ud_connect(iface, ep);
     }
     ep->state |= UD_EP_USED;
-    *ep_p      = &ep->super;
+    *ep_p = &ep->super;
     return UCS_OK;
 }
 
@@ -222,7 +222,8 @@ void ud_ep_finish(ud_ep_t *ep)
         return;
     }
     if (((ep->state & (UD_EP_CONNECTED | UD_EP_FIN_SENT | UD_EP_FAILED)) ==
-         UD_EP_CONNECTED) && (ep->state & (UD_EP_LEFT | UD_EP_FIN_TAKEN))) {
+         UD_EP_CONNECTED) &&
+        (ep->state & (UD_EP_LEFT | UD_EP_FIN_TAKEN))) {
         if (ud_send_empty(iface, ep, UD_FIN)) {
             ep->state |= UD_EP_FIN_SENT;
         } else {
@@ -242,7 +243,7 @@ void ud_ep_finish(ud_ep_t *ep)
 
 void ud_ep_destroy(uct_ep_h uct_ep)
 {
-    ud_ep_t *ep = (ud_ep_t*)uct_ep;
+    ud_ep_t *ep = (ud_ep_t *)uct_ep;
 
     UCX_EXCLUDE_SERVICE(&ud_iface_of(ep)->guard);
 
@@ -274,10 +275,10 @@ void ud_ep_fail(ud_ep_t *ep, ucs_status_t status, int tell)
     ++ep->busy;
     for (tx = ucx_window_abandon(&ep->window); tx != NULL; tx = next) {
         next = tx->next;
-        ud_desc_done(iface, (ud_desc_t*)tx, status);
+        ud_desc_done(iface, (ud_desc_t *)tx, status);
     }
     while ((rx = ucx_window_drop_kept(&ep->window)) != NULL) {
-        ud_recv_put(iface, (ud_recv_t*)rx);
+        ud_recv_put(iface, (ud_recv_t *)rx);
     }
     ud_flush_end(ep, status);
     --ep->busy;
@@ -297,7 +298,7 @@ void ud_ep_gone(ud_ep_t *ep)
         ib_link_queue(&iface->ready, &ep->ready);
     } else if (((ep->state & used) != used) ||
                !ucx_window_is_idle(&ep->window) ||
-        !ucx_pending_is_empty(&ep->pending)) {
+               !ucx_pending_is_empty(&ep->pending)) {
         ud_ep_fail(ep, UCS_ERR_CONNECTION_RESET, 1);
     }
 }
@@ -307,7 +308,7 @@ void ud_ep_gone(ud_ep_t *ep)
 ucs_status_t ud_ep_pending_add(uct_ep_h uct_ep, uct_pending_req_t *req,
                                unsigned flags)
 {
-    ud_ep_t *ep       = (ud_ep_t*)uct_ep;
+    ud_ep_t *ep       = (ud_ep_t *)uct_ep;
     ud_iface_t *iface = ud_iface_of(ep);
     int waits_for_peer;
 
@@ -330,7 +331,7 @@ ucs_status_t ud_ep_pending_add(uct_ep_h uct_ep, uct_pending_req_t *req,
 void ud_ep_pending_purge(uct_ep_h uct_ep, uct_pending_purge_callback_t cb,
                          void *arg)
 {
-    ud_ep_t *ep = (ud_ep_t*)uct_ep;
+    ud_ep_t *ep = (ud_ep_t *)uct_ep;
     uct_pending_req_t *req;
 
     UCX_EXCLUDE_SERVICE(&ud_iface_of(ep)->guard);

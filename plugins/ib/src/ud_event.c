@@ -20,8 +20,8 @@ ucs_status_t ud_event_init(ud_iface_t *iface)
     if ((iface->timer_fd < 0) || (iface->event_fd < 0) ||
         (epoll_ctl(iface->event_fd, EPOLL_CTL_ADD, iface->channel->fd,
                    &event) != 0) ||
-        (epoll_ctl(iface->event_fd, EPOLL_CTL_ADD, iface->timer_fd,
-                   &event) != 0)) {
+        (epoll_ctl(iface->event_fd, EPOLL_CTL_ADD, iface->timer_fd, &event) !=
+         0)) {
         return UCS_ERR_IO_ERROR;
     }
     return UCS_OK;
@@ -39,7 +39,7 @@ void ud_event_cleanup(ud_iface_t *iface)
 
 ucs_status_t ud_event_fd_get(uct_iface_h iface, int *fd_p)
 {
-    *fd_p = ((ud_iface_t*)iface)->event_fd;
+    *fd_p = ((ud_iface_t *)iface)->event_fd;
     return UCS_OK;
 }
 
@@ -92,7 +92,7 @@ static ucs_status_t set_timer(ud_iface_t *iface)
  * drained, and after the queues were armed. */
 ucs_status_t ud_event_arm(uct_iface_h uct_iface, unsigned events)
 {
-    ud_iface_t *iface = (ud_iface_t*)uct_iface;
+    ud_iface_t *iface = (ud_iface_t *)uct_iface;
 
     UCX_EXCLUDE_SERVICE(&iface->guard);
 

@@ -24,7 +24,7 @@ static void ask(ud_iface_t *iface, ud_ep_t *ep)
     }
     ud_wire_fill(&packet.head, ep, UD_ACK, 0);
     packet.head.kind |= UD_ASK;
-    packet.sack       = htole64(ucx_window_sack(&ep->window));
+    packet.sack = htole64(ucx_window_sack(&ep->window));
     if (ud_post(iface, ep->ah, ep->qpn, &sge, 1, 1, 0)) {
         ep->asked_psn = ep->window.tx_psn;
     }
@@ -98,7 +98,7 @@ static int is_done(const ud_ep_t *ep)
 ucs_status_t ud_ep_flush(uct_ep_h uct_ep, unsigned flags,
                          uct_completion_t *comp)
 {
-    ud_ep_t *ep = (ud_ep_t*)uct_ep;
+    ud_ep_t *ep = (ud_ep_t *)uct_ep;
 
     UCX_EXCLUDE_SERVICE(&ud_iface_of(ep)->guard);
 
@@ -117,7 +117,7 @@ ucs_status_t ud_ep_flush(uct_ep_h uct_ep, unsigned flags,
 /* The flush of an interface: complete when the flushes of all endpoints are. */
 typedef struct ud_all_flush {
     uct_completion_t super;
-    uct_completion_t *comp;   /* The user's */
+    uct_completion_t *comp; /* The user's */
 } ud_all_flush_t;
 
 static void all_flush_done(uct_completion_t *super)
@@ -133,7 +133,7 @@ static void all_flush_done(uct_completion_t *super)
 ucs_status_t ud_iface_flush(uct_iface_h uct_iface, unsigned flags,
                             uct_completion_t *comp)
 {
-    ud_iface_t *iface   = (ud_iface_t*)uct_iface;
+    ud_iface_t *iface   = (ud_iface_t *)uct_iface;
     ud_all_flush_t *all = NULL;
     unsigned num        = 0;
     ud_ep_t *ep;
@@ -156,7 +156,8 @@ ucs_status_t ud_iface_flush(uct_iface_h uct_iface, unsigned flags,
         }
         ++num;
         if ((watch_all(ep, (all == NULL) ? NULL : &all->super) ==
-             UCS_INPROGRESS) && (all != NULL)) {
+             UCS_INPROGRESS) &&
+            (all != NULL)) {
             ++all->super.count;
         }
     }
@@ -179,7 +180,7 @@ ucs_status_t ud_ep_fence(uct_ep_h uct_ep, unsigned flags)
 ucs_status_t ud_ep_check(uct_ep_h uct_ep, unsigned flags,
                          uct_completion_t *comp)
 {
-    ud_ep_t *ep       = (ud_ep_t*)uct_ep;
+    ud_ep_t *ep       = (ud_ep_t *)uct_ep;
     ud_iface_t *iface = ud_iface_of(ep);
     ucs_status_t status;
 
@@ -197,8 +198,8 @@ ucs_status_t ud_ep_check(uct_ep_h uct_ep, unsigned flags,
 
 ucs_status_t ud_ep_invalidate(uct_ep_h uct_ep, unsigned flags)
 {
-    UCX_EXCLUDE_SERVICE(&ud_iface_of((ud_ep_t*)uct_ep)->guard);
+    UCX_EXCLUDE_SERVICE(&ud_iface_of((ud_ep_t *)uct_ep)->guard);
 
-    ud_ep_fail((ud_ep_t*)uct_ep, UCS_ERR_ENDPOINT_TIMEOUT, 1);
+    ud_ep_fail((ud_ep_t *)uct_ep, UCS_ERR_ENDPOINT_TIMEOUT, 1);
     return UCS_OK;
 }

@@ -52,7 +52,7 @@ err:
 static void desc_init(void *arg, void *elem, void *chunk)
 {
     (void)arg;
-    ((ud_desc_t*)elem)->lkey = ib_chunk_lkey(chunk);
+    ((ud_desc_t *)elem)->lkey = ib_chunk_lkey(chunk);
 }
 
 static ucs_status_t make_pools(ud_iface_t *iface)
@@ -68,15 +68,15 @@ static ucs_status_t make_pools(ud_iface_t *iface)
         .chunk_alloc     = ib_chunk_alloc,
         .chunk_free      = ib_chunk_free,
         .elem_init       = desc_init,
-        .arg             = iface->md
+        .arg             = iface->md,
     };
     const ucx_mpool_params_t flushes = {
         .size            = sizeof(flushes),
         .name            = "ib flushes of datagrams",
         .elem_size       = sizeof(ud_flush_t),
-        .alignment       = sizeof(void*),
+        .alignment       = sizeof(void *),
         .elems_per_chunk = 64,
-        .max_elems       = UINT_MAX
+        .max_elems       = UINT_MAX,
     };
     ucs_status_t status;
 
@@ -100,21 +100,18 @@ static void set_limits(ud_iface_t *iface)
                                             (size_t)attr->max_qp_wr);
     iface->moderation    = (unsigned)ib_min(config->tx_moderation,
                                             iface->queue_len / 4);
-    iface->max_iov       = (unsigned)ib_min((size_t)attr->max_sge - 1,
-                                            UD_MAX_IOV);
+    iface->max_iov = (unsigned)ib_min((size_t)attr->max_sge - 1, UD_MAX_IOV);
 
     params->max_window = config->max_window;
     params->max_kept   = UCX_WINDOW_SACK_BITS;
     params->timeout    = config->timeout;
-    params->min_rto    = (config->timer_tick > 1e-4) ? config->timer_tick :
-                                                       1e-4;
-    params->max_rto    = (config->timeout / 4 < MAX_RTO) ?
-                         config->timeout / 4 : MAX_RTO;
-    params->max_rto    = (params->max_rto > params->min_rto) ?
-                         params->max_rto : params->min_rto;
-    params->backoff    = (config->timer_backoff > 1) ? config->timer_backoff :
-                                                       1;
-    params->ack_delay  = config->ack_delay;
+    params->min_rto   = (config->timer_tick > 1e-4) ? config->timer_tick : 1e-4;
+    params->max_rto   = (config->timeout / 4 < MAX_RTO) ? config->timeout / 4 :
+                                                          MAX_RTO;
+    params->max_rto   = (params->max_rto > params->min_rto) ? params->max_rto :
+                                                              params->min_rto;
+    params->backoff   = (config->timer_backoff > 1) ? config->timer_backoff : 1;
+    params->ack_delay = config->ack_delay;
 }
 
 /* Sets the address of this interface, with a random token. */
@@ -176,15 +173,15 @@ static ud_iface_t *iface_new(ib_md_t *md, const ucx_iface_open_args_t *args)
         return NULL;
     }
     ucx_iface_init(&iface->super, args);
-    iface->md        = md;
-    iface->host      = md->host;
-    iface->config    = *(const ib_ud_config_t*)args->config;
-    iface->headroom  = (params->field_mask &
-                        UCT_IFACE_PARAM_FIELD_RX_HEADROOM) ?
-                       params->rx_headroom : 0;
-    iface->timer_fd  = -1;
-    iface->event_fd  = -1;
-    iface->free_slot = UINT32_MAX;
+    iface->md       = md;
+    iface->host     = md->host;
+    iface->config   = *(const ib_ud_config_t *)args->config;
+    iface->headroom = (params->field_mask & UCT_IFACE_PARAM_FIELD_RX_HEADROOM) ?
+                          params->rx_headroom :
+                          0;
+    iface->timer_fd = -1;
+    iface->event_fd = -1;
+    iface->free_slot     = UINT32_MAX;
     iface->deferred_tail = &iface->deferred;
     ucx_guard_init(&iface->guard);
     ib_link_init(&iface->active);
@@ -199,7 +196,7 @@ static ud_iface_t *iface_new(ib_md_t *md, const ucx_iface_open_args_t *args)
 ucs_status_t ud_iface_open(uct_md_h uct_md, const ucx_iface_open_args_t *args,
                            uct_iface_h *iface_p)
 {
-    ib_md_t *md  = (ib_md_t*)uct_md;
+    ib_md_t *md  = (ib_md_t *)uct_md;
     uint8_t port = ib_device_port(md->context, args->dev_name);
     ucs_status_t status;
     ud_iface_t *iface;
@@ -284,7 +281,7 @@ static void say_goodbye(ud_iface_t *iface)
 
 void ud_iface_close(uct_iface_h uct_iface)
 {
-    ud_iface_t *iface      = (ud_iface_t*)uct_iface;
+    ud_iface_t *iface      = (ud_iface_t *)uct_iface;
     const ucx_host_t *host = iface->host;
     double end             = ud_time(iface) + iface->config.linger;
     ud_ep_t *ep;
@@ -297,7 +294,8 @@ void ud_iface_close(uct_iface_h uct_iface)
     }
     say_goodbye(iface);
     ucx_debug("%s:%u: dropped %lu datagrams that are not ours and %lu of no "
-              "connection", ibv_get_device_name(iface->md->context->device),
+              "connection",
+              ibv_get_device_name(iface->md->context->device),
               iface->port.number, (unsigned long)iface->num_bad,
               (unsigned long)iface->num_stale);
     for (uint32_t i = 0; i < iface->num_slots; ++i) {
@@ -314,23 +312,21 @@ void ud_iface_close(uct_iface_h uct_iface)
 
 ucs_status_t ud_iface_query(uct_iface_h uct_iface, ucx_iface_attr_t *attr)
 {
-    const ud_iface_t *iface = (ud_iface_t*)uct_iface;
+    const ud_iface_t *iface = (ud_iface_t *)uct_iface;
     uct_iface_attr_t *base  = &attr->base;
     size_t max              = iface->mtu - sizeof(ud_wire_t);
 
-    base->cap.flags       = UCT_IFACE_FLAG_AM_SHORT | UCT_IFACE_FLAG_AM_BCOPY |
-                            UCT_IFACE_FLAG_AM_ZCOPY | UCT_IFACE_FLAG_PENDING |
-                            UCT_IFACE_FLAG_CB_SYNC |
-                            UCT_IFACE_FLAG_CONNECT_TO_IFACE |
-                            UCT_IFACE_FLAG_EP_CHECK |
-                            UCT_IFACE_FLAG_ERRHANDLE_PEER_FAILURE |
-                            UCT_IFACE_FLAG_INTER_NODE;
+    base->cap.flags = UCT_IFACE_FLAG_AM_SHORT | UCT_IFACE_FLAG_AM_BCOPY |
+                      UCT_IFACE_FLAG_AM_ZCOPY | UCT_IFACE_FLAG_PENDING |
+                      UCT_IFACE_FLAG_CB_SYNC | UCT_IFACE_FLAG_CONNECT_TO_IFACE |
+                      UCT_IFACE_FLAG_EP_CHECK |
+                      UCT_IFACE_FLAG_ERRHANDLE_PEER_FAILURE |
+                      UCT_IFACE_FLAG_INTER_NODE;
     base->cap.event_flags = UCT_IFACE_FLAG_EVENT_SEND_COMP |
-                            UCT_IFACE_FLAG_EVENT_RECV |
-                            UCT_IFACE_FLAG_EVENT_FD;
+                            UCT_IFACE_FLAG_EVENT_RECV | UCT_IFACE_FLAG_EVENT_FD;
 
-    base->cap.am.max_short       = ib_min(iface->max_inline, iface->mtu) -
-                                   sizeof(ud_wire_t);
+    base->cap.am.max_short = ib_min(iface->max_inline, iface->mtu) -
+                             sizeof(ud_wire_t);
     base->cap.am.max_bcopy       = max;
     base->cap.am.max_zcopy       = max;
     base->cap.am.max_hdr         = ib_min(max, UD_MAX_HEADER);

@@ -54,7 +54,7 @@ static void qp_failed(ib_watch_t *watch)
 static const ib_watch_ops_t watch_ops = {
     .port_lost   = port_lost,
     .device_lost = device_lost,
-    .qp_failed   = qp_failed
+    .qp_failed   = qp_failed,
 };
 
 /* A port may be down as long as a peer may be silent. */

@@ -12,16 +12,15 @@ enum { MAX_AHS = 65536 }; /* Limits the memory that untrusted peers can use */
 static unsigned hash_of(const void *data, size_t length, unsigned hash)
 {
     for (size_t i = 0; i < length; ++i) {
-        hash = (hash ^ ((const uint8_t*)data)[i]) * 16777619u;
+        hash = (hash ^ ((const uint8_t *)data)[i]) * 16777619u;
     }
     return hash ^ (hash >> 15);
 }
 
 /* --- Address handles ------------------------------------------------------ */
 
-static ud_ah_t *
-ah_create(ud_iface_t *iface, const ib_wire_device_t *device,
-          ucs_status_t *status_p)
+static ud_ah_t *ah_create(ud_iface_t *iface, const ib_wire_device_t *device,
+                          ucs_status_t *status_p)
 {
     struct ibv_ah_attr attr;
     enum ibv_mtu mtu;
@@ -44,8 +43,7 @@ ah_create(ud_iface_t *iface, const ib_wire_device_t *device,
     ah->device = *device;
     ah->ah     = ibv_create_ah(iface->md->pd, &attr);
     if (ah->ah == NULL) {
-        *status_p = (errno == ENOMEM) ? UCS_ERR_NO_MEMORY :
-                                        UCS_ERR_UNREACHABLE;
+        *status_p = (errno == ENOMEM) ? UCS_ERR_NO_MEMORY : UCS_ERR_UNREACHABLE;
         free(ah);
         return NULL;
     }
@@ -56,8 +54,9 @@ ah_create(ud_iface_t *iface, const ib_wire_device_t *device,
 ud_ah_t *ud_ah_get(ud_iface_t *iface, const ib_wire_device_t *device,
                    ucs_status_t *status_p)
 {
-    ud_ah_t **bucket = &iface->ahs[hash_of(device, sizeof(*device),
-                                           2166136261u) % UD_AH_BUCKETS];
+    ud_ah_t **bucket =
+        &iface->ahs[hash_of(device, sizeof(*device), 2166136261u) %
+                    UD_AH_BUCKETS];
     ud_ah_t *ah;
 
     for (ah = *bucket; ah != NULL; ah = ah->next) {
@@ -179,8 +178,7 @@ static ud_ep_t *find_old(ud_iface_t *iface, const ud_peer_t *peer)
     ud_peer_t *old = *bucket_of(iface, &peer->ah->device, peer->iface.qpn);
 
     for (; old != NULL; old = old->next) {
-        if ((old == peer) ||
-            !is_at(old, &peer->ah->device, peer->iface.qpn)) {
+        if ((old == peer) || !is_at(old, &peer->ah->device, peer->iface.qpn)) {
             continue;
         }
         for (ud_ep_t *ep = old->eps; ep != NULL; ep = ep->next_of_peer) {

@@ -8,11 +8,11 @@
 #include "ud_service.h"
 
 enum {
-    MAX_POLL     = 256,
-    MAX_LATE     = 64, /* Busy rounds until deadlines are checked anyway */
+    MAX_POLL    = 256,
+    MAX_LATE    = 64, /* Busy rounds until deadlines are checked anyway */
     /* Acknowledges this many packets at the end of a burst */
-    BURST        = 32,
-    PROBE_AFTER  = 2   /* Consecutive timeouts */
+    BURST       = 32,
+    PROBE_AFTER = 2, /* Consecutive timeouts */
 };
 
 unsigned ud_poll_sends(ud_iface_t *iface)
@@ -107,7 +107,7 @@ void ud_take_ack(ud_iface_t *iface, ud_ep_t *ep, uint32_t ack, uint64_t sack)
     }
     for (; tx != NULL; tx = next) {
         next = tx->next;
-        ud_desc_done(iface, (ud_desc_t*)tx, UCS_OK);
+        ud_desc_done(iface, (ud_desc_t *)tx, UCS_OK);
     }
     if (ib_unlikely(ep->flushes != NULL)) {
         ud_flush_end(ep, UCS_OK);
@@ -178,7 +178,7 @@ static double check_deadline(ud_iface_t *iface, ud_ep_t *ep)
  * only after a loss, or when deadlines have moved without an update of it. */
 static void check_deadlines(ud_iface_t *iface)
 {
-    double next = iface->now + iface->window_params.max_rto, deadline;
+    double next    = iface->now + iface->window_params.max_rto, deadline;
     double soonest = iface->now + (iface->window_params.min_rto / 8);
     ib_link_t list;
     ud_ep_t *ep;
@@ -204,11 +204,11 @@ static void resend(ud_iface_t *iface, ud_ep_t *ep)
     ud_desc_t *desc;
 
     while (ud_has_queue(iface) && !(ep->state & UD_EP_FAILED)) {
-        desc = (ud_desc_t*)ucx_window_resend(&ep->window, iface->now);
+        desc = (ud_desc_t *)ucx_window_resend(&ep->window, iface->now);
         if (desc == NULL) {
             break;
         }
-        ((ud_wire_t*)desc->data)->kind |= UD_ASK;
+        ((ud_wire_t *)desc->data)->kind |= UD_ASK;
         if (!ud_post_desc(iface, ep, desc, 1)) {
             break; /* it counts as lost again after its timeout */
         }
@@ -314,9 +314,9 @@ static void end_holding(ud_iface_t *iface)
     for (uint32_t i = 0; i < iface->num_slots; ++i) {
         ep = iface->slots[i].ep;
         if ((ep != NULL) && (ep->state & UD_EP_HOLDS)) {
-            ep->state          &= (uint16_t)~UD_EP_HOLDS;
-            ep->window.owed    += 1;
-            ep->window.ack_now  = 1;
+            ep->state &= (uint16_t)~UD_EP_HOLDS;
+            ep->window.owed += 1;
+            ep->window.ack_now = 1;
             ud_owe_ack(iface, ep);
         }
     }
@@ -385,7 +385,7 @@ static __attribute__((noinline)) unsigned poll(ud_iface_t *iface)
 
 unsigned ud_iface_progress(uct_iface_h uct_iface)
 {
-    ud_iface_t *iface = (ud_iface_t*)uct_iface;
+    ud_iface_t *iface = (ud_iface_t *)uct_iface;
 
     __atomic_store_n(&iface->rounds, iface->rounds + 1, __ATOMIC_RELAXED);
     if ((__atomic_load_n(&iface->num_eps, __ATOMIC_RELAXED) == 0) &&

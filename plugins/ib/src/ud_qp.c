@@ -12,11 +12,12 @@ static int to_ready(ud_iface_t *iface)
         .qp_state   = IBV_QPS_INIT,
         .pkey_index = iface->port.pkey_index,
         .port_num   = iface->port.number,
-        .qkey       = UD_QKEY
+        .qkey       = UD_QKEY,
     };
 
-    if (ibv_modify_qp(iface->qp, &attr, IBV_QP_STATE | IBV_QP_PKEY_INDEX |
-                                        IBV_QP_PORT | IBV_QP_QKEY) != 0) {
+    if (ibv_modify_qp(iface->qp, &attr,
+                      IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT |
+                          IBV_QP_QKEY) != 0) {
         return 0;
     }
     attr.qp_state = IBV_QPS_RTR;
@@ -35,13 +36,14 @@ ucs_status_t ud_qp_create(ud_iface_t *iface)
         .send_cq = iface->send_cq,
         .recv_cq = iface->recv_cq,
         .qp_type = IBV_QPT_UD,
-        .cap     = {
-            .max_send_wr     = iface->queue_len,
-            .max_recv_wr     = iface->config.rx_queue_len,
-            .max_send_sge    = iface->max_iov + 1,
-            .max_recv_sge    = 1,
-            .max_inline_data = iface->config.tx_min_inline
-        }
+        .cap =
+            {
+                .max_send_wr     = iface->queue_len,
+                .max_recv_wr     = iface->config.rx_queue_len,
+                .max_send_sge    = iface->max_iov + 1,
+                .max_recv_sge    = 1,
+                .max_inline_data = iface->config.tx_min_inline,
+            },
     };
     char advice[IB_ADVICE_LENGTH];
     int error;

@@ -4,16 +4,16 @@
 
 enum {
     MAX_POLL   = 256,
-    POST_BATCH = 16,  /* Minimum number of free buffers for a post call */
+    POST_BATCH = 16, /* Minimum number of free buffers for a post call */
     DATA_ALIGN = 64,
-    FRONT      = UD_GRH_LENGTH + sizeof(ud_wire_t)
+    FRONT      = UD_GRH_LENGTH + sizeof(ud_wire_t),
 };
 
 /* --- Buffers -------------------------------------------------------------- */
 
 void ud_recv_put(ud_iface_t *iface, ud_recv_t *recv)
 {
-    recv->rx.next    = (ucx_window_rx_t*)iface->recv_free;
+    recv->rx.next    = (ucx_window_rx_t *)iface->recv_free;
     iface->recv_free = recv;
     ++iface->num_recv_free;
 }
@@ -22,7 +22,7 @@ static ud_recv_t *recv_take(ud_iface_t *iface)
 {
     ud_recv_t *recv = iface->recv_free;
 
-    iface->recv_free = (ud_recv_t*)recv->rx.next;
+    iface->recv_free = (ud_recv_t *)recv->rx.next;
     --iface->num_recv_free;
     return recv;
 }
@@ -37,7 +37,8 @@ void ud_recv_post(ud_iface_t *iface)
 
     while ((num > 0) && !iface->is_down) {
         for (num = 0; (num < POST_BATCH) && (iface->recv_free != NULL) &&
-             (iface->num_recv_posted < iface->config.rx_queue_len); ++num) {
+                      (iface->num_recv_posted < iface->config.rx_queue_len);
+             ++num) {
             recv            = recv_take(iface);
             sge[num].addr   = (uintptr_t)recv + iface->recv_data - FRONT;
             sge[num].length = (uint32_t)(UD_GRH_LENGTH + iface->mtu);
@@ -54,7 +55,7 @@ void ud_recv_post(ud_iface_t *iface)
         wr[num - 1].next = NULL;
         if (ibv_post_recv(iface->qp, wr, &bad) != 0) {
             for (; bad != NULL; bad = bad->next) {
-                ud_recv_put(iface, (ud_recv_t*)(uintptr_t)bad->wr_id);
+                ud_recv_put(iface, (ud_recv_t *)(uintptr_t)bad->wr_id);
                 --iface->num_recv_posted;
             }
             return;
@@ -70,8 +71,8 @@ static void recv_release(ucx_recv_desc_owner_t *self, void *desc)
     UCX_EXCLUDE_SERVICE(&iface->guard);
 
     --iface->num_recv_kept;
-    ud_recv_put(iface, (ud_recv_t*)((char*)desc + iface->headroom -
-                                    iface->recv_data));
+    ud_recv_put(iface, (ud_recv_t *)((char *)desc + iface->headroom -
+                                     iface->recv_data));
 }
 
 /* Adds as many buffers as the receive queue has entries. */
@@ -88,7 +89,7 @@ static ucs_status_t recv_grow(ud_iface_t *iface)
     chunk->next        = iface->recv_chunks;
     iface->recv_chunks = chunk;
     for (unsigned i = 0; i < count; ++i) {
-        recv       = (ud_recv_t*)((char*)chunk + IB_CHUNK_HEAD + (i * stride));
+        recv = (ud_recv_t *)((char *)chunk + IB_CHUNK_HEAD + (i * stride));
         recv->lkey = chunk->mr->lkey;
         ud_recv_put(iface, recv);
     }
@@ -98,14 +99,14 @@ static ucs_status_t recv_grow(ud_iface_t *iface)
 
 ucs_status_t ud_recv_init(ud_iface_t *iface)
 {
-    size_t front = iface->headroom + sizeof(void*);
+    size_t front = iface->headroom + sizeof(void *);
     ucs_status_t status;
 
     front            = (front > FRONT) ? front : FRONT;
     iface->recv_data = (sizeof(ud_recv_t) + front + DATA_ALIGN - 1) &
                        ~(size_t)(DATA_ALIGN - 1);
     iface->recv_owner.release = recv_release;
-    status = recv_grow(iface);
+    status                    = recv_grow(iface);
     if (status == UCS_OK) {
         ud_recv_post(iface);
     }
@@ -127,7 +128,7 @@ void ud_recv_cleanup(ud_iface_t *iface)
 /* Passes a message to the user, who releases or keeps the buffer. */
 static void deliver(ud_iface_t *iface, ud_recv_t *recv)
 {
-    char *data          = (char*)recv + iface->recv_data;
+    char *data          = (char *)recv + iface->recv_data;
     ucs_status_t status = UCS_OK;
 
     if (ib_likely((recv->kind == UD_MESSAGE) && !iface->is_closing)) {
@@ -151,7 +152,7 @@ static void take_in_order(ud_iface_t *iface, ud_ep_t *ep, ud_recv_t *recv)
     if (ib_unlikely(iface->in_service && (recv->kind == UD_MESSAGE))) {
         recv->rx.next         = NULL;
         *iface->deferred_tail = recv;
-        iface->deferred_tail  = (ud_recv_t**)&recv->rx.next;
+        iface->deferred_tail  = (ud_recv_t **)&recv->rx.next;
     } else {
         deliver(iface, recv);
     }
@@ -165,7 +166,7 @@ unsigned ud_recv_deliver_deferred(ud_iface_t *iface)
     iface->deferred      = NULL;
     iface->deferred_tail = &iface->deferred;
     while ((recv = list) != NULL) {
-        list = (ud_recv_t*)recv->rx.next;
+        list = (ud_recv_t *)recv->rx.next;
         deliver(iface, recv);
         ++count;
     }
@@ -184,10 +185,10 @@ static inline int may_keep(const ud_iface_t *iface)
  * wait. */
 static void hold(ud_iface_t *iface, ud_ep_t *ep)
 {
-    ep->state          |= UD_EP_HOLDS;
-    iface->has_held     = 1;
-    ep->window.owed    += 1;
-    ep->window.ack_now  = 1;
+    ep->state |= UD_EP_HOLDS;
+    iface->has_held = 1;
+    ep->window.owed += 1;
+    ep->window.ack_now = 1;
     ud_owe_ack(iface, ep);
 }
 
@@ -203,13 +204,12 @@ static void take_sequenced(ud_iface_t *iface, ud_ep_t *ep, ud_recv_t *recv,
         ud_recv_put(iface, recv);
         return;
     }
-    switch (ucx_window_arrived(&ep->window,
-                               may_keep(iface) ? &recv->rx : NULL,
+    switch (ucx_window_arrived(&ep->window, may_keep(iface) ? &recv->rx : NULL,
                                le32toh(wire->psn), iface->now)) {
     case UCX_WINDOW_RX_IN_ORDER:
         do {
             take_in_order(iface, ep, recv);
-            recv = (ud_recv_t*)ucx_window_next(&ep->window);
+            recv = (ud_recv_t *)ucx_window_next(&ep->window);
         } while (ib_unlikely(recv != NULL));
         break;
     case UCX_WINDOW_RX_DROPPED:
@@ -227,7 +227,7 @@ static void take_sequenced(ud_iface_t *iface, ud_ep_t *ep, ud_recv_t *recv,
 static void take_ack_packet(ud_iface_t *iface, ud_ep_t *ep,
                             const ud_wire_t *wire, size_t length)
 {
-    const ud_wire_ack_t *packet = (const ud_wire_ack_t*)wire;
+    const ud_wire_ack_t *packet = (const ud_wire_ack_t *)wire;
 
     if (length < sizeof(*packet)) {
         ++iface->num_bad;
@@ -240,7 +240,7 @@ static void take_ack_packet(ud_iface_t *iface, ud_ep_t *ep,
         ud_watch(iface, ep, ep->window.deadline);
     }
     if (wire->kind & UD_ASK) {
-        ep->window.owed   += 1;
+        ep->window.owed += 1;
         ep->window.ack_now = 1;
         ud_owe_ack(iface, ep);
     }
@@ -296,8 +296,8 @@ static int is_for_us(const ud_iface_t *iface, const char *grh,
 static int take_datagram(ud_iface_t *iface, ud_recv_t *recv,
                          const struct ibv_wc *wc)
 {
-    char *data      = (char*)recv + iface->recv_data;
-    ud_wire_t *wire = (ud_wire_t*)(data - sizeof(*wire));
+    char *data      = (char *)recv + iface->recv_data;
+    ud_wire_t *wire = (ud_wire_t *)(data - sizeof(*wire));
     size_t length   = wc->byte_len - UD_GRH_LENGTH;
     const ud_wire_control_t *control;
 
@@ -314,7 +314,7 @@ static int take_datagram(ud_iface_t *iface, ud_recv_t *recv,
     if (ib_likely((recv->kind >= UD_MESSAGE) && (recv->kind <= UD_ACK))) {
         return take_packet(iface, recv, wire, length, wc);
     }
-    control = (const ud_wire_control_t*)wire;
+    control = (const ud_wire_control_t *)wire;
     if ((length < sizeof(*control)) ||
         (le32toh(control->iface.qpn) > UD_MAX_QPN)) {
         ++iface->num_bad;
@@ -336,7 +336,7 @@ unsigned ud_recv_poll(ud_iface_t *iface)
     ud_time(iface);
     iface->num_recv_posted -= (unsigned)num;
     for (int i = 0; i < num; ++i) {
-        recv = (ud_recv_t*)(uintptr_t)wc[i].wr_id;
+        recv = (ud_recv_t *)(uintptr_t)wc[i].wr_id;
         if (ib_unlikely(wc[i].status != IBV_WC_SUCCESS)) {
             ud_recv_put(iface, recv);
             ud_qp_failed(iface);

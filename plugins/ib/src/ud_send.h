@@ -38,7 +38,7 @@ static inline ucs_status_t ud_check(const ud_iface_t *iface, ud_ep_t *ep)
         }
         /* The first packets wait for the connection. */
         return (ud_ep_has_kept(ep) < UCX_WINDOW_MIN) ? UCS_OK :
-                                                      UCS_ERR_NO_RESOURCE;
+                                                       UCS_ERR_NO_RESOURCE;
     }
     if (ib_unlikely(!ucx_window_is_open(&ep->window) || !ud_has_queue(iface))) {
         return UCS_ERR_NO_RESOURCE;
@@ -55,9 +55,9 @@ static inline int ud_has_left(const ud_iface_t *iface, uint32_t sn)
 /* Posts one datagram; the caller has checked that the queue has a free entry.
  * With `signal` the request is always signaled. Returns 0 if the device rejects
  * it. */
-static inline int
-ud_post(ud_iface_t *iface, struct ibv_ah *ah, uint32_t qpn, struct ibv_sge *sge,
-        int num_sge, int is_inline, int signal)
+static inline int ud_post(ud_iface_t *iface, struct ibv_ah *ah, uint32_t qpn,
+                          struct ibv_sge *sge, int num_sge, int is_inline,
+                          int signal)
 {
     struct ibv_send_wr wr, *bad;
 
@@ -105,8 +105,8 @@ static inline int ud_post_desc(ud_iface_t *iface, ud_ep_t *ep, ud_desc_t *desc,
                    signal);
 }
 
-static inline void
-ud_wire_fill(ud_wire_t *wire, const ud_ep_t *ep, ud_kind_t kind, uint8_t id)
+static inline void ud_wire_fill(ud_wire_t *wire, const ud_ep_t *ep,
+                                ud_kind_t kind, uint8_t id)
 {
     wire->kind  = (uint8_t)kind;
     wire->id    = id;
@@ -124,7 +124,7 @@ ud_wire_fill(ud_wire_t *wire, const ud_ep_t *ep, ud_kind_t kind, uint8_t id)
 static inline int ud_send(ud_iface_t *iface, ud_ep_t *ep, ud_desc_t *desc,
                           ud_kind_t kind, uint8_t id, int ask)
 {
-    ud_wire_t *wire = (ud_wire_t*)desc->data;
+    ud_wire_t *wire = (ud_wire_t *)desc->data;
     double now      = iface->now;
     int was_idle    = ucx_window_is_idle(&ep->window);
 
@@ -135,8 +135,8 @@ static inline int ud_send(ud_iface_t *iface, ud_ep_t *ep, ud_desc_t *desc,
         return 1;
     }
     if (ucx_window_asks(&ep->window) || ask) {
-        wire->kind    |= UD_ASK;
-        ep->asked_psn  = ep->window.tx_psn + 1;
+        wire->kind |= UD_ASK;
+        ep->asked_psn = ep->window.tx_psn + 1;
     }
     if (ib_unlikely(!ud_post_desc(iface, ep, desc, desc->comp != NULL))) {
         return 0;

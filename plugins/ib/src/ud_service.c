@@ -16,7 +16,7 @@ enum {
     TICK_RTOS   = 2,  /* Smallest retransmission timeouts in a tick */
     UNUSED      = 5,  /* Ticks in one, while there is no connection */
     QUIET_TICKS = 25, /* Without work: stop the timer if the user sleeps */
-    MAX_ROUNDS  = 64  /* Receive calls of one tick */
+    MAX_ROUNDS  = 64, /* Receive calls of one tick */
 };
 
 static int is_quiet(const ud_iface_t *iface)
@@ -45,7 +45,7 @@ static int serve(ud_iface_t *iface)
     ud_time(iface);
     ud_send_acks(iface, 1);
     ud_handle_deadlines(iface);
-    iface->in_service    = 0;
+    iface->in_service = 0;
     iface->has_deferred |= (rounds > 0);
     return rounds > 0;
 }
@@ -73,11 +73,11 @@ static int start_timer(ud_iface_t *iface, ucx_async_id_t *timer_p)
     const ucx_host_t *host            = iface->host;
     double tick                       = params->min_rto * TICK_RTOS;
 
-    int is_slow                       = is_unused(iface);
+    int is_slow = is_unused(iface);
 
     __atomic_store_n(&iface->service.is_slow, is_slow, __ATOMIC_RELAXED);
     tick *= is_slow ? UNUSED : 1;
-    tick  = (tick < params->timeout / 8) ? tick : params->timeout / 8;
+    tick = (tick < params->timeout / 8) ? tick : params->timeout / 8;
     return host->async_add_timer(iface->super.worker, tick, on_tick, iface,
                                  timer_p) == UCS_OK;
 }

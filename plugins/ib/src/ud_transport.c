@@ -8,23 +8,23 @@
 static ucs_status_t get_device_address(uct_iface_h iface,
                                        uct_device_addr_t *addr)
 {
-    *(ib_wire_device_t*)addr = ((ud_iface_t*)iface)->device;
+    *(ib_wire_device_t *)addr = ((ud_iface_t *)iface)->device;
     return UCS_OK;
 }
 
 static ucs_status_t get_address(uct_iface_h iface, uct_iface_addr_t *addr)
 {
-    memcpy(addr, &((ud_iface_t*)iface)->address, sizeof(ud_wire_iface_t));
+    memcpy(addr, &((ud_iface_t *)iface)->address, sizeof(ud_wire_iface_t));
     return UCS_OK;
 }
 
 /* A datagram is one packet: both ports must have the same largest packet. */
 static int is_reachable(uct_iface_h uct_iface, const ucx_reachable_args_t *args)
 {
-    const ud_iface_t *iface = (ud_iface_t*)uct_iface;
+    const ud_iface_t *iface = (ud_iface_t *)uct_iface;
     int nearness            = ib_port_reaches(&iface->port, args);
 
-    if ((nearness > 0) && (((const ib_wire_device_t*)args->dev_addr)->mtu !=
+    if ((nearness > 0) && (((const ib_wire_device_t *)args->dev_addr)->mtu !=
                            iface->device.mtu)) {
         if ((args->reason != NULL) && (args->reason_size > 0)) {
             snprintf(args->reason, args->reason_size,
@@ -52,7 +52,7 @@ static const ucx_iface_ops_t iface_ops = {
     .flush              = ud_iface_flush,
     .fence              = iface_fence,
     .event_fd_get       = ud_event_fd_get,
-    .event_arm          = ud_event_arm
+    .event_arm          = ud_event_arm,
 };
 
 static const ucx_ep_ops_t ep_ops = {
@@ -67,7 +67,7 @@ static const ucx_ep_ops_t ep_ops = {
     .pending_purge = ud_ep_pending_purge,
     .destroy       = ud_ep_destroy,
     .check         = ud_ep_check,
-    .invalidate    = ud_ep_invalidate
+    .invalidate    = ud_ep_invalidate,
 };
 
 const ucx_transport_t ib_ud_transport = {
@@ -77,5 +77,5 @@ const ucx_transport_t ib_ud_transport = {
     .query_devices = ib_md_query_ud_devices,
     .iface_open    = ud_iface_open,
     .iface_ops     = &iface_ops,
-    .ep_ops        = &ep_ops
+    .ep_ops        = &ep_ops,
 };

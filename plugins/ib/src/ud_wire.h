@@ -23,27 +23,27 @@ enum {
     UD_MAX_QPN   = 0xffffff,
     UD_KIND_MASK = 0x0f,
     UD_BUSY      = 0x40, /* Flag of UD_ACK: do not send more at this time */
-    UD_ASK       = 0x80  /* Flag: acknowledge at once */
+    UD_ASK       = 0x80, /* Flag: acknowledge at once */
 };
 
 typedef enum {
     /* Packets with a sequence number */
-    UD_MESSAGE = 1,   /* An active message: `id`, then its data */
-    UD_NOTHING,       /* No data: checks the connection */
-    UD_FIN,           /* The sender's user has destroyed the endpoint */
+    UD_MESSAGE = 1, /* An active message: `id`, then its data */
+    UD_NOTHING,     /* No data: checks the connection */
+    UD_FIN,         /* The sender's user has destroyed the endpoint */
     UD_LAST_SEQUENCED = UD_FIN,
     /* Packets without a sequence number */
-    UD_ACK,           /* 8 more bytes: packets received out of order */
-    UD_CONNECT,       /* ud_wire_control_t, as in the following kinds */
-    UD_ACCEPT,        /* Reply to UD_CONNECT */
+    UD_ACK,     /* 8 more bytes: packets received out of order */
+    UD_CONNECT, /* ud_wire_control_t, as in the following kinds */
+    UD_ACCEPT,  /* Reply to UD_CONNECT */
     /* Requests UD_ACK, or UD_RESET if there is no such connection */
     UD_PROBE,
-    UD_RESET          /* There is no such connection */
+    UD_RESET, /* There is no such connection */
 } ud_kind_t;
 
 typedef struct ud_wire {
-    uint8_t  kind;   /* ud_kind_t and UD_ASK */
-    uint8_t  id;
+    uint8_t kind; /* ud_kind_t and UD_ASK */
+    uint8_t id;
     uint16_t magic;
     uint32_t conn;
     uint32_t psn;
@@ -52,7 +52,7 @@ typedef struct ud_wire {
 
 typedef struct ud_wire_ack {
     ud_wire_t head;
-    uint64_t  sack;
+    uint64_t sack;
 } ud_wire_ack_t;
 
 /* The address of an interface. The token distinguishes two processes that have
@@ -65,12 +65,12 @@ typedef struct ud_wire_iface {
 /* A control packet of a connection. It contains the sender's address, so that
  * the receiver can reply. */
 typedef struct ud_wire_control {
-    ud_wire_t        head;
-    uint32_t         from;     /* The sender's id of the connection */
+    ud_wire_t head;
+    uint32_t from; /* The sender's id of the connection */
     /* Of the connection between these two interfaces */
-    uint32_t         ordinal;
-    uint32_t         to_token; /* Of the destination interface */
-    ud_wire_iface_t  iface;
+    uint32_t ordinal;
+    uint32_t to_token; /* Of the destination interface */
+    ud_wire_iface_t iface;
     ib_wire_device_t device;
 } ud_wire_control_t;
 

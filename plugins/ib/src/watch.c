@@ -13,7 +13,7 @@ enum {
     PORT_DOWN    = 1 << 1,
     PORT_UP      = 1 << 2,
     PORT_TIMEOUT = 1 << 3,
-    QP_FAILED    = 1 << 4
+    QP_FAILED    = 1 << 4,
 };
 
 /* --- Worker's thread ------------------------------------------------------ */
@@ -93,8 +93,7 @@ static void device_lost(ib_watch_t *watch)
 static void watch_run(void *arg)
 {
     ib_watch_t *watch = arg;
-    unsigned events   = __atomic_exchange_n(&watch->pending, 0,
-                                            __ATOMIC_ACQ_REL);
+    unsigned events = __atomic_exchange_n(&watch->pending, 0, __ATOMIC_ACQ_REL);
 
     if (events & DEVICE_LOST) {
         device_lost(watch);

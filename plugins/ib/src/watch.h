@@ -31,16 +31,16 @@ typedef struct ib_watch_ops {
 
 struct ib_watch {
     const ib_watch_ops_t *ops;
-    ib_md_t              *md;
-    uct_worker_h         worker;
-    ib_link_t            link;       /* In ib_md_t.watches */
-    double               patience;   /* Seconds */
-    uint8_t              port;
-    uint8_t              is_down;    /* Worker's thread */
-    uint8_t              is_gone;    /* Worker's thread */
-    int                  epoll_fd;   /* Contains the device's descriptor */
-    unsigned             pending;    /* Atomic */
-    ucx_async_id_t       event_id, timer_id;
+    ib_md_t *md;
+    uct_worker_h worker;
+    ib_link_t link;  /* In ib_md_t.watches */
+    double patience; /* Seconds */
+    uint8_t port;
+    uint8_t is_down;  /* Worker's thread */
+    uint8_t is_gone;  /* Worker's thread */
+    int epoll_fd;     /* Contains the device's descriptor */
+    unsigned pending; /* Atomic */
+    ucx_async_id_t event_id, timer_id;
 };
 
 /* Starts the watch of an interface. `patience`: time in seconds that the port

@@ -13,20 +13,20 @@
 enum {
     MAX_QUEUE = 512,
     MAX_QPS   = 1024,
-    STEP_NS   = 1000  /* Each look at the clock takes so long */
+    STEP_NS   = 1000, /* Each look at the clock takes so long */
 };
 
 typedef struct completions {
     struct ibv_cq cq;
     struct ibv_wc wcs[MAX_QUEUE];
-    unsigned      first, count;
+    unsigned first, count;
 } completions_t;
 
 typedef struct queue_pair {
     struct ibv_qp qp;
-    uint64_t      recv_ids[MAX_QUEUE];
+    uint64_t recv_ids[MAX_QUEUE];
     struct ibv_sge recv_sges[MAX_QUEUE];
-    unsigned      first, count;
+    unsigned first, count;
 } queue_pair_t;
 
 network_t network;
@@ -42,7 +42,7 @@ static int log_level = -1;
 
 static void complete(struct ibv_cq *cq, const struct ibv_wc *wc)
 {
-    completions_t *to = (completions_t*)cq;
+    completions_t *to = (completions_t *)cq;
 
     ck_assert_uint_lt(to->count, MAX_QUEUE);
     to->wcs[(to->first + to->count++) % MAX_QUEUE] = *wc;
@@ -50,7 +50,7 @@ static void complete(struct ibv_cq *cq, const struct ibv_wc *wc)
 
 static int poll_cq(struct ibv_cq *cq, int max, struct ibv_wc *wc)
 {
-    completions_t *from = (completions_t*)cq;
+    completions_t *from = (completions_t *)cq;
     int num             = 0;
 
     for (; (num < max) && (from->count > 0); ++num, --from->count) {
@@ -74,7 +74,7 @@ static void receive(queue_pair_t *to, uint32_t from, const void *data,
     wc.wr_id    = to->recv_ids[to->first];
     wc.byte_len = (uint32_t)(UD_GRH_LENGTH + length);
     ck_assert_uint_ge(sge->length, wc.byte_len);
-    memcpy((char*)(uintptr_t)sge->addr + UD_GRH_LENGTH, data, length);
+    memcpy((char *)(uintptr_t)sge->addr + UD_GRH_LENGTH, data, length);
     to->first = (to->first + 1) % MAX_QUEUE;
     --to->count;
     complete(to->qp.recv_cq, &wc);
@@ -95,7 +95,7 @@ static int post_send(struct ibv_qp *qp, struct ibv_send_wr *wr,
     ck_assert_ptr_null(wr->next);
     for (int i = 0; i < wr->num_sge; ++i) {
         ck_assert_uint_le(length + wr->sg_list[i].length, sizeof(packet));
-        memcpy(packet + length, (void*)(uintptr_t)wr->sg_list[i].addr,
+        memcpy(packet + length, (void *)(uintptr_t)wr->sg_list[i].addr,
                wr->sg_list[i].length);
         length += wr->sg_list[i].length;
     }
@@ -113,7 +113,7 @@ static int post_send(struct ibv_qp *qp, struct ibv_send_wr *wr,
 static int post_recv(struct ibv_qp *qp, struct ibv_recv_wr *wr,
                      struct ibv_recv_wr **bad)
 {
-    queue_pair_t *to = (queue_pair_t*)qp;
+    queue_pair_t *to = (queue_pair_t *)qp;
     unsigned at;
 
     for (; wr != NULL; wr = wr->next) {
@@ -151,11 +151,11 @@ struct ibv_qp *ibv_create_qp(struct ibv_pd *domain,
     for (; qps[qpn] != NULL; ++qpn) {
         ck_assert_uint_lt(qpn + 1, MAX_QPS);
     }
-    qps[qpn]         = qp;
-    qp->qp.qp_num    = qpn;
-    qp->qp.context   = &context;
-    qp->qp.send_cq   = init->send_cq;
-    qp->qp.recv_cq   = init->recv_cq;
+    qps[qpn]       = qp;
+    qp->qp.qp_num  = qpn;
+    qp->qp.context = &context;
+    qp->qp.send_cq = init->send_cq;
+    qp->qp.recv_cq = init->recv_cq;
     return &qp->qp;
 }
 
@@ -229,7 +229,10 @@ ucs_status_t ib_port_open(const ucx_host_t *host, struct ibv_context *ctx,
                           ib_port_t *port)
 {
     *port = (ib_port_t){
-        .number = number, .kind = IB_LINK_IB, .mtu = IBV_MTU_256, .lid = 1
+        .number = number,
+        .kind   = IB_LINK_IB,
+        .mtu    = IBV_MTU_256,
+        .lid    = 1,
     };
     return UCS_OK;
 }
@@ -270,10 +273,10 @@ ucs_status_t ib_reg_failed(ib_md_t *domain, int level, const void *address,
 /* --- The host ------------------------------------------------------------- */
 
 typedef struct pool {
-    ucx_mpool_t        super;
+    ucx_mpool_t super;
     ucx_mpool_params_t params;
-    void               **chunks;
-    unsigned           num_chunks;
+    void **chunks;
+    unsigned num_chunks;
 } pool_t;
 
 static ucs_status_t pool_create(const ucx_mpool_params_t *params,
@@ -289,12 +292,12 @@ static ucs_status_t pool_create(const ucx_mpool_params_t *params,
 /* One element in a chunk: the memory checker sees accesses beyond it. */
 static void *pool_grow(ucx_mpool_t *mpool)
 {
-    pool_t *pool                 = (pool_t*)mpool;
+    pool_t *pool                 = (pool_t *)mpool;
     const ucx_mpool_params_t *of = &pool->params;
     size_t offset = (of->alignment - (of->align_offset % of->alignment)) %
                     of->alignment;
-    size_t size   = offset + of->elem_size;
-    void *chunk   = NULL;
+    size_t size = offset + of->elem_size;
+    void *chunk = NULL;
 
     pool->chunks = realloc(pool->chunks,
                            (pool->num_chunks + 1) * sizeof(*pool->chunks));
@@ -305,14 +308,14 @@ static void *pool_grow(ucx_mpool_t *mpool)
     }
     pool->chunks[pool->num_chunks++] = chunk;
     if (of->elem_init != NULL) {
-        of->elem_init(of->arg, (char*)chunk + offset, chunk);
+        of->elem_init(of->arg, (char *)chunk + offset, chunk);
     }
-    return (char*)chunk + offset;
+    return (char *)chunk + offset;
 }
 
 static void pool_destroy(ucx_mpool_t *mpool)
 {
-    pool_t *pool = (pool_t*)mpool;
+    pool_t *pool = (pool_t *)mpool;
 
     for (unsigned i = 0; i < pool->num_chunks; ++i) {
         if (pool->params.chunk_free != NULL) {
@@ -363,7 +366,7 @@ static const ucx_host_t host = {
     .async_add_timer = add_timer,
     .async_remove    = remove_handler,
     .iface_ep_failed = ep_failed,
-    .time            = now
+    .time            = now,
 };
 
 /* --- For the tests -------------------------------------------------------- */
@@ -385,15 +388,25 @@ void network_reset(void)
 ud_iface_t *network_open(uct_am_callback_t cb, void *arg)
 {
     const ib_ud_config_t config = {
-        .timeout = 5, .linger = 0.1, .timer_tick = 0.01, .timer_backoff = 2,
-        .ack_delay = 1e-3, .max_window = 64, .tx_queue_len = 256,
-        .tx_moderation = 64, .tx_min_inline = 64, .rx_queue_len = 256,
-        .max_poll = 16, .dgid_check = 1
+        .timeout       = 5,
+        .linger        = 0.1,
+        .timer_tick    = 0.01,
+        .timer_backoff = 2,
+        .ack_delay     = 1e-3,
+        .max_window    = 64,
+        .tx_queue_len  = 256,
+        .tx_moderation = 64,
+        .tx_min_inline = 64,
+        .rx_queue_len  = 256,
+        .max_poll      = 16,
+        .dgid_check    = 1,
     };
     uct_iface_params_t params  = {0};
     ucx_iface_open_args_t args = {
-        .size = sizeof(args), .params = &params, .dev_name = "net0:1",
-        .config = &config
+        .size     = sizeof(args),
+        .params   = &params,
+        .dev_name = "net0:1",
+        .config   = &config,
     };
     uct_iface_h iface;
 
@@ -402,13 +415,13 @@ ud_iface_t *network_open(uct_am_callback_t cb, void *arg)
         iface->am[id].cb  = cb;
         iface->am[id].arg = arg;
     }
-    return (ud_iface_t*)iface;
+    return (ud_iface_t *)iface;
 }
 
 void network_inject(ud_iface_t *iface, uint32_t from, const void *data,
                     size_t length)
 {
-    receive((queue_pair_t*)iface->qp, from, data, length);
+    receive((queue_pair_t *)iface->qp, from, data, length);
 }
 
 ud_ep_t *network_connect(ud_iface_t *iface, const ud_iface_t *to)
@@ -416,13 +429,13 @@ ud_ep_t *network_connect(ud_iface_t *iface, const ud_iface_t *to)
     uct_ep_params_t params = {
         .field_mask = UCT_EP_PARAM_FIELD_DEV_ADDR |
                       UCT_EP_PARAM_FIELD_IFACE_ADDR,
-        .dev_addr   = (const uct_device_addr_t*)&to->device,
-        .iface_addr = (const uct_iface_addr_t*)&to->address
+        .dev_addr   = (const uct_device_addr_t *)&to->device,
+        .iface_addr = (const uct_iface_addr_t *)&to->address,
     };
     uct_ep_h ep;
 
     ck_assert_int_eq(ud_ep_create(&iface->super, &params, &ep), UCS_OK);
-    return (ud_ep_t*)ep;
+    return (ud_ep_t *)ep;
 }
 
 void network_serve(ud_iface_t *iface)

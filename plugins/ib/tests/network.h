@@ -12,14 +12,14 @@
 enum { NETWORK_MTU = 256 /* Bytes */ };
 
 typedef struct network {
-    unsigned     loss;        /* In 1000 packets */
-    uint64_t     random;
-    double       now;         /* Seconds */
-    uint64_t     num_packets; /* Sent, the lost ones too */
-    unsigned     num_failed;  /* Endpoints reported as failed */
+    unsigned loss; /* In 1000 packets */
+    uint64_t random;
+    double now;               /* Seconds */
+    uint64_t num_packets;     /* Sent, the lost ones too */
+    unsigned num_failed;      /* Endpoints reported as failed */
     ucs_status_t fail_status; /* Of the last one */
     /* The next queue pair has the first free number from this on, at least 1 */
-    uint32_t     next_qpn;
+    uint32_t next_qpn;
 } network_t;
 
 extern network_t network;

@@ -16,58 +16,58 @@
 enum {
     MAX_EVENTS  = 8192,
     MAX_PACKETS = 4000,
-    NUM_BUFFERS = 512
+    NUM_BUFFERS = 512,
 };
 
 typedef struct network {
     unsigned loss, repeat, reorder; /* In 1000 packets */
-    double   delay;
+    double delay;
     uint64_t random;
 } network_t;
 
 /* A packet or an acknowledgement on its way. */
 typedef struct event {
-    double   at;
-    uint64_t order;  /* Among those at the same time */
-    int      to;     /* The end that it goes to */
-    int      is_ack;
-    int      asks;
+    double at;
+    uint64_t order; /* Among those at the same time */
+    int to;         /* The end that it goes to */
+    int is_ack;
+    int asks;
     uint32_t psn, ack;
     uint64_t sack;
-    unsigned value;  /* What the packet carries */
+    unsigned value; /* What the packet carries */
 } event_t;
 
 /* A packet of the sender's, with the payload that it keeps. */
 typedef struct packet {
-    ucx_window_tx_t  tx;
+    ucx_window_tx_t tx;
     unsigned value;
 } packet_t;
 
 /* A receive buffer. */
 typedef struct buffer {
-    ucx_window_rx_t        rx;
+    ucx_window_rx_t rx;
     struct buffer *free;
-    unsigned       value;
+    unsigned value;
 } buffer_t;
 
 typedef struct end {
     ucx_window_t window;
-    packet_t    packets[MAX_PACKETS];
-    buffer_t    buffers[NUM_BUFFERS];
-    buffer_t    *free;
-    unsigned    num_sent, num_done, num_delivered;
+    packet_t packets[MAX_PACKETS];
+    buffer_t buffers[NUM_BUFFERS];
+    buffer_t *free;
+    unsigned num_sent, num_done, num_delivered;
 } end_t;
 
 typedef struct world {
     ucx_window_params_t params;
     network_t network;
-    event_t   events[MAX_EVENTS];
-    unsigned  num_events;
-    uint64_t  num_put;
-    double    now;
-    double    stopped_until; /* The second end receives nothing before */
-    end_t     ends[2];
-    unsigned  num_acks;
+    event_t events[MAX_EVENTS];
+    unsigned num_events;
+    uint64_t num_put;
+    double now;
+    double stopped_until; /* The second end receives nothing before */
+    end_t ends[2];
+    unsigned num_acks;
 } world_t;
 
 static world_t world;
@@ -87,8 +87,13 @@ static int happens(unsigned in_1000)
 static void setup(uint64_t seed, unsigned loss, uint32_t psn)
 {
     static const ucx_window_params_t params = {
-        .max_window = 128, .max_kept = 64, .min_rto = 0.01, .max_rto = 0.5,
-        .backoff = 2, .timeout = 5, .ack_delay = 0.0002
+        .max_window = 128,
+        .max_kept   = 64,
+        .min_rto    = 0.01,
+        .max_rto    = 0.5,
+        .backoff    = 2,
+        .timeout    = 5,
+        .ack_delay  = 0.0002,
     };
 
     memset(&world, 0, sizeof(world));
@@ -113,8 +118,8 @@ static void put_event(const event_t *event)
     event_t *copy;
 
     ck_assert_uint_lt(world.num_events, MAX_EVENTS);
-    copy     = &world.events[world.num_events++];
-    *copy    = *event;
+    copy        = &world.events[world.num_events++];
+    *copy       = *event;
     copy->at    = world.now + world.network.delay;
     copy->order = world.num_put++;
     if (happens(world.network.reorder)) {
@@ -150,7 +155,7 @@ static void transmit(const event_t *event)
 static void send_ack(int from)
 {
     ucx_window_t *window = &world.ends[from].window;
-    event_t event       = {.to = 1 - from, .is_ack = 1};
+    event_t event        = {.to = 1 - from, .is_ack = 1};
 
     event.ack  = window->rx_psn;
     event.sack = ucx_window_sack(window);
@@ -180,7 +185,7 @@ static void send_all(int from, unsigned total)
     int asks;
 
     while ((tx = ucx_window_resend(&end->window, world.now)) != NULL) {
-        send_packet(from, (packet_t*)tx, 1);
+        send_packet(from, (packet_t *)tx, 1);
     }
     while ((end->num_sent < total) && ucx_window_is_open(&end->window)) {
         packet        = &end->packets[end->num_sent];
@@ -195,7 +200,7 @@ static void send_all(int from, unsigned total)
 static void take_done(end_t *end, ucx_window_tx_t *done)
 {
     for (; done != NULL; done = done->next) {
-        ck_assert_uint_eq(((packet_t*)done)->value, end->num_done);
+        ck_assert_uint_eq(((packet_t *)done)->value, end->num_done);
         ++end->num_done;
     }
 }
@@ -216,12 +221,12 @@ static void take_packet(end_t *end, const event_t *event)
     ck_assert_ptr_nonnull(buffer);
     end->free     = buffer->free;
     buffer->value = event->value;
-    switch (ucx_window_arrived(&end->window, &buffer->rx, event->psn,
-                              world.now)) {
+    switch (
+        ucx_window_arrived(&end->window, &buffer->rx, event->psn, world.now)) {
     case UCX_WINDOW_RX_IN_ORDER:
         deliver(end, buffer);
         while ((rx = ucx_window_next(&end->window)) != NULL) {
-            deliver(end, (buffer_t*)rx);
+            deliver(end, (buffer_t *)rx);
         }
         break;
     case UCX_WINDOW_RX_DROPPED:
@@ -275,7 +280,7 @@ static void step(void)
         world.now           = (event.at > world.now) ? event.at : world.now;
         end                 = &world.ends[event.to];
         take_done(end, ucx_window_take_ack(&end->window, event.ack, event.sack,
-                                          world.now));
+                                           world.now));
         if (!event.is_ack) {
             take_packet(end, &event);
         }

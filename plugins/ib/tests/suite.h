@@ -7,9 +7,8 @@
 #include <stdlib.h>
 
 /* Returns the exit status. `seconds`: limit of one test */
-static inline int
-suite_run(const char *name, const TTest *const *tests, size_t count,
-          double seconds)
+static inline int suite_run(const char *name, const TTest *const *tests,
+                            size_t count, double seconds)
 {
     Suite *suite    = suite_create(name);
     TCase *tcase    = tcase_create(name);

@@ -35,7 +35,7 @@ static void *call(void *arg)
 {
     UCX_EXCLUDE_SERVICE(&guard);
 
-    ++*(unsigned*)arg;
+    ++*(unsigned *)arg;
     return NULL;
 }
 
@@ -81,7 +81,7 @@ static void run_both(int ordered)
 
     ucx_guard_init(&guard);
     guard.ordered |= ordered;
-    entries        = 0;
+    entries = 0;
     ck_assert_int_eq(pthread_create(&thread, NULL, serve, &is_done), 0);
     while (!__atomic_load_n(&is_done, __ATOMIC_ACQUIRE)) {
         UCX_EXCLUDE_SERVICE(&guard);
@@ -107,8 +107,10 @@ END_TEST
 int main(void)
 {
     const TTest *const tests[] = {
-        call_keeps_the_service_out, call_waits_for_the_service,
-        both_exclude_each_other, both_exclude_each_other_without_membarrier
+        call_keeps_the_service_out,
+        call_waits_for_the_service,
+        both_exclude_each_other,
+        both_exclude_each_other_without_membarrier,
     };
 
     return suite_run("ud_guard", tests, sizeof(tests) / sizeof(*tests), 60);

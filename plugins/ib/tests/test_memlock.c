@@ -19,9 +19,9 @@ static int reg_errno;
 static int log_level = UCS_LOG_LEVEL_DEBUG;
 
 static struct {
-    unsigned count;            /* Messages of all levels */
-    int      level;            /* Of the last message */
-    char     text[1024];
+    unsigned count; /* Messages of all levels */
+    int level;      /* Of the last message */
+    char text[1024];
 } logged;
 
 #undef ibv_reg_mr
@@ -54,12 +54,12 @@ note_log(int level, const char *file, int line, const char *format, ...)
 static const ucx_host_t host = {
     .size      = sizeof(host),
     .log_level = &log_level,
-    .log       = note_log
+    .log       = note_log,
 };
 
 static const ucx_component_t component = {
     .size = sizeof(component),
-    .name = "ib"
+    .name = "ib",
 };
 
 static ib_md_t md;
@@ -85,7 +85,7 @@ static ucs_status_t register_memory(int error)
 {
     const ucx_mem_reg_params_t params = {
         .size      = sizeof(params),
-        .dmabuf_fd = -1
+        .dmabuf_fd = -1,
     };
     static char memory[4096];
     uct_mem_h memh;
@@ -130,8 +130,8 @@ START_TEST(further_failures_are_debug_messages)
     setup();
     for (unsigned i = 0; i < 3; ++i) {
         ck_assert_int_eq(register_memory(ENOMEM), UCS_ERR_NO_MEMORY);
-        ck_assert_int_eq(logged.level, (i == 0) ? UCS_LOG_LEVEL_ERROR :
-                                                  UCS_LOG_LEVEL_DEBUG);
+        ck_assert_int_eq(logged.level,
+                         (i == 0) ? UCS_LOG_LEVEL_ERROR : UCS_LOG_LEVEL_DEBUG);
     }
 }
 END_TEST
@@ -188,7 +188,8 @@ int main(void)
         registration_at_the_limit_tells_what_to_change,
         further_failures_are_debug_messages,
         buffers_at_the_limit_tell_what_to_change,
-        other_errors_do_not_blame_the_limit, without_a_limit_it_is_not_blamed
+        other_errors_do_not_blame_the_limit,
+        without_a_limit_it_is_not_blamed,
     };
 
     return suite_run("memlock", tests, sizeof(tests) / sizeof(tests[0]), 30);

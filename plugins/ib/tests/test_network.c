@@ -11,13 +11,13 @@ enum {
     PEERS      = 200,
     PER_PEER   = 10,
     ROUNDS     = 5,
-    MAX_ROUNDS = 200000
+    MAX_ROUNDS = 200000,
 };
 
 /* What an interface has received. */
 typedef struct inbox {
-    unsigned count;                    /* Messages */
-    unsigned next[PEERS * PER_PEER];   /* Number of the next, by sender */
+    unsigned count;                  /* Messages */
+    unsigned next[PEERS * PER_PEER]; /* Number of the next, by sender */
 } inbox_t;
 
 typedef struct message {
@@ -104,8 +104,8 @@ static void check_buffers(const ud_iface_t *iface)
 
 typedef struct pair {
     ud_iface_t *ifaces[2];
-    ud_ep_t    *ep;       /* Of the first one */
-    ud_ep_t    *peer;     /* Its end at the second one */
+    ud_ep_t *ep;   /* Of the first one */
+    ud_ep_t *peer; /* Its end at the second one */
 } pair_t;
 
 static void open_pair(pair_t *pair)
@@ -327,7 +327,7 @@ START_TEST(forged_control_packets_change_nothing)
                 packet.to_token ^= (kind == UD_CONNECT);
                 break;
             case 2:
-                packet.device.kind  = 77;
+                packet.device.kind = 77;
                 packet.iface.token ^= 1;
                 break;
             default:
@@ -368,8 +368,8 @@ START_TEST(random_packets_do_no_harm)
         packet.head.kind = (uint8_t)network_random(256);
         memcpy(bytes, &packet, sizeof(packet));
         for (uint64_t num = network_random(4); num > 0; --num) {
-            bytes[network_random(sizeof(packet))] =
-                (unsigned char)network_random(256);
+            bytes[network_random(sizeof(packet))] = (unsigned char)
+                network_random(256);
         }
         length = network_random(sizeof(bytes));
         if (((bytes[0] & UD_KIND_MASK) == UD_MESSAGE) &&
@@ -408,8 +408,8 @@ START_TEST(restarted_peer_resets_the_connection)
     network.loss     = 1000; /* killed: it says nothing */
     network.next_qpn = pair.ifaces[1]->qp->qp_num;
     ud_iface_close(&pair.ifaces[1]->super);
-    network.loss     = 0;
-    pair.ifaces[1]   = network_open(on_message, &inboxes[1]);
+    network.loss   = 0;
+    pair.ifaces[1] = network_open(on_message, &inboxes[1]);
     ck_assert_uint_eq(pair.ifaces[1]->qp->qp_num, network.next_qpn);
 
     inboxes[1] = (inbox_t){0};
@@ -461,12 +461,13 @@ START_TEST(flush_waits_for_completions_that_the_service_left)
     message_t message           = {0, 1};
     struct ibv_mr mr            = {0};
     ib_region_t region          = {.mr = &mr};
-    uct_iov_t iov = {&message, sizeof(message), &region, 0, 1};
+    uct_iov_t iov               = {&message, sizeof(message), &region, 0, 1};
     pair_t pair;
 
     open_pair(&pair);
     ck_assert_int_eq(ud_ep_am_zcopy(&pair.ep->super, AM_ID, NULL, 0, &iov, 1, 0,
-                                    &completion), UCS_INPROGRESS);
+                                    &completion),
+                     UCS_INPROGRESS);
     wait_for(&inboxes[1], 2, &pair.ifaces[1], 1);
     network_serve(pair.ifaces[0]);
     ck_assert(ucx_window_is_idle(&pair.ep->window));
@@ -486,11 +487,14 @@ int main(void)
 {
     const TTest *const tests[] = {
         thousands_of_connections_share_a_queue_pair,
-        thousands_of_connections_survive_loss, acknowledgements_are_few,
+        thousands_of_connections_survive_loss,
+        acknowledgements_are_few,
         malformed_packets_are_dropped,
-        forged_control_packets_change_nothing, random_packets_do_no_harm,
-        restarted_peer_resets_the_connection, silent_peer_times_out,
-        flush_waits_for_completions_that_the_service_left
+        forged_control_packets_change_nothing,
+        random_packets_do_no_harm,
+        restarted_peer_resets_the_connection,
+        silent_peer_times_out,
+        flush_waits_for_completions_that_the_service_left,
     };
 
     return suite_run("ud_network", tests, sizeof(tests) / sizeof(tests[0]),

@@ -10,7 +10,7 @@
 
 enum {
     ALL = IBV_ODP_SUPPORT_SEND | IBV_ODP_SUPPORT_WRITE | IBV_ODP_SUPPORT_READ |
-          IBV_ODP_SUPPORT_ATOMIC
+          IBV_ODP_SUPPORT_ATOMIC,
 };
 
 static int log_level = UCS_LOG_LEVEL_WARN;
@@ -18,8 +18,8 @@ static unsigned num_warnings;
 static struct ibv_odp_caps caps;
 static unsigned last_access;
 static struct ibv_mr last_mr;
-static int dmabuf_error;   /* 0: succeeds */
-static unsigned num_open;  /* Registrations that exist */
+static int dmabuf_error;  /* 0: succeeds */
+static unsigned num_open; /* Registrations that exist */
 
 struct ibv_mr *ibv_reg_mr_iova2(struct ibv_pd *pd, void *address, size_t length,
                                 uint64_t iova, unsigned access)
@@ -35,7 +35,7 @@ struct ibv_mr *ibv_reg_dmabuf_mr(struct ibv_pd *pd, uint64_t offset,
 {
     ck_assert_int_eq(fd, -1);
     ck_assert_uint_gt(length, 0);
-    errno     = dmabuf_error;
+    errno = dmabuf_error;
     num_open += (dmabuf_error == 0);
     return (dmabuf_error == 0) ? &last_mr : NULL;
 }
@@ -78,13 +78,13 @@ static void note_log(int level, const char *file, int line, const char *format,
 static const ucx_host_t host = {
     .size      = sizeof(host),
     .log_level = &log_level,
-    .log       = note_log
+    .log       = note_log,
 };
 
 static struct verbs_context context = {
     .query_device_ex = query_device,
     .sz              = sizeof(context),
-    .context         = {.abi_compat = __VERBS_ABI_IS_EXTENDED}
+    .context         = {.abi_compat = __VERBS_ABI_IS_EXTENDED},
 };
 
 /* Returns whether memory is registered for on-demand paging. */
@@ -93,15 +93,15 @@ static int is_paged(int wanted, int has_cache, uint32_t rc_caps)
     const ucx_mem_reg_params_t params = {
         .size      = sizeof(params),
         .dmabuf_fd = -1,
-        .flags     = UCT_MD_MEM_ACCESS_REMOTE_ATOMIC /* past the cache */
+        .flags     = UCT_MD_MEM_ACCESS_REMOTE_ATOMIC, /* past the cache */
     };
     static char memory[64];
-    ucx_rcache_t *cache = (ucx_rcache_t*)memory;
+    ucx_rcache_t *cache = (ucx_rcache_t *)memory;
     ib_md_t md          = {
-        .host       = &host,
-        .context    = &context.context,
-        .rcache     = has_cache ? cache : NULL,
-        .config.odp = wanted
+                 .host       = &host,
+                 .context    = &context.context,
+                 .rcache     = has_cache ? cache : NULL,
+                 .config.odp = wanted,
     };
     uct_mem_h memh;
 
@@ -110,7 +110,8 @@ static int is_paged(int wanted, int has_cache, uint32_t rc_caps)
     num_warnings                        = 0;
     ib_md_set_odp(&md);
     ck_assert_int_eq(ib_md_ops.mem_reg(&md.super, memory, sizeof(memory),
-                                       &params, &memh), UCS_OK);
+                                       &params, &memh),
+                     UCS_OK);
     ck_assert_int_eq(ib_md_ops.mem_dereg(&md.super, memh, NULL), UCS_OK);
     return (last_access & IBV_ACCESS_ON_DEMAND) != 0;
 }
@@ -146,7 +147,7 @@ START_TEST(dmabufs_are_declared_where_the_driver_looks_for_the_file)
     static const struct {
         int error, is_declared;
     } kernels[] = {
-        {EBADF, 1}, {EOPNOTSUPP, 0}, {EPROTONOSUPPORT, 0}, {EINVAL, 0}, {0, 1}
+        {EBADF, 1}, {EOPNOTSUPP, 0}, {EPROTONOSUPPORT, 0}, {EINVAL, 0}, {0, 1},
     };
     ib_md_t md = {.host = &host, .context = &context.context};
     ucx_md_attr_t attr;
@@ -158,8 +159,8 @@ START_TEST(dmabufs_are_declared_where_the_driver_looks_for_the_file)
         ib_md_set_dmabuf(&md);
         ck_assert_int_eq(ib_md_ops.query(&md.super, &attr), UCS_OK);
         ck_assert_msg(!!(attr.flags & UCT_MD_FLAG_REG_DMABUF) ==
-                      kernels[i].is_declared, "with %s",
-                      strerror(kernels[i].error));
+                          kernels[i].is_declared,
+                      "with %s", strerror(kernels[i].error));
     }
     ck_assert_uint_eq(num_open, 0);
     ck_assert_uint_eq(num_warnings, 0);
@@ -169,9 +170,10 @@ END_TEST
 int main(void)
 {
     const TTest *const tests[] = {
-        it_is_used_where_registrations_are_not_kept, the_user_decides,
+        it_is_used_where_registrations_are_not_kept,
+        the_user_decides,
         a_device_with_a_part_of_it_does_not_count,
-        dmabufs_are_declared_where_the_driver_looks_for_the_file
+        dmabufs_are_declared_where_the_driver_looks_for_the_file,
     };
 
     return suite_run("odp", tests, sizeof(tests) / sizeof(tests[0]), 30);

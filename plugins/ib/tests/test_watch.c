@@ -14,27 +14,27 @@
 
 enum {
     WATCHES  = 3, /* Two on port 1, one on port 2 */
-    MAX_WAIT = 8
+    MAX_WAIT = 8,
 };
 
 static struct {
     struct ibv_async_event events[MAX_WAIT];
-    unsigned               num_events, num_acks;
-    int                    end_errno;        /* After the last event */
-    enum ibv_port_state    port_state[3];    /* By port number */
+    unsigned num_events, num_acks;
+    int end_errno;                     /* After the last event */
+    enum ibv_port_state port_state[3]; /* By port number */
 } device;
 
 static struct {
-    ucx_async_fd_cb_t    fd_cb;
+    ucx_async_fd_cb_t fd_cb;
     ucx_async_timer_cb_t timer_cb;
-    void                 *arg;               /* NULL: removed */
-    double               interval;
-    int                  fd;
+    void *arg; /* NULL: removed */
+    double interval;
+    int fd;
 } handlers[2 * MAX_WAIT];
 
 static struct {
     ucx_oneshot_cb_t cb;
-    void             *arg;
+    void *arg;
 } calls[MAX_WAIT];
 
 static unsigned num_handlers, num_calls;
@@ -42,7 +42,7 @@ static int log_level = -1;
 
 static struct {
     ib_watch_t watch;
-    unsigned   ports_lost, devices_lost, qps_failed;
+    unsigned ports_lost, devices_lost, qps_failed;
 } ifaces[WATCHES];
 
 static struct ibv_device verbs_device;
@@ -72,7 +72,7 @@ void ibv_ack_async_event(struct ibv_async_event *event)
 int ibv_query_port(struct ibv_context *ctx, uint8_t port,
                    struct _compat_ibv_port_attr *attr)
 {
-    ((struct ibv_port_attr*)attr)->state = device.port_state[port];
+    ((struct ibv_port_attr *)attr)->state = device.port_state[port];
     return 0;
 }
 
@@ -133,7 +133,7 @@ static const ucx_host_t host = {
     .async_add_timer  = add_timer,
     .async_remove     = remove_handler,
     .progress_oneshot = oneshot,
-    .progress_cancel  = cancel
+    .progress_cancel  = cancel,
 };
 
 /* --- Interfaces ----------------------------------------------------------- */
@@ -166,7 +166,7 @@ static void qp_failed(ib_watch_t *watch)
 static const ib_watch_ops_t ops = {
     .port_lost   = port_lost,
     .device_lost = device_lost,
-    .qp_failed   = qp_failed
+    .qp_failed   = qp_failed,
 };
 
 static void setup(void)
@@ -176,14 +176,15 @@ static void setup(void)
     memset(ifaces, 0, sizeof(ifaces));
     device.end_errno     = EAGAIN;
     device.port_state[1] = device.port_state[2] = IBV_PORT_ACTIVE;
-    num_handlers         = num_calls = 0;
-    context.async_fd     = eventfd(0, EFD_NONBLOCK);
-    md.context           = &context;
-    md.host              = &host;
+    num_handlers = num_calls = 0;
+    context.async_fd         = eventfd(0, EFD_NONBLOCK);
+    md.context               = &context;
+    md.host                  = &host;
     ck_assert_int_eq(ib_watches_init(&md), UCS_OK);
     for (int i = 0; i < WATCHES; ++i) {
         ck_assert_int_eq(ib_watch_start(&ifaces[i].watch, &ops, &md, NULL,
-                                        (i < 2) ? 1 : 2, 3.5), UCS_OK);
+                                        (i < 2) ? 1 : 2, 3.5),
+                         UCS_OK);
     }
 }
 
@@ -363,8 +364,10 @@ END_TEST
 START_TEST(queue_pair_events_reach_the_interfaces)
 {
     static const enum ibv_event_type types[] = {
-        IBV_EVENT_QP_FATAL, IBV_EVENT_QP_REQ_ERR, IBV_EVENT_QP_ACCESS_ERR,
-        IBV_EVENT_QP_LAST_WQE_REACHED
+        IBV_EVENT_QP_FATAL,
+        IBV_EVENT_QP_REQ_ERR,
+        IBV_EVENT_QP_ACCESS_ERR,
+        IBV_EVENT_QP_LAST_WQE_REACHED,
     };
 
     setup();
@@ -398,11 +401,13 @@ END_TEST
 int main(void)
 {
     const TTest *const tests[] = {
-        port_that_stays_down_is_lost, port_that_returns_is_not_lost,
+        port_that_stays_down_is_lost,
+        port_that_returns_is_not_lost,
         events_that_come_together_leave_the_last_state,
         fatal_event_ends_all_interfaces_once,
         removed_device_ends_all_and_is_not_polled,
-        queue_pair_events_reach_the_interfaces, stopped_watch_is_not_called
+        queue_pair_events_reach_the_interfaces,
+        stopped_watch_is_not_called,
     };
 
     return suite_run("watch", tests, sizeof(tests) / sizeof(tests[0]), 30);

@@ -122,7 +122,7 @@ END_TEST
 START_TEST(early_time_out_is_undone)
 {
     const ucx_window_t *window = &world.ends[0].window;
-    unsigned stops            = 0;
+    unsigned stops             = 0;
 
     setup(1, 0, 0);
     run(1000, 0, 1);
@@ -212,15 +212,15 @@ START_TEST(impossible_acknowledgements_are_ignored)
     window = &world.ends[0].window;
     send_all(0, 10);
     for (unsigned i = 0; i < 5; ++i) {
-        ck_assert_ptr_null(ucx_window_take_ack(window, wrong[i], UINT64_MAX,
-                                              world.now));
+        ck_assert_ptr_null(
+            ucx_window_take_ack(window, wrong[i], UINT64_MAX, world.now));
         ck_assert_uint_eq(window->in_flight, 10);
     }
     /* Bits of packets that were never sent */
     ck_assert_ptr_null(ucx_window_take_ack(window, 100, UINT64_MAX, world.now));
     ck_assert_uint_eq(window->in_flight + window->num_lost, 1);
-    ck_assert_ptr_nonnull(ucx_window_take_ack(window, 110, UINT64_MAX,
-                                             world.now));
+    ck_assert_ptr_nonnull(
+        ucx_window_take_ack(window, 110, UINT64_MAX, world.now));
     ck_assert(ucx_window_is_idle(window));
     ck_assert_uint_eq(window->in_flight + window->num_lost, 0);
 }
@@ -251,12 +251,12 @@ START_TEST(few_packets_out_of_order_are_kept)
     ck_assert_ptr_null(ucx_window_next(window));
     /* Too far ahead for a bit, and far behind */
     ck_assert_int_eq(ucx_window_arrived(window, &buffers[0].rx,
-                                       9 + UCX_WINDOW_SACK_BITS + 1, 1),
+                                        9 + UCX_WINDOW_SACK_BITS + 1, 1),
                      UCX_WINDOW_RX_DROPPED);
     ck_assert_int_eq(ucx_window_arrived(window, &buffers[0].rx, 0xf0000000, 1),
                      UCX_WINDOW_RX_DROPPED);
     ck_assert_int_eq(ucx_window_arrived(window, &buffers[0].rx,
-                                       9 + UCX_WINDOW_SACK_BITS, 1),
+                                        9 + UCX_WINDOW_SACK_BITS, 1),
                      UCX_WINDOW_RX_KEPT);
     ck_assert_uint_eq(ucx_window_sack(window), (uint64_t)1 << 63);
     ck_assert_ptr_eq(ucx_window_drop_kept(window), &buffers[0].rx);
@@ -287,13 +287,19 @@ int main(void)
 {
     const TTest *const tests[] = {
         delivers_in_order_without_loss,
-        answers_replace_requests_for_acknowledgements, delivers_once_in_order_with_loss,
-        delivers_once_in_order_with_everything, sequence_numbers_wrap,
-        gap_is_filled_without_a_timeout, time_out_backs_off_and_expires,
+        answers_replace_requests_for_acknowledgements,
+        delivers_once_in_order_with_loss,
+        delivers_once_in_order_with_everything,
+        sequence_numbers_wrap,
+        gap_is_filled_without_a_timeout,
+        time_out_backs_off_and_expires,
         early_time_out_is_undone,
-        progress_defers_expiry, kept_packets_are_sent_when_connected,
-        busy_peer_defers_expiry, impossible_acknowledgements_are_ignored,
-        few_packets_out_of_order_are_kept, acknowledgements_wait_for_company
+        progress_defers_expiry,
+        kept_packets_are_sent_when_connected,
+        busy_peer_defers_expiry,
+        impossible_acknowledgements_are_ignored,
+        few_packets_out_of_order_are_kept,
+        acknowledgements_wait_for_company,
     };
 
     return suite_run("ud_window", tests, sizeof(tests) / sizeof(tests[0]), 120);

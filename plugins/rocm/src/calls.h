@@ -9,8 +9,8 @@
 #include "hip.h"
 
 typedef struct rocm_calls {
-#define HIP_CALL(_name, _params) hipError_t (*_name) _params;
-#define HSA_CALL(_name, _params) hsa_status_t (*_name) _params;
+#define HIP_CALL(_name, _params) hipError_t(*_name) _params;
+#define HSA_CALL(_name, _params) hsa_status_t(*_name) _params;
 #include "hip_calls.h"
 #undef HIP_CALL
 #undef HSA_CALL

@@ -36,7 +36,9 @@ int rocm_current_device(void)
     int device;
 
     return ((rocm_num_devices() > 0) &&
-            (hip.hipGetDevice(&device) == hipSuccess)) ? device : -1;
+            (hip.hipGetDevice(&device) == hipSuccess)) ?
+               device :
+               -1;
 }
 
 /* ---------------------------------------------------------------- contexts -- */
@@ -80,8 +82,8 @@ void rocm_leave(const accel_scope_t *scope)
 /* Of a device whose memory the processor can access, and the register that makes
  * its writes visible to the device, or NULL. */
 static struct {
-    atomic_int         is_known;
-    atomic_int         is_large;
+    atomic_int is_known;
+    atomic_int is_large;
     _Atomic(uint32_t *) flush;
 } bars[ACCEL_MAX_DEVICES];
 

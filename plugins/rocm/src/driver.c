@@ -22,18 +22,20 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static char why_not_started[160];
 
 static atomic_int is_loaded, num_devices;
-static int version;   /* Of the runtime */
+static int version; /* Of the runtime */
 
 /* Newest first. */
 static const char *const libraries[] = {
-    "libamdhip64.so.7", "libamdhip64.so.6", "libamdhip64.so.5"
+    "libamdhip64.so.7",
+    "libamdhip64.so.6",
+    "libamdhip64.so.5",
 };
 enum { NUM_LIBRARIES = sizeof(libraries) / sizeof(libraries[0]) };
 
 static const struct {
     const char *name;
-    size_t     offset;
-    int        is_optional;
+    size_t offset;
+    int is_optional;
 } symbols[] = {
 #define HIP_CALL(_name, _params) {#_name, offsetof(rocm_calls_t, _name), 0},
 #define HSA_CALL(_name, _params) {#_name, offsetof(rocm_calls_t, _name), 1},
@@ -54,7 +56,8 @@ static int find_symbols(void *library)
         if ((call == NULL) && !symbols[i].is_optional) {
             snprintf(why_not_started, sizeof(why_not_started),
                      "the HIP runtime is too old: it lacks %s; install ROCm 5.0"
-                     " or newer", symbols[i].name);
+                     " or newer",
+                     symbols[i].name);
             return 0;
         }
         *(void **)((char *)&hip + symbols[i].offset) = call;
@@ -72,8 +75,9 @@ static void *open_any(int flags)
     for (i = 0; (library == NULL) && (i < NUM_LIBRARIES); ++i) {
         library = dlopen(libraries[i], RTLD_NOW | RTLD_LOCAL | RTLD_NOLOAD);
     }
-    for (i = 0; (library == NULL) && (i < NUM_LIBRARIES) &&
-                !(flags & RTLD_NOLOAD); ++i) {
+    for (i = 0;
+         (library == NULL) && (i < NUM_LIBRARIES) && !(flags & RTLD_NOLOAD);
+         ++i) {
         library = dlopen(libraries[i], RTLD_NOW | RTLD_LOCAL);
     }
     return library;
@@ -126,8 +130,8 @@ static hipError_t count_devices(void)
         result = hipErrorNoDevice;
     }
     if (result == hipSuccess) {
-        atomic_store(&num_devices, (count < ACCEL_MAX_DEVICES) ?
-                                   count : ACCEL_MAX_DEVICES);
+        atomic_store(&num_devices,
+                     (count < ACCEL_MAX_DEVICES) ? count : ACCEL_MAX_DEVICES);
     } else {
         (void)hip.hipGetLastError(); /* the program does not see our error */
     }
@@ -187,8 +191,9 @@ static const char *start(void)
         return why;
     }
     if (!open_library(0)) {
-        return (why_not_started[0] != '\0') ? why_not_started :
-               "the HIP runtime, libamdhip64.so.5 to .so.7, cannot be opened";
+        return (why_not_started[0] != '\0') ?
+                   why_not_started :
+                   "the HIP runtime, libamdhip64.so.5 to .so.7, cannot be opened";
     }
     result = count_devices();
     if (result == hipErrorNoDevice) {
@@ -243,11 +248,14 @@ ucs_status_t rocm_check_device(int device, char *reason, size_t reason_size)
 /* ---------------------------------------------------------------- results -- */
 
 static const struct {
-    hipError_t   result;
-    const char   *name;
+    hipError_t result;
+    const char *name;
     ucs_status_t status;
 } results[] = {
-#define RESULT(_result, _status) {_result, #_result, _status}
+#define RESULT(_result, _status) \
+    { \
+        _result, #_result, _status \
+    }
     RESULT(hipErrorNotReady, UCS_INPROGRESS),
     RESULT(hipErrorOutOfMemory, UCS_ERR_NO_MEMORY),
     RESULT(hipErrorInvalidValue, UCS_ERR_INVALID_ADDR),

@@ -11,15 +11,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
-typedef int  hipError_t;
-typedef int  hipDeviceAttribute_t;
-typedef int  hipPointer_attribute;
-typedef int  hipMemcpyKind;
-typedef int  hsa_status_t;
-typedef int  hsa_system_info_t;
+typedef int hipError_t;
+typedef int hipDeviceAttribute_t;
+typedef int hipPointer_attribute;
+typedef int hipMemcpyKind;
+typedef int hsa_status_t;
+typedef int hsa_system_info_t;
 typedef void *hipDeviceptr_t;
 typedef struct ihipStream_t *hipStream_t;
-typedef struct ihipEvent_t  *hipEvent_t;
+typedef struct ihipEvent_t *hipEvent_t;
 
 /** Results. */
 enum {
@@ -45,7 +45,7 @@ enum {
     hipErrorHostMemoryNotRegistered     = 713,
     hipErrorLaunchFailure               = 719,
     hipErrorNotSupported                = 801,
-    hipErrorUnknown                     = 999
+    hipErrorUnknown                     = 999,
 };
 
 /** Attributes of devices. Those of AMD's devices alone begin with 10000. */
@@ -53,8 +53,8 @@ enum {
     hipDeviceAttributePciBusId        = 67,
     hipDeviceAttributePciDeviceId     = 68,
     hipDeviceAttributePciDomainID     = 69,
-    hipDeviceAttributeHdpMemFlushCntl = 10005,   /**< An address, not an int */
-    hipDeviceAttributeIsLargeBar      = 10011
+    hipDeviceAttributeHdpMemFlushCntl = 10005, /**< An address, not an int */
+    hipDeviceAttributeIsLargeBar      = 10011,
 };
 
 /** Attributes of addresses. */
@@ -64,7 +64,7 @@ enum {
     HIP_POINTER_ATTRIBUTE_IS_MANAGED       = 8,
     HIP_POINTER_ATTRIBUTE_DEVICE_ORDINAL   = 9,
     HIP_POINTER_ATTRIBUTE_RANGE_START_ADDR = 11,
-    HIP_POINTER_ATTRIBUTE_RANGE_SIZE       = 12
+    HIP_POINTER_ATTRIBUTE_RANGE_SIZE       = 12,
 };
 
 /** Types of memory, before version 6 and since. */
@@ -74,7 +74,7 @@ enum {
     HIP_6_MEMORY_NONE    = 0,
     HIP_6_MEMORY_HOST    = 1,
     HIP_6_MEMORY_DEVICE  = 2,
-    HIP_6_MEMORY_MANAGED = 3
+    HIP_6_MEMORY_MANAGED = 3,
 };
 
 /** hipRuntimeGetVersion() of version 6.0. */
@@ -85,7 +85,7 @@ enum {
     hipStreamNonBlocking    = 1,
     hipHostRegisterPortable = 1,
     hipHostRegisterMapped   = 2,
-    hipMemAttachGlobal      = 1
+    hipMemAttachGlobal      = 1,
 };
 
 /** hipIpcMemLazyEnablePeerAccess, which hipIpcOpenMemHandle() wants: it was 0 in
@@ -100,9 +100,9 @@ enum {
     HSA_STATUS_SUCCESS                = 0,
     HSA_STATUS_ERROR                  = 0x1000,
     HSA_STATUS_ERROR_INVALID_ARGUMENT = 0x1001,
-    HSA_STATUS_ERROR_NOT_INITIALIZED  = 0x100b
+    HSA_STATUS_ERROR_NOT_INITIALIZED  = 0x100b,
 };
 
-enum { HSA_SYSTEM_INFO_VERSION_MAJOR = 0 };   /**< A uint16_t */
+enum { HSA_SYSTEM_INFO_VERSION_MAJOR = 0 }; /**< A uint16_t */
 
 #endif

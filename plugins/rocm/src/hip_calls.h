@@ -21,8 +21,7 @@ HIP_CALL(hipMalloc, (void **, size_t))
 HIP_CALL(hipMallocManaged, (void **, size_t, unsigned))
 HIP_CALL(hipMemcpyAsync,
          (void *, const void *, size_t, hipMemcpyKind, hipStream_t))
-HIP_CALL(hipPointerGetAttribute,
-         (void *, hipPointer_attribute, hipDeviceptr_t))
+HIP_CALL(hipPointerGetAttribute, (void *, hipPointer_attribute, hipDeviceptr_t))
 HIP_CALL(hipRuntimeGetVersion, (int *))
 HIP_CALL(hipSetDevice, (int))
 HIP_CALL(hipStreamCreateWithFlags, (hipStream_t *, unsigned))

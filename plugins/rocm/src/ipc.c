@@ -16,14 +16,14 @@ _Static_assert(sizeof(hipIpcMemHandle_t) == ACCEL_HANDLE_SIZE,
 
 /* Memory of another process that is open on a device. */
 typedef struct opening {
-    struct opening  *next;
+    struct opening *next;
     accel_process_t owner;
-    uint64_t        start, id;   /* In the owner */
-    int             device;
-    void            *address;
-    uint64_t        number;      /* The runtime's, of the opened memory */
-    uintptr_t       serial;
-    unsigned        uses;
+    uint64_t start, id; /* In the owner */
+    int device;
+    void *address;
+    uint64_t number; /* The runtime's, of the opened memory */
+    uintptr_t serial;
+    unsigned uses;
 } opening_t;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -55,8 +55,9 @@ static hipError_t number_of(void *address, uint64_t *number_p)
     hipError_t result;
 
     *number_p = 0;
-    result    = hip.hipPointerGetAttribute(
-            number_p, HIP_POINTER_ATTRIBUTE_BUFFER_ID, address);
+    result    = hip.hipPointerGetAttribute(number_p,
+                                           HIP_POINTER_ATTRIBUTE_BUFFER_ID,
+                                           address);
     if (result != hipSuccess) {
         (void)hip.hipGetLastError(); /* the program does not see our error */
     }
@@ -123,7 +124,8 @@ static hipError_t open_handle(const accel_key_t *key, void **address_p)
 }
 
 /* With the lock. */
-static int new_opening(const accel_key_t *key, int device, opening_t **opening_p)
+static int new_opening(const accel_key_t *key, int device,
+                       opening_t **opening_p)
 {
     opening_t *opening = malloc(sizeof(*opening));
     hipError_t result;
@@ -131,10 +133,15 @@ static int new_opening(const accel_key_t *key, int device, opening_t **opening_p
     if (opening == NULL) {
         return UCS_ERR_NO_MEMORY;
     }
-    *opening = (opening_t){.next = openings, .owner = key->owner,
-                           .start = key->start, .id = key->id,
-                           .device = device, .serial = ++last_serial};
-    result   = open_handle(key, &opening->address);
+    *opening = (opening_t){
+        .next   = openings,
+        .owner  = key->owner,
+        .start  = key->start,
+        .id     = key->id,
+        .device = device,
+        .serial = ++last_serial,
+    };
+    result = open_handle(key, &opening->address);
     if (result != hipSuccess) {
         (void)hip.hipGetLastError();
         free(opening);
@@ -177,8 +184,7 @@ void rocm_close_memory(const accel_key_t *key, const accel_opened_t *opened)
     opening_t **link = &openings;
 
     pthread_mutex_lock(&lock);
-    while ((*link != NULL) &&
-           ((*link)->serial != (uintptr_t)opened->details)) {
+    while ((*link != NULL) && ((*link)->serial != (uintptr_t)opened->details)) {
         link = &(*link)->next;
     }
     if ((*link != NULL) && (--(*link)->uses == 0)) {

@@ -27,8 +27,8 @@ static hipError_t look_up(const void *address, hipPointer_attribute *attributes,
     if ((result != hipSuccess) || (type < 0)) {
         return result;
     }
-    *type_p = is_managed ? HIP_6_MEMORY_MANAGED :
-              rocm_is_version_6() ? type :
+    *type_p = is_managed                    ? HIP_6_MEMORY_MANAGED :
+              rocm_is_version_6()           ? type :
               (type == HIP_5_MEMORY_DEVICE) ? HIP_6_MEMORY_DEVICE :
                                               HIP_6_MEMORY_HOST;
     return result;
@@ -51,8 +51,11 @@ static accel_kind_t kind_of(int type)
 int rocm_find(const void *address, accel_memory_t *memory)
 {
     hipPointer_attribute attributes[] = {
-        0, 0, HIP_POINTER_ATTRIBUTE_DEVICE_ORDINAL,
-        HIP_POINTER_ATTRIBUTE_RANGE_START_ADDR, HIP_POINTER_ATTRIBUTE_RANGE_SIZE
+        0,
+        0,
+        HIP_POINTER_ATTRIBUTE_DEVICE_ORDINAL,
+        HIP_POINTER_ATTRIBUTE_RANGE_START_ADDR,
+        HIP_POINTER_ATTRIBUTE_RANGE_SIZE,
     };
     void *data[] = {NULL, NULL, &memory->device, &memory->base,
                     &memory->length};
@@ -74,12 +77,19 @@ int rocm_find(const void *address, accel_memory_t *memory)
 int rocm_describe(uint64_t address, accel_allocation_t *allocation)
 {
     hipPointer_attribute attributes[] = {
-        0, 0, HIP_POINTER_ATTRIBUTE_DEVICE_ORDINAL,
+        0,
+        0,
+        HIP_POINTER_ATTRIBUTE_DEVICE_ORDINAL,
         HIP_POINTER_ATTRIBUTE_RANGE_START_ADDR,
-        HIP_POINTER_ATTRIBUTE_RANGE_SIZE, HIP_POINTER_ATTRIBUTE_BUFFER_ID
+        HIP_POINTER_ATTRIBUTE_RANGE_SIZE,
+        HIP_POINTER_ATTRIBUTE_BUFFER_ID,
     };
-    void *data[] = {NULL, NULL, &allocation->device, &allocation->start,
-                    &allocation->length, &allocation->id};
+    void *data[] = {NULL,
+                    NULL,
+                    &allocation->device,
+                    &allocation->start,
+                    &allocation->length,
+                    &allocation->id};
     hipError_t result;
     int type;
 
@@ -104,9 +114,9 @@ int rocm_allocate(ucs_memory_type_t type, int device, size_t length,
     void *address = NULL;
     hipError_t result;
 
-    result = (type == UCS_MEMORY_TYPE_ROCM) ?
-             hip.hipMalloc(&address, length) :
-             hip.hipMallocManaged(&address, length, hipMemAttachGlobal);
+    result     = (type == UCS_MEMORY_TYPE_ROCM) ?
+                     hip.hipMalloc(&address, length) :
+                     hip.hipMallocManaged(&address, length, hipMemAttachGlobal);
     *address_p = (uintptr_t)address;
     return result;
 }
@@ -143,5 +153,7 @@ int rocm_export_dmabuf(int device, uint64_t start, size_t length, int *fd_p,
     }
     return (hip.hsa_amd_portable_export_dmabuf((void *)(uintptr_t)start, length,
                                                fd_p, offset_p) ==
-            HSA_STATUS_SUCCESS) ? UCS_OK : UCS_ERR_UNSUPPORTED;
+            HSA_STATUS_SUCCESS) ?
+               UCS_OK :
+               UCS_ERR_UNSUPPORTED;
 }

@@ -11,11 +11,11 @@
 #include <stdlib.h>
 
 struct accel_queue {
-    void        *context;
-    uint64_t    id;       /* Of the registration */
+    void *context;
+    uint64_t id; /* Of the registration */
     hipStream_t stream;
-    void        *flag;    /* Device address */
-    void        *memory;
+    void *flag; /* Device address */
+    void *memory;
 };
 
 void *rocm_staging_new(int device, size_t length)

@@ -10,10 +10,10 @@
 
 /* Local address of [remote_addr, +length), or NULL if the key does not cover
  * it. */
-static SHM_INLINE char *
-locate(uct_rkey_t uct_rkey, uint64_t remote_addr, uint64_t length)
+static SHM_INLINE char *locate(uct_rkey_t uct_rkey, uint64_t remote_addr,
+                               uint64_t length)
 {
-    const shm_rkey_t *rkey = (const shm_rkey_t*)uct_rkey;
+    const shm_rkey_t *rkey = (const shm_rkey_t *)uct_rkey;
     uint64_t offset        = remote_addr - rkey->base;
 
     if (shm_unlikely((offset > rkey->length) ||
@@ -51,8 +51,7 @@ static size_t iov_total(const uct_iov_t *iov, size_t iovcnt)
 }
 
 /* Copies between the entries and consecutive bytes at `at`. */
-static void
-iov_copy(const uct_iov_t *iov, size_t iovcnt, char *at, int is_put)
+static void iov_copy(const uct_iov_t *iov, size_t iovcnt, char *at, int is_put)
 {
     for (size_t i = 0; i < iovcnt; ++i) {
         char *buffer  = iov[i].buffer;
@@ -67,7 +66,7 @@ iov_copy(const uct_iov_t *iov, size_t iovcnt, char *at, int is_put)
             } else {
                 memmove(buffer, at, length);
             }
-            at     += length;
+            at += length;
             buffer += iov[i].stride;
         }
     }
@@ -168,18 +167,20 @@ ucs_status_t shm_get_zcopy(uct_ep_h ep, const uct_iov_t *iov, size_t iovcnt,
 
 /* Defines both sizes. The old value goes to *old. */
 #define DEFINE_ATOMICS(_bits) \
-    static SHM_INLINE uint##_bits##_t * \
-    locate##_bits(uct_rkey_t rkey, uint64_t remote_addr) \
+    static SHM_INLINE uint##_bits##_t *locate##_bits(uct_rkey_t rkey, \
+                                                     uint64_t remote_addr) \
     { \
         char *local = locate(rkey, remote_addr, sizeof(uint##_bits##_t)); \
-        \
+\
         return ((uintptr_t)local % sizeof(uint##_bits##_t)) ? \
-               NULL : (uint##_bits##_t*)local; \
+                   NULL : \
+                   (uint##_bits##_t *)local; \
     } \
-    \
-    static SHM_INLINE ucs_status_t \
-    apply##_bits(uct_atomic_op_t op, uint##_bits##_t *word, \
-                 uint##_bits##_t value, uint##_bits##_t *old) \
+\
+    static SHM_INLINE ucs_status_t apply##_bits(uct_atomic_op_t op, \
+                                                uint##_bits##_t *word, \
+                                                uint##_bits##_t value, \
+                                                uint##_bits##_t *old) \
     { \
         if (shm_unlikely(word == NULL)) { \
             return UCS_ERR_INVALID_ADDR; \
@@ -204,14 +205,14 @@ ucs_status_t shm_get_zcopy(uct_ep_h ep, const uct_iov_t *iov, size_t iovcnt,
             return UCS_ERR_UNSUPPORTED; \
         } \
     } \
-    \
+\
     ucs_status_t shm_atomic##_bits##_post(uct_ep_h ep, uct_atomic_op_t op, \
                                           uint##_bits##_t value, \
                                           uint64_t remote_addr, \
                                           uct_rkey_t rkey) \
     { \
         uint##_bits##_t old; \
-        \
+\
         if (shm_unlikely(op == UCT_ATOMIC_OP_SWAP)) { \
             return UCS_ERR_UNSUPPORTED; /* a fetch without a result is not
                                          * supported */ \
@@ -219,30 +220,33 @@ ucs_status_t shm_get_zcopy(uct_ep_h ep, const uct_iov_t *iov, size_t iovcnt,
         return apply##_bits(op, locate##_bits(rkey, remote_addr), value, \
                             &old); \
     } \
-    \
-    ucs_status_t shm_atomic##_bits##_fetch( \
-            uct_ep_h ep, uct_atomic_op_t op, uint##_bits##_t value, \
-            uint##_bits##_t *result, uint64_t remote_addr, uct_rkey_t rkey, \
-            uct_completion_t *comp) \
+\
+    ucs_status_t shm_atomic##_bits##_fetch(uct_ep_h ep, uct_atomic_op_t op, \
+                                           uint##_bits##_t value, \
+                                           uint##_bits##_t *result, \
+                                           uint64_t remote_addr, \
+                                           uct_rkey_t rkey, \
+                                           uct_completion_t *comp) \
     { \
         return apply##_bits(op, locate##_bits(rkey, remote_addr), value, \
                             result); \
     } \
-    \
-    ucs_status_t shm_atomic_cswap##_bits( \
-            uct_ep_h ep, uint##_bits##_t compare, uint##_bits##_t swap, \
-            uint64_t remote_addr, uct_rkey_t rkey, uint##_bits##_t *result, \
-            uct_completion_t *comp) \
+\
+    ucs_status_t shm_atomic_cswap##_bits(uct_ep_h ep, uint##_bits##_t compare, \
+                                         uint##_bits##_t swap, \
+                                         uint64_t remote_addr, \
+                                         uct_rkey_t rkey, \
+                                         uint##_bits##_t *result, \
+                                         uct_completion_t *comp) \
     { \
         uint##_bits##_t *word = locate##_bits(rkey, remote_addr); \
-        \
+\
         if (shm_unlikely(word == NULL)) { \
             return UCS_ERR_INVALID_ADDR; \
         } \
         /* on failure the builtin stores the current value in `compare` */ \
         (void)__atomic_compare_exchange_n(word, &compare, swap, 0, \
-                                          __ATOMIC_SEQ_CST, \
-                                          __ATOMIC_SEQ_CST); \
+                                          __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST); \
         *result = compare; \
         return UCS_OK; \
     }

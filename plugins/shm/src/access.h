@@ -16,7 +16,7 @@ enum {
     /** Limit of put_bcopy: the length that a pack callback writes is not known
      *  before, so near the end of the memory it packs into a temporary
      *  buffer. */
-    SHM_PUT_BCOPY_MAX = 8192
+    SHM_PUT_BCOPY_MAX = 8192,
 };
 
 ucs_status_t shm_put_short(uct_ep_h ep, const void *buffer, unsigned length,
@@ -39,14 +39,12 @@ ucs_status_t shm_atomic32_post(uct_ep_h ep, uct_atomic_op_t op, uint32_t value,
                                uint64_t remote_addr, uct_rkey_t rkey);
 ucs_status_t shm_atomic64_post(uct_ep_h ep, uct_atomic_op_t op, uint64_t value,
                                uint64_t remote_addr, uct_rkey_t rkey);
-ucs_status_t shm_atomic32_fetch(uct_ep_h ep, uct_atomic_op_t op,
-                                uint32_t value, uint32_t *result,
-                                uint64_t remote_addr, uct_rkey_t rkey,
-                                uct_completion_t *comp);
-ucs_status_t shm_atomic64_fetch(uct_ep_h ep, uct_atomic_op_t op,
-                                uint64_t value, uint64_t *result,
-                                uint64_t remote_addr, uct_rkey_t rkey,
-                                uct_completion_t *comp);
+ucs_status_t shm_atomic32_fetch(uct_ep_h ep, uct_atomic_op_t op, uint32_t value,
+                                uint32_t *result, uint64_t remote_addr,
+                                uct_rkey_t rkey, uct_completion_t *comp);
+ucs_status_t shm_atomic64_fetch(uct_ep_h ep, uct_atomic_op_t op, uint64_t value,
+                                uint64_t *result, uint64_t remote_addr,
+                                uct_rkey_t rkey, uct_completion_t *comp);
 ucs_status_t shm_atomic_cswap32(uct_ep_h ep, uint32_t compare, uint32_t swap,
                                 uint64_t remote_addr, uct_rkey_t rkey,
                                 uint32_t *result, uct_completion_t *comp);

@@ -21,15 +21,15 @@
 #define CMA_NAME "cma"
 
 enum {
-    CMA_JOBS    = 4,     /* Maximum number of concurrent shared copies of a
+    CMA_JOBS    = 4, /* Maximum number of concurrent shared copies of a
                           * pair */
-    CMA_MAX_IOV = 64
+    CMA_MAX_IOV = 64,
 };
 
-typedef struct cma_iface  cma_iface_t;
-typedef struct cma_peer   cma_peer_t;
-typedef struct cma_ep     cma_ep_t;
-typedef struct cma_op     cma_op_t;
+typedef struct cma_iface cma_iface_t;
+typedef struct cma_peer cma_peer_t;
+typedef struct cma_ep cma_ep_t;
+typedef struct cma_op cma_op_t;
 typedef struct cma_helper cma_helper_t;
 
 /* Two words that other processes read to verify that they have permission and
@@ -41,69 +41,69 @@ typedef struct cma_words {
 } cma_words_t;
 
 typedef struct cma_md {
-    uct_md_t         super;
+    uct_md_t super;
     const ucx_host_t *host;
-    cma_words_t      words;
-    uint64_t         pid_ns;
-    shm_space_t      space;      /* For inboxes */
-    int              has_space;
+    cma_words_t words;
+    uint64_t pid_ns;
+    shm_space_t space; /* For inboxes */
+    int has_space;
 } cma_md_t;
 
 /* Registered local memory, to which a uct_mem_h points; also an unpacked remote
  * key. */
 typedef struct cma_region {
-    uint32_t token;      /* Lower half of the token in cma_words_t */
+    uint32_t token; /* Lower half of the token in cma_words_t */
     uint64_t address;
     uint64_t length;
 } cma_region_t;
 
 /* Can the peer's helper be used? */
 typedef enum {
-    CMA_HELP_UNTRIED,   /* It has an inbox; not tried yet */
+    CMA_HELP_UNTRIED, /* It has an inbox; not tried yet */
     CMA_HELP_POSSIBLE,
-    CMA_HELP_NEVER      /* No inbox, or it failed */
+    CMA_HELP_NEVER, /* No inbox, or it failed */
 } cma_help_state_t;
 
 /* A process, identified by one of its interfaces. All our endpoints to it share
  * one. */
 struct cma_peer {
-    cma_peer_t       *next;           /* List of the interface */
-    cma_peer_t       *next_busy;
-    cma_iface_t      *iface;
-    pid_t            pid;
-    uint64_t         token;
-    uint64_t         words;           /* Address in its process */
-    double           seen;            /* Time of the last identity check */
-    ucs_status_t     status;          /* Status of a lost peer */
-    uint8_t          is_busy;         /* In the interface's list */
-    unsigned         refs;            /* Number of endpoints, including failed
+    cma_peer_t *next; /* List of the interface */
+    cma_peer_t *next_busy;
+    cma_iface_t *iface;
+    pid_t pid;
+    uint64_t token;
+    uint64_t words;      /* Address in its process */
+    double seen;         /* Time of the last identity check */
+    ucs_status_t status; /* Status of a lost peer */
+    uint8_t is_busy;     /* In the interface's list */
+    unsigned refs;       /* Number of endpoints, including failed
                                        * ones */
 
-    cma_ep_t         *eps;            /* Endpoints that have not failed */
-    cma_op_t         *head, **tail;   /* Operations in order */
-    uint32_t         epoch;           /* Incremented by fences */
+    cma_ep_t *eps;          /* Endpoints that have not failed */
+    cma_op_t *head, **tail; /* Operations in order */
+    uint32_t epoch;         /* Incremented by fences */
 
     /* Shared copies */
     cma_help_state_t help;
-    uint32_t         generation;      /* Generation of the last job */
-    uint32_t         jobs_used;       /* Bit mask */
-    uint32_t         unhelped;        /* Consecutive offers without help */
-    uint32_t         skip;            /* Number of offers to skip */
-    uint32_t         waits;           /* Polls while a helper is copying */
-    double           waits_from;      /* Start of a long wait; or 0 */
-    double           pause_until;     /* No offers before this time: the last
+    uint32_t generation; /* Generation of the last job */
+    uint32_t jobs_used;  /* Bit mask */
+    uint32_t unhelped;   /* Consecutive offers without help */
+    uint32_t skip;       /* Number of offers to skip */
+    uint32_t waits;      /* Polls while a helper is copying */
+    double waits_from;   /* Start of a long wait; or 0 */
+    double pause_until;  /* No offers before this time: the last
                                       * helper was slow */
-    double           pause;           /* Duration of that pause */
-    uint64_t         proof;           /* The peer's secret */
-    shm_outbox_t     *outbox;
-    size_t           address_length;
-    uint8_t          address[];       /* Address of its inbox's segment */
+    double pause;        /* Duration of that pause */
+    uint64_t proof;      /* The peer's secret */
+    shm_outbox_t *outbox;
+    size_t address_length;
+    uint8_t address[]; /* Address of its inbox's segment */
 };
 
 struct cma_ep {
-    uct_ep_t     super;
-    cma_peer_t   *peer;
-    cma_ep_t     *next, **link;   /* Among the peer's endpoints, or the
+    uct_ep_t super;
+    cma_peer_t *peer;
+    cma_ep_t *next, **link; /* Among the peer's endpoints, or the
                                    * failed */
     ucs_status_t status;
 };
@@ -114,68 +114,68 @@ typedef enum { CMA_OP_GET, CMA_OP_PUT, CMA_OP_FLUSH } cma_op_kind_t;
  * WAITING if the copy exceeds one job, or if the peer does not help. */
 typedef enum {
     CMA_OP_WAITING,
-    CMA_OP_ALONE,      /* Only this process copies */
-    CMA_OP_SHARED,     /* A job is open: see `share` */
-    CMA_OP_OVER
+    CMA_OP_ALONE,  /* Only this process copies */
+    CMA_OP_SHARED, /* A job is open: see `share` */
+    CMA_OP_OVER,
 } cma_op_state_t;
 
 struct cma_op {
-    cma_op_t         *next;
-    cma_ep_t         *ep;         /* NULL: destroyed meanwhile */
+    cma_op_t *next;
+    cma_ep_t *ep; /* NULL: destroyed meanwhile */
     uct_completion_t *comp;
-    uint8_t          kind;
-    uint8_t          state;
-    uint8_t          is_ending;   /* SHARED: claim no more chunks */
-    uint8_t          job;         /* SHARED: index of its words */
-    uint8_t          may_share;
-    uint32_t         epoch;
-    ucs_status_t     status;
-    uint64_t         remote;      /* Remote address of the first byte */
-    size_t           length;
-    size_t           done;        /* Bytes before the job, or in total */
+    uint8_t kind;
+    uint8_t state;
+    uint8_t is_ending; /* SHARED: claim no more chunks */
+    uint8_t job;       /* SHARED: index of its words */
+    uint8_t may_share;
+    uint32_t epoch;
+    ucs_status_t status;
+    uint64_t remote; /* Remote address of the first byte */
+    size_t length;
+    size_t done; /* Bytes before the job, or in total */
 
-    cma_share_t      share;
-    size_t           job_length, chunk;
-    double           began;       /* Time of the job's begin, or earlier */
-    double           ending_at;   /* Start of the wait for the helper; 0: not
+    cma_share_t share;
+    size_t job_length, chunk;
+    double began;     /* Time of the job's begin, or earlier */
+    double ending_at; /* Start of the wait for the helper; 0: not
                                    * yet */
 
-    unsigned         iovcnt;
-    struct iovec     iov[];
+    unsigned iovcnt;
+    struct iovec iov[];
 };
 
 struct cma_iface {
-    uct_iface_t      super;
+    uct_iface_t super;
     const ucx_host_t *host;
-    cma_md_t         *md;
+    cma_md_t *md;
     shm_cma_config_t config;
-    pid_t            pid;
-    int              has_inbox;
-    int              event_fd;
-    shm_inbox_t      inbox;
-    uint32_t         round;
-    double           sweep_at;
-    double           now;         /* Time when the last operation began */
-    ucx_mpool_t      *op_pool;
+    pid_t pid;
+    int has_inbox;
+    int event_fd;
+    shm_inbox_t inbox;
+    uint32_t round;
+    double sweep_at;
+    double now; /* Time when the last operation began */
+    ucx_mpool_t *op_pool;
 
-    cma_peer_t       *peers;
-    cma_peer_t       *busy;       /* Peers with operations */
-    cma_op_t         *done, **done_tail;
-    cma_ep_t         *failed;     /* Endpoints whose failure is to be
+    cma_peer_t *peers;
+    cma_peer_t *busy; /* Peers with operations */
+    cma_op_t *done, **done_tail;
+    cma_ep_t *failed; /* Endpoints whose failure is to be
                                    * reported */
 
-    cma_helper_t     **helpers;   /* By slot of the inbox */
-    cma_helper_t     *helping;    /* Those with open jobs; a circular list */
+    cma_helper_t **helpers; /* By slot of the inbox */
+    cma_helper_t *helping;  /* Those with open jobs; a circular list */
 };
 
 static inline cma_iface_t *cma_iface(uct_iface_h iface)
 {
-    return (cma_iface_t*)iface;
+    return (cma_iface_t *)iface;
 }
 
 static inline cma_ep_t *cma_ep(uct_ep_h ep)
 {
-    return (cma_ep_t*)ep;
+    return (cma_ep_t *)ep;
 }
 
 /* --- cma_copy.c: the system calls ---------------------------------------- */
@@ -231,8 +231,8 @@ int cma_ops_cancel(cma_peer_t *peer, const cma_ep_t *ep, ucs_status_t status);
 void cma_ops_forget(cma_peer_t *peer, const cma_ep_t *ep);
 /* Calls `comp` when the operations that are in flight to the peer now are
  * complete and reported. */
-ucs_status_t cma_ops_flush(cma_iface_t *iface, cma_peer_t *peer,
-                           cma_ep_t *ep, uct_completion_t *comp);
+ucs_status_t cma_ops_flush(cma_iface_t *iface, cma_peer_t *peer, cma_ep_t *ep,
+                           uct_completion_t *comp);
 ucs_status_t cma_ep_put_zcopy(uct_ep_h ep, const uct_iov_t *iov, size_t iovcnt,
                               uint64_t remote_addr, uct_rkey_t rkey,
                               uct_completion_t *comp);
@@ -243,8 +243,8 @@ ucs_status_t cma_ep_get_zcopy(uct_ep_h ep, const uct_iov_t *iov, size_t iovcnt,
 /* --- cma_share.c: the initiator's side of shared copies ------------------ */
 typedef enum {
     CMA_BEGIN_SHARED,
-    CMA_BEGIN_ALONE,   /* The peer does not help */
-    CMA_BEGIN_LATER    /* After another job has ended */
+    CMA_BEGIN_ALONE, /* The peer does not help */
+    CMA_BEGIN_LATER, /* After another job has ended */
 } cma_begin_t;
 
 /* Non-zero if an offer pays off for this many bytes. Call it once for each

@@ -38,10 +38,10 @@ static unsigned slice(const struct iovec *iov, unsigned iovcnt, size_t offset,
             offset -= iov[i].iov_len;
             continue;
         }
-        part[count].iov_base = (char*)iov[i].iov_base + offset;
+        part[count].iov_base = (char *)iov[i].iov_base + offset;
         part[count].iov_len  = shm_min(iov[i].iov_len - offset, length);
         length -= part[count].iov_len;
-        offset  = 0;
+        offset = 0;
         ++count;
     }
     return count;
@@ -57,7 +57,7 @@ ucs_status_t cma_copy(pid_t pid, int is_put, const struct iovec *iov,
 
     while (length > 0) {
         count          = slice(iov, iovcnt, offset, length, local);
-        there.iov_base = (void*)(uintptr_t)remote;
+        there.iov_base = (void *)(uintptr_t)remote;
         there.iov_len  = length;
         n = is_put ? process_vm_writev(pid, local, count, &there, 1, 0) :
                      process_vm_readv(pid, local, count, &there, 1, 0);

@@ -56,8 +56,7 @@ ucs_status_t cma_iface_fence(uct_iface_h uct_iface, unsigned flags)
 {
     cma_iface_t *iface = cma_iface(uct_iface);
 
-    for (cma_peer_t *peer = iface->busy; peer != NULL;
-         peer = peer->next_busy) {
+    for (cma_peer_t *peer = iface->busy; peer != NULL; peer = peer->next_busy) {
         fence_peer(peer);
     }
     return UCS_OK;
@@ -91,7 +90,7 @@ ucs_status_t cma_iface_flush(uct_iface_h uct_iface, unsigned flags,
         return UCS_ERR_NO_MEMORY;
     }
     for (cma_peer_t *peer = iface->busy; (peer != NULL) && (status == UCS_OK);
-         peer = peer->next_busy) {
+         peer             = peer->next_busy) {
         status = cma_ops_flush(iface, peer, NULL, ucx_count_add(flush));
         ucx_count_result(flush, (status == UCS_OK) ? UCS_INPROGRESS : status);
     }

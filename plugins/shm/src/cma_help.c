@@ -18,20 +18,20 @@
 
 typedef struct help_job {
     cma_msg_job_t msg;
-    uint32_t      limit;   /* Chunks below it are free */
-    uint32_t      done;    /* Copied by us */
+    uint32_t limit; /* Chunks below it are free */
+    uint32_t done;  /* Copied by us */
 } help_job_t;
 
 struct cma_helper {
-    cma_helper_t *next, *previous;   /* Those with open jobs; NULL: none */
-    cma_iface_t  *iface;
-    cma_job_t    *words;             /* In the sender's private area */
-    pid_t        pid;                /* 0: not received yet */
-    uint64_t     proof;
-    double       seen;
-    uint8_t      is_refused;         /* Rejected: ignore all its messages */
-    uint32_t     open;               /* Bit mask */
-    help_job_t   jobs[CMA_JOBS];
+    cma_helper_t *next, *previous; /* Those with open jobs; NULL: none */
+    cma_iface_t *iface;
+    cma_job_t *words; /* In the sender's private area */
+    pid_t pid;        /* 0: not received yet */
+    uint64_t proof;
+    double seen;
+    uint8_t is_refused; /* Rejected: ignore all its messages */
+    uint32_t open;      /* Bit mask */
+    help_job_t jobs[CMA_JOBS];
 };
 
 /* --- Initiators with open jobs
@@ -45,8 +45,8 @@ static void list_add(cma_iface_t *iface, cma_helper_t *helper)
         return;
     }
     if (first == NULL) {
-        helper->next   = helper->previous = helper;
-        iface->helping = helper;
+        helper->next = helper->previous = helper;
+        iface->helping                  = helper;
     } else {
         helper->next          = first;
         helper->previous      = first->previous;
@@ -65,7 +65,7 @@ static void list_remove(cma_iface_t *iface, cma_helper_t *helper)
     }
     helper->next->previous = helper->previous;
     helper->previous->next = helper->next;
-    helper->next           = helper->previous = NULL;
+    helper->next = helper->previous = NULL;
 }
 
 /* --- Messages ------------------------------------------------------------ */
@@ -95,8 +95,8 @@ void cma_help_left(void *arg, unsigned slot, void *private_area)
     }
 }
 
-static ucs_status_t
-take_hello(cma_helper_t *helper, const void *data, uint32_t length)
+static ucs_status_t take_hello(cma_helper_t *helper, const void *data,
+                               uint32_t length)
 {
     cma_msg_hello_t msg;
 
@@ -117,8 +117,8 @@ static int is_range(uint64_t address, uint64_t length)
     return (length <= SSIZE_MAX) && (address <= UINT64_MAX - length);
 }
 
-static ucs_status_t
-take_job(cma_helper_t *helper, const void *data, uint32_t length)
+static ucs_status_t take_job(cma_helper_t *helper, const void *data,
+                             uint32_t length)
 {
     cma_msg_job_t msg;
 
@@ -134,7 +134,7 @@ take_job(cma_helper_t *helper, const void *data, uint32_t length)
     }
     if (!helper->is_refused) {
         helper->jobs[msg.index] = (help_job_t){msg, msg.count, 0};
-        helper->open           |= 1u << msg.index;
+        helper->open |= 1u << msg.index;
         list_add(helper->iface, helper);
     }
     return UCS_OK;
@@ -165,8 +165,8 @@ static void refuse(cma_helper_t *helper, const char *why)
 {
     const ucx_host_t *host = helper->iface->host;
 
-    ucx_debug("cma: no help for the copies of process %d: %s",
-              (int)helper->pid, why);
+    ucx_debug("cma: no help for the copies of process %d: %s", (int)helper->pid,
+              why);
     helper->is_refused = 1;
     helper->open       = 0;
 }
@@ -202,8 +202,7 @@ static void copy_chunk(cma_helper_t *helper, unsigned index)
     const cma_msg_job_t *msg = &job->msg;
     uint64_t offset          = job->limit * msg->chunk;
     uint64_t length          = shm_min(msg->chunk, msg->length - offset);
-    struct iovec ours        = {(void*)(uintptr_t)(msg->remote + offset),
-                                length};
+    struct iovec ours = {(void *)(uintptr_t)(msg->remote + offset), length};
     ucs_status_t status;
 
     status = cma_copy(helper->pid, !msg->is_put, &ours, 1, 0,

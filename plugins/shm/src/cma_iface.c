@@ -18,7 +18,7 @@
 enum {
     INBOX_SLOTS = 512,
     INBOX_CELLS = 64,
-    INBOX_RING  = 4096
+    INBOX_RING  = 4096,
 };
 
 /* Bandwidth in bytes per second before it is measured: by one process alone,
@@ -81,7 +81,7 @@ static void iface_open_inbox(cma_iface_t *iface)
         .joined       = cma_help_joined,
         .left         = cma_help_left,
         .worker       = iface->super.worker,
-        .arg          = iface
+        .arg          = iface,
     };
 
     if (!iface->config.share || !iface->md->has_space) {
@@ -89,8 +89,7 @@ static void iface_open_inbox(cma_iface_t *iface)
     }
     iface->helpers = calloc(INBOX_SLOTS, sizeof(*iface->helpers));
     if ((iface->helpers == NULL) ||
-        (shm_inbox_open(&iface->inbox, &iface->md->space, &params) !=
-         UCS_OK)) {
+        (shm_inbox_open(&iface->inbox, &iface->md->space, &params) != UCS_OK)) {
         ucx_debug("cma: out of memory for sharing copies with others");
         return;
     }
@@ -100,13 +99,12 @@ static void iface_open_inbox(cma_iface_t *iface)
 static ucs_status_t iface_make_pool(cma_iface_t *iface)
 {
     ucx_mpool_params_t params = {
-        .size            = sizeof(params),
-        .name            = "cma_op",
-        .elem_size       = sizeof(cma_op_t) +
-                           CMA_MAX_IOV * sizeof(struct iovec),
-        .alignment       = SHM_CACHE_LINE,
+        .size      = sizeof(params),
+        .name      = "cma_op",
+        .elem_size = sizeof(cma_op_t) + CMA_MAX_IOV * sizeof(struct iovec),
+        .alignment = SHM_CACHE_LINE,
         .elems_per_chunk = 4,
-        .max_elems       = UINT32_MAX
+        .max_elems       = UINT32_MAX,
     };
 
     return iface->host->mpool_create(&params, &iface->op_pool);
@@ -137,7 +135,8 @@ static ucs_status_t iface_setup(cma_iface_t *iface)
     if ((config->max_iov < 1) || (config->max_iov > CMA_MAX_IOV) ||
         (config->chunk < 4096)) {
         ucx_error("cma: UCX_CMA_MAX_IOV must be from 1 to %d, UCX_CMA_CHUNK "
-                  "4k or more", CMA_MAX_IOV);
+                  "4k or more",
+                  CMA_MAX_IOV);
         return UCS_ERR_INVALID_PARAM;
     }
     /* It never becomes readable: while there is work, arming returns
@@ -172,15 +171,15 @@ static ucs_status_t cma_iface_open(uct_md_h md,
     }
 
     ucx_iface_init(&iface->super, args);
-    iface->md        = (cma_md_t*)md;
-    iface->host      = iface->md->host;
-    iface->config    = *(const shm_cma_config_t*)args->config;
+    iface->md               = (cma_md_t *)md;
+    iface->host             = iface->md->host;
+    iface->config           = *(const shm_cma_config_t *)args->config;
     iface->config.keepalive = ucx_iface_keepalive(args, iface->config.keepalive,
                                                   SHM_KEEPALIVE_DEFAULT);
-    iface->pid       = getpid();
-    iface->event_fd  = -1;
-    iface->done_tail = &iface->done;
-    status = iface_setup(iface);
+    iface->pid              = getpid();
+    iface->event_fd         = -1;
+    iface->done_tail        = &iface->done;
+    status                  = iface_setup(iface);
     if (status != UCS_OK) {
         iface_cleanup(iface);
         return status;
@@ -227,12 +226,12 @@ static ucs_status_t cma_iface_query(uct_iface_h uct_iface,
     const shm_cma_config_t *config = &iface->config;
     uct_iface_attr_t *base         = &attr->base;
 
-    base->cap.flags =
-        UCT_IFACE_FLAG_PUT_ZCOPY | UCT_IFACE_FLAG_GET_ZCOPY |
-        UCT_IFACE_FLAG_PENDING | UCT_IFACE_FLAG_CONNECT_TO_IFACE |
-        UCT_IFACE_FLAG_EP_CHECK | UCT_IFACE_FLAG_ERRHANDLE_ZCOPY_BUF |
-        UCT_IFACE_FLAG_ERRHANDLE_REMOTE_MEM |
-        UCT_IFACE_FLAG_ERRHANDLE_PEER_FAILURE;
+    base->cap.flags = UCT_IFACE_FLAG_PUT_ZCOPY | UCT_IFACE_FLAG_GET_ZCOPY |
+                      UCT_IFACE_FLAG_PENDING | UCT_IFACE_FLAG_CONNECT_TO_IFACE |
+                      UCT_IFACE_FLAG_EP_CHECK |
+                      UCT_IFACE_FLAG_ERRHANDLE_ZCOPY_BUF |
+                      UCT_IFACE_FLAG_ERRHANDLE_REMOTE_MEM |
+                      UCT_IFACE_FLAG_ERRHANDLE_PEER_FAILURE;
     base->cap.event_flags = UCT_IFACE_FLAG_EVENT_SEND_COMP |
                             UCT_IFACE_FLAG_EVENT_FD;
 
@@ -254,7 +253,8 @@ static ucs_status_t cma_iface_query(uct_iface_h uct_iface,
     base->latency             = ucs_linear_func_make(config->latency, 0);
     base->bandwidth.dedicated = 0;
     base->bandwidth.shared    = (config->bw > 0)   ? config->bw :
-                                (iface->has_inbox) ? BW_SHARED : BW_ALONE;
+                                (iface->has_inbox) ? BW_SHARED :
+                                                     BW_ALONE;
 
     attr->flags            = UCX_IFACE_FLAG_TESTED_REACHABILITY;
     attr->max_inflight_eps = SIZE_MAX;
@@ -267,7 +267,8 @@ static double measured_bandwidth(const cma_iface_t *iface,
 {
     return shm_speed()->kernel *
            ((iface->config.share && (peer->help != CMA_HELP_NEVER)) ?
-            SHARED_GAIN : 1);
+                SHARED_GAIN :
+                1);
 }
 
 /* The other process has no overhead: it helps only while it is idle. */
@@ -345,7 +346,8 @@ static ucs_status_t cma_iface_event_arm(uct_iface_h uct_iface, unsigned events)
 
     return ((iface->busy != NULL) || (iface->done != NULL) ||
             (iface->failed != NULL) || (iface->helping != NULL)) ?
-           UCS_ERR_BUSY : UCS_OK;
+               UCS_ERR_BUSY :
+               UCS_OK;
 }
 
 /* ------------------------------------------------------------------------- */
@@ -363,7 +365,7 @@ static const ucx_iface_ops_t iface_ops = {
     .flush              = cma_iface_flush,
     .fence              = cma_iface_fence,
     .event_fd_get       = cma_iface_event_fd_get,
-    .event_arm          = cma_iface_event_arm
+    .event_arm          = cma_iface_event_arm,
 };
 
 const ucx_transport_t shm_cma_transport = {
@@ -373,5 +375,5 @@ const ucx_transport_t shm_cma_transport = {
     .query_devices = cma_md_query_devices,
     .iface_open    = cma_iface_open,
     .iface_ops     = &iface_ops,
-    .ep_ops        = &cma_ep_ops
+    .ep_ops        = &cma_ep_ops,
 };

@@ -46,7 +46,7 @@
 
 enum {
     CMA_JOB_MAX_CHUNKS = UINT16_MAX,
-    CMA_JOB_REFUSED    = 1u << 16    /* In `helped` */
+    CMA_JOB_REFUSED    = 1u << 16, /* In `helped` */
 };
 
 /* Seconds: shorter delays are not worth a decision. */
@@ -62,27 +62,27 @@ _Static_assert(sizeof(cma_job_t) == 2 * SHM_CACHE_LINE, "two lines");
 /* The initiator's state of an open job. */
 typedef struct cma_share {
     cma_job_t *job;
-    uint32_t  generation;
-    uint32_t  count;      /* Chunks */
-    uint32_t  front;      /* Claimed by us */
-    uint32_t  back;       /* Last value; the helper owns [back, count) */
+    uint32_t generation;
+    uint32_t count; /* Chunks */
+    uint32_t front; /* Claimed by us */
+    uint32_t back;  /* Last value; the helper owns [back, count) */
 } cma_share_t;
 
 typedef enum {
     CMA_CLAIMED,
     CMA_NOTHING_LEFT,
-    CMA_BROKEN            /* The peer has written invalid values */
+    CMA_BROKEN, /* The peer has written invalid values */
 } cma_claim_t;
 
 typedef enum {
     CMA_JOB_DONE,
-    CMA_JOB_BUSY,         /* The helper has chunks in its hands */
-    CMA_JOB_RETURNED,     /* ... but will not do chunk `back` */
-    CMA_JOB_SPOILT
+    CMA_JOB_BUSY,     /* The helper has chunks in its hands */
+    CMA_JOB_RETURNED, /* ... but will not do chunk `back` */
+    CMA_JOB_SPOILT,
 } cma_job_end_t;
 
-static SHM_INLINE uint64_t
-cma_claim_word(uint32_t generation, uint32_t back, uint32_t front)
+static SHM_INLINE uint64_t cma_claim_word(uint32_t generation, uint32_t back,
+                                          uint32_t front)
 {
     return ((uint64_t)generation << 32) | (back << 16) | front;
 }
@@ -91,8 +91,8 @@ cma_claim_word(uint32_t generation, uint32_t back, uint32_t front)
  * on this machine: `waited` seconds, after `worked` seconds in which the
  * initiator copied `chunks`. Between cores that share no cache a chunk takes
  * several times as long as between others. */
-static SHM_INLINE int
-cma_share_is_late(double waited, double worked, uint32_t chunks)
+static SHM_INLINE int cma_share_is_late(double waited, double worked,
+                                        uint32_t chunks)
 {
     const double slowest = 4 * worked / ((chunks > 0) ? chunks : 1);
 
@@ -100,13 +100,12 @@ cma_share_is_late(double waited, double worked, uint32_t chunks)
 }
 
 /* Opens a job of which the initiator has taken the first `taken` chunks. */
-static SHM_INLINE void
-cma_share_open(cma_share_t *share, cma_job_t *job, uint32_t generation,
-               uint32_t count, uint32_t taken)
+static SHM_INLINE void cma_share_open(cma_share_t *share, cma_job_t *job,
+                                      uint32_t generation, uint32_t count,
+                                      uint32_t taken)
 {
     *share = (cma_share_t){job, generation, count, taken, count};
-    atomic_store_explicit(&job->claim,
-                          cma_claim_word(generation, count, taken),
+    atomic_store_explicit(&job->claim, cma_claim_word(generation, count, taken),
                           memory_order_release);
 }
 
@@ -128,9 +127,9 @@ static SHM_INLINE int cma_share_load(cma_share_t *share, uint64_t *word_p)
 }
 
 /* The initiator claims up to `most` chunks, starting at *first_p. */
-static SHM_INLINE cma_claim_t
-cma_share_claim(cma_share_t *share, uint32_t most, uint32_t *first_p,
-                uint32_t *num_p)
+static SHM_INLINE cma_claim_t cma_share_claim(cma_share_t *share, uint32_t most,
+                                              uint32_t *first_p,
+                                              uint32_t *num_p)
 {
     uint64_t word, next;
     uint32_t num;
@@ -146,12 +145,13 @@ cma_share_claim(cma_share_t *share, uint32_t most, uint32_t *first_p,
         num  = (num < most) ? num : most;
         next = cma_claim_word(share->generation, share->back,
                               share->front + num);
-    } while (!atomic_compare_exchange_strong_explicit(
-            &share->job->claim, &word, next, memory_order_acq_rel,
-            memory_order_relaxed));
+    } while (!atomic_compare_exchange_strong_explicit(&share->job->claim, &word,
+                                                      next,
+                                                      memory_order_acq_rel,
+                                                      memory_order_relaxed));
 
-    *first_p      = share->front;
-    *num_p        = num;
+    *first_p = share->front;
+    *num_p   = num;
     share->front += num;
     return CMA_CLAIMED;
 }
@@ -176,20 +176,22 @@ static SHM_INLINE cma_job_end_t cma_share_end(const cma_share_t *share)
     }
     word = atomic_load_explicit(&share->job->helped, memory_order_acquire);
     if ((word >> 32) != share->generation) {
-        return CMA_JOB_BUSY;     /* of an earlier job */
+        return CMA_JOB_BUSY; /* of an earlier job */
     }
     done = word & UINT16_MAX;
     if (word & CMA_JOB_REFUSED) {
         return (done == taken - 1) ? CMA_JOB_RETURNED : CMA_JOB_SPOILT;
     }
     return (done == taken) ? CMA_JOB_DONE :
-           (done < taken)  ? CMA_JOB_BUSY : CMA_JOB_SPOILT;
+           (done < taken)  ? CMA_JOB_BUSY :
+                             CMA_JOB_SPOILT;
 }
 
 /* The helper claims the last free chunk. `limit`: the last value that it saw,
  * initially the number of chunks. */
-static SHM_INLINE cma_claim_t
-cma_help_claim(cma_job_t *job, uint32_t generation, uint32_t *limit)
+static SHM_INLINE cma_claim_t cma_help_claim(cma_job_t *job,
+                                             uint32_t generation,
+                                             uint32_t *limit)
 {
     uint64_t word = atomic_load_explicit(&job->claim, memory_order_acquire);
     uint32_t back, front;
@@ -204,8 +206,8 @@ cma_help_claim(cma_job_t *job, uint32_t generation, uint32_t *limit)
             return CMA_BROKEN;
         }
     } while (!atomic_compare_exchange_weak_explicit(
-            &job->claim, &word, cma_claim_word(generation, back - 1, front),
-            memory_order_acq_rel, memory_order_acquire));
+        &job->claim, &word, cma_claim_word(generation, back - 1, front),
+        memory_order_acq_rel, memory_order_acquire));
 
     *limit = back - 1;
     return CMA_CLAIMED;
@@ -213,8 +215,8 @@ cma_help_claim(cma_job_t *job, uint32_t generation, uint32_t *limit)
 
 /* Reports the number of copied chunks; with CMA_JOB_REFUSED the last claimed
  * one was not copied. */
-static SHM_INLINE void
-cma_help_report(cma_job_t *job, uint32_t generation, uint32_t done)
+static SHM_INLINE void cma_help_report(cma_job_t *job, uint32_t generation,
+                                       uint32_t done)
 {
     atomic_store_explicit(&job->helped, ((uint64_t)generation << 32) | done,
                           memory_order_release);

@@ -84,7 +84,7 @@ static ucs_status_t cma_md_open(const ucx_component_t *component,
 
 static void cma_md_close(uct_md_h uct_md)
 {
-    cma_md_t *md = (cma_md_t*)uct_md;
+    cma_md_t *md = (cma_md_t *)uct_md;
 
     if (md->has_space) {
         shm_space_close(&md->space);
@@ -107,11 +107,12 @@ static ucs_status_t cma_md_query(uct_md_h md, ucx_md_attr_t *attr)
     return UCS_OK;
 }
 
-static ucs_status_t
-cma_md_mem_reg(uct_md_h uct_md, void *address, size_t length,
-               const ucx_mem_reg_params_t *params, uct_mem_h *memh_p)
+static ucs_status_t cma_md_mem_reg(uct_md_h uct_md, void *address,
+                                   size_t length,
+                                   const ucx_mem_reg_params_t *params,
+                                   uct_mem_h *memh_p)
 {
-    cma_md_t *md = (cma_md_t*)uct_md;
+    cma_md_t *md = (cma_md_t *)uct_md;
     cma_region_t *region;
 
     if ((uintptr_t)address > UINTPTR_MAX - length) {
@@ -144,9 +145,9 @@ static ucs_status_t cma_md_mem_dereg(uct_md_h md, uct_mem_h memh,
 
 /* --- Keys ---------------------------------------------------------------- */
 
-static ucs_status_t
-cma_md_mkey_pack(uct_md_h md, uct_mem_h memh, void *address, size_t length,
-                 unsigned flags, void *buffer)
+static ucs_status_t cma_md_mkey_pack(uct_md_h md, uct_mem_h memh, void *address,
+                                     size_t length, unsigned flags,
+                                     void *buffer)
 {
     const cma_region_t *region = memh;
     uint64_t start             = (uintptr_t)address;
@@ -191,8 +192,8 @@ static ucs_status_t cma_rkey_unpack(const ucx_component_t *component,
     if (region == NULL) {
         return UCS_ERR_NO_MEMORY;
     }
-    *region = (cma_region_t){le32toh(key.token), le64toh(key.address),
-                             le64toh(key.length)};
+    *region   = (cma_region_t){le32toh(key.token), le64toh(key.address),
+                               le64toh(key.length)};
     *rkey_p   = (uct_rkey_t)region;
     *handle_p = NULL;
     return UCS_OK;
@@ -201,21 +202,21 @@ static ucs_status_t cma_rkey_unpack(const ucx_component_t *component,
 static ucs_status_t cma_rkey_release(const ucx_component_t *component,
                                      uct_rkey_t rkey, void *handle)
 {
-    free((void*)rkey);
+    free((void *)rkey);
     return UCS_OK;
 }
 
 static ucs_status_t cma_rkey_compare(const ucx_component_t *component,
                                      uct_rkey_t a, uct_rkey_t b, int *result)
 {
-    const cma_region_t *x = (const cma_region_t*)a;
-    const cma_region_t *y = (const cma_region_t*)b;
+    const cma_region_t *x = (const cma_region_t *)a;
+    const cma_region_t *y = (const cma_region_t *)b;
 
-    *result = (x->token != y->token)     ? ((x->token < y->token) ? -1 : 1) :
-              (x->address != y->address) ? ((x->address < y->address) ? -1 :
-                                                                        1) :
-              (x->length != y->length)   ? ((x->length < y->length) ? -1 : 1) :
-                                           0;
+    *result = (x->token != y->token) ? ((x->token < y->token) ? -1 : 1) :
+              (x->address != y->address) ?
+                                       ((x->address < y->address) ? -1 : 1) :
+              (x->length != y->length) ? ((x->length < y->length) ? -1 : 1) :
+                                         0;
     return UCS_OK;
 }
 
@@ -243,7 +244,7 @@ static const ucx_md_ops_t md_ops = {
     .query     = cma_md_query,
     .mem_reg   = cma_md_mem_reg,
     .mem_dereg = cma_md_mem_dereg,
-    .mkey_pack = cma_md_mkey_pack
+    .mkey_pack = cma_md_mkey_pack,
 };
 
 static const ucx_transport_t *const transports[] = {&shm_cma_transport};

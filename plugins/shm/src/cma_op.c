@@ -11,8 +11,8 @@
 #include "cma.h"
 
 /* Bytes of one system call without a helper: about 20 us. */
-#define OP_INSIDE  (256ul * 1024)
-#define OP_STEP    (512ul * 1024)
+#define OP_INSIDE (256ul * 1024)
+#define OP_STEP   (512ul * 1024)
 
 /* --- The queue ----------------------------------------------------------- */
 
@@ -97,7 +97,8 @@ static void op_finish_share(cma_peer_t *peer, cma_op_t *op)
 {
     if (cma_share_finish(peer, op)) {
         op->state = ((op->status != UCS_OK) || (op->done == op->length)) ?
-                    CMA_OP_OVER : CMA_OP_WAITING;
+                        CMA_OP_OVER :
+                        CMA_OP_WAITING;
     }
 }
 
@@ -207,8 +208,8 @@ static unsigned peer_progress(cma_peer_t *peer, int *may_copy)
 unsigned cma_ops_progress(cma_iface_t *iface)
 {
     cma_peer_t *first = iface->busy, **link = &iface->busy;
-    int may_copy      = 1;
-    unsigned count    = 0;
+    int may_copy   = 1;
+    unsigned count = 0;
     cma_peer_t *peer;
 
     while ((peer = *link) != NULL) {
@@ -246,13 +247,14 @@ static ucs_status_t fill_iov(const uct_iov_t *iov, size_t iovcnt,
 
     for (size_t i = 0; i < iovcnt; ++i) {
         for (unsigned j = 0; (j < iov[i].count) && (iov[i].length > 0); ++j) {
-            buffer = (char*)iov[i].buffer + j * iov[i].stride;
+            buffer = (char *)iov[i].buffer + j * iov[i].stride;
             if (iov[i].length > (size_t)SSIZE_MAX - length) {
                 return UCS_ERR_INVALID_PARAM;
             }
             length += iov[i].length;
-            if ((count > 0) && ((char*)pieces[count - 1].iov_base +
-                                pieces[count - 1].iov_len == buffer)) {
+            if ((count > 0) && ((char *)pieces[count - 1].iov_base +
+                                    pieces[count - 1].iov_len ==
+                                buffer)) {
                 pieces[count - 1].iov_len += iov[i].length;
                 continue;
             }
@@ -317,7 +319,7 @@ static ucs_status_t op_start(uct_ep_h uct_ep, int is_put, const uct_iov_t *iov,
     if ((status != UCS_OK) || (length == 0)) {
         return status;
     }
-    status = check_key(peer, (const cma_region_t*)rkey, remote, length);
+    status = check_key(peer, (const cma_region_t *)rkey, remote, length);
     if (status == UCS_OK) {
         status = cma_peer_look(peer);
     }
@@ -349,8 +351,8 @@ static ucs_status_t op_start(uct_ep_h uct_ep, int is_put, const uct_iov_t *iov,
     op->done      = 0;
     op->iovcnt    = count;
     memcpy(op->iov, pieces, count * sizeof(*pieces));
-    last = (peer->head != NULL) ?
-           shm_container_of(peer->tail, cma_op_t, next) : NULL;
+    last = (peer->head != NULL) ? shm_container_of(peer->tail, cma_op_t, next) :
+                                  NULL;
     op_queue(peer, op);
 
     if (last != NULL) {
@@ -422,8 +424,8 @@ void cma_ops_forget(cma_peer_t *peer, const cma_ep_t *ep)
     }
 }
 
-ucs_status_t cma_ops_flush(cma_iface_t *iface, cma_peer_t *peer,
-                           cma_ep_t *ep, uct_completion_t *comp)
+ucs_status_t cma_ops_flush(cma_iface_t *iface, cma_peer_t *peer, cma_ep_t *ep,
+                           uct_completion_t *comp)
 {
     cma_op_t *op = ucx_mpool_get(iface->host, iface->op_pool);
 

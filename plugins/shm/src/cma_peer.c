@@ -26,9 +26,10 @@ static cma_peer_t *peer_find(cma_iface_t *iface, const cma_wire_iface_t *wire)
 }
 
 /* `address`: of the segment of its inbox. */
-static ucs_status_t
-peer_create(cma_iface_t *iface, const cma_wire_iface_t *wire,
-            const void *address, size_t address_length, cma_peer_t **peer_p)
+static ucs_status_t peer_create(cma_iface_t *iface,
+                                const cma_wire_iface_t *wire,
+                                const void *address, size_t address_length,
+                                cma_peer_t **peer_p)
 {
     const ucx_host_t *host = iface->host;
     char reason[128]       = "";
@@ -57,8 +58,10 @@ peer_create(cma_iface_t *iface, const cma_wire_iface_t *wire,
     peer->address_length = address_length;
     memcpy(peer->address, address, address_length);
     /* A process cannot help itself */
-    peer->help  = ((address_length > 0) && (peer->pid != iface->pid) &&
-                   iface->config.share) ? CMA_HELP_UNTRIED : CMA_HELP_NEVER;
+    peer->help   = ((address_length > 0) && (peer->pid != iface->pid) &&
+                  iface->config.share) ?
+                       CMA_HELP_UNTRIED :
+                       CMA_HELP_NEVER;
     peer->next   = iface->peers;
     iface->peers = peer;
     *peer_p      = peer;
@@ -99,7 +102,7 @@ static ucs_status_t peer_look_now(cma_peer_t *peer)
     status = cma_read_words(peer->pid, peer->words, &words);
     if ((status == UCS_ERR_INVALID_ADDR) ||
         ((status == UCS_OK) && (words.token != peer->token))) {
-        status = UCS_ERR_CONNECTION_RESET;   /* Another program has the PID
+        status = UCS_ERR_CONNECTION_RESET; /* Another program has the PID
                                               * now */
     }
     if (status == UCS_OK) {
@@ -180,7 +183,8 @@ unsigned cma_report_failed(cma_iface_t *iface)
         /* The callback may destroy it */
         if (host->iface_ep_failed(&iface->super, &ep->super, ep->status) !=
             UCS_OK) {
-            ucx_diag("cma: an endpoint failed, and no error handler handled it");
+            ucx_diag(
+                "cma: an endpoint failed, and no error handler handled it");
         }
     }
     return count;
@@ -193,8 +197,8 @@ ucs_status_t cma_ep_create(uct_iface_h uct_iface, const uct_ep_params_t *params,
 {
     const uint64_t addrs = UCT_EP_PARAM_FIELD_DEV_ADDR |
                            UCT_EP_PARAM_FIELD_IFACE_ADDR;
-    cma_iface_t *iface   = cma_iface(uct_iface);
-    size_t length        = cma_iface_address_length(iface);
+    cma_iface_t *iface = cma_iface(uct_iface);
+    size_t length      = cma_iface_address_length(iface);
     cma_wire_iface_t wire;
     ucs_status_t status;
     cma_peer_t *peer;
@@ -228,7 +232,7 @@ ucs_status_t cma_ep_create(uct_iface_h uct_iface, const uct_ep_params_t *params,
     peer = peer_find(iface, &wire);
     if (peer == NULL) {
         status = peer_create(iface, &wire,
-                             (const char*)params->iface_addr + sizeof(wire),
+                             (const char *)params->iface_addr + sizeof(wire),
                              length, &peer);
         if (status != UCS_OK) {
             free(ep);
@@ -257,13 +261,13 @@ static void cma_ep_destroy(uct_ep_h uct_ep)
     cma_peer_put(peer);
 }
 
-static ucs_status_t
-cma_ep_check(uct_ep_h uct_ep, unsigned flags, uct_completion_t *comp)
+static ucs_status_t cma_ep_check(uct_ep_h uct_ep, unsigned flags,
+                                 uct_completion_t *comp)
 {
     cma_ep_t *ep = cma_ep(uct_ep);
 
     if (ep->status == UCS_OK) {
-        (void)peer_look_now(ep->peer);   /* Progress reports the result */
+        (void)peer_look_now(ep->peer); /* Progress reports the result */
     }
     return UCS_OK;
 }
@@ -280,8 +284,8 @@ static ucs_status_t cma_ep_invalidate(uct_ep_h uct_ep, unsigned flags)
 }
 
 /* Operations never lack send resources. */
-static ucs_status_t
-cma_ep_pending_add(uct_ep_h ep, uct_pending_req_t *req, unsigned flags)
+static ucs_status_t cma_ep_pending_add(uct_ep_h ep, uct_pending_req_t *req,
+                                       unsigned flags)
 {
     return UCS_ERR_BUSY;
 }
@@ -316,5 +320,5 @@ const ucx_ep_ops_t cma_ep_ops = {
     .destroy       = cma_ep_destroy,
     .check         = cma_ep_check,
     .invalidate    = cma_ep_invalidate,
-    .is_connected  = cma_ep_is_connected
+    .is_connected  = cma_ep_is_connected,
 };

@@ -15,8 +15,8 @@
 size_t cma_iface_address_length(const cma_iface_t *iface)
 {
     return sizeof(cma_wire_iface_t) +
-           (iface->md->has_space ?
-            shm_seg_address_length(&iface->md->space) : 0);
+           (iface->md->has_space ? shm_seg_address_length(&iface->md->space) :
+                                   0);
 }
 
 ucs_status_t cma_iface_get_device_address(uct_iface_h uct_iface,
@@ -44,7 +44,7 @@ ucs_status_t cma_iface_get_address(uct_iface_h uct_iface,
     memset(addr, 0, cma_iface_address_length(iface));
     memcpy(addr, &wire, sizeof(wire));
     if (iface->has_inbox) {
-        shm_seg_address(&iface->inbox.seg, (char*)addr + sizeof(wire));
+        shm_seg_address(&iface->inbox.seg, (char *)addr + sizeof(wire));
     }
     return UCS_OK;
 }
@@ -82,8 +82,7 @@ refuse(char *reason, size_t reason_size, const char *format, ...)
 static char ptrace_scope(void)
 {
     char scope = ' ';
-    int fd     = open("/proc/sys/kernel/yama/ptrace_scope",
-                      O_RDONLY | O_CLOEXEC);
+    int fd = open("/proc/sys/kernel/yama/ptrace_scope", O_RDONLY | O_CLOEXEC);
 
     if (fd >= 0) {
         if (read(fd, &scope, 1) != 1) {
@@ -106,20 +105,27 @@ static void refuse_probe(pid_t pid, ucs_status_t status, char *reason,
     case UCS_ERR_REJECTED:
         scope = ptrace_scope();
         if ((scope > '0') && (scope <= '9')) {
-            refuse(reason, reason_size, "reading process %d is not permitted "
-                   "(kernel.yama.ptrace_scope is %c)", (int)pid, scope);
+            refuse(reason, reason_size,
+                   "reading process %d is not permitted "
+                   "(kernel.yama.ptrace_scope is %c)",
+                   (int)pid, scope);
         } else {
-            refuse(reason, reason_size, "reading process %d is not permitted "
-                   "(another user, not dumpable, or seccomp)", (int)pid);
+            refuse(reason, reason_size,
+                   "reading process %d is not permitted "
+                   "(another user, not dumpable, or seccomp)",
+                   (int)pid);
         }
         break;
     case UCS_ERR_UNSUPPORTED:
-        refuse(reason, reason_size, "the system has no process_vm_readv, or "
+        refuse(reason, reason_size,
+               "the system has no process_vm_readv, or "
                "seccomp forbids it");
         break;
     default:
-        refuse(reason, reason_size, "process %d does not have the expected "
-                                    "data at the address", (int)pid);
+        refuse(reason, reason_size,
+               "process %d does not have the expected "
+               "data at the address",
+               (int)pid);
         break;
     }
 }
@@ -166,8 +172,7 @@ int cma_iface_is_reachable(uct_iface_h uct_iface,
     cma_wire_iface_t wire;
     uint64_t secret;
 
-    if ((args->dev_addr == NULL) ||
-        (args->dev_addr_length < sizeof(device))) {
+    if ((args->dev_addr == NULL) || (args->dev_addr_length < sizeof(device))) {
         return refuse(args->reason, args->reason_size,
                       "not an address of this transport");
     }
@@ -184,8 +189,8 @@ int cma_iface_is_reachable(uct_iface_h uct_iface,
         return 1;
     }
 
-    if (cma_address_unpack(args->iface_addr, args->iface_addr_length,
-                           &wire) != UCS_OK) {
+    if (cma_address_unpack(args->iface_addr, args->iface_addr_length, &wire) !=
+        UCS_OK) {
         return refuse(args->reason, args->reason_size,
                       "not an address of this transport");
     }

@@ -18,11 +18,11 @@
 
 /* Copies of this size are always offered: the cost of an offer is
  * negligible. */
-#define SHARE_ALWAYS   (1024ul * 1024)
+#define SHARE_ALWAYS (1024ul * 1024)
 /* Size of parts while an offer is not accepted: the same as when copying
  * alone. */
-#define SHARE_ALONE    (512ul * 1024)
-#define SHARE_PAGE     4096ul
+#define SHARE_ALONE (512ul * 1024)
+#define SHARE_PAGE  4096ul
 enum { SHARE_SKIP_MAX = 64 };
 /* Polls after which a copying helper's liveness is checked, and after which the
  * clock is started. */
@@ -33,23 +33,25 @@ enum { SHARE_PATIENCE = 1024, SHARE_CLOCK = 64 };
 /* Seconds for a helper to finish its chunk if the user does not want to wait,
  * or if its process has ended but not all its threads. Copying a chunk takes
  * microseconds, on an oversubscribed host milliseconds. */
-#define SHARE_LINGER   5.0
+#define SHARE_LINGER 5.0
 
 /* --- Connection to the helper -------------------------------------------- */
 
 /* Joining without a slot would log an error; here it is not one. */
 static int share_has_place(const shm_outbox_t *outbox)
 {
-    return atomic_load_explicit(&outbox->head->num_used,
-                                memory_order_relaxed) < outbox->num_slots;
+    return atomic_load_explicit(&outbox->head->num_used, memory_order_relaxed) <
+           outbox->num_slots;
 }
 
 /* Takes a slot in the peer's inbox and sends our identity. */
 static ucs_status_t share_join(cma_peer_t *peer, char *reason, size_t size)
 {
-    cma_msg_hello_t hello = {.pid   = (uint32_t)peer->iface->pid,
-                             .proof = (uintptr_t)&peer->proof};
-    shm_outbox_t *outbox  = peer->outbox;
+    cma_msg_hello_t hello = {
+        .pid   = (uint32_t)peer->iface->pid,
+        .proof = (uintptr_t)&peer->proof,
+    };
+    shm_outbox_t *outbox = peer->outbox;
     ucs_status_t status;
 
     status = shm_outbox_open(outbox, &peer->iface->md->space, peer->address,
@@ -153,7 +155,7 @@ static ucs_status_t share_tell(cma_peer_t *peer, const cma_op_t *op)
         .remote     = op->remote + op->done,
         .local      = (uintptr_t)op->iov[0].iov_base + op->done,
         .length     = op->job_length,
-        .chunk      = op->chunk
+        .chunk      = op->chunk,
     };
 
     return shm_outbox_send(peer->outbox, CMA_MSG_JOB, &msg, sizeof(msg));
@@ -184,12 +186,12 @@ cma_begin_t cma_share_begin(cma_peer_t *peer, cma_op_t *op, int is_first)
 
     op->job   = (uint8_t)__builtin_ctz(free_jobs);
     op->began = peer->iface->now;
-    jobs      = (cma_job_t*)peer->outbox->box;
+    jobs      = (cma_job_t *)peer->outbox->box;
     cma_share_open(&op->share, &jobs[op->job], ++peer->generation, count,
                    is_first);
     status = share_tell(peer, op);
     if (status != UCS_OK) {
-        if (status != UCS_ERR_NO_RESOURCE) {   /* It has not polled for long */
+        if (status != UCS_ERR_NO_RESOURCE) { /* It has not polled for long */
             peer->help = CMA_HELP_NEVER;
         }
         return CMA_BEGIN_ALONE;
@@ -235,8 +237,8 @@ static void share_end(cma_peer_t *peer, cma_op_t *op)
         peer->skip     = 0;
     } else {
         peer->unhelped += (peer->unhelped < 31);
-        peer->skip      = (uint32_t)shm_min((1ul << peer->unhelped) - 1,
-                                            SHARE_SKIP_MAX);
+        peer->skip = (uint32_t)shm_min((1ul << peer->unhelped) - 1,
+                                       SHARE_SKIP_MAX);
     }
 }
 
@@ -245,7 +247,8 @@ static void share_spoilt(cma_peer_t *peer, cma_op_t *op)
     const ucx_host_t *host = peer->iface->host;
 
     ucx_diag("cma: process %d has written invalid data about a shared copy; "
-             "it gets no more requests", (int)peer->pid);
+             "it gets no more requests",
+             (int)peer->pid);
     peer->help    = CMA_HELP_NEVER;
     op->is_ending = 1;
     if (op->status == UCS_OK) {
@@ -307,7 +310,8 @@ static int share_is_abandoned(cma_peer_t *peer, cma_op_t *op)
         return 0;
     }
     ucx_diag("cma: process %d does not run in the middle of a shared copy; no "
-             "longer waiting for it", (int)peer->pid);
+             "longer waiting for it",
+             (int)peer->pid);
     peer->help = CMA_HELP_NEVER;
     return 1;
 }
@@ -345,7 +349,7 @@ int cma_share_finish(cma_peer_t *peer, cma_op_t *op)
             op->status = peer->status;
         }
         op->is_ending = 0;
-        return 1;   /* Its words are not reused */
+        return 1; /* Its words are not reused */
     }
 
     share_end(peer, op);

@@ -13,16 +13,16 @@
 
 /* Device: the processes that a PID identifies. */
 typedef struct __attribute__((packed)) cma_wire_device {
-    uint64_t machine;     /* Identifies the running kernel */
-    uint32_t pid_ns;      /* 0: unknown */
+    uint64_t machine; /* Identifies the running kernel */
+    uint32_t pid_ns;  /* 0: unknown */
 } cma_wire_device_t;
 
 /* Interface; the address of its inbox's segment follows if there is one. */
 typedef struct __attribute__((packed)) cma_wire_iface {
     uint32_t pid;
-    uint8_t  flags;       /* CMA_WIRE_* */
-    uint64_t token;       /* Random; the first of two words ... */
-    uint64_t words;       /* ... at this address of its process */
+    uint8_t flags;  /* CMA_WIRE_* */
+    uint64_t token; /* Random; the first of two words ... */
+    uint64_t words; /* ... at this address of its process */
 } cma_wire_iface_t;
 
 enum { CMA_WIRE_INBOX = 1u << 0 };
@@ -50,14 +50,14 @@ typedef struct cma_msg_hello {
 } cma_msg_hello_t;
 
 typedef struct cma_msg_job {
-    uint8_t  index;       /* Index of the job's words in the private area */
-    uint8_t  is_put;
-    uint16_t count;       /* Chunks */
+    uint8_t index; /* Index of the job's words in the private area */
+    uint8_t is_put;
+    uint16_t count; /* Chunks */
     uint32_t generation;
-    uint64_t remote;      /* In the helper's process */
-    uint64_t local;       /* In the sender's process */
+    uint64_t remote; /* In the helper's process */
+    uint64_t local;  /* In the sender's process */
     uint64_t length;
-    uint64_t chunk;       /* Bytes of each chunk except the last */
+    uint64_t chunk; /* Bytes of each chunk except the last */
 } cma_msg_job_t;
 
 _Static_assert(sizeof(cma_msg_job_t) == 40, "fits a cell");

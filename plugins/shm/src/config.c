@@ -5,8 +5,10 @@
 #include <stddef.h>
 
 #define FIELD(_struct, _name, _type, _member, _dflt, _min, _max, _help) \
-    {_name, UCX_CONFIG_##_type, offsetof(_struct, _member), _dflt, _help, \
-     NULL, _min, _max, 0}
+    { \
+        _name, UCX_CONFIG_##_type, offsetof(_struct, _member), _dflt, _help, \
+            NULL, _min, _max, 0 \
+    }
 #define POSIX_MD(_name, _type, _member, _dflt, _help) \
     FIELD(shm_posix_md_config_t, _name, _type, _member, _dflt, 0, 0, _help)
 #define SYSV_MD(_name, _type, _member, _dflt, _help) \
@@ -21,8 +23,8 @@
 
 static const ucx_config_field_t posix_md_fields[] = {
     {"DIR", UCX_CONFIG_STRING, offsetof(shm_posix_md_config_t, dir), "/dev/shm",
-     "Folder for shared memory that has a name; see USE_NAMES.",
-     NULL, 0, 0, UCX_CONFIG_FLAG_PATH},
+     "Folder for shared memory that has a name; see USE_NAMES.", NULL, 0, 0,
+     UCX_CONFIG_FLAG_PATH},
     POSIX_MD("USE_NAMES", TERNARY, use_names, "try",
              "Shared memory as files in DIR: y always, n never, try only if "
              "the system has no unnamed memory, or cannot pass it to peers "
@@ -35,11 +37,11 @@ static const ucx_config_field_t posix_md_fields[] = {
              "may be unable to open it through /proc, that is in a PID "
              "namespace other than the initial one or after a peer in another "
              "one was met."),
-    POSIX_MD("HUGETLB_MODE", TERNARY, hugetlb_mode, "n", HUGETLB_HELP)
+    POSIX_MD("HUGETLB_MODE", TERNARY, hugetlb_mode, "n", HUGETLB_HELP),
 };
 
 static const ucx_config_field_t sysv_md_fields[] = {
-    SYSV_MD("HUGETLB_MODE", TERNARY, hugetlb_mode, "n", HUGETLB_HELP)
+    SYSV_MD("HUGETLB_MODE", TERNARY, hugetlb_mode, "n", HUGETLB_HELP),
 };
 
 /* posix and sysv have different defaults for the number of peers. */
@@ -47,28 +49,31 @@ static const ucx_config_field_t sysv_md_fields[] = {
     IFACE("FIFO_SIZE", UINT, fifo_size, "128", 8, 32768, \
           "Messages that one peer can have on the way, a power of two; other " \
           "values are rounded up to one."), \
-    IFACE("RING_SIZE", MEMUNITS, ring_size, "2m", 4096, 1073741824, \
-          "Most bytes of messages that one peer can have on the way, beside " \
-          "those that fit a cache line. Memory is used as it is needed."), \
-    IFACE("MAX_PEERS", UINT, max_peers, _max_peers, 1, 4096, \
-          "Processes that can send to one interface. Each costs address " \
-          "space; memory only from when it sends."), \
-    IFACE("SEG_SIZE", MEMUNITS, seg_size, "8256", 256, 1048576, \
-          "Limit of buffered (bcopy) messages."), \
-    IFACE("ZCOPY_SIZE", MEMUNITS, zcopy_size, "32832", 256, 16777216, \
-          "Limit of zero-copy active messages: the sender's copy goes " \
-          "straight into shared memory."), \
-    IFACE("BW", BANDWIDTH, bw, "auto", 0, 0, \
-          "Bandwidth of copies through shared memory, to select protocols; " \
-          "auto measures it between the processes."), \
-    IFACE("LATENCY", TIME, latency, "60ns", 0, 0, \
-          "One-way latency of a small message, to select protocols."), \
-    IFACE("OVERHEAD", TIME, overhead, "10ns", 0, 0, \
-          "Time that a message costs the sender, to select protocols."), \
-    IFACE("KEEPALIVE", TIME, keepalive, "auto", 0, 0, \
-          "Time between two checks whether the peers of an interface live, " \
-          "while it has endpoints or senders; inf disables them. auto takes " \
-          "the keepalive interval with which the interface is opened, or 1s.")
+        IFACE( \
+            "RING_SIZE", MEMUNITS, ring_size, "2m", 4096, 1073741824, \
+            "Most bytes of messages that one peer can have on the way, beside " \
+            "those that fit a cache line. Memory is used as it is needed."), \
+        IFACE("MAX_PEERS", UINT, max_peers, _max_peers, 1, 4096, \
+              "Processes that can send to one interface. Each costs address " \
+              "space; memory only from when it sends."), \
+        IFACE("SEG_SIZE", MEMUNITS, seg_size, "8256", 256, 1048576, \
+              "Limit of buffered (bcopy) messages."), \
+        IFACE("ZCOPY_SIZE", MEMUNITS, zcopy_size, "32832", 256, 16777216, \
+              "Limit of zero-copy active messages: the sender's copy goes " \
+              "straight into shared memory."), \
+        IFACE( \
+            "BW", BANDWIDTH, bw, "auto", 0, 0, \
+            "Bandwidth of copies through shared memory, to select protocols; " \
+            "auto measures it between the processes."), \
+        IFACE("LATENCY", TIME, latency, "60ns", 0, 0, \
+              "One-way latency of a small message, to select protocols."), \
+        IFACE("OVERHEAD", TIME, overhead, "10ns", 0, 0, \
+              "Time that a message costs the sender, to select protocols."), \
+        IFACE( \
+            "KEEPALIVE", TIME, keepalive, "auto", 0, 0, \
+            "Time between two checks whether the peers of an interface live, " \
+            "while it has endpoints or senders; inf disables them. auto takes " \
+            "the keepalive interval with which the interface is opened, or 1s.")
 
 static const ucx_config_field_t posix_fields[] = {IFACE_FIELDS("1024")};
 static const ucx_config_field_t sysv_fields[]  = {IFACE_FIELDS("256")};
@@ -99,26 +104,27 @@ static const ucx_config_field_t cma_fields[] = {
     CMA("KEEPALIVE", TIME, keepalive, "auto", 0, 0,
         "Time between two checks whether the peers of an interface live, "
         "while it has endpoints or senders; inf disables them. auto takes "
-        "the keepalive interval with which the interface is opened, or 1s.")
+        "the keepalive interval with which the interface is opened, or 1s."),
 };
 
 #define TABLE(_prefix, _struct, _fields) \
     { \
-        .size         = sizeof(ucx_config_table_t), \
-        .prefix       = _prefix, \
+        .size = sizeof(ucx_config_table_t), .prefix = _prefix, \
         .options_size = sizeof(_struct), \
-        .field_size   = sizeof(ucx_config_field_t), \
-        .fields       = _fields, \
-        .num_fields   = COUNT(_fields) \
+        .field_size = sizeof(ucx_config_field_t), .fields = _fields, \
+        .num_fields = COUNT(_fields) \
     }
 
 const ucx_config_table_t shm_posix_md_config_table =
-        TABLE("POSIX_", shm_posix_md_config_t, posix_md_fields);
-const ucx_config_table_t shm_sysv_md_config_table =
-        TABLE("SYSV_", shm_sysv_md_config_t, sysv_md_fields);
-const ucx_config_table_t shm_posix_config_table =
-        TABLE("POSIX_", shm_iface_config_t, posix_fields);
-const ucx_config_table_t shm_sysv_config_table =
-        TABLE("SYSV_", shm_iface_config_t, sysv_fields);
-const ucx_config_table_t shm_cma_config_table =
-        TABLE("CMA_", shm_cma_config_t, cma_fields);
+    TABLE("POSIX_", shm_posix_md_config_t, posix_md_fields);
+const ucx_config_table_t shm_sysv_md_config_table = TABLE("SYSV_",
+                                                          shm_sysv_md_config_t,
+                                                          sysv_md_fields);
+const ucx_config_table_t shm_posix_config_table   = TABLE("POSIX_",
+                                                          shm_iface_config_t,
+                                                          posix_fields);
+const ucx_config_table_t shm_sysv_config_table    = TABLE("SYSV_",
+                                                          shm_iface_config_t,
+                                                          sysv_fields);
+const ucx_config_table_t shm_cma_config_table = TABLE("CMA_", shm_cma_config_t,
+                                                      cma_fields);

@@ -23,14 +23,13 @@ static SHM_INLINE void trace(uct_ep_h ep, uint8_t id, const void *data,
 
 /* -------------------------------------------------------------- messages -- */
 
-static ucs_status_t
-short_by_ring(uct_ep_h ep, uint8_t id, uint64_t header, const void *payload,
-              unsigned length)
+static ucs_status_t short_by_ring(uct_ep_h ep, uint8_t id, uint64_t header,
+                                  const void *payload, unsigned length)
 {
     shm_outbox_t *outbox = shm_ep(ep)->outbox;
     uint32_t total       = length + sizeof(header);
     shm_cell_t *cell;
-    void *bytes          = NULL;
+    void *bytes = NULL;
     ucs_status_t status;
 
     status = shm_outbox_reserve(outbox, total, total, &cell, &bytes);
@@ -38,7 +37,7 @@ short_by_ring(uct_ep_h ep, uint8_t id, uint64_t header, const void *payload,
         return status;
     }
     memcpy(bytes, &header, sizeof(header));
-    ucx_copy((char*)bytes + sizeof(header), payload, length);
+    ucx_copy((char *)bytes + sizeof(header), payload, length);
     trace(ep, id, bytes, total);
     shm_outbox_commit(outbox, cell, id, total);
     return UCS_OK;
@@ -86,8 +85,8 @@ static size_t iov_length(const uct_iov_t *iov, size_t iovcnt, int is_short)
 }
 
 /* The blocks of an entry are `stride` bytes apart. */
-static void
-iov_copy(char *dest, const uct_iov_t *iov, size_t iovcnt, int is_short)
+static void iov_copy(char *dest, const uct_iov_t *iov, size_t iovcnt,
+                     int is_short)
 {
     size_t i;
     unsigned j;
@@ -97,7 +96,7 @@ iov_copy(char *dest, const uct_iov_t *iov, size_t iovcnt, int is_short)
             continue; /* the buffer may be NULL */
         }
         for (j = 0; j < iov_blocks(&iov[i], is_short); ++j) {
-            ucx_copy(dest, (const char*)iov[i].buffer + j * iov[i].stride,
+            ucx_copy(dest, (const char *)iov[i].buffer + j * iov[i].stride,
                      iov[i].length);
             dest += iov[i].length;
         }
@@ -105,22 +104,22 @@ iov_copy(char *dest, const uct_iov_t *iov, size_t iovcnt, int is_short)
 }
 
 /* Copies header and entries to where the peer reads them. */
-static ucs_status_t
-send_pieces(uct_ep_h ep, uint8_t id, const void *header, size_t header_length,
-            const uct_iov_t *iov, size_t iovcnt, int is_short)
+static ucs_status_t send_pieces(uct_ep_h ep, uint8_t id, const void *header,
+                                size_t header_length, const uct_iov_t *iov,
+                                size_t iovcnt, int is_short)
 {
     shm_outbox_t *outbox = shm_ep(ep)->outbox;
     size_t length        = header_length + iov_length(iov, iovcnt, is_short);
     ucs_status_t status  = UCS_OK;
     shm_cell_t *cell;
-    void *bytes          = NULL;
+    void *bytes = NULL;
 
     if (length <= SHM_CELL_ROOM) {
         cell  = shm_outbox_cell(outbox, &status);
         bytes = (cell != NULL) ? cell->data : NULL;
     } else {
-        status = shm_outbox_reserve(outbox, (uint32_t)length,
-                                    (uint32_t)length, &cell, &bytes);
+        status = shm_outbox_reserve(outbox, (uint32_t)length, (uint32_t)length,
+                                    &cell, &bytes);
     }
     if (shm_unlikely(status != UCS_OK)) {
         return status;
@@ -129,11 +128,10 @@ send_pieces(uct_ep_h ep, uint8_t id, const void *header, size_t header_length,
     if (header_length > 0) {
         memcpy(bytes, header, header_length);
     }
-    iov_copy((char*)bytes + header_length, iov, iovcnt, is_short);
+    iov_copy((char *)bytes + header_length, iov, iovcnt, is_short);
     trace(ep, id, bytes, length);
     if (length <= SHM_CELL_ROOM) {
-        shm_outbox_publish(outbox, cell, SHM_CELL_INLINE, id,
-                           (uint32_t)length);
+        shm_outbox_publish(outbox, cell, SHM_CELL_INLINE, id, (uint32_t)length);
     } else {
         shm_outbox_commit(outbox, cell, id, (uint32_t)length);
     }
@@ -146,10 +144,10 @@ static ucs_status_t shm_am_short_iov(uct_ep_h ep, uint8_t id,
     return send_pieces(ep, id, NULL, 0, iov, iovcnt, 1);
 }
 
-static ucs_status_t
-shm_am_zcopy(uct_ep_h ep, uint8_t id, const void *header,
-             unsigned header_length, const uct_iov_t *iov, size_t iovcnt,
-             unsigned flags, uct_completion_t *comp)
+static ucs_status_t shm_am_zcopy(uct_ep_h ep, uint8_t id, const void *header,
+                                 unsigned header_length, const uct_iov_t *iov,
+                                 size_t iovcnt, unsigned flags,
+                                 uct_completion_t *comp)
 {
     return send_pieces(ep, id, header, header_length, iov, iovcnt, 0);
 }
@@ -163,7 +161,7 @@ static ssize_t shm_am_bcopy(uct_ep_h ep, uint8_t id,
     shm_outbox_t *outbox = shm_ep(ep)->outbox;
     ucs_status_t status;
     shm_cell_t *cell;
-    void *bytes          = NULL;
+    void *bytes = NULL;
     size_t length;
     uint32_t used;
     char *place;
@@ -178,11 +176,10 @@ static ssize_t shm_am_bcopy(uct_ep_h ep, uint8_t id,
     trace(ep, id, bytes, length);
     if (length <= SHM_CELL_ROOM) {
         ucx_copy_small(cell->data, bytes, length);
-        shm_outbox_publish(outbox, cell, SHM_CELL_INLINE, id,
-                           (uint32_t)length);
+        shm_outbox_publish(outbox, cell, SHM_CELL_INLINE, id, (uint32_t)length);
     } else {
-        place = outbox->ring + shm_outbox_place(outbox, (uint32_t)length,
-                                                &used);
+        place = outbox->ring +
+                shm_outbox_place(outbox, (uint32_t)length, &used);
         if (shm_unlikely(place != bytes)) {
             memcpy(place, bytes, length); /* it fits the end of the ring after
                                            * all */
@@ -241,7 +238,8 @@ unsigned shm_iface_dispatch(shm_iface_t *iface)
     unsigned turns = 0;
     shm_ep_t *ep;
 
-    TAILQ_FOREACH(ep, &iface->waiting, waiting) {
+    TAILQ_FOREACH(ep, &iface->waiting, waiting)
+    {
         ++turns;
     }
     for (; turns > 0; --turns) {
@@ -255,9 +253,9 @@ unsigned shm_iface_dispatch(shm_iface_t *iface)
             continue;
         }
 
-        ep->is_waiting  = 0;
-        iface->serving  = ep;
-        count          += ucx_pending_dispatch(&ep->pending);
+        ep->is_waiting = 0;
+        iface->serving = ep;
+        count += ucx_pending_dispatch(&ep->pending);
         if ((iface->serving == ep) && !ep->is_waiting &&
             !ucx_pending_is_empty(&ep->pending)) {
             ep->is_waiting = 1;
@@ -268,8 +266,8 @@ unsigned shm_iface_dispatch(shm_iface_t *iface)
     return count;
 }
 
-static ucs_status_t
-shm_ep_flush(uct_ep_h ep, unsigned flags, uct_completion_t *comp)
+static ucs_status_t shm_ep_flush(uct_ep_h ep, unsigned flags,
+                                 uct_completion_t *comp)
 {
     atomic_thread_fence(memory_order_seq_cst);
     return UCS_OK; /* no operation refers to a buffer of the sender */
@@ -349,8 +347,8 @@ static void shm_ep_destroy(uct_ep_h uct_ep)
     shm_peer_put(iface, peer);
 }
 
-static ucs_status_t
-shm_ep_check(uct_ep_h uct_ep, unsigned flags, uct_completion_t *comp)
+static ucs_status_t shm_ep_check(uct_ep_h uct_ep, unsigned flags,
+                                 uct_completion_t *comp)
 {
     shm_ep_t *ep = shm_ep(uct_ep);
 
@@ -370,28 +368,28 @@ static ucs_status_t shm_ep_invalidate(uct_ep_h uct_ep, unsigned flags)
 }
 
 const ucx_ep_ops_t shm_ep_ops = {
-    .size            = sizeof(shm_ep_ops),
-    .am_short        = shm_am_short,
-    .am_bcopy        = shm_am_bcopy,
-    .am_zcopy        = shm_am_zcopy,
-    .am_short_iov    = shm_am_short_iov,
-    .put_short       = shm_put_short,
-    .put_bcopy       = shm_put_bcopy,
-    .put_zcopy       = shm_put_zcopy,
-    .get_short       = shm_get_short,
-    .get_bcopy       = shm_get_bcopy,
-    .get_zcopy       = shm_get_zcopy,
-    .flush           = shm_ep_flush,
-    .fence           = shm_ep_fence,
-    .pending_add     = shm_ep_pending_add,
-    .pending_purge   = shm_ep_pending_purge,
-    .atomic32_post   = shm_atomic32_post,
-    .atomic64_post   = shm_atomic64_post,
-    .atomic32_fetch  = shm_atomic32_fetch,
-    .atomic64_fetch  = shm_atomic64_fetch,
-    .atomic_cswap32  = shm_atomic_cswap32,
-    .atomic_cswap64  = shm_atomic_cswap64,
-    .destroy         = shm_ep_destroy,
-    .check           = shm_ep_check,
-    .invalidate      = shm_ep_invalidate
+    .size           = sizeof(shm_ep_ops),
+    .am_short       = shm_am_short,
+    .am_bcopy       = shm_am_bcopy,
+    .am_zcopy       = shm_am_zcopy,
+    .am_short_iov   = shm_am_short_iov,
+    .put_short      = shm_put_short,
+    .put_bcopy      = shm_put_bcopy,
+    .put_zcopy      = shm_put_zcopy,
+    .get_short      = shm_get_short,
+    .get_bcopy      = shm_get_bcopy,
+    .get_zcopy      = shm_get_zcopy,
+    .flush          = shm_ep_flush,
+    .fence          = shm_ep_fence,
+    .pending_add    = shm_ep_pending_add,
+    .pending_purge  = shm_ep_pending_purge,
+    .atomic32_post  = shm_atomic32_post,
+    .atomic64_post  = shm_atomic64_post,
+    .atomic32_fetch = shm_atomic32_fetch,
+    .atomic64_fetch = shm_atomic64_fetch,
+    .atomic_cswap32 = shm_atomic_cswap32,
+    .atomic_cswap64 = shm_atomic_cswap64,
+    .destroy        = shm_ep_destroy,
+    .check          = shm_ep_check,
+    .invalidate     = shm_ep_invalidate,
 };

@@ -19,7 +19,8 @@ ucs_status_t shm_event_make(shm_seg_t *seg)
 
     if (pipe2(fds, O_CLOEXEC | O_NONBLOCK) != 0) {
         ucx_error("cannot make a pipe for wake-ups: %s; raise the limit of "
-                  "open files (ulimit -n)", strerror(errno));
+                  "open files (ulimit -n)",
+                  strerror(errno));
         return UCS_ERR_IO_ERROR;
     }
     if (fstat(fds[0], &st) != 0) {

@@ -23,8 +23,7 @@ int shm_fence_is_global(void)
 {
     int commands = membarrier(MEMBARRIER_CMD_QUERY);
 
-    return (commands > 0) &&
-           (commands & MEMBARRIER_CMD_GLOBAL_EXPEDITED) != 0;
+    return (commands > 0) && (commands & MEMBARRIER_CMD_GLOBAL_EXPEDITED) != 0;
 }
 
 void shm_fence_all(void)

@@ -12,9 +12,9 @@ typedef struct shm_fork_item shm_fork_item_t;
 struct shm_fork_item {
     /* Runs in the child, on its only thread: closes, and marks the object as
      * not owned. Allocates nothing, takes no lock. */
-    void            (*child)(shm_fork_item_t *item);
+    void (*child)(shm_fork_item_t *item);
     shm_fork_item_t *next;
-    shm_fork_item_t **link;  /* The pointer to it; NULL: not in the list */
+    shm_fork_item_t **link; /* The pointer to it; NULL: not in the list */
 };
 
 void shm_fork_add(shm_fork_item_t *item, void (*child)(shm_fork_item_t *item));

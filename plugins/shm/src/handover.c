@@ -28,29 +28,30 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#define INITIAL_PID_NS  0xeffffffcu  /* The kernel's inode number of the initial
+#define INITIAL_PID_NS \
+    0xeffffffcu /* The kernel's inode number of the initial
                                       * namespace */
-#define BACKLOG         128
-#define STACK_SIZE      (128 << 10)
+#define BACKLOG    128
+#define STACK_SIZE (128 << 10)
 
 /* Seconds to wait for a place in the queue, and again for the answer. The
  * kernel lets us wait only for a live process that listens, and ends the wait
  * when it dies; on an oversubscribed host the answer may take long. */
-#define ASK_LIMIT       10
+#define ASK_LIMIT 10
 /* Seconds that a client may send nothing, while others wait for its place. */
-#define SILENCE_LIMIT   1.0
+#define SILENCE_LIMIT 1.0
 /* Milliseconds until the next check whether a descriptor is free. */
-#define NO_FD_PAUSE     200
+#define NO_FD_PAUSE 200
 
 typedef struct shm_handover {
-    shm_space_t     *space;
+    shm_space_t *space;
     pthread_mutex_t lock;
-    shm_seg_t       *segs;
-    int             started;      /* 1: running; -1: failed */
-    int             is_wanted;    /* A peer that needs it was met */
-    int             listen_fd;
-    int             stop_fd;
-    pthread_t       thread;
+    shm_seg_t *segs;
+    int started;   /* 1: running; -1: failed */
+    int is_wanted; /* A peer that needs it was met */
+    int listen_fd;
+    int stop_fd;
+    pthread_t thread;
     shm_fork_item_t fork;
 } shm_handover_t;
 
@@ -61,10 +62,10 @@ static socklen_t socket_name(const uint8_t *id, struct sockaddr_un *name)
     memset(name, 0, sizeof(*name));
     name->sun_family = AF_UNIX;
     at += sprintf(at, "ucx-shm-");
-    for (size_t i = 0; i < sizeof(((shm_space_t*)NULL)->id); ++i) {
+    for (size_t i = 0; i < sizeof(((shm_space_t *)NULL)->id); ++i) {
         at += sprintf(at, "%02x", id[i]);
     }
-    return (socklen_t)(at - (char*)name);
+    return (socklen_t)(at - (char *)name);
 }
 
 /* The same user, or root: these could read our memory anyway. */
@@ -84,14 +85,16 @@ static void send_fds(int sock, const int *fds, int num)
 {
     union {
         struct cmsghdr align;
-        char           bytes[CMSG_SPACE(2 * sizeof(int))];
+        char bytes[CMSG_SPACE(2 * sizeof(int))];
     } control;
-    char byte           = (char)num;
-    struct iovec iov    = {&byte, 1};
-    struct msghdr msg   = {.msg_iov        = &iov,
-                           .msg_iovlen     = 1,
-                           .msg_control    = &control,
-                           .msg_controllen = CMSG_SPACE(num * sizeof(int))};
+    char byte         = (char)num;
+    struct iovec iov  = {&byte, 1};
+    struct msghdr msg = {
+        .msg_iov        = &iov,
+        .msg_iovlen     = 1,
+        .msg_control    = &control,
+        .msg_controllen = CMSG_SPACE(num * sizeof(int)),
+    };
     struct cmsghdr *cmsg;
 
     memset(&control, 0, sizeof(control));
@@ -133,8 +136,8 @@ enum { AT_STOP, AT_LISTEN, AT_ASKERS, MAX_ASKERS = 8 };
 
 typedef struct shm_desk {
     struct pollfd pfds[AT_ASKERS + MAX_ASKERS];
-    double        since[MAX_ASKERS];
-    unsigned      num;
+    double since[MAX_ASKERS];
+    unsigned num;
 } shm_desk_t;
 
 static void let_in(shm_handover_t *handover, shm_desk_t *desk)
@@ -177,8 +180,7 @@ static int wait_at(shm_handover_t *handover, shm_desk_t *desk)
     desk->pfds[AT_LISTEN].fd = handover->listen_fd;
     if (desk->num == MAX_ASKERS) {
         desk->pfds[AT_LISTEN].fd = -1; /* new ones wait in the kernel's queue */
-        left    = desk->since[0] + SILENCE_LIMIT -
-                  handover->space->host->time();
+        left = desk->since[0] + SILENCE_LIMIT - handover->space->host->time();
         timeout = (left > 0) ? (int)(left * 1e3) + 1 : 0;
     }
     count = poll(desk->pfds, AT_ASKERS + desk->num, timeout);
@@ -192,8 +194,11 @@ static void *serve(void *arg)
 {
     shm_handover_t *handover = arg;
     shm_desk_t desk          = {
-        .pfds = {[AT_STOP]   = {.fd = handover->stop_fd, .events = POLLIN},
-                 [AT_LISTEN] = {.events = POLLIN}}
+                 .pfds =
+                     {
+                         [AT_STOP]   = {.fd = handover->stop_fd, .events = POLLIN},
+                         [AT_LISTEN] = {.events = POLLIN},
+            },
     };
     int count;
 
@@ -278,11 +283,12 @@ static void start(shm_handover_t *handover)
     }
 
     length              = socket_name(handover->space->id, &name);
-    handover->listen_fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC |
-                                          SOCK_NONBLOCK, 0);
+    handover->listen_fd = socket(AF_UNIX,
+                                 SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK,
+                                 0);
     handover->stop_fd   = eventfd(0, EFD_CLOEXEC);
     if ((handover->listen_fd < 0) || (handover->stop_fd < 0) ||
-        (bind(handover->listen_fd, (struct sockaddr*)&name, length) != 0) ||
+        (bind(handover->listen_fd, (struct sockaddr *)&name, length) != 0) ||
         (listen(handover->listen_fd, BACKLOG) != 0)) {
         error = errno;
         goto err;
@@ -395,14 +401,16 @@ static int receive_fds(int sock, int *fds)
 {
     union {
         struct cmsghdr align;
-        char           bytes[CMSG_SPACE(8 * sizeof(int))];
+        char bytes[CMSG_SPACE(8 * sizeof(int))];
     } control;
     char byte;
     struct iovec iov  = {&byte, 1};
-    struct msghdr msg = {.msg_iov        = &iov,
-                         .msg_iovlen     = 1,
-                         .msg_control    = &control,
-                         .msg_controllen = sizeof(control)};
+    struct msghdr msg = {
+        .msg_iov        = &iov,
+        .msg_iovlen     = 1,
+        .msg_control    = &control,
+        .msg_controllen = sizeof(control),
+    };
     struct cmsghdr *cmsg;
     size_t count;
     int num = 0, fd;
@@ -469,7 +477,7 @@ int shm_handover_ask(shm_space_t *space, const uint8_t *token, int *fd_p,
     (void)setsockopt(sock, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
     (void)setsockopt(sock, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit));
     do {
-        failed = connect(sock, (struct sockaddr*)&name, length);
+        failed = connect(sock, (struct sockaddr *)&name, length);
     } while (failed && is_interrupted(space, began));
     if (failed) {
         error = errno;
@@ -478,8 +486,7 @@ int shm_handover_ask(shm_space_t *space, const uint8_t *token, int *fd_p,
     if (!peer_is_trusted(sock)) {
         goto out;
     }
-    if (send(sock, token, SHM_TOKEN_LENGTH, MSG_NOSIGNAL) !=
-        SHM_TOKEN_LENGTH) {
+    if (send(sock, token, SHM_TOKEN_LENGTH, MSG_NOSIGNAL) != SHM_TOKEN_LENGTH) {
         error = errno;
         goto out;
     }

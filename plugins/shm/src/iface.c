@@ -69,8 +69,7 @@ static unsigned round_up_to_power_of_two(size_t value)
 
 /* A message must fit twice into a ring, so that one can be written while the
  * other is read. */
-static ucs_status_t
-check_config(shm_iface_t *iface, shm_inbox_params_t *params)
+static ucs_status_t check_config(shm_iface_t *iface, shm_inbox_params_t *params)
 {
     const ucx_host_t *host     = iface->host;
     shm_iface_config_t *config = &iface->config;
@@ -81,12 +80,13 @@ check_config(shm_iface_t *iface, shm_inbox_params_t *params)
     if ((config->seg_size > params->ring_max / 2) ||
         (config->zcopy_size > params->ring_max / 2)) {
         ucx_error("SEG_SIZE %zu and ZCOPY_SIZE %zu must not be more than half"
-                  " of RING_SIZE %zu", config->seg_size, config->zcopy_size,
-                  params->ring_max);
+                  " of RING_SIZE %zu",
+                  config->seg_size, config->zcopy_size, params->ring_max);
         return UCS_ERR_INVALID_PARAM;
     }
     params->max_length = (config->seg_size > config->zcopy_size) ?
-                         config->seg_size : config->zcopy_size;
+                             config->seg_size :
+                             config->zcopy_size;
     return UCS_OK;
 }
 
@@ -142,7 +142,7 @@ static ucs_status_t shm_iface_open(uct_md_h md,
     shm_inbox_params_t params = {
         .private_size = 0,
         .seg_flags    = SHM_SEG_EVENT,
-        .deliver      = deliver
+        .deliver      = deliver,
     };
     shm_iface_t *iface;
     ucs_status_t status;
@@ -157,16 +157,16 @@ static ucs_status_t shm_iface_open(uct_md_h md,
     }
 
     ucx_iface_init(&iface->super, args);
-    iface->md        = (shm_md_t*)md;
-    iface->host      = iface->md->host;
-    iface->config    = *(const shm_iface_config_t*)args->config;
+    iface->md               = (shm_md_t *)md;
+    iface->host             = iface->md->host;
+    iface->config           = *(const shm_iface_config_t *)args->config;
     iface->config.keepalive = ucx_iface_keepalive(args, iface->config.keepalive,
                                                   SHM_KEEPALIVE_DEFAULT);
-    iface->event_fd  = iface->timer_fd = -1;
-    iface->tend_mask = 63;
-    iface->bcopy_typical = 64;
-    iface->tended_at = iface->host->time();
-    iface->tend_at   = iface->tended_at + iface->config.keepalive;
+    iface->event_fd = iface->timer_fd = -1;
+    iface->tend_mask                  = 63;
+    iface->bcopy_typical              = 64;
+    iface->tended_at                  = iface->host->time();
+    iface->tend_at = iface->tended_at + iface->config.keepalive;
     (void)shm_iface_set_am_tracer(&iface->super, NULL, NULL);
     TAILQ_INIT(&iface->waiting);
     LIST_INIT(&iface->failed);
@@ -203,9 +203,8 @@ static void shm_iface_close(uct_iface_h uct_iface)
     free(iface);
 }
 
-static ucs_status_t shm_query_devices(uct_md_h md,
-                                      ucx_device_desc_t **devices_p,
-                                      unsigned *num_p)
+static ucs_status_t
+shm_query_devices(uct_md_h md, ucx_device_desc_t **devices_p, unsigned *num_p)
 {
     ucx_device_desc_t *device = calloc(1, sizeof(*device));
 
@@ -265,19 +264,18 @@ static ucs_status_t shm_iface_query(uct_iface_h uct_iface,
     uct_iface_attr_t *base = &attr->base;
 
     query_limits(iface, base);
-    base->cap.flags =
-        UCT_IFACE_FLAG_AM_SHORT | UCT_IFACE_FLAG_AM_BCOPY |
-        UCT_IFACE_FLAG_AM_ZCOPY | UCT_IFACE_FLAG_PENDING |
-        UCT_IFACE_FLAG_PUT_SHORT | UCT_IFACE_FLAG_PUT_BCOPY |
-        UCT_IFACE_FLAG_PUT_ZCOPY | UCT_IFACE_FLAG_GET_SHORT |
-        UCT_IFACE_FLAG_GET_BCOPY | UCT_IFACE_FLAG_GET_ZCOPY |
-        UCT_IFACE_FLAG_ATOMIC_CPU | UCT_IFACE_FLAG_CONNECT_TO_IFACE |
-        UCT_IFACE_FLAG_CB_SYNC | UCT_IFACE_FLAG_EP_CHECK |
-        UCT_IFACE_FLAG_EP_KEEPALIVE | UCT_IFACE_FLAG_ERRHANDLE_PEER_FAILURE |
-        UCT_IFACE_FLAG_ERRHANDLE_AM_ID;
+    base->cap.flags = UCT_IFACE_FLAG_AM_SHORT | UCT_IFACE_FLAG_AM_BCOPY |
+                      UCT_IFACE_FLAG_AM_ZCOPY | UCT_IFACE_FLAG_PENDING |
+                      UCT_IFACE_FLAG_PUT_SHORT | UCT_IFACE_FLAG_PUT_BCOPY |
+                      UCT_IFACE_FLAG_PUT_ZCOPY | UCT_IFACE_FLAG_GET_SHORT |
+                      UCT_IFACE_FLAG_GET_BCOPY | UCT_IFACE_FLAG_GET_ZCOPY |
+                      UCT_IFACE_FLAG_ATOMIC_CPU |
+                      UCT_IFACE_FLAG_CONNECT_TO_IFACE | UCT_IFACE_FLAG_CB_SYNC |
+                      UCT_IFACE_FLAG_EP_CHECK | UCT_IFACE_FLAG_EP_KEEPALIVE |
+                      UCT_IFACE_FLAG_ERRHANDLE_PEER_FAILURE |
+                      UCT_IFACE_FLAG_ERRHANDLE_AM_ID;
     base->cap.event_flags = UCT_IFACE_FLAG_EVENT_SEND_COMP |
-                            UCT_IFACE_FLAG_EVENT_RECV |
-                            UCT_IFACE_FLAG_EVENT_FD;
+                            UCT_IFACE_FLAG_EVENT_RECV | UCT_IFACE_FLAG_EVENT_FD;
 
     base->device_addr_len  = sizeof(uint64_t);
     base->iface_addr_len   = shm_seg_address_length(&iface->md->space);
@@ -288,8 +286,8 @@ static ucs_status_t shm_iface_query(uct_iface_h uct_iface,
     base->max_num_eps      = SIZE_MAX;
     base->dev_num_paths    = 1;
 
-    attr->flags            = UCX_IFACE_FLAG_TESTED_REACHABILITY |
-                             UCX_IFACE_FLAG_DETECTS_FAILURE;
+    attr->flags = UCX_IFACE_FLAG_TESTED_REACHABILITY |
+                  UCX_IFACE_FLAG_DETECTS_FAILURE;
     attr->max_inflight_eps = SIZE_MAX;
     return UCS_OK;
 }
@@ -310,15 +308,15 @@ static int take_turns(shm_iface_t *iface)
 
 static double bandwidth_to(shm_iface_t *iface, uct_ep_h ep)
 {
-    return (iface->config.bw > 0)              ? iface->config.bw :
-           ((ep == NULL) || take_turns(iface)) ? 0 :
-           shm_outbox_bandwidth(shm_ep(ep)->outbox);
+    return (iface->config.bw > 0) ? iface->config.bw :
+           ((ep == NULL) || take_turns(iface)) ?
+                                    0 :
+                                    shm_outbox_bandwidth(shm_ep(ep)->outbox);
 }
 
 /* am_zcopy copies as well, which the caller does not count. Direct access is
  * one copy by one core, without a ring or a second process. */
-static ucs_status_t
-shm_iface_estimate(uct_iface_h uct_iface, ucx_perf_t *perf)
+static ucs_status_t shm_iface_estimate(uct_iface_h uct_iface, ucx_perf_t *perf)
 {
     shm_iface_t *iface = shm_iface(uct_iface);
 
@@ -338,8 +336,8 @@ shm_iface_estimate(uct_iface_h uct_iface, ucx_perf_t *perf)
 
 /* ------------------------------------------------------------- addresses -- */
 
-static ucs_status_t
-shm_iface_get_device_address(uct_iface_h uct_iface, uct_device_addr_t *addr)
+static ucs_status_t shm_iface_get_device_address(uct_iface_h uct_iface,
+                                                 uct_device_addr_t *addr)
 {
     uint64_t guid = htole64(shm_iface(uct_iface)->host->machine_guid());
 
@@ -347,8 +345,8 @@ shm_iface_get_device_address(uct_iface_h uct_iface, uct_device_addr_t *addr)
     return UCS_OK;
 }
 
-static ucs_status_t
-shm_iface_get_address(uct_iface_h uct_iface, uct_iface_addr_t *addr)
+static ucs_status_t shm_iface_get_address(uct_iface_h uct_iface,
+                                          uct_iface_addr_t *addr)
 {
     shm_seg_address(&shm_iface(uct_iface)->inbox.seg, addr);
     return UCS_OK;
@@ -387,8 +385,8 @@ static int shm_iface_is_reachable(uct_iface_h uct_iface,
 
 /* ----------------------------------------------------------------- order -- */
 
-static ucs_status_t
-shm_iface_flush(uct_iface_h iface, unsigned flags, uct_completion_t *comp)
+static ucs_status_t shm_iface_flush(uct_iface_h iface, unsigned flags,
+                                    uct_completion_t *comp)
 {
     atomic_thread_fence(memory_order_seq_cst);
     return UCS_OK; /* everything sent is in the peers' memory */
@@ -414,7 +412,7 @@ static const ucx_iface_ops_t iface_ops = {
     .fence              = shm_iface_fence,
     .event_fd_get       = shm_iface_event_fd_get,
     .event_arm          = shm_iface_event_arm,
-    .set_am_tracer      = shm_iface_set_am_tracer
+    .set_am_tracer      = shm_iface_set_am_tracer,
 };
 
 const ucx_transport_t shm_posix_transport = {
@@ -424,7 +422,7 @@ const ucx_transport_t shm_posix_transport = {
     .query_devices = shm_query_devices,
     .iface_open    = shm_iface_open,
     .iface_ops     = &iface_ops,
-    .ep_ops        = &shm_ep_ops
+    .ep_ops        = &shm_ep_ops,
 };
 
 const ucx_transport_t shm_sysv_transport = {
@@ -434,5 +432,5 @@ const ucx_transport_t shm_sysv_transport = {
     .query_devices = shm_query_devices,
     .iface_open    = shm_iface_open,
     .iface_ops     = &iface_ops,
-    .ep_ops        = &shm_ep_ops
+    .ep_ops        = &shm_ep_ops,
 };

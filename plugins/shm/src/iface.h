@@ -24,69 +24,71 @@ enum { SHM_PEER_ADDRESS_MAX = 128, SHM_PEER_HASH_SIZE = 64 };
 
 /* A peer with endpoints; freed with the last of them. */
 typedef struct shm_peer {
-    shm_outbox_t          outbox;
-    LIST_ENTRY(shm_peer)  hash_link;
-    LIST_HEAD(, shm_ep)   eps;         /* Endpoints that have not failed ... */
-    unsigned              num_eps;     /* ... and the number of all */
-    size_t                address_length;
-    uint8_t               address[SHM_PEER_ADDRESS_MAX];
+    shm_outbox_t outbox;
+    LIST_ENTRY(shm_peer) hash_link;
+    LIST_HEAD(, shm_ep) eps; /* Endpoints that have not failed ... */
+    unsigned num_eps;        /* ... and the number of all */
+    size_t address_length;
+    uint8_t address[SHM_PEER_ADDRESS_MAX];
 } shm_peer_t;
 
 struct shm_ep {
-    uct_ep_t            super;
-    shm_outbox_t        *outbox;
+    uct_ep_t super;
+    shm_outbox_t *outbox;
     ucx_pending_queue_t pending;
-    LIST_ENTRY(shm_ep)  link;          /* In its peer's list, in `failed` or in
+    LIST_ENTRY(shm_ep)
+    link;                        /* In its peer's list, in `failed` or in
                                         * `told` */
-    TAILQ_ENTRY(shm_ep) waiting;       /* In the interface's list */
-    uint8_t             is_waiting;
-    uint8_t             has_failed;
+    TAILQ_ENTRY(shm_ep) waiting; /* In the interface's list */
+    uint8_t is_waiting;
+    uint8_t has_failed;
 };
 
 typedef struct shm_iface {
-    uct_iface_t            super;
-    shm_inbox_t            inbox;
-    TAILQ_HEAD(, shm_ep)   waiting;    /* Endpoints with pending requests, next
+    uct_iface_t super;
+    shm_inbox_t inbox;
+    TAILQ_HEAD(, shm_ep)
+    waiting;            /* Endpoints with pending requests, next
                                         * turn first */
-    shm_ep_t               *serving;   /* Endpoint whose pending requests are
+    shm_ep_t *serving;  /* Endpoint whose pending requests are
                                         * running */
-    uint32_t               rounds;     /* Rounds of progress */
-    uint32_t               tend_mask;  /* The clock is read when these bits of
+    uint32_t rounds;    /* Rounds of progress */
+    uint32_t tend_mask; /* The clock is read when these bits of
                                         * `rounds` are zero */
-    uint8_t                is_armed;
+    uint8_t is_armed;
 
-    const ucx_host_t       *host;
-    shm_md_t               *md;
-    shm_iface_config_t     config;
-    uint32_t               processors; /* Of the machine; 0: not queried yet */
-    uint32_t               bcopy_typical; /* Size of the last bcopy message */
-    LIST_HEAD(, shm_peer)  peers[SHM_PEER_HASH_SIZE];
-    shm_peer_t             *probed;    /* Found reachable, without an endpoint
+    const ucx_host_t *host;
+    shm_md_t *md;
+    shm_iface_config_t config;
+    uint32_t processors;    /* Of the machine; 0: not queried yet */
+    uint32_t bcopy_typical; /* Size of the last bcopy message */
+    LIST_HEAD(, shm_peer) peers[SHM_PEER_HASH_SIZE];
+    shm_peer_t *probed;         /* Found reachable, without an endpoint
                                         * yet */
-    LIST_HEAD(, shm_ep)    failed;     /* Failures to be reported */
-    LIST_HEAD(, shm_ep)    told;       /* Reported failures */
-    int                    event_fd;   /* An epoll descriptor; -1 until
+    LIST_HEAD(, shm_ep) failed; /* Failures to be reported */
+    LIST_HEAD(, shm_ep) told;   /* Reported failures */
+    int event_fd;               /* An epoll descriptor; -1 until
                                         * requested */
-    int                    timer_fd;   /* In the epoll set */
-    double                 tend_at;    /* Host time of the next check of the
+    int timer_fd;               /* In the epoll set */
+    double tend_at;             /* Host time of the next check of the
                                         * peers */
-    double                 tended_at;  /* ... of the last one */
-    double                 review_at;  /* ... of the next check for idle
+    double tended_at;           /* ... of the last one */
+    double review_at;           /* ... of the next check for idle
                                         * senders */
-    uct_am_tracer_t        tracer;
-    void                   *tracer_arg;
+    uct_am_tracer_t tracer;
+    void *tracer_arg;
 } shm_iface_t;
 
 extern const ucx_ep_ops_t shm_ep_ops;
 
 static inline shm_iface_t *shm_iface(uct_iface_h iface)
 {
-    return (shm_iface_t*)iface;
+    return (shm_iface_t *)iface;
 }
 
 static inline shm_ep_t *shm_ep(uct_ep_h ep)
 {
-    return (shm_ep_t*)ep;
+    return (shm_ep_t *)ep;
 }
 
 static inline shm_peer_t *shm_peer(shm_outbox_t *outbox)
@@ -114,9 +116,9 @@ void shm_ep_fail(shm_ep_t *ep);
 void shm_iface_show(shm_iface_t *iface, uct_am_trace_type_t type, uint8_t id,
                     const void *data, size_t length);
 
-static SHM_INLINE void
-shm_iface_trace(shm_iface_t *iface, uct_am_trace_type_t type, uint8_t id,
-                const void *data, size_t length)
+static SHM_INLINE void shm_iface_trace(shm_iface_t *iface,
+                                       uct_am_trace_type_t type, uint8_t id,
+                                       const void *data, size_t length)
 {
     if (shm_unlikely(iface->tracer != NULL)) {
         shm_iface_show(iface, type, id, data, length);

@@ -24,9 +24,9 @@ static size_t slots_offset(void)
 static void activate(shm_inbox_t *inbox, shm_sender_t *sender)
 {
     if (!sender->active && !sender->cut) {
-        sender->active                      = 1;
-        sender->news                        = inbox->review;
-        inbox->active[inbox->num_active++]  = sender;
+        sender->active                     = 1;
+        sender->news                       = inbox->review;
+        inbox->active[inbox->num_active++] = sender;
         atomic_store_explicit(&sender->slot->wake, 0, memory_order_relaxed);
     }
 }
@@ -56,8 +56,8 @@ void shm_inbox_cut(shm_inbox_t *inbox, shm_sender_t *sender, uint64_t ctl)
     const ucx_host_t *host = inbox->host;
 
     ucx_diag("cut off the sender in slot %u of an inbox: it wrote invalid "
-             "data (control word 0x%lx); its process is broken", sender->index,
-             (unsigned long)ctl);
+             "data (control word 0x%lx); its process is broken",
+             sender->index, (unsigned long)ctl);
     deactivate(inbox, sender);
     sender->cut = 1;
     atomic_store_explicit(&sender->slot->wake, SHM_WAKE_CUT,
@@ -78,10 +78,10 @@ static size_t box_offset(const shm_inbox_t *inbox, unsigned index)
 /* Handles a sender that has taken slot `index`. */
 static shm_sender_t *join(shm_inbox_t *inbox, unsigned index)
 {
-    const shm_inbox_params_t *params   = &inbox->params;
-    size_t cells                       = params->num_cells * sizeof(shm_cell_t);
-    size_t offset                      = box_offset(inbox, index);
-    shm_sender_t *sender               = calloc(1, sizeof(*sender));
+    const shm_inbox_params_t *params = &inbox->params;
+    size_t cells                     = params->num_cells * sizeof(shm_cell_t);
+    size_t offset                    = box_offset(inbox, index);
+    shm_sender_t *sender             = calloc(1, sizeof(*sender));
 
     if (sender == NULL) {
         goto err;
@@ -94,11 +94,11 @@ static shm_sender_t *join(shm_inbox_t *inbox, unsigned index)
         goto err_free;
     }
 
-    inbox->is_short = 0;
-    sender->index = (uint16_t)index;
-    sender->slot  = &inbox->slots[index];
-    sender->cells = (shm_cell_t*)(sender->box + params->private_size);
-    sender->ring  = (char*)sender->cells + cells;
+    inbox->is_short       = 0;
+    sender->index         = (uint16_t)index;
+    sender->slot          = &inbox->slots[index];
+    sender->cells         = (shm_cell_t *)(sender->box + params->private_size);
+    sender->ring          = (char *)sender->cells + cells;
     inbox->senders[index] = sender;
     if (index >= inbox->slots_seen) {
         atomic_store_explicit(&inbox->slots_seen, index + 1,
@@ -125,7 +125,7 @@ static void drop(shm_inbox_t *inbox, shm_sender_t *sender)
 {
     unsigned index   = sender->index;
     shm_slot_t *slot = sender->slot;
-    size_t front     = (char*)sender->ring - sender->box;
+    size_t front     = (char *)sender->ring - sender->box;
 
     if (inbox->params.left != NULL) {
         inbox->params.left(inbox->params.arg, index, sender->box);
@@ -148,8 +148,8 @@ static void drop(shm_inbox_t *inbox, shm_sender_t *sender)
 }
 
 /* Delivers the remaining messages of a sender that has ended. */
-static unsigned
-take_rest(shm_inbox_t *inbox, shm_sender_t *sender, shm_deliver_t deliver)
+static unsigned take_rest(shm_inbox_t *inbox, shm_sender_t *sender,
+                          shm_deliver_t deliver)
 {
     unsigned count = 0;
     uint64_t ctl;
@@ -237,7 +237,7 @@ unsigned shm_inbox_answer_bell(shm_inbox_t *inbox, shm_deliver_t deliver)
             if (index >= inbox->params.num_slots) {
                 continue;
             }
-            again  = 0;
+            again = 0;
             count += visit(inbox, index, 0, deliver, &again);
             if (again) {
                 /* a sender rings for its slot once, and then waits */
@@ -408,8 +408,8 @@ ucs_status_t shm_inbox_open(shm_inbox_t *inbox, shm_space_t *space,
                                           (size_t)sysconf(_SC_PAGESIZE);
     length = shm_align_up(front, page) +
              params->num_slots *
-             shm_align_up(params->private_size + cells + params->ring_max,
-                          page);
+                 shm_align_up(params->private_size + cells + params->ring_max,
+                              page);
     shm_secret_get(&inbox->secret, params->worker);
     status = shm_seg_make_secret(space, length, 1 + params->num_slots,
                                  params->seg_flags, inbox->secret.value,
@@ -421,14 +421,15 @@ ucs_status_t shm_inbox_open(shm_inbox_t *inbox, shm_space_t *space,
     page                = inbox->seg.page;
     inbox->front_length = shm_align_up(front, page);
     inbox->box_stride   = shm_align_up(params->private_size + cells +
-                                       params->ring_max, page);
+                                           params->ring_max,
+                                       page);
     inbox->senders      = calloc(params->num_slots, sizeof(*inbox->senders));
     inbox->active       = calloc(params->num_slots, sizeof(*inbox->active));
     head                = shm_seg_map(&inbox->seg, 0, inbox->front_length);
-    if ((head == NULL) || (inbox->senders == NULL) ||
-        (inbox->active == NULL)) {
+    if ((head == NULL) || (inbox->senders == NULL) || (inbox->active == NULL)) {
         ucx_error("cannot map an inbox of %zu bytes: out of memory or address"
-                  " space", inbox->front_length);
+                  " space",
+                  inbox->front_length);
         status = UCS_ERR_NO_MEMORY;
         goto err;
     }
@@ -438,7 +439,7 @@ ucs_status_t shm_inbox_open(shm_inbox_t *inbox, shm_space_t *space,
     }
 
     inbox->head         = head;
-    inbox->slots        = (shm_slot_t*)((char*)head + slots_offset());
+    inbox->slots        = (shm_slot_t *)((char *)head + slots_offset());
     inbox->cells_mask   = params->num_cells - 1;
     inbox->credit_cells = params->num_cells / 4;
     inbox->need_fence   = !shm_fence_is_global();

@@ -21,71 +21,71 @@ typedef ucs_status_t (*shm_deliver_t)(void *arg, unsigned slot, uint8_t id,
 typedef void (*shm_slot_event_t)(void *arg, unsigned slot, void *private_area);
 
 typedef struct shm_inbox_params {
-    unsigned         num_slots;    /* Maximum number of senders */
-    unsigned         num_cells;    /* A power of two */
-    size_t           ring_max;     /* Maximum size of a sender's ring in
+    unsigned num_slots;  /* Maximum number of senders */
+    unsigned num_cells;  /* A power of two */
+    size_t ring_max;     /* Maximum size of a sender's ring in
                                     * bytes */
-    size_t           private_size; /* Bytes of each box for the user of the
+    size_t private_size; /* Bytes of each box for the user of the
                                     * inbox */
-    size_t           max_length;   /* Maximum message length */
-    unsigned         seg_flags;
-    const void       *worker;      /* Identifies the worker: see secret.h */
-    shm_deliver_t    deliver;
-    shm_slot_event_t joined;       /* May be NULL */
-    shm_slot_event_t left;         /* May be NULL; also called when the sender
+    size_t max_length;   /* Maximum message length */
+    unsigned seg_flags;
+    const void *worker; /* Identifies the worker: see secret.h */
+    shm_deliver_t deliver;
+    shm_slot_event_t joined; /* May be NULL */
+    shm_slot_event_t left;   /* May be NULL; also called when the sender
                                     * died */
-    void             *arg;
+    void *arg;
 } shm_inbox_params_t;
 
 /* The receiver's state of a sender. */
 typedef struct shm_sender {
     shm_cell_t *cells;
-    char       *ring;
-    uint32_t   next;          /* Next cell to read, ever increasing */
-    uint32_t   cells_told;    /* Number of free cells that the sender knows
+    char *ring;
+    uint32_t next;       /* Next cell to read, ever increasing */
+    uint32_t cells_told; /* Number of free cells that the sender knows
                                * of */
-    uint32_t   ring_log;      /* Size of the ring in use; 0: none yet */
-    uint32_t   ring_at;       /* Offset of the next bytes in the ring */
-    uint64_t   bytes_done;
-    uint64_t   bytes_told;
+    uint32_t ring_log;   /* Size of the ring in use; 0: none yet */
+    uint32_t ring_at;    /* Offset of the next bytes in the ring */
+    uint64_t bytes_done;
+    uint64_t bytes_told;
     shm_slot_t *slot;
-    uint32_t   news;          /* Review in which the last message arrived */
-    uint16_t   index;
-    uint8_t    active;        /* It is polled */
-    uint8_t    cut;           /* It has sent invalid data */
-    char       *box;          /* Mapped: private area, cells, ring */
+    uint32_t news; /* Review in which the last message arrived */
+    uint16_t index;
+    uint8_t active; /* It is polled */
+    uint8_t cut;    /* It has sent invalid data */
+    char *box;      /* Mapped: private area, cells, ring */
 } shm_sender_t;
 
 typedef struct shm_inbox {
     /* Progress */
-    shm_inbox_head_t   *head;
-    uint32_t           bell_seen;
-    uint32_t           num_active;
-    shm_sender_t       **active;      /* Senders that are polled */
-    uint32_t           cells_mask;
-    uint32_t           credit_cells;  /* Credits are sent in steps of this many
+    shm_inbox_head_t *head;
+    uint32_t bell_seen;
+    uint32_t num_active;
+    shm_sender_t **active; /* Senders that are polled */
+    uint32_t cells_mask;
+    uint32_t credit_cells; /* Credits are sent in steps of this many
                                        * cells ... */
-    uint8_t            is_busy;       /* A delivery is running */
-    uint8_t            need_fence;    /* Without membarrier: senders must
+    uint8_t is_busy;       /* A delivery is running */
+    uint8_t need_fence;    /* Without membarrier: senders must
                                        * fence */
-    uint8_t            is_short;      /* Out of memory for a new sender: was
+    uint8_t is_short;      /* Out of memory for a new sender: was
                                        * logged */
 
-    shm_slot_t         *slots;
-    shm_sender_t       **senders;     /* By slot; NULL: no sender */
-    const ucx_host_t   *host;
+    shm_slot_t *slots;
+    shm_sender_t **senders; /* By slot; NULL: no sender */
+    const ucx_host_t *host;
     shm_inbox_params_t params;
-    shm_seg_t          seg;
-    shm_secret_t       secret;
-    size_t             front_length;  /* Mapped bytes of head and slots; the
+    shm_seg_t seg;
+    shm_secret_t secret;
+    size_t front_length; /* Mapped bytes of head and slots; the
                                        * boxes follow */
-    size_t             box_stride;
-    uint32_t           review;        /* Number of reviews */
+    size_t box_stride;
+    uint32_t review; /* Number of reviews */
     struct {
-        double         time;
-        uint64_t       ticks;
-    } clock;                          /* Duration of a tick: see probe.c */
-    _Atomic uint32_t   slots_seen;    /* Slots at or above it were never used */
+        double time;
+        uint64_t ticks;
+    } clock;                     /* Duration of a tick: see probe.c */
+    _Atomic uint32_t slots_seen; /* Slots at or above it were never used */
 } shm_inbox_t;
 
 ucs_status_t shm_inbox_open(shm_inbox_t *inbox, shm_space_t *space,
@@ -94,8 +94,8 @@ void shm_inbox_close(shm_inbox_t *inbox);
 
 /* Hot path: delivers new messages, up to a limit; returns their number. The
  * users of an inbox pass a constant function, which is inlined. */
-static SHM_INLINE unsigned
-shm_inbox_progress(shm_inbox_t *inbox, shm_deliver_t deliver);
+static SHM_INLINE unsigned shm_inbox_progress(shm_inbox_t *inbox,
+                                              shm_deliver_t deliver);
 
 /* Non-zero: a sender has ended without leaving. Any thread. */
 int shm_inbox_has_dead(const shm_inbox_t *inbox);

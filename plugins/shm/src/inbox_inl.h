@@ -36,9 +36,8 @@ static SHM_INLINE unsigned shm_phase(uint32_t next, uint32_t mask)
 
 /* Where `length` bytes are in a ring of 1 << ring_log bytes, and how much of it
  * they use, including a skipped end of the ring. Both ends compute it. */
-static SHM_INLINE uint32_t
-shm_ring_place(uint32_t at, uint32_t ring_log, uint32_t length,
-               uint32_t *used_p)
+static SHM_INLINE uint32_t shm_ring_place(uint32_t at, uint32_t ring_log,
+                                          uint32_t length, uint32_t *used_p)
 {
     uint32_t need = (uint32_t)shm_align_up(length, SHM_CACHE_LINE);
     uint32_t size = 1u << ring_log;
@@ -51,8 +50,7 @@ shm_ring_place(uint32_t at, uint32_t ring_log, uint32_t length,
     return at;
 }
 
-static SHM_INLINE void
-shm_sender_tell_credits(shm_sender_t *sender)
+static SHM_INLINE void shm_sender_tell_credits(shm_sender_t *sender)
 {
     sender->cells_told = sender->next;
     sender->bytes_told = sender->bytes_done;
@@ -63,23 +61,23 @@ shm_sender_tell_credits(shm_sender_t *sender)
 }
 
 /* Consumes the bytes of the next message in the ring. */
-static SHM_INLINE void *
-shm_sender_ring_take(shm_sender_t *sender, uint32_t ring_log, uint32_t length)
+static SHM_INLINE void *shm_sender_ring_take(shm_sender_t *sender,
+                                             uint32_t ring_log, uint32_t length)
 {
     uint32_t used;
     uint32_t at = shm_ring_place(sender->ring_at, ring_log, length, &used);
 
-    sender->ring_log    = ring_log;
-    sender->ring_at     = at + (uint32_t)shm_align_up(length, SHM_CACHE_LINE);
+    sender->ring_log = ring_log;
+    sender->ring_at  = at + (uint32_t)shm_align_up(length, SHM_CACHE_LINE);
     sender->bytes_done += used;
     return sender->ring + at;
 }
 
 /* Finds the bytes of a message; NULL: none, a probe, or an invalid control
  * word. Everything is computed from a copy of that word. */
-static SHM_INLINE void *
-shm_sender_locate(shm_inbox_t *inbox, shm_sender_t *sender, shm_cell_t *cell,
-                  uint64_t ctl)
+static SHM_INLINE void *shm_sender_locate(shm_inbox_t *inbox,
+                                          shm_sender_t *sender,
+                                          shm_cell_t *cell, uint64_t ctl)
 {
     uint32_t length   = shm_ctl_length(ctl);
     uint32_t ring_log = shm_ctl_ring_log(ctl);
@@ -98,29 +96,28 @@ shm_sender_locate(shm_inbox_t *inbox, shm_sender_t *sender, shm_cell_t *cell,
     return shm_sender_ring_take(sender, ring_log, length);
 }
 
-static SHM_INLINE shm_cell_t *
-shm_sender_cell(const shm_inbox_t *inbox, const shm_sender_t *sender,
-                uint32_t number)
+static SHM_INLINE shm_cell_t *shm_sender_cell(const shm_inbox_t *inbox,
+                                              const shm_sender_t *sender,
+                                              uint32_t number)
 {
     return &sender->cells[number & inbox->cells_mask];
 }
 
 /* The control word of the next cell; non-zero if it is a message. */
-static SHM_INLINE int
-shm_sender_peek(const shm_inbox_t *inbox, const shm_sender_t *sender,
-                uint64_t *ctl_p)
+static SHM_INLINE int shm_sender_peek(const shm_inbox_t *inbox,
+                                      const shm_sender_t *sender,
+                                      uint64_t *ctl_p)
 {
-    *ctl_p = atomic_load_explicit(
-            &shm_sender_cell(inbox, sender, sender->next)->ctl,
-            memory_order_acquire);
-    return shm_ctl_phase(*ctl_p) == shm_phase(sender->next,
-                                              inbox->cells_mask);
+    *ctl_p =
+        atomic_load_explicit(&shm_sender_cell(inbox, sender, sender->next)->ctl,
+                             memory_order_acquire);
+    return shm_ctl_phase(*ctl_p) == shm_phase(sender->next, inbox->cells_mask);
 }
 
 /* Hot path: delivers messages; the first one is present. */
-static SHM_INLINE unsigned
-shm_sender_take(shm_inbox_t *inbox, shm_sender_t *sender, uint64_t ctl,
-                shm_deliver_t deliver)
+static SHM_INLINE unsigned shm_sender_take(shm_inbox_t *inbox,
+                                           shm_sender_t *sender, uint64_t ctl,
+                                           shm_deliver_t deliver)
 {
     unsigned count = 0;
     void *data;
@@ -152,16 +149,16 @@ shm_sender_take(shm_inbox_t *inbox, shm_sender_t *sender, uint64_t ctl,
             shm_sender_tell_credits(sender);
             break;
         }
-        __builtin_prefetch(shm_sender_cell(inbox, sender,
-                                           sender->next + SHM_INBOX_AHEAD));
+        __builtin_prefetch(
+            shm_sender_cell(inbox, sender, sender->next + SHM_INBOX_AHEAD));
     } while (count < SHM_INBOX_BATCH);
 
     sender->news = inbox->review;
     return count;
 }
 
-static SHM_INLINE unsigned
-shm_inbox_progress(shm_inbox_t *inbox, shm_deliver_t deliver)
+static SHM_INLINE unsigned shm_inbox_progress(shm_inbox_t *inbox,
+                                              shm_deliver_t deliver)
 {
     unsigned count = 0;
     shm_sender_t *sender;
@@ -172,9 +169,9 @@ shm_inbox_progress(shm_inbox_t *inbox, shm_deliver_t deliver)
         return 0; /* called inside a delivery: the message is still in use */
     }
 
-    if (shm_unlikely(atomic_load_explicit(&inbox->head->bell,
-                                          memory_order_acquire) !=
-                     inbox->bell_seen)) {
+    if (shm_unlikely(
+            atomic_load_explicit(&inbox->head->bell, memory_order_acquire) !=
+            inbox->bell_seen)) {
         inbox->is_busy = 1;
         count          = shm_inbox_answer_bell(inbox, deliver);
         inbox->is_busy = 0;
@@ -186,7 +183,7 @@ shm_inbox_progress(shm_inbox_t *inbox, shm_deliver_t deliver)
         __builtin_prefetch(sender->ring + sender->ring_at);
         if (shm_sender_peek(inbox, sender, &ctl)) {
             inbox->is_busy = 1;
-            count         += shm_sender_take(inbox, sender, ctl, deliver);
+            count += shm_sender_take(inbox, sender, ctl, deliver);
             inbox->is_busy = 0;
         }
     }

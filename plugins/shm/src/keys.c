@@ -7,7 +7,7 @@
 #include <string.h>
 
 typedef struct __attribute__((packed)) wire_key {
-    uint8_t  address[SHM_ADDRESS_LENGTH];
+    uint8_t address[SHM_ADDRESS_LENGTH];
     uint64_t base;
     uint64_t length;
     uint64_t offset;
@@ -89,9 +89,8 @@ static shm_attached_t **bucket_of(shm_key_cache_t *cache, const uint8_t *token)
 }
 
 /* Called with the lock held. */
-static ucs_status_t
-cache_attach(shm_key_cache_t *cache, const void *address,
-             shm_attached_t **attached_p)
+static ucs_status_t cache_attach(shm_key_cache_t *cache, const void *address,
+                                 shm_attached_t **attached_p)
 {
     const ucx_host_t *host = cache->host;
     shm_attached_t *attached;
@@ -121,7 +120,8 @@ cache_attach(shm_key_cache_t *cache, const void *address,
     attached->mapped = shm_seg_map(&attached->seg, 0, attached->seg.length);
     if (attached->mapped == NULL) {
         ucx_error("cannot map %zu bytes of a peer's memory: out of address "
-                  "space", attached->seg.length);
+                  "space",
+                  attached->seg.length);
         status = UCS_ERR_NO_MEMORY;
         goto err_close;
     }
@@ -190,9 +190,9 @@ void shm_key_pack(const shm_seg_t *seg, uint64_t base, uint64_t length,
 {
     wire_key_t key;
 
-    key.base    = htole64(base);
-    key.length  = htole64(length);
-    key.offset  = htole64(offset);
+    key.base   = htole64(base);
+    key.length = htole64(length);
+    key.offset = htole64(offset);
     shm_seg_address(seg, key.address);
     memcpy(buffer, &key, sizeof(key));
 }
@@ -256,11 +256,11 @@ ucs_status_t shm_rkey_unpack(const ucx_component_t *component,
     return UCS_OK;
 }
 
-ucs_status_t shm_rkey_ptr(const ucx_component_t *component,
-                          uct_rkey_t uct_rkey, void *handle,
-                          uint64_t remote_address, void **local_address_p)
+ucs_status_t shm_rkey_ptr(const ucx_component_t *component, uct_rkey_t uct_rkey,
+                          void *handle, uint64_t remote_address,
+                          void **local_address_p)
 {
-    const shm_rkey_t *rkey = (const shm_rkey_t*)uct_rkey;
+    const shm_rkey_t *rkey = (const shm_rkey_t *)uct_rkey;
     uint64_t offset        = remote_address - rkey->base;
 
     if (offset >= rkey->length) {
@@ -273,7 +273,7 @@ ucs_status_t shm_rkey_ptr(const ucx_component_t *component,
 ucs_status_t shm_rkey_release(const ucx_component_t *component,
                               uct_rkey_t uct_rkey, void *handle)
 {
-    shm_rkey_t *rkey = (shm_rkey_t*)uct_rkey;
+    shm_rkey_t *rkey = (shm_rkey_t *)uct_rkey;
 
     shm_key_close(cache_of(component), rkey);
     free(rkey);
@@ -290,8 +290,8 @@ static int order(uint64_t a, uint64_t b)
 ucs_status_t shm_rkey_compare(const ucx_component_t *component, uct_rkey_t a,
                               uct_rkey_t b, int *result)
 {
-    const shm_rkey_t *x = (const shm_rkey_t*)a;
-    const shm_rkey_t *y = (const shm_rkey_t*)b;
+    const shm_rkey_t *x = (const shm_rkey_t *)a;
+    const shm_rkey_t *y = (const shm_rkey_t *)b;
 
     *result = memcmp(x->attached->seg.token, y->attached->seg.token,
                      SHM_TOKEN_LENGTH);

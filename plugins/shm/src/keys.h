@@ -15,17 +15,17 @@
 
 /* An attached segment, mapped whole. */
 typedef struct shm_attached {
-    shm_seg_t           seg;
-    char                *mapped;
-    unsigned            refcount;
+    shm_seg_t seg;
+    char *mapped;
+    unsigned refcount;
     struct shm_attached *next;
 } shm_attached_t;
 
 /* An unpacked remote key, to which uct_rkey_t points. */
 typedef struct shm_rkey {
-    uint64_t       base;      /* Remote address of the first byte */
-    uint64_t       length;
-    char           *local;    /* Local address of that byte */
+    uint64_t base; /* Remote address of the first byte */
+    uint64_t length;
+    char *local; /* Local address of that byte */
     shm_attached_t *attached;
 } shm_rkey_t;
 
@@ -35,13 +35,13 @@ enum { SHM_KEY_BUCKETS = 64 };
 typedef struct shm_key_cache {
     const ucx_host_t *host;
     const shm_kind_t *kind;
-    pthread_mutex_t  lock;
-    int              is_open;   /* `space` is open: since the first key */
-    shm_space_t      space;
-    char             *dir;      /* From the last opened domain */
-    int              use_proc;
-    int              use_socket;
-    shm_attached_t   *attached[SHM_KEY_BUCKETS];
+    pthread_mutex_t lock;
+    int is_open; /* `space` is open: since the first key */
+    shm_space_t space;
+    char *dir; /* From the last opened domain */
+    int use_proc;
+    int use_socket;
+    shm_attached_t *attached[SHM_KEY_BUCKETS];
 } shm_key_cache_t;
 
 ucs_status_t shm_key_cache_create(const ucx_host_t *host,
@@ -77,8 +77,8 @@ ucs_status_t shm_rkey_unpack(const ucx_component_t *component,
 ucs_status_t shm_rkey_ptr(const ucx_component_t *component, uct_rkey_t rkey,
                           void *handle, uint64_t remote_address,
                           void **local_address_p);
-ucs_status_t shm_rkey_release(const ucx_component_t *component,
-                              uct_rkey_t rkey, void *handle);
+ucs_status_t shm_rkey_release(const ucx_component_t *component, uct_rkey_t rkey,
+                              void *handle);
 ucs_status_t shm_rkey_compare(const ucx_component_t *component, uct_rkey_t a,
                               uct_rkey_t b, int *result);
 

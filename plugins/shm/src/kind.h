@@ -16,14 +16,14 @@ typedef struct shm_seg_head {
     uint64_t magic;
     uint32_t version;
     uint32_t num_locks;
-    uint64_t length;      /* Bytes of the user */
+    uint64_t length; /* Bytes of the user */
     uint64_t page;
-    uint8_t  token[SHM_TOKEN_LENGTH];
+    uint8_t token[SHM_TOKEN_LENGTH];
     uint32_t maker_pid;
-    int32_t  event_fd;    /* The creator's descriptor; -1: no event */
+    int32_t event_fd; /* The creator's descriptor; -1: no event */
     uint32_t zero;
     uint64_t event_ino;
-    uint64_t owners[];    /* sysv: num_locks */
+    uint64_t owners[]; /* sysv: num_locks */
 } shm_seg_head_t;
 
 #define SHM_SEG_MAGIC   0x6d68732d78637500ull
@@ -40,19 +40,19 @@ _Static_assert(sizeof(shm_seg_head_t) == 64, "layout between processes");
  * memory.
  */
 typedef struct shm_seg_addr {
-    uint8_t  kind;
-    uint8_t  flags;      /* SHM_ADDR_* */
-    uint32_t pid;        /* PID of the creator, in its namespace */
-    uint32_t id;         /* posix: descriptor; sysv: identifier */
-    uint32_t inode;      /* posix: of the file; sysv: of the PID namespace */
-    uint8_t  token[SHM_TOKEN_LENGTH];
+    uint8_t kind;
+    uint8_t flags;  /* SHM_ADDR_* */
+    uint32_t pid;   /* PID of the creator, in its namespace */
+    uint32_t id;    /* posix: descriptor; sysv: identifier */
+    uint32_t inode; /* posix: of the file; sysv: of the PID namespace */
+    uint8_t token[SHM_TOKEN_LENGTH];
 } shm_seg_addr_t;
 
 enum { SHM_ADDR_NAMED = 1u << 0 };
 
 struct shm_kind {
     const char *name;
-    uint8_t    code;      /* Value in addresses */
+    uint8_t code; /* Value in addresses */
 
     /* Creates memory of seg->length bytes and sets the other members; the head
      * is zeroed and committed. `at`: address for the user's bytes, for kinds
@@ -80,7 +80,7 @@ struct shm_kind {
 
 /* Writes the reason, if `reason` is not NULL, and returns UNREACHABLE. */
 ucs_status_t shm_unreachable(char *reason, size_t size, const char *format, ...)
-        __attribute__((format(printf, 3, 4)));
+    __attribute__((format(printf, 3, 4)));
 
 /* Reports that memory is out: the first time as an error, later at debug
  * level. */

@@ -35,7 +35,7 @@ typedef enum {
     SHM_CELL_INLINE, /* The bytes are in the cell */
     SHM_CELL_RING,   /* ... in the ring, after those of the previous such
                       * cell */
-    SHM_CELL_PROBE   /* SHM_PROBE_SIZE bytes in the ring, without a message. The
+    SHM_CELL_PROBE,  /* SHM_PROBE_SIZE bytes in the ring, without a message. The
                       * receiver measures how fast they arrive; see probe.h */
 } shm_cell_kind_t;
 
@@ -46,9 +46,9 @@ typedef struct shm_cell {
     uint8_t data[SHM_CELL_ROOM];
 } shm_cell_t;
 
-static SHM_INLINE uint64_t
-shm_ctl(unsigned phase, shm_cell_kind_t kind, unsigned ring_log, uint8_t id,
-        uint32_t length)
+static SHM_INLINE uint64_t shm_ctl(unsigned phase, shm_cell_kind_t kind,
+                                   unsigned ring_log, uint8_t id,
+                                   uint32_t length)
 {
     return phase | ((uint64_t)kind << 1) | ((uint64_t)ring_log << 3) |
            ((uint64_t)id << 8) | ((uint64_t)length << 32);
@@ -90,25 +90,25 @@ enum {
     SHM_WAKE_DORMANT = 1u << 0, /* The slot is not polled: ring the bell */
     SHM_WAKE_ARMED   = 1u << 1, /* The receiver is about to sleep: ring the
                                  * bell */
-    SHM_WAKE_CUT     = 1u << 2  /* Cut off: nothing more is read */
+    SHM_WAKE_CUT     = 1u << 2, /* Cut off: nothing more is read */
 };
 
 typedef struct shm_slot {
     /* Written by the sender; the last transition by the receiver */
     SHM_ALIGNED_LINE _Atomic uint32_t state;
-    uint32_t         fenced;     /* The sender fences; see README */
+    uint32_t fenced; /* The sender fences; see README */
 
     /* Written by the receiver */
     SHM_ALIGNED_LINE _Atomic uint32_t cells_done; /* Number of cells that are
                                                    * free again */
     _Atomic uint64_t bytes_done;                  /* Number of bytes of the ring
                                                    * that are free again */
-    _Atomic uint64_t probed;   /* Lower half: latency of a line in the last
+    _Atomic uint64_t probed; /* Lower half: latency of a line in the last
                                 * probe, ps; upper half: number of probes */
 
     /* Written by the receiver */
-    SHM_ALIGNED_LINE _Atomic uint32_t wake;       /* SHM_WAKE_* */
-    uint8_t          pad[60];
+    SHM_ALIGNED_LINE _Atomic uint32_t wake; /* SHM_WAKE_* */
+    uint8_t pad[60];
 } shm_slot_t;
 
 _Static_assert(sizeof(shm_cell_t) == 64, "one line");
@@ -118,11 +118,11 @@ typedef struct shm_inbox_head {
     /* Constant */
     uint32_t version;
     uint32_t num_slots;
-    uint32_t num_cells;      /* Cells of a box; a power of two */
-    uint32_t ring_max;       /* Bytes; a power of two */
-    uint32_t private_size;   /* Bytes at the start of a box */
-    uint32_t need_fence;     /* Senders must fence */
-    uint64_t boxes;          /* Offset of the first box */
+    uint32_t num_cells;    /* Cells of a box; a power of two */
+    uint32_t ring_max;     /* Bytes; a power of two */
+    uint32_t private_size; /* Bytes at the start of a box */
+    uint32_t need_fence;   /* Senders must fence */
+    uint64_t boxes;        /* Offset of the first box */
     uint64_t box_stride;
 
     /* Written by the receiver */
@@ -131,7 +131,7 @@ typedef struct shm_inbox_head {
                                               * sizes */
 
     /* Written by senders */
-    SHM_ALIGNED_LINE _Atomic uint32_t bell;  /* Incremented by every ring */
+    SHM_ALIGNED_LINE _Atomic uint32_t bell; /* Incremented by every ring */
     SHM_ALIGNED_LINE _Atomic uint64_t rung[SHM_MAX_SLOTS / 64];
 } shm_inbox_head_t;
 

@@ -9,7 +9,7 @@
 
 static shm_md_t *shm_md(uct_md_h md)
 {
-    return (shm_md_t*)md;
+    return (shm_md_t *)md;
 }
 
 /* --- The allocations, in the order of their addresses ---------------------- */
@@ -34,8 +34,8 @@ static unsigned memories_before(const shm_md_t *md, const char *address)
 
 /* The allocation that contains the whole range, or NULL. Called with the lock
  * held. */
-static shm_memory_t *
-memories_find(const shm_md_t *md, const void *address, size_t length)
+static shm_memory_t *memories_find(const shm_md_t *md, const void *address,
+                                   size_t length)
 {
     unsigned index = memories_before(md, address);
     shm_memory_t *memory;
@@ -45,9 +45,11 @@ memories_find(const shm_md_t *md, const void *address, size_t length)
         return NULL;
     }
     memory = md->memories[index - 1];
-    offset = (size_t)((const char*)address - memory->address);
+    offset = (size_t)((const char *)address - memory->address);
     return ((offset < memory->seg.length) &&
-            (length <= memory->seg.length - offset)) ? memory : NULL;
+            (length <= memory->seg.length - offset)) ?
+               memory :
+               NULL;
 }
 
 static ucs_status_t memories_add(shm_md_t *md, shm_memory_t *memory)
@@ -102,9 +104,8 @@ static void memory_put(shm_md_t *md, shm_memory_t *memory)
 
 /* --- Regions -------------------------------------------------------------- */
 
-static ucs_status_t
-region_create(shm_memory_t *memory, char *address, size_t length,
-              uct_mem_h *memh_p)
+static ucs_status_t region_create(shm_memory_t *memory, char *address,
+                                  size_t length, uct_mem_h *memh_p)
 {
     shm_region_t *region = calloc(1, sizeof(*region));
 
@@ -123,9 +124,9 @@ region_create(shm_memory_t *memory, char *address, size_t length,
 
 /* --- Allocation ----------------------------------------------------------- */
 
-static ucs_status_t
-memory_create(shm_md_t *md, size_t length, void *address, unsigned flags,
-              uint64_t secret, shm_memory_t **memory_p)
+static ucs_status_t memory_create(shm_md_t *md, size_t length, void *address,
+                                  unsigned flags, uint64_t secret,
+                                  shm_memory_t **memory_p)
 {
     const ucx_host_t *host = md->host;
     shm_memory_t *memory   = calloc(1, sizeof(*memory));
@@ -162,7 +163,8 @@ memory_create(shm_md_t *md, size_t length, void *address, unsigned flags,
     if ((flags & UCT_MD_MEM_FLAG_LOCK) &&
         (mlock(mapped, memory->seg.length) != 0)) {
         ucx_debug("cannot lock %zu bytes of shared memory: raise the limit of "
-                  "locked memory (ulimit -l)", memory->seg.length);
+                  "locked memory (ulimit -l)",
+                  memory->seg.length);
         status = UCS_ERR_NO_MEMORY;
         goto err_close;
     }
@@ -177,9 +179,10 @@ err_free:
     return status;
 }
 
-static ucs_status_t
-shm_md_mem_alloc(uct_md_h uct_md, size_t *length, void **address,
-                 const ucx_mem_alloc_params_t *params, uct_mem_h *memh_p)
+static ucs_status_t shm_md_mem_alloc(uct_md_h uct_md, size_t *length,
+                                     void **address,
+                                     const ucx_mem_alloc_params_t *params,
+                                     uct_mem_h *memh_p)
 {
     shm_md_t *md         = shm_md(uct_md);
     shm_memory_t *memory = NULL;
@@ -240,9 +243,10 @@ static ucs_status_t shm_md_mem_free(uct_md_h md, uct_mem_h memh)
 /* --- Registration --------------------------------------------------------- */
 
 /* Only memory allocated by this domain is shared memory. */
-static ucs_status_t
-shm_md_mem_reg(uct_md_h uct_md, void *address, size_t length,
-               const ucx_mem_reg_params_t *params, uct_mem_h *memh_p)
+static ucs_status_t shm_md_mem_reg(uct_md_h uct_md, void *address,
+                                   size_t length,
+                                   const ucx_mem_reg_params_t *params,
+                                   uct_mem_h *memh_p)
 {
     shm_md_t *md        = shm_md(uct_md);
     ucs_status_t status = UCS_ERR_INVALID_ADDR;
@@ -276,9 +280,8 @@ static ucs_status_t shm_md_mem_dereg(uct_md_h md, uct_mem_h memh,
     return UCS_OK;
 }
 
-static ucs_status_t
-shm_md_mem_attach(uct_md_h uct_md, const void *buffer, size_t length,
-                  uct_mem_h *memh_p)
+static ucs_status_t shm_md_mem_attach(uct_md_h uct_md, const void *buffer,
+                                      size_t length, uct_mem_h *memh_p)
 {
     shm_md_t *md         = shm_md(uct_md);
     shm_region_t *region = calloc(1, sizeof(*region));
@@ -302,9 +305,9 @@ shm_md_mem_attach(uct_md_h uct_md, const void *buffer, size_t length,
     return UCS_OK;
 }
 
-static ucs_status_t
-shm_md_mkey_pack(uct_md_h md, uct_mem_h memh, void *address, size_t length,
-                 unsigned flags, void *buffer)
+static ucs_status_t shm_md_mkey_pack(uct_md_h md, uct_mem_h memh, void *address,
+                                     size_t length, unsigned flags,
+                                     void *buffer)
 {
     const shm_region_t *region = memh;
     uint64_t offset            = 0;
@@ -347,9 +350,9 @@ static ucs_status_t shm_md_mem_query(uct_md_h uct_md, const void *address,
     return status;
 }
 
-static ucs_status_t
-shm_md_mem_advise(uct_md_h md, uct_mem_h memh, void *address, size_t length,
-                  uct_mem_advice_t advice)
+static ucs_status_t shm_md_mem_advise(uct_md_h md, uct_mem_h memh,
+                                      void *address, size_t length,
+                                      uct_mem_advice_t advice)
 {
     shm_region_t *region = memh;
     uint64_t offset      = (uintptr_t)address - region->base;
@@ -360,7 +363,7 @@ shm_md_mem_advise(uct_md_h md, uct_mem_h memh, void *address, size_t length,
     if (advice != UCT_MADV_WILLNEED) {
         return UCS_OK; /* it is committed already */
     }
-    return shm_seg_commit((shm_seg_t*)region->seg, region->local + offset,
+    return shm_seg_commit((shm_seg_t *)region->seg, region->local + offset,
                           region->offset + offset, length);
 }
 
@@ -398,7 +401,8 @@ static ucs_status_t md_configure(shm_md_t *md, const void *options)
         const ucx_host_t *host = md->host;
 
         ucx_error("UCX_POSIX_DIR is \"%s\"; set it to the full path of a "
-                  "folder", (posix->dir == NULL) ? "" : posix->dir);
+                  "folder",
+                  (posix->dir == NULL) ? "" : posix->dir);
         return UCS_ERR_INVALID_PARAM;
     }
     md->dir = strdup(posix->dir);
@@ -473,7 +477,7 @@ static const ucx_md_ops_t md_ops = {
     .mem_dereg  = shm_md_mem_dereg,
     .mem_query  = shm_md_mem_query,
     .mkey_pack  = shm_md_mkey_pack,
-    .mem_attach = shm_md_mem_attach
+    .mem_attach = shm_md_mem_attach,
 };
 
 /* --- The components -------------------------------------------------------- */
@@ -506,8 +510,8 @@ ucs_status_t shm_md_component_init(shm_component_t *component, int which)
     super->size               = sizeof(*super);
     super->name               = is_posix ? "posix" : "sysv";
     super->flags              = UCT_COMPONENT_FLAG_RKEY_PTR;
-    super->md_config          = is_posix ? &shm_posix_md_config_table
-                                         : &shm_sysv_md_config_table;
+    super->md_config          = is_posix ? &shm_posix_md_config_table :
+                                           &shm_sysv_md_config_table;
     super->query_md_resources = shm_md_resources;
     super->md_open            = shm_md_open;
     super->md_ops             = &md_ops;

@@ -15,35 +15,35 @@
 /* An allocation; it exists as long as it is referenced. */
 typedef struct shm_memory {
     shm_seg_t seg;
-    char      *address;
-    unsigned  refcount;   /* Protected by the domain's lock */
+    char *address;
+    unsigned refcount; /* Protected by the domain's lock */
 } shm_memory_t;
 
 /* Object behind uct_mem_h: an allocation, a registered part of one, or memory
  * that another process exported. */
 typedef struct shm_region {
-    shm_memory_t    *memory;    /* Own allocation, or NULL */
-    shm_rkey_t      attached;   /* Memory of another process; valid if memory ==
+    shm_memory_t *memory; /* Own allocation, or NULL */
+    shm_rkey_t attached;  /* Memory of another process; valid if memory ==
                                  * NULL */
     const shm_seg_t *seg;
-    uint64_t        base;       /* First address; for exported memory, in the
+    uint64_t base; /* First address; for exported memory, in the
                                  * exporting process */
-    uint64_t        length;
-    uint64_t        offset;     /* In the segment */
-    char            *local;     /* Local address */
+    uint64_t length;
+    uint64_t offset; /* In the segment */
+    char *local;     /* Local address */
 } shm_region_t;
 
 typedef struct shm_md {
-    uct_md_t         super;
+    uct_md_t super;
     const ucx_host_t *host;
-    shm_space_t      space;
-    shm_key_cache_t  *keys;
-    char             *dir;
+    shm_space_t space;
+    shm_key_cache_t *keys;
+    char *dir;
 
-    pthread_mutex_t  lock;
-    shm_memory_t     **memories;  /* Sorted by address */
-    unsigned         num_memories;
-    unsigned         max_memories;
+    pthread_mutex_t lock;
+    shm_memory_t **memories; /* Sorted by address */
+    unsigned num_memories;
+    unsigned max_memories;
 } shm_md_t;
 
 #endif

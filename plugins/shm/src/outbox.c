@@ -44,23 +44,21 @@ static int accept_head(shm_outbox_t *outbox, const shm_inbox_head_t *head)
     boxes                = head->boxes;
     stride               = head->box_stride;
     box                  = outbox->private_size + outbox->ring_max +
-                           outbox->num_cells * sizeof(shm_cell_t);
-    outbox->boxes        = boxes;
-    outbox->box_length   = stride;
-    outbox->fenced       = (head->need_fence != 0);
+          outbox->num_cells * sizeof(shm_cell_t);
+    outbox->boxes      = boxes;
+    outbox->box_length = stride;
+    outbox->fenced     = (head->need_fence != 0);
 
-    return (head->version == SHM_LAYOUT_VERSION) &&
-           (outbox->num_slots > 0) && (outbox->num_slots <= SHM_MAX_SLOTS) &&
+    return (head->version == SHM_LAYOUT_VERSION) && (outbox->num_slots > 0) &&
+           (outbox->num_slots <= SHM_MAX_SLOTS) &&
            is_power_of_two(outbox->num_cells) && (outbox->num_cells >= 4) &&
-           (outbox->num_cells <= 65536) &&
-           is_power_of_two(outbox->ring_max) &&
+           (outbox->num_cells <= 65536) && is_power_of_two(outbox->ring_max) &&
            (outbox->ring_max >= (1ul << RING_MIN_LOG)) &&
            (outbox->ring_max <= (1ul << 30)) &&
            ((outbox->private_size % SHM_CACHE_LINE) == 0) &&
-           (outbox->private_size <= (1ul << 20)) &&
-           ((boxes % page) == 0) && ((stride % page) == 0) &&
-           (boxes >= slots_offset() +
-                     outbox->num_slots * sizeof(shm_slot_t)) &&
+           (outbox->private_size <= (1ul << 20)) && ((boxes % page) == 0) &&
+           ((stride % page) == 0) &&
+           (boxes >= slots_offset() + outbox->num_slots * sizeof(shm_slot_t)) &&
            (stride >= box) && (stride <= box + page) &&
            (boxes <= outbox->seg.length) &&
            (stride <= (outbox->seg.length - boxes) / outbox->num_slots);
@@ -76,8 +74,8 @@ ucs_status_t shm_outbox_open(shm_outbox_t *outbox, shm_space_t *space,
 
     memset(outbox, 0, sizeof(*outbox));
     outbox->host = space->host;
-    status = shm_seg_attach(space, address, address_length, &outbox->seg,
-                            reason, reason_size);
+    status       = shm_seg_attach(space, address, address_length, &outbox->seg,
+                                  reason, reason_size);
     if (status != UCS_OK) {
         return status;
     }
@@ -153,10 +151,9 @@ static size_t slot_offset(unsigned index)
 static ucs_status_t take_slot(shm_outbox_t *outbox)
 {
     const ucx_host_t *host = outbox->host;
-    shm_slot_t *slots      = (shm_slot_t*)((char*)outbox->head +
-                                           slots_offset());
-    size_t page            = outbox->seg.page;
-    size_t committed       = 0;
+    shm_slot_t *slots = (shm_slot_t *)((char *)outbox->head + slots_offset());
+    size_t page       = outbox->seg.page;
+    size_t committed  = 0;
     ucs_status_t status;
     unsigned i;
 
@@ -170,7 +167,8 @@ static ucs_status_t take_slot(shm_outbox_t *outbox)
             committed = shm_align_up(slot_offset(i + 1), page);
         }
         if ((atomic_load_explicit(&slots[i].state, memory_order_acquire) !=
-             SHM_SLOT_FREE) || !shm_seg_lock(&outbox->seg, 1 + i)) {
+             SHM_SLOT_FREE) ||
+            !shm_seg_lock(&outbox->seg, 1 + i)) {
             continue;
         }
         if (atomic_load_explicit(&slots[i].state, memory_order_acquire) ==
@@ -184,7 +182,8 @@ static ucs_status_t take_slot(shm_outbox_t *outbox)
 
     ucx_error("all %u slots for senders of a peer are in use; set "
               "UCX_POSIX_MAX_PEERS (or UCX_SYSV_MAX_PEERS) higher in its "
-              "environment", outbox->num_slots);
+              "environment",
+              outbox->num_slots);
     return UCS_ERR_EXCEEDS_LIMIT;
 }
 
@@ -208,7 +207,8 @@ ucs_status_t shm_outbox_join(shm_outbox_t *outbox)
     outbox->box = shm_seg_map(&outbox->seg, offset, outbox->box_length);
     if (outbox->box == NULL) {
         ucx_error("cannot map %zu bytes to send to a peer: out of address space"
-                  " (ulimit -v)", outbox->box_length);
+                  " (ulimit -v)",
+                  outbox->box_length);
         status = UCS_ERR_NO_MEMORY;
         goto err;
     }
@@ -218,8 +218,8 @@ ucs_status_t shm_outbox_join(shm_outbox_t *outbox)
         goto err_unmap;
     }
 
-    outbox->cells      = (shm_cell_t*)(outbox->box + outbox->private_size);
-    outbox->ring       = (char*)outbox->cells + cells;
+    outbox->cells      = (shm_cell_t *)(outbox->box + outbox->private_size);
+    outbox->ring       = (char *)outbox->cells + cells;
     outbox->cells_mask = outbox->num_cells - 1;
     outbox->limit      = outbox->num_cells;
 
@@ -332,8 +332,8 @@ ucs_status_t shm_outbox_look_for_cells(shm_outbox_t *outbox)
 
 /* Suitable size of a ring for messages of `typical` bytes, one of which has
  * `length`; all senders share the receiver's memory. */
-static unsigned
-wanted_log(const shm_outbox_t *outbox, uint32_t length, uint32_t typical)
+static unsigned wanted_log(const shm_outbox_t *outbox, uint32_t length,
+                           uint32_t typical)
 {
     uint32_t used = atomic_load_explicit(&outbox->head->num_used,
                                          memory_order_relaxed);
@@ -373,7 +373,7 @@ static ucs_status_t grow(shm_outbox_t *outbox, unsigned log)
 {
     size_t offset = outbox->boxes + outbox->slot_index * outbox->box_length +
                     (outbox->ring - outbox->box);
-    size_t old    = (outbox->ring_log > 0) ? (1ul << outbox->ring_log) : 0;
+    size_t old = (outbox->ring_log > 0) ? (1ul << outbox->ring_log) : 0;
     ucs_status_t status;
 
     status = shm_seg_commit(&outbox->seg, outbox->ring + old, offset + old,
@@ -398,7 +398,7 @@ ucs_status_t shm_outbox_look_for_bytes(shm_outbox_t *outbox, uint32_t length,
     }
 
     in_flight = outbox->bytes_used - outbox->bytes_done;
-    log = wanted_log(outbox, length, typical);
+    log       = wanted_log(outbox, length, typical);
     if (log <= outbox->ring_log) {
         outbox->ring_good = good_for(outbox, typical);
     } else if (in_flight <= outbox->ring_at) {
@@ -424,7 +424,8 @@ ucs_status_t shm_outbox_look_for_bytes(shm_outbox_t *outbox, uint32_t length,
         return UCS_OK;
     }
     return (length > (1ul << outbox->ring_log)) && (status != UCS_OK) ?
-           status : UCS_ERR_NO_RESOURCE;
+               status :
+               UCS_ERR_NO_RESOURCE;
 }
 
 int shm_outbox_has_news(const shm_outbox_t *outbox)
@@ -433,8 +434,7 @@ int shm_outbox_has_news(const shm_outbox_t *outbox)
            (atomic_load_explicit(&outbox->slot->wake, memory_order_relaxed) &
             SHM_WAKE_CUT) ||
            (atomic_load_explicit(&outbox->slot->cells_done,
-                                 memory_order_acquire) !=
-            outbox->cells_done) ||
+                                 memory_order_acquire) != outbox->cells_done) ||
            (atomic_load_explicit(&outbox->slot->bytes_done,
                                  memory_order_acquire) != outbox->bytes_done);
 }

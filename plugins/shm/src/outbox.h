@@ -14,37 +14,37 @@
 
 typedef struct shm_outbox {
     /* The hot path */
-    shm_cell_t       *cells;
-    uint32_t         next;          /* Next cell to write, ever increasing */
-    uint32_t         limit;         /* Cells below it are free */
-    uint32_t         cells_mask;
-    uint8_t          fenced;
-    uint8_t          dead;          /* The peer has ended: sends fail */
-    shm_slot_t       *slot;
-    char             *ring;
-    uint32_t         ring_at;       /* Offset of the next bytes */
-    uint32_t         ring_log;      /* Size in use; 0: none yet */
-    uint32_t         ring_good;     /* Longer messages need a larger ring */
-    uint64_t         bytes_used;    /* Ever increasing */
-    uint64_t         bytes_limit;   /* Limit of bytes_used */
+    shm_cell_t *cells;
+    uint32_t next;  /* Next cell to write, ever increasing */
+    uint32_t limit; /* Cells below it are free */
+    uint32_t cells_mask;
+    uint8_t fenced;
+    uint8_t dead; /* The peer has ended: sends fail */
+    shm_slot_t *slot;
+    char *ring;
+    uint32_t ring_at;     /* Offset of the next bytes */
+    uint32_t ring_log;    /* Size in use; 0: none yet */
+    uint32_t ring_good;   /* Longer messages need a larger ring */
+    uint64_t bytes_used;  /* Ever increasing */
+    uint64_t bytes_limit; /* Limit of bytes_used */
 
     /* Other members */
-    uint32_t         cells_done;    /* Last credits read */
-    uint64_t         bytes_done;
+    uint32_t cells_done; /* Last credits read */
+    uint64_t bytes_done;
 
     const ucx_host_t *host;
-    shm_probing_t    probing;
-    shm_seg_t        seg;
-    shm_inbox_head_t *head;         /* Mapped with the slots */
-    size_t           boxes;         /* Offset of the first box; end of the
+    shm_probing_t probing;
+    shm_seg_t seg;
+    shm_inbox_head_t *head; /* Mapped with the slots */
+    size_t boxes;           /* Offset of the first box; end of the
                                      * mapping */
-    unsigned         num_slots;
-    unsigned         slot_index;
-    unsigned         num_cells;
-    size_t           ring_max;
-    size_t           private_size;
-    char             *box;          /* Mapped; begins with the private area */
-    size_t           box_length;
+    unsigned num_slots;
+    unsigned slot_index;
+    unsigned num_cells;
+    size_t ring_max;
+    size_t private_size;
+    char *box; /* Mapped; begins with the private area */
+    size_t box_length;
 } shm_outbox_t;
 
 /* Attaches an inbox by the address of its segment. */
@@ -59,9 +59,9 @@ void shm_outbox_close(shm_outbox_t *outbox);
 ucs_status_t shm_outbox_join(shm_outbox_t *outbox);
 
 /* Sends up to SHM_CELL_ROOM bytes. NO_RESOURCE: no space now. */
-static SHM_INLINE ucs_status_t
-shm_outbox_send(shm_outbox_t *outbox, uint8_t id, const void *data,
-                uint32_t length);
+static SHM_INLINE ucs_status_t shm_outbox_send(shm_outbox_t *outbox, uint8_t id,
+                                               const void *data,
+                                               uint32_t length);
 
 /* Non-zero: the creator of the inbox is alive. Costs a system call. */
 int shm_outbox_peer_is_alive(const shm_outbox_t *outbox);

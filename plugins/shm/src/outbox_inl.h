@@ -16,8 +16,8 @@ ucs_status_t shm_outbox_look_for_bytes(shm_outbox_t *outbox, uint32_t length,
                                        uint32_t typical);
 
 /* As in inbox_inl.h. */
-static SHM_INLINE uint32_t
-shm_outbox_place(const shm_outbox_t *outbox, uint32_t length, uint32_t *used_p)
+static SHM_INLINE uint32_t shm_outbox_place(const shm_outbox_t *outbox,
+                                            uint32_t length, uint32_t *used_p)
 {
     uint32_t need = (uint32_t)shm_align_up(length, SHM_CACHE_LINE);
     uint32_t size = 1u << outbox->ring_log;
@@ -31,8 +31,8 @@ shm_outbox_place(const shm_outbox_t *outbox, uint32_t length, uint32_t *used_p)
 }
 
 /* The next cell, or NULL with *status_p set. */
-static SHM_INLINE shm_cell_t *
-shm_outbox_cell(shm_outbox_t *outbox, ucs_status_t *status_p)
+static SHM_INLINE shm_cell_t *shm_outbox_cell(shm_outbox_t *outbox,
+                                              ucs_status_t *status_p)
 {
     if (shm_unlikely(outbox->next == outbox->limit)) {
         *status_p = shm_outbox_look_for_cells(outbox);
@@ -44,9 +44,10 @@ shm_outbox_cell(shm_outbox_t *outbox, ucs_status_t *status_p)
 }
 
 /* Publishes the cell to a polling receiver. */
-static SHM_INLINE void
-shm_outbox_hand_over(shm_outbox_t *outbox, shm_cell_t *cell,
-                     shm_cell_kind_t kind, uint8_t id, uint32_t length)
+static SHM_INLINE void shm_outbox_hand_over(shm_outbox_t *outbox,
+                                            shm_cell_t *cell,
+                                            shm_cell_kind_t kind, uint8_t id,
+                                            uint32_t length)
 {
     unsigned phase = (outbox->next & (outbox->cells_mask + 1)) == 0;
 
@@ -57,9 +58,10 @@ shm_outbox_hand_over(shm_outbox_t *outbox, shm_cell_t *cell,
 }
 
 /* Publishes the cell, and wakes the receiver if it does not poll. */
-static SHM_INLINE void
-shm_outbox_publish(shm_outbox_t *outbox, shm_cell_t *cell,
-                   shm_cell_kind_t kind, uint8_t id, uint32_t length)
+static SHM_INLINE void shm_outbox_publish(shm_outbox_t *outbox,
+                                          shm_cell_t *cell,
+                                          shm_cell_kind_t kind, uint8_t id,
+                                          uint32_t length)
 {
     shm_outbox_hand_over(outbox, cell, kind, id, length);
 
@@ -74,9 +76,9 @@ shm_outbox_publish(shm_outbox_t *outbox, shm_cell_t *cell,
     }
 }
 
-static SHM_INLINE ucs_status_t
-shm_outbox_send(shm_outbox_t *outbox, uint8_t id, const void *data,
-                uint32_t length)
+static SHM_INLINE ucs_status_t shm_outbox_send(shm_outbox_t *outbox, uint8_t id,
+                                               const void *data,
+                                               uint32_t length)
 {
     ucs_status_t status = UCS_OK;
     shm_cell_t *cell    = shm_outbox_cell(outbox, &status);
@@ -91,9 +93,11 @@ shm_outbox_send(shm_outbox_t *outbox, uint8_t id, const void *data,
 /* Reserves a cell and `length` bytes of the ring, which grows for messages of
  * `typical` bytes. Write the bytes, then call shm_outbox_commit() with the
  * actual number. */
-static SHM_INLINE ucs_status_t
-shm_outbox_reserve(shm_outbox_t *outbox, uint32_t length, uint32_t typical,
-                   shm_cell_t **cell_p, void **bytes_p)
+static SHM_INLINE ucs_status_t shm_outbox_reserve(shm_outbox_t *outbox,
+                                                  uint32_t length,
+                                                  uint32_t typical,
+                                                  shm_cell_t **cell_p,
+                                                  void **bytes_p)
 {
     ucs_status_t status = UCS_OK;
     uint32_t used, at;
@@ -117,19 +121,18 @@ shm_outbox_reserve(shm_outbox_t *outbox, uint32_t length, uint32_t typical,
 }
 
 /* Consumes the number of reserved bytes that are used. */
-static SHM_INLINE void
-shm_outbox_take_ring(shm_outbox_t *outbox, uint32_t length)
+static SHM_INLINE void shm_outbox_take_ring(shm_outbox_t *outbox,
+                                            uint32_t length)
 {
     uint32_t used;
     uint32_t at = shm_outbox_place(outbox, length, &used);
 
-    outbox->ring_at     = at + (uint32_t)shm_align_up(length, SHM_CACHE_LINE);
+    outbox->ring_at = at + (uint32_t)shm_align_up(length, SHM_CACHE_LINE);
     outbox->bytes_used += used;
 }
 
-static SHM_INLINE void
-shm_outbox_commit(shm_outbox_t *outbox, shm_cell_t *cell, uint8_t id,
-                  uint32_t length)
+static SHM_INLINE void shm_outbox_commit(shm_outbox_t *outbox, shm_cell_t *cell,
+                                         uint8_t id, uint32_t length)
 {
     shm_outbox_take_ring(outbox, length);
     shm_outbox_publish(outbox, cell, SHM_CELL_RING, id, length);

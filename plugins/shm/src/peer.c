@@ -10,7 +10,7 @@
 
 /* Maximum number of rounds of progress between two reads of the clock, minus
  * one: a read costs far less than this many rounds. */
-#define TEND_MASK_MAX   255
+#define TEND_MASK_MAX 255
 /* Seconds: for a sender with longer intervals, ringing the bell costs less than
  * polling. */
 #define REVIEW_INTERVAL 5e-3
@@ -35,7 +35,8 @@ ucs_status_t shm_peer_find(shm_iface_t *iface, const void *address,
     ucs_status_t status;
     shm_peer_t *peer;
 
-    LIST_FOREACH(peer, &iface->peers[hash], hash_link) {
+    LIST_FOREACH(peer, &iface->peers[hash], hash_link)
+    {
         if ((peer->address_length == length) && !peer->outbox.dead &&
             (memcmp(peer->address, address, length) == 0)) {
             *peer_p = peer;
@@ -123,7 +124,8 @@ static void look_at_peers(shm_iface_t *iface)
     unsigned i;
 
     for (i = 0; i < SHM_PEER_HASH_SIZE; ++i) {
-        LIST_FOREACH(peer, &iface->peers[i], hash_link) {
+        LIST_FOREACH(peer, &iface->peers[i], hash_link)
+        {
             if (!peer->outbox.dead &&
                 !shm_outbox_peer_is_alive(&peer->outbox)) {
                 shm_outbox_kill(&peer->outbox);

@@ -9,7 +9,7 @@ static ucx_instances_t instances = UCX_INSTANCES_INIT;
 
 static void instance_cleanup(ucx_instance_t *super)
 {
-    shm_instance_t *instance = (shm_instance_t*)super;
+    shm_instance_t *instance = (shm_instance_t *)super;
 
     shm_md_component_cleanup(&instance->component[SHM_SYSV]);
     shm_md_component_cleanup(&instance->component[SHM_POSIX]);
@@ -22,7 +22,7 @@ static void plugin_fini(void)
 
 static ucs_status_t instance_init(ucx_instance_t *super)
 {
-    shm_instance_t *instance = (shm_instance_t*)super;
+    shm_instance_t *instance = (shm_instance_t *)super;
     ucx_plugin_t *plugin     = &super->plugin;
     ucs_status_t status;
     int i;
@@ -52,8 +52,8 @@ static ucs_status_t instance_init(ucx_instance_t *super)
     return UCS_OK;
 }
 
-ucs_status_t
-ucx_plugin_entry(const ucx_plugin_args_t *args, const ucx_plugin_t **plugin_p)
+ucs_status_t ucx_plugin_entry(const ucx_plugin_args_t *args,
+                              const ucx_plugin_t **plugin_p)
 {
     return ucx_instances_open(&instances, args, sizeof(shm_instance_t),
                               instance_init, plugin_p);

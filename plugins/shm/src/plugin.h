@@ -16,35 +16,36 @@
 #include <ucx/log.h>
 
 #ifndef SHM_VERSION
-#  define SHM_VERSION "0.0.0"
+#define SHM_VERSION "0.0.0"
 #endif
 
 #define shm_container_of(_ptr, _type, _member) \
-    ((_type*)((char*)(_ptr) - offsetof(_type, _member)))
-#define shm_likely(_x)    __builtin_expect(!!(_x), 1)
-#define shm_unlikely(_x)  __builtin_expect(!!(_x), 0)
-#define SHM_INLINE        inline __attribute__((always_inline))
-#define SHM_CACHE_LINE    64
+    ((_type *)((char *)(_ptr)-offsetof(_type, _member)))
+#define shm_likely(_x)   __builtin_expect(!!(_x), 1)
+#define shm_unlikely(_x) __builtin_expect(!!(_x), 0)
+#define SHM_INLINE       inline __attribute__((always_inline))
+#define SHM_CACHE_LINE   64
 
 enum { SHM_POSIX, SHM_SYSV, SHM_CMA, SHM_NUM_COMPONENTS };
 
 /* A component with its instance, which has the host. */
 typedef struct shm_component {
-    ucx_component_t      super;
-    struct shm_instance  *instance;
-    struct shm_key_cache *keys;     /* posix and sysv: see keys.h */
+    ucx_component_t super;
+    struct shm_instance *instance;
+    struct shm_key_cache *keys; /* posix and sysv: see keys.h */
 } shm_component_t;
 
 /* State for one core. */
 typedef struct shm_instance {
-    ucx_instance_t        super;
-    shm_component_t       component[SHM_NUM_COMPONENTS];
+    ucx_instance_t super;
+    shm_component_t component[SHM_NUM_COMPONENTS];
     const ucx_component_t *components[SHM_NUM_COMPONENTS];
 } shm_instance_t;
 
 static inline const ucx_host_t *shm_host(const ucx_component_t *component)
 {
-    return shm_container_of(component, shm_component_t, super)->instance->super.host;
+    return shm_container_of(component, shm_component_t, super)
+        ->instance->super.host;
 }
 
 static inline size_t shm_min(size_t a, size_t b)

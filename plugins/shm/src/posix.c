@@ -17,16 +17,16 @@
 #include <unistd.h>
 
 #ifndef MFD_NOEXEC_SEAL
-#  define MFD_NOEXEC_SEAL 0x0008u
+#define MFD_NOEXEC_SEAL 0x0008u
 #endif
 #ifndef MFD_HUGE_2MB
-#  define MFD_HUGE_2MB (21u << 26)
+#define MFD_HUGE_2MB (21u << 26)
 #endif
 #ifndef MADV_POPULATE_WRITE
-#  define MADV_POPULATE_WRITE 23
+#define MADV_POPULATE_WRITE 23
 #endif
 #ifndef MAP_FIXED_NOREPLACE
-#  define MAP_FIXED_NOREPLACE 0x100000
+#define MAP_FIXED_NOREPLACE 0x100000
 #endif
 
 #define NAME "ucx-shm"
@@ -40,10 +40,12 @@ static size_t small_page(void)
 
 static int lock_op(int fd, int command, int type, unsigned index, int *type_p)
 {
-    struct flock lock = {.l_type   = (short)type,
-                         .l_whence = SEEK_SET,
-                         .l_start  = index,
-                         .l_len    = 1};
+    struct flock lock = {
+        .l_type   = (short)type,
+        .l_whence = SEEK_SET,
+        .l_start  = index,
+        .l_len    = 1,
+    };
     int ret;
 
     do {
@@ -201,9 +203,9 @@ static const char *advice(const shm_seg_t *seg)
     case ENOSPC:
     case EDQUOT:
         return seg->is_named ?
-               "free space in the folder that UCX_POSIX_DIR names, or enlarge "
-               "its file system" :
-               "the host or the container has no more memory for it";
+                   "free space in the folder that UCX_POSIX_DIR names, or enlarge "
+                   "its file system" :
+                   "the host or the container has no more memory for it";
     case ENOMEM:
         return "the memory limit of the process or of its container is "
                "reached, or there are too few huge pages";
@@ -221,8 +223,7 @@ static ucs_status_t posix_make(shm_seg_t *seg, void *at)
 
     /* Unnamed memory is passed through /proc or a socket, and the latter also
      * needs /proc. */
-    if ((names == UCS_YES) ||
-        ((names != UCS_NO) && !space->has_proc)) {
+    if ((names == UCS_YES) || ((names != UCS_NO) && !space->has_proc)) {
         shm_names_sweep(space);
         if (make_file(seg, 1, 0) == 0) {
             return UCS_OK;
@@ -241,8 +242,8 @@ static ucs_status_t posix_make(shm_seg_t *seg, void *at)
         }
     }
 
-    if ((names != UCS_NO) && ((errno == ENOSYS) || (errno == EPERM) ||
-                              (errno == EACCES))) {
+    if ((names != UCS_NO) &&
+        ((errno == ENOSYS) || (errno == EPERM) || (errno == EACCES))) {
         shm_names_sweep(space);
         if (make_file(seg, 1, 0) == 0) {
             return UCS_OK;
@@ -320,13 +321,13 @@ static ucs_status_t posix_attach(shm_seg_t *seg, const shm_seg_addr_t *addr,
     }
 
     return shm_unreachable(
-            reason, reason_size,
-            "its memory cannot be shared: %s (it has ended, or is in another "
-            "PID namespace, or belongs to another user), its local socket "
-            "does not give it (%s)%s%s",
-            by_proc ? "it is not seen in /proc" : "/proc is not used",
-            strerror(error), seg->is_named ? ", and it has no file in " : "",
-            seg->is_named ? space->dir : "");
+        reason, reason_size,
+        "its memory cannot be shared: %s (it has ended, or is in another "
+        "PID namespace, or belongs to another user), its local socket "
+        "does not give it (%s)%s%s",
+        by_proc ? "it is not seen in /proc" : "/proc is not used",
+        strerror(error), seg->is_named ? ", and it has no file in " : "",
+        seg->is_named ? space->dir : "");
 }
 
 /* --- Use ------------------------------------------------------------------ */
@@ -402,5 +403,5 @@ const shm_kind_t shm_kind_posix = {
     .decommit  = posix_decommit,
     .lock      = posix_lock,
     .unlock    = posix_unlock,
-    .is_locked = posix_is_locked
+    .is_locked = posix_is_locked,
 };

@@ -117,18 +117,18 @@ static uint32_t time_lines(const shm_inbox_t *inbox, uint32_t probe,
         took[i] = end - begin;
         begin   = end;
     }
-    tick    = (host->time() - inbox->clock.time) /
-              (double)(end - inbox->clock.ticks + 1);
+    tick = (host->time() - inbox->clock.time) /
+           (double)(end - inbox->clock.ticks + 1);
 
     sort(took, NUM_GROUPS);
     latency = tick * (double)took[NUM_GROUPS - 2] / GROUP * 1e12;
     return !(latency > 1)         ? 1 :
-           (latency > UINT32_MAX) ? UINT32_MAX : (uint32_t)latency;
+           (latency > UINT32_MAX) ? UINT32_MAX :
+                                    (uint32_t)latency;
 }
 
 /* Non-zero: the cell was a probe, and has been handled. */
-int shm_inbox_take_probe(shm_inbox_t *inbox, shm_sender_t *sender,
-                         uint64_t ctl)
+int shm_inbox_take_probe(shm_inbox_t *inbox, shm_sender_t *sender, uint64_t ctl)
 {
     uint32_t ring_log = shm_ctl_ring_log(ctl);
     shm_slot_t *slot  = sender->slot;
@@ -136,14 +136,14 @@ int shm_inbox_take_probe(shm_inbox_t *inbox, shm_sender_t *sender,
 
     if ((shm_ctl_kind(ctl) != SHM_CELL_PROBE) ||
         (shm_ctl_length(ctl) != SHM_PROBE_SIZE) ||
-        (ring_log < sender->ring_log) ||
-        ((1ul << ring_log) < SHM_PROBE_SIZE) ||
+        (ring_log < sender->ring_log) || ((1ul << ring_log) < SHM_PROBE_SIZE) ||
         ((1ul << ring_log) > inbox->params.ring_max)) {
         return 0;
     }
 
     answered = (uint32_t)(atomic_load_explicit(&slot->probed,
-                                               memory_order_relaxed) >> 32);
+                                               memory_order_relaxed) >>
+                          32);
     latency  = time_lines(inbox, answered,
                           shm_sender_ring_take(sender, ring_log,
                                                SHM_PROBE_SIZE));
@@ -160,7 +160,7 @@ static void probe(shm_outbox_t *outbox, double now)
 {
     shm_probing_t *probing = &outbox->probing;
     shm_cell_t *cell;
-    void *bytes            = NULL;
+    void *bytes = NULL;
     unsigned i;
 
     /* If the data is sent by another transport, this outbox may not have a slot
@@ -179,8 +179,8 @@ static void probe(shm_outbox_t *outbox, double now)
     }
 
     for (i = 0; i < NUM_LINES; ++i) {
-        *((volatile char *)bytes + line_offset(probing->sent, i)) =
-                (char)probing->sent;
+        *((volatile char *)bytes +
+          line_offset(probing->sent, i)) = (char)probing->sent;
     }
     shm_outbox_take_ring(outbox, SHM_PROBE_SIZE);
     shm_outbox_hand_over(outbox, cell, SHM_CELL_PROBE, 0, SHM_PROBE_SIZE);
@@ -201,7 +201,8 @@ static double within(double value, double least, double most, double assumed)
 {
     return (value <= 0)    ? assumed :
            (value < least) ? least :
-           (value > most)  ? most : value;
+           (value > most)  ? most :
+                             value;
 }
 
 static int is_near(uint32_t latency)
@@ -230,7 +231,7 @@ static void take_answer(shm_probing_t *probing, uint32_t latency)
         probing->latency = latency;
         probing->doubt   = 0;
     } else {
-        probing->doubt   = latency;
+        probing->doubt = latency;
     }
 }
 
@@ -255,11 +256,10 @@ double shm_outbox_bandwidth(shm_outbox_t *outbox)
             return 0;
         }
     }
-    if (!probing->awaited &&
-        ((age > SHM_PROBE_AGE) || (probing->doubt != 0))) {
+    if (!probing->awaited && ((age > SHM_PROBE_AGE) || (probing->doubt != 0))) {
         probe(outbox, now);
     }
     return (probing->latency < SAME_LATENCY) ? 0 :
-           is_near(probing->latency) ? near_bandwidth() :
-           far_bandwidth(probing->latency);
+           is_near(probing->latency)         ? near_bandwidth() :
+                                               far_bandwidth(probing->latency);
 }

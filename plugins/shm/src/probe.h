@@ -21,18 +21,19 @@
 struct shm_outbox;
 
 /* Seconds. */
-#define SHM_PROBE_AGE      10e-3 /* Maximum age of a measurement */
-#define SHM_PROBE_PATIENCE 2e-3  /* If a peer has not answered for this long, it
+#define SHM_PROBE_AGE 10e-3 /* Maximum age of a measurement */
+#define SHM_PROBE_PATIENCE \
+    2e-3 /* If a peer has not answered for this long, it
                                   * is busy, and its distance counts as
                                   * unknown */
 
 /* The sender's state. */
 typedef struct shm_probing {
-    double   sent_at;
-    uint32_t sent;      /* Number of probes; may wrap around */
-    uint32_t latency;   /* Latency of a line in ps; 0: unknown */
-    uint32_t doubt;     /* A different result that must be confirmed; or 0 */
-    uint8_t  awaited;   /* The last one is unanswered */
+    double sent_at;
+    uint32_t sent;    /* Number of probes; may wrap around */
+    uint32_t latency; /* Latency of a line in ps; 0: unknown */
+    uint32_t doubt;   /* A different result that must be confirmed; or 0 */
+    uint8_t awaited;  /* The last one is unanswered */
 } shm_probing_t;
 
 /* Bandwidth in bytes per second of a copy through the ring to the peer, both

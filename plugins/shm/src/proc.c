@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #ifndef MADV_POPULATE_WRITE
-#  define MADV_POPULATE_WRITE 23
+#define MADV_POPULATE_WRITE 23
 #endif
 
 /* /proc may belong to another PID namespace: its numbers mean other

@@ -11,8 +11,8 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_once_t once  = PTHREAD_ONCE_INIT;
 static shm_secret_t *secrets; /* of all workers of the process */
 
-static uint8_t next_id[4];    /* of a space; the first byte counts */
-static unsigned ids_left;     /* until it is random again */
+static uint8_t next_id[4]; /* of a space; the first byte counts */
+static unsigned ids_left;  /* until it is random again */
 
 static void before_fork(void)
 {

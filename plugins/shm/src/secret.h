@@ -16,10 +16,10 @@
 
 /* Member of an object that uses the secret of a worker. */
 typedef struct shm_secret {
-    const void         *worker;
-    uint64_t           value;    /* 0: the system gave no random number */
-    struct shm_secret  *next;
-    struct shm_secret  **link;
+    const void *worker;
+    uint64_t value; /* 0: the system gave no random number */
+    struct shm_secret *next;
+    struct shm_secret **link;
 } shm_secret_t;
 
 /* Sets the value: that of another object of the worker, or a new one. The

@@ -15,12 +15,18 @@
 #include <unistd.h>
 
 enum {
-    ADDR_KIND_AT = 0, ADDR_INODE_AT = 1, ADDR_NUMBERS_AT = 5,
-    ADDR_TOKEN_AT = 15, ADDR_VERSION = 2, ADDR_VERSION_SHIFT = 4,
-    ADDR_FLAGS_SHIFT = 2, ADDR_BITS = 3
+    ADDR_KIND_AT       = 0,
+    ADDR_INODE_AT      = 1,
+    ADDR_NUMBERS_AT    = 5,
+    ADDR_TOKEN_AT      = 15,
+    ADDR_VERSION       = 2,
+    ADDR_VERSION_SHIFT = 4,
+    ADDR_FLAGS_SHIFT   = 2,
+    ADDR_BITS          = 3,
 };
 
-_Static_assert(ADDR_TOKEN_AT + SHM_TOKEN_LENGTH == SHM_ADDRESS_LENGTH, "address");
+_Static_assert(ADDR_TOKEN_AT + SHM_TOKEN_LENGTH == SHM_ADDRESS_LENGTH,
+               "address");
 
 static void put_le32(uint8_t *at, uint32_t value)
 {
@@ -237,7 +243,7 @@ static ucs_status_t make(shm_space_t *space, size_t length, unsigned num_locks,
     seg->length    = length;
     seg->num_locks = num_locks;
     seg->maker_pid = (uint32_t)getpid();
-    status = shm_seg_new_token(seg);
+    status         = shm_seg_new_token(seg);
     if (status != UCS_OK) {
         return status;
     }
@@ -268,8 +274,8 @@ err:
     return status;
 }
 
-ucs_status_t shm_seg_make(shm_space_t *space, size_t length,
-                          unsigned num_locks, unsigned flags, shm_seg_t *seg)
+ucs_status_t shm_seg_make(shm_space_t *space, size_t length, unsigned num_locks,
+                          unsigned flags, shm_seg_t *seg)
 {
     return make(space, length, num_locks, NULL, flags, 0, seg);
 }
@@ -301,8 +307,8 @@ ucs_status_t shm_seg_make_mapped(shm_space_t *space, size_t length, void *at,
                               "raise the limit of address space (ulimit -v)");
         }
         shm_seg_close(seg);
-        return (flags & SHM_SEG_FIXED) ? UCS_ERR_INVALID_ADDR
-                                       : UCS_ERR_NO_MEMORY;
+        return (flags & SHM_SEG_FIXED) ? UCS_ERR_INVALID_ADDR :
+                                         UCS_ERR_NO_MEMORY;
     }
     *mapped_p = mapped;
     return UCS_OK;
@@ -344,12 +350,12 @@ void shm_seg_address(const shm_seg_t *seg, void *address)
 
 const uint8_t *shm_seg_address_token(const void *address)
 {
-    return (const uint8_t*)address + ADDR_TOKEN_AT;
+    return (const uint8_t *)address + ADDR_TOKEN_AT;
 }
 
 ucs_status_t shm_seg_attach(shm_space_t *space, const void *address,
-                            size_t address_length, shm_seg_t *seg,
-                            char *reason, size_t reason_size)
+                            size_t address_length, shm_seg_t *seg, char *reason,
+                            size_t reason_size)
 {
     const uint8_t *bytes = address;
     shm_seg_addr_t addr;
@@ -361,7 +367,8 @@ ucs_status_t shm_seg_attach(shm_space_t *space, const void *address,
         ((bytes[ADDR_KIND_AT] & ADDR_BITS) != space->kind->code)) {
         return shm_unreachable(reason, reason_size,
                                "its address is not one of %s memory of a "
-                               "supported version", space->kind->name);
+                               "supported version",
+                               space->kind->name);
     }
 
     addr.kind  = bytes[ADDR_KIND_AT] & ADDR_BITS;
@@ -403,7 +410,7 @@ ucs_status_t shm_seg_commit(shm_seg_t *seg, void *mapped, size_t offset,
     if ((offset > seg->length) || (length > seg->length - offset)) {
         return UCS_ERR_INVALID_PARAM;
     }
-    return seg->space->kind->commit(seg, (char*)mapped - before,
+    return seg->space->kind->commit(seg, (char *)mapped - before,
                                     offset - before,
                                     shm_align_up(before + length, seg->page));
 }
@@ -420,7 +427,7 @@ void shm_seg_decommit(shm_seg_t *seg, void *mapped, size_t offset,
     }
     whole = (length - skip) & ~(seg->page - 1);
     if (whole > 0) {
-        seg->space->kind->decommit(seg, (char*)mapped + skip, offset + skip,
+        seg->space->kind->decommit(seg, (char *)mapped + skip, offset + skip,
                                    whole);
     }
 }

@@ -28,7 +28,7 @@
 
 /* Largest page that HUGETLB_MODE may use; no segment's unit is larger. */
 #ifndef SHM_HUGE_PAGE
-#  define SHM_HUGE_PAGE ((size_t)2 << 20)
+#define SHM_HUGE_PAGE ((size_t)2 << 20)
 #endif
 
 enum { SHM_TOKEN_LENGTH = 12, SHM_ADDRESS_LENGTH = 27 };
@@ -38,63 +38,63 @@ typedef struct shm_kind shm_kind_t;
 /* Source of segments: one for each memory domain. Settings may be changed
  * between shm_space_open and the first segment. */
 typedef struct shm_space {
-    const ucx_host_t    *host;
-    const shm_kind_t    *kind;
-    struct shm_handover *handover;  /* Passes descriptors to other processes */
-    const char          *dir;       /* For names, "/dev/shm"; not copied */
-    int                 use_names;  /* ucs_ternary_auto_value_t: names in `dir`
+    const ucx_host_t *host;
+    const shm_kind_t *kind;
+    struct shm_handover *handover; /* Passes descriptors to other processes */
+    const char *dir;               /* For names, "/dev/shm"; not copied */
+    int use_names;                 /* ucs_ternary_auto_value_t: names in `dir`
                                        instead of memfd; default UCS_TRY */
-    int                 use_proc;   /* Try /proc first; default 1 */
-    int                 use_socket; /* ucs_ternary_auto_value_t: a thread passes
+    int use_proc;                  /* Try /proc first; default 1 */
+    int use_socket;                /* ucs_ternary_auto_value_t: a thread passes
                                      * descriptors; default UCS_AUTO */
-    int                 hugetlb;    /* ucs_ternary_auto_value_t; default
+    int hugetlb;                   /* ucs_ternary_auto_value_t; default
                                        UCS_NO */
     /* Private */
-    uint8_t             id[4];      /* Random: start of each segment's token,
+    uint8_t id[4]; /* Random: start of each segment's token,
                                      * and name of the socket */
-    int                 has_proc;   /* /proc exists and shows this process */
-    uint32_t            pid;
-    uint32_t            pid_ns;     /* Inode of the PID namespace; 0: unknown */
-    uint64_t            owner;      /* This process in a table of owners: see
+    int has_proc;  /* /proc exists and shows this process */
+    uint32_t pid;
+    uint32_t pid_ns; /* Inode of the PID namespace; 0: unknown */
+    uint64_t owner;  /* This process in a table of owners: see
                                      * sysv.c */
-    int                 told;       /* A lack of memory was reported */
-    int                 swept;      /* Stale names in `dir`, or stale segments,
+    int told;        /* A lack of memory was reported */
+    int swept;       /* Stale names in `dir`, or stale segments,
                                      * were removed */
 } shm_space_t;
 
 /* Must not move while it is open: others point to it. */
 typedef struct shm_seg {
-    shm_space_t     *space;
-    size_t          length;     /* Bytes for the user */
-    size_t          page;       /* Unit of memory: 4096, or a huge page */
-    uint8_t         token[SHM_TOKEN_LENGTH]; /* Random: identifies the
+    shm_space_t *space;
+    size_t length;                   /* Bytes for the user */
+    size_t page;                     /* Unit of memory: 4096, or a huge page */
+    uint8_t token[SHM_TOKEN_LENGTH]; /* Random: identifies the
                                               * segment */
-    int             fd;         /* Own open file description, or -1 */
-    uint32_t        maker_fd;   /* posix: the creator's descriptor */
-    int             sysv_id;    /* Or -1 */
-    void            *head;      /* sysv: address of the whole segment */
-    size_t          head_length; /* Bytes before the user's bytes */
-    unsigned        num_locks;
-    uint8_t         *held;      /* sysv: a bit for each lock held by this
+    int fd;                          /* Own open file description, or -1 */
+    uint32_t maker_fd;               /* posix: the creator's descriptor */
+    int sysv_id;                     /* Or -1 */
+    void *head;                      /* sysv: address of the whole segment */
+    size_t head_length;              /* Bytes before the user's bytes */
+    unsigned num_locks;
+    uint8_t *held;  /* sysv: a bit for each lock held by this
                                  * process */
-    unsigned        flags;      /* SHM_SEG_* */
-    int             is_maker;
-    int             is_named;   /* There is a file in `dir` */
-    uint32_t        maker_pid;
-    int             event_rd;   /* Creator: readable after shm_seg_wake();
+    unsigned flags; /* SHM_SEG_* */
+    int is_maker;
+    int is_named; /* There is a file in `dir` */
+    uint32_t maker_pid;
+    int event_rd;     /* Creator: readable after shm_seg_wake();
                                  * -1: no event */
-    int             event_wr;   /* -1: not opened yet */
-    int32_t         event_fd;   /* The creator's descriptor of the event */
-    uint64_t        event_ino;
+    int event_wr;     /* -1: not opened yet */
+    int32_t event_fd; /* The creator's descriptor of the event */
+    uint64_t event_ino;
     shm_fork_item_t fork;
-    struct shm_seg  *next;      /* The creator's space: list of all attachable
+    struct shm_seg *next; /* The creator's space: list of all attachable
                                  * segments */
 } shm_seg_t;
 
 enum {
     SHM_SEG_EVENT = 1u << 0, /* Peers can wake the creator */
     SHM_SEG_QUIET = 1u << 1, /* Failures are not logged as errors */
-    SHM_SEG_FIXED = 1u << 2  /* shm_seg_make_mapped: use this address, or
+    SHM_SEG_FIXED = 1u << 2, /* shm_seg_make_mapped: use this address, or
                               * fail */
 };
 
@@ -109,8 +109,8 @@ extern const shm_kind_t shm_kind_sysv;
 /* Creates a segment with `num_locks` locks, and takes the first. The length is
  * rounded up to pages. UCS_ERR_NO_MEMORY: a limit is reached or the file system
  * is full; the message names the limit. */
-ucs_status_t shm_seg_make(shm_space_t *space, size_t length,
-                          unsigned num_locks, unsigned flags, shm_seg_t *seg);
+ucs_status_t shm_seg_make(shm_space_t *space, size_t length, unsigned num_locks,
+                          unsigned flags, shm_seg_t *seg);
 
 /* As shm_seg_make(), with a given random part of the token. `secret` 0: a new
  * random number. It is ignored by the kind that would show it in the name of a
@@ -140,8 +140,8 @@ const uint8_t *shm_seg_address_token(const void *address);
  * creator that must be queried by its socket: a live one that does not answer
  * costs 10 s, and 10 more if many processes query it. */
 ucs_status_t shm_seg_attach(shm_space_t *space, const void *address,
-                            size_t address_length, shm_seg_t *seg,
-                            char *reason, size_t reason_size);
+                            size_t address_length, shm_seg_t *seg, char *reason,
+                            size_t reason_size);
 
 /* Releases our locks. Unmap what shm_seg_map returned before. */
 void shm_seg_close(shm_seg_t *seg);

@@ -31,7 +31,8 @@ ucs_status_t shm_iface_event_fd_get(uct_iface_h uct_iface, int *fd_p)
             (watch(iface, iface->inbox.seg.event_rd) != 0) ||
             (watch(iface, iface->timer_fd) != 0)) {
             ucx_error("cannot create the event descriptor: %s; "
-                      "see `ulimit -n`", strerror(errno));
+                      "see `ulimit -n`",
+                      strerror(errno));
             shm_iface_event_cleanup(iface);
             return UCS_ERR_IO_ERROR;
         }

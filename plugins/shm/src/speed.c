@@ -89,7 +89,8 @@ static double bandwidth(copy_t copy, char *memory)
     double small = least_time(copy, memory, SMALL);
 
     return ((small > 0) && (large > small)) ?
-           (LARGE - SMALL) / (large - small) : 0;
+               (LARGE - SMALL) / (large - small) :
+               0;
 }
 
 /* ------------------------------------------------------------------ lines -- */

@@ -12,11 +12,11 @@
 #define SHM_SPEED_H
 
 typedef struct shm_speed {
-    double memory;   /* memcpy by one core, bytes per second */
-    double kernel;   /* process_vm_readv without the overhead of the call, bytes
+    double memory; /* memcpy by one core, bytes per second */
+    double kernel; /* process_vm_readv without the overhead of the call, bytes
                       * per second */
-    double line;     /* Latency of a line that no cache contains, seconds */
-    double lines;    /* Number of such lines that one core reads at a time */
+    double line;   /* Latency of a line that no cache contains, seconds */
+    double lines;  /* Number of such lines that one core reads at a time */
 } shm_speed_t;
 
 /* Members are 0 if they cannot be measured. The first call takes about a fifth

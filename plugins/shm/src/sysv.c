@@ -22,7 +22,7 @@
 #include <ucx/process.h>
 
 #ifndef SHM_HUGE_2MB
-#  define SHM_HUGE_2MB (21u << 26)
+#define SHM_HUGE_2MB (21u << 26)
 #endif
 
 static size_t front_length(unsigned num_locks, size_t page)
@@ -44,9 +44,9 @@ static uint64_t own_owner(shm_space_t *space)
     int known;
 
     if (space->owner == 0) {
-        space->owner = make_owner(space->pid, space->has_proc ?
-                                  ucx_process_start_time(space->pid, &known) :
-                                  0);
+        space->owner = make_owner(
+            space->pid,
+            space->has_proc ? ucx_process_start_time(space->pid, &known) : 0);
     }
     return space->owner;
 }
@@ -73,7 +73,7 @@ static int owner_lives(const shm_space_t *space, uint64_t owner)
 
 static uint64_t *owner_at(const shm_seg_t *seg, unsigned index)
 {
-    return &((shm_seg_head_t*)seg->head)->owners[index];
+    return &((shm_seg_head_t *)seg->head)->owners[index];
 }
 
 /* The locks of this attachment: other attachments of this process have the same
@@ -113,8 +113,8 @@ static void sysv_unlock(shm_seg_t *seg, unsigned index)
 
 static int sysv_is_locked(const shm_seg_t *seg, unsigned index)
 {
-    return owner_lives(seg->space, __atomic_load_n(owner_at(seg, index),
-                                                   __ATOMIC_ACQUIRE));
+    return owner_lives(seg->space,
+                       __atomic_load_n(owner_at(seg, index), __ATOMIC_ACQUIRE));
 }
 
 /* In a forked child num_locks is 0: the locks belong to the parent. */
@@ -146,7 +146,8 @@ static int make_segment(shm_seg_t *seg, void *at, int hugetlb)
     seg->head_length = front_length(seg->num_locks, seg->page);
     if (at != NULL) {
         head = ((uintptr_t)at > seg->head_length) ?
-               (char*)at - seg->head_length : NULL;
+                   (char *)at - seg->head_length :
+                   NULL;
     }
 
     /* Huge pages are reserved at once; others are not accounted before use. */
@@ -157,7 +158,7 @@ static int make_segment(shm_seg_t *seg, void *at, int hugetlb)
         goto err;
     }
     seg->head = shmat(seg->sysv_id, head, 0);
-    if ((seg->head == (void*)-1) && (errno == EINVAL) &&
+    if ((seg->head == (void *)-1) && (errno == EINVAL) &&
         !(seg->flags & SHM_SEG_FIXED)) {
         seg->head = shmat(seg->sysv_id, NULL, 0); /* the address was only a
                                                    * preference */
@@ -165,7 +166,7 @@ static int make_segment(shm_seg_t *seg, void *at, int hugetlb)
     error = errno;
     (void)shmctl(seg->sysv_id, IPC_RMID, NULL);
     errno = error;
-    if (seg->head == (void*)-1) {
+    if (seg->head == (void *)-1) {
         goto err;
     }
     if (shm_populate(seg->head, seg->head_length, seg->page) != 0) {
@@ -248,8 +249,7 @@ static ucs_status_t sysv_attach(shm_seg_t *seg, const shm_seg_addr_t *addr,
                                "it is in another PID namespace, where the "
                                "owner of System V memory cannot be checked");
     }
-    if ((addr->id > INT32_MAX) ||
-        (shmctl((int)addr->id, IPC_STAT, &ds) != 0)) {
+    if ((addr->id > INT32_MAX) || (shmctl((int)addr->id, IPC_STAT, &ds) != 0)) {
         goto err_errno;
     }
     if (ds.shm_segsz < sizeof(head)) {
@@ -257,7 +257,7 @@ static ucs_status_t sysv_attach(shm_seg_t *seg, const shm_seg_addr_t *addr,
     }
 
     mapped = shmat((int)addr->id, NULL, 0);
-    if (mapped == (void*)-1) {
+    if (mapped == (void *)-1) {
         goto err_errno;
     }
     memcpy(&head, mapped, sizeof(head));
@@ -278,14 +278,15 @@ err_errno:
     return shm_unreachable(reason, reason_size,
                            "its System V segment cannot be attached: %s (it "
                            "has ended, is in another IPC namespace, or belongs "
-                           "to another user)", strerror(errno));
+                           "to another user)",
+                           strerror(errno));
 }
 
 /* --- Use ------------------------------------------------------------------ */
 
 static void *sysv_map(shm_seg_t *seg, size_t offset, size_t length, void *at)
 {
-    return (char*)seg->head + seg->head_length + offset;
+    return (char *)seg->head + seg->head_length + offset;
 }
 
 static void sysv_unmap(shm_seg_t *seg, void *address, size_t length)
@@ -295,7 +296,7 @@ static void sysv_unmap(shm_seg_t *seg, void *address, size_t length)
 static ucs_status_t sysv_commit(shm_seg_t *seg, void *mapped, size_t offset,
                                 size_t length)
 {
-    if (shm_populate((char*)seg->head + seg->head_length + offset, length,
+    if (shm_populate((char *)seg->head + seg->head_length + offset, length,
                      seg->page) != 0) {
         shm_out_of_memory(seg, "use", length, advice());
         return UCS_ERR_NO_MEMORY;
@@ -306,7 +307,7 @@ static ucs_status_t sysv_commit(shm_seg_t *seg, void *mapped, size_t offset,
 static void sysv_decommit(shm_seg_t *seg, void *mapped, size_t offset,
                           size_t length)
 {
-    (void)madvise((char*)seg->head + seg->head_length + offset, length,
+    (void)madvise((char *)seg->head + seg->head_length + offset, length,
                   MADV_REMOVE);
 }
 
@@ -323,5 +324,5 @@ const shm_kind_t shm_kind_sysv = {
     .decommit  = sysv_decommit,
     .lock      = sysv_lock,
     .unlock    = sysv_unlock,
-    .is_locked = sysv_is_locked
+    .is_locked = sysv_is_locked,
 };

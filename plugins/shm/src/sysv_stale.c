@@ -45,8 +45,8 @@ int shm_sysv_get(size_t length, int flags)
 static int is_stale(const struct shmid_ds *ds)
 {
     return (ds->shm_nattch == 0) && (ds->shm_cpid > 0) &&
-           (ds->shm_perm.cuid == geteuid()) &&
-           (kill(ds->shm_cpid, 0) != 0) && (errno == ESRCH);
+           (ds->shm_perm.cuid == geteuid()) && (kill(ds->shm_cpid, 0) != 0) &&
+           (errno == ESRCH);
 }
 
 void shm_sysv_remove_stale(void)

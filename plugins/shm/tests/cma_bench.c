@@ -12,8 +12,9 @@
 
 enum { TURNS = 7, WINDOW = 8 };
 
-static const size_t sizes[] = {4096, 16384, 32768, 49152, 65536, 131072,
-                               262144, 524288, 1048576, 4194304, 16777216};
+static const size_t sizes[] = {4096,    16384,   32768,   49152,
+                               65536,   131072,  262144,  524288,
+                               1048576, 4194304, 16777216};
 
 static void pin(int cpu)
 {
@@ -70,7 +71,8 @@ static double measure(cma_link_t *link, int is_put, void *buffer, size_t size,
     for (unsigned i = 0; i < count + window; ++i) {
         if (i >= window) {
             EXPECT_EQ(cma_side_finish(link->side, status[i % window],
-                                      &waits[i % window]), UCS_OK);
+                                      &waits[i % window]),
+                      UCS_OK);
         }
         if (i < count) {
             status[i % window] = cma_side_start(link, is_put, buffer, 0, size,
@@ -85,7 +87,7 @@ static double measure(cma_link_t *link, int is_put, void *buffer, size_t size,
 
 static int by_value(const void *a, const void *b)
 {
-    double x = *(const double*)a, y = *(const double*)b;
+    double x = *(const double *)a, y = *(const double *)b;
 
     return (x < y) ? -1 : (x > y);
 }

@@ -48,7 +48,7 @@ void cma_fault_run_quietly(void (*body)(void *arg, int fd))
     pid = child_start(body, NULL, &fd);
     dup2(saved, 2);
     close(fds[1]);
-    n = read(fds[0], text, sizeof(text) - 1);
+    n                     = read(fds[0], text, sizeof(text) - 1);
     text[(n > 0) ? n : 0] = '\0';
     ck_assert_msg(cma_side_join(pid), "it failed: %s", text);
     ck_assert_msg(n == 0, "it said: %s", text);

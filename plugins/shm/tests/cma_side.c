@@ -94,7 +94,8 @@ static void open_iface(cma_side_t *side, const char *config)
     params.err_handler          = on_failure;
     params.err_handler_arg      = side;
     EXPECT_EQ(uct_iface_open(side->md, side->worker, &params, options,
-                             &side->iface), UCS_OK);
+                             &side->iface),
+              UCS_OK);
     uct_config_release(options);
     uct_iface_progress_enable(side->iface,
                               UCT_PROGRESS_SEND | UCT_PROGRESS_RECV);
@@ -110,9 +111,11 @@ void cma_side_open(cma_side_t *side, size_t length, const char *config)
     memset(side, 0, sizeof(*side));
     side->component = find_component();
     EXPECT_EQ(ucs_async_context_create(UCS_ASYNC_MODE_THREAD_SPINLOCK,
-                                       &side->async), UCS_OK);
+                                       &side->async),
+              UCS_OK);
     EXPECT_EQ(uct_worker_create(side->async, UCS_THREAD_MODE_SINGLE,
-                                &side->worker), UCS_OK);
+                                &side->worker),
+              UCS_OK);
     EXPECT_EQ(uct_md_config_read(side->component, NULL, NULL, &options),
               UCS_OK);
     EXPECT_EQ(uct_md_open(side->component, "cma", options, &side->md), UCS_OK);
@@ -124,13 +127,14 @@ void cma_side_open(cma_side_t *side, size_t length, const char *config)
                         MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     EXPECT_TRUE(side->memory != MAP_FAILED);
     EXPECT_EQ(uct_md_mem_reg(side->md, side->memory, length,
-                             UCT_MD_MEM_ACCESS_ALL, &side->memh), UCS_OK);
+                             UCT_MD_MEM_ACCESS_ALL, &side->memh),
+              UCS_OK);
 
     side->card.memory = (uintptr_t)side->memory;
     side->card.length = length;
-    EXPECT_EQ(uct_iface_get_device_address(side->iface,
-                                           (void*)side->card.dev), UCS_OK);
-    EXPECT_EQ(uct_iface_get_address(side->iface, (void*)side->card.iface),
+    EXPECT_EQ(uct_iface_get_device_address(side->iface, (void *)side->card.dev),
+              UCS_OK);
+    EXPECT_EQ(uct_iface_get_address(side->iface, (void *)side->card.iface),
               UCS_OK);
     EXPECT_EQ(uct_md_mkey_pack(side->md, side->memh, side->card.key), UCS_OK);
 }
@@ -147,8 +151,8 @@ void cma_side_close(cma_side_t *side)
 
 int cma_side_reaches(cma_side_t *side, const cma_card_t *card)
 {
-    return uct_iface_is_reachable(side->iface, (void*)card->dev,
-                                  (void*)card->iface);
+    return uct_iface_is_reachable(side->iface, (void *)card->dev,
+                                  (void *)card->iface);
 }
 
 void cma_side_connect(cma_side_t *side, const cma_card_t *card,
@@ -159,12 +163,11 @@ void cma_side_connect(cma_side_t *side, const cma_card_t *card,
     link->side = side;
     link->card = *card;
     EXPECT_TRUE(cma_side_reaches(side, card));
-    params.field_mask = UCT_EP_PARAM_FIELD_IFACE |
-                        UCT_EP_PARAM_FIELD_DEV_ADDR |
+    params.field_mask = UCT_EP_PARAM_FIELD_IFACE | UCT_EP_PARAM_FIELD_DEV_ADDR |
                         UCT_EP_PARAM_FIELD_IFACE_ADDR;
     params.iface      = side->iface;
-    params.dev_addr   = (void*)link->card.dev;
-    params.iface_addr = (void*)link->card.iface;
+    params.dev_addr   = (void *)link->card.dev;
+    params.iface_addr = (void *)link->card.iface;
     EXPECT_EQ(uct_ep_create(&params, &link->ep), UCS_OK);
     EXPECT_EQ(uct_rkey_unpack(side->component, link->card.key, &link->key),
               UCS_OK);
@@ -189,7 +192,7 @@ void cma_side_part(cma_link_t *link)
 
 static void on_done(uct_completion_t *comp)
 {
-    ++((cma_wait_t*)comp)->done;
+    ++((cma_wait_t *)comp)->done;
 }
 
 void cma_wait_init(cma_wait_t *wait)
@@ -210,8 +213,8 @@ ucs_status_t cma_side_start(cma_link_t *link, int is_put, void *buffer,
     for (unsigned i = 0; i < pieces; ++i) {
         part   = (i + 1 == pieces) ? length - done : (length - done) / 3;
         /* With a gap, so that entries are not adjacent */
-        iov[i] = (uct_iov_t){(char*)buffer + done + i * 7, part, NULL, 0, 1};
-        done  += part;
+        iov[i] = (uct_iov_t){(char *)buffer + done + i * 7, part, NULL, 0, 1};
+        done += part;
     }
     return is_put ? uct_ep_put_zcopy(link->ep, iov, pieces, remote,
                                      link->key.rkey, &wait->comp) :

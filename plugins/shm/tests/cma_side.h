@@ -30,41 +30,41 @@
 
 /* What a peer needs to connect; sent through a socket. */
 typedef struct cma_card {
-    uint8_t  dev[64];
-    uint8_t  iface[128];
-    uint8_t  key[64];
+    uint8_t dev[64];
+    uint8_t iface[128];
+    uint8_t key[64];
     uint64_t memory;
     uint64_t length;
 } cma_card_t;
 
 typedef struct cma_side {
     ucs_async_context_t *async;
-    uct_worker_h        worker;
-    uct_component_h     component;
-    uct_md_h            md;
-    uct_iface_h         iface;
-    uct_iface_attr_t    attr;
-    uint8_t             *memory;    /* `length` bytes that others may access */
-    size_t              length;
-    uct_mem_h           memh;
-    cma_card_t          card;
-    int                 failures;   /* Calls of the error handler */
-    ucs_status_t        failed_status;
-    unsigned            events;     /* Counted by cma_side_serve */
+    uct_worker_h worker;
+    uct_component_h component;
+    uct_md_h md;
+    uct_iface_h iface;
+    uct_iface_attr_t attr;
+    uint8_t *memory; /* `length` bytes that others may access */
+    size_t length;
+    uct_mem_h memh;
+    cma_card_t card;
+    int failures; /* Calls of the error handler */
+    ucs_status_t failed_status;
+    unsigned events; /* Counted by cma_side_serve */
 } cma_side_t;
 
 /* A connection to a peer. */
 typedef struct cma_link {
-    cma_side_t        *side;
-    uct_ep_h          ep;
+    cma_side_t *side;
+    uct_ep_h ep;
     uct_rkey_bundle_t key;
-    cma_card_t        card;
+    cma_card_t card;
 } cma_link_t;
 
 /* An operation in flight. */
 typedef struct cma_wait {
     uct_completion_t comp;
-    unsigned         done;
+    unsigned done;
 } cma_wait_t;
 
 void cma_side_die(const char *file, int line, const char *what, long long a,

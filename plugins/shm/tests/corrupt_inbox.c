@@ -28,16 +28,16 @@ enum {
     NUM_CELLS  = 16,
     RING_MAX   = 64 << 10,
     MAX_LENGTH = 8256,
-    PRIVATE    = 128
+    PRIVATE    = 128,
 };
 
 typedef struct test {
-    shm_space_t  space;
-    shm_inbox_t  inbox;
-    ucx_host_t   host;
-    int          honest_slot;  /* -1 before the first message */
-    uint64_t     honest_got;
-    uint64_t     random;
+    shm_space_t space;
+    shm_inbox_t inbox;
+    ucx_host_t host;
+    int honest_slot; /* -1 before the first message */
+    uint64_t honest_got;
+    uint64_t random;
     volatile sig_atomic_t sink;
 } test_t;
 
@@ -86,7 +86,8 @@ static void honest_main(void *arg, int fd)
 
     seg_space_open(&space, address[SHM_ADDRESS_LENGTH], NULL);
     EXPECT_EQ(shm_outbox_open(&outbox, &space, address, SHM_ADDRESS_LENGTH,
-                              NULL, 0), UCS_OK);
+                              NULL, 0),
+              UCS_OK);
     EXPECT_EQ(shm_outbox_join(&outbox), UCS_OK);
     EXPECT_EQ(shm_outbox_send(&outbox, HELLO_ID, "", 0), UCS_OK);
     for (;;) {
@@ -139,9 +140,9 @@ static ucs_status_t deliver(void *arg, unsigned slot, uint8_t id, void *data,
 /* ------------------------------------------------------ the broken sender -- */
 
 typedef struct hostile {
-    uint8_t  address[SHM_ADDRESS_LENGTH + 1];
+    uint8_t address[SHM_ADDRESS_LENGTH + 1];
     uint64_t random;
-    int      everywhere;
+    int everywhere;
 } hostile_t;
 
 /* A control word that is invalid in at most one property. */
@@ -199,7 +200,7 @@ static void spoil_shared_words(shm_outbox_t *outbox, uint64_t *random)
         break;
     default:
         head->ring_max = head->private_size = (uint32_t)(r >> 32);
-        head->version  = (uint32_t)(r >> 16);
+        head->version                       = (uint32_t)(r >> 16);
         break;
     }
 }
@@ -244,8 +245,9 @@ static void say_last_words(shm_outbox_t *outbox, int fd)
     seg_write(fd, &slot, sizeof(slot));
     seg_read(fd, &next, sizeof(next));
     atomic_store_explicit(&outbox->cells[next & outbox->cells_mask].ctl,
-                          shm_ctl(shm_phase(next, outbox->cells_mask), 3, 12,
-                                  1, 8), memory_order_release);
+                          shm_ctl(shm_phase(next, outbox->cells_mask), 3, 12, 1,
+                                  8),
+                          memory_order_release);
     atomic_store_explicit(&outbox->slot->state, SHM_SLOT_USED,
                           memory_order_release);
 }
@@ -282,7 +284,8 @@ static void hostile_main(void *arg, int fd)
 
     seg_space_open(&space, hostile->address[SHM_ADDRESS_LENGTH], NULL);
     EXPECT_EQ(shm_outbox_open(&outbox, &space, hostile->address,
-                              SHM_ADDRESS_LENGTH, NULL, 0), UCS_OK);
+                              SHM_ADDRESS_LENGTH, NULL, 0),
+              UCS_OK);
     EXPECT_EQ(shm_outbox_join(&outbox), UCS_OK);
     if (hostile->everywhere) {
         spoil_everything(&outbox, &hostile->random);
@@ -308,11 +311,16 @@ static void hostile_main(void *arg, int fd)
 
 static void open_test(test_t *test, int way, uint8_t *address)
 {
-    static const int level      = UCS_LOG_LEVEL_DIAG;
+    static const int level    = UCS_LOG_LEVEL_DIAG;
     shm_inbox_params_t params = {
-        .num_slots = NUM_SLOTS, .num_cells = NUM_CELLS, .ring_max = RING_MAX,
-        .max_length = MAX_LENGTH, .private_size = PRIVATE,
-        .seg_flags = SHM_SEG_EVENT, .deliver = deliver, .arg = test
+        .num_slots    = NUM_SLOTS,
+        .num_cells    = NUM_CELLS,
+        .ring_max     = RING_MAX,
+        .max_length   = MAX_LENGTH,
+        .private_size = PRIVATE,
+        .seg_flags    = SHM_SEG_EVENT,
+        .deliver      = deliver,
+        .arg          = test,
     };
 
     memset(test, 0, sizeof(*test));
@@ -410,9 +418,9 @@ static void with_an_honest_sender(int way)
     memcpy(hostile.address, address, sizeof(address));
     memcpy(constants, test.inbox.head, sizeof(constants));
     for (round = 0; round < ROUNDS; ++round) {
-        before          = cuts;
+        before = cuts;
         hostile.random ^= next_random(&test.random);
-        pid             = seg_fork(hostile_main, &hostile, 0, &fd);
+        pid = seg_fork(hostile_main, &hostile, 0, &fd);
         receive_until_gone(&test, pid, fd);
         close(fd);
         shm_inbox_sweep(&test.inbox);
@@ -445,8 +453,9 @@ static void is_told_once(void)
 
     open_test(&test, SEG_MEMFD, address);
     before = cuts;
-    EXPECT_EQ(shm_outbox_open(&outbox, &test.space, address,
-                              SHM_ADDRESS_LENGTH, NULL, 0), UCS_OK);
+    EXPECT_EQ(shm_outbox_open(&outbox, &test.space, address, SHM_ADDRESS_LENGTH,
+                              NULL, 0),
+              UCS_OK);
     EXPECT_EQ(shm_outbox_join(&outbox), UCS_OK);
     shm_inbox_progress(&test.inbox, deliver);
     for (i = 0; i < 2 * NUM_CELLS; ++i) {
@@ -464,8 +473,9 @@ static void is_told_once(void)
     EXPECT_EQ(count_senders(&test), 0);
 
     /* a process that gets the slot afterwards is received */
-    EXPECT_EQ(shm_outbox_open(&outbox, &test.space, address,
-                              SHM_ADDRESS_LENGTH, NULL, 0), UCS_OK);
+    EXPECT_EQ(shm_outbox_open(&outbox, &test.space, address, SHM_ADDRESS_LENGTH,
+                              NULL, 0),
+              UCS_OK);
     EXPECT_EQ(shm_outbox_send(&outbox, HELLO_ID, "", 0), UCS_OK);
     shm_inbox_progress(&test.inbox, deliver);
     EXPECT_GE(test.honest_slot, 0);

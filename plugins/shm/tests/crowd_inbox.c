@@ -27,21 +27,21 @@ enum {
     NUM_CELLS     = 32,
     RING_MAX      = 64 << 10,
     MAX_LENGTH    = 8256,
-    FEW           = 4,     /* Up to this number, senders are polled even if
+    FEW           = 4,  /* Up to this number, senders are polled even if
                             * idle */
-    SILENCE       = 30     /* Seconds without any message: a hang */
+    SILENCE       = 30, /* Seconds without any message: a hang */
 };
 
 typedef struct test {
-    shm_space_t  space;
-    shm_inbox_t  inbox;
-    uint8_t      address[SHM_ADDRESS_LENGTH];
+    shm_space_t space;
+    shm_inbox_t inbox;
+    uint8_t address[SHM_ADDRESS_LENGTH];
     shm_outbox_t *outboxes;
-    unsigned     num_outboxes;
-    unsigned     got[NUM_SLOTS];
-    uint32_t     number[NUM_SLOTS]; /* Number of each sender's next message */
-    int          numbered;
-    unsigned     total;
+    unsigned num_outboxes;
+    unsigned got[NUM_SLOTS];
+    uint32_t number[NUM_SLOTS]; /* Number of each sender's next message */
+    int numbered;
+    unsigned total;
 } test_t;
 
 /* From 4 to 3000 bytes: a number, and bytes that depend on it. */
@@ -78,9 +78,13 @@ static ucs_status_t deliver(void *arg, unsigned slot, uint8_t id, void *data,
 static void open_test(test_t *test, unsigned num_slots, unsigned num_outboxes)
 {
     shm_inbox_params_t params = {
-        .num_slots = num_slots, .num_cells = NUM_CELLS, .ring_max = RING_MAX,
-        .max_length = MAX_LENGTH, .seg_flags = SHM_SEG_EVENT,
-        .deliver = deliver, .arg = test
+        .num_slots  = num_slots,
+        .num_cells  = NUM_CELLS,
+        .ring_max   = RING_MAX,
+        .max_length = MAX_LENGTH,
+        .seg_flags  = SHM_SEG_EVENT,
+        .deliver    = deliver,
+        .arg        = test,
     };
     unsigned i;
 
@@ -94,7 +98,8 @@ static void open_test(test_t *test, unsigned num_slots, unsigned num_outboxes)
     for (i = 0; i < num_outboxes; ++i) {
         EXPECT_EQ(shm_outbox_open(&test->outboxes[i], &test->space,
                                   test->address, sizeof(test->address), NULL,
-                                  0), UCS_OK);
+                                  0),
+                  UCS_OK);
     }
 }
 
@@ -176,8 +181,7 @@ static void eager_senders_take_turns(void)
     open_test(&test, NUM_SLOTS, NUM_EAGER);
     for (round = 0; round < 2000; ++round) {
         for (i = 0; i < NUM_EAGER; ++i) {
-            while (shm_outbox_send(&test.outboxes[i], 1, "more", 4) ==
-                   UCS_OK) {
+            while (shm_outbox_send(&test.outboxes[i], 1, "more", 4) == UCS_OK) {
             }
         }
         shm_inbox_progress(&test.inbox, deliver);
@@ -205,8 +209,9 @@ static void process_main(void *arg, int fd)
 
     seg_space_open(&space, SEG_MEMFD, NULL);
     EXPECT_EQ(shm_outbox_open(&outbox, &space, parent->address,
-                              sizeof(parent->address), NULL, 0), UCS_OK);
-    for (number = 0; number < PER_PROCESS; ) {
+                              sizeof(parent->address), NULL, 0),
+              UCS_OK);
+    for (number = 0; number < PER_PROCESS;) {
         if (shm_outbox_reserve(&outbox, length_of(number), length_of(number),
                                &cell, &bytes) != UCS_OK) {
             sched_yield();
@@ -268,7 +273,8 @@ static void a_full_house_is_told(void)
     progress_until(&test, 5);
     EXPECT_EQ(test.got[2], 2);
     EXPECT_EQ(shm_outbox_open(&test.outboxes[2], &test.space, test.address,
-                              sizeof(test.address), NULL, 0), UCS_OK);
+                              sizeof(test.address), NULL, 0),
+              UCS_OK);
     close_test(&test);
 }
 

@@ -22,11 +22,11 @@ enum { SKIPPED = 77, MAX_LENGTH = 8256 };
 
 typedef struct limit {
     const char *name;
-    int        resource;
-    int        way;
-    long       first, step;
-    unsigned   steps;
-    int        relative;  /* Relative to current use */
+    int resource;
+    int way;
+    long first, step;
+    unsigned steps;
+    int relative; /* Relative to current use */
 } limit_t;
 
 static unsigned delivered;
@@ -39,8 +39,12 @@ static ucs_status_t deliver(void *arg, unsigned slot, uint8_t id, void *data,
 }
 
 static const shm_inbox_params_t params = {
-    .num_slots = 64, .num_cells = 32, .ring_max = 256 << 10,
-    .max_length = MAX_LENGTH, .seg_flags = SHM_SEG_EVENT, .deliver = deliver
+    .num_slots  = 64,
+    .num_cells  = 32,
+    .ring_max   = 256 << 10,
+    .max_length = MAX_LENGTH,
+    .seg_flags  = SHM_SEG_EVENT,
+    .deliver    = deliver,
 };
 
 /* Sends one message through the ring; NO_RESOURCE is an error here. */
@@ -128,7 +132,7 @@ static void climb(void *arg, int fd)
         now          = before;
         now.rlim_cur = (limit->relative ? in_use(limit->resource) : 0) +
                        (rlim_t)(limit->first + (long)i * limit->step);
-        errors       = seg_host_errors();
+        errors = seg_host_errors();
         EXPECT_EQ(setrlimit((unsigned)limit->resource, &now), 0);
         status = whole_life(limit->way);
         EXPECT_EQ(setrlimit((unsigned)limit->resource, &before), 0);
@@ -169,7 +173,8 @@ static void full_folder(void *arg, int fd)
     shm_seg_address(&inbox.seg, address);
     for (num = 0; num < 32; ++num) {
         EXPECT_EQ(shm_outbox_open(&outboxes[num], &space, address,
-                                  sizeof(address), NULL, 0), UCS_OK);
+                                  sizeof(address), NULL, 0),
+                  UCS_OK);
         status = shm_outbox_send(&outboxes[num], 1, "hello", 5);
         if (status != UCS_OK) {
             EXPECT_EQ(status, UCS_ERR_NO_MEMORY);
@@ -235,7 +240,8 @@ static void join_late(void *arg, int fd)
     EXPECT_EQ(shm_inbox_open(&inbox, &space, &params), UCS_OK);
     shm_seg_address(&inbox.seg, address);
     EXPECT_EQ(shm_outbox_open(&outbox, &space, address, sizeof(address), NULL,
-                              0), UCS_OK);
+                              0),
+              UCS_OK);
     EXPECT_EQ(shm_outbox_send(&outbox, 1, "hello", 5), UCS_OK);
 
     delivered = 0;
@@ -260,7 +266,7 @@ static void run(void (*body)(void *arg, int fd), const void *arg, int spaces,
                 const char *name)
 {
     int fd, skipped;
-    pid_t pid = seg_fork(body, (void*)arg, spaces, &fd);
+    pid_t pid = seg_fork(body, (void *)arg, spaces, &fd);
 
     if (!seg_join(pid, &skipped)) {
         exit(1);

@@ -20,7 +20,7 @@
 
 /* Seconds beyond the default interval in which an interface without checks must
  * not detect a failure. */
-#define BEYOND  0.5
+#define BEYOND 0.5
 /* Limit for a step of about a second; only a hang reaches it. */
 #define TIMEOUT 120.0
 

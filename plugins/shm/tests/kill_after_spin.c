@@ -18,7 +18,7 @@
 enum {
     BUSY_ROUNDS = 300000,
     /* of at least a millisecond each; the interval of checks is ten */
-    SLOW_ROUNDS = 2000
+    SLOW_ROUNDS = 2000,
 };
 
 static void give(int fd, const void *data, size_t length)
@@ -64,7 +64,7 @@ static void survivor_main(void *tl, int fd)
         poll(NULL, 0, 1);
         uct_worker_progress(side.worker);
     }
-    printf("%s: noticed in round %u\n", (const char*)tl, rounds);
+    printf("%s: noticed in round %u\n", (const char *)tl, rounds);
     kill_link_close(&link);
     kill_side_close(&side);
 }

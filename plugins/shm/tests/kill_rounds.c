@@ -27,19 +27,19 @@ enum { SURVIVORS = 2, SPARED_EVERY = 8, MAX_ROUNDS = 200 };
 /* Limit from the close of a victim's socket to the detection of its end. */
 #define NOTICE_LIMIT 30.0
 /* A survivor waits for the end, for what was sent, and for its last copy. */
-#define ROUND_LIMIT  (4 * NOTICE_LIMIT)
+#define ROUND_LIMIT (4 * NOTICE_LIMIT)
 /* How long a spared victim sends; others live at most three times that. */
 #if defined(__SANITIZE_ADDRESS__)
-#  define SPARED_TIME 0.020
+#define SPARED_TIME 0.020
 #else
-#  define SPARED_TIME 0.004
+#define SPARED_TIME 0.004
 #endif
 
 typedef struct way {
     const char *tl;
     const char *use_names;
-    unsigned   rounds;
-    int        tells;      /* Unexpected failures reported by the error
+    unsigned rounds;
+    int tells; /* Unexpected failures reported by the error
                             * handler */
 } way_t;
 
@@ -56,9 +56,13 @@ static void make_pair(int fds[2])
 static void give_fd(int to, int fd)
 {
     char room[CMSG_SPACE(sizeof(int))] = {0}, byte = 'f';
-    struct iovec iov   = {&byte, 1};
-    struct msghdr msg  = {.msg_iov = &iov, .msg_iovlen = 1,
-                          .msg_control = room, .msg_controllen = sizeof(room)};
+    struct iovec iov  = {&byte, 1};
+    struct msghdr msg = {
+        .msg_iov        = &iov,
+        .msg_iovlen     = 1,
+        .msg_control    = room,
+        .msg_controllen = sizeof(room),
+    };
     struct cmsghdr *cm = CMSG_FIRSTHDR(&msg);
 
     cm->cmsg_level = SOL_SOCKET;
@@ -73,8 +77,12 @@ static int take_fd(int from)
 {
     char room[CMSG_SPACE(sizeof(int))], byte;
     struct iovec iov  = {&byte, 1};
-    struct msghdr msg = {.msg_iov = &iov, .msg_iovlen = 1,
-                         .msg_control = room, .msg_controllen = sizeof(room)};
+    struct msghdr msg = {
+        .msg_iov        = &iov,
+        .msg_iovlen     = 1,
+        .msg_control    = room,
+        .msg_controllen = sizeof(room),
+    };
     int fd;
 
     if (recvmsg(from, &msg, MSG_CMSG_CLOEXEC) != 1) {
@@ -100,7 +108,7 @@ static int read_all(kill_side_t *side, int fd, void *data, size_t length)
             sched_yield();
             continue;
         }
-        next   += n;
+        next += n;
         length -= (size_t)n;
     }
     return 1;
@@ -205,8 +213,7 @@ static void outlive(kill_link_t *link, uint32_t pid, int fd)
     /* all that it has sent has arrived, and all our operations complete */
     end      = kill_now() + NOTICE_LIMIT;
     expected = kill_side_expected(side, pid);
-    while (link->busy || ((side->memh == NULL) &&
-                          (expected->number != told))) {
+    while (link->busy || ((side->memh == NULL) && (expected->number != told))) {
         uct_worker_progress(side->worker);
         EXPECT_TRUE(kill_now() < end);
     }
@@ -286,8 +293,8 @@ static void spin(double seconds)
 }
 
 /* Returns the number of names in the folder at the end of the round. */
-static unsigned
-run_round(const int *controls, unsigned round, double life, pid_t *pid_p)
+static unsigned run_round(const int *controls, unsigned round, double life,
+                          pid_t *pid_p)
 {
     int spared = (round % SPARED_EVERY) == 0;
     int pairs[SURVIVORS][2], mine[SURVIVORS], status;

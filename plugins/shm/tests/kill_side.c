@@ -127,18 +127,20 @@ static void open_iface(kill_side_t *side, const char *tl, ucs_time_t interval)
     params.err_handler          = on_failure;
     params.err_handler_arg      = side;
     if (interval != 0) {
-        params.field_mask        |= UCT_IFACE_PARAM_FIELD_KEEPALIVE_INTERVAL;
+        params.field_mask |= UCT_IFACE_PARAM_FIELD_KEEPALIVE_INTERVAL;
         params.keepalive_interval = interval;
     }
     EXPECT_EQ(uct_iface_open(side->md, side->worker, &params, options,
-                             &side->iface), UCS_OK);
+                             &side->iface),
+              UCS_OK);
     uct_config_release(options);
     uct_iface_progress_enable(side->iface,
                               UCT_PROGRESS_SEND | UCT_PROGRESS_RECV);
     EXPECT_EQ(uct_iface_query(side->iface, &side->attr), UCS_OK);
     if (side->attr.cap.flags & UCT_IFACE_FLAG_AM_SHORT) {
         EXPECT_EQ(uct_iface_set_am_handler(side->iface, KILL_AM_ID, on_message,
-                                           side, 0), UCS_OK);
+                                           side, 0),
+                  UCS_OK);
     }
 }
 
@@ -151,9 +153,9 @@ static void make_card(kill_side_t *side)
     EXPECT_TRUE(side->memory != MAP_FAILED);
     side->card.pid    = (uint32_t)getpid();
     side->card.memory = (uintptr_t)side->memory;
-    EXPECT_EQ(uct_iface_get_device_address(side->iface,
-                                           (void*)side->card.dev), UCS_OK);
-    EXPECT_EQ(uct_iface_get_address(side->iface, (void*)side->card.iface),
+    EXPECT_EQ(uct_iface_get_device_address(side->iface, (void *)side->card.dev),
+              UCS_OK);
+    EXPECT_EQ(uct_iface_get_address(side->iface, (void *)side->card.iface),
               UCS_OK);
     if (side->attr.cap.flags & UCT_IFACE_FLAG_AM_SHORT) {
         return;
@@ -163,7 +165,8 @@ static void make_card(kill_side_t *side)
         side->memory[i] = (uint8_t)(i * 7 + i / 256);
     }
     EXPECT_EQ(uct_md_mem_reg(side->md, side->memory, KILL_MEMORY,
-                             UCT_MD_MEM_ACCESS_ALL, &side->memh), UCS_OK);
+                             UCT_MD_MEM_ACCESS_ALL, &side->memh),
+              UCS_OK);
     EXPECT_EQ(uct_md_mkey_pack(side->md, side->memh, side->card.key), UCS_OK);
 }
 
@@ -181,9 +184,11 @@ void kill_side_open_keepalive(kill_side_t *side, const char *tl,
     side->random    = 0x2545f4914f6cdd1dull ^ ((uint64_t)getpid() << 20);
     side->component = find_component(tl);
     EXPECT_EQ(ucs_async_context_create(UCS_ASYNC_MODE_THREAD_SPINLOCK,
-                                       &side->async), UCS_OK);
+                                       &side->async),
+              UCS_OK);
     EXPECT_EQ(uct_worker_create(side->async, UCS_THREAD_MODE_SINGLE,
-                                &side->worker), UCS_OK);
+                                &side->worker),
+              UCS_OK);
     EXPECT_EQ(uct_md_config_read(side->component, NULL, NULL, &options),
               UCS_OK);
     EXPECT_EQ(uct_md_open(side->component, tl, options, &side->md), UCS_OK);
@@ -208,8 +213,8 @@ void kill_side_close(kill_side_t *side)
 
 static void on_copied(uct_completion_t *comp)
 {
-    kill_link_t *link = (kill_link_t*)((char*)comp -
-                                       offsetof(kill_link_t, comp));
+    kill_link_t *link = (kill_link_t *)((char *)comp -
+                                        offsetof(kill_link_t, comp));
 
     link->busy   = 0;
     link->status = comp->status;
@@ -230,16 +235,16 @@ int kill_link_open(kill_link_t *link, kill_side_t *side,
         .field_mask = UCT_EP_PARAM_FIELD_IFACE | UCT_EP_PARAM_FIELD_DEV_ADDR |
                       UCT_EP_PARAM_FIELD_IFACE_ADDR,
         .iface      = side->iface,
-        .dev_addr   = (void*)card->dev,
-        .iface_addr = (void*)card->iface
+        .dev_addr   = (void *)card->dev,
+        .iface_addr = (void *)card->iface,
     };
 
     memset(link, 0, sizeof(*link));
     link->side     = side;
     link->memory   = card->memory;
     side->failures = 0;
-    if (!uct_iface_is_reachable(side->iface, (void*)card->dev,
-                                (void*)card->iface)) {
+    if (!uct_iface_is_reachable(side->iface, (void *)card->dev,
+                                (void *)card->iface)) {
         return 0;
     }
     if ((side->twin == NULL) && (kill_random(&side->random) & 1)) {
@@ -307,8 +312,8 @@ static ucs_status_t send_message(kill_link_t *link)
     case 1:
         link->length += (r >> 8) % (side->attr.cap.am.max_zcopy - 8);
         pack(link->buffer, link);
-        iov    = (uct_iov_t){link->buffer, link->length, UCT_MEM_HANDLE_NULL,
-                             0, 1};
+        iov    = (uct_iov_t){link->buffer, link->length, UCT_MEM_HANDLE_NULL, 0,
+                             1};
         status = uct_ep_am_zcopy(link->ep, KILL_AM_ID, NULL, 0, &iov, 1, 0,
                                  NULL);
         break;
@@ -359,12 +364,11 @@ static ucs_status_t copy_piece(kill_link_t *link)
     link->busy   = 1;
     link->comp   = (uct_completion_t){on_copied, 1, UCS_OK};
     iov    = (uct_iov_t){link->buffer, link->length, UCT_MEM_HANDLE_NULL, 0, 1};
-    status = link->is_get ?
-                 uct_ep_get_zcopy(link->ep, &iov, 1, link->memory,
-                                  link->key.rkey, &link->comp) :
-                 uct_ep_put_zcopy(link->ep, &iov, 1,
-                                  link->memory + KILL_MEMORY / 2,
-                                  link->key.rkey, &link->comp);
+    status = link->is_get ? uct_ep_get_zcopy(link->ep, &iov, 1, link->memory,
+                                             link->key.rkey, &link->comp) :
+                            uct_ep_put_zcopy(link->ep, &iov, 1,
+                                             link->memory + KILL_MEMORY / 2,
+                                             link->key.rkey, &link->comp);
     if (status == UCS_INPROGRESS) {
         return UCS_OK;
     }

@@ -30,16 +30,16 @@ enum {
     KILL_MEMORY  = 4 << 20, /* Bytes of each process that others access; the
                              * first half is read, the second written */
     KILL_SENDERS = 16,
-    KILL_AM_ID   = 3
+    KILL_AM_ID   = 3,
 };
 
 /* What a peer needs to connect. */
 typedef struct kill_card {
     uint32_t pid;
     uint64_t memory;
-    uint8_t  dev[64];
-    uint8_t  iface[128];
-    uint8_t  key[64];
+    uint8_t dev[64];
+    uint8_t iface[128];
+    uint8_t key[64];
 } kill_card_t;
 
 /* The first bytes of a message; the rest depends on them. */
@@ -50,39 +50,39 @@ typedef struct kill_header {
 
 typedef struct kill_side {
     ucs_async_context_t *async;
-    uct_worker_h        worker;
-    uct_component_h     component;
-    uct_md_h            md;
-    uct_iface_h         iface;
-    uct_iface_attr_t    attr;
-    uct_mem_h           memh;
-    uint8_t             *memory;
-    kill_card_t         card;
-    uint64_t            random;
-    kill_header_t       expected[KILL_SENDERS]; /* The next message of each
+    uct_worker_h worker;
+    uct_component_h component;
+    uct_md_h md;
+    uct_iface_h iface;
+    uct_iface_attr_t attr;
+    uct_mem_h memh;
+    uint8_t *memory;
+    kill_card_t card;
+    uint64_t random;
+    kill_header_t expected[KILL_SENDERS]; /* The next message of each
                                                  * sender; a new sender replaces
                                                  * the oldest */
-    unsigned            num_senders; /* In total */
-    uint64_t            received;
-    uint64_t            copied;
-    unsigned            failures;
-    uct_ep_h            twin;      /* A second endpoint to the same peer,
+    unsigned num_senders;                 /* In total */
+    uint64_t received;
+    uint64_t copied;
+    unsigned failures;
+    uct_ep_h twin; /* A second endpoint to the same peer,
                                     * destroyed in the handler of its failure */
 } kill_side_t;
 
 /* An endpoint, and one copy at a time. */
 typedef struct kill_link {
-    kill_side_t       *side;
-    uct_ep_h          ep;
+    kill_side_t *side;
+    uct_ep_h ep;
     uct_rkey_bundle_t key;
-    uint64_t          memory;
-    uint32_t          sent;
-    uct_completion_t  comp;
-    unsigned          busy;
-    ucs_status_t      status;
-    size_t            length;
-    int               is_get;
-    uint8_t           *buffer;
+    uint64_t memory;
+    uint32_t sent;
+    uct_completion_t comp;
+    unsigned busy;
+    ucs_status_t status;
+    size_t length;
+    int is_get;
+    uint8_t *buffer;
 } kill_link_t;
 
 void kill_die(const char *file, int line, const char *what, long long a,

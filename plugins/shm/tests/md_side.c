@@ -14,11 +14,11 @@ const ucx_transport_t shm_sysv_transport  = {.size = sizeof(ucx_transport_t)};
 void side_open(side_t *side, int which)
 {
     shm_posix_md_config_t posix = {
-        .dir           = (char*)seg_dir(),
+        .dir           = (char *)seg_dir(),
         .use_names     = UCS_TRY,
         .use_proc_link = 1,
         .use_socket    = UCS_AUTO,
-        .hugetlb_mode  = UCS_NO
+        .hugetlb_mode  = UCS_NO,
     };
     shm_sysv_md_config_t sysv = {.hugetlb_mode = UCS_NO};
     ucx_md_open_args_t args   = {.size = sizeof(args)};
@@ -28,9 +28,10 @@ void side_open(side_t *side, int which)
     side->component.instance  = &side->instance;
     EXPECT_EQ(shm_md_component_init(&side->component, which), UCS_OK);
     side->ops   = side->component.super.md_ops;
-    args.config = (which == SHM_POSIX) ? (void*)&posix : (void*)&sysv;
+    args.config = (which == SHM_POSIX) ? (void *)&posix : (void *)&sysv;
     EXPECT_EQ(side->component.super.md_open(&side->component.super, &args,
-                                            &side->md), UCS_OK);
+                                            &side->md),
+              UCS_OK);
 }
 
 void side_close(side_t *side)
@@ -40,22 +41,24 @@ void side_close(side_t *side)
 }
 
 ucs_status_t side_alloc(side_t *side, size_t *length, void **address,
-                               unsigned flags, uct_mem_h *memh)
+                        unsigned flags, uct_mem_h *memh)
 {
     const ucx_mem_alloc_params_t params = {
         .size     = sizeof(params),
         .flags    = flags,
-        .mem_type = UCS_MEMORY_TYPE_HOST
+        .mem_type = UCS_MEMORY_TYPE_HOST,
     };
 
     return side->ops->mem_alloc(side->md, length, address, &params, memh);
 }
 
-ucs_status_t
-side_reg(side_t *side, void *address, size_t length, uct_mem_h *memh)
+ucs_status_t side_reg(side_t *side, void *address, size_t length,
+                      uct_mem_h *memh)
 {
     const ucx_mem_reg_params_t params = {
-        .size = sizeof(params), .dmabuf_fd = UCT_DMABUF_FD_INVALID};
+        .size      = sizeof(params),
+        .dmabuf_fd = UCT_DMABUF_FD_INVALID,
+    };
 
     return side->ops->mem_reg(side->md, address, length, &params, memh);
 }
@@ -74,7 +77,7 @@ void side_pack(side_t *side, uct_mem_h memh, uint8_t *key)
 }
 
 ucs_status_t side_unpack(side_t *side, const void *key, size_t length,
-                                uct_rkey_t *rkey)
+                         uct_rkey_t *rkey)
 {
     void *handle;
 

@@ -10,10 +10,10 @@
 #include "md.h"
 
 typedef struct side {
-    shm_instance_t      instance;
-    shm_component_t     component;
-    const ucx_md_ops_t  *ops;
-    uct_md_h            md;
+    shm_instance_t instance;
+    shm_component_t component;
+    const ucx_md_ops_t *ops;
+    uct_md_h md;
 } side_t;
 
 /* `which`: SHM_POSIX or SHM_SYSV. */
@@ -37,7 +37,7 @@ void side_release(side_t *side, uct_rkey_t rkey);
 typedef struct offer {
     uint64_t address;
     uint64_t length;
-    uint8_t  key[SHM_KEY_LENGTH];
+    uint8_t key[SHM_KEY_LENGTH];
 } offer_t;
 
 /* Runs the tests, each with both components: _i is SHM_POSIX or SHM_SYSV. */

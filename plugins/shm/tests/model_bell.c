@@ -20,8 +20,15 @@ enum { SENDERS = 1, MESSAGES = 2, JOINED = 0, SLEEPS = 2, REVIEWS = 1 };
 
 /* Memory locations; the event belongs to the kernel, and is modelled as one of
  * them. */
-enum { CTL = 0, WAKE = CTL + SENDERS, ARMED = WAKE + SENDERS, BELL, RUNG,
-       EVENT, MEMORY_PLACES };
+enum {
+    CTL   = 0,
+    WAKE  = CTL + SENDERS,
+    ARMED = WAKE + SENDERS,
+    BELL,
+    RUNG,
+    EVENT,
+    MEMORY_PLACES,
+};
 
 enum { RECEIVER = SENDERS, MEMORY_THREADS };
 enum { MEMORY_DEPTH = 8 };
@@ -32,15 +39,15 @@ enum { MEMORY_DEPTH = 8 };
 enum { WAKE_DORMANT = 1, WAKE_ARMED = 2 };
 
 typedef enum {
-    MEMBARRIER,          /* The receiver fences all processes */
-    SENDERS_FENCE,       /* Each fences itself */
-    NOBODY_FOR_SENDERS,  /* The receiver fences itself only, senders do not */
-    NOT_THE_RECEIVER,    /* Senders do, the receiver does not */
+    MEMBARRIER,         /* The receiver fences all processes */
+    SENDERS_FENCE,      /* Each fences itself */
+    NOBODY_FOR_SENDERS, /* The receiver fences itself only, senders do not */
+    NOT_THE_RECEIVER,   /* Senders do, the receiver does not */
     NO_LOOK_AFTER_ARMING,
     NO_LOOK_AFTER_REVIEW,
-    BELL_BEFORE_BITS,    /* The sender rings, then sets its bit */
-    BITS_BEFORE_BELL,    /* The receiver clears the bits, then reads the bell */
-    NO_LOOK_AT_BELL      /* Arming checks messages only */
+    BELL_BEFORE_BITS, /* The sender rings, then sets its bit */
+    BITS_BEFORE_BELL, /* The receiver clears the bits, then reads the bell */
+    NO_LOOK_AT_BELL,  /* Arming checks messages only */
 } variant_t;
 
 typedef struct state {
@@ -50,10 +57,10 @@ typedef struct state {
     } s[SENDERS];
     struct {
         uint8_t step, i, after_fence, marked, seen;
-        uint8_t active;               /* Bits */
+        uint8_t active; /* Bits */
         uint8_t is_armed;
-        uint8_t sleeps, reviews;      /* Remaining number */
-        uint8_t wake[SENDERS];        /* Last value written */
+        uint8_t sleeps, reviews; /* Remaining number */
+        uint8_t wake[SENDERS];   /* Last value written */
         uint8_t got[SENDERS];
     } r;
 } state_t;
@@ -61,9 +68,22 @@ typedef struct state {
 enum { S_SEND, S_FENCE, S_LOOK, S_BITS, S_BELL, S_ARMED, S_TAKE, S_WAKE };
 
 enum {
-    R_PROGRESS, R_NOTE_BELL, R_BITS, R_TAKE_BITS, R_POLL, R_DISARM, R_IDLE,
-    R_REVIEW, R_REVIEW_LOOK, R_ARM, R_ARM_HEAD, R_ARM_BELL, R_ARM_LOOK,
-    R_SLEEP, R_FENCE, R_FENCE_END
+    R_PROGRESS,
+    R_NOTE_BELL,
+    R_BITS,
+    R_TAKE_BITS,
+    R_POLL,
+    R_DISARM,
+    R_IDLE,
+    R_REVIEW,
+    R_REVIEW_LOOK,
+    R_ARM,
+    R_ARM_HEAD,
+    R_ARM_BELL,
+    R_ARM_LOOK,
+    R_SLEEP,
+    R_FENCE,
+    R_FENCE_END,
 };
 
 static void start(void *arg, int variant)
@@ -89,13 +109,16 @@ static void emit(model_search_t *search, state_t *copy, const char *label)
 /* ------------------------------------------------------------ a sender -- */
 
 #define LABELS(_i) \
-    {_i ": writes a message", _i ": fences", _i ": reads its wake line", \
-     _i ": sets its bit", _i ": rings the bell", _i ": reads `armed`", \
-     _i ": takes `armed`", _i ": wakes the receiver", \
-     _i ": is made to fence"}
+    { \
+        _i ": writes a message", _i ": fences", _i ": reads its wake line", \
+            _i ": sets its bit", _i ": rings the bell", _i ": reads `armed`", \
+            _i ": takes `armed`", _i ": wakes the receiver", \
+            _i ": is made to fence" \
+    }
 
 static const char *const sender_labels[][S_WAKE + 2] = {
-    LABELS("sender 0"), LABELS("sender 1")
+    LABELS("sender 0"),
+    LABELS("sender 1"),
 };
 
 /* A step that is sequentially consistent. */
@@ -143,7 +166,7 @@ static void sender_read(model_search_t *search, const state_t *state,
          version < state->memory.num[place]; ++version) {
         state_t then = copy;
 
-        value = memory_read(&then.memory, i, place, version,
+        value          = memory_read(&then.memory, i, place, version,
                             is_sc ? ACQUIRE : RELAXED);
         then.s[i].step = (value == 0) ? if_zero : if_not;
         emit(search, &then, sender_labels[i][step]);
@@ -247,33 +270,37 @@ static const char *receiver_took(state_t *copy, uint8_t value, int variant)
 
     switch (copy->r.step) {
     case R_PROGRESS:
-        copy->r.step = (value == copy->r.seen) ? R_POLL :
-                       (variant == BITS_BEFORE_BELL) ? R_BITS : R_NOTE_BELL;
+        copy->r.step = (value == copy->r.seen)       ? R_POLL :
+                       (variant == BITS_BEFORE_BELL) ? R_BITS :
+                                                       R_NOTE_BELL;
         return "receiver: reads the bell";
     case R_NOTE_BELL:
         copy->r.seen = value;
         copy->r.step = (variant == BITS_BEFORE_BELL) ? R_POLL : R_BITS;
         return "receiver: notes the bell";
     case R_BITS:
-        copy->r.step = (value != 0) ? R_TAKE_BITS :
-                       (variant == BITS_BEFORE_BELL) ? R_NOTE_BELL : R_POLL;
+        copy->r.step = (value != 0)                  ? R_TAKE_BITS :
+                       (variant == BITS_BEFORE_BELL) ? R_NOTE_BELL :
+                                                       R_POLL;
         return "receiver: reads the bits";
     case R_POLL:
         copy->r.got[i] = value;
         ++copy->r.i;
         return "receiver: polls";
     case R_REVIEW_LOOK:
-        copy->r.marked &= (uint8_t)~(1u << i);
+        copy->r.marked &= (uint8_t) ~(1u << i);
         ++copy->r.i;
         if ((value != copy->r.got[i]) && (variant != NO_LOOK_AFTER_REVIEW)) {
             set_wake(copy, i, 0, WAKE_DORMANT);
             return "receiver: review finds a message";
         }
-        copy->r.active &= (uint8_t)~(1u << i);
+        copy->r.active &= (uint8_t) ~(1u << i);
         return "receiver: lets a sender be dormant";
     case R_ARM_BELL:
         copy->r.step = ((value != copy->r.seen) &&
-                        (variant != NO_LOOK_AT_BELL)) ? R_DISARM : R_ARM_LOOK;
+                        (variant != NO_LOOK_AT_BELL)) ?
+                           R_DISARM :
+                           R_ARM_LOOK;
         return "receiver: looks at the bell again";
     default: /* R_ARM_LOOK */
         if ((value != copy->r.got[i]) && (variant != NO_LOOK_AFTER_ARMING)) {
@@ -299,7 +326,8 @@ static void receiver_read(model_search_t *search, const state_t *state,
         copy  = *state;
         label = receiver_took(&copy,
                               memory_read(&copy.memory, RECEIVER, place,
-                                          version, order), variant);
+                                          version, order),
+                              variant);
         emit(search, &copy, label);
     }
 }
@@ -321,22 +349,25 @@ static void receiver_walk(model_search_t *search, state_t *copy, int variant)
 {
     uint8_t step   = copy->r.step;
     uint8_t wanted = ((step == R_REVIEW) || (step == R_REVIEW_LOOK)) ?
-                         copy->r.marked : copy->r.active;
+                         copy->r.marked :
+                         copy->r.active;
 
     if (skip_others(copy, wanted)) {
-        copy->r.step = (step == R_POLL) ? (copy->r.is_armed ? R_DISARM :
-                                                              R_IDLE) :
+        copy->r.step = (step == R_POLL) ?
+                           (copy->r.is_armed ? R_DISARM : R_IDLE) :
                        (step == R_REVIEW_LOOK) ? R_IDLE :
-                       (step == R_ARM) ? R_ARM_HEAD :
-                       (step == R_ARM_LOOK) ? R_SLEEP : R_IDLE;
+                       (step == R_ARM)         ? R_ARM_HEAD :
+                       (step == R_ARM_LOOK)    ? R_SLEEP :
+                                                 R_IDLE;
         if (step == R_REVIEW) {
             go_fence(copy, R_REVIEW_LOOK);
         } else if (step == R_DISARM) {
             memory_write(&copy->memory, RECEIVER, ARMED, 0, RELAXED);
             copy->r.is_armed = 0;
         }
-        emit(search, copy, (step == R_DISARM) ? "receiver: has disarmed" :
-                                                "receiver: has seen to all");
+        emit(search, copy,
+             (step == R_DISARM) ? "receiver: has disarmed" :
+                                  "receiver: has seen to all");
         return;
     }
 
@@ -378,8 +409,7 @@ static void receiver_idle(model_search_t *search, const state_t *state)
     }
 
     for (marked = 1; marked < (1u << SENDERS); ++marked) {
-        if (((marked & ~state->r.active) == 0) &&
-            (state->r.reviews > 0)) {
+        if (((marked & ~state->r.active) == 0) && (state->r.reviews > 0)) {
             copy = *state;
             --copy.r.reviews;
             copy.r.step   = R_REVIEW;
@@ -494,7 +524,12 @@ static int is_end(const void *arg, int variant)
 }
 
 static const model_t bell = {
-    (SENDERS == 1) ? "bell" : "bell of two", sizeof(state_t), start, next, fault, is_end
+    (SENDERS == 1) ? "bell" : "bell of two",
+    sizeof(state_t),
+    start,
+    next,
+    fault,
+    is_end,
 };
 
 static const model_case_t cases[] = {

@@ -23,13 +23,13 @@ enum { MEMORY_DEPTH = 20 };
 
 typedef enum {
     AS_IT_IS,
-    COUNT_NOT_RELEASED,   /* The count may become visible before the chunk */
+    COUNT_NOT_RELEASED, /* The count may become visible before the chunk */
     COUNT_NOT_ACQUIRED,
-    HELPER_NOT_AWAITED,   /* The end is when no chunk is left to claim */
+    HELPER_NOT_AWAITED, /* The end is when no chunk is left to claim */
     COUNT_BEFORE_COPY,
-    NO_GENERATION,        /* A claim does not contain the job's generation */
-    REFUSAL_IS_DONE,      /* A refused chunk counts as copied */
-    CLAIM_NOT_AT_ONCE     /* Load and store instead of an exchange */
+    NO_GENERATION,     /* A claim does not contain the job's generation */
+    REFUSAL_IS_DONE,   /* A refused chunk counts as copied */
+    CLAIM_NOT_AT_ONCE, /* Load and store instead of an exchange */
 } variant_t;
 
 typedef struct state {
@@ -100,8 +100,7 @@ static void open_job(model_search_t *search, const state_t *state)
         copy.i.back  = CHUNKS;
         copy.i.step  = I_TELL;
         if (first == 1) {
-            memory_write(&copy.memory, INITIATOR, CHUNK, state->i.job,
-                         RELAXED);
+            memory_write(&copy.memory, INITIATOR, CHUNK, state->i.job, RELAXED);
         }
         emit(search, &copy, "initiator: opens a job");
     }
@@ -205,7 +204,8 @@ static void initiator_next(model_search_t *search, const state_t *state,
         if (exchange(&copy, INITIATOR,
                      pack_claim(state->i.job, state->i.back, state->i.front),
                      pack_claim(state->i.job, state->i.back,
-                                state->i.front + 1u), variant)) {
+                                state->i.front + 1u),
+                     variant)) {
             copy.i.chunk = copy.i.front++;
             copy.i.step  = I_COPY;
         }
@@ -257,8 +257,8 @@ static void helper_look(model_search_t *search, const state_t *state,
 
     for (version = memory_first(&state->memory, HELPER, CLAIM);
          version < state->memory.num[CLAIM]; ++version) {
-        copy = *state;
-        word = memory_read(&copy.memory, HELPER, CLAIM, version, ACQUIRE);
+        copy  = *state;
+        word  = memory_read(&copy.memory, HELPER, CLAIM, version, ACQUIRE);
         back  = (word >> 3) & 7;
         front = word & 7;
         if ((((word >> 6) != state->h.job) && (variant != NO_GENERATION)) ||
@@ -359,16 +359,17 @@ static const char *fault(const void *arg, int variant)
     const state_t *state = arg;
 
     return (state->i.fault == 1) ? "a chunk that is not there at the end" :
-           (state->i.fault == 2) ? "a chunk written after the end" : NULL;
+           (state->i.fault == 2) ? "a chunk written after the end" :
+                                   NULL;
 }
 
 static int is_end(const void *arg, int variant)
 {
-    return ((const state_t*)arg)->i.step == I_DONE;
+    return ((const state_t *)arg)->i.step == I_DONE;
 }
 
 static const model_t job = {
-    "job", sizeof(state_t), start, next, fault, is_end
+    "job", sizeof(state_t), start, next, fault, is_end,
 };
 
 static const model_case_t cases[] = {

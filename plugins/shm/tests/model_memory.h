@@ -29,17 +29,17 @@ typedef struct memory_view {
 } memory_view_t;
 
 typedef struct memory_value {
-    uint8_t       value;
-    memory_view_t seen;   /* Positions that the write publishes */
+    uint8_t value;
+    memory_view_t seen; /* Positions that the write publishes */
 } memory_value_t;
 
 typedef struct memory {
-    uint8_t        num[MEMORY_PLACES];
+    uint8_t num[MEMORY_PLACES];
     memory_value_t log[MEMORY_PLACES][MEMORY_DEPTH];
-    memory_view_t  now[MEMORY_THREADS];    /* Positions of each thread */
-    memory_view_t  later[MEMORY_THREADS];  /* ... effective after its next
+    memory_view_t now[MEMORY_THREADS];   /* Positions of each thread */
+    memory_view_t later[MEMORY_THREADS]; /* ... effective after its next
                                             * fence */
-    memory_view_t  fences;                 /* Positions known to the last full
+    memory_view_t fences;                /* Positions known to the last full
                                             * fence */
 } memory_t;
 
@@ -59,8 +59,8 @@ static inline void memory_start(memory_t *memory)
 }
 
 /* The versions of a location that a thread may read: [first, num). */
-static inline unsigned
-memory_first(const memory_t *memory, unsigned thread, unsigned place)
+static inline unsigned memory_first(const memory_t *memory, unsigned thread,
+                                    unsigned place)
 {
     return memory->now[thread].at[place];
 }
@@ -107,7 +107,8 @@ static inline void memory_forget(memory_t *memory, unsigned place)
            (MEMORY_DEPTH - memory->num[place]) * sizeof(memory_value_t));
     for (i = 0; i < num_views; ++i) {
         views[i]->at[place] -= (views[i]->at[place] < least) ?
-                                   views[i]->at[place] : least;
+                                   views[i]->at[place] :
+                                   least;
     }
     for (i = 0; i < MEMORY_PLACES; ++i) {
         for (j = 0; j < memory->num[i]; ++j) {
@@ -125,8 +126,8 @@ static inline void memory_tidy(memory_t *memory)
     }
 }
 
-static inline memory_value_t *
-memory_append(memory_t *memory, unsigned thread, unsigned place, uint8_t value)
+static inline memory_value_t *memory_append(memory_t *memory, unsigned thread,
+                                            unsigned place, uint8_t value)
 {
     unsigned version = memory->num[place];
 
@@ -165,7 +166,7 @@ static inline uint8_t memory_swap(memory_t *memory, unsigned thread,
                                   unsigned place, uint8_t value)
 {
     unsigned last = memory->num[place] - 1u;
-    uint8_t old = memory_read(memory, thread, place, last, ACQUIRE);
+    uint8_t old   = memory_read(memory, thread, place, last, ACQUIRE);
 
     memory_write(memory, thread, place, value, RELEASE);
     return old;

@@ -13,8 +13,14 @@
 enum { CELLS = 4, LINES = 4, SMALLEST_LOG = 6 };
 
 /* Memory locations */
-enum { CTL = 0, DATA = CTL + CELLS, RING = DATA + CELLS,
-       CELLS_DONE = RING + LINES, BYTES_DONE, MEMORY_PLACES };
+enum {
+    CTL        = 0,
+    DATA       = CTL + CELLS,
+    RING       = DATA + CELLS,
+    CELLS_DONE = RING + LINES,
+    BYTES_DONE,
+    MEMORY_PLACES,
+};
 
 enum { SENDER, RECEIVER, MEMORY_THREADS };
 enum { MEMORY_DEPTH = 7 };
@@ -24,10 +30,10 @@ enum { MEMORY_DEPTH = 7 };
 
 typedef enum {
     AS_IT_IS,
-    CTL_NOT_RELEASED,    /* The control word may become visible before the
+    CTL_NOT_RELEASED,   /* The control word may become visible before the
                           * bytes */
-    CTL_NOT_ACQUIRED,    /* Bytes may be read that are older than the word */
-    CREDIT_BEFORE_READ,  /* Effect of a credit without release */
+    CTL_NOT_ACQUIRED,   /* Bytes may be read that are older than the word */
+    CREDIT_BEFORE_READ, /* Effect of a credit without release */
     ONE_CELL_TOO_MANY,
     ONE_LINE_TOO_MANY,
     PHASE_STAYS,
@@ -35,7 +41,7 @@ typedef enum {
                           * ring */
     NO_MEMORY,           /* The first ring cannot grow */
     EMPTY_IS_NO_REASON,  /* ... and an empty ring makes no exception */
-    KEEPS_CREDITS        /* Credits in quarters only, never when idle */
+    KEEPS_CREDITS,       /* Credits in quarters only, never when idle */
 } variant_t;
 
 /* Lines of each message; 0: its bytes are in the cell. A ring holds twice the
@@ -49,8 +55,8 @@ typedef struct state {
     struct {
         uint8_t step, line, place;
         uint8_t next, limit;
-        uint8_t ring_log, ring_at;      /* In lines */
-        uint8_t used, done;             /* Lines, ever increasing */
+        uint8_t ring_log, ring_at; /* In lines */
+        uint8_t used, done;        /* Lines, ever increasing */
     } s;
     struct {
         uint8_t step, line, place, lines, fault;
@@ -107,9 +113,8 @@ static void start(void *arg, int variant)
 }
 
 /* The sender reads a credit: any visible value. */
-static void
-emit_credit(model_search_t *search, const state_t *state, unsigned place,
-            int variant)
+static void emit_credit(model_search_t *search, const state_t *state,
+                        unsigned place, int variant)
 {
     unsigned version;
     state_t copy;
@@ -160,7 +165,7 @@ static void sender_bytes(model_search_t *search, const state_t *state,
         emit_credit(search, state, BYTES_DONE, variant);
         return;
     }
-    copy.s.used   += used;
+    copy.s.used += used;
     copy.s.ring_at = copy.s.place + lines;
     copy.s.step    = S_WRITE;
     model_emit(search, &copy, "sender: reserves bytes");
@@ -227,7 +232,7 @@ static void receiver_locate(state_t *copy, uint8_t ctl, int variant)
         copy->r.place    = place_of(copy->r.ring_at, ring_log, lines, &used);
         copy->r.ring_at  = copy->r.place + lines;
         copy->r.ring_log = ring_log;
-        copy->r.done    += used;
+        copy->r.done += used;
     }
     if (variant == CREDIT_BEFORE_READ) {
         memory_write(&copy->memory, RECEIVER, BYTES_DONE, copy->r.done,
@@ -250,7 +255,7 @@ static void receiver_look(model_search_t *search, const state_t *state,
          version < state->memory.num[place]; ++version) {
         copy = *state;
         ctl  = memory_read(&copy.memory, RECEIVER, place, version,
-                           (variant == CTL_NOT_ACQUIRED) ? RELAXED : ACQUIRE);
+                          (variant == CTL_NOT_ACQUIRED) ? RELAXED : ACQUIRE);
         memory_tidy(&copy.memory);
         if ((ctl & 1) == phase_of(state->r.next, variant)) {
             if (state->r.next == NUM) {
@@ -345,7 +350,8 @@ static const char *fault(const void *arg, int variant)
     const state_t *state = arg;
 
     return (state->r.fault == 1) ? "bytes of another message" :
-           (state->r.fault == 2) ? "a message that nobody sent" : NULL;
+           (state->r.fault == 2) ? "a message that nobody sent" :
+                                   NULL;
 }
 
 static int is_end(const void *arg, int variant)
@@ -356,7 +362,7 @@ static int is_end(const void *arg, int variant)
 }
 
 static const model_t queue = {
-    "queue", sizeof(state_t), start, next, fault, is_end
+    "queue", sizeof(state_t), start, next, fault, is_end,
 };
 
 static const model_case_t cases[] = {

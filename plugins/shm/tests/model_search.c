@@ -14,8 +14,8 @@
 enum { MAX_STATES = 6000000, NONE = UINT32_MAX };
 
 typedef struct visit {
-    uint64_t   hash[2];
-    uint32_t   parent;
+    uint64_t hash[2];
+    uint32_t parent;
     const char *label;
 } visit_t;
 
@@ -26,19 +26,19 @@ typedef struct edge {
 
 struct model_search {
     const model_t *model;
-    int           variant;
-    visit_t       *visits;     /* In the order of discovery */
-    uint32_t      num_visits, cap_visits;
-    uint32_t      *table;      /* Open addressing, into `visits` */
-    uint32_t      table_mask;
-    edge_t        *edges;
-    uint32_t      num_edges, cap_edges;
-    unsigned char *is_end;     /* By visit */
-    char          *queue;      /* Full states, found and not yet expanded */
-    uint32_t      queue_head, queue_num, queue_cap;
-    uint32_t      from;        /* The state that is being expanded */
-    uint32_t      wrong;       /* The first faulty state */
-    const char    *what;
+    int variant;
+    visit_t *visits; /* In the order of discovery */
+    uint32_t num_visits, cap_visits;
+    uint32_t *table; /* Open addressing, into `visits` */
+    uint32_t table_mask;
+    edge_t *edges;
+    uint32_t num_edges, cap_edges;
+    unsigned char *is_end; /* By visit */
+    char *queue;           /* Full states, found and not yet expanded */
+    uint32_t queue_head, queue_num, queue_cap;
+    uint32_t from;  /* The state that is being expanded */
+    uint32_t wrong; /* The first faulty state */
+    const char *what;
 };
 
 static void *grow(void *array, size_t count, size_t size)
@@ -127,9 +127,9 @@ static uint32_t visit(model_search_t *search, const void *state,
 
     if (search->num_visits == search->cap_visits) {
         search->cap_visits = search->cap_visits * 2 + 4096;
-        search->visits = grow(search->visits, search->cap_visits,
-                              sizeof(visit_t));
-        search->is_end = grow(search->is_end, search->cap_visits, 1);
+        search->visits     = grow(search->visits, search->cap_visits,
+                                  sizeof(visit_t));
+        search->is_end     = grow(search->is_end, search->cap_visits, 1);
     }
     index                 = search->num_visits++;
     search->visits[index] = (visit_t){{hash[0], hash[1]}, search->from, label};
@@ -139,7 +139,7 @@ static uint32_t visit(model_search_t *search, const void *state,
         rebuild_table(search, (search->table_mask + 1) * 4);
     }
     if (search->what == NULL) {
-        search->what = search->model->fault(state, search->variant);
+        search->what  = search->model->fault(state, search->variant);
         search->wrong = index;
     }
     enqueue(search, state);
@@ -152,8 +152,7 @@ void model_emit(model_search_t *search, const void *state, const char *label)
 
     if (search->num_edges == search->cap_edges) {
         search->cap_edges = search->cap_edges * 2 + 4096;
-        search->edges     = grow(search->edges, search->cap_edges,
-                                 sizeof(edge_t));
+        search->edges = grow(search->edges, search->cap_edges, sizeof(edge_t));
     }
     search->edges[search->num_edges++] = (edge_t){search->from, to};
 }
@@ -162,11 +161,11 @@ void model_emit(model_search_t *search, const void *state, const char *label)
  * none. */
 static uint32_t find_dead_end(model_search_t *search)
 {
-    uint32_t num    = search->num_visits;
-    uint32_t *first = calloc((size_t)num + 2, sizeof(uint32_t));
-    uint32_t *from  = grow(NULL, (size_t)search->num_edges + 1,
-                           sizeof(uint32_t));
-    uint32_t *stack = grow(NULL, (size_t)num + 1, sizeof(uint32_t));
+    uint32_t num        = search->num_visits;
+    uint32_t *first     = calloc((size_t)num + 2, sizeof(uint32_t));
+    uint32_t *from      = grow(NULL, (size_t)search->num_edges + 1,
+                               sizeof(uint32_t));
+    uint32_t *stack     = grow(NULL, (size_t)num + 1, sizeof(uint32_t));
     unsigned char *good = search->is_end;
     uint32_t depth = 0, i, j, result = (uint32_t)NONE;
 
@@ -229,8 +228,11 @@ static void go_on(model_search_t *search, void *state)
 
 model_result_t model_run(const model_t *model, int variant, int show_path)
 {
-    model_search_t search = {.model = model, .variant = variant,
-                             .wrong = (uint32_t)NONE};
+    model_search_t search = {
+        .model   = model,
+        .variant = variant,
+        .wrong   = (uint32_t)NONE,
+    };
     model_result_t result = {.verdict = MODEL_HOLDS};
     uint32_t bad          = (uint32_t)NONE;
     void *state           = calloc(1, model->state_size);
@@ -276,14 +278,14 @@ int model_test(const model_t *model, const model_case_t *cases, size_t num,
 {
     static const char *const verdicts[] = {"holds", "wrong", "dead end",
                                            "too many states"};
-    int failed = 0, wanted, show;
+    int failed                          = 0, wanted, show;
     model_result_t result;
     size_t i;
 
     show = (argc > 1) && (strcmp(argv[1], "--path") == 0);
     for (i = 0; i < num; ++i) {
-        result  = model_run(model, cases[i].variant, show);
-        wanted  = result.verdict == cases[i].expected;
+        result = model_run(model, cases[i].variant, show);
+        wanted = result.verdict == cases[i].expected;
         failed |= !wanted;
         printf("%s %s, %s: %s%s%s (%u states, %u steps)%s%s\n",
                wanted ? "ok  " : "FAIL", model->name, cases[i].title,

@@ -15,7 +15,7 @@ typedef struct model_search model_search_t;
 
 typedef struct model {
     const char *name;
-    size_t     state_size;
+    size_t state_size;
     void (*start)(void *state, int variant);
     /* Emits the next states. No step before the end is a dead end. */
     void (*next)(model_search_t *search, const void *state, int variant);
@@ -26,14 +26,18 @@ typedef struct model {
     int (*is_end)(const void *state, int variant);
 } model_t;
 
-typedef enum { MODEL_HOLDS, MODEL_WRONG, MODEL_DEAD_END, MODEL_TOO_BIG }
-    model_verdict_t;
+typedef enum {
+    MODEL_HOLDS,
+    MODEL_WRONG,
+    MODEL_DEAD_END,
+    MODEL_TOO_BIG,
+} model_verdict_t;
 
 typedef struct model_result {
     model_verdict_t verdict;
-    const char      *what;       /* Reason of MODEL_WRONG */
-    unsigned        num_states;
-    unsigned        num_steps;
+    const char *what; /* Reason of MODEL_WRONG */
+    unsigned num_states;
+    unsigned num_steps;
 } model_result_t;
 
 /* For `next` only. `label` describes the step; it must stay valid. */
@@ -44,8 +48,8 @@ model_result_t model_run(const model_t *model, int variant, int show_path);
 
 /* One line of a test: a variant, and the expected result. */
 typedef struct model_case {
-    const char      *title;
-    int             variant;
+    const char *title;
+    int variant;
     model_verdict_t expected;
 } model_case_t;
 

@@ -98,7 +98,7 @@ const ucx_host_t *seg_host(void)
         .log_level    = &log_level,
         .log          = host_log,
         .machine_guid = host_guid,
-        .time         = seg_now
+        .time         = seg_now,
     };
 
     return &host;
@@ -121,7 +121,7 @@ const seg_way_t seg_ways[SEG_NUM_WAYS] = {
     [SEG_SOCKET]    = {"memfd by socket", &shm_kind_posix, UCS_NO, 0, UCS_YES},
     [SEG_NAMED]     = {"file by /proc", &shm_kind_posix, UCS_YES, 1, UCS_NO},
     [SEG_NAME_ONLY] = {"file by name", &shm_kind_posix, UCS_YES, 0, UCS_NO},
-    [SEG_SYSV]      = {"System V", &shm_kind_sysv, UCS_NO, 1, UCS_NO}
+    [SEG_SYSV]      = {"System V", &shm_kind_sysv, UCS_NO, 1, UCS_NO},
 };
 
 void seg_space_open(shm_space_t *space, int way, const char *dir)

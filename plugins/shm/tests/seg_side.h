@@ -42,15 +42,22 @@ const char *seg_host_last_error(void);
 
 /* Settings of a space. */
 typedef struct seg_way {
-    const char       *name;
+    const char *name;
     const shm_kind_t *kind;
-    int              use_names;
-    int              use_proc;
-    int              use_socket;
+    int use_names;
+    int use_proc;
+    int use_socket;
 } seg_way_t;
 
 /* How segments are passed between processes of the same namespaces. */
-enum { SEG_MEMFD, SEG_SOCKET, SEG_NAMED, SEG_NAME_ONLY, SEG_SYSV, SEG_NUM_WAYS };
+enum {
+    SEG_MEMFD,
+    SEG_SOCKET,
+    SEG_NAMED,
+    SEG_NAME_ONLY,
+    SEG_SYSV,
+    SEG_NUM_WAYS,
+};
 extern const seg_way_t seg_ways[SEG_NUM_WAYS];
 
 /* A folder in shared memory for the names of this test, removed when the test

@@ -12,8 +12,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static inline int
-seg_suite_run(const char *name, const TTest *const *tests, size_t num)
+static inline int seg_suite_run(const char *name, const TTest *const *tests,
+                                size_t num)
 {
     Suite *suite    = suite_create(name);
     TCase *tcase    = tcase_create(name);
@@ -38,7 +38,7 @@ seg_suite_run(const char *name, const TTest *const *tests, size_t num)
     { \
         int seg_test_fd, seg_test_skipped; \
         pid_t seg_test_pid = seg_fork(_body, NULL, 0, &seg_test_fd); \
-        \
+\
         ck_assert_msg(seg_join(seg_test_pid, &seg_test_skipped), \
                       "it failed; it said why above"); \
         close(seg_test_fd); \

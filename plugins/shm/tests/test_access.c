@@ -49,7 +49,7 @@ static void check_pattern(char *memory)
 
 static void pattern_owner(void *arg, int fd)
 {
-    owner(*(int*)arg, fd, check_pattern);
+    owner(*(int *)arg, fd, check_pattern);
 }
 
 static size_t pack(void *dest, void *arg)
@@ -78,7 +78,8 @@ static void put_all(uint64_t address, uct_rkey_t rkey, char *data)
         }
         if (n % 3 == 0) {
             EXPECT_EQ(shm_put_short(NULL, data + at, (unsigned)piece,
-                                    address + at, rkey), UCS_OK);
+                                    address + at, rkey),
+                      UCS_OK);
         } else if (n % 3 == 1) {
             iov[0] = (uct_iov_t){.buffer = data + at, .length = piece};
             EXPECT_EQ(shm_put_bcopy(NULL, pack, iov, address + at, rkey),
@@ -86,12 +87,18 @@ static void put_all(uint64_t address, uct_rkey_t rkey, char *data)
         } else {
             size_t half = piece / 2;
 
-            iov[0] = (uct_iov_t){.buffer = data + at, .length = half,
-                                 .count = 1};
+            iov[0] = (uct_iov_t){
+                .buffer = data + at,
+                .length = half,
+                .count  = 1,
+            };
             iov[1] = (uct_iov_t){.buffer = NULL, .length = 0, .count = 1};
-            iov[2] = (uct_iov_t){.buffer = data + at + half, .stride = 1,
-                                 .length = 1,
-                                 .count = (unsigned)(piece - half)};
+            iov[2] = (uct_iov_t){
+                .buffer = data + at + half,
+                .stride = 1,
+                .length = 1,
+                .count  = (unsigned)(piece - half),
+            };
             EXPECT_EQ(shm_put_zcopy(NULL, iov, 3, address + at, rkey, NULL),
                       UCS_OK);
         }
@@ -104,8 +111,9 @@ static void expect_invalid(uint64_t address, uint64_t length, uct_rkey_t rkey)
     char buffer[64] = "";
     uct_iov_t iov   = {.buffer = buffer, .length = 16, .count = 1};
     uint32_t r32;
-    uint64_t r64, outside[] = {address - 1, address + length - 15,
-                               address + length, 0, UINT64_MAX, UINT64_MAX - 7};
+    uint64_t r64,
+        outside[] = {address - 1, address + length - 15, address + length, 0,
+                     UINT64_MAX,  UINT64_MAX - 7};
 
     for (unsigned i = 0; i < sizeof(outside) / sizeof(outside[0]); ++i) {
         uint64_t at = outside[i];
@@ -134,10 +142,12 @@ static void expect_invalid(uint64_t address, uint64_t length, uct_rkey_t rkey)
                   UCS_ERR_INVALID_ADDR);
         EXPECT_EQ(shm_atomic64_post(NULL, UCT_ATOMIC_OP_ADD, 1, at, rkey),
                   UCS_ERR_INVALID_ADDR);
-        EXPECT_EQ(shm_atomic32_fetch(NULL, UCT_ATOMIC_OP_ADD, 1, &r32, at,
-                                     rkey, NULL), UCS_ERR_INVALID_ADDR);
-        EXPECT_EQ(shm_atomic64_fetch(NULL, UCT_ATOMIC_OP_ADD, 1, &r64, at,
-                                     rkey, NULL), UCS_ERR_INVALID_ADDR);
+        EXPECT_EQ(shm_atomic32_fetch(NULL, UCT_ATOMIC_OP_ADD, 1, &r32, at, rkey,
+                                     NULL),
+                  UCS_ERR_INVALID_ADDR);
+        EXPECT_EQ(shm_atomic64_fetch(NULL, UCT_ATOMIC_OP_ADD, 1, &r64, at, rkey,
+                                     NULL),
+                  UCS_ERR_INVALID_ADDR);
         EXPECT_EQ(shm_atomic_cswap32(NULL, 0, 1, at, rkey, &r32, NULL),
                   UCS_ERR_INVALID_ADDR);
         EXPECT_EQ(shm_atomic_cswap64(NULL, 0, 1, at, rkey, &r64, NULL),
@@ -176,7 +186,8 @@ START_TEST(a_peer_puts_and_gets_to_the_last_byte_and_no_further)
     ck_assert_int_eq(memcmp(data, back, LENGTH), 0);
     memset(back, 0, LENGTH);
     ck_assert_int_eq(shm_get_bcopy(NULL, unpack, back, 777, offer.address + 9,
-                                   rkey, NULL), UCS_OK);
+                                   rkey, NULL),
+                     UCS_OK);
     ck_assert_int_eq(memcmp(data + 9, back, 777), 0);
     ck_assert_int_eq(shm_get_short(NULL, back, 8, offer.address + 13, rkey),
                      UCS_OK);
@@ -186,7 +197,8 @@ START_TEST(a_peer_puts_and_gets_to_the_last_byte_and_no_further)
     seg_signal(fd);
     seg_await(fd);
     ck_assert_int_eq(shm_get_short(NULL, back, 4, offer.address + LENGTH - 4,
-                                   rkey), UCS_OK);
+                                   rkey),
+                     UCS_OK);
     ck_assert_int_eq(memcmp(back, "\x5a\x5a\x5a\x5a", 4), 0);
     seg_signal(fd);
     ck_assert(seg_join(pid, NULL));
@@ -213,7 +225,8 @@ static void change_words(uint64_t address, uct_rkey_t rkey)
         EXPECT_EQ(shm_atomic64_post(NULL, UCT_ATOMIC_OP_ADD, 3, address, rkey),
                   UCS_OK);
         EXPECT_EQ(shm_atomic32_fetch(NULL, UCT_ATOMIC_OP_ADD, 5, &old32,
-                                     address + 8, rkey, NULL), UCS_OK);
+                                     address + 8, rkey, NULL),
+                  UCS_OK);
         EXPECT_EQ(shm_get_short(NULL, &old64, 8, address + 16, rkey), UCS_OK);
         for (;;) {
             uint64_t expected = old64;
@@ -234,7 +247,7 @@ static void count_by_key(void *arg, int fd)
     offer_t offer;
     side_t side;
 
-    side_open(&side, *(int*)arg);
+    side_open(&side, *(int *)arg);
     seg_read(fd, &offer, sizeof(offer));
     EXPECT_EQ(side_unpack(&side, offer.key, sizeof(offer.key), &rkey), UCS_OK);
     seg_signal(fd);
@@ -293,32 +306,35 @@ END_TEST
                    {UCT_ATOMIC_OP_OR, first | value}, \
                    {UCT_ATOMIC_OP_XOR, first ^ value}, \
                    {UCT_ATOMIC_OP_SWAP, value}}; \
-        \
+\
         for (int i = 0; i < 5; ++i) { \
             *word = first; \
-            ck_assert_int_eq(shm_atomic##_bits##_fetch( \
-                                     NULL, ops[i].op, value, &old, \
-                                     (uintptr_t)word, rkey, NULL), UCS_OK); \
+            ck_assert_int_eq(shm_atomic##_bits##_fetch(NULL, ops[i].op, value, \
+                                                       &old, (uintptr_t)word, \
+                                                       rkey, NULL), \
+                             UCS_OK); \
             ck_assert_uint_eq(old, first); \
             ck_assert_uint_eq(*word, ops[i].result); \
             *word = first; \
             if (ops[i].op == UCT_ATOMIC_OP_SWAP) { \
                 continue; \
             } \
-            ck_assert_int_eq(shm_atomic##_bits##_post( \
-                                     NULL, ops[i].op, value, \
-                                     (uintptr_t)word, rkey), UCS_OK); \
+            ck_assert_int_eq(shm_atomic##_bits##_post(NULL, ops[i].op, value, \
+                                                      (uintptr_t)word, rkey), \
+                             UCS_OK); \
             ck_assert_uint_eq(*word, ops[i].result); \
         } \
         *word = first; \
         ck_assert_int_eq(shm_atomic_cswap##_bits(NULL, value, 1, \
                                                  (uintptr_t)word, rkey, &old, \
-                                                 NULL), UCS_OK); \
+                                                 NULL), \
+                         UCS_OK); \
         ck_assert_uint_eq(old, first); \
         ck_assert_uint_eq(*word, first); \
         ck_assert_int_eq(shm_atomic_cswap##_bits(NULL, first, value, \
                                                  (uintptr_t)word, rkey, &old, \
-                                                 NULL), UCS_OK); \
+                                                 NULL), \
+                         UCS_OK); \
         ck_assert_uint_eq(old, first); \
         ck_assert_uint_eq(*word, value); \
     } while (0)

@@ -18,14 +18,14 @@
 /* Requests to it: fill or check a range by a seed, poll or not, return the
  * events of its progress, quit. */
 typedef struct order {
-    char     what;
+    char what;
     uint64_t seed, offset, length;
 } order_t;
 
 typedef struct other {
     const char *config;
-    pid_t      pid;
-    int        fd;
+    pid_t pid;
+    int fd;
 } other_t;
 
 static uint8_t byte_of(uint64_t seed, size_t position)
@@ -165,9 +165,10 @@ static void round_trip(other_t *other, cma_link_t *link, size_t length,
 static void all_sizes(const char *config, char looking)
 {
     static const size_t lengths[] = {
-        1, 7, 8, 4095, 4096, 4097, 16384, 32767, 32768, 32769, 65536, 65537,
-        99999, 262143, 262144, 262145, 524288, 524289, 1048576, 1234567,
-        4194304, 4194305, 16777217};
+        1,      7,      8,       4095,    4096,    4097,    16384,    32767,
+        32768,  32769,  65536,   65537,   99999,   262143,  262144,   262145,
+        524288, 524289, 1048576, 1234567, 4194304, 4194305, 16777217,
+    };
     cma_side_t side;
     cma_link_t link;
     other_t other;
@@ -244,7 +245,8 @@ START_TEST(a_target_that_polls_copies_its_part)
         EXPECT_EQ(wait.done, 0);
         EXPECT_EQ(cma_side_finish(&side, status, &wait), UCS_OK);
         EXPECT_EQ(is_put ? tell(&other, 'c', i, 0, LENGTH) :
-                           first_bad(side.memory, i, LENGTH), -1);
+                           first_bad(side.memory, i, LENGTH),
+                  -1);
     }
     end(&other, &side, &link);
 }
@@ -270,8 +272,7 @@ static void exchange(void *arg, int fd)
     cma_side_write(fd, &byte, 1);
     cma_side_read(fd, &byte, 1);
     for (unsigned i = 0; i < MANY; ++i) {
-        status[i] = cma_side_start(&link, 0,
-                                   side.memory + (MANY + i) * length,
+        status[i] = cma_side_start(&link, 0, side.memory + (MANY + i) * length,
                                    i * length, length, 1, &waits[i]);
     }
     for (unsigned i = 0; i < MANY; ++i) {
@@ -286,7 +287,7 @@ static void exchange(void *arg, int fd)
 
 static void exchange_there(void *arg, int fd)
 {
-    exchange(NULL, *(int*)arg);
+    exchange(NULL, *(int *)arg);
 }
 
 START_TEST(many_at_once_both_ways)
@@ -322,10 +323,12 @@ START_TEST(many_concurrent_gets_without_pause)
             EXPECT_EQ(cma_side_finish(&side, status[k], &waits[k]), UCS_OK);
         }
         cma_wait_init(&waits[k]);
-        status[k] = (i >= COPIES) ? UCS_OK :
-                    cma_side_start(&link, (i / 1000) % 2,
-                                   side.memory + k * 400000, k * 400000,
-                                   33000 + (i * 7919) % 360000, 1, &waits[k]);
+        status[k] = (i >= COPIES) ?
+                        UCS_OK :
+                        cma_side_start(&link, (i / 1000) % 2,
+                                       side.memory + k * 400000, k * 400000,
+                                       33000 + (i * 7919) % 360000, 1,
+                                       &waits[k]);
     }
     end(&other, &side, &link);
 }
@@ -397,8 +400,7 @@ START_TEST(flush_ends_after_what_came_before)
             EXPECT_EQ(waits[i].done, (status[i] == UCS_INPROGRESS));
             EXPECT_EQ(waits[i].comp.status, UCS_OK);
         }
-        EXPECT_EQ(uct_iface_event_arm(side.iface, UCT_EVENT_SEND_COMP),
-                  UCS_OK);
+        EXPECT_EQ(uct_iface_event_arm(side.iface, UCT_EVENT_SEND_COMP), UCS_OK);
     }
     end(&other, &side, &link);
 }
@@ -430,7 +432,9 @@ START_TEST(cancelled_gets_write_no_more)
         cma_wait_init(&wait);
         EXPECT_EQ(cma_side_finish(&side,
                                   uct_ep_flush(link.ep, UCT_FLUSH_FLAG_CANCEL,
-                                               &wait.comp), &wait), UCS_OK);
+                                               &wait.comp),
+                                  &wait),
+                  UCS_OK);
         memset(side.memory, 0x77, WINDOW);
         for (unsigned i = 0; i < 8; ++i) {
             EXPECT_EQ(waits[i].done, (status[i] == UCS_INPROGRESS));
@@ -538,18 +542,22 @@ START_TEST(a_key_gives_access_only_to_its_memory)
 
     /* Outside the memory, on both sides */
     card = link.card;
-    EXPECT_EQ(uct_ep_put_zcopy(link.ep, &iov, 1, card.memory - 1,
-                               link.key.rkey, NULL), UCS_ERR_INVALID_ADDR);
+    EXPECT_EQ(uct_ep_put_zcopy(link.ep, &iov, 1, card.memory - 1, link.key.rkey,
+                               NULL),
+              UCS_ERR_INVALID_ADDR);
     EXPECT_EQ(uct_ep_put_zcopy(link.ep, &iov, 1, card.memory + WINDOW - 99,
-                               link.key.rkey, NULL), UCS_ERR_INVALID_ADDR);
-    EXPECT_EQ(uct_ep_put_zcopy(link.ep, &iov, 1, UINT64_MAX - 50,
-                               link.key.rkey, NULL), UCS_ERR_INVALID_ADDR);
+                               link.key.rkey, NULL),
+              UCS_ERR_INVALID_ADDR);
+    EXPECT_EQ(uct_ep_put_zcopy(link.ep, &iov, 1, UINT64_MAX - 50, link.key.rkey,
+                               NULL),
+              UCS_ERR_INVALID_ADDR);
 
     /* Of another domain, here our own */
     cma_side_open(&third, 4096, NULL);
     EXPECT_EQ(uct_rkey_unpack(side.component, third.card.key, &key), UCS_OK);
     EXPECT_EQ(uct_ep_put_zcopy(link.ep, &iov, 1, third.card.memory, key.rkey,
-                               NULL), UCS_ERR_INVALID_PARAM);
+                               NULL),
+              UCS_ERR_INVALID_PARAM);
     EXPECT_EQ(uct_rkey_release(side.component, &key), UCS_OK);
     cma_side_close(&third);
 
@@ -584,8 +592,8 @@ START_TEST(unmapped_memory_fails_the_operation)
         for (unsigned i = 0; i < 10; ++i) {
             EXPECT_EQ(cma_side_copy(&link, i % 2, hole, 0, 8000000, 1),
                       UCS_ERR_INVALID_ADDR);
-            EXPECT_EQ(cma_side_copy(&link, i % 2, hole + 3900000, 0, 200000,
-                                    1), UCS_ERR_INVALID_ADDR);
+            EXPECT_EQ(cma_side_copy(&link, i % 2, hole + 3900000, 0, 200000, 1),
+                      UCS_ERR_INVALID_ADDR);
             round_trip(&other, &link, 1000000, 1);
         }
         munmap(hole, 8000000);
@@ -599,15 +607,22 @@ END_TEST
 int main(void)
 {
     const TTest *const tests[] = {
-        sizes_with_a_helper, sizes_with_a_target_that_does_not_poll,
-        sizes_without_sharing, sizes_in_small_chunks,
-        a_target_that_polls_copies_its_part, many_at_once_both_ways,
+        sizes_with_a_helper,
+        sizes_with_a_target_that_does_not_poll,
+        sizes_without_sharing,
+        sizes_in_small_chunks,
+        a_target_that_polls_copies_its_part,
+        many_at_once_both_ways,
         many_concurrent_gets_without_pause,
-        fence_orders_gets_before_puts, flush_ends_after_what_came_before,
-        cancelled_gets_write_no_more, an_endpoint_may_go_before_its_operations,
-        an_interface_may_close_before_its_operations, a_process_reaches_itself,
+        fence_orders_gets_before_puts,
+        flush_ends_after_what_came_before,
+        cancelled_gets_write_no_more,
+        an_endpoint_may_go_before_its_operations,
+        an_interface_may_close_before_its_operations,
+        a_process_reaches_itself,
         a_key_gives_access_only_to_its_memory,
-        unmapped_memory_fails_the_operation};
+        unmapped_memory_fails_the_operation,
+    };
     Suite *suite    = suite_create("cma");
     TCase *tcase    = tcase_create("cma");
     SRunner *runner = srunner_create(suite);

@@ -43,8 +43,8 @@ static int lose_one(cma_side_t *side, unsigned round, int at_once)
     pid = child_start(cma_fault_serve, NULL, &fd);
     cma_side_meet(side, fd, &link);
     for (unsigned i = 0; i < NUM_OPS; ++i) {
-        status[i] = cma_side_start(&link, i % 2, side->memory, i * 100,
-                                   4000000, 1 + (i == 5), &waits[i]);
+        status[i] = cma_side_start(&link, i % 2, side->memory, i * 100, 4000000,
+                                   1 + (i == 5), &waits[i]);
     }
     for (unsigned i = 0; !at_once && (i < (round * 7919) % 600); ++i) {
         uct_worker_progress(side->worker);
@@ -198,9 +198,10 @@ END_TEST
 int main(void)
 {
     const TTest *const tests[] = {
-        targets_killed_at_any_time, initiators_killed_at_any_time,
-        targets_that_stand_still};
+        targets_killed_at_any_time,
+        initiators_killed_at_any_time,
+        targets_that_stand_still,
+    };
 
-    return cma_fault_run("cma faults", tests,
-                         sizeof(tests) / sizeof(tests[0]));
+    return cma_fault_run("cma faults", tests, sizeof(tests) / sizeof(tests[0]));
 }

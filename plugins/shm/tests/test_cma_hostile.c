@@ -42,29 +42,29 @@ static const ucx_host_t quiet_host = {
     .log_level    = &quiet_level,
     .log          = be_quiet,
     .machine_guid = some_machine,
-    .time         = cma_side_now
+    .time         = cma_side_now,
 };
 
 /* A request to help as from a correct process, to be modified. */
 typedef struct hostile {
-    shm_space_t     space;
-    shm_outbox_t    outbox;
-    shm_outbox_t    view;        /* Never joined: shows our slot until the
+    shm_space_t space;
+    shm_outbox_t outbox;
+    shm_outbox_t view; /* Never joined: shows our slot until the
                                   * end */
     cma_msg_hello_t hello;
-    cma_msg_job_t   job;
-    uint64_t        words[2];    /* The target's token and secret */
-    uint64_t        proof;
-    uint8_t         *memory;     /* Local memory, four pages */
-    cma_card_t      card;
+    cma_msg_job_t job;
+    uint64_t words[2]; /* The target's token and secret */
+    uint64_t proof;
+    uint8_t *memory; /* Local memory, four pages */
+    cma_card_t card;
 } hostile_t;
 
 static void hostile_attach(hostile_t *hostile, shm_outbox_t *outbox)
 {
     EXPECT_EQ(shm_outbox_open(outbox, &hostile->space,
                               hostile->card.iface + sizeof(cma_wire_iface_t),
-                              shm_seg_address_length(&hostile->space), NULL,
-                              0), UCS_OK);
+                              shm_seg_address_length(&hostile->space), NULL, 0),
+              UCS_OK);
 }
 
 static void hostile_join(hostile_t *hostile)
@@ -91,9 +91,8 @@ static void hostile_await_look(const hostile_t *hostile)
  * tried our request, and does not access our memory any more. */
 static void hostile_leave(hostile_t *hostile)
 {
-    size_t offset    = (char*)hostile->outbox.slot -
-                       (char*)hostile->outbox.head;
-    shm_slot_t *slot = (shm_slot_t*)((char*)hostile->view.head + offset);
+    size_t offset = (char *)hostile->outbox.slot - (char *)hostile->outbox.head;
+    shm_slot_t *slot = (shm_slot_t *)((char *)hostile->view.head + offset);
     double end       = cma_side_now() + HANG;
 
     hostile_await_look(hostile);
@@ -115,9 +114,10 @@ static void hostile_open(hostile_t *hostile, const cma_card_t *card)
               UCS_OK);
     memcpy(&wire, card->iface, sizeof(wire));
     ours   = (struct iovec){hostile->words, sizeof(hostile->words)};
-    theirs = (struct iovec){(void*)(uintptr_t)le64toh(wire.words), 16};
+    theirs = (struct iovec){(void *)(uintptr_t)le64toh(wire.words), 16};
     EXPECT_EQ(process_vm_readv((pid_t)le32toh(wire.pid), &ours, 1, &theirs, 1,
-                               0), 16);
+                               0),
+              16);
     hostile_attach(hostile, &hostile->view);
     hostile->memory = mmap(NULL, 16384, PROT_READ | PROT_WRITE,
                            MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -125,8 +125,14 @@ static void hostile_open(hostile_t *hostile, const cma_card_t *card)
     hostile->hello  = (cma_msg_hello_t){(uint32_t)getpid(), 0,
                                         (uintptr_t)&hostile->proof};
     hostile->job    = (cma_msg_job_t){
-        .index = 0, .count = 4, .generation = 1, .remote = card->memory,
-        .local = (uintptr_t)hostile->memory, .length = 16384, .chunk = 4096};
+           .index      = 0,
+           .count      = 4,
+           .generation = 1,
+           .remote     = card->memory,
+           .local      = (uintptr_t)hostile->memory,
+           .length     = 16384,
+           .chunk      = 4096,
+    };
 }
 
 static void hostile_close(hostile_t *hostile)
@@ -139,7 +145,7 @@ static void hostile_close(hostile_t *hostile)
 /* The words of job 0. */
 static cma_job_t *hostile_words(hostile_t *hostile)
 {
-    return (cma_job_t*)hostile->outbox.box;
+    return (cma_job_t *)hostile->outbox.box;
 }
 
 /* The target has copied all four parts for us. */
@@ -166,7 +172,8 @@ static void hostile_run(hostile_t *hostile, int with_hello, uint64_t claim,
                   UCS_OK);
     }
     EXPECT_EQ(shm_outbox_send(&hostile->outbox, CMA_MSG_JOB, &hostile->job,
-                              sizeof(hostile->job)), UCS_OK);
+                              sizeof(hostile->job)),
+              UCS_OK);
     if (is_helped) {
         hostile_await_help(hostile);
     }
@@ -265,8 +272,8 @@ static void is_hostile(void *arg, int fd)
             }
             length = (j < 20) ? (uint32_t)sizeof(h.job) :
                                 (uint32_t)rand_r(&seed) % SHM_CELL_ROOM;
-            if (shm_outbox_send(&h.outbox, (uint8_t)(rand_r(&seed) % 4),
-                                bytes, length) != UCS_OK) {
+            if (shm_outbox_send(&h.outbox, (uint8_t)(rand_r(&seed) % 4), bytes,
+                                length) != UCS_OK) {
                 break;
             }
         }
@@ -322,7 +329,7 @@ static void scribbles(void *arg, int fd)
     hostile_join(&h);
     box = shm_seg_map(&h.outbox.seg, h.outbox.boxes, h.outbox.box_length);
     EXPECT_TRUE(box != NULL);
-    words = (cma_job_t*)box;
+    words = (cma_job_t *)box;
     cma_side_write(fd, "b", 1);
     for (;;) {
         unsigned i = rand_r(&seed) % 4;
@@ -378,7 +385,9 @@ END_TEST
 int main(void)
 {
     const TTest *const tests[] = {
-        hostile_initiators_read_no_memory, spoilt_words_fail_the_operation};
+        hostile_initiators_read_no_memory,
+        spoilt_words_fail_the_operation,
+    };
 
     return cma_fault_run("cma hostile", tests,
                          sizeof(tests) / sizeof(tests[0]));

@@ -28,7 +28,7 @@ typedef struct mail {
 } mail_t;
 
 static cma_job_t job;
-static unsigned char data[MAX_CHUNKS];   /* Which side copied: 1 initiator, 2
+static unsigned char data[MAX_CHUNKS]; /* Which side copied: 1 initiator, 2
                                           * helper */
 static mail_t mails[MAILS];
 static _Atomic uint32_t mails_sent, mails_read;
@@ -65,12 +65,11 @@ static void help_with(const mail_t *mail)
 
 static void *helper(void *arg)
 {
-    uint32_t num  = 0;
+    uint32_t num = 0;
     mail_t mail;
 
     do {
-        while (atomic_load_explicit(&mails_sent, memory_order_acquire) ==
-               num) {
+        while (atomic_load_explicit(&mails_sent, memory_order_acquire) == num) {
             sched_yield();
         }
         mail = mails[num % MAILS];
@@ -147,11 +146,12 @@ static void check_lateness(void)
 {
     const double near = 36e-6, far = 280e-6;
 
-    if (cma_share_is_late(90e-6, near, 2) || cma_share_is_late(400e-6, far, 2)) {
+    if (cma_share_is_late(90e-6, near, 2) ||
+        cma_share_is_late(400e-6, far, 2)) {
         fail("a helper is late that copies as fast as we do", 0);
     }
-    if (!cma_share_is_late(150e-6, near, 2) || !cma_share_is_late(2e-3, far, 2) ||
-        !cma_share_is_late(2e-3, 0, 0)) {
+    if (!cma_share_is_late(150e-6, near, 2) ||
+        !cma_share_is_late(2e-3, far, 2) || !cma_share_is_late(2e-3, 0, 0)) {
         fail("a helper that was descheduled is not late", 0);
     }
 }

@@ -29,11 +29,11 @@ static void forbid_calls(void)
         BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_process_vm_readv, 1, 0),
         BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_process_vm_writev, 0, 1),
         BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
     };
     struct sock_fprog program = {
         .len    = sizeof(filter) / sizeof(filter[0]),
-        .filter = filter
+        .filter = filter,
     };
 
     EXPECT_EQ(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), 0);
@@ -189,8 +189,10 @@ int main(void)
 {
     const TTest *const tests[] = {
         no_domain_where_the_calls_are_forbidden,
-        no_peer_where_the_calls_are_forbidden, no_peer_without_permission,
-        one_sided_permission_is_enough};
+        no_peer_where_the_calls_are_forbidden,
+        no_peer_without_permission,
+        one_sided_permission_is_enough,
+    };
 
     return cma_fault_run("cma permission", tests,
                          sizeof(tests) / sizeof(tests[0]));

@@ -46,7 +46,7 @@ START_TEST(memory_is_on_pages_of_its_own)
         memset(address[i], i + 1, length);
     }
     for (int i = 0; i < 20; ++i) {
-        ck_assert_int_eq(*(char*)address[i], i + 1);
+        ck_assert_int_eq(*(char *)address[i], i + 1);
         side_free(&side, memh[i]);
     }
     side_close(&side);
@@ -62,16 +62,18 @@ START_TEST(uncommitted_memory_uses_no_pages)
 
     side_open(&side, _i);
     ck_assert_int_eq(side_alloc(&side, &length, &address,
-                                UCT_MD_MEM_FLAG_NONBLOCK, &memh), UCS_OK);
-    ((char*)address)[length - 1] = 1;
-    ck_assert_int_eq(side.ops->mem_advise(side.md, memh, (char*)address + 5,
-                                          100000, UCT_MADV_WILLNEED), UCS_OK);
+                                UCT_MD_MEM_FLAG_NONBLOCK, &memh),
+                     UCS_OK);
+    ((char *)address)[length - 1] = 1;
+    ck_assert_int_eq(side.ops->mem_advise(side.md, memh, (char *)address + 5,
+                                          100000, UCT_MADV_WILLNEED),
+                     UCS_OK);
     ck_assert_int_eq(side.ops->mem_advise(side.md, memh,
-                                          (char*)address + length - 1, 2,
+                                          (char *)address + length - 1, 2,
                                           UCT_MADV_WILLNEED),
                      UCS_ERR_INVALID_ADDR);
     if (_i == SHM_POSIX) {
-        ck_assert_int_le(seg_memory(((shm_region_t*)memh)->seg), 200000);
+        ck_assert_int_le(seg_memory(((shm_region_t *)memh)->seg), 200000);
     }
     side_free(&side, memh);
     side_close(&side);
@@ -88,16 +90,16 @@ START_TEST(memory_is_at_the_fixed_address_or_fails)
     size_t length = LENGTH;
 
     side_open(&side, _i);
-    place = mmap(NULL, 1 << 30, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS |
-                 MAP_NORESERVE, -1, 0);
+    place = mmap(NULL, 1 << 30, PROT_NONE,
+                 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     ck_assert_ptr_ne(place, MAP_FAILED);
     munmap(place, 1 << 30);
-    place   = (char*)place + (1 << 29);
+    place   = (char *)place + (1 << 29);
     address = place;
     ck_assert_int_eq(side_alloc(&side, &length, &address, flags, &memh),
                      UCS_OK);
     ck_assert_ptr_eq(address, place);
-    other = (char*)place + 4096;
+    other = (char *)place + 4096;
     ck_assert_int_ne(side_alloc(&side, &length, &other, flags, &second),
                      UCS_OK);
     ck_assert_uint_eq(seg_host_errors(), errors);
@@ -119,33 +121,32 @@ START_TEST(parts_of_own_memory_are_registered_and_nothing_else)
     char *mapped;
 
     side_open(&side, _i);
-    ck_assert_int_eq(side_reg(&side, local, 4096, &part),
-                     UCS_ERR_INVALID_ADDR);
+    ck_assert_int_eq(side_reg(&side, local, 4096, &part), UCS_ERR_INVALID_ADDR);
     ck_assert_int_eq(side_alloc(&side, &length, &address, 0, &memh), UCS_OK);
-    ck_assert_int_eq(side_reg(&side, local, 4096, &part),
+    ck_assert_int_eq(side_reg(&side, local, 4096, &part), UCS_ERR_INVALID_ADDR);
+    ck_assert_int_eq(side_reg(&side, (char *)address + 100, length, &part),
                      UCS_ERR_INVALID_ADDR);
-    ck_assert_int_eq(side_reg(&side, (char*)address + 100, length, &part),
+    ck_assert_int_eq(side_reg(&side, (char *)address - 1, 2, &part),
                      UCS_ERR_INVALID_ADDR);
-    ck_assert_int_eq(side_reg(&side, (char*)address - 1, 2, &part),
-                     UCS_ERR_INVALID_ADDR);
-    ck_assert_int_eq(side_reg(&side, (char*)address + 100, 50, &part), UCS_OK);
-    ck_assert_int_eq(side.ops->mem_query(side.md, (char*)address + 1, 3, &attr),
+    ck_assert_int_eq(side_reg(&side, (char *)address + 100, 50, &part), UCS_OK);
+    ck_assert_int_eq(side.ops->mem_query(side.md, (char *)address + 1, 3,
+                                         &attr),
                      UCS_OK);
     ck_assert_ptr_eq(attr.base_address, address);
     ck_assert_int_eq(side.ops->mem_query(side.md, local, 3, &attr),
                      UCS_ERR_INVALID_ADDR);
 
     /* the part keeps the whole allocation, whose address stays in use */
-    strcpy((char*)address + 100, "still there");
+    strcpy((char *)address + 100, "still there");
     side_free(&side, memh);
     side_pack(&side, part, key);
     ck_assert_int_eq(side_unpack(&side, key, sizeof(key), &rkey), UCS_OK);
     ck_assert_int_eq(shm_rkey_ptr(&side.component.super, rkey, NULL,
-                                  (uintptr_t)address + 100, (void**)&mapped),
+                                  (uintptr_t)address + 100, (void **)&mapped),
                      UCS_OK);
     ck_assert_str_eq(mapped, "still there");
     ck_assert_int_eq(shm_rkey_ptr(&side.component.super, rkey, NULL,
-                                  (uintptr_t)address + 150, (void**)&mapped),
+                                  (uintptr_t)address + 150, (void **)&mapped),
                      UCS_ERR_INVALID_ADDR);
     side_release(&side, rkey);
     ck_assert_int_eq(side_dereg(&side, part), UCS_OK);
@@ -187,7 +188,8 @@ START_TEST(a_thousand_keys_of_one_segment_attach_it_once)
     fds  = seg_count_fds();
     for (int i = 0; i < NUM; ++i) {
         ck_assert_int_eq(side.ops->mkey_pack(side.md, memh,
-                                             (char*)address + 8 * i, 8, 0, key),
+                                             (char *)address + 8 * i, 8, 0,
+                                             key),
                          UCS_OK);
         ck_assert_int_eq(side_unpack(&side, key, sizeof(key), &rkeys[i]),
                          UCS_OK);
@@ -197,22 +199,27 @@ START_TEST(a_thousand_keys_of_one_segment_attach_it_once)
 
     /* each has its part only */
     ck_assert_int_eq(shm_rkey_ptr(&side.component.super, rkeys[7], NULL,
-                                  (uintptr_t)address + 56, &ptr), UCS_OK);
+                                  (uintptr_t)address + 56, &ptr),
+                     UCS_OK);
     ck_assert_int_eq(shm_rkey_ptr(&side.component.super, rkeys[7], NULL,
                                   (uintptr_t)address + 64, &ptr),
                      UCS_ERR_INVALID_ADDR);
-    ck_assert_int_eq(shm_rkey_compare(&side.component.super, rkeys[7],
-                                      rkeys[8], &order), UCS_OK);
+    ck_assert_int_eq(shm_rkey_compare(&side.component.super, rkeys[7], rkeys[8],
+                                      &order),
+                     UCS_OK);
     ck_assert_int_lt(order, 0);
-    ck_assert_int_eq(shm_rkey_compare(&side.component.super, rkeys[8],
-                                      rkeys[7], &order), UCS_OK);
+    ck_assert_int_eq(shm_rkey_compare(&side.component.super, rkeys[8], rkeys[7],
+                                      &order),
+                     UCS_OK);
     ck_assert_int_gt(order, 0);
     side_release(&side, rkeys[7]);
-    ck_assert_int_eq(side.ops->mkey_pack(side.md, memh, (char*)address + 64, 8,
-                                         0, key), UCS_OK);
+    ck_assert_int_eq(side.ops->mkey_pack(side.md, memh, (char *)address + 64, 8,
+                                         0, key),
+                     UCS_OK);
     ck_assert_int_eq(side_unpack(&side, key, sizeof(key), &rkeys[7]), UCS_OK);
-    ck_assert_int_eq(shm_rkey_compare(&side.component.super, rkeys[8],
-                                      rkeys[7], &order), UCS_OK);
+    ck_assert_int_eq(shm_rkey_compare(&side.component.super, rkeys[8], rkeys[7],
+                                      &order),
+                     UCS_OK);
     ck_assert_int_eq(order, 0);
 
     for (int i = 0; i < NUM; ++i) {
@@ -238,9 +245,9 @@ static uint32_t next_random(void)
 
 START_TEST(forged_keys_reach_nothing_outside_of_a_segment)
 {
-    void *address    = NULL;
-    size_t length    = LENGTH;
-    unsigned good    = 0, bad = 0;
+    void *address = NULL;
+    size_t length = LENGTH;
+    unsigned good = 0, bad = 0;
     uint8_t key[SHM_KEY_LENGTH], forged[SHM_KEY_LENGTH];
     const shm_rkey_t *seen;
     ucs_status_t status;
@@ -261,7 +268,7 @@ START_TEST(forged_keys_reach_nothing_outside_of_a_segment)
         memcpy(forged, key, sizeof(key));
         for (unsigned n = 1 + next_random() % 3; n > 0; --n) {
             forged[next_random() % sizeof(key)] ^=
-                    (uint8_t)(1u << (next_random() % 8));
+                (uint8_t)(1u << (next_random() % 8));
         }
         if (next_random() % 16 == 0) {
             size = next_random() % sizeof(key);
@@ -273,7 +280,7 @@ START_TEST(forged_keys_reach_nothing_outside_of_a_segment)
             ++bad;
             continue;
         }
-        seen = (const shm_rkey_t*)rkey;
+        seen = (const shm_rkey_t *)rkey;
         ck_assert(seen->local >= seen->attached->mapped);
         ck_assert(seen->local + seen->length <=
                   seen->attached->mapped + length);
@@ -297,15 +304,18 @@ static void importer(void *arg, int fd)
     offer_t offer;
     side_t side;
 
-    side_open(&side, *(int*)arg);
+    side_open(&side, *(int *)arg);
     seg_read(fd, &offer, sizeof(offer));
     EXPECT_EQ(side.ops->mem_attach(side.md, offer.key, sizeof(offer.key) - 1,
-                                   &memh), UCS_ERR_INVALID_PARAM);
+                                   &memh),
+              UCS_ERR_INVALID_PARAM);
     EXPECT_EQ(side.ops->mem_attach(side.md, offer.key, sizeof(offer.key),
-                                   &memh), UCS_OK);
+                                   &memh),
+              UCS_OK);
     EXPECT_EQ(side.ops->mkey_pack(side.md, memh,
-                                  (void*)(uintptr_t)(offer.address + 10), 20, 0,
-                                  offer.key), UCS_OK);
+                                  (void *)(uintptr_t)(offer.address + 10), 20,
+                                  0, offer.key),
+              UCS_OK);
     EXPECT_EQ(side_dereg(&side, memh), UCS_OK);
     seg_write(fd, &offer, sizeof(offer));
     seg_await(fd);
@@ -335,10 +345,11 @@ START_TEST(exported_memory_is_attached_and_passed_on)
     ck_assert_int_eq(side_unpack(&side, offer.key, sizeof(offer.key), &rkey),
                      UCS_OK);
     ck_assert_int_eq(shm_put_short(NULL, "by two keys", 12, offer.address + 10,
-                                   rkey), UCS_OK);
+                                   rkey),
+                     UCS_OK);
     ck_assert_int_eq(shm_put_short(NULL, "", 1, offer.address + 30, rkey),
                      UCS_ERR_INVALID_ADDR);
-    ck_assert_str_eq((char*)address + 10, "by two keys");
+    ck_assert_str_eq((char *)address + 10, "by two keys");
     seg_signal(fd);
     ck_assert(seg_join(pid, NULL));
     side_release(&side, rkey);
@@ -363,7 +374,7 @@ static void *use_domain(void *arg)
         size_t length = 4096 * (size_t)(1 + i % 7);
 
         EXPECT_EQ(side_alloc(side, &length, &address, 0, &memh), UCS_OK);
-        EXPECT_EQ(side_reg(side, (char*)address + 8, 16, &part), UCS_OK);
+        EXPECT_EQ(side_reg(side, (char *)address + 8, 16, &part), UCS_OK);
         side_free(side, memh);
         side_pack(side, part, key);
         EXPECT_EQ(side_unpack(side, key, sizeof(key), &rkey), UCS_OK);
@@ -409,5 +420,4 @@ SIDE_RUN("memory domain", memory_is_on_pages_of_its_own,
          parts_of_own_memory_are_registered_and_nothing_else,
          a_thousand_keys_of_one_segment_attach_it_once,
          forged_keys_reach_nothing_outside_of_a_segment,
-         exported_memory_is_attached_and_passed_on,
-         many_threads_use_one_domain)
+         exported_memory_is_attached_and_passed_on, many_threads_use_one_domain)

@@ -18,10 +18,10 @@ enum { PROBE_LINES = SHM_PROBE_SIZE / SHM_CACHE_LINE };
 enum { SAME = 2000, NEAR = 30000, FAR = 200000 };
 
 typedef struct {
-    shm_space_t  space;
-    shm_inbox_t  inbox;
+    shm_space_t space;
+    shm_inbox_t inbox;
     shm_outbox_t outbox;
-    unsigned     count;      /* Messages that have arrived, in order */
+    unsigned count; /* Messages that have arrived, in order */
 } pair_t;
 
 static ucs_status_t deliver(void *arg, unsigned slot, uint8_t id, void *data,
@@ -31,7 +31,7 @@ static ucs_status_t deliver(void *arg, unsigned slot, uint8_t id, void *data,
 
     EXPECT_EQ(id, (uint8_t)pair->count);
     EXPECT_EQ(length, 8 + pair->count % 5 * 1000);
-    EXPECT_EQ(((uint8_t*)data)[length - 1], (uint8_t)pair->count);
+    EXPECT_EQ(((uint8_t *)data)[length - 1], (uint8_t)pair->count);
     ++pair->count;
     return UCS_OK;
 }
@@ -43,7 +43,8 @@ static void pair_another(pair_t *pair, shm_outbox_t *outbox)
 
     shm_seg_address(&pair->inbox.seg, address);
     EXPECT_EQ(shm_outbox_open(outbox, &pair->space, address, sizeof(address),
-                              NULL, 0), UCS_OK);
+                              NULL, 0),
+              UCS_OK);
 }
 
 static void pair_open(pair_t *pair)
@@ -55,7 +56,7 @@ static void pair_open(pair_t *pair)
         .max_length = MAX_LENGTH,
         .seg_flags  = SHM_SEG_EVENT,
         .deliver    = deliver,
-        .arg        = pair
+        .arg        = pair,
     };
 
     memset(pair, 0, sizeof(*pair));
@@ -85,7 +86,7 @@ static void send_one(pair_t *pair, unsigned number)
 
     EXPECT_EQ(shm_outbox_reserve(&pair->outbox, length, length, &cell, &bytes),
               UCS_OK);
-    ((uint8_t*)bytes)[length - 1] = (uint8_t)number;
+    ((uint8_t *)bytes)[length - 1] = (uint8_t)number;
     shm_outbox_commit(&pair->outbox, cell, (uint8_t)number, length);
 }
 
@@ -130,7 +131,7 @@ START_TEST(a_probe_is_answered_by_progress_without_a_callback)
     shm_outbox_bandwidth(&pair.outbox);
     EXPECT_EQ(pair.outbox.probing.awaited, 0);
     EXPECT_GE(pair.outbox.probing.latency, 1); /* of one core to itself */
-    EXPECT_EQ(pair.outbox.probing.sent, 1); /* it is recent */
+    EXPECT_EQ(pair.outbox.probing.sent, 1);    /* it is recent */
     ask(&pair);
     EXPECT_EQ(pair.outbox.probing.sent, 2);
     pair_close(&pair);
@@ -204,7 +205,7 @@ START_TEST(lines_of_a_probe_are_spread_and_differ_from_the_last_ones)
     for (number = 1; number < 100; ++number) {
         lines_of_next(&pair, lines);
         for (i = 0, count = 0, common = 0; i < PROBE_LINES / 64; ++i) {
-            count  += (unsigned)__builtin_popcountll(lines[i]);
+            count += (unsigned)__builtin_popcountll(lines[i]);
             common += (unsigned)__builtin_popcountll(lines[i] & last[i]);
             EXPECT_GE(8, __builtin_popcountll(lines[i]));
         }
@@ -347,9 +348,14 @@ START_TEST(a_malformed_probe_cuts_its_sender_off)
         unsigned ring_log;
         uint32_t length;
     } bad[] = {
-        {14, SHM_PROBE_SIZE - 1}, {14, SHM_PROBE_SIZE + 1}, {14, 0},
-        {14, UINT32_MAX}, {0, SHM_PROBE_SIZE}, {13, SHM_PROBE_SIZE},
-        {17, SHM_PROBE_SIZE}, {31, SHM_PROBE_SIZE}
+        {14, SHM_PROBE_SIZE - 1},
+        {14, SHM_PROBE_SIZE + 1},
+        {14, 0},
+        {14, UINT32_MAX},
+        {0, SHM_PROBE_SIZE},
+        {13, SHM_PROBE_SIZE},
+        {17, SHM_PROBE_SIZE},
+        {31, SHM_PROBE_SIZE},
     };
     pair_t pair;
     size_t i;
@@ -397,12 +403,11 @@ START_TEST(any_answer_is_handled)
 END_TEST
 
 SEG_SUITE_RUN("probes", a_probe_is_answered_by_progress_without_a_callback,
-               no_probe_is_sent_after_joining_failed,
-               messages_between_probes_come_whole_and_in_order,
-               a_full_ring_is_no_failure,
-               no_probe_is_sent_over_a_small_ring,
-               lines_of_a_probe_are_spread_and_differ_from_the_last_ones,
-               a_peer_that_does_not_poll_gives_no_result,
-               a_different_result_must_be_confirmed,
-               a_probe_does_not_wake_a_sleeping_peer,
-               a_malformed_probe_cuts_its_sender_off, any_answer_is_handled)
+              no_probe_is_sent_after_joining_failed,
+              messages_between_probes_come_whole_and_in_order,
+              a_full_ring_is_no_failure, no_probe_is_sent_over_a_small_ring,
+              lines_of_a_probe_are_spread_and_differ_from_the_last_ones,
+              a_peer_that_does_not_poll_gives_no_result,
+              a_different_result_must_be_confirmed,
+              a_probe_does_not_wake_a_sleeping_peer,
+              a_malformed_probe_cuts_its_sender_off, any_answer_is_handled)

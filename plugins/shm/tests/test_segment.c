@@ -52,7 +52,7 @@ static void answer_bytes(void *arg, int fd)
     shm_seg_t seg;
     char *mapped;
 
-    seg_space_open(&space, *(int*)arg, NULL);
+    seg_space_open(&space, *(int *)arg, NULL);
     attach(&space, fd, &seg);
     EXPECT_EQ(seg.length, LENGTH);
     mapped = shm_seg_map(&seg, LENGTH / 2, LENGTH / 2);
@@ -105,7 +105,8 @@ START_TEST(a_process_attaches_its_own_segment)
     make(&space, 0, &seg, &mapped);
     shm_seg_address(&seg, address);
     ck_assert_int_eq(shm_seg_attach(&space, address, sizeof(address), &again,
-                                    NULL, 0), UCS_OK);
+                                    NULL, 0),
+                     UCS_OK);
     other = shm_seg_map(&again, 0, LENGTH);
     ck_assert_ptr_nonnull(other);
     strcpy(mapped, "one memory");
@@ -127,7 +128,7 @@ static void hold_lock(void *arg, int fd)
     shm_space_t space;
     shm_seg_t seg;
 
-    seg_space_open(&space, *(int*)arg, NULL);
+    seg_space_open(&space, *(int *)arg, NULL);
     attach(&space, fd, &seg);
     EXPECT_TRUE(shm_seg_is_locked(&seg, 0));
     EXPECT_TRUE(!shm_seg_lock(&seg, 0));
@@ -186,7 +187,7 @@ static void make_and_fork(void *arg, int fd)
     char byte;
     pid_t pid;
 
-    seg_space_open(&space, *(int*)arg, NULL);
+    seg_space_open(&space, *(int *)arg, NULL);
     make(&space, SHM_SEG_EVENT, &seg, &mapped);
     EXPECT_EQ(pipe(pipe_fds), 0);
     pid = fork();
@@ -234,7 +235,7 @@ static void wake(void *arg, int fd)
     shm_space_t space;
     shm_seg_t seg;
 
-    seg_space_open(&space, *(int*)arg, NULL);
+    seg_space_open(&space, *(int *)arg, NULL);
     attach(&space, fd, &seg);
     shm_seg_wake(&seg);
     seg_signal(fd);
@@ -294,7 +295,7 @@ static void make_and_wait(void *arg, int fd)
     shm_seg_t seg;
     char *mapped;
 
-    seg_space_open(&space, *(int*)arg, NULL);
+    seg_space_open(&space, *(int *)arg, NULL);
     make(&space, SHM_SEG_EVENT, &seg, &mapped);
     tell(&seg, fd);
     pause();
@@ -312,9 +313,11 @@ START_TEST(waking_a_dead_maker_costs_no_signal)
     pid = seg_fork(make_and_wait, &way, 0, &fd);
     seg_read(fd, address, sizeof(address));
     ck_assert_int_eq(shm_seg_attach(&space, address, sizeof(address), &woken,
-                                    NULL, 0), UCS_OK);
+                                    NULL, 0),
+                     UCS_OK);
     ck_assert_int_eq(shm_seg_attach(&space, address, sizeof(address), &other,
-                                    NULL, 0), UCS_OK);
+                                    NULL, 0),
+                     UCS_OK);
     shm_seg_wake(&woken);
     seg_kill(pid);
     shm_seg_wake(&woken);
@@ -350,7 +353,7 @@ START_TEST(a_segment_uses_memory_for_what_is_committed)
     memset(mapped + 4096, 1, 1 << 20);
     shm_seg_decommit(&seg, mapped + 5000, 5000, 1 << 20);
     ck_assert_int_le(seg_memory(&seg), 4 * 4096);
-    ck_assert_int_eq(mapped[4096], 1);    /* partly outside: it stays */
+    ck_assert_int_eq(mapped[4096], 1); /* partly outside: it stays */
     ck_assert_int_eq(mapped[2 * 4096], 0);
 
     /* beyond the end */
@@ -396,8 +399,8 @@ START_TEST(huge_pages_are_taken_where_there_are_some)
 
     seg_space_open(&space, way, NULL);
     space.hugetlb = (_i & 2) ? UCS_YES : UCS_TRY;
-    if (shm_seg_make_mapped(&space, LENGTH / 2 + 1, NULL, SHM_SEG_QUIET, 0, &seg,
-                            &mapped) == UCS_OK) {
+    if (shm_seg_make_mapped(&space, LENGTH / 2 + 1, NULL, SHM_SEG_QUIET, 0,
+                            &seg, &mapped) == UCS_OK) {
         ck_assert((seg.page == SHM_HUGE_PAGE) || (space.hugetlb == UCS_TRY));
         ck_assert_uint_eq((uintptr_t)mapped % seg.page, 0);
         ck_assert_uint_eq(seg.length % seg.page, 0);
@@ -426,7 +429,8 @@ START_TEST(many_attachments_leave_no_descriptor)
     fds = seg_count_fds();
     for (int i = 0; i < 300; ++i) {
         ck_assert_int_eq(shm_seg_attach(&space, address, sizeof(address),
-                                        &other, NULL, 0), UCS_OK);
+                                        &other, NULL, 0),
+                         UCS_OK);
         shm_seg_wake(&other);
         shm_seg_close(&other);
     }
@@ -451,8 +455,8 @@ int main(void)
     tcase_add_loop_test(ways, a_process_attaches_its_own_segment, 0,
                         SEG_NUM_WAYS);
     tcase_add_loop_test(
-            ways, a_lock_is_free_when_it_is_given_back_or_its_holder_is_killed,
-            0, SEG_NUM_WAYS);
+        ways, a_lock_is_free_when_it_is_given_back_or_its_holder_is_killed, 0,
+        SEG_NUM_WAYS);
     tcase_add_loop_test(ways, a_forked_child_keeps_no_lock_of_its_parent, 0,
                         SEG_NUM_WAYS);
     tcase_add_loop_test(ways, a_peer_wakes_the_maker, 0, SEG_NUM_WAYS);

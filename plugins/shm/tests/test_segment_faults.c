@@ -158,8 +158,10 @@ static void exceed_address_space(void *arg, int fd)
     for (int way = 0; way < SEG_NUM_WAYS; ++way) {
         seg_space_open(&space, way, NULL);
         EXPECT_EQ(shm_seg_make_mapped(&space, (size_t)1 << 30, NULL, 0, 0, &seg,
-                                      &mapped), UCS_ERR_NO_MEMORY);
-        EXPECT_EQ(shm_seg_make_mapped(&space, LENGTH, NULL, 0, 0, &seg, &mapped),
+                                      &mapped),
+                  UCS_ERR_NO_MEMORY);
+        EXPECT_EQ(shm_seg_make_mapped(&space, LENGTH, NULL, 0, 0, &seg,
+                                      &mapped),
                   UCS_OK);
         shm_seg_unmap(&seg, mapped, seg.length);
         shm_seg_close(&seg);
@@ -179,19 +181,22 @@ START_TEST(a_place_that_is_taken_is_refused)
     place = mmap(NULL, 4 * LENGTH, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1,
                  0);
     ck_assert_ptr_ne(place, MAP_FAILED);
-    place = (char*)place + LENGTH;
-    ck_assert_int_eq(shm_seg_make_mapped(&space, LENGTH, place, SHM_SEG_FIXED, 0,
-                                         &seg, &mapped), UCS_ERR_INVALID_ADDR);
+    place = (char *)place + LENGTH;
+    ck_assert_int_eq(shm_seg_make_mapped(&space, LENGTH, place, SHM_SEG_FIXED,
+                                         0, &seg, &mapped),
+                     UCS_ERR_INVALID_ADDR);
     /* a preference only */
     ck_assert_int_eq(shm_seg_make_mapped(&space, LENGTH, place, 0, 0, &seg,
-                                         &mapped), UCS_OK);
+                                         &mapped),
+                     UCS_OK);
     ck_assert_ptr_ne(mapped, place);
     shm_seg_unmap(&seg, mapped, seg.length);
     shm_seg_close(&seg);
 
-    munmap((char*)place - LENGTH, 4 * LENGTH);
-    ck_assert_int_eq(shm_seg_make_mapped(&space, LENGTH, place, SHM_SEG_FIXED, 0,
-                                         &seg, &mapped), UCS_OK);
+    munmap((char *)place - LENGTH, 4 * LENGTH);
+    ck_assert_int_eq(shm_seg_make_mapped(&space, LENGTH, place, SHM_SEG_FIXED,
+                                         0, &seg, &mapped),
+                     UCS_OK);
     ck_assert_ptr_eq(mapped, place);
     shm_seg_unmap(&seg, mapped, seg.length);
     shm_seg_close(&seg);
@@ -203,7 +208,7 @@ END_TEST
 
 typedef struct made {
     uint8_t address[SHM_ADDRESS_LENGTH];
-    int     sysv_id;
+    int sysv_id;
 } made_t;
 
 static void make_and_wait(void *arg, int fd)
@@ -212,7 +217,7 @@ static void make_and_wait(void *arg, int fd)
     shm_space_t space;
     shm_seg_t seg;
 
-    seg_space_open(&space, *(int*)arg, NULL);
+    seg_space_open(&space, *(int *)arg, NULL);
     EXPECT_EQ(shm_seg_make(&space, LENGTH, 1, SHM_SEG_EVENT, &seg), UCS_OK);
     shm_seg_address(&seg, made.address);
     made.sysv_id = seg.sysv_id;
@@ -266,7 +271,8 @@ START_TEST(resources_of_a_killed_creator_are_removed)
     pid = seg_fork(make_and_wait, &way, 0, &fd);
     seg_read(fd, &made, sizeof(made));
     ck_assert_int_eq(shm_seg_attach(&space, made.address, sizeof(made.address),
-                                    &seg, NULL, 0), UCS_OK);
+                                    &seg, NULL, 0),
+                     UCS_OK);
     ck_assert(shm_seg_is_locked(&seg, 0));
     seg_kill(pid);
     close(fd);
@@ -275,7 +281,8 @@ START_TEST(resources_of_a_killed_creator_are_removed)
     shm_seg_close(&seg);
     ck_assert(!seg_sysv_exists(made.sysv_id));
     ck_assert_int_eq(shm_seg_attach(&space, made.address, sizeof(made.address),
-                                    &seg, NULL, 0), UCS_ERR_UNREACHABLE);
+                                    &seg, NULL, 0),
+                     UCS_ERR_UNREACHABLE);
 
     /* without: the next process to create a segment sweeps */
     pid = seg_fork(make_and_wait, &way, 0, &fd);
@@ -306,7 +313,8 @@ START_TEST(a_sweep_keeps_segments_in_use)
     ck_assert_int_eq(shm_seg_make(&space, LENGTH, 1, 0, &seg), UCS_OK);
     ck_assert_int_eq(seg_count_names(seg_dir()), 3); /* with a FIFO */
     ck_assert_int_eq(shm_seg_attach(&space, made.address, sizeof(made.address),
-                                    &other, NULL, 0), UCS_OK);
+                                    &other, NULL, 0),
+                     UCS_OK);
     shm_seg_close(&other);
     shm_seg_close(&seg);
     shm_space_close(&space);
@@ -354,8 +362,8 @@ START_TEST(forged_addresses_are_refused)
         memset(reason, 'x', sizeof(reason));
         if (shm_seg_attach(&space, address, length, &other, reason,
                            sizeof(reason)) == UCS_OK) {
-            ck_assert_int_eq(memcmp(other.token, seg.token,
-                                    SHM_TOKEN_LENGTH), 0);
+            ck_assert_int_eq(memcmp(other.token, seg.token, SHM_TOKEN_LENGTH),
+                             0);
             shm_seg_close(&other);
             ++attached;
         } else {
@@ -383,8 +391,9 @@ static int connect_to_maker(const shm_seg_t *seg)
         at += sprintf(at, "%02x", seg->token[i]);
     }
     ck_assert_int_ge(sock, 0);
-    ck_assert_int_eq(connect(sock, (struct sockaddr*)&name,
-                             (socklen_t)(at - (char*)&name)), 0);
+    ck_assert_int_eq(connect(sock, (struct sockaddr *)&name,
+                             (socklen_t)(at - (char *)&name)),
+                     0);
     return sock;
 }
 
@@ -398,8 +407,10 @@ static void on_alarm(int signo)
 static void set_alarms(suseconds_t usec)
 {
     const struct itimerval timer   = {{0, usec}, {0, usec}};
-    const struct sigaction counted = {.sa_handler = on_alarm,
-                                      .sa_flags   = SA_RESTART};
+    const struct sigaction counted = {
+        .sa_handler = on_alarm,
+        .sa_flags   = SA_RESTART,
+    };
 
     ck_assert_int_eq(sigaction(SIGALRM, &counted, NULL), 0);
     ck_assert_int_eq(setitimer(ITIMER_REAL, &timer, NULL), 0);
@@ -425,7 +436,8 @@ START_TEST(silent_clients_delay_no_other_client)
     set_alarms(_i * 20000);
     for (int i = 0; i < 20; ++i) {
         ck_assert_int_eq(shm_seg_attach(&space, address, sizeof(address),
-                                        &other, NULL, 0), UCS_OK);
+                                        &other, NULL, 0),
+                         UCS_OK);
         shm_seg_close(&other);
     }
     set_alarms(0);
@@ -464,7 +476,8 @@ START_TEST(an_address_opens_nothing_but_segments)
         address[12 + i] = (uint8_t)(st.st_ino >> (8 * i));
     }
     ck_assert_int_eq(shm_seg_attach(&space, address, sizeof(address), &other,
-                                    NULL, 0), UCS_ERR_UNREACHABLE);
+                                    NULL, 0),
+                     UCS_ERR_UNREACHABLE);
     pfd = (struct pollfd){.fd = fifo, .events = POLLIN};
     ck_assert_int_eq(poll(&pfd, 1, 0), 0); /* otherwise: a writer opened and
                                             * closed it */
@@ -482,8 +495,11 @@ START_TEST(segments_with_forged_heads_are_rejected)
     shm_seg_t seg, other;
     uint8_t address[SHM_ADDRESS_LENGTH];
     shm_seg_head_t *head, good;
-    uint64_t lengths[] = {0, 1, 4096, LENGTH - 4096, LENGTH + 1, LENGTH + 4096,
-                          UINT64_MAX, UINT64_MAX - 4095, 1ull << 63};
+    uint64_t lengths[] = {0,          1,
+                          4096,       LENGTH - 4096,
+                          LENGTH + 1, LENGTH + 4096,
+                          UINT64_MAX, UINT64_MAX - 4095,
+                          1ull << 63};
     uint64_t pages[]   = {0, 1, 2048, 4097, 8192, 1ull << 40, UINT64_MAX};
     uint32_t locks[]   = {0, UINT32_MAX, 1u << 21};
 
@@ -520,7 +536,8 @@ START_TEST(segments_with_forged_heads_are_rejected)
     REFUSED(token[11], (uint8_t)(good.token[11] + 1));
 
     ck_assert_int_eq(shm_seg_attach(&space, address, sizeof(address), &other,
-                                    NULL, 0), UCS_OK);
+                                    NULL, 0),
+                     UCS_OK);
     shm_seg_close(&other);
     if (head != seg.head) {
         munmap(head, 4096);
@@ -541,7 +558,8 @@ START_TEST(a_peer_cannot_cut_the_memory_off)
     ck_assert_int_eq(shm_seg_make(&space, LENGTH, 2, 0, &seg), UCS_OK);
     shm_seg_address(&seg, address);
     ck_assert_int_eq(shm_seg_attach(&space, address, sizeof(address), &other,
-                                    NULL, 0), UCS_OK);
+                                    NULL, 0),
+                     UCS_OK);
     ck_assert_int_eq(ftruncate(other.fd, 0), -1);
     ck_assert_int_eq(errno, EPERM);
     ck_assert_int_eq(ftruncate(other.fd, 16 * LENGTH), -1);
@@ -574,7 +592,8 @@ int main(void)
     tcase_add_loop_test(lies, forged_addresses_are_refused, 0, SEG_NUM_WAYS);
     tcase_add_loop_test(lies, silent_clients_delay_no_other_client, 0, 2);
     tcase_add_test(lies, an_address_opens_nothing_but_segments);
-    tcase_add_loop_test(lies, segments_with_forged_heads_are_rejected, 0, SEG_NUM_WAYS);
+    tcase_add_loop_test(lies, segments_with_forged_heads_are_rejected, 0,
+                        SEG_NUM_WAYS);
     tcase_add_test(lies, a_peer_cannot_cut_the_memory_off);
     suite_add_tcase(suite, limits);
     suite_add_tcase(suite, kills);

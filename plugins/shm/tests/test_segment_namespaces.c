@@ -12,20 +12,20 @@
 
 #define LENGTH ((size_t)1 << 20)
 
-#define PID_NS  (CLONE_NEWPID | CLONE_NEWNS)
+#define PID_NS      (CLONE_NEWPID | CLONE_NEWNS)
 #define ALL_BUT_NET (PID_NS | CLONE_NEWIPC | CLONE_NEWUTS | CLONE_NEWUSER)
 
 /* Parameters of one case. */
 typedef struct meeting {
-    int  way;
-    int  settings;      /* USE_* */
-    int  namespaces;
-    int  reachable;
-    int  maker_is_inside;
+    int way;
+    int settings; /* USE_* */
+    int namespaces;
+    int reachable;
+    int maker_is_inside;
     char dir[64];
 } meeting_t;
 
-enum { USE_AUTO = 1 << 0 };  /* Of the socket, as by default */
+enum { USE_AUTO = 1 << 0 }; /* Of the socket, as by default */
 
 static void space_open(shm_space_t *space, const meeting_t *meeting)
 {
@@ -118,7 +118,7 @@ static void inside(void *arg, int fd)
 
 typedef struct outside {
     meeting_t *meeting;
-    int       fd;
+    int fd;
 } outside_t;
 
 static void outside(void *arg, int fd)
@@ -174,8 +174,8 @@ START_TEST(posix_reaches_into_other_namespaces_by_proc)
 {
     meet("IPC", (meeting_t){SEG_MEMFD, 0, CLONE_NEWIPC, 1});
     meet("network", (meeting_t){SEG_MEMFD, 0, CLONE_NEWNET, 1});
-    meet("UTS and mount", (meeting_t){SEG_MEMFD, 0,
-                                      CLONE_NEWUTS | CLONE_NEWNS, 1});
+    meet("UTS and mount",
+         (meeting_t){SEG_MEMFD, 0, CLONE_NEWUTS | CLONE_NEWNS, 1});
 }
 END_TEST
 
@@ -212,7 +212,7 @@ static void both_inside(void *arg, int fd)
     pid_t pid;
 
     /* a PID namespace in another one, with the default settings */
-    pid = seg_fork(inside, meeting, PID_NS, &other);
+    pid                      = seg_fork(inside, meeting, PID_NS, &other);
     meeting->maker_is_inside = !meeting->maker_is_inside;
     inside(meeting, other);
     EXPECT_TRUE(seg_join(pid, NULL));
@@ -227,7 +227,7 @@ START_TEST(the_socket_is_there_by_default_in_pid_namespaces)
     snprintf(meeting.dir, sizeof(meeting.dir), "%s", seg_dir());
     for (int i = 0; i < 2; ++i) {
         meeting.maker_is_inside = i;
-        pid = seg_fork(both_inside, &meeting, PID_NS, &fd);
+        pid                     = seg_fork(both_inside, &meeting, PID_NS, &fd);
         ck_assert(seg_join(pid, &skipped));
         close(fd);
         if (skipped) {
@@ -257,8 +257,7 @@ static void count_cost(void *arg, int fd)
 }
 SEG_TEST(there_is_no_socket_where_none_is_needed, count_cost)
 
-SEG_SUITE_RUN("segment namespaces",
-              posix_reaches_into_pid_namespaces_by_socket,
+SEG_SUITE_RUN("segment namespaces", posix_reaches_into_pid_namespaces_by_socket,
               posix_reaches_into_other_namespaces_by_proc,
               posix_reaches_anywhere_with_a_folder_in_common,
               posix_says_why_it_cannot, sysv_says_why_it_cannot,

@@ -18,14 +18,14 @@
 #include <string.h>
 
 #if defined(__SANITIZE_THREAD__)
-#  define SANITIZED 1
+#define SANITIZED 1
 #elif defined(__has_feature)
-#  if __has_feature(thread_sanitizer)
-#    define SANITIZED 1
-#  endif
+#if __has_feature(thread_sanitizer)
+#define SANITIZED 1
+#endif
 #endif
 #ifndef SANITIZED
-#  define SANITIZED 0
+#define SANITIZED 0
 #endif
 
 enum {
@@ -34,15 +34,15 @@ enum {
     RING_MAX     = 64 << 10,
     MAX_LENGTH   = 8256,
     PAUSE_EVERY  = 10000, /* Messages between two pauses of the sender */
-    SLEEP_EVERY  = 64     /* Polls without a message between two sleeps */
+    SLEEP_EVERY  = 64,    /* Polls without a message between two sleeps */
 };
 
 typedef struct test {
-    shm_space_t  space;
-    shm_inbox_t  inbox;
+    shm_space_t space;
+    shm_inbox_t inbox;
     shm_outbox_t outbox;
-    int          fenced;
-    unsigned     got;
+    int fenced;
+    unsigned got;
     _Atomic unsigned sleeps;
 } test_t;
 
@@ -187,9 +187,12 @@ static shm_outbox_t share_mapping(test_t *test)
 static void run(int way, int fenced)
 {
     shm_inbox_params_t params = {
-        .num_slots = 8, .num_cells = NUM_CELLS, .ring_max = RING_MAX,
-        .max_length = MAX_LENGTH, .seg_flags = SHM_SEG_EVENT,
-        .deliver = deliver
+        .num_slots  = 8,
+        .num_cells  = NUM_CELLS,
+        .ring_max   = RING_MAX,
+        .max_length = MAX_LENGTH,
+        .seg_flags  = SHM_SEG_EVENT,
+        .deliver    = deliver,
     };
     uint8_t address[SHM_ADDRESS_LENGTH];
     test_t *test = calloc(1, sizeof(*test));
@@ -204,7 +207,8 @@ static void run(int way, int fenced)
     EXPECT_EQ(shm_inbox_open(&test->inbox, &test->space, &params), UCS_OK);
     shm_seg_address(&test->inbox.seg, address);
     EXPECT_EQ(shm_outbox_open(&test->outbox, &test->space, address,
-                              sizeof(address), NULL, 0), UCS_OK);
+                              sizeof(address), NULL, 0),
+              UCS_OK);
     EXPECT_EQ(shm_outbox_join(&test->outbox), UCS_OK);
     shm_inbox_progress(&test->inbox, deliver);
 

@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 /* Limit for one round, so that other events are served */
-#define ACCEPT_ROUND     64
+#define ACCEPT_ROUND 64
 /* Pause in seconds when descriptors have run out. */
 #define ACCEPT_PAUSE     0.1
 #define ACCEPT_PATHS_MAX 64
@@ -128,8 +128,8 @@ static void unknown_place(tcp_unknown_t *unknown, uint64_t peer_id,
         tcp_unknown_drop(unknown);
         return;
     }
-    if ((conn != NULL) && ((conn->state == TCP_CONN_UP) ||
-                           (conn->state == TCP_CONN_CLOSING))) {
+    if ((conn != NULL) &&
+        ((conn->state == TCP_CONN_UP) || (conn->state == TCP_CONN_CLOSING))) {
         conn_probe(conn);
         conn = tcp_conn_find(iface, peer_id, path);
         if ((conn != NULL) && (conn->state == TCP_CONN_CLOSING) &&
@@ -184,7 +184,7 @@ unsigned tcp_unknown_event(tcp_unknown_t *unknown)
     ssize_t n;
 
     if (unknown->fd < 0) {
-        return 0;   /* Dropped earlier in this round */
+        return 0; /* Dropped earlier in this round */
     }
 
     if (unknown->parked_by != NULL) {
@@ -279,7 +279,8 @@ static void accept_pause(tcp_iface_t *iface, int error)
 
     if (tcp_iface_may_log(iface)) {
         ucx_warn("%s: cannot accept connections: %s; raise the limit of open "
-                 "files (ulimit -n)", iface->device.name, strerror(error));
+                 "files (ulimit -n)",
+                 iface->device.name, strerror(error));
     }
     (void)tcp_iface_watch(iface, EPOLL_CTL_MOD, iface->listen_fd, 0, NULL,
                           TCP_EVENT_LISTEN);
@@ -290,8 +291,8 @@ static void accept_pause(tcp_iface_t *iface, int error)
 void tcp_accept_resume(tcp_iface_t *iface)
 {
     iface->listen_at = 0;
-    (void)tcp_iface_watch(iface, EPOLL_CTL_MOD, iface->listen_fd, EPOLLIN,
-                          NULL, TCP_EVENT_LISTEN);
+    (void)tcp_iface_watch(iface, EPOLL_CTL_MOD, iface->listen_fd, EPOLLIN, NULL,
+                          TCP_EVENT_LISTEN);
 }
 
 unsigned tcp_accept_ready(tcp_iface_t *iface)
@@ -309,7 +310,7 @@ unsigned tcp_accept_ready(tcp_iface_t *iface)
         } else if (tcp_sock_no_files(errno) && (iface->num_unknown > 0)) {
             /* Let those accepted in this round send first */
             if ((evictable == 0) || !tcp_unknown_evict(iface, evictable)) {
-                break;   /* continue in the next round */
+                break; /* continue in the next round */
             }
             --evictable;
         } else if (tcp_sock_no_files(errno) || (errno == ENOBUFS) ||

@@ -6,8 +6,8 @@
 #include <string.h>
 
 /* Writes a frame's header, and zeros into its padding. */
-static inline uint8_t *
-am_begin(uint8_t *dst, uint8_t id, uint32_t length, size_t size)
+static inline uint8_t *am_begin(uint8_t *dst, uint8_t id, uint32_t length,
+                                size_t size)
 {
     uint64_t frame = tcp_wire_frame(TCP_WIRE_AM, id, length);
 
@@ -16,8 +16,8 @@ am_begin(uint8_t *dst, uint8_t id, uint32_t length, size_t size)
     return dst + sizeof(frame);
 }
 
-static inline void
-am_trace(tcp_conn_t *conn, uint8_t id, const void *data, size_t length)
+static inline void am_trace(tcp_conn_t *conn, uint8_t id, const void *data,
+                            size_t length)
 {
     if (tcp_unlikely(conn->iface->tracer != NULL)) {
         tcp_trace_am(conn->iface, UCT_AM_TRACE_TYPE_SEND, id, data, length);
@@ -115,7 +115,7 @@ ssize_t tcp_ep_am_bcopy(uct_ep_h uct_ep, uint8_t id,
     }
     if (tcp_tx_is_gated(conn, ep) ||
         ((dst = tcp_tx_reserve(conn, tcp_wire_frame_size(
-                                   conn->iface->config.tx_seg_size))) ==
+                                         conn->iface->config.tx_seg_size))) ==
          NULL)) {
         return UCS_ERR_NO_RESOURCE;
     }
@@ -135,10 +135,10 @@ ssize_t tcp_ep_am_bcopy(uct_ep_h uct_ep, uint8_t id,
 }
 
 /* Copies a small message into the buffer, which is queued anyway. */
-static ucs_status_t
-am_zcopy_copy(tcp_conn_t *conn, uint8_t id, const void *header,
-              unsigned header_length, const uct_iov_t *iov, size_t iovcnt,
-              size_t length)
+static ucs_status_t am_zcopy_copy(tcp_conn_t *conn, uint8_t id,
+                                  const void *header, unsigned header_length,
+                                  const uct_iov_t *iov, size_t iovcnt,
+                                  size_t length)
 {
     size_t size = tcp_wire_frame_size(header_length + length);
     uint8_t *dst;
@@ -160,9 +160,9 @@ am_zcopy_copy(tcp_conn_t *conn, uint8_t id, const void *header,
 
 /* Stores frame and user header where they are sent from: in the operation, or a
  * long one in a buffer before it. */
-static ucs_status_t
-am_zcopy_head(tcp_conn_t *conn, tcp_zcopy_t *zcopy, uint8_t id,
-              const void *header, unsigned header_length, size_t length)
+static ucs_status_t am_zcopy_head(tcp_conn_t *conn, tcp_zcopy_t *zcopy,
+                                  uint8_t id, const void *header,
+                                  unsigned header_length, size_t length)
 {
     uint64_t frame = tcp_wire_frame(TCP_WIRE_AM, id,
                                     (uint32_t)(header_length + length));

@@ -16,14 +16,15 @@ static void tx_forget(tcp_conn_t *conn, uint64_t position, uint64_t size,
     tcp_op_t *op;
 
     conn->tx_queued -= size;
-    conn->puts      -= puts;
+    conn->puts -= puts;
     for (op = conn->flush_head; op != NULL; op = op->next) {
         tcp_flush_t *flush = tcp_container_of(op, tcp_flush_t, op);
 
         if (flush->tx_mark >= position + size) {
             flush->tx_mark -= size;
             flush->put_mark = (flush->put_mark > puts) ?
-                              flush->put_mark - puts : 0;
+                                  flush->put_mark - puts :
+                                  0;
         }
     }
 }
@@ -31,8 +32,8 @@ static void tx_forget(tcp_conn_t *conn, uint64_t position, uint64_t size,
 /* One of its frames is partially sent: the rest of the frame must follow, from
  * a copy, because the user may reuse the memory. The user's completion is
  * called now. */
-static ucs_status_t
-zcopy_detach(tcp_conn_t *conn, tcp_zcopy_t *zcopy, ucs_status_t status)
+static ucs_status_t zcopy_detach(tcp_conn_t *conn, tcp_zcopy_t *zcopy,
+                                 ucs_status_t status)
 {
     size_t length = zcopy->seg_left, done = 0, take;
     tcp_op_t *op  = tcp_op_alloc(conn->iface);
@@ -50,9 +51,9 @@ zcopy_detach(tcp_conn_t *conn, tcp_zcopy_t *zcopy, ucs_status_t status)
         struct iovec *iov = &zcopy->iov[zcopy->iov_index++];
 
         take = tcp_min(length - done, iov->iov_len - zcopy->iov_off);
-        memcpy(copy + done, (char*)iov->iov_base + zcopy->iov_off, take);
+        memcpy(copy + done, (char *)iov->iov_base + zcopy->iov_off, take);
         zcopy->iov_off = 0;
-        done          += take;
+        done += take;
     }
     zcopy->copy            = copy;
     zcopy->iov[0].iov_base = copy;
@@ -84,13 +85,13 @@ static void tx_unlink(tcp_conn_t *conn, tcp_elem_t *elem, tcp_elem_t *previous)
 /* Remaining bytes of an element in the stream, as flushes count them. */
 static uint64_t elem_stream_size(const tcp_elem_t *elem)
 {
-    const tcp_txbuf_t *buf = (const tcp_txbuf_t*)elem;
+    const tcp_txbuf_t *buf = (const tcp_txbuf_t *)elem;
 
     switch (elem->kind) {
     case TCP_ELEM_BUF:
         return buf->tail - buf->head;
     case TCP_ELEM_ZCOPY:
-        return tcp_tx_zcopy_size((const tcp_zcopy_t*)elem);
+        return tcp_tx_zcopy_size((const tcp_zcopy_t *)elem);
     default:
         return 0;
     }
@@ -98,17 +99,17 @@ static uint64_t elem_stream_size(const tcp_elem_t *elem)
 
 void tcp_tx_cancel_ep(tcp_conn_t *conn, tcp_ep_t *ep, ucs_status_t status)
 {
-    uint64_t position = conn->tx_sent, size, kept, puts;
+    uint64_t position    = conn->tx_sent, size, kept, puts;
     tcp_elem_t *previous = NULL, *elem, *next;
 
     for (elem = conn->tx_head; elem != NULL; elem = next) {
-        tcp_zcopy_t *zcopy = (tcp_zcopy_t*)elem;
+        tcp_zcopy_t *zcopy = (tcp_zcopy_t *)elem;
 
         next = elem->next;
         size = elem_stream_size(elem);
         if ((elem->kind != TCP_ELEM_ZCOPY) || (zcopy->op.ep != ep)) {
             position += size;
-            previous  = elem;
+            previous = elem;
         } else if ((zcopy->hdr_len > 0) && (zcopy->hdr_off == 0)) {
             /* Nothing of its current frame is sent */
             tx_unlink(conn, elem, previous);
@@ -121,11 +122,11 @@ void tcp_tx_cancel_ep(tcp_conn_t *conn, tcp_ep_t *ep, ucs_status_t status)
                 tcp_conn_break(conn, UCS_ERR_NO_MEMORY);
                 return;
             }
-            kept      = tcp_tx_zcopy_size(zcopy);
+            kept = tcp_tx_zcopy_size(zcopy);
             tx_forget(conn, position + kept, size - kept,
                       puts - tcp_tx_zcopy_puts(zcopy));
             position += kept;
-            previous  = elem;
+            previous = elem;
         }
     }
 }

@@ -22,7 +22,7 @@ void tcp_conn_closed(tcp_conn_t *conn)
     }
     /* Needed again meanwhile */
     tcp_conn_close_socket(conn);
-    conn->flags     &= ~TCP_CONN_OWES_NO;
+    conn->flags &= ~TCP_CONN_OWES_NO;
     conn->state      = TCP_CONN_WAIT;
     conn->connect_by = 0;
     conn->retries    = 0;
@@ -66,7 +66,7 @@ void tcp_conn_try_close(tcp_conn_t *conn)
             tcp_tx_schedule(conn);
         } else {
             conn->flags &= ~TCP_CONN_WANT_CLOSE;
-            conn->state  = TCP_CONN_CLOSING;
+            conn->state = TCP_CONN_CLOSING;
         }
     }
 }
@@ -120,7 +120,7 @@ ucs_status_t tcp_conn_split(tcp_conn_t *conn)
                           TCP_EVENT_CONN);
 
     tcp_conn_close_socket(conn);
-    conn->flags     &= ~TCP_CONN_OWES_NO;
+    conn->flags &= ~TCP_CONN_OWES_NO;
     conn->state      = TCP_CONN_WAIT;
     conn->connect_by = 0;
     conn->retries    = 0;

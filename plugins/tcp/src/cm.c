@@ -58,8 +58,7 @@ static void cm_timer(tcp_cm_t *cm)
     (void)!read(cm->timer_fd, &fired, sizeof(fired));
     cm->timer_at = 0;
 
-    for (node = cm->listeners.next; node != &cm->listeners;
-         node = node->next) {
+    for (node = cm->listeners.next; node != &cm->listeners; node = node->next) {
         listener = tcp_container_of(node, tcp_cm_listener_t, node);
         if (listener->paused) {
             tcp_cm_listener_resume(listener);
@@ -104,8 +103,7 @@ static void cm_free_dead(tcp_cm_t *cm)
         tcp_cm_link_free(link);
     }
     while (!tcp_list_is_empty(&cm->dead_listeners)) {
-        listener = tcp_list_first(&cm->dead_listeners, tcp_cm_listener_t,
-                                  node);
+        listener = tcp_list_first(&cm->dead_listeners, tcp_cm_listener_t, node);
         tcp_list_del(&listener->node);
         free(listener);
     }
@@ -128,7 +126,7 @@ static void cm_progress(void *arg)
         num = epoll_wait(cm->epoll_fd, events, CM_EVENTS, 0);
         for (int i = 0; i < num; ++i) {
             data = (uintptr_t)events[i].data.u64;
-            ptr  = (void*)(data & ~(uintptr_t)CM_TAG_LISTENER);
+            ptr  = (void *)(data & ~(uintptr_t)CM_TAG_LISTENER);
             if (ptr == NULL) {
                 cm_timer(cm);
             } else if (data & CM_TAG_LISTENER) {
@@ -203,7 +201,7 @@ static ucs_status_t tcp_cm_open(const ucx_component_t *component,
 
     ucx_cm_init(&cm->super, args);
     cm->host     = tcp_host(component);
-    cm->config   = *(const tcp_cm_config_t*)args->config;
+    cm->config   = *(const tcp_cm_config_t *)args->config;
     cm->locality = tcp_md_locality(cm->host);
     tcp_list_init(&cm->listeners);
     tcp_list_init(&cm->links);
@@ -244,7 +242,7 @@ err:
 
 static void tcp_cm_close(uct_cm_h uct_cm)
 {
-    tcp_cm_t *cm = (tcp_cm_t*)uct_cm;
+    tcp_cm_t *cm = (tcp_cm_t *)uct_cm;
     tcp_cm_link_t *link;
 
     cm->host->async_remove(cm->async_id);
@@ -268,7 +266,7 @@ static void tcp_cm_close(uct_cm_h uct_cm)
 
 static ucs_status_t tcp_cm_query(uct_cm_h uct_cm, uct_cm_attr_t *attr)
 {
-    tcp_cm_t *cm = (tcp_cm_t*)uct_cm;
+    tcp_cm_t *cm = (tcp_cm_t *)uct_cm;
 
     if (attr->field_mask & UCT_CM_ATTR_FIELD_MAX_CONN_PRIV) {
         attr->max_conn_priv = cm->config.priv_data_len;
@@ -286,5 +284,5 @@ const ucx_cm_ops_t tcp_cm_ops = {
     .listener_reject  = tcp_cm_listener_reject,
     .listener_query   = tcp_cm_listener_query,
     .ep_create        = tcp_cm_ep_create,
-    .ep_ops           = &tcp_cm_ep_ops
+    .ep_ops           = &tcp_cm_ep_ops,
 };

@@ -48,93 +48,93 @@ enum tcp_cm_link_state {
     TCP_CM_RESOLVED,
     TCP_CM_ASKED,
     TCP_CM_CONNECTED,
-    TCP_CM_DEAD
+    TCP_CM_DEAD,
 };
 
 typedef struct tcp_cm {
-    uct_cm_t         super;
+    uct_cm_t super;
     const ucx_host_t *host;
-    tcp_cm_config_t  config;
-    uint64_t         locality;
-    int              epoll_fd;
-    int              timer_fd;
-    ucx_async_id_t   async_id;
-    tcp_list_t       listeners;
-    tcp_list_t       links;       /* All but UNKNOWN, REQUESTED and DEAD */
-    tcp_list_t       unknown;     /* Oldest first */
-    tcp_list_t       requested;
-    pthread_mutex_t  requested_lock;
-    tcp_list_t       dead;        /* To free at the end of the round */
-    tcp_list_t       dead_listeners;
-    tcp_list_t       flushed;     /* To complete before the end of the round */
-    unsigned         num_unknown;
-    int              in_progress;
-    double           timer_at;
-    double           log_time;
+    tcp_cm_config_t config;
+    uint64_t locality;
+    int epoll_fd;
+    int timer_fd;
+    ucx_async_id_t async_id;
+    tcp_list_t listeners;
+    tcp_list_t links;   /* All but UNKNOWN, REQUESTED and DEAD */
+    tcp_list_t unknown; /* Oldest first */
+    tcp_list_t requested;
+    pthread_mutex_t requested_lock;
+    tcp_list_t dead; /* To free at the end of the round */
+    tcp_list_t dead_listeners;
+    tcp_list_t flushed; /* To complete before the end of the round */
+    unsigned num_unknown;
+    int in_progress;
+    double timer_at;
+    double log_time;
 } tcp_cm_t;
 
 typedef struct tcp_cm_listener {
     uct_listener_t super;
-    tcp_list_t     node;
-    int            fd;            /* -1: destroyed */
-    int            paused;        /* Descriptors have run out */
+    tcp_list_t node;
+    int fd;     /* -1: destroyed */
+    int paused; /* Descriptors have run out */
     uct_cm_listener_conn_request_callback_t conn_request_cb;
-    void           *user_data;
+    void *user_data;
 } tcp_cm_listener_t;
 
 typedef struct tcp_cm_ep tcp_cm_ep_t;
 
 typedef struct tcp_cm_link {
-    tcp_list_t        node;
-    tcp_cm_t          *cm;
-    int               fd;
-    uint8_t           state;
-    uint8_t           watched;    /* it is in the epoll set */
-    uint8_t           watch_out;
-    tcp_cm_ep_t       *ep;
-    tcp_cm_listener_t *listener;  /* UNKNOWN, REQUESTED */
-    double            deadline;   /* 0: none */
+    tcp_list_t node;
+    tcp_cm_t *cm;
+    int fd;
+    uint8_t state;
+    uint8_t watched; /* it is in the epoll set */
+    uint8_t watch_out;
+    tcp_cm_ep_t *ep;
+    tcp_cm_listener_t *listener; /* UNKNOWN, REQUESTED */
+    double deadline;             /* 0: none */
 
     /* The message that is being received */
-    size_t            got;
-    tcp_wire_cm_t     head;
-    uint8_t           *body;      /* From malloc(), when the head is complete */
-    size_t            body_length;
+    size_t got;
+    tcp_wire_cm_t head;
+    uint8_t *body; /* From malloc(), when the head is complete */
+    size_t body_length;
 
     /* Unsent data; from malloc() */
-    uint8_t           *out;
-    size_t            out_length;
+    uint8_t *out;
+    size_t out_length;
 } tcp_cm_link_t;
 
 enum tcp_cm_ep_flags {
-    TCP_CM_EP_CLIENT      = 1u << 0,
-    TCP_CM_EP_TOLD        = 1u << 1,  /* The connect or notify callback ran */
-    TCP_CM_EP_LEFT        = 1u << 2,  /* We disconnected */
-    TCP_CM_EP_PEER_LEFT   = 1u << 3,
-    TCP_CM_EP_DESTROYED   = 1u << 4,  /* Destroyed inside its own callback */
-    TCP_CM_EP_NOTIFIED    = 1u << 5,  /* NOTIFY is sent */
-    TCP_CM_EP_LEFT_TOLD   = 1u << 6   /* The peer's user was notified of our
+    TCP_CM_EP_CLIENT    = 1u << 0,
+    TCP_CM_EP_TOLD      = 1u << 1, /* The connect or notify callback ran */
+    TCP_CM_EP_LEFT      = 1u << 2, /* We disconnected */
+    TCP_CM_EP_PEER_LEFT = 1u << 3,
+    TCP_CM_EP_DESTROYED = 1u << 4, /* Destroyed inside its own callback */
+    TCP_CM_EP_NOTIFIED  = 1u << 5, /* NOTIFY is sent */
+    TCP_CM_EP_LEFT_TOLD = 1u << 6, /* The peer's user was notified of our
                                        * disconnect */
 };
 
 struct tcp_cm_ep {
-    uct_ep_t       super;
-    tcp_cm_t       *cm;
-    tcp_cm_link_t  *link;       /* NULL: closed */
-    unsigned       flags;
-    unsigned       calls;       /* Number of running callbacks */
-    ucs_status_t   status;      /* Why the link was closed */
-    tcp_list_t     flushes;     /* Outstanding flushes */
-    void           *user_data;
-    uct_cm_ep_priv_data_pack_callback_t     pack_cb;
-    uct_cm_ep_resolve_callback_t            resolve_cb;
-    uct_cm_ep_client_connect_callback_t     client_cb;
+    uct_ep_t super;
+    tcp_cm_t *cm;
+    tcp_cm_link_t *link; /* NULL: closed */
+    unsigned flags;
+    unsigned calls;      /* Number of running callbacks */
+    ucs_status_t status; /* Why the link was closed */
+    tcp_list_t flushes;  /* Outstanding flushes */
+    void *user_data;
+    uct_cm_ep_priv_data_pack_callback_t pack_cb;
+    uct_cm_ep_resolve_callback_t resolve_cb;
+    uct_cm_ep_client_connect_callback_t client_cb;
     uct_cm_ep_server_conn_notify_callback_t server_cb;
-    uct_ep_disconnect_cb_t                  disconnect_cb;
-    uint8_t        *priv;       /* A client's private data, passed at
+    uct_ep_disconnect_cb_t disconnect_cb;
+    uint8_t *priv; /* A client's private data, passed at
                                  * creation */
-    size_t         priv_length;
-    char           dev_name[UCT_DEVICE_NAME_MAX];
+    size_t priv_length;
+    char dev_name[UCT_DEVICE_NAME_MAX];
 };
 
 /* --- cm.c ---------------------------------------------------------------- */

@@ -14,7 +14,7 @@
 
 static tcp_cm_ep_t *cm_ep(uct_ep_h ep)
 {
-    return (tcp_cm_ep_t*)ep;
+    return (tcp_cm_ep_t *)ep;
 }
 
 /* --- Callbacks ----------------------------------------------------------- */
@@ -156,8 +156,7 @@ void tcp_cm_ep_lost(tcp_cm_ep_t *ep, ucs_status_t status)
 
 /* --- Connecting ---------------------------------------------------------- */
 
-static ucs_status_t
-ep_ask(tcp_cm_ep_t *ep, const void *priv, size_t length)
+static ucs_status_t ep_ask(tcp_cm_ep_t *ep, const void *priv, size_t length)
 {
     ucs_status_t status;
 
@@ -259,7 +258,7 @@ static void ep_peer_disconnects(tcp_cm_ep_t *ep)
 {
     ep_peer_left(ep);
     if (ep->link == NULL) {
-        return;   /* The end of the stream has the same meaning */
+        return; /* The end of the stream has the same meaning */
     }
     if (ep->flags & TCP_CM_EP_LEFT) {
         ep->status = UCS_ERR_NOT_CONNECTED;
@@ -320,7 +319,8 @@ void tcp_cm_ep_message(tcp_cm_ep_t *ep)
 
 #define EP_PARAM(_params, _bit, _member) \
     (((_params)->field_mask & UCT_EP_PARAM_FIELD_##_bit) ? \
-         (_params)->_member : NULL)
+         (_params)->_member : \
+         NULL)
 
 static ucs_status_t ep_alloc(tcp_cm_t *cm, const uct_ep_params_t *params,
                              tcp_cm_ep_t **ep_p)
@@ -333,18 +333,17 @@ static ucs_status_t ep_alloc(tcp_cm_t *cm, const uct_ep_params_t *params,
         return UCS_ERR_NO_MEMORY;
     }
     ucx_cm_ep_init(&ep->super, &cm->super);
-    ep->cm         = cm;
-    ep->status     = UCS_OK;
+    ep->cm     = cm;
+    ep->status = UCS_OK;
     tcp_list_init(&ep->flushes);
-    ep->user_data  = EP_PARAM(params, USER_DATA, user_data);
-    ep->pack_cb    = EP_PARAM(params, SOCKADDR_PACK_CB, sockaddr_pack_cb);
-    ep->resolve_cb = EP_PARAM(params, CM_RESOLVE_CB, cm_resolve_cb);
-    ep->client_cb  = EP_PARAM(params, SOCKADDR_CONNECT_CB_CLIENT,
-                              sockaddr_cb_client);
-    ep->server_cb  = EP_PARAM(params, SOCKADDR_NOTIFY_CB_SERVER,
-                              sockaddr_cb_server);
-    ep->disconnect_cb = EP_PARAM(params, SOCKADDR_DISCONNECT_CB,
-                                 disconnect_cb);
+    ep->user_data     = EP_PARAM(params, USER_DATA, user_data);
+    ep->pack_cb       = EP_PARAM(params, SOCKADDR_PACK_CB, sockaddr_pack_cb);
+    ep->resolve_cb    = EP_PARAM(params, CM_RESOLVE_CB, cm_resolve_cb);
+    ep->client_cb     = EP_PARAM(params, SOCKADDR_CONNECT_CB_CLIENT,
+                                 sockaddr_cb_client);
+    ep->server_cb     = EP_PARAM(params, SOCKADDR_NOTIFY_CB_SERVER,
+                                 sockaddr_cb_server);
+    ep->disconnect_cb = EP_PARAM(params, SOCKADDR_DISCONNECT_CB, disconnect_cb);
     if (params->field_mask & UCT_EP_PARAM_FIELD_PRIV_DATA_LENGTH) {
         ep->priv_length = params->private_data_length;
     }
@@ -373,7 +372,7 @@ static ucs_status_t ep_start_connect(tcp_cm_ep_t *ep,
 {
     const ucs_sock_addr_t *local = EP_PARAM(params, LOCAL_SOCKADDR,
                                             local_sockaddr);
-    tcp_cm_t *cm = ep->cm;
+    tcp_cm_t *cm                 = ep->cm;
     tcp_sockaddr_t addr;
     ucs_status_t status;
     int fd;
@@ -420,10 +419,9 @@ ep_create_client(tcp_cm_t *cm, const uct_ep_params_t *params, uct_ep_h *ep_p)
     ucs_status_t status;
     tcp_cm_ep_t *ep;
 
-    if ((sockaddr == NULL) || ((params->field_mask &
-                                UCT_EP_PARAM_FIELD_SOCKADDR_PACK_CB) &&
-                               (params->field_mask &
-                                UCT_EP_PARAM_FIELD_CM_RESOLVE_CB))) {
+    if ((sockaddr == NULL) ||
+        ((params->field_mask & UCT_EP_PARAM_FIELD_SOCKADDR_PACK_CB) &&
+         (params->field_mask & UCT_EP_PARAM_FIELD_CM_RESOLVE_CB))) {
         return UCS_ERR_INVALID_PARAM;
     }
     status = tcp_sock_addr_copy(&server, sockaddr->addr, sockaddr->addrlen, 0);
@@ -489,7 +487,7 @@ ep_create_server(tcp_cm_t *cm, const uct_ep_params_t *params, uct_ep_h *ep_p)
     }
 
     ep->link       = link;
-    link->cm       = cm;   /* The manager may be another one */
+    link->cm       = cm; /* The manager may be another one */
     link->ep       = ep;
     link->listener = NULL;
     tcp_cm_link_set_state(link, TCP_CM_ACCEPTED);
@@ -506,7 +504,7 @@ ep_create_server(tcp_cm_t *cm, const uct_ep_params_t *params, uct_ep_h *ep_p)
 ucs_status_t tcp_cm_ep_create(uct_cm_h uct_cm, const uct_ep_params_t *params,
                               uct_ep_h *ep_p)
 {
-    tcp_cm_t *cm = (tcp_cm_t*)uct_cm;
+    tcp_cm_t *cm = (tcp_cm_t *)uct_cm;
 
     return (params->field_mask & UCT_EP_PARAM_FIELD_CONN_REQUEST) ?
                ep_create_server(cm, params, ep_p) :
@@ -515,8 +513,8 @@ ucs_status_t tcp_cm_ep_create(uct_cm_h uct_cm, const uct_ep_params_t *params,
 
 /* --- The user's calls ---------------------------------------------------- */
 
-static ucs_status_t
-tcp_cm_ep_connect(uct_ep_h uct_ep, const uct_ep_connect_params_t *params)
+static ucs_status_t tcp_cm_ep_connect(uct_ep_h uct_ep,
+                                      const uct_ep_connect_params_t *params)
 {
     tcp_cm_ep_t *ep  = cm_ep(uct_ep);
     const void *priv = NULL;
@@ -531,8 +529,8 @@ tcp_cm_ep_connect(uct_ep_h uct_ep, const uct_ep_connect_params_t *params)
     if (params->field_mask & UCT_EP_CONNECT_PARAM_FIELD_PRIVATE_DATA) {
         priv = params->private_data;
     }
-    if ((priv != NULL) && (params->field_mask &
-                           UCT_EP_CONNECT_PARAM_FIELD_PRIVATE_DATA_LENGTH)) {
+    if ((priv != NULL) &&
+        (params->field_mask & UCT_EP_CONNECT_PARAM_FIELD_PRIVATE_DATA_LENGTH)) {
         length = params->private_data_length;
     }
     return ep_ask(ep, priv, length);
@@ -569,8 +567,7 @@ static ucs_status_t tcp_cm_ep_disconnect(uct_ep_h uct_ep, unsigned flags)
     }
     if (ep->link == NULL) {
         if (!(ep->flags & TCP_CM_EP_PEER_LEFT)) {
-            return (ep->status != UCS_OK) ? ep->status :
-                                            UCS_ERR_NOT_CONNECTED;
+            return (ep->status != UCS_OK) ? ep->status : UCS_ERR_NOT_CONNECTED;
         }
         /* The peer closed the stream, which counts as its disconnect */
         ep->flags |= TCP_CM_EP_LEFT;
@@ -578,7 +575,7 @@ static ucs_status_t tcp_cm_ep_disconnect(uct_ep_h uct_ep, unsigned flags)
     }
 
     ep->flags |= TCP_CM_EP_LEFT;
-    status     = tcp_cm_link_send(ep->link, TCP_WIRE_CM_DISCONNECT, NULL, 0);
+    status = tcp_cm_link_send(ep->link, TCP_WIRE_CM_DISCONNECT, NULL, 0);
     if (status != UCS_OK) {
         return status;
     }
@@ -590,9 +587,9 @@ static ucs_status_t tcp_cm_ep_disconnect(uct_ep_h uct_ep, unsigned flags)
     return UCS_OK;
 }
 
-static ucs_status_t
-tcp_cm_ep_query_sockaddrs(uct_ep_h uct_ep, struct sockaddr_storage *local,
-                          struct sockaddr_storage *remote)
+static ucs_status_t tcp_cm_ep_query_sockaddrs(uct_ep_h uct_ep,
+                                              struct sockaddr_storage *local,
+                                              struct sockaddr_storage *remote)
 {
     tcp_cm_ep_t *ep = cm_ep(uct_ep);
     socklen_t length;
@@ -602,12 +599,12 @@ tcp_cm_ep_query_sockaddrs(uct_ep_h uct_ep, struct sockaddr_storage *local,
     }
     length = sizeof(*local);
     if ((local != NULL) &&
-        (getsockname(ep->link->fd, (struct sockaddr*)local, &length) != 0)) {
+        (getsockname(ep->link->fd, (struct sockaddr *)local, &length) != 0)) {
         return UCS_ERR_NOT_CONNECTED;
     }
     length = sizeof(*remote);
     if ((remote != NULL) &&
-        (getpeername(ep->link->fd, (struct sockaddr*)remote, &length) != 0)) {
+        (getpeername(ep->link->fd, (struct sockaddr *)remote, &length) != 0)) {
         return UCS_ERR_NOT_CONNECTED;
     }
     return UCS_OK;
@@ -632,5 +629,5 @@ const ucx_ep_ops_t tcp_cm_ep_ops = {
     .query_sockaddrs = tcp_cm_ep_query_sockaddrs,
     .cm_connect      = tcp_cm_ep_connect,
     .cm_conn_notify  = tcp_cm_ep_conn_notify,
-    .cm_disconnect   = tcp_cm_ep_disconnect
+    .cm_disconnect   = tcp_cm_ep_disconnect,
 };

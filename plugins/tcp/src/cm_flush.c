@@ -13,17 +13,16 @@
 /* One flush; completed from progress, possibly after the endpoint was
  * destroyed. */
 typedef struct cm_flush {
-    tcp_list_t       node;      /* In the endpoint's, then the manager's list */
+    tcp_list_t node; /* In the endpoint's, then the manager's list */
     uct_completion_t *comp;
-    ucs_status_t     status;
+    ucs_status_t status;
 } cm_flush_t;
 
 static int flush_is_over(const tcp_cm_ep_t *ep)
 {
     return (ep->link == NULL) ||
-           ((ep->link->out_length == 0) &&
-            (!(ep->flags & TCP_CM_EP_LEFT) ||
-             (ep->flags & TCP_CM_EP_LEFT_TOLD)));
+           ((ep->link->out_length == 0) && (!(ep->flags & TCP_CM_EP_LEFT) ||
+                                            (ep->flags & TCP_CM_EP_LEFT_TOLD)));
 }
 
 void tcp_cm_flush_end(tcp_cm_ep_t *ep, ucs_status_t status)
@@ -87,14 +86,13 @@ static ucs_status_t flush_cancel(tcp_cm_ep_t *ep, uct_completion_t *comp)
     if (!waited) {
         return UCS_OK;
     }
-    return (comp == NULL) ? UCS_INPROGRESS :
-                            flush_add(&ep->cm->flushed, comp);
+    return (comp == NULL) ? UCS_INPROGRESS : flush_add(&ep->cm->flushed, comp);
 }
 
-ucs_status_t
-tcp_cm_ep_flush(uct_ep_h uct_ep, unsigned flags, uct_completion_t *comp)
+ucs_status_t tcp_cm_ep_flush(uct_ep_h uct_ep, unsigned flags,
+                             uct_completion_t *comp)
 {
-    tcp_cm_ep_t *ep = (tcp_cm_ep_t*)uct_ep;
+    tcp_cm_ep_t *ep = (tcp_cm_ep_t *)uct_ep;
 
     if (flags & UCT_FLUSH_FLAG_CANCEL) {
         return flush_cancel(ep, comp);
@@ -102,7 +100,8 @@ tcp_cm_ep_flush(uct_ep_h uct_ep, unsigned flags, uct_completion_t *comp)
     if (ep->link == NULL) {
         /* Why there was no connection, or that it was cancelled */
         return (ep->flags & (TCP_CM_EP_PEER_LEFT | TCP_CM_EP_LEFT)) ?
-                   UCS_OK : ep->status;
+                   UCS_OK :
+                   ep->status;
     }
     if (flush_is_over(ep)) {
         return UCS_OK;

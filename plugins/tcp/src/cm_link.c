@@ -184,7 +184,7 @@ void tcp_cm_link_remote_data(const tcp_cm_link_t *link,
                        UCT_CM_REMOTE_DATA_FIELD_DEV_ADDR_LENGTH |
                        UCT_CM_REMOTE_DATA_FIELD_CONN_PRIV_DATA |
                        UCT_CM_REMOTE_DATA_FIELD_CONN_PRIV_DATA_LENGTH;
-    data->dev_addr              = (const uct_device_addr_t*)link->body;
+    data->dev_addr              = (const uct_device_addr_t *)link->body;
     data->dev_addr_length       = link->head.dev_addr_length;
     data->conn_priv_data        = link->body + link->head.dev_addr_length;
     data->conn_priv_data_length = le32toh(link->head.length);
@@ -209,7 +209,7 @@ static void link_flush(tcp_cm_link_t *link)
         link->out_length -= (size_t)n;
         memmove(link->out, link->out + n, link->out_length);
     } else if ((n < 0) && (errno != EAGAIN) && (errno != EINTR)) {
-        link->out_length = 0;   /* Reading reports the error */
+        link->out_length = 0; /* Reading reports the error */
     }
     link_watch_out(link, link->out_length > 0);
     if ((link->out_length == 0) && (link->ep != NULL)) {
@@ -249,7 +249,7 @@ ucs_status_t tcp_cm_link_send(tcp_cm_link_t *link, enum tcp_wire_cm_kind kind,
     head.length          = htole32((uint32_t)length);
 
     link->out = out;
-    out      += link->out_length;
+    out += link->out_length;
     memcpy(out, &head, sizeof(head));
     memcpy(out + sizeof(head), dev, dev_length);
     if (length > 0) {
@@ -267,7 +267,7 @@ static int link_head_is_bad(const tcp_cm_link_t *link)
 {
     const tcp_wire_cm_t *head = &link->head;
     int has_body              = (head->kind == TCP_WIRE_CM_REQUEST) ||
-                                (head->kind == TCP_WIRE_CM_ACCEPT);
+                   (head->kind == TCP_WIRE_CM_ACCEPT);
 
     if ((le32toh(head->magic) != TCP_WIRE_CM_MAGIC) ||
         (head->major != TCP_WIRE_MAJOR) ||
@@ -321,7 +321,7 @@ static int link_read(tcp_cm_link_t *link)
 
     do {
         if (link->got < head) {
-            dst  = (uint8_t*)&link->head + link->got;
+            dst  = (uint8_t *)&link->head + link->got;
             want = head - link->got;
         } else {
             dst  = link->body + (link->got - head);
@@ -332,8 +332,9 @@ static int link_read(tcp_cm_link_t *link)
             if ((n < 0) && ((errno == EAGAIN) || (errno == EINTR))) {
                 return 0;
             }
-            link_lost(link, (n == 0) ? UCS_ERR_CONNECTION_RESET :
-                                       tcp_sock_status(errno),
+            link_lost(link,
+                      (n == 0) ? UCS_ERR_CONNECTION_RESET :
+                                 tcp_sock_status(errno),
                       "left without a request");
             return -1;
         }
@@ -350,8 +351,9 @@ static int link_read(tcp_cm_link_t *link)
             free(link->body);
             link->body = malloc(link->body_length + 1);
             if (link->body == NULL) {
-                link_lost(link, UCS_ERR_NO_MEMORY, "could not be handled: out of "
-                                                   "memory");
+                link_lost(link, UCS_ERR_NO_MEMORY,
+                          "could not be handled: out of "
+                          "memory");
                 return -1;
             }
         }
@@ -376,7 +378,7 @@ static int link_body_is_bad(const tcp_cm_link_t *link)
 void tcp_cm_link_event(tcp_cm_link_t *link, uint32_t events)
 {
     if (link->state == TCP_CM_DEAD) {
-        return;   /* Earlier in this round */
+        return; /* Earlier in this round */
     }
     if (link->state == TCP_CM_CONNECTING) {
         tcp_cm_ep_connected(link->ep);
@@ -392,7 +394,7 @@ void tcp_cm_link_event(tcp_cm_link_t *link, uint32_t events)
                       "sent a request with an invalid address");
         } else if (link->state == TCP_CM_UNKNOWN) {
             tcp_cm_listener_request(link);
-            return;   /* Another thread may own it now, or have freed it */
+            return; /* Another thread may own it now, or have freed it */
         } else {
             tcp_cm_ep_message(link->ep);
         }

@@ -9,8 +9,9 @@
 #include <sys/epoll.h>
 #include <unistd.h>
 
-#define LISTENER_ROUND 64    /* Maximum in one round */
-#define LISTENER_PAUSE 0.1   /* Seconds without accepting when descriptors have
+#define LISTENER_ROUND 64 /* Maximum in one round */
+#define LISTENER_PAUSE \
+    0.1 /* Seconds without accepting when descriptors have
                               * run out */
 /* Fraction of the process's descriptors that clients without a request may use.
  * Larger than that of an interface, because a rejected client does not
@@ -19,12 +20,12 @@
 
 static tcp_cm_listener_t *cm_listener(uct_listener_h listener)
 {
-    return (tcp_cm_listener_t*)listener;
+    return (tcp_cm_listener_t *)listener;
 }
 
 static tcp_cm_t *listener_cm(const tcp_cm_listener_t *listener)
 {
-    return (tcp_cm_t*)listener->super.cm;
+    return (tcp_cm_t *)listener->super.cm;
 }
 
 static ucs_status_t listener_status(int error)
@@ -66,7 +67,8 @@ ucs_status_t tcp_cm_listener_create(uct_cm_h cm, const struct sockaddr *addr,
                                     uct_listener_h *listener_p)
 {
     int backlog = (params->field_mask & UCT_LISTENER_PARAM_FIELD_BACKLOG) ?
-                      params->backlog : SOMAXCONN;
+                      params->backlog :
+                      SOMAXCONN;
     tcp_cm_listener_t *listener;
     tcp_sockaddr_t local;
     ucs_status_t status;
@@ -86,10 +88,11 @@ ucs_status_t tcp_cm_listener_create(uct_cm_h cm, const struct sockaddr *addr,
     }
     listener->super.cm        = cm;
     listener->conn_request_cb = params->conn_request_cb;
-    listener->user_data       =
-        (params->field_mask & UCT_LISTENER_PARAM_FIELD_USER_DATA) ?
-            params->user_data : NULL;
-    status = listener_listen(listener, &local, backlog);
+    listener->user_data       = (params->field_mask &
+                           UCT_LISTENER_PARAM_FIELD_USER_DATA) ?
+                                    params->user_data :
+                                    NULL;
+    status                    = listener_listen(listener, &local, backlog);
     if (status != UCS_OK) {
         if (listener->fd >= 0) {
             close(listener->fd);
@@ -98,7 +101,7 @@ ucs_status_t tcp_cm_listener_create(uct_cm_h cm, const struct sockaddr *addr,
         return status;
     }
 
-    tcp_list_add_tail(&((tcp_cm_t*)cm)->listeners, &listener->node);
+    tcp_list_add_tail(&((tcp_cm_t *)cm)->listeners, &listener->node);
     *listener_p = &listener->super;
     return UCS_OK;
 }
@@ -110,8 +113,8 @@ static void request_reject(tcp_cm_link_t *link)
     tcp_cm_link_free(link);
 }
 
-static tcp_cm_link_t *
-listener_find_link(tcp_cm_listener_t *listener, tcp_list_t *list)
+static tcp_cm_link_t *listener_find_link(tcp_cm_listener_t *listener,
+                                         tcp_list_t *list)
 {
     tcp_cm_link_t *link;
     tcp_list_t *node;
@@ -180,7 +183,7 @@ ucs_status_t tcp_cm_listener_query(uct_listener_h uct_listener,
 
     if (attr->field_mask & UCT_LISTENER_ATTR_FIELD_SOCKADDR) {
         memset(&attr->sockaddr, 0, sizeof(attr->sockaddr));
-        if (getsockname(listener->fd, (struct sockaddr*)&attr->sockaddr,
+        if (getsockname(listener->fd, (struct sockaddr *)&attr->sockaddr,
                         &length) != 0) {
             return UCS_ERR_IO_ERROR;
         }
@@ -201,11 +204,10 @@ void tcp_cm_listener_request(tcp_cm_link_t *link)
     memset(&args, 0, sizeof(args));
     tcp_cm_link_dev_name(link, args.dev_name, sizeof(args.dev_name));
     (void)getpeername(link->fd, &client.sa, &length);
-    args.field_mask =
-        UCT_CM_LISTENER_CONN_REQUEST_ARGS_FIELD_DEV_NAME |
-        UCT_CM_LISTENER_CONN_REQUEST_ARGS_FIELD_CONN_REQUEST |
-        UCT_CM_LISTENER_CONN_REQUEST_ARGS_FIELD_REMOTE_DATA |
-        UCT_CM_LISTENER_CONN_REQUEST_ARGS_FIELD_CLIENT_ADDR;
+    args.field_mask = UCT_CM_LISTENER_CONN_REQUEST_ARGS_FIELD_DEV_NAME |
+                      UCT_CM_LISTENER_CONN_REQUEST_ARGS_FIELD_CONN_REQUEST |
+                      UCT_CM_LISTENER_CONN_REQUEST_ARGS_FIELD_REMOTE_DATA |
+                      UCT_CM_LISTENER_CONN_REQUEST_ARGS_FIELD_CLIENT_ADDR;
     args.conn_request           = link;
     args.remote_data            = &remote;
     args.client_address.addr    = &client.sa;
@@ -222,7 +224,8 @@ static void listener_pause(tcp_cm_listener_t *listener, int error)
 
     if (tcp_cm_may_log(cm)) {
         ucx_warn("connection manager: cannot accept clients: %s; raise the "
-                 "limit of open files (ulimit -n)", strerror(error));
+                 "limit of open files (ulimit -n)",
+                 strerror(error));
     }
     listener->paused = 1;
     (void)tcp_cm_watch(cm, EPOLL_CTL_MOD, listener->fd, 0, listener, 1);
@@ -286,7 +289,7 @@ void tcp_cm_listener_ready(tcp_cm_listener_t *listener)
         } else if (tcp_sock_no_files(errno) && (cm->num_unknown > 0)) {
             /* Let those accepted in this round send their request first */
             if ((evictable == 0) || !tcp_cm_listener_evict(cm, evictable)) {
-                break;   /* continue in the next round */
+                break; /* continue in the next round */
             }
             --evictable;
         } else if (tcp_sock_no_files(errno) || (errno == ENOBUFS) ||

@@ -6,21 +6,27 @@
 #include <stdlib.h>
 
 #define MD(_name, _type, _member, _dflt, _help) \
-    {_name, UCX_CONFIG_##_type, offsetof(tcp_md_config_t, _member), _dflt, \
-     _help, NULL, 0, 0}
+    { \
+        _name, UCX_CONFIG_##_type, offsetof(tcp_md_config_t, _member), _dflt, \
+            _help, NULL, 0, 0 \
+    }
 #define IFACE(_name, _type, _member, _dflt, _min, _max, _help) \
-    {_name, UCX_CONFIG_##_type, offsetof(tcp_iface_config_t, _member), _dflt, \
-     _help, NULL, _min, _max}
+    { \
+        _name, UCX_CONFIG_##_type, offsetof(tcp_iface_config_t, _member), \
+            _dflt, _help, NULL, _min, _max \
+    }
 #define CM(_name, _type, _member, _dflt, _min, _max, _help) \
-    {_name, UCX_CONFIG_##_type, offsetof(tcp_cm_config_t, _member), _dflt, \
-     _help, NULL, _min, _max}
+    { \
+        _name, UCX_CONFIG_##_type, offsetof(tcp_cm_config_t, _member), _dflt, \
+            _help, NULL, _min, _max \
+    }
 #define COUNT(_a) (sizeof(_a) / sizeof((_a)[0]))
 
 static const ucx_config_field_t md_fields[] = {
     MD("AF_PRIO", STRING_LIST, af_prio, "inet,inet6",
        "Address families to use, the preferred one first. A device that has "
        "an address of several families is used with the first of them; a "
-       "device without any of them is not used.")
+       "device without any of them is not used."),
 };
 
 static const ucx_config_field_t iface_fields[] = {
@@ -84,7 +90,7 @@ static const ucx_config_field_t iface_fields[] = {
           "determined by the speed of the device."),
     IFACE("BACKLOG", UINT, backlog, "4096", 1, 65535,
           "Number of connections that the system queues until they are "
-          "accepted.")
+          "accepted."),
 };
 
 static const ucx_config_field_t cm_fields[] = {
@@ -95,7 +101,7 @@ static const ucx_config_field_t cm_fields[] = {
        "Maximum time to connect, and for a client to send its request."),
     CM("MAX_UNKNOWN_CONNS", UINT, max_unknown, "512", 1, 65536,
        "Maximum number of connections without a complete request; the oldest "
-       "is closed if there are more.")
+       "is closed if there are more."),
 };
 
 const ucx_config_table_t tcp_md_config_table = {
@@ -104,7 +110,7 @@ const ucx_config_table_t tcp_md_config_table = {
     .options_size = sizeof(tcp_md_config_t),
     .field_size   = sizeof(ucx_config_field_t),
     .fields       = md_fields,
-    .num_fields   = COUNT(md_fields)
+    .num_fields   = COUNT(md_fields),
 };
 
 const ucx_config_table_t tcp_iface_config_table = {
@@ -113,7 +119,7 @@ const ucx_config_table_t tcp_iface_config_table = {
     .options_size = sizeof(tcp_iface_config_t),
     .field_size   = sizeof(ucx_config_field_t),
     .fields       = iface_fields,
-    .num_fields   = COUNT(iface_fields)
+    .num_fields   = COUNT(iface_fields),
 };
 
 const ucx_config_table_t tcp_cm_config_table = {
@@ -122,7 +128,7 @@ const ucx_config_table_t tcp_cm_config_table = {
     .options_size = sizeof(tcp_cm_config_t),
     .field_size   = sizeof(ucx_config_field_t),
     .fields       = cm_fields,
-    .num_fields   = COUNT(cm_fields)
+    .num_fields   = COUNT(cm_fields),
 };
 
 /* Parses a port number and finds its end, or returns -1. */
@@ -137,8 +143,8 @@ static long port_number(const char *text, char **end_p)
     return (port <= 65535) ? port : -1;
 }
 
-ucs_status_t
-tcp_config_port_range(const char *text, unsigned *first_p, unsigned *last_p)
+ucs_status_t tcp_config_port_range(const char *text, unsigned *first_p,
+                                   unsigned *last_p)
 {
     long first, last;
     char *end;

@@ -14,25 +14,25 @@ typedef struct tcp_md_config {
 
 /* Interface. */
 typedef struct tcp_iface_config {
-    size_t   tx_seg_size;
-    size_t   rx_seg_size;
+    size_t tx_seg_size;
+    size_t rx_seg_size;
     unsigned max_iov;
-    size_t   sendv_thresh;
-    int      prefer_default;
+    size_t sendv_thresh;
+    int prefer_default;
     unsigned max_poll;
-    int      nodelay;
-    size_t   sndbuf;
-    size_t   rcvbuf;
-    size_t   syn_cnt;
-    char     *port_range;
-    double   keepidle;
-    size_t   keepcnt;
-    double   keepintvl;
-    double   user_timeout;
+    int nodelay;
+    size_t sndbuf;
+    size_t rcvbuf;
+    size_t syn_cnt;
+    char *port_range;
+    double keepidle;
+    size_t keepcnt;
+    double keepintvl;
+    double user_timeout;
     unsigned max_conn_retries;
-    int      bind_src_addr;
-    double   connect_timeout;
-    double   handshake_timeout;
+    int bind_src_addr;
+    double connect_timeout;
+    double handshake_timeout;
     unsigned max_unknown;
     unsigned num_paths;
     unsigned backlog;
@@ -40,8 +40,8 @@ typedef struct tcp_iface_config {
 
 /* Connection manager. */
 typedef struct tcp_cm_config {
-    size_t   priv_data_len;
-    double   timeout;
+    size_t priv_data_len;
+    double timeout;
     unsigned max_unknown;
 } tcp_cm_config_t;
 
@@ -57,7 +57,7 @@ static inline int tcp_config_is_set(size_t value)
 
 /* Parses "0", "5000" or "5000-5999" into first and last; both 0 for any
  * port. */
-ucs_status_t
-tcp_config_port_range(const char *text, unsigned *first_p, unsigned *last_p);
+ucs_status_t tcp_config_port_range(const char *text, unsigned *first_p,
+                                   unsigned *last_p);
 
 #endif

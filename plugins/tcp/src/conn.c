@@ -79,7 +79,7 @@ static ucs_status_t hash_add(tcp_conn_t *conn)
     slot              = conn_slot(iface, conn->peer_id, conn->path);
     conn->hash_next   = iface->hash[slot];
     iface->hash[slot] = conn;
-    conn->flags      |= TCP_CONN_HASHED;
+    conn->flags |= TCP_CONN_HASHED;
     ++iface->num_hashed;
     return UCS_OK;
 }
@@ -96,7 +96,7 @@ static void hash_del(tcp_conn_t *conn)
     while (*link != conn) {
         link = &(*link)->hash_next;
     }
-    *link        = conn->hash_next;
+    *link = conn->hash_next;
     conn->flags &= ~TCP_CONN_HASHED;
     --iface->num_hashed;
 }
@@ -109,14 +109,14 @@ void tcp_conn_rename(tcp_conn_t *conn, uint64_t peer_id)
     conn->peer_id    = peer_id;
     conn->peer_epoch = 0;
     if (hashed) {
-        (void)hash_add(conn);   /* Cannot fail: the table has space for it */
+        (void)hash_add(conn); /* Cannot fail: the table has space for it */
     }
 }
 
 /* --- Making and freeing -------------------------------------------------- */
 
-ucs_status_t tcp_conn_create(tcp_iface_t *iface, uint64_t peer_id,
-                             uint8_t path, int hashed, tcp_conn_t **conn_p)
+ucs_status_t tcp_conn_create(tcp_iface_t *iface, uint64_t peer_id, uint8_t path,
+                             int hashed, tcp_conn_t **conn_p)
 {
     ucs_status_t status = UCS_OK;
     tcp_conn_t *conn;
@@ -232,12 +232,12 @@ void tcp_conn_lost(tcp_conn_t *conn, int error)
     tcp_iface_t *iface     = conn->iface;
     const ucx_host_t *host = iface->host;
     int half               = (conn->rx_mode != TCP_RX_FRAMES) ||
-                             ((iface->rx_owner == conn) &&
-                              (iface->rx_head != iface->rx_tail));
+               ((iface->rx_owner == conn) &&
+                (iface->rx_head != iface->rx_tail));
 
     if (conn->state == TCP_CONN_GREETING) {
         tcp_conn_attempt_failed(conn, (error == 0) ? ECONNRESET : error,
-                            (error == 0) || (error == ECONNRESET));
+                                (error == 0) || (error == ECONNRESET));
         return;
     }
     if (half) {
@@ -264,7 +264,7 @@ static void conn_drop_queues(tcp_conn_t *conn, ucs_status_t status)
     while ((elem = conn->tx_head) != NULL) {
         conn->tx_head = elem->next;
         if (elem->kind == TCP_ELEM_ZCOPY) {
-            tcp_zcopy_t *zcopy = (tcp_zcopy_t*)elem;
+            tcp_zcopy_t *zcopy = (tcp_zcopy_t *)elem;
 
             free(zcopy->copy);
             tcp_op_done(iface, &zcopy->op, status);
@@ -316,8 +316,9 @@ void tcp_conn_takedown(tcp_conn_t *conn)
 
     if (!(conn->flags & TCP_CONN_QUIET)) {
         ucx_debug("%s: connection with peer %016lx failed: status %d, %u "
-                  "endpoints", iface->device.name,
-                  (unsigned long)conn->peer_id, (int)status, conn->num_eps);
+                  "endpoints",
+                  iface->device.name, (unsigned long)conn->peer_id, (int)status,
+                  conn->num_eps);
     }
 
     /* Hide the connection before the user's callbacks run: calls for these
@@ -328,7 +329,7 @@ void tcp_conn_takedown(tcp_conn_t *conn)
     conn_drop_queues(conn, status);
     tcp_list_take(&eps, &conn->eps);
     for (tcp_list_t *node = eps.next; node != &eps; node = node->next) {
-        ep         = tcp_container_of(node, tcp_ep_t, node);
+        ep          = tcp_container_of(node, tcp_ep_t, node);
         ep->conn    = NULL;
         ep->settled = settled;
         ep->status  = status;

@@ -71,105 +71,105 @@ enum tcp_conn_state {
     TCP_CONN_GREETING,
     TCP_CONN_UP,
     TCP_CONN_CLOSING,
-    TCP_CONN_BROKEN
+    TCP_CONN_BROKEN,
 };
 
 enum tcp_conn_flags {
     TCP_CONN_HASHED     = 1u << 0,
-    TCP_CONN_BLOCKED    = 1u << 1,  /* The socket accepted less than all */
-    TCP_CONN_WATCH_OUT  = 1u << 2,  /* epoll waits until it is writable */
-    TCP_CONN_WANT_CLOSE = 1u << 3,  /* Send CLOSE when everything is sent */
-    TCP_CONN_DISPATCH   = 1u << 4,  /* Pending requests are being called */
-    TCP_CONN_TX_DEAD    = 1u << 5,  /* Sending failed; read what has arrived */
+    TCP_CONN_BLOCKED    = 1u << 1, /* The socket accepted less than all */
+    TCP_CONN_WATCH_OUT  = 1u << 2, /* epoll waits until it is writable */
+    TCP_CONN_WANT_CLOSE = 1u << 3, /* Send CLOSE when everything is sent */
+    TCP_CONN_DISPATCH   = 1u << 4, /* Pending requests are being called */
+    TCP_CONN_TX_DEAD    = 1u << 5, /* Sending failed; read what has arrived */
     TCP_CONN_HOT        = 1u << 6,
-    TCP_CONN_QUIET      = 1u << 7,  /* Ends by agreement: no notification */
-    TCP_CONN_UNACKED    = 1u << 8,  /* Sent data may be unacknowledged */
-    TCP_CONN_OWES_NO    = 1u << 9   /* CLOSING: the peer's CLOSE waits for NO */
+    TCP_CONN_QUIET      = 1u << 7, /* Ends by agreement: no notification */
+    TCP_CONN_UNACKED    = 1u << 8, /* Sent data may be unacknowledged */
+    TCP_CONN_OWES_NO    = 1u << 9, /* CLOSING: the peer's CLOSE waits for NO */
 };
 
 /* What the next bytes are. */
 enum tcp_rx_mode {
-    TCP_RX_FRAMES,   /* Frames; the only mode before UP */
-    TCP_RX_PUT,      /* Data of a PUT, into registered memory */
-    TCP_RX_DATA,     /* Data for the oldest get */
-    TCP_RX_FILLING   /* Padding after such data */
+    TCP_RX_FRAMES,  /* Frames; the only mode before UP */
+    TCP_RX_PUT,     /* Data of a PUT, into registered memory */
+    TCP_RX_DATA,    /* Data for the oldest get */
+    TCP_RX_FILLING, /* Padding after such data */
 };
 
 /* --- Things in the send queue -------------------------------------------- */
 
 enum tcp_elem_kind {
-    TCP_ELEM_BUF,    /* Frames in a buffer */
-    TCP_ELEM_ZCOPY,  /* Frames whose data is the user's memory */
-    TCP_ELEM_SERVE   /* One DATA frame from registered memory */
+    TCP_ELEM_BUF,   /* Frames in a buffer */
+    TCP_ELEM_ZCOPY, /* Frames whose data is the user's memory */
+    TCP_ELEM_SERVE, /* One DATA frame from registered memory */
 };
 
 typedef struct tcp_elem {
     struct tcp_elem *next;
-    uint8_t         kind;
+    uint8_t kind;
 } tcp_elem_t;
 
 typedef struct tcp_txbuf {
     tcp_elem_t super;
-    uint32_t   head, tail;
-    uint8_t    data[] __attribute__((aligned(8)));
+    uint32_t head, tail;
+    uint8_t data[] __attribute__((aligned(8)));
 } tcp_txbuf_t;
 
 /* Any operation with a completion, so that progress can call it later. */
 typedef struct tcp_op {
-    struct tcp_op    *next;
-    tcp_ep_t         *ep;       /* NULL: destroyed or cancelled */
+    struct tcp_op *next;
+    tcp_ep_t *ep; /* NULL: destroyed or cancelled */
     uct_completion_t *comp;
-    void             *mem;      /* The pool's element that contains it */
-    ucs_status_t     status;
+    void *mem; /* The pool's element that contains it */
+    ucs_status_t status;
 } tcp_op_t;
 
 #define TCP_IOV_MAX 32
 
 typedef struct tcp_zcopy {
-    tcp_elem_t   super;
-    uint8_t      is_put;
-    uint8_t      in_call;    /* Its send call has not returned yet */
-    uint8_t      is_done;    /* ... and the kernel has accepted all data */
-    uint8_t      iovcnt;
-    uint8_t      iov_index;
-    uint8_t      pad;        /* Remaining padding of this frame */
-    uint16_t     hdr_off, hdr_len;
-    uint32_t     seg_left;   /* Remaining data of this frame */
-    uint32_t     seg_size;   /* Data of a full frame */
-    size_t       left;       /* ... of all further frames */
-    size_t       iov_off;
-    tcp_op_t     op;
-    void         *copy;      /* From malloc(): the rest of a cancelled one */
-    tcp_wire_put_t put;      /* For the next frame */
-    uint8_t      hdr[96] __attribute__((aligned(8)));
+    tcp_elem_t super;
+    uint8_t is_put;
+    uint8_t in_call; /* Its send call has not returned yet */
+    uint8_t is_done; /* ... and the kernel has accepted all data */
+    uint8_t iovcnt;
+    uint8_t iov_index;
+    uint8_t pad; /* Remaining padding of this frame */
+    uint16_t hdr_off, hdr_len;
+    uint32_t seg_left; /* Remaining data of this frame */
+    uint32_t seg_size; /* Data of a full frame */
+    size_t left;       /* ... of all further frames */
+    size_t iov_off;
+    tcp_op_t op;
+    void *copy;         /* From malloc(): the rest of a cancelled one */
+    tcp_wire_put_t put; /* For the next frame */
+    uint8_t hdr[96] __attribute__((aligned(8)));
     struct iovec iov[TCP_IOV_MAX];
 } tcp_zcopy_t;
 
 typedef struct tcp_serve {
-    tcp_elem_t       super;
+    tcp_elem_t super;
     struct tcp_serve *next;
-    uint64_t         key;
-    uint8_t          queued;    /* One of its frames is in the send queue */
-    uint8_t          hdr_off;
-    uint8_t          pad;
-    uint32_t         seg_left;
-    uint64_t         address;
-    uint64_t         left;      /* Of all further frames */
-    uint64_t         hdr;
+    uint64_t key;
+    uint8_t queued; /* One of its frames is in the send queue */
+    uint8_t hdr_off;
+    uint8_t pad;
+    uint32_t seg_left;
+    uint64_t address;
+    uint64_t left; /* Of all further frames */
+    uint64_t hdr;
 } tcp_serve_t;
 
 /* A get that waits for data. */
 typedef struct tcp_get {
-    tcp_op_t              op;
-    size_t                left;
-    uint8_t               iovcnt, iov_index;
-    uint8_t               cancelled;
-    size_t                iov_off;
-    uct_unpack_callback_t unpack_cb;    /* NULL: zero-copy */
-    void                  *unpack_arg;
-    size_t                length;
-    tcp_txbuf_t           *bounce;
-    struct iovec          iov[TCP_IOV_MAX];
+    tcp_op_t op;
+    size_t left;
+    uint8_t iovcnt, iov_index;
+    uint8_t cancelled;
+    size_t iov_off;
+    uct_unpack_callback_t unpack_cb; /* NULL: zero-copy */
+    void *unpack_arg;
+    size_t length;
+    tcp_txbuf_t *bounce;
+    struct iovec iov[TCP_IOV_MAX];
 } tcp_get_t;
 
 /* An outstanding flush. */
@@ -179,92 +179,92 @@ typedef struct tcp_flush {
 } tcp_flush_t;
 
 struct tcp_conn {
-    tcp_iface_t      *iface;
-    int              fd;
-    uint8_t          state, path, rx_mode, rx_pad;
-    uint32_t         flags;
-    uint32_t         tx_round;     /* Round of the last immediate send */
-    unsigned         num_eps;
+    tcp_iface_t *iface;
+    int fd;
+    uint8_t state, path, rx_mode, rx_pad;
+    uint32_t flags;
+    uint32_t tx_round; /* Round of the last immediate send */
+    unsigned num_eps;
 
     /* Sending */
-    tcp_elem_t       *tx_head, *tx_tail;
-    tcp_txbuf_t      *tx_cur;      /* The tail, while it has space */
-    uint32_t         num_bufs, num_zcopy;
-    uint64_t         tx_queued;    /* Total bytes of frames queued ... */
-    uint64_t         tx_sent;      /* ... and sent, without served gets */
-    tcp_list_t       tx_node;
-    tcp_list_t       pend_node;
-    tcp_list_t       pend_eps;
+    tcp_elem_t *tx_head, *tx_tail;
+    tcp_txbuf_t *tx_cur; /* The tail, while it has space */
+    uint32_t num_bufs, num_zcopy;
+    uint64_t tx_queued; /* Total bytes of frames queued ... */
+    uint64_t tx_sent;   /* ... and sent, without served gets */
+    tcp_list_t tx_node;
+    tcp_list_t pend_node;
+    tcp_list_t pend_eps;
 
     /* Receiving */
-    uint8_t          *part;        /* Bytes of an incomplete frame */
-    uint32_t         part_length;
-    uint8_t          part_pooled;
-    uint32_t         rx_limit;     /* Bytes to receive beyond direct data */
-    uint32_t         silent;       /* Consecutive receive calls without data */
-    uint64_t         rx_left;      /* PUT, DATA: remaining bytes */
-    uint64_t         rx_key, rx_address;
+    uint8_t *part; /* Bytes of an incomplete frame */
+    uint32_t part_length;
+    uint8_t part_pooled;
+    uint32_t rx_limit; /* Bytes to receive beyond direct data */
+    uint32_t silent;   /* Consecutive receive calls without data */
+    uint64_t rx_left;  /* PUT, DATA: remaining bytes */
+    uint64_t rx_key, rx_address;
 
     /* Gets of this side and of the peer */
-    tcp_op_t         *get_head, **get_tail;
-    uint64_t         gets_sent, gets_done;
-    uint64_t         fence_mark;   /* Nothing is sent before this many gets are
+    tcp_op_t *get_head, **get_tail;
+    uint64_t gets_sent, gets_done;
+    uint64_t fence_mark; /* Nothing is sent before this many gets are
                                     * done */
-    tcp_serve_t      *serve_head, **serve_tail;
-    unsigned         num_serves;
+    tcp_serve_t *serve_head, **serve_tail;
+    unsigned num_serves;
 
     /* Remote completion and flushes */
-    uint64_t         puts;         /* Total number of PUT frames queued */
-    uint64_t         puts_acked;   /* ... acknowledged by the peer */
-    uint64_t         puts_before;  /* ... sent by an earlier socket */
-    uint64_t         puts_taken;   /* The peer's PUTs received on this socket */
-    uint64_t         puts_told;    /* ... and acknowledged to it */
-    tcp_op_t         *flush_head, **flush_tail;
+    uint64_t puts;        /* Total number of PUT frames queued */
+    uint64_t puts_acked;  /* ... acknowledged by the peer */
+    uint64_t puts_before; /* ... sent by an earlier socket */
+    uint64_t puts_taken;  /* The peer's PUTs received on this socket */
+    uint64_t puts_told;   /* ... and acknowledged to it */
+    tcp_op_t *flush_head, **flush_tail;
 
     /* Identity and lifetime */
-    uint64_t         peer_id;
-    uint32_t         peer_epoch;   /* Latest one received; 0: none */
-    tcp_conn_t       *hash_next;
-    tcp_list_t       node;         /* In conns */
-    tcp_list_t       broken_node;
-    tcp_list_t       timed_node;
-    tcp_list_t       eps;
-    tcp_unknown_t    *parked;
-    double           deadline;
-    double           connect_by;
-    double           silent_since; /* Start of the time without an
+    uint64_t peer_id;
+    uint32_t peer_epoch; /* Latest one received; 0: none */
+    tcp_conn_t *hash_next;
+    tcp_list_t node; /* In conns */
+    tcp_list_t broken_node;
+    tcp_list_t timed_node;
+    tcp_list_t eps;
+    tcp_unknown_t *parked;
+    double deadline;
+    double connect_by;
+    double silent_since; /* Start of the time without an
                                     * acknowledgement; 0: none */
-    unsigned         retries;
-    ucs_status_t     status;
-    tcp_sockaddr_t   peer;         /* Family AF_UNSPEC: accepted, address
+    unsigned retries;
+    ucs_status_t status;
+    tcp_sockaddr_t peer; /* Family AF_UNSPEC: accepted, address
                                     * unknown */
-    tcp_ways_t       *ways;        /* Alternative addresses of the peer; NULL:
+    tcp_ways_t *ways;    /* Alternative addresses of the peer; NULL:
                                     * `peer` only */
-    uint8_t          way;          /* Index of `peer` in the list */
-    uint8_t          ways_failed;  /* Bit mask of addresses that failed */
-    uint8_t          ways_round;   /* Number of rounds over all addresses */
+    uint8_t way;         /* Index of `peer` in the list */
+    uint8_t ways_failed; /* Bit mask of addresses that failed */
+    uint8_t ways_round;  /* Number of rounds over all addresses */
 };
 
 struct tcp_ep {
-    uct_ep_t            super;
-    tcp_conn_t          *conn;     /* NULL: not needed yet, or failed */
-    tcp_list_t          node;      /* In the connection's eps */
-    tcp_list_t          pend_node; /* In the connection's pend_eps */
+    uct_ep_t super;
+    tcp_conn_t *conn;     /* NULL: not needed yet, or failed */
+    tcp_list_t node;      /* In the connection's eps */
+    tcp_list_t pend_node; /* In the connection's pend_eps */
     ucx_pending_queue_t pending;
-    uint64_t            peer_id;
-    tcp_sockaddr_t      peer;
-    tcp_ways_t          *ways;     /* NULL: `peer` only */
-    uint8_t             path;
-    uint8_t             settled;   /* Nothing was outstanding when it failed */
-    ucs_status_t        status;    /* UCS_OK until it fails */
-    tcp_list_t          failed_node;
+    uint64_t peer_id;
+    tcp_sockaddr_t peer;
+    tcp_ways_t *ways; /* NULL: `peer` only */
+    uint8_t path;
+    uint8_t settled;     /* Nothing was outstanding when it failed */
+    ucs_status_t status; /* UCS_OK until it fails */
+    tcp_list_t failed_node;
 };
 
 /* --- conn.c, connect.c, close.c ------------------------------------------ */
 tcp_conn_t *tcp_conn_find(tcp_iface_t *iface, uint64_t peer_id, uint8_t path);
 /* Creates a connection without a socket, in WAIT. `hashed`: lookups find it. */
-ucs_status_t tcp_conn_create(tcp_iface_t *iface, uint64_t peer_id,
-                             uint8_t path, int hashed, tcp_conn_t **conn_p);
+ucs_status_t tcp_conn_create(tcp_iface_t *iface, uint64_t peer_id, uint8_t path,
+                             int hashed, tcp_conn_t **conn_p);
 /* Changes the interface to which it leads. */
 void tcp_conn_rename(tcp_conn_t *conn, uint64_t peer_id);
 /* Starts an attempt; progress handles a failure. */
@@ -318,7 +318,7 @@ void tcp_tx_schedule(tcp_conn_t *conn);
  * NULL: not now. tcp_tx_commit() states how many were used. */
 uint8_t *tcp_tx_reserve_slow(tcp_conn_t *conn, size_t size, int force);
 void tcp_tx_append(tcp_conn_t *conn, tcp_elem_t *elem);
-void tcp_tx_frame(tcp_conn_t *conn, uint64_t frame);  /* a frame without
+void tcp_tx_frame(tcp_conn_t *conn, uint64_t frame); /* a frame without
                                                        * payload */
 /* Creates an operation with its data; the caller sets its header. NULL: not
  * now */
@@ -387,7 +387,7 @@ extern const ucx_ep_ops_t tcp_ep_ops;
 
 static inline tcp_ep_t *tcp_ep(uct_ep_h ep)
 {
-    return (tcp_ep_t*)ep;
+    return (tcp_ep_t *)ep;
 }
 
 #endif

@@ -55,12 +55,14 @@ static void conn_tell_dead_path(const tcp_conn_t *conn, int error)
     char peer[TCP_SOCK_STR_MAX];
 
     if (((error == EHOSTUNREACH) || (error == ENETUNREACH) ||
-         (error == ETIMEDOUT)) && tcp_iface_may_log(iface)) {
+         (error == ETIMEDOUT)) &&
+        tcp_iface_may_log(iface)) {
         ucx_warn("%s: cannot connect to %s: %s, though there is a route; if "
                  "that network is not common to both hosts, leave the device "
-                 "out by UCX_NET_DEVICES=^%s", iface->device.name,
-                 tcp_sock_str(&conn->peer, peer, sizeof(peer)),
-                 strerror(error), iface->device.name);
+                 "out by UCX_NET_DEVICES=^%s",
+                 iface->device.name,
+                 tcp_sock_str(&conn->peer, peer, sizeof(peer)), strerror(error),
+                 iface->device.name);
     }
 }
 
@@ -162,8 +164,7 @@ static void conn_bind_source(tcp_conn_t *conn)
     tcp_iface_t *iface = conn->iface;
 
     if (!iface->config.bind_src_addr || iface->device.is_loopback ||
-        (conn->way != 0) ||
-        tcp_sock_addr_is_loopback(&conn->peer) ||
+        (conn->way != 0) || tcp_sock_addr_is_loopback(&conn->peer) ||
         tcp_sock_addr_same_ip(&conn->peer, &iface->device.addr) ||
         (conn->peer.sa.sa_family != iface->device.addr.sa.sa_family)) {
         return;
@@ -194,7 +195,8 @@ static int conn_open_socket(tcp_conn_t *conn)
     if (tcp_sock_no_files(error) && (conn->retries == 0) &&
         tcp_iface_may_log(iface)) {
         ucx_warn("cannot open a socket: %s; raise the limit of open files "
-                 "(ulimit -n)", strerror(error));
+                 "(ulimit -n)",
+                 strerror(error));
     }
     return error;
 }
@@ -223,7 +225,8 @@ void tcp_conn_connect(tcp_conn_t *conn)
     conn_bind_source(conn);
     conn->state = TCP_CONN_CONNECTING;
     if ((connect(conn->fd, &conn->peer.sa, tcp_sock_addr_len(&conn->peer)) !=
-         0) && (errno != EINPROGRESS) && (errno != EINTR)) {
+         0) &&
+        (errno != EINPROGRESS) && (errno != EINTR)) {
         tcp_conn_attempt_failed(conn, errno, conn_error_is_passing(errno));
         return;
     }
@@ -236,7 +239,7 @@ void tcp_conn_connect(tcp_conn_t *conn)
 
     events = EPOLLIN;
     if (conn->state == TCP_CONN_CONNECTING) {
-        events      |= EPOLLOUT;
+        events |= EPOLLOUT;
         conn->flags |= TCP_CONN_WATCH_OUT;
     }
     status = tcp_iface_watch(iface, EPOLL_CTL_ADD, conn->fd, events, conn,
@@ -249,12 +252,13 @@ void tcp_conn_connect(tcp_conn_t *conn)
     if (conn->state == TCP_CONN_CONNECTING) {
         deadline = host->time() + tcp_ways_patience(conn);
         conn_set_deadline(conn, (deadline < conn->connect_by) ?
-                                    deadline : conn->connect_by);
+                                    deadline :
+                                    conn->connect_by);
     }
 }
 
-static void
-conn_fill_hello(const tcp_conn_t *conn, uint8_t kind, tcp_wire_hello_t *hello)
+static void conn_fill_hello(const tcp_conn_t *conn, uint8_t kind,
+                            tcp_wire_hello_t *hello)
 {
     memset(hello, 0, sizeof(*hello));
     hello->magic  = htole32(TCP_WIRE_MAGIC);
@@ -279,7 +283,7 @@ void tcp_conn_greet(tcp_conn_t *conn)
     conn_fill_hello(conn, TCP_WIRE_HELLO, &hello);
     n = send(conn->fd, &hello, sizeof(hello), MSG_NOSIGNAL);
     if (n == (ssize_t)sizeof(hello)) {
-        conn->state  = TCP_CONN_GREETING;
+        conn->state = TCP_CONN_GREETING;
         conn->flags |= TCP_CONN_UNACKED;
         tcp_list_del(&conn->timed_node);
         if (iface->sweep_at == 0) {
@@ -288,13 +292,13 @@ void tcp_conn_greet(tcp_conn_t *conn)
         tcp_iface_hot_add(conn->iface, conn);
         if (conn->flags & TCP_CONN_WATCH_OUT) {
             conn->flags &= ~TCP_CONN_WATCH_OUT;
-            (void)tcp_iface_watch(conn->iface, EPOLL_CTL_MOD, conn->fd,
-                                  EPOLLIN, conn, TCP_EVENT_CONN);
+            (void)tcp_iface_watch(conn->iface, EPOLL_CTL_MOD, conn->fd, EPOLLIN,
+                                  conn, TCP_EVENT_CONN);
         }
     } else if ((n >= 0) || ((errno != EAGAIN) && (errno != EWOULDBLOCK) &&
                             (errno != EINTR) && (errno != ENOTCONN))) {
         tcp_conn_attempt_failed(conn, (n >= 0) ? EIO : errno,
-                            (n < 0) && (errno == ECONNRESET));
+                                (n < 0) && (errno == ECONNRESET));
     }
 }
 
@@ -400,7 +404,7 @@ static void conn_lose_patience(tcp_conn_t *conn)
     }
     tcp_conn_close_socket(conn);
     if (!conn_adopt_parked(conn) && !conn_take_detour(conn, ETIMEDOUT)) {
-        tcp_conn_attempt_failed(conn, ETIMEDOUT, 0);   /* Timeout */
+        tcp_conn_attempt_failed(conn, ETIMEDOUT, 0); /* Timeout */
     }
 }
 
@@ -426,7 +430,7 @@ double tcp_conn_expire(tcp_iface_t *iface, double now)
     }
 
     for (tcp_list_t *node = iface->timed.next; node != &iface->timed;
-         node = node->next) {
+         node             = node->next) {
         conn = tcp_container_of(node, tcp_conn_t, timed_node);
         if ((next == 0) || (conn->deadline < next)) {
             next = conn->deadline;
@@ -478,7 +482,7 @@ double tcp_conn_sweep(tcp_iface_t *iface, double now)
     tcp_conn_t *conn;
 
     for (tcp_list_t *node = iface->conns.next; node != &iface->conns;
-         node = node->next) {
+         node             = node->next) {
         conn = tcp_container_of(node, tcp_conn_t, node);
         if (!(conn->flags & TCP_CONN_UNACKED) ||
             ((conn->state != TCP_CONN_UP) &&

@@ -29,10 +29,10 @@ static unsigned prefix_length(const struct sockaddr *mask)
         return 0;
     }
     if (mask->sa_family == AF_INET) {
-        bytes  = (const void*)&((const struct sockaddr_in*)mask)->sin_addr;
+        bytes  = (const void *)&((const struct sockaddr_in *)mask)->sin_addr;
         length = 4;
     } else {
-        bytes  = (const void*)&((const struct sockaddr_in6*)mask)->sin6_addr;
+        bytes  = (const void *)&((const struct sockaddr_in6 *)mask)->sin6_addr;
         length = 16;
     }
     for (size_t i = 0; i < length; ++i) {
@@ -63,7 +63,7 @@ static int ifa_is_usable(const struct ifaddrs *ifa)
         return 0;
     }
     if (ifa->ifa_addr->sa_family == AF_INET6) {
-        const struct sockaddr_in6 *in6 = (const void*)ifa->ifa_addr;
+        const struct sockaddr_in6 *in6 = (const void *)ifa->ifa_addr;
 
         return !IN6_IS_ADDR_LINKLOCAL(&in6->sin6_addr) &&
                !IN6_IS_ADDR_MULTICAST(&in6->sin6_addr);
@@ -71,8 +71,8 @@ static int ifa_is_usable(const struct ifaddrs *ifa)
     return ifa->ifa_addr->sa_family == AF_INET;
 }
 
-static tcp_device_t *
-device_find(tcp_device_t *list, unsigned num, const char *name)
+static tcp_device_t *device_find(tcp_device_t *list, unsigned num,
+                                 const char *name)
 {
     for (unsigned i = 0; i < num; ++i) {
         if (strcmp(list[i].name, name) == 0) {
@@ -84,8 +84,7 @@ device_find(tcp_device_t *list, unsigned num, const char *name)
 
 /* Adds the address to the list, or keeps a better existing one. */
 static unsigned device_add(tcp_device_t *list, unsigned num,
-                           const struct ifaddrs *ifa,
-                           const tcp_af_prio_t *prio)
+                           const struct ifaddrs *ifa, const tcp_af_prio_t *prio)
 {
     int rank = family_rank(prio, ifa->ifa_addr->sa_family);
     tcp_device_t *device;

@@ -8,14 +8,14 @@
 #include <net/if.h>
 
 typedef struct tcp_device {
-    char             name[IFNAMSIZ];
-    unsigned         index;       /* The kernel's index */
-    int              is_loopback;
-    unsigned         prefix;      /* Prefix length of the network */
-    tcp_sockaddr_t   addr;        /* Port 0 */
-    ucs_sys_device_t sys_dev;     /* Set by the caller, which has the host */
-    double           bandwidth;   /* Bytes per second; 0: not queried yet */
-    unsigned         mtu;         /* Bytes per packet; 0: not queried yet */
+    char name[IFNAMSIZ];
+    unsigned index; /* The kernel's index */
+    int is_loopback;
+    unsigned prefix;          /* Prefix length of the network */
+    tcp_sockaddr_t addr;      /* Port 0 */
+    ucs_sys_device_t sys_dev; /* Set by the caller, which has the host */
+    double bandwidth;         /* Bytes per second; 0: not queried yet */
+    unsigned mtu;             /* Bytes per packet; 0: not queried yet */
 } tcp_device_t;
 
 /* Families in the order of preference, terminated by AF_UNSPEC. */

@@ -25,7 +25,7 @@ static void ep_tell_peer(const tcp_ep_t *ep, tcp_conn_t *conn)
     const tcp_ways_t *ways = ep->ways;
 
     conn->peer = ep->peer;
-    conn->ways = tcp_ways_copy(ways);   /* Out of memory: keep the present
+    conn->ways = tcp_ways_copy(ways); /* Out of memory: keep the present
                                          * list */
     for (unsigned i = 1; (ways != NULL) && (i < ways->num); ++i) {
         if (ways->way[i].id == conn->peer_id) {
@@ -51,7 +51,8 @@ static uint64_t ep_first_id(const tcp_ep_t *ep)
     const tcp_iface_t *iface = tcp_iface(ep->super.iface);
 
     return ((ep->ways == NULL) || (iface->detour >= ep->ways->num)) ?
-               ep->peer_id : ep->ways->way[iface->detour].id;
+               ep->peer_id :
+               ep->ways->way[iface->detour].id;
 }
 
 /* The connection by the first address that has one. */
@@ -111,8 +112,7 @@ tcp_conn_t *tcp_ep_conn_slow(tcp_ep_t *ep, ucs_status_t *status_p)
 }
 
 /* Reads the addresses into `ep`. */
-static ucs_status_t
-ep_set_peer(tcp_ep_t *ep, const uct_ep_params_t *params)
+static ucs_status_t ep_set_peer(tcp_ep_t *ep, const uct_ep_params_t *params)
 {
     size_t dev_length   = SIZE_MAX;
     size_t iface_length = sizeof(tcp_wire_iface_addr_t);
@@ -146,7 +146,7 @@ ep_set_peer(tcp_ep_t *ep, const uct_ep_params_t *params)
     ep->peer    = way.addr;
     ep->peer_id = way.id;
     return tcp_ways_unpack(&way,
-                           (const uint8_t*)params->iface_addr + sizeof(addr),
+                           (const uint8_t *)params->iface_addr + sizeof(addr),
                            iface_length - sizeof(addr), &ep->ways);
 }
 
@@ -216,7 +216,8 @@ void tcp_ep_fail(tcp_ep_t *ep, ucs_status_t status)
     ep->status = status;
     if (host->iface_ep_failed(&iface->super, &ep->super, status) != UCS_OK) {
         ucx_diag("%s: an endpoint failed with status %d, and no error handler "
-                 "handled it", iface->device.name, (int)status);
+                 "handled it",
+                 iface->device.name, (int)status);
     }
 }
 
@@ -239,8 +240,8 @@ static ucs_status_t tcp_ep_invalidate(uct_ep_h uct_ep, unsigned flags)
 
 /* The kernel monitors the connection; if there is none, opening it shows
  * whether the peer is alive. */
-static ucs_status_t
-tcp_ep_check(uct_ep_h uct_ep, unsigned flags, uct_completion_t *comp)
+static ucs_status_t tcp_ep_check(uct_ep_h uct_ep, unsigned flags,
+                                 uct_completion_t *comp)
 {
     ucs_status_t status = UCS_OK;
 
@@ -250,8 +251,8 @@ tcp_ep_check(uct_ep_h uct_ep, unsigned flags, uct_completion_t *comp)
 
 /* --- Pending requests ---------------------------------------------------- */
 
-static ucs_status_t
-tcp_ep_pending_add(uct_ep_h uct_ep, uct_pending_req_t *req, unsigned flags)
+static ucs_status_t tcp_ep_pending_add(uct_ep_h uct_ep, uct_pending_req_t *req,
+                                       unsigned flags)
 {
     tcp_ep_t *ep = tcp_ep(uct_ep);
     ucs_status_t status;
@@ -259,7 +260,7 @@ tcp_ep_pending_add(uct_ep_h uct_ep, uct_pending_req_t *req, unsigned flags)
 
     conn = tcp_ep_conn(ep, &status);
     if (conn == NULL) {
-        return UCS_ERR_BUSY;   /* The send returns the error */
+        return UCS_ERR_BUSY; /* The send returns the error */
     }
     if (ucx_pending_is_empty(&ep->pending) && tcp_tx_has_room(conn)) {
         return UCS_ERR_BUSY;
@@ -279,7 +280,7 @@ tcp_ep_pending_add(uct_ep_h uct_ep, uct_pending_req_t *req, unsigned flags)
 static void tcp_ep_pending_purge(uct_ep_h uct_ep,
                                  uct_pending_purge_callback_t cb, void *arg)
 {
-    tcp_ep_t *ep = tcp_ep(uct_ep);
+    tcp_ep_t *ep              = tcp_ep(uct_ep);
     ucx_pending_queue_t queue = ep->pending;
     uct_pending_req_t *req;
 
@@ -376,9 +377,9 @@ static int tcp_ep_is_connected(uct_ep_h uct_ep,
     return tcp_wire_load(addr.id) == ep->peer_id;
 }
 
-static ucs_status_t
-tcp_ep_query_sockaddrs(uct_ep_h uct_ep, struct sockaddr_storage *local,
-                       struct sockaddr_storage *remote)
+static ucs_status_t tcp_ep_query_sockaddrs(uct_ep_h uct_ep,
+                                           struct sockaddr_storage *local,
+                                           struct sockaddr_storage *remote)
 {
     tcp_ep_t *ep = tcp_ep(uct_ep);
     socklen_t length;
@@ -388,12 +389,12 @@ tcp_ep_query_sockaddrs(uct_ep_h uct_ep, struct sockaddr_storage *local,
     }
     length = sizeof(*local);
     if ((local != NULL) &&
-        (getsockname(ep->conn->fd, (struct sockaddr*)local, &length) != 0)) {
+        (getsockname(ep->conn->fd, (struct sockaddr *)local, &length) != 0)) {
         return UCS_ERR_NOT_CONNECTED;
     }
     length = sizeof(*remote);
     if ((remote != NULL) &&
-        (getpeername(ep->conn->fd, (struct sockaddr*)remote, &length) != 0)) {
+        (getpeername(ep->conn->fd, (struct sockaddr *)remote, &length) != 0)) {
         return UCS_ERR_NOT_CONNECTED;
     }
     return UCS_OK;
@@ -418,5 +419,5 @@ const ucx_ep_ops_t tcp_ep_ops = {
     .check           = tcp_ep_check,
     .invalidate      = tcp_ep_invalidate,
     .is_connected    = tcp_ep_is_connected,
-    .query_sockaddrs = tcp_ep_query_sockaddrs
+    .query_sockaddrs = tcp_ep_query_sockaddrs,
 };

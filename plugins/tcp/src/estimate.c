@@ -9,15 +9,15 @@
  */
 #include "iface.h"
 
-static const double SHORT_CPU = 0.2e-6;  /* a frame appended to others */
-static const double ZCOPY_CPU = 1.0e-6;  /* a separate system call */
+static const double SHORT_CPU = 0.2e-6; /* a frame appended to others */
+static const double ZCOPY_CPU = 1.0e-6; /* a separate system call */
 /* The request for an acknowledgement of a put takes another system call at both
  * sides; after a buffered put it shares one */
 static const double PUT_CPU   = 4.5e-6;
 /* The request, which the peer's processor reads and answers from the memory in
  * parts: the extra time of a large get compared with a put */
 static const double GET_CPU   = 10e-6;
-static const double RECV_CPU  = 0.3e-6;  /* a frame among many in the receive
+static const double RECV_CPU  = 0.3e-6; /* a frame among many in the receive
                                           * buffer */
 
 ucs_status_t tcp_iface_estimate(uct_iface_h uct_iface, ucx_perf_t *perf)
@@ -34,8 +34,8 @@ ucs_status_t tcp_iface_estimate(uct_iface_h uct_iface, ucx_perf_t *perf)
     case UCX_OP_GET_ZCOPY:
         perf->send_pre_overhead = SHORT_CPU;
         perf->recv_overhead     = GET_CPU + RECV_CPU;
-        perf->latency.c        *= 2;
-        perf->latency.m        *= 2;
+        perf->latency.c *= 2;
+        perf->latency.m *= 2;
         break;
     case UCX_OP_PUT_ZCOPY:
         perf->send_pre_overhead = PUT_CPU;

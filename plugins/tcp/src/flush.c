@@ -13,15 +13,15 @@
 typedef struct iface_flush {
     uct_completion_t comp;
     uct_completion_t *user;
-    tcp_iface_t      *iface;
+    tcp_iface_t *iface;
 } iface_flush_t;
 
 /* --- Marks --------------------------------------------------------------- */
 
 /* Sends what is queued. UCS_OK if nothing is outstanding; UCS_INPROGRESS with
  * the marks to reach. */
-static ucs_status_t
-flush_start(tcp_conn_t *conn, unsigned flags, tcp_flush_t *marks)
+static ucs_status_t flush_start(tcp_conn_t *conn, unsigned flags,
+                                tcp_flush_t *marks)
 {
     marks->put_mark = (flags & UCT_FLUSH_FLAG_REMOTE) ? conn->puts : 0;
     if ((conn->tx_head != NULL) && !(conn->flags & TCP_CONN_BLOCKED)) {
@@ -32,13 +32,13 @@ flush_start(tcp_conn_t *conn, unsigned flags, tcp_flush_t *marks)
     return ((marks->tx_mark <= conn->tx_sent) &&
             (marks->get_mark <= conn->gets_done) &&
             (marks->put_mark <= conn->puts_acked)) ?
-               UCS_OK : UCS_INPROGRESS;
+               UCS_OK :
+               UCS_INPROGRESS;
 }
 
 /* Calls `comp` when the marks are reached. */
-static ucs_status_t
-flush_wait(tcp_conn_t *conn, tcp_ep_t *ep, const tcp_flush_t *marks,
-           uct_completion_t *comp)
+static ucs_status_t flush_wait(tcp_conn_t *conn, tcp_ep_t *ep,
+                               const tcp_flush_t *marks, uct_completion_t *comp)
 {
     tcp_flush_t *flush = tcp_op_alloc(conn->iface);
 
@@ -59,8 +59,7 @@ flush_wait(tcp_conn_t *conn, tcp_ep_t *ep, const tcp_flush_t *marks,
 
 /* The completion of a flush that only waits for progress, behind those of
  * operations that are done. */
-static ucs_status_t
-flush_later(tcp_iface_t *iface, uct_completion_t *comp)
+static ucs_status_t flush_later(tcp_iface_t *iface, uct_completion_t *comp)
 {
     tcp_op_t *op;
 
@@ -186,7 +185,7 @@ int tcp_flush_cancel_ep(tcp_conn_t *conn, tcp_ep_t *ep, ucs_status_t status)
     int found;
 
     tcp_tx_cancel_ep(conn, ep, status);
-    found  = (conn->iface->done_tail != before);
+    found = (conn->iface->done_tail != before);
     found |= cancel_gets(conn, ep, status);
     found |= cancel_flushes(conn, ep, status);
     return found;
@@ -199,8 +198,8 @@ void tcp_flush_forget_ep(tcp_conn_t *conn, tcp_ep_t *ep)
 
     for (elem = conn->tx_head; elem != NULL; elem = elem->next) {
         if ((elem->kind == TCP_ELEM_ZCOPY) &&
-            (((tcp_zcopy_t*)elem)->op.ep == ep)) {
-            ((tcp_zcopy_t*)elem)->op.ep = NULL;
+            (((tcp_zcopy_t *)elem)->op.ep == ep)) {
+            ((tcp_zcopy_t *)elem)->op.ep = NULL;
         }
     }
     for (op = conn->get_head; op != NULL; op = op->next) {
@@ -248,7 +247,7 @@ ucs_status_t tcp_iface_flush(uct_iface_h uct_iface, unsigned flags,
     }
 
     for (tcp_list_t *node = iface->conns.next; node != &iface->conns;
-         node = node->next) {
+         node             = node->next) {
         conn   = tcp_container_of(node, tcp_conn_t, node);
         status = flush_start(conn, flags, &marks);
         if ((status == UCS_INPROGRESS) && (flush != NULL)) {
@@ -262,13 +261,14 @@ ucs_status_t tcp_iface_flush(uct_iface_h uct_iface, unsigned flags,
     }
 
     if (flush == NULL) {
-        return ((result == UCS_OK) && tcp_op_has_done(iface)) ?
-                   UCS_INPROGRESS : result;
+        return ((result == UCS_OK) && tcp_op_has_done(iface)) ? UCS_INPROGRESS :
+                                                                result;
     }
     if (flush->comp.count == 1) {
         tcp_op_free(iface, flush);
         return ((result == UCS_OK) && tcp_op_has_done(iface)) ?
-                   flush_later(iface, comp) : result;
+                   flush_later(iface, comp) :
+                   result;
     }
     if (result < 0) {
         /* The outstanding ones continue without a completion */
@@ -283,7 +283,7 @@ ucs_status_t tcp_iface_fence(uct_iface_h uct_iface, unsigned flags)
     tcp_iface_t *iface = tcp_iface(uct_iface);
 
     for (tcp_list_t *node = iface->conns.next; node != &iface->conns;
-         node = node->next) {
+         node             = node->next) {
         fence_conn(tcp_container_of(node, tcp_conn_t, node));
     }
     return UCS_OK;

@@ -19,15 +19,15 @@
 #include <unistd.h>
 
 /* Maximum size of short sends. Above, a buffered send costs no more. */
-#define IFACE_MAX_SHORT   8192
+#define IFACE_MAX_SHORT 8192
 /* Maximum put and get; the core splits larger ones. */
-#define IFACE_MAX_RMA     (1ul << 30)
+#define IFACE_MAX_RMA (1ul << 30)
 /* Bits per second above which one connection does not saturate a device. */
-#define IFACE_FAST        (25e9 / 8)
+#define IFACE_FAST (25e9 / 8)
 /* Default time in seconds until an idle connection is probed. */
-#define IFACE_KEEPIDLE    10.0
+#define IFACE_KEEPIDLE 10.0
 /* Bytes of Ethernet, IP and TCP headers around a packet's data. */
-#define IFACE_HEADERS     (38.0 + 40.0)
+#define IFACE_HEADERS (38.0 + 40.0)
 
 size_t tcp_iface_max_am(const tcp_iface_t *iface)
 {
@@ -44,8 +44,8 @@ int tcp_iface_may_log(tcp_iface_t *iface)
         return 0;
     }
     if (iface->log_dropped > 0) {
-        ucx_diag("%s: %u similar messages were suppressed",
-                 iface->device.name, iface->log_dropped);
+        ucx_diag("%s: %u similar messages were suppressed", iface->device.name,
+                 iface->log_dropped);
     }
     iface->log_time    = now;
     iface->log_dropped = 0;
@@ -55,9 +55,10 @@ int tcp_iface_may_log(tcp_iface_t *iface)
 /* Seconds as the kernel expects them: at least 1. 0: do not set. */
 static int option_seconds(double value)
 {
-    return (value <= 0)   ? 0 :
-           (value < 1)    ? 1 :
-           (value > 32767) ? 0 : (int)value;
+    return (value <= 0)    ? 0 :
+           (value < 1)     ? 1 :
+           (value > 32767) ? 0 :
+                             (int)value;
 }
 
 /* Accepted sockets inherit the options of the listening socket. */
@@ -103,39 +104,41 @@ void tcp_iface_set_options(tcp_iface_t *iface, int fd)
 
 /* --- Opening ------------------------------------------------------------- */
 
-static ucs_status_t
-iface_configure(tcp_iface_t *iface, const ucx_iface_open_args_t *args)
+static ucs_status_t iface_configure(tcp_iface_t *iface,
+                                    const ucx_iface_open_args_t *args)
 {
     const ucx_host_t *host     = iface->host;
     tcp_iface_config_t *config = &iface->config;
     ucs_status_t status;
 
-    *config = *(const tcp_iface_config_t*)args->config;
+    *config          = *(const tcp_iface_config_t *)args->config;
     config->keepidle = ucx_iface_keepalive(args, config->keepidle,
                                            IFACE_KEEPIDLE);
-    status  = tcp_config_port_range(config->port_range, &iface->port_first,
-                                    &iface->port_last);
+    status = tcp_config_port_range(config->port_range, &iface->port_first,
+                                   &iface->port_last);
     if (status != UCS_OK) {
         ucx_error("UCX_TCP_PORT_RANGE is '%s'; set it to FIRST-LAST with "
-                  "ports from 1 to 65535, or to 0", config->port_range);
+                  "ports from 1 to 65535, or to 0",
+                  config->port_range);
         return status;
     }
-    config->port_range = NULL;   /* The caller owns it */
+    config->port_range = NULL; /* The caller owns it */
 
     if ((config->tx_seg_size < 4096) || (config->tx_seg_size > (1u << 20)) ||
         (config->rx_seg_size < 4096) || (config->rx_seg_size > (1u << 20)) ||
         (config->max_iov < 1) || (config->max_iov > TCP_IOV_MAX)) {
         ucx_error("TCP: segment sizes must be from 4k to 1m, MAX_IOV from 1 "
-                  "to %d", TCP_IOV_MAX);
+                  "to %d",
+                  TCP_IOV_MAX);
         return UCS_ERR_INVALID_PARAM;
     }
     if (config->max_poll == 0) {
         config->max_poll = 1;
     }
     config->rx_seg_size &= ~(size_t)7;
-    iface->rx_cap        = TCP_WIRE_AM_MAX + 64 + config->rx_seg_size;
+    iface->rx_cap    = TCP_WIRE_AM_MAX + 64 + config->rx_seg_size;
     /* Two of the largest frames of a buffered send */
-    iface->txbuf_cap     = (uint32_t)(2 * config->tx_seg_size + 128);
+    iface->txbuf_cap = (uint32_t)(2 * config->tx_seg_size + 128);
     return UCS_OK;
 }
 
@@ -146,12 +149,13 @@ static uint32_t iface_seg_size(const tcp_device_t *device)
 {
     double size = device->bandwidth * 1e-3;
 
-    return (size <= 64 * 1024) ? 64 * 1024 :
-           (size >= TCP_WIRE_SEG_MAX) ? TCP_WIRE_SEG_MAX : (uint32_t)size;
+    return (size <= 64 * 1024)        ? 64 * 1024 :
+           (size >= TCP_WIRE_SEG_MAX) ? TCP_WIRE_SEG_MAX :
+                                        (uint32_t)size;
 }
 
-static ucs_status_t
-iface_find_device(tcp_iface_t *iface, const char *name, int fresh)
+static ucs_status_t iface_find_device(tcp_iface_t *iface, const char *name,
+                                      int fresh)
 {
     const ucx_host_t *host = iface->host;
     ucs_status_t status;
@@ -208,8 +212,7 @@ static ucs_status_t iface_listen(tcp_iface_t *iface)
     tcp_iface_set_options(iface, iface->listen_fd);
     if ((iface_bind(iface) != 0) ||
         (listen(iface->listen_fd, (int)iface->config.backlog) != 0) ||
-        (getsockname(iface->listen_fd, &iface->listen_addr.sa, &length) !=
-         0)) {
+        (getsockname(iface->listen_fd, &iface->listen_addr.sa, &length) != 0)) {
         goto err;
     }
     return tcp_iface_watch(iface, EPOLL_CTL_ADD, iface->listen_fd, EPOLLIN,
@@ -238,7 +241,7 @@ static ucs_status_t iface_make_pools(tcp_iface_t *iface)
         .elem_size       = sizeof(tcp_txbuf_t) + iface->txbuf_cap,
         .alignment       = 64,
         .elems_per_chunk = 4,
-        .max_elems       = UINT32_MAX
+        .max_elems       = UINT32_MAX,
     };
     ucs_status_t status;
 
@@ -356,7 +359,7 @@ static ucs_status_t iface_take_id(tcp_iface_t *iface)
     ucs_status_t status = UCS_OK;
 
     pthread_mutex_lock(&md->ifaces_lock);
-    for (tcp_list_t *node = md->ifaces.next;
+    for (tcp_list_t *node                                = md->ifaces.next;
          (node != &md->ifaces) && (iface->id == 0); node = node->next) {
         tcp_iface_t *other = tcp_container_of(node, tcp_iface_t, md_node);
 
@@ -374,8 +377,8 @@ static ucs_status_t iface_take_id(tcp_iface_t *iface)
     return status;
 }
 
-static ucs_status_t
-iface_setup(tcp_iface_t *iface, const ucx_iface_open_args_t *args)
+static ucs_status_t iface_setup(tcp_iface_t *iface,
+                                const ucx_iface_open_args_t *args)
 {
     const ucx_host_t *host = iface->host;
     ucs_status_t status;
@@ -441,7 +444,7 @@ static ucs_status_t tcp_iface_open(uct_md_h md,
     }
 
     ucx_iface_init(&iface->super, args);
-    iface->md   = (tcp_md_t*)md;
+    iface->md   = (tcp_md_t *)md;
     iface->host = iface->md->host;
     iface_init_lists(iface);
     (void)tcp_iface_set_am_tracer(&iface->super, NULL, NULL);
@@ -472,19 +475,17 @@ static void query_limits(const tcp_iface_t *iface, uct_iface_attr_t *attr)
     unsigned mtu     = iface->device.mtu;
     double bandwidth = iface->device.bandwidth;
 
-    attr->cap.am.max_short       = max_short;
-    attr->cap.am.max_bcopy       = tcp_min(config->tx_seg_size,
-                                           TCP_WIRE_AM_MAX);
-    attr->cap.am.max_zcopy       = tcp_iface_max_am(iface);
+    attr->cap.am.max_short = max_short;
+    attr->cap.am.max_bcopy = tcp_min(config->tx_seg_size, TCP_WIRE_AM_MAX);
+    attr->cap.am.max_zcopy = tcp_iface_max_am(iface);
     attr->cap.am.opt_zcopy_align = 1;
     attr->cap.am.align_mtu       = mtu;
     attr->cap.am.max_hdr         = max_short;
     attr->cap.am.max_iov         = config->max_iov;
 
-    attr->cap.put.max_short       = max_short;
-    attr->cap.put.max_bcopy       = tcp_min(config->tx_seg_size,
-                                            TCP_WIRE_SEG_MAX);
-    attr->cap.put.max_zcopy       = IFACE_MAX_RMA;
+    attr->cap.put.max_short = max_short;
+    attr->cap.put.max_bcopy = tcp_min(config->tx_seg_size, TCP_WIRE_SEG_MAX);
+    attr->cap.put.max_zcopy = IFACE_MAX_RMA;
     attr->cap.put.opt_zcopy_align = 1;
     attr->cap.put.align_mtu       = mtu;
     attr->cap.put.max_iov         = config->max_iov;
@@ -500,10 +501,12 @@ static void query_limits(const tcp_iface_t *iface, uct_iface_attr_t *attr)
                                  bandwidth * mtu / (mtu + IFACE_HEADERS);
     attr->dev_num_paths    = (config->num_paths > 0) ? config->num_paths :
                              (!iface->device.is_loopback &&
-                              (bandwidth >= IFACE_FAST)) ? 2 : 1;
+                           (bandwidth >= IFACE_FAST)) ?
+                                                       2 :
+                                                       1;
     /* Two passes through the kernel, and one full packet on the wire */
-    attr->latency = ucs_linear_func_make(
-        iface->device.is_loopback ? 5e-6 : 10e-6 + 1500 / bandwidth, 0);
+    attr->latency          = ucs_linear_func_make(
+                 iface->device.is_loopback ? 5e-6 : 10e-6 + 1500 / bandwidth, 0);
 }
 
 static ucs_status_t tcp_iface_query(uct_iface_h uct_iface,
@@ -513,36 +516,37 @@ static ucs_status_t tcp_iface_query(uct_iface_h uct_iface,
     uct_iface_attr_t *base = &attr->base;
     int family             = iface->device.addr.sa.sa_family;
 
-    base->cap.flags =
-        UCT_IFACE_FLAG_AM_SHORT | UCT_IFACE_FLAG_AM_BCOPY |
-        UCT_IFACE_FLAG_AM_ZCOPY | UCT_IFACE_FLAG_PENDING |
-        UCT_IFACE_FLAG_PUT_SHORT | UCT_IFACE_FLAG_PUT_BCOPY |
-        UCT_IFACE_FLAG_PUT_ZCOPY | UCT_IFACE_FLAG_GET_BCOPY |
-        UCT_IFACE_FLAG_GET_ZCOPY | UCT_IFACE_FLAG_CONNECT_TO_IFACE |
-        UCT_IFACE_FLAG_CB_SYNC | UCT_IFACE_FLAG_EP_CHECK |
-        UCT_IFACE_FLAG_EP_KEEPALIVE | UCT_IFACE_FLAG_ERRHANDLE_AM_ID |
-        UCT_IFACE_FLAG_ERRHANDLE_REMOTE_MEM |
-        UCT_IFACE_FLAG_ERRHANDLE_PEER_FAILURE;
+    base->cap.flags = UCT_IFACE_FLAG_AM_SHORT | UCT_IFACE_FLAG_AM_BCOPY |
+                      UCT_IFACE_FLAG_AM_ZCOPY | UCT_IFACE_FLAG_PENDING |
+                      UCT_IFACE_FLAG_PUT_SHORT | UCT_IFACE_FLAG_PUT_BCOPY |
+                      UCT_IFACE_FLAG_PUT_ZCOPY | UCT_IFACE_FLAG_GET_BCOPY |
+                      UCT_IFACE_FLAG_GET_ZCOPY |
+                      UCT_IFACE_FLAG_CONNECT_TO_IFACE | UCT_IFACE_FLAG_CB_SYNC |
+                      UCT_IFACE_FLAG_EP_CHECK | UCT_IFACE_FLAG_EP_KEEPALIVE |
+                      UCT_IFACE_FLAG_ERRHANDLE_AM_ID |
+                      UCT_IFACE_FLAG_ERRHANDLE_REMOTE_MEM |
+                      UCT_IFACE_FLAG_ERRHANDLE_PEER_FAILURE;
     if (!iface->device.is_loopback) {
         base->cap.flags |= UCT_IFACE_FLAG_INTER_NODE;
     }
     base->cap.event_flags = UCT_IFACE_FLAG_EVENT_SEND_COMP |
-                            UCT_IFACE_FLAG_EVENT_RECV |
-                            UCT_IFACE_FLAG_EVENT_FD;
+                            UCT_IFACE_FLAG_EVENT_RECV | UCT_IFACE_FLAG_EVENT_FD;
     query_limits(iface, base);
 
     base->device_addr_len = tcp_dev_addr_length(&iface->device.addr);
     base->iface_addr_len  = sizeof(tcp_wire_iface_addr_t) +
-                            tcp_ways_length(iface);
-    base->overhead        = 2e-6;
-    base->max_num_eps     = SIZE_MAX;
-    base->priority        = (iface->config.prefer_default &&
-                             !iface->device.is_loopback &&
-                             (tcp_route_default(&iface->md->routes, family) ==
-                              iface->device.index)) ? 1 : 0;
+                           tcp_ways_length(iface);
+    base->overhead    = 2e-6;
+    base->max_num_eps = SIZE_MAX;
+    base->priority    = (iface->config.prefer_default &&
+                      !iface->device.is_loopback &&
+                      (tcp_route_default(&iface->md->routes, family) ==
+                       iface->device.index)) ?
+                            1 :
+                            0;
 
-    attr->flags            = UCX_IFACE_FLAG_TESTED_REACHABILITY |
-                             UCX_IFACE_FLAG_DETECTS_FAILURE;
+    attr->flags = UCX_IFACE_FLAG_TESTED_REACHABILITY |
+                  UCX_IFACE_FLAG_DETECTS_FAILURE;
     attr->max_inflight_eps = SIZE_MAX;
     return UCS_OK;
 }
@@ -556,7 +560,7 @@ static ucs_status_t tcp_iface_get_address(uct_iface_h uct_iface,
     tcp_wire_iface_set(&wire, tcp_sock_addr_port(&iface->listen_addr),
                        iface->id);
     memcpy(addr, &wire, sizeof(wire));
-    tcp_ways_pack(iface, (uint8_t*)addr + sizeof(wire));
+    tcp_ways_pack(iface, (uint8_t *)addr + sizeof(wire));
     return UCS_OK;
 }
 
@@ -574,7 +578,7 @@ static const ucx_iface_ops_t iface_ops = {
     .fence              = tcp_iface_fence,
     .event_fd_get       = tcp_iface_event_fd_get,
     .event_arm          = tcp_iface_event_arm,
-    .set_am_tracer      = tcp_iface_set_am_tracer
+    .set_am_tracer      = tcp_iface_set_am_tracer,
 };
 
 const ucx_transport_t tcp_transport = {
@@ -584,5 +588,5 @@ const ucx_transport_t tcp_transport = {
     .query_devices = tcp_md_query_devices,
     .iface_open    = tcp_iface_open,
     .iface_ops     = &iface_ops,
-    .ep_ops        = &tcp_ep_ops
+    .ep_ops        = &tcp_ep_ops,
 };

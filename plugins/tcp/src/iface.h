@@ -27,84 +27,84 @@ enum tcp_event_tag {
     TCP_EVENT_UNKNOWN,
     TCP_EVENT_LISTEN,
     TCP_EVENT_TIMER,
-    TCP_EVENT_TAG_MASK = 3
+    TCP_EVENT_TAG_MASK = 3,
 };
 
 typedef struct tcp_iface {
-    uct_iface_t        super;
-    const ucx_host_t   *host;
-    tcp_md_t           *md;
-    tcp_iface_config_t config;      /* without port_range */
-    unsigned           port_first, port_last;
-    tcp_device_t       device;
-    uint32_t           seg_size;    /* Data of one PUT or DATA frame */
-    uint64_t           id;          /* Random, never 0 */
-    tcp_list_t         md_node;     /* In the domain's ifaces */
-    unsigned           num_others;  /* Number of other interfaces that its
+    uct_iface_t super;
+    const ucx_host_t *host;
+    tcp_md_t *md;
+    tcp_iface_config_t config; /* without port_range */
+    unsigned port_first, port_last;
+    tcp_device_t device;
+    uint32_t seg_size;   /* Data of one PUT or DATA frame */
+    uint64_t id;         /* Random, never 0 */
+    tcp_list_t md_node;  /* In the domain's ifaces */
+    unsigned num_others; /* Number of other interfaces that its
                                      * address has space for */
-    uint8_t            detour;      /* Index of the address that reached the
+    uint8_t detour;      /* Index of the address that reached the
                                      * last peer whose first address failed */
-    uint32_t           epoch;       /* Of the last HELLO, then not 0 */
-    tcp_sockaddr_t     listen_addr;
+    uint32_t epoch;      /* Of the last HELLO, then not 0 */
+    tcp_sockaddr_t listen_addr;
 
     /* Progress */
-    uint32_t           round;
-    uint8_t            in_progress;
-    unsigned           num_hot;
-    tcp_conn_t         *hot[TCP_IFACE_HOT_MAX];
-    unsigned           quiet;        /* Consecutive polls without an event */
-    uint64_t           last_look;    /* Cycles; 0: poll in the next round */
-    tcp_list_t         tx_work;      /* Connections with data to send */
-    tcp_list_t         pend_work;    /* ... with pending requests */
-    tcp_list_t         broken;       /* ... to take down */
-    tcp_list_t         failed_eps;   /* Invalidated endpoints */
-    struct tcp_ep      *dispatching; /* Endpoint whose pending request is
+    uint32_t round;
+    uint8_t in_progress;
+    unsigned num_hot;
+    tcp_conn_t *hot[TCP_IFACE_HOT_MAX];
+    unsigned quiet;             /* Consecutive polls without an event */
+    uint64_t last_look;         /* Cycles; 0: poll in the next round */
+    tcp_list_t tx_work;         /* Connections with data to send */
+    tcp_list_t pend_work;       /* ... with pending requests */
+    tcp_list_t broken;          /* ... to take down */
+    tcp_list_t failed_eps;      /* Invalidated endpoints */
+    struct tcp_ep *dispatching; /* Endpoint whose pending request is
                                       * running */
-    struct tcp_op      *done_head;   /* Operations to complete */
-    struct tcp_op      **done_tail;
+    struct tcp_op *done_head;   /* Operations to complete */
+    struct tcp_op **done_tail;
 
     /* Receiving: bytes [rx_head, rx_tail) belong to rx_owner */
-    uint8_t            *rx_buf;
-    size_t             rx_head, rx_tail;
-    tcp_conn_t         *rx_owner;
+    uint8_t *rx_buf;
+    size_t rx_head, rx_tail;
+    tcp_conn_t *rx_owner;
 
-    size_t             rx_cap;
-    uint32_t           txbuf_cap;
-    ucx_mpool_t        *txbuf_pool;
-    ucx_mpool_t        *op_pool;
-    ucx_mpool_t        *part_pool;   /* Created on first use */
+    size_t rx_cap;
+    uint32_t txbuf_cap;
+    ucx_mpool_t *txbuf_pool;
+    ucx_mpool_t *op_pool;
+    ucx_mpool_t *part_pool; /* Created on first use */
 
     /* Connections by (peer's id, path) */
-    tcp_conn_t         **hash;
-    unsigned           hash_size;    /* A power of two */
-    unsigned           num_hashed;
-    tcp_list_t         conns;        /* All connections */
+    tcp_conn_t **hash;
+    unsigned hash_size; /* A power of two */
+    unsigned num_hashed;
+    tcp_list_t conns; /* All connections */
 
     /* Connections whose peer is not known yet */
-    tcp_list_t         unknown;      /* Oldest first */
-    unsigned           num_unknown;
-    tcp_list_t         parked;
-    tcp_list_t         freed;        /* Memory to free at the end of the
+    tcp_list_t unknown; /* Oldest first */
+    unsigned num_unknown;
+    tcp_list_t parked;
+    tcp_list_t freed; /* Memory to free at the end of the
                                       * round */
 
-    int                epoll_fd;
-    int                listen_fd;
-    int                timer_fd;
-    double             timer_at;     /* 0: not set */
-    tcp_list_t         timed;        /* Connections with a deadline */
-    double             listen_at;    /* Time to accept again; 0: accepting */
-    double             sweep_at;     /* Next check for silent hosts; 0: none */
+    int epoll_fd;
+    int listen_fd;
+    int timer_fd;
+    double timer_at;  /* 0: not set */
+    tcp_list_t timed; /* Connections with a deadline */
+    double listen_at; /* Time to accept again; 0: accepting */
+    double sweep_at;  /* Next check for silent hosts; 0: none */
 
-    uct_am_tracer_t    tracer;       /* NULL: tracing is disabled */
-    void               *tracer_arg;
+    uct_am_tracer_t tracer; /* NULL: tracing is disabled */
+    void *tracer_arg;
 
-    double             log_time;     /* Time of the last rate-limited message */
-    unsigned           log_dropped;
+    double log_time; /* Time of the last rate-limited message */
+    unsigned log_dropped;
 } tcp_iface_t;
 
 static inline tcp_iface_t *tcp_iface(uct_iface_h iface)
 {
-    return (tcp_iface_t*)iface;
+    return (tcp_iface_t *)iface;
 }
 
 /* --- iface.c ------------------------------------------------------------- */
@@ -151,13 +151,13 @@ void tcp_trace_zcopy(tcp_iface_t *iface, uint8_t id, const void *header,
 
 /* --- accept.c ------------------------------------------------------------ */
 typedef struct tcp_unknown {
-    tcp_list_t  node;      /* In unknown, parked or freed */
+    tcp_list_t node; /* In unknown, parked or freed */
     tcp_iface_t *iface;
-    int         fd;
-    double      deadline;
-    tcp_conn_t  *parked_by;
-    size_t      got;
-    uint8_t     hello[32];
+    int fd;
+    double deadline;
+    tcp_conn_t *parked_by;
+    size_t got;
+    uint8_t hello[32];
 } tcp_unknown_t;
 
 unsigned tcp_accept_ready(tcp_iface_t *iface);

@@ -160,8 +160,8 @@ tcp_key_t *tcp_keys_hold(tcp_keys_t *keys, uint64_t key, uint64_t address,
 
     atomic_fetch_add(&entry->holds, 1);
     if ((atomic_load(&entry->key) != key) ||
-        ((entry->access & access) != access) ||
-        (address < entry->address) || (length > entry->length) ||
+        ((entry->access & access) != access) || (address < entry->address) ||
+        (length > entry->length) ||
         (address - entry->address > entry->length - length)) {
         tcp_keys_release(entry);
         return NULL;

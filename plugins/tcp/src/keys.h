@@ -21,22 +21,22 @@
 /* Entries stay in their bucket until the table is freed, and are reused for
  * keys of that bucket: a lookup needs no lock. */
 typedef struct tcp_key {
-    _Atomic uint64_t key;     /* 0: invalid */
+    _Atomic uint64_t key; /* 0: invalid */
     _Atomic uint32_t holds;
-    int              is_used; /* Protected by the lock */
-    uintptr_t        address;
-    size_t           length;
-    unsigned         access;  /* UCT_MD_MEM_ACCESS_* */
-    struct tcp_key   *next;   /* Next in the bucket; constant */
-    struct tcp_key   *older;  /* In `latest` of the table */
+    int is_used; /* Protected by the lock */
+    uintptr_t address;
+    size_t length;
+    unsigned access;       /* UCT_MD_MEM_ACCESS_* */
+    struct tcp_key *next;  /* Next in the bucket; constant */
+    struct tcp_key *older; /* In `latest` of the table */
 } tcp_key_t;
 
 typedef struct tcp_keys {
-    pthread_mutex_t     lock;
-    tcp_key_t *_Atomic  *buckets;
-    tcp_key_t           *latest;      /* all entries; protected by the lock */
-    uint64_t            random[32];   /* unused random words */
-    unsigned            num_random;
+    pthread_mutex_t lock;
+    tcp_key_t *_Atomic *buckets;
+    tcp_key_t *latest;   /* all entries; protected by the lock */
+    uint64_t random[32]; /* unused random words */
+    unsigned num_random;
 } tcp_keys_t;
 
 ucs_status_t tcp_keys_init(tcp_keys_t *keys);

@@ -40,8 +40,8 @@ uint64_t tcp_md_locality(const ucx_host_t *host)
     return id;
 }
 
-static ucs_status_t
-md_af_prio(const tcp_md_config_t *config, tcp_af_prio_t *prio)
+static ucs_status_t md_af_prio(const tcp_md_config_t *config,
+                               tcp_af_prio_t *prio)
 {
     unsigned count = 0;
 
@@ -105,7 +105,7 @@ err:
 
 static void tcp_md_close(uct_md_h uct_md)
 {
-    tcp_md_t *md = (tcp_md_t*)uct_md;
+    tcp_md_t *md = (tcp_md_t *)uct_md;
 
     pthread_mutex_destroy(&md->ifaces_lock);
     pthread_mutex_destroy(&md->devices_lock);
@@ -131,11 +131,12 @@ static ucs_status_t tcp_md_query(uct_md_h md, ucx_md_attr_t *attr)
     return UCS_OK;
 }
 
-static ucs_status_t
-tcp_md_mem_reg(uct_md_h uct_md, void *address, size_t length,
-               const ucx_mem_reg_params_t *params, uct_mem_h *memh_p)
+static ucs_status_t tcp_md_mem_reg(uct_md_h uct_md, void *address,
+                                   size_t length,
+                                   const ucx_mem_reg_params_t *params,
+                                   uct_mem_h *memh_p)
 {
-    tcp_md_t *md = (tcp_md_t*)uct_md;
+    tcp_md_t *md = (tcp_md_t *)uct_md;
     ucs_status_t status;
     tcp_key_t *key;
 
@@ -160,7 +161,7 @@ tcp_md_mem_reg(uct_md_h uct_md, void *address, size_t length,
 static ucs_status_t tcp_md_mem_dereg(uct_md_h uct_md, uct_mem_h memh,
                                      const ucx_mem_dereg_params_t *params)
 {
-    tcp_md_t *md = (tcp_md_t*)uct_md;
+    tcp_md_t *md = (tcp_md_t *)uct_md;
 
     tcp_keys_remove(&md->keys, memh);
     if ((params != NULL) && (params->flags & UCX_MEM_DEREG_INVALIDATE)) {
@@ -169,9 +170,9 @@ static ucs_status_t tcp_md_mem_dereg(uct_md_h uct_md, uct_mem_h memh,
     return UCS_OK;
 }
 
-static ucs_status_t
-tcp_md_mkey_pack(uct_md_h md, uct_mem_h memh, void *address, size_t length,
-                 unsigned flags, void *buffer)
+static ucs_status_t tcp_md_mkey_pack(uct_md_h md, uct_mem_h memh, void *address,
+                                     size_t length, unsigned flags,
+                                     void *buffer)
 {
     const tcp_key_t *key = memh;
     tcp_wire_rkey_t packed;
@@ -180,8 +181,7 @@ tcp_md_mkey_pack(uct_md_h md, uct_mem_h memh, void *address, size_t length,
         return UCS_ERR_UNSUPPORTED;
     }
 
-    packed.key = htole64(atomic_load_explicit(&key->key,
-                                              memory_order_relaxed));
+    packed.key = htole64(atomic_load_explicit(&key->key, memory_order_relaxed));
     memcpy(buffer, &packed, sizeof(packed));
     return UCS_OK;
 }
@@ -212,18 +212,18 @@ ucs_status_t tcp_rkey_unpack(const ucx_component_t *component,
     return UCS_OK;
 }
 
-ucs_status_t tcp_rkey_release(const ucx_component_t *component,
-                              uct_rkey_t rkey, void *handle)
+ucs_status_t tcp_rkey_release(const ucx_component_t *component, uct_rkey_t rkey,
+                              void *handle)
 {
-    free((void*)rkey);
+    free((void *)rkey);
     return UCS_OK;
 }
 
-static int
-tcp_md_is_sockaddr_accessible(uct_md_h uct_md, const ucs_sock_addr_t *sockaddr,
-                              uct_sockaddr_accessibility_t mode)
+static int tcp_md_is_sockaddr_accessible(uct_md_h uct_md,
+                                         const ucs_sock_addr_t *sockaddr,
+                                         uct_sockaddr_accessibility_t mode)
 {
-    tcp_md_t *md = (tcp_md_t*)uct_md;
+    tcp_md_t *md = (tcp_md_t *)uct_md;
     tcp_sockaddr_t addr;
     tcp_route_t route;
 
@@ -303,7 +303,7 @@ ucs_status_t tcp_md_query_devices(uct_md_h uct_md,
                                   ucx_device_desc_t **devices_p,
                                   unsigned *num_p)
 {
-    tcp_md_t *md = (tcp_md_t*)uct_md;
+    tcp_md_t *md = (tcp_md_t *)uct_md;
     ucx_device_desc_t *devices;
     ucs_status_t status;
 
@@ -338,5 +338,5 @@ const ucx_md_ops_t tcp_md_ops = {
     .mem_reg                = tcp_md_mem_reg,
     .mem_dereg              = tcp_md_mem_dereg,
     .mkey_pack              = tcp_md_mkey_pack,
-    .is_sockaddr_accessible = tcp_md_is_sockaddr_accessible
+    .is_sockaddr_accessible = tcp_md_is_sockaddr_accessible,
 };

@@ -13,23 +13,23 @@
 #include "route.h"
 
 typedef struct tcp_md {
-    uct_md_t         super;
+    uct_md_t super;
     const ucx_host_t *host;
-    uint64_t         locality;   /* Identifies the kernel and network
+    uint64_t locality; /* Identifies the kernel and network
                                   * namespace */
-    tcp_af_prio_t    af_prio;
-    tcp_routes_t     routes;
-    tcp_keys_t       keys;
+    tcp_af_prio_t af_prio;
+    tcp_routes_t routes;
+    tcp_keys_t keys;
 
     /* Recent list of devices, protected by the lock */
-    pthread_mutex_t  devices_lock;
-    tcp_device_t     *devices;
-    unsigned         num_devices;
-    double           devices_expire;
+    pthread_mutex_t devices_lock;
+    tcp_device_t *devices;
+    unsigned num_devices;
+    double devices_expire;
 
     /* Open interfaces of all workers, protected by the lock */
-    pthread_mutex_t  ifaces_lock;
-    tcp_list_t       ifaces;
+    pthread_mutex_t ifaces_lock;
+    tcp_list_t ifaces;
 } tcp_md_t;
 
 /* An unpacked remote key, to which uct_rkey_t points. */
@@ -56,8 +56,8 @@ ucs_status_t tcp_rkey_unpack(const ucx_component_t *component,
                              const void *buffer, size_t length,
                              ucs_sys_device_t sys_dev, uct_rkey_t *rkey_p,
                              void **handle_p);
-ucs_status_t tcp_rkey_release(const ucx_component_t *component,
-                              uct_rkey_t rkey, void *handle);
+ucs_status_t tcp_rkey_release(const ucx_component_t *component, uct_rkey_t rkey,
+                              void *handle);
 ucs_status_t tcp_md_query_devices(uct_md_h md, ucx_device_desc_t **devices_p,
                                   unsigned *num_p);
 

@@ -17,7 +17,7 @@ static void plugin_fini(void)
 
 static ucs_status_t instance_init(ucx_instance_t *super)
 {
-    tcp_instance_t *instance   = (tcp_instance_t*)super;
+    tcp_instance_t *instance   = (tcp_instance_t *)super;
     ucx_component_t *component = &instance->component;
     ucx_plugin_t *plugin       = &super->plugin;
 
@@ -45,8 +45,8 @@ static ucs_status_t instance_init(ucx_instance_t *super)
     return UCS_OK;
 }
 
-ucs_status_t
-ucx_plugin_entry(const ucx_plugin_args_t *args, const ucx_plugin_t **plugin_p)
+ucs_status_t ucx_plugin_entry(const ucx_plugin_args_t *args,
+                              const ucx_plugin_t **plugin_p)
 {
     return ucx_instances_open(&instances, args, sizeof(tcp_instance_t),
                               instance_init, plugin_p);

@@ -18,20 +18,20 @@
 #include <sys/socket.h>
 
 #ifndef TCP_VERSION
-#  define TCP_VERSION "0.0.0"
+#define TCP_VERSION "0.0.0"
 #endif
 
 #define TCP_NAME "tcp"
 
 #define tcp_container_of(_ptr, _type, _member) \
-    ((_type*)((char*)(_ptr) - offsetof(_type, _member)))
+    ((_type *)((char *)(_ptr)-offsetof(_type, _member)))
 #define tcp_likely(_x)   __builtin_expect(!!(_x), 1)
 #define tcp_unlikely(_x) __builtin_expect(!!(_x), 0)
 
 /* State for one core. */
 typedef struct tcp_instance {
-    ucx_instance_t        super;
-    ucx_component_t       component;
+    ucx_instance_t super;
+    ucx_component_t component;
     const ucx_component_t *components[1];
 } tcp_instance_t;
 
@@ -42,8 +42,8 @@ static inline const ucx_host_t *tcp_host(const ucx_component_t *component)
 
 /* A socket address of either family. */
 typedef union tcp_sockaddr {
-    struct sockaddr     sa;
-    struct sockaddr_in  in;
+    struct sockaddr sa;
+    struct sockaddr_in in;
     struct sockaddr_in6 in6;
 } tcp_sockaddr_t;
 
@@ -67,6 +67,6 @@ static inline size_t tcp_min(size_t a, size_t b)
 }
 
 extern const ucx_transport_t tcp_transport;
-extern const ucx_cm_ops_t    tcp_cm_ops;
+extern const ucx_cm_ops_t tcp_cm_ops;
 
 #endif

@@ -21,11 +21,11 @@
 #include <sys/epoll.h>
 #include <unistd.h>
 
-#define PROGRESS_EVENTS      64
+#define PROGRESS_EVENTS 64
 /* Receive calls without data after which a connection is not hot any more. */
-#define PROGRESS_SILENT_MAX  512
+#define PROGRESS_SILENT_MAX 512
 /* Polls without an event after which polling becomes rare. */
-#define PROGRESS_QUIET_MAX   512
+#define PROGRESS_QUIET_MAX 512
 /* Interval of polls when they are rare, or when there are hot connections, in
  * cycles of the time stamp counter: a few microseconds at any rate. A worker
  * with long rounds polls in every fourth round. */
@@ -51,16 +51,15 @@ static inline uint64_t progress_cycles(void)
 }
 
 ucs_status_t tcp_iface_watch(tcp_iface_t *iface, int op, int fd,
-                             uint32_t events, void *ptr,
-                             enum tcp_event_tag tag)
+                             uint32_t events, void *ptr, enum tcp_event_tag tag)
 {
     struct epoll_event event;
 
     memset(&event, 0, sizeof(event));
     event.events   = events;
     event.data.u64 = (uintptr_t)ptr | (uintptr_t)tag;
-    return (epoll_ctl(iface->epoll_fd, op, fd, &event) == 0) ?
-               UCS_OK : UCS_ERR_IO_ERROR;
+    return (epoll_ctl(iface->epoll_fd, op, fd, &event) == 0) ? UCS_OK :
+                                                               UCS_ERR_IO_ERROR;
 }
 
 /* --- Hot connections ----------------------------------------------------- */
@@ -101,7 +100,7 @@ void tcp_iface_hot_add(tcp_iface_t *iface, tcp_conn_t *conn)
         }
         tcp_iface_hot_del(iface, worst);
     }
-    conn->flags                 |= TCP_CONN_HOT;
+    conn->flags |= TCP_CONN_HOT;
     iface->hot[iface->num_hot++] = conn;
 }
 
@@ -135,8 +134,7 @@ void tcp_iface_timer_set(tcp_iface_t *iface, double when)
 void tcp_iface_sweep_later(tcp_iface_t *iface)
 {
     if (iface->config.user_timeout < 1e6) {
-        iface->sweep_at = iface->host->time() +
-                          iface->config.user_timeout / 4;
+        iface->sweep_at = iface->host->time() + iface->config.user_timeout / 4;
         tcp_iface_timer_set(iface, iface->sweep_at);
     } else {
         iface->sweep_at = 1e300;
@@ -176,8 +174,8 @@ static void progress_timer(tcp_iface_t *iface)
 
 /* --- epoll --------------------------------------------------------------- */
 
-static unsigned
-progress_conn_event(tcp_iface_t *iface, tcp_conn_t *conn, uint32_t events)
+static unsigned progress_conn_event(tcp_iface_t *iface, tcp_conn_t *conn,
+                                    uint32_t events)
 {
     unsigned count = 0;
 
@@ -216,7 +214,7 @@ static unsigned progress_look(tcp_iface_t *iface)
     iface->quiet = 0;
     for (int i = 0; i < num; ++i) {
         data = (uintptr_t)events[i].data.u64;
-        ptr  = (void*)(data & ~(uintptr_t)TCP_EVENT_TAG_MASK);
+        ptr  = (void *)(data & ~(uintptr_t)TCP_EVENT_TAG_MASK);
         switch (data & TCP_EVENT_TAG_MASK) {
         case TCP_EVENT_CONN:
             count += progress_conn_event(iface, ptr, events[i].events);
@@ -244,7 +242,7 @@ static inline int progress_is_time(tcp_iface_t *iface)
         return 1;
     }
     if ((iface->round % PROGRESS_CLOCK_ROUNDS) != 0) {
-        return 0;   /* Reading the clock has a cost as well */
+        return 0; /* Reading the clock has a cost as well */
     }
     now = progress_cycles();
     if (now - iface->last_look < PROGRESS_LOOK_CYCLES) {
@@ -288,7 +286,7 @@ static void progress_tx_one(tcp_conn_t *conn)
         if (conn->flags & TCP_CONN_OWES_NO) {
             tcp_conn_try_close(conn);
         }
-        return;   /* Added again when it is connected */
+        return; /* Added again when it is connected */
     }
 
     tcp_tx_flush(conn);
@@ -342,8 +340,8 @@ static unsigned progress_failures(tcp_iface_t *iface)
     unsigned count = 0;
 
     while (!tcp_list_is_empty(&iface->broken)) {
-        tcp_conn_takedown(tcp_list_first(&iface->broken, tcp_conn_t,
-                                         broken_node));
+        tcp_conn_takedown(
+            tcp_list_first(&iface->broken, tcp_conn_t, broken_node));
         ++count;
     }
     while (!tcp_list_is_empty(&iface->failed_eps)) {
@@ -398,7 +396,7 @@ unsigned tcp_iface_progress(uct_iface_h uct_iface)
         count += progress_failures(iface);
     }
     if ((count != told) && !tcp_list_is_empty(&iface->tx_work)) {
-        progress_tx(iface);   /* They may have sent messages that no later
+        progress_tx(iface); /* They may have sent messages that no later
                                * progress will send */
     }
     if (tcp_unlikely(!tcp_list_is_empty(&iface->freed))) {
@@ -443,7 +441,7 @@ ucs_status_t tcp_iface_event_arm(uct_iface_h uct_iface, unsigned events)
         return UCS_ERR_BUSY;
     }
     for (tcp_list_t *node = iface->pend_work.next; node != &iface->pend_work;
-         node = node->next) {
+         node             = node->next) {
         conn = tcp_container_of(node, tcp_conn_t, pend_node);
         if (tcp_tx_has_room(conn)) {
             return UCS_ERR_BUSY;

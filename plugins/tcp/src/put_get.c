@@ -15,7 +15,7 @@
 
 static void put_fill(tcp_wire_put_t *put, uint64_t remote_addr, uct_rkey_t rkey)
 {
-    const tcp_rkey_t *key = (const tcp_rkey_t*)rkey;
+    const tcp_rkey_t *key = (const tcp_rkey_t *)rkey;
 
     put->key     = htole64(key->key);
     put->address = htole64(remote_addr);
@@ -85,8 +85,9 @@ ssize_t tcp_ep_put_bcopy(uct_ep_h uct_ep, uct_pack_callback_t pack_cb,
         return status;
     }
     if (tcp_tx_is_gated(conn, ep) ||
-        ((dst = tcp_tx_reserve(conn, head + tcp_wire_frame_size(
-                                   conn->iface->config.tx_seg_size))) ==
+        ((dst = tcp_tx_reserve(conn,
+                               head + tcp_wire_frame_size(
+                                          conn->iface->config.tx_seg_size))) ==
          NULL)) {
         return UCS_ERR_NO_RESOURCE;
     }
@@ -148,7 +149,7 @@ static ucs_status_t get_start(tcp_conn_t *conn, tcp_ep_t *ep, tcp_get_t *get,
                               size_t length, uint64_t remote_addr,
                               uct_rkey_t rkey, uct_completion_t *comp)
 {
-    const tcp_rkey_t *key = (const tcp_rkey_t*)rkey;
+    const tcp_rkey_t *key = (const tcp_rkey_t *)rkey;
     size_t size           = tcp_wire_frame_size(sizeof(tcp_wire_get_t));
     tcp_wire_get_t wire;
     uint64_t frame;
@@ -220,8 +221,7 @@ ucs_status_t tcp_ep_get_zcopy(uct_ep_h uct_ep, const uct_iov_t *iov,
     status         = tcp_iov_fill(get->iov, &count, iov, iovcnt);
     if (status == UCS_OK) {
         get->iovcnt = (uint8_t)count;
-        status      = get_start(conn, ep, get, length, remote_addr, rkey,
-                                comp);
+        status      = get_start(conn, ep, get, length, remote_addr, rkey, comp);
     }
     if (status != UCS_INPROGRESS) {
         tcp_op_free(conn->iface, get);
@@ -345,12 +345,11 @@ void tcp_serve_queue(tcp_conn_t *conn)
         return;
     }
     serve->queued   = 1;
-    serve->seg_left = (uint32_t)tcp_min(serve->left,
-                                           conn->iface->seg_size);
-    serve->left    -= serve->seg_left;
-    serve->pad      = (uint8_t)tcp_wire_pad(serve->seg_left);
-    serve->hdr      = tcp_wire_frame(TCP_WIRE_DATA, 0, serve->seg_left);
-    serve->hdr_off  = 0;
+    serve->seg_left = (uint32_t)tcp_min(serve->left, conn->iface->seg_size);
+    serve->left -= serve->seg_left;
+    serve->pad     = (uint8_t)tcp_wire_pad(serve->seg_left);
+    serve->hdr     = tcp_wire_frame(TCP_WIRE_DATA, 0, serve->seg_left);
+    serve->hdr_off = 0;
     tcp_tx_append(conn, &serve->super);
 }
 

@@ -27,8 +27,8 @@ void tcp_dev_addr_pack(uint64_t locality, const tcp_sockaddr_t *addr,
 
     locality = htole64(locality);
     ip       = tcp_sock_addr_ip(&copy, &length);
-    dst[0] = (length == 4) ? 4 : 6;
-    dst[1] = tcp_sock_addr_is_loopback(addr) ? TCP_WIRE_DEV_LOOPBACK : 0;
+    dst[0]   = (length == 4) ? 4 : 6;
+    dst[1]   = tcp_sock_addr_is_loopback(addr) ? TCP_WIRE_DEV_LOOPBACK : 0;
     memcpy(dst + 2, &locality, sizeof(locality));
     memcpy(dst + TCP_WIRE_DEV_HEAD, ip, length);
 }
@@ -91,8 +91,10 @@ static int reach_local(const tcp_iface_t *iface, const char *peer,
                        const ucx_reachable_args_t *args)
 {
     if (locality != iface->md->locality) {
-        return unreachable(args, "%s is an address of this host, but the peer "
-                           "is on another host (or network namespace)", peer);
+        return unreachable(args,
+                           "%s is an address of this host, but the peer "
+                           "is on another host (or network namespace)",
+                           peer);
     }
     return is_same ? SAME_NETWORK : WITHIN_HOST;
 }
@@ -122,22 +124,28 @@ int tcp_iface_is_reachable(uct_iface_h uct_iface,
         tcp_sock_str(&addr, peer, sizeof(peer));
     }
     if (addr.sa.sa_family != device->addr.sa.sa_family) {
-        return unreachable(args, "the address families of %s and %s differ "
-                                 "(see UCX_TCP_AF_PRIO)", peer, device->name);
+        return unreachable(args,
+                           "the address families of %s and %s differ "
+                           "(see UCX_TCP_AF_PRIO)",
+                           peer, device->name);
     }
     if ((flags & TCP_WIRE_DEV_LOOPBACK) || tcp_sock_addr_is_loopback(&addr)) {
         return reach_local(iface, peer, locality, device->is_loopback, args);
     }
     if (device->is_loopback && (locality != iface->md->locality)) {
-        return unreachable(args, "%s is on another host, which the loopback "
-                                 "device does not reach", peer);
+        return unreachable(args,
+                           "%s is on another host, which the loopback "
+                           "device does not reach",
+                           peer);
     }
 
     if (tcp_route_find(&iface->md->routes, &addr,
-                       device->is_loopback ? NULL : &device->addr, &route) !=
-        UCS_OK) {
-        return unreachable(args, "the kernel did not answer a query for the "
-                                 "route to %s", peer);
+                       device->is_loopback ? NULL : &device->addr,
+                       &route) != UCS_OK) {
+        return unreachable(args,
+                           "the kernel did not answer a query for the "
+                           "route to %s",
+                           peer);
     }
     switch (route.kind) {
     case TCP_ROUTE_LOCAL:

@@ -10,12 +10,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#define ROUTE_LIFETIME 3.0   /* seconds */
+#define ROUTE_LIFETIME 3.0 /* seconds */
 
 typedef struct route_request {
     struct nlmsghdr nh;
-    struct rtmsg    rt;
-    uint8_t         attrs[2 * RTA_SPACE(16)];
+    struct rtmsg rt;
+    uint8_t attrs[2 * RTA_SPACE(16)];
 } route_request_t;
 
 void tcp_routes_init(tcp_routes_t *routes, const ucx_host_t *host)
@@ -39,7 +39,7 @@ static void request_add(route_request_t *req, unsigned short type,
     void *ip;
 
     ip  = tcp_sock_addr_ip(&copy, &length);
-    rta = (struct rtattr*)((char*)&req->nh + NLMSG_ALIGN(req->nh.nlmsg_len));
+    rta = (struct rtattr *)((char *)&req->nh + NLMSG_ALIGN(req->nh.nlmsg_len));
     rta->rta_type = type;
     rta->rta_len  = (unsigned short)RTA_LENGTH(length);
     memcpy(RTA_DATA(rta), ip, length);
@@ -53,8 +53,8 @@ static void request_add(route_request_t *req, unsigned short type,
 }
 
 /* Parses one answer of the kernel. */
-static ucs_status_t
-reply_parse(const struct nlmsghdr *nh, size_t size, tcp_route_t *route)
+static ucs_status_t reply_parse(const struct nlmsghdr *nh, size_t size,
+                                tcp_route_t *route)
 {
     const struct rtmsg *rt;
     const struct rtattr *rta;
@@ -122,7 +122,7 @@ static ucs_status_t route_ask(const tcp_sockaddr_t *dst,
 
     route->kind    = TCP_ROUTE_NONE;
     route->ifindex = 0;
-    fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE);
+    fd             = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE);
     if (fd < 0) {
         return UCS_ERR_IO_ERROR;
     }
@@ -142,7 +142,7 @@ static ucs_status_t route_ask(const tcp_sockaddr_t *dst,
             length = recv(fd, reply, sizeof(reply), 0);
         } while ((length < 0) && (errno == EINTR));
         if (length > 0) {
-            status = reply_parse((void*)reply, (size_t)length, route);
+            status = reply_parse((void *)reply, (size_t)length, route);
         }
     }
 
@@ -153,7 +153,7 @@ static ucs_status_t route_ask(const tcp_sockaddr_t *dst,
 static unsigned addr_hash(const tcp_sockaddr_t *addr)
 {
     tcp_sockaddr_t copy = *addr;
-    unsigned hash = 2166136261u;
+    unsigned hash       = 2166136261u;
     const uint8_t *ip;
     size_t length;
 
@@ -177,7 +177,7 @@ ucs_status_t tcp_route_find(tcp_routes_t *routes, const tcp_sockaddr_t *dst,
 {
     unsigned hash = addr_hash(dst) ^ ((src == NULL) ? 0 : 3 * addr_hash(src));
     tcp_route_slot_t *slot = &routes->slots[hash & (TCP_ROUTE_SLOTS - 1)];
-    double now = routes->host->time();
+    double now             = routes->host->time();
     ucs_status_t status;
     int hit;
 
@@ -218,7 +218,7 @@ unsigned tcp_route_default(tcp_routes_t *routes, int family)
     memset(&far, 0, sizeof(far));
     far.sa.sa_family = (sa_family_t)family;
     if (family == AF_INET) {
-        far.in.sin_addr.s_addr = htonl(0xcb007101u);   /* 203.0.113.1 */
+        far.in.sin_addr.s_addr = htonl(0xcb007101u); /* 203.0.113.1 */
     } else {
         inet_pton(AF_INET6, "2001:db8::1", &far.in6.sin6_addr);
     }

@@ -10,28 +10,28 @@
 
 #include <pthread.h>
 
-#define TCP_ROUTE_SLOTS 64   /* A power of two */
+#define TCP_ROUTE_SLOTS 64 /* A power of two */
 
 typedef enum tcp_route_kind {
-    TCP_ROUTE_NONE,     /* No route */
-    TCP_ROUTE_LOCAL,    /* An address of this host */
-    TCP_ROUTE_DEVICE    /* By the device with that index */
+    TCP_ROUTE_NONE,   /* No route */
+    TCP_ROUTE_LOCAL,  /* An address of this host */
+    TCP_ROUTE_DEVICE, /* By the device with that index */
 } tcp_route_kind_t;
 
 typedef struct tcp_route {
     tcp_route_kind_t kind;
-    unsigned         ifindex;
+    unsigned ifindex;
 } tcp_route_t;
 
 typedef struct tcp_route_slot {
     tcp_sockaddr_t dst, src;
-    double         expires;
-    tcp_route_t    route;
+    double expires;
+    tcp_route_t route;
 } tcp_route_slot_t;
 
 typedef struct tcp_routes {
     const ucx_host_t *host;
-    pthread_mutex_t  lock;
+    pthread_mutex_t lock;
     tcp_route_slot_t slots[TCP_ROUTE_SLOTS];
 } tcp_routes_t;
 

@@ -19,12 +19,12 @@
 
 /* With direct data, receive at most this much beyond it: it is probably more
  * direct data, which would have to be copied. */
-#define RX_LIMIT_BULK   4096u
+#define RX_LIMIT_BULK 4096u
 /* Data of this size or more is bulk. */
-#define RX_BULK_MIN     16384u
+#define RX_BULK_MIN 16384u
 /* Maximum direct data of one system call, so that other connections are served,
  * too. */
-#define RX_DIRECT_MAX   (1u << 20)
+#define RX_DIRECT_MAX (1u << 20)
 
 /* --- The shared buffer --------------------------------------------------- */
 
@@ -49,7 +49,7 @@ static void *part_alloc(tcp_iface_t *iface, size_t length, uint8_t *pooled_p)
         .name      = "tcp_part",
         .elem_size = 16384,
         .alignment = 8,
-        .max_elems = UINT32_MAX
+        .max_elems = UINT32_MAX,
     };
 
     *pooled_p = (length <= params.elem_size);
@@ -133,19 +133,19 @@ static void rx_advance(tcp_conn_t *conn, size_t n)
     tcp_get_t *get;
 
     conn->rx_left -= take;
-    conn->rx_pad  -= (uint8_t)(n - take);
+    conn->rx_pad -= (uint8_t)(n - take);
 
     if (conn->rx_mode == TCP_RX_PUT) {
         conn->rx_address += take;
     } else if (conn->rx_mode == TCP_RX_DATA) {
-        get        = rx_get(conn);
+        get = rx_get(conn);
         get->left -= take;
         while ((take > 0) && !get->cancelled) {
             struct iovec *iov = &get->iov[get->iov_index];
             size_t piece      = tcp_min(take, iov->iov_len - get->iov_off);
 
             get->iov_off += piece;
-            take         -= piece;
+            take -= piece;
             if (get->iov_off == iov->iov_len) {
                 get->iov_off = 0;
                 ++get->iov_index;
@@ -183,7 +183,7 @@ static size_t rx_feed(tcp_conn_t *conn, const uint8_t *data, size_t length)
                                      "or was deregistered meanwhile");
             return length;
         }
-        memcpy((void*)(uintptr_t)conn->rx_address, data, take);
+        memcpy((void *)(uintptr_t)conn->rx_address, data, take);
         tcp_keys_release(key);
     } else if ((conn->rx_mode == TCP_RX_DATA) && !rx_get(conn)->cancelled) {
         get   = rx_get(conn);
@@ -191,9 +191,9 @@ static size_t rx_feed(tcp_conn_t *conn, const uint8_t *data, size_t length)
         off   = get->iov_off;
         for (done = 0; done < take; done += piece) {
             piece = tcp_min(take - done, get->iov[index].iov_len - off);
-            memcpy((char*)get->iov[index++].iov_base + off, data + done,
+            memcpy((char *)get->iov[index++].iov_base + off, data + done,
                    piece);
-            off   = 0;
+            off = 0;
         }
     }
 
@@ -226,15 +226,15 @@ static void rx_put(tcp_conn_t *conn, const uint8_t *payload, size_t length)
     tcp_key_t *key;
 
     memcpy(&put, payload, sizeof(put));
-    length          -= sizeof(put);
+    length -= sizeof(put);
     conn->rx_key     = le64toh(put.key);
     conn->rx_address = le64toh(put.address);
 
-    key = tcp_keys_hold(&conn->iface->md->keys, conn->rx_key,
-                        conn->rx_address, length,
-                        UCT_MD_MEM_ACCESS_REMOTE_PUT);
+    key = tcp_keys_hold(&conn->iface->md->keys, conn->rx_key, conn->rx_address,
+                        length, UCT_MD_MEM_ACCESS_REMOTE_PUT);
     if (key == NULL) {
-        tcp_conn_violation(conn, "puts to memory for which it has no valid key");
+        tcp_conn_violation(conn,
+                           "puts to memory for which it has no valid key");
         return;
     }
     tcp_keys_release(key);
@@ -323,7 +323,7 @@ size_t tcp_rx_parse(tcp_conn_t *conn, uint8_t *data, size_t length,
                     unsigned *events_p)
 {
     tcp_iface_t *iface = conn->iface;
-    size_t pos = 0, need;
+    size_t pos         = 0, need;
     uint64_t word;
     uint32_t payload;
     unsigned type;
@@ -454,7 +454,7 @@ static int rx_frames(tcp_conn_t *conn, unsigned *events_p)
         memmove(iface->rx_buf, iface->rx_buf + iface->rx_head,
                 iface->rx_tail - iface->rx_head);
         iface->rx_tail -= iface->rx_head;
-        iface->rx_head  = 0;
+        iface->rx_head = 0;
     }
 
     n = recv(conn->fd, iface->rx_buf + iface->rx_tail, limit, 0);
@@ -477,9 +477,9 @@ static int rx_frames(tcp_conn_t *conn, unsigned *events_p)
 static int rx_direct_iov(tcp_conn_t *conn, struct iovec *iov, size_t *length_p,
                          tcp_key_t **hold_p)
 {
-    size_t left = tcp_min(conn->rx_left, RX_DIRECT_MAX), off, take;
+    size_t left        = tcp_min(conn->rx_left, RX_DIRECT_MAX), off, take;
     tcp_iface_t *iface = conn->iface;
-    int count = 0;
+    int count          = 0;
     unsigned index;
     tcp_get_t *get;
 
@@ -493,7 +493,7 @@ static int rx_direct_iov(tcp_conn_t *conn, struct iovec *iov, size_t *length_p,
                                      "meanwhile");
             return -1;
         }
-        iov[count].iov_base  = (void*)(uintptr_t)conn->rx_address;
+        iov[count].iov_base  = (void *)(uintptr_t)conn->rx_address;
         iov[count++].iov_len = left;
     } else if (conn->rx_mode == TCP_RX_DATA) {
         get   = rx_get(conn);
@@ -508,7 +508,7 @@ static int rx_direct_iov(tcp_conn_t *conn, struct iovec *iov, size_t *length_p,
         }
         for (; left > 0; left -= take, off = 0) {
             take                 = tcp_min(left, get->iov[index].iov_len - off);
-            iov[count].iov_base  = (char*)get->iov[index++].iov_base + off;
+            iov[count].iov_base  = (char *)get->iov[index++].iov_base + off;
             iov[count++].iov_len = take;
         }
     }
@@ -535,7 +535,7 @@ static int rx_direct(tcp_conn_t *conn, unsigned *events_p)
         if (conn->rx_pad > 0) {
             iov[count].iov_base  = filling;
             iov[count++].iov_len = conn->rx_pad;
-            direct              += conn->rx_pad;
+            direct += conn->rx_pad;
         }
         iov[count].iov_base  = iface->rx_buf;
         iov[count++].iov_len = conn->rx_limit / 2;

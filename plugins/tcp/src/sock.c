@@ -74,8 +74,7 @@ ucs_status_t tcp_sock_addr_copy(tcp_sockaddr_t *dst, const struct sockaddr *src,
     tcp_sockaddr_t full;
     socklen_t need;
 
-    if ((src == NULL) ||
-        ((length != 0) && (length < sizeof(src->sa_family)))) {
+    if ((src == NULL) || ((length != 0) && (length < sizeof(src->sa_family)))) {
         return UCS_ERR_INVALID_PARAM;
     }
     if ((src->sa_family != AF_INET) && (src->sa_family != AF_INET6)) {

@@ -8,8 +8,9 @@
 #include <stdint.h>
 #include <string.h>
 
-#define TRACE_LINE  256   /* Bytes of text from the tracer */
-#define TRACE_BYTES 256   /* Bytes of a zero-copy message that the tracer
+#define TRACE_LINE 256 /* Bytes of text from the tracer */
+#define TRACE_BYTES \
+    256 /* Bytes of a zero-copy message that the tracer
                            * sees */
 
 /* Default tracer: only the transport's part is logged. */
@@ -38,8 +39,8 @@ ucs_status_t tcp_iface_set_am_tracer(uct_iface_h uct_iface,
 }
 
 /* `length` is the message's length, of which `size` bytes are at `data`. */
-static void trace_show(tcp_iface_t *iface, uct_am_trace_type_t type,
-                       uint8_t id, const void *data, size_t size, size_t length)
+static void trace_show(tcp_iface_t *iface, uct_am_trace_type_t type, uint8_t id,
+                       const void *data, size_t size, size_t length)
 {
     const ucx_host_t *host = iface->host;
     char line[TRACE_LINE]  = "";
@@ -64,7 +65,7 @@ void tcp_trace_zcopy(tcp_iface_t *iface, uint8_t id, const void *header,
 {
     size_t length = header_length + tcp_iov_length(iov, iovcnt);
     uint8_t first[TRACE_BYTES];
-    size_t size   = tcp_min(header_length, sizeof(first)), take;
+    size_t size = tcp_min(header_length, sizeof(first)), take;
 
     if (size > 0) {
         memcpy(first, header, size);

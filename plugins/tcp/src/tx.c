@@ -32,7 +32,7 @@ void tcp_iov_copy(uint8_t *dst, const uct_iov_t *iov, size_t iovcnt)
 {
     for (size_t i = 0; i < iovcnt; ++i) {
         for (unsigned j = 0; (j < iov[i].count) && (iov[i].length > 0); ++j) {
-            memcpy(dst, (char*)iov[i].buffer + j * iov[i].stride,
+            memcpy(dst, (char *)iov[i].buffer + j * iov[i].stride,
                    iov[i].length);
             dst += iov[i].length;
         }
@@ -49,7 +49,7 @@ ucs_status_t tcp_iov_fill(struct iovec *dst, unsigned *count_p,
             if (count == TCP_IOV_MAX) {
                 return UCS_ERR_INVALID_PARAM;
             }
-            dst[count].iov_base  = (char*)iov[i].buffer + j * iov[i].stride;
+            dst[count].iov_base  = (char *)iov[i].buffer + j * iov[i].stride;
             dst[count++].iov_len = iov[i].length;
         }
     }
@@ -68,7 +68,7 @@ void tcp_tx_append(tcp_conn_t *conn, tcp_elem_t *elem)
         conn->tx_tail->next = elem;
     }
     conn->tx_tail = elem;
-    conn->tx_cur  = (elem->kind == TCP_ELEM_BUF) ? (tcp_txbuf_t*)elem : NULL;
+    conn->tx_cur  = (elem->kind == TCP_ELEM_BUF) ? (tcp_txbuf_t *)elem : NULL;
 }
 
 void tcp_tx_schedule(tcp_conn_t *conn)
@@ -133,7 +133,7 @@ static tcp_elem_t *tx_pop(tcp_conn_t *conn)
     tcp_elem_t *elem = conn->tx_head;
 
     conn->tx_head = elem->next;
-    if (conn->tx_cur == (tcp_txbuf_t*)elem) {
+    if (conn->tx_cur == (tcp_txbuf_t *)elem) {
         conn->tx_cur = NULL;
     }
     return elem;
@@ -150,12 +150,12 @@ void tcp_tx_elem_free(tcp_conn_t *conn, tcp_elem_t *elem)
         break;
     case TCP_ELEM_ZCOPY:
         --conn->num_zcopy;
-        free(((tcp_zcopy_t*)elem)->copy);
+        free(((tcp_zcopy_t *)elem)->copy);
         tcp_op_free(iface, elem);
         break;
     default:
         /* A served get stays in a queue of its own. */
-        ((tcp_serve_t*)elem)->queued = 0;
+        ((tcp_serve_t *)elem)->queued = 0;
         break;
     }
 }
@@ -172,11 +172,11 @@ static void zcopy_next_put(tcp_zcopy_t *zcopy)
                            (uint32_t)(sizeof(zcopy->put) + seg));
     memcpy(zcopy->hdr, &frame, sizeof(frame));
     memcpy(zcopy->hdr + sizeof(frame), &zcopy->put, sizeof(zcopy->put));
-    zcopy->hdr_off     = 0;
-    zcopy->hdr_len     = sizeof(frame) + sizeof(zcopy->put);
-    zcopy->seg_left    = (uint32_t)seg;
-    zcopy->pad         = (uint8_t)tcp_wire_pad(seg);
-    zcopy->left       -= seg;
+    zcopy->hdr_off  = 0;
+    zcopy->hdr_len  = sizeof(frame) + sizeof(zcopy->put);
+    zcopy->seg_left = (uint32_t)seg;
+    zcopy->pad      = (uint8_t)tcp_wire_pad(seg);
+    zcopy->left -= seg;
     zcopy->put.address = htole64(le64toh(zcopy->put.address) + seg);
 }
 
@@ -219,8 +219,9 @@ tcp_zcopy_t *tcp_tx_zcopy_get(tcp_conn_t *conn, const uct_iov_t *iov,
 
 uint64_t tcp_tx_zcopy_puts(const tcp_zcopy_t *zcopy)
 {
-    return !zcopy->is_put ? 0 :
-           1 + (zcopy->left + zcopy->seg_size - 1) / zcopy->seg_size;
+    return !zcopy->is_put ?
+               0 :
+               1 + (zcopy->left + zcopy->seg_size - 1) / zcopy->seg_size;
 }
 
 uint64_t tcp_tx_zcopy_size(const tcp_zcopy_t *zcopy)
@@ -228,8 +229,9 @@ uint64_t tcp_tx_zcopy_size(const tcp_zcopy_t *zcopy)
     uint64_t size = (uint64_t)(zcopy->hdr_len - zcopy->hdr_off) +
                     zcopy->seg_left + zcopy->pad;
     size_t head   = TCP_WIRE_HDR + sizeof(tcp_wire_put_t);
-    size_t frames = (zcopy->left == 0) ? 0 :
-                    (zcopy->left - 1) / zcopy->seg_size + 1;
+    size_t frames = (zcopy->left == 0) ?
+                        0 :
+                        (zcopy->left - 1) / zcopy->seg_size + 1;
 
     return size + frames * head + ((zcopy->left + 7) & ~(size_t)7);
 }
@@ -280,15 +282,15 @@ static unsigned zcopy_build(const tcp_zcopy_t *zcopy, struct iovec *iov)
     unsigned count = 0, i;
 
     if (zcopy->hdr_off < zcopy->hdr_len) {
-        iov[count].iov_base  = (void*)(zcopy->hdr + zcopy->hdr_off);
+        iov[count].iov_base  = (void *)(zcopy->hdr + zcopy->hdr_off);
         iov[count++].iov_len = zcopy->hdr_len - zcopy->hdr_off;
     }
     for (i = zcopy->iov_index; left > 0; ++i) {
         take                 = tcp_min(left, zcopy->iov[i].iov_len - off);
-        iov[count].iov_base  = (char*)zcopy->iov[i].iov_base + off;
+        iov[count].iov_base  = (char *)zcopy->iov[i].iov_base + off;
         iov[count++].iov_len = take;
-        left                -= take;
-        off                  = 0;
+        left -= take;
+        off = 0;
     }
     if (zcopy->pad > 0) {
         iov[count].iov_base  = tx_zeros;
@@ -304,7 +306,7 @@ static int serve_build(tcp_conn_t *conn, const tcp_serve_t *serve,
     int count = 0;
 
     if (serve->hdr_off < sizeof(serve->hdr)) {
-        iov[count].iov_base  = (uint8_t*)&serve->hdr + serve->hdr_off;
+        iov[count].iov_base  = (uint8_t *)&serve->hdr + serve->hdr_off;
         iov[count++].iov_len = sizeof(serve->hdr) - serve->hdr_off;
     }
     if (serve->seg_left > 0) {
@@ -314,7 +316,7 @@ static int serve_build(tcp_conn_t *conn, const tcp_serve_t *serve,
         if (*hold_p == NULL) {
             return -1;
         }
-        iov[count].iov_base  = (void*)(uintptr_t)serve->address;
+        iov[count].iov_base  = (void *)(uintptr_t)serve->address;
         iov[count++].iov_len = serve->seg_left;
     }
     if (serve->pad > 0) {
@@ -337,26 +339,26 @@ static int tx_build(tcp_conn_t *conn, struct iovec *iov, tcp_key_t **hold_p)
          (elem != NULL) && (count + TX_ELEM_IOVS <= TX_IOV_MAX);
          elem = elem->next) {
         if (elem->kind == TCP_ELEM_BUF) {
-            tcp_txbuf_t *buf = (tcp_txbuf_t*)elem;
+            tcp_txbuf_t *buf = (tcp_txbuf_t *)elem;
 
             if (buf->head < buf->tail) {
                 iov[count].iov_base  = buf->data + buf->head;
                 iov[count++].iov_len = buf->tail - buf->head;
             }
         } else if (elem->kind == TCP_ELEM_ZCOPY) {
-            tcp_zcopy_t *zcopy = (tcp_zcopy_t*)elem;
+            tcp_zcopy_t *zcopy = (tcp_zcopy_t *)elem;
 
             count += zcopy_build(zcopy, iov + count);
             if (zcopy->left > 0) {
-                break;   /* The header of its next frame is not written yet */
+                break; /* The header of its next frame is not written yet */
             }
         } else {
-            added = serve_build(conn, (tcp_serve_t*)elem, iov + count, hold_p);
+            added = serve_build(conn, (tcp_serve_t *)elem, iov + count, hold_p);
             if (added < 0) {
                 return -1;
             }
             count += (unsigned)added;
-            break;       /* One hold at a time */
+            break; /* One hold at a time */
         }
     }
     return (int)count;
@@ -366,9 +368,9 @@ static size_t zcopy_consume(tcp_zcopy_t *zcopy, size_t n)
 {
     size_t start = n, take;
 
-    take            = tcp_min(n, (size_t)(zcopy->hdr_len - zcopy->hdr_off));
+    take = tcp_min(n, (size_t)(zcopy->hdr_len - zcopy->hdr_off));
     zcopy->hdr_off += (uint16_t)take;
-    n              -= take;
+    n -= take;
 
     while ((n > 0) && (zcopy->seg_left > 0)) {
         struct iovec *iov = &zcopy->iov[zcopy->iov_index];
@@ -376,17 +378,17 @@ static size_t zcopy_consume(tcp_zcopy_t *zcopy, size_t n)
         take = tcp_min(tcp_min(n, zcopy->seg_left),
                        iov->iov_len - zcopy->iov_off);
         zcopy->seg_left -= (uint32_t)take;
-        zcopy->iov_off  += take;
-        n               -= take;
+        zcopy->iov_off += take;
+        n -= take;
         if (zcopy->iov_off == iov->iov_len) {
             zcopy->iov_off = 0;
             ++zcopy->iov_index;
         }
     }
 
-    take        = tcp_min(n, zcopy->pad);
+    take = tcp_min(n, zcopy->pad);
     zcopy->pad -= (uint8_t)take;
-    n          -= take;
+    n -= take;
     return start - n;
 }
 
@@ -394,18 +396,18 @@ static size_t serve_consume(tcp_serve_t *serve, size_t n)
 {
     size_t start = n, take;
 
-    take            = tcp_min(n, sizeof(serve->hdr) - serve->hdr_off);
+    take = tcp_min(n, sizeof(serve->hdr) - serve->hdr_off);
     serve->hdr_off += (uint8_t)take;
-    n              -= take;
+    n -= take;
 
-    take             = tcp_min(n, serve->seg_left);
+    take = tcp_min(n, serve->seg_left);
     serve->seg_left -= (uint32_t)take;
-    serve->address  += take;
-    n               -= take;
+    serve->address += take;
+    n -= take;
 
-    take        = tcp_min(n, serve->pad);
+    take = tcp_min(n, serve->pad);
     serve->pad -= (uint8_t)take;
-    n          -= take;
+    n -= take;
     return start - n;
 }
 
@@ -432,19 +434,19 @@ static void tx_consume(tcp_conn_t *conn, size_t n)
 
     while ((elem = conn->tx_head) != NULL) {
         if (elem->kind == TCP_ELEM_BUF) {
-            tcp_txbuf_t *buf = (tcp_txbuf_t*)elem;
+            tcp_txbuf_t *buf = (tcp_txbuf_t *)elem;
 
-            used           = tcp_min(n, buf->tail - buf->head);
-            buf->head     += (uint32_t)used;
+            used = tcp_min(n, buf->tail - buf->head);
+            buf->head += (uint32_t)used;
             conn->tx_sent += used;
             if (buf->head < buf->tail) {
                 return;
             }
             tcp_tx_elem_free(conn, tx_pop(conn));
         } else if (elem->kind == TCP_ELEM_ZCOPY) {
-            tcp_zcopy_t *zcopy = (tcp_zcopy_t*)elem;
+            tcp_zcopy_t *zcopy = (tcp_zcopy_t *)elem;
 
-            used           = zcopy_consume(zcopy, n);
+            used = zcopy_consume(zcopy, n);
             conn->tx_sent += used;
             if ((zcopy->hdr_off < zcopy->hdr_len) || (zcopy->seg_left > 0) ||
                 (zcopy->pad > 0)) {
@@ -457,7 +459,7 @@ static void tx_consume(tcp_conn_t *conn, size_t n)
             tx_pop(conn);
             zcopy_finish(conn, zcopy);
         } else {
-            tcp_serve_t *serve = (tcp_serve_t*)elem;
+            tcp_serve_t *serve = (tcp_serve_t *)elem;
 
             used = serve_consume(serve, n);
             if ((serve->hdr_off < sizeof(serve->hdr)) ||
@@ -512,8 +514,7 @@ static int tx_send(tcp_conn_t *conn)
     }
 
     if (n < 0) {
-        if ((errno != EAGAIN) && (errno != EWOULDBLOCK) &&
-            (errno != ENOBUFS)) {
+        if ((errno != EAGAIN) && (errno != EWOULDBLOCK) && (errno != ENOBUFS)) {
             /* Data that the peer sent before may still be read. */
             conn->status = tcp_sock_status(errno);
             conn->flags |= TCP_CONN_TX_DEAD;
@@ -562,8 +563,7 @@ void tcp_tx_flush(tcp_conn_t *conn)
 
 int tcp_tx_has_room(const tcp_conn_t *conn)
 {
-    return (conn->state == TCP_CONN_UP) &&
-           (conn->num_bufs < TCP_TX_MAX_BUFS) &&
+    return (conn->state == TCP_CONN_UP) && (conn->num_bufs < TCP_TX_MAX_BUFS) &&
            (conn->num_zcopy < TCP_TX_MAX_ZCOPY) &&
            (conn->gets_sent - conn->gets_done < TCP_WIRE_GETS_MAX) &&
            (conn->fence_mark <= conn->gets_done);

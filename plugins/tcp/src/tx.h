@@ -13,8 +13,8 @@
 #include "conn.h"
 
 /* Maximum buffers and zero-copy operations queued on a connection. */
-#define TCP_TX_MAX_BUFS   4
-#define TCP_TX_MAX_ZCOPY  64
+#define TCP_TX_MAX_BUFS  4
+#define TCP_TX_MAX_ZCOPY 64
 
 /* Does this endpoint have pending requests that must be sent first? */
 static inline int tcp_tx_has_waiting(const tcp_conn_t *conn, const tcp_ep_t *ep)
@@ -44,7 +44,7 @@ static inline uint8_t *tcp_tx_reserve(tcp_conn_t *conn, size_t size)
 static inline void tcp_tx_commit(tcp_conn_t *conn, size_t size)
 {
     conn->tx_cur->tail += (uint32_t)size;
-    conn->tx_queued    += size;
+    conn->tx_queued += size;
 }
 
 /* After a commit: UCS_OK if it was sent, UCS_INPROGRESS if it is queued. */

@@ -48,8 +48,7 @@ static int ways_can_tell(const tcp_iface_t *iface, const tcp_iface_t *other)
 {
     return (other != iface) && (other->super.worker == iface->super.worker) &&
            !other->device.is_loopback &&
-           (other->device.addr.sa.sa_family ==
-            iface->device.addr.sa.sa_family);
+           (other->device.addr.sa.sa_family == iface->device.addr.sa.sa_family);
 }
 
 void tcp_ways_pack(tcp_iface_t *iface, void *buffer)
@@ -108,10 +107,10 @@ ucs_status_t tcp_ways_unpack(const tcp_way_t *first, const void *buffer,
     for (size_t i = 0; i < num; ++i) {
         way                    = &ways->way[ways->num];
         way->addr.sa.sa_family = first->addr.sa.sa_family;
-        ip = tcp_sock_addr_ip(&way->addr, &ip_length);
+        ip                     = tcp_sock_addr_ip(&way->addr, &ip_length);
         memcpy(ip, src, ip_length);
         memcpy(&wire, src + ip_length, sizeof(wire));
-        src    += ip_length + sizeof(wire);
+        src += ip_length + sizeof(wire);
         way->id = tcp_wire_load(wire.id);
         tcp_sock_addr_set_port(&way->addr, tcp_wire_iface_port(&wire));
         if ((way->id != 0) && (tcp_sock_addr_port(&way->addr) != 0) &&
@@ -183,8 +182,8 @@ int tcp_ways_turn(tcp_conn_t *conn)
         return 0;
     }
     conn->ways_round += (next < conn->way);
-    conn->way         = (uint8_t)next;
-    conn->peer        = conn->ways->way[next].addr;
+    conn->way  = (uint8_t)next;
+    conn->peer = conn->ways->way[next].addr;
     tcp_conn_rename(conn, conn->ways->way[next].id);
     return 1;
 }

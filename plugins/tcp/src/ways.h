@@ -17,12 +17,12 @@
 
 typedef struct tcp_way {
     tcp_sockaddr_t addr;
-    uint64_t       id;   /* Id of the listening interface */
+    uint64_t id; /* Id of the listening interface */
 } tcp_way_t;
 
 struct tcp_ways {
-    unsigned  num;       /* At least 2: a single address needs no list */
-    tcp_way_t way[];     /* The peer's own interface first */
+    unsigned num;    /* At least 2: a single address needs no list */
+    tcp_way_t way[]; /* The peer's own interface first */
 };
 
 /* Reserves space in this interface's address for others, which fixes its

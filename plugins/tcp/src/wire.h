@@ -29,27 +29,27 @@
  *         one. An interface treats a HELLO with the last epoch or an earlier
  *         one as a late message of an abandoned attempt.
  */
-#define TCP_WIRE_MAGIC      0x54584355u   /* "UCXT" */
-#define TCP_WIRE_MAJOR      1
-#define TCP_WIRE_MINOR      0
+#define TCP_WIRE_MAGIC 0x54584355u /* "UCXT" */
+#define TCP_WIRE_MAJOR 1
+#define TCP_WIRE_MINOR 0
 
 enum tcp_wire_hello_kind {
     TCP_WIRE_HELLO = 1,
     TCP_WIRE_HELLO_ACK,
-    TCP_WIRE_HELLO_NACK
+    TCP_WIRE_HELLO_NACK,
 };
 
 enum tcp_wire_nack_reason {
-    TCP_WIRE_NACK_VERSION = 1,  /* another major version */
-    TCP_WIRE_NACK_TARGET        /* I do not have the receiver's id */
+    TCP_WIRE_NACK_VERSION = 1, /* another major version */
+    TCP_WIRE_NACK_TARGET,      /* I do not have the receiver's id */
 };
 
 typedef struct tcp_wire_hello {
     uint32_t magic;
-    uint8_t  major;
-    uint8_t  minor;
-    uint8_t  kind;
-    uint8_t  path;
+    uint8_t major;
+    uint8_t minor;
+    uint8_t kind;
+    uint8_t path;
     uint64_t src_id;
     uint64_t dst_id;
     uint16_t reason;
@@ -74,29 +74,29 @@ _Static_assert(offsetof(tcp_wire_hello_t, epoch) == 28, "greeting");
  *  id      active message id; 0 in other frames
  *  length  of the payload, without the padding after it
  */
-#define TCP_WIRE_HDR        8u
+#define TCP_WIRE_HDR 8u
 
 enum tcp_wire_type {
-    TCP_WIRE_AM = 1,     /* payload: the message */
-    TCP_WIRE_PUT,        /* payload: tcp_wire_put_t, data */
-    TCP_WIRE_GET,        /* payload: tcp_wire_get_t */
-    TCP_WIRE_DATA,       /* payload: the next bytes of the oldest GET */
-    TCP_WIRE_PUT_ACK,    /* payload: 8 bytes, the number of this connection's
+    TCP_WIRE_AM = 1,    /* payload: the message */
+    TCP_WIRE_PUT,       /* payload: tcp_wire_put_t, data */
+    TCP_WIRE_GET,       /* payload: tcp_wire_get_t */
+    TCP_WIRE_DATA,      /* payload: the next bytes of the oldest GET */
+    TCP_WIRE_PUT_ACK,   /* payload: 8 bytes, the number of this connection's
                           * PUTs that are written */
-    TCP_WIRE_CLOSE,      /* the sender has no endpoint any more */
-    TCP_WIRE_CLOSE_YES,  /* agreed: the connection ends here */
-    TCP_WIRE_CLOSE_NO    /* refused: the connection stays */
+    TCP_WIRE_CLOSE,     /* the sender has no endpoint any more */
+    TCP_WIRE_CLOSE_YES, /* agreed: the connection ends here */
+    TCP_WIRE_CLOSE_NO,  /* refused: the connection stays */
 };
 
 /* Maximum payload of an AM: a receiver must be able to assemble it. */
-#define TCP_WIRE_AM_MAX     (1u << 20)
+#define TCP_WIRE_AM_MAX (1u << 20)
 /* Maximum data of one PUT or DATA; longer transfers are several frames. */
-#define TCP_WIRE_SEG_MAX    (4u << 20)
+#define TCP_WIRE_SEG_MAX (4u << 20)
 /* Maximum number of outstanding GETs of a connection. */
-#define TCP_WIRE_GETS_MAX   128u
+#define TCP_WIRE_GETS_MAX 128u
 
-static inline uint64_t
-tcp_wire_frame(enum tcp_wire_type type, uint8_t id, uint32_t length)
+static inline uint64_t tcp_wire_frame(enum tcp_wire_type type, uint8_t id,
+                                      uint32_t length)
 {
     return htole64((uint64_t)type | ((uint64_t)id << 8) |
                    ((uint64_t)length << 32));
@@ -150,7 +150,7 @@ _Static_assert(sizeof(tcp_wire_get_t) == 24, "get");
  *        these reach each other by any local address
  */
 enum {
-    TCP_WIRE_DEV_LOOPBACK = 1u << 0   /* valid within the host only */
+    TCP_WIRE_DEV_LOOPBACK = 1u << 0, /* valid within the host only */
 };
 
 #define TCP_WIRE_DEV_HEAD   10
@@ -206,25 +206,25 @@ _Static_assert(sizeof(tcp_wire_rkey_t) == 8, "remote key");
  *   | magic |maj|min|knd|dal|   0   | length| dal bytes  | length bytes |
  *   +-------+---+---+---+---+-------+-------+------------+--------------+
  */
-#define TCP_WIRE_CM_MAGIC   0x43584355u   /* "UCXC" */
+#define TCP_WIRE_CM_MAGIC 0x43584355u /* "UCXC" */
 
 enum tcp_wire_cm_kind {
-    TCP_WIRE_CM_REQUEST = 1,   /* client: requests a connection */
-    TCP_WIRE_CM_ACCEPT,        /* server: accepts */
-    TCP_WIRE_CM_REJECT,        /* server: rejects */
-    TCP_WIRE_CM_NOTIFY,        /* client: connected, confirmed by the user */
-    TCP_WIRE_CM_DISCONNECT,    /* either: disconnects */
-    TCP_WIRE_CM_LEFT           /* answer: the user was notified */
+    TCP_WIRE_CM_REQUEST = 1, /* client: requests a connection */
+    TCP_WIRE_CM_ACCEPT,      /* server: accepts */
+    TCP_WIRE_CM_REJECT,      /* server: rejects */
+    TCP_WIRE_CM_NOTIFY,      /* client: connected, confirmed by the user */
+    TCP_WIRE_CM_DISCONNECT,  /* either: disconnects */
+    TCP_WIRE_CM_LEFT,        /* answer: the user was notified */
 };
 
 #define TCP_WIRE_CM_PRIV_MAX 16384u
 
 typedef struct tcp_wire_cm {
     uint32_t magic;
-    uint8_t  major;
-    uint8_t  minor;
-    uint8_t  kind;
-    uint8_t  dev_addr_length;
+    uint8_t major;
+    uint8_t minor;
+    uint8_t kind;
+    uint8_t dev_addr_length;
     uint32_t zero;
     uint32_t length;
 } tcp_wire_cm_t;

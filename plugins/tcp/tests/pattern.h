@@ -16,16 +16,16 @@ static inline uint8_t pattern_byte(uint64_t seed, size_t pos)
 static inline void pattern_fill(void *buffer, uint64_t seed, size_t length)
 {
     for (size_t i = 0; i < length; ++i) {
-        ((uint8_t*)buffer)[i] = pattern_byte(seed, i);
+        ((uint8_t *)buffer)[i] = pattern_byte(seed, i);
     }
 }
 
 /* Position of the first wrong byte, or -1. */
-static inline long long
-pattern_check(const void *buffer, uint64_t seed, size_t length)
+static inline long long pattern_check(const void *buffer, uint64_t seed,
+                                      size_t length)
 {
     for (size_t i = 0; i < length; ++i) {
-        if (((const uint8_t*)buffer)[i] != pattern_byte(seed, i)) {
+        if (((const uint8_t *)buffer)[i] != pattern_byte(seed, i)) {
             return (long long)i;
         }
     }

@@ -28,22 +28,22 @@ int raw_hold_port(const side_addr_t *addr, uint16_t *port_p)
 
     fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     EXPECT_GE(fd, 0);
-    EXPECT_EQ(bind(fd, (void*)&in, length), 0);
-    EXPECT_EQ(getsockname(fd, (void*)&in, &length), 0);
+    EXPECT_EQ(bind(fd, (void *)&in, length), 0);
+    EXPECT_EQ(getsockname(fd, (void *)&in, &length), 0);
     *port_p = ntohs(in.sin_port);
     return fd;
 }
 
 int raw_connect(const side_addr_t *addr)
 {
-    const tcp_wire_iface_addr_t *iface = (const void*)addr->iface;
+    const tcp_wire_iface_addr_t *iface = (const void *)addr->iface;
     struct sockaddr_in in              = host_of(addr);
     int fd;
 
     in.sin_port = htons((uint16_t)(iface->port[0] | (iface->port[1] << 8)));
-    fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    fd          = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     EXPECT_GE(fd, 0);
-    if (connect(fd, (void*)&in, sizeof(in)) != 0) {
+    if (connect(fd, (void *)&in, sizeof(in)) != 0) {
         close(fd);
         return -1;
     }
@@ -57,7 +57,7 @@ void raw_send(int fd, const void *data, size_t length)
 
 uint64_t raw_id_of(const side_addr_t *addr)
 {
-    return tcp_wire_load(((const tcp_wire_iface_addr_t*)addr->iface)->id);
+    return tcp_wire_load(((const tcp_wire_iface_addr_t *)addr->iface)->id);
 }
 
 void raw_hello(int fd, const side_addr_t *addr, uint64_t my_id)
@@ -84,7 +84,7 @@ void raw_wait_ack(side_t *side, int fd)
     while (got < sizeof(hello)) {
         EXPECT_TRUE(side_now() < end);
         side_progress(side);
-        n = recv(fd, (char*)&hello + got, sizeof(hello) - got, MSG_DONTWAIT);
+        n = recv(fd, (char *)&hello + got, sizeof(hello) - got, MSG_DONTWAIT);
         EXPECT_TRUE(n != 0);
         got += (n > 0) ? (size_t)n : 0;
     }

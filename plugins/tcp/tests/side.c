@@ -62,8 +62,7 @@ static ucs_status_t on_failure(void *arg, uct_ep_h ep, ucs_status_t status)
     return UCS_OK;
 }
 
-uct_iface_h side_open_iface(side_t *side, const char *config,
-                            side_addr_t *addr)
+uct_iface_h side_open_iface(side_t *side, const char *config, side_addr_t *addr)
 {
     uct_iface_config_t *iface_config;
     uct_iface_params_t params;
@@ -72,7 +71,8 @@ uct_iface_h side_open_iface(side_t *side, const char *config,
     char *copy, *item, *save, *value;
 
     EXPECT_EQ(uct_md_iface_config_read(side->md, "tcp", NULL, NULL,
-                                       &iface_config), UCS_OK);
+                                       &iface_config),
+              UCS_OK);
     copy = strdup((config == NULL) ? "" : config);
     for (item = strtok_r(copy, ",", &save); item != NULL;
          item = strtok_r(NULL, ",", &save)) {
@@ -93,11 +93,12 @@ uct_iface_h side_open_iface(side_t *side, const char *config,
     params.err_handler          = on_failure;
     params.err_handler_arg      = side;
     if (side_keepalive != 0) {
-        params.field_mask        |= UCT_IFACE_PARAM_FIELD_KEEPALIVE_INTERVAL;
+        params.field_mask |= UCT_IFACE_PARAM_FIELD_KEEPALIVE_INTERVAL;
         params.keepalive_interval = side_keepalive;
     }
     EXPECT_EQ(uct_iface_open(side->md, side->worker, &params, iface_config,
-                             &iface), UCS_OK);
+                             &iface),
+              UCS_OK);
     uct_config_release(iface_config);
 
     uct_iface_progress_enable(iface, UCT_PROGRESS_SEND | UCT_PROGRESS_RECV);
@@ -105,8 +106,8 @@ uct_iface_h side_open_iface(side_t *side, const char *config,
     EXPECT_TRUE(side->attr.device_addr_len <= SIDE_ADDR_MAX);
     EXPECT_TRUE(side->attr.iface_addr_len <= SIDE_ADDR_MAX);
     memset(addr, 0, sizeof(*addr));
-    EXPECT_EQ(uct_iface_get_device_address(iface, (void*)addr->dev), UCS_OK);
-    EXPECT_EQ(uct_iface_get_address(iface, (void*)addr->iface), UCS_OK);
+    EXPECT_EQ(uct_iface_get_device_address(iface, (void *)addr->dev), UCS_OK);
+    EXPECT_EQ(uct_iface_get_address(iface, (void *)addr->iface), UCS_OK);
     return iface;
 }
 
@@ -117,9 +118,11 @@ void side_open(side_t *side, const char *config)
     memset(side, 0, sizeof(*side));
     side->component = find_component();
     EXPECT_EQ(ucs_async_context_create(UCS_ASYNC_MODE_THREAD_SPINLOCK,
-                                       &side->async), UCS_OK);
+                                       &side->async),
+              UCS_OK);
     EXPECT_EQ(uct_worker_create(side->async, UCS_THREAD_MODE_SINGLE,
-                                &side->worker), UCS_OK);
+                                &side->worker),
+              UCS_OK);
     EXPECT_EQ(uct_md_config_read(side->component, NULL, NULL, &md_config),
               UCS_OK);
     EXPECT_EQ(uct_md_open(side->component, "tcp", md_config, &side->md),
@@ -141,14 +144,13 @@ uct_ep_h side_connect(side_t *side, const side_addr_t *peer)
     uct_ep_params_t params;
     uct_ep_h ep;
 
-    EXPECT_TRUE(uct_iface_is_reachable(side->iface, (void*)peer->dev,
-                                       (void*)peer->iface));
-    params.field_mask = UCT_EP_PARAM_FIELD_IFACE |
-                        UCT_EP_PARAM_FIELD_DEV_ADDR |
+    EXPECT_TRUE(uct_iface_is_reachable(side->iface, (void *)peer->dev,
+                                       (void *)peer->iface));
+    params.field_mask = UCT_EP_PARAM_FIELD_IFACE | UCT_EP_PARAM_FIELD_DEV_ADDR |
                         UCT_EP_PARAM_FIELD_IFACE_ADDR;
     params.iface      = side->iface;
-    params.dev_addr   = (void*)peer->dev;
-    params.iface_addr = (void*)peer->iface;
+    params.dev_addr   = (void *)peer->dev;
+    params.iface_addr = (void *)peer->iface;
     EXPECT_EQ(uct_ep_create(&params, &ep), UCS_OK);
     return ep;
 }
@@ -161,7 +163,7 @@ void side_progress(side_t *side)
 void side_wait(side_t *side, volatile unsigned *counter, unsigned value,
                const char *what)
 {
-    double end = side_now() + SIDE_TIMEOUT;
+    double end     = side_now() + SIDE_TIMEOUT;
     unsigned spins = 0;
 
     while (*counter < value) {
@@ -169,7 +171,7 @@ void side_wait(side_t *side, volatile unsigned *counter, unsigned value,
             end = side_now() + SIDE_TIMEOUT;
         }
         if ((spins & 15) == 15) {
-            sched_yield();   /* Other tests may use the processors */
+            sched_yield(); /* Other tests may use the processors */
         }
         if (((++spins & 1023) == 0) && (side_now() > end)) {
             fprintf(stderr, "waited too long for %s: %u of %u\n", what,
@@ -181,12 +183,12 @@ void side_wait(side_t *side, volatile unsigned *counter, unsigned value,
 
 typedef struct flush_comp {
     uct_completion_t super;
-    unsigned         done;
+    unsigned done;
 } flush_comp_t;
 
 static void on_flushed(uct_completion_t *comp)
 {
-    ((flush_comp_t*)comp)->done = 1;
+    ((flush_comp_t *)comp)->done = 1;
 }
 
 ucs_status_t side_flush(side_t *side, uct_ep_h ep, unsigned flags)
@@ -229,8 +231,7 @@ static int count_fds(const char *prefix)
     ssize_t length;
 
     while ((entry = readdir(dir)) != NULL) {
-        length = readlinkat(dirfd(dir), entry->d_name, target,
-                            sizeof(target));
+        length = readlinkat(dirfd(dir), entry->d_name, target, sizeof(target));
         if ((length >= (ssize_t)strlen(prefix)) &&
             (memcmp(target, prefix, strlen(prefix)) == 0)) {
             ++count;
@@ -283,8 +284,8 @@ int side_join(pid_t pid)
 typedef struct pair {
     void (*body)(void *arg, int fd);
     void *arg;
-    int  fd;
-    int  other_fd;
+    int fd;
+    int other_fd;
 } pair_t;
 
 static void pair_body(void *arg, int fd)

@@ -51,15 +51,15 @@ typedef struct side_addr {
 
 typedef struct side {
     ucs_async_context_t *async;
-    uct_worker_h        worker;
-    uct_component_h     component;
-    uct_md_h            md;
-    uct_iface_h         iface;
-    uct_iface_attr_t    attr;
-    side_addr_t         addr;
-    int                 failures;      /* Calls of the error handler */
-    uct_ep_h            failed_ep;     /* The last failed one */
-    ucs_status_t        failed_status;
+    uct_worker_h worker;
+    uct_component_h component;
+    uct_md_h md;
+    uct_iface_h iface;
+    uct_iface_attr_t attr;
+    side_addr_t addr;
+    int failures;       /* Calls of the error handler */
+    uct_ep_h failed_ep; /* The last failed one */
+    ucs_status_t failed_status;
 } side_t;
 
 void side_die(const char *file, int line, const char *what, long long a,

@@ -89,12 +89,12 @@ static void on_zcopy(uct_completion_t *comp)
 }
 
 static void stream(side_t *side, uct_ep_h ep, int first, size_t size,
-                   const char *what, int fd, uint8_t *buffer,
-                   uint64_t remote, uct_rkey_bundle_t *rkey)
+                   const char *what, int fd, uint8_t *buffer, uint64_t remote,
+                   uct_rkey_bundle_t *rkey)
 {
     uct_completion_t comp = {on_zcopy, 1, UCS_OK};
     uct_iov_t iov         = {buffer, size, NULL, 0, 1};
-    unsigned count        = (unsigned)((2ul << 30) / size), outstanding = 0;
+    unsigned count = (unsigned)((2ul << 30) / size), outstanding = 0;
     ucs_status_t status;
     double start;
 
@@ -159,8 +159,8 @@ static void costs(side_t *side, const side_addr_t *peer)
 
 static void bench(int first, int fd)
 {
-    size_t length = 1 << 20;
-    uint8_t *buffer = aligned_alloc(4096, length), packed[64];
+    size_t length    = 1 << 20;
+    uint8_t *buffer  = aligned_alloc(4096, length), packed[64];
     uint64_t address = (uint64_t)(uintptr_t)buffer, remote;
     uct_rkey_bundle_t rkey;
     side_addr_t peer;
@@ -177,7 +177,8 @@ static void bench(int first, int fd)
 
     EXPECT_EQ(uct_md_query(side.md, &md_attr), UCS_OK);
     EXPECT_EQ(uct_md_mem_reg(side.md, buffer, length, UCT_MD_MEM_ACCESS_ALL,
-                             &memh), UCS_OK);
+                             &memh),
+              UCS_OK);
     EXPECT_EQ(uct_md_mkey_pack(side.md, memh, packed), UCS_OK);
     side_write(fd, packed, sizeof(packed));
     side_write(fd, &address, sizeof(address));

@@ -45,8 +45,9 @@ static ucs_status_t on_am(void *arg, void *data, size_t length, unsigned flags)
     memcpy(head, data, sizeof(head));
     EXPECT_EQ(head[0], received);
     EXPECT_EQ(head[1], length);
-    EXPECT_EQ(pattern_check((char*)data + sizeof(head), head[0],
-                            length - sizeof(head)), -1);
+    EXPECT_EQ(pattern_check((char *)data + sizeof(head), head[0],
+                            length - sizeof(head)),
+              -1);
     ++received;
     return UCS_OK;
 }
@@ -64,7 +65,8 @@ static void receiver_open(side_t *side)
     EXPECT_EQ(uct_iface_set_am_handler(side->iface, ID, on_am, NULL, 0),
               UCS_OK);
     EXPECT_EQ(uct_iface_set_am_handler(side->iface, ID_OTHER, on_other, NULL,
-                                       0), UCS_OK);
+                                       0),
+              UCS_OK);
 }
 
 /* Receives as many messages as the other side announces. */
@@ -113,8 +115,8 @@ static void prepare(size_t length)
 
 static size_t pack(void *dst, void *arg)
 {
-    memcpy(dst, message, *(size_t*)arg);
-    return *(size_t*)arg;
+    memcpy(dst, message, *(size_t *)arg);
+    return *(size_t *)arg;
 }
 
 static void send_short(size_t length)
@@ -132,8 +134,7 @@ static void send_bcopy(size_t length)
     ssize_t n;
 
     prepare(length);
-    while ((n = uct_ep_am_bcopy(sender_ep, ID, pack, &length,
-                                send_flags)) ==
+    while ((n = uct_ep_am_bcopy(sender_ep, ID, pack, &length, send_flags)) ==
            UCS_ERR_NO_RESOURCE) {
         side_progress(&sender);
     }
@@ -153,11 +154,10 @@ static void send_zcopy(size_t length, size_t header, unsigned pieces)
     for (unsigned i = 0; i < pieces; ++i) {
         part   = (i + 1 == pieces) ? length - done : (length - done) / 3;
         iov[i] = (uct_iov_t){message + done, part, NULL, 0, 1};
-        done  += part;
+        done += part;
     }
     while ((status = uct_ep_am_zcopy(sender_ep, ID, message, (unsigned)header,
-                                     iov, pieces, send_flags,
-                                     &completion)) ==
+                                     iov, pieces, send_flags, &completion)) ==
            UCS_ERR_NO_RESOURCE) {
         side_progress(&sender);
     }
@@ -373,8 +373,7 @@ static void sets_a_tracer(void *arg, int fd)
 
 PAIR_TEST(am_can_be_traced, sets_a_tracer, sets_a_tracer)
 
-SUITE_RUN("tcp am", am_arrives_whole_at_every_size,
-          am_zcopy_takes_every_shape, am_keeps_its_order_among_kinds,
-          am_that_checks_its_peer_arrives_once,
+SUITE_RUN("tcp am", am_arrives_whole_at_every_size, am_zcopy_takes_every_shape,
+          am_keeps_its_order_among_kinds, am_that_checks_its_peer_arrives_once,
           am_goes_both_ways_at_once, am_short_bursts_leave_together,
           am_can_be_traced)

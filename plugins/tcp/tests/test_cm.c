@@ -21,22 +21,22 @@ enum mode {
     ACCEPT_BY_CALLBACK,
     REJECT,
     KEEP,
-    ACCEPT_LATER
+    ACCEPT_LATER,
 };
 
 typedef struct end {
-    side_t             side;
-    uct_cm_h           cm;
-    uct_cm_attr_t      attr;
-    uct_listener_h     listener;
+    side_t side;
+    uct_cm_h cm;
+    uct_cm_attr_t attr;
+    uct_listener_h listener;
     uct_conn_request_h request;
-    uct_ep_h           ep;
-    enum mode          mode;
-    size_t             priv_length;
-    volatile unsigned  requests, told, resolved, left;
-    ucs_status_t       status;
-    uint16_t           port;
-    int                pack_error;
+    uct_ep_h ep;
+    enum mode mode;
+    size_t priv_length;
+    volatile unsigned requests, told, resolved, left;
+    ucs_status_t status;
+    uint16_t port;
+    int pack_error;
 } end_t;
 
 static void open_end(end_t *end)
@@ -48,7 +48,8 @@ static void open_end(end_t *end)
     EXPECT_EQ(uct_cm_config_read(end->side.component, NULL, NULL, &config),
               UCS_OK);
     EXPECT_EQ(uct_cm_open(end->side.component, end->side.worker, config,
-                          &end->cm), UCS_OK);
+                          &end->cm),
+              UCS_OK);
     uct_config_release(config);
     end->attr.field_mask = UCT_CM_ATTR_FIELD_MAX_CONN_PRIV;
     EXPECT_EQ(uct_cm_query(end->cm, &end->attr), UCS_OK);
@@ -115,12 +116,12 @@ static ucs_status_t accept_request(end_t *end, uct_conn_request_h request)
     params.sockaddr_cb_server = on_notify;
     params.disconnect_cb      = on_left;
     if (end->mode == ACCEPT_BY_CALLBACK) {
-        params.field_mask      |= UCT_EP_PARAM_FIELD_SOCKADDR_PACK_CB;
+        params.field_mask |= UCT_EP_PARAM_FIELD_SOCKADDR_PACK_CB;
         params.sockaddr_pack_cb = pack_answer;
     } else {
         pattern_fill(priv, 2, end->priv_length);
-        params.field_mask         |= UCT_EP_PARAM_FIELD_PRIV_DATA |
-                                     UCT_EP_PARAM_FIELD_PRIV_DATA_LENGTH;
+        params.field_mask |= UCT_EP_PARAM_FIELD_PRIV_DATA |
+                             UCT_EP_PARAM_FIELD_PRIV_DATA_LENGTH;
         params.private_data        = priv;
         params.private_data_length = end->priv_length;
     }
@@ -136,7 +137,7 @@ static void on_request(uct_listener_h listener, void *arg,
 
     EXPECT_TRUE(listener == end->listener);
     EXPECT_EQ(strcmp(args->dev_name, "lo"), 0);
-    client = (const void*)args->client_address.addr;
+    client = (const void *)args->client_address.addr;
     EXPECT_EQ(client->sin_family, AF_INET);
     EXPECT_EQ(client->sin_addr.s_addr, htonl(INADDR_LOOPBACK));
     EXPECT_TRUE(client->sin_port != 0);
@@ -144,7 +145,7 @@ static void on_request(uct_listener_h listener, void *arg,
     EXPECT_EQ(pattern_check(remote->conn_priv_data, 1, end->priv_length), -1);
     EXPECT_EQ(remote->dev_addr_length, end->side.attr.device_addr_len);
     EXPECT_TRUE(uct_iface_is_reachable(end->side.iface, remote->dev_addr,
-                                       (void*)end->side.addr.iface));
+                                       (void *)end->side.addr.iface));
     ++end->requests;
     switch (end->mode) {
     case ACCEPT:
@@ -167,18 +168,19 @@ static void listen_on_any_port(end_t *end)
     uct_listener_params_t params;
     uct_listener_attr_t attr;
 
-    addr.sin_addr.s_addr   = htonl(INADDR_ANY);
-    params.field_mask      = UCT_LISTENER_PARAM_FIELD_CONN_REQUEST_CB |
-                             UCT_LISTENER_PARAM_FIELD_USER_DATA |
-                             UCT_LISTENER_PARAM_FIELD_BACKLOG;
+    addr.sin_addr.s_addr = htonl(INADDR_ANY);
+    params.field_mask    = UCT_LISTENER_PARAM_FIELD_CONN_REQUEST_CB |
+                        UCT_LISTENER_PARAM_FIELD_USER_DATA |
+                        UCT_LISTENER_PARAM_FIELD_BACKLOG;
     params.conn_request_cb = on_request;
     params.user_data       = end;
     params.backlog         = 100;
-    EXPECT_EQ(uct_listener_create(end->cm, (void*)&addr, sizeof(addr), &params,
-                                  &end->listener), UCS_OK);
+    EXPECT_EQ(uct_listener_create(end->cm, (void *)&addr, sizeof(addr), &params,
+                                  &end->listener),
+              UCS_OK);
     attr.field_mask = UCT_LISTENER_ATTR_FIELD_SOCKADDR;
     EXPECT_EQ(uct_listener_query(end->listener, &attr), UCS_OK);
-    end->port = ntohs(((struct sockaddr_in*)&attr.sockaddr)->sin_port);
+    end->port = ntohs(((struct sockaddr_in *)&attr.sockaddr)->sin_port);
     EXPECT_TRUE(end->port != 0);
 }
 
@@ -195,17 +197,17 @@ static void on_connected(uct_ep_h ep, void *arg,
     if (args->status == UCS_OK) {
         EXPECT_EQ(args->remote_data->conn_priv_data_length, end->priv_length);
         EXPECT_EQ(pattern_check(args->remote_data->conn_priv_data, 2,
-                                end->priv_length), -1);
+                                end->priv_length),
+                  -1);
         EXPECT_TRUE(uct_iface_is_reachable(end->side.iface,
                                            args->remote_data->dev_addr,
-                                           (void*)end->side.addr.iface));
+                                           (void *)end->side.addr.iface));
     }
     ++end->told;
 }
 
 static ssize_t
-pack_request(void *arg, const uct_cm_ep_priv_data_pack_args_t *args,
-             void *priv)
+pack_request(void *arg, const uct_cm_ep_priv_data_pack_args_t *args, void *priv)
 {
     end_t *end = arg;
 
@@ -214,8 +216,7 @@ pack_request(void *arg, const uct_cm_ep_priv_data_pack_args_t *args,
     return (ssize_t)end->priv_length;
 }
 
-static ucs_status_t
-on_resolved(void *arg, const uct_cm_ep_resolve_args_t *args)
+static ucs_status_t on_resolved(void *arg, const uct_cm_ep_resolve_args_t *args)
 {
     end_t *end = arg;
 
@@ -228,7 +229,7 @@ on_resolved(void *arg, const uct_cm_ep_resolve_args_t *args)
 static ucs_status_t start_client(end_t *end, uint16_t port, int by_resolve)
 {
     struct sockaddr_in addr  = {.sin_family = AF_INET};
-    ucs_sock_addr_t sockaddr = {(void*)&addr, sizeof(addr)};
+    ucs_sock_addr_t sockaddr = {(void *)&addr, sizeof(addr)};
     uct_ep_params_t params;
 
     addr.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
@@ -244,10 +245,10 @@ static ucs_status_t start_client(end_t *end, uint16_t port, int by_resolve)
     params.sockaddr_cb_client = on_connected;
     params.disconnect_cb      = on_left;
     if (by_resolve) {
-        params.field_mask   |= UCT_EP_PARAM_FIELD_CM_RESOLVE_CB;
+        params.field_mask |= UCT_EP_PARAM_FIELD_CM_RESOLVE_CB;
         params.cm_resolve_cb = on_resolved;
     } else {
-        params.field_mask      |= UCT_EP_PARAM_FIELD_SOCKADDR_PACK_CB;
+        params.field_mask |= UCT_EP_PARAM_FIELD_SOCKADDR_PACK_CB;
         params.sockaddr_pack_cb = pack_request;
     }
     end->told = 0;
@@ -256,7 +257,10 @@ static ucs_status_t start_client(end_t *end, uint16_t port, int by_resolve)
 
 /* --- Meeting ------------------------------------------------------------- */
 
-#define SIZES {0, 1, 100, 1024, 2048}
+#define SIZES \
+    { \
+        0, 1, 100, 1024, 2048 \
+    }
 
 static void serves(end_t *end, int fd, enum mode mode, int leaves_first)
 {
@@ -318,9 +322,8 @@ static void visits(end_t *end, int fd, int by_resolve, int leaves_first)
         if (by_resolve) {
             side_wait(&end->side, &end->resolved, 1, "the device");
             pattern_fill(priv, 1, end->priv_length);
-            connect.field_mask =
-                UCT_EP_CONNECT_PARAM_FIELD_PRIVATE_DATA |
-                UCT_EP_CONNECT_PARAM_FIELD_PRIVATE_DATA_LENGTH;
+            connect.field_mask = UCT_EP_CONNECT_PARAM_FIELD_PRIVATE_DATA |
+                                 UCT_EP_CONNECT_PARAM_FIELD_PRIVATE_DATA_LENGTH;
             connect.private_data        = priv;
             connect.private_data_length = end->priv_length;
             EXPECT_EQ(uct_ep_connect(end->ep, &connect), UCS_OK);
@@ -479,12 +482,12 @@ static void server_declines(void *arg, int fd)
 /* Data of a length that no request can carry. */
 static void claims_too_much(uint16_t port)
 {
-    uint8_t *priv = calloc(1, end.attr.max_conn_priv + 1);
+    uint8_t *priv                  = calloc(1, end.attr.max_conn_priv + 1);
     uct_ep_connect_params_t params = {
-        .field_mask          = UCT_EP_CONNECT_PARAM_FIELD_PRIVATE_DATA |
-                               UCT_EP_CONNECT_PARAM_FIELD_PRIVATE_DATA_LENGTH,
+        .field_mask = UCT_EP_CONNECT_PARAM_FIELD_PRIVATE_DATA |
+                      UCT_EP_CONNECT_PARAM_FIELD_PRIVATE_DATA_LENGTH,
         .private_data        = priv,
-        .private_data_length = end.attr.max_conn_priv + 1
+        .private_data_length = end.attr.max_conn_priv + 1,
     };
 
     end.resolved = 0;
@@ -578,7 +581,10 @@ static void on_flushed(uct_completion_t *comp)
     ++flushed;
 }
 
-#define FLUSH {.func = on_flushed, .count = 1, .status = UCS_OK}
+#define FLUSH \
+    { \
+        .func = on_flushed, .count = 1, .status = UCS_OK \
+    }
 
 static void server_is_left(void *arg, int fd)
 {
@@ -691,7 +697,7 @@ static void is_sprayed(void *arg, int unused)
     addr.sin_port        = htons(end.port);
     for (unsigned round = 0; round < 200; ++round) {
         fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-        EXPECT_EQ(connect(fd, (void*)&addr, sizeof(addr)), 0);
+        EXPECT_EQ(connect(fd, (void *)&addr, sizeof(addr)), 0);
         for (unsigned i = 0; i < sizeof(noise); ++i) {
             random   = random * 1103515245 + 12345;
             noise[i] = (uint8_t)(random >> 16);
@@ -719,11 +725,13 @@ static void is_sprayed(void *arg, int unused)
     /* The address is in use; an unsupported family is rejected */
     params.field_mask      = UCT_LISTENER_PARAM_FIELD_CONN_REQUEST_CB;
     params.conn_request_cb = on_request;
-    EXPECT_EQ(uct_listener_create(end.cm, (void*)&addr, sizeof(addr), &params,
-                                  &other), UCS_ERR_BUSY);
+    EXPECT_EQ(uct_listener_create(end.cm, (void *)&addr, sizeof(addr), &params,
+                                  &other),
+              UCS_ERR_BUSY);
     addr.sin_family = AF_UNIX;
-    EXPECT_EQ(uct_listener_create(end.cm, (void*)&addr, sizeof(addr), &params,
-                                  &other), UCS_ERR_INVALID_ADDR);
+    EXPECT_EQ(uct_listener_create(end.cm, (void *)&addr, sizeof(addr), &params,
+                                  &other),
+              UCS_ERR_INVALID_ADDR);
     uct_listener_destroy(end.listener);
     close_end(&end);
 }

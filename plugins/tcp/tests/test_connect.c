@@ -32,8 +32,7 @@ static ucs_status_t on_am(void *arg, void *data, size_t length, unsigned flags)
     return UCS_OK;
 }
 
-static ucs_status_t on_any(void *arg, void *data, size_t length,
-                           unsigned flags)
+static ucs_status_t on_any(void *arg, void *data, size_t length, unsigned flags)
 {
     ++received;
     return UCS_OK;
@@ -208,8 +207,8 @@ static void receives_in_order(void *arg, int fd)
     side_close(&side);
 }
 
-PAIR_TEST(connect_of_many_endpoints_to_one_peer_shares_it,
-          makes_many_endpoints, receives_in_order)
+PAIR_TEST(connect_of_many_endpoints_to_one_peer_shares_it, makes_many_endpoints,
+          receives_in_order)
 
 /* --- Without, and with a late endpoint ----------------------------------- */
 
@@ -253,8 +252,7 @@ static void asks_early(void *arg, int fd)
     side_close(&side);
 }
 
-PAIR_TEST(connect_of_the_peer_serves_a_later_endpoint, answers_late,
-          asks_early)
+PAIR_TEST(connect_of_the_peer_serves_a_later_endpoint, answers_late, asks_early)
 
 /* --- To oneself ---------------------------------------------------------- */
 
@@ -284,9 +282,9 @@ PAIR_TEST(connect_to_oneself_works, talks_to_itself, does_nothing)
 
 /* --- Again and again ----------------------------------------------------- */
 
-#define WINDOW      100   /* rounds */
+#define WINDOW      100 /* rounds */
 #define NUM_WINDOWS 4
-#define NUM_SAMPLES 5     /* at the end of a window */
+#define NUM_SAMPLES 5 /* at the end of a window */
 
 /* Memory may grow once, when more connections cross than before, but not in
  * every window. A window ends with the least of several samples, which excludes
@@ -400,13 +398,12 @@ static void does_not_pace(void *arg, int fd)
     side_close(&side);
 }
 
-PAIR_TEST(connect_over_the_loopback_does_not_pace, does_not_pace,
-          does_not_pace)
+PAIR_TEST(connect_over_the_loopback_does_not_pace, does_not_pace, does_not_pace)
 
 SUITE_RUN("tcp connect", connect_from_both_sides_makes_one_connection,
           connect_of_many_peers_to_one_interface,
           connect_of_many_endpoints_to_one_peer_shares_it,
-          connect_of_the_peer_serves_a_later_endpoint,
-          connect_to_oneself_works, connect_and_disconnect_leak_nothing,
+          connect_of_the_peer_serves_a_later_endpoint, connect_to_oneself_works,
+          connect_and_disconnect_leak_nothing,
           connect_while_closing_loses_nothing,
           connect_over_the_loopback_does_not_pace)

@@ -40,8 +40,8 @@ static void sleep_once(side_t *side)
 
     EXPECT_EQ(uct_iface_event_fd_get(side->iface, &pfd.fd), UCS_OK);
     do {
-        status = uct_iface_event_arm(side->iface, UCT_EVENT_SEND_COMP |
-                                                  UCT_EVENT_RECV);
+        status = uct_iface_event_arm(side->iface,
+                                     UCT_EVENT_SEND_COMP | UCT_EVENT_RECV);
         if (status == UCS_OK) {
             rc = poll(&pfd, 1, (int)(SIDE_TIMEOUT * 1e3));
             EXPECT_EQ(rc, 1);
@@ -219,8 +219,8 @@ PAIR_TEST(event_wakes_when_there_is_room_again, sends_much_asleep,
 static atomic_uint looks;
 
 /* Precedes the C library's function: counts system calls. */
-__attribute__((visibility("default")))
-int epoll_wait(int fd, struct epoll_event *events, int max, int timeout)
+__attribute__((visibility("default"))) int
+epoll_wait(int fd, struct epoll_event *events, int max, int timeout)
 {
     ++looks;
     return epoll_pwait(fd, events, max, timeout, NULL);

@@ -193,7 +193,7 @@ static void calls_nobody(void *arg, int unused)
     open_side(&side, NULL);
     held = raw_hold_port(&side.addr, &port);
     gone = side.addr;
-    tcp_wire_iface_set((void*)gone.iface, port, 0x98);
+    tcp_wire_iface_set((void *)gone.iface, port, 0x98);
     ep = side_connect(&side, &gone);
     side_am_short(&side, ep, ID, 0, NULL, 0);
     wait_failures(&side, 1);
@@ -208,7 +208,7 @@ static void calls_nobody(void *arg, int unused)
 
     /* The port now belongs to another process */
     gone = side.addr;
-    memcpy(((tcp_wire_iface_addr_t*)gone.iface)->id, &id, sizeof(id));
+    memcpy(((tcp_wire_iface_addr_t *)gone.iface)->id, &id, sizeof(id));
     stale = side_connect(&side, &gone);
     side_am_short(&side, stale, ID, 0, NULL, 0);
     wait_failures(&side, 3);
@@ -310,7 +310,7 @@ static void gets_halves(void *arg, int unused)
 {
     struct {
         uint64_t frame;
-        uint8_t  data[4096];
+        uint8_t data[4096];
     } out;
     const uint64_t id = 0x4242, le = htole64(id);
     side_addr_t peer;
@@ -325,7 +325,7 @@ static void gets_halves(void *arg, int unused)
     for (size_t cut = 1; cut < sizeof(out); cut += 173) {
         fd   = raw_peer(&side, id);
         peer = side.addr;
-        memcpy(((tcp_wire_iface_addr_t*)peer.iface)->id, &le, sizeof(le));
+        memcpy(((tcp_wire_iface_addr_t *)peer.iface)->id, &le, sizeof(le));
         ep            = side_connect(&side, &peer);
         side.failures = 0;
         received      = 0;
@@ -334,7 +334,7 @@ static void gets_halves(void *arg, int unused)
         close(fd);
         wait_failures(&side, 1);
         EXPECT_TRUE(side.failed_ep == ep);
-        EXPECT_EQ(received, 1);   /* The complete one, not the partial one */
+        EXPECT_EQ(received, 1); /* The complete one, not the partial one */
         uct_ep_destroy(ep);
     }
     wait_fds(&side, fds);
@@ -466,7 +466,7 @@ static void watches_when_fds_are_back(void *arg, int fd)
     while (num > 0) {
         close(hoard[--num]);
     }
-    end = side_now() + SIDE_TIMEOUT;
+    end     = side_now() + SIDE_TIMEOUT;
     sockets = side_count_sockets();
     while (side_count_sockets() == sockets) {
         side_progress(&side);
@@ -515,7 +515,8 @@ static void expect_keepidle(int idle)
         EXPECT_EQ(value, idle > 0);
         if (idle > 0) {
             EXPECT_EQ(getsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &value,
-                                 &length), 0);
+                                 &length),
+                      0);
             EXPECT_EQ(value, idle);
         }
     }
@@ -525,23 +526,23 @@ static void expect_keepidle(int idle)
 typedef struct keepalive_case {
     ucs_time_t interval;
     const char *config;
-    int        idle;
+    int idle;
 } keepalive_case_t;
 
 static const keepalive_case_t keepalive_cases[] = {
     {0, NULL, 10},
     {77000000000ul, NULL, 77},
-    {1000, NULL, 1},            /* the kernel's minimum */
+    {1000, NULL, 1}, /* the kernel's minimum */
     {UCS_TIME_INFINITY, NULL, 0},
     {77000000000ul, "KEEPIDLE=33", 33},
-    {77000000000ul, "KEEPIDLE=inf", 0}
+    {77000000000ul, "KEEPIDLE=inf", 0},
 };
 
 static void keeps_alive(void *arg, int fd)
 {
     const keepalive_case_t *last = keepalive_cases +
                                    sizeof(keepalive_cases) /
-                                   sizeof(keepalive_cases[0]);
+                                       sizeof(keepalive_cases[0]);
     const keepalive_case_t *c;
     side_t side;
     uct_ep_h ep;

@@ -157,8 +157,7 @@ static void receives_later(void *arg, int fd)
 
     side_open(&side, NULL);
     progress_thread = pthread_self();
-    EXPECT_EQ(uct_iface_set_am_handler(side.iface, ID, on_am, NULL, 0),
-              UCS_OK);
+    EXPECT_EQ(uct_iface_set_am_handler(side.iface, ID, on_am, NULL, 0), UCS_OK);
     ep = side_meet(&side, fd, NULL);
     for (i = 0; i < ROUNDS; ++i) {
         side_wait(&side, &received, ++next, "the first message");
@@ -186,8 +185,8 @@ static void opens_two(void *arg, int unused)
     side_open(&side, NULL);
     other = side_open_iface(&side, NULL, &addr);
     EXPECT_EQ(memcmp(addr.dev, side.addr.dev, side.attr.device_addr_len), 0);
-    EXPECT_TRUE(memcmp(addr.iface, side.addr.iface,
-                       side.attr.iface_addr_len) != 0);
+    EXPECT_TRUE(memcmp(addr.iface, side.addr.iface, side.attr.iface_addr_len) !=
+                0);
     uct_iface_close(other);
     side_close(&side);
 }

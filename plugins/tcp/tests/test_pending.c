@@ -22,7 +22,7 @@ static ucs_status_t on_am(void *arg, void *data, size_t length, unsigned flags)
 
     memcpy(&number, data, sizeof(number));
     EXPECT_EQ(number, received);
-    EXPECT_EQ(pattern_check((char*)data + 4, number, length - 4), -1);
+    EXPECT_EQ(pattern_check((char *)data + 4, number, length - 4), -1);
     ++received;
     return UCS_OK;
 }
@@ -34,18 +34,18 @@ static ucs_status_t on_am(void *arg, void *data, size_t length, unsigned flags)
 
 typedef struct request {
     uct_pending_req_t super;
-    uct_ep_h          ep;
-    uint32_t          number;
+    uct_ep_h ep;
+    uint32_t number;
 } request_t;
 
 static unsigned num_pending, num_dispatched;
 
 static size_t pack_number(void *dst, void *arg)
 {
-    uint32_t number = *(uint32_t*)arg;
+    uint32_t number = *(uint32_t *)arg;
 
     memcpy(dst, &number, sizeof(number));
-    pattern_fill((char*)dst + 4, number, LENGTH - 4);
+    pattern_fill((char *)dst + 4, number, LENGTH - 4);
     return LENGTH;
 }
 
@@ -58,7 +58,7 @@ static ucs_status_t send_number(uct_ep_h ep, uint32_t number)
 
 static ucs_status_t send_again(uct_pending_req_t *super)
 {
-    request_t *req      = (request_t*)super;
+    request_t *req      = (request_t *)super;
     ucs_status_t status = send_number(req->ep, req->number);
 
     if (status != UCS_ERR_NO_RESOURCE) {
@@ -119,8 +119,7 @@ static void receives_slowly(void *arg, int fd)
     side_t side;
 
     side_open(&side, NULL);
-    EXPECT_EQ(uct_iface_set_am_handler(side.iface, ID, on_am, NULL, 0),
-              UCS_OK);
+    EXPECT_EQ(uct_iface_set_am_handler(side.iface, ID, on_am, NULL, 0), UCS_OK);
     ep = side_meet(&side, fd, NULL);
     side_wait(&side, &received, 1, "the first message");
     usleep(20000);
@@ -137,9 +136,9 @@ PAIR_TEST(pending_requests_keep_the_order, sends_by_pending, receives_slowly)
 /* --- A peer that does not read ------------------------------------------- */
 
 typedef struct stuck {
-    side_t   side;
+    side_t side;
     uct_ep_h ep;
-    int      fd;   /* The peer's end */
+    int fd; /* The peer's end */
 } stuck_t;
 
 /* An endpoint whose peer has greeted and then reads nothing: the peer connects,
@@ -152,7 +151,7 @@ static void open_stuck(stuck_t *stuck)
     side_open(&stuck->side, NULL);
     peer      = stuck->side.addr;
     stuck->fd = raw_peer(&stuck->side, id);
-    memcpy(((tcp_wire_iface_addr_t*)peer.iface)->id, &le, sizeof(le));
+    memcpy(((tcp_wire_iface_addr_t *)peer.iface)->id, &le, sizeof(le));
     stuck->ep = side_connect(&stuck->side, &peer);
 }
 
@@ -215,7 +214,7 @@ static unsigned num_turns;
 
 static ucs_status_t flushes(uct_pending_req_t *super)
 {
-    ucs_status_t status = uct_ep_flush(((request_t*)super)->ep, 0, NULL);
+    ucs_status_t status = uct_ep_flush(((request_t *)super)->ep, 0, NULL);
 
     if (status == UCS_ERR_NO_RESOURCE) {
         return status;
@@ -235,9 +234,9 @@ static ucs_status_t follows(uct_pending_req_t *super)
 
 static void flushes_in_turn(void *arg, int unused)
 {
-    double end = side_now() + SIDE_TIMEOUT;
+    double end               = side_now() + SIDE_TIMEOUT;
     uct_pending_req_t behind = {.func = follows};
-    request_t first = {.super.func = flushes};
+    request_t first          = {.super.func = flushes};
     char sink[65536];
     stuck_t stuck;
 
@@ -276,18 +275,18 @@ static void on_zcopy(uct_completion_t *comp)
 static void on_flush(uct_completion_t *comp)
 {
     EXPECT_EQ(comp->status, UCS_OK);
-    ++*(unsigned*)(comp + 1);
+    ++*(unsigned *)(comp + 1);
 }
 
 static void cancels(void *arg, int unused)
 {
     struct {
         uct_completion_t comp;
-        unsigned         done;
-    } flush = {{on_flush, 1, UCS_OK}, 0};
-    size_t length      = 200000;
-    uint8_t *buffer    = malloc(length);
-    unsigned waiting   = 0, whole = 0;
+        unsigned done;
+    } flush          = {{on_flush, 1, UCS_OK}, 0};
+    size_t length    = 200000;
+    uint8_t *buffer  = malloc(length);
+    unsigned waiting = 0, whole = 0;
     uct_completion_t *comp;
     ucs_status_t status;
     uint8_t head[8], *sink;
@@ -299,8 +298,8 @@ static void cancels(void *arg, int unused)
     memset(buffer, 0xab, length);
     iov = (uct_iov_t){buffer, length, NULL, 0, 1};
     for (;;) {
-        comp  = malloc(sizeof(*comp));
-        *comp = (uct_completion_t){on_zcopy, 1, UCS_OK};
+        comp   = malloc(sizeof(*comp));
+        *comp  = (uct_completion_t){on_zcopy, 1, UCS_OK};
         status = uct_ep_am_zcopy(stuck.ep, ID, NULL, 0, &iov, 1, 0, comp);
         if (status != UCS_INPROGRESS) {
             free(comp);
@@ -314,7 +313,7 @@ static void cancels(void *arg, int unused)
     EXPECT_TRUE(waiting > 2);
     EXPECT_EQ(uct_ep_flush(stuck.ep, UCT_FLUSH_FLAG_CANCEL, &flush.comp),
               UCS_INPROGRESS);
-    EXPECT_EQ(num_cancelled, 0);   /* From progress only */
+    EXPECT_EQ(num_cancelled, 0); /* From progress only */
     side_wait(&stuck.side, &flush.done, 1, "a cancel");
     EXPECT_EQ(num_cancelled + num_good, waiting);
     EXPECT_TRUE(num_cancelled > 0);

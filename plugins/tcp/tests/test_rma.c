@@ -13,9 +13,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define ID       2
-#define WINDOW   (8u << 20)
-#define GUARD    64
+#define ID     2
+#define WINDOW (8u << 20)
+#define GUARD  64
 
 /* Intercepts the plugin's calls of send(): symbols of the executable take
  * precedence. */
@@ -53,15 +53,15 @@ static uct_completion_t completion = {on_complete, 1, UCS_OK};
 /* Description of one side's memory for the other side. */
 typedef struct window {
     uint64_t address;
-    uint8_t  rkey[64];
+    uint8_t rkey[64];
 } window_t;
 
 typedef struct rma_side {
-    side_t            side;
-    uct_ep_h          ep;
-    uint8_t           *memory;
-    uct_mem_h         memh;
-    window_t          peer;
+    side_t side;
+    uct_ep_h ep;
+    uint8_t *memory;
+    uct_mem_h memh;
+    window_t peer;
     uct_rkey_bundle_t rkey;
 } rma_side_t;
 
@@ -77,7 +77,8 @@ static void open_rma(rma_side_t *rma, int fd, unsigned access)
     rma->memory = malloc(WINDOW + 2 * GUARD);
     memset(rma->memory, 0xee, WINDOW + 2 * GUARD);
     EXPECT_EQ(uct_md_mem_reg(rma->side.md, rma->memory + GUARD, WINDOW, access,
-                             &rma->memh), UCS_OK);
+                             &rma->memh),
+              UCS_OK);
     memset(&own, 0, sizeof(own));
     own.address = (uint64_t)(uintptr_t)(rma->memory + GUARD);
     EXPECT_EQ(uct_md_mkey_pack(rma->side.md, rma->memh, own.rkey), UCS_OK);
@@ -130,17 +131,17 @@ static void put(rma_side_t *rma, char kind, size_t offset, size_t length,
     for (unsigned i = 0; i < pieces; ++i) {
         part   = (i + 1 == pieces) ? length - done : (length - done) / 2;
         iov[i] = (uct_iov_t){source + done, part, NULL, 0, 1};
-        done  += part;
+        done += part;
     }
     pack_length = length;
     do {
         if (kind == 's') {
-            status = uct_ep_put_short(rma->ep, source, (unsigned)length,
-                                      remote, rma->rkey.rkey);
+            status = uct_ep_put_short(rma->ep, source, (unsigned)length, remote,
+                                      rma->rkey.rkey);
         } else if (kind == 'b') {
             ssize_t n = uct_ep_put_bcopy(rma->ep, pack, NULL, remote,
                                          rma->rkey.rkey);
-            status = (n < 0) ? (ucs_status_t)n : UCS_OK;
+            status    = (n < 0) ? (ucs_status_t)n : UCS_OK;
         } else {
             status = uct_ep_put_zcopy(rma->ep, iov, pieces, remote,
                                       rma->rkey.rkey, &completion);
@@ -169,8 +170,8 @@ static void get(rma_side_t *rma, char kind, void *buffer, size_t offset,
 
     for (unsigned i = 0; i < pieces; ++i) {
         part   = (i + 1 == pieces) ? length - done : (length - done) / 2;
-        iov[i] = (uct_iov_t){(char*)buffer + done, part, NULL, 0, 1};
-        done  += part;
+        iov[i] = (uct_iov_t){(char *)buffer + done, part, NULL, 0, 1};
+        done += part;
     }
     do {
         if (kind == 'b') {
@@ -275,13 +276,13 @@ static void puts_then_tells(void *arg, int fd)
     open_rma(&rma, fd, UCT_MD_MEM_ACCESS_ALL);
     for (uint64_t i = 0; i < NUM_ORDERED; ++i) {
         length = (i % 4 == 0) ? 1 + i * 7 % 8000 :
-                 (i % 4 == 2) ? 1 + i * 211 % 65000 : 1 + i * 10007 % 3000000;
+                 (i % 4 == 2) ? 1 + i * 211 % 65000 :
+                                1 + i * 10007 % 3000000;
         pattern_fill(source, i, length);
         put(&rma, kinds[i % 4], 0, length, 1);
         side_am_short(&rma.side, rma.ep, ID, i, &length, sizeof(length));
         /* The window is reused: wait until it was checked */
-        EXPECT_EQ(side_flush(&rma.side, rma.ep, UCT_FLUSH_FLAG_REMOTE),
-                  UCS_OK);
+        EXPECT_EQ(side_flush(&rma.side, rma.ep, UCT_FLUSH_FLAG_REMOTE), UCS_OK);
         side_wait(&rma.side, &received, (unsigned)i + 1, "the answer");
     }
     side_barrier(&rma.side, fd);
@@ -295,7 +296,8 @@ static void checks_after_put(void *arg, int fd)
 
     open_rma(&rma, fd, UCT_MD_MEM_ACCESS_ALL);
     EXPECT_EQ(uct_iface_set_am_handler(rma.side.iface, ID, on_after_put, &rma,
-                                       0), UCS_OK);
+                                       0),
+              UCS_OK);
     for (unsigned i = 0; i < NUM_ORDERED; ++i) {
         side_wait(&rma.side, &received, i + 1, "a message after a put");
         side_am_short(&rma.side, rma.ep, ID, i, NULL, 0);
@@ -315,7 +317,7 @@ static void puts_at_once(void *arg, int fd)
 
     source = malloc(4096);
     open_rma(&rma, fd, UCT_MD_MEM_ACCESS_ALL);
-    put(&rma, 's', 0, 8, 1);   /* connected afterwards */
+    put(&rma, 's', 0, 8, 1); /* connected afterwards */
     EXPECT_EQ(side_flush(&rma.side, rma.ep, UCT_FLUSH_FLAG_REMOTE), UCS_OK);
 
     num_sends = 0;
@@ -380,8 +382,8 @@ static void fences(void *arg, int fd)
         before = completed;
         iov    = (uct_iov_t){back, 1 << 20, NULL, 0, 1};
         while (uct_ep_get_zcopy(rma.ep, &iov, 1, rma.peer.address,
-                                rma.rkey.rkey, &completion) ==
-               UCS_ERR_NO_RESOURCE) {
+                                rma.rkey.rkey,
+                                &completion) == UCS_ERR_NO_RESOURCE) {
             side_progress(&rma.side);
         }
         EXPECT_EQ(uct_ep_fence(rma.ep, 0), UCS_OK);
@@ -437,9 +439,9 @@ PAIR_TEST(rma_takes_more_gets_than_fit_at_once, gets_many, offers_memory)
 /* --- Hostile peers ------------------------------------------------------- */
 
 typedef struct target {
-    side_t        side;
-    uint8_t       *memory;
-    uct_mem_h     memh;
+    side_t side;
+    uint8_t *memory;
+    uct_mem_h memh;
     tcp_wire_rkey_t rkey;
 } target_t;
 
@@ -447,9 +449,9 @@ static void send_put(int fd, uint64_t key, uint64_t address,
                      uint32_t data_length, uint32_t sent)
 {
     struct {
-        uint64_t       frame;
+        uint64_t frame;
         tcp_wire_put_t put;
-        uint8_t        data[4096];
+        uint8_t data[4096];
     } out;
 
     memset(&out, 0x66, sizeof(out));
@@ -463,7 +465,7 @@ static void send_put(int fd, uint64_t key, uint64_t address,
 static void send_get(int fd, uint64_t key, uint64_t address, uint64_t length)
 {
     struct {
-        uint64_t       frame;
+        uint64_t frame;
         tcp_wire_get_t get;
     } out;
 
@@ -505,17 +507,12 @@ static void meets_thieves(void *arg, int unused)
         uint64_t address;
         uint32_t length;
     } puts[] = {
-        {key ^ 1, base, 64},
-        {0, base, 64},
-        {key + 0x10000, base, 64},  /* in the same bucket */
-        {key, base - 1, 64},
-        {key, base + 4096, 1},
-        {key, base + 4000, 97},
-        {key, base, 4097},
-        {key, UINT64_MAX - 8, 64},
-        {key, 0, 64},
-        {key, base, TCP_WIRE_SEG_MAX},
-        {key, base, 0x7fffffff}
+        {key ^ 1, base, 64},           {0, base, 64},
+        {key + 0x10000, base, 64}, /* in the same bucket */
+        {key, base - 1, 64},           {key, base + 4096, 1},
+        {key, base + 4000, 97},        {key, base, 4097},
+        {key, UINT64_MAX - 8, 64},     {key, 0, 64},
+        {key, base, TCP_WIRE_SEG_MAX}, {key, base, 0x7fffffff},
     };
     for (unsigned i = 0; i < sizeof(puts) / sizeof(puts[0]); ++i) {
         fd = raw_peer(&target.side, ++id);
@@ -529,8 +526,8 @@ static void meets_thieves(void *arg, int unused)
     const struct {
         uint64_t key, address, length;
     } gets[] = {
-        {key, base, 64}, {key ^ 4, base, 64}, {key, base, 0},
-        {key, base, UINT64_MAX}, {key, UINT64_MAX, 2}
+        {key, base, 64},         {key ^ 4, base, 64},  {key, base, 0},
+        {key, base, UINT64_MAX}, {key, UINT64_MAX, 2},
     };
     for (unsigned i = 0; i < sizeof(gets) / sizeof(gets[0]); ++i) {
         fd = raw_peer(&target.side, ++id);

@@ -36,21 +36,25 @@ static void open_side(side_t *side, const char *config)
  * whose queue is full, as if packets were lost. */
 static uint16_t dead_port(int takes_nobody, int fds[4])
 {
-    struct sockaddr_in in = {.sin_family = AF_INET,
-                             .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-    socklen_t length      = sizeof(in);
+    struct sockaddr_in in = {
+        .sin_family      = AF_INET,
+        .sin_addr.s_addr = htonl(INADDR_LOOPBACK),
+    };
+    socklen_t length = sizeof(in);
 
     for (int i = 0; i < 4; ++i) {
-        fds[i] = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC |
-                        ((i > 0) ? SOCK_NONBLOCK : 0), 0);
+        fds[i] = socket(AF_INET,
+                        SOCK_STREAM | SOCK_CLOEXEC |
+                            ((i > 0) ? SOCK_NONBLOCK : 0),
+                        0);
         EXPECT_GE(fds[i], 0);
     }
-    EXPECT_EQ(bind(fds[0], (void*)&in, length), 0);
-    EXPECT_EQ(getsockname(fds[0], (void*)&in, &length), 0);
+    EXPECT_EQ(bind(fds[0], (void *)&in, length), 0);
+    EXPECT_EQ(getsockname(fds[0], (void *)&in, &length), 0);
     if (takes_nobody) {
         EXPECT_EQ(listen(fds[0], 0), 0);
         for (int i = 1; i < 4; ++i) {
-            (void)!connect(fds[i], (void*)&in, length);
+            (void)!connect(fds[i], (void *)&in, length);
         }
     }
     return ntohs(in.sin_port);
@@ -65,9 +69,8 @@ static void close_dead(int fds[4])
 
 /* The address of `peer`, preceded by `port` and `id`, with itself as the second
  * of two alternatives; the first is unused. Returns the length. */
-static size_t
-lead_astray(side_addr_t *addr, const side_addr_t *peer, uint16_t port,
-            uint64_t id)
+static size_t lead_astray(side_addr_t *addr, const side_addr_t *peer,
+                          uint16_t port, uint64_t id)
 {
     size_t ip = (peer->dev[0] == 4) ? 4 : 16;
     tcp_wire_iface_addr_t first;
@@ -75,7 +78,7 @@ lead_astray(side_addr_t *addr, const side_addr_t *peer, uint16_t port,
 
     tcp_wire_iface_set(&first, port, id);
     *addr  = *peer;
-    others = (char*)addr->iface + sizeof(first);
+    others = (char *)addr->iface + sizeof(first);
     memcpy(addr->iface, &first, sizeof(first));
     memset(others, 0, ip + sizeof(first));
     others += ip + sizeof(first);
@@ -88,14 +91,13 @@ static ucs_status_t connect_to(side_t *side, const side_addr_t *peer,
                                size_t length, uct_ep_h *ep_p)
 {
     uct_ep_params_t params = {
-        .field_mask        = UCT_EP_PARAM_FIELD_IFACE |
-                             UCT_EP_PARAM_FIELD_DEV_ADDR |
-                             UCT_EP_PARAM_FIELD_IFACE_ADDR |
-                             UCT_EP_PARAM_FIELD_IFACE_ADDR_LENGTH,
+        .field_mask = UCT_EP_PARAM_FIELD_IFACE | UCT_EP_PARAM_FIELD_DEV_ADDR |
+                      UCT_EP_PARAM_FIELD_IFACE_ADDR |
+                      UCT_EP_PARAM_FIELD_IFACE_ADDR_LENGTH,
         .iface             = side->iface,
-        .dev_addr          = (void*)peer->dev,
-        .iface_addr        = (void*)peer->iface,
-        .iface_addr_length = length
+        .dev_addr          = (void *)peer->dev,
+        .iface_addr        = (void *)peer->iface,
+        .iface_addr_length = length,
     };
 
     return uct_ep_create(&params, ep_p);
@@ -175,8 +177,9 @@ static void goes_round_another_process(void *arg, int fd)
     open_side(&other, NULL);
     side_read(fd, &peer, sizeof(peer));
     /* The listener there rejects by its own progress */
-    length = lead_astray(&addr, &peer, tcp_wire_iface_port(
-                             (const void*)other.addr.iface), 77);
+    length = lead_astray(&addr, &peer,
+                         tcp_wire_iface_port((const void *)other.addr.iface),
+                         77);
     EXPECT_EQ(connect_to(&side, &addr, length, &ep), UCS_OK);
     side_am_short(&side, ep, ID, 1, NULL, 0);
     side_am_short(&side, ep, ID, 2, NULL, 0);
@@ -223,7 +226,7 @@ static void finds_nobody(void *arg, int unused)
     port  = dead_port(0, dead);
     port2 = dead_port(0, dead2);
     peer  = side.addr;
-    tcp_wire_iface_set((void*)peer.iface, port2, 78);
+    tcp_wire_iface_set((void *)peer.iface, port2, 78);
     length = lead_astray(&addr, &peer, port, 77);
     EXPECT_EQ(connect_to(&side, &addr, length, &ep), UCS_OK);
     side_am_short(&side, ep, ID, 1, NULL, 0);
@@ -249,11 +252,11 @@ static void loses_the_other_way(void *arg, int unused)
     open_side(&side, "CONNECT_TIMEOUT=2s");
     port = dead_port(1, dead);
     peer = side.addr;
-    tcp_wire_iface_set((void*)peer.iface, port, 78);
+    tcp_wire_iface_set((void *)peer.iface, port, 78);
     length = lead_astray(&addr, &peer, port, 77);
     /* It is in the listen queue when the first attempt begins, and accepted by
      * the next progress: before any timer, however late that progress is */
-    fd = raw_connect(&side.addr);
+    fd     = raw_connect(&side.addr);
     EXPECT_GE(fd, 0);
     raw_hello(fd, &side.addr, 78);
     EXPECT_EQ(connect_to(&side, &addr, length, &ep), UCS_OK);
@@ -336,17 +339,14 @@ static void has_patience(void *arg, int fd)
 
 PAIR_TEST(ways_lead_round_a_closed_port, goes_round_a_closed_port, is_found)
 PAIR_TEST(ways_lead_round_a_silent_port, goes_round_a_silent_port, is_found)
-PAIR_TEST(ways_lead_round_another_process, goes_round_another_process,
-          is_found)
+PAIR_TEST(ways_lead_round_another_process, goes_round_another_process, is_found)
 PAIR_TEST(ways_that_all_fail_are_told_once, finds_nobody, does_nothing)
 PAIR_TEST(ways_that_are_taken_meanwhile_are_left, loses_the_other_way,
           does_nothing)
-PAIR_TEST(ways_are_read_as_far_as_they_go, reads_short_addresses,
-          does_nothing)
+PAIR_TEST(ways_are_read_as_far_as_they_go, reads_short_addresses, does_nothing)
 PAIR_TEST(ways_are_kept_while_the_peer_is_busy, has_patience, computes_first)
 
 SUITE_RUN("ways", ways_lead_round_a_closed_port, ways_lead_round_a_silent_port,
           ways_lead_round_another_process, ways_that_all_fail_are_told_once,
           ways_that_are_taken_meanwhile_are_left,
-          ways_are_read_as_far_as_they_go,
-          ways_are_kept_while_the_peer_is_busy)
+          ways_are_read_as_far_as_they_go, ways_are_kept_while_the_peer_is_busy)

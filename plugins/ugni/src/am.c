@@ -17,14 +17,14 @@ static void posted(ugni_peer_t *peer, ssize_t rc)
 
 static ssize_t post_msg(ugni_ep_t *ep, ugni_send_t *send)
 {
-    ugni_msg_t *msg   = (ugni_msg_t*)send;
+    ugni_msg_t *msg   = (ugni_msg_t *)send;
     ugni_peer_t *peer = ep->peer;
     ssize_t rc;
 
     msg->head.number = htole16(peer->number);
     msg->head.epoch  = peer->epoch;
-    rc = fi_send(ugni_iface_of(ep)->port->ep, &msg->head, msg->length, send->desc,
-                 peer->fi_addr, &send->op.context);
+    rc = fi_send(ugni_iface_of(ep)->port->ep, &msg->head, msg->length,
+                 send->desc, peer->fi_addr, &send->op.context);
     posted(peer, rc);
     return rc;
 }
@@ -46,9 +46,9 @@ static int inject(ugni_ep_t *ep, uint8_t id, uint64_t header,
     ugni_peer_t *peer         = ep->peer;
     struct {
         ugni_wire_head_t head;
-        uint64_t         header;
-        char             data[UGNI_MAX_INJECT - sizeof(ugni_wire_head_t) -
-                              sizeof(uint64_t)];
+        uint64_t header;
+        char
+            data[UGNI_MAX_INJECT - sizeof(ugni_wire_head_t) - sizeof(uint64_t)];
     } msg;
     const size_t size = offsetof(typeof(msg), data) + length;
     ssize_t rc;
@@ -78,8 +78,8 @@ static ucs_status_t new_msg(ugni_ep_t *ep, uint8_t id, ugni_msg_t **msg_p)
     ucs_status_t status = ugni_send_new(ep, &send);
 
     if (status == UCS_OK) {
-        *msg_p      = (ugni_msg_t*)send;
-        send->post  = post_msg;
+        *msg_p     = (ugni_msg_t *)send;
+        send->post = post_msg;
         fill_head(ep, id, &(*msg_p)->head);
     }
     return status;
@@ -87,7 +87,7 @@ static ucs_status_t new_msg(ugni_ep_t *ep, uint8_t id, ugni_msg_t **msg_p)
 
 static void start(ugni_msg_t *msg, size_t length)
 {
-    msg->length = sizeof(msg->head) + length;
+    msg->length                = sizeof(msg->head) + length;
     msg->super.ep->is_injected = 0;
     ugni_send_start(&msg->super);
 }
@@ -98,10 +98,10 @@ ucs_status_t ugni_ep_am_short(uct_ep_h uct_ep, uint8_t id, uint64_t header,
     ugni_msg_t *msg;
     ucs_status_t status;
 
-    if (inject((ugni_ep_t*)uct_ep, id, header, payload, length)) {
+    if (inject((ugni_ep_t *)uct_ep, id, header, payload, length)) {
         return UCS_OK;
     }
-    status = new_msg((ugni_ep_t*)uct_ep, id, &msg);
+    status = new_msg((ugni_ep_t *)uct_ep, id, &msg);
     if (status == UCS_OK) {
         memcpy(msg->data, &header, sizeof(header));
         if (length > 0) {
@@ -116,7 +116,7 @@ ssize_t ugni_ep_am_bcopy(uct_ep_h uct_ep, uint8_t id,
                          uct_pack_callback_t pack_cb, void *arg, unsigned flags)
 {
     ugni_msg_t *msg;
-    ucs_status_t status = new_msg((ugni_ep_t*)uct_ep, id, &msg);
+    ucs_status_t status = new_msg((ugni_ep_t *)uct_ep, id, &msg);
     size_t length;
 
     if (status != UCS_OK) {
@@ -132,7 +132,7 @@ ucs_status_t ugni_ep_am_short_iov(uct_ep_h uct_ep, uint8_t id,
                                   const uct_iov_t *iov, size_t iovcnt)
 {
     ugni_msg_t *msg;
-    ucs_status_t status = new_msg((ugni_ep_t*)uct_ep, id, &msg);
+    ucs_status_t status = new_msg((ugni_ep_t *)uct_ep, id, &msg);
     size_t length       = 0;
 
     if (status != UCS_OK) {
@@ -155,7 +155,7 @@ ucs_status_t ugni_ep_am_notify(ugni_ep_t *ep, uint8_t id)
     ucs_status_t status = new_msg(ep, id, &msg);
 
     if (status == UCS_OK) {
-        (void)ugni_iface_address(&iface->super, (void*)msg->data);
+        (void)ugni_iface_address(&iface->super, (void *)msg->data);
         start(msg, sizeof(ugni_wire_addr_t) + iface->port->name_length);
     }
     return status;
@@ -170,7 +170,7 @@ ucs_status_t ugni_ep_am_confirm(ugni_ep_t *ep)
 ucs_status_t ugni_ep_am_check(uct_ep_h uct_ep, unsigned flags,
                               uct_completion_t *comp)
 {
-    ugni_ep_t *ep             = (ugni_ep_t*)uct_ep;
+    ugni_ep_t *ep             = (ugni_ep_t *)uct_ep;
     const ugni_iface_t *iface = ugni_iface_of(ep);
 
     if (ep->state & UGNI_EP_FAILED) {
@@ -197,7 +197,7 @@ static int say_closed(const ugni_iface_t *iface, ugni_peer_t *peer)
         .key    = htole32(peer->key),
         .number = htole16(peer->number),
         .id     = UGNI_ID_CLOSED,
-        .epoch  = peer->epoch
+        .epoch  = peer->epoch,
     };
 
     if ((peer->contact != UGNI_CONTACT_NONE) &&

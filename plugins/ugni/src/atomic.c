@@ -11,7 +11,7 @@ static const enum fi_op fi_ops[] = {
     [UCT_ATOMIC_OP_OR]    = FI_BOR,
     [UCT_ATOMIC_OP_XOR]   = FI_BXOR,
     [UCT_ATOMIC_OP_SWAP]  = FI_ATOMIC_WRITE,
-    [UCT_ATOMIC_OP_CSWAP] = FI_CSWAP
+    [UCT_ATOMIC_OP_CSWAP] = FI_CSWAP,
 };
 
 /* --- Attributes ----------------------------------------------------------- */
@@ -33,8 +33,8 @@ static int has_fetch(const ugni_iface_t *iface, enum fi_datatype type,
     int rc;
 
     rc = (op == UCT_ATOMIC_OP_CSWAP) ?
-         fi_compare_atomicvalid(iface->port->ep, type, fi_ops[op], &count) :
-         fi_fetch_atomicvalid(iface->port->ep, type, fi_ops[op], &count);
+             fi_compare_atomicvalid(iface->port->ep, type, fi_ops[op], &count) :
+             fi_fetch_atomicvalid(iface->port->ep, type, fi_ops[op], &count);
     return (rc == 0) && (count > 0);
 }
 
@@ -70,30 +70,35 @@ void ugni_atomic_attr(const ugni_iface_t *iface, uct_iface_attr_t *attr)
 /* What libfabric reads while it posts an operation on one word */
 typedef struct atomic_message {
     struct fi_msg_atomic msg;
-    struct fi_ioc        operand, compare, old;
-    struct fi_rma_ioc    remote;
+    struct fi_ioc operand, compare, old;
+    struct fi_rma_ioc remote;
 } atomic_message_t;
 
 static void make_message(const ugni_ep_t *ep, ugni_rma_t *rma,
                          atomic_message_t *message)
 {
     *message = (atomic_message_t){
-        .msg = {
-            .msg_iov       = &message->operand,
-            .desc          = &rma->super.desc,
-            .iov_count     = 1,
-            .addr          = ep->peer->fi_addr,
-            .rma_iov       = &message->remote,
-            .rma_iov_count = 1,
-            .datatype      = rma->type,
-            .op            = rma->op,
-            .context       = &rma->super.op.context
-        },
+        .msg =
+            {
+                .msg_iov       = &message->operand,
+                .desc          = &rma->super.desc,
+                .iov_count     = 1,
+                .addr          = ep->peer->fi_addr,
+                .rma_iov       = &message->remote,
+                .rma_iov_count = 1,
+                .datatype      = rma->type,
+                .op            = rma->op,
+                .context       = &rma->super.op.context,
+            },
         .operand = {.addr = &rma->operand, .count = 1},
         .compare = {.addr = &rma->compare, .count = 1},
         .old     = {.addr = &rma->old, .count = 1},
-        .remote  = {.addr = rma->remote.addr, .count = 1,
-                    .key = rma->remote.key}
+        .remote =
+            {
+                .addr  = rma->remote.addr,
+                .count = 1,
+                .key   = rma->remote.key,
+            },
     };
 }
 
@@ -101,7 +106,7 @@ static ssize_t post_atomic(ugni_ep_t *ep, ugni_send_t *send)
 {
     atomic_message_t message;
 
-    make_message(ep, (ugni_rma_t*)send, &message);
+    make_message(ep, (ugni_rma_t *)send, &message);
     return fi_atomicmsg(ugni_iface_of(ep)->port->ep, &message.msg,
                         FI_COMPLETION | FI_DELIVERY_COMPLETE);
 }
@@ -110,7 +115,7 @@ static ssize_t post_fetch(ugni_ep_t *ep, ugni_send_t *send)
 {
     atomic_message_t message;
 
-    make_message(ep, (ugni_rma_t*)send, &message);
+    make_message(ep, (ugni_rma_t *)send, &message);
     return fi_fetch_atomicmsg(ugni_iface_of(ep)->port->ep, &message.msg,
                               &message.old, &send->desc, 1, FI_COMPLETION);
 }
@@ -119,7 +124,7 @@ static ssize_t post_cswap(ugni_ep_t *ep, ugni_send_t *send)
 {
     atomic_message_t message;
 
-    make_message(ep, (ugni_rma_t*)send, &message);
+    make_message(ep, (ugni_rma_t *)send, &message);
     return fi_compare_atomicmsg(ugni_iface_of(ep)->port->ep, &message.msg,
                                 &message.compare, &send->desc, 1, &message.old,
                                 &send->desc, 1, FI_COMPLETION);
@@ -127,7 +132,7 @@ static ssize_t post_cswap(ugni_ep_t *ep, ugni_send_t *send)
 
 static void fetch_done(ugni_send_t *send, ucs_status_t status)
 {
-    ugni_rma_t *rma = (ugni_rma_t*)send;
+    ugni_rma_t *rma = (ugni_rma_t *)send;
 
     if (status == UCS_OK) {
         memcpy(rma->result, &rma->old, rma->length);
@@ -168,7 +173,7 @@ static ucs_status_t new_atomic(ugni_ep_t *ep, enum fi_datatype type,
         rma->op     = fi_ops[op];
         rma->length = size_of(type);
         set_word(&rma->operand, type, operand);
-        *rma_p      = rma;
+        *rma_p = rma;
     }
     return status;
 }
@@ -199,8 +204,7 @@ static ucs_status_t fetch(ugni_ep_t *ep, enum fi_datatype type,
     ucs_status_t status;
     ugni_rma_t *rma;
 
-    if ((op >= UCT_ATOMIC_OP_LAST) ||
-        !has_fetch(ugni_iface_of(ep), type, op)) {
+    if ((op >= UCT_ATOMIC_OP_LAST) || !has_fetch(ugni_iface_of(ep), type, op)) {
         return UCS_ERR_UNSUPPORTED;
     }
     status = new_atomic(ep, type, op, value, remote_addr, rkey, &rma);
@@ -220,14 +224,14 @@ ucs_status_t ugni_ep_atomic32_post(uct_ep_h ep, uct_atomic_op_t op,
                                    uint32_t value, uint64_t remote_addr,
                                    uct_rkey_t rkey)
 {
-    return post((ugni_ep_t*)ep, FI_UINT32, op, value, remote_addr, rkey);
+    return post((ugni_ep_t *)ep, FI_UINT32, op, value, remote_addr, rkey);
 }
 
 ucs_status_t ugni_ep_atomic64_post(uct_ep_h ep, uct_atomic_op_t op,
                                    uint64_t value, uint64_t remote_addr,
                                    uct_rkey_t rkey)
 {
-    return post((ugni_ep_t*)ep, FI_UINT64, op, value, remote_addr, rkey);
+    return post((ugni_ep_t *)ep, FI_UINT64, op, value, remote_addr, rkey);
 }
 
 ucs_status_t ugni_ep_atomic32_fetch(uct_ep_h ep, uct_atomic_op_t op,
@@ -235,7 +239,7 @@ ucs_status_t ugni_ep_atomic32_fetch(uct_ep_h ep, uct_atomic_op_t op,
                                     uint64_t remote_addr, uct_rkey_t rkey,
                                     uct_completion_t *comp)
 {
-    return fetch((ugni_ep_t*)ep, FI_UINT32, op, value, 0, result, remote_addr,
+    return fetch((ugni_ep_t *)ep, FI_UINT32, op, value, 0, result, remote_addr,
                  rkey, comp);
 }
 
@@ -244,7 +248,7 @@ ucs_status_t ugni_ep_atomic64_fetch(uct_ep_h ep, uct_atomic_op_t op,
                                     uint64_t remote_addr, uct_rkey_t rkey,
                                     uct_completion_t *comp)
 {
-    return fetch((ugni_ep_t*)ep, FI_UINT64, op, value, 0, result, remote_addr,
+    return fetch((ugni_ep_t *)ep, FI_UINT64, op, value, 0, result, remote_addr,
                  rkey, comp);
 }
 
@@ -253,7 +257,7 @@ ucs_status_t ugni_ep_atomic_cswap32(uct_ep_h ep, uint32_t compare,
                                     uct_rkey_t rkey, uint32_t *result,
                                     uct_completion_t *comp)
 {
-    return fetch((ugni_ep_t*)ep, FI_UINT32, UCT_ATOMIC_OP_CSWAP, swap, compare,
+    return fetch((ugni_ep_t *)ep, FI_UINT32, UCT_ATOMIC_OP_CSWAP, swap, compare,
                  result, remote_addr, rkey, comp);
 }
 
@@ -262,6 +266,6 @@ ucs_status_t ugni_ep_atomic_cswap64(uct_ep_h ep, uint64_t compare,
                                     uct_rkey_t rkey, uint64_t *result,
                                     uct_completion_t *comp)
 {
-    return fetch((ugni_ep_t*)ep, FI_UINT64, UCT_ATOMIC_OP_CSWAP, swap, compare,
+    return fetch((ugni_ep_t *)ep, FI_UINT64, UCT_ATOMIC_OP_CSWAP, swap, compare,
                  result, remote_addr, rkey, comp);
 }

@@ -4,19 +4,22 @@
 
 #define COUNT(_a) (sizeof(_a) / sizeof((_a)[0]))
 #define FIELD(_name, _type, _member, _dflt, _min, _max, _help) \
-    {_name, UCX_CONFIG_##_type, offsetof(ugni_config_t, _member), _dflt, \
-     _help, NULL, _min, _max}
+    { \
+        _name, UCX_CONFIG_##_type, offsetof(ugni_config_t, _member), _dflt, \
+            _help, NULL, _min, _max \
+    }
 
 static const ucx_config_field_t md_fields[] = {
     {"PROVIDER", UCX_CONFIG_STRING, offsetof(ugni_md_config_t, provider), "",
      "Provider of libfabric to use, as fi_info lists it: \"tcp;ofi_rxm\" for "
-     "example. Empty: cxi, otherwise gni."}
+     "example. Empty: cxi, otherwise gni."},
 };
 
 static const ucx_config_field_t fields[] = {
-    FIELD("SEG_SIZE", MEMUNITS, seg_size, "16304", 512, UGNI_MAX_SEG,
-          "Bytes of a buffer: the limit of an active message and of a put or get "
-          "with a copy."),
+    FIELD(
+        "SEG_SIZE", MEMUNITS, seg_size, "16304", 512, UGNI_MAX_SEG,
+        "Bytes of a buffer: the limit of an active message and of a put or get "
+        "with a copy."),
     FIELD("TX_QUEUE_LEN", UINT, tx_queue_len, "256", 8, 16384,
           "Operations that an interface has outstanding, at most."),
     FIELD("RX_QUEUE_LEN", UINT, rx_queue_len, "256", 8, 16384,
@@ -30,7 +33,7 @@ static const ucx_config_field_t fields[] = {
           "the system."),
     FIELD("LINGER_TIMEOUT", TIME, linger, "1s", 0, 0,
           "Time that closing an interface waits for what was sent, and that a "
-          "failed endpoint waits for memory that the provider uses.")
+          "failed endpoint waits for memory that the provider uses."),
 };
 
 const ucx_config_table_t ugni_md_config_table = {
@@ -39,7 +42,7 @@ const ucx_config_table_t ugni_md_config_table = {
     .options_size = sizeof(ugni_md_config_t),
     .field_size   = sizeof(ucx_config_field_t),
     .fields       = md_fields,
-    .num_fields   = COUNT(md_fields)
+    .num_fields   = COUNT(md_fields),
 };
 
 const ucx_config_table_t ugni_config_table = {
@@ -48,5 +51,5 @@ const ucx_config_table_t ugni_config_table = {
     .options_size = sizeof(ugni_config_t),
     .field_size   = sizeof(ucx_config_field_t),
     .fields       = fields,
-    .num_fields   = COUNT(fields)
+    .num_fields   = COUNT(fields),
 };

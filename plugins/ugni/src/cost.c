@@ -8,12 +8,12 @@
 #include <string.h>
 
 typedef struct cost {
-    const char *provider;       /* NULL: all others */
-    double     send, recv;      /* s, of the processors, for a message */
-    double     latency;         /* s, on the way */
-    double     access;          /* s, more for a put or a get */
-    double     bandwidth;       /* bytes/s, without copies */
-    double     stream;          /* bytes/s, of data in many messages; 0: as the
+    const char *provider; /* NULL: all others */
+    double send, recv;    /* s, of the processors, for a message */
+    double latency;       /* s, on the way */
+    double access;        /* s, more for a put or a get */
+    double bandwidth;     /* bytes/s, without copies */
+    double stream;        /* bytes/s, of data in many messages; 0: as the
                                  * processors copy */
 } cost_t;
 
@@ -24,7 +24,7 @@ static const cost_t costs[] = {
     {"tcp;ofi_rxm", 2.5e-6, 2.5e-6, 4e-6, 20e-6, 4.7e9, 1.5e9},
     {"cxi", 0.5e-6, 0.5e-6, 1e-6, 0.2e-6, 25e9, 0},
     {"gni", 0.5e-6, 0.5e-6, 0.8e-6, 0.2e-6, 10e9, 0},
-    {NULL, 3e-6, 3e-6, 6e-6, 12e-6, 2e9, 1e9}
+    {NULL, 3e-6, 3e-6, 6e-6, 12e-6, 2e9, 1e9},
 };
 
 static const cost_t *cost_of(const ugni_iface_t *iface)
@@ -45,7 +45,8 @@ static double bandwidth_of(const ugni_iface_t *iface, const cost_t *cost)
 
     return ((nic != NULL) && (nic->link_attr != NULL) &&
             (nic->link_attr->speed > 0)) ?
-           (double)nic->link_attr->speed / 8 : cost->bandwidth;
+               (double)nic->link_attr->speed / 8 :
+               cost->bandwidth;
 }
 
 void ugni_cost_attr(const ugni_iface_t *iface, uct_iface_attr_t *attr)
@@ -59,7 +60,7 @@ void ugni_cost_attr(const ugni_iface_t *iface, uct_iface_attr_t *attr)
 
 ucs_status_t ugni_iface_estimate(uct_iface_h uct_iface, ucx_perf_t *perf)
 {
-    const cost_t *cost = cost_of((ugni_iface_t*)uct_iface);
+    const cost_t *cost = cost_of((ugni_iface_t *)uct_iface);
 
     switch (perf->op) {
     case UCX_OP_AM_SHORT:
@@ -70,7 +71,7 @@ ucs_status_t ugni_iface_estimate(uct_iface_h uct_iface, ucx_perf_t *perf)
     case UCX_OP_GET_BCOPY:
     case UCX_OP_GET_ZCOPY:
     case UCX_OP_ATOMIC_FETCH:
-        perf->latency.c        *= 2; /* the request, and the data */
+        perf->latency.c *= 2; /* the request, and the data */
         perf->send_pre_overhead += cost->access;
         break;
     default:

@@ -14,7 +14,9 @@ static const char *const default_providers[] = {"cxi", "gni"};
 
 /* From the most to the least that is of use. */
 static const uint64_t wanted_caps[] = {
-    FI_MSG | FI_RMA | FI_ATOMIC, FI_MSG | FI_RMA, FI_MSG
+    FI_MSG | FI_RMA | FI_ATOMIC,
+    FI_MSG | FI_RMA,
+    FI_MSG,
 };
 
 enum { NUM_CAPS = sizeof(wanted_caps) / sizeof(wanted_caps[0]) };
@@ -32,14 +34,14 @@ static struct fi_info *get_info(const char *provider, uint64_t caps,
     if (hints == NULL) {
         return NULL;
     }
-    hints->caps                   = caps;
-    hints->mode                   = FI_CONTEXT | FI_CONTEXT2;
-    hints->ep_attr->type          = FI_EP_RDM;
+    hints->caps                       = caps;
+    hints->mode                       = FI_CONTEXT | FI_CONTEXT2;
+    hints->ep_attr->type              = FI_EP_RDM;
     /* Workers of several threads use one domain. */
-    hints->domain_attr->threading = FI_THREAD_SAFE;
+    hints->domain_attr->threading     = FI_THREAD_SAFE;
     hints->domain_attr->resource_mgmt = FI_RM_ENABLED;
-    hints->domain_attr->mr_mode   = mr_mode;
-    hints->fabric_attr->prov_name = strdup(provider);
+    hints->domain_attr->mr_mode       = mr_mode;
+    hints->fabric_attr->prov_name     = strdup(provider);
     if (fi_getinfo(FI_VERSION(1, 17), NULL, NULL, 0, hints, &info) != 0) {
         info = NULL;
     }
@@ -83,7 +85,8 @@ static struct fi_info *find_info(const ugni_md_t *md)
     struct fi_info *info   = NULL;
 
     if (md->provider[0] == '\0') {
-        for (size_t i = 0; (info == NULL) &&
+        for (size_t i = 0;
+             (info == NULL) &&
              (i < sizeof(default_providers) / sizeof(default_providers[0]));
              ++i) {
             info = provider_info(host, default_providers[i]);
@@ -140,7 +143,8 @@ void ugni_devices_list(ugni_md_t *md)
         info        = md->devices[0].info;
         md->mr_mode = (uint64_t)info->domain_attr->mr_mode;
         md->raw_key = (md->mr_mode & FI_MR_RAW) ?
-                      info->domain_attr->mr_key_size : 0;
+                          info->domain_attr->mr_key_size :
+                          0;
     }
     if (list != NULL) { /* fi_freeinfo() does not accept NULL */
         fi_freeinfo(list);
@@ -178,13 +182,13 @@ static ucs_status_t query(ugni_md_t *md, uint64_t caps,
 ucs_status_t ugni_query_devices(uct_md_h md, ucx_device_desc_t **devices_p,
                                 unsigned *num_p)
 {
-    return query((ugni_md_t*)md, FI_MSG, devices_p, num_p);
+    return query((ugni_md_t *)md, FI_MSG, devices_p, num_p);
 }
 
 ucs_status_t ugni_query_rdma_devices(uct_md_h md, ucx_device_desc_t **devices_p,
                                      unsigned *num_p)
 {
-    return query((ugni_md_t*)md, FI_RMA, devices_p, num_p);
+    return query((ugni_md_t *)md, FI_RMA, devices_p, num_p);
 }
 
 ucs_status_t ugni_device_open(ugni_md_t *md, ugni_device_t *device)

@@ -74,7 +74,7 @@ ucs_status_t ugni_ep_create(uct_iface_h iface, const uct_ep_params_t *params,
 {
     const uint64_t needed = UCT_EP_PARAM_FIELD_DEV_ADDR |
                             UCT_EP_PARAM_FIELD_IFACE_ADDR;
-    size_t length         = SIZE_MAX;
+    size_t length = SIZE_MAX;
     ugni_ep_t *ep;
     ucs_status_t status;
 
@@ -89,7 +89,7 @@ ucs_status_t ugni_ep_create(uct_iface_h iface, const uct_ep_params_t *params,
          (params->dev_addr_length < sizeof(ugni_wire_device_t)))) {
         return UCS_ERR_INVALID_ADDR;
     }
-    status = ugni_ep_connect((ugni_iface_t*)iface, params->iface_addr, length,
+    status = ugni_ep_connect((ugni_iface_t *)iface, params->iface_addr, length,
                              &ep);
     if (status == UCS_OK) {
         *ep_p = &ep->super;
@@ -102,7 +102,7 @@ ucs_status_t ugni_ep_create(uct_iface_h iface, const uct_ep_params_t *params,
 /* Calls the completion of a send, if it has one. */
 static void end_send(ugni_send_t *send, ucs_status_t status)
 {
-    void (*done)(ugni_send_t *send, ucs_status_t status) = send->done;
+    void (*done)(ugni_send_t * send, ucs_status_t status) = send->done;
 
     send->done = NULL;
     if (done != NULL) {
@@ -202,7 +202,7 @@ void ugni_ep_fail(ugni_ep_t *ep, ucs_status_t status, int tell)
     if (status != UCS_ERR_CANCELED) {
         ep->peer->contact = UGNI_CONTACT_NONE; /* nobody to say farewell to */
     }
-    ep->moved  = iface->host->time();
+    ep->moved = iface->host->time();
     if (tell && !(ep->state & UGNI_EP_ZOMBIE)) {
         ep->state |= UGNI_EP_TELL;
     }
@@ -265,7 +265,7 @@ void ugni_port_lost(ugni_port_t *port, fi_addr_t fi_addr, ucs_status_t status)
 
 void ugni_ep_destroy(uct_ep_h uct_ep)
 {
-    ugni_ep_t *ep = (ugni_ep_t*)uct_ep;
+    ugni_ep_t *ep = (ugni_ep_t *)uct_ep;
 
     ++ep->busy;
     if (!(ep->state & UGNI_EP_FAILED)) {
@@ -285,7 +285,7 @@ void ugni_ep_destroy(uct_ep_h uct_ep)
 
 ucs_status_t ugni_ep_invalidate(uct_ep_h uct_ep, unsigned flags)
 {
-    ugni_ep_fail((ugni_ep_t*)uct_ep, UCS_ERR_ENDPOINT_TIMEOUT, 1);
+    ugni_ep_fail((ugni_ep_t *)uct_ep, UCS_ERR_ENDPOINT_TIMEOUT, 1);
     return UCS_OK;
 }
 
@@ -294,7 +294,7 @@ ucs_status_t ugni_ep_invalidate(uct_ep_h uct_ep, unsigned flags)
 ucs_status_t ugni_ep_pending_add(uct_ep_h uct_ep, uct_pending_req_t *req,
                                  unsigned flags)
 {
-    ugni_ep_t *ep = (ugni_ep_t*)uct_ep;
+    ugni_ep_t *ep = (ugni_ep_t *)uct_ep;
 
     if (ucx_pending_is_empty(&ep->pending) &&
         (ugni_check_send(ep) != UCS_ERR_NO_RESOURCE)) {
@@ -308,7 +308,7 @@ ucs_status_t ugni_ep_pending_add(uct_ep_h uct_ep, uct_pending_req_t *req,
 void ugni_ep_pending_purge(uct_ep_h uct_ep, uct_pending_purge_callback_t cb,
                            void *arg)
 {
-    ugni_ep_t *ep = (ugni_ep_t*)uct_ep;
+    ugni_ep_t *ep = (ugni_ep_t *)uct_ep;
     uct_pending_req_t *req;
 
     while ((req = ucx_pending_pop(&ep->pending)) != NULL) {

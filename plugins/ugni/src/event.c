@@ -10,8 +10,8 @@
 #include <unistd.h>
 
 enum {
-    QUEUED_NS = 10000000, /* a provider may accept messages without an event */
-    SENT_NS   = 200000000 /* for the check of peers */
+    QUEUED_NS = 10000000,  /* a provider may accept messages without an event */
+    SENT_NS   = 200000000, /* for the check of peers */
 };
 
 ucs_status_t ugni_event_open(ugni_iface_t *iface)
@@ -27,8 +27,8 @@ ucs_status_t ugni_event_open(ugni_iface_t *iface)
     iface->event_fd = epoll_create1(EPOLL_CLOEXEC);
     if ((iface->timer_fd < 0) || (iface->event_fd < 0) ||
         (epoll_ctl(iface->event_fd, EPOLL_CTL_ADD, fd, &event) != 0) ||
-        (epoll_ctl(iface->event_fd, EPOLL_CTL_ADD, iface->timer_fd,
-                   &event) != 0)) {
+        (epoll_ctl(iface->event_fd, EPOLL_CTL_ADD, iface->timer_fd, &event) !=
+         0)) {
         return UCS_ERR_IO_ERROR;
     }
     return UCS_OK;
@@ -46,7 +46,7 @@ void ugni_event_close(ugni_iface_t *iface)
 
 ucs_status_t ugni_event_fd_get(uct_iface_h iface, int *fd_p)
 {
-    *fd_p = ((ugni_iface_t*)iface)->event_fd;
+    *fd_p = ((ugni_iface_t *)iface)->event_fd;
     return UCS_OK;
 }
 
@@ -72,7 +72,7 @@ static ucs_status_t set_timer(ugni_iface_t *iface)
 
 ucs_status_t ugni_event_arm(uct_iface_h uct_iface, unsigned events)
 {
-    ugni_iface_t *iface = (ugni_iface_t*)uct_iface;
+    ugni_iface_t *iface = (ugni_iface_t *)uct_iface;
     struct fid *fid     = &iface->port->cq->fid;
     const ugni_link_t *link;
     int rc;

@@ -56,8 +56,9 @@ static uint64_t oldest_of(const ugni_ep_t *ep)
     const ugni_link_t *list = ugni_link_is_alone(&ep->sent) ? &ep->queued :
                                                               &ep->sent;
 
-    return ugni_link_is_alone(list) ? UINT64_MAX :
-           ugni_container_of(list->next, ugni_send_t, link)->number;
+    return ugni_link_is_alone(list) ?
+               UINT64_MAX :
+               ugni_container_of(list->next, ugni_send_t, link)->number;
 }
 
 void ugni_flush_update(ugni_ep_t *ep)
@@ -72,9 +73,12 @@ void ugni_flush_update_all(ugni_iface_t *iface)
 {
     if (iface->flushes.head != NULL) {
         end_until(iface, &iface->flushes,
-                  ugni_link_is_alone(&iface->outstanding) ? UINT64_MAX :
-                  ugni_container_of(iface->outstanding.next, ugni_send_t,
-                                    all)->number, UCS_OK);
+                  ugni_link_is_alone(&iface->outstanding) ?
+                      UINT64_MAX :
+                      ugni_container_of(iface->outstanding.next, ugni_send_t,
+                                        all)
+                          ->number,
+                  UCS_OK);
     }
 }
 
@@ -92,14 +96,15 @@ void ugni_flush_drop(ugni_ep_t *ep)
 ucs_status_t ugni_ep_flush(uct_ep_h uct_ep, unsigned flags,
                            uct_completion_t *comp)
 {
-    ugni_ep_t *ep = (ugni_ep_t*)uct_ep;
+    ugni_ep_t *ep = (ugni_ep_t *)uct_ep;
     ucs_status_t status;
 
     if (flags & UCT_FLUSH_FLAG_CANCEL) {
         ugni_ep_fail(ep, UCS_ERR_CANCELED, 0);
         ep->state |= UGNI_EP_CANCELED;
         return ugni_ep_has_sends(ep) ?
-               add(ugni_iface_of(ep), &ep->flushes, comp) : UCS_OK;
+                   add(ugni_iface_of(ep), &ep->flushes, comp) :
+                   UCS_OK;
     }
     if (!ucx_pending_is_empty(&ep->pending)) {
         return UCS_ERR_NO_RESOURCE;
@@ -147,7 +152,7 @@ static ucs_status_t confirm_all(ugni_iface_t *iface)
 ucs_status_t ugni_iface_flush(uct_iface_h uct_iface, unsigned flags,
                               uct_completion_t *comp)
 {
-    ugni_iface_t *iface = (ugni_iface_t*)uct_iface;
+    ugni_iface_t *iface = (ugni_iface_t *)uct_iface;
     ucs_status_t status;
 
     if ((iface->kind == UGNI_SMSG) ||
@@ -157,8 +162,9 @@ ucs_status_t ugni_iface_flush(uct_iface_h uct_iface, unsigned flags,
             return status;
         }
     }
-    return ugni_link_is_alone(&iface->outstanding) ? UCS_OK :
-           add(iface, &iface->flushes, comp);
+    return ugni_link_is_alone(&iface->outstanding) ?
+               UCS_OK :
+               add(iface, &iface->flushes, comp);
 }
 
 int ugni_is_fenced(const ugni_ep_t *ep, const ugni_send_t *send)
@@ -171,15 +177,15 @@ int ugni_is_fenced(const ugni_ep_t *ep, const ugni_send_t *send)
     return ((send->number >= ep->fence) && !ugni_link_is_alone(&ep->sent) &&
             (oldest_of(ep) < ep->fence)) ||
            ((send->number >= iface->fence) &&
-            (ugni_container_of(iface->outstanding.next, ugni_send_t,
-                               all)->number < iface->fence));
+            (ugni_container_of(iface->outstanding.next, ugni_send_t, all)
+                 ->number < iface->fence));
 }
 
 /* libfabric may execute operations out of order: later ones wait until the
  * earlier ones are complete. */
 ucs_status_t ugni_iface_fence(uct_iface_h uct_iface, unsigned flags)
 {
-    ugni_iface_t *iface = (ugni_iface_t*)uct_iface;
+    ugni_iface_t *iface = (ugni_iface_t *)uct_iface;
 
     iface->fence = iface->next_number;
     return UCS_OK;
@@ -187,7 +193,7 @@ ucs_status_t ugni_iface_fence(uct_iface_h uct_iface, unsigned flags)
 
 ucs_status_t ugni_ep_fence(uct_ep_h uct_ep, unsigned flags)
 {
-    ugni_ep_t *ep = (ugni_ep_t*)uct_ep;
+    ugni_ep_t *ep = (ugni_ep_t *)uct_ep;
 
     ep->fence = ugni_iface_of(ep)->next_number;
     return UCS_OK;

@@ -12,7 +12,7 @@ static ucs_status_t make_sends(ugni_iface_t *iface)
 {
     return ugni_pool_create(iface->host, iface->port, 0,
                             ugni_send_size(iface->kind) +
-                            iface->config.seg_size,
+                                iface->config.seg_size,
                             &iface->port->sends[iface->kind]);
 }
 
@@ -44,9 +44,8 @@ static void set_limits(ugni_iface_t *iface)
     config->rx_queue_len = (unsigned)ugni_min(config->rx_queue_len,
                                               info->rx_attr->size);
     config->seg_size     = ugni_min(config->seg_size, UGNI_MAX_SEG);
-    config->seg_size     = ugni_min(config->seg_size,
-                                    info->ep_attr->max_msg_size -
-                                    sizeof(ugni_wire_head_t));
+    config->seg_size = ugni_min(config->seg_size, info->ep_attr->max_msg_size -
+                                                      sizeof(ugni_wire_head_t));
     if (config->timeout <= 0) { /* "auto" is negative */
         config->timeout = 300;
     }
@@ -79,10 +78,10 @@ static ugni_iface_t *iface_new(const ucx_iface_open_args_t *args, int kind,
     ucx_iface_init(&iface->super, args);
     iface->host     = host;
     iface->kind     = kind;
-    iface->config   = *(const ugni_config_t*)args->config;
-    iface->headroom = (params->field_mask &
-                       UCT_IFACE_PARAM_FIELD_RX_HEADROOM) ?
-                      params->rx_headroom : 0;
+    iface->config   = *(const ugni_config_t *)args->config;
+    iface->headroom = (params->field_mask & UCT_IFACE_PARAM_FIELD_RX_HEADROOM) ?
+                          params->rx_headroom :
+                          0;
     iface->timer_fd = -1;
     iface->event_fd = -1;
     ugni_link_init(&iface->eps);
@@ -95,7 +94,7 @@ static ugni_iface_t *iface_new(const ucx_iface_open_args_t *args, int kind,
 ucs_status_t ugni_iface_open(uct_md_h uct_md, const ucx_iface_open_args_t *args,
                              int kind, ugni_iface_t **iface_p)
 {
-    ugni_md_t *md = (ugni_md_t*)uct_md;
+    ugni_md_t *md = (ugni_md_t *)uct_md;
     ugni_device_t *device;
     ugni_iface_t *iface;
     ucs_status_t status;
@@ -136,7 +135,7 @@ ucs_status_t ugni_iface_open(uct_md_h uct_md, const ucx_iface_open_args_t *args,
  * dropped: the handlers are gone. */
 void ugni_iface_close(uct_iface_h uct_iface)
 {
-    ugni_iface_t *iface = (ugni_iface_t*)uct_iface;
+    ugni_iface_t *iface = (ugni_iface_t *)uct_iface;
     double end          = iface->host->time() + iface->config.linger;
     ugni_ep_t *ep;
 
@@ -173,11 +172,10 @@ void ugni_iface_attr(const ugni_iface_t *iface, ucx_iface_attr_t *attr)
         base->cap.event_flags = UCT_IFACE_FLAG_EVENT_SEND_COMP |
                                 UCT_IFACE_FLAG_EVENT_FD;
     }
-    base->device_addr_len  = sizeof(ugni_wire_device_t);
-    base->iface_addr_len   = sizeof(ugni_wire_addr_t) +
-                             iface->port->name_length;
-    base->max_num_eps      = SIZE_MAX;
-    base->dev_num_paths    = 1;
+    base->device_addr_len = sizeof(ugni_wire_device_t);
+    base->iface_addr_len  = sizeof(ugni_wire_addr_t) + iface->port->name_length;
+    base->max_num_eps     = SIZE_MAX;
+    base->dev_num_paths   = 1;
     attr->max_inflight_eps = SIZE_MAX;
     ugni_cost_attr(iface, base);
 }
@@ -185,7 +183,7 @@ void ugni_iface_attr(const ugni_iface_t *iface, ucx_iface_attr_t *attr)
 ucs_status_t ugni_iface_device_address(uct_iface_h iface,
                                        uct_device_addr_t *addr)
 {
-    memcpy(addr, &((ugni_iface_t*)iface)->device, sizeof(ugni_wire_device_t));
+    memcpy(addr, &((ugni_iface_t *)iface)->device, sizeof(ugni_wire_device_t));
     return UCS_OK;
 }
 
@@ -197,7 +195,7 @@ void ugni_addr_pack(const ugni_wire_addr_t *addr, void *buffer)
         .pid    = htole32(addr->pid),
         .key    = htole32(addr->key),
         .device = htole32(addr->device),
-        .nonce  = htole32(addr->nonce)
+        .nonce  = htole32(addr->nonce),
     };
 
     memcpy(buffer, &wire, sizeof(wire));
@@ -205,10 +203,10 @@ void ugni_addr_pack(const ugni_wire_addr_t *addr, void *buffer)
 
 ucs_status_t ugni_iface_address(uct_iface_h uct_iface, uct_iface_addr_t *addr)
 {
-    const ugni_iface_t *iface = (ugni_iface_t*)uct_iface;
+    const ugni_iface_t *iface = (ugni_iface_t *)uct_iface;
 
     ugni_addr_pack(&iface->addr, addr);
-    memcpy((char*)addr + sizeof(iface->addr), iface->port->name,
+    memcpy((char *)addr + sizeof(iface->addr), iface->port->name,
            iface->port->name_length);
     return UCS_OK;
 }

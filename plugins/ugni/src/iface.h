@@ -26,9 +26,9 @@
 #include <rdma/fi_errno.h>
 
 enum {
-    UGNI_MAX_NAME = 64, /* Bytes of an address of libfabric */
-    UGNI_MAX_IOV  = 16, /* Entries of am_short_iov */
-    UGNI_MAX_INJECT = 256 /* Bytes of a message without a buffer, with head */
+    UGNI_MAX_NAME   = 64,  /* Bytes of an address of libfabric */
+    UGNI_MAX_IOV    = 16,  /* Entries of am_short_iov */
+    UGNI_MAX_INJECT = 256, /* Bytes of a message without a buffer, with head */
 };
 
 typedef struct ugni_link {
@@ -37,34 +37,34 @@ typedef struct ugni_link {
 
 /* Precedes each message; little-endian. */
 typedef struct ugni_wire_head {
-    uint64_t source;    /* The sending interface: `nonce` and `key` of its
+    uint64_t source; /* The sending interface: `nonce` and `key` of its
                          * address, the key in the lower half */
-    uint32_t key;       /* Of the interface it is for: drops stray messages */
-    uint16_t number;    /* Of the message, from `source` to `key` */
-    uint8_t  id;        /* From UCT_AM_ID_MAX on: see below */
-    uint8_t  epoch;     /* Another one: messages were lost, numbers restart */
+    uint32_t key;    /* Of the interface it is for: drops stray messages */
+    uint16_t number; /* Of the message, from `source` to `key` */
+    uint8_t id;      /* From UCT_AM_ID_MAX on: see below */
+    uint8_t epoch;   /* Another one: messages were lost, numbers restart */
 } ugni_wire_head_t;
 
 /* What is no message of the user */
 enum {
-    UGNI_ID_CLOSED = 0xfd,      /* The last one of an interface */
-    UGNI_ID_LOST  = 0xfe,       /* A message of the receiver never arrived */
-    UGNI_ID_CHECK = 0xff        /* Of ep_check; contains the sender's address */
+    UGNI_ID_CLOSED = 0xfd, /* The last one of an interface */
+    UGNI_ID_LOST   = 0xfe, /* A message of the receiver never arrived */
+    UGNI_ID_CHECK  = 0xff, /* Of ep_check; contains the sender's address */
 };
 
 /* The interface's address; the address of libfabric follows. */
 typedef struct ugni_wire_addr {
-    uint64_t start;     /* Start time of the process, as in /proc */
-    uint64_t space;     /* Id of kernel and PID namespace */
+    uint64_t start; /* Start time of the process, as in /proc */
+    uint64_t space; /* Id of kernel and PID namespace */
     uint32_t pid;
     uint32_t key;
-    uint32_t device;    /* Of the process, as in packed keys */
-    uint32_t nonce;     /* Random: with `key`, the interface */
+    uint32_t device; /* Of the process, as in packed keys */
+    uint32_t nonce;  /* Random: with `key`, the interface */
 } ugni_wire_addr_t;
 
 typedef struct ugni_wire_device {
-    uint64_t fabric;    /* Hash of provider and fabric */
-    uint64_t host;      /* Kernel and network namespace; 0: any */
+    uint64_t fabric; /* Hash of provider and fabric */
+    uint64_t host;   /* Kernel and network namespace; 0: any */
 } ugni_wire_device_t;
 
 _Static_assert(sizeof(ugni_wire_head_t) == 16, "wire format");
@@ -79,29 +79,29 @@ enum { UGNI_SMSG, UGNI_RDMA, UGNI_NUM_KINDS };
 /* An operation; libfabric returns its address with the completion. */
 typedef struct ugni_op {
     struct fi_context2 context; /* First: belongs to libfabric */
-    uint8_t            kind;    /* Of the interface */
-    uint8_t            is_recv;
-    uint8_t            is_zcopy; /* Uses memory of the user */
-    uint8_t            epoch;   /* Of the peer when it was posted */
+    uint8_t kind;               /* Of the interface */
+    uint8_t is_recv;
+    uint8_t is_zcopy; /* Uses memory of the user */
+    uint8_t epoch;    /* Of the peer when it was posted */
 } ugni_op_t;
 
 typedef struct ugni_recv {
-    ugni_op_t   op;
-    void        *desc;          /* Of its memory, with FI_MR_LOCAL */
-    ugni_link_t link;           /* In port->receiving while it is posted */
-    struct ugni_recv *next;     /* In source->early */
-    size_t      length;
+    ugni_op_t op;
+    void *desc;             /* Of its memory, with FI_MR_LOCAL */
+    ugni_link_t link;       /* In port->receiving while it is posted */
+    struct ugni_recv *next; /* In source->early */
+    size_t length;
 } ugni_recv_t;
 
 /* The head of everything that an endpoint sends */
 typedef struct ugni_send {
-    ugni_op_t        op;
-    void             *desc;     /* Of its memory, with FI_MR_LOCAL */
-    ugni_link_t      link;      /* In ep->queued, ep->sent, port->disowned */
-    ugni_link_t      all;       /* In iface->outstanding */
-    struct ugni_ep   *ep;       /* NULL: failed or destroyed */
+    ugni_op_t op;
+    void *desc;         /* Of its memory, with FI_MR_LOCAL */
+    ugni_link_t link;   /* In ep->queued, ep->sent, port->disowned */
+    ugni_link_t all;    /* In iface->outstanding */
+    struct ugni_ep *ep; /* NULL: failed or destroyed */
     struct ugni_peer *peer;
-    uint64_t         number;    /* For flushes and fences */
+    uint64_t number; /* For flushes and fences */
     /* Passes it to libfabric; any result of that. */
     ssize_t (*post)(struct ugni_ep *ep, struct ugni_send *send);
     /* Ends it, before its buffer is freed. NULL: there is nothing to do. */
@@ -109,31 +109,31 @@ typedef struct ugni_send {
 } ugni_send_t;
 
 typedef struct ugni_msg {
-    ugni_send_t      super;
-    size_t           length;    /* Of the message with its head */
+    ugni_send_t super;
+    size_t length; /* Of the message with its head */
     ugni_wire_head_t head;
-    char             data[];
+    char data[];
 } ugni_msg_t;
 
 /* An interface that sends to this one (order.c) */
 typedef struct ugni_source {
-    struct ugni_source *next;   /* In its bucket */
-    uint64_t           id;
-    uint16_t           number;  /* Of the next message to deliver */
-    uint8_t            epoch;
-    uint8_t            is_lost; /* Drops the rest of the epoch */
-    uint8_t            is_told; /* It knows that a message is lost */
-    ugni_recv_t        *early;  /* Messages that wait for earlier ones, sorted
+    struct ugni_source *next; /* In its bucket */
+    uint64_t id;
+    uint16_t number; /* Of the next message to deliver */
+    uint8_t epoch;
+    uint8_t is_lost;    /* Drops the rest of the epoch */
+    uint8_t is_told;    /* It knows that a message is lost */
+    ugni_recv_t *early; /* Messages that wait for earlier ones, sorted
                                  * by number */
-    double             since;   /* Time since which they wait for `number` */
+    double since;       /* Time since which they wait for `number` */
 } ugni_source_t;
 
 enum { UGNI_SOURCE_BUCKETS = 256 };
 
 typedef struct ugni_flush {
     struct ugni_flush *next;
-    uint64_t          number;   /* Waits for messages with lower numbers */
-    uct_completion_t  *comp;
+    uint64_t number; /* Waits for messages with lower numbers */
+    uct_completion_t *comp;
 } ugni_flush_t;
 
 typedef struct ugni_flush_queue {
@@ -142,107 +142,108 @@ typedef struct ugni_flush_queue {
 
 /* What libfabric has accepted for a peer since the last failure */
 typedef enum {
-    UGNI_CONTACT_NONE,          /* Nothing */
-    UGNI_CONTACT_TRIED,         /* Nothing yet: it may be connecting */
-    UGNI_CONTACT_MET            /* Messages */
+    UGNI_CONTACT_NONE,  /* Nothing */
+    UGNI_CONTACT_TRIED, /* Nothing yet: it may be connecting */
+    UGNI_CONTACT_MET,   /* Messages */
 } ugni_contact_t;
 
 /* An interface that this one sends to */
 typedef struct ugni_peer {
     struct ugni_peer *next;
-    fi_addr_t        fi_addr;
-    uint32_t         key;
-    uint16_t         number;    /* Of the next message */
-    uint8_t          epoch;
-    uint8_t          contact;   /* ugni_contact_t */
-    uint8_t          is_silent; /* Its host owes acknowledgements, since */
-    double           silent_since; /* this time; 0: it does not */
-    char             name[UGNI_MAX_NAME]; /* Its address of libfabric */
+    fi_addr_t fi_addr;
+    uint32_t key;
+    uint16_t number; /* Of the next message */
+    uint8_t epoch;
+    uint8_t contact;          /* ugni_contact_t */
+    uint8_t is_silent;        /* Its host owes acknowledgements, since */
+    double silent_since;      /* this time; 0: it does not */
+    char name[UGNI_MAX_NAME]; /* Its address of libfabric */
 } ugni_peer_t;
 
 /* What the interfaces of a worker share on one device. Its pools and buffers
  * outlive an interface that is closed before the other one, because libfabric
  * uses them until the port is closed. */
 typedef struct ugni_port {
-    struct ugni_port    *next;      /* In md->ports */
-    ugni_md_t           *md;
-    ugni_device_t       *device;
-    uct_worker_h        worker;
-    unsigned            refcount;
-    unsigned            used;       /* Bits by kind: had such an interface */
-    struct ugni_iface   *ifaces[UGNI_NUM_KINDS]; /* NULL: closed */
-    struct fi_info      *info;      /* With our lengths of queues */
-    struct fid_ep       *ep;
-    struct fid_cq       *cq;
-    struct fid_av       *av;
-    int                 has_fd;
-    int                 is_local;   /* FI_MR_LOCAL: buffers are registered */
-    int                 is_waiting; /* A host owes acknowledgements */
-    unsigned            polls;      /* Of the completion queue, so far */
-    double              swept;      /* Time of the last sweep */
-    char                name[UGNI_MAX_NAME];
-    size_t              name_length;
-    ugni_peer_t         *peers;
-    ugni_link_t         disowned;   /* Sends that no endpoint waits for */
-    ugni_link_t         receiving;
-    ucx_mpool_t         *sends[UGNI_NUM_KINDS], *recvs;
+    struct ugni_port *next; /* In md->ports */
+    ugni_md_t *md;
+    ugni_device_t *device;
+    uct_worker_h worker;
+    unsigned refcount;
+    unsigned used; /* Bits by kind: had such an interface */
+    struct ugni_iface *ifaces[UGNI_NUM_KINDS]; /* NULL: closed */
+    struct fi_info *info;                      /* With our lengths of queues */
+    struct fid_ep *ep;
+    struct fid_cq *cq;
+    struct fid_av *av;
+    int has_fd;
+    int is_local;   /* FI_MR_LOCAL: buffers are registered */
+    int is_waiting; /* A host owes acknowledgements */
+    unsigned polls; /* Of the completion queue, so far */
+    double swept;   /* Time of the last sweep */
+    char name[UGNI_MAX_NAME];
+    size_t name_length;
+    ugni_peer_t *peers;
+    ugni_link_t disowned; /* Sends that no endpoint waits for */
+    ugni_link_t receiving;
+    ucx_mpool_t *sends[UGNI_NUM_KINDS], *recvs;
 } ugni_port_t;
 
 typedef struct ugni_iface {
-    uct_iface_t         super;
-    const ucx_host_t    *host;
-    int                 kind;
-    ugni_config_t       config;
-    ugni_port_t         *port;
-    ugni_wire_device_t  device;
-    ugni_wire_addr_t    addr;
-    unsigned            tx_free;    /* Sends that can be started */
-    uint64_t            next_number, fence; /* Numbers of sends */
-    ugni_link_t         outstanding; /* Sends, the oldest first */
-    ugni_flush_queue_t  flushes;
-    ugni_link_t         eps, todo;  /* All endpoints; those that wait for
+    uct_iface_t super;
+    const ucx_host_t *host;
+    int kind;
+    ugni_config_t config;
+    ugni_port_t *port;
+    ugni_wire_device_t device;
+    ugni_wire_addr_t addr;
+    unsigned tx_free;            /* Sends that can be started */
+    uint64_t next_number, fence; /* Numbers of sends */
+    ugni_link_t outstanding;     /* Sends, the oldest first */
+    ugni_flush_queue_t flushes;
+    ugni_link_t eps, todo; /* All endpoints; those that wait for
                                      * progress */
-    double              checked;    /* Time of the last check of peers */
-    unsigned            polls;      /* port->polls at the last progress */
-    int                 timer_fd, event_fd;
-    int                 timer_runs, is_closing;
+    double checked;        /* Time of the last check of peers */
+    unsigned polls;        /* port->polls at the last progress */
+    int timer_fd, event_fd;
+    int timer_runs, is_closing;
     /* ugni_rdma: a read confirms writes; otherwise their completions do */
-    int                 confirms;
+    int confirms;
     /* ugni_smsg */
-    uint64_t            source;     /* This interface in messages */
-    unsigned            num_early;  /* Messages that wait for earlier ones */
-    ugni_source_t       *sources[UGNI_SOURCE_BUCKETS], *last_source;
-    size_t              recv_data;  /* Offset of a message in its buffer */
-    size_t              headroom;
-    size_t              max_inject; /* Bytes of a message that is injected */
-    unsigned            num_missing; /* Receive buffers that are not posted */
+    uint64_t source;    /* This interface in messages */
+    unsigned num_early; /* Messages that wait for earlier ones */
+    ugni_source_t *sources[UGNI_SOURCE_BUCKETS], *last_source;
+    size_t recv_data; /* Offset of a message in its buffer */
+    size_t headroom;
+    size_t max_inject;    /* Bytes of a message that is injected */
+    unsigned num_missing; /* Receive buffers that are not posted */
     ucx_recv_desc_owner_t recv_owner;
 } ugni_iface_t;
 
 enum {
-    UGNI_EP_FAILED   = 1 << 0, /* No more sends */
-    UGNI_EP_TELL     = 1 << 1, /* The user has not been told */
-    UGNI_EP_ZOMBIE   = 1 << 2, /* Destroyed by the user */
-    UGNI_EP_CANCELED = 1 << 3  /* Completes what it has sent, also as a zombie */
+    UGNI_EP_FAILED = 1 << 0, /* No more sends */
+    UGNI_EP_TELL   = 1 << 1, /* The user has not been told */
+    UGNI_EP_ZOMBIE = 1 << 2, /* Destroyed by the user */
+    UGNI_EP_CANCELED =
+        1 << 3, /* Completes what it has sent, also as a zombie */
 };
 
 typedef struct ugni_ep {
-    uct_ep_t            super;
-    ugni_link_t         link, todo; /* In iface->eps, iface->todo */
-    ugni_peer_t         *peer;
-    ugni_wire_addr_t    addr;       /* Of the peer */
-    ugni_link_t         queued, sent;
-    ugni_flush_queue_t  flushes;
+    uct_ep_t super;
+    ugni_link_t link, todo; /* In iface->eps, iface->todo */
+    ugni_peer_t *peer;
+    ugni_wire_addr_t addr; /* Of the peer */
+    ugni_link_t queued, sent;
+    ugni_flush_queue_t flushes;
     ucx_pending_queue_t pending;
-    uint64_t            dirty_addr, dirty_key; /* Of the last write, */
-    int                 is_dirty;   /* which no read has confirmed */
-    uint64_t            fence;      /* Sends from here on wait for those before */
-    double              moved;      /* Time of the last completion or failure */
-    int                 is_injected; /* Sent messages without completions,
+    uint64_t dirty_addr, dirty_key; /* Of the last write, */
+    int is_dirty;                   /* which no read has confirmed */
+    uint64_t fence;  /* Sends from here on wait for those before */
+    double moved;    /* Time of the last completion or failure */
+    int is_injected; /* Sent messages without completions,
                                      * and nothing behind them */
-    unsigned            busy;       /* Above 0: it is not freed */
-    int                 state;
-    ucs_status_t        status;
+    unsigned busy;   /* Above 0: it is not freed */
+    int state;
+    ucs_status_t status;
 } ugni_ep_t;
 
 static inline void ugni_link_init(ugni_link_t *link)
@@ -272,7 +273,7 @@ static inline int ugni_link_is_alone(const ugni_link_t *link)
 
 static inline ugni_iface_t *ugni_iface_of(const ugni_ep_t *ep)
 {
-    return (ugni_iface_t*)ep->super.iface;
+    return (ugni_iface_t *)ep->super.iface;
 }
 
 /* port.c */
@@ -436,10 +437,10 @@ static inline uint64_t ugni_source_of(const ugni_wire_addr_t *addr)
     return ((uint64_t)addr->nonce << 32) | addr->key;
 }
 
-static inline ugni_wire_head_t *
-ugni_recv_head(const ugni_iface_t *iface, const ugni_recv_t *recv)
+static inline ugni_wire_head_t *ugni_recv_head(const ugni_iface_t *iface,
+                                               const ugni_recv_t *recv)
 {
-    return (ugni_wire_head_t*)((char*)recv + iface->recv_data) - 1;
+    return (ugni_wire_head_t *)((char *)recv + iface->recv_data) - 1;
 }
 
 /* order.c: delivers a valid message when all earlier ones of its source are

@@ -26,8 +26,8 @@ typedef struct ugni_wire_key {
 _Static_assert(sizeof(ugni_wire_key_t) == 16, "wire format");
 
 enum {
-    MAGIC       = 0x494e4755,   /* "UGNI" */
-    MAX_RAW_KEY = 256           /* Bytes; those of known providers have 32 */
+    MAGIC       = 0x494e4755, /* "UGNI" */
+    MAX_RAW_KEY = 256,        /* Bytes; those of known providers have 32 */
 };
 
 /* --- Packing -------------------------------------------------------------- */
@@ -39,8 +39,7 @@ static size_t entry_size(size_t raw_key)
 
 size_t ugni_key_size(const ugni_md_t *md)
 {
-    return sizeof(ugni_wire_key_t) +
-           md->num_devices * entry_size(md->raw_key);
+    return sizeof(ugni_wire_key_t) + md->num_devices * entry_size(md->raw_key);
 }
 
 static ucs_status_t pack_raw(const ugni_md_t *md, const ugni_part_t *part,
@@ -52,7 +51,7 @@ static ucs_status_t pack_raw(const ugni_md_t *md, const ugni_part_t *part,
     memset(entry, 0, entry_size(size));
     if ((part->regions == NULL) ||
         (fi_mr_raw_attr(part->regions->mr, &base,
-                        (uint8_t*)entry + sizeof(base), &size, 0) != 0)) {
+                        (uint8_t *)entry + sizeof(base), &size, 0) != 0)) {
         return UCS_ERR_IO_ERROR;
     }
     base = htole64(base);
@@ -63,8 +62,9 @@ static ucs_status_t pack_raw(const ugni_md_t *md, const ugni_part_t *part,
 /* With FI_MR_ENDPOINT all ports have the key that was requested. */
 static void pack_word(const ugni_md_t *md, const ugni_part_t *part, char *entry)
 {
-    uint64_t key = htole64((md->mr_mode & FI_MR_ENDPOINT) ? part->key :
-                           fi_mr_key(part->regions->mr));
+    uint64_t key = htole64((md->mr_mode & FI_MR_ENDPOINT) ?
+                               part->key :
+                               fi_mr_key(part->regions->mr));
 
     memcpy(entry, &key, sizeof(key));
 }
@@ -72,15 +72,15 @@ static void pack_word(const ugni_md_t *md, const ugni_part_t *part, char *entry)
 ucs_status_t ugni_mkey_pack(uct_md_h uct_md, uct_mem_h memh, void *address,
                             size_t length, unsigned flags, void *buffer)
 {
-    const ugni_md_t *md        = (ugni_md_t*)uct_md;
+    const ugni_md_t *md        = (ugni_md_t *)uct_md;
     const ugni_mem_t *mem      = memh;
     const ugni_wire_key_t wire = {
         .magic   = htole32(MAGIC),
         .num     = htole16((uint16_t)mem->num),
         .raw_key = htole16((uint16_t)md->raw_key),
-        .base    = htole64(mem->base)
+        .base    = htole64(mem->base),
     };
-    char *entry         = (char*)buffer + sizeof(wire);
+    char *entry         = (char *)buffer + sizeof(wire);
     ucs_status_t status = UCS_OK;
 
     if (flags & (UCX_MKEY_PACK_EXPORT | UCX_MKEY_PACK_INVALIDATE)) {
@@ -129,7 +129,7 @@ ucs_status_t ugni_rkey_unpack(const ucx_component_t *component,
     rkey->base     = le64toh(wire.base);
     rkey->num_keys = wire.num;
     rkey->raw_key  = wire.raw_key;
-    memcpy(rkey->keys, (const char*)buffer + sizeof(wire), size);
+    memcpy(rkey->keys, (const char *)buffer + sizeof(wire), size);
     for (unsigned i = 0; (i < wire.num) && (wire.raw_key == 0); ++i) {
         rkey->keys[i] = le64toh(rkey->keys[i]);
     }
@@ -141,12 +141,14 @@ ucs_status_t ugni_rkey_unpack(const ucx_component_t *component,
 ucs_status_t ugni_rkey_compare(const ucx_component_t *component, uct_rkey_t a,
                                uct_rkey_t b, int *result)
 {
-    const ugni_rkey_t *first = (void*)a, *second = (void*)b;
+    const ugni_rkey_t *first = (void *)a, *second = (void *)b;
 
     if ((first->num_keys != second->num_keys) ||
         (first->raw_key != second->raw_key)) {
         *result = ((first->num_keys > second->num_keys) ||
-                   (first->raw_key > second->raw_key)) ? 1 : -1;
+                   (first->raw_key > second->raw_key)) ?
+                      1 :
+                      -1;
         return UCS_OK;
     }
     if (first->base != second->base) {
@@ -163,8 +165,7 @@ ucs_status_t ugni_rkey_compare(const ucx_component_t *component, uct_rkey_t a,
 static ucs_status_t map(ugni_md_t *md, const ugni_device_t *device,
                         ugni_rkey_t *rkey, unsigned index, uint64_t *key_p)
 {
-    char *entry             = (char*)rkey->keys +
-                              index * entry_size(rkey->raw_key);
+    char *entry = (char *)rkey->keys + index * entry_size(rkey->raw_key);
     ugni_mapping_t *mapping = calloc(1, sizeof(*mapping));
     uint64_t base;
 
@@ -173,7 +174,7 @@ static ucs_status_t map(ugni_md_t *md, const ugni_device_t *device,
     }
     memcpy(&base, entry, sizeof(base));
     if (fi_mr_map_raw(device->domain, le64toh(base),
-                      (uint8_t*)entry + sizeof(base), rkey->raw_key,
+                      (uint8_t *)entry + sizeof(base), rkey->raw_key,
                       &mapping->key, 0) != 0) {
         free(mapping);
         return UCS_ERR_INVALID_PARAM;
@@ -206,7 +207,8 @@ ucs_status_t ugni_rkey_get(ugni_md_t *md, const ugni_device_t *device,
         return UCS_OK;
     }
     pthread_mutex_lock(&md->lock);
-    for (mapping = rkey->mappings; (mapping != NULL) &&
+    for (mapping = rkey->mappings;
+         (mapping != NULL) &&
          ((mapping->device != device) || (mapping->index != index));
          mapping = mapping->next) {
     }
@@ -223,8 +225,9 @@ ucs_status_t ugni_rkey_get(ugni_md_t *md, const ugni_device_t *device,
 static void unmap(ugni_md_t *md, ugni_mapping_t *mapping)
 {
     fi_mr_unmap_key(mapping->device->domain, mapping->key);
-    *((mapping->md_prev == NULL) ? &md->mappings :
-                                   &mapping->md_prev->md_next) = mapping->md_next;
+    *((mapping->md_prev == NULL) ?
+          &md->mappings :
+          &mapping->md_prev->md_next) = mapping->md_next;
     if (mapping->md_next != NULL) {
         mapping->md_next->md_prev = mapping->md_prev;
     }
@@ -241,7 +244,7 @@ void ugni_mappings_drop(ugni_md_t *md)
 ucs_status_t ugni_rkey_release(const ucx_component_t *component,
                                uct_rkey_t uct_rkey, void *handle)
 {
-    ugni_rkey_t *rkey = (void*)uct_rkey;
+    ugni_rkey_t *rkey = (void *)uct_rkey;
     ugni_mapping_t *mapping;
     ugni_md_t *md;
 

@@ -9,8 +9,7 @@
 #include <string.h>
 
 ucs_status_t ugni_md_resources(const ucx_component_t *component,
-                               uct_md_resource_desc_t **mds_p,
-                               unsigned *num_p)
+                               uct_md_resource_desc_t **mds_p, unsigned *num_p)
 {
     uct_md_resource_desc_t *md = calloc(1, sizeof(*md));
 
@@ -50,7 +49,7 @@ ucs_status_t ugni_md_open(const ucx_component_t *component,
 
 static void md_close(uct_md_h uct_md)
 {
-    ugni_md_t *md = (ugni_md_t*)uct_md;
+    ugni_md_t *md = (ugni_md_t *)uct_md;
 
     ugni_devices_close(md);
     pthread_mutex_destroy(&md->lock);
@@ -61,13 +60,13 @@ static void md_close(uct_md_h uct_md)
 static ucs_status_t md_query(uct_md_h uct_md, ucx_md_attr_t *attr)
 {
     const uint64_t host = UCS_BIT(UCS_MEMORY_TYPE_HOST);
-    ugni_md_t *md       = (ugni_md_t*)uct_md;
+    ugni_md_t *md       = (ugni_md_t *)uct_md;
 
     attr->access_mem_types = host;
     pthread_mutex_lock(&md->lock);
     ugni_devices_list(md);
     if ((md->num_devices > 0) && (md->devices[0].info->caps & FI_RMA)) {
-        attr->flags            = UCT_MD_FLAG_REG | UCT_MD_FLAG_NEED_RKEY;
+        attr->flags = UCT_MD_FLAG_REG | UCT_MD_FLAG_NEED_RKEY;
         if (md->mr_mode & FI_MR_LOCAL) {
             attr->flags |= UCT_MD_FLAG_NEED_MEMH;
         }
@@ -87,5 +86,5 @@ const ucx_md_ops_t ugni_md_ops = {
     .query     = md_query,
     .mem_reg   = ugni_mem_reg,
     .mem_dereg = ugni_mem_dereg,
-    .mkey_pack = ugni_mkey_pack
+    .mkey_pack = ugni_mkey_pack,
 };

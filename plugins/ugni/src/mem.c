@@ -12,7 +12,7 @@
 #include <sys/random.h>
 
 enum {
-    KEY_ATTEMPTS = 16           /* A random key may be in use */
+    KEY_ATTEMPTS = 16, /* A random key may be in use */
 };
 
 /* --- Keys ----------------------------------------------------------------- */
@@ -54,8 +54,8 @@ int ugni_region_open(const ugni_md_t *md, const ugni_device_t *device,
                      ugni_port_t *port, void *address, size_t length,
                      uint64_t access, uint64_t key, struct fid_mr **mr_p)
 {
-    int rc = fi_mr_reg(device->domain, address, length, access, 0, key, 0,
-                       mr_p, NULL);
+    int rc = fi_mr_reg(device->domain, address, length, access, 0, key, 0, mr_p,
+                       NULL);
 
     if ((rc != 0) || !(md->mr_mode & FI_MR_ENDPOINT)) {
         return rc;
@@ -129,9 +129,9 @@ static int register_with(ugni_md_t *md, ugni_mem_t *mem, unsigned device)
 
     for (int i = 0; (i < KEY_ATTEMPTS) && (rc == -FI_ENOKEY); ++i) {
         mem->parts[device].key = random_key(md, device);
-        rc = (md->mr_mode & FI_MR_ENDPOINT) ?
-             register_with_ports(md, mem, device) :
-             add_region(md, mem, device, NULL);
+        rc                     = (md->mr_mode & FI_MR_ENDPOINT) ?
+                                     register_with_ports(md, mem, device) :
+                                     add_region(md, mem, device, NULL);
         if (rc != 0) {
             close_regions(&mem->parts[device], NULL);
         }
@@ -220,10 +220,9 @@ static int register_all(ugni_md_t *md, ugni_mem_t *mem)
 }
 
 ucs_status_t ugni_mem_reg(uct_md_h uct_md, void *address, size_t length,
-                          const ucx_mem_reg_params_t *params,
-                          uct_mem_h *memh_p)
+                          const ucx_mem_reg_params_t *params, uct_mem_h *memh_p)
 {
-    ugni_md_t *md = (ugni_md_t*)uct_md;
+    ugni_md_t *md = (ugni_md_t *)uct_md;
     ugni_mem_t *mem;
     int rc;
 
@@ -252,7 +251,8 @@ ucs_status_t ugni_mem_reg(uct_md_h uct_md, void *address, size_t length,
         mem_free(mem);
         return (rc == -FI_ENOMEM) ? UCS_ERR_NO_MEMORY :
                ((rc == -FI_EFAULT) || (rc == -FI_EINVAL)) ?
-               UCS_ERR_INVALID_ADDR : UCS_ERR_IO_ERROR;
+                                    UCS_ERR_INVALID_ADDR :
+                                    UCS_ERR_IO_ERROR;
     }
     *memh_p = mem;
     return UCS_OK;
@@ -261,7 +261,7 @@ ucs_status_t ugni_mem_reg(uct_md_h uct_md, void *address, size_t length,
 ucs_status_t ugni_mem_dereg(uct_md_h uct_md, uct_mem_h memh,
                             const ucx_mem_dereg_params_t *params)
 {
-    ugni_md_t *md   = (ugni_md_t*)uct_md;
+    ugni_md_t *md   = (ugni_md_t *)uct_md;
     ugni_mem_t *mem = memh;
 
     if ((params != NULL) && (params->flags & UCX_MEM_DEREG_INVALIDATE)) {

@@ -11,41 +11,41 @@ struct ugni_port;
 /* A registration with a domain or, with FI_MR_ENDPOINT, with a port of it */
 typedef struct ugni_region {
     struct ugni_region *next;
-    struct ugni_port   *port;   /* NULL: registered with the domain */
-    struct fid_mr      *mr;
+    struct ugni_port *port; /* NULL: registered with the domain */
+    struct fid_mr *mr;
 } ugni_region_t;
 
 /* Registered memory, as one device has it */
 typedef struct ugni_part {
-    uint64_t      key;          /* Requested; the same for all ports */
+    uint64_t key; /* Requested; the same for all ports */
     ugni_region_t *regions;
 } ugni_part_t;
 
 typedef struct ugni_mem {
     struct ugni_mem *prev, *next; /* In md->mems */
-    void            *address;
-    size_t          length;
-    uint64_t        base;       /* Subtracted from remote addresses */
-    unsigned        num;
-    ugni_part_t     parts[];    /* By device */
+    void *address;
+    size_t length;
+    uint64_t base; /* Subtracted from remote addresses */
+    unsigned num;
+    ugni_part_t parts[]; /* By device */
 } ugni_mem_t;
 
 /* A raw key that was mapped for a device of this process */
 typedef struct ugni_mapping {
-    struct ugni_mapping *next;  /* In rkey->mappings */
+    struct ugni_mapping *next; /* In rkey->mappings */
     struct ugni_mapping *md_prev, *md_next;
-    ugni_md_t           *md;    /* NULL: closed, and the key unmapped */
+    ugni_md_t *md; /* NULL: closed, and the key unmapped */
     const ugni_device_t *device;
-    unsigned            index;  /* Of the owner's device */
-    uint64_t            key;
+    unsigned index; /* Of the owner's device */
+    uint64_t key;
 } ugni_mapping_t;
 
 typedef struct ugni_rkey {
-    uint64_t       base;        /* Subtracted from remote addresses */
-    unsigned       num_keys;    /* One for each device of the owner */
-    size_t         raw_key;     /* Bytes of one; 0: 64-bit keys */
+    uint64_t base;     /* Subtracted from remote addresses */
+    unsigned num_keys; /* One for each device of the owner */
+    size_t raw_key;    /* Bytes of one; 0: 64-bit keys */
     ugni_mapping_t *mappings;
-    uint64_t       keys[];      /* Raw: each a base address and the bytes */
+    uint64_t keys[]; /* Raw: each a base address and the bytes */
 } ugni_rkey_t;
 
 /* Registers memory with the device; with FI_MR_ENDPOINT for the port, otherwise

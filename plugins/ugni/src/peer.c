@@ -75,21 +75,21 @@ void ugni_device_address(ugni_iface_t *iface)
     const char *fabric         = info->fabric_attr->name;
     uint64_t value             = 0xcbf29ce484222325ull;
 
-    value = hash(value, provider, strlen(provider) + 1);
-    value = hash(value, fabric, strlen(fabric));
+    value                = hash(value, provider, strlen(provider) + 1);
+    value                = hash(value, fabric, strlen(fabric));
     iface->device.fabric = htole64(value);
     /* Fabrics that exist once on each host */
     if ((strcmp(provider, "shm") == 0) || (strncmp(fabric, "127.", 4) == 0) ||
         (strncmp(fabric, "::1/", 4) == 0) ||
         (strncmp(fabric, "fe80:", 5) == 0)) {
-        iface->device.host = htole64(namespace_id(iface->host,
-                                                  "/proc/self/ns/net"));
+        iface->device.host = htole64(
+            namespace_id(iface->host, "/proc/self/ns/net"));
     }
 }
 
 int ugni_is_reachable(uct_iface_h uct_iface, const ucx_reachable_args_t *args)
 {
-    const ugni_iface_t *iface = (ugni_iface_t*)uct_iface;
+    const ugni_iface_t *iface = (ugni_iface_t *)uct_iface;
     const char *why           = NULL;
     ugni_wire_device_t device;
 

@@ -5,7 +5,8 @@
 static ucx_instances_t instances = UCX_INSTANCES_INIT;
 
 static const ucx_transport_t *const transports[] = {
-    &ugni_smsg_transport, &ugni_rdma_transport
+    &ugni_smsg_transport,
+    &ugni_rdma_transport,
 };
 
 static void plugin_fini(void)
@@ -15,7 +16,7 @@ static void plugin_fini(void)
 
 static ucs_status_t instance_init(ucx_instance_t *super)
 {
-    ugni_instance_t *instance  = (ugni_instance_t*)super;
+    ugni_instance_t *instance  = (ugni_instance_t *)super;
     ucx_component_t *component = &instance->component;
     ucx_plugin_t *plugin       = &super->plugin;
 
@@ -40,8 +41,8 @@ static ucs_status_t instance_init(ucx_instance_t *super)
     return UCS_OK;
 }
 
-ucs_status_t
-ucx_plugin_entry(const ucx_plugin_args_t *args, const ucx_plugin_t **plugin_p)
+ucs_status_t ucx_plugin_entry(const ucx_plugin_args_t *args,
+                              const ucx_plugin_t **plugin_p)
 {
     return ucx_instances_open(&instances, args, sizeof(ugni_instance_t),
                               instance_init, plugin_p);

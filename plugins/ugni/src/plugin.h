@@ -20,11 +20,11 @@
 enum { UGNI_MAX_SEG = 1 << 20 };
 
 #define ugni_container_of(_ptr, _type, _member) \
-    ((_type*)((char*)(_ptr) - offsetof(_type, _member)))
+    ((_type *)((char *)(_ptr)-offsetof(_type, _member)))
 
 typedef struct ugni_instance {
-    ucx_instance_t        super;
-    ucx_component_t       component;
+    ucx_instance_t super;
+    ucx_component_t component;
     const ucx_component_t *components[1];
 } ugni_instance_t;
 
@@ -40,35 +40,35 @@ typedef struct ugni_md_config {
 /* A domain of libfabric. It is opened when an interface or a registration needs
  * it first, and closed with the memory domain. */
 typedef struct ugni_device {
-    struct fi_info    *info;
+    struct fi_info *info;
     struct fid_fabric *fabric;
-    struct fid_domain *domain;   /* NULL: not opened */
+    struct fid_domain *domain; /* NULL: not opened */
 } ugni_device_t;
 
 enum { UGNI_MAX_DEVICES = 32 };
 
 typedef struct ugni_md {
-    uct_md_t         super;
+    uct_md_t super;
     const ucx_host_t *host;
-    char             *provider;  /* As the user named it; empty: see device.c */
-    pthread_mutex_t  lock;       /* Of all below */
-    int              is_listed;
-    uint64_t         mr_mode;    /* FI_MR_* that the provider demands */
-    size_t           raw_key;    /* Bytes of a key, with FI_MR_RAW; else 0 */
-    unsigned         num_devices;
-    ugni_device_t    devices[UGNI_MAX_DEVICES];
+    char *provider;       /* As the user named it; empty: see device.c */
+    pthread_mutex_t lock; /* Of all below */
+    int is_listed;
+    uint64_t mr_mode; /* FI_MR_* that the provider demands */
+    size_t raw_key;   /* Bytes of a key, with FI_MR_RAW; else 0 */
+    unsigned num_devices;
+    ugni_device_t devices[UGNI_MAX_DEVICES];
     struct ugni_port *ports;
-    struct ugni_mem  *mems;
+    struct ugni_mem *mems;
     struct ugni_mapping *mappings;
 } ugni_md_t;
 
 typedef struct ugni_config {
-    size_t   seg_size;
+    size_t seg_size;
     unsigned tx_queue_len;
     unsigned rx_queue_len;
-    double   timeout;
-    double   user_timeout;
-    double   linger;
+    double timeout;
+    double user_timeout;
+    double linger;
 } ugni_config_t;
 
 static inline size_t ugni_min(size_t a, size_t b)
@@ -90,8 +90,7 @@ static inline void ugni_complete(uct_completion_t *comp, ucs_status_t status)
 }
 
 ucs_status_t ugni_md_resources(const ucx_component_t *component,
-                               uct_md_resource_desc_t **mds_p,
-                               unsigned *num_p);
+                               uct_md_resource_desc_t **mds_p, unsigned *num_p);
 ucs_status_t ugni_md_open(const ucx_component_t *component,
                           const ucx_md_open_args_t *args, uct_md_h *md_p);
 
@@ -129,10 +128,10 @@ ucs_status_t ugni_rkey_release(const ucx_component_t *component,
 ucs_status_t ugni_rkey_compare(const ucx_component_t *component, uct_rkey_t a,
                                uct_rkey_t b, int *result);
 
-extern const ucx_md_ops_t       ugni_md_ops;
+extern const ucx_md_ops_t ugni_md_ops;
 extern const ucx_config_table_t ugni_md_config_table;
 extern const ucx_config_table_t ugni_config_table;
-extern const ucx_transport_t    ugni_smsg_transport;
-extern const ucx_transport_t    ugni_rdma_transport;
+extern const ucx_transport_t ugni_smsg_transport;
+extern const ucx_transport_t ugni_rdma_transport;
 
 #endif

@@ -17,7 +17,7 @@ _Static_assert(sizeof(chunk_head_t) <= HEAD_SIZE, "size of a chunk's head");
 
 static chunk_head_t *head_of(void *chunk)
 {
-    return (chunk_head_t*)((char*)chunk - HEAD_SIZE);
+    return (chunk_head_t *)((char *)chunk - HEAD_SIZE);
 }
 
 static ucs_status_t chunk_new(ugni_port_t *port, uint64_t access, size_t size,
@@ -31,15 +31,15 @@ static ucs_status_t chunk_new(ugni_port_t *port, uint64_t access, size_t size,
     if (head == NULL) {
         return UCS_ERR_NO_MEMORY;
     }
-    rc = ugni_region_open(port->md, port->device, port, head, length, access,
-                          0, &head->mr);
+    rc = ugni_region_open(port->md, port->device, port, head, length, access, 0,
+                          &head->mr);
     if (rc != 0) {
         ucx_error("ugni: cannot register %zu bytes of buffers with %s: %s",
                   length, port->info->domain_attr->name, fi_strerror(-rc));
         free(head);
         return (rc == -FI_ENOMEM) ? UCS_ERR_NO_MEMORY : UCS_ERR_IO_ERROR;
     }
-    *chunk_p = (char*)head + HEAD_SIZE;
+    *chunk_p = (char *)head + HEAD_SIZE;
     return UCS_OK;
 }
 
@@ -61,22 +61,22 @@ static void chunk_free(void *arg, void *chunk)
 
 static void send_init(void *arg, void *elem, void *chunk)
 {
-    ((ugni_send_t*)elem)->desc = fi_mr_desc(head_of(chunk)->mr);
+    ((ugni_send_t *)elem)->desc = fi_mr_desc(head_of(chunk)->mr);
 }
 
 static void recv_init(void *arg, void *elem, void *chunk)
 {
-    ((ugni_recv_t*)elem)->desc = fi_mr_desc(head_of(chunk)->mr);
+    ((ugni_recv_t *)elem)->desc = fi_mr_desc(head_of(chunk)->mr);
 }
 
 static void no_desc_send(void *arg, void *elem, void *chunk)
 {
-    ((ugni_send_t*)elem)->desc = NULL;
+    ((ugni_send_t *)elem)->desc = NULL;
 }
 
 static void no_desc_recv(void *arg, void *elem, void *chunk)
 {
-    ((ugni_recv_t*)elem)->desc = NULL;
+    ((ugni_recv_t *)elem)->desc = NULL;
 }
 
 ucs_status_t ugni_pool_create(const ucx_host_t *host, ugni_port_t *port,
@@ -90,7 +90,7 @@ ucs_status_t ugni_pool_create(const ucx_host_t *host, ugni_port_t *port,
         .alignment = 64,
         .max_elems = UINT_MAX,
         .elem_init = is_recv ? no_desc_recv : no_desc_send,
-        .arg       = port
+        .arg       = port,
     };
 
     if (port->is_local) {

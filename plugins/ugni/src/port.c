@@ -13,10 +13,10 @@ static int open_cq(ugni_port_t *port)
 {
     /* An entry for each operation of both interfaces: no overrun. */
     struct fi_cq_attr attr = {
-        .size     = UGNI_NUM_KINDS * port->info->tx_attr->size +
-                    port->info->rx_attr->size,
+        .size = UGNI_NUM_KINDS * port->info->tx_attr->size +
+                port->info->rx_attr->size,
         .format   = FI_CQ_FORMAT_MSG,
-        .wait_obj = FI_WAIT_FD
+        .wait_obj = FI_WAIT_FD,
     };
     int rc = fi_cq_open(port->device->domain, &attr, &port->cq, NULL);
     int fd;
@@ -71,8 +71,8 @@ static ucs_status_t open_endpoint(const ucx_host_t *host, ugni_port_t *port)
         return UCS_OK;
     }
     ucx_error("ugni: cannot %s of %s (provider %s): %s", what,
-              port->info->domain_attr->name,
-              port->info->fabric_attr->prov_name, fi_strerror(-rc));
+              port->info->domain_attr->name, port->info->fabric_attr->prov_name,
+              fi_strerror(-rc));
     return (rc == -FI_ENOMEM) ? UCS_ERR_NO_MEMORY : UCS_ERR_IO_ERROR;
 }
 
@@ -85,8 +85,7 @@ static void close_fid(struct fid *fid)
     }
 }
 
-#define CLOSE(_object) \
-    close_fid(((_object) == NULL) ? NULL : &(_object)->fid)
+#define CLOSE(_object) close_fid(((_object) == NULL) ? NULL : &(_object)->fid)
 
 static void free_buffers(const ucx_host_t *host, ugni_port_t *port)
 {
@@ -142,7 +141,7 @@ static ucs_status_t port_new(ugni_iface_t *iface, ugni_device_t *device,
     if (port == NULL) {
         return UCS_ERR_NO_MEMORY;
     }
-    port->md       = (ugni_md_t*)iface->super.md;
+    port->md       = (ugni_md_t *)iface->super.md;
     port->device   = device;
     port->worker   = worker;
     port->info     = fi_dupinfo(device->info);
@@ -159,7 +158,7 @@ static ucs_status_t port_new(ugni_iface_t *iface, ugni_device_t *device,
                                          port->info->tx_attr->size);
     port->info->rx_attr->size = ugni_min(iface->config.rx_queue_len,
                                          port->info->rx_attr->size);
-    status = open_endpoint(iface->host, port);
+    status                    = open_endpoint(iface->host, port);
     if (status != UCS_OK) {
         port_free(iface->host, port);
         return status;
@@ -199,7 +198,7 @@ static ucs_status_t add_port(ugni_md_t *md, ugni_port_t *port)
 ucs_status_t ugni_port_get(ugni_iface_t *iface, ugni_device_t *device,
                            uct_worker_h worker)
 {
-    ugni_md_t *md       = (ugni_md_t*)iface->super.md;
+    ugni_md_t *md       = (ugni_md_t *)iface->super.md;
     ucs_status_t status = UCS_OK;
     ugni_port_t *port;
 
@@ -213,7 +212,7 @@ ucs_status_t ugni_port_get(ugni_iface_t *iface, ugni_device_t *device,
     }
     if (status == UCS_OK) {
         ++port->refcount;
-        port->used               |= 1u << iface->kind;
+        port->used |= 1u << iface->kind;
         port->ifaces[iface->kind] = iface;
         iface->port               = port;
     }
@@ -224,7 +223,7 @@ ucs_status_t ugni_port_get(ugni_iface_t *iface, ugni_device_t *device,
 void ugni_port_put(ugni_iface_t *iface)
 {
     ugni_port_t *port = iface->port, **link;
-    ugni_md_t *md     = (ugni_md_t*)iface->super.md;
+    ugni_md_t *md     = (ugni_md_t *)iface->super.md;
 
     port->ifaces[iface->kind] = NULL;
     pthread_mutex_lock(&md->lock);
@@ -276,7 +275,8 @@ ucs_status_t ugni_port_peer(ugni_port_t *port, const void *name, uint32_t key,
     if (num != 1) {
         free(peer);
         ucx_error("ugni: the address vector of %s (provider %s) accepts no "
-                  "further address: %s", port->info->domain_attr->name,
+                  "further address: %s",
+                  port->info->domain_attr->name,
                   port->info->fabric_attr->prov_name,
                   (num < 0) ? fi_strerror(-num) : "it is full");
         return ((num == 0) || (num == -FI_ENOMEM)) ? UCS_ERR_NO_MEMORY :

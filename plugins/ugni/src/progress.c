@@ -115,7 +115,7 @@ static unsigned poll_port(ugni_iface_t *iface)
 
 unsigned ugni_iface_progress(uct_iface_h uct_iface)
 {
-    ugni_iface_t *iface = (ugni_iface_t*)uct_iface;
+    ugni_iface_t *iface = (ugni_iface_t *)uct_iface;
     unsigned count      = poll_port(iface);
     double now;
 

@@ -26,14 +26,12 @@ static ucs_status_t rdma_open(uct_md_h md, const ucx_iface_open_args_t *args,
 
 static ucs_status_t rdma_query(uct_iface_h uct_iface, ucx_iface_attr_t *attr)
 {
-    const ugni_iface_t *iface  = (ugni_iface_t*)uct_iface;
+    const ugni_iface_t *iface  = (ugni_iface_t *)uct_iface;
     const struct fi_info *info = iface->port->info;
     size_t seg                 = iface->config.seg_size;
-    size_t zcopy               = ugni_min(info->ep_attr->max_msg_size,
-                                          MAX_ZCOPY);
-    size_t iov                 = ugni_min(info->tx_attr->iov_limit,
-                                          UGNI_RMA_IOV);
-    uct_iface_attr_t *base     = &attr->base;
+    size_t zcopy           = ugni_min(info->ep_attr->max_msg_size, MAX_ZCOPY);
+    size_t iov             = ugni_min(info->tx_attr->iov_limit, UGNI_RMA_IOV);
+    uct_iface_attr_t *base = &attr->base;
 
     ugni_iface_attr(iface, attr);
     base->cap.flags |= UCT_IFACE_FLAG_PUT_SHORT | UCT_IFACE_FLAG_PUT_BCOPY |
@@ -67,7 +65,7 @@ static const ucx_iface_ops_t iface_ops = {
     .flush              = ugni_iface_flush,
     .fence              = ugni_iface_fence,
     .event_fd_get       = ugni_event_fd_get,
-    .event_arm          = ugni_event_arm
+    .event_arm          = ugni_event_arm,
 };
 
 static const ucx_ep_ops_t ep_ops = {
@@ -88,7 +86,7 @@ static const ucx_ep_ops_t ep_ops = {
     .atomic_cswap32 = ugni_ep_atomic_cswap32,
     .atomic_cswap64 = ugni_ep_atomic_cswap64,
     .destroy        = ugni_ep_destroy,
-    .invalidate     = ugni_ep_invalidate
+    .invalidate     = ugni_ep_invalidate,
 };
 
 const ucx_transport_t ugni_rdma_transport = {
@@ -98,5 +96,5 @@ const ucx_transport_t ugni_rdma_transport = {
     .query_devices = ugni_query_rdma_devices,
     .iface_open    = rdma_open,
     .iface_ops     = &iface_ops,
-    .ep_ops        = &ep_ops
+    .ep_ops        = &ep_ops,
 };

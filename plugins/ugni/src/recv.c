@@ -8,16 +8,17 @@ static void recv_release(ucx_recv_desc_owner_t *self, void *desc)
 {
     ugni_iface_t *iface = ugni_container_of(self, ugni_iface_t, recv_owner);
 
-    ucx_mpool_put(iface->port->recvs, (char*)desc + iface->headroom -
-                                iface->recv_data);
+    ucx_mpool_put(iface->port->recvs,
+                  (char *)desc + iface->headroom - iface->recv_data);
 }
 
 ucs_status_t ugni_recv_init(ugni_iface_t *iface)
 {
     /* The head, the owner's word, the headroom; the header of the message uses
      * the end of them. */
-    iface->recv_data = (sizeof(ugni_recv_t) + sizeof(void*) + iface->headroom +
-                        sizeof(ugni_wire_head_t) + 63) & ~(size_t)63;
+    iface->recv_data = (sizeof(ugni_recv_t) + sizeof(void *) + iface->headroom +
+                        sizeof(ugni_wire_head_t) + 63) &
+                       ~(size_t)63;
     iface->recv_owner.release = recv_release;
     iface->num_missing        = iface->config.rx_queue_len;
     return ugni_pool_create(iface->host, iface->port, 1,
@@ -38,7 +39,7 @@ void ugni_recv_post(ugni_iface_t *iface)
         recv->op.is_recv = 1;
         ugni_link_init(&recv->link);
         if (fi_recv(iface->port->ep,
-                    (char*)recv + iface->recv_data - sizeof(ugni_wire_head_t),
+                    (char *)recv + iface->recv_data - sizeof(ugni_wire_head_t),
                     iface->config.seg_size + sizeof(ugni_wire_head_t),
                     recv->desc, FI_ADDR_UNSPEC, &recv->op.context) != 0) {
             ucx_mpool_put(iface->port->recvs, recv);
@@ -56,7 +57,7 @@ void ugni_recv_drop(ugni_iface_t *iface, ugni_recv_t *recv)
 void ugni_recv_deliver(ugni_iface_t *iface, ugni_recv_t *recv)
 {
     const ugni_wire_head_t *wire = ugni_recv_head(iface, recv);
-    char *data                   = (char*)(wire + 1);
+    char *data                   = (char *)(wire + 1);
     size_t length                = recv->length - sizeof(*wire);
     uint8_t id                   = wire->id;
 

@@ -81,9 +81,9 @@ int ugni_region_name(ugni_port_t *port)
     }
     ugni_peer_self(port->md->host, &self);
     remove_abandoned(&self);
-    snprintf(name, sizeof(name), "fi_shm://ugni-%08" PRIx32 "-%" PRIx32 "-%"
-             PRIx64 "-%08" PRIx32, space_of(&self), self.pid, self.start,
-             random);
+    snprintf(name, sizeof(name),
+             "fi_shm://ugni-%08" PRIx32 "-%" PRIx32 "-%" PRIx64 "-%08" PRIx32,
+             space_of(&self), self.pid, self.start, random);
     rc = fi_setname(&port->ep->fid, name, strlen(name) + 1);
     return (rc == -FI_ENOSYS) ? 0 : rc; /* it keeps its own name */
 }

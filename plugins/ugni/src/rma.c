@@ -14,7 +14,7 @@ ucs_status_t ugni_rma_new(ugni_ep_t *ep, uint64_t remote_addr, uct_rkey_t rkey,
                           ugni_rma_t **rma_p)
 {
     const ugni_port_t *port = ugni_iface_of(ep)->port;
-    ugni_rkey_t *key        = (ugni_rkey_t*)rkey;
+    ugni_rkey_t *key        = (ugni_rkey_t *)rkey;
     ugni_send_t *send;
     ucs_status_t status;
     uint64_t remote_key;
@@ -29,7 +29,7 @@ ucs_status_t ugni_rma_new(ugni_ep_t *ep, uint64_t remote_addr, uct_rkey_t rkey,
     if (status != UCS_OK) {
         return status;
     }
-    rma              = (ugni_rma_t*)send;
+    rma              = (ugni_rma_t *)send;
     rma->comp        = NULL;
     rma->remote.addr = remote_addr - key->base;
     rma->remote.key  = remote_key;
@@ -40,30 +40,29 @@ ucs_status_t ugni_rma_new(ugni_ep_t *ep, uint64_t remote_addr, uct_rkey_t rkey,
 static struct fi_msg_rma message(const ugni_ep_t *ep, ugni_rma_t *rma)
 {
     rma->remote.len = rma->length;
-    return (struct fi_msg_rma){
-        .msg_iov       = rma->iov,
-        .desc          = rma->desc,
-        .iov_count     = rma->iovcnt,
-        .addr          = ep->peer->fi_addr,
-        .rma_iov       = &rma->remote,
-        .rma_iov_count = 1,
-        .context       = &rma->super.op.context
-    };
+    return (struct fi_msg_rma){.msg_iov       = rma->iov,
+                               .desc          = rma->desc,
+                               .iov_count     = rma->iovcnt,
+                               .addr          = ep->peer->fi_addr,
+                               .rma_iov       = &rma->remote,
+                               .rma_iov_count = 1,
+                               .context       = &rma->super.op.context};
 }
 
 static ssize_t post_write(ugni_ep_t *ep, ugni_send_t *send)
 {
-    ugni_rma_t *rma       = (ugni_rma_t*)send;
-    struct fi_msg_rma msg = message(ep, rma);
+    ugni_rma_t *rma           = (ugni_rma_t *)send;
+    struct fi_msg_rma msg     = message(ep, rma);
     const ugni_iface_t *iface = ugni_iface_of(ep);
 
-    return fi_writemsg(iface->port->ep, &msg, FI_COMPLETION |
-                       (iface->confirms ? 0 : FI_DELIVERY_COMPLETE));
+    return fi_writemsg(iface->port->ep, &msg,
+                       FI_COMPLETION |
+                           (iface->confirms ? 0 : FI_DELIVERY_COMPLETE));
 }
 
 static ssize_t post_read(ugni_ep_t *ep, ugni_send_t *send)
 {
-    struct fi_msg_rma msg = message(ep, (ugni_rma_t*)send);
+    struct fi_msg_rma msg = message(ep, (ugni_rma_t *)send);
 
     return fi_readmsg(ugni_iface_of(ep)->port->ep, &msg, FI_COMPLETION);
 }
@@ -96,11 +95,11 @@ ucs_status_t ugni_ep_put_short(uct_ep_h ep, const void *buffer, unsigned length,
     if (length == 0) {
         return UCS_OK;
     }
-    status = ugni_rma_new((ugni_ep_t*)ep, remote_addr, rkey, &rma);
+    status = ugni_rma_new((ugni_ep_t *)ep, remote_addr, rkey, &rma);
     if (status == UCS_OK) {
         memcpy(rma->data, buffer, length);
         use_data(rma, length);
-        start_write((ugni_ep_t*)ep, rma);
+        start_write((ugni_ep_t *)ep, rma);
     }
     return status;
 }
@@ -108,7 +107,7 @@ ucs_status_t ugni_ep_put_short(uct_ep_h ep, const void *buffer, unsigned length,
 ssize_t ugni_ep_put_bcopy(uct_ep_h uct_ep, uct_pack_callback_t pack_cb,
                           void *arg, uint64_t remote_addr, uct_rkey_t rkey)
 {
-    ugni_ep_t *ep = (ugni_ep_t*)uct_ep;
+    ugni_ep_t *ep = (ugni_ep_t *)uct_ep;
     ugni_rma_t *rma;
     ucs_status_t status = ugni_rma_new(ep, remote_addr, rkey, &rma);
     size_t length;
@@ -128,7 +127,7 @@ ssize_t ugni_ep_put_bcopy(uct_ep_h uct_ep, uct_pack_callback_t pack_cb,
 
 static void zcopy_done(ugni_send_t *send, ucs_status_t status)
 {
-    ugni_complete(((ugni_rma_t*)send)->comp, status);
+    ugni_complete(((ugni_rma_t *)send)->comp, status);
 }
 
 static void *desc_of(const ugni_port_t *port, uct_mem_h memh)
@@ -155,15 +154,15 @@ static ucs_status_t take_iov(const ugni_port_t *port, ugni_rma_t *rma,
         rma->iov[rma->iovcnt].iov_base = iov[i].buffer;
         rma->iov[rma->iovcnt].iov_len  = iov[i].length * count;
         rma->desc[rma->iovcnt]         = desc_of(port, iov[i].memh);
-        rma->length                   += iov[i].length * count;
+        rma->length += iov[i].length * count;
         ++rma->iovcnt;
     }
     return UCS_OK;
 }
 
-static ucs_status_t
-zcopy(ugni_ep_t *ep, int is_write, const uct_iov_t *iov, size_t iovcnt,
-      uint64_t remote_addr, uct_rkey_t rkey, uct_completion_t *comp)
+static ucs_status_t zcopy(ugni_ep_t *ep, int is_write, const uct_iov_t *iov,
+                          size_t iovcnt, uint64_t remote_addr, uct_rkey_t rkey,
+                          uct_completion_t *comp)
 {
     ugni_rma_t *rma;
     ucs_status_t status = ugni_rma_new(ep, remote_addr, rkey, &rma);
@@ -194,19 +193,19 @@ ucs_status_t ugni_ep_put_zcopy(uct_ep_h ep, const uct_iov_t *iov, size_t iovcnt,
                                uint64_t remote_addr, uct_rkey_t rkey,
                                uct_completion_t *comp)
 {
-    return zcopy((ugni_ep_t*)ep, 1, iov, iovcnt, remote_addr, rkey, comp);
+    return zcopy((ugni_ep_t *)ep, 1, iov, iovcnt, remote_addr, rkey, comp);
 }
 
 ucs_status_t ugni_ep_get_zcopy(uct_ep_h ep, const uct_iov_t *iov, size_t iovcnt,
                                uint64_t remote_addr, uct_rkey_t rkey,
                                uct_completion_t *comp)
 {
-    return zcopy((ugni_ep_t*)ep, 0, iov, iovcnt, remote_addr, rkey, comp);
+    return zcopy((ugni_ep_t *)ep, 0, iov, iovcnt, remote_addr, rkey, comp);
 }
 
 static void get_bcopy_done(ugni_send_t *send, ucs_status_t status)
 {
-    ugni_rma_t *rma = (ugni_rma_t*)send;
+    ugni_rma_t *rma = (ugni_rma_t *)send;
 
     if (status == UCS_OK) {
         rma->unpack(rma->arg, rma->data, rma->length);
@@ -224,7 +223,7 @@ ucs_status_t ugni_ep_get_bcopy(uct_ep_h ep, uct_unpack_callback_t unpack_cb,
     if (length == 0) {
         return UCS_OK;
     }
-    status = ugni_rma_new((ugni_ep_t*)ep, remote_addr, rkey, &rma);
+    status = ugni_rma_new((ugni_ep_t *)ep, remote_addr, rkey, &rma);
     if (status != UCS_OK) {
         return status;
     }
@@ -247,12 +246,12 @@ ucs_status_t ugni_rma_confirm(ugni_ep_t *ep)
     if (status != UCS_OK) {
         return status;
     }
-    rma              = (ugni_rma_t*)send;
+    rma              = (ugni_rma_t *)send;
     rma->remote.addr = ep->dirty_addr;
     rma->remote.key  = ep->dirty_key;
     use_data(rma, 1);
-    send->post       = post_read;
-    ep->is_dirty     = 0;
+    send->post   = post_read;
+    ep->is_dirty = 0;
     ugni_send_start(send);
     return UCS_OK;
 }

@@ -11,22 +11,22 @@
 enum { UGNI_RMA_IOV = 4 };
 
 typedef struct ugni_rma {
-    ugni_send_t           super;
-    uct_completion_t      *comp;
-    struct iovec          iov[UGNI_RMA_IOV]; /* Local memory */
-    void                  *desc[UGNI_RMA_IOV]; /* With FI_MR_LOCAL */
-    size_t                iovcnt;
-    size_t                length;
-    struct fi_rma_iov     remote;
+    ugni_send_t super;
+    uct_completion_t *comp;
+    struct iovec iov[UGNI_RMA_IOV]; /* Local memory */
+    void *desc[UGNI_RMA_IOV];       /* With FI_MR_LOCAL */
+    size_t iovcnt;
+    size_t length;
+    struct fi_rma_iov remote;
     /* get_bcopy */
     uct_unpack_callback_t unpack;
-    void                  *arg;
+    void *arg;
     /* Atomics: the word's type, the operation, where the old value goes */
-    enum fi_datatype      type;
-    enum fi_op            op;
-    uint64_t              operand, compare, old;
-    void                  *result;
-    char                  data[];
+    enum fi_datatype type;
+    enum fi_op op;
+    uint64_t operand, compare, old;
+    void *result;
+    char data[];
 } ugni_rma_t;
 
 /* Returns a new operation on remote memory. Errors as of a send;

@@ -10,7 +10,9 @@ ucs_status_t ugni_check_send(const ugni_ep_t *ep)
         return ep->status;
     }
     return (ugni_link_is_alone(&ep->queued) &&
-            (ugni_iface_of(ep)->tx_free > 0)) ? UCS_OK : UCS_ERR_NO_RESOURCE;
+            (ugni_iface_of(ep)->tx_free > 0)) ?
+               UCS_OK :
+               UCS_ERR_NO_RESOURCE;
 }
 
 ucs_status_t ugni_send_new(ugni_ep_t *ep, ugni_send_t **send_p)
@@ -72,9 +74,9 @@ static void report(const ugni_ep_t *ep, ssize_t rc)
     if (rc == -FI_EMSGSIZE) {
         ucx_error("ugni: the provider %s rejects an operation of %s that is "
                   "within its limits: %s; a smaller UCX_UGNI_SEG_SIZE (%zu) "
-                  "may help", info->fabric_attr->prov_name,
-                  info->domain_attr->name, fi_strerror((int)-rc),
-                  iface->config.seg_size);
+                  "may help",
+                  info->fabric_attr->prov_name, info->domain_attr->name,
+                  fi_strerror((int)-rc), iface->config.seg_size);
     }
 }
 
@@ -129,7 +131,8 @@ void ugni_send_done(ugni_port_t *port, ugni_send_t *send, ucs_status_t status)
     ugni_link_remove(&send->link);
     if (send->done != NULL) {
         send->done(send, ((ep != NULL) && (ep->state & UGNI_EP_CANCELED)) ?
-                         UCS_ERR_CANCELED : status);
+                             UCS_ERR_CANCELED :
+                             status);
     }
     ugni_send_free(port, send);
     if (iface == NULL) {

@@ -21,7 +21,7 @@
 /* A socket that retransmits, or probes a closed window, without an answer */
 typedef struct waiting {
     struct sockaddr_storage local, remote;
-    double                  quiet; /* s, since the last acknowledgement */
+    double quiet; /* s, since the last acknowledgement */
 } waiting_t;
 
 static int is_ip(const ugni_port_t *port)
@@ -41,20 +41,20 @@ static int is_waiting(int fd, waiting_t *waiting)
     /* What is no socket, or none of TCP, fails here. */
     if ((getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &length) != 0) ||
         ((info.tcpi_retransmits == 0) && (info.tcpi_probes == 0)) ||
-        (getsockname(fd, (struct sockaddr*)&waiting->local, &local) != 0)) {
+        (getsockname(fd, (struct sockaddr *)&waiting->local, &local) != 0)) {
         return 0;
     }
     waiting->quiet = info.tcpi_last_ack_recv * 1e-3;
     /* A socket that still connects has no peer name, but is of no interest:
      * libfabric takes no message until it is connected. */
-    return getpeername(fd, (struct sockaddr*)&waiting->remote, &remote) == 0;
+    return getpeername(fd, (struct sockaddr *)&waiting->remote, &remote) == 0;
 }
 
 static uint16_t port_of(const struct sockaddr_storage *address)
 {
     return (address->ss_family == AF_INET6) ?
-           ((const struct sockaddr_in6*)address)->sin6_port :
-           ((const struct sockaddr_in*)address)->sin_port;
+               ((const struct sockaddr_in6 *)address)->sin6_port :
+               ((const struct sockaddr_in *)address)->sin_port;
 }
 
 static int is_same_host(const struct sockaddr_storage *a,
@@ -64,11 +64,11 @@ static int is_same_host(const struct sockaddr_storage *a,
         return 0;
     }
     return (a->ss_family == AF_INET6) ?
-           memcmp(&((const struct sockaddr_in6*)a)->sin6_addr,
-                  &((const struct sockaddr_in6*)b)->sin6_addr,
-                  sizeof(struct in6_addr)) == 0 :
-           ((const struct sockaddr_in*)a)->sin_addr.s_addr ==
-           ((const struct sockaddr_in*)b)->sin_addr.s_addr;
+               memcmp(&((const struct sockaddr_in6 *)a)->sin6_addr,
+                      &((const struct sockaddr_in6 *)b)->sin6_addr,
+                      sizeof(struct in6_addr)) == 0 :
+               ((const struct sockaddr_in *)a)->sin_addr.s_addr ==
+                   ((const struct sockaddr_in *)b)->sin_addr.s_addr;
 }
 
 /* Is the socket one between the port and the peer's host? */

@@ -9,7 +9,8 @@
 static size_t inject_size(const struct fi_info *info)
 {
     return (strstr(info->fabric_attr->prov_name, "ofi_rxd") != NULL) ?
-               0 : ugni_min(info->tx_attr->inject_size, UGNI_MAX_INJECT);
+               0 :
+               ugni_min(info->tx_attr->inject_size, UGNI_MAX_INJECT);
 }
 
 static ucs_status_t smsg_open(uct_md_h md, const ucx_iface_open_args_t *args,
@@ -34,7 +35,7 @@ static ucs_status_t smsg_open(uct_md_h md, const ucx_iface_open_args_t *args,
 
 static ucs_status_t smsg_query(uct_iface_h uct_iface, ucx_iface_attr_t *attr)
 {
-    const ugni_iface_t *iface = (ugni_iface_t*)uct_iface;
+    const ugni_iface_t *iface = (ugni_iface_t *)uct_iface;
     uct_iface_attr_t *base    = &attr->base;
 
     ugni_iface_attr(iface, attr);
@@ -72,7 +73,7 @@ static const ucx_iface_ops_t iface_ops = {
     .flush              = ugni_iface_flush,
     .fence              = ordered,
     .event_fd_get       = ugni_event_fd_get,
-    .event_arm          = ugni_event_arm
+    .event_arm          = ugni_event_arm,
 };
 
 static const ucx_ep_ops_t ep_ops = {
@@ -86,7 +87,7 @@ static const ucx_ep_ops_t ep_ops = {
     .pending_purge = ugni_ep_pending_purge,
     .destroy       = ugni_ep_destroy,
     .check         = ugni_ep_am_check,
-    .invalidate    = ugni_ep_invalidate
+    .invalidate    = ugni_ep_invalidate,
 };
 
 const ucx_transport_t ugni_smsg_transport = {
@@ -96,5 +97,5 @@ const ucx_transport_t ugni_smsg_transport = {
     .query_devices = ugni_query_devices,
     .iface_open    = smsg_open,
     .iface_ops     = &iface_ops,
-    .ep_ops        = &ep_ops
+    .ep_ops        = &ep_ops,
 };

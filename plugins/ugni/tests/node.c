@@ -23,8 +23,8 @@ void domain_open(domain_t *domain)
     unsigned num;
 
     domain->component = NULL;
-    domain->device    = (strcmp(getenv("UCX_UGNI_PROVIDER"), "shm") == 0) ?
-                        "shm" : "lo";
+    domain->device = (strcmp(getenv("UCX_UGNI_PROVIDER"), "shm") == 0) ? "shm" :
+                                                                         "lo";
     ASSERT_OK(uct_query_components(&list, &num));
     for (unsigned i = 0; i < num; ++i) {
         ASSERT_OK(uct_component_query(list[i], &attr));
@@ -61,22 +61,22 @@ static ucs_status_t on_failure(void *arg, uct_ep_h ep, ucs_status_t status)
 static void open_iface(node_t *node, int kind)
 {
     uct_iface_params_t params = {
-        .field_mask           = UCT_IFACE_PARAM_FIELD_OPEN_MODE |
-                                UCT_IFACE_PARAM_FIELD_DEVICE |
-                                UCT_IFACE_PARAM_FIELD_ERR_HANDLER |
-                                UCT_IFACE_PARAM_FIELD_ERR_HANDLER_ARG,
+        .field_mask = UCT_IFACE_PARAM_FIELD_OPEN_MODE |
+                      UCT_IFACE_PARAM_FIELD_DEVICE |
+                      UCT_IFACE_PARAM_FIELD_ERR_HANDLER |
+                      UCT_IFACE_PARAM_FIELD_ERR_HANDLER_ARG,
         .open_mode            = UCT_IFACE_OPEN_MODE_DEVICE,
         .mode.device.tl_name  = transports[kind],
         .mode.device.dev_name = node->domain->device,
         .err_handler          = on_failure,
-        .err_handler_arg      = node
+        .err_handler_arg      = node,
     };
     uct_iface_config_t *config;
     uct_iface_attr_t attr;
     uct_iface_h iface;
 
-    ASSERT_OK(uct_md_iface_config_read(node->domain->md, transports[kind],
-                                       NULL, NULL, &config));
+    ASSERT_OK(uct_md_iface_config_read(node->domain->md, transports[kind], NULL,
+                                       NULL, &config));
     ASSERT_OK(uct_iface_open(node->domain->md, node->worker, &params, config,
                              &iface));
     uct_config_release(config);
@@ -84,8 +84,8 @@ static void open_iface(node_t *node, int kind)
     ASSERT_OK(uct_iface_query(iface, &attr));
     ck_assert_uint_le(attr.device_addr_len, NODE_ADDR_MAX);
     ck_assert_uint_le(attr.iface_addr_len, NODE_ADDR_MAX);
-    ASSERT_OK(uct_iface_get_device_address(iface, (void*)node->dev[kind]));
-    ASSERT_OK(uct_iface_get_address(iface, (void*)node->addr[kind]));
+    ASSERT_OK(uct_iface_get_device_address(iface, (void *)node->dev[kind]));
+    ASSERT_OK(uct_iface_get_address(iface, (void *)node->addr[kind]));
     node->ifaces[kind] = iface;
 }
 
@@ -93,10 +93,10 @@ void node_open(node_t *node, domain_t *domain)
 {
     memset(node, 0, sizeof(*node));
     node->domain = domain;
-    ASSERT_OK(ucs_async_context_create(UCS_ASYNC_MODE_THREAD_SPINLOCK,
-                                       &node->async));
-    ASSERT_OK(uct_worker_create(node->async, UCS_THREAD_MODE_SINGLE,
-                                &node->worker));
+    ASSERT_OK(
+        ucs_async_context_create(UCS_ASYNC_MODE_THREAD_SPINLOCK, &node->async));
+    ASSERT_OK(
+        uct_worker_create(node->async, UCS_THREAD_MODE_SINGLE, &node->worker));
     for (int kind = 0; kind < NODE_KINDS; ++kind) {
         open_iface(node, kind);
     }
@@ -120,8 +120,8 @@ ucs_status_t node_connect(node_t *node, int kind, const node_t *peer,
         .field_mask = UCT_EP_PARAM_FIELD_IFACE | UCT_EP_PARAM_FIELD_DEV_ADDR |
                       UCT_EP_PARAM_FIELD_IFACE_ADDR,
         .iface      = node->ifaces[kind],
-        .dev_addr   = (const void*)peer->dev[kind],
-        .iface_addr = (const void*)peer->addr[kind]
+        .dev_addr   = (const void *)peer->dev[kind],
+        .iface_addr = (const void *)peer->addr[kind],
     };
 
     return uct_ep_create(&params, ep_p);
@@ -149,8 +149,8 @@ uct_mem_h node_register(domain_t *domain, void *address, size_t length,
     uct_mem_h memh;
     void *packed;
 
-    ASSERT_OK(uct_md_mem_reg(domain->md, address, length,
-                             UCT_MD_MEM_ACCESS_ALL, &memh));
+    ASSERT_OK(uct_md_mem_reg(domain->md, address, length, UCT_MD_MEM_ACCESS_ALL,
+                             &memh));
     ASSERT_OK(uct_md_query(domain->md, &attr));
     packed = malloc(attr.rkey_packed_size);
     ASSERT_OK(uct_md_mkey_pack(domain->md, memh, packed));
@@ -165,8 +165,11 @@ static void on_flushed(uct_completion_t *comp)
 
 ucs_status_t node_flush(node_t *node, uct_ep_h ep, node_t *peer)
 {
-    uct_completion_t comp = {.func = on_flushed, .count = 1,
-                             .status = UCS_OK};
+    uct_completion_t comp = {
+        .func   = on_flushed,
+        .count  = 1,
+        .status = UCS_OK,
+    };
     ucs_status_t status;
 
     while ((status = uct_ep_flush(ep, UCT_FLUSH_FLAG_REMOTE, &comp)) ==

@@ -15,21 +15,21 @@ enum { NODE_SMSG, NODE_RDMA, NODE_KINDS, NODE_ADDR_MAX = 128, NODE_AM_ID = 3 };
 
 typedef struct domain {
     uct_component_h component;
-    uct_md_h        md;
-    const char      *device;
+    uct_md_h md;
+    const char *device;
 } domain_t;
 
 typedef struct node {
-    domain_t            *domain;
+    domain_t *domain;
     ucs_async_context_t *async;
-    uct_worker_h        worker;
-    uct_iface_h         ifaces[NODE_KINDS];
-    char                dev[NODE_KINDS][NODE_ADDR_MAX];
-    char                addr[NODE_KINDS][NODE_ADDR_MAX];
-    unsigned            received;       /* Messages */
-    uint64_t            last;           /* Header of the last one */
-    unsigned            failures;       /* Calls of the error handler */
-    ucs_status_t        failed;         /* Status of the last one */
+    uct_worker_h worker;
+    uct_iface_h ifaces[NODE_KINDS];
+    char dev[NODE_KINDS][NODE_ADDR_MAX];
+    char addr[NODE_KINDS][NODE_ADDR_MAX];
+    unsigned received;   /* Messages */
+    uint64_t last;       /* Header of the last one */
+    unsigned failures;   /* Calls of the error handler */
+    ucs_status_t failed; /* Status of the last one */
 } node_t;
 
 /* Seconds: much longer than needed. */

@@ -14,7 +14,7 @@
 
 enum {
     LENGTH      = 4096,
-    NAME_OFFSET = 32 /* Of the address of libfabric in one of ours */
+    NAME_OFFSET = 32, /* Of the address of libfabric in one of ours */
 };
 
 static char memory[LENGTH], data[LENGTH];
@@ -22,9 +22,9 @@ static unsigned calls; /* Of a completion */
 
 /* Two nodes of a domain, and `memory` as both may access it */
 typedef struct pair {
-    domain_t          domain;
-    node_t            a, b;
-    uct_mem_h         memh;
+    domain_t domain;
+    node_t a, b;
+    uct_mem_h memh;
     uct_rkey_bundle_t rkey;
 } pair_t;
 
@@ -61,8 +61,8 @@ START_TEST(failed_access_fails_messages_too)
     ASSERT_OK(node_connect(&pair.a, NODE_RDMA, &pair.b, &access));
     ASSERT_OK(node_connect(&pair.a, NODE_SMSG, &pair.b, &talk));
     node_say(&pair.a, talk, &pair.b, 1);
-    ASSERT_OK(uct_ep_put_short(access, "x", 1, (uintptr_t)memory,
-                               pair.rkey.rkey));
+    ASSERT_OK(
+        uct_ep_put_short(access, "x", 1, (uintptr_t)memory, pair.rkey.rkey));
     NODE_WAIT(&pair.a, &pair.b, pair.a.failures == 2);
     ck_assert_int_eq(pair.a.failed, UCS_ERR_CONNECTION_RESET);
     ck_assert_int_eq(uct_ep_am_short(talk, NODE_AM_ID, 2, NULL, 0),
@@ -134,8 +134,8 @@ START_TEST(memory_is_accessible_by_later_interfaces)
     memh = node_register(&domain, memory, sizeof(memory), &rkey);
     node_open(&b, &domain);
     ASSERT_OK(node_connect(&a, NODE_RDMA, &b, &access));
-    ASSERT_OK(uct_ep_put_short(access, "late", 4, (uintptr_t)memory,
-                               rkey.rkey));
+    ASSERT_OK(
+        uct_ep_put_short(access, "late", 4, (uintptr_t)memory, rkey.rkey));
     ASSERT_OK(node_flush(&a, access, &b));
     ck_assert_mem_eq(memory, "late", 4);
     uct_ep_destroy(access);
@@ -178,15 +178,20 @@ START_TEST(local_mode_needs_a_registration)
     ASSERT_OK(uct_md_query(pair.domain.md, &attr));
     ck_assert(attr.cap.flags & UCT_MD_FLAG_NEED_MEMH);
     ASSERT_OK(node_connect(&pair.a, NODE_RDMA, &pair.b, &access));
-    iov = (uct_iov_t){.buffer = memory, .length = 8, .count = 1,
-                      .memh = UCT_MEM_HANDLE_NULL};
+    iov = (uct_iov_t){
+        .buffer = memory,
+        .length = 8,
+        .count  = 1,
+        .memh   = UCT_MEM_HANDLE_NULL,
+    };
     ck_assert_int_eq(uct_ep_put_zcopy(access, &iov, 1, (uintptr_t)memory + 64,
                                       pair.rkey.rkey, &comp),
                      UCS_ERR_INVALID_PARAM);
     memcpy(memory, "directly", 8);
     iov.memh = pair.memh;
     ck_assert_int_eq(uct_ep_put_zcopy(access, &iov, 1, (uintptr_t)memory + 64,
-                                      pair.rkey.rkey, &comp), UCS_INPROGRESS);
+                                      pair.rkey.rkey, &comp),
+                     UCS_INPROGRESS);
     ASSERT_OK(node_flush(&pair.a, access, &pair.b));
     ck_assert_int_eq(comp.count, 1);
     ck_assert_mem_eq(memory + 64, "directly", 8);
@@ -212,7 +217,8 @@ static void cancel_get(node_t *a, const node_t *b,
     *comp = (uct_completion_t){.func = count_call, .count = 1};
     ASSERT_OK(node_connect(a, NODE_RDMA, b, &access));
     ck_assert_int_eq(uct_ep_get_zcopy(access, &iov, 1, (uintptr_t)memory,
-                                      rkey->rkey, comp), UCS_INPROGRESS);
+                                      rkey->rkey, comp),
+                     UCS_INPROGRESS);
     ck_assert_int_eq(uct_ep_flush(access, UCT_FLUSH_FLAG_CANCEL, NULL),
                      UCS_INPROGRESS);
     ck_assert_uint_eq(calls, 0);
@@ -227,8 +233,8 @@ START_TEST(cancelled_get_ends_when_its_buffer_is_free)
 
     pair_open(&pair);
     ASSERT_OK(node_connect(&pair.a, NODE_RDMA, &pair.b, &access));
-    ASSERT_OK(uct_ep_put_short(access, "kept", 4, (uintptr_t)memory,
-                               pair.rkey.rkey));
+    ASSERT_OK(
+        uct_ep_put_short(access, "kept", 4, (uintptr_t)memory, pair.rkey.rkey));
     ASSERT_OK(node_flush(&pair.a, access, &pair.b));
     uct_ep_destroy(access);
 
@@ -344,8 +350,8 @@ static void leave_region(char *path, size_t size)
     close(fds[0]);
     close(fds[1]);
     ck_assert_mem_eq(name + NAME_OFFSET, prefix, sizeof(prefix) - 1);
-    snprintf(path, size, "/dev/shm/%s", name + NAME_OFFSET +
-             sizeof(prefix) - 1);
+    snprintf(path, size, "/dev/shm/%s",
+             name + NAME_OFFSET + sizeof(prefix) - 1);
 }
 
 START_TEST(region_of_a_killed_process_is_removed_later)

@@ -35,7 +35,7 @@ static atomic_int is_loaded;
 
 static const struct {
     const char *name;
-    size_t     offset;
+    size_t offset;
 } symbols[] = {
 #define ZE_CALL(_name) {#_name, offsetof(ze_calls_t, _name)},
 #include "loader_calls.h"
@@ -77,7 +77,9 @@ static void add_device(ze_device_handle_t handle, unsigned part)
 {
     if (num_devices < ACCEL_MAX_DEVICES) {
         devices[num_devices++] = (ze_device_t){
-            .handle = handle, .driver = num_drivers, .part = part
+            .handle = handle,
+            .driver = num_drivers,
+            .part   = part,
         };
     }
 }
@@ -85,10 +87,11 @@ static void add_device(ze_device_handle_t handle, unsigned part)
 static int is_gpu(ze_device_handle_t handle)
 {
     ze_device_properties_t properties = {
-        .stype = ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES
+        .stype = ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES,
     };
 
-    return (ze.zeDeviceGetProperties(handle, &properties) == ZE_RESULT_SUCCESS) &&
+    return (ze.zeDeviceGetProperties(handle, &properties) ==
+            ZE_RESULT_SUCCESS) &&
            (properties.type == ZE_DEVICE_TYPE_GPU);
 }
 
@@ -185,16 +188,17 @@ int ze_device_by_handle(ze_device_handle_t handle)
 int ze_pci_address(int device, accel_pci_t *pci)
 {
     ze_pci_ext_properties_t properties = {
-        .stype = ZE_STRUCTURE_TYPE_PCI_EXT_PROPERTIES
+        .stype = ZE_STRUCTURE_TYPE_PCI_EXT_PROPERTIES,
     };
     ze_result_t result;
 
-    result = ze.zeDevicePciGetPropertiesExt(devices[device].handle, &properties);
+    result = ze.zeDevicePciGetPropertiesExt(devices[device].handle,
+                                            &properties);
     *pci   = (accel_pci_t){
-        .domain = (uint16_t)properties.address.domain,
-        .bus    = (uint8_t)properties.address.bus,
-        .slot   = (uint8_t)properties.address.device,
-        .part   = (uint8_t)devices[device].part
+          .domain = (uint16_t)properties.address.domain,
+          .bus    = (uint8_t)properties.address.bus,
+          .slot   = (uint8_t)properties.address.device,
+          .part   = (uint8_t)devices[device].part,
     };
     return result;
 }
@@ -226,8 +230,9 @@ static const char *start(void)
         return why;
     }
     if (!open_loader(0)) {
-        return (why_not_started[0] != '\0') ? why_not_started :
-               "the Level Zero loader, libze_loader.so.1, cannot be opened";
+        return (why_not_started[0] != '\0') ?
+                   why_not_started :
+                   "the Level Zero loader, libze_loader.so.1, cannot be opened";
     }
     result = ze.zeInit(ZE_INIT_FLAG_GPU_ONLY);
     if (result == ZE_RESULT_SUCCESS) {
@@ -242,9 +247,10 @@ static const char *start(void)
                  "Level Zero cannot be used: %s", ze_error((int)result));
         return why_not_started;
     }
-    return (num_devices > 0) ? NULL :
-           "Level Zero: no driver has a device that this process may use"
-           " (ZE_AFFINITY_MASK, permissions of /dev/dri/render*)";
+    return (num_devices > 0) ?
+               NULL :
+               "Level Zero: no driver has a device that this process may use"
+               " (ZE_AFFINITY_MASK, permissions of /dev/dri/render*)";
 }
 
 ucs_status_t ze_start(const char **reason)
@@ -338,11 +344,14 @@ void ze_leave(const accel_scope_t *scope)
 /* ----------------------------------------------------------------- results -- */
 
 static const struct {
-    ze_result_t  result;
+    ze_result_t result;
     ucs_status_t status;
-    const char   *name;
+    const char *name;
 } results[] = {
-#define RESULT(_name, _status) {ZE_RESULT_##_name, _status, "ZE_RESULT_" #_name}
+#define RESULT(_name, _status) \
+    { \
+        ZE_RESULT_##_name, _status, "ZE_RESULT_" #_name \
+    }
     RESULT(NOT_READY, UCS_INPROGRESS),
     RESULT(ERROR_DEVICE_LOST, UCS_ERR_IO_ERROR),
     RESULT(ERROR_OUT_OF_HOST_MEMORY, UCS_ERR_NO_MEMORY),

@@ -16,8 +16,8 @@ enum { ZE_MAX_DRIVERS = 4 };
 
 typedef struct ze_device {
     ze_device_handle_t handle;
-    int                driver;   /**< Index */
-    unsigned           part;     /**< 0, or 1 + number of the sub-device */
+    int driver;    /**< Index */
+    unsigned part; /**< 0, or 1 + number of the sub-device */
 } ze_device_t;
 
 /** A device of this process. */

@@ -34,8 +34,8 @@ int ze_export_memory(const accel_allocation_t *allocation, accel_key_t *key)
     result = ze_context(driver, &context);
     if (result == ZE_RESULT_SUCCESS) {
         result = ze.zeMemGetIpcHandle(context,
-                                   (void *)(uintptr_t)allocation->start,
-                                   &handle);
+                                      (void *)(uintptr_t)allocation->start,
+                                      &handle);
     }
     if (result != ZE_RESULT_SUCCESS) {
         return result;
@@ -70,7 +70,7 @@ int ze_open_memory(const accel_key_t *key, int fd, accel_opened_t *opened)
     result = ze_context(device->driver, &context);
     if (result == ZE_RESULT_SUCCESS) {
         result = ze.zeMemOpenIpcHandle(context, device->handle, handle, 0,
-                                    &address);
+                                       &address);
     }
     opened->address = (uintptr_t)address;
     return result;
@@ -82,6 +82,7 @@ void ze_close_memory(const accel_key_t *key, const accel_opened_t *opened)
 
     if (ze_context(ze_device(opened->device)->driver, &context) ==
         ZE_RESULT_SUCCESS) {
-        (void)ze.zeMemCloseIpcHandle(context, (void *)(uintptr_t)opened->address);
+        (void)ze.zeMemCloseIpcHandle(context,
+                                     (void *)(uintptr_t)opened->address);
     }
 }

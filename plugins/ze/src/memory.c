@@ -22,7 +22,7 @@ static ze_result_t look_up(const void *address,
 
     *properties = (ze_memory_allocation_properties_t){
         .stype = ZE_STRUCTURE_TYPE_MEMORY_ALLOCATION_PROPERTIES,
-        .type  = ZE_MEMORY_TYPE_UNKNOWN
+        .type  = ZE_MEMORY_TYPE_UNKNOWN,
     };
     *device_p = -1;
     for (i = 0; i < ze_num_drivers(); ++i) {
@@ -30,7 +30,7 @@ static ze_result_t look_up(const void *address,
         result = ze_context(i, context_p);
         if (result == ZE_RESULT_SUCCESS) {
             result = ze.zeMemGetAllocProperties(*context_p, address, properties,
-                                             &handle);
+                                                &handle);
         }
         if ((result != ZE_RESULT_SUCCESS) ||
             (properties->type != ZE_MEMORY_TYPE_UNKNOWN)) {
@@ -76,7 +76,7 @@ int ze_find(const void *address, accel_memory_t *memory)
         memory->device = 0;
     }
     return ze.zeMemGetAddressRange(context, address, &memory->base,
-                                &memory->length);
+                                   &memory->length);
 }
 
 int ze_describe(uint64_t address, accel_allocation_t *allocation)
@@ -110,23 +110,24 @@ int ze_describe(uint64_t address, accel_allocation_t *allocation)
 static ze_result_t allocate_host(int device, size_t length, void **address)
 {
     const ze_host_mem_alloc_desc_t desc = {
-        .stype = ZE_STRUCTURE_TYPE_HOST_MEM_ALLOC_DESC
+        .stype = ZE_STRUCTURE_TYPE_HOST_MEM_ALLOC_DESC,
     };
     ze_context_handle_t context;
     ze_result_t result = ze_context(ze_device(device)->driver, &context);
 
-    return (result != ZE_RESULT_SUCCESS) ? result :
-           ze.zeMemAllocHost(context, &desc, length, 0, address);
+    return (result != ZE_RESULT_SUCCESS) ?
+               result :
+               ze.zeMemAllocHost(context, &desc, length, 0, address);
 }
 
 int ze_allocate(ucs_memory_type_t type, int device, size_t length,
                 uint64_t *address_p)
 {
     const ze_device_mem_alloc_desc_t device_desc = {
-        .stype = ZE_STRUCTURE_TYPE_DEVICE_MEM_ALLOC_DESC
+        .stype = ZE_STRUCTURE_TYPE_DEVICE_MEM_ALLOC_DESC,
     };
     const ze_host_mem_alloc_desc_t host_desc = {
-        .stype = ZE_STRUCTURE_TYPE_HOST_MEM_ALLOC_DESC
+        .stype = ZE_STRUCTURE_TYPE_HOST_MEM_ALLOC_DESC,
     };
     ze_device_handle_t handle = ze_device(device)->handle;
     void *address             = NULL;
@@ -142,11 +143,11 @@ int ze_allocate(ucs_memory_type_t type, int device, size_t length,
         break;
     case UCS_MEMORY_TYPE_ZE_DEVICE:
         result = ze.zeMemAllocDevice(context, &device_desc, length, 0, handle,
-                                  &address);
+                                     &address);
         break;
     default:
-        result = ze.zeMemAllocShared(context, &device_desc, &host_desc, length, 0,
-                                  handle, &address);
+        result = ze.zeMemAllocShared(context, &device_desc, &host_desc, length,
+                                     0, handle, &address);
         break;
     }
     *address_p = (uintptr_t)address;
@@ -163,7 +164,7 @@ int ze_deallocate(uint64_t address)
 
     result = look_up(pointer, &properties, &device, &context);
     return (result != ZE_RESULT_SUCCESS) ? result :
-           ze.zeMemFree(context, pointer);
+                                           ze.zeMemFree(context, pointer);
 }
 
 /* Devices access host memory only if a driver has allocated it. It stays when a
@@ -173,7 +174,8 @@ void *ze_staging_new(int device, size_t length)
     void *memory = NULL;
 
     return (allocate_host(device, length, &memory) == ZE_RESULT_SUCCESS) ?
-           memory : NULL;
+               memory :
+               NULL;
 }
 
 void ze_staging_free(void *memory)

@@ -10,13 +10,13 @@
 enum { MAX_GROUPS = 16 };
 
 struct accel_queue {
-    ze_device_handle_t       device;
+    ze_device_handle_t device;
     ze_command_list_handle_t list;
-    uint32_t                 *flag;
-    int                      is_unsignalled;   /* The last signal failed */
+    uint32_t *flag;
+    int is_unsignalled; /* The last signal failed */
     /* For the end of all commands */
-    ze_event_pool_handle_t   pool;
-    ze_event_handle_t        end;
+    ze_event_pool_handle_t pool;
+    ze_event_handle_t end;
 };
 
 /* Selects a group of hardware queues. One that only copies does not delay the
@@ -54,16 +54,16 @@ static ze_result_t create_event(ze_context_handle_t context,
     const ze_event_pool_desc_t pool_desc = {
         .stype = ZE_STRUCTURE_TYPE_EVENT_POOL_DESC,
         .flags = ZE_EVENT_POOL_FLAG_HOST_VISIBLE,
-        .count = 1
+        .count = 1,
     };
     const ze_event_desc_t desc = {
         .stype  = ZE_STRUCTURE_TYPE_EVENT_DESC,
-        .signal = ZE_EVENT_SCOPE_FLAG_HOST
+        .signal = ZE_EVENT_SCOPE_FLAG_HOST,
     };
     ze_result_t result;
 
     result = ze.zeEventPoolCreate(context, &pool_desc, 1, &queue->device,
-                               &queue->pool);
+                                  &queue->pool);
     if (result == ZE_RESULT_SUCCESS) {
         result = ze.zeEventCreate(queue->pool, &desc, &queue->end);
         if (result != ZE_RESULT_SUCCESS) {
@@ -85,7 +85,7 @@ int ze_queue_open(int device, void *context, void *memory, size_t length,
     accel_queue_t *queue         = calloc(1, sizeof(*queue));
     ze_command_queue_desc_t desc = {
         .stype = ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC,
-        .mode  = ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS
+        .mode  = ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS,
     };
     ze_result_t result;
 
@@ -98,7 +98,7 @@ int ze_queue_open(int device, void *context, void *memory, size_t length,
     result        = create_event(context, queue);
     if (result == ZE_RESULT_SUCCESS) {
         result = ze.zeCommandListCreateImmediate(context, queue->device, &desc,
-                                              &queue->list);
+                                                 &queue->list);
         if (result != ZE_RESULT_SUCCESS) {
             destroy_event(queue);
         }
@@ -132,8 +132,8 @@ int ze_queue_copy(accel_queue_t *queue, uint64_t to, uint64_t from,
                   size_t length)
 {
     return ze.zeCommandListAppendMemoryCopy(queue->list, (void *)(uintptr_t)to,
-                                         (void *)(uintptr_t)from, length, NULL,
-                                         0, NULL);
+                                            (void *)(uintptr_t)from, length,
+                                            NULL, 0, NULL);
 }
 
 /* A later signal comes behind another barrier: values are written in order. */
@@ -143,9 +143,9 @@ int ze_queue_signal(accel_queue_t *queue, uint32_t value)
 
     result = ze.zeCommandListAppendBarrier(queue->list, NULL, 0, NULL);
     if (result == ZE_RESULT_SUCCESS) {
-        result = ze.zeCommandListAppendMemoryFill(queue->list, queue->flag, &value,
-                                               sizeof(value), sizeof(value),
-                                               NULL, 0, NULL);
+        result = ze.zeCommandListAppendMemoryFill(queue->list, queue->flag,
+                                                  &value, sizeof(value),
+                                                  sizeof(value), NULL, 0, NULL);
     }
     queue->is_unsignalled = (result != ZE_RESULT_SUCCESS);
     return result;

@@ -24,15 +24,15 @@
 
 enum {
     ACCEL_MAX_IOV        = 4,
-    ACCEL_MAX_OPS        = 64,          /**< Operations in flight */
-    ACCEL_MAX_STEPS      = 256,         /**< Of a lane; a power of two */
+    ACCEL_MAX_OPS        = 64,  /**< Operations in flight */
+    ACCEL_MAX_STEPS      = 256, /**< Of a lane; a power of two */
     ACCEL_MAX_SHORT      = 8 * 1024,
-    ACCEL_BOUNCE_SIZE    = 64 * 1024,   /**< Larger buffers are not faster */
+    ACCEL_BOUNCE_SIZE    = 64 * 1024, /**< Larger buffers are not faster */
     ACCEL_BOUNCES        = 16,
     /** Polls of the flag without progress until the driver is queried for
      * errors */
     ACCEL_CHECK_POLLS    = 1024,
-    ACCEL_NO_PROGRESS_ID = -1
+    ACCEL_NO_PROGRESS_ID = -1,
 };
 
 typedef struct accel_op accel_op_t;
@@ -40,79 +40,79 @@ typedef struct accel_op accel_op_t;
 /** A copy that is issued to the queue. */
 typedef struct accel_step {
     accel_op_t *op;
-    uint32_t   ticket;
-    char       *bounce;   /**< Its bounce buffer, or NULL */
+    uint32_t ticket;
+    char *bounce; /**< Its bounce buffer, or NULL */
     /** Destination of the bounce buffer's data, or NULL */
-    char       *to;
-    size_t     length;
+    char *to;
+    size_t length;
 } accel_step_t;
 
 /** A device's queue and its resources. */
 typedef struct accel_lane {
-    int           device;
-    int           is_open;
-    unsigned      num_opens;   /**< Ever: differs after a failure */
+    int device;
+    int is_open;
+    unsigned num_opens; /**< Ever: differs after a failure */
     accel_queue_t *queue;
     /** Bounce buffers, the one for short copies, flag */
-    char          *memory;
-    char          *short_bounce;
-    uint32_t      *flag;
-    uint32_t      ticket;   /**< Of the last issued step */
-    uint32_t      head, tail;   /**< Of the ring, as step counts */
-    unsigned      polls;   /**< Without progress */
-    unsigned      num_free;
-    char          *free[ACCEL_BOUNCES];
-    accel_step_t  steps[ACCEL_MAX_STEPS];
+    char *memory;
+    char *short_bounce;
+    uint32_t *flag;
+    uint32_t ticket;     /**< Of the last issued step */
+    uint32_t head, tail; /**< Of the ring, as step counts */
+    unsigned polls;      /**< Without progress */
+    unsigned num_free;
+    char *free[ACCEL_BOUNCES];
+    accel_step_t steps[ACCEL_MAX_STEPS];
 } accel_lane_t;
 
 /** An operation, or a flush (iovcnt 0), in the interface's list, oldest
  * first. */
 struct accel_op {
-    accel_op_t       *next, *prev;
-    uct_ep_h         ep;
+    accel_op_t *next, *prev;
+    uct_ep_h ep;
     uct_completion_t *comp;
-    ucs_status_t     status;   /**< The first error */
-    accel_lane_t     *lane;
-    accel_mapping_t  *mapping;   /**< Of the peer's memory, or NULL */
-    unsigned         steps;   /**< Issued and not complete */
-    int              is_put;
-    int              is_flush;
-    int              is_issued;   /**< Completely */
-    accel_kind_t     there;   /**< Kind of the memory at `address` */
-    uint64_t         address;   /**< Of the next byte */
-    uct_iov_t        iov[ACCEL_MAX_IOV];
-    size_t           iovcnt;
-    size_t           index;   /**< Of the next byte: entry, block, offset */
-    unsigned         block;
-    size_t           offset;
+    ucs_status_t status; /**< The first error */
+    accel_lane_t *lane;
+    accel_mapping_t *mapping; /**< Of the peer's memory, or NULL */
+    unsigned steps;           /**< Issued and not complete */
+    int is_put;
+    int is_flush;
+    int is_issued;      /**< Completely */
+    accel_kind_t there; /**< Kind of the memory at `address` */
+    uint64_t address;   /**< Of the next byte */
+    uct_iov_t iov[ACCEL_MAX_IOV];
+    size_t iovcnt;
+    size_t index; /**< Of the next byte: entry, block, offset */
+    unsigned block;
+    size_t offset;
     /** Kind of the memory of the current entry */
-    accel_kind_t     here;
+    accel_kind_t here;
 };
 
 typedef struct accel_copy_iface {
-    uct_iface_t         super;
-    accel_md_t          *md;
-    const ucx_host_t    *host;
-    uint64_t            id;
+    uct_iface_t super;
+    accel_md_t *md;
+    const ucx_host_t *host;
+    uint64_t id;
     ucx_pending_queue_t pending;
     /** UCT_PROGRESS_SEND, RECV: as set by progress_enable */
-    _Atomic unsigned    progress_flags;
+    _Atomic unsigned progress_flags;
     /** Of its callback in the worker's progress; ACCEL_NO_PROGRESS_ID: none */
-    int                 progress_id;
+    int progress_id;
     /** Called after the context of a device was lost, unless NULL */
-    void                (*lost)(struct accel_copy_iface *iface, int device);
-    accel_op_t          *oldest, *newest;
-    accel_op_t          *free_ops;
-    unsigned            num_waiting;   /**< Operations not completely issued */
-    accel_op_t          ops[ACCEL_MAX_OPS];
-    accel_lane_t        *lanes[ACCEL_MAX_DEVICES];
+    void (*lost)(struct accel_copy_iface *iface, int device);
+    accel_op_t *oldest, *newest;
+    accel_op_t *free_ops;
+    unsigned num_waiting; /**< Operations not completely issued */
+    accel_op_t ops[ACCEL_MAX_OPS];
+    accel_lane_t *lanes[ACCEL_MAX_DEVICES];
 } accel_copy_iface_t;
 
 /** The memory at the remote address of an operation. */
 typedef struct accel_target {
-    uint64_t        address;   /**< Valid in this process */
-    accel_memory_t  memory;
-    accel_mapping_t *mapping;   /**< If it belongs to another process */
+    uint64_t address; /**< Valid in this process */
+    accel_memory_t memory;
+    accel_mapping_t *mapping; /**< If it belongs to another process */
 } accel_target_t;
 
 /* --------------------------------------------------------- copy_lane.c -- */

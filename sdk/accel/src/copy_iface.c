@@ -85,7 +85,8 @@ static void progress_changed(accel_copy_iface_t *iface, unsigned flags)
     } else if (host->progress_oneshot(iface->super.worker, update_polling,
                                       iface) != UCS_OK) {
         ucx_error("%s: progress of an interface is not changed: out of"
-                  " memory", ACCEL_NAME);
+                  " memory",
+                  ACCEL_NAME);
     }
 }
 
@@ -161,12 +162,9 @@ static ucs_status_t iface_query(uct_iface_h iface, ucx_iface_attr_t *attr)
 {
     uct_iface_attr_t *base = &attr->base;
 
-    base->cap.flags               = UCT_IFACE_FLAG_PUT_SHORT |
-                                    UCT_IFACE_FLAG_PUT_ZCOPY |
-                                    UCT_IFACE_FLAG_GET_SHORT |
-                                    UCT_IFACE_FLAG_GET_ZCOPY |
-                                    UCT_IFACE_FLAG_PENDING |
-                                    UCT_IFACE_FLAG_CONNECT_TO_IFACE;
+    base->cap.flags = UCT_IFACE_FLAG_PUT_SHORT | UCT_IFACE_FLAG_PUT_ZCOPY |
+                      UCT_IFACE_FLAG_GET_SHORT | UCT_IFACE_FLAG_GET_ZCOPY |
+                      UCT_IFACE_FLAG_PENDING | UCT_IFACE_FLAG_CONNECT_TO_IFACE;
     base->cap.put.max_short       = ACCEL_MAX_SHORT;
     base->cap.put.max_zcopy       = SIZE_MAX / 2;
     base->cap.put.max_iov         = ACCEL_MAX_IOV;
@@ -219,7 +217,8 @@ static ucs_status_t ep_create(uct_iface_h iface, const uct_ep_params_t *params,
                               uct_ep_h *ep_p)
 {
     ucx_reachable_args_t peer = {
-        .size = sizeof(peer), .iface_addr_length = sizeof(uint64_t)
+        .size              = sizeof(peer),
+        .iface_addr_length = sizeof(uint64_t),
     };
     uct_ep_t *ep;
 
@@ -248,8 +247,7 @@ static void ep_destroy(uct_ep_h ep)
     free(ep);
 }
 
-ucs_status_t accel_ep_flush(uct_ep_h ep, unsigned flags,
-                            uct_completion_t *comp)
+ucs_status_t accel_ep_flush(uct_ep_h ep, unsigned flags, uct_completion_t *comp)
 {
     return accel_copy_flush((accel_copy_iface_t *)ep->iface, ep, flags, comp);
 }
@@ -301,7 +299,7 @@ static const ucx_iface_ops_t iface_ops = {
     .progress           = accel_copy_progress,
     .progress_enable    = accel_progress_enable,
     .progress_disable   = accel_progress_disable,
-    .flush              = accel_iface_flush
+    .flush              = accel_iface_flush,
 };
 
 static const ucx_ep_ops_t ep_ops = {
@@ -313,7 +311,7 @@ static const ucx_ep_ops_t ep_ops = {
     .flush         = accel_ep_flush,
     .pending_add   = accel_pending_add,
     .pending_purge = accel_pending_purge,
-    .destroy       = ep_destroy
+    .destroy       = ep_destroy,
 };
 
 const ucx_transport_t accel_copy_transport = {
@@ -321,5 +319,5 @@ const ucx_transport_t accel_copy_transport = {
     .query_devices = accel_query_devices,
     .iface_open    = iface_open,
     .iface_ops     = &iface_ops,
-    .ep_ops        = &ep_ops
+    .ep_ops        = &ep_ops,
 };

@@ -14,7 +14,7 @@ enum {
     SHORT_AT  = ACCEL_BOUNCES * ACCEL_BOUNCE_SIZE,
     FLAG_AT   = SHORT_AT + ACCEL_MAX_SHORT,
     FLAG_ROOM = 4096,
-    ALL       = FLAG_AT + FLAG_ROOM
+    ALL       = FLAG_AT + FLAG_ROOM,
 };
 
 static int queue_open(accel_copy_iface_t *iface, accel_lane_t *lane)

@@ -26,8 +26,7 @@ static ucs_status_t copy_host(const uct_iov_t *iov, size_t iovcnt,
         for (block = 0; block < iov[i].count; ++block) {
             char *here = (char *)iov[i].buffer + block * iov[i].stride;
 
-            memcpy(is_put ? there : here, is_put ? here : there,
-                   iov[i].length);
+            memcpy(is_put ? there : here, is_put ? here : there, iov[i].length);
             there += iov[i].length;
         }
     }

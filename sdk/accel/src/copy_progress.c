@@ -62,9 +62,10 @@ static unsigned lane_progress(accel_copy_iface_t *iface, accel_lane_t *lane)
     unsigned count = 0;
     int result;
 
-    while ((lane->head != lane->tail) &&
-           accel_lane_reached(
-                   lane, lane->steps[lane->head % ACCEL_MAX_STEPS].ticket)) {
+    while (
+        (lane->head != lane->tail) &&
+        accel_lane_reached(lane,
+                           lane->steps[lane->head % ACCEL_MAX_STEPS].ticket)) {
         step_over(lane, 1);
         ++count;
     }

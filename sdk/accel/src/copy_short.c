@@ -95,14 +95,14 @@ ucs_status_t accel_copy_put_short(uct_ep_h ep, const void *buffer,
                                   uct_rkey_t rkey)
 {
     return (length == 0) ? UCS_OK :
-           copy_short((accel_copy_iface_t *)ep->iface, (void *)buffer, address,
-                      length, 1);
+                           copy_short((accel_copy_iface_t *)ep->iface,
+                                      (void *)buffer, address, length, 1);
 }
 
 ucs_status_t accel_copy_get_short(uct_ep_h ep, void *buffer, unsigned length,
                                   uint64_t address, uct_rkey_t rkey)
 {
     return (length == 0) ? UCS_OK :
-           copy_short((accel_copy_iface_t *)ep->iface, buffer, address, length,
-                      0);
+                           copy_short((accel_copy_iface_t *)ep->iface, buffer,
+                                      address, length, 0);
 }

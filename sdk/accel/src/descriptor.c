@@ -12,10 +12,10 @@
 /* Numbers of the calls for C libraries without them; the same on all
  * processors. */
 #ifndef SYS_pidfd_open
-#  define SYS_pidfd_open 434
+#define SYS_pidfd_open 434
 #endif
 #ifndef SYS_pidfd_getfd
-#  define SYS_pidfd_getfd 438
+#define SYS_pidfd_getfd 438
 #endif
 
 enum {
@@ -24,18 +24,18 @@ enum {
      * answer may take long. */
     ANSWER_LIMIT = 10000,
     /** Sockets whose behavior is remembered */
-    MAX_SOCKETS  = 32
+    MAX_SOCKETS  = 32,
 };
 
 typedef struct {
     accel_process_t owner;
-    unsigned       number;
-    int            is_good;   /* Its owner has answered */
+    unsigned number;
+    int is_good; /* Its owner has answered */
 } known_socket_t;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static known_socket_t known[MAX_SOCKETS];
-static unsigned num_known;   /* Ever added; the oldest are replaced */
+static unsigned num_known; /* Ever added; the oldest are replaced */
 
 /* ---------------------------------------------------------- pidfd_getfd -- */
 
@@ -73,8 +73,10 @@ static int is_permitted(pid_t pid)
 /* Waits for `events` of the socket or the end of the process. */
 static int wait_for(int sock, short events, int process)
 {
-    struct pollfd fds[] = {{.fd = sock, .events = events},
-                           {.fd = process, .events = POLLIN}};
+    struct pollfd fds[] = {
+        {.fd = sock, .events = events},
+        {.fd = process, .events = POLLIN},
+    };
     int count;
 
     do {
@@ -90,8 +92,8 @@ static int send_request(int sock, const accel_key_t *key, int process)
     accel_key_pack(key, request);
     while (send(sock, request, sizeof(request), MSG_NOSIGNAL) !=
            sizeof(request)) {
-        if ((errno != EINTR) && ((errno != EAGAIN) ||
-                                 !wait_for(sock, POLLOUT, process))) {
+        if ((errno != EINTR) &&
+            ((errno != EAGAIN) || !wait_for(sock, POLLOUT, process))) {
             return 0;
         }
     }
@@ -105,15 +107,16 @@ static int receive_answer(int sock, const accel_process_t *owner,
 {
     union {
         struct cmsghdr align;
-        char           bytes[CMSG_SPACE(sizeof(struct ucred)) +
-                             CMSG_SPACE(sizeof(int))];
+        char bytes[CMSG_SPACE(sizeof(struct ucred)) + CMSG_SPACE(sizeof(int))];
     } control;
     char byte         = 0;
     struct iovec iov  = {&byte, sizeof(byte)};
-    struct msghdr msg = {.msg_iov        = &iov,
-                         .msg_iovlen     = 1,
-                         .msg_control    = &control,
-                         .msg_controllen = sizeof(control)};
+    struct msghdr msg = {
+        .msg_iov        = &iov,
+        .msg_iovlen     = 1,
+        .msg_control    = &control,
+        .msg_controllen = sizeof(control),
+    };
     struct ucred peer = {.pid = 0};
     int fd            = -1;
     struct cmsghdr *header;
@@ -155,8 +158,8 @@ static int request(const accel_key_t *key, int *is_good_p)
         return -1;
     }
     process = (int)syscall(SYS_pidfd_open, key->owner.pid, 0);
-    if ((bind(sock, (const struct sockaddr *)&unnamed,
-              sizeof(sa_family_t)) == 0) &&
+    if ((bind(sock, (const struct sockaddr *)&unnamed, sizeof(sa_family_t)) ==
+         0) &&
         (setsockopt(sock, SOL_SOCKET, SO_PASSCRED, &one, sizeof(one)) == 0) &&
         (connect(sock, (struct sockaddr *)&address, length) == 0) &&
         send_request(sock, key, process) && wait_for(sock, POLLIN, process)) {
@@ -215,8 +218,8 @@ static int socket_is_good(const accel_key_t *key)
         close(fd);
     }
     pthread_mutex_lock(&lock);
-    known[num_known++ % MAX_SOCKETS] =
-            (known_socket_t){key->owner, key->socket, is_good};
+    known[num_known++ % MAX_SOCKETS] = (known_socket_t){key->owner, key->socket,
+                                                        is_good};
     pthread_mutex_unlock(&lock);
     return fd >= 0;
 }

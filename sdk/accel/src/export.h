@@ -17,8 +17,8 @@
 
 typedef struct accel_export {
     struct accel_export *next;
-    accel_key_t         key;
-    unsigned            users;   /**< Registrations */
+    accel_key_t key;
+    unsigned users; /**< Registrations */
 } accel_export_t;
 
 /** Exports the allocation that contains all of [address, +length). Any thread.

@@ -11,12 +11,12 @@ enum { MAX_REQUESTS = 16 };
 
 typedef union {
     struct cmsghdr align;
-    char           bytes[CMSG_SPACE(sizeof(struct ucred))];
+    char bytes[CMSG_SPACE(sizeof(struct ucred))];
 } credentials_t;
 
 typedef union {
     struct cmsghdr align;
-    char           bytes[CMSG_SPACE(sizeof(int))];
+    char bytes[CMSG_SPACE(sizeof(int))];
 } descriptor_t;
 
 /* ------------------------------------------------------------- answering -- */
@@ -43,10 +43,12 @@ static void answer(int sock, void *address, socklen_t length, int fd)
     descriptor_t control = {{0}};
     char byte            = (fd >= 0);
     struct iovec iov     = {&byte, sizeof(byte)};
-    struct msghdr msg    = {.msg_name    = address,
-                            .msg_namelen = length,
-                            .msg_iov     = &iov,
-                            .msg_iovlen  = 1};
+    struct msghdr msg    = {
+           .msg_name    = address,
+           .msg_namelen = length,
+           .msg_iov     = &iov,
+           .msg_iovlen  = 1,
+    };
     struct cmsghdr *header;
 
     if (fd >= 0) {
@@ -68,14 +70,16 @@ static int serve_one(accel_md_t *md, int sock)
     struct sockaddr_un address;
     credentials_t control;
     struct iovec iov  = {request, sizeof(request)};
-    struct msghdr msg = {.msg_name       = &address,
-                         .msg_namelen    = sizeof(address),
-                         .msg_iov        = &iov,
-                         .msg_iovlen     = 1,
-                         .msg_control    = &control,
-                         .msg_controllen = sizeof(control)};
-    ssize_t length    = recvmsg(sock, &msg, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
-    int fd            = -1;
+    struct msghdr msg = {
+        .msg_name       = &address,
+        .msg_namelen    = sizeof(address),
+        .msg_iov        = &iov,
+        .msg_iovlen     = 1,
+        .msg_control    = &control,
+        .msg_controllen = sizeof(control),
+    };
+    ssize_t length = recvmsg(sock, &msg, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+    int fd         = -1;
 
     if (length < 0) {
         return errno == EINTR;

@@ -30,18 +30,18 @@
 /** A worker whose asynchronous context can serve the socket. */
 typedef struct accel_fd_worker {
     struct accel_fd_worker *next;
-    uct_worker_h           worker;
+    uct_worker_h worker;
 } accel_fd_worker_t;
 
 /** Of a domain. The socket is opened with the first key that needs it. */
 typedef struct accel_fd_server {
-    const ucx_host_t  *host;
-    pthread_mutex_t   lock;   /**< The handler does not take it */
-    int               fd;   /**< -1: not open */
-    unsigned          number;   /**< The name of the socket; never 0 if open */
+    const ucx_host_t *host;
+    pthread_mutex_t lock; /**< The handler does not take it */
+    int fd;               /**< -1: not open */
+    unsigned number;      /**< The name of the socket; never 0 if open */
     accel_fd_worker_t *workers;
-    accel_fd_worker_t *serving;   /**< One of them, or NULL */
-    ucx_async_id_t    handler;   /**< Of the one that serves */
+    accel_fd_worker_t *serving; /**< One of them, or NULL */
+    ucx_async_id_t handler;     /**< Of the one that serves */
 } accel_fd_server_t;
 
 void accel_fd_server_init(accel_fd_server_t *server, const ucx_host_t *host);

@@ -11,7 +11,7 @@
 
 /** A registration of exported memory. */
 typedef struct accel_ipc_region {
-    accel_region_t super;   /**< Never pinned or allocated by it */
+    accel_region_t super; /**< Never pinned or allocated by it */
     accel_export_t *export;
 } accel_ipc_region_t;
 
@@ -21,19 +21,19 @@ typedef struct accel_ipc_options {
 } accel_ipc_options_t;
 
 typedef struct accel_ipc_ep {
-    uct_ep_t            super;
-    struct accel_ipc_ep *next;   /**< Of the interface */
-    accel_process_t     peer;
+    uct_ep_t super;
+    struct accel_ipc_ep *next; /**< Of the interface */
+    accel_process_t peer;
 } accel_ipc_ep_t;
 
 typedef struct accel_ipc_iface {
     accel_copy_iface_t copy;
-    accel_process_t    self;
-    accel_fd_worker_t  fd_worker;   /**< It may serve the domain's socket */
-    accel_mappings_t   mappings;
-    accel_ipc_ep_t     *eps;
+    accel_process_t self;
+    accel_fd_worker_t fd_worker; /**< It may serve the domain's socket */
+    accel_mappings_t mappings;
+    accel_ipc_ep_t *eps;
     /** Never readable: a worker with copies in flight cannot be armed */
-    int                event_fd;
+    int event_fd;
 } accel_ipc_iface_t;
 
 /** The transports, whose names are the plugin's. */

@@ -37,7 +37,7 @@ static const ucx_config_field_t config_fields[] = {
      "Allocations of other processes that one worker keeps open for the next"
      " transfer. An open one stays allocated although its owner frees it. 0:"
      " each is closed after its transfer, which costs up to a millisecond.",
-     NULL, 0, 65536, 0}
+     NULL, 0, 65536, 0},
 };
 
 const ucx_config_table_t accel_ipc_config = {
@@ -45,7 +45,7 @@ const ucx_config_table_t accel_ipc_config = {
     .options_size = sizeof(accel_ipc_options_t),
     .field_size   = sizeof(ucx_config_field_t),
     .fields       = config_fields,
-    .num_fields   = sizeof(config_fields) / sizeof(config_fields[0])
+    .num_fields   = sizeof(config_fields) / sizeof(config_fields[0]),
 };
 
 /* ------------------------------------------------------------- interface -- */
@@ -109,13 +109,11 @@ static ucs_status_t iface_query(uct_iface_h iface, ucx_iface_attr_t *attr)
 {
     uct_iface_attr_t *base = &attr->base;
 
-    base->cap.flags               = UCT_IFACE_FLAG_PUT_ZCOPY |
-                                    UCT_IFACE_FLAG_GET_ZCOPY |
-                                    UCT_IFACE_FLAG_PENDING |
-                                    UCT_IFACE_FLAG_CONNECT_TO_IFACE |
-                                    UCT_IFACE_FLAG_ERRHANDLE_PEER_FAILURE;
-    base->cap.event_flags         = UCT_IFACE_FLAG_EVENT_SEND_COMP |
-                                    UCT_IFACE_FLAG_EVENT_FD;
+    base->cap.flags = UCT_IFACE_FLAG_PUT_ZCOPY | UCT_IFACE_FLAG_GET_ZCOPY |
+                      UCT_IFACE_FLAG_PENDING | UCT_IFACE_FLAG_CONNECT_TO_IFACE |
+                      UCT_IFACE_FLAG_ERRHANDLE_PEER_FAILURE;
+    base->cap.event_flags = UCT_IFACE_FLAG_EVENT_SEND_COMP |
+                            UCT_IFACE_FLAG_EVENT_FD;
     base->cap.put.max_zcopy       = SIZE_MAX / 2;
     base->cap.put.max_iov         = ACCEL_MAX_IOV;
     base->cap.put.opt_zcopy_align = 1;
@@ -251,7 +249,8 @@ static ucs_status_t ep_create(uct_iface_h super, const uct_ep_params_t *params,
          (params->dev_addr_length < sizeof(wire_device_t))) ||
         !peer_of(params->iface_addr,
                  (params->field_mask & UCT_EP_PARAM_FIELD_IFACE_ADDR_LENGTH) ?
-                 params->iface_addr_length : sizeof(wire_iface_t),
+                     params->iface_addr_length :
+                     sizeof(wire_iface_t),
                  &ep->peer)) {
         free(ep);
         return UCS_ERR_INVALID_ADDR;
@@ -352,8 +351,9 @@ static ucs_status_t post(uct_ep_h ep, const uct_iov_t *iov, size_t iovcnt,
     }
     status = find_target(iface, (const accel_key_t *)rkey, address,
                          total_length(iov, iovcnt), &target);
-    return (status != UCS_OK) ? status :
-           accel_copy_post(ep, iov, iovcnt, &target, is_put, comp);
+    return (status != UCS_OK) ?
+               status :
+               accel_copy_post(ep, iov, iovcnt, &target, is_put, comp);
 }
 
 static ucs_status_t put_zcopy(uct_ep_h ep, const uct_iov_t *iov, size_t iovcnt,
@@ -384,7 +384,7 @@ static const ucx_iface_ops_t iface_ops = {
     .progress_disable   = accel_progress_disable,
     .flush              = accel_iface_flush,
     .event_fd_get       = event_fd_get,
-    .event_arm          = event_arm
+    .event_arm          = event_arm,
 };
 
 static const ucx_ep_ops_t ep_ops = {
@@ -394,7 +394,7 @@ static const ucx_ep_ops_t ep_ops = {
     .flush         = accel_ep_flush,
     .pending_add   = accel_pending_add,
     .pending_purge = accel_pending_purge,
-    .destroy       = ep_destroy
+    .destroy       = ep_destroy,
 };
 
 const ucx_transport_t accel_ipc_transport = {
@@ -402,5 +402,5 @@ const ucx_transport_t accel_ipc_transport = {
     .query_devices = accel_query_devices,
     .iface_open    = iface_open,
     .iface_ops     = &iface_ops,
-    .ep_ops        = &ep_ops
+    .ep_ops        = &ep_ops,
 };

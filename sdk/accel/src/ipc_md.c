@@ -46,8 +46,7 @@ static ucs_status_t mem_reg(uct_md_h super, void *address, size_t length,
     }
     region->super.address = address;
     region->super.length  = length;
-    status                = accel_export_get(md, address, length,
-                                             &region->export);
+    status = accel_export_get(md, address, length, &region->export);
     if (status != UCS_OK) {
         ucx_debug("%s: memory at %p cannot be exported to other"
                   " processes: it goes through host memory",
@@ -100,7 +99,7 @@ static const ucx_md_ops_t md_ops = {
     .query     = md_query,
     .mem_reg   = mem_reg,
     .mem_dereg = mem_dereg,
-    .mkey_pack = mkey_pack
+    .mkey_pack = mkey_pack,
 };
 
 /* ---------------------------------------------------------- remote keys -- */
@@ -152,8 +151,8 @@ static int compare(uint64_t a, uint64_t b)
     return (a > b) - (a < b);
 }
 
-static ucs_status_t rkey_compare(const ucx_component_t *component,
-                                 uct_rkey_t a, uct_rkey_t b, int *result)
+static ucs_status_t rkey_compare(const ucx_component_t *component, uct_rkey_t a,
+                                 uct_rkey_t b, int *result)
 {
     const accel_key_t *x = (const accel_key_t *)a;
     const accel_key_t *y = (const accel_key_t *)b;

@@ -18,7 +18,7 @@ typedef struct {
     uint64_t start;
     uint64_t length;
     uint64_t id;
-    char     handle[ACCEL_HANDLE_SIZE];
+    char handle[ACCEL_HANDLE_SIZE];
 } wire_t;
 
 _Static_assert(sizeof(wire_t) == ACCEL_KEY_SIZE, "wire layout");
@@ -40,7 +40,7 @@ void accel_key_pack(const accel_key_t *key, void *buffer)
         .token       = htole64(key->owner.token),
         .start       = htole64(key->start),
         .length      = htole64(key->length),
-        .id          = htole64(key->id)
+        .id          = htole64(key->id),
     };
 
     memcpy(wire.handle, key->handle, sizeof(wire.handle));
@@ -62,11 +62,10 @@ ucs_status_t accel_key_unpack(const void *buffer, size_t length,
         .pci    = {le16toh(wire.domain), wire.bus,
                    wire.slot & ((1 << SLOT_BITS) - 1), wire.slot >> SLOT_BITS},
         .fd     = (int)le32toh(wire.fd),
-        .socket = ((unsigned)wire.socket_high << 16) |
-                  le16toh(wire.socket_low),
+        .socket = ((unsigned)wire.socket_high << 16) | le16toh(wire.socket_low),
         .start  = le64toh(wire.start),
         .length = le64toh(wire.length),
-        .id     = le64toh(wire.id)
+        .id     = le64toh(wire.id),
     };
     memcpy(key->handle, wire.handle, sizeof(wire.handle));
     if ((wire.kind == 0) || (wire.kind > accel_driver.num_key_kinds) ||

@@ -135,8 +135,7 @@ static int overlaps(const accel_mapping_t *mapping, const accel_key_t *key)
 
 /* Finds the mapping and moves it to the front. Other memory at these addresses
  * was freed: its mappings are dropped. */
-static accel_mapping_t *find(accel_mappings_t *mappings,
-                             const accel_key_t *key)
+static accel_mapping_t *find(accel_mappings_t *mappings, const accel_key_t *key)
 {
     accel_mapping_t **link = &mappings->first;
     accel_mapping_t *mapping;
@@ -190,10 +189,10 @@ ucs_status_t accel_mapping_get(accel_mappings_t *mappings,
         result        = open_mapping(mapping);
         if (result != UCS_OK) {
             ucx_diag("%s: %lu bytes at 0x%lx of process %d cannot be"
-                     " opened: %s", accel_driver.names.ipc_transport,
-                     (unsigned long)key->length,
-                     (unsigned long)key->start, (int)key->owner.pid,
-                     accel_error(result));
+                     " opened: %s",
+                     accel_driver.names.ipc_transport,
+                     (unsigned long)key->length, (unsigned long)key->start,
+                     (int)key->owner.pid, accel_error(result));
             free(mapping);
             return accel_status(result);
         }

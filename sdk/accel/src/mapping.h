@@ -24,20 +24,20 @@ typedef struct accel_mapping accel_mapping_t;
 
 /** Mappings of an interface; one thread at a time. */
 typedef struct accel_mappings {
-    accel_md_t      *md;
-    accel_mapping_t *first;   /**< The one used last */
-    unsigned        num;
-    unsigned        max;   /**< Kept while no operation uses them */
+    accel_md_t *md;
+    accel_mapping_t *first; /**< The one used last */
+    unsigned num;
+    unsigned max; /**< Kept while no operation uses them */
 } accel_mappings_t;
 
 struct accel_mapping {
-    accel_mapping_t  *next;
+    accel_mapping_t *next;
     accel_mappings_t *list;
-    accel_key_t      key;
-    accel_opened_t   opened;
-    unsigned         users;   /**< Operations */
-    int              is_listed;
-    int              is_lost;   /**< With its context: nothing is to be closed */
+    accel_key_t key;
+    accel_opened_t opened;
+    unsigned users; /**< Operations */
+    int is_listed;
+    int is_lost; /**< With its context: nothing is to be closed */
 };
 
 /** Finds or opens the mapping of a key, and makes it the first. */

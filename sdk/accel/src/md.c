@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-static atomic_uint num_domains;   /* That are open */
+static atomic_uint num_domains; /* That are open */
 
 static void domain_opened(void)
 {
@@ -251,9 +251,8 @@ static void export_dmabuf(accel_md_t *md, const void *address, size_t length,
         accel_driver.leave(&scope);
     }
     if (result != UCS_OK) {
-        ucx_debug("%s: %zu bytes at %p have no dmabuf: %s",
-                  ACCEL_NAME, length, address,
-                  accel_error(result));
+        ucx_debug("%s: %zu bytes at %p have no dmabuf: %s", ACCEL_NAME, length,
+                  address, accel_error(result));
         return;
     }
     attr->dmabuf_fd     = fd;
@@ -289,5 +288,5 @@ const ucx_md_ops_t accel_md_ops = {
     .mem_free  = accel_mem_free,
     .mem_reg   = accel_mem_reg,
     .mem_dereg = accel_mem_dereg,
-    .mem_query = mem_query
+    .mem_query = mem_query,
 };

@@ -16,27 +16,27 @@
 
 /** A domain for all devices of the process; both components have one. */
 typedef struct accel_md {
-    uct_md_t            super;
-    const ucx_host_t    *host;
-    pthread_mutex_t     lock;   /**< Protects the rest */
+    uct_md_t super;
+    const ucx_host_t *host;
+    pthread_mutex_t lock; /**< Protects the rest */
     /** Retained contexts, or NULL */
-    void                *contexts[ACCEL_MAX_DEVICES];
-    ucs_sys_device_t    sys_devs[ACCEL_MAX_DEVICES];
-    int                 num_sys_devs;   /**< That are known */
-    pthread_mutex_t     exports_lock;
+    void *contexts[ACCEL_MAX_DEVICES];
+    ucs_sys_device_t sys_devs[ACCEL_MAX_DEVICES];
+    int num_sys_devs; /**< That are known */
+    pthread_mutex_t exports_lock;
     /** Exported memory, used last first */
     struct accel_export *exports;
-    accel_fd_server_t   fd_server;
+    accel_fd_server_t fd_server;
 } accel_md_t;
 
 /** A memory handle: an allocation, or a registration that may have pinned the
  * memory. */
 typedef struct accel_region {
-    void     *address;
-    size_t   length;
-    int      is_pinned;   /**< By this registration */
-    int      is_allocated;   /**< By mem_alloc */
-    int      device;
+    void *address;
+    size_t length;
+    int is_pinned;    /**< By this registration */
+    int is_allocated; /**< By mem_alloc */
+    int device;
     /** Of the allocation or pinned memory. After a reset of the device, other
      * memory may be at the address */
     uint64_t id;

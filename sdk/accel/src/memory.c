@@ -14,13 +14,15 @@ static int choose_device(accel_md_t *md, ucs_sys_device_t sys_dev)
     int i;
 
     for (i = 0; (sys_dev != UCS_SYS_DEVICE_ID_UNKNOWN) &&
-                (i < accel_driver.num_devices()); ++i) {
+                (i < accel_driver.num_devices());
+         ++i) {
         if (accel_md_sys_device(md, i) == sys_dev) {
             return i;
         }
     }
     current = (accel_driver.current_device != NULL) ?
-              accel_driver.current_device() : 0;
+                  accel_driver.current_device() :
+                  0;
     return (current >= 0) ? current : 0;
 }
 
@@ -30,7 +32,8 @@ static uint64_t id_of(const void *address)
     accel_allocation_t allocation;
 
     return (accel_driver.describe((uintptr_t)address, &allocation) == UCS_OK) ?
-           allocation.id : 0;
+               allocation.id :
+               0;
 }
 
 ucs_status_t accel_mem_alloc(uct_md_h super, size_t *length, void **address,
@@ -185,8 +188,9 @@ ucs_status_t accel_mem_reg(uct_md_h super, void *address, size_t length,
     region->address = address;
     region->length  = length;
     region->device  = choose_device(md, UCS_SYS_DEVICE_ID_UNKNOWN);
-    status = (length == 0) ? UCS_OK :
-             pin(md, region, params->flags & UCT_MD_MEM_FLAG_HIDE_ERRORS);
+    status          = (length == 0) ?
+                          UCS_OK :
+                          pin(md, region, params->flags & UCT_MD_MEM_FLAG_HIDE_ERRORS);
     if (status != UCS_OK) {
         free(region);
         return status;

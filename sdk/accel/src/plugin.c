@@ -13,7 +13,8 @@ ucs_status_t accel_status(int result)
         return accel_driver.status(result);
     }
     return ((result == ACCEL_RESET) || (result == ACCEL_BUSY)) ?
-           UCS_ERR_IO_ERROR : (ucs_status_t)result;
+               UCS_ERR_IO_ERROR :
+               (ucs_status_t)result;
 }
 
 const char *accel_error(int result)
@@ -45,9 +46,10 @@ static void plugin_fini(void)
 }
 
 /* What both components have in common. */
-static ucx_component_t *
-component_init(accel_instance_t *instance, unsigned index, const char *name,
-               const ucx_transport_t *transport, const char *transport_name)
+static ucx_component_t *component_init(accel_instance_t *instance,
+                                       unsigned index, const char *name,
+                                       const ucx_transport_t *transport,
+                                       const char *transport_name)
 {
     accel_component_t *component = &instance->component[index];
     ucx_component_t *super       = &component->super;
@@ -76,8 +78,7 @@ static ucs_status_t instance_init(ucx_instance_t *super)
     ucx_component_t *component;
 
     component         = component_init(instance, 0, names->copy_component,
-                                       &accel_copy_transport,
-                               names->copy_transport);
+                                       &accel_copy_transport, names->copy_transport);
     component->md_ops = &accel_md_ops;
 
     component = component_init(instance, 1, names->ipc_component,

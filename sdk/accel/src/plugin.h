@@ -15,17 +15,17 @@ enum { ACCEL_NUM_COMPONENTS = 2 };
 
 /* A component with the services of its core, and its one transport. */
 typedef struct accel_component {
-    ucx_component_t       super;
-    const ucx_host_t      *host;
-    ucx_transport_t       transport;
+    ucx_component_t super;
+    const ucx_host_t *host;
+    ucx_transport_t transport;
     const ucx_transport_t *transports[1];
 } accel_component_t;
 
 /* The instance of one core. */
 typedef struct accel_instance {
-    ucx_instance_t        super;
-    ucx_config_table_t    ipc_config;
-    accel_component_t     component[ACCEL_NUM_COMPONENTS];
+    ucx_instance_t super;
+    ucx_config_table_t ipc_config;
+    accel_component_t component[ACCEL_NUM_COMPONENTS];
     const ucx_component_t *components[ACCEL_NUM_COMPONENTS];
 } accel_instance_t;
 

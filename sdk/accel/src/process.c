@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static accel_process_t self;   /* pid 0: not known yet */
+static accel_process_t self; /* pid 0: not known yet */
 static struct {
     int is_known;
     accel_pci_t pci;
@@ -72,5 +72,6 @@ int accel_device_by_pci(const accel_pci_t *pci)
 int accel_secret(void *buffer)
 {
     return (getrandom(buffer, ACCEL_SECRET_SIZE, 0) == ACCEL_SECRET_SIZE) ?
-           UCS_OK : UCS_ERR_IO_ERROR;
+               UCS_OK :
+               UCS_ERR_IO_ERROR;
 }

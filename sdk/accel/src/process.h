@@ -8,8 +8,8 @@
 
 #include <ucx/accel.h>
 
-static inline int
-accel_process_is_same(const accel_process_t *a, const accel_process_t *b)
+static inline int accel_process_is_same(const accel_process_t *a,
+                                        const accel_process_t *b)
 {
     return (a->pid == b->pid) && (a->token == b->token);
 }

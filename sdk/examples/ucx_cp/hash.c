@@ -76,15 +76,15 @@ void hash_add(struct hash *hash, const void *data, size_t length)
         part = (part < length) ? part : length;
         memcpy(hash->tail + hash->tail_length, next, part);
         hash->tail_length += part;
-        next              += part;
-        length            -= part;
+        next += part;
+        length -= part;
         if (hash->tail_length < STRIPE) {
             return;
         }
         add_stripes(hash, hash->tail, STRIPE);
         hash->tail_length = 0;
     }
-    part    = add_stripes(hash, next, length);
+    part = add_stripes(hash, next, length);
     length -= part;
     if (length > 0) {
         memcpy(hash->tail, next + part, length);
@@ -112,7 +112,7 @@ uint64_t hash_value(const struct hash *hash)
     size_t left         = hash->tail_length;
     uint64_t value;
 
-    value  = (hash->total >= STRIPE) ? fold_lanes(hash) : P5;
+    value = (hash->total >= STRIPE) ? fold_lanes(hash) : P5;
     value += hash->total;
     for (; left >= 8; left -= 8, next += 8) {
         value = (rotate(value ^ mix(0, load64(next)), 27) * P1) + P4;

@@ -16,7 +16,7 @@
 enum {
     SPINS_BEFORE_SLEEP = 2000,
     GOODBYE_SEC        = 5,
-    MAX_ADDRESS        = 64 * 1024
+    MAX_ADDRESS        = 64 * 1024,
 };
 
 static volatile sig_atomic_t interrupted;
@@ -49,11 +49,11 @@ static int open_worker(struct link *link)
 {
     ucp_params_t context_params = {
         .field_mask = UCP_PARAM_FIELD_FEATURES,
-        .features   = UCP_FEATURE_TAG | UCP_FEATURE_WAKEUP
+        .features   = UCP_FEATURE_TAG | UCP_FEATURE_WAKEUP,
     };
     ucp_worker_params_t worker_params = {
         .field_mask  = UCP_WORKER_PARAM_FIELD_THREAD_MODE,
-        .thread_mode = UCS_THREAD_MODE_SINGLE
+        .thread_mode = UCS_THREAD_MODE_SINGLE,
     };
     ucs_status_t status;
 
@@ -76,11 +76,11 @@ static int connect_peer(struct link *link)
 {
     ucp_worker_attr_t attr    = {.field_mask = UCP_WORKER_ATTR_FIELD_ADDRESS};
     ucp_ep_params_t ep_params = {
-        .field_mask  = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS |
-                       UCP_EP_PARAM_FIELD_ERR_HANDLING_MODE |
-                       UCP_EP_PARAM_FIELD_ERR_HANDLER,
+        .field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS |
+                      UCP_EP_PARAM_FIELD_ERR_HANDLING_MODE |
+                      UCP_EP_PARAM_FIELD_ERR_HANDLER,
         .err_mode    = UCP_ERR_HANDLING_MODE_PEER,
-        .err_handler = {.cb = on_ep_error, .arg = link}
+        .err_handler = {.cb = on_ep_error, .arg = link},
     };
     void *address = NULL;
     uint32_t address_length;
@@ -105,9 +105,9 @@ static int connect_peer(struct link *link)
 
 int link_open(struct link *link, int socket)
 {
-    *link = (struct link){
-        .socket = socket, .event_fd = -1, .ep_status = UCS_OK
-    };
+    *link = (struct link){.socket    = socket,
+                          .event_fd  = -1,
+                          .ep_status = UCS_OK};
     if (open_worker(link) != 0) {
         return -1;
     }
@@ -141,8 +141,8 @@ void link_send(struct link *link, struct link_op *op, const void *buffer,
     ucp_request_param_t param = {
         .op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK |
                         UCP_OP_ATTR_FIELD_USER_DATA,
-        .cb.send      = on_sent,
-        .user_data    = op
+        .cb.send   = on_sent,
+        .user_data = op,
     };
 
     op->busy = true;
@@ -168,8 +168,8 @@ void link_recv(struct link *link, struct link_op *op, void *buffer,
         .op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK |
                         UCP_OP_ATTR_FIELD_USER_DATA |
                         UCP_OP_ATTR_FLAG_NO_IMM_CMPL,
-        .cb.recv      = on_received,
-        .user_data    = op
+        .cb.recv   = on_received,
+        .user_data = op,
     };
 
     op->length = 0;
@@ -190,11 +190,11 @@ static void sleep_for_event(struct link *link, int timeout_msec)
 {
     struct pollfd fds[2] = {
         {.fd = link->event_fd, .events = POLLIN},
-        {.fd = link->socket, .events = POLLIN}
+        {.fd = link->socket, .events = POLLIN},
     };
     struct timespec limit = {
         .tv_sec  = timeout_msec / 1000,
-        .tv_nsec = (timeout_msec % 1000) * 1000000L
+        .tv_nsec = (timeout_msec % 1000) * 1000000L,
     };
     sigset_t block, before;
     int ready = 0;
@@ -291,7 +291,7 @@ static void close_ep(struct link *link, bool clean)
     bool force = !clean || (link->ep_status != UCS_OK) || link->peer_left;
     ucp_request_param_t param = {
         .op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS,
-        .flags        = force ? UCP_EP_CLOSE_FLAG_FORCE : 0
+        .flags        = force ? UCP_EP_CLOSE_FLAG_FORCE : 0,
     };
     void *request = ucp_ep_close_nbx(link->ep, &param);
 

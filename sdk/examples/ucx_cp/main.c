@@ -14,7 +14,7 @@
 
 enum {
     DEFAULT_PORT  = 13338,
-    DEFAULT_CHUNK = 1024 * 1024
+    DEFAULT_CHUNK = 1024 * 1024,
 };
 
 static const char HELP[] =
@@ -111,7 +111,7 @@ static int parse_options(int argc, char **argv, struct cp_options *options)
         {"output", required_argument, NULL, 'o'},
         {"replace", no_argument, NULL, 'r'},
         {"sync", no_argument, NULL, 's'},
-        {NULL, 0, NULL, 0}
+        {NULL, 0, NULL, 0},
     };
     int c;
 
@@ -135,8 +135,8 @@ static int parse_options(int argc, char **argv, struct cp_options *options)
             break;
         case 'o':
             if (wire_name_rejected(optarg, strlen(optarg)) != NULL) {
-                return misuse("--output takes a plain file name, not",
-                              optarg) + 1;
+                return misuse("--output takes a plain file name, not", optarg) +
+                       1;
             }
             options->output = optarg;
             break;
@@ -186,7 +186,7 @@ int main(int argc, char **argv)
         return ret - 1;
     }
     argv += 1 + optind;
-    left  = argc - 1 - optind;
+    left = argc - 1 - optind;
     catch_signals();
     if (strcmp(command, "receive") == 0) {
         if (left > 1) {

@@ -22,7 +22,7 @@ static double now(void)
 const char *meter_bytes(double value, char *text, int capacity)
 {
     static const char *const unit[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB"};
-    unsigned i = 0;
+    unsigned i                      = 0;
 
     while ((value >= 1024) && (i + 1 < sizeof(unit) / sizeof(unit[0]))) {
         value /= 1024;
@@ -34,11 +34,9 @@ const char *meter_bytes(double value, char *text, int capacity)
 
 void meter_begin(struct meter *meter, uint64_t total, bool quiet)
 {
-    *meter = (struct meter){
-        .total   = total,
-        .started = now(),
-        .draw    = !quiet && (isatty(STDERR_FILENO) == 1)
-    };
+    *meter = (struct meter){.total   = total,
+                            .started = now(),
+                            .draw    = !quiet && (isatty(STDERR_FILENO) == 1)};
 }
 
 void meter_show(struct meter *meter, uint64_t done)
@@ -59,7 +57,7 @@ void meter_show(struct meter *meter, uint64_t done)
     meter->shown = time;
     part         = (meter->total == 0) ? 1.0 : (double)done / meter->total;
     filled       = (int)(part * BAR_WIDTH);
-    time        -= meter->started;
+    time -= meter->started;
     fprintf(stderr, "\r[%.*s%.*s] %3.0f %%  %s  %s/s \033[K", filled, full,
             BAR_WIDTH - filled, empty, part * 100,
             meter_bytes(done, amount, sizeof(amount)),

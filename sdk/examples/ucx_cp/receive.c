@@ -79,9 +79,9 @@ static int take_offer(struct receiver *receiver,
         return -1;
     }
     problem = (receiver->end_op.status != UCS_OK) ?
-              ucs_status_string(receiver->end_op.status) :
-              wire_get_offer(receiver->end_buffer, receiver->end_op.length,
-                             &receiver->offer);
+                  ucs_status_string(receiver->end_op.status) :
+                  wire_get_offer(receiver->end_buffer, receiver->end_op.length,
+                                 &receiver->offer);
     if (problem != NULL) {
         return reject(receiver, problem);
     }
@@ -200,8 +200,7 @@ static int take_chunks(struct receiver *receiver)
             return reject(receiver, receiver->store.reason);
         }
         post_chunk(receiver, index + CP_WINDOW);
-        meter_show(&receiver->meter,
-                   (index * receiver->offer.chunk) + length);
+        meter_show(&receiver->meter, (index * receiver->offer.chunk) + length);
     }
     return 0;
 }

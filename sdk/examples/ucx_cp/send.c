@@ -102,8 +102,8 @@ static int read_reply(const struct note_slot *slot)
     const char *damaged;
 
     damaged = (slot->op.status == UCS_OK) ?
-              wire_get_note(slot->buffer, slot->op.length, &note) :
-              ucs_status_string(slot->op.status);
+                  wire_get_note(slot->buffer, slot->op.length, &note) :
+                  ucs_status_string(slot->op.status);
     if (damaged != NULL) {
         fprintf(stderr, "ucx_cp: %s\n", damaged);
         return -1;

@@ -63,8 +63,10 @@ int store_begin(struct store *store, const char *name, uint64_t size,
         }
         snprintf(temporary, sizeof(temporary), ".ucx_cp-%016llx.part",
                  (unsigned long long)random);
-        store->file = openat(store->dir, temporary, O_CREAT | O_EXCL |
-                             O_WRONLY | O_NOFOLLOW | O_CLOEXEC, 0600);
+        store->file = openat(store->dir, temporary,
+                             O_CREAT | O_EXCL | O_WRONLY | O_NOFOLLOW |
+                                 O_CLOEXEC,
+                             0600);
     } while ((store->file < 0) && (errno == EEXIST));
     if (store->file < 0) {
         return fail(store, "cannot create", temporary, errno);
@@ -87,7 +89,7 @@ int store_write(struct store *store, const void *data, size_t length,
             }
             return fail(store, "cannot write", store->temporary, errno);
         }
-        next   += done;
+        next += done;
         offset += done;
         length -= done;
     }

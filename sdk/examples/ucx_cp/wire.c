@@ -16,11 +16,12 @@ enum {
     AT_MODE  = 20,
     AT_NAME  = 24,
     AT_HASH  = 8,
-    AT_TEXT  = 16
+    AT_TEXT  = 16,
 };
 
 _Static_assert((AT_NAME + WIRE_NAME_MAX <= WIRE_MAX) &&
-               (AT_TEXT + WIRE_TEXT_MAX <= WIRE_MAX), "WIRE_MAX is too small");
+                   (AT_TEXT + WIRE_TEXT_MAX <= WIRE_MAX),
+               "WIRE_MAX is too small");
 
 static const char MAGIC[8] = "ucx_cp1";
 

@@ -24,7 +24,7 @@ enum wire_kind {
     WIRE_OFFER = 1,
     WIRE_REPLY = 2,
     WIRE_DATA  = 3,
-    WIRE_END   = 4
+    WIRE_END   = 4,
 };
 
 enum {
@@ -32,7 +32,7 @@ enum {
     WIRE_TEXT_MAX  = 400,
     WIRE_CHUNK_MIN = 4 * 1024,
     WIRE_CHUNK_MAX = 16 * 1024 * 1024,
-    WIRE_MAX       = 512 /* the longest message that is not DATA */
+    WIRE_MAX       = 512, /* the longest message that is not DATA */
 };
 
 struct wire_offer {

@@ -14,11 +14,11 @@
     (((uint32_t)(_major) << 16) | (uint32_t)(_minor))
 
 #define UCX_PLUGIN_ABI_MAJOR_OF(_abi) ((uint32_t)(_abi) >> 16)
-#define UCX_PLUGIN_ABI_MINOR_OF(_abi) ((uint32_t)(_abi) & 0xffffu)
+#define UCX_PLUGIN_ABI_MINOR_OF(_abi) ((uint32_t)(_abi)&0xffffu)
 
 /** The version that these headers describe. */
-#define UCX_PLUGIN_ABI_MAJOR   1
-#define UCX_PLUGIN_ABI_MINOR   1
+#define UCX_PLUGIN_ABI_MAJOR 1
+#define UCX_PLUGIN_ABI_MINOR 1
 #define UCX_PLUGIN_ABI_VERSION \
     UCX_PLUGIN_ABI(UCX_PLUGIN_ABI_MAJOR, UCX_PLUGIN_ABI_MINOR)
 
@@ -34,11 +34,11 @@
 #define UCX_PLUGIN_EXPORT __attribute__((visibility("default")))
 
 #ifdef __cplusplus
-#  define UCX_BEGIN_DECLS extern "C" {
-#  define UCX_END_DECLS   }
+#define UCX_BEGIN_DECLS extern "C" {
+#define UCX_END_DECLS   }
 #else
-#  define UCX_BEGIN_DECLS
-#  define UCX_END_DECLS
+#define UCX_BEGIN_DECLS
+#define UCX_END_DECLS
 #endif
 
 #endif

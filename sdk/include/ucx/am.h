@@ -20,9 +20,9 @@ UCX_BEGIN_DECLS
  * precede the data; one word, set by ucx_recv_desc_set(), precedes the
  * headroom.
  */
-static inline ucs_status_t
-ucx_iface_deliver_am(uct_iface_t *iface, uint8_t id, void *data,
-                     unsigned length, unsigned flags)
+static inline ucs_status_t ucx_iface_deliver_am(uct_iface_t *iface, uint8_t id,
+                                                void *data, unsigned length,
+                                                unsigned flags)
 {
     const ucx_am_slot_t *slot = &iface->am[id];
 
@@ -35,8 +35,7 @@ typedef struct ucx_recv_desc_owner {
 } ucx_recv_desc_owner_t;
 
 /** `desc` is the start of the headroom; the word before it stores the owner. */
-static inline void
-ucx_recv_desc_set(void *desc, ucx_recv_desc_owner_t *owner)
+static inline void ucx_recv_desc_set(void *desc, ucx_recv_desc_owner_t *owner)
 {
     ((ucx_recv_desc_owner_t **)desc)[-1] = owner;
 }

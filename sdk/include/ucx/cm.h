@@ -17,11 +17,11 @@ UCX_BEGIN_DECLS
 
 /** Head of a connection manager; the plugin's state follows it. */
 struct uct_cm {
-    const ucx_cm_ops_t    *ops;
-    const ucx_ep_ops_t    *ep_ops;
+    const ucx_cm_ops_t *ops;
+    const ucx_ep_ops_t *ep_ops;
     const ucx_component_t *component;
-    uct_worker_h          worker;
-    void                  *host;    /**< Private to the core */
+    uct_worker_h worker;
+    void *host; /**< Private to the core */
 };
 typedef struct uct_cm uct_cm_t;
 
@@ -33,9 +33,9 @@ typedef struct uct_listener uct_listener_t;
 
 /** Arguments of open; valid during the call only. */
 typedef struct ucx_cm_open_args {
-    size_t     size;
-    uct_cm_t   head;       /**< For ucx_cm_init() */
-    const void *config;    /**< Options of the component's cm_config, or NULL */
+    size_t size;
+    uct_cm_t head;      /**< For ucx_cm_init() */
+    const void *config; /**< Options of the component's cm_config, or NULL */
 } ucx_cm_open_args_t;
 
 static inline void ucx_cm_init(uct_cm_t *cm, const ucx_cm_open_args_t *args)

@@ -16,27 +16,27 @@
 UCX_BEGIN_DECLS
 
 typedef struct ucx_component ucx_component_t;
-typedef struct ucx_md_ops    ucx_md_ops_t;
+typedef struct ucx_md_ops ucx_md_ops_t;
 typedef struct ucx_transport ucx_transport_t;
-typedef struct ucx_cm_ops    ucx_cm_ops_t;
+typedef struct ucx_cm_ops ucx_cm_ops_t;
 
 /**
  * Head of every memory domain; the plugin's state follows it. The plugin
  * allocates the whole object and initializes the head with ucx_md_init().
  */
 struct uct_md {
-    const ucx_md_ops_t    *ops;        /**< Completed table, made by the core */
-    const ucx_component_t *component;  /**< The component that opened it */
-    void                  *host;       /**< Private to the core */
+    const ucx_md_ops_t *ops;          /**< Completed table, made by the core */
+    const ucx_component_t *component; /**< The component that opened it */
+    void *host;                       /**< Private to the core */
 };
 typedef struct uct_md uct_md_t;
 
 /** Arguments of md_open. */
 typedef struct ucx_md_open_args {
-    size_t        size;     /**< sizeof(ucx_md_open_args_t) */
-    uct_md_t      head;     /**< For ucx_md_init() */
-    const char    *name;    /**< One of the names from query_md_resources */
-    const void    *config;  /**< Options of the component's md_config, or NULL;
+    size_t size;        /**< sizeof(ucx_md_open_args_t) */
+    uct_md_t head;      /**< For ucx_md_init() */
+    const char *name;   /**< One of the names from query_md_resources */
+    const void *config; /**< Options of the component's md_config, or NULL;
                              *   valid during the call only */
 } ucx_md_open_args_t;
 
@@ -47,44 +47,44 @@ static inline void ucx_md_init(uct_md_t *md, const ucx_md_open_args_t *args)
 
 /** Capabilities and costs of a memory domain. */
 typedef struct ucx_md_attr {
-    size_t            size;
-    uint64_t          flags;              /**< UCT_MD_FLAG_* */
-    uint64_t          max_alloc;          /**< Bytes; 0: no allocation */
-    uint64_t          max_reg;            /**< Bytes; 0: no registration */
-    uint64_t          reg_mem_types;      /**< Bits by ucs_memory_type_t */
-    uint64_t          reg_nonblock_mem_types; /**< Registered without pinning */
-    uint64_t          cache_mem_types;    /**< A registration cache pays off */
-    uint64_t          detect_mem_types;   /**< Types that mem_query detects */
-    uint64_t          alloc_mem_types;
-    uint64_t          access_mem_types;   /**< The device accesses these without
+    size_t size;
+    uint64_t flags;                  /**< UCT_MD_FLAG_* */
+    uint64_t max_alloc;              /**< Bytes; 0: no allocation */
+    uint64_t max_reg;                /**< Bytes; 0: no registration */
+    uint64_t reg_mem_types;          /**< Bits by ucs_memory_type_t */
+    uint64_t reg_nonblock_mem_types; /**< Registered without pinning */
+    uint64_t cache_mem_types;        /**< A registration cache pays off */
+    uint64_t detect_mem_types;       /**< Types that mem_query detects */
+    uint64_t alloc_mem_types;
+    uint64_t access_mem_types;        /**< The device accesses these without
                                            *   registration */
-    uint64_t          dmabuf_mem_types;   /**< Can be exported as a dmabuf */
-    ucs_linear_func_t reg_cost;           /**< Seconds, by bytes */
-    size_t            rkey_packed_size;   /**< Bytes that mkey_pack writes */
-    size_t            exported_mkey_packed_size; /**< ... of an exported key */
-    size_t            reg_alignment;      /**< A power of two */
-    uint64_t          global_id;          /**< Same value for domains of the
+    uint64_t dmabuf_mem_types;        /**< Can be exported as a dmabuf */
+    ucs_linear_func_t reg_cost;       /**< Seconds, by bytes */
+    size_t rkey_packed_size;          /**< Bytes that mkey_pack writes */
+    size_t exported_mkey_packed_size; /**< ... of an exported key */
+    size_t reg_alignment;             /**< A power of two */
+    uint64_t global_id;               /**< Same value for domains of the
                                            *   same device; 0: unknown */
-    ucs_cpu_set_t     local_cpus;         /**< Close to the device */
+    ucs_cpu_set_t local_cpus;         /**< Close to the device */
 } ucx_md_attr_t;
 
 /** Parameters of mem_alloc. */
 typedef struct ucx_mem_alloc_params {
-    size_t            size;
-    unsigned          flags;      /**< UCT_MD_MEM_FLAG_*, UCT_MD_MEM_ACCESS_* */
+    size_t size;
+    unsigned flags; /**< UCT_MD_MEM_FLAG_*, UCT_MD_MEM_ACCESS_* */
     ucs_memory_type_t mem_type;
-    ucs_sys_device_t  sys_dev;    /**< UCS_SYS_DEVICE_ID_UNKNOWN: any */
-    const char        *name;      /**< For tools and leak reports; may be NULL */
-    uint64_t          secret;     /**< See ucx_mem_reg_params_t */
+    ucs_sys_device_t sys_dev; /**< UCS_SYS_DEVICE_ID_UNKNOWN: any */
+    const char *name;         /**< For tools and leak reports; may be NULL */
+    uint64_t secret;          /**< See ucx_mem_reg_params_t */
 } ucx_mem_alloc_params_t;
 
 /** Parameters of mem_reg. */
 typedef struct ucx_mem_reg_params {
-    size_t   size;
-    unsigned flags;               /**< UCT_MD_MEM_FLAG_*, UCT_MD_MEM_ACCESS_* */
-    int      dmabuf_fd;           /**< -1: by address */
-    size_t   dmabuf_offset;
-    uint64_t secret;              /**< Random number that replaces the domain's
+    size_t size;
+    unsigned flags; /**< UCT_MD_MEM_FLAG_*, UCT_MD_MEM_ACCESS_* */
+    int dmabuf_fd;  /**< -1: by address */
+    size_t dmabuf_offset;
+    uint64_t secret; /**< Random number that replaces the domain's
                                    *   own secret in the keys. Only processes
                                    *   that may access the memory receive it. A
                                    *   sender of keys of several domains sends
@@ -94,41 +94,41 @@ typedef struct ucx_mem_reg_params {
 
 /** Parameters of mem_dereg. */
 typedef struct ucx_mem_dereg_params {
-    size_t           size;
-    unsigned         flags;       /**< UCX_MEM_DEREG_INVALIDATE */
-    uct_completion_t *comp;       /**< With INVALIDATE: called when no peer can
+    size_t size;
+    unsigned flags;         /**< UCX_MEM_DEREG_INVALIDATE */
+    uct_completion_t *comp; /**< With INVALIDATE: called when no peer can
                                    *   access the memory any more */
 } ucx_mem_dereg_params_t;
 
 enum {
     /** Peers that hold the key lose access before `comp` is called. */
-    UCX_MEM_DEREG_INVALIDATE = 1u << 0
+    UCX_MEM_DEREG_INVALIDATE = 1u << 0,
 };
 
 enum {
     /** mkey_pack: a key for mem_attach by another process or device, not for
      *  rkey_unpack */
-    UCX_MKEY_PACK_EXPORT      = 1u << 0,
+    UCX_MKEY_PACK_EXPORT     = 1u << 0,
     /** mkey_pack: the key can be invalidated on its own */
-    UCX_MKEY_PACK_INVALIDATE  = 1u << 1
+    UCX_MKEY_PACK_INVALIDATE = 1u << 1,
 };
 
 /** Result of mem_query; unknown members keep their values. */
 typedef struct ucx_mem_attr {
-    size_t            size;
+    size_t size;
     ucs_memory_type_t mem_type;
-    ucs_sys_device_t  sys_dev;
-    void              *base_address;
-    size_t            alloc_length;
-    int               dmabuf_fd;      /**< -1: none; closed by the caller */
-    size_t            dmabuf_offset;
-    unsigned          wanted;         /**< Input: UCX_MEM_WANT_*; since 1.1 */
+    ucs_sys_device_t sys_dev;
+    void *base_address;
+    size_t alloc_length;
+    int dmabuf_fd; /**< -1: none; closed by the caller */
+    size_t dmabuf_offset;
+    unsigned wanted; /**< Input: UCX_MEM_WANT_*; since 1.1 */
 } ucx_mem_attr_t;
 
 enum {
     /** mem_query: export the range as a dmabuf, for example to register it with
      *  a network device. Detection does not want one, because it costs. */
-    UCX_MEM_WANT_DMABUF = 1u << 0
+    UCX_MEM_WANT_DMABUF = 1u << 0,
 };
 
 /**
@@ -205,9 +205,9 @@ struct ucx_md_ops {
  * threads at once; they may block for as long as opening a device takes.
  */
 struct ucx_component {
-    size_t     size;
-    const char *name;    /**< Shorter than UCT_COMPONENT_NAME_MAX, unique */
-    uint64_t   flags;    /**< UCT_COMPONENT_FLAG_* */
+    size_t size;
+    const char *name; /**< Shorter than UCT_COMPONENT_NAME_MAX, unique */
+    uint64_t flags;   /**< UCT_COMPONENT_FLAG_* */
 
     /** Variables of the memory domain and of the connection manager, whose
      *  options md_open and the manager's open receive. NULL: none. */
@@ -248,11 +248,11 @@ struct ucx_component {
                                  uct_rkey_t rkey, void *handle);
     /** Orders two keys: stores a number below, equal to or above 0 in
      *  *result. */
-    ucs_status_t (*rkey_compare)(const ucx_component_t *component,
-                                 uct_rkey_t a, uct_rkey_t b, int *result);
+    ucs_status_t (*rkey_compare)(const ucx_component_t *component, uct_rkey_t a,
+                                 uct_rkey_t b, int *result);
 
-    const ucx_transport_t *const *transports;   /**< num_transports entries */
-    unsigned                    num_transports;
+    const ucx_transport_t *const *transports; /**< num_transports entries */
+    unsigned num_transports;
 
     /** The connection manager, or NULL. See <ucx/cm.h>. */
     const ucx_cm_ops_t *cm_ops;

@@ -25,7 +25,7 @@
 #include <ucx/abi.h>
 
 #if defined(__x86_64__)
-#  include <emmintrin.h>
+#include <emmintrin.h>
 #endif
 
 UCX_BEGIN_DECLS
@@ -34,13 +34,13 @@ enum {
     UCX_COPY_LOOP_MIN = 2048, /**< For shorter copies memcpy() uses loops as
                                *   well */
     UCX_COPY_LINE     = 64,
-    UCX_COPY_AHEAD    = 1536  /**< Prefetch distance in bytes: as much as one
+    UCX_COPY_AHEAD    = 1536, /**< Prefetch distance in bytes: as much as one
                                *   core can have in flight */
 };
 
 /** 16 bytes, at any address and at an aligned one. */
 typedef char ucx_copy_any_t
-        __attribute__((vector_size(16), aligned(1), may_alias));
+    __attribute__((vector_size(16), aligned(1), may_alias));
 typedef char ucx_copy_aligned_t __attribute__((vector_size(16), may_alias));
 
 /** Vector loop for at least 64 bytes. */
@@ -51,8 +51,8 @@ static inline void ucx_copy_loop(void *dest, const void *src, size_t length)
     size_t head      = -(uintptr_t)to % UCX_COPY_LINE;
 
     memcpy(to, from, UCX_COPY_LINE);
-    to     += head;
-    from   += head;
+    to += head;
+    from += head;
     length -= head;
     for (; length >= 64; to += 64, from += 64, length -= 64) {
         ucx_copy_any_t a = *(const ucx_copy_any_t *)from;
@@ -126,8 +126,8 @@ static inline void ucx_copy_stream(void *dest, const void *src, size_t length)
         return;
     }
     memcpy(to, from, head);
-    to     += head;
-    from   += head;
+    to += head;
+    from += head;
     length -= head;
     for (; length >= 64; to += 64, from += 64, length -= 64) {
         __builtin_prefetch(from + UCX_COPY_AHEAD);

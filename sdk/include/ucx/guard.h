@@ -32,9 +32,9 @@ UCX_BEGIN_DECLS
 
 /** Only the functions below access it. */
 typedef struct ucx_guard {
-    unsigned depth;   /**< Nested calls of the user */
-    unsigned taken;   /**< The service thread is inside, or tries to enter */
-    int      ordered; /**< The user's accesses are sequentially consistent */
+    unsigned depth; /**< Nested calls of the user */
+    unsigned taken; /**< The service thread is inside, or tries to enter */
+    int ordered;    /**< The user's accesses are sequentially consistent */
 } ucx_guard_t;
 
 /** The thread sanitizer does not know membarrier. */
@@ -44,9 +44,9 @@ static inline void ucx_guard_init(ucx_guard_t *guard)
 #ifdef __SANITIZE_THREAD__
     guard->ordered = 1;
 #else
-    guard->ordered =
-        syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0,
-                0) != 0;
+    guard->ordered = syscall(SYS_membarrier,
+                             MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0,
+                             0) != 0;
 #endif
 }
 
@@ -70,8 +70,8 @@ static inline ucx_guard_t *ucx_guard_enter(ucx_guard_t *guard)
         __atomic_store_n(&guard->depth, depth, __ATOMIC_RELAXED);
         __atomic_signal_fence(__ATOMIC_SEQ_CST);
     }
-    if (__builtin_expect(__atomic_load_n(&guard->taken, __ATOMIC_SEQ_CST),
-                         0) && (depth == 1)) {
+    if (__builtin_expect(__atomic_load_n(&guard->taken, __ATOMIC_SEQ_CST), 0) &&
+        (depth == 1)) {
         ucx_guard_wait(guard);
     }
     return guard;
@@ -88,8 +88,8 @@ static inline void ucx_guard_leave(ucx_guard_t **guard_p)
 
 /** The rest of the block excludes the service thread. */
 #define UCX_EXCLUDE_SERVICE(_guard) \
-    __attribute__((cleanup(ucx_guard_leave), unused)) ucx_guard_t *guard_ = \
-        ucx_guard_enter(_guard)
+    __attribute__((cleanup(ucx_guard_leave), unused)) \
+    ucx_guard_t *guard_ = ucx_guard_enter(_guard)
 
 /* --- Service thread ------------------------------------------------------- */
 
@@ -115,7 +115,8 @@ static inline int ucx_guard_try(ucx_guard_t *guard)
     __atomic_store_n(&guard->taken, 1, __ATOMIC_SEQ_CST);
     if ((!guard->ordered &&
          (syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0) !=
-          0)) || ucx_guard_is_wanted(guard)) {
+          0)) ||
+        ucx_guard_is_wanted(guard)) {
         ucx_guard_give(guard);
         return 0;
     }

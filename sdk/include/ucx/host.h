@@ -51,24 +51,24 @@ typedef struct ucx_mpool {
 } ucx_mpool_t;
 
 typedef struct ucx_mpool_params {
-    size_t     size;            /**< sizeof(ucx_mpool_params_t) */
-    const char *name;           /**< For leak reports; copied */
-    size_t     elem_size;       /**< Usable bytes of an element, at least
+    size_t size;              /**< sizeof(ucx_mpool_params_t) */
+    const char *name;         /**< For leak reports; copied */
+    size_t elem_size;         /**< Usable bytes of an element, at least
                                  *   sizeof(void*) */
-    size_t     align_offset;    /**< Offset inside an element that is aligned:
+    size_t align_offset;      /**< Offset inside an element that is aligned:
                                  *   any from 0 to elem_size, odd ones too */
-    size_t     alignment;       /**< A power of two, at most 4096 */
-    unsigned   elems_per_chunk; /**< Elements added at a time; 0: the host
+    size_t alignment;         /**< A power of two, at most 4096 */
+    unsigned elems_per_chunk; /**< Elements added at a time; 0: the host
                                  *   decides */
-    unsigned   max_elems;       /**< UINT_MAX: no limit */
+    unsigned max_elems;       /**< UINT_MAX: no limit */
     /** Allocate and free a chunk from other memory than the heap, registered
      *  memory for example. Both NULL: the heap. `alloc` may enlarge *size.
      *  Called by the pool's worker thread. */
     ucs_status_t (*chunk_alloc)(void *arg, size_t *size, void **chunk_p);
-    void         (*chunk_free)(void *arg, void *chunk);
+    void (*chunk_free)(void *arg, void *chunk);
     /** Called once for each new element of a chunk; may be NULL. */
-    void         (*elem_init)(void *arg, void *elem, void *chunk);
-    void       *arg;
+    void (*elem_init)(void *arg, void *elem, void *chunk);
+    void *arg;
 } ucx_mpool_params_t;
 
 
@@ -79,27 +79,27 @@ typedef struct ucx_rcache ucx_rcache_t;
 
 /** Visible head of a cached region; the plugin's part follows it. */
 typedef struct ucx_rcache_region {
-    void     *address;  /**< Start, aligned to the cache's alignment */
-    size_t   length;    /**< Bytes */
-    unsigned refcount;  /**< Private to the host */
-    unsigned flags;     /**< Private to the host */
+    void *address;     /**< Start, aligned to the cache's alignment */
+    size_t length;     /**< Bytes */
+    unsigned refcount; /**< Private to the host */
+    unsigned flags;    /**< Private to the host */
 } ucx_rcache_region_t;
 
 typedef struct ucx_rcache_params {
-    size_t     size;          /**< sizeof(ucx_rcache_params_t) */
+    size_t size; /**< sizeof(ucx_rcache_params_t) */
     const char *name;
-    size_t     region_size;   /**< sizeof the plugin's region, including the
+    size_t region_size; /**< sizeof the plugin's region, including the
                                *   head */
-    size_t     alignment;     /**< Regions are extended to multiples of this */
-    size_t     max_regions;   /**< SIZE_MAX: no limit */
-    size_t     max_bytes;     /**< SIZE_MAX: no limit */
+    size_t alignment;   /**< Regions are extended to multiples of this */
+    size_t max_regions; /**< SIZE_MAX: no limit */
+    size_t max_bytes;   /**< SIZE_MAX: no limit */
     /** Register and deregister [region->address, +length). Called without a
      *  lock held. mem_dereg runs in a later call of the cache or on a service
      *  thread; the memory may be unmapped by then. */
     ucs_status_t (*mem_reg)(void *arg, ucx_rcache_region_t *region,
                             unsigned flags);
-    void         (*mem_dereg)(void *arg, ucx_rcache_region_t *region);
-    void       *arg;
+    void (*mem_dereg)(void *arg, ucx_rcache_region_t *region);
+    void *arg;
 } ucx_rcache_params_t;
 
 
@@ -109,7 +109,7 @@ typedef struct ucx_rcache_params {
 /** What happened to a range of the process's memory. */
 typedef enum {
     UCX_MEM_EVENT_UNMAPPED = 1u << 0, /**< Pages are about to be unmapped */
-    UCX_MEM_EVENT_MAPPED   = 1u << 1  /**< Pages were mapped */
+    UCX_MEM_EVENT_MAPPED   = 1u << 1, /**< Pages were mapped */
 } ucx_mem_event_t;
 
 /** Runs on any thread, inside the call that unmaps. It must not allocate, and
@@ -124,24 +124,24 @@ typedef void (*ucx_mem_event_cb_t)(ucx_mem_event_t event, void *address,
 /** A PCI function, as in the sysfs name dddd:bb:ss.f */
 typedef struct ucx_pci_address {
     uint16_t domain;
-    uint8_t  bus;
-    uint8_t  slot;
-    uint8_t  function;
+    uint8_t bus;
+    uint8_t slot;
+    uint8_t function;
 } ucx_pci_address_t;
 
 /** Cost of a transfer between two system devices. */
 typedef struct ucx_sys_distance {
-    double latency;    /**< Seconds */
-    double bandwidth;  /**< Bytes per second */
+    double latency;   /**< Seconds */
+    double bandwidth; /**< Bytes per second */
 } ucx_sys_distance_t;
 
 /** Properties of a memory range. */
 typedef struct ucx_mem_info {
-    size_t             size;      /**< sizeof(ucx_mem_info_t) */
-    ucs_memory_type_t  type;
-    ucs_sys_device_t   sys_dev;   /**< UCS_SYS_DEVICE_ID_UNKNOWN if not known */
-    void               *base;     /**< Start of the allocation, or the address */
-    size_t             length;    /**< Of the allocation, or of the range */
+    size_t size; /**< sizeof(ucx_mem_info_t) */
+    ucs_memory_type_t type;
+    ucs_sys_device_t sys_dev; /**< UCS_SYS_DEVICE_ID_UNKNOWN if not known */
+    void *base;               /**< Start of the allocation, or the address */
+    size_t length;            /**< Of the allocation, or of the range */
 } ucx_mem_info_t;
 
 
@@ -150,13 +150,13 @@ typedef struct ucx_mem_info {
 
 /** Counters of one object of a plugin, an interface for example. */
 typedef struct ucx_counters_params {
-    size_t            size;         /**< sizeof(ucx_counters_params_t) */
-    const char        *type;        /**< Kind of object; shorter than 24, and
+    size_t size;                 /**< sizeof(ucx_counters_params_t) */
+    const char *type;            /**< Kind of object; shorter than 24, and
                                      *   begins with the plugin's name */
-    const char        *name;        /**< Of this object; at most 83 characters
+    const char *name;            /**< Of this object; at most 83 characters
                                      *   are shown */
-    const char *const *counters;    /**< num_counters names, shorter than 40 */
-    unsigned          num_counters; /**< 1 to 64 */
+    const char *const *counters; /**< num_counters names, shorter than 40 */
+    unsigned num_counters;       /**< 1 to 64 */
 } ucx_counters_params_t;
 
 
@@ -170,8 +170,8 @@ typedef struct ucx_counters_params {
  * long, and it holds no lock when it calls back.
  */
 typedef struct ucx_host {
-    size_t   size;       /**< sizeof(ucx_host_t) as the host knows it */
-    uint32_t abi;        /**< Newest ABI version that the host supports */
+    size_t size;  /**< sizeof(ucx_host_t) as the host knows it */
+    uint32_t abi; /**< Newest ABI version that the host supports */
 
     /* --- Logging ------------------------------------------------------- */
     /** Current log level; the inline macros of <ucx/log.h> format no message
@@ -180,7 +180,7 @@ typedef struct ucx_host {
     /** Writes one line. `level` is a ucs_log_level_t; messages above *log_level
      *  are dropped. */
     void (*log)(int level, const char *file, int line, const char *format, ...)
-            __attribute__((format(printf, 4, 5)));
+        __attribute__((format(printf, 4, 5)));
 
     /* --- Memory pools --------------------------------------------------- */
     /** Creates a pool; `params` is copied. UCS_ERR_INVALID_PARAM for a bad size
@@ -321,18 +321,20 @@ typedef struct ucx_host {
 } ucx_host_t;
 
 /** The same as the slot; NULL: not to be counted. */
-static inline uint64_t *
-ucx_counters_create(const ucx_host_t *host, const ucx_counters_params_t *params)
+static inline uint64_t *ucx_counters_create(const ucx_host_t *host,
+                                            const ucx_counters_params_t *params)
 {
     uint64_t *values;
 
     return (UCX_TABLE_HAS(host, counters_create) &&
-            (host->counters_create(params, &values) == UCS_OK)) ? values : NULL;
+            (host->counters_create(params, &values) == UCS_OK)) ?
+               values :
+               NULL;
 }
 
 /** NULL: nothing is done. */
-static inline void
-ucx_counters_destroy(const ucx_host_t *host, uint64_t *values)
+static inline void ucx_counters_destroy(const ucx_host_t *host,
+                                        uint64_t *values)
 {
     if (values != NULL) {
         host->counters_destroy(values);
@@ -341,13 +343,14 @@ ucx_counters_destroy(const ucx_host_t *host, uint64_t *values)
 
 /** Adds to a counter, which others may read meanwhile. One thread at a time; `values`
  *  NULL: nothing is done. Hot path. */
-static inline void
-ucx_counter_add(uint64_t *values, unsigned counter, uint64_t amount)
+static inline void ucx_counter_add(uint64_t *values, unsigned counter,
+                                   uint64_t amount)
 {
     if (__builtin_expect(values != NULL, 0)) {
         __atomic_store_n(&values[counter],
                          __atomic_load_n(&values[counter], __ATOMIC_RELAXED) +
-                         amount, __ATOMIC_RELAXED);
+                             amount,
+                         __ATOMIC_RELAXED);
     }
 }
 

@@ -23,7 +23,7 @@ UCX_BEGIN_DECLS
 enum {
     UCX_MANIFEST_REACH_SELF    = 1u << 0,
     UCX_MANIFEST_REACH_NODE    = 1u << 1,
-    UCX_MANIFEST_REACH_NETWORK = 1u << 2
+    UCX_MANIFEST_REACH_NETWORK = 1u << 2,
 };
 
 /** Atomic operations, as bits. */
@@ -31,7 +31,7 @@ enum {
     UCX_MANIFEST_ATOMIC32_POST  = 1u << 0,
     UCX_MANIFEST_ATOMIC32_FETCH = 1u << 1,
     UCX_MANIFEST_ATOMIC64_POST  = 1u << 2,
-    UCX_MANIFEST_ATOMIC64_FETCH = 1u << 3
+    UCX_MANIFEST_ATOMIC64_FETCH = 1u << 3,
 };
 
 /** Flags that a manifest can declare. A manifest cannot express other flags. */
@@ -44,36 +44,36 @@ typedef struct ucx_manifest_flags {
 /** A transport, as declared. */
 typedef struct ucx_manifest_transport {
     const char *name;
-    int has_operations;         /**< Non-zero: at least one */
-    uint64_t iface_flags;       /**< UCT_IFACE_FLAG_* */
-    uint64_t event_flags;       /**< UCT_IFACE_FLAG_EVENT_* */
-    unsigned atomics;           /**< UCX_MANIFEST_ATOMIC* */
-    unsigned reach;             /**< UCX_MANIFEST_REACH_* */
-    const char *device_class;   /**< The word of the manifest */
+    int has_operations;       /**< Non-zero: at least one */
+    uint64_t iface_flags;     /**< UCT_IFACE_FLAG_* */
+    uint64_t event_flags;     /**< UCT_IFACE_FLAG_EVENT_* */
+    unsigned atomics;         /**< UCX_MANIFEST_ATOMIC* */
+    unsigned reach;           /**< UCX_MANIFEST_REACH_* */
+    const char *device_class; /**< The word of the manifest */
     uct_device_type_t device_type;
     const char *const *device_globs; /**< Patterns of names of devices */
-    unsigned num_device_globs;  /**< 0: any device */
+    unsigned num_device_globs;       /**< 0: any device */
 } ucx_manifest_transport_t;
 
 /** A component, as declared. */
 typedef struct ucx_manifest_component {
     const char *name;
-    uint64_t memory_types;      /**< Bits by ucs_memory_type_t */
-    uint64_t md_flags;          /**< UCT_MD_FLAG_* */
-    int has_cm;                 /**< Non-zero: it has a connection manager */
+    uint64_t memory_types; /**< Bits by ucs_memory_type_t */
+    uint64_t md_flags;     /**< UCT_MD_FLAG_* */
+    int has_cm;            /**< Non-zero: it has a connection manager */
     ucx_manifest_transport_t *transports; /**< num_transports entries */
     unsigned num_transports;
 } ucx_manifest_component_t;
 
 /** The manifest of a plugin. */
 typedef struct ucx_manifest {
-    const char *name;           /**< Of the plugin */
+    const char *name; /**< Of the plugin */
     const char *version;
     const char *library;        /**< File name */
     ucx_manifest_flags_t known; /**< All flags that a manifest can declare */
     ucx_manifest_component_t *components; /**< num_components entries */
     unsigned num_components;
-    void *manifest;             /**< Private: it has the strings */
+    void *manifest; /**< Private: it has the strings */
 } ucx_manifest_t;
 
 /** Reads a manifest; owner and permissions are not checked. NULL: it is not valid,
@@ -87,18 +87,19 @@ const ucx_manifest_component_t *
 ucx_manifest_component(const ucx_manifest_t *manifest, const char *name);
 /** NULL: it is not declared, or `component` is NULL. */
 const ucx_manifest_transport_t *
-ucx_manifest_transport(const ucx_manifest_component_t *component, const char *name);
+ucx_manifest_transport(const ucx_manifest_component_t *component,
+                       const char *name);
 
 /* --- Plugins ------------------------------------------------------------- */
 
 /** Why the core does not use a plugin. The texts have no line
  *  feed at the end. */
 typedef struct ucx_verdict {
-    unsigned code;       /**< 302 for UCX-P302; 0: the core uses it */
-    const char *id;      /**< "UCX-P302" */
+    unsigned code;  /**< 302 for UCX-P302; 0: the core uses it */
+    const char *id; /**< "UCX-P302" */
     const char *meaning;
     const char *remedy;
-    char reason[1024];   /**< The details */
+    char reason[1024]; /**< The details */
 } ucx_verdict_t;
 
 /**

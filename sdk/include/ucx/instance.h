@@ -32,19 +32,22 @@ UCX_BEGIN_DECLS
 
 /** The head of an instance. */
 typedef struct ucx_instance {
-    ucx_plugin_t        plugin; /**< Descriptor, written by init() */
-    const ucx_host_t    *host;  /**< Services of its core */
+    ucx_plugin_t plugin;    /**< Descriptor, written by init() */
+    const ucx_host_t *host; /**< Services of its core */
     struct ucx_instance *next;
 } ucx_instance_t;
 
 /** All instances of a plugin in the process. */
 typedef struct ucx_instances {
     pthread_mutex_t lock;
-    ucx_instance_t  *list;
-    unsigned        active; /**< Opened and not closed */
+    ucx_instance_t *list;
+    unsigned active; /**< Opened and not closed */
 } ucx_instances_t;
 
-#define UCX_INSTANCES_INIT {PTHREAD_MUTEX_INITIALIZER, NULL, 0}
+#define UCX_INSTANCES_INIT \
+    { \
+        PTHREAD_MUTEX_INITIALIZER, NULL, 0 \
+    }
 
 /** Rejects the load with a reason for the user: what is wrong, what to do.
  *  Returns `status`. */
@@ -110,7 +113,8 @@ ucx_instances_open(ucx_instances_t *instances, const ucx_plugin_args_t *args,
         free(instance);
         return ucx_plugin_reject(args, status,
                                  (status == UCS_ERR_NO_MEMORY) ?
-                                 "out of memory" : "the plugin cannot start");
+                                     "out of memory" :
+                                     "the plugin cannot start");
     }
 
     pthread_mutex_lock(&instances->lock);

@@ -14,8 +14,7 @@
 #define ucx_log(_level, ...) \
     do { \
         if (__builtin_expect((int)(_level) <= *UCX_LOG_HOST->log_level, 0)) { \
-            UCX_LOG_HOST->log((int)(_level), __FILE__, __LINE__, \
-                              __VA_ARGS__); \
+            UCX_LOG_HOST->log((int)(_level), __FILE__, __LINE__, __VA_ARGS__); \
         } \
     } while (0)
 

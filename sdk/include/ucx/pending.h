@@ -12,7 +12,7 @@ UCX_BEGIN_DECLS
 
 typedef struct ucx_pending_queue {
     uct_pending_req_t *head;
-    uct_pending_req_t *tail;   /**< Valid while head is not NULL */
+    uct_pending_req_t *tail; /**< Valid while head is not NULL */
 } ucx_pending_queue_t;
 
 /** The link, stored in the request's part that belongs to the transport. */
@@ -32,8 +32,8 @@ static inline int ucx_pending_is_empty(const ucx_pending_queue_t *queue)
     return queue->head == NULL;
 }
 
-static inline void
-ucx_pending_push(ucx_pending_queue_t *queue, uct_pending_req_t *req)
+static inline void ucx_pending_push(ucx_pending_queue_t *queue,
+                                    uct_pending_req_t *req)
 {
     *ucx_pending_next(req) = NULL;
     if (queue->head == NULL) {
@@ -96,9 +96,9 @@ static inline void ucx_pending_push_of(ucx_pending_queue_t *queue, uct_ep_h ep,
 
 /** Implements pending_purge of `ep`: passes its requests to `cb`, and keeps those
  *  of other endpoints. */
-static inline void
-ucx_pending_purge_of(ucx_pending_queue_t *queue, uct_ep_h ep,
-                     uct_pending_purge_callback_t cb, void *arg)
+static inline void ucx_pending_purge_of(ucx_pending_queue_t *queue, uct_ep_h ep,
+                                        uct_pending_purge_callback_t cb,
+                                        void *arg)
 {
     ucx_pending_queue_t all = *queue;
     uct_pending_req_t *req;

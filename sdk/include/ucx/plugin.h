@@ -16,27 +16,27 @@ UCX_BEGIN_DECLS
 
 /** Descriptor of a plugin: constant data of the plugin. */
 typedef struct ucx_plugin {
-    size_t                      size;
-    uint32_t                    abi;       /**< UCX_PLUGIN_ABI_VERSION of the
+    size_t size;
+    uint32_t abi;        /**< UCX_PLUGIN_ABI_VERSION of the
                                                 headers it was built with */
-    const char                  *name;     /**< As in the manifest */
-    const char                  *version;  /**< As in the manifest */
+    const char *name;    /**< As in the manifest */
+    const char *version; /**< As in the manifest */
     const ucx_component_t *const *components;
-    unsigned                    num_components;
+    unsigned num_components;
     /** Last call into the plugin: all its objects are closed. May be NULL. */
     void (*fini)(void);
 } ucx_plugin_t;
 
 /** Arguments of the entry point. */
 typedef struct ucx_plugin_args {
-    size_t           size;
-    uint32_t         abi_min;     /**< ABI versions that the core supports, */
-    uint32_t         abi_max;     /**< oldest and newest, by UCX_PLUGIN_ABI() */
-    const ucx_host_t *host;       /**< Valid until fini() */
-    const char       *directory;  /**< Folder of the manifest; valid during the
+    size_t size;
+    uint32_t abi_min;       /**< ABI versions that the core supports, */
+    uint32_t abi_max;       /**< oldest and newest, by UCX_PLUGIN_ABI() */
+    const ucx_host_t *host; /**< Valid until fini() */
+    const char *directory;  /**< Folder of the manifest; valid during the
                                    *   call */
-    char             *reason;     /**< Receives the reason of a rejection */
-    size_t           reason_size; /**< Bytes at `reason` */
+    char *reason;           /**< Receives the reason of a rejection */
+    size_t reason_size;     /**< Bytes at `reason` */
 } ucx_plugin_args_t;
 
 /**
@@ -52,8 +52,8 @@ typedef ucs_status_t (*ucx_plugin_entry_t)(const ucx_plugin_args_t *args,
 
 #define UCX_PLUGIN_ENTRY_SYMBOL "ucx_plugin_entry"
 
-UCX_PLUGIN_EXPORT ucs_status_t
-ucx_plugin_entry(const ucx_plugin_args_t *args, const ucx_plugin_t **plugin_p);
+UCX_PLUGIN_EXPORT ucs_status_t ucx_plugin_entry(const ucx_plugin_args_t *args,
+                                                const ucx_plugin_t **plugin_p);
 
 UCX_END_DECLS
 

@@ -53,8 +53,10 @@ static inline uint64_t ucx_process_start_time(uint32_t pid, int *known_p)
     end          = strrchr(text, ')');
     *known_p     = 0;
     if ((end == NULL) ||
-        (sscanf(end + 1, " %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u "
-                "%*d %*d %*d %*d %*d %*d %llu", &state, &start) != 2)) {
+        (sscanf(end + 1,
+                " %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u "
+                "%*d %*d %*d %*d %*d %*d %llu",
+                &state, &start) != 2)) {
         return 0;
     }
     *known_p = 1;

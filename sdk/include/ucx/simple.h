@@ -17,8 +17,8 @@ UCX_BEGIN_DECLS
 
 /** State for one core. */
 typedef struct ucx_simple {
-    ucx_instance_t        super; /**< First: descriptor, host */
-    ucx_component_t       component;
+    ucx_instance_t super; /**< First: descriptor, host */
+    ucx_component_t component;
     const ucx_component_t *components[1];
 } ucx_simple_t;
 
@@ -87,9 +87,10 @@ ucx_simple_query_mds(const ucx_component_t *component,
 }
 
 /** Lists one device, for query_devices. */
-static inline ucs_status_t
-ucx_simple_device(const char *name, uct_device_type_t type,
-                  ucx_device_desc_t **devices_p, unsigned *num_p)
+static inline ucs_status_t ucx_simple_device(const char *name,
+                                             uct_device_type_t type,
+                                             ucx_device_desc_t **devices_p,
+                                             unsigned *num_p)
 {
     ucx_device_desc_t *device;
 
@@ -108,9 +109,9 @@ ucx_simple_device(const char *name, uct_device_type_t type,
 /* --- A domain without operations ---------------------------------------------- */
 
 /** Implements md_open: a domain without state of its own. */
-static inline ucs_status_t
-ucx_simple_md_open(const ucx_component_t *component,
-                   const ucx_md_open_args_t *args, uct_md_h *md_p)
+static inline ucs_status_t ucx_simple_md_open(const ucx_component_t *component,
+                                              const ucx_md_open_args_t *args,
+                                              uct_md_h *md_p)
 {
     uct_md_t *md = (uct_md_t *)malloc(sizeof(*md));
 
@@ -129,8 +130,7 @@ static inline void ucx_simple_md_close(uct_md_h md)
     free(md);
 }
 
-static inline ucs_status_t
-ucx_simple_md_query(uct_md_h md, ucx_md_attr_t *attr)
+static inline ucs_status_t ucx_simple_md_query(uct_md_h md, ucx_md_attr_t *attr)
 {
     (void)md;
     attr->access_mem_types = 1u << UCS_MEMORY_TYPE_HOST;

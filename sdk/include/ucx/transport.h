@@ -18,14 +18,14 @@
 UCX_BEGIN_DECLS
 
 typedef struct ucx_iface_ops ucx_iface_ops_t;
-typedef struct ucx_ep_ops    ucx_ep_ops_t;
+typedef struct ucx_ep_ops ucx_ep_ops_t;
 
 /** Handler of one active message id. */
 typedef struct ucx_am_slot {
-    uct_am_callback_t cb;     /**< Never NULL: the default handler drops the
+    uct_am_callback_t cb; /**< Never NULL: the default handler drops the
                                *   message */
-    void              *arg;
-    uint64_t          flags;  /**< UCT_CB_FLAG_* */
+    void *arg;
+    uint64_t flags; /**< UCT_CB_FLAG_* */
 } ucx_am_slot_t;
 
 /**
@@ -33,13 +33,13 @@ typedef struct ucx_am_slot {
  * the whole object and initializes the head with ucx_iface_init().
  */
 struct uct_iface {
-    const ucx_iface_ops_t *ops;     /**< Completed table, made by the core */
-    const ucx_ep_ops_t    *ep_ops;  /**< The same for its endpoints */
-    uct_md_h              md;
-    uct_worker_h          worker;
-    void                  *host;    /**< Private to the core */
-    void                  *reserved[3];
-    ucx_am_slot_t         am[UCT_AM_ID_MAX];
+    const ucx_iface_ops_t *ops; /**< Completed table, made by the core */
+    const ucx_ep_ops_t *ep_ops; /**< The same for its endpoints */
+    uct_md_h md;
+    uct_worker_h worker;
+    void *host; /**< Private to the core */
+    void *reserved[3];
+    ucx_am_slot_t am[UCT_AM_ID_MAX];
 };
 typedef struct uct_iface uct_iface_t;
 
@@ -51,28 +51,28 @@ typedef struct uct_iface uct_iface_t;
  */
 struct uct_ep {
     const ucx_ep_ops_t *ops;
-    uct_iface_t        *iface;   /**< NULL for an endpoint of a connection
+    uct_iface_t *iface; /**< NULL for an endpoint of a connection
                                       manager */
 };
 typedef struct uct_ep uct_ep_t;
 
 /** A device that a transport can use. */
 typedef struct ucx_device_desc {
-    char              name[UCT_DEVICE_NAME_MAX];
+    char name[UCT_DEVICE_NAME_MAX];
     uct_device_type_t type;
-    ucs_sys_device_t  sys_dev;   /**< Or UCS_SYS_DEVICE_ID_UNKNOWN */
+    ucs_sys_device_t sys_dev; /**< Or UCS_SYS_DEVICE_ID_UNKNOWN */
 } ucx_device_desc_t;
 
 /** Arguments of iface_open; valid during the call only. */
 typedef struct ucx_iface_open_args {
-    size_t                   size;
-    uct_iface_t              head;    /**< For ucx_iface_init() */
+    size_t size;
+    uct_iface_t head;                 /**< For ucx_iface_init() */
     const uct_iface_params_t *params; /**< From the caller of uct_iface_open;
                                        *   check field_mask */
-    const char               *dev_name; /**< Name of the device, one of
+    const char *dev_name;             /**< Name of the device, one of
                                          *   query_devices */
-    const void               *config; /**< Options, or NULL */
-    double                   keepalive_interval; /**< Seconds, see below;
+    const void *config;               /**< Options, or NULL */
+    double keepalive_interval;        /**< Seconds, see below;
                                                   *   INFINITY: no checks, 0:
                                                   *   not set. Since 1.1 */
 } ucx_iface_open_args_t;
@@ -80,19 +80,20 @@ typedef struct ucx_iface_open_args {
 /** Seconds between two checks of an idle peer. A variable that the user set
  *  takes precedence over the parameter of uct_iface_open, and that over the
  *  default. `option` is a UCX_CONFIG_TIME: negative for "auto". */
-static inline double
-ucx_iface_keepalive(const ucx_iface_open_args_t *args, double option,
-                    double dflt)
+static inline double ucx_iface_keepalive(const ucx_iface_open_args_t *args,
+                                         double option, double dflt)
 {
     if (option >= 0) {
         return option;
     }
     return (UCX_TABLE_HAS(args, keepalive_interval) &&
-            (args->keepalive_interval > 0)) ? args->keepalive_interval : dflt;
+            (args->keepalive_interval > 0)) ?
+               args->keepalive_interval :
+               dflt;
 }
 
-static inline void
-ucx_iface_init(uct_iface_t *iface, const ucx_iface_open_args_t *args)
+static inline void ucx_iface_init(uct_iface_t *iface,
+                                  const ucx_iface_open_args_t *args)
 {
     *iface = args->head;
 }
@@ -105,10 +106,10 @@ static inline void ucx_ep_init(uct_ep_t *ep, uct_iface_t *iface)
 
 /** Attributes of an interface, with those of the public query. */
 typedef struct ucx_iface_attr {
-    size_t           size;
-    uct_iface_attr_t base;             /**< What uct_iface_query returns */
-    uint64_t         flags;            /**< UCX_IFACE_FLAG_* */
-    size_t           max_inflight_eps; /**< Endpoints that can be busy at the
+    size_t size;
+    uct_iface_attr_t base;   /**< What uct_iface_query returns */
+    uint64_t flags;          /**< UCX_IFACE_FLAG_* */
+    size_t max_inflight_eps; /**< Endpoints that can be busy at the
                                         *   same time without loss of
                                         *   performance; SIZE_MAX: any number */
 } ucx_iface_attr_t;
@@ -125,34 +126,43 @@ enum {
     /** Messages in a descriptor (UCT_CB_PARAM_FLAG_DESC) are aligned as
      *  am_alignment and am_align_offset of the parameters require. Since
      *  1.1 */
-    UCX_IFACE_FLAG_ALIGNS_AM           = 1u << 2
+    UCX_IFACE_FLAG_ALIGNS_AM           = 1u << 2,
 };
 
 /** Operations whose cost `estimate` returns. */
 typedef enum {
-    UCX_OP_AM_SHORT, UCX_OP_AM_BCOPY, UCX_OP_AM_ZCOPY,
-    UCX_OP_PUT_SHORT, UCX_OP_PUT_BCOPY, UCX_OP_PUT_ZCOPY,
-    UCX_OP_GET_SHORT, UCX_OP_GET_BCOPY, UCX_OP_GET_ZCOPY,
-    UCX_OP_ATOMIC_POST, UCX_OP_ATOMIC_FETCH,
-    UCX_OP_TAG_SHORT, UCX_OP_TAG_BCOPY, UCX_OP_TAG_ZCOPY
+    UCX_OP_AM_SHORT,
+    UCX_OP_AM_BCOPY,
+    UCX_OP_AM_ZCOPY,
+    UCX_OP_PUT_SHORT,
+    UCX_OP_PUT_BCOPY,
+    UCX_OP_PUT_ZCOPY,
+    UCX_OP_GET_SHORT,
+    UCX_OP_GET_BCOPY,
+    UCX_OP_GET_ZCOPY,
+    UCX_OP_ATOMIC_POST,
+    UCX_OP_ATOMIC_FETCH,
+    UCX_OP_TAG_SHORT,
+    UCX_OP_TAG_BCOPY,
+    UCX_OP_TAG_ZCOPY,
 } ucx_op_t;
 
 /** Query and result of `estimate`. The core presets the result from the public
  *  attributes; a transport overwrites what it knows better. */
 typedef struct ucx_perf {
-    size_t              size;
+    size_t size;
     /* in */
-    ucx_op_t            op;
-    ucs_memory_type_t   local_mem_type, remote_mem_type;
-    ucs_sys_device_t    local_sys_dev, remote_sys_dev;
-    uct_ep_h            ep;               /**< May be NULL */
+    ucx_op_t op;
+    ucs_memory_type_t local_mem_type, remote_mem_type;
+    ucs_sys_device_t local_sys_dev, remote_sys_dev;
+    uct_ep_h ep; /**< May be NULL */
     /* out */
-    double              send_pre_overhead;  /**< s, before the data is sent */
-    double              send_post_overhead; /**< s, on completion */
-    double              recv_overhead;      /**< s, at the receiver */
-    uct_ppn_bandwidth_t bandwidth;          /**< bytes/s */
-    ucs_linear_func_t   latency;            /**< s, by number of endpoints */
-    double              stream_bandwidth;   /**< bytes/s of data that is sent as
+    double send_pre_overhead;      /**< s, before the data is sent */
+    double send_post_overhead;     /**< s, on completion */
+    double recv_overhead;          /**< s, at the receiver */
+    uct_ppn_bandwidth_t bandwidth; /**< bytes/s */
+    ucs_linear_func_t latency;     /**< s, by number of endpoints */
+    double stream_bandwidth;       /**< bytes/s of data that is sent as
                                              *   many messages, including the
                                              *   copies at both ends. Preset to
                                              *   0: limited by `bandwidth` and
@@ -161,13 +171,13 @@ typedef struct ucx_perf {
 
 /** Arguments of is_reachable. The addresses come from a peer. */
 typedef struct ucx_reachable_args {
-    size_t                  size;
-    const uct_device_addr_t *dev_addr;    /**< dev_addr_length bytes, or NULL */
-    size_t                  dev_addr_length;
-    const uct_iface_addr_t  *iface_addr;  /**< May be NULL */
-    size_t                  iface_addr_length;
-    char                    *reason;      /**< If not NULL: receives why not */
-    size_t                  reason_size;
+    size_t size;
+    const uct_device_addr_t *dev_addr; /**< dev_addr_length bytes, or NULL */
+    size_t dev_addr_length;
+    const uct_iface_addr_t *iface_addr; /**< May be NULL */
+    size_t iface_addr_length;
+    char *reason; /**< If not NULL: receives why not */
+    size_t reason_size;
 } ucx_reachable_args_t;
 
 
@@ -192,9 +202,9 @@ typedef struct ucx_reachable_args {
  * often.
  */
 struct ucx_transport {
-    size_t                   size;
-    const char               *name;    /**< Shorter than UCT_TL_NAME_MAX */
-    const ucx_config_table_t *config;  /**< Options of an interface, or NULL */
+    size_t size;
+    const char *name;                 /**< Shorter than UCT_TL_NAME_MAX */
+    const ucx_config_table_t *config; /**< Options of an interface, or NULL */
 
     /** Lists devices in an array from malloc() that the core frees. Any thread;
      *  may block. No device: UCS_OK with *num_p = 0. */
@@ -207,7 +217,7 @@ struct ucx_transport {
     ucs_status_t (*iface_open)(uct_md_h md, const ucx_iface_open_args_t *args,
                                uct_iface_h *iface_p);
     const ucx_iface_ops_t *iface_ops;
-    const ucx_ep_ops_t    *ep_ops;
+    const ucx_ep_ops_t *ep_ops;
 };
 
 
@@ -321,7 +331,7 @@ enum {
      *  the progress that runs the callback returns, because the caller may
      *  never call progress again. Does not overlap the public
      *  UCT_SEND_FLAG_*. */
-    UCX_SEND_FLAG_MORE = 1u << 16
+    UCX_SEND_FLAG_MORE = 1u << 16,
 };
 
 /**
@@ -468,8 +478,8 @@ struct ucx_ep_ops {
     ucs_status_t (*tag_rndv_cancel)(uct_ep_h ep, void *op);
     /** Sends a rendezvous request that software completes. */
     ucs_status_t (*tag_rndv_request)(uct_ep_h ep, uct_tag_t tag,
-                                     const void *header,
-                                     unsigned header_length, unsigned flags);
+                                     const void *header, unsigned header_length,
+                                     unsigned flags);
 
     /* Lifetime */
     /** Frees the endpoint, without waiting. The caller has purged its pending
@@ -497,7 +507,8 @@ struct ucx_ep_ops {
      *  within the lengths given. Both ends receive the address of the other.
      *  The core does not send by an endpoint before it knows that both are
      *  connected; the peer may send as soon as this call returns. */
-    ucs_status_t (*connect_to_ep)(uct_ep_h ep, const uct_device_addr_t *dev_addr,
+    ucs_status_t (*connect_to_ep)(uct_ep_h ep,
+                                  const uct_device_addr_t *dev_addr,
                                   size_t dev_addr_length,
                                   const uct_ep_addr_t *ep_addr,
                                   size_t ep_addr_length);
@@ -508,13 +519,13 @@ struct ucx_ep_ops {
                         const uct_ep_addr_t *ep_addr);
     /** Stores both addresses of the connection. UCS_ERR_NOT_CONNECTED: none
      *  yet. */
-    ucs_status_t (*query_sockaddrs)(uct_ep_h ep,
-                                    struct sockaddr_storage *local,
+    ucs_status_t (*query_sockaddrs)(uct_ep_h ep, struct sockaddr_storage *local,
                                     struct sockaddr_storage *remote);
 
     /* Endpoints of a connection manager only; see <ucx/cm.h> */
     /** Client: sends private data and completes the connection. */
-    ucs_status_t (*cm_connect)(uct_ep_h ep, const uct_ep_connect_params_t *params);
+    ucs_status_t (*cm_connect)(uct_ep_h ep,
+                               const uct_ep_connect_params_t *params);
     /** Client: notifies the server that the connection is established. */
     ucs_status_t (*cm_conn_notify)(uct_ep_h ep);
     /** Starts a disconnect; the disconnect callback reports its end. */

@@ -32,9 +32,9 @@ UCX_BEGIN_DECLS
 enum {
     /** Packets after a gap that an acknowledgement covers */
     UCX_WINDOW_SACK_BITS = 64,
-    UCX_WINDOW_REORDER   = 3, /**< Later packets acknowledged: a packet is lost */
-    UCX_WINDOW_INITIAL   = 32,
-    UCX_WINDOW_MIN       = 8 /**< Allows a few control packets at any time */
+    UCX_WINDOW_REORDER = 3, /**< Later packets acknowledged: a packet is lost */
+    UCX_WINDOW_INITIAL = 32,
+    UCX_WINDOW_MIN     = 8, /**< Allows a few control packets at any time */
 };
 
 typedef struct ucx_window_tx {
@@ -47,7 +47,7 @@ typedef struct ucx_window_tx {
 
 enum {
     UCX_WINDOW_TX_SACKED = 1 << 0, /**< Acknowledged selectively */
-    UCX_WINDOW_TX_LOST   = 1 << 1  /**< To be retransmitted */
+    UCX_WINDOW_TX_LOST   = 1 << 1, /**< To be retransmitted */
 };
 
 typedef struct ucx_window_rx {
@@ -58,7 +58,8 @@ typedef struct ucx_window_rx {
 /** Parameters of all connections of an interface. */
 typedef struct ucx_window_params {
     unsigned max_window; /**< Unacknowledged packets */
-    unsigned max_kept; /**< Packets out of order; at most UCX_WINDOW_SACK_BITS */
+    unsigned
+        max_kept; /**< Packets out of order; at most UCX_WINDOW_SACK_BITS */
     /** Limits of the retransmission timeout */
     double min_rto;
     double max_rto;
@@ -104,8 +105,8 @@ typedef struct ucx_window {
 
 typedef enum {
     UCX_WINDOW_RX_IN_ORDER, /**< Deliver it, then the packets from ucx_window_next() */
-    UCX_WINDOW_RX_KEPT,   /**< The window owns the buffer now */
-    UCX_WINDOW_RX_DROPPED /**< A duplicate, or the packet cannot be kept */
+    UCX_WINDOW_RX_KEPT,    /**< The window owns the buffer now */
+    UCX_WINDOW_RX_DROPPED, /**< A duplicate, or the packet cannot be kept */
 } ucx_window_result_t;
 
 /** `a` comes before `b`; sequence numbers wrap. */

@@ -151,8 +151,8 @@ static ucs_status_t pending_add(uct_ep_h ep, uct_pending_req_t *request,
 static void pending_purge(uct_ep_h ep, uct_pending_purge_callback_t callback,
                           void *arg)
 {
-    ucx_pending_purge_of(&((template_iface_t *)ep->iface)->pending, ep, callback,
-                         arg);
+    ucx_pending_purge_of(&((template_iface_t *)ep->iface)->pending, ep,
+                         callback, arg);
 }
 
 const ucx_ep_ops_t template_ep_ops = {
@@ -163,5 +163,5 @@ const ucx_ep_ops_t template_ep_ops = {
     .flush         = ep_flush,
     .pending_add   = pending_add,
     .pending_purge = pending_purge,
-    .destroy       = ep_destroy
+    .destroy       = ep_destroy,
 };

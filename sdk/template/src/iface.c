@@ -12,13 +12,15 @@
 enum { MESSAGES_A_ROUND = 16 }; /* progress does a bounded amount of work */
 
 static const ucx_config_field_t fields[] = {
-    {.name   = "QUEUE",
-     .type   = UCX_CONFIG_UINT,
-     .offset = offsetof(template_config_t, queue),
-     .dflt   = "256",
-     .help   = "Messages that may be on their way at once (1 to 65536).",
-     .min    = 1,
-     .max    = 65536}
+    {
+        .name   = "QUEUE",
+        .type   = UCX_CONFIG_UINT,
+        .offset = offsetof(template_config_t, queue),
+        .dflt   = "256",
+        .help   = "Messages that may be on their way at once (1 to 65536).",
+        .min    = 1,
+        .max    = 65536,
+    },
 };
 
 static const ucx_config_table_t config_table =
@@ -94,9 +96,9 @@ static ucs_status_t iface_query(uct_iface_h iface, ucx_iface_attr_t *attr)
     uct_iface_attr_t *base = &attr->base;
 
     (void)iface;
-    base->cap.flags        = UCT_IFACE_FLAG_AM_SHORT | UCT_IFACE_FLAG_AM_BCOPY |
-                             UCT_IFACE_FLAG_PENDING | UCT_IFACE_FLAG_CB_SYNC |
-                             UCT_IFACE_FLAG_CONNECT_TO_IFACE;
+    base->cap.flags = UCT_IFACE_FLAG_AM_SHORT | UCT_IFACE_FLAG_AM_BCOPY |
+                      UCT_IFACE_FLAG_PENDING | UCT_IFACE_FLAG_CB_SYNC |
+                      UCT_IFACE_FLAG_CONNECT_TO_IFACE;
     base->cap.am.max_short = TEMPLATE_MAX_MESSAGE;
     base->cap.am.max_bcopy = TEMPLATE_MAX_MESSAGE;
     base->cap.am.max_iov   = TEMPLATE_MAX_IOV;
@@ -144,8 +146,8 @@ static unsigned iface_progress(uct_iface_h super)
         if (message == NULL) {
             break;
         }
-        ucx_iface_deliver_am(super, message->id, message->data,
-                             message->length, 0);
+        ucx_iface_deliver_am(super, message->id, message->data, message->length,
+                             0);
         free(message);
     }
     return count + ucx_pending_dispatch(&iface->pending);
@@ -170,7 +172,7 @@ static const ucx_iface_ops_t iface_ops = {
     .is_reachable       = template_is_reachable,
     .ep_create          = template_ep_create,
     .progress           = iface_progress,
-    .flush              = iface_flush
+    .flush              = iface_flush,
 };
 
 const ucx_transport_t template_transport = {
@@ -180,5 +182,5 @@ const ucx_transport_t template_transport = {
     .query_devices = query_devices,
     .iface_open    = iface_open,
     .iface_ops     = &iface_ops,
-    .ep_ops        = &template_ep_ops
+    .ep_ops        = &template_ep_ops,
 };

@@ -6,5 +6,5 @@
 const ucx_md_ops_t template_md_ops = {
     .size  = sizeof(template_md_ops),
     .close = ucx_simple_md_close,
-    .query = ucx_simple_md_query
+    .query = ucx_simple_md_query,
 };

@@ -12,7 +12,7 @@ static const ucx_component_t component = {
     .md_open            = ucx_simple_md_open,
     .md_ops             = &template_md_ops,
     .transports         = transports,
-    .num_transports     = 1
+    .num_transports     = 1,
 };
 
 static ucx_instances_t instances = UCX_INSTANCES_INIT;
@@ -22,8 +22,8 @@ static void fini(void)
     ucx_instances_close(&instances, NULL);
 }
 
-ucs_status_t
-ucx_plugin_entry(const ucx_plugin_args_t *args, const ucx_plugin_t **plugin_p)
+ucs_status_t ucx_plugin_entry(const ucx_plugin_args_t *args,
+                              const ucx_plugin_t **plugin_p)
 {
     return ucx_simple_open(&instances, args, &component, TEMPLATE_VERSION, fini,
                            plugin_p);

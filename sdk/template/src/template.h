@@ -23,18 +23,18 @@ typedef struct template_config {
 /* A message in flight. */
 typedef struct template_message {
     struct template_message *next;
-    unsigned                length;
-    uint8_t                 id;
-    char                    data[] __attribute__((aligned(8)));
+    unsigned length;
+    uint8_t id;
+    char data[] __attribute__((aligned(8)));
 } template_message_t;
 
 typedef struct template_iface {
-    uct_iface_t         super;   /* first member: the core's head */
-    const ucx_host_t    *host;
-    uint64_t            id;      /* our address */
-    unsigned            queued;  /* messages in flight */
-    unsigned            limit;   /* their maximum */
-    template_message_t  *head, **tail;
+    uct_iface_t super; /* first member: the core's head */
+    const ucx_host_t *host;
+    uint64_t id;     /* our address */
+    unsigned queued; /* messages in flight */
+    unsigned limit;  /* their maximum */
+    template_message_t *head, **tail;
     ucx_pending_queue_t pending; /* requests that wait for space in the queue */
 } template_iface_t;
 
@@ -44,12 +44,12 @@ typedef struct template_ep {
 
 enum {
     TEMPLATE_MAX_MESSAGE = 8192,
-    TEMPLATE_MAX_IOV     = 16
+    TEMPLATE_MAX_IOV     = 16,
 };
 
 extern const ucx_transport_t template_transport;
-extern const ucx_ep_ops_t    template_ep_ops;
-extern const ucx_md_ops_t    template_md_ops;
+extern const ucx_ep_ops_t template_ep_ops;
+extern const ucx_md_ops_t template_md_ops;
 
 int template_is_reachable(uct_iface_h iface, const ucx_reachable_args_t *args);
 

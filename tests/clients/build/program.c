@@ -36,10 +36,14 @@ static int talk(ucp_worker_h worker, ucp_ep_h ep)
 
 int main(void)
 {
-    ucp_params_t params       = {.field_mask = UCP_PARAM_FIELD_FEATURES,
-                                 .features   = UCP_FEATURE_TAG};
+    ucp_params_t params = {
+        .field_mask = UCP_PARAM_FIELD_FEATURES,
+        .features   = UCP_FEATURE_TAG,
+    };
     ucp_worker_params_t wp    = {0};
-    ucp_ep_params_t ep_params = {.field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS};
+    ucp_ep_params_t ep_params = {
+        .field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS,
+    };
     ucp_address_t *address;
     ucp_context_h context;
     ucp_worker_h worker;

@@ -43,13 +43,13 @@ static void need(ucs_status_t status, const char *what)
 
 void use_open(use_t *use, const char *path, int flags)
 {
-    ucp_params_t params               = {
+    ucp_params_t params = {
         .field_mask = UCP_PARAM_FIELD_FEATURES,
-        .features   = UCP_FEATURE_TAG
+        .features   = UCP_FEATURE_TAG,
     };
     ucp_worker_params_t worker_params = {0};
     ucp_ep_params_t ep_params         = {
-        .field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS
+                .field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS,
     };
     ucp_address_t *address;
     size_t length;

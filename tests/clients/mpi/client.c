@@ -110,14 +110,15 @@ static void check_library(void)
     maps = fopen("/proc/self/maps", "r");
     while ((maps != NULL) && (fgets(line, sizeof(line), maps) != NULL)) {
         core |= (strstr(line, "/libucp-core.so") != NULL);
-        any  |= (strstr(line, "/libucp.so.0") != NULL);
+        any |= (strstr(line, "/libucp.so.0") != NULL);
     }
     if (maps != NULL) {
         fclose(maps);
     }
     if (!any || (core != (strcmp(wanted, "core") == 0))) {
         FAIL("wrong library: CLIENT_LIBRARY=%s, but libucp.so.0 is %s and"
-             " libucp-core is %s", wanted, any ? "loaded" : "not loaded",
+             " libucp-core is %s",
+             wanted, any ? "loaded" : "not loaded",
              core ? "loaded" : "not loaded");
     }
 }

@@ -23,23 +23,23 @@ int client_end(const char *what);
 
 /** Ends the whole job with a message. */
 void client_fail(const char *file, int line, const char *format, ...)
-        __attribute__((noreturn, format(printf, 3, 4)));
+    __attribute__((noreturn, format(printf, 3, 4)));
 
 #define FAIL(...) client_fail(__FILE__, __LINE__, __VA_ARGS__)
 
-#define CHECK(_condition)                    \
-    do {                                     \
-        if (!(_condition)) {                 \
+#define CHECK(_condition) \
+    do { \
+        if (!(_condition)) { \
             FAIL("not so: %s", #_condition); \
-        }                                    \
+        } \
     } while (0)
 
-#define CHECK_EQ(_a, _b)                                                   \
-    do {                                                                   \
-        long long _va = (long long)(_a), _vb = (long long)(_b);            \
-        if (_va != _vb) {                                                  \
-            FAIL("%s is %lld, expected %lld (%s)", #_a, _va, _vb, #_b);    \
-        }                                                                  \
+#define CHECK_EQ(_a, _b) \
+    do { \
+        long long _va = (long long)(_a), _vb = (long long)(_b); \
+        if (_va != _vb) { \
+            FAIL("%s is %lld, expected %lld (%s)", #_a, _va, _vb, #_b); \
+        } \
     } while (0)
 
 /** Number of rounds: `many` in the long form, else `few`; fewer if there are

@@ -35,7 +35,7 @@ static void all_to_all(int count)
 /* Rank i sends 1 + i * 3 + j * unit numbers to rank j. */
 static void all_to_all_v(int unit)
 {
-    int *counts = client_alloc(4 * size * sizeof(int));
+    int *counts     = client_alloc(4 * size * sizeof(int));
     int *out_counts = counts, *out_places = counts + size;
     int *in_counts = counts + 2 * size, *in_places = counts + 3 * size;
     int out_sum = 0, in_sum = 0, i, j;
@@ -46,8 +46,8 @@ static void all_to_all_v(int unit)
         in_counts[i]  = 1 + i * 3 + rank * unit;
         out_places[i] = out_sum;
         in_places[i]  = in_sum;
-        out_sum      += out_counts[i];
-        in_sum       += in_counts[i];
+        out_sum += out_counts[i];
+        in_sum += in_counts[i];
     }
     out = client_alloc(out_sum * sizeof(int));
     in  = client_alloc(in_sum * sizeof(int));
@@ -70,8 +70,8 @@ static void all_to_all_v(int unit)
 
 static void reductions(int count)
 {
-    long *out = client_alloc(count * sizeof(long));
-    long *in  = client_alloc(count * sizeof(long));
+    long *out  = client_alloc(count * sizeof(long));
+    long *in   = client_alloc(count * sizeof(long));
     long ranks = (long)size * (size - 1) / 2;
     int i, root = count % size;
 

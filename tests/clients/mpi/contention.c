@@ -16,8 +16,8 @@ static MPI_Win win;
 
 static void counter(void)
 {
-    char *taken     = calloc(rounds * client_size, 1);
-    int64_t one     = 1, got;
+    char *taken = calloc(rounds * client_size, 1);
+    int64_t one = 1, got;
     int i;
 
     CHECK(taken != NULL);

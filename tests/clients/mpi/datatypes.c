@@ -11,9 +11,9 @@
 enum { HOLE = 0xdd, TYPES = 6 };
 
 typedef struct {
-    char   tag;
+    char tag;
     double value;
-    short  more[3];
+    short more[3];
 } record_t;
 
 /* A vector, an indexed type, a structure, a resized one, an array's part, and a
@@ -35,11 +35,11 @@ static MPI_Datatype make_type(int kind, int size)
         break;
     }
     case 2: {
-        int lengths[3]         = {1, 1, 3};
-        MPI_Aint places[3]     = {offsetof(record_t, tag),
-                                  offsetof(record_t, value),
-                                  offsetof(record_t, more)};
-        MPI_Datatype kinds[3]  = {MPI_CHAR, MPI_DOUBLE, MPI_SHORT};
+        int lengths[3]        = {1, 1, 3};
+        MPI_Aint places[3]    = {offsetof(record_t, tag),
+                                 offsetof(record_t, value),
+                                 offsetof(record_t, more)};
+        MPI_Datatype kinds[3] = {MPI_CHAR, MPI_DOUBLE, MPI_SHORT};
 
         MPI_Type_create_struct(3, lengths, places, kinds, &inner);
         MPI_Type_create_resized(inner, 0, sizeof(record_t), &type);
@@ -56,7 +56,7 @@ static MPI_Datatype make_type(int kind, int size)
         break;
     case 4: {
         int whole[2] = {ints / 16 + 4, 24}, part[2] = {ints / 16 + 2, 16};
-        int from[2]  = {1, 5};
+        int from[2] = {1, 5};
 
         MPI_Type_create_subarray(2, whole, part, from, MPI_ORDER_C, MPI_INT,
                                  &type);
@@ -96,9 +96,9 @@ static char *packed(const void *buffer, int count, MPI_Datatype type, int *size)
 
 static void receive(int kind, int size, int count, MPI_Datatype type)
 {
-    size_t span     = span_of(type, count);
-    char *buffer    = client_alloc(span);
-    char *expected  = client_alloc(span);
+    size_t span    = span_of(type, count);
+    char *buffer   = client_alloc(span);
+    char *expected = client_alloc(span);
     MPI_Status status;
     int got, bytes, packed_size, position = 0;
     char *data;
@@ -145,7 +145,7 @@ static void send(int kind, int size, int count, MPI_Datatype type)
 
     MPI_Type_size(type, &bytes);
     bytes *= count;
-    data   = client_alloc(bytes);
+    data = client_alloc(bytes);
     client_fill(data, bytes, size);
     MPI_Unpack(data, bytes, &position, buffer, count, type, MPI_COMM_SELF);
     MPI_Ssend(buffer, count, type, 1, kind, MPI_COMM_WORLD);

@@ -13,29 +13,29 @@
 #include <string.h>
 
 #if __has_include(<level_zero/ze_api.h>)
-#  include <level_zero/ze_api.h>
-#  define HAVE_ZE 1
+#include <level_zero/ze_api.h>
+#define HAVE_ZE 1
 #else
-#  define HAVE_ZE 0
+#define HAVE_ZE 0
 #endif
 
 enum { LARGEST = 4 << 20, GUARD = 64, SIZE = LARGEST + GUARD, BLOCK = 16 };
 
 /* What is used of a driver. */
 typedef struct {
-    void  (*start)(void);
-    void  (*finish)(void);
+    void (*start)(void);
+    void (*finish)(void);
     void *(*alloc)(size_t size);
-    void  (*free)(void *address);
-    void  (*to_device)(void *to, const void *from, size_t size);
-    void  (*to_host)(void *to, const void *from, size_t size);
+    void (*free)(void *address);
+    void (*to_device)(void *to, const void *from, size_t size);
+    void (*to_host)(void *to, const void *from, size_t size);
 } driver_t;
 
 /* A buffer of either kind, and host memory for its content. */
 typedef struct {
-    int   is_device;
-    void  *address;
-    char  *content;
+    int is_device;
+    void *address;
+    char *content;
 } buffer_t;
 
 static driver_t driver;
@@ -69,7 +69,7 @@ static struct {
 
 static const struct {
     const char *name;
-    void       *slot;
+    void *slot;
 } cuda_symbols[] = {
     {"cuInit", &cuda.init},
     {"cuDevicePrimaryCtxRetain", &cuda.retain},
@@ -78,7 +78,7 @@ static const struct {
     {"cuMemAlloc_v2", &cuda.alloc},
     {"cuMemFree_v2", &cuda.free},
     {"cuMemcpyHtoD_v2", &cuda.to_device},
-    {"cuMemcpyDtoH_v2", &cuda.to_host}
+    {"cuMemcpyDtoH_v2", &cuda.to_host},
 };
 
 static void cuda_start(void)
@@ -173,22 +173,23 @@ static void hip_copy(void *to, const void *from, size_t size)
 /* Calls a function of the loader, which must succeed. */
 #define ZE(_name, ...) \
     CHECK_EQ((int)((__typeof__(&_name))find("libze_loader.so.1", #_name))( \
-                     __VA_ARGS__), 0)
+                 __VA_ARGS__), \
+             0)
 
 static ze_context_handle_t ze_context;
 static ze_device_handle_t ze_device;
-static ze_command_list_handle_t ze_list;   /* Its commands wait */
-static void *ze_staging;                   /* Memory that devices can access */
+static ze_command_list_handle_t ze_list; /* Its commands wait */
+static void *ze_staging;                 /* Memory that devices can access */
 
 static void ze_start(void)
 {
     const ze_context_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_CONTEXT_DESC};
     const ze_command_queue_desc_t queue = {
         .stype = ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC,
-        .mode  = ZE_COMMAND_QUEUE_MODE_SYNCHRONOUS
+        .mode  = ZE_COMMAND_QUEUE_MODE_SYNCHRONOUS,
     };
     const ze_host_mem_alloc_desc_t host = {
-        .stype = ZE_STRUCTURE_TYPE_HOST_MEM_ALLOC_DESC
+        .stype = ZE_STRUCTURE_TYPE_HOST_MEM_ALLOC_DESC,
     };
     ze_driver_handle_t handle;
     uint32_t count = 1;
@@ -212,7 +213,7 @@ static void ze_finish(void)
 static void *ze_alloc(size_t size)
 {
     const ze_device_mem_alloc_desc_t desc = {
-        .stype = ZE_STRUCTURE_TYPE_DEVICE_MEM_ALLOC_DESC
+        .stype = ZE_STRUCTURE_TYPE_DEVICE_MEM_ALLOC_DESC,
     };
     void *address;
 
@@ -268,7 +269,7 @@ static buffer_t make(int is_device)
     return (buffer_t){
         .is_device = is_device,
         .content   = client_alloc(SIZE),
-        .address   = is_device ? driver.alloc(SIZE) : client_alloc(SIZE)
+        .address   = is_device ? driver.alloc(SIZE) : client_alloc(SIZE),
     };
 }
 
@@ -323,8 +324,8 @@ static void one_way(buffer_t *out, buffer_t *in, size_t size, unsigned seed)
         MPI_Send(out->address, (int)size, MPI_BYTE, 1, 5, MPI_COMM_WORLD);
     } else {
         prepare(in);
-        MPI_Recv(in->address, (int)size + GUARD, MPI_BYTE, 0, 5,
-                 MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        MPI_Recv(in->address, (int)size + GUARD, MPI_BYTE, 0, 5, MPI_COMM_WORLD,
+                 MPI_STATUS_IGNORE);
         verify(in, size, seed);
     }
 }
@@ -342,8 +343,7 @@ static void exchange(buffer_t *out, buffer_t *in, size_t size, unsigned seed)
     prepare(in);
     client_fill(out->content, size, seed + client_rank);
     write_buffer(out, size);
-    MPI_Irecv(in->address, count, block, peer, 6, MPI_COMM_WORLD,
-              &requests[0]);
+    MPI_Irecv(in->address, count, block, peer, 6, MPI_COMM_WORLD, &requests[0]);
     MPI_Isend(out->address, count, block, peer, 6, MPI_COMM_WORLD,
               &requests[1]);
     MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);

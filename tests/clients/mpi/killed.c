@@ -20,12 +20,12 @@ int main(int argc, char **argv)
 
     client_start(&argc, &argv, MPI_THREAD_SINGLE);
     forever = (argc > 1) && (strcmp(argv[1], "--forever") == 0);
-    out  = client_alloc(size);
-    in   = client_alloc(size);
-    peer = client_rank ^ 1;
+    out     = client_alloc(size);
+    in      = client_alloc(size);
+    peer    = client_rank ^ 1;
     memset(out, 1, size);
     MPI_Win_allocate(size, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &base, &win);
-    for (round = 0; ; ++round) {
+    for (round = 0;; ++round) {
         if (!forever && (round == 50) && (client_rank == client_size - 1)) {
             kill(getpid(), SIGKILL);
         }

@@ -24,7 +24,8 @@ static void synchronous(size_t size)
             MPI_Test(&request, &done, MPI_STATUS_IGNORE);
             if (done) {
                 FAIL("a synchronous send of %zu bytes completed before its"
-                     " receive", size);
+                     " receive",
+                     size);
             }
         }
         MPI_Send(NULL, 0, MPI_BYTE, 1, 2, MPI_COMM_WORLD);
@@ -71,7 +72,7 @@ static void persistent(size_t size, int rounds)
 
 static void buffered_and_ready(size_t size)
 {
-    int space = (int)size * 4 + 4 * MPI_BSEND_OVERHEAD;
+    int space      = (int)size * 4 + 4 * MPI_BSEND_OVERHEAD;
     void *attached = client_alloc(space);
     MPI_Request request;
 

@@ -10,7 +10,7 @@
 
 enum {
     LARGEST = 1 << 19, /* elements: 4 MiB */
-    ORIGIN  = 0
+    ORIGIN  = 0,
 };
 
 static int is_target(void)
@@ -41,7 +41,7 @@ static uint64_t expected(int i, int count)
  * elements, and a sum on one of these. */
 static void replace(int count, uint64_t *window, MPI_Win win)
 {
-    uint64_t *large = client_alloc(count * sizeof(*large));
+    uint64_t *large    = client_alloc(count * sizeof(*large));
     const uint64_t one = 5, two[] = {7, 7}, last = 11, more = 100;
     int i;
 
@@ -73,8 +73,8 @@ static void replace(int count, uint64_t *window, MPI_Win win)
 /* Vice versa: a large fetch returns what earlier small ones have written. */
 static void fetch(int count, uint64_t *window, MPI_Win win)
 {
-    uint64_t *add = client_alloc(count * sizeof(*add));
-    uint64_t *old = client_alloc(count * sizeof(*old));
+    uint64_t *add        = client_alloc(count * sizeof(*add));
+    uint64_t *old        = client_alloc(count * sizeof(*old));
     const uint64_t first = 40, last = 41;
     int i;
 
@@ -110,8 +110,8 @@ static void fetch(int count, uint64_t *window, MPI_Win win)
 
 int main(int argc, char **argv)
 {
-    static const int counts[] = {8, 900, 1100, 2500, 4100, 8192, 50000,
-                                 LARGEST};
+    static const int counts[] = {8,    900,  1100,  2500,
+                                 4100, 8192, 50000, LARGEST};
     uint64_t *window;
     int i, round;
     MPI_Win win;

@@ -13,9 +13,9 @@ enum { CREATED, ALLOCATED, DYNAMIC, KINDS };
 static size_t window_size = 1 << 20;
 
 typedef struct {
-    int      kind;
-    MPI_Win  win;
-    char     *base;
+    int kind;
+    MPI_Win win;
+    char *base;
     MPI_Aint *at; /* where each rank's begins, as displacement */
 } window_t;
 
@@ -136,8 +136,7 @@ static void locks(window_t *w, size_t size)
     MPI_Win_lock_all(0, w->win);
     /* Not on dynamic windows: there Open MPI 4.1 reads the flag of the request
      * from the attached memory, whatever its network library is. */
-    for (target = 0; (w->kind != DYNAMIC) && (target < client_size);
-         ++target) {
+    for (target = 0; (w->kind != DYNAMIC) && (target < client_size); ++target) {
         MPI_Aint place = w->at[target] + (MPI_Aint)(client_rank * size);
 
         memset(in, 0, size);
@@ -213,8 +212,9 @@ static void accumulates(window_t *w, int rounds)
     MPI_Win_unlock_all(w->win);
     MPI_Barrier(MPI_COMM_WORLD);
     for (i = 0; (client_rank == 0) && (i < 128); ++i) {
-        CHECK_EQ(sums[i], (int64_t)rounds * (client_size * (i % 64) +
-                                  client_size * (client_size - 1) / 2));
+        CHECK_EQ(sums[i],
+                 (int64_t)rounds * (client_size * (i % 64) +
+                                    client_size * (client_size - 1) / 2));
     }
     MPI_Barrier(MPI_COMM_WORLD);
 }

@@ -52,8 +52,8 @@ static void ring(size_t size, unsigned seed)
     for (i = 0; i < WINDOW; ++i) {
         MPI_Irecv(in + i * size, (int)size, MPI_BYTE, left, i, MPI_COMM_WORLD,
                   &requests[i]);
-        MPI_Isend(out + i * size, (int)size, MPI_BYTE, right, i,
-                  MPI_COMM_WORLD, &requests[WINDOW + i]);
+        MPI_Isend(out + i * size, (int)size, MPI_BYTE, right, i, MPI_COMM_WORLD,
+                  &requests[WINDOW + i]);
     }
     MPI_Waitall(2 * WINDOW, requests, MPI_STATUSES_IGNORE);
     for (i = 0; i < WINDOW; ++i) {

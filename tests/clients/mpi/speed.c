@@ -19,11 +19,11 @@ enum { WINDOW = 64, LARGE = 1 << 20 };
 
 typedef struct {
     const char *name, *unit;
-    int        size;
-    double     (*take)(int size, int count); /* seconds a message */
-    int        trial;   /* number of messages of a trial */
-    int        a_step;  /* messages */
-    double     one_is;  /* unit: a microsecond, or a message per second */
+    int size;
+    double (*take)(int size, int count); /* seconds a message */
+    int trial;                           /* number of messages of a trial */
+    int a_step;                          /* messages */
+    double one_is; /* unit: a microsecond, or a message per second */
 } figure_t;
 
 static char *buffer;
@@ -149,8 +149,9 @@ static void take(const figure_t *figure, double seconds, int last)
     value  = (figure->take == latency) ? value * 1e6 : 1 / value;
     if (client_rank == 0) {
         printf("{\"name\": \"%s\", \"unit\": \"%s\", \"value\": %.4f,"
-               " \"floors\": [%.4f, %.4f]}%s\n", figure->name, figure->unit,
-               value * figure->one_is, before, after, last ? "" : ",");
+               " \"floors\": [%.4f, %.4f]}%s\n",
+               figure->name, figure->unit, value * figure->one_is, before,
+               after, last ? "" : ",");
     }
 }
 

@@ -13,21 +13,21 @@ enum { LARGEST = 1 << 20 };
 
 static int me, all;
 
-#define CHECK(_condition)                                                  \
-    do {                                                                   \
-        if (!(_condition)) {                                               \
-            fprintf(stderr, "FAILED in PE %d, %s:%d: not so: %s\n", me,    \
-                    __FILE__, __LINE__, #_condition);                      \
-            shmem_global_exit(1);                                          \
-        }                                                                  \
+#define CHECK(_condition) \
+    do { \
+        if (!(_condition)) { \
+            fprintf(stderr, "FAILED in PE %d, %s:%d: not so: %s\n", me, \
+                    __FILE__, __LINE__, #_condition); \
+            shmem_global_exit(1); \
+        } \
     } while (0)
 
-static long   sync_area[SHMEM_REDUCE_SYNC_SIZE];
-static long   collect_sync[SHMEM_COLLECT_SYNC_SIZE];
-static long   bcast_sync[SHMEM_BCAST_SYNC_SIZE];
-static long   reduce_work[SHMEM_REDUCE_MIN_WRKDATA_SIZE + 64];
-static long   counter, swapped, lock, protected, flag;
-static long   sums_in[8], sums_out[8];
+static long sync_area[SHMEM_REDUCE_SYNC_SIZE];
+static long collect_sync[SHMEM_COLLECT_SYNC_SIZE];
+static long bcast_sync[SHMEM_BCAST_SYNC_SIZE];
+static long reduce_work[SHMEM_REDUCE_MIN_WRKDATA_SIZE + 64];
+static long counter, swapped, lock, protected, flag;
+static long sums_in[8], sums_out[8];
 
 static void fill(char *bytes, size_t size, int seed)
 {
@@ -54,7 +54,7 @@ static void put_and_get(void)
 {
     int right = (me + 1) % all, left = (me + all - 1) % all;
     char *window = shmem_malloc(LARGEST);
-    char *local  = malloc(LARGEST), *back = malloc(LARGEST);
+    char *local = malloc(LARGEST), *back = malloc(LARGEST);
     size_t size;
 
     CHECK((window != NULL) && (local != NULL) && (back != NULL));

@@ -14,10 +14,10 @@
 enum { MAX_FAULTS = 16 };
 
 typedef struct {
-    char     name[64];
-    unsigned left;      /* 0: every call */
-    int      is_every;
-    int      code;
+    char name[64];
+    unsigned left; /* 0: every call */
+    int is_every;
+    int code;
 } fault_t;
 
 pthread_mutex_t emu_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -97,8 +97,10 @@ static void read_faults(void)
         if ((sscanf(value, "%63[A-Za-z0-9_]:%u:%d%n", name, &n, &code,
                     &length) != 3) ||
             ((value[length] != ',') && (value[length] != '\0'))) {
-            fprintf(stderr, "emulated device: EMULATED_FAIL: not NAME:N:CODE:"
-                    " %s\n", value);
+            fprintf(stderr,
+                    "emulated device: EMULATED_FAIL: not NAME:N:CODE:"
+                    " %s\n",
+                    value);
             abort();
         }
         emulated_fail(name, n, code);

@@ -52,11 +52,11 @@ void emu_face_report_leaks(void);
 
 /** Physical memory. Each pointer to it counts as a reference. */
 typedef struct emu_pages {
-    int      fd;
-    char     *shadow;
-    size_t   length;
+    int fd;
+    char *shadow;
+    size_t length;
     unsigned refs;
-    int      device;    /**< -1: from another process */
+    int device; /**< -1: from another process */
 } emu_pages_t;
 
 typedef enum { EMU_DEVICE, EMU_MANAGED, EMU_HOST } emu_kind_t;
@@ -69,24 +69,24 @@ enum {
     EMU_RANGE_EXPORTS_FD = 1u << 4,
     EMU_RANGE_NO_ACCESS  = 1u << 5, /**< Mapped, access rights not yet set */
     /** Freed when its stream reaches the operation */
-    EMU_RANGE_FREED      = 1u << 6
+    EMU_RANGE_FREED      = 1u << 6,
 };
 
 /** An address range that the device knows. */
 typedef struct emu_range {
     struct emu_range *next;
-    uintptr_t        start;
-    size_t           length;
-    size_t           mapped;   /**< Bytes of address space to unmap */
-    emu_kind_t       kind;
-    unsigned         flags;
-    int              device;
-    void             *context;
-    void             *owner;   /**< Pool, or handle of virtual memory */
-    uint64_t         id;       /**< Unique in this process */
-    emu_pages_t      *pages;   /**< NULL: accessible to the processor */
-    size_t           offset;   /**< Within the pages */
-    unsigned         opened;   /**< Number of opens of an imported range */
+    uintptr_t start;
+    size_t length;
+    size_t mapped; /**< Bytes of address space to unmap */
+    emu_kind_t kind;
+    unsigned flags;
+    int device;
+    void *context;
+    void *owner;        /**< Pool, or handle of virtual memory */
+    uint64_t id;        /**< Unique in this process */
+    emu_pages_t *pages; /**< NULL: accessible to the processor */
+    size_t offset;      /**< Within the pages */
+    unsigned opened;    /**< Number of opens of an imported range */
 } emu_range_t;
 
 /** Creates a memfd of at least `length` bytes, or takes over the pages of an
@@ -113,8 +113,8 @@ extern emu_range_t *emu_ranges;
 
 /** A checked source or destination of a copy. */
 typedef struct emu_place {
-    char        *at;        /**< Address for the engine */
-    emu_pages_t *pages;     /**< With a reference; or NULL */
+    char *at;           /**< Address for the engine */
+    emu_pages_t *pages; /**< With a reference; or NULL */
     /** NULL: pageable memory. Valid with the lock held */
     emu_range_t *range;
 } emu_place_t;
@@ -135,48 +135,53 @@ typedef struct emu_event {
     /** Tickets of the last record, and of the last one reached */
     uint64_t recorded;
     uint64_t reached;
-    unsigned refs;      /**< Of the user and of operations */
+    unsigned refs; /**< Of the user and of operations */
     emu_context_t *context;
 } emu_event_t;
 
 typedef enum {
-    EMU_OP_COPY, EMU_OP_FILL, EMU_OP_WRITE, EMU_OP_WAIT, EMU_OP_RECORD,
-    EMU_OP_FOLLOW, EMU_OP_FREE
+    EMU_OP_COPY,
+    EMU_OP_FILL,
+    EMU_OP_WRITE,
+    EMU_OP_WAIT,
+    EMU_OP_RECORD,
+    EMU_OP_FOLLOW,
+    EMU_OP_FREE,
 } emu_op_kind_t;
 
 typedef struct emu_op {
     struct emu_op *next;
     emu_op_kind_t kind;
-    uint64_t      due;       /**< In nanoseconds of the monotonic clock */
-    uint64_t      order;     /**< Sequence number in the process */
-    emu_place_t   to, from;
-    size_t        length;
-    uint64_t      value;     /**< FILL, WRITE, WAIT; ticket of an event */
-    unsigned      size;      /**< WRITE, WAIT: 4 or 8 */
+    uint64_t due;   /**< In nanoseconds of the monotonic clock */
+    uint64_t order; /**< Sequence number in the process */
+    emu_place_t to, from;
+    size_t length;
+    uint64_t value; /**< FILL, WRITE, WAIT; ticket of an event */
+    unsigned size;  /**< WRITE, WAIT: 4 or 8 */
     /** WAIT: for an equal value, otherwise for at least the value */
-    int           is_equal;
-    emu_event_t   *event;
-    emu_range_t   *range;    /**< FREE */
-    unsigned char bytes[];   /**< Copy of pageable memory */
+    int is_equal;
+    emu_event_t *event;
+    emu_range_t *range;    /**< FREE */
+    unsigned char bytes[]; /**< Copy of pageable memory */
 } emu_op_t;
 
 struct emu_stream {
-    emu_stream_t  *next;     /**< In its context */
+    emu_stream_t *next; /**< In its context */
     emu_context_t *context;
-    emu_op_t      *head, **tail;
-    int           is_running;
-    int           is_blocking;   /**< Synchronizes with the default stream */
+    emu_op_t *head, **tail;
+    int is_running;
+    int is_blocking; /**< Synchronizes with the default stream */
 };
 
 struct emu_context {
     emu_context_t *next;
-    int           device;
-    int           error;     /**< Sticky; 0: none */
-    uint64_t      id;
-    int           is_primary;
-    unsigned      refs;      /**< Number of retains of a primary context */
-    emu_stream_t  dflt;      /**< The default stream */
-    emu_stream_t  *streams;
+    int device;
+    int error; /**< Sticky; 0: none */
+    uint64_t id;
+    int is_primary;
+    unsigned refs;     /**< Number of retains of a primary context */
+    emu_stream_t dflt; /**< The default stream */
+    emu_stream_t *streams;
 };
 
 extern emu_context_t *emu_contexts;

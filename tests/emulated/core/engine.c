@@ -21,12 +21,12 @@ static pthread_t threads[NUM_ENGINES];
 static unsigned num_threads;
 static int is_stopping;
 static int is_held;
-static uint64_t delay;          /* Nanoseconds */
+static uint64_t delay; /* Nanoseconds */
 static uint64_t last_order;
 
 emu_context_t *emu_contexts;
 
-static int lost[EMU_MAX_DEVICES];   /* Errors */
+static int lost[EMU_MAX_DEVICES]; /* Errors */
 
 static uint64_t now(void)
 {
@@ -76,8 +76,9 @@ void emu_op_free(emu_op_t *op)
 
 static uint64_t read_word(const void *at, unsigned size)
 {
-    return (size == 4) ? __atomic_load_n((const uint32_t *)at, __ATOMIC_ACQUIRE) :
-                         __atomic_load_n((const uint64_t *)at, __ATOMIC_ACQUIRE);
+    return (size == 4) ?
+               __atomic_load_n((const uint32_t *)at, __ATOMIC_ACQUIRE) :
+               __atomic_load_n((const uint64_t *)at, __ATOMIC_ACQUIRE);
 }
 
 static int is_met(const emu_op_t *op)
@@ -87,8 +88,9 @@ static int is_met(const emu_op_t *op)
     if (op->is_equal) {
         return value == op->value;
     }
-    return (op->size == 4) ? (int32_t)((uint32_t)value - (uint32_t)op->value) >= 0 :
-                             (int64_t)(value - op->value) >= 0;
+    return (op->size == 4) ?
+               (int32_t)((uint32_t)value - (uint32_t)op->value) >= 0 :
+               (int64_t)(value - op->value) >= 0;
 }
 
 /* Executes an operation; without the lock, because it may take long. */
@@ -245,8 +247,7 @@ static emu_stream_t *find_ready(uint64_t *next)
         if (is_ready(&context->dflt, time, next)) {
             return &context->dflt;
         }
-        for (stream = context->streams; stream != NULL;
-             stream = stream->next) {
+        for (stream = context->streams; stream != NULL; stream = stream->next) {
             if (is_ready(stream, time, next)) {
                 return stream;
             }
@@ -259,7 +260,7 @@ static void sleep_until(uint64_t time)
 {
     struct timespec until = {
         .tv_sec  = (time_t)(time / 1000000000ul),
-        .tv_nsec = (long)(time % 1000000000ul)
+        .tv_nsec = (long)(time % 1000000000ul),
     };
 
     if (time == UINT64_MAX) {
@@ -333,7 +334,8 @@ void emu_op_start(emu_stream_t *stream, emu_op_t *op)
     start_engines();
     op->order     = ++last_order;
     op->due       = ((op->kind == EMU_OP_COPY) || (op->kind == EMU_OP_FILL)) ?
-                    now() + delay : 0;
+                        now() + delay :
+                        0;
     op->next      = NULL;
     *stream->tail = op;
     stream->tail  = &op->next;
@@ -354,8 +356,8 @@ void emu_context_init(emu_context_t *context, int device)
 
     pthread_once(&once, prepare);
     memset(context, 0, sizeof(*context));
-    context->device           = device;
-    context->id               = ++last_id;
+    context->device = device;
+    context->id     = ++last_id;
     stream_init(&context->dflt, context);
     context->dflt.is_blocking = 1;
     context->next             = emu_contexts;

@@ -19,7 +19,7 @@ enum { NUM_RELEASED = 256 };
 
 static struct {
     uintptr_t start;
-    size_t    length;
+    size_t length;
 } released[NUM_RELEASED];
 static unsigned num_released;
 
@@ -58,8 +58,13 @@ emu_pages_t *emu_pages_adopt(int fd, size_t length)
         close(fd);
         return NULL;
     }
-    *pages = (emu_pages_t){.fd = fd, .shadow = shadow, .length = length,
-                           .refs = 1, .device = -1};
+    *pages = (emu_pages_t){
+        .fd     = fd,
+        .shadow = shadow,
+        .length = length,
+        .refs   = 1,
+        .device = -1,
+    };
     return pages;
 }
 
@@ -173,8 +178,10 @@ void emu_range_remove(emu_range_t *range, int unmap)
     *link = range->next;
 
     released[num_released % NUM_RELEASED].start  = range->start;
-    released[num_released % NUM_RELEASED].length =
-            (range->flags & EMU_RANGE_REGISTERED) ? 0 : range->mapped;
+    released[num_released % NUM_RELEASED].length = (range->flags &
+                                                    EMU_RANGE_REGISTERED) ?
+                                                       0 :
+                                                       range->mapped;
     ++num_released;
 
     if (unmap) {
@@ -249,8 +256,8 @@ int emu_place_find(uintptr_t address, size_t length, emu_place_t *place)
             return is_pageable(address, length);
         }
         emu_mistake("a copy of %zu bytes at %#lx reaches over the end of an"
-                    " allocation of %zu bytes at %#lx", length,
-                    (unsigned long)address, range->length,
+                    " allocation of %zu bytes at %#lx",
+                    length, (unsigned long)address, range->length,
                     (unsigned long)range->start);
         return 0;
     }
@@ -283,8 +290,8 @@ EMU_API void *emulated_view(const void *address, size_t length)
     if ((range != NULL) &&
         (length <= range->length - ((uintptr_t)address - range->start))) {
         view = (range->pages == NULL) ? (void *)address :
-               range->pages->shadow + range->offset +
-               ((uintptr_t)address - range->start);
+                                        range->pages->shadow + range->offset +
+                                            ((uintptr_t)address - range->start);
     }
     pthread_mutex_unlock(&emu_lock);
     return view;

@@ -69,16 +69,14 @@ FACE_CALL(cuMemAddressFree, (CUdeviceptr, size_t))
 FACE_CALL(cuMemCreate, (CUmemGenericAllocationHandle *, size_t,
                         const CUmemAllocationProp *, unsigned long long))
 FACE_CALL(cuMemRelease, (CUmemGenericAllocationHandle))
-FACE_CALL(cuMemMap, (CUdeviceptr, size_t, size_t,
-                     CUmemGenericAllocationHandle, unsigned long long))
+FACE_CALL(cuMemMap, (CUdeviceptr, size_t, size_t, CUmemGenericAllocationHandle,
+                     unsigned long long))
 FACE_CALL(cuMemUnmap, (CUdeviceptr, size_t))
 FACE_CALL(cuMemSetAccess,
           (CUdeviceptr, size_t, const CUmemAccessDesc *, size_t))
-FACE_CALL(cuMemGetAllocationGranularity,
-          (size_t *, const CUmemAllocationProp *,
-           CUmemAllocationGranularity_flags))
-FACE_CALL(cuMemRetainAllocationHandle,
-          (CUmemGenericAllocationHandle *, void *))
+FACE_CALL(cuMemGetAllocationGranularity, (size_t *, const CUmemAllocationProp *,
+                                          CUmemAllocationGranularity_flags))
+FACE_CALL(cuMemRetainAllocationHandle, (CUmemGenericAllocationHandle *, void *))
 FACE_CALL(cuMemExportToShareableHandle,
           (void *, CUmemGenericAllocationHandle, CUmemAllocationHandleType,
            unsigned long long))
@@ -92,8 +90,7 @@ FACE_CALL(cuMemAllocFromPoolAsync,
           (CUdeviceptr *, size_t, CUmemoryPool, CUstream))
 FACE_CALL(cuMemFreeAsync, (CUdeviceptr, CUstream))
 FACE_CALL(cuMemPoolExportToShareableHandle,
-          (void *, CUmemoryPool, CUmemAllocationHandleType,
-           unsigned long long))
+          (void *, CUmemoryPool, CUmemAllocationHandleType, unsigned long long))
 FACE_CALL(cuMemPoolImportFromShareableHandle,
           (CUmemoryPool *, void *, CUmemAllocationHandleType,
            unsigned long long))

@@ -16,7 +16,7 @@ static unsigned num_created;
 
 static _Thread_local struct {
     CUcontext handles[MAX_DEPTH];
-    unsigned  depth;
+    unsigned depth;
 } stack;
 
 /* --------------------------------------------------------------- handles -- */
@@ -46,7 +46,7 @@ emu_context_t *face_primary(int device)
 emu_context_t *face_current(void)
 {
     return (stack.depth == 0) ? NULL :
-           face_context(stack.handles[stack.depth - 1]);
+                                face_context(stack.handles[stack.depth - 1]);
 }
 
 static int is_device(CUdevice device)
@@ -266,9 +266,9 @@ void emu_face_report_leaks(void)
     for (range = emu_ranges; range != NULL; range = range->next) {
         emu_mistake("%zu bytes at %#lx of device %d are not released%s",
                     range->length, (unsigned long)range->start, range->device,
-                    (range->flags & EMU_RANGE_REGISTERED) ?
-                    " (registered)" : (range->flags & EMU_RANGE_IMPORTED) ?
-                    " (opened)" : "");
+                    (range->flags & EMU_RANGE_REGISTERED) ? " (registered)" :
+                    (range->flags & EMU_RANGE_IMPORTED)   ? " (opened)" :
+                                                            "");
     }
     for (device = 0; device < MAX_DEVICES; ++device) {
         if (is_alive(&primaries[device])) {

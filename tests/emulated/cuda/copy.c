@@ -91,8 +91,7 @@ CUresult cuMemsetD8_v2(CUdeviceptr to, unsigned char value, size_t length)
     if (op == NULL) {
         LEAVE(CUDA_ERROR_OUT_OF_MEMORY);
     }
-    if ((emu_range_find(to) == NULL) ||
-        !emu_place_find(to, length, &op->to)) {
+    if ((emu_range_find(to) == NULL) || !emu_place_find(to, length, &op->to)) {
         emu_op_free(op);
         LEAVE(CUDA_ERROR_INVALID_VALUE);
     }

@@ -91,7 +91,8 @@ CUresult cuDriverGetVersion(int *version)
 
 static int compute_mode(void)
 {
-    return (int)emu_variable("EMULATED_COMPUTE_MODE", CU_COMPUTEMODE_DEFAULT, 3);
+    return (int)emu_variable("EMULATED_COMPUTE_MODE", CU_COMPUTEMODE_DEFAULT,
+                             3);
 }
 
 int face_is_exclusive(void)
@@ -158,21 +159,31 @@ CUresult cuDeviceGetAttribute(int *value, CUdevice_attribute attribute,
 /* ----------------------------------------------------------- error names -- */
 
 static const struct {
-    CUresult   result;
+    CUresult result;
     const char *name;
 } words[] = {
-#define WORD(_name) {_name, #_name}
-    WORD(CUDA_SUCCESS), WORD(CUDA_ERROR_INVALID_VALUE),
-    WORD(CUDA_ERROR_OUT_OF_MEMORY), WORD(CUDA_ERROR_NOT_INITIALIZED),
-    WORD(CUDA_ERROR_DEVICE_UNAVAILABLE), WORD(CUDA_ERROR_NO_DEVICE),
+#define WORD(_name) \
+    { \
+        _name, #_name \
+    }
+    WORD(CUDA_SUCCESS),
+    WORD(CUDA_ERROR_INVALID_VALUE),
+    WORD(CUDA_ERROR_OUT_OF_MEMORY),
+    WORD(CUDA_ERROR_NOT_INITIALIZED),
+    WORD(CUDA_ERROR_DEVICE_UNAVAILABLE),
+    WORD(CUDA_ERROR_NO_DEVICE),
     WORD(CUDA_ERROR_INVALID_DEVICE),
-    WORD(CUDA_ERROR_INVALID_CONTEXT), WORD(CUDA_ERROR_ECC_UNCORRECTABLE),
-    WORD(CUDA_ERROR_INVALID_HANDLE), WORD(CUDA_ERROR_NOT_FOUND),
-    WORD(CUDA_ERROR_NOT_READY), WORD(CUDA_ERROR_ILLEGAL_ADDRESS),
+    WORD(CUDA_ERROR_INVALID_CONTEXT),
+    WORD(CUDA_ERROR_ECC_UNCORRECTABLE),
+    WORD(CUDA_ERROR_INVALID_HANDLE),
+    WORD(CUDA_ERROR_NOT_FOUND),
+    WORD(CUDA_ERROR_NOT_READY),
+    WORD(CUDA_ERROR_ILLEGAL_ADDRESS),
     WORD(CUDA_ERROR_CONTEXT_IS_DESTROYED),
     WORD(CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED),
     WORD(CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED),
-    WORD(CUDA_ERROR_LAUNCH_FAILED), WORD(CUDA_ERROR_NOT_SUPPORTED)
+    WORD(CUDA_ERROR_LAUNCH_FAILED),
+    WORD(CUDA_ERROR_NOT_SUPPORTED)
 #undef WORD
 };
 

@@ -13,7 +13,7 @@ enum face_call {
 #define FACE_CALL(_name, _params) CALL_##_name,
 #include "calls.h"
 #undef FACE_CALL
-    NUM_CALLS
+    NUM_CALLS,
 };
 
 #define FACE_CALL(_name, _params) EMU_API CUresult _name _params;

@@ -87,8 +87,8 @@ CUresult cuIpcGetMemHandle(CUipcMemHandle *handle, CUdeviceptr address)
     ENTER(cuIpcGetMemHandle, CONTEXT);
     range = emu_range_find(address);
     if ((range == NULL) || (range->kind != EMU_DEVICE) ||
-        (range->flags & (EMU_RANGE_VIRTUAL | EMU_RANGE_POOL |
-                         EMU_RANGE_IMPORTED))) {
+        (range->flags &
+         (EMU_RANGE_VIRTUAL | EMU_RANGE_POOL | EMU_RANGE_IMPORTED))) {
         LEAVE(CUDA_ERROR_INVALID_VALUE);
     }
     face_wire_fill(&wire, range);

@@ -7,9 +7,9 @@
 
 typedef struct face_wire {
     uint32_t magic;
-    int32_t  pid;
-    int32_t  fd;
-    int32_t  device;
+    int32_t pid;
+    int32_t fd;
+    int32_t device;
     uint64_t inode;
     uint64_t length;
     uint64_t id;

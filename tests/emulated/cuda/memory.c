@@ -40,7 +40,8 @@ CUresult face_allocate(const emu_range_t *model, emu_range_t **range_p)
     range.pages = emu_pages_new(range.device, range.length);
     range.start = (uintptr_t)emu_reserve(range.length, 0);
     *range_p    = ((range.pages != NULL) && (range.start != 0)) ?
-                  emu_range_add(&range) : NULL;
+                      emu_range_add(&range) :
+                      NULL;
     emu_pages_drop(range.pages);
     if (*range_p == NULL) {
         if (range.start != 0) {
@@ -138,8 +139,10 @@ static CUresult map_host(emu_kind_t kind, size_t length, uintptr_t *address)
 {
     emu_context_t *context = face_current();
     emu_range_t model      = {
-        .kind = kind, .length = length, .context = context,
-        .device = context->device
+             .kind    = kind,
+             .length  = length,
+             .context = context,
+             .device  = context->device,
     };
     void *start;
 

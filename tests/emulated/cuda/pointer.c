@@ -9,15 +9,16 @@
 static int is_legacy(const emu_range_t *range)
 {
     return (range->kind == EMU_DEVICE) &&
-           !(range->flags & (EMU_RANGE_VIRTUAL | EMU_RANGE_POOL |
-                             EMU_RANGE_IMPORTED));
+           !(range->flags &
+             (EMU_RANGE_VIRTUAL | EMU_RANGE_POOL | EMU_RANGE_IMPORTED));
 }
 
 /* Memory of handles and of pools has no context. */
 static CUcontext context_of(const emu_range_t *range)
 {
     return (range->flags & (EMU_RANGE_VIRTUAL | EMU_RANGE_POOL)) ?
-           NULL : (CUcontext)range->context;
+               NULL :
+               (CUcontext)range->context;
 }
 
 static CUresult get(void *data, CUpointer_attribute attribute,
@@ -65,8 +66,9 @@ static CUresult get(void *data, CUpointer_attribute attribute,
         break;
     case CU_POINTER_ATTRIBUTE_ALLOWED_HANDLE_TYPES:
         *(unsigned long long *)data =
-                (range->flags & EMU_RANGE_EXPORTS_FD) ?
-                CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR : 0;
+            (range->flags & EMU_RANGE_EXPORTS_FD) ?
+                CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR :
+                0;
         break;
     case CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE:
         *(unsigned long long *)data = face_pool_handle(range);
@@ -134,5 +136,6 @@ CUresult cuPointerSetAttribute(const void *value, CUpointer_attribute attribute,
     ENTER(cuPointerSetAttribute, ANY);
     LEAVE(((emu_range_find(address) == NULL) ||
            (attribute != CU_POINTER_ATTRIBUTE_SYNC_MEMOPS)) ?
-          CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS);
+              CUDA_ERROR_INVALID_VALUE :
+              CUDA_SUCCESS);
 }

@@ -15,10 +15,10 @@
 
 typedef struct pool {
     struct pool *next;
-    int         device;
-    int         exports_fd;
-    int         is_imported;
-    int         is_default;
+    int device;
+    int exports_fd;
+    int is_imported;
+    int is_default;
 } pool_t;
 
 static pool_t defaults[MAX_DEVICES];
@@ -72,8 +72,12 @@ static CUresult add_pool(int device, int exports_fd, int is_imported,
     if (pool == NULL) {
         return CUDA_ERROR_OUT_OF_MEMORY;
     }
-    *pool = (pool_t){.next = pools, .device = device, .exports_fd = exports_fd,
-                     .is_imported = is_imported};
+    *pool = (pool_t){
+        .next        = pools,
+        .device      = device,
+        .exports_fd  = exports_fd,
+        .is_imported = is_imported,
+    };
     pools   = pool;
     *handle = (CUmemoryPool)(void *)pool;
     return CUDA_SUCCESS;
@@ -88,9 +92,10 @@ CUresult cuMemPoolCreate(CUmemoryPool *handle, const CUmemPoolProps *props)
         (props->location.id >= face_num_devices())) {
         LEAVE(CUDA_ERROR_INVALID_VALUE);
     }
-    LEAVE(add_pool(props->location.id,
-                   props->handleTypes &
-                   CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0, handle));
+    LEAVE(
+        add_pool(props->location.id,
+                 props->handleTypes & CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR,
+                 0, handle));
 }
 
 CUresult cuMemPoolDestroy(CUmemoryPool handle)
@@ -187,7 +192,7 @@ CUresult cuMemFreeAsync(CUdeviceptr address, CUstream handle)
         face_unaccount(range->device, range->length);
     }
     range->flags |= EMU_RANGE_FREED;
-    op->range     = range;
+    op->range = range;
     emu_op_start(stream, op);
     LEAVE(CUDA_SUCCESS);
 }

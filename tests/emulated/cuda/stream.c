@@ -22,15 +22,15 @@ CUresult face_stream(CUstream handle, emu_stream_t **stream_p)
         return CUDA_SUCCESS;
     }
     for (context = emu_contexts; context != NULL; context = context->next) {
-        for (stream = context->streams; stream != NULL;
-             stream = stream->next) {
+        for (stream = context->streams; stream != NULL; stream = stream->next) {
             if (stream == (void *)handle) {
                 *stream_p = stream;
                 if (context == current) {
                     return CUDA_SUCCESS;
                 }
                 emu_mistake("stream %p belongs to another context than the"
-                            " thread's current one", (void *)handle);
+                            " thread's current one",
+                            (void *)handle);
                 return CUDA_ERROR_INVALID_HANDLE;
             }
         }
@@ -73,8 +73,7 @@ CUresult cuStreamDestroy_v2(CUstream handle)
 
     ENTER(cuStreamDestroy_v2, ANY);
     for (context = emu_contexts; context != NULL; context = context->next) {
-        for (stream = context->streams; stream != NULL;
-             stream = stream->next) {
+        for (stream = context->streams; stream != NULL; stream = stream->next) {
             if (stream == (void *)handle) {
                 emu_stream_free(stream);
                 LEAVE(CUDA_SUCCESS);
@@ -184,7 +183,7 @@ CUresult cuStreamBatchMemOp_v2(CUstream handle, unsigned count,
             result = value_op(stream, EMU_OP_WAIT, ops[i].writeValue.address,
                               ops[i].writeValue.value, 4,
                               ops[i].writeValue.flags ==
-                              CU_STREAM_WAIT_VALUE_EQ);
+                                  CU_STREAM_WAIT_VALUE_EQ);
             break;
         default:
             result = CUDA_ERROR_NOT_SUPPORTED;
@@ -227,8 +226,7 @@ void face_stream_report(void)
     unsigned i;
 
     for (context = emu_contexts; context != NULL; context = context->next) {
-        for (stream = context->streams; stream != NULL;
-             stream = stream->next) {
+        for (stream = context->streams; stream != NULL; stream = stream->next) {
             emu_mistake("stream %p is not destroyed", (void *)stream);
         }
     }

@@ -15,19 +15,19 @@ enum { GRANULARITY = 2 * 1024 * 1024 };
 /* A reserved address range. */
 typedef struct space {
     struct space *next;
-    uintptr_t    start;
-    size_t       length;
+    uintptr_t start;
+    size_t length;
 } space_t;
 
 /* Physical memory: exists until its handle is released and no mapping is
  * left. */
 typedef struct handle {
     struct handle *next;
-    emu_pages_t   *pages;
-    size_t        length;
-    unsigned      refs;     /* Of the user */
-    int           exports_fd;
-    int           is_imported;
+    emu_pages_t *pages;
+    size_t length;
+    unsigned refs; /* Of the user */
+    int exports_fd;
+    int is_imported;
 } handle_t;
 
 static space_t *spaces;
@@ -75,8 +75,9 @@ CUresult cuMemAddressReserve(CUdeviceptr *address, size_t length,
     if (space == NULL) {
         LEAVE(CUDA_ERROR_OUT_OF_MEMORY);
     }
-    space->start  = (uintptr_t)emu_reserve(
-            length, (alignment > GRANULARITY) ? alignment : GRANULARITY);
+    space->start  = (uintptr_t)emu_reserve(length, (alignment > GRANULARITY) ?
+                                                       alignment :
+                                                       GRANULARITY);
     space->length = length;
     if (space->start == 0) {
         free(space);
@@ -101,7 +102,8 @@ CUresult cuMemAddressFree(CUdeviceptr address, size_t length)
     space = *link;
     if ((space == NULL) || emu_ranges_overlap(address, length)) {
         emu_mistake("cuMemAddressFree of %#llx, which is not reserved, or still"
-                    " mapped", address);
+                    " mapped",
+                    address);
         LEAVE(CUDA_ERROR_INVALID_VALUE);
     }
     *link = space->next;
@@ -122,8 +124,12 @@ static CUresult add_handle(emu_pages_t *pages, size_t length, int exports_fd,
         return CUDA_ERROR_OUT_OF_MEMORY;
     }
     *handle = (handle_t){
-        .next = handles, .pages = pages, .length = length, .refs = 1,
-        .exports_fd = exports_fd, .is_imported = is_imported
+        .next        = handles,
+        .pages       = pages,
+        .length      = length,
+        .refs        = 1,
+        .exports_fd  = exports_fd,
+        .is_imported = is_imported,
     };
     handles = handle;
     *value  = (uintptr_t)handle;
@@ -140,8 +146,7 @@ CUresult cuMemCreate(CUmemGenericAllocationHandle *value, size_t length,
     if ((length == 0) || (length % GRANULARITY != 0) || (flags != 0) ||
         (prop->type != CU_MEM_ALLOCATION_TYPE_PINNED) ||
         (prop->location.type != CU_MEM_LOCATION_TYPE_DEVICE) ||
-        (prop->location.id < 0) ||
-        (prop->location.id >= face_num_devices())) {
+        (prop->location.id < 0) || (prop->location.id >= face_num_devices())) {
         LEAVE(CUDA_ERROR_INVALID_VALUE);
     }
     result = face_account(prop->location.id, length);
@@ -155,7 +160,8 @@ CUresult cuMemCreate(CUmemGenericAllocationHandle *value, size_t length,
     }
     LEAVE(add_handle(pages, length,
                      prop->requestedHandleTypes &
-                     CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0, value));
+                         CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR,
+                     0, value));
 }
 
 CUresult cuMemRelease(CUmemGenericAllocationHandle value)
@@ -225,8 +231,11 @@ CUresult cuMemMap(CUdeviceptr address, size_t length, size_t offset,
                   CUmemGenericAllocationHandle value, unsigned long long flags)
 {
     emu_range_t model = {
-        .kind = EMU_DEVICE, .start = address, .length = length,
-        .flags = EMU_RANGE_VIRTUAL | EMU_RANGE_NO_ACCESS, .offset = offset
+        .kind   = EMU_DEVICE,
+        .start  = address,
+        .length = length,
+        .flags  = EMU_RANGE_VIRTUAL | EMU_RANGE_NO_ACCESS,
+        .offset = offset,
     };
     handle_t *handle;
 

@@ -11,7 +11,7 @@ static const char *const names[] = {
 #define FACE_CALL(_name, _params) #_name,
 #include "calls.h"
 #undef FACE_CALL
-    "hsa_amd_portable_export_dmabuf"
+    "hsa_amd_portable_export_dmabuf",
 };
 
 static atomic_int is_started;
@@ -242,7 +242,8 @@ void emu_face_report_leaks(void)
         emu_mistake("%zu bytes at %#lx of device %d are not released%s",
                     range->length, (unsigned long)range->start, range->device,
                     (range->flags & EMU_RANGE_REGISTERED) ? " (registered)" :
-                    (range->flags & EMU_RANGE_IMPORTED) ? " (opened)" : "");
+                    (range->flags & EMU_RANGE_IMPORTED)   ? " (opened)" :
+                                                            "");
     }
     face_stream_report();
 }

@@ -15,7 +15,7 @@ enum face_call {
 #include "calls.h"
 #undef FACE_CALL
     CALL_hsa_amd_portable_export_dmabuf,
-    NUM_CALLS
+    NUM_CALLS,
 };
 
 #define FACE_CALL(_name, _params) EMU_API hipError_t _name _params;

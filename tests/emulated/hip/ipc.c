@@ -16,8 +16,8 @@ enum { MAGIC = 0x48495049 };
 
 typedef struct {
     uint32_t magic;
-    int32_t  pid;
-    int32_t  fd;
+    int32_t pid;
+    int32_t fd;
     uint64_t inode;
     uint64_t length;
 } wire_t;
@@ -81,10 +81,14 @@ static int open_pages(const wire_t *wire)
 
 static hipError_t open_handle(const wire_t *wire, void **address)
 {
-    emu_range_t model = {.kind = EMU_DEVICE, .flags = EMU_RANGE_IMPORTED,
-                         .length = wire->length, .context = face_current(),
-                         .device = face_current()->device,
-                         .owner = (void *)(uintptr_t)wire->inode};
+    emu_range_t model = {
+        .kind    = EMU_DEVICE,
+        .flags   = EMU_RANGE_IMPORTED,
+        .length  = wire->length,
+        .context = face_current(),
+        .device  = face_current()->device,
+        .owner   = (void *)(uintptr_t)wire->inode,
+    };
     emu_range_t *range;
     hipError_t result;
     int fd;
@@ -118,7 +122,8 @@ hipError_t hipIpcOpenMemHandle(void **address, hipIpcMemHandle_t handle,
     memcpy(&wire, &handle, sizeof(wire));
     LEAVE((flags != (unsigned)(face_is_version_6() ? HIP_IPC_PEER_ACCESS :
                                                      HIP_5_IPC_PEER_ACCESS)) ?
-          hipErrorInvalidValue : open_handle(&wire, address));
+              hipErrorInvalidValue :
+              open_handle(&wire, address));
 }
 
 hipError_t hipIpcCloseMemHandle(void *address)
@@ -129,7 +134,8 @@ hipError_t hipIpcCloseMemHandle(void *address)
     range = emu_range_find((uintptr_t)address);
     if ((range == NULL) || !(range->flags & EMU_RANGE_IMPORTED) ||
         (range->start != (uintptr_t)address)) {
-        emu_mistake("hipIpcCloseMemHandle of %p, which was not opened", address);
+        emu_mistake("hipIpcCloseMemHandle of %p, which was not opened",
+                    address);
         LEAVE(hipErrorInvalidValue);
     }
     emu_device_wait(range->device);

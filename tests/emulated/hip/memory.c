@@ -70,9 +70,13 @@ void face_memory_of_context(emu_context_t *context)
 static hipError_t allocate(size_t length, unsigned flags, void **address)
 {
     size_t limit      = emu_variable("EMULATED_MEMORY", 1ul << 30, 1ul << 40);
-    emu_range_t model = {.kind = EMU_DEVICE, .length = length, .flags = flags,
-                         .context = face_current(),
-                         .device = face_current()->device};
+    emu_range_t model = {
+        .kind    = EMU_DEVICE,
+        .length  = length,
+        .flags   = flags,
+        .context = face_current(),
+        .device  = face_current()->device,
+    };
     emu_range_t *range;
     hipError_t result;
 
@@ -116,9 +120,12 @@ hipError_t hipMallocAsync(void **address, size_t length, hipStream_t handle)
 /* Host memory is of the device that was current. */
 static hipError_t map_host(emu_kind_t kind, size_t length, void **address)
 {
-    emu_range_t model = {.kind = kind, .length = length,
-                         .context = face_current(),
-                         .device = face_current()->device};
+    emu_range_t model = {
+        .kind    = kind,
+        .length  = length,
+        .context = face_current(),
+        .device  = face_current()->device,
+    };
     void *start;
 
     if ((address == NULL) || (length == 0)) {
@@ -141,8 +148,9 @@ static hipError_t map_host(emu_kind_t kind, size_t length, void **address)
 hipError_t hipMallocManaged(void **address, size_t length, unsigned flags)
 {
     ENTER(hipMallocManaged, DEVICE);
-    LEAVE((flags != hipMemAttachGlobal) ? hipErrorInvalidValue :
-          map_host(EMU_MANAGED, length, address));
+    LEAVE((flags != hipMemAttachGlobal) ?
+              hipErrorInvalidValue :
+              map_host(EMU_MANAGED, length, address));
 }
 
 hipError_t hipHostMalloc(void **address, size_t length, unsigned flags)
@@ -174,24 +182,30 @@ static hipError_t release(const void *address, int is_host, unsigned mask,
 hipError_t hipFree(void *address)
 {
     ENTER(hipFree, ANY);
-    LEAVE((address == NULL) ? hipSuccess :
-          release(address, 0, EMU_RANGE_IMPORTED, 0, "hipFree"));
+    LEAVE((address == NULL) ?
+              hipSuccess :
+              release(address, 0, EMU_RANGE_IMPORTED, 0, "hipFree"));
 }
 
 hipError_t hipHostFree(void *address)
 {
     ENTER(hipHostFree, ANY);
-    LEAVE((address == NULL) ? hipSuccess :
-          release(address, 1, EMU_RANGE_REGISTERED, 0, "hipHostFree"));
+    LEAVE((address == NULL) ?
+              hipSuccess :
+              release(address, 1, EMU_RANGE_REGISTERED, 0, "hipHostFree"));
 }
 
 /* ------------------------------------------------------------ registration -- */
 
 hipError_t hipHostRegister(void *address, size_t length, unsigned flags)
 {
-    emu_range_t model     = {.kind = EMU_HOST, .flags = EMU_RANGE_REGISTERED,
-                             .start = (uintptr_t)address, .length = length};
-    const size_t in_page  = (uintptr_t)address % emu_page_size();
+    emu_range_t model = {
+        .kind   = EMU_HOST,
+        .flags  = EMU_RANGE_REGISTERED,
+        .start  = (uintptr_t)address,
+        .length = length,
+    };
+    const size_t in_page = (uintptr_t)address % emu_page_size();
 
     (void)flags;
     ENTER(hipHostRegister, DEVICE);
@@ -215,7 +229,8 @@ hipError_t hipHostUnregister(void *address)
     ENTER(hipHostUnregister, ANY);
     LEAVE((release(address, 1, EMU_RANGE_REGISTERED, EMU_RANGE_REGISTERED,
                    "hipHostUnregister") == hipSuccess) ?
-          hipSuccess : hipErrorHostMemoryNotRegistered);
+              hipSuccess :
+              hipErrorHostMemoryNotRegistered);
 }
 
 hipError_t hipHostGetDevicePointer(void **device, void *host, unsigned flags)
@@ -239,7 +254,7 @@ static int type_of(const emu_range_t *range)
         return (range->kind == EMU_HOST) ? HIP_5_MEMORY_HOST :
                                            HIP_5_MEMORY_DEVICE;
     }
-    return (range->kind == EMU_HOST) ? HIP_6_MEMORY_HOST :
+    return (range->kind == EMU_HOST)    ? HIP_6_MEMORY_HOST :
            (range->kind == EMU_MANAGED) ? HIP_6_MEMORY_MANAGED :
                                           HIP_6_MEMORY_DEVICE;
 }

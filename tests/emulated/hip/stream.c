@@ -37,7 +37,8 @@ hipError_t face_stream(hipStream_t handle, emu_stream_t **stream_p)
     }
     if ((*stream_p)->context != face_current()) {
         emu_mistake("stream %p belongs to another device than the thread's"
-                    " current one", (void *)handle);
+                    " current one",
+                    (void *)handle);
         return hipErrorInvalidHandle;
     }
     return hipSuccess;

@@ -6,7 +6,7 @@
 #include "driver.h"
 
 typedef struct {
-    const char    *name;
+    const char *name;
     unsigned long value;
 } fact_t;
 

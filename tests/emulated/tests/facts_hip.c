@@ -5,11 +5,11 @@
  * runtime's header, whose names are the same.
  */
 #ifdef REAL
-#  define __HIP_PLATFORM_AMD__ 1
-#  define __HIP_PLATFORM_HCC__ 1
-#  include <hip/hip_runtime_api.h>
+#define __HIP_PLATFORM_AMD__ 1
+#define __HIP_PLATFORM_HCC__ 1
+#include <hip/hip_runtime_api.h>
 #else
-#  include "hip.h"
+#include "hip.h"
 #endif
 
 #include <stdio.h>
@@ -17,42 +17,64 @@
 
 struct fact {
     const char *name;
-    long       value;
+    long value;
 };
 
 extern const struct fact own_facts[];
 
-#define FACT(_name) {#_name, (long)(_name)}
+#define FACT(_name) \
+    { \
+#_name, (long)(_name) \
+    }
 
 #ifdef REAL
 static const struct fact real_facts[] = {
 #else
 const struct fact own_facts[] = {
 #endif
-    FACT(hipSuccess), FACT(hipErrorInvalidValue), FACT(hipErrorOutOfMemory),
-    FACT(hipErrorNotInitialized), FACT(hipErrorDeinitialized),
-    FACT(hipErrorInvalidDevicePointer), FACT(hipErrorInsufficientDriver),
-    FACT(hipErrorNoDevice), FACT(hipErrorInvalidDevice),
-    FACT(hipErrorInvalidContext), FACT(hipErrorMapFailed),
-    FACT(hipErrorECCNotCorrectable), FACT(hipErrorOperatingSystem),
-    FACT(hipErrorInvalidHandle), FACT(hipErrorNotFound), FACT(hipErrorNotReady),
-    FACT(hipErrorIllegalAddress), FACT(hipErrorContextIsDestroyed),
+    FACT(hipSuccess),
+    FACT(hipErrorInvalidValue),
+    FACT(hipErrorOutOfMemory),
+    FACT(hipErrorNotInitialized),
+    FACT(hipErrorDeinitialized),
+    FACT(hipErrorInvalidDevicePointer),
+    FACT(hipErrorInsufficientDriver),
+    FACT(hipErrorNoDevice),
+    FACT(hipErrorInvalidDevice),
+    FACT(hipErrorInvalidContext),
+    FACT(hipErrorMapFailed),
+    FACT(hipErrorECCNotCorrectable),
+    FACT(hipErrorOperatingSystem),
+    FACT(hipErrorInvalidHandle),
+    FACT(hipErrorNotFound),
+    FACT(hipErrorNotReady),
+    FACT(hipErrorIllegalAddress),
+    FACT(hipErrorContextIsDestroyed),
     FACT(hipErrorHostMemoryAlreadyRegistered),
-    FACT(hipErrorHostMemoryNotRegistered), FACT(hipErrorLaunchFailure),
-    FACT(hipErrorNotSupported), FACT(hipErrorUnknown),
-    FACT(hipDeviceAttributePciBusId), FACT(hipDeviceAttributePciDeviceId),
+    FACT(hipErrorHostMemoryNotRegistered),
+    FACT(hipErrorLaunchFailure),
+    FACT(hipErrorNotSupported),
+    FACT(hipErrorUnknown),
+    FACT(hipDeviceAttributePciBusId),
+    FACT(hipDeviceAttributePciDeviceId),
     FACT(hipDeviceAttributePciDomainID),
-    FACT(hipDeviceAttributeHdpMemFlushCntl), FACT(hipDeviceAttributeIsLargeBar),
+    FACT(hipDeviceAttributeHdpMemFlushCntl),
+    FACT(hipDeviceAttributeIsLargeBar),
     FACT(HIP_POINTER_ATTRIBUTE_MEMORY_TYPE),
     FACT(HIP_POINTER_ATTRIBUTE_BUFFER_ID),
     FACT(HIP_POINTER_ATTRIBUTE_IS_MANAGED),
     FACT(HIP_POINTER_ATTRIBUTE_DEVICE_ORDINAL),
     FACT(HIP_POINTER_ATTRIBUTE_RANGE_START_ADDR),
-    FACT(HIP_POINTER_ATTRIBUTE_RANGE_SIZE), FACT(hipMemcpyDefault),
-    FACT(hipStreamNonBlocking), FACT(hipHostRegisterPortable),
-    FACT(hipHostRegisterMapped), FACT(hipMemAttachGlobal),
-    FACT(sizeof(hipIpcMemHandle_t)), FACT(sizeof(hipError_t)),
-    FACT(sizeof(hipDeviceptr_t)), {NULL, 0}
+    FACT(HIP_POINTER_ATTRIBUTE_RANGE_SIZE),
+    FACT(hipMemcpyDefault),
+    FACT(hipStreamNonBlocking),
+    FACT(hipHostRegisterPortable),
+    FACT(hipHostRegisterMapped),
+    FACT(hipMemAttachGlobal),
+    FACT(sizeof(hipIpcMemHandle_t)),
+    FACT(sizeof(hipError_t)),
+    FACT(sizeof(hipDeviceptr_t)),
+    {NULL, 0},
 };
 
 #ifdef REAL

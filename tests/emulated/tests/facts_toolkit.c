@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 typedef struct {
-    const char    *name;
+    const char *name;
     unsigned long value;
 } fact_t;
 
@@ -16,8 +16,8 @@ extern const unsigned num_facts_of_toolkit;
 const fact_t facts_of_toolkit[] = {
 #include "../facts.h"
 };
-const unsigned num_facts_of_toolkit =
-        sizeof(facts_of_toolkit) / sizeof(facts_of_toolkit[0]);
+const unsigned num_facts_of_toolkit = sizeof(facts_of_toolkit) /
+                                      sizeof(facts_of_toolkit[0]);
 
 /* Compiles only if the toolkit declares the same parameters. */
 #define FACE_CALL(_name, _params) \

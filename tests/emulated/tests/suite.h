@@ -12,7 +12,7 @@
 #include "../cuda/face.h"
 #include "../emulated.h"
 
-#define ck_cuda(_call) ck_assert_int_eq((_call), CUDA_SUCCESS)
+#define ck_cuda(_call)          ck_assert_int_eq((_call), CUDA_SUCCESS)
 #define ck_fails(_call, _error) ck_assert_int_eq((_call), (_error))
 
 #define SUITE_MAIN(_name, _setup, _teardown, ...) \
@@ -24,7 +24,7 @@
         SRunner *runner; \
         size_t i; \
         int failed; \
-        \
+\
         tcase_add_checked_fixture(tcase, (_setup), (_teardown)); \
         for (i = 0; i < sizeof(tests) / sizeof(tests[0]); ++i) { \
             tcase_add_test(tcase, tests[i]); \

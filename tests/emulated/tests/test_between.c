@@ -14,7 +14,7 @@
 enum { SIZE = 5000, UNIT = 2 * 1024 * 1024 };
 
 typedef struct {
-    CUipcMemHandle         handle, stale;
+    CUipcMemHandle handle, stale;
     CUmemPoolPtrExportData pointer;
 } message_t;
 
@@ -37,10 +37,13 @@ static void finish(int device)
 static void tell(int socket, message_t *message, const int *fds)
 {
     char control[CMSG_SPACE(2 * sizeof(int))] = {0};
-    struct iovec iov  = {message, sizeof(*message)};
-    struct msghdr msg = {.msg_iov = &iov, .msg_iovlen = 1,
-                         .msg_control = control,
-                         .msg_controllen = sizeof(control)};
+    struct iovec iov                          = {message, sizeof(*message)};
+    struct msghdr msg                         = {
+                                .msg_iov        = &iov,
+                                .msg_iovlen     = 1,
+                                .msg_control    = control,
+                                .msg_controllen = sizeof(control),
+    };
     struct cmsghdr *head = CMSG_FIRSTHDR(&msg);
 
     head->cmsg_level = SOL_SOCKET;
@@ -54,9 +57,12 @@ static void hear(int socket, message_t *message, int *fds)
 {
     char control[CMSG_SPACE(2 * sizeof(int))];
     struct iovec iov  = {message, sizeof(*message)};
-    struct msghdr msg = {.msg_iov = &iov, .msg_iovlen = 1,
-                         .msg_control = control,
-                         .msg_controllen = sizeof(control)};
+    struct msghdr msg = {
+        .msg_iov        = &iov,
+        .msg_iovlen     = 1,
+        .msg_control    = control,
+        .msg_controllen = sizeof(control),
+    };
 
     ck_assert_int_eq(recvmsg(socket, &msg, MSG_WAITALL), sizeof(*message));
     ck_assert_ptr_nonnull(CMSG_FIRSTHDR(&msg));
@@ -64,7 +70,8 @@ static void hear(int socket, message_t *message, int *fds)
 }
 
 static const CUmemAccessDesc access_desc = {
-    {CU_MEM_LOCATION_TYPE_DEVICE, 0}, CU_MEM_ACCESS_FLAGS_PROT_READWRITE
+    {CU_MEM_LOCATION_TYPE_DEVICE, 0},
+    CU_MEM_ACCESS_FLAGS_PROT_READWRITE,
 };
 
 static CUdeviceptr map_whole(CUmemGenericAllocationHandle handle)
@@ -115,8 +122,8 @@ static void importer(int socket)
              CUDA_ERROR_INVALID_VALUE);
 
     ck_cuda(cuMemImportFromShareableHandle(
-            &handle, (void *)(intptr_t)fds[0],
-            CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR));
+        &handle, (void *)(intptr_t)fds[0],
+        CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR));
     opened = map_whole(handle);
     expect_byte(opened, 2);
     ck_cuda(cuMemsetD8_v2(opened, 12, 1));
@@ -124,8 +131,8 @@ static void importer(int socket)
     ck_cuda(cuMemRelease(handle));
 
     ck_cuda(cuMemPoolImportFromShareableHandle(
-            &pool, (void *)(intptr_t)fds[1],
-            CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0));
+        &pool, (void *)(intptr_t)fds[1],
+        CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0));
     ck_cuda(cuMemPoolImportPointer(&opened, pool, &message.pointer));
     expect_byte(opened, 3);
     ck_cuda(cuMemsetD8_v2(opened, 13, 1));
@@ -144,14 +151,14 @@ static void no_setup(void)
 START_TEST(memory_is_shared_by_handle_descriptor_and_pool)
 {
     CUmemAllocationProp prop = {
-        .type = CU_MEM_ALLOCATION_TYPE_PINNED,
+        .type                 = CU_MEM_ALLOCATION_TYPE_PINNED,
         .requestedHandleTypes = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR,
-        .location = {CU_MEM_LOCATION_TYPE_DEVICE, 0}
+        .location             = {CU_MEM_LOCATION_TYPE_DEVICE, 0},
     };
     CUmemPoolProps props = {
-        .allocType = CU_MEM_ALLOCATION_TYPE_PINNED,
+        .allocType   = CU_MEM_ALLOCATION_TYPE_PINNED,
         .handleTypes = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR,
-        .location = {CU_MEM_LOCATION_TYPE_DEVICE, 0}
+        .location    = {CU_MEM_LOCATION_TYPE_DEVICE, 0},
     };
     CUmemGenericAllocationHandle handle;
     CUdeviceptr plain, freed, virtual, pooled;
@@ -183,13 +190,13 @@ START_TEST(memory_is_shared_by_handle_descriptor_and_pool)
     virtual = map_whole(handle);
     ck_cuda(cuMemsetD8_v2(virtual, 2, 1));
     ck_cuda(cuMemExportToShareableHandle(
-            &fds[0], handle, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0));
+        &fds[0], handle, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0));
 
     ck_cuda(cuMemPoolCreate(&pool, &props));
     ck_cuda(cuMemAllocFromPoolAsync(&pooled, SIZE, pool, NULL));
     ck_cuda(cuMemsetD8_v2(pooled, 3, 1));
     ck_cuda(cuMemPoolExportToShareableHandle(
-            &fds[1], pool, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0));
+        &fds[1], pool, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0));
     ck_cuda(cuMemPoolExportPointer(&message.pointer, pooled));
 
     tell(sockets[0], &message, fds);

@@ -61,28 +61,31 @@ START_TEST(the_processor_cannot_touch_device_memory)
 END_TEST
 
 typedef struct {
-    unsigned           type, managed, legacy;
-    int                ordinal;
-    CUcontext          context;
-    void               *base;
-    size_t             length;
+    unsigned type, managed, legacy;
+    int ordinal;
+    CUcontext context;
+    void *base;
+    size_t length;
     unsigned long long id, handles;
 } facts_t;
 
 static facts_t ask(CUdeviceptr address)
 {
     CUpointer_attribute attributes[] = {
-        CU_POINTER_ATTRIBUTE_MEMORY_TYPE, CU_POINTER_ATTRIBUTE_IS_MANAGED,
+        CU_POINTER_ATTRIBUTE_MEMORY_TYPE,
+        CU_POINTER_ATTRIBUTE_IS_MANAGED,
         CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE,
-        CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, CU_POINTER_ATTRIBUTE_CONTEXT,
-        CU_POINTER_ATTRIBUTE_RANGE_START_ADDR, CU_POINTER_ATTRIBUTE_RANGE_SIZE,
+        CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL,
+        CU_POINTER_ATTRIBUTE_CONTEXT,
+        CU_POINTER_ATTRIBUTE_RANGE_START_ADDR,
+        CU_POINTER_ATTRIBUTE_RANGE_SIZE,
         CU_POINTER_ATTRIBUTE_BUFFER_ID,
-        CU_POINTER_ATTRIBUTE_ALLOWED_HANDLE_TYPES
+        CU_POINTER_ATTRIBUTE_ALLOWED_HANDLE_TYPES,
     };
     facts_t facts;
-    void *data[] = {&facts.type, &facts.managed, &facts.legacy, &facts.ordinal,
-                    &facts.context, &facts.base, &facts.length, &facts.id,
-                    &facts.handles};
+    void *data[] = {&facts.type,    &facts.managed, &facts.legacy,
+                    &facts.ordinal, &facts.context, &facts.base,
+                    &facts.length,  &facts.id,      &facts.handles};
 
     memset(&facts, 0xff, sizeof(facts));
     ck_cuda(cuPointerGetAttributes(9, attributes, data, address));
@@ -166,12 +169,14 @@ END_TEST
 START_TEST(virtual_memory_is_reserved_mapped_and_granted)
 {
     CUmemAllocationProp prop = {
-        .type = CU_MEM_ALLOCATION_TYPE_PINNED,
+        .type                 = CU_MEM_ALLOCATION_TYPE_PINNED,
         .requestedHandleTypes = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR,
-        .location = {CU_MEM_LOCATION_TYPE_DEVICE, 1}
+        .location             = {CU_MEM_LOCATION_TYPE_DEVICE, 1},
     };
-    CUmemAccessDesc access = {{CU_MEM_LOCATION_TYPE_DEVICE, 1},
-                              CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
+    CUmemAccessDesc access = {
+        {CU_MEM_LOCATION_TYPE_DEVICE, 1},
+        CU_MEM_ACCESS_FLAGS_PROT_READWRITE,
+    };
     CUmemGenericAllocationHandle handle, again;
     CUdeviceptr address;
     char byte = 7;
@@ -193,7 +198,7 @@ START_TEST(virtual_memory_is_reserved_mapped_and_granted)
     ck_cuda(cuMemRelease(handle));
     ck_cuda(cuMemRetainAllocationHandle(&again, (void *)(uintptr_t)address));
     ck_cuda(cuMemExportToShareableHandle(
-            &fd, again, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0));
+        &fd, again, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0));
     ck_cuda(cuMemRelease(again));
     ck_cuda(cuMemUnmap(address, UNIT));
     ck_cuda(cuMemAddressFree(address, UNIT));
@@ -265,10 +270,8 @@ START_TEST(copies_of_wrong_memory_are_mistakes)
 END_TEST
 
 SUITE_MAIN("emulated memory", setup, teardown,
-           the_processor_cannot_touch_device_memory,
-           device_memory_is_described,
-           managed_and_pinned_memory_are_described,
-           pageable_memory_is_nothing,
+           the_processor_cannot_touch_device_memory, device_memory_is_described,
+           managed_and_pinned_memory_are_described, pageable_memory_is_nothing,
            memory_at_the_same_address_has_another_id,
            registered_memory_is_pinned_until_it_is_not,
            virtual_memory_is_reserved_mapped_and_granted,

@@ -82,8 +82,8 @@ END_TEST
 
 START_TEST(few_pageable_bytes_are_taken_at_once)
 {
-    char *view  = emulated_view((void *)(uintptr_t)device, SIZE);
-    char byte   = 5;
+    char *view = emulated_view((void *)(uintptr_t)device, SIZE);
+    char byte  = 5;
 
     emulated_hold();
     ck_cuda(cuMemcpyAsync(device, at(&byte), 1, stream));
@@ -170,8 +170,8 @@ START_TEST(the_default_stream_waits_for_blocking_streams_only)
     char byte      = 1;
 
     /* a non-blocking stream does not delay the default stream */
-    ck_cuda(cuStreamWaitValue32_v2(stream, at(flag), 1,
-                                   CU_STREAM_WAIT_VALUE_EQ));
+    ck_cuda(
+        cuStreamWaitValue32_v2(stream, at(flag), 1, CU_STREAM_WAIT_VALUE_EQ));
     ck_cuda(cuMemcpyHtoD_v2(device, &byte, 1));
     ck_fails(cuStreamQuery(stream), CUDA_ERROR_NOT_READY);
     __atomic_store_n(flag, 1, __ATOMIC_RELEASE);

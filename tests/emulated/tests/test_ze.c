@@ -15,7 +15,7 @@
 
 #include "../emulated.h"
 
-#define ck_ze(_call) ck_assert_int_eq((_call), ZE_RESULT_SUCCESS)
+#define ck_ze(_call)            ck_assert_int_eq((_call), ZE_RESULT_SUCCESS)
 #define ck_fails(_call, _error) ck_assert_int_eq((_call), (_error))
 
 enum { LENGTH = 8192, MAX_HANDLES = 8 };
@@ -28,17 +28,17 @@ static ze_command_list_handle_t list;
 static ze_event_pool_handle_t pool;
 static ze_event_handle_t events[2];
 static char *host, *device;
-static int inherited;   /* Descriptor */
+static int inherited; /* Descriptor */
 
 static const ze_device_mem_alloc_desc_t device_desc = {
-    .stype = ZE_STRUCTURE_TYPE_DEVICE_MEM_ALLOC_DESC
+    .stype = ZE_STRUCTURE_TYPE_DEVICE_MEM_ALLOC_DESC,
 };
 static const ze_host_mem_alloc_desc_t host_desc = {
-    .stype = ZE_STRUCTURE_TYPE_HOST_MEM_ALLOC_DESC
+    .stype = ZE_STRUCTURE_TYPE_HOST_MEM_ALLOC_DESC,
 };
 static const ze_command_queue_desc_t queue_desc = {
     .stype = ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC,
-    .mode  = ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS
+    .mode  = ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS,
 };
 
 /* --------------------------------------------------------------- fixture -- */
@@ -48,10 +48,12 @@ static void create_events(void)
     const ze_event_pool_desc_t pool_desc = {
         .stype = ZE_STRUCTURE_TYPE_EVENT_POOL_DESC,
         .flags = ZE_EVENT_POOL_FLAG_HOST_VISIBLE,
-        .count = 2
+        .count = 2,
     };
-    ze_event_desc_t desc = {.stype  = ZE_STRUCTURE_TYPE_EVENT_DESC,
-                            .signal = ZE_EVENT_SCOPE_FLAG_HOST};
+    ze_event_desc_t desc = {
+        .stype  = ZE_STRUCTURE_TYPE_EVENT_DESC,
+        .signal = ZE_EVENT_SCOPE_FLAG_HOST,
+    };
 
     ck_ze(zeEventPoolCreate(context, &pool_desc, 1, devices, &pool));
     for (desc.index = 0; desc.index < 2; ++desc.index) {
@@ -69,8 +71,8 @@ static void setup(void)
     num_devices = MAX_HANDLES;
     ck_ze(zeDeviceGet(driver, &num_devices, devices));
     ck_ze(zeContextCreate(driver, &desc, &context));
-    ck_ze(zeCommandListCreateImmediate(context, devices[0], &queue_desc,
-                                       &list));
+    ck_ze(
+        zeCommandListCreateImmediate(context, devices[0], &queue_desc, &list));
     create_events();
     ck_ze(zeMemAllocHost(context, &host_desc, LENGTH, 0, (void **)&host));
     ck_ze(zeMemAllocDevice(context, &device_desc, LENGTH, 0, devices[0],
@@ -111,11 +113,11 @@ START_TEST(devices_have_sub_devices_at_their_address)
 {
     ze_device_handle_t subs[MAX_HANDLES];
     ze_device_properties_t properties = {
-        .stype = ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES
+        .stype = ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES,
     };
     ze_pci_ext_properties_t pci[2] = {
         {.stype = ZE_STRUCTURE_TYPE_PCI_EXT_PROPERTIES},
-        {.stype = ZE_STRUCTURE_TYPE_PCI_EXT_PROPERTIES}
+        {.stype = ZE_STRUCTURE_TYPE_PCI_EXT_PROPERTIES},
     };
     uint32_t count = 0;
 
@@ -136,7 +138,7 @@ static void expect_memory(const void *address, ze_memory_type_t type,
                           ze_device_handle_t owner)
 {
     ze_memory_allocation_properties_t properties = {
-        .stype = ZE_STRUCTURE_TYPE_MEMORY_ALLOCATION_PROPERTIES
+        .stype = ZE_STRUCTURE_TYPE_MEMORY_ALLOCATION_PROPERTIES,
     };
     ze_device_handle_t found;
 
@@ -186,7 +188,7 @@ END_TEST
 START_TEST(a_regular_list_is_executed_by_a_queue_again_and_again)
 {
     const ze_command_list_desc_t list_desc = {
-        .stype = ZE_STRUCTURE_TYPE_COMMAND_LIST_DESC
+        .stype = ZE_STRUCTURE_TYPE_COMMAND_LIST_DESC,
     };
     const ze_fence_desc_t fence_desc = {.stype = ZE_STRUCTURE_TYPE_FENCE_DESC};
     ze_command_list_handle_t regular;
@@ -312,7 +314,8 @@ START_TEST(a_lost_device_fails_commands_and_no_others)
     ck_fails(zeCommandListCreateImmediate(context, devices[0], &queue_desc,
                                           &other),
              ZE_RESULT_ERROR_DEVICE_LOST);
-    ck_ze(zeCommandListCreateImmediate(context, devices[1], &queue_desc, &other));
+    ck_ze(
+        zeCommandListCreateImmediate(context, devices[1], &queue_desc, &other));
     ck_ze(zeCommandListAppendBarrier(other, events[1], 0, NULL));
     ck_ze(zeEventHostSynchronize(events[1], UINT64_MAX));
     ck_ze(zeCommandListDestroy(other));

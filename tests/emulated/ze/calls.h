@@ -19,9 +19,8 @@ FACE_CALL(zeDeviceGetCommandQueueGroupProperties,
           (ze_device_handle_t, uint32_t *,
            ze_command_queue_group_properties_t *))
 FACE_CALL(zeDeviceGetStatus, (ze_device_handle_t))
-FACE_CALL(zeContextCreate,
-          (ze_driver_handle_t, const ze_context_desc_t *,
-           ze_context_handle_t *))
+FACE_CALL(zeContextCreate, (ze_driver_handle_t, const ze_context_desc_t *,
+                            ze_context_handle_t *))
 FACE_CALL(zeContextDestroy, (ze_context_handle_t))
 FACE_CALL(zeContextGetStatus, (ze_context_handle_t))
 FACE_CALL(zeMemAllocShared,
@@ -76,9 +75,8 @@ FACE_CALL(zeCommandListAppendSignalEvent,
           (ze_command_list_handle_t, ze_event_handle_t))
 FACE_CALL(zeCommandListAppendWaitOnEvents,
           (ze_command_list_handle_t, uint32_t, ze_event_handle_t *))
-FACE_CALL(zeFenceCreate,
-          (ze_command_queue_handle_t, const ze_fence_desc_t *,
-           ze_fence_handle_t *))
+FACE_CALL(zeFenceCreate, (ze_command_queue_handle_t, const ze_fence_desc_t *,
+                          ze_fence_handle_t *))
 FACE_CALL(zeFenceDestroy, (ze_fence_handle_t))
 FACE_CALL(zeFenceHostSynchronize, (ze_fence_handle_t, uint64_t))
 FACE_CALL(zeFenceQueryStatus, (ze_fence_handle_t))
@@ -87,9 +85,8 @@ FACE_CALL(zeEventPoolCreate,
           (ze_context_handle_t, const ze_event_pool_desc_t *, uint32_t,
            ze_device_handle_t *, ze_event_pool_handle_t *))
 FACE_CALL(zeEventPoolDestroy, (ze_event_pool_handle_t))
-FACE_CALL(zeEventCreate,
-          (ze_event_pool_handle_t, const ze_event_desc_t *,
-           ze_event_handle_t *))
+FACE_CALL(zeEventCreate, (ze_event_pool_handle_t, const ze_event_desc_t *,
+                          ze_event_handle_t *))
 FACE_CALL(zeEventDestroy, (ze_event_handle_t))
 FACE_CALL(zeEventHostSignal, (ze_event_handle_t))
 FACE_CALL(zeEventHostSynchronize, (ze_event_handle_t, uint64_t))

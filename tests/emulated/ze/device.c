@@ -30,8 +30,9 @@ static void __attribute__((constructor)) load(void)
     emu_check_init(names, NUM_CALLS);
     num_subdevices = (unsigned)emu_variable("EMULATED_SUBDEVICES", 2,
                                             MAX_SUBDEVICES);
-    num_devices    = (unsigned)emu_variable(
-            "EMULATED_DEVICES", 2, EMU_MAX_DEVICES / (1 + num_subdevices));
+    num_devices    = (unsigned)emu_variable("EMULATED_DEVICES", 2,
+                                            EMU_MAX_DEVICES /
+                                                (1 + num_subdevices));
     for (i = 0; i < num_devices; ++i) {
         face_device_t *root = device;
 
@@ -71,8 +72,8 @@ void face_object_free(void *object)
 }
 
 static const char *const kinds[] = {
-    "driver", "device", "context", "command queue", "command list", "fence",
-    "event pool", "event"
+    "driver",       "device", "context",    "command queue",
+    "command list", "fence",  "event pool", "event",
 };
 
 void *face_object(const void *handle, face_kind_t kind)
@@ -147,8 +148,8 @@ ze_result_t face_zeInit(ze_init_flags_t flags)
     if (fault != 0) {
         return (ze_result_t)fault;
     }
-    if (flags & ~(ze_init_flags_t)(ZE_INIT_FLAG_GPU_ONLY |
-                                   ZE_INIT_FLAG_VPU_ONLY)) {
+    if (flags &
+        ~(ze_init_flags_t)(ZE_INIT_FLAG_GPU_ONLY | ZE_INIT_FLAG_VPU_ONLY)) {
         return ZE_RESULT_ERROR_INVALID_ENUMERATION;
     }
     if (emu_is_forked()) {
@@ -267,7 +268,7 @@ ze_result_t face_zeDeviceGetProperties(ze_device_handle_t handle,
     properties->maxMemAllocSize = emu_variable("EMULATED_MEMORY", 1ul << 30,
                                                1ul << 40);
     if (device->root != NULL) {
-        properties->flags      |= ZE_DEVICE_PROPERTY_FLAG_SUBDEVICE;
+        properties->flags |= ZE_DEVICE_PROPERTY_FLAG_SUBDEVICE;
         properties->subdeviceId = (uint32_t)device->index;
     }
     memset(&properties->uuid, 0, sizeof(properties->uuid));
@@ -290,7 +291,7 @@ ze_result_t face_zeDevicePciGetPropertiesExt(ze_device_handle_t handle,
     }
     pci->address = (ze_pci_address_ext_t){
         .domain = 0xfff0, /* a domain that no machine has */
-        .bus    = (uint32_t)(FIRST_BUS + device->index)
+        .bus    = (uint32_t)(FIRST_BUS + device->index),
     };
     LEAVE(ZE_RESULT_SUCCESS);
 }
@@ -298,13 +299,13 @@ ze_result_t face_zeDevicePciGetPropertiesExt(ze_device_handle_t handle,
 /* One group for everything, and one for copies alone, as on data center
  * devices. */
 ze_result_t face_zeDeviceGetCommandQueueGroupProperties(
-        ze_device_handle_t handle, uint32_t *count,
-        ze_command_queue_group_properties_t *groups)
+    ze_device_handle_t handle, uint32_t *count,
+    ze_command_queue_group_properties_t *groups)
 {
     static const ze_command_queue_group_property_flags_t flags[] = {
         ZE_COMMAND_QUEUE_GROUP_PROPERTY_FLAG_COMPUTE |
+            ZE_COMMAND_QUEUE_GROUP_PROPERTY_FLAG_COPY,
         ZE_COMMAND_QUEUE_GROUP_PROPERTY_FLAG_COPY,
-        ZE_COMMAND_QUEUE_GROUP_PROPERTY_FLAG_COPY
     };
     face_device_t *device;
     uint32_t i;

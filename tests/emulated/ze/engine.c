@@ -37,7 +37,8 @@ static void forget_events(const face_context_t *context)
 
     for (object = face_objects; object != NULL; object = object->next) {
         emu_event_t *event = (object->kind == FACE_EVENT) ?
-                             ((face_event_t *)object)->event : NULL;
+                                 ((face_event_t *)object)->event :
+                                 NULL;
 
         if ((event != NULL) && (event->context >= context->devices) &&
             (event->context < context->devices + EMU_MAX_DEVICES)) {
@@ -139,8 +140,7 @@ void face_engine_close(face_engine_t *engine, const char *owner)
 
 /* Appends an operation that records or follows the event. */
 static ze_result_t start(face_engine_t *engine, unsigned stream,
-                         emu_op_kind_t kind, emu_event_t *event,
-                         uint64_t value)
+                         emu_op_kind_t kind, emu_event_t *event, uint64_t value)
 {
     emu_op_t *op = emu_op_new(kind, 0);
 
@@ -258,13 +258,13 @@ static ze_result_t choose_stream(face_engine_t *engine, int is_barrier,
     ze_result_t result = ZE_RESULT_SUCCESS;
 
     if (is_barrier) {
-        result = join(engine, engine->stream, !engine->stream);
+        result           = join(engine, engine->stream, !engine->stream);
         engine->is_ahead = engine->is_first = 1;
     } else if (engine->is_first) {
         engine->is_first = 0;
     } else {
         if (engine->is_ahead) {
-            result = join(engine, !engine->stream, engine->stream);
+            result           = join(engine, !engine->stream, engine->stream);
             engine->is_ahead = 0;
         }
         engine->stream = !engine->stream;
@@ -278,8 +278,8 @@ ze_result_t face_engine_issue(face_engine_t *engine,
 {
     const int is_barrier = (command->kind == COMMAND_BARRIER) ||
                            (command->kind == COMMAND_WAIT);
-    ze_result_t result   = (ze_result_t)engine->context->error;
-    unsigned stream      = 0;
+    ze_result_t result = (ze_result_t)engine->context->error;
+    unsigned stream    = 0;
 
     if (result == ZE_RESULT_SUCCESS) {
         result = choose_stream(engine, is_barrier, &stream);
@@ -287,8 +287,8 @@ ze_result_t face_engine_issue(face_engine_t *engine,
     if (result == ZE_RESULT_SUCCESS) {
         result = start_waits(engine, stream, command);
     }
-    if ((result == ZE_RESULT_SUCCESS) && ((command->kind == COMMAND_COPY) ||
-                                          (command->kind == COMMAND_FILL))) {
+    if ((result == ZE_RESULT_SUCCESS) &&
+        ((command->kind == COMMAND_COPY) || (command->kind == COMMAND_FILL))) {
         result = start_copy(engine, stream, command);
     }
     if ((result == ZE_RESULT_SUCCESS) && (command->signal != NULL)) {
@@ -304,8 +304,9 @@ ze_result_t face_engine_record(face_engine_t *engine, emu_event_t *event)
 {
     ze_result_t result = join(engine, 0, 1);
 
-    return (result != ZE_RESULT_SUCCESS) ? result :
-           start(engine, 0, EMU_OP_RECORD, event, event->recorded + 1);
+    return (result != ZE_RESULT_SUCCESS) ?
+               result :
+               start(engine, 0, EMU_OP_RECORD, event, event->recorded + 1);
 }
 
 ze_result_t face_engine_wait(face_engine_t *engine, uint64_t timeout)
@@ -342,8 +343,7 @@ int face_is_in_use(const emu_range_t *range)
     const emu_stream_t *stream;
 
     for (context = emu_contexts; context != NULL; context = context->next) {
-        for (stream = context->streams; stream != NULL;
-             stream = stream->next) {
+        for (stream = context->streams; stream != NULL; stream = stream->next) {
             if (uses(stream, range)) {
                 return 1;
             }

@@ -13,26 +13,30 @@ enum { ENGINE_STREAMS = 2, COMMAND_MAX_WAITS = 4 };
 
 typedef struct face_engine {
     emu_context_t *context;
-    emu_stream_t  *streams[ENGINE_STREAMS];
-    unsigned      stream;     /**< Of the last command */
-    int           is_first;   /**< No command has followed the last barrier */
-    int           is_ahead;   /**< The other stream is before that barrier */
+    emu_stream_t *streams[ENGINE_STREAMS];
+    unsigned stream; /**< Of the last command */
+    int is_first;    /**< No command has followed the last barrier */
+    int is_ahead;    /**< The other stream is before that barrier */
 } face_engine_t;
 
 typedef enum {
-    COMMAND_COPY, COMMAND_FILL, COMMAND_BARRIER, COMMAND_SIGNAL, COMMAND_WAIT
+    COMMAND_COPY,
+    COMMAND_FILL,
+    COMMAND_BARRIER,
+    COMMAND_SIGNAL,
+    COMMAND_WAIT,
 } command_kind_t;
 
 typedef struct face_command {
     command_kind_t kind;
-    void           *to;
-    const void     *from;
-    size_t         length;
-    unsigned char  pattern[16];
-    size_t         pattern_length;
-    face_event_t   *signal;   /**< Or NULL */
-    face_event_t   *waits[COMMAND_MAX_WAITS];
-    uint32_t       num_waits;
+    void *to;
+    const void *from;
+    size_t length;
+    unsigned char pattern[16];
+    size_t pattern_length;
+    face_event_t *signal; /**< Or NULL */
+    face_event_t *waits[COMMAND_MAX_WAITS];
+    uint32_t num_waits;
 } face_command_t;
 
 /** Opens the engine of a device in a context. */

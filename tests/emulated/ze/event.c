@@ -20,7 +20,8 @@ emu_event_t *face_event_new(void)
 static ze_result_t error_of(const emu_event_t *event)
 {
     return ((event->context == NULL) || !(event->reached < event->recorded)) ?
-           ZE_RESULT_SUCCESS : (ze_result_t)event->context->error;
+               ZE_RESULT_SUCCESS :
+               (ze_result_t)event->context->error;
 }
 
 static uint64_t now(void)
@@ -128,10 +129,10 @@ ze_result_t face_zeEventCreate(ze_event_pool_handle_t handle,
         face_object_free(event);
         LEAVE(ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY);
     }
-    event->pool  = pool;
-    event->index = desc->index;
+    event->pool             = pool;
+    event->index            = desc->index;
     pool->used[desc->index] = 1;
-    *event_p     = (ze_event_handle_t)event;
+    *event_p                = (ze_event_handle_t)event;
     LEAVE(ZE_RESULT_SUCCESS);
 }
 

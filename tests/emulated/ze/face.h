@@ -19,7 +19,7 @@ enum face_call {
 #define FACE_CALL(_name, _params) CALL_##_name,
 #include "calls.h"
 #undef FACE_CALL
-    NUM_CALLS
+    NUM_CALLS,
 };
 
 #define FACE_CALL(_name, _params) ze_result_t face_##_name _params;
@@ -29,13 +29,19 @@ enum face_call {
 /* --------------------------------------------------------------- objects -- */
 
 typedef enum {
-    FACE_DRIVER, FACE_DEVICE, FACE_CONTEXT, FACE_QUEUE, FACE_LIST, FACE_FENCE,
-    FACE_POOL, FACE_EVENT
+    FACE_DRIVER,
+    FACE_DEVICE,
+    FACE_CONTEXT,
+    FACE_QUEUE,
+    FACE_LIST,
+    FACE_FENCE,
+    FACE_POOL,
+    FACE_EVENT,
 } face_kind_t;
 
 typedef struct face_object {
     struct face_object *next;
-    face_kind_t        kind;
+    face_kind_t kind;
 } face_object_t;
 
 /** Groups of command queues of a device. */
@@ -43,10 +49,10 @@ enum { FACE_NUM_GROUPS = 2 };
 
 /** A device or a sub-device; its number in the emulation. */
 typedef struct face_device {
-    face_object_t      super;
-    int                number;
-    int                index;       /**< Of the device, or of the sub-device */
-    struct face_device *root;       /**< Of a sub-device; otherwise NULL */
+    face_object_t super;
+    int number;
+    int index;                /**< Of the device, or of the sub-device */
+    struct face_device *root; /**< Of a sub-device; otherwise NULL */
 } face_device_t;
 
 typedef struct face_context {
@@ -55,25 +61,25 @@ typedef struct face_context {
 } face_context_t;
 
 typedef struct face_pool {
-    face_object_t  super;
+    face_object_t super;
     face_context_t *context;
-    uint32_t       count;
-    int            is_host_visible;
-    unsigned char  *used;     /**< Which of its events exist */
+    uint32_t count;
+    int is_host_visible;
+    unsigned char *used; /**< Which of its events exist */
 } face_pool_t;
 
 /** A binary event: signalled if a later record than `reset_at` was reached. */
 typedef struct face_event {
     face_object_t super;
-    face_pool_t   *pool;
-    uint32_t      index;
-    emu_event_t   *event;
-    uint64_t      reset_at;
+    face_pool_t *pool;
+    uint32_t index;
+    emu_event_t *event;
+    uint64_t reset_at;
 } face_event_t;
 
 typedef struct face_fence {
-    face_object_t  super;
-    emu_event_t    *event;
+    face_object_t super;
+    emu_event_t *event;
 } face_fence_t;
 
 /** Adds a zeroed object; NULL: out of memory. */

@@ -9,22 +9,22 @@
 #include <string.h>
 
 typedef struct {
-    face_object_t  super;
+    face_object_t super;
     face_context_t *context;
-    face_device_t  *device;
-    face_engine_t  engine;
+    face_device_t *device;
+    face_engine_t engine;
 } queue_t;
 
 typedef struct {
-    face_object_t  super;
+    face_object_t super;
     face_context_t *context;
-    face_device_t  *device;
-    int            is_immediate;
-    int            is_synchronous;   /* Appending waits */
-    int            is_closed;
-    face_engine_t  engine;           /* Of an immediate list */
-    face_command_t *commands;        /* Of a regular one */
-    size_t         num_commands;
+    face_device_t *device;
+    int is_immediate;
+    int is_synchronous; /* Appending waits */
+    int is_closed;
+    face_engine_t engine;     /* Of an immediate list */
+    face_command_t *commands; /* Of a regular one */
+    size_t num_commands;
 } list_t;
 
 /* ----------------------------------------------------------------- queues -- */
@@ -117,13 +117,11 @@ static ze_result_t execute(queue_t *queue, const list_t *list)
     return result;
 }
 
-ze_result_t
-face_zeCommandQueueExecuteCommandLists(ze_command_queue_handle_t handle,
-                                       uint32_t count,
-                                       ze_command_list_handle_t *lists,
-                                       ze_fence_handle_t fence_handle)
+ze_result_t face_zeCommandQueueExecuteCommandLists(
+    ze_command_queue_handle_t handle, uint32_t count,
+    ze_command_list_handle_t *lists, ze_fence_handle_t fence_handle)
 {
-    ze_result_t result = ZE_RESULT_SUCCESS;
+    ze_result_t result  = ZE_RESULT_SUCCESS;
     face_fence_t *fence = NULL;
     queue_t *queue;
     list_t *list;
@@ -168,11 +166,9 @@ ze_result_t face_zeCommandListCreate(ze_context_handle_t context_handle,
     LEAVE(ZE_RESULT_SUCCESS);
 }
 
-ze_result_t
-face_zeCommandListCreateImmediate(ze_context_handle_t context_handle,
-                                  ze_device_handle_t device_handle,
-                                  const ze_command_queue_desc_t *desc,
-                                  ze_command_list_handle_t *list_p)
+ze_result_t face_zeCommandListCreateImmediate(
+    ze_context_handle_t context_handle, ze_device_handle_t device_handle,
+    const ze_command_queue_desc_t *desc, ze_command_list_handle_t *list_p)
 {
     face_context_t *context;
     face_device_t *device;
@@ -297,7 +293,8 @@ static ze_result_t append(list_t *list, face_command_t *command,
     }
     result = face_engine_issue(&list->engine, command);
     return ((result == ZE_RESULT_SUCCESS) && list->is_synchronous) ?
-           face_engine_wait(&list->engine, UINT64_MAX) : result;
+               face_engine_wait(&list->engine, UINT64_MAX) :
+               result;
 }
 
 ze_result_t face_zeCommandListAppendBarrier(ze_command_list_handle_t handle,
@@ -313,15 +310,16 @@ ze_result_t face_zeCommandListAppendBarrier(ze_command_list_handle_t handle,
     LEAVE(append(list, &command, signal, num_waits, waits));
 }
 
-ze_result_t face_zeCommandListAppendMemoryCopy(ze_command_list_handle_t handle,
-                                               void *to, const void *from,
-                                               size_t length,
-                                               ze_event_handle_t signal,
-                                               uint32_t num_waits,
-                                               ze_event_handle_t *waits)
+ze_result_t face_zeCommandListAppendMemoryCopy(
+    ze_command_list_handle_t handle, void *to, const void *from, size_t length,
+    ze_event_handle_t signal, uint32_t num_waits, ze_event_handle_t *waits)
 {
-    face_command_t command = {.kind = COMMAND_COPY, .to = to, .from = from,
-                              .length = length};
+    face_command_t command = {
+        .kind   = COMMAND_COPY,
+        .to     = to,
+        .from   = from,
+        .length = length,
+    };
     list_t *list;
 
     ENTER(zeCommandListAppendMemoryCopy);
@@ -329,16 +327,18 @@ ze_result_t face_zeCommandListAppendMemoryCopy(ze_command_list_handle_t handle,
     LEAVE(append(list, &command, signal, num_waits, waits));
 }
 
-ze_result_t face_zeCommandListAppendMemoryFill(ze_command_list_handle_t handle,
-                                               void *to, const void *pattern,
-                                               size_t pattern_length,
-                                               size_t length,
-                                               ze_event_handle_t signal,
-                                               uint32_t num_waits,
-                                               ze_event_handle_t *waits)
+ze_result_t
+face_zeCommandListAppendMemoryFill(ze_command_list_handle_t handle, void *to,
+                                   const void *pattern, size_t pattern_length,
+                                   size_t length, ze_event_handle_t signal,
+                                   uint32_t num_waits, ze_event_handle_t *waits)
 {
-    face_command_t command = {.kind = COMMAND_FILL, .to = to, .length = length,
-                              .pattern_length = pattern_length};
+    face_command_t command = {
+        .kind           = COMMAND_FILL,
+        .to             = to,
+        .length         = length,
+        .pattern_length = pattern_length,
+    };
     list_t *list;
 
     ENTER(zeCommandListAppendMemoryFill);

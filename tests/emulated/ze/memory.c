@@ -19,7 +19,7 @@ enum { MAGIC = 0x5a454950 };
 /* The start of a handle: Intel's driver has the descriptor in its first bytes,
  * where programs that pass it to other processes replace it. */
 typedef struct {
-    int32_t  fd;
+    int32_t fd;
     uint32_t magic;
 } wire_t;
 
@@ -44,9 +44,8 @@ static emu_range_t *add_range(emu_range_t *model, size_t alignment)
         start = emu_reserve(model->length, alignment);
     } else {
         start = emu_reserve(model->length, alignment);
-        if ((start != NULL) &&
-            (mprotect(start, pages_of(model->length),
-                      PROT_READ | PROT_WRITE) != 0)) {
+        if ((start != NULL) && (mprotect(start, pages_of(model->length),
+                                         PROT_READ | PROT_WRITE) != 0)) {
             munmap(start, pages_of(model->length));
             start = NULL;
         }
@@ -72,15 +71,20 @@ static ze_result_t check_request(size_t length, size_t alignment,
         return ZE_RESULT_ERROR_UNSUPPORTED_SIZE;
     }
     return ((alignment & (alignment - 1)) != 0) ?
-           ZE_RESULT_ERROR_UNSUPPORTED_ALIGNMENT : ZE_RESULT_SUCCESS;
+               ZE_RESULT_ERROR_UNSUPPORTED_ALIGNMENT :
+               ZE_RESULT_SUCCESS;
 }
 
 static ze_result_t allocate_host(face_context_t *context, emu_kind_t kind,
                                  int device, size_t length, size_t alignment,
                                  void **address)
 {
-    emu_range_t model  = {.kind = kind, .length = length, .device = device,
-                          .context = context};
+    emu_range_t model = {
+        .kind    = kind,
+        .length  = length,
+        .device  = device,
+        .context = context,
+    };
     ze_result_t result = check_request(length, alignment, address);
     emu_range_t *range;
 
@@ -97,15 +101,15 @@ static ze_result_t allocate_host(face_context_t *context, emu_kind_t kind,
 
 ze_result_t face_zeMemAllocHost(ze_context_handle_t handle,
                                 const ze_host_mem_alloc_desc_t *desc,
-                                size_t length, size_t alignment,
-                                void **address)
+                                size_t length, size_t alignment, void **address)
 {
     face_context_t *context;
 
     ENTER(zeMemAllocHost);
     FIND(context, handle, FACE_CONTEXT);
-    LEAVE((desc == NULL) ? ZE_RESULT_ERROR_INVALID_NULL_POINTER :
-          allocate_host(context, EMU_HOST, -1, length, alignment, address));
+    LEAVE((desc == NULL) ?
+              ZE_RESULT_ERROR_INVALID_NULL_POINTER :
+              allocate_host(context, EMU_HOST, -1, length, alignment, address));
 }
 
 /* Without a device the memory belongs to all devices of the context. */
@@ -125,10 +129,10 @@ ze_result_t face_zeMemAllocShared(ze_context_handle_t handle,
         FIND(device, device_handle, FACE_DEVICE);
     }
     LEAVE(((device_desc == NULL) || (host_desc == NULL)) ?
-          ZE_RESULT_ERROR_INVALID_NULL_POINTER :
-          allocate_host(context, EMU_MANAGED,
-                        (device == NULL) ? -1 : device->number, length,
-                        alignment, address));
+              ZE_RESULT_ERROR_INVALID_NULL_POINTER :
+              allocate_host(context, EMU_MANAGED,
+                            (device == NULL) ? -1 : device->number, length,
+                            alignment, address));
 }
 
 ze_result_t face_zeMemAllocDevice(ze_context_handle_t handle,
@@ -148,15 +152,14 @@ ze_result_t face_zeMemAllocDevice(ze_context_handle_t handle,
     FIND(context, handle, FACE_CONTEXT);
     FIND(device, device_handle, FACE_DEVICE);
     result = (desc == NULL) ? ZE_RESULT_ERROR_INVALID_NULL_POINTER :
-             check_request(length, alignment, address);
+                              check_request(length, alignment, address);
     if (result == ZE_RESULT_SUCCESS) {
         result = face_device_status(device->number);
     }
     if (result != ZE_RESULT_SUCCESS) {
         LEAVE(result);
     }
-    if ((length > limit) ||
-        (used[device->number] > limit - pages_of(length))) {
+    if ((length > limit) || (used[device->number] > limit - pages_of(length))) {
         LEAVE(ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY);
     }
     model.device  = device->number;
@@ -295,8 +298,12 @@ ze_result_t face_zeMemGetIpcHandle(ze_context_handle_t handle,
 static ze_result_t open_pages(face_context_t *context, int device, int fd,
                               void **address)
 {
-    emu_range_t model = {.kind = EMU_DEVICE, .flags = EMU_RANGE_IMPORTED,
-                         .device = device, .context = context};
+    emu_range_t model = {
+        .kind    = EMU_DEVICE,
+        .flags   = EMU_RANGE_IMPORTED,
+        .device  = device,
+        .context = context,
+    };
     emu_range_t *range;
 
     model.pages = emu_pages_adopt(fd, 0);
@@ -317,8 +324,7 @@ static ze_result_t open_pages(face_context_t *context, int device, int fd,
 ze_result_t face_zeMemOpenIpcHandle(ze_context_handle_t handle,
                                     ze_device_handle_t device_handle,
                                     ze_ipc_mem_handle_t ipc,
-                                    ze_ipc_memory_flags_t flags,
-                                    void **address)
+                                    ze_ipc_memory_flags_t flags, void **address)
 {
     face_context_t *context;
     face_device_t *device;
@@ -334,7 +340,7 @@ ze_result_t face_zeMemOpenIpcHandle(ze_context_handle_t handle,
     }
     fd = fcntl(wire.fd, F_DUPFD_CLOEXEC, 0);
     LEAVE((fd < 0) ? ZE_RESULT_ERROR_INVALID_ARGUMENT :
-          open_pages(context, device->number, fd, address));
+                     open_pages(context, device->number, fd, address));
 }
 
 ze_result_t face_zeMemCloseIpcHandle(ze_context_handle_t handle,

@@ -21,75 +21,69 @@
         return ZE_RESULT_SUCCESS; \
     }
 
-TABLE(zeGetGlobalProcAddrTable, ze_global_dditable_t,
-      .pfnInit = face_zeInit)
+TABLE(zeGetGlobalProcAddrTable, ze_global_dditable_t, .pfnInit = face_zeInit)
 
 TABLE(zeGetDriverProcAddrTable, ze_driver_dditable_t,
-      .pfnGet = face_zeDriverGet,
-      .pfnGetApiVersion = face_zeDriverGetApiVersion,
-      .pfnGetProperties = face_zeDriverGetProperties,
+      .pfnGet              = face_zeDriverGet,
+      .pfnGetApiVersion    = face_zeDriverGetApiVersion,
+      .pfnGetProperties    = face_zeDriverGetProperties,
       .pfnGetIpcProperties = face_zeDriverGetIpcProperties)
 
 TABLE(zeGetDeviceProcAddrTable, ze_device_dditable_t,
-      .pfnGet = face_zeDeviceGet,
-      .pfnGetSubDevices = face_zeDeviceGetSubDevices,
-      .pfnGetProperties = face_zeDeviceGetProperties,
+      .pfnGet                 = face_zeDeviceGet,
+      .pfnGetSubDevices       = face_zeDeviceGetSubDevices,
+      .pfnGetProperties       = face_zeDeviceGetProperties,
       .pfnPciGetPropertiesExt = face_zeDevicePciGetPropertiesExt,
-      .pfnGetCommandQueueGroupProperties = face_zeDeviceGetCommandQueueGroupProperties,
+      .pfnGetCommandQueueGroupProperties =
+          face_zeDeviceGetCommandQueueGroupProperties,
       .pfnGetStatus = face_zeDeviceGetStatus)
 
 TABLE(zeGetContextProcAddrTable, ze_context_dditable_t,
-      .pfnCreate = face_zeContextCreate,
-      .pfnDestroy = face_zeContextDestroy,
+      .pfnCreate = face_zeContextCreate, .pfnDestroy = face_zeContextDestroy,
       .pfnGetStatus = face_zeContextGetStatus)
 
 TABLE(zeGetMemProcAddrTable, ze_mem_dditable_t,
       .pfnAllocShared = face_zeMemAllocShared,
       .pfnAllocDevice = face_zeMemAllocDevice,
-      .pfnAllocHost = face_zeMemAllocHost,
-      .pfnFree = face_zeMemFree,
+      .pfnAllocHost = face_zeMemAllocHost, .pfnFree = face_zeMemFree,
       .pfnGetAllocProperties = face_zeMemGetAllocProperties,
-      .pfnGetAddressRange = face_zeMemGetAddressRange,
-      .pfnGetIpcHandle = face_zeMemGetIpcHandle,
-      .pfnOpenIpcHandle = face_zeMemOpenIpcHandle,
-      .pfnCloseIpcHandle = face_zeMemCloseIpcHandle)
+      .pfnGetAddressRange    = face_zeMemGetAddressRange,
+      .pfnGetIpcHandle       = face_zeMemGetIpcHandle,
+      .pfnOpenIpcHandle      = face_zeMemOpenIpcHandle,
+      .pfnCloseIpcHandle     = face_zeMemCloseIpcHandle)
 
 TABLE(zeGetCommandQueueProcAddrTable, ze_command_queue_dditable_t,
-      .pfnCreate = face_zeCommandQueueCreate,
-      .pfnDestroy = face_zeCommandQueueDestroy,
+      .pfnCreate              = face_zeCommandQueueCreate,
+      .pfnDestroy             = face_zeCommandQueueDestroy,
       .pfnExecuteCommandLists = face_zeCommandQueueExecuteCommandLists,
-      .pfnSynchronize = face_zeCommandQueueSynchronize)
+      .pfnSynchronize         = face_zeCommandQueueSynchronize)
 
 TABLE(zeGetCommandListProcAddrTable, ze_command_list_dditable_t,
-      .pfnCreate = face_zeCommandListCreate,
+      .pfnCreate          = face_zeCommandListCreate,
       .pfnCreateImmediate = face_zeCommandListCreateImmediate,
-      .pfnDestroy = face_zeCommandListDestroy,
-      .pfnClose = face_zeCommandListClose,
-      .pfnReset = face_zeCommandListReset,
-      .pfnAppendBarrier = face_zeCommandListAppendBarrier,
-      .pfnAppendMemoryCopy = face_zeCommandListAppendMemoryCopy,
-      .pfnAppendMemoryFill = face_zeCommandListAppendMemoryFill,
-      .pfnAppendSignalEvent = face_zeCommandListAppendSignalEvent,
+      .pfnDestroy         = face_zeCommandListDestroy,
+      .pfnClose = face_zeCommandListClose, .pfnReset = face_zeCommandListReset,
+      .pfnAppendBarrier      = face_zeCommandListAppendBarrier,
+      .pfnAppendMemoryCopy   = face_zeCommandListAppendMemoryCopy,
+      .pfnAppendMemoryFill   = face_zeCommandListAppendMemoryFill,
+      .pfnAppendSignalEvent  = face_zeCommandListAppendSignalEvent,
       .pfnAppendWaitOnEvents = face_zeCommandListAppendWaitOnEvents)
 
 TABLE(zeGetFenceProcAddrTable, ze_fence_dditable_t,
-      .pfnCreate = face_zeFenceCreate,
-      .pfnDestroy = face_zeFenceDestroy,
+      .pfnCreate = face_zeFenceCreate, .pfnDestroy = face_zeFenceDestroy,
       .pfnHostSynchronize = face_zeFenceHostSynchronize,
-      .pfnQueryStatus = face_zeFenceQueryStatus,
-      .pfnReset = face_zeFenceReset)
+      .pfnQueryStatus = face_zeFenceQueryStatus, .pfnReset = face_zeFenceReset)
 
 TABLE(zeGetEventPoolProcAddrTable, ze_event_pool_dditable_t,
-      .pfnCreate = face_zeEventPoolCreate,
+      .pfnCreate  = face_zeEventPoolCreate,
       .pfnDestroy = face_zeEventPoolDestroy)
 
 TABLE(zeGetEventProcAddrTable, ze_event_dditable_t,
-      .pfnCreate = face_zeEventCreate,
-      .pfnDestroy = face_zeEventDestroy,
-      .pfnHostSignal = face_zeEventHostSignal,
+      .pfnCreate = face_zeEventCreate, .pfnDestroy = face_zeEventDestroy,
+      .pfnHostSignal      = face_zeEventHostSignal,
       .pfnHostSynchronize = face_zeEventHostSynchronize,
-      .pfnQueryStatus = face_zeEventQueryStatus,
-      .pfnHostReset = face_zeEventHostReset)
+      .pfnQueryStatus     = face_zeEventQueryStatus,
+      .pfnHostReset       = face_zeEventHostReset)
 
 /* What is not emulated. The loader asks for all of them. */
 TABLE(zeGetDeviceExpProcAddrTable, ze_device_exp_dditable_t, 0)
@@ -121,8 +115,8 @@ TABLE(zetGetDebugProcAddrTable, zet_debug_dditable_t, 0)
 TABLE(zesGetDriverProcAddrTable, zes_driver_dditable_t, 0)
 TABLE(zesGetDeviceProcAddrTable, zes_device_dditable_t, 0)
 TABLE(zesGetSchedulerProcAddrTable, zes_scheduler_dditable_t, 0)
-TABLE(zesGetPerformanceFactorProcAddrTable,
-      zes_performance_factor_dditable_t, 0)
+TABLE(zesGetPerformanceFactorProcAddrTable, zes_performance_factor_dditable_t,
+      0)
 TABLE(zesGetPowerProcAddrTable, zes_power_dditable_t, 0)
 TABLE(zesGetFrequencyProcAddrTable, zes_frequency_dditable_t, 0)
 TABLE(zesGetEngineProcAddrTable, zes_engine_dditable_t, 0)

@@ -48,7 +48,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         length = ucp_squeeze(fields, ZEROS, ZEROS + size, squeezed);
         if ((length > ucp_squeeze_bound(size)) ||
             (ucp_unsqueeze(squeezed, length, again, ZEROS, sizeof(again)) !=
-             ZEROS + size) || (memcmp(again, fields, ZEROS + size) != 0)) {
+             ZEROS + size) ||
+            (memcmp(again, fields, ZEROS + size) != 0)) {
             abort();
         }
         unpack(squeezed, length, info);

@@ -34,8 +34,7 @@ static void pack_again(const ucp_cm_hello_t *hello)
            (again.has_client_id == hello->has_client_id) &&
            (again.client_id == hello->client_id) &&
            (again.address_length == hello->address_length) &&
-           (memcmp(again.address, hello->address,
-                   hello->address_length) == 0));
+           (memcmp(again.address, hello->address, hello->address_length) == 0));
     free(packed);
 }
 
@@ -60,7 +59,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static const uint8_t head[3] = {0x55, 0x48, 1};
     /* the exact size: a read beyond it is detected */
-    uint8_t *copy = malloc(size + (size == 0));
+    uint8_t *copy                = malloc(size + (size == 0));
 
     expect(copy != NULL);
     memcpy(copy, data, size);

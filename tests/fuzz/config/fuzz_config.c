@@ -26,33 +26,23 @@ static const struct {
     const void *arg;
     int is_exact; /* a printed value prints the same again */
 } types[] = {
-    {UCS_CONFIG_TYPE_INT, 1},
-    {UCS_CONFIG_TYPE_UINT, 1},
-    {UCS_CONFIG_TYPE_ULUNITS, 1},
-    {UCS_CONFIG_TYPE_DOUBLE, 0},
-    {UCS_CONFIG_TYPE_BOOL, 1},
-    {UCS_CONFIG_TYPE_TERNARY_AUTO, 1},
-    {UCS_CONFIG_TYPE_ON_OFF_AUTO, 1},
-    {UCS_CONFIG_TYPE_STRING, 1},
-    {UCS_CONFIG_TYPE_ENUM(words), 1},
-    {UCS_CONFIG_TYPE_BITMAP(words), 1},
-    {UCS_CONFIG_TYPE_MEMUNITS, 1},
-    {UCS_CONFIG_TYPE_TIME, 0},
-    {UCS_CONFIG_TYPE_TIME_UNITS, 0},
-    {UCS_CONFIG_TYPE_BW, 0},
-    {UCS_CONFIG_TYPE_STRING_ARRAY, 1},
-    {UCS_CONFIG_TYPE_ALLOW_LIST, 1},
-    {UCS_CONFIG_TYPE_DEVICE_LIST, 1},
-    {UCS_CONFIG_TYPE_SIGNO_RANGE(0, 64), 1},
-    {UCP_CONFIG_TYPE_THRESH, 1},
-    {UCP_CONFIG_TYPE_SIZES, 1}
+    {UCS_CONFIG_TYPE_INT, 1},          {UCS_CONFIG_TYPE_UINT, 1},
+    {UCS_CONFIG_TYPE_ULUNITS, 1},      {UCS_CONFIG_TYPE_DOUBLE, 0},
+    {UCS_CONFIG_TYPE_BOOL, 1},         {UCS_CONFIG_TYPE_TERNARY_AUTO, 1},
+    {UCS_CONFIG_TYPE_ON_OFF_AUTO, 1},  {UCS_CONFIG_TYPE_STRING, 1},
+    {UCS_CONFIG_TYPE_ENUM(words), 1},  {UCS_CONFIG_TYPE_BITMAP(words), 1},
+    {UCS_CONFIG_TYPE_MEMUNITS, 1},     {UCS_CONFIG_TYPE_TIME, 0},
+    {UCS_CONFIG_TYPE_TIME_UNITS, 0},   {UCS_CONFIG_TYPE_BW, 0},
+    {UCS_CONFIG_TYPE_STRING_ARRAY, 1}, {UCS_CONFIG_TYPE_ALLOW_LIST, 1},
+    {UCS_CONFIG_TYPE_DEVICE_LIST, 1},  {UCS_CONFIG_TYPE_SIGNO_RANGE(0, 64), 1},
+    {UCP_CONFIG_TYPE_THRESH, 1},       {UCP_CONFIG_TYPE_SIZES, 1},
 };
 
 /* Parses and prints; returns 0 if the type rejects the text. */
 static int try_text(unsigned i, const char *text, char *printed, size_t max)
 {
     uint64_t value[MAX_VALUE / sizeof(uint64_t)];
-    char why[UCS_CONFIG_WHY_MAX] = "";
+    char why[UCS_CONFIG_WHY_MAX]  = "";
     const ucs_config_type_t *type = types[i].type;
 
     if ((type->size > sizeof(value)) ||
@@ -108,7 +98,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         abort();
     }
 
-    ucs_list_for_each(setting, &file->settings, list) {
+    ucs_list_for_each(setting, &file->settings, list)
+    {
         if ((strstr(setting->name, UCS_CONFIG_ENV_PREFIX) == NULL) ||
             (setting->line == 0) || (strchr(setting->text, '\n') != NULL)) {
             abort();

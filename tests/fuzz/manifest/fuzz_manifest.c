@@ -15,8 +15,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     uct_rejection_t rejection = {UCT_REJECT_NONE, ""};
     uct_manifest_t *manifest;
 
-    if (uct_manifest_parse((const char *)data, size, &manifest,
-                           &rejection) == UCS_OK) {
+    if (uct_manifest_parse((const char *)data, size, &manifest, &rejection) ==
+        UCS_OK) {
         if ((manifest->name == NULL) || (rejection.code != UCT_REJECT_NONE)) {
             abort();
         }

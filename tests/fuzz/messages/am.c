@@ -11,10 +11,10 @@
 #include <ucp/api/ucp_compat.h>
 
 enum {
-    NUM_IDS   = 5,   /* plain, persistent, deprecated, another deprecated, no
+    NUM_IDS   = 5, /* plain, persistent, deprecated, another deprecated, no
                       * handler */
     OLD_ID    = 2,
-    MAX_SHOWN = 64   /* bytes that a handler reads at each end */
+    MAX_SHOWN = 64, /* bytes that a handler reads at each end */
 };
 
 /* Reads the data, so that a sanitizer detects invalid memory. */
@@ -109,7 +109,7 @@ void fuzz_set_handlers(void)
         .field_mask = UCP_AM_HANDLER_PARAM_FIELD_ID |
                       UCP_AM_HANDLER_PARAM_FIELD_FLAGS |
                       UCP_AM_HANDLER_PARAM_FIELD_CB,
-        .cb         = on_message
+        .cb = on_message,
     };
 
     for (param.id = 0; param.id < OLD_ID; ++param.id) {
@@ -149,13 +149,15 @@ uint64_t fuzz_next_word(reader_t *reader, size_t header_length)
 
     return ucp_am_word((id < 200) ? id % NUM_IDS : id << 8, wrong % 16,
                        (wrong & 128) ? (size_t)wrong << 20 :
-                       (wrong & 64) ? header_length + 1 : header_length);
+                       (wrong & 64)  ? header_length + 1 :
+                                       header_length);
 }
 
 void fuzz_say_am(reader_t *reader)
 {
-    char message[sizeof(ucp_am_head_t) + 2 * 255 + sizeof(ucp_wire_end_t)] =
-            {0};
+    char message[sizeof(ucp_am_head_t) + 2 * 255 + sizeof(ucp_wire_end_t)] = {
+        0,
+    };
     ucp_am_head_t *head  = (ucp_am_head_t *)message;
     size_t header_length = next(reader);
     size_t length        = sizeof(*head) + header_length + next(reader);
@@ -174,8 +176,7 @@ void fuzz_say_am(reader_t *reader)
 void fuzz_say_am_rts(reader_t *reader)
 {
     char message[sizeof(ucp_am_head_t) + sizeof(ucp_rndv_rts_t) + MAX_KEYS +
-                 255] =
-            {0};
+                 255]    = {0};
     ucp_am_head_t *head  = (ucp_am_head_t *)message;
     ucp_rndv_rts_t *rts  = (ucp_rndv_rts_t *)(head + 1);
     size_t header_length = next(reader);

@@ -18,17 +18,17 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 /* One step; the numbers are those of make_corpus.py. */
 static void step(reader_t *reader)
 {
-    static void (*const simple[])(reader_t *reader) = {
-        [0] = fuzz_say_bytes,      [2] = fuzz_post_recv,
-        [3] = fuzz_post_send,      [4] = fuzz_say_rtr,
-        [5] = fuzz_say_data,       [6] = fuzz_say_done,
-        [7] = fuzz_say_ack,        [8] = fuzz_say_rts,
-        [9] = fuzz_say_eager,      [10] = fuzz_say_introduction,
-        [11] = fuzz_say_farewell,  [16] = fuzz_post_flush,
-        [17] = fuzz_probe,         [20] = fuzz_say_ats,
-        [21] = fuzz_post_am,       [22] = fuzz_use_kept,
-        [23] = fuzz_say_am,        [24] = fuzz_say_am_rts,
-        [25] = fuzz_say_fragment
+    static void (*const simple[])(reader_t * reader) = {
+        [0] = fuzz_say_bytes,     [2] = fuzz_post_recv,
+        [3] = fuzz_post_send,     [4] = fuzz_say_rtr,
+        [5] = fuzz_say_data,      [6] = fuzz_say_done,
+        [7] = fuzz_say_ack,       [8] = fuzz_say_rts,
+        [9] = fuzz_say_eager,     [10] = fuzz_say_introduction,
+        [11] = fuzz_say_farewell, [16] = fuzz_post_flush,
+        [17] = fuzz_probe,        [20] = fuzz_say_ats,
+        [21] = fuzz_post_am,      [22] = fuzz_use_kept,
+        [23] = fuzz_say_am,       [24] = fuzz_say_am_rts,
+        [25] = fuzz_say_fragment,
     };
     unsigned what = next(reader) % 26;
     unsigned slot;
@@ -69,7 +69,7 @@ static void open_context(void)
 {
     ucp_params_t params = {
         .field_mask = UCP_PARAM_FIELD_FEATURES,
-        .features   = UCP_FEATURE_TAG | UCP_FEATURE_AM
+        .features   = UCP_FEATURE_TAG | UCP_FEATURE_AM,
     };
 
     setenv("UCX_TLS", "self", 1);
@@ -80,7 +80,8 @@ static void open_context(void)
     setenv("UCX_RNDV_THRESH", "2000", 1);
     check(ucp_init(&params, NULL, &fuzz.context) == UCS_OK, "no context");
     check(ucp_dt_create_generic(&fuzz_generic_ops, NULL, &fuzz.generic) ==
-          UCS_OK, "no datatype");
+              UCS_OK,
+          "no datatype");
 }
 
 static void free_requests(void)
@@ -100,11 +101,12 @@ static void close_exposed(void)
 {
     static const ucp_request_param_t force = {
         .op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS,
-        .flags        = UCP_EP_CLOSE_FLAG_FORCE
+        .flags        = UCP_EP_CLOSE_FLAG_FORCE,
     };
     ucp_ep_h ep, other;
 
-    ucs_list_for_each_safe(ep, other, &fuzz.worker->eps, link) {
+    ucs_list_for_each_safe(ep, other, &fuzz.worker->eps, link)
+    {
         if (ep->flags & UCP_EP_FLAG_EXPOSED) {
             check(ucp_ep_close_nbx(ep, &force) == NULL, "a close that waits");
         }
@@ -123,7 +125,8 @@ static void end_orderly(void)
     for (i = 0; i < NUM_EPS; ++i) {
         fuzz_close_ep(i, 1);
     }
-    ucs_list_for_each(ep, &fuzz.worker->eps, link) {
+    ucs_list_for_each(ep, &fuzz.worker->eps, link)
+    {
         if ((ep->am != NULL) && !(ep->flags & UCP_EP_FLAG_INTERNAL)) {
             uct_ep_invalidate(ep->am, 0);
         }
@@ -173,7 +176,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     ucp_worker_params_t params = {
         .field_mask = UCP_WORKER_PARAM_FIELD_FLAGS,
-        .flags      = UCP_WORKER_FLAG_IGNORE_REQUEST_LEAK
+        .flags      = UCP_WORKER_FLAG_IGNORE_REQUEST_LEAK,
     };
     reader_t reader = {data, size};
     unsigned i;

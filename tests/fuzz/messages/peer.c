@@ -49,8 +49,7 @@ ucp_wire_end_t fuzz_next_end(reader_t *reader)
     if ((choice < 192) && (ep != NULL)) {
         return ucp_ep_wire_end(ep);
     }
-    return (ucp_wire_end_t){ucp_le64((choice & 1) ? fuzz.worker->uuid :
-                                                    choice),
+    return (ucp_wire_end_t){ucp_le64((choice & 1) ? fuzz.worker->uuid : choice),
                             ucp_le64(next(reader))};
 }
 
@@ -99,7 +98,8 @@ static size_t next_keys(reader_t *reader, char *keys)
         size          = sizeof(*key) + key->size;
         check(size <= 64, "a long key");
         check(uct_md_mem_reg(md, keys, 1, UCT_MD_MEM_ACCESS_RMA, &memh) ==
-              UCS_OK, "no registration");
+                  UCS_OK,
+              "no registration");
         check(uct_md_mkey_pack(md, memh, key + 1) == UCS_OK, "no key");
         uct_md_mem_dereg(md, memh);
         key->size ^= (choice & 64) ? 5 : 0;
@@ -151,16 +151,16 @@ void fuzz_say_rtr(reader_t *reader)
     char message[sizeof(ucp_rndv_rtr_t) + 64];
     ucp_rndv_rtr_t *rtr = (ucp_rndv_rtr_t *)message;
     ucp_le32_t request  = next_request(reader);
-    ucp_request_t *req  = ucp_request_by_id(fuzz.worker,
-                                            ucp_le32_get(request));
+    ucp_request_t *req  = ucp_request_by_id(fuzz.worker, ucp_le32_get(request));
     unsigned length     = next(reader);
     size_t size;
 
     rtr->send_request = request;
     rtr->secret       = next_secret(reader, req);
     rtr->recv_request = next_request(reader);
-    rtr->length       = ucp_le64((length < 8) ? length :
-                                 (req != NULL) ? req->dt.length : length);
+    rtr->length       = ucp_le64((length < 8)  ? length :
+                                 (req != NULL) ? req->dt.length :
+                                                 length);
     rtr->address      = ucp_le64(next_number(reader, 2));
     size              = next_keys(reader, (char *)(rtr + 1));
     fuzz_deliver(UCP_AM_ID_RNDV_RTR, message, sizeof(*rtr) + size);
@@ -168,11 +168,10 @@ void fuzz_say_rtr(reader_t *reader)
 
 void fuzz_say_ats(reader_t *reader)
 {
-    ucp_le32_t request  = next_request(reader);
-    ucp_request_t *req  = ucp_request_by_id(fuzz.worker,
-                                            ucp_le32_get(request));
-    ucp_le32_t secret   = next_secret(reader, req);
-    ucp_rndv_ats_t ats  = {request, secret, (int8_t)next(reader)};
+    ucp_le32_t request = next_request(reader);
+    ucp_request_t *req = ucp_request_by_id(fuzz.worker, ucp_le32_get(request));
+    ucp_le32_t secret  = next_secret(reader, req);
+    ucp_rndv_ats_t ats = {request, secret, (int8_t)next(reader)};
 
     fuzz_deliver(UCP_AM_ID_RNDV_ATS, &ats, sizeof(ats));
 }
@@ -180,8 +179,8 @@ void fuzz_say_ats(reader_t *reader)
 void fuzz_say_data(reader_t *reader)
 {
     char message[sizeof(ucp_rndv_data_t) + 5000] = {0};
-    ucp_rndv_data_t *data = (ucp_rndv_data_t *)message;
-    unsigned wide         = next(reader);
+    ucp_rndv_data_t *data                        = (ucp_rndv_data_t *)message;
+    unsigned wide                                = next(reader);
     size_t length;
 
     data->recv_request = next_request(reader);
@@ -238,9 +237,9 @@ void fuzz_say_fragment(reader_t *reader)
     fragment->position = ucp_le64((odd & 4) ? next_number(reader, 8) :
                                   (odd & 8) ? next_number(reader, 2) :
                                               next_size(reader));
-    size  += next_first(reader, fragment->kind, message + size);
+    size += next_first(reader, fragment->kind, message + size);
     length = (odd & 16) ? next(reader) : next_size(reader);
-    size  += (length > 5000) ? 5000 : length;
+    size += (length > 5000) ? 5000 : length;
     fuzz_deliver(UCP_AM_ID_EAGER_FRAGMENT, message,
                  (odd & 32) ? next(reader) % size : size);
 }
@@ -266,7 +265,7 @@ void fuzz_say_eager(reader_t *reader)
                      sizeof(*hdr) + next(reader));
     } else {
         fuzz_deliver(UCP_AM_ID_EAGER, message,
-                sizeof(ucp_eager_hdr_t) + next(reader));
+                     sizeof(ucp_eager_hdr_t) + next(reader));
     }
 }
 
@@ -295,7 +294,8 @@ void fuzz_say_farewells(void)
     ucp_wire_end_t end;
     ucp_ep_h ep, other;
 
-    ucs_list_for_each_safe(ep, other, &fuzz.worker->eps, link) {
+    ucs_list_for_each_safe(ep, other, &fuzz.worker->eps, link)
+    {
         if ((ep->flags & UCP_EP_FLAG_INTERNAL) &&
             !(ep->flags & UCP_EP_FLAG_FAILED)) {
             end.worker_uuid = ucp_le64(ep->peer_uuid);

@@ -17,13 +17,13 @@
 #include "ucp/rndv/rndv.h"
 
 enum {
-    NUM_EPS   = 4,    /* slots of endpoints */
-    NUM_OPS   = 48,   /* total operations of the user */
+    NUM_EPS   = 4,  /* slots of endpoints */
+    NUM_OPS   = 48, /* total operations of the user */
     MAX_STEPS = 160,
     MAX_HELD  = 256,
-    MAX_KEPT  = 32,   /* active messages that the user has kept */
-    MAX_KEYS  = 64,   /* bytes of a list of keys */
-    MAX_BYTES = 300   /* maximum length of an arbitrary message */
+    MAX_KEPT  = 32,  /* active messages that the user has kept */
+    MAX_KEYS  = 64,  /* bytes of a list of keys */
+    MAX_BYTES = 300, /* maximum length of an arbitrary message */
 };
 
 /* First byte of an input */
@@ -32,40 +32,40 @@ enum {
     MODE_ABRUPT   = 1 << 1, /* the worker is destroyed with everything
                              * outstanding */
     MODE_ERR_MODE = 1 << 2,
-    MODE_GET      = 1 << 3  /* lanes support get, and delay it */
+    MODE_GET      = 1 << 3, /* lanes support get, and delay it */
 };
 
 typedef struct {
-    void     *request;   /* NULL: none, or freed */
-    void     *buffer;
+    void *request; /* NULL: none, or freed */
+    void *buffer;
     ucp_dt_iov_t *iov;
-    int      pending;    /* a callback is expected */
-    int      calls;
-    int      action;     /* in the callback: see act() */
-    int      receive;
+    int pending; /* a callback is expected */
+    int calls;
+    int action; /* in the callback: see act() */
+    int receive;
     ucp_tag_t tag;
 } op_t;
 
 typedef struct {
     const uint8_t *data;
-    size_t        left;
+    size_t left;
 } reader_t;
 
 /* One run */
 typedef struct {
-    ucp_context_h    context;
-    ucp_worker_h     worker;
-    ucp_ep_h         eps[NUM_EPS];
-    op_t             ops[NUM_OPS];
-    unsigned         num_ops;
-    int              mode;
-    int              ending;     /* the worker is being destroyed */
-    ucx_ep_ops_t     lane;       /* of every endpoint */
+    ucp_context_h context;
+    ucp_worker_h worker;
+    ucp_ep_h eps[NUM_EPS];
+    op_t ops[NUM_OPS];
+    unsigned num_ops;
+    int mode;
+    int ending;        /* the worker is being destroyed */
+    ucx_ep_ops_t lane; /* of every endpoint */
     uct_completion_t *held[MAX_HELD];
-    unsigned         num_held;
-    void             *kept[MAX_KEPT];
-    unsigned         num_kept;
-    ucp_datatype_t   generic;
+    unsigned num_held;
+    void *kept[MAX_KEPT];
+    unsigned num_kept;
+    ucp_datatype_t generic;
 } fuzz_t;
 
 extern fuzz_t fuzz;

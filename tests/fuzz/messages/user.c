@@ -8,7 +8,7 @@
 /* ------------------------------------------------- a generic datatype -- */
 
 typedef struct {
-    char   *buffer;
+    char *buffer;
     size_t length;
 } generic_t;
 
@@ -52,8 +52,8 @@ static ucs_status_t generic_unpack(void *arg, size_t offset, const void *src,
 }
 
 const ucp_generic_dt_ops_t fuzz_generic_ops = {
-    generic_start, generic_start_unpack, generic_size, generic_pack,
-    generic_unpack, free
+    generic_start, generic_start_unpack, generic_size,
+    generic_pack,  generic_unpack,       free,
 };
 
 /* --------------------------------------------------- a lane that holds -- */
@@ -105,7 +105,7 @@ void fuzz_use_lane(void)
     ucp_worker_iface_t *wiface = &fuzz.worker->ifaces[0];
 
     check(fuzz.worker->num_ifaces == 1, "more than one interface");
-    wiface->lane.md_flags     |= UCT_MD_FLAG_NEED_RKEY;
+    wiface->lane.md_flags |= UCT_MD_FLAG_NEED_RKEY;
     wiface->lane.put.max_zcopy = (fuzz.mode & MODE_PUT) ? 3000 : 0;
     wiface->lane.get.max_zcopy = (fuzz.mode & MODE_GET) ? 3000 : 0;
     fuzz.lane                  = *wiface->iface->ep_ops;
@@ -122,8 +122,8 @@ void fuzz_open_ep(unsigned slot)
     ucp_ep_params_t params = {
         .field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS |
                       UCP_EP_PARAM_FIELD_ERR_HANDLING_MODE,
-        .err_mode   = (fuzz.mode & MODE_ERR_MODE) ?
-                      UCP_ERR_HANDLING_MODE_PEER : UCP_ERR_HANDLING_MODE_NONE
+        .err_mode = (fuzz.mode & MODE_ERR_MODE) ? UCP_ERR_HANDLING_MODE_PEER :
+                                                  UCP_ERR_HANDLING_MODE_NONE,
     };
 
     if (fuzz.eps[slot] != NULL) {
@@ -158,7 +158,7 @@ void fuzz_close_ep(unsigned slot, int by_force)
 {
     ucp_request_param_t param = {
         .op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS,
-        .flags        = by_force ? UCP_EP_CLOSE_FLAG_FORCE : 0
+        .flags        = by_force ? UCP_EP_CLOSE_FLAG_FORCE : 0,
     };
     ucp_ep_h ep = fuzz.eps[slot];
     ucs_status_ptr_t request;
@@ -235,20 +235,20 @@ static void prepare(op_t *op, size_t size, unsigned kind,
     *count              = size;
     param->op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK |
                           UCP_OP_ATTR_FIELD_USER_DATA | flags[(kind / 4) % 4];
-    param->user_data    = op;
+    param->user_data = op;
     if (kind % 4 == 1) {
-        op->iov              = calloc(4, sizeof(*op->iov));
+        op->iov = calloc(4, sizeof(*op->iov));
         param->op_attr_mask |= UCP_OP_ATTR_FIELD_DATATYPE;
-        param->datatype      = ucp_dt_make_iov();
-        *buffer              = op->iov;
-        *count               = 4;
+        param->datatype = ucp_dt_make_iov();
+        *buffer         = op->iov;
+        *count          = 4;
         for (i = 0; i < 4; ++i) {
             op->iov[i].buffer = (char *)op->buffer + size / 4 * i;
             op->iov[i].length = (i < 3) ? size / 4 : size - size / 4 * 3;
         }
     } else if (kind % 4 == 2) {
         param->op_attr_mask |= UCP_OP_ATTR_FIELD_DATATYPE;
-        param->datatype      = fuzz.generic;
+        param->datatype = fuzz.generic;
     }
 }
 
@@ -300,12 +300,12 @@ void fuzz_post_am(reader_t *reader)
 {
     static const size_t header_lengths[] = {0, 1, 40, 1000, 3904, 3905};
     static char header[4096];
-    unsigned slot    = next(reader);
-    size_t size      = next_size(reader);
-    unsigned kind    = next(reader);
-    unsigned choice  = next(reader);
-    ucp_ep_h ep      = fuzz.eps[slot % NUM_EPS];
-    unsigned id      = slot / 4 % 5;
+    unsigned slot        = next(reader);
+    size_t size          = next_size(reader);
+    unsigned kind        = next(reader);
+    unsigned choice      = next(reader);
+    ucp_ep_h ep          = fuzz.eps[slot % NUM_EPS];
+    unsigned id          = slot / 4 % 5;
     size_t header_length = header_lengths[choice / 16 % 6];
     ucp_request_param_t param;
     ucs_status_ptr_t result;
@@ -318,11 +318,11 @@ void fuzz_post_am(reader_t *reader)
     }
     op->action = (int)(slot / 32 % 8);
     prepare(op, size, kind, &param, &buffer, &count);
-    param.cb.send       = on_send;
+    param.cb.send = on_send;
     param.op_attr_mask |= UCP_OP_ATTR_FIELD_FLAGS;
-    param.flags         = choice % 16;
-    result = ucp_am_send_nbx(ep, id, header, header_length, buffer, count,
-                             &param);
+    param.flags = choice % 16;
+    result      = ucp_am_send_nbx(ep, id, header, header_length, buffer, count,
+                                  &param);
     started(op, result);
 }
 
@@ -356,8 +356,7 @@ int fuzz_fetch(void *data, size_t size, unsigned kind)
     op->receive = 1;
     prepare(op, size, kind, &param, &buffer, &count);
     param.cb.recv_am = on_fetched;
-    started(op, ucp_am_recv_data_nbx(fuzz.worker, data, buffer, count,
-                                     &param));
+    started(op, ucp_am_recv_data_nbx(fuzz.worker, data, buffer, count, &param));
     return 1;
 }
 
@@ -366,7 +365,7 @@ void fuzz_post_flush(reader_t *reader)
     ucp_request_param_t param = {
         .op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK |
                         UCP_OP_ATTR_FIELD_USER_DATA,
-        .cb.send      = on_send
+        .cb.send = on_send,
     };
     unsigned slot = next(reader);
     ucp_ep_h ep   = fuzz.eps[slot % NUM_EPS];
@@ -396,8 +395,7 @@ void fuzz_post_send(reader_t *reader)
     size_t size   = next_size(reader);
     unsigned kind = next(reader);
 
-    post_send(slot % NUM_EPS, size, slot / 4 % 4, kind,
-              (int)(slot / 16 % 8));
+    post_send(slot % NUM_EPS, size, slot / 4 % 4, kind, (int)(slot / 16 % 8));
 }
 
 void fuzz_probe(reader_t *reader)

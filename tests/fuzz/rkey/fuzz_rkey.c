@@ -21,12 +21,12 @@ static void open_all(void)
     ucp_params_t params = {
         .field_mask = UCP_PARAM_FIELD_FEATURES,
         .features   = UCP_FEATURE_RMA | UCP_FEATURE_AMO64 |
-                      UCP_FEATURE_EXPORTED_MEMH
+                    UCP_FEATURE_EXPORTED_MEMH,
     };
     ucp_worker_params_t worker_params = {.field_mask = 0};
     ucp_worker_attr_t attr    = {.field_mask = UCP_WORKER_ATTR_FIELD_ADDRESS};
     ucp_ep_params_t ep_params = {
-        .field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS
+        .field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS,
     };
 
     setenv("UCX_TLS", "self", 1);
@@ -49,7 +49,7 @@ static void use(const uint8_t *bytes)
 {
     ucp_mem_map_params_t import = {
         .field_mask           = UCP_MEM_MAP_PARAM_FIELD_EXPORTED_MEMH_BUFFER,
-        .exported_memh_buffer = bytes
+        .exported_memh_buffer = bytes,
     };
     ucp_rkey_h rkey;
     ucp_mem_h memh;
@@ -68,8 +68,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static const uint8_t kinds[] = {UCP_PACKED_RKEY, UCP_PACKED_EXPORTED};
     static ucp_packed_mem_t mem;
-    size_t header                = ucp_seal_header(size);
-    uint8_t *copy                = malloc(size + (size == 0));
+    size_t header = ucp_seal_header(size);
+    uint8_t *copy = malloc(size + (size == 0));
     unsigned i;
 
     if (context == NULL) {

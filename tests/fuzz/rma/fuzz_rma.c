@@ -20,14 +20,14 @@ enum {
     GUARD     = 512,
     NUM_OPS   = 40,
     MAX_STEPS = 120,
-    BUFFER    = 8192
+    BUFFER    = 8192,
 };
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static struct {
     const uint8_t *data;
-    size_t        left;
+    size_t left;
 } input;
 
 static ucp_context_h context;
@@ -37,8 +37,8 @@ static ucp_mem_h memh;
 static ucp_rkey_h rkey;
 static char memory[GUARD + LENT + GUARD] __attribute__((aligned(64)));
 static struct {
-    void *request;   /* NULL: none, or freed */
-    int  pending;    /* a callback is expected */
+    void *request; /* NULL: none, or freed */
+    int pending;   /* a callback is expected */
     char buffer[BUFFER];
 } ops[NUM_OPS];
 static unsigned num_ops;
@@ -63,8 +63,9 @@ static unsigned next(void)
 /* Offsets and lengths inside, at the edges of and beyond the memory. */
 static uint64_t next_size(void)
 {
-    static const uint64_t sizes[] = {0, 1, 4, 8, 16, 300, 4000, LENT - 8, LENT,
-                                     LENT + 1, 1 << 20, UINT64_MAX - 7};
+    static const uint64_t sizes[] = {0,    1,        4,       8,
+                                     16,   300,      4000,    LENT - 8,
+                                     LENT, LENT + 1, 1 << 20, UINT64_MAX - 7};
 
     return sizes[next() % (sizeof(sizes) / sizeof(sizes[0]))];
 }
@@ -89,7 +90,7 @@ static void post(unsigned what)
     ucp_request_param_t param = {
         .op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK |
                         UCP_OP_ATTR_FIELD_USER_DATA,
-        .cb.send      = on_end
+        .cb.send = on_end,
     };
     uint64_t address = (uintptr_t)lent() + next_size();
     uint64_t length  = next_size() % BUFFER;
@@ -113,8 +114,8 @@ static void post(unsigned what)
     case 2:
         param.op_attr_mask |= UCP_OP_ATTR_FIELD_DATATYPE |
                               ((op & 8) ? UCP_OP_ATTR_FIELD_REPLY_BUFFER : 0);
-        param.datatype      = ucp_dt_make_contig((op & 16) ? 4 : 8);
-        param.reply_buffer  = ops[i].buffer + 8;
+        param.datatype     = ucp_dt_make_contig((op & 16) ? 4 : 8);
+        param.reply_buffer = ops[i].buffer + 8;
         ret = ucp_atomic_op_nbx(ep, op % UCP_ATOMIC_OP_LAST, ops[i].buffer, 1,
                                 address, rkey, &param);
         break;
@@ -148,7 +149,7 @@ static void close_ep(void)
 {
     ucp_request_param_t param = {
         .op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS,
-        .flags        = UCP_EP_CLOSE_FLAG_FORCE
+        .flags        = UCP_EP_CLOSE_FLAG_FORCE,
     };
 
     if (ep != NULL) {
@@ -162,8 +163,8 @@ static void lend(void)
     ucp_mem_map_params_t params = {
         .field_mask = UCP_MEM_MAP_PARAM_FIELD_ADDRESS |
                       UCP_MEM_MAP_PARAM_FIELD_LENGTH,
-        .address    = lent(),
-        .length     = LENT
+        .address = lent(),
+        .length  = LENT,
     };
 
     check(ucp_mem_map(context, &params, &memh) == UCS_OK, "no memory");
@@ -186,7 +187,7 @@ static void deliver(uint8_t id, const void *message, size_t length)
         [UCP_AM_ID_GET_REPLY]    = ucp_rma_get_reply_handler,
         [UCP_AM_ID_ATOMIC]       = ucp_amo_handler,
         [UCP_AM_ID_ATOMIC_REPLY] = ucp_amo_reply_handler,
-        [UCP_AM_ID_RMA_ACK]      = ucp_rma_ack_handler
+        [UCP_AM_ID_RMA_ACK]      = ucp_rma_ack_handler,
     };
     char *copy = malloc(length + (length == 0));
 
@@ -218,7 +219,8 @@ static uint32_t next_request(void)
     ucp_request_t *req;
 
     if ((ep != NULL) && (skip != 7)) {
-        ucs_list_for_each(req, &ep->awaited, ep_link) {
+        ucs_list_for_each(req, &ep->awaited, ep_link)
+        {
             if (skip-- == 0) {
                 return req->id;
             }
@@ -238,24 +240,25 @@ static ucp_rma_secret_t next_secret(void)
 static uint32_t next_count(void)
 {
     return ((ep != NULL) && (next() % 4 != 0)) ?
-           ep->rma_done + next() % (ep->rma_issued - ep->rma_done + 2) : next();
+               ep->rma_done + next() % (ep->rma_issued - ep->rma_done + 2) :
+               next();
 }
 
 static void say(unsigned what)
 {
     static const uint8_t ids[] = {
-        UCP_AM_ID_PUT, UCP_AM_ID_GET, UCP_AM_ID_GET_REPLY, UCP_AM_ID_ATOMIC,
-        UCP_AM_ID_ATOMIC_REPLY, UCP_AM_ID_RMA_ACK
+        UCP_AM_ID_PUT,    UCP_AM_ID_GET,          UCP_AM_ID_GET_REPLY,
+        UCP_AM_ID_ATOMIC, UCP_AM_ID_ATOMIC_REPLY, UCP_AM_ID_RMA_ACK,
     };
     union {
-        ucp_rma_put_t       put;
-        ucp_rma_get_t       get;
+        ucp_rma_put_t put;
+        ucp_rma_get_t get;
         ucp_rma_get_reply_t get_reply;
-        ucp_amo_t           amo;
-        ucp_amo_reply_t     amo_reply;
-        ucp_rma_ack_t       ack;
-        uint8_t             bytes[10000];
-    } m = {.bytes = {0}};
+        ucp_amo_t amo;
+        ucp_amo_reply_t amo_reply;
+        ucp_rma_ack_t ack;
+        uint8_t bytes[10000];
+    } m              = {.bytes = {0}};
     uint64_t address = (uintptr_t)lent() + next_size();
     size_t length    = 0;
 
@@ -274,20 +277,21 @@ static void say(unsigned what)
     case UCP_AM_ID_GET_REPLY:
         m.get_reply = (ucp_rma_get_reply_t){ucp_le32(next_request()),
                                             (int8_t)next(), next_secret()};
-        length = sizeof(m.get_reply) + next_size() % 9500;
+        length      = sizeof(m.get_reply) + next_size() % 9500;
         break;
     case UCP_AM_ID_ATOMIC:
-        m.amo  = (ucp_amo_t){ucp_le64(next_key()), ucp_le64(address),
-                             ucp_le64(next()), ucp_le64(next()), next_sender(),
-                             ucp_le32(next_request()), (uint8_t)(next() % 7),
-                             (next() & 1) ? 8 : (uint8_t)next()};
+        m.amo = (ucp_amo_t){
+            ucp_le64(next_key()),  ucp_le64(address),
+            ucp_le64(next()),      ucp_le64(next()),
+            next_sender(),         ucp_le32(next_request()),
+            (uint8_t)(next() % 7), (next() & 1) ? 8 : (uint8_t)next()};
         length = sizeof(m.amo);
         break;
     case UCP_AM_ID_ATOMIC_REPLY:
         m.amo_reply = (ucp_amo_reply_t){ucp_le32(next_request()),
                                         (int8_t)next(), next_secret(),
                                         ucp_le64(next())};
-        length = sizeof(m.amo_reply);
+        length      = sizeof(m.amo_reply);
         break;
     default:
         m.ack  = (ucp_rma_ack_t){next_sender().ep_id, ucp_le32(next_count()),
@@ -307,7 +311,7 @@ static void open_context(void)
 {
     ucp_params_t params = {
         .field_mask = UCP_PARAM_FIELD_FEATURES,
-        .features   = UCP_FEATURE_RMA | UCP_FEATURE_AMO32 | UCP_FEATURE_AMO64
+        .features   = UCP_FEATURE_RMA | UCP_FEATURE_AMO32 | UCP_FEATURE_AMO64,
     };
 
     setenv("UCX_TLS", "self", 1);
@@ -323,11 +327,11 @@ static void open_all(void)
 {
     ucp_worker_params_t params = {
         .field_mask = UCP_WORKER_PARAM_FIELD_FLAGS,
-        .flags      = UCP_WORKER_FLAG_IGNORE_REQUEST_LEAK
+        .flags      = UCP_WORKER_FLAG_IGNORE_REQUEST_LEAK,
     };
     ucp_worker_attr_t attr    = {.field_mask = UCP_WORKER_ATTR_FIELD_ADDRESS};
     ucp_ep_params_t ep_params = {
-        .field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS
+        .field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS,
     };
     ucp_ep_config_t *config;
     size_t size;

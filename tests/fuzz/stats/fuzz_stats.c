@@ -55,17 +55,18 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     memcpy(copy, data, size);
     read_one(copy, size, 1);
     if (size >= sizeof(*header)) {
-        header              = copy;
-        header->major       = UCS_STATS_MAJOR;
-        header->used        = size;
-        header->types_at    = sizeof(*header);
-        header->num_types  &= 7;
-        header->counters_at = (uint32_t)(sizeof(*header) + header->num_types *
-                                         sizeof(ucs_stats_layout_type_t));
+        header           = copy;
+        header->major    = UCS_STATS_MAJOR;
+        header->used     = size;
+        header->types_at = sizeof(*header);
+        header->num_types &= 7;
+        header->counters_at = (uint32_t)(sizeof(*header) +
+                                         header->num_types *
+                                             sizeof(ucs_stats_layout_type_t));
         header->num_counters &= 15;
-        header->records_at    = (uint32_t)(header->counters_at +
-                                           header->num_counters *
-                                           sizeof(ucs_stats_layout_counter_t));
+        header->records_at = (uint32_t)(header->counters_at +
+                                        header->num_counters *
+                                            sizeof(ucs_stats_layout_counter_t));
         memcpy(header->magic, UCS_STATS_MAGIC, sizeof(header->magic));
         read_one(copy, size, 1);
     }

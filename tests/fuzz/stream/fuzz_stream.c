@@ -22,13 +22,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static struct {
     const uint8_t *data;
-    size_t        left;
+    size_t left;
 } input;
 
 typedef struct {
-    void   *request;   /* NULL: none, or freed */
-    int    pending;    /* a callback is expected */
-    char   *buffer;
+    void *request; /* NULL: none, or freed */
+    int pending;   /* a callback is expected */
+    char *buffer;
     size_t size;
     size_t elem_size;
 } op_t;
@@ -39,7 +39,7 @@ static ucp_ep_h eps[NUM_EPS];
 static op_t ops[NUM_OPS];
 static unsigned num_ops;
 static struct {
-    void     *data;
+    void *data;
     ucp_ep_h ep;
 } held[NUM_HELD];
 
@@ -62,8 +62,8 @@ static unsigned next(void)
 
 static size_t next_size(void)
 {
-    static const size_t sizes[] = {0, 1, 3, 8, 50, 1000, 1024, 3000, 9000,
-                                   40000};
+    static const size_t sizes[] = {0,    1,    3,    8,    50,
+                                   1000, 1024, 3000, 9000, 40000};
 
     return sizes[next() % (sizeof(sizes) / sizeof(sizes[0]))];
 }
@@ -94,15 +94,15 @@ static void on_recv(void *request, ucs_status_t status, size_t length,
 
 static ucp_request_param_t begin(op_t *op, size_t size)
 {
-    *op = (op_t){.size = size, .elem_size = 1, .pending = 1};
+    *op        = (op_t){.size = size, .elem_size = 1, .pending = 1};
     op->buffer = malloc(size + (size == 0));
     memset(op->buffer, 's', size);
     return (ucp_request_param_t){
         .op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK |
                         UCP_OP_ATTR_FIELD_USER_DATA |
                         UCP_OP_ATTR_FIELD_DATATYPE | UCP_OP_ATTR_FIELD_FLAGS,
-        .datatype     = ucp_dt_make_contig(1),
-        .user_data    = op
+        .datatype  = ucp_dt_make_contig(1),
+        .user_data = op,
     };
 }
 
@@ -128,9 +128,9 @@ static void post_send(ucp_ep_h ep)
 
 static void post_recv(ucp_ep_h ep)
 {
-    op_t *op        = &ops[num_ops++];
-    unsigned how    = next();
-    size_t length   = SIZE_MAX;
+    op_t *op      = &ops[num_ops++];
+    unsigned how  = next();
+    size_t length = SIZE_MAX;
     ucp_request_param_t param;
     ucs_status_ptr_t ret;
 
@@ -200,10 +200,9 @@ static void make_ep(unsigned i)
     ucp_worker_attr_t attr = {.field_mask = UCP_WORKER_ATTR_FIELD_ADDRESS};
     ucp_ep_params_t params = {
         .field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS |
-                      UCP_EP_PARAM_FIELD_FLAGS |
-                      UCP_EP_PARAM_FIELD_USER_DATA,
-        .flags      = (i > 0) ? UCP_EP_PARAMS_FLAGS_NO_LOOPBACK : 0,
-        .user_data  = &eps
+                      UCP_EP_PARAM_FIELD_FLAGS | UCP_EP_PARAM_FIELD_USER_DATA,
+        .flags     = (i > 0) ? UCP_EP_PARAMS_FLAGS_NO_LOOPBACK : 0,
+        .user_data = &eps,
     };
 
     check(ucp_worker_query(worker, &attr) == UCS_OK, "no address");
@@ -216,7 +215,7 @@ static void close_ep(unsigned i, unsigned flags)
 {
     ucp_request_param_t param = {
         .op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS,
-        .flags        = flags
+        .flags        = flags,
     };
     ucs_status_ptr_t ret = ucp_ep_close_nbx(eps[i], &param);
 
@@ -233,9 +232,9 @@ static void close_ep(unsigned i, unsigned flags)
 
 typedef struct {
     ucx_recv_desc_owner_t owner;
-    void                  *word;       /* the owner's word */
-    char                  headroom[UCP_RX_HEADROOM];
-    char                  message[];
+    void *word; /* the owner's word */
+    char headroom[UCP_RX_HEADROOM];
+    char message[];
 } buffer_t;
 
 static void buffer_free(ucx_recv_desc_owner_t *owner, void *desc)
@@ -250,13 +249,14 @@ static void deliver(uint8_t id, const void *message, size_t length)
     static const uct_am_callback_t handlers[UCP_AM_ID_LAST] = {
         [UCP_AM_ID_STREAM]       = ucp_stream_handler,
         [UCP_AM_ID_STREAM_OPEN]  = ucp_stream_open_handler,
-        [UCP_AM_ID_STREAM_CLOSE] = ucp_stream_close_handler
+        [UCP_AM_ID_STREAM_CLOSE] = ucp_stream_close_handler,
     };
     unsigned flags   = (next() & 1) ? UCT_CB_PARAM_FLAG_DESC : 0;
     buffer_t *buffer = malloc(sizeof(*buffer) + length);
 
     _Static_assert(offsetof(buffer_t, headroom) ==
-                   offsetof(buffer_t, word) + sizeof(void *), "layout");
+                       offsetof(buffer_t, word) + sizeof(void *),
+                   "layout");
     buffer->owner.release = buffer_free;
     ucx_recv_desc_set(buffer->headroom, &buffer->owner);
     memcpy(buffer->message, message, length);
@@ -307,8 +307,8 @@ static void say_open_or_close(uint8_t id)
     message.sender = next_end();
     message.name   = next_end();
     message.key    = next_key();
-    deliver(id, &message, (cut < 200) ? sizeof(message) :
-                                        cut % sizeof(message));
+    deliver(id, &message,
+            (cut < 200) ? sizeof(message) : cut % sizeof(message));
 }
 
 static void say_data(void)
@@ -318,8 +318,8 @@ static void say_data(void)
     size_t length  = sizeof(key) + next_size();
 
     memcpy(message, &key, sizeof(key));
-    deliver(UCP_AM_ID_STREAM, message, (next() < 230) ? length :
-                                                        next() % sizeof(key));
+    deliver(UCP_AM_ID_STREAM, message,
+            (next() < 230) ? length : next() % sizeof(key));
 }
 
 /* ------------------------------------------------------------- the target -- */
@@ -329,7 +329,8 @@ static void check_stream(ucp_stream_t *stream)
     size_t available = 0;
     ucp_stream_desc_t *desc;
 
-    ucs_list_for_each(desc, &stream->data, link) {
+    ucs_list_for_each(desc, &stream->data, link)
+    {
         check(ucp_stream_desc_left(desc) > 0, "an empty chunk is kept");
         available += ucp_stream_desc_left(desc);
     }
@@ -352,7 +353,8 @@ static void check_all(void)
             check_stream(eps[i]->stream);
         }
     }
-    ucs_list_for_each(stream, &ucp_worker_stream(worker)->unclaimed, link) {
+    ucs_list_for_each(stream, &ucp_worker_stream(worker)->unclaimed, link)
+    {
         check_stream(stream);
     }
 }
@@ -430,7 +432,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     ucp_params_t params = {
         .field_mask = UCP_PARAM_FIELD_FEATURES,
-        .features   = UCP_FEATURE_STREAM
+        .features   = UCP_FEATURE_STREAM,
     };
     unsigned i;
 

@@ -33,7 +33,7 @@ enum { NUM_EPS = 4, MAX_STEPS = 100, MAX_BYTES = 200, MAX_ADDRESS = 512 };
 
 typedef struct {
     const uint8_t *data;
-    size_t        left;
+    size_t left;
 } reader_t;
 
 static ucp_context_h context;
@@ -43,7 +43,7 @@ static unsigned num_sends;
 
 static const ucp_request_param_t force = {
     .op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS,
-    .flags        = UCP_EP_CLOSE_FLAG_FORCE
+    .flags        = UCP_EP_CLOSE_FLAG_FORCE,
 };
 static const ucp_request_param_t none = {0};
 
@@ -96,7 +96,7 @@ static void connect_slot(reader_t *reader)
     char address[MAX_ADDRESS];
     ucp_ep_params_t params = {
         .field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS,
-        .address    = (ucp_address_t *)address
+        .address    = (ucp_address_t *)address,
     };
 
     if (eps[slot] == NULL) {
@@ -140,8 +140,8 @@ static void send_some(reader_t *reader)
         return;
     }
     forget_request((what & 32) ?
-                   ucp_tag_send_sync_nbx(ep, buffer, length, 1, &none) :
-                   ucp_tag_send_nbx(ep, buffer, length, 1, &none));
+                       ucp_tag_send_sync_nbx(ep, buffer, length, 1, &none) :
+                       ucp_tag_send_nbx(ep, buffer, length, 1, &none));
 }
 
 static void fail_some(reader_t *reader)
@@ -179,13 +179,14 @@ static void say(uint8_t id, const void *data, size_t length)
  * unknown one. */
 static ucp_wire_end_t next_end(reader_t *reader)
 {
-    unsigned what = next(reader);
+    unsigned what      = next(reader);
     ucp_wire_end_t end = {ucp_le64(77), ucp_le64(what % 8)};
     unsigned skip      = what / 4 % 8;
     ucp_ep_h ep;
 
     if (what & 128) {
-        ucs_list_for_each(ep, &worker->eps, link) {
+        ucs_list_for_each(ep, &worker->eps, link)
+        {
             end = ucp_ep_wire_end(ep);
             if (skip-- == 0) {
                 break;
@@ -201,7 +202,7 @@ static ucp_wire_end_t next_end(reader_t *reader)
 static void next_record(reader_t *reader, ucp_wireup_record_t *record)
 {
     static const uint8_t bytes[UINT8_MAX] = {0xe9, 0x03};
-    unsigned odd = next(reader);
+    unsigned odd                          = next(reader);
 
     record->lane            = (uint8_t)(next(reader) % 6);
     record->receiver_iface  = (odd & 1) ? (uint8_t)next(reader) : 1;
@@ -226,7 +227,7 @@ static void say_request(reader_t *reader)
     for (i = 0; i < request.num_lanes; ++i) {
         next_record(reader, &request.lanes[i]);
     }
-    length  = ucp_wireup_request_pack(&request, message);
+    length = ucp_wireup_request_pack(&request, message);
     length += own_address(message + length);
     if (damage & 1) {
         message[(next(reader) * 4) % length] ^= (char)next(reader);
@@ -245,9 +246,8 @@ static void say_reply(reader_t *reader)
     size_t length;
     unsigned i;
 
-    reply.sender    = next_end(reader);
-    reply.status    = (damage & 4) ? (ucs_status_t)(int8_t)next(reader) :
-                                     UCS_OK;
+    reply.sender = next_end(reader);
+    reply.status = (damage & 4) ? (ucs_status_t)(int8_t)next(reader) : UCS_OK;
     reply.num_lanes = next(reader) % (UCP_MAX_LANES + 1);
     for (i = 0; i < reply.num_lanes; ++i) {
         next_record(reader, &reply.lanes[i]);
@@ -275,8 +275,8 @@ static void say_fragment(reader_t *reader)
     unsigned id                    = next(reader);
     size_t length, i;
 
-    fragment.am_id  = (uint8_t)((id & 64) ? id : UCP_AM_ID_WIREUP_REQUEST +
-                                                 (id & 1));
+    fragment.am_id  = (uint8_t)((id & 64) ? id :
+                                            UCP_AM_ID_WIREUP_REQUEST + (id & 1));
     fragment.total  = ucp_le32(next(reader) | ((id & 32) ? 1u << 28 : 0));
     fragment.offset = ucp_le32(next(reader) | ((id & 16) ? 0xffffff00u : 0));
     length          = next(reader) % MAX_BYTES;
@@ -305,7 +305,7 @@ static void open_context(void)
 {
     ucp_params_t params = {
         .field_mask = UCP_PARAM_FIELD_FEATURES,
-        .features   = UCP_FEATURE_TAG
+        .features   = UCP_FEATURE_TAG,
     };
 
     setenv("UCX_TLS", "self", 1);
@@ -323,9 +323,9 @@ static void open_context(void)
 
 static void step(reader_t *reader)
 {
-    static void (*const steps[])(reader_t *reader) = {
-        connect_slot, close_some, send_some, fail_some, say_request, say_reply,
-        say_end, say_fragment, say_bytes
+    static void (*const steps[])(reader_t * reader) = {
+        connect_slot, close_some, send_some,    fail_some, say_request,
+        say_reply,    say_end,    say_fragment, say_bytes,
     };
     unsigned what = next(reader) % 10;
 
@@ -347,7 +347,8 @@ static void end_orderly(void)
         close_slot(i, 1);
     }
     settle();
-    ucs_list_for_each_safe(ep, other, &worker->eps, link) {
+    ucs_list_for_each_safe(ep, other, &worker->eps, link)
+    {
         end.worker_uuid = ucp_le64(ep->peer_uuid);
         end.ep_id       = ucp_le64(ep->peer_ep_id);
         if ((ep->flags & UCP_EP_FLAG_INTERNAL) &&
@@ -356,7 +357,8 @@ static void end_orderly(void)
         }
     }
     settle();
-    ucs_list_for_each(ep, &worker->eps, link) {
+    ucs_list_for_each(ep, &worker->eps, link)
+    {
         /* closing by flush waits for a peer that may never answer */
         check((ep->flags & UCP_EP_FLAG_CLOSING) != 0, "an endpoint was left");
     }
@@ -368,7 +370,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     ucp_worker_params_t params = {
         .field_mask = UCP_WORKER_PARAM_FIELD_FLAGS,
-        .flags      = UCP_WORKER_FLAG_IGNORE_REQUEST_LEAK
+        .flags      = UCP_WORKER_FLAG_IGNORE_REQUEST_LEAK,
     };
     reader_t reader = {data, size};
     unsigned mode, i;
@@ -380,11 +382,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     mode = next(&reader);
     play_pairs(worker, 1);
     play_aux(worker, 0);
-    pairs.foreign             = 1;
-    pairs.fail_create         = (mode & 2) ? mode / 16 : 0;
-    pairs.fail_connect        = (mode & 4) ? mode / 16 : 0;
+    pairs.foreign                       = 1;
+    pairs.fail_create                   = (mode & 2) ? mode / 16 : 0;
+    pairs.fail_connect                  = (mode & 4) ? mode / 16 : 0;
     worker->ifaces[0].lane.am.max_bcopy = (mode & 8) ? 64 : 4096;
-    num_sends = 0;
+    num_sends                           = 0;
     memset(eps, 0, sizeof(eps));
     for (i = 0; (i < MAX_STEPS) && (reader.left > 0); ++i) {
         step(&reader);

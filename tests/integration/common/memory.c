@@ -20,8 +20,8 @@
 static const struct {
     const char *name;
     ucs_memory_type_t type;
-    const char *fault;   /* The third copy of the emulated device fails */
-    const char *driver;  /* Or a variable with its path */
+    const char *fault;  /* The third copy of the emulated device fails */
+    const char *driver; /* Or a variable with its path */
 } types[] = {
     {"opaque", UCS_MEMORY_TYPE_ROCM, NULL, NULL},
     {"cuda", UCS_MEMORY_TYPE_CUDA, "engine:3:700", "libcuda.so.1"},
@@ -29,7 +29,7 @@ static const struct {
     {"rocm-managed", UCS_MEMORY_TYPE_ROCM_MANAGED, NULL, "libamdhip64.so.5"},
     {"ze-device", UCS_MEMORY_TYPE_ZE_DEVICE, "engine:3:1879048193", ZE_DRIVER},
     {"ze-managed", UCS_MEMORY_TYPE_ZE_MANAGED, NULL, ZE_DRIVER},
-    {"ze-host", UCS_MEMORY_TYPE_ZE_HOST, NULL, ZE_DRIVER}
+    {"ze-host", UCS_MEMORY_TYPE_ZE_HOST, NULL, ZE_DRIVER},
 };
 
 enum { NUM_TYPES = sizeof(types) / sizeof(types[0]) };
@@ -109,8 +109,7 @@ static char *emulated_view_of(const char *address, size_t length, int kind)
 {
     const char *name = types[index_of(kind)].driver;
     const char *path = getenv(name);
-    void *driver     = dlopen((path != NULL) ? path : name,
-                              RTLD_NOW | RTLD_NOLOAD);
+    void *driver = dlopen((path != NULL) ? path : name, RTLD_NOW | RTLD_NOLOAD);
     void *(*view)(const void *, size_t);
 
     EXPECT(driver != NULL);
@@ -153,16 +152,16 @@ void memory_make(struct side *side, struct memory *memory, size_t length,
                  int kind)
 {
     ucp_mem_map_params_t params = {
-        .field_mask  = UCP_MEM_MAP_PARAM_FIELD_LENGTH |
-                       UCP_MEM_MAP_PARAM_FIELD_FLAGS |
-                       UCP_MEM_MAP_PARAM_FIELD_MEMORY_TYPE,
+        .field_mask = UCP_MEM_MAP_PARAM_FIELD_LENGTH |
+                      UCP_MEM_MAP_PARAM_FIELD_FLAGS |
+                      UCP_MEM_MAP_PARAM_FIELD_MEMORY_TYPE,
         .length      = length,
         .flags       = UCP_MEM_MAP_ALLOCATE,
-        .memory_type = memory_kind_type(kind)
+        .memory_type = memory_kind_type(kind),
     };
     ucp_mem_attr_t attr = {
         .field_mask = UCP_MEM_ATTR_FIELD_ADDRESS | UCP_MEM_ATTR_FIELD_LENGTH |
-                      UCP_MEM_ATTR_FIELD_MEM_TYPE
+                      UCP_MEM_ATTR_FIELD_MEM_TYPE,
     };
 
     EXPECT_OK(ucp_mem_map(side->context, &params, &memory->memh));
@@ -173,9 +172,9 @@ void memory_make(struct side *side, struct memory *memory, size_t length,
     memory->length    = length;
     memory->is_mapped = (kind > 0) && !is_emulated();
     memory->view      = (kind == 0) ? attr.address :
-                        is_emulated() ? emulated_view_of(attr.address, length,
-                                                         kind) :
-                                        view_of(attr.address, length);
+                        is_emulated() ?
+                                      emulated_view_of(attr.address, length, kind) :
+                                      view_of(attr.address, length);
     EXPECT(memory->view != NULL);
     memset(memory->view, 0, length);
 }

@@ -21,14 +21,14 @@
 enum {
     /* Bytes after the message that must not change */
     MEMORY_GUARD     = 64,
-    MEMORY_MAX_KINDS = 4
+    MEMORY_MAX_KINDS = 4,
 };
 
 struct memory {
-    char *address;       /* Address for UCP */
-    char *view;          /* Address for the test's accesses */
+    char *address; /* Address for UCP */
+    char *view;    /* Address for the test's accesses */
     size_t length;
-    bool is_mapped;      /* The test has mapped the view */
+    bool is_mapped; /* The test has mapped the view */
     ucp_mem_h memh;
 };
 

@@ -84,7 +84,7 @@ static int open_link_news(void)
 {
     struct sockaddr_nl address = {
         .nl_family = AF_NETLINK,
-        .nl_groups = RTMGRP_LINK
+        .nl_groups = RTMGRP_LINK,
     };
     int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE);
 
@@ -121,8 +121,10 @@ const char *net_host(int rank)
 
 const char *net_device(int rank, int link)
 {
-    static const char *const names[NET_LINKS][2] = {{"ucx0", "ucx1"},
-                                                    {"ucy0", "ucy1"}};
+    static const char *const names[NET_LINKS][2] = {
+        {"ucx0", "ucx1"},
+        {"ucy0", "ucy1"},
+    };
 
     return names[link][rank];
 }
@@ -206,7 +208,8 @@ bool net_limit(struct team *team, int link, unsigned mbits)
 {
     char line[256];
 
-    snprintf(line, sizeof(line), "tc qdisc replace dev %s root tbf rate %umbit"
+    snprintf(line, sizeof(line),
+             "tc qdisc replace dev %s root tbf rate %umbit"
              " burst 256k latency 20ms 2>/dev/null",
              net_device(team->rank, link), mbits);
     return system(line) == 0;

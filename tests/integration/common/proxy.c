@@ -37,8 +37,8 @@ static void lock_shared(void)
     }
 }
 
-__attribute__((visibility("default")))
-int connect(int fd, const struct sockaddr *address, socklen_t length)
+__attribute__((visibility("default"))) int
+connect(int fd, const struct sockaddr *address, socklen_t length)
 {
     connect_t real = (connect_t)dlsym(RTLD_NEXT, "connect");
     struct sockaddr_in proxy, own;
@@ -48,11 +48,11 @@ int connect(int fd, const struct sockaddr *address, socklen_t length)
     if (!redirect || (address->sa_family != AF_INET)) {
         return real(fd, address, length);
     }
-    proxy = (struct sockaddr_in){
-        .sin_family = AF_INET,
-        .sin_port   = shared->proxy_port,
-        .sin_addr   = {.s_addr = htonl(INADDR_LOOPBACK)}
-    };
+    proxy = (struct sockaddr_in){.sin_family = AF_INET,
+                                 .sin_port   = shared->proxy_port,
+                                 .sin_addr   = {
+                                       .s_addr = htonl(INADDR_LOOPBACK),
+                                 }};
     /* The lock prevents that the proxy reads the destination before it is
      * written. */
     lock_shared();
@@ -110,8 +110,7 @@ static void accept_relay(void)
     EXPECT_INT(i, <, RELAYS);
     relays[i].ends[0] = fd;
     relays[i].ends[1] = socket(AF_INET, SOCK_STREAM, 0);
-    if (connect(relays[i].ends[1], (struct sockaddr *)&to,
-                sizeof(to)) != 0) {
+    if (connect(relays[i].ends[1], (struct sockaddr *)&to, sizeof(to)) != 0) {
         close_relay(&relays[i], true);
     }
 }
@@ -174,9 +173,8 @@ static void fill_poll(struct pollfd *fds)
 
     for (i = 0; i < RELAYS; ++i) {
         for (end = 0; end < 2; ++end) {
-            *fds++ = (struct pollfd){
-                .fd = relays[i].ends[end], .events = POLLIN
-            };
+            *fds++ = (struct pollfd){.fd     = relays[i].ends[end],
+                                     .events = POLLIN};
         }
     }
 }
@@ -189,9 +187,7 @@ void proxy_serve(struct team *team, int until)
     memset(relays, -1, sizeof(relays));
     for (;;) {
         fds[0] = (struct pollfd){.fd = listener, .events = POLLIN};
-        fds[1] = (struct pollfd){
-            .fd = team->channels[until], .events = POLLIN
-        };
+        fds[1] = (struct pollfd){.fd = team->channels[until], .events = POLLIN};
         fill_poll(fds + 2);
         EXPECT(poll(fds, 2 + (2 * RELAYS), -1) > 0);
         if (fds[1].revents != 0) {
@@ -212,7 +208,8 @@ void proxy_serve(struct team *team, int until)
 struct proxy_plan *proxy_prepare(void)
 {
     struct sockaddr_in address = {
-        .sin_family = AF_INET, .sin_addr = {.s_addr = htonl(INADDR_LOOPBACK)}
+        .sin_family = AF_INET,
+        .sin_addr   = {.s_addr = htonl(INADDR_LOOPBACK)},
     };
     socklen_t length = sizeof(address);
 
@@ -221,11 +218,10 @@ struct proxy_plan *proxy_prepare(void)
     EXPECT(shared != MAP_FAILED);
     atomic_flag_clear(&shared->lock);
     shared->plan.cut_after = -1;
-    listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    listener               = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     EXPECT(bind(listener, (struct sockaddr *)&address, length) == 0);
     EXPECT(listen(listener, 16) == 0);
-    EXPECT(getsockname(listener, (struct sockaddr *)&address,
-                       &length) == 0);
+    EXPECT(getsockname(listener, (struct sockaddr *)&address, &length) == 0);
     shared->proxy_port = address.sin_port;
     return &shared->plan;
 }

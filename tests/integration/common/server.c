@@ -14,13 +14,13 @@ void server_open_side(struct side *side, uint64_t features, uint64_t client_id)
 {
     ucp_params_t params = {
         .field_mask = UCP_PARAM_FIELD_FEATURES,
-        .features   = features
+        .features   = features,
     };
     ucp_worker_params_t worker_params = {
-        .field_mask  = UCP_WORKER_PARAM_FIELD_THREAD_MODE |
-                       UCP_WORKER_PARAM_FIELD_CLIENT_ID,
+        .field_mask = UCP_WORKER_PARAM_FIELD_THREAD_MODE |
+                      UCP_WORKER_PARAM_FIELD_CLIENT_ID,
         .thread_mode = UCS_THREAD_MODE_SINGLE,
-        .client_id   = client_id
+        .client_id   = client_id,
     };
 
     EXPECT_OK(ucp_init(&params, NULL, &side->context));
@@ -57,7 +57,7 @@ bool server_has_host(const char *host)
     socklen_t length = make_address(host, &address);
     int fd           = socket(address.ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
     bool has         = (fd >= 0) &&
-                       (bind(fd, (struct sockaddr *)&address, length) == 0);
+               (bind(fd, (struct sockaddr *)&address, length) == 0);
 
     if (fd >= 0) {
         close(fd);
@@ -87,12 +87,11 @@ static void listen_at(struct server *server, struct side *side,
 {
     ucp_listener_attr_t attr = {.field_mask = UCP_LISTENER_ATTR_FIELD_SOCKADDR};
     ucp_listener_params_t params = {
-        .field_mask     = UCP_LISTENER_PARAM_FIELD_SOCK_ADDR |
-                          (old_handler ?
-                           UCP_LISTENER_PARAM_FIELD_ACCEPT_HANDLER :
-                           UCP_LISTENER_PARAM_FIELD_CONN_HANDLER),
+        .field_mask = UCP_LISTENER_PARAM_FIELD_SOCK_ADDR |
+                      (old_handler ? UCP_LISTENER_PARAM_FIELD_ACCEPT_HANDLER :
+                                     UCP_LISTENER_PARAM_FIELD_CONN_HANDLER),
         .accept_handler = {.cb = on_accepted, .arg = server},
-        .conn_handler   = {.cb = server_on_request, .arg = server}
+        .conn_handler   = {.cb = server_on_request, .arg = server},
     };
 
     memset(server, 0, sizeof(*server));
@@ -155,7 +154,7 @@ ucp_conn_request_attr_t server_next(struct server *server)
 {
     ucp_conn_request_attr_t attr = {
         .field_mask = UCP_CONN_REQUEST_ATTR_FIELD_CLIENT_ADDR |
-                      UCP_CONN_REQUEST_ATTR_FIELD_CLIENT_ID
+                      UCP_CONN_REQUEST_ATTR_FIELD_CLIENT_ID,
     };
     double deadline = test_now() + test_seconds(USUAL_LIMIT);
 
@@ -184,7 +183,7 @@ struct side_ep *server_try_accept(struct server *server, struct side *side)
 {
     ucp_ep_params_t params = {
         .field_mask   = UCP_EP_PARAM_FIELD_CONN_REQUEST,
-        .conn_request = server_take(server)
+        .conn_request = server_take(server),
     };
     ucs_status_t status;
 
@@ -214,7 +213,7 @@ struct side_ep *server_accepted(struct server *server)
     double deadline        = test_now() + test_seconds(USUAL_LIMIT);
     ucp_ep_params_t params = {
         .field_mask  = UCP_EP_PARAM_FIELD_ERR_HANDLER,
-        .err_handler = {.cb = on_failure, .arg = entry}
+        .err_handler = {.cb = on_failure, .arg = entry},
     };
 
     EXPECT(entry != NULL);
@@ -225,8 +224,7 @@ struct side_ep *server_accepted(struct server *server)
         }
     }
     EXPECT_OK(side_wait(server->side,
-                        ucp_ep_modify_nb(server->accepted, &params),
-                        "modify"));
+                        ucp_ep_modify_nb(server->accepted, &params), "modify"));
     entry->ep         = server->accepted;
     entry->side       = server->side;
     entry->next       = server->side->eps;
@@ -244,7 +242,7 @@ struct side_ep *server_try_connect(struct side *side,
     ucp_ep_params_t params = {
         .field_mask = UCP_EP_PARAM_FIELD_SOCK_ADDR | UCP_EP_PARAM_FIELD_FLAGS,
         .flags      = UCP_EP_PARAMS_FLAGS_CLIENT_SERVER | flags,
-        .sockaddr   = {(const struct sockaddr *)address, sizeof(*address)}
+        .sockaddr   = {(const struct sockaddr *)address, sizeof(*address)},
     };
 
     return side_create_ep(side, &params, status_p);
@@ -273,9 +271,9 @@ bool server_is_same(const struct sockaddr_storage *a,
         return false;
     }
     return (a->ss_family == AF_INET) ?
-           (a4->sin_port == b4->sin_port) &&
-           (a4->sin_addr.s_addr == b4->sin_addr.s_addr) :
-           (a6->sin6_port == b6->sin6_port) &&
-           (memcmp(&a6->sin6_addr, &b6->sin6_addr,
-                   sizeof(a6->sin6_addr)) == 0);
+               (a4->sin_port == b4->sin_port) &&
+                   (a4->sin_addr.s_addr == b4->sin_addr.s_addr) :
+               (a6->sin6_port == b6->sin6_port) &&
+                   (memcmp(&a6->sin6_addr, &b6->sin6_addr,
+                           sizeof(a6->sin6_addr)) == 0);
 }

@@ -18,7 +18,7 @@ struct server {
     struct sockaddr_storage address;
     ucp_conn_request_h requests[SERVER_MAX_REQUESTS]; /* In order of arrival */
     unsigned count;
-    ucp_ep_h accepted;    /* The last endpoint from the deprecated handler */
+    ucp_ep_h accepted; /* The last endpoint from the deprecated handler */
 };
 
 /* Like side_open(), with wake-up if the features include it. */

@@ -15,7 +15,7 @@ void side_open_worker(struct side *more, const struct side *side)
 {
     ucp_worker_params_t params = {
         .field_mask  = UCP_WORKER_PARAM_FIELD_THREAD_MODE,
-        .thread_mode = UCS_THREAD_MODE_SINGLE
+        .thread_mode = UCS_THREAD_MODE_SINGLE,
     };
 
     more->context = side->context;
@@ -35,7 +35,7 @@ void side_open(struct side *side, uint64_t features)
 {
     ucp_params_t params = {
         .field_mask = UCP_PARAM_FIELD_FEATURES,
-        .features   = features
+        .features   = features,
     };
 
     EXPECT_OK(ucp_init(&params, NULL, &side->context));
@@ -148,7 +148,7 @@ struct side_ep *side_try_connect(struct side *side, const void *address)
 {
     ucp_ep_params_t params = {
         .field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS,
-        .address    = address
+        .address    = address,
     };
     struct side_ep *entry;
     ucs_status_t status;
@@ -199,8 +199,8 @@ void side_send(struct side_ep *ep, struct side_op *op, const void *buffer,
     ucp_request_param_t param = {
         .op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK |
                         UCP_OP_ATTR_FIELD_USER_DATA,
-        .cb.send      = on_sent,
-        .user_data    = op
+        .cb.send   = on_sent,
+        .user_data = op,
     };
 
     *op = (struct side_op){.done = false};
@@ -227,8 +227,8 @@ void side_recv(struct side *side, struct side_op *op, void *buffer,
         .op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK |
                         UCP_OP_ATTR_FIELD_USER_DATA |
                         UCP_OP_ATTR_FLAG_NO_IMM_CMPL,
-        .cb.recv      = on_received,
-        .user_data    = op
+        .cb.recv   = on_received,
+        .user_data = op,
     };
 
     *op = (struct side_op){.done = false};
@@ -320,7 +320,7 @@ ucs_status_t side_flush(struct side_ep *ep)
     ucp_request_param_t param = {.op_attr_mask = 0};
 
     return side_wait(ep->side, ucp_ep_flush_nbx(ep->ep, &param),
-                        "endpoint flush");
+                     "endpoint flush");
 }
 
 ucs_status_t side_flush_worker(struct side *side)
@@ -328,7 +328,7 @@ ucs_status_t side_flush_worker(struct side *side)
     ucp_request_param_t param = {.op_attr_mask = 0};
 
     return side_wait(side, ucp_worker_flush_nbx(side->worker, &param),
-                        "worker flush");
+                     "worker flush");
 }
 
 void side_forget(struct side_ep *ep)
@@ -346,12 +346,12 @@ ucs_status_t side_close_ep(struct side_ep *ep, unsigned flags)
 {
     ucp_request_param_t param = {
         .op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS,
-        .flags        = flags
+        .flags        = flags,
     };
     ucs_status_t status;
 
     status = side_wait(ep->side, ucp_ep_close_nbx(ep->ep, &param),
-                          "endpoint close");
+                       "endpoint close");
     side_forget(ep);
     return status;
 }

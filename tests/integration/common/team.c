@@ -32,8 +32,8 @@ static void make_channels(int size, int ends[TEAM_MAX][TEAM_MAX])
     for (a = 0; a < size; ++a) {
         ends[a][a] = -1;
         for (b = a + 1; b < size; ++b) {
-            EXPECT(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0,
-                              pair) == 0);
+            EXPECT(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) ==
+                   0);
             ends[a][b] = pair[0];
             ends[b][a] = pair[1];
         }
@@ -151,7 +151,7 @@ static pid_t wait_member(double deadline, int *status)
 
 static int watch(struct team *team)
 {
-    double limit = (team->limit > 0) ? team->limit : DEFAULT_LIMIT;
+    double limit         = (team->limit > 0) ? team->limit : DEFAULT_LIMIT;
     double deadline      = test_now() + test_seconds(limit);
     bool alive[TEAM_MAX] = {false};
     int left, rank, status, one, result = 0;

@@ -17,18 +17,18 @@ enum { TEAM_MAX = 8 };
 enum team_place {
     TEAM_LOOPBACK,
     /* Two members, each in its own network namespace, connected by veth */
-    TEAM_NAMESPACES
+    TEAM_NAMESPACES,
 };
 
 struct team {
     int rank;
     int size;
-    pid_t pids[TEAM_MAX];    /* By rank; shared by all */
-    int channels[TEAM_MAX];  /* By rank of the peer; -1 for the own rank */
-    bool may_die[TEAM_MAX];  /* Set before team_run(): may end by SIGKILL */
+    pid_t pids[TEAM_MAX];   /* By rank; shared by all */
+    int channels[TEAM_MAX]; /* By rank of the peer; -1 for the own rank */
+    bool may_die[TEAM_MAX]; /* Set before team_run(): may end by SIGKILL */
     enum team_place place;
-    bool silent;             /* Sends no messages: see carrier.h */
-    double limit;            /* Seconds before test_seconds(); 0: 60 */
+    bool silent;  /* Sends no messages: see carrier.h */
+    double limit; /* Seconds before test_seconds(); 0: 60 */
 };
 
 typedef void (*team_member_t)(struct team *team, void *arg);

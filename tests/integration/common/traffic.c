@@ -91,7 +91,7 @@ static ucs_status_t on_am(void *arg, const void *header, size_t header_length,
         .op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK |
                         UCP_OP_ATTR_FIELD_USER_DATA |
                         UCP_OP_ATTR_FLAG_NO_IMM_CMPL,
-        .cb.recv_am   = on_am_data
+        .cb.recv_am = on_am_data,
     };
     struct traffic_op *op;
     uint64_t number;
@@ -122,10 +122,10 @@ static void open_memory(struct traffic *traffic)
     ucp_mem_map_params_t params = {
         .field_mask = UCP_MEM_MAP_PARAM_FIELD_LENGTH |
                       UCP_MEM_MAP_PARAM_FIELD_FLAGS,
-        .length     = TRAFFIC_MEMORY,
-        .flags      = UCP_MEM_MAP_ALLOCATE
+        .length = TRAFFIC_MEMORY,
+        .flags  = UCP_MEM_MAP_ALLOCATE,
     };
-    ucp_mem_attr_t attr         = {.field_mask = UCP_MEM_ATTR_FIELD_ADDRESS};
+    ucp_mem_attr_t attr = {.field_mask = UCP_MEM_ATTR_FIELD_ADDRESS};
 
     EXPECT_OK(ucp_mem_map(traffic->side->context, &params, &traffic->memh));
     EXPECT_OK(ucp_mem_query(traffic->memh, &attr));
@@ -172,8 +172,8 @@ static void put_key(struct traffic *traffic, struct team *team, int rank)
     void *buffer;
     size_t size;
 
-    EXPECT_OK(ucp_rkey_pack(traffic->side->context, traffic->memh, &buffer,
-                            &size));
+    EXPECT_OK(
+        ucp_rkey_pack(traffic->side->context, traffic->memh, &buffer, &size));
     team_put(team, rank, &address, sizeof(address));
     team_put(team, rank, &size, sizeof(size));
     team_put(team, rank, buffer, size);
@@ -202,9 +202,9 @@ void traffic_meet(struct traffic *traffic, struct side *side, struct team *team,
         .field_mask = UCP_AM_HANDLER_PARAM_FIELD_ID |
                       UCP_AM_HANDLER_PARAM_FIELD_CB |
                       UCP_AM_HANDLER_PARAM_FIELD_ARG,
-        .id         = AM_ID,
-        .cb         = on_am,
-        .arg        = traffic
+        .id  = AM_ID,
+        .cb  = on_am,
+        .arg = traffic,
     };
     void *address;
 
@@ -234,8 +234,8 @@ void traffic_drop_key(struct traffic *traffic)
 /* Lengths on a logarithmic scale, at least one byte. */
 static size_t any_length(struct random *random, size_t most)
 {
-    size_t length = 1 + random_below(random,
-                                     (size_t)1 << random_below(random, 18));
+    size_t length = 1 +
+                    random_below(random, (size_t)1 << random_below(random, 18));
 
     return (length < most) ? length : most;
 }
@@ -245,8 +245,8 @@ static ucp_request_param_t send_param(struct traffic_op *op)
     return (ucp_request_param_t){
         .op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK |
                         UCP_OP_ATTR_FIELD_USER_DATA,
-        .cb.send      = on_sent,
-        .user_data    = op
+        .cb.send   = on_sent,
+        .user_data = op,
     };
 }
 
@@ -278,10 +278,10 @@ static void start_am(struct traffic *traffic, struct traffic_op *op)
 
     fill(traffic, op, TRAFFIC_LARGE);
     param.op_attr_mask |= UCP_OP_ATTR_FIELD_FLAGS;
-    param.flags         = UCP_AM_SEND_FLAG_COPY_HEADER;
-    take(op, ucp_am_send_nbx(traffic->ep->ep, AM_ID, &op->number,
-                             sizeof(op->number), op->buffer, op->length,
-                             &param));
+    param.flags = UCP_AM_SEND_FLAG_COPY_HEADER;
+    take(op,
+         ucp_am_send_nbx(traffic->ep->ep, AM_ID, &op->number,
+                         sizeof(op->number), op->buffer, op->length, &param));
 }
 
 static void start_put(struct traffic *traffic, struct traffic_op *op)
@@ -308,11 +308,11 @@ static void start_atomic(struct traffic *traffic, struct traffic_op *op)
     static const uint64_t one = 1;
     ucp_request_param_t param = send_param(op);
 
-    op->number          = 0; /* no verification */
+    op->number = 0; /* no verification */
     param.op_attr_mask |= UCP_OP_ATTR_FIELD_DATATYPE |
                           UCP_OP_ATTR_FIELD_REPLY_BUFFER;
-    param.datatype      = ucp_dt_make_contig(sizeof(one));
-    param.reply_buffer  = &op->old;
+    param.datatype     = ucp_dt_make_contig(sizeof(one));
+    param.reply_buffer = &op->old;
     take(op, ucp_atomic_op_nbx(traffic->ep->ep, UCP_ATOMIC_OP_ADD, &one, 1,
                                traffic->remote + TRAFFIC_MEMORY - sizeof(one),
                                traffic->rkey, &param));
@@ -329,8 +329,8 @@ static void start_flush(struct traffic *traffic, struct traffic_op *op)
 static void start_any(struct traffic *traffic, struct traffic_op *op)
 {
     static void (*const kinds[])(struct traffic *, struct traffic_op *) = {
-        start_tag, start_tag, start_am, start_am, start_put, start_get,
-        start_atomic, start_flush
+        start_tag, start_tag, start_am,     start_am,
+        start_put, start_get, start_atomic, start_flush,
     };
 
     kinds[random_below(&traffic->random, 8)](traffic, op);
@@ -342,8 +342,8 @@ static void post_receive(struct traffic *traffic, struct traffic_op *op)
         .op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK |
                         UCP_OP_ATTR_FIELD_USER_DATA |
                         UCP_OP_ATTR_FLAG_NO_IMM_CMPL,
-        .cb.recv      = on_tag,
-        .user_data    = op
+        .cb.recv   = on_tag,
+        .user_data = op,
     };
 
     take(op, ucp_tag_recv_nbx(traffic->side->worker, op->buffer, TRAFFIC_LARGE,
@@ -356,8 +356,7 @@ void traffic_step(struct traffic *traffic, bool send)
     int i;
 
     /* keep half of the operations for active messages */
-    if (!traffic->quiet &&
-        (traffic_open_receives(traffic) < TRAFFIC_OPS / 2)) {
+    if (!traffic->quiet && (traffic_open_receives(traffic) < TRAFFIC_OPS / 2)) {
         post_receive(traffic, free_op(traffic->receives));
     }
     for (i = 0; send && (i < 4); ++i) {

@@ -11,22 +11,22 @@
 #include "side.h"
 
 enum {
-    TRAFFIC_OPS    = 32,          /* Maximum in flight */
-    TRAFFIC_LARGE  = 160 * 1024,  /* Longest message */
-    TRAFFIC_MEMORY = 64 * 1024    /* Memory for the peer's get and put */
+    TRAFFIC_OPS    = 32,         /* Maximum in flight */
+    TRAFFIC_LARGE  = 160 * 1024, /* Longest message */
+    TRAFFIC_MEMORY = 64 * 1024,  /* Memory for the peer's get and put */
 };
 
 #define TRAFFIC_FEATURES \
     (UCP_FEATURE_TAG | UCP_FEATURE_AM | UCP_FEATURE_RMA | UCP_FEATURE_AMO64)
 
 struct traffic_op {
-    struct side_op op;      /* .done: the operation is unused */
+    struct side_op op; /* .done: the operation is unused */
     struct traffic *owner;
-    bool receives;          /* A receive, which belongs to the worker */
-    uint64_t number;        /* Of the data; 0: no verification */
+    bool receives;   /* A receive, which belongs to the worker */
+    uint64_t number; /* Of the data; 0: no verification */
     size_t length;
-    uint64_t old;           /* Result of an atomic operation */
-    char *buffer;           /* TRAFFIC_LARGE bytes */
+    uint64_t old; /* Result of an atomic operation */
+    char *buffer; /* TRAFFIC_LARGE bytes */
 };
 
 struct traffic {
@@ -35,14 +35,14 @@ struct traffic {
     struct random random;
     struct traffic_op sends[TRAFFIC_OPS];
     struct traffic_op receives[TRAFFIC_OPS];
-    uint64_t tags_sent;      /* Number of tagged sends */
+    uint64_t tags_sent; /* Number of tagged sends */
     uint64_t tags_received;
     /* The first half is constant, the second is the target of puts */
     char *memory;
     ucp_mem_h memh;
-    uint64_t remote;         /* The peer's memory */
+    uint64_t remote; /* The peer's memory */
     ucp_rkey_h rkey;
-    bool quiet;              /* Post no more receives */
+    bool quiet; /* Post no more receives */
 };
 
 /* Creates the memory that the peer accesses, and the buffers. */
@@ -52,8 +52,8 @@ void traffic_close(struct traffic *traffic);
 /* Starts with a new worker and endpoint for the same memory: exchanges
  * addresses and keys with the other member. NULL endpoint: the peer is
  * unreachable. */
-void traffic_meet(struct traffic *traffic, struct side *side,
-                  struct team *team, int rank);
+void traffic_meet(struct traffic *traffic, struct side *side, struct team *team,
+                  int rank);
 
 /* Starts operations and calls progress once. With `send` it starts sends and
  * receives, otherwise only receives. */

@@ -117,26 +117,34 @@ static void fini(void)
     }
 }
 
-static ucx_md_ops_t md_ops       = {.size  = sizeof(md_ops),
-                                    .close = md_close,
-                                    .query = md_query};
-static ucx_iface_ops_t iface_ops = {.size      = sizeof(iface_ops),
-                                    .close     = iface_close,
-                                    .query     = iface_query,
-                                    .ep_create = ep_create,
-                                    .flush     = iface_flush};
-static ucx_ep_ops_t ep_ops       = {.size    = sizeof(ep_ops),
-                                    .destroy = ep_destroy};
-static ucx_cm_ops_t cm_ops       = {.size      = sizeof(cm_ops),
-                                    .open      = cm_open,
-                                    .close     = cm_close,
-                                    .query     = cm_query,
-                                    .ep_create = cm_ep_create,
-                                    .ep_ops    = &ep_ops};
+static ucx_md_ops_t md_ops = {
+    .size  = sizeof(md_ops),
+    .close = md_close,
+    .query = md_query,
+};
+static ucx_iface_ops_t iface_ops = {
+    .size      = sizeof(iface_ops),
+    .close     = iface_close,
+    .query     = iface_query,
+    .ep_create = ep_create,
+    .flush     = iface_flush,
+};
+static ucx_ep_ops_t ep_ops = {
+    .size    = sizeof(ep_ops),
+    .destroy = ep_destroy,
+};
+static ucx_cm_ops_t cm_ops = {
+    .size      = sizeof(cm_ops),
+    .open      = cm_open,
+    .close     = cm_close,
+    .query     = cm_query,
+    .ep_create = cm_ep_create,
+    .ep_ops    = &ep_ops,
+};
 
 static ucx_config_field_t fields[] = {
     {"VALUE", UCX_CONFIG_INT, 0, "1", "A number.", NULL, 0, 0},
-    {"WORD", UCX_CONFIG_BOOL, 0, "y", "A choice.", NULL, 0, 0}
+    {"WORD", UCX_CONFIG_BOOL, 0, "y", "A choice.", NULL, 0, 0},
 };
 static ucx_config_table_t config = {
     .size         = sizeof(config),
@@ -144,52 +152,65 @@ static ucx_config_table_t config = {
     .options_size = sizeof(fake_options_t),
     .field_size   = sizeof(ucx_config_field_t),
     .fields       = fields,
-    .num_fields   = 2
+    .num_fields   = 2,
 };
 
-static ucx_transport_t transport  = {.size          = sizeof(transport),
-                                     .name          = "fake",
-                                     .config        = &config,
-                                     .query_devices = query_devices,
-                                     .iface_open    = iface_open,
-                                     .iface_ops     = &iface_ops,
-                                     .ep_ops        = &ep_ops};
-static ucx_transport_t transport2 = {.size          = sizeof(transport2),
-                                     .name          = "fake2",
-                                     .query_devices = query_devices,
-                                     .iface_open    = iface_open,
-                                     .iface_ops     = &iface_ops,
-                                     .ep_ops        = &ep_ops};
+static ucx_transport_t transport = {
+    .size          = sizeof(transport),
+    .name          = "fake",
+    .config        = &config,
+    .query_devices = query_devices,
+    .iface_open    = iface_open,
+    .iface_ops     = &iface_ops,
+    .ep_ops        = &ep_ops,
+};
+static ucx_transport_t transport2 = {
+    .size          = sizeof(transport2),
+    .name          = "fake2",
+    .query_devices = query_devices,
+    .iface_open    = iface_open,
+    .iface_ops     = &iface_ops,
+    .ep_ops        = &ep_ops,
+};
 
 static const ucx_transport_t *transports[] = {&transport, &transport2};
 
 static char component_name[64];
-static ucx_component_t component  = {.size               = sizeof(component),
-                                     .name               = component_name,
-                                     .query_md_resources = query_md_resources,
-                                     .md_open            = md_open,
-                                     .md_ops             = &md_ops,
-                                     .transports         = transports,
-                                     .num_transports     = 1};
-static ucx_component_t component2 = {.size               = sizeof(component2),
-                                     .name               = "unasked",
-                                     .query_md_resources = query_md_resources,
-                                     .md_open            = md_open,
-                                     .md_ops             = &md_ops};
+static ucx_component_t component = {
+    .size               = sizeof(component),
+    .name               = component_name,
+    .query_md_resources = query_md_resources,
+    .md_open            = md_open,
+    .md_ops             = &md_ops,
+    .transports         = transports,
+    .num_transports     = 1,
+};
+static ucx_component_t component2 = {
+    .size               = sizeof(component2),
+    .name               = "unasked",
+    .query_md_resources = query_md_resources,
+    .md_open            = md_open,
+    .md_ops             = &md_ops,
+};
 
 static const ucx_component_t *components[] = {&component, &component2};
 
 /* A newer minor version has more members after those known now. */
 static struct {
     ucx_plugin_t plugin;
-    void         *member_of_tomorrow[4];
-} descriptor = {.plugin = {.size           = sizeof(ucx_plugin_t),
-                           .abi            = UCX_PLUGIN_ABI_VERSION,
-                           .name           = fake_name,
-                           .version        = fake_version,
-                           .components     = components,
-                           .num_components = 1,
-                           .fini           = fini}};
+    void *member_of_tomorrow[4];
+} descriptor = {
+    .plugin =
+        {
+            .size           = sizeof(ucx_plugin_t),
+            .abi            = UCX_PLUGIN_ABI_VERSION,
+            .name           = fake_name,
+            .version        = fake_version,
+            .components     = components,
+            .num_components = 1,
+            .fini           = fini,
+        },
+};
 
 static int is(const char *defect)
 {

@@ -13,10 +13,10 @@
 #include <uct/api/uct.h>
 
 typedef struct library {
-    void         *handle;
+    void *handle;
     ucs_status_t (*query_components)(uct_component_h **components_p,
                                      unsigned *num_p);
-    void         (*release_components)(uct_component_h *components);
+    void (*release_components)(uct_component_h *components);
     ucs_status_t (*query)(uct_component_h component,
                           uct_component_attr_t *attr);
 } library_t;

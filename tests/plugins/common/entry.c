@@ -34,9 +34,9 @@ static ucs_status_t refuse(const ucx_plugin_args_t *args, ucs_status_t status,
     return status;
 }
 
-ucs_status_t
-local_entry(const ucx_plugin_args_t *args, const ucx_component_t *pattern,
-            const ucx_plugin_t **plugin_p)
+ucs_status_t local_entry(const ucx_plugin_args_t *args,
+                         const ucx_component_t *pattern,
+                         const ucx_plugin_t **plugin_p)
 {
     local_instance_t *instance;
 
@@ -56,13 +56,13 @@ local_entry(const ucx_plugin_args_t *args, const ucx_component_t *pattern,
     instance->component     = *pattern;
     instance->components[0] = &instance->component;
     instance->plugin        = (ucx_plugin_t){
-        .size           = sizeof(instance->plugin),
-        .abi            = UCX_PLUGIN_ABI_VERSION,
-        .name           = pattern->name,
-        .version        = LOCAL_VERSION,
-        .components     = instance->components,
-        .num_components = 1,
-        .fini           = fini
+               .size           = sizeof(instance->plugin),
+               .abi            = UCX_PLUGIN_ABI_VERSION,
+               .name           = pattern->name,
+               .version        = LOCAL_VERSION,
+               .components     = instance->components,
+               .num_components = 1,
+               .fini           = fini,
     };
 
     pthread_mutex_lock(&lock);

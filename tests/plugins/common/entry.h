@@ -12,10 +12,10 @@
 
 /** State for one core: the component's address leads to the services. */
 typedef struct local_instance {
-    ucx_component_t       component;  /**< First */
-    ucx_plugin_t          plugin;
+    ucx_component_t component; /**< First */
+    ucx_plugin_t plugin;
     const ucx_component_t *components[1];
-    const ucx_host_t      *host;
+    const ucx_host_t *host;
     struct local_instance *next;
 } local_instance_t;
 
@@ -26,9 +26,9 @@ static inline const ucx_host_t *local_host_of(uct_md_h md)
 
 /** Implements the entry point for a plugin with one component like
  *  `pattern`. */
-ucs_status_t
-local_entry(const ucx_plugin_args_t *args, const ucx_component_t *pattern,
-            const ucx_plugin_t **plugin_p);
+ucs_status_t local_entry(const ucx_plugin_args_t *args,
+                         const ucx_component_t *pattern,
+                         const ucx_plugin_t **plugin_p);
 
 /** query_md_resources: one, with the component's name. */
 ucs_status_t local_query_mds(const ucx_component_t *component,

@@ -12,12 +12,12 @@
 /** Member of every object that poller_free() frees. */
 typedef struct poller_memory {
     struct poller_memory *next;
-    void                 *block;
+    void *block;
 } poller_memory_t;
 
 typedef struct poller {
-    int             epoll;    /**< Readable when there are events */
-    int             running;
+    int epoll; /**< Readable when there are events */
+    int running;
     poller_memory_t *given_up;
 } poller_t;
 
@@ -25,9 +25,9 @@ typedef struct poller_source poller_source_t;
 
 struct poller_source {
     poller_memory_t memory;
-    int             fd;       /**< -1: removed */
-    void            (*ready)(poller_source_t *source, uint32_t events);
-    void            *owner;
+    int fd; /**< -1: removed */
+    void (*ready)(poller_source_t *source, uint32_t events);
+    void *owner;
 };
 
 ucs_status_t poller_open(poller_t *poller);

@@ -96,7 +96,8 @@ ucs_status_t sock_send(int fd, const struct iovec *iov, size_t count)
         return UCS_OK;
     }
     return ((errno == EAGAIN) || (errno == ENOBUFS) || (errno == EINTR)) ?
-           UCS_ERR_NO_RESOURCE : UCS_ERR_CONNECTION_RESET;
+               UCS_ERR_NO_RESOURCE :
+               UCS_ERR_CONNECTION_RESET;
 }
 
 ssize_t sock_recv(int fd, void *buffer, size_t size)
@@ -107,10 +108,12 @@ ssize_t sock_recv(int fd, void *buffer, size_t size)
 
     if (length < 0) {
         return ((errno == EAGAIN) || (errno == EINTR)) ?
-               UCS_ERR_NO_PROGRESS : UCS_ERR_CONNECTION_RESET;
+                   UCS_ERR_NO_PROGRESS :
+                   UCS_ERR_CONNECTION_RESET;
     }
     return ((length > 0) && !(msg.msg_flags & MSG_TRUNC)) ?
-           length : UCS_ERR_CONNECTION_RESET;
+               length :
+               UCS_ERR_CONNECTION_RESET;
 }
 
 int sock_is_writable(int fd)

@@ -21,6 +21,8 @@ void *__wrap_opaque_touchable(const void *address, size_t length)
 {
     char *touchable = __real_opaque_touchable(address, length);
 
-    return ((touchable != NULL) && (length > 1000) && breaks("copies-shifted")) ?
-               touchable + 1 : touchable;
+    return ((touchable != NULL) && (length > 1000) &&
+            breaks("copies-shifted")) ?
+               touchable + 1 :
+               touchable;
 }

@@ -103,12 +103,13 @@ static uct_md_h open_md(void)
 static uct_iface_h open_iface(uct_md_h md, uct_worker_h worker)
 {
     const uct_iface_params_t params = {
-        .field_mask  = UCT_IFACE_PARAM_FIELD_OPEN_MODE |
-                       UCT_IFACE_PARAM_FIELD_DEVICE |
-                       UCT_IFACE_PARAM_FIELD_ERR_HANDLER,
+        .field_mask = UCT_IFACE_PARAM_FIELD_OPEN_MODE |
+                      UCT_IFACE_PARAM_FIELD_DEVICE |
+                      UCT_IFACE_PARAM_FIELD_ERR_HANDLER,
         .open_mode   = UCT_IFACE_OPEN_MODE_DEVICE,
         .mode.device = {.tl_name = "udp", .dev_name = "lo"},
-        .err_handler = note_failure};
+        .err_handler = note_failure,
+    };
     uct_iface_config_t *config;
     uct_iface_h iface;
 
@@ -129,11 +130,12 @@ static uct_ep_h connect_to(uct_iface_h iface)
                       UCT_EP_PARAM_FIELD_IFACE_ADDR,
         .iface      = iface,
         .dev_addr   = (uct_device_addr_t *)dev,
-        .iface_addr = (uct_iface_addr_t *)addr};
+        .iface_addr = (uct_iface_addr_t *)addr,
+    };
     uct_ep_h ep;
 
     require((uct_iface_get_device_address(iface, (void *)dev) == UCS_OK) &&
-            (uct_iface_get_address(iface, (void *)addr) == UCS_OK),
+                (uct_iface_get_address(iface, (void *)addr) == UCS_OK),
             "addresses");
     require(uct_ep_create(&params, &ep) == UCS_OK, "endpoint");
     return ep;
@@ -161,7 +163,8 @@ int main(void)
 
     enter_namespace();
     require(ucs_async_context_create(UCS_ASYNC_MODE_THREAD_MUTEX, &async) ==
-            UCS_OK, "asynchronous context");
+                UCS_OK,
+            "asynchronous context");
     require(uct_worker_create(async, UCS_THREAD_MODE_SINGLE, &worker) == UCS_OK,
             "worker");
     md    = open_md();

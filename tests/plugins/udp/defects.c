@@ -43,16 +43,19 @@ udp_order_t __wrap_udp_source_accept(udp_iface_t *iface,
     if ((header->kind == UDP_KIND_PROBE) && breaks("ignores-probes")) {
         return UDP_ORDER_UNKNOWN;
     }
-    order = __real_udp_source_accept(iface, peer, header, data, length, source_p);
+    order = __real_udp_source_accept(iface, peer, header, data, length,
+                                     source_p);
     return ((order == UDP_ORDER_REPEATED) && breaks("delivers-twice")) ?
-               UDP_ORDER_NEXT : order;
+               UDP_ORDER_NEXT :
+               order;
 }
 
 ucs_status_t __wrap_udp_stream_flush(udp_stream_t *stream,
                                      uct_completion_t *comp)
 {
     return ((stream->status == UCS_OK) && breaks("flushes-unacknowledged")) ?
-               UCS_OK : __real_udp_stream_flush(stream, comp);
+               UCS_OK :
+               __real_udp_stream_flush(stream, comp);
 }
 
 void __wrap_udp_stream_fail(udp_stream_t *stream, ucs_status_t status)

@@ -69,9 +69,10 @@ static void refuse(ucp_conn_request_h request, void *arg)
 /* An endpoint to another worker, or to itself, which any transport supports. */
 static outcome_t connect_to(ucp_worker_h worker, ucp_worker_h peer)
 {
-    outcome_t outcome           = {"endpoint", UCS_OK};
-    ucp_ep_params_t params      = {.field_mask =
-                                           UCP_EP_PARAM_FIELD_REMOTE_ADDRESS};
+    outcome_t outcome      = {"endpoint", UCS_OK};
+    ucp_ep_params_t params = {
+        .field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS,
+    };
     ucp_request_param_t closing = {.op_attr_mask = 0};
     ucp_address_t *address;
     ucs_status_ptr_t request;
@@ -102,11 +103,15 @@ static outcome_t connect_to(ucp_worker_h worker, ucp_worker_h peer)
 /* To a worker that has only these transports. */
 static outcome_t connect_to_peer(ucp_worker_h worker, const char *tls)
 {
-    ucp_params_t params        = {.field_mask = UCP_PARAM_FIELD_FEATURES,
-                                  .features   = UCP_FEATURE_TAG};
-    ucp_worker_params_t wanted = {.field_mask = UCP_WORKER_PARAM_FIELD_NAME,
-                                  .name       = "peer"};
-    outcome_t outcome          = {"peer", UCS_OK};
+    ucp_params_t params = {
+        .field_mask = UCP_PARAM_FIELD_FEATURES,
+        .features   = UCP_FEATURE_TAG,
+    };
+    ucp_worker_params_t wanted = {
+        .field_mask = UCP_WORKER_PARAM_FIELD_NAME,
+        .name       = "peer",
+    };
+    outcome_t outcome = {"peer", UCS_OK};
     ucp_config_t *config;
     ucp_context_h context;
     ucp_worker_h peer;
@@ -135,15 +140,18 @@ static outcome_t connect_to_peer(ucp_worker_h worker, const char *tls)
 /* Connects to an unused port of the loopback device. */
 static outcome_t listen_to_nobody(ucp_worker_h worker)
 {
-    ucp_listener_h listener      = NULL;
-    outcome_t outcome            = {"listen", UCS_OK};
-    struct sockaddr_in address   = {.sin_family = AF_INET,
-                                    .sin_addr   = {htonl(INADDR_LOOPBACK)}};
+    ucp_listener_h listener    = NULL;
+    outcome_t outcome          = {"listen", UCS_OK};
+    struct sockaddr_in address = {
+        .sin_family = AF_INET,
+        .sin_addr   = {htonl(INADDR_LOOPBACK)},
+    };
     ucp_listener_params_t params = {
         .field_mask = UCP_LISTENER_PARAM_FIELD_SOCK_ADDR |
                       UCP_LISTENER_PARAM_FIELD_CONN_HANDLER,
         .sockaddr     = {(struct sockaddr *)&address, sizeof(address)},
-        .conn_handler = {refuse, &listener}};
+        .conn_handler = {refuse, &listener},
+    };
 
     outcome.status = ucp_listener_create(worker, &params, &listener);
     if (outcome.status == UCS_OK) {
@@ -152,8 +160,8 @@ static outcome_t listen_to_nobody(ucp_worker_h worker)
     return outcome;
 }
 
-static outcome_t
-run_worker(ucp_context_h context, const char *peer_tls, int listens)
+static outcome_t run_worker(ucp_context_h context, const char *peer_tls,
+                            int listens)
 {
     ucp_worker_params_t params = {.field_mask = 0};
     outcome_t outcome          = {"worker", UCS_OK};
@@ -174,9 +182,11 @@ run_worker(ucp_context_h context, const char *peer_tls, int listens)
 static outcome_t run(ucp_config_t *config, const char *peer_tls, int argc,
                      char **argv)
 {
-    ucp_params_t params = {.field_mask = UCP_PARAM_FIELD_FEATURES,
-                           .features   = UCP_FEATURE_TAG};
-    outcome_t outcome   = modify_all(config, argc, argv);
+    ucp_params_t params = {
+        .field_mask = UCP_PARAM_FIELD_FEATURES,
+        .features   = UCP_FEATURE_TAG,
+    };
+    outcome_t outcome = modify_all(config, argc, argv);
     ucp_context_h context;
 
     if (outcome.status != UCS_OK) {
@@ -217,7 +227,7 @@ static const char *status_name(ucs_status_t status)
 int main(int argc, char **argv)
 {
     const char *prefix = NULL, *file = NULL, *peer_tls = NULL;
-    outcome_t outcome  = {"read", UCS_OK};
+    outcome_t outcome = {"read", UCS_OK};
     ucp_config_t *config;
     int i;
 

@@ -11,7 +11,7 @@
 #include <string.h>
 
 enum {
-    COUNT = 20000
+    COUNT = 20000,
 };
 
 static int compare(const void *a, const void *b)
@@ -28,9 +28,9 @@ static void numbers(uint64_t *values)
     int i;
 
     for (i = 0; i < COUNT; ++i) {
-        state    ^= state << 13;
-        state    ^= state >> 7;
-        state    ^= state << 17;
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
         values[i] = state >> (25 + (state % 38));
     }
 }
@@ -63,8 +63,18 @@ END_TEST
 
 START_TEST(buckets_hold_what_they_say)
 {
-    static const uint64_t edges[] = {0, 1, 127, 128, 129, 255, 256, 257, 1000,
-                                     65535, 65536, 1ull << 30,
+    static const uint64_t edges[] = {0,
+                                     1,
+                                     127,
+                                     128,
+                                     129,
+                                     255,
+                                     256,
+                                     257,
+                                     1000,
+                                     65535,
+                                     65536,
+                                     1ull << 30,
                                      (1ull << 39) + 12345};
     unsigned i, bucket;
 
@@ -147,13 +157,16 @@ static void set(struct params *params, const char *key, const char *value)
 START_TEST(parameters_survive_the_way_to_the_server)
 {
     static const char *const words[][2] = {
-        {"t", "ucp_am_bw"}, {"x", "posix"}, {"d", "memory"},
-        {"s", "16,4k,1m"}, {"i", "2m"}, {"n", "12345"}, {"w", "0"},
-        {"time", "500"}, {"O", "17"}, {"T", "4"}, {"M", "multi"},
-        {"A", "signal"}, {"H", "24"}, {"W", "3"}, {"m", "host,cuda"},
-        {"D", "zcopy"}, {"D", "iov,iov"}, {"r", "recv_data"}, {"E", "sleep"},
-        {"l", NULL}, {"o", NULL}, {"B", NULL}, {"C", NULL}, {"U", NULL},
-        {"I", NULL}, {"e", NULL}, {"z", NULL}, {"check", NULL}
+        {"t", "ucp_am_bw"}, {"x", "posix"},   {"d", "memory"},
+        {"s", "16,4k,1m"},  {"i", "2m"},      {"n", "12345"},
+        {"w", "0"},         {"time", "500"},  {"O", "17"},
+        {"T", "4"},         {"M", "multi"},   {"A", "signal"},
+        {"H", "24"},        {"W", "3"},       {"m", "host,cuda"},
+        {"D", "zcopy"},     {"D", "iov,iov"}, {"r", "recv_data"},
+        {"E", "sleep"},     {"l", NULL},      {"o", NULL},
+        {"B", NULL},        {"C", NULL},      {"U", NULL},
+        {"I", NULL},        {"e", NULL},      {"z", NULL},
+        {"check", NULL},
     };
     char text[PARAMS_TEXT_MAX], again[PARAMS_TEXT_MAX];
     char error[PARAMS_ERROR_MAX] = "";

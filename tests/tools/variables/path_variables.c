@@ -17,9 +17,9 @@
 /* Only texts can name files, not numbers or enumerations. */
 static const char text_type[] = "any text";
 
-static const char *const path_words[] = {"path",   "paths",     "file", "files",
-                                         "folder", "folders",   "dir",
-                                         "directory", NULL};
+static const char *const path_words[] = {"path",  "paths",     "file",
+                                         "files", "folder",    "folders",
+                                         "dir",   "directory", NULL};
 
 /* These must be found, so that an empty iteration is detected. */
 static const char *const known_paths[] = {"UCX_LOG_FILE",   "UCX_CONFIG_DIR",
@@ -27,7 +27,7 @@ static const char *const known_paths[] = {"UCX_LOG_FILE",   "UCX_CONFIG_DIR",
                                           "UCX_POSIX_DIR",  NULL};
 
 typedef struct {
-    unsigned found;  /* bit for each of known_paths */
+    unsigned found; /* bit for each of known_paths */
     unsigned faults;
 } walk_t;
 
@@ -72,8 +72,10 @@ static void visit(const ucs_config_item_t *item, void *arg)
     unsigned i;
 
     if (names_a_path(item) && !(item->flags & UCS_CONFIG_FLAG_PATH)) {
-        fprintf(stderr, "%s names a path by its name or help, and has no flag "
-                "that says so\n", item->name);
+        fprintf(stderr,
+                "%s names a path by its name or help, and has no flag "
+                "that says so\n",
+                item->name);
         ++walk->faults;
     }
     for (i = 0; known_paths[i] != NULL; ++i) {

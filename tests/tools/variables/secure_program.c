@@ -31,8 +31,8 @@ static int send_to_self(ucp_worker_h worker, ucp_ep_h ep)
 
     receive = ucp_tag_recv_nbx(worker, received, sizeof(received), 1, ~0ul,
                                &param);
-    return wait_for(worker, ucp_tag_send_nbx(ep, sent, sizeof(sent), 1,
-                                             &param)) &&
+    return wait_for(worker,
+                    ucp_tag_send_nbx(ep, sent, sizeof(sent), 1, &param)) &&
            wait_for(worker, receive) && (strcmp(sent, received) == 0);
 }
 
@@ -49,7 +49,7 @@ static int use_worker(ucp_worker_h worker)
         return 0;
     }
     params.address = address;
-    is_good = (ucp_ep_create(worker, &params, &ep) == UCS_OK);
+    is_good        = (ucp_ep_create(worker, &params, &ep) == UCS_OK);
     ucp_worker_release_address(worker, address);
     if (is_good) {
         is_good = send_to_self(worker, ep);
@@ -61,8 +61,10 @@ static int use_worker(ucp_worker_h worker)
 
 int main(void)
 {
-    const ucp_params_t params = {.field_mask = UCP_PARAM_FIELD_FEATURES,
-                                 .features   = UCP_FEATURE_TAG};
+    const ucp_params_t params = {
+        .field_mask = UCP_PARAM_FIELD_FEATURES,
+        .features   = UCP_FEATURE_TAG,
+    };
     const ucp_worker_params_t worker_params = {0};
     ucp_context_h context;
     ucp_worker_h worker;

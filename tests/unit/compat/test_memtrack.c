@@ -54,7 +54,8 @@ static void run(const char *dest, void (*body)(void))
     output[length] = '\0';
     close(fds[0]);
     ck_assert_int_eq(waitpid(pid, &status, 0), pid);
-    ck_assert_msg(WIFEXITED(status) && (WEXITSTATUS(status) == 0), "%s", output);
+    ck_assert_msg(WIFEXITED(status) && (WEXITSTATUS(status) == 0), "%s",
+                  output);
 }
 
 /* Is there a row of this name with these four numbers, and only one? */
@@ -70,7 +71,8 @@ static void ck_row(const char *text, const char *name, unsigned long bytes,
     for (line = text; line != NULL; line = strchr(line, '\n')) {
         line += *line == '\n';
         if ((sscanf(line, "%63s %lu %lu %lu %lu", word, &found[0], &found[1],
-                    &found[2], &found[3]) == 5) && !strcmp(word, name)) {
+                    &found[2], &found[3]) == 5) &&
+            !strcmp(word, name)) {
             ++rows;
             ck_assert_uint_eq(found[0], bytes);
             ck_assert_uint_eq(found[1], blocks);
@@ -221,7 +223,8 @@ START_TEST(threads_share_the_account)
     row = strstr(output, "shared");
     ck_assert_ptr_nonnull(row);
     ck_assert_int_eq(sscanf(row, "shared %*u %*u %lu %lu", &peak_bytes,
-                            &peak_blocks), 2);
+                            &peak_blocks),
+                     2);
     ck_assert_uint_ge(peak_blocks, ROUNDS);
     ck_assert_uint_le(peak_blocks, THREADS * ROUNDS);
     ck_assert_uint_eq(peak_bytes, 3 * peak_blocks);

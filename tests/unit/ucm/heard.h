@@ -14,12 +14,11 @@
 
 #define ck_ok(_status) ck_assert_int_eq((_status), UCS_OK)
 
-#define PAGE 4096ul
+#define PAGE      4096ul
 #define VM_EVENTS (UCM_EVENT_VM_MAPPED | UCM_EVENT_VM_UNMAPPED)
-#define CALL_EVENTS                                                      \
-    (UCM_EVENT_MMAP | UCM_EVENT_MUNMAP | UCM_EVENT_MREMAP |              \
-     UCM_EVENT_SHMAT | UCM_EVENT_SHMDT | UCM_EVENT_SBRK |                \
-     UCM_EVENT_MADVISE | UCM_EVENT_BRK)
+#define CALL_EVENTS \
+    (UCM_EVENT_MMAP | UCM_EVENT_MUNMAP | UCM_EVENT_MREMAP | UCM_EVENT_SHMAT | \
+     UCM_EVENT_SHMDT | UCM_EVENT_SBRK | UCM_EVENT_MADVISE | UCM_EVENT_BRK)
 
 #define HEARD_MAX 4096
 
@@ -27,12 +26,12 @@ typedef struct heard {
     atomic_uint count;
     struct {
         ucm_event_type_t type;
-        ucm_event_t      event;
+        ucm_event_t event;
     } events[HEARD_MAX];
 } heard_t;
 
-static inline void
-heard_cb(ucm_event_type_t type, ucm_event_t *event, void *arg)
+static inline void heard_cb(ucm_event_type_t type, ucm_event_t *event,
+                            void *arg)
 {
     heard_t *heard = arg;
     unsigned index = atomic_fetch_add(&heard->count, 1);
@@ -85,14 +84,13 @@ static inline int heard_range(const heard_t *heard, ucm_event_type_t type,
     return 0;
 }
 
-#define ck_mapped(_heard, _address, _length)                                \
-    ck_assert_msg(heard_range(_heard, UCM_EVENT_VM_MAPPED, _address,        \
-                              _length), "no mapping of %p was heard of",    \
-                  (void *)(_address))
+#define ck_mapped(_heard, _address, _length) \
+    ck_assert_msg(heard_range(_heard, UCM_EVENT_VM_MAPPED, _address, _length), \
+                  "no mapping of %p was heard of", (void *)(_address))
 
-#define ck_unmapped(_heard, _address, _length)                              \
-    ck_assert_msg(heard_range(_heard, UCM_EVENT_VM_UNMAPPED, _address,      \
-                              _length), "no unmapping of %p was heard of",  \
-                  (void *)(_address))
+#define ck_unmapped(_heard, _address, _length) \
+    ck_assert_msg(heard_range(_heard, UCM_EVENT_VM_UNMAPPED, _address, \
+                              _length), \
+                  "no unmapping of %p was heard of", (void *)(_address))
 
 #endif

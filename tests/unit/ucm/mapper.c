@@ -10,5 +10,6 @@ void *mapper_map_and_unmap(void)
                          0);
 
     return ((address == MAP_FAILED) || (munmap(address, 4096) != 0)) ?
-           (void *)0 : address;
+               (void *)0 :
+               address;
 }

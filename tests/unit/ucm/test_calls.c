@@ -17,8 +17,8 @@ static heard_t heard;
 static void setup(void)
 {
     ck_ok(ucm_set_event_handler(VM_EVENTS | CALL_EVENTS |
-                                UCM_EVENT_FLAG_NO_INSTALL, 0, heard_cb,
-                                &heard));
+                                    UCM_EVENT_FLAG_NO_INSTALL,
+                                0, heard_cb, &heard));
 }
 
 static void teardown(void)
@@ -65,7 +65,8 @@ START_TEST(mremap_to_a_place_takes_the_fifth_argument)
     char *place   = ucm_orig_mmap(NULL, PAGE, MAP_ARGS);
 
     ck_assert_ptr_eq(ucm_mremap(address, PAGE, PAGE,
-                                MREMAP_MAYMOVE | MREMAP_FIXED, place), place);
+                                MREMAP_MAYMOVE | MREMAP_FIXED, place),
+                     place);
     ck_assert_ptr_eq(heard.events[0].event.vm_unmapped.address, address);
     ck_unmapped(&heard, place, PAGE);
     ucm_orig_munmap(place, PAGE);

@@ -33,9 +33,9 @@ static void check_object(void *object)
 
 START_TEST(object_loaded_later_is_intercepted)
 {
-    check_object(dlopen(MAPPER_FOLDER "/" MAPPER_NAME,
-                        (_i == 0) ? RTLD_LAZY | RTLD_LOCAL :
-                                    RTLD_NOW | RTLD_GLOBAL));
+    check_object(
+        dlopen(MAPPER_FOLDER "/" MAPPER_NAME,
+               (_i == 0) ? RTLD_LAZY | RTLD_LOCAL : RTLD_NOW | RTLD_GLOBAL));
     check_object(dlopen(MAPPER_FOLDER "/" MAPPER_NAME, RTLD_NOW));
 }
 END_TEST

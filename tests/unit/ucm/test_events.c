@@ -189,7 +189,8 @@ START_TEST(errors_are_those_of_the_call)
     ck_assert_int_eq(munmap((void *)1, PAGE), -1);
     ck_assert_int_eq(errno, EINVAL);
     ck_assert_ptr_eq(mmap(NULL, 0, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1,
-                          0), MAP_FAILED);
+                          0),
+                     MAP_FAILED);
     ck_assert_int_eq(errno, EINVAL);
     ck_assert_ptr_eq(mmap(NULL, PAGE, PROT_READ, MAP_PRIVATE, -1, 0),
                      MAP_FAILED);
@@ -225,8 +226,8 @@ START_TEST(existing_ranges_are_told_on_request)
     void *address = map(PAGE);
 
     ck_ok(ucm_set_event_handler(UCM_EVENT_VM_MAPPED |
-                                UCM_EVENT_FLAG_EXISTING_ALLOC, 0, heard_cb,
-                                &all));
+                                    UCM_EVENT_FLAG_EXISTING_ALLOC,
+                                0, heard_cb, &all));
     ck_mapped(&all, address, PAGE);
     ck_mapped(&all, (char *)&all + sizeof(all) / 2, 1);
     ucm_unset_event_handler(UCM_EVENT_VM_MAPPED, heard_cb, &all);

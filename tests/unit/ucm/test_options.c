@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #ifndef PR_SET_MDWE
-#define PR_SET_MDWE 65
+#define PR_SET_MDWE              65
 #define PR_MDWE_REFUSE_EXEC_GAIN 1
 #endif
 
@@ -27,7 +27,7 @@ static const ucm_global_config_t defaults = {
     .alloc_alignment            = 16,
     .dlopen_process_rpath       = 1,
     .module_unload_prevent_mode = UCM_UNLOAD_PREVENT_MODE_LAZY,
-    .bistro_force_far_jump      = 1
+    .bistro_force_far_jump      = 1,
 };
 
 static ucs_status_t subscribe(const ucm_global_config_t *options)

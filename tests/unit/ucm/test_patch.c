@@ -13,8 +13,8 @@
 
 typedef struct sample {
     const char *name;
-    unsigned   length;
-    uint8_t    code[16];
+    unsigned length;
+    uint8_t code[16];
 } sample_t;
 
 static const sample_t samples[] = {
@@ -39,7 +39,7 @@ static const sample_t samples[] = {
     {"nopw 0(%rax,%rax,1)", 10, {0x66, 0x2e, 0x0f, 0x1f, 0x84}},
     {"xchg %ax, %ax", 2, {0x66, 0x90}},
     {"unknown (VEX)", 0, {0xc5, 0xf8, 0x77}},
-    {"mov $1, %ax", 0, {0x66, 0xb8, 1, 0}}
+    {"mov $1, %ax", 0, {0x66, 0xb8, 1, 0}},
 };
 
 START_TEST(length_of_instructions)
@@ -86,7 +86,8 @@ static void check_patched(uint8_t *entry)
 
     published = &heard; /* neither of the right answers */
     ck_assert_msg(ucm_patch(UCM_CALL_MADVISE, entry, note_published, &reason) ==
-                  UCS_OK, "%s", reason);
+                      UCS_OK,
+                  "%s", reason);
     ck_assert_int_eq(ucm_maps_prot(entry), PROT_READ | PROT_EXEC);
 
     ck_ok(ucm_set_event_handler(UCM_EVENT_MADVISE | UCM_EVENT_FLAG_NO_INSTALL,
@@ -99,7 +100,8 @@ static void check_patched(uint8_t *entry)
 }
 
 static const uint8_t plain[]  = {0xb8, 7, 0, 0, 0, 0xc3};
-static const uint8_t marked[] = {0xf3, 0x0f, 0x1e, 0xfa, 0xb8, 7, 0, 0, 0, 0xc3};
+static const uint8_t marked[] = {0xf3, 0x0f, 0x1e, 0xfa, 0xb8,
+                                 7,    0,    0,    0,    0xc3};
 
 START_TEST(plain_function_is_changed)
 {
@@ -127,9 +129,11 @@ static void *wait_for_end(void *arg)
 
 START_TEST(unsafe_function_is_left_alone_if_there_are_threads)
 {
-    static const uint8_t code[][6] = {{0x55, 0xb8, 7, 0, 0, 0},
-                                      {0xc5, 0xf8, 0x77, 0xc3},
-                                      {0x41, 0x89, 0xca, 0xc3}};
+    static const uint8_t code[][6] = {
+        {0x55, 0xb8, 7, 0, 0, 0},
+        {0xc5, 0xf8, 0x77, 0xc3},
+        {0x41, 0x89, 0xca, 0xc3},
+    };
     uint8_t *entry     = place(code[_i], sizeof(code[_i]), 64);
     const char *reason = NULL;
     pthread_barrier_t barrier;
@@ -139,7 +143,8 @@ START_TEST(unsafe_function_is_left_alone_if_there_are_threads)
     ck_assert_int_eq(pthread_create(&thread, NULL, wait_for_end, &barrier), 0);
     pthread_barrier_wait(&barrier);
     ck_assert_int_eq(ucm_patch(UCM_CALL_MADVISE, entry, note_published,
-                               &reason), UCS_ERR_UNSUPPORTED);
+                               &reason),
+                     UCS_ERR_UNSUPPORTED);
     ck_assert_ptr_nonnull(reason);
     ck_assert_int_eq(memcmp(entry, code[_i], sizeof(code[_i])), 0);
     pthread_barrier_wait(&barrier);
@@ -162,8 +167,8 @@ END_TEST
 
 START_TEST(short_then_near_jump_of_another_is_passed_on_to)
 {
-    static const uint8_t code[] = {0xeb, 6, 0, 0, 0, 0, 0, 0,
-                                   0xe9, 0x0b, 0, 0, 0};
+    static const uint8_t code[] = {0xeb, 6,    0,    0, 0, 0, 0,
+                                   0,    0xe9, 0x0b, 0, 0, 0};
     uint8_t *entry              = place(code, sizeof(code), 64);
 
     check_patched(entry);

@@ -120,8 +120,7 @@ START_TEST(priority_is_the_order_around_the_call)
 }
 END_TEST
 
-static void
-make_the_call(ucm_event_type_t type, ucm_event_t *event, void *arg)
+static void make_the_call(ucm_event_type_t type, ucm_event_t *event, void *arg)
 {
     event->munmap.result = ucm_orig_munmap(event->munmap.address,
                                            event->munmap.size);
@@ -158,8 +157,7 @@ END_TEST
 
 /* --- Inside -------------------------------------------------------------- */
 
-static void
-unmap_inside(ucm_event_type_t type, ucm_event_t *event, void *arg)
+static void unmap_inside(ucm_event_type_t type, ucm_event_t *event, void *arg)
 {
     void **inner  = arg;
     void *address = *inner;
@@ -177,8 +175,8 @@ START_TEST(handler_may_cause_events_and_subscribe)
     void *inner = map(PAGE), *first = inner, *outer = map(PAGE);
 
     ck_ok(ucm_set_event_handler(UCM_EVENT_VM_UNMAPPED, 0, heard_cb, &heard));
-    ck_ok(ucm_set_event_handler(UCM_EVENT_VM_UNMAPPED, 1, unmap_inside,
-                                &inner));
+    ck_ok(
+        ucm_set_event_handler(UCM_EVENT_VM_UNMAPPED, 1, unmap_inside, &inner));
     munmap(outer, PAGE);
     ck_unmapped(&heard, outer, PAGE);
     ck_unmapped(&heard, first, PAGE);
@@ -258,8 +256,8 @@ START_TEST(child_is_told_although_the_parent_was_inside)
 
     pid = fork();
     if (pid == 0) {
-        void *address = mmap(NULL, PAGE, PROT_READ,
-                             MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        void *address = mmap(NULL, PAGE, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS,
+                             -1, 0);
 
         ucm_unset_event_handler(UCM_EVENT_MUNMAP, stay_inside, &slow);
         heard_clear(&heard);
@@ -277,8 +275,7 @@ END_TEST
 
 /* --- Externals, trials, device memory ------------------------------------ */
 
-static void
-report_outside(ucm_event_type_t type, ucm_event_t *event, void *arg)
+static void report_outside(ucm_event_type_t type, ucm_event_t *event, void *arg)
 {
     ucm_vm_munmap(event->munmap.address, event->munmap.size);
 }
@@ -314,7 +311,8 @@ START_TEST(test_of_events_detects_lost_interception)
         return; /* this mode does not change it */
     }
     ck_assert_int_eq(mprotect(page, 2 * PAGE,
-                              PROT_READ | PROT_WRITE | PROT_EXEC), 0);
+                              PROT_READ | PROT_WRITE | PROT_EXEC),
+                     0);
     memcpy(code, before[1], 32); /* as another patcher would */
     ck_assert_int_eq(ucm_test_events(VM_EVENTS), UCS_ERR_UNSUPPORTED);
     ck_ok(ucm_test_events(UCM_EVENT_VM_MAPPED));
@@ -327,7 +325,8 @@ START_TEST(device_memory_is_told)
     int memory;
 
     ck_ok(ucm_set_event_handler(UCM_EVENT_MEM_TYPE_ALLOC |
-                                UCM_EVENT_MEM_TYPE_FREE, 0, heard_cb, &heard));
+                                    UCM_EVENT_MEM_TYPE_FREE,
+                                0, heard_cb, &heard));
     ucm_mem_type_alloc(&memory, sizeof(memory), UCS_MEMORY_TYPE_CUDA);
     ck_assert_uint_eq(heard_count(&heard), 1);
     ck_assert_int_eq(heard.events[0].type, UCM_EVENT_MEM_TYPE_ALLOC);

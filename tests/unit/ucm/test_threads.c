@@ -25,9 +25,9 @@ static void count_told(ucm_event_type_t type, ucm_event_t *event, void *arg)
 }
 
 typedef struct hammer {
-    pthread_t   thread;
+    pthread_t thread;
     atomic_uint rounds;
-    unsigned    told;
+    unsigned told;
 } hammer_t;
 
 static atomic_int stop;
@@ -86,7 +86,8 @@ static void hammers_start(hammer_t *hammers)
 
     for (i = 0; i < NUM_THREADS; ++i) {
         ck_assert_int_eq(pthread_create(&hammers[i].thread, NULL, hammer_run,
-                                        &hammers[i]), 0);
+                                        &hammers[i]),
+                         0);
     }
     for (i = 0; i < NUM_THREADS; ++i) {
         while (atomic_load(&hammers[i].rounds) < 3) {
@@ -157,13 +158,14 @@ START_TEST(threads_begin_interception_together)
     pthread_barrier_init(&together, NULL, NUM_THREADS);
     for (i = 0; i < NUM_THREADS; ++i) {
         ck_assert_int_eq(pthread_create(&threads[i], NULL, subscribe_together,
-                                        &results[i]), 0);
+                                        &results[i]),
+                         0);
     }
     for (i = 0; i < NUM_THREADS; ++i) {
         pthread_join(threads[i], NULL);
         ck_ok(results[i]);
     }
-    address = mmap(NULL, PAGE, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    address   = mmap(NULL, PAGE, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     told_here = 0;
     munmap(address, PAGE);
     ck_assert_uint_eq(told_here, NUM_THREADS);

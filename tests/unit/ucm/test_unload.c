@@ -24,10 +24,9 @@ static void library_open(library_t *library)
     ck_assert_msg(library->object != NULL, "%s", dlerror());
     *(void **)&library->set_opts = dlsym(library->object,
                                          "ucm_set_global_opts");
-    *(void **)&library->set      = dlsym(library->object,
-                                         "ucm_set_event_handler");
-    *(void **)&library->unset    = dlsym(library->object,
-                                         "ucm_unset_event_handler");
+    *(void **)&library->set   = dlsym(library->object, "ucm_set_event_handler");
+    *(void **)&library->unset = dlsym(library->object,
+                                      "ucm_unset_event_handler");
     ck_assert_ptr_nonnull(library->unset);
 }
 
@@ -50,7 +49,7 @@ START_TEST(library_that_intercepts_stays)
         .enable_malloc_hooks        = 1,
         .enable_malloc_reloc        = 1,
         .module_unload_prevent_mode = (_i & 2) ? UCM_UNLOAD_PREVENT_MODE_NOW :
-                                                 UCM_UNLOAD_PREVENT_MODE_LAZY
+                                                 UCM_UNLOAD_PREVENT_MODE_LAZY,
     };
     library_t library;
     Dl_info info;

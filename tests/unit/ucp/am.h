@@ -11,20 +11,20 @@
 
 /* What the handler returns, and what it was called with. */
 typedef struct {
-    ucs_status_t  answer;
+    ucs_status_t answer;
     /* Returns `answer` only if one of these flags is set, otherwise UCS_OK. 0:
      * always */
-    uint64_t      only_if;
+    uint64_t only_if;
     /* Called before it returns */
-    void          (*act)(void *seen, void *data);
-    unsigned      calls;
-    size_t        header_length;
-    size_t        length;
-    uint64_t      attr;
-    ucp_ep_h      reply_ep;
-    void          *data;
-    char          header[8192];
-    const void    *address;    /* Address of the data */
+    void (*act)(void *seen, void *data);
+    unsigned calls;
+    size_t header_length;
+    size_t length;
+    uint64_t attr;
+    ucp_ep_h reply_ep;
+    void *data;
+    char header[8192];
+    const void *address; /* Address of the data */
 } am_seen_t;
 
 static const ucp_request_param_t am_none = {0};
@@ -49,9 +49,10 @@ static inline void am_check(const char *bytes, size_t length, unsigned seed)
     }
 }
 
-static inline ucs_status_t
-am_handler(void *arg, const void *header, size_t header_length, void *data,
-           size_t length, const ucp_am_recv_param_t *param)
+static inline ucs_status_t am_handler(void *arg, const void *header,
+                                      size_t header_length, void *data,
+                                      size_t length,
+                                      const ucp_am_recv_param_t *param)
 {
     am_seen_t *seen = arg;
 
@@ -73,21 +74,22 @@ am_handler(void *arg, const void *header, size_t header_length, void *data,
         seen->act(seen, data);
     }
     return ((seen->only_if == 0) || (param->recv_attr & seen->only_if)) ?
-           seen->answer : UCS_OK;
+               seen->answer :
+               UCS_OK;
 }
 
-static inline void
-am_set(local_t *local, unsigned id, uint32_t flags, am_seen_t *seen)
+static inline void am_set(local_t *local, unsigned id, uint32_t flags,
+                          am_seen_t *seen)
 {
     ucp_am_handler_param_t param = {
         .field_mask = UCP_AM_HANDLER_PARAM_FIELD_ID |
                       UCP_AM_HANDLER_PARAM_FIELD_FLAGS |
                       UCP_AM_HANDLER_PARAM_FIELD_CB |
                       UCP_AM_HANDLER_PARAM_FIELD_ARG,
-        .id         = id,
-        .flags      = flags,
-        .cb         = (seen != NULL) ? am_handler : NULL,
-        .arg        = seen
+        .id    = id,
+        .flags = flags,
+        .cb    = (seen != NULL) ? am_handler : NULL,
+        .arg   = seen,
     };
 
     ck_assert_int_eq(ucp_worker_set_am_recv_handler(local->worker, &param),
@@ -108,13 +110,13 @@ static inline ucs_status_t am_status(ucs_status_ptr_t ptr)
 }
 
 /* Sends the header and the data that am_handler checks. */
-static inline ucs_status_ptr_t
-am_send_on(ucp_ep_h ep, unsigned id, size_t header_length, size_t length,
-           uint32_t flags)
+static inline ucs_status_ptr_t am_send_on(ucp_ep_h ep, unsigned id,
+                                          size_t header_length, size_t length,
+                                          uint32_t flags)
 {
     ucp_request_param_t param = {
         .op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS,
-        .flags        = flags
+        .flags        = flags,
     };
 
     am_fill(am_header, header_length, 1);
@@ -123,16 +125,16 @@ am_send_on(ucp_ep_h ep, unsigned id, size_t header_length, size_t length,
                            &param);
 }
 
-static inline ucs_status_ptr_t
-am_send(local_t *local, unsigned id, size_t header_length, size_t length,
-        uint32_t flags)
+static inline ucs_status_ptr_t am_send(local_t *local, unsigned id,
+                                       size_t header_length, size_t length,
+                                       uint32_t flags)
 {
     return am_send_on(local->ep, id, header_length, length, flags);
 }
 
 /* Progresses until the handler has been called `calls` times. */
-static inline void
-am_await(local_t *local, const am_seen_t *seen, unsigned calls)
+static inline void am_await(local_t *local, const am_seen_t *seen,
+                            unsigned calls)
 {
     double start = local_now();
 

@@ -13,9 +13,9 @@
 
 /* A stream that writes to memory. */
 typedef struct {
-    char   *text;
+    char *text;
     size_t size;
-    FILE   *stream;
+    FILE *stream;
 } print_t;
 
 static inline FILE *print_begin(print_t *print)
@@ -35,7 +35,7 @@ static inline char *print_end(print_t *print)
 /* Stderr, redirected to a file from take_stderr() to give_stderr_back(). */
 typedef struct {
     FILE *file;
-    int  old_fd;
+    int old_fd;
 } taken_stderr_t;
 
 static inline taken_stderr_t take_stderr(void)
@@ -92,7 +92,7 @@ static inline ucp_ep_h connect_self(ucp_worker_h worker,
     ucp_ep_h ep;
 
     params->field_mask |= UCP_EP_PARAM_FIELD_REMOTE_ADDRESS;
-    params->address     = own_address(worker);
+    params->address = own_address(worker);
     ck_assert_int_eq(ucp_ep_create(worker, params, &ep), UCS_OK);
     ucp_worker_release_address(worker, (ucp_address_t *)params->address);
     return ep;

@@ -13,16 +13,16 @@
 static const ucp_request_param_t none  = {0};
 static const ucp_request_param_t force = {
     .op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS,
-    .flags        = UCP_EP_CLOSE_FLAG_FORCE
+    .flags        = UCP_EP_CLOSE_FLAG_FORCE,
 };
 
 static char buffer[1 << 20], buffer2[1 << 20];
 
 /* State of a callback, and what it must do. */
 typedef struct {
-    ucp_ep_h     close;      /* Endpoint to close by force in the first call */
-    int          calls;
-    int          cancelled;
+    ucp_ep_h close; /* Endpoint to close by force in the first call */
+    int calls;
+    int cancelled;
     ucs_status_t status;
 } seen_t;
 
@@ -32,8 +32,8 @@ static inline void note(seen_t *seen, ucs_status_t status)
 
     ++seen->calls;
     seen->cancelled += (status == UCS_ERR_CANCELED);
-    seen->status     = status;
-    seen->close      = NULL;
+    seen->status = status;
+    seen->close  = NULL;
     if (ep != NULL) {
         ck_assert_ptr_null(ucp_ep_close_nbx(ep, &force));
     }
@@ -45,9 +45,8 @@ static inline void on_send(void *request, ucs_status_t status, void *user_data)
     ucp_request_free(request);
 }
 
-static inline void
-on_recv(void *request, ucs_status_t status, const ucp_tag_recv_info_t *info,
-        void *user_data)
+static inline void on_recv(void *request, ucs_status_t status,
+                           const ucp_tag_recv_info_t *info, void *user_data)
 {
     note(user_data, status);
     ucp_request_free(request);
@@ -58,8 +57,8 @@ static inline ucp_request_param_t send_call(seen_t *seen)
     return (ucp_request_param_t){
         .op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK |
                         UCP_OP_ATTR_FIELD_USER_DATA,
-        .cb.send      = on_send,
-        .user_data    = seen
+        .cb.send   = on_send,
+        .user_data = seen,
     };
 }
 
@@ -86,13 +85,13 @@ static inline ucp_ep_h new_ep_of(local_t *local, seen_t *errors, seen_t *data)
 {
     ucp_worker_attr_t attr = {.field_mask = UCP_WORKER_ATTR_FIELD_ADDRESS};
     ucp_ep_params_t params = {
-        .field_mask      = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS |
-                           UCP_EP_PARAM_FIELD_ERR_HANDLING_MODE |
-                           UCP_EP_PARAM_FIELD_ERR_HANDLER,
+        .field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS |
+                      UCP_EP_PARAM_FIELD_ERR_HANDLING_MODE |
+                      UCP_EP_PARAM_FIELD_ERR_HANDLER,
         .err_mode        = UCP_ERR_HANDLING_MODE_PEER,
         .err_handler.cb  = on_failure,
         .err_handler.arg = errors,
-        .user_data       = data
+        .user_data       = data,
     };
     ucp_ep_h ep;
 
@@ -159,8 +158,8 @@ static inline int post_sends(ucp_ep_h ep, seen_t *seen, int count, size_t size)
     int i;
 
     for (i = 0; i < count; ++i) {
-        pending += UCS_PTR_IS_PTR(ucp_tag_send_nbx(ep, buffer, size, 1,
-                                                   &param));
+        pending += UCS_PTR_IS_PTR(
+            ucp_tag_send_nbx(ep, buffer, size, 1, &param));
     }
     return pending;
 }

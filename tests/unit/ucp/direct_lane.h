@@ -13,8 +13,8 @@
 /* Bandwidth of put and get over the second lane, bytes per second. */
 #define DIRECT_LANE_BANDWIDTH 1e10
 
-static inline ucs_status_t
-direct_lane_address(uct_iface_h iface, uct_device_addr_t *addr)
+static inline ucs_status_t direct_lane_address(uct_iface_h iface,
+                                               uct_device_addr_t *addr)
 {
     *(uint8_t *)addr = 1;
     return UCS_OK;
@@ -29,8 +29,8 @@ static inline void direct_lane_limit_messages(ucp_worker_iface_t *wiface)
 
 /* `ops`: becomes the table of the interface, with a device address that differs
  * from that of the first interface. */
-static inline void
-direct_lane_limit_direct(ucp_worker_iface_t *wiface, ucx_iface_ops_t *ops)
+static inline void direct_lane_limit_direct(ucp_worker_iface_t *wiface,
+                                            ucx_iface_ops_t *ops)
 {
     ucx_iface_attr_t *attr = (ucx_iface_attr_t *)wiface->attr;
 
@@ -50,12 +50,12 @@ direct_lane_limit_direct(ucp_worker_iface_t *wiface, ucx_iface_ops_t *ops)
 }
 
 /* `modify`: changes the interfaces before the endpoint is created. */
-static inline void
-direct_lane_open(local_t *local, void (*modify)(ucp_worker_iface_t *ifaces))
+static inline void direct_lane_open(local_t *local,
+                                    void (*modify)(ucp_worker_iface_t *ifaces))
 {
     ucp_params_t params = {
         .field_mask = UCP_PARAM_FIELD_FEATURES,
-        .features   = UCP_FEATURE_TAG | UCP_FEATURE_RMA
+        .features   = UCP_FEATURE_TAG | UCP_FEATURE_RMA,
     };
     ucp_worker_params_t worker_params = {0};
     ucp_context_h context;
@@ -67,8 +67,8 @@ direct_lane_open(local_t *local, void (*modify)(ucp_worker_iface_t *ifaces))
     ck_assert_ptr_nonnull(context->resources);
     context->resources[1]  = context->resources[0];
     context->num_resources = 2;
-    ck_assert_int_eq(ucp_worker_create(context, &worker_params,
-                                       &local->worker), UCS_OK);
+    ck_assert_int_eq(ucp_worker_create(context, &worker_params, &local->worker),
+                     UCS_OK);
     modify(local->worker->ifaces);
     local->context = context;
     local->ep      = local_ep(local, 0);

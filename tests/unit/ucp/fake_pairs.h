@@ -15,21 +15,21 @@
 #include "uct/base/state.h"
 
 typedef struct half {
-    uct_ep_t    super;
-    uint64_t    id;       /* Its address */
-    uint64_t    peer;     /* 0: not connected */
-    uct_ep_h    real;     /* Carries its messages once connected */
+    uct_ep_t super;
+    uint64_t id;   /* Its address */
+    uint64_t peer; /* 0: not connected */
+    uct_ep_h real; /* Carries its messages once connected */
     struct half *next;
 } half_t;
 
 static struct {
     ucx_iface_ops_t iface_ops, usual_iface_ops;
-    ucx_ep_ops_t    ep_ops;
-    half_t          *halves;
-    unsigned        created, connects, messages, puts;
-    unsigned        fail_create;   /* The nth creation fails; 0: none */
-    unsigned        fail_connect;  /* The nth connect fails; 0: none */
-    int             foreign;       /* Peers may send any address */
+    ucx_ep_ops_t ep_ops;
+    half_t *halves;
+    unsigned created, connects, messages, puts;
+    unsigned fail_create;  /* The nth creation fails; 0: none */
+    unsigned fail_connect; /* The nth connect fails; 0: none */
+    int foreign;           /* Peers may send any address */
 } pairs;
 
 static inline half_t *half_of(uct_ep_h ep)
@@ -53,7 +53,7 @@ static uct_ep_h sending(uct_ep_h ep)
 
     FAKE_PAIRS_CHECK(half_of(ep)->real != NULL, "a send before the connection");
     FAKE_PAIRS_CHECK(pairs.foreign || (peer == NULL) ||
-                     (peer->peer == half_of(ep)->id),
+                         (peer->peer == half_of(ep)->id),
                      "a send before the peer is connected");
     ++pairs.messages;
     return half_of(ep)->real;
@@ -86,14 +86,14 @@ static ucs_status_t half_put_short(uct_ep_h ep, const void *buffer,
     return real->ops->put_short(real, buffer, length, remote_addr, rkey);
 }
 
-static ucs_status_t
-half_flush(uct_ep_h ep, unsigned flags, uct_completion_t *comp)
+static ucs_status_t half_flush(uct_ep_h ep, unsigned flags,
+                               uct_completion_t *comp)
 {
     return UCS_OK;
 }
 
-static ucs_status_t
-half_pending_add(uct_ep_h ep, uct_pending_req_t *req, unsigned flags)
+static ucs_status_t half_pending_add(uct_ep_h ep, uct_pending_req_t *req,
+                                     unsigned flags)
 {
     uct_ep_h real = half_of(ep)->real;
 
@@ -101,8 +101,8 @@ half_pending_add(uct_ep_h ep, uct_pending_req_t *req, unsigned flags)
     return real->ops->pending_add(real, req, flags);
 }
 
-static void
-half_pending_purge(uct_ep_h ep, uct_pending_purge_callback_t cb, void *arg)
+static void half_pending_purge(uct_ep_h ep, uct_pending_purge_callback_t cb,
+                               void *arg)
 {
     uct_ep_h real = half_of(ep)->real;
 
@@ -131,21 +131,20 @@ static ucs_status_t half_get_address(uct_ep_h ep, uct_ep_addr_t *addr)
     return UCS_OK;
 }
 
-static ucs_status_t
-half_connect(uct_ep_h ep, const uct_device_addr_t *dev_addr,
-             size_t dev_addr_length, const uct_ep_addr_t *ep_addr,
-             size_t ep_addr_length)
+static ucs_status_t half_connect(uct_ep_h ep, const uct_device_addr_t *dev_addr,
+                                 size_t dev_addr_length,
+                                 const uct_ep_addr_t *ep_addr,
+                                 size_t ep_addr_length)
 {
     uint64_t self;
     uct_ep_params_t params = {
-        .field_mask = UCT_EP_PARAM_FIELD_IFACE |
-                      UCT_EP_PARAM_FIELD_IFACE_ADDR |
+        .field_mask = UCT_EP_PARAM_FIELD_IFACE | UCT_EP_PARAM_FIELD_IFACE_ADDR |
                       UCT_EP_PARAM_FIELD_DEV_ADDR,
         .iface      = ep->iface,
         .iface_addr = (uct_iface_addr_t *)&self,
-        .dev_addr   = (uct_device_addr_t *)&self
+        .dev_addr   = (uct_device_addr_t *)&self,
     };
-    half_t *half           = half_of(ep);
+    half_t *half = half_of(ep);
 
     FAKE_PAIRS_CHECK(half->real == NULL, "connected twice");
     if ((++pairs.connects == pairs.fail_connect) ||
@@ -164,8 +163,8 @@ static int half_is_reachable(uct_iface_h iface,
     return args->iface_addr_length == 0;
 }
 
-static ucs_status_t
-half_create(uct_iface_h iface, const uct_ep_params_t *params, uct_ep_h *ep_p)
+static ucs_status_t half_create(uct_iface_h iface,
+                                const uct_ep_params_t *params, uct_ep_h *ep_p)
 {
     half_t *half;
 
@@ -214,19 +213,16 @@ static void play_pairs(ucp_worker_h worker, int messages)
 
     fill_tables(wiface->iface);
     wiface->iface->ops = &pairs.iface_ops;
-    attr->cap.flags   &= ~(UCT_IFACE_FLAG_CONNECT_TO_IFACE |
-                           UCT_IFACE_FLAG_AM_ZCOPY |
-                           UCT_IFACE_FLAG_PUT_ZCOPY | UCT_IFACE_FLAG_PUT_BCOPY |
-                           UCT_IFACE_FLAG_GET_SHORT |
-                           UCT_IFACE_FLAG_GET_BCOPY |
-                           UCT_IFACE_FLAG_GET_ZCOPY);
-    attr->cap.flags     |= UCT_IFACE_FLAG_CONNECT_TO_EP;
+    attr->cap.flags &= ~(UCT_IFACE_FLAG_CONNECT_TO_IFACE |
+                         UCT_IFACE_FLAG_AM_ZCOPY | UCT_IFACE_FLAG_PUT_ZCOPY |
+                         UCT_IFACE_FLAG_PUT_BCOPY | UCT_IFACE_FLAG_GET_SHORT |
+                         UCT_IFACE_FLAG_GET_BCOPY | UCT_IFACE_FLAG_GET_ZCOPY);
+    attr->cap.flags |= UCT_IFACE_FLAG_CONNECT_TO_EP;
     attr->ep_addr_len    = sizeof(uint64_t);
     attr->cap.am.max_iov = 0;
     attr->overhead       = 0;
     if (!messages) {
-        attr->cap.flags &= ~(UCT_IFACE_FLAG_AM_SHORT |
-                             UCT_IFACE_FLAG_AM_BCOPY);
+        attr->cap.flags &= ~(UCT_IFACE_FLAG_AM_SHORT | UCT_IFACE_FLAG_AM_BCOPY);
     }
     memset(&attr->cap.atomic32, 0, sizeof(attr->cap.atomic32));
     memset(&attr->cap.atomic64, 0, sizeof(attr->cap.atomic64));

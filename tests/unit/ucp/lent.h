@@ -6,18 +6,18 @@
 #include "local.h"
 
 typedef struct {
-    ucp_mem_h  memh;
+    ucp_mem_h memh;
     ucp_rkey_h rkey;
 } lent_t;
 
-static inline void
-lend(local_t *local, void *buffer, size_t length, lent_t *lent)
+static inline void lend(local_t *local, void *buffer, size_t length,
+                        lent_t *lent)
 {
     ucp_mem_map_params_t params = {
         .field_mask = UCP_MEM_MAP_PARAM_FIELD_ADDRESS |
                       UCP_MEM_MAP_PARAM_FIELD_LENGTH,
-        .address    = buffer,
-        .length     = length
+        .address = buffer,
+        .length  = length,
     };
     size_t size;
     void *key;

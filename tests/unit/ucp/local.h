@@ -18,8 +18,8 @@ enum { LOCAL_LIMIT = 20 };
 
 typedef struct {
     ucp_context_h context;
-    ucp_worker_h  worker;
-    ucp_ep_h      ep;      /* to the worker itself */
+    ucp_worker_h worker;
+    ucp_ep_h ep; /* to the worker itself */
 } local_t;
 
 /* An endpoint to the worker itself. */
@@ -29,7 +29,7 @@ static inline ucp_ep_h local_ep(local_t *local, unsigned flags)
     ucp_ep_params_t params = {
         .field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS |
                       UCP_EP_PARAM_FIELD_FLAGS,
-        .flags      = flags
+        .flags = flags,
     };
     ucp_ep_h ep;
 
@@ -45,16 +45,17 @@ static inline void local_open_mode(local_t *local, uint64_t features,
 {
     ucp_params_t params = {
         .field_mask = UCP_PARAM_FIELD_FEATURES,
-        .features   = features
+        .features   = features,
     };
     ucp_worker_params_t worker_params = {
         .field_mask  = UCP_WORKER_PARAM_FIELD_THREAD_MODE,
-        .thread_mode = mode
+        .thread_mode = mode,
     };
 
     ck_assert_int_eq(ucp_init(&params, NULL, &local->context), UCS_OK);
     ck_assert_int_eq(ucp_worker_create(local->context, &worker_params,
-                                       &local->worker), UCS_OK);
+                                       &local->worker),
+                     UCS_OK);
     local->ep = local_ep(local, 0);
 }
 
@@ -64,7 +65,7 @@ static inline void local_play_peer(local_t *local)
 {
     ucp_request_param_t force = {
         .op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS,
-        .flags        = UCP_EP_CLOSE_FLAG_FORCE
+        .flags        = UCP_EP_CLOSE_FLAG_FORCE,
     };
 
     ck_assert(ucp_ep_close_nbx(local->ep, &force) == NULL);
@@ -121,16 +122,16 @@ static inline void local_close(local_t *local)
     ucp_cleanup(local->context);
 }
 
-static inline ucs_status_ptr_t
-local_send(local_t *local, const void *data, size_t length, ucp_tag_t tag)
+static inline ucs_status_ptr_t local_send(local_t *local, const void *data,
+                                          size_t length, ucp_tag_t tag)
 {
     ucp_request_param_t none = {0};
 
     return ucp_tag_send_nbx(local->ep, data, length, tag, &none);
 }
 
-static inline ucs_status_ptr_t
-local_recv(local_t *local, void *data, size_t length, ucp_tag_t tag)
+static inline ucs_status_ptr_t local_recv(local_t *local, void *data,
+                                          size_t length, ucp_tag_t tag)
 {
     ucp_request_param_t none = {0};
 

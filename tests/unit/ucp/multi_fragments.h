@@ -19,14 +19,14 @@ enum {
     ID    = 5,
     TAG   = 7,
     TOTAL = 3000,
-    PART  = 1000
+    PART  = 1000,
 };
 
 static char source[1 << 20], target[1 << 20];
 
 static const ucp_request_param_t force = {
     .op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS,
-    .flags        = UCP_EP_CLOSE_FLAG_FORCE
+    .flags        = UCP_EP_CLOSE_FLAG_FORCE,
 };
 
 static inline void open_with(local_t *local, const char *rndv_thresh)
@@ -51,7 +51,8 @@ static inline void say(local_t *local, const void *data, size_t length)
     memcpy(exact, data, length);
     ck_assert_int_eq(ucx_iface_deliver_am(local->worker->ifaces[0].iface,
                                           UCP_AM_ID_EAGER_FRAGMENT, exact,
-                                          (unsigned)length, 0), UCS_OK);
+                                          (unsigned)length, 0),
+                     UCS_OK);
     free(exact);
 }
 
@@ -62,7 +63,7 @@ fragment_of(local_t *local, uint8_t kind, uint32_t message, uint64_t position)
         .sender   = ucp_ep_wire_end(local->ep),
         .message  = ucp_le32(message),
         .kind     = kind,
-        .position = ucp_le64(position)
+        .position = ucp_le64(position),
     };
 }
 
@@ -70,12 +71,12 @@ static inline void say_first(local_t *local, uint32_t message, uint64_t total,
                              size_t length, uint32_t request)
 {
     struct {
-        ucp_multi_fragment_t  fragment;
+        ucp_multi_fragment_t fragment;
         ucp_tag_multi_first_t first;
-        char                  payload[8192];
+        char payload[8192];
     } said = {
         .fragment = fragment_of(local, UCP_MULTI_FIRST_TAG, message, total),
-        .first    = {ucp_le64(TAG), ucp_le32(request)}
+        .first    = {ucp_le64(TAG), ucp_le32(request)},
     };
 
     memcpy(said.payload, source, length);
@@ -87,9 +88,9 @@ static inline void say_next(local_t *local, uint32_t message, uint64_t offset,
 {
     struct {
         ucp_multi_fragment_t fragment;
-        char                 payload[8192];
+        char payload[8192];
     } said = {
-        .fragment = fragment_of(local, UCP_MULTI_NEXT, message, offset)
+        .fragment = fragment_of(local, UCP_MULTI_NEXT, message, offset),
     };
 
     memcpy(said.payload,

@@ -15,10 +15,10 @@
 typedef enum { BY_LANE, BY_MESSAGES } way_t;
 
 typedef struct {
-    local_t    local;
-    char       *memory;
-    size_t     length;
-    ucp_mem_h  memh;
+    local_t local;
+    char *memory;
+    size_t length;
+    ucp_mem_h memh;
     ucp_rkey_h rkey;
 } lent_t;
 
@@ -46,13 +46,14 @@ static inline void lend_mode(lent_t *lent, way_t way, size_t length,
         .field_mask = UCP_MEM_MAP_PARAM_FIELD_ADDRESS |
                       UCP_MEM_MAP_PARAM_FIELD_LENGTH |
                       UCP_MEM_MAP_PARAM_FIELD_PROT,
-        .length     = length,
-        .prot       = prot
+        .length = length,
+        .prot   = prot,
     };
     ucp_ep_config_t *config;
 
-    local_open_mode(&lent->local, UCP_FEATURE_RMA | UCP_FEATURE_AMO32 |
-                                  UCP_FEATURE_AMO64, mode);
+    local_open_mode(&lent->local,
+                    UCP_FEATURE_RMA | UCP_FEATURE_AMO32 | UCP_FEATURE_AMO64,
+                    mode);
     if (way == BY_MESSAGES) {
         config            = (ucp_ep_config_t *)lent->local.ep->config;
         config->rma_lanes = 0;

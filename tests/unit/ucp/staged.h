@@ -17,30 +17,30 @@ static char memory[SIZE], data[SIZE];
 
 /* The emulated copier: its behaviour and its calls. */
 static struct {
-    uct_iface_t      iface;
-    uct_ep_t         ep;
-    ucx_iface_ops_t  iface_ops;
-    ucx_ep_ops_t     ep_ops;
-    ucp_stage_t      stage;
-    ucp_copier_t     copier;
+    uct_iface_t iface;
+    uct_ep_t ep;
+    ucx_iface_ops_t iface_ops;
+    ucx_ep_ops_t ep_ops;
+    ucp_stage_t stage;
+    ucp_copier_t copier;
     /* This number of posts returns UCS_ERR_NO_RESOURCE */
-    unsigned         no_room;
-    unsigned         fail_at;      /* Index of the post that fails, from 1 */
-    ucs_status_t     short_status;
-    int              at_once;      /* Posts complete before they return */
+    unsigned no_room;
+    unsigned fail_at; /* Index of the post that fails, from 1 */
+    ucs_status_t short_status;
+    int at_once; /* Posts complete before they return */
     uct_completion_t *held[64];
     struct {
-        char         *to;
-        const char   *from;
-        size_t       length;
-    } copies[64];                  /* The copies of the held posts */
-    unsigned         num_held, posts, shorts, flushes, rounds;
-    size_t           least, most;  /* Lengths of posts */
-    size_t           most_short;
+        char *to;
+        const char *from;
+        size_t length;
+    } copies[64]; /* The copies of the held posts */
+    unsigned num_held, posts, shorts, flushes, rounds;
+    size_t least, most; /* Lengths of posts */
+    size_t most_short;
 } play;
 
-static inline ucs_status_t
-play_short(char *to, const char *from, unsigned length)
+static inline ucs_status_t play_short(char *to, const char *from,
+                                      unsigned length)
 {
     ++play.shorts;
     play.most_short = (length > play.most_short) ? length : play.most_short;
@@ -48,22 +48,21 @@ play_short(char *to, const char *from, unsigned length)
     return play.short_status;
 }
 
-static inline ucs_status_t
-put_short(uct_ep_h ep, const void *buffer, unsigned length, uint64_t address,
-          uct_rkey_t rkey)
+static inline ucs_status_t put_short(uct_ep_h ep, const void *buffer,
+                                     unsigned length, uint64_t address,
+                                     uct_rkey_t rkey)
 {
     return play_short((char *)(uintptr_t)address, buffer, length);
 }
 
-static inline ucs_status_t
-get_short(uct_ep_h ep, void *buffer, unsigned length, uint64_t address,
-          uct_rkey_t rkey)
+static inline ucs_status_t get_short(uct_ep_h ep, void *buffer, unsigned length,
+                                     uint64_t address, uct_rkey_t rkey)
 {
     return play_short(buffer, (char *)(uintptr_t)address, length);
 }
 
-static inline ucs_status_t
-post(char *to, const char *from, size_t length, uct_completion_t *comp)
+static inline ucs_status_t post(char *to, const char *from, size_t length,
+                                uct_completion_t *comp)
 {
     if (play.no_room > 0) {
         --play.no_room;
@@ -86,24 +85,24 @@ post(char *to, const char *from, size_t length, uct_completion_t *comp)
     return UCS_INPROGRESS;
 }
 
-static inline ucs_status_t
-put_zcopy(uct_ep_h ep, const uct_iov_t *iov, size_t iovcnt, uint64_t address,
-          uct_rkey_t rkey, uct_completion_t *comp)
+static inline ucs_status_t put_zcopy(uct_ep_h ep, const uct_iov_t *iov,
+                                     size_t iovcnt, uint64_t address,
+                                     uct_rkey_t rkey, uct_completion_t *comp)
 {
     ck_assert_uint_eq(iovcnt, 1);
     return post((char *)(uintptr_t)address, iov->buffer, iov->length, comp);
 }
 
-static inline ucs_status_t
-get_zcopy(uct_ep_h ep, const uct_iov_t *iov, size_t iovcnt, uint64_t address,
-          uct_rkey_t rkey, uct_completion_t *comp)
+static inline ucs_status_t get_zcopy(uct_ep_h ep, const uct_iov_t *iov,
+                                     size_t iovcnt, uint64_t address,
+                                     uct_rkey_t rkey, uct_completion_t *comp)
 {
     ck_assert_uint_eq(iovcnt, 1);
     return post(iov->buffer, (char *)(uintptr_t)address, iov->length, comp);
 }
 
-static inline ucs_status_t
-flush(uct_ep_h ep, unsigned flags, uct_completion_t *comp)
+static inline ucs_status_t flush(uct_ep_h ep, unsigned flags,
+                                 uct_completion_t *comp)
 {
     ++play.flushes;
     return UCS_OK;
@@ -153,15 +152,15 @@ static inline void install(ucp_worker_h worker)
     play.copier.min_get_zcopy = 20;
     play.copier.frag_size     = 1000;
     ucs_list_head_init(&play.copier.idle);
-    play.stage.worker         = worker;
-    play.stage.copiers        = &play.copier;
-    play.stage.num_copiers    = 1;
-    play.stage.progress_id    = UCS_CALLBACKQ_ID_NULL;
+    play.stage.worker               = worker;
+    play.stage.copiers              = &play.copier;
+    play.stage.num_copiers          = 1;
+    play.stage.progress_id          = UCS_CALLBACKQ_ID_NULL;
     play.stage.by_type[STAGED_TYPE] = &play.copier;
     ucs_list_head_init(&play.stage.waiting);
     ucs_list_head_init(&play.stage.copying);
     ucs_list_head_init(&play.stage.done);
-    worker->stage  = &play.stage;
+    worker->stage = &play.stage;
     worker->flags |= UCP_WORKER_FLAG_STAGE;
 }
 
@@ -170,7 +169,7 @@ static inline void uninstall(ucp_worker_h worker)
     ucp_stage_finish(&play.stage);
     ucp_stage_frags_free(&play.copier);
     ck_assert_uint_eq(play.copier.num_frags, 0);
-    worker->stage  = NULL;
+    worker->stage = NULL;
     worker->flags &= ~UCP_WORKER_FLAG_STAGE;
 }
 
@@ -190,7 +189,7 @@ static inline void close_staged(local_t *local)
 
 static const ucp_request_param_t hinted = {
     .op_attr_mask = UCP_OP_ATTR_FIELD_MEMORY_TYPE,
-    .memory_type  = STAGED_TYPE
+    .memory_type  = STAGED_TYPE,
 };
 
 #endif

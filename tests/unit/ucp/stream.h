@@ -63,15 +63,14 @@ static inline void stream_settle(local_t *local)
         if (ucp_worker_progress(local->worker) > 0) {
             quiet = 0;
         }
-        now    = local_now();
+        now = local_now();
         quiet += (now - last < 0.0001) ? now - last : 0.0001;
-        last   = now;
+        last = now;
     }
 }
 
 /* Progresses until `counter` has reached `value`. */
-static inline void
-stream_await(local_t *local, const int *counter, int value)
+static inline void stream_await(local_t *local, const int *counter, int value)
 {
     double start = local_now();
 
@@ -97,13 +96,13 @@ static inline ucp_stream_poll_ep_t stream_await_poll(local_t *local)
 
 /* Sends bytes of the pattern. With the built-in transport they have arrived on
  * return, with others nearly always: tests that need them must wait. */
-static inline void
-stream_send_on(local_t *local, ucp_ep_h ep, size_t length, size_t place)
+static inline void stream_send_on(local_t *local, ucp_ep_h ep, size_t length,
+                                  size_t place)
 {
     stream_fill(stream_out, length, place);
-    ck_assert_int_eq(local_wait(local, ucp_stream_send_nbx(ep, stream_out,
-                                                           length,
-                                                           &stream_none)),
+    ck_assert_int_eq(local_wait(local,
+                                ucp_stream_send_nbx(ep, stream_out, length,
+                                                    &stream_none)),
                      UCS_OK);
     stream_settle(local);
 }
@@ -113,14 +112,14 @@ static inline void stream_send(local_t *local, size_t length, size_t place)
     stream_send_on(local, local->ep, length, place);
 }
 
-static inline ucs_status_ptr_t
-stream_post(ucp_ep_h ep, void *buffer, size_t count, uint32_t flags)
+static inline ucs_status_ptr_t stream_post(ucp_ep_h ep, void *buffer,
+                                           size_t count, uint32_t flags)
 {
     ucp_request_param_t param = {
         .op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS,
-        .flags        = flags
+        .flags        = flags,
     };
-    size_t length             = SIZE_MAX;
+    size_t length = SIZE_MAX;
     ucs_status_ptr_t ret;
 
     ret = ucp_stream_recv_nbx(ep, buffer, count, &length, &param);
@@ -145,9 +144,8 @@ static inline size_t stream_wait(local_t *local, ucs_status_ptr_t request)
 }
 
 /* Receives data that was sent, once; returns the length. */
-static inline size_t
-stream_recv(local_t *local, ucp_ep_h ep, void *buffer, size_t count,
-            const ucp_request_param_t *param)
+static inline size_t stream_recv(local_t *local, ucp_ep_h ep, void *buffer,
+                                 size_t count, const ucp_request_param_t *param)
 {
     size_t length        = SIZE_MAX;
     ucs_status_ptr_t ret = ucp_stream_recv_nbx(ep, buffer, count, &length,
@@ -177,8 +175,8 @@ static inline void stream_take(local_t *local, ucp_ep_h ep, void *buffer,
 }
 
 /* Receives the next data in the library's memory. */
-static inline void *
-stream_take_data(local_t *local, ucp_ep_h ep, size_t *length)
+static inline void *stream_take_data(local_t *local, ucp_ep_h ep,
+                                     size_t *length)
 {
     double start = local_now();
     void *data;
@@ -202,10 +200,9 @@ static inline ucp_ep_h stream_half(local_t *local, void *user_data)
     ucp_worker_attr_t attr = {.field_mask = UCP_WORKER_ATTR_FIELD_ADDRESS};
     ucp_ep_params_t params = {
         .field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS |
-                      UCP_EP_PARAM_FIELD_FLAGS |
-                      UCP_EP_PARAM_FIELD_USER_DATA,
-        .flags      = UCP_EP_PARAMS_FLAGS_NO_LOOPBACK,
-        .user_data  = user_data
+                      UCP_EP_PARAM_FIELD_FLAGS | UCP_EP_PARAM_FIELD_USER_DATA,
+        .flags     = UCP_EP_PARAMS_FLAGS_NO_LOOPBACK,
+        .user_data = user_data,
     };
     ucp_ep_h ep;
 
@@ -220,7 +217,7 @@ static inline void stream_close(local_t *local, ucp_ep_h ep, uint32_t flags)
 {
     ucp_request_param_t param = {
         .op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS,
-        .flags        = flags
+        .flags        = flags,
     };
 
     ck_assert_int_eq(local_wait(local, ucp_ep_close_nbx(ep, &param)), UCS_OK);

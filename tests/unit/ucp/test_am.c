@@ -30,16 +30,16 @@ START_TEST(a_message_runs_the_handler_of_its_id)
     for (h = 0; h < COUNT(header_lengths); ++h) {
         for (l = 0; l < COUNT(lengths); ++l) {
             seen.calls = 0;
-            ck_assert_int_eq(local_wait(&local,
-                                        am_send(&local, ID, header_lengths[h],
-                                                lengths[l],
-                                                UCP_AM_SEND_FLAG_EAGER)),
-                             UCS_OK);
+            ck_assert_int_eq(
+                local_wait(&local, am_send(&local, ID, header_lengths[h],
+                                           lengths[l], UCP_AM_SEND_FLAG_EAGER)),
+                UCS_OK);
             am_await(&local, &seen, 1);
             ck_assert_uint_eq(seen.header_length, header_lengths[h]);
             ck_assert_uint_eq(seen.length, lengths[l]);
             ck_assert_uint_eq(seen.attr & (UCP_AM_RECV_ATTR_FIELD_REPLY_EP |
-                                           UCP_AM_RECV_ATTR_FLAG_RNDV), 0);
+                                           UCP_AM_RECV_ATTR_FLAG_RNDV),
+                              0);
         }
     }
     ck_assert_uint_eq(other.calls, 0);
@@ -86,8 +86,7 @@ START_TEST(a_message_without_a_handler_is_dropped)
     ck_assert_int_eq(local_wait(&local, am_send(&local, UINT16_MAX, 8, 8, 0)),
                      UCS_OK);
     am_set(&local, ID, 0, NULL);
-    ck_assert_int_eq(local_wait(&local, am_send(&local, ID, 8, 8, 0)),
-                     UCS_OK);
+    ck_assert_int_eq(local_wait(&local, am_send(&local, ID, 8, 8, 0)), UCS_OK);
     am_settle(&local);
     ck_assert_uint_eq(seen.calls, 0);
     am_set(&local, NOBODY, 0, NULL); /* there is no handler */
@@ -131,8 +130,8 @@ START_TEST(an_invalid_handler_is_rejected)
     ucp_am_handler_param_t param = {
         .field_mask = UCP_AM_HANDLER_PARAM_FIELD_ID |
                       UCP_AM_HANDLER_PARAM_FIELD_CB,
-        .id         = UINT16_MAX,
-        .cb         = am_handler
+        .id = UINT16_MAX,
+        .cb = am_handler,
     };
     local_t local;
 
@@ -152,7 +151,7 @@ START_TEST(an_invalid_handler_is_rejected)
     param.field_mask = UCP_AM_HANDLER_PARAM_FIELD_ID |
                        UCP_AM_HANDLER_PARAM_FIELD_CB |
                        UCP_AM_HANDLER_PARAM_FIELD_FLAGS;
-    param.flags      = 1 << 8;
+    param.flags = 1 << 8;
     ck_assert_int_eq(ucp_worker_set_am_recv_handler(local.worker, &param),
                      UCS_ERR_INVALID_PARAM);
     ck_assert_int_eq(ucp_worker_set_am_handler(local.worker, 1, NULL, NULL,
@@ -175,7 +174,7 @@ END_TEST
 START_TEST(persistent_data_stays_until_it_is_released)
 {
     am_seen_t seen = {
-        .answer  = UCS_INPROGRESS
+        .answer = UCS_INPROGRESS,
     };
     void *held[COUNT(lengths)];
     local_t local;
@@ -245,12 +244,12 @@ static void on_received(void *request, ucs_status_t status, size_t length,
 
 START_TEST(persistent_data_is_received_into_any_place)
 {
-    am_seen_t seen   = {.answer = UCS_INPROGRESS};
+    am_seen_t seen = {.answer = UCS_INPROGRESS};
     ucp_dt_iov_t iov[3];
-    size_t got       = 0;
+    size_t got                = 0;
     ucp_request_param_t param = {
         .op_attr_mask     = UCP_OP_ATTR_FIELD_RECV_INFO,
-        .recv_info.length = &got
+        .recv_info.length = &got,
     };
     ucs_status_ptr_t request;
     local_t local;
@@ -260,8 +259,8 @@ START_TEST(persistent_data_is_received_into_any_place)
 
     am_send(&local, ID, 0, 1000, 0);
     am_await(&local, &seen, 1);
-    ck_assert_ptr_null(ucp_am_recv_data_nbx(local.worker, seen.data, am_in,
-                                            2000, &param));
+    ck_assert_ptr_null(
+        ucp_am_recv_data_nbx(local.worker, seen.data, am_in, 2000, &param));
     ck_assert_uint_eq(got, 1000);
     am_check(am_in, 1000, 2);
 
@@ -275,10 +274,10 @@ START_TEST(persistent_data_is_received_into_any_place)
                           UCP_OP_ATTR_FIELD_CALLBACK |
                           UCP_OP_ATTR_FIELD_USER_DATA |
                           UCP_OP_ATTR_FLAG_NO_IMM_CMPL;
-    param.datatype      = ucp_dt_make_iov();
-    param.cb.recv_am    = on_received;
-    param.user_data     = &received;
-    received            = 0;
+    param.datatype   = ucp_dt_make_iov();
+    param.cb.recv_am = on_received;
+    param.user_data  = &received;
+    received         = 0;
     request = ucp_am_recv_data_nbx(local.worker, seen.data, iov, 3, &param);
     ck_assert_int_eq(local_wait(&local, request), UCS_OK);
     ck_assert_uint_eq(received, 1);
@@ -289,16 +288,14 @@ START_TEST(persistent_data_is_received_into_any_place)
      * case */
     am_send(&local, ID, 0, 1000, 0);
     am_await(&local, &seen, 3);
-    ck_assert_int_eq(am_status(ucp_am_recv_data_nbx(local.worker,
-                                                         seen.data, am_in, 999,
-                                                         &am_none)),
+    ck_assert_int_eq(am_status(ucp_am_recv_data_nbx(local.worker, seen.data,
+                                                    am_in, 999, &am_none)),
                      UCS_ERR_MESSAGE_TRUNCATED);
     am_send(&local, ID, 0, 1000, 0);
     am_await(&local, &seen, 4);
     param.datatype = 5; /* invalid class */
-    ck_assert_int_eq(am_status(ucp_am_recv_data_nbx(local.worker,
-                                                         seen.data, am_in, 1,
-                                                         &param)),
+    ck_assert_int_eq(am_status(ucp_am_recv_data_nbx(local.worker, seen.data,
+                                                    am_in, 1, &param)),
                      UCS_ERR_INVALID_PARAM);
     local_close(&local);
 }
@@ -308,15 +305,15 @@ START_TEST(data_is_aligned_as_the_worker_wants)
 {
     static const size_t alignments[] = {1, 2, 8, 16, 64, 512, 4096};
     ucp_worker_params_t params       = {
-        .field_mask = UCP_WORKER_PARAM_FIELD_AM_ALIGNMENT
+              .field_mask = UCP_WORKER_PARAM_FIELD_AM_ALIGNMENT,
     };
-    ucp_params_t ctx_params   = {
+    ucp_params_t ctx_params = {
         .field_mask = UCP_PARAM_FIELD_FEATURES,
-        .features   = UCP_FEATURE_AM
+        .features   = UCP_FEATURE_AM,
     };
     ucp_worker_attr_t attr    = {.field_mask = UCP_WORKER_ATTR_FIELD_ADDRESS};
     ucp_ep_params_t ep_params = {
-        .field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS
+        .field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS,
     };
     am_seen_t seen = {0};
     size_t a, l;
@@ -328,7 +325,8 @@ START_TEST(data_is_aligned_as_the_worker_wants)
 
         params.am_alignment = alignment;
         ck_assert_int_eq(ucp_worker_create(local.context, &params,
-                                           &local.worker), UCS_OK);
+                                           &local.worker),
+                         UCS_OK);
         ck_assert_int_eq(ucp_worker_query(local.worker, &attr), UCS_OK);
         ep_params.address = attr.address;
         ck_assert_int_eq(ucp_ep_create(local.worker, &ep_params, &local.ep),
@@ -338,13 +336,14 @@ START_TEST(data_is_aligned_as_the_worker_wants)
         am_set(&local, ID, (a & 1) ? UCP_AM_FLAG_PERSISTENT_DATA : 0, &seen);
         for (l = 0; l < COUNT(lengths); ++l) {
             seen.calls = 0;
-            am_send(&local, ID, 3, lengths[l], UCP_AM_SEND_FLAG_EAGER |
-                    ((l & 1) ? UCP_AM_SEND_FLAG_REPLY : 0));
+            am_send(&local, ID, 3, lengths[l],
+                    UCP_AM_SEND_FLAG_EAGER |
+                        ((l & 1) ? UCP_AM_SEND_FLAG_REPLY : 0));
             am_await(&local, &seen, 1);
             ck_assert_uint_eq((uintptr_t)seen.data % alignment, 0);
         }
-        ck_assert_int_eq(local_wait(&local, ucp_ep_close_nbx(local.ep,
-                                                             &am_none)),
+        ck_assert_int_eq(local_wait(&local,
+                                    ucp_ep_close_nbx(local.ep, &am_none)),
                          UCS_OK);
         ucp_worker_destroy(local.worker);
     }
@@ -365,7 +364,7 @@ START_TEST(a_reply_endpoint_leads_back)
     am_seen_t seen = {0}, answer = {0};
     ucp_request_param_t reply = {
         .op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS,
-        .flags        = UCP_AM_SEND_FLAG_REPLY
+        .flags        = UCP_AM_SEND_FLAG_REPLY,
     };
     ucp_ep_h first = NULL;
     local_t local;
@@ -377,10 +376,10 @@ START_TEST(a_reply_endpoint_leads_back)
     for (h = 0; h < COUNT(header_lengths); ++h) {
         for (l = 0; l < COUNT(lengths); ++l) {
             seen.calls = answer.calls = 0;
-            ck_assert_int_eq(local_wait(&local, am_send(&local, ID,
-                                                        header_lengths[h],
-                                                        lengths[l],
-                                                        reply.flags)), UCS_OK);
+            ck_assert_int_eq(local_wait(&local,
+                                        am_send(&local, ID, header_lengths[h],
+                                                lengths[l], reply.flags)),
+                             UCS_OK);
             am_await(&local, &seen, 1);
             ck_assert_uint_eq(seen.header_length, header_lengths[h]);
             ck_assert_uint_eq(seen.length, lengths[l]);
@@ -388,10 +387,10 @@ START_TEST(a_reply_endpoint_leads_back)
             first = (first == NULL) ? seen.reply_ep : first;
             ck_assert_ptr_eq(seen.reply_ep, first);
             am_fill(am_data, 10, 2);
-            ck_assert_int_eq(local_wait(&local,
-                                        ucp_am_send_nbx(seen.reply_ep, ID + 1,
-                                                        NULL, 0, am_data, 10,
-                                                        &reply)), UCS_OK);
+            ck_assert_int_eq(
+                local_wait(&local, ucp_am_send_nbx(seen.reply_ep, ID + 1, NULL,
+                                                   0, am_data, 10, &reply)),
+                UCS_OK);
             am_await(&local, &answer, 1);
             ck_assert_ptr_ne(answer.reply_ep, NULL);
         }
@@ -418,8 +417,8 @@ START_TEST(a_reply_endpoint_outlives_the_sender)
         ck_assert_ptr_ne(seen.reply_ep, ep);
         ck_assert_int_eq(local_wait(&local, ucp_ep_close_nbx(ep, &am_none)),
                          UCS_OK);
-        ck_assert_int_eq(local_wait(&local, ucp_ep_close_nbx(local.ep,
-                                                             &am_none)),
+        ck_assert_int_eq(local_wait(&local,
+                                    ucp_ep_close_nbx(local.ep, &am_none)),
                          UCS_OK);
         am_settle(&local);
         /* the notice that the sender has closed may arrive later */
@@ -430,8 +429,8 @@ START_TEST(a_reply_endpoint_outlives_the_sender)
             local_progress(&local, start);
         }
         if (closes) {
-            ck_assert_int_eq(am_status(ucp_ep_close_nbx(seen.reply_ep,
-                                                        &am_none)),
+            ck_assert_int_eq(am_status(
+                                 ucp_ep_close_nbx(seen.reply_ep, &am_none)),
                              UCS_OK);
             am_settle(&local);
         }

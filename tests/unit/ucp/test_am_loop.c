@@ -42,8 +42,10 @@ static void check_reply_ep(local_t *local, ucp_ep_h ep, am_seen_t *seen,
 
 START_TEST(a_reply_endpoint_is_the_one_that_sent)
 {
-    am_seen_t seen = {.answer  = UCS_INPROGRESS,
-                      .only_if = UCP_AM_RECV_ATTR_FLAG_RNDV};
+    am_seen_t seen = {
+        .answer  = UCS_INPROGRESS,
+        .only_if = UCP_AM_RECV_ATTR_FLAG_RNDV,
+    };
     local_t local;
     size_t l, w;
 
@@ -60,8 +62,10 @@ END_TEST
 
 START_TEST(each_endpoint_answers_itself)
 {
-    am_seen_t seen = {.answer  = UCS_INPROGRESS,
-                      .only_if = UCP_AM_RECV_ATTR_FLAG_RNDV};
+    am_seen_t seen = {
+        .answer  = UCS_INPROGRESS,
+        .only_if = UCP_AM_RECV_ATTR_FLAG_RNDV,
+    };
     ucp_ep_h eps[NUM_EPS];
     local_t local;
     int i, round;
@@ -83,8 +87,7 @@ START_TEST(each_endpoint_answers_itself)
                      UCS_OK);
     for (i = 1; i < NUM_EPS; ++i) {
         check_reply_ep(&local, eps[i], &seen, 8, 0);
-        ck_assert_int_eq(local_wait(&local, ucp_ep_close_nbx(eps[i],
-                                                             &am_none)),
+        ck_assert_int_eq(local_wait(&local, ucp_ep_close_nbx(eps[i], &am_none)),
                          UCS_OK);
     }
     check_reply_ep(&local, local.ep, &seen, 8, 0);
@@ -97,10 +100,10 @@ static am_seen_t answered;
 
 static void answer_on_reply_ep(void *arg, void *data)
 {
-    am_seen_t *seen          = arg;
+    am_seen_t *seen           = arg;
     ucp_request_param_t param = {
         .op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS,
-        .flags        = REPLY | UCP_AM_SEND_FLAG_COPY_HEADER
+        .flags        = REPLY | UCP_AM_SEND_FLAG_COPY_HEADER,
     };
     char header[8];
     ucs_status_ptr_t send;
@@ -149,7 +152,7 @@ START_TEST(a_forced_close_gives_nobody_the_endpoint)
 {
     ucp_request_param_t force = {
         .op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS,
-        .flags        = UCP_EP_CLOSE_FLAG_FORCE
+        .flags        = UCP_EP_CLOSE_FLAG_FORCE,
     };
     am_seen_t seen = {0};
     ucs_status_ptr_t send;
@@ -179,19 +182,22 @@ END_TEST
 START_TEST(tags_and_streams_go_on_beside)
 {
     static char out[100000], in[100000];
-    am_seen_t seen = {.answer  = UCS_INPROGRESS,
-                      .only_if = UCP_AM_RECV_ATTR_FLAG_RNDV};
+    am_seen_t seen = {
+        .answer  = UCS_INPROGRESS,
+        .only_if = UCP_AM_RECV_ATTR_FLAG_RNDV,
+    };
     ucp_request_param_t all = {
         .op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS,
-        .flags        = UCP_STREAM_RECV_FLAG_WAITALL
+        .flags        = UCP_STREAM_RECV_FLAG_WAITALL,
     };
     ucs_status_ptr_t send, recv;
     local_t local;
     size_t length;
     unsigned i;
 
-    local_open_mode(&local, UCP_FEATURE_AM | UCP_FEATURE_TAG |
-                    UCP_FEATURE_STREAM, UCS_THREAD_MODE_SINGLE);
+    local_open_mode(&local,
+                    UCP_FEATURE_AM | UCP_FEATURE_TAG | UCP_FEATURE_STREAM,
+                    UCS_THREAD_MODE_SINGLE);
     am_set(&local, ID, 0, &seen);
     for (i = 0; i < 3; ++i) {
         am_fill(out, sizeof(out), i);

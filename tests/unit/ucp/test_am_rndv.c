@@ -18,9 +18,9 @@ static char am_in[(1 << 20) + 1];
 static const uint32_t RNDV = UCP_AM_SEND_FLAG_RNDV;
 
 static struct {
-    unsigned     calls;
+    unsigned calls;
     ucs_status_t status;
-    size_t       length;
+    size_t length;
 } received;
 
 static void on_received(void *request, ucs_status_t status, size_t length,
@@ -35,14 +35,14 @@ static void on_received(void *request, ucs_status_t status, size_t length,
 static const ucp_request_param_t tell = {
     .op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA,
     .cb.recv_am   = on_received,
-    .user_data    = &received
+    .user_data    = &received,
 };
 
 START_TEST(a_descriptor_is_fetched_when_the_user_wants)
 {
     am_seen_t seen = {
         .answer  = UCS_INPROGRESS,
-        .only_if = UCP_AM_RECV_ATTR_FLAG_RNDV
+        .only_if = UCP_AM_RECV_ATTR_FLAG_RNDV,
     };
     ucs_status_ptr_t send, recv;
     local_t local;
@@ -53,7 +53,7 @@ START_TEST(a_descriptor_is_fetched_when_the_user_wants)
     for (l = 0; l < COUNT(lengths); ++l) {
         seen.calls     = 0;
         received.calls = 0;
-        send = am_send(&local, ID, 100, lengths[l], RNDV);
+        send           = am_send(&local, ID, 100, lengths[l], RNDV);
         memset(am_in, 0, lengths[l]);
         am_await(&local, &seen, 1);
         ck_assert_uint_eq(seen.attr, UCP_AM_RECV_ATTR_FLAG_RNDV);
@@ -94,7 +94,7 @@ START_TEST(a_handler_may_fetch_at_once)
 {
     static const ucs_status_t answers[] = {UCS_OK, UCS_INPROGRESS,
                                            UCS_ERR_IO_ERROR};
-    am_seen_t seen = {.act = fetches};
+    am_seen_t seen                      = {.act = fetches};
     ucs_status_ptr_t send;
     local_t local;
     size_t l, a;
@@ -123,14 +123,14 @@ START_TEST(data_that_is_not_fetched_completes_the_send)
 {
     static const struct {
         ucs_status_t answer;
-        void         (*act)(void *seen, void *data);
+        void (*act)(void *seen, void *data);
         ucs_status_t sender;
     } ways[] = {
-        {UCS_OK,             NULL,     UCS_OK},
-        {UCS_ERR_NO_MEMORY,  NULL,     UCS_ERR_NO_MEMORY},
-        {UCS_ERR_REJECTED,   NULL,     UCS_ERR_REJECTED},
-        {UCS_OK,             releases, UCS_OK},
-        {UCS_INPROGRESS,     releases, UCS_OK}
+        {UCS_OK, NULL, UCS_OK},
+        {UCS_ERR_NO_MEMORY, NULL, UCS_ERR_NO_MEMORY},
+        {UCS_ERR_REJECTED, NULL, UCS_ERR_REJECTED},
+        {UCS_OK, releases, UCS_OK},
+        {UCS_INPROGRESS, releases, UCS_OK},
     };
     am_seen_t seen = {0};
     ucs_status_ptr_t send;
@@ -145,7 +145,7 @@ START_TEST(data_that_is_not_fetched_completes_the_send)
         seen.act    = ways[w].act;
         for (l = 0; l < COUNT(lengths); ++l) {
             seen.calls = 0;
-            send = am_send(&local, ID, 8, lengths[l], RNDV);
+            send       = am_send(&local, ID, 8, lengths[l], RNDV);
             ck_assert_int_eq(local_wait(&local, send), ways[w].sender);
             ck_assert_uint_eq(seen.calls, 1);
         }
@@ -170,10 +170,10 @@ START_TEST(a_failed_fetch_releases_the_descriptor)
 {
     ucp_request_param_t wrong_type = {
         .op_attr_mask = UCP_OP_ATTR_FIELD_DATATYPE,
-        .datatype     = 5 /* invalid class */
+        .datatype     = 5, /* invalid class */
     };
     ucp_request_param_t at_once = {
-        .op_attr_mask = UCP_OP_ATTR_FLAG_FORCE_IMM_CMPL
+        .op_attr_mask = UCP_OP_ATTR_FLAG_FORCE_IMM_CMPL,
     };
     am_seen_t seen = {.answer = UCS_INPROGRESS};
     ucs_status_ptr_t send;
@@ -208,7 +208,7 @@ END_TEST
 
 START_TEST(a_whole_message_is_data_whatever_its_size)
 {
-    am_seen_t seen = {.answer = UCS_OK};
+    am_seen_t seen       = {.answer = UCS_OK};
     const uint32_t eager = UCP_AM_SEND_FLAG_EAGER;
     ucs_status_ptr_t send;
     local_t local;
@@ -222,8 +222,8 @@ START_TEST(a_whole_message_is_data_whatever_its_size)
         seen.only_if = UCP_AM_RECV_ATTR_FLAG_DATA;
         for (l = 0; l < COUNT(lengths); ++l) {
             seen.calls = 0;
-            send = am_send(&local, ID, 777, lengths[l],
-                           eager | (kept ? UCP_AM_SEND_FLAG_REPLY : 0));
+            send       = am_send(&local, ID, 777, lengths[l],
+                                 eager | (kept ? UCP_AM_SEND_FLAG_REPLY : 0));
             am_await(&local, &seen, 1);
             ck_assert_int_eq(local_wait(&local, send), UCS_OK);
             ck_assert_uint_eq(seen.attr & UCP_AM_RECV_ATTR_FLAG_RNDV, 0);
@@ -237,8 +237,9 @@ START_TEST(a_whole_message_is_data_whatever_its_size)
     }
     ck_assert_ptr_null(am_send(&local, NOBODY, 8, 1000, eager));
     /* the sender of a longer message gets no error either */
-    ck_assert_int_eq(local_wait(&local, am_send(&local, NOBODY, 8, 100000,
-                                                eager)), UCS_OK);
+    ck_assert_int_eq(local_wait(&local,
+                                am_send(&local, NOBODY, 8, 100000, eager)),
+                     UCS_OK);
     local_close(&local);
 }
 END_TEST
@@ -266,7 +267,8 @@ START_TEST(old_handlers_are_never_given_descriptors)
 
     am_open(&local);
     ck_assert_int_eq(ucp_worker_set_am_handler(local.worker, ID, on_old, NULL,
-                                               0), UCS_OK);
+                                               0),
+                     UCS_OK);
     am_fill(am_data, 100000, 2);
     old_calls = 0;
     for (i = 0; i < COUNT(flags); ++i) {
@@ -322,14 +324,15 @@ static void finish(void *state)
 
 START_TEST(any_datatype_is_sent_and_fetched)
 {
-    static const ucp_generic_dt_ops_t ops = {start_pack, start_unpack,
-                                             packed_size, pack, unpack, finish};
-    ucp_request_param_t params[3] = {{0}, {0}, {0}};
+    static const ucp_generic_dt_ops_t ops = {start_pack,  start_unpack,
+                                             packed_size, pack,
+                                             unpack,      finish};
+    ucp_request_param_t params[3]         = {{0}, {0}, {0}};
     ucp_dt_iov_t iov[2][100];
     ucp_datatype_t generic;
     ucs_status_ptr_t send, recv;
-    void *out[3] = {am_data, iov[0], am_data};
-    void *in[3]  = {am_in, iov[1], am_in};
+    void *out[3]     = {am_data, iov[0], am_data};
+    void *in[3]      = {am_in, iov[1], am_in};
     size_t counts[3] = {100000, 100, 1};
     am_seen_t seen   = {.answer = UCS_INPROGRESS};
     local_t local;
@@ -373,7 +376,7 @@ START_TEST(a_descriptor_outlives_its_sender)
 {
     ucp_request_param_t force = {
         .op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS,
-        .flags        = UCP_EP_CLOSE_FLAG_FORCE
+        .flags        = UCP_EP_CLOSE_FLAG_FORCE,
     };
     am_seen_t seen = {.answer = UCS_INPROGRESS};
     ucs_status_ptr_t send, recv;
@@ -384,8 +387,7 @@ START_TEST(a_descriptor_outlives_its_sender)
         am_open(&local);
         am_set(&local, ID, 0, &seen);
         seen.calls = 0;
-        send       = am_send(&local, ID, 8, 100000,
-                             RNDV | UCP_AM_SEND_FLAG_REPLY);
+        send = am_send(&local, ID, 8, 100000, RNDV | UCP_AM_SEND_FLAG_REPLY);
         am_await(&local, &seen, 1);
         ck_assert_ptr_null(ucp_ep_close_nbx(local.ep, &force));
         ck_assert_int_eq(local_wait(&local, send), UCS_ERR_CANCELED);
@@ -476,10 +478,12 @@ END_TEST
 
 SUITE_MAIN("active messages, rendezvous",
            a_descriptor_is_fetched_when_the_user_wants,
-           a_handler_may_fetch_at_once, data_that_is_not_fetched_completes_the_send,
+           a_handler_may_fetch_at_once,
+           data_that_is_not_fetched_completes_the_send,
            a_failed_fetch_releases_the_descriptor,
            a_whole_message_is_data_whatever_its_size,
            old_handlers_are_never_given_descriptors,
            any_datatype_is_sent_and_fetched, a_descriptor_outlives_its_sender,
            a_close_waits_until_its_message_is_fetched,
-           held_descriptors_are_freed_with_the_worker, a_cancelled_fetch_still_ends)
+           held_descriptors_are_freed_with_the_worker,
+           a_cancelled_fetch_still_ends)

@@ -21,11 +21,11 @@ static const size_t lengths[]        = {0, 1, 8, 100, 1000, 5000};
 START_TEST(what_cannot_be_sent_is_refused)
 {
     ucp_worker_attr_t attr = {
-        .field_mask = UCP_WORKER_ATTR_FIELD_MAX_AM_HEADER
+        .field_mask = UCP_WORKER_ATTR_FIELD_MAX_AM_HEADER,
     };
     ucp_request_param_t param = {
         .op_attr_mask = UCP_OP_ATTR_FIELD_DATATYPE,
-        .datatype     = 5 /* invalid class */
+        .datatype     = 5, /* invalid class */
     };
     am_seen_t seen = {0};
     local_t local;
@@ -34,28 +34,29 @@ START_TEST(what_cannot_be_sent_is_refused)
     am_set(&local, ID, 0, &seen);
     ck_assert_int_eq(ucp_worker_query(local.worker, &attr), UCS_OK);
     ck_assert_uint_ge(attr.max_am_header, 1024);
-    ck_assert_int_eq(local_wait(&local, am_send(&local, ID, attr.max_am_header,
-                                                0, 0)), UCS_OK);
+    ck_assert_int_eq(local_wait(&local,
+                                am_send(&local, ID, attr.max_am_header, 0, 0)),
+                     UCS_OK);
     am_await(&local, &seen, 1);
     ck_assert_uint_eq(seen.header_length, attr.max_am_header);
 
-    ck_assert_int_eq(am_status(am_send(&local, ID, attr.max_am_header + 1,
-                                            0, 0)), UCS_ERR_INVALID_PARAM);
+    ck_assert_int_eq(am_status(
+                         am_send(&local, ID, attr.max_am_header + 1, 0, 0)),
+                     UCS_ERR_INVALID_PARAM);
     ck_assert_int_eq(am_status(am_send(&local, UINT16_MAX + 1, 0, 0, 0)),
                      UCS_ERR_INVALID_PARAM);
     ck_assert_int_eq(am_status(am_send(&local, ID, 0, 0,
-                                            UCP_AM_SEND_FLAG_EAGER |
-                                            UCP_AM_SEND_FLAG_RNDV)),
+                                       UCP_AM_SEND_FLAG_EAGER |
+                                           UCP_AM_SEND_FLAG_RNDV)),
                      UCS_ERR_INVALID_PARAM);
-    ck_assert_int_eq(am_status(ucp_am_send_nbx(local.ep, ID, NULL, 1,
-                                                    NULL, 0, &am_none)),
+    ck_assert_int_eq(am_status(ucp_am_send_nbx(local.ep, ID, NULL, 1, NULL, 0,
+                                               &am_none)),
                      UCS_ERR_INVALID_PARAM);
     ck_assert_int_eq(am_status(ucp_am_send_nbx(local.ep, ID, am_header,
-                                                    SIZE_MAX, NULL, 0,
-                                                    &am_none)),
+                                               SIZE_MAX, NULL, 0, &am_none)),
                      UCS_ERR_INVALID_PARAM);
-    ck_assert_int_eq(am_status(ucp_am_send_nbx(local.ep, ID, NULL, 0,
-                                                    am_data, 8, &param)),
+    ck_assert_int_eq(am_status(ucp_am_send_nbx(local.ep, ID, NULL, 0, am_data,
+                                               8, &param)),
                      UCS_ERR_INVALID_PARAM);
     am_settle(&local);
     ck_assert_uint_eq(seen.calls, 1);
@@ -79,7 +80,7 @@ START_TEST(a_copied_header_may_change_at_once)
         for (i = 0; i < 10; ++i) {
             sends[i] = am_send(&local, ID, 100, length,
                                UCP_AM_SEND_FLAG_COPY_HEADER |
-                               ((i & 1) ? UCP_AM_SEND_FLAG_REPLY : 0));
+                                   ((i & 1) ? UCP_AM_SEND_FLAG_REPLY : 0));
             memset(am_header, 'x', 100);
         }
         for (i = 0; i < 10; ++i) {
@@ -109,7 +110,7 @@ START_TEST(a_send_completes_as_it_is_asked_to)
                                       UCP_OP_ATTR_FLAG_FAST_CMPL,
                                       UCP_OP_ATTR_FLAG_FORCE_IMM_CMPL,
                                       UCP_OP_ATTR_FLAG_MULTI_SEND};
-    am_seen_t seen = {0};
+    am_seen_t seen                 = {0};
     local_t local;
     size_t i, l, h;
 
@@ -122,9 +123,9 @@ START_TEST(a_send_completes_as_it_is_asked_to)
                     .op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK |
                                     UCP_OP_ATTR_FIELD_USER_DATA |
                                     UCP_OP_ATTR_FIELD_FLAGS | wishes[i],
-                    .flags        = UCP_AM_SEND_FLAG_EAGER,
-                    .cb.send      = on_sent,
-                    .user_data    = &sent
+                    .flags     = UCP_AM_SEND_FLAG_EAGER,
+                    .cb.send   = on_sent,
+                    .user_data = &sent,
                 };
                 ucs_status_ptr_t ret;
 
@@ -151,7 +152,7 @@ END_TEST
 START_TEST(a_send_that_must_be_immediate_fails_when_it_cannot)
 {
     ucp_request_param_t param = {
-        .op_attr_mask = UCP_OP_ATTR_FLAG_FORCE_IMM_CMPL
+        .op_attr_mask = UCP_OP_ATTR_FLAG_FORCE_IMM_CMPL,
     };
     am_seen_t seen = {0};
     ucs_status_ptr_t send;
@@ -161,19 +162,19 @@ START_TEST(a_send_that_must_be_immediate_fails_when_it_cannot)
     am_open(&local);
     am_set(&local, ID, 0, &seen);
     send = am_send(&local, ID, 0, 8, 0);
-    ck_assert_int_eq(am_status(ucp_am_send_nbx(local.ep, ID, NULL, 0,
-                                                    am_data, 8, &param)),
+    ck_assert_int_eq(am_status(ucp_am_send_nbx(local.ep, ID, NULL, 0, am_data,
+                                               8, &param)),
                      UCS_ERR_NO_RESOURCE);
     param.op_attr_mask |= UCP_OP_ATTR_FIELD_FLAGS;
-    param.flags         = UCP_AM_SEND_FLAG_COPY_HEADER;
+    param.flags = UCP_AM_SEND_FLAG_COPY_HEADER;
     ck_assert_int_eq(am_status(ucp_am_send_nbx(local.ep, ID, am_header, 8,
-                                                    am_data, 8, &param)),
+                                               am_data, 8, &param)),
                      UCS_ERR_NO_RESOURCE);
     ck_assert_int_eq(local_wait(&local, send), UCS_OK);
     am_settle(&local);
     ck_assert_uint_eq(seen.calls, 1);
-    ck_assert_int_eq(am_status(ucp_am_send_nbx(local.ep, ID, NULL, 0,
-                                                    am_data, 1 << 20, &param)),
+    ck_assert_int_eq(am_status(ucp_am_send_nbx(local.ep, ID, NULL, 0, am_data,
+                                               1 << 20, &param)),
                      UCS_ERR_NO_RESOURCE);
     local_close(&local);
     unsetenv("UCX_SELF_QUEUE_LEN");
@@ -186,7 +187,7 @@ START_TEST(pieces_of_memory_arrive_as_one)
     ucp_dt_iov_t iov[1000];
     ucp_request_param_t param = {
         .op_attr_mask = UCP_OP_ATTR_FIELD_DATATYPE,
-        .datatype     = ucp_dt_make_iov()
+        .datatype     = ucp_dt_make_iov(),
     };
     size_t count, i, length;
     local_t local;
@@ -199,7 +200,7 @@ START_TEST(pieces_of_memory_arrive_as_one)
         for (i = 0, length = 0; i < count; ++i) {
             iov[i].buffer = am_data + length;
             iov[i].length = i % 5;
-            length       += i % 5;
+            length += i % 5;
         }
         seen.calls = 0;
         ck_assert_int_eq(local_wait(&local,
@@ -217,7 +218,7 @@ START_TEST(sends_that_wait_end_with_the_endpoint)
 {
     ucp_request_param_t force = {
         .op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS,
-        .flags        = UCP_EP_CLOSE_FLAG_FORCE
+        .flags        = UCP_EP_CLOSE_FLAG_FORCE,
     };
     ucs_status_ptr_t sends[8];
     am_seen_t seen = {0};
@@ -230,7 +231,7 @@ START_TEST(sends_that_wait_end_with_the_endpoint)
     for (i = 0; i < 8; ++i) {
         sends[i] = am_send(&local, ID, 32, (size_t)i * 30000,
                            UCP_AM_SEND_FLAG_COPY_HEADER |
-                           ((i % 2) ? UCP_AM_SEND_FLAG_REPLY : 0));
+                               ((i % 2) ? UCP_AM_SEND_FLAG_REPLY : 0));
     }
     ck_assert_ptr_null(ucp_ep_close_nbx(local.ep, &force));
     for (i = 1; i < 8; ++i) {
@@ -246,11 +247,11 @@ END_TEST
 /* ------------------------------------------------------ deprecated calls -- */
 
 static struct {
-    unsigned     calls;
-    size_t       length;
-    ucp_ep_h     reply_ep;
-    unsigned     flags;
-    void         *data;
+    unsigned calls;
+    size_t length;
+    ucp_ep_h reply_ep;
+    unsigned flags;
+    void *data;
     ucs_status_t answer;
 } old;
 
@@ -283,13 +284,14 @@ START_TEST(the_old_calls_send_and_handle)
 
     am_open(&local);
     ck_assert_int_eq(ucp_worker_set_am_handler(local.worker, ID, on_old, &old,
-                                               UCP_AM_FLAG_WHOLE_MSG), UCS_OK);
+                                               UCP_AM_FLAG_WHOLE_MSG),
+                     UCS_OK);
     for (i = 0; i < COUNT(sizes); ++i) {
         for (reply = 0; reply < 2; ++reply) {
             ucs_status_ptr_t ret;
 
-            old.calls  = sent = 0;
-            old.answer = reply ? UCS_INPROGRESS : UCS_OK;
+            old.calls = sent = 0;
+            old.answer       = reply ? UCS_INPROGRESS : UCS_OK;
             am_fill(am_data, sizes[i], 2);
             ret = ucp_am_send_nb(local.ep, ID, am_data, sizes[i],
                                  ucp_dt_make_contig(1), old_sent,
@@ -319,7 +321,8 @@ START_TEST(old_and_new_am_handlers_are_not_mixed)
     old.calls = 0;
     am_set(&local, ID, 0, &seen);
     ck_assert_int_eq(ucp_worker_set_am_handler(local.worker, ID + 1, on_old,
-                                               &old, 0), UCS_OK);
+                                               &old, 0),
+                     UCS_OK);
     ck_assert_ptr_null(ucp_am_send_nb(local.ep, ID, am_data, 8,
                                       ucp_dt_make_contig(1), NULL, 0));
     ck_assert_ptr_null(am_send(&local, ID + 1, 0, 8, 0));
@@ -330,9 +333,11 @@ START_TEST(old_and_new_am_handlers_are_not_mixed)
     ck_assert_ptr_null(am_send(&local, ID + 1, 0, 8, 0));
     am_await(&local, &seen, 1);
     ck_assert_int_eq(ucp_worker_set_am_handler(local.worker, ID + 1, on_old,
-                                               &old, 0), UCS_OK);
-    ck_assert_int_eq(ucp_worker_set_am_handler(local.worker, ID + 1, NULL,
-                                               NULL, 0), UCS_OK);
+                                               &old, 0),
+                     UCS_OK);
+    ck_assert_int_eq(ucp_worker_set_am_handler(local.worker, ID + 1, NULL, NULL,
+                                               0),
+                     UCS_OK);
     local_close(&local);
 }
 END_TEST
@@ -342,10 +347,10 @@ END_TEST
 enum { THREADS = 4, MESSAGES = 200 };
 
 typedef struct {
-    local_t  *local;
+    local_t *local;
     unsigned id;
     unsigned bad;
-    void     *arrived;  /* Data that the handler keeps, or NULL */
+    void *arrived; /* Data that the handler keeps, or NULL */
 } am_thread_t;
 
 static ucs_status_t hand_over(void *arg, const void *header,
@@ -368,7 +373,7 @@ static void *converse(void *arg)
 {
     const ucp_request_param_t reply = {
         .op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS,
-        .flags        = UCP_AM_SEND_FLAG_REPLY
+        .flags        = UCP_AM_SEND_FLAG_REPLY,
     };
     am_thread_t *self = arg;
     char *out         = malloc(100000);
@@ -406,8 +411,8 @@ START_TEST(threads_share_one_worker)
                       UCP_AM_HANDLER_PARAM_FIELD_FLAGS |
                       UCP_AM_HANDLER_PARAM_FIELD_CB |
                       UCP_AM_HANDLER_PARAM_FIELD_ARG,
-        .flags      = UCP_AM_FLAG_PERSISTENT_DATA,
-        .cb         = hand_over
+        .flags = UCP_AM_FLAG_PERSISTENT_DATA,
+        .cb    = hand_over,
     };
     am_thread_t threads[THREADS];
     pthread_t ids[THREADS];

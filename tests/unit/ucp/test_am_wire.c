@@ -16,7 +16,7 @@ enum { ID = 5 };
 
 static const ucp_request_param_t force = {
     .op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS,
-    .flags        = UCP_EP_CLOSE_FLAG_FORCE
+    .flags        = UCP_EP_CLOSE_FLAG_FORCE,
 };
 
 /* --------------------------------------------------- replaced operations -- */
@@ -49,8 +49,8 @@ static ucs_status_t fail_zcopy(uct_ep_h ep, uint8_t id, const void *header,
     return UCS_ERR_IO_ERROR;
 }
 
-static ucs_status_t
-no_short_iov(uct_ep_h ep, uint8_t id, const uct_iov_t *iov, size_t iovcnt)
+static ucs_status_t no_short_iov(uct_ep_h ep, uint8_t id, const uct_iov_t *iov,
+                                 size_t iovcnt)
 {
     return UCS_ERR_UNSUPPORTED;
 }
@@ -99,9 +99,9 @@ START_TEST(a_send_completes_when_the_transport_releases_its_buffer)
     setenv("UCX_ZCOPY_THRESH", "1", 1);
     for (closes = 0; closes < 2; ++closes) {
         open_playing(&local);
-        ops.am_zcopy       = hold_zcopy;
-        local.ep->am->ops  = &ops;
-        send = am_send(&local, ID, 100, 3000, flags);
+        ops.am_zcopy      = hold_zcopy;
+        local.ep->am->ops = &ops;
+        send              = am_send(&local, ID, 100, 3000, flags);
         ck_assert_uint_eq(num_held, 1);
         ck_assert_uint_eq(held_bytes, 8 + 100 + 3000 + 16);
         if (closes) {
@@ -154,7 +154,7 @@ END_TEST
 START_TEST(a_deferred_send_completes_later)
 {
     ucp_request_param_t at_once = {
-        .op_attr_mask = UCP_OP_ATTR_FLAG_FORCE_IMM_CMPL
+        .op_attr_mask = UCP_OP_ATTR_FLAG_FORCE_IMM_CMPL,
     };
     am_seen_t seen = {0};
     ucs_status_ptr_t send;
@@ -168,8 +168,8 @@ START_TEST(a_deferred_send_completes_later)
     ck_assert(UCS_PTR_IS_PTR(send));
     ck_assert_int_eq(ucp_request_check_status(send), UCS_INPROGRESS);
     ck_assert_int_eq(local_wait(&local, send), UCS_OK);
-    ck_assert_ptr_null(ucp_am_send_nbx(local.ep, ID, NULL, 0, am_data, 8,
-                                       &at_once));
+    ck_assert_ptr_null(
+        ucp_am_send_nbx(local.ep, ID, NULL, 0, am_data, 8, &at_once));
     am_await(&local, &seen, 2);
     local_close(&local);
 }
@@ -178,9 +178,9 @@ END_TEST
 /* ---------------------------------------------------- malformed messages -- */
 
 typedef struct {
-    ucp_am_head_t  head;
+    ucp_am_head_t head;
     ucp_rndv_rts_t rts;
-    char           header[8];
+    char header[8];
 } rts_t;
 
 _Static_assert(sizeof(rts_t) == 56, "as it travels");
@@ -229,10 +229,10 @@ START_TEST(messages_that_are_cut_short_are_dropped)
     /* no request waits for it */
     say(&local, ucp_am_reply_handler, message, sizeof(message));
 
-    rts.head.word     = ucp_le64(ucp_am_word(ID, 0, sizeof(rts.header)));
-    rts.rts.length    = ucp_le64(100000);
-    rts.rts.sender    = ucp_ep_wire_end(local.ep);
-    rts.rts.request   = ucp_le32(77);
+    rts.head.word   = ucp_le64(ucp_am_word(ID, 0, sizeof(rts.header)));
+    rts.rts.length  = ucp_le64(100000);
+    rts.rts.sender  = ucp_ep_wire_end(local.ep);
+    rts.rts.request = ucp_le32(77);
     say_cut(&local, ucp_am_rndv_handler, &rts, sizeof(rts));
     rts.rts.keys_size = ucp_le16(9);
     say(&local, ucp_am_rndv_handler, &rts, sizeof(rts));
@@ -258,8 +258,8 @@ START_TEST(old_messages_are_not_announced)
     am_set(&local, ID, 0, &seen);
     ck_assert_int_eq(ucp_wireup_introduce(local.ep), UCS_OK);
     am_settle(&local);
-    rts.head.word   = ucp_le64(ucp_am_word(ID, UCP_AM_WIRE_OLD,
-                                           sizeof(rts.header)));
+    rts.head.word = ucp_le64(
+        ucp_am_word(ID, UCP_AM_WIRE_OLD, sizeof(rts.header)));
     rts.rts.sender  = ucp_ep_wire_end(local.ep);
     rts.rts.request = ucp_le32(77);
     rts.rts.length  = ucp_le64(UINT64_MAX);
@@ -283,7 +283,8 @@ START_TEST(a_buffer_that_is_not_aligned_is_not_kept_but_copied)
     head->word = ucp_le64(ucp_am_word(ID, 0, 0));
     am_fill(message + sizeof(*head), 10, 2);
     ck_assert_int_eq(ucp_am_handler(local.worker, message, sizeof(*head) + 10,
-                                    UCT_CB_PARAM_FLAG_DESC), UCS_OK);
+                                    UCT_CB_PARAM_FLAG_DESC),
+                     UCS_OK);
     ck_assert_uint_eq(seen.calls, 1);
     memset(memory, 0, sizeof(memory));
     am_check(seen.data, 10, 2);

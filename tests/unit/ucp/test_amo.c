@@ -13,13 +13,13 @@ static ucs_status_t operate(lent_t *lent, ucp_atomic_op_t op, size_t size,
 {
     ucp_request_param_t param = {
         .op_attr_mask = UCP_OP_ATTR_FIELD_DATATYPE,
-        .datatype     = ucp_dt_make_contig(size)
+        .datatype     = ucp_dt_make_contig(size),
     };
-    uint32_t small            = (uint32_t)operand;
+    uint32_t small = (uint32_t)operand;
 
     if (result != NULL) {
         param.op_attr_mask |= UCP_OP_ATTR_FIELD_REPLY_BUFFER;
-        param.reply_buffer  = result;
+        param.reply_buffer = result;
     }
     return local_wait(&lent->local,
                       ucp_atomic_op_nbx(lent->local.ep, op,
@@ -87,12 +87,14 @@ static void every_op(way_t way, size_t size)
     memcpy(lent.memory + 16, &start, size);
     result = value; /* the value to store */
     ck_assert_int_eq(operate(&lent, UCP_ATOMIC_OP_CSWAP, size, start + 1, 16,
-                             &result), UCS_OK);
+                             &result),
+                     UCS_OK);
     ck_assert_uint_eq(result & mask, start);
     ck_assert_uint_eq(load(&lent, 16, size), start);
     result = value;
     ck_assert_int_eq(operate(&lent, UCP_ATOMIC_OP_CSWAP, size, start, 16,
-                             &result), UCS_OK);
+                             &result),
+                     UCS_OK);
     ck_assert_uint_eq(result & mask, start);
     ck_assert_uint_eq(load(&lent, 16, size), value);
     ck_assert_int_eq(lent.memory[15], 'x');
@@ -118,7 +120,7 @@ static void misuse(way_t way)
     lend(&lent, way, 64);
     ck_assert_int_eq(operate(&lent, UCP_ATOMIC_OP_ADD, 8, 1, 4, NULL),
                      ((uintptr_t)lent.memory % 8 == 4) ? UCS_OK :
-                     UCS_ERR_INVALID_PARAM);
+                                                         UCS_ERR_INVALID_PARAM);
     ck_assert_int_eq(operate(&lent, UCP_ATOMIC_OP_ADD, 8, 1, 64, NULL),
                      UCS_ERR_INVALID_ADDR);
     ck_assert_int_eq(operate(&lent, UCP_ATOMIC_OP_SWAP, 8, 1, 0, NULL),
@@ -128,10 +130,9 @@ static void misuse(way_t way)
     ck_assert_int_eq(operate(&lent, UCP_ATOMIC_OP_ADD, 2, 1, 0, NULL),
                      UCS_ERR_INVALID_PARAM);
     ck_assert_int_eq(UCS_PTR_RAW_STATUS(
-                             ucp_atomic_op_nbx(lent.local.ep,
-                                               UCP_ATOMIC_OP_ADD, &value, 1,
-                                               lent_at(&lent, 0), lent.rkey,
-                                               &param)),
+                         ucp_atomic_op_nbx(lent.local.ep, UCP_ATOMIC_OP_ADD,
+                                           &value, 1, lent_at(&lent, 0),
+                                           lent.rkey, &param)),
                      UCS_ERR_INVALID_PARAM);
     ck_assert_uint_eq(load(&lent, 0, 8), 0);
     take_back(&lent);
@@ -234,19 +235,24 @@ static void old_forms(way_t way)
                      UCS_OK);
     ck_assert_uint_eq(result32, 7);
     ck_assert_int_eq(ucp_atomic_cswap64(ep, 8, 9, address, lent.rkey,
-                                        &result64), UCS_OK);
+                                        &result64),
+                     UCS_OK);
     ck_assert_uint_eq(result64, 8);
     ck_assert_int_eq(ucp_atomic_cswap32(ep, 1, 2, address, lent.rkey,
-                                        &result32), UCS_OK);
+                                        &result32),
+                     UCS_OK);
     ck_assert_uint_eq(result32, 9);
     ck_assert_uint_eq(words[0], 9);
 
     ck_assert_int_ge(ucp_atomic_post(ep, UCP_ATOMIC_POST_OP_XOR, 1, 8, address,
-                                     lent.rkey), UCS_OK);
+                                     lent.rkey),
+                     UCS_OK);
     ck_assert_int_ge(ucp_atomic_post(ep, UCP_ATOMIC_POST_OP_OR, 6, 4, address,
-                                     lent.rkey), UCS_OK);
+                                     lent.rkey),
+                     UCS_OK);
     ck_assert_int_ge(ucp_atomic_post(ep, UCP_ATOMIC_POST_OP_AND, 12, 8, address,
-                                     lent.rkey), UCS_OK);
+                                     lent.rkey),
+                     UCS_OK);
     request = ucp_atomic_fetch_nb(ep, UCP_ATOMIC_FETCH_OP_FADD, 100, &result64,
                                   8, address, lent.rkey, on_end);
     ck_assert_int_eq(local_wait(&lent.local, request), UCS_OK);

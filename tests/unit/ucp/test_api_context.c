@@ -50,10 +50,10 @@ static ucp_context_h open_context(const ucp_params_t *params)
 START_TEST(a_context_for_several_threads_says_so)
 {
     ucp_params_t params = {
-        .field_mask        = UCP_PARAM_FIELD_FEATURES |
-                             UCP_PARAM_FIELD_MT_WORKERS_SHARED,
+        .field_mask = UCP_PARAM_FIELD_FEATURES |
+                      UCP_PARAM_FIELD_MT_WORKERS_SHARED,
         .features          = UCP_FEATURE_TAG,
-        .mt_workers_shared = 1
+        .mt_workers_shared = 1,
     };
     ucp_context_attr_t attr = {.field_mask = UCP_ATTR_FIELD_THREAD_MODE};
     ucp_context_h context;
@@ -76,14 +76,14 @@ START_TEST(a_context_query_fills_requested_fields_only)
     ucp_params_t params = {
         .field_mask = UCP_PARAM_FIELD_FEATURES | UCP_PARAM_FIELD_NAME,
         .features   = UCP_FEATURE_TAG,
-        .name       = "a name that is longer than any name of an entity may be"
+        .name       = "a name that is longer than any name of an entity may be",
     };
     ucp_context_attr_t attr = {
         .request_size        = 1,
         .device_counter_size = 2,
         .memory_types        = 3,
         .thread_mode         = UCS_THREAD_MODE_LAST,
-        .name                = "x"
+        .name                = "x",
     };
     ucp_context_h context = open_context(&params);
 
@@ -109,14 +109,13 @@ START_TEST(operations_from_device_code_are_refused)
 {
     ucp_params_t params = {
         .field_mask = UCP_PARAM_FIELD_FEATURES,
-        .features   = UCP_FEATURE_TAG | UCP_FEATURE_DEVICE
+        .features   = UCP_FEATURE_TAG | UCP_FEATURE_DEVICE,
     };
     taken_stderr_t taken = take_stderr();
     ucp_context_h context;
 
     ck_assert_int_eq(ucp_init(&params, NULL, &context), UCS_ERR_UNSUPPORTED);
-    ck_assert_ptr_nonnull(strstr(text_of_stderr(&taken),
-                                 "UCP_FEATURE_DEVICE"));
+    ck_assert_ptr_nonnull(strstr(text_of_stderr(&taken), "UCP_FEATURE_DEVICE"));
     params.features = UCP_FEATURE_DEVICE;
     ck_assert_int_eq(ucp_init(&params, NULL, &context), UCS_ERR_UNSUPPORTED);
     ck_assert_int_gt(give_stderr_back(&taken), 0);
@@ -128,7 +127,7 @@ static void use_version(unsigned minor)
 {
     ucp_params_t params = {
         .field_mask = UCP_PARAM_FIELD_FEATURES,
-        .features   = UCP_FEATURE_TAG
+        .features   = UCP_FEATURE_TAG,
     };
     ucp_worker_params_t worker_params = {0};
     ucp_ep_params_t ep_params         = {0};
@@ -138,7 +137,8 @@ static void use_version(unsigned minor)
     ck_assert_int_eq(ucp_init_version(1, minor, &params, NULL, &local.context),
                      UCS_OK);
     ck_assert_int_eq(ucp_worker_create(local.context, &worker_params,
-                                       &local.worker), UCS_OK);
+                                       &local.worker),
+                     UCS_OK);
     local.ep = connect_self(local.worker, &ep_params);
     ck_assert_int_eq(local_wait(&local, local_send(&local, "abc", 4, 1)),
                      UCS_OK);
@@ -168,14 +168,14 @@ START_TEST(features_of_newer_versions_are_rejected)
 {
     const uint64_t unknown = UINT64_C(1) << 37;
     ucp_params_t params    = {
-        .field_mask = UCP_PARAM_FIELD_FEATURES | unknown,
-        .features   = UCP_FEATURE_TAG
+           .field_mask = UCP_PARAM_FIELD_FEATURES | unknown,
+           .features   = UCP_FEATURE_TAG,
     };
     ucp_worker_params_t worker_params     = {.field_mask = unknown};
     ucp_ep_params_t ep_params             = {.field_mask = unknown};
     ucp_listener_params_t listener_params = {.field_mask = unknown};
     ucp_mem_map_params_t map_params       = {
-        .field_mask = UCP_MEM_MAP_PARAM_FIELD_LENGTH | unknown
+              .field_mask = UCP_MEM_MAP_PARAM_FIELD_LENGTH | unknown,
     };
     ucp_listener_h listener;
     ucp_worker_h worker;
@@ -186,31 +186,37 @@ START_TEST(features_of_newer_versions_are_rejected)
     /* for programs of other versions unknown bits are ignored */
     ck_assert_int_eq(ucp_init(&params, NULL, &local.context), UCS_OK);
     ck_assert_int_eq(ucp_worker_create(local.context, &worker_params,
-                                       &local.worker), UCS_OK);
+                                       &local.worker),
+                     UCS_OK);
     local.ep = connect_self(local.worker, &ep_params);
     local_close(&local);
 
     taken = take_stderr();
     ck_assert_int_eq(ucp_init_version(1, UCP_API_MINOR + 1, &params, NULL,
-                                      &local.context), UCS_ERR_UNSUPPORTED);
+                                      &local.context),
+                     UCS_ERR_UNSUPPORTED);
     ck_assert_ptr_nonnull(strstr(text_of_stderr(&taken), "ucp_init: "));
     ck_assert_ptr_nonnull(strstr(text_of_stderr(&taken), "bit 37"));
     params.field_mask &= ~unknown;
-    params.features   |= unknown;
+    params.features |= unknown;
     ck_assert_int_eq(ucp_init_version(1, UCP_API_MINOR + 1, &params, NULL,
-                                      &local.context), UCS_ERR_INVALID_PARAM);
+                                      &local.context),
+                     UCS_ERR_INVALID_PARAM);
     params.features &= ~unknown;
     ck_assert_int_eq(ucp_init_version(1, UCP_API_MINOR + 1, &params, NULL,
-                                      &local.context), UCS_OK);
+                                      &local.context),
+                     UCS_OK);
     ck_assert_int_eq(ucp_worker_create(local.context, &worker_params, &worker),
                      UCS_ERR_UNSUPPORTED);
     worker_params.field_mask = 0;
     ck_assert_int_eq(ucp_worker_create(local.context, &worker_params,
-                                       &local.worker), UCS_OK);
+                                       &local.worker),
+                     UCS_OK);
     ck_assert_int_eq(ucp_ep_create(local.worker, &ep_params, &local.ep),
                      UCS_ERR_UNSUPPORTED);
     ck_assert_int_eq(ucp_listener_create(local.worker, &listener_params,
-                                         &listener), UCS_ERR_UNSUPPORTED);
+                                         &listener),
+                     UCS_ERR_UNSUPPORTED);
     ck_assert_int_eq(ucp_mem_map(local.context, &map_params, &memh),
                      UCS_ERR_UNSUPPORTED);
     ck_assert_ptr_nonnull(strstr(text_of_stderr(&taken), "ucp_mem_map: "));
@@ -225,10 +231,10 @@ static double estimate(const ucp_params_t *params)
 {
     ucp_ep_evaluate_perf_param_t question = {
         .field_mask   = UCP_EP_PERF_PARAM_FIELD_MESSAGE_SIZE,
-        .message_size = 1 << 20
+        .message_size = 1 << 20,
     };
     ucp_ep_evaluate_perf_attr_t answer = {
-        .field_mask = UCP_EP_PERF_ATTR_FIELD_ESTIMATED_TIME
+        .field_mask = UCP_EP_PERF_ATTR_FIELD_ESTIMATED_TIME,
     };
     ucp_worker_params_t worker_params = {0};
     ucp_ep_params_t ep_params         = {0};
@@ -236,7 +242,8 @@ static double estimate(const ucp_params_t *params)
 
     local.context = open_context(params);
     ck_assert_int_eq(ucp_worker_create(local.context, &worker_params,
-                                       &local.worker), UCS_OK);
+                                       &local.worker),
+                     UCS_OK);
     local.ep = connect_self(local.worker, &ep_params);
     ck_assert_int_eq(ucp_ep_evaluate_perf(local.ep, &question, &answer),
                      UCS_OK);
@@ -247,10 +254,10 @@ static double estimate(const ucp_params_t *params)
 START_TEST(processes_that_share_a_device_get_less_of_it)
 {
     ucp_params_t params = {
-        .field_mask        = UCP_PARAM_FIELD_FEATURES |
-                             UCP_PARAM_FIELD_ESTIMATED_NUM_PPN,
+        .field_mask = UCP_PARAM_FIELD_FEATURES |
+                      UCP_PARAM_FIELD_ESTIMATED_NUM_PPN,
         .features          = UCP_FEATURE_TAG,
-        .estimated_num_ppn = 1
+        .estimated_num_ppn = 1,
     };
     double alone, together;
 
@@ -273,12 +280,12 @@ START_TEST(hints_of_any_value_change_no_result)
 {
     static const size_t values[] = {0, 1, 1000, SIZE_MAX};
     ucp_params_t params          = {
-        .field_mask = UCP_PARAM_FIELD_FEATURES |
-                      UCP_PARAM_FIELD_TAG_SENDER_MASK |
-                      UCP_PARAM_FIELD_ESTIMATED_NUM_EPS |
-                      UCP_PARAM_FIELD_ESTIMATED_NUM_PPN |
-                      UCP_PARAM_FIELD_NODE_LOCAL_ID,
-        .features   = UCP_FEATURE_TAG
+                 .field_mask = UCP_PARAM_FIELD_FEATURES |
+                               UCP_PARAM_FIELD_TAG_SENDER_MASK |
+                               UCP_PARAM_FIELD_ESTIMATED_NUM_EPS |
+                               UCP_PARAM_FIELD_ESTIMATED_NUM_PPN |
+                               UCP_PARAM_FIELD_NODE_LOCAL_ID,
+                 .features = UCP_FEATURE_TAG,
     };
     ucp_worker_params_t worker_params = {0};
     ucp_ep_params_t ep_params         = {0};
@@ -293,7 +300,8 @@ START_TEST(hints_of_any_value_change_no_result)
         params.node_local_id     = values[i];
         local.context            = open_context(&params);
         ck_assert_int_eq(ucp_worker_create(local.context, &worker_params,
-                                           &local.worker), UCS_OK);
+                                           &local.worker),
+                         UCS_OK);
         local.ep = connect_self(local.worker, &ep_params);
         ck_assert_int_eq(local_wait(&local, local_send(&local, "abc", 4, i)),
                          UCS_OK);
@@ -309,7 +317,7 @@ START_TEST(a_context_prints_its_transports_as_tools_read_them)
 {
     ucp_params_t params = {
         .field_mask = UCP_PARAM_FIELD_FEATURES,
-        .features   = UCP_FEATURE_TAG
+        .features   = UCP_FEATURE_TAG,
     };
     ucp_context_h context = open_context(&params);
     char tl[32], device[32], *text, *next;
@@ -324,8 +332,10 @@ START_TEST(a_context_prints_its_transports_as_tools_read_them)
     ck_assert_ptr_nonnull(strstr(text, "component 0  :  self\n"));
     ck_assert_ptr_nonnull(strstr(text, "md 0  :  component 0  self"));
     ck_assert_ptr_nonnull(line);
-    ck_assert_int_eq(sscanf(line, "resource 0 : md %u dev %u flags -- "
-                                  "%31[^/]/%31[^ \n]", &md, &dev, tl, device),
+    ck_assert_int_eq(sscanf(line,
+                            "resource 0 : md %u dev %u flags -- "
+                            "%31[^/]/%31[^ \n]",
+                            &md, &dev, tl, device),
                      4);
     ck_assert_str_eq(tl, "self");
     ck_assert_uint_gt(strlen(device), 0);
@@ -356,20 +366,22 @@ START_TEST(settings_are_printed_with_as_much_as_is_asked)
     text = print_end(&print);
     ck_assert_ptr_nonnull(strstr(text, "\nAPP_UCX_NUM_PPN=auto\n"));
     ck_assert_ptr_null(strstr(text, "#"));
-    ck_assert_ptr_nonnull(strstr(text, "\nAPP_UCX_RNDV_SEND_NBR_THRESH=256K\n"));
+    ck_assert_ptr_nonnull(
+        strstr(text, "\nAPP_UCX_RNDV_SEND_NBR_THRESH=256K\n"));
     ck_assert_ptr_null(strstr(text, "SEND_NBR_RNDV_THRESH"));
     free(text);
 
     ucp_config_print(config, print_begin(&print), NULL,
                      UCS_CONFIG_PRINT_CONFIG | UCS_CONFIG_PRINT_DOC);
     text = print_end(&print);
-    ck_assert_ptr_nonnull(strstr(text, "# Also:    UCX_SEND_NBR_RNDV_THRESH\n"));
+    ck_assert_ptr_nonnull(
+        strstr(text, "# Also:    UCX_SEND_NBR_RNDV_THRESH\n"));
     free(text);
 
     ck_assert_int_eq(ucp_config_modify(config, "NUM_PPN", "7"), UCS_OK);
     ucp_config_print(config, print_begin(&print), NULL,
                      UCS_CONFIG_PRINT_CONFIG | UCS_CONFIG_PRINT_DOC |
-                     UCS_CONFIG_PRINT_COMMENT_DEFAULT);
+                         UCS_CONFIG_PRINT_COMMENT_DEFAULT);
     text = print_end(&print);
     ck_assert_ptr_nonnull(strstr(text, "\nAPP_UCX_NUM_PPN=7\n"));
     ck_assert_ptr_nonnull(strstr(text, "\n# APP_UCX_NUM_EPS=auto\n"));
@@ -423,8 +435,7 @@ START_TEST(settings_come_from_variables_and_a_file_that_may_be_missing)
 }
 END_TEST
 
-SUITE_MAIN("contexts",
-           the_library_tells_its_version_and_what_threads_may_do,
+SUITE_MAIN("contexts", the_library_tells_its_version_and_what_threads_may_do,
            packed_versions_compare_in_order,
            a_context_for_several_threads_says_so,
            a_context_query_fills_requested_fields_only,

@@ -4,9 +4,10 @@
 
 static void open_all(local_t *local)
 {
-    local_open_mode(local, UCP_FEATURE_TAG | UCP_FEATURE_RMA |
-                           UCP_FEATURE_AMO64 | UCP_FEATURE_AM |
-                           UCP_FEATURE_STREAM, UCS_THREAD_MODE_SINGLE);
+    local_open_mode(local,
+                    UCP_FEATURE_TAG | UCP_FEATURE_RMA | UCP_FEATURE_AMO64 |
+                        UCP_FEATURE_AM | UCP_FEATURE_STREAM,
+                    UCS_THREAD_MODE_SINGLE);
 }
 
 START_TEST(an_endpoint_has_the_name_and_the_data_it_was_given)
@@ -14,10 +15,10 @@ START_TEST(an_endpoint_has_the_name_and_the_data_it_was_given)
     ucp_ep_params_t params = {
         .field_mask = UCP_EP_PARAM_FIELD_NAME | UCP_EP_PARAM_FIELD_USER_DATA,
         .name       = "mine",
-        .user_data  = &params
+        .user_data  = &params,
     };
-    ucp_ep_attr_t attr     = {
-        .field_mask = UCP_EP_ATTR_FIELD_NAME | UCP_EP_ATTR_FIELD_USER_DATA
+    ucp_ep_attr_t attr = {
+        .field_mask = UCP_EP_ATTR_FIELD_NAME | UCP_EP_ATTR_FIELD_USER_DATA,
     };
     local_t local;
     ucp_ep_h ep;
@@ -47,14 +48,14 @@ START_TEST(transports_are_listed_as_far_as_there_is_space)
     struct {
         ucp_transport_entry_t entry;
         /* A member of a newer header than the library's */
-        long                  later;
+        long later;
     } wide[8];
     const char *narrow[2];
     ucp_transport_entry_t entries[8];
     ucp_transports_t space = {
         .entries     = entries,
         .num_entries = 8,
-        .entry_size  = sizeof(entries[0])
+        .entry_size  = sizeof(entries[0]),
     };
     ucp_ep_attr_t attr = {.field_mask = UCP_EP_ATTR_FIELD_TRANSPORTS};
     unsigned count, i;
@@ -75,7 +76,7 @@ START_TEST(transports_are_listed_as_far_as_there_is_space)
     attr.transports = (ucp_transports_t){
         .entries     = &wide[0].entry,
         .num_entries = 8,
-        .entry_size  = sizeof(wide[0])
+        .entry_size  = sizeof(wide[0]),
     };
     ck_assert_int_eq(ucp_ep_query(local.ep, &attr), UCS_OK);
     ck_assert_uint_eq(attr.transports.num_entries, count);
@@ -88,7 +89,7 @@ START_TEST(transports_are_listed_as_far_as_there_is_space)
         attr.transports = (ucp_transports_t){
             .entries     = (ucp_transport_entry_t *)narrow,
             .num_entries = 1,
-            .entry_size  = i
+            .entry_size  = i,
         };
         ck_assert_int_eq(ucp_ep_query(local.ep, &attr), UCS_OK);
         ck_assert_uint_eq(attr.transports.num_entries, 1);
@@ -125,11 +126,11 @@ static double estimate(ucp_ep_h ep, size_t size)
 {
     ucp_ep_evaluate_perf_param_t param = {
         .field_mask   = UCP_EP_PERF_PARAM_FIELD_MESSAGE_SIZE,
-        .message_size = size
+        .message_size = size,
     };
-    ucp_ep_evaluate_perf_attr_t attr   = {
+    ucp_ep_evaluate_perf_attr_t attr = {
         .field_mask     = UCP_EP_PERF_ATTR_FIELD_ESTIMATED_TIME,
-        .estimated_time = -1
+        .estimated_time = -1,
     };
 
     ck_assert_int_eq(ucp_ep_evaluate_perf(ep, &param, &attr), UCS_OK);
@@ -162,7 +163,7 @@ START_TEST(an_estimate_needs_a_size_and_a_place_for_the_answer)
 {
     ucp_ep_evaluate_perf_param_t param = {.message_size = 8};
     ucp_ep_evaluate_perf_attr_t attr   = {
-        .field_mask = UCP_EP_PERF_ATTR_FIELD_ESTIMATED_TIME
+          .field_mask = UCP_EP_PERF_ATTR_FIELD_ESTIMATED_TIME,
     };
     local_t local;
 
@@ -180,13 +181,16 @@ END_TEST
 START_TEST(an_endpoint_prints_its_lanes_and_thresholds)
 {
     static const char *const lines[] = {
-        "tag_send: 0..<egr/short>..", "tag_send_sync: 0..<egr/",
-        "am_send: 0..<egr/short>..", "stream_send: 0..<egr/",
-        "put[0]: 0..<", "get[0]: 0..<"
+        "tag_send: 0..<egr/short>..",
+        "tag_send_sync: 0..<egr/",
+        "am_send: 0..<egr/short>..",
+        "stream_send: 0..<egr/",
+        "put[0]: 0..<",
+        "get[0]: 0..<",
     };
     ucp_ep_params_t params = {
         .field_mask = UCP_EP_PARAM_FIELD_ERR_HANDLING_MODE,
-        .err_mode   = UCP_ERR_HANDLING_MODE_PEER
+        .err_mode   = UCP_ERR_HANDLING_MODE_PEER,
     };
     local_t local;
     print_t print;
@@ -209,7 +213,7 @@ START_TEST(an_endpoint_prints_its_lanes_and_thresholds)
     }
     free(text);
 
-    ep   = connect_self(local.worker, &params);
+    ep = connect_self(local.worker, &params);
     ucp_ep_print_info(ep, print_begin(&print));
     text = print_end(&print);
     ck_assert_ptr_nonnull(strstr(text, " keepalive\n"));
@@ -224,7 +228,7 @@ START_TEST(unknown_modes_and_missing_peers_are_refused)
     ucp_ep_params_t params = {
         .field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS |
                       UCP_EP_PARAM_FIELD_ERR_HANDLING_MODE,
-        .err_mode   = (ucp_err_handling_mode_t)7
+        .err_mode = (ucp_err_handling_mode_t)7,
     };
     local_t local;
     ucp_ep_h ep;

@@ -17,10 +17,10 @@ static ucp_mem_h map(local_t *local, void *address, unsigned flags,
                       UCP_MEM_MAP_PARAM_FIELD_LENGTH |
                       UCP_MEM_MAP_PARAM_FIELD_FLAGS |
                       UCP_MEM_MAP_PARAM_FIELD_PROT,
-        .address    = address,
-        .length     = SIZE,
-        .flags      = flags,
-        .prot       = prot
+        .address = address,
+        .length  = SIZE,
+        .flags   = flags,
+        .prot    = prot,
     };
     ucp_mem_h memh;
 
@@ -49,10 +49,10 @@ static ucs_status_t access_to(local_t *local, ucp_rkey_h rkey, void *at,
     char byte = 'x';
 
     status = local_wait(local, is_put ?
-                               ucp_put_nbx(local->ep, &byte, 1, (uintptr_t)at,
-                                           rkey, &none) :
-                               ucp_get_nbx(local->ep, &byte, 1, (uintptr_t)at,
-                                           rkey, &none));
+                                   ucp_put_nbx(local->ep, &byte, 1,
+                                               (uintptr_t)at, rkey, &none) :
+                                   ucp_get_nbx(local->ep, &byte, 1,
+                                               (uintptr_t)at, rkey, &none));
     if (status == UCS_OK) {
         status = local_wait(local, ucp_ep_flush_nbx(local->ep, &none));
     }
@@ -63,7 +63,7 @@ START_TEST(peers_may_do_what_the_protection_says)
 {
     const unsigned local_both = UCP_MEM_MAP_PROT_LOCAL_READ |
                                 UCP_MEM_MAP_PROT_LOCAL_WRITE;
-    char *memory              = calloc(1, SIZE);
+    char *memory = calloc(1, SIZE);
     unsigned remote;
     ucp_rkey_h rkey;
     ucp_mem_h memh;
@@ -75,8 +75,8 @@ START_TEST(peers_may_do_what_the_protection_says)
 
         prot |= (remote & 1) ? UCP_MEM_MAP_PROT_REMOTE_READ : 0;
         prot |= (remote & 2) ? UCP_MEM_MAP_PROT_REMOTE_WRITE : 0;
-        memh  = map(&local, memory, 0, prot);
-        rkey  = unpacked(&local, memh);
+        memh = map(&local, memory, 0, prot);
+        rkey = unpacked(&local, memh);
         ck_assert_int_eq(access_to(&local, rkey, memory, 0) == UCS_OK,
                          !!(remote & 1));
         memory[0] = 0;
@@ -101,8 +101,7 @@ START_TEST(a_symmetric_key_works_as_any)
 
     open_mem(&local);
     memh     = map(&local, memory, UCP_MEM_MAP_SYMMETRIC_RKEY,
-                   UCP_MEM_MAP_PROT_REMOTE_READ |
-                   UCP_MEM_MAP_PROT_REMOTE_WRITE);
+                   UCP_MEM_MAP_PROT_REMOTE_READ | UCP_MEM_MAP_PROT_REMOTE_WRITE);
     rkeys[0] = unpacked(&local, memh);
     rkeys[1] = unpacked(&local, memh);
     ck_assert_int_eq(access_to(&local, rkeys[0], memory + 9, 1), UCS_OK);
@@ -110,7 +109,9 @@ START_TEST(a_symmetric_key_works_as_any)
     /* keys of the same memory are equal */
     ck_assert_int_eq(ucp_rkey_compare(local.worker, rkeys[0], rkeys[1],
                                       &(ucp_rkey_compare_params_t){
-                                              .field_mask = 0}, &order),
+                                          .field_mask = 0,
+                                      },
+                                      &order),
                      UCS_OK);
     ck_assert_int_eq(order, 0);
     ucp_rkey_destroy(rkeys[0]);
@@ -125,13 +126,13 @@ START_TEST(any_advice_leaves_the_contents_alone)
 {
     static const ucp_mem_advice_t advices[] = {UCP_MADV_NORMAL,
                                                UCP_MADV_WILLNEED};
-    char *memory                  = calloc(1, SIZE);
-    ucp_mem_advise_params_t param = {
-        .field_mask = UCP_MEM_ADVISE_PARAM_FIELD_ADDRESS |
-                      UCP_MEM_ADVISE_PARAM_FIELD_LENGTH |
-                      UCP_MEM_ADVISE_PARAM_FIELD_ADVICE,
-        .address    = memory,
-        .length     = SIZE
+    char *memory                            = calloc(1, SIZE);
+    ucp_mem_advise_params_t param           = {
+                  .field_mask = UCP_MEM_ADVISE_PARAM_FIELD_ADDRESS |
+                                UCP_MEM_ADVISE_PARAM_FIELD_LENGTH |
+                                UCP_MEM_ADVISE_PARAM_FIELD_ADVICE,
+                  .address = memory,
+                  .length  = SIZE,
     };
     ucp_mem_h memh;
     local_t local;

@@ -27,12 +27,12 @@ static char *described_as(void *request, ucs_status_t status,
 {
     static char text[1024];
     ucp_request_attr_t attr = {
-        .field_mask        = UCP_REQUEST_ATTR_FIELD_INFO_STRING |
-                             UCP_REQUEST_ATTR_FIELD_INFO_STRING_SIZE |
-                             UCP_REQUEST_ATTR_FIELD_STATUS |
-                             UCP_REQUEST_ATTR_FIELD_MEM_TYPE,
+        .field_mask = UCP_REQUEST_ATTR_FIELD_INFO_STRING |
+                      UCP_REQUEST_ATTR_FIELD_INFO_STRING_SIZE |
+                      UCP_REQUEST_ATTR_FIELD_STATUS |
+                      UCP_REQUEST_ATTR_FIELD_MEM_TYPE,
         .debug_string      = text,
-        .debug_string_size = sizeof(text)
+        .debug_string_size = sizeof(text),
     };
 
     ck_assert_int_eq(ucp_request_query(request, &attr), UCS_OK);
@@ -50,7 +50,7 @@ static char *described(void *request, ucs_status_t status)
 START_TEST(a_request_is_described_with_its_protocol_and_transport)
 {
     ucp_worker_attr_t attr = {
-        .field_mask = UCP_WORKER_ATTR_FIELD_MAX_INFO_STRING
+        .field_mask = UCP_WORKER_ATTR_FIELD_MAX_INFO_STRING,
     };
     ucs_status_ptr_t send, recv;
     local_t local;
@@ -108,11 +108,11 @@ START_TEST(other_requests_are_described_as_well)
     ucp_mem_map_params_t map = {
         .field_mask = UCP_MEM_MAP_PARAM_FIELD_ADDRESS |
                       UCP_MEM_MAP_PARAM_FIELD_LENGTH,
-        .address    = buffer,
-        .length     = sizeof(buffer)
+        .address = buffer,
+        .length  = sizeof(buffer),
     };
     ucp_request_param_t never = {
-        .op_attr_mask = UCP_OP_ATTR_FLAG_NO_IMM_CMPL
+        .op_attr_mask = UCP_OP_ATTR_FLAG_NO_IMM_CMPL,
     };
     ucs_status_ptr_t request;
     local_t local;
@@ -130,9 +130,9 @@ START_TEST(other_requests_are_described_as_well)
     request = ucp_get_nbx(local.ep, buffer2, 100, (uintptr_t)buffer, rkey,
                           &never);
     ck_assert(UCS_PTR_IS_PTR(request));
-    ck_assert_ptr_nonnull(strstr(described(request,
-                                           ucp_request_check_status(request)),
-                                 "of 100 bytes"));
+    ck_assert_ptr_nonnull(
+        strstr(described(request, ucp_request_check_status(request)),
+               "of 100 bytes"));
     ck_assert_int_eq(local_wait(&local, request), UCS_OK);
     ucp_rkey_destroy(rkey);
     ck_assert_int_eq(ucp_mem_unmap(local.context, memh), UCS_OK);
@@ -158,7 +158,7 @@ START_TEST(a_description_keeps_to_its_space_and_needs_one)
     char text[16]           = "xxxxxxxxxxxxxxx";
     ucp_request_attr_t attr = {
         .field_mask   = UCP_REQUEST_ATTR_FIELD_INFO_STRING,
-        .debug_string = text
+        .debug_string = text,
     };
     ucs_status_ptr_t recv;
     local_t local;
@@ -166,7 +166,7 @@ START_TEST(a_description_keeps_to_its_space_and_needs_one)
     open_tag(&local);
     recv = local_recv(&local, buffer2, 8, 1);
     ck_assert_int_eq(ucp_request_query(recv, &attr), UCS_ERR_INVALID_PARAM);
-    attr.field_mask       |= UCP_REQUEST_ATTR_FIELD_INFO_STRING_SIZE;
+    attr.field_mask |= UCP_REQUEST_ATTR_FIELD_INFO_STRING_SIZE;
     attr.debug_string_size = 5;
     ck_assert_int_eq(ucp_request_query(recv, &attr), UCS_OK);
     ck_assert_str_eq(text, "tag_");
@@ -213,14 +213,14 @@ START_TEST(a_request_is_complete_in_its_callback)
 {
     static const size_t sizes[] = {1, 100, sizeof(buffer)};
     ucp_request_param_t recv    = {
-        .op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK |
-                        UCP_OP_ATTR_FIELD_USER_DATA,
-        .cb.recv      = on_recv
+           .op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK |
+                           UCP_OP_ATTR_FIELD_USER_DATA,
+           .cb.recv = on_recv,
     };
-    ucp_request_param_t send    = {
+    ucp_request_param_t send = {
         .op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK |
                         UCP_OP_ATTR_FIELD_USER_DATA,
-        .cb.send      = on_send
+        .cb.send = on_send,
     };
     ucs_status_ptr_t requests[2];
     local_t local;
@@ -233,11 +233,10 @@ START_TEST(a_request_is_complete_in_its_callback)
         calls          = 0;
         recv.user_data = frees ? &calls : NULL;
         send.user_data = recv.user_data;
-        requests[0]    = ucp_tag_recv_nbx(local.worker, buffer2,
-                                          sizeof(buffer2), 1, UINT64_MAX,
-                                          &recv);
-        requests[1]    = ucp_tag_send_sync_nbx(local.ep, buffer, sizes[i % 3],
-                                               1, &send);
+        requests[0] = ucp_tag_recv_nbx(local.worker, buffer2, sizeof(buffer2),
+                                       1, UINT64_MAX, &recv);
+        requests[1] = ucp_tag_send_sync_nbx(local.ep, buffer, sizes[i % 3], 1,
+                                            &send);
         ck_assert(UCS_PTR_IS_PTR(requests[0]));
         ck_assert(UCS_PTR_IS_PTR(requests[1]));
         while (calls < 2) {
@@ -259,7 +258,7 @@ START_TEST(the_kind_of_memory_may_be_told)
     ucp_request_param_t told = {
         .op_attr_mask = UCP_OP_ATTR_FIELD_MEMORY_TYPE |
                         UCP_OP_ATTR_FLAG_NO_IMM_CMPL,
-        .memory_type  = UCS_MEMORY_TYPE_HOST
+        .memory_type = UCS_MEMORY_TYPE_HOST,
     };
     ucs_status_ptr_t send, recv;
     local_t local;
@@ -281,7 +280,7 @@ START_TEST(many_sends_at_once_all_arrive)
 {
     enum { COUNT = 200 };
     ucp_request_param_t multi = {
-        .op_attr_mask = UCP_OP_ATTR_FLAG_MULTI_SEND
+        .op_attr_mask = UCP_OP_ATTR_FLAG_MULTI_SEND,
     };
     ucs_status_ptr_t sends[COUNT];
     local_t local;
@@ -290,15 +289,15 @@ START_TEST(many_sends_at_once_all_arrive)
     open_tag(&local);
     for (i = 0; i < COUNT; ++i) {
         memcpy(buffer + i * sizeof(i), &i, sizeof(i));
-        sends[i] = ucp_tag_send_nbx(local.ep, buffer + i * sizeof(i),
-                                    sizeof(i), 1, &multi);
+        sends[i] = ucp_tag_send_nbx(local.ep, buffer + i * sizeof(i), sizeof(i),
+                                    1, &multi);
         ck_assert(!UCS_PTR_IS_ERR(sends[i]));
     }
     for (i = 0; i < COUNT; ++i) {
-        ck_assert_int_eq(local_wait(&local, ucp_tag_recv_nbx(
-                                                    local.worker, &in,
-                                                    sizeof(in), 1, UINT64_MAX,
-                                                    &none)), UCS_OK);
+        ck_assert_int_eq(
+            local_wait(&local, ucp_tag_recv_nbx(local.worker, &in, sizeof(in),
+                                                1, UINT64_MAX, &none)),
+            UCS_OK);
         ck_assert_int_eq(in, i);
         ck_assert_int_eq(local_wait(&local, sends[i]), UCS_OK);
     }
@@ -310,13 +309,12 @@ END_TEST
 START_TEST(a_request_that_is_used_again_is_not_initialised_again)
 {
     enum { SIZE = 16, ROUNDS = 50 };
-    ucp_params_t params       = {
-        .field_mask   = UCP_PARAM_FIELD_FEATURES |
-                        UCP_PARAM_FIELD_REQUEST_SIZE |
-                        UCP_PARAM_FIELD_REQUEST_INIT,
+    ucp_params_t params = {
+        .field_mask = UCP_PARAM_FIELD_FEATURES | UCP_PARAM_FIELD_REQUEST_SIZE |
+                      UCP_PARAM_FIELD_REQUEST_INIT,
         .features     = UCP_FEATURE_TAG,
         .request_size = SIZE,
-        .request_init = count_init
+        .request_init = count_init,
     };
     ucp_worker_params_t empty = {0};
     ucp_context_h context;
@@ -349,8 +347,7 @@ START_TEST(a_request_that_is_used_again_is_not_initialised_again)
 }
 END_TEST
 
-SUITE_MAIN("requests",
-           a_request_is_described_with_its_protocol_and_transport,
+SUITE_MAIN("requests", a_request_is_described_with_its_protocol_and_transport,
            other_requests_are_described_as_well,
            a_description_keeps_to_its_space_and_needs_one,
            a_request_is_complete_in_its_callback,

@@ -15,11 +15,11 @@ static void *map_and_pass(void *arg)
     ucp_worker_params_t worker_params = {0};
     ucp_ep_params_t ep_params         = {0};
     char *memory = calloc(1, SIZE), *data = calloc(1, SIZE);
-    ucp_mem_map_params_t map          = {
+    ucp_mem_map_params_t map = {
         .field_mask = UCP_MEM_MAP_PARAM_FIELD_ADDRESS |
                       UCP_MEM_MAP_PARAM_FIELD_LENGTH,
-        .address    = memory,
-        .length     = SIZE
+        .address = memory,
+        .length  = SIZE,
     };
     ucp_request_param_t none = {0};
     local_t local            = {.context = context};
@@ -40,8 +40,8 @@ static void *map_and_pass(void *arg)
         ucp_memh_buffer_release(key, NULL);
         memset(data, i, SIZE);
         ck_assert_int_eq(local_wait(&local, ucp_put_nbx(local.ep, data, SIZE,
-                                                        (uintptr_t)memory,
-                                                        rkey, &none)),
+                                                        (uintptr_t)memory, rkey,
+                                                        &none)),
                          UCS_OK);
         ck_assert_int_eq(local_wait(&local, ucp_ep_flush_nbx(local.ep, &none)),
                          UCS_OK);
@@ -65,10 +65,10 @@ static void *map_and_pass(void *arg)
 START_TEST(workers_of_several_threads_share_a_context)
 {
     ucp_params_t params = {
-        .field_mask        = UCP_PARAM_FIELD_FEATURES |
-                             UCP_PARAM_FIELD_MT_WORKERS_SHARED,
+        .field_mask = UCP_PARAM_FIELD_FEATURES |
+                      UCP_PARAM_FIELD_MT_WORKERS_SHARED,
         .features          = UCP_FEATURE_TAG | UCP_FEATURE_RMA,
-        .mt_workers_shared = 1
+        .mt_workers_shared = 1,
     };
     pthread_t threads[THREADS];
     ucp_context_h context;
@@ -77,7 +77,8 @@ START_TEST(workers_of_several_threads_share_a_context)
     ck_assert_int_eq(ucp_init(&params, NULL, &context), UCS_OK);
     for (i = 0; i < THREADS; ++i) {
         ck_assert_int_eq(pthread_create(&threads[i], NULL, map_and_pass,
-                                        context), 0);
+                                        context),
+                         0);
     }
     for (i = 0; i < THREADS; ++i) {
         ck_assert_int_eq(pthread_join(threads[i], NULL), 0);
@@ -90,7 +91,7 @@ static void *open_and_close(void *arg)
 {
     ucp_params_t params = {
         .field_mask = UCP_PARAM_FIELD_FEATURES,
-        .features   = UCP_FEATURE_TAG | UCP_FEATURE_RMA
+        .features   = UCP_FEATURE_TAG | UCP_FEATURE_RMA,
     };
     ucp_context_h context;
     int i;
@@ -110,7 +111,8 @@ START_TEST(contexts_of_several_threads_know_nothing_of_each_other)
 
     for (i = 0; i < THREADS; ++i) {
         ck_assert_int_eq(pthread_create(&threads[i], NULL, open_and_close,
-                                        NULL), 0);
+                                        NULL),
+                         0);
     }
     for (i = 0; i < THREADS; ++i) {
         ck_assert_int_eq(pthread_join(threads[i], NULL), 0);

@@ -40,15 +40,13 @@ static void finish(void *state)
 START_TEST(the_low_bits_tell_the_kind)
 {
     static const ucp_generic_dt_ops_t ops = {
-        start_pack, start_unpack, packed_size, pack, unpack, finish
+        start_pack, start_unpack, packed_size, pack, unpack, finish,
     };
     ucp_datatype_t datatype;
 
-    ck_assert_uint_eq(UCP_DATATYPE_CLASS_MASK,
-                      (1u << UCP_DATATYPE_SHIFT) - 1);
+    ck_assert_uint_eq(UCP_DATATYPE_CLASS_MASK, (1u << UCP_DATATYPE_SHIFT) - 1);
     ck_assert_uint_eq(class_of(ucp_dt_make_contig(1)), UCP_DATATYPE_CONTIG);
-    ck_assert_uint_eq(class_of(ucp_dt_make_contig(12345)),
-                      UCP_DATATYPE_CONTIG);
+    ck_assert_uint_eq(class_of(ucp_dt_make_contig(12345)), UCP_DATATYPE_CONTIG);
     ck_assert_uint_eq(class_of(ucp_dt_make_iov()), UCP_DATATYPE_IOV);
     ck_assert_int_eq(ucp_dt_create_generic(&ops, NULL, &datatype), UCS_OK);
     ck_assert_uint_eq(class_of(datatype), UCP_DATATYPE_GENERIC);
@@ -62,7 +60,7 @@ START_TEST(the_other_bits_of_a_contiguous_one_are_the_size)
     ucp_datatype_attr_t attr = {
         .field_mask = UCP_DATATYPE_ATTR_FIELD_PACKED_SIZE |
                       UCP_DATATYPE_ATTR_FIELD_COUNT,
-        .count      = 3
+        .count = 3,
     };
 
     ck_assert_uint_eq(ucp_dt_make_contig(12345) >> UCP_DATATYPE_SHIFT, 12345);
@@ -74,7 +72,7 @@ END_TEST
 START_TEST(a_kind_that_is_none_is_refused)
 {
     ucp_request_param_t param = {
-        .op_attr_mask = UCP_OP_ATTR_FIELD_DATATYPE
+        .op_attr_mask = UCP_OP_ATTR_FIELD_DATATYPE,
     };
     ucs_status_ptr_t request;
     unsigned kind;

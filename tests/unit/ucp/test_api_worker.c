@@ -19,9 +19,9 @@ static void open_worker(local_t *local, const ucp_worker_params_t *params)
     ucp_params_t context_params = {
         .field_mask = UCP_PARAM_FIELD_FEATURES,
         .features   = UCP_FEATURE_TAG | UCP_FEATURE_RMA | UCP_FEATURE_AMO64 |
-                      UCP_FEATURE_WAKEUP
+                    UCP_FEATURE_WAKEUP,
     };
-    ucp_ep_params_t ep_params   = {0};
+    ucp_ep_params_t ep_params = {0};
 
     ck_assert_int_eq(ucp_init(&context_params, NULL, &local->context), UCS_OK);
     ck_assert_int_eq(ucp_worker_create(local->context, params, &local->worker),
@@ -42,9 +42,9 @@ START_TEST(a_name_is_kept_and_cut_where_it_must_be)
 {
     ucp_worker_params_t params = {
         .field_mask = UCP_WORKER_PARAM_FIELD_NAME,
-        .name       = "a name that is longer than any name of an entity may be"
+        .name       = "a name that is longer than any name of an entity may be",
     };
-    ucp_worker_attr_t attr     = {.field_mask = UCP_WORKER_ATTR_FIELD_NAME};
+    ucp_worker_attr_t attr = {.field_mask = UCP_WORKER_ATTR_FIELD_NAME};
     local_t local;
 
     open_worker(&local, &params);
@@ -94,14 +94,15 @@ END_TEST
 START_TEST(each_thread_mode_is_what_was_asked_for)
 {
     static const ucs_thread_mode_t modes[] = {
-        UCS_THREAD_MODE_SINGLE, UCS_THREAD_MODE_SERIALIZED,
-        UCS_THREAD_MODE_MULTI
+        UCS_THREAD_MODE_SINGLE,
+        UCS_THREAD_MODE_SERIALIZED,
+        UCS_THREAD_MODE_MULTI,
     };
     ucp_worker_params_t params = {
-        .field_mask = UCP_WORKER_PARAM_FIELD_THREAD_MODE
+        .field_mask = UCP_WORKER_PARAM_FIELD_THREAD_MODE,
     };
-    ucp_worker_attr_t attr     = {
-        .field_mask = UCP_WORKER_ATTR_FIELD_THREAD_MODE
+    ucp_worker_attr_t attr = {
+        .field_mask = UCP_WORKER_ATTR_FIELD_THREAD_MODE,
     };
     ucp_worker_h worker;
     local_t local;
@@ -124,7 +125,7 @@ END_TEST
 START_TEST(a_worker_near_some_processors_works_as_any)
 {
     ucp_worker_params_t params = {
-        .field_mask = UCP_WORKER_PARAM_FIELD_CPU_MASK
+        .field_mask = UCP_WORKER_PARAM_FIELD_CPU_MASK,
     };
     local_t local;
     unsigned cpu;
@@ -143,7 +144,7 @@ END_TEST
 /* Replaces the function of the C library and records the masks of threads. */
 static struct {
     cpu_set_t masks[4];
-    unsigned  calls;
+    unsigned calls;
 } bound;
 
 __attribute__((visibility("default"))) int
@@ -159,7 +160,7 @@ sched_setaffinity(pid_t pid, size_t size, const cpu_set_t *mask)
 START_TEST(a_worker_is_made_on_the_processors_it_is_to_be_near)
 {
     ucp_worker_params_t params = {
-        .field_mask = UCP_WORKER_PARAM_FIELD_CPU_MASK
+        .field_mask = UCP_WORKER_PARAM_FIELD_CPU_MASK,
     };
     cpu_set_t before, after, wanted;
     local_t local;
@@ -201,16 +202,16 @@ START_TEST(a_network_address_leaves_out_what_the_network_cannot_reach)
     ucp_worker_params_t params = {0};
     ucp_worker_attr_t full     = {.field_mask = UCP_WORKER_ATTR_FIELD_ADDRESS};
     ucp_worker_attr_t net      = {
-        .field_mask    = UCP_WORKER_ATTR_FIELD_ADDRESS |
-                         UCP_WORKER_ATTR_FIELD_ADDRESS_FLAGS,
-        .address_flags = UCP_WORKER_ADDRESS_FLAG_NET_ONLY
+             .field_mask = UCP_WORKER_ATTR_FIELD_ADDRESS |
+                           UCP_WORKER_ATTR_FIELD_ADDRESS_FLAGS,
+             .address_flags = UCP_WORKER_ADDRESS_FLAG_NET_ONLY,
     };
     ucp_worker_address_attr_t of_full = {
-        .field_mask = UCP_WORKER_ADDRESS_ATTR_FIELD_UID
+        .field_mask = UCP_WORKER_ADDRESS_ATTR_FIELD_UID,
     };
     ucp_worker_address_attr_t of_net = of_full;
     ucp_ep_params_t ep_params        = {
-        .field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS
+               .field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS,
     };
     local_t local;
     ucp_ep_h ep;
@@ -267,11 +268,11 @@ static void arm(local_t *local)
 START_TEST(each_kind_of_event_makes_the_descriptor_readable)
 {
     static const unsigned events[] = {
-        UCP_WAKEUP_RMA, UCP_WAKEUP_AMO, UCP_WAKEUP_TAG_SEND,
-        UCP_WAKEUP_TAG_RECV, UCP_WAKEUP_TX, UCP_WAKEUP_RX
+        UCP_WAKEUP_RMA,      UCP_WAKEUP_AMO, UCP_WAKEUP_TAG_SEND,
+        UCP_WAKEUP_TAG_RECV, UCP_WAKEUP_TX,  UCP_WAKEUP_RX,
     };
     ucp_worker_params_t params = {
-        .field_mask = UCP_WORKER_PARAM_FIELD_EVENTS
+        .field_mask = UCP_WORKER_PARAM_FIELD_EVENTS,
     };
     struct pollfd set = {.events = POLLIN};
     ucs_status_ptr_t send;
@@ -305,8 +306,8 @@ START_TEST(an_edge_triggered_event_is_reported_once)
     ucp_worker_params_t params = {
         .field_mask = UCP_WORKER_PARAM_FIELD_EVENTS |
                       UCP_WORKER_PARAM_FIELD_EVENT_FD,
-        .events     = UCP_WAKEUP_RX | UCP_WAKEUP_EDGE,
-        .event_fd   = epoll_create1(EPOLL_CLOEXEC)
+        .events   = UCP_WAKEUP_RX | UCP_WAKEUP_EDGE,
+        .event_fd = epoll_create1(EPOLL_CLOEXEC),
     };
     struct epoll_event event;
     local_t local;
@@ -338,8 +339,8 @@ START_TEST(events_come_to_the_users_own_set_with_the_users_data)
     ucp_worker_params_t params = {
         .field_mask = UCP_WORKER_PARAM_FIELD_EVENT_FD |
                       UCP_WORKER_PARAM_FIELD_USER_DATA,
-        .event_fd   = epoll_create1(EPOLL_CLOEXEC),
-        .user_data  = &mark
+        .event_fd  = epoll_create1(EPOLL_CLOEXEC),
+        .user_data = &mark,
     };
     struct epoll_event event = {.events = 0};
     ucs_status_ptr_t send;
@@ -372,7 +373,7 @@ static long words_about_a_leak(uint64_t flags)
 {
     ucp_worker_params_t params = {
         .field_mask = UCP_WORKER_PARAM_FIELD_FLAGS,
-        .flags      = flags
+        .flags      = flags,
     };
     ucp_request_param_t none = {0};
     taken_stderr_t taken;
@@ -380,8 +381,8 @@ static long words_about_a_leak(uint64_t flags)
     char in[1];
 
     open_worker(&local, &params);
-    ck_assert(UCS_PTR_IS_PTR(ucp_tag_recv_nbx(local.worker, in, 1, 5,
-                                              UINT64_MAX, &none)));
+    ck_assert(UCS_PTR_IS_PTR(
+        ucp_tag_recv_nbx(local.worker, in, 1, 5, UINT64_MAX, &none)));
     taken = take_stderr();
     local_close(&local);
     return give_stderr_back(&taken);
@@ -446,9 +447,9 @@ START_TEST(a_worker_prints_what_it_has)
 {
     ucp_worker_params_t params = {
         .field_mask = UCP_WORKER_PARAM_FIELD_NAME,
-        .name       = "printed"
+        .name       = "printed",
     };
-    ucp_worker_attr_t attr     = {.field_mask = UCP_WORKER_ATTR_FIELD_ADDRESS};
+    ucp_worker_attr_t attr = {.field_mask = UCP_WORKER_ATTR_FIELD_ADDRESS};
     char length[64];
     local_t local;
     print_t print;

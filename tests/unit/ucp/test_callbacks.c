@@ -12,10 +12,10 @@ static char buffer[1 << 20], buffer2[1 << 20];
 /* State of the running test, for its callbacks. */
 static struct {
     local_t *local;
-    int     calls;
-    int     left;       /* Operations to start from callbacks */
-    void    *memory;    /* Freed by the callback */
-    void    *request;
+    int calls;
+    int left;     /* Operations to start from callbacks */
+    void *memory; /* Freed by the callback */
+    void *request;
 } now;
 
 static ucp_request_param_t with_call(ucp_send_nbx_callback_t send,
@@ -52,9 +52,9 @@ static void *own_request(ucp_request_param_t *param)
     char *memory;
 
     ck_assert_int_eq(ucp_context_query(now.local->context, &attr), UCS_OK);
-    memory               = malloc(attr.request_size);
+    memory = malloc(attr.request_size);
     param->op_attr_mask |= UCP_OP_ATTR_FIELD_REQUEST;
-    param->request       = memory + attr.request_size;
+    param->request = memory + attr.request_size;
     return memory;
 }
 
@@ -69,14 +69,13 @@ static void on_recv_next(void *request, ucs_status_t status,
         ucp_request_free(request);
     } else {
         param.op_attr_mask |= UCP_OP_ATTR_FIELD_REQUEST;
-        param.request       = request;
+        param.request = request;
     }
     if (--now.left > 0) {
         now.request = ucp_tag_recv_nbx(now.local->worker, buffer2,
                                        sizeof(buffer2), 1, UINT64_MAX, &param);
         ck_assert(UCS_PTR_IS_PTR(now.request));
-        ck_assert_int_eq(ucp_request_check_status(now.request),
-                         UCS_INPROGRESS);
+        ck_assert_int_eq(ucp_request_check_status(now.request), UCS_INPROGRESS);
     }
 }
 
@@ -93,17 +92,17 @@ START_TEST(a_receive_callback_posts_the_next_receive)
         param      = with_call(NULL, on_recv_next);
         now.left   = 30;
         now.memory = own ? own_request(&param) : NULL;
-        ck_assert(UCS_PTR_IS_PTR(ucp_tag_recv_nbx(
-                local.worker, buffer2, sizeof(buffer2), 1, UINT64_MAX,
-                &param)));
+        ck_assert(UCS_PTR_IS_PTR(ucp_tag_recv_nbx(local.worker, buffer2,
+                                                  sizeof(buffer2), 1,
+                                                  UINT64_MAX, &param)));
         for (i = 0; i < 30; ++i) {
             send = local_send(&local, buffer, sizes[i % 3], 1);
             ucp_worker_progress(local.worker);
             if (now.calls == i) {
                 /* the one posted in the callback is not complete yet */
-                ck_assert((now.request == NULL) ||
-                          (ucp_request_check_status(now.request) ==
-                           UCS_INPROGRESS));
+                ck_assert(
+                    (now.request == NULL) ||
+                    (ucp_request_check_status(now.request) == UCS_INPROGRESS));
             }
             progress_until_calls(i + 1);
             ck_assert_int_eq(local_wait(&local, send), UCS_OK);
@@ -144,7 +143,8 @@ START_TEST(the_users_request_may_be_freed_in_its_callback)
         now.calls  = 0;
         ck_assert_ptr_eq(ucp_tag_recv_nbx(local.worker, buffer2,
                                           sizeof(buffer2), 1, UINT64_MAX,
-                                          &param), param.request);
+                                          &param),
+                         param.request);
         other = local_send(&local, buffer, sizes[i], 1);
         progress_until_calls(1);
         ck_assert_int_eq(local_wait(&local, other), UCS_OK);
@@ -153,7 +153,8 @@ START_TEST(the_users_request_may_be_freed_in_its_callback)
         now.memory = own_request(&param);
         now.calls  = 0;
         ck_assert_ptr_eq(ucp_tag_send_sync_nbx(local.ep, buffer, sizes[i], 1,
-                                               &param), param.request);
+                                               &param),
+                         param.request);
         other = local_recv(&local, buffer2, sizeof(buffer2), 1);
         progress_until_calls(1);
         ck_assert_int_eq(local_wait(&local, other), UCS_OK);
@@ -164,8 +165,8 @@ START_TEST(the_users_request_may_be_freed_in_its_callback)
     now.calls  = 0;
     other      = local_send(&local, buffer, 100000, 1);
     local_await(&local, 1);
-    ck_assert_ptr_eq(ucp_tag_recv_nbx(local.worker, buffer2, 10, 1, 0,
-                                      &param), param.request);
+    ck_assert_ptr_eq(ucp_tag_recv_nbx(local.worker, buffer2, 10, 1, 0, &param),
+                     param.request);
     /* buffer too small: the error is known in the call */
     ck_assert_int_eq(now.calls, 1);
     ck_assert_int_eq(local_wait(&local, other), UCS_OK);
@@ -198,15 +199,15 @@ START_TEST(requests_are_cancelled_and_freed_inside_their_callbacks)
     send.op_attr_mask |= UCP_OP_ATTR_FLAG_NO_IMM_CMPL;
     recv.op_attr_mask |= UCP_OP_ATTR_FLAG_NO_IMM_CMPL;
     ck_assert(!UCS_PTR_IS_ERR(ucp_tag_send_nbx(local.ep, "a", 1, 1, &send)));
-    ck_assert(!UCS_PTR_IS_ERR(ucp_tag_send_sync_nbx(local.ep, "a", 1, 1,
-                                                    &send)));
+    ck_assert(
+        !UCS_PTR_IS_ERR(ucp_tag_send_sync_nbx(local.ep, "a", 1, 1, &send)));
     ck_assert(!UCS_PTR_IS_ERR(ucp_ep_flush_nbx(local.ep, &send)));
     ck_assert(!UCS_PTR_IS_ERR(ucp_worker_flush_nbx(local.worker, &send)));
     ucp_worker_progress(local.worker);
-    ck_assert(!UCS_PTR_IS_ERR(ucp_tag_recv_nbx(local.worker, buffer2, 8, 1,
-                                               UINT64_MAX, &recv)));
-    ck_assert(!UCS_PTR_IS_ERR(ucp_tag_recv_nbx(local.worker, buffer2, 8, 1,
-                                               UINT64_MAX, &recv)));
+    ck_assert(!UCS_PTR_IS_ERR(
+        ucp_tag_recv_nbx(local.worker, buffer2, 8, 1, UINT64_MAX, &recv)));
+    ck_assert(!UCS_PTR_IS_ERR(
+        ucp_tag_recv_nbx(local.worker, buffer2, 8, 1, UINT64_MAX, &recv)));
     progress_until_calls(6);
 
     request = ucp_tag_recv_nbx(local.worker, buffer2, 8, 1, 0, &recv);
@@ -274,7 +275,7 @@ END_TEST
 START_TEST(an_announced_message_cannot_be_received_at_once)
 {
     ucp_request_param_t forced = {
-        .op_attr_mask = UCP_OP_ATTR_FLAG_FORCE_IMM_CMPL
+        .op_attr_mask = UCP_OP_ATTR_FLAG_FORCE_IMM_CMPL,
     };
     ucp_tag_recv_info_t info;
     ucp_tag_message_h message;
@@ -285,17 +286,22 @@ START_TEST(an_announced_message_cannot_be_received_at_once)
     buffer[99999] = 'x';
     send          = local_send(&local, buffer, 100000, 1);
     local_await(&local, 1);
-    ck_assert_int_eq(UCS_PTR_RAW_STATUS(ucp_tag_recv_nbx(
-                             local.worker, buffer2, sizeof(buffer2), 1, 0,
-                             &forced)), UCS_ERR_NO_RESOURCE);
+    ck_assert_int_eq(UCS_PTR_RAW_STATUS(ucp_tag_recv_nbx(local.worker, buffer2,
+                                                         sizeof(buffer2), 1, 0,
+                                                         &forced)),
+                     UCS_ERR_NO_RESOURCE);
     message = ucp_tag_probe_nb(local.worker, 1, UINT64_MAX, 1, &info);
     ck_assert_ptr_nonnull(message); /* it is still in the queue */
-    ck_assert_int_eq(UCS_PTR_RAW_STATUS(ucp_tag_msg_recv_nbx(
-                             local.worker, buffer2, sizeof(buffer2), message,
-                             &forced)), UCS_ERR_NO_RESOURCE);
-    ck_assert_int_eq(local_wait(&local, ucp_tag_msg_recv_nbx(
-                             local.worker, buffer2, sizeof(buffer2), message,
-                             &none)), UCS_OK);
+    ck_assert_int_eq(UCS_PTR_RAW_STATUS(ucp_tag_msg_recv_nbx(local.worker,
+                                                             buffer2,
+                                                             sizeof(buffer2),
+                                                             message, &forced)),
+                     UCS_ERR_NO_RESOURCE);
+    ck_assert_int_eq(local_wait(&local,
+                                ucp_tag_msg_recv_nbx(local.worker, buffer2,
+                                                     sizeof(buffer2), message,
+                                                     &none)),
+                     UCS_OK);
     ck_assert_int_eq(local_wait(&local, send), UCS_OK);
     ck_assert_int_eq(buffer2[99999], 'x');
     local_close(&local);
@@ -324,8 +330,7 @@ START_TEST(every_mix_of_completion_flags_delivers_or_refuses)
             memset(buffer, (int)(mix * 4 + i), sizes[i]);
             send = ucp_tag_send_nbx(local.ep, buffer, sizes[i], 1, &param);
             if (UCS_PTR_RAW_STATUS(send) == UCS_ERR_NO_RESOURCE) {
-                ck_assert(param.op_attr_mask &
-                          UCP_OP_ATTR_FLAG_FORCE_IMM_CMPL);
+                ck_assert(param.op_attr_mask & UCP_OP_ATTR_FLAG_FORCE_IMM_CMPL);
                 continue;
             }
             local_await(&local, 1);

@@ -12,13 +12,13 @@
 enum { TAG = 7, AM_ID = 1, LONG = 1 << 20 };
 
 typedef struct {
-    local_t      local;
-    char         *memory;
-    ucp_mem_h    memh;
-    ucp_rkey_h   rkey;
-    am_seen_t    seen;
-    unsigned     calls;    /* Number of callbacks */
-    ucs_status_t status;   /* Of the last callback */
+    local_t local;
+    char *memory;
+    ucp_mem_h memh;
+    ucp_rkey_h rkey;
+    am_seen_t seen;
+    unsigned calls;      /* Number of callbacks */
+    ucs_status_t status; /* Of the last callback */
 } use_t;
 
 static char out[LONG], in[LONG];
@@ -29,16 +29,17 @@ static void open_use(use_t *use, int by_messages)
     ucp_mem_map_params_t map = {
         .field_mask = UCP_MEM_MAP_PARAM_FIELD_ADDRESS |
                       UCP_MEM_MAP_PARAM_FIELD_LENGTH,
-        .length     = LONG
+        .length = LONG,
     };
     ucp_ep_config_t *config;
     size_t size;
     void *key;
 
     memset(use, 0, sizeof(*use));
-    local_open_mode(&use->local, UCP_FEATURE_TAG | UCP_FEATURE_AM |
-                                 UCP_FEATURE_STREAM | UCP_FEATURE_RMA |
-                                 UCP_FEATURE_AMO64, UCS_THREAD_MODE_SINGLE);
+    local_open_mode(&use->local,
+                    UCP_FEATURE_TAG | UCP_FEATURE_AM | UCP_FEATURE_STREAM |
+                        UCP_FEATURE_RMA | UCP_FEATURE_AMO64,
+                    UCS_THREAD_MODE_SINGLE);
     if (by_messages) {
         config            = (ucp_ep_config_t *)use->local.ep->config;
         config->rma_lanes = 0;
@@ -47,8 +48,7 @@ static void open_use(use_t *use, int by_messages)
     use->memory = calloc(1, LONG);
     map.address = use->memory;
     ck_assert_ptr_nonnull(use->memory);
-    ck_assert_int_eq(ucp_mem_map(use->local.context, &map, &use->memh),
-                     UCS_OK);
+    ck_assert_int_eq(ucp_mem_map(use->local.context, &map, &use->memh), UCS_OK);
     ck_assert_int_eq(ucp_memh_pack(use->memh, NULL, &key, &size), UCS_OK);
     ck_assert_int_eq(ucp_ep_rkey_unpack(use->local.ep, key, &use->rkey),
                      UCS_OK);
@@ -115,7 +115,7 @@ static ucs_status_ptr_t add(use_t *use, size_t length,
     ucp_request_param_t with_type = *param;
 
     with_type.op_attr_mask |= UCP_OP_ATTR_FIELD_DATATYPE;
-    with_type.datatype      = ucp_dt_make_contig(length);
+    with_type.datatype = ucp_dt_make_contig(length);
     return ucp_atomic_op_nbx(use->local.ep, UCP_ATOMIC_OP_ADD, out, 1,
                              (uintptr_t)use->memory, use->rkey, &with_type);
 }
@@ -126,31 +126,31 @@ static ucs_status_ptr_t fetch_add(use_t *use, size_t length,
     ucp_request_param_t with_reply = *param;
 
     with_reply.op_attr_mask |= UCP_OP_ATTR_FIELD_REPLY_BUFFER;
-    with_reply.reply_buffer  = in;
+    with_reply.reply_buffer = in;
     return add(use, length, &with_reply);
 }
 
 static const struct {
     const char *name;
-    start_t    start;
-    size_t     length;
+    start_t start;
+    size_t length;
 } operations[] = {
-    {"tag",              tag_send,      8},
-    {"tag, medium",      tag_send,      4000},
-    {"tag, long",        tag_send,      LONG},
-    {"tag, sync",        tag_send_sync, 8},
-    {"tag, sync, long",  tag_send_sync, LONG},
-    {"am",               am_send_one,   8},
-    {"am, medium",       am_send_one,   4000},
-    {"am, long",         am_send_one,   LONG},
-    {"stream",           stream_send,   8},
-    {"stream, long",     stream_send,   LONG},
-    {"put",              put,           8},
-    {"put, long",        put,           LONG},
-    {"get",              get,           8},
-    {"get, long",        get,           LONG},
-    {"atomic",           add,           8},
-    {"fetching atomic",  fetch_add,     8}
+    {"tag", tag_send, 8},
+    {"tag, medium", tag_send, 4000},
+    {"tag, long", tag_send, LONG},
+    {"tag, sync", tag_send_sync, 8},
+    {"tag, sync, long", tag_send_sync, LONG},
+    {"am", am_send_one, 8},
+    {"am, medium", am_send_one, 4000},
+    {"am, long", am_send_one, LONG},
+    {"stream", stream_send, 8},
+    {"stream, long", stream_send, LONG},
+    {"put", put, 8},
+    {"put, long", put, LONG},
+    {"get", get, 8},
+    {"get, long", get, LONG},
+    {"atomic", add, 8},
+    {"fetching atomic", fetch_add, 8},
 };
 
 enum { NUM_OPERATIONS = sizeof(operations) / sizeof(operations[0]) };
@@ -169,8 +169,8 @@ static ucs_status_ptr_t start(use_t *use, start_t func, size_t length)
         .op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK |
                         UCP_OP_ATTR_FIELD_USER_DATA |
                         UCP_OP_ATTR_FLAG_NO_IMM_CMPL,
-        .cb.send      = on_end,
-        .user_data    = use
+        .cb.send   = on_end,
+        .user_data = use,
     };
     ucs_status_ptr_t request = func(use, length, &param);
 
@@ -182,7 +182,7 @@ static ucs_status_ptr_t start(use_t *use, start_t func, size_t length)
 static void check_nothing_came(use_t *use)
 {
     ucp_request_param_t force = {
-        .op_attr_mask = UCP_OP_ATTR_FLAG_FORCE_IMM_CMPL
+        .op_attr_mask = UCP_OP_ATTR_FLAG_FORCE_IMM_CMPL,
     };
     ucp_tag_recv_info_t info;
     ucs_status_ptr_t ret;
@@ -304,8 +304,8 @@ START_TEST(an_unmatched_rts_is_withdrawn)
         ucp_request_cancel(use.local.worker, request);
         ck_assert_int_eq(local_wait(&use.local, request), UCS_ERR_CANCELED);
         ck_assert_uint_eq(use.calls, i + 1);
-        ck_assert_ptr_null(ucp_tag_probe_nb(use.local.worker, TAG, UINT64_MAX,
-                                            0, &info));
+        ck_assert_ptr_null(
+            ucp_tag_probe_nb(use.local.worker, TAG, UINT64_MAX, 0, &info));
     }
     check_nothing_came(&use);
 
@@ -315,8 +315,8 @@ START_TEST(an_unmatched_rts_is_withdrawn)
     other = start(&use, tag_send, LONG / 2);
     ucp_request_cancel(use.local.worker, request);
     ck_assert_int_eq(local_wait(&use.local, request), UCS_ERR_CANCELED);
-    ck_assert_ptr_nonnull(ucp_tag_probe_nb(use.local.worker, TAG, UINT64_MAX,
-                                           0, &info));
+    ck_assert_ptr_nonnull(
+        ucp_tag_probe_nb(use.local.worker, TAG, UINT64_MAX, 0, &info));
     ck_assert_uint_eq(info.length, LONG / 2);
     request = local_recv(&use.local, in, LONG, TAG);
     ck_assert_int_eq(local_wait(&use.local, request), UCS_OK);
@@ -355,13 +355,14 @@ static void take_stream(use_t *use, size_t count)
 {
     ucp_request_param_t all = {
         .op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS,
-        .flags        = UCP_STREAM_RECV_FLAG_WAITALL
+        .flags        = UCP_STREAM_RECV_FLAG_WAITALL,
     };
     size_t length;
 
     ck_assert_int_eq(local_wait(&use->local,
                                 ucp_stream_recv_nbx(use->local.ep, in, count,
-                                                    &length, &all)), UCS_OK);
+                                                    &length, &all)),
+                     UCS_OK);
 }
 
 /* One fragment was sent before send resources run out. */
@@ -392,7 +393,8 @@ START_TEST(a_partly_sent_message_is_not_cancelled)
         if (starts[i] == put) {
             ck_assert_int_eq(local_wait(&use.local,
                                         ucp_ep_flush_nbx(use.local.ep,
-                                                         &am_none)), UCS_OK);
+                                                         &am_none)),
+                             UCS_OK);
             ck_assert_int_eq(memcmp(use.memory, out, LONG), 0);
         } else {
             take_stream(&use, LONG);
@@ -430,7 +432,6 @@ END_TEST
 SUITE_MAIN("cancelling sends", a_send_that_waits_for_resources_can_be_cancelled,
            those_before_and_behind_it_arrive_in_order,
            a_send_behind_a_fence_can_be_cancelled,
-           an_unmatched_rts_is_withdrawn,
-           a_matched_rts_is_not_withdrawn,
+           an_unmatched_rts_is_withdrawn, a_matched_rts_is_not_withdrawn,
            a_partly_sent_message_is_not_cancelled,
            flushes_and_completed_requests_are_left_alone)

@@ -57,7 +57,7 @@ END_TEST
 
 START_TEST(a_flush_callback_may_close_its_endpoint)
 {
-    seen_t sends = {NULL}, flushes;
+    seen_t sends              = {NULL}, flushes;
     ucp_request_param_t param = send_call(&flushes);
     local_t local;
     ucp_ep_h ep;
@@ -98,11 +98,12 @@ START_TEST(a_receive_callback_may_close_the_endpoint_that_sends)
         send       = (seen_t){NULL};
         recv_param = recv_call(&recv);
         send_param = send_call(&send);
-        ck_assert(UCS_PTR_IS_PTR(ucp_tag_recv_nbx(
-                local.worker, buffer2, sizeof(buffer2), 2, UINT64_MAX,
-                &recv_param)));
-        if (!UCS_PTR_IS_PTR((sync ? ucp_tag_send_sync_nbx : ucp_tag_send_nbx)(
-                    ep, buffer, sizes[i % 4], 2, &send_param))) {
+        ck_assert(UCS_PTR_IS_PTR(ucp_tag_recv_nbx(local.worker, buffer2,
+                                                  sizeof(buffer2), 2,
+                                                  UINT64_MAX, &recv_param)));
+        if (!UCS_PTR_IS_PTR((sync ? ucp_tag_send_sync_nbx :
+                                    ucp_tag_send_nbx)(ep, buffer, sizes[i % 4],
+                                                      2, &send_param))) {
             send.calls = 1;
         }
         settle(&local);
@@ -177,9 +178,9 @@ START_TEST(a_failure_ends_everything_and_calls_the_error_handler_once)
     ep           = new_ep(&local, &errors);
     errors.close = ep;
     pending      = post_sends(ep, &sends, 20, 5000);
-    pending     += UCS_PTR_IS_PTR(ucp_tag_send_sync_nbx(ep, "a", 1, 2, &param));
-    pending     += UCS_PTR_IS_PTR(ucp_tag_send_nbx(ep, buffer, sizeof(buffer),
-                                                   2, &param));
+    pending += UCS_PTR_IS_PTR(ucp_tag_send_sync_nbx(ep, "a", 1, 2, &param));
+    pending += UCS_PTR_IS_PTR(
+        ucp_tag_send_nbx(ep, buffer, sizeof(buffer), 2, &param));
     ck_assert_int_eq(uct_ep_invalidate(ep->am, 0), UCS_OK);
     settle(&local);
     ck_assert_int_eq(errors.calls, 1);
@@ -196,7 +197,7 @@ START_TEST(a_failure_without_an_error_handler_ends_everything_too)
     ucp_worker_attr_t attr = {.field_mask = UCP_WORKER_ATTR_FIELD_ADDRESS};
     ucp_ep_params_t params = {
         .field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS |
-                      UCP_EP_PARAM_FIELD_ERR_HANDLING_MODE
+                      UCP_EP_PARAM_FIELD_ERR_HANDLING_MODE,
     };
     local_t local;
     int k;
@@ -289,8 +290,7 @@ START_TEST(a_close_that_waits_ends_with_the_failure)
 }
 END_TEST
 
-SUITE_MAIN("closing",
-           a_forced_close_completes_sends_that_wait_for_resources,
+SUITE_MAIN("closing", a_forced_close_completes_sends_that_wait_for_resources,
            a_send_callback_may_close_its_endpoint,
            a_flush_callback_may_close_its_endpoint,
            a_receive_callback_may_close_the_endpoint_that_sends,

@@ -18,8 +18,8 @@ static void on_recv_again(void *request, ucs_status_t status,
     ++seen->calls;
     ucp_request_free(request);
     param.cb.recv = on_recv_again;
-    ucp_request_free(ucp_tag_recv_nbx(worker, buffer2, 8, 100, UINT64_MAX,
-                                      &param));
+    ucp_request_free(
+        ucp_tag_recv_nbx(worker, buffer2, 8, 100, UINT64_MAX, &param));
     /* and one with a callback */
     ucp_tag_recv_nbx(worker, buffer2, 8, 101, UINT64_MAX, &param);
 }
@@ -30,8 +30,8 @@ START_TEST(a_worker_is_destroyed_with_everything_under_way)
     ucp_request_param_t send_param = send_call(&seen);
     ucp_request_param_t recv_param = recv_call(&again);
     ucp_worker_params_t params     = {
-        .field_mask = UCP_WORKER_PARAM_FIELD_FLAGS,
-        .flags      = UCP_WORKER_FLAG_IGNORE_REQUEST_LEAK
+            .field_mask = UCP_WORKER_PARAM_FIELD_FLAGS,
+            .flags      = UCP_WORKER_FLAG_IGNORE_REQUEST_LEAK,
     };
     int pending = 0;
     local_t local;
@@ -47,13 +47,12 @@ START_TEST(a_worker_is_destroyed_with_everything_under_way)
 
     recv_param.cb.recv = on_recv_again;
     for (i = 0; i < 4; ++i) {
-        ep[i]    = new_ep(&local, &errors);
-        pending += UCS_PTR_IS_PTR(ucp_tag_send_sync_nbx(ep[i], buffer, 9, 5,
-                                                        &send_param));
+        ep[i] = new_ep(&local, &errors);
+        pending += UCS_PTR_IS_PTR(
+            ucp_tag_send_sync_nbx(ep[i], buffer, 9, 5, &send_param));
         settle(&local);
-        pending += UCS_PTR_IS_PTR(ucp_tag_send_nbx(ep[i], buffer,
-                                                   sizeof(buffer), 6,
-                                                   &send_param));
+        pending += UCS_PTR_IS_PTR(
+            ucp_tag_send_nbx(ep[i], buffer, sizeof(buffer), 6, &send_param));
         pending += post_sends(ep[i], &seen, 5, 6000);
         pending += UCS_PTR_IS_PTR(ucp_ep_flush_nbx(ep[i], &send_param));
         ucp_tag_recv_nbx(local.worker, buffer2, 8, 100 + i, UINT64_MAX,
@@ -75,13 +74,13 @@ END_TEST
 
 START_TEST(a_send_from_a_callback_of_the_workers_end_is_refused)
 {
-    seen_t seen = {NULL};
+    seen_t seen               = {NULL};
     ucp_request_param_t param = send_call(&seen);
     local_t local;
     ucp_ep_h other;
 
     local_open(&local);
-    other = new_ep(&local, NULL);
+    other      = new_ep(&local, NULL);
     /* the callback closes an endpoint that was already handled */
     seen.close = local.ep;
     ck_assert(UCS_PTR_IS_PTR(ucp_tag_send_sync_nbx(other, "a", 1, 1, &param)));
@@ -140,7 +139,8 @@ static size_t count_eps(ucp_worker_h worker)
     size_t count = 0;
     ucp_ep_h ep;
 
-    ucs_list_for_each(ep, &worker->eps, link) {
+    ucs_list_for_each(ep, &worker->eps, link)
+    {
         ++count;
     }
     return count;
@@ -158,8 +158,9 @@ START_TEST(an_endpoint_that_answers_itself_needs_no_other)
     ep = new_ep(&local, NULL);
     for (size = 8; size <= sizeof(buffer); size *= 8) {
         send = ucp_tag_send_sync_nbx(ep, buffer, size, 1, &none);
-        ck_assert_int_eq(local_wait(&local, local_recv(&local, buffer2, size,
-                                                       1)), UCS_OK);
+        ck_assert_int_eq(local_wait(&local,
+                                    local_recv(&local, buffer2, size, 1)),
+                         UCS_OK);
         ck_assert_int_eq(local_wait(&local, send), UCS_OK);
         ck_assert_uint_eq(count_eps(local.worker), 2);
     }
@@ -185,8 +186,10 @@ START_TEST(a_thousand_endpoints_leave_nothing_behind)
                                      &none);
         ck_assert_int_eq(local_wait(&local, recv), UCS_OK);
         ck_assert_int_eq(local_wait(&local, send), UCS_OK);
-        ck_assert_int_eq(local_wait(&local, ucp_ep_close_nbx(
-                                 ep, (i % 4 < 2) ? &force : &none)), UCS_OK);
+        ck_assert_int_eq(local_wait(&local,
+                                    ucp_ep_close_nbx(ep, (i % 4 < 2) ? &force :
+                                                                       &none)),
+                         UCS_OK);
     }
     settle(&local);
     ck_assert_uint_eq(count_eps(local.worker), 1);
@@ -196,8 +199,7 @@ START_TEST(a_thousand_endpoints_leave_nothing_behind)
 }
 END_TEST
 
-SUITE_MAIN("closing workers",
-           a_worker_is_destroyed_with_everything_under_way,
+SUITE_MAIN("closing workers", a_worker_is_destroyed_with_everything_under_way,
            a_send_from_a_callback_of_the_workers_end_is_refused,
            a_flush_of_the_worker_survives_the_close_of_an_endpoint,
            a_flush_of_the_worker_forgives_endpoints_that_only_answered,

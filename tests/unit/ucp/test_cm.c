@@ -26,7 +26,7 @@ static void open_worker(void)
 {
     ucp_params_t params = {
         .field_mask = UCP_PARAM_FIELD_FEATURES,
-        .features   = UCP_FEATURE_TAG | UCP_FEATURE_AM | UCP_FEATURE_RMA
+        .features   = UCP_FEATURE_TAG | UCP_FEATURE_AM | UCP_FEATURE_RMA,
     };
     ucp_worker_params_t worker_params = {.field_mask = 0};
 
@@ -52,7 +52,7 @@ START_TEST(hello_message_carries_all_fields)
         .has_client_id  = 1,
         .client_id      = 42,
         .address        = address,
-        .address_length = sizeof(address)
+        .address_length = sizeof(address),
     };
     char packed[100];
     ucp_cm_hello_t got;
@@ -77,7 +77,7 @@ START_TEST(hello_that_is_cut_is_refused)
     ucp_cm_hello_t hello = {
         .ep_id          = 1,
         .address        = address,
-        .address_length = sizeof(address)
+        .address_length = sizeof(address),
     };
     char packed[100];
     ucp_cm_hello_t got;
@@ -103,7 +103,8 @@ START_TEST(address_near_keeps_to_its_limit)
     open_worker();
     unsetenv("UCX_ADDRESS_DEBUG_INFO");
     ck_assert_int_eq(ucp_address_pack_near(worker, "", 2048, &whole,
-                                           &whole_length), UCS_OK);
+                                           &whole_length),
+                     UCS_OK);
     ck_assert_int_eq(ucp_address_unpack(whole, whole_length, info), UCS_OK);
     ck_assert_str_eq(info->name, worker->name);
     for (limit = whole_length - 12; limit < whole_length; ++limit) {
@@ -134,11 +135,11 @@ START_TEST(unconnected_ep_keeps_what_is_sent)
 {
     static char out[1 << 20], in[1 << 20];
     ucp_request_param_t param = {
-        .op_attr_mask = UCP_OP_ATTR_FLAG_NO_IMM_CMPL
+        .op_attr_mask = UCP_OP_ATTR_FLAG_NO_IMM_CMPL,
     };
-    const size_t sizes[]      = {0, 8, 4096, sizeof(out)};
+    const size_t sizes[] = {0, 8, 4096, sizeof(out)};
     ucs_status_ptr_t sends[4], receives[4];
-    ucp_ep_attr_t attr        = {.field_mask = UCP_EP_ATTR_FIELD_TRANSPORTS};
+    ucp_ep_attr_t attr = {.field_mask = UCP_EP_ATTR_FIELD_TRANSPORTS};
     ucp_transport_entry_t entries[4];
     size_t i, length;
     void *address;
@@ -198,11 +199,11 @@ START_TEST(unconnected_ep_takes_keys)
     ucp_mem_map_params_t map_params = {
         .field_mask = UCP_MEM_MAP_PARAM_FIELD_ADDRESS |
                       UCP_MEM_MAP_PARAM_FIELD_LENGTH,
-        .address    = memory,
-        .length     = sizeof(memory)
+        .address = memory,
+        .length  = sizeof(memory),
     };
     ucp_request_param_t param = {
-        .op_attr_mask = UCP_OP_ATTR_FLAG_NO_IMM_CMPL
+        .op_attr_mask = UCP_OP_ATTR_FLAG_NO_IMM_CMPL,
     };
     ucs_status_ptr_t requests[3];
     void *address, *packed;
@@ -265,7 +266,8 @@ START_TEST(unconnected_ep_ends_what_waits)
 
     open_worker();
     ck_assert_int_eq(ucp_ep_create_unconnected(worker, UCP_EP_FLAG_ERR_MODE,
-                                               &ep), UCS_OK);
+                                               &ep),
+                     UCS_OK);
     small = ucp_tag_send_nbx(ep, data, 8, 1, &param);
     large = ucp_tag_send_nbx(ep, data, sizeof(data), 1, &param);
     ucp_ep_fail(ep, UCS_ERR_REJECTED);
@@ -274,7 +276,8 @@ START_TEST(unconnected_ep_ends_what_waits)
     ucp_request_free(small);
     ucp_request_free(large);
     ck_assert_int_eq(UCS_PTR_STATUS(ucp_tag_send_nbx(ep, data, 8, 1, &param)) <
-                     0, 1);
+                         0,
+                     1);
     close_worker();
 }
 END_TEST
@@ -297,20 +300,20 @@ START_TEST(listener_needs_an_address_and_one_handler)
 {
     struct sockaddr_in address = {
         .sin_family = AF_INET,
-        .sin_addr   = {htonl(INADDR_LOOPBACK)}
+        .sin_addr   = {htonl(INADDR_LOOPBACK)},
     };
     const ucp_listener_params_t good = {
-        .field_mask     = UCP_LISTENER_PARAM_FIELD_SOCK_ADDR |
-                          UCP_LISTENER_PARAM_FIELD_CONN_HANDLER,
+        .field_mask = UCP_LISTENER_PARAM_FIELD_SOCK_ADDR |
+                      UCP_LISTENER_PARAM_FIELD_CONN_HANDLER,
         .sockaddr       = {(struct sockaddr *)&address, sizeof(address)},
         .conn_handler   = {.cb = on_request},
-        .accept_handler = {.cb = on_accepted}
+        .accept_handler = {.cb = on_accepted},
     };
     ucp_listener_params_t params;
     ucp_listener_h listener;
 
     open_worker();
-    params             = good;
+    params = good;
     params.field_mask &= ~(uint64_t)UCP_LISTENER_PARAM_FIELD_SOCK_ADDR;
     ck_assert_int_eq(ucp_listener_create(worker, &params, &listener),
                      UCS_ERR_INVALID_PARAM);
@@ -318,11 +321,11 @@ START_TEST(listener_needs_an_address_and_one_handler)
     params.sockaddr.addr = NULL;
     ck_assert_int_eq(ucp_listener_create(worker, &params, &listener),
                      UCS_ERR_INVALID_PARAM);
-    params             = good;
+    params = good;
     params.field_mask |= UCP_LISTENER_PARAM_FIELD_ACCEPT_HANDLER;
     ck_assert_int_eq(ucp_listener_create(worker, &params, &listener),
                      UCS_ERR_INVALID_PARAM);
-    params             = good;
+    params = good;
     params.field_mask &= ~(uint64_t)UCP_LISTENER_PARAM_FIELD_CONN_HANDLER;
     ck_assert_int_eq(ucp_listener_create(worker, &params, &listener),
                      UCS_ERR_INVALID_PARAM);
@@ -342,12 +345,12 @@ START_TEST(ep_needs_exactly_one_target)
     struct sockaddr_in address = {
         .sin_family = AF_INET,
         .sin_addr   = {htonl(INADDR_LOOPBACK)},
-        .sin_port   = htons(1)
+        .sin_port   = htons(1),
     };
     const ucp_ep_params_t good = {
         .field_mask = UCP_EP_PARAM_FIELD_SOCK_ADDR | UCP_EP_PARAM_FIELD_FLAGS,
         .flags      = UCP_EP_PARAMS_FLAGS_CLIENT_SERVER,
-        .sockaddr   = {(struct sockaddr *)&address, sizeof(address)}
+        .sockaddr   = {(struct sockaddr *)&address, sizeof(address)},
     };
     ucp_ep_params_t params;
     ucp_ep_h ep;
@@ -361,11 +364,11 @@ START_TEST(ep_needs_exactly_one_target)
     params.field_mask = UCP_EP_PARAM_FIELD_FLAGS;
     ck_assert_int_eq(ucp_ep_create(worker, &params, &ep),
                      UCS_ERR_INVALID_PARAM);
-    params             = good;
+    params = good;
     params.field_mask |= UCP_EP_PARAM_FIELD_REMOTE_ADDRESS;
     ck_assert_int_eq(ucp_ep_create(worker, &params, &ep),
                      UCS_ERR_INVALID_PARAM);
-    params             = good;
+    params = good;
     params.field_mask |= UCP_EP_PARAM_FIELD_CONN_REQUEST;
     ck_assert_int_eq(ucp_ep_create(worker, &params, &ep),
                      UCS_ERR_INVALID_PARAM);
@@ -373,7 +376,7 @@ START_TEST(ep_needs_exactly_one_target)
     params.sockaddr.addr = NULL;
     ck_assert_int_eq(ucp_ep_create(worker, &params, &ep),
                      UCS_ERR_INVALID_PARAM);
-    params             = good;
+    params = good;
     params.field_mask |= UCP_EP_PARAM_FIELD_LOCAL_SOCK_ADDR;
     ck_assert_int_eq(ucp_ep_create(worker, &params, &ep),
                      UCS_ERR_INVALID_PARAM);
@@ -388,15 +391,14 @@ END_TEST
 
 START_TEST(ep_by_address_has_no_sockaddr)
 {
-    ucp_ep_attr_t attr = {.field_mask = UCP_EP_ATTR_FIELD_REMOTE_SOCKADDR};
+    ucp_ep_attr_t attr     = {.field_mask = UCP_EP_ATTR_FIELD_REMOTE_SOCKADDR};
     ucp_ep_params_t params = {.field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS};
     ucp_address_t *address;
     size_t length;
     ucp_ep_h ep;
 
     open_worker();
-    ck_assert_int_eq(ucp_worker_get_address(worker, &address, &length),
-                     UCS_OK);
+    ck_assert_int_eq(ucp_worker_get_address(worker, &address, &length), UCS_OK);
     params.address = address;
     ck_assert_int_eq(ucp_ep_create(worker, &params, &ep), UCS_OK);
     ck_assert_int_eq(ucp_ep_query(ep, &attr), UCS_ERR_NOT_CONNECTED);
@@ -405,13 +407,9 @@ START_TEST(ep_by_address_has_no_sockaddr)
 }
 END_TEST
 
-SUITE_MAIN("connections",
-           hello_message_carries_all_fields,
-           hello_that_is_cut_is_refused,
-           address_near_keeps_to_its_limit,
-           unconnected_ep_keeps_what_is_sent,
-           unconnected_ep_takes_keys,
+SUITE_MAIN("connections", hello_message_carries_all_fields,
+           hello_that_is_cut_is_refused, address_near_keeps_to_its_limit,
+           unconnected_ep_keeps_what_is_sent, unconnected_ep_takes_keys,
            unconnected_ep_ends_what_waits,
            listener_needs_an_address_and_one_handler,
-           ep_needs_exactly_one_target,
-           ep_by_address_has_no_sockaddr)
+           ep_needs_exactly_one_target, ep_by_address_has_no_sockaddr)

@@ -13,7 +13,8 @@ START_TEST(contiguous_data_is_packed_in_pieces)
     size_t done = 0;
 
     ck_assert_int_eq(ucp_dt_iter_init(&iter, text, sizeof(text) / 2,
-                                      ucp_dt_make_contig(2), 0), UCS_OK);
+                                      ucp_dt_make_contig(2), 0),
+                     UCS_OK);
     ck_assert_uint_eq(iter.length, sizeof(text) / 2 * 2);
     while (iter.offset < iter.length) {
         done += ucp_dt_iter_pack(&iter, out + done, 5);
@@ -39,8 +40,10 @@ END_TEST
 
 START_TEST(scattered_data_with_empty_entries_goes_both_ways)
 {
-    ucp_dt_iov_t iov[] = {{NULL, 0}, {text, 4}, {NULL, 0}, {text + 10, 6},
-                          {text + 4, 6}, {NULL, 0}};
+    ucp_dt_iov_t iov[] = {
+        {NULL, 0},      {text, 4},     {NULL, 0},
+        {text + 10, 6}, {text + 4, 6}, {NULL, 0},
+    };
     char a[3], b[7], c[6];
     ucp_dt_iov_t into[] = {{a, 3}, {NULL, 0}, {b, 7}, {c, 6}};
     char packed[16];
@@ -89,7 +92,7 @@ START_TEST(pieces_of_memory_are_described_without_empty_ones)
 END_TEST
 
 typedef struct {
-    int  finished;
+    int finished;
     char into[sizeof(text)];
 } generic_t;
 
@@ -137,12 +140,12 @@ static void finish(void *state)
 START_TEST(a_generic_datatype_is_packed_unpacked_and_finished_once)
 {
     static const ucp_generic_dt_ops_t ops = {
-        start_pack, start_unpack, packed_size, pack, unpack, finish
+        start_pack, start_unpack, packed_size, pack, unpack, finish,
     };
     ucp_generic_dt_ops_t incomplete = ops;
     generic_t generic               = {0};
     ucp_datatype_attr_t attr        = {
-        .field_mask = UCP_DATATYPE_ATTR_FIELD_PACKED_SIZE
+               .field_mask = UCP_DATATYPE_ATTR_FIELD_PACKED_SIZE,
     };
     ucp_dt_iter_t iter, back;
     ucp_datatype_t datatype;
@@ -166,8 +169,7 @@ START_TEST(a_generic_datatype_is_packed_unpacked_and_finished_once)
                          UCS_OK);
     }
     ck_assert_mem_eq(generic.into, text, sizeof(text));
-    ck_assert_int_eq(ucp_dt_iter_unpack(&back, 0, piece, 8),
-                     UCS_ERR_NO_MEMORY);
+    ck_assert_int_eq(ucp_dt_iter_unpack(&back, 0, piece, 8), UCS_ERR_NO_MEMORY);
     ucp_dt_iter_cleanup(&iter);
     ucp_dt_iter_cleanup(&iter);
     ucp_dt_iter_cleanup(&back);
@@ -185,7 +187,7 @@ static size_t pack_too_much(void *state, size_t offset, void *dest, size_t max)
 START_TEST(a_generic_datatype_that_packs_too_much_fails)
 {
     static const ucp_generic_dt_ops_t ops = {
-        start_pack, start_unpack, packed_size, pack_too_much, unpack, finish
+        start_pack, start_unpack, packed_size, pack_too_much, unpack, finish,
     };
     generic_t generic = {0};
     ucp_dt_iter_t iter;
@@ -205,7 +207,7 @@ END_TEST
 START_TEST(a_strided_datatype_has_no_description_and_is_refused)
 {
     ucp_datatype_attr_t attr = {
-        .field_mask = UCP_DATATYPE_ATTR_FIELD_PACKED_SIZE
+        .field_mask = UCP_DATATYPE_ATTR_FIELD_PACKED_SIZE,
     };
     ucp_dt_iter_t iter;
 
@@ -230,7 +232,7 @@ START_TEST(a_walk_over_a_thousand_places_can_begin_again)
     for (i = 0; i < 1000; ++i) {
         iov[i].buffer = (i % 4 == 0) ? NULL : &bytes[length];
         iov[i].length = i % 4;
-        length       += i % 4;
+        length += i % 4;
     }
     ck_assert_int_eq(ucp_dt_iter_init(&iter, iov, 1000, ucp_dt_make_iov(), 0),
                      UCS_OK);
@@ -261,13 +263,13 @@ START_TEST(a_query_tells_the_packed_size)
 {
     ucp_dt_iov_t iov[]       = {{text, 3}, {NULL, 0}, {text, 9}};
     ucp_datatype_attr_t attr = {
-        .field_mask = UCP_DATATYPE_ATTR_FIELD_PACKED_SIZE
+        .field_mask = UCP_DATATYPE_ATTR_FIELD_PACKED_SIZE,
     };
 
     ck_assert_int_eq(ucp_dt_query(ucp_dt_make_contig(12), &attr), UCS_OK);
     ck_assert_uint_eq(attr.packed_size, 12); /* for one element */
     attr.field_mask |= UCP_DATATYPE_ATTR_FIELD_COUNT;
-    attr.count       = 5;
+    attr.count = 5;
     ck_assert_int_eq(ucp_dt_query(ucp_dt_make_contig(12), &attr), UCS_OK);
     ck_assert_uint_eq(attr.packed_size, 60);
     attr.count = SIZE_MAX;
@@ -278,7 +280,7 @@ START_TEST(a_query_tells_the_packed_size)
     ck_assert_int_eq(ucp_dt_query(ucp_dt_make_iov(), &attr),
                      UCS_ERR_INVALID_PARAM);
     attr.field_mask |= UCP_DATATYPE_ATTR_FIELD_BUFFER;
-    attr.buffer      = iov;
+    attr.buffer = iov;
     ck_assert_int_eq(ucp_dt_query(ucp_dt_make_iov(), &attr), UCS_OK);
     ck_assert_uint_eq(attr.packed_size, 12);
     attr.field_mask = 0;

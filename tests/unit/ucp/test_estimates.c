@@ -20,16 +20,16 @@ static ucp_context_h open_with(const ucp_params_t *params)
 START_TEST(a_context_uses_the_estimates_of_the_program)
 {
     ucp_params_t params = {
-        .field_mask        = UCP_PARAM_FIELD_FEATURES |
-                             UCP_PARAM_FIELD_ESTIMATED_NUM_EPS |
-                             UCP_PARAM_FIELD_ESTIMATED_NUM_PPN |
-                             UCP_PARAM_FIELD_NODE_LOCAL_ID |
-                             UCP_PARAM_FIELD_TAG_SENDER_MASK,
+        .field_mask = UCP_PARAM_FIELD_FEATURES |
+                      UCP_PARAM_FIELD_ESTIMATED_NUM_EPS |
+                      UCP_PARAM_FIELD_ESTIMATED_NUM_PPN |
+                      UCP_PARAM_FIELD_NODE_LOCAL_ID |
+                      UCP_PARAM_FIELD_TAG_SENDER_MASK,
         .features          = UCP_FEATURE_TAG,
         .estimated_num_eps = 100,
         .estimated_num_ppn = 10,
         .node_local_id     = 3,
-        .tag_sender_mask   = 0xff00
+        .tag_sender_mask   = 0xff00,
     };
     ucp_worker_params_t worker_params = {0};
     ucp_context_h context             = open_with(&params);
@@ -58,14 +58,14 @@ END_TEST
 START_TEST(settings_of_the_user_override_estimates)
 {
     ucp_params_t params = {
-        .field_mask        = UCP_PARAM_FIELD_FEATURES |
-                             UCP_PARAM_FIELD_ESTIMATED_NUM_EPS |
-                             UCP_PARAM_FIELD_ESTIMATED_NUM_PPN |
-                             UCP_PARAM_FIELD_NODE_LOCAL_ID,
+        .field_mask = UCP_PARAM_FIELD_FEATURES |
+                      UCP_PARAM_FIELD_ESTIMATED_NUM_EPS |
+                      UCP_PARAM_FIELD_ESTIMATED_NUM_PPN |
+                      UCP_PARAM_FIELD_NODE_LOCAL_ID,
         .features          = UCP_FEATURE_TAG,
         .estimated_num_eps = 100,
         .estimated_num_ppn = 10,
-        .node_local_id     = 3
+        .node_local_id     = 3,
     };
     ucp_context_h context;
 

@@ -19,15 +19,15 @@ static char buffer[LENGTH], buffer2[LENGTH];
 
 /* An emulated device: interface 1 + index. */
 typedef struct {
-    uct_iface_h      iface;
-    ucx_iface_ops_t  iface_ops;
-    ucx_ep_ops_t     usual, ops;
-    size_t           got, put;     /* Bytes */
-    unsigned         remote_flushes;
-    ucs_status_t     fails;        /* Status of operations; UCS_OK: normal */
-    int              holds;        /* Completions are held until let_go() */
+    uct_iface_h iface;
+    ucx_iface_ops_t iface_ops;
+    ucx_ep_ops_t usual, ops;
+    size_t got, put; /* Bytes */
+    unsigned remote_flushes;
+    ucs_status_t fails; /* Status of operations; UCS_OK: normal */
+    int holds;          /* Completions are held until let_go() */
     uct_completion_t *held[64];
-    unsigned         num_held;
+    unsigned num_held;
 } far_t;
 
 static far_t fars[FAR];
@@ -68,8 +68,10 @@ static ucs_status_t far_get(uct_ep_h ep, const uct_iov_t *iov, size_t iovcnt,
     }
     ck_assert_ptr_ne(iov->memh, UCT_MEM_HANDLE_NULL);
     far->got += iov->length;
-    return answer(far, far->usual.get_zcopy(ep, iov, iovcnt, remote_addr, rkey,
-                                            NULL), comp);
+    return answer(far,
+                  far->usual.get_zcopy(ep, iov, iovcnt, remote_addr, rkey,
+                                       NULL),
+                  comp);
 }
 
 static ucs_status_t far_put(uct_ep_h ep, const uct_iov_t *iov, size_t iovcnt,
@@ -83,12 +85,14 @@ static ucs_status_t far_put(uct_ep_h ep, const uct_iov_t *iov, size_t iovcnt,
     }
     ck_assert_ptr_ne(iov->memh, UCT_MEM_HANDLE_NULL);
     far->put += iov->length;
-    return answer(far, far->usual.put_zcopy(ep, iov, iovcnt, remote_addr, rkey,
-                                            NULL), comp);
+    return answer(far,
+                  far->usual.put_zcopy(ep, iov, iovcnt, remote_addr, rkey,
+                                       NULL),
+                  comp);
 }
 
-static ucs_status_t
-far_flush(uct_ep_h ep, unsigned flags, uct_completion_t *comp)
+static ucs_status_t far_flush(uct_ep_h ep, unsigned flags,
+                              uct_completion_t *comp)
 {
     far_of(ep)->remote_flushes += !!(flags & UCT_FLUSH_FLAG_REMOTE);
     return UCS_OK;
@@ -130,12 +134,12 @@ static void add_resources(ucp_context_h context)
     ck_assert_ptr_nonnull(resources);
     context->resources     = resources;
     context->num_resources = 1 + FAR;
-    context->mds           = realloc(context->mds,
-                                     FAR * sizeof(*context->mds));
+    context->mds           = realloc(context->mds, FAR * sizeof(*context->mds));
     ck_assert_ptr_nonnull(context->mds);
     context->num_mds = FAR;
     ck_assert_int_eq(uct_md_open(context->mds[0].component, "self", NULL,
-                                 &context->mds[1].md), UCS_OK);
+                                 &context->mds[1].md),
+                     UCS_OK);
     context->mds[1].component = context->mds[0].component;
     strcpy(context->mds[1].name, "self2");
     for (i = 1; i <= FAR; ++i) {
@@ -162,22 +166,21 @@ static void play(ucp_worker_iface_t *wiface, far_t *far)
     wiface->iface->ep_ops             = &far->ops;
 
     memset(&wiface->lane.am, 0, sizeof(wiface->lane.am));
-    wiface->lane.put.max_short  = wiface->lane.get.max_short  = 0;
-    wiface->lane.put.max_bcopy  = wiface->lane.get.max_bcopy  = 0;
-    wiface->lane.put.max_zcopy  = wiface->lane.get.max_zcopy  = 100000;
-    wiface->lane.get.cost_zcopy.bandwidth = 1e12;
-    wiface->lane.put.cost_zcopy.bandwidth = 1e12;
-    wiface->lane.is_network     = 1;
-    wiface->lane.device         = (uint8_t)(1 + (far - fars));
-    wiface->lane.md_flags      |= UCT_MD_FLAG_NEED_RKEY |
-                                  UCT_MD_FLAG_NEED_MEMH;
+    wiface->lane.put.max_short = wiface->lane.get.max_short = 0;
+    wiface->lane.put.max_bcopy = wiface->lane.get.max_bcopy = 0;
+    wiface->lane.put.max_zcopy = wiface->lane.get.max_zcopy = 100000;
+    wiface->lane.get.cost_zcopy.bandwidth                   = 1e12;
+    wiface->lane.put.cost_zcopy.bandwidth                   = 1e12;
+    wiface->lane.is_network                                 = 1;
+    wiface->lane.device = (uint8_t)(1 + (far - fars));
+    wiface->lane.md_flags |= UCT_MD_FLAG_NEED_RKEY | UCT_MD_FLAG_NEED_MEMH;
 }
 
 static void open_three(local_t *local, const char *scheme)
 {
     ucp_params_t params = {
         .field_mask = UCP_PARAM_FIELD_FEATURES,
-        .features   = UCP_FEATURE_TAG | UCP_FEATURE_RMA
+        .features   = UCP_FEATURE_TAG | UCP_FEATURE_RMA,
     };
     ucp_worker_params_t worker_params = {0};
     ucp_worker_iface_t *ifaces;
@@ -194,7 +197,8 @@ static void open_three(local_t *local, const char *scheme)
 
     add_resources(local->context);
     ck_assert_int_eq(ucp_worker_create(local->context, &worker_params,
-                                       &local->worker), UCS_OK);
+                                       &local->worker),
+                     UCS_OK);
     ifaces = local->worker->ifaces;
     ck_assert_uint_eq(local->worker->num_ifaces, 1 + FAR);
     memset(&ifaces[0].lane.put, 0, sizeof(ifaces[0].lane.put));
@@ -237,7 +241,8 @@ static ucp_ep_h mover(local_t *local, const char *scheme)
     if (scheme[0] == 'p') {
         return local->ep;
     }
-    ucs_list_for_each(ep, &local->worker->eps, link) {
+    ucs_list_for_each(ep, &local->worker->eps, link)
+    {
         if (ep->flags & UCP_EP_FLAG_INTERNAL) {
             return ep;
         }
@@ -265,7 +270,8 @@ static void check_lost(ucp_ep_h ep, unsigned index)
 static void fail_lane(ucp_ep_h ep, unsigned index)
 {
     ck_assert_int_eq(uct_ep_invalidate(ucp_ep_lane(ep, lane_over(ep, index)),
-                                       0), UCS_OK);
+                                       0),
+                     UCS_OK);
 }
 
 static void send_and_check(local_t *local, unsigned seed)
@@ -422,7 +428,7 @@ START_TEST(gets_are_begun_again_and_puts_end_with_the_error)
     memcpy(buffer2, buffer, LENGTH);
     memset(buffer, 0, LENGTH);
     fars[0].holds = fars[1].holds = 1;
-    request = get(&local, &lent);
+    request                       = get(&local, &lent);
     fars[0].holds = fars[1].holds = 0;
     memset(buffer, 0, LENGTH);
     let_go(&fars[0], UCS_OK);
@@ -440,7 +446,7 @@ START_TEST(gets_are_begun_again_and_puts_end_with_the_error)
     open_three(&local, "auto");
     lend(&local, buffer2, LENGTH, &lent);
     fars[0].holds = fars[1].holds = 1;
-    request = put(&local, &lent);
+    request                       = put(&local, &lent);
     fail_lane(local.ep, 0);
     settle(&local);
     let_go(&fars[0], UCS_ERR_CONNECTION_RESET);
@@ -473,7 +479,8 @@ START_TEST(messages_carry_transfers_without_lanes)
     fars[0].fails = fars[1].fails = UCS_ERR_CONNECTION_RESET;
     send_and_check(&local, 7);
     ck_assert_int_eq(__builtin_popcount(
-                             mover(&local, "get_zcopy")->config->lost), 2);
+                         mover(&local, "get_zcopy")->config->lost),
+                     2);
     fill(8);
     /* this endpoint does not know of the failure yet */
     ck_assert_int_eq(local_wait(&local, put(&local, &lent)),
@@ -505,8 +512,8 @@ START_TEST(messages_carry_a_put_whose_lanes_fail)
             fail_lane(local.ep, 0);
             settle(&local);
             fars[1].holds = 1;
-            recv = local_recv(&local, buffer2, LENGTH, 1);
-            send = local_send(&local, buffer, LENGTH, 1);
+            recv          = local_recv(&local, buffer2, LENGTH, 1);
+            send          = local_send(&local, buffer, LENGTH, 1);
             settle(&local);
             ck_assert_uint_gt(fars[1].num_held, 0);
             memset(buffer2, 0, LENGTH);
@@ -529,7 +536,7 @@ START_TEST(an_endpoint_may_be_closed_before_a_fresh_start)
 {
     static const ucp_request_param_t force = {
         .op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS,
-        .flags        = UCP_EP_CLOSE_FLAG_FORCE
+        .flags        = UCP_EP_CLOSE_FLAG_FORCE,
     };
     static const char *const schemes[] = {"get_zcopy", "put_zcopy"};
     ucs_status_ptr_t send, recv, fetch;
@@ -541,9 +548,9 @@ START_TEST(an_endpoint_may_be_closed_before_a_fresh_start)
         open_three(&local, schemes[i]);
         lend(&local, buffer2, LENGTH, &lent);
         fars[0].holds = fars[1].holds = 1;
-        recv  = local_recv(&local, buffer2, LENGTH, 1);
-        send  = local_send(&local, buffer, LENGTH, 1);
-        fetch = get(&local, &lent);
+        recv                          = local_recv(&local, buffer2, LENGTH, 1);
+        send                          = local_send(&local, buffer, LENGTH, 1);
+        fetch                         = get(&local, &lent);
         settle(&local);
         let_go(&fars[0], UCS_ERR_CONNECTION_RESET);
         let_go(&fars[1], UCS_ERR_CONNECTION_RESET);
@@ -565,8 +572,7 @@ START_TEST(an_endpoint_may_be_closed_before_a_fresh_start)
 END_TEST
 
 SUITE_MAIN("failover", large_messages_are_divided_each_way,
-           puts_and_gets_are_divided,
-           a_failing_lane_is_bypassed,
+           puts_and_gets_are_divided, a_failing_lane_is_bypassed,
            transfers_under_way_are_begun_again,
            gets_are_begun_again_and_puts_end_with_the_error,
            messages_carry_transfers_without_lanes,

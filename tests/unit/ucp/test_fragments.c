@@ -119,7 +119,7 @@ END_TEST
 
 START_TEST(impossible_fragments_are_dropped)
 {
-    char message[4096] = "";
+    char message[4096]             = "";
     ucp_wireup_fragment_t fragment = {someone, UCP_AM_ID_INTRODUCE,
                                       ucp_le32(100), ucp_le32(0)};
     local_t local;
@@ -172,12 +172,13 @@ START_TEST(introductions_go_over_short_messages)
     open_plain(&local);
     play_aux(local.worker, 100);
     uct_iface_state(local.worker->ifaces[0].iface)->attr.base.cap.am.max_bcopy =
-            UCP_MIN_AM_BCOPY;
+        UCP_MIN_AM_BCOPY;
     ck_assert_int_eq(wireup_connect(&local, &ep), UCS_OK);
-    send = ucp_tag_send_sync_nbx(ep, &value, sizeof(value), 1, &none);
+    send  = ucp_tag_send_sync_nbx(ep, &value, sizeof(value), 1, &none);
     value = 0;
-    ck_assert_int_eq(local_wait(&local, local_recv(&local, &value,
-                                                   sizeof(value), 1)), UCS_OK);
+    ck_assert_int_eq(local_wait(&local,
+                                local_recv(&local, &value, sizeof(value), 1)),
+                     UCS_OK);
     ck_assert_int_eq(local_wait(&local, send), UCS_OK);
     ck_assert_uint_eq(value, 12);
     ck_assert_int_eq(local_wait(&local, ucp_ep_close_nbx(ep, &none)), UCS_OK);

@@ -8,19 +8,19 @@
 
 static const ucp_request_param_t force = {
     .op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS,
-    .flags        = UCP_EP_CLOSE_FLAG_FORCE
+    .flags        = UCP_EP_CLOSE_FLAG_FORCE,
 };
 
 static char out[200000], in[200000];
 
 /* The behaviour of the datatype, and its call counts. */
 static struct {
-    size_t       most;      /* Bytes that one call packs */
-    size_t       end;       /* Packs nothing after this offset */
+    size_t most; /* Bytes that one call packs */
+    size_t end;  /* Packs nothing after this offset */
     ucs_status_t unpack;
-    int          started;
-    int          finished;
-    int          unpacked;  /* Number of calls */
+    int started;
+    int finished;
+    int unpacked; /* Number of calls */
 } dt;
 
 static void *start_pack(void *context, const void *buffer, size_t count)
@@ -67,7 +67,7 @@ static void finish(void *state)
 static void open_generic(local_t *local, ucp_request_param_t *param)
 {
     static const ucp_generic_dt_ops_t ops = {
-        start_pack, start_unpack, packed_size, pack, unpack, finish
+        start_pack, start_unpack, packed_size, pack, unpack, finish,
     };
 
     local_open(local);
@@ -147,7 +147,7 @@ END_TEST
 /* A datatype need not support partial elements. */
 START_TEST(every_message_is_unpacked_at_once)
 {
-    static const size_t sizes[] = {1, 5000, 70001, 199990};
+    static const size_t sizes[]     = {1, 5000, 70001, 199990};
     const ucp_request_param_t bytes = {0};
     ucs_status_ptr_t send, recv;
     ucp_request_param_t param;
@@ -169,8 +169,8 @@ START_TEST(every_message_is_unpacked_at_once)
                 recv = ucp_tag_recv_nbx(local.worker, in, 1, 1, UINT64_MAX,
                                         &param);
             }
-            send = ucp_tag_send_nbx(local.ep, out + sizeof(size_t), sizes[i],
-                                    1, &bytes);
+            send = ucp_tag_send_nbx(local.ep, out + sizeof(size_t), sizes[i], 1,
+                                    &bytes);
             if (early) {
                 local_await(&local, 1);
                 recv = ucp_tag_recv_nbx(local.worker, in, 1, 1, UINT64_MAX,
@@ -205,8 +205,8 @@ START_TEST(a_datatype_that_stops_packing_is_an_error)
             exchange(&local, &param, k & 1, k & 2, &sent, &received);
             ck_assert_int_eq(sent, UCS_ERR_IO_ERROR);
             /* the eager message is sent, with less data */
-            ck_assert_int_eq(received, (sizes[i] > 8192) ? UCS_ERR_IO_ERROR :
-                                                           UCS_OK);
+            ck_assert_int_eq(received,
+                             (sizes[i] > 8192) ? UCS_ERR_IO_ERROR : UCS_OK);
         }
     }
     close_generic(&local, &param);
@@ -267,13 +267,13 @@ START_TEST(what_is_cancelled_refused_or_left_finishes_its_datatype)
 
     open_generic(&local, &param);
     behave(150000, SIZE_MAX, SIZE_MAX, UCS_OK);
-    forced               = param;
+    forced = param;
     forced.op_attr_mask |= UCP_OP_ATTR_FLAG_FORCE_IMM_CMPL;
-    ck_assert_int_eq(UCS_PTR_RAW_STATUS(ucp_tag_send_nbx(local.ep, out, 1, 1,
-                                                         &forced)),
+    ck_assert_int_eq(UCS_PTR_RAW_STATUS(
+                         ucp_tag_send_nbx(local.ep, out, 1, 1, &forced)),
                      UCS_ERR_NO_RESOURCE);
-    ck_assert_int_eq(UCS_PTR_RAW_STATUS(ucp_tag_recv_nbx(
-                             local.worker, in, 1, 1, 0, &forced)),
+    ck_assert_int_eq(UCS_PTR_RAW_STATUS(
+                         ucp_tag_recv_nbx(local.worker, in, 1, 1, 0, &forced)),
                      UCS_ERR_NO_RESOURCE);
     recv = ucp_tag_recv_nbx(local.worker, in, 1, 1, 0, &param);
     ucp_request_cancel(local.worker, recv);
@@ -281,8 +281,8 @@ START_TEST(what_is_cancelled_refused_or_left_finishes_its_datatype)
     ck_assert_int_eq(dt.started, dt.finished);
 
     /* posted or in flight when the endpoint and the worker are closed */
-    ucp_request_free(ucp_tag_recv_nbx(local.worker, in, 1, 99, UINT64_MAX,
-                                      &param));
+    ucp_request_free(
+        ucp_tag_recv_nbx(local.worker, in, 1, 99, UINT64_MAX, &param));
     for (i = 0; i < 3; ++i) {
         send[i] = ucp_tag_send_nbx(local.ep, out, 1, 1, &param);
     }
@@ -303,11 +303,11 @@ END_TEST
 START_TEST(nothing_at_all_is_sent_by_every_class_and_protocol)
 {
     static const char *const thresholds[] = {"auto", "0", "inf"};
-    ucp_dt_iov_t empty[2] = {{NULL, 0}, {NULL, 0}};
+    ucp_dt_iov_t empty[2]                 = {{NULL, 0}, {NULL, 0}};
     ucp_request_param_t generic, param[5];
     ucs_status_ptr_t send, recv;
-    void *buffers[5]  = {NULL, NULL, NULL, empty, out};
-    size_t counts[5]  = {0, 0, 0, 2, 1};
+    void *buffers[5] = {NULL, NULL, NULL, empty, out};
+    size_t counts[5] = {0, 0, 0, 2, 1};
     local_t local;
     int t, i, k;
 
@@ -326,15 +326,16 @@ START_TEST(nothing_at_all_is_sent_by_every_class_and_protocol)
             for (k = 0; k < 4; ++k) {
                 recv = NULL;
                 if (k & 1) {
-                    recv = ucp_tag_recv_nbx(local.worker, buffers[i],
-                                            counts[i], 1, 0, &param[i]);
+                    recv = ucp_tag_recv_nbx(local.worker, buffers[i], counts[i],
+                                            1, 0, &param[i]);
                 }
-                send = ((k & 2) ? ucp_tag_send_sync_nbx : ucp_tag_send_nbx)(
-                        local.ep, buffers[i], counts[i], 1, &param[i]);
+                send = ((k & 2) ? ucp_tag_send_sync_nbx :
+                                  ucp_tag_send_nbx)(local.ep, buffers[i],
+                                                    counts[i], 1, &param[i]);
                 if (!(k & 1)) {
                     local_await(&local, 1);
-                    recv = ucp_tag_recv_nbx(local.worker, buffers[i],
-                                            counts[i], 1, 0, &param[i]);
+                    recv = ucp_tag_recv_nbx(local.worker, buffers[i], counts[i],
+                                            1, 0, &param[i]);
                 }
                 ck_assert_int_eq(local_wait(&local, recv), UCS_OK);
                 ck_assert_int_eq(local_wait(&local, send), UCS_OK);

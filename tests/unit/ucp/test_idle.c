@@ -9,8 +9,8 @@
 
 static struct {
     ucx_iface_ops_t ops;
-    unsigned        calls;
-    unsigned        finds;   /* The next `finds` calls return an event */
+    unsigned calls;
+    unsigned finds; /* The next `finds` calls return an event */
 } watched;
 
 static unsigned counted_progress(uct_iface_h iface)
@@ -42,16 +42,16 @@ static ucp_worker_iface_t *open_watched(local_t *local)
     close_ep(local, local->ep);
     ck_assert_uint_eq(local->worker->num_ifaces, 1);
 
-    wiface                 = &local->worker->ifaces[0];
-    watched.ops            = *wiface->iface->ops;
-    watched.ops.progress   = counted_progress;
-    watched.calls          = 0;
-    watched.finds          = 0;
-    uct_iface_progress_disable(wiface->iface, UCT_PROGRESS_SEND |
-                                              UCT_PROGRESS_RECV);
-    wiface->iface->ops     = &watched.ops;
-    uct_iface_progress_enable(wiface->iface, UCT_PROGRESS_SEND |
-                                             UCT_PROGRESS_RECV);
+    wiface               = &local->worker->ifaces[0];
+    watched.ops          = *wiface->iface->ops;
+    watched.ops.progress = counted_progress;
+    watched.calls        = 0;
+    watched.finds        = 0;
+    uct_iface_progress_disable(wiface->iface,
+                               UCT_PROGRESS_SEND | UCT_PROGRESS_RECV);
+    wiface->iface->ops = &watched.ops;
+    uct_iface_progress_enable(wiface->iface,
+                              UCT_PROGRESS_SEND | UCT_PROGRESS_RECV);
     return wiface;
 }
 
@@ -83,7 +83,7 @@ static ucp_ep_h connect_to_itself(local_t *local)
 {
     ucp_worker_attr_t attr = {.field_mask = UCP_WORKER_ATTR_FIELD_ADDRESS};
     ucp_ep_params_t params = {
-        .field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS
+        .field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS,
     };
     ucp_ep_h ep;
 
@@ -194,10 +194,6 @@ START_TEST(it_can_be_turned_off)
 }
 END_TEST
 
-SUITE_MAIN("idle",
-           nobody_talks_nobody_asks,
-           it_is_looked_at_now_and_then,
-           who_is_found_busy_is_polled_for_a_while,
-           an_endpoint_keeps_it_awake,
-           who_armed_sees_what_woke_him,
-           it_can_be_turned_off)
+SUITE_MAIN("idle", nobody_talks_nobody_asks, it_is_looked_at_now_and_then,
+           who_is_found_busy_is_polled_for_a_while, an_endpoint_keeps_it_awake,
+           who_armed_sees_what_woke_him, it_can_be_turned_off)

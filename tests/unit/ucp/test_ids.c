@@ -40,8 +40,17 @@ END_TEST
 START_TEST(invented_numbers_find_nothing)
 {
     static const uint64_t invented[] = {
-        0, 2, 31, 32, 33, 1u << 20, (1u << 20) | 1, UINT32_MAX,
-        1ull << 32, (1ull << 32) | 1, UINT64_MAX
+        0,
+        2,
+        31,
+        32,
+        33,
+        1u << 20,
+        (1u << 20) | 1,
+        UINT32_MAX,
+        1ull << 32,
+        (1ull << 32) | 1,
+        UINT64_MAX,
     };
     ucp_id_table_t *table = ucp_id_table_create();
     uint32_t id;

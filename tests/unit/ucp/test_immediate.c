@@ -13,12 +13,12 @@
 enum { TAG = 7, AM_KEEP = 1, AM_DROP = 2 };
 
 typedef struct {
-    local_t    local;
-    uint64_t   memory[2];
-    ucp_mem_h  memh;
+    local_t local;
+    uint64_t memory[2];
+    ucp_mem_h memh;
     ucp_rkey_h rkey;
-    void       *kept;    /* A kept active message */
-    unsigned   calls;    /* Number of callbacks */
+    void *kept;     /* A kept active message */
+    unsigned calls; /* Number of callbacks */
 } use_t;
 
 static char bytes[8] = "1234567", in[8];
@@ -41,32 +41,33 @@ static void open_use(use_t *use)
     ucp_mem_map_params_t map = {
         .field_mask = UCP_MEM_MAP_PARAM_FIELD_ADDRESS |
                       UCP_MEM_MAP_PARAM_FIELD_LENGTH,
-        .address    = use->memory,
-        .length     = sizeof(use->memory)
+        .address = use->memory,
+        .length  = sizeof(use->memory),
     };
     ucp_am_handler_param_t handler = {
         .field_mask = UCP_AM_HANDLER_PARAM_FIELD_ID |
                       UCP_AM_HANDLER_PARAM_FIELD_CB |
                       UCP_AM_HANDLER_PARAM_FIELD_ARG,
-        .id         = AM_KEEP,
-        .cb         = keep,
-        .arg        = use
+        .id  = AM_KEEP,
+        .cb  = keep,
+        .arg = use,
     };
     size_t size;
     void *key;
 
     memset(use, 0, sizeof(*use));
-    local_open_mode(&use->local, UCP_FEATURE_TAG | UCP_FEATURE_AM |
-                                 UCP_FEATURE_STREAM | UCP_FEATURE_RMA |
-                                 UCP_FEATURE_AMO64, UCS_THREAD_MODE_SINGLE);
-    ck_assert_int_eq(ucp_mem_map(use->local.context, &map, &use->memh),
-                     UCS_OK);
+    local_open_mode(&use->local,
+                    UCP_FEATURE_TAG | UCP_FEATURE_AM | UCP_FEATURE_STREAM |
+                        UCP_FEATURE_RMA | UCP_FEATURE_AMO64,
+                    UCS_THREAD_MODE_SINGLE);
+    ck_assert_int_eq(ucp_mem_map(use->local.context, &map, &use->memh), UCS_OK);
     ck_assert_int_eq(ucp_memh_pack(use->memh, NULL, &key, &size), UCS_OK);
     ck_assert_int_eq(ucp_ep_rkey_unpack(use->local.ep, key, &use->rkey),
                      UCS_OK);
     ucp_memh_buffer_release(key, NULL);
     ck_assert_int_eq(ucp_worker_set_am_recv_handler(use->local.worker,
-                                                    &handler), UCS_OK);
+                                                    &handler),
+                     UCS_OK);
 }
 
 static void close_use(use_t *use)
@@ -133,13 +134,13 @@ static ucs_status_ptr_t atomic(use_t *use, ucp_atomic_op_t op, void *reply,
     ucp_request_param_t with_all = *param;
 
     with_all.op_attr_mask |= UCP_OP_ATTR_FIELD_DATATYPE;
-    with_all.datatype      = ucp_dt_make_contig(sizeof(one));
+    with_all.datatype = ucp_dt_make_contig(sizeof(one));
     if (reply != NULL) {
         with_all.op_attr_mask |= UCP_OP_ATTR_FIELD_REPLY_BUFFER;
-        with_all.reply_buffer  = reply;
+        with_all.reply_buffer = reply;
     }
-    return ucp_atomic_op_nbx(use->local.ep, op, &one, 1,
-                             (uintptr_t)use->memory, use->rkey, &with_all);
+    return ucp_atomic_op_nbx(use->local.ep, op, &one, 1, (uintptr_t)use->memory,
+                             use->rkey, &with_all);
 }
 
 static ucs_status_ptr_t add(use_t *use, const ucp_request_param_t *param)
@@ -169,26 +170,26 @@ static ucs_status_ptr_t ep_close(use_t *use, const ucp_request_param_t *param)
 }
 
 typedef struct {
-    const char   *name;
-    start_t      start;
+    const char *name;
+    start_t start;
     /* Status of a forced operation without others before it */
     ucs_status_t idle;
-    int          ends;   /* It closes the endpoint */
+    int ends; /* It closes the endpoint */
 } operation_t;
 
 static const operation_t operations[] = {
-    {"tag send",          tag_send,      UCS_OK, 0},
-    {"tag send, sync",    tag_send_sync, UCS_ERR_NO_RESOURCE, 0},
-    {"tag send, long",    tag_send_long, UCS_ERR_NO_RESOURCE, 0},
-    {"am send",           am_send_short, UCS_OK, 0},
-    {"stream send",       stream_send,   UCS_OK, 0},
-    {"put",               put,           UCS_OK, 0},
-    {"get",               get,           UCS_OK, 0},
-    {"atomic",            add,           UCS_OK, 0},
-    {"fetching atomic",   fetch_add,     UCS_ERR_NO_RESOURCE, 0},
-    {"endpoint's flush",  ep_flush,      UCS_OK, 0},
-    {"worker's flush",    worker_flush,  UCS_OK, 0},
-    {"close",             ep_close,      UCS_OK, 1}
+    {"tag send", tag_send, UCS_OK, 0},
+    {"tag send, sync", tag_send_sync, UCS_ERR_NO_RESOURCE, 0},
+    {"tag send, long", tag_send_long, UCS_ERR_NO_RESOURCE, 0},
+    {"am send", am_send_short, UCS_OK, 0},
+    {"stream send", stream_send, UCS_OK, 0},
+    {"put", put, UCS_OK, 0},
+    {"get", get, UCS_OK, 0},
+    {"atomic", add, UCS_OK, 0},
+    {"fetching atomic", fetch_add, UCS_ERR_NO_RESOURCE, 0},
+    {"endpoint's flush", ep_flush, UCS_OK, 0},
+    {"worker's flush", worker_flush, UCS_OK, 0},
+    {"close", ep_close, UCS_OK, 1},
 };
 
 enum { NUM_OPERATIONS = sizeof(operations) / sizeof(operations[0]) };
@@ -206,8 +207,8 @@ static ucp_request_param_t with_callback(use_t *use, uint32_t flags)
     return (ucp_request_param_t){
         .op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK |
                         UCP_OP_ATTR_FIELD_USER_DATA | flags,
-        .cb.send      = on_send,
-        .user_data    = use
+        .cb.send   = on_send,
+        .user_data = use,
     };
 }
 
@@ -215,8 +216,8 @@ static ucp_request_param_t with_callback(use_t *use, uint32_t flags)
  * callback. */
 static ucs_status_t forced(use_t *use, const operation_t *op)
 {
-    ucp_request_param_t param = with_callback(
-            use, UCP_OP_ATTR_FLAG_FORCE_IMM_CMPL);
+    ucp_request_param_t param = with_callback(use,
+                                              UCP_OP_ATTR_FLAG_FORCE_IMM_CMPL);
     ucs_status_ptr_t ret      = op->start(use, &param);
 
     ck_assert_msg(!UCS_PTR_IS_PTR(ret), "%s: a request", op->name);
@@ -236,10 +237,13 @@ START_TEST(a_forced_operation_is_complete_or_fails)
         ck_assert_msg(status == op->idle, "%s: %s", op->name,
                       ucs_status_string(status));
         if (!op->ends) {
-            local_wait(&use.local, ucp_ep_close_nbx(
-                    use.local.ep, &(ucp_request_param_t){
-                            .op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS,
-                            .flags        = UCP_EP_CLOSE_FLAG_FORCE}));
+            local_wait(
+                &use.local,
+                ucp_ep_close_nbx(use.local.ep,
+                                 &(ucp_request_param_t){
+                                     .op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS,
+                                     .flags        = UCP_EP_CLOSE_FLAG_FORCE,
+                                 }));
         }
         close_use(&use);
     }
@@ -324,7 +328,7 @@ START_TEST(a_forced_flush_or_close_may_have_a_request)
     for (i = 0; i < sizeof(starts) / sizeof(starts[0]); ++i) {
         use.calls = 0;
         param     = with_callback(&use, UCP_OP_ATTR_FLAG_NO_IMM_CMPL |
-                                        UCP_OP_ATTR_FLAG_FORCE_IMM_CMPL);
+                                            UCP_OP_ATTR_FLAG_FORCE_IMM_CMPL);
         ret       = starts[i](&use, &param);
         ck_assert(UCS_PTR_IS_PTR(ret));
         ck_assert_int_eq(ucp_request_check_status(ret), UCS_OK);
@@ -345,9 +349,8 @@ static ucp_request_param_t plain_with(uint32_t flags)
 static ucs_status_t forced_tag_recv(use_t *use)
 {
     ucp_request_param_t param = plain_with(UCP_OP_ATTR_FLAG_FORCE_IMM_CMPL);
-    ucs_status_ptr_t ret      = ucp_tag_recv_nbx(use->local.worker, in,
-                                                 sizeof(in), TAG, UINT64_MAX,
-                                                 &param);
+    ucs_status_ptr_t ret = ucp_tag_recv_nbx(use->local.worker, in, sizeof(in),
+                                            TAG, UINT64_MAX, &param);
 
     ck_assert(!UCS_PTR_IS_PTR(ret));
     return UCS_PTR_STATUS(ret);
@@ -366,10 +369,10 @@ static ucs_status_t forced_stream_recv(use_t *use)
 
 START_TEST(a_forced_receive_takes_what_is_there)
 {
-    ucp_request_param_t force = plain_with(UCP_OP_ATTR_FLAG_FORCE_IMM_CMPL);
+    ucp_request_param_t force   = plain_with(UCP_OP_ATTR_FLAG_FORCE_IMM_CMPL);
     ucp_request_param_t by_rndv = {
         .op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS,
-        .flags        = UCP_AM_SEND_FLAG_RNDV
+        .flags        = UCP_AM_SEND_FLAG_RNDV,
     };
     ucs_status_ptr_t send, ret;
     double start;
@@ -394,8 +397,8 @@ START_TEST(a_forced_receive_takes_what_is_there)
     ck_assert_int_eq(memcmp(in, bytes, sizeof(in)), 0);
 
     /* the sender still has the data */
-    send = ucp_am_send_nbx(use.local.ep, AM_KEEP, NULL, 0, bytes,
-                           sizeof(bytes), &by_rndv);
+    send = ucp_am_send_nbx(use.local.ep, AM_KEEP, NULL, 0, bytes, sizeof(bytes),
+                           &by_rndv);
     while (use.kept == NULL) {
         local_progress(&use.local, start);
     }

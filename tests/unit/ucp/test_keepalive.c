@@ -20,15 +20,15 @@ enum { MAX_EPS = 16 };
 static const ucp_request_param_t none  = {0};
 static const ucp_request_param_t force = {
     .op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS,
-    .flags        = UCP_EP_CLOSE_FLAG_FORCE
+    .flags        = UCP_EP_CLOSE_FLAG_FORCE,
 };
 
 /* Calls of the transport, by endpoint. */
 static struct {
-    uct_ep_h     ep;
-    unsigned     checks;
-    unsigned     messages;   /* KEEPALIVE messages */
-    ucs_status_t answer;     /* Status of a check */
+    uct_ep_h ep;
+    unsigned checks;
+    unsigned messages;   /* KEEPALIVE messages */
+    ucs_status_t answer; /* Status of a check */
 } asked[MAX_EPS];
 
 static unsigned num_asked;
@@ -46,8 +46,8 @@ static unsigned index_of(uct_ep_h ep)
     return i;
 }
 
-static ucs_status_t
-count_check(uct_ep_h ep, unsigned flags, uct_completion_t *comp)
+static ucs_status_t count_check(uct_ep_h ep, unsigned flags,
+                                uct_completion_t *comp)
 {
     unsigned i = index_of(ep);
 
@@ -76,19 +76,19 @@ static void open_weak(local_t *local, const char *interval, const char *num_eps,
     unsetenv("UCX_KEEPALIVE_NUM_EPS");
     unsetenv("UCX_KEEPALIVE_INTERVAL");
 
-    num_asked               = 0;
-    wiface                  = &local->worker->ifaces[0];
-    weak_attr               = *wiface->attr;
-    weak_attr.flags        &= ~(uint64_t)UCX_IFACE_FLAG_DETECTS_FAILURE;
+    num_asked = 0;
+    wiface    = &local->worker->ifaces[0];
+    weak_attr = *wiface->attr;
+    weak_attr.flags &= ~(uint64_t)UCX_IFACE_FLAG_DETECTS_FAILURE;
     weak_attr.base.cap.flags &= ~(uint64_t)UCT_IFACE_FLAG_EP_KEEPALIVE;
-    wiface->attr            = &weak_attr;
+    wiface->attr = &weak_attr;
     if (!can_check) {
         wiface->lane.caps &= ~(uint64_t)UCT_IFACE_FLAG_EP_CHECK;
     }
 }
 
 typedef struct {
-    int          calls;
+    int calls;
     ucs_status_t status;
 } failure_t;
 
@@ -105,15 +105,15 @@ static ucp_ep_h new_ep(local_t *local, ucp_err_handling_mode_t mode,
 {
     ucp_worker_attr_t attr = {.field_mask = UCP_WORKER_ATTR_FIELD_ADDRESS};
     ucp_ep_params_t params = {
-        .field_mask      = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS |
-                           UCP_EP_PARAM_FIELD_FLAGS |
-                           UCP_EP_PARAM_FIELD_ERR_HANDLING_MODE |
-                           UCP_EP_PARAM_FIELD_ERR_HANDLER,
+        .field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS |
+                      UCP_EP_PARAM_FIELD_FLAGS |
+                      UCP_EP_PARAM_FIELD_ERR_HANDLING_MODE |
+                      UCP_EP_PARAM_FIELD_ERR_HANDLER,
         /* like an endpoint to a peer */
         .flags           = UCP_EP_PARAMS_FLAGS_NO_LOOPBACK,
         .err_mode        = mode,
         .err_handler.cb  = on_failure,
-        .err_handler.arg = failure
+        .err_handler.arg = failure,
     };
     ucp_ep_h ep;
 
@@ -450,13 +450,10 @@ START_TEST(who_asks_learns_that_the_answers_are_lost)
 }
 END_TEST
 
-SUITE_MAIN("keepalive",
-           nobody_is_looked_after_who_does_not_need_it,
-           zero_and_infinity_turn_it_off,
-           rounds_take_turns,
+SUITE_MAIN("keepalive", nobody_is_looked_after_who_does_not_need_it,
+           zero_and_infinity_turn_it_off, rounds_take_turns,
            who_goes_while_it_is_his_turn_is_passed_over,
-           a_check_that_fails_is_told_once,
-           a_busy_transport_is_no_failure,
+           a_check_that_fails_is_told_once, a_busy_transport_is_no_failure,
            who_cannot_check_sends_a_message,
            the_timer_goes_with_the_last_endpoint,
            a_worker_that_sleeps_is_woken_for_it,

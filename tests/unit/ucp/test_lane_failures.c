@@ -50,8 +50,7 @@ START_TEST(waiting_moves_from_lane_to_lane)
     unsetenv("UCX_SELF_QUEUE_LEN");
     fill(50000);
     for (i = 0; i < 8; ++i) {
-        recv[i] = local_recv(&local, buffer2 + i * 50000, 50000,
-                             (ucp_tag_t)i);
+        recv[i] = local_recv(&local, buffer2 + i * 50000, 50000, (ucp_tag_t)i);
         send[i] = local_send(&local, buffer, (i % 2) ? 50000 : 100,
                              (ucp_tag_t)i);
     }
@@ -89,8 +88,8 @@ START_TEST(a_put_that_lost_its_lane_waits_for_that_of_messages)
         send[i] = local_send(&local, buffer, 100, (ucp_tag_t)i);
     }
     far.refuse = 1;
-    put        = ucp_put_nbx(local.ep, buffer, 50000, (uintptr_t)buffer2,
-                             lent.rkey, &none);
+    put = ucp_put_nbx(local.ep, buffer, 50000, (uintptr_t)buffer2, lent.rkey,
+                      &none);
     ck_assert_ptr_nonnull(far.waiting);
     ck_assert(ucp_failover(local.ep, ucp_ep_lane(local.ep, 1),
                            UCS_ERR_CONNECTION_RESET));
@@ -149,7 +148,7 @@ START_TEST(an_endpoint_goes_on_without_a_lane_that_has_failed)
         .field_mask             = UCP_EP_ATTR_FIELD_TRANSPORTS,
         .transports.entries     = entries,
         .transports.num_entries = 4,
-        .transports.entry_size  = sizeof(entries[0])
+        .transports.entry_size  = sizeof(entries[0]),
     };
     ucs_status_ptr_t send, recv;
     uct_ep_h lane;
@@ -216,7 +215,8 @@ START_TEST(puts_that_went_with_a_lane_are_told_by_the_next_flush)
 }
 END_TEST
 
-SUITE_MAIN("lane failures", what_waits_for_one_lane_goes_before_what_comes_later,
+SUITE_MAIN("lane failures",
+           what_waits_for_one_lane_goes_before_what_comes_later,
            waiting_moves_from_lane_to_lane,
            a_put_that_lost_its_lane_waits_for_that_of_messages,
            a_flush_goes_over_all_lanes_and_as_far_as_they_were_used,

@@ -105,8 +105,8 @@ START_TEST(a_fetch_that_fails_in_the_middle_is_made_up_for)
     open_two(&local, "get_zcopy");
     fill(250000);
     far.holds = 1;
-    recv = local_recv(&local, buffer2, 250000, 1);
-    send = local_send(&local, buffer, 250000, 1);
+    recv      = local_recv(&local, buffer2, 250000, 1);
+    send      = local_send(&local, buffer, 250000, 1);
     settle(&local);
     ck_assert_uint_eq(far.num_held, 3);
     ck_assert_int_eq(ucp_request_check_status(recv), UCS_INPROGRESS);
@@ -128,8 +128,8 @@ START_TEST(the_receiver_hears_of_puts_when_they_have_arrived)
     open_two(&local, "put_zcopy");
     fill(250000);
     far.holds = 1;
-    recv = local_recv(&local, buffer2, 250000, 1);
-    send = local_send(&local, buffer, 250000, 1);
+    recv      = local_recv(&local, buffer2, 250000, 1);
+    send      = local_send(&local, buffer, 250000, 1);
     settle(&local);
     ck_assert_uint_eq(far.puts, 3);
     ck_assert_uint_eq(far.remote_flushes, 1);
@@ -152,8 +152,8 @@ START_TEST(a_put_that_fails_on_the_other_lane_is_sent_by_messages)
     open_two(&local, "put_zcopy");
     fill(250000);
     far.holds = 1;
-    recv = local_recv(&local, buffer2, 250000, 1);
-    send = local_send(&local, buffer, 250000, 1);
+    recv      = local_recv(&local, buffer2, 250000, 1);
+    send      = local_send(&local, buffer, 250000, 1);
     settle(&local);
     far.holds = 0;
     let_go(UCS_ERR_IO_ERROR);
@@ -173,8 +173,8 @@ static void close_while_held(const char *scheme, ucs_status_t status)
 
     open_two(&local, scheme);
     far.holds = 1;
-    recv = local_recv(&local, buffer2, 250000, 1);
-    send = local_send(&local, buffer, 250000, 1);
+    recv      = local_recv(&local, buffer2, 250000, 1);
+    send      = local_send(&local, buffer, 250000, 1);
     settle(&local);
     ck_assert_uint_gt(far.num_held, 0);
     ck_assert_ptr_null(ucp_ep_close_nbx(local.ep, &force));
@@ -207,8 +207,8 @@ static ucs_status_t count_zcopy(uct_ep_h ep, uint8_t id, const void *header,
                                 uct_completion_t *comp)
 {
     ++num_zcopy;
-    return far.usual.am_zcopy(ep, id, header, header_length, iov, iovcnt,
-                              flags, comp);
+    return far.usual.am_zcopy(ep, id, header, header_length, iov, iovcnt, flags,
+                              comp);
 }
 
 START_TEST(fragments_go_from_place_where_that_lets_them_be_larger)
@@ -218,7 +218,7 @@ START_TEST(fragments_go_from_place_where_that_lets_them_be_larger)
     local_t local;
 
     open_two(&local, "am");
-    config                    = (ucp_ep_config_t *)local.ep->config;
+    config                        = (ucp_ep_config_t *)local.ep->config;
     config->lanes[0].am.max_bcopy = 1000;
     config->rndv_frag_size        = 5000;
     ops                           = *local.ep->am->ops;

@@ -15,7 +15,7 @@ START_TEST(what_messages_lack_gets_a_lane_of_its_own)
         .field_mask             = UCP_EP_ATTR_FIELD_TRANSPORTS,
         .transports.entries     = entries,
         .transports.num_entries = 4,
-        .transports.entry_size  = sizeof(entries[0])
+        .transports.entry_size  = sizeof(entries[0]),
     };
     const ucp_ep_config_t *config;
     local_t local;
@@ -42,7 +42,7 @@ static const ucp_proto_t *protocol_of(local_t *local, size_t length,
                                       uint32_t flags)
 {
     ucp_request_param_t param = {
-        .op_attr_mask = UCP_OP_ATTR_FLAG_NO_IMM_CMPL | flags
+        .op_attr_mask = UCP_OP_ATTR_FLAG_NO_IMM_CMPL | flags,
     };
     const ucp_proto_t *proto;
     ucs_status_ptr_t request;
@@ -70,10 +70,10 @@ START_TEST(many_in_flight_do_not_count_the_latency)
     config = (ucp_ep_config_t *)local.ep->config;
     am     = &config->lanes[UCP_AM_LANE].am;
     ck_assert_uint_gt(am->max_bcopy, LENGTH);
-    am->cost_bcopy.latency                         = 1e-3;
-    am->cost_bcopy.bandwidth                       = 1e9;
-    am->cost_zcopy                                 = am->cost_bcopy;
-    config->lanes[UCP_AM_LANE].get.cost_zcopy      = am->cost_bcopy;
+    am->cost_bcopy.latency                              = 1e-3;
+    am->cost_bcopy.bandwidth                            = 1e9;
+    am->cost_zcopy                                      = am->cost_bcopy;
+    config->lanes[UCP_AM_LANE].get.cost_zcopy           = am->cost_bcopy;
     config->lanes[UCP_AM_LANE].get.cost_zcopy.bandwidth = 1e12;
     ck_assert_int_eq(ucp_proto_select(config, SIZE_MAX, SIZE_MAX), UCS_OK);
 
@@ -83,7 +83,7 @@ START_TEST(many_in_flight_do_not_count_the_latency)
     ck_assert_ptr_ne(protocol_of(&local, LENGTH, 0), &ucp_proto_tag_rndv);
     ck_assert_ptr_ne(protocol_of(&local, LENGTH,
                                  UCP_OP_ATTR_FLAG_MULTI_SEND |
-                                 UCP_OP_ATTR_FLAG_FAST_CMPL),
+                                     UCP_OP_ATTR_FLAG_FAST_CMPL),
                      &ucp_proto_tag_rndv);
     local_close(&local);
 }
@@ -96,12 +96,12 @@ static unsigned device_taken(const char *local_id, unsigned near_cpus)
     enum { COUNT = 3 };
     ucp_params_t params = {
         .field_mask = UCP_PARAM_FIELD_FEATURES,
-        .features   = UCP_FEATURE_TAG
+        .features   = UCP_FEATURE_TAG,
     };
     ucp_worker_params_t worker_params = {0};
-    ucp_worker_attr_t attr  = {.field_mask = UCP_WORKER_ATTR_FIELD_ADDRESS};
+    ucp_worker_attr_t attr    = {.field_mask = UCP_WORKER_ATTR_FIELD_ADDRESS};
     ucp_ep_params_t ep_params = {
-        .field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS
+        .field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS,
     };
     ucp_context_h context;
     ucp_worker_h worker;
@@ -158,8 +158,8 @@ START_TEST(of_equal_devices_that_near_the_workers_processors_is_taken)
 }
 END_TEST
 
-static ucs_status_t
-no_ep(uct_iface_h iface, const uct_ep_params_t *params, uct_ep_h *ep_p)
+static ucs_status_t no_ep(uct_iface_h iface, const uct_ep_params_t *params,
+                          uct_ep_h *ep_p)
 {
     return UCS_ERR_NO_DEVICE;
 }
@@ -168,15 +168,15 @@ START_TEST(a_lane_that_cannot_be_had_is_left_out)
 {
     ucp_worker_attr_t attr = {.field_mask = UCP_WORKER_ATTR_FIELD_ADDRESS};
     ucp_ep_params_t params = {
-        .field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS
+        .field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS,
     };
     ucx_iface_ops_t iface_ops;
     local_t local;
     ucp_ep_h ep;
 
     open_two(&local, "auto");
-    iface_ops           = *local.worker->ifaces[1].iface->ops;
-    iface_ops.ep_create = no_ep;
+    iface_ops                          = *local.worker->ifaces[1].iface->ops;
+    iface_ops.ep_create                = no_ep;
     local.worker->ifaces[1].iface->ops = &iface_ops;
     ck_assert_int_eq(ucp_worker_query(local.worker, &attr), UCS_OK);
     params.address = attr.address;

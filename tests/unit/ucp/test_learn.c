@@ -19,44 +19,104 @@ static const double lengths[SIZES] = {65536, 262144, 1048576, 16777216};
 /* A machine: microseconds of a transfer by method and size. */
 typedef struct profile {
     const char *name;
-    double     time[METHODS][SIZES];
-    double     noise;       /* Relative, to both sides */
-    unsigned   outliers;    /* One of so many transfers takes long; 0: none */
-    double     outlier;     /* How many times longer */
-    double     first_touch; /* Factor of a method's first two transfers */
+    double time[METHODS][SIZES];
+    double noise;       /* Relative, to both sides */
+    unsigned outliers;  /* One of so many transfers takes long; 0: none */
+    double outlier;     /* How many times longer */
+    double first_touch; /* Factor of a method's first two transfers */
 } profile_t;
 
 static const profile_t profiles[] = {
     {"EPYC, same cache",
-     {{3.0, 11, 41, 1500}, {4.2, 13, 40, 1460}, {4.4, 13.5, 42, 1600},
-      {4.1, 12, 36, 1750}}, 0.03, 0, 0, 1},
+     {{3.0, 11, 41, 1500},
+      {4.2, 13, 40, 1460},
+      {4.4, 13.5, 42, 1600},
+      {4.1, 12, 36, 1750}},
+     0.03,
+     0,
+     0,
+     1},
     {"EPYC, remote caches",
-     {{28, 112, 450, 7200}, {27, 68, 232, 2637}, {29, 64, 188, 2522},
-      {30, 113, 452, 7200}}, 0.04, 0, 0, 1},
+     {{28, 112, 450, 7200},
+      {27, 68, 232, 2637},
+      {29, 64, 188, 2522},
+      {30, 113, 452, 7200}},
+     0.04,
+     0,
+     0,
+     1},
     {"Xeon, 2 cores",
-     {{7.15, 21, 81, 1290}, {3.2, 12.5, 49, 1422}, {3.6, 13, 51, 1500},
-      {7.4, 20, 80, 1261}}, 0.03, 0, 0, 1},
+     {{7.15, 21, 81, 1290},
+      {3.2, 12.5, 49, 1422},
+      {3.6, 13, 51, 1500},
+      {7.4, 20, 80, 1261}},
+     0.03,
+     0,
+     0,
+     1},
     {"Xeon, 16 cores",
-     {{4.99, 19, 71, 1900}, {5.9, 14, 41, 1075}, {6.1, 15, 44, 1100},
-      {6.5, 20, 87, 1906}}, 0.04, 0, 0, 1},
+     {{4.99, 19, 71, 1900},
+      {5.9, 14, 41, 1075},
+      {6.1, 15, 44, 1100},
+      {6.5, 20, 87, 1906}},
+     0.04,
+     0,
+     0,
+     1},
     {"helper that is slow",
-     {{3.0, 12, 45, 1500}, {9, 40, 160, 4000}, {8, 36, 140, 3900},
-      {4.1, 13, 44, 1480}}, 0.05, 0, 0, 1},
+     {{3.0, 12, 45, 1500},
+      {9, 40, 160, 4000},
+      {8, 36, 140, 3900},
+      {4.1, 13, 44, 1480}},
+     0.05,
+     0,
+     0,
+     1},
     {"oversubscribed cores",
-     {{6, 20, 70, 2000}, {8, 24, 60, 1500}, {9, 26, 64, 1600},
-      {8, 24, 80, 2100}}, 0.05, 12, 500, 1},
+     {{6, 20, 70, 2000},
+      {8, 24, 60, 1500},
+      {9, 26, 64, 1600},
+      {8, 24, 80, 2100}},
+     0.05,
+     12,
+     500,
+     1},
     {"link that is throttled",
-     {{590, 2300, 9000, 144000}, {620, 2200, 8600, 137000},
-      {680, 2280, 8700, 137500}, {650, 2350, 9050, 144100}}, 0.02, 0, 0, 1},
+     {{590, 2300, 9000, 144000},
+      {620, 2200, 8600, 137000},
+      {680, 2280, 8700, 137500},
+      {650, 2350, 9050, 144100}},
+     0.02,
+     0,
+     0,
+     1},
     {"first touch of pages",
-     {{7, 27, 105, 1900}, {4, 14, 50, 1400}, {4.2, 14.5, 52, 1450},
-      {7.5, 28, 110, 1950}}, 0.03, 0, 0, 6},
+     {{7, 27, 105, 1900},
+      {4, 14, 50, 1400},
+      {4.2, 14.5, 52, 1450},
+      {7.5, 28, 110, 1950}},
+     0.03,
+     0,
+     0,
+     6},
     {"methods that are equal",
-     {{10, 40, 160, 2560}, {10, 40, 160, 2560}, {10, 40, 160, 2560},
-      {10, 40, 160, 2560}}, 0.05, 0, 0, 1},
+     {{10, 40, 160, 2560},
+      {10, 40, 160, 2560},
+      {10, 40, 160, 2560},
+      {10, 40, 160, 2560}},
+     0.05,
+     0,
+     0,
+     1},
     {"noise of a virtual machine",
-     {{5, 20, 80, 1400}, {4, 14, 52, 1150}, {6, 22, 78, 1300},
-      {9, 30, 99, 1800}}, 0.08, 7, 20, 1},
+     {{5, 20, 80, 1400},
+      {4, 14, 52, 1150},
+      {6, 22, 78, 1300},
+      {9, 30, 99, 1800}},
+     0.08,
+     7,
+     20,
+     1},
 };
 
 enum { PROFILES = sizeof(profiles) / sizeof(profiles[0]) };
@@ -64,11 +124,11 @@ enum { PROFILES = sizeof(profiles) / sizeof(profiles[0]) };
 /* A run of one kind of transfers on a machine. */
 typedef struct machine {
     const profile_t *profile;
-    unsigned        size;
-    ucp_learn_t     learn;
-    unsigned        seed;
-    unsigned        used[METHODS];
-    double          time;     /* Of all transfers so far */
+    unsigned size;
+    ucp_learn_t learn;
+    unsigned seed;
+    unsigned used[METHODS];
+    double time; /* Of all transfers so far */
 } machine_t;
 
 static double random_unit(machine_t *m)
@@ -84,8 +144,7 @@ static double take(machine_t *m, unsigned method)
     double time              = profile->time[method][m->size];
 
     time *= 1 + profile->noise * (2 * random_unit(m) - 1);
-    if ((profile->outliers > 0) &&
-        (random_unit(m) * profile->outliers < 1)) {
+    if ((profile->outliers > 0) && (random_unit(m) * profile->outliers < 1)) {
         time *= profile->outlier;
     }
     if (m->used[method] < 2) {
@@ -98,7 +157,7 @@ static double take(machine_t *m, unsigned method)
 static void start(machine_t *m, const profile_t *profile, unsigned size,
                   unsigned first, unsigned seed)
 {
-    *m         = (machine_t){.profile = profile, .size = size, .seed = seed};
+    *m = (machine_t){.profile = profile, .size = size, .seed = seed};
     ucp_learn_init(&m->learn, UCS_MASK(METHODS), first);
 }
 
@@ -109,8 +168,8 @@ static void transfer(machine_t *m, unsigned count)
     int timed;
 
     while (count-- > 0) {
-        method   = ucp_learn_next(&m->learn, &timed);
-        time     = take(m, method);
+        method = ucp_learn_next(&m->learn, &timed);
+        time   = take(m, method);
         m->time += time;
         if (timed) {
             ucp_learn_result(&m->learn, time * 1e-6 / lengths[m->size]);
@@ -137,9 +196,11 @@ static int is_good(const machine_t *m)
 
 static void check_best(const machine_t *m, const char *when)
 {
-    ck_assert_msg(is_good(m), "%s, %.0f bytes, seed %u, %s: method %u takes %g us,"
-                  " the best %g us", m->profile->name, lengths[m->size], m->seed,
-                  when, m->learn.best, m->profile->time[m->learn.best][m->size],
+    ck_assert_msg(is_good(m),
+                  "%s, %.0f bytes, seed %u, %s: method %u takes %g us,"
+                  " the best %g us",
+                  m->profile->name, lengths[m->size], m->seed, when,
+                  m->learn.best, m->profile->time[m->learn.best][m->size],
                   best_time(m->profile, m->size));
 }
 
@@ -225,8 +286,8 @@ static void check_trials_cost_one_percent(const profile_t *of)
         for (seed = 0; seed < 4; ++seed) {
             start(&m, &profile, size, EAGER, seed);
             transfer(&m, 100);
-            method   = m.learn.best;
-            before   = m.time;
+            method = m.learn.best;
+            before = m.time;
             transfer(&m, 20000);
             expected = 20000 * profile.time[method][size];
             ck_assert_msg(m.time - before <= 1.01 * expected,

@@ -19,12 +19,12 @@
 enum { AM_ID = 1, THREADS = 8, ROUNDS = 200, PAGE = 4096 };
 
 typedef struct {
-    local_t    local;
-    uint64_t   memory;
-    ucp_mem_h  memh;
+    local_t local;
+    uint64_t memory;
+    ucp_mem_h memh;
     ucp_rkey_h rkey;
-    ucp_rkey_h twin;     /* Another key of the same memory */
-    FILE       *null;
+    ucp_rkey_h twin; /* Another key of the same memory */
+    FILE *null;
 } use_t;
 
 static ucs_status_t drop(void *arg, const void *header, size_t header_length,
@@ -36,27 +36,28 @@ static ucs_status_t drop(void *arg, const void *header, size_t header_length,
 
 static void open_use(use_t *use)
 {
-    ucp_mem_map_params_t map       = {
+    ucp_mem_map_params_t map = {
         .field_mask = UCP_MEM_MAP_PARAM_FIELD_ADDRESS |
                       UCP_MEM_MAP_PARAM_FIELD_LENGTH,
-        .address    = &use->memory,
-        .length     = sizeof(use->memory)
+        .address = &use->memory,
+        .length  = sizeof(use->memory),
     };
     ucp_am_handler_param_t handler = {
         .field_mask = UCP_AM_HANDLER_PARAM_FIELD_ID |
                       UCP_AM_HANDLER_PARAM_FIELD_CB,
-        .id         = AM_ID,
-        .cb         = drop
+        .id = AM_ID,
+        .cb = drop,
     };
 
     memset(use, 0, sizeof(*use));
-    local_open_mode(&use->local, UCP_FEATURE_TAG | UCP_FEATURE_AM |
-                                 UCP_FEATURE_RMA | UCP_FEATURE_AMO64,
+    local_open_mode(&use->local,
+                    UCP_FEATURE_TAG | UCP_FEATURE_AM | UCP_FEATURE_RMA |
+                        UCP_FEATURE_AMO64,
                     UCS_THREAD_MODE_MULTI);
     ck_assert_int_eq(ucp_worker_set_am_recv_handler(use->local.worker,
-                                                    &handler), UCS_OK);
-    ck_assert_int_eq(ucp_mem_map(use->local.context, &map, &use->memh),
+                                                    &handler),
                      UCS_OK);
+    ck_assert_int_eq(ucp_mem_map(use->local.context, &map, &use->memh), UCS_OK);
     use->rkey = unpack_key(use->local.ep, use->memh);
     use->twin = unpack_key(use->local.ep, use->memh);
     use->null = fopen("/dev/null", "w");
@@ -78,14 +79,14 @@ static ucs_status_t am_send(use_t *use)
 {
     uint64_t data = 1;
 
-    return local_wait(&use->local, ucp_am_send_nbx(use->local.ep, AM_ID, NULL,
-                                                   0, &data, sizeof(data),
-                                                   &plain));
+    return local_wait(&use->local,
+                      ucp_am_send_nbx(use->local.ep, AM_ID, NULL, 0, &data,
+                                      sizeof(data), &plain));
 }
 
 static ucs_status_t tag_exchange(use_t *use)
 {
-    uint64_t out = 2, in;
+    uint64_t out          = 2, in;
     ucs_status_ptr_t send = local_send(&use->local, &out, sizeof(out), 1);
     ucs_status_t status;
 
@@ -98,35 +99,32 @@ static ucs_status_t put(use_t *use)
 {
     uint64_t data = 3;
 
-    return local_wait(&use->local, ucp_put_nbx(use->local.ep, &data,
-                                               sizeof(data),
-                                               (uintptr_t)&use->memory,
-                                               use->rkey, &plain));
+    return local_wait(&use->local,
+                      ucp_put_nbx(use->local.ep, &data, sizeof(data),
+                                  (uintptr_t)&use->memory, use->rkey, &plain));
 }
 
 static ucs_status_t get(use_t *use)
 {
     uint64_t data;
 
-    return local_wait(&use->local, ucp_get_nbx(use->local.ep, &data,
-                                               sizeof(data),
-                                               (uintptr_t)&use->memory,
-                                               use->rkey, &plain));
+    return local_wait(&use->local,
+                      ucp_get_nbx(use->local.ep, &data, sizeof(data),
+                                  (uintptr_t)&use->memory, use->rkey, &plain));
 }
 
 static ucs_status_t atomic_add(use_t *use)
 {
     ucp_request_param_t param = {
         .op_attr_mask = UCP_OP_ATTR_FIELD_DATATYPE,
-        .datatype     = ucp_dt_make_contig(sizeof(uint64_t))
+        .datatype     = ucp_dt_make_contig(sizeof(uint64_t)),
     };
     uint64_t data = 4;
 
-    return local_wait(&use->local, ucp_atomic_op_nbx(use->local.ep,
-                                                     UCP_ATOMIC_OP_ADD, &data,
-                                                     1,
-                                                     (uintptr_t)&use->memory,
-                                                     use->rkey, &param));
+    return local_wait(&use->local,
+                      ucp_atomic_op_nbx(use->local.ep, UCP_ATOMIC_OP_ADD, &data,
+                                        1, (uintptr_t)&use->memory, use->rkey,
+                                        &param));
 }
 
 static ucs_status_t key_pointer(use_t *use)
@@ -153,24 +151,28 @@ static ucs_status_t query(use_t *use)
     ucp_transport_entry_t entries[UCP_MAX_LANES];
     ucp_ep_attr_t attr = {
         .field_mask = UCP_EP_ATTR_FIELD_NAME | UCP_EP_ATTR_FIELD_TRANSPORTS,
-        .transports = {.entries     = entries,
-                       .num_entries = UCP_MAX_LANES,
-                       .entry_size  = sizeof(entries[0])}
+        .transports =
+            {
+                .entries     = entries,
+                .num_entries = UCP_MAX_LANES,
+                .entry_size  = sizeof(entries[0]),
+            },
     };
     ucs_status_t status = ucp_ep_query(use->local.ep, &attr);
 
     return ((status == UCS_OK) && (attr.transports.num_entries == 0)) ?
-           UCS_ERR_NO_ELEM : status;
+               UCS_ERR_NO_ELEM :
+               status;
 }
 
 static ucs_status_t evaluate(use_t *use)
 {
     ucp_ep_evaluate_perf_param_t param = {
         .field_mask   = UCP_EP_PERF_PARAM_FIELD_MESSAGE_SIZE,
-        .message_size = 8
+        .message_size = 8,
     };
-    ucp_ep_evaluate_perf_attr_t attr   = {
-        .field_mask = UCP_EP_PERF_ATTR_FIELD_ESTIMATED_TIME
+    ucp_ep_evaluate_perf_attr_t attr = {
+        .field_mask = UCP_EP_PERF_ATTR_FIELD_ESTIMATED_TIME,
     };
 
     return ucp_ep_evaluate_perf(use->local.ep, &param, &attr);
@@ -183,19 +185,19 @@ static ucs_status_t print(use_t *use)
 }
 
 static const struct {
-    const char   *name;
+    const char *name;
     ucs_status_t (*run)(use_t *use);
 } calls[] = {
-    {"ucp_am_send_nbx",      am_send},
-    {"ucp_tag_send_nbx",     tag_exchange},
-    {"ucp_put_nbx",          put},
-    {"ucp_get_nbx",          get},
-    {"ucp_atomic_op_nbx",    atomic_add},
-    {"ucp_rkey_ptr",         key_pointer},
-    {"ucp_rkey_compare",     key_order},
-    {"ucp_ep_query",         query},
+    {"ucp_am_send_nbx", am_send},
+    {"ucp_tag_send_nbx", tag_exchange},
+    {"ucp_put_nbx", put},
+    {"ucp_get_nbx", get},
+    {"ucp_atomic_op_nbx", atomic_add},
+    {"ucp_rkey_ptr", key_pointer},
+    {"ucp_rkey_compare", key_order},
+    {"ucp_ep_query", query},
     {"ucp_ep_evaluate_perf", evaluate},
-    {"ucp_ep_print_info",    print}
+    {"ucp_ep_print_info", print},
 };
 
 enum { CALLS = sizeof(calls) / sizeof(calls[0]) };
@@ -203,10 +205,10 @@ enum { CALLS = sizeof(calls) / sizeof(calls[0]) };
 /* ----------------------------------------------------------------- tests -- */
 
 typedef struct {
-    use_t        *use;
-    unsigned     call;
-    atomic_int   tid;     /* Thread id, set before the call */
-    atomic_int   done;
+    use_t *use;
+    unsigned call;
+    atomic_int tid; /* Thread id, set before the call */
+    atomic_int done;
     ucs_status_t status;
 } caller_t;
 
@@ -239,7 +241,8 @@ static void await_blocked(caller_t *caller)
             file = fopen(path, "r");
             if (file != NULL) {
                 state = (fgets(stat, sizeof(stat), file) != NULL) ?
-                        strrchr(stat, ')') : NULL;
+                            strrchr(stat, ')') :
+                            NULL;
                 fclose(file);
             }
         }
@@ -288,9 +291,9 @@ START_TEST(configurations_are_read_with_the_lock)
 END_TEST
 
 typedef struct {
-    use_t      *use;
-    atomic_int *left;    /* Threads that still run */
-    unsigned   bad;
+    use_t *use;
+    atomic_int *left; /* Threads that still run */
+    unsigned bad;
 } busy_t;
 
 static void *call_all(void *arg)
@@ -341,8 +344,9 @@ START_TEST(threads_call_while_configurations_change)
         pthread_join(ids[i], NULL);
         ck_assert_uint_eq(busy[i].bad, 0);
     }
-    ck_assert_int_eq(local_wait(&use.local, ucp_ep_flush_nbx(use.local.ep,
-                                                             &plain)), UCS_OK);
+    ck_assert_int_eq(local_wait(&use.local,
+                                ucp_ep_flush_nbx(use.local.ep, &plain)),
+                     UCS_OK);
     close_use(&use);
 }
 END_TEST

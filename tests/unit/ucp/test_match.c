@@ -186,8 +186,8 @@ START_TEST(many_early_messages_are_all_found)
 END_TEST
 
 /* Posts one receive of an array that is freed as a whole. */
-static ucp_request_t *
-post_from(ucp_request_t *req, ucp_tag_t tag, ucp_tag_t mask)
+static ucp_request_t *post_from(ucp_request_t *req, ucp_tag_t tag,
+                                ucp_tag_t mask)
 {
     req->flags                  = 0;
     ucp_recv_tag(req)->tag      = tag;
@@ -201,7 +201,7 @@ static ucp_tag_t pattern_tag(unsigned pattern, uint64_t i)
 {
     switch (pattern) {
     case 0:
-        return i;                                    /* a counter */
+        return i; /* a counter */
     case 1:
         /* a counter in the upper half */
         return i << 32;
@@ -211,7 +211,7 @@ static ucp_tag_t pattern_tag(unsigned pattern, uint64_t i)
     case 3:
         return ((i % 300) << 44) | (5ul << 20) | (i / 300); /* rank, tag */
     case 4:
-        return i * 4096;                             /* addresses */
+        return i * 4096; /* addresses */
     default:
         return UINT64_MAX - i;
     }
@@ -234,7 +234,7 @@ static size_t expected_squares(unsigned key)
 
     for (i = 0; i < count; ++i) {
         length = ucs_queue_length(&receives->buckets[i]);
-        sum   += length * length;
+        sum += length * length;
     }
     return sum;
 }
@@ -246,7 +246,7 @@ static size_t unexpected_squares(unsigned key)
 
     for (i = 0; i < count; ++i) {
         length = ucs_list_length(&tm.unexpected.buckets[key * count + i]);
-        sum   += length * length;
+        sum += length * length;
     }
     return sum;
 }
@@ -319,7 +319,7 @@ START_TEST(taking_out_100000_receives_goes_through_the_table_once)
     buckets = (size_t)1 << (64 - tm.expected.by_key[0].shift);
     for (i = 0; (req = ucp_tag_expected_any(&tm)) != NULL; ++i) {
         steps += (tm.expected.by_key[0].scanned - last) & (buckets - 1);
-        last   = tm.expected.by_key[0].scanned;
+        last = tm.expected.by_key[0].scanned;
         ucp_tag_expected_remove(&tm, req);
         if (i == 1000) {
             /* like a receive that a callback posts */
@@ -427,10 +427,10 @@ END_TEST
 enum { MODEL_STEPS = 30000, MODEL_MOST = 300 };
 
 typedef struct {
-    void      *of[MODEL_MOST];    /* Receives or messages */
+    void *of[MODEL_MOST]; /* Receives or messages */
     ucp_tag_t tags[MODEL_MOST];
     ucp_tag_t masks[MODEL_MOST];
-    unsigned  num;
+    unsigned num;
 } model_t;
 
 static uint64_t next_random(void)
@@ -515,11 +515,14 @@ static void cancel_one(model_t *posted)
 
 static void follow_model(ucp_tag_t sender_mask)
 {
-    const ucp_tag_t masks[] = {UCP_TAG_MASK_FULL, UCP_TAG_MASK_FULL,
-                               sender_mask, ~sender_mask,
+    const ucp_tag_t masks[] = {UCP_TAG_MASK_FULL,
+                               UCP_TAG_MASK_FULL,
+                               sender_mask,
+                               ~sender_mask,
                                sender_mask | mpi_tag(1, 0),
                                ~sender_mask | mpi_tag(0, 1),
-                               mpi_tag(3, 3), 0};
+                               mpi_tag(3, 3),
+                               0};
     model_t posted = {.num = 0}, early = {.num = 0};
     unsigned step, kind;
     ucp_tag_t tag;
@@ -560,8 +563,7 @@ START_TEST(matches_are_those_of_a_plain_search_whatever_the_mask)
 }
 END_TEST
 
-SUITE_MAIN("tag matching",
-           receives_of_one_tag_match_in_posting_order,
+SUITE_MAIN("tag matching", receives_of_one_tag_match_in_posting_order,
            an_older_wildcard_wins_over_a_younger_exact_receive,
            an_older_exact_receive_wins_over_a_younger_wildcard,
            a_wildcard_that_does_not_fit_is_passed_over,

@@ -16,7 +16,7 @@
 
 enum { LENGTH = 1 << 20 };
 
-#define SLOW 2e9   /* for messages; the other lane has 1e10 */
+#define SLOW 2e9 /* for messages; the other lane has 1e10 */
 #define FAST 6e10
 
 static const ucp_request_param_t none = {0};
@@ -24,14 +24,14 @@ static const ucp_request_param_t none = {0};
 static char buffer[LENGTH], buffer2[LENGTH];
 
 static struct {
-    ucp_ep_h        ep;
-    double          measured;
-    double          copies;         /* Of the other lane; 0: not measured */
-    unsigned        asked, asked_copies;
-    size_t          got, put;       /* Bytes over the other lane */
-    int             put_early;      /* Puts before messages were acknowledged */
+    ucp_ep_h ep;
+    double measured;
+    double copies; /* Of the other lane; 0: not measured */
+    unsigned asked, asked_copies;
+    size_t got, put; /* Bytes over the other lane */
+    int put_early;   /* Puts before messages were acknowledged */
     ucx_iface_ops_t iface_ops, direct_iface_ops;
-    ucx_ep_ops_t    usual, ops;
+    ucx_ep_ops_t usual, ops;
 } fake;
 
 static ucs_status_t fake_estimate(uct_iface_h iface, ucx_perf_t *perf)
@@ -69,7 +69,7 @@ static ucs_status_t fake_put(uct_ep_h ep, const uct_iov_t *iov, size_t iovcnt,
                              uint64_t remote_addr, uct_rkey_t rkey,
                              uct_completion_t *comp)
 {
-    fake.put       += iov->length;
+    fake.put += iov->length;
     fake.put_early |= (fake.ep->rma_issued != fake.ep->rma_done);
     return fake.usual.put_zcopy(ep, iov, iovcnt, remote_addr, rkey, comp);
 }
@@ -108,8 +108,8 @@ static const ucp_ep_config_t *measure(local_t *local, double bandwidth)
     return local->ep->config;
 }
 
-static const ucp_ep_config_t *
-measure_both(local_t *local, double messages, double copies)
+static const ucp_ep_config_t *measure_both(local_t *local, double messages,
+                                           double copies)
 {
     fake.copies = copies;
     return measure(local, messages);
@@ -224,7 +224,7 @@ START_TEST(new_endpoints_begin_with_nothing_measured)
 {
     ucp_worker_attr_t attr    = {.field_mask = UCP_WORKER_ATTR_FIELD_ADDRESS};
     ucp_ep_params_t ep_params = {
-        .field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS
+        .field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS,
     };
     const ucp_ep_config_t *whole;
     local_t local;
@@ -252,8 +252,8 @@ START_TEST(small_messages_ask_nobody_and_large_ones_now_and_then)
     open_two(&local);
     for (i = 0; i < 100; ++i) {
         ck_assert_int_eq(local_wait(&local, local_send(&local, buffer,
-                                                       UCP_MEASURE_MIN - 1,
-                                                       1)), UCS_OK);
+                                                       UCP_MEASURE_MIN - 1, 1)),
+                         UCS_OK);
     }
     ck_assert_uint_eq(fake.asked, 0);
     for (i = 0; i < 65; ++i) {
@@ -273,13 +273,13 @@ END_TEST
  * of two that share a copy), and the protocol that is the fastest there. */
 static const struct {
     const char *name;
-    double     ring, alone;
+    double ring, alone;
     const char *best;
 } processors[] = {
-    {"EPYC, same cache",   28e9,  13e9,   "rndv/am"},
-    {"EPYC, remote cache", 2.3e9, 13e9,   "rndv/get"},
-    {"Xeon, 2 cores",      17e9,  28e9,   "rndv/get"},
-    {"Xeon, 16 cores",     12e9,  17.7e9, "rndv/get"}
+    {"EPYC, same cache", 28e9, 13e9, "rndv/am"},
+    {"EPYC, remote cache", 2.3e9, 13e9, "rndv/get"},
+    {"Xeon, 2 cores", 17e9, 28e9, "rndv/get"},
+    {"Xeon, 16 cores", 12e9, 17.7e9, "rndv/get"},
 };
 
 START_TEST(the_fastest_scheme_of_each_processor_is_selected)
@@ -340,8 +340,7 @@ START_TEST(the_variable_switches_measuring_off)
     ck_assert_int_eq(setenv("UCX_PROTO_MEASURE", "n", 1), 0);
     open_two(&local);
     ck_assert_int_eq(unsetenv("UCX_PROTO_MEASURE"), 0);
-    ck_assert_ptr_eq(measure_both(&local, SLOW, 4e10),
-                     local.ep->config->whole);
+    ck_assert_ptr_eq(measure_both(&local, SLOW, 4e10), local.ep->config->whole);
     ck_assert_uint_eq(fake.asked, 0);
     ck_assert_uint_eq(fake.asked_copies, 0);
     local_close(&local);
@@ -357,8 +356,8 @@ static void send_and_check(local_t *local, char seed)
     memset(buffer, seed, LENGTH);
     memset(buffer2, 0, LENGTH);
     fake.got = fake.put = 0;
-    recv = local_recv(local, buffer2, LENGTH, 1);
-    send = local_send(local, buffer, LENGTH, 1);
+    recv                = local_recv(local, buffer2, LENGTH, 1);
+    send                = local_send(local, buffer, LENGTH, 1);
     ck_assert_int_eq(local_wait(local, recv), UCS_OK);
     ck_assert_int_eq(local_wait(local, send), UCS_OK);
     ck_assert_mem_eq(buffer, buffer2, LENGTH);
@@ -428,9 +427,10 @@ START_TEST(puts_and_gets_follow_with_the_keys_that_there_are)
     ck_assert_ptr_eq(lent.rkey->config->ep_config, local.ep->config);
     fake.measured = FAST;
     memset(buffer, 0, LENGTH);
-    ck_assert_int_eq(local_wait(&local, ucp_get_nbx(
-            local.ep, buffer, LENGTH, (uintptr_t)buffer2, lent.rkey, &none)),
-            UCS_OK);
+    ck_assert_int_eq(local_wait(&local, ucp_get_nbx(local.ep, buffer, LENGTH,
+                                                    (uintptr_t)buffer2,
+                                                    lent.rkey, &none)),
+                     UCS_OK);
     ck_assert_uint_eq(fake.got, 0);
     ck_assert_mem_eq(buffer, buffer2, LENGTH);
 
@@ -439,8 +439,8 @@ START_TEST(puts_and_gets_follow_with_the_keys_that_there_are)
     measure(&local, 0);
     lend(&local, buffer2, LENGTH, &other);
     ck_assert_int_eq(ucp_rkey_compare(local.worker, lent.rkey, lent.rkey,
-                                      &(ucp_rkey_compare_params_t){0},
-                                      &result), UCS_OK);
+                                      &(ucp_rkey_compare_params_t){0}, &result),
+                     UCS_OK);
     ck_assert_int_eq(result, 0);
     take_back(&local, &other);
     take_back(&local, &lent);
@@ -480,8 +480,8 @@ START_TEST(a_fence_holds_when_the_way_changes_behind_it)
         ck_assert_uint_eq(fake.put, LENGTH);
         ck_assert_int_eq(fake.put_early, 0);
         ck_assert_mem_eq(buffer, buffer2, LENGTH);
-        ck_assert(!(local.ep->flags & (UCP_EP_FLAG_ORDERED |
-                                       UCP_EP_FLAG_FENCING)));
+        ck_assert(
+            !(local.ep->flags & (UCP_EP_FLAG_ORDERED | UCP_EP_FLAG_FENCING)));
     }
     take_back(&local, &lent);
     local_close(&local);
@@ -492,7 +492,7 @@ END_TEST
 START_TEST(a_fence_behind_a_lane_holds_messages)
 {
     ucp_request_param_t at_once = {
-        .op_attr_mask = UCP_OP_ATTR_FLAG_FORCE_IMM_CMPL
+        .op_attr_mask = UCP_OP_ATTR_FLAG_FORCE_IMM_CMPL,
     };
     ucs_status_ptr_t request;
     local_t local;

@@ -27,9 +27,9 @@ static ucs_status_t map(void *address, size_t length, unsigned flags,
         .field_mask = UCP_MEM_MAP_PARAM_FIELD_ADDRESS |
                       UCP_MEM_MAP_PARAM_FIELD_LENGTH |
                       UCP_MEM_MAP_PARAM_FIELD_FLAGS,
-        .address    = address,
-        .length     = length,
-        .flags      = flags
+        .address = address,
+        .length  = length,
+        .flags   = flags,
     };
 
     return ucp_mem_map(local.context, &params, memh_p);
@@ -39,7 +39,7 @@ static void expect_mapped(ucp_mem_h memh, void *address, size_t length)
 {
     ucp_mem_attr_t attr = {
         .field_mask = UCP_MEM_ATTR_FIELD_ADDRESS | UCP_MEM_ATTR_FIELD_LENGTH |
-                      UCP_MEM_ATTR_FIELD_MEM_TYPE
+                      UCP_MEM_ATTR_FIELD_MEM_TYPE,
     };
 
     ck_assert_int_eq(ucp_mem_query(memh, &attr), UCS_OK);
@@ -66,22 +66,25 @@ START_TEST(memory_is_mapped_by_the_table_of_the_api)
     ck_assert_int_eq(map(NULL, 100, 0, &memh), UCS_ERR_INVALID_PARAM);
     ck_assert_int_eq(map(NULL, 100, UCP_MEM_MAP_ALLOCATE, &memh), UCS_OK);
     expect_mapped(memh, NULL, 100);
-    ck_assert_int_eq(map(NULL, 5 << 20, UCP_MEM_MAP_ALLOCATE |
-                                        UCP_MEM_MAP_NONBLOCK, &memh), UCS_OK);
+    ck_assert_int_eq(map(NULL, 5 << 20,
+                         UCP_MEM_MAP_ALLOCATE | UCP_MEM_MAP_NONBLOCK, &memh),
+                     UCS_OK);
     expect_mapped(memh, NULL, 5 << 20);
     ck_assert_int_eq(map(own, sizeof(own), 0, &memh), UCS_OK);
     expect_mapped(memh, own, sizeof(own));
     ck_assert_int_eq(map(own, sizeof(own), UCP_MEM_MAP_FIXED, &memh),
                      UCS_ERR_INVALID_PARAM);
     ck_assert_int_eq(map(NULL, 100, UCP_MEM_MAP_ALLOCATE | UCP_MEM_MAP_FIXED,
-                         &memh), UCS_ERR_INVALID_PARAM);
+                         &memh),
+                     UCS_ERR_INVALID_PARAM);
 
     munmap(fixed, 4 * page);
     ck_assert_int_eq(map(fixed, page, UCP_MEM_MAP_ALLOCATE | UCP_MEM_MAP_FIXED,
-                         &memh), UCS_OK);
+                         &memh),
+                     UCS_OK);
     expect_mapped(memh, fixed, page);
-    ck_assert_int_eq(map(fixed + 1, page, UCP_MEM_MAP_ALLOCATE |
-                                          UCP_MEM_MAP_FIXED, &memh),
+    ck_assert_int_eq(map(fixed + 1, page,
+                         UCP_MEM_MAP_ALLOCATE | UCP_MEM_MAP_FIXED, &memh),
                      UCS_ERR_INVALID_PARAM);
     local_close(&local);
 }
@@ -92,8 +95,8 @@ static void expect_empty(ucp_mem_h memh)
     ucp_mem_attr_t attr = {
         .field_mask = UCP_MEM_ATTR_FIELD_ADDRESS | UCP_MEM_ATTR_FIELD_LENGTH |
                       UCP_MEM_ATTR_FIELD_MEM_TYPE,
-        .address    = &attr,
-        .length     = 1
+        .address = &attr,
+        .length  = 1,
     };
     ucp_rkey_h rkey;
     void *packed, *ptr;
@@ -116,9 +119,11 @@ static void expect_empty(ucp_mem_h memh)
 START_TEST(a_handle_of_length_0_has_no_address)
 {
     static const unsigned flags[] = {
-        0, UCP_MEM_MAP_ALLOCATE, UCP_MEM_MAP_LOCK,
+        0,
+        UCP_MEM_MAP_ALLOCATE,
+        UCP_MEM_MAP_LOCK,
         UCP_MEM_MAP_ALLOCATE | UCP_MEM_MAP_NONBLOCK,
-        UCP_MEM_MAP_ALLOCATE | UCP_MEM_MAP_LOCK
+        UCP_MEM_MAP_ALLOCATE | UCP_MEM_MAP_LOCK,
     };
     char own[8];
     ucp_mem_h memh;
@@ -148,7 +153,8 @@ START_TEST(misuse_is_refused)
                      UCS_ERR_INVALID_PARAM);
     ck_assert_int_eq(map(own, SIZE_MAX, 0, &memh), UCS_ERR_INVALID_PARAM);
     ck_assert_int_eq(map(own, 100, UCP_MEM_MAP_NONBLOCK | UCP_MEM_MAP_LOCK,
-                         &memh), UCS_ERR_INVALID_PARAM);
+                         &memh),
+                     UCS_ERR_INVALID_PARAM);
     ck_assert_int_eq(map(own, 100, 1u << 20, &memh), UCS_ERR_INVALID_PARAM);
     ck_assert_int_lt(map(NULL, SIZE_MAX / 2 + 10, UCP_MEM_MAP_ALLOCATE, &memh),
                      UCS_OK);
@@ -158,14 +164,14 @@ START_TEST(misuse_is_refused)
     params.field_mask = UCP_MEM_MAP_PARAM_FIELD_LENGTH |
                         UCP_MEM_MAP_PARAM_FIELD_ADDRESS |
                         UCP_MEM_MAP_PARAM_FIELD_PROT;
-    params.address    = own;
-    params.length     = sizeof(own);
-    params.prot       = 1u << 30;
+    params.address = own;
+    params.length  = sizeof(own);
+    params.prot    = 1u << 30;
     ck_assert_int_eq(ucp_mem_map(local.context, &params, &memh),
                      UCS_ERR_INVALID_PARAM);
-    params.field_mask  = UCP_MEM_MAP_PARAM_FIELD_LENGTH |
-                         UCP_MEM_MAP_PARAM_FIELD_FLAGS |
-                         UCP_MEM_MAP_PARAM_FIELD_MEMORY_TYPE;
+    params.field_mask = UCP_MEM_MAP_PARAM_FIELD_LENGTH |
+                        UCP_MEM_MAP_PARAM_FIELD_FLAGS |
+                        UCP_MEM_MAP_PARAM_FIELD_MEMORY_TYPE;
     params.flags       = UCP_MEM_MAP_ALLOCATE;
     params.memory_type = UCS_MEMORY_TYPE_CUDA;
     ck_assert_int_eq(ucp_mem_map(local.context, &params, &memh),
@@ -176,8 +182,8 @@ END_TEST
 
 static char *two_pages(void)
 {
-    return mmap(NULL, 8192, PROT_READ | PROT_WRITE,
-                MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    return mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+                -1, 0);
 }
 
 static int is_resident(char *pages)
@@ -212,7 +218,7 @@ START_TEST(advice_is_taken_for_parts_of_the_memory_only)
         .field_mask = UCP_MEM_ADVISE_PARAM_FIELD_ADDRESS |
                       UCP_MEM_ADVISE_PARAM_FIELD_LENGTH |
                       UCP_MEM_ADVISE_PARAM_FIELD_ADVICE,
-        .advice     = UCP_MADV_WILLNEED
+        .advice = UCP_MADV_WILLNEED,
     };
     char own[5000];
     ucp_mem_h memh;
@@ -279,8 +285,9 @@ END_TEST
  * restored for any order of domains. */
 START_TEST(keys_of_components_come_back)
 {
-    static const uint64_t lengths[] = {0, 1, 255, 4096, 1ull << 20, 12345678,
-                                       (1ull << 40) + 1};
+    static const uint64_t lengths[] = {
+        0, 1, 255, 4096, 1ull << 20, 12345678, (1ull << 40) + 1,
+    };
     uint8_t bytes[4][600], id[8];
     ucp_le64_t wire_id;
     ucp_packed_mem_t in = {.prot = UCP_MEM_PROT_ALL, .by_owner = 1}, out;
@@ -305,7 +312,8 @@ START_TEST(keys_of_components_come_back)
         in.keys[2] = (ucp_packed_key_t){7, 9, bytes[2], 300};
         in.keys[3] = (ucp_packed_key_t){8, 10, bytes[3], 0};
         ck_assert_int_eq(ucp_packed_write(&in, UCP_PACKED_RKEY, &packed,
-                                          &length), UCS_OK);
+                                          &length),
+                         UCS_OK);
         ck_assert_uint_lt(length, 700);
         ck_assert_int_eq(ucp_packed_read(packed, length, UCP_PACKED_RKEY, &out),
                          UCS_OK);
@@ -321,7 +329,8 @@ START_TEST(keys_of_components_come_back)
                              in.keys[j].length);
         }
         ck_assert_int_eq(ucp_packed_read(packed, length, UCP_PACKED_EXPORTED,
-                                         &out), UCS_ERR_INVALID_PARAM);
+                                         &out),
+                         UCS_ERR_INVALID_PARAM);
         free(packed);
     }
 
@@ -331,7 +340,8 @@ START_TEST(keys_of_components_come_back)
     in.by_owner = 0;
     in.mem_type = UCS_MEMORY_TYPE_CUDA;
     ck_assert_int_eq(ucp_packed_write(&in, UCP_PACKED_EXPORTED, &packed,
-                                      &length), UCS_OK);
+                                      &length),
+                     UCS_OK);
     ck_assert_int_eq(ucp_packed_read(packed, length, UCP_PACKED_EXPORTED, &out),
                      UCS_OK);
     ck_assert_uint_eq(out.prot, in.prot);
@@ -354,7 +364,7 @@ START_TEST(ranges_of_memory_come_back)
 {
     static const struct {
         uint64_t address, length;
-        size_t   size;
+        size_t size;
     } rows[] = {
         {0, 0, 6},                             /* 43 bits */
         {0x1001, 1, 6},                        /* 47 + 1 */
@@ -373,7 +383,7 @@ START_TEST(ranges_of_memory_come_back)
         {1, UINT64_MAX - 1, 16},
         {0, UINT64_MAX, 16},
         {5, 1ull << 63, 13},
-        {0x8000000000000001, (1ull << 62) + 1, 16}
+        {0x8000000000000001, (1ull << 62) + 1, 16},
     };
     uint8_t bytes[UCP_RANGE_MAX], sizes;
     uint64_t address, length;
@@ -405,7 +415,8 @@ START_TEST(malformed_ranges_are_refused)
         ck_assert_uint_le(ucp_range_size((uint8_t)sizes), UCP_RANGE_MAX);
         memset(bytes, 0, sizeof(bytes));
         ck_assert_int_ne(ucp_range_unpack((uint8_t)sizes, bytes, &address,
-                                          &length), 0);
+                                          &length),
+                         0);
         ck_assert_uint_eq(length, 0);
         memset(bytes, 0xff, sizeof(bytes));
         if (ucp_range_unpack((uint8_t)sizes, bytes, &address, &length)) {
@@ -468,10 +479,10 @@ START_TEST(export_needs_a_domain_that_can)
 {
     ucp_memh_pack_params_t pack = {
         .field_mask = UCP_MEMH_PACK_PARAM_FIELD_FLAGS,
-        .flags      = UCP_MEMH_PACK_FLAG_EXPORT
+        .flags      = UCP_MEMH_PACK_FLAG_EXPORT,
     };
     ucp_mem_map_params_t import = {
-        .field_mask = UCP_MEM_MAP_PARAM_FIELD_EXPORTED_MEMH_BUFFER
+        .field_mask = UCP_MEM_MAP_PARAM_FIELD_EXPORTED_MEMH_BUFFER,
     };
     ucp_packed_mem_t mem = {.length = 64, .num_keys = 1};
     char own[64];
@@ -523,10 +534,10 @@ START_TEST(a_trial_says_how_memory_is_mapped)
 END_TEST
 
 SUITE_MAIN("ucp mem", memory_is_mapped_by_the_table_of_the_api,
-           a_handle_of_length_0_has_no_address,
-           misuse_is_refused, locked_memory_is_resident,
+           a_handle_of_length_0_has_no_address, misuse_is_refused,
+           locked_memory_is_resident,
            advice_is_taken_for_parts_of_the_memory_only,
            a_damaged_key_is_refused, keys_of_components_come_back,
            ranges_of_memory_come_back, malformed_ranges_are_refused,
-           keys_give_pointers_and_an_order,
-           export_needs_a_domain_that_can, a_trial_says_how_memory_is_mapped)
+           keys_give_pointers_and_an_order, export_needs_a_domain_that_can,
+           a_trial_says_how_memory_is_mapped)

@@ -7,8 +7,8 @@
 
 /* --------------------------------------------------------- of any length -- */
 
-static const size_t lengths[] = {1, 8192, 8193, 10000, 20000, 65536, 300001,
-                                 1 << 20};
+static const size_t lengths[] = {1,     8192,  8193,   10000,
+                                 20000, 65536, 300001, 1 << 20};
 
 enum { LENGTHS = sizeof(lengths) / sizeof(lengths[0]) };
 
@@ -56,13 +56,14 @@ START_TEST(a_wish_for_quick_completion_is_stronger_than_the_threshold)
     memset(buffer, 0xff, 100000); /* no code reads it any more */
     free(buffer);
     local_await(&local, TAG);
-    ck_assert_int_eq(local_wait(&local, local_recv(&local, target, 100000,
-                                                   TAG)), UCS_OK);
+    ck_assert_int_eq(local_wait(&local,
+                                local_recv(&local, target, 100000, TAG)),
+                     UCS_OK);
     am_check(target, 100000, 2);
 
     ck_assert_int_eq(local_wait(&local, ucp_am_send_nbx(local.ep, ID, NULL, 0,
-                                                        source, 100000,
-                                                        &fast)), UCS_OK);
+                                                        source, 100000, &fast)),
+                     UCS_OK);
     am_await(&local, &seen, 1);
     ck_assert_uint_eq(seen.attr & UCP_AM_RECV_ATTR_FLAG_RNDV, 0);
     ck_assert_uint_eq(seen.length, 100000);
@@ -70,7 +71,8 @@ START_TEST(a_wish_for_quick_completion_is_stronger_than_the_threshold)
     /* forced completion requires a single fragment */
     fast.op_attr_mask = UCP_OP_ATTR_FLAG_FORCE_IMM_CMPL;
     ck_assert_int_eq(am_status(ucp_tag_send_nbx(local.ep, source, 100000, TAG,
-                                                &fast)), UCS_ERR_NO_RESOURCE);
+                                                &fast)),
+                     UCS_ERR_NO_RESOURCE);
     close_clean(&local);
 }
 END_TEST
@@ -114,12 +116,12 @@ static ucs_status_t note_length(void *arg, const void *header,
 
 START_TEST(active_messages_below_the_threshold_stay_in_order)
 {
-    static const size_t sent[] = {65536, 8, 16, 300000, 8192, 1, 100000, 0};
+    static const size_t sent[]   = {65536, 8, 16, 300000, 8192, 1, 100000, 0};
     ucp_am_handler_param_t param = {
         .field_mask = UCP_AM_HANDLER_PARAM_FIELD_ID |
                       UCP_AM_HANDLER_PARAM_FIELD_CB,
-        .id         = ID,
-        .cb         = note_length
+        .id = ID,
+        .cb = note_length,
     };
     ucs_status_ptr_t requests[8];
     local_t local;
@@ -160,14 +162,14 @@ START_TEST(an_active_message_in_fragments_is_like_one_that_is_whole)
     for (i = 0; i < 5; ++i) {
         request = am_send(&local, ID, headers[i], 50000,
                           eager | UCP_AM_SEND_FLAG_REPLY |
-                          UCP_AM_SEND_FLAG_COPY_HEADER);
+                              UCP_AM_SEND_FLAG_COPY_HEADER);
         memset(am_header, 0, headers[i]);
         am_await(&local, &seen, (unsigned)i + 1);
         ck_assert_int_eq(local_wait(&local, request), UCS_OK);
         ck_assert_uint_eq(seen.header_length, headers[i]);
         ck_assert_uint_eq(seen.length, 50000);
         ck_assert_uint_eq(seen.attr, UCP_AM_RECV_ATTR_FLAG_DATA |
-                                     UCP_AM_RECV_ATTR_FIELD_REPLY_EP);
+                                         UCP_AM_RECV_ATTR_FIELD_REPLY_EP);
         ck_assert_ptr_nonnull(seen.reply_ep);
         memset(target, 0, 50000);
         if (i % 2) {
@@ -187,9 +189,9 @@ END_TEST
 
 START_TEST(a_probe_sees_the_whole_length_from_the_first_fragment_on)
 {
-    ucp_tag_recv_info_t info = {0};
+    ucp_tag_recv_info_t info    = {0};
     ucp_request_param_t at_once = {
-        .op_attr_mask = UCP_OP_ATTR_FLAG_FORCE_IMM_CMPL
+        .op_attr_mask = UCP_OP_ATTR_FLAG_FORCE_IMM_CMPL,
     };
     ucp_tag_message_h message;
     ucs_status_ptr_t recv;
@@ -208,13 +210,13 @@ START_TEST(a_probe_sees_the_whole_length_from_the_first_fragment_on)
         } else {
             recv = taken ? ucp_tag_msg_recv_nbx(local.worker, target, TOTAL,
                                                 message, &at_once) :
-                   ucp_tag_recv_nbx(local.worker, target, TOTAL, TAG,
-                                    UINT64_MAX, &at_once);
+                           ucp_tag_recv_nbx(local.worker, target, TOTAL, TAG,
+                                            UINT64_MAX, &at_once);
             ck_assert_int_eq(am_status(recv), UCS_ERR_NO_RESOURCE);
         }
         recv = taken ? ucp_tag_msg_recv_nbx(local.worker, target, TOTAL,
                                             message, &am_none) :
-               local_recv(&local, target, TOTAL, TAG);
+                       local_recv(&local, target, TOTAL, TAG);
         if (taken < 2) {
             ck_assert_int_eq(ucp_request_check_status(recv), UCS_INPROGRESS);
             say_rest(&local, 1, PART);
@@ -291,14 +293,18 @@ static void generic_finish(void *state)
 }
 
 static const ucp_generic_dt_ops_t generic_ops = {
-    generic_start, generic_start_unpack, generic_size, generic_pack,
-    generic_unpack, generic_finish
+    generic_start, generic_start_unpack, generic_size,
+    generic_pack,  generic_unpack,       generic_finish,
 };
 
 START_TEST(any_datatype_receives_it_early_and_late)
 {
-    ucp_dt_iov_t iov[] = {{target, 1}, {target + 1, 1500}, {NULL, 0},
-                          {target + 1501, TOTAL - 1501}};
+    ucp_dt_iov_t iov[] = {
+        {target, 1},
+        {target + 1, 1500},
+        {NULL, 0},
+        {target + 1501, TOTAL - 1501},
+    };
     ucp_request_param_t param = {.op_attr_mask = UCP_OP_ATTR_FIELD_DATATYPE};
     ucp_datatype_t generic;
     ucs_status_ptr_t recv;
@@ -321,9 +327,8 @@ START_TEST(any_datatype_receives_it_early_and_late)
                 say_next(&local, 1, 2 * PART, PART);
             }
             param.datatype = list ? ucp_dt_make_iov() : generic;
-            recv = ucp_tag_recv_nbx(local.worker,
-                                    list ? (void *)iov : target, list ? 4 : 1,
-                                    TAG, UINT64_MAX, &param);
+            recv = ucp_tag_recv_nbx(local.worker, list ? (void *)iov : target,
+                                    list ? 4 : 1, TAG, UINT64_MAX, &param);
             if (late == 0) {
                 say_first(&local, 1, TOTAL, PART, 0);
             }
@@ -418,10 +423,11 @@ END_TEST
 
 START_TEST(a_send_that_fails_in_the_middle_tells_the_receiver)
 {
-    ucp_request_param_t param = {.op_attr_mask = UCP_OP_ATTR_FIELD_DATATYPE |
-                                                 UCP_OP_ATTR_FIELD_FLAGS,
-                                 .flags = UCP_AM_SEND_FLAG_EAGER};
-    am_seen_t seen            = {0};
+    ucp_request_param_t param = {
+        .op_attr_mask = UCP_OP_ATTR_FIELD_DATATYPE | UCP_OP_ATTR_FIELD_FLAGS,
+        .flags        = UCP_AM_SEND_FLAG_EAGER,
+    };
+    am_seen_t seen = {0};
     ucs_status_ptr_t recv;
     local_t local;
 

@@ -13,7 +13,8 @@ static void leave(local_t *local)
 
     ck_assert_int_eq(ucx_iface_deliver_am(local->worker->ifaces[0].iface,
                                           UCP_AM_ID_FAREWELL, &end, sizeof(end),
-                                          0), UCS_OK);
+                                          0),
+                     UCS_OK);
     am_settle(local);
 }
 
@@ -31,16 +32,17 @@ START_TEST(the_end_of_its_sender_ends_a_message)
     message = ucp_tag_probe_nb(local.worker, TAG, UINT64_MAX, 1, &info);
     ck_assert_ptr_nonnull(message);
     say_first(&local, 3, TOTAL, PART, 0);
-    ck_assert_ptr_nonnull(ucp_tag_probe_nb(local.worker, TAG, UINT64_MAX, 0,
-                                           &info));
+    ck_assert_ptr_nonnull(
+        ucp_tag_probe_nb(local.worker, TAG, UINT64_MAX, 0, &info));
     leave(&local);
     ck_assert_int_eq(local_wait(&local, recv), UCS_ERR_CONNECTION_RESET);
     /* a probe must not return a message whose rest will not arrive */
-    ck_assert_ptr_null(ucp_tag_probe_nb(local.worker, TAG, UINT64_MAX, 0,
-                                        &info));
-    ck_assert_int_eq(local_wait(&local, ucp_tag_msg_recv_nbx(
-                                        local.worker, target, TOTAL, message,
-                                        &am_none)), UCS_ERR_CONNECTION_RESET);
+    ck_assert_ptr_null(
+        ucp_tag_probe_nb(local.worker, TAG, UINT64_MAX, 0, &info));
+    ck_assert_int_eq(local_wait(&local,
+                                ucp_tag_msg_recv_nbx(local.worker, target,
+                                                     TOTAL, message, &am_none)),
+                     UCS_ERR_CONNECTION_RESET);
     say_rest(&local, 1, PART);
     close_clean(&local);
 }
@@ -63,7 +65,7 @@ END_TEST
 
 START_TEST(a_worker_may_end_in_the_middle_of_messages)
 {
-    am_seen_t seen = {0};
+    am_seen_t seen           = {0};
     ucp_request_param_t keep = {.op_attr_mask = 0};
     ucs_status_ptr_t recv;
     local_t local;
@@ -95,8 +97,7 @@ static ucs_status_t hold_zcopy(uct_ep_h ep, uint8_t id, const void *header,
     ck_assert_uint_eq(iovcnt, 1);
     /* the user's buffer, without a copy */
     ck_assert((char *)iov[0].buffer >= source);
-    ck_assert((char *)iov[0].buffer + iov[0].length <=
-              source + sizeof(source));
+    ck_assert((char *)iov[0].buffer + iov[0].length <= source + sizeof(source));
     held[num_held++] = comp;
     return UCS_INPROGRESS;
 }
@@ -127,7 +128,7 @@ START_TEST(the_buffer_is_the_transports_until_it_has_let_go_of_all_fragments)
         ops               = *local.ep->am->ops;
         ops.am_zcopy      = hold_zcopy;
         local.ep->am->ops = &ops;
-        tag  = local_send(&local, source, 100000, TAG);
+        tag               = local_send(&local, source, 100000, TAG);
         am   = ucp_am_send_nbx(local.ep, ID, "12", 2, source, 100000, &am_none);
         sync = ucp_tag_send_sync_nbx(local.ep, source, 100000, TAG, &am_none);
         ck_assert_uint_gt(num_held, 3 * 100000 / (2 * lane->max_bcopy));
@@ -172,10 +173,10 @@ START_TEST(fragments_that_make_no_sense_end_the_message_or_nothing)
         ck_assert_int_eq(ucp_request_check_status(recv), UCS_INPROGRESS);
         switch (i) {
         case 0:
-            say_next(&local, 1, PART + 1, PART);       /* a gap */
+            say_next(&local, 1, PART + 1, PART); /* a gap */
             break;
         case 1:
-            say_next(&local, 1, 0, PART);              /* a duplicate */
+            say_next(&local, 1, 0, PART); /* a duplicate */
             break;
         case 2:
             say_next(&local, 1, PART, TOTAL - PART + 1); /* beyond the end */
@@ -209,9 +210,9 @@ START_TEST(a_first_active_fragment_is_checked)
 {
     struct {
         ucp_multi_fragment_t fragment;
-        ucp_am_head_t        head;
-        char                 rest[100];
-    } said = {{{{{0}}}}};
+        ucp_am_head_t head;
+        char rest[100];
+    } said         = {{{{{0}}}}};
     am_seen_t seen = {0};
     local_t local;
 

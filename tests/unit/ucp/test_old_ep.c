@@ -87,15 +87,15 @@ START_TEST(what_is_the_users_in_an_endpoint_can_be_changed)
 {
     int mark, mark2;
     ucp_ep_params_t params = {
-        .field_mask  = UCP_EP_PARAM_FIELD_USER_DATA | UCP_EP_PARAM_FIELD_NAME |
-                       UCP_EP_PARAM_FIELD_ERR_HANDLING_MODE,
+        .field_mask = UCP_EP_PARAM_FIELD_USER_DATA | UCP_EP_PARAM_FIELD_NAME |
+                      UCP_EP_PARAM_FIELD_ERR_HANDLING_MODE,
         .user_data   = &mark,
         .name        = "changed",
         .err_mode    = UCP_ERR_HANDLING_MODE_NONE,
-        .err_handler = {.cb = on_error, .arg = &mark2}
+        .err_handler = {.cb = on_error, .arg = &mark2},
     };
-    ucp_ep_attr_t attr     = {
-        .field_mask = UCP_EP_ATTR_FIELD_NAME | UCP_EP_ATTR_FIELD_USER_DATA
+    ucp_ep_attr_t attr = {
+        .field_mask = UCP_EP_ATTR_FIELD_NAME | UCP_EP_ATTR_FIELD_USER_DATA,
     };
     local_t local;
 
@@ -118,16 +118,16 @@ END_TEST
 START_TEST(whom_an_endpoint_leads_to_cannot_be_changed)
 {
     static const uint64_t fixed[] = {
-        UCP_EP_PARAM_FIELD_REMOTE_ADDRESS, UCP_EP_PARAM_FIELD_SOCK_ADDR,
-        UCP_EP_PARAM_FIELD_LOCAL_SOCK_ADDR, UCP_EP_PARAM_FIELD_CONN_REQUEST,
-        UCP_EP_PARAM_FIELD_ERR_HANDLING_MODE
+        UCP_EP_PARAM_FIELD_REMOTE_ADDRESS,    UCP_EP_PARAM_FIELD_SOCK_ADDR,
+        UCP_EP_PARAM_FIELD_LOCAL_SOCK_ADDR,   UCP_EP_PARAM_FIELD_CONN_REQUEST,
+        UCP_EP_PARAM_FIELD_ERR_HANDLING_MODE,
     };
     int mark;
     ucp_ep_params_t params = {
         .user_data = &mark,
-        .err_mode  = UCP_ERR_HANDLING_MODE_PEER
+        .err_mode  = UCP_ERR_HANDLING_MODE_PEER,
     };
-    ucp_ep_attr_t attr     = {.field_mask = UCP_EP_ATTR_FIELD_USER_DATA};
+    ucp_ep_attr_t attr = {.field_mask = UCP_EP_ATTR_FIELD_USER_DATA};
     local_t local;
     size_t i;
 

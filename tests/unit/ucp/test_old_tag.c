@@ -9,10 +9,10 @@ static char buffer[1 << 20], buffer2[1 << 20];
 
 /* What callbacks have recorded. */
 static struct {
-    int                 sends, recvs;
-    int                 inside;      /* In a call that may complete */
-    int                 was_inside;
-    ucs_status_t        status;
+    int sends, recvs;
+    int inside; /* In a call that may complete */
+    int was_inside;
+    ucs_status_t status;
     ucp_tag_recv_info_t info;
 } seen;
 
@@ -48,12 +48,11 @@ static void init_request(void *request)
 static void open_old(local_t *local)
 {
     ucp_params_t params = {
-        .field_mask   = UCP_PARAM_FIELD_FEATURES |
-                        UCP_PARAM_FIELD_REQUEST_SIZE |
-                        UCP_PARAM_FIELD_REQUEST_INIT,
+        .field_mask = UCP_PARAM_FIELD_FEATURES | UCP_PARAM_FIELD_REQUEST_SIZE |
+                      UCP_PARAM_FIELD_REQUEST_INIT,
         .features     = UCP_FEATURE_TAG,
         .request_size = 8,
-        .request_init = init_request
+        .request_init = init_request,
     };
     ucp_worker_params_t worker_params = {0};
     ucp_ep_params_t ep_params         = {0};
@@ -61,7 +60,8 @@ static void open_old(local_t *local)
 
     ck_assert_int_eq(ucp_init(&params, NULL, &local->context), UCS_OK);
     ck_assert_int_eq(ucp_worker_create(local->context, &worker_params,
-                                       &local->worker), UCS_OK);
+                                       &local->worker),
+                     UCS_OK);
     local->ep = connect_self(local->worker, &ep_params);
     memset(&seen, 0, sizeof(seen));
     memset(buffer2, 0, sizeof(buffer2));
@@ -95,8 +95,7 @@ static ucs_status_ptr_t old_recv(local_t *local, size_t length, ucp_tag_t tag)
 
     seen.inside = 1;
     request     = ucp_tag_recv_nb(local->worker, buffer2, length,
-                                  ucp_dt_make_contig(1), tag, UINT64_MAX,
-                                  on_recv);
+                                  ucp_dt_make_contig(1), tag, UINT64_MAX, on_recv);
     seen.inside = 0;
     return request;
 }
@@ -224,8 +223,7 @@ START_TEST(errors_and_truncation_are_told_as_by_the_new_form)
     send = ucp_tag_send_nb(local.ep, buffer, 1, 5 /* no datatype */, 6,
                            on_send);
     ck_assert_int_eq(UCS_PTR_RAW_STATUS(send), UCS_ERR_INVALID_PARAM);
-    recv = ucp_tag_recv_nb(local.worker, buffer2, 1, 5, 6, UINT64_MAX,
-                           on_recv);
+    recv = ucp_tag_recv_nb(local.worker, buffer2, 1, 5, 6, UINT64_MAX, on_recv);
     ck_assert_int_eq(UCS_PTR_RAW_STATUS(recv), UCS_ERR_INVALID_PARAM);
     ck_assert_int_eq(seen.recvs, 2);
     local_close(&local);
@@ -261,13 +259,14 @@ START_TEST(operations_in_the_callers_request)
         ck_assert_int_eq(ucp_tag_recv_nbr(local.worker, buffer2,
                                           sizeof(buffer2),
                                           ucp_dt_make_contig(1), 7, UINT64_MAX,
-                                          recv), UCS_OK);
+                                          recv),
+                         UCS_OK);
         ck_assert_int_eq(ucp_request_test(recv, &info), UCS_INPROGRESS);
         status = ucp_tag_send_nbr(local.ep, buffer, sizes[i],
                                   ucp_dt_make_contig(1), 7, send);
-        while ((ucp_tag_recv_request_test(recv, &info) == UCS_INPROGRESS) ||
-               ((status == UCS_INPROGRESS) &&
-                !ucp_request_is_completed(send))) {
+        while (
+            (ucp_tag_recv_request_test(recv, &info) == UCS_INPROGRESS) ||
+            ((status == UCS_INPROGRESS) && !ucp_request_is_completed(send))) {
             ucp_worker_progress(local.worker);
         }
         ck_assert_int_eq(ucp_request_test(recv, &info), UCS_OK);
@@ -277,21 +276,22 @@ START_TEST(operations_in_the_callers_request)
 
     status = ucp_tag_send_nbr(local.ep, buffer, 100, ucp_dt_make_contig(1), 7,
                               send);
-    for (start = local_now(); (status == UCS_INPROGRESS) &&
-                              !ucp_request_is_completed(send);) {
+    for (start = local_now();
+         (status == UCS_INPROGRESS) && !ucp_request_is_completed(send);) {
         local_progress(&local, start);
     }
     local_await(&local, 7);
     ck_assert_int_eq(ucp_tag_recv_nbr(local.worker, buffer2, sizeof(buffer2),
                                       ucp_dt_make_contig(1), 7, UINT64_MAX,
-                                      recv), UCS_OK);
+                                      recv),
+                     UCS_OK);
     ck_assert_int_eq(ucp_request_test(recv, &info), UCS_OK);
     ck_assert_uint_eq(info.length, 100);
 
     ck_assert_int_eq(ucp_tag_send_nbr(local.ep, buffer, 1, 5, 7, send),
                      UCS_ERR_INVALID_PARAM);
-    ck_assert_int_eq(ucp_tag_recv_nbr(local.worker, buffer, 1, 5, 7,
-                                      UINT64_MAX, recv),
+    ck_assert_int_eq(ucp_tag_recv_nbr(local.worker, buffer, 1, 5, 7, UINT64_MAX,
+                                      recv),
                      UCS_ERR_INVALID_PARAM);
     free(send_memory);
     free(recv_memory);
@@ -312,8 +312,8 @@ static void send_is_early(const char *name, const char *thresh, int early)
     setenv(name, thresh, 1);
     open_old(&local);
     request = own_request(&local, &memory);
-    status  = ucp_tag_send_nbr(local.ep, buffer, 2000, ucp_dt_make_contig(1),
-                               8, request);
+    status  = ucp_tag_send_nbr(local.ep, buffer, 2000, ucp_dt_make_contig(1), 8,
+                               request);
     while (early && (status == UCS_INPROGRESS) &&
            !ucp_request_is_completed(request)) {
         local_progress(&local, start);

@@ -15,17 +15,17 @@ static void setup(void)
     ucp_lane_config_t *lane = &config.lanes[0];
 
     memset(&config, 0, sizeof(config));
-    config.num_lanes = 1;
-    config.rndv_lane = 0;
-    lane->md_flags      = UCT_MD_FLAG_REG | UCT_MD_FLAG_NEED_RKEY;
-    lane->am.max_short  = 1024;
-    lane->am.max_bcopy  = 65536;
-    lane->am.max_zcopy  = 65536;
-    lane->am.max_hdr    = 64;
-    lane->am.max_iov    = 4;
-    lane->am.cost_short = cost;
-    lane->am.cost_bcopy = cost;
-    lane->am.cost_zcopy = cost;
+    config.num_lanes        = 1;
+    config.rndv_lane        = 0;
+    lane->md_flags          = UCT_MD_FLAG_REG | UCT_MD_FLAG_NEED_RKEY;
+    lane->am.max_short      = 1024;
+    lane->am.max_bcopy      = 65536;
+    lane->am.max_zcopy      = 65536;
+    lane->am.max_hdr        = 64;
+    lane->am.max_iov        = 4;
+    lane->am.cost_short     = cost;
+    lane->am.cost_bcopy     = cost;
+    lane->am.cost_zcopy     = cost;
     lane->am.cost_bcopy.pre = 1.2e-6;
     lane->am.cost_zcopy.pre = 1.5e-6;
     lane->put.max_zcopy     = 1 << 20;
@@ -108,8 +108,7 @@ START_TEST(a_rendezvous_threshold_of_zero_leaves_nothing_eager)
     check_tables();
     ck_assert_uint_eq(config.tag_short_end, 0);
     ck_assert_str_eq(chosen(UCP_OP_TAG_SEND, UCP_DT_CLASS_CONTIG, 0), "rndv");
-    ck_assert_str_eq(chosen(UCP_OP_TAG_SEND_SYNC, UCP_DT_CLASS_IOV, 7),
-                     "rndv");
+    ck_assert_str_eq(chosen(UCP_OP_TAG_SEND_SYNC, UCP_DT_CLASS_IOV, 7), "rndv");
 }
 END_TEST
 
@@ -143,7 +142,8 @@ START_TEST(an_infinite_threshold_leaves_everything_eager)
 {
     setup();
     ck_assert_int_eq(ucp_proto_select(&config, SIZE_MAX,
-                                      UCP_PROTO_THRESH_NEVER), UCS_OK);
+                                      UCP_PROTO_THRESH_NEVER),
+                     UCS_OK);
     check_tables();
     ck_assert_str_eq(chosen(UCP_OP_TAG_SEND, UCP_DT_CLASS_CONTIG, SIZE_MAX),
                      "eager/multi");
@@ -159,7 +159,7 @@ START_TEST(fragments_are_chosen_for_medium_sizes_where_that_costs_less)
     size_t length;
 
     setup();
-    config.lanes[0].am.max_zcopy = 0;
+    config.lanes[0].am.max_zcopy          = 0;
     config.lanes[0].am.cost_bcopy.latency = 20e-6;
     ck_assert_int_eq(ucp_proto_select(&config, SIZE_MAX, SIZE_MAX), UCS_OK);
     check_tables();

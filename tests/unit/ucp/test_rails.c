@@ -109,7 +109,8 @@ START_TEST(little_data_is_not_divided)
 
     setup(two, 2);
     ck_assert_uint_eq(walk(&config.rndv_get, 2 * UCP_RAILS_MIN_PART - 1, 0,
-                           parts), 1);
+                           parts),
+                      1);
     ck_assert_uint_eq(parts[1], 0);
     ck_assert_uint_eq(walk(&config.rndv_get, 2 * UCP_RAILS_MIN_PART, 0, parts),
                       2);
@@ -141,8 +142,8 @@ START_TEST(every_byte_is_in_one_piece_whatever_the_limits)
         for (sum = 0, lane = 0; lane < num; ++lane) {
             sum += parts[lane];
             if (length >= ucp_rails_min(&config.rndv_get)) {
-                check_share(parts[lane], length, speeds[lane] * 1e9 /
-                                                 config.rndv_get.bandwidth);
+                check_share(parts[lane], length,
+                            speeds[lane] * 1e9 / config.rndv_get.bandwidth);
             }
         }
         ck_assert_uint_eq(sum, length);
@@ -200,11 +201,11 @@ START_TEST(lanes_go_together_if_that_gains_something)
     config.max_rndv_lanes = 2;
     config.is_local       = 1; /* the processor does all transfers */
     ck_assert_uint_eq(rails_of_two(), 1);
-    config.is_local             = 0;
-    config.lanes[1].is_network  = 0;
+    config.is_local            = 0;
+    config.lanes[1].is_network = 0;
     ck_assert_uint_eq(rails_of_two(), 1);
-    config.lanes[1].is_network  = 1;
-    config.lanes[1].device      = 0; /* both lanes use it */
+    config.lanes[1].is_network = 1;
+    config.lanes[1].device     = 0; /* both lanes use it */
     ck_assert_uint_eq(rails_of_two(), 1);
     config.lanes[1].device        = 1;
     config.lanes[1].remote_device = 0;
@@ -281,7 +282,8 @@ static ucs_status_t parse(const char *text, ucp_config_thresh_t *thresh)
     if (status == UCS_OK) {
         ucp_config_type_thresh.print(printed, sizeof(printed), thresh, NULL);
         ck_assert_int_eq(ucp_config_type_thresh.parse(printed, &again, NULL,
-                                                      why), UCS_OK);
+                                                      why),
+                         UCS_OK);
         ck_assert_uint_eq(again.intra, thresh->intra);
         ck_assert_uint_eq(again.inter, thresh->inter);
     }
@@ -291,9 +293,20 @@ static ucs_status_t parse(const char *text, ucp_config_thresh_t *thresh)
 START_TEST(a_threshold_may_differ_for_peers_on_this_machine)
 {
     static const char *const bad[] = {
-        "", "x", "16q", "intra", "intra:", "intra:16q", "intra:1k,",
-        "intra:1k,intra:2k", "between:1k", "1k,2k", "intra:1k;inter:2k",
-        "inter:99999999999999999999999", ":", "intra:1k inter:2k"
+        "",
+        "x",
+        "16q",
+        "intra",
+        "intra:",
+        "intra:16q",
+        "intra:1k,",
+        "intra:1k,intra:2k",
+        "between:1k",
+        "1k,2k",
+        "intra:1k;inter:2k",
+        "inter:99999999999999999999999",
+        ":",
+        "intra:1k inter:2k",
     };
     ucp_config_thresh_t thresh;
     size_t i;
@@ -319,11 +332,9 @@ START_TEST(a_threshold_may_differ_for_peers_on_this_machine)
 }
 END_TEST
 
-SUITE_MAIN("rails", shares_follow_bandwidths,
-           little_data_is_not_divided,
+SUITE_MAIN("rails", shares_follow_bandwidths, little_data_is_not_divided,
            every_byte_is_in_one_piece_whatever_the_limits,
-           huge_lengths_do_not_overflow,
-           lanes_that_are_lost_are_replaced,
+           huge_lengths_do_not_overflow, lanes_that_are_lost_are_replaced,
            lanes_go_together_if_that_gains_something,
            domains_of_their_own_have_slots_of_their_own,
            several_lanes_make_rendezvous_cheaper,

@@ -8,8 +8,10 @@
 
 #include <pthread.h>
 
-static const size_t sizes[] = {0, 1, 7, 8, 64, 255, 256, 257, 4096, 8160, 8161,
-                               8184, 8185, 65536, 65537, (1 << 20) + 1};
+static const size_t sizes[] = {0,    1,     7,     8,
+                               64,   255,   256,   257,
+                               4096, 8160,  8161,  8184,
+                               8185, 65536, 65537, (1 << 20) + 1};
 
 enum { NUM_SIZES = sizeof(sizes) / sizeof(sizes[0]), MAX = (1 << 20) + 1 };
 
@@ -70,7 +72,7 @@ static void chunks(way_t way)
 {
     ucp_request_param_t param = {
         .op_attr_mask = UCP_OP_ATTR_FIELD_DATATYPE,
-        .datatype     = ucp_dt_make_iov()
+        .datatype     = ucp_dt_make_iov(),
     };
     enum { COUNT = 40, PIECE = 1000 };
     ucp_dt_iov_t iov[COUNT];
@@ -86,7 +88,8 @@ static void chunks(way_t way)
     ck_assert_int_eq(local_wait(&lent.local,
                                 ucp_put_nbx(lent.local.ep, iov, COUNT,
                                             lent_at(&lent, 0), lent.rkey,
-                                            &param)), UCS_OK);
+                                            &param)),
+                     UCS_OK);
     ck_assert_int_eq(lent_flush(&lent), UCS_OK);
     ck_assert_int_eq(memcmp(lent.memory, data, 3 * PIECE), 0);
     ck_assert_int_eq(memcmp(lent.memory + 3 * PIECE, data + 4 * PIECE, PIECE),
@@ -99,10 +102,12 @@ static void chunks(way_t way)
     ck_assert_int_eq(local_wait(&lent.local,
                                 ucp_get_nbx(lent.local.ep, iov, COUNT,
                                             lent_at(&lent, 0), lent.rkey,
-                                            &param)), UCS_OK);
+                                            &param)),
+                     UCS_OK);
     for (i = 0; i < COUNT; ++i) {
         ck_assert_int_eq(memcmp(back + i * PIECE, data + i * PIECE,
-                                iov[i].length), 0);
+                                iov[i].length),
+                         0);
     }
     ck_assert_int_eq(back[3 * PIECE], 0);
     take_back(&lent);
@@ -131,11 +136,11 @@ static void completions(way_t way)
         .op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK |
                         UCP_OP_ATTR_FIELD_USER_DATA |
                         UCP_OP_ATTR_FLAG_NO_IMM_CMPL,
-        .cb.send      = on_end,
-        .user_data    = &calls
+        .cb.send   = on_end,
+        .user_data = &calls,
     };
     ucp_request_param_t at_once = {
-        .op_attr_mask = UCP_OP_ATTR_FLAG_FORCE_IMM_CMPL
+        .op_attr_mask = UCP_OP_ATTR_FLAG_FORCE_IMM_CMPL,
     };
     ucs_status_ptr_t request;
     lent_t lent;
@@ -155,7 +160,8 @@ static void completions(way_t way)
     ck_assert_int_eq(called_with, UCS_OK);
 
     ck_assert_ptr_eq(ucp_put_nbx(lent.local.ep, data, 8, lent_at(&lent, 0),
-                                 lent.rkey, &at_once), NULL);
+                                 lent.rkey, &at_once),
+                     NULL);
     request = ucp_get_nbx(lent.local.ep, back, 8, lent_at(&lent, 0), lent.rkey,
                           &at_once);
     ck_assert_int_eq(UCS_PTR_RAW_STATUS(request),
@@ -254,7 +260,7 @@ START_TEST(the_owner_checks_for_itself)
 
     /* an unknown key id */
     lent.rkey->length -= 1 << 20;
-    lent.rkey->id     ^= 1;
+    lent.rkey->id ^= 1;
     memset(lent.memory, 'x', 8192);
     memset(data, 'd', 8192);
     ck_assert_int_eq(lent_put(&lent, data, 300, 0), UCS_OK);
@@ -276,7 +282,7 @@ START_TEST(memory_that_was_unmapped_is_out_of_reach)
     ucp_mem_map_params_t params = {
         .field_mask = UCP_MEM_MAP_PARAM_FIELD_ADDRESS |
                       UCP_MEM_MAP_PARAM_FIELD_LENGTH,
-        .length     = 64
+        .length = 64,
     };
     lent_t lent;
 
@@ -306,8 +312,8 @@ START_TEST(a_flush_covers_all_before_it)
     lend(&lent, BY_MESSAGES, 4 * 3000);
     for (i = 0; i < 3000; ++i) {
         ucs_status_ptr_t request = ucp_put_nbx(lent.local.ep, &i, sizeof(i),
-                                               lent_at(&lent, 4 * i),
-                                               lent.rkey, &plain);
+                                               lent_at(&lent, 4 * i), lent.rkey,
+                                               &plain);
 
         ck_assert_int_eq(local_wait(&lent.local, request), UCS_OK);
     }
@@ -340,7 +346,8 @@ START_TEST(a_fence_orders_accesses_by_different_ways)
 
     memset(data, 'a', 1 << 20);
     ck_assert_ptr_eq(ucp_put_nbx(lent.local.ep, "first", 5, lent_at(&lent, 8),
-                                 by_lane, &plain), NULL);
+                                 by_lane, &plain),
+                     NULL);
     requests[0] = ucp_put_nbx(lent.local.ep, data, 1 << 20, lent_at(&lent, 0),
                               lent.rkey, &plain);
     ck_assert_int_eq(ucp_worker_fence(lent.local.worker), UCS_OK);
@@ -367,7 +374,7 @@ START_TEST(a_forced_close_ends_accesses)
 {
     ucp_request_param_t force = {
         .op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS,
-        .flags        = UCP_EP_CLOSE_FLAG_FORCE
+        .flags        = UCP_EP_CLOSE_FLAG_FORCE,
     };
     ucs_status_ptr_t requests[4];
     lent_t lent;
@@ -425,7 +432,7 @@ END_TEST
 enum { THREADS = 4, ROUNDS = 200, PART = 20000 };
 
 typedef struct {
-    lent_t   *lent;
+    lent_t *lent;
     unsigned index;
     unsigned bad;
 } rma_thread_t;
@@ -450,8 +457,8 @@ static void *access_part(void *arg)
             ucp_mem_map_params_t params = {
                 .field_mask = UCP_MEM_MAP_PARAM_FIELD_ADDRESS |
                               UCP_MEM_MAP_PARAM_FIELD_LENGTH,
-                .address    = out,
-                .length     = PART
+                .address = out,
+                .length  = PART,
             };
             ucp_mem_h memh;
 
@@ -478,7 +485,8 @@ static void by_threads(way_t way)
     for (i = 0; i < THREADS; ++i) {
         threads[i] = (rma_thread_t){&lent, i, 0};
         ck_assert_int_eq(pthread_create(&ids[i], NULL, access_part,
-                                        &threads[i]), 0);
+                                        &threads[i]),
+                         0);
     }
     for (i = 0; i < THREADS; ++i) {
         pthread_join(ids[i], NULL);

@@ -12,7 +12,7 @@ enum {
     PUT_ROOM   = MAX_BCOPY - (int)sizeof(ucp_rma_put_t),
     REPLY_ROOM = MAX_BCOPY - (int)sizeof(ucp_rma_get_reply_t),
     FRAGMENT   = 5000,
-    SIZE       = 23000
+    SIZE       = 23000,
 };
 
 static char data[SIZE], back[SIZE];
@@ -21,7 +21,7 @@ static ucx_ep_ops_t ops, usual;
 static unsigned num_zcopy, num_held, fail_at;
 static uct_completion_t *held[64];
 static int hold;
-static lent_t *unmaps;    /* Unmaps its memory from within a send */
+static lent_t *unmaps; /* Unmaps its memory from within a send */
 
 static ucs_status_t play_zcopy(uct_ep_h ep, uint8_t id, const void *header,
                                unsigned header_length, const uct_iov_t *iov,
@@ -77,18 +77,18 @@ static void lend_fragments(lent_t *lent, const char *fragment)
     iface                    = lent->local.worker->ifaces;
     iface->lane.am.max_bcopy = MAX_BCOPY;
     ((ucp_ep_config_t *)lent->local.ep->config)->lanes[0].am.max_bcopy =
-            MAX_BCOPY;
+        MAX_BCOPY;
 
-    usual        = *iface->iface->ep_ops;
-    ops          = usual;
-    ops.am_zcopy = play_zcopy;
+    usual                   = *iface->iface->ep_ops;
+    ops                     = usual;
+    ops.am_zcopy            = play_zcopy;
     lent->local.ep->am->ops = &ops;
     iface->iface->ep_ops    = &ops; /* for the reply endpoint */
-    num_zcopy = 0;
-    num_held  = 0;
-    fail_at   = 0;
-    hold      = 0;
-    unmaps    = NULL;
+    num_zcopy               = 0;
+    num_held                = 0;
+    fail_at                 = 0;
+    hold                    = 0;
+    unmaps                  = NULL;
     fill(data, SIZE, 3);
     memset(back, 0, SIZE);
 }
@@ -104,10 +104,10 @@ static void settle(lent_t *lent)
 
 static ucs_status_ptr_t start(lent_t *lent, int is_get, size_t length)
 {
-    return is_get ? ucp_get_nbx(lent->local.ep, back, length,
-                                lent_at(lent, 0), lent->rkey, &plain) :
-                    ucp_put_nbx(lent->local.ep, data, length,
-                                lent_at(lent, 0), lent->rkey, &plain);
+    return is_get ? ucp_get_nbx(lent->local.ep, back, length, lent_at(lent, 0),
+                                lent->rkey, &plain) :
+                    ucp_put_nbx(lent->local.ep, data, length, lent_at(lent, 0),
+                                lent->rkey, &plain);
 }
 
 /* Checks the number of zero-copy fragments of a put and a get of `length`
@@ -202,7 +202,7 @@ START_TEST(a_put_that_is_held_outlives_the_endpoint)
 {
     ucp_request_param_t force = {
         .op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS,
-        .flags        = UCP_EP_CLOSE_FLAG_FORCE
+        .flags        = UCP_EP_CLOSE_FLAG_FORCE,
     };
     ucs_status_ptr_t request;
     lent_t lent;

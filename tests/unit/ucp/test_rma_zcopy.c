@@ -34,7 +34,7 @@ static ucs_status_t play(const uct_iov_t *iov, size_t iovcnt, uint64_t address,
     for (i = 0; i < iovcnt; ++i) {
         memcpy(is_get ? iov[i].buffer : remote + total,
                is_get ? remote + total : iov[i].buffer, iov[i].length);
-        total    += iov[i].length;
+        total += iov[i].length;
         seen_memh = iov[i].memh;
     }
     ck_assert_uint_le(total, MAX_PIECE);
@@ -85,26 +85,26 @@ static void lend_zcopy(lent_t *lent, uint64_t md_flags)
     /* configurations of the unmodified lane */
     ucp_rma_config_free_all(lent->local.worker);
     lane = (ucp_lane_config_t *)&lent->local.ep->config->lanes[0];
-    lane->md_flags      |= md_flags;
+    lane->md_flags |= md_flags;
     lane->put            = none;
     lane->put.min_zcopy  = MIN_PIECE;
     lane->put.max_zcopy  = MAX_PIECE;
     lane->put.max_iov    = 4;
     lane->put.cost_zcopy = (ucp_lane_cost_t){.bandwidth = 1e15};
     lane->get            = lane->put;
-    lent->rkey = unpack_key(lent->local.ep, lent->memh);
+    lent->rkey           = unpack_key(lent->local.ep, lent->memh);
 
-    ops           = *lent->local.ep->am->ops;
-    ops.put_zcopy = play_put;
-    ops.get_zcopy = play_get;
+    ops                     = *lent->local.ep->am->ops;
+    ops.put_zcopy           = play_put;
+    ops.get_zcopy           = play_get;
     lent->local.ep->am->ops = &ops;
-    num_held      = 0;
-    num_chunks    = 0;
-    refuse_at     = 0;
-    fail_at       = 0;
-    hold          = 0;
-    smallest      = SIZE;
-    seen_memh     = NULL;
+    num_held                = 0;
+    num_chunks              = 0;
+    refuse_at               = 0;
+    fail_at                 = 0;
+    hold                    = 0;
+    smallest                = SIZE;
+    seen_memh               = NULL;
     fill(data, SIZE, 3);
     memset(back, 0, SIZE);
 }
@@ -136,8 +136,8 @@ START_TEST(local_memory_is_registered_where_it_must_be)
     ucp_mem_map_params_t map = {
         .field_mask = UCP_MEM_MAP_PARAM_FIELD_ADDRESS |
                       UCP_MEM_MAP_PARAM_FIELD_LENGTH,
-        .address    = data,
-        .length     = SIZE
+        .address = data,
+        .length  = SIZE,
     };
     ucp_request_param_t param = {.op_attr_mask = UCP_OP_ATTR_FIELD_MEMH};
     lent_t lent;
@@ -156,7 +156,8 @@ START_TEST(local_memory_is_registered_where_it_must_be)
     ck_assert_int_eq(local_wait(&lent.local,
                                 ucp_put_nbx(lent.local.ep, data, SIZE,
                                             lent_at(&lent, 0), lent.rkey,
-                                            &param)), UCS_OK);
+                                            &param)),
+                     UCS_OK);
     ck_assert_ptr_eq(seen_memh, ucp_mem_of_domain(param.memh, 0));
     ck_assert_int_eq(ucp_mem_unmap(lent.local.context, param.memh), UCS_OK);
     take_back(&lent);
@@ -190,7 +191,7 @@ START_TEST(what_the_transport_holds_outlives_the_endpoint)
 {
     ucp_request_param_t force = {
         .op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS,
-        .flags        = UCP_EP_CLOSE_FLAG_FORCE
+        .flags        = UCP_EP_CLOSE_FLAG_FORCE,
     };
     ucs_status_ptr_t request;
     lent_t lent;
@@ -218,19 +219,20 @@ END_TEST
 /* Returns whether an access that cannot be sent yet uses zero-copy. */
 static int goes_by_zcopy(lent_t *lent, int is_get, uint32_t flags)
 {
-    const ucp_proto_t *zcopy = is_get ? &ucp_proto_get_zcopy :
-                                        &ucp_proto_put_zcopy;
+    const ucp_proto_t *zcopy        = is_get ? &ucp_proto_get_zcopy :
+                                               &ucp_proto_put_zcopy;
     const ucp_request_param_t param = {
-        .op_attr_mask = UCP_OP_ATTR_FLAG_NO_IMM_CMPL | flags
+        .op_attr_mask = UCP_OP_ATTR_FLAG_NO_IMM_CMPL | flags,
     };
-    ucp_ep_h ep              = lent->local.ep;
-    uint64_t address         = lent_at(lent, 0);
+    ucp_ep_h ep      = lent->local.ep;
+    uint64_t address = lent_at(lent, 0);
     ucs_status_ptr_t request;
     int found;
 
     ucp_ep_hold(ep);
-    request = is_get ? ucp_get_nbx(ep, back, SIZE, address, lent->rkey, &param)
-                     : ucp_put_nbx(ep, data, SIZE, address, lent->rkey, &param);
+    request = is_get ?
+                  ucp_get_nbx(ep, back, SIZE, address, lent->rkey, &param) :
+                  ucp_put_nbx(ep, data, SIZE, address, lent->rkey, &param);
     ck_assert(UCS_PTR_IS_PTR(request));
     found = (ucp_request_of(request)->send.proto == zcopy);
     ucp_ep_resume(ep);
@@ -253,8 +255,10 @@ START_TEST(many_in_flight_do_not_count_the_latency)
     ucp_rma_config_free_all(lent.local.worker);
     lane = (ucp_lane_config_t *)&lent.local.ep->config->lanes[0];
     lane->put.cost_bcopy = (ucp_lane_cost_t){.bandwidth = 1e9};
-    lane->put.cost_zcopy = (ucp_lane_cost_t){.latency   = 1e-3,
-                                             .bandwidth = 1e12};
+    lane->put.cost_zcopy = (ucp_lane_cost_t){
+        .latency   = 1e-3,
+        .bandwidth = 1e12,
+    };
     lane->get.cost_bcopy = lane->put.cost_bcopy;
     lane->get.cost_zcopy = lane->put.cost_zcopy;
     lent.rkey            = unpack_key(lent.local.ep, lent.memh);

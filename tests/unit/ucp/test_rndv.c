@@ -14,7 +14,7 @@
 static const ucp_request_param_t none  = {0};
 static const ucp_request_param_t force = {
     .op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS,
-    .flags        = UCP_EP_CLOSE_FLAG_FORCE
+    .flags        = UCP_EP_CLOSE_FLAG_FORCE,
 };
 
 static char buffer[1 << 20], buffer2[1 << 20];
@@ -83,7 +83,7 @@ static void open_putting(local_t *local, size_t max_put)
     local_open(local);
     unsetenv("UCX_RNDV_SCHEME");
     config = (ucp_ep_config_t *)local->ep->config;
-    config->lanes[0].md_flags     |= UCT_MD_FLAG_NEED_RKEY;
+    config->lanes[0].md_flags |= UCT_MD_FLAG_NEED_RKEY;
     config->lanes[0].put.max_zcopy = max_put;
     ucp_ep_config_assign(config);
     ops      = *local->ep->am->ops;
@@ -169,9 +169,9 @@ static ucp_mem_h map_buffer(local_t *local, void *address, unsigned prot)
         .field_mask = UCP_MEM_MAP_PARAM_FIELD_ADDRESS |
                       UCP_MEM_MAP_PARAM_FIELD_LENGTH |
                       UCP_MEM_MAP_PARAM_FIELD_PROT,
-        .address    = address,
-        .length     = sizeof(buffer),
-        .prot       = prot
+        .address = address,
+        .length  = sizeof(buffer),
+        .prot    = prot,
     };
     ucp_mem_h memh;
 
@@ -185,8 +185,8 @@ static void rndv_once(local_t *local, ucp_mem_h from, ucp_mem_h to)
     ucs_status_ptr_t send, recv;
 
     param.memh = to;
-    recv       = ucp_tag_recv_nbx(local->worker, buffer2 + 10, 100000, 1,
-                                  UINT64_MAX, &param);
+    recv = ucp_tag_recv_nbx(local->worker, buffer2 + 10, 100000, 1, UINT64_MAX,
+                            &param);
     param.memh = from;
     send       = ucp_tag_send_nbx(local->ep, buffer + 20, 100000, 1, &param);
     ck_assert_int_eq(local_wait(local, recv), UCS_OK);
@@ -242,8 +242,10 @@ static void check_handles(const char *scheme)
 
 static void stream_once(local_t *local, const ucp_request_param_t *param)
 {
-    ucp_request_param_t all = {.op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS,
-                               .flags = UCP_STREAM_RECV_FLAG_WAITALL};
+    ucp_request_param_t all = {
+        .op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS,
+        .flags        = UCP_STREAM_RECV_FLAG_WAITALL,
+    };
     ucs_status_ptr_t send, recv;
     size_t length;
 
@@ -267,8 +269,8 @@ START_TEST(a_handle_of_the_user_is_not_registered_again_for_a_stream)
     unsetenv("UCX_ZCOPY_THRESH");
     begin_counting(&local, &md_ops, 0);
     param.op_attr_mask = UCP_OP_ATTR_FIELD_MEMH;
-    param.memh         = map_buffer(&local, buffer, UCP_MEM_MAP_PROT_LOCAL_READ);
-    num_regs           = 0;
+    param.memh = map_buffer(&local, buffer, UCP_MEM_MAP_PROT_LOCAL_READ);
+    num_regs   = 0;
     stream_once(&local, &param);
     ck_assert_uint_eq(num_regs, 0);
 
@@ -374,8 +376,7 @@ START_TEST(a_held_zero_copy_send_completes_after_the_endpoint)
         ck_assert_ptr_null(ucp_ep_close_nbx(local.ep, &force));
         settle(&local);
         for (i = 0; i < 2; ++i) {
-            ck_assert_int_eq(ucp_request_check_status(send[i]),
-                             UCS_INPROGRESS);
+            ck_assert_int_eq(ucp_request_check_status(send[i]), UCS_INPROGRESS);
         }
         release_held(UCS_ERR_CANCELED);
         ck_assert_int_eq(local_wait(&local, send[0]), UCS_ERR_CANCELED);
@@ -391,7 +392,7 @@ END_TEST
 
 typedef struct {
     const void *data;
-    size_t     length;
+    size_t length;
 } message_t;
 
 static size_t pack_message(void *dest, void *arg)
@@ -468,8 +469,8 @@ START_TEST(an_ack_of_an_rts_is_dropped)
     send        = ucp_tag_send_sync_nbx(local.ep, buffer, 100000, 1, &none);
     ack.request = ucp_le32(ucp_request_of(send)->id);
     inject(&local, UCP_AM_ID_EAGER_SYNC_ACK, &ack, sizeof(ack));
-    ck_assert_int_eq(local_wait(&local, local_recv(&local, buffer2, 100000,
-                                                   1)), UCS_OK);
+    ck_assert_int_eq(local_wait(&local, local_recv(&local, buffer2, 100000, 1)),
+                     UCS_OK);
     ck_assert_int_eq(local_wait(&local, send), UCS_OK);
     local_close(&local);
 }
@@ -514,7 +515,7 @@ START_TEST(an_answer_that_wants_another_length_ends_both_sides)
     settle(&local);
     /* a second announcement, with a wrong length */
     fill_rts(&rts, &local, 50000, ucp_request_of(send)->id);
-    recv        = local_recv(&local, buffer2, 100000, 1);
+    recv = local_recv(&local, buffer2, 100000, 1);
     inject(&local, UCP_AM_ID_RNDV_RTS, &rts, sizeof(rts));
     ck_assert_int_eq(local_wait(&local, recv), UCS_ERR_IO_ERROR);
     ck_assert_int_eq(local_wait(&local, send), UCS_ERR_IO_ERROR);
@@ -533,11 +534,13 @@ START_TEST(a_farewell_in_the_middle_resets_the_receive)
     ck_assert_int_eq(ucp_wireup_introduce(local.ep), UCS_OK);
     settle(&local);
     fill_rts(&rts, &local, 100000, 77);
-    recv        = local_recv(&local, buffer2, 100000, 1);
+    recv = local_recv(&local, buffer2, 100000, 1);
     inject(&local, UCP_AM_ID_RNDV_RTS, &rts, sizeof(rts)); /* matched */
     inject(&local, UCP_AM_ID_RNDV_RTS, &rts, sizeof(rts)); /* unexpected */
-    inject(&local, UCP_AM_ID_FAREWELL, &rts.rndv.sender, sizeof(rts.rndv.sender));
-    inject(&local, UCP_AM_ID_FAREWELL, &rts.rndv.sender, sizeof(rts.rndv.sender));
+    inject(&local, UCP_AM_ID_FAREWELL, &rts.rndv.sender,
+           sizeof(rts.rndv.sender));
+    inject(&local, UCP_AM_ID_FAREWELL, &rts.rndv.sender,
+           sizeof(rts.rndv.sender));
     ck_assert_int_eq(local_wait(&local, recv), UCS_ERR_CONNECTION_RESET);
     again = local_recv(&local, buffer2, 100000, 1);
     ck_assert_int_eq(local_wait(&local, again), UCS_ERR_CONNECTION_RESET);
@@ -552,8 +555,7 @@ SUITE_MAIN("rendezvous", data_is_put_where_the_lane_can,
            a_put_that_the_transport_holds_completes_after_the_endpoint,
            a_put_that_fails_ends_both_sides,
            a_held_zero_copy_send_completes_after_the_endpoint,
-           an_rtr_without_an_rts_is_dropped,
-           an_ack_of_an_rts_is_dropped,
+           an_rtr_without_an_rts_is_dropped, an_ack_of_an_rts_is_dropped,
            fragments_beyond_the_message_end_the_receive,
            an_answer_that_wants_another_length_ends_both_sides,
            a_farewell_in_the_middle_resets_the_receive)

@@ -66,22 +66,26 @@ START_TEST(a_failed_copy_fails_what_it_was_for)
                      UCS_ERR_IO_ERROR);
 
     ck_assert_int_eq(ucp_dt_iter_begin(local.worker, &iter, memory, 500,
-                                       &hinted, 0), UCS_OK);
+                                       &hinted, 0),
+                     UCS_OK);
     ck_assert_int_eq(iter.dt_class, UCP_DT_CLASS_STAGED);
     play.fail_at = play.posts + 1;
     ck_assert_uint_eq(ucp_dt_iter_pack(&iter, data, 500), 0);
     ck_assert_uint_eq(iter.offset, 0);
     play.fail_at = play.posts + 1;
-    ck_assert_int_eq(ucp_dt_iter_unpack(&iter, 0, data, 500),
-                     UCS_ERR_IO_ERROR);
+    ck_assert_int_eq(ucp_dt_iter_unpack(&iter, 0, data, 500), UCS_ERR_IO_ERROR);
     close_staged(&local);
 }
 END_TEST
 
 START_TEST(a_list_of_places_is_walked_in_any_order)
 {
-    ucp_dt_iov_t iov[] = {{memory, 100}, {NULL, 0}, {memory + 200, 7},
-                          {memory + 300, 1500}};
+    ucp_dt_iov_t iov[] = {
+        {memory, 100},
+        {NULL, 0},
+        {memory + 200, 7},
+        {memory + 300, 1500},
+    };
     ucp_request_param_t param = hinted;
     char packed[1607], expected[1607];
     ucp_dt_iter_t iter;
@@ -93,7 +97,7 @@ START_TEST(a_list_of_places_is_walked_in_any_order)
     memcpy(expected + 100, memory + 200, 7);
     memcpy(expected + 107, memory + 300, 1500);
     param.op_attr_mask |= UCP_OP_ATTR_FIELD_DATATYPE;
-    param.datatype      = ucp_dt_make_iov();
+    param.datatype = ucp_dt_make_iov();
     ck_assert_int_eq(ucp_dt_iter_begin(local.worker, &iter, iov, 4, &param, 0),
                      UCS_OK);
     ck_assert_int_eq(iter.dt_class, UCP_DT_CLASS_STAGED);
@@ -162,7 +166,7 @@ START_TEST(fragments_are_told_of_from_progress_alone)
     start(1000, 1000, NULL);
     play.no_room = 3;
     start(2000, 1000, NULL);
-    start(3000, 5, NULL);     /* too short for a post */
+    start(3000, 5, NULL); /* too short for a post */
     ck_assert(ucp_stage_is_busy(&play.stage));
 
     /* no callback is called while another operation waits for a copy */
@@ -187,7 +191,7 @@ START_TEST(a_fragment_whose_copy_fails_says_so)
 
     open_staged(&local);
     num_told = num_failed = 0;
-    play.fail_at = 1;
+    play.fail_at          = 1;
     start(0, 1000, NULL);
     ck_assert_uint_eq(num_told, 0);
     ucp_worker_progress(local.worker);
@@ -227,14 +231,14 @@ START_TEST(a_cancelled_copy_accesses_no_memory)
 
     open_staged(&local);
     num_told = num_failed = 0;
-    req   = ucp_request_get_internal(local.worker);
-    other = ucp_request_get_internal(local.worker);
-    frag  = start(0, 1000, req);
+    req                   = ucp_request_get_internal(local.worker);
+    other                 = ucp_request_get_internal(local.worker);
+    frag                  = start(0, 1000, req);
     start(1000, 1000, other);
     play.no_room = 1000;
-    waiting = start(2000, 1000, req);
+    waiting      = start(2000, 1000, req);
     ucp_stage_forget(&play.stage, req);
-    ck_assert_mem_eq(data, memory, 1000);       /* was in flight */
+    ck_assert_mem_eq(data, memory, 1000); /* was in flight */
     ck_assert_ptr_null(frag->req);
     ck_assert_ptr_null(waiting->req);
     memset(data, 0, SIZE);
@@ -250,8 +254,7 @@ START_TEST(a_cancelled_copy_accesses_no_memory)
 }
 END_TEST
 
-SUITE_MAIN("staged memory",
-           a_copy_is_cut_as_the_copier_can,
+SUITE_MAIN("staged memory", a_copy_is_cut_as_the_copier_can,
            a_copier_without_room_is_asked_again,
            a_short_copy_that_was_only_taken_is_flushed,
            a_failed_copy_fails_what_it_was_for,

@@ -65,7 +65,7 @@ START_TEST(an_endpoint_that_ends_waits_for_its_copies)
 {
     static const ucp_request_param_t force = {
         .op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS,
-        .flags        = UCP_EP_CLOSE_FLAG_FORCE
+        .flags        = UCP_EP_CLOSE_FLAG_FORCE,
     };
     ucs_status_ptr_t send, recv;
     local_t local;
@@ -106,13 +106,13 @@ static void exchange_directly(const char *scheme)
     open_staged(&local);
     unsetenv("UCX_RNDV_SCHEME");
     config = (ucp_ep_config_t *)local.ep->config;
-    config->lanes[0].mem_types    |= UCS_BIT(STAGED_TYPE);
+    config->lanes[0].mem_types |= UCS_BIT(STAGED_TYPE);
     config->lanes[0].remote_types |= UCS_BIT(STAGED_TYPE);
-    config->lanes[0].md_flags  |= UCT_MD_FLAG_NEED_RKEY;
+    config->lanes[0].md_flags |= UCT_MD_FLAG_NEED_RKEY;
     ck_assert_int_eq(exchange(&local, SIZE, UCS_OK), UCS_OK);
     ck_assert_uint_eq(play.posts + play.shorts, 0);
 
-    config->lanes[0].mem_types    &= ~UCS_BIT(STAGED_TYPE);
+    config->lanes[0].mem_types &= ~UCS_BIT(STAGED_TYPE);
     config->lanes[0].remote_types &= ~UCS_BIT(STAGED_TYPE);
     ck_assert_int_eq(exchange(&local, SIZE, UCS_OK), UCS_OK);
     ck_assert_uint_gt(play.posts, 0);
@@ -137,11 +137,11 @@ START_TEST(what_is_fetched_goes_through_fragments)
         memset(data, 0, SIZE);
         play.posts   = 0;
         play.fail_at = fail_at;
-        recv = ucp_tag_recv_nbx(local.worker, data, SIZE, 1, UINT64_MAX,
-                                &hinted);
-        send = ucp_tag_send_nbx(local.ep, memory, SIZE, 1, &none);
-        ck_assert_int_eq(local_wait(&local, recv), (fail_at == 0) ?
-                         UCS_OK : UCS_ERR_IO_ERROR);
+        recv         = ucp_tag_recv_nbx(local.worker, data, SIZE, 1, UINT64_MAX,
+                                        &hinted);
+        send         = ucp_tag_send_nbx(local.ep, memory, SIZE, 1, &none);
+        ck_assert_int_eq(local_wait(&local, recv),
+                         (fail_at == 0) ? UCS_OK : UCS_ERR_IO_ERROR);
         ck_assert_int_eq(local_wait(&local, send), UCS_OK);
         if (fail_at == 0) {
             ck_assert_mem_eq(data, memory, SIZE);
@@ -177,14 +177,16 @@ START_TEST(puts_and_gets_of_a_lane_that_reaches_need_no_copies)
         ck_assert_int_eq(local_wait(&lent.local,
                                     ucp_put_nbx(lent.local.ep, memory, SIZE,
                                                 lent_at(&lent, 0), lent.rkey,
-                                                &hinted)), UCS_OK);
+                                                &hinted)),
+                         UCS_OK);
         ck_assert_int_eq(lent_flush(&lent), UCS_OK);
         ck_assert_mem_eq(lent.memory, memory, SIZE);
         memset(data, 0, SIZE);
         ck_assert_int_eq(local_wait(&lent.local,
                                     ucp_get_nbx(lent.local.ep, data, SIZE,
                                                 lent_at(&lent, 0), lent.rkey,
-                                                &hinted)), UCS_OK);
+                                                &hinted)),
+                         UCS_OK);
         ck_assert_mem_eq(data, memory, SIZE);
         ck_assert_int_eq(play.posts == 0, direct);
     }
@@ -203,36 +205,40 @@ START_TEST(memory_that_nobody_can_copy_is_refused)
 
     local_open(&local); /* no copier */
     ck_assert_int_eq(ucp_dt_iter_begin(local.worker, &iter, memory, 8, &param,
-                                       0), UCS_ERR_UNSUPPORTED);
-    ck_assert_int_eq(UCS_PTR_RAW_STATUS(ucp_tag_send_nbx(local.ep, memory, 8, 1,
-                                                         &param)),
+                                       0),
                      UCS_ERR_UNSUPPORTED);
-    ck_assert_int_eq(UCS_PTR_RAW_STATUS(ucp_tag_recv_nbx(
-                             local.worker, memory, 8, 1, 0, &param)),
+    ck_assert_int_eq(UCS_PTR_RAW_STATUS(
+                         ucp_tag_send_nbx(local.ep, memory, 8, 1, &param)),
+                     UCS_ERR_UNSUPPORTED);
+    ck_assert_int_eq(UCS_PTR_RAW_STATUS(ucp_tag_recv_nbx(local.worker, memory,
+                                                         8, 1, 0, &param)),
                      UCS_ERR_UNSUPPORTED);
     param.memory_type = (ucs_memory_type_t)(UCS_MEMORY_TYPE_LAST + 1);
     ck_assert_int_eq(ucp_dt_iter_begin(local.worker, &iter, memory, 8, &param,
-                                       0), UCS_ERR_INVALID_PARAM);
+                                       0),
+                     UCS_ERR_INVALID_PARAM);
 
     /* host-accessible memory needs no copier, and neither does zero-length
      * data */
     param.memory_type = UCS_MEMORY_TYPE_ROCM_MANAGED;
     ck_assert_int_eq(ucp_dt_iter_begin(local.worker, &iter, memory, 8, &param,
-                                       0), UCS_OK);
+                                       0),
+                     UCS_OK);
     ck_assert_int_eq(iter.dt_class, UCP_DT_CLASS_CONTIG);
     ck_assert_int_eq(iter.mem_type, UCS_MEMORY_TYPE_ROCM_MANAGED);
     param.memory_type = UCS_MEMORY_TYPE_UNKNOWN;
     ck_assert_int_eq(ucp_dt_iter_begin(local.worker, &iter, memory, 8, &param,
-                                       0), UCS_OK);
+                                       0),
+                     UCS_OK);
     param.memory_type = STAGED_TYPE;
     ck_assert_int_eq(ucp_dt_iter_begin(local.worker, &iter, memory, 0, &param,
-                                       0), UCS_OK);
+                                       0),
+                     UCS_OK);
     local_close(&local);
 }
 END_TEST
 
-SUITE_MAIN("messages of staged memory",
-           messages_go_through_fragments,
+SUITE_MAIN("messages of staged memory", messages_go_through_fragments,
            a_copy_that_fails_ends_both_sides,
            an_endpoint_that_ends_waits_for_its_copies,
            what_is_fetched_goes_through_fragments,

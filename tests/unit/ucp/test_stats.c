@@ -20,8 +20,10 @@ static char buffer[HUGE], buffer2[HUGE];
  * setting. */
 static void open_counting(local_t *local, uint64_t features, const char *value)
 {
-    ucp_params_t params     = {.field_mask = UCP_PARAM_FIELD_FEATURES,
-                               .features   = features};
+    ucp_params_t params = {
+        .field_mask = UCP_PARAM_FIELD_FEATURES,
+        .features   = features,
+    };
     ucp_worker_params_t all = {0};
     ucp_ep_params_t to_self = {0};
     ucp_config_t *config;
@@ -60,7 +62,7 @@ static uint64_t counted(const ucs_stats_view_t *view, const char *type,
         }
         for (j = 0; j < of->num_counters; ++j) {
             const ucs_stats_layout_counter_t *counter =
-                    &view->counters[of->first_counter + j];
+                &view->counters[of->first_counter + j];
 
             if ((strcmp(counter->name, name) == 0) &&
                 ((counter->unit == UCS_STATS_BYTES) == bytes)) {
@@ -77,7 +79,7 @@ static uint64_t more(const ucs_stats_view_t *before, const char *type,
 {
     ucs_stats_view_t *view = look();
     uint64_t change        = counted(view, type, name, bytes) -
-                             counted(before, type, name, bytes);
+                      counted(before, type, name, bytes);
 
     ucs_stats_view_free(view);
     return change;
@@ -147,14 +149,16 @@ START_TEST(tagged_messages_are_counted_to_the_byte)
     ck_assert_uint_eq(more(before, "endpoint", "rndv", 1), HUGE);
     ck_assert_uint_eq(more(before, "worker", "recv/rndv", 1), HUGE);
     ck_assert_uint_eq(more(before, "endpoint", "rndv_by/get", 1) +
-                      more(before, "endpoint", "rndv_by/put", 1) +
-                      more(before, "endpoint", "rndv_by/am", 1), HUGE);
+                          more(before, "endpoint", "rndv_by/put", 1) +
+                          more(before, "endpoint", "rndv_by/am", 1),
+                      HUGE);
     ucs_stats_view_free(before);
     before = look();
 
     receive = local_recv(&local, buffer2, HUGE, 3);
     ck_assert_int_eq(local_wait(&local, ucp_tag_send_nbx(local.ep, buffer, HUGE,
-                                                         3, &fast)), UCS_OK);
+                                                         3, &fast)),
+                     UCS_OK);
     ck_assert_int_eq(local_wait(&local, receive), UCS_OK);
     ck_assert_uint_eq(more(before, "endpoint", "eager/multi", 0), 1);
     ck_assert_uint_eq(more(before, "endpoint", "eager/multi", 1), HUGE);
@@ -193,8 +197,10 @@ static ucs_status_t close_in_handler(void *arg, const void *header,
                                      size_t length,
                                      const ucp_am_recv_param_t *param)
 {
-    ucp_request_param_t force = {.op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS,
-                                 .flags        = UCP_EP_CLOSE_FLAG_FORCE};
+    ucp_request_param_t force = {
+        .op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS,
+        .flags        = UCP_EP_CLOSE_FLAG_FORCE,
+    };
 
     if (closing->ep != NULL) {
         ucp_ep_close_nbx(closing->ep, &force);
@@ -208,8 +214,8 @@ START_TEST(an_endpoint_ends_while_its_lane_is_counting)
     ucp_am_handler_param_t handler = {
         .field_mask = UCP_AM_HANDLER_PARAM_FIELD_ID |
                       UCP_AM_HANDLER_PARAM_FIELD_CB,
-        .id         = 1,
-        .cb         = close_in_handler
+        .id = 1,
+        .cb = close_in_handler,
     };
     ucs_stats_view_t *before;
     ucs_status_ptr_t send;

@@ -16,8 +16,9 @@ static ucs_status_ptr_t recv_data(local_t *local, size_t *length)
 
 START_TEST(bytes_of_any_number_arrive_before_and_after_the_receive)
 {
-    static const size_t sizes[] = {1, 2, 7, 8, 63, 64, 65, 1023, 1024, 4096,
-                                   8183, 8184, 8185, 65536, 65537, 1 << 20};
+    static const size_t sizes[] = {1,    2,     7,     8,      63,   64,
+                                   65,   1023,  1024,  4096,   8183, 8184,
+                                   8185, 65536, 65537, 1 << 20};
     ucs_status_ptr_t recv;
     size_t got, place = 0;
     local_t local;
@@ -105,7 +106,7 @@ START_TEST(a_receive_gets_whole_elements)
 {
     ucp_request_param_t param = {
         .op_attr_mask = UCP_OP_ATTR_FIELD_DATATYPE,
-        .datatype     = ucp_dt_make_contig(8)
+        .datatype     = ucp_dt_make_contig(8),
     };
     size_t length;
     ucs_status_ptr_t recv;
@@ -113,8 +114,7 @@ START_TEST(a_receive_gets_whole_elements)
 
     stream_open(&local);
     stream_send(&local, 20, 0);
-    ck_assert_uint_eq(stream_recv(&local, local.ep, stream_in, 10, &param),
-                      16);
+    ck_assert_uint_eq(stream_recv(&local, local.ep, stream_in, 10, &param), 16);
 
     /* four bytes have arrived: less than an element */
     recv = ucp_stream_recv_nbx(local.ep, stream_in + 16, 10, &length, &param);
@@ -132,7 +132,7 @@ END_TEST
 START_TEST(empty_stream_sends_have_no_effect)
 {
     ucp_request_param_t param = {
-        .op_attr_mask = UCP_OP_ATTR_FLAG_NO_IMM_CMPL
+        .op_attr_mask = UCP_OP_ATTR_FLAG_NO_IMM_CMPL,
     };
     ucs_status_ptr_t ret;
     size_t length;
@@ -147,8 +147,8 @@ START_TEST(empty_stream_sends_have_no_effect)
     ck_assert_ptr_null(recv_data(&local, &length));
     stream_send(&local, 5, 0);
     stream_send(&local, 0, 0);
-    ck_assert_uint_eq(stream_recv(&local, local.ep, stream_in, 0,
-                                  &stream_none), 0);
+    ck_assert_uint_eq(stream_recv(&local, local.ep, stream_in, 0, &stream_none),
+                      0);
     stream_take(&local, local.ep, stream_in, 10, 5);
     local_close(&local);
 }
@@ -164,18 +164,19 @@ START_TEST(a_large_send_waits_for_room_and_stays_in_order)
     stream_open(&local);
     unsetenv("UCX_SELF_QUEUE_LEN");
     stream_fill(stream_out, 1000020, 0);
-    send  = ucp_stream_send_nbx(local.ep, stream_out, 500000, &stream_none);
+    send = ucp_stream_send_nbx(local.ep, stream_out, 500000, &stream_none);
     ck_assert(UCS_PTR_IS_PTR(send));
     after = ucp_stream_send_nbx(local.ep, stream_out + 500000, 500000, &fast);
     ck_assert(UCS_PTR_IS_PTR(after));
-    recv  = stream_post(local.ep, stream_in, 1000020,
-                        UCP_STREAM_RECV_FLAG_WAITALL);
+    recv = stream_post(local.ep, stream_in, 1000020,
+                       UCP_STREAM_RECV_FLAG_WAITALL);
     ck_assert_int_eq(local_wait(&local, after), UCS_OK);
     ck_assert_int_eq(ucp_request_check_status(send), UCS_OK);
     ck_assert_int_eq(local_wait(&local, send), UCS_OK);
-    ck_assert_int_eq(local_wait(&local, ucp_stream_send_nbx(
-                                                local.ep, stream_out + 1000000,
-                                                20, &stream_none)), UCS_OK);
+    ck_assert_int_eq(
+        local_wait(&local, ucp_stream_send_nbx(local.ep, stream_out + 1000000,
+                                               20, &stream_none)),
+        UCS_OK);
     ck_assert_uint_eq(stream_wait(&local, recv), 1000020);
     stream_check(stream_in, 1000020, 0);
     local_close(&local);
@@ -185,12 +186,12 @@ END_TEST
 /* --------------------------------------------------- forms of completion -- */
 
 typedef struct {
-    int          calls;
+    int calls;
     ucs_status_t status;
-    size_t       length;
-    void         *request;
-    void         (*act)(void *seen);
-    local_t      *local;
+    size_t length;
+    void *request;
+    void (*act)(void *seen);
+    local_t *local;
 } seen_t;
 
 static void on_recv(void *request, ucs_status_t status, size_t length,
@@ -211,10 +212,10 @@ static ucp_request_param_t call(seen_t *seen)
 {
     memset(seen, 0, sizeof(*seen));
     return (ucp_request_param_t){
-        .op_attr_mask   = UCP_OP_ATTR_FIELD_CALLBACK |
-                          UCP_OP_ATTR_FIELD_USER_DATA,
+        .op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK |
+                        UCP_OP_ATTR_FIELD_USER_DATA,
         .cb.recv_stream = on_recv,
-        .user_data      = seen
+        .user_data      = seen,
     };
 }
 
@@ -239,8 +240,8 @@ START_TEST(a_callback_runs_once_and_only_for_a_request)
 
     stream_send(&local, 30, 30);
     stream_await_poll(&local);
-    ck_assert_ptr_null(ucp_stream_recv_nbx(local.ep, stream_in, 50, &length,
-                                           &param));
+    ck_assert_ptr_null(
+        ucp_stream_recv_nbx(local.ep, stream_in, 50, &length, &param));
     ck_assert_uint_eq(length, 30);
     ck_assert_int_eq(seen.calls, 1);
 
@@ -269,10 +270,10 @@ START_TEST(a_request_may_lie_in_the_users_memory)
 
     stream_open(&local);
     ck_assert_int_eq(ucp_context_query(local.context, &attr), UCS_OK);
-    memory              = malloc(attr.request_size);
-    param               = call(&seen);
+    memory = malloc(attr.request_size);
+    param  = call(&seen);
     param.op_attr_mask |= UCP_OP_ATTR_FIELD_REQUEST;
-    param.request       = memory + attr.request_size;
+    param.request = memory + attr.request_size;
     recv = ucp_stream_recv_nbx(local.ep, stream_in, 50, &length, &param);
     ck_assert_ptr_eq(recv, param.request);
     stream_send(&local, 50, 0);
@@ -295,7 +296,7 @@ START_TEST(what_must_be_done_at_once_is_done_or_refused)
 {
     ucp_request_param_t param = {
         .op_attr_mask = UCP_OP_ATTR_FLAG_FORCE_IMM_CMPL |
-                        UCP_OP_ATTR_FIELD_FLAGS
+                        UCP_OP_ATTR_FIELD_FLAGS,
     };
     ucs_status_ptr_t ret;
     size_t length;
@@ -311,7 +312,7 @@ START_TEST(what_must_be_done_at_once_is_done_or_refused)
     stream_await_poll(&local);
 
     param.flags = UCP_STREAM_RECV_FLAG_WAITALL;
-    ret = ucp_stream_recv_nbx(local.ep, stream_in, 31, &length, &param);
+    ret         = ucp_stream_recv_nbx(local.ep, stream_in, 31, &length, &param);
     ck_assert_int_eq(stream_status(ret), UCS_ERR_NO_RESOURCE);
     ret = ucp_stream_recv_nbx(local.ep, stream_in, 30, &length, &param);
     ck_assert_ptr_null(ret);
@@ -323,12 +324,12 @@ END_TEST
 
 static void post_more(void *arg)
 {
-    seen_t *seen = arg;
+    seen_t *seen              = arg;
     ucp_request_param_t param = {
-        .op_attr_mask   = UCP_OP_ATTR_FIELD_CALLBACK |
-                          UCP_OP_ATTR_FIELD_USER_DATA,
+        .op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK |
+                        UCP_OP_ATTR_FIELD_USER_DATA,
         .cb.recv_stream = on_recv,
-        .user_data      = seen
+        .user_data      = seen,
     };
     size_t length;
     void *ret;
@@ -352,8 +353,8 @@ START_TEST(a_callback_may_post_the_next_receive)
     param      = call(&seen);
     seen.act   = post_more;
     seen.local = &local;
-    ck_assert(UCS_PTR_IS_PTR(ucp_stream_recv_nbx(local.ep, stream_in, 10,
-                                                 &length, &param)));
+    ck_assert(UCS_PTR_IS_PTR(
+        ucp_stream_recv_nbx(local.ep, stream_in, 10, &length, &param)));
     stream_send(&local, 65, 0);
     stream_await(&local, &seen.calls, 5);
     stream_take(&local, local.ep, stream_in + 50, 100, 15);
@@ -470,8 +471,8 @@ START_TEST(what_a_cancelled_receive_had_goes_to_the_next)
 
     ucp_request_cancel(local.worker, third);
     ck_assert_int_eq(local_wait(&local, third), UCS_ERR_CANCELED);
-    ucp_request_cancel(local.worker, first = stream_post(local.ep, stream_in,
-                                                         10, 0));
+    ucp_request_cancel(local.worker,
+                       first = stream_post(local.ep, stream_in, 10, 0));
     ck_assert_int_eq(local_wait(&local, first), UCS_ERR_CANCELED);
     stream_send(&local, 10, 600);
     stream_take(&local, local.ep, stream_in, 100, 10);
@@ -483,12 +484,16 @@ END_TEST
 START_TEST(what_a_cancelled_receive_had_can_be_received_again)
 {
     static char parts[3][50];
-    ucp_dt_iov_t iov[]        = {{parts[0], 50}, {NULL, 0}, {parts[1], 50},
-                                 {parts[2], 50}};
+    ucp_dt_iov_t iov[] = {
+        {parts[0], 50},
+        {NULL, 0},
+        {parts[1], 50},
+        {parts[2], 50},
+    };
     ucp_request_param_t param = {
         .op_attr_mask = UCP_OP_ATTR_FIELD_DATATYPE | UCP_OP_ATTR_FIELD_FLAGS,
         .datatype     = ucp_dt_make_iov(),
-        .flags        = UCP_STREAM_RECV_FLAG_WAITALL
+        .flags        = UCP_STREAM_RECV_FLAG_WAITALL,
     };
     ucs_status_ptr_t recv;
     size_t length;
@@ -536,9 +541,8 @@ START_TEST(the_old_forms_do_the_same)
 
     stream_open(&local);
     old_calls = 0;
-    recv      = ucp_stream_recv_nb(local.ep, stream_in, 1000, eights,
-                                   on_old_recv, &length,
-                                   UCP_STREAM_RECV_FLAG_WAITALL);
+    recv = ucp_stream_recv_nb(local.ep, stream_in, 1000, eights, on_old_recv,
+                              &length, UCP_STREAM_RECV_FLAG_WAITALL);
     ck_assert(UCS_PTR_IS_PTR(recv));
     stream_fill(stream_out, 200000, 0);
     send = ucp_stream_send_nb(local.ep, stream_out, 25000, eights, on_old_send,
@@ -589,8 +593,7 @@ START_TEST(streams_that_were_not_asked_for_are_refused)
 }
 END_TEST
 
-SUITE_MAIN("stream",
-           bytes_of_any_number_arrive_before_and_after_the_receive,
+SUITE_MAIN("stream", bytes_of_any_number_arrive_before_and_after_the_receive,
            receives_cross_the_boundaries_of_sends,
            posted_receives_are_served_in_order,
            wait_all_completes_when_the_buffer_is_full,

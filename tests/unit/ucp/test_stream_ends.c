@@ -9,7 +9,7 @@
 enum { FORCE = UCP_EP_CLOSE_FLAG_FORCE };
 
 typedef struct {
-    local_t  local;
+    local_t local;
     ucp_ep_h a, b;
 } pair_t;
 
@@ -273,9 +273,9 @@ START_TEST(a_peers_close_comes_after_its_data)
     /* 30 bytes are left, fewer than required; the close may arrive later */
     recv = ucp_stream_recv_nbx(pair.b, stream_in + 70, 100, &length,
                                &(ucp_request_param_t){
-        .op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS,
-        .flags        = UCP_STREAM_RECV_FLAG_WAITALL
-    });
+                                   .op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS,
+                                   .flags        = UCP_STREAM_RECV_FLAG_WAITALL,
+                               });
     ck_assert(!UCS_PTR_IS_PTR(recv) || !stream_is_at_once());
     ck_assert_int_eq(local_wait(&pair.local, recv), UCS_ERR_CONNECTION_RESET);
     stream_take(&pair.local, pair.b, stream_in + 70, 100, 30);
@@ -331,7 +331,7 @@ static void close_it(void *request, ucs_status_t status, size_t length,
 {
     ucp_request_param_t param = {
         .op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS,
-        .flags        = FORCE
+        .flags        = FORCE,
     };
 
     ++*(int *)user_data;
@@ -348,10 +348,10 @@ START_TEST(a_callback_may_close_the_endpoint)
 {
     int calls                 = 0;
     ucp_request_param_t param = {
-        .op_attr_mask   = UCP_OP_ATTR_FIELD_CALLBACK |
-                          UCP_OP_ATTR_FIELD_USER_DATA,
+        .op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK |
+                        UCP_OP_ATTR_FIELD_USER_DATA,
         .cb.recv_stream = close_it,
-        .user_data      = &calls
+        .user_data      = &calls,
     };
     size_t length;
     pair_t pair;
@@ -359,8 +359,8 @@ START_TEST(a_callback_may_close_the_endpoint)
 
     open_pair(&pair);
     for (i = 0; i < 4; ++i) {
-        ck_assert(UCS_PTR_IS_PTR(ucp_stream_recv_nbx(pair.b, stream_in, 10,
-                                                     &length, &param)));
+        ck_assert(UCS_PTR_IS_PTR(
+            ucp_stream_recv_nbx(pair.b, stream_in, 10, &length, &param)));
     }
     closed_in_callback = pair.b;
     pair.b             = NULL;
@@ -422,7 +422,7 @@ static size_t make_iov(ucp_dt_iov_t *iov, char *memory)
     for (i = 0; i < PIECES; ++i) {
         iov[i].buffer = memory + length;
         iov[i].length = (i % 7 == 0) ? 0 : (i % 50 == 1) ? 20000 : i % 13;
-        length       += iov[i].length;
+        length += iov[i].length;
     }
     return length;
 }
@@ -432,7 +432,7 @@ START_TEST(pieces_of_memory_are_sent_and_received)
     static ucp_dt_iov_t out[PIECES], in[PIECES];
     ucp_request_param_t param = {
         .op_attr_mask = UCP_OP_ATTR_FIELD_DATATYPE,
-        .datatype     = ucp_dt_make_iov()
+        .datatype     = ucp_dt_make_iov(),
     };
     size_t total = make_iov(out, stream_out);
     ucs_status_ptr_t recv;
@@ -447,13 +447,14 @@ START_TEST(pieces_of_memory_are_sent_and_received)
         stream_fill(stream_out, total, 0);
         memset(stream_in, 0, total);
         param.op_attr_mask |= UCP_OP_ATTR_FIELD_FLAGS;
-        param.flags         = wait_all ? UCP_STREAM_RECV_FLAG_WAITALL : 0;
+        param.flags = wait_all ? UCP_STREAM_RECV_FLAG_WAITALL : 0;
         recv = ucp_stream_recv_nbx(local.ep, in, PIECES, &length, &param);
         ck_assert(UCS_PTR_IS_PTR(recv));
         param.op_attr_mask &= ~UCP_OP_ATTR_FIELD_FLAGS;
-        ck_assert_int_eq(local_wait(&local, ucp_stream_send_nbx(
-                                                    local.ep, out, PIECES,
-                                                    &param)), UCS_OK);
+        ck_assert_int_eq(local_wait(&local,
+                                    ucp_stream_send_nbx(local.ep, out, PIECES,
+                                                        &param)),
+                         UCS_OK);
         length = stream_wait(&local, recv);
         stream_settle(&local);
         if (length < total) {
@@ -470,10 +471,10 @@ END_TEST
 
 /* A generic datatype whose data is `length` bytes at `bytes`. */
 typedef struct {
-    char   *bytes;
+    char *bytes;
     size_t length;
-    size_t most;        /* Bytes that one call packs */
-    size_t bad;         /* Unpacking of this byte fails */
+    size_t most; /* Bytes that one call packs */
+    size_t bad;  /* Unpacking of this byte fails */
 } generic_t;
 
 static int generic_started, generic_finished;
@@ -511,7 +512,8 @@ static ucs_status_t unpack(void *state, size_t offset, const void *src,
 
     memcpy(generic->bytes + offset, src, length);
     return ((offset <= generic->bad) && (generic->bad - offset < length)) ?
-           UCS_ERR_OUT_OF_RANGE : UCS_OK;
+               UCS_ERR_OUT_OF_RANGE :
+               UCS_OK;
 }
 
 static void finish(void *state)
@@ -522,7 +524,7 @@ static void finish(void *state)
 static ucp_request_param_t make_generic(void)
 {
     static const ucp_generic_dt_ops_t ops = {
-        start_pack, start_unpack, packed_size, pack, unpack, finish
+        start_pack, start_unpack, packed_size, pack, unpack, finish,
     };
     ucp_request_param_t param = {.op_attr_mask = UCP_OP_ATTR_FIELD_DATATYPE};
 
@@ -544,12 +546,13 @@ START_TEST(generic_data_is_sent_and_received)
     stream_open(&local);
     stream_fill(stream_out, out.length, 0);
     param.op_attr_mask |= UCP_OP_ATTR_FIELD_FLAGS;
-    param.flags         = UCP_STREAM_RECV_FLAG_WAITALL;
-    recv = ucp_stream_recv_nbx(local.ep, &in, 1, &length, &param);
+    param.flags = UCP_STREAM_RECV_FLAG_WAITALL;
+    recv        = ucp_stream_recv_nbx(local.ep, &in, 1, &length, &param);
     ck_assert(UCS_PTR_IS_PTR(recv));
     param.op_attr_mask &= ~UCP_OP_ATTR_FIELD_FLAGS;
-    ck_assert_int_eq(local_wait(&local, ucp_stream_send_nbx(local.ep, &out, 1,
-                                                            &param)), UCS_OK);
+    ck_assert_int_eq(local_wait(&local,
+                                ucp_stream_send_nbx(local.ep, &out, 1, &param)),
+                     UCS_OK);
     ck_assert_uint_eq(stream_wait(&local, recv), in.length);
     stream_check(stream_in, in.length, 0);
 
@@ -597,8 +600,7 @@ START_TEST(generic_data_that_fails_fails_its_operation_alone)
 }
 END_TEST
 
-SUITE_MAIN("stream ends",
-           two_endpoints_without_loopback_are_a_pair,
+SUITE_MAIN("stream ends", two_endpoints_without_loopback_are_a_pair,
            what_comes_before_the_endpoint_waits_for_it,
            unreceived_data_is_freed_with_the_worker,
            what_comes_after_the_endpoint_has_gone_is_dropped,

@@ -11,9 +11,9 @@
 enum { THREADS = 4, MESSAGES = 300 };
 
 typedef struct {
-    local_t  *local;
-    ucp_ep_h ep;        /* To its own stream */
-    size_t   bad;
+    local_t *local;
+    ucp_ep_h ep; /* To its own stream */
+    size_t bad;
 } thread_t;
 
 static ucs_status_t wait_shared(local_t *local, ucs_status_ptr_t request)
@@ -27,11 +27,10 @@ static ucs_status_t wait_shared(local_t *local, ucs_status_ptr_t request)
 static void *converse(void *arg)
 {
     ucp_request_param_t wait_all = {
-        .op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS |
-                        UCP_OP_ATTR_FLAG_NO_IMM_CMPL,
-        .flags        = UCP_STREAM_RECV_FLAG_WAITALL
+        .op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS | UCP_OP_ATTR_FLAG_NO_IMM_CMPL,
+        .flags        = UCP_STREAM_RECV_FLAG_WAITALL,
     };
-    thread_t *self               = arg;
+    thread_t *self = arg;
     char *out = malloc(20000), *in = malloc(20000);
     ucs_status_ptr_t send, recv;
     size_t place = 0, size, length, i;
@@ -60,7 +59,7 @@ START_TEST(threads_have_streams_of_their_own_on_one_worker)
     pthread_t ids[THREADS];
     ucp_worker_attr_t attr = {.field_mask = UCP_WORKER_ATTR_FIELD_ADDRESS};
     ucp_ep_params_t params = {
-        .field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS
+        .field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS,
     };
     local_t local;
     int i;

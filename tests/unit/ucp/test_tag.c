@@ -28,7 +28,7 @@ static void on_recv(void *request, ucs_status_t status,
 static const ucp_request_param_t recv_call = {
     .op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA,
     .cb           = {.recv = on_recv},
-    .user_data    = &calls
+    .user_data    = &calls,
 };
 
 START_TEST(messages_of_all_sizes_arrive_expected_and_early)
@@ -78,10 +78,10 @@ START_TEST(an_immediate_receive_fills_the_information_and_calls_nobody)
     ck_assert_int_eq(local_wait(&local, local_send(&local, "abc", 3, 0x77)),
                      UCS_OK);
     local_await(&local, 0x77);
-    param.op_attr_mask      |= UCP_OP_ATTR_FIELD_RECV_INFO;
+    param.op_attr_mask |= UCP_OP_ATTR_FIELD_RECV_INFO;
     param.recv_info.tag_info = &info;
-    ck_assert_ptr_null(ucp_tag_recv_nbx(local.worker, in, sizeof(in), 0x70,
-                                        0xf0, &param));
+    ck_assert_ptr_null(
+        ucp_tag_recv_nbx(local.worker, in, sizeof(in), 0x70, 0xf0, &param));
     ck_assert_uint_eq(info.length, 3);
     ck_assert_uint_eq(info.sender_tag, 0x77);
     ck_assert_int_eq(calls, 0);
@@ -111,9 +111,9 @@ START_TEST(no_immediate_completion_gives_a_request_and_a_call)
     ck_assert_uint_eq(info.length, 4);
     ucp_request_free(request);
 
-    calls          = 0;
-    param.cb.send  = on_send;
-    request        = ucp_tag_send_nbx(local.ep, "x", 1, 6, &param);
+    calls         = 0;
+    param.cb.send = on_send;
+    request       = ucp_tag_send_nbx(local.ep, "x", 1, 6, &param);
     ck_assert(UCS_PTR_IS_PTR(request));
     while (calls == 0) {
         ucp_worker_progress(local.worker);
@@ -128,7 +128,7 @@ END_TEST
 START_TEST(forced_immediate_completion_fails_when_it_cannot_be)
 {
     ucp_request_param_t param = {
-        .op_attr_mask = UCP_OP_ATTR_FLAG_FORCE_IMM_CMPL
+        .op_attr_mask = UCP_OP_ATTR_FLAG_FORCE_IMM_CMPL,
     };
     size_t large = 64 * 1024 * 1024;
     char *buffer = malloc(large);
@@ -136,16 +136,16 @@ START_TEST(forced_immediate_completion_fails_when_it_cannot_be)
     char in[8];
 
     local_open(&local);
-    ck_assert_int_eq(UCS_PTR_RAW_STATUS(ucp_tag_recv_nbx(
-                             local.worker, in, 8, 1, UINT64_MAX, &param)),
+    ck_assert_int_eq(UCS_PTR_RAW_STATUS(ucp_tag_recv_nbx(local.worker, in, 8, 1,
+                                                         UINT64_MAX, &param)),
                      UCS_ERR_NO_RESOURCE);
-    ck_assert_int_eq(UCS_PTR_RAW_STATUS(ucp_tag_send_nbx(
-                             local.ep, buffer, large, 1, &param)),
+    ck_assert_int_eq(UCS_PTR_RAW_STATUS(
+                         ucp_tag_send_nbx(local.ep, buffer, large, 1, &param)),
                      UCS_ERR_NO_RESOURCE);
     ck_assert_ptr_null(ucp_tag_send_nbx(local.ep, "hi", 2, 1, &param));
     local_await(&local, 1);
-    ck_assert_ptr_null(ucp_tag_recv_nbx(local.worker, in, 8, 1, UINT64_MAX,
-                                        &param));
+    ck_assert_ptr_null(
+        ucp_tag_recv_nbx(local.worker, in, 8, 1, UINT64_MAX, &param));
     ck_assert_mem_eq(in, "hi", 2);
     local_close(&local);
     free(buffer);
@@ -195,8 +195,8 @@ START_TEST(a_probe_tells_and_a_removed_message_is_received_by_its_handle)
     local_open(&local);
     memset(out, 'p', 1 << 20);
     for (i = 0; i < 2; ++i) {
-        ck_assert_ptr_null(ucp_tag_probe_nb(local.worker, 9, UINT64_MAX, 1,
-                                            &info));
+        ck_assert_ptr_null(
+            ucp_tag_probe_nb(local.worker, 9, UINT64_MAX, 1, &info));
         send = local_send(&local, out, sizes[i], 9);
         local_await(&local, 9);
         ck_assert_ptr_nonnull(ucp_tag_probe_nb(local.worker, 0, 0, 0, &info));
@@ -204,12 +204,13 @@ START_TEST(a_probe_tells_and_a_removed_message_is_received_by_its_handle)
         ck_assert_uint_eq(info.sender_tag, 9);
         message = ucp_tag_probe_nb(local.worker, 9, UINT64_MAX, 1, &info);
         ck_assert_ptr_nonnull(message);
-        ck_assert_ptr_null(ucp_tag_probe_nb(local.worker, 9, UINT64_MAX, 0,
-                                            &info));
+        ck_assert_ptr_null(
+            ucp_tag_probe_nb(local.worker, 9, UINT64_MAX, 0, &info));
         memset(in, 0, sizes[i]);
-        ck_assert_int_eq(local_wait(&local, ucp_tag_msg_recv_nbx(
-                                 local.worker, in, sizes[i], message, &none)),
-                         UCS_OK);
+        ck_assert_int_eq(
+            local_wait(&local, ucp_tag_msg_recv_nbx(local.worker, in, sizes[i],
+                                                    message, &none)),
+            UCS_OK);
         ck_assert_int_eq(local_wait(&local, send), UCS_OK);
         ck_assert_mem_eq(in, out, sizes[i]);
     }
@@ -259,8 +260,9 @@ START_TEST(a_synchronous_send_completes_only_with_its_receive)
             ucp_worker_progress(local.worker);
         }
         ck_assert_int_eq(ucp_request_check_status(send), UCS_INPROGRESS);
-        ck_assert_int_eq(local_wait(&local, local_recv(
-                                 &local, buffer + (1 << 20), 1 << 20, 4)),
+        ck_assert_int_eq(local_wait(&local,
+                                    local_recv(&local, buffer + (1 << 20),
+                                               1 << 20, 4)),
                          UCS_OK);
         ck_assert_int_eq(local_wait(&local, send), UCS_OK);
     }
@@ -280,13 +282,13 @@ START_TEST(a_request_in_the_users_memory_is_used_and_not_freed)
     local_open(&local);
     calls = 0;
     ck_assert_int_eq(ucp_context_query(local.context, &attr), UCS_OK);
-    memory              = malloc(attr.request_size);
+    memory = malloc(attr.request_size);
     param.op_attr_mask |= UCP_OP_ATTR_FIELD_REQUEST;
-    param.request       = memory + attr.request_size;
+    param.request = memory + attr.request_size;
     ck_assert_ptr_eq(ucp_tag_recv_nbx(local.worker, in, 8, 1, UINT64_MAX,
-                                      &param), param.request);
-    ck_assert_int_eq(local_wait(&local, local_send(&local, "z", 1, 1)),
-                     UCS_OK);
+                                      &param),
+                     param.request);
+    ck_assert_int_eq(local_wait(&local, local_send(&local, "z", 1, 1)), UCS_OK);
     while (calls == 0) {
         ucp_worker_progress(local.worker);
     }
@@ -322,11 +324,10 @@ START_TEST(a_users_request_tells_of_an_immediate_receive_too)
                                        &info);
         }
         memset(&info, 0, sizeof(info));
-        ck_assert_ptr_null(probed ?
-                           ucp_tag_msg_recv_nbx(local.worker, in, 8, message,
-                                                &param) :
-                           ucp_tag_recv_nbx(local.worker, in, 8, 1, UINT64_MAX,
-                                            &param));
+        ck_assert_ptr_null(
+            probed ?
+                ucp_tag_msg_recv_nbx(local.worker, in, 8, message, &param) :
+                ucp_tag_recv_nbx(local.worker, in, 8, 1, UINT64_MAX, &param));
         ck_assert_int_eq(ucp_tag_recv_request_test(param.request, &info),
                          UCS_OK);
         ck_assert_uint_eq(info.length, 3);
@@ -345,10 +346,9 @@ START_TEST(a_freed_request_still_receives_and_calls_nobody)
 
     local_open(&local);
     calls = 0;
-    ucp_request_free(ucp_tag_recv_nbx(local.worker, in, 8, 1, UINT64_MAX,
-                                      &recv_call));
-    ck_assert_int_eq(local_wait(&local, local_send(&local, "z", 1, 1)),
-                     UCS_OK);
+    ucp_request_free(
+        ucp_tag_recv_nbx(local.worker, in, 8, 1, UINT64_MAX, &recv_call));
+    ck_assert_int_eq(local_wait(&local, local_send(&local, "z", 1, 1)), UCS_OK);
     while (in[0] == '\0') {
         ucp_worker_progress(local.worker);
     }
@@ -365,7 +365,7 @@ START_TEST(scattered_data_of_all_sizes_arrives)
     ucp_dt_iov_t out_iov[NUM], in_iov[NUM];
     ucp_request_param_t param = {
         .op_attr_mask = UCP_OP_ATTR_FIELD_DATATYPE,
-        .datatype     = ucp_dt_make_iov()
+        .datatype     = ucp_dt_make_iov(),
     };
     ucs_status_ptr_t send, recv;
     local_t local;
@@ -396,8 +396,7 @@ START_TEST(scattered_data_of_all_sizes_arrives)
 }
 END_TEST
 
-SUITE_MAIN("tagged messages",
-           messages_of_all_sizes_arrive_expected_and_early,
+SUITE_MAIN("tagged messages", messages_of_all_sizes_arrive_expected_and_early,
            an_immediate_receive_fills_the_information_and_calls_nobody,
            no_immediate_completion_gives_a_request_and_a_call,
            forced_immediate_completion_fails_when_it_cannot_be,

@@ -19,8 +19,9 @@ static ucp_tag_t tag_of(uint64_t i)
 /* Keeps the transport's queue short. */
 static void send_number(local_t *local, uint32_t i)
 {
-    ck_assert_int_eq(local_wait(local, local_send(local, &i, sizeof(i),
-                                                  tag_of(i))), UCS_OK);
+    ck_assert_int_eq(local_wait(local,
+                                local_send(local, &i, sizeof(i), tag_of(i))),
+                     UCS_OK);
     ucp_worker_progress(local->worker);
 }
 
@@ -71,9 +72,10 @@ START_TEST(receives_find_their_messages_among_100000)
     settle(&local);
     for (i = MANY; i-- > 0;) {
         value = UINT32_MAX;
-        ck_assert_int_eq(local_wait(&local, local_recv(&local, &value,
-                                                       sizeof(value),
-                                                       tag_of(i))), UCS_OK);
+        ck_assert_int_eq(local_wait(&local,
+                                    local_recv(&local, &value, sizeof(value),
+                                               tag_of(i))),
+                         UCS_OK);
         ck_assert_uint_eq(value, i);
     }
     local_close(&local);
@@ -94,8 +96,8 @@ START_TEST(cancelling_100000_receives_ends_each_once)
     ucp_request_param_t param = {
         .op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK |
                         UCP_OP_ATTR_FIELD_USER_DATA,
-        .cb.recv      = count_cancelled,
-        .user_data    = &cancelled
+        .cb.recv   = count_cancelled,
+        .user_data = &cancelled,
     };
     void **recvs = calloc(MANY, sizeof(*recvs));
     local_t local;
@@ -123,9 +125,8 @@ END_TEST
 
 typedef enum { EXPECTED, EARLY, PROBED, WAYS } way_t;
 
-static ucs_status_ptr_t
-receive(local_t *local, way_t way, size_t length,
-        const ucp_request_param_t *param)
+static ucs_status_ptr_t receive(local_t *local, way_t way, size_t length,
+                                const ucp_request_param_t *param)
 {
     ucp_tag_message_h message;
     ucp_tag_recv_info_t info;
@@ -158,12 +159,12 @@ START_TEST(a_receive_that_is_too_small_fails_and_its_send_does_not)
                 for (way = 0; way < WAYS; ++way) {
                     memset(in, 'x', sizeof(in));
                     recv = (way == EXPECTED) ?
-                           receive(&local, way, sizes[size] - 1, &none) : NULL;
-                    send = sync ?
-                           ucp_tag_send_sync_nbx(local.ep, out, sizes[size], 9,
-                                                 &none) :
-                           ucp_tag_send_nbx(local.ep, out, sizes[size], 9,
-                                            &none);
+                               receive(&local, way, sizes[size] - 1, &none) :
+                               NULL;
+                    send = sync ? ucp_tag_send_sync_nbx(local.ep, out,
+                                                        sizes[size], 9, &none) :
+                                  ucp_tag_send_nbx(local.ep, out, sizes[size],
+                                                   9, &none);
                     settle(&local);
                     if (way != EXPECTED) {
                         recv = receive(&local, way, sizes[size] - 1, &none);
@@ -187,7 +188,7 @@ START_TEST(the_information_is_told_in_every_way)
     ucp_tag_recv_info_t info;
     ucp_request_param_t param = {
         .op_attr_mask       = UCP_OP_ATTR_FIELD_RECV_INFO,
-        .recv_info.tag_info = &info
+        .recv_info.tag_info = &info,
     };
     ucs_status_ptr_t recv;
     local_t local;
@@ -204,8 +205,7 @@ START_TEST(the_information_is_told_in_every_way)
             recv = receive(&local, way, 100, &param);
         }
         if (UCS_PTR_IS_PTR(recv)) {
-            while (ucp_tag_recv_request_test(recv, &info) ==
-                   UCS_INPROGRESS) {
+            while (ucp_tag_recv_request_test(recv, &info) == UCS_INPROGRESS) {
                 ucp_worker_progress(local.worker);
             }
             ucp_request_free(recv);
@@ -223,9 +223,9 @@ END_TEST
 START_TEST(a_synchronous_send_does_not_end_by_itself)
 {
     ucp_request_param_t at_once = {
-        .op_attr_mask = UCP_OP_ATTR_FLAG_FORCE_IMM_CMPL
+        .op_attr_mask = UCP_OP_ATTR_FLAG_FORCE_IMM_CMPL,
     };
-    ucp_request_param_t soon    = {.op_attr_mask = UCP_OP_ATTR_FLAG_FAST_CMPL};
+    ucp_request_param_t soon = {.op_attr_mask = UCP_OP_ATTR_FLAG_FAST_CMPL};
     ucs_status_ptr_t send;
     local_t local;
 
@@ -233,8 +233,8 @@ START_TEST(a_synchronous_send_does_not_end_by_itself)
     send = ucp_tag_send_sync_nbx(local.ep, out, 8, 9, &at_once);
     ck_assert_int_eq(UCS_PTR_STATUS(send), UCS_ERR_NO_RESOURCE);
     settle(&local);
-    ck_assert_ptr_null(ucp_tag_probe_nb(local.worker, 0, 0, 0,
-                                        &(ucp_tag_recv_info_t){0}));
+    ck_assert_ptr_null(
+        ucp_tag_probe_nb(local.worker, 0, 0, 0, &(ucp_tag_recv_info_t){0}));
 
     send = ucp_tag_send_sync_nbx(local.ep, out, 0, 9, &soon);
     ck_assert(UCS_PTR_IS_PTR(send));
@@ -250,7 +250,7 @@ END_TEST
 START_TEST(a_message_outlives_a_receive_that_could_not_be_at_once)
 {
     ucp_request_param_t at_once = {
-        .op_attr_mask = UCP_OP_ATTR_FLAG_FORCE_IMM_CMPL
+        .op_attr_mask = UCP_OP_ATTR_FLAG_FORCE_IMM_CMPL,
     };
     ucp_tag_recv_info_t info;
     ucp_tag_message_h message;
@@ -275,8 +275,7 @@ START_TEST(a_message_outlives_a_receive_that_could_not_be_at_once)
 }
 END_TEST
 
-SUITE_MAIN("many tags",
-           messages_find_their_receives_among_100000,
+SUITE_MAIN("many tags", messages_find_their_receives_among_100000,
            receives_find_their_messages_among_100000,
            cancelling_100000_receives_ends_each_once,
            a_receive_that_is_too_small_fails_and_its_send_does_not,

@@ -11,7 +11,7 @@
 enum { THREADS = 4, MESSAGES = 500, SIZE = 300 };
 
 typedef struct {
-    local_t  *local;
+    local_t *local;
     unsigned index;
     unsigned bad;
 } worker_thread_t;

@@ -18,27 +18,27 @@ static char buffer[LENGTH], buffer2[LENGTH];
 /* Nanoseconds of a machine: of each message, and of a KiB by each method. */
 typedef struct machine {
     const char *name;
-    double     message, copy, get, put;
-    unsigned   best;
+    double message, copy, get, put;
+    unsigned best;
 } machine_t;
 
 /* What carries the data. */
 enum { MESSAGES, GETS, PUTS };
 
 static const machine_t machines[] = {
-    {"a quick ring",           100, 30, 80, 70, MESSAGES},
-    {"a quick copy",           100, 90, 40, 60, GETS},
-    {"shared puts",            100, 400, 240, 180, PUTS},
-    {"expensive messages",     40000, 50, 55, 55, GETS},
-    {"slow copies",            300, 60, 900, 700, MESSAGES}
+    {"a quick ring", 100, 30, 80, 70, MESSAGES},
+    {"a quick copy", 100, 90, 40, 60, GETS},
+    {"shared puts", 100, 400, 240, 180, PUTS},
+    {"expensive messages", 40000, 50, 55, 55, GETS},
+    {"slow copies", 300, 60, 900, 700, MESSAGES},
 };
 
 static struct {
-    machine_t       machine;
-    double          now;        /* Nanoseconds */
-    size_t          bytes[3];   /* Of data by what carries it */
+    machine_t machine;
+    double now;      /* Nanoseconds */
+    size_t bytes[3]; /* Of data by what carries it */
     ucx_iface_ops_t iface_ops;
-    ucx_ep_ops_t    usual, ops, direct_usual, direct_ops;
+    ucx_ep_ops_t usual, ops, direct_usual, direct_ops;
 } sim;
 
 int clock_gettime(clockid_t clock, struct timespec *time)
@@ -52,7 +52,7 @@ int clock_gettime(clockid_t clock, struct timespec *time)
 
 static void take(double per_kib, size_t length, unsigned carrier)
 {
-    sim.now            += per_kib * (double)length / 1024;
+    sim.now += per_kib * (double)length / 1024;
     sim.bytes[carrier] += length;
 }
 
@@ -164,13 +164,12 @@ static void access_memory(local_t *local, const lent_t *lent, int is_get,
 
     while (count-- > 0) {
         memset(is_get ? buffer2 : buffer, (int)count + 1, LENGTH);
-        op = is_get ? ucp_get_nbx(local->ep, buffer, LENGTH,
-                                  (uintptr_t)buffer2, lent->rkey, &plain) :
-                      ucp_put_nbx(local->ep, buffer, LENGTH,
-                                  (uintptr_t)buffer2, lent->rkey, &plain);
+        op = is_get ? ucp_get_nbx(local->ep, buffer, LENGTH, (uintptr_t)buffer2,
+                                  lent->rkey, &plain) :
+                      ucp_put_nbx(local->ep, buffer, LENGTH, (uintptr_t)buffer2,
+                                  lent->rkey, &plain);
         ck_assert_int_eq(local_wait(local, op), UCS_OK);
-        ck_assert_int_eq(local_wait(local,
-                                    ucp_ep_flush_nbx(local->ep, &plain)),
+        ck_assert_int_eq(local_wait(local, ucp_ep_flush_nbx(local->ep, &plain)),
                          UCS_OK);
         ck_assert_mem_eq(buffer, buffer2, LENGTH);
         sim.now += 1e6;
@@ -183,7 +182,7 @@ static void check_access(const machine_t *machine, int is_get)
     unsigned best    = (machine->best == MESSAGES) ? MESSAGES : by_lane;
     char *text       = NULL;
     size_t size;
-    FILE *stream     = open_memstream(&text, &size);
+    FILE *stream = open_memstream(&text, &size);
     lent_t lent;
     local_t local;
 
@@ -282,7 +281,7 @@ START_TEST(an_endpoint_closes_during_a_trial)
 {
     ucp_request_param_t force = {
         .op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS,
-        .flags        = UCP_EP_CLOSE_FLAG_FORCE
+        .flags        = UCP_EP_CLOSE_FLAG_FORCE,
     };
     ucs_status_ptr_t send;
     local_t local;
@@ -305,6 +304,5 @@ START_TEST(an_endpoint_closes_during_a_trial)
 END_TEST
 
 SUITE_MAIN("trial", the_fastest_is_found, the_fastest_put_and_get_is_found,
-           a_change_is_followed,
-           what_is_learnt_is_shown, the_variable_switches_it_off,
-           an_endpoint_closes_during_a_trial)
+           a_change_is_followed, what_is_learnt_is_shown,
+           the_variable_switches_it_off, an_endpoint_closes_during_a_trial)

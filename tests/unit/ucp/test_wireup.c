@@ -8,7 +8,7 @@
 static const ucp_request_param_t none  = {0};
 static const ucp_request_param_t force = {
     .op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS,
-    .flags        = UCP_EP_CLOSE_FLAG_FORCE
+    .flags        = UCP_EP_CLOSE_FLAG_FORCE,
 };
 
 static void close_by(local_t *local, ucp_ep_h ep,
@@ -27,8 +27,9 @@ static uint64_t receive(local_t *local, ucp_tag_t tag)
 {
     uint64_t value = 0;
 
-    ck_assert_int_eq(local_wait(local, local_recv(local, &value, sizeof(value),
-                                                  tag)), UCS_OK);
+    ck_assert_int_eq(local_wait(local,
+                                local_recv(local, &value, sizeof(value), tag)),
+                     UCS_OK);
     return value;
 }
 
@@ -47,9 +48,9 @@ START_TEST(two_halves_are_joined_before_anything_goes)
     wireup_settle(&local);
     ck_assert_uint_eq(pairs.created, 2);
     ck_assert_uint_eq(pairs.connects, 2);
-    ck_assert_uint_eq(half_of(ep->am)->peer,
-                      (half_of(ep->am) == pairs.halves) ?
-                      pairs.halves->next->id : pairs.halves->id);
+    ck_assert_uint_eq(half_of(ep->am)->peer, (half_of(ep->am) == pairs.halves) ?
+                                                 pairs.halves->next->id :
+                                                 pairs.halves->id);
     /* the state of the wire-up is freed */
     ck_assert_ptr_null(ep->wireup);
     close_by(&local, ep, &none);
@@ -143,8 +144,8 @@ START_TEST(a_further_lane_is_connected_over_the_first)
     ucp_mem_map_params_t map = {
         .field_mask = UCP_MEM_MAP_PARAM_FIELD_ADDRESS |
                       UCP_MEM_MAP_PARAM_FIELD_LENGTH,
-        .address    = &target,
-        .length     = sizeof(target)
+        .address = &target,
+        .length  = sizeof(target),
     };
     ucs_status_ptr_t put;
     ucp_mem_h memh;
@@ -191,7 +192,7 @@ START_TEST(short_messages_of_the_other_transport_will_do)
     wireup_open(&local, UCP_FEATURE_TAG, 1, 64);
     unsetenv("UCX_SELF_QUEUE_LEN");
     uct_iface_state(local.worker->ifaces[0].iface)->attr.base.cap.am.max_bcopy =
-            UCP_MIN_AM_BCOPY; /* less is rejected; the lane keeps 64 */
+        UCP_MIN_AM_BCOPY; /* less is rejected; the lane keeps 64 */
     ck_assert_int_eq(wireup_connect(&local, &ep), UCS_OK);
     ck_assert_uint_eq(ep->wireup->link.max, 64);
     ck_assert(!ucp_wireup_link_is_idle(&ep->wireup->link));
@@ -213,7 +214,7 @@ START_TEST(no_lane_is_connected_without_an_auxiliary_transport)
 
     wireup_open(&local, UCP_FEATURE_TAG, 1, 0);
     uct_iface_state(local.worker->ifaces[0].iface)->attr.base.cap.flags &=
-            ~UCT_IFACE_FLAG_PENDING;
+        ~UCT_IFACE_FLAG_PENDING;
     ck_assert_int_eq(wireup_connect(&local, &ep), UCS_ERR_UNREACHABLE);
     wireup_end(&local);
 }
@@ -238,8 +239,8 @@ START_TEST(a_sleeping_worker_needs_a_transport_with_events)
 
     wireup_open(&local, UCP_FEATURE_TAG | UCP_FEATURE_WAKEUP, 1, 0);
     for (i = 0; i < 2; ++i) {
-        uct_iface_state(local.worker->ifaces[i].iface)->attr.base.cap
-                .event_flags = 0;
+        uct_iface_state(local.worker->ifaces[i].iface)
+            ->attr.base.cap.event_flags = 0;
     }
     ck_assert_int_eq(wireup_connect(&local, &ep), UCS_ERR_UNREACHABLE);
     wireup_end(&local);
@@ -309,8 +310,8 @@ END_TEST
 
 static ucs_status_t tell_failure(local_t *local, unsigned iface, uct_ep_h uct)
 {
-    uct_iface_state_t *state =
-            uct_iface_state(local->worker->ifaces[iface].iface);
+    uct_iface_state_t *state = uct_iface_state(
+        local->worker->ifaces[iface].iface);
 
     return state->err_handler(state->err_handler_arg, uct,
                               UCS_ERR_ENDPOINT_TIMEOUT);
@@ -333,9 +334,10 @@ START_TEST(a_lost_auxiliary_connection_fails_the_endpoint)
         wireup_open(&local, UCP_FEATURE_TAG, 1, 0);
         ck_assert_int_eq(wireup_connect(&local, &ep), UCS_OK);
         send = send_tag(ep, &value, 1);
-        ck_assert_int_eq(tell_failure(&local, (unsigned)i, (i == 0) ?
-                                      ep->wireup->link.uct :
-                                      ep->wireup->stubs[0].real), UCS_OK);
+        ck_assert_int_eq(tell_failure(&local, (unsigned)i,
+                                      (i == 0) ? ep->wireup->link.uct :
+                                                 ep->wireup->stubs[0].real),
+                         UCS_OK);
         ck_assert_int_eq(ep->fail_status, UCS_ERR_ENDPOINT_TIMEOUT);
         check_failed(&local, ep, send);
     }
@@ -359,7 +361,7 @@ START_TEST(keepalive_checks_the_handshake_connection)
     ck_assert_int_eq(uct_ep_check(ep->am, 0, NULL), UCS_ERR_ENDPOINT_TIMEOUT);
     /* a transport without the check operation must send a message */
     uct_iface_state(aux->iface)->attr.base.cap.flags &=
-            ~UCT_IFACE_FLAG_EP_CHECK;
+        ~UCT_IFACE_FLAG_EP_CHECK;
     for (i = 0; i < 3; ++i) {
         ck_assert_int_eq(uct_ep_check(ep->am, 0, NULL), UCS_OK);
     }
@@ -471,12 +473,17 @@ static size_t make_request(local_t *local, char *message, unsigned lane,
 {
     static const uint64_t address = 4711;
     ucp_wireup_request_t request  = {
-        .sender    = {ucp_le64(77), ucp_le64(78)},
-        .num_lanes = 1,
-        .lanes     = {{.lane           = (uint8_t)lane,
-                       .receiver_iface = (uint8_t)iface,
-                       .ep_addr        = (const uint8_t *)&address,
-                       .ep_addr_length = sizeof(address)}}
+         .sender    = {ucp_le64(77), ucp_le64(78)},
+         .num_lanes = 1,
+         .lanes =
+             {
+                 {
+                     .lane           = (uint8_t)lane,
+                     .receiver_iface = (uint8_t)iface,
+                     .ep_addr        = (const uint8_t *)&address,
+                     .ep_addr_length = sizeof(address),
+                },
+            },
     };
     ucp_address_t *packed;
     size_t head, length;
@@ -545,8 +552,7 @@ SUITE_MAIN("wireup", two_halves_are_joined_before_anything_goes,
            the_first_endpoint_that_cannot_be_had_is_an_error_at_once,
            a_lost_auxiliary_connection_fails_the_endpoint,
            keepalive_checks_the_handshake_connection,
-           closing_early_leaves_nothing,
-           a_worker_ends_in_the_middle,
+           closing_early_leaves_nothing, a_worker_ends_in_the_middle,
            answers_of_third_parties_are_dropped,
            requests_that_are_cut_or_repeated_are_dropped,
            lanes_over_interfaces_that_do_not_exist_are_refused)

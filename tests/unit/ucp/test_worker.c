@@ -10,7 +10,7 @@ START_TEST(a_context_refuses_versions_and_features_that_it_does_not_know)
 {
     ucp_params_t params = {
         .field_mask = UCP_PARAM_FIELD_FEATURES,
-        .features   = UCP_FEATURE_TAG
+        .features   = UCP_FEATURE_TAG,
     };
     ucp_context_h context;
 
@@ -40,20 +40,18 @@ static void count_cleanup(void *request)
 START_TEST(the_users_area_of_a_request_is_initialised_and_cleaned_up)
 {
     ucp_params_t params = {
-        .field_mask      = UCP_PARAM_FIELD_FEATURES |
-                           UCP_PARAM_FIELD_REQUEST_SIZE |
-                           UCP_PARAM_FIELD_REQUEST_INIT |
-                           UCP_PARAM_FIELD_REQUEST_CLEANUP |
-                           UCP_PARAM_FIELD_NAME,
+        .field_mask = UCP_PARAM_FIELD_FEATURES | UCP_PARAM_FIELD_REQUEST_SIZE |
+                      UCP_PARAM_FIELD_REQUEST_INIT |
+                      UCP_PARAM_FIELD_REQUEST_CLEANUP | UCP_PARAM_FIELD_NAME,
         .features        = UCP_FEATURE_TAG,
         .request_size    = 24,
         .request_init    = count_init,
         .request_cleanup = count_cleanup,
-        .name            = "unit"
+        .name            = "unit",
     };
     ucp_context_attr_t attr = {
         .field_mask = UCP_ATTR_FIELD_NAME | UCP_ATTR_FIELD_THREAD_MODE |
-                      UCP_ATTR_FIELD_MEMORY_TYPES
+                      UCP_ATTR_FIELD_MEMORY_TYPES,
     };
     ucp_worker_params_t worker_params = {0};
     ucp_request_param_t none          = {0};
@@ -88,10 +86,10 @@ START_TEST(a_worker_tells_its_attributes)
                       UCP_WORKER_ATTR_FIELD_NAME |
                       UCP_WORKER_ATTR_FIELD_MAX_AM_HEADER |
                       UCP_WORKER_ATTR_FIELD_MAX_INFO_STRING |
-                      UCP_WORKER_ATTR_FIELD_ADDRESS
+                      UCP_WORKER_ATTR_FIELD_ADDRESS,
     };
     ucp_worker_address_attr_t address_attr = {
-        .field_mask = UCP_WORKER_ADDRESS_ATTR_FIELD_UID
+        .field_mask = UCP_WORKER_ADDRESS_ATTR_FIELD_UID,
     };
     local_t local;
 
@@ -112,7 +110,7 @@ START_TEST(a_damaged_address_is_refused)
 {
     ucp_worker_attr_t attr    = {.field_mask = UCP_WORKER_ATTR_FIELD_ADDRESS};
     ucp_ep_params_t ep_params = {
-        .field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS
+        .field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS,
     };
     unsigned char *bytes;
     local_t local;
@@ -141,7 +139,7 @@ START_TEST(an_endpoint_tells_its_name_and_transport)
 {
     ucp_transport_entry_t entry;
     ucp_ep_attr_t attr = {
-        .field_mask = UCP_EP_ATTR_FIELD_NAME | UCP_EP_ATTR_FIELD_TRANSPORTS
+        .field_mask = UCP_EP_ATTR_FIELD_NAME | UCP_EP_ATTR_FIELD_TRANSPORTS,
     };
     local_t local;
 
@@ -191,8 +189,8 @@ START_TEST(a_waiting_worker_returns_on_a_signal_of_another_thread)
     local_open(&local);
     while (ucp_worker_progress(local.worker) != 0) {
     }
-    ck_assert_int_eq(pthread_create(&thread, NULL, signal_later,
-                                    local.worker), 0);
+    ck_assert_int_eq(pthread_create(&thread, NULL, signal_later, local.worker),
+                     0);
     ck_assert_int_eq(ucp_worker_wait(local.worker), UCS_OK);
     pthread_join(thread, NULL);
     local_close(&local);
@@ -217,11 +215,11 @@ START_TEST(a_forced_close_cancels_what_is_under_way)
 {
     ucp_request_param_t force = {
         .op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS,
-        .flags        = UCP_EP_CLOSE_FLAG_FORCE
+        .flags        = UCP_EP_CLOSE_FLAG_FORCE,
     };
     ucp_worker_attr_t attr    = {.field_mask = UCP_WORKER_ATTR_FIELD_ADDRESS};
     ucp_ep_params_t ep_params = {
-        .field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS
+        .field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS,
     };
     ucp_request_param_t none = {0};
     ucs_status_ptr_t request;

@@ -13,7 +13,7 @@
 static const ucp_request_param_t none  = {0};
 static const ucp_request_param_t force = {
     .op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS,
-    .flags        = UCP_EP_CLOSE_FLAG_FORCE
+    .flags        = UCP_EP_CLOSE_FLAG_FORCE,
 };
 
 static char buffer[1 << 20], buffer2[1 << 20];
@@ -21,15 +21,15 @@ static char buffer[1 << 20], buffer2[1 << 20];
 /* ----------------------------------------------- the lane of put and get -- */
 
 static struct {
-    ucx_ep_ops_t      ops;
-    ucx_ep_ops_t      usual;
-    unsigned          gets, puts, flushes, remote_flushes, pendings;
+    ucx_ep_ops_t ops;
+    ucx_ep_ops_t usual;
+    unsigned gets, puts, flushes, remote_flushes, pendings;
     /* This number of operations returns UCS_ERR_NO_RESOURCE */
-    unsigned          refuse;
-    ucs_status_t      fails;     /* Status of operations; UCS_OK: normal */
-    int               holds;     /* Completions are held until let_go() */
-    uct_completion_t  *held[64];
-    unsigned          num_held;
+    unsigned refuse;
+    ucs_status_t fails; /* Status of operations; UCS_OK: normal */
+    int holds;          /* Completions are held until let_go() */
+    uct_completion_t *held[64];
+    unsigned num_held;
     uct_pending_req_t *waiting;
 } far;
 
@@ -51,36 +51,38 @@ static inline ucs_status_t far_answer(uct_completion_t *comp)
     return UCS_OK;
 }
 
-static inline ucs_status_t
-far_get(uct_ep_h ep, const uct_iov_t *iov, size_t iovcnt, uint64_t remote_addr,
-        uct_rkey_t rkey, uct_completion_t *comp)
+static inline ucs_status_t far_get(uct_ep_h ep, const uct_iov_t *iov,
+                                   size_t iovcnt, uint64_t remote_addr,
+                                   uct_rkey_t rkey, uct_completion_t *comp)
 {
     ucs_status_t status = far_answer(comp);
 
     if (!UCS_STATUS_IS_ERR(status)) {
         ++far.gets;
         ck_assert_int_eq(far.usual.get_zcopy(ep, iov, iovcnt, remote_addr, rkey,
-                                             NULL), UCS_OK);
+                                             NULL),
+                         UCS_OK);
     }
     return status;
 }
 
-static inline ucs_status_t
-far_put(uct_ep_h ep, const uct_iov_t *iov, size_t iovcnt, uint64_t remote_addr,
-        uct_rkey_t rkey, uct_completion_t *comp)
+static inline ucs_status_t far_put(uct_ep_h ep, const uct_iov_t *iov,
+                                   size_t iovcnt, uint64_t remote_addr,
+                                   uct_rkey_t rkey, uct_completion_t *comp)
 {
     ucs_status_t status = far_answer(comp);
 
     if (!UCS_STATUS_IS_ERR(status)) {
         ++far.puts;
         ck_assert_int_eq(far.usual.put_zcopy(ep, iov, iovcnt, remote_addr, rkey,
-                                             NULL), UCS_OK);
+                                             NULL),
+                         UCS_OK);
     }
     return status;
 }
 
-static inline ucs_status_t
-far_flush(uct_ep_h ep, unsigned flags, uct_completion_t *comp)
+static inline ucs_status_t far_flush(uct_ep_h ep, unsigned flags,
+                                     uct_completion_t *comp)
 {
     if (flags & UCT_FLUSH_FLAG_CANCEL) {
         return UCS_OK;
@@ -90,8 +92,8 @@ far_flush(uct_ep_h ep, unsigned flags, uct_completion_t *comp)
     return far_answer(comp);
 }
 
-static inline ucs_status_t
-far_pending_add(uct_ep_h ep, uct_pending_req_t *req, unsigned flags)
+static inline ucs_status_t far_pending_add(uct_ep_h ep, uct_pending_req_t *req,
+                                           unsigned flags)
 {
     ck_assert_ptr_null(far.waiting);
     ++far.pendings;
@@ -99,8 +101,8 @@ far_pending_add(uct_ep_h ep, uct_pending_req_t *req, unsigned flags)
     return UCS_OK;
 }
 
-static inline void
-far_pending_purge(uct_ep_h ep, uct_pending_purge_callback_t cb, void *arg)
+static inline void far_pending_purge(uct_ep_h ep,
+                                     uct_pending_purge_callback_t cb, void *arg)
 {
     uct_pending_req_t *req = far.waiting;
 
@@ -137,9 +139,9 @@ static inline void let_go(ucs_status_t status)
     }
 }
 
-static inline ssize_t
-no_am_bcopy(uct_ep_h ep, uint8_t id, uct_pack_callback_t pack_cb, void *arg,
-            unsigned flags)
+static inline ssize_t no_am_bcopy(uct_ep_h ep, uint8_t id,
+                                  uct_pack_callback_t pack_cb, void *arg,
+                                  unsigned flags)
 {
     ck_abort_msg("a message on the lane that has none");
     return UCS_ERR_UNSUPPORTED;
@@ -151,12 +153,12 @@ static inline void open_two(local_t *local, const char *scheme)
 {
     ucp_params_t params = {
         .field_mask = UCP_PARAM_FIELD_FEATURES,
-        .features   = UCP_FEATURE_TAG | UCP_FEATURE_RMA
+        .features   = UCP_FEATURE_TAG | UCP_FEATURE_RMA,
     };
     ucp_worker_params_t worker_params = {0};
-    ucp_worker_attr_t attr  = {.field_mask = UCP_WORKER_ATTR_FIELD_ADDRESS};
+    ucp_worker_attr_t attr    = {.field_mask = UCP_WORKER_ATTR_FIELD_ADDRESS};
     ucp_ep_params_t ep_params = {
-        .field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS
+        .field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS,
     };
     ucp_worker_iface_t *ifaces;
     ucp_context_h context;
@@ -170,32 +172,32 @@ static inline void open_two(local_t *local, const char *scheme)
 
     context = local->context;
     ck_assert_uint_eq(context->num_resources, 1);
-    context->resources = realloc(context->resources,
-                                 2 * sizeof(*context->resources));
+    context->resources     = realloc(context->resources,
+                                     2 * sizeof(*context->resources));
     context->resources[1]  = context->resources[0];
     context->num_resources = 2;
 
-    ck_assert_int_eq(ucp_worker_create(context, &worker_params,
-                                       &local->worker), UCS_OK);
+    ck_assert_int_eq(ucp_worker_create(context, &worker_params, &local->worker),
+                     UCS_OK);
     ifaces = local->worker->ifaces;
     ck_assert_uint_eq(local->worker->num_ifaces, 2);
     memset(&ifaces[0].lane.put, 0, sizeof(ifaces[0].lane.put));
     memset(&ifaces[0].lane.get, 0, sizeof(ifaces[0].lane.get));
     memset(&ifaces[1].lane.am, 0, sizeof(ifaces[1].lane.am));
-    ifaces[1].lane.put.max_zcopy = 100000;
-    ifaces[1].lane.get.max_zcopy = 100000;
+    ifaces[1].lane.put.max_zcopy            = 100000;
+    ifaces[1].lane.get.max_zcopy            = 100000;
     /* so that large messages use this lane */
     ifaces[1].lane.get.cost_zcopy.bandwidth = 1e12;
     ifaces[1].lane.put.cost_zcopy.bandwidth = 1e12;
 
-    far.usual             = *ifaces[1].iface->ep_ops;
-    far.ops               = far.usual;
-    far.ops.am_bcopy      = no_am_bcopy;
-    far.ops.get_zcopy     = far_get;
-    far.ops.put_zcopy     = far_put;
-    far.ops.flush         = far_flush;
-    far.ops.pending_add   = far_pending_add;
-    far.ops.pending_purge = far_pending_purge;
+    far.usual               = *ifaces[1].iface->ep_ops;
+    far.ops                 = far.usual;
+    far.ops.am_bcopy        = no_am_bcopy;
+    far.ops.get_zcopy       = far_get;
+    far.ops.put_zcopy       = far_put;
+    far.ops.flush           = far_flush;
+    far.ops.pending_add     = far_pending_add;
+    far.ops.pending_purge   = far_pending_purge;
     ifaces[1].iface->ep_ops = &far.ops;
 
     ck_assert_int_eq(ucp_worker_query(local->worker, &attr), UCS_OK);

@@ -20,7 +20,7 @@ static void wireup_open(local_t *local, uint64_t features, int messages,
 {
     ucp_params_t params = {
         .field_mask = UCP_PARAM_FIELD_FEATURES,
-        .features   = features
+        .features   = features,
     };
     ucp_worker_params_t worker_params = {0};
     ucp_context_h context;
@@ -28,12 +28,12 @@ static void wireup_open(local_t *local, uint64_t features, int messages,
     ck_assert_int_eq(ucp_init(&params, NULL, &local->context), UCS_OK);
     context = local->context;
     ck_assert_uint_eq(context->num_resources, 1);
-    context->resources = realloc(context->resources,
-                                 2 * sizeof(*context->resources));
+    context->resources     = realloc(context->resources,
+                                     2 * sizeof(*context->resources));
     context->resources[1]  = context->resources[0];
     context->num_resources = 2;
-    ck_assert_int_eq(ucp_worker_create(context, &worker_params,
-                                       &local->worker), UCS_OK);
+    ck_assert_int_eq(ucp_worker_create(context, &worker_params, &local->worker),
+                     UCS_OK);
     ck_assert_uint_eq(local->worker->num_ifaces, 2);
     play_pairs(local->worker, messages);
     play_aux(local->worker, aux_bcopy);
@@ -44,7 +44,7 @@ static ucs_status_t wireup_connect(local_t *local, ucp_ep_h *ep_p)
 {
     ucp_worker_attr_t attr = {.field_mask = UCP_WORKER_ATTR_FIELD_ADDRESS};
     ucp_ep_params_t params = {
-        .field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS
+        .field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS,
     };
     ucs_status_t status;
 
@@ -84,7 +84,8 @@ static void wireup_say(local_t *local, uint8_t id, const void *data,
 
     memcpy(exact, data, length);
     ck_assert_int_eq(ucx_iface_deliver_am(local->worker->ifaces[0].iface, id,
-                                          exact, (unsigned)length, 0), UCS_OK);
+                                          exact, (unsigned)length, 0),
+                     UCS_OK);
     free(exact);
 }
 

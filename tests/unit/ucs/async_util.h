@@ -18,15 +18,14 @@
 /* What a handler works on. */
 typedef struct {
     int fd;
-    unsigned count;     /* atomic: calls */
-    unsigned inside;    /* atomic: calls at this moment */
-    int alive;          /* atomic: it may be called */
-    unsigned events;    /* atomic: of the last call */
+    unsigned count;  /* atomic: calls */
+    unsigned inside; /* atomic: calls at this moment */
+    int alive;       /* atomic: it may be called */
+    unsigned events; /* atomic: of the last call */
 } probe_t;
 
-__attribute__((unused)) static void probe_cb(int id,
-                                             ucs_event_set_types_t events,
-                                             void *arg)
+__attribute__((unused)) static void
+probe_cb(int id, ucs_event_set_types_t events, void *arg)
 {
     probe_t *probe = arg;
     eventfd_t value;

@@ -52,30 +52,30 @@ __attribute__((unused)) static void log_release(void)
     ucs_log_hook_set(NULL, NULL);
 }
 
-#define ck_logged(_part)                                              \
-    ck_assert_msg(strstr(log_text, _part) != NULL, "no '%s' in:\n%s", \
-                  (_part), log_text)
+#define ck_logged(_part) \
+    ck_assert_msg(strstr(log_text, _part) != NULL, "no '%s' in:\n%s", (_part), \
+                  log_text)
 
-#define SUITE_MAIN(_name, ...)                                       \
-    int main(void)                                                   \
-    {                                                                \
-        const TTest *const tests[] = {__VA_ARGS__};                  \
-        Suite *suite = suite_create(_name);                          \
-        TCase *tcase = tcase_create(_name);                          \
-        SRunner *runner;                                             \
-        size_t i;                                                    \
-        int failed;                                                  \
-                                                                     \
-        for (i = 0; i < sizeof(tests) / sizeof(tests[0]); ++i) {     \
-            tcase_add_test(tcase, tests[i]);                         \
-        }                                                            \
-        suite_add_tcase(suite, tcase);                               \
-        runner = srunner_create(suite);                              \
-        srunner_set_fork_status(runner, CK_NOFORK);                  \
-        srunner_run_all(runner, CK_NORMAL);                          \
-        failed = srunner_ntests_failed(runner);                      \
-        srunner_free(runner);                                        \
-        return (failed == 0) ? EXIT_SUCCESS : EXIT_FAILURE;          \
+#define SUITE_MAIN(_name, ...) \
+    int main(void) \
+    { \
+        const TTest *const tests[] = {__VA_ARGS__}; \
+        Suite *suite               = suite_create(_name); \
+        TCase *tcase               = tcase_create(_name); \
+        SRunner *runner; \
+        size_t i; \
+        int failed; \
+\
+        for (i = 0; i < sizeof(tests) / sizeof(tests[0]); ++i) { \
+            tcase_add_test(tcase, tests[i]); \
+        } \
+        suite_add_tcase(suite, tcase); \
+        runner = srunner_create(suite); \
+        srunner_set_fork_status(runner, CK_NOFORK); \
+        srunner_run_all(runner, CK_NORMAL); \
+        failed = srunner_ntests_failed(runner); \
+        srunner_free(runner); \
+        return (failed == 0) ? EXIT_SUCCESS : EXIT_FAILURE; \
     }
 
 #endif

@@ -181,11 +181,12 @@ START_TEST(blocks_exclude_handlers_and_no_event_is_lost)
         ck_ok(ucs_async_context_create(modes[m], &shared));
         ck_ok(ucs_async_set_event_handler(modes[m], probe.fd,
                                           UCS_EVENT_SET_EVREAD |
-                                                  UCS_EVENT_SET_EDGE_TRIGGERED,
+                                              UCS_EVENT_SET_EDGE_TRIGGERED,
                                           guarded_cb, &probe, shared));
         for (i = 0; i < 2; ++i) {
             ck_assert_int_eq(pthread_create(&threads[i], NULL, block_main,
-                                            &probe), 0);
+                                            &probe),
+                             0);
         }
         for (i = 0; i < 2; ++i) {
             pthread_join(threads[i], NULL);
@@ -257,7 +258,8 @@ START_TEST(bad_input_is_refused)
                      UCS_OK);
     ck_assert(!ucs_async_thread_is_running());
     ck_assert_int_eq(ucs_async_add_timer(modes[0], 0, probe_cb, &probe, async,
-                                         &timer), UCS_ERR_INVALID_PARAM);
+                                         &timer),
+                     UCS_ERR_INVALID_PARAM);
     ck_ok(ucs_async_set_event_handler(modes[0], probe.fd, 1, probe_cb, &probe,
                                       async));
     ck_assert_int_eq(ucs_async_set_event_handler(modes[0], probe.fd, 1,

@@ -67,7 +67,7 @@ START_TEST(a_callback_may_remove_and_add)
 
     other_count = 0;
     ck_ok(ucs_callbackq_init(&cbq));
-    self_id = ucs_callbackq_add(&cbq, remove_both, NULL);
+    self_id  = ucs_callbackq_add(&cbq, remove_both, NULL);
     other_id = ucs_callbackq_add(&cbq, count_up, &other_count);
     ucs_callbackq_dispatch(&cbq);
     ck_assert_int_eq(other_count, 0); /* removed before its turn */
@@ -173,7 +173,7 @@ START_TEST(a_removed_callback_never_runs_again)
     for (i = 0; i < 300; ++i) {
         guarded.alive = 1;
         guarded.calls = 0;
-        id = ucs_callbackq_add_safe(&cbq, check_alive, &guarded, 0);
+        id            = ucs_callbackq_add_safe(&cbq, check_alive, &guarded, 0);
         while (__atomic_load_n(&guarded.calls, __ATOMIC_ACQUIRE) == 0) {
             sched_yield();
         }

@@ -12,16 +12,17 @@ typedef struct {
 } opts_t;
 
 static const ucs_config_field_t fields[] = {
-        {"DEPTH", "16", "How deep.", ucs_offsetof(opts_t, depth),
-         UCS_CONFIG_TYPE_UINT_RANGE(1, 100), 0},
-        {"LABEL", "none", "What it\nis called.", ucs_offsetof(opts_t, label),
-         UCS_CONFIG_TYPE_STRING, UCS_CONFIG_FLAG_HIDDEN},
-        {"QUIET", "n", NULL, ucs_offsetof(opts_t, quiet), UCS_CONFIG_TYPE_BOOL,
-         0},
-        {NULL}};
+    {"DEPTH", "16", "How deep.", ucs_offsetof(opts_t, depth),
+     UCS_CONFIG_TYPE_UINT_RANGE(1, 100), 0},
+    {"LABEL", "none", "What it\nis called.", ucs_offsetof(opts_t, label),
+     UCS_CONFIG_TYPE_STRING, UCS_CONFIG_FLAG_HIDDEN},
+    {"QUIET", "n", NULL, ucs_offsetof(opts_t, quiet), UCS_CONFIG_TYPE_BOOL, 0},
+    {NULL},
+};
 
-static ucs_config_table_t table = {"Listed options", "LST_", fields,
-                                   sizeof(opts_t), NULL, {NULL, NULL}};
+static ucs_config_table_t table = {
+    "Listed options", "LST_", fields, sizeof(opts_t), NULL, {NULL, NULL},
+};
 
 /* What was told of the table above, by its fields. */
 static struct {

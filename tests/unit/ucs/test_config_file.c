@@ -16,22 +16,23 @@ typedef struct {
 } opts_t;
 
 static const ucs_config_field_t fields[] = {
-        {"FT_A", "none", "A.", ucs_offsetof(opts_t, a), UCS_CONFIG_TYPE_STRING,
-         0},
-        {"FT_B", "none", "B.", ucs_offsetof(opts_t, b), UCS_CONFIG_TYPE_STRING,
-         0},
-        {NULL}};
+    {"FT_A", "none", "A.", ucs_offsetof(opts_t, a), UCS_CONFIG_TYPE_STRING, 0},
+    {"FT_B", "none", "B.", ucs_offsetof(opts_t, b), UCS_CONFIG_TYPE_STRING, 0},
+    {NULL},
+};
 
-static ucs_config_table_t table = {"File test", "", fields, sizeof(opts_t),
-                                   NULL, {NULL, NULL}};
+static ucs_config_table_t table = {
+    "File test", "", fields, sizeof(opts_t), NULL, {NULL, NULL},
+};
 
 static const ucs_config_field_t number_fields[] = {
-        {"FT_N", "1", "A number.", ucs_offsetof(opts_t, a),
-         UCS_CONFIG_TYPE_INT, 0},
-        {NULL}};
+    {"FT_N", "1", "A number.", ucs_offsetof(opts_t, a), UCS_CONFIG_TYPE_INT, 0},
+    {NULL},
+};
 
-static ucs_config_table_t number_table = {"File test", "", number_fields,
-                                          sizeof(opts_t), NULL, {NULL, NULL}};
+static ucs_config_table_t number_table = {
+    "File test", "", number_fields, sizeof(opts_t), NULL, {NULL, NULL},
+};
 
 static int stop_reading; /* atomic */
 static char root[64];
@@ -287,7 +288,7 @@ END_TEST
 static void *read_again_and_again(void *arg)
 {
     const ucs_config_source_t *source = arg;
-    unsigned long strange = 0;
+    unsigned long strange             = 0;
     opts_t own;
 
     while (!__atomic_load_n(&stop_reading, __ATOMIC_RELAXED)) {
@@ -307,7 +308,7 @@ START_TEST(threads_read_a_file_that_changes)
 {
     static const char *const texts[] = {"UCX_FT_A=one\nUCX_FT_B=one\n",
                                         "UCX_FT_A=other\nUCX_FT_B=other\n"};
-    ucs_config_source_t source = {.filename = NULL};
+    ucs_config_source_t source       = {.filename = NULL};
     pthread_t threads[3];
     char path[128];
     void *strange;
@@ -319,8 +320,8 @@ START_TEST(threads_read_a_file_that_changes)
     put("mine.conf", texts[0], 0600);
     stop_reading = 0;
     for (i = 0; i < 3; ++i) {
-        ck_assert_int_eq(pthread_create(&threads[i], NULL,
-                                        read_again_and_again, &source),
+        ck_assert_int_eq(pthread_create(&threads[i], NULL, read_again_and_again,
+                                        &source),
                          0);
     }
     for (i = 0; i < 300; ++i) {

@@ -9,15 +9,17 @@ typedef struct {
 } opts_t;
 
 static const ucs_config_field_t fields[] = {
-        {"RNDV_THRESH", "1", "A.", ucs_offsetof(opts_t, value),
-         UCS_CONFIG_TYPE_INT, 0},
-        {"TLS", "1", "B.", ucs_offsetof(opts_t, value), UCS_CONFIG_TYPE_INT, 0},
-        {NULL}};
+    {"RNDV_THRESH", "1", "A.", ucs_offsetof(opts_t, value), UCS_CONFIG_TYPE_INT,
+     0},
+    {"TLS", "1", "B.", ucs_offsetof(opts_t, value), UCS_CONFIG_TYPE_INT, 0},
+    {NULL},
+};
 
 UCS_CONFIG_DEFINE_TABLE(names_table, "Names", "", fields, opts_t)
 
-static ucs_config_table_t plugin_table = {"Plugin", "PLG_", fields,
-                                          sizeof(opts_t), NULL, {NULL, NULL}};
+static ucs_config_table_t plugin_table = {
+    "Plugin", "PLG_", fields, sizeof(opts_t), NULL, {NULL, NULL},
+};
 
 typedef struct {
     opts_t inner;
@@ -25,15 +27,17 @@ typedef struct {
 } renamed_opts_t;
 
 static const ucs_config_field_t renamed_inner[] = {
-        {"NEW", "1", "A.", ucs_offsetof(opts_t, value), UCS_CONFIG_TYPE_INT, 0,
-         "OLD"},
-        {NULL}};
+    {"NEW", "1", "A.", ucs_offsetof(opts_t, value), UCS_CONFIG_TYPE_INT, 0,
+     "OLD"},
+    {NULL},
+};
 static const ucs_config_field_t renamed_fields[] = {
-        {"IN_", NULL, NULL, ucs_offsetof(renamed_opts_t, inner),
-         UCS_CONFIG_TYPE_TABLE(renamed_inner), 0},
-        {"NEW_NAME", "1", "A.", ucs_offsetof(renamed_opts_t, value),
-         UCS_CONFIG_TYPE_INT, 0, "FORMER_NAME"},
-        {NULL}};
+    {"IN_", NULL, NULL, ucs_offsetof(renamed_opts_t, inner),
+     UCS_CONFIG_TYPE_TABLE(renamed_inner), 0},
+    {"NEW_NAME", "1", "A.", ucs_offsetof(renamed_opts_t, value),
+     UCS_CONFIG_TYPE_INT, 0, "FORMER_NAME"},
+    {NULL},
+};
 
 UCS_CONFIG_DEFINE_TABLE(renamed_table, "Renamed", "REN_", renamed_fields,
                         renamed_opts_t)
@@ -90,7 +94,7 @@ END_TEST
 START_TEST(plugins_bring_and_take_names)
 {
     static const char *const prefixes[] = {"FAR_", NULL};
-    static const char *const names[] = {"SPECIAL", NULL};
+    static const char *const names[]    = {"SPECIAL", NULL};
 
     setenv("UCX_PLG_TLS", "1", 1);
     setenv("UCX_FAR_ANYTHING", "1", 1);
@@ -149,8 +153,8 @@ START_TEST(an_option_may_have_two_names)
     ck_assert_int_eq(opts.value, 4);
     ck_ok(ucs_config_set(&renamed_table, &opts, "FORMER_NAME", "5"));
     ck_ok(ucs_config_set(&renamed_table, &opts, "UCX_REN_IN_OLD", "6"));
-    ck_ok(ucs_config_get(&renamed_table, &opts, "NEW_NAME", text,
-                         sizeof(text)));
+    ck_ok(
+        ucs_config_get(&renamed_table, &opts, "NEW_NAME", text, sizeof(text)));
     ck_assert_str_eq(text, "5");
     ck_assert_int_eq(opts.inner.value, 6);
     unsetenv("UCX_REN_FORMER_NAME");
@@ -232,8 +236,9 @@ START_TEST(all_tables_are_printed)
 }
 END_TEST
 
-SUITE_MAIN("config names", edit_distance_counts_typing_errors, a_misspelt_name_is_told_once,
-           the_warning_can_be_silenced, plugins_bring_and_take_names,
+SUITE_MAIN("config names", edit_distance_counts_typing_errors,
+           a_misspelt_name_is_told_once, the_warning_can_be_silenced,
+           plugins_bring_and_take_names,
            names_of_an_application_are_checked_too,
            a_plugin_that_is_here_has_told_all_its_names,
            an_option_may_have_two_names, names_of_others_are_no_mistake,

@@ -22,33 +22,36 @@ typedef struct {
 static const char *const colors[] = {"red", "green", NULL};
 
 static const ucs_config_field_t base_fields[] = {
-        {"DEPTH", "16", "Depth.", ucs_offsetof(base_opts_t, depth),
-         UCS_CONFIG_TYPE_UINT_RANGE(1, 100), 0},
-        {"LABEL", "none", "Label.", ucs_offsetof(base_opts_t, label),
-         UCS_CONFIG_TYPE_STRING, 0},
-        {NULL}};
+    {"DEPTH", "16", "Depth.", ucs_offsetof(base_opts_t, depth),
+     UCS_CONFIG_TYPE_UINT_RANGE(1, 100), 0},
+    {"LABEL", "none", "Label.", ucs_offsetof(base_opts_t, label),
+     UCS_CONFIG_TYPE_STRING, 0},
+    {NULL},
+};
 
 static const ucs_config_field_t fields[] = {
-        {"RX_", NULL, NULL, ucs_offsetof(opts_t, rx),
-         UCS_CONFIG_TYPE_TABLE(base_fields), 0},
-        {"TX_", "DEPTH=32;LABEL=out", NULL, ucs_offsetof(opts_t, tx),
-         UCS_CONFIG_TYPE_TABLE(base_fields), 0},
-        {"THRESH", "4k", "Threshold\nin two lines.",
-         ucs_offsetof(opts_t, thresh), UCS_CONFIG_TYPE_MEMUNITS, 0},
-        {"COLOR", "red", "Color.", ucs_offsetof(opts_t, color),
-         UCS_CONFIG_TYPE_ENUM(colors), UCS_CONFIG_FLAG_HIDDEN},
-        {"DEVICES", "a,b", "Devices.", ucs_offsetof(opts_t, devices),
-         UCS_CONFIG_TYPE_STRING_ARRAY, 0},
-        {"TLS", "all", "Transports.", ucs_offsetof(opts_t, tls),
-         UCS_CONFIG_TYPE_ALLOW_LIST, 0},
-        {"OLD", "", "use THRESH instead", 0, UCS_CONFIG_TYPE_DEPRECATED,
-         UCS_CONFIG_FLAG_DEPRECATED},
-        {NULL}};
+    {"RX_", NULL, NULL, ucs_offsetof(opts_t, rx),
+     UCS_CONFIG_TYPE_TABLE(base_fields), 0},
+    {"TX_", "DEPTH=32;LABEL=out", NULL, ucs_offsetof(opts_t, tx),
+     UCS_CONFIG_TYPE_TABLE(base_fields), 0},
+    {"THRESH", "4k", "Threshold\nin two lines.", ucs_offsetof(opts_t, thresh),
+     UCS_CONFIG_TYPE_MEMUNITS, 0},
+    {"COLOR", "red", "Color.", ucs_offsetof(opts_t, color),
+     UCS_CONFIG_TYPE_ENUM(colors), UCS_CONFIG_FLAG_HIDDEN},
+    {"DEVICES", "a,b", "Devices.", ucs_offsetof(opts_t, devices),
+     UCS_CONFIG_TYPE_STRING_ARRAY, 0},
+    {"TLS", "all", "Transports.", ucs_offsetof(opts_t, tls),
+     UCS_CONFIG_TYPE_ALLOW_LIST, 0},
+    {"OLD", "", "use THRESH instead", 0, UCS_CONFIG_TYPE_DEPRECATED,
+     UCS_CONFIG_FLAG_DEPRECATED},
+    {NULL},
+};
 
 static const char *const fallbacks[] = {"NET_", NULL};
 
-static ucs_config_table_t table = {"Test options", "TST_", fields,
-                                   sizeof(opts_t), fallbacks, {NULL, NULL}};
+static ucs_config_table_t table = {
+    "Test options", "TST_", fields, sizeof(opts_t), fallbacks, {NULL, NULL},
+};
 
 static opts_t opts;
 

@@ -27,8 +27,8 @@ typedef union {
 static char why[UCS_CONFIG_WHY_MAX];
 static value_t value;
 
-static ucs_status_t
-parse(const ucs_config_type_t *type, const void *arg, const char *text)
+static ucs_status_t parse(const ucs_config_type_t *type, const void *arg,
+                          const char *text)
 {
     why[0] = '\0';
     memset(&value, 0, sizeof(value));
@@ -36,9 +36,8 @@ parse(const ucs_config_type_t *type, const void *arg, const char *text)
 }
 
 /* Parses, prints, expects that text, and parses it again. */
-static void
-takes(const ucs_config_type_t *type, const void *arg, const char *text,
-      const char *printed)
+static void takes(const ucs_config_type_t *type, const void *arg,
+                  const char *text, const char *printed)
 {
     char buf[256];
 
@@ -54,8 +53,8 @@ takes(const ucs_config_type_t *type, const void *arg, const char *text,
     }
 }
 
-static void
-refuses(const ucs_config_type_t *type, const void *arg, const char *text)
+static void refuses(const ucs_config_type_t *type, const void *arg,
+                    const char *text)
 {
     char buf[512] = "";
 

@@ -17,14 +17,14 @@ static void handler(void *data, ucs_event_set_types_t events, void *arg)
     ck_assert_ptr_eq(arg, &num_calls);
     ++num_calls;
     last_events = events;
-    last_data = data;
+    last_data   = data;
 }
 
 static unsigned look(ucs_sys_event_set_t *set)
 {
     unsigned count = ucs_sys_event_set_max_wait_events;
 
-    num_calls = 0;
+    num_calls   = 0;
     last_events = 0;
     ck_ok(ucs_event_set_wait(set, &count, 0, handler, &num_calls));
     ck_assert_uint_eq(count, num_calls);
@@ -73,7 +73,8 @@ START_TEST(an_edge_is_reported_once)
     ck_ok(ucs_event_set_create_from_fd(&set, epfd));
     ck_ok(ucs_event_set_add(set, fd,
                             UCS_EVENT_SET_EVREAD | UCS_EVENT_SET_EVWRITE |
-                                    UCS_EVENT_SET_EDGE_TRIGGERED, NULL));
+                                UCS_EVENT_SET_EDGE_TRIGGERED,
+                            NULL));
     ck_assert_uint_eq(look(set), 1);
     ck_assert_uint_eq(last_events,
                       UCS_EVENT_SET_EVREAD | UCS_EVENT_SET_EVWRITE);

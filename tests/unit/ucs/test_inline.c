@@ -13,9 +13,12 @@ START_TEST(a_ternary_value_says_yes_no_or_neither)
 {
     static const struct {
         ucs_ternary_auto_value_t value;
-        int                      yes_or_try, yes_or_no;
+        int yes_or_try, yes_or_no;
     } rows[] = {
-        {UCS_NO, 0, 1}, {UCS_YES, 1, 1}, {UCS_TRY, 1, 0}, {UCS_AUTO, 0, 0}
+        {UCS_NO, 0, 1},
+        {UCS_YES, 1, 1},
+        {UCS_TRY, 1, 0},
+        {UCS_AUTO, 0, 0},
     };
     size_t i;
 
@@ -43,8 +46,7 @@ START_TEST(lines_are_added_composed_and_cut)
         h = ucs_linear_func_sub(f, g);
         ck_assert_double_eq(ucs_linear_func_apply(h, x), 4 - 3 * x);
         h = ucs_linear_func_compose(f, g);
-        ck_assert_double_eq(ucs_linear_func_apply(h, x),
-                            3 + 2 * (-1 + 5 * x));
+        ck_assert_double_eq(ucs_linear_func_apply(h, x), 3 + 2 * (-1 + 5 * x));
         h = UCS_LINEAR_FUNC_ZERO;
         ucs_linear_func_add_inplace(&h, f);
         ucs_linear_func_add_inplace(&h, g);

@@ -58,10 +58,12 @@ START_TEST(a_line_has_the_documented_form)
     ucs_warn("message %d", 5);
     ck_assert_int_eq(errno, EXDEV);
     log_read_file();
-    ck_assert_int_eq(regcomp(&regex,
-                             "^\\[[0-9]+\\.[0-9]{6}\\] \\[[^]:]+:[0-9]+:[0-9]+\\]"
-                             " +test_log.c:[0-9]+ +UCX +WARN +message 5\n$",
-                             REG_EXTENDED), 0);
+    ck_assert_int_eq(
+        regcomp(&regex,
+                "^\\[[0-9]+\\.[0-9]{6}\\] \\[[^]:]+:[0-9]+:[0-9]+\\]"
+                " +test_log.c:[0-9]+ +UCX +WARN +message 5\n$",
+                REG_EXTENDED),
+        0);
     ck_assert_msg(regexec(&regex, text, 0, NULL, 0) == 0, "%s", text);
     regfree(&regex);
     free(text);
@@ -104,7 +106,8 @@ START_TEST(lines_of_threads_stay_whole)
     log_to_file();
     for (i = 0; i < 4; ++i) {
         ck_assert_int_eq(pthread_create(&threads[i], NULL, write_lines,
-                                        (void *)(intptr_t)i), 0);
+                                        (void *)(intptr_t)i),
+                         0);
     }
     for (i = 0; i < 4; ++i) {
         pthread_join(threads[i], NULL);
@@ -202,7 +205,7 @@ START_TEST(the_environment_sets_level_and_file)
 }
 END_TEST
 
-SUITE_MAIN("log", the_environment_sets_level_and_file, levels_above_the_current_are_off,
-           a_line_has_the_documented_form, long_and_hostile_text_is_tamed,
-           lines_of_threads_stay_whole, file_names_have_placeholders,
-           a_failed_assertion_is_told_and_aborts)
+SUITE_MAIN("log", the_environment_sets_level_and_file,
+           levels_above_the_current_are_off, a_line_has_the_documented_form,
+           long_and_hostile_text_is_tamed, lines_of_threads_stay_whole,
+           file_names_have_placeholders, a_failed_assertion_is_told_and_aborts)

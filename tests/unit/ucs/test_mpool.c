@@ -8,8 +8,8 @@
 
 static int num_inits, num_cleanups, num_chunks;
 
-static ucs_status_t
-count_chunk_alloc(ucs_mpool_t *mp, size_t *size_p, void **chunk_p)
+static ucs_status_t count_chunk_alloc(ucs_mpool_t *mp, size_t *size_p,
+                                      void **chunk_p)
 {
     *size_p += 1000; /* more than requested is used also */
     *chunk_p = malloc(*size_p);
@@ -54,7 +54,7 @@ static void cleanup_without_leaks(ucs_mpool_t *mp)
 
 START_TEST(objects_are_aligned_and_apart)
 {
-    static const size_t sizes[] = {1, 7, 64, 100, 4097};
+    static const size_t sizes[]   = {1, 7, 64, 100, 4097};
     static const size_t offsets[] = {0, 1, 4, 8};
     ucs_mpool_params_t params;
     char *objs[300];
@@ -69,11 +69,11 @@ START_TEST(objects_are_aligned_and_apart)
                     continue;
                 }
                 ucs_mpool_params_reset(&params);
-                params.elem_size = sizes[s];
-                params.align_offset = offsets[o];
-                params.alignment = a;
+                params.elem_size       = sizes[s];
+                params.align_offset    = offsets[o];
+                params.alignment       = a;
                 params.elems_per_chunk = 5;
-                params.name = "aligned";
+                params.name            = "aligned";
                 ck_ok(ucs_mpool_init(&params, &mp));
                 for (i = 0; i < 300; ++i) {
                     objs[i] = ucs_mpool_get_inline(&mp);
@@ -102,10 +102,10 @@ START_TEST(limit_is_kept_and_objects_come_back)
     int i;
 
     ucs_mpool_params_reset(&params);
-    params.elem_size = 32;
+    params.elem_size       = 32;
     params.elems_per_chunk = 4;
-    params.max_elems = 10;
-    params.name = "limited";
+    params.max_elems       = 10;
+    params.name            = "limited";
     ck_ok(ucs_mpool_init(&params, &mp));
     ck_assert_int_eq(ucs_mpool_reserve(&mp, 11), UCS_ERR_EXCEEDS_LIMIT);
     ck_ok(ucs_mpool_reserve(&mp, 7));
@@ -133,11 +133,11 @@ START_TEST(hooks_run_once_and_leaks_are_named)
 
     num_inits = num_cleanups = num_chunks = 0;
     ucs_mpool_params_reset(&params);
-    params.elem_size = sizeof(int);
+    params.elem_size       = sizeof(int);
     params.elems_per_chunk = 3;
-    params.priv_size = 8;
-    params.ops = &count_ops;
-    params.name = "leaky";
+    params.priv_size       = 8;
+    params.ops             = &count_ops;
+    params.name            = "leaky";
     ck_ok(ucs_mpool_init(&params, &mp));
     memset(ucs_mpool_priv(&mp), 1, 8);
     a = ucs_mpool_get(&mp);
@@ -171,13 +171,13 @@ START_TEST(chunks_of_huge_pages)
 
     for (safe = 0; safe < 2; ++safe) {
         ucs_mpool_params_reset(&params);
-        params.elem_size = 1 << 20;
+        params.elem_size       = 1 << 20;
         params.elems_per_chunk = 2;
-        params.max_chunk_size = SIZE_MAX;
-        params.grow_factor = 1.0;
-        params.malloc_safe = safe;
-        params.ops = &huge_ops;
-        params.name = "huge";
+        params.max_chunk_size  = SIZE_MAX;
+        params.grow_factor     = 1.0;
+        params.malloc_safe     = safe;
+        params.ops             = &huge_ops;
+        params.name            = "huge";
         ck_ok(ucs_mpool_init(&params, &mp));
         ck_assert_ptr_eq(mp.data->ops, &huge_ops);
         for (i = 0; i < 6; ++i) {
@@ -203,11 +203,11 @@ START_TEST(malloc_safe_pools_do_not_call_malloc)
     int i;
 
     ucs_mpool_params_reset(&params);
-    params.elem_size = 1000;
+    params.elem_size       = 1000;
     params.elems_per_chunk = 10;
-    params.malloc_safe = 1;
-    params.name = "safe";
-    before = mallinfo2();
+    params.malloc_safe     = 1;
+    params.name            = "safe";
+    before                 = mallinfo2();
     ck_ok(ucs_mpool_init(&params, &mp));
     for (i = 0; i < 1000; ++i) {
         objs[i] = ucs_mpool_get(&mp);

@@ -24,16 +24,16 @@ START_TEST(ranges_add_up)
     ck_ok(ucs_piecewise_func_add(&g, &f));
     ck_assert_double_eq(ucs_piecewise_func_apply(&g, 20), 6);
     ck_assert_double_eq(ucs_piecewise_func_apply(&g, 60), 61);
-    ck_assert_int_eq(
-            ucs_piecewise_func_add_range(&g, 2, 1, ucs_linear_func_make(0, 0)),
-            UCS_ERR_INVALID_PARAM);
+    ck_assert_int_eq(ucs_piecewise_func_add_range(&g, 2, 1,
+                                                  ucs_linear_func_make(0, 0)),
+                     UCS_ERR_INVALID_PARAM);
     ucs_piecewise_func_cleanup(&f);
     ucs_piecewise_func_cleanup(&g);
 }
 END_TEST
 
 #define NUM_FUNCS 5
-#define MAX_SIZE 2000
+#define MAX_SIZE  2000
 
 static unsigned entry_at(const ucs_envelope_entry_t *entries, size_t x)
 {
@@ -59,19 +59,19 @@ START_TEST(envelope_is_the_cheapest_everywhere)
         for (i = 0; i < NUM_FUNCS; ++i) {
             ck_ok(ucs_piecewise_func_init(&funcs[i]));
             ck_ok(ucs_piecewise_func_add_range(
-                    &funcs[i], 0, SIZE_MAX,
-                    ucs_linear_func_make(rand_r(&state) % 1000,
-                                         rand_r(&state) % 7 * 0.25)));
+                &funcs[i], 0, SIZE_MAX,
+                ucs_linear_func_make(rand_r(&state) % 1000,
+                                     rand_r(&state) % 7 * 0.25)));
             ck_ok(ucs_piecewise_func_add_range(
-                    &funcs[i], (size_t)rand_r(&state) % 500, 1200,
-                    ucs_linear_func_make(rand_r(&state) % 300, 0.125)));
-            ptrs[i] = (rand_r(&state) % 8) ? &funcs[i] : NULL;
+                &funcs[i], (size_t)rand_r(&state) % 500, 1200,
+                ucs_linear_func_make(rand_r(&state) % 300, 0.125)));
+            ptrs[i]      = (rand_r(&state) % 8) ? &funcs[i] : NULL;
             ranges[i][0] = (size_t)rand_r(&state) % 100;
             ranges[i][1] = 100 + (size_t)rand_r(&state) % (MAX_SIZE + 100);
         }
 
-        ck_ok(ucs_piecewise_envelope(ptrs, ranges, NUM_FUNCS, &entries,
-                                     &count));
+        ck_ok(
+            ucs_piecewise_envelope(ptrs, ranges, NUM_FUNCS, &entries, &count));
         ck_assert_uint_eq(entries[count - 1].end, SIZE_MAX);
         for (x = 0; x < MAX_SIZE + 300; ++x) {
             best = -1;

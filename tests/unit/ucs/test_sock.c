@@ -20,8 +20,8 @@ static const struct sockaddr *addr(const char *text)
 
 START_TEST(text_goes_round)
 {
-    static const char *const same[] = {"1.2.3.4:5", "0.0.0.0:65535",
-                                       "[::1]:80", "[2001:db8::7]:0",
+    static const char *const same[] = {"1.2.3.4:5",      "0.0.0.0:65535",
+                                       "[::1]:80",       "[2001:db8::7]:0",
                                        "[fe80::1%lo]:9", NULL};
     char text[UCS_SOCKADDR_STRING_LEN];
     int i;
@@ -47,9 +47,21 @@ END_TEST
 START_TEST(nonsense_is_refused)
 {
     static const char *const bad[] = {
-            "", "x", "1.2.3", "1.2.3.4:", "1.2.3.4:65536", "1.2.3.4:1x",
-            "[::1", "[::1]x", "[1.2.3.4]:5", "::1%nosuchdevice", "[::1]:",
-            "1.2.3.4:-1", "localhost:5", NULL};
+        "",
+        "x",
+        "1.2.3",
+        "1.2.3.4:",
+        "1.2.3.4:65536",
+        "1.2.3.4:1x",
+        "[::1",
+        "[::1]x",
+        "[1.2.3.4]:5",
+        "::1%nosuchdevice",
+        "[::1]:",
+        "1.2.3.4:-1",
+        "localhost:5",
+        NULL,
+    };
     char big[1000];
     int i;
 
@@ -59,7 +71,8 @@ START_TEST(nonsense_is_refused)
     }
     memset(big, '1', sizeof(big) - 1);
     big[sizeof(big) - 1] = '\0';
-    ck_assert_int_eq(ucs_sockaddr_parse(big, 1, &storage), UCS_ERR_INVALID_ADDR);
+    ck_assert_int_eq(ucs_sockaddr_parse(big, 1, &storage),
+                     UCS_ERR_INVALID_ADDR);
 }
 END_TEST
 
@@ -99,7 +112,8 @@ START_TEST(properties)
     ck_ok(ucs_sockaddr_copy(&storage, (struct sockaddr *)&in, sizeof(in)));
     in.sin_family = 250;
     ck_assert_int_eq(ucs_sockaddr_copy(&storage, (struct sockaddr *)&in,
-                                       sizeof(in)), UCS_ERR_INVALID_ADDR);
+                                       sizeof(in)),
+                     UCS_ERR_INVALID_ADDR);
 }
 END_TEST
 

@@ -14,20 +14,23 @@
 #include "ucs/stats/view.h"
 #include "ucs/sys/sys.h"
 
-enum { HOUSE, ROOM };            /* types */
+enum { HOUSE, ROOM }; /* types */
 enum { VISITS, LETTERS, LETTER_BYTES, LAST_OF_HOUSE };
 
 static const ucs_stats_counter_t house_counters[] = {
     {"visits", UCS_STATS_EVENTS},
     {"letters", UCS_STATS_MESSAGES},
-    {"letters", UCS_STATS_BYTES}};
+    {"letters", UCS_STATS_BYTES},
+};
 
 static const ucs_stats_counter_t room_counters[] = {
-    {"steps", UCS_STATS_EVENTS}};
+    {"steps", UCS_STATS_EVENTS},
+};
 
 static const ucs_stats_type_t types[] = {
     {"house", house_counters, LAST_OF_HOUSE},
-    {"room", room_counters, 1}};
+    {"room", room_counters, 1},
+};
 
 static int open_counters(void)
 {
@@ -37,13 +40,13 @@ static int open_counters(void)
 /* ------------------------------------------------------------- helpers -- */
 
 /* A story ends its process with 0, or where it has gone wrong. */
-#define MUST(_condition)                                                  \
-    do {                                                                  \
-        if (!(_condition)) {                                              \
-            fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__,    \
-                    #_condition);                                         \
-            _exit(1);                                                     \
-        }                                                                 \
+#define MUST(_condition) \
+    do { \
+        if (!(_condition)) { \
+            fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, \
+                    #_condition); \
+            _exit(1); \
+        } \
     } while (0)
 
 static int run_story(void (*story)(void *), void *arg)
@@ -66,8 +69,8 @@ static int run_story(void (*story)(void *), void *arg)
 
 #define ck_story(_story, _arg) ck_assert_int_eq(run_story(_story, _arg), 0)
 
-static const ucs_stats_view_record_t *
-find(const ucs_stats_view_t *view, const char *name)
+static const ucs_stats_view_record_t *find(const ucs_stats_view_t *view,
+                                           const char *name)
 {
     unsigned i;
 
@@ -177,7 +180,9 @@ END_TEST
 static void tell_added(void *arg)
 {
     static const ucs_stats_counter_t garden_counters[] = {
-        {"flowers", UCS_STATS_EVENTS}, {"trees", UCS_STATS_EVENTS}};
+        {"flowers", UCS_STATS_EVENTS},
+        {"trees", UCS_STATS_EVENTS},
+    };
     const ucs_stats_type_t garden  = {"garden", garden_counters, 2};
     const ucs_stats_type_t smaller = {"garden", garden_counters, 1};
     ucs_stats_record_t *record;
@@ -206,8 +211,8 @@ static void tell_added(void *arg)
         char name[24];
 
         snprintf(name, sizeof(name), "garden %d", i);
-        type = ucs_stats_add_type(&(ucs_stats_type_t){name, garden_counters,
-                                                      1});
+        type = ucs_stats_add_type(
+            &(ucs_stats_type_t){name, garden_counters, 1});
     }
     MUST(type == -1);
     MUST(ucs_stats_create(HOUSE, NULL, "last") != NULL);
@@ -337,7 +342,7 @@ END_TEST
 
 static int num_fds(void)
 {
-    DIR *dir = opendir("/proc/self/fd");
+    DIR *dir  = opendir("/proc/self/fd");
     int count = 0;
 
     while (readdir(dir) != NULL) {
@@ -429,8 +434,7 @@ static void tell_threads(void *arg)
         pthread_join(threads[i], NULL);
     }
     view = view_self();
-    MUST(sum_of(view, HOUSE, LETTERS) * 8 ==
-         sum_of(view, HOUSE, LETTER_BYTES));
+    MUST(sum_of(view, HOUSE, LETTERS) * 8 == sum_of(view, HOUSE, LETTER_BYTES));
     ucs_stats_view_free(view);
 }
 
@@ -511,8 +515,8 @@ static char folder[] = "/tmp/ucs-stats-XXXXXX";
 
 typedef struct {
     const char *trigger;
-    const char *file;     /* in `folder` */
-    int signo;            /* to be raised, or 0 */
+    const char *file; /* in `folder` */
+    int signo;        /* to be raised, or 0 */
 } report_t;
 
 static int has_file(const char *path, const char *part)
@@ -626,19 +630,21 @@ START_TEST(bad_values_are_told_of)
         {"UCX_STATS_TRIGGER", "signal:999", 1, "expected exit, signal:"},
         {"UCX_STATS_TRIGGER", "signal:KILL", 1, "written at exit only"},
         {"UCX_STATS_FORMAT", "brief", 0, "UCX_STATS_FORMAT"},
-        {"UCX_STATS_MAX_SIZE", "1k", 0, "UCX_STATS_MAX_SIZE"}};
+        {"UCX_STATS_MAX_SIZE", "1k", 0, "UCX_STATS_MAX_SIZE"},
+    };
     size_t i;
 
     for (i = 0; i < sizeof(bad) / sizeof(bad[0]); ++i) {
-        ck_assert_msg(run_story(tell_bad_value, (void *)&bad[i]) == 0,
-                      "%s=%s", bad[i].name, bad[i].value);
+        ck_assert_msg(run_story(tell_bad_value, (void *)&bad[i]) == 0, "%s=%s",
+                      bad[i].name, bad[i].value);
     }
 }
 END_TEST
 
 SUITE_MAIN("stats", nothing_is_counted_unless_asked_for,
            records_are_seen_with_what_they_counted,
-           a_type_can_be_added_while_counting, what_finds_no_room_is_counted_in_sums,
+           a_type_can_be_added_while_counting,
+           what_finds_no_room_is_counted_in_sums,
            names_are_cut_and_made_printable, a_process_is_read_from_outside,
            a_child_has_counters_of_its_own, threads_count_while_a_reader_reads,
            counters_are_printed_in_every_format,

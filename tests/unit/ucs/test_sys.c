@@ -74,8 +74,7 @@ START_TEST(the_clock_goes_forward)
     ck_assert_uint_eq(ucs_time_from_sec(-1), 0);
     ck_assert_uint_eq(ucs_time_from_usec(1), 1000);
     ck_assert_double_eq_tol(ucs_time_to_msec(ucs_time_from_msec(7)), 7, 1e-9);
-    ck_assert(UCS_SHORT_TIME_CMP((ucs_short_time_t)5, >,
-                                 (ucs_short_time_t)-5));
+    ck_assert(UCS_SHORT_TIME_CMP((ucs_short_time_t)5, >, (ucs_short_time_t)-5));
 }
 END_TEST
 

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static ucs_status_t
-loopback_err_handler(void *arg, uct_ep_h ep, ucs_status_t status)
+static ucs_status_t loopback_err_handler(void *arg, uct_ep_h ep,
+                                         ucs_status_t status)
 {
     loopback_t *lo = arg;
 
@@ -31,7 +31,7 @@ uct_iface_h loopback_iface_open(loopback_t *lo, const loopback_params_t *params)
         .am_alignment    = params->am_alignment ? params->am_alignment : 1,
         .am_align_offset = params->am_align_offset,
         .err_handler     = loopback_err_handler,
-        .err_handler_arg = lo
+        .err_handler_arg = lo,
     };
     uct_iface_config_t *config;
     uct_iface_h iface;
@@ -52,7 +52,7 @@ ucs_status_t loopback_ep_create(uct_iface_h iface, uct_ep_h *ep_p)
     uct_ep_params_t params = {
         .field_mask = UCT_EP_PARAM_FIELD_IFACE | UCT_EP_PARAM_FIELD_IFACE_ADDR,
         .iface      = iface,
-        .iface_addr = (const uct_iface_addr_t *)addr
+        .iface_addr = (const uct_iface_addr_t *)addr,
     };
 
     ck_ok(uct_iface_get_address(iface, (uct_iface_addr_t *)addr));
@@ -61,8 +61,8 @@ ucs_status_t loopback_ep_create(uct_iface_h iface, uct_ep_h *ep_p)
 
 static uct_component_h find_self(void)
 {
-    uct_component_attr_t attr  = {.field_mask = UCT_COMPONENT_ATTR_FIELD_NAME};
-    uct_component_h found      = NULL;
+    uct_component_attr_t attr = {.field_mask = UCT_COMPONENT_ATTR_FIELD_NAME};
+    uct_component_h found     = NULL;
     uct_component_h *components;
     unsigned count, i;
 

@@ -23,20 +23,20 @@
 /* A worker, and the loopback opened on it. */
 typedef struct loopback {
     ucs_async_context_t *async;
-    uct_worker_h        worker;
-    uct_component_h     component;
-    uct_md_h            md;
-    uct_iface_h         iface;
-    uct_ep_h            ep;
-    ucs_status_t        failure;     /* told to the error handler */
-    unsigned            num_failures;
+    uct_worker_h worker;
+    uct_component_h component;
+    uct_md_h md;
+    uct_iface_h iface;
+    uct_ep_h ep;
+    ucs_status_t failure; /* told to the error handler */
+    unsigned num_failures;
 } loopback_t;
 
 typedef struct loopback_params {
-    size_t     rx_headroom;
-    size_t     am_alignment;
-    size_t     am_align_offset;
-    const char *queue_len;     /* NULL: the default */
+    size_t rx_headroom;
+    size_t am_alignment;
+    size_t am_align_offset;
+    const char *queue_len; /* NULL: the default */
 } loopback_params_t;
 
 void loopback_open(loopback_t *lo, const loopback_params_t *params);

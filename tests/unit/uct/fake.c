@@ -15,11 +15,11 @@ fake_log_t fake_log;
 static const char *const color_names[] = {"red", "green", "blue", NULL};
 
 #define FIELD(_name, _type, _member, _dflt, ...) \
-    {.name   = _name, \
-     .type   = _type, \
-     .offset = offsetof(fake_options_t, _member), \
-     .dflt   = _dflt, \
-     .help   = "For tests.", __VA_ARGS__}
+    { \
+        .name = _name, .type = _type, \
+        .offset = offsetof(fake_options_t, _member), .dflt = _dflt, \
+        .help = "For tests.", __VA_ARGS__ \
+    }
 
 static const ucx_config_field_t tl_fields[] = {
     FIELD("NUMBER", UCX_CONFIG_INT, number, "7", .min = -10, .max = 10),
@@ -38,7 +38,7 @@ static const ucx_config_field_t tl_fields[] = {
     FIELD("BW", UCX_CONFIG_BANDWIDTH, bandwidth, "auto", .min = 1e6,
           .max = 1e12),
     FIELD("LIST", UCX_CONFIG_STRING_LIST, list, "a,b"),
-    FIELD("ALLOW", UCX_CONFIG_ALLOW_LIST, allow, "^x")
+    FIELD("ALLOW", UCX_CONFIG_ALLOW_LIST, allow, "^x"),
 };
 
 static const ucx_config_table_t tl_config = {
@@ -47,17 +47,17 @@ static const ucx_config_table_t tl_config = {
     .options_size = sizeof(fake_options_t),
     .field_size   = sizeof(ucx_config_field_t),
     .fields       = tl_fields,
-    .num_fields   = ucs_static_array_size(tl_fields)
+    .num_fields   = ucs_static_array_size(tl_fields),
 };
 
 /* Fields of an older plugin, without a range. */
 #ifdef FAKE_LINKED_IN
 typedef struct old_field {
-    const char        *name;
+    const char *name;
     ucx_config_type_t type;
-    size_t            offset;
-    const char        *dflt;
-    const char        *help;
+    size_t offset;
+    const char *dflt;
+    const char *help;
     const char *const *values;
 } old_field_t;
 #else
@@ -66,12 +66,14 @@ typedef ucx_config_field_t old_field_t;
 
 static const old_field_t md_fields[] = {
     {.name = "TEXT", .type = UCX_CONFIG_STRING, .dflt = "", .help = "A text."},
-    {.name   = "COLOR",
-     .type   = UCX_CONFIG_ENUM,
-     .offset = sizeof(char *),
-     .dflt   = "blue",
-     .help   = "A color.",
-     .values = color_names}
+    {
+        .name   = "COLOR",
+        .type   = UCX_CONFIG_ENUM,
+        .offset = sizeof(char *),
+        .dflt   = "blue",
+        .help   = "A color.",
+        .values = color_names,
+    },
 };
 
 static const ucx_config_table_t md_config = {
@@ -80,14 +82,13 @@ static const ucx_config_table_t md_config = {
     .options_size = 2 * sizeof(char *),
     .field_size   = sizeof(old_field_t),
     .fields       = (const void *)md_fields,
-    .num_fields   = 2
+    .num_fields   = 2,
 };
 
 /* --- Memory domains ------------------------------------------------------ */
 
-static ucs_status_t
-query_mds(const ucx_component_t *component, uct_md_resource_desc_t **mds_p,
-          unsigned *num_p)
+static ucs_status_t query_mds(const ucx_component_t *component,
+                              uct_md_resource_desc_t **mds_p, unsigned *num_p)
 {
     *mds_p = calloc(2, sizeof(**mds_p));
     strcpy((*mds_p)[0].md_name, "fake0");
@@ -96,9 +97,8 @@ query_mds(const ucx_component_t *component, uct_md_resource_desc_t **mds_p,
     return UCS_OK;
 }
 
-static ucs_status_t
-md_open(const ucx_component_t *component, const ucx_md_open_args_t *args,
-        uct_md_h *md_p)
+static ucs_status_t md_open(const ucx_component_t *component,
+                            const ucx_md_open_args_t *args, uct_md_h *md_p)
 {
     const char *text = *(char *const *)args->config;
     uct_md_t *md;
@@ -123,9 +123,9 @@ static void md_close(uct_md_h md)
 
 static ucs_status_t md_query(uct_md_h md, ucx_md_attr_t *attr)
 {
-    attr->flags            = UCT_MD_FLAG_ALLOC;
-    attr->max_alloc        = 1 << 20;
-    attr->alloc_mem_types  = UCS_BIT(UCS_MEMORY_TYPE_HOST) |
+    attr->flags           = UCT_MD_FLAG_ALLOC;
+    attr->max_alloc       = 1 << 20;
+    attr->alloc_mem_types = UCS_BIT(UCS_MEMORY_TYPE_HOST) |
                             UCS_BIT(UCS_MEMORY_TYPE_CUDA);
     attr->detect_mem_types = UCS_BIT(UCS_MEMORY_TYPE_CUDA);
     return UCS_OK;
@@ -174,13 +174,13 @@ static const ucx_md_ops_t md_ops = {
     .mem_free  = mem_free,
     .mem_query = mem_query,
     /* behind the end: not to be looked at */
-    .mkey_pack = (void *)(uintptr_t)0xdead
+    .mkey_pack = (void *)(uintptr_t)0xdead,
 };
 
 /* --- Transports ------------------------------------------------------------ */
 
-static ucs_status_t
-query_devices(uct_md_h md, ucx_device_desc_t **devices_p, unsigned *num_p)
+static ucs_status_t query_devices(uct_md_h md, ucx_device_desc_t **devices_p,
+                                  unsigned *num_p)
 {
     *devices_p = calloc(1, sizeof(**devices_p));
     strcpy((*devices_p)[0].name, "dev0");
@@ -190,8 +190,8 @@ query_devices(uct_md_h md, ucx_device_desc_t **devices_p, unsigned *num_p)
     return UCS_OK;
 }
 
-static ucs_status_t
-iface_open(uct_md_h md, const ucx_iface_open_args_t *args, uct_iface_h *iface_p)
+static ucs_status_t iface_open(uct_md_h md, const ucx_iface_open_args_t *args,
+                               uct_iface_h *iface_p)
 {
     const fake_options_t *options = args->config;
     uct_iface_t *iface            = malloc(sizeof(*iface));
@@ -216,7 +216,7 @@ static void iface_close(uct_iface_h iface)
 
 static ucs_status_t iface_query(uct_iface_h iface, ucx_iface_attr_t *attr)
 {
-    attr->base.cap.flags        = UCT_IFACE_FLAG_CONNECT_TO_EP |
+    attr->base.cap.flags = UCT_IFACE_FLAG_CONNECT_TO_EP |
                            UCT_IFACE_FLAG_AM_SHORT | UCT_IFACE_FLAG_CB_SYNC;
     attr->base.cap.am.max_short = 64;
     attr->base.cap.am.max_iov   = 4;
@@ -232,8 +232,8 @@ static ucs_status_t iface_estimate(uct_iface_h iface, ucx_perf_t *perf)
     return UCS_OK;
 }
 
-static ucs_status_t
-ep_create(uct_iface_h iface, const uct_ep_params_t *params, uct_ep_h *ep_p)
+static ucs_status_t ep_create(uct_iface_h iface, const uct_ep_params_t *params,
+                              uct_ep_h *ep_p)
 {
     uct_ep_t *ep = malloc(sizeof(*ep));
 
@@ -242,15 +242,15 @@ ep_create(uct_iface_h iface, const uct_ep_params_t *params, uct_ep_h *ep_p)
     return UCS_OK;
 }
 
-static ucs_status_t
-iface_flush(uct_iface_h iface, unsigned flags, uct_completion_t *comp)
+static ucs_status_t iface_flush(uct_iface_h iface, unsigned flags,
+                                uct_completion_t *comp)
 {
     return UCS_INPROGRESS;
 }
 
-static ucs_status_t
-iface_mem_alloc(uct_iface_h iface, size_t length, unsigned flags,
-                const char *name, uct_allocated_memory_t *mem)
+static ucs_status_t iface_mem_alloc(uct_iface_h iface, size_t length,
+                                    unsigned flags, const char *name,
+                                    uct_allocated_memory_t *mem)
 {
     mem->address = malloc(length);
     mem->length  = length;
@@ -258,17 +258,15 @@ iface_mem_alloc(uct_iface_h iface, size_t length, unsigned flags,
     return UCS_OK;
 }
 
-static void
-iface_mem_free(uct_iface_h iface, const uct_allocated_memory_t *mem)
+static void iface_mem_free(uct_iface_h iface, const uct_allocated_memory_t *mem)
 {
     ++fake_log.iface_freed;
     free(mem->address);
 }
 
 /* Copied, but it leaves later. */
-static ucs_status_t
-am_short(uct_ep_h ep, uint8_t id, uint64_t header, const void *payload,
-         unsigned length)
+static ucs_status_t am_short(uct_ep_h ep, uint8_t id, uint64_t header,
+                             const void *payload, unsigned length)
 {
     return UCS_INPROGRESS;
 }
@@ -278,10 +276,11 @@ static void ep_destroy(uct_ep_h ep)
     free(ep);
 }
 
-static ucs_status_t
-connect_to_ep(uct_ep_h ep, const uct_device_addr_t *dev_addr,
-              size_t dev_addr_length, const uct_ep_addr_t *ep_addr,
-              size_t ep_addr_length)
+static ucs_status_t connect_to_ep(uct_ep_h ep,
+                                  const uct_device_addr_t *dev_addr,
+                                  size_t dev_addr_length,
+                                  const uct_ep_addr_t *ep_addr,
+                                  size_t ep_addr_length)
 {
     fake_log.connect_ep_addr_length = ep_addr_length;
     return UCS_OK;
@@ -292,40 +291,41 @@ static const ucx_iface_ops_t short_iface_ops = {
     .close     = iface_close,
     .query     = iface_query,
     .ep_create = ep_create,
-    .flush     = iface_flush
+    .flush     = iface_flush,
 };
 
 static const ucx_ep_ops_t short_ep_ops = {
     .size          = offsetof(ucx_ep_ops_t, is_connected),
     .am_short      = am_short,
     .destroy       = ep_destroy,
-    .connect_to_ep = connect_to_ep
+    .connect_to_ep = connect_to_ep,
 };
 
 /* Tables as of a newer ABI: two slots more than these headers know. */
 static const struct {
     ucx_iface_ops_t known;
-    void            *unknown[2];
+    void *unknown[2];
 } long_iface_ops = {
-    .known = {
-        .size      = sizeof(long_iface_ops),
-        .close     = iface_close,
-        .query     = iface_query,
-        .estimate  = iface_estimate,
-        .ep_create = ep_create,
-        .flush     = iface_flush,
-        .mem_alloc = iface_mem_alloc,
-        .mem_free  = iface_mem_free
-    },
-    .unknown = {(void *)0xdead, (void *)0xdead}
+    .known =
+        {
+            .size      = sizeof(long_iface_ops),
+            .close     = iface_close,
+            .query     = iface_query,
+            .estimate  = iface_estimate,
+            .ep_create = ep_create,
+            .flush     = iface_flush,
+            .mem_alloc = iface_mem_alloc,
+            .mem_free  = iface_mem_free,
+        },
+    .unknown = {(void *)0xdead, (void *)0xdead},
 };
 
 static const struct {
     ucx_ep_ops_t known;
-    void         *unknown[2];
+    void *unknown[2];
 } long_ep_ops = {
     .known   = {.size = sizeof(long_ep_ops), .destroy = ep_destroy},
-    .unknown = {(void *)0xdead, (void *)0xdead}
+    .unknown = {(void *)0xdead, (void *)0xdead},
 };
 
 static const ucx_transport_t tl_short = {
@@ -335,7 +335,7 @@ static const ucx_transport_t tl_short = {
     .query_devices = query_devices,
     .iface_open    = iface_open,
     .iface_ops     = &short_iface_ops,
-    .ep_ops        = &short_ep_ops
+    .ep_ops        = &short_ep_ops,
 };
 
 static const ucx_transport_t tl_long = {
@@ -344,12 +344,13 @@ static const ucx_transport_t tl_long = {
     .query_devices = query_devices,
     .iface_open    = iface_open,
     .iface_ops     = &long_iface_ops.known,
-    .ep_ops        = &long_ep_ops.known
+    .ep_ops        = &long_ep_ops.known,
 };
 
 #ifdef FAKE_LINKED_IN
 static const ucx_iface_ops_t bad_iface_ops = {
-    .size = sizeof(bad_iface_ops), .query = iface_query
+    .size  = sizeof(bad_iface_ops),
+    .query = iface_query,
 };
 
 static const ucx_transport_t tl_bad = {
@@ -358,23 +359,20 @@ static const ucx_transport_t tl_bad = {
     .query_devices = query_devices,
     .iface_open    = iface_open,
     .iface_ops     = &bad_iface_ops,
-    .ep_ops        = &short_ep_ops
+    .ep_ops        = &short_ep_ops,
 };
 #endif
 
-static const ucx_transport_t *const transports[] = {
-    &tl_short,
-    &tl_long,
+static const ucx_transport_t *const transports[] = {&tl_short, &tl_long,
 #ifdef FAKE_LINKED_IN
-    &tl_bad
+                                                    &tl_bad
 #endif
 };
 
 /* --- Connection manager ---------------------------------------------------- */
 
-static ucs_status_t
-cm_open(const ucx_component_t *component, const ucx_cm_open_args_t *args,
-        uct_cm_h *cm_p)
+static ucs_status_t cm_open(const ucx_component_t *component,
+                            const ucx_cm_open_args_t *args, uct_cm_h *cm_p)
 {
     uct_cm_t *cm = malloc(sizeof(*cm));
 
@@ -388,8 +386,8 @@ static void cm_close(uct_cm_h cm)
     free(cm);
 }
 
-static ucs_status_t
-cm_ep_create(uct_cm_h cm, const uct_ep_params_t *params, uct_ep_h *ep_p)
+static ucs_status_t cm_ep_create(uct_cm_h cm, const uct_ep_params_t *params,
+                                 uct_ep_h *ep_p)
 {
     uct_ep_t *ep = malloc(sizeof(*ep));
 
@@ -407,18 +405,19 @@ static ucs_status_t cm_query(uct_cm_h cm, uct_cm_attr_t *attr)
 #endif
 
 static const ucx_ep_ops_t cm_ep_ops = {
-    .size = sizeof(cm_ep_ops), .destroy = ep_destroy
+    .size    = sizeof(cm_ep_ops),
+    .destroy = ep_destroy,
 };
 
 static const ucx_cm_ops_t cm_ops = {
-    .size      = sizeof(cm_ops),
-    .open      = cm_open,
-    .close     = cm_close,
+    .size  = sizeof(cm_ops),
+    .open  = cm_open,
+    .close = cm_close,
 #ifndef FAKE_LINKED_IN /* a loader would not let it pass without */
-    .query     = cm_query,
+    .query = cm_query,
 #endif
     .ep_create = cm_ep_create,
-    .ep_ops    = &cm_ep_ops
+    .ep_ops    = &cm_ep_ops,
 };
 
 static const ucx_component_t component = {
@@ -431,7 +430,7 @@ static const ucx_component_t component = {
     .md_ops             = &md_ops,
     .transports         = transports,
     .num_transports     = ucs_static_array_size(transports),
-    .cm_ops             = &cm_ops
+    .cm_ops             = &cm_ops,
 };
 
 static const ucx_component_t *const components[] = {&component};
@@ -442,7 +441,7 @@ static const ucx_plugin_t plugin = {
     .name           = "fake",
     .version        = "1.0.0",
     .components     = components,
-    .num_components = 1
+    .num_components = 1,
 };
 
 ucs_status_t fake_plugin_entry(const ucx_plugin_args_t *args,
@@ -454,8 +453,8 @@ ucs_status_t fake_plugin_entry(const ucx_plugin_args_t *args,
 }
 
 #ifndef FAKE_LINKED_IN
-ucs_status_t
-ucx_plugin_entry(const ucx_plugin_args_t *args, const ucx_plugin_t **plugin_p)
+ucs_status_t ucx_plugin_entry(const ucx_plugin_args_t *args,
+                              const ucx_plugin_t **plugin_p)
 {
     return fake_plugin_entry(args, plugin_p);
 }

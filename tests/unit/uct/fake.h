@@ -11,21 +11,21 @@
 
 /* Options of transport "fk", as the core filled them in. */
 typedef struct fake_options {
-    int                      number;
-    unsigned                 count;
-    unsigned long            big;
-    double                   ratio;
-    int                      on;
-    int                      ternary;
-    int                      on_off;
-    char                     *text;
-    unsigned                 color;
-    unsigned                 colors;
-    size_t                   bytes;
-    double                   seconds;
-    double                   bandwidth;
+    int number;
+    unsigned count;
+    unsigned long big;
+    double ratio;
+    int on;
+    int ternary;
+    int on_off;
+    char *text;
+    unsigned color;
+    unsigned colors;
+    size_t bytes;
+    double seconds;
+    double bandwidth;
     ucs_config_names_array_t list;
-    ucs_config_allow_list_t  allow;
+    ucs_config_allow_list_t allow;
 } fake_options_t;
 
 /* What the fake noted of its use. */
@@ -37,11 +37,11 @@ typedef struct fake_log {
     unsigned allocated;
     unsigned freed;
     unsigned iface_freed;
-    int      number;          /* of the options at iface_open */
-    char     text[32];
-    char     dev_name[32];
-    char     md_text[32];     /* UCX_FAKE_MD_TEXT at md_open */
-    size_t   connect_ep_addr_length;
+    int number; /* of the options at iface_open */
+    char text[32];
+    char dev_name[32];
+    char md_text[32]; /* UCX_FAKE_MD_TEXT at md_open */
+    size_t connect_ep_addr_length;
     const ucx_host_t *host;
 } fake_log_t;
 

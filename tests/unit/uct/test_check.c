@@ -42,16 +42,16 @@ static int on_log(void *arg, const char *file, unsigned line,
 
 /* --- The transport ----------------------------------------------------------- */
 
-#define CAPABILITIES                                                  \
-    (UCT_IFACE_FLAG_CONNECT_TO_EP | UCT_IFACE_FLAG_CB_SYNC |          \
-     UCT_IFACE_FLAG_AM_SHORT | UCT_IFACE_FLAG_AM_BCOPY |              \
+#define CAPABILITIES \
+    (UCT_IFACE_FLAG_CONNECT_TO_EP | UCT_IFACE_FLAG_CB_SYNC | \
+     UCT_IFACE_FLAG_AM_SHORT | UCT_IFACE_FLAG_AM_BCOPY | \
      UCT_IFACE_FLAG_AM_ZCOPY | UCT_IFACE_FLAG_PENDING)
 
 static struct {
-    uct_completion_t *comp;     /* of the last zero-copy send */
+    uct_completion_t *comp; /* of the last zero-copy send */
     uct_completion_t *flush;
     uct_pending_req_t *pending;
-    uct_tag_context_t *recv;    /* posted */
+    uct_tag_context_t *recv; /* posted */
     uct_ep_h ep;
     uct_iface_h iface;
     unsigned queries;
@@ -94,10 +94,10 @@ static ssize_t am_bcopy(uct_ep_h ep, uint8_t id, uct_pack_callback_t pack_cb,
     return (ssize_t)(breaks("wrong length") ? length + 1 : length);
 }
 
-static ucs_status_t
-am_zcopy(uct_ep_h ep, uint8_t id, const void *header, unsigned header_length,
-         const uct_iov_t *iov, size_t iovcnt, unsigned flags,
-         uct_completion_t *comp)
+static ucs_status_t am_zcopy(uct_ep_h ep, uint8_t id, const void *header,
+                             unsigned header_length, const uct_iov_t *iov,
+                             size_t iovcnt, unsigned flags,
+                             uct_completion_t *comp)
 {
     state.comp = comp;
     if (breaks("completes first")) {
@@ -106,8 +106,8 @@ am_zcopy(uct_ep_h ep, uint8_t id, const void *header, unsigned header_length,
     return breaks("completes nothing") ? UCS_OK : UCS_INPROGRESS;
 }
 
-static ucs_status_t
-ep_flush(uct_ep_h ep, unsigned flags, uct_completion_t *comp)
+static ucs_status_t ep_flush(uct_ep_h ep, unsigned flags,
+                             uct_completion_t *comp)
 {
     if (breaks("flushes early") || (state.comp == NULL)) {
         return UCS_OK;
@@ -116,8 +116,8 @@ ep_flush(uct_ep_h ep, unsigned flags, uct_completion_t *comp)
     return UCS_INPROGRESS;
 }
 
-static ucs_status_t
-pending_add(uct_ep_h ep, uct_pending_req_t *req, unsigned flags)
+static ucs_status_t pending_add(uct_ep_h ep, uct_pending_req_t *req,
+                                unsigned flags)
 {
     if (breaks("never sends")) {
         return UCS_ERR_BUSY;
@@ -126,8 +126,8 @@ pending_add(uct_ep_h ep, uct_pending_req_t *req, unsigned flags)
     return UCS_OK;
 }
 
-static void
-pending_purge(uct_ep_h ep, uct_pending_purge_callback_t cb, void *arg)
+static void pending_purge(uct_ep_h ep, uct_pending_purge_callback_t cb,
+                          void *arg)
 {
     if ((state.pending != NULL) && !breaks("keeps pending")) {
         cb(state.pending, arg);
@@ -141,8 +141,8 @@ static ucs_status_t get_ep_address(uct_ep_h ep, uct_ep_addr_t *addr)
     return UCS_OK;
 }
 
-static ucs_status_t
-ep_create(uct_iface_h iface, const uct_ep_params_t *params, uct_ep_h *ep_p)
+static ucs_status_t ep_create(uct_iface_h iface, const uct_ep_params_t *params,
+                              uct_ep_h *ep_p)
 {
     uct_ep_t *ep = calloc(1, sizeof(*ep));
 
@@ -157,8 +157,8 @@ static void ep_destroy(uct_ep_h ep)
     free(ep);
 }
 
-static ucs_status_t
-iface_open(uct_md_h md, const ucx_iface_open_args_t *args, uct_iface_h *iface_p)
+static ucs_status_t iface_open(uct_md_h md, const ucx_iface_open_args_t *args,
+                               uct_iface_h *iface_p)
 {
     state.iface = calloc(1, sizeof(uct_iface_t));
     ucx_iface_init(state.iface, args);
@@ -191,9 +191,9 @@ static void *end_receive_elsewhere(void *arg)
     return NULL;
 }
 
-static ucs_status_t
-tag_recv_zcopy(uct_iface_h iface, uct_tag_t tag, uct_tag_t tag_mask,
-               const uct_iov_t *iov, size_t iovcnt, uct_tag_context_t *ctx)
+static ucs_status_t tag_recv_zcopy(uct_iface_h iface, uct_tag_t tag,
+                                   uct_tag_t tag_mask, const uct_iov_t *iov,
+                                   size_t iovcnt, uct_tag_context_t *ctx)
 {
     if (breaks("receives inside")) {
         end_receive(ctx);
@@ -203,8 +203,8 @@ tag_recv_zcopy(uct_iface_h iface, uct_tag_t tag, uct_tag_t tag_mask,
     return UCS_OK;
 }
 
-static ucs_status_t
-tag_recv_cancel(uct_iface_h iface, uct_tag_context_t *ctx, int force)
+static ucs_status_t tag_recv_cancel(uct_iface_h iface, uct_tag_context_t *ctx,
+                                    int force)
 {
     ck_assert_ptr_eq(ctx, state.recv);
     if (!breaks("receives after cancel")) {
@@ -289,14 +289,14 @@ static ucs_status_t event_fd_get(uct_iface_h iface, int *fd_p)
     return UCS_OK;
 }
 
-static ucs_status_t
-iface_flush(uct_iface_h iface, unsigned flags, uct_completion_t *comp)
+static ucs_status_t iface_flush(uct_iface_h iface, unsigned flags,
+                                uct_completion_t *comp)
 {
     return UCS_OK;
 }
 
-static ucs_status_t
-query_devices(uct_md_h md, ucx_device_desc_t **devices_p, unsigned *num_p)
+static ucs_status_t query_devices(uct_md_h md, ucx_device_desc_t **devices_p,
+                                  unsigned *num_p)
 {
     *devices_p = calloc(1, sizeof(**devices_p));
     strcpy((*devices_p)[0].name, "dev0");
@@ -314,7 +314,7 @@ static const ucx_iface_ops_t iface_ops = {
     .flush           = iface_flush,
     .event_fd_get    = event_fd_get,
     .tag_recv_zcopy  = tag_recv_zcopy,
-    .tag_recv_cancel = tag_recv_cancel
+    .tag_recv_cancel = tag_recv_cancel,
 };
 
 static const ucx_ep_ops_t ep_ops = {
@@ -326,7 +326,7 @@ static const ucx_ep_ops_t ep_ops = {
     .pending_add   = pending_add,
     .pending_purge = pending_purge,
     .get_address   = get_ep_address,
-    .destroy       = ep_destroy
+    .destroy       = ep_destroy,
 };
 
 static const ucx_transport_t tl = {
@@ -335,7 +335,7 @@ static const ucx_transport_t tl = {
     .query_devices = query_devices,
     .iface_open    = iface_open,
     .iface_ops     = &iface_ops,
-    .ep_ops        = &ep_ops
+    .ep_ops        = &ep_ops,
 };
 
 /* --- The domain -------------------------------------------------------------- */
@@ -357,17 +357,17 @@ static void md_close(uct_md_h md)
 
 static ucs_status_t md_query(uct_md_h md, ucx_md_attr_t *attr)
 {
-    attr->flags            = UCT_MD_FLAG_REG |
-                             (breaks("md undeclared") ? UCT_MD_FLAG_ALLOC : 0);
+    attr->flags = UCT_MD_FLAG_REG |
+                  (breaks("md undeclared") ? UCT_MD_FLAG_ALLOC : 0);
     attr->max_reg          = SIZE_MAX;
     attr->rkey_packed_size = 4;
     attr->reg_alignment    = breaks("odd alignment") ? 3 : 1;
     return UCS_OK;
 }
 
-static ucs_status_t
-mem_reg(uct_md_h md, void *address, size_t length,
-        const ucx_mem_reg_params_t *params, uct_mem_h *memh_p)
+static ucs_status_t mem_reg(uct_md_h md, void *address, size_t length,
+                            const ucx_mem_reg_params_t *params,
+                            uct_mem_h *memh_p)
 {
     *memh_p = breaks("no handle") ? UCT_MEM_HANDLE_NULL : address;
     return UCS_OK;
@@ -380,9 +380,8 @@ static ucs_status_t mkey_pack(uct_md_h md, uct_mem_h memh, void *address,
     return UCS_OK;
 }
 
-static ucs_status_t
-query_mds(const ucx_component_t *component, uct_md_resource_desc_t **mds_p,
-          unsigned *num_p)
+static ucs_status_t query_mds(const ucx_component_t *component,
+                              uct_md_resource_desc_t **mds_p, unsigned *num_p)
 {
     *mds_p = calloc(1, sizeof(**mds_p));
     strcpy((*mds_p)[0].md_name, "bad");
@@ -395,7 +394,7 @@ static const ucx_md_ops_t md_ops = {
     .close     = md_close,
     .query     = md_query,
     .mem_reg   = mem_reg,
-    .mkey_pack = mkey_pack
+    .mkey_pack = mkey_pack,
 };
 
 static const ucx_transport_t *const transports[] = {&tl};
@@ -407,18 +406,19 @@ static const ucx_component_t bad = {
     .md_open            = md_open,
     .md_ops             = &md_ops,
     .transports         = transports,
-    .num_transports     = 1
+    .num_transports     = 1,
 };
 
 static const uct_tl_decl_t tl_decl = {
-    .name = "bad", .cap_flags = CAPABILITIES
+    .name      = "bad",
+    .cap_flags = CAPABILITIES,
 };
 
 static const uct_component_decl_t decl = {
     .name           = "bad",
     .md_flags       = UCT_MD_FLAG_REG,
     .transports     = &tl_decl,
-    .num_transports = 1
+    .num_transports = 1,
 };
 
 static ucs_status_t load(void *arg, const uct_component_decl_t *wanted,
@@ -443,8 +443,8 @@ static size_t pack(void *dest, void *arg)
     return 6;
 }
 
-static ucs_status_t
-on_message(void *arg, void *data, size_t length, unsigned flags)
+static ucs_status_t on_message(void *arg, void *data, size_t length,
+                               unsigned flags)
 {
     return UCS_OK;
 }
@@ -518,11 +518,13 @@ static void on_received(uct_tag_context_t *self, uct_tag_t stag, uint64_t imm,
 /* One receive that completes, and one that is cancelled. */
 static void receive_tagged(uct_iface_h iface)
 {
-    uct_tag_context_t first  = {.tag_consumed_cb = on_consumed,
-                                .completed_cb    = on_received};
+    uct_tag_context_t first = {
+        .tag_consumed_cb = on_consumed,
+        .completed_cb    = on_received,
+    };
     uct_tag_context_t second = first;
     char data[4];
-    uct_iov_t iov            = {.buffer = data, .length = 4, .count = 1};
+    uct_iov_t iov = {.buffer = data, .length = 4, .count = 1};
 
     ck_ok(uct_iface_tag_recv_zcopy(iface, 1, 1, &iov, 1, &first));
     uct_worker_progress(iface->worker);
@@ -537,12 +539,12 @@ static void receive_tagged(uct_iface_h iface)
 static void use_transport(void)
 {
     const uct_iface_params_t params = {
-        .field_mask  = UCT_IFACE_PARAM_FIELD_OPEN_MODE |
-                       UCT_IFACE_PARAM_FIELD_DEVICE |
-                       UCT_IFACE_PARAM_FIELD_ERR_HANDLER,
+        .field_mask = UCT_IFACE_PARAM_FIELD_OPEN_MODE |
+                      UCT_IFACE_PARAM_FIELD_DEVICE |
+                      UCT_IFACE_PARAM_FIELD_ERR_HANDLER,
         .open_mode   = UCT_IFACE_OPEN_MODE_DEVICE,
         .mode.device = {.tl_name = "bad", .dev_name = "dev0"},
-        .err_handler = on_failure
+        .err_handler = on_failure,
     };
     uct_ep_params_t ep_params = {.field_mask = UCT_EP_PARAM_FIELD_IFACE};
     char addr[16];
@@ -556,7 +558,7 @@ static void use_transport(void)
 
     memset(&state, 0, sizeof(state));
     findings[0] = '\0';
-    num_called  = num_received = 0;
+    num_called = num_received = 0;
     ck_ok(uct_component_add(&decl, load, NULL, &component));
     ck_ok(ucs_async_context_create(UCS_ASYNC_MODE_THREAD_MUTEX, &async));
     ck_ok(uct_worker_create(async, UCS_THREAD_MODE_SINGLE, &worker));
@@ -637,7 +639,7 @@ static const struct {
     {"md undeclared", 10, "does not declare"},
     {"odd alignment", 25, "no power of two"},
     {"no handle", 26, "without a handle"},
-    {"key long", 25, "beyond the 4 bytes"}
+    {"key long", 25, "beyond the 4 bytes"},
 };
 
 START_TEST(each_broken_rule_is_reported_with_its_number)
@@ -648,7 +650,7 @@ START_TEST(each_broken_rule_is_reported_with_its_number)
     use_transport();
     snprintf(rule, sizeof(rule), "rule %d of", defects[_i].rule);
     ck_assert_msg((strstr(findings, rule) != NULL) &&
-                  (strstr(findings, defects[_i].text) != NULL),
+                      (strstr(findings, defects[_i].text) != NULL),
                   "%s: no \"%s\" under %s in: %s", defect, defects[_i].text,
                   rule, findings);
 }

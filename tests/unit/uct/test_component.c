@@ -27,7 +27,7 @@ START_TEST(listing_and_asking_load_nothing)
 {
     uct_component_attr_t attr = {
         .field_mask = UCT_COMPONENT_ATTR_FIELD_NAME |
-                      UCT_COMPONENT_ATTR_FIELD_FLAGS
+                      UCT_COMPONENT_ATTR_FIELD_FLAGS,
     };
     uct_component_h *components, fake;
     unsigned count;
@@ -68,7 +68,7 @@ START_TEST(declaration_matches_the_manifest)
     ck_assert_int_eq(decl->by_name_only, 0);
     ck_assert_uint_eq(decl->md_flags, UCT_MD_FLAG_ALLOC);
     ck_assert_uint_eq(decl->mem_types, UCS_BIT(UCS_MEMORY_TYPE_HOST) |
-                                              UCS_BIT(UCS_MEMORY_TYPE_CUDA));
+                                           UCS_BIT(UCS_MEMORY_TYPE_CUDA));
     ck_assert_uint_eq(decl->num_transports, 2);
 
     tl = &decl->transports[0];

@@ -19,9 +19,14 @@ static void on_end(uct_completion_t *comp)
 
 static user_t make_user(int count)
 {
-    return (user_t){.comp = {.func   = on_end,
-                             .count  = count,
-                             .status = UCS_OK}};
+    return (user_t){
+        .comp =
+            {
+                .func   = on_end,
+                .count  = count,
+                .status = UCS_OK,
+            },
+    };
 }
 
 START_TEST(the_last_of_several_operations_calls)

@@ -61,15 +61,15 @@ static void teardown(void)
     ck_assert_uint_eq(fake_log.opened_ifaces, fake_log.closed_ifaces);
 }
 
-static ucs_status_t
-open_tl(const char *tl_name, const char *dev_name,
-        const uct_iface_config_t *config, uct_iface_h *iface_p)
+static ucs_status_t open_tl(const char *tl_name, const char *dev_name,
+                            const uct_iface_config_t *config,
+                            uct_iface_h *iface_p)
 {
     const uct_iface_params_t params = {
-        .field_mask  = UCT_IFACE_PARAM_FIELD_OPEN_MODE |
+        .field_mask = UCT_IFACE_PARAM_FIELD_OPEN_MODE |
                       UCT_IFACE_PARAM_FIELD_DEVICE,
         .open_mode   = UCT_IFACE_OPEN_MODE_DEVICE,
-        .mode.device = {.tl_name = tl_name, .dev_name = dev_name}
+        .mode.device = {.tl_name = tl_name, .dev_name = dev_name},
     };
 
     return uct_iface_open(md, worker, &params, config, iface_p);
@@ -78,7 +78,8 @@ open_tl(const char *tl_name, const char *dev_name,
 static uct_ep_h new_ep(uct_iface_h iface)
 {
     const uct_ep_params_t params = {
-        .field_mask = UCT_EP_PARAM_FIELD_IFACE, .iface = iface
+        .field_mask = UCT_EP_PARAM_FIELD_IFACE,
+        .iface      = iface,
     };
     uct_ep_h ep;
 
@@ -231,7 +232,7 @@ START_TEST(domains_are_listed)
 {
     uct_md_resource_desc_t names[2];
     uct_component_attr_t attr = {
-        .field_mask = UCT_COMPONENT_ATTR_FIELD_MD_RESOURCE_COUNT
+        .field_mask = UCT_COMPONENT_ATTR_FIELD_MD_RESOURCE_COUNT,
     };
 
     ck_ok(uct_component_query(component, &attr));
@@ -274,7 +275,7 @@ START_TEST(memory_types_are_told_by_domains)
     ucs_memory_type_t type;
     uct_md_mem_attr_t attr = {
         .field_mask = UCT_MD_MEM_ATTR_FIELD_MEM_TYPE |
-                      UCT_MD_MEM_ATTR_FIELD_DMABUF_FD
+                      UCT_MD_MEM_ATTR_FIELD_DMABUF_FD,
     };
 
     ck_ok(uct_mem_detect((void *)0x2000, 16, &info));
@@ -304,12 +305,12 @@ END_TEST
 
 START_TEST(connection_manager_is_completed)
 {
-    uct_cm_attr_t attr = {.field_mask = UCT_CM_ATTR_FIELD_MAX_CONN_PRIV};
-    struct sockaddr addr               = {.sa_family = AF_INET};
-    ucs_sock_addr_t sockaddr           = {.addr = &addr, .addrlen = sizeof(addr)};
+    uct_cm_attr_t attr       = {.field_mask = UCT_CM_ATTR_FIELD_MAX_CONN_PRIV};
+    struct sockaddr addr     = {.sa_family = AF_INET};
+    ucs_sock_addr_t sockaddr = {.addr = &addr, .addrlen = sizeof(addr)};
     uct_listener_params_t listener     = {0};
     uct_ep_connect_params_t connecting = {0};
-    uct_ep_params_t params = {.field_mask = UCT_EP_PARAM_FIELD_CM};
+    uct_ep_params_t params             = {.field_mask = UCT_EP_PARAM_FIELD_CM};
     uct_listener_h listener_h;
     uct_cm_config_t *config;
     uct_cm_h cm;
@@ -320,11 +321,12 @@ START_TEST(connection_manager_is_completed)
     uct_config_release(config);
     ck_status(uct_cm_query(cm, &attr), UCS_ERR_UNSUPPORTED);
     ck_status(uct_listener_create(cm, &addr, sizeof(addr), &listener,
-                                  &listener_h), UCS_ERR_INVALID_PARAM);
+                                  &listener_h),
+              UCS_ERR_INVALID_PARAM);
     params.cm = cm;
     ck_status(uct_ep_create(&params, &ep), UCS_ERR_INVALID_PARAM);
     params.field_mask |= UCT_EP_PARAM_FIELD_SOCKADDR;
-    params.sockaddr    = &sockaddr;
+    params.sockaddr = &sockaddr;
     ck_ok(uct_ep_create(&params, &ep));
     ck_status(uct_ep_connect(ep, &connecting), UCS_ERR_UNSUPPORTED);
     ck_status(uct_cm_client_ep_conn_notify(ep), UCS_ERR_UNSUPPORTED);
@@ -380,9 +382,10 @@ END_TEST
 START_TEST(values_are_got_and_changed)
 {
     static const char *const bad[][2] = {
-        {"NUMBER", "11"}, {"NUMBER", "x"}, {"RATIO", "1.5"}, {"ON", "maybe"},
-        {"COLOR", "pink"}, {"COLORS", "red,pink"}, {"BYTES", "16k"},
-        {"SECONDS", "1us"}, {"SECONDS", "11"}, {"BW", "1Bps"}, {"COUNT", "-1"}
+        {"NUMBER", "11"}, {"NUMBER", "x"},    {"RATIO", "1.5"},
+        {"ON", "maybe"},  {"COLOR", "pink"},  {"COLORS", "red,pink"},
+        {"BYTES", "16k"}, {"SECONDS", "1us"}, {"SECONDS", "11"},
+        {"BW", "1Bps"},   {"COUNT", "-1"},
     };
     uct_iface_config_t *config;
     char text[4];
@@ -405,8 +408,8 @@ START_TEST(values_are_got_and_changed)
     ucs_log_level_set(UCS_LOG_LEVEL_FATAL); /* they are complained of */
     for (i = 0; i < ucs_static_array_size(bad); ++i) {
         ck_assert_msg(uct_config_modify(config, bad[i][0], bad[i][1]) ==
-                          UCS_ERR_INVALID_PARAM, "%s=%s was taken", bad[i][0],
-                      bad[i][1]);
+                          UCS_ERR_INVALID_PARAM,
+                      "%s=%s was taken", bad[i][0], bad[i][1]);
     }
     ucs_log_level_set(UCS_LOG_LEVEL_ERROR);
     expect(config, "NUMBER", "-10");
@@ -460,7 +463,8 @@ START_TEST(configuration_is_read_from_a_file)
 
     ck_assert_ptr_nonnull(file);
     fputs("UCX_FAKE_NUMBER=4\nUCX_FAKE_TEXT=of a file\n"
-          "UCX_FAKE_MD_TEXT=of a file\n", file);
+          "UCX_FAKE_MD_TEXT=of a file\n",
+          file);
     fclose(file);
 
     ck_ok(uct_md_config_read(component, NULL, path, &md_options));
@@ -491,7 +495,8 @@ START_TEST(configuration_of_another_kind_is_refused)
     ck_ok(uct_md_iface_config_read(md, "longfk", NULL, NULL, &empty));
     ucs_log_level_set(UCS_LOG_LEVEL_FATAL);
     ck_status(uct_md_open(component, "fake0", (uct_md_config_t *)config,
-                          &second), UCS_ERR_INVALID_PARAM);
+                          &second),
+              UCS_ERR_INVALID_PARAM);
     ck_status(open_tl("fk", "dev0", empty, &iface), UCS_ERR_INVALID_PARAM);
     ucs_log_level_set(UCS_LOG_LEVEL_ERROR);
     ck_ok(open_tl("longfk", "dev0", empty, &iface));
@@ -510,7 +515,7 @@ START_TEST(iface_parameters_are_checked)
 {
     uct_iface_params_t params = {
         .field_mask  = UCT_IFACE_PARAM_FIELD_DEVICE,
-        .mode.device = {.tl_name = "fk", .dev_name = "dev0"}
+        .mode.device = {.tl_name = "fk", .dev_name = "dev0"},
     };
     uct_iface_h iface;
 
@@ -522,13 +527,13 @@ START_TEST(iface_parameters_are_checked)
     params.open_mode = UCT_IFACE_OPEN_MODE_SOCKADDR_SERVER;
     ck_status(uct_iface_open(md, worker, &params, NULL, &iface),
               UCS_ERR_UNSUPPORTED);
-    params.open_mode     = UCT_IFACE_OPEN_MODE_DEVICE;
-    params.field_mask   |= UCT_IFACE_PARAM_FIELD_AM_ALIGNMENT;
-    params.am_alignment  = 3;
+    params.open_mode = UCT_IFACE_OPEN_MODE_DEVICE;
+    params.field_mask |= UCT_IFACE_PARAM_FIELD_AM_ALIGNMENT;
+    params.am_alignment = 3;
     ck_status(uct_iface_open(md, worker, &params, NULL, &iface),
               UCS_ERR_INVALID_PARAM);
-    params.am_alignment    = 8;
-    params.field_mask     |= UCT_IFACE_PARAM_FIELD_AM_ALIGN_OFFSET;
+    params.am_alignment = 8;
+    params.field_mask |= UCT_IFACE_PARAM_FIELD_AM_ALIGN_OFFSET;
     params.am_align_offset = 8;
     ck_status(uct_iface_open(md, worker, &params, NULL, &iface),
               UCS_ERR_INVALID_PARAM);

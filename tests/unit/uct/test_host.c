@@ -38,7 +38,7 @@ static void teardown(void)
 
 typedef struct chunks {
     unsigned allocated, freed, inited;
-    size_t   enlarge;
+    size_t enlarge;
     unsigned fail_after; /* 0: never */
 } chunks_t;
 
@@ -46,11 +46,10 @@ static ucs_status_t chunk_alloc(void *arg, size_t *size, void **chunk_p)
 {
     chunks_t *chunks = arg;
 
-    if ((chunks->fail_after > 0) &&
-        (chunks->allocated >= chunks->fail_after)) {
+    if ((chunks->fail_after > 0) && (chunks->allocated >= chunks->fail_after)) {
         return UCS_ERR_NO_MEMORY;
     }
-    *size   += chunks->enlarge;
+    *size += chunks->enlarge;
     *chunk_p = malloc(*size);
     ++chunks->allocated;
     return UCS_OK;
@@ -77,7 +76,7 @@ START_TEST(pool_elements_are_aligned_and_apart)
         .align_offset    = 40,
         .alignment       = 256,
         .elems_per_chunk = 3,
-        .max_elems       = 10
+        .max_elems       = 10,
     };
     void *elems[10];
     ucx_mpool_t *mpool;
@@ -105,10 +104,16 @@ END_TEST
 START_TEST(counters_are_rejected_with_a_status)
 {
     static const char *const names[] = {
-        "a", "a name of a counter that is longer than the space for it"};
-    ucx_counters_params_t params     = {.size = sizeof(params),
-                                        .type = "fake", .name = "first",
-                                        .counters = names, .num_counters = 1};
+        "a",
+        "a name of a counter that is longer than the space for it",
+    };
+    ucx_counters_params_t params = {
+        .size         = sizeof(params),
+        .type         = "fake",
+        .name         = "first",
+        .counters     = names,
+        .num_counters = 1,
+    };
     uint64_t *values;
 
     ck_status(uct_host.counters_create(&params, &values), UCS_ERR_UNSUPPORTED);
@@ -136,9 +141,13 @@ END_TEST
 START_TEST(pool_aligns_an_odd_offset)
 {
     const ucx_mpool_params_t params = {
-        .size = sizeof(params), .name = "odd", .elem_size = 40,
-        .align_offset = 13, .alignment = 16, .elems_per_chunk = 2,
-        .max_elems = 5
+        .size            = sizeof(params),
+        .name            = "odd",
+        .elem_size       = 40,
+        .align_offset    = 13,
+        .alignment       = 16,
+        .elems_per_chunk = 2,
+        .max_elems       = 5,
     };
     void *elems[5];
     ucx_mpool_t *mpool;
@@ -179,10 +188,10 @@ START_TEST(pool_takes_chunks_of_the_plugins)
         .chunk_alloc     = chunk_alloc,
         .chunk_free      = chunk_free,
         .elem_init       = elem_init,
-        .arg             = &chunks
+        .arg             = &chunks,
     };
     void *elem, *list = NULL;
-    unsigned count    = 0;
+    unsigned count = 0;
     ucx_mpool_t *mpool;
 
     ck_ok(uct_host.mpool_create(&params, &mpool));
@@ -214,8 +223,11 @@ static int count_warning(void *arg, const char *file, unsigned line,
 START_TEST(pool_reports_what_was_not_given_back)
 {
     const ucx_mpool_params_t params = {
-        .size = sizeof(params), .name = "leaky", .elem_size = 8,
-        .alignment = 1, .max_elems = UINT_MAX
+        .size      = sizeof(params),
+        .name      = "leaky",
+        .elem_size = 8,
+        .alignment = 1,
+        .max_elems = UINT_MAX,
     };
     unsigned warnings = 0;
     ucx_mpool_t *mpool;
@@ -232,7 +244,10 @@ END_TEST
 START_TEST(impossible_pools_are_refused)
 {
     ucx_mpool_params_t good = {
-        .size = sizeof(good), .elem_size = 64, .alignment = 8, .max_elems = 1
+        .size      = sizeof(good),
+        .elem_size = 64,
+        .alignment = 8,
+        .max_elems = 1,
     };
     ucx_mpool_params_t params;
     ucx_mpool_t *mpool;
@@ -261,7 +276,7 @@ typedef struct calls {
     unsigned count;
     unsigned answer;
     uct_worker_h worker;
-    int      id;
+    int id;
 } calls_t;
 
 static unsigned on_progress(void *arg)
@@ -422,10 +437,10 @@ END_TEST
 /* --- Asynchronous events ------------------------------------------------------- */
 
 typedef struct event {
-    atomic_uint    count;
-    atomic_int     events;
+    atomic_uint count;
+    atomic_int events;
     ucx_async_id_t id;
-    int            leave; /* remove oneself after so many calls */
+    int leave; /* remove oneself after so many calls */
 } event_t;
 
 static void on_fd(int fd, int events, void *arg)
@@ -466,7 +481,8 @@ START_TEST(fd_handler_runs_until_removed)
                                 &event.id));
     ucs_log_level_set(UCS_LOG_LEVEL_FATAL);
     ck_status(uct_host.async_add_fd(worker, fd, UCS_EVENT_SET_EVREAD, on_fd,
-                                    &event, &second), UCS_ERR_ALREADY_EXISTS);
+                                    &event, &second),
+              UCS_ERR_ALREADY_EXISTS);
     ucs_log_level_set(UCS_LOG_LEVEL_WARN);
     raise_event(fd);
     wait_for(&event.count, 1);
@@ -540,7 +556,8 @@ START_TEST(clock_and_identity_stay)
     ck_assert_uint_eq(uct_host.machine_guid(), uct_host.machine_guid());
     ck_assert_uint_ne(uct_host.machine_guid(), 0);
     ck_status(uct_host.sys_device_by_sysfs("/sys/class/net/lo/device",
-                                           &sys_dev), UCS_ERR_NO_ELEM);
+                                           &sys_dev),
+              UCS_ERR_NO_ELEM);
 }
 END_TEST
 

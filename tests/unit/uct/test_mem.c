@@ -35,7 +35,9 @@ static void use(const uct_allocated_memory_t *mem, size_t at_least)
 START_TEST(heap_and_mmap_give_memory)
 {
     const uct_alloc_method_t methods[] = {
-        UCT_ALLOC_METHOD_HEAP, UCT_ALLOC_METHOD_MMAP, UCT_ALLOC_METHOD_DEFAULT
+        UCT_ALLOC_METHOD_HEAP,
+        UCT_ALLOC_METHOD_MMAP,
+        UCT_ALLOC_METHOD_DEFAULT,
     };
     const uct_mem_alloc_params_t params = host_params();
     uct_allocated_memory_t mem;
@@ -54,7 +56,9 @@ END_TEST
 START_TEST(huge_pages_come_or_the_next_method)
 {
     const uct_alloc_method_t methods[] = {
-        UCT_ALLOC_METHOD_HUGE, UCT_ALLOC_METHOD_THP, UCT_ALLOC_METHOD_MMAP
+        UCT_ALLOC_METHOD_HUGE,
+        UCT_ALLOC_METHOD_THP,
+        UCT_ALLOC_METHOD_MMAP,
     };
     const uct_mem_alloc_params_t params = host_params();
     uct_allocated_memory_t mem;
@@ -90,11 +94,11 @@ END_TEST
 
 START_TEST(fixed_address_is_kept_or_fails)
 {
-    const size_t length = 4 * (size_t)sysconf(_SC_PAGESIZE);
+    const size_t length           = 4 * (size_t)sysconf(_SC_PAGESIZE);
     uct_mem_alloc_params_t params = {
         .field_mask = UCT_MEM_ALLOC_PARAM_FIELD_ADDRESS |
                       UCT_MEM_ALLOC_PARAM_FIELD_FLAGS,
-        .flags      = UCT_MD_MEM_FLAG_FIXED
+        .flags = UCT_MD_MEM_FLAG_FIXED,
     };
     uct_allocated_memory_t mem, second;
     void *place;
@@ -129,7 +133,7 @@ START_TEST(address_without_fixed_is_a_hint)
 {
     uct_mem_alloc_params_t params = {
         .field_mask = UCT_MEM_ALLOC_PARAM_FIELD_ADDRESS,
-        .address    = (void *)(uintptr_t)host_params /* taken */
+        .address    = (void *)(uintptr_t)host_params, /* taken */
     };
     uct_allocated_memory_t mem;
 
@@ -142,12 +146,14 @@ END_TEST
 START_TEST(device_memory_comes_from_domains_only)
 {
     const uct_alloc_method_t methods[] = {
-        UCT_ALLOC_METHOD_MD, UCT_ALLOC_METHOD_HEAP, UCT_ALLOC_METHOD_MMAP,
-        UCT_ALLOC_METHOD_THP
+        UCT_ALLOC_METHOD_MD,
+        UCT_ALLOC_METHOD_HEAP,
+        UCT_ALLOC_METHOD_MMAP,
+        UCT_ALLOC_METHOD_THP,
     };
     const uct_mem_alloc_params_t params = {
         .field_mask = UCT_MEM_ALLOC_PARAM_FIELD_MEM_TYPE,
-        .mem_type   = UCS_MEMORY_TYPE_CUDA
+        .mem_type   = UCS_MEMORY_TYPE_CUDA,
     };
     uct_allocated_memory_t mem;
 
@@ -159,10 +165,12 @@ END_TEST
 START_TEST(domain_that_cannot_allocate_is_skipped)
 {
     const uct_alloc_method_t methods[] = {
-        UCT_ALLOC_METHOD_MD, UCT_ALLOC_METHOD_HEAP
+        UCT_ALLOC_METHOD_MD,
+        UCT_ALLOC_METHOD_HEAP,
     };
     uct_mem_alloc_params_t params = {
-        .field_mask = UCT_MEM_ALLOC_PARAM_FIELD_MDS, .mds = {.count = 1}
+        .field_mask = UCT_MEM_ALLOC_PARAM_FIELD_MDS,
+        .mds        = {.count = 1},
     };
     uct_allocated_memory_t mem;
     loopback_t lo;
@@ -205,12 +213,14 @@ END_TEST
 START_TEST(impossible_sizes_fail_cleanly)
 {
     const uct_alloc_method_t methods[] = {
-        UCT_ALLOC_METHOD_HEAP, UCT_ALLOC_METHOD_THP, UCT_ALLOC_METHOD_MMAP,
-        UCT_ALLOC_METHOD_HUGE
+        UCT_ALLOC_METHOD_HEAP,
+        UCT_ALLOC_METHOD_THP,
+        UCT_ALLOC_METHOD_MMAP,
+        UCT_ALLOC_METHOD_HUGE,
     };
     const uct_mem_alloc_params_t params = {
         .field_mask = UCT_MEM_ALLOC_PARAM_FIELD_FLAGS,
-        .flags      = UCT_MD_MEM_FLAG_HIDE_ERRORS
+        .flags      = UCT_MD_MEM_FLAG_HIDE_ERRORS,
     };
     uct_allocated_memory_t mem;
 

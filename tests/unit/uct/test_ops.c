@@ -16,11 +16,11 @@
 /* The call that came last, and what it was given. */
 static struct {
     const char *slot;
-    uint64_t   tag;
-    uint64_t   number;
+    uint64_t tag;
+    uint64_t number;
     const void *pointer;
-    size_t     length;
-    unsigned   flags;
+    size_t length;
+    unsigned flags;
 } last;
 
 static ucs_status_t note(const char *slot, uint64_t tag, uint64_t number,
@@ -65,19 +65,19 @@ static ssize_t eager_bcopy(uct_ep_h ep, uct_tag_t tag, uint64_t imm,
     return (ssize_t)length;
 }
 
-static ucs_status_t
-eager_zcopy(uct_ep_h ep, uct_tag_t tag, uint64_t imm, const uct_iov_t *iov,
-            size_t iovcnt, unsigned flags, uct_completion_t *comp)
+static ucs_status_t eager_zcopy(uct_ep_h ep, uct_tag_t tag, uint64_t imm,
+                                const uct_iov_t *iov, size_t iovcnt,
+                                unsigned flags, uct_completion_t *comp)
 {
     return note("eager_zcopy", tag, imm, iov, iovcnt, flags);
 }
 
 static int rendezvous;
 
-static ucs_status_ptr_t
-rndv_zcopy(uct_ep_h ep, uct_tag_t tag, const void *header,
-           unsigned header_length, const uct_iov_t *iov, size_t iovcnt,
-           unsigned flags, uct_completion_t *comp)
+static ucs_status_ptr_t rndv_zcopy(uct_ep_h ep, uct_tag_t tag,
+                                   const void *header, unsigned header_length,
+                                   const uct_iov_t *iov, size_t iovcnt,
+                                   unsigned flags, uct_completion_t *comp)
 {
     note("rndv_zcopy", tag, iovcnt, header, header_length, flags);
     return &rendezvous;
@@ -88,17 +88,16 @@ static ucs_status_t rndv_cancel(uct_ep_h ep, void *op)
     return note("rndv_cancel", 0, 0, op, 0, 0);
 }
 
-static ucs_status_t rndv_request(uct_ep_h ep, uct_tag_t tag,
-                                 const void *header, unsigned header_length,
-                                 unsigned flags)
+static ucs_status_t rndv_request(uct_ep_h ep, uct_tag_t tag, const void *header,
+                                 unsigned header_length, unsigned flags)
 {
     return note("rndv_request", tag, 0, header, header_length, flags);
 }
 
 /* Sends of active messages, and what was checked behind them. */
 static struct {
-    int          sends, checks;
-    ucs_status_t status;       /* of the next sends */
+    int sends, checks;
+    ucs_status_t status; /* of the next sends */
 } am;
 
 static ssize_t am_bcopy(uct_ep_h ep, uint8_t id, uct_pack_callback_t pack_cb,
@@ -110,17 +109,16 @@ static ssize_t am_bcopy(uct_ep_h ep, uint8_t id, uct_pack_callback_t pack_cb,
     return (am.status == UCS_OK) ? (ssize_t)pack_cb(packed, arg) : am.status;
 }
 
-static ucs_status_t
-am_zcopy(uct_ep_h ep, uint8_t id, const void *header, unsigned header_length,
-         const uct_iov_t *iov, size_t iovcnt, unsigned flags,
-         uct_completion_t *comp)
+static ucs_status_t am_zcopy(uct_ep_h ep, uint8_t id, const void *header,
+                             unsigned header_length, const uct_iov_t *iov,
+                             size_t iovcnt, unsigned flags,
+                             uct_completion_t *comp)
 {
     ck_assert_int_eq(am.checks, am.sends++);
     return am.status;
 }
 
-static ucs_status_t
-check(uct_ep_h ep, unsigned flags, uct_completion_t *comp)
+static ucs_status_t check(uct_ep_h ep, unsigned flags, uct_completion_t *comp)
 {
     ck_assert_uint_eq(flags, 0);
     ck_assert_ptr_null(comp);
@@ -135,20 +133,20 @@ static ucs_status_t recv_zcopy(uct_iface_h iface, uct_tag_t tag,
     return note("recv_zcopy", tag, tag_mask, ctx, iovcnt, 0);
 }
 
-static ucs_status_t
-recv_cancel(uct_iface_h iface, uct_tag_context_t *ctx, int force)
+static ucs_status_t recv_cancel(uct_iface_h iface, uct_tag_context_t *ctx,
+                                int force)
 {
     return note("recv_cancel", 0, 0, ctx, 0, (unsigned)force);
 }
 
-static ucs_status_t
-accept_request(uct_iface_h iface, uct_conn_request_h request)
+static ucs_status_t accept_request(uct_iface_h iface,
+                                   uct_conn_request_h request)
 {
     return note("accept", 0, 0, request, 0, 0);
 }
 
-static ucs_status_t
-reject_request(uct_iface_h iface, uct_conn_request_h request)
+static ucs_status_t reject_request(uct_iface_h iface,
+                                   uct_conn_request_h request)
 {
     return note("reject", 0, 0, request, 0, 0);
 }
@@ -159,8 +157,8 @@ static ucs_status_t get_ep_address(uct_ep_h ep, uct_ep_addr_t *addr)
     return note("get_address", 0, 0, addr, 0, 0);
 }
 
-static ucs_status_t
-ep_create(uct_iface_h iface, const uct_ep_params_t *params, uct_ep_h *ep_p)
+static ucs_status_t ep_create(uct_iface_h iface, const uct_ep_params_t *params,
+                              uct_ep_h *ep_p)
 {
     uct_ep_t *ep = malloc(sizeof(*ep));
 
@@ -174,8 +172,8 @@ static void ep_destroy(uct_ep_h ep)
     free(ep);
 }
 
-static ucs_status_t
-iface_open(uct_md_h md, const ucx_iface_open_args_t *args, uct_iface_h *iface_p)
+static ucs_status_t iface_open(uct_md_h md, const ucx_iface_open_args_t *args,
+                               uct_iface_h *iface_p)
 {
     uct_iface_t *iface = malloc(sizeof(*iface));
 
@@ -184,8 +182,8 @@ iface_open(uct_md_h md, const ucx_iface_open_args_t *args, uct_iface_h *iface_p)
     return UCS_OK;
 }
 
-static ucs_status_t
-iface_flush(uct_iface_h iface, unsigned flags, uct_completion_t *comp)
+static ucs_status_t iface_flush(uct_iface_h iface, unsigned flags,
+                                uct_completion_t *comp)
 {
     return UCS_OK;
 }
@@ -197,8 +195,8 @@ static void iface_close(uct_iface_h iface)
 
 static ucs_status_t iface_query(uct_iface_h iface, ucx_iface_attr_t *attr)
 {
-    attr->base.cap.flags        = UCT_IFACE_FLAG_CONNECT_TO_EP |
-                                  UCT_IFACE_FLAG_CB_SYNC;
+    attr->base.cap.flags = UCT_IFACE_FLAG_CONNECT_TO_EP |
+                           UCT_IFACE_FLAG_CB_SYNC;
     attr->base.cap.am.max_bcopy = 16;
     attr->base.cap.am.max_zcopy = 16;
     attr->base.cap.am.max_iov   = 1;
@@ -206,8 +204,8 @@ static ucs_status_t iface_query(uct_iface_h iface, ucx_iface_attr_t *attr)
     return UCS_OK;
 }
 
-static ucs_status_t
-query_devices(uct_md_h md, ucx_device_desc_t **devices_p, unsigned *num_p)
+static ucs_status_t query_devices(uct_md_h md, ucx_device_desc_t **devices_p,
+                                  unsigned *num_p)
 {
     *devices_p = calloc(1, sizeof(**devices_p));
     strcpy((*devices_p)[0].name, "dev0");
@@ -225,7 +223,7 @@ static const ucx_iface_ops_t iface_ops = {
     .tag_recv_zcopy  = recv_zcopy,
     .tag_recv_cancel = recv_cancel,
     .accept          = accept_request,
-    .reject          = reject_request
+    .reject          = reject_request,
 };
 
 static const ucx_ep_ops_t ep_ops = {
@@ -240,7 +238,7 @@ static const ucx_ep_ops_t ep_ops = {
     .tag_rndv_zcopy   = rndv_zcopy,
     .tag_rndv_cancel  = rndv_cancel,
     .tag_rndv_request = rndv_request,
-    .get_address      = get_ep_address
+    .get_address      = get_ep_address,
 };
 
 static const ucx_iface_ops_t bare_iface_ops = {
@@ -248,11 +246,12 @@ static const ucx_iface_ops_t bare_iface_ops = {
     .close     = iface_close,
     .query     = iface_query,
     .ep_create = ep_create,
-    .flush     = iface_flush
+    .flush     = iface_flush,
 };
 
 static const ucx_ep_ops_t bare_ep_ops = {
-    .size = sizeof(bare_ep_ops), .destroy = ep_destroy
+    .size    = sizeof(bare_ep_ops),
+    .destroy = ep_destroy,
 };
 
 static const ucx_transport_t tl_full = {
@@ -261,7 +260,7 @@ static const ucx_transport_t tl_full = {
     .query_devices = query_devices,
     .iface_open    = iface_open,
     .iface_ops     = &iface_ops,
-    .ep_ops        = &ep_ops
+    .ep_ops        = &ep_ops,
 };
 
 static const ucx_transport_t tl_bare = {
@@ -270,7 +269,7 @@ static const ucx_transport_t tl_bare = {
     .query_devices = query_devices,
     .iface_open    = iface_open,
     .iface_ops     = &bare_iface_ops,
-    .ep_ops        = &bare_ep_ops
+    .ep_ops        = &bare_ep_ops,
 };
 
 static const ucx_transport_t *const transports[] = {&tl_full, &tl_bare};
@@ -312,9 +311,8 @@ static int md_is_accessible(uct_md_h md, const ucs_sock_addr_t *sockaddr,
     return mode == UCT_SOCKADDR_ACC_REMOTE;
 }
 
-static ucs_status_t
-query_mds(const ucx_component_t *component, uct_md_resource_desc_t **mds_p,
-          unsigned *num_p)
+static ucs_status_t query_mds(const ucx_component_t *component,
+                              uct_md_resource_desc_t **mds_p, unsigned *num_p)
 {
     *mds_p = calloc(1, sizeof(**mds_p));
     strcpy((*mds_p)[0].md_name, "slots");
@@ -327,7 +325,7 @@ static const ucx_md_ops_t md_ops = {
     .close                  = md_close,
     .query                  = md_query,
     .mem_advise             = md_advise,
-    .is_sockaddr_accessible = md_is_accessible
+    .is_sockaddr_accessible = md_is_accessible,
 };
 
 static const ucx_component_t slots = {
@@ -337,7 +335,7 @@ static const ucx_component_t slots = {
     .md_open            = md_open,
     .md_ops             = &md_ops,
     .transports         = transports,
-    .num_transports     = 2
+    .num_transports     = 2,
 };
 
 static const uct_component_decl_t decl = {.name = "slots"};
@@ -373,10 +371,10 @@ static void teardown(void)
 static void open_tl(const char *name, uct_iface_h *iface_p, uct_ep_h *ep_p)
 {
     const uct_iface_params_t params = {
-        .field_mask  = UCT_IFACE_PARAM_FIELD_OPEN_MODE |
-                       UCT_IFACE_PARAM_FIELD_DEVICE,
+        .field_mask = UCT_IFACE_PARAM_FIELD_OPEN_MODE |
+                      UCT_IFACE_PARAM_FIELD_DEVICE,
         .open_mode   = UCT_IFACE_OPEN_MODE_DEVICE,
-        .mode.device = {.tl_name = name, .dev_name = "dev0"}
+        .mode.device = {.tl_name = name, .dev_name = "dev0"},
     };
     uct_ep_params_t ep_params = {.field_mask = UCT_EP_PARAM_FIELD_IFACE};
 
@@ -424,8 +422,7 @@ START_TEST(matching_by_the_device_reaches_the_transport)
     ck_last("recv_cancel", 0, 0, &ctx, 0, 1);
     ck_status(uct_iface_tag_recv_zcopy(iface, 18, 19, iov, 2, NULL),
               UCS_ERR_INVALID_PARAM);
-    ck_status(uct_iface_tag_recv_cancel(iface, NULL, 1),
-              UCS_ERR_INVALID_PARAM);
+    ck_status(uct_iface_tag_recv_cancel(iface, NULL, 1), UCS_ERR_INVALID_PARAM);
     ck_assert_ptr_null(last.slot);
     uct_ep_destroy(ep);
     uct_iface_close(iface);
@@ -450,7 +447,8 @@ START_TEST(a_send_that_checks_its_peer_does_so_once_behind_it)
                          (i == 0) ? 6 : UCS_ERR_NO_RESOURCE);
         ck_assert_int_eq(am.checks, 1);
         ck_status(uct_ep_am_zcopy(ep, 1, NULL, 0, &iov, 1,
-                                  UCT_SEND_FLAG_PEER_CHECK, NULL), results[i]);
+                                  UCT_SEND_FLAG_PEER_CHECK, NULL),
+                  results[i]);
         ck_assert_int_eq(am.checks, 2);
 
         /* other operations do not check the peer, nor does a send without the
@@ -507,8 +505,8 @@ START_TEST(a_transport_without_them_refuses)
               UCS_ERR_UNSUPPORTED);
     ck_status(uct_ep_tag_eager_zcopy(ep, 1, 1, &iov, 1, 0, NULL),
               UCS_ERR_UNSUPPORTED);
-    ck_status(UCS_PTR_RAW_STATUS(uct_ep_tag_rndv_zcopy(ep, 1, address, 1, &iov,
-                                                       1, 0, NULL)),
+    ck_status(UCS_PTR_RAW_STATUS(
+                  uct_ep_tag_rndv_zcopy(ep, 1, address, 1, &iov, 1, 0, NULL)),
               UCS_ERR_UNSUPPORTED);
     ck_status(uct_ep_tag_rndv_cancel(ep, address), UCS_ERR_UNSUPPORTED);
     ck_status(uct_ep_tag_rndv_request(ep, 1, address, 1, 0),
@@ -532,29 +530,32 @@ START_TEST(advice_and_questions_reach_the_domain)
     char memory[64];
 
     ck_status(uct_md_mem_advise(md, (uct_mem_h)8, memory, 64,
-                                UCT_MADV_WILLNEED), UCS_INPROGRESS);
+                                UCT_MADV_WILLNEED),
+              UCS_INPROGRESS);
     ck_last("advise", 8, 0, memory, 64, UCT_MADV_WILLNEED);
-    ck_status(uct_md_mem_advise(md, (uct_mem_h)8, memory, 64,
-                                UCT_MADV_NORMAL), UCS_INPROGRESS);
+    ck_status(uct_md_mem_advise(md, (uct_mem_h)8, memory, 64, UCT_MADV_NORMAL),
+              UCS_INPROGRESS);
     ck_last("advise", 8, 0, memory, 64, UCT_MADV_NORMAL);
     ck_status(uct_md_mem_advise(md, (uct_mem_h)8, memory, 0, UCT_MADV_NORMAL),
               UCS_ERR_INVALID_PARAM);
     ck_status(uct_md_mem_advise(md, UCT_MEM_HANDLE_NULL, memory, 64,
-                                UCT_MADV_NORMAL), UCS_ERR_INVALID_PARAM);
+                                UCT_MADV_NORMAL),
+              UCS_ERR_INVALID_PARAM);
     ck_status(uct_md_mem_advise(md, (uct_mem_h)8, memory, 64,
-                                (uct_mem_advice_t)9), UCS_ERR_INVALID_PARAM);
+                                (uct_mem_advice_t)9),
+              UCS_ERR_INVALID_PARAM);
     ck_assert_ptr_null(last.slot);
 
-    ck_assert(!uct_md_is_sockaddr_accessible(md, &sockaddr,
-                                             UCT_SOCKADDR_ACC_LOCAL));
+    ck_assert(
+        !uct_md_is_sockaddr_accessible(md, &sockaddr, UCT_SOCKADDR_ACC_LOCAL));
     ck_last("accessible", 0, 0, &sockaddr, 0, UCT_SOCKADDR_ACC_LOCAL);
-    ck_assert(uct_md_is_sockaddr_accessible(md, &sockaddr,
-                                            UCT_SOCKADDR_ACC_REMOTE));
+    ck_assert(
+        uct_md_is_sockaddr_accessible(md, &sockaddr, UCT_SOCKADDR_ACC_REMOTE));
     ck_last("accessible", 0, 0, &sockaddr, 0, UCT_SOCKADDR_ACC_REMOTE);
-    ck_assert(!uct_md_is_sockaddr_accessible(
-            md, &sockaddr, (uct_sockaddr_accessibility_t)7));
-    ck_assert(!uct_md_is_sockaddr_accessible(md, NULL,
-                                             UCT_SOCKADDR_ACC_REMOTE));
+    ck_assert(!uct_md_is_sockaddr_accessible(md, &sockaddr,
+                                             (uct_sockaddr_accessibility_t)7));
+    ck_assert(
+        !uct_md_is_sockaddr_accessible(md, NULL, UCT_SOCKADDR_ACC_REMOTE));
     ck_assert_ptr_null(last.slot);
 }
 END_TEST

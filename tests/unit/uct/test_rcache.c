@@ -12,7 +12,7 @@
 
 typedef struct my_region {
     ucx_rcache_region_t super;
-    int                 canary;
+    int canary;
 } my_region_t;
 
 static atomic_uint num_regs, num_deregs;
@@ -49,12 +49,12 @@ static void open_with(size_t max_regions, size_t max_bytes)
         .max_regions = max_regions,
         .max_bytes   = max_bytes,
         .mem_reg     = reg,
-        .mem_dereg   = dereg
+        .mem_dereg   = dereg,
     };
 
-    num_regs  = 0;
+    num_regs   = 0;
     num_deregs = 0;
-    forbidden = 0;
+    forbidden  = 0;
     ck_ok(uct_rcache_create(&params, &rcache));
 }
 
@@ -75,8 +75,7 @@ static void *page(unsigned number)
     return (void *)(0x10000000 + (number * PAGE));
 }
 
-static ucx_rcache_region_t *
-get(unsigned first, unsigned count, unsigned flags)
+static ucx_rcache_region_t *get(unsigned first, unsigned count, unsigned flags)
 {
     ucx_rcache_region_t *region;
 
@@ -310,7 +309,8 @@ START_TEST(threads_share_a_cache)
     open_with(8, SIZE_MAX);
     for (i = 0; i < 4; ++i) {
         ck_assert_int_eq(pthread_create(&threads[i], NULL, hammer,
-                                        (void *)(uintptr_t)(i + 1)), 0);
+                                        (void *)(uintptr_t)(i + 1)),
+                         0);
     }
     for (i = 0; i < 4; ++i) {
         pthread_join(threads[i], &result);

@@ -20,20 +20,20 @@
 #include "uct/base/rcache.h"
 #include "uct/base/state.h"
 
-#define PAGE 4096ul
+#define PAGE  4096ul
 #define MAGIC 0x1badb002u
 
 typedef struct my_region {
     ucx_rcache_region_t super;
-    unsigned            magic;
+    unsigned magic;
 } my_region_t;
 
 /* The domain. */
 typedef struct domain {
     atomic_uint regs, deregs;
-    void        *unmap;      /* in the middle of the next registration */
-    sem_t       *released;   /* posted at each deregistration */
-    size_t      allocate;    /* by each (de)registration, and freed again */
+    void *unmap;     /* in the middle of the next registration */
+    sem_t *released; /* posted at each deregistration */
+    size_t allocate; /* by each (de)registration, and freed again */
 } domain_t;
 
 static domain_t domain;
@@ -91,7 +91,7 @@ static ucs_status_t create(void)
         .max_bytes   = SIZE_MAX,
         .mem_reg     = reg,
         .mem_dereg   = dereg,
-        .arg         = &domain
+        .arg         = &domain,
     };
 
     memset(&domain, 0, sizeof(domain));
@@ -127,7 +127,8 @@ static char *map_at(void *address, size_t length)
 {
     char *place = mmap(address, length, PROT_READ | PROT_WRITE,
                        MAP_PRIVATE | MAP_ANONYMOUS |
-                       ((address != NULL) ? MAP_FIXED : 0), -1, 0);
+                           ((address != NULL) ? MAP_FIXED : 0),
+                       -1, 0);
 
     ck_assert_ptr_ne(place, MAP_FAILED);
     return place;
@@ -211,7 +212,8 @@ START_TEST(moved_buffer_is_registered_anew)
     touch(buffer, 2 * PAGE);
     touch(place, 4 * PAGE);
     ck_assert_ptr_eq(mremap(buffer, 2 * PAGE, 4 * PAGE,
-                            MREMAP_MAYMOVE | MREMAP_FIXED, place), place);
+                            MREMAP_MAYMOVE | MREMAP_FIXED, place),
+                     place);
     touch(place, 4 * PAGE);
     ck_assert_uint_eq(domain.regs, 3);
     map_at(buffer, 2 * PAGE);
@@ -298,10 +300,11 @@ END_TEST
 
 START_TEST(there_is_no_cache_when_it_is_switched_off)
 {
-    static const char *const settings[][2] = {{"UCX_MEM_EVENTS", "n"},
-                                              {"UCX_MEM_MMAP_HOOK_MODE",
-                                               "none"},
-                                              {"UCX_RCACHE_ENABLE", "n"}};
+    static const char *const settings[][2] = {
+        {"UCX_MEM_EVENTS", "n"},
+        {"UCX_MEM_MMAP_HOOK_MODE", "none"},
+        {"UCX_RCACHE_ENABLE", "n"},
+    };
 
     setenv(settings[_i][0], settings[_i][1], 1);
     ck_status(create(), UCS_ERR_UNSUPPORTED);
@@ -330,8 +333,8 @@ END_TEST
 
 typedef struct told {
     unsigned mapped, unmapped;
-    void     *address;
-    size_t   length;
+    void *address;
+    size_t length;
 } told_t;
 
 static void note(ucx_mem_event_t event, void *address, size_t length, void *arg)
@@ -360,12 +363,12 @@ START_TEST(plugin_is_told_until_it_unsubscribes)
               UCS_ERR_INVALID_PARAM);
 
     ck_ok(uct_host.mem_event_subscribe(UCX_MEM_EVENT_UNMAPPED |
-                                       UCX_MEM_EVENT_MAPPED, note,
-                                       (void *)&both));
+                                           UCX_MEM_EVENT_MAPPED,
+                                       note, (void *)&both));
     ck_ok(uct_host.mem_event_subscribe(UCX_MEM_EVENT_UNMAPPED, note,
                                        (void *)&one));
     both.mapped = both.unmapped = one.unmapped = 0;
-    buffer = map_at(NULL, 3 * PAGE);
+    buffer                                     = map_at(NULL, 3 * PAGE);
     munmap(buffer, 3 * PAGE);
     ck_assert_uint_eq(both.mapped, 1);
     ck_assert_uint_eq(both.unmapped, 1);
@@ -424,7 +427,8 @@ static void run_threads(pthread_t *threads, unsigned count)
     domain.allocate = 5000;
     for (i = 0; i < count; ++i) {
         ck_assert_int_eq(pthread_create(&threads[i], NULL,
-                                        allocate_and_transfer, NULL), 0);
+                                        allocate_and_transfer, NULL),
+                         0);
     }
 }
 

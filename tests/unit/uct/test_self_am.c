@@ -8,30 +8,30 @@
 
 #include "ucs/debug/log.h"
 
-#define AM_ID    3
-#define HEADER   0x1122334455667788ul
+#define AM_ID  3
+#define HEADER 0x1122334455667788ul
 
 /* What the handler saw, one after the other. */
 typedef struct inbox {
-    char         data[16][8192];
-    size_t       length[16];
-    unsigned     count;
-    unsigned     flags;
-    int          keep;        /* hold on to the descriptors */
-    void         *kept[16];
-    size_t       headroom;
-    unsigned     depth;       /* handlers that run now */
-    unsigned     max_depth;
-    unsigned     echo;        /* messages to send from the handler */
+    char data[16][8192];
+    size_t length[16];
+    unsigned count;
+    unsigned flags;
+    int keep; /* hold on to the descriptors */
+    void *kept[16];
+    size_t headroom;
+    unsigned depth; /* handlers that run now */
+    unsigned max_depth;
+    unsigned echo; /* messages to send from the handler */
     ucs_status_t echo_status;
-    loopback_t   *lo;
+    loopback_t *lo;
 } inbox_t;
 
 static loopback_t lo;
 static inbox_t inbox;
 
-static ucs_status_t
-on_message(void *arg, void *data, size_t length, unsigned flags)
+static ucs_status_t on_message(void *arg, void *data, size_t length,
+                               unsigned flags)
 {
     inbox_t *in   = arg;
     unsigned slot = in->count % 16;
@@ -124,7 +124,7 @@ START_TEST(short_iov_ignores_stride_and_count)
     uct_iov_t iov[3] = {
         {.buffer = "abc", .length = 3, .stride = 77, .count = 9},
         {.buffer = NULL, .length = 0},
-        {.buffer = "defgh", .length = 5, .count = 1}
+        {.buffer = "defgh", .length = 5, .count = 1},
     };
 
     ck_ok(uct_ep_am_short_iov(lo.ep, AM_ID, iov, 3));
@@ -161,10 +161,10 @@ END_TEST
 
 START_TEST(zcopy_gathers_strided_entries)
 {
-    char source[] = "AAxxBBxxCC";
+    char source[]    = "AAxxBBxxCC";
     uct_iov_t iov[2] = {
         {.buffer = source, .length = 2, .stride = 4, .count = 3},
-        {.buffer = "tail", .length = 4, .count = 1}
+        {.buffer = "tail", .length = 4, .count = 1},
     };
     uct_completion_t comp = {.count = 1};
 
@@ -266,7 +266,9 @@ START_TEST(data_is_aligned_as_asked)
 {
     const loopback_params_t odd    = {.rx_headroom = 63, .am_alignment = 1024};
     const loopback_params_t params = {
-        .rx_headroom = 64, .am_alignment = 1024, .am_align_offset = 8
+        .rx_headroom     = 64,
+        .am_alignment    = 1024,
+        .am_align_offset = 8,
     };
     size_t length = 1000;
 
@@ -326,7 +328,8 @@ START_TEST(bad_ids_and_lengths_are_refused)
     ck_status(uct_ep_am_zcopy(lo.ep, AM_ID, NULL, 8, NULL, 0, 0, NULL),
               UCS_ERR_INVALID_PARAM);
     ck_status(uct_iface_set_am_handler(lo.iface, UCT_AM_ID_MAX, on_message,
-                                       NULL, 0), UCS_ERR_INVALID_PARAM);
+                                       NULL, 0),
+              UCS_ERR_INVALID_PARAM);
     ck_assert_uint_eq(loopback_progress(&lo), 0);
 }
 END_TEST

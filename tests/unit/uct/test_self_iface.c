@@ -19,8 +19,8 @@
 static loopback_t lo;
 static unsigned received;
 
-static ucs_status_t
-on_message(void *arg, void *data, size_t length, unsigned flags)
+static ucs_status_t on_message(void *arg, void *data, size_t length,
+                               unsigned flags)
 {
     ++received;
     return UCS_OK;
@@ -51,7 +51,7 @@ START_TEST(only_itself_is_reachable)
     uct_ep_params_t ep_params = {
         .field_mask = UCT_EP_PARAM_FIELD_IFACE | UCT_EP_PARAM_FIELD_IFACE_ADDR,
         .iface      = lo.iface,
-        .iface_addr = (void *)theirs
+        .iface_addr = (void *)theirs,
     };
     uct_ep_h ep;
 
@@ -62,7 +62,8 @@ START_TEST(only_itself_is_reachable)
     ck_assert_int_eq(uct_iface_is_reachable(lo.iface, NULL, NULL), 0);
     ck_assert_int_eq(uct_iface_is_reachable_sized(lo.iface, NULL, 0,
                                                   (void *)ours, 7, reason,
-                                                  sizeof(reason)), 0);
+                                                  sizeof(reason)),
+                     0);
     ck_assert_str_ne(reason, "");
     ck_status(uct_ep_create(&ep_params, &ep), UCS_ERR_UNREACHABLE);
     uct_iface_close(other);
@@ -130,11 +131,11 @@ END_TEST
 /* A request that sends as soon as it can. */
 typedef struct sender {
     uct_pending_req_t req;
-    uct_ep_h          ep;
-    uint64_t          number;
-    unsigned          calls;
-    ucs_status_t      status;
-    int               stop; /* do not send */
+    uct_ep_h ep;
+    uint64_t number;
+    unsigned calls;
+    ucs_status_t status;
+    int stop; /* do not send */
 } sender_t;
 
 static ucs_status_t sender_try(uct_pending_req_t *req)
@@ -277,8 +278,8 @@ static ucs_status_t never_called(uct_pending_req_t *req)
 START_TEST(cancelled_endpoint_sends_nothing)
 {
     uct_pending_req_t req = {.func = never_called};
-    uint64_t memory = 0, result;
-    uct_iov_t iov   = {.buffer = &memory, .length = 8, .count = 1};
+    uint64_t memory       = 0, result;
+    uct_iov_t iov         = {.buffer = &memory, .length = 8, .count = 1};
     unsigned before;
     uct_ep_h other;
 
@@ -291,7 +292,8 @@ START_TEST(cancelled_endpoint_sends_nothing)
     ck_status(uct_ep_get_short(other, &result, 8, (uintptr_t)&memory, 0),
               UCS_ERR_CANCELED);
     ck_status(uct_ep_atomic64_post(other, UCT_ATOMIC_OP_ADD, 1,
-                                   (uintptr_t)&memory, 0), UCS_ERR_CANCELED);
+                                   (uintptr_t)&memory, 0),
+              UCS_ERR_CANCELED);
     ck_status(uct_ep_tag_eager_short(other, 1, "x", 1), UCS_ERR_CANCELED);
     ck_assert_uint_eq(memory, 0);
     ck_status(uct_ep_fence(other, 0), UCS_ERR_CANCELED);
@@ -401,8 +403,8 @@ START_TEST(what_is_not_offered_is_unsupported)
     char addr[8];
 
     ck_status(uct_ep_tag_eager_short(lo.ep, 0, NULL, 0), UCS_ERR_UNSUPPORTED);
-    ck_status(UCS_PTR_STATUS(uct_ep_tag_rndv_zcopy(lo.ep, 0, NULL, 0, NULL, 0,
-                                                   0, NULL)),
+    ck_status(UCS_PTR_STATUS(
+                  uct_ep_tag_rndv_zcopy(lo.ep, 0, NULL, 0, NULL, 0, 0, NULL)),
               UCS_ERR_UNSUPPORTED);
     ck_status(uct_iface_tag_recv_zcopy(lo.iface, 0, 0, NULL, 0, &ctx),
               UCS_ERR_UNSUPPORTED);
@@ -424,8 +426,8 @@ START_TEST(progress_can_be_switched_off_by_halves)
     ck_ok(uct_ep_am_short(lo.ep, AM_ID, 0, NULL, 0));
     ck_assert_uint_eq(uct_worker_progress(lo.worker), 0);
     ck_assert_uint_eq(uct_iface_progress(lo.iface), 1);
-    uct_iface_progress_enable(lo.iface, UCT_PROGRESS_RECV |
-                                            UCT_PROGRESS_THREAD_SAFE);
+    uct_iface_progress_enable(lo.iface,
+                              UCT_PROGRESS_RECV | UCT_PROGRESS_THREAD_SAFE);
     ck_ok(uct_ep_am_short(lo.ep, AM_ID, 0, NULL, 0));
     ck_assert_uint_eq(uct_worker_progress(lo.worker), 1);
     ck_assert_uint_eq(received, 3);
@@ -436,10 +438,10 @@ END_TEST
 START_TEST(progress_is_off_until_it_is_enabled)
 {
     uct_iface_params_t params = {
-        .field_mask  = UCT_IFACE_PARAM_FIELD_OPEN_MODE |
-                       UCT_IFACE_PARAM_FIELD_DEVICE,
+        .field_mask = UCT_IFACE_PARAM_FIELD_OPEN_MODE |
+                      UCT_IFACE_PARAM_FIELD_DEVICE,
         .open_mode   = UCT_IFACE_OPEN_MODE_DEVICE,
-        .mode.device = {.tl_name = "self", .dev_name = "memory"}
+        .mode.device = {.tl_name = "self", .dev_name = "memory"},
     };
     uct_iface_config_t *config;
     uct_iface_h iface;

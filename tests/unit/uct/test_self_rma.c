@@ -10,7 +10,7 @@ static uct_mem_h memh;
 static uct_rkey_bundle_t rkey;
 
 static union {
-    char     bytes[4096];
+    char bytes[4096];
     uint32_t word32;
     uint64_t word64;
 } target;
@@ -22,8 +22,8 @@ static void setup(void)
 
     loopback_open(&lo, NULL);
     memset(&target, 0, sizeof(target));
-    ck_ok(uct_md_mem_reg(lo.md, &target, sizeof(target),
-                         UCT_MD_MEM_ACCESS_ALL, &memh));
+    ck_ok(uct_md_mem_reg(lo.md, &target, sizeof(target), UCT_MD_MEM_ACCESS_ALL,
+                         &memh));
     ck_ok(uct_md_query(lo.md, &attr));
     ck_assert_uint_le(attr.rkey_packed_size, sizeof(packed));
     ck_ok(uct_md_mkey_pack(lo.md, memh, packed));
@@ -52,13 +52,14 @@ START_TEST(put_of_every_kind_is_there_at_once)
 {
     uct_iov_t iov[2] = {
         {.buffer = "a.b.c.", .length = 1, .stride = 2, .count = 3},
-        {.buffer = "def", .length = 3, .count = 1}
+        {.buffer = "def", .length = 3, .count = 1},
     };
 
     ck_ok(uct_ep_put_short(lo.ep, "short", 6, address(), rkey.rkey));
     ck_assert_str_eq(target.bytes, "short");
     ck_assert_int_eq(uct_ep_put_bcopy(lo.ep, pack_text, "bcopy!", address(),
-                                      rkey.rkey), 6);
+                                      rkey.rkey),
+                     6);
     ck_assert_str_eq(target.bytes, "bcopy!");
     ck_ok(uct_ep_put_zcopy(lo.ep, iov, 2, address(), rkey.rkey, NULL));
     ck_assert_mem_eq(target.bytes, "abcdef", 6);
@@ -73,11 +74,11 @@ static void unpack(void *arg, const void *data, size_t length)
 
 START_TEST(get_of_every_kind_reads_the_target)
 {
-    char out[16] = "";
-    char part[8] = "....";
+    char out[16]     = "";
+    char part[8]     = "....";
     uct_iov_t iov[2] = {
         {.buffer = part, .length = 1, .stride = 2, .count = 2},
-        {.buffer = out, .length = 4, .count = 1}
+        {.buffer = out, .length = 4, .count = 1},
     };
 
     strcpy(target.bytes, "xyremote");
@@ -101,13 +102,14 @@ START_TEST(sums_that_overflow_are_refused)
     ck_status(uct_ep_get_zcopy(lo.ep, &iov, 1, address(), rkey.rkey, NULL),
               UCS_ERR_INVALID_PARAM);
     ck_status(uct_ep_get_bcopy(lo.ep, NULL, NULL, 1, address(), rkey.rkey,
-                               NULL), UCS_ERR_INVALID_PARAM);
+                               NULL),
+              UCS_ERR_INVALID_PARAM);
 }
 END_TEST
 
 typedef struct atomic_case {
     uct_atomic_op_t op;
-    uint64_t        before, value, after;
+    uint64_t before, value, after;
 } atomic_case_t;
 
 /* The bits make all operations differ, in both halves of a 64 bit word. */
@@ -119,7 +121,7 @@ static const atomic_case_t atomic_cases[] = {
      0xfff0fff0fcfcfcfc},
     {UCT_ATOMIC_OP_XOR, 0xff00ff00f0f0f0f0, 0x0ff00ff03c3c3c3c,
      0xf0f0f0f0cccccccc},
-    {UCT_ATOMIC_OP_SWAP, 1, 0x123456789abcdef0, 0x123456789abcdef0}
+    {UCT_ATOMIC_OP_SWAP, 1, 0x123456789abcdef0, 0x123456789abcdef0},
 };
 
 START_TEST(fetch_tells_the_old_value_and_stores_the_new)
@@ -148,18 +150,21 @@ START_TEST(post_stores_the_new_value)
 {
     const atomic_case_t *c = &atomic_cases[_i];
     ucs_status_t expected  = (c->op == UCT_ATOMIC_OP_SWAP) ?
-                                 UCS_ERR_UNSUPPORTED : UCS_OK;
+                                 UCS_ERR_UNSUPPORTED :
+                                 UCS_OK;
 
     target.word64 = c->before;
     ck_status(uct_ep_atomic64_post(lo.ep, c->op, c->value, address(),
-                                   rkey.rkey), expected);
-    ck_assert_uint_eq(target.word64, (expected == UCS_OK) ? c->after :
-                                                            c->before);
+                                   rkey.rkey),
+              expected);
+    ck_assert_uint_eq(target.word64,
+                      (expected == UCS_OK) ? c->after : c->before);
     target.word64 = c->before;
     ck_status(uct_ep_atomic32_post(lo.ep, c->op, (uint32_t)c->value, address(),
-                                   rkey.rkey), expected);
-    ck_assert_uint_eq(target.word32, (uint32_t)((expected == UCS_OK) ?
-                                                    c->after : c->before));
+                                   rkey.rkey),
+              expected);
+    ck_assert_uint_eq(target.word32,
+                      (uint32_t)((expected == UCS_OK) ? c->after : c->before));
 }
 END_TEST
 
@@ -198,11 +203,14 @@ START_TEST(atomic_on_no_word_is_refused)
                                     address() + 4, rkey.rkey, NULL),
               UCS_ERR_INVALID_ADDR);
     ck_status(uct_ep_atomic32_post(lo.ep, UCT_ATOMIC_OP_ADD, 1, address() + 2,
-                                   rkey.rkey), UCS_ERR_INVALID_ADDR);
+                                   rkey.rkey),
+              UCS_ERR_INVALID_ADDR);
     ck_status(uct_ep_atomic_cswap32(lo.ep, 0, 1, address() + 1, rkey.rkey,
-                                    &old32, NULL), UCS_ERR_INVALID_ADDR);
+                                    &old32, NULL),
+              UCS_ERR_INVALID_ADDR);
     ck_status(uct_ep_atomic32_post(lo.ep, UCT_ATOMIC_OP_LAST, 1, address(),
-                                   rkey.rkey), UCS_ERR_UNSUPPORTED);
+                                   rkey.rkey),
+              UCS_ERR_UNSUPPORTED);
 }
 END_TEST
 

@@ -28,7 +28,7 @@ BEGIN_C_DECLS
  * are changes of the address space by any call, which most subscribers need.
  */
 typedef enum ucm_event_type {
-    UCM_EVENT_NONE    = 0,          /**< Nothing */
+    UCM_EVENT_NONE = 0, /**< Nothing */
 
     UCM_EVENT_MMAP    = UCS_BIT(0), /**< mmap() */
     UCM_EVENT_MUNMAP  = UCS_BIT(1), /**< munmap() */
@@ -51,7 +51,7 @@ typedef enum ucm_event_type {
     /** Modifier: subscribe, but do not start to intercept anything for it */
     UCM_EVENT_FLAG_NO_INSTALL     = UCS_BIT(24),
     /** Modifier: first report what was mapped or allocated before */
-    UCM_EVENT_FLAG_EXISTING_ALLOC = UCS_BIT(25)
+    UCM_EVENT_FLAG_EXISTING_ALLOC = UCS_BIT(25),
 } ucm_event_type_t;
 
 /** How calls of the C library are intercepted. */
@@ -62,7 +62,7 @@ typedef enum ucm_mmap_hook_mode {
     UCM_MMAP_HOOK_BISTRO, /**< By changing the first instructions of the
                                functions, which also catches calls inside the C
                                library */
-    UCM_MMAP_HOOK_LAST    /**< Number of modes */
+    UCM_MMAP_HOOK_LAST,   /**< Number of modes */
 } ucm_mmap_hook_mode_t;
 
 /** Whether the library may be unloaded while its interception is in place. */
@@ -70,7 +70,7 @@ typedef enum ucm_module_unload_prevent_mode {
     UCM_UNLOAD_PREVENT_MODE_LAZY, /**< No; symbols bound when needed */
     UCM_UNLOAD_PREVENT_MODE_NOW,  /**< No; symbols bound at once */
     UCM_UNLOAD_PREVENT_MODE_NONE, /**< Yes */
-    UCM_UNLOAD_PREVENT_MODE_LAST  /**< Number of modes */
+    UCM_UNLOAD_PREVENT_MODE_LAST, /**< Number of modes */
 } ucm_module_unload_prevent_mode_t;
 
 /**
@@ -80,69 +80,69 @@ typedef enum ucm_module_unload_prevent_mode {
  */
 typedef union ucm_event {
     struct {
-        void  *result;  /**< Address, or MAP_FAILED */
-        void  *address; /**< Requested address */
-        size_t size;    /**< Length */
-        int    prot;    /**< PROT_xx */
-        int    flags;   /**< MAP_xx */
-        int    fd;      /**< File, or -1 */
-        off_t  offset;  /**< Offset in the file */
-    } mmap; /**< UCM_EVENT_MMAP */
+        void *result;  /**< Address, or MAP_FAILED */
+        void *address; /**< Requested address */
+        size_t size;   /**< Length */
+        int prot;      /**< PROT_xx */
+        int flags;     /**< MAP_xx */
+        int fd;        /**< File, or -1 */
+        off_t offset;  /**< Offset in the file */
+    } mmap;            /**< UCM_EVENT_MMAP */
 
     struct {
-        int    result;  /**< 0 or -1 */
-        void  *address; /**< Start */
-        size_t size;    /**< Length */
-    } munmap; /**< UCM_EVENT_MUNMAP */
+        int result;    /**< 0 or -1 */
+        void *address; /**< Start */
+        size_t size;   /**< Length */
+    } munmap;          /**< UCM_EVENT_MUNMAP */
 
     struct {
-        void  *result;      /**< New address, or MAP_FAILED */
-        void  *address;     /**< Old address */
-        size_t old_size;    /**< Old length */
-        size_t new_size;    /**< New length */
-        int    flags;       /**< MREMAP_xx */
-        void  *new_address; /**< With MREMAP_FIXED: the new address */
-    } mremap; /**< UCM_EVENT_MREMAP */
+        void *result;      /**< New address, or MAP_FAILED */
+        void *address;     /**< Old address */
+        size_t old_size;   /**< Old length */
+        size_t new_size;   /**< New length */
+        int flags;         /**< MREMAP_xx */
+        void *new_address; /**< With MREMAP_FIXED: the new address */
+    } mremap;              /**< UCM_EVENT_MREMAP */
 
     struct {
-        void       *result;  /**< Address, or MAP_FAILED */
-        int         shmid;   /**< Segment */
+        void *result;        /**< Address, or MAP_FAILED */
+        int shmid;           /**< Segment */
         const void *shmaddr; /**< Requested address */
-        int         shmflg;  /**< SHM_xx */
-    } shmat; /**< UCM_EVENT_SHMAT */
+        int shmflg;          /**< SHM_xx */
+    } shmat;                 /**< UCM_EVENT_SHMAT */
 
     struct {
-        int         result;  /**< 0 or -1 */
+        int result;          /**< 0 or -1 */
         const void *shmaddr; /**< Address of the segment */
-    } shmdt; /**< UCM_EVENT_SHMDT */
+    } shmdt;                 /**< UCM_EVENT_SHMDT */
 
     struct {
-        void    *result;    /**< Previous end of the data segment, or
+        void *result;       /**< Previous end of the data segment, or
                                  (void*)-1 */
         intptr_t increment; /**< Change in bytes */
-    } sbrk; /**< UCM_EVENT_SBRK */
+    } sbrk;                 /**< UCM_EVENT_SBRK */
 
     struct {
-        int   result; /**< 0 or -1 */
-        void *addr;   /**< New end of the data segment */
-    } brk; /**< UCM_EVENT_BRK */
+        int result; /**< 0 or -1 */
+        void *addr; /**< New end of the data segment */
+    } brk;          /**< UCM_EVENT_BRK */
 
     struct {
-        int    result; /**< 0 or -1 */
-        void  *addr;   /**< Start */
+        int result;    /**< 0 or -1 */
+        void *addr;    /**< Start */
         size_t length; /**< Length */
-        int    advice; /**< MADV_xx */
-    } madvise; /**< UCM_EVENT_MADVISE */
+        int advice;    /**< MADV_xx */
+    } madvise;         /**< UCM_EVENT_MADVISE */
 
     struct {
-        void  *address; /**< Start */
-        size_t size;    /**< Length */
-    } vm_mapped,   /**< UCM_EVENT_VM_MAPPED */
-      vm_unmapped; /**< UCM_EVENT_VM_UNMAPPED */
+        void *address; /**< Start */
+        size_t size;   /**< Length */
+    } vm_mapped,       /**< UCM_EVENT_VM_MAPPED */
+        vm_unmapped;   /**< UCM_EVENT_VM_UNMAPPED */
 
     struct {
-        void             *address;  /**< Start */
-        size_t            size;     /**< Length */
+        void *address;              /**< Start */
+        size_t size;                /**< Length */
         ucs_memory_type_t mem_type; /**< Type; UCS_MEMORY_TYPE_LAST if it is not
                                          known, for example when it is freed */
     } mem_type; /**< UCM_EVENT_MEM_TYPE_ALLOC, UCM_EVENT_MEM_TYPE_FREE */
@@ -150,26 +150,26 @@ typedef union ucm_event {
 
 /** Settings, see ucm_set_global_opts(). "int" ones are 0 for no. */
 typedef struct ucm_global_config {
-    ucs_log_level_t      log_level;           /**< Log level of UCM */
-    int                  enable_events;       /**< Intercept calls */
-    ucm_mmap_hook_mode_t mmap_hook_mode;      /**< How */
-    int                  enable_malloc_hooks; /**< Also intercept the heap, by
+    ucs_log_level_t log_level;           /**< Log level of UCM */
+    int enable_events;                   /**< Intercept calls */
+    ucm_mmap_hook_mode_t mmap_hook_mode; /**< How */
+    int enable_malloc_hooks;             /**< Also intercept the heap, by
                                                * hooks of its allocator */
-    int                  enable_malloc_reloc; /**< Also intercept the heap, by
+    int enable_malloc_reloc;             /**< Also intercept the heap, by
                                                * changing call tables */
-    uint64_t             cuda_hook_modes;     /**< How to intercept the CUDA
+    uint64_t cuda_hook_modes;            /**< How to intercept the CUDA
                                                    libraries: bit n is
                                                    ucm_mmap_hook_mode_t n */
     /** Let the heap adapt its threshold for mmap */
-    int                  enable_dynamic_mmap_thresh;
-    size_t               alloc_alignment;     /**< Minimum alignment of heap
+    int enable_dynamic_mmap_thresh;
+    size_t alloc_alignment;   /**< Minimum alignment of heap
                                                * blocks that UCM allocates */
-    int                  dlopen_process_rpath; /**< ucm_dlopen() searches the
+    int dlopen_process_rpath; /**< ucm_dlopen() searches the
                                                 * run path of the calling
                                                 * object */
     /** Whether the library may be unloaded */
     ucm_module_unload_prevent_mode_t module_unload_prevent_mode;
-    int                  bistro_force_far_jump; /**< Always patch in the long
+    int bistro_force_far_jump; /**< Always patch in the long
                                                      form of a jump, which
                                                      reaches any address */
 } ucm_global_config_t;

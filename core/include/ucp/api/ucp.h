@@ -74,13 +74,13 @@ BEGIN_C_DECLS
 /** Members of ucp_lib_attr_t. */
 enum ucp_lib_attr_field {
     /** ucp_lib_attr_t::max_thread_level */
-    UCP_LIB_ATTR_FIELD_MAX_THREAD_LEVEL = UCS_BIT(0)
+    UCP_LIB_ATTR_FIELD_MAX_THREAD_LEVEL = UCS_BIT(0),
 };
 
 /** Properties of the library. */
 typedef struct ucp_lib_attr {
     /** Members to fill, bits of ucp_lib_attr_field. */
-    uint64_t          field_mask;
+    uint64_t field_mask;
     /** The highest thread mode that a worker can have. Constant. */
     ucs_thread_mode_t max_thread_level;
 } ucp_lib_attr_t;
@@ -196,7 +196,7 @@ enum ucp_params_field {
     /** ucp_params_t::name */
     UCP_PARAM_FIELD_NAME              = UCS_BIT(8),
     /** ucp_params_t::node_local_id */
-    UCP_PARAM_FIELD_NODE_LOCAL_ID     = UCS_BIT(9)
+    UCP_PARAM_FIELD_NODE_LOCAL_ID     = UCS_BIT(9),
 };
 
 /**
@@ -227,22 +227,22 @@ enum ucp_feature {
      * Operations started from device code. No transport offers them: ucp_init()
      * fails with UCS_ERR_UNSUPPORTED.
      */
-    UCP_FEATURE_DEVICE        = UCS_BIT(8)
+    UCP_FEATURE_DEVICE        = UCS_BIT(8),
 };
 
 /** Parameters of a context. Only the features are mandatory. */
 typedef struct ucp_params {
     /** Members given, bits of ucp_params_field. */
-    uint64_t                       field_mask;
+    uint64_t field_mask;
     /** Bits of ucp_feature. Mandatory. */
-    uint64_t                       features;
+    uint64_t features;
     /**
      * Bytes in each request for the application, from the pointer of the
      * request on.
      */
-    size_t                         request_size;
+    size_t request_size;
     /** Initializes those bytes, once for each allocated request. */
-    ucp_request_init_callback_t    request_init;
+    ucp_request_init_callback_t request_init;
     /** Undoes @a request_init. */
     ucp_request_cleanup_callback_t request_cleanup;
     /**
@@ -252,31 +252,31 @@ typedef struct ucp_params {
      * grow with the number of receives and messages. It changes no result. 0,
      * the default, and all bits: no such hash.
      */
-    uint64_t                       tag_sender_mask;
+    uint64_t tag_sender_mask;
     /**
      * Non-zero: threads use workers of this context concurrently, so that the
      * context needs locks. A single worker that is used by many threads does
      * not need it.
      */
-    int                            mt_workers_shared;
+    int mt_workers_shared;
     /**
      * Expected number of endpoints, for example of the processes of the job; a
      * hint. UCX_NUM_EPS overrides it.
      */
-    size_t                         estimated_num_eps;
+    size_t estimated_num_eps;
     /** Processes on this machine; a hint. UCX_NUM_PPN overrides it. */
-    size_t                         estimated_num_ppn;
+    size_t estimated_num_ppn;
     /**
      * For messages and tools; copied, and possibly changed to be unique: see
      * ucp_context_attr_t::name. Default: generated.
      */
-    const char                     *name;
+    const char *name;
     /**
      * Index of this process among those on this machine, from 0; a hint.
      * UCX_LOCAL_NODE_ID overrides it. Of network devices that are equally good
      * for a peer, processes with different numbers select different ones.
      */
-    size_t                         node_local_id;
+    size_t node_local_id;
 } ucp_params_t;
 
 /** Members of ucp_context_attr_t. */
@@ -290,29 +290,29 @@ enum ucp_context_attr_field {
     /** ucp_context_attr_t::name */
     UCP_ATTR_FIELD_NAME                = UCS_BIT(3),
     /** ucp_context_attr_t::device_counter_size */
-    UCP_ATTR_FIELD_DEVICE_COUNTER_SIZE = UCS_BIT(4)
+    UCP_ATTR_FIELD_DEVICE_COUNTER_SIZE = UCS_BIT(4),
 };
 
 /** Attributes of a context. */
 typedef struct ucp_context_attr {
     /** Members to fill, bits of ucp_context_attr_field. */
-    uint64_t          field_mask;
+    uint64_t field_mask;
     /**
      * Bytes that the library needs in front of a request whose memory the
      * caller supplies (UCP_OP_ATTR_FIELD_REQUEST).
      */
-    size_t            request_size;
+    size_t request_size;
     /** UCS_THREAD_MODE_MULTI if workers may be shared among threads. */
     ucs_thread_mode_t thread_mode;
     /** Memory types in use, UCS_BIT() of ucs_memory_type_t. */
-    uint64_t          memory_types;
+    uint64_t memory_types;
     /** Name of the context, zero-terminated. */
-    char              name[UCP_ENTITY_NAME_MAX];
+    char name[UCP_ENTITY_NAME_MAX];
     /**
      * Bytes of a counter for operations started from device code. 0: not
      * supported, and ucp_init() rejects UCP_FEATURE_DEVICE.
      */
-    size_t            device_counter_size;
+    size_t device_counter_size;
 } ucp_context_attr_t;
 
 /**
@@ -405,19 +405,19 @@ enum ucp_worker_params_field {
     /** ucp_worker_params_t::am_alignment */
     UCP_WORKER_PARAM_FIELD_AM_ALIGNMENT = UCS_BIT(7),
     /** ucp_worker_params_t::client_id */
-    UCP_WORKER_PARAM_FIELD_CLIENT_ID    = UCS_BIT(8)
+    UCP_WORKER_PARAM_FIELD_CLIENT_ID    = UCS_BIT(8),
 };
 
 /** Bits of ucp_worker_params_t::flags. */
 typedef enum {
     /** Do not warn about requests left over at ucp_worker_destroy(). */
-    UCP_WORKER_FLAG_IGNORE_REQUEST_LEAK = UCS_BIT(0)
+    UCP_WORKER_FLAG_IGNORE_REQUEST_LEAK = UCS_BIT(0),
 } ucp_worker_flags_t;
 
 /** Parameters of a worker. All are optional. */
 typedef struct ucp_worker_params {
     /** Members given, bits of ucp_worker_params_field. */
-    uint64_t          field_mask;
+    uint64_t field_mask;
     /**
      * Threads that will use the worker; default UCS_THREAD_MODE_SINGLE. The
      * actual mode is ucp_worker_attr_t::thread_mode.
@@ -430,33 +430,33 @@ typedef struct ucp_worker_params {
      * those near them are selected. CPUs that the thread may not use are
      * ignored.
      */
-    ucs_cpu_set_t     cpu_mask;
+    ucs_cpu_set_t cpu_mask;
     /** Events to wake up for, of ucp_wakeup_event_t; default: all. */
-    unsigned          events;
+    unsigned events;
     /** Reported with events on @a event_fd. */
-    void              *user_data;
+    void *user_data;
     /**
      * A file descriptor of the caller that collects others, such as an
      * epoll(7) one, to which events go, @a user_data in epoll_data_t::ptr.
      * ucp_worker_get_efd() fails then. Not closed by the library.
      */
-    int               event_fd;
+    int event_fd;
     /** Bits of ucp_worker_flags_t. */
-    uint64_t          flags;
+    uint64_t flags;
     /**
      * For messages and tools; copied, and possibly changed to be unique.
      * Default: generated.
      */
-    const char        *name;
+    const char *name;
     /**
      * Minimum alignment in bytes, a power of two, of the data pointer that
      * handlers of active messages receive.
      */
-    size_t            am_alignment;
+    size_t am_alignment;
     /**
      * Sent to servers by endpoints with UCP_EP_PARAMS_FLAGS_SEND_CLIENT_ID.
      */
-    uint64_t          client_id;
+    uint64_t client_id;
 } ucp_worker_params_t;
 
 /** Members of ucp_worker_attr_t. */
@@ -472,7 +472,7 @@ enum ucp_worker_attr_field {
     /** ucp_worker_attr_t::name */
     UCP_WORKER_ATTR_FIELD_NAME            = UCS_BIT(4),
     /** ucp_worker_attr_t::max_debug_string */
-    UCP_WORKER_ATTR_FIELD_MAX_INFO_STRING = UCS_BIT(5)
+    UCP_WORKER_ATTR_FIELD_MAX_INFO_STRING = UCS_BIT(5),
 };
 
 /** Bits of ucp_worker_attr_t::address_flags. */
@@ -481,36 +481,36 @@ typedef enum {
      * Omit what reaches only peers on the same machine: a shorter address, for
      * remote peers.
      */
-    UCP_WORKER_ADDRESS_FLAG_NET_ONLY = UCS_BIT(0)
+    UCP_WORKER_ADDRESS_FLAG_NET_ONLY = UCS_BIT(0),
 } ucp_worker_address_flags_t;
 
 /** Attributes of a worker. */
 typedef struct ucp_worker_attr {
     /** Members to fill, bits of ucp_worker_attr_field. */
-    uint64_t          field_mask;
+    uint64_t field_mask;
     /** Threads that may use the worker. */
     ucs_thread_mode_t thread_mode;
     /** Input: contents of the address, ucp_worker_address_flags_t. */
-    uint32_t          address_flags;
+    uint32_t address_flags;
     /**
      * The address by which peers connect; allocated, release it by
      * ucp_worker_release_address().
      */
-    ucp_address_t     *address;
+    ucp_address_t *address;
     /** Bytes in @a address. */
-    size_t            address_length;
+    size_t address_length;
     /** Maximum length of the header of ucp_am_send_nbx(). */
-    size_t            max_am_header;
+    size_t max_am_header;
     /** Name of the worker, zero-terminated. */
-    char              name[UCP_ENTITY_NAME_MAX];
+    char name[UCP_ENTITY_NAME_MAX];
     /** Maximum length of ucp_request_attr_t::debug_string. */
-    size_t            max_debug_string;
+    size_t max_debug_string;
 } ucp_worker_attr_t;
 
 /** Members of ucp_worker_address_attr_t. */
 enum ucp_worker_address_attr_field {
     /** ucp_worker_address_attr_t::worker_uid */
-    UCP_WORKER_ADDRESS_ATTR_FIELD_UID = UCS_BIT(0)
+    UCP_WORKER_ADDRESS_ATTR_FIELD_UID = UCS_BIT(0),
 };
 
 /** Attributes of a worker that its address contains. */
@@ -667,23 +667,23 @@ ucs_status_t ucp_worker_signal(ucp_worker_h worker);
  */
 typedef enum {
     /** ucp_request_param_t::request */
-    UCP_OP_ATTR_FIELD_REQUEST       = UCS_BIT(0),
+    UCP_OP_ATTR_FIELD_REQUEST      = UCS_BIT(0),
     /** ucp_request_param_t::cb */
-    UCP_OP_ATTR_FIELD_CALLBACK      = UCS_BIT(1),
+    UCP_OP_ATTR_FIELD_CALLBACK     = UCS_BIT(1),
     /** ucp_request_param_t::user_data */
-    UCP_OP_ATTR_FIELD_USER_DATA     = UCS_BIT(2),
+    UCP_OP_ATTR_FIELD_USER_DATA    = UCS_BIT(2),
     /** ucp_request_param_t::datatype */
-    UCP_OP_ATTR_FIELD_DATATYPE      = UCS_BIT(3),
+    UCP_OP_ATTR_FIELD_DATATYPE     = UCS_BIT(3),
     /** ucp_request_param_t::flags */
-    UCP_OP_ATTR_FIELD_FLAGS         = UCS_BIT(4),
+    UCP_OP_ATTR_FIELD_FLAGS        = UCS_BIT(4),
     /** ucp_request_param_t::reply_buffer */
-    UCP_OP_ATTR_FIELD_REPLY_BUFFER  = UCS_BIT(5),
+    UCP_OP_ATTR_FIELD_REPLY_BUFFER = UCS_BIT(5),
     /** ucp_request_param_t::memory_type */
-    UCP_OP_ATTR_FIELD_MEMORY_TYPE   = UCS_BIT(6),
+    UCP_OP_ATTR_FIELD_MEMORY_TYPE  = UCS_BIT(6),
     /** ucp_request_param_t::recv_info */
-    UCP_OP_ATTR_FIELD_RECV_INFO     = UCS_BIT(7),
+    UCP_OP_ATTR_FIELD_RECV_INFO    = UCS_BIT(7),
     /** ucp_request_param_t::memh */
-    UCP_OP_ATTR_FIELD_MEMH          = UCS_BIT(8),
+    UCP_OP_ATTR_FIELD_MEMH         = UCS_BIT(8),
 
     /**
      * Never return NULL: return a request even if the operation is complete.
@@ -703,7 +703,7 @@ typedef enum {
      * time that they keep both ends busy, without the latency. Excludes
      * FAST_CMPL, which prevails.
      */
-    UCP_OP_ATTR_FLAG_MULTI_SEND     = UCS_BIT(19)
+    UCP_OP_ATTR_FLAG_MULTI_SEND     = UCS_BIT(19),
 } ucp_op_attr_t;
 
 /**
@@ -712,33 +712,33 @@ typedef enum {
  */
 typedef struct {
     /** Members given and flags, bits of ucp_op_attr_t. */
-    uint32_t          op_attr_mask;
+    uint32_t op_attr_mask;
     /** Flags of the particular operation; see its description. */
-    uint32_t          flags;
+    uint32_t flags;
     /**
      * Memory for the request: points to the end of at least
      * ucp_context_attr_t::request_size bytes, which the caller keeps until
      * completion. This same pointer is then returned as the request, and must
      * not be passed to ucp_request_free().
      */
-    void              *request;
+    void *request;
     /** Runs on completion if a request was returned. */
     union {
         /** For sends, put, get, atomics, flush and close. */
-        ucp_send_nbx_callback_t         send;
+        ucp_send_nbx_callback_t send;
         /** For tagged receives. */
-        ucp_tag_recv_nbx_callback_t     recv;
+        ucp_tag_recv_nbx_callback_t recv;
         /** For stream receives. */
-        ucp_stream_recv_nbx_callback_t  recv_stream;
+        ucp_stream_recv_nbx_callback_t recv_stream;
         /** For ucp_am_recv_data_nbx(). */
         ucp_am_recv_data_nbx_callback_t recv_am;
     } cb;
     /** Layout of an element; default ucp_dt_make_contig(1): bytes. */
-    ucp_datatype_t    datatype;
+    ucp_datatype_t datatype;
     /** Passed to the callback. */
-    void              *user_data;
+    void *user_data;
     /** Receives the old remote value of an atomic operation. */
-    void              *reply_buffer;
+    void *reply_buffer;
     /** Memory type of the buffer, which saves its detection; a hint. */
     ucs_memory_type_t memory_type;
     /**
@@ -747,7 +747,7 @@ typedef struct {
      */
     union {
         /** Bytes received, for ucp_am_recv_data_nbx(). */
-        size_t              *length;
+        size_t *length;
         /** The message, for tagged receives. */
         ucp_tag_recv_info_t *tag_info;
     } recv_info;
@@ -755,7 +755,7 @@ typedef struct {
      * Handle of the mapped memory that contains the buffer, which saves its
      * registration.
      */
-    ucp_mem_h         memh;
+    ucp_mem_h memh;
 } ucp_request_param_t;
 
 /** Members of ucp_request_attr_t. */
@@ -767,25 +767,25 @@ typedef enum ucp_req_attr_field {
     /** ucp_request_attr_t::status */
     UCP_REQUEST_ATTR_FIELD_STATUS           = UCS_BIT(2),
     /** ucp_request_attr_t::mem_type */
-    UCP_REQUEST_ATTR_FIELD_MEM_TYPE         = UCS_BIT(3)
+    UCP_REQUEST_ATTR_FIELD_MEM_TYPE         = UCS_BIT(3),
 } ucp_req_attr_field;
 
 /** Attributes of a request. */
 typedef struct {
     /** Members given or to fill, bits of ucp_req_attr_field. */
-    uint64_t          field_mask;
+    uint64_t field_mask;
     /**
      * Buffer of the caller for a description of the protocol and the
      * transports.
      */
-    char              *debug_string;
+    char *debug_string;
     /**
      * Input: size of that buffer; a longer text is truncated.
      * ucp_worker_attr_t::max_debug_string is always sufficient.
      */
-    size_t            debug_string_size;
+    size_t debug_string_size;
     /** As ucp_request_check_status() returns it. */
-    ucs_status_t      status;
+    ucs_status_t status;
     /** Memory type of the buffer, as given or detected. */
     ucs_memory_type_t mem_type;
 } ucp_request_attr_t;
@@ -862,31 +862,31 @@ enum ucp_listener_params_field {
     /** ucp_listener_params_t::accept_handler */
     UCP_LISTENER_PARAM_FIELD_ACCEPT_HANDLER = UCS_BIT(1),
     /** ucp_listener_params_t::conn_handler */
-    UCP_LISTENER_PARAM_FIELD_CONN_HANDLER   = UCS_BIT(2)
+    UCP_LISTENER_PARAM_FIELD_CONN_HANDLER   = UCS_BIT(2),
 };
 
 /** Parameters of a listener: the address and one of the handlers. */
 typedef struct ucp_listener_params {
     /** Members given, bits of ucp_listener_params_field. */
-    uint64_t                      field_mask;
+    uint64_t field_mask;
     /** Address to listen on; port 0 selects a free one. Mandatory. */
-    ucs_sock_addr_t               sockaddr;
+    ucs_sock_addr_t sockaddr;
     /** Called for each connection; deprecated. */
     ucp_listener_accept_handler_t accept_handler;
     /** Called for each connection request; it accepts or rejects. */
-    ucp_listener_conn_handler_t   conn_handler;
+    ucp_listener_conn_handler_t conn_handler;
 } ucp_listener_params_t;
 
 /** Members of ucp_listener_attr_t. */
 enum ucp_listener_attr_field {
     /** ucp_listener_attr_t::sockaddr */
-    UCP_LISTENER_ATTR_FIELD_SOCKADDR = UCS_BIT(0)
+    UCP_LISTENER_ATTR_FIELD_SOCKADDR = UCS_BIT(0),
 };
 
 /** Attributes of a listener. */
 typedef struct ucp_listener_attr {
     /** Members to fill, bits of ucp_listener_attr_field. */
-    uint64_t                field_mask;
+    uint64_t field_mask;
     /** Address that it listens on, with the selected port. */
     struct sockaddr_storage sockaddr;
 } ucp_listener_attr_t;
@@ -896,20 +896,20 @@ enum ucp_conn_request_attr_field {
     /** ucp_conn_request_attr_t::client_address */
     UCP_CONN_REQUEST_ATTR_FIELD_CLIENT_ADDR = UCS_BIT(0),
     /** ucp_conn_request_attr_t::client_id */
-    UCP_CONN_REQUEST_ATTR_FIELD_CLIENT_ID   = UCS_BIT(1)
+    UCP_CONN_REQUEST_ATTR_FIELD_CLIENT_ID   = UCS_BIT(1),
 };
 
 /** Attributes of a connection request. */
 typedef struct ucp_conn_request_attr {
     /** Members to fill, bits of ucp_conn_request_attr_field. */
-    uint64_t                field_mask;
+    uint64_t field_mask;
     /** The client's socket address. */
     struct sockaddr_storage client_address;
     /**
      * The client's ucp_worker_params_t::client_id, if its endpoint has
      * UCP_EP_PARAMS_FLAGS_SEND_CLIENT_ID.
      */
-    uint64_t                client_id;
+    uint64_t client_id;
 } ucp_conn_request_attr_t;
 
 /**
@@ -992,7 +992,7 @@ enum ucp_ep_params_field {
     /** ucp_ep_params_t::name */
     UCP_EP_PARAM_FIELD_NAME              = UCS_BIT(7),
     /** ucp_ep_params_t::local_sockaddr */
-    UCP_EP_PARAM_FIELD_LOCAL_SOCK_ADDR   = UCS_BIT(8)
+    UCP_EP_PARAM_FIELD_LOCAL_SOCK_ADDR   = UCS_BIT(8),
 };
 
 /** Bits of ucp_ep_params_t::flags. */
@@ -1006,7 +1006,7 @@ enum ucp_ep_params_flags_field {
      */
     UCP_EP_PARAMS_FLAGS_NO_LOOPBACK    = UCS_BIT(1),
     /** Send ucp_worker_params_t::client_id to the server. */
-    UCP_EP_PARAMS_FLAGS_SEND_CLIENT_ID = UCS_BIT(2)
+    UCP_EP_PARAMS_FLAGS_SEND_CLIENT_ID = UCS_BIT(2),
 };
 
 /**
@@ -1015,33 +1015,33 @@ enum ucp_ep_params_flags_field {
  */
 struct ucp_ep_params {
     /** Members given, bits of ucp_ep_params_field. */
-    uint64_t                field_mask;
+    uint64_t field_mask;
     /** The peer's worker address, copied. */
-    const ucp_address_t     *address;
+    const ucp_address_t *address;
     /** Default UCP_ERR_HANDLING_MODE_NONE. */
     ucp_err_handling_mode_t err_mode;
     /** Called when the peer is lost; see @a err_mode. */
-    ucp_err_handler_t       err_handler;
+    ucp_err_handler_t err_handler;
     /**
      * Passed to the error handler instead of its own argument, and returned by
      * ucp_stream_worker_poll() and ucp_ep_query().
      */
-    void                    *user_data;
+    void *user_data;
     /** Bits of ucp_ep_params_flags_field. */
-    unsigned                flags;
+    unsigned flags;
     /** Address of the peer's listener; needs
      *  UCP_EP_PARAMS_FLAGS_CLIENT_SERVER. */
-    ucs_sock_addr_t         sockaddr;
+    ucs_sock_addr_t sockaddr;
     /** The connection request to accept; released, even on failure. */
-    ucp_conn_request_h      conn_request;
+    ucp_conn_request_h conn_request;
     /**
      * For messages and tools; copied, and possibly changed to be unique.
      * Default: generated.
      */
-    const char              *name;
+    const char *name;
     /** Local address to connect from, together with @a sockaddr; selects a
      *  device. */
-    ucs_sock_addr_t         local_sockaddr;
+    ucs_sock_addr_t local_sockaddr;
 };
 
 /** Bits of ucp_request_param_t::flags for ucp_ep_close_nbx(). */
@@ -1052,7 +1052,7 @@ typedef enum {
      * because the peer sees a lost connection. Excludes
      * UCP_OP_ATTR_FLAG_NO_IMM_CMPL.
      */
-    UCP_EP_CLOSE_FLAG_FORCE = UCS_BIT(0)
+    UCP_EP_CLOSE_FLAG_FORCE = UCS_BIT(0),
 } ucp_ep_close_flags_t;
 
 /** Members of ucp_ep_attr_t. */
@@ -1066,7 +1066,7 @@ enum ucp_ep_attr_field {
     /** ucp_ep_attr_t::transports */
     UCP_EP_ATTR_FIELD_TRANSPORTS      = UCS_BIT(3),
     /** ucp_ep_attr_t::user_data */
-    UCP_EP_ATTR_FIELD_USER_DATA       = UCS_BIT(4)
+    UCP_EP_ATTR_FIELD_USER_DATA       = UCS_BIT(4),
 };
 
 /**
@@ -1084,37 +1084,37 @@ typedef struct {
     /** An array of the caller. */
     ucp_transport_entry_t *entries;
     /** In: how many entries fit; out: how many were filled. */
-    unsigned              num_entries;
+    unsigned num_entries;
     /** In: sizeof(ucp_transport_entry_t), as the caller knows it. */
-    size_t                entry_size;
+    size_t entry_size;
 } ucp_transports_t;
 
 /** Attributes of an endpoint. */
 typedef struct ucp_ep_attr {
     /** Members to fill, bits of ucp_ep_attr_field. */
-    uint64_t                field_mask;
+    uint64_t field_mask;
     /** Name of the endpoint, zero-terminated. */
-    char                    name[UCP_ENTITY_NAME_MAX];
+    char name[UCP_ENTITY_NAME_MAX];
     /** Local address; only if connected by socket address. */
     struct sockaddr_storage local_sockaddr;
     /** Address of the peer; only if connected by socket address. */
     struct sockaddr_storage remote_sockaddr;
     /** Transports of the endpoint; the caller provides the array. */
-    ucp_transports_t        transports;
+    ucp_transports_t transports;
     /** ucp_ep_params_t::user_data */
-    void                    *user_data;
+    void *user_data;
 } ucp_ep_attr_t;
 
 /** Members of ucp_ep_evaluate_perf_param_t. */
 typedef enum ucp_ep_perf_param_field {
     /** ucp_ep_evaluate_perf_param_t::message_size */
-    UCP_EP_PERF_PARAM_FIELD_MESSAGE_SIZE = UCS_BIT(0)
+    UCP_EP_PERF_PARAM_FIELD_MESSAGE_SIZE = UCS_BIT(0),
 } ucp_ep_perf_param_field_t;
 
 /** Members of ucp_ep_evaluate_perf_attr_t. */
 typedef enum ucp_ep_perf_attr_field {
     /** ucp_ep_evaluate_perf_attr_t::estimated_time */
-    UCP_EP_PERF_ATTR_FIELD_ESTIMATED_TIME = UCS_BIT(0)
+    UCP_EP_PERF_ATTR_FIELD_ESTIMATED_TIME = UCS_BIT(0),
 } ucp_ep_perf_attr_field_t;
 
 /** What to estimate. */
@@ -1122,7 +1122,7 @@ typedef struct {
     /** Members given, bits of ucp_ep_perf_param_field_t. */
     uint64_t field_mask;
     /** Bytes of the message. Mandatory. */
-    size_t   message_size;
+    size_t message_size;
 } ucp_ep_evaluate_perf_param_t;
 
 /** What was estimated. */
@@ -1130,7 +1130,7 @@ typedef struct {
     /** Members to fill, bits of ucp_ep_perf_attr_field_t. */
     uint64_t field_mask;
     /** Seconds to send the message. */
-    double   estimated_time;
+    double estimated_time;
 } ucp_ep_evaluate_perf_attr_t;
 
 /**
@@ -1210,7 +1210,7 @@ enum ucp_dt_type {
     /** Number of low bits that contain the kind. */
     UCP_DATATYPE_SHIFT      = 3,
     /** Those bits. */
-    UCP_DATATYPE_CLASS_MASK = UCS_MASK(UCP_DATATYPE_SHIFT)
+    UCP_DATATYPE_CLASS_MASK = UCS_MASK(UCP_DATATYPE_SHIFT),
 };
 
 /**
@@ -1234,7 +1234,7 @@ enum ucp_dt_type {
  */
 typedef struct ucp_dt_iov {
     /** Ignored if @a length is 0. */
-    void   *buffer;
+    void *buffer;
     /** Bytes. */
     size_t length;
 } ucp_dt_iov_t;
@@ -1295,19 +1295,19 @@ enum ucp_datatype_attr_field {
     /** ucp_datatype_attr_t::buffer, given */
     UCP_DATATYPE_ATTR_FIELD_BUFFER      = UCS_BIT(1),
     /** ucp_datatype_attr_t::count, given */
-    UCP_DATATYPE_ATTR_FIELD_COUNT       = UCS_BIT(2)
+    UCP_DATATYPE_ATTR_FIELD_COUNT       = UCS_BIT(2),
 };
 
 /** Attributes of a datatype, for a given buffer. */
 typedef struct ucp_datatype_attr {
     /** Members given or to fill, bits of ucp_datatype_attr_field. */
-    uint64_t   field_mask;
+    uint64_t field_mask;
     /** Out: bytes of the packed data. */
-    size_t     packed_size;
+    size_t packed_size;
     /** In: the buffer, for datatypes that depend on it; default NULL. */
     const void *buffer;
     /** In: its number of elements; default 1. */
-    size_t     count;
+    size_t count;
 } ucp_datatype_attr_t;
 
 /**
@@ -1453,7 +1453,7 @@ enum ucp_am_cb_flags {
      * The handler may always keep the data: every call with data has
      * UCP_AM_RECV_ATTR_FLAG_DATA set.
      */
-    UCP_AM_FLAG_PERSISTENT_DATA = UCS_BIT(1)
+    UCP_AM_FLAG_PERSISTENT_DATA = UCS_BIT(1),
 };
 
 /** Bits of ucp_request_param_t::flags for ucp_am_send_nbx(). */
@@ -1468,7 +1468,7 @@ enum ucp_send_am_flags {
      *  necessary. */
     UCP_AM_SEND_FLAG_COPY_HEADER = UCS_BIT(3),
     /** Former name of UCP_AM_SEND_FLAG_REPLY. */
-    UCP_AM_SEND_REPLY            = UCP_AM_SEND_FLAG_REPLY
+    UCP_AM_SEND_REPLY            = UCP_AM_SEND_FLAG_REPLY,
 };
 
 /**
@@ -1481,7 +1481,7 @@ typedef enum {
     /** The handler may keep the data by returning UCS_INPROGRESS. */
     UCP_AM_RECV_ATTR_FLAG_DATA      = UCS_BIT(16),
     /** A descriptor instead of data, for ucp_am_recv_data_nbx(). */
-    UCP_AM_RECV_ATTR_FLAG_RNDV      = UCS_BIT(17)
+    UCP_AM_RECV_ATTR_FLAG_RNDV      = UCS_BIT(17),
 } ucp_am_recv_attr_t;
 
 /** Members of ucp_am_handler_param_t. */
@@ -1493,21 +1493,21 @@ enum ucp_am_handler_param_field {
     /** ucp_am_handler_param_t::cb */
     UCP_AM_HANDLER_PARAM_FIELD_CB    = UCS_BIT(2),
     /** ucp_am_handler_param_t::arg */
-    UCP_AM_HANDLER_PARAM_FIELD_ARG   = UCS_BIT(3)
+    UCP_AM_HANDLER_PARAM_FIELD_ARG   = UCS_BIT(3),
 };
 
 /** A handler for active messages. The id and the function are mandatory. */
 typedef struct ucp_am_handler_param {
     /** Members given, bits of ucp_am_handler_param_field. */
-    uint64_t               field_mask;
+    uint64_t field_mask;
     /** The id of the messages, 0 to UINT16_MAX. */
-    unsigned               id;
+    unsigned id;
     /** Bits of ucp_am_cb_flags. */
-    uint32_t               flags;
+    uint32_t flags;
     /** The function; NULL removes the handler. */
     ucp_am_recv_callback_t cb;
     /** Passed to @a cb. */
-    void                   *arg;
+    void *arg;
 } ucp_am_handler_param_t;
 
 /**
@@ -1518,8 +1518,9 @@ typedef struct ucp_am_handler_param {
  * @return UCS_OK; UCS_ERR_INVALID_PARAM without UCP_FEATURE_AM, without an id,
  *         or for unknown flags; UCS_ERR_NO_MEMORY
  */
-ucs_status_t ucp_worker_set_am_recv_handler(
-        ucp_worker_h worker, const ucp_am_handler_param_t *param);
+ucs_status_t
+ucp_worker_set_am_recv_handler(ucp_worker_h worker,
+                               const ucp_am_handler_param_t *param);
 
 /**
  * Sends an active message. Completes when @a buffer, and the header unless it
@@ -1583,7 +1584,7 @@ void ucp_am_data_release(ucp_worker_h worker, void *data);
 /** Bits of ucp_request_param_t::flags for ucp_stream_recv_nbx(). */
 typedef enum {
     /** Complete only when the buffer is full. */
-    UCP_STREAM_RECV_FLAG_WAITALL = UCS_BIT(0)
+    UCP_STREAM_RECV_FLAG_WAITALL = UCS_BIT(0),
 } ucp_stream_recv_flags_t;
 
 /** An endpoint that has data to receive. */
@@ -1591,11 +1592,11 @@ typedef struct ucp_stream_poll_ep {
     /** The endpoint. */
     ucp_ep_h ep;
     /** ucp_ep_params_t::user_data */
-    void     *user_data;
+    void *user_data;
     /** Reserved. */
     unsigned flags;
     /** Reserved. */
-    uint8_t  reserved[16];
+    uint8_t reserved[16];
 } ucp_stream_poll_ep_t;
 
 /**
@@ -1686,7 +1687,7 @@ enum ucp_mem_map_params_field {
     /** ucp_mem_map_params_t::memory_type */
     UCP_MEM_MAP_PARAM_FIELD_MEMORY_TYPE          = UCS_BIT(4),
     /** ucp_mem_map_params_t::exported_memh_buffer */
-    UCP_MEM_MAP_PARAM_FIELD_EXPORTED_MEMH_BUFFER = UCS_BIT(5)
+    UCP_MEM_MAP_PARAM_FIELD_EXPORTED_MEMH_BUFFER = UCS_BIT(5),
 };
 
 /** Bits of ucp_mem_map_params_t::flags. */
@@ -1705,7 +1706,7 @@ enum {
      */
     UCP_MEM_MAP_SYMMETRIC_RKEY = UCS_BIT(3),
     /** Map and pin all pages now. Excludes NONBLOCK. */
-    UCP_MEM_MAP_LOCK           = UCS_BIT(4)
+    UCP_MEM_MAP_LOCK           = UCS_BIT(4),
 };
 
 /** Bits of ucp_mem_map_params_t::prot: allowed accesses. */
@@ -1713,21 +1714,21 @@ enum {
     UCP_MEM_MAP_PROT_LOCAL_READ   = UCS_BIT(0),
     UCP_MEM_MAP_PROT_LOCAL_WRITE  = UCS_BIT(1),
     UCP_MEM_MAP_PROT_REMOTE_READ  = UCS_BIT(8),
-    UCP_MEM_MAP_PROT_REMOTE_WRITE = UCS_BIT(9)
+    UCP_MEM_MAP_PROT_REMOTE_WRITE = UCS_BIT(9),
 };
 
 /** What to map. */
 typedef struct ucp_mem_map_params {
     /** Members given, bits of ucp_mem_map_params_field. */
-    uint64_t          field_mask;
+    uint64_t field_mask;
     /** Start of the segment; see ucp_mem_map(). */
-    void              *address;
+    void *address;
     /** Length in bytes. Mandatory, except with @a exported_memh_buffer. */
-    size_t            length;
+    size_t length;
     /** UCP_MEM_MAP_NONBLOCK, ... */
-    unsigned          flags;
+    unsigned flags;
     /** UCP_MEM_MAP_PROT_LOCAL_READ, ...; default: all. */
-    unsigned          prot;
+    unsigned prot;
     /**
      * Type of memory to allocate, default UCS_MEMORY_TYPE_HOST; for existing
      * memory a hint, default: detected.
@@ -1737,7 +1738,7 @@ typedef struct ucp_mem_map_params {
      * Bytes that a peer packed with UCP_MEMH_PACK_FLAG_EXPORT: map its segment
      * for local operations. The buffer can be released when the call returns.
      */
-    const void        *exported_memh_buffer;
+    const void *exported_memh_buffer;
 } ucp_mem_map_params_t;
 
 /** Members of ucp_mem_attr_t. */
@@ -1747,17 +1748,17 @@ enum ucp_mem_attr_field {
     /** ucp_mem_attr_t::length */
     UCP_MEM_ATTR_FIELD_LENGTH   = UCS_BIT(1),
     /** ucp_mem_attr_t::mem_type */
-    UCP_MEM_ATTR_FIELD_MEM_TYPE = UCS_BIT(2)
+    UCP_MEM_ATTR_FIELD_MEM_TYPE = UCS_BIT(2),
 };
 
 /** Attributes of a mapped segment. */
 struct ucp_mem_attr {
     /** Members to fill, bits of ucp_mem_attr_field. */
-    uint64_t          field_mask;
+    uint64_t field_mask;
     /** Start address. */
-    void              *address;
+    void *address;
     /** Length in bytes; may be more than requested. */
-    size_t            length;
+    size_t length;
     /** Memory type. */
     ucs_memory_type_t mem_type;
 };
@@ -1769,7 +1770,7 @@ enum ucp_mem_advise_params_field {
     /** ucp_mem_advise_params_t::length */
     UCP_MEM_ADVISE_PARAM_FIELD_LENGTH  = UCS_BIT(1),
     /** ucp_mem_advise_params_t::advice */
-    UCP_MEM_ADVISE_PARAM_FIELD_ADVICE  = UCS_BIT(2)
+    UCP_MEM_ADVISE_PARAM_FIELD_ADVICE  = UCS_BIT(2),
 };
 
 /** Expected use of memory. */
@@ -1777,17 +1778,17 @@ typedef enum ucp_mem_advice {
     /** No advice. */
     UCP_MADV_NORMAL = 0,
     /** Used soon: map the pages now that UCP_MEM_MAP_NONBLOCK deferred. */
-    UCP_MADV_WILLNEED
+    UCP_MADV_WILLNEED,
 } ucp_mem_advice_t;
 
 /** An advice and the memory it is for. All members are mandatory. */
 typedef struct ucp_mem_advise_params {
     /** Members given, bits of ucp_mem_advise_params_field. */
-    uint64_t         field_mask;
+    uint64_t field_mask;
     /** Start of the memory, inside the segment. */
-    void             *address;
+    void *address;
     /** Its bytes. */
-    size_t           length;
+    size_t length;
     /** The advice. */
     ucp_mem_advice_t advice;
 } ucp_mem_advise_params_t;
@@ -1795,7 +1796,7 @@ typedef struct ucp_mem_advise_params {
 /** Members of ucp_memh_pack_params_t. */
 enum ucp_memh_pack_params_field {
     /** ucp_memh_pack_params_t::flags */
-    UCP_MEMH_PACK_PARAM_FIELD_FLAGS = UCS_BIT(0)
+    UCP_MEMH_PACK_PARAM_FIELD_FLAGS = UCS_BIT(0),
 };
 
 /** Bits of ucp_memh_pack_params_t::flags. */
@@ -1805,7 +1806,7 @@ enum ucp_memh_pack_flags {
      * the same device can then use the memory in its local operations. Needs
      * UCP_FEATURE_EXPORTED_MEMH.
      */
-    UCP_MEMH_PACK_FLAG_EXPORT = UCS_BIT(0)
+    UCP_MEMH_PACK_FLAG_EXPORT = UCS_BIT(0),
 };
 
 /** How to pack a memory handle. */
@@ -2048,7 +2049,7 @@ typedef enum {
     /** Y ^= X */
     UCP_ATOMIC_OP_XOR,
     /** Number of operations; not an operation. */
-    UCP_ATOMIC_OP_LAST
+    UCP_ATOMIC_OP_LAST,
 } ucp_atomic_op_t;
 
 /**

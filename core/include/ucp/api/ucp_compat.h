@@ -36,7 +36,7 @@ typedef struct ucp_listener_accept_handler {
     /** The function. */
     ucp_listener_accept_callback_t cb;
     /** Passed to @a cb. */
-    void                           *arg;
+    void *arg;
 } ucp_listener_accept_handler_t;
 
 /* -------------------------------------------------------------------------
@@ -108,9 +108,9 @@ enum ucp_ep_close_mode {
      * with UCS_ERR_CANCELED. Both sides should use UCP_ERR_HANDLING_MODE_PEER,
      * because the peer sees a lost connection.
      */
-    UCP_EP_CLOSE_MODE_FORCE         = 0,
+    UCP_EP_CLOSE_MODE_FORCE = 0,
     /** After all operations issued before have completed. */
-    UCP_EP_CLOSE_MODE_FLUSH         = 1
+    UCP_EP_CLOSE_MODE_FLUSH = 1,
 };
 
 /**
@@ -175,8 +175,8 @@ ucs_status_ptr_t ucp_ep_flush_nb(ucp_ep_h ep, unsigned flags,
  * @return NULL if the endpoint is changed, or UCS_ERR_INVALID_PARAM or
  *         UCS_ERR_NO_MEMORY as a pointer
  */
-ucs_status_ptr_t ucp_ep_modify_nb(ucp_ep_h ep, const ucp_ep_params_t *params)
-        UCS_DEPRECATED;
+ucs_status_ptr_t ucp_ep_modify_nb(ucp_ep_h ep,
+                                  const ucp_ep_params_t *params) UCS_DEPRECATED;
 
 /* -------------------------------------------------------------------------
  * Requests
@@ -205,8 +205,8 @@ int ucp_request_is_completed(void *request) UCS_DEPRECATED;
  *
  * @return The status of the operation, or UCS_INPROGRESS
  */
-ucs_status_t ucp_request_test(void *request, ucp_tag_recv_info_t *info)
-        UCS_DEPRECATED;
+ucs_status_t ucp_request_test(void *request,
+                              ucp_tag_recv_info_t *info) UCS_DEPRECATED;
 
 /**
  * As ucp_request_free().
@@ -228,8 +228,7 @@ void ucp_request_release(void *request) UCS_DEPRECATED;
  * @return UCS_OK, or an error such as UCS_ERR_NO_MEMORY
  */
 ucs_status_t ucp_rkey_pack(ucp_context_h context, ucp_mem_h memh,
-                           void **rkey_buffer_p, size_t *size_p)
-        UCS_DEPRECATED;
+                           void **rkey_buffer_p, size_t *size_p) UCS_DEPRECATED;
 
 /**
  * Releases what ucp_rkey_pack() returned, and nothing else.
@@ -258,8 +257,8 @@ void ucp_rkey_buffer_release(void *rkey_buffer) UCS_DEPRECATED;
  */
 ucs_status_ptr_t ucp_am_send_nb(ucp_ep_h ep, uint16_t id, const void *buffer,
                                 size_t count, ucp_datatype_t datatype,
-                                ucp_send_callback_t cb, unsigned flags)
-        UCS_DEPRECATED;
+                                ucp_send_callback_t cb,
+                                unsigned flags) UCS_DEPRECATED;
 
 /* -------------------------------------------------------------------------
  * Stream
@@ -280,8 +279,8 @@ ucs_status_ptr_t ucp_am_send_nb(ucp_ep_h ep, uint16_t id, const void *buffer,
  */
 ucs_status_ptr_t ucp_stream_send_nb(ucp_ep_h ep, const void *buffer,
                                     size_t count, ucp_datatype_t datatype,
-                                    ucp_send_callback_t cb, unsigned flags)
-        UCS_DEPRECATED;
+                                    ucp_send_callback_t cb,
+                                    unsigned flags) UCS_DEPRECATED;
 
 /**
  * Receives from the stream of a peer.
@@ -301,8 +300,8 @@ ucs_status_ptr_t ucp_stream_send_nb(ucp_ep_h ep, const void *buffer,
 ucs_status_ptr_t ucp_stream_recv_nb(ucp_ep_h ep, void *buffer, size_t count,
                                     ucp_datatype_t datatype,
                                     ucp_stream_recv_callback_t cb,
-                                    size_t *length, unsigned flags)
-        UCS_DEPRECATED;
+                                    size_t *length,
+                                    unsigned flags) UCS_DEPRECATED;
 
 /* -------------------------------------------------------------------------
  * Tagged messages
@@ -352,8 +351,8 @@ ucs_status_t ucp_tag_send_nbr(ucp_ep_h ep, const void *buffer, size_t count,
  */
 ucs_status_ptr_t ucp_tag_send_sync_nb(ucp_ep_h ep, const void *buffer,
                                       size_t count, ucp_datatype_t datatype,
-                                      ucp_tag_t tag, ucp_send_callback_t cb)
-        UCS_DEPRECATED;
+                                      ucp_tag_t tag,
+                                      ucp_send_callback_t cb) UCS_DEPRECATED;
 
 /**
  * Receives a tagged message. Always returns a request or an error; @a cb may
@@ -394,8 +393,7 @@ ucs_status_t ucp_tag_recv_nbr(ucp_worker_h worker, void *buffer, size_t count,
 ucs_status_ptr_t ucp_tag_msg_recv_nb(ucp_worker_h worker, void *buffer,
                                      size_t count, ucp_datatype_t datatype,
                                      ucp_tag_message_h message,
-                                     ucp_tag_recv_callback_t cb)
-        UCS_DEPRECATED;
+                                     ucp_tag_recv_callback_t cb) UCS_DEPRECATED;
 
 /* -------------------------------------------------------------------------
  * Put and get
@@ -424,8 +422,7 @@ ucs_status_t ucp_put(ucp_ep_h ep, const void *buffer, size_t length,
  *         progress, or an error
  */
 ucs_status_t ucp_put_nbi(ucp_ep_h ep, const void *buffer, size_t length,
-                         uint64_t remote_addr, ucp_rkey_h rkey)
-        UCS_DEPRECATED;
+                         uint64_t remote_addr, ucp_rkey_h rkey) UCS_DEPRECATED;
 
 /**
  * Writes to a peer's memory; completes when @a buffer may be used again.
@@ -458,8 +455,7 @@ ucs_status_t ucp_get(ucp_ep_h ep, void *buffer, size_t length,
  *         progress, or an error
  */
 ucs_status_t ucp_get_nbi(ucp_ep_h ep, void *buffer, size_t length,
-                         uint64_t remote_addr, ucp_rkey_h rkey)
-        UCS_DEPRECATED;
+                         uint64_t remote_addr, ucp_rkey_h rkey) UCS_DEPRECATED;
 
 /**
  * Reads from a peer's memory; completes when @a buffer holds the data.
@@ -492,7 +488,7 @@ typedef enum {
     UCP_ATOMIC_POST_OP_OR,
     UCP_ATOMIC_POST_OP_XOR,
     /** Number of operations; not an operation. */
-    UCP_ATOMIC_POST_OP_LAST
+    UCP_ATOMIC_POST_OP_LAST,
 } ucp_atomic_post_op_t;
 
 /**
@@ -507,7 +503,7 @@ typedef enum {
     UCP_ATOMIC_FETCH_OP_FOR,
     UCP_ATOMIC_FETCH_OP_FXOR,
     /** Number of operations; not an operation. */
-    UCP_ATOMIC_FETCH_OP_LAST
+    UCP_ATOMIC_FETCH_OP_LAST,
 } ucp_atomic_fetch_op_t;
 
 /**
@@ -520,8 +516,8 @@ typedef enum {
  */
 ucs_status_t ucp_atomic_post(ucp_ep_h ep, ucp_atomic_post_op_t opcode,
                              uint64_t value, size_t op_size,
-                             uint64_t remote_addr, ucp_rkey_h rkey)
-        UCS_DEPRECATED;
+                             uint64_t remote_addr,
+                             ucp_rkey_h rkey) UCS_DEPRECATED;
 
 /**
  * Issues an atomic operation that fetches the old value.
@@ -538,8 +534,8 @@ ucs_status_t ucp_atomic_post(ucp_ep_h ep, ucp_atomic_post_op_t opcode,
 ucs_status_ptr_t ucp_atomic_fetch_nb(ucp_ep_h ep, ucp_atomic_fetch_op_t opcode,
                                      uint64_t value, void *result,
                                      size_t op_size, uint64_t remote_addr,
-                                     ucp_rkey_h rkey, ucp_send_callback_t cb)
-        UCS_DEPRECATED;
+                                     ucp_rkey_h rkey,
+                                     ucp_send_callback_t cb) UCS_DEPRECATED;
 
 /**
  * Adds to a 32-bit integer; returns when issued.
@@ -566,8 +562,8 @@ ucs_status_t ucp_atomic_add64(ucp_ep_h ep, uint64_t add, uint64_t remote_addr,
  * @return UCS_OK, or an error
  */
 ucs_status_t ucp_atomic_fadd32(ucp_ep_h ep, uint32_t add, uint64_t remote_addr,
-                               ucp_rkey_h rkey, uint32_t *result)
-        UCS_DEPRECATED;
+                               ucp_rkey_h rkey,
+                               uint32_t *result) UCS_DEPRECATED;
 
 /**
  * Adds to a 64-bit integer and fetches the old value.
@@ -576,8 +572,8 @@ ucs_status_t ucp_atomic_fadd32(ucp_ep_h ep, uint32_t add, uint64_t remote_addr,
  * @return UCS_OK, or an error
  */
 ucs_status_t ucp_atomic_fadd64(ucp_ep_h ep, uint64_t add, uint64_t remote_addr,
-                               ucp_rkey_h rkey, uint64_t *result)
-        UCS_DEPRECATED;
+                               ucp_rkey_h rkey,
+                               uint64_t *result) UCS_DEPRECATED;
 
 /**
  * Replaces a 32-bit value and fetches the old one.
@@ -586,8 +582,8 @@ ucs_status_t ucp_atomic_fadd64(ucp_ep_h ep, uint64_t add, uint64_t remote_addr,
  * @return UCS_OK, or an error
  */
 ucs_status_t ucp_atomic_swap32(ucp_ep_h ep, uint32_t swap, uint64_t remote_addr,
-                               ucp_rkey_h rkey, uint32_t *result)
-        UCS_DEPRECATED;
+                               ucp_rkey_h rkey,
+                               uint32_t *result) UCS_DEPRECATED;
 
 /**
  * Replaces a 64-bit value and fetches the old one.
@@ -596,8 +592,8 @@ ucs_status_t ucp_atomic_swap32(ucp_ep_h ep, uint32_t swap, uint64_t remote_addr,
  * @return UCS_OK, or an error
  */
 ucs_status_t ucp_atomic_swap64(ucp_ep_h ep, uint64_t swap, uint64_t remote_addr,
-                               ucp_rkey_h rkey, uint64_t *result)
-        UCS_DEPRECATED;
+                               ucp_rkey_h rkey,
+                               uint64_t *result) UCS_DEPRECATED;
 
 /**
  * Replaces a 32-bit value by @a swap if it equals @a compare; fetches the old

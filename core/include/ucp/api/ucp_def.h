@@ -125,19 +125,19 @@ typedef uint64_t ucp_datatype_t;
  */
 typedef enum ucp_wakeup_event_types {
     /** A put or get completed. */
-    UCP_WAKEUP_RMA         = UCS_BIT(0),
+    UCP_WAKEUP_RMA      = UCS_BIT(0),
     /** An atomic operation completed. */
-    UCP_WAKEUP_AMO         = UCS_BIT(1),
+    UCP_WAKEUP_AMO      = UCS_BIT(1),
     /** A tagged send completed. */
-    UCP_WAKEUP_TAG_SEND    = UCS_BIT(2),
+    UCP_WAKEUP_TAG_SEND = UCS_BIT(2),
     /** A tagged receive completed. */
-    UCP_WAKEUP_TAG_RECV    = UCS_BIT(3),
+    UCP_WAKEUP_TAG_RECV = UCS_BIT(3),
     /** Any outgoing operation completed, completely or in part. */
-    UCP_WAKEUP_TX          = UCS_BIT(10),
+    UCP_WAKEUP_TX       = UCS_BIT(10),
     /** Any message arrived, completely or in part. */
-    UCP_WAKEUP_RX          = UCS_BIT(11),
+    UCP_WAKEUP_RX       = UCS_BIT(11),
     /** Not an event: signal new events only, not those still unprocessed. */
-    UCP_WAKEUP_EDGE        = UCS_BIT(16)
+    UCP_WAKEUP_EDGE     = UCS_BIT(16),
 } ucp_wakeup_event_t;
 
 /** Handling of lost peers. */
@@ -152,7 +152,7 @@ typedef enum {
      * error handler is called. Protocols that cannot guarantee this are not
      * used.
      */
-    UCP_ERR_HANDLING_MODE_PEER
+    UCP_ERR_HANDLING_MODE_PEER,
 } ucp_err_handling_mode_t;
 
 /* -------------------------------------------------------------------------
@@ -164,7 +164,7 @@ typedef struct ucp_tag_recv_info {
     /** The tag that the sender gave. */
     ucp_tag_t sender_tag;
     /** Bytes received; from a probe: bytes sent. */
-    size_t    length;
+    size_t length;
 } ucp_tag_recv_info_t;
 
 /**
@@ -279,8 +279,8 @@ typedef void (*ucp_am_recv_data_nbx_callback_t)(void *request,
  *                        with this error. Allowed with FLAG_RNDV only.
  */
 typedef ucs_status_t (*ucp_am_recv_callback_t)(
-        void *arg, const void *header, size_t header_length, void *data,
-        size_t length, const ucp_am_recv_param_t *param);
+    void *arg, const void *header, size_t header_length, void *data,
+    size_t length, const ucp_am_recv_param_t *param);
 
 /**
  * The connection of an endpoint is lost. Operations in flight complete with an
@@ -300,7 +300,7 @@ typedef struct ucp_err_handler {
     /** NULL: no handler. */
     ucp_err_handler_cb_t cb;
     /** Passed to @a cb unless the endpoint has user_data. */
-    void                 *arg;
+    void *arg;
 } ucp_err_handler_t;
 
 /**
@@ -323,7 +323,7 @@ typedef struct ucp_listener_conn_handler {
     /** The function. */
     ucp_listener_conn_callback_t cb;
     /** Passed to @a cb. */
-    void                         *arg;
+    void *arg;
 } ucp_listener_conn_handler_t;
 
 /* -------------------------------------------------------------------------
@@ -346,7 +346,7 @@ typedef void (*ucp_stream_recv_callback_t)(void *request, ucs_status_t status,
 /** Bits of the @a flags of ucp_am_callback_t. */
 enum ucp_cb_param_flags {
     /** The handler may keep the data by returning UCS_INPROGRESS. */
-    UCP_CB_PARAM_FLAG_DATA = UCS_BIT(0)
+    UCP_CB_PARAM_FLAG_DATA = UCS_BIT(0),
 };
 
 /**

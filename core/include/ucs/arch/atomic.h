@@ -24,46 +24,46 @@ BEGIN_C_DECLS
 /** @addtogroup UCS_SYS
  *  @{ */
 
-#define UCS_ATOMIC_DEFINE_OP_(_op, _size)                                      \
-    static inline void ucs_atomic_##_op##_size(                                \
-            volatile uint##_size##_t *ptr, uint##_size##_t value)              \
-    {                                                                          \
-        (void)__atomic_fetch_##_op(ptr, value, __ATOMIC_SEQ_CST);              \
-    }                                                                          \
-    static inline uint##_size##_t ucs_atomic_f##_op##_size(                    \
-            volatile uint##_size##_t *ptr, uint##_size##_t value)              \
-    {                                                                          \
-        return __atomic_fetch_##_op(ptr, value, __ATOMIC_SEQ_CST);             \
+#define UCS_ATOMIC_DEFINE_OP_(_op, _size) \
+    static inline void ucs_atomic_##_op##_size(volatile uint##_size##_t *ptr, \
+                                               uint##_size##_t value) \
+    { \
+        (void)__atomic_fetch_##_op(ptr, value, __ATOMIC_SEQ_CST); \
+    } \
+    static inline uint##_size##_t ucs_atomic_f##_op##_size( \
+        volatile uint##_size##_t *ptr, uint##_size##_t value) \
+    { \
+        return __atomic_fetch_##_op(ptr, value, __ATOMIC_SEQ_CST); \
     }
 
-#define UCS_ATOMIC_DEFINE_SWAP_(_size)                                         \
-    static inline uint##_size##_t ucs_atomic_swap##_size(                      \
-            volatile uint##_size##_t *ptr, uint##_size##_t value)              \
-    {                                                                          \
-        return __atomic_exchange_n(ptr, value, __ATOMIC_SEQ_CST);              \
-    }                                                                          \
-    static inline uint##_size##_t ucs_atomic_cswap##_size(                     \
-            volatile uint##_size##_t *ptr, uint##_size##_t compare,            \
-            uint##_size##_t swap)                                              \
-    {                                                                          \
-        (void)__atomic_compare_exchange_n(ptr, &compare, swap, 0,              \
+#define UCS_ATOMIC_DEFINE_SWAP_(_size) \
+    static inline uint##_size##_t ucs_atomic_swap##_size( \
+        volatile uint##_size##_t *ptr, uint##_size##_t value) \
+    { \
+        return __atomic_exchange_n(ptr, value, __ATOMIC_SEQ_CST); \
+    } \
+    static inline uint##_size##_t ucs_atomic_cswap##_size( \
+        volatile uint##_size##_t *ptr, uint##_size##_t compare, \
+        uint##_size##_t swap) \
+    { \
+        (void)__atomic_compare_exchange_n(ptr, &compare, swap, 0, \
                                           __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST); \
-        return compare;                                                        \
-    }                                                                          \
-    static inline int ucs_atomic_bool_cswap##_size(                            \
-            volatile uint##_size##_t *ptr, uint##_size##_t compare,            \
-            uint##_size##_t swap)                                              \
-    {                                                                          \
-        return __atomic_compare_exchange_n(ptr, &compare, swap, 0,             \
-                                           __ATOMIC_SEQ_CST,                   \
-                                           __ATOMIC_SEQ_CST);                  \
+        return compare; \
+    } \
+    static inline int ucs_atomic_bool_cswap##_size( \
+        volatile uint##_size##_t *ptr, uint##_size##_t compare, \
+        uint##_size##_t swap) \
+    { \
+        return __atomic_compare_exchange_n(ptr, &compare, swap, 0, \
+                                           __ATOMIC_SEQ_CST, \
+                                           __ATOMIC_SEQ_CST); \
     }
 
-#define UCS_ATOMIC_DEFINE_(_size)     \
+#define UCS_ATOMIC_DEFINE_(_size) \
     UCS_ATOMIC_DEFINE_OP_(add, _size) \
     UCS_ATOMIC_DEFINE_OP_(sub, _size) \
     UCS_ATOMIC_DEFINE_OP_(and, _size) \
-    UCS_ATOMIC_DEFINE_OP_(or, _size)  \
+    UCS_ATOMIC_DEFINE_OP_(or, _size) \
     UCS_ATOMIC_DEFINE_OP_(xor, _size) \
     UCS_ATOMIC_DEFINE_SWAP_(_size)
 

@@ -82,11 +82,11 @@ typedef struct ucs_config_global_list_entry {
 /** Elements of UCS_CONFIG_TYPE_STRING_ARRAY. */
 extern ucs_config_array_t ucs_config_array_string;
 
-#define UCS_CONFIG_PARSER_(_text, _clone, _release, _help, _arg)         \
-    {                                                                    \
-        ucs_config_sscanf_##_text, ucs_config_sprintf_##_text,           \
-        ucs_config_clone_##_clone, ucs_config_release_##_release,        \
-        ucs_config_help_##_help, ucs_config_doc_nop, _arg                \
+#define UCS_CONFIG_PARSER_(_text, _clone, _release, _help, _arg) \
+    { \
+        ucs_config_sscanf_##_text, ucs_config_sprintf_##_text, \
+            ucs_config_clone_##_clone, ucs_config_release_##_release, \
+            ucs_config_help_##_help, ucs_config_doc_nop, _arg \
     }
 
 /** The type of an option, last member of its ucs_config_field_t. */
@@ -94,13 +94,12 @@ extern ucs_config_array_t ucs_config_array_string;
     UCS_CONFIG_PARSER_(string, string, string, generic, "any text")
 #define UCS_CONFIG_TYPE_INT \
     UCS_CONFIG_PARSER_(int, int, nop, generic, "a whole number")
-#define UCS_CONFIG_TYPE_UINT                \
-    UCS_CONFIG_PARSER_(uint, uint, nop, generic, \
-                       "a whole number, not negative")
-#define UCS_CONFIG_TYPE_ULONG                 \
+#define UCS_CONFIG_TYPE_UINT \
+    UCS_CONFIG_PARSER_(uint, uint, nop, generic, "a whole number, not negative")
+#define UCS_CONFIG_TYPE_ULONG \
     UCS_CONFIG_PARSER_(ulong, ulong, nop, generic, \
                        "a whole number, not negative")
-#define UCS_CONFIG_TYPE_ULUNITS                 \
+#define UCS_CONFIG_TYPE_ULUNITS \
     UCS_CONFIG_PARSER_(ulunits, ulong, nop, generic, \
                        "a whole number, not negative, \"inf\" or \"auto\"")
 #define UCS_CONFIG_TYPE_DOUBLE \
@@ -118,19 +117,20 @@ extern ucs_config_array_t ucs_config_array_string;
     UCS_CONFIG_PARSER_(enum, uint, nop, enum, _names)
 #define UCS_CONFIG_TYPE_BITMAP(_names) \
     UCS_CONFIG_PARSER_(bitmap, uint, nop, bitmap, _names)
-#define UCS_CONFIG_TYPE_MEMUNITS                \
-    UCS_CONFIG_PARSER_(memunits, ulong, nop, generic, \
-                       "a size such as 4096, 4k, 1m or 2g, \"inf\" or \"auto\"")
-#define UCS_CONFIG_TYPE_TIME                \
+#define UCS_CONFIG_TYPE_MEMUNITS \
+    UCS_CONFIG_PARSER_( \
+        memunits, ulong, nop, generic, \
+        "a size such as 4096, 4k, 1m or 2g, \"inf\" or \"auto\"")
+#define UCS_CONFIG_TYPE_TIME \
     UCS_CONFIG_PARSER_(time, double, nop, generic, \
                        "a time such as 10us, 5ms, 1.5s or 1m")
-#define UCS_CONFIG_TYPE_BW                \
+#define UCS_CONFIG_TYPE_BW \
     UCS_CONFIG_PARSER_(bw, double, nop, generic, \
                        "a bandwidth such as 10GBs or 100Gbps")
 /* The level of an ucs_log_component_config_t. */
 #define UCS_CONFIG_TYPE_LOG_COMP \
     UCS_CONFIG_PARSER_(enum, log_comp, nop, enum, ucs_log_level_names)
-#define UCS_CONFIG_TYPE_ALLOW_LIST                           \
+#define UCS_CONFIG_TYPE_ALLOW_LIST \
     UCS_CONFIG_PARSER_(allow_list, allow_list, allow_list, allow_list, \
                        &ucs_config_array_string)
 /* _array: defined by UCS_CONFIG_DEFINE_ARRAY */
@@ -142,32 +142,30 @@ extern ucs_config_array_t ucs_config_array_string;
     UCS_CONFIG_PARSER_(table, table, table, table, _table)
 
 /* Defines the elements of an array: their size, and an UCS_CONFIG_TYPE_*. */
-#define UCS_CONFIG_DEFINE_ARRAY(_name, _elem_size, ...)   \
-    static ucs_config_array_t ucs_config_array_##_name = { \
-        _elem_size, __VA_ARGS__                           \
-    }
+#define UCS_CONFIG_DEFINE_ARRAY(_name, _elem_size, ...) \
+    static ucs_config_array_t ucs_config_array_##_name = {_elem_size, \
+                                                          __VA_ARGS__}
 
 /* Defines an entry for a table, and names it. */
-#define UCS_CONFIG_DECLARE_TABLE(_table, _name, _prefix, _type)         \
-    static ucs_config_global_list_entry_t _table##_config_entry = {     \
-        _name, _prefix, _table, sizeof(_type), {NULL, NULL}, 0          \
-    };
+#define UCS_CONFIG_DECLARE_TABLE(_table, _name, _prefix, _type) \
+    static ucs_config_global_list_entry_t _table##_config_entry = { \
+        _name, _prefix, _table, sizeof(_type), {NULL, NULL}, 0};
 #define UCS_CONFIG_GET_TABLE(_table) &_table##_config_entry
 
 /* Keeps an entry in a list while its library is loaded. */
-#define UCS_CONFIG_REGISTER_TABLE_ENTRY(_entry, _list)  \
-    UCS_STATIC_INIT                                     \
-    {                                                   \
-        ucs_list_add_tail(_list, &(_entry)->list);      \
-    }                                                   \
-    UCS_STATIC_CLEANUP                                  \
-    {                                                   \
-        ucs_list_del(&(_entry)->list);                  \
+#define UCS_CONFIG_REGISTER_TABLE_ENTRY(_entry, _list) \
+    UCS_STATIC_INIT \
+    { \
+        ucs_list_add_tail(_list, &(_entry)->list); \
+    } \
+    UCS_STATIC_CLEANUP \
+    { \
+        ucs_list_del(&(_entry)->list); \
     }
 
 /* Both at once. */
 #define UCS_CONFIG_REGISTER_TABLE(_table, _name, _prefix, _type, _list) \
-    UCS_CONFIG_DECLARE_TABLE(_table, _name, _prefix, _type)             \
+    UCS_CONFIG_DECLARE_TABLE(_table, _name, _prefix, _type) \
     UCS_CONFIG_REGISTER_TABLE_ENTRY(UCS_CONFIG_GET_TABLE(_table), _list)
 
 /**
@@ -186,9 +184,10 @@ extern ucs_config_array_t ucs_config_array_string;
  * @return UCS_ERR_INVALID_PARAM for a bad text, after a message; then opts owns
  *         nothing.
  */
-ucs_status_t
-ucs_config_parser_fill_opts(void *opts, ucs_config_global_list_entry_t *entry,
-                            const char *env_prefix, int ignore_errors);
+ucs_status_t ucs_config_parser_fill_opts(void *opts,
+                                         ucs_config_global_list_entry_t *entry,
+                                         const char *env_prefix,
+                                         int ignore_errors);
 
 /**
  * Copies a structure to one that holds nothing yet. Members that are no options

@@ -290,8 +290,8 @@ int ucs_config_sprintf_table(char *buf, size_t max, const void *src,
  *
  * @return UCS_OK; UCS_ERR_NO_MEMORY
  */
-ucs_status_t
-ucs_config_clone_string(const void *src, void *dest, const void *arg);
+ucs_status_t ucs_config_clone_string(const void *src, void *dest,
+                                     const void *arg);
 
 /**
  * Copies an int.
@@ -305,55 +305,56 @@ ucs_status_t ucs_config_clone_int(const void *src, void *dest, const void *arg);
  *
  * @return UCS_OK; UCS_ERR_NO_MEMORY
  */
-ucs_status_t ucs_config_clone_uint(const void *src, void *dest, const void *arg);
+ucs_status_t ucs_config_clone_uint(const void *src, void *dest,
+                                   const void *arg);
 
 /**
  * Copies an unsigned long.
  *
  * @return UCS_OK; UCS_ERR_NO_MEMORY
  */
-ucs_status_t
-ucs_config_clone_ulong(const void *src, void *dest, const void *arg);
+ucs_status_t ucs_config_clone_ulong(const void *src, void *dest,
+                                    const void *arg);
 
 /**
  * Copies a double.
  *
  * @return UCS_OK; UCS_ERR_NO_MEMORY
  */
-ucs_status_t
-ucs_config_clone_double(const void *src, void *dest, const void *arg);
+ucs_status_t ucs_config_clone_double(const void *src, void *dest,
+                                     const void *arg);
 
 /**
  * Copies the level of an ucs_log_component_config_t.
  *
  * @return UCS_OK; UCS_ERR_NO_MEMORY
  */
-ucs_status_t
-ucs_config_clone_log_comp(const void *src, void *dest, const void *arg);
+ucs_status_t ucs_config_clone_log_comp(const void *src, void *dest,
+                                       const void *arg);
 
 /**
  * Copies an ucs_config_allow_list_t.
  *
  * @return UCS_OK; UCS_ERR_NO_MEMORY
  */
-ucs_status_t
-ucs_config_clone_allow_list(const void *src, void *dest, const void *arg);
+ucs_status_t ucs_config_clone_allow_list(const void *src, void *dest,
+                                         const void *arg);
 
 /**
  * Copies an array, UCS_CONFIG_ARRAY_FIELD().
  *
  * @return UCS_OK; UCS_ERR_NO_MEMORY
  */
-ucs_status_t
-ucs_config_clone_array(const void *src, void *dest, const void *arg);
+ucs_status_t ucs_config_clone_array(const void *src, void *dest,
+                                    const void *arg);
 
 /**
  * Copies a structure with fields of its own; "NAME=VALUE;..." changes defaults.
  *
  * @return UCS_OK; UCS_ERR_NO_MEMORY
  */
-ucs_status_t
-ucs_config_clone_table(const void *src, void *dest, const void *arg);
+ucs_status_t ucs_config_clone_table(const void *src, void *dest,
+                                    const void *arg);
 
 /** Releases nothing: for values that own no memory. */
 void ucs_config_release_nop(void *ptr, const void *arg);

@@ -26,34 +26,34 @@ typedef enum {
     UCS_LOG_LEVEL_TRACE_FUNC,  /**< every API call */
     UCS_LOG_LEVEL_TRACE_POLL,  /**< every poll */
     UCS_LOG_LEVEL_LAST,
-    UCS_LOG_LEVEL_PRINT        /**< output that the user asked for */
+    UCS_LOG_LEVEL_PRINT, /**< output that the user asked for */
 } ucs_log_level_t;
 
 /** How asynchronous events are delivered. */
 typedef enum {
-    UCS_ASYNC_MODE_SIGNAL,                         /**< by a POSIX signal */
-    UCS_ASYNC_MODE_THREAD,                         /**< by a thread */
+    UCS_ASYNC_MODE_SIGNAL, /**< by a POSIX signal */
+    UCS_ASYNC_MODE_THREAD, /**< by a thread */
     UCS_ASYNC_MODE_THREAD_SPINLOCK = UCS_ASYNC_MODE_THREAD,
-    UCS_ASYNC_MODE_THREAD_MUTEX,                   /**< a thread and a mutex */
-    UCS_ASYNC_MODE_POLL,                           /**< when the user polls */
-    UCS_ASYNC_MODE_LAST
+    UCS_ASYNC_MODE_THREAD_MUTEX, /**< a thread and a mutex */
+    UCS_ASYNC_MODE_POLL,         /**< when the user polls */
+    UCS_ASYNC_MODE_LAST,
 } ucs_async_mode_t;
 
 /** Yes, no, or try. */
 typedef enum ucs_ternary_auto_value {
-    UCS_NO = 0,   /**< do not */
-    UCS_YES = 1,  /**< required: fail if not possible */
-    UCS_TRY = 2,  /**< if possible */
+    UCS_NO   = 0, /**< do not */
+    UCS_YES  = 1, /**< required: fail if not possible */
+    UCS_TRY  = 2, /**< if possible */
     UCS_AUTO = 3, /**< decide */
-    UCS_TERNARY_LAST
+    UCS_TERNARY_LAST,
 } ucs_ternary_auto_value_t;
 
 /** On, off or automatic. */
 typedef enum ucs_on_off_auto_value {
-    UCS_CONFIG_OFF = 0,
-    UCS_CONFIG_ON = 1,
+    UCS_CONFIG_OFF  = 0,
+    UCS_CONFIG_ON   = 1,
     UCS_CONFIG_AUTO = 2,
-    UCS_CONFIG_ON_OFF_LAST
+    UCS_CONFIG_ON_OFF_LAST,
 } ucs_on_off_auto_value_t;
 
 /** What to do on a fatal error. */
@@ -62,30 +62,31 @@ typedef enum {
     UCS_HANDLE_ERROR_FREEZE,    /**< wait for a debugger */
     UCS_HANDLE_ERROR_DEBUG,     /**< start a debugger */
     UCS_HANDLE_ERROR_NONE,      /**< nothing */
-    UCS_HANDLE_ERROR_LAST
+    UCS_HANDLE_ERROR_LAST,
 } ucs_handle_error_t;
 
 /** Contents of a printed configuration. */
 typedef enum {
-    UCS_CONFIG_PRINT_CONFIG = UCS_BIT(0), /**< NAME=VALUE lines */
-    UCS_CONFIG_PRINT_HEADER = UCS_BIT(1), /**< the title */
-    UCS_CONFIG_PRINT_DOC = UCS_BIT(2),    /**< type and help of each */
-    UCS_CONFIG_PRINT_HIDDEN = UCS_BIT(3), /**< also hidden ones */
-    UCS_CONFIG_PRINT_COMMENT_DEFAULT = UCS_BIT(4) /**< "# " before values that
+    UCS_CONFIG_PRINT_CONFIG          = UCS_BIT(0), /**< NAME=VALUE lines */
+    UCS_CONFIG_PRINT_HEADER          = UCS_BIT(1), /**< the title */
+    UCS_CONFIG_PRINT_DOC             = UCS_BIT(2), /**< type and help of each */
+    UCS_CONFIG_PRINT_HIDDEN          = UCS_BIT(3), /**< also hidden ones */
+    UCS_CONFIG_PRINT_COMMENT_DEFAULT = UCS_BIT(4), /**< "# " before values that
                                                      equal their default */
 } ucs_config_print_flags_t;
 
 /* A member that holds a list of values, as the parser of lists fills it in: the
  * values, how many there are, and an unused word. */
 #define UCS_CONFIG_ARRAY_FIELD(_type, _name) \
-    struct {                                 \
-        _type *_name;                        \
-        unsigned count;                      \
-        unsigned pad;                        \
+    struct { \
+        _type *_name; \
+        unsigned count; \
+        unsigned pad; \
     }
 
 /* A member that holds a list of texts. */
-#define UCS_CONFIG_STRING_ARRAY_FIELD(_name) UCS_CONFIG_ARRAY_FIELD(char *, _name)
+#define UCS_CONFIG_STRING_ARRAY_FIELD(_name) \
+    UCS_CONFIG_ARRAY_FIELD(char *, _name)
 
 /** A list of strings. */
 typedef struct ucs_config_names_array {
@@ -101,7 +102,7 @@ extern const char *ucs_async_mode_names[];
 typedef enum {
     UCS_CONFIG_ALLOW_LIST_ALLOW_ALL, /**< everything */
     UCS_CONFIG_ALLOW_LIST_ALLOW,     /**< only what is listed */
-    UCS_CONFIG_ALLOW_LIST_NEGATE     /**< everything except what is listed */
+    UCS_CONFIG_ALLOW_LIST_NEGATE,    /**< everything except what is listed */
 } ucs_config_allow_list_mode_t;
 
 /** Names to allow or to deny: "a,b", "^a,b" or "all". */
@@ -120,7 +121,7 @@ typedef struct ucs_sock_addr {
 typedef struct ucs_log_component_config {
     ucs_log_level_t log_level; /**< most detailed level */
     char name[16];             /**< shown in messages */
-    const char *file_filter; /**< glob of source files that may log */
+    const char *file_filter;   /**< glob of source files that may log */
 } ucs_log_component_config_t;
 
 /**

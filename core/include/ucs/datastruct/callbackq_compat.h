@@ -9,9 +9,9 @@ BEGIN_C_DECLS
 
 /** How to register a progress callback. */
 enum ucs_callbackq_flags {
-    UCS_CALLBACKQ_FLAG_FAST = UCS_BIT(0),   /**< Call it first, if an entry is
+    UCS_CALLBACKQ_FLAG_FAST    = UCS_BIT(0), /**< Call it first, if an entry is
                                              * free */
-    UCS_CALLBACKQ_FLAG_ONESHOT = UCS_BIT(1) /**< Remove it after one call; not
+    UCS_CALLBACKQ_FLAG_ONESHOT = UCS_BIT(1), /**< Remove it after one call; not
                                              * together with FAST */
 };
 

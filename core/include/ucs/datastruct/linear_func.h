@@ -53,8 +53,8 @@ static inline double ucs_linear_func_apply(ucs_linear_func_t f, double x)
  *
  * @return The sum
  */
-static inline ucs_linear_func_t
-ucs_linear_func_add(ucs_linear_func_t f, ucs_linear_func_t g)
+static inline ucs_linear_func_t ucs_linear_func_add(ucs_linear_func_t f,
+                                                    ucs_linear_func_t g)
 {
     return ucs_linear_func_make(f.c + g.c, f.m + g.m);
 }
@@ -64,15 +64,15 @@ ucs_linear_func_add(ucs_linear_func_t f, ucs_linear_func_t g)
  *
  * @return The difference
  */
-static inline ucs_linear_func_t
-ucs_linear_func_sub(ucs_linear_func_t f, ucs_linear_func_t g)
+static inline ucs_linear_func_t ucs_linear_func_sub(ucs_linear_func_t f,
+                                                    ucs_linear_func_t g)
 {
     return ucs_linear_func_make(f.c - g.c, f.m - g.m);
 }
 
 /** f += g */
-static inline void
-ucs_linear_func_add_inplace(ucs_linear_func_t *f, ucs_linear_func_t g)
+static inline void ucs_linear_func_add_inplace(ucs_linear_func_t *f,
+                                               ucs_linear_func_t g)
 {
     f->c += g.c;
     f->m += g.m;
@@ -83,11 +83,10 @@ ucs_linear_func_add_inplace(ucs_linear_func_t *f, ucs_linear_func_t g)
  *
  * @return The line
  */
-static inline ucs_linear_func_t
-ucs_linear_func_compose(ucs_linear_func_t outer, ucs_linear_func_t inner)
+static inline ucs_linear_func_t ucs_linear_func_compose(ucs_linear_func_t outer,
+                                                        ucs_linear_func_t inner)
 {
-    return ucs_linear_func_make(outer.c + outer.m * inner.c,
-                                outer.m * inner.m);
+    return ucs_linear_func_make(outer.c + outer.m * inner.c, outer.m * inner.m);
 }
 
 /**

@@ -28,9 +28,9 @@
 #endif
 
 /* May the link be read, and do its neighbours point back to it? */
-#define UCS_LIST_CHECK_ELEM_IS_VALID(_elem)                     \
-    (UCS_ASAN_ADDRESS_IS_VALID(_elem) &&                        \
-     ((_elem)->next->prev == (_elem)) && ((_elem)->prev->next == (_elem)))
+#define UCS_LIST_CHECK_ELEM_IS_VALID(_elem) \
+    (UCS_ASAN_ADDRESS_IS_VALID(_elem) && ((_elem)->next->prev == (_elem)) && \
+     ((_elem)->prev->next == (_elem)))
 
 BEGIN_C_DECLS
 
@@ -44,7 +44,10 @@ typedef struct ucs_list_link {
 } ucs_list_link_t;
 
 /** Value of an empty list. */
-#define UCS_LIST_INITIALIZER(_head) {(_head), (_head)}
+#define UCS_LIST_INITIALIZER(_head) \
+    { \
+        (_head), (_head) \
+    }
 
 /* Declares an empty list. */
 #define UCS_LIST_HEAD(_name) \
@@ -79,21 +82,21 @@ static inline int ucs_list_is_only(const ucs_list_link_t *head,
 }
 
 /** Inserts an element behind another, or behind the head. */
-static inline void
-ucs_list_insert_after(ucs_list_link_t *pos, ucs_list_link_t *elem)
+static inline void ucs_list_insert_after(ucs_list_link_t *pos,
+                                         ucs_list_link_t *elem)
 {
-    elem->prev = pos;
-    elem->next = pos->next;
+    elem->prev      = pos;
+    elem->next      = pos->next;
     pos->next->prev = elem;
-    pos->next = elem;
+    pos->next       = elem;
 }
 
 /**
  * Inserts an element in front of another, or of the head, which is the end of
  * the list.
  */
-static inline void
-ucs_list_insert_before(ucs_list_link_t *pos, ucs_list_link_t *elem)
+static inline void ucs_list_insert_before(ucs_list_link_t *pos,
+                                          ucs_list_link_t *elem)
 {
     ucs_list_insert_after(pos->prev, elem);
 }
@@ -122,8 +125,8 @@ static inline void ucs_list_del_init(ucs_list_link_t *elem)
 }
 
 /** Moves all elements of @a src to the end of @a dst. */
-static inline void
-ucs_list_splice_tail(ucs_list_link_t *dst, ucs_list_link_t *src)
+static inline void ucs_list_splice_tail(ucs_list_link_t *dst,
+                                        ucs_list_link_t *src)
 {
     if (ucs_list_is_empty(src)) {
         return;
@@ -132,7 +135,7 @@ ucs_list_splice_tail(ucs_list_link_t *dst, ucs_list_link_t *src)
     src->next->prev = dst->prev;
     src->prev->next = dst;
     dst->prev->next = src->next;
-    dst->prev = src->prev;
+    dst->prev       = src->prev;
     ucs_list_head_init(src);
 }
 
@@ -187,22 +190,21 @@ static inline ucs_list_link_t *ucs_list_extract_link(ucs_list_link_t *head)
     ucs_container_of(ucs_list_extract_link(_head), _type, _member)
 
 /** Runs the body for each element. The body must not remove _elem. */
-#define ucs_list_for_each(_elem, _head, _member)                               \
-    for ((_elem) = ucs_container_of((_head)->next, ucs_typeof(*(_elem)),       \
-                                    _member);                                  \
-         &(_elem)->_member != (_head);                                         \
-         (_elem) = ucs_container_of((_elem)->_member.next, ucs_typeof(*(_elem)), \
-                                    _member))
+#define ucs_list_for_each(_elem, _head, _member) \
+    for ((_elem) = \
+             ucs_container_of((_head)->next, ucs_typeof(*(_elem)), _member); \
+         &(_elem)->_member != (_head); \
+         (_elem) = ucs_container_of((_elem)->_member.next, \
+                                    ucs_typeof(*(_elem)), _member))
 
 /* The body may remove or free _elem, but not _next. */
-#define ucs_list_for_each_safe(_elem, _next, _head, _member)                   \
-    for ((_elem) = ucs_container_of((_head)->next, ucs_typeof(*(_elem)),       \
-                                    _member),                                  \
-        (_next) = ucs_container_of((_elem)->_member.next,                      \
-                                   ucs_typeof(*(_elem)), _member);             \
-         &(_elem)->_member != (_head);                                         \
-         (_elem) = (_next),                                                    \
-        (_next) = ucs_container_of((_next)->_member.next,                      \
+#define ucs_list_for_each_safe(_elem, _next, _head, _member) \
+    for ((_elem) = \
+             ucs_container_of((_head)->next, ucs_typeof(*(_elem)), _member), \
+        (_next) = ucs_container_of((_elem)->_member.next, \
+                                   ucs_typeof(*(_elem)), _member); \
+         &(_elem)->_member != (_head); (_elem) = (_next), \
+        (_next) = ucs_container_of((_next)->_member.next, \
                                    ucs_typeof(*(_next)), _member))
 
 /** @} */

@@ -63,18 +63,18 @@ typedef struct ucs_mpool_ops {
 
 /** Parameters of a pool; begin with ucs_mpool_params_reset(). */
 typedef struct ucs_mpool_params {
-    size_t priv_size;         /**< bytes at ucs_mpool_priv for the owner */
-    size_t elem_size;         /**< bytes of an object */
-    size_t align_offset;      /**< the byte of the object that is aligned */
-    size_t alignment;         /**< a power of two */
-    int malloc_safe;          /**< do not call malloc: for pools that hooks of
+    size_t priv_size;           /**< bytes at ucs_mpool_priv for the owner */
+    size_t elem_size;           /**< bytes of an object */
+    size_t align_offset;        /**< the byte of the object that is aligned */
+    size_t alignment;           /**< a power of two */
+    int malloc_safe;            /**< do not call malloc: for pools that hooks of
                                * malloc use. Memory comes from the kernel. */
-    unsigned elems_per_chunk; /**< of the first chunk */
-    size_t max_chunk_size;    /**< growing stops here */
-    unsigned max_elems;       /**< UINT_MAX: no limit */
-    double grow_factor;       /**< each chunk is so much larger, >= 1 */
+    unsigned elems_per_chunk;   /**< of the first chunk */
+    size_t max_chunk_size;      /**< growing stops here */
+    unsigned max_elems;         /**< UINT_MAX: no limit */
+    double grow_factor;         /**< each chunk is so much larger, >= 1 */
     const ucs_mpool_ops_t *ops; /**< must outlive the pool; may be NULL */
-    const char *name;         /**< for messages; copied */
+    const char *name;           /**< for messages; copied */
 } ucs_mpool_params_t;
 
 /** A pool; opaque but for inline functions. */
@@ -89,20 +89,20 @@ struct ucs_mpool {
 /** State of a pool. Programs may read "ops" to find their own structure again;
  *  the rest belongs to the pool. */
 typedef struct ucs_mpool_data {
-    size_t elem_size;    /**< of the user's object */
-    size_t stride;       /**< from header to header */
-    size_t alignment;    /**< a power of two */
-    size_t align_offset; /**< from the header to what is aligned */
-    int malloc_safe;     /**< as in the parameters */
-    unsigned num_elems;  /**< objects that exist */
-    unsigned max_elems;  /**< as in the parameters */
-    double next_chunk_elems; /**< objects of the next chunk */
-    double grow_factor;      /**< as in the parameters */
-    size_t max_chunk_size;   /**< as in the parameters */
+    size_t elem_size;               /**< of the user's object */
+    size_t stride;                  /**< from header to header */
+    size_t alignment;               /**< a power of two */
+    size_t align_offset;            /**< from the header to what is aligned */
+    int malloc_safe;                /**< as in the parameters */
+    unsigned num_elems;             /**< objects that exist */
+    unsigned max_elems;             /**< as in the parameters */
+    double next_chunk_elems;        /**< objects of the next chunk */
+    double grow_factor;             /**< as in the parameters */
+    size_t max_chunk_size;          /**< as in the parameters */
     struct ucs_mpool_chunk *chunks; /**< all chunks */
-    const ucs_mpool_ops_t *ops; /**< as in the parameters; never NULL */
-    void *priv;                 /**< bytes of the owner */
-    char name[UCS_MPOOL_NAME_MAX]; /**< for messages */
+    const ucs_mpool_ops_t *ops;     /**< as in the parameters; never NULL */
+    void *priv;                     /**< bytes of the owner */
+    char name[UCS_MPOOL_NAME_MAX];  /**< for messages */
 } ucs_mpool_data_t;
 
 /** Fills in defaults: 128 objects a chunk, doubling up to 1 MiB, no limit. */
@@ -236,7 +236,7 @@ static UCS_F_ALWAYS_INLINE void *ucs_mpool_get_inline(ucs_mpool_t *mp)
     }
 
     mp->freelist = elem->next;
-    elem->mpool = mp;
+    elem->mpool  = mp;
 #ifdef UCS_MPOOL_POISON
     ucs_mpool_unpoison(mp, elem + 1);
 #endif
@@ -247,12 +247,12 @@ static UCS_F_ALWAYS_INLINE void *ucs_mpool_get_inline(ucs_mpool_t *mp)
 static UCS_F_ALWAYS_INLINE void ucs_mpool_put_inline(void *obj)
 {
     ucs_mpool_elem_t *elem = ucs_mpool_obj_to_elem(obj);
-    ucs_mpool_t *mp = elem->mpool;
+    ucs_mpool_t *mp        = elem->mpool;
 
 #ifdef UCS_MPOOL_POISON
     ucs_mpool_poison(mp, obj);
 #endif
-    elem->next = mp->freelist;
+    elem->next   = mp->freelist;
     mp->freelist = elem;
 }
 

@@ -37,8 +37,8 @@ BEGIN_C_DECLS
  */
 void ucs_log_dispatch(const char *file, unsigned line, const char *function,
                       ucs_log_level_t level,
-                      ucs_log_component_config_t *comp_conf,
-                      const char *format, ...) UCS_F_PRINTF(6, 7) UCS_F_COLD;
+                      ucs_log_component_config_t *comp_conf, const char *format,
+                      ...) UCS_F_PRINTF(6, 7) UCS_F_COLD;
 
 /**
  * The level of the library's own messages: UCX_LOG_LEVEL. Any thread.
@@ -62,43 +62,43 @@ void ucs_log_flush(void);
 void ucs_log_fatal_error(const char *format, ...) UCS_F_PRINTF(1, 2);
 
 /* Is a message of this level shown: of a component, of the library? */
-#define ucs_log_component_is_enabled(_level, _comp_log_config)    \
-    ucs_unlikely(((_level) <= UCS_MAX_LOG_LEVEL) &&               \
-                 ((_level) <=                                     \
-                  (ucs_log_level_t)((_comp_log_config)->log_level)))
+#define ucs_log_component_is_enabled(_level, _comp_log_config) \
+    ucs_unlikely( \
+        ((_level) <= UCS_MAX_LOG_LEVEL) && \
+        ((_level) <= (ucs_log_level_t)((_comp_log_config)->log_level)))
 #ifndef ucs_log_is_enabled /* the library itself reads its level in place */
 /** Nonzero if messages of a level are printed. */
-#define ucs_log_is_enabled(_level)                 \
+#define ucs_log_is_enabled(_level) \
     ucs_unlikely(((_level) <= UCS_MAX_LOG_LEVEL) && \
                  ((_level) <= ucs_log_get_level()))
 #endif
 
 /** Prints a message of a component, if its level is enabled. The format and the
  *  arguments are those of printf(). */
-#define ucs_log_component(_level, _comp_log_config, _fmt, ...)              \
-    do {                                                                    \
-        if (ucs_log_component_is_enabled(_level, _comp_log_config)) {       \
-            ucs_log_dispatch(__FILE__, __LINE__, __func__,                  \
+#define ucs_log_component(_level, _comp_log_config, _fmt, ...) \
+    do { \
+        if (ucs_log_component_is_enabled(_level, _comp_log_config)) { \
+            ucs_log_dispatch(__FILE__, __LINE__, __func__, \
                              (ucs_log_level_t)(_level), (_comp_log_config), \
-                             _fmt, ##__VA_ARGS__);                          \
-        }                                                                   \
+                             _fmt, ##__VA_ARGS__); \
+        } \
     } while (0)
 
 /** Prints a message of the library, if its level is enabled. */
-#define ucs_log(_level, _fmt, ...)                                     \
-    do {                                                               \
-        if (ucs_log_is_enabled(_level)) {                              \
-            ucs_log_dispatch(__FILE__, __LINE__, __func__,             \
-                             (ucs_log_level_t)(_level), NULL, _fmt,    \
-                             ##__VA_ARGS__);                           \
-        }                                                              \
+#define ucs_log(_level, _fmt, ...) \
+    do { \
+        if (ucs_log_is_enabled(_level)) { \
+            ucs_log_dispatch(__FILE__, __LINE__, __func__, \
+                             (ucs_log_level_t)(_level), NULL, _fmt, \
+                             ##__VA_ARGS__); \
+        } \
     } while (0)
 
 /** Prints a message of the level in its name. */
 #define ucs_error(_fmt, ...) ucs_log(UCS_LOG_LEVEL_ERROR, _fmt, ##__VA_ARGS__)
-#define ucs_warn(_fmt, ...) ucs_log(UCS_LOG_LEVEL_WARN, _fmt, ##__VA_ARGS__)
-#define ucs_diag(_fmt, ...) ucs_log(UCS_LOG_LEVEL_DIAG, _fmt, ##__VA_ARGS__)
-#define ucs_info(_fmt, ...) ucs_log(UCS_LOG_LEVEL_INFO, _fmt, ##__VA_ARGS__)
+#define ucs_warn(_fmt, ...)  ucs_log(UCS_LOG_LEVEL_WARN, _fmt, ##__VA_ARGS__)
+#define ucs_diag(_fmt, ...)  ucs_log(UCS_LOG_LEVEL_DIAG, _fmt, ##__VA_ARGS__)
+#define ucs_info(_fmt, ...)  ucs_log(UCS_LOG_LEVEL_INFO, _fmt, ##__VA_ARGS__)
 #define ucs_debug(_fmt, ...) ucs_log(UCS_LOG_LEVEL_DEBUG, _fmt, ##__VA_ARGS__)
 #define ucs_trace(_fmt, ...) ucs_log(UCS_LOG_LEVEL_TRACE, _fmt, ##__VA_ARGS__)
 #define ucs_trace_req(_fmt, ...) \
@@ -113,9 +113,9 @@ void ucs_log_fatal_error(const char *format, ...) UCS_F_PRINTF(1, 2);
     ucs_log(UCS_LOG_LEVEL_TRACE_POLL, _fmt, ##__VA_ARGS__)
 
 /* The user asked for it: shown at every level. */
-#define ucs_print(_fmt, ...)                                             \
-    ucs_log_dispatch(__FILE__, __LINE__, __func__, UCS_LOG_LEVEL_PRINT, \
-                     NULL, _fmt, ##__VA_ARGS__)
+#define ucs_print(_fmt, ...) \
+    ucs_log_dispatch(__FILE__, __LINE__, __func__, UCS_LOG_LEVEL_PRINT, NULL, \
+                     _fmt, ##__VA_ARGS__)
 
 /** @} */
 

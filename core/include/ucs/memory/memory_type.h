@@ -25,15 +25,13 @@ typedef enum ucs_memory_type {
     UCS_MEMORY_TYPE_ZE_DEVICE,    /**< Level Zero device allocation */
     UCS_MEMORY_TYPE_ZE_MANAGED,   /**< Level Zero shared allocation */
     UCS_MEMORY_TYPE_LAST,
-    UCS_MEMORY_TYPE_UNKNOWN = UCS_MEMORY_TYPE_LAST
+    UCS_MEMORY_TYPE_UNKNOWN = UCS_MEMORY_TYPE_LAST,
 } ucs_memory_type_t;
 
 /* Types whose bytes the CPU may load and store directly. */
-#define UCS_MEMORY_TYPES_CPU_ACCESSIBLE     \
-    (UCS_BIT(UCS_MEMORY_TYPE_HOST) |         \
-     UCS_BIT(UCS_MEMORY_TYPE_ROCM_MANAGED) | \
-     UCS_BIT(UCS_MEMORY_TYPE_ZE_HOST) |      \
-     UCS_BIT(UCS_MEMORY_TYPE_ZE_MANAGED))
+#define UCS_MEMORY_TYPES_CPU_ACCESSIBLE \
+    (UCS_BIT(UCS_MEMORY_TYPE_HOST) | UCS_BIT(UCS_MEMORY_TYPE_ROCM_MANAGED) | \
+     UCS_BIT(UCS_MEMORY_TYPE_ZE_HOST) | UCS_BIT(UCS_MEMORY_TYPE_ZE_MANAGED))
 
 /** Tests the type of memory: nonzero if it is host memory, or if the CPU can
  *  access it. */

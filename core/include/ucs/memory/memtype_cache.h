@@ -18,13 +18,13 @@ BEGIN_C_DECLS
 
 /** Type and place of a block of memory. */
 typedef struct ucs_memory_info {
-    ucs_memory_type_t type;    /**< UCS_MEMORY_TYPE_UNKNOWN: the range is of
+    ucs_memory_type_t type;   /**< UCS_MEMORY_TYPE_UNKNOWN: the range is of
                                     more than one kind, or it was told so */
-    ucs_sys_device_t  sys_dev; /**< Device that it is on, or
+    ucs_sys_device_t sys_dev; /**< Device that it is on, or
                                     UCS_SYS_DEVICE_ID_UNKNOWN */
-    uint8_t           flags;   /**< As they were told */
-    void              *base_address; /**< First byte of the block */
-    size_t            alloc_length;  /**< Bytes of the block */
+    uint8_t flags;            /**< As they were told */
+    void *base_address;       /**< First byte of the block */
+    size_t alloc_length;      /**< Bytes of the block */
 } ucs_memory_info_t;
 
 /**

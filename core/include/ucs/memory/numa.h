@@ -29,7 +29,7 @@ typedef enum {
     UCS_NUMA_POLICY_DEFAULT,   /**< As the process is set */
     UCS_NUMA_POLICY_PREFERRED, /**< From the node, others if it is full */
     UCS_NUMA_POLICY_BIND,      /**< From the node only */
-    UCS_NUMA_POLICY_LAST
+    UCS_NUMA_POLICY_LAST,
 } ucs_numa_policy_t;
 
 /** Names of the policies, by number, ended by NULL. */

@@ -28,7 +28,7 @@ BEGIN_C_DECLS
 enum {
     UCS_PROFILE_MODE_ACCUM, /* counts and times of locations */
     UCS_PROFILE_MODE_LOG,   /* every record */
-    UCS_PROFILE_MODE_LAST
+    UCS_PROFILE_MODE_LAST,
 };
 
 /** Names of the modes, by number, terminated by NULL. */
@@ -43,7 +43,7 @@ typedef enum {
     UCS_PROFILE_TYPE_REQUEST_NEW,   /* param64: a new request */
     UCS_PROFILE_TYPE_REQUEST_EVENT, /* something happens to it */
     UCS_PROFILE_TYPE_REQUEST_FREE,  /* it is released */
-    UCS_PROFILE_TYPE_LAST
+    UCS_PROFILE_TYPE_LAST,
 } ucs_profile_type_t;
 
 /** A place in the code; static and 0 at first, one at each place. */

@@ -8,15 +8,15 @@
 #include <ucs/sys/preprocessor.h>
 
 /* One record of this place. */
-#define UCS_PROFILE_CTX_RECORD(_ctx, _type, _name, _param32, _param64)       \
-    do {                                                                     \
-        static ucs_profile_loc_id_t _loc_id;                                 \
-                                                                             \
-        if ((_ctx) != NULL) {                                                \
-            ucs_profile_record((_ctx), (_type), (_name), (_param32),         \
-                               (_param64), __FILE__, __LINE__, __func__,     \
-                               &_loc_id);                                    \
-        }                                                                    \
+#define UCS_PROFILE_CTX_RECORD(_ctx, _type, _name, _param32, _param64) \
+    do { \
+        static ucs_profile_loc_id_t _loc_id; \
+\
+        if ((_ctx) != NULL) { \
+            ucs_profile_record((_ctx), (_type), (_name), (_param32), \
+                               (_param64), __FILE__, __LINE__, __func__, \
+                               &_loc_id); \
+        } \
     } while (0)
 
 /* This place was passed. */
@@ -32,43 +32,43 @@
 /* A call as a scope of its own: UCS_PROFILE_CTX_NAMED_CALL(ctx, "f", f, 1, 2)
  * returns f(1, 2); the VOID one is for functions that return nothing. */
 #define UCS_PROFILE_CTX_NAMED_CALL(_ctx, _name, _func, ...) \
-    ({                                                      \
-        __typeof__(_func(__VA_ARGS__)) _call_result;        \
-                                                            \
-        UCS_PROFILE_CTX_SCOPE_BEGIN(_ctx);                  \
-        _call_result = _func(__VA_ARGS__);                  \
-        UCS_PROFILE_CTX_SCOPE_END(_ctx, _name);             \
-        _call_result;                                       \
+    ({ \
+        __typeof__(_func(__VA_ARGS__)) _call_result; \
+\
+        UCS_PROFILE_CTX_SCOPE_BEGIN(_ctx); \
+        _call_result = _func(__VA_ARGS__); \
+        UCS_PROFILE_CTX_SCOPE_END(_ctx, _name); \
+        _call_result; \
     })
 #define UCS_PROFILE_CTX_NAMED_CALL_VOID(_ctx, _name, _func, ...) \
-    do {                                                         \
-        UCS_PROFILE_CTX_SCOPE_BEGIN(_ctx);                       \
-        _func(__VA_ARGS__);                                      \
-        UCS_PROFILE_CTX_SCOPE_END(_ctx, _name);                  \
+    do { \
+        UCS_PROFILE_CTX_SCOPE_BEGIN(_ctx); \
+        _func(__VA_ARGS__); \
+        UCS_PROFILE_CTX_SCOPE_END(_ctx, _name); \
     } while (0)
 
 /* Head of a function that is a scope: the names of its arguments in parentheses,
  * then their declarations. */
-#define _UCS_PROFILE_CTX_FUNC(_ctx, _ret_type, _name, _arglist, ...)         \
-    static inline _ret_type _name##_profiled(__VA_ARGS__);                   \
-    _ret_type _name(__VA_ARGS__)                                             \
-    {                                                                        \
-        _ret_type _func_result;                                              \
-                                                                             \
-        UCS_PROFILE_CTX_SCOPE_BEGIN(_ctx);                                   \
-        _func_result = _name##_profiled _arglist;                            \
-        UCS_PROFILE_CTX_SCOPE_END(_ctx, #_name);                             \
-        return _func_result;                                                 \
-    }                                                                        \
+#define _UCS_PROFILE_CTX_FUNC(_ctx, _ret_type, _name, _arglist, ...) \
+    static inline _ret_type _name##_profiled(__VA_ARGS__); \
+    _ret_type _name(__VA_ARGS__) \
+    { \
+        _ret_type _func_result; \
+\
+        UCS_PROFILE_CTX_SCOPE_BEGIN(_ctx); \
+        _func_result = _name##_profiled _arglist; \
+        UCS_PROFILE_CTX_SCOPE_END(_ctx, #_name); \
+        return _func_result; \
+    } \
     static inline _ret_type _name##_profiled(__VA_ARGS__)
-#define _UCS_PROFILE_CTX_FUNC_VOID(_ctx, _name, _arglist, ...)               \
-    static inline void _name##_profiled(__VA_ARGS__);                        \
-    void _name(__VA_ARGS__)                                                  \
-    {                                                                        \
-        UCS_PROFILE_CTX_SCOPE_BEGIN(_ctx);                                   \
-        _name##_profiled _arglist;                                           \
-        UCS_PROFILE_CTX_SCOPE_END(_ctx, #_name);                             \
-    }                                                                        \
+#define _UCS_PROFILE_CTX_FUNC_VOID(_ctx, _name, _arglist, ...) \
+    static inline void _name##_profiled(__VA_ARGS__); \
+    void _name(__VA_ARGS__) \
+    { \
+        UCS_PROFILE_CTX_SCOPE_BEGIN(_ctx); \
+        _name##_profiled _arglist; \
+        UCS_PROFILE_CTX_SCOPE_END(_ctx, #_name); \
+    } \
     static inline void _name##_profiled(__VA_ARGS__)
 
 #endif

@@ -15,7 +15,7 @@ typedef enum ucs_stats_formats {
     UCS_STATS_FULL,     /**< Every object */
     UCS_STATS_FULL_AGG, /**< Every worker, with the sums of its objects */
     UCS_STATS_SUMMARY,  /**< The sums of the process */
-    UCS_STATS_LAST
+    UCS_STATS_LAST,
 } ucs_stats_formats_t;
 
 END_C_DECLS

@@ -12,11 +12,15 @@
  */
 #ifndef BEGIN_C_DECLS /* other libraries have macros of this name, too */
 #ifdef __cplusplus
-#define BEGIN_C_DECLS _Pragma("GCC visibility push(default)") extern "C" {
-#define END_C_DECLS } _Pragma("GCC visibility pop")
+#define BEGIN_C_DECLS \
+    _Pragma("GCC visibility push(default)") extern "C" \
+    {
+#define END_C_DECLS \
+    } \
+    _Pragma("GCC visibility pop")
 #else
 #define BEGIN_C_DECLS _Pragma("GCC visibility push(default)")
-#define END_C_DECLS _Pragma("GCC visibility pop")
+#define END_C_DECLS   _Pragma("GCC visibility pop")
 #endif
 #endif
 
@@ -32,35 +36,37 @@
 #define UCS_S_MAY_ALIAS __attribute__((may_alias))
 
 /* Branch hints for the hot path. */
-#define ucs_likely(_x) __builtin_expect(!!(_x), 1)
+#define ucs_likely(_x)   __builtin_expect(!!(_x), 1)
 #define ucs_unlikely(_x) __builtin_expect(!!(_x), 0)
 
-#define UCS_F_ALWAYS_INLINE inline __attribute__((always_inline))
-#define UCS_F_NOINLINE __attribute__((noinline))
-#define UCS_F_NORETURN __attribute__((__noreturn__))
-#define UCS_F_COLD __attribute__((cold, noinline))
-#define UCS_F_MAYBE_UNUSED __attribute__((unused))
-#define UCS_F_NONNULL __attribute__((nonnull))
-#define UCS_F_NON_NULL UCS_F_NONNULL
-#define UCS_F_PURE __attribute__((pure))
+#define UCS_F_ALWAYS_INLINE       inline __attribute__((always_inline))
+#define UCS_F_NOINLINE            __attribute__((noinline))
+#define UCS_F_NORETURN            __attribute__((__noreturn__))
+#define UCS_F_COLD                __attribute__((cold, noinline))
+#define UCS_F_MAYBE_UNUSED        __attribute__((unused))
+#define UCS_F_NONNULL             __attribute__((nonnull))
+#define UCS_F_NON_NULL            UCS_F_NONNULL
+#define UCS_F_PURE                __attribute__((pure))
 #define UCS_F_NO_SANITIZE_ADDRESS __attribute__((no_sanitize_address))
 #define UCS_F_PRINTF(_fmt, _args) __attribute__((format(printf, _fmt, _args)))
-#define UCS_F_CTOR __attribute__((constructor))
-#define UCS_F_DTOR __attribute__((destructor))
-#define UCS_V_ALIGNED(_align) __attribute__((aligned(_align)))
-#define UCS_V_UNUSED __attribute__((unused))
+#define UCS_F_CTOR                __attribute__((constructor))
+#define UCS_F_DTOR                __attribute__((destructor))
+#define UCS_V_ALIGNED(_align)     __attribute__((aligned(_align)))
+#define UCS_V_UNUSED              __attribute__((unused))
 
 /* Silences a compiler that sees an uninitialized variable where there is none:
  * sets it to zero. */
 #define UCS_V_INITIALIZED(_var) (_var = (ucs_typeof(_var))0)
 
-#define UCS_EMPTY_STATEMENT {}
+#define UCS_EMPTY_STATEMENT \
+    { \
+    }
 
 /* The head of a function that runs when its shared object is loaded, and of one
  * that runs when it is unloaded; the body follows. */
-#define UCS_STATIC_INIT                                                     \
+#define UCS_STATIC_INIT \
     static void UCS_F_CTOR UCS_PP_APPEND_UNIQUE_ID(ucs_static_init_)(void)
-#define UCS_STATIC_CLEANUP                                                  \
+#define UCS_STATIC_CLEANUP \
     static void UCS_F_DTOR UCS_PP_APPEND_UNIQUE_ID(ucs_static_cleanup_)(void)
 
 /* Maximum bytes that a function should allocate on the stack by alloca(). */
@@ -85,11 +91,11 @@
 
 /* The value with only bit _i set; the value with the lowest _i bits set,
  * where _i may be anything from 0 to 64. */
-#define UCS_BIT(_i) (1ul << (_i))
-#define UCS_MASK(_i) ((_i) >= 64 ? ~0ul : (UCS_BIT((_i) & 63) - 1))
+#define UCS_BIT(_i)  (1ul << (_i))
+#define UCS_MASK(_i) ((_i) >= 64 ? ~0ul : (UCS_BIT((_i)&63) - 1))
 
 /* Bit number _i of a value: 0 or 1. */
-#define UCS_BIT_GET(_value, _i) (!!((_value) & UCS_BIT(_i)))
+#define UCS_BIT_GET(_value, _i) (!!((_value)&UCS_BIT(_i)))
 
 /* Pointers as bytes: _offset bytes behind _ptr; the bytes from _start to _end;
  * the address behind one object of _type at _ptr. */
@@ -105,7 +111,7 @@
 
 /* Bring the cache line of an address closer: to be read or written, and, with
  * "nt", without keeping it for later uses. */
-#define ucs_read_prefetch(_ptr) __builtin_prefetch((const void *)(_ptr), 0, 3)
+#define ucs_read_prefetch(_ptr)  __builtin_prefetch((const void *)(_ptr), 0, 3)
 #define ucs_write_prefetch(_ptr) __builtin_prefetch((const void *)(_ptr), 1, 3)
 #define ucs_nt_read_prefetch(_ptr) \
     __builtin_prefetch((const void *)(_ptr), 0, 0)
@@ -113,10 +119,10 @@
     __builtin_prefetch((const void *)(_ptr), 1, 0)
 
 /* What the compiler knows of types and expressions. */
-#define ucs_typeof(_expr) __typeof__(_expr)
-#define ucs_is_constant(_expr) __builtin_constant_p(_expr)
-#define ucs_is_unsigned_type(_type) ((_type)0 < (_type)-1)
-#define ucs_field_type(_type, _field) ucs_typeof(((_type *)0)->_field)
+#define ucs_typeof(_expr)               __typeof__(_expr)
+#define ucs_is_constant(_expr)          __builtin_constant_p(_expr)
+#define ucs_is_unsigned_type(_type)     ((_type)0 < (_type)-1)
+#define ucs_field_type(_type, _field)   ucs_typeof(((_type *)0)->_field)
 #define ucs_field_sizeof(_type, _field) sizeof(((_type *)0)->_field)
 #ifdef __cplusplus
 extern "C++" {
@@ -135,11 +141,11 @@ template <typename ucs_a> struct ucs_same_type_impl<ucs_a, ucs_a> {
 #endif
 
 /* Exchanges the values that two pointers point to. */
-#define ucs_swap(_ptr1, _ptr2)                          \
-    do {                                                \
-        ucs_typeof(*(_ptr1)) _ucs_tmp = *(_ptr1);       \
-        *(_ptr1)                      = *(_ptr2);       \
-        *(_ptr2)                      = _ucs_tmp;       \
+#define ucs_swap(_ptr1, _ptr2) \
+    do { \
+        ucs_typeof(*(_ptr1)) _ucs_tmp = *(_ptr1); \
+        *(_ptr1)                      = *(_ptr2); \
+        *(_ptr2)                      = _ucs_tmp; \
     } while (0)
 
 /* _elem points to each of the _size elements of a C array in turn. */
@@ -150,7 +156,7 @@ template <typename ucs_a> struct ucs_same_type_impl<ucs_a, ucs_a> {
 
 /* From a pointer to a member to the structure around it. */
 #define ucs_container_of(_ptr, _type, _member) \
-    ((_type *)((char *)(_ptr) - offsetof(_type, _member)))
+    ((_type *)((char *)(_ptr)-offsetof(_type, _member)))
 
 /* From a pointer to the member "super", the base of a structure, to the
  * structure. */

@@ -21,10 +21,10 @@ typedef uint8_t ucs_event_set_types_t;
 
 /** What may happen to a descriptor. */
 typedef enum {
-    UCS_EVENT_SET_EVREAD = UCS_BIT(0),  /**< Readable */
-    UCS_EVENT_SET_EVWRITE = UCS_BIT(1), /**< Writable */
-    UCS_EVENT_SET_EVERR = UCS_BIT(2),   /**< Error or hang-up */
-    UCS_EVENT_SET_EDGE_TRIGGERED = UCS_BIT(3) /**< Report a change once,
+    UCS_EVENT_SET_EVREAD         = UCS_BIT(0), /**< Readable */
+    UCS_EVENT_SET_EVWRITE        = UCS_BIT(1), /**< Writable */
+    UCS_EVENT_SET_EVERR          = UCS_BIT(2), /**< Error or hang-up */
+    UCS_EVENT_SET_EDGE_TRIGGERED = UCS_BIT(3), /**< Report a change once,
                                                    not a state until it ends */
 } ucs_event_set_type_t;
 

@@ -9,13 +9,13 @@
  *  @{ */
 
 /* Each use has variables of its own, so that uses may be nested. */
-#define ucs_min(_a, _b) ucs_choose_(_a, <, _b, UCS_PP_UNIQUE_ID)
-#define ucs_max(_a, _b) ucs_choose_(_a, >, _b, UCS_PP_UNIQUE_ID)
+#define ucs_min(_a, _b)               ucs_choose_(_a, <, _b, UCS_PP_UNIQUE_ID)
+#define ucs_max(_a, _b)               ucs_choose_(_a, >, _b, UCS_PP_UNIQUE_ID)
 #define ucs_choose_(_a, _op, _b, _id) ucs_choose_id_(_a, _op, _b, _id)
-#define ucs_choose_id_(_a, _op, _b, _id)                        \
-    ({                                                          \
-        __typeof__(_a) _ucs_a##_id = (_a);                      \
-        __typeof__(_b) _ucs_b##_id = (_b);                      \
+#define ucs_choose_id_(_a, _op, _b, _id) \
+    ({ \
+        __typeof__(_a) _ucs_a##_id = (_a); \
+        __typeof__(_b) _ucs_b##_id = (_b); \
         _ucs_a##_id _op _ucs_b##_id ? _ucs_a##_id : _ucs_b##_id; \
     })
 
@@ -32,8 +32,8 @@
 #define ucs_padding(_n, _a) (((_a) - ((_n) & ((_a)-1))) & ((_a)-1))
 
 /* Number of the highest and lowest set bit; _n is not 0. */
-#define ucs_ilog2(_n) (63u - (unsigned)__builtin_clzll(_n))
-#define ucs_ffs64(_n) ((unsigned)__builtin_ctzll(_n))
+#define ucs_ilog2(_n)    (63u - (unsigned)__builtin_clzll(_n))
+#define ucs_ffs64(_n)    ((unsigned)__builtin_ctzll(_n))
 #define ucs_popcount(_n) ((unsigned)__builtin_popcountll(_n))
 
 /**

@@ -4,7 +4,7 @@
 #define UCS_PREPROCESSOR_H
 
 /* The tokens as text, as they stand and after macro expansion. */
-#define UCS_PP_QUOTE(_x) #_x
+#define UCS_PP_QUOTE(_x)       #_x
 #define UCS_PP_MAKE_STRING(_x) UCS_PP_QUOTE(_x)
 
 /* Forces one more expansion of its argument. */
@@ -12,30 +12,30 @@
 
 /* Joins tokens after macro expansion. */
 #define UCS_PP_TOKENPASTE_(_a, _b) _a##_b
-#define UCS_PP_TOKENPASTE(_a, _b) UCS_PP_TOKENPASTE_(_a, _b)
+#define UCS_PP_TOKENPASTE(_a, _b)  UCS_PP_TOKENPASTE_(_a, _b)
 #define UCS_PP_TOKENPASTE3(_a, _b, _c) \
     UCS_PP_TOKENPASTE(_a, UCS_PP_TOKENPASTE(_b, _c))
 
 /* A number that each use gets for itself, and a name made with it. */
-#define UCS_PP_UNIQUE_ID __COUNTER__
+#define UCS_PP_UNIQUE_ID            __COUNTER__
 #define UCS_PP_APPEND_UNIQUE_ID(_x) UCS_PP_TOKENPASTE(_x, UCS_PP_UNIQUE_ID)
 
 /* Most arguments that the macros below take, and how many there are. */
 #define UCS_PP_MAX_ARGS 20
-#define UCS_PP_NUM_ARGS(...)                                                  \
-    UCS_PP_ARG_21_(, ##__VA_ARGS__, 20, 19, 18, 17, 16, 15, 14, 13, 12, 11,   \
+#define UCS_PP_NUM_ARGS(...) \
+    UCS_PP_ARG_21_(, ##__VA_ARGS__, 20, 19, 18, 17, 16, 15, 14, 13, 12, 11, \
                    10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0)
 #define UCS_PP_ARG_21_(_0, _1, _2, _3, _4, _5, _6, _7, _8, _9, _10, _11, _12, \
-                       _13, _14, _15, _16, _17, _18, _19, _20, _n, ...)       \
+                       _13, _14, _15, _16, _17, _18, _19, _20, _n, ...) \
     _n
 
 /* _macro(_arg, x) for each further argument x; UCS_PP_FOREACH_SEP has commas
  * between. */
-#define UCS_PP_FOREACH(_macro, _arg, ...)                             \
-    UCS_PP_TOKENPASTE(UCS_PP_EACH_, UCS_PP_NUM_ARGS(__VA_ARGS__))     \
+#define UCS_PP_FOREACH(_macro, _arg, ...) \
+    UCS_PP_TOKENPASTE(UCS_PP_EACH_, UCS_PP_NUM_ARGS(__VA_ARGS__)) \
     (_macro, _arg, UCS_PP_NOTHING_, __VA_ARGS__)
-#define UCS_PP_FOREACH_SEP(_macro, _arg, ...)                         \
-    UCS_PP_TOKENPASTE(UCS_PP_EACH_, UCS_PP_NUM_ARGS(__VA_ARGS__))     \
+#define UCS_PP_FOREACH_SEP(_macro, _arg, ...) \
+    UCS_PP_TOKENPASTE(UCS_PP_EACH_, UCS_PP_NUM_ARGS(__VA_ARGS__)) \
     (_macro, _arg, UCS_PP_COMMA_, __VA_ARGS__)
 #define UCS_PP_NOTHING_()
 #define UCS_PP_COMMA_() ,
@@ -84,15 +84,15 @@
 /* The numbers 0 to _count - 1, with commas between. */
 #define UCS_PP_SEQ(_count) UCS_PP_TOKENPASTE(UCS_PP_SEQ_, _count)
 #define UCS_PP_SEQ_0
-#define UCS_PP_SEQ_1 0
-#define UCS_PP_SEQ_2 UCS_PP_SEQ_1, 1
-#define UCS_PP_SEQ_3 UCS_PP_SEQ_2, 2
-#define UCS_PP_SEQ_4 UCS_PP_SEQ_3, 3
-#define UCS_PP_SEQ_5 UCS_PP_SEQ_4, 4
-#define UCS_PP_SEQ_6 UCS_PP_SEQ_5, 5
-#define UCS_PP_SEQ_7 UCS_PP_SEQ_6, 6
-#define UCS_PP_SEQ_8 UCS_PP_SEQ_7, 7
-#define UCS_PP_SEQ_9 UCS_PP_SEQ_8, 8
+#define UCS_PP_SEQ_1  0
+#define UCS_PP_SEQ_2  UCS_PP_SEQ_1, 1
+#define UCS_PP_SEQ_3  UCS_PP_SEQ_2, 2
+#define UCS_PP_SEQ_4  UCS_PP_SEQ_3, 3
+#define UCS_PP_SEQ_5  UCS_PP_SEQ_4, 4
+#define UCS_PP_SEQ_6  UCS_PP_SEQ_5, 5
+#define UCS_PP_SEQ_7  UCS_PP_SEQ_6, 6
+#define UCS_PP_SEQ_8  UCS_PP_SEQ_7, 7
+#define UCS_PP_SEQ_9  UCS_PP_SEQ_8, 8
 #define UCS_PP_SEQ_10 UCS_PP_SEQ_9, 9
 #define UCS_PP_SEQ_11 UCS_PP_SEQ_10, 10
 #define UCS_PP_SEQ_12 UCS_PP_SEQ_11, 11
@@ -109,95 +109,95 @@
  * UCS_PP_ZIP((a, b), (1, 2)) is (a, 1), (b, 2). */
 #define UCS_PP_HEAD_(_x, ...) _x
 #define UCS_PP_TAIL_(_x, ...) (__VA_ARGS__)
-#define UCS_PP_ZIP(_l1, _l2)                                           \
-    UCS_PP_TOKENPASTE(UCS_PP_ZIP_,                                     \
-                      UCS_PP_NUM_ARGS_OF_(UCS_PP_TUPLE_BREAK _l1))     \
+#define UCS_PP_ZIP(_l1, _l2) \
+    UCS_PP_TOKENPASTE(UCS_PP_ZIP_, \
+                      UCS_PP_NUM_ARGS_OF_(UCS_PP_TUPLE_BREAK _l1)) \
     (_l1, _l2)
 #define UCS_PP_NUM_ARGS_OF_(...) UCS_PP_NUM_ARGS(__VA_ARGS__)
 #define UCS_PP_ZIP_0(_l1, _l2)
 #define UCS_PP_ZIP_1(_l1, _l2) (UCS_PP_HEAD_ _l1, UCS_PP_HEAD_ _l2)
-#define UCS_PP_ZIP_2(_l1, _l2)                  \
-    (UCS_PP_HEAD_ _l1, UCS_PP_HEAD_ _l2),       \
-    UCS_PP_ZIP_1(UCS_PP_TAIL_ _l1, UCS_PP_TAIL_ _l2)
-#define UCS_PP_ZIP_3(_l1, _l2)                  \
-    (UCS_PP_HEAD_ _l1, UCS_PP_HEAD_ _l2),       \
-    UCS_PP_ZIP_2(UCS_PP_TAIL_ _l1, UCS_PP_TAIL_ _l2)
-#define UCS_PP_ZIP_4(_l1, _l2)                  \
-    (UCS_PP_HEAD_ _l1, UCS_PP_HEAD_ _l2),       \
-    UCS_PP_ZIP_3(UCS_PP_TAIL_ _l1, UCS_PP_TAIL_ _l2)
-#define UCS_PP_ZIP_5(_l1, _l2)                  \
-    (UCS_PP_HEAD_ _l1, UCS_PP_HEAD_ _l2),       \
-    UCS_PP_ZIP_4(UCS_PP_TAIL_ _l1, UCS_PP_TAIL_ _l2)
-#define UCS_PP_ZIP_6(_l1, _l2)                  \
-    (UCS_PP_HEAD_ _l1, UCS_PP_HEAD_ _l2),       \
-    UCS_PP_ZIP_5(UCS_PP_TAIL_ _l1, UCS_PP_TAIL_ _l2)
-#define UCS_PP_ZIP_7(_l1, _l2)                  \
-    (UCS_PP_HEAD_ _l1, UCS_PP_HEAD_ _l2),       \
-    UCS_PP_ZIP_6(UCS_PP_TAIL_ _l1, UCS_PP_TAIL_ _l2)
-#define UCS_PP_ZIP_8(_l1, _l2)                  \
-    (UCS_PP_HEAD_ _l1, UCS_PP_HEAD_ _l2),       \
-    UCS_PP_ZIP_7(UCS_PP_TAIL_ _l1, UCS_PP_TAIL_ _l2)
-#define UCS_PP_ZIP_9(_l1, _l2)                  \
-    (UCS_PP_HEAD_ _l1, UCS_PP_HEAD_ _l2),       \
-    UCS_PP_ZIP_8(UCS_PP_TAIL_ _l1, UCS_PP_TAIL_ _l2)
-#define UCS_PP_ZIP_10(_l1, _l2)                  \
-    (UCS_PP_HEAD_ _l1, UCS_PP_HEAD_ _l2),       \
-    UCS_PP_ZIP_9(UCS_PP_TAIL_ _l1, UCS_PP_TAIL_ _l2)
-#define UCS_PP_ZIP_11(_l1, _l2)                  \
-    (UCS_PP_HEAD_ _l1, UCS_PP_HEAD_ _l2),       \
-    UCS_PP_ZIP_10(UCS_PP_TAIL_ _l1, UCS_PP_TAIL_ _l2)
-#define UCS_PP_ZIP_12(_l1, _l2)                  \
-    (UCS_PP_HEAD_ _l1, UCS_PP_HEAD_ _l2),       \
-    UCS_PP_ZIP_11(UCS_PP_TAIL_ _l1, UCS_PP_TAIL_ _l2)
-#define UCS_PP_ZIP_13(_l1, _l2)                  \
-    (UCS_PP_HEAD_ _l1, UCS_PP_HEAD_ _l2),       \
-    UCS_PP_ZIP_12(UCS_PP_TAIL_ _l1, UCS_PP_TAIL_ _l2)
-#define UCS_PP_ZIP_14(_l1, _l2)                  \
-    (UCS_PP_HEAD_ _l1, UCS_PP_HEAD_ _l2),       \
-    UCS_PP_ZIP_13(UCS_PP_TAIL_ _l1, UCS_PP_TAIL_ _l2)
-#define UCS_PP_ZIP_15(_l1, _l2)                  \
-    (UCS_PP_HEAD_ _l1, UCS_PP_HEAD_ _l2),       \
-    UCS_PP_ZIP_14(UCS_PP_TAIL_ _l1, UCS_PP_TAIL_ _l2)
-#define UCS_PP_ZIP_16(_l1, _l2)                  \
-    (UCS_PP_HEAD_ _l1, UCS_PP_HEAD_ _l2),       \
-    UCS_PP_ZIP_15(UCS_PP_TAIL_ _l1, UCS_PP_TAIL_ _l2)
-#define UCS_PP_ZIP_17(_l1, _l2)                  \
-    (UCS_PP_HEAD_ _l1, UCS_PP_HEAD_ _l2),       \
-    UCS_PP_ZIP_16(UCS_PP_TAIL_ _l1, UCS_PP_TAIL_ _l2)
-#define UCS_PP_ZIP_18(_l1, _l2)                  \
-    (UCS_PP_HEAD_ _l1, UCS_PP_HEAD_ _l2),       \
-    UCS_PP_ZIP_17(UCS_PP_TAIL_ _l1, UCS_PP_TAIL_ _l2)
-#define UCS_PP_ZIP_19(_l1, _l2)                  \
-    (UCS_PP_HEAD_ _l1, UCS_PP_HEAD_ _l2),       \
-    UCS_PP_ZIP_18(UCS_PP_TAIL_ _l1, UCS_PP_TAIL_ _l2)
-#define UCS_PP_ZIP_20(_l1, _l2)                  \
-    (UCS_PP_HEAD_ _l1, UCS_PP_HEAD_ _l2),       \
-    UCS_PP_ZIP_19(UCS_PP_TAIL_ _l1, UCS_PP_TAIL_ _l2)
+#define UCS_PP_ZIP_2(_l1, _l2) \
+    (UCS_PP_HEAD_ _l1, UCS_PP_HEAD_ _l2), \
+        UCS_PP_ZIP_1(UCS_PP_TAIL_ _l1, UCS_PP_TAIL_ _l2)
+#define UCS_PP_ZIP_3(_l1, _l2) \
+    (UCS_PP_HEAD_ _l1, UCS_PP_HEAD_ _l2), \
+        UCS_PP_ZIP_2(UCS_PP_TAIL_ _l1, UCS_PP_TAIL_ _l2)
+#define UCS_PP_ZIP_4(_l1, _l2) \
+    (UCS_PP_HEAD_ _l1, UCS_PP_HEAD_ _l2), \
+        UCS_PP_ZIP_3(UCS_PP_TAIL_ _l1, UCS_PP_TAIL_ _l2)
+#define UCS_PP_ZIP_5(_l1, _l2) \
+    (UCS_PP_HEAD_ _l1, UCS_PP_HEAD_ _l2), \
+        UCS_PP_ZIP_4(UCS_PP_TAIL_ _l1, UCS_PP_TAIL_ _l2)
+#define UCS_PP_ZIP_6(_l1, _l2) \
+    (UCS_PP_HEAD_ _l1, UCS_PP_HEAD_ _l2), \
+        UCS_PP_ZIP_5(UCS_PP_TAIL_ _l1, UCS_PP_TAIL_ _l2)
+#define UCS_PP_ZIP_7(_l1, _l2) \
+    (UCS_PP_HEAD_ _l1, UCS_PP_HEAD_ _l2), \
+        UCS_PP_ZIP_6(UCS_PP_TAIL_ _l1, UCS_PP_TAIL_ _l2)
+#define UCS_PP_ZIP_8(_l1, _l2) \
+    (UCS_PP_HEAD_ _l1, UCS_PP_HEAD_ _l2), \
+        UCS_PP_ZIP_7(UCS_PP_TAIL_ _l1, UCS_PP_TAIL_ _l2)
+#define UCS_PP_ZIP_9(_l1, _l2) \
+    (UCS_PP_HEAD_ _l1, UCS_PP_HEAD_ _l2), \
+        UCS_PP_ZIP_8(UCS_PP_TAIL_ _l1, UCS_PP_TAIL_ _l2)
+#define UCS_PP_ZIP_10(_l1, _l2) \
+    (UCS_PP_HEAD_ _l1, UCS_PP_HEAD_ _l2), \
+        UCS_PP_ZIP_9(UCS_PP_TAIL_ _l1, UCS_PP_TAIL_ _l2)
+#define UCS_PP_ZIP_11(_l1, _l2) \
+    (UCS_PP_HEAD_ _l1, UCS_PP_HEAD_ _l2), \
+        UCS_PP_ZIP_10(UCS_PP_TAIL_ _l1, UCS_PP_TAIL_ _l2)
+#define UCS_PP_ZIP_12(_l1, _l2) \
+    (UCS_PP_HEAD_ _l1, UCS_PP_HEAD_ _l2), \
+        UCS_PP_ZIP_11(UCS_PP_TAIL_ _l1, UCS_PP_TAIL_ _l2)
+#define UCS_PP_ZIP_13(_l1, _l2) \
+    (UCS_PP_HEAD_ _l1, UCS_PP_HEAD_ _l2), \
+        UCS_PP_ZIP_12(UCS_PP_TAIL_ _l1, UCS_PP_TAIL_ _l2)
+#define UCS_PP_ZIP_14(_l1, _l2) \
+    (UCS_PP_HEAD_ _l1, UCS_PP_HEAD_ _l2), \
+        UCS_PP_ZIP_13(UCS_PP_TAIL_ _l1, UCS_PP_TAIL_ _l2)
+#define UCS_PP_ZIP_15(_l1, _l2) \
+    (UCS_PP_HEAD_ _l1, UCS_PP_HEAD_ _l2), \
+        UCS_PP_ZIP_14(UCS_PP_TAIL_ _l1, UCS_PP_TAIL_ _l2)
+#define UCS_PP_ZIP_16(_l1, _l2) \
+    (UCS_PP_HEAD_ _l1, UCS_PP_HEAD_ _l2), \
+        UCS_PP_ZIP_15(UCS_PP_TAIL_ _l1, UCS_PP_TAIL_ _l2)
+#define UCS_PP_ZIP_17(_l1, _l2) \
+    (UCS_PP_HEAD_ _l1, UCS_PP_HEAD_ _l2), \
+        UCS_PP_ZIP_16(UCS_PP_TAIL_ _l1, UCS_PP_TAIL_ _l2)
+#define UCS_PP_ZIP_18(_l1, _l2) \
+    (UCS_PP_HEAD_ _l1, UCS_PP_HEAD_ _l2), \
+        UCS_PP_ZIP_17(UCS_PP_TAIL_ _l1, UCS_PP_TAIL_ _l2)
+#define UCS_PP_ZIP_19(_l1, _l2) \
+    (UCS_PP_HEAD_ _l1, UCS_PP_HEAD_ _l2), \
+        UCS_PP_ZIP_18(UCS_PP_TAIL_ _l1, UCS_PP_TAIL_ _l2)
+#define UCS_PP_ZIP_20(_l1, _l2) \
+    (UCS_PP_HEAD_ _l1, UCS_PP_HEAD_ _l2), \
+        UCS_PP_ZIP_19(UCS_PP_TAIL_ _l1, UCS_PP_TAIL_ _l2)
 
 /* Element _i, from 0, of a tuple: a list in parentheses. UCS_PP_TUPLE_BREAK
  * takes the parentheses off. */
-#define UCS_PP_TUPLE_BREAK(...) __VA_ARGS__
-#define UCS_PP_TUPLE_0_(_0, ...) _0
-#define UCS_PP_TUPLE_0(...) UCS_PP_TUPLE_0_(__VA_ARGS__, )
-#define UCS_PP_TUPLE_1_(_0, _1, ...) _1
-#define UCS_PP_TUPLE_1(...) UCS_PP_TUPLE_1_(__VA_ARGS__, )
-#define UCS_PP_TUPLE_2_(_0, _1, _2, ...) _2
-#define UCS_PP_TUPLE_2(...) UCS_PP_TUPLE_2_(__VA_ARGS__, )
-#define UCS_PP_TUPLE_3_(_0, _1, _2, _3, ...) _3
-#define UCS_PP_TUPLE_3(...) UCS_PP_TUPLE_3_(__VA_ARGS__, )
-#define UCS_PP_TUPLE_4_(_0, _1, _2, _3, _4, ...) _4
-#define UCS_PP_TUPLE_4(...) UCS_PP_TUPLE_4_(__VA_ARGS__, )
-#define UCS_PP_TUPLE_5_(_0, _1, _2, _3, _4, _5, ...) _5
-#define UCS_PP_TUPLE_5(...) UCS_PP_TUPLE_5_(__VA_ARGS__, )
-#define UCS_PP_TUPLE_6_(_0, _1, _2, _3, _4, _5, _6, ...) _6
-#define UCS_PP_TUPLE_6(...) UCS_PP_TUPLE_6_(__VA_ARGS__, )
-#define UCS_PP_TUPLE_7_(_0, _1, _2, _3, _4, _5, _6, _7, ...) _7
-#define UCS_PP_TUPLE_7(...) UCS_PP_TUPLE_7_(__VA_ARGS__, )
-#define UCS_PP_TUPLE_8_(_0, _1, _2, _3, _4, _5, _6, _7, _8, ...) _8
-#define UCS_PP_TUPLE_8(...) UCS_PP_TUPLE_8_(__VA_ARGS__, )
-#define UCS_PP_TUPLE_9_(_0, _1, _2, _3, _4, _5, _6, _7, _8, _9, ...) _9
-#define UCS_PP_TUPLE_9(...) UCS_PP_TUPLE_9_(__VA_ARGS__, )
+#define UCS_PP_TUPLE_BREAK(...)                                            __VA_ARGS__
+#define UCS_PP_TUPLE_0_(_0, ...)                                           _0
+#define UCS_PP_TUPLE_0(...)                                                UCS_PP_TUPLE_0_(__VA_ARGS__, )
+#define UCS_PP_TUPLE_1_(_0, _1, ...)                                       _1
+#define UCS_PP_TUPLE_1(...)                                                UCS_PP_TUPLE_1_(__VA_ARGS__, )
+#define UCS_PP_TUPLE_2_(_0, _1, _2, ...)                                   _2
+#define UCS_PP_TUPLE_2(...)                                                UCS_PP_TUPLE_2_(__VA_ARGS__, )
+#define UCS_PP_TUPLE_3_(_0, _1, _2, _3, ...)                               _3
+#define UCS_PP_TUPLE_3(...)                                                UCS_PP_TUPLE_3_(__VA_ARGS__, )
+#define UCS_PP_TUPLE_4_(_0, _1, _2, _3, _4, ...)                           _4
+#define UCS_PP_TUPLE_4(...)                                                UCS_PP_TUPLE_4_(__VA_ARGS__, )
+#define UCS_PP_TUPLE_5_(_0, _1, _2, _3, _4, _5, ...)                       _5
+#define UCS_PP_TUPLE_5(...)                                                UCS_PP_TUPLE_5_(__VA_ARGS__, )
+#define UCS_PP_TUPLE_6_(_0, _1, _2, _3, _4, _5, _6, ...)                   _6
+#define UCS_PP_TUPLE_6(...)                                                UCS_PP_TUPLE_6_(__VA_ARGS__, )
+#define UCS_PP_TUPLE_7_(_0, _1, _2, _3, _4, _5, _6, _7, ...)               _7
+#define UCS_PP_TUPLE_7(...)                                                UCS_PP_TUPLE_7_(__VA_ARGS__, )
+#define UCS_PP_TUPLE_8_(_0, _1, _2, _3, _4, _5, _6, _7, _8, ...)           _8
+#define UCS_PP_TUPLE_8(...)                                                UCS_PP_TUPLE_8_(__VA_ARGS__, )
+#define UCS_PP_TUPLE_9_(_0, _1, _2, _3, _4, _5, _6, _7, _8, _9, ...)       _9
+#define UCS_PP_TUPLE_9(...)                                                UCS_PP_TUPLE_9_(__VA_ARGS__, )
 #define UCS_PP_TUPLE_10_(_0, _1, _2, _3, _4, _5, _6, _7, _8, _9, _10, ...) _10
-#define UCS_PP_TUPLE_10(...) UCS_PP_TUPLE_10_(__VA_ARGS__, )
+#define UCS_PP_TUPLE_10(...)                                               UCS_PP_TUPLE_10_(__VA_ARGS__, )
 
 #endif

@@ -18,14 +18,14 @@ BEGIN_C_DECLS
  *  @{ */
 
 /* Special values of memory units and unsigned longs. */
-#define UCS_MEMUNITS_INF SIZE_MAX
+#define UCS_MEMUNITS_INF  SIZE_MAX
 #define UCS_MEMUNITS_AUTO (SIZE_MAX - 1)
-#define UCS_ULUNITS_INF ULONG_MAX
-#define UCS_ULUNITS_AUTO (ULONG_MAX - 1)
+#define UCS_ULUNITS_INF   ULONG_MAX
+#define UCS_ULUNITS_AUTO  (ULONG_MAX - 1)
 
 /* Their words. */
 #define UCS_NUMERIC_INF_STR "inf"
-#define UCS_VALUE_AUTO_STR "auto"
+#define UCS_VALUE_AUTO_STR  "auto"
 
 /* Bytes in larger units. */
 #define UCS_KBYTE (1ull << 10)

@@ -14,7 +14,7 @@ BEGIN_C_DECLS
 typedef uint8_t ucs_sys_device_t;
 
 /** Most devices, and the value that stands for an unknown one. */
-#define UCS_SYS_DEVICE_ID_MAX UINT8_MAX
+#define UCS_SYS_DEVICE_ID_MAX     UINT8_MAX
 #define UCS_SYS_DEVICE_ID_UNKNOWN UINT8_MAX
 
 /** Bytes of a PCI address as text, the closing zero included. */

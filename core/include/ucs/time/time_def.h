@@ -24,7 +24,7 @@ typedef uint32_t ucs_short_time_t;
 
 /** Times with a special meaning: never, and to be decided by the library. */
 #define UCS_TIME_INFINITY ULONG_MAX
-#define UCS_TIME_AUTO (ULONG_MAX - 1)
+#define UCS_TIME_AUTO     (ULONG_MAX - 1)
 
 /* Compares by the sign of the difference: "t1 OP t2", safe across a wrap. */
 #define UCS_SHORT_TIME_CMP(_t1, _op, _t2) ((int32_t)((_t1) - (_t2)) _op 0)

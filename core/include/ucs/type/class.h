@@ -85,17 +85,17 @@ void ucs_class_free(void *obj);
 void ucs_class_check_new_func_result(ucs_status_t status, void *obj);
 
 /* Names of what belongs to a class. */
-#define _UCS_CLASS_DECL_NAME(_type) UCS_PP_TOKENPASTE(_type, _class)
-#define _UCS_CLASS_INIT_NAME(_type) UCS_PP_TOKENPASTE(_type, _init)
-#define _UCS_CLASS_CLEANUP_NAME(_type) UCS_PP_TOKENPASTE(_type, _cleanup)
-#define UCS_CLASS_NEW_FUNC_NAME(_type) UCS_PP_TOKENPASTE(_type, _new)
+#define _UCS_CLASS_DECL_NAME(_type)       UCS_PP_TOKENPASTE(_type, _class)
+#define _UCS_CLASS_INIT_NAME(_type)       UCS_PP_TOKENPASTE(_type, _init)
+#define _UCS_CLASS_CLEANUP_NAME(_type)    UCS_PP_TOKENPASTE(_type, _cleanup)
+#define UCS_CLASS_NEW_FUNC_NAME(_type)    UCS_PP_TOKENPASTE(_type, _new)
 #define UCS_CLASS_DELETE_FUNC_NAME(_type) UCS_PP_TOKENPASTE(_type, _delete)
 
 /* Head of the initialiser: gets "self" and the arguments that are declared here;
  * returns a status. It calls one of the two macros below first. */
-#define UCS_CLASS_INIT_FUNC(_type, ...)                                      \
-    ucs_status_t _UCS_CLASS_INIT_NAME(_type)(_type * self,                   \
-                                             ucs_class_t * _myclass,         \
+#define UCS_CLASS_INIT_FUNC(_type, ...) \
+    ucs_status_t _UCS_CLASS_INIT_NAME(_type)(_type * self, \
+                                             ucs_class_t * _myclass, \
                                              int *_init_count, ##__VA_ARGS__)
 
 /* Head of the cleanup function: gets "self". */
@@ -103,58 +103,55 @@ void ucs_class_check_new_func_result(ucs_status_t status, void *obj);
     void _UCS_CLASS_CLEANUP_NAME(_type)(_type * self)
 
 /* Declares a class with the arguments of its initialiser, for a header. */
-#define UCS_CLASS_DECLARE(_type, ...)               \
+#define UCS_CLASS_DECLARE(_type, ...) \
     extern ucs_class_t _UCS_CLASS_DECL_NAME(_type); \
     UCS_CLASS_INIT_FUNC(_type, ##__VA_ARGS__)
 
 /* Defines a class whose superclass is _super, or void. Comes after its cleanup
  * function. */
-#define UCS_CLASS_DEFINE(_type, _super)                              \
-    extern ucs_class_t _UCS_CLASS_DECL_NAME(_super);                 \
-    ucs_class_t _UCS_CLASS_DECL_NAME(_type) = {                      \
-        UCS_PP_MAKE_STRING(_type), sizeof(_type),                    \
-        &_UCS_CLASS_DECL_NAME(_super),                               \
-        (ucs_class_cleanup_func_t)_UCS_CLASS_CLEANUP_NAME(_type)     \
-    }
+#define UCS_CLASS_DEFINE(_type, _super) \
+    extern ucs_class_t _UCS_CLASS_DECL_NAME(_super); \
+    ucs_class_t _UCS_CLASS_DECL_NAME( \
+        _type) = {UCS_PP_MAKE_STRING(_type), sizeof(_type), \
+                  &_UCS_CLASS_DECL_NAME(_super), \
+                  (ucs_class_cleanup_func_t)_UCS_CLASS_CLEANUP_NAME(_type)}
 
 /* Initialises the superclass, which is the member "super"; leaves the
  * initialiser if that fails. */
-#define UCS_CLASS_CALL_SUPER_INIT(_superclass, ...)                        \
-    do {                                                                   \
-        ucs_status_t _super_status = _UCS_CLASS_INIT_NAME(_superclass)(    \
-                &self->super, _myclass->superclass, _init_count,           \
-                ##__VA_ARGS__);                                            \
-        if (ucs_unlikely(_super_status != UCS_OK)) {                       \
-            return _super_status;                                          \
-        }                                                                  \
-        if (_myclass->superclass != &_UCS_CLASS_DECL_NAME(void)) {         \
-            ++(*_init_count);                                              \
-        }                                                                  \
+#define UCS_CLASS_CALL_SUPER_INIT(_superclass, ...) \
+    do { \
+        ucs_status_t _super_status = _UCS_CLASS_INIT_NAME( \
+            _superclass)(&self->super, _myclass->superclass, _init_count, \
+                         ##__VA_ARGS__); \
+        if (ucs_unlikely(_super_status != UCS_OK)) { \
+            return _super_status; \
+        } \
+        if (_myclass->superclass != &_UCS_CLASS_DECL_NAME(void)) { \
+            ++(*_init_count); \
+        } \
     } while (0)
 
 /* As UCS_CLASS_CALL_SUPER_INIT, for a class without a superclass. */
-#define UCS_CLASS_CALL_BASE_INIT()                         \
-    do {                                                   \
+#define UCS_CLASS_CALL_BASE_INIT() \
+    do { \
         if ((_myclass == NULL) || (_init_count == NULL)) { \
-            return UCS_ERR_INVALID_PARAM;                  \
-        }                                                  \
+            return UCS_ERR_INVALID_PARAM; \
+        } \
     } while (0)
 
 /* Initialises an object in memory that the caller has; returns the status. */
-#define UCS_CLASS_INIT(_type, _obj, ...)                                    \
-    ({                                                                      \
-        ucs_class_t *_init_cls = &_UCS_CLASS_DECL_NAME(_type);              \
-        int _init_counter = 1;                                              \
-        ucs_status_t _init_status;                                          \
-                                                                            \
-        _init_status = _UCS_CLASS_INIT_NAME(_type)((_type *)(_obj),         \
-                                                   _init_cls,               \
-                                                   &_init_counter,          \
-                                                   ##__VA_ARGS__);          \
-        if (_init_status != UCS_OK) {                                       \
+#define UCS_CLASS_INIT(_type, _obj, ...) \
+    ({ \
+        ucs_class_t *_init_cls = &_UCS_CLASS_DECL_NAME(_type); \
+        int _init_counter      = 1; \
+        ucs_status_t _init_status; \
+\
+        _init_status = _UCS_CLASS_INIT_NAME( \
+            _type)((_type *)(_obj), _init_cls, &_init_counter, ##__VA_ARGS__); \
+        if (_init_status != UCS_OK) { \
             ucs_class_call_cleanup_chain(_init_cls, (_obj), _init_counter); \
-        }                                                                   \
-        (_init_status);                                                     \
+        } \
+        (_init_status); \
     })
 
 /* Cleans up such an object. */
@@ -165,76 +162,76 @@ void ucs_class_check_new_func_result(ucs_status_t status, void *obj);
  * status. */
 #define UCS_CLASS_NEW(_type, _obj, ...) \
     _UCS_CLASS_NEW(_type, _obj, ##__VA_ARGS__) /* expands a list in _obj */
-#define _UCS_CLASS_NEW(_type, _obj, ...)                                  \
-    ({                                                                    \
-        ucs_status_t _new_status = UCS_ERR_NO_MEMORY;                     \
-        void *_new_obj = ucs_class_malloc(&_UCS_CLASS_DECL_NAME(_type));  \
-                                                                          \
-        if (_new_obj != NULL) {                                           \
+#define _UCS_CLASS_NEW(_type, _obj, ...) \
+    ({ \
+        ucs_status_t _new_status = UCS_ERR_NO_MEMORY; \
+        void *_new_obj = ucs_class_malloc(&_UCS_CLASS_DECL_NAME(_type)); \
+\
+        if (_new_obj != NULL) { \
             _new_status = UCS_CLASS_INIT(_type, _new_obj, ##__VA_ARGS__); \
-            if (_new_status == UCS_OK) {                                  \
-                *(_obj) = (__typeof__(*(_obj)))_new_obj;                  \
-            } else {                                                      \
-                ucs_class_free(_new_obj);                                 \
-            }                                                             \
-        }                                                                 \
-        (_new_status);                                                    \
+            if (_new_status == UCS_OK) { \
+                *(_obj) = (__typeof__(*(_obj)))_new_obj; \
+            } else { \
+                ucs_class_free(_new_obj); \
+            } \
+        } \
+        (_new_status); \
     })
 
 /* Cleans up and releases such an object. */
-#define UCS_CLASS_DELETE(_type, _obj)    \
-    do {                                 \
-        void *_delete_obj = (_obj);      \
+#define UCS_CLASS_DELETE(_type, _obj) \
+    do { \
+        void *_delete_obj = (_obj); \
         UCS_CLASS_CLEANUP(_type, _delete_obj); \
-        ucs_class_free(_delete_obj);     \
+        ucs_class_free(_delete_obj); \
     } while (0)
 
 /* The arguments of a "new" function: from (number, type), and passing them on. */
 #define _UCS_CLASS_ARG_NAME_(_i) arg##_i
-#define _UCS_CLASS_ARG_NAME(_i) _UCS_CLASS_ARG_NAME_(_i)
+#define _UCS_CLASS_ARG_NAME(_i)  _UCS_CLASS_ARG_NAME_(_i)
 #define _UCS_CLASS_INIT_ARG_DEFINE(_, _tuple) \
     UCS_PP_TUPLE_1 _tuple _UCS_CLASS_ARG_NAME(UCS_PP_TUPLE_0 _tuple),
 #define _UCS_CLASS_INIT_ARG_PASS(_, _i) , _UCS_CLASS_ARG_NAME(_i)
 
 /* A function that makes an object: the types of the initialiser's arguments, then
  * where to put the object, which is NULL after a failure. */
-#define UCS_CLASS_DECLARE_NAMED_NEW_FUNC(_name, _argtype, ...)               \
-    ucs_status_t _name(UCS_PP_FOREACH(                                       \
-            _UCS_CLASS_INIT_ARG_DEFINE, _,                                   \
-            UCS_PP_ZIP((UCS_PP_SEQ(UCS_PP_NUM_ARGS(__VA_ARGS__))),           \
-                       (__VA_ARGS__))) _argtype **obj_p)
-#define UCS_CLASS_DEFINE_NAMED_NEW_FUNC(_name, _type, _argtype, ...)         \
-    UCS_CLASS_DECLARE_NAMED_NEW_FUNC(_name, _argtype, ##__VA_ARGS__)         \
-    {                                                                        \
-        ucs_status_t status;                                                 \
-                                                                             \
-        *obj_p = NULL;                                                       \
-        status = UCS_CLASS_NEW(                                              \
-                _type, obj_p UCS_PP_FOREACH(                                 \
-                               _UCS_CLASS_INIT_ARG_PASS, _,                  \
-                               UCS_PP_SEQ(UCS_PP_NUM_ARGS(__VA_ARGS__))));   \
-        ucs_class_check_new_func_result(status, *obj_p);                     \
-        return status;                                                       \
+#define UCS_CLASS_DECLARE_NAMED_NEW_FUNC(_name, _argtype, ...) \
+    ucs_status_t _name( \
+        UCS_PP_FOREACH(_UCS_CLASS_INIT_ARG_DEFINE, _, \
+                       UCS_PP_ZIP((UCS_PP_SEQ(UCS_PP_NUM_ARGS(__VA_ARGS__))), \
+                                  (__VA_ARGS__))) _argtype **obj_p)
+#define UCS_CLASS_DEFINE_NAMED_NEW_FUNC(_name, _type, _argtype, ...) \
+    UCS_CLASS_DECLARE_NAMED_NEW_FUNC(_name, _argtype, ##__VA_ARGS__) \
+    { \
+        ucs_status_t status; \
+\
+        *obj_p = NULL; \
+        status = UCS_CLASS_NEW( \
+            _type, \
+            obj_p UCS_PP_FOREACH(_UCS_CLASS_INIT_ARG_PASS, _, \
+                                 UCS_PP_SEQ(UCS_PP_NUM_ARGS(__VA_ARGS__)))); \
+        ucs_class_check_new_func_result(status, *obj_p); \
+        return status; \
     }
-#define UCS_CLASS_DECLARE_NEW_FUNC(_type, _argtype, ...)                     \
-    UCS_CLASS_DECLARE_NAMED_NEW_FUNC(UCS_CLASS_NEW_FUNC_NAME(_type),         \
-                                     _argtype, ##__VA_ARGS__)
-#define UCS_CLASS_DEFINE_NEW_FUNC(_type, _argtype, ...)                      \
-    UCS_CLASS_DEFINE_NAMED_NEW_FUNC(UCS_CLASS_NEW_FUNC_NAME(_type), _type,   \
+#define UCS_CLASS_DECLARE_NEW_FUNC(_type, _argtype, ...) \
+    UCS_CLASS_DECLARE_NAMED_NEW_FUNC(UCS_CLASS_NEW_FUNC_NAME(_type), _argtype, \
+                                     ##__VA_ARGS__)
+#define UCS_CLASS_DEFINE_NEW_FUNC(_type, _argtype, ...) \
+    UCS_CLASS_DEFINE_NAMED_NEW_FUNC(UCS_CLASS_NEW_FUNC_NAME(_type), _type, \
                                     _argtype, ##__VA_ARGS__)
 
 /* A function that cleans up and releases an object. */
 #define UCS_CLASS_DECLARE_NAMED_DELETE_FUNC(_name, _argtype) \
     void _name(_argtype *self)
 #define UCS_CLASS_DEFINE_NAMED_DELETE_FUNC(_name, _type, _argtype) \
-    UCS_CLASS_DECLARE_NAMED_DELETE_FUNC(_name, _argtype)           \
-    {                                                              \
-        UCS_CLASS_DELETE(_type, self);                             \
+    UCS_CLASS_DECLARE_NAMED_DELETE_FUNC(_name, _argtype) \
+    { \
+        UCS_CLASS_DELETE(_type, self); \
     }
-#define UCS_CLASS_DECLARE_DELETE_FUNC(_type, _argtype)                    \
+#define UCS_CLASS_DECLARE_DELETE_FUNC(_type, _argtype) \
     UCS_CLASS_DECLARE_NAMED_DELETE_FUNC(UCS_CLASS_DELETE_FUNC_NAME(_type), \
                                         _argtype)
-#define UCS_CLASS_DEFINE_DELETE_FUNC(_type, _argtype)                    \
+#define UCS_CLASS_DEFINE_DELETE_FUNC(_type, _argtype) \
     UCS_CLASS_DEFINE_NAMED_DELETE_FUNC(UCS_CLASS_DELETE_FUNC_NAME(_type), \
                                        _type, _argtype)
 

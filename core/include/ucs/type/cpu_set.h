@@ -18,10 +18,10 @@ typedef unsigned long int ucs_cpu_mask_t;
 
 /** CPUs that a set can hold, and CPUs in each word of it. */
 #define UCS_CPU_SETSIZE 1024
-#define UCS_NCPUBITS (8 * sizeof(ucs_cpu_mask_t))
+#define UCS_NCPUBITS    (8 * sizeof(ucs_cpu_mask_t))
 
 /* Word of a CPU number, and its bit there. */
-#define UCS_CPUELT(_cpu) ((_cpu) / UCS_NCPUBITS)
+#define UCS_CPUELT(_cpu)  ((_cpu) / UCS_NCPUBITS)
 #define UCS_CPUMASK(_cpu) ((ucs_cpu_mask_t)1 << ((_cpu) % UCS_NCPUBITS))
 
 /** The set. */
@@ -31,29 +31,29 @@ typedef struct {
 } ucs_cpu_set_t;
 
 /* A CPU number out of range is no member and is left out on writing. */
-#define UCS_CPU_ZERO(_cpusetp)                                               \
-    do {                                                                     \
-        size_t _ucs_i;                                                       \
+#define UCS_CPU_ZERO(_cpusetp) \
+    do { \
+        size_t _ucs_i; \
         for (_ucs_i = 0; _ucs_i < UCS_CPU_SETSIZE / UCS_NCPUBITS; ++_ucs_i) \
-            (_cpusetp)->ucs_bits[_ucs_i] = 0;                                \
+            (_cpusetp)->ucs_bits[_ucs_i] = 0; \
     } while (0)
 
 /** Adds a CPU. */
-#define UCS_CPU_SET(_cpu, _cpusetp)                                       \
-    do {                                                                  \
-        size_t _ucs_cpu = (_cpu);                                         \
-        if (_ucs_cpu < UCS_CPU_SETSIZE)                                   \
-            (_cpusetp)->ucs_bits[UCS_CPUELT(_ucs_cpu)] |=                 \
-                    UCS_CPUMASK(_ucs_cpu);                                \
+#define UCS_CPU_SET(_cpu, _cpusetp) \
+    do { \
+        size_t _ucs_cpu = (_cpu); \
+        if (_ucs_cpu < UCS_CPU_SETSIZE) \
+            (_cpusetp)->ucs_bits[UCS_CPUELT(_ucs_cpu)] |= UCS_CPUMASK( \
+                _ucs_cpu); \
     } while (0)
 
 /** Removes a CPU. */
-#define UCS_CPU_CLR(_cpu, _cpusetp)                                       \
-    do {                                                                  \
-        size_t _ucs_cpu = (_cpu);                                         \
-        if (_ucs_cpu < UCS_CPU_SETSIZE)                                   \
-            (_cpusetp)->ucs_bits[UCS_CPUELT(_ucs_cpu)] &=                 \
-                    ~UCS_CPUMASK(_ucs_cpu);                               \
+#define UCS_CPU_CLR(_cpu, _cpusetp) \
+    do { \
+        size_t _ucs_cpu = (_cpu); \
+        if (_ucs_cpu < UCS_CPU_SETSIZE) \
+            (_cpusetp)->ucs_bits[UCS_CPUELT(_ucs_cpu)] &= ~UCS_CPUMASK( \
+                _ucs_cpu); \
     } while (0)
 
 /**

@@ -25,7 +25,7 @@ typedef struct ucs_spinlock {
 /** A lock that its owner may acquire again. */
 typedef struct ucs_recursive_spinlock {
     ucs_spinlock_t super; /**< the lock itself */
-    int count;       /**< how often the owner has acquired it */
+    int count;            /**< how often the owner has acquired it */
     pthread_t owner; /**< UCS_SPINLOCK_OWNER_NULL while no thread holds it */
 } ucs_recursive_spinlock_t;
 
@@ -34,7 +34,7 @@ typedef struct ucs_recursive_spinlock {
 
 /** Flags of ucs_spinlock_init() and ucs_recursive_spinlock_init(). */
 enum {
-    UCS_SPINLOCK_FLAG_SHARED = UCS_BIT(0) /**< several processes will use it */
+    UCS_SPINLOCK_FLAG_SHARED = UCS_BIT(0), /**< several processes will use it */
 };
 
 /** Hint for the processor: this is a loop that waits for another thread. */
@@ -119,14 +119,15 @@ void ucs_recursive_spinlock_destroy(ucs_recursive_spinlock_t *lock);
  * @return 1 if it does, else 0
  */
 static inline int
-ucs_recursive_spin_is_owner(const ucs_recursive_spinlock_t *lock, pthread_t self)
+ucs_recursive_spin_is_owner(const ucs_recursive_spinlock_t *lock,
+                            pthread_t self)
 {
     return __atomic_load_n(&lock->owner, __ATOMIC_RELAXED) == self;
 }
 
 /** Records the owner of a lock that was just acquired. Not for programs. */
-static inline void
-ucs_recursive_spin_take_(ucs_recursive_spinlock_t *lock, pthread_t self)
+static inline void ucs_recursive_spin_take_(ucs_recursive_spinlock_t *lock,
+                                            pthread_t self)
 {
     __atomic_store_n(&lock->owner, self, __ATOMIC_RELAXED);
     lock->count = 1;

@@ -17,7 +17,7 @@ typedef enum {
     UCS_THREAD_MODE_SERIALIZED, /**< Any thread, one at a time: the caller
                                  * provides the locking */
     UCS_THREAD_MODE_MULTI,      /**< Any threads at once */
-    UCS_THREAD_MODE_LAST
+    UCS_THREAD_MODE_LAST,
 } ucs_thread_mode_t;
 
 /** Names of the modes, by number, terminated by NULL. */

@@ -23,44 +23,43 @@ BEGIN_C_DECLS
 
 /** Fields of uct_cm_attr to query. */
 enum uct_cm_attr_field {
-    UCT_CM_ATTR_FIELD_MAX_CONN_PRIV = UCS_BIT(0) /**< max_conn_priv */
+    UCT_CM_ATTR_FIELD_MAX_CONN_PRIV = UCS_BIT(0), /**< max_conn_priv */
 };
 
 /** Attributes of a connection manager. */
 struct uct_cm_attr {
-    uint64_t field_mask;    /**< Bits of uct_cm_attr_field, set by the caller */
-    size_t   max_conn_priv; /**< Maximum bytes of private data of a connection
+    uint64_t field_mask;  /**< Bits of uct_cm_attr_field, set by the caller */
+    size_t max_conn_priv; /**< Maximum bytes of private data of a connection
                              * request or its acceptance */
 };
 
 /** Fields of uct_listener_attr to query. */
 enum uct_listener_attr_field {
-    UCT_LISTENER_ATTR_FIELD_SOCKADDR = UCS_BIT(0) /**< sockaddr */
+    UCT_LISTENER_ATTR_FIELD_SOCKADDR = UCS_BIT(0), /**< sockaddr */
 };
 
 /** Attributes of a listener. */
 struct uct_listener_attr {
-    uint64_t                field_mask; /**< Bits of uct_listener_attr_field,
+    uint64_t field_mask;              /**< Bits of uct_listener_attr_field,
                                              set by the caller */
-    struct sockaddr_storage sockaddr;   /**< Address that it listens on, with
+    struct sockaddr_storage sockaddr; /**< Address that it listens on, with
                                          * the port that the system selected for
                                          * port 0 */
 };
 
 /** Fields of uct_ep_connect_params that are set. */
 enum uct_ep_connect_params_field {
-    UCT_EP_CONNECT_PARAM_FIELD_PRIVATE_DATA =
-        UCS_BIT(0), /**< private_data */
-    UCT_EP_CONNECT_PARAM_FIELD_PRIVATE_DATA_LENGTH =
-        UCS_BIT(1)  /**< private_data_length */
+    UCT_EP_CONNECT_PARAM_FIELD_PRIVATE_DATA = UCS_BIT(0), /**< private_data */
+    UCT_EP_CONNECT_PARAM_FIELD_PRIVATE_DATA_LENGTH = UCS_BIT(
+        1), /**< private_data_length */
 };
 
 /** Parameters of uct_ep_connect(). */
 struct uct_ep_connect_params {
-    uint64_t    field_mask;          /**< Bits of uct_ep_connect_params_field */
-    const void *private_data;        /**< Bytes for the server's listener;
+    uint64_t field_mask;        /**< Bits of uct_ep_connect_params_field */
+    const void *private_data;   /**< Bytes for the server's listener;
                                           copied before the call returns */
-    size_t      private_data_length; /**< Their number, at most
+    size_t private_data_length; /**< Their number, at most
                                       * uct_cm_attr::max_conn_priv */
 };
 
@@ -70,13 +69,13 @@ struct uct_ep_connect_params {
 
 /** Fields of uct_cm_ep_priv_data_pack_args that are valid. */
 enum uct_cm_ep_priv_data_pack_args_field {
-    UCT_CM_EP_PRIV_DATA_PACK_ARGS_FIELD_DEVICE_NAME =
-        UCS_BIT(0) /**< dev_name */
+    UCT_CM_EP_PRIV_DATA_PACK_ARGS_FIELD_DEVICE_NAME = UCS_BIT(
+        0), /**< dev_name */
 };
 
 /** Arguments of uct_cm_ep_priv_data_pack_callback_t. */
 typedef struct uct_cm_ep_priv_data_pack_args {
-    uint64_t field_mask;               /**< Valid fields */
+    uint64_t field_mask;                /**< Valid fields */
     char dev_name[UCT_DEVICE_NAME_MAX]; /**< Device that the connection will
                                              use, named as in
                                              uct_tl_resource_desc::dev_name */
@@ -85,16 +84,16 @@ typedef struct uct_cm_ep_priv_data_pack_args {
 /** Fields of uct_cm_ep_resolve_args that are valid. */
 enum uct_cm_ep_resolve_args_field {
     UCT_CM_EP_RESOLVE_ARGS_FIELD_DEV_NAME = UCS_BIT(0), /**< dev_name */
-    UCT_CM_EP_RESOLVE_ARGS_FIELD_STATUS   = UCS_BIT(1)  /**< status */
+    UCT_CM_EP_RESOLVE_ARGS_FIELD_STATUS   = UCS_BIT(1), /**< status */
 };
 
 /** Arguments of uct_cm_ep_resolve_callback_t. */
 typedef struct uct_cm_ep_resolve_args {
-    uint64_t     field_mask;               /**< Valid fields */
+    uint64_t field_mask; /**< Valid fields */
     /** Device with the route to the server, named as in
      *  uct_tl_resource_desc::dev_name */
-    char         dev_name[UCT_DEVICE_NAME_MAX];
-    ucs_status_t status;                   /**< UCS_OK, UCS_ERR_UNREACHABLE if
+    char dev_name[UCT_DEVICE_NAME_MAX];
+    ucs_status_t status; /**< UCS_OK, UCS_ERR_UNREACHABLE if
                                             * the server is unreachable,
                                                 or a local error */
 } uct_cm_ep_resolve_args_t;
@@ -102,34 +101,33 @@ typedef struct uct_cm_ep_resolve_args {
 /** Fields of uct_cm_remote_data that are valid. */
 enum uct_cm_remote_data_field {
     UCT_CM_REMOTE_DATA_FIELD_DEV_ADDR        = UCS_BIT(0), /**< dev_addr */
-    UCT_CM_REMOTE_DATA_FIELD_DEV_ADDR_LENGTH =
-        UCS_BIT(1), /**< dev_addr_length */
-    UCT_CM_REMOTE_DATA_FIELD_CONN_PRIV_DATA  =
-        UCS_BIT(2), /**< conn_priv_data */
-    UCT_CM_REMOTE_DATA_FIELD_CONN_PRIV_DATA_LENGTH =
-        UCS_BIT(3)  /**< conn_priv_data_length */
+    UCT_CM_REMOTE_DATA_FIELD_DEV_ADDR_LENGTH = UCS_BIT(
+        1), /**< dev_addr_length */
+    UCT_CM_REMOTE_DATA_FIELD_CONN_PRIV_DATA = UCS_BIT(2), /**< conn_priv_data */
+    UCT_CM_REMOTE_DATA_FIELD_CONN_PRIV_DATA_LENGTH = UCS_BIT(
+        3), /**< conn_priv_data_length */
 };
 
 /** Data that the peer sent with its request or reply. */
 typedef struct uct_cm_remote_data {
-    uint64_t                 field_mask;            /**< Valid fields */
-    const uct_device_addr_t *dev_addr;              /**< The peer's device */
-    size_t                   dev_addr_length;       /**< Bytes of dev_addr */
+    uint64_t field_mask;               /**< Valid fields */
+    const uct_device_addr_t *dev_addr; /**< The peer's device */
+    size_t dev_addr_length;            /**< Bytes of dev_addr */
     /** The peer's private data */
-    const void              *conn_priv_data;
-    size_t                   conn_priv_data_length; /**< Bytes of it */
+    const void *conn_priv_data;
+    size_t conn_priv_data_length; /**< Bytes of it */
 } uct_cm_remote_data_t;
 
 /** Fields of uct_cm_listener_conn_request_args that are valid. */
 enum uct_cm_listener_conn_request_args_field {
-    UCT_CM_LISTENER_CONN_REQUEST_ARGS_FIELD_DEV_NAME     =
-        UCS_BIT(0), /**< dev_name */
-    UCT_CM_LISTENER_CONN_REQUEST_ARGS_FIELD_CONN_REQUEST =
-        UCS_BIT(1), /**< conn_request */
-    UCT_CM_LISTENER_CONN_REQUEST_ARGS_FIELD_REMOTE_DATA  =
-        UCS_BIT(2), /**< remote_data */
-    UCT_CM_LISTENER_CONN_REQUEST_ARGS_FIELD_CLIENT_ADDR  =
-        UCS_BIT(3)  /**< client_address */
+    UCT_CM_LISTENER_CONN_REQUEST_ARGS_FIELD_DEV_NAME = UCS_BIT(
+        0), /**< dev_name */
+    UCT_CM_LISTENER_CONN_REQUEST_ARGS_FIELD_CONN_REQUEST = UCS_BIT(
+        1), /**< conn_request */
+    UCT_CM_LISTENER_CONN_REQUEST_ARGS_FIELD_REMOTE_DATA = UCS_BIT(
+        2), /**< remote_data */
+    UCT_CM_LISTENER_CONN_REQUEST_ARGS_FIELD_CLIENT_ADDR = UCS_BIT(
+        3), /**< client_address */
 };
 
 /** Arguments of uct_cm_listener_conn_request_callback_t. */
@@ -147,17 +145,16 @@ typedef struct uct_cm_listener_conn_request_args {
 
 /** Fields of uct_cm_ep_client_connect_args that are valid. */
 enum uct_cm_ep_client_connect_args_field {
-    UCT_CM_EP_CLIENT_CONNECT_ARGS_FIELD_REMOTE_DATA =
-        UCS_BIT(0), /**< remote_data */
-    UCT_CM_EP_CLIENT_CONNECT_ARGS_FIELD_STATUS      =
-        UCS_BIT(1)  /**< status */
+    UCT_CM_EP_CLIENT_CONNECT_ARGS_FIELD_REMOTE_DATA = UCS_BIT(
+        0),                                                  /**< remote_data */
+    UCT_CM_EP_CLIENT_CONNECT_ARGS_FIELD_STATUS = UCS_BIT(1), /**< status */
 };
 
 /** Arguments of uct_cm_ep_client_connect_callback_t. */
 typedef struct uct_cm_ep_client_connect_args {
-    uint64_t                    field_mask;  /**< Valid fields */
+    uint64_t field_mask;                     /**< Valid fields */
     const uct_cm_remote_data_t *remote_data; /**< What the server sent */
-    ucs_status_t                status;      /**< UCS_OK if accepted,
+    ucs_status_t status;                     /**< UCS_OK if accepted,
                                                   UCS_ERR_REJECTED if not,
                                                   UCS_ERR_CONNECTION_RESET if
                                                   the server disconnected
@@ -166,13 +163,13 @@ typedef struct uct_cm_ep_client_connect_args {
 
 /** Fields of uct_cm_ep_server_conn_notify_args that are valid. */
 enum uct_cm_ep_server_conn_notify_args_field {
-    UCT_CM_EP_SERVER_CONN_NOTIFY_ARGS_FIELD_STATUS = UCS_BIT(0) /**< status */
+    UCT_CM_EP_SERVER_CONN_NOTIFY_ARGS_FIELD_STATUS = UCS_BIT(0), /**< status */
 };
 
 /** Arguments of uct_cm_ep_server_conn_notify_callback_t. */
 typedef struct uct_cm_ep_server_conn_notify_args {
-    uint64_t     field_mask; /**< Valid fields */
-    ucs_status_t status;     /**< UCS_OK once the client has called
+    uint64_t field_mask; /**< Valid fields */
+    ucs_status_t status; /**< UCS_OK once the client has called
                                   uct_cm_client_ep_conn_notify(),
                                   UCS_ERR_CONNECTION_RESET if it disconnected
                                   before, or a local error */
@@ -277,19 +274,19 @@ typedef ucs_status_t (*uct_cm_ep_resolve_callback_t)(
 /** Fields of uct_listener_params that are set. */
 enum uct_listener_params_field {
     UCT_LISTENER_PARAM_FIELD_BACKLOG         = UCS_BIT(0), /**< backlog */
-    UCT_LISTENER_PARAM_FIELD_CONN_REQUEST_CB =
-        UCS_BIT(1), /**< conn_request_cb */
-    UCT_LISTENER_PARAM_FIELD_USER_DATA       = UCS_BIT(2)  /**< user_data */
+    UCT_LISTENER_PARAM_FIELD_CONN_REQUEST_CB = UCS_BIT(
+        1),                                          /**< conn_request_cb */
+    UCT_LISTENER_PARAM_FIELD_USER_DATA = UCS_BIT(2), /**< user_data */
 };
 
 /** Parameters of uct_listener_create(). */
 struct uct_listener_params {
     uint64_t field_mask; /**< Bits of uct_listener_params_field */
-    int      backlog;    /**< Maximum number of waiting requests, above 0.
+    int backlog;         /**< Maximum number of waiting requests, above 0.
                           * Default: the limit of the system. */
     /** Called for each request */
     uct_cm_listener_conn_request_callback_t conn_request_cb;
-    void    *user_data;  /**< Its second argument */
+    void *user_data; /**< Its second argument */
 };
 
 /** @} */

@@ -24,34 +24,34 @@ BEGIN_C_DECLS
  */
 
 /** Maximum length of a transport's name. */
-#define UCT_TL_NAME_MAX          10
+#define UCT_TL_NAME_MAX 10
 /** Maximum length of a component's name. */
-#define UCT_COMPONENT_NAME_MAX   16
+#define UCT_COMPONENT_NAME_MAX 16
 /** Maximum length of a memory domain's name. */
-#define UCT_MD_NAME_MAX          16
+#define UCT_MD_NAME_MAX 16
 /** Maximum length of a device's name. */
-#define UCT_DEVICE_NAME_MAX      32
+#define UCT_DEVICE_NAME_MAX 32
 /** Maximum length, in bytes, of an identifier that distinguishes memory domains
  *  across processes and hosts. */
-#define UCT_MD_GLOBAL_ID_MAX     256
+#define UCT_MD_GLOBAL_ID_MAX 256
 
 /** Width of an active message identifier in bits. */
-#define UCT_AM_ID_BITS           5
+#define UCT_AM_ID_BITS 5
 /** Number of active message identifiers; valid ones are below this. */
-#define UCT_AM_ID_MAX            (1 << UCT_AM_ID_BITS)
+#define UCT_AM_ID_MAX (1 << UCT_AM_ID_BITS)
 
 /** Bytes of a pending request that belong to the transport. */
 #define UCT_PENDING_REQ_PRIV_LEN 40
 /** Bytes of a tag context that belong to the transport. */
-#define UCT_TAG_PRIV_LEN         32
+#define UCT_TAG_PRIV_LEN 32
 
 /** The memory handle of memory that is not registered. A plain 0, which is also
  *  a null pointer, so that constant expressions may use it. */
-#define UCT_MEM_HANDLE_NULL      0
+#define UCT_MEM_HANDLE_NULL 0
 /** The value of a remote key if there is none. */
-#define UCT_INVALID_RKEY         ((uintptr_t)(-1))
+#define UCT_INVALID_RKEY ((uintptr_t)(-1))
 /** The value of a dma-buf descriptor when there is none. */
-#define UCT_DMABUF_FD_INVALID    (-1)
+#define UCT_DMABUF_FD_INVALID (-1)
 
 /*
  * Handles. All are opaque; a handle is valid from the call that filled it in
@@ -141,7 +141,7 @@ typedef enum {
     UCT_DEVICE_TYPE_SHM,  /**< Memory shared by processes of this host */
     UCT_DEVICE_TYPE_ACC,  /**< Accelerator, such as a GPU's copy engine */
     UCT_DEVICE_TYPE_SELF, /**< Only this process */
-    UCT_DEVICE_TYPE_LAST  /**< Number of kinds */
+    UCT_DEVICE_TYPE_LAST, /**< Number of kinds */
 } uct_device_type_t;
 
 /** Operation of an atomic; "target" is the remote word. */
@@ -153,7 +153,7 @@ typedef enum uct_atomic_op {
     UCT_ATOMIC_OP_SWAP,  /**< target = value */
     UCT_ATOMIC_OP_CSWAP, /**< target = value if target equals the expected
                           * value */
-    UCT_ATOMIC_OP_LAST   /**< Number of operations */
+    UCT_ATOMIC_OP_LAST,  /**< Number of operations */
 } uct_atomic_op_t;
 
 /** Names of the kinds, by number, terminated by NULL. */
@@ -167,7 +167,7 @@ typedef enum {
     UCT_ALLOC_METHOD_MMAP, /**< Anonymous mapping */
     UCT_ALLOC_METHOD_HUGE, /**< Mapping of explicit huge pages */
     UCT_ALLOC_METHOD_LAST, /**< Number of methods */
-    UCT_ALLOC_METHOD_DEFAULT = UCT_ALLOC_METHOD_LAST /**< Let UCT choose */
+    UCT_ALLOC_METHOD_DEFAULT = UCT_ALLOC_METHOD_LAST, /**< Let UCT choose */
 } uct_alloc_method_t;
 
 /** Names of the methods, by number, terminated by NULL. */
@@ -175,16 +175,16 @@ extern const char *uct_alloc_method_names[];
 
 /** Purpose of a socket address. */
 typedef enum {
-    UCT_SOCKADDR_ACC_LOCAL, /**< Can one listen on it: is it an address of this
+    UCT_SOCKADDR_ACC_LOCAL,  /**< Can one listen on it: is it an address of this
                                  host? */
-    UCT_SOCKADDR_ACC_REMOTE /**< Can one connect to it: does a local device
+    UCT_SOCKADDR_ACC_REMOTE, /**< Can one connect to it: does a local device
                                  have a route? */
 } uct_sockaddr_accessibility_t;
 
 /** Advice about memory, see uct_md_mem_advise(). */
 typedef enum {
     UCT_MADV_NORMAL = 0, /**< Cancels earlier advice */
-    UCT_MADV_WILLNEED    /**< Will be used soon: map its pages now. Useful for
+    UCT_MADV_WILLNEED,   /**< Will be used soon: map its pages now. Useful for
                           * memory allocated with UCT_MD_MEM_FLAG_NONBLOCK. */
 } uct_mem_advice_t;
 
@@ -194,14 +194,14 @@ typedef enum uct_am_trace_type {
     UCT_AM_TRACE_TYPE_RECV,      /**< Received and passed to its handler */
     UCT_AM_TRACE_TYPE_SEND_DROP, /**< Cancelled before it was sent */
     UCT_AM_TRACE_TYPE_RECV_DROP, /**< Received and dropped */
-    UCT_AM_TRACE_TYPE_LAST       /**< Number of types */
+    UCT_AM_TRACE_TYPE_LAST,      /**< Number of types */
 } uct_am_trace_type_t;
 
 /** Events that uct_iface_event_arm() can wait for. */
 enum uct_iface_event_types {
     UCT_EVENT_SEND_COMP = UCS_BIT(0), /**< A send completed */
     UCT_EVENT_RECV      = UCS_BIT(1), /**< A message (tag or active) arrived */
-    UCT_EVENT_RECV_SIG  = UCS_BIT(2)  /**< A message arrived that its sender
+    UCT_EVENT_RECV_SIG  = UCS_BIT(2), /**< A message arrived that its sender
                                        * marked UCT_SEND_FLAG_SIGNALED.
                                        * Interfaces without
                                        * UCT_IFACE_FLAG_EVENT_RECV_SIG report
@@ -217,7 +217,7 @@ enum uct_flush_flags {
                                          * their callbacks. Afterwards only
                                          * uct_ep_destroy() may be called on the
                                          * endpoint */
-    UCT_FLUSH_FLAG_REMOTE = UCS_BIT(1)  /**< Puts and atomics have changed the
+    UCT_FLUSH_FLAG_REMOTE = UCS_BIT(1), /**< Puts and atomics have changed the
                                              target's memory and every processor
                                              there sees it */
 };
@@ -226,7 +226,7 @@ enum uct_flush_flags {
 enum uct_progress_types {
     UCT_PROGRESS_SEND        = UCS_BIT(0), /**< Outgoing operations */
     UCT_PROGRESS_RECV        = UCS_BIT(1), /**< Incoming messages */
-    UCT_PROGRESS_THREAD_SAFE = UCS_BIT(7)  /**< Another thread may be in
+    UCT_PROGRESS_THREAD_SAFE = UCS_BIT(7), /**< Another thread may be in
                                                 uct_worker_progress() now */
 };
 
@@ -236,7 +236,7 @@ enum uct_msg_flags {
                                                 receiver, and UCT_EVENT_RECV
                                                 preferably not. No effect if it
                                                 is not supported. */
-    UCT_SEND_FLAG_PEER_CHECK = UCS_BIT(1)  /**< Check whether the peer is alive,
+    UCT_SEND_FLAG_PEER_CHECK = UCS_BIT(1), /**< Check whether the peer is alive,
                                             * and call the error handler if not.
                                             * Without it a lost peer may not be
                                             * detected. */
@@ -245,7 +245,7 @@ enum uct_msg_flags {
 /** Threads that may call a callback. */
 enum uct_cb_flags {
     UCT_CB_FLAG_RESERVED = UCS_BIT(1), /**< Do not use */
-    UCT_CB_FLAG_ASYNC    = UCS_BIT(2)  /**< From any thread, so that the
+    UCT_CB_FLAG_ASYNC    = UCS_BIT(2), /**< From any thread, so that the
                                             callback has to be thread-safe.
                                             Needs UCT_IFACE_FLAG_CB_ASYNC; an
                                             interface with
@@ -275,12 +275,12 @@ enum uct_cb_param_flags {
                                                kept */
     UCT_CB_PARAM_FLAG_FIRST = UCS_BIT(1), /**< First part of an unexpected eager
                                            * tagged message */
-    UCT_CB_PARAM_FLAG_MORE  = UCS_BIT(2)  /**< More parts of it will follow */
+    UCT_CB_PARAM_FLAG_MORE  = UCS_BIT(2), /**< More parts of it will follow */
 };
 
 /** Flags of uct_tag_context::rndv_cb. */
 enum {
-    UCT_TAG_RECV_CB_INLINE_DATA = UCS_BIT(0) /**< The request contains its
+    UCT_TAG_RECV_CB_INLINE_DATA = UCS_BIT(0), /**< The request contains its
                                               * data */
 };
 
@@ -306,15 +306,15 @@ enum {
  * the operation.
  */
 struct uct_iov {
-    void     *buffer; /**< First byte */
-    size_t    length; /**< Bytes of one block */
-    uct_mem_h memh;   /**< Registration of the buffer; UCT_MEM_HANDLE_NULL where
+    void *buffer;   /**< First byte */
+    size_t length;  /**< Bytes of one block */
+    uct_mem_h memh; /**< Registration of the buffer; UCT_MEM_HANDLE_NULL where
                            the memory domain does not need one
                            (UCT_MD_FLAG_NEED_MEMH) or nothing is accessed
                            zero-copy */
-    size_t    stride; /**< Bytes from the start of a block to that of the next
+    size_t stride;  /**< Bytes from the start of a block to that of the next
                        * one */
-    unsigned  count;  /**< Number of blocks */
+    unsigned count; /**< Number of blocks */
 };
 
 /**
@@ -337,9 +337,9 @@ typedef void (*uct_completion_callback_t)(uct_completion_t *self);
  * operations, the callback never runs and func may stay unset.
  */
 struct uct_completion {
-    uct_completion_callback_t func;   /**< Called at 0 */
-    int                       count;  /**< Operations that are not complete */
-    ucs_status_t              status; /**< Set to UCS_OK before the first one;
+    uct_completion_callback_t func; /**< Called at 0 */
+    int count;                      /**< Operations that are not complete */
+    ucs_status_t status;            /**< Set to UCS_OK before the first one;
                                            keeps the first error */
 };
 
@@ -361,8 +361,8 @@ typedef ucs_status_t (*uct_pending_callback_t)(uct_pending_req_t *self);
 /** A request that waits for send resources, see uct_ep_pending_add(). Belongs
  *  to the transport while it is queued. */
 struct uct_pending_req {
-    uct_pending_callback_t func;              /**< Set by the caller */
-    char priv[UCT_PENDING_REQ_PRIV_LEN];      /**< The transport's own */
+    uct_pending_callback_t func;         /**< Set by the caller */
+    char priv[UCT_PENDING_REQ_PRIV_LEN]; /**< The transport's own */
 };
 
 /*
@@ -504,13 +504,10 @@ typedef ucs_status_t (*uct_tag_unexp_eager_cb_t)(void *arg, void *data,
  * @return UCS_OK, or UCS_INPROGRESS to keep the descriptor, as for
  *         uct_am_callback_t.
  */
-typedef ucs_status_t (*uct_tag_unexp_rndv_cb_t)(void *arg, unsigned flags,
-                                                uint64_t stag,
-                                                const void *header,
-                                                unsigned header_length,
-                                                uint64_t remote_addr,
-                                                size_t length,
-                                                const void *rkey_buf);
+typedef ucs_status_t (*uct_tag_unexp_rndv_cb_t)(
+    void *arg, unsigned flags, uint64_t stag, const void *header,
+    unsigned header_length, uint64_t remote_addr, size_t length,
+    const void *rkey_buf);
 
 /** A receive that is posted to a transport which matches tags, see
  *  uct_iface_tag_recv_zcopy(). Valid until it completes. All callbacks run from
@@ -537,8 +534,7 @@ struct uct_tag_context {
      *                     UCS_ERR_CANCELED.
      */
     void (*completed_cb)(uct_tag_context_t *self, uct_tag_t stag, uint64_t imm,
-                         size_t length, void *inline_data,
-                         ucs_status_t status);
+                         size_t length, void *inline_data, ucs_status_t status);
 
     /**
      * The tag was matched by a rendezvous request without hardware support,

@@ -34,42 +34,42 @@ typedef struct uct_md_resource_desc {
 /** Fields of uct_component_attr to query. */
 enum uct_component_attr_field {
     UCT_COMPONENT_ATTR_FIELD_NAME              = UCS_BIT(0), /**< name */
-    UCT_COMPONENT_ATTR_FIELD_MD_RESOURCE_COUNT =
-        UCS_BIT(1), /**< md_resource_count */
+    UCT_COMPONENT_ATTR_FIELD_MD_RESOURCE_COUNT = UCS_BIT(
+        1), /**< md_resource_count */
     /** md_resources */
-    UCT_COMPONENT_ATTR_FIELD_MD_RESOURCES      = UCS_BIT(2),
-    UCT_COMPONENT_ATTR_FIELD_FLAGS             = UCS_BIT(3)  /**< flags */
+    UCT_COMPONENT_ATTR_FIELD_MD_RESOURCES = UCS_BIT(2),
+    UCT_COMPONENT_ATTR_FIELD_FLAGS        = UCS_BIT(3), /**< flags */
 };
 
 /** Bits of uct_component_attr::flags. */
 enum {
     UCT_COMPONENT_FLAG_CM       = UCS_BIT(0), /**< Has a connection manager, see
                                                    uct_cm_open() */
-    UCT_COMPONENT_FLAG_RKEY_PTR = UCS_BIT(1)  /**< Its remote keys may provide
+    UCT_COMPONENT_FLAG_RKEY_PTR = UCS_BIT(1), /**< Its remote keys may provide
                                                * pointers, see uct_rkey_ptr() */
 };
 
 /** Attributes of a component. */
 typedef struct uct_component_attr {
-    uint64_t field_mask;                /**< Bits of uct_component_attr_field,
+    uint64_t field_mask;                  /**< Bits of uct_component_attr_field,
                                              set by the caller */
-    char     name[UCT_COMPONENT_NAME_MAX]; /**< Name of the component */
-    unsigned md_resource_count;         /**< Number of memory domains */
+    char name[UCT_COMPONENT_NAME_MAX];    /**< Name of the component */
+    unsigned md_resource_count;           /**< Number of memory domains */
     uct_md_resource_desc_t *md_resources; /**< The caller's array, filled with
                                            * all memory domains: query
                                            * md_resource_count first, then call
                                            * again with an array of that size */
-    uint64_t flags;                     /**< UCT_COMPONENT_FLAG_xx */
+    uint64_t flags;                       /**< UCT_COMPONENT_FLAG_xx */
 } uct_component_attr_t;
 
 /** A transport on a device: what uct_iface_open() can open. */
 typedef struct uct_tl_resource_desc {
-    char              tl_name[UCT_TL_NAME_MAX];      /**< Transport */
-    char              dev_name[UCT_DEVICE_NAME_MAX]; /**< Device, or one port or
+    char tl_name[UCT_TL_NAME_MAX];      /**< Transport */
+    char dev_name[UCT_DEVICE_NAME_MAX]; /**< Device, or one port or
                                                           virtual part of it */
-    uct_device_type_t dev_type;                      /**< Kind of device */
+    uct_device_type_t dev_type;         /**< Kind of device */
     /** Its system device, or UCS_SYS_DEVICE_ID_UNKNOWN */
-    ucs_sys_device_t  sys_device;
+    ucs_sys_device_t sys_device;
 } uct_tl_resource_desc_t;
 
 /** Prints a resource as "transport/device": the conversion for printf, and its
@@ -83,27 +83,27 @@ typedef struct uct_tl_resource_desc {
  */
 
 /** Active messages: uct_ep_am_short(), _bcopy(), _zcopy(). */
-#define UCT_IFACE_FLAG_AM_SHORT        UCS_BIT(0)
-#define UCT_IFACE_FLAG_AM_BCOPY        UCS_BIT(1)
-#define UCT_IFACE_FLAG_AM_ZCOPY        UCS_BIT(2)
+#define UCT_IFACE_FLAG_AM_SHORT UCS_BIT(0)
+#define UCT_IFACE_FLAG_AM_BCOPY UCS_BIT(1)
+#define UCT_IFACE_FLAG_AM_ZCOPY UCS_BIT(2)
 
 /** Requests can wait for send resources: uct_ep_pending_add(). */
-#define UCT_IFACE_FLAG_PENDING         UCS_BIT(3)
+#define UCT_IFACE_FLAG_PENDING UCS_BIT(3)
 
 /** Writing remote memory: uct_ep_put_short(), _bcopy(), _zcopy(). */
-#define UCT_IFACE_FLAG_PUT_SHORT       UCS_BIT(4)
-#define UCT_IFACE_FLAG_PUT_BCOPY       UCS_BIT(5)
-#define UCT_IFACE_FLAG_PUT_ZCOPY       UCS_BIT(6)
+#define UCT_IFACE_FLAG_PUT_SHORT UCS_BIT(4)
+#define UCT_IFACE_FLAG_PUT_BCOPY UCS_BIT(5)
+#define UCT_IFACE_FLAG_PUT_ZCOPY UCS_BIT(6)
 
 /** Reading remote memory: uct_ep_get_short(), _bcopy(), _zcopy(). */
-#define UCT_IFACE_FLAG_GET_SHORT       UCS_BIT(8)
-#define UCT_IFACE_FLAG_GET_BCOPY       UCS_BIT(9)
-#define UCT_IFACE_FLAG_GET_ZCOPY       UCS_BIT(10)
+#define UCT_IFACE_FLAG_GET_SHORT UCS_BIT(8)
+#define UCT_IFACE_FLAG_GET_BCOPY UCS_BIT(9)
+#define UCT_IFACE_FLAG_GET_ZCOPY UCS_BIT(10)
 
 /** Atomics are atomic with respect to the target's processors too. */
-#define UCT_IFACE_FLAG_ATOMIC_CPU      UCS_BIT(30)
+#define UCT_IFACE_FLAG_ATOMIC_CPU UCS_BIT(30)
 /** Atomics are atomic only among those that go through the same device. */
-#define UCT_IFACE_FLAG_ATOMIC_DEVICE   UCS_BIT(31)
+#define UCT_IFACE_FLAG_ATOMIC_DEVICE UCS_BIT(31)
 
 /*
  * Errors that are detected and reported, by status or to the error handler;
@@ -111,42 +111,42 @@ typedef struct uct_tl_resource_desc {
  */
 
 /** A bad local buffer of a short, bcopy or zcopy operation. */
-#define UCT_IFACE_FLAG_ERRHANDLE_SHORT_BUF    UCS_BIT(32)
-#define UCT_IFACE_FLAG_ERRHANDLE_BCOPY_BUF    UCS_BIT(33)
-#define UCT_IFACE_FLAG_ERRHANDLE_ZCOPY_BUF    UCS_BIT(34)
+#define UCT_IFACE_FLAG_ERRHANDLE_SHORT_BUF UCS_BIT(32)
+#define UCT_IFACE_FLAG_ERRHANDLE_BCOPY_BUF UCS_BIT(33)
+#define UCT_IFACE_FLAG_ERRHANDLE_ZCOPY_BUF UCS_BIT(34)
 /** An active message identifier that the receiver has no handler for. */
-#define UCT_IFACE_FLAG_ERRHANDLE_AM_ID        UCS_BIT(35)
+#define UCT_IFACE_FLAG_ERRHANDLE_AM_ID UCS_BIT(35)
 /** Access to remote memory that the key does not allow. */
-#define UCT_IFACE_FLAG_ERRHANDLE_REMOTE_MEM   UCS_BIT(36)
+#define UCT_IFACE_FLAG_ERRHANDLE_REMOTE_MEM UCS_BIT(36)
 /** A bcopy operation whose callback packs too much. */
-#define UCT_IFACE_FLAG_ERRHANDLE_BCOPY_LEN    UCS_BIT(37)
+#define UCT_IFACE_FLAG_ERRHANDLE_BCOPY_LEN UCS_BIT(37)
 /** A lost peer or network connection. */
 #define UCT_IFACE_FLAG_ERRHANDLE_PEER_FAILURE UCS_BIT(38)
 
 /** uct_ep_check() works. */
-#define UCT_IFACE_FLAG_EP_CHECK            UCS_BIT(39)
+#define UCT_IFACE_FLAG_EP_CHECK UCS_BIT(39)
 
 /** Endpoints are created connected to the peer's interface address. */
-#define UCT_IFACE_FLAG_CONNECT_TO_IFACE    UCS_BIT(40)
+#define UCT_IFACE_FLAG_CONNECT_TO_IFACE UCS_BIT(40)
 /** Endpoints are created first and connected to each other by address:
  *  uct_ep_get_address() and uct_ep_connect_to_ep(). */
-#define UCT_IFACE_FLAG_CONNECT_TO_EP       UCS_BIT(41)
+#define UCT_IFACE_FLAG_CONNECT_TO_EP UCS_BIT(41)
 /** Endpoints are created from a socket address. */
 #define UCT_IFACE_FLAG_CONNECT_TO_SOCKADDR UCS_BIT(42)
 
 /** A message may arrive more than once: the transport retransmits and does not
  *  detect duplicates. */
-#define UCT_IFACE_FLAG_AM_DUP          UCS_BIT(43)
+#define UCT_IFACE_FLAG_AM_DUP UCS_BIT(43)
 
 /** Callbacks are called from uct_worker_progress() only. */
-#define UCT_IFACE_FLAG_CB_SYNC         UCS_BIT(44)
+#define UCT_IFACE_FLAG_CB_SYNC UCS_BIT(44)
 /** Callbacks are called in bounded time without calls of uct_worker_progress(),
  *  from any thread, including progress. */
-#define UCT_IFACE_FLAG_CB_ASYNC        UCS_BIT(45)
+#define UCT_IFACE_FLAG_CB_ASYNC UCS_BIT(45)
 
 /** A lost peer is reported to the error handler even if nothing is being
  *  sent. */
-#define UCT_IFACE_FLAG_EP_KEEPALIVE    UCS_BIT(46)
+#define UCT_IFACE_FLAG_EP_KEEPALIVE UCS_BIT(46)
 
 /** The transport matches tags: uct_ep_tag_eager_short(), _bcopy(), _zcopy(),
  *  uct_ep_tag_rndv_zcopy(). */
@@ -156,10 +156,10 @@ typedef struct uct_tl_resource_desc {
 #define UCT_IFACE_FLAG_TAG_RNDV_ZCOPY  UCS_BIT(53)
 
 /** Reaches other hosts. */
-#define UCT_IFACE_FLAG_INTER_NODE      UCS_BIT(54)
+#define UCT_IFACE_FLAG_INTER_NODE UCS_BIT(54)
 
 /** Endpoints can be used from code that runs on a device. */
-#define UCT_IFACE_FLAG_DEVICE_EP       UCS_BIT(55)
+#define UCT_IFACE_FLAG_DEVICE_EP UCS_BIT(55)
 
 /*
  * Events that an interface can report without being progressed: bits of
@@ -169,13 +169,13 @@ typedef struct uct_tl_resource_desc {
 /** UCT_EVENT_SEND_COMP */
 #define UCT_IFACE_FLAG_EVENT_SEND_COMP UCS_BIT(0)
 /** UCT_EVENT_RECV */
-#define UCT_IFACE_FLAG_EVENT_RECV      UCS_BIT(1)
+#define UCT_IFACE_FLAG_EVENT_RECV UCS_BIT(1)
 /** UCT_EVENT_RECV_SIG */
-#define UCT_IFACE_FLAG_EVENT_RECV_SIG  UCS_BIT(2)
+#define UCT_IFACE_FLAG_EVENT_RECV_SIG UCS_BIT(2)
 /** By a file descriptor: uct_iface_event_fd_get(), uct_iface_event_arm(). */
-#define UCT_IFACE_FLAG_EVENT_FD        UCS_BIT(3)
+#define UCT_IFACE_FLAG_EVENT_FD UCS_BIT(3)
 /** By calling uct_iface_params::async_event_cb. */
-#define UCT_IFACE_FLAG_EVENT_ASYNC_CB  UCS_BIT(4)
+#define UCT_IFACE_FLAG_EVENT_ASYNC_CB UCS_BIT(4)
 
 /**
  * Bandwidth in bytes a second, when several processes of a host use the device:
@@ -200,7 +200,7 @@ struct uct_iface_attr {
             size_t align_mtu;       /**< Packet size; its multiples are
                                      * optimal */
             size_t max_iov;         /**< Maximum number of entries */
-        } put; /**< Limits of put */
+        } put;                      /**< Limits of put */
 
         struct {
             size_t max_short;       /**< Largest uct_ep_get_short() */
@@ -212,7 +212,7 @@ struct uct_iface_attr {
             size_t align_mtu;       /**< Packet size; its multiples are
                                      * optimal */
             size_t max_iov;         /**< Maximum number of entries */
-        } get; /**< Limits of get */
+        } get;                      /**< Limits of get */
 
         struct {
             size_t max_short;       /**< Largest short message, with its 8 bytes
@@ -226,7 +226,7 @@ struct uct_iface_attr {
                                      * optimal */
             size_t max_hdr;         /**< Largest header of uct_ep_am_zcopy() */
             size_t max_iov;         /**< Maximum number of entries */
-        } am; /**< Limits of active messages */
+        } am;                       /**< Limits of active messages */
 
         struct {
             struct {
@@ -243,49 +243,49 @@ struct uct_iface_attr {
                 size_t max_bcopy; /**< Largest uct_ep_tag_eager_bcopy() */
                 size_t max_zcopy; /**< Largest uct_ep_tag_eager_zcopy() */
                 size_t max_iov;   /**< Maximum number of entries */
-            } eager; /**< Limits of eager tagged messages */
+            } eager;              /**< Limits of eager tagged messages */
 
             struct {
                 size_t max_zcopy; /**< Largest uct_ep_tag_rndv_zcopy() */
                 size_t max_hdr;   /**< Largest header of it and of
                                        uct_ep_tag_rndv_request() */
                 size_t max_iov;   /**< Maximum number of entries */
-            } rndv; /**< Limits of rendezvous */
+            } rndv;               /**< Limits of rendezvous */
         } tag; /**< Limits of tag matching in the transport */
 
         struct {
             uint64_t op_flags;  /**< Operations that can be posted: bit n is
                                      uct_atomic_op_t n */
             uint64_t fop_flags; /**< Operations that can fetch, the same way */
-        } atomic32, /**< Atomics on 32 bit words */
-          atomic64; /**< Atomics on 64 bit words */
+        } atomic32,             /**< Atomics on 32 bit words */
+            atomic64;           /**< Atomics on 64 bit words */
 
         uint64_t flags;       /**< UCT_IFACE_FLAG_xx */
         uint64_t event_flags; /**< UCT_IFACE_FLAG_EVENT_xx */
-    } cap; /**< Abilities */
+    } cap;                    /**< Abilities */
 
-    size_t                  device_addr_len; /**< Length of the device
+    size_t device_addr_len;                  /**< Length of the device
                                                   address */
-    size_t                  iface_addr_len;  /**< Length of the interface
+    size_t iface_addr_len;                   /**< Length of the interface
                                                   address */
-    size_t                  ep_addr_len;     /**< Length of an endpoint
+    size_t ep_addr_len;                      /**< Length of an endpoint
                                                   address */
-    size_t                  max_conn_priv;   /**< Maximum private data of
+    size_t max_conn_priv;                    /**< Maximum private data of
                                               * connection setup by socket
                                               * address */
     struct sockaddr_storage listen_sockaddr; /**< Address that an interface in
                                                   server mode listens on */
-    double                  overhead;        /**< Processor time of a message,
+    double overhead;                         /**< Processor time of a message,
                                               * seconds */
-    uct_ppn_bandwidth_t     bandwidth;       /**< Bandwidth */
-    ucs_linear_func_t       latency;         /**< Latency in seconds, as a
+    uct_ppn_bandwidth_t bandwidth;           /**< Bandwidth */
+    ucs_linear_func_t latency;               /**< Latency in seconds, as a
                                               * function of the number of active
                                               * endpoints */
-    uint8_t                 priority;        /**< Higher is better, between
+    uint8_t priority;                        /**< Higher is better, between
                                                   devices that are otherwise
                                                   equal */
-    size_t                  max_num_eps;     /**< Maximum number of endpoints */
-    unsigned                dev_num_paths;   /**< Number of network paths to use
+    size_t max_num_eps;                      /**< Maximum number of endpoints */
+    unsigned dev_num_paths;                  /**< Number of network paths to use
                                               * at the same time, each by a
                                               * separate endpoint with its
                                               * uct_ep_params::path_index */
@@ -302,36 +302,33 @@ enum uct_iface_open_mode {
     /** To listen on a socket address. Prefer uct_listener_create() */
     UCT_IFACE_OPEN_MODE_SOCKADDR_SERVER = UCS_BIT(1),
     /** To connect to a socket address. Prefer uct_cm_open() */
-    UCT_IFACE_OPEN_MODE_SOCKADDR_CLIENT = UCS_BIT(2)
+    UCT_IFACE_OPEN_MODE_SOCKADDR_CLIENT = UCS_BIT(2),
 };
 
 /** Fields of uct_iface_params that are set. */
 enum uct_iface_params_field {
-    UCT_IFACE_PARAM_FIELD_CPU_MASK           = UCS_BIT(0), /**< cpu_mask */
-    UCT_IFACE_PARAM_FIELD_OPEN_MODE          = UCS_BIT(1), /**< open_mode */
-    UCT_IFACE_PARAM_FIELD_DEVICE             = UCS_BIT(2), /**< mode.device */
-    UCT_IFACE_PARAM_FIELD_SOCKADDR           = UCS_BIT(3), /**< mode.sockaddr */
-    UCT_IFACE_PARAM_FIELD_STATS_ROOT         = UCS_BIT(4), /**< stats_root */
-    UCT_IFACE_PARAM_FIELD_RX_HEADROOM        = UCS_BIT(5), /**< rx_headroom */
+    UCT_IFACE_PARAM_FIELD_CPU_MASK          = UCS_BIT(0), /**< cpu_mask */
+    UCT_IFACE_PARAM_FIELD_OPEN_MODE         = UCS_BIT(1), /**< open_mode */
+    UCT_IFACE_PARAM_FIELD_DEVICE            = UCS_BIT(2), /**< mode.device */
+    UCT_IFACE_PARAM_FIELD_SOCKADDR          = UCS_BIT(3), /**< mode.sockaddr */
+    UCT_IFACE_PARAM_FIELD_STATS_ROOT        = UCS_BIT(4), /**< stats_root */
+    UCT_IFACE_PARAM_FIELD_RX_HEADROOM       = UCS_BIT(5), /**< rx_headroom */
     /** err_handler_arg */
-    UCT_IFACE_PARAM_FIELD_ERR_HANDLER_ARG    = UCS_BIT(6),
-    UCT_IFACE_PARAM_FIELD_ERR_HANDLER        = UCS_BIT(7), /**< err_handler */
-    UCT_IFACE_PARAM_FIELD_ERR_HANDLER_FLAGS  =
-        UCS_BIT(8), /**< err_handler_flags */
-    UCT_IFACE_PARAM_FIELD_HW_TM_EAGER_ARG    = UCS_BIT(9),  /**< eager_arg */
-    UCT_IFACE_PARAM_FIELD_HW_TM_EAGER_CB     = UCS_BIT(10), /**< eager_cb */
-    UCT_IFACE_PARAM_FIELD_HW_TM_RNDV_ARG     = UCS_BIT(11), /**< rndv_arg */
-    UCT_IFACE_PARAM_FIELD_HW_TM_RNDV_CB      = UCS_BIT(12), /**< rndv_cb */
-    UCT_IFACE_PARAM_FIELD_ASYNC_EVENT_ARG    =
-        UCS_BIT(13), /**< async_event_arg */
-    UCT_IFACE_PARAM_FIELD_ASYNC_EVENT_CB     =
-        UCS_BIT(14), /**< async_event_cb */
-    UCT_IFACE_PARAM_FIELD_KEEPALIVE_INTERVAL =
-        UCS_BIT(15), /**< keepalive_interval */
-    UCT_IFACE_PARAM_FIELD_AM_ALIGNMENT       = UCS_BIT(16), /**< am_alignment */
-    UCT_IFACE_PARAM_FIELD_AM_ALIGN_OFFSET    =
-        UCS_BIT(17), /**< am_align_offset */
-    UCT_IFACE_PARAM_FIELD_FEATURES           = UCS_BIT(18)  /**< features */
+    UCT_IFACE_PARAM_FIELD_ERR_HANDLER_ARG   = UCS_BIT(6),
+    UCT_IFACE_PARAM_FIELD_ERR_HANDLER       = UCS_BIT(7), /**< err_handler */
+    UCT_IFACE_PARAM_FIELD_ERR_HANDLER_FLAGS = UCS_BIT(
+        8), /**< err_handler_flags */
+    UCT_IFACE_PARAM_FIELD_HW_TM_EAGER_ARG = UCS_BIT(9),  /**< eager_arg */
+    UCT_IFACE_PARAM_FIELD_HW_TM_EAGER_CB  = UCS_BIT(10), /**< eager_cb */
+    UCT_IFACE_PARAM_FIELD_HW_TM_RNDV_ARG  = UCS_BIT(11), /**< rndv_arg */
+    UCT_IFACE_PARAM_FIELD_HW_TM_RNDV_CB   = UCS_BIT(12), /**< rndv_cb */
+    UCT_IFACE_PARAM_FIELD_ASYNC_EVENT_ARG = UCS_BIT(13), /**< async_event_arg */
+    UCT_IFACE_PARAM_FIELD_ASYNC_EVENT_CB  = UCS_BIT(14), /**< async_event_cb */
+    UCT_IFACE_PARAM_FIELD_KEEPALIVE_INTERVAL = UCS_BIT(
+        15), /**< keepalive_interval */
+    UCT_IFACE_PARAM_FIELD_AM_ALIGNMENT    = UCS_BIT(16), /**< am_alignment */
+    UCT_IFACE_PARAM_FIELD_AM_ALIGN_OFFSET = UCS_BIT(17), /**< am_align_offset */
+    UCT_IFACE_PARAM_FIELD_FEATURES        = UCS_BIT(18), /**< features */
 };
 
 /** Features that an interface will be used for; bits of
@@ -345,23 +342,23 @@ enum uct_iface_feature {
     UCT_IFACE_FEATURE_TAG          = UCS_BIT(5), /**< Tag matching */
     UCT_IFACE_FEATURE_FLUSH_REMOTE = UCS_BIT(6), /**< UCT_FLUSH_FLAG_REMOTE */
     /** First unused bit */
-    UCT_IFACE_FEATURE_LAST         = UCS_BIT(7)
+    UCT_IFACE_FEATURE_LAST         = UCS_BIT(7),
 };
 
 /** Parameters of uct_iface_open(); owned by the caller, not used after the
  *  call. */
 struct uct_iface_params {
-    uint64_t      field_mask; /**< Bits of uct_iface_params_field; others are
+    uint64_t field_mask;    /**< Bits of uct_iface_params_field; others are
                                * ignored and have their defaults */
-    ucs_cpu_set_t cpu_mask;   /**< Processors near which resources are
+    ucs_cpu_set_t cpu_mask; /**< Processors near which resources are
                                * allocated */
-    uint64_t      open_mode;  /**< A bit of uct_iface_open_mode */
+    uint64_t open_mode;     /**< A bit of uct_iface_open_mode */
 
     union {
         struct {
             const char *tl_name;  /**< Transport */
             const char *dev_name; /**< Device */
-        } device; /**< For UCT_IFACE_OPEN_MODE_DEVICE */
+        } device;                 /**< For UCT_IFACE_OPEN_MODE_DEVICE */
 
         struct {
             ucs_sock_addr_t listen_sockaddr; /**< Where to listen */
@@ -369,27 +366,27 @@ struct uct_iface_params {
             uct_sockaddr_conn_request_callback_t conn_request_cb; /**< Handles
                                                                    * connection
                                                                    * requests */
-            uint32_t cb_flags;               /**< Bits of uct_cb_flags for it */
-        } sockaddr; /**< For UCT_IFACE_OPEN_MODE_SOCKADDR_SERVER */
-    } mode; /**< Depends on open_mode */
+            uint32_t cb_flags; /**< Bits of uct_cb_flags for it */
+        } sockaddr;            /**< For UCT_IFACE_OPEN_MODE_SOCKADDR_SERVER */
+    } mode;                    /**< Depends on open_mode */
 
-    ucs_stats_node_t   *stats_root;  /**< Parent of statistics, or NULL */
-    size_t              rx_headroom; /**< Bytes to reserve in front of received
+    ucs_stats_node_t *stats_root;    /**< Parent of statistics, or NULL */
+    size_t rx_headroom;              /**< Bytes to reserve in front of received
                                       * data, see uct_cb_param_flags;
                                           0 by default */
-    void               *err_handler_arg;   /**< err_handler's argument */
-    uct_error_handler_t err_handler;       /**< Called when endpoints fail */
-    uint32_t            err_handler_flags; /**< Bits of uct_cb_flags for it */
+    void *err_handler_arg;           /**< err_handler's argument */
+    uct_error_handler_t err_handler; /**< Called when endpoints fail */
+    uint32_t err_handler_flags;      /**< Bits of uct_cb_flags for it */
 
-    void                    *eager_arg; /**< eager_cb's argument */
-    uct_tag_unexp_eager_cb_t eager_cb;  /**< Handles unexpected eager messages
+    void *eager_arg;                   /**< eager_cb's argument */
+    uct_tag_unexp_eager_cb_t eager_cb; /**< Handles unexpected eager messages
                                          * if the transport matches tags */
-    void                    *rndv_arg;  /**< rndv_cb's argument */
-    uct_tag_unexp_rndv_cb_t  rndv_cb;   /**< Handles unexpected rendezvous
+    void *rndv_arg;                    /**< rndv_cb's argument */
+    uct_tag_unexp_rndv_cb_t rndv_cb;   /**< Handles unexpected rendezvous
                                          * if the transport matches tags */
 
-    void                *async_event_arg; /**< async_event_cb's argument */
-    uct_async_event_cb_t async_event_cb;  /**< Called on events, for interfaces
+    void *async_event_arg;               /**< async_event_cb's argument */
+    uct_async_event_cb_t async_event_cb; /**< Called on events, for interfaces
                                            * with
                                            * UCT_IFACE_FLAG_EVENT_ASYNC_CB */
 
@@ -400,14 +397,14 @@ struct uct_iface_params {
                                         UCS_TIME_INFINITY: no
                                         checks. A variable of the transport
                                         that the user sets has precedence */
-    size_t     am_alignment;       /**< Alignment of received active messages; a
+    size_t am_alignment;           /**< Alignment of received active messages; a
                                     * power of 2; 1 by default.
                                         For data in a descriptor
                                         (UCT_CB_PARAM_FLAG_DESC) only */
-    size_t     am_align_offset;    /**< Byte of the data that is aligned; below
+    size_t am_align_offset;        /**< Byte of the data that is aligned; below
                                     * am_alignment; 0 by
                                         default */
-    uint64_t   features;           /**< Bits of uct_iface_feature */
+    uint64_t features;             /**< Bits of uct_iface_feature */
 };
 
 /*
@@ -425,54 +422,54 @@ enum uct_ep_params_field {
     UCT_EP_PARAM_FIELD_SOCKADDR_PACK_CB  = UCS_BIT(6), /**< sockaddr_pack_cb */
     UCT_EP_PARAM_FIELD_CM                = UCS_BIT(7), /**< cm */
     UCT_EP_PARAM_FIELD_CONN_REQUEST      = UCS_BIT(8), /**< conn_request */
-    UCT_EP_PARAM_FIELD_SOCKADDR_CONNECT_CB_CLIENT =
-        UCS_BIT(9),  /**< sockaddr_cb_client */
-    UCT_EP_PARAM_FIELD_SOCKADDR_NOTIFY_CB_SERVER  =
-        UCS_BIT(10), /**< sockaddr_cb_server */
-    UCT_EP_PARAM_FIELD_SOCKADDR_DISCONNECT_CB     =
-        UCS_BIT(11), /**< disconnect_cb */
-    UCT_EP_PARAM_FIELD_PATH_INDEX        = UCS_BIT(12), /**< path_index */
-    UCT_EP_PARAM_FIELD_CM_RESOLVE_CB     = UCS_BIT(13), /**< cm_resolve_cb */
-    UCT_EP_PARAM_FIELD_PRIV_DATA         = UCS_BIT(14), /**< private_data */
-    UCT_EP_PARAM_FIELD_PRIV_DATA_LENGTH  =
-        UCS_BIT(15), /**< private_data_length */
+    UCT_EP_PARAM_FIELD_SOCKADDR_CONNECT_CB_CLIENT = UCS_BIT(
+        9), /**< sockaddr_cb_client */
+    UCT_EP_PARAM_FIELD_SOCKADDR_NOTIFY_CB_SERVER = UCS_BIT(
+        10), /**< sockaddr_cb_server */
+    UCT_EP_PARAM_FIELD_SOCKADDR_DISCONNECT_CB = UCS_BIT(
+        11),                                           /**< disconnect_cb */
+    UCT_EP_PARAM_FIELD_PATH_INDEX       = UCS_BIT(12), /**< path_index */
+    UCT_EP_PARAM_FIELD_CM_RESOLVE_CB    = UCS_BIT(13), /**< cm_resolve_cb */
+    UCT_EP_PARAM_FIELD_PRIV_DATA        = UCS_BIT(14), /**< private_data */
+    UCT_EP_PARAM_FIELD_PRIV_DATA_LENGTH = UCS_BIT(
+        15), /**< private_data_length */
     UCT_EP_PARAM_FIELD_LOCAL_SOCKADDR    = UCS_BIT(16), /**< local_sockaddr */
     UCT_EP_PARAM_FIELD_DEV_ADDR_LENGTH   = UCS_BIT(17), /**< dev_addr_length */
     /** iface_addr_length */
-    UCT_EP_PARAM_FIELD_IFACE_ADDR_LENGTH = UCS_BIT(18)
+    UCT_EP_PARAM_FIELD_IFACE_ADDR_LENGTH = UCS_BIT(18),
 };
 
 /** Parameters of uct_ep_create(); owned by the caller, not used after the call.
  *  See there for the combinations of fields. */
 struct uct_ep_params {
-    uint64_t                 field_mask; /**< Bits of uct_ep_params_field; the
+    uint64_t field_mask;                /**< Bits of uct_ep_params_field; the
                                               rest is ignored */
-    uct_iface_h              iface;      /**< Interface to create it on; this or
+    uct_iface_h iface;                  /**< Interface to create it on; this or
                                               cm, not both */
-    void                    *user_data;  /**< Argument of the callbacks below */
-    const uct_device_addr_t *dev_addr;   /**< The peer's device address */
-    const uct_iface_addr_t  *iface_addr; /**< The peer's interface address;
+    void *user_data;                    /**< Argument of the callbacks below */
+    const uct_device_addr_t *dev_addr;  /**< The peer's device address */
+    const uct_iface_addr_t *iface_addr; /**< The peer's interface address;
                                               needs
                                               UCT_IFACE_FLAG_CONNECT_TO_IFACE */
     /** The server's socket address; without cm, needs
      *  UCT_IFACE_FLAG_CONNECT_TO_SOCKADDR */
-    const ucs_sock_addr_t   *sockaddr;
-    uint32_t                 sockaddr_cb_flags; /**< Bits of uct_cb_flags for
+    const ucs_sock_addr_t *sockaddr;
+    uint32_t sockaddr_cb_flags; /**< Bits of uct_cb_flags for
                                                      all the callbacks below */
     uct_cm_ep_priv_data_pack_callback_t sockaddr_pack_cb; /**< Writes private
                                               data. Excludes private_data and
                                               cm_resolve_cb */
-    uct_cm_h                 cm;         /**< Connection manager to create it
+    uct_cm_h cm;                     /**< Connection manager to create it
                                               on; this or iface, not both */
-    uct_conn_request_h       conn_request; /**< Connection request to accept.
+    uct_conn_request_h conn_request; /**< Connection request to accept.
                                             * Released by uct_ep_create(), even
                                             * if that fails */
     /** On a client: the server replied */
     uct_cm_ep_client_connect_callback_t sockaddr_cb_client;
     /** On a server: the client is connected */
     uct_cm_ep_server_conn_notify_callback_t sockaddr_cb_server;
-    uct_ep_disconnect_cb_t   disconnect_cb; /**< The peer disconnected */
-    unsigned                 path_index; /**< Network path, below
+    uct_ep_disconnect_cb_t disconnect_cb;       /**< The peer disconnected */
+    unsigned path_index;                        /**< Network path, below
                                           * uct_iface_attr::dev_num_paths; 0
                                               by default */
     uct_cm_ep_resolve_callback_t cm_resolve_cb; /**< On a client: the local
@@ -480,19 +477,19 @@ struct uct_ep_params {
                                                  * uct_ep_connect().
                                                      Excludes
                                                      sockaddr_pack_cb */
-    const void              *private_data; /**< Bytes for the client; with
+    const void *private_data;                   /**< Bytes for the client; with
                                               conn_request only. Excludes
                                               sockaddr_pack_cb */
-    size_t                   private_data_length; /**< Their number, at
+    size_t private_data_length;                 /**< Their number, at
                                                    * most max_conn_priv of
                                                    * uct_cm_attr */
     /** Local address to connect from; without cm, needs
      *  UCT_IFACE_FLAG_CONNECT_TO_SOCKADDR */
-    const ucs_sock_addr_t   *local_sockaddr;
-    size_t                   dev_addr_length; /**< Bytes of dev_addr. Without
+    const ucs_sock_addr_t *local_sockaddr;
+    size_t dev_addr_length;   /**< Bytes of dev_addr. Without
                                                    it, the shortest that its
                                                    contents allow */
-    size_t                   iface_addr_length; /**< Bytes of iface_addr; see
+    size_t iface_addr_length; /**< Bytes of iface_addr; see
                                              *   dev_addr_length */
 };
 

@@ -7,14 +7,14 @@
 #define UCT_API_VERSION_H_
 
 /** Changes when programs have to be rewritten or recompiled. */
-#define UCT_VERNO_MAJOR  1
+#define UCT_VERNO_MAJOR 1
 
 /** Grows when something is added that older programs need not know. */
-#define UCT_VERNO_MINOR  20
+#define UCT_VERNO_MINOR 20
 
 /** Grows when only mistakes were mended, and what stands behind that. */
-#define UCT_VERNO_PATCH  0
-#define UCT_VERNO_EXTRA  ""
+#define UCT_VERNO_PATCH 0
+#define UCT_VERNO_EXTRA ""
 
 /** The numbers as text. */
 #define UCT_VERNO_STRING "1.20"

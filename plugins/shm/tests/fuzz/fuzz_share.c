@@ -16,11 +16,11 @@ enum { CHANGE_ADDRESS, CHANGE_KEY, CHANGE_HEAD, NUM_TARGETS };
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 typedef struct target {
-    side_t    side;
+    side_t side;
     uct_mem_h memh;
-    void      *memory;
-    uint8_t   *head;
-    uint8_t   good_head[64];
+    void *memory;
+    uint8_t *head;
+    uint8_t good_head[64];
 } target_t;
 
 static target_t *target_of(int which)
@@ -34,8 +34,9 @@ static target_t *target_of(int which)
     if (!is_open[which]) {
         side_open(&target->side, which);
         EXPECT_EQ(side_alloc(&target->side, &length, &target->memory, 0,
-                             &target->memh), UCS_OK);
-        seg          = ((shm_region_t*)target->memh)->seg;
+                             &target->memh),
+                  UCS_OK);
+        seg          = ((shm_region_t *)target->memh)->seg;
         target->head = seg->head;
         if (seg->head == NULL) {
             target->head = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED,
@@ -48,8 +49,8 @@ static target_t *target_of(int which)
     return target;
 }
 
-static void
-change(uint8_t *bytes, size_t length, const uint8_t *data, size_t size)
+static void change(uint8_t *bytes, size_t length, const uint8_t *data,
+                   size_t size)
 {
     for (; size >= 2; data += 2, size -= 2) {
         bytes[data[0] % length] = data[1];
@@ -66,19 +67,21 @@ static void use_key(target_t *target, const uint8_t *key, size_t length)
     if (side_unpack(&target->side, key, length, &rkey) != UCS_OK) {
         return;
     }
-    seen = (const shm_rkey_t*)rkey;
+    seen = (const shm_rkey_t *)rkey;
     EXPECT_EQ(shm_rkey_ptr(&target->side.component.super, rkey, NULL,
-                           seen->base, &first), UCS_OK);
+                           seen->base, &first),
+              UCS_OK);
     EXPECT_EQ(shm_rkey_ptr(&target->side.component.super, rkey, NULL,
-                           seen->base + seen->length - 1, &last), UCS_OK);
-    *(volatile char*)first = 1;
-    *(volatile char*)last  = 1;
+                           seen->base + seen->length - 1, &last),
+              UCS_OK);
+    *(volatile char *)first = 1;
+    *(volatile char *)last  = 1;
     side_release(&target->side, rkey);
 }
 
 static void use_address(target_t *target, const uint8_t *address, size_t length)
 {
-    shm_md_t *md = (shm_md_t*)target->side.md;
+    shm_md_t *md = (shm_md_t *)target->side.md;
     char reason[100];
     shm_seg_t seg;
 
@@ -102,7 +105,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
     target = target_of((data[0] & 1) ? SHM_SYSV : SHM_POSIX);
     side_pack(&target->side, target->memh, key);
-    shm_seg_address(((shm_region_t*)target->memh)->seg, address);
+    shm_seg_address(((shm_region_t *)target->memh)->seg, address);
     switch ((data[0] >> 1) % NUM_TARGETS) {
     case CHANGE_ADDRESS:
         change(address, sizeof(address), data + 1, size - 1);

@@ -19,10 +19,10 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#define FUZZ_KEY     0x1122334455667788ull
-#define FUZZ_ID      0x0102030405060708ull
-#define FUZZ_MEMORY  4096
-#define FUZZ_GUARD   4096
+#define FUZZ_KEY    0x1122334455667788ull
+#define FUZZ_ID     0x0102030405060708ull
+#define FUZZ_MEMORY 4096
+#define FUZZ_GUARD  4096
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -36,7 +36,7 @@ static uint64_t consumed;
 static ucs_status_t on_am(void *arg, void *data, size_t length, unsigned flags)
 {
     for (size_t i = 0; i < length; ++i) {
-        consumed += ((volatile uint8_t*)data)[i];
+        consumed += ((volatile uint8_t *)data)[i];
     }
     return UCS_OK;
 }
@@ -51,7 +51,7 @@ static const ucx_component_t *fuzz_component(void)
         .host        = &fuzz_host,
         .directory   = "",
         .reason      = reason,
-        .reason_size = sizeof(reason)
+        .reason_size = sizeof(reason),
     };
     const ucx_plugin_t *plugin;
 
@@ -73,7 +73,7 @@ static void open_iface(const ucx_component_t *component)
         .handshake_timeout = 10,
         .user_timeout      = 30,
         .max_unknown       = 16,
-        .backlog           = 16
+        .backlog           = 16,
     };
     const ucx_transport_t *transport = component->transports[0];
     ucx_iface_open_args_t args;
@@ -96,21 +96,25 @@ static void open_iface(const ucx_component_t *component)
 
 static void open_all(void)
 {
-    static char *families[]                 = {"inet"};
-    static const tcp_md_config_t md_config  = {{families, 1, 0}};
-    static const tcp_cm_config_t cm_config  = {2048, 30, 16};
-    const ucx_component_t *component        = fuzz_component();
-    ucx_md_open_args_t md_args              = {
-        .size   = sizeof(md_args),
-        .head   = {component->md_ops, component, NULL},
-        .name   = "tcp",
-        .config = &md_config
+    static char *families[]                = {"inet"};
+    static const tcp_md_config_t md_config = {{families, 1, 0}};
+    static const tcp_cm_config_t cm_config = {2048, 30, 16};
+    const ucx_component_t *component       = fuzz_component();
+    ucx_md_open_args_t md_args             = {
+                    .size   = sizeof(md_args),
+                    .head   = {component->md_ops, component, NULL},
+                    .name   = "tcp",
+                    .config = &md_config,
     };
     ucx_cm_open_args_t cm_args = {
-        .size   = sizeof(cm_args),
-        .head   = {.ops = component->cm_ops, .component = component,
-                   .ep_ops = component->cm_ops->ep_ops},
-        .config = &cm_config
+        .size = sizeof(cm_args),
+        .head =
+            {
+                .ops       = component->cm_ops,
+                .component = component,
+                .ep_ops    = component->cm_ops->ep_ops,
+            },
+        .config = &cm_config,
     };
     tcp_key_t *key;
 
@@ -122,7 +126,7 @@ static void open_all(void)
 
     memory = malloc(FUZZ_MEMORY + 2 * FUZZ_GUARD);
     memset(memory, 0xa5, FUZZ_MEMORY + 2 * FUZZ_GUARD);
-    if (tcp_keys_add(&((tcp_md_t*)md)->keys, memory + FUZZ_GUARD, FUZZ_MEMORY,
+    if (tcp_keys_add(&((tcp_md_t *)md)->keys, memory + FUZZ_GUARD, FUZZ_MEMORY,
                      UCT_MD_MEM_ACCESS_ALL, FUZZ_KEY, &key) != UCS_OK) {
         abort();
     }
@@ -147,8 +151,8 @@ static void relocate(uint8_t *data, size_t size)
     for (size_t i = 0; i + 16 <= size; i += 8) {
         if (memcmp(data + i, &key, sizeof(key)) == 0) {
             memcpy(&address, data + i + 8, sizeof(address));
-            address = htole64(le64toh(address) +
-                              (uint64_t)(uintptr_t)memory + FUZZ_GUARD);
+            address = htole64(le64toh(address) + (uint64_t)(uintptr_t)memory +
+                              FUZZ_GUARD);
             memcpy(data + i + 8, &address, sizeof(address));
         }
     }
@@ -182,9 +186,9 @@ static void start_peer(int fd)
     if (tcp_conn_create(tcp_iface(iface), 0x77, 0, 1, &conn) != UCS_OK) {
         abort();
     }
-    conn->fd            = fd;
-    conn->state         = TCP_CONN_UP;
-    conn->puts          = 3;
+    conn->fd                = fd;
+    conn->state             = TCP_CONN_UP;
+    conn->puts              = 3;
     conn->peer.sa.sa_family = AF_INET;
     tcp_iface_watch(tcp_iface(iface), EPOLL_CTL_ADD, fd, EPOLLIN, conn,
                     TCP_EVENT_CONN);
@@ -221,9 +225,9 @@ static void on_request(uct_listener_h listener, void *arg,
 {
     const uct_cm_remote_data_t *remote = args->remote_data;
 
-    on_am(NULL, (void*)remote->conn_priv_data, remote->conn_priv_data_length,
+    on_am(NULL, (void *)remote->conn_priv_data, remote->conn_priv_data_length,
           0);
-    on_am(NULL, (void*)remote->dev_addr, remote->dev_addr_length, 0);
+    on_am(NULL, (void *)remote->dev_addr, remote->dev_addr_length, 0);
     tcp_cm_listener_reject(listener, args->conn_request);
 }
 
@@ -234,9 +238,9 @@ static void start_cm_client(int fd)
 
     listener.super.cm        = cm;
     listener.conn_request_cb = on_request;
-    link = tcp_cm_link_create((tcp_cm_t*)cm, fd, EPOLLIN);
-    link->listener = &listener;
-    link->deadline = 1e300;
+    link                     = tcp_cm_link_create((tcp_cm_t *)cm, fd, EPOLLIN);
+    link->listener           = &listener;
+    link->deadline           = 1e300;
     tcp_cm_link_set_state(link, TCP_CM_UNKNOWN);
 }
 
@@ -244,7 +248,7 @@ static void on_answer(uct_ep_h ep, void *arg,
                       const uct_cm_ep_client_connect_args_t *args)
 {
     if (args->status == UCS_OK) {
-        on_am(NULL, (void*)args->remote_data->conn_priv_data,
+        on_am(NULL, (void *)args->remote_data->conn_priv_data,
               args->remote_data->conn_priv_data_length, 0);
     }
 }
@@ -254,10 +258,10 @@ static tcp_cm_ep_t *start_cm_server(int fd)
     tcp_cm_ep_t *ep = calloc(1, sizeof(*ep));
 
     ucx_cm_ep_init(&ep->super, cm);
-    ep->cm        = (tcp_cm_t*)cm;
+    ep->cm = (tcp_cm_t *)cm;
     tcp_list_init(&ep->flushes);
     ep->client_cb = on_answer;
-    ep->link      = tcp_cm_link_create((tcp_cm_t*)cm, fd, EPOLLIN);
+    ep->link      = tcp_cm_link_create((tcp_cm_t *)cm, fd, EPOLLIN);
     ep->link->ep  = ep;
     tcp_cm_link_set_state(ep->link, TCP_CM_ASKED);
     return ep;
@@ -266,7 +270,7 @@ static tcp_cm_ep_t *start_cm_server(int fd)
 static void progress(void)
 {
     tcp_iface_progress(iface);
-    tcp_cm_wake((tcp_cm_t*)cm);
+    tcp_cm_wake((tcp_cm_t *)cm);
     fuzz_host_run_oneshots();
 }
 
@@ -305,7 +309,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
     piece = (data[1] == 0) ? size : data[1];
     size -= 2;
-    copy  = malloc(size + 1);
+    copy = malloc(size + 1);
     memcpy(copy, data + 2, size);
     relocate(copy, size);
     for (done = 0; done < size; done += piece) {
@@ -329,8 +333,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     check_guards();
     if (!tcp_list_is_empty(&tcp_iface(iface)->conns) ||
         !tcp_list_is_empty(&tcp_iface(iface)->unknown) ||
-        !tcp_list_is_empty(&((tcp_cm_t*)cm)->links)) {
-        abort();   /* A leak */
+        !tcp_list_is_empty(&((tcp_cm_t *)cm)->links)) {
+        abort(); /* A leak */
     }
     return 0;
 }

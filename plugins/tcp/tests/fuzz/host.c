@@ -26,13 +26,13 @@ fuzz_log(int level, const char *file, int line, const char *format, ...)
 
 typedef struct fuzz_mpool {
     ucx_mpool_t super;
-    size_t      elem_size;
-    void        **elems;
-    unsigned    count;
+    size_t elem_size;
+    void **elems;
+    unsigned count;
 } fuzz_mpool_t;
 
-static ucs_status_t
-fuzz_mpool_create(const ucx_mpool_params_t *params, ucx_mpool_t **mpool_p)
+static ucs_status_t fuzz_mpool_create(const ucx_mpool_params_t *params,
+                                      ucx_mpool_t **mpool_p)
 {
     fuzz_mpool_t *mpool = calloc(1, sizeof(*mpool));
 
@@ -43,18 +43,18 @@ fuzz_mpool_create(const ucx_mpool_params_t *params, ucx_mpool_t **mpool_p)
 
 static void *fuzz_mpool_grow(ucx_mpool_t *super)
 {
-    fuzz_mpool_t *mpool = (fuzz_mpool_t*)super;
+    fuzz_mpool_t *mpool = (fuzz_mpool_t *)super;
     void *elem          = malloc(mpool->elem_size);
 
-    mpool->elems = realloc(mpool->elems,
-                           (mpool->count + 1) * sizeof(*mpool->elems));
+    mpool->elems                 = realloc(mpool->elems,
+                                           (mpool->count + 1) * sizeof(*mpool->elems));
     mpool->elems[mpool->count++] = elem;
     return elem;
 }
 
 static void fuzz_mpool_destroy(ucx_mpool_t *super)
 {
-    fuzz_mpool_t *mpool = (fuzz_mpool_t*)super;
+    fuzz_mpool_t *mpool = (fuzz_mpool_t *)super;
 
     for (unsigned i = 0; i < mpool->count; ++i) {
         free(mpool->elems[i]);
@@ -85,16 +85,16 @@ static void fuzz_async_remove(ucx_async_id_t id)
 {
 }
 
-static ucs_status_t
-fuzz_progress_oneshot(uct_worker_h worker, ucx_oneshot_cb_t cb, void *arg)
+static ucs_status_t fuzz_progress_oneshot(uct_worker_h worker,
+                                          ucx_oneshot_cb_t cb, void *arg)
 {
     oneshot_cb  = cb;
     oneshot_arg = arg;
     return UCS_OK;
 }
 
-static void
-fuzz_progress_cancel(uct_worker_h worker, ucx_oneshot_cb_t cb, void *arg)
+static void fuzz_progress_cancel(uct_worker_h worker, ucx_oneshot_cb_t cb,
+                                 void *arg)
 {
     oneshot_cb = NULL;
 }
@@ -111,14 +111,14 @@ void fuzz_host_run_oneshots(void)
 
 /* --- The rest ------------------------------------------------------------ */
 
-static ucs_status_t
-fuzz_ep_failed(uct_iface_h iface, uct_ep_h ep, ucs_status_t status)
+static ucs_status_t fuzz_ep_failed(uct_iface_h iface, uct_ep_h ep,
+                                   ucs_status_t status)
 {
     return UCS_OK;
 }
 
-static ucs_status_t
-fuzz_sys_device_by_sysfs(const char *path, ucs_sys_device_t *sys_dev_p)
+static ucs_status_t fuzz_sys_device_by_sysfs(const char *path,
+                                             ucs_sys_device_t *sys_dev_p)
 {
     return UCS_ERR_NO_ELEM;
 }
@@ -152,5 +152,5 @@ const ucx_host_t fuzz_host = {
     .iface_ep_failed     = fuzz_ep_failed,
     .sys_device_by_sysfs = fuzz_sys_device_by_sysfs,
     .machine_guid        = fuzz_machine_guid,
-    .time                = fuzz_time
+    .time                = fuzz_time,
 };

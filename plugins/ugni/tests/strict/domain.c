@@ -7,7 +7,7 @@
 
 static int domain_close(struct fid *fid)
 {
-    strict_domain_t *domain = (strict_domain_t*)fid;
+    strict_domain_t *domain = (strict_domain_t *)fid;
     int rc;
 
     if (domain->mrs != NULL) {
@@ -25,13 +25,13 @@ static int domain_close(struct fid *fid)
 
 static int domain_control(struct fid *fid, int command, void *arg)
 {
-    strict_domain_t *domain = (strict_domain_t*)fid;
+    strict_domain_t *domain = (strict_domain_t *)fid;
 
     switch (command) {
     case FI_MAP_RAW_MR:
         return strict_map_raw(domain, arg);
     case FI_UNMAP_KEY:
-        return strict_unmap(domain, *(uint64_t*)arg);
+        return strict_unmap(domain, *(uint64_t *)arg);
     default:
         return -FI_ENOSYS;
     }
@@ -42,14 +42,14 @@ static struct fi_ops domain_fid_ops = {
     .close    = domain_close,
     .bind     = strict_no_bind,
     .control  = domain_control,
-    .ops_open = strict_no_ops
+    .ops_open = strict_no_ops,
 };
 
 static struct fi_ops_domain domain_ops = {
     .size     = sizeof(domain_ops),
     .av_open  = strict_av_open,
     .cq_open  = strict_cq_open,
-    .endpoint = strict_endpoint
+    .endpoint = strict_endpoint,
 };
 
 int strict_domain_open(struct fid_fabric *fabric, struct fi_info *info,
@@ -57,13 +57,13 @@ int strict_domain_open(struct fid_fabric *fabric, struct fi_info *info,
 {
     strict_domain_t *domain = calloc(1, sizeof(*domain));
     int rc                  = (domain == NULL) ? -FI_ENOMEM :
-                              strict_real_info(info, &domain->info);
+                                                 strict_real_info(info, &domain->info);
 
     if (rc != 0) {
         free(domain);
         return rc;
     }
-    rc = fi_domain(((strict_fabric_t*)fabric)->real, domain->info,
+    rc = fi_domain(((strict_fabric_t *)fabric)->real, domain->info,
                    &domain->real, context);
     if (rc != 0) {
         fi_freeinfo(domain->info);

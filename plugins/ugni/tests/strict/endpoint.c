@@ -12,7 +12,7 @@
 static ssize_t msg_recv(struct fid_ep *fid, void *buffer, size_t length,
                         void *desc, fi_addr_t source, void *context)
 {
-    strict_ep_t *ep = (strict_ep_t*)fid;
+    strict_ep_t *ep = (strict_ep_t *)fid;
 
     strict_check_local(ep, buffer, length, desc, FI_RECV);
     return fi_recv(ep->real, buffer, length, NULL, source, context);
@@ -30,7 +30,7 @@ static ssize_t posted(strict_ep_t *ep, ssize_t rc)
 static ssize_t msg_send(struct fid_ep *fid, const void *buffer, size_t length,
                         void *desc, fi_addr_t peer, void *context)
 {
-    strict_ep_t *ep = (strict_ep_t*)fid;
+    strict_ep_t *ep = (strict_ep_t *)fid;
     int rc          = strict_post(ep->cq, length);
 
     strict_check_local(ep, buffer, length, desc, FI_SEND);
@@ -40,8 +40,8 @@ static ssize_t msg_send(struct fid_ep *fid, const void *buffer, size_t length,
     if (ep->num_sent + 1 == strict_options.lose) {
         length = 0;
     }
-    rc            = (int)posted(ep, fi_send(ep->real, buffer, length, NULL,
-                                            peer, context));
+    rc = (int)posted(ep,
+                     fi_send(ep->real, buffer, length, NULL, peer, context));
     ep->num_sent += (rc == 0);
     return rc;
 }
@@ -49,7 +49,7 @@ static ssize_t msg_send(struct fid_ep *fid, const void *buffer, size_t length,
 static ssize_t msg_inject(struct fid_ep *fid, const void *buffer, size_t length,
                           fi_addr_t peer)
 {
-    strict_ep_t *ep = (strict_ep_t*)fid;
+    strict_ep_t *ep = (strict_ep_t *)fid;
     int is_lost     = (ep->num_sent + 1 == strict_options.lose);
     ssize_t rc;
 
@@ -57,7 +57,7 @@ static ssize_t msg_inject(struct fid_ep *fid, const void *buffer, size_t length,
         strict_die("%zu bytes are injected, the limit is %zu", length,
                    ep->domain->info->tx_attr->inject_size);
     }
-    rc            = fi_inject(ep->real, buffer, is_lost ? 0 : length, peer);
+    rc = fi_inject(ep->real, buffer, is_lost ? 0 : length, peer);
     ep->num_sent += (rc == 0);
     return rc;
 }
@@ -66,13 +66,14 @@ static struct fi_ops_msg msg_ops = {
     .size   = sizeof(msg_ops),
     .recv   = msg_recv,
     .send   = msg_send,
-    .inject = msg_inject
+    .inject = msg_inject,
 };
 
 /* --- Remote memory -------------------------------------------------------- */
 
 /* Checks the buffers and returns the message for the provider below. */
-static struct fi_msg_rma translate(strict_ep_t *ep, const struct fi_msg_rma *msg,
+static struct fi_msg_rma translate(strict_ep_t *ep,
+                                   const struct fi_msg_rma *msg,
                                    struct fi_rma_iov *remote, uint64_t access,
                                    size_t *length_p)
 {
@@ -95,7 +96,7 @@ static struct fi_msg_rma translate(strict_ep_t *ep, const struct fi_msg_rma *msg
 static ssize_t rma_read(struct fid_ep *fid, const struct fi_msg_rma *msg,
                         uint64_t flags)
 {
-    strict_ep_t *ep = (strict_ep_t*)fid;
+    strict_ep_t *ep = (strict_ep_t *)fid;
     struct fi_rma_iov remote;
     size_t length;
     struct fi_msg_rma real = translate(ep, msg, &remote, FI_READ, &length);
@@ -107,7 +108,7 @@ static ssize_t rma_read(struct fid_ep *fid, const struct fi_msg_rma *msg,
 static ssize_t rma_write(struct fid_ep *fid, const struct fi_msg_rma *msg,
                          uint64_t flags)
 {
-    strict_ep_t *ep = (strict_ep_t*)fid;
+    strict_ep_t *ep = (strict_ep_t *)fid;
     struct fi_rma_iov remote;
     size_t length;
     struct fi_msg_rma real = translate(ep, msg, &remote, FI_WRITE, &length);
@@ -119,24 +120,24 @@ static ssize_t rma_write(struct fid_ep *fid, const struct fi_msg_rma *msg,
 static struct fi_ops_rma rma_ops = {
     .size     = sizeof(rma_ops),
     .readmsg  = rma_read,
-    .writemsg = rma_write
+    .writemsg = rma_write,
 };
 
 /* --- Life ----------------------------------------------------------------- */
 
 static int cm_getname(fid_t fid, void *address, size_t *length)
 {
-    return fi_getname(&((strict_ep_t*)fid)->real->fid, address, length);
+    return fi_getname(&((strict_ep_t *)fid)->real->fid, address, length);
 }
 
 static struct fi_ops_cm cm_ops = {
     .size    = sizeof(cm_ops),
-    .getname = cm_getname
+    .getname = cm_getname,
 };
 
 static int ep_close(struct fid *fid)
 {
-    strict_ep_t *ep = (strict_ep_t*)fid;
+    strict_ep_t *ep = (strict_ep_t *)fid;
     int rc;
 
     if (ep->num_mrs > 0) {
@@ -149,14 +150,14 @@ static int ep_close(struct fid *fid)
 
 static int ep_bind(struct fid *fid, struct fid *other, uint64_t flags)
 {
-    strict_ep_t *ep = (strict_ep_t*)fid;
+    strict_ep_t *ep = (strict_ep_t *)fid;
 
     switch (other->fclass) {
     case FI_CLASS_AV:
-        ep->av = (strict_av_t*)other;
+        ep->av = (strict_av_t *)other;
         return fi_ep_bind(ep->real, &ep->av->real->fid, flags);
     case FI_CLASS_CQ:
-        ep->cq = (strict_cq_t*)other;
+        ep->cq = (strict_cq_t *)other;
         return fi_ep_bind(ep->real, &ep->cq->real->fid, flags);
     default:
         return -FI_EINVAL;
@@ -165,7 +166,7 @@ static int ep_bind(struct fid *fid, struct fid *other, uint64_t flags)
 
 static int ep_control(struct fid *fid, int command, void *arg)
 {
-    strict_ep_t *ep = (strict_ep_t*)fid;
+    strict_ep_t *ep = (strict_ep_t *)fid;
     char address[sizeof(struct sockaddr_in6)];
     size_t length = sizeof(address);
     int rc;
@@ -183,26 +184,27 @@ static struct fi_ops ep_fid_ops = {
     .close    = ep_close,
     .bind     = ep_bind,
     .control  = ep_control,
-    .ops_open = strict_no_ops
+    .ops_open = strict_no_ops,
 };
 
 static struct fi_ops_ep ep_ops = {
-    .size = sizeof(ep_ops)
+    .size = sizeof(ep_ops),
 };
 
 int strict_endpoint(struct fid_domain *domain, struct fi_info *info,
                     struct fid_ep **ep_p, void *context)
 {
     strict_ep_t *ep      = calloc(1, sizeof(*ep));
-    struct fi_info *real = (ep == NULL) ? NULL :
-                           fi_dupinfo(((strict_domain_t*)domain)->info);
+    struct fi_info *real = (ep == NULL) ?
+                               NULL :
+                               fi_dupinfo(((strict_domain_t *)domain)->info);
     int rc;
 
     if (real == NULL) {
         free(ep);
         return -FI_ENOMEM;
     }
-    ep->domain          = (strict_domain_t*)domain;
+    ep->domain          = (strict_domain_t *)domain;
     real->tx_attr->size = info->tx_attr->size;
     real->rx_attr->size = info->rx_attr->size;
     rc = fi_endpoint(ep->domain->real, real, &ep->real, context);

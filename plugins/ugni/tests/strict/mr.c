@@ -62,7 +62,7 @@ static int enable(strict_mr_t *mr)
 
 static int mr_close(struct fid *fid)
 {
-    strict_mr_t *mr         = (strict_mr_t*)fid, **link;
+    strict_mr_t *mr         = (strict_mr_t *)fid, **link;
     strict_domain_t *domain = mr->domain;
 
     pthread_mutex_lock(&domain->lock);
@@ -86,13 +86,13 @@ static int mr_close(struct fid *fid)
 
 static int mr_bind(struct fid *fid, struct fid *other, uint64_t flags)
 {
-    strict_mr_t *mr = (strict_mr_t*)fid;
+    strict_mr_t *mr = (strict_mr_t *)fid;
 
     if (!demands(FI_MR_ENDPOINT) || (other->fclass != FI_CLASS_EP) ||
         (mr->ep != NULL) || mr->is_enabled) {
         return -FI_EINVAL;
     }
-    mr->ep = (strict_ep_t*)other;
+    mr->ep = (strict_ep_t *)other;
     pthread_mutex_lock(&mr->domain->lock);
     mr->ep->num_mrs += (mr->access & REMOTE) != 0;
     pthread_mutex_unlock(&mr->domain->lock);
@@ -101,7 +101,7 @@ static int mr_bind(struct fid *fid, struct fid *other, uint64_t flags)
 
 static int mr_control(struct fid *fid, int command, void *arg)
 {
-    strict_mr_t *mr             = (strict_mr_t*)fid;
+    strict_mr_t *mr             = (strict_mr_t *)fid;
     struct fi_mr_raw_attr *attr = arg;
     raw_key_t raw               = {RAW_MAGIC, mr->key, (uintptr_t)mr->base};
 
@@ -126,7 +126,7 @@ static struct fi_ops mr_fid_ops = {
     .close    = mr_close,
     .bind     = mr_bind,
     .control  = mr_control,
-    .ops_open = strict_no_ops
+    .ops_open = strict_no_ops,
 };
 
 static int choose_key(strict_mr_t *mr, uint64_t requested)
@@ -136,31 +136,31 @@ static int choose_key(strict_mr_t *mr, uint64_t requested)
         return (requested >> 32) ? -FI_EKEYREJECTED : 0; /* of 4 bytes */
     }
     return (getrandom(&mr->key, sizeof(mr->key), 0) == sizeof(mr->key)) ?
-           0 : -FI_EIO;
+               0 :
+               -FI_EIO;
 }
 
 static int mr_reg(struct fid *fid, const void *buffer, size_t length,
                   uint64_t access, uint64_t offset, uint64_t requested,
                   uint64_t flags, struct fid_mr **mr_p, void *context)
 {
-    strict_domain_t *domain = (strict_domain_t*)fid;
+    strict_domain_t *domain = (strict_domain_t *)fid;
     strict_mr_t *mr         = calloc(1, sizeof(*mr));
-    int rc                  = (mr == NULL) ? -FI_ENOMEM :
-                              choose_key(mr, requested);
+    int rc = (mr == NULL) ? -FI_ENOMEM : choose_key(mr, requested);
 
     if (rc != 0) {
         free(mr);
         return rc;
     }
     mr->domain         = domain;
-    mr->base           = (char*)buffer;
+    mr->base           = (char *)buffer;
     mr->length         = length;
     mr->access         = access;
     mr->fid.fid.fclass = FI_CLASS_MR;
     mr->fid.fid.ops    = &mr_fid_ops;
     mr->fid.mem_desc   = mr;
     mr->fid.key        = FI_KEY_NOTAVAIL;
-    rc = demands(FI_MR_ENDPOINT) ? 0 : enable(mr);
+    rc                 = demands(FI_MR_ENDPOINT) ? 0 : enable(mr);
     if (rc != 0) {
         free(mr);
         return rc;
@@ -178,8 +178,8 @@ static int mr_regv(struct fid *fid, const struct iovec *iov, size_t count,
                    uint64_t flags, struct fid_mr **mr_p, void *context)
 {
     return (count != 1) ? -FI_EINVAL :
-           mr_reg(fid, iov->iov_base, iov->iov_len, access, offset, requested,
-                  flags, mr_p, context);
+                          mr_reg(fid, iov->iov_base, iov->iov_len, access,
+                                 offset, requested, flags, mr_p, context);
 }
 
 static int mr_regattr(struct fid *fid, const struct fi_mr_attr *attr,
@@ -194,7 +194,7 @@ struct fi_ops_mr strict_mr_ops = {
     .size    = sizeof(strict_mr_ops),
     .reg     = mr_reg,
     .regv    = mr_regv,
-    .regattr = mr_regattr
+    .regattr = mr_regattr,
 };
 
 /* --- Raw keys ------------------------------------------------------------- */

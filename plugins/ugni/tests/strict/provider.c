@@ -11,11 +11,11 @@ strict_options_t strict_options;
 
 static const struct {
     const char *name;
-    uint64_t   mode;
+    uint64_t mode;
 } modes[] = {
     {"local", FI_MR_LOCAL},         {"endpoint", FI_MR_ENDPOINT},
     {"virt_addr", FI_MR_VIRT_ADDR}, {"prov_key", FI_MR_PROV_KEY},
-    {"allocated", FI_MR_ALLOCATED}, {"raw", FI_MR_RAW}
+    {"allocated", FI_MR_ALLOCATED}, {"raw", FI_MR_RAW},
 };
 
 void strict_die(const char *format, ...)
@@ -77,8 +77,8 @@ static void read_options(void)
     strict_options.lose      = (unsigned)option("STRICT_LOSE", 0);
     strict_options.message   = option("STRICT_MESSAGE", SIZE_MAX);
     strict_options.shuffle   = option("STRICT_SHUFFLE", 0) != 0;
-    for (size_t i = 0; (text != NULL) &&
-         (i < sizeof(modes) / sizeof(modes[0])); ++i) {
+    for (size_t i = 0; (text != NULL) && (i < sizeof(modes) / sizeof(modes[0]));
+         ++i) {
         if (strstr(text, modes[i].name) != NULL) {
             strict_options.modes |= (uint64_t)modes[i].mode;
         }
@@ -101,8 +101,8 @@ int strict_real_info(const struct fi_info *info, struct fi_info **real_p)
     if (hints == NULL) {
         return -FI_ENOMEM;
     }
-    hints->fabric_attr->prov_name = replace(hints->fabric_attr->prov_name,
-                                            strict_options.over);
+    hints->fabric_attr->prov_name   = replace(hints->fabric_attr->prov_name,
+                                              strict_options.over);
     hints->domain_attr->mr_mode     = 0; /* keys of ours, and offsets */
     hints->domain_attr->mr_key_size = 0;
     hints->caps &= ~(uint64_t)FI_ATOMIC;
@@ -127,11 +127,12 @@ static int getinfo(uint32_t version, const char *node, const char *service,
     }
     rc = strict_real_info(hints, info_p);
     for (info = *info_p; (rc == 0) && (info != NULL); info = info->next) {
-        info->fabric_attr->prov_name = replace(info->fabric_attr->prov_name,
-                                               NULL);
+        info->fabric_attr->prov_name   = replace(info->fabric_attr->prov_name,
+                                                 NULL);
         info->domain_attr->mr_mode     = (int)demanded;
         info->domain_attr->mr_key_size = (demanded & FI_MR_RAW) ?
-                                         STRICT_RAW_KEY : 4;
+                                             STRICT_RAW_KEY :
+                                             4;
     }
     return rc;
 }
@@ -140,7 +141,7 @@ static int getinfo(uint32_t version, const char *node, const char *service,
 
 static int fabric_close(struct fid *fid)
 {
-    strict_fabric_t *fabric = (strict_fabric_t*)fid;
+    strict_fabric_t *fabric = (strict_fabric_t *)fid;
     int rc                  = fi_close(&fabric->real->fid);
 
     free(fabric);
@@ -149,17 +150,17 @@ static int fabric_close(struct fid *fid)
 
 static int fabric_trywait(struct fid_fabric *fid, struct fid **fids, int count)
 {
-    strict_fabric_t *fabric = (strict_fabric_t*)fid;
+    strict_fabric_t *fabric = (strict_fabric_t *)fid;
     struct fid *real;
     strict_cq_t *cq;
     int rc = 0;
 
     for (int i = 0; (i < count) && (rc == 0); ++i) {
-        cq = (strict_cq_t*)fids[i];
+        cq = (strict_cq_t *)fids[i];
         pthread_mutex_lock(&cq->lock);
         real = &cq->real->fid;
         rc   = (cq->num_held > 0) ? -FI_EAGAIN :
-               fi_trywait(fabric->real, &real, 1);
+                                    fi_trywait(fabric->real, &real, 1);
         pthread_mutex_unlock(&cq->lock);
     }
     return rc;
@@ -170,17 +171,17 @@ static struct fi_ops fabric_fid_ops = {
     .close    = fabric_close,
     .bind     = strict_no_bind,
     .control  = strict_no_control,
-    .ops_open = strict_no_ops
+    .ops_open = strict_no_ops,
 };
 
 static struct fi_ops_fabric fabric_ops = {
     .size    = sizeof(fabric_ops),
     .domain  = strict_domain_open,
-    .trywait = fabric_trywait
+    .trywait = fabric_trywait,
 };
 
-static int fabric_open(struct fi_fabric_attr *attr, struct fid_fabric **fabric_p,
-                       void *context)
+static int fabric_open(struct fi_fabric_attr *attr,
+                       struct fid_fabric **fabric_p, void *context)
 {
     strict_fabric_t *fabric  = calloc(1, sizeof(*fabric));
     struct fi_fabric_attr of = *attr;
@@ -215,7 +216,7 @@ static struct fi_provider provider = {
     .name       = STRICT_NAME,
     .getinfo    = getinfo,
     .fabric     = fabric_open,
-    .cleanup    = cleanup
+    .cleanup    = cleanup,
 };
 
 struct fi_provider *fi_prov_ini(void);

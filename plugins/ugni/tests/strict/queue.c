@@ -17,7 +17,7 @@ static int take(strict_cq_t *cq, strict_held_t *held)
 
     memset(&held->error, 0, sizeof(held->error));
     if (num == -FI_EAVAIL) {
-        num = fi_cq_readerr(cq->real, &held->error, 0);
+        num               = fi_cq_readerr(cq->real, &held->error, 0);
         held->entry.flags = held->error.flags;
     }
     if (num != 1) {
@@ -39,8 +39,7 @@ static int fill(strict_cq_t *cq)
 {
     unsigned before = cq->num_held;
 
-    while ((cq->num_held < STRICT_HELD) &&
-           take(cq, &cq->held[cq->num_held])) {
+    while ((cq->num_held < STRICT_HELD) && take(cq, &cq->held[cq->num_held])) {
         ++cq->num_held;
     }
     return cq->num_held > before;
@@ -67,7 +66,7 @@ static void drop(strict_cq_t *cq, unsigned i)
 static ssize_t cq_read(struct fid_cq *fid, void *buffer, size_t count)
 {
     struct fi_cq_msg_entry *entries = buffer;
-    strict_cq_t *cq                 = (strict_cq_t*)fid;
+    strict_cq_t *cq                 = (strict_cq_t *)fid;
     ssize_t num                     = 0;
     unsigned i;
     int more;
@@ -103,7 +102,7 @@ static ssize_t cq_read(struct fid_cq *fid, void *buffer, size_t count)
 static ssize_t cq_readerr(struct fid_cq *fid, struct fi_cq_err_entry *entry,
                           uint64_t flags)
 {
-    strict_cq_t *cq = (strict_cq_t*)fid;
+    strict_cq_t *cq = (strict_cq_t *)fid;
     ssize_t num     = -FI_EAGAIN;
 
     pthread_mutex_lock(&cq->lock);
@@ -119,13 +118,13 @@ static ssize_t cq_readerr(struct fid_cq *fid, struct fi_cq_err_entry *entry,
 static const char *cq_strerror(struct fid_cq *fid, int error, const void *data,
                                char *buffer, size_t length)
 {
-    return fi_cq_strerror(((strict_cq_t*)fid)->real, error, data, buffer,
+    return fi_cq_strerror(((strict_cq_t *)fid)->real, error, data, buffer,
                           length);
 }
 
 static int cq_close(struct fid *fid)
 {
-    strict_cq_t *cq = (strict_cq_t*)fid;
+    strict_cq_t *cq = (strict_cq_t *)fid;
     int rc          = fi_close(&cq->real->fid);
 
     pthread_mutex_destroy(&cq->lock);
@@ -135,7 +134,7 @@ static int cq_close(struct fid *fid)
 
 static int cq_control(struct fid *fid, int command, void *arg)
 {
-    return fi_control(&((strict_cq_t*)fid)->real->fid, command, arg);
+    return fi_control(&((strict_cq_t *)fid)->real->fid, command, arg);
 }
 
 static struct fi_ops cq_fid_ops = {
@@ -143,14 +142,14 @@ static struct fi_ops cq_fid_ops = {
     .close    = cq_close,
     .bind     = strict_no_bind,
     .control  = cq_control,
-    .ops_open = strict_no_ops
+    .ops_open = strict_no_ops,
 };
 
 static struct fi_ops_cq cq_ops = {
     .size     = sizeof(cq_ops),
     .read     = cq_read,
     .readerr  = cq_readerr,
-    .strerror = cq_strerror
+    .strerror = cq_strerror,
 };
 
 int strict_cq_open(struct fid_domain *domain, struct fi_cq_attr *attr,
@@ -164,7 +163,8 @@ int strict_cq_open(struct fid_domain *domain, struct fi_cq_attr *attr,
     }
     cq = calloc(1, sizeof(*cq));
     rc = (cq == NULL) ? -FI_ENOMEM :
-         fi_cq_open(((strict_domain_t*)domain)->real, attr, &cq->real, context);
+                        fi_cq_open(((strict_domain_t *)domain)->real, attr,
+                                   &cq->real, context);
     if (rc != 0) {
         free(cq);
         return rc;
@@ -216,7 +216,7 @@ static size_t size_of(const void *address)
 static int av_insert(struct fid_av *fid, const void *address, size_t count,
                      fi_addr_t *fi_addr, uint64_t flags, void *context)
 {
-    strict_av_t *av = (strict_av_t*)fid;
+    strict_av_t *av = (strict_av_t *)fid;
     int num;
 
     if (count != 1) {
@@ -236,7 +236,7 @@ static int av_insert(struct fid_av *fid, const void *address, size_t count,
 
 static int av_close(struct fid *fid)
 {
-    strict_av_t *av = (strict_av_t*)fid;
+    strict_av_t *av = (strict_av_t *)fid;
     int rc          = fi_close(&av->real->fid);
 
     free(av);
@@ -248,12 +248,12 @@ static struct fi_ops av_fid_ops = {
     .close    = av_close,
     .bind     = strict_no_bind,
     .control  = strict_no_control,
-    .ops_open = strict_no_ops
+    .ops_open = strict_no_ops,
 };
 
 static struct fi_ops_av av_ops = {
     .size   = sizeof(av_ops),
-    .insert = av_insert
+    .insert = av_insert,
 };
 
 int strict_av_open(struct fid_domain *domain, struct fi_av_attr *attr,
@@ -261,8 +261,8 @@ int strict_av_open(struct fid_domain *domain, struct fi_av_attr *attr,
 {
     strict_av_t *av = calloc(1, sizeof(*av));
     int rc          = (av == NULL) ? -FI_ENOMEM :
-                      fi_av_open(((strict_domain_t*)domain)->real, attr,
-                                 &av->real, context);
+                                     fi_av_open(((strict_domain_t *)domain)->real, attr,
+                                                &av->real, context);
 
     if (rc != 0) {
         free(av);

@@ -26,19 +26,19 @@
 enum {
     STRICT_RAW_KEY   = 24, /* Bytes of a raw key */
     STRICT_MAX_PEERS = 1024,
-    STRICT_HELD      = 64  /* Completions that were not reported yet */
+    STRICT_HELD      = 64, /* Completions that were not reported yet */
 };
 
 /* From the environment, see the README. */
 typedef struct strict_options {
-    const char *over;      /* The provider below */
-    uint64_t   modes;      /* FI_MR_* that are demanded */
-    unsigned   addresses;  /* Of an address vector */
-    unsigned   depth;      /* Operations outstanding; above: -FI_EAGAIN */
-    unsigned   fail;       /* This operation completes with an error; 0: none */
-    unsigned   lose;       /* This message arrives empty; 0: none */
-    size_t     message;    /* Bytes; above: -FI_EMSGSIZE */
-    int        shuffle;
+    const char *over;   /* The provider below */
+    uint64_t modes;     /* FI_MR_* that are demanded */
+    unsigned addresses; /* Of an address vector */
+    unsigned depth;     /* Operations outstanding; above: -FI_EAGAIN */
+    unsigned fail;      /* This operation completes with an error; 0: none */
+    unsigned lose;      /* This message arrives empty; 0: none */
+    size_t message;     /* Bytes; above: -FI_EMSGSIZE */
+    int shuffle;
 } strict_options_t;
 
 extern strict_options_t strict_options;
@@ -51,39 +51,39 @@ typedef struct strict_fabric {
 struct strict_ep;
 
 typedef struct strict_mr {
-    struct fid_mr        fid;   /* Its address is the descriptor */
-    struct strict_mr     *next;
+    struct fid_mr fid; /* Its address is the descriptor */
+    struct strict_mr *next;
     struct strict_domain *domain;
-    struct fid_mr        *real; /* NULL: local, or not enabled */
-    char                 *base;
-    size_t               length;
-    uint64_t             access, key;
-    struct strict_ep     *ep;
-    int                  is_enabled;
+    struct fid_mr *real; /* NULL: local, or not enabled */
+    char *base;
+    size_t length;
+    uint64_t access, key;
+    struct strict_ep *ep;
+    int is_enabled;
 } strict_mr_t;
 
 /* A raw key that was mapped */
 typedef struct strict_mapping {
     struct strict_mapping *next;
-    uint64_t              mapped, key;
+    uint64_t mapped, key;
 } strict_mapping_t;
 
 typedef struct strict_domain {
     struct fid_domain fid;
     struct fid_domain *real;
-    struct fi_info    *info;    /* Of the provider below */
-    pthread_mutex_t   lock;     /* Of the lists */
-    strict_mr_t       *mrs;
-    strict_mapping_t  *mappings;
-    uint64_t          next_mapped;
+    struct fi_info *info; /* Of the provider below */
+    pthread_mutex_t lock; /* Of the lists */
+    strict_mr_t *mrs;
+    strict_mapping_t *mappings;
+    uint64_t next_mapped;
 } strict_domain_t;
 
 typedef struct strict_av {
     struct fid_av fid;
     struct fid_av *real;
-    unsigned      count;
-    fi_addr_t     peers[STRICT_MAX_PEERS];
-    uint64_t      hashes[STRICT_MAX_PEERS]; /* Of their addresses */
+    unsigned count;
+    fi_addr_t peers[STRICT_MAX_PEERS];
+    uint64_t hashes[STRICT_MAX_PEERS]; /* Of their addresses */
 } strict_av_t;
 
 typedef struct strict_held {
@@ -92,24 +92,24 @@ typedef struct strict_held {
 } strict_held_t;
 
 typedef struct strict_cq {
-    struct fid_cq   fid;
-    struct fid_cq   *real;
+    struct fid_cq fid;
+    struct fid_cq *real;
     pthread_mutex_t lock;
-    unsigned        posted, ended; /* Operations that are no receives */
-    unsigned        num_held;
-    uint64_t        random;
-    strict_held_t   held[STRICT_HELD];
+    unsigned posted, ended; /* Operations that are no receives */
+    unsigned num_held;
+    uint64_t random;
+    strict_held_t held[STRICT_HELD];
 } strict_cq_t;
 
 typedef struct strict_ep {
-    struct fid_ep   fid;
-    struct fid_ep   *real;
+    struct fid_ep fid;
+    struct fid_ep *real;
     strict_domain_t *domain;
-    strict_av_t     *av;
-    strict_cq_t     *cq;
-    uint64_t        hash;       /* Of its address, when it is enabled */
-    unsigned        num_mrs;    /* With remote access, bound to it */
-    unsigned        num_sent;   /* Messages */
+    strict_av_t *av;
+    strict_cq_t *cq;
+    uint64_t hash;     /* Of its address, when it is enabled */
+    unsigned num_mrs;  /* With remote access, bound to it */
+    unsigned num_sent; /* Messages */
 } strict_ep_t;
 
 /* Prints which rule was broken and ends the process. */

@@ -38,7 +38,7 @@ enum {
      * handles) is gone */
     ACCEL_RESET = -1000,
     /** The queue has not carried out all of its work */
-    ACCEL_BUSY  = -1001
+    ACCEL_BUSY  = -1001,
 };
 
 /** The status of a result, and a name of it for messages. */
@@ -49,19 +49,19 @@ const char *accel_error(int result);
 
 /** Kinds of memory. */
 typedef enum {
-    ACCEL_PAGEABLE,   /**< Host memory that the driver does not know */
-    ACCEL_PINNED,     /**< Host memory that devices can access */
-    ACCEL_DEVICE,     /**< The processor may not touch it */
-    ACCEL_MANAGED,    /**< Migrates between host and device */
-    ACCEL_NUM_KINDS
+    ACCEL_PAGEABLE, /**< Host memory that the driver does not know */
+    ACCEL_PINNED,   /**< Host memory that devices can access */
+    ACCEL_DEVICE,   /**< The processor may not touch it */
+    ACCEL_MANAGED,  /**< Migrates between host and device */
+    ACCEL_NUM_KINDS,
 } accel_kind_t;
 
 /** What memory an address belongs to. */
 typedef struct accel_memory {
     accel_kind_t kind;
-    int          device;   /**< -1: none */
-    void         *base;    /**< Of the allocation */
-    size_t       length;
+    int device; /**< -1: none */
+    void *base; /**< Of the allocation */
+    size_t length;
 } accel_memory_t;
 
 static inline int accel_is_host(accel_kind_t kind)
@@ -75,9 +75,9 @@ typedef struct accel_allocation {
     /** Differs for a later allocation at the same address; 0: the driver does
      * not know the address */
     uint64_t id;
-    int      device;
-    int      is_device;    /**< Of kind ACCEL_DEVICE */
-    uint64_t details[2];   /**< The plugin's, for export_memory() */
+    int device;
+    int is_device;       /**< Of kind ACCEL_DEVICE */
+    uint64_t details[2]; /**< The plugin's, for export_memory() */
 } accel_allocation_t;
 
 /* ------------------------------------------------------------ processes -- */
@@ -85,32 +85,32 @@ typedef struct accel_allocation {
 /** A process. The kernel reuses process ids: the random token tells two
  * apart. */
 typedef struct accel_process {
-    pid_t    pid;
-    uint64_t token;    /**< Never 0 */
+    pid_t pid;
+    uint64_t token; /**< Never 0 */
 } accel_process_t;
 
 /** The name of a device that all processes of the host understand: its PCI
  * address. `part`: 0, or 1 to 7 for a sub-device. */
 typedef struct accel_pci {
     uint16_t domain;
-    uint8_t  bus, slot, part;
+    uint8_t bus, slot, part;
 } accel_pci_t;
 
 enum { ACCEL_HANDLE_SIZE = 64, ACCEL_KEY_SIZE = 112, ACCEL_SECRET_SIZE = 16 };
 
 /** A key: how another process opens an allocation. */
 typedef struct accel_key {
-    unsigned        kind;      /**< 1 to num_key_kinds; the plugin's meaning */
+    unsigned kind; /**< 1 to num_key_kinds; the plugin's meaning */
     accel_process_t owner;
-    accel_pci_t     pci;
-    int             fd;        /**< In the owner; -1: no descriptor is needed */
-    unsigned        socket;    /**< That gives the descriptor; 0: none */
-    uint64_t        start;     /**< Of the allocation, in the owner */
-    uint64_t        length;
-    uint64_t        id;        /**< Of the allocation */
+    accel_pci_t pci;
+    int fd;          /**< In the owner; -1: no descriptor is needed */
+    unsigned socket; /**< That gives the descriptor; 0: none */
+    uint64_t start;  /**< Of the allocation, in the owner */
+    uint64_t length;
+    uint64_t id; /**< Of the allocation */
     /** The driver's handle. With a descriptor: contains random bytes
      * (accel_secret()), so that nobody guesses a key */
-    char            handle[ACCEL_HANDLE_SIZE];
+    char handle[ACCEL_HANDLE_SIZE];
 } accel_key_t;
 
 /** Writes ACCEL_SECRET_SIZE random bytes. 0, or UCS_ERR_IO_ERROR. */
@@ -118,16 +118,16 @@ int accel_secret(void *buffer);
 
 /** Memory of another process, mapped into this one by open_memory(). */
 typedef struct accel_opened {
-    uint64_t address;      /**< In this process */
-    int      device;
-    void     *details;     /**< The plugin's, for close_memory() */
+    uint64_t address; /**< In this process */
+    int device;
+    void *details; /**< The plugin's, for close_memory() */
 } accel_opened_t;
 
 /* -------------------------------------------------------------- driver -- */
 
 /** A current context, which leave() restores; the plugin's meaning. */
 typedef struct accel_scope {
-    int  is_pushed;
+    int is_pushed;
     void *previous;
 } accel_scope_t;
 
@@ -139,19 +139,19 @@ typedef struct accel_queue accel_queue_t;
  * per second. */
 typedef struct accel_costs {
     double copy_overhead, copy_latency;
-    double copy_bandwidth;       /**< Between host and device */
-    double device_bandwidth;     /**< Within a device */
+    double copy_bandwidth;   /**< Between host and device */
+    double device_bandwidth; /**< Within a device */
     double pin_overhead, pin_per_byte;
-    double export_overhead;      /**< To register exportable memory */
+    double export_overhead; /**< To register exportable memory */
 } accel_costs_t;
 
 /** Names, and memory types by kind; a kind that is UCS_MEMORY_TYPE_HOST is not
  * reported as memory of the driver. */
 typedef struct accel_names {
-    const char        *plugin, *version;
-    const char        *copy_component, *copy_transport;
-    const char        *ipc_component, *ipc_transport;
-    const char        *ipc_prefix;    /**< Of options, "CUDA_IPC_" */
+    const char *plugin, *version;
+    const char *copy_component, *copy_transport;
+    const char *ipc_component, *ipc_transport;
+    const char *ipc_prefix; /**< Of options, "CUDA_IPC_" */
     ucs_memory_type_t types[ACCEL_NUM_KINDS];
 } accel_names_t;
 
@@ -185,8 +185,8 @@ typedef struct accel_driver {
      * find() and describe() need. Later calls of them are as the first ones. */
     void (*finish)(void);
 
-    ucs_status_t (*status)(int result);      /**< Of a positive result */
-    const char *(*error)(int result);        /**< Name of a positive result */
+    ucs_status_t (*status)(int result); /**< Of a positive result */
+    const char *(*error)(int result);   /**< Name of a positive result */
 
     /* ---------------------------------------------------------- devices -- */
 

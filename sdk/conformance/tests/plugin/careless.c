@@ -11,8 +11,8 @@ void careless_helper(void)
 {
 }
 
-ucs_status_t
-ucx_plugin_entry(const ucx_plugin_args_t *args, const ucx_plugin_t **plugin_p)
+ucs_status_t ucx_plugin_entry(const ucx_plugin_args_t *args,
+                              const ucx_plugin_t **plugin_p)
 {
     return uct_config_get(NULL, "X", NULL, 0);
 }

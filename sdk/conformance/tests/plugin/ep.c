@@ -78,8 +78,10 @@ static ucs_status_t send_message(uct_ep_h super, uint8_t id, struct iovec *iov,
 static ucs_status_t probe_am_short(uct_ep_h ep, uint8_t id, uint64_t header,
                                    const void *payload, unsigned length)
 {
-    struct iovec iov[3] = {[1] = {&header, sizeof(header)},
-                           [2] = {(void *)payload, length}};
+    struct iovec iov[3] = {
+        [1] = {&header, sizeof(header)},
+        [2] = {(void *)payload, length},
+    };
 
     return send_message(ep, id, iov, 3);
 }
@@ -106,8 +108,8 @@ static ssize_t probe_am_bcopy(uct_ep_h ep, uint8_t id,
         iov[1] = (struct iovec){buffer, length};
         status = send_message(ep, id, iov, 2);
         /* Other senders may have filled the queue since. */
-    } while ((status == UCS_ERR_NO_RESOURCE) &&
-             !probe_breaks("packs-early") && is_writable(probe, 1000));
+    } while ((status == UCS_ERR_NO_RESOURCE) && !probe_breaks("packs-early") &&
+             is_writable(probe, 1000));
     return (status == UCS_OK) ? (ssize_t)length : (ssize_t)status;
 }
 
@@ -134,7 +136,8 @@ static ucs_status_t send_parts(uct_ep_h ep, uint8_t id, const void *header,
                                size_t iovcnt)
 {
     struct iovec parts[PROBE_MAX_IOV + 2] = {
-        [1] = {(void *)header, header_length}};
+        [1] = {(void *)header, header_length},
+    };
 
     return send_message(ep, id, parts, 2 + add_iov(parts + 2, iov, iovcnt));
 }
@@ -160,11 +163,13 @@ static ucs_status_t hold_unread(uct_ep_h ep, uint8_t id, const void *header,
 {
     probe_unread_t *unread = &ep_iface(ep)->unread;
 
-    *unread = (probe_unread_t){.ep            = (probe_ep_t *)ep,
-                               .rounds        = 1,
-                               .id            = id,
-                               .header_length = header_length,
-                               .iovcnt        = iovcnt};
+    *unread = (probe_unread_t){
+        .ep            = (probe_ep_t *)ep,
+        .rounds        = 1,
+        .id            = id,
+        .header_length = header_length,
+        .iovcnt        = iovcnt,
+    };
     memcpy(unread->header, header, header_length);
     memcpy(unread->iov, iov, iovcnt * sizeof(*iov));
     return UCS_OK;
@@ -185,8 +190,8 @@ static ucs_status_t probe_am_zcopy(uct_ep_h ep, uint8_t id, const void *header,
     status = ((header_length == 1) && probe_breaks("completes-unread")) ?
                  hold_unread(ep, id, header, header_length, iov, iovcnt) :
                  send_parts(ep, id, header, header_length, iov, iovcnt);
-    return (status != UCS_OK) ? status
-                              : probe_iface_done_later(ep_iface(ep), comp);
+    return (status != UCS_OK) ? status :
+                                probe_iface_done_later(ep_iface(ep), comp);
 }
 
 /* --- Waiting ------------------------------------------------------------- */
@@ -195,7 +200,8 @@ static ucs_status_t probe_am_zcopy(uct_ep_h ep, uint8_t id, const void *header,
 static void watch(probe_ep_t *ep)
 {
     struct epoll_event event = {
-        .events = ucx_pending_is_empty(&ep->pending) ? 0 : EPOLLOUT};
+        .events = ucx_pending_is_empty(&ep->pending) ? 0 : EPOLLOUT,
+    };
 
     epoll_ctl(ep_iface(&ep->super)->epoll, EPOLL_CTL_MOD, ep->socket, &event);
 }
@@ -389,5 +395,5 @@ ucx_ep_ops_t probe_ep_ops = {
     .atomic_cswap32 = probe_atomic_cswap32,
     .atomic_cswap64 = probe_atomic_cswap64,
     .destroy        = probe_ep_destroy,
-    .check          = probe_ep_check
+    .check          = probe_ep_check,
 };

@@ -167,7 +167,7 @@ static unsigned probe_iface_progress(uct_iface_h super)
     for (i = 0; (i < MESSAGES_A_ROUND) && probe_receive(iface); ++i) {
     }
     for (ep = iface->eps; ep != NULL; ep = next) {
-        next   = ep->next;
+        next = ep->next;
         count += probe_ep_progress(ep);
     }
     if ((i == MESSAGES_A_ROUND) && !probe_breaks("fails-early")) {
@@ -184,8 +184,8 @@ ucs_status_t probe_iface_flush(uct_iface_h super, unsigned flags,
     if ((iface->done == NULL) || probe_breaks("flushes-early")) {
         return UCS_OK;
     }
-    return (comp == NULL) ? UCS_INPROGRESS
-                          : probe_iface_done_later(iface, comp);
+    return (comp == NULL) ? UCS_INPROGRESS :
+                            probe_iface_done_later(iface, comp);
 }
 
 static ucs_status_t probe_iface_fence(uct_iface_h iface, unsigned flags)
@@ -197,8 +197,8 @@ static ucs_status_t probe_iface_fence(uct_iface_h iface, unsigned flags)
 
 static ucs_status_t event_fd_get(uct_iface_h iface, int *fd_p)
 {
-    *fd_p = probe_breaks("deaf") ? probe_iface(iface)->silent
-                                 : probe_iface(iface)->epoll;
+    *fd_p = probe_breaks("deaf") ? probe_iface(iface)->silent :
+                                   probe_iface(iface)->epoll;
     return UCS_OK;
 }
 
@@ -214,7 +214,9 @@ static ucs_status_t event_arm(uct_iface_h super, unsigned events)
         return UCS_OK;
     }
     return ((iface->done != NULL) || (iface->failed > 0) ||
-            (poll(&pfd, 1, 0) > 0)) ? UCS_ERR_BUSY : UCS_OK;
+            (poll(&pfd, 1, 0) > 0)) ?
+               UCS_ERR_BUSY :
+               UCS_OK;
 }
 
 /* --- Life ---------------------------------------------------------------- */
@@ -299,14 +301,14 @@ static int bind_socket(probe_iface_t *iface)
 {
     struct sockaddr_un name  = {.sun_family = AF_UNIX};
     struct epoll_event event = {
-        .events = EPOLLIN | (probe_breaks("arms-blindly") ? EPOLLET : 0)};
+        .events = EPOLLIN | (probe_breaks("arms-blindly") ? EPOLLET : 0),
+    };
 
     memcpy(name.sun_path + 1, iface->addr.name, PROBE_NAME_SIZE);
     return (bind(iface->socket, (struct sockaddr *)&name,
                  offsetof(struct sockaddr_un, sun_path) + 1 +
                      PROBE_NAME_SIZE) == 0) &&
-           (epoll_ctl(iface->epoll, EPOLL_CTL_ADD, iface->socket, &event) ==
-            0);
+           (epoll_ctl(iface->epoll, EPOLL_CTL_ADD, iface->socket, &event) == 0);
 }
 
 static void close_fds(probe_iface_t *iface)
@@ -332,8 +334,8 @@ static void add_progress(int fd, int events, void *arg)
     probe_iface_t *iface = arg;
     int id;
 
-    (void)probe_host(iface->super.md)->progress_add(iface->super.worker,
-                                                    no_progress, iface, &id);
+    (void)probe_host(iface->super.md)
+        ->progress_add(iface->super.worker, no_progress, iface, &id);
     sem_post(&iface->handled);
 }
 
@@ -346,8 +348,8 @@ static void run_handler(probe_iface_t *iface)
     sem_init(&iface->handled, 0, 0);
     if ((eventfd_write(iface->silent, 1) == 0) &&
         (host->async_add_fd(iface->super.worker, iface->silent,
-                            UCS_EVENT_SET_EVREAD, add_progress, iface, &id) ==
-         UCS_OK)) {
+                            UCS_EVENT_SET_EVREAD, add_progress, iface,
+                            &id) == UCS_OK)) {
         sem_wait(&iface->handled);
         host->async_remove(id);
     }
@@ -363,13 +365,14 @@ static ucs_status_t iface_open(uct_md_h md, const ucx_iface_open_args_t *args,
     }
 
     ucx_iface_init(&iface->super, args);
-    iface->done_tail     = &iface->done;
-    iface->keepalive     = probe_breaks("reads-newer") ?
-                               args->keepalive_interval :
-                               ucx_iface_keepalive(args, -1, INFINITY);
-    iface->headroom      = (args->params->field_mask &
-                            UCT_IFACE_PARAM_FIELD_RX_HEADROOM) ?
-                               args->params->rx_headroom : 0;
+    iface->done_tail = &iface->done;
+    iface->keepalive = probe_breaks("reads-newer") ?
+                           args->keepalive_interval :
+                           ucx_iface_keepalive(args, -1, INFINITY);
+    iface->headroom  = (args->params->field_mask &
+                       UCT_IFACE_PARAM_FIELD_RX_HEADROOM) ?
+                           args->params->rx_headroom :
+                           0;
     probe_receive_init(iface, args->params);
     iface->socket = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
     iface->epoll  = epoll_create1(EPOLL_CLOEXEC);
@@ -413,7 +416,7 @@ static const ucx_iface_ops_t iface_ops = {
     .flush              = probe_iface_flush,
     .fence              = probe_iface_fence,
     .event_fd_get       = event_fd_get,
-    .event_arm          = event_arm
+    .event_arm          = event_arm,
 };
 
 const ucx_transport_t probe_transport = {
@@ -422,5 +425,5 @@ const ucx_transport_t probe_transport = {
     .query_devices = query_devices,
     .iface_open    = iface_open,
     .iface_ops     = &iface_ops,
-    .ep_ops        = &probe_ep_ops
+    .ep_ops        = &probe_ep_ops,
 };

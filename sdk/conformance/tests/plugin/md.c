@@ -37,8 +37,7 @@ typedef struct probe_mapping {
 } probe_mapping_t;
 
 ucs_status_t probe_md_resources(const ucx_component_t *component,
-                                uct_md_resource_desc_t **mds_p,
-                                unsigned *num_p)
+                                uct_md_resource_desc_t **mds_p, unsigned *num_p)
 {
     uct_md_resource_desc_t *md = calloc(1, sizeof(*md));
 
@@ -164,15 +163,16 @@ static uint64_t key_sum(const probe_key_t *key)
 }
 
 static ucs_status_t probe_mkey_pack(uct_md_h md, uct_mem_h memh, void *address,
-                                    size_t length, unsigned flags,
-                                    void *buffer)
+                                    size_t length, unsigned flags, void *buffer)
 {
     const probe_memory_t *memory = memh;
-    probe_key_t key              = {.magic   = PROBE_MAGIC,
-                                    .pid     = (int32_t)getpid(),
-                                    .fd      = memory->fd,
-                                    .address = (uintptr_t)memory->address,
-                                    .length  = memory->length};
+    probe_key_t key              = {
+                     .magic   = PROBE_MAGIC,
+                     .pid     = (int32_t)getpid(),
+                     .fd      = memory->fd,
+                     .address = (uintptr_t)memory->address,
+                     .length  = memory->length,
+    };
 
     if (flags != 0) {
         return UCS_ERR_UNSUPPORTED;
@@ -261,5 +261,5 @@ const ucx_md_ops_t probe_md_ops = {
     .query     = probe_md_query,
     .mem_alloc = probe_mem_alloc,
     .mem_free  = probe_mem_free,
-    .mkey_pack = probe_mkey_pack
+    .mkey_pack = probe_mkey_pack,
 };

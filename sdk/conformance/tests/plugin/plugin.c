@@ -17,21 +17,25 @@ int probe_breaks(const char *defect)
 }
 
 /* A variable that names a path, with and without UCX_CONFIG_FLAG_PATH. */
-#define TRACE_FIELD(_flags)                                              \
-    {{.name = "TRACE", .type = UCX_CONFIG_STRING, .dflt = "",            \
-      .help = "The path of a file to write; empty: none.",               \
-      .flags = (_flags)}}
+#define TRACE_FIELD(_flags) \
+    { \
+        { \
+            .name = "TRACE", .type = UCX_CONFIG_STRING, .dflt = "", \
+            .help  = "The path of a file to write; empty: none.", \
+            .flags = (_flags) \
+        } \
+    }
 
 static const ucx_config_field_t marked[]   = TRACE_FIELD(UCX_CONFIG_FLAG_PATH);
 static const ucx_config_field_t unmarked[] = TRACE_FIELD(0);
 
-#define TRACE_TABLE(_fields)                 \
-    {.size         = sizeof(ucx_config_table_t), \
-     .prefix       = "PROBE_",                   \
-     .options_size = sizeof(char *),             \
-     .field_size   = sizeof(ucx_config_field_t), \
-     .fields       = (_fields),                  \
-     .num_fields   = 1}
+#define TRACE_TABLE(_fields) \
+    { \
+        .size = sizeof(ucx_config_table_t), .prefix = "PROBE_", \
+        .options_size = sizeof(char *), \
+        .field_size = sizeof(ucx_config_field_t), .fields = (_fields), \
+        .num_fields = 1 \
+    }
 
 static const ucx_config_table_t marked_table   = TRACE_TABLE(marked);
 static const ucx_config_table_t unmarked_table = TRACE_TABLE(unmarked);
@@ -60,17 +64,17 @@ static void instance_init(probe_instance_t *instance, const ucx_host_t *host)
     instance->host          = host;
     instance->components[0] = &instance->component;
     instance->component     = (ucx_component_t){
-        .size               = sizeof(instance->component),
-        .name               = "probe",
-        .query_md_resources = probe_md_resources,
-        .md_open            = probe_md_open,
-        .md_ops             = &probe_md_ops,
-        .md_config          = probe_breaks("path-unmarked") ? &unmarked_table :
-                                                              &marked_table,
-        .rkey_unpack        = probe_rkey_unpack,
-        .rkey_release       = probe_rkey_release,
-        .transports         = transports,
-        .num_transports     = 1
+            .size               = sizeof(instance->component),
+            .name               = "probe",
+            .query_md_resources = probe_md_resources,
+            .md_open            = probe_md_open,
+            .md_ops             = &probe_md_ops,
+            .md_config          = probe_breaks("path-unmarked") ? &unmarked_table :
+                                                                  &marked_table,
+            .rkey_unpack        = probe_rkey_unpack,
+            .rkey_release       = probe_rkey_release,
+            .transports         = transports,
+            .num_transports     = 1,
     };
     instance->plugin = (ucx_plugin_t){
         .size           = sizeof(instance->plugin),
@@ -79,7 +83,7 @@ static void instance_init(probe_instance_t *instance, const ucx_host_t *host)
         .version        = "1.0.0",
         .components     = instance->components,
         .num_components = 1,
-        .fini           = fini
+        .fini           = fini,
     };
 }
 
@@ -159,8 +163,8 @@ static int speaks(const ucx_plugin_args_t *args)
            (UCX_PLUGIN_ABI_MAJOR_OF(args->abi_max) >= UCX_PLUGIN_ABI_MAJOR);
 }
 
-ucs_status_t
-ucx_plugin_entry(const ucx_plugin_args_t *args, const ucx_plugin_t **plugin_p)
+ucs_status_t ucx_plugin_entry(const ucx_plugin_args_t *args,
+                              const ucx_plugin_t **plugin_p)
 {
     const char *folder = strrchr(args->directory, '/');
     probe_instance_t *instance;

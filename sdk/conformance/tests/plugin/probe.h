@@ -45,7 +45,7 @@ int probe_breaks(const char *defect);
 /* Precedes each datagram. */
 typedef struct probe_header {
     uint32_t magic;
-    uint8_t id;        /* PROBE_ID_CHECK: keepalive without a message */
+    uint8_t id; /* PROBE_ID_CHECK: keepalive without a message */
     uint8_t reserved[3];
 } probe_header_t;
 
@@ -78,8 +78,8 @@ struct probe_ep;
 
 /* A zero-copy message whose buffers a defect has not read yet. */
 typedef struct probe_unread {
-    struct probe_ep *ep;         /* NULL: none */
-    unsigned rounds;             /* of progress before it is sent */
+    struct probe_ep *ep; /* NULL: none */
+    unsigned rounds;     /* of progress before it is sent */
     uint8_t id;
     char header[PROBE_MAX_HEADER];
     unsigned header_length;
@@ -91,32 +91,32 @@ typedef struct probe_iface {
     uct_iface_t super;
     probe_iface_addr_t addr;
     size_t headroom;
-    int is_aligned;      /* UCX_IFACE_FLAG_ALIGNS_AM */
+    int is_aligned; /* UCX_IFACE_FLAG_ALIGNS_AM */
     size_t alignment;
     size_t align_offset;
-    int socket;          /* receives messages */
-    int epoll;           /* readable when progress has work */
-    int silent;          /* the event descriptor of a defect */
-    sem_t handled;       /* a defect: the handler has run */
+    int socket;    /* receives messages */
+    int epoll;     /* readable when progress has work */
+    int silent;    /* the event descriptor of a defect */
+    sem_t handled; /* a defect: the handler has run */
     probe_done_t *done;
     probe_done_t **done_tail;
     struct probe_ep *eps;
-    double keepalive;    /* s between checks of peers; INFINITY: none */
-    double next_check;   /* s, by the host's clock */
-    unsigned failed;     /* endpoints whose failure is not reported yet */
+    double keepalive;  /* s between checks of peers; INFINITY: none */
+    double next_check; /* s, by the host's clock */
+    unsigned failed;   /* endpoints whose failure is not reported yet */
     unsigned received;
-    probe_message_t held;       /* a defect delivers it after the next one */
-    probe_unread_t unread;      /* a defect sends it after its completion */
+    probe_message_t held;  /* a defect delivers it after the next one */
+    probe_unread_t unread; /* a defect sends it after its completion */
     ucx_recv_desc_owner_t owner;
 } probe_iface_t;
 
 typedef struct probe_ep {
     uct_ep_t super;
     struct probe_ep *next;
-    int socket;                  /* connected to the peer's socket */
+    int socket; /* connected to the peer's socket */
     ucx_pending_queue_t pending;
     ucs_status_t status;
-    int is_told;                 /* the failure was reported */
+    int is_told; /* the failure was reported */
 } probe_ep_t;
 
 static inline probe_iface_t *probe_iface(uct_iface_h iface)
@@ -150,8 +150,7 @@ ucs_status_t probe_iface_done_later(probe_iface_t *iface,
 
 /* receive.c */
 /* Sets what messages are aligned to; the headroom is set. */
-void probe_receive_init(probe_iface_t *iface,
-                        const uct_iface_params_t *params);
+void probe_receive_init(probe_iface_t *iface, const uct_iface_params_t *params);
 /* Receives and delivers one message; 0: there is none. */
 int probe_receive(probe_iface_t *iface);
 

@@ -26,9 +26,10 @@ static char *buffer_new(const probe_iface_t *iface)
         return NULL;
     }
     message = ((uintptr_t)origin + front + iface->align_offset +
-               iface->alignment - 1) / iface->alignment * iface->alignment -
+               iface->alignment - 1) /
+                  iface->alignment * iface->alignment -
               iface->align_offset;
-    buffer  = origin + (message - front - (uintptr_t)origin);
+    buffer = origin + (message - front - (uintptr_t)origin);
     memcpy(buffer, &origin, sizeof(origin));
     return buffer;
 }
@@ -60,7 +61,7 @@ static void deliver(probe_iface_t *iface, const probe_message_t *message)
 void probe_receive_init(probe_iface_t *iface, const uct_iface_params_t *params)
 {
     const size_t word = sizeof(void *);
-    size_t alignment  = 1, offset = 0;
+    size_t alignment = 1, offset = 0;
 
     if (params->field_mask & UCT_IFACE_PARAM_FIELD_AM_ALIGNMENT) {
         alignment = params->am_alignment;
@@ -70,9 +71,9 @@ void probe_receive_init(probe_iface_t *iface, const uct_iface_params_t *params)
     }
     iface->owner.release = release_desc;
     /* the words in front of the headroom are aligned, too */
-    iface->is_aligned   = (iface->headroom + offset) % word == 0;
-    iface->alignment    = word;
-    iface->align_offset = (word - iface->headroom % word) % word;
+    iface->is_aligned    = (iface->headroom + offset) % word == 0;
+    iface->alignment     = word;
+    iface->align_offset  = (word - iface->headroom % word) % word;
     if (iface->is_aligned && (alignment > word) && !probe_breaks("misaligns")) {
         iface->alignment    = alignment;
         iface->align_offset = offset;
@@ -97,10 +98,12 @@ int probe_receive(probe_iface_t *iface)
     size_t front = FRONT + iface->headroom;
     char *buffer = buffer_new(iface);
     probe_header_t header;
-    struct iovec iov[]   = {{&header, sizeof(header)},
-                            {buffer + front, PROBE_SEG_SIZE}};
-    struct msghdr msg    = {.msg_iov = iov, .msg_iovlen = 2};
-    ssize_t length       = -1;
+    struct iovec iov[] = {
+        {&header, sizeof(header)},
+        {buffer + front, PROBE_SEG_SIZE},
+    };
+    struct msghdr msg = {.msg_iov = iov, .msg_iovlen = 2};
+    ssize_t length    = -1;
     probe_message_t message;
 
     if (buffer != NULL) {

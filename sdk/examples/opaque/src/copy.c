@@ -27,24 +27,24 @@ typedef struct {
 
 /* A copy, or a flush without entries. They complete in order. */
 typedef struct op {
-    struct op        *next;
-    uct_ep_h         ep;
-    uct_iov_t        iov[MAX_IOV];
-    size_t           iovcnt;
-    uint64_t         address;
-    int              is_put;
-    unsigned         rounds;    /* of progress until it completes */
-    ucs_status_t     status;    /* final status, if not from the copy */
+    struct op *next;
+    uct_ep_h ep;
+    uct_iov_t iov[MAX_IOV];
+    size_t iovcnt;
+    uint64_t address;
+    int is_put;
+    unsigned rounds;     /* of progress until it completes */
+    ucs_status_t status; /* final status, if not from the copy */
     uct_completion_t *comp;
 } op_t;
 
 typedef struct {
-    uct_iface_t         super;
-    uint64_t            id;
-    config_t            config;
-    op_t                *head, **tail;
-    unsigned            queued;
-    unsigned            posted;   /* so far: for UCX_OPAQUE_FAIL */
+    uct_iface_t super;
+    uint64_t id;
+    config_t config;
+    op_t *head, **tail;
+    unsigned queued;
+    unsigned posted; /* so far: for UCX_OPAQUE_FAIL */
     ucx_pending_queue_t pending;
 } iface_t;
 
@@ -53,21 +53,38 @@ typedef struct {
 } ep_t;
 
 static const ucx_config_field_t fields[] = {
-    {.name = "DELAY", .type = UCX_CONFIG_UINT,
-     .offset = offsetof(config_t, delay), .dflt = "2",
-     .help = "Rounds of progress that a copy takes: 1 to 1000.",
-     .min = 1, .max = 1000},
-    {.name = "DEPTH", .type = UCX_CONFIG_UINT,
-     .offset = offsetof(config_t, depth), .dflt = "8",
-     .help = "Copies that may be under way: 1 to 1000.", .min = 1, .max = 1000},
-    {.name = "FAIL", .type = UCX_CONFIG_UINT,
-     .offset = offsetof(config_t, fail), .dflt = "0",
-     .help = "Which of so many copies fails, the last; 0: none.",
-     .min = 0, .max = 1000000}
+    {
+        .name   = "DELAY",
+        .type   = UCX_CONFIG_UINT,
+        .offset = offsetof(config_t, delay),
+        .dflt   = "2",
+        .help   = "Rounds of progress that a copy takes: 1 to 1000.",
+        .min    = 1,
+        .max    = 1000,
+    },
+    {
+        .name   = "DEPTH",
+        .type   = UCX_CONFIG_UINT,
+        .offset = offsetof(config_t, depth),
+        .dflt   = "8",
+        .help   = "Copies that may be under way: 1 to 1000.",
+        .min    = 1,
+        .max    = 1000,
+    },
+    {
+        .name   = "FAIL",
+        .type   = UCX_CONFIG_UINT,
+        .offset = offsetof(config_t, fail),
+        .dflt   = "0",
+        .help   = "Which of so many copies fails, the last; 0: none.",
+        .min    = 0,
+        .max    = 1000000,
+    },
 };
 
-static const ucx_config_table_t config_table =
-    UCX_CONFIG_TABLE("OPAQUE_", config_t, fields);
+static const ucx_config_table_t config_table = UCX_CONFIG_TABLE("OPAQUE_",
+                                                                config_t,
+                                                                fields);
 
 /* ----------------------------------------------------------- interface -- */
 
@@ -107,29 +124,26 @@ static ucs_status_t iface_query(uct_iface_h iface, ucx_iface_attr_t *attr)
     uct_iface_attr_t *base = &attr->base;
 
     (void)iface;
-    base->cap.flags          = UCT_IFACE_FLAG_PUT_SHORT |
-                               UCT_IFACE_FLAG_PUT_ZCOPY |
-                               UCT_IFACE_FLAG_GET_SHORT |
-                               UCT_IFACE_FLAG_GET_ZCOPY |
-                               UCT_IFACE_FLAG_PENDING |
-                               UCT_IFACE_FLAG_CONNECT_TO_IFACE;
-    base->cap.put.max_short  = MAX_SHORT;
-    base->cap.put.max_zcopy  = MAX_POSTED;
-    base->cap.put.max_iov    = MAX_IOV;
+    base->cap.flags = UCT_IFACE_FLAG_PUT_SHORT | UCT_IFACE_FLAG_PUT_ZCOPY |
+                      UCT_IFACE_FLAG_GET_SHORT | UCT_IFACE_FLAG_GET_ZCOPY |
+                      UCT_IFACE_FLAG_PENDING | UCT_IFACE_FLAG_CONNECT_TO_IFACE;
+    base->cap.put.max_short       = MAX_SHORT;
+    base->cap.put.max_zcopy       = MAX_POSTED;
+    base->cap.put.max_iov         = MAX_IOV;
     base->cap.put.opt_zcopy_align = 1;
-    base->cap.put.align_mtu  = 1;
-    base->cap.get.max_short  = MAX_SHORT;
-    base->cap.get.max_zcopy  = MAX_POSTED;
-    base->cap.get.max_iov    = MAX_IOV;
+    base->cap.put.align_mtu       = 1;
+    base->cap.get.max_short       = MAX_SHORT;
+    base->cap.get.max_zcopy       = MAX_POSTED;
+    base->cap.get.max_iov         = MAX_IOV;
     base->cap.get.opt_zcopy_align = 1;
-    base->cap.get.align_mtu  = 1;
-    base->iface_addr_len     = sizeof(uint64_t);
-    base->overhead           = 1e-6;
-    base->latency.c          = 1e-6;
-    base->bandwidth.shared   = 5e9;
-    base->max_num_eps        = SIZE_MAX;
-    base->dev_num_paths      = 1;
-    attr->max_inflight_eps   = SIZE_MAX;
+    base->cap.get.align_mtu       = 1;
+    base->iface_addr_len          = sizeof(uint64_t);
+    base->overhead                = 1e-6;
+    base->latency.c               = 1e-6;
+    base->bandwidth.shared        = 5e9;
+    base->max_num_eps             = SIZE_MAX;
+    base->dev_num_paths           = 1;
+    attr->max_inflight_eps        = SIZE_MAX;
     return UCS_OK;
 }
 
@@ -268,8 +282,7 @@ static ucs_status_t post(uct_ep_h ep, const uct_iov_t *iov, size_t iovcnt,
     op->is_put  = is_put;
     ++iface->queued;
     ++iface->posted;
-    if ((iface->config.fail > 0) &&
-        (iface->posted % iface->config.fail == 0)) {
+    if ((iface->config.fail > 0) && (iface->posted % iface->config.fail == 0)) {
         op->status = UCS_ERR_IO_ERROR;
     }
     return UCS_INPROGRESS;
@@ -297,7 +310,8 @@ static ucs_status_t put_short(uct_ep_h ep, const void *buffer, unsigned length,
     (void)ep;
     (void)rkey;
     return copy((void *)(uintptr_t)address, buffer, length, 1) ?
-           UCS_OK : UCS_ERR_INVALID_ADDR;
+               UCS_OK :
+               UCS_ERR_INVALID_ADDR;
 }
 
 static ucs_status_t get_short(uct_ep_h ep, void *buffer, unsigned length,
@@ -306,7 +320,8 @@ static ucs_status_t get_short(uct_ep_h ep, void *buffer, unsigned length,
     (void)ep;
     (void)rkey;
     return copy((void *)(uintptr_t)address, buffer, length, 0) ?
-           UCS_OK : UCS_ERR_INVALID_ADDR;
+               UCS_OK :
+               UCS_ERR_INVALID_ADDR;
 }
 
 /* ------------------------------------------------------------ endpoint -- */
@@ -397,7 +412,7 @@ static const ucx_iface_ops_t iface_ops = {
     .is_reachable       = is_reachable,
     .ep_create          = ep_create,
     .progress           = iface_progress,
-    .flush              = iface_flush
+    .flush              = iface_flush,
 };
 
 static const ucx_ep_ops_t ep_ops = {
@@ -409,7 +424,7 @@ static const ucx_ep_ops_t ep_ops = {
     .flush         = ep_flush,
     .pending_add   = pending_add,
     .pending_purge = pending_purge,
-    .destroy       = ep_destroy
+    .destroy       = ep_destroy,
 };
 
 const ucx_transport_t opaque_transport = {
@@ -419,5 +434,5 @@ const ucx_transport_t opaque_transport = {
     .query_devices = query_devices,
     .iface_open    = iface_open,
     .iface_ops     = &iface_ops,
-    .ep_ops        = &ep_ops
+    .ep_ops        = &ep_ops,
 };

@@ -16,10 +16,10 @@
  * no pages. */
 typedef struct block {
     struct block *next;
-    char         *address;   /* NULL: a registration */
-    char         *shadow;
-    size_t       length;
-    int          fd;
+    char *address; /* NULL: a registration */
+    char *shadow;
+    size_t length;
+    int fd;
 } block_t;
 
 /* Any domain of the process detects any allocation. */
@@ -48,8 +48,8 @@ static int map_twice(block_t *block)
 {
     char name[32];
 
-    block->fd     = -1;
-    block->shadow = MAP_FAILED;
+    block->fd      = -1;
+    block->shadow  = MAP_FAILED;
     /* the address first: it is part of the pages' name */
     block->address = mmap(NULL, block->length, PROT_NONE,
                           MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -208,7 +208,8 @@ void *opaque_touchable(const void *address, size_t length)
     block = find(start);
     if (block != NULL) {
         result = (length <= (size_t)(block->address + block->length - start)) ?
-                 block->shadow + (start - block->address) : NULL;
+                     block->shadow + (start - block->address) :
+                     NULL;
     }
     pthread_mutex_unlock(&lock);
     return result;
@@ -222,5 +223,5 @@ const ucx_md_ops_t opaque_md_ops = {
     .mem_free  = mem_free,
     .mem_reg   = mem_reg,
     .mem_dereg = mem_dereg,
-    .mem_query = mem_query
+    .mem_query = mem_query,
 };

@@ -12,7 +12,7 @@
 #define OPAQUE_MEMORY_TYPE UCS_MEMORY_TYPE_ROCM
 
 extern const ucx_transport_t opaque_transport;
-extern const ucx_md_ops_t    opaque_md_ops;
+extern const ucx_md_ops_t opaque_md_ops;
 
 /* Where [address, +length) can be loaded and stored: in the second mapping of
  * opaque memory, otherwise at the address itself. NULL: it extends beyond the

@@ -123,8 +123,8 @@ ucs_status_t procvm_ep_create(uct_iface_h super, const uct_ep_params_t *params,
     procvm_iface_t *iface = (procvm_iface_t *)super;
     procvm_ep_t *ep;
 
-    if (params->field_mask & (UCT_EP_PARAM_FIELD_IFACE_ADDR |
-                              UCT_EP_PARAM_FIELD_SOCKADDR)) {
+    if (params->field_mask &
+        (UCT_EP_PARAM_FIELD_IFACE_ADDR | UCT_EP_PARAM_FIELD_SOCKADDR)) {
         return UCS_ERR_UNSUPPORTED; /* connected by connect_to_ep */
     }
     ep = calloc(1, sizeof(*ep));
@@ -194,15 +194,18 @@ static int connect_to(const procvm_name_t *name)
 
 /* What the peer has sent before this call is waiting in the connection that our
  * listener accepts from now on. */
-static ucs_status_t
-connect_to_ep(uct_ep_h super, const uct_device_addr_t *dev_addr,
-              size_t dev_addr_length, const uct_ep_addr_t *ep_addr,
-              size_t ep_addr_length)
+static ucs_status_t connect_to_ep(uct_ep_h super,
+                                  const uct_device_addr_t *dev_addr,
+                                  size_t dev_addr_length,
+                                  const uct_ep_addr_t *ep_addr,
+                                  size_t ep_addr_length)
 {
     procvm_ep_t *ep           = (procvm_ep_t *)super;
-    ucx_reachable_args_t args = {.size            = sizeof(args),
-                                 .dev_addr        = dev_addr,
-                                 .dev_addr_length = dev_addr_length};
+    ucx_reachable_args_t args = {
+        .size            = sizeof(args),
+        .dev_addr        = dev_addr,
+        .dev_addr_length = dev_addr_length,
+    };
 
     if (ep->out >= 0) {
         return UCS_ERR_ALREADY_EXISTS;
@@ -269,17 +272,20 @@ static ucs_status_t send_parts(procvm_ep_t *ep, struct iovec *parts,
         return UCS_OK;
     }
     return ((ep->out < 0) || (errno == EAGAIN) || (errno == EINTR) ||
-            (errno == ENOBUFS)) ? UCS_ERR_NO_RESOURCE :
-                                  UCS_ERR_CONNECTION_RESET;
+            (errno == ENOBUFS)) ?
+               UCS_ERR_NO_RESOURCE :
+               UCS_ERR_CONNECTION_RESET;
 }
 
 static ucs_status_t am_short(uct_ep_h ep, uint8_t id, uint64_t header,
                              const void *payload, unsigned length)
 {
     procvm_header_t first = {.id = id};
-    struct iovec parts[]  = {{&first, sizeof(first)},
-                             {&header, sizeof(header)},
-                             {(void *)payload, length}};
+    struct iovec parts[]  = {
+         {&first, sizeof(first)},
+         {&header, sizeof(header)},
+         {(void *)payload, length},
+    };
 
     return send_parts((procvm_ep_t *)ep, parts, (length > 0) ? 3 : 2);
 }
@@ -379,5 +385,5 @@ const ucx_ep_ops_t procvm_ep_ops = {
     .check         = check,
     .get_address   = get_address,
     .connect_to_ep = connect_to_ep,
-    .is_connected  = is_connected
+    .is_connected  = is_connected,
 };

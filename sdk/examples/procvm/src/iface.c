@@ -18,7 +18,8 @@ static ucs_status_t query_devices(uct_md_h md, ucx_device_desc_t **devices_p,
     *num_p     = 0;
     return procvm_is_process(&self) ?
                ucx_simple_device("memory", UCT_DEVICE_TYPE_SHM, devices_p,
-                                 num_p) : UCS_OK;
+                                 num_p) :
+               UCS_OK;
 }
 
 static ucs_status_t iface_open(uct_md_h md, const ucx_iface_open_args_t *args,
@@ -64,9 +65,9 @@ static ucs_status_t iface_query(uct_iface_h iface, ucx_iface_attr_t *attr)
                       UCT_IFACE_FLAG_PENDING | UCT_IFACE_FLAG_CB_SYNC |
                       UCT_IFACE_FLAG_CONNECT_TO_EP | UCT_IFACE_FLAG_EP_CHECK |
                       UCT_IFACE_FLAG_ERRHANDLE_PEER_FAILURE;
-    base->cap.event_flags         = UCT_IFACE_FLAG_EVENT_RECV |
-                                    UCT_IFACE_FLAG_EVENT_SEND_COMP |
-                                    UCT_IFACE_FLAG_EVENT_FD;
+    base->cap.event_flags = UCT_IFACE_FLAG_EVENT_RECV |
+                            UCT_IFACE_FLAG_EVENT_SEND_COMP |
+                            UCT_IFACE_FLAG_EVENT_FD;
     base->cap.am.max_short        = PROCVM_MAX_MESSAGE;
     base->cap.am.max_bcopy        = PROCVM_MAX_MESSAGE;
     base->cap.am.max_iov          = 1;
@@ -86,8 +87,8 @@ static ucs_status_t iface_query(uct_iface_h iface, ucx_iface_attr_t *attr)
     base->max_num_eps             = SIZE_MAX;
     base->dev_num_paths           = 1;
     attr->flags                   = UCX_IFACE_FLAG_TESTED_REACHABILITY |
-                                    UCX_IFACE_FLAG_DETECTS_FAILURE;
-    attr->max_inflight_eps        = SIZE_MAX;
+                  UCX_IFACE_FLAG_DETECTS_FAILURE;
+    attr->max_inflight_eps = SIZE_MAX;
     return UCS_OK;
 }
 
@@ -131,7 +132,8 @@ int procvm_is_reachable(uct_iface_h iface, const ucx_reachable_args_t *args)
             snprintf(args->reason, args->reason_size,
                      "the memory of process %u cannot be accessed: it is of "
                      "another host, user or PID namespace, or "
-                     "kernel.yama.ptrace_scope is not 0", peer.pid);
+                     "kernel.yama.ptrace_scope is not 0",
+                     peer.pid);
         }
         return 0;
     }
@@ -154,7 +156,9 @@ static ucs_status_t event_arm(uct_iface_h super, unsigned events)
 
     (void)events;
     return ((iface->ops != NULL) || (iface->num_failed > 0) ||
-            (poll(&pfd, 1, 0) != 0)) ? UCS_ERR_BUSY : UCS_OK;
+            (poll(&pfd, 1, 0) != 0)) ?
+               UCS_ERR_BUSY :
+               UCS_OK;
 }
 
 static ucs_status_t iface_flush(uct_iface_h iface, unsigned flags,
@@ -185,7 +189,7 @@ static const ucx_iface_ops_t iface_ops = {
     .flush              = iface_flush,
     .fence              = iface_fence,
     .event_fd_get       = event_fd_get,
-    .event_arm          = event_arm
+    .event_arm          = event_arm,
 };
 
 const ucx_transport_t procvm_transport = {
@@ -194,5 +198,5 @@ const ucx_transport_t procvm_transport = {
     .query_devices = query_devices,
     .iface_open    = iface_open,
     .iface_ops     = &iface_ops,
-    .ep_ops        = &procvm_ep_ops
+    .ep_ops        = &procvm_ep_ops,
 };

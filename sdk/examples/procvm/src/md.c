@@ -30,9 +30,11 @@ static int draw_nonce(void)
 
 procvm_process_t procvm_self(void)
 {
-    procvm_process_t self = {.nonce   = nonce,
-                             .address = (uintptr_t)&nonce,
-                             .pid     = (uint32_t)getpid()};
+    procvm_process_t self = {
+        .nonce   = nonce,
+        .address = (uintptr_t)&nonce,
+        .pid     = (uint32_t)getpid(),
+    };
     struct stat st;
 
     if (stat("/proc/self/ns/net", &st) == 0) {
@@ -212,7 +214,7 @@ static const ucx_md_ops_t md_ops = {
     .query     = md_query,
     .mem_reg   = mem_reg,
     .mem_dereg = mem_dereg,
-    .mkey_pack = mkey_pack
+    .mkey_pack = mkey_pack,
 };
 
 static const ucx_transport_t *const transports[] = {&procvm_transport};
@@ -226,5 +228,5 @@ const ucx_component_t procvm_component = {
     .rkey_unpack        = rkey_unpack,
     .rkey_release       = rkey_release,
     .transports         = transports,
-    .num_transports     = 1
+    .num_transports     = 1,
 };

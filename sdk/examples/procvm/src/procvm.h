@@ -14,7 +14,7 @@
 enum {
     PROCVM_MAX_MESSAGE = 8192,
     PROCVM_MAX_IOV     = 8,
-    PROCVM_NAME_LENGTH = 5 /* of a socket that the kernel named */
+    PROCVM_NAME_LENGTH = 5, /* of a socket that the kernel named */
 };
 
 /* A process, as its device address. The numbers are of one host: native byte
@@ -48,7 +48,7 @@ typedef struct procvm_header {
 
 typedef struct procvm_message {
     procvm_header_t header;
-    char            data[PROCVM_MAX_MESSAGE];
+    char data[PROCVM_MAX_MESSAGE];
 } procvm_message_t;
 
 typedef struct procvm_ep procvm_ep_t;
@@ -56,45 +56,45 @@ typedef struct procvm_ep procvm_ep_t;
 /* A put, a get or a flush. They end in the order in which they began. */
 typedef struct procvm_op {
     struct procvm_op *next;
-    procvm_ep_t      *ep;     /* NULL: destroyed, or of the interface */
-    uct_completion_t *comp;   /* may be NULL */
-    ucs_status_t     status;  /* an error: nothing more is copied */
-    int              must_end; /* cancelled: `comp` is called even after the
+    procvm_ep_t *ep;        /* NULL: destroyed, or of the interface */
+    uct_completion_t *comp; /* may be NULL */
+    ucs_status_t status;    /* an error: nothing more is copied */
+    int must_end;           /* cancelled: `comp` is called even after the
                                 * endpoint is destroyed */
-    int              is_put;
-    uct_iov_t        iov[PROCVM_MAX_IOV];
-    size_t           iovcnt;  /* 0: a flush */
-    size_t           index;   /* of the entry that is copied next, */
-    unsigned         block;   /* the block in it, */
-    size_t           offset;  /* and the byte in that */
-    uint64_t         address; /* remote, of the next byte */
-    procvm_key_t     key;
+    int is_put;
+    uct_iov_t iov[PROCVM_MAX_IOV];
+    size_t iovcnt;    /* 0: a flush */
+    size_t index;     /* of the entry that is copied next, */
+    unsigned block;   /* the block in it, */
+    size_t offset;    /* and the byte in that */
+    uint64_t address; /* remote, of the next byte */
+    procvm_key_t key;
 } procvm_op_t;
 
 typedef struct procvm_iface {
-    uct_iface_t      super; /* First */
+    uct_iface_t super; /* First */
     const ucx_host_t *host;
-    int              epoll;
-    int              in_progress;
-    unsigned         num_failed; /* failures that are not reported */
-    procvm_ep_t      *eps;
-    procvm_ep_t      *dead;      /* destroyed during progress */
-    procvm_op_t      *ops, **ops_tail;
+    int epoll;
+    int in_progress;
+    unsigned num_failed; /* failures that are not reported */
+    procvm_ep_t *eps;
+    procvm_ep_t *dead; /* destroyed during progress */
+    procvm_op_t *ops, **ops_tail;
     procvm_message_t tx, rx;
 } procvm_iface_t;
 
 struct procvm_ep {
-    uct_ep_t            super; /* First */
-    procvm_ep_t         *next;
-    int                 listener; /* -1: closed, as the others */
-    int                 in;       /* receives */
-    int                 out;      /* sends */
-    procvm_name_t       name;     /* of the listener */
-    procvm_process_t    peer;
-    procvm_name_t       peer_name;
-    ucs_status_t        status;
-    int                 is_told;      /* the failure was reported */
-    int                 is_destroyed;
+    uct_ep_t super; /* First */
+    procvm_ep_t *next;
+    int listener;       /* -1: closed, as the others */
+    int in;             /* receives */
+    int out;            /* sends */
+    procvm_name_t name; /* of the listener */
+    procvm_process_t peer;
+    procvm_name_t peer_name;
+    ucs_status_t status;
+    int is_told; /* the failure was reported */
+    int is_destroyed;
     ucx_pending_queue_t pending;
 };
 

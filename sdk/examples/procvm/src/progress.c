@@ -29,8 +29,8 @@ static int receive(procvm_iface_t *iface, procvm_ep_t *ep)
         procvm_ep_fail(ep, UCS_ERR_CONNECTION_RESET);
         return 0;
     }
-    if ((length < (ssize_t)sizeof(rx->header)) ||
-        (msg.msg_flags & MSG_TRUNC) || (rx->header.id >= UCT_AM_ID_MAX)) {
+    if ((length < (ssize_t)sizeof(rx->header)) || (msg.msg_flags & MSG_TRUNC) ||
+        (rx->header.id >= UCT_AM_ID_MAX)) {
         procvm_ep_fail(ep, UCS_ERR_IO_ERROR);
         return 0;
     }
@@ -86,13 +86,14 @@ static unsigned report_failures(procvm_iface_t *iface)
 unsigned procvm_progress(uct_iface_h super)
 {
     procvm_iface_t *iface = (procvm_iface_t *)super;
-    unsigned count = 0, i;
+    unsigned count        = 0, i;
     struct epoll_event event;
     procvm_ep_t *ep;
 
     ++iface->in_progress;
-    for (i = 0; (i < EVENTS_A_ROUND) &&
-                (epoll_wait(iface->epoll, &event, 1, 0) == 1); ++i) {
+    for (i = 0;
+         (i < EVENTS_A_ROUND) && (epoll_wait(iface->epoll, &event, 1, 0) == 1);
+         ++i) {
         count += handle_event(iface, event.data.ptr);
     }
     count += procvm_ops_progress(iface);

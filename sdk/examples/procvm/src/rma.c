@@ -97,7 +97,7 @@ static struct iovec next_bytes(const procvm_op_t *op, size_t max)
 static void advance(procvm_op_t *op, size_t length)
 {
     op->address += length;
-    op->offset  += length;
+    op->offset += length;
     while (!is_copied(op) && (op->offset == op->iov[op->index].length)) {
         op->offset = 0;
         if (++op->block >= op->iov[op->index].count) {
@@ -110,7 +110,8 @@ static void advance(procvm_op_t *op, size_t length)
 static ucs_status_t status_of(int error)
 {
     return (error == EFAULT) ? UCS_ERR_INVALID_ADDR :
-           (error == ENOMEM) ? UCS_ERR_NO_MEMORY : UCS_ERR_CONNECTION_RESET;
+           (error == ENOMEM) ? UCS_ERR_NO_MEMORY :
+                               UCS_ERR_CONNECTION_RESET;
 }
 
 /* The memory may have been deregistered, and the process id may belong to another
@@ -123,18 +124,18 @@ static void copy_part(procvm_op_t *op)
 
     if (!procvm_is_registered(&op->ep->peer, &op->key)) {
         op->status = procvm_is_process(&op->ep->peer) ?
-                         UCS_ERR_INVALID_ADDR : UCS_ERR_CONNECTION_RESET;
+                         UCS_ERR_INVALID_ADDR :
+                         UCS_ERR_CONNECTION_RESET;
         return;
     }
     advance(op, 0); /* an empty entry may be the first */
     while ((left > 0) && !is_copied(op)) {
         local  = next_bytes(op, left);
         remote = (struct iovec){(void *)(uintptr_t)op->address, local.iov_len};
-        done   = op->is_put ?
-                     process_vm_writev((pid_t)op->ep->peer.pid, &local, 1,
-                                       &remote, 1, 0) :
-                     process_vm_readv((pid_t)op->ep->peer.pid, &local, 1,
-                                      &remote, 1, 0);
+        done   = op->is_put ? process_vm_writev((pid_t)op->ep->peer.pid, &local,
+                                                1, &remote, 1, 0) :
+                              process_vm_readv((pid_t)op->ep->peer.pid, &local, 1,
+                                               &remote, 1, 0);
         if (done <= 0) {
             op->status = status_of(errno);
             return;

@@ -101,8 +101,7 @@ static ucs_status_t check(uct_ep_h ep, unsigned flags, uct_completion_t *comp)
 
     (void)flags;
     (void)comp;
-    if ((stream->status == UCS_OK) &&
-        ucx_window_is_idle(&stream->window)) {
+    if ((stream->status == UCS_OK) && ucx_window_is_idle(&stream->window)) {
         udp_stream_probe(stream);
     }
     return stream->status;
@@ -147,7 +146,7 @@ ucs_status_t udp_ep_create(uct_iface_h super, const uct_ep_params_t *params,
     memcpy(&addr, params->iface_addr, sizeof(addr));
     peer.sin_addr.s_addr = dev.ip;
     peer.sin_port        = addr.port;
-    ep = calloc(1, sizeof(*ep));
+    ep                   = calloc(1, sizeof(*ep));
     if (ep == NULL) {
         return UCS_ERR_NO_MEMORY;
     }
@@ -169,5 +168,5 @@ const ucx_ep_ops_t udp_ep_ops = {
     .pending_add   = pending_add,
     .pending_purge = pending_purge,
     .destroy       = destroy,
-    .check         = check
+    .check         = check,
 };

@@ -15,21 +15,26 @@
 #include <unistd.h>
 
 static const ucx_config_field_t fields[] = {
-    {.name   = "TIMEOUT",
-     .type   = UCX_CONFIG_TIME,
-     .offset = offsetof(udp_config_t, timeout),
-     .dflt   = "10s",
-     .help   = "Time without an acknowledgement after which a peer counts as "
-               "lost."},
-    {.name   = "KEEPALIVE",
-     .type   = UCX_CONFIG_TIME,
-     .offset = offsetof(udp_config_t, keepalive),
-     .dflt   = "auto",
-     .help   = "Time between two probes of an idle peer; inf: none."}
+    {
+        .name   = "TIMEOUT",
+        .type   = UCX_CONFIG_TIME,
+        .offset = offsetof(udp_config_t, timeout),
+        .dflt   = "10s",
+        .help = "Time without an acknowledgement after which a peer counts as "
+                "lost.",
+    },
+    {
+        .name   = "KEEPALIVE",
+        .type   = UCX_CONFIG_TIME,
+        .offset = offsetof(udp_config_t, keepalive),
+        .dflt   = "auto",
+        .help   = "Time between two probes of an idle peer; inf: none.",
+    },
 };
 
-static const ucx_config_table_t config_table =
-    UCX_CONFIG_TABLE("UDP_", udp_config_t, fields);
+static const ucx_config_table_t config_table = UCX_CONFIG_TABLE("UDP_",
+                                                                udp_config_t,
+                                                                fields);
 
 /* -------------------------------------------------------------- events -- */
 
@@ -42,10 +47,9 @@ static ucs_status_t event_fd_get(uct_iface_h iface, int *fd_p)
 /* The timer wakes the worker for retransmissions and probes. */
 static ucs_status_t event_arm(uct_iface_h super, unsigned events)
 {
-    udp_iface_t *iface      = (udp_iface_t *)super;
-    struct pollfd pfd       = {.fd = iface->socket, .events = POLLIN};
-    double wait             = udp_iface_is_idle(iface) ? iface->keepalive :
-                                                        UDP_FIRST_RTO;
+    udp_iface_t *iface = (udp_iface_t *)super;
+    struct pollfd pfd  = {.fd = iface->socket, .events = POLLIN};
+    double wait = udp_iface_is_idle(iface) ? iface->keepalive : UDP_FIRST_RTO;
     struct itimerspec timer = {.it_value = {0, 0}};
 
     (void)events;
@@ -55,7 +59,9 @@ static ucs_status_t event_arm(uct_iface_h super, unsigned events)
     }
     timerfd_settime(iface->timer, 0, &timer, NULL);
     return ((iface->done != NULL) || (iface->num_failed > 0) ||
-            (poll(&pfd, 1, 0) > 0)) ? UCS_ERR_BUSY : UCS_OK;
+            (poll(&pfd, 1, 0) > 0)) ?
+               UCS_ERR_BUSY :
+               UCS_OK;
 }
 
 /* ---------------------------------------------------------------- life -- */
@@ -123,13 +129,15 @@ static uint64_t *create_counters(const udp_iface_t *iface)
         [UDP_COUNT_SENT]          = "sent",
         [UDP_COUNT_RETRANSMITTED] = "retransmitted",
         [UDP_COUNT_RECEIVED]      = "received",
-        [UDP_COUNT_REPEATED]      = "repeated"
+        [UDP_COUNT_REPEATED]      = "repeated",
     };
-    const ucx_counters_params_t params = {.size         = sizeof(params),
-                                          .type         = UDP_NAME,
-                                          .name         = iface->dev_name,
-                                          .counters     = names,
-                                          .num_counters = UDP_COUNT_LAST};
+    const ucx_counters_params_t params = {
+        .size         = sizeof(params),
+        .type         = UDP_NAME,
+        .name         = iface->dev_name,
+        .counters     = names,
+        .num_counters = UDP_COUNT_LAST,
+    };
 
     return ucx_counters_create(iface->host, &params);
 }
@@ -149,13 +157,15 @@ static ucs_status_t iface_open(uct_md_h md, const ucx_iface_open_args_t *args,
         return UCS_ERR_NO_MEMORY;
     }
     ucx_iface_init(&iface->super, args);
-    iface->host      = ucx_simple_host(md->component);
-    iface->window    = (ucx_window_params_t){.max_window = UDP_WINDOW,
-                                             .max_kept   = UDP_WINDOW,
-                                             .min_rto    = UDP_FIRST_RTO,
-                                             .max_rto    = UDP_MAX_RTO,
-                                             .backoff    = 2,
-                                             .timeout    = config->timeout};
+    iface->host   = ucx_simple_host(md->component);
+    iface->window = (ucx_window_params_t){
+        .max_window = UDP_WINDOW,
+        .max_kept   = UDP_WINDOW,
+        .min_rto    = UDP_FIRST_RTO,
+        .max_rto    = UDP_MAX_RTO,
+        .backoff    = 2,
+        .timeout    = config->timeout,
+    };
     iface->keepalive = ucx_iface_keepalive(args, config->keepalive, INFINITY);
     iface->dev.scope = udp_scope(iface->host);
     snprintf(iface->dev_name, sizeof(iface->dev_name), "%s", args->dev_name);
@@ -165,7 +175,7 @@ static ucs_status_t iface_open(uct_md_h md, const ucx_iface_open_args_t *args,
         return status;
     }
     iface->counters = create_counters(iface);
-    *iface_p = &iface->super;
+    *iface_p        = &iface->super;
     return UCS_OK;
 }
 
@@ -249,7 +259,7 @@ static const ucx_iface_ops_t iface_ops = {
     .progress           = udp_iface_progress,
     .flush              = udp_iface_flush,
     .event_fd_get       = event_fd_get,
-    .event_arm          = event_arm
+    .event_arm          = event_arm,
 };
 
 const ucx_transport_t udp_transport = {
@@ -259,5 +269,5 @@ const ucx_transport_t udp_transport = {
     .query_devices = udp_query_devices,
     .iface_open    = iface_open,
     .iface_ops     = &iface_ops,
-    .ep_ops        = &udp_ep_ops
+    .ep_ops        = &udp_ep_ops,
 };

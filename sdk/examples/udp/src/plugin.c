@@ -5,7 +5,7 @@
 static const ucx_md_ops_t md_ops = {
     .size  = sizeof(md_ops),
     .close = ucx_simple_md_close,
-    .query = ucx_simple_md_query
+    .query = ucx_simple_md_query,
 };
 
 static const ucx_transport_t *const transports[] = {&udp_transport};
@@ -17,7 +17,7 @@ static const ucx_component_t component = {
     .md_open            = ucx_simple_md_open,
     .md_ops             = &md_ops,
     .transports         = transports,
-    .num_transports     = 1
+    .num_transports     = 1,
 };
 
 static ucx_instances_t instances = UCX_INSTANCES_INIT;
@@ -27,8 +27,8 @@ static void fini(void)
     ucx_instances_close(&instances, NULL);
 }
 
-ucs_status_t
-ucx_plugin_entry(const ucx_plugin_args_t *args, const ucx_plugin_t **plugin_p)
+ucs_status_t ucx_plugin_entry(const ucx_plugin_args_t *args,
+                              const ucx_plugin_t **plugin_p)
 {
     return ucx_simple_open(&instances, args, &component, UDP_VERSION, fini,
                            plugin_p);

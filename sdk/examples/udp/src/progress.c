@@ -81,7 +81,8 @@ static unsigned call_pending(udp_stream_t *stream)
     return ((stream->status == UCS_OK) &&
             !ucx_pending_is_empty(&stream->pending) &&
             ucx_window_is_open(&stream->window)) ?
-               ucx_pending_dispatch(&stream->pending) : 0;
+               ucx_pending_dispatch(&stream->pending) :
+               0;
 }
 
 /* Streams without an endpoint end when they have nothing left to send. */
@@ -128,7 +129,7 @@ static unsigned report_failures(udp_iface_t *iface)
 unsigned udp_iface_progress(uct_iface_h super)
 {
     udp_iface_t *iface = (udp_iface_t *)super;
-    unsigned count = 0, i;
+    unsigned count     = 0, i;
 
     for (i = 0; (i < DATAGRAMS_A_ROUND) && udp_receive(iface, &count); ++i) {
     }
@@ -153,5 +154,6 @@ ucs_status_t udp_iface_flush(uct_iface_h super, unsigned flags,
         return UCS_INPROGRESS;
     }
     return (udp_done_create(&iface->flushes, comp, 0) == NULL) ?
-               UCS_ERR_NO_MEMORY : UCS_INPROGRESS;
+               UCS_ERR_NO_MEMORY :
+               UCS_INPROGRESS;
 }

@@ -9,11 +9,13 @@
 static void acknowledge(udp_iface_t *iface, udp_source_t *source)
 {
     ucx_window_t *window      = &source->window;
-    const udp_header_t header = {.magic    = htole32(UDP_MAGIC),
-                                 .kind     = UDP_KIND_ACK,
-                                 .number   = htole32(window->rx_psn),
-                                 .stream   = htole64(source->stream),
-                                 .received = htole64(ucx_window_sack(window))};
+    const udp_header_t header = {
+        .magic    = htole32(UDP_MAGIC),
+        .kind     = UDP_KIND_ACK,
+        .number   = htole32(window->rx_psn),
+        .stream   = htole64(source->stream),
+        .received = htole64(ucx_window_sack(window)),
+    };
 
     ucx_window_acked(window);
     if (sendto(iface->socket, &header, sizeof(header),
@@ -56,8 +58,10 @@ static void accept_numbered(udp_iface_t *iface, const struct sockaddr_in *peer,
     if (order == UDP_ORDER_UNKNOWN) {
         return;
     }
-    ucx_counter_add(iface->counters, (order == UDP_ORDER_REPEATED) ?
-                                     UDP_COUNT_REPEATED : UDP_COUNT_RECEIVED, 1);
+    ucx_counter_add(iface->counters,
+                    (order == UDP_ORDER_REPEATED) ? UDP_COUNT_REPEATED :
+                                                    UDP_COUNT_RECEIVED,
+                    1);
     if (order == UDP_ORDER_NEXT) {
         deliver(iface, header->kind, header->id, data, length);
         deliver_kept(iface, source);
@@ -88,11 +92,13 @@ int udp_receive(udp_iface_t *iface, unsigned *count_p)
     struct sockaddr_in peer;
     udp_header_t header;
     struct iovec iov[] = {{&header, sizeof(header)}, {data, sizeof(data)}};
-    struct msghdr msg  = {.msg_name    = &peer,
-                          .msg_namelen = sizeof(peer),
-                          .msg_iov     = iov,
-                          .msg_iovlen  = 2};
-    ssize_t length     = recvmsg(iface->socket, &msg, MSG_DONTWAIT);
+    struct msghdr msg  = {
+         .msg_name    = &peer,
+         .msg_namelen = sizeof(peer),
+         .msg_iov     = iov,
+         .msg_iovlen  = 2,
+    };
+    ssize_t length = recvmsg(iface->socket, &msg, MSG_DONTWAIT);
 
     if (length < 0) {
         return 0;

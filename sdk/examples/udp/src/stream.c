@@ -24,9 +24,9 @@ udp_stream_t *udp_stream_create(udp_iface_t *iface, udp_ep_t *ep,
         return NULL;
     }
     ucx_pending_init(&stream->pending);
-    stream->iface  = iface;
-    stream->ep     = ep;
-    stream->peer   = *peer;
+    stream->iface = iface;
+    stream->ep    = ep;
+    stream->peer  = *peer;
     ucx_window_init(&stream->window, &iface->window, 0);
     ucx_window_connected(&stream->window, 0, iface->host->time());
     stream->next   = iface->streams;
@@ -87,13 +87,14 @@ void udp_stream_send(udp_stream_t *stream, udp_packet_t *packet, uint8_t kind,
                      uint8_t id, size_t length)
 {
     packet->length = length;
-    packet->header = (udp_header_t){.magic  = htole32(UDP_MAGIC),
-                                    .kind   = kind,
-                                    .id     = id,
-                                    .number = htole32(stream->window.tx_psn),
-                                    .stream = htole64(stream->id)};
-    ucx_window_sent(&stream->window, &packet->tx,
-                    stream->iface->host->time());
+    packet->header = (udp_header_t){
+        .magic  = htole32(UDP_MAGIC),
+        .kind   = kind,
+        .id     = id,
+        .number = htole32(stream->window.tx_psn),
+        .stream = htole64(stream->id),
+    };
+    ucx_window_sent(&stream->window, &packet->tx, stream->iface->host->time());
     ucx_counter_add(stream->iface->counters, UDP_COUNT_SENT, 1);
     transmit(stream, packet);
 }
@@ -143,7 +144,9 @@ ucs_status_t udp_stream_flush(udp_stream_t *stream, uct_completion_t *comp)
         return UCS_INPROGRESS;
     }
     return (udp_done_create(&stream->flushes, comp, stream->window.tx_psn) ==
-            NULL) ? UCS_ERR_NO_MEMORY : UCS_INPROGRESS;
+            NULL) ?
+               UCS_ERR_NO_MEMORY :
+               UCS_INPROGRESS;
 }
 
 void udp_stream_cancel(udp_stream_t *stream, ucs_status_t status)

@@ -29,8 +29,8 @@ typedef struct udp_scope {
 /* Addresses on the wire; IP address and port in network byte order. */
 typedef struct udp_dev_addr {
     udp_scope_t scope;
-    uint32_t    ip;
-    uint32_t    reserved;
+    uint32_t ip;
+    uint32_t reserved;
 } udp_dev_addr_t;
 
 typedef struct udp_iface_addr {
@@ -40,16 +40,16 @@ typedef struct udp_iface_addr {
 enum {
     UDP_KIND_MESSAGE,
     UDP_KIND_PROBE, /* numbered like a message, delivers nothing */
-    UDP_KIND_ACK
+    UDP_KIND_ACK,
 };
 
 /* Precedes each datagram; little-endian. */
 typedef struct udp_header {
     uint32_t magic;
-    uint8_t  kind;
-    uint8_t  id;       /* of the message's handler */
+    uint8_t kind;
+    uint8_t id; /* of the message's handler */
     uint16_t reserved;
-    uint32_t number;   /* ACK: of the next datagram that is expected */
+    uint32_t number; /* ACK: of the next datagram that is expected */
     uint32_t reserved2;
     uint64_t stream;   /* of the sender's endpoint; ACK: echoed */
     uint64_t received; /* ACK: datagrams after the first missing one, as bits */
@@ -58,27 +58,27 @@ typedef struct udp_header {
 #define UDP_MAGIC 0x5058434eu
 
 typedef struct udp_packet {
-    ucx_window_tx_t tx;     /* First */
-    size_t          length; /* of the data */
-    udp_header_t    header; /* the data follows */
-    char            data[UDP_MAX_MESSAGE];
+    ucx_window_tx_t tx;  /* First */
+    size_t length;       /* of the data */
+    udp_header_t header; /* the data follows */
+    char data[UDP_MAX_MESSAGE];
 } udp_packet_t;
 
 /* A message that was received before an earlier one. */
 typedef struct udp_kept {
     ucx_window_rx_t rx; /* First */
-    uint8_t         kind;
-    uint8_t         id;
-    unsigned        length;
-    char            data[];
+    uint8_t kind;
+    uint8_t id;
+    unsigned length;
+    char data[];
 } udp_kept_t;
 
 /* A flush that waits for the acknowledgement of what was sent before it, or a
  * completion that progress has to call. */
 typedef struct udp_done {
-    struct udp_done  *next;
-    uint32_t         number; /* of the first datagram after the flush */
-    ucs_status_t     status;
+    struct udp_done *next;
+    uint32_t number; /* of the first datagram after the flush */
+    ucs_status_t status;
     uct_completion_t *comp;
 } udp_done_t;
 
@@ -88,59 +88,59 @@ enum {
     UDP_COUNT_RETRANSMITTED,
     UDP_COUNT_RECEIVED,
     UDP_COUNT_REPEATED, /* received before */
-    UDP_COUNT_LAST
+    UDP_COUNT_LAST,
 };
 
 typedef struct udp_iface udp_iface_t;
-typedef struct udp_ep    udp_ep_t;
+typedef struct udp_ep udp_ep_t;
 
 /* The sending half of an endpoint. It survives the endpoint until its datagrams
  * are acknowledged. Only progress frees it. */
 typedef struct udp_stream {
-    struct udp_stream   *next;
-    udp_iface_t         *iface;
-    udp_ep_t            *ep;      /* NULL: destroyed */
-    struct sockaddr_in  peer;
-    uint64_t            id;
-    ucx_window_t        window;   /* of udp_packet_t */
-    ucs_status_t        status;
-    int                 is_told;  /* the failure was reported */
-    udp_done_t          *flushes; /* oldest first */
+    struct udp_stream *next;
+    udp_iface_t *iface;
+    udp_ep_t *ep; /* NULL: destroyed */
+    struct sockaddr_in peer;
+    uint64_t id;
+    ucx_window_t window; /* of udp_packet_t */
+    ucs_status_t status;
+    int is_told;         /* the failure was reported */
+    udp_done_t *flushes; /* oldest first */
     ucx_pending_queue_t pending;
 } udp_stream_t;
 
 /* The receiving half of a peer's endpoint. */
 typedef struct udp_source {
-    struct udp_source  *next;
+    struct udp_source *next;
     struct sockaddr_in peer;
-    uint64_t           stream;
-    ucx_window_t       window; /* of udp_kept_t */
+    uint64_t stream;
+    ucx_window_t window; /* of udp_kept_t */
 } udp_source_t;
 
 struct udp_iface {
-    uct_iface_t      super; /* First */
+    uct_iface_t super; /* First */
     const ucx_host_t *host;
-    char             dev_name[UCT_DEVICE_NAME_MAX];
-    udp_dev_addr_t   dev;
+    char dev_name[UCT_DEVICE_NAME_MAX];
+    udp_dev_addr_t dev;
     udp_iface_addr_t addr;
-    int              socket;
-    int              epoll;    /* readable: progress has work */
-    int              timer;
-    int              netlink;  /* news of the kernel about addresses */
-    ucx_async_id_t   watch;
-    int              is_lost;  /* the device has lost its address */
+    int socket;
+    int epoll; /* readable: progress has work */
+    int timer;
+    int netlink; /* news of the kernel about addresses */
+    ucx_async_id_t watch;
+    int is_lost;                /* the device has lost its address */
     ucx_window_params_t window; /* of all streams and sources */
-    double           keepalive; /* INFINITY: none */
-    udp_stream_t     *streams;
-    udp_source_t     *sources;
-    udp_done_t       *done;     /* for progress to call */
-    udp_done_t       *flushes;  /* of the interface */
-    unsigned         num_failed; /* failures that are not reported */
-    uint64_t         *counters;  /* UDP_COUNT_*; NULL: not counted */
+    double keepalive;           /* INFINITY: none */
+    udp_stream_t *streams;
+    udp_source_t *sources;
+    udp_done_t *done;    /* for progress to call */
+    udp_done_t *flushes; /* of the interface */
+    unsigned num_failed; /* failures that are not reported */
+    uint64_t *counters;  /* UDP_COUNT_*; NULL: not counted */
 };
 
 struct udp_ep {
-    uct_ep_t     super; /* First */
+    uct_ep_t super; /* First */
     udp_stream_t *stream;
 };
 
@@ -154,8 +154,7 @@ void udp_stream_send(udp_stream_t *stream, udp_packet_t *packet, uint8_t kind,
                      uint8_t id, size_t length);
 /* Sends a datagram that only has to be acknowledged. */
 void udp_stream_probe(udp_stream_t *stream);
-void udp_stream_acked(udp_stream_t *stream, uint32_t number,
-                      uint64_t received);
+void udp_stream_acked(udp_stream_t *stream, uint32_t number, uint64_t received);
 ucs_status_t udp_stream_flush(udp_stream_t *stream, uct_completion_t *comp);
 /* Sends again what counts as lost. */
 void udp_stream_retransmit(udp_stream_t *stream, double now);
@@ -173,7 +172,7 @@ typedef enum udp_order {
     UDP_ORDER_UNKNOWN,  /* of no known stream: to be ignored */
     UDP_ORDER_NEXT,     /* to be delivered, and then those that were kept */
     UDP_ORDER_REPEATED, /* was received before */
-    UDP_ORDER_KEPT      /* one before it is missing: it is copied */
+    UDP_ORDER_KEPT,     /* one before it is missing: it is copied */
 } udp_order_t;
 /* Compares the number of a datagram with those before it. *source_p is set, unless it
  * is unknown. */

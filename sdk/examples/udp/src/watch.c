@@ -48,9 +48,11 @@ static void on_report(int fd, int events, void *arg)
 
 ucs_status_t udp_watch_start(udp_iface_t *iface)
 {
-    struct sockaddr_nl groups = {.nl_family = AF_NETLINK,
-                                 .nl_groups = RTMGRP_IPV4_IFADDR};
-    ucs_status_t status       = UCS_ERR_IO_ERROR;
+    struct sockaddr_nl groups = {
+        .nl_family = AF_NETLINK,
+        .nl_groups = RTMGRP_IPV4_IFADDR,
+    };
+    ucs_status_t status = UCS_ERR_IO_ERROR;
 
     iface->netlink = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK,
                             NETLINK_ROUTE);

@@ -58,7 +58,7 @@ static ucs_status_t passed(faults_ep_t *ep, ucs_status_t status)
 #define PASS(_ep, _call) \
     faults_ep_t *ep     = faults_ep(_ep); \
     ucs_status_t status = gate(ep); \
-    \
+\
     return (status == UCS_OK) ? passed(ep, faults_inner_ops(ep)->_call) : status
 
 /* An operation that returns a number of bytes. */
@@ -66,7 +66,7 @@ static ucs_status_t passed(faults_ep_t *ep, ucs_status_t status)
     faults_ep_t *ep     = faults_ep(_ep); \
     ucs_status_t status = gate(ep); \
     ssize_t bytes; \
-    \
+\
     if (status != UCS_OK) { \
         return status; \
     } \
@@ -79,7 +79,7 @@ static ucs_status_t passed(faults_ep_t *ep, ucs_status_t status)
     faults_ep_t *ep     = faults_ep(_ep); \
     ucs_status_t status = gate(ep); \
     faults_op_t *op; \
-    \
+\
     if (status != UCS_OK) { \
         return status; \
     } \
@@ -115,8 +115,9 @@ static ucs_status_t am_zcopy(uct_ep_h uct_ep, uint8_t id, const void *header,
                              size_t iovcnt, unsigned flags,
                              uct_completion_t *comp)
 {
-    PASS_OP(uct_ep, comp, am_zcopy(ep->inner, id, header, header_length, iov,
-                                   iovcnt, flags, &op->comp));
+    PASS_OP(uct_ep, comp,
+            am_zcopy(ep->inner, id, header, header_length, iov, iovcnt, flags,
+                     &op->comp));
 }
 
 /* -------------------------------------------------------- remote memory -- */
@@ -138,8 +139,8 @@ static ucs_status_t put_zcopy(uct_ep_h uct_ep, const uct_iov_t *iov,
                               size_t iovcnt, uint64_t remote_addr,
                               uct_rkey_t rkey, uct_completion_t *comp)
 {
-    PASS_OP(uct_ep, comp, put_zcopy(ep->inner, iov, iovcnt, remote_addr, rkey,
-                                    &op->comp));
+    PASS_OP(uct_ep, comp,
+            put_zcopy(ep->inner, iov, iovcnt, remote_addr, rkey, &op->comp));
 }
 
 static ucs_status_t get_short(uct_ep_h uct_ep, void *buffer, unsigned length,
@@ -152,16 +153,17 @@ static ucs_status_t get_bcopy(uct_ep_h uct_ep, uct_unpack_callback_t unpack_cb,
                               void *arg, size_t length, uint64_t remote_addr,
                               uct_rkey_t rkey, uct_completion_t *comp)
 {
-    PASS_OP(uct_ep, comp, get_bcopy(ep->inner, unpack_cb, arg, length,
-                                    remote_addr, rkey, &op->comp));
+    PASS_OP(uct_ep, comp,
+            get_bcopy(ep->inner, unpack_cb, arg, length, remote_addr, rkey,
+                      &op->comp));
 }
 
 static ucs_status_t get_zcopy(uct_ep_h uct_ep, const uct_iov_t *iov,
                               size_t iovcnt, uint64_t remote_addr,
                               uct_rkey_t rkey, uct_completion_t *comp)
 {
-    PASS_OP(uct_ep, comp, get_zcopy(ep->inner, iov, iovcnt, remote_addr, rkey,
-                                    &op->comp));
+    PASS_OP(uct_ep, comp,
+            get_zcopy(ep->inner, iov, iovcnt, remote_addr, rkey, &op->comp));
 }
 
 /* -------------------------------------------------------------- atomics -- */
@@ -185,8 +187,9 @@ static ucs_status_t atomic32_fetch(uct_ep_h uct_ep, uct_atomic_op_t what,
                                    uint64_t remote_addr, uct_rkey_t rkey,
                                    uct_completion_t *comp)
 {
-    PASS_OP(uct_ep, comp, atomic32_fetch(ep->inner, what, value, result,
-                                         remote_addr, rkey, &op->comp));
+    PASS_OP(uct_ep, comp,
+            atomic32_fetch(ep->inner, what, value, result, remote_addr, rkey,
+                           &op->comp));
 }
 
 static ucs_status_t atomic64_fetch(uct_ep_h uct_ep, uct_atomic_op_t what,
@@ -194,26 +197,29 @@ static ucs_status_t atomic64_fetch(uct_ep_h uct_ep, uct_atomic_op_t what,
                                    uint64_t remote_addr, uct_rkey_t rkey,
                                    uct_completion_t *comp)
 {
-    PASS_OP(uct_ep, comp, atomic64_fetch(ep->inner, what, value, result,
-                                         remote_addr, rkey, &op->comp));
+    PASS_OP(uct_ep, comp,
+            atomic64_fetch(ep->inner, what, value, result, remote_addr, rkey,
+                           &op->comp));
 }
 
-static ucs_status_t
-atomic_cswap32(uct_ep_h uct_ep, uint32_t compare, uint32_t swap,
-               uint64_t remote_addr, uct_rkey_t rkey, uint32_t *result,
-               uct_completion_t *comp)
+static ucs_status_t atomic_cswap32(uct_ep_h uct_ep, uint32_t compare,
+                                   uint32_t swap, uint64_t remote_addr,
+                                   uct_rkey_t rkey, uint32_t *result,
+                                   uct_completion_t *comp)
 {
-    PASS_OP(uct_ep, comp, atomic_cswap32(ep->inner, compare, swap, remote_addr,
-                                         rkey, result, &op->comp));
+    PASS_OP(uct_ep, comp,
+            atomic_cswap32(ep->inner, compare, swap, remote_addr, rkey, result,
+                           &op->comp));
 }
 
-static ucs_status_t
-atomic_cswap64(uct_ep_h uct_ep, uint64_t compare, uint64_t swap,
-               uint64_t remote_addr, uct_rkey_t rkey, uint64_t *result,
-               uct_completion_t *comp)
+static ucs_status_t atomic_cswap64(uct_ep_h uct_ep, uint64_t compare,
+                                   uint64_t swap, uint64_t remote_addr,
+                                   uct_rkey_t rkey, uint64_t *result,
+                                   uct_completion_t *comp)
 {
-    PASS_OP(uct_ep, comp, atomic_cswap64(ep->inner, compare, swap, remote_addr,
-                                         rkey, result, &op->comp));
+    PASS_OP(uct_ep, comp,
+            atomic_cswap64(ep->inner, compare, swap, remote_addr, rkey, result,
+                           &op->comp));
 }
 
 /* ---------------------------------------------------------------- order -- */
@@ -330,8 +336,9 @@ static ucs_status_t ep_check(uct_ep_h uct_ep, unsigned flags,
         faults_ep_break(ep, ep->lost);
         return UCS_OK;
     }
-    return (ep->status != UCS_OK) ? UCS_OK :
-           faults_inner_ops(ep)->check(ep->inner, flags, comp);
+    return (ep->status != UCS_OK) ?
+               UCS_OK :
+               faults_inner_ops(ep)->check(ep->inner, flags, comp);
 }
 
 static ucs_status_t ep_invalidate(uct_ep_h uct_ep, unsigned flags)
@@ -381,7 +388,7 @@ void faults_ep_ops_fill(ucx_ep_ops_t *ops, const ucx_ep_ops_t *inner)
         .atomic_cswap64  = atomic_cswap64,
         .check           = ep_check,
         .is_connected    = ep_is_connected,
-        .query_sockaddrs = ep_query_sockaddrs
+        .query_sockaddrs = ep_query_sockaddrs,
     };
 
 #define SET(_slot) ops->_slot = (inner->_slot == NULL) ? NULL : all._slot

@@ -21,22 +21,25 @@
 #define FAULTS_NAME "faults"
 
 #define faults_container_of(_ptr, _type, _member) \
-    ((_type *)((char *)(_ptr) - offsetof(_type, _member)))
+    ((_type *)((char *)(_ptr)-offsetof(_type, _member)))
 
 /* How the loss of a peer is detected. */
-typedef enum { FAULTS_NOTICE_SELF, FAULTS_NOTICE_CHECK, FAULTS_NOTICE_SEND }
-    faults_notice_t;
+typedef enum {
+    FAULTS_NOTICE_SELF,
+    FAULTS_NOTICE_CHECK,
+    FAULTS_NOTICE_SEND,
+} faults_notice_t;
 
 /* Options of an interface; followed by those of the wrapped one. */
 typedef struct faults_config {
     unsigned long seed;
-    double        no_resource;
-    unsigned      pending_delay;
-    unsigned      completion_delay;
-    unsigned      receive_delay;
-    unsigned      ep_failure;
-    unsigned      notice;          /* faults_notice_t */
-    int           unsteady;        /* bandwidth to a peer is never the same */
+    double no_resource;
+    unsigned pending_delay;
+    unsigned completion_delay;
+    unsigned receive_delay;
+    unsigned ep_failure;
+    unsigned notice; /* faults_notice_t */
+    int unsteady;    /* bandwidth to a peer is never the same */
 } faults_config_t;
 
 /* Offset of the wrapped options. */
@@ -46,42 +49,42 @@ typedef struct faults_instance faults_instance_t;
 
 /* A component with its instance. */
 typedef struct faults_component {
-    ucx_component_t   super;
-    ucx_component_t   inner_desc;  /* a complete copy */
-    const ucx_component_t *inner;  /* argument of its functions */
+    ucx_component_t super;
+    ucx_component_t inner_desc;   /* a complete copy */
+    const ucx_component_t *inner; /* argument of its functions */
     faults_instance_t *instance;
 } faults_component_t;
 
 /* State for one core. */
 struct faults_instance {
-    ucx_plugin_t          plugin;
-    faults_component_t    component;
+    ucx_plugin_t plugin;
+    faults_component_t component;
     const ucx_component_t *components[1];
-    ucx_transport_t       transport, inner_transport;
+    ucx_transport_t transport, inner_transport;
     const ucx_transport_t *transports[1];
-    ucx_iface_ops_t       iface_ops, inner_iface_ops;
-    ucx_ep_ops_t          ep_ops, inner_ep_ops;
-    ucx_config_table_t    config, md_config;
-    ucx_config_field_t    *fields;
-    const ucx_host_t      *host;       /* the core */
-    ucx_host_t            inner_host;  /* host table for the wrapped plugin */
-    void                  *library;
-    const ucx_plugin_t    *inner;
-    atomic_uint           num_opened;  /* interfaces, for their seeds */
-    faults_instance_t     *next;
+    ucx_iface_ops_t iface_ops, inner_iface_ops;
+    ucx_ep_ops_t ep_ops, inner_ep_ops;
+    ucx_config_table_t config, md_config;
+    ucx_config_field_t *fields;
+    const ucx_host_t *host; /* the core */
+    ucx_host_t inner_host;  /* host table for the wrapped plugin */
+    void *library;
+    const ucx_plugin_t *inner;
+    atomic_uint num_opened; /* interfaces, for their seeds */
+    faults_instance_t *next;
 };
 
 /* An operation with a completion. */
 typedef struct faults_op {
-    uct_completion_t  comp;     /* for the wrapped transport */
-    uct_completion_t  *user;
+    uct_completion_t comp; /* for the wrapped transport */
+    uct_completion_t *user;
     struct faults_iface *iface;
-    struct faults_ep  *ep;      /* NULL: destroyed, or of the whole interface */
-    uint64_t          due;      /* round of the completion, when it is done */
-    ucs_status_t      status;
-    uint8_t           done;     /* the wrapped transport has completed it */
-    uint8_t           flush;    /* completes after all earlier ones */
-    uint8_t           of_iface;
+    struct faults_ep *ep; /* NULL: destroyed, or of the whole interface */
+    uint64_t due;         /* round of the completion, when it is done */
+    ucs_status_t status;
+    uint8_t done;  /* the wrapped transport has completed it */
+    uint8_t flush; /* completes after all earlier ones */
+    uint8_t of_iface;
     TAILQ_ENTRY(faults_op) link;
 } faults_op_t;
 
@@ -90,45 +93,45 @@ typedef struct faults_message {
     STAILQ_ENTRY(faults_message) link;
     uint64_t due;
     unsigned length;
-    uint8_t  id;
+    uint8_t id;
     _Alignas(64) char data[];
 } faults_message_t;
 
 typedef struct faults_ep {
-    uct_ep_t            super;
-    uct_ep_h            inner;
-    ucs_status_t        status;    /* UCS_OK until it has failed */
-    ucs_status_t        lost;      /* status of a failure that is not detected yet */
-    unsigned            left;      /* operations until it fails; 0: never */
-    uint8_t             starved;   /* the last lack of resources was injected */
-    uint8_t             waits;     /* in the interface's list `waiting` */
-    uint64_t            pending_at;   /* round of the next call */
+    uct_ep_t super;
+    uct_ep_h inner;
+    ucs_status_t status; /* UCS_OK until it has failed */
+    ucs_status_t lost;   /* status of a failure that is not detected yet */
+    unsigned left;       /* operations until it fails; 0: never */
+    uint8_t starved;     /* the last lack of resources was injected */
+    uint8_t waits;       /* in the interface's list `waiting` */
+    uint64_t pending_at; /* round of the next call */
     ucx_pending_queue_t pending;
-    LIST_ENTRY(faults_ep)  link;    /* eps or broken */
+    LIST_ENTRY(faults_ep) link; /* eps or broken */
     TAILQ_ENTRY(faults_ep) wait_link;
 } faults_ep_t;
 
 /* Receiver of a message: argument of the handler in the wrapped interface. */
 typedef struct faults_slot {
     struct faults_iface *iface;
-    uint8_t             id;
+    uint8_t id;
 } faults_slot_t;
 
 typedef struct faults_iface {
-    uct_iface_t       super;
-    uct_iface_h       inner;
+    uct_iface_t super;
+    uct_iface_h inner;
     faults_instance_t *instance;
-    faults_config_t   config;
-    uint64_t          random;
-    uint64_t          round;
-    unsigned          bandwidth;     /* the last that was told, as a step */
-    faults_ep_t       *dispatching;  /* NULL: none, or destroyed meanwhile */
-    LIST_HEAD(, faults_ep)        eps;
-    LIST_HEAD(, faults_ep)        broken;   /* to be reported to the user */
-    TAILQ_HEAD(, faults_ep)       waiting;  /* with pending requests */
-    TAILQ_HEAD(, faults_op)       ops;      /* in the order of their start */
+    faults_config_t config;
+    uint64_t random;
+    uint64_t round;
+    unsigned bandwidth;       /* the last that was told, as a step */
+    faults_ep_t *dispatching; /* NULL: none, or destroyed meanwhile */
+    LIST_HEAD(, faults_ep) eps;
+    LIST_HEAD(, faults_ep) broken;   /* to be reported to the user */
+    TAILQ_HEAD(, faults_ep) waiting; /* with pending requests */
+    TAILQ_HEAD(, faults_op) ops;     /* in the order of their start */
     STAILQ_HEAD(, faults_message) messages;
-    faults_slot_t     slots[UCT_AM_ID_MAX];
+    faults_slot_t slots[UCT_AM_ID_MAX];
 } faults_iface_t;
 
 static inline faults_iface_t *faults_iface(uct_iface_h iface)

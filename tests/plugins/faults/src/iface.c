@@ -40,8 +40,8 @@ static int holds_back(faults_iface_t *iface)
 }
 
 /* The handler of every message of the wrapped interface. */
-static ucs_status_t
-arrived(void *arg, void *data, size_t length, unsigned flags)
+static ucs_status_t arrived(void *arg, void *data, size_t length,
+                            unsigned flags)
 {
     const faults_slot_t *slot = arg;
     faults_iface_t *iface     = slot->iface;
@@ -91,7 +91,8 @@ ucs_status_t faults_inner_ep_failed(uct_iface_h inner_iface, uct_ep_h inner,
     faults_iface_t *iface = inner_iface->host;
     faults_ep_t *ep;
 
-    LIST_FOREACH(ep, &iface->eps, link) {
+    LIST_FOREACH(ep, &iface->eps, link)
+    {
         if (ep->inner == inner) {
             ep->lost = status;
             if (iface->config.notice == FAULTS_NOTICE_SELF) {
@@ -111,7 +112,7 @@ static unsigned iface_progress(uct_iface_h uct_iface)
     unsigned count;
 
     ++iface->round;
-    count  = inner_ops(iface)->progress(iface->inner);
+    count = inner_ops(iface)->progress(iface->inner);
     count += deliver(iface, 0);
     count += faults_ops_complete(iface, 0);
     count += faults_pending_dispatch(iface);
@@ -167,7 +168,7 @@ static ucs_status_t iface_query(uct_iface_h uct_iface, ucx_iface_attr_t *attr)
 
     if (iface->config.notice != FAULTS_NOTICE_SELF) {
         attr->base.cap.flags &= ~(uint64_t)UCT_IFACE_FLAG_EP_KEEPALIVE;
-        attr->flags          &= ~(uint64_t)UCX_IFACE_FLAG_DETECTS_FAILURE;
+        attr->flags &= ~(uint64_t)UCX_IFACE_FLAG_DETECTS_FAILURE;
     }
     if (iface->config.notice == FAULTS_NOTICE_SEND) {
         attr->base.cap.flags &= ~(uint64_t)UCT_IFACE_FLAG_EP_CHECK;
@@ -200,8 +201,8 @@ static ucs_status_t iface_estimate(uct_iface_h uct_iface, ucx_perf_t *perf)
     return status;
 }
 
-static ucs_status_t
-get_device_address(uct_iface_h uct_iface, uct_device_addr_t *addr)
+static ucs_status_t get_device_address(uct_iface_h uct_iface,
+                                       uct_device_addr_t *addr)
 {
     faults_iface_t *iface = faults_iface(uct_iface);
 
@@ -215,17 +216,16 @@ static ucs_status_t get_address(uct_iface_h uct_iface, uct_iface_addr_t *addr)
     return inner_ops(iface)->get_address(iface->inner, addr);
 }
 
-static int
-is_reachable(uct_iface_h uct_iface, const ucx_reachable_args_t *args)
+static int is_reachable(uct_iface_h uct_iface, const ucx_reachable_args_t *args)
 {
     faults_iface_t *iface = faults_iface(uct_iface);
 
     return inner_ops(iface)->is_reachable(iface->inner, args);
 }
 
-static ucs_status_t
-mem_alloc(uct_iface_h uct_iface, size_t length, unsigned flags,
-          const char *name, uct_allocated_memory_t *mem)
+static ucs_status_t mem_alloc(uct_iface_h uct_iface, size_t length,
+                              unsigned flags, const char *name,
+                              uct_allocated_memory_t *mem)
 {
     faults_iface_t *iface = faults_iface(uct_iface);
 
@@ -255,8 +255,8 @@ static ucs_status_t open_inner(faults_iface_t *iface, uct_md_h md,
     inner.head.host   = iface;
     inner.config      = (const char *)args->config + FAULTS_CONFIG_SIZE;
     for (id = 0; id < UCT_AM_ID_MAX; ++id) {
-        iface->slots[id]   = (faults_slot_t){iface, (uint8_t)id};
-        inner.head.am[id]  = (ucx_am_slot_t){arrived, &iface->slots[id], 0};
+        iface->slots[id]  = (faults_slot_t){iface, (uint8_t)id};
+        inner.head.am[id] = (ucx_am_slot_t){arrived, &iface->slots[id], 0};
     }
     return instance->inner_transport.iface_open(md, &inner, &iface->inner);
 }
@@ -264,9 +264,9 @@ static ucs_status_t open_inner(faults_iface_t *iface, uct_md_h md,
 ucs_status_t faults_iface_open(uct_md_h md, const ucx_iface_open_args_t *args,
                                uct_iface_h *iface_p)
 {
-    const faults_component_t *component = faults_container_of(
-            md->component, faults_component_t, super);
-    faults_instance_t *instance         = component->instance;
+    const faults_component_t *component =
+        faults_container_of(md->component, faults_component_t, super);
+    faults_instance_t *instance = component->instance;
     faults_iface_t *iface;
     ucs_status_t status;
 
@@ -281,9 +281,9 @@ ucs_status_t faults_iface_open(uct_md_h md, const ucx_iface_open_args_t *args,
     ucx_iface_init(&iface->super, args);
     iface->instance = instance;
     memcpy(&iface->config, args->config, sizeof(iface->config));
-    iface->random   = (iface->config.seed + 1) * 0x9e3779b97f4a7c15ull +
-                      atomic_fetch_add(&instance->num_opened, 1);
-    iface->random  |= 1; /* never 0 */
+    iface->random = (iface->config.seed + 1) * 0x9e3779b97f4a7c15ull +
+                    atomic_fetch_add(&instance->num_opened, 1);
+    iface->random |= 1; /* never 0 */
     LIST_INIT(&iface->eps);
     LIST_INIT(&iface->broken);
     TAILQ_INIT(&iface->waiting);
@@ -324,7 +324,7 @@ void faults_iface_ops_fill(ucx_iface_ops_t *ops, const ucx_iface_ops_t *inner)
         .event_fd_get       = event_fd_get,
         .event_arm          = event_arm,
         .mem_alloc          = mem_alloc,
-        .mem_free           = mem_free
+        .mem_free           = mem_free,
     };
 
 #define SET(_slot) ops->_slot = (inner->_slot == NULL) ? NULL : all._slot

@@ -20,7 +20,7 @@ ucs_status_t faults_pending_add(uct_ep_h uct_ep, uct_pending_req_t *req,
 
     ucx_pending_push(&ep->pending, req);
     if (!ep->waits) {
-        ep->waits   = 1;
+        ep->waits      = 1;
         ep->pending_at = faults_later(iface, iface->config.pending_delay);
         TAILQ_INSERT_TAIL(&iface->waiting, ep, wait_link);
     }
@@ -90,17 +90,20 @@ unsigned faults_pending_dispatch(faults_iface_t *iface)
     unsigned count = 0, due = 0;
     faults_ep_t *ep;
 
-    TAILQ_FOREACH(ep, &iface->waiting, wait_link) {
+    TAILQ_FOREACH(ep, &iface->waiting, wait_link)
+    {
         ++due;
     }
     while ((due-- > 0) && ((ep = TAILQ_FIRST(&iface->waiting)) != NULL)) {
         faults_pending_forget(ep);
-        if ((ep->pending_at <= iface->round) && !dispatch_ep(iface, ep, &count)) {
+        if ((ep->pending_at <= iface->round) &&
+            !dispatch_ep(iface, ep, &count)) {
             continue;
         }
         if (!ucx_pending_is_empty(&ep->pending) && !ep->waits) {
             if (ep->pending_at <= iface->round) {
-                ep->pending_at = faults_later(iface, iface->config.pending_delay);
+                ep->pending_at = faults_later(iface,
+                                              iface->config.pending_delay);
             }
             ep->waits = 1;
             TAILQ_INSERT_TAIL(&iface->waiting, ep, wait_link);

@@ -37,8 +37,8 @@ static ucs_status_t refuse(const ucx_plugin_args_t *args, ucs_status_t status,
     return status;
 }
 
-ucs_status_t
-ucx_plugin_entry(const ucx_plugin_args_t *args, const ucx_plugin_t **plugin_p)
+ucs_status_t ucx_plugin_entry(const ucx_plugin_args_t *args,
+                              const ucx_plugin_t **plugin_p)
 {
     const char *reason = "out of memory";
     faults_instance_t *instance;
@@ -62,13 +62,13 @@ ucx_plugin_entry(const ucx_plugin_args_t *args, const ucx_plugin_t **plugin_p)
 
     instance->components[0] = &instance->component.super;
     instance->plugin        = (ucx_plugin_t){
-        .size           = sizeof(instance->plugin),
-        .abi            = UCX_PLUGIN_ABI_VERSION,
-        .name           = FAULTS_NAME,
-        .version        = FAULTS_VERSION,
-        .components     = instance->components,
-        .num_components = 1,
-        .fini           = fini
+               .size           = sizeof(instance->plugin),
+               .abi            = UCX_PLUGIN_ABI_VERSION,
+               .name           = FAULTS_NAME,
+               .version        = FAULTS_VERSION,
+               .components     = instance->components,
+               .num_components = 1,
+               .fini           = fini,
     };
 
     pthread_mutex_lock(&lock);

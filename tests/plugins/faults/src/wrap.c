@@ -14,8 +14,10 @@
 static const char *const notices[] = {"self", "check", "send", NULL};
 
 #define FIELD(_name, _type, _member, _dflt, _min, _max, _help) \
-    {_name, UCX_CONFIG_##_type, offsetof(faults_config_t, _member), _dflt, \
-     _help, NULL, _min, _max}
+    { \
+        _name, UCX_CONFIG_##_type, offsetof(faults_config_t, _member), _dflt, \
+            _help, NULL, _min, _max \
+    }
 
 static const ucx_config_field_t own_fields[] = {
     FIELD("SEED", ULONG, seed, "1", 0, 0,
@@ -32,9 +34,10 @@ static const ucx_config_field_t own_fields[] = {
           "About how many operations after which an endpoint fails; 0: never."),
     {"NOTICE", UCX_CONFIG_ENUM, offsetof(faults_config_t, notice), "self",
      "Who notices that a peer has gone: the transport by itself, a check, or "
-     "the next send.", notices, 0, 0},
+     "the next send.",
+     notices, 0, 0},
     FIELD("UNSTEADY", BOOL, unsteady, "n", 0, 0,
-          "Whether every estimate of the bandwidth to a peer is another one.")
+          "Whether every estimate of the bandwidth to a peer is another one."),
 };
 
 enum { NUM_OWN = sizeof(own_fields) / sizeof(own_fields[0]) };
@@ -62,8 +65,8 @@ static const ucx_component_t *inner_of(const ucx_component_t *component)
 /* The completed copy with its slots, of any version. */
 static const ucx_component_t *desc_of(const ucx_component_t *component)
 {
-    return &faults_container_of(component, faults_component_t,
-                                super)->inner_desc;
+    return &faults_container_of(component, faults_component_t, super)
+                ->inner_desc;
 }
 
 static ucs_status_t query_mds(const ucx_component_t *component,
@@ -102,8 +105,8 @@ static ucs_status_t rkey_release(const ucx_component_t *component,
     return desc_of(component)->rkey_release(inner_of(component), rkey, handle);
 }
 
-static ucs_status_t rkey_compare(const ucx_component_t *component,
-                                 uct_rkey_t a, uct_rkey_t b, int *result)
+static ucs_status_t rkey_compare(const ucx_component_t *component, uct_rkey_t a,
+                                 uct_rkey_t b, int *result)
 {
     return desc_of(component)->rkey_compare(inner_of(component), a, b, result);
 }
@@ -113,8 +116,8 @@ static ucs_status_t rkey_compare(const ucx_component_t *component,
 static ucs_status_t query_devices(uct_md_h md, ucx_device_desc_t **devices_p,
                                   unsigned *num_p)
 {
-    const faults_component_t *component = faults_container_of(
-            md->component, faults_component_t, super);
+    const faults_component_t *component =
+        faults_container_of(md->component, faults_component_t, super);
 
     return component->instance->inner_transport.query_devices(md, devices_p,
                                                               num_p);
@@ -147,9 +150,9 @@ static ucs_status_t make_config(faults_instance_t *instance)
         .prefix       = "FAULTS_",
         .options_size = FAULTS_CONFIG_SIZE +
                         ((inner == NULL) ? 0 : inner->options_size),
-        .field_size   = sizeof(*fields),
-        .fields       = fields,
-        .num_fields   = NUM_OWN + more
+        .field_size = sizeof(*fields),
+        .fields     = fields,
+        .num_fields = NUM_OWN + more,
     };
     return UCS_OK;
 }
@@ -170,16 +173,13 @@ static void describe_component(faults_instance_t *instance)
     super->query_md_resources = query_mds;
     super->md_open            = md_open;
     super->md_ops             = inner->md_ops;
-    super->rkey_unpack        = (inner->rkey_unpack != NULL) ? rkey_unpack :
-                                                               NULL;
-    super->rkey_ptr           = (inner->rkey_ptr != NULL) ? rkey_ptr : NULL;
-    super->rkey_release       = (inner->rkey_release != NULL) ? rkey_release :
-                                                                NULL;
-    super->rkey_compare       = (inner->rkey_compare != NULL) ? rkey_compare :
-                                                                NULL;
-    super->transports         = instance->transports;
-    super->num_transports     = 1;
-    component->instance       = instance;
+    super->rkey_unpack    = (inner->rkey_unpack != NULL) ? rkey_unpack : NULL;
+    super->rkey_ptr       = (inner->rkey_ptr != NULL) ? rkey_ptr : NULL;
+    super->rkey_release   = (inner->rkey_release != NULL) ? rkey_release : NULL;
+    super->rkey_compare   = (inner->rkey_compare != NULL) ? rkey_compare : NULL;
+    super->transports     = instance->transports;
+    super->num_transports = 1;
+    component->instance   = instance;
 }
 
 static void describe_transport(faults_instance_t *instance)
@@ -193,15 +193,15 @@ static void describe_transport(faults_instance_t *instance)
         .query_devices = query_devices,
         .iface_open    = faults_iface_open,
         .iface_ops     = &instance->iface_ops,
-        .ep_ops        = &instance->ep_ops
+        .ep_ops        = &instance->ep_ops,
     };
     instance->transports[0] = &instance->transport;
 }
 
 /* ---------------------------------------------------------- the library -- */
 
-static const ucx_component_t *
-find_component(const ucx_plugin_t *plugin, const char *name)
+static const ucx_component_t *find_component(const ucx_plugin_t *plugin,
+                                             const char *name)
 {
     unsigned i;
 
@@ -214,9 +214,8 @@ find_component(const ucx_plugin_t *plugin, const char *name)
 }
 
 /* Calls the wrapped plugin's entry point as a core would. */
-static ucs_status_t
-call_entry(faults_instance_t *instance, const ucx_plugin_args_t *args,
-           const char *path)
+static ucs_status_t call_entry(faults_instance_t *instance,
+                               const ucx_plugin_args_t *args, const char *path)
 {
     ucx_plugin_args_t inner_args = *args;
     ucx_plugin_entry_t entry;
@@ -240,9 +239,9 @@ call_entry(faults_instance_t *instance, const ucx_plugin_args_t *args,
     instance->host = args->host;
     copy_table(&instance->inner_host, sizeof(instance->inner_host), args->host);
     instance->inner_host.iface_ep_failed = faults_inner_ep_failed;
-    inner_args.host      = &instance->inner_host;
-    inner_args.directory = directory;
-    status = entry(&inner_args, &instance->inner);
+    inner_args.host                      = &instance->inner_host;
+    inner_args.directory                 = directory;
+    status                               = entry(&inner_args, &instance->inner);
     free(directory);
     return status;
 }
@@ -274,8 +273,8 @@ static ucs_status_t take_transport(faults_instance_t *instance,
 ucs_status_t faults_wrap(faults_instance_t *instance,
                          const ucx_plugin_args_t *args, const char **reason)
 {
-    const char *path       = getenv("FAULTS_LIBRARY");
-    const char *name       = getenv("FAULTS_COMPONENT");
+    const char *path = getenv("FAULTS_LIBRARY");
+    const char *name = getenv("FAULTS_COMPONENT");
     const ucx_component_t *inner;
     ucs_status_t status;
 

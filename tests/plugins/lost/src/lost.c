@@ -7,10 +7,10 @@
 #include <ucx/cm.h>
 
 typedef struct {
-    uct_ep_t                     super;
-    uct_cm_t                     *cm;
+    uct_ep_t super;
+    uct_cm_t *cm;
     uct_cm_ep_resolve_callback_t resolve_cb;
-    void                         *user_data;
+    void *user_data;
 } lost_ep_t;
 
 static const ucx_host_t *host_of(const uct_cm_t *cm)
@@ -24,7 +24,7 @@ static void give_up(void *arg)
     lost_ep_t *ep                 = arg;
     uct_cm_ep_resolve_args_t args = {
         .field_mask = UCT_CM_EP_RESOLVE_ARGS_FIELD_STATUS,
-        .status     = UCS_ERR_UNREACHABLE
+        .status     = UCS_ERR_UNREACHABLE,
     };
 
     ep->resolve_cb(ep->user_data, &args); /* which may destroy it */
@@ -40,7 +40,7 @@ static void lost_ep_destroy(uct_ep_h uct_ep)
 
 static const ucx_ep_ops_t ep_ops = {
     .size    = sizeof(ep_ops),
-    .destroy = lost_ep_destroy
+    .destroy = lost_ep_destroy,
 };
 
 static ucs_status_t lost_ep_create(uct_cm_h cm, const uct_ep_params_t *params,
@@ -61,7 +61,8 @@ static ucs_status_t lost_ep_create(uct_cm_h cm, const uct_ep_params_t *params,
     ep->cm         = cm;
     ep->resolve_cb = params->cm_resolve_cb;
     ep->user_data  = (params->field_mask & UCT_EP_PARAM_FIELD_USER_DATA) ?
-                     params->user_data : NULL;
+                         params->user_data :
+                         NULL;
     status         = host_of(cm)->progress_oneshot(cm->worker, give_up, ep);
     if (status != UCS_OK) {
         free(ep);
@@ -124,7 +125,7 @@ static const ucx_cm_ops_t cm_ops = {
     .listener_create  = lost_listen,
     .listener_destroy = lost_listener_destroy,
     .ep_create        = lost_ep_create,
-    .ep_ops           = &ep_ops
+    .ep_ops           = &ep_ops,
 };
 
 /* ---------------------------------------------------------- the component -- */
@@ -154,7 +155,7 @@ static ucs_status_t md_query(uct_md_h md, ucx_md_attr_t *attr)
 static const ucx_md_ops_t md_ops = {
     .size  = sizeof(md_ops),
     .close = md_close,
-    .query = md_query
+    .query = md_query,
 };
 
 static const ucx_component_t component = {
@@ -164,11 +165,11 @@ static const ucx_component_t component = {
     .query_md_resources = local_query_mds,
     .md_open            = md_open,
     .md_ops             = &md_ops,
-    .cm_ops             = &cm_ops
+    .cm_ops             = &cm_ops,
 };
 
-ucs_status_t
-ucx_plugin_entry(const ucx_plugin_args_t *args, const ucx_plugin_t **plugin_p)
+ucs_status_t ucx_plugin_entry(const ucx_plugin_args_t *args,
+                              const ucx_plugin_t **plugin_p)
 {
     return local_entry(args, &component, plugin_p);
 }

@@ -35,7 +35,9 @@ void pairs_ep_watch(pairs_ep_t *ep)
     if (ep->out != NULL) {
         poller_modify(&pairs_iface_of(ep)->poller, ep->out,
                       (!ucx_pending_is_empty(&ep->pending) ||
-                       (ep->answers != NULL)) ? EPOLLOUT : 0);
+                       (ep->answers != NULL)) ?
+                          EPOLLOUT :
+                          0);
     }
 }
 
@@ -69,8 +71,8 @@ ucs_status_t pairs_ep_create(uct_iface_h super, const uct_ep_params_t *params,
     pairs_ep_t *ep;
     int fd;
 
-    if (params->field_mask & (UCT_EP_PARAM_FIELD_IFACE_ADDR |
-                              UCT_EP_PARAM_FIELD_SOCKADDR)) {
+    if (params->field_mask &
+        (UCT_EP_PARAM_FIELD_IFACE_ADDR | UCT_EP_PARAM_FIELD_SOCKADDR)) {
         return UCS_ERR_UNSUPPORTED;
     }
 
@@ -79,8 +81,9 @@ ucs_status_t pairs_ep_create(uct_iface_h super, const uct_ep_params_t *params,
         return UCS_ERR_NO_MEMORY;
     }
     fd           = sock_listen(&ep->name);
-    ep->listener = (fd < 0) ? NULL :
-                   poller_add(&iface->poller, fd, 0, pairs_accept, ep);
+    ep->listener = (fd < 0) ?
+                       NULL :
+                       poller_add(&iface->poller, fd, 0, pairs_accept, ep);
     if (ep->listener == NULL) {
         free(ep);
         return UCS_ERR_IO_ERROR;
@@ -136,10 +139,11 @@ static ucs_status_t connect_out(pairs_ep_t *ep)
     return (ep->out == NULL) ? UCS_ERR_NO_MEMORY : sock_send(fd, &iov, 1);
 }
 
-static ucs_status_t
-connect_to_ep(uct_ep_h super, const uct_device_addr_t *dev_addr,
-              size_t dev_addr_length, const uct_ep_addr_t *ep_addr,
-              size_t ep_addr_length)
+static ucs_status_t connect_to_ep(uct_ep_h super,
+                                  const uct_device_addr_t *dev_addr,
+                                  size_t dev_addr_length,
+                                  const uct_ep_addr_t *ep_addr,
+                                  size_t ep_addr_length)
 {
     const ucx_host_t *host = local_host_of(super->iface->md);
     pairs_ep_t *ep         = (pairs_ep_t *)super;
@@ -216,5 +220,5 @@ const ucx_ep_ops_t pairs_ep_ops = {
     .invalidate    = invalidate,
     .get_address   = get_address,
     .connect_to_ep = connect_to_ep,
-    .is_connected  = is_connected
+    .is_connected  = is_connected,
 };

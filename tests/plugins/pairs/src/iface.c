@@ -7,11 +7,13 @@
 #include <string.h>
 
 static const ucx_config_field_t fields[] = {
-    {.name   = "MESSAGES",
-     .type   = UCX_CONFIG_BOOL,
-     .offset = offsetof(pairs_config_t, messages),
-     .dflt   = "y",
-     .help   = "n: no active messages, only put and get."}
+    {
+        .name   = "MESSAGES",
+        .type   = UCX_CONFIG_BOOL,
+        .offset = offsetof(pairs_config_t, messages),
+        .dflt   = "y",
+        .help   = "n: no active messages, only put and get.",
+    },
 };
 
 static const ucx_config_table_t config_table = {
@@ -20,7 +22,7 @@ static const ucx_config_table_t config_table = {
     .options_size = sizeof(pairs_config_t),
     .field_size   = sizeof(ucx_config_field_t),
     .fields       = fields,
-    .num_fields   = sizeof(fields) / sizeof(fields[0])
+    .num_fields   = sizeof(fields) / sizeof(fields[0]),
 };
 
 static int is_alive(const pairs_iface_t *iface, const pairs_ep_t *ep)
@@ -86,7 +88,7 @@ static unsigned iface_progress(uct_iface_h super)
     unsigned count;
 
     poller_hold(&iface->poller);
-    count  = poller_run(&iface->poller);
+    count = poller_run(&iface->poller);
     count += tell_failures(iface);
     end_flushes(iface);
     poller_release(&iface->poller);
@@ -106,7 +108,8 @@ static ucs_status_t event_arm(uct_iface_h super, unsigned events)
 
     (void)events;
     return ((iface->num_failed > 0) || poller_is_ready(&iface->poller)) ?
-           UCS_ERR_BUSY : UCS_OK;
+               UCS_ERR_BUSY :
+               UCS_OK;
 }
 
 /* ---------------------------------------------------------------- life -- */
@@ -123,7 +126,7 @@ static ucs_status_t iface_open(uct_md_h md, const ucx_iface_open_args_t *args,
     }
     ucx_iface_init(&iface->super, args);
     iface->messages = (config == NULL) || config->messages;
-    iface->out = malloc(PAIRS_MAX_DATA);
+    iface->out      = malloc(PAIRS_MAX_DATA);
     if ((iface->out == NULL) || (poller_open(&iface->poller) != UCS_OK)) {
         free(iface->out);
         free(iface);
@@ -146,20 +149,15 @@ static ucs_status_t iface_query(uct_iface_h iface, ucx_iface_attr_t *attr)
 {
     uct_iface_attr_t *base = &attr->base;
 
-    base->cap.flags         = UCT_IFACE_FLAG_PUT_SHORT |
-                              UCT_IFACE_FLAG_PUT_BCOPY |
-                              UCT_IFACE_FLAG_GET_BCOPY |
-                              UCT_IFACE_FLAG_PENDING | UCT_IFACE_FLAG_CB_SYNC |
-                              UCT_IFACE_FLAG_CONNECT_TO_EP |
-                              UCT_IFACE_FLAG_EP_CHECK |
-                              UCT_IFACE_FLAG_EP_KEEPALIVE |
-                              UCT_IFACE_FLAG_ERRHANDLE_PEER_FAILURE;
-    base->cap.event_flags   = UCT_IFACE_FLAG_EVENT_SEND_COMP |
-                              UCT_IFACE_FLAG_EVENT_RECV |
-                              UCT_IFACE_FLAG_EVENT_FD;
+    base->cap.flags = UCT_IFACE_FLAG_PUT_SHORT | UCT_IFACE_FLAG_PUT_BCOPY |
+                      UCT_IFACE_FLAG_GET_BCOPY | UCT_IFACE_FLAG_PENDING |
+                      UCT_IFACE_FLAG_CB_SYNC | UCT_IFACE_FLAG_CONNECT_TO_EP |
+                      UCT_IFACE_FLAG_EP_CHECK | UCT_IFACE_FLAG_EP_KEEPALIVE |
+                      UCT_IFACE_FLAG_ERRHANDLE_PEER_FAILURE;
+    base->cap.event_flags = UCT_IFACE_FLAG_EVENT_SEND_COMP |
+                            UCT_IFACE_FLAG_EVENT_RECV | UCT_IFACE_FLAG_EVENT_FD;
     if (((pairs_iface_t *)iface)->messages) {
-        base->cap.flags       |= UCT_IFACE_FLAG_AM_SHORT |
-                                 UCT_IFACE_FLAG_AM_BCOPY;
+        base->cap.flags |= UCT_IFACE_FLAG_AM_SHORT | UCT_IFACE_FLAG_AM_BCOPY;
         base->cap.am.max_short = PAIRS_MAX_SHORT;
         base->cap.am.max_bcopy = PAIRS_MAX_DATA;
         base->cap.am.max_iov   = PAIRS_MAX_IOV;
@@ -194,8 +192,8 @@ static int is_reachable(uct_iface_h iface, const ucx_reachable_args_t *args)
                         args->dev_addr_length);
 }
 
-static ucs_status_t
-iface_flush(uct_iface_h super, unsigned flags, uct_completion_t *comp)
+static ucs_status_t iface_flush(uct_iface_h super, unsigned flags,
+                                uct_completion_t *comp)
 {
     pairs_iface_t *iface = (pairs_iface_t *)super;
     pairs_op_t *op;
@@ -226,7 +224,7 @@ static const ucx_iface_ops_t iface_ops = {
     .progress           = iface_progress,
     .flush              = iface_flush,
     .event_fd_get       = event_fd_get,
-    .event_arm          = event_arm
+    .event_arm          = event_arm,
 };
 
 const ucx_transport_t pairs_transport = {
@@ -236,5 +234,5 @@ const ucx_transport_t pairs_transport = {
     .query_devices = local_query_devices,
     .iface_open    = iface_open,
     .iface_ops     = &iface_ops,
-    .ep_ops        = &pairs_ep_ops
+    .ep_ops        = &pairs_ep_ops,
 };

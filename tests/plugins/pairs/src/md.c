@@ -37,8 +37,8 @@ static void md_close(uct_md_h super)
 static ucs_status_t md_query(uct_md_h md, ucx_md_attr_t *attr)
 {
     (void)md;
-    attr->flags            = UCT_MD_FLAG_REG | UCT_MD_FLAG_NEED_RKEY |
-                             UCT_MD_FLAG_REG_DMABUF;
+    attr->flags = UCT_MD_FLAG_REG | UCT_MD_FLAG_NEED_RKEY |
+                  UCT_MD_FLAG_REG_DMABUF;
     attr->max_reg          = UINT64_MAX;
     attr->reg_mem_types    = 1u << UCS_MEMORY_TYPE_HOST;
     attr->access_mem_types = 1u << UCS_MEMORY_TYPE_HOST;
@@ -56,7 +56,8 @@ static void region_free(pairs_region_t *region)
 
 /* Maps the dmabuf of an emulated device: pages of a file, from its position
  * (tests/emulated). */
-static int map_dmabuf(pairs_region_t *region, const ucx_mem_reg_params_t *params)
+static int map_dmabuf(pairs_region_t *region,
+                      const ucx_mem_reg_params_t *params)
 {
     off_t position = lseek(params->dmabuf_fd, 0, SEEK_CUR);
 
@@ -189,5 +190,5 @@ const ucx_md_ops_t pairs_md_ops = {
     .query     = md_query,
     .mem_reg   = mem_reg,
     .mem_dereg = mem_dereg,
-    .mkey_pack = mkey_pack
+    .mkey_pack = mkey_pack,
 };

@@ -22,32 +22,32 @@
 #include <ucx/log.h>
 
 enum {
-    PAIRS_MAX_DATA  = 8192,  /* Bytes of a message, a put, a get */
+    PAIRS_MAX_DATA  = 8192, /* Bytes of a message, a put, a get */
     PAIRS_MAX_SHORT = 256,
     PAIRS_MAX_IOV   = 8,
-    PAIRS_MAX_OPS   = 16     /* Maximum number of gets and flushes of an
+    PAIRS_MAX_OPS   = 16, /* Maximum number of gets and flushes of an
                               * endpoint */
 };
 
 /* Packets; each begins with this header. Both ends are on one host. */
 typedef enum {
-    PAIRS_HELLO,      /* the first: `name` of the sender's end */
-    PAIRS_MESSAGE,    /* `am_id`; data */
-    PAIRS_PUT,        /* `key`, `address`; data */
-    PAIRS_GET,        /* `key`, `address`, `length` */
-    PAIRS_GET_REPLY,  /* data */
-    PAIRS_FLUSH,      /* answer when everything before is done */
+    PAIRS_HELLO,     /* the first: `name` of the sender's end */
+    PAIRS_MESSAGE,   /* `am_id`; data */
+    PAIRS_PUT,       /* `key`, `address`; data */
+    PAIRS_GET,       /* `key`, `address`, `length` */
+    PAIRS_GET_REPLY, /* data */
+    PAIRS_FLUSH,     /* answer when everything before is done */
     PAIRS_FLUSHED,
-    PAIRS_REFUSED     /* answer to a put or get: invalid memory */
+    PAIRS_REFUSED, /* answer to a put or get: invalid memory */
 } pairs_kind_t;
 
 typedef struct pairs_header {
-    uint8_t     kind;     /* pairs_kind_t */
-    uint8_t     am_id;
-    uint8_t     reserved[2];
-    uint32_t    length;   /* Length requested by a get */
-    uint64_t    key;
-    uint64_t    address;
+    uint8_t kind; /* pairs_kind_t */
+    uint8_t am_id;
+    uint8_t reserved[2];
+    uint32_t length; /* Length requested by a get */
+    uint64_t key;
+    uint64_t address;
     sock_name_t name;
 } pairs_header_t;
 
@@ -56,25 +56,25 @@ _Static_assert(sizeof(pairs_header_t) == 40, "wire layout");
 /* A packed remote key. */
 typedef struct pairs_rkey {
     uint64_t key;
-    uint64_t check;  /* Check value of the key */
+    uint64_t check; /* Check value of the key */
 } pairs_rkey_t;
 
 typedef struct pairs_region {
     struct pairs_region *next;
-    uint64_t            key;
-    char                *start;
-    size_t              length;
+    uint64_t key;
+    char *start;
+    size_t length;
     /** What `start` is in this process; for memory of a device, in a mapping
      * of its dmabuf */
-    char                *bytes;
-    void                *map;        /* Or NULL */
-    size_t              map_length;
+    char *bytes;
+    void *map; /* Or NULL */
+    size_t map_length;
 } pairs_region_t;
 
 typedef struct pairs_md {
-    uct_md_t        super;  /* First */
+    uct_md_t super; /* First */
     pthread_mutex_t lock;
-    pairs_region_t  *regions;
+    pairs_region_t *regions;
 } pairs_md_t;
 
 typedef struct pairs_config {
@@ -84,56 +84,56 @@ typedef struct pairs_config {
 struct pairs_ep;
 
 typedef struct pairs_iface {
-    uct_iface_t     super;  /* First */
-    int             messages; /* It also has active messages */
-    poller_t        poller;
+    uct_iface_t super; /* First */
+    int messages;      /* It also has active messages */
+    poller_t poller;
     struct pairs_ep *eps;
-    unsigned        num_failed;  /* Endpoints whose failure is not reported */
-    char            *out;        /* Data of the packet being sent */
-    struct pairs_op *flushes;    /* Of the interface: until all are idle */
+    unsigned num_failed;      /* Endpoints whose failure is not reported */
+    char *out;                /* Data of the packet being sent */
+    struct pairs_op *flushes; /* Of the interface: until all are idle */
 } pairs_iface_t;
 
 /* A get or a flush that waits for its answer; answers arrive in order. */
 typedef struct pairs_op {
-    struct pairs_op       *next;
-    pairs_kind_t          answer;
-    size_t                length;
+    struct pairs_op *next;
+    pairs_kind_t answer;
+    size_t length;
     uct_unpack_callback_t unpack;
-    void                  *arg;
-    uct_completion_t      *comp;   /* May be NULL */
+    void *arg;
+    uct_completion_t *comp; /* May be NULL */
 } pairs_op_t;
 
 /* An answer that could not be sent yet. */
 typedef struct pairs_answer {
     struct pairs_answer *next;
-    size_t              length;
-    pairs_header_t      header;
-    char                data[];
+    size_t length;
+    pairs_header_t header;
+    char data[];
 } pairs_answer_t;
 
 typedef enum {
     PAIRS_NEW,
     PAIRS_CONNECTED,
-    PAIRS_FAILED
+    PAIRS_FAILED,
 } pairs_state_t;
 
 typedef struct pairs_ep {
-    uct_ep_t            super;     /* First */
-    poller_memory_t     memory;
-    struct pairs_ep     *next;
-    pairs_state_t       state;
-    ucs_status_t        status;    /* With FAILED */
-    int                 is_told;   /* ... and it was reported */
-    sock_name_t         name;      /* Our address */
-    sock_name_t         peer;      /* The peer's, when known */
-    poller_source_t     *listener; /* Until the peer has connected */
-    poller_source_t     *in;       /* For receiving */
-    poller_source_t     *out;      /* For sending */
-    int                 is_greeted; /* The peer's hello has arrived */
-    int                 is_dirty;  /* Puts since the last flush */
-    pairs_op_t          *ops, **ops_tail;
-    unsigned            num_ops;
-    pairs_answer_t      *answers, **answers_tail;
+    uct_ep_t super; /* First */
+    poller_memory_t memory;
+    struct pairs_ep *next;
+    pairs_state_t state;
+    ucs_status_t status;       /* With FAILED */
+    int is_told;               /* ... and it was reported */
+    sock_name_t name;          /* Our address */
+    sock_name_t peer;          /* The peer's, when known */
+    poller_source_t *listener; /* Until the peer has connected */
+    poller_source_t *in;       /* For receiving */
+    poller_source_t *out;      /* For sending */
+    int is_greeted;            /* The peer's hello has arrived */
+    int is_dirty;              /* Puts since the last flush */
+    pairs_op_t *ops, **ops_tail;
+    unsigned num_ops;
+    pairs_answer_t *answers, **answers_tail;
     ucx_pending_queue_t pending;
 } pairs_ep_t;
 
@@ -183,8 +183,8 @@ ucs_status_t pairs_get_bcopy(uct_ep_h ep, uct_unpack_callback_t unpack_cb,
                              uct_rkey_t rkey, uct_completion_t *comp);
 ucs_status_t pairs_flush(uct_ep_h ep, unsigned flags, uct_completion_t *comp);
 ucs_status_t pairs_fence(uct_ep_h ep, unsigned flags);
-ucs_status_t
-pairs_pending_add(uct_ep_h ep, uct_pending_req_t *req, unsigned flags);
+ucs_status_t pairs_pending_add(uct_ep_h ep, uct_pending_req_t *req,
+                               unsigned flags);
 void pairs_pending_purge(uct_ep_h ep, uct_pending_purge_callback_t cb,
                          void *arg);
 /* Sends an answer now or when possible. Zero: out of memory. */

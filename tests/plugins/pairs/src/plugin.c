@@ -12,11 +12,11 @@ static const ucx_component_t component = {
     .md_ops             = &pairs_md_ops,
     .rkey_unpack        = pairs_rkey_unpack,
     .transports         = transports,
-    .num_transports     = 1
+    .num_transports     = 1,
 };
 
-ucs_status_t
-ucx_plugin_entry(const ucx_plugin_args_t *args, const ucx_plugin_t **plugin_p)
+ucs_status_t ucx_plugin_entry(const ucx_plugin_args_t *args,
+                              const ucx_plugin_t **plugin_p)
 {
     return local_entry(args, &component, plugin_p);
 }

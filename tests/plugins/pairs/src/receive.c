@@ -52,8 +52,8 @@ static ucs_status_t serve_put(pairs_ep_t *ep, const pairs_header_t *header,
 }
 
 /* An unexpected answer violates the protocol. */
-static ucs_status_t
-take_answer(pairs_ep_t *ep, pairs_kind_t kind, const void *data, size_t length)
+static ucs_status_t take_answer(pairs_ep_t *ep, pairs_kind_t kind,
+                                const void *data, size_t length)
 {
     pairs_op_t *op = pairs_take_op(ep, kind);
 
@@ -73,8 +73,8 @@ take_answer(pairs_ep_t *ep, pairs_kind_t kind, const void *data, size_t length)
 }
 
 /* Anything but UCS_OK ends the connection. */
-static ucs_status_t
-serve(pairs_ep_t *ep, const pairs_header_t *header, char *data, size_t length)
+static ucs_status_t serve(pairs_ep_t *ep, const pairs_header_t *header,
+                          char *data, size_t length)
 {
     switch (header->kind) {
     case PAIRS_MESSAGE:

@@ -20,15 +20,17 @@ static ucs_status_t is_open(pairs_ep_t *ep)
         return ep->status;
     }
     return ((ep->answers == NULL) && sock_is_writable(ep->out->fd)) ?
-           UCS_OK : UCS_ERR_NO_RESOURCE;
+               UCS_OK :
+               UCS_ERR_NO_RESOURCE;
 }
 
-static ucs_status_t
-send_packet(pairs_ep_t *ep, const pairs_header_t *header, const void *data,
-            size_t length)
+static ucs_status_t send_packet(pairs_ep_t *ep, const pairs_header_t *header,
+                                const void *data, size_t length)
 {
-    struct iovec iov[2] = {{(void *)header, sizeof(*header)},
-                           {(void *)data, length}};
+    struct iovec iov[2] = {
+        {(void *)header, sizeof(*header)},
+        {(void *)data, length},
+    };
     ucs_status_t status = sock_send(ep->out->fd, iov, 2);
 
     /* the endpoint fails after the peer's last messages are read */
@@ -103,9 +105,11 @@ ssize_t pairs_am_bcopy(uct_ep_h ep, uint8_t id, uct_pack_callback_t pack_cb,
 
 static pairs_header_t put_header(uint64_t remote_addr, uct_rkey_t rkey)
 {
-    return (pairs_header_t){.kind    = PAIRS_PUT,
-                            .key     = rkey,
-                            .address = remote_addr};
+    return (pairs_header_t){
+        .kind    = PAIRS_PUT,
+        .key     = rkey,
+        .address = remote_addr,
+    };
 }
 
 ucs_status_t pairs_put_short(uct_ep_h super, const void *buffer,
@@ -176,8 +180,8 @@ void pairs_end_ops(pairs_ep_t *ep, ucs_status_t status)
 }
 
 /* Sends a request; the operation is queued until the answer. */
-static ucs_status_t
-ask(pairs_ep_t *ep, const pairs_header_t *header, const pairs_op_t *pattern)
+static ucs_status_t ask(pairs_ep_t *ep, const pairs_header_t *header,
+                        const pairs_op_t *pattern)
 {
     ucs_status_t status = is_open(ep);
     pairs_op_t *op;
@@ -210,15 +214,19 @@ ucs_status_t pairs_get_bcopy(uct_ep_h ep, uct_unpack_callback_t unpack_cb,
                              void *arg, size_t length, uint64_t remote_addr,
                              uct_rkey_t rkey, uct_completion_t *comp)
 {
-    pairs_header_t header = {.kind    = PAIRS_GET,
-                             .length  = (uint32_t)length,
-                             .key     = rkey,
-                             .address = remote_addr};
-    pairs_op_t op         = {.answer = PAIRS_GET_REPLY,
-                             .length = length,
-                             .unpack = unpack_cb,
-                             .arg    = arg,
-                             .comp   = comp};
+    pairs_header_t header = {
+        .kind    = PAIRS_GET,
+        .length  = (uint32_t)length,
+        .key     = rkey,
+        .address = remote_addr,
+    };
+    pairs_op_t op = {
+        .answer = PAIRS_GET_REPLY,
+        .length = length,
+        .unpack = unpack_cb,
+        .arg    = arg,
+        .comp   = comp,
+    };
 
     return ask((pairs_ep_t *)ep, &header, &op);
 }
@@ -265,8 +273,8 @@ static int has_room(pairs_ep_t *ep)
            sock_is_writable(ep->out->fd);
 }
 
-ucs_status_t
-pairs_pending_add(uct_ep_h super, uct_pending_req_t *req, unsigned flags)
+ucs_status_t pairs_pending_add(uct_ep_h super, uct_pending_req_t *req,
+                               unsigned flags)
 {
     pairs_ep_t *ep = (pairs_ep_t *)super;
 

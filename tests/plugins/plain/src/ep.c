@@ -81,8 +81,9 @@ static ucs_status_t flush(uct_ep_h super, unsigned flags,
 {
     (void)comp;
     return ((((plain_ep_t *)super)->source != NULL) ||
-            (flags & UCT_FLUSH_FLAG_CANCEL)) ? UCS_OK :
-                                               UCS_ERR_CONNECTION_RESET;
+            (flags & UCT_FLUSH_FLAG_CANCEL)) ?
+               UCS_OK :
+               UCS_ERR_CONNECTION_RESET;
 }
 
 static ucs_status_t pending_add(uct_ep_h super, uct_pending_req_t *req,
@@ -103,8 +104,8 @@ static ucs_status_t pending_add(uct_ep_h super, uct_pending_req_t *req,
     return UCS_OK;
 }
 
-static void
-pending_purge(uct_ep_h super, uct_pending_purge_callback_t cb, void *arg)
+static void pending_purge(uct_ep_h super, uct_pending_purge_callback_t cb,
+                          void *arg)
 {
     plain_ep_t *ep = (plain_ep_t *)super;
     uct_pending_req_t *req;
@@ -187,5 +188,5 @@ const ucx_ep_ops_t plain_ep_ops = {
     .flush         = flush,
     .pending_add   = pending_add,
     .pending_purge = pending_purge,
-    .destroy       = destroy
+    .destroy       = destroy,
 };

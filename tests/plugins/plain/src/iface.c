@@ -16,20 +16,22 @@ static const double LAST_WORDS_TIME = 1;
 
 /* A connection from a peer's endpoint. */
 typedef struct plain_conn {
-    poller_memory_t   memory;
+    poller_memory_t memory;
     struct plain_conn *next;
-    plain_iface_t     *iface;
-    poller_source_t   *source;
+    plain_iface_t *iface;
+    poller_source_t *source;
 } plain_conn_t;
 
 static const ucx_config_field_t fields[] = {
-    {.name   = "SEG_SIZE",
-     .type   = UCX_CONFIG_MEMUNITS,
-     .offset = offsetof(plain_config_t, seg_size),
-     .dflt   = "512",
-     .help   = "Bytes of a message, at most (256 to 64k).",
-     .min    = PLAIN_MIN_SEG,
-     .max    = PLAIN_MAX_SEG}
+    {
+        .name   = "SEG_SIZE",
+        .type   = UCX_CONFIG_MEMUNITS,
+        .offset = offsetof(plain_config_t, seg_size),
+        .dflt   = "512",
+        .help   = "Bytes of a message, at most (256 to 64k).",
+        .min    = PLAIN_MIN_SEG,
+        .max    = PLAIN_MAX_SEG,
+    },
 };
 
 static const ucx_config_table_t config_table = {
@@ -38,7 +40,7 @@ static const ucx_config_table_t config_table = {
     .options_size = sizeof(plain_config_t),
     .field_size   = sizeof(ucx_config_field_t),
     .fields       = fields,
-    .num_fields   = sizeof(fields) / sizeof(fields[0])
+    .num_fields   = sizeof(fields) / sizeof(fields[0]),
 };
 
 /* ----------------------------------------------------------- receiving -- */
@@ -196,8 +198,8 @@ static ucs_status_t iface_open(uct_md_h md, const ucx_iface_open_args_t *args,
 
     fd              = sock_listen(&iface->name);
     iface->listener = (fd < 0) ? NULL :
-                      poller_add(&iface->poller, fd, EPOLLIN, accept_all,
-                                 iface);
+                                 poller_add(&iface->poller, fd, EPOLLIN,
+                                            accept_all, iface);
     if (iface->listener == NULL) {
         poller_close(&iface->poller);
         goto err;
@@ -229,10 +231,9 @@ static ucs_status_t iface_query(uct_iface_h super, ucx_iface_attr_t *attr)
     plain_iface_t *iface   = (plain_iface_t *)super;
     uct_iface_attr_t *base = &attr->base;
 
-    base->cap.flags        = UCT_IFACE_FLAG_AM_BCOPY | UCT_IFACE_FLAG_PENDING |
-                             UCT_IFACE_FLAG_CB_SYNC |
-                             UCT_IFACE_FLAG_CONNECT_TO_IFACE |
-                             UCT_IFACE_FLAG_ERRHANDLE_PEER_FAILURE;
+    base->cap.flags = UCT_IFACE_FLAG_AM_BCOPY | UCT_IFACE_FLAG_PENDING |
+                      UCT_IFACE_FLAG_CB_SYNC | UCT_IFACE_FLAG_CONNECT_TO_IFACE |
+                      UCT_IFACE_FLAG_ERRHANDLE_PEER_FAILURE;
     base->cap.am.max_bcopy = iface->seg_size;
     base->device_addr_len  = sizeof(sock_host_t);
     base->iface_addr_len   = sizeof(sock_name_t);
@@ -269,8 +270,8 @@ static int is_reachable(uct_iface_h iface, const ucx_reachable_args_t *args)
 }
 
 /* Everything sent is in the kernel. */
-static ucs_status_t
-iface_flush(uct_iface_h iface, unsigned flags, uct_completion_t *comp)
+static ucs_status_t iface_flush(uct_iface_h iface, unsigned flags,
+                                uct_completion_t *comp)
 {
     (void)iface;
     (void)flags;
@@ -287,7 +288,7 @@ static const ucx_iface_ops_t iface_ops = {
     .is_reachable       = is_reachable,
     .ep_create          = plain_ep_create,
     .progress           = iface_progress,
-    .flush              = iface_flush
+    .flush              = iface_flush,
 };
 
 const ucx_transport_t plain_transport = {
@@ -297,5 +298,5 @@ const ucx_transport_t plain_transport = {
     .query_devices = local_query_devices,
     .iface_open    = iface_open,
     .iface_ops     = &iface_ops,
-    .ep_ops        = &plain_ep_ops
+    .ep_ops        = &plain_ep_ops,
 };

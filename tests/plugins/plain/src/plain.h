@@ -24,29 +24,29 @@ struct plain_ep;
 struct plain_conn;
 
 typedef struct plain_iface {
-    uct_iface_t       super;   /* First */
-    size_t            seg_size;
-    poller_t          poller;
-    sock_name_t       name;    /* Our address */
-    poller_source_t   *listener;
-    struct plain_conn *conns;  /* Connections for receiving */
-    struct plain_ep   *eps;
-    unsigned          num_failed; /* Endpoints whose failure is not reported */
-    char              *buffer; /* For the message being sent or received */
+    uct_iface_t super; /* First */
+    size_t seg_size;
+    poller_t poller;
+    sock_name_t name; /* Our address */
+    poller_source_t *listener;
+    struct plain_conn *conns; /* Connections for receiving */
+    struct plain_ep *eps;
+    unsigned num_failed; /* Endpoints whose failure is not reported */
+    char *buffer;        /* For the message being sent or received */
 } plain_iface_t;
 
 typedef struct plain_ep {
-    uct_ep_t            super;  /* First */
-    poller_memory_t     memory;
-    struct plain_ep     *next;
-    poller_source_t     *source; /* Connected to the peer; NULL: lost */
-    double              lost_at; /* Time of the loss; seconds */
-    int                 is_told; /* ... and it was reported */
+    uct_ep_t super; /* First */
+    poller_memory_t memory;
+    struct plain_ep *next;
+    poller_source_t *source; /* Connected to the peer; NULL: lost */
+    double lost_at;          /* Time of the loss; seconds */
+    int is_told;             /* ... and it was reported */
     ucx_pending_queue_t pending;
 } plain_ep_t;
 
 extern const ucx_transport_t plain_transport;
-extern const ucx_ep_ops_t    plain_ep_ops;
+extern const ucx_ep_ops_t plain_ep_ops;
 
 ucs_status_t plain_ep_create(uct_iface_h iface, const uct_ep_params_t *params,
                              uct_ep_h *ep_p);

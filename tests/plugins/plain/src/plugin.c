@@ -33,7 +33,7 @@ static ucs_status_t md_query(uct_md_h md, ucx_md_attr_t *attr)
 static const ucx_md_ops_t md_ops = {
     .size  = sizeof(md_ops),
     .close = md_close,
-    .query = md_query
+    .query = md_query,
 };
 
 static const ucx_transport_t *const transports[] = {&plain_transport};
@@ -45,11 +45,11 @@ static const ucx_component_t component = {
     .md_open            = md_open,
     .md_ops             = &md_ops,
     .transports         = transports,
-    .num_transports     = 1
+    .num_transports     = 1,
 };
 
-ucs_status_t
-ucx_plugin_entry(const ucx_plugin_args_t *args, const ucx_plugin_t **plugin_p)
+ucs_status_t ucx_plugin_entry(const ucx_plugin_args_t *args,
+                              const ucx_plugin_t **plugin_p)
 {
     return local_entry(args, &component, plugin_p);
 }
