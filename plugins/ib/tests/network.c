@@ -2,6 +2,7 @@
 /* See network.h. Functions of libibverbs and of the plugin's device are replaced
  * here. */
 #include "network.h"
+#include "pool.h"
 
 #include <check.h>
 #include <errno.h>
@@ -271,62 +272,6 @@ ucs_status_t ib_reg_failed(ib_md_t *domain, int level, const void *address,
 }
 
 /* --- The host ------------------------------------------------------------- */
-
-typedef struct pool {
-    ucx_mpool_t super;
-    ucx_mpool_params_t params;
-    void **chunks;
-    unsigned num_chunks;
-} pool_t;
-
-static ucs_status_t pool_create(const ucx_mpool_params_t *params,
-                                ucx_mpool_t **mpool_p)
-{
-    pool_t *pool = calloc(1, sizeof(*pool));
-
-    pool->params = *params;
-    *mpool_p     = &pool->super;
-    return UCS_OK;
-}
-
-/* One element in a chunk: the memory checker sees accesses beyond it. */
-static void *pool_grow(ucx_mpool_t *mpool)
-{
-    pool_t *pool                 = (pool_t *)mpool;
-    const ucx_mpool_params_t *of = &pool->params;
-    size_t offset = (of->alignment - (of->align_offset % of->alignment)) %
-                    of->alignment;
-    size_t size = offset + of->elem_size;
-    void *chunk = NULL;
-
-    pool->chunks = realloc(pool->chunks,
-                           (pool->num_chunks + 1) * sizeof(*pool->chunks));
-    if (of->chunk_alloc != NULL) {
-        ck_assert_int_eq(of->chunk_alloc(of->arg, &size, &chunk), UCS_OK);
-    } else {
-        chunk = malloc(size);
-    }
-    pool->chunks[pool->num_chunks++] = chunk;
-    if (of->elem_init != NULL) {
-        of->elem_init(of->arg, (char *)chunk + offset, chunk);
-    }
-    return (char *)chunk + offset;
-}
-
-static void pool_destroy(ucx_mpool_t *mpool)
-{
-    pool_t *pool = (pool_t *)mpool;
-
-    for (unsigned i = 0; i < pool->num_chunks; ++i) {
-        if (pool->params.chunk_free != NULL) {
-            pool->params.chunk_free(pool->params.arg, pool->chunks[i]);
-        } else {
-            free(pool->chunks[i]);
-        }
-    }
-    free(pool->chunks);
-    free(pool);
-}
 
 /* The service runs only in network_serve(). All interfaces have one callback. */
 static ucx_async_timer_cb_t on_timer;

@@ -1,0 +1,579 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The completion queues of rc_verbs never overrun, whatever is outstanding, also
+ * when all connections fail at once. The device is in memory: it fails the test
+ * if a completion finds no entry. */
+#include "../src/rc_am.h"
+#include "../src/rc_send.h"
+#include "pool.h"
+#include "suite.h"
+
+#include <limits.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+enum {
+    MAX_QUEUE   = 512,
+    SEND_CQ_LEN = 64, /* Two full send queues */
+    SEND_LEN    = 32,
+    RECV_LEN    = 64,
+    NUM_EPS     = 8,
+    STEPS       = 20000,
+    MESSAGE     = 9, /* Bytes, with the byte before the message */
+};
+
+typedef struct completions {
+    struct ibv_cq cq;
+    struct ibv_wc wcs[MAX_QUEUE];
+    unsigned first, count, size;
+} completions_t;
+
+typedef struct request {
+    uint64_t id;
+    int is_signaled;
+} request_t;
+
+typedef struct queue_pair {
+    struct ibv_qp qp;
+    request_t sends[MAX_QUEUE];
+    unsigned first, count, size;
+    int has_failed;
+} queue_pair_t;
+
+typedef struct recv_queue {
+    struct ibv_srq srq;
+    struct ibv_recv_wr wrs[MAX_QUEUE];
+    struct ibv_sge sges[MAX_QUEUE];
+    unsigned first, count, size;
+} recv_queue_t;
+
+static struct ibv_device verbs_device = {.name = "test0"};
+static struct ibv_context context     = {.device = &verbs_device};
+static struct ibv_pd pd               = {.context = &context};
+static ib_md_t md;
+static uint64_t seed;
+static uint32_t next_qpn;
+static unsigned num_failed, num_received;
+static rc_ep_t *eps[NUM_EPS];
+static rc_iface_t *iface;
+
+static unsigned below(unsigned limit)
+{
+    seed = (seed * 6364136223846793005u) + 1442695040888963407u;
+    return (unsigned)((seed >> 33) % limit);
+}
+
+/* --- The device ----------------------------------------------------------- */
+
+static void complete(struct ibv_cq *cq, const struct ibv_wc *wc)
+{
+    completions_t *to = (completions_t *)cq;
+
+    ck_assert_msg(to->count < to->size, "a completion queue overruns");
+    to->wcs[(to->first + to->count++) % MAX_QUEUE] = *wc;
+}
+
+static int poll_cq(struct ibv_cq *cq, int max, struct ibv_wc *wc)
+{
+    completions_t *from = (completions_t *)cq;
+    int num             = 0;
+
+    for (; (num < max) && (from->count > 0); ++num, --from->count) {
+        wc[num]     = from->wcs[from->first];
+        from->first = (from->first + 1) % MAX_QUEUE;
+    }
+    return num;
+}
+
+static int post_send(struct ibv_qp *qp, struct ibv_send_wr *wr,
+                     struct ibv_send_wr **bad)
+{
+    queue_pair_t *to = (queue_pair_t *)qp;
+
+    ck_assert_uint_lt(to->count, to->size);
+    to->sends[(to->first + to->count++) % MAX_QUEUE] = (request_t){
+        .id          = wr->wr_id,
+        .is_signaled = !!(wr->send_flags & IBV_SEND_SIGNALED),
+    };
+    return 0;
+}
+
+/* Completes so many of the oldest requests. Failed ones all report. */
+static void run(queue_pair_t *qp, unsigned max)
+{
+    for (; (max > 0) && (qp->count > 0); --max, --qp->count) {
+        const request_t *request = &qp->sends[qp->first];
+        struct ibv_wc wc         = {
+                    .wr_id  = request->id,
+                    .status = qp->has_failed ? IBV_WC_WR_FLUSH_ERR : IBV_WC_SUCCESS,
+        };
+
+        qp->first = (qp->first + 1) % MAX_QUEUE;
+        if (request->is_signaled || qp->has_failed) {
+            complete(qp->qp.send_cq, &wc);
+        }
+    }
+}
+
+static int post_srq_recv(struct ibv_srq *srq, struct ibv_recv_wr *wr,
+                         struct ibv_recv_wr **bad)
+{
+    recv_queue_t *to = (recv_queue_t *)srq;
+    unsigned at;
+
+    for (; wr != NULL; wr = wr->next) {
+        ck_assert_uint_lt(to->count, to->size);
+        at           = (to->first + to->count++) % MAX_QUEUE;
+        to->wrs[at]  = *wr;
+        to->sges[at] = *wr->sg_list;
+    }
+    return 0;
+}
+
+/* So many messages arrive, if there are buffers. Returns their number. */
+static unsigned arrive(unsigned max)
+{
+    recv_queue_t *from = (recv_queue_t *)iface->srq;
+    unsigned count     = 0;
+
+    for (; (count < max) && (from->count > 0); ++count, --from->count) {
+        struct ibv_wc wc = {
+            .status   = IBV_WC_SUCCESS,
+            .wr_id    = from->wrs[from->first].wr_id,
+            .byte_len = MESSAGE,
+            .qp_num   = 0,
+        };
+
+        memset((void *)(uintptr_t)from->sges[from->first].addr, 1, MESSAGE);
+        from->first = (from->first + 1) % MAX_QUEUE;
+        complete(iface->recv_cq, &wc);
+    }
+    return count;
+}
+
+/* --- libibverbs ----------------------------------------------------------- */
+
+struct ibv_cq *ibv_create_cq(struct ibv_context *ctx, int cqe, void *arg,
+                             struct ibv_comp_channel *channel, int vector)
+{
+    completions_t *cq = calloc(1, sizeof(*cq));
+
+    ck_assert_int_le(cqe, MAX_QUEUE);
+    cq->size       = (unsigned)cqe;
+    cq->cq.context = ctx;
+    return &cq->cq;
+}
+
+int ibv_destroy_cq(struct ibv_cq *cq)
+{
+    free(cq);
+    return 0;
+}
+
+struct ibv_srq *ibv_create_srq(struct ibv_pd *domain,
+                               struct ibv_srq_init_attr *init)
+{
+    recv_queue_t *srq = calloc(1, sizeof(*srq));
+
+    srq->size        = init->attr.max_wr;
+    srq->srq.context = &context;
+    return &srq->srq;
+}
+
+int ibv_destroy_srq(struct ibv_srq *srq)
+{
+    free(srq);
+    return 0;
+}
+
+struct ibv_qp *ibv_create_qp(struct ibv_pd *domain,
+                             struct ibv_qp_init_attr *init)
+{
+    queue_pair_t *qp = calloc(1, sizeof(*qp));
+
+    qp->size       = init->cap.max_send_wr;
+    qp->qp.qp_num  = ++next_qpn;
+    qp->qp.context = &context;
+    qp->qp.send_cq = init->send_cq;
+    return &qp->qp;
+}
+
+int ibv_destroy_qp(struct ibv_qp *qp)
+{
+    free(qp);
+    return 0;
+}
+
+int ibv_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask)
+{
+    if (attr->qp_state == IBV_QPS_ERR) {
+        ((queue_pair_t *)qp)->has_failed = 1;
+    }
+    return 0;
+}
+
+int ibv_query_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask,
+                 struct ibv_qp_init_attr *init)
+{
+    init->cap = (struct ibv_qp_cap){.max_send_sge = 4, .max_inline_data = 64};
+    return 0;
+}
+
+struct ibv_comp_channel *ibv_create_comp_channel(struct ibv_context *ctx)
+{
+    struct ibv_comp_channel *channel = calloc(1, sizeof(*channel));
+
+    channel->fd = eventfd(0, EFD_CLOEXEC);
+    return channel;
+}
+
+int ibv_destroy_comp_channel(struct ibv_comp_channel *channel)
+{
+    close(channel->fd);
+    free(channel);
+    return 0;
+}
+
+#undef ibv_reg_mr
+struct ibv_mr *ibv_reg_mr(struct ibv_pd *domain, void *address, size_t length,
+                          int access)
+{
+    return calloc(1, sizeof(struct ibv_mr));
+}
+
+/* What the macro of ibv_reg_mr() calls if the flags are no constant. */
+struct ibv_mr *ibv_reg_mr_iova2(struct ibv_pd *domain, void *address,
+                                size_t length, uint64_t iova, unsigned access)
+{
+    return ibv_reg_mr(domain, address, length, (int)access);
+}
+
+int ibv_dereg_mr(struct ibv_mr *mr)
+{
+    free(mr);
+    return 0;
+}
+
+const char *ibv_get_device_name(struct ibv_device *device)
+{
+    return device->name;
+}
+
+/* --- The plugin's device, and the host ------------------------------------ */
+
+ucs_status_t ib_port_open(const ucx_host_t *host, struct ibv_context *ctx,
+                          uint8_t number, const ib_md_config_t *config,
+                          ib_port_t *port)
+{
+    *port = (ib_port_t){.number = number, .kind = IB_LINK_IB};
+    return UCS_OK;
+}
+
+void ib_port_address(const ib_port_t *port, ib_wire_device_t *wire)
+{
+    *wire = (ib_wire_device_t){.kind = port->kind};
+}
+
+ucs_status_t ib_port_path(const ib_port_t *port, const void *address,
+                          size_t length, struct ibv_ah_attr *ah,
+                          enum ibv_mtu *mtu_p)
+{
+    memset(ah, 0, sizeof(*ah));
+    *mtu_p = IBV_MTU_256;
+    return UCS_OK;
+}
+
+ucs_status_t ib_watch_start(ib_watch_t *watch, const ib_watch_ops_t *ops,
+                            ib_md_t *domain, uct_worker_h worker, uint8_t port,
+                            double patience)
+{
+    return UCS_OK;
+}
+
+void ib_watch_stop(ib_watch_t *watch)
+{
+}
+
+ucs_status_t ib_reg_failed(ib_md_t *domain, int level, const void *address,
+                           size_t length)
+{
+    return UCS_ERR_NO_MEMORY;
+}
+
+static ucs_status_t ep_failed(uct_iface_h failed, uct_ep_h ep,
+                              ucs_status_t status)
+{
+    ++num_failed;
+    for (unsigned i = 0; i < NUM_EPS; ++i) {
+        if ((uct_ep_h)eps[i] == ep) {
+            rc_ep_destroy(ep);
+            eps[i] = NULL;
+            return UCS_OK;
+        }
+    }
+    ck_abort_msg("an endpoint fails that does not exist");
+    return UCS_OK;
+}
+
+static double now(void)
+{
+    static double seconds = 1;
+
+    return seconds += 1e-6;
+}
+
+static int log_level = -1;
+
+static const ucx_host_t host = {
+    .size            = sizeof(host),
+    .log_level       = &log_level,
+    .mpool_create    = pool_create,
+    .mpool_grow      = pool_grow,
+    .mpool_destroy   = pool_destroy,
+    .iface_ep_failed = ep_failed,
+    .time            = now,
+};
+
+/* --- The tests ------------------------------------------------------------ */
+
+static ucs_status_t on_message(void *arg, void *data, size_t length,
+                               unsigned flags)
+{
+    ++num_received;
+    return UCS_OK;
+}
+
+static void new_ep(unsigned i)
+{
+    const uct_ep_params_t params = {0};
+    ib_wire_device_t device;
+    uct_ep_h ep;
+    char address[64];
+
+    ck_assert_int_eq(rc_ep_create(&iface->super, &params, &ep), UCS_OK);
+    ib_port_address(&iface->port, &device);
+    ck_assert_int_eq(rc_ep_get_address(ep, (uct_ep_addr_t *)address), UCS_OK);
+    ck_assert_int_eq(rc_ep_connect_to_ep(ep, (const uct_device_addr_t *)&device,
+                                         sizeof(device),
+                                         (const uct_ep_addr_t *)address,
+                                         rc_ep_address_length(iface)),
+                     UCS_OK);
+    eps[i] = (rc_ep_t *)ep;
+}
+
+static void start(void)
+{
+    const ib_rc_config_t config = {
+        .timeout         = 1,
+        .retry_count     = 6,
+        .rnr_timeout     = 1e-3,
+        .rnr_retry_count = 7,
+        .tx_queue_len    = SEND_LEN,
+        .tx_moderation   = 64,
+        .tx_cq_len       = SEND_CQ_LEN,
+        .tx_min_inline   = 64,
+        .rx_queue_len    = RECV_LEN,
+        .max_rd_atomic   = 16,
+        .seg_size        = 256,
+        .max_poll        = 16,
+        .credits         = 1,
+        .credit_window   = 512,
+    };
+    uct_iface_params_t params  = {0};
+    ucx_iface_open_args_t args = {
+        .size     = sizeof(args),
+        .params   = &params,
+        .dev_name = "test0:1",
+        .config   = &config,
+    };
+    uct_iface_h opened;
+
+    context.ops.poll_cq       = poll_cq;
+    context.ops.post_send     = post_send;
+    context.ops.post_srq_recv = post_srq_recv;
+    seed                      = 1;
+    num_failed = num_received = 0;
+    md                        = (ib_md_t){
+                               .host    = &host,
+                               .context = &context,
+                               .pd      = &pd,
+                               .attr    = {.max_qp_wr           = MAX_QUEUE,
+                                           .max_sge             = 4,
+                                           .max_cqe             = MAX_QUEUE,
+                                           .max_qp_init_rd_atom = 16,
+                                           .max_qp_rd_atom      = 16},
+    };
+    ck_assert_int_eq(rc_iface_open((uct_md_h)&md, &args, &opened), UCS_OK);
+    iface = (rc_iface_t *)opened;
+    for (unsigned id = 0; id < UCT_AM_ID_MAX; ++id) {
+        opened->am[id].cb = on_message;
+    }
+    for (unsigned i = 0; i < NUM_EPS; ++i) {
+        new_ep(i);
+    }
+}
+
+/* All that is outstanding completes. */
+static void finish(void)
+{
+    for (unsigned round = 0; round < 1000; ++round) {
+        for (uint32_t i = 0; i < iface->eps_size; ++i) {
+            if (iface->eps[i] != NULL) {
+                run((queue_pair_t *)iface->eps[i]->qp, UINT_MAX);
+            }
+        }
+        (void)rc_iface_progress(&iface->super);
+    }
+}
+
+/* One endpoint after the other sends until it cannot. Returns how many requests
+ * are outstanding. */
+static unsigned fill(void)
+{
+    unsigned count = 0;
+    uint64_t data  = 1;
+
+    for (unsigned i = 0; i < NUM_EPS; ++i) {
+        while (rc_ep_put_short(&eps[i]->super, &data, sizeof(data), 0, 0) ==
+               UCS_OK) {
+            ++count;
+        }
+    }
+    return count;
+}
+
+START_TEST(all_requests_may_fail_at_once)
+{
+    unsigned num_signaled = 0;
+
+    start();
+    ck_assert_uint_eq(fill(), SEND_CQ_LEN);
+    for (unsigned i = 0; i < NUM_EPS; ++i) {
+        queue_pair_t *qp = (queue_pair_t *)eps[i]->qp;
+
+        for (unsigned k = 0; k < qp->count; ++k) {
+            num_signaled += (unsigned)qp->sends[k].is_signaled;
+        }
+        /* Requests that asked for no completion report as well. */
+        qp->has_failed = 1;
+        run(qp, UINT_MAX);
+    }
+    ck_assert_uint_lt(num_signaled, SEND_CQ_LEN);
+    ck_assert_uint_eq(((completions_t *)iface->send_cq)->count, SEND_CQ_LEN);
+    finish();
+    ck_assert_uint_eq(num_failed, SEND_CQ_LEN / SEND_LEN);
+    ck_assert_uint_eq(iface->cq_free, SEND_CQ_LEN);
+    rc_iface_close(&iface->super);
+}
+END_TEST
+
+static size_t pack(void *to, void *arg)
+{
+    memset(to, 1, 100);
+    return 100;
+}
+
+static void nothing(uct_completion_t *comp)
+{
+}
+
+static void act(unsigned i)
+{
+    static uct_completion_t comp = {.func = nothing};
+    uint64_t data                = 1;
+
+    comp.count = INT_MAX;
+    switch (below(40)) {
+    case 0: /* the connection fails */
+        ((queue_pair_t *)eps[i]->qp)->has_failed = 1;
+        break;
+    case 1: /* the user destroys the endpoint */
+        rc_ep_destroy(&eps[i]->super);
+        eps[i] = NULL;
+        break;
+    case 2:
+        (void)rc_ep_flush(&eps[i]->super, 0, &comp);
+        break;
+    case 3:
+        (void)rc_ep_flush(&eps[i]->super, UCT_FLUSH_FLAG_CANCEL, &comp);
+        break;
+    case 4:
+        (void)rc_ep_check(&eps[i]->super, 0, NULL);
+        break;
+    default:
+        if (below(3) == 0) {
+            (void)rc_ep_put_bcopy(&eps[i]->super, pack, NULL, 0, 0);
+        } else if (below(2) == 0) {
+            (void)rc_ep_am_short(&eps[i]->super, 1, 0, &data, sizeof(data));
+        } else {
+            (void)rc_ep_put_short(&eps[i]->super, &data, sizeof(data), 0, 0);
+        }
+        break;
+    }
+}
+
+START_TEST(any_order_of_sends_failures_and_ends_fits)
+{
+    start();
+    for (unsigned step = 0; step < STEPS; ++step) {
+        unsigned i = below(NUM_EPS);
+
+        if (eps[i] == NULL) {
+            new_ep(i);
+        }
+        act(i);
+        i = below(iface->eps_size);
+        if ((iface->eps[i] != NULL) && (below(8) == 0)) {
+            run((queue_pair_t *)iface->eps[i]->qp, below(2 * SEND_LEN));
+        }
+        if (below(8) == 0) {
+            (void)arrive(below(RECV_LEN));
+            (void)rc_iface_progress(&iface->super);
+        }
+    }
+    for (unsigned i = 0; i < NUM_EPS; ++i) {
+        if (eps[i] != NULL) {
+            rc_ep_destroy(&eps[i]->super);
+            eps[i] = NULL;
+        }
+    }
+    finish();
+    ck_assert_uint_gt(num_failed, 0);
+    ck_assert_uint_gt(num_received, 0);
+    ck_assert_uint_eq(iface->cq_free, SEND_CQ_LEN);
+    for (uint32_t i = 0; i < iface->eps_size; ++i) {
+        ck_assert_ptr_null(iface->eps[i]);
+    }
+    rc_iface_close(&iface->super);
+}
+END_TEST
+
+START_TEST(no_more_is_received_than_the_queue_has_entries_for)
+{
+    unsigned count;
+
+    start();
+    count = arrive(UINT_MAX);
+    ck_assert_uint_eq(count, RECV_LEN);
+    /* Each progress posts buffers: their messages arrive at once. */
+    for (unsigned round = 0; round < 100; ++round) {
+        (void)rc_iface_progress(&iface->super);
+        count += arrive(UINT_MAX);
+    }
+    ck_assert_uint_gt(count, 100);
+    (void)rc_iface_progress(&iface->super);
+    finish();
+    ck_assert_uint_eq(num_received, count);
+    rc_iface_close(&iface->super);
+}
+END_TEST
+
+int main(void)
+{
+    const TTest *const tests[] = {
+        all_requests_may_fail_at_once,
+        any_order_of_sends_failures_and_ends_fits,
+        no_more_is_received_than_the_queue_has_entries_for,
+    };
+
+    return suite_run("rc_queues", tests, sizeof(tests) / sizeof(tests[0]), 60);
+}
