@@ -91,54 +91,64 @@ static void swap_keys(struct talk *talk)
     }
 }
 
-static void test_put(struct talk *talk, int from, int to)
+static void put(struct talk *talk, int from, int to, size_t size)
 {
     static const ucp_request_param_t plain = {0};
+    uint64_t message                       = ++talk->message;
+
+    if (talk->team->rank == PEER) {
+        memory_prepare(&talk->memory[to], size);
+    }
+    agree(talk);
+    if (talk->team->rank == DRIVER) {
+        data_fill(talk->memory[from].view, size, message);
+        EXPECT_OK(
+            finish(talk,
+                   ucp_put_nbx(talk->ep->ep, talk->memory[from].address, size,
+                               talk->remote[to], talk->rkey[to], &plain)));
+        EXPECT_OK(side_flush(talk->ep));
+    }
+    agree(talk);
+    if (talk->team->rank == PEER) {
+        memory_verify(&talk->memory[to], size, message);
+    }
+}
+
+static void test_put(struct talk *talk, int from, int to)
+{
     unsigned i;
 
     for (i = 0; i < NUM_SIZES; ++i) {
-        uint64_t message = ++talk->message;
-
-        if (talk->team->rank == PEER) {
-            memory_prepare(&talk->memory[to], sizes[i]);
-        }
-        agree(talk);
-        if (talk->team->rank == DRIVER) {
-            data_fill(talk->memory[from].view, sizes[i], message);
-            EXPECT_OK(finish(talk, ucp_put_nbx(talk->ep->ep,
-                                               talk->memory[from].address,
-                                               sizes[i], talk->remote[to],
-                                               talk->rkey[to], &plain)));
-            EXPECT_OK(side_flush(talk->ep));
-        }
-        agree(talk);
-        if (talk->team->rank == PEER) {
-            memory_verify(&talk->memory[to], sizes[i], message);
-        }
+        put(talk, from, to, sizes[i]);
     }
+}
+
+static void get(struct talk *talk, int from, int to, size_t size)
+{
+    static const ucp_request_param_t plain = {0};
+    uint64_t message                       = ++talk->message;
+
+    if (talk->team->rank == PEER) {
+        data_fill(talk->memory[from].view, size, message);
+    }
+    agree(talk);
+    if (talk->team->rank == DRIVER) {
+        memory_prepare(&talk->memory[to], size);
+        EXPECT_OK(
+            finish(talk,
+                   ucp_get_nbx(talk->ep->ep, talk->memory[to].address, size,
+                               talk->remote[from], talk->rkey[from], &plain)));
+        memory_verify(&talk->memory[to], size, message);
+    }
+    agree(talk);
 }
 
 static void test_get(struct talk *talk, int from, int to)
 {
-    static const ucp_request_param_t plain = {0};
     unsigned i;
 
     for (i = 0; i < NUM_SIZES; ++i) {
-        uint64_t message = ++talk->message;
-
-        if (talk->team->rank == PEER) {
-            data_fill(talk->memory[from].view, sizes[i], message);
-        }
-        agree(talk);
-        if (talk->team->rank == DRIVER) {
-            memory_prepare(&talk->memory[to], sizes[i]);
-            EXPECT_OK(
-                finish(talk, ucp_get_nbx(talk->ep->ep, talk->memory[to].address,
-                                         sizes[i], talk->remote[from],
-                                         talk->rkey[from], &plain)));
-            memory_verify(&talk->memory[to], sizes[i], message);
-        }
-        agree(talk);
+        get(talk, from, to, sizes[i]);
     }
 }
 
@@ -237,6 +247,34 @@ static void test_refusals(struct talk *talk)
     agree(talk);
 }
 
+static void open_talk(struct talk *talk, struct team *team)
+{
+    int kind;
+
+    *talk = (struct talk){.team = team};
+    side_open(&talk->side, features);
+    talk->ep = side_meet(&talk->side, team, 1 - team->rank);
+    for (kind = 0; kind < memory_kinds(); ++kind) {
+        memory_make(&talk->side, &talk->memory[kind], SIZE, kind);
+    }
+    agree(talk);
+    swap_keys(talk);
+}
+
+static void close_talk(struct talk *talk)
+{
+    int kind;
+
+    for (kind = 0; kind < memory_kinds(); ++kind) {
+        if (talk->team->rank == DRIVER) {
+            ucp_rkey_destroy(talk->rkey[kind]);
+        }
+        memory_drop(&talk->side, &talk->memory[kind]);
+    }
+    side_close_ep(talk->ep, UCP_EP_CLOSE_FLAG_FORCE);
+    side_close(&talk->side);
+}
+
 static void work(struct team *team, void *arg)
 {
     static const struct {
@@ -247,17 +285,11 @@ static void work(struct team *team, void *arg)
         {"get", test_get},
         {"atomics", test_atomics},
     };
-    struct talk talk = {.team = team};
+    struct talk talk;
     unsigned i;
-    int from, to, kind;
+    int from, to;
 
-    side_open(&talk.side, features);
-    talk.ep = side_meet(&talk.side, team, 1 - team->rank);
-    for (kind = 0; kind < memory_kinds(); ++kind) {
-        memory_make(&talk.side, &talk.memory[kind], SIZE, kind);
-    }
-    agree(&talk);
-    swap_keys(&talk);
+    open_talk(&talk, team);
     for (i = 0; i < sizeof(tests) / sizeof(tests[0]); ++i) {
         for (from = 0; from < memory_kinds(); ++from) {
             for (to = 0; to < memory_kinds(); ++to) {
@@ -272,19 +304,82 @@ static void work(struct team *team, void *arg)
         }
     }
     test_refusals(&talk);
-    for (kind = 0; kind < memory_kinds(); ++kind) {
-        if (team->rank == DRIVER) {
-            ucp_rkey_destroy(talk.rkey[kind]);
-        }
-        memory_drop(&talk.side, &talk.memory[kind]);
-    }
-    side_close_ep(talk.ep, UCP_EP_CLOSE_FLAG_FORCE);
-    side_close(&talk.side);
+    close_talk(&talk);
 }
 
-int main(void)
-{
-    struct team team = {.limit = 60};
+/* One put or get of device memory of one side, while a copy in the middle fails. */
+struct failure {
+    const char *name;
+    int failing; /* The side with the device memory */
+    bool is_get;
+    ucs_status_t
+        status; /* Of the operation; its flush has the error otherwise */
+};
 
-    return team_run(&team, 2, work, NULL);
+static const struct failure failures[] = {
+    {"put from device memory", DRIVER, false, UCS_ERR_IO_ERROR},
+    {"get into device memory", DRIVER, true, UCS_ERR_IO_ERROR},
+    {"put to device memory", PEER, false, UCS_OK},
+    {"get from device memory", PEER, true, UCS_ERR_IO_ERROR},
+};
+
+enum { NUM_FAILURES = sizeof(failures) / sizeof(failures[0]) };
+
+static ucs_status_t run_failure(struct talk *talk,
+                                const struct failure *failure, int here,
+                                int there)
+{
+    static const ucp_request_param_t plain = {0};
+    ucp_ep_h ep                            = talk->ep->ep;
+    void *buffer                           = talk->memory[here].address;
+
+    return finish(talk, failure->is_get ?
+                            ucp_get_nbx(ep, buffer, MOST, talk->remote[there],
+                                        talk->rkey[there], &plain) :
+                            ucp_put_nbx(ep, buffer, MOST, talk->remote[there],
+                                        talk->rkey[there], &plain));
+}
+
+/* The operation ends with an error, or the next flush returns it, once. The
+ * operations behind it use host memory of both sides and succeed. */
+static void fail(struct team *team, void *arg)
+{
+    const struct failure *failure = arg;
+    int is_mine                   = (failure->failing == DRIVER);
+    struct talk talk;
+
+    if (team->rank == failure->failing) {
+        memory_fail();
+    }
+    open_talk(&talk, team);
+    if (team->rank == DRIVER) {
+        printf("copies fail: %s\n", failure->name);
+        fflush(stdout);
+        EXPECT_STATUS(run_failure(&talk, failure, is_mine, !is_mine),
+                      failure->status);
+        EXPECT_STATUS(side_flush(talk.ep),
+                      (failure->status == UCS_OK) ? UCS_ERR_IO_ERROR : UCS_OK);
+        EXPECT_OK(side_flush(talk.ep));
+    }
+    agree(&talk);
+    put(&talk, 0, 0, MOST);
+    get(&talk, 0, 0, MOST);
+    close_talk(&talk);
+}
+
+/* With "--failures", copies fail afterwards. */
+int main(int argc, char **argv)
+{
+    struct team team    = {.limit = 60};
+    struct team failing = {.limit = 60, .silent = true};
+    int status          = team_run(&team, 2, work, NULL);
+    unsigned i;
+
+    if ((argc < 2) || memory_is_direct()) {
+        return status; /* the transports copy, and their tests have failures */
+    }
+    for (i = 0; (i < NUM_FAILURES) && (status == 0); ++i) {
+        status = team_run(&failing, 2, fail, (void *)&failures[i]);
+    }
+    return status;
 }
