@@ -293,6 +293,9 @@ void shm_inbox_sweep(shm_inbox_t *inbox)
     int again      = 0; /* it stays dead: the next sweep finds it */
     unsigned index;
 
+    if (inbox->is_busy) {
+        return; /* a delivery still uses its sender */
+    }
     inbox->is_busy = 1;
     for (index = 0; index < count; ++index) {
         if (is_dead(inbox, index)) {

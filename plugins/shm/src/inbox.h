@@ -99,7 +99,7 @@ static SHM_INLINE unsigned shm_inbox_progress(shm_inbox_t *inbox,
 
 /* Non-zero: a sender has ended without leaving. Any thread. */
 int shm_inbox_has_dead(const shm_inbox_t *inbox);
-/* Delivers their messages and frees their slots. Not inside a delivery. */
+/* Delivers their messages and frees their slots. Inside a delivery, does nothing. */
 void shm_inbox_sweep(shm_inbox_t *inbox);
 
 /* Stops polling senders that were idle since the previous review. Called a few

@@ -104,11 +104,22 @@ void shm_ep_fail(shm_ep_t *ep)
     }
 }
 
-/* The callback may destroy any endpoint. */
+/* Delivers first what the peers sent before they ended: progress takes a limited
+ * number of messages in a round. Inside a delivery this is left to the next round.
+ * The callback may destroy any endpoint. */
 static void tell_failures(shm_iface_t *iface)
 {
     shm_ep_t *ep;
 
+    if (LIST_EMPTY(&iface->failed)) {
+        return;
+    } else if (iface->inbox.is_busy) {
+        iface->tend_mask = 0;
+        return;
+    }
+    if (shm_inbox_has_dead(&iface->inbox)) {
+        shm_inbox_sweep(&iface->inbox);
+    }
     while ((ep = LIST_FIRST(&iface->failed)) != NULL) {
         LIST_REMOVE(ep, link);
         LIST_INSERT_HEAD(&iface->told, ep, link);
