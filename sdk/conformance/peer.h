@@ -20,6 +20,9 @@ typedef enum peer_op {
     PEER_EP_DESTROY,
     PEER_SEND,       /* count messages of length bytes, by kind */
     PEER_SEND_LATER, /* the same, `value` microseconds after the answer */
+    PEER_SEND_MANY,  /* up to `count` such messages, while they leave without
+                      * progress of the other side -> value: how many have left;
+                      * one more may be accepted */
     PEER_ECHO,       /* after the answer: `count` times, waits for `value`
                       * messages and sends a small one; contents are not
                       * verified until PEER_RESET */

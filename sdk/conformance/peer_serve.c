@@ -11,6 +11,9 @@
 #include "pattern.h"
 #include "usage.h"
 
+#define FLUSH_SECONDS 1.0
+#define STUCK_SECONDS 0.1 /* after which nothing more leaves */
+
 /* The memory that the other side accesses; one at a time. */
 static memory_t shown;
 
@@ -78,15 +81,36 @@ static ucs_status_t send_messages(party_t *party, const peer_message_t *message)
 
 /* Does not wait long: the other side may not progress, so that a transport with
  * acknowledgements cannot complete the flush. */
-static ucs_status_t flush_ep(party_t *party)
+static ucs_status_t flush_ep(party_t *party, double seconds)
 {
     ucs_status_t status = UCS_ERR_NO_RESOURCE;
 
     party_wait(party,
                (status = uct_ep_flush(party->ep, UCT_FLUSH_FLAG_LOCAL, NULL)) ==
                    UCS_OK,
-               1.0);
+               seconds);
     return status;
+}
+
+/* A message that cannot be sent yet is tried again for a short while: the
+ * transport may need progress to find room. */
+static ucs_status_t send_many(party_t *party, peer_message_t *message)
+{
+    ucs_status_t status = UCS_OK;
+
+    message->value = 0;
+    while ((message->value < message->count) && (status == UCS_OK)) {
+        party_wait(party,
+                   (status = party_try(party, message->kind, message->length, 0,
+                                       1, NULL)) != UCS_ERR_NO_RESOURCE,
+                   STUCK_SECONDS);
+        if (status >= UCS_OK) {
+            status = flush_ep(party, (message->value == 0) ? FLUSH_SECONDS :
+                                                             STUCK_SECONDS);
+        }
+        message->value += (status == UCS_OK);
+    }
+    return (message->value > 0) ? UCS_OK : status;
 }
 
 /* --- Memory -------------------------------------------------------------- */
@@ -180,8 +204,11 @@ void peer_execute(party_t *party, peer_message_t *message)
     case PEER_SEND:
         message->status = send_messages(party, message);
         break;
+    case PEER_SEND_MANY:
+        message->status = send_many(party, message);
+        break;
     case PEER_FLUSH:
-        message->status = flush_ep(party);
+        message->status = flush_ep(party, FLUSH_SECONDS);
         break;
     case PEER_STATS:
         party_settle(party, 0.05);

@@ -147,7 +147,7 @@ static void ping_peers(probe_iface_t *iface)
 static unsigned probe_iface_progress(uct_iface_h super)
 {
     probe_iface_t *iface = probe_iface(super);
-    unsigned count       = complete_all(iface), i;
+    unsigned count       = complete_all(iface), limit, i;
     probe_ep_t *ep, *next;
 
     if (probe_breaks("hangs")) {
@@ -164,7 +164,8 @@ static unsigned probe_iface_progress(uct_iface_h super)
     } else if (iface->unread.ep != NULL) {
         probe_send_unread(iface);
     }
-    for (i = 0; (i < MESSAGES_A_ROUND) && probe_receive(iface); ++i) {
+    limit = probe_breaks("drains-once") ? 8 : MESSAGES_A_ROUND;
+    for (i = 0; (i < limit) && probe_receive(iface); ++i) {
     }
     for (ep = iface->eps; ep != NULL; ep = next) {
         next = ep->next;
