@@ -93,10 +93,10 @@ void uct_check_user_end(const uct_check_used_t *start)
     call->start.waits += now.waits - start->waits;
 }
 
-void uct_check_place(uct_check_iface_t *iface, const char *slot)
+void uct_check_place(const char *who, const char *slot)
 {
     if (innermost == NULL) {
-        uct_check_report(iface->tl->name, 16, slot,
+        uct_check_report(who, 16, slot,
                          "a callback to the user runs on a thread that is in "
                          "no call of the transport; pass the work to progress "
                          "by progress_oneshot");

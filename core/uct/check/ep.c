@@ -184,7 +184,7 @@ static void note_failure(uct_check_iface_t *iface, uct_ep_h ep)
     }
     uct_check_unlock();
 
-    uct_check_place(iface, "iface_ep_failed");
+    uct_check_place(iface->tl->name, "iface_ep_failed");
     if (repeated) {
         uct_check_report(iface->tl->name, 18, "iface_ep_failed",
                          "the failure of an endpoint is reported twice");

@@ -24,7 +24,7 @@ static ucs_status_t deliver(void *arg, void *data, size_t length,
     ucs_status_t status;
 
     if (!(am->slot.flags & UCT_CB_FLAG_ASYNC)) {
-        uct_check_place(am->iface, "active message");
+        uct_check_place(am->iface->tl->name, "active message");
     }
     uct_check_user_begin(&start);
     status = am->slot.cb(am->slot.arg, data, length, flags);

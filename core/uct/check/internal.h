@@ -56,7 +56,7 @@ void uct_check_user_begin(uct_check_used_t *start);
 void uct_check_user_end(const uct_check_used_t *start);
 
 /* Rule 16: reports a callback outside of every call. */
-void uct_check_place(uct_check_iface_t *iface, const char *slot);
+void uct_check_place(const char *who, const char *slot);
 
 /* --- Records (records.c) --------------------------------------------------- */
 
@@ -77,7 +77,9 @@ typedef struct uct_check_am {
     ucx_am_slot_t slot;
 } uct_check_am_t;
 
-typedef struct uct_check_recv uct_check_recv_t;
+/* Records of one kind whose memory is kept after their end, so that a late use of
+ * what the plugin got is found. */
+#define UCT_CHECK_RETIRED_MAX 1024
 
 struct uct_check_iface {
     const uct_check_tl_t *tl;
@@ -90,10 +92,12 @@ struct uct_check_iface {
     ucs_list_link_t retired; /* operations that have ended, oldest
                                        * first */
     unsigned num_retired;
-    uct_check_recv_t *recvs; /* all tagged receives */
-    uint64_t serial;         /* number of operations so far */
-    unsigned num_slow;       /* calls that took too long */
-    int event_fd;            /* -1: not known */
+    ucs_list_link_t recvs;         /* tagged receives that have not ended */
+    ucs_list_link_t retired_recvs; /* oldest first */
+    unsigned num_retired_recvs;
+    uint64_t serial;   /* number of operations so far */
+    unsigned num_slow; /* calls that took too long */
+    int event_fd;      /* -1: not known */
 };
 
 typedef struct uct_check_ep {

@@ -68,7 +68,7 @@ static ucs_status_t run_pending(uct_pending_req_t *req)
     if (pending == NULL) {
         return UCS_OK; /* a request that was purged; nothing is known of it */
     }
-    uct_check_place(pending->iface, "pending_add");
+    uct_check_place(pending->iface->tl->name, "pending_add");
     if ((call != NULL) && (call->kind != UCT_CHECK_PROGRESS)) {
         uct_check_report(pending->iface->tl->name, 26, call->slot,
                          "a pending request is called inside this operation; "

@@ -8,10 +8,6 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-/* Operations whose memory is kept after their end, so that a late use of the
- * completion is found. */
-#define RETIRED_MAX 1024
-
 static pthread_mutex_t records_lock = PTHREAD_MUTEX_INITIALIZER;
 
 void uct_check_lock(void)
@@ -55,7 +51,7 @@ static void retire(uct_check_op_t *op, uct_check_op_state_t state)
     op->state = state;
     ucs_list_del(&op->list);
     ucs_list_add_tail(&iface->retired, &op->list);
-    if (++iface->num_retired > RETIRED_MAX) {
+    if (++iface->num_retired > UCT_CHECK_RETIRED_MAX) {
         oldest = ucs_list_head(&iface->retired, uct_check_op_t, list);
         ucs_list_del(&oldest->list);
         --iface->num_retired;
@@ -120,7 +116,7 @@ static void completed(uct_completion_t *comp)
         return;
     }
 
-    uct_check_place(iface, slot);
+    uct_check_place(who, slot);
     if (is_flush && (status == UCS_OK)) {
         uct_check_flushed(iface, ep, serial);
     }
@@ -311,6 +307,8 @@ ucs_status_t uct_check_iface_create(const uct_check_tl_t *tl,
     ucs_list_head_init(&check->eps);
     ucs_list_head_init(&check->ops);
     ucs_list_head_init(&check->retired);
+    ucs_list_head_init(&check->recvs);
+    ucs_list_head_init(&check->retired_recvs);
     *check_p = check;
     return UCS_OK;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Tagged receives. The plugin gets the layer's context, not the user's: it is kept
- * until the interface is closed, so that a late callback is found.
+ * Tagged receives. The plugin gets the layer's context, not the user's. The last
+ * ones are kept after their end, so that a late callback is found.
  */
 #include "uct/check/internal.h"
 
@@ -14,13 +14,30 @@ typedef enum recv_state {
     RECV_CANCELED, /* by force: no callback follows */
 } recv_state_t;
 
-struct uct_check_recv {
+typedef struct uct_check_recv {
     uct_tag_context_t ctx; /* First: the plugin gets this one */
     uct_tag_context_t *user;
     uct_check_iface_t *iface;
-    struct uct_check_recv *next;
+    ucs_list_link_t list;
     recv_state_t state;
-};
+} uct_check_recv_t;
+
+/* Ends the record of a receive. With the lock held. */
+static void retire(uct_check_recv_t *recv, recv_state_t state)
+{
+    uct_check_iface_t *iface = recv->iface;
+    uct_check_recv_t *oldest;
+
+    recv->state = state;
+    ucs_list_del(&recv->list);
+    ucs_list_add_tail(&iface->retired_recvs, &recv->list);
+    if (++iface->num_retired_recvs > UCT_CHECK_RETIRED_MAX) {
+        oldest = ucs_list_head(&iface->retired_recvs, uct_check_recv_t, list);
+        ucs_list_del(&oldest->list);
+        --iface->num_retired_recvs;
+        free(oldest);
+    }
+}
 
 /* With `ends`: the receive ends with this callback. 0: it must not be passed on. */
 static int may_call(uct_check_recv_t *recv, const char *slot, int ends)
@@ -31,8 +48,10 @@ static int may_call(uct_check_recv_t *recv, const char *slot, int ends)
 
     uct_check_lock();
     state = recv->state;
-    if (ends && (state <= RECV_POSTED)) {
-        recv->state = RECV_ENDED;
+    if (ends && (state == RECV_POSTED)) {
+        retire(recv, RECV_ENDED);
+    } else if (ends && (state == RECV_STARTS)) {
+        recv->state = RECV_ENDED; /* the call that runs retires it */
     }
     uct_check_unlock();
 
@@ -47,7 +66,7 @@ static int may_call(uct_check_recv_t *recv, const char *slot, int ends)
                          "cancelled by force");
         return 0;
     }
-    uct_check_place(recv->iface, slot);
+    uct_check_place(who, slot);
     if ((call != NULL) && (call->kind != UCT_CHECK_PROGRESS)) {
         uct_check_report(who, 16, slot,
                          "it is called inside %s; call it from "
@@ -59,12 +78,13 @@ static int may_call(uct_check_recv_t *recv, const char *slot, int ends)
 
 static void consumed(uct_tag_context_t *self)
 {
-    uct_check_recv_t *recv = (uct_check_recv_t *)self;
+    uct_check_recv_t *recv  = (uct_check_recv_t *)self;
+    uct_tag_context_t *user = recv->user;
     uct_check_used_t start;
 
     if (may_call(recv, "tag_consumed_cb", 0)) {
         uct_check_user_begin(&start);
-        recv->user->tag_consumed_cb(recv->user);
+        user->tag_consumed_cb(user);
         uct_check_user_end(&start);
     }
 }
@@ -72,13 +92,13 @@ static void consumed(uct_tag_context_t *self)
 static void completed(uct_tag_context_t *self, uct_tag_t stag, uint64_t imm,
                       size_t length, void *inline_data, ucs_status_t status)
 {
-    uct_check_recv_t *recv = (uct_check_recv_t *)self;
+    uct_check_recv_t *recv  = (uct_check_recv_t *)self;
+    uct_tag_context_t *user = recv->user;
     uct_check_used_t start;
 
     if (may_call(recv, "completed_cb", 1)) {
         uct_check_user_begin(&start);
-        recv->user->completed_cb(recv->user, stag, imm, length, inline_data,
-                                 status);
+        user->completed_cb(user, stag, imm, length, inline_data, status);
         uct_check_user_end(&start);
     }
 }
@@ -87,23 +107,27 @@ static void rendezvous(uct_tag_context_t *self, uct_tag_t stag,
                        const void *header, unsigned header_length,
                        ucs_status_t status, unsigned flags)
 {
-    uct_check_recv_t *recv = (uct_check_recv_t *)self;
+    uct_check_recv_t *recv  = (uct_check_recv_t *)self;
+    uct_tag_context_t *user = recv->user;
     uct_check_used_t start;
 
     if (may_call(recv, "rndv_cb", 1)) {
         uct_check_user_begin(&start);
-        recv->user->rndv_cb(recv->user, stag, header, header_length, status,
-                            flags);
+        user->rndv_cb(user, stag, header, header_length, status, flags);
         uct_check_user_end(&start);
     }
 }
 
-static void set_state(uct_check_recv_t *recv, recv_state_t from,
-                      recv_state_t to)
+/* The call that posts the receive has returned. */
+static void posted(uct_check_recv_t *recv, ucs_status_t status)
 {
     uct_check_lock();
-    if (recv->state == from) {
-        recv->state = to;
+    if (recv->state == RECV_ENDED) {
+        retire(recv, RECV_ENDED);
+    } else if (status == UCS_OK) {
+        recv->state = RECV_POSTED;
+    } else {
+        retire(recv, RECV_CANCELED);
     }
     uct_check_unlock();
 }
@@ -126,16 +150,14 @@ ucs_status_t uct_check_tag_recv_zcopy(uct_iface_h iface, uct_tag_t tag,
     recv->user                = ctx;
     recv->iface               = check;
     uct_check_lock();
-    recv->next   = check->recvs;
-    check->recvs = recv;
+    ucs_list_add_head(&check->recvs, &recv->list);
     uct_check_unlock();
 
     uct_check_call_begin(&call, check, "tag_recv_zcopy", UCT_CHECK_OTHER);
     status = check->tl->iface_ops.tag_recv_zcopy(iface, tag, tag_mask, iov,
                                                  iovcnt, &recv->ctx);
     uct_check_call_end(&call);
-    set_state(recv, RECV_STARTS,
-              (status == UCS_OK) ? RECV_POSTED : RECV_CANCELED);
+    posted(recv, status);
     if (status > UCS_OK) {
         uct_check_report(check->tl->name, 26, "tag_recv_zcopy",
                          "it returns %d, which is no error", (int)status);
@@ -143,29 +165,33 @@ ucs_status_t uct_check_tag_recv_zcopy(uct_iface_h iface, uct_tag_t tag,
     return status;
 }
 
-/* NULL: the receive is not posted. */
-static uct_check_recv_t *find(uct_check_iface_t *check, uct_tag_context_t *ctx)
+/* The receive with the user's context `ctx`, or NULL: none is posted. With the lock
+ * held. */
+static uct_check_recv_t *find(uct_check_iface_t *check,
+                              const uct_tag_context_t *ctx)
 {
     uct_check_recv_t *recv;
 
-    uct_check_lock();
-    for (recv = check->recvs; recv != NULL; recv = recv->next) {
+    ucs_list_for_each(recv, &check->recvs, list)
+    {
         if ((recv->user == ctx) && (recv->state == RECV_POSTED)) {
-            break;
+            return recv;
         }
     }
-    uct_check_unlock();
-    return recv;
+    return NULL;
 }
 
 ucs_status_t uct_check_tag_recv_cancel(uct_iface_h iface,
                                        uct_tag_context_t *ctx, int force)
 {
     uct_check_iface_t *check = uct_check_iface_of(iface);
-    uct_check_recv_t *recv   = find(check, ctx);
+    uct_check_recv_t *recv;
     uct_check_call_t call;
     ucs_status_t status;
 
+    uct_check_lock();
+    recv = find(check, ctx);
+    uct_check_unlock();
     if (recv == NULL) {
         return UCS_ERR_INVALID_PARAM;
     }
@@ -173,17 +199,28 @@ ucs_status_t uct_check_tag_recv_cancel(uct_iface_h iface,
     status = check->tl->iface_ops.tag_recv_cancel(iface, &recv->ctx, force);
     uct_check_call_end(&call);
     if (force && (status == UCS_OK)) {
-        set_state(recv, RECV_POSTED, RECV_CANCELED);
+        uct_check_lock();
+        if (find(check, ctx) == recv) {
+            retire(recv, RECV_CANCELED);
+        }
+        uct_check_unlock();
     }
     return status;
 }
 
-void uct_check_recvs_free(uct_check_iface_t *check)
+static void free_list(ucs_list_link_t *recvs)
 {
     uct_check_recv_t *recv;
 
-    while ((recv = check->recvs) != NULL) {
-        check->recvs = recv->next;
+    while (!ucs_list_is_empty(recvs)) {
+        recv = ucs_list_head(recvs, uct_check_recv_t, list);
+        ucs_list_del(&recv->list);
         free(recv);
     }
+}
+
+void uct_check_recvs_free(uct_check_iface_t *check)
+{
+    free_list(&check->recvs);
+    free_list(&check->retired_recvs);
 }

@@ -14,6 +14,7 @@
 #include "ucs/debug/log.h"
 #include "uct/base/component_list.h"
 #include "uct/base/state.h"
+#include "uct/check/internal.h"
 
 static const char *defect = "";
 
@@ -431,6 +432,7 @@ static ucs_status_t load(void *arg, const uct_component_decl_t *wanted,
 /* --- A program that uses it -------------------------------------------------- */
 
 static unsigned num_completed, num_called, num_received;
+static int receives_often;
 
 static void on_completed(uct_completion_t *comp)
 {
@@ -535,6 +537,21 @@ static void receive_tagged(uct_iface_h iface)
     uct_worker_progress(iface->worker);
 }
 
+/* The layer's memory does not grow with the number of receives. */
+static void receive_often(uct_iface_h iface)
+{
+    uct_check_iface_t *check = uct_check_iface_of(iface);
+    unsigned i;
+
+    for (i = 0; i < 2 * UCT_CHECK_RETIRED_MAX; ++i) {
+        receive_tagged(iface);
+        ck_assert(ucs_list_is_empty(&check->recvs));
+        ck_assert_uint_le(ucs_list_length(&check->retired_recvs),
+                          UCT_CHECK_RETIRED_MAX);
+    }
+    num_received = 0;
+}
+
 /* Opens everything, uses it as a program would, closes it. */
 static void use_transport(void)
 {
@@ -572,6 +589,9 @@ static void use_transport(void)
     ep_params.iface = iface;
     ck_ok(uct_ep_create(&ep_params, &ep));
     ck_ok(uct_ep_get_address(ep, (uct_ep_addr_t *)addr));
+    if (receives_often) {
+        receive_often(iface);
+    }
     receive_tagged(iface);
     send_all(iface, ep);
     if (breaks("sends after failure")) {
@@ -600,6 +620,15 @@ START_TEST(a_transport_that_conforms_is_not_reported)
     ck_assert_uint_eq(num_completed, 2);
     ck_assert_uint_eq(num_called, 1);
     ck_assert_uint_eq(num_received, 2);
+}
+END_TEST
+
+START_TEST(records_of_receives_do_not_accumulate)
+{
+    defect         = "";
+    receives_often = 1;
+    use_transport();
+    ck_assert_str_eq(findings, "");
 }
 END_TEST
 
@@ -680,6 +709,7 @@ int main(void)
     setenv("UCX_PLUGIN_CHECK", "y", 1);
     ucs_log_hook_set(on_log, NULL);
     tcase_add_test(tc, a_transport_that_conforms_is_not_reported);
+    tcase_add_test(tc, records_of_receives_do_not_accumulate);
     tcase_add_loop_test(tc, each_broken_rule_is_reported_with_its_number, 0,
                         (int)(sizeof(defects) / sizeof(defects[0])));
     tcase_add_test(tc, a_finding_is_logged_three_times_at_most);
