@@ -66,29 +66,31 @@ static UCS_F_ALWAYS_INLINE size_t ucp_am_word_header_length(uint64_t word)
 
 /** Internal flags, in addition to the user's. */
 enum {
-    /** For UCP_AM_WIRE_OLD. Owns its argument, from malloc() */
+    /** Set by ucp_worker_set_am_handler: gets messages with UCP_AM_WIRE_OLD.
+     *  `arg` is from malloc() and is freed with the handler */
     UCP_AM_HANDLER_OLD = UCS_BIT(8),
 };
 
 typedef struct ucp_am_handler {
-    ucp_am_recv_callback_t cb; /**< NULL: none */
+    ucp_am_recv_callback_t cb; /**< NULL if the id has no handler */
     void *arg;
     uint32_t flags; /**< UCP_AM_FLAG_*, UCP_AM_HANDLER_* */
 } ucp_am_handler_t;
 
 /** State of a worker for active messages. */
 typedef struct ucp_am_worker {
-    ucp_am_handler_t *handlers; /**< By id */
+    ucp_am_handler_t *handlers; /**< Indexed by id */
     unsigned num_handlers;
     uintptr_t misaligned; /**< Address bits that must be 0 in data */
-    size_t prefix;        /**< Bytes before the data of a copy */
-    ucs_mpool_t descs;    /**< For small messages that are kept */
+    size_t prefix;        /**< Bytes before the data in a copied message */
+    ucs_mpool_t descs;    /**< For copies of small messages */
     ucs_list_link_t held; /**< Descriptors that the user keeps */
 } ucp_am_worker_t;
 
 UCP_AREA_ACCESSOR(ucp_worker_am, struct ucp_worker, am, ucp_am_worker_t)
 
-/** Reads the alignment; UCS_ERR_INVALID_PARAM: not a power of two. */
+/** Reads the alignment from `params`. Returns UCS_ERR_INVALID_PARAM if it is
+ *  not a power of two. */
 ucs_status_t ucp_am_worker_init(ucp_am_worker_t *am,
                                 const ucp_worker_params_t *params);
 
@@ -97,8 +99,8 @@ ucs_status_t ucp_am_worker_init(ucp_am_worker_t *am,
 void ucp_am_receive_layout(const ucp_am_worker_t *am,
                            uct_iface_params_t *params);
 
-/** Rejects the announcements that the user keeps: their data is not
- *  received. */
+/** Rejects the rendezvous announcements (RTS) that the user keeps: their data
+ *  is not received. */
 void ucp_am_worker_reject_held(ucp_worker_h worker);
 
 /** Frees the descriptors that the user keeps. The interfaces must be open. */
@@ -117,7 +119,7 @@ ucs_status_ptr_t ucp_am_send(ucp_ep_h ep, unsigned id, const void *header,
                              size_t count, unsigned flags, unsigned wire,
                              const ucp_request_param_t *param);
 
-/** Receiver: UCT callbacks, `arg` is the worker. */
+/** UCT callbacks for received messages; `arg` is the worker. */
 ucs_status_t ucp_am_handler(void *arg, void *data, size_t length,
                             unsigned flags);
 ucs_status_t ucp_am_reply_handler(void *arg, void *data, size_t length,

@@ -22,7 +22,7 @@ static void worker_cleanup(ucp_worker_h worker)
     ucp_am_worker_cleanup(ucp_worker_am(worker));
 }
 
-/* Streams use the same headroom. */
+/* Descriptors of received stream data use this headroom, too. */
 static void layout(ucp_worker_h worker, uct_iface_params_t *params)
 {
     if (worker->context->features & (UCP_FEATURE_AM | UCP_FEATURE_STREAM)) {

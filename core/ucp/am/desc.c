@@ -10,8 +10,9 @@
 #include <stdlib.h>
 
 enum {
-    LEAST_ALIGNMENT       = 16,  /* of a copy */
-    MOST_POOLED_ALIGNMENT = 256, /* a pool would mostly be padding */
+    LEAST_ALIGNMENT       = 16, /* of the data in a copy, in bytes */
+    /* above it, pooled descriptors would be mostly padding */
+    MOST_POOLED_ALIGNMENT = 256,
     SMALL_DESC_SIZE       = 256, /* data up to this size is pooled */
 };
 

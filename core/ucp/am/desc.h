@@ -37,7 +37,8 @@ struct ucp_am_desc {
     size_t length;        /**< Bytes of data, received or at the sender */
     uint8_t state;        /**< ucp_am_desc_state_t */
     uint8_t home;         /**< ucp_am_desc_home_t */
-    uint8_t rndv;         /**< It contains an announcement */
+    /** The data is still at the sender; contains its RTS */
+    uint8_t rndv;
 };
 
 _Static_assert(sizeof(ucp_am_desc_t) == UCP_RX_HEADROOM,
@@ -53,21 +54,22 @@ static UCS_F_ALWAYS_INLINE char *ucp_am_desc_data(ucp_am_desc_t *desc)
     return (char *)(desc + 1) + sizeof(ucp_am_head_t);
 }
 
-/** Creates a descriptor for `size` bytes, IN_CALL. NULL: out of memory. */
+/** Creates a descriptor for `size` bytes, in state IN_CALL. Returns NULL if out
+ *  of memory. */
 ucp_am_desc_t *ucp_am_desc_get(ucp_am_worker_t *am, size_t size);
 
 /** Frees a descriptor that is in no list; the transport gets its buffer
  *  back. */
 void ucp_am_desc_free(ucp_am_worker_t *am, ucp_am_desc_t *desc);
 
-/** The handler returned and keeps the descriptor. */
+/** Called when the handler has returned and the user keeps the descriptor. */
 static inline void ucp_am_desc_hold(ucp_am_worker_t *am, ucp_am_desc_t *desc)
 {
     desc->state = UCP_AM_DESC_HELD;
     ucs_list_add_tail(&am->held, &desc->link);
 }
 
-/** The user has consumed the data. */
+/** Called when the user has consumed the data. */
 static inline void ucp_am_desc_done(ucp_am_worker_t *am, ucp_am_desc_t *desc)
 {
     if (desc->state == UCP_AM_DESC_HELD) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Eager protocols of active messages, the sender: short, buffered copy, and
+ * Eager protocols of active messages, sending side: short, buffered copy, and
  * zero-copy. multi.c sends longer messages.
  */
 #include "ucp/am/eager.h"
@@ -28,8 +28,8 @@ static uint8_t message_id(const ucp_request_t *req)
     return ucp_send_am(req)->reply ? UCP_AM_ID_AM_REPLY : UCP_AM_ID_AM;
 }
 
-/* Packs the bytes after the payload: the user's header, and the end of a sender
- * that expects replies. */
+/* Packs the bytes after the payload: the user's header, and, if the sender
+ * expects replies, its worker and endpoint. */
 static size_t pack_tail(ucp_request_t *req, char *dest)
 {
     size_t length = ucp_send_am(req)->header_length;
@@ -53,7 +53,8 @@ void ucp_am_eager_end(ucp_request_t *req, ucs_status_t status)
     ucp_request_complete_send(req, status);
 }
 
-/* The peer needs an endpoint for its reply. */
+/* Introduces the endpoint to the peer if the message allows a reply: the peer
+ * needs an endpoint for it. */
 static ucs_status_t eager_init(ucp_request_t *req, uint32_t attr)
 {
     return ucp_send_am(req)->reply ? ucp_wireup_introduce(req->send.ep) :
@@ -63,7 +64,8 @@ static ucs_status_t eager_init(ucp_request_t *req, uint32_t attr)
 static void eager_abort(ucp_request_t *req, ucs_status_t status)
 {
     if (ucp_send_am(req)->in_flight) {
-        /* The transport uses the buffer: its completion releases it. */
+        /* The transport still uses the buffer: the completion of the send
+         * releases it. */
         uct_completion_update_status(&req->send.comp, status);
         return;
     }

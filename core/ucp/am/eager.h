@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Eager active messages: functions that the start of a send shares with the
- * protocols.
+ * Eager active messages: functions that send.c shares with the protocols.
  */
 #ifndef UCP_AM_EAGER_H
 #define UCP_AM_EAGER_H
@@ -10,17 +9,17 @@
 #include "ucp/eager/eager.h"
 #include "ucp/proto/ep.h"
 
-/** A send. */
+/** State of the send of an active message. */
 typedef struct ucp_am_send {
     const void *header;
     uint32_t header_length;
     uint16_t id;
     uint8_t wire;       /**< UCP_AM_WIRE_* */
-    uint8_t reply : 1;  /**< Sends `sender` for replies */
+    uint8_t reply : 1;  /**< The message contains `sender`, for replies */
     uint8_t copied : 1; /**< `header` is a copy, to be freed */
     /** Eager: the transport uses the completion */
     uint8_t in_flight : 1;
-    ucp_wire_end_t sender; /**< Read by the transport */
+    ucp_wire_end_t sender; /**< The transport may read it during the send */
 } ucp_am_send_t;
 
 UCP_AREA_ACCESSOR(ucp_send_am, ucp_request_t, send.op, ucp_am_send_t)
@@ -37,7 +36,8 @@ enum {
     UCP_AM_OPS = UCS_BIT(UCP_OP_AM_SEND) | UCS_BIT(UCP_OP_AM_SEND_REPLY),
 };
 
-/** What eager messages have beside the payload and the user's header. */
+/** Sizes of the parts of an eager message other than the payload and the user's
+ *  header. */
 extern const ucp_eager_own_t ucp_am_eager_own;
 
 /** The head of a request's message. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Eager active messages of several fragments: the parts that are specific to
- * them, and not in multi/: the head and the user's header. The receiver stores
- * the payload, and calls the handler when it is complete.
+ * Eager active messages of several fragments: the head and the user's header.
+ * multi/ has what they share with tagged messages. The receiver stores the
+ * payload, and calls the handler when it is complete.
  */
 #include "ucp/am/eager.h"
 #include "ucp/am/multi.h"
@@ -83,10 +83,10 @@ const ucp_proto_t ucp_proto_am_multi = {
 
 typedef struct {
     ucp_multi_recv_t super;
-    ucp_am_desc_t *desc; /* Of received data; NULL before */
-    size_t capacity;     /* Of desc */
+    ucp_am_desc_t *desc; /* With the received data; NULL until data arrives */
+    size_t capacity;     /* Bytes of data that `desc` can hold */
     uint64_t word;
-    int is_lost; /* No memory for received data */
+    int is_lost; /* Data was lost because there was no memory */
     char header[];
 } am_multi_t;
 

@@ -63,7 +63,7 @@ ucs_status_t ucp_am_call(ucp_worker_h worker, const ucp_am_handler_t *handler,
     return status;
 }
 
-/* The handler may keep the transport's buffer. */
+/* Delivers data in the transport's buffer, which the handler may keep. */
 static ucs_status_t deliver_desc(ucp_worker_h worker,
                                  const ucp_am_handler_t *handler, char *payload,
                                  size_t length, size_t header_length,
@@ -82,7 +82,8 @@ static ucs_status_t deliver_desc(ucp_worker_h worker,
     return (status == UCS_INPROGRESS) ? UCS_INPROGRESS : UCS_OK;
 }
 
-/* Copies the data: so that it can be kept, or to an aligned address. */
+/* Delivers a copy of the data, which the handler may keep, or which is
+ * aligned. */
 static UCS_F_NOINLINE void deliver_copy(ucp_worker_h worker,
                                         const ucp_am_handler_t *handler,
                                         const char *payload, size_t length,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Active messages by rendezvous: the parts that are specific to them, and not
- * in rndv/: the head, the user's header, and the receiver of an announcement.
+ * Active messages by rendezvous: the head, the user's header, and the receiver
+ * of an announcement. rndv/ has what they share with other rendezvous.
  *
  *   the handler gets a descriptor, and
  *     receives  calls ucp_am_recv_data_nbx
@@ -161,8 +161,9 @@ ucs_status_t ucp_am_rndv_handler(void *arg, void *data, size_t length,
     handler = ucp_am_handler_find(worker, word);
     status  = ((handler == NULL) ||
               (ucp_am_word_flags(word) & UCP_AM_WIRE_OLD)) ?
-                  UCS_ERR_REJECTED : /* old handlers: no descriptors */
-                 offer_desc(worker, handler, word, rts, rts_size, header);
+                  /* deprecated handlers get no descriptors */
+                 UCS_ERR_REJECTED :
+                  offer_desc(worker, handler, word, rts, rts_size, header);
     if (status != UCS_INPROGRESS) {
         ucp_rndv_reject(worker, rts, status);
     }

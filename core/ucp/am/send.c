@@ -41,7 +41,8 @@ void ucp_am_send_drop_header(ucp_request_t *req)
     }
 }
 
-/* The user may change the header before the message is sent. */
+/* Copies the header, because the user may change it before the message is
+ * sent. */
 static ucs_status_t copy_header(ucp_request_t *req)
 {
     ucp_am_send_t *msg = ucp_send_am(req);
@@ -63,7 +64,7 @@ static ucs_status_t copy_header(ucp_request_t *req)
     return UCS_OK;
 }
 
-/* Selects by the table of costs, unless the user's flags exclude that. */
+/* Selects by the table of costs, unless the user's flags select a protocol. */
 static const ucp_proto_t *select_proto(ucp_ep_h ep, ucp_request_t *req,
                                        unsigned flags, uint32_t attr)
 {
@@ -121,7 +122,7 @@ static ucs_status_ptr_t start_send(ucp_ep_h ep, uint64_t word,
     return ucp_send_result(req, status, param);
 }
 
-/* Checks the arguments against limits of all protocols. */
+/* Checks the arguments against the limits that hold for all protocols. */
 static int is_send_valid(ucp_ep_h ep, unsigned id, const void *header,
                          size_t header_length, unsigned flags)
 {

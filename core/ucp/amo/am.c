@@ -51,8 +51,9 @@ static ucs_status_t am_progress(ucp_request_t *req)
     return UCS_OK;
 }
 
-/* Never for the same memory as a lane: a device and the owner's processor may
- * not be atomic with each other. So the costs are not compared. */
+/* A key is accessed by lanes or by messages, never by both: atomics of a device
+ * and those of the owner's processor may not be atomic with each other.
+ * Therefore the costs are not compared. */
 static unsigned am_query(const ucp_proto_query_t *query,
                          ucp_proto_range_t *range)
 {
@@ -112,8 +113,8 @@ ucs_status_t ucp_amo_reply_handler(void *arg, void *data, size_t length,
 
 /* ---------------------------------------------------------- owner's side -- */
 
-/* For memory that the processor cannot access: atomic with accesses of this
- * kind only. */
+/* Executes an operation on memory that the processor cannot access. It is
+ * atomic only with other operations of this function. */
 static ucs_status_t carry_out_staged(ucp_worker_h worker, const ucp_amo_t *msg,
                                      uint64_t *old_p)
 {

@@ -50,8 +50,9 @@ _Static_assert(sizeof(ucp_amo_reply_t) == 16, "wire layout");
 /** The operands of an operation; ucp_rma_op_t has the rest. */
 typedef struct ucp_amo_data {
     uint64_t operand;
-    void *result; /**< NULL: no result */
-    /** Result that is yet to be copied to staged memory */
+    void *result; /**< NULL if there is no result */
+    /** Result that is not yet copied to memory that the processor cannot
+     *  access */
     uint64_t staged;
     uint8_t op, size;
 } ucp_amo_data_t;
@@ -88,13 +89,14 @@ static inline void ucp_amo_store(void *p, unsigned size, uint64_t value)
     }
 }
 
-/** Completes the operation. Its result, if there is one, is stored. */
+/** Completes the operation. Its result, if any, has been stored. */
 void ucp_amo_end(ucp_request_t *req, ucs_status_t status);
 
 /** True if the key's lane supports the operation of the query. */
 int ucp_amo_lane_can(const ucp_proto_query_t *query);
 
-/** True if the operation completes in one call of progress, or not at all. */
+/** True if the operation completes in one call of its progress function, or not
+ *  at all. */
 int ucp_amo_is_immediate(const ucp_request_t *req);
 
 /** The protocols: over the lane that the key's configuration selects, and by
@@ -102,7 +104,7 @@ int ucp_amo_is_immediate(const ucp_request_t *req);
 extern const ucp_proto_t ucp_proto_amo_lane;
 extern const ucp_proto_t ucp_proto_amo_am;
 
-/** Receiver: UCT callbacks, `arg` is the worker. */
+/** UCT callbacks for received messages; `arg` is the worker. */
 ucs_status_t ucp_amo_handler(void *arg, void *data, size_t length,
                              unsigned flags);
 ucs_status_t ucp_amo_reply_handler(void *arg, void *data, size_t length,

@@ -19,7 +19,7 @@ _Static_assert(((int)UCP_ATOMIC_OP_ADD == UCP_AMO_WIRE_ADD) &&
                    ((int)UCP_ATOMIC_OP_XOR == UCP_AMO_WIRE_XOR),
                "the user's numbers travel as they are");
 
-/* The operations of UCT. */
+/* The UCT operation of each UCP operation. */
 static const uct_atomic_op_t lane_ops[] = {
     [UCP_ATOMIC_OP_ADD]   = UCT_ATOMIC_OP_ADD,
     [UCP_ATOMIC_OP_SWAP]  = UCT_ATOMIC_OP_SWAP,
@@ -95,13 +95,13 @@ static void fetch_completed(uct_completion_t *comp)
 static ucs_status_t select_proto(ucp_request_t *req,
                                  const ucp_proto_t **proto_p);
 
-/* The lane is lost before the operation started: selects again. */
+/* The lane failed before the operation started: selects again. */
 static ucs_status_t reroute(ucp_request_t *req)
 {
     const ucp_proto_t *proto;
     ucs_status_t status = select_proto(req, &proto);
 
-    req->lane = UCP_AM_LANE; /* protocols of messages do not set it */
+    req->lane = UCP_AM_LANE; /* message protocols do not set the lane */
     if (status == UCS_OK) {
         status = ucp_proto_init(req, proto, 0);
     }
@@ -169,7 +169,8 @@ static unsigned lane_query(const ucp_proto_query_t *query,
     return ucp_amo_lane_can(query);
 }
 
-/* A reply by the peer never arrives at once, and a lane's result may not. */
+/* True if there is no result. A result that the peer sends never arrives at
+ * once, and the result of a lane's operation may arrive later. */
 int ucp_amo_is_immediate(const ucp_request_t *req)
 {
     return ucp_send_amo(req)->result == NULL;
@@ -232,8 +233,8 @@ static ucs_status_t take_operands(ucp_request_t *req, ucp_worker_h worker,
 
     if (ucs_unlikely(param->op_attr_mask & UCP_OP_ATTR_FIELD_MEMH) &&
         (param->memh != NULL) && (param->memh->flags & UCP_MEM_FLAG_IMPORTED)) {
-        /* The handle is for the result if there is one, otherwise for the
-         * operand. */
+        /* The handle is that of the result if there is one, otherwise that of
+         * the operand. */
         status = ucp_mem_find_buffer(param->memh, worker->context,
                                      (result != NULL) ? &result :
                                                         (void **)&buffer,
@@ -263,7 +264,7 @@ static ucs_status_t take_operands(ucp_request_t *req, ucp_worker_h worker,
         return status;
     }
 
-    /* The user's hint is for the operand only. */
+    /* The user's memory type is that of the operand, not of the result. */
     ucp_dt_iter_init_contig(&req->dt, result, size);
     status = ucp_stage_adopt(worker, &req->dt, &unhinted);
     if ((status == UCS_OK) && (req->dt.dt_class == UCP_DT_CLASS_STAGED)) {
@@ -362,8 +363,8 @@ ucs_status_ptr_t ucp_atomic_op_nbx(ucp_ep_h ep, ucp_atomic_op_t opcode,
     if (status == UCS_OK) {
         ret = start(ep, opcode, buffer, remote_addr, rkey, param);
     } else if (ucp_rkey_is_shared(rkey)) {
-        /* It fits no endpoint, so that the check of ordinary keys has no
-         * further condition. */
+        /* A shared key belongs to no endpoint, so that the check above always
+         * fails for it. Ordinary keys then need no additional check. */
         ret = op_shared(ep, opcode, buffer, count, remote_addr, rkey, param);
     } else {
         ucs_diag("rejected an atomic operation at 0x%lx: %s", remote_addr,

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The first generation of active messages, implemented by the second. A handler
- * of the second kind calls one of the first kind. Messages of the first kind
- * have a flag, so that only such handlers receive them.
+ * The first generation of active messages (ucp_am_send_nb), implemented by the
+ * second (nbx). A handler of the second kind calls one of the first kind.
+ * Messages of the first kind have a flag, so that only handlers of the first
+ * kind receive them.
  */
 #include "ucp/am/am.h"
 #include "ucp/proto/ep.h"
@@ -16,8 +17,8 @@ typedef struct {
     void *arg;
 } old_handler_t;
 
-/* Old messages never arrive as descriptors. The handler may replace itself,
- * which frees `arg`: `arg` is not read after the call. */
+/* First-generation messages never arrive as descriptors. The handler may
+ * replace itself, which frees `arg`: `arg` is not read after the call. */
 static ucs_status_t call_old(void *arg, const void *header,
                              size_t header_length, void *data, size_t length,
                              const ucp_am_recv_param_t *param)
@@ -83,7 +84,7 @@ ucs_status_ptr_t ucp_am_send_nb(ucp_ep_h ep, uint16_t id, const void *buffer,
         param.cb.send   = sent;
         param.user_data = (void *)cb;
     }
-    /* always eager: in order, and old handlers receive only data */
+    /* eager: in order, and these handlers can only receive eager data */
     flags = (flags & ~(unsigned)UCP_AM_SEND_FLAG_RNDV) | UCP_AM_SEND_FLAG_EAGER;
     return ucp_am_send(ep, id, NULL, 0, buffer, count, flags, UCP_AM_WIRE_OLD,
                        &param);

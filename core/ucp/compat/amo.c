@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The old atomic operations, implemented by ucp_atomic_op_nbx.
+ * The deprecated atomic operations, implemented by ucp_atomic_op_nbx.
  */
 #include "ucp/compat/wait.h"
 

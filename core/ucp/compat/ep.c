@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The old functions to close an endpoint, implemented by ucp_ep_close_nbx, and
- * to modify an existing one.
+ * The deprecated functions to close an endpoint, implemented by
+ * ucp_ep_close_nbx, and to modify an endpoint.
  */
 #include "ucp/compat/wait.h"
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The old names of request functions.
+ * Deprecated request functions.
  */
 #include "ucp/base/request.h"
 #include "ucp/base/worker.h"
 
-/* Only operations create requests. */
+/* Not supported: only operations create requests. */
 void *ucp_request_alloc(ucp_worker_h worker)
 {
     return NULL;

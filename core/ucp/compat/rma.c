@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The old functions for remote keys, put, get and flush, implemented by the new
- * ones.
+ * The deprecated functions for remote keys, put, get and flush, implemented by
+ * the nbx functions.
  */
 #include "ucp/compat/wait.h"
 

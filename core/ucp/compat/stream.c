@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The old stream functions, with a datatype and a callback as arguments.
+ * The deprecated stream functions, with a datatype and a callback as arguments.
  */
 #include "ucp/compat/wait.h"
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The old functions for tagged messages, implemented by the new ones. Receives
- * always return a request, so that the callback is always called.
+ * The deprecated functions for tagged messages, implemented by the nbx
+ * functions. Receives always return a request, so that the callback is always
+ * called.
  */
 #include "ucp/compat/wait.h"
 
@@ -39,8 +40,9 @@ ucs_status_ptr_t ucp_tag_send_sync_nb(ucp_ep_h ep, const void *buffer,
     return ucp_tag_send_sync_nbx(ep, buffer, count, tag, &param);
 }
 
-/* True below the threshold: the send then does not wait for the receiver,
- * because the caller waits for this send alone. */
+/* True if the message is shorter than UCX_RNDV_SEND_NBR_THRESH: the send then
+ * completes without the receiver, because the caller may wait for this send
+ * alone. */
 static int is_early(ucp_ep_h ep, size_t count, ucp_datatype_t datatype)
 {
     ucp_request_param_t param = {
@@ -75,7 +77,8 @@ static void received(void *request, ucs_status_t status,
                      const ucp_tag_recv_info_t *info, void *user_data)
 {
     ucp_tag_recv_callback_t cb = (ucp_tag_recv_callback_t)user_data;
-    ucp_tag_recv_info_t copy   = *info; /* the old callback may modify it */
+    /* the deprecated callback may modify it */
+    ucp_tag_recv_info_t copy   = *info;
 
     cb(request, status, &copy);
 }

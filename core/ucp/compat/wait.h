@@ -16,7 +16,7 @@ ucs_status_t ucp_compat_wait(ucp_worker_h worker, ucs_status_ptr_t request);
 /** Releases the request of an operation: UCS_INPROGRESS if it is under way. */
 ucs_status_t ucp_compat_forget(ucs_status_ptr_t request);
 
-/** Parameters with an old callback, which may be NULL. */
+/** Returns parameters with a deprecated callback, which may be NULL. */
 ucp_request_param_t ucp_compat_callback(ucp_send_callback_t cb);
 
 #endif
