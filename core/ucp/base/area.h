@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Memory of a worker, an endpoint or a request whose structure only one folder knows. Its
- * place and size are constants, so that an access costs what an access to a
- * named member costs.
+ * Memory in a worker, an endpoint or a request whose structure only one folder
+ * knows. Its offset and size are constants, so that access is as fast as access
+ * to a named member.
  */
 #ifndef UCP_AREA_H
 #define UCP_AREA_H
@@ -11,7 +11,7 @@
 #include <stdint.h>
 #include <ucs/sys/compiler_def.h>
 
-/** Declares the area: the alignment is that of pointers. */
+/** Declares an area, which is aligned like a pointer. */
 #define UCP_AREA(_name, _size) _Alignas(8) char _name[_size]
 
 /** Defines `_accessor`, which returns the structure in the area `_member` of an

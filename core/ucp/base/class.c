@@ -26,7 +26,7 @@ void ucp_classes_end(ucp_worker_h worker)
     }
 }
 
-/* Cleans up the classes before `end`, the last one first. */
+/* Cleans up the classes before `end` in the table, in reverse order. */
 static void cleanup(ucp_worker_h worker, const ucp_class_t *const *end)
 {
     while (end > ucp_classes) {

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Classes: tagged messages, active messages, streams, remote memory, and what
- * they share. A class describes itself in one constant. Other folders call
- * classes only through the functions below, which walk the table of all
- * classes; core/classes.c has the table. A new class is a folder and a row.
+ * Classes of operations: tagged messages, active messages, streams, remote
+ * memory, and what they share. A class describes itself in one constant. Other
+ * folders call classes only through the functions below, which walk the table
+ * of all classes; core/classes.c has the table. A new class is a new folder and
+ * a new row of the table.
  */
 #ifndef UCP_CLASS_H
 #define UCP_CLASS_H
@@ -27,69 +28,78 @@ typedef struct ucp_class_message {
 
 struct ucp_multi_receiver;
 
-/** Any function may be NULL: the class does not take part. All of them are
- *  called with the worker's lock held, except for worker_init and
+/** A NULL function means that the class has nothing to do there. All functions
+ *  are called with the worker's lock held, except for worker_init and
  *  worker_cleanup. */
 typedef struct ucp_class {
     const char *name;
     const ucp_class_message_t *messages;
     unsigned num_messages;
-    /** Protocols that are selected by cost; of equal costs the first is
+    /** Protocols that are selected by cost; if costs are equal, the first is
      *  selected */
     const ucp_proto_t *const *protos;
     unsigned num_protos;
-    /** Receives eager messages in fragments; NULL: none */
+    /** Receives eager messages of several fragments; NULL if the class has
+     *  none */
     const struct ucp_multi_receiver *multi;
 
     /** A worker is created; its memory is 0. */
     ucs_status_t (*worker_init)(ucp_worker_h worker,
                                 const ucp_worker_params_t *params);
-    /** A worker will be destroyed: rejects messages that the user keeps. */
+    /** The worker is about to be destroyed: rejects messages that the user
+     *  keeps. */
     void (*worker_stop)(ucp_worker_h worker);
-    /** All endpoints have ended: ends receives, releases what the user keeps.
-     *  The interfaces are open. */
+    /** All endpoints are closed: completes receives, releases data that the
+     *  user keeps. The interfaces are still open. */
     void (*worker_end)(ucp_worker_h worker);
     /** The interfaces are closed and the endpoints freed. */
     void (*worker_cleanup)(ucp_worker_h worker);
-    /** Non-zero: progress has work to do, the worker must not sleep. */
+    /** Returns non-zero if progress has work to do: the worker must not
+     *  sleep. */
     int (*worker_is_busy)(ucp_worker_h worker);
-    /** A message is lost for lack of memory: ends what may wait for it. */
+    /** A message was lost because there was no memory: completes the receives
+     *  that may wait for it with an error. */
     void (*worker_lost)(ucp_worker_h worker);
     /** Sets how an interface places received messages. */
     void (*layout)(ucp_worker_h worker, uct_iface_params_t *params);
 
     /** The user has created an endpoint. */
     ucs_status_t (*ep_init)(ucp_ep_h ep, const ucp_ep_params_t *params);
-    /** The user closes the endpoint. `force`: at once. */
+    /** The user closes the endpoint; with `force`, without a flush. */
     void (*ep_close)(ucp_ep_h ep, int force);
-    /** Non-zero: the peer will send more, a close has to wait. */
+    /** Returns non-zero if the peer still has to send data or replies: the
+     *  close waits for them. */
     int (*ep_is_owed)(ucp_ep_h ep);
-    /** Ends operations that are not in the endpoint's queue or list. */
+    /** Completes operations that are in neither `waiting` nor `awaited` of the
+     *  endpoint. */
     void (*ep_abort)(ucp_ep_h ep, ucs_status_t status);
     /** The endpoint has failed or is closed by force; it has no lanes. */
     void (*ep_fail)(ucp_ep_h ep, ucs_status_t status);
-    /** A closing endpoint is flushed. Non-zero: the class completes the close
-     *  request later. */
+    /** The flush of a closing endpoint is complete. Returns non-zero if the
+     *  class completes the close request later. */
     int (*ep_leave)(ucp_ep_h ep, ucp_request_t *req);
-    /** The peer has closed its end. */
+    /** The peer has closed its endpoint. */
     void (*ep_peer_left)(ucp_ep_h ep);
-    /** The endpoint is being freed: before and after its lanes are. */
+    /** The endpoint is being freed: called before and after its lanes are
+     *  freed. */
     void (*ep_detach)(ucp_ep_h ep);
     void (*ep_free)(ucp_ep_h ep);
 
-    /** Cancels a receive. Zero: it is not one of this class. */
+    /** Cancels a receive. Returns zero if the receive belongs to another
+     *  class. */
     int (*cancel)(ucp_request_t *req);
-    /** Describes a receive: returns its kind, and writes how it is carried
-     *  out. NULL: it is not one of this class. */
+    /** Returns the kind of a receive, and writes how it is carried out. Returns
+     *  NULL if the receive belongs to another class. */
     const char *(*describe)(const ucp_request_t *req, char *text, size_t max);
 } ucp_class_t;
 
-/** All classes, then NULL. */
+/** All classes; the last entry is NULL. */
 extern const ucp_class_t *const ucp_classes[];
 
-/* The functions of all classes, in the order of the table. ucp_classes_init()
- * cleans up after a failure; ucp_classes_cancel() and ucp_classes_leave() end
- * at the first class that takes part. */
+/* Call the functions of all classes, in the order of the table.
+ * ucp_classes_init() cleans up after a failure. ucp_classes_cancel() and
+ * ucp_classes_leave() stop at the first class whose function returns
+ * non-zero. */
 ucs_status_t ucp_classes_init(ucp_worker_h worker,
                               const ucp_worker_params_t *params);
 void ucp_classes_stop(ucp_worker_h worker);

@@ -27,15 +27,15 @@ typedef struct ucp_config_options {
     ucs_config_allow_list_t tls;
     ucs_config_allow_list_t devices[UCT_DEVICE_TYPE_LAST];
     int warn_invalid_config;
-    size_t zcopy_thresh;             /**< SIZE_MAX: by cost */
-    size_t bcopy_thresh;             /**< 0: by cost */
-    ucp_config_thresh_t rndv_thresh; /**< SIZE_MAX: by cost */
+    size_t zcopy_thresh;             /**< SIZE_MAX: selected by cost */
+    size_t bcopy_thresh;             /**< 0: selected by cost */
+    ucp_config_thresh_t rndv_thresh; /**< SIZE_MAX: selected by cost */
     unsigned rndv_scheme;            /**< ucp_rndv_scheme_t */
     ucp_config_sizes_t rndv_frag_size;
     unsigned max_eager_lanes;
     unsigned max_rndv_lanes;
     unsigned max_rma_lanes;
-    /** Of bandwidths, the best to the slowest */
+    /** Maximum ratio of bandwidths, the best lane's to another's */
     double max_lane_ratio;
     int proto_info;
     int proto_measure;
@@ -52,15 +52,16 @@ typedef struct ucp_config_options {
     int address_debug_info;
     /** UCS_ULUNITS_AUTO: the limit of the system */
     unsigned long listener_backlog;
-    double keepalive_interval;       /**< Seconds */
-    unsigned long keepalive_num_eps; /**< Maximum for one round */
+    double keepalive_interval; /**< Seconds */
+    /** Endpoints checked in one round, at most */
+    unsigned long keepalive_num_eps;
 } ucp_config_options_t;
 
 struct ucp_config {
     ucp_config_options_t options;
-    char *app_prefix; /**< NULL: none */
-    char *filename;   /**< NULL: none */
-    /** Set by ucp_config_modify, also for tables that are not read yet */
+    char *app_prefix; /**< NULL if there is none */
+    char *filename;   /**< NULL if there is none */
+    /** Set by ucp_config_modify, also for tables that have not been read yet */
     ucs_config_overrides_t overrides;
 };
 

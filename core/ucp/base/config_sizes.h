@@ -18,8 +18,8 @@ extern const ucs_config_type_t ucp_config_type_sizes;
 
 #define UCP_CONFIG_TYPE_SIZES &ucp_config_type_sizes, NULL
 
-/** The smallest size that is set for the types in a mask; 0: none is set, or
- *  all are unlimited. */
+/** Returns the smallest size that is set for the types in a mask; 0 if none is
+ *  set or all are unlimited. */
 size_t ucp_config_sizes_get(const ucp_config_sizes_t *sizes, uint64_t types);
 
 #endif

@@ -47,14 +47,15 @@ enum { UCP_MAX_MDS = 64, UCP_MAX_RESOURCES = 128 };
 
 struct ucp_context {
     ucp_config_options_t options;
-    ucs_config_overrides_t overrides; /**< For tables of plugins */
-    char *app_prefix;                 /**< NULL: none */
-    char *config_file;                /**< NULL: none */
+    /** For configuration tables of plugins */
+    ucs_config_overrides_t overrides;
+    char *app_prefix;  /**< NULL if there is none */
+    char *config_file; /**< NULL if there is none */
     uint64_t features;
-    uint64_t mem_types; /**< Supported memory types */
-    /** Those of mem_types that need a copier */
+    uint64_t mem_types; /**< Bits of the supported memory types */
+    /** Subset of mem_types that needs a copier */
     uint64_t staged_types;
-    /** Those of which a domain exports a dmabuf */
+    /** Subset of mem_types of which a domain exports a dmabuf */
     uint64_t dmabuf_types;
     size_t request_size; /**< Size of the user's area */
     ucp_request_init_callback_t request_init;
@@ -62,12 +63,12 @@ struct ucp_context {
     uint64_t tag_sender_mask;
     /** The program was built for a newer minor version */
     int is_newer;
-    /** Shared by workers of several threads */
+    /** Workers of several threads use the context */
     int shared;
     int counts; /**< UCX_STATS: see stats.h */
     size_t estimated_num_eps;
     size_t estimated_num_ppn;
-    /** From 0; SIZE_MAX: not known */
+    /** Rank of this process on its node, from 0; SIZE_MAX if not known */
     size_t node_local_id;
     char name[UCP_ENTITY_NAME_MAX];
 

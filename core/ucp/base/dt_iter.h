@@ -32,11 +32,10 @@ struct ucp_stage_pipe;
 typedef struct ucp_dt_iter {
     uint8_t dt_class; /**< ucp_dt_class_t */
     uint8_t mem_type; /**< ucs_memory_type_t */
-    /** Packed size in bytes; of a receive: size of the buffer */
+    /** Packed size in bytes; for a receive, the size of the buffer */
     size_t length;
     size_t offset;  /**< Packed bytes that are processed */
-    ucp_mem_h memh; /**< The user's handle, which covers all of the
-                             *   memory; NULL: none */
+    ucp_mem_h memh; /**< User's handle for all of the memory, or NULL */
     union {
         struct {
             void *buffer;
@@ -44,12 +43,12 @@ typedef struct ucp_dt_iter {
         struct {
             union {
                 const ucp_dt_iov_t *iov;
-                /** STAGED with count 0: all of the memory */
+                /** STAGED with count 0: start of the one block */
                 void *memory;
             };
-            struct ucp_copier *copier; /**< STAGED */
+            struct ucp_copier *copier; /**< For STAGED */
             union {
-                size_t inside; /**< Bytes into the entry */
+                size_t inside; /**< Offset in bytes in the entry */
                 /** STAGED with count 0: copies under way, or NULL */
                 struct ucp_stage_pipe *pipe;
             };

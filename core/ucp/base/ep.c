@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Members of endpoints that few need.
+ * Allocates the members that few endpoints need.
  */
 #include "ucp/base/ep.h"
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Endpoints: one end of a connection to another worker. Equal endpoints share a
- * configuration with limits and selected protocols; an endpoint holds little
- * more than its lanes, which are the transports' endpoints.
+ * Endpoints: each is one side of a connection to another worker. Endpoints with
+ * equal lanes share a configuration, which contains limits and selected
+ * protocols; an endpoint holds little more than its lanes, which are the
+ * transports' endpoints.
  */
 #ifndef UCP_EP_H
 #define UCP_EP_H
@@ -15,15 +16,17 @@ enum {
     /** Requests wait for send resources */
     UCP_EP_FLAG_BLOCKED    = UCS_BIT(0),
     UCP_EP_FLAG_FAILED     = UCS_BIT(1), /**< See fail_status */
-    UCP_EP_FLAG_INTRODUCED = UCS_BIT(2), /**< The peer can reply */
+    /** The peer has our address, can reply */
+    UCP_EP_FLAG_INTRODUCED = UCS_BIT(2),
     UCP_EP_FLAG_INTERNAL   = UCS_BIT(3), /**< Created for replies to a peer */
-    UCP_EP_FLAG_CLOSING    = UCS_BIT(4), /**< The user has closed it */
+    UCP_EP_FLAG_CLOSING    = UCS_BIT(4), /**< The user has called close */
     /** `pending` of a lane is in its transport's pending queue */
     UCP_EP_FLAG_PENDING    = UCS_BIT(5),
     UCP_EP_FLAG_DRAINING   = UCS_BIT(6), /**< Waiting requests are being sent */
     UCP_EP_FLAG_ERR_MODE   = UCS_BIT(7), /**< The user handles failures */
     UCP_EP_FLAG_SCHEDULED  = UCS_BIT(8), /**< Has work in the next progress */
-    UCP_EP_FLAG_FLUSHED    = UCS_BIT(9), /**< Closed and flushed: free it */
+    /** Closed and flushed: is freed next */
+    UCP_EP_FLAG_FLUSHED    = UCS_BIT(9),
     /** `fence` holds back all operations of the user */
     UCP_EP_FLAG_FENCING    = UCS_BIT(10),
     /** The peer rejected gets for rendezvous: do not try them again */
@@ -31,7 +34,7 @@ enum {
     /** INTERNAL, but the user has its handle: keep it until the user closes
      *  it */
     UCP_EP_FLAG_EXPOSED    = UCS_BIT(12),
-    /** A flush that did not complete at once still runs */
+    /** A flush of ucp_flush_try() continues in the background */
     UCP_EP_FLAG_TRIAL      = UCS_BIT(14),
     /** Emulated accesses before a fence may be under way: operations over
      *  lanes wait for them */
@@ -49,20 +52,20 @@ enum {
 
 /** A lane other than the first. */
 typedef struct ucp_ep_lane {
-    /** NULL if the endpoint has failed; see failover.h for failures of one
+    /** NULL if the endpoint has failed; see failover.h for the failure of one
      *  lane */
     uct_ep_h uct;
-    ucp_ep_h ep; /**< The endpoint that uses it */
+    ucp_ep_h ep; /**< The endpoint of this lane */
     /** Called when the lane has send resources again */
     uct_pending_req_t pending;
 } ucp_ep_lane_t;
 
 /** Members that most endpoints do not need; allocated when one is set. */
 typedef struct ucp_ep_extra {
-    ucp_err_handler_cb_t err_cb; /**< Of the user; or NULL */
-    char *name;                  /**< NULL: derived from the id */
-    struct ucp_cm_conn *conn;    /**< With a socket address; or NULL */
-    struct ucp_ep_stats *stats;  /**< NULL: nothing is counted */
+    ucp_err_handler_cb_t err_cb; /**< The user's; or NULL */
+    char *name;                  /**< NULL if derived from the id */
+    struct ucp_cm_conn *conn;    /**< Connection by socket address; or NULL */
+    struct ucp_ep_stats *stats;  /**< NULL if nothing is counted */
 } ucp_ep_extra_t;
 
 /** Sizes in bytes of the areas for the state of classes. */
@@ -79,10 +82,10 @@ struct ucp_ep {
     const ucp_ep_config_t *config;
     uint16_t flags; /**< UCP_EP_FLAG_* */
     ucs_status_t fail_status;
-    /** Lanes with put, get or atomics of the user: flush has to reach the
-     *  peer's memory */
+    /** Lanes that the user used for put, get or atomics: a flush has to reach
+     *  the peer's memory */
     ucp_lane_map_t remote_lanes;
-    uint32_t id;              /**< Among the worker's endpoints */
+    uint32_t id;              /**< Id among the worker's endpoints */
     ucs_queue_head_t waiting; /**< Requests that found no send resources */
     void *user_data;
     /** Of remote_lanes, those that were used since the last flush */
@@ -98,36 +101,41 @@ struct ucp_ep {
     /** If not UCS_OK, the endpoint fails with this status in the next
      *  progress */
     ucs_status_t pending_failure;
-    /** LOOPBACK, closing: its farewell has not arrived yet */
+    /** A LOOPBACK endpoint that is closing: its FAREWELL message has not
+     *  arrived yet */
     uint8_t leaving : 1;
-    /** FAILED after all accesses of the user were complete */
+    /** The endpoint FAILED after all accesses of the user were complete */
     uint8_t settled : 1;
-    /** The worker's list of endpoints with accesses to acknowledge has it.
-     *  This and the next two are state of rma that fits into a gap here */
+    /** The endpoint is in the worker's list of endpoints with accesses to
+     *  acknowledge. This member and the next two belong to rma/; they are here
+     *  to fill a gap in the structure */
     uint8_t rma_owes : 1;
     uint8_t rma_acking : 1; /**< An ACK waits in the queue */
-    int8_t rma_status;      /**< For the next ACK */
+    int8_t rma_status;      /**< Status that the next ACK reports */
 
-    struct ucp_stream *stream; /**< Its end of a stream; or NULL */
+    struct ucp_stream *stream; /**< The stream to the peer; or NULL */
     ucs_list_link_t link;      /**< In the worker's list */
     /** Requests that wait for the peer's reply */
     ucs_list_link_t awaited;
     /** Called when `am` has send resources again */
     uct_pending_req_t pending;
     UCP_AREA(multi, UCP_EP_MULTI_SIZE);
-    /** Waits until `awaited` is empty; NULL when its flush starts */
+    /** Close request that waits until `awaited` is empty; NULL when its flush
+     *  starts */
     ucp_request_t *close_req;
-    /** Known to peers that may reply: part of this end's name for peers */
+    /** Random part of the id by which peers name this endpoint; known only to
+     *  peers that may reply */
     uint32_t secret;
     /** Bytes until the next measurement: proto/measure.h */
     uint32_t unmeasured;
-    uint64_t peer_uuid; /**< The worker at the other end */
-    /** The peer's end that it replies to; 0: none */
+    uint64_t peer_uuid; /**< UUID of the peer's worker */
+    /** Id of the peer's endpoint that this one replies to; 0 if none */
     uint64_t peer_ep_id;
-    ucp_request_t *fence; /**< With FLAG_FENCING */
-    /** Number of the user's emulated accesses that are sent; may wrap around */
+    ucp_request_t *fence; /**< Set with FLAG_FENCING */
+    /** Number of the user's emulated accesses that have been sent; may wrap
+     *  around */
     uint32_t rma_issued;
-    /** Number of these that are acknowledged */
+    /** Number of emulated accesses that are acknowledged */
     uint32_t rma_done;
     /** rma_issued at the last get: the peer may read memory for it after
      *  messages that were sent later */
@@ -138,18 +146,18 @@ struct ucp_ep {
      *  which the first one follows the last; NULL: none */
     ucs_queue_elem_t *rma_flushes;
     UCP_AREA(rma, UCP_EP_RMA_SIZE);
-    /** Next reply endpoint with the same hash */
+    /** Next reply endpoint with the same hash value */
     struct ucp_ep *hash_next;
-    /** For lanes that are not connected yet; or NULL */
+    /** State of lanes that are being connected; or NULL */
     struct ucp_wireup *wireup;
-    ucp_ep_extra_t *extra;         /**< NULL: nothing in it is set */
-    struct ucp_ep *scheduled_next; /**< With FLAG_SCHEDULED */
+    ucp_ep_extra_t *extra;         /**< NULL if none is set */
+    struct ucp_ep *scheduled_next; /**< Used with FLAG_SCHEDULED */
     ucp_ep_lane_t more[];          /**< Lanes 1 .. config->num_lanes - 1 */
 };
 typedef struct ucp_ep ucp_ep_t;
 
-/** Returns the members that few endpoints need, to set them. NULL: out of
- *  memory. */
+/** Returns the members that few endpoints need, for writing. Returns NULL if
+ *  out of memory. */
 ucp_ep_extra_t *ucp_ep_extra(ucp_ep_h ep);
 
 static inline struct ucp_cm_conn *ucp_ep_conn(ucp_ep_h ep)
@@ -162,20 +170,22 @@ static UCS_F_ALWAYS_INLINE struct ucp_ep_stats *ucp_ep_stats(ucp_ep_h ep)
     return ucs_likely(ep->extra == NULL) ? NULL : ep->extra->stats;
 }
 
-/** The peer's name for this endpoint. Other processes cannot guess it. */
+/** Returns the identifier by which the peer names this endpoint. Other
+ *  processes cannot guess it. */
 static inline ucp_wire_end_t ucp_ep_wire_end(ucp_ep_h ep)
 {
     return (ucp_wire_end_t){ucp_le64(ep->worker->uuid),
                             ucp_le64(((uint64_t)ep->secret << 32) | ep->id)};
 }
 
-/** The secret in a wire end. */
+/** Returns the secret that such an identifier contains. */
 static inline uint32_t ucp_wire_end_secret(const ucp_wire_end_t *end)
 {
     return (uint32_t)(ucp_le64_get(end->ep_id) >> 32);
 }
 
-/** The transport's endpoint of a lane; NULL if the endpoint has failed. */
+/** Returns the transport's endpoint of a lane; NULL if the endpoint has
+ *  failed. */
 static UCS_F_ALWAYS_INLINE uct_ep_h ucp_ep_lane(ucp_ep_h ep, unsigned lane)
 {
     return (lane == UCP_AM_LANE) ? ep->am : ep->more[lane - 1].uct;

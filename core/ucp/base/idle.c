@@ -12,7 +12,8 @@ enum {
     /* Interval in microseconds between polls of an idle interface: each poll
      * may cost a system call, and a new peer takes longer to connect */
     POLL_USEC = 50,
-    /* Polls until an interface without endpoints becomes idle */
+    /* Number of polls after which an interface without endpoints becomes
+     * idle */
     AWAKE     = 1000,
 };
 

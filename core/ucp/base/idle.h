@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Interfaces without traffic, which progress does not poll. Worker's thread,
- * with its lock held.
+ * Interfaces without traffic, which progress does not poll. All functions are
+ * called with the worker's lock held.
  *
  * An interface is active while it has endpoints, and for some time after a poll
  * has found an event: a peer may send to an interface without endpoints. Idle
@@ -33,7 +33,7 @@ static inline void ucp_idle_poll_soon(ucp_worker_h worker)
     worker->idle.rounds    = 1;
 }
 
-/** Called by every progress: non-zero every few rounds. Hot path. */
+/** Called by every progress; returns non-zero every few calls. Hot path. */
 static UCS_F_ALWAYS_INLINE int ucp_idle_is_round(ucp_worker_h worker)
 {
     return ucs_unlikely(--worker->idle.rounds == 0);

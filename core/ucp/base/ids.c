@@ -16,7 +16,7 @@ enum {
 };
 
 typedef struct {
-    void *object;       /* NULL: free */
+    void *object;       /* NULL if the slot is free */
     uint32_t next_free; /* slot + 1; 0: end of the list */
     uint32_t generation;
 } slot_t;
@@ -24,7 +24,7 @@ typedef struct {
 struct ucp_id_table {
     slot_t *slots;
     uint32_t num_slots;
-    uint32_t first_free; /* slot + 1 */
+    uint32_t first_free; /* slot + 1; 0: no slot is free */
     uint32_t last_free;  /* slots are reused in the order of their release */
 };
 

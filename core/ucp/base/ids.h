@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Ids for objects that peers refer to. A stale id, or an invalid id of a faulty
- * peer, finds nothing instead of the memory of another object: one part of an
- * id is the slot, the other counts how often the slot was used.
+ * peer, is not found, and never refers to another object: one part of an id is
+ * the slot, the other counts how often the slot was used.
  */
 #ifndef UCP_IDS_H
 #define UCP_IDS_H
@@ -19,7 +19,7 @@ void ucp_id_table_destroy(ucp_id_table_t *table);
 ucs_status_t ucp_id_add(ucp_id_table_t *table, void *object, uint32_t *id_p);
 void ucp_id_del(ucp_id_table_t *table, uint32_t id);
 
-/** NULL: no such id. `id` is from a peer. */
+/** Returns NULL if there is no such id. `id` may come from a peer. */
 void *ucp_id_get(const ucp_id_table_t *table, uint64_t id);
 
 #endif

@@ -30,23 +30,25 @@ typedef struct ucp_lane_cost {
     double latency;         /**< Seconds */
 } ucp_lane_cost_t;
 
-/** Active messages; a limit of 0: the method is not supported. */
+/** Limits of active messages; a limit of 0 means that the method is not
+ *  supported. */
 typedef struct ucp_lane_am {
     size_t max_short;
     size_t max_bcopy;
     size_t max_zcopy;
-    size_t max_hdr; /**< Of a zcopy message */
+    size_t max_hdr; /**< Header of a zcopy message */
     size_t max_iov;
     ucp_lane_cost_t cost_short, cost_bcopy, cost_zcopy;
-    /** Bytes per second in many messages, including all copies at both
-     *  ends; 0: unknown */
+    /** Throughput of many messages in bytes per second, including all copies at
+     *  both sides; 0: unknown */
     double stream;
-    /** The costs are those of one of many messages in flight: both ends copy at
-     *  the same time */
+    /** The costs are for one of many messages in flight: both sides copy at the
+     *  same time */
     uint8_t many;
 } ucp_lane_am_t;
 
-/** Put or get; a limit of 0: the method is not supported. */
+/** Limits of put or get; a limit of 0 means that the method is not
+ *  supported. */
 typedef struct ucp_lane_rma {
     size_t max_short;
     size_t max_bcopy;
@@ -56,32 +58,32 @@ typedef struct ucp_lane_rma {
 } ucp_lane_rma_t;
 
 typedef struct ucp_lane_config {
-    uint8_t iface_index; /**< Of the worker */
-    uint8_t md_index;    /**< Of the context */
-    /** Of the peer's context: the lane uses the keys that the peer packed with
-     *  this domain; or UCP_NULL_MD */
+    uint8_t iface_index; /**< Index among the worker's interfaces */
+    uint8_t md_index;    /**< Index among the context's domains */
+    /** Domain of the peer: the lane uses the keys that the peer packed with it;
+     *  UCP_NULL_MD if unknown */
     uint8_t remote_md;
-    /** The first of the context's resources that is on the same device: lanes
-     *  on one device share its bandwidth */
+    /** First of the context's resources that is on the lane's device: lanes on
+     *  one device share its bandwidth */
     uint8_t device;
-    uint8_t remote_device; /**< Likewise, in the peer's address */
+    uint8_t remote_device; /**< The peer's `device`, from its address */
     /** The bandwidth is that of the device and not of the processor */
     uint8_t is_network;
     uint64_t caps;     /**< UCT_IFACE_FLAG_* */
     uint64_t md_flags; /**< UCT_MD_FLAG_* */
-    /** Memory types that it supports by zero-copy: bits by ucs_memory_type_t;
-     *  of this process, and of the peer */
+    /** Memory types that the lane supports by zero-copy (bits by
+     *  ucs_memory_type_t), in this process and at the peer */
     uint64_t mem_types;
     uint64_t remote_types;
-    /** It does not reach host memory of the peer, only memory that the
-     *  processor cannot access */
+    /** The lane cannot access host memory of the peer, only memory that the
+     *  peer's processor cannot access */
     uint8_t is_device_only;
     size_t rkey_size; /**< Bytes of a key that this side packs */
     ucs_linear_func_t reg_cost;
     ucp_lane_am_t am;
     ucp_lane_rma_t put, get;
     struct {
-        uint64_t post32, post64; /**< Operations, by bit */
+        uint64_t post32, post64; /**< Supported atomics, bits by operation */
         uint64_t fetch32, fetch64;
         ucp_lane_cost_t cost_post, cost_fetch;
     } amo;

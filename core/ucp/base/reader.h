@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Reads bytes of a peer one after another, and not beyond their end.
+ * Reads a peer's bytes in sequence, and never beyond their end.
  */
 #ifndef UCP_READER_H
 #define UCP_READER_H
@@ -15,8 +15,8 @@ typedef struct ucp_reader {
     size_t left;
 } ucp_reader_t;
 
-/** Returns the next `length` bytes. NULL: there are fewer, and nothing is
- *  read. */
+/** Returns the next `length` bytes. If there are fewer, reads nothing and
+ *  returns NULL. */
 static inline const uint8_t *ucp_reader_take(ucp_reader_t *reader,
                                              size_t length)
 {
@@ -30,7 +30,7 @@ static inline const uint8_t *ucp_reader_take(ucp_reader_t *reader,
     return p;
 }
 
-/** Copies the next `length` bytes. Zero: there are fewer. */
+/** Copies the next `length` bytes. Returns zero if there are fewer. */
 static inline int ucp_reader_copy(ucp_reader_t *reader, void *dest,
                                   size_t length)
 {

@@ -34,21 +34,22 @@ enum {
     UCP_REQUEST_FLAG_CALLBACK  = UCS_BIT(2), /**< A callback is set */
     UCP_REQUEST_FLAG_EXTERNAL  = UCS_BIT(3), /**< The user allocated it */
     UCP_REQUEST_FLAG_RECV      = UCS_BIT(4), /**< The recv member is in use */
-    UCP_REQUEST_FLAG_EXPECTED  = UCS_BIT(5), /**< Posted, may be cancelled */
+    /** Posted receive, may be cancelled */
+    UCP_REQUEST_FLAG_EXPECTED  = UCS_BIT(5),
     /** In the endpoint's list of requests that await a reply */
     UCP_REQUEST_FLAG_ON_EP     = UCS_BIT(6),
     UCP_REQUEST_FLAG_INTERNAL  = UCS_BIT(7), /**< Not visible to the user */
     /** Rendezvous: the peer may reply */
     UCP_REQUEST_FLAG_ANNOUNCED = UCS_BIT(8),
-    /** Posted on a stream, may be cancelled */
+    /** Receive posted on a stream, may be cancelled */
     UCP_REQUEST_FLAG_STREAM    = UCS_BIT(9),
-    /** Fragments of its message are arriving, may be cancelled */
+    /** Receive whose fragments are arriving, may be cancelled */
     UCP_REQUEST_FLAG_ARRIVING  = UCS_BIT(10),
     /** Receive: matched with an announcement */
     UCP_REQUEST_FLAG_BY_RNDV   = UCS_BIT(11),
     /** A flush that holds back later operations */
     UCP_REQUEST_FLAG_FENCE     = UCS_BIT(12),
-    /** Its end is reported to learn/ */
+    /** Its completion is reported to learn/ */
     UCP_REQUEST_FLAG_TIMED     = UCS_BIT(13),
 };
 
@@ -81,19 +82,19 @@ struct ucp_request {
     uint8_t lane;
     uint16_t flags; /**< UCP_REQUEST_FLAG_* */
     uint32_t id;    /**< Identifier for peers; 0: none */
-    /** Sends: UCP_PROTO_FLAG_* of the protocol for the data of a rendezvous; 0:
-     *  by cost */
+    /** Sends: UCP_PROTO_FLAG_* that select the protocol for the data of a
+     *  rendezvous; 0: selected by cost */
     uint16_t data_flags;
     ucp_worker_h worker;
     void *user_data;
     ucp_dt_iter_t dt;
-    ucs_list_link_t ep_link; /**< With UCP_REQUEST_FLAG_ON_EP or _STREAM */
+    ucs_list_link_t ep_link; /**< Used with FLAG_ON_EP or FLAG_STREAM */
 
     union {
         struct {
-            ucs_queue_elem_t queue; /**< Waiting or deferred */
+            ucs_queue_elem_t queue; /**< Waiting or deferred sends */
             ucp_ep_h ep;
-            /** NULL: not started, or deferred */
+            /** NULL if deferred or not started */
             const ucp_proto_t *proto;
             ucp_send_nbx_callback_t cb;
             uct_completion_t comp;
@@ -102,7 +103,7 @@ struct ucp_request {
         } send;
 
         struct {
-            ucs_queue_elem_t queue; /**< For its class */
+            ucs_queue_elem_t queue; /**< Used by the receive's class */
             UCP_AREA(op, UCP_REQUEST_RECV_SIZE);
             union {
                 ucp_tag_recv_nbx_callback_t cb;
@@ -111,7 +112,8 @@ struct ucp_request {
             ucp_tag_recv_info_t info;
             /** Rendezvous: the endpoint for replies */
             ucp_ep_h ep;
-            /** Ends it when its endpoint ends; with FLAG_ON_EP */
+            /** Completes the receive when its endpoint fails or is closed; with
+             *  FLAG_ON_EP */
             ucp_request_abort_t abort;
             UCP_AREA(data, UCP_REQUEST_RECV_DATA_SIZE);
         } recv;
@@ -152,20 +154,21 @@ void ucp_request_put(ucp_request_t *req);
  *  is not called. Takes the worker's lock. */
 void ucp_request_release_user(ucp_request_t *req, unsigned without);
 
-/** Assigns and removes the id by which a peer names the request. NULL for an
- *  id of a peer that is not in use. */
+/** Assign, remove and look up the id by which a peer names the request. The
+ *  look-up returns NULL if the id, which a peer sent, is not in use. */
 ucs_status_t ucp_request_id_add(ucp_request_t *req);
 void ucp_request_id_del(ucp_request_t *req);
 ucp_request_t *ucp_request_by_id(ucp_worker_h worker, uint64_t id);
 
-/** Complete: set the status, call the callback, free the request if the user
- *  has released it. */
+/** Complete a request: set the status, call the callback, and free the request
+ *  if the user has released it. */
 void ucp_request_complete_send(ucp_request_t *req, ucs_status_t status);
 void ucp_request_complete_recv(ucp_request_t *req, ucs_status_t status);
 
-/** Nothing more is posted for a send whose completion counts the operations in
- *  flight, and one for itself: drops that one. The completion is called when the
- *  transport has released the buffer, possibly at once. */
+/** Called when all operations of a send are posted. The count of the send's
+ *  completion is the number of operations in flight plus one; this call
+ *  subtracts the one. The completion is called when the transport has released
+ *  the buffer, possibly during this call. */
 void ucp_request_posted(ucp_request_t *req, ucs_status_t status);
 
 /** As ucp_request_complete_recv(), for callbacks that receive a length and no
@@ -183,8 +186,8 @@ static UCS_F_ALWAYS_INLINE int ucp_request_is_done(const ucp_request_t *req)
     return __atomic_load_n(&req->completed, __ATOMIC_ACQUIRE);
 }
 
-/** The return value of a send that was started. If it is not complete, its
- *  completion will call the user's callback. */
+/** Returns the result of the user's call for a send that was started. If the
+ *  send is not complete, its completion will call the user's callback. */
 ucs_status_ptr_t ucp_request_send_result(ucp_request_t *req,
                                          const ucp_request_param_t *param);
 

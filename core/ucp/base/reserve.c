@@ -10,11 +10,11 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
-/* Larger than any single allocation for a message of common transports. */
+/* Bytes: more than common transports need in one allocation for a message. */
 enum { SIZE = 96 * 1024 };
 
-/* A mapping: unused, it takes no physical memory, and a block of the heap would
- * spread what is allocated around it over more pages. */
+/* Uses mmap(): unused pages take no physical memory, whereas a block in the
+ * heap would spread the allocations around it over more pages. */
 static void *map_reserve(void)
 {
     void *memory = mmap(NULL, SIZE, PROT_READ | PROT_WRITE,
@@ -50,7 +50,8 @@ int ucp_reserve_spend(ucp_worker_h worker)
 {
     ucp_reserve_t *reserve = &worker->reserve;
 
-    /* used once in a progress, so that a caller's retries terminate */
+    /* once between two calls of progress, so that a caller's retries
+     * terminate */
     if ((reserve->memory == NULL) && !reserve->is_refilling) {
         reserve->memory = map_reserve();
     }

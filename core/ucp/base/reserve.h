@@ -4,12 +4,12 @@
  *
  * A user's call that finds no memory returns an error. A message that arrives
  * when there is no memory cannot be rejected: its sender may have completed.
- * The handler therefore frees the reserve and tries once more. The
- * next progress allocates the reserve again.
+ * The handler therefore frees the reserve and tries once more. The next
+ * progress allocates the reserve again.
  *
  * If the second attempt also fails, data is lost. The receive of the message
- * ends with UCS_ERR_NO_MEMORY. If its endpoint is not known, all endpoints of
- * the worker do: ucp_worker_lost().
+ * ends with UCS_ERR_NO_MEMORY. If its endpoint is not known, ucp_worker_lost()
+ * reports the error to all endpoints of the worker.
  */
 #ifndef UCP_RESERVE_H
 #define UCP_RESERVE_H
@@ -22,20 +22,20 @@
 struct ucp_worker;
 
 typedef struct ucp_reserve {
-    void *memory;     /**< NULL: it is in use */
+    void *memory;     /**< NULL while it is in use */
     int is_refilling; /**< The next progress allocates it */
     uct_oneshot_t refill;
 } ucp_reserve_t;
 
-/** UCS_ERR_NO_MEMORY: no memory for the reserve. */
+/** Allocates the reserve. Returns UCS_ERR_NO_MEMORY if that fails. */
 ucs_status_t ucp_reserve_init(struct ucp_worker *worker);
 
-/** Called when progress does not run any more. */
+/** Called when progress will not run any more. */
 void ucp_reserve_cleanup(struct ucp_worker *worker);
 
-/** Frees the reserve. Non-zero: the caller tries the failed
- *  allocation again; 0: the reserve was already used since the last
- *  progress. Worker's thread. */
+/** Frees the reserve. Returns non-zero if the caller shall retry the failed
+ *  allocation; 0 if the reserve was already used since the last progress.
+ *  Called by the worker's thread. */
 int ucp_reserve_spend(struct ucp_worker *worker);
 
 /** malloc() that uses the reserve if necessary. Released by free(). */

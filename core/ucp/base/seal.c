@@ -49,13 +49,13 @@ static uint16_t crc16(uint16_t crc, const uint8_t *bytes, size_t length)
     return crc;
 }
 
-/* `size`: the one or two bytes of the length. */
+/* Returns the guard. `size`: the one or two bytes of the length. */
 static uint16_t guard(uint8_t kind, const uint8_t *size, size_t count)
 {
     return crc16(crc16(0xffff, &kind, 1), size, count);
 }
 
-/* Covers all bytes except the two at `at`. */
+/* Returns the CRC of all bytes except the two at `at`, where it is stored. */
 static uint16_t checksum(const uint8_t *bytes, size_t length, size_t at)
 {
     return crc16(crc16(0xffff, bytes, at), bytes + at + 2, length - at - 2);

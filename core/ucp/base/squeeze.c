@@ -43,7 +43,8 @@ static void chains_add(chains_t *chains, const uint8_t *buffer, size_t end,
     }
 }
 
-/* The longest match that saves bytes; 0: none. */
+/* Finds the longest match that saves bytes. Returns its length, or 0 if there
+ * is none. */
 static size_t find_match(const chains_t *chains, const uint8_t *buffer,
                          size_t end, size_t position, size_t *distance_p)
 {

@@ -20,18 +20,19 @@ typedef struct ucp_proto ucp_proto_t;
  * never reused for another meaning.
  */
 enum {
-    /** wireup: the sender's end and its address */
+    /** wireup: id of the sender's endpoint, and its worker's address */
     UCP_AM_ID_INTRODUCE       = 1,
-    UCP_AM_ID_FAREWELL        = 2, /**< wireup: the introduced end has closed */
+    /** wireup: the sender closed its endpoint */
+    UCP_AM_ID_FAREWELL        = 2,
     UCP_AM_ID_EAGER           = 3, /**< tag: a whole message */
     UCP_AM_ID_EAGER_SYNC      = 4, /**< tag: a whole message, which
                                     *   EAGER_SYNC_ACK acknowledges */
-    UCP_AM_ID_EAGER_SYNC_ACK  = 5, /**< tag: acknowledges EAGER_SYNC, a
-                                    *   receive has matched */
-    UCP_AM_ID_RNDV_RTS        = 6, /**< rndv: ready to send */
-    UCP_AM_ID_RNDV_RTR        = 7, /**< rndv: ready to receive */
-    UCP_AM_ID_RNDV_DATA       = 8, /**< rndv: a fragment */
-    UCP_AM_ID_RNDV_DONE       = 9, /**< rndv: the put is complete */
+    /** tag: a receive has matched an EAGER_SYNC */
+    UCP_AM_ID_EAGER_SYNC_ACK  = 5,
+    UCP_AM_ID_RNDV_RTS        = 6,  /**< rndv: ready to send */
+    UCP_AM_ID_RNDV_RTR        = 7,  /**< rndv: ready to receive */
+    UCP_AM_ID_RNDV_DATA       = 8,  /**< rndv: a fragment */
+    UCP_AM_ID_RNDV_DONE       = 9,  /**< rndv: the put is complete */
     UCP_AM_ID_RNDV_ATS        = 10, /**< rndv: the get is complete */
     UCP_AM_ID_AM              = 11, /**< am: a whole message */
     /** am: a whole message, with the worker and endpoint of the sender
@@ -51,14 +52,15 @@ enum {
     UCP_AM_ID_STREAM_CLOSE    = 23, /**< stream: no more data follows */
     UCP_AM_ID_EAGER_FRAGMENT  = 24, /**< tag, am: a fragment of a message */
     UCP_AM_ID_WIREUP_FRAGMENT = 25, /**< wireup: a fragment of a long message */
-    /** wireup: requests connections for lanes */
+    /** wireup: requests to connect lanes */
     UCP_AM_ID_WIREUP_REQUEST  = 26,
-    /** wireup: the peer's lanes are connected */
+    /** wireup: the requested lanes are connected at the replying side */
     UCP_AM_ID_WIREUP_REPLY    = 27,
-    UCP_AM_ID_WIREUP_ACK      = 28, /**< wireup: so are the sender's */
+    UCP_AM_ID_WIREUP_ACK      = 28, /**< wireup: and at the requesting side */
     UCP_AM_ID_KEEPALIVE       = 29, /**< keepalive: no contents */
-    UCP_AM_ID_LOST            = 30, /**< ep: this end gets no more replies */
-    UCP_AM_ID_PROBE           = 31, /**< learn: answered in order with data */
+    UCP_AM_ID_LOST            = 30, /**< ep: the receiver will get no replies */
+    /** learn: answered in order with the data */
+    UCP_AM_ID_PROBE           = 31,
     UCP_AM_ID_LAST,
 };
 
@@ -132,8 +134,8 @@ static inline void ucp_wire_take(void *dest, const void *src, size_t size)
 }
 
 /**
- * One end of a connection as the other side names it: the worker and its
- * endpoint. Sent with every message that needs a reply.
+ * Identifies one side of a connection to the other: a worker and its endpoint.
+ * Sent with every message that needs a reply.
  */
 typedef struct {
     ucp_le64_t worker_uuid;

@@ -23,15 +23,16 @@ typedef struct ucp_worker_iface {
     ucp_worker_h worker;
     uct_iface_h iface;
     const ucx_iface_attr_t *attr;
-    uint8_t resource; /**< Index in the context */
+    uint8_t resource; /**< Index of its resource in the context */
     uint8_t may_idle; /**< See idle.h */
     uint8_t is_idle;  /**< Progress does not poll it */
-    /** Polls left until it is idle, without endpoints */
+    /** Polls until it becomes idle, if it has no endpoints */
     uint16_t looks_left;
-    int event_fd; /**< -1: none */
-    /** Seconds from the worker's cpu_mask; 0 without one */
+    int event_fd; /**< -1 if it has none */
+    /** Latency in seconds from the worker's cpu_mask to the device; 0 without a
+     *  cpu_mask */
     double cpu_distance;
-    ucp_lane_config_t lane; /**< Capabilities of lanes over it */
+    ucp_lane_config_t lane; /**< Capabilities of lanes on this interface */
 } ucp_worker_iface_t;
 
 enum {
@@ -39,8 +40,9 @@ enum {
     UCP_WORKER_FLAG_MT       = UCS_BIT(0),
     UCP_WORKER_FLAG_WAKEUP   = UCS_BIT(1), /**< The user may get the efd */
     UCP_WORKER_FLAG_EDGE     = UCS_BIT(2),
-    UCP_WORKER_FLAG_EXT_EFD  = UCS_BIT(3), /**< The user's epoll set */
-    /** Do not warn of leaked requests */
+    /** epoll_fd is the user's epoll set */
+    UCP_WORKER_FLAG_EXT_EFD  = UCS_BIT(3),
+    /** Do not warn about leaked requests */
     UCP_WORKER_FLAG_NO_LEAKS = UCS_BIT(4),
     /** Buffers may be in memory that the processor cannot access */
     UCP_WORKER_FLAG_STAGE    = UCS_BIT(5),
@@ -61,7 +63,7 @@ struct ucp_worker {
     uct_worker_h uct;
     uint32_t flags; /**< UCP_WORKER_FLAG_* */
     struct {
-        uint32_t rounds;    /**< Until the clock is read */
+        uint32_t rounds;    /**< Calls of progress until the clock is read */
         uint64_t polled_at; /**< Time of the last poll in cycles */
     } idle;                 /**< See idle.h */
     ucs_mpool_t requests;
@@ -80,27 +82,27 @@ struct ucp_worker {
     unsigned events; /**< UCP_WAKEUP_* */
     void *user_data;
     uint64_t client_id;
-    /** Among the workers of the process */
+    /** Number among the workers of this process */
     unsigned serial;
     char name[UCP_ENTITY_NAME_MAX];
 
     ucp_worker_iface_t *ifaces;
     unsigned num_ifaces;
-    struct ucp_stage *stage;        /**< With FLAG_STAGE */
-    struct ucp_trials *trials;      /**< NULL: nothing is learnt yet */
-    struct ucp_worker_stats *stats; /**< With FLAG_STATS, else NULL */
+    struct ucp_stage *stage;        /**< NULL without FLAG_STAGE */
+    struct ucp_trials *trials;      /**< NULL until something is learnt */
+    struct ucp_worker_stats *stats; /**< NULL without FLAG_STATS */
 
     int epoll_fd;  /**< -1 until wake-up is set up */
     int signal_fd; /**< An eventfd in epoll_fd */
 
     ucs_list_link_t eps; /**< All endpoints */
-    /** Reply endpoints: chains by hash of the wire end */
+    /** Reply endpoints, by hash of the peer's ucp_wire_end_t */
     ucs_hash_t reply_eps;
-    /** Endpoints with work in the next progress, the latest first, and those
+    /** Endpoints with work: for the next progress, the latest first, and those
      *  that the current progress has not reached yet; linked by
      *  scheduled_next */
     ucp_ep_h scheduled, scheduled_now;
-    uct_oneshot_t schedule; /**< While `scheduled` is not empty */
+    uct_oneshot_t schedule; /**< Registered while `scheduled` is not empty */
     /** The last endpoint that was found in reply_eps; or NULL */
     ucp_ep_h reply_last;
     struct ucp_id_table *request_ids;
@@ -116,7 +118,8 @@ struct ucp_worker {
 };
 typedef struct ucp_worker ucp_worker_t;
 
-/* Both cost one predictable branch in SINGLE and SERIALIZED mode. */
+/* Take and release the worker's lock. In SINGLE and SERIALIZED mode each costs
+ * one predictable branch. */
 static UCS_F_ALWAYS_INLINE void ucp_worker_enter(ucp_worker_h worker)
 {
     if (ucs_unlikely(worker->flags & UCP_WORKER_FLAG_MT)) {
@@ -131,7 +134,7 @@ static UCS_F_ALWAYS_INLINE void ucp_worker_leave(ucp_worker_h worker)
     }
 }
 
-/** The transport and device of an interface. */
+/** Returns the transport and device of an interface. */
 static inline const ucp_resource_t *
 ucp_worker_iface_resource(ucp_worker_h worker, unsigned iface_index)
 {
