@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Connections by socket address take part in the end of endpoints.
+ * Class of connections by socket address: has functions for the close and the
+ * failure of endpoints.
  */
 #include "ucp/base/class.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The client's side: the managers are tried in order until one resolves the
- * listener's address; that one carries the connection.
+ * The client's side: tries the connection managers in order. The first that
+ * resolves the listener's address carries the connection.
  */
 #include "ucp/cm/conn.h"
 #include "ucp/wireup/create.h"

@@ -2,7 +2,7 @@
 /*
  * Connections by socket address: the interface to the rest of UCP. Plugins
  * provide the connection managers. Each carries one packet of private data in
- * either direction, from which the two endpoints learn each other's number and
+ * either direction, the hello, with the id of the endpoint and its worker's
  * address. All other data goes over lanes, selected as for a worker's address.
  *
  *   client's endpoint                            listener, server's endpoint
@@ -12,17 +12,17 @@
  *                <--hello: end, address--          ACCEPTED, lanes connected
  *     JOINED     lanes connected --notify-->       JOINED
  *
- * Sends before JOINED wait in the endpoint's queue. From JOINED on, each end is
- * the other's reply endpoint, so that no introduction is needed.
+ * Sends before JOINED wait in the endpoint's queue. From JOINED on, the two
+ * endpoints are each other's reply endpoints, so that no INTRODUCE message is
+ * needed.
  *
  *   closed by the user, flushed --farewell, by lane--> fails, CONNECTION_RESET
  *     LEAVING                   <--disconnect--
  *     GONE, freed
  *
- * A farewell is sent after all other data, so that no data is lost, and
- * the close completes when the peer has received it. Any other end of the
- * connection (a failure, a forced close, the end of the worker)
- * disconnects at once.
+ * A farewell is sent after all other data, so that no data is lost, and the
+ * close completes when the peer has received it. A failure, a forced close, or
+ * the destruction of the worker disconnects at once.
  */
 #ifndef UCP_CM_H
 #define UCP_CM_H
@@ -44,21 +44,24 @@ void ucp_cm_reject(ucp_conn_request_h request);
  *  UCS_ERR_NOT_CONNECTED: the endpoint has none, or not yet. */
 ucs_status_t ucp_cm_query(ucp_ep_h ep, ucp_ep_attr_t *attr);
 
-/** Non-zero: nothing is queued and the connection is not established, so that a
- *  close need not wait for the peer. */
+/** Returns non-zero if nothing is queued and the connection is not established,
+ *  so that a close need not wait for the peer. */
 int ucp_cm_may_drop(ucp_ep_h ep);
 
-/** An endpoint that is being closed has been flushed. Non-zero: a farewell is
- *  sent first; after it, the request completes and the endpoint is freed. */
+/** Called when the flush of a closing endpoint is complete. Returns non-zero if
+ *  a FAREWELL message is sent first; after it, the request completes and the
+ *  endpoint is freed. */
 int ucp_cm_leave(ucp_ep_h ep, ucp_request_t *req);
 
-/** The peer has sent a farewell: it sends no more data and no more replies. */
+/** Called when the peer's FAREWELL message has arrived: the peer sends no more
+ *  data and no more replies. */
 void ucp_cm_peer_left(ucp_ep_h ep);
 
-/** The endpoint has failed or is destroyed: ends its connection. */
+/** Called when the endpoint has failed or is destroyed: closes its
+ *  connection. */
 void ucp_cm_shut(ucp_ep_h ep, ucs_status_t status);
 
-/** The endpoint is being freed. */
+/** Called when the endpoint is freed. */
 void ucp_cm_free(ucp_ep_h ep);
 
 /** Destroys the worker's listeners and managers. The endpoints

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * An endpoint's connection after its creation, and its end.
+ * An endpoint's connection after its creation, until it is disconnected.
  */
 #include "ucp/cm/conn.h"
 
@@ -91,12 +91,13 @@ void ucp_cm_conn_drop(ucp_cm_conn_t *conn)
     conn->state = UCP_CM_GONE;
     if (uct != NULL) {
         conn->uct = NULL;
-        (void)uct_ep_disconnect(uct, 0); /* no connection yet is no error */
+        /* fails, harmlessly, if there is no connection yet */
+        (void)uct_ep_disconnect(uct, 0);
         uct_ep_destroy(uct);
     }
 }
 
-/* The peer has received the farewell, or is lost. */
+/* Completes a close: the peer has received the FAREWELL message, or is lost. */
 static void left(ucp_cm_conn_t *conn, ucs_status_t status)
 {
     ucp_request_t *req = conn->leave_req;

@@ -50,11 +50,11 @@ ucs_status_t ucp_cm_conn_hello(ucp_cm_conn_t *conn, const char *dev_name,
 /** Reads the socket addresses from the manager. */
 void ucp_cm_conn_learn_addresses(ucp_cm_conn_t *conn);
 
-/** Pairs the endpoint with the peer's end, so that messages of either side find
- *  the other's endpoint. */
+/** Pairs the endpoint with the peer's endpoint, so that each side finds its
+ *  endpoint for messages of the other side. */
 ucs_status_t ucp_cm_conn_pair(ucp_cm_conn_t *conn, uint64_t peer_ep_id);
 
-/** Both ends are ready: sends the queue. */
+/** Called when both sides are ready: sends the queued requests. */
 void ucp_cm_conn_join(ucp_cm_conn_t *conn);
 
 /** Disconnects and destroys the manager's endpoint. */

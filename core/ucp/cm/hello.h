@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The private data that the two ends of a connection exchange through
- * a connection manager. Any process that can reach the port may send
- * it, so it is checked.
+ * The private data that the two sides of a connection exchange through a
+ * connection manager. Any process that can reach the port may send it, so it is
+ * checked.
  *
  *   | magic 2 | version 1 | flags 1 | end's number 8 | fields ... |
  *   field: | type 1 | length 2 | value |
@@ -18,11 +18,11 @@
 #include "ucp/base/types.h"
 
 enum {
-    UCP_CM_HELLO_ERR_MODE = UCS_BIT(0), /**< Peer failures are handled */
+    UCP_CM_HELLO_ERR_MODE = UCS_BIT(0), /**< Error handling mode is PEER */
 };
 
 typedef struct ucp_cm_hello {
-    uint64_t ep_id; /**< The end's number, as in ucp_wire_end_t */
+    uint64_t ep_id; /**< The sender's endpoint id, as in ucp_wire_end_t */
     uint8_t flags;  /**< UCP_CM_HELLO_* */
     uint8_t has_client_id;
     uint64_t client_id;
@@ -30,10 +30,11 @@ typedef struct ucp_cm_hello {
     size_t address_length;
 } ucp_cm_hello_t;
 
-/** Bytes in addition to the address, at most. */
+/** Returns the maximum size of a packed hello without the address. */
 size_t ucp_cm_hello_overhead(void);
 
-/** Packs it; `dest` holds the overhead and the address. */
+/** Packs the hello to `dest`, which holds ucp_cm_hello_overhead() bytes and the
+ *  address. Returns the size. */
 size_t ucp_cm_hello_pack(const ucp_cm_hello_t *hello, void *dest);
 
 /** Unpacks bytes from an untrusted source. The address is not

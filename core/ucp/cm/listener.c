@@ -15,8 +15,9 @@
 
 /* ------------------------------------------------------ incoming clients -- */
 
-/* The older callback: the endpoint is created before the user knows of the
- * client. Its error handling mode is that of the client's hello. */
+/* Calls the callback of accept_handler, the older interface: the endpoint is
+ * created before the user knows of the client. Its error handling mode is that
+ * of the client's hello. */
 static void accept_client(ucp_listener_t *listener, ucp_conn_request_t *request)
 {
     ucp_listener_accept_callback_t cb = listener->accept_cb;
@@ -99,7 +100,7 @@ static ucs_status_t listen_at(ucp_listener_t *listener,
     return status;
 }
 
-/* The address of the first manager, which has selected the port. */
+/* Gets the address from the first manager, which has selected the port. */
 static ucs_status_t get_address(const ucp_listener_t *listener,
                                 struct sockaddr_storage *address)
 {
@@ -112,7 +113,8 @@ static ucs_status_t get_address(const ucp_listener_t *listener,
     return status;
 }
 
-/* Listens at every manager that can, all at the same port. */
+/* Listens with every manager that supports the address, all at the same
+ * port. */
 static ucs_status_t listen_everywhere(ucp_listener_t *listener,
                                       ucp_cm_worker_t *cms,
                                       const ucs_sock_addr_t *where)
@@ -133,7 +135,7 @@ static ucs_status_t listen_everywhere(ucp_listener_t *listener,
             status = get_address(listener, &address);
         }
         if (status != UCS_OK) {
-            /* UCS_ERR_BUSY, the address is in use, explains most */
+            /* UCS_ERR_BUSY (the address is in use) is the most helpful error */
             why = ((why == UCS_OK) || (status == UCS_ERR_BUSY)) ? status : why;
             ucs_diag("%s cannot listen at %s: %s",
                      uct_component_decl(cms->managers[i].component)->name,
@@ -145,7 +147,7 @@ static ucs_status_t listen_everywhere(ucp_listener_t *listener,
     return (listener->num > 0) ? UCS_OK : why;
 }
 
-/* Exactly one kind of handler. */
+/* Stores the user's handler. Exactly one kind of handler must be given. */
 static ucs_status_t take_handler(ucp_listener_t *listener,
                                  const ucp_listener_params_t *params)
 {

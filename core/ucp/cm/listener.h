@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Listeners: one address, at each manager that can listen there.
+ * Listeners: each listens at one address with every connection manager that
+ * supports it.
  */
 #ifndef UCP_CM_LISTENER_H
 #define UCP_CM_LISTENER_H
@@ -29,7 +30,7 @@ struct ucp_listener {
 };
 typedef struct ucp_listener ucp_listener_t;
 
-/** Destroys it; called with the worker's lock held. */
+/** Destroys the listener; called with the worker's lock held. */
 void ucp_listener_end(ucp_listener_t *listener);
 
 #endif

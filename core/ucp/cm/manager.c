@@ -27,9 +27,9 @@ static int is_listed(const ucp_cm_worker_t *cms, uct_component_h component)
     return 0;
 }
 
-/* Reports a word that names no connection manager. It may name a plugin that
- * is not installed here (diag); a word close to a known name is probably a
- * typing error (warning). */
+/* Reports an entry of the list that names no connection manager. It may name a
+ * plugin that is not installed here (diag); an entry similar to a known name is
+ * probably a typing error (warning). */
 static void explain_word(const char *word, const char *const *candidates)
 {
     const char *nearest = ucs_config_nearest(word, candidates);
@@ -44,7 +44,7 @@ static void explain_word(const char *word, const char *const *candidates)
     }
 }
 
-/* Adds the managers that a word of the priority list names. */
+/* Adds the managers that an entry of the priority list names. */
 static void list_word(ucp_cm_worker_t *cms, const char *word,
                       const uct_component_h *components, unsigned num)
 {

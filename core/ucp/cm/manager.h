@@ -12,9 +12,9 @@ enum { UCP_CM_MAX = 8 };
 
 typedef struct ucp_cm_manager {
     uct_component_h component;
-    uct_cm_h uct;    /**< NULL: not opened yet */
+    uct_cm_h uct;    /**< NULL if it is not open */
     size_t max_priv; /**< Bytes of private data */
-    /** Why it cannot be opened; UCS_OK: it has not failed */
+    /** Error of opening it; UCS_OK if that has not failed */
     ucs_status_t status;
 } ucp_cm_manager_t;
 
@@ -24,15 +24,15 @@ typedef struct ucp_cm_worker {
     ucs_list_link_t listeners;
 } ucp_cm_worker_t;
 
-/** The worker's managers. UCS_ERR_UNSUPPORTED, with a log line, if no
- *  plugin provides any. */
+/** Returns the worker's managers. Returns UCS_ERR_UNSUPPORTED, with a log line,
+ *  if no plugin provides any. */
 ucs_status_t ucp_cm_worker_get(ucp_worker_h worker, ucp_cm_worker_t **cms_p);
 
-/** Opens a manager. Does nothing if that has been done. */
+/** Opens a manager if it is not open. */
 ucs_status_t ucp_cm_manager_open(ucp_worker_h worker,
                                  ucp_cm_manager_t *manager);
 
-/** The opened manager of a component. */
+/** Returns the manager of a component, opened. */
 ucs_status_t ucp_cm_manager_of(ucp_worker_h worker, uct_component_h component,
                                ucp_cm_manager_t **manager_p);
 

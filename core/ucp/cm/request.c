@@ -10,9 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Protects the lists of requests, and replies against the destruction of
- * listeners. Held for a short time, no callback runs under it. It is taken with
- * one or no worker lock held; no worker lock is taken under it. */
+/* Protects the lists of requests. Also held during a reply, so that its
+ * listener is not destroyed meanwhile. Held for a short time, no callback runs
+ * under it. It is taken with one or no worker lock held; no worker lock is
+ * taken under it. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 ucp_conn_request_t *
@@ -90,7 +91,8 @@ void ucp_conn_requests_end(ucs_list_link_t *requests, uct_listener_h *listeners,
 
     pthread_mutex_lock(&lock);
     for (i = 0; i < num; ++i) {
-        uct_listener_destroy(listeners[i]); /* Also rejects them */
+        /* also rejects the clients of pending requests */
+        uct_listener_destroy(listeners[i]);
     }
     while (!ucs_list_is_empty(requests)) {
         request      = ucs_list_head(requests, ucp_conn_request_t, link);

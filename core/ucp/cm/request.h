@@ -17,10 +17,10 @@ struct ucp_listener;
 struct ucp_conn_request {
     ucs_list_link_t link; /**< In the listener's list */
     struct ucp_listener *listener;
-    uct_component_h component; /**< Of the manager */
+    uct_component_h component; /**< Of the connection manager */
     uct_listener_h uct_listener;
     uct_conn_request_h uct;
-    /** Device that it arrived on */
+    /** The device on which the request arrived */
     char dev_name[UCT_DEVICE_NAME_MAX];
     struct sockaddr_storage client;
     ucp_cm_hello_t hello; /**< Points into `bytes` */

@@ -10,8 +10,9 @@
 
 #include <stdlib.h>
 
-/* The client has received the reply, or never will. Before that it could not
- * assign messages of this endpoint to a peer, so sends wait. */
+/* Called when the client has received the reply, or will never receive it.
+ * Sends wait until then, because the client cannot assign messages to an
+ * endpoint before it has the reply. */
 static void notified(uct_ep_h uct, void *arg,
                      const uct_cm_ep_server_conn_notify_args_t *args)
 {

@@ -11,7 +11,7 @@ static const ucp_class_message_t end_messages[] = {
     {UCP_AM_ID_LOST, 0, 0, ucp_ep_lost_handler},
 };
 
-/* The end of endpoints itself: it has a message. */
+/* Class of the close of endpoints, which has a message (LOST). */
 static const ucp_class_t end_class = {
     .name         = "end",
     .messages     = end_messages,

@@ -197,7 +197,8 @@ static const ucs_config_field_t fields[] = {
 UCS_CONFIG_DEFINE_TABLE(ucp_config_table, "UCP context", "", fields,
                         ucp_config_options_t);
 
-/* Values of the protocol selection for "by cost" and for "never". */
+/* Converts the special values of a threshold (auto, inf) to those of the
+ * protocol selection: "by cost" and "never". */
 static void resolve_threshold(size_t *thresh)
 {
     if (*thresh == UCS_MEMUNITS_AUTO) {

@@ -65,8 +65,8 @@ static size_t clamp(size_t value, size_t max)
     return (value == 0) ? 1 : (value > max) ? max : value;
 }
 
-/* Settings of the user who runs the program override the program's
- * estimates. */
+/* Reads the program's estimates. Variables set by the user who runs the program
+ * override them. */
 static void take_estimates(ucp_context_t *context, const ucp_params_t *params)
 {
     const ucp_config_options_t *options = &context->options;

@@ -42,7 +42,7 @@ static int is_mode_known(const ucp_ep_params_t *params)
            (params->err_mode == UCP_ERR_HANDLING_MODE_PEER);
 }
 
-/* True if the endpoint may be its own reply endpoint, should it lead to its
+/* True if the endpoint may be its own reply endpoint, in case its peer is its
  * own worker. */
 static int may_loop(const ucp_ep_params_t *params)
 {
@@ -155,7 +155,7 @@ ucs_status_t ucp_ep_create(ucp_worker_h worker, const ucp_ep_params_t *params,
     return status;
 }
 
-/* Bytes of the members that fit completely in `size` bytes. */
+/* Returns the size of those members that are completely within `size` bytes. */
 static size_t entry_bytes(size_t size)
 {
     size_t member = sizeof(((ucp_transport_entry_t *)NULL)->transport_name);

@@ -14,8 +14,8 @@
  * A failure in any state ends the close with its status.
  *
  * A connection may break so that only one of the two workers detects it, while
- * both continue to run. Each end is then notified, over another endpoint if
- * there is one:
+ * both continue to run. Each side's endpoint is then notified, over another
+ * endpoint if there is one:
  *
  *   FAREWELL  | the end that is closed 16 |                 (introduce.h)
  *   LOST      | the end that gets no more replies 16 |
@@ -95,7 +95,7 @@ void ucp_ep_discard(ucp_ep_h ep)
     ep->close_req = NULL;
     ep->flags |= UCP_EP_FLAG_CLOSING;
     if (!flushing) {
-        /* otherwise the end of the running flush sets it */
+        /* otherwise set when the running flush completes */
         ep->flags |= UCP_EP_FLAG_FLUSHED;
     }
     ucp_ep_shut(ep, UCS_ERR_CANCELED);
@@ -104,7 +104,7 @@ void ucp_ep_discard(ucp_ep_h ep)
     }
 }
 
-/* True if the peer has to reply, or is in the middle of a message to this
+/* True if the peer still has to reply, or to send the rest of a message to this
  * endpoint. Handlers of loopback messages use the endpoint, so it also stays
  * until they have run. */
 static int is_owed(ucp_ep_h ep)
@@ -145,7 +145,7 @@ void ucp_ep_close_continue(ucp_ep_h ep)
     }
 }
 
-/* Begins a close that reports only its end to the request. */
+/* Starts a close with a flush; `req` completes at its end. */
 static void close_gently(ucp_ep_h ep, ucp_request_t *req)
 {
     ep->flags |= UCP_EP_FLAG_CLOSING;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Failure and release of an endpoint, and completion of its requests then.
+ * Failure and release of endpoints, and completion of their requests.
  */
 #include "ucp/proto/ep.h"
 
@@ -63,7 +63,8 @@ void ucp_ep_abort_requests(ucp_ep_h ep, ucs_status_t status)
     ucp_request_t *req;
 
     if ((ep->flags & UCP_EP_FLAG_LOOPBACK) && (status == UCS_ERR_CANCELED)) {
-        /* the user has closed the sending end but has not cancelled receives */
+        /* the user has closed only the sending side: the receives were not
+         * cancelled */
         arriving = UCS_ERR_CONNECTION_RESET;
     }
     if (ep->flags & UCP_EP_FLAG_FENCING) {
@@ -154,7 +155,7 @@ static void scheduled(ucp_ep_h ep)
         ucp_ep_fail(ep, ep->pending_failure);
     }
     if (ep->flags & UCP_EP_FLAG_SCHEDULED) {
-        return; /* it has failed just now: reported once, in the next progress */
+        return; /* has failed just now: reported once, in the next progress */
     }
     if (ep->flags & UCP_EP_FLAG_CLOSING) {
         ucp_ep_close_continue(ep);

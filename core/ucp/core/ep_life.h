@@ -1,27 +1,29 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The steps of the end of an endpoint, shared by ep_close.c and ep_fail.c.
+ * Steps of the close and the failure of an endpoint, shared by ep_close.c and
+ * ep_fail.c.
  */
 #ifndef UCP_EP_LIFE_H
 #define UCP_EP_LIFE_H
 
 #include "ucp/proto/ep.h"
 
-/** Notifies the peer that this end is closed: ahead of all waiting requests,
- *  and over another endpoint if necessary. Best effort. */
+/** Notifies the peer that this endpoint is closed. The message is sent ahead of
+ *  all waiting requests, and over another endpoint if necessary. Best
+ *  effort. */
 void ucp_ep_send_farewell(ucp_ep_h ep);
 
-/** Notifies the peer that its end, to which this endpoint replies, will get
- *  no more replies. Best effort. */
+/** Notifies the peer that its endpoint, to which this one replies, will get no
+ *  more replies. Best effort. */
 void ucp_ep_send_lost(ucp_ep_h ep);
 
 /** Continues a close from progress: see ep_close.c. */
 void ucp_ep_close_continue(ucp_ep_h ep);
 
-/** Ends all incomplete operations of the endpoint. */
+/** Completes all incomplete operations of the endpoint with `status`. */
 void ucp_ep_abort_requests(ucp_ep_h ep, ucs_status_t status);
 
-/** Receive side: a UCT callback, `arg` is the worker. */
+/** UCT callback for a received LOST message; `arg` is the worker. */
 ucs_status_t ucp_ep_lost_handler(void *arg, void *data, size_t length,
                                  unsigned flags);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The loss of a message for lack of memory.
+ * Reports that a message was lost because there was no memory.
  */
 #include "ucp/base/class.h"
 #include "ucp/base/life.h"

@@ -144,7 +144,7 @@ static void print_kind(const char *name, size_t max, size_t *end, FILE *stream)
     *end = max;
 }
 
-/* Prints the same for put or get over a lane; longer transfers are
+/* Prints the thresholds of put or get over a lane; longer transfers are
  * fragmented. */
 static void print_rma(const char *name, unsigned lane,
                       const ucp_lane_rma_t *rma, FILE *stream)
@@ -323,7 +323,7 @@ static void print_lane(ucp_ep_h ep, unsigned index, FILE *stream)
     print_uses(ep->config, index, stream);
 }
 
-/* The costs of large data. */
+/* Prints the costs of large data. */
 static void print_costs(ucp_ep_h ep, FILE *stream)
 {
     char costs[128];

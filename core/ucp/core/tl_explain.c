@@ -13,7 +13,7 @@
 
 enum { MAX_WORD_TEXT = 512, MAX_LIST_TEXT = 256, MAX_CANDIDATES = 128 };
 
-/* By uct_device_type_t. */
+/* Indexed by uct_device_type_t. */
 static const struct {
     const char *variable;
     const char *kind;
@@ -24,7 +24,7 @@ static const struct {
     [UCT_DEVICE_TYPE_SELF] = {"UCX_SELF_DEVICES", "loopback"},
 };
 
-/* "UCX_TLS=^a,b" */
+/* Appends a setting, like "UCX_TLS=^a,b". */
 static void append_setting(ucs_string_buffer_t *strb, const char *variable,
                            const ucs_config_allow_list_t *list)
 {
@@ -83,7 +83,7 @@ static int is_exact_flaw(const ucp_tl_select_t *selection, const char *name)
     return 1;
 }
 
-/* Explains what is wrong with an entry of UCX_TLS; 0: nothing. */
+/* Explains what is wrong with an entry of UCX_TLS. Returns 0 if it is valid. */
 static int explain_tl_word(const ucp_tl_select_t *selection, const char *text,
                            ucs_string_buffer_t *strb)
 {
@@ -143,7 +143,8 @@ static int is_device_there(const ucp_tl_select_t *selection,
     return 0;
 }
 
-/* Explains what is wrong with an entry of a device list; 0: nothing. */
+/* Explains what is wrong with an entry of a device list. Returns 0 if it is
+ * valid. */
 static int explain_device_word(const ucp_tl_select_t *selection,
                                uct_device_type_t type, const char *word,
                                ucs_string_buffer_t *strb)
@@ -171,8 +172,8 @@ static int explain_device_word(const ucp_tl_select_t *selection,
     return 1;
 }
 
-/* Explains a list for devices that no selected transport uses; 0: it is not
- * such a list. */
+/* Explains a list for devices that no selected transport uses. Returns 0 if the
+ * list is not of that kind. */
 static int explain_useless_list(const ucp_tl_select_t *selection,
                                 uct_device_type_t type,
                                 ucs_string_buffer_t *strb)
@@ -267,7 +268,7 @@ static void add_reason(const char *variable, const char *text, void *arg)
                               text);
 }
 
-/* "UCX_TLS=a and UCX_NET_DEVICES=b leave": all lists that are set. */
+/* Appends all lists that are set: "UCX_TLS=a and UCX_NET_DEVICES=b leave". */
 static void append_settings(const ucp_tl_select_t *selection,
                             ucs_string_buffer_t *strb)
 {
@@ -337,7 +338,8 @@ static void report_nothing_left(const ucp_tl_select_t *selection)
     ucs_string_buffer_cleanup(&settings);
 }
 
-/* Transports with only put and get need another transport for messages. */
+/* Warns if all transports support only put and get: messages need another
+ * transport. */
 static void warn_no_messages(const ucp_tl_select_t *selection)
 {
     ucs_string_buffer_t strb;

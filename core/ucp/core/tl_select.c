@@ -95,7 +95,7 @@ int ucp_tl_select_is_allowed(const ucs_config_allow_list_t *list,
             is_device_named(list, device));
 }
 
-/* Records a device for log messages. Without memory, only the messages lack
+/* Records a device for log messages. If memory is short, messages do not list
  * it. */
 static void note_device(ucp_tl_select_t *selection,
                         const uct_tl_resource_desc_t *desc)
@@ -123,7 +123,7 @@ int ucp_tl_select_add_device(ucp_tl_select_t *selection,
                              const uct_tl_resource_desc_t *desc)
 {
     if ((unsigned)desc->dev_type >= UCT_DEVICE_TYPE_LAST) {
-        return 1; /* no list applies to it */
+        return 1; /* no device list applies to it */
     }
     note_device(selection, desc);
     return ucp_tl_select_is_allowed(

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Applies the user's lists of transports and devices, and explains lists that
- * are invalid on this machine. Opens nothing: resources.c does.
+ * are invalid on this machine. resources.c opens them.
  */
 #ifndef UCP_TL_SELECT_H
 #define UCP_TL_SELECT_H
@@ -20,7 +20,7 @@ typedef struct ucp_tl_select {
     const ucp_config_options_t *options;
     uct_component_h *components; /**< All components */
     unsigned num_components;
-    ucp_tl_select_device_t *devices; /**< Each name once for each type */
+    ucp_tl_select_device_t *devices; /**< One entry for each name and type */
     unsigned num_devices;
     /** Selected by the lists and found */
     unsigned num_selected;
@@ -34,7 +34,7 @@ ucs_status_t ucp_tl_select_init(ucp_tl_select_t *selection,
                                 const ucp_config_options_t *options);
 void ucp_tl_select_cleanup(ucp_tl_select_t *selection);
 
-/** What the list of transports allows one to be used for. */
+/** What the list of transports allows a transport to be used for. */
 typedef enum ucp_tl_role {
     UCP_TL_ROLE_NONE,
     UCP_TL_ROLE_AUXILIARY, /**< "NAME:aux": only to connect other lanes */

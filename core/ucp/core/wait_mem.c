@@ -15,7 +15,7 @@ enum {
     WAITPKG_LEAF = 7,
     WAITPKG_ECX  = 1 << 5,
     MAX_CYCLES   = 50000,
-    LIGHT_SLEEP  = 1, /* Short wake-up latency */
+    LIGHT_SLEEP  = 1, /* Prefer a short wake-up latency */
 };
 
 static int has_umwait(void)
@@ -49,8 +49,8 @@ static void rest(void *address)
 
 #elif defined(__aarch64__)
 
-/* After the exclusive load, a write by another processor is an event. The
- * kernel's event stream also causes events periodically. */
+/* Waits in WFE: after the exclusive load, a write by another processor is an
+ * event. The kernel's event stream also causes events periodically. */
 static void rest(void *address)
 {
     uint64_t value;

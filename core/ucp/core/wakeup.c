@@ -49,8 +49,8 @@ static ucs_status_t watch(ucp_worker_h worker, int fd)
     return UCS_OK;
 }
 
-/* Adds the interfaces' descriptors. An interface without one cannot wake the
- * user. */
+/* Adds the interfaces' descriptors to the epoll set. An interface without a
+ * descriptor cannot wake the user. */
 static ucs_status_t watch_ifaces(ucp_worker_h worker)
 {
     ucs_status_t status;
@@ -167,7 +167,7 @@ ucs_status_t ucp_worker_signal(ucp_worker_h worker)
     return UCS_OK;
 }
 
-/* Events of interfaces that correspond to the user's events. */
+/* Returns the UCT events that correspond to the user's events. */
 static unsigned uct_events(const ucp_worker_t *worker)
 {
     unsigned sends = UCP_WAKEUP_RMA | UCP_WAKEUP_AMO | UCP_WAKEUP_TAG_SEND |
@@ -178,7 +178,8 @@ static unsigned uct_events(const ucp_worker_t *worker)
         events |= UCT_EVENT_SEND_COMP;
     }
     if (worker->events & (UCP_WAKEUP_TAG_RECV | UCP_WAKEUP_RX | sends)) {
-        events |= UCT_EVENT_RECV; /* replies also complete sends */
+        /* replies, which complete sends, are also received */
+        events |= UCT_EVENT_RECV;
     }
     return events;
 }

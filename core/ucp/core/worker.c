@@ -75,7 +75,7 @@ static void take_params(ucp_worker_h worker, const ucp_worker_params_t *params)
     }
 }
 
-/* Memory for requests and their ids. */
+/* Creates the memory for requests and their ids. */
 static ucs_status_t init_requests(ucp_worker_h worker)
 {
     ucs_status_t status = UCS_ERR_NO_MEMORY;
@@ -111,7 +111,7 @@ static void cleanup_requests(ucp_worker_h worker)
     ucp_id_table_destroy(worker->request_ids);
 }
 
-/* The interfaces, and what needs them. */
+/* Opens the interfaces, and creates what depends on them. */
 static ucs_status_t open_transports(ucp_worker_h worker,
                                     const ucp_worker_params_t *params)
 {
@@ -152,7 +152,7 @@ err_uct:
     return status;
 }
 
-/* A worker without resources. NULL: out of memory. */
+/* Allocates a worker without resources. Returns NULL if out of memory. */
 static ucp_worker_h alloc(ucp_context_h context,
                           const ucp_worker_params_t *params)
 {
@@ -256,7 +256,7 @@ ucs_status_t ucp_worker_create(ucp_context_h context,
     return status;
 }
 
-/* An endpoint that is not failed or not closing, or NULL. */
+/* Returns an endpoint that has not failed or is not closing, or NULL. */
 static ucp_ep_h any_live_ep(ucp_worker_h worker)
 {
     ucp_ep_h ep;
@@ -270,8 +270,8 @@ static ucp_ep_h any_live_ep(ucp_worker_h worker)
     return NULL;
 }
 
-/* Ends all operations under way. The endpoints still exist during callbacks,
- * as failed ones: sends are rejected and nothing new begins. */
+/* Completes all operations under way. During their callbacks the endpoints
+ * still exist, in failed state: sends are rejected and nothing new starts. */
 static void end_all(ucp_worker_h worker)
 {
     ucp_ep_h ep;
@@ -315,7 +315,8 @@ void ucp_worker_destroy(ucp_worker_h worker)
 
 /* ------------------------------------------------------------- progress -- */
 
-/* Sends that were deferred before this progress have been sent after it. */
+/* Completes deferred sends. Those that were deferred before this call have been
+ * sent by the transports' progress. */
 static UCS_F_NOINLINE unsigned progress_deferred(ucp_worker_h worker)
 {
     unsigned count;
@@ -336,7 +337,7 @@ static UCS_F_ALWAYS_INLINE unsigned progress(ucp_worker_h worker)
     return count + uct_worker_progress_inline(worker->uct);
 }
 
-/* For workers with a lock or statistics. */
+/* Progress of workers with a lock or with statistics. */
 static UCS_F_NOINLINE unsigned progress_watched(ucp_worker_h worker)
 {
     unsigned count;
@@ -361,7 +362,7 @@ unsigned ucp_worker_progress(ucp_worker_h worker)
 
 /* ------------------------------------------------------------- queries -- */
 
-/* The bytes left for a user's header beside UCP's own header, on every
+/* Returns the bytes left for a user's header beside UCP's own header, on every
  * interface that carries active messages. */
 static size_t max_am_header(ucp_worker_h worker)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Parts of the creation of a worker: its interfaces and its wake-up.
+ * Steps of the creation of a worker: its interfaces and its wake-up.
  */
 #ifndef UCP_CORE_WORKER_H
 #define UCP_CORE_WORKER_H
@@ -13,7 +13,7 @@ ucs_status_t ucp_worker_open_ifaces(ucp_worker_h worker,
                                     const ucp_worker_params_t *params);
 void ucp_worker_close_ifaces(ucp_worker_h worker);
 
-/** Wake-up of a sleeping worker. */
+/** Sets up and cleans up the wake-up of a sleeping worker. */
 ucs_status_t ucp_worker_wakeup_init(ucp_worker_h worker,
                                     const ucp_worker_params_t *params);
 void ucp_worker_wakeup_cleanup(ucp_worker_h worker);

@@ -29,7 +29,8 @@ static ucs_status_t set_handler(ucp_worker_iface_t *wiface,
                                     0);
 }
 
-/* An interface with only put and get has no handlers. */
+/* Sets the receive handlers. An interface that supports only put and get needs
+ * none. */
 static ucs_status_t set_handlers(ucp_worker_iface_t *wiface)
 {
     const uint64_t messages = UCT_IFACE_FLAG_AM_SHORT |
@@ -72,7 +73,8 @@ static ucs_status_t lane_failed(void *arg, uct_ep_h uct_ep, ucs_status_t status)
                                                             UCS_ERR_NO_ELEM;
 }
 
-/* Applies settings of ucp_config_modify for tables that UCP does not know. */
+/* Reads the settings of an interface, with those of ucp_config_modify for
+ * tables that UCP does not know. */
 static ucs_status_t read_iface_config(ucp_context_h context,
                                       const ucp_resource_t *resource,
                                       uct_iface_config_t **config_p)
@@ -88,7 +90,8 @@ static ucs_status_t read_iface_config(ucp_context_h context,
     return status;
 }
 
-/* Seconds from the CPUs of the calling thread, see ucp_affinity_begin(). */
+/* Returns the latency in seconds from the CPUs of the calling thread to the
+ * device; see ucp_affinity_begin(). */
 static double cpu_distance(const ucp_resource_t *resource)
 {
     ucs_sys_dev_distance_t distance;
