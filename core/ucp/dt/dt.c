@@ -11,9 +11,9 @@
 
 #include <stdlib.h>
 
-/* Buffers of this size (bytes) do not fit in the cache share of a core of
- * recent processors. Writing them through the cache would only evict other
- * data. */
+/* Copies of at least this size (bytes) bypass the cache: they do not fit in the
+ * share of the cache that a core of a recent processor has, and would only
+ * evict other data. */
 #define STREAM_MIN ((size_t)8 << 20)
 
 static ucs_status_t iov_init(ucp_dt_iter_t *iter, const ucp_dt_iov_t *iov,
@@ -134,7 +134,8 @@ static ucs_status_t adopt_memh(ucp_context_h context, ucp_dt_iter_t *iter,
     return status;
 }
 
-/* Contiguous, and neither a statement of the user nor a domain says otherwise. */
+/* True if the data is contiguous and neither the user nor a memory domain
+ * states another memory type than host. */
 static int is_known_host(const ucp_dt_iter_t *iter,
                          const ucp_request_param_t *param)
 {
@@ -212,7 +213,8 @@ static ucs_status_t chunk_copy(ucp_dt_iter_t *iter, void *memory, void *bytes,
     return UCS_OK;
 }
 
-/* Copies between flat bytes and the iov, from the current position. */
+/* Copies between contiguous bytes and the iov entries, from the current
+ * position. */
 static ucs_status_t iov_copy(ucp_dt_iter_t *iter, void *flat, size_t length,
                              int unpack)
 {
@@ -245,7 +247,7 @@ static ucs_status_t iov_copy(ucp_dt_iter_t *iter, void *flat, size_t length,
     return status;
 }
 
-/* Copies between flat bytes and memory at `offset` by a copier. */
+/* Copies between contiguous bytes and memory at `offset` by a copier. */
 static ucs_status_t staged_copy(ucp_dt_iter_t *iter, size_t offset, void *flat,
                                 size_t length, int unpack)
 {
@@ -258,7 +260,8 @@ static ucs_status_t staged_copy(ucp_dt_iter_t *iter, size_t offset, void *flat,
     return iov_copy(iter, flat, length, unpack);
 }
 
-/* Packs by the user's function; 0: failed. */
+/* Packs by the user's function. Returns the number of bytes, 0 if that
+ * failed. */
 static size_t generic_pack(ucp_dt_iter_t *iter, void *dest, size_t length)
 {
     const ucp_dt_generic_t *dt = iter->u.generic.dt;

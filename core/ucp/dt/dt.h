@@ -18,16 +18,17 @@
 #include "ucp/base/worker.h"
 #include "ucs/memory/memtype.h"
 
-/** With any of these fields a buffer may be more than plain host bytes. */
+/** Fields of the parameters by which a buffer may be something else than plain
+ *  host bytes. */
 #define UCP_DT_PARAM_FIELDS \
     (UCP_OP_ATTR_FIELD_DATATYPE | UCP_OP_ATTR_FIELD_MEMORY_TYPE | \
      UCP_OP_ATTR_FIELD_MEMH)
 
-/** True if memory of this handle is plain bytes at the address that the user
- *  passes. `memh` may be NULL. */
+/** True if the memory of this handle can be accessed as plain bytes at the
+ *  address that the user passes. `memh` may be NULL. */
 int ucp_dt_memh_is_plain(ucp_mem_h memh);
 
-/** True if the operation uses the bytes at the user's address, in host
+/** True if the operation accesses plain bytes at the user's address, in host
  *  memory. */
 static UCS_F_ALWAYS_INLINE int ucp_dt_is_plain(const ucp_request_param_t *param)
 {
@@ -66,8 +67,8 @@ ucp_dt_plain_length(size_t count, const ucp_request_param_t *param)
     return (ssize_t)length;
 }
 
-/** True if the memory is known to be host memory without asking a domain: always
- *  in a context without copiers. Hot path. */
+/** True if the memory is known to be host memory without a query of the memory
+ *  domains: always in a context without copiers. Hot path. */
 static UCS_F_ALWAYS_INLINE int ucp_dt_is_known_host(ucp_worker_h worker,
                                                     const void *buffer)
 {
@@ -76,10 +77,10 @@ static UCS_F_ALWAYS_INLINE int ucp_dt_is_known_host(ucp_worker_h worker,
 }
 
 /**
- * Initializes an iterator; `unpack` is the direction. UCS_ERR_INVALID_PARAM:
- * the datatype is invalid (strided datatypes have a number, but the API cannot
- * describe them), or its size overflows. The state of a generic datatype is
- * opaque and may be NULL. For host memory.
+ * Initializes an iterator over host memory; `unpack` is the direction. Returns
+ * UCS_ERR_INVALID_PARAM if the datatype is invalid (strided datatypes have a
+ * class number, but the API cannot describe them) or if its size overflows. The
+ * state of a generic datatype is opaque and may be NULL.
  */
 ucs_status_t ucp_dt_iter_init(ucp_dt_iter_t *iter, void *buffer, size_t count,
                               ucp_datatype_t datatype, int unpack);
@@ -91,12 +92,13 @@ ucs_status_t ucp_dt_iter_begin(ucp_worker_h worker, ucp_dt_iter_t *iter,
                                void *buffer, size_t count,
                                const ucp_request_param_t *param, int unpack);
 
-/** Ends an iterator; calls `finish` of a generic datatype, and waits for copies
- *  of staged memory. */
+/** Cleans up an iterator: calls `finish` of a generic datatype, and waits for
+ *  copies of staged memory. */
 void ucp_dt_iter_cleanup(ucp_dt_iter_t *iter);
 
-/** Packs at most `max` bytes from the current position, advances, and
- *  returns the number of bytes. 0 if bytes are left: failed. */
+/** Packs at most `max` bytes from the current position, advances, and returns
+ *  the number of bytes. If bytes are left, the result 0 means that packing
+ *  failed. */
 size_t ucp_dt_iter_pack(ucp_dt_iter_t *iter, void *dest, size_t max);
 
 /** As ucp_dt_iter_pack(), but calls a generic datatype again until `max` bytes
@@ -108,14 +110,13 @@ size_t ucp_dt_iter_pack_all(ucp_dt_iter_t *iter, void *dest, size_t max);
 ucs_status_t ucp_dt_iter_unpack(ucp_dt_iter_t *iter, size_t offset,
                                 const void *src, size_t length);
 
-/** As ucp_dt_iter_unpack(), for data that arrives in order, part by part.
- *  Earlier parts are complete, and their errors known, when that with the last
- *  byte is. */
+/** As ucp_dt_iter_unpack(), for parts of the data that arrive in order. The
+ *  copies of earlier parts may continue after the call: they are complete, and
+ *  their errors are returned, when the call with the last byte returns. */
 ucs_status_t ucp_dt_iter_unpack_next(ucp_dt_iter_t *iter, size_t offset,
                                      const void *src, size_t length);
 
-/** As ucp_dt_iter_unpack() at offset 0, fast for a few contiguous bytes. Hot
- *  path. */
+/** As ucp_dt_iter_unpack() at offset 0. Hot path for few contiguous bytes. */
 static UCS_F_ALWAYS_INLINE ucs_status_t
 ucp_dt_iter_unpack_small(ucp_dt_iter_t *iter, const void *src, size_t length)
 {
@@ -142,7 +143,7 @@ void ucp_dt_iter_advance(ucp_dt_iter_t *iter, size_t length);
 /** Returns to the start. Not for generic datatypes. */
 void ucp_dt_iter_rewind(ucp_dt_iter_t *iter);
 
-/** Calls cleanup if necessary. Hot path. */
+/** Cleans up the iterator if its class needs it. Hot path. */
 static UCS_F_ALWAYS_INLINE void ucp_dt_iter_finish(ucp_dt_iter_t *iter)
 {
     if (ucs_unlikely(iter->dt_class >= UCP_DT_CLASS_GENERIC)) {

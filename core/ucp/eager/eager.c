@@ -7,8 +7,8 @@
 #include "ucs/debug/log.h"
 #include "uct/base/md.h"
 
-/* Limits the range of a protocol to the user's threshold of rendezvous. Zero:
- * the range is empty. */
+/* Limits the range of a protocol to sizes below the user's rendezvous
+ * threshold. Returns zero if the range is empty. */
 static unsigned limit(const ucp_proto_query_t *query, ucp_proto_range_t *range)
 {
     if ((query->rndv_thresh != SIZE_MAX) &&
@@ -21,8 +21,8 @@ static unsigned limit(const ucp_proto_query_t *query, ucp_proto_range_t *range)
     return range->min <= range->max;
 }
 
-/* As the function above, for protocols that copy: below the threshold of
- * zero-copy. */
+/* As limit(), for protocols that copy: sizes are also below the user's
+ * threshold of zero-copy. */
 static unsigned limit_copy(const ucp_proto_query_t *query,
                            ucp_proto_range_t *range)
 {
@@ -75,9 +75,9 @@ unsigned ucp_eager_query_bcopy(const ucp_proto_query_t *query,
     return limit_copy(query, range);
 }
 
-/* Maximum length of the data of a zero-copy message, 0: none. Data with more
- * iov entries than the transport accepts is sent as a buffered copy, and must
- * fit into one. */
+/* Returns the maximum length of the data of a zero-copy message, 0 if it is not
+ * supported. Data with more iov entries than the transport accepts is sent as a
+ * buffered copy, and must fit into one. */
 static size_t max_zcopy(const ucp_proto_query_t *query,
                         const ucp_eager_own_t *own)
 {
@@ -124,8 +124,8 @@ size_t ucp_eager_max(const ucp_proto_query_t *query, const ucp_eager_own_t *own)
     size_t copied = max_bcopy(query, own);
     size_t zcopy  = max_zcopy(query, own);
 
-    /* Between these limits no eager protocol could carry a message that is too
-     * long for a buffered copy. */
+    /* For sizes between a buffered copy's maximum and this threshold there
+     * would be no eager protocol. */
     if ((query->zcopy_thresh != SIZE_MAX) &&
         (query->zcopy_thresh > copied + 1)) {
         return copied;
@@ -190,13 +190,14 @@ ucs_status_ptr_t ucp_eager_deferred(ucp_ep_h ep, size_t length,
     ucp_request_t *req;
 
     if (param->op_attr_mask & UCP_OP_ATTR_FLAG_FORCE_IMM_CMPL) {
-        return NULL; /* the buffer is reusable: that suffices */
+        /* fast completion requires only that the buffer is reusable */
+        return NULL;
     }
 
     req = ucp_request_get(ep->worker, param);
     if (req == NULL) {
-        /* The message is sent in any case, and the buffer is reusable: only the
-         * notification of its completion is lost. */
+        /* The message will be sent, and the buffer is reusable. Without memory
+         * for a request, only the notification of the completion is lost. */
         return NULL;
     }
 

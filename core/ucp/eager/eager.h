@@ -7,16 +7,17 @@
 
 #include "ucp/proto/ep.h"
 
-/** What the eager messages of a class have beside the data. */
+/** Sizes of what the eager messages of a class contain in addition to the
+ *  data. */
 typedef struct ucp_eager_own {
-    size_t total;     /**< Bytes, at most */
+    size_t total;     /**< Bytes in addition to the data, at most */
     size_t zcopy_hdr; /**< Zero-copy: bytes that precede the data */
-    size_t min_iov;   /**< Zero-copy: iov entries that it needs */
+    size_t min_iov;   /**< Zero-copy: iov entries that a message needs */
 } ucp_eager_own_t;
 
-/** Queries of protocols for one message of the transport: short, with `own`
- *  bytes beside the data; buffered copy; zero-copy. A user's thresholds replace
- *  the comparison of costs. */
+/** Queries of the protocols that send the data in one message of the transport:
+ *  short, with `own` bytes in addition to the data; buffered copy; zero-copy.
+ *  The user's thresholds replace the comparison of costs. */
 unsigned ucp_eager_query_short(const ucp_proto_query_t *query, size_t own,
                                ucp_proto_range_t *range);
 unsigned ucp_eager_query_bcopy(const ucp_proto_query_t *query,
@@ -31,11 +32,12 @@ unsigned ucp_eager_query_zcopy(const ucp_proto_query_t *query,
 size_t ucp_eager_max(const ucp_proto_query_t *query,
                      const ucp_eager_own_t *own);
 
-/** Ends a send, which the transport does not use any more. */
+/** Completes a send whose buffer the transport does not use any more. */
 typedef void (*ucp_eager_end_t)(ucp_request_t *req, ucs_status_t status);
 
-/** The result of a progress function that has sent a short message with
- *  `status`: the send ends, or the transport delays the message. */
+/** Called after a short message was sent with `status`: completes the send,
+ *  unless the transport delays the message. Returns the result of the progress
+ *  function. */
 ucs_status_t ucp_eager_short_sent(ucp_request_t *req, ucs_status_t status,
                                   ucp_eager_end_t end);
 
@@ -45,14 +47,14 @@ ucs_status_t ucp_eager_bcopy(ucp_request_t *req, uint8_t id,
                              uct_pack_callback_t pack, unsigned flags,
                              ucp_eager_end_t end);
 
-/** Sends a message by zero-copy with the completion of the request.
- *  UCS_INPROGRESS: `done` will be called. */
+/** Sends a message by zero-copy, with the completion of the request. Returns
+ *  UCS_INPROGRESS if `done` will be called. */
 ucs_status_t ucp_eager_zcopy(ucp_request_t *req, uint8_t id, const void *header,
                              size_t header_size, const uct_iov_t *iov,
                              size_t iovcnt, uct_completion_callback_t done);
 
-/** Creates the request of a short send that the transport delays until the next
- *  progress. */
+/** Creates the request of a short send whose message the transport delays until
+ *  the next progress. */
 ucs_status_ptr_t ucp_eager_deferred(ucp_ep_h ep, size_t length,
                                     const ucp_request_param_t *param);
 

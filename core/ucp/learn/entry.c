@@ -76,7 +76,7 @@ unsigned ucp_learn_size_class(size_t length)
                log - UCP_LEARN_MIN_LOG;
 }
 
-/* The methods that are possible for all sizes of a class. */
+/* Returns the methods that are possible for all sizes of a class. */
 static unsigned possible_methods(const ucp_learn_entry_t *entry, unsigned class)
 {
     const size_t first      = (size_t)1 << (class + UCP_LEARN_MIN_LOG);

@@ -11,11 +11,11 @@
 
 #include <stdio.h>
 
-/** Methods. The order is that of the names. */
+/** Methods. Their names are in this order, too. */
 enum {
     UCP_LEARN_EAGER,
     UCP_LEARN_GET, /* over the lane of a rendezvous or key */
-    UCP_LEARN_PUT, /* the same */
+    UCP_LEARN_PUT, /* as GET */
     UCP_LEARN_AM,  /* fragments in messages */
     UCP_LEARN_METHODS,
 };
@@ -30,32 +30,34 @@ typedef struct ucp_learn_entry {
     struct ucp_learn_entry *next;
     const ucp_ep_config_t *config;
     ucp_op_t op;
-    const void *lanes;    /**< Put and get: identifies those of the key */
-    ucp_ep_h last_ep;     /**< Of the last message */
-    ucs_time_t last_time; /**< When it began */
+    /** For put and get: identifies the lanes of the key */
+    const void *lanes;
+    ucp_ep_h last_ep;     /**< Endpoint of the last message */
+    ucs_time_t last_time; /**< Time when that began */
     ucp_learn_t *of[UCP_LEARN_CLASSES];
 } ucp_learn_entry_t;
 
-/** UCP_PROTO_FLAG_* of the protocol for the data of a rendezvous. */
+/** UCP_PROTO_FLAG_* of the protocol that each method selects for the data of a
+ *  rendezvous. */
 extern const uint16_t ucp_learn_method_flags[UCP_LEARN_METHODS];
 
 const char *ucp_learn_method_name(ucp_op_t op, unsigned method);
 
-/** The method of a protocol for the data of a rendezvous. */
+/** Returns the method of a protocol for the data of a rendezvous. */
 unsigned ucp_learn_method_of(const ucp_proto_t *data);
 
-/** Of a message of at least 2^UCP_LEARN_MIN_LOG bytes. */
+/** Returns the class of a message of at least 2^UCP_LEARN_MIN_LOG bytes. */
 unsigned ucp_learn_size_class(size_t length);
 
-/** The entry of a configuration and operation, which is moved to the front of the
- *  list. `lanes`: what identifies the lanes of a put or get; else NULL.
- *  Returns NULL if memory is short. */
+/** Returns the entry of a configuration and operation, and moves it to the
+ *  front of the list. `lanes`: identifies the lanes of a put or get, else NULL.
+ *  Returns NULL if out of memory. */
 ucp_learn_entry_t *ucp_learn_entry_get(ucp_learn_entry_t **list,
                                        const ucp_ep_config_t *config,
                                        ucp_op_t op, const void *lanes);
 
-/** What is learnt for messages of this length. `first`: the method by cost.
- *  NULL: out of memory. */
+/** Returns what is learnt for messages of this length. `first`: the method by
+ *  cost, which is used first. Returns NULL if out of memory. */
 ucp_learn_t *ucp_learn_entry_of(ucp_learn_entry_t *entry, size_t length,
                                 unsigned first);
 

@@ -8,19 +8,20 @@
 
 #include <string.h>
 
-/* The least advantage that counts, and the largest noise that may hide one. */
+/* Smallest relative advantage by which a method is selected, and largest noise
+ * that may prevent that. */
 #define MIN_ADVANTAGE 0.05
 #define MAX_NOISE     0.3
 
-/* A sample that differs from the median by more than this, or by three times
- * the noise, is odd. Several in the same direction are a
- * change. */
+/* A sample is odd if it differs from the median by more than this, or by more
+ * than three times the noise. Several odd samples in the same direction mean
+ * that the conditions have changed. */
 #define MIN_CHANGE 0.25
 
-/* A trial ends early if the method takes this many times longer. */
+/* A trial is given up if the method takes this many times longer. */
 #define HOPELESS 2.0
 
-/* Trials cost at most this part of the time of all transfers, shared among the
+/* Trials take at most this part of the time of all transfers, divided among the
  * methods. */
 #define MAX_COST        0.01
 #define MAX_GAP_BY_COST 1e6
@@ -81,15 +82,17 @@ void ucp_learn_init(ucp_learn_t *learn, unsigned methods, unsigned first)
     }
 }
 
-/* ----------------------------------------------------------- what is next -- */
+/* ---------------------------------------------------------- what is next -- */
 
-/* Transfers until it is due; not positive: now. */
+/* Returns the number of transfers until a method's trial is due; 0 or less if
+ * it is due now. */
 static int32_t remaining(const ucp_learn_t *learn, unsigned index)
 {
     return (int32_t)(learn->method[index].due - learn->count);
 }
 
-/* The method that is due for the longest time; UCP_LEARN_NONE: none is. */
+/* Returns the method whose trial is due for the longest time, or
+ * UCP_LEARN_NONE. */
 static unsigned find_due(const ucp_learn_t *learn)
 {
     unsigned due = UCP_LEARN_NONE;
@@ -111,7 +114,7 @@ static void forget(ucp_learn_method_t *method)
     method->next  = 0;
 }
 
-/* The selected method needs a trial only if nothing is known of it. */
+/* Starts a trial. The selected method needs one only if it has no samples. */
 static void start_trial(ucp_learn_t *learn, unsigned method)
 {
     learn->trial = (uint8_t)method;
@@ -152,7 +155,7 @@ void ucp_learn_drop(ucp_learn_t *learn)
     }
 }
 
-/* ---------------------------------------------------------------- results -- */
+/* --------------------------------------------------------------- results -- */
 
 static void add(ucp_learn_method_t *method, float sample)
 {
@@ -163,7 +166,8 @@ static void add(ucp_learn_method_t *method, float sample)
     }
 }
 
-/* The conditions have changed: what is known of the others may be wrong. */
+/* Called when the conditions have changed: what is known of the methods that
+ * are not selected may be wrong, so their trials are due at once. */
 static void try_others(ucp_learn_t *learn)
 {
     unsigned i;
@@ -176,8 +180,8 @@ static void try_others(ucp_learn_t *learn)
     }
 }
 
-/* Stores a sample of the selected method. One that is far from the others says
- * nothing; if several follow each other, they replace the others. */
+/* Stores a sample of the selected method. An odd sample is ignored, but if
+ * several of them follow each other, they replace the earlier samples. */
 static void watch(ucp_learn_t *learn, float sample)
 {
     ucp_learn_method_t *method = &learn->method[learn->best];
@@ -209,8 +213,8 @@ static void watch(ucp_learn_t *learn, float sample)
     }
 }
 
-/* Selects the tried method if its advantage exceeds the noise: that of several
- * samples is about half of that of one. */
+/* Selects the tried method if its advantage exceeds the noise. The noise of
+ * several samples together is about half of that of one sample. */
 static void decide(ucp_learn_t *learn, unsigned index)
 {
     double noise = ucp_learn_noise(learn, index) +
@@ -224,8 +228,8 @@ static void decide(ucp_learn_t *learn, unsigned index)
     }
 }
 
-/* Sets when a method is timed again. The second trial follows soon, whatever it
- * costs: the first one may have been disturbed. */
+/* Sets when the next trial of a method is due. The second trial follows soon,
+ * whatever it costs, because the first one may have been disturbed. */
 static void schedule(ucp_learn_t *learn, unsigned index)
 {
     ucp_learn_method_t *method = &learn->method[index];

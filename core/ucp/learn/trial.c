@@ -17,29 +17,29 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A trial without a result after this time is given up (s): the user sends no
+/* Seconds after which a trial without a result is given up: the user sends no
  * more, or the peer makes no progress. */
 #define TRIAL_MAX 1.0
 
 /* The transfer that is being timed. */
 typedef struct trial {
-    ucp_ep_h ep; /* NULL: none */
+    ucp_ep_h ep; /* NULL if none is timed */
     ucp_learn_t *learn;
     ucp_op_t op;
     unsigned method;
-    ucp_request_t *req; /* NULL: it is complete */
-    uint32_t asked;     /* Number of its probe; 0: none */
+    ucp_request_t *req; /* NULL if it is complete */
+    uint32_t asked;     /* Number of the probe; 0: none sent */
     ucs_time_t begin;
-    size_t length; /* Bytes */
+    size_t length; /* Of the data, in bytes */
 } trial_t;
 
 struct ucp_trials {
-    ucp_learn_entry_t *entries; /* The last used one first */
+    ucp_learn_entry_t *entries; /* The most recently used one first */
     trial_t trial;
     uint32_t number; /* Of the last probe */
 };
 
-/* ---------------------------------------------------------------- entries -- */
+/* --------------------------------------------------------------- entries -- */
 
 static struct ucp_trials *trials_of(ucp_worker_h worker)
 {
@@ -49,8 +49,9 @@ static struct ucp_trials *trials_of(ucp_worker_h worker)
     return worker->trials;
 }
 
-/* Non-zero: earlier messages are under way. Eager ones complete early: the
- * peer may still be copying if a message follows sooner than one takes. */
+/* Non-zero if earlier messages are under way. Eager messages complete early:
+ * the peer may still be copying one if the next follows within the time of a
+ * transfer. */
 static int is_loaded(const ucp_learn_entry_t *entry, ucp_ep_h ep, size_t length,
                      ucs_time_t now)
 {
@@ -67,7 +68,7 @@ static int is_loaded(const ucp_learn_entry_t *entry, ucp_ep_h ep, size_t length,
     return ucs_time_to_sec(now - entry->last_time) < 0.75 * time;
 }
 
-/* ----------------------------------------------------------------- trials -- */
+/* ---------------------------------------------------------------- trials -- */
 
 static void drop(trial_t *trial)
 {
@@ -114,7 +115,8 @@ static void result(trial_t *trial, double seconds)
     memset(trial, 0, sizeof(*trial));
 }
 
-/* Asks the peer to answer when it has processed what was sent before. */
+/* Sends a probe, which the peer answers when it has processed the messages
+ * before it. */
 static ucs_status_t ask(struct ucp_trials *trials)
 {
     ucp_ep_h ep         = trials->trial.ep;
@@ -132,16 +134,17 @@ static ucs_status_t ask(struct ucp_trials *trials)
     return ucp_ep_send_control(ep, UCP_AM_ID_PROBE, &probe, sizeof(probe));
 }
 
-/* True if the request of the transfer completes when the peer has the data, or
- * the user that of a get. */
+/* True if the request of the transfer completes when the peer has the data (or,
+ * for a get, this process). */
 static int ends_with_request(const trial_t *trial)
 {
     return (trial->op == UCP_OP_GET) || (trial->method == UCP_LEARN_GET) ||
            (trial->method == UCP_LEARN_PUT);
 }
 
-/* In a rendezvous the end of a get is reported by a message, and that of a put
- * to the peer by another one. */
+/* Seconds to add to the measured time. In a rendezvous, a message reports the
+ * completion of a get; after a put, another message still has to reach the
+ * peer. */
 static double message_latency(const trial_t *trial)
 {
     double latency = ucp_ep_config_am(trial->ep->config)->cost_bcopy.latency;
@@ -186,7 +189,7 @@ static void start_trial(trial_t *trial, ucp_request_t *req, ucp_learn_t *learn,
     req->flags |= UCP_REQUEST_FLAG_TIMED;
 }
 
-/* The method of a message. `first`: the one by cost. */
+/* Returns the method of a message. `first`: the method by cost. */
 static unsigned select_method(struct ucp_trials *trials,
                               ucp_learn_entry_t *entry, ucp_request_t *req,
                               unsigned first)
@@ -219,10 +222,11 @@ static unsigned select_method(struct ucp_trials *trials,
     return method;
 }
 
-/* --------------------------------------------------------------- selection -- */
+/* -------------------------------------------------------------- selection
+ * -- */
 
-/* Nothing is learnt if the user decides, if there is one lane only, and while
- * lanes are being connected or have failed. */
+/* True if methods are tried: not if the user has selected one, if there is one
+ * lane only, or while lanes are being connected or have failed. */
 static int is_learning(ucp_ep_h ep)
 {
     const ucp_config_options_t *options = &ep->worker->context->options;
@@ -236,7 +240,7 @@ static int is_learning(ucp_ep_h ep)
            (options->zcopy_thresh == SIZE_MAX);
 }
 
-/* The same for messages that may be a rendezvous. */
+/* As is_learning(), for messages that may use a rendezvous. */
 static int is_learning_rndv(ucp_ep_h ep)
 {
     const ucp_config_options_t *options = &ep->worker->context->options;
@@ -248,7 +252,7 @@ static int is_learning_rndv(ucp_ep_h ep)
            (options->rndv_thresh.inter == SIZE_MAX);
 }
 
-/* NULL: out of memory. */
+/* Returns NULL if out of memory. */
 static ucp_learn_entry_t *entry_of(struct ucp_trials *trials, ucp_ep_h ep,
                                    ucp_op_t op, const void *lanes)
 {
@@ -257,7 +261,8 @@ static ucp_learn_entry_t *entry_of(struct ucp_trials *trials, ucp_ep_h ep,
                ucp_learn_entry_get(&trials->entries, ep->config, op, lanes);
 }
 
-/* The rendezvous of the class: at the end of the table of sizes. */
+/* Returns the rendezvous of this operation, which is at the end of the table of
+ * sizes. */
 static const ucp_proto_t *rndv_of(const ucp_ep_config_t *config, ucp_op_t op)
 {
     return ucp_proto_find(&config->tables[op][UCP_DT_CLASS_CONTIG], SIZE_MAX);
@@ -315,9 +320,9 @@ const ucp_proto_t *ucp_trial_rma(ucp_request_t *req, ucp_op_t op,
     return (method == by_lane) ? zcopy : messages;
 }
 
-/* --------------------------------------------------------------- messages -- */
+/* -------------------------------------------------------------- messages -- */
 
-/* The trial that this answer of a peer belongs to, or NULL. */
+/* Returns the trial that this answer belongs to, or NULL. */
 static trial_t *asked_by(ucp_worker_h worker, const ucp_probe_t *probe)
 {
     uint64_t end = ucp_le64_get(probe->end.ep_id);
@@ -329,7 +334,8 @@ static trial_t *asked_by(ucp_worker_h worker, const ucp_probe_t *probe)
                NULL;
 }
 
-/* The peer's time if it has the clock of this machine. */
+/* Returns the peer's time if the peer uses the clock of this machine, else the
+ * current time. */
 static ucs_time_t time_of(const trial_t *trial, const ucp_probe_t *probe)
 {
     ucs_time_t now  = ucs_get_time();
@@ -383,7 +389,8 @@ static ucs_status_t probe_handler(void *arg, void *data, size_t length,
     return UCS_OK;
 }
 
-/* ------------------------------------------------------------------ output -- */
+/* ----------------------------------------------------------------- output
+ * -- */
 
 void ucp_trial_print(ucp_ep_h ep, FILE *stream)
 {
@@ -398,7 +405,8 @@ void ucp_trial_print(ucp_ep_h ep, FILE *stream)
     }
 }
 
-/* ------------------------------------------------------------------- class -- */
+/* ------------------------------------------------------------------ class
+ * -- */
 
 static void worker_cleanup(ucp_worker_h worker)
 {

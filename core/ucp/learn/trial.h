@@ -7,9 +7,9 @@
  *
  * A transfer ends when the peer has the data. If the lane itself puts or gets
  * the data, the request completes at that time, and so does a get by messages.
- * Other requests complete earlier: for these, a PROBE is sent behind the data, in order with it. Its
- * answer contains the time at the peer. If the peer has another clock, the time
- * at which the answer arrives is used.
+ * Other requests complete earlier: for these, a PROBE is sent behind the data,
+ * in order with it. Its answer contains the time at the peer. If the peer has
+ * another clock, the time at which the answer arrives is used.
  *
  *   PROBE  | worker and endpoint of the prober 16 | number 4 | flags 1 |
  *          | time of the answer 8 |
@@ -67,8 +67,9 @@ ucp_trial_message(ucp_request_t *req, ucp_op_t op, size_t length,
                ucp_trial_select(req, op, proto);
 }
 
-/** The same for a put or get of contiguous memory that the key allows by zero-copy
- *  over a lane and by messages. `lanes`: identifies the lanes of the key. */
+/** As ucp_trial_select(), for a put or get of contiguous memory that the key
+ *  allows both by zero-copy over a lane and by messages. `lanes`: identifies
+ *  the lanes of the key. */
 const ucp_proto_t *ucp_trial_rma(ucp_request_t *req, ucp_op_t op,
                                  const void *lanes, const ucp_proto_t *zcopy,
                                  const ucp_proto_t *messages,
