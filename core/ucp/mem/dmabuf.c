@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Registration of device memory with domains of networks: by a dmabuf, which
- * the domain that knows the memory exports.
+ * Registers device memory with memory domains of network devices: as a dmabuf,
+ * which the domain that supports this memory exports.
  */
 #include "ucp/mem/mem.h"
 
@@ -70,6 +70,6 @@ ucs_status_t ucp_md_register(ucp_context_h context, unsigned md_index,
     }
     params.dmabuf_fd = fd;
     status = uct_md_mem_reg_v2(md->md, address, length, &params, memh_p);
-    close(fd); /* the registration keeps the memory */
+    close(fd); /* the registration has its own reference to the memory */
     return status;
 }

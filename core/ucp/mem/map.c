@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Maps and unmaps memory, and registers it with domains on demand. packed.c and
- * pack.c contain the bytes for peers.
+ * pack.c create the packed keys for peers.
  */
 #include "ucp/mem/mem.h"
 
@@ -31,7 +31,7 @@ typedef struct {
     size_t length;
     unsigned flags;
     unsigned prot;
-    ucs_memory_type_t mem_type; /* UNKNOWN: to be detected */
+    ucs_memory_type_t mem_type; /* UNKNOWN: will be detected */
 } map_args_t;
 
 /* ------------------------------------------------------------- handles -- */
@@ -53,7 +53,7 @@ ucp_mem_h ucp_mem_new(ucp_context_h context)
     return memh;
 }
 
-/* True if the domain's handle belongs to the allocation, and is freed with
+/* True if the domain's handle belongs to the allocation, which also frees
  * it. */
 static int is_of_allocation(ucp_mem_h memh, unsigned md_index)
 {
@@ -159,8 +159,8 @@ static int can_register(ucp_mem_h memh, unsigned md_index)
            !(memh->flags & UCP_MEM_FLAG_ELSEWHERE);
 }
 
-/* Called with the lock held. A failure of one domain is no error: others may
- * register the memory. */
+/* Registers the memory with one domain; called with the lock held. A failure is
+ * not an error, because another domain may register the memory. */
 static void try_domain(ucp_mem_h memh, unsigned md_index)
 {
     const ucp_md_t *md = &memh->context->mds[md_index];
@@ -254,8 +254,9 @@ static ucs_status_t take_params(const ucp_mem_map_params_t *params,
     return UCS_OK;
 }
 
-/* This process carries out peers' accesses: missing memory must be detected
- * when it is mapped, not during progress. */
+/* Returns whether all pages are mapped. Progress of this process accesses the
+ * memory for peers: missing pages must be detected when the user maps them, not
+ * during progress. */
 static int is_mapped(const void *address, size_t length)
 {
     uintptr_t page  = ucs_get_page_size();
@@ -307,7 +308,8 @@ static ucs_status_t take_memory(ucp_mem_h memh, const map_args_t *args)
     return (args->flags & UCP_MEM_MAP_LOCK) ? lock_pages(memh) : UCS_OK;
 }
 
-/* The handle owns the memory in `alloc`, which its domain has registered. */
+/* Makes the handle the owner of the memory in `alloc`, which the domain of the
+ * allocation has registered. */
 static void own_allocation(ucp_mem_h memh)
 {
     unsigned i;
@@ -326,7 +328,8 @@ static void own_allocation(ucp_mem_h memh)
     }
 }
 
-/* Domains are first: peers may access their memory directly. */
+/* Allocates memory, if possible by a memory domain: peers may access memory of
+ * a domain directly. */
 static ucs_status_t allocate(ucp_mem_h memh, const map_args_t *args)
 {
     static const uct_alloc_method_t methods[] = {
@@ -381,7 +384,7 @@ static ucs_status_t allocate(ucp_mem_h memh, const map_args_t *args)
     return UCS_OK;
 }
 
-/* The fields of ucp_mem_map_params_field in this version of ucp.h. */
+/* All fields of ucp_mem_map_params_field in this version of ucp.h. */
 enum { ALL_FIELDS = (UCP_MEM_MAP_PARAM_FIELD_EXPORTED_MEMH_BUFFER << 1) - 1 };
 
 ucs_status_t ucp_mem_map(ucp_context_h context,
@@ -413,8 +416,8 @@ ucs_status_t ucp_mem_map(ucp_context_h context,
     memh->flags = args.flags;
     memh->prot  = args.prot;
     if (args.length == 0) {
-        /* A handle without memory has no address: programs free the memory at
-         * the address (MPICH does for windows of size 0). */
+        /* A handle of size 0 has no address, because programs free the memory
+         * at the address (MPICH does for windows of size 0). */
         status = UCS_OK;
     } else if (args.flags & UCP_MEM_MAP_ALLOCATE) {
         status = allocate(memh, &args);

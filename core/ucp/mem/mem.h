@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Memory handles. Mapping records the memory; a domain registers it when it is
- * first needed there: for a key, or as the local side of a transfer.
+ * Memory handles. ucp_mem_map() only records the memory; a domain registers it
+ * when the domain first needs it: for a key, or as the local side of a
+ * transfer.
  */
 #ifndef UCP_MEM_H
 #define UCP_MEM_H
@@ -12,10 +13,10 @@
 #include "ucp/base/context.h"
 
 enum {
-    /* In addition to those of ucp_mem_map_params_t */
+    /* Flags in addition to those of ucp_mem_map_params_t */
     UCP_MEM_FLAG_ALLOCATED = UCS_BIT(24), /**< The handle owns `alloc` */
     UCP_MEM_FLAG_IMPORTED  = UCS_BIT(25), /**< Another process exported it */
-    /** Only devices can access its addresses */
+    /** Only devices can access the addresses */
     UCP_MEM_FLAG_ELSEWHERE = UCS_BIT(26),
     /** The handle has locked its pages */
     UCP_MEM_FLAG_LOCKED    = UCS_BIT(27),
@@ -26,7 +27,7 @@ enum {
     (UCP_MEM_MAP_PROT_LOCAL_READ | UCP_MEM_MAP_PROT_LOCAL_WRITE | \
      UCP_MEM_MAP_PROT_REMOTE_READ | UCP_MEM_MAP_PROT_REMOTE_WRITE)
 
-/** Access of this process to imported memory. */
+/** How this process accesses imported memory. */
 typedef struct ucp_mem_window {
     uint64_t owner_address; /**< Address in the owner's process */
     uct_component_h component;
@@ -35,9 +36,10 @@ typedef struct ucp_mem_window {
 
 struct ucp_mem {
     ucp_context_h context;
-    /** Id for peers: random, also in the keys of domains */
+    /** Id of the memory for peers: random, also part of the domains' keys */
     uint64_t id;
-    /** The user's, and one for each reply that a transport sends from it */
+    /** References: the user's, and one for each reply that a transport sends
+     *  from the memory */
     unsigned refs;
     void *address;
     size_t length;
@@ -45,15 +47,16 @@ struct ucp_mem {
     ucs_sys_device_t sys_dev;
     unsigned flags;               /**< UCP_MEM_MAP_*, UCP_MEM_FLAG_* */
     unsigned prot;                /**< UCP_MEM_MAP_PROT_* */
-    uct_allocated_memory_t alloc; /**< With FLAG_ALLOCATED */
-    /** With FLAG_IMPORTED; component NULL: the processor cannot access it */
+    uct_allocated_memory_t alloc; /**< Used with FLAG_ALLOCATED */
+    /** Used with FLAG_IMPORTED; its component is NULL if the processor cannot
+     *  access the memory */
     ucp_mem_window_t window;
 
     pthread_mutex_t lock; /**< Protects the members below */
-    /** Domains that registered it, by index */
+    /** Domains that have registered it, bits by index */
     uint64_t known;
-    uint64_t tried;    /**< Domains that were tried */
-    uct_mem_h memhs[]; /**< By domain */
+    uint64_t tried;    /**< Domains that were tried, bits by index */
+    uct_mem_h memhs[]; /**< Indexed by domain */
 };
 typedef struct ucp_mem ucp_mem_t;
 
@@ -67,12 +70,12 @@ static inline int ucp_mem_contains(uint64_t base, uint64_t size,
 }
 
 /**
- * Checks the buffer of an operation with this handle. With an imported handle
- * *buffer_p is an address in the owner's address space (or in the local mapping
- * that ucp_mem_query returns), and becomes the local address. Errors:
- * UCS_ERR_INVALID_PARAM, the handle does not cover the buffer or belongs to
- * another context; UCS_ERR_UNSUPPORTED, the memory is not mapped in this
- * process. Any thread.
+ * Checks the buffer of an operation with this handle. If the handle is
+ * imported, *buffer_p is an address in the owner's address space (or in the
+ * local mapping that ucp_mem_query returns), and is converted to the local
+ * address. Returns UCS_ERR_INVALID_PARAM if the handle does not cover the
+ * buffer or belongs to another context, and UCS_ERR_UNSUPPORTED if the memory
+ * is not mapped in this process. May be called by any thread.
  */
 ucs_status_t ucp_mem_find_buffer(ucp_mem_h memh, ucp_context_h context,
                                  void **buffer_p, size_t length);
@@ -81,16 +84,17 @@ ucs_status_t ucp_mem_find_buffer(ucp_mem_h memh, ucp_context_h context,
  *  UCT_MD_MEM_ACCESS_*. */
 int ucp_mem_allows(const ucp_mem_t *memh, unsigned access);
 
-/** Returns the domain's handle, and registers the memory if it is not
- *  registered. NULL: the domain cannot register it. Any thread. */
+/** Returns the domain's handle, and registers the memory if necessary. Returns
+ *  NULL if the domain cannot register it. May be called by any thread. */
 uct_mem_h ucp_mem_of_domain(ucp_mem_h memh, unsigned md_index);
 
-/** Memory types that a domain can register, by itself or by a dmabuf. */
+/** Returns the memory types that a domain can register, directly or as a
+ *  dmabuf. */
 uint64_t ucp_md_reg_types(ucp_context_h context, unsigned md_index);
 
-/** Registers memory of one of these types with a domain, by a dmabuf if it needs
- *  one. `flags`: UCT_MD_MEM_*. `secret`: see ucx_mem_reg_params_t. Any
- *  thread. */
+/** Registers memory of one of these types with a domain, as a dmabuf if
+ *  necessary. `flags`: UCT_MD_MEM_*. `secret`: see ucx_mem_reg_params_t. May be
+ *  called by any thread. */
 ucs_status_t ucp_md_register(ucp_context_h context, unsigned md_index,
                              void *address, size_t length,
                              ucs_memory_type_t mem_type, unsigned flags,
@@ -100,13 +104,15 @@ ucs_status_t ucp_md_register(ucp_context_h context, unsigned md_index,
 ucs_status_t ucp_mem_import(ucp_context_h context, const void *buffer,
                             ucp_mem_h *memh_p);
 
-/** Creates an empty handle of this context. NULL: out of memory. */
+/** Creates an empty handle of this context. Returns NULL if out of memory. */
 ucp_mem_h ucp_mem_new(ucp_context_h context);
 
-/** Deregisters the memory; frees the handle and memory that it allocated. */
+/** Deregisters the memory; frees the handle, and the memory that it has
+ *  allocated. */
 ucs_status_t ucp_mem_free(ucp_mem_h memh);
 
-/** Releases a reference; the last one frees the handle. Any thread. */
+/** Releases a reference; the last one frees the handle. May be called by any
+ *  thread. */
 static inline ucs_status_t ucp_mem_put(ucp_mem_h memh)
 {
     return (__atomic_sub_fetch(&memh->refs, 1, __ATOMIC_ACQ_REL) == 0) ?

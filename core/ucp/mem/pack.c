@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Packs memory handles for peers, and maps exported memory of a peer. packed.c
- * defines the bytes.
+ * defines the format.
  */
 #include "ucp/mem/mem.h"
 #include "ucp/mem/packed.h"
@@ -14,14 +14,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Length of a key of this domain; 0: the key may be empty. */
+/* Returns the length of a key of this domain; 0 if its key may be empty. */
 static size_t key_size(const ucx_md_attr_t *attr, uint8_t kind)
 {
     return (kind == UCP_PACKED_EXPORTED) ? attr->exported_mkey_packed_size :
                                            attr->rkey_packed_size;
 }
 
-/* Adds the key of one domain, if it has one; `bytes` has space for it. */
+/* Adds the key of one domain, if the domain has one; `bytes` has space for
+ * it. */
 static int add_key(ucp_mem_h memh, unsigned md_index, uint8_t kind,
                    uint8_t *bytes, ucp_packed_mem_t *mem)
 {
@@ -144,8 +145,8 @@ void ucp_memh_buffer_release(void *buffer,
 
 /* -------------------------------------------------------------- import -- */
 
-/* Maps the memory for the processor, if the key of the attached handle supports
- * it. */
+/* Maps the memory into this process, if the key of the attached handle supports
+ * that. */
 static void open_window(ucp_mem_h memh, unsigned md_index, uint64_t address)
 {
     const ucp_md_t *md = &memh->context->mds[md_index];

@@ -22,7 +22,7 @@ enum {
     FORM_BYTES       = 1 << 1,
     FORM_BITS        = 2,
     CODE_LATER       = 63,
-    WINDOW_START     = 32, /* Start of the components' keys */
+    WINDOW_START     = 32, /* Bytes before the components' keys */
     LONG_KEY         = 0x80,
     MAX_KEY_LENGTH   = 0x7fff,
 };
@@ -33,7 +33,7 @@ uint8_t ucp_packed_code(const char *component)
                      CODE_LATER);
 }
 
-/* The rights in the order of their bits. */
+/* The rights, in the order of their bits in `rights`. */
 static const unsigned prot_bits[] = {
     UCP_MEM_MAP_PROT_LOCAL_READ,
     UCP_MEM_MAP_PROT_LOCAL_WRITE,
@@ -65,7 +65,8 @@ static void unpack_rights(uint8_t rights, ucp_packed_mem_t *mem)
     }
 }
 
-/* Fills in the values that squeezed keys may repeat; both sides know them. */
+/* Fills in the values that keys may repeat and that compression therefore
+ * refers to; both sides know them. */
 static void window_init(ucp_packed_mem_t *mem)
 {
     const ucp_le64_t known[] = {ucp_le64(mem->id), ucp_le64(mem->address),
@@ -96,7 +97,8 @@ static uint8_t *put_memory(uint8_t *p, const ucp_packed_mem_t *mem)
     return p + sizeof(id) + size;
 }
 
-/* `at`: the end of the window; the key is appended to it. */
+/* Appends a key. *at: the end of the bytes in the window, to which the key is
+ * added. */
 static uint8_t *put_key(uint8_t *p, ucp_packed_mem_t *mem, unsigned index,
                         size_t *at)
 {
@@ -129,7 +131,7 @@ static uint8_t *put_key(uint8_t *p, ucp_packed_mem_t *mem, unsigned index,
     return p;
 }
 
-/* Maximum length after the header, in bytes. */
+/* Returns the maximum length after the header, in bytes. */
 static size_t body_bound(const ucp_packed_mem_t *mem)
 {
     size_t bound = 3 + sizeof(uint64_t) + UCP_RANGE_MAX;
@@ -211,7 +213,8 @@ static int read_memory(ucp_reader_t *reader, ucp_packed_mem_t *mem)
                             &mem->length);
 }
 
-/* Reads the bytes of a key; *at: the end of the window. */
+/* Reads the bytes of a key. *at: the end of the bytes in the window, to which
+ * the key is added. */
 static int read_bytes(ucp_reader_t *reader, ucp_packed_mem_t *mem, size_t *at,
                       ucp_packed_key_t *key)
 {

@@ -25,7 +25,7 @@
  * A component's key is squeezed after | id 8 | address 8 | length 8 | 0 8 | and
  * the keys before it: transports repeat these. `domain` is the owner's index of
  * the memory domain: it distinguishes domains of one component. Two components
- * may have the same code: a process with both tries both.
+ * may have the same code: a process that has both tries both.
  */
 #ifndef UCP_MEM_PACKED_H
 #define UCP_MEM_PACKED_H
@@ -34,15 +34,16 @@
 #include "ucp/base/seal.h"
 
 enum {
-    UCP_PACKED_RKEY     = UCP_SEAL_RKEY,     /**< For ucp_ep_rkey_unpack */
-    UCP_PACKED_EXPORTED = UCP_SEAL_EXPORTED, /**< For ucp_mem_map */
+    /** Unpacked by ucp_ep_rkey_unpack */
+    UCP_PACKED_RKEY     = UCP_SEAL_RKEY,
+    UCP_PACKED_EXPORTED = UCP_SEAL_EXPORTED, /**< Imported by ucp_mem_map */
 
-    /** Bytes of all components' keys */
+    /** Bytes of all components' keys, at most */
     UCP_PACKED_MAX_KEYS = 2048,
 };
 
-/** A component's key; points to bytes of the caller, or into ucp_packed_mem_t
- *  after reading. */
+/** A component's key. Its bytes are the caller's or, after reading, in
+ *  ucp_packed_mem_t. */
 typedef struct ucp_packed_key {
     uint8_t code; /**< ucp_packed_code() of the component */
     uint8_t md_index;
@@ -61,7 +62,7 @@ typedef struct ucp_packed_mem {
     int symmetric; /**< UCP_MEM_MAP_SYMMETRIC_RKEY */
     unsigned num_keys;
     ucp_packed_key_t keys[UCP_MAX_MDS];
-    /** Used by reading and writing */
+    /** Buffer for compression */
     uint8_t window[32 + UCP_PACKED_MAX_KEYS];
 } ucp_packed_mem_t;
 
@@ -79,8 +80,8 @@ static inline size_t ucp_packed_length(const void *buffer, uint8_t kind)
     return ucp_seal_length(buffer, kind);
 }
 
-/** Reads bytes from a peer; UCS_ERR_INVALID_PARAM with a log line if they are
- *  invalid. */
+/** Reads bytes from a peer. Returns UCS_ERR_INVALID_PARAM, with a log line, if
+ *  they are invalid. */
 ucs_status_t ucp_packed_read(const void *buffer, size_t length, uint8_t kind,
                              ucp_packed_mem_t *mem);
 

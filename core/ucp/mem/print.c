@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-/* "<size>[,<memory type>]" */
+/* Parses "<size>[,<memory type>]". */
 static ucs_status_t parse_spec(const char *spec, size_t *length_p,
                                ucs_memory_type_t *type_p)
 {

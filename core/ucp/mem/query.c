@@ -56,7 +56,7 @@ ucs_status_t ucp_mem_query(const ucp_mem_h memh, ucp_mem_attr_t *attr)
     return UCS_OK;
 }
 
-/* Advises the kernel, for domains that leave the pages to it. */
+/* Advises the kernel, for memory whose domain does not control the pages. */
 static void advise_kernel(void *address, size_t length)
 {
     uintptr_t page  = ucs_get_page_size();

@@ -17,7 +17,8 @@ enum {
     FORM_LONG  = 7,
 };
 
-/* `top`: the bits contain the distance to it; 0: the address itself. */
+/* `top`: if not 0, the bits contain the distance from the address to `top`;
+ * otherwise the address itself. */
 static const struct {
     uint8_t bits, shift;
     uint64_t top;
@@ -55,7 +56,8 @@ static uint64_t decode(unsigned form, uint64_t code)
     return (forms[form].top == 0) ? value : forms[form].top - value;
 }
 
-/* Returns the number of bytes in this form; 0: it is not possible. */
+/* Returns the number of bytes in this form; 0 if the form cannot express the
+ * range. */
 static size_t size_in(unsigned form, uint64_t address, uint64_t length)
 {
     size_t least = bytes_for(forms[form].bits), size;

@@ -28,7 +28,7 @@
 #include <stdint.h>
 
 enum {
-    UCP_RANGE_MAX   = 16,   /**< Maximum number of bytes */
+    UCP_RANGE_MAX   = 16,   /**< Maximum number of bytes of a packed range */
     UCP_RANGE_SIZES = 0x7f, /**< The bits of `sizes` that are used */
 };
 
@@ -37,11 +37,11 @@ enum {
 size_t ucp_range_pack(uint64_t address, uint64_t length, uint8_t *bytes,
                       uint8_t *sizes_p);
 
-/** Number of bytes of a packed range. Any value is allowed. */
+/** Returns the number of bytes of a packed range. Any value is allowed. */
 size_t ucp_range_size(uint8_t sizes);
 
-/** Reads ucp_range_size() bytes from a peer. Zero: they are malformed. The end
- *  of the range is at most 2^64 - 1. */
+/** Reads ucp_range_size() bytes from a peer. Returns zero if they are
+ *  malformed. The end of the range is at most 2^64 - 1. */
 int ucp_range_unpack(uint8_t sizes, const uint8_t *bytes, uint64_t *address_p,
                      uint64_t *length_p);
 

@@ -8,12 +8,12 @@
 #include "ucs/debug/log.h"
 #include "ucs/host/guid.h"
 
-/* Loans of this thread, the latest first: the thread is in a send of a
- * transport. */
+/* Loans of this thread, the latest first: this thread is in a transport's send,
+ * which reads the memory. */
 static _Thread_local ucp_mem_loan_t *loans;
 
-/* A callback inside a send must not wait for that send: its thread releases its
- * own read locks during the change. */
+/* Locks the table for a change. A callback inside a send must not wait for that
+ * send: its thread releases its own read locks during the change. */
 static void lock_for_change(ucp_mem_table_t *table)
 {
     ucp_mem_loan_t *loan;
@@ -124,7 +124,7 @@ ucs_status_t ucp_mem_table_hold(ucp_mem_table_t *table, uint64_t id,
     return status;
 }
 
-/* For a table that is held. */
+/* Starts a loan; the table is locked for reading. */
 static void begin_loan(ucp_mem_table_t *table, uint64_t id,
                        void (*settle)(ucp_mem_loan_t *loan),
                        ucp_mem_loan_t *loan)

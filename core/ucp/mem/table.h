@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The mapped memory of a context, by the ids that peers use. Each access to
- * memory for a peer is checked in this table first.
+ * The mapped memory of a context, by the ids that peers use. Each access of a
+ * peer is checked in this table first.
  */
 #ifndef UCP_MEM_TABLE_H
 #define UCP_MEM_TABLE_H
@@ -10,11 +10,11 @@
 
 #include "ucp/base/context.h"
 
-/** Memory that a send of the library reads for a peer. */
+/** A loan: memory that a transport's send reads for a peer. */
 typedef struct ucp_mem_loan {
     ucp_mem_table_t *table;
     ucp_mem_h memh;
-    struct ucp_mem_loan *outer; /**< The previous one of the same thread */
+    struct ucp_mem_loan *outer; /**< The previous loan of the same thread */
     /** See ucp_mem_table_lend_any(); or NULL */
     void (*settle)(struct ucp_mem_loan *loan);
 } ucp_mem_loan_t;
@@ -26,15 +26,17 @@ void ucp_mem_table_cleanup(ucp_mem_table_t *table);
  *  use. */
 ucs_status_t ucp_mem_table_add(ucp_mem_table_t *table, ucp_mem_h memh);
 
-/** Removes the memory; waits for accesses in progress. */
+/** Removes the memory; waits for accesses that are under way. */
 void ucp_mem_table_remove(ucp_mem_table_t *table, ucp_mem_h memh);
 
 /**
  * Checks a peer's access: no argument is trusted. `prot`:
- * UCP_MEM_MAP_PROT_REMOTE_*. UCS_OK: the processor may access the bytes until
- * ucp_mem_table_release. UCS_ERR_INVALID_ADDR: no such memory, or not within
- * it. UCS_ERR_REJECTED: its rights do not allow this. UCS_ERR_UNSUPPORTED: the
- * processor cannot access it.
+ * UCP_MEM_MAP_PROT_REMOTE_*. Returns
+ * - UCS_OK: the processor may access the bytes until ucp_mem_table_release()
+ * - UCS_ERR_INVALID_ADDR: the id is unknown, or the bytes are not within its
+ *   memory
+ * - UCS_ERR_REJECTED: the rights of the memory do not allow the access
+ * - UCS_ERR_UNSUPPORTED: the processor cannot access the memory
  */
 ucs_status_t ucp_mem_table_hold(ucp_mem_table_t *table, uint64_t id,
                                 uint64_t address, uint64_t length,
@@ -53,17 +55,18 @@ static inline void ucp_mem_table_release(ucp_mem_table_t *table)
 }
 
 /**
- * As hold, around a call of a transport: it may call a user's callback that
- * maps and unmaps memory. Unmapping by other threads waits. The loan has a
- * reference to the memory; after end_loan the caller owns this reference.
+ * As ucp_mem_table_hold(), for a call of a transport's send, which may call a
+ * user's callback that maps and unmaps memory. Unmapping by other threads
+ * waits. The loan has a reference to the memory; after ucp_mem_table_end_loan()
+ * the caller owns this reference.
  */
 ucs_status_t ucp_mem_table_lend(ucp_mem_table_t *table, uint64_t id,
                                 uint64_t address, uint64_t length,
                                 unsigned prot, ucp_mem_loan_t *loan);
 
 /** As ucp_mem_table_lend(), for memory of any type. `settle` is called before a
- *  callback of this thread changes the table: the copier must not access the
- *  memory after it. */
+ *  callback of this thread changes the table: when it returns, the copier must
+ *  not access the memory any more. */
 ucs_status_t ucp_mem_table_lend_any(ucp_mem_table_t *table, uint64_t id,
                                     uint64_t address, uint64_t length,
                                     unsigned prot,
