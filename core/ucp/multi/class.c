@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The messages in fragments, for all classes.
+ * The class of eager messages in several fragments, which other classes use.
  */
 #include "ucp/base/class.h"
 

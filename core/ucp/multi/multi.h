@@ -10,11 +10,11 @@
  *   FIRST_AM   length of the data  | head 8 | user's header | payload |
  *   NEXT       offset              | payload |
  *
- * The fragments of a message are in order. The sender's endpoint is introduced
- * before its first message of this kind, so that the receiver has an endpoint
- * that fails when the sender fails: an incomplete message belongs to it and
- * ends with it. A NEXT without payload reports that the sender cannot send the
- * rest.
+ * The fragments of a message are in order. The sender introduces its endpoint
+ * (INTRODUCE) before its first message of this kind, so that the receiver has
+ * an endpoint that fails when the sender fails: that also ends the sender's
+ * incomplete messages. A NEXT without payload reports that the sender cannot
+ * send the rest.
  *
  *   receiver:  FIRST --> arriving --last byte--> end(UCS_OK)
  *                            |`----its sender's endpoint fails--> end(error)
@@ -33,7 +33,7 @@ enum {
 
 typedef struct ucp_multi_fragment {
     ucp_wire_end_t sender;
-    ucp_le32_t message; /**< Number among the sender's messages */
+    ucp_le32_t message; /**< Number of the message at its sender */
     uint8_t kind;       /**< UCP_MULTI_* */
     uint8_t reserved[3];
     ucp_le64_t position;
@@ -43,15 +43,15 @@ _Static_assert(sizeof(ucp_multi_fragment_t) == 32, "wire layout");
 
 /* --------------------------------------------------------------- sending -- */
 
-/** The functions of a class of messages for its sends. */
+/** Functions by which a class of messages defines its sends. */
 typedef struct ucp_multi_class {
     uint8_t kind; /**< Of the first fragment */
     /** Bytes between the fragment's header and the payload in the first
      *  fragment. */
     size_t (*header_size)(const ucp_request_t *req);
     void (*pack_header)(const ucp_request_t *req, void *dest);
-    /** The send ends: all data is sent, or no more is sent. The transport has
-     *  released the buffer. */
+    /** Completes a send: all data is sent, or sending has failed. The transport
+     *  has released the buffer. */
     void (*end)(ucp_request_t *req, ucs_status_t status);
 } ucp_multi_class_t;
 
@@ -60,9 +60,9 @@ typedef struct ucp_multi_send {
     const ucp_multi_class_t *class;
     uint32_t message; /**< Number of the message */
     uint8_t begun;    /**< The first fragment is sent */
-    /** All fragments are sent: waits for the completion */
+    /** All fragments are sent, completion outstanding */
     uint8_t posted;
-    uint8_t copy; /**< Never by zero-copy */
+    uint8_t copy; /**< Zero-copy must not be used */
 } ucp_multi_send_t;
 
 UCP_AREA_ACCESSOR(ucp_send_multi, ucp_request_t, send.data, ucp_multi_send_t)
@@ -81,8 +81,8 @@ ucs_status_t ucp_multi_send_init(ucp_request_t *req,
 /** Progress function of a send: sends the next fragment. */
 ucs_status_t ucp_multi_send_progress(ucp_request_t *req);
 
-/** Aborts a send whose endpoint failed. The class's end is called when the
- *  transport has released the buffer. Not for a send whose end was called. */
+/** Aborts a send whose endpoint failed. `end` of the class is called when the
+ *  transport has released the buffer. Must not be called after `end`. */
 void ucp_multi_send_abort(ucp_request_t *req, ucs_status_t status);
 
 /* ------------------------------------------------------------- receiving -- */
@@ -90,24 +90,25 @@ void ucp_multi_send_abort(ucp_request_t *req, ucs_status_t status);
 typedef struct ucp_multi_recv ucp_multi_recv_t;
 
 typedef struct ucp_multi_recv_ops {
-    /** Receives the bytes that follow those received so far. An error ends the
-     *  message with it. Must not call user callbacks. */
+    /** Receives the next bytes of the message, in order. If it returns an
+     *  error, the message ends with this error. It must not call user
+     *  callbacks. */
     ucs_status_t (*data)(ucp_multi_recv_t *msg, const void *data,
                          size_t length);
-    /** The message is complete (UCS_OK), or the rest will not arrive. Takes
-     *  ownership of `msg`. */
+    /** The message is complete (UCS_OK), or the rest will not arrive (error).
+     *  The function becomes the owner of `msg`. */
     void (*end)(ucp_multi_recv_t *msg, ucs_status_t status);
 } ucp_multi_recv_ops_t;
 
 /** A message that is partly received; first member of the class's struct. */
 struct ucp_multi_recv {
-    struct ucp_multi_recv *next; /**< In its endpoint's list */
+    struct ucp_multi_recv *next; /**< Next in its endpoint's list */
     const ucp_multi_recv_ops_t *ops;
-    ucp_ep_h ep; /**< Replies to the sender */
+    ucp_ep_h ep; /**< Endpoint that replies to the sender */
     uint32_t message;
-    size_t length; /**< Of the whole message */
+    size_t length; /**< Of the whole message, in bytes */
     size_t received;
-    /** The sender cannot send the rest */
+    /** Set if the sender cannot send the rest */
     uint8_t is_cut;
 };
 
@@ -116,8 +117,8 @@ typedef struct ucp_multi_receiver {
     uint8_t kind; /**< Of the first fragment */
     /** Starts the receive of a message: reads the bytes before the payload and
      *  sets *payload_p. `length` bytes at `data` follow the fragment's header.
-     *  Sets `ops`; the caller sets the other members. NULL: the fragments are
-     *  dropped. */
+     *  Sets `ops`; the caller sets the other members. If it returns NULL, the
+     *  fragments are dropped. */
     ucp_multi_recv_t *(*begin)(ucp_ep_h ep,
                                const ucp_multi_fragment_t *fragment,
                                const char *data, size_t length,
@@ -129,7 +130,7 @@ typedef struct ucp_multi_ep {
     /** Messages of the peer with missing fragments, oldest first */
     ucp_multi_recv_t *arriving;
     uint32_t next_message; /**< Number of the next message to send */
-    uint8_t num_arriving;  /**< Length of `arriving` */
+    uint8_t num_arriving;  /**< Number of entries of `arriving` */
 } ucp_multi_ep_t;
 
 UCP_AREA_ACCESSOR(ucp_ep_multi, struct ucp_ep, multi, ucp_multi_ep_t)
@@ -139,14 +140,15 @@ UCP_AREA_ACCESSOR(ucp_ep_multi, struct ucp_ep, multi, ucp_multi_ep_t)
  *  proportion to the received bytes. */
 size_t ucp_multi_capacity(size_t length, size_t needed);
 
-/** Removes a message from its endpoint: the class ends it. Its further
- *  fragments are dropped. */
+/** Removes a message from its endpoint; its class completes it. Further
+ *  fragments of it are dropped. */
 void ucp_multi_recv_remove(ucp_multi_recv_t *msg);
 
-/** Ends the messages of the sender to which an endpoint replies. */
+/** Ends the incomplete messages from the sender to which this endpoint
+ *  replies. */
 void ucp_multi_recv_abort(ucp_ep_h ep, ucs_status_t status);
 
-/** Receiver: a UCT callback, `arg` is the worker. */
+/** UCT callback for received fragments; `arg` is the worker. */
 ucs_status_t ucp_multi_handler(void *arg, void *data, size_t length,
                                unsigned flags);
 

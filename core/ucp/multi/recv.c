@@ -12,14 +12,14 @@
 #include "ucs/sys/math.h"
 
 enum {
-    /* An endpoint sends its messages one after another. Only a faulty peer has
-     * as many incomplete messages. */
+    /* Maximum number of incomplete messages of an endpoint. An endpoint sends
+     * its messages one after another, so only a faulty peer has that many. */
     MAX_ARRIVING = 64,
 
-    /* Allocated at once: pages without data use no memory. */
+    /* Bytes that may be allocated at once: pages without data use no memory. */
     LEAST_CAPACITY = 1 << 20,
 
-    /* Maximum memory of a message for each received byte. */
+    /* Maximum ratio of a message's memory to its received bytes. */
     GROWTH = 8,
 };
 
@@ -43,8 +43,8 @@ static ucp_multi_recv_t *find(ucp_ep_h ep, uint32_t message)
     return msg;
 }
 
-/* Returns the link to the message, or the end of the list for NULL. The list is
- * short: see MAX_ARRIVING. */
+/* Returns the link to the message; for NULL, the link at the end of the list.
+ * The list is short: see MAX_ARRIVING. */
 static ucp_multi_recv_t **link_to(ucp_ep_h ep, const ucp_multi_recv_t *msg)
 {
     ucp_multi_recv_t **link;
@@ -76,7 +76,8 @@ void ucp_multi_recv_abort(ucp_ep_h ep, ucs_status_t status)
     }
 }
 
-/* The caller checked that the payload is within the message. */
+/* Adds a payload to a message. The caller has checked that it is within the
+ * message. */
 static void take(ucp_multi_recv_t *msg, const char *payload, size_t length)
 {
     ucs_status_t status = msg->ops->data(msg, payload, length);

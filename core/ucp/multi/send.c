@@ -30,8 +30,8 @@ unsigned ucp_multi_query(const ucp_proto_query_t *query, size_t max_single,
         return 0;
     }
 
-    /* The last term: unexpected data is copied once more. Without it no
-     * rendezvous in fragments could cost less. */
+    /* The last term is a second copy of data for which no receive is posted.
+     * Without it, a rendezvous in fragments could never cost less. */
     range->time.c = UCP_PROTO_REQUEST_TIME + cost->pre + cost->post +
                     cost->latency + cost->recv +
                     ucp_lane_am_first(am, fragment);
@@ -48,8 +48,8 @@ unsigned ucp_multi_query(const ucp_proto_query_t *query, size_t max_single,
     return range->min <= range->max;
 }
 
-/* The transport has released the buffer, and no more is sent. The endpoint may
- * be freed. */
+/* Called when the transport has released the buffer and nothing more is sent.
+ * The endpoint may already be freed. */
 static void released(uct_completion_t *comp)
 {
     ucp_request_t *req = ucs_container_of(comp, ucp_request_t, send.comp);
@@ -70,7 +70,8 @@ ucs_status_t ucp_multi_send_init(ucp_request_t *req,
     ucs_status_t status     = ucp_wireup_introduce(req->send.ep);
 
     req->send.comp.func   = released;
-    req->send.comp.count  = 1; /* dropped when all is posted */
+    /* the send's own count, dropped when all is posted */
+    req->send.comp.count  = 1;
     req->send.comp.status = UCS_OK;
     multi->class          = class;
     multi->message        = ucp_ep_multi(req->send.ep)->next_message++;
@@ -89,7 +90,7 @@ void ucp_multi_send_abort(ucp_request_t *req, ucs_status_t status)
     }
 }
 
-/* Length of the bytes before the payload of the next fragment. */
+/* Returns the number of bytes before the payload of the next fragment. */
 static size_t header_size(const ucp_request_t *req)
 {
     return sizeof(ucp_multi_fragment_t) +
@@ -116,7 +117,7 @@ static void pack_header(const ucp_request_t *req, void *dest)
     }
 }
 
-/* Maximum payload of the next fragment, in bytes. */
+/* Returns the maximum payload of the next fragment, in bytes. */
 static size_t payload_max(const ucp_request_t *req, int zcopy)
 {
     return ucp_fragment_limit(req->send.ep->config, zcopy, header_size(req));
@@ -150,7 +151,7 @@ static int is_zcopy(const ucp_request_t *req)
                                  header);
 }
 
-/* Ends a send with an error, and notifies the receiver, which waits for
+/* Completes a send with an error, and notifies the receiver, which waits for
  * data. */
 static void fail(ucp_request_t *req, ucs_status_t status)
 {
@@ -162,7 +163,7 @@ static void fail(ucp_request_t *req, ucs_status_t status)
         .kind    = UCP_MULTI_NEXT,
     };
 
-    posted(req, status); /* may free it */
+    posted(req, status); /* may free the request */
     if (begun && (ucp_ep_send_control(ep, UCP_AM_ID_EAGER_FRAGMENT, &failure,
                                       sizeof(failure)) != UCS_OK)) {
         ucs_debug("ep %p: cannot notify the peer of a failed send", ep);

@@ -20,7 +20,7 @@ static void remove_flush(ucp_ep_h ep, ucs_queue_elem_t *flush)
 {
     ucs_queue_elem_t *before = ep->rma_flushes;
 
-    while (before->next != flush) { /* immediately for the first one */
+    while (before->next != flush) { /* immediately if it is the first flush */
         before = before->next;
     }
     before->next = flush->next;
@@ -64,7 +64,7 @@ void ucp_rma_acked(ucp_ep_h ep, uint32_t count)
     ucp_request_t *flush;
 
     if ((int32_t)(count - ep->rma_done) <= 0) {
-        return; /* a reply, overtaken by an ACK */
+        return; /* a reply that an ACK has overtaken */
     }
 
     ep->rma_done = count;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Control messages, which the library sends by itself.
+ * Control messages: small messages that the library itself sends.
  */
 #include "ucp/order/fence.h"
 #include "ucs/debug/log.h"
@@ -23,14 +23,15 @@ static size_t control_pack(void *dest, void *arg)
 
 /* A control message in the queue. */
 typedef struct {
-    void *message; /* owned, or NULL */
+    void *message; /* from malloc(), or NULL */
     size_t length;
     uint8_t am_id;
 } queued_t;
 
 UCP_AREA_ACCESSOR(ucp_send_control, ucp_request_t, send.op, queued_t)
 
-/* The peer waits for the message, so the endpoint cannot go on without it. */
+/* Fails the endpoint: without this message, which the peer waits for, it cannot
+ * continue. */
 static void fail_without_memory(ucp_ep_h ep)
 {
     ucs_error("ep %p: out of memory for a message that its peer waits for; the"
@@ -155,7 +156,7 @@ ucs_status_t ucp_ep_send_in_order(ucp_ep_h ep, uint8_t am_id,
     return UCS_OK;
 }
 
-/* Another working endpoint to the same worker; or NULL. */
+/* Returns another working endpoint to the same worker, or NULL. */
 static ucp_ep_h other_way(ucp_ep_h ep)
 {
     ucp_ep_h other;

@@ -49,7 +49,7 @@ void ucp_fence_done(ucp_request_t *fence)
     }
 
     /* All requests are queued before the first is sent: operations that its
-     * callback sends must not overtake the others. */
+     * callback starts must not overtake the other requests. */
     while ((elem = ucs_queue_pull(&held)) != NULL) {
         req = ucs_container_of(elem, ucp_request_t, send.queue);
         if (ep->flags & UCP_EP_FLAG_FENCING) {
@@ -59,7 +59,8 @@ void ucp_fence_done(ucp_request_t *fence)
             ucs_queue_push(&ep->waiting, &req->send.queue);
         }
     }
-    if (!(ep->flags & UCP_EP_FLAG_FAILED)) { /* a failure aborts them */
+    /* if the endpoint fails, the requests are aborted */
+    if (!(ep->flags & UCP_EP_FLAG_FAILED)) {
         ep->flags |= UCP_EP_FLAG_BLOCKED;
         if (!(ep->flags & (UCP_EP_FLAG_PENDING | UCP_EP_FLAG_DRAINING))) {
             ucp_ep_resume(ep);
@@ -100,8 +101,8 @@ void ucp_fence_start(ucp_request_t *req)
     }
 }
 
-/* True if the endpoint has only the lane of messages for accesses. Later
- * messages are in order on that lane. */
+/* True if messages and accesses use only the lane of active messages: later
+ * messages are in order with the accesses. */
 static int is_only_way(ucp_ep_h ep, ucp_lane_map_t lanes)
 {
     return (lanes == UCS_BIT(UCP_AM_LANE)) &&

@@ -20,10 +20,10 @@ static void child_done(ucp_request_t *parent, ucs_status_t status)
     }
 }
 
-/* Called when a flush of lanes is complete. When no such flush is
- * outstanding, lanes that were not used since have nothing under way. A
- * closing flush then does not depend on a peer that may not call progress
- * any more. The endpoint may not exist any more. */
+/* Called when a flush of lanes is complete. If no other such flush is
+ * outstanding, lanes that were not used since it started have nothing under
+ * way. A close then does not flush them, and so does not depend on a peer that
+ * may not call progress any more. The endpoint may not exist any more. */
 static void flush_replied(ucp_request_t *req, ucs_status_t status)
 {
     ucp_ep_h ep = ucp_id_get(req->worker->ep_ids,
@@ -41,8 +41,8 @@ static void flush_replied(ucp_request_t *req, ucs_status_t status)
     }
 }
 
-/* Ends a flush that continued in the background: the next one may be tried,
- * and reports the error of this one. */
+/* Ends a flush that continued in the background: the user may try the next one,
+ * which reports the error of this one. */
 static void trial_ended(const ucp_request_t *req, ucs_status_t status)
 {
     ucp_ep_h ep = ucp_id_get(req->worker->ep_ids, ucp_send_flush(req)->tried);
@@ -62,7 +62,7 @@ static void flush_end(ucp_request_t *req, ucs_status_t status)
 
     flush_replied(req, status);
     if (status == UCS_OK) {
-        /* complete the earlier sends before the flush */
+        /* operations before the flush complete before it */
         ucp_worker_complete_deferred_of(req->worker, ep);
     }
     ucp_request_ep_del(req);
@@ -71,9 +71,9 @@ static void flush_end(ucp_request_t *req, ucs_status_t status)
     }
     if (ucp_send_flush(req)->closing) {
         if ((status == UCS_OK) && ucp_classes_ep_leave(ep, req)) {
-            return; /* completes when the peer is notified */
+            return; /* completes when the peer has been notified */
         }
-        /* freed from progress: a caller on the stack may still use it */
+        /* progress frees it, because a caller on the stack may still use it */
         ep->flags |= UCP_EP_FLAG_FLUSHED;
         ucp_ep_schedule(ep);
     }
@@ -82,7 +82,8 @@ static void flush_end(ucp_request_t *req, ucs_status_t status)
     }
     ucp_request_complete_send(req, status);
     if (parent != NULL) {
-        /* a peer that closes its end is no failure of a reply endpoint */
+        /* if a peer closes its endpoint, that is no failure of a reply
+         * endpoint */
         child_done(parent,
                    (ep->flags & UCP_EP_FLAG_INTERNAL) ? UCS_OK : status);
     }
@@ -95,7 +96,7 @@ static void flush_completed(uct_completion_t *comp)
     flush_end(req, comp->status);
 }
 
-/* Reports once that puts have failed or were lost with a lane. */
+/* Reports, once, that puts have failed or were lost with a lane. */
 static void tell_lost(ucp_request_t *req)
 {
     ucp_ep_h ep = req->send.ep;
@@ -115,8 +116,8 @@ void ucp_flush_acked(ucp_request_t *req)
     ucp_request_posted(req, UCS_OK);
 }
 
-/* Ends a flush that waits for send resources, for acknowledgements, or for
- * both. It still waits for operations that the transport processes. */
+/* Stops a flush that waits for send resources, for acknowledgements, or for
+ * both. The flush still waits for operations that the transport processes. */
 static void flush_abort(ucp_request_t *req, ucs_status_t status)
 {
     ucp_ep_h ep             = req->send.ep;
@@ -124,8 +125,8 @@ static void flush_abort(ucp_request_t *req, ucs_status_t status)
 
     if (ep->settled &&
         !(ep->flags & (UCP_EP_FLAG_ERR_MODE | UCP_EP_FLAG_CLOSING))) {
-        /* The peer has closed, and the user does not handle failures: all
-         * that the flush covers is complete. */
+        /* The peer has closed its endpoint, and the user does not handle
+         * failures: all that the flush covers is complete. */
         status = UCS_OK;
     }
     ucp_request_ep_del(req);
@@ -142,7 +143,7 @@ static void flush_abort(ucp_request_t *req, ucs_status_t status)
     }
 }
 
-/* Flushes a lane, up to the peer's memory if the user accessed that. */
+/* Flushes a lane; if the user accessed the peer's memory, up to that memory. */
 static ucs_status_t flush_lane(ucp_request_t *req, unsigned lane)
 {
     ucp_ep_h ep  = req->send.ep;
@@ -161,11 +162,11 @@ static ucs_status_t flush_lane(ucp_request_t *req, unsigned lane)
         return status;
     }
     status = uct->ops->flush(uct, UCT_FLUSH_FLAG_LOCAL, &req->send.comp);
-    /* a transport without flush holds no data of sends that have returned */
+    /* a transport without flush has sent the data when a send returns */
     return (status == UCS_ERR_UNSUPPORTED) ? UCS_OK : status;
 }
 
-/* Continues with lane req->lane, whose send resources it has waited for. */
+/* Continues with lane req->lane, for whose send resources it has waited. */
 static ucs_status_t flush_progress(ucp_request_t *req)
 {
     ucp_ep_h ep = req->send.ep;
@@ -188,7 +189,7 @@ static ucs_status_t flush_progress(ucp_request_t *req)
         ++req->lane;
     }
     if (!ucp_send_flush(req)->unacked) {
-        tell_lost(req); /* otherwise reported with the acknowledgement */
+        tell_lost(req); /* otherwise the acknowledgement reports it */
     }
     ucp_request_posted(req, UCS_OK);
     return UCS_OK;
@@ -272,8 +273,9 @@ ucs_status_t ucp_flush_as_fence(ucp_ep_h ep)
     return UCS_OK;
 }
 
-/* A flush that does not complete at once continues in the background, so
- * that a later attempt has less to do. There is one at a time. */
+/* Tries a flush. If it does not complete at once, it continues in the
+ * background, so that a later attempt has less to do. An endpoint has at most
+ * one such flush. */
 ucs_status_t ucp_flush_try(ucp_ep_h ep)
 {
     static const ucp_request_param_t none = {0};

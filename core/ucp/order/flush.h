@@ -10,23 +10,25 @@
 /** State of a flush. */
 typedef struct ucp_flush {
     ucs_queue_head_t held;  /**< Operations that wait for the fence */
-    ucs_queue_elem_t queue; /**< With `unacked` */
-    uint32_t rma_issued;    /**< Value to be acknowledged */
-    uint8_t unacked;        /**< Waits for the acknowledgement */
+    ucs_queue_elem_t queue; /**< Used with `unacked` */
+    uint32_t rma_issued;    /**< Count that must be acknowledged */
+    uint8_t unacked;        /**< Waits for that acknowledgement */
     uint8_t closing;
-    ucp_request_t *parent; /**< A flush of the worker */
-    unsigned children;     /**< Of a parent: number under way */
-    /** Id of the endpoint, if the user's call returned NO_RESOURCE for this
-     *  flush; or 0 */
+    ucp_request_t *parent; /**< The worker's flush that started it, or NULL */
+    /** In a worker's flush: incomplete flushes of endpoints */
+    unsigned children;
+    /** Id of the endpoint if the flush continues in the background after
+     *  ucp_flush_try(), else 0 */
     uint32_t tried;
-    /** Id of the endpoint, after a remote flush of a lane has started; or 0 */
+    /** Id of the endpoint if a flush of a lane up to the peer's memory has
+     *  started, else 0 */
     uint32_t remote_ep_id;
 } ucp_flush_t;
 
 UCP_AREA_ACCESSOR(ucp_send_flush, ucp_request_t, send.op, ucp_flush_t)
 
-/** Marks a user's request as a flush, or with `closing` as a close. They
- *  have no buffer. */
+/** Marks a user's request as a flush or, with `closing`, as a close. Such
+ *  requests have no buffer. */
 static inline void ucp_request_is_flush(ucp_request_t *req, int closing)
 {
     req->dt.length               = 0;
@@ -34,13 +36,13 @@ static inline void ucp_request_is_flush(ucp_request_t *req, int closing)
     ucp_send_flush(req)->closing = (uint8_t)closing;
 }
 
-/** Initializes the request as a flush and starts it behind the operations
- *  that already wait. With `closing` the endpoint is freed at its
- *  completion. */
+/** Initializes the request as a flush and starts it behind the operations that
+ *  already wait. With `closing` the endpoint is freed when the flush
+ *  completes. */
 void ucp_flush_start(ucp_request_t *req, ucp_ep_h ep, int closing);
 
-/** Flushes the endpoint and returns at once. UCS_ERR_NO_RESOURCE: the flush
- *  continues in the background. */
+/** Flushes the endpoint without waiting. Returns UCS_ERR_NO_RESOURCE if the
+ *  flush continues in the background. */
 ucs_status_t ucp_flush_try(ucp_ep_h ep);
 
 /** Return value of a call with UCP_OP_ATTR_FLAG_FORCE_IMM_CMPL that has no
@@ -48,8 +50,8 @@ ucs_status_t ucp_flush_try(ucp_ep_h ep);
 ucs_status_ptr_t ucp_flush_tried(ucp_worker_h worker, ucs_status_t status,
                                  const ucp_request_param_t *param);
 
-/** First step of a close: flushes emulated accesses and queued operations,
- *  by a request that the close waits for. UCS_OK also if there are none. */
+/** First step of a close: flushes emulated accesses and queued operations, by a
+ *  request that the close waits for. Returns UCS_OK also if there are none. */
 ucs_status_t ucp_flush_emulated(ucp_ep_h ep);
 
 /** Starts a flush that holds back later accesses. */
@@ -59,7 +61,7 @@ ucs_status_t ucp_flush_as_fence(ucp_ep_h ep);
  *  acknowledged. */
 void ucp_flush_acked(ucp_request_t *req);
 
-/** Marks these lanes as having no operations of the user under way. */
+/** Records that these lanes have no operations of the user under way. */
 static inline void ucp_flush_forget(ucp_ep_h ep, ucp_lane_map_t lanes)
 {
     ep->remote_lanes &= (ucp_lane_map_t)~lanes;

@@ -9,7 +9,8 @@
 #include "ucs/debug/log.h"
 
 
-/* Sends queued requests, in order. UCS_ERR_NO_RESOURCE: some still wait. */
+/* Sends queued requests, in order. Returns UCS_ERR_NO_RESOURCE if some still
+ * wait. */
 static ucs_status_t drain(ucp_ep_h ep)
 {
     ucs_queue_elem_t *elem;
@@ -24,7 +25,7 @@ static ucs_status_t drain(ucp_ep_h ep)
         } while (status == UCS_INPROGRESS);
 
         if (ep->flags & UCP_EP_FLAG_FAILED) {
-            /* failed in a callback: the failure has ended all other requests */
+            /* failed in a callback: that has completed all other requests */
             break;
         }
         if (status == UCS_ERR_NO_RESOURCE) {
@@ -45,9 +46,11 @@ static uct_pending_req_t *pending_of(ucp_ep_h ep, unsigned lane)
 
 /*
  * Adds the endpoint to the pending queue of the lane that the first queued
- * request waits for. UCS_ERR_BUSY: the lane has send resources now.
- * UCS_ERR_NO_RESOURCE: it is the lane `from`, whose pending callback is running
- * and stays queued. UCS_OK: added, or the endpoint has failed.
+ * request waits for. Returns
+ * - UCS_OK: the endpoint was added, or has failed
+ * - UCS_ERR_BUSY: the lane has send resources now
+ * - UCS_ERR_NO_RESOURCE: the lane is `from`, whose pending callback is running
+ *   and stays queued
  */
 static ucs_status_t wait_for_lane(ucp_ep_h ep, unsigned from)
 {

@@ -11,11 +11,11 @@
 /** Prepares the queue of a new endpoint. */
 void ucp_ep_queue_init(ucp_ep_h ep);
 
-/** The transport's callback for a lane but the first: it has send
- *  resources. */
+/** Pending callback of the transport for a lane other than the first: the lane
+ *  has send resources again. */
 ucs_status_t ucp_ep_lane_resume(uct_pending_req_t *self);
 
-/** Holds back all operations in the queue; sends the queued operations. */
+/** Holds back all operations in the queue; sends the held operations. */
 void ucp_ep_hold(ucp_ep_h ep);
 void ucp_ep_resume(ucp_ep_h ep);
 
@@ -23,12 +23,12 @@ void ucp_ep_resume(ucp_ep_h ep);
 void ucp_ep_wait_for_resources(ucp_ep_h ep, ucp_request_t *req);
 
 /**
- * Progresses a send until it is done or waits for send resources of its
- * endpoint. It waits behind the requests that already wait.
+ * Progresses a send until it is complete or waits for send resources of its
+ * endpoint. It does not overtake requests that already wait.
  */
 void ucp_request_start(ucp_request_t *req);
 
-/** Sends a small message of the library: now, or from a copy when there are
+/** Sends a small message of the library: at once, or as a copy when there are
  *  send resources. It is in order with the other messages of the endpoint. */
 ucs_status_t ucp_ep_send_control(ucp_ep_h ep, uint8_t am_id,
                                  const void *message, size_t length);

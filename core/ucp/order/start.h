@@ -8,13 +8,14 @@
 #include "ucp/proto/proto.h"
 
 /** Creates the request of an operation of an endpoint with its data. `is_get`:
- *  the buffer is written. NULL: *status_p is set. */
+ *  the operation writes the buffer. Returns NULL, with the error in *status_p,
+ *  on failure. */
 ucp_request_t *ucp_send_begin(ucp_ep_h ep, const void *buffer, size_t count,
                               int is_get, const ucp_request_param_t *param,
                               ucs_status_t *status_p);
 
-/** The return value of the user's call. `status`: of the start of the request,
- *  which is freed after an error. */
+/** Returns the result of the user's call. `status`: that of the start of the
+ *  request, which is freed after an error. */
 ucs_status_ptr_t ucp_send_result(ucp_request_t *req, ucs_status_t status,
                                  const ucp_request_param_t *param);
 
@@ -23,7 +24,7 @@ ucs_status_ptr_t ucp_send_result(ucp_request_t *req, ucs_status_t status,
  * The request has its endpoint, its data, and what its class needs. `attr`:
  * UCP_OP_ATTR_* of the user's call. With UCP_OP_ATTR_FLAG_FORCE_IMM_CMPL it
  * completes at once, or UCS_ERR_NO_RESOURCE is returned. After an error the
- * caller frees the request. `proto` NULL: UCS_ERR_UNSUPPORTED.
+ * caller frees the request. Returns UCS_ERR_UNSUPPORTED if `proto` is NULL.
  */
 ucs_status_t ucp_proto_start(ucp_request_t *req, const ucp_proto_t *proto,
                              uint32_t attr);
