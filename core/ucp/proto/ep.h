@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Endpoints with their configuration: what the layers above see of them.
+ * Endpoints with their configuration, for the folders above this one.
  */
 #ifndef UCP_PROTO_EP_H
 #define UCP_PROTO_EP_H
@@ -21,8 +21,8 @@ static inline int ucp_ep_has_lane(ucp_ep_h ep, uct_ep_h uct)
     return 0;
 }
 
-/** Index of a lane's memory domain in the context. The peer's index of its
- *  domain at the other side of the lane is in config->lanes[]. */
+/** Returns the index of a lane's memory domain in the context.
+ *  config->lanes[].remote_md is the index of the domain at the peer. */
 static inline unsigned ucp_ep_lane_md_index(ucp_ep_h ep, unsigned lane)
 {
     return ep->config->lanes[lane].md_index;

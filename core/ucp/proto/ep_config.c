@@ -128,7 +128,7 @@ static void show(ucp_worker_h worker, const ucp_ep_config_t *config)
     fclose(stream);
 }
 
-/* What distinguishes the protocol that UCX_RNDV_SCHEME requests. */
+/* Flags of the protocol that each value of UCX_RNDV_SCHEME requests. */
 static const uint16_t schemes[UCP_RNDV_SCHEME_LAST] = {
     [UCP_RNDV_SCHEME_GET] = UCP_PROTO_FLAG_GET,
     [UCP_RNDV_SCHEME_PUT] = UCP_PROTO_FLAG_PUT,
@@ -156,7 +156,7 @@ static ucp_ep_config_t *alloc(ucp_worker_h worker, unsigned num_lanes,
     return config;
 }
 
-/* The user's rendezvous threshold for this kind of peer. */
+/* Returns the user's rendezvous threshold for this kind of peer. */
 static size_t rndv_thresh(const ucp_config_options_t *options,
                           const ucp_ep_config_t *config)
 {
@@ -165,7 +165,7 @@ static size_t rndv_thresh(const ucp_config_options_t *options,
 }
 
 /* Selects the protocols for the lanes that are set and adds the configuration
- * to the worker's. Frees it if out of memory. */
+ * to the worker's list. Frees the configuration if out of memory. */
 static const ucp_ep_config_t *keep(ucp_worker_h worker, ucp_ep_config_t *config)
 {
     ucp_context_h context = worker->context;
@@ -231,8 +231,8 @@ const ucp_ep_config_t *ucp_ep_config_get(ucp_worker_h worker,
     return kept;
 }
 
-/* Keep the lane's index, so that other lanes keep theirs, but
- * clear its capabilities. */
+/* Keeps the lane's index, so that other lanes keep theirs, but clears its
+ * capabilities. */
 static void disable_lane(ucp_lane_config_t *lane)
 {
     memset(&lane->am, 0, sizeof(lane->am));
@@ -242,8 +242,8 @@ static void disable_lane(ucp_lane_config_t *lane)
     lane->caps = 0;
 }
 
-/* The variant of `config` with these lost lanes and these classes of bandwidth;
- * NULL: it does not exist yet. */
+/* Returns the variant of `config` with these lost lanes and these classes of
+ * bandwidth, or NULL if it does not exist yet. */
 static const ucp_ep_config_t *
 find_variant(ucp_worker_h worker, const ucp_ep_config_t *config,
              ucp_lane_map_t lost, unsigned measured, unsigned measured_copy)
@@ -261,7 +261,7 @@ find_variant(ucp_worker_h worker, const ucp_ep_config_t *config,
     return NULL;
 }
 
-/* A copy whose lanes may be changed before keep(). */
+/* Returns a copy whose lanes may be changed before keep() is called. */
 static ucp_ep_config_t *make_variant(ucp_worker_h worker,
                                      const ucp_ep_config_t *config)
 {
@@ -301,7 +301,8 @@ const ucp_ep_config_t *ucp_ep_config_without(ucp_worker_h worker,
     return keep(worker, left);
 }
 
-/* Sets the costs of large put and get, whose lane is that of `whole`. */
+/* Sets the costs of large put and get to the measured bandwidth, on the lane
+ * that `whole` uses for them. */
 static void set_copy_cost(ucp_ep_config_t *config)
 {
     const ucp_ep_config_t *whole = config->whole;
@@ -353,8 +354,9 @@ const ucp_ep_config_t *ucp_ep_config_measured(ucp_worker_h worker,
     return kept;
 }
 
-/* The interface with the smallest limit of buffered copy among those that can
- * carry messages: such messages are within the limits of all others. */
+/* Returns the interface with the smallest limit of buffered copy among those
+ * that can carry messages: a message within this limit can be sent over any of
+ * them. */
 static const ucp_lane_config_t *poorest_lane(ucp_worker_h worker)
 {
     const ucp_lane_config_t *poorest = NULL;

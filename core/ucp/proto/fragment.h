@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * How data that exceeds one message is divided into active messages: by
- * rendezvous, by eager messages, and by emulated put and get. `header`: bytes
- * that each message carries in addition to its data.
+ * Divides data that exceeds one message into active messages: for rendezvous,
+ * eager messages, and emulated put and get. `header`: bytes that each message
+ * carries in addition to its data.
  */
 #ifndef UCP_FRAGMENT_H
 #define UCP_FRAGMENT_H
@@ -12,8 +12,8 @@
 /** Larger fragments gain nothing and delay other messages. */
 enum { UCP_FRAGMENT_MAX = 65536 };
 
-/** Non-zero: fragments of this data are sent by zero-copy. That is worth its
- *  cost only if it permits larger fragments than buffered copy. */
+/** Returns non-zero if fragments of this data are sent by zero-copy. Zero-copy
+ *  pays only if it permits larger fragments than buffered copy. */
 static inline int ucp_fragment_is_zcopy(const ucp_ep_config_t *config,
                                         unsigned dt_class, size_t header)
 {
@@ -25,7 +25,8 @@ static inline int ucp_fragment_is_zcopy(const ucp_ep_config_t *config,
            !(config->lanes[UCP_AM_LANE].md_flags & UCT_MD_FLAG_NEED_MEMH);
 }
 
-/** Bytes of data in a fragment by zero-copy or by buffered copy, at most. */
+/** Returns the maximum bytes of data in a fragment, by zero-copy or by buffered
+ *  copy. */
 static inline size_t ucp_fragment_limit(const ucp_ep_config_t *config,
                                         int zcopy, size_t header)
 {
@@ -37,8 +38,8 @@ static inline size_t ucp_fragment_limit(const ucp_ep_config_t *config,
     return (wanted < limit) ? wanted : limit;
 }
 
-/** Maximum bytes of data in a fragment, by the method that is selected for data
- *  of this class. */
+/** Returns the maximum bytes of data in a fragment, by the method that is
+ *  selected for data of this class. */
 static inline size_t ucp_fragment_size(const ucp_ep_config_t *config,
                                        unsigned dt_class, size_t header)
 {
@@ -52,9 +53,9 @@ static inline size_t ucp_fragment_size(const ucp_ep_config_t *config,
 ucs_status_t ucp_fragment_copy(ucp_request_t *req, uint8_t id,
                                uct_pack_callback_t pack, size_t max);
 
-/** Sends a fragment by zero-copy: `length` bytes in `iov`, and advances the
+/** Sends a fragment by zero-copy: `length` bytes in `iov`. Advances the
  *  request's data. The completion of the request counts the fragments that the
- *  transport uses. */
+ *  transport still uses. */
 ucs_status_t ucp_fragment_post(ucp_request_t *req, uint8_t id,
                                const void *header, size_t header_size,
                                const uct_iov_t *iov, size_t iovcnt,

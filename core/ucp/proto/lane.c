@@ -20,8 +20,8 @@ static double cost_time(const ucp_lane_cost_t *cost, size_t length)
            ((length > 0) ? (double)length / cost->bandwidth : 0);
 }
 
-/* By the fastest method that supports this size; large data takes
- * several zero-copy operations. */
+/* Returns the time of a transfer by the fastest method that supports this size;
+ * large data takes several zero-copy operations. */
 static double rma_time(const ucp_lane_rma_t *rma, size_t length)
 {
     double time = INFINITY;
@@ -85,8 +85,9 @@ double ucp_lane_am_alone(const ucp_lane_am_t *am, const ucp_lane_cost_t *cost,
     if (am->many) {
         return ucp_lane_am_stream(am);
     }
-    /* the sender's copy stays in its own cache; between remote caches, a stream
-     * does not wait for it */
+    /* A stream between remote caches does not wait for the sender's copy, which
+     * stays in the sender's cache. A single message waits for it: half of a
+     * usual copy. */
     return (am->stream > 0) ?
                1.0 / am->stream + 0.5 / UCP_PROTO_MEMCPY_BANDWIDTH :
                1.0 / cost->bandwidth + copies / UCP_PROTO_MEMCPY_BANDWIDTH;

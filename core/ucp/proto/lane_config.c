@@ -23,7 +23,7 @@ ucs_status_t ucp_lane_estimate(const ucp_worker_iface_t *wiface, ucx_op_t op,
     return uct_iface_estimate(wiface->iface, perf);
 }
 
-/* Returns the bandwidth in many messages; 0: unknown. */
+/* Sets *cost. Returns the bandwidth of many messages, 0 if unknown. */
 static double lane_cost(const ucp_worker_iface_t *wiface, ucx_op_t op,
                         ucp_lane_cost_t *cost)
 {
@@ -31,7 +31,7 @@ static double lane_cost(const ucp_worker_iface_t *wiface, ucx_op_t op,
     ucx_perf_t perf;
 
     if (ucp_lane_estimate(wiface, op, NULL, &perf) != UCS_OK) {
-        return 0; /* zero cost: only the limits decide */
+        return 0; /* the costs stay zero: only the limits decide */
     }
 
     cost->pre     = perf.send_pre_overhead;
@@ -108,7 +108,7 @@ static void fill_get(ucp_lane_rma_t *get, ucp_worker_iface_t *wiface)
     }
 }
 
-/* The first resource on the same device. */
+/* Returns the index of the first resource on the same device. */
 static uint8_t device_of(const ucp_context_t *context, unsigned resource)
 {
     const ucp_resource_t *own = &context->resources[resource];

@@ -52,8 +52,8 @@ unsigned ucp_measure_class(double bandwidth, unsigned now)
     return (class < MIN_CLASS) ? MIN_CLASS : (unsigned)class;
 }
 
-/* Bytes per second of messages to this peer; 0: unknown, or the same as the
- * interface declares for any peer. */
+/* Returns the bandwidth of messages to this peer in bytes per second; 0 if it
+ * is unknown, or if it is what the interface declares for any peer. */
 static double messages_to(ucp_ep_h ep)
 {
     const ucp_ep_config_t *whole   = ep->config->whole;
@@ -68,8 +68,8 @@ static double messages_to(ucp_ep_h ep)
     return perf.stream_bandwidth;
 }
 
-/* The lane of large put and get, if processors copy there and it is not the
- * lane of messages; or UCP_NULL_LANE. */
+/* Returns the lane of large put and get, if processors copy there and it is not
+ * the lane of messages; otherwise UCP_NULL_LANE. */
 static unsigned copy_lane(const ucp_ep_config_t *config)
 {
     const ucp_ep_config_t *whole = config->whole;
@@ -81,7 +81,7 @@ static unsigned copy_lane(const ucp_ep_config_t *config)
                index;
 }
 
-/* As the function above, for the copies of large put and get. */
+/* As messages_to(), for the copies of large put and get. */
 static double copies_to(ucp_ep_h ep, unsigned index)
 {
     const ucp_lane_config_t *lane  = &ep->config->whole->lanes[index];
@@ -105,8 +105,8 @@ void ucp_ep_measure(ucp_ep_h ep, size_t length)
     unsigned found, found_copy, index;
 
     ep->unmeasured = UCP_MEASURE_EVERY;
-    /* with one lane there is nothing to select, and the endpoint of a lane that
-     * is not connected yet is not the transport's */
+    /* With one lane there is nothing to select. The endpoint of a lane that is
+     * not connected yet is a stub, which cannot be queried. */
     if ((config->num_lanes < 2) || config->unconnected ||
         (ep->wireup != NULL) || (ep->flags & UCP_EP_FLAG_FAILED) ||
         !ep->worker->context->options.proto_measure) {

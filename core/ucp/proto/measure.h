@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Bandwidths that transports measure while an endpoint exists: how fast data
- * in messages reaches this peer (same and remote caches differ by a factor of
- * ten, and processes migrate), and how fast large put and get are on this
- * processor. From time to time, where it affects the protocol selection, the
- * lanes are queried. The classes of the results select one of the endpoint's
- * configurations, which differ in costs only.
+ * Bandwidths that transports measure while an endpoint exists: how fast data in
+ * messages reaches this peer (same and remote caches differ by a factor of ten,
+ * and processes migrate), and how fast large put and get are on this processor.
+ * Where it affects the protocol selection, the lanes are queried from time to
+ * time. The classes of the results select one of the endpoint's configurations,
+ * which differ in costs only.
  *
  *   config --other classes--> a configuration for those classes, with the same
  *                             lanes and limits (identified by `whole`)
@@ -20,22 +20,22 @@
 
 enum {
     UCP_MEASURE_MIN      = 4096, /**< Bytes; shorter operations do not query */
-    /** Likewise for the lane of large put and get, which may copy for a tenth of
-     *  a millisecond at its first query */
+    /** Minimum in bytes for the lane of large put and get: its transport may
+     *  copy for a tenth of a millisecond at its first query */
     UCP_MEASURE_COPY_MIN = 32768,
     UCP_MEASURE_EVERY    = 65536, /**< Bytes between two queries */
 };
 
 /** Queries the transports and changes the endpoint's configuration if needed.
- *  `length`: of the operation that is about to start, in bytes. */
+ *  `length`: bytes of the operation that is about to start. */
 void ucp_ep_measure(ucp_ep_h ep, size_t length);
 
-/** The class of a bandwidth (bytes/s), a quarter of a power of two; 0: unknown.
- *  `now`: the current class, which is kept unless the bandwidth is clearly
- *  outside it. */
+/** Returns the class of a bandwidth (bytes/s), a quarter of a power of two; 0
+ *  if the bandwidth is unknown. `now`: the current class, which is kept unless
+ *  the bandwidth is clearly outside it. */
 unsigned ucp_measure_class(double bandwidth, unsigned now);
 
-/** The bandwidth (bytes/s) that a class stands for; 0 for class 0. */
+/** Returns the bandwidth (bytes/s) of a class; 0 for class 0. */
 double ucp_measure_bandwidth(unsigned class);
 
 /** Writes the bandwidths by which protocols are selected, and whether they are

@@ -27,8 +27,8 @@ static ucs_status_t reg_buffer(ucp_context_h context, unsigned md_index,
                            0, memh_p);
 }
 
-/* Sets the handle of one domain: from the user's memory handle, or by a new
- * registration. Zero: the memory cannot be used there. */
+/* Sets the handle for one domain: from the user's memory handle, or by a new
+ * registration. Returns zero if the domain cannot use the memory. */
 static int reg(ucp_ep_h ep, unsigned lane, ucp_mem_h user, void *buffer,
                size_t length, unsigned access, ucp_memhs_t *memhs,
                unsigned slot)
@@ -45,7 +45,7 @@ static int reg(ucp_ep_h ep, unsigned lane, ucp_mem_h user, void *buffer,
         }
     }
     if (buffer == NULL) {
-        return 0; /* not contiguous */
+        return 0; /* a buffer that is not contiguous needs a user's handle */
     }
 
     status = reg_buffer(ep->worker->context, ucp_ep_lane_md_index(ep, lane),
@@ -67,7 +67,7 @@ unsigned ucp_memhs_reg(ucp_ep_h ep, const ucp_rails_t *rails, uint64_t needed,
 
     if ((user != NULL) &&
         !ucp_mem_allows(user, access & ~UCT_MD_MEM_FLAG_HIDE_ERRORS)) {
-        user = NULL; /* registered without this access */
+        user = NULL; /* registered without this right */
     }
     ucp_memhs_init(memhs);
     for (slot = 0; slot < rails->num_slots; ++slot) {

@@ -10,21 +10,21 @@
 /** Registrations of one buffer with the memory domains of several lanes, by
  *  slot. */
 typedef struct ucp_memhs {
-    uct_mem_h memh[UCP_MAX_RAILS]; /**< NULL: none */
+    uct_mem_h memh[UCP_MAX_RAILS]; /**< NULL if there is none */
     uint8_t md_index[UCP_MAX_RAILS];
     uint8_t num; /**< Slots that are set */
-    /** By bit: the user's, not to be deregistered */
+    /** Bits of the slots with a user's handle, which is not deregistered */
     uint8_t borrowed;
 } ucp_memhs_t;
 
-/** Nothing is registered. */
+/** Initializes the structure: nothing is registered. */
 static inline void ucp_memhs_init(ucp_memhs_t *memhs)
 {
     memhs->num      = 0;
     memhs->borrowed = 0;
 }
 
-/** Nothing is registered, and the handle of each slot is null. */
+/** Sets the handle of each slot to null: nothing has to be registered. */
 static inline void ucp_memhs_none(const ucp_rails_t *rails, ucp_memhs_t *memhs)
 {
     unsigned slot;
@@ -47,13 +47,13 @@ unsigned ucp_memhs_reg(ucp_ep_h ep, const ucp_rails_t *rails, uint64_t needed,
 /** Deregisters what ucp_memhs_reg() has registered; may be called again. */
 void ucp_memhs_dereg(ucp_worker_h worker, ucp_memhs_t *memhs);
 
-/** Every slot of the rails. */
+/** Returns the bits of all slots. */
 static inline unsigned ucp_rails_slots(const ucp_rails_t *rails)
 {
     return UCS_BIT(rails->num_slots) - 1;
 }
 
-/** A lane of the slot. */
+/** Returns a lane of the slot. */
 static inline unsigned ucp_rails_slot_lane(const ucp_rails_t *rails,
                                            unsigned slot)
 {

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The estimated time of a message, for users that select among endpoints.
+ * The estimated time of a message, for users that select one of several
+ * endpoints.
  */
 #include "ucp/proto/ep.h"
 
-/* The cost that the protocol was selected by, at this size. */
+/* Returns the cost by which the protocol for this size was selected. */
 static double message_time(ucp_ep_h ep, size_t length)
 {
     const ucp_config_options_t *options = &ep->worker->context->options;

@@ -6,11 +6,12 @@
 
 #include "ucp/base/worker.h"
 
-/* Operations in messages. */
+/* Operations, with their names in the output. */
 static const struct {
     const char *name;
     uint64_t feature;
-    /* Length of the part of its protocols' names that its own name has, too */
+    /* Length of the prefix that the operation's name shares with the names of
+     * its protocols */
     size_t prefix;
 } ops[] = {
     [UCP_OP_TAG_SEND]      = {"tag_send", UCP_FEATURE_TAG},
@@ -74,7 +75,7 @@ UCS_F_COLD void ucp_proto_print_table(const ucp_proto_table_t *table,
             snprintf(end, sizeof(end), "%zu", step->max);
         }
         if ((step->proto != NULL) || (step->max > 0)) {
-            /* operations of no bytes need no protocol */
+            /* operations without data need no protocol */
             fprintf(stream, "%-14s %-8s %10zu..%-10s %-*s%s", ops[op].name,
                     class_name(dt_class), start, end,
                     (lanes[0] == '\0') ? 0 : 17, name, lanes);

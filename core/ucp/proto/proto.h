@@ -19,9 +19,9 @@
 #include "ucp/proto/lane.h"
 #include "ucp/proto/rails.h"
 
-/** Operations that protocols carry out. The protocols of messages, and of the
- *  data of a rendezvous, follow from the endpoint's configuration, those of the
- *  others from that of the key. */
+/** Operations that protocols carry out. Messages and the data of a rendezvous
+ *  use the protocols of the endpoint's configuration; put, get and atomics use
+ *  those of the key's. */
 typedef enum {
     UCP_OP_TAG_SEND,
     UCP_OP_TAG_SEND_SYNC,
@@ -42,82 +42,87 @@ struct ucp_rma_config;
 typedef struct ucp_proto_query {
     ucp_op_t op;
     ucp_dt_class_t dt_class;
-    const ucp_ep_config_t *config; /**< Its lane's limits and costs */
-    size_t zcopy_thresh;           /**< The user's; SIZE_MAX: by cost */
-    size_t rndv_thresh;            /**< Likewise */
+    const ucp_ep_config_t *config; /**< Limits and costs of the lanes */
+    size_t zcopy_thresh;           /**< User's; SIZE_MAX: by cost */
+    size_t rndv_thresh;            /**< User's; SIZE_MAX: by cost */
     /** UCP_PROTO_FLAG_*: protocols with any of them are not candidates */
     unsigned without;
-    /** UCP_PROTO_FLAG_*: where a protocol with any of them is a candidate, it
-     *  is selected whatever it costs */
+    /** UCP_PROTO_FLAG_*: a protocol with any of them is selected wherever it is
+     *  a candidate, whatever it costs */
     unsigned prefer;
     /** Put, get, atomics: the lanes and rights of the key */
     const struct ucp_rma_config *key;
     ucp_atomic_op_t atomic_op;
-    uint8_t atomic_size; /**< Bytes of its operand: 4 or 8 */
+    uint8_t atomic_size; /**< Bytes of the operand: 4 or 8 */
     uint8_t fetch;       /**< Atomics: there is a result */
 } ucp_proto_query_t;
 
 enum { UCP_PROTO_MAX_RANGES = 3 };
 
-/** A result of a protocol's query: before it, all sizes at no cost. */
+/** A result of a protocol's query. Before the query it contains all sizes, at
+ *  no cost. */
 typedef struct ucp_proto_range {
     size_t min, max;        /**< Bytes, both included */
-    ucs_linear_func_t time; /**< Seconds until the receiver has it */
+    ucs_linear_func_t time; /**< Seconds until the data is received */
 } ucp_proto_range_t;
 
 /** Properties of a protocol. */
 enum {
     /** One short message: plain sends use it without a request */
     UCP_PROTO_FLAG_SHORT    = UCS_BIT(0),
-    /** It sends messages only, or waits for messages: they are in order with
-     *  all other messages of the endpoint */
+    /** The protocol only sends messages, or waits for messages: they are in
+     *  order with all other messages of the endpoint */
     UCP_PROTO_FLAG_MESSAGES = UCS_BIT(1),
-    /** The peer depends on it from the start: it cannot be cancelled */
+    /** The peer depends on the request from the start: it cannot be
+     *  cancelled */
     UCP_PROTO_FLAG_BEGUN    = UCS_BIT(2),
-    /** It sends all or nothing: while it waits, nothing is sent */
+    /** Sends all data in one call or nothing: a request that waits has sent
+     *  nothing */
     UCP_PROTO_FLAG_WHOLE    = UCS_BIT(3),
-    /** It reads the peer's memory */
+    /** Reads the peer's memory */
     UCP_PROTO_FLAG_GET      = UCS_BIT(4),
     /** The lane accesses the user's buffer, which may have to be
      *  registered */
     UCP_PROTO_FLAG_ZCOPY    = UCS_BIT(5),
-    /** It may restart over other lanes after a failure */
+    /** May restart over other lanes after a failure */
     UCP_PROTO_FLAG_RESTARTS = UCS_BIT(6),
-    /** It announces the data, which waits for the receiver */
+    /** Announces the data, and transfers it when the receiver is ready */
     UCP_PROTO_FLAG_RNDV     = UCS_BIT(7),
-    /** It writes to the peer's memory */
+    /** Writes to the peer's memory */
     UCP_PROTO_FLAG_PUT      = UCS_BIT(8),
 };
 
-/** How an operation, or a step of one, is carried out: a request refers to its
- *  present protocol. Called with the worker's lock held. */
+/** A protocol: how an operation, or a step of one, is carried out. A request
+ *  refers to its current protocol. The functions are called with the worker's
+ *  lock held. */
 struct ucp_proto {
     const char *name; /**< As UCX_PROTO_INFO shows it */
-    /** UCS_BIT() of each ucp_op_t that it carries out; 0: another protocol
-     *  leads to it */
+    /** UCS_BIT() of each ucp_op_t that it carries out; 0 if only other
+     *  protocols switch a request to it */
     uint16_t ops;
     /** Writes the sizes that the protocol supports, and its cost there, to
      *  `ranges`, in ascending order; returns their number, at most
      *  UCP_PROTO_MAX_RANGES */
     unsigned (*query)(const ucp_proto_query_t *query,
                       ucp_proto_range_t *ranges);
-    /** The lanes that share the data of this class, which the query supports.
-     *  NULL: those of the whole endpoint, or of the key */
+    /** Returns the lanes that share data of a class which the query supports.
+     *  NULL: the lanes follow from the endpoint or the key */
     const ucp_rails_t *(*rails)(const ucp_ep_config_t *config,
                                 unsigned dt_class);
     /** Prepares a request for its first call of progress, or selects another
-     *  protocol and prepares it for that. `attr`: UCP_OP_ATTR_* of the user's
-     *  call. After a failure nothing is taken. NULL: nothing to prepare */
+     *  protocol and calls the `init` of that. `attr`: UCP_OP_ATTR_* of the
+     *  user's call. After a failure the request holds no resources. NULL:
+     *  nothing to prepare */
     ucs_status_t (*init)(ucp_request_t *req, uint32_t attr);
-    /** Non-zero: one call of progress sends all of the request, or nothing.
-     *  NULL: never */
+    /** Returns non-zero if one call of progress sends all of the request, or
+     *  nothing. NULL: never */
     int (*is_immediate)(const ucp_request_t *req);
     ucp_request_progress_t progress;
     ucp_request_abort_t abort;
-    /** Requests the peer to forget an announced request; NULL: not possible */
+    /** Requests the peer to drop an announcement; NULL: not possible */
     void (*withdraw)(ucp_request_t *req);
     uint16_t flags; /**< UCP_PROTO_FLAG_* */
-    /** Of the endpoint (UCP_STATS_*), for requests that the lanes cannot
+    /** Counter of the endpoint (UCP_STATS_*) for requests that the lanes cannot
      *  count; 0: none */
     uint16_t counter;
     /** UCP_AM_ID_* of the message that answers the request; 0: none */
@@ -135,11 +140,11 @@ ucp_proto_init(ucp_request_t *req, const ucp_proto_t *proto, uint32_t attr)
     return (proto->init == NULL) ? UCS_OK : proto->init(req, attr);
 }
 
-/** For ucp_proto_t::is_immediate: always. */
+/** An is_immediate function that always returns true. */
 int ucp_proto_always(const ucp_request_t *req);
 
-/** The request that a message of a peer answers: `request` is the id in the
- *  message, `reply` the message's id. NULL: there is none. */
+/** Returns the request that a peer's message answers, or NULL. `request`: the
+ *  id in the message; `reply`: the id of the message. */
 ucp_request_t *ucp_proto_replied(ucp_worker_h worker, ucp_le32_t request,
                                  uint8_t reply);
 
@@ -149,7 +154,8 @@ enum {
                           UCP_OP_ATTR_FLAG_FORCE_IMM_CMPL,
 };
 
-/** One row of the table: the protocol for sizes up to `max`. */
+/** One row of a table: the protocol for sizes up to `max`, from the end of the
+ *  previous row. */
 typedef struct ucp_proto_step {
     size_t max;
     const ucp_proto_t *proto;
@@ -158,50 +164,51 @@ typedef struct ucp_proto_step {
 enum { UCP_PROTO_MAX_STEPS = 8 };
 
 typedef struct ucp_proto_table {
-    ucp_proto_step_t steps[UCP_PROTO_MAX_STEPS]; /**< The last: SIZE_MAX */
+    /** `max` of the last row is SIZE_MAX */
+    ucp_proto_step_t steps[UCP_PROTO_MAX_STEPS];
 } ucp_proto_table_t;
 
-/** Shared by endpoints with the same lanes and error handling mode. */
+/** Configuration of endpoints with the same lanes and error handling mode. */
 struct ucp_ep_config {
     /** Plain sends of fewer bytes use am_short; 0: none */
     size_t tag_short_end;
-    size_t am_short_end; /**< Likewise, with the user's header */
-    /** Likewise: sends of 1 to this many bytes */
+    size_t am_short_end; /**< As tag_short_end, including the user's header */
+    /** Stream sends of 1 to this many bytes use am_short */
     size_t stream_short_max;
     /** There may be memory that the processor cannot access */
     uint8_t staged;
     uint8_t num_lanes;
-    uint8_t err_mode; /**< Non-zero: peer failures matter */
+    uint8_t err_mode; /**< UCP_ERR_HANDLING_MODE_PEER */
     /** There are no lanes yet: the limits hold for all interfaces */
     uint8_t unconnected;
     /** The peer is on this machine: see ucp_address_is_local */
     uint8_t is_local;
     /** UCP_PROTO_FLAG_* of the user's UCX_RNDV_SCHEME; 0: by cost */
     uint16_t rndv_prefer;
-    /** Size of fragments, the user's; 0: the lane's limit */
+    /** User's size of rendezvous fragments; 0: the lane's limit */
     size_t rndv_frag_size;
-    /** Best for large put and get of any memory; or UCP_NULL_LANE, as for
-     *  the next two */
+    /** Best lane for large put and get of any memory, or UCP_NULL_LANE. The
+     *  next two members can be UCP_NULL_LANE, too */
     uint8_t rndv_lane;
-    /** Best for memory of the peer that the processor cannot access, if it is
-     *  a lane for such memory only */
+    /** Best lane for memory of the peer that the processor cannot access, if it
+     *  is a lane for such memory only */
     uint8_t device_lane;
-    /** Best for the user's put and get of registered memory */
+    /** Best lane for the user's put and get of registered memory */
     uint8_t rma_lane;
-    uint8_t amo_lane;         /**< Best for atomics */
-    ucp_lane_map_t rma_lanes; /**< All that can put or get */
-    ucp_lane_map_t amo_lanes; /**< All that can do atomics */
-    /** Lanes that have failed; the rest of the configuration
-     *  describes the others */
+    uint8_t amo_lane;         /**< Best lane for atomics */
+    ucp_lane_map_t rma_lanes; /**< All lanes that can put or get */
+    ucp_lane_map_t amo_lanes; /**< All lanes that support atomics */
+    /** Lanes that have failed; the rest of the configuration describes the
+     *  remaining lanes */
     ucp_lane_map_t lost;
-    /** The class of bandwidth of messages that the costs hold for: measure.h;
-     *  0: any */
+    /** Class of the bandwidth of messages for which the costs hold (measure.h);
+     *  0: any bandwidth */
     uint8_t measured;
     /** As `measured`, for large put and get */
     uint8_t measured_copy;
     /** The configuration before any lane was lost, for any bandwidth; may be
-     *  this one. The lanes, their properties and the numbers of their keys
-     *  are the same */
+     *  this one. Both have the same lanes, properties of lanes and numbers of
+     *  keys */
     const ucp_ep_config_t *whole;
     /** Protocols for many operations in flight; NULL until they are needed */
     const ucp_ep_config_t *multi;
@@ -210,13 +217,14 @@ struct ucp_ep_config {
     /** Lanes slower by more than this factor do not share transfers;
      *  0: no limit */
     double max_lane_ratio;
-    /** The user's: messages of at least this size do not use am_short;
-     *  0: by cost */
+    /** User's threshold: messages of at least this size do not use am_short; 0:
+     *  by cost */
     size_t short_end;
     /** Lanes that share the data of rendezvous, for get and for put */
     ucp_rails_t rndv_get;
     ucp_rails_t rndv_put;
-    ucp_rails_t single_get[UCP_MAX_LANES]; /**< Each lane by itself */
+    /** Rails that consist of one lane, by lane */
+    ucp_rails_t single_get[UCP_MAX_LANES];
     ucp_rails_t single_put[UCP_MAX_LANES];
     ucp_lane_config_t lanes[UCP_MAX_LANES];
     ucp_proto_table_t tables[UCP_OP_EP_LAST][UCP_DT_CLASS_LAST];
@@ -225,14 +233,14 @@ struct ucp_ep_config {
     ucp_proto_table_t copied[UCP_OP_MESSAGE_LAST];
 };
 
-/** The limits and costs of active messages. */
+/** Returns the limits and costs of active messages. */
 static UCS_F_ALWAYS_INLINE const ucp_lane_am_t *
 ucp_ep_config_am(const ucp_ep_config_t *config)
 {
     return &config->lanes[UCP_AM_LANE].am;
 }
 
-/** The lane for large put and get, or NULL. */
+/** Returns the lane for large put and get, or NULL. */
 static inline const ucp_lane_config_t *
 ucp_ep_config_rndv(const ucp_ep_config_t *config)
 {
@@ -243,37 +251,38 @@ ucp_ep_config_rndv(const ucp_ep_config_t *config)
 
 struct ucp_selected_lane;
 
-/** The configuration for these lanes; it is created if needed. NULL:
- *  out of memory. */
+/** Returns the configuration for these lanes, which is created if needed.
+ *  Returns NULL if out of memory. */
 const ucp_ep_config_t *ucp_ep_config_get(ucp_worker_h worker,
                                          const struct ucp_selected_lane *lanes,
                                          unsigned num_lanes, int err_mode,
                                          int is_local);
 
-/** The configuration of an endpoint that has lost one more lane, not lane 0.
- *  NULL: out of memory. */
+/** Returns the configuration of an endpoint that has lost one more lane, not
+ *  lane 0. Returns NULL if out of memory. */
 const ucp_ep_config_t *ucp_ep_config_without(ucp_worker_h worker,
                                              const ucp_ep_config_t *config,
                                              unsigned lane);
-/** Likewise, after a measurement: with the costs of other classes of bandwidth,
- *  of messages and of large put and get. */
+/** Returns the configuration of an endpoint after a measurement: with the costs
+ *  for these classes of bandwidth, of messages and of large put and get.
+ *  Returns NULL if out of memory. */
 const ucp_ep_config_t *ucp_ep_config_measured(ucp_worker_h worker,
                                               const ucp_ep_config_t *config,
                                               unsigned measured,
                                               unsigned measured_copy);
 
 /**
- * The configuration for operations with UCP_OP_ATTR_FLAG_MULTI_SEND. Its
- * costs are the time that one operation occupies the ends and the lane,
- * without the latency, because other operations use that time. It has
- * the lanes of `config`. Called with the worker's lock held. Returns
- * `config` if out of memory.
+ * Returns the configuration for operations with UCP_OP_ATTR_FLAG_MULTI_SEND.
+ * Its costs are the time for which one operation occupies both sides and the
+ * lane, without the latency, because other operations use that time. It has the
+ * lanes of `config`. Called with the worker's lock held. Returns `config` if
+ * out of memory.
  */
 const ucp_ep_config_t *ucp_ep_config_multi(ucp_worker_h worker,
                                            const ucp_ep_config_t *config);
 
-/** The configuration whose tables select the protocol of an operation. `attr`:
- *  UCP_OP_ATTR_* of the user's call. */
+/** Returns the configuration whose tables select the protocol of an operation.
+ *  `attr`: UCP_OP_ATTR_* of the user's call. */
 static UCS_F_ALWAYS_INLINE const ucp_ep_config_t *
 ucp_ep_config_for(ucp_worker_h worker, const ucp_ep_config_t *config,
                   uint32_t attr)
@@ -285,8 +294,8 @@ ucp_ep_config_for(ucp_worker_h worker, const ucp_ep_config_t *config,
 
 void ucp_ep_config_free_all(ucp_worker_h worker);
 
-/** The configuration of endpoints that have no lanes yet: its protocols work
- *  over any lanes. NULL: out of memory. */
+/** Returns the configuration of endpoints that have no lanes yet: its protocols
+ *  work over any lanes. Returns NULL if out of memory. */
 const ucp_ep_config_t *ucp_ep_config_unconnected(ucp_worker_h worker,
                                                  int err_mode);
 
@@ -296,8 +305,8 @@ struct ucp_worker_iface;
  *  is set for each peer. */
 void ucp_lane_config_fill(struct ucp_worker_iface *wiface);
 
-/** The cost of an operation on host memory over an interface: to this endpoint,
- *  or (NULL) to any peer. */
+/** Gets the cost of an operation on host memory over an interface: to the peer
+ *  of `ep` or, if that is NULL, to any peer. */
 ucs_status_t ucp_lane_estimate(const struct ucp_worker_iface *wiface,
                                ucx_op_t op, uct_ep_h ep, ucx_perf_t *perf);
 
@@ -317,9 +326,9 @@ enum { UCP_PROTO_MAX_CANDIDATES = 24 };
 unsigned ucp_proto_list(const ucp_proto_query_t *query,
                         ucp_proto_candidate_t list[UCP_PROTO_MAX_CANDIDATES]);
 
-/** Fills the table with the candidate of the lowest cost for each size; of
- *  equal costs, the first in the list. Sizes without a candidate have no protocol
- *  (NULL). Fails only if out of memory. */
+/** Fills the table with the candidate of the lowest cost for each size; if
+ *  costs are equal, with the first in the list. Sizes without a candidate have
+ *  no protocol (NULL). Fails only if out of memory. */
 ucs_status_t ucp_proto_envelope(const ucp_proto_candidate_t *list,
                                 unsigned count, ucp_proto_table_t *table);
 
@@ -328,16 +337,17 @@ ucs_status_t ucp_proto_envelope(const ucp_proto_candidate_t *list,
 ucs_status_t ucp_proto_fill(const ucp_proto_query_t *query,
                             ucp_proto_table_t *table);
 
-/** The cost for `length` bytes of the protocol that the endpoint's table has for
- *  them (s). The operation is one of the tables of `query->config`. */
+/** Returns the cost (s) of the protocol that the endpoint's table has for
+ *  `length` bytes. `query->op` must be an operation of the tables of
+ *  `query->config`. */
 ucs_linear_func_t ucp_proto_cost(const ucp_proto_query_t *query, size_t length);
 
-/** Returns the first length from `from` on (not 0) that costs no more than
- *  `other` by the protocol of the endpoint's table. */
+/** Returns the first length from `from` on (not 0) for which the protocol of
+ *  the endpoint's table costs no more than `other`. */
 size_t ucp_proto_first_better(const ucp_proto_query_t *query,
                               ucs_linear_func_t other, size_t from);
 
-/** Prints a table of this configuration, or of a key for it; `lanes` may be
+/** Prints a table of this configuration, or of a key on it; `lanes` may be
  *  empty. */
 void ucp_proto_print_table(const ucp_proto_table_t *table, ucp_op_t op,
                            unsigned dt_class, const ucp_ep_config_t *config,
@@ -356,11 +366,11 @@ void ucp_proto_print(const ucp_ep_config_t *config, const char *lane,
 void ucp_proto_describe(const char *name, ucp_worker_h worker, unsigned iface,
                         const char *range, char *text, size_t max);
 
-/** The name of an operation in messages, and its UCP_FEATURE_*. */
+/** Return the name of an operation for the output, and its UCP_FEATURE_*. */
 const char *ucp_proto_op_name(ucp_op_t op);
 uint64_t ucp_proto_op_feature(ucp_op_t op);
 
-/** The protocol for `length` bytes. Hot path. */
+/** Returns the protocol for `length` bytes. Hot path. */
 static UCS_F_ALWAYS_INLINE const ucp_proto_t *
 ucp_proto_find(const ucp_proto_table_t *table, size_t length)
 {
@@ -372,7 +382,7 @@ ucp_proto_find(const ucp_proto_table_t *table, size_t length)
     return step->proto;
 }
 
-/** The protocol of a message of `length` bytes. */
+/** Returns the protocol of a message of `length` bytes. */
 static UCS_F_ALWAYS_INLINE const ucp_proto_t *
 ucp_proto_of_message(ucp_worker_h worker, const ucp_ep_config_t *config,
                      ucp_op_t op, unsigned dt_class, size_t length,

@@ -14,7 +14,7 @@ static const ucp_lane_rma_t *rma_of(const ucp_lane_config_t *lane, int is_get)
 
 /* ------------------------------------------------------------- selection -- */
 
-/* The lane's bandwidth, at its best. */
+/* Returns the bandwidth of put or get, whichever is higher. */
 static double bandwidth_of(const ucp_lane_config_t *lane)
 {
     double put = (lane->put.max_zcopy > 0) ? lane->put.cost_zcopy.bandwidth : 0;
@@ -35,7 +35,7 @@ int ucp_rails_go_together(const ucp_lane_config_t *a,
             ((first <= second * max_ratio) && (second <= first * max_ratio)));
 }
 
-/* The slot for a new lane. */
+/* Returns the slot for a new lane. */
 static uint8_t slot_of(const ucp_ep_config_t *config, ucp_rails_t *rails,
                        unsigned lane)
 {
@@ -90,7 +90,7 @@ static void divide(const ucp_ep_config_t *config, ucp_rails_t *rails)
         rail->end = (i == rails->num - 1u) ?
                         UCP_RAILS_WHOLE :
                         (uint32_t)(whole * before / rails->bandwidth);
-        /* the alignment may move both ends of a part */
+        /* the alignment may move the start and the end of a part */
         limit     = (double)(rail->max - 2 * UCP_RAILS_ALIGN) * whole /
                 (double)(rail->end - last);
         round = (limit < round) ? limit : round;
@@ -114,7 +114,8 @@ void ucp_rails_single(const ucp_ep_config_t *config, unsigned lane, int is_get,
     }
 }
 
-/* Non-zero: the lane is usable and can share transfers with all rails. */
+/* Returns non-zero if the lane is usable and can share transfers with all
+ * rails. */
 static int fits(const ucp_ep_config_t *config, const ucp_rails_t *rails,
                 unsigned lane)
 {
@@ -176,7 +177,7 @@ void ucp_rails_fill(const ucp_ep_config_t *config, unsigned lane,
 
 /* -------------------------------------------------------------- division -- */
 
-/* A rail that is not lost, or NULL. */
+/* Returns a rail that is not lost, or NULL. */
 static const ucp_rail_t *any_left(const ucp_rails_t *rails, ucp_lane_map_t lost)
 {
     unsigned i;
@@ -189,8 +190,8 @@ static const ucp_rail_t *any_left(const ucp_rails_t *rails, ucp_lane_map_t lost)
     return NULL;
 }
 
-/* How much of the rest a rail takes. What remains must not be too short
- * for another operation. */
+/* Returns how many of the `left` bytes a rail takes in one operation. The bytes
+ * that remain must be enough for another operation. */
 static size_t take(const ucp_rail_t *rail, size_t left)
 {
     if (left <= rail->max) {
@@ -204,7 +205,8 @@ static size_t align_up(size_t value)
     return (value + UCP_RAILS_ALIGN - 1) / UCP_RAILS_ALIGN * UCP_RAILS_ALIGN;
 }
 
-/* The end of a rail's part of a round. Does not overflow for any length. */
+/* Returns the offset in a round at which a rail's part ends. `round`: length of
+ * the round in bytes. Does not overflow for any length. */
 static size_t part_end(const ucp_rail_t *rail, size_t round)
 {
     size_t end;
@@ -220,7 +222,7 @@ static size_t part_end(const ucp_rail_t *rail, size_t round)
 static ucp_rails_chunk_t divided(const ucp_rails_t *rails, size_t length,
                                  size_t offset)
 {
-    /* equal rounds, so that the last one is not very short */
+    /* rounds of equal length, so that the last one is not very short */
     size_t count = (length - 1) / rails->round + 1;
     size_t round = align_up((length - 1) / count + 1);
     size_t start = offset / round * round;

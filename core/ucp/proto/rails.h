@@ -8,8 +8,8 @@
  *   data:   | round                 | round                 | rest     |
  *   round:  | rail 0        | r 1   |
  *
- * A round is as long as the limits of the rails permit, all of the
- * data if possible.
+ * A round is as long as the limits of the rails permit; if possible, it is all
+ * of the data.
  */
 #ifndef UCP_RAILS_H
 #define UCP_RAILS_H
@@ -19,9 +19,9 @@
 enum {
     UCP_MAX_RAILS      = 4,
     UCP_RAILS_WHOLE    = 1 << 16, /**< The sum of all shares */
-    /** Bytes per rail; with less data, the first rail transfers all of it */
+    /** Minimum bytes per rail; less data is transferred by the first rail */
     UCP_RAILS_MIN_PART = 16 * 1024,
-    UCP_RAILS_ALIGN    = 64, /**< Alignment of the division of data */
+    UCP_RAILS_ALIGN    = 64, /**< Parts begin at multiples of it */
     UCP_NULL_SLOT      = 0xff,
 };
 
@@ -30,13 +30,13 @@ typedef struct ucp_rail {
     /** Rails of one slot use the same domains, and so the same
      *  registrations and keys */
     uint8_t slot;
-    uint32_t end;    /**< Its share plus the shares before it */
-    size_t min, max; /**< Bytes of an operation */
+    uint32_t end;    /**< The shares of this rail and of all rails before it */
+    size_t min, max; /**< Limits of an operation, bytes */
     size_t max_iov;
 } ucp_rail_t;
 
 typedef struct ucp_rails {
-    uint8_t num; /**< 0: no lane supports it; 1: not shared */
+    uint8_t num; /**< 0: not supported; 1: not shared */
     uint8_t num_slots;
     uint8_t is_get;
     size_t round;     /**< Bytes of a round, at most */
@@ -46,18 +46,19 @@ typedef struct ucp_rails {
 
 struct ucp_ep_config;
 
-/** A lane by itself; none if it does not support zero-copy put (or get). */
+/** Fills the rails with one lane, or with none if it does not support zero-copy
+ *  put (or get). */
 void ucp_rails_single(const struct ucp_ep_config *config, unsigned lane,
                       int is_get, ucp_rails_t *rails);
 
-/** The lane and those of `lanes` that can share transfers with it,
- *  at most `max`. */
+/** Fills the rails with `lane` and with those of `lanes` that can share
+ *  transfers with it, at most `max` rails. */
 void ucp_rails_fill(const struct ucp_ep_config *config, unsigned lane,
                     ucp_lane_map_t lanes, unsigned max, int is_get,
                     ucp_rails_t *rails);
 
-/** Non-zero: the lanes may share transfers. Each has its own device, at either
- *  end, and neither is much slower. */
+/** Returns non-zero if the lanes may share transfers: they use different
+ *  devices on both sides, and neither is much slower. */
 int ucp_rails_go_together(const ucp_lane_config_t *a,
                           const ucp_lane_config_t *b, double max_ratio);
 
@@ -67,13 +68,13 @@ typedef struct ucp_rails_chunk {
     size_t length;
 } ucp_rails_chunk_t;
 
-/** The chunk that begins at `offset` of `length` bytes of data; `offset`
- *  is below `length`. `lost`: lanes that must not be used; NULL rail:
- *  there is no other. */
+/** Returns the chunk that begins at `offset` of `length` bytes of data;
+ *  `offset` is below `length`. `lost`: lanes that must not be used; `rail` is
+ *  NULL if no other lane is left. */
 ucp_rails_chunk_t ucp_rails_next(const ucp_rails_t *rails, size_t length,
                                  size_t offset, ucp_lane_map_t lost);
 
-/** The smallest size of data that more than one rail shares. */
+/** Returns the smallest size of data that more than one rail shares. */
 static inline size_t ucp_rails_min(const ucp_rails_t *rails)
 {
     return (size_t)rails->num * UCP_RAILS_MIN_PART;

@@ -60,8 +60,8 @@ unsigned ucp_proto_list(const ucp_proto_query_t *query,
     return count;
 }
 
-/* For messages, rendezvous or eager fragments serve any size, so that each size
- * has a protocol. */
+/* Messages have a protocol for each size, because rendezvous or eager fragments
+ * support any size. */
 ucs_status_t ucp_proto_fill(const ucp_proto_query_t *query,
                             ucp_proto_table_t *table)
 {
@@ -141,7 +141,7 @@ ucp_request_t *ucp_proto_replied(ucp_worker_h worker, ucp_le32_t request,
                req;
 }
 
-/* The end of the sizes that are sent as one short message. */
+/* Returns the first size that is not sent as one short message. */
 static size_t short_end(const ucp_ep_config_t *config, ucp_op_t op)
 {
     const ucp_proto_step_t *first =
@@ -165,8 +165,8 @@ static ucs_status_t fill_classes(ucp_ep_config_t *config,
     return status;
 }
 
-/* The data of rendezvous first: the cost of an announced message depends on how
- * its data will be transferred. */
+/* Fills the tables of the data of rendezvous first: the cost of an announced
+ * message depends on how its data will be transferred. */
 static ucs_status_t fill_tables(ucp_ep_config_t *config, size_t zcopy_thresh,
                                 size_t rndv_thresh)
 {

@@ -20,7 +20,8 @@ int ucp_zcopy_register(ucp_ep_h ep, const ucp_rails_t *rails,
 
     if (!(ep->config->lanes[rails->rail[0].lane].md_flags &
           UCT_MD_FLAG_NEED_MEMH)) {
-        ucp_memhs_none(rails, memhs); /* the same holds for the other rails */
+        /* nor do the other rails need a registration */
+        ucp_memhs_none(rails, memhs);
         return 1;
     }
     if (!is_flat && (dt->memh == NULL)) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Put and get of a request's data by zero-copy over one or several lanes: by
- * rendezvous, and by the user's put and get.
+ * Put and get of a request's data by zero-copy over one or several lanes: for
+ * rendezvous, and for the user's put and get.
  */
 #ifndef UCP_ZCOPY_H
 #define UCP_ZCOPY_H
@@ -10,7 +10,8 @@
 #include "ucp/proto/rails.h"
 
 /** Registers the local buffer for put (or get) over these lanes, if they need
- *  it, or uses the user's memory handle. Zero: not possible. */
+ *  it, or uses the user's memory handle. Returns zero if that is not
+ *  possible. */
 int ucp_zcopy_register(ucp_ep_h ep, const ucp_rails_t *rails,
                        const ucp_dt_iter_t *dt, size_t length,
                        ucp_memhs_t *memhs);
@@ -18,8 +19,8 @@ int ucp_zcopy_register(ucp_ep_h ep, const ucp_rails_t *rails,
 /**
  * Posts a chunk of the request's data to or from `address` of the peer, and
  * advances the data. The completion of the request counts the operations that
- * the transport processes. `key`: of the chunk's lane.
- * UCS_ERR_NO_RESOURCE: the request waits for this lane.
+ * the transport processes. `key`: the key for the chunk's lane. Returns
+ * UCS_ERR_NO_RESOURCE if the request has to wait for this lane.
  */
 ucs_status_t ucp_zcopy_post(ucp_request_t *req, const ucp_rails_t *rails,
                             const ucp_rails_chunk_t *chunk, uint64_t address,
