@@ -10,8 +10,8 @@
 
 /* -------------------------------------------------------- target's side -- */
 
-/* An ACK. Its count is taken when the ACK is queued: it must not acknowledge
- * replies that are queued later, before they are sent. */
+/* An ACK. Its count is read when the ACK is queued: a later count would include
+ * replies that are queued behind the ACK and not sent yet. */
 typedef struct {
     ucp_ep_h ep;
     uint32_t count;
@@ -33,8 +33,8 @@ static ucs_status_t send_ack(ucp_ep_h ep, uint32_t count)
     ack_t ack = {ep, count};
     ssize_t packed;
 
-    /* Not am_short: some transports keep short messages until the next
-     * progress, which may never be called. */
+    /* am_short is not used, because some transports keep short messages until
+     * the next progress, which the user may never call. */
     packed = ep->am->ops->am_bcopy(ep->am, UCP_AM_ID_RMA_ACK, ack_pack, &ack,
                                    0);
     if (packed < 0) {
@@ -61,7 +61,7 @@ static ucs_status_t queued_progress(ucp_request_t *req)
         return status;
     }
     queued_end(req, status);
-    acknowledge(ep); /* accesses since the ACK was queued */
+    acknowledge(ep); /* there were accesses since the ACK was queued */
     return UCS_OK;
 }
 
@@ -88,7 +88,7 @@ static void queue_ack(ucp_ep_h ep, uint32_t count)
     ucp_ep_wait_for_resources(ep, req);
 }
 
-/* Sends the count if the peer does not have it, or if there is an error. */
+/* Sends the count if the peer does not have it yet, or if there is an error. */
 static void acknowledge(ucp_ep_h ep)
 {
     ucp_rma_ep_t *rma   = ucp_ep_rma(ep);
@@ -112,9 +112,9 @@ static void acknowledge(ucp_ep_h ep)
     }
 }
 
-/* Runs at the end of a progress round. A handler adds this callback as the last
- * one of the round, and it removes itself. Rounds without accesses have no
- * cost. */
+/* Progress callback that runs at the end of a progress round. A handler adds it
+ * as the last callback of the round, and it removes itself, so that rounds
+ * without accesses have no cost. */
 static unsigned acknowledge_all(void *arg)
 {
     ucp_worker_h worker   = arg;
@@ -207,7 +207,7 @@ ucs_status_t ucp_rma_ack_handler(void *arg, void *data, size_t length,
     count  = ucp_le32_get(msg->count);
     status = ucp_rma_wire_status(msg->status);
     if ((count - ep->rma_done) > (ep->rma_issued - ep->rma_done)) {
-        /* This includes an ACK that a reply overtook: its error still
+        /* This includes an ACK that a reply has overtaken: its error still
          * counts. */
         ucs_debug("ep %p: an acknowledgement of %u accesses is out of order",
                   ep, count);

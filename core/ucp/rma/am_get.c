@@ -71,7 +71,8 @@ const ucp_proto_t ucp_proto_get_am = {
     .reply    = UCP_AM_ID_GET_REPLY,
 };
 
-/* The reply also acknowledges the accesses that were sent before the get. */
+/* Completes a get. Its reply also acknowledges the accesses that were sent
+ * before the get. */
 static void get_end(ucp_request_t *req, ucs_status_t status)
 {
     ucp_ep_h ep     = req->send.ep;
@@ -130,11 +131,12 @@ typedef struct {
     uint64_t address;
     uint64_t length;
     uint32_t request;
-    uint32_t secret; /* of the requester's end */
+    uint32_t secret; /* of the requester's endpoint */
     ucs_status_t status;
     int staged; /* the processor cannot access the memory */
-    /* Of a reply in fragments from staged memory: bytes from `address` to the
-     * end of the range, its copies, and the memory that they read */
+    /* For a reply in fragments from staged memory: bytes from `address` to the
+     * end of the range, the pipeline of copies, and the memory that the copies
+     * read */
     uint64_t left;
     ucp_stage_pipe_t **pipe_p;
     ucp_mem_loan_t loan;
@@ -150,7 +152,7 @@ static ucp_rma_get_reply_t reply_header(const chunk_t *chunk)
                                  ucp_rma_secret(chunk->secret)};
 }
 
-/* Bytes of data in one message of the reply. */
+/* Returns the bytes of data in one message of the reply. */
 static size_t max_data(ucp_ep_h ep)
 {
     return ucp_ep_config_am(ep->config)->max_bcopy -
@@ -242,7 +244,8 @@ static void reject(ucp_ep_h ep, chunk_t *chunk, ucs_status_t status)
     }
 }
 
-/* The transport has released the memory. The endpoint may be freed. */
+/* Called when the transport has released the memory. The endpoint may be freed
+ * already. */
 static void reply_completed(uct_completion_t *comp)
 {
     ucp_request_t *req = ucs_container_of(comp, ucp_request_t, send.comp);
@@ -296,7 +299,8 @@ static ucs_status_t zcopy_chunk(ucp_request_t *req, chunk_t *chunk)
 
 /* ------------------------------------- replies from staged memory -- */
 
-/* The user unmaps memory in a callback: no copy may read it any longer. */
+/* Called when a callback of the user unmaps memory: copies must not read it any
+ * longer. */
 static void settle(ucp_mem_loan_t *loan)
 {
     ucp_stage_pipe_settle(*ucs_container_of(loan, chunk_t, loan)->pipe_p);
@@ -326,8 +330,8 @@ static size_t staged_pack(void *dest, void *arg)
     return sizeof(*hdr) + ((chunk->status == UCS_OK) ? chunk->length : 0);
 }
 
-/* Sends a fragment while the copier reads the next ones. Their copies end
- * before the memory can be unmapped; the data is sent later. */
+/* Sends a fragment while the copier reads the next ones. The copies end before
+ * the memory can be unmapped; the copied data is sent later. */
 static ucs_status_t staged_chunk(ucp_request_t *req, chunk_t *chunk)
 {
     uct_ep_h am = req->send.ep->am;
@@ -404,7 +408,7 @@ static const ucp_proto_t reply_proto = {
     .abort    = ucp_request_posted,
 };
 
-/* A reply that cannot be sent at once waits for send resources. */
+/* Queues a reply that cannot be sent at once until there are send resources. */
 static void reply_later(ucp_ep_h ep, chunk_t *chunk)
 {
     ucp_request_t *req = ucp_request_get_internal(ep->worker);
@@ -431,8 +435,8 @@ static void reply_later(ucp_ep_h ep, chunk_t *chunk)
     ucp_request_start(req);
 }
 
-/* Checks the whole range before a reply of several fragments: if a part of it
- * is not allowed, no data is sent. */
+/* Checks the whole range before a reply of several fragments: if access to a
+ * part of it is not allowed, no data is sent. */
 static ucs_status_t check_whole(chunk_t *chunk)
 {
     ucs_status_t status;

@@ -31,7 +31,7 @@ ucs_status_t ucp_rma_am_put_short(ucp_ep_h ep, const void *buffer,
         ucp_rma_put_t hdr;
         char data[UCP_RMA_AM_SHORT_MAX];
     } message;
-    const size_t header = sizeof(message.hdr.key); /* am_short's header */
+    const size_t header = sizeof(message.hdr.key); /* the header of am_short */
     ucs_status_t status;
 
     pack_header(&message.hdr, ep, key, remote_addr);
@@ -44,7 +44,7 @@ ucs_status_t ucp_rma_am_put_short(ucp_ep_h ep, const void *buffer,
     return status;
 }
 
-/* Bytes of data in one message. */
+/* Returns the bytes of data in one message. */
 static size_t max_data(ucp_ep_h ep)
 {
     return ucp_ep_config_am(ep->config)->max_bcopy - sizeof(ucp_rma_put_t);
@@ -85,7 +85,7 @@ static ucs_status_t zcopy_fragment(ucp_request_t *req, size_t fragment)
     return ucp_fragment_zcopy(req, UCP_AM_ID_PUT, &hdr, sizeof(hdr), fragment);
 }
 
-/* The peer's ACK reports a failure. */
+/* Introduces the endpoint, because the peer reports a failure by an ACK. */
 static ucs_status_t am_init(ucp_request_t *req, uint32_t attr)
 {
     return ucp_wireup_introduce(req->send.ep);

@@ -16,8 +16,8 @@ static ucs_status_t worker_init(ucp_worker_h worker,
     return UCS_OK;
 }
 
-/* Accesses of the own worker outside progress are acknowledged by the next
- * progress. */
+/* Returns non-zero if the next progress has to acknowledge accesses: the
+ * worker's accesses to itself may be executed outside progress. */
 static int worker_is_busy(ucp_worker_h worker)
 {
     return ucp_worker_rma(worker)->unacked != NULL;

@@ -80,8 +80,8 @@ static void select_others(const ucp_proto_query_t *query,
     }
 }
 
-/* The end of the leading rows that are short; a row for size 0 may precede
- * them. */
+/* Returns the end of the leading rows with short protocols; a row for size 0
+ * may precede them. */
 static size_t short_end(const ucp_proto_step_t *step)
 {
     size_t end = 0;
@@ -126,7 +126,8 @@ static ucs_status_t fill_tables(ucp_worker_h worker, ucp_rma_config_t *config,
     return UCS_OK;
 }
 
-/* End of the puts that use short active messages, if these begin the table. */
+/* Returns the end of the sizes of puts that use short active messages, if the
+ * table begins with these; else 0. */
 static size_t am_put_end(const ucp_rma_config_t *config)
 {
     const ucp_lane_am_t *am = ucp_ep_config_am(config->ep_config);

@@ -48,8 +48,8 @@ static size_t min_zcopy(const ucp_proto_query_t *query)
     return ucs_max(ucs_max(lane, user), (size_t)1);
 }
 
-/* A user's threshold replaces the comparison of costs: from there on only
- * zero-copy is used. */
+/* Applies the user's threshold, from which on only zero-copy is used, whatever
+ * it costs. */
 static void limit(const ucp_proto_query_t *query, ucp_proto_range_t *range)
 {
     range->min = ucs_max(range->min, (size_t)1);
@@ -74,7 +74,7 @@ unsigned ucp_rma_query_short(const ucp_proto_query_t *query,
     return 1;
 }
 
-/* A put continues with further fragments, a get is one message. */
+/* A put may have several fragments; a get is one message. */
 unsigned ucp_rma_query_bcopy(const ucp_proto_query_t *query,
                              ucp_proto_range_t *range)
 {
@@ -117,8 +117,8 @@ unsigned ucp_rma_query_zcopy(const ucp_proto_query_t *query,
     return 2;
 }
 
-/* By active messages: a put costs one message, a get one in each direction.
- * `own`: cost of the request, 0 without one. */
+/* Returns the time by active messages: a put costs one message, a get one in
+ * each direction. `own`: cost of the request, 0 without one. */
 static ucs_linear_func_t am_time(const ucp_proto_query_t *query, double own)
 {
     const ucp_lane_am_t *am     = ucp_ep_config_am(query->config);
@@ -133,12 +133,12 @@ static ucs_linear_func_t am_time(const ucp_proto_query_t *query, double own)
     return time;
 }
 
-/* In fragments: both ends copy at the same time, so that the data takes the
- * time of one copy, and the first fragment that of another one. It costs both
- * copies all the same: the owner's processor is busy as well, and the access
- * waits while the owner makes no progress. So an access that needs no owner is
- * preferred unless it is less than half as fast. `max`: data in one message of
- * buffered copy. */
+/* Returns the time in fragments. Both sides copy at the same time, so that the
+ * data takes the time of one copy, and the first fragment that of another one.
+ * The cost nevertheless counts both copies: the owner's processor is busy as
+ * well, and the access waits while the owner makes no progress. An access by a
+ * lane is therefore preferred unless its bandwidth is less than half. `max`:
+ * data in one message of buffered copy. */
 static ucs_linear_func_t am_fragments_time(const ucp_proto_query_t *query,
                                            size_t max)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Requests of put and get, after a check of the access against its key.
+ * Creates requests of put and get, after checking the access against the key.
  */
 #include "ucp/rma/rkey.h"
 
@@ -10,8 +10,8 @@
 #include "ucs/debug/log.h"
 
 /* Returns the configuration that selects the protocol. Operations with
- * MULTI_SEND have a separate one, in which latency has no cost. NULL: out of
- * memory. */
+ * MULTI_SEND have their own, in which latency has no cost. Returns NULL if out
+ * of memory. */
 static const ucp_rma_config_t *config_for(ucp_rkey_h rkey, ucp_ep_h ep,
                                           const ucp_request_param_t *param)
 {

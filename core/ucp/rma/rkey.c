@@ -18,7 +18,7 @@ static int is_component(uct_component_h component, const ucp_packed_key_t *key)
     return ucp_packed_code(uct_component_decl(component)->name) == key->code;
 }
 
-/* Returns the part of a component's key, or NULL. */
+/* Returns the unpacked key of a component, or NULL. */
 static ucp_rkey_part_t *find_part(ucp_rkey_t *rkey, uct_component_h component,
                                   unsigned md_index)
 {
@@ -33,8 +33,8 @@ static ucp_rkey_part_t *find_part(ucp_rkey_t *rkey, uct_component_h component,
     return NULL;
 }
 
-/* Unpacks a component's key into the rkey, unless it is unpacked already. NULL:
- * unpacking failed, and the key is skipped. */
+/* Unpacks a component's key into the rkey, if it is not unpacked yet. Returns
+ * NULL if that fails: the key is then skipped. */
 static ucp_rkey_part_t *add_part(ucp_rkey_t *rkey, uct_component_h component,
                                  const ucp_packed_key_t *packed)
 {
@@ -60,8 +60,8 @@ static ucp_rkey_part_t *add_part(ucp_rkey_t *rkey, uct_component_h component,
     return part;
 }
 
-/* Opens one lane. Each packed key has the owner's index of its domain, and the
- * lane has the index of the domain at its remote end: they must match. */
+/* Opens one lane for the key. Each packed key contains the owner's index of its
+ * domain, and the lane has the index of the peer's domain: they must match. */
 static int open_lane(ucp_rkey_t *rkey, ucp_ep_h ep, unsigned lane,
                      const ucp_packed_mem_t *mem)
 {
@@ -111,7 +111,7 @@ static ucp_lane_map_t open_lanes(ucp_rkey_t *rkey, ucp_ep_h ep,
     return opened;
 }
 
-/* Unpacks keys of components without a lane for ucp_rkey_ptr. */
+/* Unpacks the keys of components without a lane, for ucp_rkey_ptr. */
 static void open_pointers(ucp_rkey_t *rkey, ucp_context_h context,
                           const ucp_packed_mem_t *mem)
 {
@@ -188,8 +188,8 @@ err:
     return status;
 }
 
-/* A key of an endpoint without lanes keeps its packed bytes, and its memory for
- * the parts that are unpacked later. */
+/* Keeps the packed bytes of a key for an endpoint without lanes. The key's
+ * memory is not shrunk, because its parts are unpacked later. */
 static ucs_status_t keep_packed(ucp_rkey_t *rkey, const void *packed)
 {
     size_t length = ucp_packed_length(packed, UCP_PACKED_RKEY);
@@ -218,7 +218,8 @@ const ucp_rma_config_t *ucp_rkey_open_late(ucp_rkey_t *rkey, ucp_ep_h ep)
     }
     free(mem);
     if (config == NULL) {
-        return rkey->config; /* by messages; the next use tries again */
+        /* accesses go by messages; the next use tries again */
+        return rkey->config;
     }
 
     rkey->lanes  = opened;
@@ -242,7 +243,7 @@ static ucs_status_t unpack(ucp_ep_h ep, const void *packed,
     if (ep->config->unconnected) {
         status = keep_packed(rkey, packed);
     } else {
-        /* programs keep thousands of keys */
+        /* shrinks the key, because programs keep thousands of keys */
         shrunk  = realloc(rkey, sizeof(*rkey) +
                                     rkey->num_parts * sizeof(rkey->parts[0]));
         *rkey_p = (shrunk != NULL) ? shrunk : rkey;
@@ -357,10 +358,12 @@ ucs_status_t ucp_rkey_compare(ucp_worker_h worker, ucp_rkey_h rkey1,
         return UCS_ERR_INVALID_PARAM;
     }
 
-    ucp_worker_enter(worker); /* transfers replace the configurations */
+    /* the lock, because transfers replace the configurations */
+    ucp_worker_enter(worker);
     *result = order(rkey1->id, rkey2->id);
     if (*result == 0) {
-        /* Protocols of a configuration may change, its lanes do not. */
+        /* The protocols of a configuration may change, its lanes do not:
+         * `whole` identifies them. */
         *result = order((uintptr_t)rkey1->config->ep_config->whole,
                         (uintptr_t)rkey2->config->ep_config->whole);
     }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Remote keys after unpacking, and the lanes and protocols of put, get and
- * atomics for a key. Keys that open the same lanes of equal endpoints share a
+ * Unpacked remote keys, and the lanes and protocols of put, get and atomics for
+ * a key. Keys that open the same lanes of equal endpoints share a
  * configuration.
  */
 #ifndef UCP_RKEY_H
@@ -12,7 +12,7 @@
 /** Put or get: the lane of each kind of transfer, and the tables that select a
  *  protocol by size. */
 typedef struct ucp_rma_protos {
-    uint8_t short_lane; /**< UCP_NULL_LANE: none */
+    uint8_t short_lane; /**< UCP_NULL_LANE if none */
     uint8_t bcopy_lane;
     uint8_t zcopy_lane;
     /** zcopy_lane, and the lanes over which large transfers are divided */
@@ -20,18 +20,19 @@ typedef struct ucp_rma_protos {
     /** Contiguous transfers of fewer bytes use short_lane; 0: none */
     size_t short_end;
     /** For requests whose memory is not suitable for the table's protocol:
-     *  zero-copy, and copies of any size; NULL: none */
+     *  zero-copy, and the protocol that copies any size; NULL if there is
+     *  none */
     const ucp_proto_t *zcopy, *copy;
     ucp_proto_table_t tables[UCP_DT_CLASS_LAST];
 } ucp_rma_protos_t;
 
 struct ucp_rma_config {
-    struct ucp_rma_config *next; /**< List of the worker */
+    struct ucp_rma_config *next; /**< Next in the worker's list */
     const ucp_ep_config_t *ep_config;
-    ucp_lane_map_t lanes; /**< Opened by the key */
+    ucp_lane_map_t lanes; /**< Lanes that the key opens */
     /** The peer supports it by messages */
     uint8_t by_cpu;
-    uint8_t amo_lane; /**< UCP_NULL_LANE: none */
+    uint8_t amo_lane; /**< UCP_NULL_LANE if none */
     /** Atomics: by operation, by whether there is a result, and by size (1: 8
      *  bytes); NULL: not supported */
     const ucp_proto_t *atomics[UCP_ATOMIC_OP_LAST][2][2];
@@ -50,15 +51,15 @@ typedef struct ucp_rkey_part {
 
 struct ucp_rkey {
     const ucp_rma_config_t *config;
-    uint64_t address; /**< Start of the memory */
+    uint64_t address; /**< Start of the memory at the peer */
     uint64_t length;
-    /** The peer's memory handle */
+    /** Id of the peer's memory handle */
     uint64_t id;
     uct_rkey_t keys[UCP_MAX_LANES]; /**< Keys of the opened lanes */
     ucp_worker_h worker;
     uint16_t prot; /**< UCP_MEM_MAP_PROT_REMOTE_* */
     uint8_t mem_type;
-    ucp_lane_map_t lanes; /**< Opened by the key */
+    ucp_lane_map_t lanes; /**< Lanes that the key opens */
     /** The packed key while the endpoint has no lanes, then NULL */
     void *packed;
     uint8_t num_parts;
@@ -66,7 +67,7 @@ struct ucp_rkey {
 };
 typedef struct ucp_rkey ucp_rkey_t;
 
-/** Returns the configuration for these lanes; NULL: out of memory. */
+/** Returns the configuration for these lanes, or NULL if out of memory. */
 const ucp_rma_config_t *ucp_rma_config_get(ucp_worker_h worker,
                                            const ucp_ep_config_t *ep_config,
                                            ucp_lane_map_t lanes, int by_cpu);
@@ -79,10 +80,10 @@ ucp_rkey_covers(const ucp_rkey_t *rkey, uint64_t address, uint64_t length)
     return ucp_mem_contains(rkey->address, rkey->length, address, length);
 }
 
-/** True if the key was unpacked on this endpoint or an equal one. A key that
- *  was unpacked before lanes were connected fits any endpoint until its first
- *  use on a connected one. Equal endpoints may have lost different lanes
- *  since. */
+/** True if the key was unpacked on this endpoint, or on one with equal lanes. A
+ *  key that was unpacked before lanes were connected can be used on any
+ *  endpoint until its first use on a connected one. Endpoints with equal lanes
+ *  may have lost different lanes since. */
 static inline int ucp_rkey_is_for(const ucp_rkey_t *rkey, ucp_ep_h ep)
 {
     return (rkey->config->ep_config->whole == ep->config->whole) ||
@@ -94,7 +95,8 @@ static inline int ucp_rkey_is_for(const ucp_rkey_t *rkey, ucp_ep_h ep)
 const ucp_rma_config_t *ucp_rkey_open_late(ucp_rkey_t *rkey, ucp_ep_h ep);
 
 /** Returns the configuration of transfers with the key on this endpoint and
- *  keeps it in the key. The key must fit the endpoint. NULL: out of memory. */
+ *  keeps it in the key. ucp_rkey_is_for() must be true. Returns NULL if out of
+ *  memory. */
 static inline const ucp_rma_config_t *ucp_rkey_config(ucp_rkey_t *rkey,
                                                       ucp_ep_h ep)
 {
@@ -131,14 +133,14 @@ ucs_status_ptr_t ucp_rma_start(ucp_request_t *req,
                                const ucp_rma_protos_t *protos,
                                const ucp_request_param_t *param);
 
-/** The capabilities and costs of a lane for put or get. */
+/** Returns the capabilities and costs of a lane for put or get. */
 static inline const ucp_lane_rma_t *ucp_rma_lane(const ucp_ep_config_t *config,
                                                  unsigned lane, int is_get)
 {
     return is_get ? &config->lanes[lane].get : &config->lanes[lane].put;
 }
 
-/** The protocols of the same operation, put or get, as that of a request. */
+/** Returns the protocols for the operation of a request: put or get. */
 static inline const ucp_rma_protos_t *ucp_rma_protos(const ucp_request_t *req)
 {
     const ucp_rma_config_t *config = ucp_send_rma(req)->config;
@@ -147,8 +149,8 @@ static inline const ucp_rma_protos_t *ucp_rma_protos(const ucp_request_t *req)
                                                            &config->put;
 }
 
-/** Time of one message: the request's own cost `own` (s), then the data.
- *  `copies`: number of copies by the processors. */
+/** Returns the time of one message: the request's own cost `own` (s), then the
+ *  data. `copies`: number of copies by the processors. */
 ucs_linear_func_t ucp_rma_cost(const ucp_lane_cost_t *cost, double own,
                                unsigned copies);
 
@@ -163,14 +165,14 @@ unsigned ucp_rma_query_zcopy(const ucp_proto_query_t *query,
 unsigned ucp_rma_query_am(const ucp_proto_query_t *query,
                           ucp_proto_range_t *ranges);
 
-/** Records that an access to the owner's memory uses this lane. */
+/** Records that an access to the peer's memory uses this lane. */
 static UCS_F_ALWAYS_INLINE void ucp_rma_uses_lane(ucp_ep_h ep, unsigned lane)
 {
     ep->remote_lanes |= (ucp_lane_map_t)UCS_BIT(lane);
     ep->remote_fresh |= (ucp_lane_map_t)UCS_BIT(lane);
 }
 
-/** Records that an access over this lane may change the owner's memory. */
+/** Records that an access over this lane may change the peer's memory. */
 static UCS_F_ALWAYS_INLINE void ucp_rma_changes_by_lane(ucp_ep_h ep,
                                                         unsigned lane)
 {
@@ -188,23 +190,25 @@ extern const ucp_proto_t ucp_proto_get_bcopy;
 extern const ucp_proto_t ucp_proto_get_zcopy;
 extern const ucp_proto_t ucp_proto_get_am;
 
-/** Zero-copy: the transport has completed all posted fragments. */
+/** Completion callback of zero-copy: the transport has completed all posted
+ *  fragments. */
 void ucp_rma_zcopy_completed(uct_completion_t *comp);
 
-/** Nothing more is posted: drops the count that kept the request alive. */
+/** Called when nothing more is posted: drops the count that kept the request
+ *  alive. */
 void ucp_rma_zcopy_posted(ucp_request_t *req, ucs_status_t status);
 
 /** Sends a message that requests the peer to access its memory: `pack` writes
  *  `size` bytes, at most UCP_RMA_MAX_REQUEST, of which the first 8 are the key.
- *  `flags`: UCX_SEND_FLAG_*, if the message is not short. Results of am_short
- *  or am_bcopy. */
+ *  `flags`: UCX_SEND_FLAG_*, if the message is not short. Returns the result of
+ *  am_short or am_bcopy. */
 enum { UCP_RMA_MAX_REQUEST = 64 };
 ssize_t ucp_rma_send_request(ucp_request_t *req, uint8_t id,
                              uct_pack_callback_t pack, size_t size,
                              unsigned flags);
 
-/** The lane is lost before the transfer started: selects another protocol.
- *  Returns the result of the progress function. */
+/** Called if the lane was lost before the transfer started: selects another
+ *  protocol. Returns the result of the progress function. */
 ucs_status_t ucp_rma_reroute(ucp_request_t *req);
 
 /** Selects the protocol again, among the lanes that are left. */

@@ -63,7 +63,7 @@ _Static_assert(sizeof(ucp_rma_ack_t) == 13, "wire layout");
 
 /** State of a worker for access to the memory of peers. */
 typedef struct ucp_rma_worker {
-    struct ucp_rma_config *configs; /**< Shared by equal keys */
+    struct ucp_rma_config *configs; /**< Configurations, shared by keys */
     ucs_list_link_t shared_keys;    /**< See symmetric.h */
     /** Endpoints whose peers' accesses are to be acknowledged in this round */
     ucp_ep_h unacked;
@@ -76,36 +76,36 @@ UCP_AREA_ACCESSOR(ucp_worker_rma, struct ucp_worker, rma, ucp_rma_worker_t)
 /** State of an endpoint: accesses of the peer that are carried out; see
  *  ack.h. */
 typedef struct ucp_rma_ep {
-    ucp_ep_h ack_next; /**< With ep->rma_owes */
-    uint32_t handled;  /**< Their number */
-    uint32_t acked;    /**< Number of these that are acknowledged */
+    ucp_ep_h ack_next; /**< Next in the list; with ep->rma_owes */
+    uint32_t handled;  /**< Accesses carried out or rejected */
+    uint32_t acked;    /**< Value of `handled` acknowledged last */
 } ucp_rma_ep_t;
 
 UCP_AREA_ACCESSOR(ucp_ep_rma, struct ucp_ep, rma, ucp_rma_ep_t)
 
 /** An access: put, get, an atomic, or a reply to the peer's get. */
 typedef struct ucp_rma_op {
-    uint64_t address;                    /**< First byte at the peer */
-    ucp_rkey_h rkey;                     /**< NULL: a reply to the peer */
+    uint64_t address;                    /**< Address at the peer */
+    ucp_rkey_h rkey;                     /**< NULL for a reply to the peer */
     const struct ucp_rma_config *config; /**< Lanes and protocols */
-    uint64_t key;                        /**< Id of the memory */
+    uint64_t key;                        /**< Id of the peer's memory handle */
     /** The peer's request that this is a reply to */
     uint32_t remote_id;
-    uint32_t secret; /**< For the reply */
+    uint32_t secret; /**< For the reply to the peer */
     /** Sequence number among the endpoint's emulated accesses */
     uint32_t number;
-    uint8_t posted;    /**< All is posted */
+    uint8_t posted;    /**< All fragments are posted */
     uint8_t own_memhs; /**< `memhs` is set */
-    /** Restarts after the failure of a lane */
+    /** Number of restarts after failures of lanes */
     uint8_t retries;
     uint8_t retrying; /**< Waits for a restart */
 } ucp_rma_op_t;
 
 /** The data of a put or get. */
 typedef struct ucp_rma_data {
-    size_t received;          /**< Of an emulated get */
-    const ucp_rails_t *rails; /**< Zero-copy: the lanes */
-    ucp_memhs_t memhs;        /**< Of the local buffer */
+    size_t received;          /**< Bytes of an emulated get */
+    const ucp_rails_t *rails; /**< Lanes of a zero-copy transfer */
+    ucp_memhs_t memhs;        /**< Registrations of the local buffer */
     /** Reply: the memory that the transport reads, or NULL */
     ucp_mem_h lent;
 } ucp_rma_data_t;
@@ -134,22 +134,22 @@ static inline ucs_status_t ucp_rma_wire_status(int8_t status)
                                                         (ucs_status_t)status;
 }
 
-/** Flags that exclude the fast path of put and get. */
+/** Flags of an endpoint that exclude the fast path of put and get. */
 #define UCP_RMA_EP_FLAGS_SLOW (UCP_EP_FLAGS_SLOW | UCP_EP_FLAG_ORDERED)
 
 /** Completes an access that is queued or waits for the peer. */
 void ucp_rma_abort(ucp_request_t *req, ucs_status_t status);
 
-/** Bytes of data in each message of a large emulated put, if they are sent
- *  zero-copy; 0: they are sent buffered. */
+/** Returns the bytes of data in each message of a large emulated put if they
+ *  are sent zero-copy; 0 if they are copied to buffers. */
 size_t ucp_rma_put_fragment(const ucp_ep_config_t *config, unsigned dt_class,
                             size_t length);
 
 /** As ucp_rma_put_fragment(), for the reply to a get. */
 size_t ucp_rma_reply_fragment(const ucp_ep_config_t *config, size_t length);
 
-/** Sends a put of a few bytes without a request; results of am_short. Hot
- *  path. */
+/** Sends a put of a few bytes without a request; returns the result of
+ *  am_short. Hot path. */
 ucs_status_t ucp_rma_am_put_short(ucp_ep_h ep, const void *buffer,
                                   size_t length, uint64_t remote_addr,
                                   uint64_t key);
@@ -157,7 +157,7 @@ ucs_status_t ucp_rma_am_put_short(ucp_ep_h ep, const void *buffer,
 /** Maximum length of ucp_rma_am_put_short, in bytes. */
 enum { UCP_RMA_AM_SHORT_MAX = 256 };
 
-/** Receiver: UCT callbacks, `arg` is the worker. */
+/** UCT callbacks for received messages; `arg` is the worker. */
 ucs_status_t ucp_rma_put_handler(void *arg, void *data, size_t length,
                                  unsigned flags);
 ucs_status_t ucp_rma_get_handler(void *arg, void *data, size_t length,

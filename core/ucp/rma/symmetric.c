@@ -10,7 +10,8 @@
 
 #include <stdlib.h>
 
-/* `rkey` is what the user has. It has no lanes and no parts of its own. */
+/* A shared key. The user's handle is `rkey`, which has no lanes and no parts of
+ * its own. */
 typedef struct {
     ucs_list_link_t link; /* In the worker's list */
     unsigned refs;        /* Keys that the user has unpacked */
@@ -30,8 +31,9 @@ static shared_t *shared_of(ucp_rkey_h rkey)
     return ucs_container_of(rkey, shared_t, rkey);
 }
 
-/* A pointer to the memory is that of one peer, so that such keys differ. The
- * lanes of an unconnected endpoint are not known yet. */
+/* True if the key may become part of a shared key. Keys with direct access
+ * (ucp_rkey_ptr) may not: the pointer is different for each peer. Keys of an
+ * unconnected endpoint may not: its lanes are not known yet. */
 static int may_share(const ucp_rkey_t *rkey, ucp_ep_h ep)
 {
     unsigned i;
@@ -54,8 +56,9 @@ static int is_symmetric(const ucp_rkey_t *a, const ucp_rkey_t *b)
            (a->prot == b->prot) && (a->mem_type == b->mem_type);
 }
 
-/* Finds a shared key that has this key or can take it: a peer that maps the
- * same range again has two keys, which are different. */
+/* Finds a shared key that contains this key or can include it. It cannot
+ * include a second key of the same peer: a peer that has mapped the same range
+ * twice has two different keys. */
 static shared_t *find(ucp_ep_h ep, const ucp_rkey_t *rkey)
 {
     const ucp_rkey_t *known;

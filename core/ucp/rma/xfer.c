@@ -22,7 +22,8 @@ void ucp_rma_abort(ucp_request_t *req, ucs_status_t status)
     ucp_request_complete_send(req, status);
 }
 
-/* True if memory that the processor cannot access can be sent zero-copy. */
+/* True if the lane can send this memory, which the processor cannot access, by
+ * zero-copy. */
 static int is_reachable(const ucp_request_t *req,
                         const ucp_rma_protos_t *protos)
 {
@@ -39,8 +40,8 @@ static int is_reachable(const ucp_request_t *req,
 }
 
 /* Selects from the table. Memory that only the lane can access is sent by
- * zero-copy. A user that wants to reuse the buffer soon gets a copy over a
- * lane. NULL: no protocol. */
+ * zero-copy. If the user wants to reuse the buffer soon, the data is copied and
+ * sent over a lane. Returns NULL if there is no protocol. */
 static const ucp_proto_t *select_proto(const ucp_request_t *req,
                                        const ucp_rma_protos_t *protos,
                                        uint32_t attr)
@@ -64,8 +65,8 @@ static const ucp_proto_t *select_proto(const ucp_request_t *req,
     return proto;
 }
 
-/* Large contiguous transfers may go by zero-copy or by messages: by what proves to
- * be the faster one, unless the user's call excludes one of them. */
+/* Selects zero-copy or messages for a large contiguous transfer: the faster one
+ * by the trials of learn/, unless the user's call excludes one of them. */
 static const ucp_proto_t *
 learnt_proto(ucp_request_t *req, const ucp_rma_protos_t *protos, uint32_t attr)
 {
@@ -131,7 +132,7 @@ ssize_t ucp_rma_send_request(ucp_request_t *req, uint8_t id,
 {
     uct_ep_h am = req->send.ep->am;
     struct {
-        ucp_le64_t key; /* am_short's header */
+        ucp_le64_t key; /* the header of am_short */
         char rest[UCP_RMA_MAX_REQUEST - sizeof(ucp_le64_t)];
     } message;
 
@@ -161,7 +162,7 @@ ucs_status_t ucp_rma_select_again(ucp_request_t *req)
         op->own_memhs = 0;
     }
     op->posted = 0;
-    req->lane  = UCP_AM_LANE; /* protocols of messages do not set it */
+    req->lane  = UCP_AM_LANE; /* message protocols do not set the lane */
     expect_fragments(req);
     return ucp_proto_init(req, select_proto(req, ucp_rma_protos(req), 0), 0);
 }

@@ -67,9 +67,9 @@ static void start_again(void *arg)
     }
 }
 
-/* For a failed get of an endpoint that has not failed: starts it again in the
- * next progress, if a lane is known to be lost by then. Until then it is in no
- * queue. Zero: not possible, the get fails. */
+/* Restarts a failed get of an endpoint that has not failed, in the next
+ * progress, if a lane is known to be lost by then. Until then the request is in
+ * no queue. Returns zero if a restart is not possible: the get fails. */
 static int retry(ucp_request_t *req)
 {
     /* A failed or closed endpoint has removed the request from its list. */
@@ -120,9 +120,9 @@ void ucp_rma_zcopy_abort(ucp_request_t *req, ucs_status_t status)
     }
 }
 
-/* All of its lanes are lost. If fragments are posted or lanes are suspected,
- * the posted fragments end first: after that it is known which lanes are
- * lost. */
+/* Called when all lanes of the request are lost. If fragments are posted, or
+ * lanes are suspected, the request ends when the posted fragments are complete:
+ * then it is known which lanes are lost. */
 static ucs_status_t all_lost(ucp_request_t *req)
 {
     if ((req->dt.offset == 0) && (req->send.comp.count == 1) &&
@@ -189,7 +189,8 @@ const ucp_proto_t ucp_proto_put_zcopy = {
     .counter  = UCP_STATS_PUT_ZCOPY,
 };
 
-/* A lost lane may restart the get. */
+/* Puts the request into the endpoint's list, because it may restart if a lane
+ * is lost. */
 static ucs_status_t get_init(ucp_request_t *req, uint32_t attr)
 {
     if ((req->send.ep->config->num_lanes > 1) &&
