@@ -40,7 +40,7 @@ static void fail(ucp_request_t *req, ucs_status_t status)
     uint32_t recv_request = ucp_send_rndv(req)->remote_id;
     ucp_ep_h ep           = req->send.ep;
 
-    ucp_rndv_send_posted(req, status); /* may free it */
+    ucp_rndv_send_posted(req, status); /* may free the request */
     ucp_rndv_send_failure(ep, recv_request, status);
 }
 

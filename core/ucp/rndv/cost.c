@@ -7,7 +7,7 @@
 
 #include "ucs/sys/math.h"
 
-/* Seconds of a small internal message. */
+/* Returns the time of a small internal message in seconds. */
 static double message_time(const ucp_ep_config_t *config)
 {
     const ucp_lane_cost_t *am = &ucp_ep_config_am(config)->cost_bcopy;
@@ -25,8 +25,8 @@ static double reg_time(const ucp_lane_config_t *lane)
 /* Size of the first-level data cache of most processors, in bytes. */
 enum { FIRST_CACHE = 32 * 1024 };
 
-/* Data that the sender has just written is in this cache, as far as it fits.
- * Reading that part takes as long with zero-copy as with messages. */
+/* Adds the time to read data that the sender has just written and that is
+ * therefore in this cache: for that part zero-copy is as slow as messages. */
 static void add_fresh(const ucp_ep_config_t *config,
                       const ucp_lane_config_t *lane, size_t length,
                       ucs_linear_func_t *time)
@@ -34,7 +34,7 @@ static void add_fresh(const ucp_ep_config_t *config,
     double stream = ucp_ep_config_am(config)->stream;
 
     if ((stream <= 0) || lane->is_network) {
-        return; /* unknown, or the device reads the data */
+        return; /* the bandwidth is unknown, or the device reads the data */
     }
     if (length < FIRST_CACHE) {
         time->m += 1.0 / stream;
@@ -43,8 +43,8 @@ static void add_fresh(const ucp_ep_config_t *config,
     }
 }
 
-/* Zero-copy of the data: several lanes have the sum of their bandwidths, and
- * each needs its own operation. */
+/* Returns the time of zero-copy of the data: several lanes have the sum of
+ * their bandwidths, and each needs its own operation. */
 static ucs_linear_func_t data_time(const ucp_lane_cost_t *cost,
                                    const ucp_rails_t *rails, size_t length)
 {
@@ -58,9 +58,10 @@ static ucs_linear_func_t data_time(const ucp_lane_cost_t *cost,
     return ucs_linear_func_make(start, 1.0 / bandwidth);
 }
 
-/* Put or get of `length` bytes, with the messages that it needs: announcement,
- * get and acknowledgement; or announcement, reply, put and DONE. Over several
- * lanes DONE waits until the data is complete at the peer. */
+/* Returns the time of a put or get of `length` bytes, with the messages that it
+ * needs: announcement, get and acknowledgement; or announcement, reply, put and
+ * DONE. Over several lanes DONE waits until the data is complete at the
+ * peer. */
 static ucs_linear_func_t zcopy_time(const ucp_ep_config_t *config,
                                     const ucp_lane_config_t *lane,
                                     const ucp_rails_t *rails, int is_get,
@@ -78,9 +79,9 @@ static ucs_linear_func_t zcopy_time(const ucp_ep_config_t *config,
     return time;
 }
 
-/* Announcement, reply, data. Both ends copy at the same time: the data counts
- * for one copy, whether fragments are packed or zero-copy, and the first
- * fragment for another one. */
+/* Returns the time of announcement, reply and data in messages. Both sides copy
+ * at the same time: the data counts for one copy, whether fragments are packed
+ * or zero-copy, and the first fragment for another one. */
 static ucs_linear_func_t am_time(const ucp_ep_config_t *config,
                                  unsigned dt_class)
 {
@@ -97,8 +98,8 @@ static ucs_linear_func_t am_time(const ucp_ep_config_t *config,
                                         fragment);
 }
 
-/* The lane for data of this class, or NULL. Staged data is flat memory of a
- * device; callers check whether it is. */
+/* Returns the lane for data of this class, or NULL. For staged data, callers
+ * check that it is one block of memory. */
 static const ucp_lane_config_t *lane_for(const ucp_ep_config_t *config,
                                          unsigned dt_class)
 {
@@ -126,15 +127,16 @@ const ucp_rails_t *ucp_rndv_put_rails(const ucp_ep_config_t *config,
                &config->rndv_put;
 }
 
-/* Non-zero: the lane can access memory at the other end, by keys in messages.
- * Generic data has no memory. */
+/* Returns non-zero if the lane can access memory of the peer, by keys in
+ * messages. Generic data has no memory. */
 static int has_memory(const ucp_lane_config_t *lane, unsigned dt_class)
 {
     return (lane != NULL) && (lane->remote_md != UCP_NULL_MD) &&
            (dt_class != UCP_DT_CLASS_GENERIC) && ucp_rndv_keys_fit(lane);
 }
 
-/* The last length that costs what `from` bytes cost, by the same function. */
+/* Returns the last length whose cost follows the same linear function as that
+ * of `from` bytes. */
 static size_t last_alike(const ucp_rails_t *rails, size_t from)
 {
     size_t last = (from < FIRST_CACHE) ? FIRST_CACHE - 1 : SIZE_MAX;
@@ -145,7 +147,7 @@ static size_t last_alike(const ucp_rails_t *rails, size_t from)
     return last;
 }
 
-/* The ranges of a put or get over a lane. */
+/* Writes the ranges of a put or get over a lane; returns their number. */
 static unsigned zcopy_ranges(const ucp_proto_query_t *query,
                              const ucp_lane_config_t *lane, int is_get,
                              ucp_proto_range_t *ranges)
@@ -254,7 +256,7 @@ unsigned ucp_rndv_query(const ucp_proto_query_t *query, size_t max_eager,
     if (query->rndv_thresh == SIZE_MAX) {
         range->min = (max_eager < UCP_RNDV_MIN) ? max_eager + 1 : UCP_RNDV_MIN;
     } else {
-        range->min = query->rndv_thresh; /* smaller is eager */
+        range->min = query->rndv_thresh; /* smaller messages are eager */
     }
     return query->rndv_thresh != UCP_PROTO_THRESH_NEVER;
 }

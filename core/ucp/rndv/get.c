@@ -26,7 +26,7 @@ static void acknowledge(ucp_ep_h ep, ucp_le32_t request, ucp_le32_t secret)
     }
 }
 
-/* The transport has released all memory of the get. */
+/* Called when the transport has released all memory of the get. */
 static void get_completed(uct_completion_t *comp)
 {
     ucp_request_t *get  = ucs_container_of(comp, ucp_request_t, send.comp);
@@ -56,7 +56,8 @@ static void get_completed(uct_completion_t *comp)
         acknowledge(ep, request, secret);
         ucp_rndv_recv_end(recv, status);
     } else {
-        if (status != UCS_ERR_NO_RESOURCE) { /* resources may exist later */
+        /* send resources may be available later */
+        if (status != UCS_ERR_NO_RESOURCE) {
             ucs_diag("ep %p: fetching %zu bytes failed (%s); another scheme"
                      " is used from now on",
                      ep, recv->recv.info.length, ucs_status_string(status));
@@ -112,7 +113,7 @@ static int is_staged(const ucp_request_t *recv, const ucp_lane_config_t *lane)
     return ucp_rndv_dt_class(&recv->dt, lane) == UCP_DT_CLASS_STAGED;
 }
 
-/* True if the found lanes can write to the receive's buffer. */
+/* True if these lanes can write to the receive's buffer. */
 static int can_fetch(const ucp_request_t *recv, ucp_ep_h ep,
                      const ucp_rails_t *rails)
 {
@@ -126,7 +127,7 @@ static int can_fetch(const ucp_request_t *recv, ucp_ep_h ep,
 }
 
 /* Finds the lanes for a get of the announced data and unpacks their keys into
- * the request; NULL: none. */
+ * the request. Returns NULL if there are none. */
 static const ucp_rails_t *find_rails(ucp_request_t *get,
                                      const ucp_request_t *recv,
                                      const ucp_rndv_rts_t *rts)

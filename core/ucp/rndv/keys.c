@@ -28,7 +28,8 @@ int ucp_rndv_keys_fit(const ucp_lane_config_t *lane)
            (sizeof(ucp_rndv_key_t) + lane->rkey_size <= UCP_RNDV_MAX_KEYS);
 }
 
-/* Packs the key of one domain; 0: there is none, or it does not fit. */
+/* Packs the key of one domain. Returns its size; 0 if there is none, or if it
+ * does not fit. */
 static size_t pack_key(ucp_ep_h ep, unsigned lane, uct_mem_h memh,
                        ucp_rndv_key_t *key, size_t max_size)
 {
@@ -80,7 +81,7 @@ static int is_for(const ucp_lane_config_t *lane, unsigned md_index, int get)
            ((get ? lane->get.max_zcopy : lane->put.max_zcopy) > 0);
 }
 
-/* Unpacks the peer's key for a lane; zero: it is invalid. */
+/* Unpacks the peer's key for a lane. Returns zero if it is invalid. */
 static int unpack(ucp_ep_h ep, unsigned lane, const ucp_rndv_key_t *key,
                   uct_rkey_bundle_t *rkey)
 {
@@ -111,7 +112,7 @@ typedef struct {
     size_t size;
 } list_t;
 
-/* Returns the next key, or NULL: the end, or the list is truncated. */
+/* Returns the next key, or NULL at the end or if the list is truncated. */
 static const ucp_rndv_key_t *next_key(list_t *list)
 {
     const ucp_rndv_key_t *key = (const ucp_rndv_key_t *)list->p;
@@ -177,7 +178,7 @@ const ucp_rails_t *ucp_rndv_keys_accept(ucp_request_t *req, const void *keys,
         return rails;
     }
 
-    /* Otherwise use any lane to one of those domains. */
+    /* Otherwise use any lane to one of the domains in the list. */
     while ((key = next_key(&list)) != NULL) {
         for (lane = 0; lane < config->num_lanes; ++lane) {
             if (is_for(&config->lanes[lane], key->md_index, get) &&

@@ -15,7 +15,8 @@
 #include "ucp/proto/zcopy.h"
 #include "ucp/wireup/failover.h"
 
-enum { STEP_PUT, STEP_DONE, STEP_FLUSH }; /* and one per further rail */
+/* FLUSH is the first rail; further rails follow */
+enum { STEP_PUT, STEP_DONE, STEP_FLUSH };
 
 static int is_same_lane(const ucp_request_t *req)
 {
@@ -37,7 +38,7 @@ static void put_completed(uct_completion_t *comp)
             ucp_rndv_retry_by_messages(req)) {
             return;
         }
-        /* All data has arrived: send DONE. */
+        /* All data is at the peer: send DONE. */
         ucp_send_rndv(req)->step   = STEP_DONE;
         ucp_send_rndv(req)->posted = 0;
         req->send.comp.count       = 1;

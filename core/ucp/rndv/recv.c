@@ -42,7 +42,8 @@ typedef struct ucp_rndv_gather {
     char data[];
 } ucp_rndv_gather_t;
 
-/* If memory is short, the datatype unpacks fragments in order of arrival. */
+/* Allocates that buffer. If memory is short, the datatype unpacks fragments in
+ * order of arrival instead. */
 static void gather_begin(ucp_request_t *req)
 {
     size_t length = req->recv.info.length;
@@ -87,7 +88,7 @@ void ucp_rndv_recv_end(ucp_request_t *req, ucs_status_t status)
     rndv->complete(req, status);
 }
 
-/* Non-zero: the sender may put over these lanes. */
+/* Returns non-zero if the sender may put over these lanes. */
 static int may_put(const ucp_ep_config_t *config, const ucp_rails_t *rails,
                    unsigned rts_flags)
 {
@@ -96,7 +97,8 @@ static int may_put(const ucp_ep_config_t *config, const ucp_rails_t *rails,
             ucp_rndv_is_device(config, rails));
 }
 
-/* Registers the receive buffer for put by the sender. Zero: not possible. */
+/* Registers the receive buffer for put by the sender. Returns zero if that is
+ * not possible. */
 static int reg_place(ucp_request_t *req, ucp_ep_h ep, unsigned rts_flags,
                      const ucp_rails_t *rails)
 {
@@ -117,8 +119,8 @@ static int reg_place(ucp_request_t *req, ucp_ep_h ep, unsigned rts_flags,
 }
 
 /* Offers the receive buffer to the sender for put: registers a contiguous
- * buffer, unless it is registered, and packs its keys. Returns the length of the
- * list; 0: the data is sent by active messages. */
+ * buffer, if it is not registered yet, and packs its keys. Returns the length
+ * of the list of keys; 0 means that the data is sent by active messages. */
 static size_t offer_place(ucp_request_t *req, ucp_ep_h ep, unsigned rts_flags,
                           const ucp_rails_t *rails, void *keys)
 {
@@ -189,9 +191,9 @@ void ucp_rndv_recv_send_rtr(ucp_request_t *req, ucp_ep_h ep, ucp_le32_t request,
     }
 }
 
-/* Non-zero: the sender is to put into memory of a device. That is one copy; a
- * get over another lane takes a second one from host memory. A sender whose
- * memory is a device's, too, has sent a key for a get. */
+/* Returns non-zero if the sender shall put into memory of a device. That takes
+ * one copy; a get over another lane takes a second one, from host memory. A
+ * sender whose data is also in memory of a device has sent a key for a get. */
 static int prefers_put(ucp_request_t *req, ucp_ep_h ep,
                        const ucp_rndv_rts_t *rts)
 {

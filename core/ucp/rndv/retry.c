@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Restarts of transfers over several lanes after one of the lanes failed.
- * Reading twice has no effect, nor has putting the same data twice, because the
- * receive buffer is not read before it is complete. So the whole transfer is
- * repeated over the lanes that are left.
+ * Reading data twice does no harm, nor does putting the same data twice,
+ * because the receive buffer is not read before it is complete. So the whole
+ * transfer is repeated over the lanes that are left.
  *
  *   in flight --error, buffer released--> waits for progress --> in flight
  *                                          `--> limit: other scheme
  *
- * The other scheme of a get is what the receiver requests next. A put goes on by
- * messages, also if it had only one lane.
+ * A get that cannot restart is replaced by the scheme that the receiver
+ * requests next. A put continues by messages, also if it had only one lane.
  *
  * The restart waits for the next progress because a transport may report a
  * failed lane before or after it completes the lane's operations: after that
@@ -36,7 +36,8 @@ static void start_again(void *arg)
     ucp_request_start(req);
 }
 
-/* Restarts the transfer in the next progress. Zero: not possible. */
+/* Restarts the transfer in the next progress. Returns zero if that is not
+ * possible. */
 static int start_later(ucp_request_t *req)
 {
     ucp_rndv_send_t *rndv = ucp_send_rndv(req);

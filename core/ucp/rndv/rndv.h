@@ -44,8 +44,8 @@
  * rejects it (ATS, CANCELED). A receiver that has matched it ignores this
  * message: the transfer continues.
  *
- * The secret is that of the sender's end. The announcement contains it, so that
- * only its receiver can reply.
+ * The secret is that of the sender's endpoint. The announcement contains it, so
+ * that only its receiver can reply.
  */
 #ifndef UCP_RNDV_H
 #define UCP_RNDV_H
@@ -130,15 +130,15 @@ typedef struct ucp_rndv_send {
     /** Address of the peer's buffer. In fragments: offset of the first byte in
      *  the message. */
     uint64_t address;
-    /** Lanes of put and get; NULL: none */
+    /** Lanes of put and get, or NULL */
     const ucp_rails_t *rails;
     /** The peer's keys, by slot */
     uct_rkey_bundle_t rkeys[UCP_MAX_RAILS];
-    ucp_memhs_t memhs;   /**< Of the local buffer */
-    ucp_request_t *recv; /**< Get: the receive */
+    ucp_memhs_t memhs;   /**< Registrations of the local buffer */
+    ucp_request_t *recv; /**< Get: the receive that it completes */
     uint32_t remote_id;  /**< The peer's request */
-    ucp_le32_t secret;   /**< Get: for the reply */
-    uint8_t num_keys;    /**< Of rkeys */
+    ucp_le32_t secret;   /**< Get: secret for the reply */
+    uint8_t num_keys;    /**< Number of entries of rkeys */
     uint8_t retries;     /**< Number of restarts, see retry.c */
     uint8_t retrying;    /**< Waits for a restart */
     /** Lanes that the endpoint had lost at the start */
@@ -147,7 +147,7 @@ typedef struct ucp_rndv_send {
     /** All is posted: waits for the completion */
     uint8_t posted;
     uint8_t detached;  /**< The endpoint may not exist any more */
-    uint8_t rts_flags; /**< Of the RTS; get: of the peer's */
+    uint8_t rts_flags; /**< Of the RTS; for a get, of the peer's RTS */
     /** The peer was requested to drop the announcement */
     uint8_t withdrawn;
 } ucp_rndv_send_t;
@@ -157,11 +157,11 @@ UCP_AREA_ACCESSOR(ucp_send_rndv, ucp_request_t, send.data, ucp_rndv_send_t)
 /** State of a receive. */
 typedef struct ucp_rndv_recv {
     size_t remaining;  /**< Bytes that are not received yet */
-    ucp_memhs_t memhs; /**< Of a buffer that the peer may put to */
+    ucp_memhs_t memhs; /**< Registrations of the buffer for put */
     void (*complete)(ucp_request_t *req, ucs_status_t status);
-    /** For generic data, or NULL */
+    /** For generic data; else NULL */
     struct ucp_rndv_gather *gather;
-    /** The protocol of the data; NULL: not known yet */
+    /** The protocol of the data; NULL until it is known */
     const ucp_proto_t *proto;
     uint8_t offered; /**< The peer may put to the buffer */
     uint8_t iface;   /**< Index of the worker's interface in use */
@@ -175,7 +175,7 @@ UCP_AREA_ACCESSOR(ucp_recv_rndv, ucp_request_t, recv.data, ucp_rndv_recv_t)
 
 /**
  * Returns the cost of a rendezvous for the query of a class's protocol, by the
- * protocol that is selected for these data. `max_eager`: maximum length that the
+ * protocol that is selected for this data. `max_eager`: maximum length that the
  * class sends eagerly in one message.
  */
 unsigned ucp_rndv_query(const ucp_proto_query_t *query, size_t max_eager,
@@ -260,9 +260,9 @@ ucs_status_t ucp_rndv_done_handler(void *arg, void *data, size_t length,
 
 /* -------------------------------------------------------------- internal -- */
 
-/** The protocols of the data, UCP_OP_RNDV. The sender's table selects what it
- *  offers: a key for a get, or a put to an address of the receiver, or
- *  fragments. What the receiver can do with it decides. */
+/** The protocols of the data, UCP_OP_RNDV. The sender's table selects what the
+ *  sender offers: a key for a get, a put to an address of the receiver, or
+ *  fragments. The receiver selects what it can use of that. */
 extern const ucp_proto_t ucp_proto_rndv_get;
 extern const ucp_proto_t ucp_proto_rndv_put;
 extern const ucp_proto_t ucp_proto_rndv_am;
@@ -271,7 +271,7 @@ extern const ucp_proto_t ucp_proto_rndv_am;
  *  from that memory or sent from host memory. */
 extern const ucp_proto_t ucp_proto_rndv_staged;
 
-/** Their queries, and the lanes that share the data (cost.c). */
+/** Queries of these protocols, and the lanes that share the data (cost.c). */
 unsigned ucp_rndv_query_get(const ucp_proto_query_t *query,
                             ucp_proto_range_t *ranges);
 unsigned ucp_rndv_query_put(const ucp_proto_query_t *query,
@@ -307,7 +307,8 @@ enum {
 };
 
 /** Starts a get of the data at the address in `rts`: an internal request, which
- *  completes the receive. Zero: not possible, the receive is unchanged. */
+ *  completes the receive. Returns zero if that is not possible: the receive is
+ *  unchanged. */
 int ucp_rndv_get_start(ucp_request_t *recv, ucp_ep_h ep,
                        const ucp_rndv_rts_t *rts);
 
@@ -317,35 +318,35 @@ void ucp_rndv_recv_send_rtr(ucp_request_t *recv, ucp_ep_h ep,
                             ucp_le32_t request, ucp_le32_t secret,
                             unsigned rts_flags);
 
-/** Nothing more is posted: completes the request after the transport has
- *  released its buffer. */
+/** Called when nothing more is posted: completes the request after the
+ *  transport has released its buffer. */
 void ucp_rndv_send_posted(ucp_request_t *req, ucs_status_t status);
 
 /** Sends a DONE with an error to a receiver whose data cannot be sent. */
 void ucp_rndv_send_failure(ucp_ep_h ep, uint32_t recv_request,
                            ucs_status_t status);
 
-/** The selected protocol for data of this class and length. */
+/** Returns the selected protocol for data of this class and length. */
 static inline const ucp_proto_t *
 ucp_rndv_select(const ucp_ep_config_t *config, unsigned dt_class, size_t length)
 {
-    return (length == 0) ? /* there is no data, and no row for it */
+    return (length == 0) ? /* without data there is no row in the table */
                &ucp_proto_rndv_am :
                ucp_proto_find(&config->tables[UCP_OP_RNDV][dt_class], length);
 }
 
-/** The class of the data for a lane: staged memory that the lane can access is
- *  contiguous. `lane` may be NULL. */
+/** Returns the class of the data for a lane: staged memory that the lane can
+ *  access is contiguous. `lane` may be NULL. */
 unsigned ucp_rndv_dt_class(const ucp_dt_iter_t *dt,
                            const ucp_lane_config_t *lane);
 
-/** The lanes for get from (or put to) these data, which are memory of the peer
- *  for them: the lane for memory of devices if it reaches the data, otherwise
- *  those for host memory. */
+/** Returns the lanes by which the peer can get (or put) this data: the lane for
+ *  memory of devices if it can access the data, otherwise the lanes for host
+ *  memory. */
 const ucp_rails_t *ucp_rndv_rails_to(const ucp_ep_config_t *config,
                                      const ucp_dt_iter_t *dt, int is_get);
 
-/** Non-zero: these rails are the lane for memory of devices. */
+/** Returns non-zero if these rails are the lane for memory of devices. */
 static inline int ucp_rndv_is_device(const ucp_ep_config_t *config,
                                      const ucp_rails_t *rails)
 {
@@ -359,46 +360,49 @@ static inline int ucp_rndv_am_is_zcopy(const ucp_ep_config_t *config,
     return ucp_fragment_is_zcopy(config, dt_class, sizeof(ucp_rndv_data_t));
 }
 
-/** Maximum length of data in a fragment, in bytes. */
+/** Returns the maximum length of data in a fragment, in bytes. */
 static inline size_t ucp_rndv_am_fragment(const ucp_ep_config_t *config,
                                           unsigned dt_class)
 {
     return ucp_fragment_size(config, dt_class, sizeof(ucp_rndv_data_t));
 }
 
-/* Keys (keys.c) */
+/* Keys (keys.c). */
 
-/** Registers flat data for remote access by these lanes, or uses the user's
- *  memory handle. Zero: no lane supports it. */
+/** Registers one block of data for remote access by these lanes, or uses the
+ *  user's memory handle. Returns zero if no lane supports it. */
 int ucp_rndv_reg_remote(ucp_ep_h ep, const ucp_rails_t *rails,
                         const ucp_dt_iter_t *dt, size_t length, unsigned access,
                         ucp_memhs_t *memhs);
 
 /** Packs a list of the keys of these lanes' domains, as many as fit into
- *  UCP_RNDV_MAX_KEYS bytes. Returns its length; 0: no keys. */
+ *  UCP_RNDV_MAX_KEYS bytes. Returns the length of the list; 0 if it has no
+ *  keys. */
 size_t ucp_rndv_keys_pack(ucp_ep_h ep, const ucp_rails_t *rails,
                           const ucp_memhs_t *memhs, void *keys);
 
-/** True if a list with a key of this lane fits into messages. */
+/** True if the lane needs no key, or if the packed key of its domain is small
+ *  enough for the list of keys in an RTS or RTR. */
 int ucp_rndv_keys_fit(const ucp_lane_config_t *lane);
 
 /** True if the list contains a key of this domain of the peer. */
 int ucp_rndv_keys_have(const void *keys, size_t size, unsigned md_index);
 
 /** Finds the lanes that can put to (or get from) the memory of the peer's keys,
- *  and unpacks the keys into the request. NULL: none. `keys` is not trusted. */
+ *  and unpacks the keys into the request. Returns NULL if there are none.
+ *  `keys` is not trusted. */
 const ucp_rails_t *ucp_rndv_keys_accept(ucp_request_t *req, const void *keys,
                                         size_t size, int get);
 
 /** Releases the unpacked keys; may be called again. */
 void ucp_rndv_rkeys_release(ucp_request_t *req);
 
-/* Restarts (retry.c) */
+/* Restarts (retry.c). */
 
 /**
- * For a transfer over several lanes that failed while its endpoint lives. The
- * transport must have released the buffer. Restarts the transfer in the next
- * progress, over the lanes that are left by then. Zero: no restart.
+ * Restarts a transfer over several lanes that failed although its endpoint did
+ * not: in the next progress, over the lanes that are left by then. The
+ * transport must have released the buffer. Returns zero if there is no restart.
  */
 int ucp_rndv_retry(ucp_request_t *req);
 
@@ -409,8 +413,8 @@ int ucp_rndv_retry_by_messages(ucp_request_t *req);
 /** Cancels a restart that has not begun. */
 void ucp_rndv_retry_cancel(ucp_request_t *req);
 
-/** For a lane that did not accept a fragment and seems to fail. Non-zero: the
- *  fragment is sent over another lane. */
+/** Called if a lane did not accept a fragment and seems to have failed. Returns
+ *  non-zero if the fragment is sent over another lane. */
 int ucp_rndv_chunk_rejected(ucp_request_t *req, unsigned lane,
                             ucs_status_t status);
 

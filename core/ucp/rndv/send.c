@@ -13,7 +13,8 @@
 
 /* --------------------------------------------------------- announcement -- */
 
-/* Memory that no lane of the peer reaches is copied to host memory first. */
+/* Selects the protocol for the data. Memory that no lane of the peer can access
+ * is copied to host memory first. */
 static const ucp_proto_t *select_data(const ucp_ep_config_t *costs,
                                       const ucp_dt_iter_t *dt,
                                       const ucp_rails_t *rails)
@@ -35,8 +36,8 @@ static const ucp_proto_t *data_with(uint16_t flags)
                                                 &ucp_proto_rndv_am;
 }
 
-/* Non-zero: the data can be put to memory of devices at the receiver, and the
- * user has not requested another protocol. */
+/* Returns non-zero if the data can be put to memory of devices at the receiver,
+ * and the user has not requested another protocol. */
 static int can_put_to_device(const ucp_request_t *req)
 {
     const ucp_ep_config_t *config = req->send.ep->config;
@@ -176,8 +177,8 @@ void ucp_rndv_send_failure(ucp_ep_h ep, uint32_t recv_request,
 
 void ucp_rndv_data_abort(ucp_request_t *req, ucs_status_t status)
 {
-    /* The transport may use the buffer: its completion releases it, possibly
-     * after the endpoint is freed. */
+    /* The transport may still use the buffer: the completion of its operations
+     * releases it, possibly after the endpoint is freed. */
     detach(req);
     ucp_rndv_retry_cancel(req);
     if (req->send.comp.func == NULL) {
@@ -230,7 +231,7 @@ static void start_transfer(ucp_request_t *req, const void *keys, size_t size)
 {
     ucp_rndv_send_t *rndv = ucp_send_rndv(req);
 
-    /* A registration for get is no longer needed. */
+    /* The registration for a get is no longer needed. */
     ucp_memhs_dereg(req->worker, &rndv->memhs);
 
     rndv->rails = put_rails(req, keys, size);

@@ -39,7 +39,8 @@ int ucp_rndv_is_staged(const ucp_request_t *req)
 
 static void chunk_copied(ucp_stage_frag_t *frag);
 
-/* Starts the copy of the next fragment; zero: no data left, or failed. */
+/* Starts the copy of the next fragment. Returns zero if no data is left, or if
+ * the send has failed. */
 static int next_chunk(ucp_request_t *req, ucp_stage_frag_t *frag)
 {
     size_t left = req->dt.length - req->dt.offset;
@@ -65,13 +66,13 @@ static void end(ucp_request_t *req)
     int detached        = ucp_send_rndv(req)->detached;
     ucp_ep_h ep         = req->send.ep;
 
-    ucp_rndv_send_end(req, status); /* may free it */
+    ucp_rndv_send_end(req, status); /* may free the request */
     if ((status != UCS_OK) && !detached) {
         ucp_rndv_send_failure(ep, recv_id, status);
     }
 }
 
-/* A fragment of the send is available again. */
+/* Called when a fragment of the send can be used for other data. */
 static void go_on(ucp_request_t *req, ucp_stage_frag_t *frag,
                   ucs_status_t status)
 {
@@ -197,7 +198,8 @@ static void chunk_placed(ucp_stage_frag_t *frag)
     end_if_complete(req);
 }
 
-/* Starts the copy of received data from a fragment. Zero: none is available. */
+/* Starts the copy of received data from a fragment. Returns zero if no fragment
+ * is available. */
 static int copy_later(ucp_request_t *req, uint64_t offset, const void *data,
                       size_t length)
 {

@@ -35,7 +35,7 @@ int ucp_rndv_staged_get_can(const ucp_request_t *recv,
 
 static ucs_status_t next_chunk(ucp_request_t *get, ucp_stage_frag_t *frag);
 
-/* A fragment is available again. */
+/* Called when a fragment can be used for other data. */
 static void go_on(ucp_stage_frag_t *frag, ucs_status_t status)
 {
     ucp_request_t *get = frag->req;
@@ -104,8 +104,8 @@ static const ucp_proto_t fetch_proto = {
     .abort    = fetch_end,
 };
 
-/* Starts the get of the next fragment. UCS_ERR_NO_ELEM: no data left, or
- * failed. */
+/* Starts the get of the next fragment. Returns UCS_ERR_NO_ELEM if no data is
+ * left, or if the get has failed. */
 static ucs_status_t next_chunk(ucp_request_t *get, ucp_stage_frag_t *frag)
 {
     size_t left = get->dt.length - get->dt.offset;
