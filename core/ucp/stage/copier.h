@@ -13,9 +13,9 @@ struct ucp_copier {
     uct_iface_h iface;
     uct_ep_h ep;
     uct_md_h md;
-    /** Memory types that it copies to and from */
+    /** Memory types that the copier supports */
     uint64_t mem_types;
-    /** 0: not supported; likewise the other limits */
+    /** Limits in bytes; if one is 0, the operation is not supported */
     size_t max_put_short;
     size_t max_get_short;
     size_t max_put_zcopy;
@@ -24,7 +24,7 @@ struct ucp_copier {
     size_t min_get_zcopy;
     size_t frag_size;
     unsigned under_way; /**< Copies in flight */
-    unsigned num_frags; /**< That are allocated */
+    unsigned num_frags; /**< Number of allocated fragments */
     /** Copies are faster from registered memory */
     int pins;
     ucs_list_link_t idle; /**< Fragments that are not in use */

@@ -29,9 +29,9 @@ static void waited_done(uct_completion_t *comp)
     ucs_container_of(comp, waited_t, comp)->done = 1;
 }
 
-/* Non-zero: the operation was not accepted, repeat it. Otherwise waits for its
- * end and sets its status. Progresses only the copier's interface, so that no
- * callback of UCP runs meanwhile. */
+/* Returns non-zero if the operation was not accepted: the caller repeats it.
+ * Otherwise waits until it is complete and sets its status. Progresses only the
+ * copier's interface, so that no callback of UCP runs meanwhile. */
 static int is_full(ucp_copier_t *copier, const waited_t *waited,
                    ucs_status_t *status_p)
 {
@@ -48,7 +48,8 @@ static int is_full(ucp_copier_t *copier, const waited_t *waited,
     return 0;
 }
 
-/* A short put that returned UCS_INPROGRESS is not complete before a flush. */
+/* Flushes the copier: a short put that returned UCS_INPROGRESS is complete only
+ * after a flush. */
 static ucs_status_t flush(ucp_copier_t *copier)
 {
     waited_t waited = {.comp = {.func = waited_done, .count = 1}};
@@ -171,7 +172,8 @@ static ucp_stage_frag_t *frag_new(ucp_copier_t *copier)
                                             UCT_MD_MEM_ACCESS_LOCAL_WRITE |
                                             UCT_MD_MEM_FLAG_HIDE_ERRORS,
                                         &frag->memh) != UCS_OK)) {
-        frag->memh = UCT_MEM_HANDLE_NULL; /* works, only slower */
+        /* copies work without registration, but more slowly */
+        frag->memh = UCT_MEM_HANDLE_NULL;
     }
     ++copier->num_frags;
     return frag;
@@ -233,7 +235,8 @@ static int is_postable(const ucp_stage_frag_t *frag)
                                (frag->length >= copier->min_get_zcopy);
 }
 
-/* Posts a fragment of the waiting list. Zero: there are no send resources. */
+/* Posts a fragment of the waiting list. Returns zero if there are no send
+ * resources. */
 static int try_post(ucp_stage_frag_t *frag)
 {
     ucp_copier_t *copier = frag->copier;
@@ -287,8 +290,8 @@ static unsigned progress_copiers(ucp_stage_t *stage)
     return count;
 }
 
-/* Calls the callbacks of the fragments that are complete now. Later ones wait,
- * so that the loop terminates. */
+/* Calls the callbacks of the fragments that are complete now. Fragments that
+ * complete during these calls have to wait, so that the loop terminates. */
 static unsigned tell(ucp_stage_t *stage)
 {
     unsigned count = 0;
@@ -351,7 +354,7 @@ ucs_status_t ucp_stage_frag_wait(ucp_stage_frag_t *frag)
     return frag->status;
 }
 
-/* Non-zero: a copy of the request is in flight. */
+/* Returns non-zero if a copy of the request is in flight. */
 static int has_copies(const ucp_stage_t *stage, const ucp_request_t *req)
 {
     ucp_stage_frag_t *frag;

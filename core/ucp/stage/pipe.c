@@ -20,9 +20,10 @@
 #include <stdlib.h>
 
 enum {
-    DEPTH = 4, /* fragments of a pipeline */
-    /* A message of a network is much smaller than what a device copies best:
-     * a fragment of a pipeline is a part of one that is sent as a whole. */
+    DEPTH = 4, /* number of fragments of a pipeline */
+    /* A pipeline uses only a part of each fragment, 1 / PARTS and at least
+     * LEAST bytes: a message of a network is much smaller than what a device
+     * copies best. */
     PARTS = 4,
     LEAST = 4096,
 };
@@ -32,10 +33,11 @@ struct ucp_stage_pipe {
     char *at;            /* address of the next part */
     size_t used;         /* read: bytes of the first fragment that are
                                  * consumed */
-    ucs_status_t status; /* write: of the copies so far */
+    ucs_status_t status; /* write: status of the copies so far */
     unsigned head;
     unsigned count;
-    int filling; /* write: the last fragment is not started */
+    /* write: the last fragment is not full, its copy is not started */
+    int filling;
     ucp_stage_frag_t *frags[DEPTH];
 };
 
@@ -56,7 +58,7 @@ static ucp_stage_frag_t *last(const ucp_stage_pipe_t *pipe)
     return pipe->frags[(pipe->head + pipe->count - 1) % DEPTH];
 }
 
-/* Appends a fragment; NULL: none is available. */
+/* Appends a fragment. Returns NULL if none is available. */
 static ucp_stage_frag_t *append(ucp_stage_pipe_t *pipe)
 {
     ucp_stage_frag_t *frag;
@@ -97,8 +99,9 @@ static ucp_stage_pipe_t *open_at(ucp_copier_t *copier, void *memory)
     return pipe;
 }
 
-/* Returns the pipeline at this position of its block; NULL: out of memory. One
- * at another position is for a block that is read from its start again. */
+/* Returns the pipeline for a part at `memory`, or NULL if out of memory. If the
+ * pipeline is at another position, it is replaced: the block is read from its
+ * start again. */
 static ucp_stage_pipe_t *get_pipe(ucp_copier_t *copier,
                                   ucp_stage_pipe_t **pipe_p, void *memory)
 {
@@ -111,9 +114,9 @@ static ucp_stage_pipe_t *get_pipe(ucp_copier_t *copier,
     return *pipe_p;
 }
 
-/* ---------------------------------------------------------------- reading -- */
+/* --------------------------------------------------------------- reading -- */
 
-/* Starts copies until `end`, while there are fragments. */
+/* Starts copies up to `end`, as long as fragments are available. */
 static void read_ahead(ucp_stage_pipe_t *pipe, char *end)
 {
     char *next = (pipe->count == 0) ?
@@ -129,7 +132,8 @@ static void read_ahead(ucp_stage_pipe_t *pipe, char *end)
     }
 }
 
-/* Takes bytes of the first fragment; returns how many, 0: failed. */
+/* Copies bytes of the first fragment to `data`. Returns their number, 0 on
+ * failure. */
 static size_t consume(ucp_stage_pipe_t *pipe, void *data, size_t length,
                       ucs_status_t *status_p)
 {
@@ -201,7 +205,7 @@ void ucp_stage_pipe_settle(ucp_stage_pipe_t *pipe)
     }
 }
 
-/* ---------------------------------------------------------------- writing -- */
+/* --------------------------------------------------------------- writing -- */
 
 static void start_filled(ucp_stage_pipe_t *pipe)
 {
@@ -220,7 +224,7 @@ static void note(ucp_stage_pipe_t *pipe, ucs_status_t status)
     }
 }
 
-/* The fragment for the next bytes; NULL: none is available. */
+/* Returns the fragment for the next bytes, or NULL if none is available. */
 static ucp_stage_frag_t *fillable(ucp_stage_pipe_t *pipe)
 {
     ucp_stage_frag_t *frag;
@@ -268,7 +272,8 @@ ucs_status_t ucp_stage_pipe_write(ucp_copier_t *copier,
             start_filled(pipe);
         }
     }
-    /* Data that fills most of a fragment does not wait for the next part. */
+    /* If data fills most of a fragment, its copy starts without waiting for the
+     * next part. */
     if (pipe->filling && (last(pipe)->length >= size / 2)) {
         start_filled(pipe);
     }

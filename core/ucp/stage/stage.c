@@ -46,7 +46,7 @@ static ucs_status_t open_iface(ucp_worker_h worker,
     return status;
 }
 
-/* The endpoint that is connected to the process itself. */
+/* Creates an endpoint that is connected to this process itself. */
 static ucs_status_t connect_to_self(uct_iface_h iface, uct_ep_h *ep_p)
 {
     const uct_iface_attr_t *attr = &uct_iface_attr(iface)->base;
@@ -85,7 +85,7 @@ static ucs_status_t connect_to_self(uct_iface_h iface, uct_ep_h *ep_p)
     return status;
 }
 
-/* The user's size, limited to one operation of the copier. */
+/* Returns the user's size, limited to one operation of the copier. */
 static size_t select_frag_size(ucp_context_h context,
                                const ucp_copier_t *copier)
 {
@@ -128,7 +128,7 @@ static void take_limits(ucp_copier_t *copier)
     }
 }
 
-/* Non-zero: any length can be copied in both directions. */
+/* Returns non-zero if the copier can copy any length in both directions. */
 static int is_complete(const ucp_copier_t *copier)
 {
     return ((copier->max_put_short > 0) ||
@@ -277,7 +277,7 @@ static ucs_memory_type_t detect(const void *address, size_t length)
                UCS_MEMORY_TYPE_HOST;
 }
 
-/* The type that the user specified, or UNKNOWN. */
+/* Returns the type that the user specified, or UNKNOWN. */
 static ucs_memory_type_t told_type(const ucp_request_param_t *param)
 {
     if (param->op_attr_mask & UCP_OP_ATTR_FIELD_MEMORY_TYPE) {
@@ -290,8 +290,8 @@ static ucs_memory_type_t told_type(const ucp_request_param_t *param)
     return UCS_MEMORY_TYPE_UNKNOWN;
 }
 
-/* The type of the entries that have bytes. A type that the processor cannot
- * access takes precedence. */
+/* Finds the type of the entries that are not empty. If types differ, one that
+ * the processor cannot access takes precedence. */
 static ucs_status_t detect_list(const ucp_dt_iov_t *iov, size_t count,
                                 ucs_memory_type_t *type_p)
 {

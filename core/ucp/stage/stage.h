@@ -25,8 +25,8 @@ typedef struct ucp_stage ucp_stage_t;
 typedef struct ucp_stage_frag ucp_stage_frag_t;
 typedef struct ucp_stage_pipe ucp_stage_pipe_t;
 
-/** A copy is complete, with any status. Called from progress; the stage no
- *  longer uses the fragment. */
+/** Called from progress when a copy is complete, with any status. The fragment
+ *  is not in use any more. */
 typedef void (*ucp_stage_done_t)(ucp_stage_frag_t *frag);
 
 /** A buffer of host memory for data, with one copy in flight. */
@@ -34,24 +34,26 @@ struct ucp_stage_frag {
     ucs_list_link_t link;
     uct_completion_t comp;
     ucp_copier_t *copier;
-    /** NULL: the caller waits */
+    /** NULL if the caller waits for the copy */
     ucp_stage_done_t done;
-    /** The request; NULL: it no longer needs the fragment */
+    /** The request that uses the fragment; NULL if it does not need it any
+     *  more */
     ucp_request_t *req;
     void *memory; /**< The user's memory */
-    /** For the caller: offset of the data in its message */
+    /** For use by the caller: offset of the data in its message */
     size_t offset;
     size_t length;
     ucs_status_t status;
     /** Non-zero: to the user's memory; zero: from it */
     uint8_t to_user;
-    uint8_t busy; /**< From start to completion */
+    uint8_t busy; /**< From the start of the copy to its completion */
     /** Registration of `data` with the copier's domain; or NULL */
     uct_mem_h memh;
     char *data;
 };
 
-/** Opens the copiers of the context's resources; NULL in *stage_p: none. */
+/** Opens the copiers of the context's resources. *stage_p is NULL if there are
+ *  none. */
 ucs_status_t ucp_stage_open(ucp_worker_h worker, ucp_stage_t **stage_p);
 
 /** Closes the copiers. No copy may be in flight. */
@@ -60,18 +62,19 @@ void ucp_stage_close(ucp_stage_t *stage);
 /** Waits until no copy is in flight and all callbacks have been called. */
 void ucp_stage_finish(ucp_stage_t *stage);
 
-/** Non-zero: progress has work to do, the worker must not sleep. */
+/** Returns non-zero if progress has work to do: the worker must not sleep. */
 int ucp_stage_is_busy(const ucp_stage_t *stage);
 
-/** The copier for a type of memory, or NULL. */
+/** Returns the copier for a type of memory, or NULL. */
 ucp_copier_t *ucp_stage_copier(const ucp_stage_t *stage,
                                ucs_memory_type_t type);
 
 /**
  * Determines the memory type of user data, from the user's parameters or by
- * detection. If the processor cannot access it, the walk becomes a staged one.
- * UCS_ERR_UNSUPPORTED, with a message: there is no copier for it.
- * UCS_ERR_INVALID_PARAM: no such type, or several types in one list.
+ * detection. If the processor cannot access the memory, the iterator is changed
+ * to use a copier. Returns UCS_ERR_UNSUPPORTED, with a message, if there is no
+ * copier for the type, and UCS_ERR_INVALID_PARAM if the type is invalid or if a
+ * list has several types.
  */
 ucs_status_t ucp_stage_adopt(ucp_worker_h worker, ucp_dt_iter_t *iter,
                              const ucp_request_param_t *param);
@@ -82,17 +85,17 @@ ucs_status_t ucp_stage_adopt(ucp_worker_h worker, ucp_dt_iter_t *iter,
 ucs_status_t ucp_stage_copy(ucp_copier_t *copier, void *memory, void *data,
                             size_t length, int to_user);
 
-/** Bytes that a fragment holds. */
+/** Returns the number of bytes that a fragment holds. */
 size_t ucp_stage_frag_size(const ucp_copier_t *copier);
 
-/** Takes a fragment. NULL: the limit is reached, or out of memory; the caller
- *  then uses ucp_stage_copy(). */
+/** Allocates a fragment. Returns NULL if the limit is reached or if out of
+ *  memory; the caller then uses ucp_stage_copy(). */
 ucp_stage_frag_t *ucp_stage_frag_get(ucp_copier_t *copier);
 void ucp_stage_frag_put(ucp_stage_frag_t *frag);
 
 /** Starts a copy between frag->data and frag->memory: frag->length bytes.
- *  `done` is called from a later progress. NULL: the caller waits for the
- *  copy. */
+ *  `done` is called from a later progress; it is NULL if the caller waits for
+ *  the copy. */
 void ucp_stage_frag_start(ucp_stage_frag_t *frag, int to_user,
                           ucp_stage_done_t done);
 
@@ -100,21 +103,23 @@ void ucp_stage_frag_start(ucp_stage_frag_t *frag, int to_user,
  *  callback of UCP runs meanwhile. */
 ucs_status_t ucp_stage_frag_wait(ucp_stage_frag_t *frag);
 
-/** Waits until no copy accesses the request's memory. The `req` of its
- *  fragments is then NULL, and `done` must put them back. */
+/** Waits until no copy accesses the request's memory. Afterwards the `req` of
+ *  its fragments is NULL, and `done` must release them by
+ *  ucp_stage_frag_put(). */
 void ucp_stage_forget(ucp_stage_t *stage, ucp_request_t *req);
 
 /* ------------------------------------------------------------- pipelines -- */
 
 /**
  * One block of memory that is copied in order, part by part, by a caller that
- * sends or receives the parts: the copier works meanwhile. *pipe_p is NULL before
- * the first part. Nothing but the copies of the pipeline may change the block.
+ * sends or receives the parts: the copier works at the same time. *pipe_p is
+ * NULL before the first part. Nothing but the copies of the pipeline may change
+ * the block.
  */
 
-/** Copies `length` bytes at `memory` to `data`, and starts copies of those that
- *  follow. `left`: bytes from `memory` to the end of the block. The pipeline ends
- *  with the last part, or by ucp_stage_pipe_close(). */
+/** Copies `length` bytes at `memory` to `data`, and starts copies of the bytes
+ *  that follow. `left`: bytes from `memory` to the end of the block. The
+ *  pipeline is closed with the last part, or by ucp_stage_pipe_close(). */
 ucs_status_t ucp_stage_pipe_read(ucp_copier_t *copier,
                                  ucp_stage_pipe_t **pipe_p, void *memory,
                                  size_t left, void *data, size_t length);
@@ -123,8 +128,8 @@ ucs_status_t ucp_stage_pipe_read(ucp_copier_t *copier,
  *  for later reads. */
 void ucp_stage_pipe_settle(ucp_stage_pipe_t *pipe);
 
-/** Takes `length` bytes for `memory`: those that follow the previous part.
- *  ucp_stage_pipe_close() completes the copies. */
+/** Copies `length` bytes of `data` to `memory`, which follows the previous
+ *  part. ucp_stage_pipe_close() completes the copies. */
 ucs_status_t ucp_stage_pipe_write(ucp_copier_t *copier,
                                   ucp_stage_pipe_t **pipe_p, void *memory,
                                   const void *data, size_t length);
@@ -138,7 +143,8 @@ ucs_status_t ucp_stage_pipe_close(ucp_stage_pipe_t **pipe_p);
 /**
  * Copies between registered memory of any type and `data`, if the peer has
  * access; see ucp_mem_table_hold for errors. Used for memory for which that
- * returns UCS_ERR_UNSUPPORTED. `data` NULL: only checks.
+ * function returns UCS_ERR_UNSUPPORTED. If `data` is NULL, only checks the
+ * access.
  */
 ucs_status_t ucp_stage_access(ucp_worker_h worker, uint64_t id,
                               uint64_t address, uint64_t length, unsigned prot,

@@ -91,14 +91,14 @@ void ucp_stats_close(void)
 
 /* --------------------------------------------------------------- workers -- */
 
-/* Counting handler in front of a handler: counts messages of one active
- * message id. */
+/* A handler that counts the messages of one active message id and calls the
+ * real handler. */
 typedef struct {
     uct_am_callback_t handler;
     ucp_worker_h worker;
-    ucs_stats_record_t *record;    /* The worker's */
-    ucs_stats_record_t *interface; /* NULL: no space for it in the statistics */
-    uint16_t counter;              /* Of the record */
+    ucs_stats_record_t *record;    /* Record of the worker */
+    ucs_stats_record_t *interface; /* NULL if the statistics have no space */
+    uint16_t counter;              /* Index in the record */
     uint16_t header;               /* See ucp_class_message_t */
 } handler_t;
 
@@ -113,7 +113,7 @@ struct ucp_worker_stats {
     /* For endpoints without space for a record */
     ucs_stats_record_t *other_eps;
     ucs_stats_record_t *other_lanes;
-    iface_stats_t *ifaces; /* By index in the worker */
+    iface_stats_t *ifaces; /* Indexed by interface */
     unsigned num_ifaces;   /* Maximum number */
 };
 
@@ -234,10 +234,10 @@ void ucp_stats_progress(ucp_worker_stats_t *stats, unsigned count)
 
 struct ucp_ep_stats {
     ucs_stats_record_t *record;
-    int is_shared; /* with other endpoints without a record */
+    int is_shared; /* shared with other endpoints that have no record */
     unsigned num_lanes;
     struct {
-        ucs_stats_record_t *record; /* NULL: shared as well, or lost */
+        ucs_stats_record_t *record; /* NULL if shared, or if the lane is lost */
         void *counting;
     } lanes[];
 };

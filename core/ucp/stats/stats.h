@@ -3,8 +3,8 @@
  * Counters of UCP. The path of small messages contains no counting code: if
  * counting is on, counting functions replace a lane's table of operations and
  * the handlers that a transport calls; if it is off, the plain ones are used.
- * Events that these do not see are counted in slow operations, after a test of
- * a pointer.
+ * Events that these functions do not see belong to slow operations, which count
+ * them after a test of a pointer.
  */
 #ifndef UCP_STATS_H
 #define UCP_STATS_H
@@ -21,9 +21,9 @@ struct ucp_proto;
 /* Kinds of records. */
 enum {
     UCP_STATS_WORKER,
-    UCP_STATS_INTERFACE, /**< Of a worker */
-    UCP_STATS_ENDPOINT,  /**< Of a worker */
-    UCP_STATS_LANE,      /**< Of an endpoint */
+    UCP_STATS_INTERFACE, /**< Part of a worker */
+    UCP_STATS_ENDPOINT,  /**< Part of a worker */
+    UCP_STATS_LANE,      /**< Part of an endpoint */
 };
 
 /* Counters of a worker. A name that ends in _MSGS stands for two counters:
@@ -108,20 +108,20 @@ typedef struct ucp_worker_stats ucp_worker_stats_t;
 typedef struct ucp_ep_stats ucp_ep_stats_t;
 
 /** Starts counting if the configuration enables it, and returns whether it
- *  does; ends it. */
+ *  does; stops counting. */
 int ucp_stats_open(const ucs_config_source_t *source);
 void ucp_stats_close(void);
 
 /* ---- workers: before interfaces are opened, after they are closed ---- */
 
-/** NULL: nothing is counted. */
+/** Returns NULL if nothing is counted. */
 ucp_worker_stats_t *ucp_stats_worker_create(ucp_worker_h worker);
 void ucp_stats_worker_destroy(ucp_worker_stats_t *stats);
 
-/** The worker's own record. */
+/** Returns the worker's own record. */
 ucs_stats_record_t *ucp_stats_worker_record(const ucp_worker_stats_t *stats);
 
-/** Replaces a handler of an interface by a counting one, which calls it. */
+/** Replaces a handler of an interface by a handler that counts and calls it. */
 void ucp_stats_wrap_handler(struct ucp_worker_iface *wiface,
                             const ucp_class_message_t *message,
                             uct_am_callback_t *handler_p, void **arg_p);
@@ -131,7 +131,7 @@ void ucp_stats_progress(ucp_worker_stats_t *stats, unsigned count);
 
 /* ---- endpoints: no effect if the worker does not count ---- */
 
-/** Called when the endpoint has lanes to the worker of that name. */
+/** Called when the endpoint has lanes to the worker with the name `peer`. */
 void ucp_stats_ep_begin(ucp_ep_h ep, const char *peer, const uct_ep_h *lanes);
 
 /** Called when the endpoint has failed; when one of its lanes has failed and
@@ -142,24 +142,24 @@ void ucp_stats_lane_lost(ucp_ep_h ep, unsigned lane, ucs_status_t status);
 /** Called when the endpoint is freed, after its lanes. */
 void ucp_stats_ep_end(ucp_ep_h ep);
 
-/** The endpoint's record. */
+/** Returns the endpoint's record. */
 ucs_stats_record_t *ucp_stats_ep_record(const ucp_ep_stats_t *stats);
 
 /* ---- slow operations, of any endpoint or worker ---- */
 
-/** Data is sent in a way that the lanes cannot count. */
+/** Counts data that is sent in a way that the lanes cannot count. */
 void ucp_stats_sent(ucp_ep_h ep, unsigned counter, size_t length);
 
-/** A transfer restarts over the remaining lanes. */
+/** Counts a transfer that restarts over the remaining lanes. */
 void ucp_stats_retry(ucp_ep_h ep);
 
-/** Data is received in a way that handlers cannot count. */
+/** Counts data that is received in a way that handlers cannot count. */
 void ucp_stats_received(ucp_worker_h worker, unsigned counter, size_t length);
 
 /* ---- internal ---- */
 
-/** Makes a lane count, in its own record and in the endpoint's. Returns
- *  memory to free after the endpoint; NULL: out of memory. */
+/** Makes a lane count, in its own record and in the endpoint's. Returns memory
+ *  to free after the endpoint, or NULL if out of memory. */
 void *ucp_stats_lane_attach(uct_ep_h uct, ucs_stats_record_t *lane,
                             ucs_stats_record_t *ep);
 

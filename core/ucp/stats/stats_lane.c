@@ -21,9 +21,9 @@ typedef struct {
     ucs_stats_record_t *ep;
 } counting_t;
 
-/* Which of an endpoint's counters a message adds to, by the kind of send,
- * and how many of its bytes are not the user's. NOT_HERE: counted where the
- * operation starts. Ids that are not listed are the library's own messages. */
+/* For each message id: the endpoint's counters, by the kind of send, and the
+ * number of bytes that are not the user's. NOT_HERE: the operation is counted
+ * where it starts. Ids that are not listed are the library's own messages. */
 enum { NOT_HERE = UINT8_MAX };
 
 typedef struct {
@@ -85,7 +85,8 @@ static const message_t messages[UCP_AM_ID_LAST] = {
         },
 };
 
-/* Read before the call, because the call may release the endpoint. */
+/* Returns the counting table of a lane. It must be called before the
+ * transport's function, because that may release the endpoint. */
 static UCS_F_ALWAYS_INLINE const counting_t *counting_of(uct_ep_h uct)
 {
     return (const counting_t *)uct->ops; /* its first member */
@@ -105,8 +106,8 @@ static UCS_F_ALWAYS_INLINE int was_taken(ucs_status_t status)
     return (status == UCS_OK) || (status == UCS_INPROGRESS);
 }
 
-/* Counts an operation of the lane that transfers bytes. Non-zero: it was
- * accepted. */
+/* Counts an operation of the lane that transfers bytes. Returns non-zero if the
+ * operation was accepted. */
 static UCS_F_ALWAYS_INLINE int count_bytes(const counting_t *self,
                                            ucs_status_t status,
                                            unsigned counter, size_t length)
