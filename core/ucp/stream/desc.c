@@ -12,7 +12,7 @@
 #include <string.h>
 
 enum {
-    POOL_SIZE = 2048,    /* data in a copy that is filled up */
+    POOL_SIZE = 2048,    /* bytes of data that a pooled copy holds */
     UCT_MIN   = 1024,    /* shorter data is copied, to free the buffer */
     HEAP_MAX  = 1 << 30, /* lengths have 32 bits */
 };
@@ -70,8 +70,8 @@ static void desc_set(ucp_stream_desc_t *desc, ucp_stream_desc_home_t home,
     desc->length = (uint32_t)length;
 }
 
-/* Creates an empty copy for as many of `length` bytes as possible; *size_p is
- * their number. */
+/* Creates an empty copy with space for as many of `length` bytes as possible;
+ * *size_p is that number. */
 static ucp_stream_desc_t *desc_get(ucp_stream_worker_t *streams, size_t length,
                                    size_t *size_p)
 {
@@ -91,7 +91,7 @@ static ucp_stream_desc_t *desc_get(ucp_stream_worker_t *streams, size_t length,
     return desc;
 }
 
-/* Appends to the last descriptor if it is a copy from the pool; returns the
+/* Appends to the last descriptor if that is a copy from the pool. Returns the
  * number of bytes. */
 static size_t fill_up(ucp_stream_t *stream, const char *data, size_t length)
 {

@@ -21,13 +21,13 @@ typedef enum {
 } ucp_stream_desc_home_t;
 
 typedef struct ucp_stream_desc {
-    ucs_list_link_t link; /**< In a stream's data, or held */
+    ucs_list_link_t link; /**< In a stream's list, or kept by the user */
     uint32_t offset;      /**< Bytes already received */
     uint32_t length;      /**< Total length in bytes */
     uint8_t home;         /**< ucp_stream_desc_home_t */
 } ucp_stream_desc_t;
 
-/* Interfaces leave the same headroom for both classes. */
+/* Interfaces leave the same headroom for active messages and streams. */
 _Static_assert(sizeof(ucp_stream_desc_t) == UCP_RX_HEADROOM,
                "the headroom is for descriptors of any class");
 
@@ -36,7 +36,7 @@ static inline char *ucp_stream_desc_data(ucp_stream_desc_t *desc)
     return (char *)(desc + 1) + sizeof(ucp_stream_head_t);
 }
 
-/** The rest of the data. */
+/** Returns the data that is not received yet. */
 static inline char *ucp_stream_desc_rest(ucp_stream_desc_t *desc)
 {
     return ucp_stream_desc_data(desc) + desc->offset;
@@ -47,9 +47,10 @@ static inline size_t ucp_stream_desc_left(const ucp_stream_desc_t *desc)
     return desc->length - desc->offset;
 }
 
-/** Stores data after its head, behind the stored data. `flags`: from the
- *  transport. UCS_INPROGRESS: the data stays in the transport's buffer.
- *  UCS_ERR_NO_MEMORY: not all data is stored. */
+/** Stores `data`, whose head precedes it, behind the data that is already
+ *  stored. `flags`: from the transport. Returns UCS_INPROGRESS if the data
+ *  stays in the transport's buffer, and UCS_ERR_NO_MEMORY if not all data was
+ *  stored. */
 ucs_status_t ucp_stream_data_keep(ucp_worker_h worker, ucp_stream_t *stream,
                                   char *data, size_t length, unsigned flags);
 
@@ -57,7 +58,7 @@ ucs_status_t ucp_stream_data_keep(ucp_worker_h worker, ucp_stream_t *stream,
 ucs_status_t ucp_stream_data_return(ucp_stream_t *stream, ucp_dt_iter_t *dt,
                                     size_t length);
 
-/** A receive has copied `length` bytes of the first descriptor. */
+/** Called when a receive has copied `length` bytes of the first descriptor. */
 void ucp_stream_data_taken(ucp_stream_t *stream, size_t length);
 
 /** Frees all stored data. */

@@ -30,10 +30,11 @@ static uint64_t name_hash(const ucp_wire_end_t *name)
            ucs_hash_mix64(ucp_le64_get(name->ep_id) + 1);
 }
 
-/* ---------------------------------------------------------- ends by name -- */
+/* ---------------------------------------------------------- sides by name
+ * -- */
 
-/* Finds the end with this name that the peer has not opened, if `opened` is 0;
- * otherwise one that is opened and unclaimed. */
+/* Finds the side of a stream with this name. If `opened` is 0, the peer must
+ * not have opened it; otherwise it must be opened and unclaimed. */
 static ucp_stream_t *find(ucp_stream_worker_t *streams,
                           const ucp_wire_end_t *name, int opened)
 {
@@ -69,7 +70,7 @@ static void forget_name(ucp_stream_worker_t *streams, ucp_stream_t *stream)
     if (first == NULL) {
         ucs_hash_del(&streams->by_name, hash);
     } else {
-        /* replaces the entry, which needs no memory */
+        /* replaces an existing entry, which needs no memory */
         ucs_hash_set(&streams->by_name, hash, first);
     }
 }
@@ -98,7 +99,7 @@ static ucp_stream_t *make(ucp_stream_worker_t *streams,
     return stream;
 }
 
-/* Further data of the peer is dropped. */
+/* Removes the key: further data of the peer is dropped. */
 static void forget_key(ucp_stream_worker_t *streams, ucp_stream_t *stream)
 {
     if ((stream->peer_key != 0) &&
@@ -117,7 +118,7 @@ static void destroy(ucp_stream_worker_t *streams, ucp_stream_t *stream)
     free(stream);
 }
 
-/* Assigns an end to an endpoint without one. */
+/* Assigns a side to an endpoint that has none. */
 static void give(ucp_stream_t *stream, ucp_ep_h ep,
                  const ucp_wire_end_t *peer_name)
 {
@@ -161,8 +162,8 @@ static ucs_status_t next_number(ucp_stream_worker_t *streams, uint64_t uuid,
     return ucs_hash_set(&streams->numbers, uuid, (void *)(made + 1));
 }
 
-/* Pairs with the peer's endpoint of the same number. Within one worker it pairs
- * an even number with the next one. */
+/* Pairs with the peer's endpoint of the same number. Within one worker, an
+ * endpoint with an even number is paired with the next one. */
 static ucs_status_t add_numbered(ucp_ep_h ep)
 {
     uint64_t self = ep->worker->uuid;
@@ -181,7 +182,7 @@ static ucs_status_t add_numbered(ucp_ep_h ep)
     return add(ep, &name, &peer_name);
 }
 
-/* The peer's endpoint, if it is known. */
+/* Returns the id of the peer's endpoint, if it is known. */
 static ucp_wire_end_t peer_end(ucp_ep_h ep)
 {
     return (ucp_wire_end_t){ucp_le64(ep->peer_uuid), ucp_le64(ep->peer_ep_id)};
@@ -206,8 +207,8 @@ ucs_status_t ucp_stream_ep_add(ucp_ep_h ep, const ucp_ep_params_t *params)
     return add(ep, &name, &name);
 }
 
-/* Creates the end of an endpoint for replies: data that its peer sent belongs
- * to it, unless another endpoint has this name. */
+/* Creates the side of an endpoint for replies. Data that its peer has sent
+ * belongs to it, unless another endpoint has this name. */
 static ucs_status_t add_reply(ucp_ep_h ep)
 {
     ucp_stream_worker_t *streams = ucp_worker_stream(ep->worker);
@@ -271,8 +272,9 @@ ucs_status_t ucp_stream_open(ucp_stream_t *stream)
     return status;
 }
 
-/* Finds the end of an opening: the end with its name, that of the local
- * endpoint in the name, or that of the endpoint that replies to its sender. */
+/* Finds the side that an OPEN message is for: the one with its name, that of
+ * the local endpoint in the name, or that of the endpoint that replies to its
+ * sender. */
 static ucp_stream_t *opened_end(ucp_worker_h worker,
                                 const ucp_stream_open_t *message)
 {
@@ -299,8 +301,8 @@ static ucp_stream_t *opened_end(ucp_worker_h worker,
                NULL;
 }
 
-/* True for the name of an endpoint that was closed: its data would never be
- * received. */
+/* True if the name is that of an endpoint that was closed: its data would never
+ * be received. */
 static int is_past(ucp_worker_h worker, const ucp_wire_end_t *name)
 {
     uint64_t uuid  = ucp_le64_get(name->worker_uuid);
@@ -313,7 +315,7 @@ static int is_past(ucp_worker_h worker, const ucp_wire_end_t *name)
            (uintptr_t)ucs_hash_get(&ucp_worker_stream(worker)->numbers, uuid);
 }
 
-/* Stores an unclaimed end. */
+/* Creates an unclaimed side. */
 static ucp_stream_t *make_unclaimed(ucp_worker_h worker,
                                     const ucp_stream_open_t *message)
 {
@@ -351,8 +353,8 @@ static ucs_status_t enter_key(ucp_worker_h worker, uint64_t key,
     return status;
 }
 
-/* Connects the peer's end to a local or an unclaimed one. NULL: there is no
- * such end. */
+/* Connects the sender of an OPEN message to a local or an unclaimed side.
+ * Returns NULL if there is no such side. */
 static ucp_stream_t *join(ucp_worker_h worker, const ucp_stream_open_t *message)
 {
     uint64_t key = ucp_le64_get(message->key);
@@ -384,8 +386,8 @@ static ucp_stream_t *join(ucp_worker_h worker, const ucp_stream_open_t *message)
     return stream;
 }
 
-/* Copies an arriving opening or close to `message` and returns its end. NULL:
- * none. */
+/* Copies an arriving OPEN or CLOSE to `message` and returns the side that it is
+ * for, or NULL. */
 static ucp_stream_t *arrived(ucp_worker_h worker, const void *data,
                              size_t length, ucp_stream_open_t *message,
                              int *is_new)
@@ -433,7 +435,7 @@ ucs_status_t ucp_stream_close_handler(void *arg, void *data, size_t length,
     return UCS_OK;
 }
 
-/* Sends CLOSE if one of the ends has opened the stream, even if no data was
+/* Sends CLOSE if either side has opened the stream, even if no data was
  * sent. */
 static void say_closed(ucp_stream_t *stream, int force)
 {
@@ -467,7 +469,8 @@ void ucp_stream_ep_close(ucp_ep_h ep, int force)
     ucs_list_del_init(&stream->ready);
     say_closed(stream, force);
     ucp_stream_end(stream, UCS_ERR_CANCELED);
-    /* The endpoint may outlive the transports' buffers. */
+    /* Frees the data now, because the endpoint may outlive the transports'
+     * buffers. */
     ucp_stream_data_drop(stream);
 }
 

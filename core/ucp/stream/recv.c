@@ -107,7 +107,7 @@ static UCS_F_ALWAYS_INLINE size_t give(ucp_stream_t *stream, const char *data,
     return taken;
 }
 
-/* Lost bytes cannot be recovered: ends the stream. */
+/* Ends the stream, because lost bytes cannot be recovered. */
 static void fail(ucp_stream_t *stream, size_t length, ucs_status_t status)
 {
     ucs_error("lost %zu bytes of a stream: %s; the stream ends here", length,
@@ -123,10 +123,11 @@ static UCS_F_NOINLINE ucs_status_t keep(ucp_worker_h worker,
     ucs_status_t status;
 
     if (stream->status != UCS_OK) {
-        return UCS_OK; /* ended by a callback */
+        return UCS_OK; /* a callback has ended the stream */
     }
 
-    /* After a part was received, there is no headroom for a descriptor. */
+    /* If a part was received, there is no headroom for a descriptor before the
+     * rest. */
     status = ucp_stream_data_keep(worker, stream, data, length,
                                   whole ? flags :
                                           (flags & ~UCT_CB_PARAM_FLAG_DESC));
@@ -203,7 +204,7 @@ void ucp_stream_recv_cancel(ucp_request_t *req)
     ucs_status_t status;
 
     withdraw(stream, req);
-    /* Others may have waited only because it was first. */
+    /* Later receives may have waited only because this one was first. */
     while ((stream->available > 0) && !ucs_list_is_empty(&stream->posted)) {
         next   = ucs_list_head(&stream->posted, ucp_request_t, ep_link);
         status = fill_from_data(stream, next);
@@ -230,7 +231,8 @@ void ucp_stream_end(ucp_stream_t *stream, ucs_status_t status)
 
 /* --------------------------------------------------------------- posting -- */
 
-/* Size of an element in bytes; 1 for datatypes that are not contiguous. */
+/* Returns the size of an element in bytes; 1 for datatypes that are not
+ * contiguous. */
 static size_t elem_size(const ucp_request_param_t *param)
 {
     size_t size = 1;
@@ -259,7 +261,7 @@ static void forget_if_empty(ucp_stream_t *stream)
     }
 }
 
-/* Completes a receive inside its own call. */
+/* Completes a receive before the user's call returns. */
 static ucs_status_ptr_t immediate(ucp_request_t *req, ucs_status_t status,
                                   size_t *length,
                                   const ucp_request_param_t *param)
@@ -282,8 +284,7 @@ static ucs_status_ptr_t immediate(ucp_request_t *req, ucs_status_t status,
     return ucp_request_user(req);
 }
 
-/* Posts a receive that has its datatype, or returns the reason for a
- * failure. */
+/* Posts a receive whose datatype is set. Returns the reason for a failure. */
 static ucs_status_t post(ucp_stream_t *stream, ucp_request_t *req,
                          const ucp_request_param_t *param)
 {
@@ -296,7 +297,7 @@ static ucs_status_t post(ucp_stream_t *stream, ucp_request_t *req,
         return UCS_ERR_NO_RESOURCE;
     }
 
-    /* The peer needs the opening, so that it reports its close. */
+    /* The peer reports its close only after it has received an OPEN. */
     status = ucp_stream_open(stream);
     if (status == UCS_OK) {
         status = fill_from_data(stream, req);

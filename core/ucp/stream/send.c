@@ -16,7 +16,7 @@ enum { MAX_ZCOPY_IOV = 16 };
 
 static const size_t HEADER = sizeof(ucp_stream_head_t);
 
-/* Bytes of data in a message whose length is limited to `limit`. */
+/* Returns the bytes of data in a message whose length is limited to `limit`. */
 static size_t fragment_size(const ucp_ep_config_t *config, size_t limit)
 {
     size_t wanted = (config->rndv_frag_size > 0) ? config->rndv_frag_size :
@@ -130,7 +130,7 @@ static ucs_status_t copy_fragment(ucp_request_t *req)
                                                     req->send.ep->config)));
 }
 
-/* Result of the progress function after a fragment. */
+/* Returns the result of the progress function after a fragment. */
 static ucs_status_t sent(ucp_request_t *req, ucs_status_t status)
 {
     if (status == UCS_ERR_NO_RESOURCE) {

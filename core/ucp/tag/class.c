@@ -53,8 +53,8 @@ static void worker_end(ucp_worker_h worker)
     }
 }
 
-/* Takes all receives first: callbacks may post receives, which wait for later
- * messages. */
+/* Completes all posted receives with an error. All are removed first, because
+ * callbacks may post receives, which wait for later messages. */
 static void worker_lost(ucp_worker_h worker)
 {
     ucp_tag_match_t *tm = ucp_worker_tag(worker);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Eager protocols, the sender: short, buffered copy, and zero-copy.
+ * Eager protocols of tagged messages, sending side: short, buffered copy, and
+ * zero-copy.
  */
 #include "ucp/tag/eager.h"
 
@@ -39,8 +40,8 @@ static void pack_header(const ucp_request_t *req, void *dest)
     }
 }
 
-/* The data is sent. A synchronous send waits for the acknowledgement, unless
- * that arrived before. */
+/* Called when the data is sent. A synchronous send waits for the
+ * acknowledgement, unless that has arrived already. */
 void ucp_tag_eager_sent(ucp_request_t *req, ucs_status_t status)
 {
     ucp_dt_iter_finish(&req->dt);
@@ -55,7 +56,8 @@ void ucp_tag_eager_sent(ucp_request_t *req, ucs_status_t status)
     ucp_request_complete_send(req, status);
 }
 
-/* A close waits for the acknowledgement. */
+/* Prepares a synchronous send for its acknowledgement, which a close waits
+ * for. */
 static ucs_status_t eager_init(ucp_request_t *req, uint32_t attr)
 {
     return ucp_send_tag(req)->sync ? ucp_wireup_expect_reply(req) : UCS_OK;
@@ -65,8 +67,8 @@ static void eager_abort(ucp_request_t *req, ucs_status_t status)
 {
     ucp_send_tag(req)->sync = 0;
     if (ucp_send_tag(req)->in_flight) {
-        /* The transport uses the buffer: its completion releases it, possibly
-         * after the endpoint is freed. */
+        /* The transport still uses the buffer: the completion of the send
+         * releases it, possibly after the endpoint is freed. */
         ucp_request_ep_del(req);
         ucp_request_id_del(req);
         uct_completion_update_status(&req->send.comp, status);

@@ -31,13 +31,13 @@ _Static_assert(sizeof(ucp_eager_hdr_t) == 8, "wire layout");
 _Static_assert(sizeof(ucp_eager_sync_hdr_t) == 28, "wire layout");
 _Static_assert(sizeof(ucp_eager_sync_ack_t) == 4, "wire layout");
 
-/** A send. */
+/** State of the send of a tagged message. */
 typedef struct ucp_tag_send {
     ucp_tag_t tag;
-    /** Eager: all is sent, waits for the peer's acknowledgement */
+    /** Eager: all is sent, but the peer has not acknowledged it */
     uint8_t all_sent;
     uint8_t in_flight; /**< Eager: the transport uses the completion */
-    uint8_t sync;      /**< To be acknowledged */
+    uint8_t sync;      /**< Synchronous send */
 } ucp_tag_send_t;
 
 UCP_AREA_ACCESSOR(ucp_send_tag, ucp_request_t, send.op, ucp_tag_send_t)
@@ -49,10 +49,10 @@ extern const ucp_proto_t ucp_proto_tag_eager_zcopy;
 extern const ucp_proto_t ucp_proto_tag_multi;
 extern const ucp_proto_t ucp_proto_tag_rndv;
 
-/** What eager messages have beside the data. */
+/** Sizes of what eager messages contain in addition to the data. */
 extern const ucp_eager_own_t ucp_tag_eager_own;
 
-/** Receiver: UCT callbacks, `arg` is the worker. */
+/** UCT callbacks for received messages; `arg` is the worker. */
 ucs_status_t ucp_tag_eager_handler(void *arg, void *data, size_t length,
                                    unsigned flags);
 ucs_status_t ucp_tag_eager_sync_handler(void *arg, void *data, size_t length,
@@ -64,11 +64,11 @@ ucs_status_t ucp_tag_eager_sync_ack_handler(void *arg, void *data,
 void ucp_tag_eager_sync_ack(ucp_worker_h worker, const ucp_wire_end_t *sender,
                             ucp_le32_t request);
 
-/** Ends the transmission of an eager send with `status`: a synchronous send
- *  stays incomplete until it is acknowledged. */
+/** Called when the transmission of an eager send has ended with `status`. A
+ *  synchronous send stays incomplete until it is acknowledged. */
 void ucp_tag_eager_sent(ucp_request_t *req, ucs_status_t status);
 
-/** Operations of the protocols that send synchronous messages, too. */
+/** Operations of the protocols that also send synchronous messages. */
 enum {
     UCP_TAG_OPS = UCS_BIT(UCP_OP_TAG_SEND) | UCS_BIT(UCP_OP_TAG_SEND_SYNC),
 };

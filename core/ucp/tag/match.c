@@ -192,7 +192,7 @@ static void expected_grow(ucp_tag_receives_t *receives, ucp_tag_t key)
     free(old);
 }
 
-/* `key` is key number `i`. */
+/* Adds a message to its bucket of key number `i`, which is `key`. */
 static UCS_F_ALWAYS_INLINE void unexpected_link(ucp_tag_match_t *tm,
                                                 ucp_recv_desc_t *desc,
                                                 unsigned i, ucp_tag_t key)
@@ -324,8 +324,7 @@ static ucp_request_t *receives_any(ucp_tag_receives_t *receives)
     size_t count = (size_t)1 << (64 - receives->shift);
     size_t i, bucket;
 
-    /* Buckets before the last one found are empty, unless receives were posted
-     * since. */
+    /* Buckets before `scanned` are empty, unless receives were posted since. */
     for (i = 0; (i < count) && (receives->count > 0); ++i) {
         bucket = (receives->scanned + i) & (count - 1);
         if (!ucs_queue_is_empty(&receives->buckets[bucket])) {
@@ -386,7 +385,8 @@ ucp_recv_desc_t *ucp_tag_unexpected_add(ucp_tag_match_t *tm,
     return desc;
 }
 
-/* Searches under one of the keys 1 and up; without a key, all messages. */
+/* Searches the buckets of one of the keys 1 and up; without a key, all
+ * messages. */
 static ucp_recv_desc_t *unexpected_find_wild(ucp_tag_match_t *tm, ucp_tag_t tag,
                                              ucp_tag_t mask)
 {

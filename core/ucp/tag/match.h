@@ -54,11 +54,11 @@ struct ucp_recv_desc {
     ucs_list_link_t by_order;             /**< In arrival order */
     ucs_list_link_t by_key[UCP_TAG_KEYS]; /**< In its bucket of each key */
     ucp_tag_t tag;
-    size_t length;        /**< Of the whole message */
+    size_t length;        /**< Length of the whole message */
     uint32_t size;        /**< Bytes stored after this header */
-    uint16_t header_size; /**< Part of these, before the payload */
+    uint16_t header_size; /**< Bytes of these before the payload */
     uint8_t kind;         /**< ucp_recv_desc_kind_t */
-    uint8_t from_heap;    /**< Otherwise from the pool */
+    uint8_t from_heap;    /**< From the heap, not the pool */
 };
 typedef struct ucp_recv_desc ucp_recv_desc_t;
 
@@ -71,14 +71,14 @@ typedef union ucp_tag_recv {
         ucp_tag_t tag;
         ucp_tag_t tag_mask;
     };
-    struct ucp_tag_multi *multi; /**< With FLAG_ARRIVING */
+    struct ucp_tag_multi *multi; /**< Its message, with FLAG_ARRIVING */
 } ucp_tag_recv_t;
 
 UCP_AREA_ACCESSOR(ucp_recv_tag, ucp_request_t, recv.op, ucp_tag_recv_t)
 
 /** Posted receives under one key. */
 typedef struct ucp_tag_receives {
-    ucs_queue_head_t *buckets; /**< In posting order */
+    ucs_queue_head_t *buckets; /**< Each in posting order */
     unsigned shift;            /**< 64 - log2(number of buckets) */
     size_t count;
     /** Number of receives at which the table grows */
@@ -97,14 +97,14 @@ typedef struct ucp_tag_match {
         ucp_tag_receives_t by_key[UCP_TAG_KEYS + 1];
     } expected;
     struct {
-        ucs_list_link_t *buckets; /**< Of the first key, of the second, ... */
+        ucs_list_link_t *buckets; /**< Of all keys, one key after another */
         unsigned shift;           /**< 64 - log2(number of buckets of a key) */
         size_t count;
         /** Number of messages at which the tables grow */
         size_t limit;
         ucs_list_link_t all;
     } unexpected;
-    /** The first is all bits; 0 follows the last */
+    /** keys[0] is all bits; the last key is followed by 0 */
     ucp_tag_t keys[UCP_TAG_KEYS + 1];
     unsigned num_keys;
     ucs_mpool_t descs;              /**< For small unexpected messages */
@@ -131,13 +131,13 @@ static UCS_F_ALWAYS_INLINE int ucp_tag_fits(ucp_tag_t tag, ucp_tag_t wanted,
     return ((tag ^ wanted) & mask) == 0;
 }
 
-/** Adds a receive. Its tag and mask are set. */
+/** Adds a receive whose tag and mask are set. */
 void ucp_tag_expected_add(ucp_tag_match_t *tm, ucp_request_t *req);
 
 /** Removes a posted receive. */
 void ucp_tag_expected_remove(ucp_tag_match_t *tm, ucp_request_t *req);
 
-/** Slow part of the search, for receives with masks. */
+/** Slow part of the search, which also finds receives with masks. */
 ucp_request_t *ucp_tag_expected_match_wild(ucp_tag_match_t *tm, ucp_tag_t tag);
 
 /** Removes the oldest receive that fits and returns it, or NULL. Hot path. */
@@ -167,7 +167,8 @@ ucp_tag_expected_match(ucp_tag_match_t *tm, ucp_tag_t tag)
     return NULL;
 }
 
-/** Stores an unexpected message: copies `size` bytes. NULL: out of memory. */
+/** Stores an unexpected message: copies `size` bytes. Returns NULL if out of
+ *  memory. */
 ucp_recv_desc_t *ucp_tag_unexpected_add(ucp_tag_match_t *tm,
                                         ucp_recv_desc_kind_t kind,
                                         ucp_tag_t tag, size_t length,
@@ -179,7 +180,7 @@ ucp_recv_desc_t *ucp_tag_unexpected_add(ucp_tag_match_t *tm,
 ucp_recv_desc_t *ucp_tag_unexpected_find(ucp_tag_match_t *tm, ucp_tag_t tag,
                                          ucp_tag_t mask);
 
-/** A list that contains all unexpected messages of this tag, linked by
+/** Returns a list that contains all unexpected messages of this tag, linked by
  *  by_key[0]. */
 static UCS_F_ALWAYS_INLINE ucs_list_link_t *
 ucp_tag_unexpected_of(const ucp_tag_match_t *tm, ucp_tag_t tag)
@@ -189,7 +190,7 @@ ucp_tag_unexpected_of(const ucp_tag_match_t *tm, ucp_tag_t tag)
 
 void ucp_tag_unexpected_remove(ucp_tag_match_t *tm, ucp_recv_desc_t *desc);
 
-/** Frees a message that was removed. */
+/** Frees a message that was removed from the queue. */
 void ucp_tag_unexpected_free(ucp_recv_desc_t *desc);
 
 /** Returns any posted request, or NULL. Removal of all requests by this takes

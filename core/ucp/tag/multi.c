@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Eager tagged messages of several fragments: sender and receiver (multi.h).
+ * Eager tagged messages of several fragments: sending and receiving (multi.h).
  */
 #include "ucp/tag/multi.h"
 
@@ -68,10 +68,11 @@ static void multi_abort(ucp_request_t *req, ucs_status_t status)
 {
     ucp_send_tag(req)->sync = 0;
     if (ucp_send_tag(req)->all_sent) {
-        ucp_tag_eager_sent(req, status); /* it waited to be acknowledged */
+        /* the send has waited for the acknowledgement */
+        ucp_tag_eager_sent(req, status);
         return;
     }
-    /* The transport may use the buffer after the endpoint is freed. */
+    /* The transport may still use the buffer after the endpoint is freed. */
     ucp_request_ep_del(req);
     ucp_request_id_del(req);
     ucp_multi_send_abort(req, status);
@@ -104,8 +105,8 @@ static int is_gathered(const ucp_tag_multi_t *multi)
            (multi->req->dt.dt_class == UCP_DT_CLASS_GENERIC);
 }
 
-/* Allocates memory for the data so far, and for more if possible. Zero: out of
- * memory. */
+/* Allocates memory for the data so far, and for more if possible. Returns zero
+ * if out of memory. */
 static int grow(ucp_tag_multi_t *multi, size_t needed)
 {
     size_t capacity = ucp_multi_capacity(multi->super.length, needed);
@@ -150,9 +151,9 @@ static ucs_status_t take_data(ucp_multi_recv_t *msg, const void *data,
                ucp_dt_iter_unpack(&multi->req->dt, msg->received, data, length);
 }
 
-/* The message is removed from its sender's list. Data of a generic datatype is
- * unpacked in one call: some datatypes (MPICH's) cannot unpack a part that ends
- * inside an element. */
+/* Completes the receive of a message that is removed from its sender's list.
+ * Data of a generic datatype is unpacked in one call: some datatypes (MPICH's)
+ * cannot unpack a part that ends inside an element. */
 static void end_receive(ucp_tag_multi_t *multi, ucs_status_t status)
 {
     ucp_request_t *req = multi->req;
@@ -236,8 +237,8 @@ void ucp_tag_multi_cancel(ucp_request_t *req)
     end_receive(multi, UCS_ERR_CANCELED);
 }
 
-/* Matches a posted receive, or adds an unexpected message. Zero: later
- * fragments are dropped. */
+/* Matches a posted receive, or adds an unexpected message. Returns zero if
+ * later fragments are to be dropped. */
 static int deliver(ucp_tag_multi_t *multi, ucp_tag_t tag, size_t length)
 {
     ucp_worker_h worker = multi->worker;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Eager tagged messages of several fragments: the parts that are specific to
- * tags, and not in multi/.
+ * Eager tagged messages of several fragments: what is specific to tags. multi/
+ * has what they share with active messages.
  *
  *   FIRST_TAG  | fragment of multi.h | tag 8 | request 4 | payload |
  *
@@ -31,19 +31,20 @@ typedef struct ucp_tag_multi {
     ucp_multi_recv_t super;
     ucp_worker_h worker;
     ucp_wire_end_t sender;
-    ucp_le32_t request; /**< To acknowledge; 0: none */
+    ucp_le32_t request; /**< Request to acknowledge; 0: none */
     uint8_t ended;      /**< No more fragments arrive: see status */
     /** The user owns `desc`, it is not in the queue */
     uint8_t removed;
-    uint8_t is_lost; /**< No memory for received data */
+    uint8_t is_lost; /**< Data was lost because there was no memory */
     ucs_status_t status;
-    ucp_recv_desc_t *desc; /**< Of an unexpected message; or NULL */
-    ucp_request_t *req;    /**< The receive; or NULL */
+    ucp_recv_desc_t *desc; /**< Descriptor of an unexpected message, or NULL */
+    ucp_request_t *req;    /**< The matched receive, or NULL */
     char *bytes;           /**< Stored data */
     size_t capacity;
 } ucp_tag_multi_t;
 
-/** The message of an unexpected message's header. */
+/** Returns the message that the descriptor of an unexpected message belongs
+ *  to. */
 static inline ucp_tag_multi_t *ucp_tag_multi_of(const ucp_recv_desc_t *desc)
 {
     ucp_tag_multi_t *multi;

@@ -36,8 +36,8 @@ static UCS_F_ALWAYS_INLINE void set_info(ucp_tag_recv_info_t *info,
 
 /* -------------------------------------------------------------- arrival -- */
 
-/* Stores an unexpected message. UCS_ERR_NO_MEMORY: the reserve is used up,
- * too. */
+/* Stores an unexpected message. Returns UCS_ERR_NO_MEMORY if the reserve is
+ * used up, too. */
 static UCS_F_NOINLINE ucs_status_t keep_early(ucp_worker_h worker,
                                               ucp_recv_desc_kind_t kind,
                                               ucp_tag_t tag, size_t length,
@@ -187,7 +187,7 @@ static ucs_status_t take_multi(ucp_worker_h worker, ucp_recv_desc_t *desc,
     return deliver(dt, multi->bytes, desc->length);
 }
 
-/* Takes an unexpected message for a receive that needs no request. */
+/* Receives an unexpected message without a request. */
 static ucs_status_t take_eager(ucp_worker_h worker, ucp_recv_desc_t *desc,
                                ucp_dt_iter_t *dt)
 {
@@ -204,7 +204,7 @@ static ucs_status_t take_eager(ucp_worker_h worker, ucp_recv_desc_t *desc,
     return deliver(dt, bytes + desc->header_size, desc->length);
 }
 
-/* Completes a receive inside its own call. */
+/* Completes a receive before the user's call returns. */
 static ucs_status_ptr_t immediate(ucp_request_t *req, ucs_status_t status,
                                   const ucp_request_param_t *param)
 {
@@ -237,7 +237,7 @@ static void want_callback(ucp_request_t *req, const ucp_request_param_t *param)
 }
 
 /* Some programs check the request that they supply instead of the return value
- * of the call. So it gets the same status. */
+ * of the call. So the request gets the same status. */
 static void complete_users(ucp_worker_h worker, const ucp_recv_desc_t *desc,
                            ucs_status_t status,
                            const ucp_request_param_t *param)

@@ -9,13 +9,13 @@
 
 struct ucp_tag_rts;
 
-/** A checked rendezvous announcement arrived: matches a receive, or stores the
- *  announcement until a receive is posted. */
+/** Called when a rendezvous announcement, already checked, has arrived: matches
+ *  a receive, or stores the announcement until a receive is posted. */
 ucs_status_t ucp_tag_rndv_arrived(ucp_worker_h worker,
                                   const struct ucp_tag_rts *rts, size_t size);
 
-/** The sender cancels: if its announcement is not matched, drops it and rejects
- *  it. */
+/** Called when the sender cancels: if its announcement is not matched, drops
+ *  and rejects the announcement. */
 void ucp_tag_rndv_withdrawn(ucp_worker_h worker, const struct ucp_tag_rts *rts);
 
 #endif

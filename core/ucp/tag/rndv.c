@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Tagged messages by rendezvous: the parts that are specific to tags, and not
- * in rndv/.
+ * Tagged messages by rendezvous: what is specific to tags. rndv/ has the rest.
  */
 #include "ucp/order/queue.h"
 #include "ucp/tag/eager.h"

@@ -16,7 +16,7 @@ typedef struct ucp_tag_rts {
 
 _Static_assert(sizeof(ucp_tag_rts_t) == 48, "wire layout");
 
-/** Receiver: a UCT callback, `arg` is the worker. */
+/** UCT callback for received announcements; `arg` is the worker. */
 ucs_status_t ucp_tag_rts_handler(void *arg, void *data, size_t length,
                                  unsigned flags);
 

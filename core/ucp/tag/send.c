@@ -82,7 +82,8 @@ ucs_status_ptr_t ucp_tag_send_sync_nbx(ucp_ep_h ep, const void *buffer,
     ucs_status_ptr_t ret;
 
     if (param->op_attr_mask & UCP_OP_ATTR_FLAG_FORCE_IMM_CMPL) {
-        return UCS_STATUS_PTR(UCS_ERR_NO_RESOURCE); /* it waits for a peer */
+        /* a synchronous send waits for the peer */
+        return UCS_STATUS_PTR(UCS_ERR_NO_RESOURCE);
     }
 
     ucp_worker_enter(ep->worker);
