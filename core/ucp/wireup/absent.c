@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * See absent.h. An address has codes of transports, not their names: a transport
- * that no manifest of this host declares is counted, not named.
+ * See absent.h. An address has codes of transports, not their names: a
+ * transport that no manifest of this host declares is counted, not named.
  */
 #include "ucp/wireup/absent.h"
 
@@ -21,7 +21,7 @@ static int is_opened(ucp_worker_h worker, uint16_t code)
     return 0;
 }
 
-/* The name of the transport in the manifests, or NULL. */
+/* Returns the name of the transport in the manifests, or NULL. */
 static const char *declared_name(const uct_component_h *components,
                                  unsigned count, uint16_t code)
 {

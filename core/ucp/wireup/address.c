@@ -24,7 +24,7 @@ static ucs_status_t unpack_resource(uint8_t md_index, uint8_t iface_index,
     ucp_address_entry_t *entry;
 
     if (info->num_entries == UCP_MAX_RESOURCES) {
-        return UCS_OK; /* limit the entries that a peer can make us store */
+        return UCS_OK; /* limits the entries that a peer can make us store */
     }
 
     entry = &info->entries[info->num_entries];
@@ -93,7 +93,7 @@ static ucs_status_t unpack_field(uint8_t type, ucp_reader_t value,
     }
 }
 
-/* Reads the next field. Zero: it is truncated. */
+/* Reads the next field. Returns zero if it is truncated. */
 static int take_field(ucp_reader_t *reader, uint8_t *type_p,
                       ucp_reader_t *value)
 {
@@ -115,8 +115,8 @@ static int take_field(ucp_reader_t *reader, uint8_t *type_p,
     return value->p != NULL;
 }
 
-/* Sixteen hexadecimal digits. printf would take half of the time of
- * unpacking an address. */
+/* Writes sixteen hexadecimal digits. With printf(), this would take half of the
+ * time of unpacking an address. */
 static void name_by_number(char *name, uint64_t number)
 {
     unsigned i;

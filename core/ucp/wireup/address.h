@@ -35,9 +35,9 @@ typedef struct ucp_address_entry {
     uint8_t dev_addr_length;
     const uint8_t *iface_addr;
     uint8_t iface_addr_length;
-    /** Domain of the peer, which identifies its keys. UCP_NULL_MD: unknown */
+    /** Domain of the peer, which identifies its keys; UCP_NULL_MD if unknown */
     uint8_t md_index;
-    /** Index in the peer's worker. UCP_NULL_IFACE: unknown */
+    /** Index in the peer's worker; UCP_NULL_IFACE if unknown */
     uint8_t iface_index;
 } ucp_address_entry_t;
 
@@ -45,7 +45,7 @@ enum { UCP_NULL_IFACE = 0xff };
 
 typedef struct ucp_address_info {
     uint64_t uuid;
-    uint32_t host; /**< 0: unknown */
+    uint32_t host; /**< 0 if unknown */
     /** The number in hexadecimal if the address contains no name */
     char name[UCP_ENTITY_NAME_MAX];
     unsigned num_entries;
@@ -54,7 +54,7 @@ typedef struct ucp_address_info {
     uint8_t bytes[UCP_SQUEEZE_MAX];
 } ucp_address_info_t;
 
-/** The code that stands for a transport's name in addresses. */
+/** Returns the code of a transport's name in addresses. */
 uint16_t ucp_address_tl_code(const char *tl_name);
 
 /** Packs the worker's address into memory that the caller
@@ -69,16 +69,16 @@ ucs_status_t ucp_address_pack_near(ucp_worker_h worker, const char *dev_name,
                                    size_t max_length, void **address_p,
                                    size_t *length_p);
 
-/** The length that the packed address contains, or 0 if it is not an address.
- *  At least four bytes must be readable. */
+/** Returns the length that the packed address contains, or 0 if it is not an
+ *  address. At least four bytes must be readable. */
 static inline size_t ucp_address_length(const void *address)
 {
     return ucp_seal_length(address, UCP_SEAL_ADDRESS);
 }
 
-/** Non-zero: that worker runs on this machine and in the same namespaces. The
- *  processor then does the work of network devices between the two.
- *  Reachability does not depend on it. */
+/** Returns non-zero if that worker runs on this machine and in the same
+ *  namespaces. The processor then does the work of network devices between the
+ *  two. Reachability does not depend on it. */
 int ucp_address_is_local(const ucp_address_info_t *info);
 
 /** Unpacks bytes from an untrusted source; UCS_ERR_INVALID_ADDR, with a log

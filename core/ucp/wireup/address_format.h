@@ -14,17 +14,17 @@ enum {
     FIELD_NAME         = 2,
     FIELD_FAR_RESOURCE = 3,
     FIELD_HOST         = 4,
-    FIELD_RESOURCE     = 0x80, /* And above */
+    FIELD_RESOURCE     = 0x80, /* This type and above */
     MD_SHIFT           = 4,
     MAX_MD             = 7,
     MAX_IFACE          = 15,
     LONG_FIELD         = UINT8_MAX,
     MAX_FIELD_HEAD     = 4,
-    START              = 16, /* Offset of the uncompressed bytes */
+    START              = 16, /* Zero bytes before the body, as history */
     RESOURCE_HEAD      = 3,
 };
 
-/* 0 means unknown. */
+/* Returns 0 if the machine is unknown. */
 static inline uint32_t this_host(void)
 {
     uint32_t host = (uint32_t)ucs_get_system_id();

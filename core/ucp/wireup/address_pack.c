@@ -28,7 +28,8 @@ static writer_t *writer_new(ucp_worker_h worker)
     return writer;
 }
 
-/* Starts a field of that length. NULL: the address would be too long. */
+/* Starts a field of that length. Returns NULL if the address would be too
+ * long. */
 static uint8_t *put_field(writer_t *writer, uint8_t type, size_t length)
 {
     size_t head = (length < LONG_FIELD) ? 2 : MAX_FIELD_HEAD;
@@ -58,8 +59,8 @@ static int put_host(writer_t *writer)
     return p != NULL;
 }
 
-/* Only people read the name: in reports of counters, and in messages if the
- * user enables that. */
+/* Adds the worker's name, which is only for people: in reports of counters, and
+ * in messages if the user enables that. */
 static int put_name(writer_t *writer, ucp_worker_h worker)
 {
     size_t length = strlen(worker->name);
@@ -100,8 +101,8 @@ static uint8_t *put_resource(writer_t *writer, unsigned md_index,
     return p;
 }
 
-/* Zero: the address would be too long. An interface without an
- * address is skipped. */
+/* Adds an interface. Returns zero if the address would be too long. An
+ * interface without an address is skipped. */
 static int put_iface(writer_t *writer, ucp_worker_iface_t *wiface,
                      const ucp_resource_t *resource)
 {
@@ -173,8 +174,9 @@ static ucs_status_t seal(const writer_t *writer, void **address_p,
     return UCS_OK;
 }
 
-/* Appends the interfaces of positive priority, or the others. The preferred
- * ones are first, because a peer takes the first of equal candidates. */
+/* Appends the interfaces of positive priority if `preferred` is set, otherwise
+ * those of other priority. Preferred ones come first, because a peer selects
+ * the first of equal candidates. */
 static int put_ifaces(writer_t *writer, ucp_worker_h worker, unsigned flags,
                       int preferred)
 {
@@ -218,7 +220,7 @@ ucs_status_t ucp_address_pack(ucp_worker_h worker, unsigned flags,
     return status;
 }
 
-/* Non-zero: the sealed address is at most that long. */
+/* Returns non-zero if the sealed address is at most that long. */
 static int fits(const writer_t *writer, size_t max_length)
 {
     size_t length = SIZE_MAX;

@@ -15,8 +15,7 @@ ucs_status_t ucp_ep_create_to_address(ucp_worker_h worker, const void *address,
                                       ucp_ep_h *ep_p);
 
 /** Creates an endpoint to the worker of an unpacked address. `request`: the
- *  peer's request for lanes, to which the endpoint is the other side; NULL:
- *  none. */
+ *  peer's request for lanes, whose other side the endpoint becomes; or NULL. */
 ucs_status_t ucp_ep_create_to_peer(ucp_worker_h worker,
                                    const ucp_address_info_t *peer,
                                    uint16_t flags,

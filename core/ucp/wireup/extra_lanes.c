@@ -16,8 +16,8 @@
 #define RNDV_FEATURES (UCP_FEATURE_TAG | UCP_FEATURE_AM)
 #define AMO_FEATURES  (UCP_FEATURE_AMO32 | UCP_FEATURE_AMO64)
 
-/* Times of typical operations, over the lane itself and by messages over
- * the first lane. */
+/* Return the times of typical operations, over the lane itself and by messages
+ * over the first lane. */
 static double large_message(const ucp_lane_config_t *lane)
 {
     return ucp_lane_rndv_time(lane, UCP_LANE_LARGE);
@@ -33,8 +33,8 @@ static double device_memory(const ucp_lane_config_t *lane)
     return ucp_lane_device_time(lane, UCP_LANE_LARGE);
 }
 
-/* Without such a lane, copiers at both ends copy the data to and from host
- * memory in addition to the messages. */
+/* Without a lane to memory of devices, copiers at both sides copy the data to
+ * and from host memory in addition to the messages. */
 static double device_by_messages(const ucp_lane_config_t *am)
 {
     return INFINITY;
@@ -56,7 +56,7 @@ static double amo_by_messages(const ucp_lane_config_t *am)
 }
 
 static const struct {
-    uint64_t features; /* Any of these uses it */
+    uint64_t features; /* Features that such a lane is for */
     double (*direct)(const ucp_lane_config_t *lane);
     double (*emulated)(const ucp_lane_config_t *am);
 } uses[] = {
@@ -68,8 +68,8 @@ static const struct {
 
 enum { NUM_USES = sizeof(uses) / sizeof(uses[0]) };
 
-/* Adds a lane if its time for this use is below WORTH_A_LANE times the best of
- * the present ones. Returns the number of lanes. */
+/* Adds a lane if its time for this use is below WORTH_A_LANE times that of the
+ * best existing lane. Returns the number of lanes. */
 static unsigned add_lane(const search_t *search, unsigned use,
                          ucp_selected_lane_t *lanes, unsigned num_lanes)
 {
@@ -113,7 +113,7 @@ static unsigned add_lane(const search_t *search, unsigned use,
     return num_lanes + 1;
 }
 
-/* The number of lanes that large transfers may be divided among. */
+/* Returns the number of lanes that large transfers may be divided among. */
 static unsigned wanted_rails(ucp_worker_h worker)
 {
     const ucp_config_options_t *options = &worker->context->options;
@@ -129,7 +129,7 @@ static unsigned wanted_rails(ucp_worker_h worker)
     return (wanted < UCP_MAX_RAILS) ? wanted : UCP_MAX_RAILS;
 }
 
-/* The lane's configuration, with the peer's device that is selected. */
+/* Returns the lane's configuration, with the selected device of the peer. */
 static ucp_lane_config_t config_of(const search_t *search,
                                    const ucp_selected_lane_t *selected)
 {
@@ -139,7 +139,8 @@ static ucp_lane_config_t config_of(const search_t *search,
     return lane;
 }
 
-/* Non-zero: the interface can share transfers with all of these lanes. */
+/* Returns non-zero if the interface can share transfers with all of these
+ * lanes. */
 static int can_share(const search_t *search, unsigned index,
                      const ucp_selected_lane_t *rails, unsigned num_rails)
 {
@@ -158,7 +159,7 @@ static int can_share(const search_t *search, unsigned index,
 }
 
 /* Adds the fastest network interface that can share transfers with all of these
- * and whose nearness is at least `near`. Zero: there is none. */
+ * and whose nearness is at least `near`. Returns zero if there is none. */
 static int add_rail(search_t *search, ucp_selected_lane_t *rails,
                     unsigned num_rails, int near)
 {
@@ -182,7 +183,7 @@ static int add_rail(search_t *search, ucp_selected_lane_t *rails,
     return best < INFINITY;
 }
 
-/* The lane for large transfers. */
+/* Returns the lane for large transfers. */
 static unsigned best_lane(const search_t *search,
                           const ucp_selected_lane_t *lanes, unsigned num_lanes)
 {

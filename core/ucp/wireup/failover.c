@@ -17,7 +17,8 @@
 
 UCT_ANSWER_OPS_DEFINE(lost, LOST)
 
-/* The failure of the lane has already completed earlier sends. */
+/* Nothing to do: the failure of the lane has already completed earlier
+ * sends. */
 static ucs_status_t lost_flush(uct_ep_h ep, unsigned flags,
                                uct_completion_t *comp)
 {
@@ -41,7 +42,7 @@ static void lost_pending_purge(uct_ep_h ep, uct_pending_purge_callback_t cb,
 {
 }
 
-/* It is static. */
+/* Nothing to do: the endpoint is static. */
 static void lost_destroy(uct_ep_h ep)
 {
 }
@@ -69,7 +70,7 @@ static struct uct_ep lost_lane = {.ops = &lost_ops};
 
 /* ------------------------------------------------------------- failing -- */
 
-/* The endpoint's own pending request was in the queue. */
+/* Records that the endpoint's own pending request was in the queue. */
 static void note_waiting(uct_pending_req_t *self, void *arg)
 {
     int *waited = arg;
@@ -92,7 +93,8 @@ static void lose(ucp_ep_h ep, unsigned lane, const ucp_ep_config_t *config,
     ep->config             = config;
     ep->suspects &= (ucp_lane_map_t)~UCS_BIT(lane);
     if (ep->remote_dirty & UCS_BIT(lane)) {
-        ep->lost_status = (int8_t)status; /* for puts that had completed */
+        /* reported for puts that had completed */
+        ep->lost_status = (int8_t)status;
     }
     ucp_flush_forget(ep, (ucp_lane_map_t)UCS_BIT(lane));
 
@@ -109,7 +111,7 @@ static void lose(ucp_ep_h ep, unsigned lane, const ucp_ep_config_t *config,
     }
 }
 
-/* Zero: the endpoint cannot continue without the lane. */
+/* Returns zero if the endpoint cannot continue without the lane. */
 static int lose_lane(ucp_ep_h ep, unsigned lane, ucs_status_t status)
 {
     const ucp_ep_config_t *config;

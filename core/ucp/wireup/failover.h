@@ -20,17 +20,18 @@
 
 #include "ucp/proto/ep.h"
 
-/** The transport's endpoint of a lane has failed. Zero: the
- *  endpoint fails, too. */
+/** Called when the transport's endpoint of a lane has failed. Returns zero if
+ *  the endpoint fails, too. */
 int ucp_failover(ucp_ep_h ep, uct_ep_h uct, ucs_status_t status);
 
-/** A lane has returned an error for an operation. The transport may not have
- *  reported the failure yet, so the next progress gives the lane up. Non-zero:
- *  do not use the lane any more, use others. Zero: the lane is kept, because it
- *  is lane 0, memory is exhausted or the endpoint has failed. */
+/** Called when a lane has returned an error for an operation. The transport may
+ *  not have reported the failure yet, so the next progress gives the lane up.
+ *  Returns non-zero if the caller shall use other lanes. Returns zero if the
+ *  lane is kept, because it is lane 0, memory is exhausted or the endpoint has
+ *  failed. */
 int ucp_failover_suspect(ucp_ep_h ep, unsigned lane, ucs_status_t status);
 
-/** Lanes that must not be given operations. */
+/** Returns the lanes that must not get operations. */
 static inline ucp_lane_map_t ucp_failover_avoid(ucp_ep_h ep)
 {
     return ep->config->lost | ep->suspects;

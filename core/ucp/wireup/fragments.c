@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * See fragments.h. Senders may fail or be malicious: an incomplete message
- * takes only the memory of what has arrived, and if there are too many the
- * oldest is dropped.
+ * takes only the memory of what has arrived, and if there are too many
+ * incomplete messages, the oldest is dropped.
  */
 #include "ucp/wireup/fragments.h"
 
@@ -153,7 +153,7 @@ static partial_t *begin(ucp_worker_h worker,
     return partial;
 }
 
-/* Zero: out of memory. */
+/* Appends bytes to a message. Returns zero if out of memory. */
 static int append(ucp_worker_h worker, partial_t *partial, const void *bytes,
                   size_t length)
 {

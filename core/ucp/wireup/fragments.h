@@ -5,8 +5,8 @@
  *
  *   FRAGMENT | sender's end 16 | message id 1 | total 4 | offset 4 | bytes |
  *
- * The fragments of one message arrive in order. An end sends one message at a
- * time; fragments from different ends may interleave.
+ * The fragments of one message arrive in order. An endpoint sends one message
+ * at a time; fragments from different endpoints may interleave.
  */
 #ifndef UCP_WIREUP_FRAGMENTS_H
 #define UCP_WIREUP_FRAGMENTS_H
@@ -23,7 +23,7 @@ typedef struct {
 
 _Static_assert(sizeof(ucp_wireup_fragment_t) == 25, "wire layout");
 
-/** An address and the header before it, at most. */
+/** Maximum length of an address and the header before it. */
 enum { UCP_WIREUP_MAX_MESSAGE = 2 * 65536 };
 
 /** Sends a wire-up message of any length: over the link or, if it is NULL, in
@@ -31,11 +31,11 @@ enum { UCP_WIREUP_MAX_MESSAGE = 2 * 65536 };
 ucs_status_t ucp_wireup_send(ucp_ep_h ep, ucp_wireup_link_t *link,
                              uint8_t am_id, const void *message, size_t length);
 
-/** Receive side: a UCT callback, `arg` is the worker. */
+/** UCT callback for received fragments; `arg` is the worker. */
 ucs_status_t ucp_wireup_fragment_handler(void *arg, void *data, size_t length,
                                          unsigned flags);
 
-/** Drops incomplete messages, of one end or of all ends. */
+/** Drops incomplete messages, of the endpoint `end` or of all endpoints. */
 void ucp_wireup_fragments_forget(ucp_worker_h worker,
                                  const ucp_wire_end_t *end);
 void ucp_wireup_fragments_cleanup(ucp_worker_h worker);

@@ -17,7 +17,8 @@
 
 /* ------------------------------------------------------------- the end -- */
 
-/* Runs from progress, because callers up the stack may still use a stub. */
+/* Frees the state of the handshake. Called by progress, because callers up the
+ * stack may still use a stub. */
 static void retire(void *arg)
 {
     ucp_wireup_t *wireup = arg;
@@ -238,8 +239,8 @@ static ucs_status_t connect_stubs(ucp_ep_h ep, const ucp_wireup_reply_t *reply)
 
 /* ------------------------------------------------------------ messages -- */
 
-/* The endpoint that this message is addressed to, if it is in the expected
- * state; otherwise NULL. */
+/* Returns the endpoint that this message is addressed to if it is in the
+ * expected state, otherwise NULL. */
 static ucp_ep_h find_waiting(ucp_worker_h worker, const ucp_wire_end_t *end,
                              ucp_wireup_state_t state)
 {
@@ -255,8 +256,9 @@ static ucp_ep_h find_waiting(ucp_worker_h worker, const ucp_wire_end_t *end,
                NULL;
 }
 
-/* Works on a copy. The addresses inside a message are read several times, also
- * by plugins, and the peer may still write to the original. */
+/* Calls a handler with a copy of the message: the addresses in it are read
+ * several times, also by plugins, and the peer may still write to the
+ * original. */
 static ucs_status_t handle_copy(
     ucp_worker_h worker, const void *data, size_t length,
     void (*handle)(ucp_worker_h worker, const void *message, size_t length))
@@ -297,7 +299,7 @@ static void handle_request(ucp_worker_h worker, const void *data, size_t length)
 
     status = ucp_address_unpack(request.address, request.address_length, peer);
     if (status != UCS_OK) {
-        goto out; /* logged; no address for a reply */
+        goto out; /* already logged; there is no address for a reply */
     }
 
     do {

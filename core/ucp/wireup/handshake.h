@@ -4,21 +4,21 @@
  * created with the address of an interface.
  *
  *   requester                                responder
- *   REQUESTED  --- REQUEST: addresses ---->  creates its half, connects it
+ *   REQUESTED  --- REQUEST: addresses ---->  creates and connects its side
  *              <-- REPLY: addresses -------  REPLIED
  *   connects,
  *   DONE       --- ACK ------------------->  DONE
  *
  * A side sends over such a lane only after it knows that the other side is
  * connected. Until then a stub takes its place and all sends wait in the
- * endpoint's queue. If lane 0 needs no handshake, it carries these
- * messages, in order with the others; otherwise an auxiliary link does. A
- * request also introduces the endpoint (introduce.h): the responder's half
- * becomes the reply endpoint.
+ * endpoint's queue. If lane 0 needs no handshake, it carries these messages, in
+ * order with the others; otherwise an auxiliary link does. A request also
+ * introduces the endpoint (introduce.h): the endpoint that the responder
+ * creates becomes its reply endpoint.
  *
- * Each endpoint that a user creates requests its own pair. Two workers that
- * connect to each other at the same time get two independent pairs, so that the
- * order of the requests does not matter.
+ * Each endpoint that a user creates requests a peer endpoint of its own. Two
+ * workers that connect to each other at the same time get two independent pairs
+ * of endpoints, so that the order of the requests does not matter.
  */
 #ifndef UCP_WIREUP_HANDSHAKE_H
 #define UCP_WIREUP_HANDSHAKE_H
@@ -30,23 +30,23 @@
 typedef enum {
     UCP_WIREUP_REQUESTED,
     UCP_WIREUP_REPLIED,
-    /** Messages queued on the link (the ACK) are still sent */
+    /** Messages queued on the link (the ACK) are still being sent */
     UCP_WIREUP_DONE,
 } ucp_wireup_state_t;
 
 struct ucp_wireup {
     ucp_ep_h ep;
     ucp_wireup_state_t state;
-    ucp_wireup_link_t link; /**< Not in use: lane 0 carries all messages */
-    int retiring;           /**< Non-zero: the next progress frees it */
+    ucp_wireup_link_t link; /**< Not in use if lane 0 carries all messages */
+    int retiring;           /**< Set if the next progress frees this state */
     uct_oneshot_t retire;
-    ucp_wireup_stub_t stubs[UCP_MAX_LANES]; /**< By lane */
+    ucp_wireup_stub_t stubs[UCP_MAX_LANES]; /**< Indexed by lane */
 };
 typedef struct ucp_wireup ucp_wireup_t;
 
-/** Starts to connect the lanes of an endpoint, if any needs it. `request`:
- *  the peer's request that the endpoint was created for; NULL: the
- *  endpoint sends one. */
+/** Starts to connect the lanes of an endpoint, if any lane needs it. `request`:
+ *  the peer's request that the endpoint was created for, or NULL if the
+ *  endpoint sends a request. */
 ucs_status_t ucp_wireup_begin(ucp_ep_h ep, const ucp_address_info_t *peer,
                               const ucp_wireup_lanes_t *lanes,
                               const ucp_wireup_request_t *request);
@@ -60,14 +60,14 @@ ucs_status_t ucp_wireup_send_request(ucp_ep_h ep,
 ucs_status_t ucp_wireup_send_reply(ucp_ep_h ep, const ucp_wireup_lanes_t *lanes,
                                    const ucp_wireup_request_t *request);
 
-/** The auxiliary link, or NULL: lane 0 carries the messages. */
+/** Returns the auxiliary link, or NULL if lane 0 carries the messages. */
 static inline ucp_wireup_link_t *ucp_wireup_link_of(ucp_wireup_t *wireup)
 {
     return (wireup->link.uct != NULL) ? &wireup->link : NULL;
 }
 
-/** The link that carries messages before the lanes are connected. NULL: there
- *  is none, use lane 0. */
+/** Returns the link that carries messages before the lanes are connected, or
+ *  NULL if lane 0 does. */
 ucp_wireup_link_t *ucp_wireup_early_link(ucp_ep_h ep);
 
 /** Non-zero if the wire-up of the endpoint uses this transport's endpoint. */
@@ -78,15 +78,15 @@ int ucp_wireup_owns(ucp_ep_h ep, uct_ep_h uct);
 void ucp_wireup_release(ucp_ep_h ep);
 void ucp_wireup_free(ucp_ep_h ep);
 
-/** Wire-up state of a worker. */
+/** Set up and clean up the wire-up state of a worker. */
 void ucp_wireup_worker_init(ucp_worker_h worker);
 void ucp_wireup_worker_cleanup(ucp_worker_h worker);
 
-/** A transport's endpoint has failed that is not part of a UCP endpoint.
- *  Non-zero if it was one of wire-up. */
+/** Called when a transport's endpoint that is not part of a UCP endpoint has
+ *  failed. Returns non-zero if it belonged to a wire-up. */
 int ucp_wireup_link_failed(ucp_worker_h worker, uct_ep_h uct);
 
-/** Receive side: UCT callbacks, `arg` is the worker. */
+/** UCT callbacks for received messages; `arg` is the worker. */
 ucs_status_t ucp_wireup_request_handler(void *arg, void *data, size_t length,
                                         unsigned flags);
 ucs_status_t ucp_wireup_reply_handler(void *arg, void *data, size_t length,

@@ -25,7 +25,7 @@ ucs_status_t ucp_wireup_introduce(ucp_ep_h ep)
         return UCS_OK;
     }
     if (ep->flags & UCP_EP_FLAG_LOOPBACK) {
-        /* both ends are in this worker: no message is needed */
+        /* both endpoints are in this worker: no message is needed */
         status = ucp_wireup_loop(ep);
         ep->flags |= (status == UCS_OK) ? UCP_EP_FLAG_INTRODUCED : 0;
         return status;
@@ -93,7 +93,8 @@ void ucp_wireup_farewell(ucp_ep_h ep)
     }
 }
 
-/* The table maps a hash of both numbers to a chain of endpoints. */
+/* Returns the key in the table of reply endpoints, which maps a hash of both
+ * numbers to a chain of endpoints. */
 static uint64_t hash_key(uint64_t uuid, uint64_t ep_id)
 {
     return uuid ^ ucs_hash_mix64(ep_id);
@@ -149,13 +150,14 @@ void ucp_wireup_forget(ucp_ep_h ep)
     }
 }
 
-/* Enters the endpoint at the head of its chain; find() returns the first. */
+/* Adds the endpoint at the head of its chain; find() returns the first. */
 static ucs_status_t enter(ucp_ep_h ep)
 {
     uint64_t key = hash_key(ep->peer_uuid, ep->peer_ep_id);
     ucs_status_t status;
 
-    ep->worker->reply_last = NULL; /* the new one precedes it */
+    /* the new endpoint precedes the cached one */
+    ep->worker->reply_last = NULL;
     ep->hash_next          = ucs_hash_get(&ep->worker->reply_eps, key);
     status                 = ucs_hash_set(&ep->worker->reply_eps, key, ep);
     if (status != UCS_OK) {
@@ -178,7 +180,7 @@ ucs_status_t ucp_wireup_remember(ucp_ep_h ep, const ucp_wire_end_t *sender)
     while (last->hash_next != NULL) {
         last = last->hash_next;
     }
-    last->hash_next = ep; /* find() still returns the user's */
+    last->hash_next = ep; /* find() still returns the user's endpoint */
     return UCS_OK;
 }
 
@@ -207,7 +209,7 @@ ucs_status_t ucp_wireup_loop(ucp_ep_h ep)
                UCS_OK;
 }
 
-/* The internal endpoint for a peer's end, or NULL. */
+/* Returns the internal endpoint that replies to a peer's endpoint, or NULL. */
 static ucp_ep_h find_half(ucp_worker_h worker, const ucp_wire_end_t *end)
 {
     uint64_t uuid  = ucp_le64_get(end->worker_uuid);
@@ -310,7 +312,8 @@ ucs_status_t ucp_wireup_farewell_handler(void *arg, void *data, size_t length,
     half = find_half(worker, &sender);
     ep   = ucp_wireup_reply_ep(worker, &sender);
     if ((ep != NULL) && (ep->flags & UCP_EP_FLAG_LOOPBACK)) {
-        /* its own farewell; replies to earlier messages may require another */
+        /* its own FAREWELL; replies to earlier messages may require another
+         * FAREWELL */
         ep->leaving = 0;
         ucp_ep_replied(ep);
         ep = NULL;
@@ -319,7 +322,7 @@ ucs_status_t ucp_wireup_farewell_handler(void *arg, void *data, size_t length,
         ucp_wireup_forget(ep);
     }
     if ((ep != NULL) && (ep != half)) {
-        ucp_classes_ep_peer_left(ep); /* a user's endpoint */
+        ucp_classes_ep_peer_left(ep); /* an endpoint of the user */
     } else if (ep != NULL) {
         ucp_ep_shut(ep, UCS_ERR_CONNECTION_RESET);
     }

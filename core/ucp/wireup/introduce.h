@@ -17,7 +17,8 @@
  *     lane lost            frees it, ends the operations that wait for replies
  *
  * A user's endpoint to its own worker (LOOPBACK) is its own reply endpoint and
- * is introduced without a message. Its lanes may still have an internal half.
+ * is introduced without a message. Its lanes may still have an internal
+ * endpoint at their other side.
  */
 #ifndef UCP_INTRODUCE_H
 #define UCP_INTRODUCE_H
@@ -30,47 +31,47 @@ typedef struct {
 } ucp_introduce_t;
 
 enum {
-    UCP_INTRODUCE_ERR_MODE = UCS_BIT(0), /**< Peer failures are handled */
+    UCP_INTRODUCE_ERR_MODE = UCS_BIT(0), /**< Error handling mode is PEER */
 };
 
 _Static_assert(sizeof(ucp_introduce_t) == 17, "wire layout");
 
-/** Introduces the endpoint. Does nothing if that has been done. */
+/** Introduces the endpoint, if that has not been done. */
 ucs_status_t ucp_wireup_introduce(ucp_ep_h ep);
 
-/** Prepares a request that completes with a reply: the peer knows the endpoint,
- *  the request has an id, and a close waits for it from now on, even while it
- *  waits for send resources. */
+/** Prepares a request that completes with a reply: introduces the endpoint,
+ *  assigns an id to the request, and makes a close wait for it from now on,
+ *  even while the request waits for send resources. */
 ucs_status_t ucp_wireup_expect_reply(ucp_request_t *req);
 
-/** Sends a farewell if the endpoint was introduced. Best effort. */
+/** Sends FAREWELL if the endpoint was introduced. Best effort. */
 void ucp_wireup_farewell(ucp_ep_h ep);
 
-/** The endpoint for replies to `sender`, or NULL. `sender` comes
- *  from the wire. */
+/** Returns the endpoint for replies to `sender`, or NULL. `sender` comes from
+ *  the wire. */
 ucp_ep_h ucp_wireup_reply_ep(ucp_worker_h worker, const ucp_wire_end_t *sender);
 
-/** Enters an internal endpoint as the reply endpoint of `sender`, behind a
- *  user's endpoint that is connected to the same end. */
+/** Adds an internal endpoint as the reply endpoint of `sender`, behind a user's
+ *  endpoint that is connected to the same endpoint of the peer. */
 ucs_status_t ucp_wireup_remember(ucp_ep_h ep, const ucp_wire_end_t *sender);
 
-/** Enters a user's endpoint as the reply endpoint of the peer's end
- *  `peer_ep_id`, ahead of an internal one. UCS_ERR_ALREADY_EXISTS: another
- *  endpoint of the user is entered there. */
+/** Adds a user's endpoint as the reply endpoint of the peer's endpoint
+ *  `peer_ep_id`, ahead of an internal one. Returns UCS_ERR_ALREADY_EXISTS if
+ *  another endpoint of the user has been added for it. */
 ucs_status_t ucp_wireup_pair(ucp_ep_h ep, uint64_t peer_ep_id);
 
-/** Enters a user's endpoint to its own worker as its own reply endpoint.
- *  The half that is created for its lanes serves only these. Does nothing
- *  for other endpoints. */
+/** Adds a user's endpoint to its own worker as its own reply endpoint. An
+ *  internal endpoint that is created for its lanes serves only these lanes.
+ *  Does nothing for other endpoints. */
 ucs_status_t ucp_wireup_loop(ucp_ep_h ep);
 
-/** Non-zero: there is an internal endpoint for `end`. */
+/** Returns non-zero if there is an internal endpoint for `end`. */
 int ucp_wireup_has_half(ucp_worker_h worker, const ucp_wire_end_t *end);
 
 /** Removes a reply endpoint from the table, before it is freed. */
 void ucp_wireup_forget(ucp_ep_h ep);
 
-/** Receive side: UCT callbacks, `arg` is the worker. */
+/** UCT callbacks for received messages; `arg` is the worker. */
 ucs_status_t ucp_wireup_introduce_handler(void *arg, void *data, size_t length,
                                           unsigned flags);
 ucs_status_t ucp_wireup_farewell_handler(void *arg, void *data, size_t length,

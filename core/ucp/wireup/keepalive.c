@@ -14,8 +14,8 @@
 
 #include <math.h>
 
-/* Requests wait for messages, so only the lane of messages is watched. The
- * other lanes complete their operations with an error themselves. */
+/* Only the lane of messages is watched, because requests wait for messages.
+ * Other lanes complete their operations with an error themselves. */
 static int needs_watching(ucp_ep_h ep)
 {
     unsigned index               = ep->config->lanes[UCP_AM_LANE].iface_index;
@@ -127,7 +127,7 @@ static void keepalive_round(void *arg)
     }
 }
 
-/* Runs in the library's thread. */
+/* Called in the timer thread of the library. */
 static void timer_fired(int id, ucs_event_set_types_t events, void *arg)
 {
     ucp_worker_h worker = arg;

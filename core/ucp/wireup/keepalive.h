@@ -13,9 +13,9 @@
  *
  *   KEEPALIVE  | sender's end 16 |
  *
- * which makes the transport detect a failure. There is no reply, and a silent
- * peer is not a lost peer: a process that computes for an hour without progress
- * is alive.
+ * which makes the transport detect a failure. There is no reply: a process that
+ * computes for an hour without calling progress sends nothing, but is not a
+ * lost peer.
  */
 #ifndef UCP_KEEPALIVE_H
 #define UCP_KEEPALIVE_H
@@ -27,20 +27,20 @@
 #include "uct/base/worker.h"
 
 typedef struct ucp_keepalive {
-    int timer;           /**< 0: not running */
+    int timer;           /**< 0 if not running */
     atomic_bool due;     /**< A round waits for progress */
-    uct_oneshot_t round; /**< While it is due */
-    ucp_ep_h next;       /**< First endpoint of the next round; NULL: the
-                          *   first of the worker */
+    uct_oneshot_t round; /**< Registered while `due` is set */
+    /** First endpoint of the next round; NULL: the worker's first endpoint */
+    ucp_ep_h next;
 } ucp_keepalive_t;
 
 /** Starts the timer if a new endpoint needs keepalive. */
 void ucp_keepalive_watch(ucp_ep_h ep);
 
 /** Checks the peer of a new endpoint if the user handles its failures. A
- *  transport that connects on first use opens the connection, so that a peer
- *  is watched even if nothing is sent to it. A later progress calls the
- *  error handler for a lost peer. UCS_ERR_NO_MEMORY, UCS_ERR_NO_RESOURCE:
+ *  transport that connects on first use opens the connection, so that a peer is
+ *  watched even if nothing is sent to it. A later progress calls the error
+ *  handler for a lost peer. Returns UCS_ERR_NO_MEMORY or UCS_ERR_NO_RESOURCE if
  *  the peer cannot be watched now. */
 ucs_status_t ucp_keepalive_connect(ucp_ep_h ep);
 
@@ -54,7 +54,7 @@ void ucp_keepalive_forget(ucp_ep_h ep);
 /** Stops the rounds permanently. */
 void ucp_keepalive_cleanup(ucp_worker_h worker);
 
-/** Receive side: a UCT callback, `arg` is the worker. */
+/** UCT callback for received messages; `arg` is the worker. */
 ucs_status_t ucp_keepalive_handler(void *arg, void *data, size_t length,
                                    unsigned flags);
 

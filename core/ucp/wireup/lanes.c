@@ -31,8 +31,8 @@ ucs_status_t ucp_wireup_connect_to_iface(ucp_worker_h worker,
     return uct_ep_create(&params, uct_p);
 }
 
-/* Creates an endpoint that is connected to an endpoint. If the peer has
- * requested the lane, its address is known and the endpoint is
+/* Creates a lane that is connected endpoint to endpoint. If the peer has
+ * requested the lane, the address of its endpoint is known and the lane is
  * connected at once. */
 static ucs_status_t create_for_ep(ucp_worker_h worker,
                                   const ucp_selected_lane_t *selected,
@@ -110,8 +110,8 @@ static ucs_status_t connect_lanes(ucp_worker_h worker,
     return UCS_OK;
 }
 
-/* The peer's address says so, or messages go through memory and so cannot
- * leave the machine. */
+/* True if the peer is on this machine: its address says so, or messages go
+ * through memory and so cannot leave the machine. */
 static int is_local(ucp_worker_h worker, const ucp_address_info_t *peer,
                     const ucp_wireup_lanes_t *lanes)
 {

@@ -9,14 +9,14 @@
 #include "ucp/proto/ep.h"
 #include "ucp/wireup/select.h"
 
-/** Lanes that no endpoint owns yet. */
+/** Lanes that do not belong to an endpoint yet. */
 typedef struct ucp_wireup_lanes {
     unsigned num;
     ucp_selected_lane_t selected[UCP_MAX_LANES];
     uct_ep_h uct[UCP_MAX_LANES];
     /** Carries the handshake if lane 0 itself has to be connected */
     ucp_selected_lane_t aux;
-    /** NULL: lane 0 carries the handshake, or none is needed */
+    /** NULL if lane 0 carries the handshake, or if none is needed */
     uct_ep_h aux_uct;
     const ucp_ep_config_t *config;
 } ucp_wireup_lanes_t;
@@ -28,7 +28,7 @@ ucs_status_t ucp_wireup_lanes_make(ucp_worker_h worker,
                                    const ucp_select_params_t *params,
                                    ucp_wireup_lanes_t *lanes);
 
-/** Destroys lanes that no endpoint has taken over. */
+/** Destroys lanes that do not belong to an endpoint. */
 void ucp_wireup_lanes_destroy(ucp_wireup_lanes_t *lanes);
 
 /** Creates a transport's endpoint to the interface that is selected. */

@@ -38,7 +38,8 @@ static ucs_status_t send_now(ucp_wireup_link_t *link, uint8_t am_id,
     return (packed < 0) ? (ucs_status_t)packed : UCS_OK;
 }
 
-/* Sends the queued messages. UCS_ERR_NO_RESOURCE: some are still queued. */
+/* Sends the queued messages. Returns UCS_ERR_NO_RESOURCE if some are still
+ * queued. */
 static ucs_status_t drain(ucp_wireup_link_t *link)
 {
     ucs_queue_elem_t *elem;

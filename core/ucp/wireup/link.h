@@ -12,17 +12,17 @@
 typedef struct ucp_wireup_link ucp_wireup_link_t;
 
 struct ucp_wireup_link {
-    uct_ep_h uct; /**< NULL: not in use */
+    uct_ep_h uct; /**< NULL if not in use */
     size_t max;   /**< Bytes of a message, at most */
     /** Called when there are send resources again */
     uct_pending_req_t pending;
     ucs_queue_head_t queue; /**< Messages that wait for send resources */
-    /** All queued messages have been sent. `link` may be closed from the next
-     *  progress, not inside the call. */
+    /** Called when all queued messages have been sent. `link` may be closed by
+     *  the next progress, but not in this call. */
     void (*sent)(ucp_wireup_link_t *link);
 };
 
-/** Takes ownership of `uct`, an endpoint of the interface. */
+/** Takes ownership of `uct`, an endpoint on the interface. */
 void ucp_wireup_link_init(ucp_wireup_link_t *link, uct_ep_h uct,
                           const ucp_worker_iface_t *wiface,
                           void (*sent)(ucp_wireup_link_t *link));

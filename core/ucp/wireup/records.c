@@ -112,7 +112,8 @@ int ucp_wireup_request_parse(const void *data, size_t length,
     }
     request->address        = reader.p;
     request->address_length = reader.left;
-    /* without the requester's lane 0, one lane is added to those requested */
+    /* without the requester's lane 0, one lane is added to the requested
+     * lanes */
     return (request->num_lanes < UCP_MAX_LANES) ||
            (ucp_wireup_record_find(request->lanes, request->num_lanes,
                                    UCP_AM_LANE) != NULL);

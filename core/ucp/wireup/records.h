@@ -22,8 +22,8 @@
 /** One side of a lane; points into the message. */
 typedef struct ucp_wireup_record {
     uint8_t lane;
-    uint8_t receiver_iface; /**< Of the receiver's worker */
-    uint8_t sender_iface;   /**< Of the sender's */
+    uint8_t receiver_iface; /**< Index among the receiver's interfaces */
+    uint8_t sender_iface;   /**< Index among the sender's interfaces */
     const uint8_t *dev_addr;
     uint8_t dev_addr_length;
     const uint8_t *ep_addr;
@@ -33,10 +33,10 @@ typedef struct ucp_wireup_record {
 typedef struct ucp_wireup_request {
     ucp_wire_end_t sender;
     uint8_t flags; /**< UCP_INTRODUCE_* */
-    /** At least one; all have different numbers */
+    /** At least one; the lanes have different numbers */
     unsigned num_lanes;
     ucp_wireup_record_t lanes[UCP_MAX_LANES];
-    const void *address; /**< Of the requester's worker */
+    const void *address; /**< Address of the requester's worker */
     size_t address_length;
 } ucp_wireup_request_t;
 
@@ -48,7 +48,8 @@ typedef struct ucp_wireup_reply {
     ucp_wireup_record_t lanes[UCP_MAX_LANES];
 } ucp_wireup_reply_t;
 
-/** The most bytes of a packed record, and of a message without its address. */
+/** Maximum number of bytes of a packed record, and of a message without its
+ *  address. */
 enum {
     UCP_WIREUP_MAX_RECORD = 3 + 2 * (1 + UINT8_MAX),
     UCP_WIREUP_MAX_HEAD   = 2 * sizeof(ucp_wire_end_t) + 2 +
@@ -60,13 +61,13 @@ enum {
 size_t ucp_wireup_request_pack(const ucp_wireup_request_t *request, void *dest);
 size_t ucp_wireup_reply_pack(const ucp_wireup_reply_t *reply, void *dest);
 
-/** Zero: the message is malformed. */
+/** Returns zero if the message is malformed. */
 int ucp_wireup_request_parse(const void *data, size_t length,
                              ucp_wireup_request_t *request);
 int ucp_wireup_reply_parse(const void *data, size_t length,
                            ucp_wireup_reply_t *reply);
 
-/** The record for one of the requester's lanes, or NULL. */
+/** Returns the record for one of the requester's lanes, or NULL. */
 const ucp_wireup_record_t *
 ucp_wireup_record_find(const ucp_wireup_record_t *records, unsigned count,
                        unsigned lane);

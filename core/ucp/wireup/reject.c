@@ -11,15 +11,15 @@
 
 #include <stdlib.h>
 
-/* Limit the rejections that are pending on one worker: a peer may send requests
- * and not receive the replies. */
+/* Limits the rejections that are pending on one worker: a peer may send
+ * requests and not receive the replies. */
 enum { MAX_REJECTIONS = 64 };
 
 /* A rejection that has not been sent completely. */
 typedef struct {
     ucs_list_link_t list;
     ucp_worker_h worker;
-    int ending; /* Non-zero: the next progress frees it */
+    int ending; /* Set if the next progress frees it */
     uct_oneshot_t end;
     ucp_wireup_link_t link;
 } rejection_t;
@@ -34,8 +34,8 @@ static void end(void *arg)
     free(rejection);
 }
 
-/* Defers the end to the next progress, because a callback of the
- * link is running. */
+/* Defers the release to the next progress, because a callback of the link is
+ * running. */
 static void end_later(rejection_t *rejection)
 {
     if (!rejection->ending) {

@@ -9,7 +9,8 @@
 #include "ucp/wireup/address.h"
 #include "ucp/wireup/records.h"
 
-/** Best effort: no reply is sent if the peer cannot be reached. */
+/** Sends the rejection. Best effort: no reply is sent if the peer cannot be
+ *  reached. */
 void ucp_wireup_reject(ucp_worker_h worker, const ucp_address_info_t *peer,
                        const ucp_wireup_request_t *request,
                        ucs_status_t status);

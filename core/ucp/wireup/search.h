@@ -19,21 +19,21 @@ typedef struct {
     int to_self;
     int has_aux;
     int for_aux;  /* Selects an auxiliary link */
-    int explains; /* Non-zero: reasons go to `why` */
-    /* The entry that each interface reaches */
+    int explains; /* Records reasons in `why` */
+    /* The peer's entry that each interface reaches */
     uint8_t entry[UCP_MAX_RESOURCES];
-    /* Nearness of that entry; 0: unreachable */
+    /* Nearness of that entry; 0 if unreachable */
     int near[UCP_MAX_RESOURCES];
     ucs_string_buffer_t why; /* Why interfaces are rejected */
 } search_t;
 
-/** Finds the nearest of the peer's entries that the interface reaches,
- *  the first of equal ones. Entries on the peer's devices that `lanes`
- *  use are skipped. */
+/** Finds the nearest of the peer's entries that the interface reaches; if
+ *  several are equally near, the first. Entries on the peer's devices that
+ *  `lanes` use are skipped. */
 void ucp_wireup_reach(search_t *search, unsigned index,
                       const ucp_selected_lane_t *lanes, unsigned num_lanes);
 
-/** The lane over the interface to the entry that it reaches. */
+/** Returns the lane over the interface to the entry that it reaches. */
 ucp_selected_lane_t ucp_wireup_selected_lane(const search_t *search,
                                              unsigned index);
 
@@ -47,7 +47,7 @@ unsigned ucp_wireup_share(const search_t *search, const uint8_t *equals,
  *  if there is no difference. */
 int ucp_wireup_prefer(const search_t *search, unsigned index, unsigned other);
 
-/** Why the interface cannot carry UCP's messages; NULL: it can. */
+/** Returns why the interface cannot carry UCP's messages, or NULL if it can. */
 const char *ucp_wireup_no_messages(const ucp_worker_iface_t *wiface);
 
 /** Adds lanes to the first ones; returns the new number of lanes. */

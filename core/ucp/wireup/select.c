@@ -66,8 +66,8 @@ static const char *missing(const search_t *search, ucp_worker_iface_t *wiface,
     return NULL;
 }
 
-/* The first of the peer's entries on the same device; entries of one device
- * have equal device addresses. */
+/* Returns the first of the peer's entries on the same device; entries of one
+ * device have equal device addresses. */
 static uint8_t device_of(const ucp_address_info_t *peer, unsigned index)
 {
     const ucp_address_entry_t *own = &peer->entries[index];
@@ -85,7 +85,7 @@ static uint8_t device_of(const ucp_address_info_t *peer, unsigned index)
     return (uint8_t)i;
 }
 
-/* Non-zero: one of the lanes uses the device of this entry. */
+/* Returns non-zero if one of the lanes uses the device of this entry. */
 static int is_taken(const search_t *search, unsigned entry,
                     const ucp_selected_lane_t *lanes, unsigned num_lanes)
 {
@@ -100,8 +100,8 @@ static int is_taken(const search_t *search, unsigned entry,
     return 0;
 }
 
-/* How directly the interface reaches an entry. Zero: it does not; `*reason_p`
- * says why and may point into `detail`. */
+/* Returns how directly the interface reaches an entry. Returns zero if it does
+ * not: `*reason_p` is the reason and may point into `detail`. */
 static int nearness(const search_t *search, unsigned index,
                     unsigned entry_index, char *detail, size_t detail_size,
                     const char **reason_p)
@@ -244,7 +244,8 @@ unsigned ucp_wireup_share(const search_t *search, const uint8_t *equals,
 }
 
 /* Finds the best lane for active messages, either among those that need a
- * handshake or among those that need none. Zero: none is better than *score. */
+ * handshake or among those that need none. Returns zero if none is better than
+ * *score. */
 static int best_messages(search_t *search, int to_ep, double *score,
                          ucp_selected_lane_t *lane)
 {
@@ -293,8 +294,8 @@ static int best_messages(search_t *search, int to_ep, double *score,
     return 1;
 }
 
-/* The interface that the peer requests for a lane, or NULL if
- * it is unsuitable. */
+/* Returns the interface that the peer requests for a lane, or NULL if it is
+ * unsuitable. */
 static const ucp_worker_iface_t *
 requested_iface(const search_t *search, const ucp_wireup_record_t *record)
 {
@@ -314,8 +315,8 @@ requested_iface(const search_t *search, const ucp_wireup_record_t *record)
     return wiface;
 }
 
-/* Takes over a lane that the peer requests. Zero: there is
- * no such interface. */
+/* Selects a lane that the peer requests. Returns zero if there is no such
+ * interface. */
 static int take_asked(search_t *search, const ucp_wireup_record_t *record,
                       ucp_selected_lane_t *lane)
 {
@@ -348,8 +349,9 @@ static int take_asked(search_t *search, const ucp_wireup_record_t *record,
     return 1;
 }
 
-/* Finds an interface for the handshake. Non-zero: it may also carry messages,
- * with this score. Zero: it is for the handshake only, or there is none. */
+/* Finds an interface for the handshake. Returns non-zero if it may also carry
+ * messages, with this score; zero if it is for the handshake only, or if there
+ * is none. */
 static int find_aux(search_t *search, double *score, ucp_selected_lane_t *aux)
 {
     double aux_score = -1;
@@ -369,7 +371,7 @@ static int find_aux(search_t *search, double *score, ucp_selected_lane_t *aux)
 }
 
 /* Selects the lane for active messages, `lanes[0]`, and all lanes that the peer
- * requests. Returns their number; zero: there is none for messages. */
+ * requests. Returns their number; zero if there is none for messages. */
 static unsigned select_first(search_t *search, ucp_selected_lane_t *lanes,
                              ucp_selected_lane_t *aux)
 {
@@ -389,8 +391,8 @@ static unsigned select_first(search_t *search, ucp_selected_lane_t *lanes,
     if (!search->has_aux ||
         ((record != NULL) &&
          !take_asked(search, record, &lanes[UCP_AM_LANE]))) {
-        best_messages(search, 1, &score, lanes); /* only to record
-                                                    why candidates are rejected */
+        /* called only to record why candidates are rejected */
+        best_messages(search, 1, &score, lanes);
         return 0;
     }
     if ((record == NULL) &&

@@ -12,7 +12,7 @@
 
 /** Constraints of the selection. */
 typedef struct ucp_select_params {
-    int err_mode; /**< UCP_ERR_HANDLING_MODE_PEER */
+    int err_mode; /**< Non-zero for UCP_ERR_HANDLING_MODE_PEER */
     /** Created by the user and not for replies: its lanes may be connected
      *  endpoint to endpoint */
     int by_user;
@@ -22,7 +22,7 @@ typedef struct ucp_select_params {
 
 /**
  * Selects the lanes to a peer: first the one for active messages, then lanes
- * for operations that it does not support or is slower at.
+ * for operations that it does not support or is slower at. Returns
  * UCS_ERR_UNREACHABLE if there is none for active messages; a log line gives
  * the reason for each candidate. If lane 0 has to be connected endpoint to
  * endpoint, `aux` carries the handshake.
@@ -34,7 +34,7 @@ ucs_status_t ucp_wireup_select(ucp_worker_h worker,
                                unsigned *num_lanes_p, ucp_selected_lane_t *aux);
 
 /** Selects an interface that sends messages to the peer without a handshake.
- *  Zero: there is none. */
+ *  Returns zero if there is none. */
 int ucp_wireup_select_aux(ucp_worker_h worker, const ucp_address_info_t *peer,
                           int err_mode, ucp_selected_lane_t *aux);
 

@@ -37,7 +37,8 @@ static void pending_purge(uct_ep_h ep, uct_pending_purge_callback_t cb,
     }
 }
 
-/* The handshake owns the stub itself. */
+/* Destroys only the transport's endpoint: the handshake owns the stub
+ * itself. */
 static void destroy(uct_ep_h ep)
 {
     uct_ep_h real = ucp_wireup_stub_take((ucp_wireup_stub_t *)ep);

@@ -12,11 +12,12 @@
 #include "ucp/wireup/link.h"
 
 typedef struct ucp_wireup_stub {
-    uct_ep_t super; /**< First: what the lane points to */
-    /** Owned, not connected yet. NULL: not in use, or taken */
+    uct_ep_t super; /**< Must be first: the lane points to it */
+    /** The transport's endpoint, which the stub owns until the lane is
+     *  connected; NULL if not in use, or taken */
     uct_ep_h real;
-    /** Carries messages to the peer until then; if it is not in use,
-     *  lane 0 does */
+    /** Carries messages to the peer until the lane is connected; if it is not
+     *  in use, lane 0 does */
     ucp_wireup_link_t *link;
     ucx_pending_queue_t waiting;
 } ucp_wireup_stub_t;
