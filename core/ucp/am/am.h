@@ -12,6 +12,9 @@
  *
  * The payload precedes the user's header, so that it has the same offset in
  * every message: a transport can then align it in its buffers.
+ *
+ * A sender's end is a ucp_wire_end_t: the UUID of its worker and the id of its
+ * endpoint.
  */
 #ifndef UCP_AM_H
 #define UCP_AM_H

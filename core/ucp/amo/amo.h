@@ -10,6 +10,9 @@
  *   ATOMIC_REPLY | request 4 | status 1 | secret 3 | old value 8 |
  *
  * Request 0 gets no reply; the next flush returns its failure, as for a put.
+ *
+ * A sender's end is a ucp_wire_end_t: the UUID of its worker and the id of its
+ * endpoint.
  */
 #ifndef UCP_AMO_H
 #define UCP_AMO_H

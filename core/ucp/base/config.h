@@ -59,8 +59,8 @@ typedef struct ucp_config_options {
 
 struct ucp_config {
     ucp_config_options_t options;
-    char *app_prefix; /**< NULL if there is none */
-    char *filename;   /**< NULL if there is none */
+    char *app_prefix; /**< Prefix of variables (PREFIX_UCX_*), or NULL */
+    char *filename;   /**< Additional file with settings, or NULL */
     /** Set by ucp_config_modify, also for tables that have not been read yet */
     ucs_config_overrides_t overrides;
 };

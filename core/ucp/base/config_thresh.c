@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Longer text is not a number. */
+/* Maximum length of a size as text: longer text is not a number. */
 enum { MAX_TEXT = 64 };
 
 static const char *skip_spaces(const char *p)

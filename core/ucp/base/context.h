@@ -49,8 +49,8 @@ struct ucp_context {
     ucp_config_options_t options;
     /** For configuration tables of plugins */
     ucs_config_overrides_t overrides;
-    char *app_prefix;  /**< NULL if there is none */
-    char *config_file; /**< NULL if there is none */
+    char *app_prefix;  /**< Prefix of variables (PREFIX_UCX_*), or NULL */
+    char *config_file; /**< Additional file with settings, or NULL */
     uint64_t features;
     uint64_t mem_types; /**< Bits of the supported memory types */
     /** Subset of mem_types that needs a copier */

@@ -43,11 +43,11 @@ enum {
     UCP_EP_FLAG_LOOPBACK   = UCS_BIT(15),
 };
 
-/** With any of these flags nothing can be sent now. */
+/** While any of these flags is set, nothing can be sent. */
 #define UCP_EP_FLAGS_BUSY (UCP_EP_FLAG_BLOCKED | UCP_EP_FLAG_FAILED)
 
-/** With any of these flags the user's operations need a request: they wait,
- *  or complete with an error. */
+/** While any of these flags is set, the user's operations need a request: they
+ *  wait, or complete with an error. */
 #define UCP_EP_FLAGS_SLOW (UCP_EP_FLAGS_BUSY | UCP_EP_FLAG_FENCING)
 
 /** A lane other than the first. */
@@ -88,10 +88,10 @@ struct ucp_ep {
     uint32_t id;              /**< Id among the worker's endpoints */
     ucs_queue_head_t waiting; /**< Requests that found no send resources */
     void *user_data;
-    /** Of remote_lanes, those that were used since the last flush */
+    /** Subset of remote_lanes that was used since the last flush */
     ucp_lane_map_t remote_fresh;
-    /** Of remote_lanes, those with puts or atomics: if such a lane fails,
-     *  only a flush can report it */
+    /** Subset of remote_lanes with puts or atomics: if such a lane fails, only
+     *  a flush can report it */
     ucp_lane_map_t remote_dirty;
     /** Lanes that may have failed: an operation returned an error */
     ucp_lane_map_t suspects;
@@ -143,7 +143,7 @@ struct ucp_ep {
     /** Number of flushes that wait for lanes */
     uint32_t remote_flushes;
     /** The last flush that waits for rma_done. The flushes form a ring, in
-     *  which the first one follows the last; NULL: none */
+     *  which the first one follows the last; NULL if there are none */
     ucs_queue_elem_t *rma_flushes;
     UCP_AREA(rma, UCP_EP_RMA_SIZE);
     /** Next reply endpoint with the same hash value */

@@ -89,32 +89,32 @@ typedef struct ucp_lane_config {
     } amo;
 } ucp_lane_config_t;
 
-/** Non-zero: the domain gives access to any memory of the peer, if its owner
- *  registers it first where a key is needed. Other domains give access only to
- *  memory that the transport has allocated. */
+/** Returns non-zero if the domain gives access to any memory of the peer, if
+ *  its owner registers it first where a key is needed. Other domains give
+ *  access only to memory that the transport has allocated. */
 static inline int ucp_md_serves_any_memory(uint64_t md_flags)
 {
     return (md_flags & UCT_MD_FLAG_REG) || !(md_flags & UCT_MD_FLAG_NEED_RKEY);
 }
 
-/** Non-zero: the lane supports zero-copy for this memory type, even where the
- *  processor has no access. */
+/** Returns non-zero if the lane supports zero-copy for this memory type, even
+ *  where the processor has no access. */
 static inline int ucp_lane_reaches(const ucp_lane_config_t *lane,
                                    unsigned mem_type)
 {
     return (lane->mem_types >> mem_type) & 1;
 }
 
-/** Non-zero: the lane can put to and get from this memory type of the peer,
- *  even where the processor has no access. */
+/** Returns non-zero if the lane can put to and get from this memory type of the
+ *  peer, even where the processor has no access. */
 static inline int ucp_lane_reaches_remote(const ucp_lane_config_t *lane,
                                           unsigned mem_type)
 {
     return (lane->remote_types >> mem_type) & 1;
 }
 
-/** Non-zero: the lane can put or get, or do atomics, on some
- *  memory of the peer. */
+/** Returns non-zero if the lane supports put, get or atomics on some memory of
+ *  the peer. */
 static inline int ucp_lane_can_rma(const ucp_lane_config_t *lane)
 {
     return (lane->put.max_short | lane->put.max_bcopy | lane->put.max_zcopy |

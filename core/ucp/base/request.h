@@ -136,7 +136,7 @@ ucs_status_t ucp_request_pool_init(ucp_worker_h worker);
 void ucp_request_pool_cleanup(ucp_worker_h worker);
 
 /** Returns the user's request, or one of the pool, according to `param`.
- *  NULL: out of memory. Stores the user's data but does not set the
+ *  Returns NULL if out of memory. Stores the user's data but does not set the
  *  callback: an operation that completes before UCP_REQUEST_FLAG_CALLBACK is
  *  set reports by its return value. */
 ucp_request_t *ucp_request_get(ucp_worker_h worker,

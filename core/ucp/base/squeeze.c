@@ -18,7 +18,7 @@ enum {
 /* --------------------------------------------------------- compression -- */
 
 /* Earlier positions with the same hash of three bytes, the last one first.
- * Positions are stored plus one; 0: none. */
+ * Positions are stored plus one; 0 means that there is none. */
 typedef struct {
     uint16_t head[BUCKETS];
     uint16_t next[UCP_SQUEEZE_MAX];

@@ -77,7 +77,7 @@ struct ucp_worker {
     ucp_context_h context;
     uint64_t uuid; /**< Unique among all workers */
     ucs_async_context_t *async;
-    pthread_mutex_t lock; /**< Recursive; with FLAG_MT */
+    pthread_mutex_t lock; /**< Recursive; used with FLAG_MT */
     ucs_thread_mode_t thread_mode;
     unsigned events; /**< UCP_WAKEUP_* */
     void *user_data;

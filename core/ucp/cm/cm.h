@@ -2,8 +2,9 @@
 /*
  * Connections by socket address: the interface to the rest of UCP. Plugins
  * provide the connection managers. Each carries one packet of private data in
- * either direction, the hello, with the id of the endpoint and its worker's
- * address. All other data goes over lanes, selected as for a worker's address.
+ * either direction, the hello: the end (the id of the endpoint, as in
+ * ucp_wire_end_t) and the worker's address. All other data goes over lanes,
+ * selected as for a worker's address.
  *
  *   client's endpoint                            listener, server's endpoint
  *     RESOLVING  the manager resolves the route
@@ -20,9 +21,10 @@
  *     LEAVING                   <--disconnect--
  *     GONE, freed
  *
- * A farewell is sent after all other data, so that no data is lost, and the
- * close completes when the peer has received it. A failure, a forced close, or
- * the destruction of the worker disconnects at once.
+ * The farewell (the message FAREWELL) is sent after all other data, so that no
+ * data is lost, and the close completes when the peer has received it. A
+ * failure, a forced close, or the destruction of the worker disconnects at
+ * once.
  */
 #ifndef UCP_CM_H
 #define UCP_CM_H

@@ -18,8 +18,9 @@ struct ucp_listener {
     ucp_worker_h worker;
     /** In the worker's list of listeners */
     ucs_list_link_t link;
-    ucp_listener_conn_callback_t conn_cb;     /**< NULL: `accept_cb` is used */
-    ucp_listener_accept_callback_t accept_cb; /**< NULL: `conn_cb` is used */
+    /** NULL if `accept_cb` is used */
+    ucp_listener_conn_callback_t conn_cb;
+    ucp_listener_accept_callback_t accept_cb; /**< NULL if `conn_cb` is used */
     void *arg;
     unsigned num;
     uct_listener_h ucts[UCP_CM_MAX];

@@ -17,7 +17,7 @@ struct ucp_listener;
 struct ucp_conn_request {
     ucs_list_link_t link; /**< In the listener's list */
     struct ucp_listener *listener;
-    uct_component_h component; /**< Of the connection manager */
+    uct_component_h component; /**< Component of the connection manager */
     uct_listener_h uct_listener;
     uct_conn_request_h uct;
     /** The device on which the request arrived */
@@ -28,8 +28,8 @@ struct ucp_conn_request {
 };
 typedef struct ucp_conn_request ucp_conn_request_t;
 
-/** Adds a request to the listener's list. NULL: out of memory, or the private
- *  data is malformed. */
+/** Adds a request to the listener's list. Returns NULL if out of memory, or if
+ *  the private data is malformed. */
 ucp_conn_request_t *
 ucp_conn_request_create(struct ucp_listener *listener,
                         ucs_list_link_t *requests, uct_listener_h uct_listener,

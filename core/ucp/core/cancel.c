@@ -18,8 +18,8 @@
 #include "ucp/order/flush.h"
 #include "ucp/proto/ep.h"
 
-/* The endpoint of a send, or NULL: a request that waits only for its
- * transport may outlive the endpoint. */
+/* Returns the endpoint of a send, or NULL if the request waits only for its
+ * transport: it may outlive the endpoint. */
 static ucp_ep_h live_ep(const ucp_request_t *req)
 {
     ucp_ep_h ep;

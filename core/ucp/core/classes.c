@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The table of classes. The first class that takes part cancels or describes a
- * receive, and comes first among protocols of equal cost.
+ * The table of classes. Its order matters: the first class that recognizes a
+ * receive cancels or describes it, and if protocols have equal costs, that of
+ * the first class is selected.
  */
 #include "ucp/base/class.h"
 

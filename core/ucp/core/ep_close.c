@@ -19,6 +19,9 @@
  *
  *   FAREWELL  | the end that is closed 16 |                 (introduce.h)
  *   LOST      | the end that gets no more replies 16 |
+ *
+ * The ends in these messages are ucp_wire_end_t: the UUID of a worker and the
+ * id of its endpoint.
  */
 #include "ucp/base/class.h"
 #include "ucp/base/ids.h"
@@ -145,7 +148,7 @@ void ucp_ep_close_continue(ucp_ep_h ep)
     }
 }
 
-/* Starts a close with a flush; `req` completes at its end. */
+/* Starts a close with a flush; `req` completes when the endpoint is closed. */
 static void close_gently(ucp_ep_h ep, ucp_request_t *req)
 {
     ep->flags |= UCP_EP_FLAG_CLOSING;

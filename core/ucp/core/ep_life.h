@@ -17,7 +17,7 @@ void ucp_ep_send_farewell(ucp_ep_h ep);
  *  more replies. Best effort. */
 void ucp_ep_send_lost(ucp_ep_h ep);
 
-/** Continues a close from progress: see ep_close.c. */
+/** Continues a close; called from progress (see ep_close.c). */
 void ucp_ep_close_continue(ucp_ep_h ep);
 
 /** Completes all incomplete operations of the endpoint with `status`. */

@@ -16,8 +16,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Finds the declaration of a transport. NULL: the manifest does not declare
- * the transport, so it is not used. */
+/* Finds the declaration of a transport. Returns NULL if the manifest does not
+ * declare the transport: it is then not used. */
 static const uct_tl_decl_t *find_tl(const uct_component_decl_t *decl,
                                     const char *tl_name)
 {

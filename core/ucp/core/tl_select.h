@@ -22,11 +22,11 @@ typedef struct ucp_tl_select {
     unsigned num_components;
     ucp_tl_select_device_t *devices; /**< One entry for each name and type */
     unsigned num_devices;
-    /** Selected by the lists and found */
+    /** Number selected by the lists and found */
     unsigned num_selected;
     /** Selected as auxiliary only; not in num_selected */
     unsigned num_auxiliary;
-    /** Of num_selected, transports that carry messages */
+    /** Subset of num_selected: transports that carry messages */
     unsigned num_messaging;
 } ucp_tl_select_t;
 

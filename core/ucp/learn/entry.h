@@ -33,7 +33,7 @@ typedef struct ucp_learn_entry {
     /** For put and get: identifies the lanes of the key */
     const void *lanes;
     ucp_ep_h last_ep;     /**< Endpoint of the last message */
-    ucs_time_t last_time; /**< Time when that began */
+    ucs_time_t last_time; /**< Time when that message began */
     ucp_learn_t *of[UCP_LEARN_CLASSES];
 } ucp_learn_entry_t;
 

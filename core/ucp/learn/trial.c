@@ -30,13 +30,13 @@ typedef struct trial {
     ucp_request_t *req; /* NULL if it is complete */
     uint32_t asked;     /* Number of the probe; 0: none sent */
     ucs_time_t begin;
-    size_t length; /* Of the data, in bytes */
+    size_t length; /* Bytes of data */
 } trial_t;
 
 struct ucp_trials {
     ucp_learn_entry_t *entries; /* The most recently used one first */
     trial_t trial;
-    uint32_t number; /* Of the last probe */
+    uint32_t number; /* Number of the last probe */
 };
 
 /* --------------------------------------------------------------- entries -- */

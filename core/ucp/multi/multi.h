@@ -19,6 +19,9 @@
  *   receiver:  FIRST --> arriving --last byte--> end(UCS_OK)
  *                            |`----its sender's endpoint fails--> end(error)
  *                            `-----a NEXT out of sequence-------> end(error)
+ *
+ * A sender's end is a ucp_wire_end_t: the UUID of its worker and the id of its
+ * endpoint.
  */
 #ifndef UCP_MULTI_H
 #define UCP_MULTI_H
@@ -45,7 +48,7 @@ _Static_assert(sizeof(ucp_multi_fragment_t) == 32, "wire layout");
 
 /** Functions by which a class of messages defines its sends. */
 typedef struct ucp_multi_class {
-    uint8_t kind; /**< Of the first fragment */
+    uint8_t kind; /**< UCP_MULTI_* of the first fragment */
     /** Bytes between the fragment's header and the payload in the first
      *  fragment. */
     size_t (*header_size)(const ucp_request_t *req);
@@ -106,7 +109,7 @@ struct ucp_multi_recv {
     const ucp_multi_recv_ops_t *ops;
     ucp_ep_h ep; /**< Endpoint that replies to the sender */
     uint32_t message;
-    size_t length; /**< Of the whole message, in bytes */
+    size_t length; /**< Bytes of the whole message */
     size_t received;
     /** Set if the sender cannot send the rest */
     uint8_t is_cut;
@@ -114,7 +117,7 @@ struct ucp_multi_recv {
 
 /** How a class receives messages: a member of its ucp_class_t. */
 typedef struct ucp_multi_receiver {
-    uint8_t kind; /**< Of the first fragment */
+    uint8_t kind; /**< UCP_MULTI_* of the first fragment */
     /** Starts the receive of a message: reads the bytes before the payload and
      *  sets *payload_p. `length` bytes at `data` follow the fragment's header.
      *  Sets `ops`; the caller sets the other members. If it returns NULL, the

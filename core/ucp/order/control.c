@@ -79,8 +79,8 @@ static const ucp_proto_t control_proto = {
     .abort    = control_abort,
 };
 
-/* Creates a request that sends a copy of the message. NULL: out of memory.
- * The endpoint then fails, because the peer waits for the message. */
+/* Creates a request that sends a copy of the message. If out of memory, returns
+ * NULL, and the endpoint fails, because the peer waits for the message. */
 static ucp_request_t *make_control(ucp_ep_h ep, uint8_t am_id,
                                    const void *message, size_t length)
 {

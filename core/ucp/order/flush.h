@@ -74,15 +74,15 @@ void ucp_flush_begins(ucp_request_t *req);
 
 /* Emulated accesses, which peers acknowledge: see rma/ack.h. */
 
-/** All accesses up to the count are acknowledged; completes the
+/** Called when all accesses up to the count are acknowledged: completes the
  *  flushes that waited for them. */
 void ucp_rma_acked(ucp_ep_h ep, uint32_t count);
 
-/** If accesses are unacknowledged, the flush waits for them and the
+/** Makes the flush wait for unacknowledged accesses, if there are any: then the
  *  count of its completion is increased by one. */
 void ucp_rma_ack_wait(ucp_request_t *flush);
 
-/** The flush stops waiting; the caller decreases the count. */
+/** Ends this wait of the flush; the caller decreases the count. */
 void ucp_rma_ack_wait_end(ucp_request_t *flush);
 
 #endif

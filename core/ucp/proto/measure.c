@@ -13,7 +13,7 @@
 /* A bandwidth within this factor of its class stays in the class. */
 #define WITHIN 1.7
 
-/* Classes per power of two; limits of classes. */
+/* Classes per power of two; lowest and highest class. */
 enum { STEPS = 4, MIN_CLASS = 20 * STEPS, MAX_CLASS = 50 * STEPS };
 
 /* Quarters of a power of two, and the geometric means of neighbours. The core

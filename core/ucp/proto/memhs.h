@@ -10,7 +10,7 @@
 /** Registrations of one buffer with the memory domains of several lanes, by
  *  slot. */
 typedef struct ucp_memhs {
-    uct_mem_h memh[UCP_MAX_RAILS]; /**< NULL if there is none */
+    uct_mem_h memh[UCP_MAX_RAILS]; /**< NULL if not registered */
     uint8_t md_index[UCP_MAX_RAILS];
     uint8_t num; /**< Slots that are set */
     /** Bits of the slots with a user's handle, which is not deregistered */

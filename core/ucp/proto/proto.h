@@ -96,7 +96,7 @@ enum {
  *  refers to its current protocol. The functions are called with the worker's
  *  lock held. */
 struct ucp_proto {
-    const char *name; /**< As UCX_PROTO_INFO shows it */
+    const char *name; /**< Name that UCX_PROTO_INFO shows */
     /** UCS_BIT() of each ucp_op_t that it carries out; 0 if only other
      *  protocols switch a request to it */
     uint16_t ops;
@@ -106,20 +106,20 @@ struct ucp_proto {
     unsigned (*query)(const ucp_proto_query_t *query,
                       ucp_proto_range_t *ranges);
     /** Returns the lanes that share data of a class which the query supports.
-     *  NULL: the lanes follow from the endpoint or the key */
+     *  May be NULL: the lanes follow from the endpoint or the key */
     const ucp_rails_t *(*rails)(const ucp_ep_config_t *config,
                                 unsigned dt_class);
     /** Prepares a request for its first call of progress, or selects another
      *  protocol and calls the `init` of that. `attr`: UCP_OP_ATTR_* of the
-     *  user's call. After a failure the request holds no resources. NULL:
-     *  nothing to prepare */
+     *  user's call. After a failure the request holds no resources. May be
+     *  NULL: nothing to prepare */
     ucs_status_t (*init)(ucp_request_t *req, uint32_t attr);
     /** Returns non-zero if one call of progress sends all of the request, or
-     *  nothing. NULL: never */
+     *  nothing. May be NULL: never */
     int (*is_immediate)(const ucp_request_t *req);
     ucp_request_progress_t progress;
     ucp_request_abort_t abort;
-    /** Requests the peer to drop an announcement; NULL: not possible */
+    /** Requests the peer to drop an announcement. May be NULL: not possible */
     void (*withdraw)(ucp_request_t *req);
     uint16_t flags; /**< UCP_PROTO_FLAG_* */
     /** Counter of the endpoint (UCP_STATS_*) for requests that the lanes cannot
@@ -204,7 +204,7 @@ struct ucp_ep_config {
     /** Class of the bandwidth of messages for which the costs hold (measure.h);
      *  0: any bandwidth */
     uint8_t measured;
-    /** As `measured`, for large put and get */
+    /** As `measured`, for the lane of large put and get */
     uint8_t measured_copy;
     /** The configuration before any lane was lost, for any bandwidth; may be
      *  this one. Both have the same lanes, properties of lanes and numbers of

@@ -40,7 +40,7 @@ typedef struct ucp_rails {
     uint8_t num_slots;
     uint8_t is_get;
     size_t round;     /**< Bytes of a round, at most */
-    double bandwidth; /**< Of all rails together */
+    double bandwidth; /**< Sum of all rails */
     ucp_rail_t rail[UCP_MAX_RAILS];
 } ucp_rails_t;
 

@@ -23,14 +23,17 @@
 #include "ucp/rma/rma.h"
 #include "ucp/wireup/introduce.h"
 
-/** Target: queues the endpoint for the ACKs of this progress round. */
+/** Target: adds the endpoint to those that send an ACK at the end of this
+ *  progress round. */
 void ucp_rma_ack_later(ucp_ep_h ep);
 
-/** Target: an access of `sender` failed; sends the error at once. */
+/** Target: called when an access of `sender` has failed; sends the error at
+ *  once. */
 void ucp_rma_ack_failure(ucp_worker_h worker, const ucp_wire_end_t *sender,
                          const char *what, ucs_status_t status);
 
-/** Target: a put or posted atomic of `sender` is carried out. Hot path. */
+/** Target: called when a put or posted atomic of `sender` has been carried out.
+ *  Hot path. */
 static UCS_F_ALWAYS_INLINE void ucp_rma_ack_count(ucp_worker_h worker,
                                                   const ucp_wire_end_t *sender)
 {
@@ -50,7 +53,7 @@ static UCS_F_ALWAYS_INLINE void ucp_rma_ack_by_reply(ucp_ep_h ep)
     ucp_ep_rma(ep)->acked = ++ucp_ep_rma(ep)->handled;
 }
 
-/** Target: the endpoint is being freed. */
+/** Target: called when the endpoint is freed. */
 void ucp_rma_ack_forget(ucp_ep_h ep);
 
 #endif

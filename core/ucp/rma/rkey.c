@@ -358,7 +358,7 @@ ucs_status_t ucp_rkey_compare(ucp_worker_h worker, ucp_rkey_h rkey1,
         return UCS_ERR_INVALID_PARAM;
     }
 
-    /* the lock, because transfers replace the configurations */
+    /* locked, because transfers replace the configurations of keys */
     ucp_worker_enter(worker);
     *result = order(rkey1->id, rkey2->id);
     if (*result == 0) {

@@ -34,7 +34,7 @@ struct ucp_rma_config {
     uint8_t by_cpu;
     uint8_t amo_lane; /**< UCP_NULL_LANE if none */
     /** Atomics: by operation, by whether there is a result, and by size (1: 8
-     *  bytes); NULL: not supported */
+     *  bytes); NULL if not supported */
     const ucp_proto_t *atomics[UCP_ATOMIC_OP_LAST][2][2];
     /** Shorter puts are sent by messages without a request; 0: none */
     size_t am_put_end;

@@ -17,6 +17,9 @@
  * `count` is the number of accesses of this endpoint that were carried out or
  * rejected (ack.h). Replies repeat a part of the secret of the sender's end, an
  * ACK repeats all of it: messages without the secret are dropped.
+ *
+ * A sender's end is a ucp_wire_end_t: the UUID of its worker and the id of its
+ * endpoint.
  */
 #ifndef UCP_RMA_H
 #define UCP_RMA_H

@@ -46,6 +46,9 @@
  *
  * The secret is that of the sender's endpoint. The announcement contains it, so
  * that only its receiver can reply.
+ *
+ * A sender's end is a ucp_wire_end_t: the UUID of its worker and the id of its
+ * endpoint.
  */
 #ifndef UCP_RNDV_H
 #define UCP_RNDV_H
@@ -147,7 +150,7 @@ typedef struct ucp_rndv_send {
     /** All is posted: waits for the completion */
     uint8_t posted;
     uint8_t detached;  /**< The endpoint may not exist any more */
-    uint8_t rts_flags; /**< Of the RTS; for a get, of the peer's RTS */
+    uint8_t rts_flags; /**< Flags of the RTS; for a get, of the peer's RTS */
     /** The peer was requested to drop the announcement */
     uint8_t withdrawn;
 } ucp_rndv_send_t;

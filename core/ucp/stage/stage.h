@@ -44,7 +44,8 @@ struct ucp_stage_frag {
     size_t offset;
     size_t length;
     ucs_status_t status;
-    /** Non-zero: to the user's memory; zero: from it */
+    /** Non-zero if the copy is to the user's memory, zero if it is from
+     *  there */
     uint8_t to_user;
     uint8_t busy; /**< From the start of the copy to its completion */
     /** Registration of `data` with the copier's domain; or NULL */

@@ -30,6 +30,9 @@
  *
  * A side that has ended still returns the data that arrived before; further
  * receives then complete with its status.
+ *
+ * A sender's end is a ucp_wire_end_t: the UUID of its worker and the id of its
+ * endpoint.
  */
 #ifndef UCP_STREAM_H
 #define UCP_STREAM_H

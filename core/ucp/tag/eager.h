@@ -6,6 +6,9 @@
  *   EAGER       | tag 8 | payload |
  *   EAGER_SYNC  | tag 8 | sender's end 16 | request 4 | payload |
  *   SYNC_ACK    | request 4 |
+ *
+ * A sender's end is a ucp_wire_end_t: the UUID of its worker and the id of its
+ * endpoint.
  */
 #ifndef UCP_TAG_EAGER_H
 #define UCP_TAG_EAGER_H

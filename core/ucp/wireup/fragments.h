@@ -7,6 +7,9 @@
  *
  * The fragments of one message arrive in order. An endpoint sends one message
  * at a time; fragments from different endpoints may interleave.
+ *
+ * A sender's end is a ucp_wire_end_t: the UUID of its worker and the id of its
+ * endpoint.
  */
 #ifndef UCP_WIREUP_FRAGMENTS_H
 #define UCP_WIREUP_FRAGMENTS_H

@@ -19,6 +19,9 @@
  * A user's endpoint to its own worker (LOOPBACK) is its own reply endpoint and
  * is introduced without a message. Its lanes may still have an internal
  * endpoint at their other side.
+ *
+ * A sender's end is a ucp_wire_end_t: the UUID of its worker and the id of its
+ * endpoint.
  */
 #ifndef UCP_INTRODUCE_H
 #define UCP_INTRODUCE_H

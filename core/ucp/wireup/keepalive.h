@@ -16,6 +16,9 @@
  * which makes the transport detect a failure. There is no reply: a process that
  * computes for an hour without calling progress sends nothing, but is not a
  * lost peer.
+ *
+ * A sender's end is a ucp_wire_end_t: the UUID of its worker and the id of its
+ * endpoint.
  */
 #ifndef UCP_KEEPALIVE_H
 #define UCP_KEEPALIVE_H

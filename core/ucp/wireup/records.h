@@ -12,6 +12,8 @@
  *   lane:   | the requester's lane 1 | the receiver's interface 1 |
  *           | the sender's interface 1 | n 1 | device address |
  *           | n 1 | endpoint address |
+ *
+ * An end is a ucp_wire_end_t: the UUID of a worker and the id of its endpoint.
  */
 #ifndef UCP_WIREUP_RECORDS_H
 #define UCP_WIREUP_RECORDS_H

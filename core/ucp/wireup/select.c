@@ -31,8 +31,8 @@ static void explain(search_t *search, const ucp_resource_t *resource,
 
 /* ---------------------------------------------------------- reachability -- */
 
-/* Non-zero: the interface supports only endpoints that are connected to an
- * endpoint of the peer. */
+/* Returns non-zero if the interface supports only endpoints that are connected
+ * to an endpoint of the peer. */
 static int is_to_ep(const ucp_worker_iface_t *wiface)
 {
     return !(wiface->attr->base.cap.flags & UCT_IFACE_FLAG_CONNECT_TO_IFACE);
