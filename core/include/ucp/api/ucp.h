@@ -1,21 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * UCP: the interface that applications use. It chooses among the transports of
+ * UCP: the interface that applications use. It selects among the transports of
  * a machine and offers tagged and active messages, streams, remote memory
  * access and atomics on top of them. Handles and callback types are in
- * ucp_def.h, replaced functions in ucp_compat.h; both come with this file.
+ * ucp_def.h, deprecated functions in ucp_compat.h; this file includes both.
  *
- * The way through: ucp_config_read() and ucp_init() make a context,
- * ucp_worker_create() a worker in it, ucp_ep_create() an endpoint to a peer.
- * Operations go to endpoints; ucp_worker_progress() makes them happen.
+ * How to use it: ucp_config_read() and ucp_init() create a context,
+ * ucp_worker_create() creates a worker in it, ucp_ep_create() creates an
+ * endpoint to a peer. Operations are started on endpoints;
+ * ucp_worker_progress() carries them out.
  *
  * Common rules:
  *
  * Structures with a mask. `field_mask` (or op_attr_mask, recv_attr) selects the
  * valid members, one bit each. A member whose bit is clear is neither read nor
- * written, so programs built against older headers keep working. In a query the
- * caller sets the mask, and the library fills the selected members. Unless
- * stated otherwise a member that is not given has the value 0, NULL or
+ * written, so that programs that were built with older headers keep working. In
+ * a query the caller sets the mask, and the library fills the selected members.
+ * Unless stated otherwise a member that is not given has the value 0, NULL or
  * "unknown".
  *
  * Outcome of a non-blocking operation (ucs_status_ptr_t), one of
@@ -30,8 +31,8 @@
  * destination. The parameter structure may be released when the function
  * returns.
  *
- * Threads. A worker and all that belongs to it (endpoints, listeners,
- * requests, remote keys) follow ucp_worker_attr_t::thread_mode:
+ * Threads. A worker and all that belongs to it (endpoints, listeners, requests,
+ * remote keys) follow ucp_worker_attr_t::thread_mode:
  *   - UCS_THREAD_MODE_SINGLE: only the thread that created the worker;
  *   - UCS_THREAD_MODE_SERIALIZED: any thread, one at a time;
  *   - UCS_THREAD_MODE_MULTI: any thread at any time.
@@ -97,7 +98,7 @@ ucs_status_t ucp_lib_query(ucp_lib_attr_t *attr);
 
 /**
  * Returns the version of the library in use, which may be newer than
- * UCP_API_VERSION. Any thread, any time.
+ * UCP_API_VERSION. May be called by any thread at any time.
  */
 void ucp_get_version(unsigned *major_version, unsigned *minor_version,
                      unsigned *release_number);
@@ -267,14 +268,15 @@ typedef struct ucp_params {
     /** Processes on this machine; a hint. UCX_NUM_PPN overrides it. */
     size_t estimated_num_ppn;
     /**
-     * For messages and tools; copied, and possibly changed to be unique: see
-     * ucp_context_attr_t::name. Default: generated.
+     * Name for log messages and tools; copied, and possibly changed to be
+     * unique: see ucp_context_attr_t::name. Default: generated.
      */
     const char *name;
     /**
      * Index of this process among those on this machine, from 0; a hint.
-     * UCX_LOCAL_NODE_ID overrides it. Of network devices that are equally good
-     * for a peer, processes with different numbers select different ones.
+     * UCX_LOCAL_NODE_ID overrides it. If several network devices are equally
+     * good for a peer, processes with different indices select different
+     * devices.
      */
     size_t node_local_id;
 } ucp_params_t;
@@ -309,8 +311,9 @@ typedef struct ucp_context_attr {
     /** Name of the context, zero-terminated. */
     char name[UCP_ENTITY_NAME_MAX];
     /**
-     * Bytes of a counter for operations started from device code. 0: not
-     * supported, and ucp_init() rejects UCP_FEATURE_DEVICE.
+     * Bytes of a counter for operations started from device code. 0 means that
+     * such operations are not supported: ucp_init() then rejects
+     * UCP_FEATURE_DEVICE.
      */
     size_t device_counter_size;
 } ucp_context_attr_t;
@@ -320,9 +323,10 @@ typedef struct ucp_context_attr {
  * interface that the caller was compiled for. Call ucp_init() instead, which
  * fills in that version.
  *
- * For a caller of a newer minor version a warning is logged once a process. It
- * can use everything that the library supports. Unknown bits of a field_mask
- * fail with UCS_ERR_UNSUPPORTED, here and where other objects are created.
+ * A caller with a newer minor version can use everything that the library
+ * supports; a warning is logged once in each process. Unknown bits of a
+ * field_mask fail with UCS_ERR_UNSUPPORTED, here and where other objects are
+ * created.
  *
  * @param api_major_version  UCP_API_MAJOR of the caller
  * @param api_minor_version  UCP_API_MINOR of the caller
@@ -426,26 +430,26 @@ typedef struct ucp_worker_params {
     /**
      * CPUs near which resources are allocated; default: selected by the system.
      * The calling thread runs on them while the worker is created, so that its
-     * memory and threads are local to them. Of devices that are equally fast
-     * those near them are selected. CPUs that the thread may not use are
+     * memory and threads are local to them. If devices are equally fast, those
+     * near these CPUs are selected. CPUs that the thread may not use are
      * ignored.
      */
     ucs_cpu_set_t cpu_mask;
     /** Events to wake up for, of ucp_wakeup_event_t; default: all. */
     unsigned events;
-    /** Reported with events on @a event_fd. */
+    /** Returned with the events of @a event_fd. */
     void *user_data;
     /**
-     * A file descriptor of the caller that collects others, such as an
-     * epoll(7) one, to which events go, @a user_data in epoll_data_t::ptr.
-     * ucp_worker_get_efd() fails then. Not closed by the library.
+     * An epoll(7) file descriptor of the caller. The library adds its event
+     * descriptors to it, with @a user_data in epoll_data_t::ptr, and does not
+     * close it. ucp_worker_get_efd() fails then.
      */
     int event_fd;
     /** Bits of ucp_worker_flags_t. */
     uint64_t flags;
     /**
-     * For messages and tools; copied, and possibly changed to be unique.
-     * Default: generated.
+     * Name for log messages and tools; copied, and possibly changed to be
+     * unique. Default: generated.
      */
     const char *name;
     /**
@@ -478,8 +482,8 @@ enum ucp_worker_attr_field {
 /** Bits of ucp_worker_attr_t::address_flags. */
 typedef enum {
     /**
-     * Omit what reaches only peers on the same machine: a shorter address, for
-     * remote peers.
+     * Omit transports that reach only peers on the same machine: a shorter
+     * address, for remote peers.
      */
     UCP_WORKER_ADDRESS_FLAG_NET_ONLY = UCS_BIT(0),
 } ucp_worker_address_flags_t;
@@ -691,17 +695,17 @@ typedef enum {
      */
     UCP_OP_ATTR_FLAG_NO_IMM_CMPL    = UCS_BIT(16),
     /**
-     * Complete early at this side, even if the data arrives later: no protocol
-     * is used that needs the peer before the buffer can be reused.
+     * Complete as soon as the buffer can be reused, even if the data arrives
+     * later: protocols in which this depends on the peer are not used.
      */
     UCP_OP_ATTR_FLAG_FAST_CMPL      = UCS_BIT(17),
     /** Complete at once or fail (UCS_ERR_NO_RESOURCE); no request. */
     UCP_OP_ATTR_FLAG_FORCE_IMM_CMPL = UCS_BIT(18),
     /**
-     * One of many operations in flight: prefer throughput to the time of this
-     * one. The protocols of tagged, active and stream sends are selected by the
-     * time that they keep both ends busy, without the latency. Excludes
-     * FAST_CMPL, which prevails.
+     * The operation is one of many in flight: prefer throughput to the time of
+     * this one. The protocols of tagged, active and stream sends are selected
+     * by the time for which they occupy both sides, without the latency.
+     * UCP_OP_ATTR_FLAG_FAST_CMPL takes precedence over it.
      */
     UCP_OP_ATTR_FLAG_MULTI_SEND     = UCS_BIT(19),
 } ucp_op_attr_t;
@@ -718,8 +722,8 @@ typedef struct {
     /**
      * Memory for the request: points to the end of at least
      * ucp_context_attr_t::request_size bytes, which the caller keeps until
-     * completion. This same pointer is then returned as the request, and must
-     * not be passed to ucp_request_free().
+     * completion. The operation then returns this pointer as the request; it
+     * must not be passed to ucp_request_free().
      */
     void *request;
     /** Runs on completion if a request was returned. */
@@ -793,7 +797,8 @@ typedef struct {
 /**
  * Queries the attributes of a request.
  *
- * @param attr  in: field_mask and the buffer for the string; out: the rest
+ * @param attr  in: field_mask and the buffer for the string; out: the other
+ *              members
  *
  * @return UCS_OK; UCS_ERR_INVALID_PARAM if the string is requested without its
  *         size
@@ -831,9 +836,9 @@ ucs_status_t ucp_tag_recv_request_test(void *request,
 ucs_status_t ucp_stream_recv_request_test(void *request, size_t *length_p);
 
 /**
- * Tries to cancel an operation. It completes with UCS_ERR_CANCELED, or, if it
- * is too late, as without this call. In both cases the callback is called
- * (possibly by this function), and the request is released as usual.
+ * Tries to cancel an operation. It completes with UCS_ERR_CANCELED or, if it
+ * can no longer be cancelled, in the usual way. In both cases the callback is
+ * called (possibly by this function), and the request is released as usual.
  *
  * @param worker   the worker of the operation
  * @param request  the operation
@@ -873,7 +878,7 @@ typedef struct ucp_listener_params {
     ucs_sock_addr_t sockaddr;
     /** Called for each connection; deprecated. */
     ucp_listener_accept_handler_t accept_handler;
-    /** Called for each connection request; it accepts or rejects. */
+    /** Called for each connection request; accepts or rejects the client. */
     ucp_listener_conn_handler_t conn_handler;
 } ucp_listener_params_t;
 
@@ -1035,8 +1040,8 @@ struct ucp_ep_params {
     /** The connection request to accept; released, even on failure. */
     ucp_conn_request_h conn_request;
     /**
-     * For messages and tools; copied, and possibly changed to be unique.
-     * Default: generated.
+     * Name for log messages and tools; copied, and possibly changed to be
+     * unique. Default: generated.
      */
     const char *name;
     /** Local address to connect from, together with @a sockaddr; selects a
@@ -1081,9 +1086,10 @@ typedef struct {
 
 /** Buffer of the caller for a list of transports. */
 typedef struct {
-    /** An array of the caller. */
+    /** The caller's array. */
     ucp_transport_entry_t *entries;
-    /** In: how many entries fit; out: how many were filled. */
+    /** In: number of entries of the array; out: number of entries that are
+     *  filled. */
     unsigned num_entries;
     /** In: sizeof(ucp_transport_entry_t), as the caller knows it. */
     size_t entry_size;
@@ -1117,7 +1123,7 @@ typedef enum ucp_ep_perf_attr_field {
     UCP_EP_PERF_ATTR_FIELD_ESTIMATED_TIME = UCS_BIT(0),
 } ucp_ep_perf_attr_field_t;
 
-/** What to estimate. */
+/** Parameters of an estimate. */
 typedef struct {
     /** Members given, bits of ucp_ep_perf_param_field_t. */
     uint64_t field_mask;
@@ -1125,7 +1131,7 @@ typedef struct {
     size_t message_size;
 } ucp_ep_evaluate_perf_param_t;
 
-/** What was estimated. */
+/** Results of an estimate. */
 typedef struct {
     /** Members to fill, bits of ucp_ep_perf_attr_field_t. */
     uint64_t field_mask;
@@ -1209,7 +1215,7 @@ enum ucp_dt_type {
     UCP_DATATYPE_GENERIC    = 7,
     /** Number of low bits that contain the kind. */
     UCP_DATATYPE_SHIFT      = 3,
-    /** Those bits. */
+    /** The low bits that contain the kind. */
     UCP_DATATYPE_CLASS_MASK = UCS_MASK(UCP_DATATYPE_SHIFT),
 };
 
@@ -1250,7 +1256,7 @@ typedef struct ucp_generic_dt_ops {
      *
      * @param context  as given to ucp_dt_create_generic()
      * @param buffer   the buffer of the operation
-     * @param count    its number of elements
+     * @param count    number of elements in the buffer
      * @return the state for the functions below
      */
     void *(*start_pack)(void *context, const void *buffer, size_t count);
@@ -1264,9 +1270,9 @@ typedef struct ucp_generic_dt_ops {
     /**
      * Packs a part.
      *
-     * @param state       of start_pack
+     * @param state       what start_pack returned
      * @param offset      offset of the part in the packed data, in bytes
-     * @param dest        where it goes
+     * @param dest        where to put the packed bytes
      * @param max_length  maximum number of bytes to write
      * @return number of bytes written, at most @a max_length
      */
@@ -1275,10 +1281,10 @@ typedef struct ucp_generic_dt_ops {
     /**
      * Unpacks a part; parts may arrive in any order.
      *
-     * @param state   of start_unpack
+     * @param state   what start_unpack returned
      * @param offset  offset of the part in the packed data, in bytes
-     * @param src     the part
-     * @param length  its bytes
+     * @param src     the packed bytes
+     * @param length  number of bytes
      * @return UCS_OK, or the error with which the receive completes
      */
     ucs_status_t (*unpack)(void *state, size_t offset, const void *src,
@@ -1304,9 +1310,9 @@ typedef struct ucp_datatype_attr {
     uint64_t field_mask;
     /** Out: bytes of the packed data. */
     size_t packed_size;
-    /** In: the buffer, for datatypes that depend on it; default NULL. */
+    /** In: the buffer, for datatypes whose size depends on it; default NULL. */
     const void *buffer;
-    /** In: its number of elements; default 1. */
+    /** In: number of elements in the buffer; default 1. */
     size_t count;
 } ucp_datatype_attr_t;
 
@@ -1354,7 +1360,7 @@ ucs_status_t ucp_dt_query(ucp_datatype_t datatype, ucp_datatype_attr_t *attr);
 /**
  * Sends a message. Completes when @a buffer may be used again.
  *
- * @param ep      where to
+ * @param ep      the endpoint to the receiver
  * @param buffer  the data
  * @param count   number of elements
  * @param tag     the tag that receives match
@@ -1458,7 +1464,7 @@ enum ucp_am_cb_flags {
 
 /** Bits of ucp_request_param_t::flags for ucp_am_send_nbx(). */
 enum ucp_send_am_flags {
-    /** Pass an endpoint to the sender to the handler, for replies. */
+    /** Give the handler an endpoint to the sender, for replies. */
     UCP_AM_SEND_FLAG_REPLY       = UCS_BIT(0),
     /** Use an eager protocol for any size. Excludes RNDV. */
     UCP_AM_SEND_FLAG_EAGER       = UCS_BIT(1),
@@ -1527,10 +1533,11 @@ ucp_worker_set_am_recv_handler(ucp_worker_h worker,
  * is copied, may be used again. A small message has the lowest latency if it is
  * sent as a header alone.
  *
- * @param ep             where to
- * @param id             which handler, 0 to UINT16_MAX
+ * @param ep             the endpoint to the receiver
+ * @param id             id of the handler, 0 to UINT16_MAX
  * @param header         bytes for the handler; NULL if @a header_length is 0
- * @param header_length  how many, up to ucp_worker_attr_t::max_am_header
+ * @param header_length  bytes of the header, up to
+ *                       ucp_worker_attr_t::max_am_header
  * @param buffer         the data
  * @param count          number of elements
  * @param param          flags: ucp_send_am_flags; callback: cb.send
@@ -1574,8 +1581,8 @@ void ucp_am_data_release(ucp_worker_h worker, void *data);
 /* =========================================================================
  * Streams (UCP_FEATURE_STREAM)
  *
- * Between the two ends of a connection, a sequence of bytes in each direction,
- * in order and without message boundaries.
+ * A stream is a sequence of bytes in each direction of a connection, in order
+ * and without message boundaries.
  * ====================================================================== */
 
 /** @addtogroup UCP_COMM
@@ -1602,7 +1609,7 @@ typedef struct ucp_stream_poll_ep {
 /**
  * Appends to the stream. Completes when @a buffer may be used again.
  *
- * @param ep      where to
+ * @param ep      the endpoint to the receiver
  * @param buffer  the data
  * @param count   number of elements
  * @param param   callback: cb.send
@@ -1618,7 +1625,7 @@ ucs_status_ptr_t ucp_stream_send_nbx(ucp_ep_h ep, const void *buffer,
  * Receives available data, at least one element and at most @a count; waits if
  * there is none.
  *
- * @param ep      where from
+ * @param ep      the endpoint to the sender
  * @param buffer  where to put the data
  * @param count   number of elements that fit
  * @param length  if NULL is returned: bytes received, a whole number of
@@ -1636,7 +1643,7 @@ ucs_status_ptr_t ucp_stream_recv_nbx(ucp_ep_h ep, void *buffer, size_t count,
  * Returns the available bytes in a buffer of the library, without a copy and
  * without waiting.
  *
- * @param ep      where from
+ * @param ep      the endpoint to the sender
  * @param length  bytes in the buffer
  *
  * @return NULL if there is nothing, an error, or the data itself (not a
@@ -1650,9 +1657,9 @@ void ucp_stream_data_release(ucp_ep_h ep, void *data);
 /**
  * Finds endpoints that have data to receive. Makes no progress.
  *
- * @param worker    whose endpoints
+ * @param worker    the worker of the endpoints
  * @param poll_eps  an array of the caller
- * @param max_eps   how many fit
+ * @param max_eps   number of entries of the array
  * @param flags     0
  *
  * @return number of entries in the array, or a negative ucs_status_t
@@ -1717,7 +1724,7 @@ enum {
     UCP_MEM_MAP_PROT_REMOTE_WRITE = UCS_BIT(9),
 };
 
-/** What to map. */
+/** Parameters of a mapping. */
 typedef struct ucp_mem_map_params {
     /** Members given, bits of ucp_mem_map_params_field. */
     uint64_t field_mask;
@@ -1781,13 +1788,13 @@ typedef enum ucp_mem_advice {
     UCP_MADV_WILLNEED,
 } ucp_mem_advice_t;
 
-/** An advice and the memory it is for. All members are mandatory. */
+/** An advice and the memory that it is for. All members are mandatory. */
 typedef struct ucp_mem_advise_params {
     /** Members given, bits of ucp_mem_advise_params_field. */
     uint64_t field_mask;
     /** Start of the memory, inside the segment. */
     void *address;
-    /** Its bytes. */
+    /** Length in bytes. */
     size_t length;
     /** The advice. */
     ucp_mem_advice_t advice;
@@ -1809,7 +1816,7 @@ enum ucp_memh_pack_flags {
     UCP_MEMH_PACK_FLAG_EXPORT = UCS_BIT(0),
 };
 
-/** How to pack a memory handle. */
+/** Parameters to pack a memory handle. */
 typedef struct ucp_memh_pack_params {
     /** Members given, bits of ucp_memh_pack_params_field. */
     uint64_t field_mask;
@@ -1858,7 +1865,7 @@ ucs_status_t ucp_mem_map(ucp_context_h context,
  * Unmaps memory, and frees it if ucp_mem_map() allocated it. No operation of
  * this process or of a peer may use it; its remote keys become invalid.
  *
- * @param context  the context it was mapped in
+ * @param context  the context in which it was mapped
  * @param memh     the handle
  *
  * @return UCS_OK; UCS_ERR_INVALID_PARAM; or the error of the domain that cannot
@@ -1889,7 +1896,7 @@ void ucp_mem_print_info(const char *mem_spec, ucp_context_h context,
  * States the expected use of memory. It affects performance only, and may have
  * no effect.
  *
- * @param context  the context it was mapped in
+ * @param context  the context in which it was mapped
  * @param memh     the segment
  * @param params   the advice
  *
@@ -1909,7 +1916,7 @@ ucs_status_t ucp_mem_advise(ucp_context_h context, ucp_mem_h memh,
  *                       UCP_MEMH_PACK_FLAG_EXPORT
  * @param buffer_p       receives the bytes; release them by
  *                       ucp_memh_buffer_release()
- * @param buffer_size_p  receives their number
+ * @param buffer_size_p  receives the number of bytes
  *
  * @return UCS_OK; UCS_ERR_INVALID_PARAM; UCS_ERR_UNSUPPORTED if the memory
  *         cannot be exported; UCS_ERR_NO_MEMORY
@@ -1976,9 +1983,9 @@ void ucp_rkey_destroy(ucp_rkey_h rkey);
 /* =========================================================================
  * Put and get (UCP_FEATURE_RMA)
  *
- * The owner of the memory takes no part, except by its progress if the
- * transport needs it. Only ucp_dt_make_contig(1) is supported. Operations are
- * not ordered among each other; ucp_worker_fence() orders them.
+ * The owner of the memory does not take part, except that it must call progress
+ * if the transport needs it. Only ucp_dt_make_contig(1) is supported.
+ * Operations are not ordered among each other; ucp_worker_fence() orders them.
  * ====================================================================== */
 
 /** @addtogroup UCP_COMM
@@ -1990,7 +1997,7 @@ void ucp_rkey_destroy(ucp_rkey_h rkey);
  *
  * @param ep           the endpoint to the owner
  * @param buffer       the data
- * @param count        its bytes
+ * @param count        number of bytes
  * @param remote_addr  destination, an address in the owner's process
  * @param rkey         the key, unpacked on @a ep
  * @param param        callback: cb.send
@@ -2008,7 +2015,7 @@ ucs_status_ptr_t ucp_put_nbx(ucp_ep_h ep, const void *buffer, size_t count,
  *
  * @param ep           the endpoint to the owner
  * @param buffer       where to put the data
- * @param count        its bytes
+ * @param count        number of bytes
  * @param remote_addr  source, an address in the owner's process
  * @param rkey         the key, unpacked on @a ep
  * @param param        callback: cb.send
@@ -2031,9 +2038,9 @@ ucs_status_ptr_t ucp_get_nbx(ucp_ep_h ep, void *buffer, size_t count,
  *  @{ */
 
 /**
- * What to do with remote value Y and operand X. The old Y goes to
- * ucp_request_param_t::reply_buffer: always with SWAP and CSWAP, with the
- * others if it is given.
+ * The operations on a remote value Y with an operand X. The old Y goes to
+ * ucp_request_param_t::reply_buffer: always with SWAP and CSWAP, with the other
+ * operations if it is given.
  */
 typedef enum {
     /** Y += X */
@@ -2058,10 +2065,11 @@ typedef enum {
  * without, when @a buffer may be used again.
  *
  * @param ep           the endpoint to the owner
- * @param opcode       what to do
+ * @param opcode       the operation
  * @param buffer       the operand
  * @param count        1
- * @param remote_addr  where the value is, aligned to its size
+ * @param remote_addr  address of the value in the owner's process, aligned to
+ *                     its size
  * @param rkey         the key, unpacked on @a ep
  * @param param        datatype: ucp_dt_make_contig(4) or (8), mandatory;
  *                     reply_buffer; callback: cb.send
@@ -2079,9 +2087,10 @@ ucs_status_ptr_t ucp_atomic_op_nbx(ucp_ep_h ep, ucp_atomic_op_t opcode,
 /* =========================================================================
  * Ordering
  *
- * A fence orders: what is issued on an endpoint after it takes effect after
- * what was issued on it before. A flush waits: when it completes, all puts,
- * gets and atomics issued before are complete, here and at the target.
+ * A fence orders: operations that are issued on an endpoint after the fence
+ * take effect after those that were issued before it. A flush waits: when it
+ * completes, all puts, gets and atomics that were issued before it are
+ * complete, here and at the target.
  * ====================================================================== */
 
 /** @addtogroup UCP_COMM

@@ -200,8 +200,8 @@ int ucp_request_is_completed(void *request) UCS_DEPRECATED;
 
 /**
  * As ucp_tag_recv_request_test().
- * @deprecated ucp_request_check_status(), or ucp_tag_recv_request_test() where
- *             @a info is wanted.
+ * @deprecated ucp_request_check_status(), or ucp_tag_recv_request_test() if
+ *             @a info is needed.
  *
  * @return The status of the operation, or UCS_INPROGRESS
  */
@@ -224,7 +224,7 @@ void ucp_request_release(void *request) UCS_DEPRECATED;
  *
  * @param rkey_buffer_p  receives the bytes; release them by
  *                       ucp_rkey_buffer_release()
- * @param size_p         receives their number
+ * @param size_p         receives the number of bytes
  * @return UCS_OK, or an error such as UCS_ERR_NO_MEMORY
  */
 ucs_status_t ucp_rkey_pack(ucp_context_h context, ucp_mem_h memh,
@@ -511,7 +511,7 @@ typedef enum {
  * @deprecated ucp_atomic_op_nbx() without UCP_OP_ATTR_FIELD_REPLY_BUFFER.
  *
  * @param value    the operand
- * @param op_size  its size in bytes, 4 or 8
+ * @param op_size  size of the operand in bytes, 4 or 8
  * @return UCS_OK or UCS_INPROGRESS when issued, else an error
  */
 ucs_status_t ucp_atomic_post(ucp_ep_h ep, ucp_atomic_post_op_t opcode,
@@ -524,8 +524,9 @@ ucs_status_t ucp_atomic_post(ucp_ep_h ep, ucp_atomic_post_op_t opcode,
  * @deprecated ucp_atomic_op_nbx() with UCP_OP_ATTR_FIELD_REPLY_BUFFER.
  *
  * @param value    the operand; for CSWAP: what the remote value must equal
- * @param result   receives the old remote value; for CSWAP it first holds the
- *                 value to store. Do not access it until completion.
+ * @param result   receives the old remote value; for CSWAP it initially
+ *                 contains the value to store. Do not access it until
+ *                 completion.
  * @param op_size  size in bytes of operand and result, 4 or 8
  * @param cb       called on completion if a request was returned
  *

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Types of UCP: handles, identifiers and the types of the callbacks that an
- * application passes to the library. No functions; those are in ucp.h, which
- * includes this file.
+ * application passes to the library. The functions are in ucp.h, which includes
+ * this file.
  */
 #ifndef UCP_API_UCP_DEF_H
 #define UCP_API_UCP_DEF_H
@@ -31,8 +31,8 @@ BEGIN_C_DECLS
 /**
  * One instance of the library inside a process: its configuration, devices and
  * mapped memory. Contexts are separate: a message that is sent in one cannot be
- * received in another. So MPI and OpenSHMEM can use UCP in one program, for
- * example. ucp_init(), ucp_cleanup().
+ * received in another. So, for example, MPI and OpenSHMEM can use UCP in one
+ * program. ucp_init(), ucp_cleanup().
  */
 typedef struct ucp_context *ucp_context_h;
 
@@ -119,9 +119,9 @@ typedef uint64_t ucp_datatype_t;
 
 /**
  * Events that make a worker's event file descriptor readable; bits for
- * ucp_worker_params_t::events. Only TX and RX are free of spurious wake-ups.
- * There is no event for available send resources: operations that wait for them
- * are queued inside and sent by progress.
+ * ucp_worker_params_t::events. All except TX and RX may cause spurious
+ * wake-ups. There is no event for available send resources: the library queues
+ * operations that wait for them, and progress sends these.
  */
 typedef enum ucp_wakeup_event_types {
     /** A put or get completed. */
@@ -132,11 +132,12 @@ typedef enum ucp_wakeup_event_types {
     UCP_WAKEUP_TAG_SEND = UCS_BIT(2),
     /** A tagged receive completed. */
     UCP_WAKEUP_TAG_RECV = UCS_BIT(3),
-    /** Any outgoing operation completed, completely or in part. */
+    /** A part or all of any outgoing operation completed. */
     UCP_WAKEUP_TX       = UCS_BIT(10),
-    /** Any message arrived, completely or in part. */
+    /** A part or all of any message arrived. */
     UCP_WAKEUP_RX       = UCS_BIT(11),
-    /** Not an event: signal new events only, not those still unprocessed. */
+    /** Not an event: signal only new events, not events that are still
+     *  unprocessed. */
     UCP_WAKEUP_EDGE     = UCS_BIT(16),
 } ucp_wakeup_event_t;
 
@@ -289,15 +290,15 @@ typedef ucs_status_t (*ucp_am_recv_callback_t)(
  *
  * @param arg     ucp_err_handler_t::arg, or the endpoint's user_data if set
  * @param ep      the endpoint that failed
- * @param status  why: UCS_ERR_ENDPOINT_TIMEOUT, UCS_ERR_CONNECTION_RESET,
- *                UCS_ERR_REJECTED, ...
+ * @param status  the reason: UCS_ERR_ENDPOINT_TIMEOUT,
+ *                UCS_ERR_CONNECTION_RESET, UCS_ERR_REJECTED, ...
  */
 typedef void (*ucp_err_handler_cb_t)(void *arg, ucp_ep_h ep,
                                      ucs_status_t status);
 
 /** The error handler of an endpoint. */
 typedef struct ucp_err_handler {
-    /** NULL: no handler. */
+    /** NULL if there is no handler. */
     ucp_err_handler_cb_t cb;
     /** Passed to @a cb unless the endpoint has user_data. */
     void *arg;
@@ -354,7 +355,7 @@ enum ucp_cb_param_flags {
  *
  * @param arg       as given to ucp_worker_set_am_handler()
  * @param data      the bytes received
- * @param length    how many
+ * @param length    number of bytes
  * @param reply_ep  endpoint to the sender; NULL unless it sent with
  *                  UCP_AM_SEND_FLAG_REPLY
  * @param flags     bits of ucp_cb_param_flags

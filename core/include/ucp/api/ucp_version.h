@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The version of the UCP interface that these headers describe. Not the
- * version of the library at run time: ask ucp_get_version() for that.
+ * The version of the UCP interface that these headers describe. The version of
+ * the library at run time may differ: see ucp_get_version().
  */
 #ifndef UCP_API_UCP_VERSION_H
 #define UCP_API_UCP_VERSION_H
@@ -23,7 +23,8 @@
 /** Increased when clients must be recompiled. */
 #define UCP_API_MAJOR 1
 
-/** Increased when something is added; clients compiled earlier keep working. */
+/** Increased when something is added; clients that were compiled earlier keep
+ *  working. */
 #define UCP_API_MINOR 20
 
 /** The interface version of these headers, packed by UCP_VERSION(). */
