@@ -168,7 +168,7 @@ void ucs_async_context_cleanup(ucs_async_context_t *async)
     async_unlock();
 
     if (async->mode == UCS_ASYNC_MODE_SIGNAL) {
-        async_signal_run_missed(async); /* returns the handlers to the thread */
+        async_signal_run_missed(async); /* back to the service thread */
     }
 
     if (async->loop != NULL) {
@@ -250,8 +250,9 @@ void async_handler_run(async_handler_t *handler, ucs_event_set_types_t events)
                     pthread_equal(loop->thread, pthread_self());
 
     if (handler->is_running) {
-        /* Polled from inside its own callback, or by two threads. A
-         * level-triggered event is reported again; an edge must be saved. */
+        /* The handler is already running: it was polled from inside its own
+         * callback, or by a second thread. A level-triggered event is reported
+         * again; an edge-triggered event must be saved. */
         if (handler->events & UCS_EVENT_SET_EDGE_TRIGGERED) {
             handler->pending |= events;
             handler->has_pending = 1;
@@ -299,7 +300,7 @@ static void handler_miss(async_handler_t *handler, ucs_event_set_types_t events)
         async_handler_disarm(handler);
     }
 
-    ++async->pollers; /* keeps the context while the lock is dropped */
+    ++async->pollers; /* prevents that the context is freed */
     __atomic_store_n(&async->missed, 1, __ATOMIC_SEQ_CST);
     async_unlock();
     ucs_async_run_missed(async);

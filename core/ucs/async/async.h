@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Asynchronous contexts for use inside the library. Blocking a context stops
- * its handlers; those that become due run when the last block is removed.
+ * its handlers; handlers that become due meanwhile run when the last block is
+ * removed.
  */
 #ifndef UCS_ASYNC_H
 #define UCS_ASYNC_H
@@ -35,7 +36,7 @@ struct ucs_async_context {
     ucs_list_link_t list;                /* all contexts of the process */
 };
 
-/** For contexts that are members of other structures. */
+/** Initializes a context that is a member of another structure. */
 ucs_status_t ucs_async_context_init(ucs_async_context_t *async,
                                     ucs_async_mode_t mode);
 void ucs_async_context_cleanup(ucs_async_context_t *async);
@@ -43,8 +44,8 @@ void ucs_async_context_cleanup(ucs_async_context_t *async);
 void ucs_async_lock_slow(ucs_async_context_t *async);
 void ucs_async_unlock_slow(ucs_async_context_t *async);
 
-/** Runs missed handlers, unless the context is blocked; then the unblock runs
- *  them. */
+/** Runs missed handlers, unless the context is blocked; the last unblock runs
+ *  them then. */
 void ucs_async_run_missed(ucs_async_context_t *async);
 
 static inline int ucs_async_is_mine(const ucs_async_context_t *async)
@@ -53,8 +54,8 @@ static inline int ucs_async_is_mine(const ucs_async_context_t *async)
                          pthread_self());
 }
 
-/** Stops the context's handlers; waits for one that runs in another thread.
- *  Blocks nest. */
+/** Stops the context's handlers; waits for a handler that runs in another
+ *  thread. Calls may be nested. */
 static inline void ucs_async_block(ucs_async_context_t *async)
 {
     if (ucs_async_is_mine(async)) {

@@ -38,7 +38,7 @@ static void context_reset(ucs_async_context_t *async)
     }
 
     if (is_mine(async->owner)) {
-        return; /* the child was forked inside a block, and is still in it */
+        return; /* the forking thread blocks the context, also in the child */
     }
 
     async->pollers = 0;

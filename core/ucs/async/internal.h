@@ -20,7 +20,7 @@
 #include "ucs/async/async.h"
 #include "ucs/datastruct/hash.h"
 
-/* epoll data other than handlers, which have higher numbers. */
+/* Values of epoll_data that are not handlers. Handlers have larger numbers. */
 enum {
     ASYNC_SEQ_TIMER = 1, /* the loop's timer descriptor */
     ASYNC_SEQ_WAKE,      /* wakes the thread */
@@ -34,7 +34,7 @@ typedef struct async_loop {
     ucs_list_link_t timers;
     unsigned num_handlers; /* including handlers in flight by signal */
 
-    /* for the thread's loop only */
+    /* only for the loop of the service thread */
     pthread_t thread;
     int wake_fd;
     int done_fds[2];       /* -1 until the first handler in signal mode */
@@ -59,7 +59,8 @@ typedef struct async_handler {
     int is_armed;   /* in the event set */
     int is_running;
     pthread_t runner;
-    ucs_event_set_types_t pending; /* edges that arrived while it was running */
+    ucs_event_set_types_t pending; /* edge-triggered events that arrived while
+                                    * the callback was running */
     int has_pending;
 
     int is_missed; /* in the context's list of missed handlers */
@@ -70,7 +71,8 @@ typedef struct async_handler {
     ucs_time_t expires;
     ucs_list_link_t timer_list;
 
-    /* signal mode: sent to the target thread, or being run by it */
+    /* signal mode: the handler is in flight to its target thread (see
+     * signal.c) */
     pid_t target_tid;
     struct async_inbox *inbox;
     int in_flight;
@@ -86,8 +88,8 @@ typedef struct {
     ucs_hash_t by_seq;
     uint64_t next_seq;
     int next_timer_id;
-    async_loop_t *thread_loop; /* NULL: no thread */
-    async_loop_t *poll_loop;   /* poll mode without a context */
+    async_loop_t *thread_loop; /* NULL if there is no thread */
+    async_loop_t *poll_loop;   /* for polling without a context */
     ucs_list_link_t contexts;
     ucs_list_link_t ended; /* loops whose threads must be joined */
 } async_global_t;
@@ -104,7 +106,8 @@ ucs_status_t async_loop_add_fd(async_loop_t *loop, int fd,
 ucs_status_t async_loop_add_timer(async_loop_t *loop, async_handler_t *handler);
 void async_loop_set_timer(async_loop_t *loop);
 
-/* Waits (-1: forever, 0: not at all) and dispatches. Call without the lock. */
+/* Waits up to `timeout_ms` milliseconds (-1: without a limit) and dispatches
+ * events. The caller must not hold the global lock. */
 void async_loop_process(async_loop_t *loop, int timeout_ms);
 
 /* Returns the thread's loop; starts the thread if necessary. */
@@ -128,8 +131,8 @@ void async_handler_dispatch(async_handler_t *handler,
 /* Runs the callback without the lock, unless the handler was removed. */
 void async_handler_run(async_handler_t *handler, ucs_event_set_types_t events);
 
-/* Tries to lock a context that no thread blocks, including the caller; unlocks
- * without running missed handlers. With or without the global lock. */
+/* Tries to lock a context that no thread blocks, including the caller. The
+ * unlock does not run missed handlers. The caller may hold the global lock. */
 int async_context_trylock(ucs_async_context_t *async);
 void async_context_unlock(ucs_async_context_t *async);
 

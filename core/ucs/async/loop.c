@@ -242,8 +242,8 @@ static ucs_status_t thread_start(async_loop_t *loop)
     return UCS_OK;
 }
 
-/* Joins threads that could not be joined when they were stopped, and that have
- * ended since. */
+/* Joins threads that had not exited when they were stopped, and that have
+ * exited since. */
 static void thread_reap(void)
 {
     async_loop_t *loop, *next;

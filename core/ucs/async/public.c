@@ -94,7 +94,7 @@ static void handler_hide(async_handler_t *handler)
     ucs_hash_del(&async_global.by_seq, handler->seq);
 }
 
-/* Adds the handler to its loop; under the lock. */
+/* Adds the handler to its loop. The caller holds the lock. */
 static ucs_status_t handler_start(async_handler_t *handler)
 {
     ucs_status_t status;
@@ -145,7 +145,7 @@ static int next_timer_id(void)
     return id;
 }
 
-/* A negative id requests a timer, and is replaced by its id. */
+/* If params->id is negative, adds a timer and assigns an id to it. */
 static ucs_status_t handler_add(const async_handler_t *params, int *id_p)
 {
     async_loop_t *ended = NULL;
@@ -240,8 +240,8 @@ ucs_status_t ucs_async_add_timer(ucs_async_mode_t mode, ucs_time_t interval,
     return handler_add(&params, timer_id_p);
 }
 
-/* Removes a handler; under the lock, which is dropped while it waits for a
- * running callback. */
+/* Removes a handler. The caller holds the lock, which is released while this
+ * function waits for a running callback. */
 static void handler_remove(async_handler_t *handler, int sync)
 {
     handler_hide(handler);

@@ -30,12 +30,13 @@
 #include "ucs/debug/log.h"
 #include "ucs/sys/sys.h"
 
-/* 0: no signal is installed. Once installed it is kept: signals may be pending
- * until the process ends. */
+/* Number of the signal, or 0 if no signal handler is installed. The signal
+ * handler is never removed, because signals may be pending until the process
+ * exits. */
 static int async_signo;
 
-/* One for each thread that ever added a handler in this mode. Kept until the
- * library is unloaded, because a signal may arrive late. */
+/* Each thread that has added a handler in signal mode has one. It is kept until
+ * the library is unloaded, because a signal may arrive late. */
 typedef struct async_inbox {
     pid_t tid;
     async_handler_t *head; /* atomic: stack of handlers to run */
@@ -122,7 +123,7 @@ static void signal_arrived(int signo)
 
     (void)signo;
     if (inbox == NULL) {
-        return; /* not for this thread */
+        return; /* this thread has no handlers */
     }
 
     /* clear first: a handler that is added later sends a new signal */
@@ -210,7 +211,7 @@ ucs_status_t async_signal_prepare(async_loop_t *loop)
     }
 
     if (loop->done_fds[0] >= 0) {
-        return UCS_OK; /* from an earlier handler */
+        return UCS_OK; /* prepared by an earlier call */
     }
 
     if (pipe2(loop->done_fds, O_CLOEXEC) != 0) {
@@ -223,7 +224,8 @@ ucs_status_t async_signal_prepare(async_loop_t *loop)
                              ASYNC_SEQ_DONE);
 }
 
-/* The handler is no longer in flight. */
+/* The library's thread has received the handler back: it is no longer in
+ * flight. */
 static void signal_landed(async_handler_t *handler)
 {
     handler->in_flight = 0;
@@ -260,7 +262,8 @@ void async_signal_dispatch(async_handler_t *handler,
     __atomic_or_fetch(&handler->signal_events, (unsigned)events,
                       __ATOMIC_RELAXED);
     if (handler->in_flight) {
-        return; /* a timer: counts one expiry */
+        return; /* still in flight: the events are merged, so a timer runs
+                 * once */
     }
 
     handler->in_flight = 1;
@@ -313,7 +316,7 @@ void async_signal_after_fork(void)
 static void UCS_F_DTOR signal_at_unload(void)
 {
     if (async_signo != 0) {
-        signal(async_signo, SIG_IGN); /* one may be pending */
+        signal(async_signo, SIG_IGN); /* a signal may be pending */
     }
 
     while (!ucs_list_is_empty(&inboxes)) {

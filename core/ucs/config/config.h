@@ -3,8 +3,8 @@
  * Configuration: tables that map text to the members of an options structure,
  * the sources of the text, and the known names.
  *
- * The text of an option NAME of a table with prefix P is searched here; the
- * first one found is used:
+ * The text of an option NAME of a table with prefix P is searched in this
+ * order; the first text found is used:
  *   1. overrides of the caller (ucp_config_modify)      P NAME
  *   2. environment of the application, if it has one    <APP>_UCX_ P NAME
  *   3. environment                                      UCX_ P NAME
@@ -12,8 +12,8 @@
  *   5. ucx.conf in ., $UCX_CONFIG_DIR, $HOME,
  *      <sysconfdir>/ucx and /etc/ucx                    as 2, then 3
  *   6. the table's default
- * If 1 to 5 have nothing, they are searched again for each fallback prefix of
- * the table, before the default is used.
+ * If 1 to 5 contain no text, they are searched again with each fallback prefix
+ * of the table, before the default is used.
  */
 #ifndef UCS_CONFIG_H
 #define UCS_CONFIG_H
@@ -40,7 +40,8 @@ typedef struct ucs_config_range {
     double max;
 } ucs_config_range_t;
 
-/** Type of a value. UCP and plugins may define their own. */
+/** Type of the value of an option. UCP and plugins may define their own
+ *  types. */
 typedef struct ucs_config_type {
     size_t size; /* of the value in the options structure */
 
@@ -56,10 +57,11 @@ typedef struct ucs_config_type {
     /* Describes the accepted values: "one of: a, b", "a number from 1 to 9". */
     void (*describe)(char *buf, size_t max, const void *arg);
 
-    /* Copies what the value owns; NULL: plain bytes. */
+    /* Copies memory that the value refers to. NULL if a plain copy is
+     * sufficient. */
     ucs_status_t (*clone)(void *dest, const void *src, const void *arg);
 
-    /* Frees what the value owns; NULL: nothing. */
+    /* Frees memory that the value refers to. NULL if there is none. */
     void (*release)(void *ptr, const void *arg);
 } ucs_config_type_t;
 
@@ -86,7 +88,8 @@ enum {
     UCS_CONFIG_FLAG_DEPRECATED = UCS_BIT(2),
 };
 
-/* A set of options. Register it while it is in use. */
+/* A set of options. It must be registered (ucs_config_table_register) as long
+ * as it is used. */
 typedef struct ucs_config_table {
     const char *title;  /* "UCP context" */
     const char *prefix; /* "" or "TCP_" */
@@ -102,7 +105,8 @@ typedef struct ucs_config_table {
 extern const ucs_config_type_t ucs_config_type_int;     /* int */
 extern const ucs_config_type_t ucs_config_type_uint;    /* unsigned */
 extern const ucs_config_type_t ucs_config_type_ulong;   /* unsigned long */
-extern const ucs_config_type_t ucs_config_type_ulunits; /* same, auto, inf */
+extern const ucs_config_type_t ucs_config_type_ulunits; /* unsigned long, auto
+                                                         * or inf */
 extern const ucs_config_type_t ucs_config_type_double;  /* double */
 extern const ucs_config_type_t ucs_config_type_signo;   /* unsigned */
 extern const ucs_config_type_t ucs_config_type_bool;    /* int */
@@ -149,7 +153,7 @@ extern const ucs_config_type_t ucs_config_type_deprecated; /* no value */
 #define UCS_CONFIG_TYPE_ENUM(_names)   &ucs_config_type_enum, (_names)
 #define UCS_CONFIG_TYPE_BITMAP(_names) &ucs_config_type_bitmap, (_names)
 #define UCS_CONFIG_TYPE_MEMUNITS       &ucs_config_type_memunits, NULL
-/* inf and auto are always in the range */
+/* inf and auto are always accepted, also outside the range */
 #define UCS_CONFIG_TYPE_MEMUNITS_RANGE(_min, _max) \
     &ucs_config_type_memunits, UCS_CONFIG_RANGE(_min, _max)
 #define UCS_CONFIG_TYPE_TIME         &ucs_config_type_time, NULL
@@ -205,7 +209,8 @@ typedef struct ucs_config_source {
  * @param [in] known_prefixes  Prefixes of more known names, e.g. "TCP_" for
  *                             UCX_TCP_*, unless a table with that prefix is
  *                             registered; terminated by NULL; may be NULL.
- * @param [in] known_names     More known names, e.g. "TLS"; the same.
+ * @param [in] known_names     More known names, e.g. "TLS"; terminated by NULL;
+ *                             may be NULL.
  *
  * @return Number of names that this call warned about.
  */
@@ -238,7 +243,7 @@ void ucs_config_overrides_cleanup(ucs_config_overrides_t *overrides);
 ucs_status_t ucs_config_overrides_set(ucs_config_overrides_t *overrides,
                                       const char *name, const char *text);
 
-/** The text, or NULL. */
+/** Returns the text of a setting, or NULL if there is none. */
 const char *ucs_config_overrides_get(const ucs_config_overrides_t *overrides,
                                      const char *name);
 ucs_status_t ucs_config_overrides_clone(ucs_config_overrides_t *dest,
@@ -250,7 +255,7 @@ ucs_status_t ucs_config_overrides_clone(ucs_config_overrides_t *dest,
  * Fills an options structure, whose contents are ignored.
  *
  * @param [in]  table   Its table; need not be registered.
- * @param [in]  source  NULL: the environment and the standard files only.
+ * @param [in]  source  NULL for the environment and the standard files only.
  * @param [out] opts    Release it by ucs_config_release.
  *
  * @return UCS_ERR_INVALID_PARAM for an invalid text, after a message with the
@@ -281,13 +286,14 @@ ucs_status_t ucs_config_clone(const ucs_config_table_t *table, void *dest,
                               const void *src);
 void ucs_config_release(const ucs_config_table_t *table, void *opts);
 
-/** Prints the options as `flags` request. @a title NULL: the table's. */
+/** Prints the options as `flags` request. If @a title is NULL, the table's
+ *  title is used. */
 void ucs_config_print(FILE *stream, const char *title,
                       const ucs_config_table_t *table, const void *opts,
                       const char *app_prefix, ucs_config_print_flags_t flags);
 
-/** Reads and prints every registered table. Returns the first failure to read
- *  one, which was logged; that table is skipped. */
+/** Reads and prints every registered table. A table that cannot be read is
+ *  skipped, after a message. Returns the first such failure, or UCS_OK. */
 ucs_status_t ucs_config_print_all(FILE *stream, const char *app_prefix,
                                   ucs_config_print_flags_t flags);
 
@@ -315,9 +321,9 @@ ucs_status_t ucs_config_each(const char *app_prefix,
                                            void *arg),
                              void *arg);
 
-/** The text of a variable (without UCX_) from environment or files, or NULL.
- *  For the few settings that no table contains. Valid until the environment
- *  changes. */
+/** Returns the text of a variable (name without UCX_) from the environment or
+ *  the files, or NULL. For the few settings that no table contains. The text is
+ *  valid until the environment changes. */
 const char *ucs_config_lookup(const ucs_config_source_t *source,
                               const char *name);
 
@@ -338,7 +344,7 @@ void ucs_config_files_forget(void);
 
 /* ---- helpers for callers of lists ---- */
 
-/** Index of the name in the array, or -1. */
+/** Returns the index of the name in the array, or -1. */
 int ucs_config_names_search(const ucs_config_names_array_t *array,
                             const char *name);
 
@@ -350,10 +356,12 @@ int ucs_config_device_is_called(const char *device, const char *word);
 int ucs_config_allow_list_allows(const ucs_config_allow_list_t *list,
                                  const char *name);
 
-/** Maximum number of typing errors for a word of this length. */
+/** Returns the maximum number of typing errors that is assumed in a word of
+ *  this length. */
 unsigned ucs_config_slips(const char *word);
 
-/** The candidate most similar to a misspelt word, or NULL. */
+/** Returns the candidate most similar to a misspelt word, or NULL if none is
+ *  similar. */
 const char *ucs_config_nearest(const char *word, const char *const *candidates);
 
 /** Number of single-letter changes (insert, delete, replace, swap neighbours)

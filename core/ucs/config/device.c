@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Parses a range "[FIRST-LAST]" at the start of a text; returns what follows,
- * or NULL if there is none. */
+/* Parses a range "[FIRST-LAST]" at the start of a text. Returns the text after
+ * it, or NULL if there is no range. */
 static const char *parse_range(const char *text, unsigned long *first_p,
                                unsigned long *last_p)
 {
@@ -27,7 +27,7 @@ static const char *parse_range(const char *text, unsigned long *first_p,
     return ((*end == ']') && (*last_p < ULONG_MAX)) ? end + 1 : NULL;
 }
 
-/* Returns what is wrong with the ranges of a word, or NULL. */
+/* Returns an error text if a range of the word is invalid, otherwise NULL. */
 static const char *range_flaw(const char *word)
 {
     unsigned long first, last;

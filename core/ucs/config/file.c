@@ -29,7 +29,7 @@ typedef struct {
     struct stat stamp;
 } known_file_t;
 
-/* Read once, at the first query. Highest priority last. */
+/* The standard files, which the first query reads. Highest priority last. */
 static struct {
     pthread_mutex_t lock;
     int loaded; /* atomic */
@@ -54,8 +54,8 @@ static struct {
     .files = UCS_LIST_INITIALIZER(&app.files),
 };
 
-/* Others could change the process's configuration through a file that they can
- * write. */
+/* Rejects files that other users can write: they could change the configuration
+ * of this process. */
 static int file_is_trusted(const char *path, const struct stat *st)
 {
     if (!S_ISREG(st->st_mode)) {
@@ -74,8 +74,8 @@ static int file_is_trusted(const char *path, const struct stat *st)
     return 1;
 }
 
-/* Opens a file; -1 if there is none to read. A caller-named file that may not
- * be read is reported. */
+/* Opens a file. Returns -1 if there is no file, or it may not be read; the
+ * latter is logged if the caller named the file. */
 static int file_open(const char *path, int is_standard, struct stat *st)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
@@ -158,8 +158,8 @@ void config_file_each(const config_file_t *file, config_setting_visit_t visit,
 
 /* ---- the standard files ---- */
 
-/* One folder may be both home and current: its file gets the higher
- * priority. */
+/* The home folder may also be the current folder: the file then gets the higher
+ * priority of the two. */
 static int standard_move_last(const struct stat *st)
 {
     known_file_t moved;
@@ -360,7 +360,7 @@ void config_app_file_put(const config_file_t *file)
     pthread_mutex_unlock(&app.lock);
 }
 
-/* ---- forgetting ---- */
+/* ---- dropping the contents ---- */
 
 void ucs_config_files_forget(void)
 {

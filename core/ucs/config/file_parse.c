@@ -28,11 +28,12 @@
 typedef struct {
     config_file_t *file;
     const char *next; /* position in the text */
-    unsigned line;    /* first line of the current one */
+    unsigned line;    /* first line of the logical line (lines may be
+                       * continued) */
     unsigned num_lines;
     unsigned section;
     char *title; /* of the section; NULL before the first one */
-    int is_out;  /* the section's conditions are false */
+    int is_out;  /* the section is skipped: its conditions are false */
 } parser_t;
 
 static void setting_free(config_setting_t *setting)
@@ -89,7 +90,8 @@ static ucs_status_t add_setting(parser_t *parser, char *name, char *text)
     return UCS_OK;
 }
 
-/* Ignores the section, including what it has set so far. */
+/* Skips the rest of the section and removes the settings that it has made so
+ * far. */
 static void drop_section(parser_t *parser)
 {
     ucs_list_link_t *settings = &parser->file->settings;
@@ -107,7 +109,7 @@ static void drop_section(parser_t *parser)
 
 /* ---- values ---- */
 
-/* Length of an unquoted value: up to a comment. */
+/* Length of an unquoted value, which ends before a comment. */
 static size_t plain_length(const char *text)
 {
     size_t i;
@@ -122,8 +124,8 @@ static size_t plain_length(const char *text)
     return i;
 }
 
-/* Copies the value that begins at "text" to *value_p. UCS_ERR_INVALID_PARAM,
- * after a message, for an invalid one. */
+/* Copies the value that begins at "text" to *value_p. Logs an invalid value and
+ * returns UCS_ERR_INVALID_PARAM. */
 static ucs_status_t take_value(const parser_t *parser, const char *text,
                                char **value_p)
 {
@@ -194,7 +196,8 @@ static void check_condition(parser_t *parser, const char *name,
     drop_section(parser);
 }
 
-/* Before the first section there are no conditions. */
+/* Warns about a name that is not a UCX variable, in a line before the first
+ * section. There it cannot be a condition. */
 static void report_name(const parser_t *parser, const char *name)
 {
     static const char export_word[] = "export ";
@@ -266,7 +269,7 @@ out:
     return (status == UCS_ERR_NO_MEMORY) ? status : UCS_OK;
 }
 
-/* "line" is trimmed. */
+/* Parses a line without surrounding blanks. */
 static ucs_status_t parse_line(parser_t *parser, const char *line)
 {
     const char *delimiter;
@@ -287,8 +290,9 @@ static ucs_status_t parse_line(parser_t *parser, const char *line)
     return parse_assignment(parser, line, delimiter);
 }
 
-/* The next line without surrounding blanks, joined with its continuation lines;
- * NULL in *line_p at the end of the text. Comments do not continue. */
+/* Returns the next line in *line_p, without surrounding blanks and joined with
+ * its continuation lines; NULL at the end of the text. Comments are not
+ * continued. */
 static ucs_status_t next_line(parser_t *parser, char **line_p)
 {
     char *line = NULL, *joined, *part;

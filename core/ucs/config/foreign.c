@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Names of other implementations that have no effect here. Setting one is not a
- * mistake, so there is no warning. The names are in foreign.txt.
+ * Variables and transports of other UCX implementations that have no effect in
+ * this one. Setting such a variable is not a mistake, so there is no warning.
+ * The names are in foreign.txt.
  */
 #include "ucs/config/foreign.h"
 

@@ -14,7 +14,7 @@ typedef struct {
     const char *reason; /* why it has no effect here, or what it means */
 } config_foreign_t;
 
-/* Terminated by a NULL name. */
+/* The last entry has the name NULL. */
 extern const config_foreign_t config_foreign[]
     __attribute__((visibility("hidden")));
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Shared by the files of this folder; not for others. */
+/* Declarations shared by the files of this folder. */
 #ifndef UCS_CONFIG_INTERNAL_H
 #define UCS_CONFIG_INTERNAL_H
 
@@ -28,7 +28,8 @@ typedef struct config_item {
     const config_scope_t *scope;
 } config_item_t;
 
-/* Any result but UCS_OK ends the walk and is returned. */
+/* The walk stops when a callback returns anything but UCS_OK, and returns that
+ * status. */
 typedef ucs_status_t (*config_visit_t)(const config_item_t *item, void *arg);
 
 ucs_status_t config_walk(const ucs_config_field_t *fields, void *opts,
@@ -37,7 +38,7 @@ ucs_status_t config_walk(const ucs_config_field_t *fields, void *opts,
 /* Does the option have this name or alternative name? */
 int config_item_is_called(const config_item_t *item, const char *name);
 
-/* The default of an option, with the changes by outer tables. */
+/* Returns the default of an option, including the changes by outer tables. */
 const char *config_default(const config_item_t *item, char *buf, size_t max);
 
 /* ---- files (file.c) and their contents (file_parse.c) ---- */
@@ -65,7 +66,7 @@ config_file_t *ucs_config_file_parse(const char *path, const char *data,
                                      size_t length);
 void ucs_config_file_free(config_file_t *file);
 
-/* The last setting of this name, or NULL. The file may be NULL. */
+/* Returns the last setting of this name, or NULL. `file` may be NULL. */
 const config_setting_t *config_file_find(const config_file_t *file,
                                          const char *full_name);
 
@@ -73,8 +74,9 @@ const config_setting_t *config_file_find(const config_file_t *file,
 const config_setting_t *config_files_find(const char *full_name,
                                           const config_file_t **file_p);
 
-/* The file that a caller named; NULL if there is none. It is read again when it
- * has changed, and is referenced until the put. */
+/* Returns the file that a caller named, or NULL if there is none. It is read
+ * again if it has changed. The reference is released by
+ * config_app_file_put(). */
 const config_file_t *config_app_file_get(const char *path);
 void config_app_file_put(const config_file_t *file);
 
@@ -103,18 +105,20 @@ char *config_strndup_trim(const char *text, size_t length);
 
 /* ---- lists of words (word.c) ---- */
 
-/* Parses a list and rejects invalid words: "why" describes the syntax. */
+/* Parses a list. For an invalid word, `why` describes the expected syntax. */
 ucs_status_t config_allow_list_parse(const char *text,
                                      ucs_config_allow_list_t *list, char *why);
 
 /* ---- names of other implementations (foreign.c) ---- */
 
-/* Why a variable has no effect here; NULL: unknown variable. */
+/* Returns the reason why a variable has no effect in this implementation, or
+ * NULL if the variable is unknown. */
 const char *config_foreign_variable(const char *name);
 
 /* ---- registry, locked while it is walked (registry.c) ---- */
 
-/* Records that a variable was warned about; 0 if it was recorded before. */
+/* Records that a variable was warned about. Returns 0 if it was recorded
+ * before. */
 int config_warned_add(const char *full_name);
 
 void config_registry_each(void (*visit)(const ucs_config_table_t *table,

@@ -14,8 +14,9 @@ static int lower(char c)
     return tolower((unsigned char)c);
 }
 
-/* Rows of the usual matrix of distances between prefixes; three rows are
- * sufficient, also for swapped neighbours. */
+/* The usual dynamic programming over the prefixes of both words. Three rows of
+ * the matrix are kept, because swapped neighbours refer to the row before the
+ * previous one. */
 unsigned ucs_config_edit_distance(const char *a, const char *b, unsigned limit)
 {
     unsigned rows[3][NEAREST_WORD_MAX + 1];
@@ -53,7 +54,8 @@ unsigned ucs_config_edit_distance(const char *a, const char *b, unsigned limit)
     return ucs_min(prev[length_b], limit + 1);
 }
 
-/* Short words differ from each other in one or two letters only. */
+/* The limit is small for short words, since any two short words differ in few
+ * letters. */
 unsigned ucs_config_slips(const char *word)
 {
     size_t length = strlen(word);

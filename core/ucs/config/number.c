@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Types of plain numbers, and numbers for the other types. */
+/* Types of plain numbers, and functions on numbers for the other types. */
 #include "ucs/config/internal.h"
 
 #include <errno.h>

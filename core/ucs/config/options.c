@@ -52,7 +52,7 @@ static void name_join(char name[CONFIG_NAME_MAX * 2], const char *first,
     *name = '\0';
 }
 
-/* Searches the caller's file, then the standard ones. */
+/* Searches the file that the caller named, then the standard files. */
 static const char *find_in_files(const config_file_t *file,
                                  config_origin_t *origin)
 {
@@ -158,7 +158,8 @@ static const char *find_names(const config_read_t *read,
     return find_text(read->source, read->file, name, field->flags, origin);
 }
 
-/* Searches with the prefix of the table, then with its fallbacks. */
+/* Searches the name with the prefix of the table, then with each fallback
+ * prefix. */
 static const char *find_option(const config_read_t *read,
                                const config_item_t *item,
                                config_origin_t *origin)
@@ -274,7 +275,7 @@ static ucs_status_t undo_visit(const config_item_t *item, void *arg)
     config_read_t *read = arg;
 
     if (read->undo == read->done) {
-        return UCS_ERR_CANCELED; /* the rest was not set */
+        return UCS_ERR_CANCELED; /* the remaining options were not set */
     }
 
     ++read->undo;

@@ -23,8 +23,9 @@ void ucs_config_help_table(char *buf, size_t max, const void *arg)
 }
 
 /* A table cannot be recognized by the address of its functions, because a
- * program sees the addresses of the drop-in library or of its own PLT. Calling
- * the one function that needs no value identifies it. */
+ * program sees the addresses of the drop-in library or of its own PLT. Instead,
+ * the type's help function is called, which needs no value: the function of
+ * table types sets help_of_table. */
 static int field_is_table(const ucs_config_field_t *field)
 {
     char text[PARSER_TEXT_MAX];
@@ -45,7 +46,8 @@ typedef struct {
     char *value;
 } option_t;
 
-/* Any result but UCS_OK ends the walk and is returned. */
+/* The walk stops when a callback returns anything but UCS_OK, and returns that
+ * status. */
 typedef ucs_status_t (*visit_t)(const option_t *option, void *arg);
 
 typedef struct {
@@ -92,7 +94,7 @@ static ucs_status_t walk_table(const ucs_config_field_t *fields,
     return walk_fields(&walk, fields, (char *)opts, 0);
 }
 
-/* ---- defaults, copies, the end ---- */
+/* ---- defaults, copies, release ---- */
 
 static void release_fields(char *opts, const ucs_config_field_t *fields,
                            const ucs_config_field_t *end)
@@ -104,7 +106,8 @@ static void release_fields(char *opts, const ucs_config_field_t *fields,
     }
 }
 
-/* ucs_config_sscanf_table sets those of inner tables. */
+/* Sets the defaults of a table. Those of inner tables are set by
+ * ucs_config_sscanf_table. */
 static ucs_status_t set_defaults(char *opts, const ucs_config_field_t *fields)
 {
     const ucs_config_field_t *field;
@@ -289,7 +292,7 @@ ucs_status_t ucs_config_parser_set_value(void *opts, ucs_config_field_t *fields,
 /* ---- variables ---- */
 
 typedef struct {
-    const char *prefixes[2]; /* "APP_UCC_", "UCC_"; NULL: none */
+    const char *prefixes[2]; /* "APP_UCC_" (may be NULL), and "UCC_" */
     const char *table_prefix;
     int ignore_errors;
 } env_t;
@@ -318,7 +321,8 @@ static ucs_status_t env_visit(const option_t *option, void *arg)
     return env->ignore_errors ? UCS_OK : status;
 }
 
-/* "UCC_" of "APP_UCC_"; NULL if the prefix has one word only. */
+/* Returns the last word of a prefix ("UCC_" of "APP_UCC_"), or NULL if it has
+ * only one word. */
 static const char *last_word(const char *prefix)
 {
     size_t length = strlen(prefix);

@@ -7,7 +7,7 @@
 
 #include "ucs/sys/sys.h"
 
-/* Any array of UCS_CONFIG_ARRAY_FIELD. */
+/* Generic layout of an array field; see UCS_CONFIG_ARRAY_FIELD. */
 typedef UCS_CONFIG_ARRAY_FIELD(char, data) array_t;
 
 static void array_release(array_t *array, const ucs_config_array_t *type)

@@ -3,7 +3,8 @@
 #ifndef UCS_CONFIG_PARSER_INTERNAL_H
 #define UCS_CONFIG_PARSER_INTERNAL_H
 
-/* The text of a variable, from the environment or ucx.conf; NULL: not set. */
+/* Returns the text of a variable from the environment or ucx.conf, or NULL if
+ * it is not set. */
 const char *config_parser_text(const char *full_name);
 
 #endif

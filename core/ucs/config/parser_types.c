@@ -33,8 +33,8 @@ static int value_write(const ucs_config_type_t *type, char *buf, size_t max,
     return (int)strlen(buf);
 }
 
-/* _arg: argument of the library's type; arg, or NULL if the parser's argument
- * is a text for help_generic. */
+/* _arg: argument that is passed to the library's type: `arg`, or NULL if the
+ * parser's argument is a text for help_generic. */
 #define DEFINE_TEXT(_type, _arg) \
     int ucs_config_sscanf_##_type(const char *buf, void *dest, \
                                   const void *arg) \
@@ -160,7 +160,7 @@ void ucs_config_doc_nop(struct ucs_string_buffer *strb, const void *arg)
     (void)arg;
 }
 
-/* ---- where texts come from ---- */
+/* ---- the text of a variable ---- */
 
 const char *config_parser_text(const char *full_name)
 {

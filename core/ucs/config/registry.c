@@ -63,14 +63,16 @@ static void UCS_F_DTOR registry_at_unload(void)
 
 /* ---- unknown names ---- */
 
-/* A query: is the name known, and otherwise, what is similar? */
+/* Search for one name: whether it is known, and otherwise the most similar
+ * known name. */
 typedef struct {
     const char *name; /* without UCX_ */
     int is_known;
     unsigned best;
     char nearest[CONFIG_NAME_MAX * 2];
     const char *prefix; /* prefix of the current table */
-    const char *owner;  /* prefix of a plugin that matches the name */
+    const char *owner;  /* prefix of the plugin to which the name belongs, or
+                         * NULL */
     int owner_is_here;  /* the plugin has registered its tables */
 } known_t;
 
@@ -136,8 +138,8 @@ static void known_in_table(const ucs_config_table_t *table, void *arg)
     }
 }
 
-/* The variables of a plugin that is not loaded are unknown: names with its
- * prefix are accepted. */
+/* Returns whether the name is known. The options of a plugin that is not loaded
+ * cannot be checked, so all names with its prefix are accepted. */
 static int known_ask(known_t *known, const unknown_t *unknown)
 {
     const char *const *p;
@@ -178,7 +180,8 @@ int config_warned_add(const char *full_name)
     return is_new;
 }
 
-/* The name without the application's prefix and UCX_; NULL: not ours. */
+/* Returns the name without the application's prefix and UCX_, or NULL if it is
+ * not a UCX variable. */
 static const char *own_name(const unknown_t *unknown, const char *full_name)
 {
     const char *ours = full_name;
@@ -197,7 +200,8 @@ static const char *own_name(const unknown_t *unknown, const char *full_name)
                ours + strlen(UCS_CONFIG_ENV_PREFIX);
 }
 
-/* "where" is NULL for the environment. */
+/* Warns about an unknown name. "where" is its location in a file, or NULL for
+ * the environment. */
 static void unknown_check(const char *full_name, const char *where, void *arg)
 {
     known_t known      = {.name = NULL};

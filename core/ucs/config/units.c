@@ -13,7 +13,8 @@
 #include "ucs/sys/math.h"
 #include "ucs/time/time.h"
 
-/* K is 1024, as everywhere for bytes. */
+/* Decimal and binary prefixes are not distinguished: K is 1024, as everywhere
+ * in UCX. */
 static const char unit_letters[] = "KMGTPE";
 
 /* Exponent of 2 of a unit letter; 0 for any other letter. */
@@ -169,7 +170,7 @@ static const struct {
     {"ns", 1e-9}, {"m", 60}, {"h", 3600},
 };
 
-/* Infinity for "inf", negative for "auto". */
+/* Parses a time: infinity for "inf", negative for "auto". */
 static ucs_status_t parse_seconds(const char *text, double *value_p)
 {
     const char *end;

@@ -60,7 +60,8 @@ ucs_status_t config_walk(const ucs_config_field_t *fields, void *opts,
 
 int config_item_is_called(const config_item_t *item, const char *name)
 {
-    size_t inner; /* prefix of both names in the sub-tables */
+    size_t inner; /* length of the prefix that sub-tables add to name and
+                   * alternative name */
 
     if (!strcmp(item->name, name)) {
         return 1;
@@ -98,7 +99,8 @@ const char *config_default(const config_item_t *item, char *buf, size_t max)
     const char *text = item->field->dfl_value;
     const config_scope_t *scope;
 
-    /* the outermost scope takes precedence */
+    /* a default set by an outer table takes precedence over those of inner
+     * tables */
     for (scope = item->scope; scope != NULL; scope = scope->up) {
         if ((scope->dfl != NULL) &&
             scope_find(scope->dfl, item->name + scope->name_offset, buf, max)) {

@@ -11,7 +11,7 @@
 
 typedef const char *const *names_t;
 
-/* Spellings of one value; the first is printed. */
+/* All spellings of one value. The first is used for printing. */
 typedef struct {
     int value;
     const char *words[6];
@@ -171,8 +171,8 @@ static void enum_describe(char *buf, size_t max, const void *arg)
     names_list(arg, &strb);
 }
 
-/* The next element of a comma-separated list, without surrounding blanks; NULL
- * at the end. */
+/* Returns the next element of a comma-separated list, without surrounding
+ * blanks, or NULL at the end. */
 static const char *list_next(const char **list, size_t *length_p)
 {
     const char *part = *list;
@@ -397,7 +397,7 @@ int ucs_config_names_search(const ucs_config_names_array_t *array,
 
 /* ---- allow lists ---- */
 
-/* Returns what is wrong with a word, or NULL. */
+/* Returns an error text if word `i` is invalid, otherwise NULL. */
 static const char *allow_flaw(const ucs_config_allow_list_t *list, unsigned i)
 {
     const char *word = list->array.names[i];

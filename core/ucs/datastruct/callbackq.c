@@ -15,8 +15,8 @@
 #include "ucs/debug/assert.h"
 #include "ucs/sys/math.h"
 
-/* Ids of the slow path have this bit; their number is reused only after half a
- * billion others. */
+/* Ids of slow-path callbacks have this bit. The number in the other bits is
+ * reused only after half a billion other ids. */
 #define SLOW_ID_FLAG (1 << 29)
 #define SLOW_ID_MASK (SLOW_ID_FLAG - 1)
 
@@ -60,8 +60,8 @@ static unsigned ptr_to_index(void *ptr)
     return (unsigned)((uintptr_t)ptr >> 1);
 }
 
-/* Allocates memory for one more callback in addition to the existing and the
- * reserved ones. */
+/* Allocates memory for one callback more than the existing and the reserved
+ * ones. */
 static ucs_status_t callbackq_grow(ucs_callbackq_t *cbq)
 {
     struct ucs_callbackq_priv *priv = cbq->priv;
@@ -154,8 +154,8 @@ int ucs_callbackq_add_reserved(ucs_callbackq_t *cbq, ucs_callback_t cb,
     return (int)id;
 }
 
-/* The last callback moves to the place of the removed one. Inside a dispatch it
- * may be skipped once. */
+/* The last callback moves to the place of the removed one. During a dispatch
+ * the moved callback may be skipped once. */
 void ucs_callbackq_remove(ucs_callbackq_t *cbq, int id)
 {
     struct ucs_callbackq_priv *priv = cbq->priv;
@@ -246,7 +246,8 @@ static void slow_unlink(ucs_callbackq_t *cbq, slow_elem_t *elem)
     __atomic_sub_fetch(&cbq->slow_count, 1, __ATOMIC_RELAXED);
 }
 
-/* Frees a removed element unless it is still in use; under the lock. */
+/* Frees a removed element unless a thread still uses it. The caller holds the
+ * lock. */
 static void slow_put(slow_elem_t *elem)
 {
     if (!elem->is_running && (elem->waiters == 0)) {
@@ -254,13 +255,14 @@ static void slow_put(slow_elem_t *elem)
     }
 }
 
-/* Unlinks, and waits until no other thread runs the callback; under the
- * lock. */
+/* Unlinks the element and waits until no other thread runs its callback. The
+ * caller holds the lock. */
 static void slow_remove(ucs_callbackq_t *cbq, slow_elem_t *elem)
 {
     slow_unlink(cbq, elem);
     if (elem->is_running && pthread_equal(elem->runner, pthread_self())) {
-        return; /* we are inside its call: the dispatch frees it */
+        return; /* called by the callback itself: the dispatch frees the
+                 * element */
     }
 
     ++elem->waiters;
@@ -299,8 +301,8 @@ unsigned ucs_callbackq_remove_oneshot(ucs_callbackq_t *cbq, const void *key,
     slow_elem_t *elem, *next;
     unsigned count = 0;
 
-    /* Waiting drops the lock, and the list may change: first collect by
-     * unlinking, then wait for each. */
+    /* Waiting releases the lock, and then the list may change: first unlink all
+     * matches, then wait for each. */
     ucs_list_head_init(&matches);
     pthread_mutex_lock(&priv->lock);
     ucs_list_for_each_safe(elem, next, &priv->slow, list)
@@ -360,7 +362,8 @@ static unsigned slow_call(ucs_callbackq_t *cbq, slow_elem_t *elem)
 }
 
 /* Each dispatch has a number. Visited elements move to the tail, so the
- * dispatch ends at an element that it, or a nested dispatch, has visited. */
+ * dispatch stops when the head is an element that this dispatch, or a nested
+ * one, has visited. */
 unsigned ucs_callbackq_dispatch_slow(ucs_callbackq_t *cbq)
 {
     struct ucs_callbackq_priv *priv = cbq->priv;

@@ -2,8 +2,8 @@
 /*
  * Progress callbacks of a worker. One thread at a time dispatches (the owner);
  * it may add and remove callbacks at any time, also inside a callback. Other
- * threads use the _safe functions, which cost the dispatch one predictable
- * branch while they are not used.
+ * threads use the _safe functions, which add one predictable branch to each
+ * dispatch as long as no such callback exists.
  */
 #ifndef UCS_CALLBACKQ_H
 #define UCS_CALLBACKQ_H
@@ -32,7 +32,7 @@ typedef int (*ucs_callbackq_predicate_t)(ucs_callback_t cb, void *cb_arg,
 
 ucs_status_t ucs_callbackq_init(ucs_callbackq_t *cbq);
 
-/** Remaining callbacks are dropped; a warning names those that are not
+/** Drops the remaining callbacks. A warning names those that are not
  *  one-shot. */
 void ucs_callbackq_cleanup(ucs_callbackq_t *cbq);
 
@@ -52,10 +52,12 @@ int ucs_callbackq_add(ucs_callbackq_t *cbq, ucs_callback_t cb, void *arg);
  */
 ucs_status_t ucs_callbackq_reserve(ucs_callbackq_t *cbq);
 
-/** Releases a place of ucs_callbackq_reserve. Its callback must be removed. */
+/** Releases a place that ucs_callbackq_reserve() reserved. The callback in it
+ *  must have been removed. */
 void ucs_callbackq_unreserve(ucs_callbackq_t *cbq);
 
-/** As ucs_callbackq_add, in a reserved place: cannot fail. Owner only. */
+/** As ucs_callbackq_add, but uses a reserved place, and cannot fail. Owner
+ *  only. */
 int ucs_callbackq_add_reserved(ucs_callbackq_t *cbq, ucs_callback_t cb,
                                void *arg);
 
@@ -69,9 +71,10 @@ void ucs_callbackq_remove(ucs_callbackq_t *cbq, int id);
 int ucs_callbackq_add_safe(ucs_callbackq_t *cbq, ucs_callback_t cb, void *arg,
                            unsigned flags);
 
-/** Removes a callback of add_safe, from any thread. When it returns, the
- *  callback is not running and will not run, unless the callback itself calls
- *  this function. The id of a one-shot callback that was called is ignored. */
+/** Removes a callback of ucs_callbackq_add_safe, from any thread. After the
+ *  return, the callback is not running and will not run, unless the callback
+ *  itself calls this function. The id of a one-shot callback that was called is
+ *  ignored. */
 void ucs_callbackq_remove_safe(ucs_callbackq_t *cbq, int id);
 
 /** Adds a one-shot callback from any thread, with a key, for example the

@@ -22,7 +22,8 @@ void ucs_hash_cleanup(ucs_hash_t *hash)
     ucs_hash_init(hash);
 }
 
-/* The slot of the key, or the free slot for it. */
+/* Returns the slot of the key, or the free slot in which the key can be
+ * stored. */
 static ucs_hash_slot_t *hash_find(const ucs_hash_t *hash, uint64_t key)
 {
     uint32_t i = (uint32_t)ucs_hash_mix64(key) & hash->mask;

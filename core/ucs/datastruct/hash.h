@@ -32,13 +32,14 @@ void ucs_hash_cleanup(ucs_hash_t *hash);
 /** Allocates space for this many entries. */
 ucs_status_t ucs_hash_reserve(ucs_hash_t *hash, size_t count);
 
-/** Adds; UCS_ERR_ALREADY_EXISTS if the key exists, without a change. */
+/** Adds a value. UCS_ERR_ALREADY_EXISTS if the key exists; the table is
+ *  unchanged then. */
 ucs_status_t ucs_hash_put(ucs_hash_t *hash, uint64_t key, void *value);
 
-/** Adds or replaces. */
+/** Adds a value, or replaces the value of an existing key. */
 ucs_status_t ucs_hash_set(ucs_hash_t *hash, uint64_t key, void *value);
 
-/** Removes and returns the value, or NULL. */
+/** Removes a key. Returns its value, or NULL if the key does not exist. */
 void *ucs_hash_del(ucs_hash_t *hash, uint64_t key);
 
 /* Spreads the bits of a key (finalizer of a 64-bit mixer). */
@@ -52,7 +53,7 @@ static UCS_F_ALWAYS_INLINE uint64_t ucs_hash_mix64(uint64_t key)
     return key;
 }
 
-/** Hot path: the value, or NULL. */
+/** Returns the value of a key, or NULL. Hot path. */
 static UCS_F_ALWAYS_INLINE void *ucs_hash_get(const ucs_hash_t *hash,
                                               uint64_t key)
 {
@@ -77,8 +78,8 @@ static inline size_t ucs_hash_count(const ucs_hash_t *hash)
     return hash->count;
 }
 
-/** Iterates in unspecified order: start with *iter = 0; NULL is the end. The
- *  table must not change during the iteration. */
+/** Iterates in unspecified order: start with *iter = 0. Returns NULL after the
+ *  last value. The table must not change during the iteration. */
 static inline void *ucs_hash_next(const ucs_hash_t *hash, uint32_t *iter,
                                   uint64_t *key_p)
 {
@@ -102,7 +103,8 @@ static inline void *ucs_hash_next(const ucs_hash_t *hash, uint32_t *iter,
               (__typeof__(_value))ucs_hash_next(_hash, &_ucs_it_##_value, \
                                                 NULL)) != NULL;)
 
-/** Hash of bytes (FNV-1a, then mixed); chain by passing the last result. */
+/** Hash of bytes (FNV-1a, then mixed). To hash several ranges, pass the result
+ *  of one as the seed of the next. */
 uint64_t ucs_hash_bytes(const void *data, size_t length, uint64_t seed);
 uint64_t ucs_hash_string(const char *string);
 

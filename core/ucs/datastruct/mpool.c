@@ -131,8 +131,8 @@ static void mpool_chunk_free(ucs_mpool_t *mp, mpool_chunk_t *chunk)
     mpool_memory_free(chunk);
 }
 
-/* Adds one chunk with at least one object and, within the limits, "wanted"
- * objects. */
+/* Adds a chunk with "wanted" objects, or fewer (at least one) if limits require
+ * it. */
 static ucs_status_t mpool_grow(ucs_mpool_t *mp, unsigned wanted)
 {
     struct ucs_mpool_data *data = mp->data;
@@ -289,7 +289,7 @@ void ucs_mpool_put(void *obj)
     ucs_mpool_put_inline(obj);
 }
 
-/* Lets the address sanitizer detect use after put. */
+/* Makes the address sanitizer report accesses to a released object. */
 void ucs_mpool_poison(ucs_mpool_t *mp, void *obj)
 {
 #ifdef UCS_MPOOL_POISON

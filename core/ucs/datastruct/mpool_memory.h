@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Memory for pools; for mpool.c. */
+/* Memory for the chunks of memory pools. Used by mpool.c only. */
 #ifndef UCS_MPOOL_MEMORY_H
 #define UCS_MPOOL_MEMORY_H
 
@@ -7,13 +7,13 @@
 #include <ucs/sys/compiler_def.h>
 
 enum {
-    MPOOL_MEMORY_HUGE = UCS_BIT(0), /* huge pages, if at least half of one is
-                                      * used */
+    MPOOL_MEMORY_HUGE = UCS_BIT(0), /* huge pages, if at least half of a huge
+                                     * page is used */
     MPOOL_MEMORY_NO_MALLOC = UCS_BIT(1), /* mappings only */
 };
 
-/* Allocates at least *size_p bytes, updates *size_p, aligned for any type; NULL
- * on failure. Contents undefined. */
+/* Allocates at least *size_p bytes, aligned for any type, and stores the size
+ * in *size_p. Returns NULL on failure. The memory is not initialized. */
 void *mpool_memory_alloc(size_t *size_p, unsigned flags);
 void mpool_memory_free(void *memory);
 

@@ -140,7 +140,8 @@ static int compare_sizes(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Ends of all intervals on which every candidate is linear, in order. */
+/* Returns the ends of all intervals on which every candidate is linear, in
+ * ascending order. */
 static size_t *envelope_breaks(const envelope_t *env, size_t *count_p)
 {
     size_t total = 1, count = 0, kept, i;
@@ -183,7 +184,7 @@ static size_t *envelope_breaks(const envelope_t *env, size_t *count_p)
     return breaks;
 }
 
-/* Is the candidate valid at x? Returns its line there. */
+/* Returns whether the candidate is valid at x, and if so its line. */
 static int envelope_line(const envelope_t *env, unsigned f, size_t x,
                          ucs_linear_func_t *line)
 {
@@ -198,7 +199,8 @@ static int envelope_line(const envelope_t *env, unsigned f, size_t x,
     return 1;
 }
 
-/* The cheapest at x; if several are equal, the one with the smallest slope. */
+/* Returns the cheapest candidate at x; among equal ones, that with the smallest
+ * slope. */
 static unsigned envelope_best(const envelope_t *env, size_t x,
                               ucs_linear_func_t *best_line)
 {
@@ -224,9 +226,9 @@ static unsigned envelope_best(const envelope_t *env, size_t x,
     return best;
 }
 
-/* The first size in (x, end] from which another candidate is cheaper than the
- * line; SIZE_MAX in *next_p if there is none. The other candidate has a smaller
- * slope, so a chain of such steps terminates. */
+/* Finds the first size in (x, end] from which another candidate is cheaper than
+ * the line, and that candidate. *next_p is SIZE_MAX if there is none. The other
+ * candidate has a smaller slope, so repeating this terminates. */
 static unsigned envelope_cross(const envelope_t *env, size_t x, size_t end,
                                ucs_linear_func_t from, size_t *next_p,
                                ucs_linear_func_t *next_line)

@@ -10,7 +10,8 @@
 
 BEGIN_C_DECLS
 
-/* The line from the end of the previous segment (or 0) to "end" inclusive. */
+/* A linear segment, from the end of the previous segment (or 0) to "end"
+ * inclusive. */
 typedef struct ucs_piecewise_segment {
     size_t end;
     ucs_linear_func_t func;
@@ -23,11 +24,11 @@ typedef struct ucs_piecewise_func {
     unsigned capacity;
 } ucs_piecewise_func_t;
 
-/** The function that is zero everywhere. */
+/** Initializes a function that is zero for all sizes. */
 ucs_status_t ucs_piecewise_func_init(ucs_piecewise_func_t *pw);
 void ucs_piecewise_func_cleanup(ucs_piecewise_func_t *pw);
 
-/** Adds a line on [start, end]. */
+/** Adds a line to the function in the range [start, end]. */
 ucs_status_t ucs_piecewise_func_add_range(ucs_piecewise_func_t *pw,
                                           size_t start, size_t end,
                                           ucs_linear_func_t func);
@@ -38,8 +39,8 @@ ucs_status_t ucs_piecewise_func_add(ucs_piecewise_func_t *pw,
 
 double ucs_piecewise_func_apply(const ucs_piecewise_func_t *pw, size_t x);
 
-/* This candidate is the cheapest for sizes up to "end", from the previous
- * entry's end. */
+/* This candidate is the cheapest for sizes after the previous entry's end (or
+ * from 0), up to "end" inclusive. */
 typedef struct ucs_envelope_entry {
     size_t end;
     unsigned index;

@@ -9,7 +9,8 @@
 
 #define PTR_ARRAY_NONE UINT32_MAX
 
-/* Contents of a free place: the next free one. */
+/* Returns the value of a free place: the encoded index of the next free
+ * place. */
 static uintptr_t free_place(unsigned next)
 {
     return ((uintptr_t)next << 1) | 1;

@@ -17,7 +17,7 @@ typedef struct ucs_ptr_array {
     uintptr_t *elems;
     unsigned size;      /* places allocated */
     unsigned count;     /* places in use */
-    unsigned free_head; /* UINT32_MAX: none */
+    unsigned free_head; /* index; UINT32_MAX if no place is free */
 } ucs_ptr_array_t;
 
 #define UCS_PTR_ARRAY_MAX (1u << 30)
@@ -26,7 +26,7 @@ void ucs_ptr_array_init(ucs_ptr_array_t *array);
 void ucs_ptr_array_cleanup(ucs_ptr_array_t *array);
 
 /** Allocates `size` places, so that only insertions beyond them can fail.
- *  UCS_ERR_NO_MEMORY, UCS_ERR_EXCEEDS_LIMIT: nothing has changed. */
+ *  UCS_ERR_NO_MEMORY or UCS_ERR_EXCEEDS_LIMIT leaves the array unchanged. */
 ucs_status_t ucs_ptr_array_reserve(ucs_ptr_array_t *array, unsigned size);
 
 /** Inserts a pointer (even address, may be NULL) and returns its index. */
@@ -46,7 +46,8 @@ static inline unsigned ucs_ptr_array_count(const ucs_ptr_array_t *array)
     return array->count;
 }
 
-/** Hot path: looks up any index, including invalid ones. */
+/** Returns whether an index, valid or not, is in use, and its pointer. Hot
+ *  path. */
 static UCS_F_ALWAYS_INLINE int
 ucs_ptr_array_lookup(const ucs_ptr_array_t *array, unsigned index,
                      void **value_p)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Intrusive singly linked FIFO: one pointer per element, push at both ends,
- * pull from the front. An initialized head must not move in memory.
+ * Intrusive singly linked FIFO: one pointer per element, elements are added at
+ * the head or the tail and removed from the front. An initialized head must not
+ * move in memory.
  */
 #ifndef UCS_QUEUE_H
 #define UCS_QUEUE_H

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A growing string. Out of memory truncates it; it stays valid. */
+/* A growing string. If memory is exhausted, the text is truncated and the
+ * string stays valid. */
 #ifndef UCS_STRING_BUFFER_H
 #define UCS_STRING_BUFFER_H
 
@@ -35,14 +36,14 @@ void ucs_string_buffer_vappendf(ucs_string_buffer_t *strb, const char *format,
 void ucs_string_buffer_append(ucs_string_buffer_t *strb, const char *text,
                               size_t length);
 
-/** Removes trailing characters that are in @a charset (NULL: blanks). */
+/** Removes trailing characters that are in @a charset; blanks if it is NULL. */
 void ucs_string_buffer_rtrim(ucs_string_buffer_t *strb, const char *charset);
 
-/** The text; "" if empty. Valid until the next change. */
+/** Returns the text, "" if it is empty. Valid until the next change. */
 const char *ucs_string_buffer_cstr(const ucs_string_buffer_t *strb);
 
-/** Passes ownership of the text to the caller, who frees it; NULL: out of
- *  memory. */
+/** Passes ownership of the text to the caller, who frees it. Returns NULL if
+ *  memory is exhausted. */
 char *ucs_string_buffer_extract(ucs_string_buffer_t *strb);
 
 static inline size_t ucs_string_buffer_length(const ucs_string_buffer_t *strb)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The logger: formats a line and writes it by one write() call, so that lines
- * of threads and processes do not mix. Only opening the file takes a lock.
+ * of several threads and processes do not mix. Only opening the file takes a
+ * lock.
  */
 #include "ucs/debug/log.h"
 
@@ -42,8 +43,8 @@ static int log_has_hook;            /* atomic */
 static char log_spec[LOG_PATH_MAX]; /* under log_mutex; "": stderr */
 static int log_fd      = -1;        /* atomic; -1: not open yet */
 static int log_file_fd = -1;        /* under log_mutex; see log_switch */
-static pid_t log_pid;               /* atomic; process that opened a
-                                      * per-process file, or 0 */
+static pid_t log_pid;               /* atomic; process whose id is in the file
+                                     * name, else 0 */
 
 /* Blocks signals while the mutex is held, because a signal handler may log. */
 static void log_lock(sigset_t *saved)
@@ -61,7 +62,8 @@ static void log_unlock(const sigset_t *saved)
     pthread_sigmask(SIG_SETMASK, saved, NULL);
 }
 
-/* Another thread may have held the mutex at the fork. */
+/* In the child, creates the mutex anew: another thread of the parent may have
+ * held it at the fork. */
 static void log_after_fork(void)
 {
     pthread_mutex_init(&log_mutex, NULL);
@@ -80,7 +82,7 @@ static void UCS_F_DTOR log_at_unload(void)
     }
 }
 
-/* Opens the file of log_spec; stderr on failure. */
+/* Opens the file of log_spec, or uses stderr if that fails. */
 static int log_open(pid_t *pid_p)
 {
     char path[LOG_PATH_MAX];
@@ -236,8 +238,8 @@ static int log_call_hook(const char *file, unsigned line, const char *function,
            hook.func(hook.arg, file, line, function, level, message);
 }
 
-/* The message may contain text from outside: it must not forge lines or control
- * a terminal. */
+/* Replaces control characters: the message may contain text from other
+ * processes, which must not forge lines or control a terminal. */
 static void log_tame(char *message)
 {
     size_t length = strlen(message);
@@ -283,7 +285,7 @@ static void log_write(const char *component, const char *file, unsigned line,
     }
 
     text[length++] = '\n';
-    /* an error cannot be reported */
+    /* a failure of the log cannot be reported */
     (void)ucs_write_full(log_get_fd(), text, (size_t)length);
 }
 

@@ -64,8 +64,9 @@ FILE *ucs_log_open_stream(void);
  * old one. */
 void ucs_log_hook_set(ucs_log_hook_t hook, void *arg);
 
-/* Logs a message of the library if its level is enabled. The check is made
- * here, which keeps the callers small; the arguments are always evaluated. */
+/* Logs a message of the library if its level is enabled. The function checks
+ * the level, which keeps the code of callers small; the arguments are always
+ * evaluated. */
 void ucs_log_message(const char *file, unsigned line, const char *function,
                      ucs_log_level_t level, const char *format, ...)
     UCS_F_PRINTF(5, 6) UCS_F_COLD;
@@ -85,8 +86,8 @@ void ucs_log_message(const char *file, unsigned line, const char *function,
     ucs_log_message(__FILE__, __LINE__, __func__, UCS_LOG_LEVEL_DIAG, _fmt, \
                     ##__VA_ARGS__)
 
-/* As ucs_log_dispatch. "component" is the word before the level, "UCX" if NULL;
- * plugins set their own. */
+/* As ucs_log_dispatch. "component" is printed before the level; NULL stands for
+ * "UCX". Plugins pass their names. */
 void ucs_log_dispatchv(const char *component, const char *file, unsigned line,
                        const char *function, ucs_log_level_t level,
                        const char *format, va_list ap) UCS_F_PRINTF(6, 0);

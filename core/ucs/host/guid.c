@@ -14,7 +14,7 @@
 #include "ucs/time/time.h"
 
 static pthread_mutex_t guid_lock = PTHREAD_MUTEX_INITIALIZER;
-static int guid_known; /* once known, constant */
+static int guid_known; /* the values are constant when this is set */
 static uint64_t boot_guid, machine_guid;
 
 /* Two processes see the same inode number of a namespace only if they share it.
@@ -31,8 +31,8 @@ static uint64_t non_zero(uint64_t value)
     return (value == 0) ? 1 : value;
 }
 
-/* Computes both numbers once. If the file exists and cannot be read, for lack
- * of descriptors for example, the next call tries again. */
+/* Computes both numbers once. If a file exists but cannot be read (for lack of
+ * descriptors, for example), the next call tries again. */
 static void guid_init(void)
 {
     char boot_id[64] = "";

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Numbers that identify kernels and objects, in addition to that of the
- * system. */
+/* Identifiers of the kernel and of objects; for that of the system see
+ * <ucs/sys/uid.h>. */
 #ifndef UCS_GUID_H
 #define UCS_GUID_H
 
@@ -8,8 +8,8 @@
 
 BEGIN_C_DECLS
 
-/** As ucs_get_system_id(), but of the kernel only: equal in all namespaces.
- *  Never 0. */
+/** As ucs_get_system_id(), but identifies the kernel only: processes in
+ *  different namespaces get the same number. Never 0. */
 uint64_t ucs_boot_guid(void);
 
 /** A random number from the kernel's generator. */

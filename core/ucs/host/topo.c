@@ -22,14 +22,16 @@
 
 typedef struct {
     ucs_sys_bus_id_t bus_id;
-    int is_placed; /* the next two are valid: determined on demand */
+    int is_placed; /* the next two members are valid; they are determined on
+                    * demand */
     int numa_node; /* -1: unknown */
     char *path;    /* in /sys/devices; NULL: unknown */
     char *name;    /* set by a plugin; NULL: none */
     char bus_str[UCS_SYS_BUS_ID_STRING_LEN];
 } topo_device_t;
 
-/* Cost by where the paths meet; figures of current PCI hosts. */
+/* Distances, by the place where the paths of two devices meet. Figures of
+ * current PCI hosts. */
 static const ucs_sys_dev_distance_t distance_same   = {0, INFINITY};
 static const ucs_sys_dev_distance_t distance_switch = {100e-9, 30e9};
 static const ucs_sys_dev_distance_t distance_root   = {300e-9, 17e9};
@@ -113,7 +115,7 @@ static void topo_device_init(topo_device_t *device,
     ucs_sys_bus_id_str(bus_id, device->bus_str, sizeof(device->bus_str));
 }
 
-/* Determines where the device is; called with the lock held. */
+/* Determines NUMA node and path of the device. The caller holds the lock. */
 static void topo_device_place(topo_device_t *device)
 {
     char path[128];
@@ -160,8 +162,9 @@ out:
     return status;
 }
 
-/* The path without links. /proc knows it for an open directory, which is
- * cheaper than resolving links; without /proc, resolves them. */
+/* Resolves the links of a path. /proc returns the resolved path of an open
+ * directory, which is cheaper than realpath(); without /proc, realpath() is
+ * used. */
 static int real_path(const char *path, char *real, size_t max)
 {
     char link[32];
@@ -316,7 +319,7 @@ void ucs_topo_get_local_cpus(ucs_sys_device_t sys_dev, ucs_cpu_set_t *cpus)
         snprintf(path, sizeof(path), TOPO_PCI_ROOT "%s/local_cpulist",
                  device->bus_str);
         if (ucs_read_file_line(path, text, sizeof(text)) == UCS_OK) {
-            /* "0-3,8" */
+            /* Parses a list of processors: "0-3,8". */
             for (p = text; (*p >= '0') && (*p <= '9');
                  p = end + (*end == ',')) {
                 first = last = strtoul(p, &end, 10);

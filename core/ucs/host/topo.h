@@ -20,29 +20,31 @@ typedef struct ucs_sys_dev_distance {
     double bandwidth; /* maximum, bytes per second */
 } ucs_sys_dev_distance_t;
 
-/* Unknown distance: no cost, no limit. */
+/* The distance that is assumed if it is unknown: no latency, unlimited
+ * bandwidth. */
 extern const ucs_sys_dev_distance_t ucs_sys_dev_distance_default;
 
-/** The device at a bus id, numbered at its first use. */
+/** Returns the number of the device at a bus id. The first call assigns it. */
 ucs_status_t ucs_topo_find_device_by_bus_id(const ucs_sys_bus_id_t *bus_id,
                                             ucs_sys_device_t *sys_dev_p);
 
-/** The PCI device of a sysfs directory (e.g. /sys/class/net/eth0/device);
- *  UCS_ERR_NO_DEVICE if there is none. */
+/** Returns the PCI device of a sysfs directory (e.g.
+ *  /sys/class/net/eth0/device), or UCS_ERR_NO_DEVICE if there is none. */
 ucs_status_t ucs_topo_find_device_by_sysfs(const char *path,
                                            ucs_sys_device_t *sys_dev_p);
 
-/** The PCI device of a network interface; UCS_ERR_NO_DEVICE for virtual
- *  ones. */
+/** Returns the PCI device of a network interface, or UCS_ERR_NO_DEVICE for a
+ *  virtual interface. */
 ucs_status_t ucs_topo_find_device_by_netif(const char *ifname,
                                            ucs_sys_device_t *sys_dev_p);
 
-/** Distance; the default if either is unknown. */
+/** Returns the distance, or the default if the place of either device is
+ *  unknown. */
 ucs_status_t ucs_topo_get_distance(ucs_sys_device_t device1,
                                    ucs_sys_device_t device2,
                                    ucs_sys_dev_distance_t *distance);
 
-/** Distance from the CPUs on which the calling thread may run. */
+/** Returns the distance from the CPUs on which the calling thread may run. */
 ucs_status_t ucs_topo_get_distance_to_cpu(ucs_sys_device_t device,
                                           ucs_sys_dev_distance_t *distance);
 
@@ -50,23 +52,24 @@ ucs_status_t ucs_topo_get_distance_to_cpu(ucs_sys_device_t device,
 ucs_status_t ucs_topo_sys_device_set_name(ucs_sys_device_t sys_dev,
                                           const char *name);
 
-/** Its name, or bus id, or "<unknown>". Valid as long as the library is
- *  loaded. */
+/** Returns the name of a device, else its bus id, or "<unknown>". Valid as long
+ *  as the library is loaded. */
 const char *ucs_topo_sys_device_get_name(ucs_sys_device_t sys_dev);
 
 ucs_status_t ucs_topo_get_device_bus_id(ucs_sys_device_t sys_dev,
                                         ucs_sys_bus_id_t *bus_id);
 
-/** NUMA node, or -1. */
+/** Returns the NUMA node of a device, or -1 if it is unknown. */
 int ucs_topo_get_numa_node(ucs_sys_device_t sys_dev);
 
-/** CPUs near the device; if unknown, all of the process. */
+/** Returns the CPUs in the NUMA node of the device; if unknown, all CPUs of the
+ *  process. */
 void ucs_topo_get_local_cpus(ucs_sys_device_t sys_dev, ucs_cpu_set_t *cpus);
 
 unsigned ucs_topo_num_devices(void);
 
-/** "0000:3b:00.0", both directions; the parser accepts it without the
- *  domain. */
+/** Converts between bus ids and text such as "0000:3b:00.0". The parser also
+ *  accepts text without the domain. */
 const char *ucs_sys_bus_id_str(const ucs_sys_bus_id_t *bus_id, char *buf,
                                size_t max);
 ucs_status_t ucs_sys_bus_id_parse(const char *text, ucs_sys_bus_id_t *bus_id);

@@ -10,26 +10,28 @@ BEGIN_C_DECLS
 /* Number of recorded ranges, plus one if there is a detector. */
 extern size_t ucs_memtype_sources;
 
-/** Is no memory other than host memory known? One load, for the fast path. */
+/** Returns whether only host memory is known. Reads one word, for the fast
+ *  path. */
 static UCS_F_ALWAYS_INLINE int ucs_memtype_is_all_host(void)
 {
     return ucs_likely(__atomic_load_n(&ucs_memtype_sources, __ATOMIC_ACQUIRE) ==
                       0);
 }
 
-/** As ucs_memtype_cache_lookup, by the first byte only: the result is the type
- *  of the whole block. */
+/** As ucs_memtype_cache_lookup, but searches for the first byte only. The
+ *  result is the type of the whole block. */
 ucs_status_t ucs_memtype_find(const void *address, size_t size,
                               ucs_memory_info_t *info);
 
 /*
  * Pages that were found to be host memory, so that a detector is not called for
- * each message. A page stays host memory until it is unmapped: whoever enables this
- * reports every unmapping. Recording a range forgets its pages, changing the
- * detector all pages. An entry is the number of a page, or 0 (no buffer is in the
- * first page). Pages at a distance of a multiple of the table's size share an
- * entry: the table covers 256 MiB of buffers that are used in turn. It takes memory
- * for those only. With 16 bits, the index is one instruction.
+ * each message. A page stays host memory until it is unmapped: the code that
+ * enables this must report every unmapping. Recording a range removes its
+ * pages, and changing the detector removes all pages. An entry is the number of
+ * a page, or 0 (no buffer is in the first page). Pages at a distance of a
+ * multiple of the table's size share an entry: the table covers 256 MiB of
+ * buffers that are used in turn. Untouched parts of the table take no physical
+ * memory. With 16 bits, the index is one instruction.
  */
 enum {
     UCS_MEMTYPE_PAGES      = 65536,
@@ -38,7 +40,8 @@ enum {
 
 extern uint64_t ucs_memtype_pages[UCS_MEMTYPE_PAGES];
 
-/** Is the page of the address known to be host memory? One load. */
+/** Returns whether the page of the address is known to be host memory. Reads
+ *  one word. */
 static UCS_F_ALWAYS_INLINE int ucs_memtype_is_known_host(const void *address)
 {
     const uint64_t page = (uintptr_t)address >> UCS_MEMTYPE_PAGE_SHIFT;
@@ -47,19 +50,19 @@ static UCS_F_ALWAYS_INLINE int ucs_memtype_is_known_host(const void *address)
                            __ATOMIC_ACQUIRE) == page;
 }
 
-/** Starts or ends remembering pages. */
+/** Enables or disables the table of pages, and clears it. */
 void ucs_memtype_remember_pages(int enable);
 
-/** Forgets the pages of a range; its end is rounded up. Any thread; takes no
- *  lock and allocates nothing. */
+/** Removes the pages of a range from the table; the end of the range is rounded
+ *  up. Any thread. Takes no lock and allocates nothing. */
 void ucs_memtype_forget_range(const void *address, size_t length);
 
-/** Called for memory that is not recorded. Any thread, several at once. Nonzero
- *  if it knows the type. */
+/** Called for memory that is not recorded, by any thread, also by several at
+ *  once. Returns nonzero if it has determined the type. */
 typedef int (*ucs_memtype_detector_t)(const void *address, size_t size,
                                       ucs_memory_info_t *info);
 
-/** Sets the detector; NULL removes it and waits until it is not running. */
+/** Sets the detector. NULL removes it and waits until no thread runs it. */
 void ucs_memtype_detector_set(ucs_memtype_detector_t detector);
 
 END_C_DECLS

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Ranges of memory that is not host memory, in a sorted array without overlaps:
- * there are few, and lookups are far more frequent than changes.
+ * there are few ranges, and lookups are far more frequent than changes.
  */
 #include "ucs/memory/memtype.h"
 
@@ -31,7 +31,8 @@ static struct {
     size_t capacity;
 } cache = {.lock = PTHREAD_RWLOCK_INITIALIZER};
 
-/* A separate lock, because a detector may announce memory that it finds. */
+/* The detector has a lock of its own, because it may record memory that it
+ * finds. */
 static struct {
     pthread_rwlock_t lock;
     ucs_memtype_detector_t func;
@@ -39,14 +40,16 @@ static struct {
 
 /* --- pages known to be host memory --- */
 
-/* Counts how often pages were forgotten. */
+/* Counts the removals from the table of pages. */
 static uint64_t forgotten;
 
-/* An entry was ever stored: before that, nothing is to be forgotten. */
+/* Set when the first entry is stored: before that, removals have nothing to
+ * do. */
 static int has_pages;
 
-/* An entry that another thread stores after this one has removed it is removed by
- * that thread, which then sees the count. */
+/* Removes all entries. Another thread may store an entry after this loop has
+ * passed it; that thread then reads the changed count and removes its entry
+ * itself (see remember_page). */
 static void forget_all_pages(void)
 {
     size_t i;
@@ -94,14 +97,15 @@ void ucs_memtype_forget_range(const void *address, size_t length)
     }
 }
 
-/* How often pages had been forgotten when the detector was called. */
+/* Returns the count of removals; read it before calling the detector. */
 static uint64_t forgotten_now(void)
 {
     return __atomic_load_n(&forgotten, __ATOMIC_SEQ_CST);
 }
 
-/* If pages were forgotten since the detector was called, this page may be one of
- * them: either this thread sees the count, or the other thread sees the entry. */
+/* Stores a page. Removals since the detector was called may concern this page:
+ * either this thread sees the changed count, or the removing thread sees the
+ * entry. */
 static void remember_page(const void *address, uint64_t forgotten_before)
 {
     const uint64_t page = (uintptr_t)address >> UCS_MEMTYPE_PAGE_SHIFT;
@@ -124,7 +128,7 @@ static void count_source(size_t change)
     __atomic_add_fetch(&ucs_memtype_sources, change, __ATOMIC_RELEASE);
 }
 
-/* Index of the first range that ends after the address. */
+/* Returns the index of the first range that ends after the address. */
 static size_t search(uintptr_t address)
 {
     size_t low = 0, high = cache.count, middle;
@@ -264,8 +268,8 @@ static ucs_status_t find_listed(const void *address, ucs_memory_info_t *info)
     return status;
 }
 
-/* If the detector knows the type, fills "info" and returns UCS_OK; otherwise
- * returns the result of the list. */
+/* Calls the detector. If it determines the type, fills "info" and returns
+ * UCS_OK; otherwise returns `listed`, the result of the search in the list. */
 static ucs_status_t ask_detector(const void *address, size_t size,
                                  ucs_memory_info_t *info, ucs_status_t listed)
 {

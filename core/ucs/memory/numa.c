@@ -17,8 +17,8 @@
 
 static unsigned num_nodes, num_cpus; /* 0: not queried yet */
 
-/* Counts folders "<name><number>"; stores the first one's number in *first_p if
- * it is not NULL. */
+/* Returns the number of folders "<name><number>". Stores the number of the
+ * first folder that it reads in *first_p unless that is NULL. */
 static unsigned count_numbered(const char *path, const char *name, int *first_p)
 {
     size_t length = strlen(name);

@@ -36,7 +36,7 @@ typedef struct {
     uint64_t param64;
 } record_t;
 
-/* The open scopes of a thread. */
+/* The open scopes and the records of a thread. */
 typedef struct {
     pid_t tid;
     unsigned depth;
@@ -110,8 +110,8 @@ static int location_is(const location_t *location, ucs_profile_type_t type,
            !strncmp(location->name, name, PROFILE_NAME_MAX - 1);
 }
 
-/* Finds or adds a location; -1: out of memory. The number that the caller
- * caches may be from an earlier context. */
+/* Finds or adds a location. Returns -1 if memory is exhausted. The number that
+ * the caller caches may be from an earlier context. */
 static int location_find(ucs_profile_context_t *ctx, ucs_profile_type_t type,
                          const char *name, const char *file, int line,
                          const char *function, int known)
@@ -170,8 +170,8 @@ static thread_t *thread_find(ucs_profile_context_t *ctx, pid_t tid)
     return &larger[i];
 }
 
-/* Begins or ends a scope of the thread. Returns the duration of one that
- * ends. */
+/* Records the start or the end of a scope of the thread. At the end, returns
+ * the duration. */
 static ucs_time_t scope_time(ucs_profile_context_t *ctx,
                              ucs_profile_type_t type, pid_t tid, ucs_time_t now)
 {
@@ -190,7 +190,7 @@ static ucs_time_t scope_time(ucs_profile_context_t *ctx,
     }
 
     if (thread->depth == 0) {
-        return 0; /* it began in another context */
+        return 0; /* the scope began in another context */
     }
 
     --thread->depth;

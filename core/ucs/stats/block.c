@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See block.h. */
+/* Sums of counters, for all output formats; see block.h. */
 #include "ucs/stats/block.h"
 
 #include <fnmatch.h>
@@ -55,7 +55,8 @@ uint32_t stats_record_root(const ucs_stats_view_t *view,
 {
     const ucs_stats_view_record_t *parent = record;
 
-    /* terminates: a parent's number is smaller than its child's */
+    /* the loop terminates, since a parent's number is smaller than its
+     * child's */
     while (parent != NULL) {
         record = parent;
         parent = (record->parent == 0) ?

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Values of one record, or sums of several, and earlier values; used by both
- * output formats. */
+/* Current and earlier values of one record, or sums over several records. Used
+ * by both output formats. */
 #ifndef UCS_STATS_BLOCK_H
 #define UCS_STATS_BLOCK_H
 
@@ -8,8 +8,8 @@
 
 typedef struct stats_printer {
     const ucs_stats_view_t *view;
-    const ucs_stats_view_t *before;         /* NULL: no rates */
-    const ucs_config_names_array_t *filter; /* NULL: all */
+    const ucs_stats_view_t *before;         /* NULL: rates are not printed */
+    const ucs_config_names_array_t *filter; /* NULL: all counters */
     double seconds;                         /* time between before and view */
 } stats_printer_t;
 
@@ -21,7 +21,7 @@ typedef struct stats_block {
     unsigned records; /* number of records added */
 } stats_block_t;
 
-/* Initializes with zeros; 0: out of memory. */
+/* Initializes a block with zeros. Returns 0 if memory is exhausted. */
 int stats_block_init(stats_block_t *block, const ucs_stats_view_t *view,
                      unsigned type);
 void stats_block_cleanup(stats_block_t *block);
@@ -30,29 +30,30 @@ void stats_block_cleanup(stats_block_t *block);
 void stats_block_add(stats_block_t *block, const stats_printer_t *printer,
                      const ucs_stats_view_record_t *record);
 
-/* Adds the records of the block's type that descend from `root`; root 0:
- * all. */
+/* Adds the records of the block's type that descend from record number `root`,
+ * or all records if that is 0. */
 void stats_block_sum(stats_block_t *block, const stats_printer_t *printer,
                      unsigned type, uint32_t root);
 
-/* The record with a number, or NULL. */
+/* Returns the record with a number, or NULL. */
 const ucs_stats_view_record_t *stats_record_find(const ucs_stats_view_t *view,
                                                  uint32_t number);
 
-/* The top record that a record belongs to; itself if it has no parent. */
+/* Returns the number of the top record from which a record descends; its own
+ * number if it has no parent. */
 uint32_t stats_record_root(const ucs_stats_view_t *view,
                            const ucs_stats_view_record_t *record);
 
-/* Does the filter include the counter, and is it non-zero? `index` within the
- * type. */
+/* Returns whether the counter must be printed: the filter includes it, and it
+ * is not zero. `index` is its position within the type. */
 int stats_block_shows(const stats_block_t *block,
                       const stats_printer_t *printer, unsigned index);
 
-/* Does it have nothing to show? */
+/* Returns whether no counter of the block must be printed. */
 int stats_block_is_empty(const stats_block_t *block,
                          const stats_printer_t *printer);
 
-/* Rate per second. */
+/* Returns the rate of a counter, per second. */
 double stats_block_rate(const stats_block_t *block,
                         const stats_printer_t *printer, unsigned index);
 

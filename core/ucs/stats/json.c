@@ -31,7 +31,8 @@ static void print_time(FILE *stream, const char *key, uint64_t time)
             time / 1000 % 1000000);
 }
 
-/* {name: number, name: {messages, bytes}, ...}; values, or changes. */
+/* Prints {name: number, name: {messages, bytes}, ...}: the values, or the rates
+ * of their change. */
 static void print_counters(FILE *stream, const stats_printer_t *printer,
                            const stats_block_t *block, int rates)
 {
@@ -76,7 +77,7 @@ static void print_values(FILE *stream, const stats_printer_t *printer,
     }
 }
 
-/* Empty sums are omitted. */
+/* Prints a record. A sum whose counters are all zero is omitted. */
 static void print_record(FILE *stream, const stats_printer_t *printer,
                          const ucs_stats_view_record_t *record, int *first)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Layout of counters in memory that other processes may read. It describes
- * itself: a reader needs these structures, but no knowledge of counters.
+ * Layout of counters in memory that other processes may read. The layout is
+ * self-describing: a reader needs these structures, but no knowledge of
+ * counters.
  *
  *   0           header
  *   types_at    types of records

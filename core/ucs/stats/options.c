@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Variables of counters. They are read when counters are opened, not at load,
- * so that programs without counters pay nothing.
+ * so that programs that do not use counters do not read them.
  */
 #include "ucs/stats/internal.h"
 
@@ -74,8 +74,7 @@ int stats_options_read(const ucs_config_source_t *source,
         options->enable = 1;
     }
     if (ucs_sys_is_secure()) {
-        options->enable = 0; /* the user of a privileged program must not see
-                              * the counters */
+        options->enable = 0; /* not for the user of a privileged program */
     }
     return 1;
 }

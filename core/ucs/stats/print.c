@@ -76,8 +76,8 @@ static void print_title(FILE *stream, const ucs_stats_view_t *view,
     fputc('\n', stream);
 }
 
-/* Children of each record by index: the first child, and of that the next
- * sibling; UINT_MAX ends. */
+/* The children of each record, as a linked list of indices: `first` is the
+ * first child, `next` the next sibling. UINT_MAX ends a list. */
 typedef struct {
     unsigned *first;
     unsigned *next;
@@ -110,8 +110,8 @@ static int family_init(family_t *family, const ucs_stats_view_t *view)
     return 1;
 }
 
-/* Prints a record, then its children with more indentation. `family` NULL:
- * without children. */
+/* Prints a record, then its children with more indentation. If `family` is
+ * NULL, children are not printed. */
 static void print_record(FILE *stream, const stats_printer_t *printer,
                          const ucs_stats_view_record_t *record, int indent,
                          const family_t *family)
@@ -131,7 +131,7 @@ static void print_record(FILE *stream, const stats_printer_t *printer,
     }
     stats_block_cleanup(&block);
 
-    /* deeper nesting comes from forged data only */
+    /* valid data is not nested deeper */
     if ((family == NULL) || (indent >= 8 * INDENT)) {
         return;
     }

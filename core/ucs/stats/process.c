@@ -87,7 +87,7 @@ int ucs_stats_open_process(pid_t pid, unsigned index, char *why)
     return fd;
 }
 
-/* Reads up to `length` bytes, until the end. */
+/* Reads up to `length` bytes, or until the end of the file. */
 static ssize_t read_all(int fd, void *bytes, size_t length)
 {
     size_t done = 0;
@@ -123,7 +123,7 @@ ucs_status_t ucs_stats_view_read(int fd, ucs_stats_view_t **view_p, char *why)
         header.used = UCS_STATS_SIZE_MAX;
     }
     if (header.used < sizeof(header)) {
-        header.used = sizeof(header); /* no counters; the parser reports it */
+        header.used = sizeof(header); /* the parser reports the invalid size */
     }
 
     bytes = malloc(header.used);

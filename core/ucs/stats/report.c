@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Reports: when and where counters are written. Signals only wake the library's
- * thread.
+ * Reports: when and where counters are written. Signal handlers only wake the
+ * service thread, which writes the report.
  */
 #include "ucs/stats/internal.h"
 
@@ -91,7 +91,7 @@ static void write_to_file(const ucs_stats_view_t *view)
     free(text);
 }
 
-/* Under the lock. */
+/* Writes a report. The caller holds the lock. */
 static void write_report(void)
 {
     ucs_stats_view_t *view;
@@ -128,8 +128,8 @@ static void on_signal_event(int fd, ucs_event_set_types_t events, void *arg)
     }
 }
 
-/* Signal handler: the descriptor is set before it is installed and closed after
- * it is removed. */
+/* Handles the signal. The descriptor is valid: it is opened before the handler
+ * is installed and closed after the handler is removed. */
 static void on_signal(int signo)
 {
     const uint64_t one = 1;
@@ -163,7 +163,8 @@ static void take_dest(const char *dest)
     }
 }
 
-/* Parses a signal number or name, with or without SIG; 0: invalid. */
+/* Returns the number of a signal, given as a number or as a name with or
+ * without SIG; 0 if it is invalid. */
 static int signal_number(const char *text)
 {
     char *end;
@@ -186,7 +187,8 @@ static int signal_number(const char *text)
     return 0;
 }
 
-/* Zero: the signal is in use, or cannot be caught. */
+/* Installs the handler. Returns zero if the signal is in use, or cannot be
+ * caught. */
 static int take_signal(int signo)
 {
     struct sigaction action = {
@@ -286,7 +288,7 @@ static void take_filter(const ucs_config_names_array_t *filter)
     for (i = 0; (report.filter.names != NULL) && (i < filter->count); ++i) {
         report.filter.names[i] = strdup(filter->names[i]);
         if (report.filter.names[i] == NULL) {
-            break; /* more is reported than was requested */
+            break; /* out of memory: the filter is incomplete */
         }
         ++report.filter.count;
     }
@@ -325,7 +327,7 @@ void stats_report_stop(void)
     }
     pthread_mutex_unlock(&report.lock);
 
-    /* not under the lock that the handlers take */
+    /* not under the lock, which the handlers take */
     if (timer >= 0) {
         ucs_async_remove_handler(timer, 1);
     }
@@ -337,8 +339,8 @@ void stats_report_stop(void)
 
 void stats_report_forked(void)
 {
-    pthread_mutex_init(&report.lock, NULL); /* its holder does not exist in the
-                                             * child */
+    pthread_mutex_init(&report.lock, NULL); /* no thread of the child holds
+                                             * it */
     report.running = 0;
     report.due     = 0;
     report.timer   = -1; /* the handlers belonged to the parent */

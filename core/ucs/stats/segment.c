@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The memory of the counters: an unnamed memory file, so that nothing remains
- * when the process is killed. A process with permission finds it among the
- * descriptors.
+ * The memory of the counters: an unnamed memory file, so that no file remains
+ * when the process is killed. Another process with permission finds it among
+ * the descriptors in /proc.
  *
  *   record:  FREE --create--> LIVE --end--> ENDED --space is needed--> FREE
  */
@@ -24,13 +24,13 @@
 /* Maximum number of ended records of one type. */
 enum { ENDED_MAX = 4096 };
 
-/* Records of one type, by their offsets; 0 is none. */
+/* The records of one type, as lists of offsets; offset 0 ends a list. */
 typedef struct {
     uint32_t free;        /* list of free records */
     uint32_t first_ended; /* list of ended records, oldest first */
     uint32_t last_ended;
     unsigned num_ended;
-    ucs_stats_record_t *sum; /* sum of those that were reused */
+    ucs_stats_record_t *sum; /* sum of the records that were reused */
 } pool_t;
 
 static struct {
@@ -39,9 +39,9 @@ static struct {
     ucs_stats_header_t *header; /* NULL: counters are disabled */
     size_t size;
     int fd;      /* -1: memory without a file */
-    ino_t inode; /* identifies it: programs may close
-                                      * descriptors that they do not know */
-    int full;    /* no more records */
+    ino_t inode; /* identifies the file: programs may close descriptors that
+                  * they do not know */
+    int full;    /* there is no space for another record */
     uint32_t last_number;
     pool_t pools[UCS_STATS_TYPES_MAX];
 } segment = {.lock = PTHREAD_MUTEX_INITIALIZER, .fd = -1};
@@ -92,7 +92,8 @@ static int make_file(size_t size)
     return fd;
 }
 
-/* A write beyond RLIMIT_FSIZE would end the process by a signal. */
+/* Returns 0 if the limit RLIMIT_FSIZE is lower than the size: a write beyond it
+ * would kill the process by SIGXFSZ. */
 static size_t within_limits(size_t size)
 {
     struct rlimit limit;
@@ -128,8 +129,9 @@ static void *map_memory(size_t size)
     return memory;
 }
 
-/* The descriptor number may belong to another file, if the program closed all
- * descriptors that it does not know. */
+/* Closes the memory file. The descriptor number may belong to another file, if
+ * the program closed all descriptors that it does not know: compare the inode
+ * first. */
 static void close_file(void)
 {
     struct stat about;
@@ -162,7 +164,8 @@ static uint64_t value_of(const uint64_t *value)
     return __atomic_load_n(value, __ATOMIC_RELAXED);
 }
 
-/* Reuses the oldest ended record: adds its values to the sum. */
+/* Takes the oldest ended record for reuse, after adding its values to the
+ * sum. */
 static uint32_t take_ended(unsigned type)
 {
     pool_t *pool               = &segment.pools[type];
@@ -181,7 +184,7 @@ static uint32_t take_ended(unsigned type)
     return offset;
 }
 
-/* Space for a record; 0: none. */
+/* Returns the offset of unused space for a record, or 0 if there is none. */
 static uint32_t take_room(unsigned type)
 {
     pool_t *pool    = &segment.pools[type];
@@ -255,7 +258,8 @@ ucs_stats_record_t *ucs_stats_create_sum(unsigned type,
     return record;
 }
 
-/* -1: no space. With the lock held. */
+/* Adds a type and returns its index, or -1 if there is no space. The caller
+ * holds the lock. */
 static int add_type(const ucs_stats_type_t *type)
 {
     int index = stats_type_append(segment.header, type);
@@ -350,7 +354,7 @@ static void fork_in_parent(void)
     pthread_mutex_unlock(&segment.lock);
 }
 
-/* Drops the values of the parent. */
+/* Discards the values of the parent. */
 static void start_over(void)
 {
     ucs_stats_header_t *header = segment.header;
@@ -375,8 +379,8 @@ static void start_over(void)
     header->lost    = 0;
 }
 
-/* Maps the child's own memory at the same address, because inherited workers
- * continue to count there. */
+/* Maps memory of the child's own at the same address, because inherited workers
+ * continue to count at that address. */
 static int replace_memory(void)
 {
     int fd       = make_file(segment.size);
@@ -405,7 +409,7 @@ static void fork_in_child(void)
         if ((segment.fd < 0) || replace_memory()) {
             start_over();
         } else {
-            /* counts into memory that no other process sees */
+            /* counts in private memory, which other processes cannot read */
             segment.full = 1;
             (void)mmap(segment.header, segment.size, PROT_READ | PROT_WRITE,
                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
@@ -445,9 +449,10 @@ static int start(const ucs_stats_type_t *types, unsigned num_types,
     fill_header();
     stats_types_reserve(segment.header, types, num_types);
     for (i = 0; i < num_types; ++i) {
-        (void)add_type(&types[i]); /* there is space for these */
+        (void)add_type(&types[i]); /* succeeds: space for these types was
+                                    * reserved */
     }
-    /* valid for readers from here on */
+    /* written last: readers reject memory without the magic number */
     __atomic_thread_fence(__ATOMIC_RELEASE);
     memcpy(segment.header->magic, UCS_STATS_MAGIC,
            sizeof(segment.header->magic));
@@ -504,15 +509,16 @@ void *stats_segment_copy(size_t *length_p)
     if (copy != NULL) {
         words = (const uint64_t *)segment.header;
         for (i = 0; i < *length_p / sizeof(*words); ++i) {
-            copy[i] = value_of(&words[i]); /* other threads count meanwhile */
+            copy[i] = value_of(&words[i]); /* other threads may count
+                                            * meanwhile */
         }
     }
     pthread_mutex_unlock(&segment.lock);
     return copy;
 }
 
-/* The memory stays while a context is open: at process exit, other threads may
- * still count. */
+/* The memory stays mapped while a context is open: at process exit, other
+ * threads may still count. */
 static void UCS_F_DTOR end_with_the_process(void)
 {
     if (segment.header == NULL) {

@@ -34,30 +34,30 @@ enum { UCS_STATS_TYPES_MAX = 16 };
  * first caller for which counting was enabled. An invalid value is reported and
  * disables counting.
  *
- * @return Non-zero: count; call ucs_stats_close() at the end.
+ * @return Non-zero if counting is enabled; call ucs_stats_close() at the end.
  */
 int ucs_stats_open(const ucs_stats_type_t *types, unsigned num_types,
                    const ucs_config_source_t *source);
 void ucs_stats_close(void);
 
-/** Non-zero: counting is enabled. Any thread. */
+/** Returns whether counting is enabled. Any thread. */
 int ucs_stats_is_on(void);
 
 /**
- * Adds a type, or finds the one of this name with the same counters. The strings are
- * copied. Any thread.
+ * Adds a type, or finds the existing type of this name with the same counters.
+ * The strings are copied. Any thread.
  *
- * @return Its index; -1: counting is disabled, or there is no space.
+ * @return Index of the type; -1 if counting is disabled, or there is no space.
  */
 int ucs_stats_add_type(const ucs_stats_type_t *type);
 
 /**
  * Creates a record of zeros. Any thread.
  *
- * @param [in] parent Record to which it belongs, or NULL.
+ * @param [in] parent Parent record, or NULL.
  * @param [in] name   Truncated if too long.
  *
- * @return NULL: no space.
+ * @return The record, or NULL if there is no space.
  */
 ucs_stats_record_t *ucs_stats_create(unsigned type,
                                      const ucs_stats_record_t *parent,
@@ -69,13 +69,13 @@ ucs_stats_record_t *ucs_stats_create_sum(unsigned type,
                                          const ucs_stats_record_t *parent,
                                          const char *name);
 
-/** Ends a record. It stays until its space is needed; then its values are added
- *  to the sum of its type. A record of zeros is freed at once. NULL is
- *  ignored. */
+/** Marks a record as ended. It is kept until its space is needed; then its
+ *  values are added to the sum of its type. A record whose values are all zero
+ *  is freed at once. NULL is ignored. */
 void ucs_stats_end(ucs_stats_record_t *record, ucs_status_t status);
 
-/** Adds to a value. By the owner of the record only: no other thread may write
- *  at the same time. Hot path. */
+/** Adds to a value of a record. Only the thread that owns the record may call
+ *  it, because the update is not atomic. Hot path. */
 static UCS_F_ALWAYS_INLINE void ucs_stats_add(ucs_stats_record_t *record,
                                               unsigned counter, uint64_t amount)
 {
@@ -85,7 +85,8 @@ static UCS_F_ALWAYS_INLINE void ucs_stats_add(ucs_stats_record_t *record,
                      __ATOMIC_RELAXED);
 }
 
-/** Counts a message and its bytes; `counter` is the one of the messages. */
+/** Counts a message and its bytes. `counter` is the counter of the messages;
+ *  the counter of the bytes follows it. */
 static UCS_F_ALWAYS_INLINE void
 ucs_stats_add_message(ucs_stats_record_t *record, unsigned counter,
                       uint64_t bytes)
@@ -94,7 +95,7 @@ ucs_stats_add_message(ucs_stats_record_t *record, unsigned counter,
     ucs_stats_add(record, counter + 1, bytes);
 }
 
-/** Adds to a value that several threads write. */
+/** Adds atomically to a value that several threads write. */
 static inline void ucs_stats_add_shared(ucs_stats_record_t *record,
                                         unsigned counter, uint64_t amount)
 {

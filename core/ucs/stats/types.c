@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The types of records in the memory of the counters. Types may be added while other
- * processes read: their number is stored last.
+ * The types of records in the memory of the counters. Types may be added while
+ * other processes read, so the number of types is stored after the new type.
  */
 #include "ucs/stats/internal.h"
 
@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-/* Space for types that are added later, and for their counters. */
+/* Reserved space, for types that are added later and for their counters. */
 enum { MORE_TYPES = 8, MORE_COUNTERS = 96 };
 
 static ucs_stats_layout_counter_t *counter_at(ucs_stats_header_t *header,

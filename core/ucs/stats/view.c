@@ -13,7 +13,7 @@
 
 enum { TYPES_MAX = 64, COUNTERS_MAX = 4096 };
 
-/* Bytes that have passed the first checks. */
+/* Counters that have passed the checks of the header. */
 typedef struct {
     const char *bytes;
     const ucs_stats_header_t *header;
@@ -26,7 +26,8 @@ static ucs_status_t refuse(char *why, const char *what)
     return UCS_ERR_INVALID_PARAM;
 }
 
-/* Copies text from outside: terminated, without control characters. */
+/* Copies text of an untrusted process: terminates it and replaces control
+ * characters. */
 static void take_text(char *dest, const char *src, size_t size)
 {
     size_t i;
@@ -37,7 +38,7 @@ static void take_text(char *dest, const char *src, size_t size)
     dest[i] = '\0';
 }
 
-/* Is an array inside the part before the records? */
+/* Returns whether an array lies between the header and the records. */
 static int is_within(const source_t *source, uint64_t at, uint64_t count,
                      uint64_t element)
 {
@@ -140,7 +141,7 @@ static ucs_status_t take_schema(const source_t *source, ucs_stats_view_t *view,
 
 /* -------------------------------------------------------------- records -- */
 
-/* The next valid record at `offset`; NULL: none. */
+/* Returns the record at `offset`, or NULL if it is not valid. */
 static const ucs_stats_record_t *
 record_at(const source_t *source, const ucs_stats_view_t *view, size_t offset)
 {
@@ -186,7 +187,7 @@ static void take_record(const ucs_stats_record_t *from, unsigned num_values,
     record->type   = from->type;
     record->state  = from->state;
     record->number = from->number;
-    /* parents are older: rules out cycles */
+    /* a parent is older than its child, which rules out cycles */
     record->parent = (from->parent < from->number) ? from->parent : 0;
     record->status = from->status;
     record->since  = from->since;

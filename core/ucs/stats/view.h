@@ -36,7 +36,7 @@ typedef struct ucs_stats_view {
     uint64_t started; /**< ns since 1970 */
     uint64_t taken;   /**< ns since 1970, when it was
                                           *   copied */
-    uint64_t lost;    /**< Records that did not fit */
+    uint64_t lost;    /**< Records that were not created for lack of space */
     char host[64];
     char program[64];
     unsigned num_types;
@@ -53,17 +53,18 @@ enum { UCS_STATS_WHY_MAX = 160 };
 /**
  * Parses bytes from any source.
  *
- * @param [in]  bytes   Aligned to 8; not needed afterwards.
- * @param [out] view_p  To be freed.
- * @param [out] why     What is wrong; UCS_STATS_WHY_MAX bytes.
+ * @param [in]  bytes   Aligned to 8 bytes; may be released after the call.
+ * @param [out] view_p  Release it by ucs_stats_view_free().
+ * @param [out] why     Error text, of UCS_STATS_WHY_MAX bytes.
  *
- * @return UCS_ERR_INVALID_PARAM: not counters. UCS_ERR_UNSUPPORTED: counters
- *         with a newer layout. UCS_ERR_NO_MEMORY.
+ * @return UCS_ERR_INVALID_PARAM if the bytes are not valid counters,
+ *         UCS_ERR_UNSUPPORTED for an unknown version of the layout,
+ *         UCS_ERR_NO_MEMORY.
  */
 ucs_status_t ucs_stats_view_parse(const void *bytes, size_t length,
                                   ucs_stats_view_t **view_p, char *why);
 
-/** Reads this process's counters. UCS_ERR_NO_ELEM: it does not count. */
+/** Reads this process's counters. UCS_ERR_NO_ELEM if counting is disabled. */
 ucs_status_t ucs_stats_view_self(ucs_stats_view_t **view_p);
 
 /**
@@ -74,7 +75,8 @@ ucs_status_t ucs_stats_view_self(ucs_stats_view_t **view_p);
  */
 int ucs_stats_open_process(pid_t pid, unsigned index, char *why);
 
-/** Reads from a descriptor, which may be read again. */
+/** Reads the counters from a descriptor of ucs_stats_open_process(). May be
+ *  called repeatedly. */
 ucs_status_t ucs_stats_view_read(int fd, ucs_stats_view_t **view_p, char *why);
 
 void ucs_stats_view_free(ucs_stats_view_t *view);

@@ -12,7 +12,7 @@
 #include <time.h>
 #endif
 
-/** Ticks since some moment. */
+/** Returns the value of a counter that increases at a constant rate. */
 static inline uint64_t ucs_cycles(void)
 {
 #if defined(__x86_64__)
@@ -30,11 +30,11 @@ static inline uint64_t ucs_cycles(void)
 #endif
 }
 
-/** Ticks in that many microseconds, within a factor of two. */
+/** Converts microseconds to ticks of the counter, within a factor of two. */
 static inline uint64_t ucs_cycles_of_usec(unsigned usec)
 {
 #if defined(__x86_64__)
-    /* for time stamp counters of 2 to 5 GHz */
+    /* correct within that factor for time stamp counters of 2 to 5 GHz */
     return (uint64_t)usec * 3000;
 #elif defined(__aarch64__)
     uint64_t rate;

@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Waits for a descriptor in non-blocking mode. */
+/* Waits until a non-blocking descriptor is ready. */
 static int wait_for(int fd, short events)
 {
     struct pollfd pfd = {.fd = fd, .events = events};
@@ -62,8 +62,8 @@ ucs_status_t ucs_write_full(int fd, const void *buf, size_t length)
     return UCS_OK;
 }
 
-/* The size from fstat is only a hint: files in /proc report 0, and a file may
- * grow. Reads until the end, or one byte too many. */
+/* Reads until the end of the file, or one byte more than allowed. The size from
+ * fstat() is only a hint: files in /proc report 0, and a file may grow. */
 ucs_status_t ucs_read_fd(int fd, size_t max, char **data_p, size_t *length_p)
 {
     size_t capacity = 4096, length = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The file helper for an open descriptor; others are in sys.h. */
+/* Reads a file by an open descriptor. Other functions on files are in sys.h. */
 #ifndef UCS_FILE_H
 #define UCS_FILE_H
 

@@ -21,11 +21,11 @@ typedef struct {
     char name[UCS_MACHINE_TEXT_MAX];
     long family;
     long model;
-    long implementer; /* ARM; also the next one */
+    long implementer; /* this and the next are present on ARM only */
     long part;
 } cpu_t;
 
-/* Constant; read at the first query. */
+/* The properties. The first query reads them; they do not change. */
 static struct {
     pthread_once_t once;
     cpu_t cpu;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Properties of the machine, in the words that sections of ucx.conf and
- * listings use. For devices see topo.h.
+ * Properties of the machine, as sections of ucx.conf and listings name them.
+ * For devices see topo.h.
  */
 #ifndef UCS_MACHINE_H
 #define UCS_MACHINE_H
@@ -22,7 +22,8 @@ typedef enum ucs_machine_fact {
 /** "CPU vendor", "CPU model", "Product name"; terminated by NULL. */
 extern const char *const ucs_machine_labels[];
 
-/** The property as text; "unknown" or "Generic" if undetermined. */
+/** Returns the property as text; "unknown" or "Generic" if it cannot be
+ *  determined. */
 const char *ucs_machine_get(ucs_machine_fact_t fact);
 
 /**

@@ -47,7 +47,8 @@ ucs_status_t ucs_sockaddr_copy(struct sockaddr_storage *dest,
     return UCS_OK;
 }
 
-/* Both families have the port at the same offset, but in distinct members. */
+/* Returns the place of the port. Both families store it at the same offset, but
+ * in members of different structures. */
 static in_port_t *port_place(struct sockaddr *addr)
 {
     switch (addr->sa_family) {
@@ -298,7 +299,7 @@ ucs_status_t ucs_sockaddr_parse(const char *text, uint16_t default_port,
         *end      = '\0';
         port_text = (end[1] == ':') ? end + 2 : NULL;
     } else {
-        /* one colon separates address and port, more are IPv6 */
+        /* with one colon, a port follows it; more colons are an IPv6 address */
         end = strchr(copy, ':');
         if ((end != NULL) && (strchr(end + 1, ':') == NULL)) {
             *end      = '\0';

@@ -116,7 +116,8 @@ void ucs_get_user_name(char *buf, size_t max)
     }
 }
 
-/* Expansion of a %-letter in a file name; NULL if undefined. */
+/* Returns the expansion of a %-letter in a file name, or NULL if the letter is
+ * undefined. */
 static const char *template_value(char letter, char *buf, size_t max)
 {
     struct tm tm;

@@ -25,8 +25,8 @@ static inline ucs_time_t ucs_get_time(void)
     return (ucs_time_t)ts.tv_sec * UCS_NSEC_PER_SEC + (ucs_time_t)ts.tv_nsec;
 }
 
-/** Current time at the resolution of the kernel's tick (1 to 10 ms); a few
- *  ns. */
+/** Current time at the resolution of the kernel's tick (1 to 10 ms); takes a
+ *  few ns. */
 static inline ucs_time_t ucs_get_coarse_time(void)
 {
     struct timespec ts;
@@ -35,7 +35,7 @@ static inline ucs_time_t ucs_get_coarse_time(void)
     return (ucs_time_t)ts.tv_sec * UCS_NSEC_PER_SEC + (ucs_time_t)ts.tv_nsec;
 }
 
-/** From seconds; saturates at UCS_TIME_INFINITY and at 0. */
+/** Converts seconds; the result is limited to 0 and UCS_TIME_INFINITY. */
 static inline ucs_time_t ucs_time_from_sec(double sec)
 {
     if (!(sec > 0)) {

@@ -17,7 +17,8 @@ extern const char *const ucs_memory_type_words[];
 /** The name of a type; "unknown" for any other number. Any thread. */
 const char *ucs_memory_type_name(ucs_memory_type_t type);
 
-/** The type with a name of `length` characters; UNKNOWN: none. */
+/** Returns the type whose name has these `length` characters, or
+ *  UCS_MEMORY_TYPE_UNKNOWN. */
 ucs_memory_type_t ucs_memory_type_find(const char *name, size_t length);
 
 #endif

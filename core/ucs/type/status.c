@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 
-/* For unknown codes; one text for each thread. */
+/* Returns a text for an unknown code, in a buffer of the thread. */
 static const char *unknown_code(ucs_status_t status)
 {
     static __thread char text[32];
