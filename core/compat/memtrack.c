@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * An account of memory that programs keep here: they tell what they allocate
- * and release, under a name. It is no allocator and sees nothing by itself.
- * Without UCX_MEMTRACK_DEST nothing is kept, and the functions do nothing.
+ * Statistics of memory that a program allocates. The program reports each
+ * allocation and release, with a name; nothing is allocated or intercepted
+ * here. Without UCX_MEMTRACK_DEST, the functions do nothing.
  */
 #include "ucs/config/config.h"
 #include "ucs/datastruct/hash.h"
@@ -19,10 +19,10 @@ typedef struct {
     char *dest;
 } options_t;
 
-/* What goes by one name. */
+/* Totals of the allocations with one name. */
 typedef struct account {
     struct account *next;
-    size_t bytes, blocks; /* now */
+    size_t bytes, blocks; /* currently allocated */
     size_t peak_bytes, peak_blocks;
     char name[];
 } account_t;
@@ -52,7 +52,7 @@ static struct {
     int enabled;
     options_t options;
     account_t *accounts;
-    ucs_hash_t blocks; /* by address, of block_t */
+    ucs_hash_t blocks; /* maps addresses to block_t */
 } track = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static pthread_once_t asked_once = PTHREAD_ONCE_INIT;
@@ -62,7 +62,7 @@ void ucs_memtrack_allocated(void *ptr, size_t size, const char *name);
 void ucs_memtrack_releasing(void *ptr);
 END_C_DECLS
 
-/* Nothing is read before a program uses this. */
+/* Reads the configuration when a program first uses these functions. */
 static void ask(void)
 {
     ucs_hash_init(&track.blocks);
@@ -88,7 +88,8 @@ static size_t larger(size_t a, size_t b)
     return (a > b) ? a : b;
 }
 
-/* The account of a name, made if need be. NULL: out of memory. */
+/* Returns the totals for a name; creates them if necessary. NULL if memory is
+ * exhausted. */
 static account_t *account_of(const char *name)
 {
     size_t length = strlen(name) + 1;
@@ -119,7 +120,8 @@ static void forget(void *ptr)
     }
 }
 
-/* Out of memory: the block is missing from the account, and nothing else. */
+/* Records an allocation. If memory is exhausted, the block is missing from the
+ * totals. */
 static void note(void *ptr, size_t size, account_t *account)
 {
     block_t *block = malloc(sizeof(*block));
@@ -147,7 +149,7 @@ void ucs_memtrack_allocated(void *ptr, size_t size, const char *name)
     }
     pthread_mutex_lock(&track.lock);
     if (track.enabled) {
-        forget(ptr); /* released behind our back */
+        forget(ptr); /* drop an old record: its release was not reported */
         note(ptr, size, account_of(name));
     }
     pthread_mutex_unlock(&track.lock);

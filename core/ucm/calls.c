@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The intercepted calls. Each has two forms: the public one, which is patched
- * into the C library, and one for callers that use relocation tables, which
- * continues to the tables' former function. A call without a subscriber
- * continues at once. errno is preserved: it has the value that the call itself
- * set.
+ * into the C library, and one to which relocation tables are redirected, which
+ * calls the function that the table referred to before. Without a subscriber,
+ * the original call is made at once. errno is preserved: it has the value that
+ * the call itself set.
  */
 #include <errno.h>
 #include <limits.h>
@@ -37,8 +37,8 @@ typedef void *(*ucm_sbrk_t)(intptr_t);
 typedef int (*ucm_madvise_t)(void *, size_t, int);
 typedef int (*ucm_brk_t)(void *);
 
-/* A subscriber with a priority below 0 that made the call itself has set the
- * result. */
+/* Calls the subscribers with a negative priority. Such a subscriber may make
+ * the call itself; it then sets the result in the event. */
 static void ucm_before(ucm_event_type_t type, ucm_event_t *event)
 {
     ucm_event_dispatch(type, event, INT_MIN, -1);
@@ -290,7 +290,7 @@ static int ucm_brk_with(ucm_brk_t orig, void *addr)
     return event.brk.result;
 }
 
-/* May the address have other pages afterwards? */
+/* Returns whether madvise() may replace the pages in the range. */
 static int ucm_madvise_drops(int advice)
 {
     return (advice == MADV_DONTNEED) || (advice == MADV_REMOVE) ||
@@ -331,7 +331,7 @@ static int ucm_madvise_with(ucm_madvise_t orig, void *addr, size_t length,
     return event.madvise.result;
 }
 
-/* --- Patched in, and public ---------------------------------------------- */
+/* --- The public forms, to which the C library is patched ----------------- */
 
 void *ucm_mmap(void *addr, size_t length, int prot, int flags, int fd,
                off_t offset)
@@ -384,9 +384,10 @@ int ucm_madvise(void *addr, size_t length, int advice)
     return ucm_madvise_with(ucm_orig_madvise, addr, length, advice);
 }
 
-/* --- Reached by tables --------------------------------------------------- */
+/* --- The forms to which relocation tables are redirected ----------------- */
 
-/* The tables' former function, or the system call without events. */
+/* The function that the relocation tables referred to before, or the system
+ * call if it is unknown. */
 #define UCM_RELOC_ORIG(_call, _type, _orig) \
     ((ucm_orig_reloc(_call) != NULL) ? (_type)ucm_orig_reloc(_call) : (_orig))
 

@@ -2,7 +2,8 @@
 /*
  * Loaded objects: their symbols and relocations. Walks the dynamic linker's
  * list under the lock of the list only. dladdr() and dlsym() take the lock that
- * is held while constructors run, and a constructor may be waiting for us.
+ * is held while constructors run, and a constructor may be waiting for a lock
+ * of UCM.
  */
 #include <string.h>
 #include <sys/auxv.h>
@@ -14,14 +15,15 @@ typedef struct ucm_elf_walk {
     void *arg;
 } ucm_elf_walk_t;
 
-/* Most systems' linkers have made these addresses absolute, some have not. */
+/* Returns the absolute address of a dynamic section's entry. The dynamic
+ * linkers of most systems have made these addresses absolute; some have not. */
 static const void *ucm_elf_pointer(uintptr_t base, uintptr_t value)
 {
     return (const void *)((value < base) ? base + value : value);
 }
 
-/* The GNU hash table does not contain the number of symbols: it is the end of
- * the chain that begins last. */
+/* The GNU hash table does not contain the number of symbols: it is the index of
+ * the last symbol of the last chain, plus one. */
 static size_t ucm_elf_gnu_count(const uint32_t *table)
 {
     const uint32_t num_buckets = table[0], first = table[1], bloom = table[2];

@@ -36,17 +36,17 @@ static pthread_mutex_t ucm_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_mutex_t ucm_sync_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_once_t ucm_fork_once  = PTHREAD_ONCE_INIT;
 
-/* In the order of priority. */
+/* Subscribers, in the order of priority. */
 static _Atomic(ucm_handler_t *) ucm_handlers;
 static atomic_int ucm_external;
 
-/* Number of readers in each period, and of threads that wait for one to be
- * empty. */
+/* Number of readers in each period, and number of threads that wait until a
+ * period has no readers. */
 static atomic_int ucm_readers[2];
 static atomic_int ucm_period;
 static atomic_int ucm_waiters;
 
-/* --- Telling ------------------------------------------------------------- */
+/* --- Delivery ------------------------------------------------------------ */
 
 int ucm_event_enter(void)
 {
@@ -166,8 +166,8 @@ void ucm_mem_type_free(void *address, size_t size, ucs_memory_type_t type)
 
 /* --- Waiting until earlier readers have left ----------------------------- */
 
-/* A reader may have read the period and not counted itself yet; it then belongs
- * to the previous period. Therefore wait twice. */
+/* Waits twice, because a reader may have read the period without having counted
+ * itself yet, and then counts itself in the previous period. */
 static void ucm_event_synchronize(void)
 {
     unsigned pass;
@@ -200,7 +200,7 @@ static void ucm_fork_parent(void)
     pthread_mutex_unlock(&ucm_sync_lock);
 }
 
-/* Readers of the parent do not exist in the child. */
+/* In the child, resets the counts: the readers of the parent do not exist. */
 static void ucm_fork_child(void)
 {
     atomic_store(&ucm_readers[0], 0);
@@ -335,7 +335,7 @@ void ucm_unset_external_event(int events)
     atomic_fetch_and(&ucm_external, ~events);
 }
 
-/* --- Trying -------------------------------------------------------------- */
+/* --- Tests of events ----------------------------------------------------- */
 
 ucs_status_t ucm_test_events(int events)
 {
@@ -345,8 +345,8 @@ ucs_status_t ucm_test_events(int events)
     return (ucm_test_calls(calls) == 0) ? UCS_OK : UCS_ERR_UNSUPPORTED;
 }
 
-/* A source that reports by ucm_vm_mmap() and ucm_vm_munmap() does not
- * distinguish calls. */
+/* Some external sources report by ucm_vm_mmap() and ucm_vm_munmap(), which do
+ * not distinguish calls: those events are accepted instead. */
 ucs_status_t ucm_test_external_events(int events)
 {
     int external = events & atomic_load(&ucm_external);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Monitors the C library's heap if only tables of other objects could be
- * changed, because its internal calls are not seen then. Freeing a block that
- * may be a mapping of its own is reported as unmapped, and the heap is told to
- * keep free memory. Too many reports are harmless; a missing one is not.
+ * Monitors the C library's heap where UCM intercepts calls by relocation tables
+ * only, because UCM does not see calls inside the C library then. If free()
+ * receives a block that may have a mapping of its own, UCM reports the block as
+ * unmapped. The heap is configured to keep free memory. Superfluous reports are
+ * harmless; a missing report is not.
  */
 #include <dlfcn.h>
 #include <malloc.h>
@@ -48,9 +49,11 @@ static void *heap_realloc(void *block, size_t size)
     return heap_real_realloc(block, size);
 }
 
-/* Properties of the heap; every query returns the same. */
+/* Properties of the heap. They do not change, so threads may determine them
+ * concurrently. */
 static void *heap_libc;  /* address of a function of the C library */
-static int heap_is_libc; /* the process uses its heap */
+static int heap_is_libc; /* whether the process uses the heap of the C
+                          * library */
 
 void ucm_heap_look_up(void)
 {
@@ -73,7 +76,8 @@ ucs_status_t ucm_heap_watch(void)
                                        heap_libc};
     ucs_status_t status;
 
-    /* another heap uses its tables, which are changed */
+    /* another allocator calls munmap() through its relocation table, so UCM
+     * intercepts these calls anyway */
     if (!heap_is_libc) {
         return UCS_OK;
     }

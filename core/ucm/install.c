@@ -2,9 +2,10 @@
 /*
  * Interception of the calls that subscribers need: once, for the life of the
  * process. First the C library's functions are patched, if that method is
- * selected. Then the calls are tested. Those that do not arrive here (they
- * could not be patched, or another library precedes the C library and makes the
- * system call itself) are intercepted by tables, and tested again.
+ * selected. Then the calls are tested. Calls that UCM does not receive (the
+ * function could not be patched, or another library precedes the C library and
+ * makes the system call itself) are then intercepted by changing relocation
+ * tables, and tested again.
  */
 #include <dlfcn.h>
 #include <pthread.h>
@@ -23,15 +24,15 @@
 /* Taken before any other lock of UCM. */
 static pthread_mutex_t install_lock = PTHREAD_MUTEX_INITIALIZER;
 static atomic_int install_calls; /* intercepted calls */
-static int install_patched;      /* those intercepted by patches */
+static int install_patched;      /* calls that are intercepted by patches */
 static int install_heap_is_watched;
 static pthread_once_t install_heap_once = PTHREAD_ONCE_INIT;
 
-/* Addresses of the functions. */
+/* Addresses of the functions that make the calls. */
 typedef struct install_names {
     void *libc[UCM_CALL_LAST]; /* in the C library */
-    void *used[UCM_CALL_LAST]; /* seen by the program: perhaps of another
-                                     * library */
+    void *used[UCM_CALL_LAST]; /* found by the program: may be of another
+                                * library */
     int is_thread_sanitizer;
 } install_names_t;
 
@@ -40,8 +41,9 @@ int ucm_installed_calls(void)
     return atomic_load(&install_calls);
 }
 
-/* Takes the linker's lock, so ours must not be held: a thread that loads us in
- * a constructor holds the linker's lock and waits for ours. */
+/* Takes the lock of the dynamic linker, so the caller must not hold
+ * install_lock: a thread that loads UCM in a constructor holds the linker's
+ * lock and waits for install_lock. */
 static void install_look_up(install_names_t *names)
 {
     void *libc = dlopen(LIBC_SO, RTLD_LAZY | RTLD_NOLOAD);
@@ -61,7 +63,8 @@ static void install_look_up(install_names_t *names)
     pthread_once(&install_heap_once, ucm_heap_look_up);
 }
 
-/* The C library calls our functions from now on: prevent unloading. */
+/* Prevents that UCM is unloaded, because the C library calls UCM from now
+ * on. */
 static ucs_status_t install_pin(void)
 {
     const ucm_module_unload_prevent_mode_t mode =
@@ -120,7 +123,8 @@ static void *install_dlopen(const char *filename, int flag)
     return ucm_reloc_dlopen(filename, flag, __builtin_return_address(0));
 }
 
-/* By tables, calls from the C library's heap are not seen. */
+/* Monitors the heap if calls are intercepted by relocation tables: calls inside
+ * the C library are not seen then. */
 static ucs_status_t install_heap(int calls)
 {
     const int of_heap = UCM_EVENT_MUNMAP | UCM_EVENT_MREMAP |
@@ -166,10 +170,11 @@ static ucs_status_t install_reloc(const install_names_t *names, int calls)
 }
 
 /*
- * A thread that exits unmaps its stack after its thread-local data is
- * destroyed, including that of the thread sanitizer; instrumented code
- * (subscribers in such a program) cannot run then. By tables, such calls of the
- * C library are not seen.
+ * Returns whether the functions may be patched. A thread that exits unmaps its
+ * stack after its thread-local data, including that of the thread sanitizer, is
+ * destroyed; instrumented code (subscribers in such a program) cannot run then.
+ * Interception by relocation tables does not see this call, which the C library
+ * makes internally.
  */
 static int install_may_patch(const install_names_t *names)
 {
@@ -182,7 +187,7 @@ static int install_may_patch(const install_names_t *names)
     return ucm_opts()->mmap_hook_mode == UCM_MMAP_HOOK_BISTRO;
 }
 
-/* Called with the lock held. */
+/* Intercepts the calls. The caller holds the lock. */
 static ucs_status_t install_locked(const install_names_t *names, int calls)
 {
     int missing = calls;

@@ -34,7 +34,7 @@ typedef enum ucm_call {
 int ucm_event_enter(void);
 void ucm_event_leave(int token);
 
-/* Is there any subscriber? */
+/* Returns whether there is any subscriber. */
 int ucm_event_is_wanted(void);
 
 /* Calls the subscribers whose priority is in [low, high]. */
@@ -43,7 +43,7 @@ void ucm_event_dispatch(ucm_event_type_t type, ucm_event_t *event, int low,
 void ucm_event_vm_mapped(void *address, size_t size);
 void ucm_event_vm_unmapped(void *address, size_t size);
 
-/* The calls that these events require, without the flags. */
+/* Returns the calls that these events require, as a mask without flags. */
 int ucm_event_calls(int events);
 
 /* --- orig.c: the calls without events ------------------------------------ */
@@ -64,7 +64,8 @@ void *ucm_current_brk(void);
 
 extern const char *const ucm_call_names[];
 
-/* The replacement of a call: for patching, or for tables. */
+/* Returns the function that replaces a call: for patches of the C library, or
+ * for relocation tables. */
 void *ucm_call_patched(ucm_call_t call);
 void *ucm_call_reloc(ucm_call_t call);
 
@@ -76,12 +77,12 @@ ucs_status_t ucm_install(int calls);
 /* Returns the mask of the calls that are intercepted. */
 int ucm_installed_calls(void);
 
-/* --- patch_*.c: changing the first instructions of a function ------------ */
+/* --- patch.c: changing the first instructions of a function -------------- */
 
 /*
- * Redirects `entry` to `hook`, while other threads may run it. If it was
- * already redirected, *previous is the former target, else NULL. `publish` is
- * called with it just before the change takes effect.
+ * Redirects the function `entry` to `hook`, while other threads may run it.
+ * Just before the change takes effect, `publish` is called with the former
+ * target if another interceptor had redirected the function, else with NULL.
  *
  * On failure nothing is changed, and *reason is the cause.
  */
@@ -101,7 +102,7 @@ typedef struct ucm_elf {
     unsigned num_phdrs;
     const ElfW(Sym) * symbols;
     const char *strings;
-    size_t num_symbols;     /* 0: only those of relocations */
+    size_t num_symbols;     /* 0: only the symbols that relocations use */
     const void *plt_relocs; /* entries of `reloc_size` bytes each */
     size_t plt_size;
     const void *relocs;
@@ -111,11 +112,11 @@ typedef struct ucm_elf {
 
 typedef int (*ucm_elf_cb_t)(const ucm_elf_t *elf, void *arg);
 
-/* Calls `cb` for each loaded object until it returns nonzero, and returns that.
- * The callback must not load, unload or look up objects. */
+/* Calls `cb` for each loaded object until it returns nonzero, and returns the
+ * last result. The callback must not load, unload or look up objects. */
 int ucm_elf_each(ucm_elf_cb_t cb, void *arg);
 
-/* Is the address in a segment of the object? */
+/* Returns whether the address is in a segment of the object. */
 int ucm_elf_has(const ucm_elf_t *elf, const void *address);
 
 /* --- reloc.c: changing tables of loaded objects -------------------------- */
@@ -123,20 +124,20 @@ int ucm_elf_has(const ucm_elf_t *elf, const void *address);
 typedef struct ucm_reloc {
     const char *name;
     void *value;      /* the function to call */
-    const void *keep; /* address in the object whose own calls do not
-                            * change */
+    const void *keep; /* address in the object whose own table is not changed */
 } ucm_reloc_t;
 
-/* Adds a name, which ucm_reloc_apply() searches from then on. */
+/* Adds a name, which later calls of ucm_reloc_apply() redirect. */
 ucs_status_t ucm_reloc_add(const ucm_reloc_t *reloc);
 
-/* Changes all objects that are loaded now. Any thread. */
+/* Changes the relocation tables of all objects that are loaded now. Any
+ * thread. */
 ucs_status_t ucm_reloc_apply(void);
 
 /* dlopen() on behalf of `caller`, an address in the calling code. */
 void *ucm_reloc_dlopen(const char *filename, int flag, const void *caller);
 
-/* --- heap.c: where the C library's own calls are not seen ---------------- */
+/* --- heap.c: used where calls inside the C library are not seen ---------- */
 
 /* Finds the functions of the heap. Takes the lock of the dynamic linker, so
  * that the caller must hold no lock of UCM. */

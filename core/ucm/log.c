@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Messages of UCM. They do not use the logger of the other libraries: UCM is
- * below those, and may run where nothing may be allocated.
+ * below those libraries, and may run where memory allocation is not allowed.
  */
 #include <stdarg.h>
 #include <stdio.h>
@@ -36,7 +36,7 @@ void ucm_log(ucs_log_level_t level, const char *format, ...)
         length = (int)sizeof(line) - 1;
     }
     line[length] = '\n';
-    /* not write(), a cancellation point: a cancelled thread would keep our
-     * locks */
+    /* not write(), which is a cancellation point: a thread that is cancelled
+     * here would keep locks of UCM */
     (void)syscall(SYS_write, STDERR_FILENO, line, (size_t)length + 1);
 }

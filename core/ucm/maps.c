@@ -127,7 +127,7 @@ int ucm_maps_each(ucm_map_cb_t cb, void *arg)
     return 0;
 }
 
-/* --- Questions ----------------------------------------------------------- */
+/* --- Queries ------------------------------------------------------------- */
 
 typedef struct ucm_shm_search {
     uintptr_t address;
@@ -135,7 +135,8 @@ typedef struct ucm_shm_search {
     size_t size;
 } ucm_shm_search_t;
 
-/* Parts of one attachment are adjacent, with increasing offsets. */
+/* Collects the parts of one attachment: they are adjacent, with increasing
+ * offsets. */
 static int ucm_shm_search_one(const ucm_map_t *map, void *arg)
 {
     ucm_shm_search_t *search = arg;

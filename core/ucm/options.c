@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Settings. Programs set them by ucm_set_global_opts(). Until then, the
- * environment is used, so that a program that uses UCM alone obeys the same
- * variables. core/uct/base/mem_events.c lists and checks them.
+ * Settings. Programs set them by ucm_set_global_opts(). Before that, UCM reads
+ * the environment, so that a program that uses UCM alone obeys the same
+ * variables. core/uct/base/mem_events.c lists and checks the variables.
  */
 #include <pthread.h>
 #include <stdlib.h>
@@ -36,7 +36,8 @@ static int ucm_env_index(const char *name, const char *const *words, int value)
             return i;
         }
     }
-    return value; /* the code that lists the variables reports invalid values */
+    return value; /* invalid values are reported by
+                   * core/uct/base/mem_events.c */
 }
 
 static int ucm_env_bool(const char *name, int value)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The calls without UCM: by system call, or by another interceptor that was in
- * their place before. Never by the names of the C library, which may lead back
- * here.
+ * The original calls, which cause no events: made as system calls, or by
+ * another interceptor that was installed before UCM. The functions of the C
+ * library are not called by name, because the names may lead back to UCM.
  */
 #include <errno.h>
 #include <stdatomic.h>
@@ -114,7 +114,7 @@ int ucm_orig_madvise(void *addr, size_t length, int advice)
 
 /* --- The data segment ---------------------------------------------------- */
 
-/* Moves the end; returns its new position. */
+/* Moves the end of the data segment; returns its new position. */
 static void *ucm_brk_syscall(void *addr)
 {
     void *now = (void *)syscall(SYS_brk, addr);

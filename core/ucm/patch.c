@@ -4,7 +4,8 @@
  * (x86-64; other machines change tables only, see reloc.c).
  *
  * A thread may be stopped between any two instructions. Therefore no byte is
- * changed at which a thread could continue, except the first:
+ * changed at which a thread could continue, except the first byte of the
+ * function:
  *
  *   whole   the first instruction has 5 bytes or more: it becomes "jmp hook",
  *           by one store
@@ -13,8 +14,8 @@
  *           short jump there, by one store
  *   alone   neither is possible, but there is no other thread
  *
- * The jump leads to a page of ours within its reach, and from there to the
- * hook, which may be anywhere. A leading "endbr64" is kept.
+ * The jump leads to a page that UCM maps within the reach of the jump, and from
+ * there to the hook, which may be anywhere. A leading "endbr64" is kept.
  */
 #include "ucm/internal.h"
 
@@ -96,7 +97,8 @@ static void *near_page_map(const void *entry)
     return page;
 }
 
-/* Jumps to all hooks, within reach of `entry`. */
+/* Returns a page that contains jumps to all hooks and is within reach of
+ * `entry`. */
 static near_slot_t *near_slots(const void *entry, const char **reason)
 {
     near_slot_t *slots = NULL;
@@ -132,14 +134,15 @@ static near_slot_t *near_slots(const void *entry, const char **reason)
 
 /* --- Writing ------------------------------------------------------------- */
 
-/* Can one store change these bytes? */
+/* Returns whether one atomic store can change these bytes. */
 static int fits_store(const uint8_t *code, size_t length)
 {
     return (((uintptr_t)code & 7) + length) <= 8;
 }
 
 /* Makes earlier stores visible to other threads, also as instructions. If the
- * kernel has no such call, changing a page's protection has the same effect. */
+ * kernel does not support membarrier(), changing a page's protection has the
+ * same effect. */
 static void sync_cores(void)
 {
     if (syscall(SYS_membarrier, MEMBARRIER_REGISTER_SYNC_CORE, 0, 0) == 0) {
@@ -147,7 +150,7 @@ static void sync_cores(void)
     }
 }
 
-/* The thread sanitizer has no shadow memory for code. */
+/* Excluded from the thread sanitizer, which has no shadow memory for code. */
 __attribute__((no_sanitize("thread"))) static void
 store_bytes(uint8_t *code, const uint8_t *bytes, size_t length)
 {
@@ -208,7 +211,7 @@ typedef struct filler_search {
     uint8_t *filler;
 } filler_search_t;
 
-/* Are all bytes up to `end` padding? */
+/* Returns whether all bytes up to `end` are padding. */
 static int is_filler(const uint8_t *p, const uint8_t *end)
 {
     while (p < end) {
@@ -242,8 +245,8 @@ static int filler_try_symbol(filler_search_t *search, uint8_t *end)
     return 1;
 }
 
-/* Searches after an exported function of the same object, up to the next
- * possible function. */
+/* Searches padding after an exported function of the same object, up to the
+ * next address at which a function may begin. */
 static int filler_search_one(const ucm_elf_t *elf, void *arg)
 {
     filler_search_t *search = arg;
@@ -269,7 +272,8 @@ static int filler_search_one(const ucm_elf_t *elf, void *arg)
 
 /* --- The first instruction ----------------------------------------------- */
 
-/* Target of an interceptor's jump; NULL if the code is not one. */
+/* Returns the target if the code is a jump of another interceptor, else
+ * NULL. */
 static void *jump_target(const uint8_t *code)
 {
     int32_t distance;
@@ -292,7 +296,8 @@ static void *jump_target(const uint8_t *code)
     return NULL;
 }
 
-/* The kernel shows the threads of a process as folders. */
+/* Returns whether the process has one thread: /proc/self/task has one folder
+ * for each thread. */
 static int is_alone(void)
 {
     struct stat st;
@@ -307,7 +312,7 @@ static uint8_t *skip_fixed(uint8_t *code)
     if (memcmp(code, endbr, sizeof(endbr)) == 0) {
         code += sizeof(endbr);
     }
-    while (code[0] == 0xeb) { /* short jump to an interceptor's long one */
+    while (code[0] == 0xeb) { /* short jump to a long jump of an interceptor */
         code += SHORT_LENGTH + (int8_t)code[1];
     }
     return code;

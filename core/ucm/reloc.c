@@ -91,8 +91,9 @@ static int reloc_is_relro(const ucm_elf_t *elf, const void *slot)
 }
 
 /*
- * A writable page may belong to an object that another thread is loading; then
- * we must not protect it.
+ * Stores the value in the slot, with write access to the page if necessary. A
+ * page that is already writable keeps its protection: it may belong to an
+ * object that another thread is loading.
  */
 static int reloc_store(const ucm_elf_t *elf, void *slot, void *value)
 {
@@ -159,7 +160,7 @@ static void reloc_table(const ucm_elf_t *elf, const void *table, size_t size,
         return;
     }
     for (; p < end; p += elf->reloc_size) {
-        /* the longer form has the shorter one as its head */
+        /* ElfW(Rela) begins with the members of ElfW(Rel) */
         reloc_entry(elf, (const ElfW(Rel) *)(const void *)p, walk);
     }
 }
@@ -185,7 +186,7 @@ ucs_status_t ucm_reloc_apply(void)
     return (walk.failures == 0) ? UCS_OK : UCS_ERR_UNSUPPORTED;
 }
 
-/* --- Objects that come later --------------------------------------------- */
+/* --- Objects that are loaded later --------------------------------------- */
 
 static reloc_dlopen_t reloc_dlopen_real(void)
 {
@@ -200,9 +201,9 @@ static reloc_dlopen_t reloc_dlopen_real(void)
 
 /*
  * dlopen() depends on its caller: a name without a folder is searched in the
- * run path of the calling object. Called from here it would use ours, so the
- * caller's folders are searched first. The list also contains the default
- * folders, in the right order.
+ * run path of the calling object. If UCM calls it, it uses the run path of UCM,
+ * so the caller's folders are searched first. The list also contains the
+ * default folders, in the right order.
  */
 static void *reloc_dlopen_at(reloc_dlopen_t real, const char *filename,
                              int flag, const void *caller)

@@ -20,7 +20,7 @@
  * ignored. */
 typedef struct ucm_trial {
     pthread_t thread;
-    atomic_int seen;     /* events */
+    atomic_int seen;     /* events received so far, as a mask */
     const void *address; /* of the current call */
 } ucm_trial_t;
 
@@ -50,7 +50,7 @@ static void ucm_trial_hear(ucm_event_type_t type, ucm_event_t *event, void *arg)
         address = event->vm_unmapped.address;
         break;
     default:
-        address = trial->address; /* known only afterwards */
+        address = trial->address; /* the address is known after the call only */
         break;
     }
     if (address == trial->address) {
@@ -58,15 +58,15 @@ static void ucm_trial_hear(ucm_event_type_t type, ucm_event_t *event, void *arg)
     }
 }
 
-/* Clears the record, for a call with this address. */
+/* Prepares the record for a call with this address. */
 static void ucm_trial_begin(ucm_trial_t *trial, const void *address)
 {
     trial->address = address;
     atomic_store(&trial->seen, 0);
 }
 
-/* Was the call itself reported or, by an interceptor that does not distinguish
- * calls, the unmapping of the range? */
+/* Returns 0 if the call was reported, else its bit. An interceptor that does
+ * not distinguish calls reports `vm_event` for the range instead. */
 static int ucm_trial_heard(const ucm_trial_t *trial, ucm_call_t call,
                            int vm_event)
 {
@@ -84,7 +84,7 @@ static int ucm_try_mapping(ucm_trial_t *trial)
     page = mmap(NULL, 2 * size, PROT_READ | PROT_WRITE,
                 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (page == MAP_FAILED) {
-        return 0; /* mapping fails: nothing can be tested */
+        return 0; /* without a mapping nothing can be tested */
     }
     missing |= ucm_trial_heard(trial, UCM_CALL_MMAP, UCM_EVENT_VM_MAPPED);
 
@@ -113,7 +113,7 @@ static int ucm_try_segment(ucm_trial_t *trial)
 
     id = shmget(IPC_PRIVATE, ucm_page_size(), IPC_CREAT | S_IRUSR | S_IWUSR);
     if (id < 0) {
-        return 0; /* the system provides none, so none can be unmapped */
+        return 0; /* no segments are available, so no program can unmap one */
     }
 
     ucm_trial_begin(trial, NULL);
