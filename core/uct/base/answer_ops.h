@@ -2,8 +2,9 @@
 /*
  * Defines sets of endpoint operations that all return one status: unsupported
  * operations, a connection without send resources, a lost connection, a
- * cancelled endpoint. Covers data transfers and atomics; flush, pending and
- * others differ and are not here.
+ * cancelled endpoint. Covers data transfers and atomics. The other operations
+ * (flush, pending requests and so on) differ between the sets, and are not
+ * included.
  */
 #ifndef UCT_ANSWER_OPS_H
 #define UCT_ANSWER_OPS_H
@@ -144,7 +145,7 @@
         return _status; \
     }
 
-/** Table entries for these functions. */
+/** Entries of an endpoint's table for these functions. */
 #define UCT_ANSWER_OPS(_prefix) \
     .am_short = _prefix##_am_short, .am_bcopy = _prefix##_am_bcopy, \
     .am_zcopy = _prefix##_am_zcopy, .am_short_iov = _prefix##_am_short_iov, \

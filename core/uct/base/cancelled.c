@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See cancelled.h: replaces the endpoint's table of operations. */
+/* Endpoints after a flush that cancelled their operations (see cancelled.h):
+ * their table of operations is replaced. */
 #include "uct/base/cancelled.h"
 
 #include "uct/base/answer_ops.h"
@@ -24,7 +25,8 @@ static ucs_status_t cancelled_fence(uct_ep_h ep, unsigned flags)
     return UCS_ERR_CANCELED;
 }
 
-/* BUSY makes the caller send again, which returns the error. */
+/* Returns UCS_ERR_BUSY, which makes the caller repeat the send; the send then
+ * returns UCS_ERR_CANCELED. */
 static ucs_status_t cancelled_pending_add(uct_ep_h ep, uct_pending_req_t *req,
                                           unsigned flags)
 {
@@ -115,7 +117,8 @@ static const ucx_ep_ops_t cancelled_ops = {
 
 void uct_ep_set_cancelled(uct_ep_h ep)
 {
-    /* If another layer has replaced the operations, that layer changes them */
+    /* if another layer has replaced the table, that layer rejects the
+     * operations */
     if ((ep->iface != NULL) && (ep->ops == ep->iface->ep_ops)) {
         ep->ops = &cancelled_ops;
     }

@@ -154,7 +154,8 @@ ucs_status_t uct_listener_query(uct_listener_h listener,
     return listener->cm->ops->listener_query(listener, listener_attr);
 }
 
-/* A client's endpoint, for a socket address. */
+/* Returns whether the parameters are valid for a client's endpoint, which
+ * connects to a socket address. */
 static int uct_cm_client_params_fit(const uct_ep_params_t *params)
 {
     const uint64_t mask = params->field_mask;
@@ -170,8 +171,8 @@ static int uct_cm_client_params_fit(const uct_ep_params_t *params)
 }
 
 /*
- * The call always consumes a client's request. Only the plugin can free it, so
- * with a request all checks are the plugin's.
+ * A connection request is consumed also if the call fails. Only the plugin can
+ * free the request, so if there is one, the plugin checks the parameters.
  */
 ucs_status_t uct_ep_create_on_cm(const uct_ep_params_t *params, uct_ep_h *ep_p)
 {

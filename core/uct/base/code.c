@@ -12,7 +12,7 @@
 #include "uct/base/state.h"
 #include "uct/base/tables.h"
 
-/* Translates a table of variables, if there is one. */
+/* Translates a table of variables; does nothing if there is no table. */
 static ucs_status_t uct_code_config(const char *component, const char *what,
                                     const ucx_config_table_t *table,
                                     uct_config_schema_t **schema_p)
@@ -28,7 +28,8 @@ static ucs_status_t uct_code_config(const char *component, const char *what,
     return uct_config_schema_create(title, table, schema_p);
 }
 
-/* UCS_ERR_UNSUPPORTED: skip this transport. */
+/* Completes and checks a transport. UCS_ERR_UNSUPPORTED if the transport is
+ * invalid and must be skipped. */
 static ucs_status_t uct_tl_init(uct_tl_t *tl, const char *component,
                                 const ucx_transport_t *desc)
 {

@@ -14,7 +14,7 @@
 #include "uct/base/state.h"
 
 enum {
-    UCT_RANK_START   = -1,      /* before the first */
+    UCT_RANK_START   = -1,      /* before the first component */
     UCT_RANK_PLUGINS = 1 << 16, /* components without a plugin have lower
                                  * ranks */
 };
@@ -29,8 +29,8 @@ struct uct_component {
     void *load_arg;
     pthread_mutex_t lock;        /* protects loading and the domains */
     _Atomic(uct_code_t *) code;  /* NULL until loaded */
-    ucs_status_t load_status;    /* UCS_INPROGRESS: not tried, or try
-                                          * again */
+    ucs_status_t load_status;    /* UCS_INPROGRESS: not loaded yet, or load
+                                  * again */
     _Atomic int num_open;        /* domains and connection managers */
     uct_md_resource_desc_t *mds; /* NULL: none found so far */
     unsigned num_mds;
@@ -46,7 +46,8 @@ static int uct_same_text(const char *a, const char *b)
     return (a == b) || ((a != NULL) && (b != NULL) && (strcmp(a, b) == 0));
 }
 
-/* The next listed component after `rank`; called with the lock held. */
+/* Returns the first component of the list whose rank is higher than `rank`. The
+ * caller holds the lock. */
 static struct uct_component *uct_component_after(int rank)
 {
     struct uct_component *component, *best = NULL;
@@ -198,7 +199,7 @@ int uct_component_is_loaded(uct_component_h component)
     return atomic_load_explicit(&component->code, memory_order_acquire) != NULL;
 }
 
-/* Called with the component's lock held. */
+/* Loads the code. The caller holds the component's lock. */
 static ucs_status_t uct_component_load_locked(struct uct_component *component)
 {
     const ucx_component_t *desc = NULL;
@@ -229,7 +230,8 @@ ucs_status_t uct_component_load(uct_component_h component)
     if (component->load_status == UCS_INPROGRESS) {
         component->load_status = uct_component_load_locked(component);
         if (component->load_status == UCS_ERR_NO_MEMORY) {
-            /* no caller expects that it is missing */
+            /* callers do not handle a missing component, so the reason is
+             * logged here */
             ucs_warn("component %s is left out: out of memory",
                      component->decl->name);
         } else if (component->load_status != UCS_OK) {
@@ -304,7 +306,7 @@ uct_component_h uct_component_find_by_tl(const char *name,
     return component;
 }
 
-/* All listed components, in order; called with the lock held. */
+/* Returns all listed components in order. The caller holds the lock. */
 static uct_component_h *uct_components_collect(unsigned *count_p)
 {
     uct_component_h *components;
@@ -357,8 +359,9 @@ void uct_release_component_list(uct_component_h *components)
 }
 
 /*
- * The memory domains of a component. The first non-empty result is kept,
- * because a caller queries the number first and the array afterwards.
+ * Finds the memory domains of a component. The first non-empty result is kept,
+ * because a caller queries the number first and the array afterwards, and both
+ * must agree.
  */
 static ucs_status_t uct_component_find_mds(struct uct_component *component)
 {
@@ -397,7 +400,8 @@ ucs_status_t uct_component_inspect(uct_component_h component, char *reason,
     if ((code != NULL) && (code->full.inspect != NULL)) {
         status = code->full.inspect(code->desc, reason, reason_size);
         if (status == UCS_OK) {
-            reason[0] = '\0'; /* what a plugin noted on its way to success */
+            reason[0] = '\0'; /* discard a text that the plugin wrote before it
+                               * succeeded */
         }
     }
     return status;

@@ -19,8 +19,8 @@ enum {
     UCT_TL_REACH_NETWORK = 1u << 2, /* other hosts */
 };
 
-/* Maximum capabilities of a transport, as declared. The interface's query
- * returns the actual ones. */
+/* Maximum capabilities of a transport, as declared. The query of an interface
+ * returns the actual capabilities. */
 typedef struct uct_tl_decl {
     const char *name;
     const char *const *aliases; /* num_aliases other names in a selection
@@ -48,13 +48,13 @@ typedef struct uct_component_decl {
     unsigned num_transports;
 } uct_component_decl_t;
 
-/* Never NULL; loads nothing. */
+/* Returns the declaration, never NULL. Loads no code. */
 const uct_component_decl_t *uct_component_decl(uct_component_h component);
 
 /*
  * Loads the code and lets it check whether this process can use the component,
- * which may start drivers. For tools. An error: `reason` receives why, or an
- * empty text if the status says it all.
+ * which may start drivers. For tools. On an error, `reason` receives the cause,
+ * or an empty text if the status is sufficient.
  */
 ucs_status_t uct_component_inspect(uct_component_h component, char *reason,
                                    size_t reason_size);
@@ -73,13 +73,13 @@ ucs_status_t uct_component_load(uct_component_h component);
 void uct_component_opened(uct_component_h component);
 void uct_component_closed(uct_component_h component);
 
-/* Finds a component by name; NULL: none. Loads nothing. */
+/* Finds a component by name; NULL if there is none. Loads no code. */
 uct_component_h uct_component_find(const char *name);
 
 /*
- * The first component after `previous` (NULL: from the start), in the order of
- * uct_query_components, that declares a transport with the name or alias
- * `name`. NULL: no more. Loads nothing.
+ * Returns the first component after `previous` (from the start if NULL) that
+ * declares a transport with the name or alias `name`, in the order of
+ * uct_query_components(); NULL if there is none. Loads no code.
  */
 uct_component_h uct_component_find_by_tl(const char *name,
                                          uct_component_h previous);

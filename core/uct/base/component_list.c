@@ -82,7 +82,8 @@ static ucs_status_t uct_plugin_component_load(void *arg,
         return UCS_ERR_NO_ELEM;
     }
 
-    /* Never released: handles of the component live as long as the library. */
+    /* Plugins are not released: handles of the component are valid as long as
+     * the library is loaded. */
     status = uct_plugin_load(plugin, &uct_host, &descriptor, NULL);
     if (status != UCS_OK) {
         return status;
@@ -95,7 +96,8 @@ static ucs_status_t uct_plugin_component_load(void *arg,
     return status;
 }
 
-/* UCT_IFACE_FEATURE_* bits that a transport's operations provide. */
+/* Returns the UCT_IFACE_FEATURE_* bits for the operations that a transport
+ * declares. */
 static uint64_t uct_features_of(const uct_manifest_transport_t *tl)
 {
     static const struct {
@@ -188,8 +190,8 @@ uct_manifest_component_add(const uct_plugin_info_t *info,
     return status;
 }
 
-/* Handles of the components that usable plugins declare, in the registry's
- * order. */
+/* Returns handles of the components that usable plugins declare, in the order
+ * of the registry. */
 static ucs_status_t uct_components_collect(uct_plugin_registry_t *registry,
                                            uct_component_h **components_p,
                                            unsigned *count_p)
@@ -273,7 +275,7 @@ ucs_status_t uct_component_list_update(void)
         return status;
     }
 
-    /* serialize: concurrent updates could restore an old order */
+    /* serialized, because a concurrent update could restore an older order */
     pthread_mutex_lock(&lock);
     status = uct_components_collect(registry, &components, &count);
     if (status == UCS_OK) {

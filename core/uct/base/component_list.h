@@ -19,29 +19,31 @@ typedef ucs_status_t (*uct_component_load_cb_t)(
     const ucx_component_t **desc_p);
 
 /*
- * Returns the handle for a component of this name and plugin: a new one, or the
- * existing one, whose declaration does not change. The declaration is copied. A
- * new component of a plugin is not on the list yet; one without a plugin is.
+ * Returns the handle for a component of this name and plugin. An existing
+ * handle is returned with its former declaration; otherwise the declaration is
+ * copied to a new handle. A new component without a plugin is on the list at
+ * once; a component of a plugin is not, see uct_component_list_set().
  */
 ucs_status_t uct_component_add(const uct_component_decl_t *decl,
                                uct_component_load_cb_t load, void *arg,
                                uct_component_h *component_p);
 
-/* Sets which components of plugins are on the list, and their order. Components
- * without a plugin come first. */
+/* Sets which plugins' components are on the list, and their order. Components
+ * without a plugin precede them. */
 void uct_component_list_set(const uct_component_h *components, unsigned count);
 
 /* Removes a component and frees it; none of its objects may be open. For
  * tests. */
 void uct_component_remove(uct_component_h component);
 
-/* Frees all components, unless objects of any are open. Called by one thread
- * when the library is unloaded; `unload` receives each component whose code is
- * no longer needed. */
+/* Frees all components, unless an object of a component is open. Called by one
+ * thread when the library is unloaded; `unload` receives each component whose
+ * code is no longer needed. */
 typedef void (*uct_component_unload_cb_t)(const uct_component_decl_t *decl);
 void uct_component_free_all(uct_component_unload_cb_t unload);
 
-/* Updates the list; loads nothing. Cheap if nothing changed. */
+/* Updates the list from the registry of plugins. Loads no code. Fast if nothing
+ * has changed. */
 ucs_status_t uct_component_list_update(void);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Configuration objects: a head, then the options structure in the plugin's
+ * Configuration objects: a header, then the options structure in the plugin's
  * layout. The registry reads and parses; config_schema.c translates the
  * plugin's table.
  */
@@ -119,7 +119,7 @@ ucs_status_t uct_config_get(void *config, const char *name, char *value,
 
     status = ucs_config_get(&object->schema->table, object->options, name,
                             value, max);
-    /* a truncated value is still a value */
+    /* a truncated text is returned without an error */
     return (status == UCS_ERR_BUFFER_TOO_SMALL) ? UCS_OK : status;
 }
 

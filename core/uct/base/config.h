@@ -22,7 +22,8 @@ ucs_status_t uct_config_schema_create(const char *title,
                                       uct_config_schema_t **schema_p);
 void uct_config_schema_destroy(uct_config_schema_t *schema);
 
-/* Creates a configuration object; `schema` NULL: one without variables. */
+/* Creates a configuration object. If `schema` is NULL, the object has no
+ * variables. */
 ucs_status_t uct_config_create(const uct_config_schema_t *schema,
                                const char *env_prefix, const char *filename,
                                void **config_p);
@@ -30,7 +31,8 @@ ucs_status_t uct_config_create(const uct_config_schema_t *schema,
 /*
  * Returns the options in a caller's configuration object, for a plugin with
  * this schema. If `config` is NULL, creates one and stores it in *own_p; the
- * caller releases it. UCS_ERR_INVALID_PARAM: the object is of another kind.
+ * caller releases it. UCS_ERR_INVALID_PARAM if the object was created with
+ * another schema.
  */
 ucs_status_t uct_config_options(const uct_config_schema_t *schema,
                                 const void *config, void **own_p,

@@ -30,7 +30,7 @@ static const ucs_config_type_t *const uct_config_types[] = {
     [UCX_CONFIG_ALLOW_LIST]  = &ucs_config_type_allow_list,
 };
 
-/* Types that have names, and types that have a range, as bits. */
+/* The types that have names, and the types that have a range, as bits. */
 #define UCT_CONFIG_NAMED (UCS_BIT(UCX_CONFIG_ENUM) | UCS_BIT(UCX_CONFIG_BITMAP))
 #define UCT_CONFIG_RANGED \
     (UCS_BIT(UCX_CONFIG_INT) | UCS_BIT(UCX_CONFIG_UINT) | \
@@ -48,7 +48,7 @@ static unsigned uct_config_count_names(const char *const *names)
     return count;
 }
 
-/* Returns what is wrong with a field, or NULL. */
+/* Returns an error text if a field is invalid, otherwise NULL. */
 static const char *uct_config_field_flaw(const ucx_config_field_t *field,
                                          size_t options_size)
 {

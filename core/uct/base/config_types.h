@@ -8,17 +8,19 @@
 
 #include "ucs/config/config.h"
 
-/* unsigned, bits by index; argument: the names, at most 32, terminated by
- * NULL */
+/* Value: unsigned, one bit for each name. Argument: at most 32 names,
+ * terminated by NULL. */
 extern const ucs_config_type_t uct_config_type_bitmap;
 
-/* double; argument: a ucs_config_range_t, or NULL */
+/* Value: double, seconds. Argument: a ucs_config_range_t, or NULL. */
 extern const ucs_config_type_t uct_config_type_time;
 
-/* double, "auto" is 0; argument: a ucs_config_range_t, or NULL */
+/* Value: double, bytes per second, 0 for "auto". Argument: a
+ * ucs_config_range_t, or NULL. */
 extern const ucs_config_type_t uct_config_type_bandwidth;
 
-/* unsigned, "inf" is UINT_MAX; argument: a ucs_config_range_t, or NULL */
+/* Value: unsigned, UINT_MAX for "inf". Argument: a ucs_config_range_t, or
+ * NULL. */
 extern const ucs_config_type_t uct_config_type_uint;
 
 #endif

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Copies of components' declarations, which live as long as their handles. */
+/* Copies of components' declarations, which exist as long as the handles of the
+ * components. */
 #include "uct/base/decl.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* Written once; later accessed through const pointers only. */
+/* Frees a declaration. The pointers are const because a declaration does not
+ * change once it is created. */
 static void uct_tl_decl_free(const uct_tl_decl_t *tl)
 {
     unsigned i;

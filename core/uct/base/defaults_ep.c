@@ -26,12 +26,13 @@ static ucs_status_t no_pending_add(uct_ep_h ep, uct_pending_req_t *req,
 static void no_pending_purge(uct_ep_h ep, uct_pending_purge_callback_t cb,
                              void *arg)
 {
-    /* nothing is ever queued */
+    /* without pending_add, no request is ever queued */
 }
 
 static void no_destroy(uct_ep_h ep)
 {
-    /* required slot: loading rejects a transport without it */
+    /* ep_destroy is a required slot: a transport without it is rejected when it
+     * is loaded */
 }
 
 static ucs_status_t no_check(uct_ep_h ep, unsigned flags,

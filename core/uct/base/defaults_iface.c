@@ -10,7 +10,8 @@
 
 static void no_close(uct_iface_h iface)
 {
-    /* required slot: loading rejects a transport without it */
+    /* the slot is required: a transport without it is rejected when it is
+     * loaded */
 }
 
 static ucs_status_t no_query(uct_iface_h iface, ucx_iface_attr_t *attr)
@@ -20,7 +21,7 @@ static ucs_status_t no_query(uct_iface_h iface, ucx_iface_attr_t *attr)
 
 static ucs_status_t preset_estimate(uct_iface_h iface, ucx_perf_t *perf)
 {
-    return UCS_OK; /* keep the preset values */
+    return UCS_OK; /* keep the attributes that the caller has preset */
 }
 
 static ucs_status_t no_get_device_address(uct_iface_h iface,
@@ -139,7 +140,8 @@ static ucs_status_t no_set_am_tracer(uct_iface_h iface, uct_am_tracer_t tracer,
     return UCS_ERR_UNSUPPORTED;
 }
 
-/* Allocates from the domain and registers at once, or else from the process. */
+/* Allocates from the domain, which also registers the memory; if it cannot,
+ * allocates from the process. */
 static ucs_status_t plain_mem_alloc(uct_iface_h iface, size_t length,
                                     unsigned flags, const char *name,
                                     uct_allocated_memory_t *mem)

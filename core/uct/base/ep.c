@@ -7,7 +7,7 @@
 #include "uct/base/iface.h"
 #include "uct/base/state.h"
 
-/* Checks the parameters for an interface's address. */
+/* Checks the parameters that contain the address of an interface. */
 static ucs_status_t uct_ep_check_iface_addr(const uct_ep_params_t *params,
                                             const uct_iface_attr_t *attr)
 {
@@ -88,7 +88,8 @@ ucs_status_t uct_ep_create(const uct_ep_params_t *params, uct_ep_h *ep_p)
     case UCT_EP_PARAM_FIELD_CM:
         return uct_ep_create_on_cm(params, ep_p);
     default:
-        return UCS_ERR_INVALID_PARAM; /* neither, or both */
+        return UCS_ERR_INVALID_PARAM; /* neither an interface nor a manager, or
+                                       * both */
     }
 }
 
@@ -134,7 +135,8 @@ ucs_status_t uct_ep_connect_to_ep(uct_ep_h ep,
     const uct_iface_attr_t *attr;
 
     if (ep->iface == NULL) {
-        return UCS_ERR_UNSUPPORTED; /* endpoint of a connection manager */
+        return UCS_ERR_UNSUPPORTED; /* endpoints of connection managers have no
+                                     * interface */
     }
 
     attr = &uct_iface_attr(ep->iface)->base;

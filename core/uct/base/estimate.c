@@ -37,7 +37,7 @@ static int uct_op_is_offered(const uct_iface_attr_t *attr, ucx_op_t op)
     }
 }
 
-/* Does the remote processor take part? */
+/* Returns whether the remote processor handles the operation. */
 static int uct_op_is_message(ucx_op_t op)
 {
     return (op <= UCX_OP_AM_ZCOPY) || (op >= UCX_OP_TAG_SHORT);

@@ -48,7 +48,8 @@ static ucs_status_t uct_handler_publish(uct_async_handler_t *handler,
     return status;
 }
 
-/* Finds the handler of an id, or NULL; with `take`, removes it. */
+/* Returns the handler of an id, or NULL. If `take` is set, also removes it from
+ * the table. */
 static uct_async_handler_t *uct_handler_find(ucx_async_id_t id, int take)
 {
     uct_async_handler_t *handler = NULL;
@@ -67,7 +68,7 @@ static uct_async_handler_t *uct_handler_find(ucx_async_id_t id, int take)
     return handler;
 }
 
-/* The handler may remove itself in the callback: do not access it
+/* Calls the handler, which may remove itself in the callback: do not access it
  * afterwards. */
 static void uct_handler_call(int number, ucs_event_set_types_t events,
                              void *arg)
@@ -165,7 +166,8 @@ void uct_host_async_remove(ucx_async_id_t id)
         return; /* 0, or already removed */
     }
 
-    /* synchronous: the handler is not running, unless this call is from it */
+    /* synchronous: waits until the handler has returned, unless this call comes
+     * from the handler */
     (void)ucs_async_remove_handler(handler->number, 1);
     free(handler);
 }

@@ -16,7 +16,8 @@
 
 typedef struct uct_host_mpool {
     ucx_mpool_t super;
-    ucx_mpool_params_t params; /* the members that both sides know */
+    ucx_mpool_params_t params; /* the members that both the plugin and the core
+                                * know */
     char *name;
     size_t stride; /* distance between elements */
     unsigned num_elems;
@@ -53,8 +54,9 @@ static void uct_host_chunk_free(uct_host_mpool_t *mp, void *chunk)
     }
 }
 
-/* What is wrong with the parameters, or NULL. Any align_offset inside the
- * element is valid, also an odd one: see ucx_mpool_elem_next(). */
+/* Returns an error text if a parameter is invalid, otherwise NULL. Any
+ * align_offset inside the element is valid, also an odd one: see
+ * ucx_mpool_elem_next(). */
 static const char *uct_host_mpool_fault(const ucx_mpool_params_t *params)
 {
     if (!ucs_is_pow2(params->alignment) || (params->alignment > 4096)) {
@@ -116,7 +118,8 @@ ucs_status_t uct_host_mpool_create(const ucx_mpool_params_t *params,
     return UCS_OK;
 }
 
-/* Adds the elements of a new chunk to the free list, the first one on top. */
+/* Adds the elements of a new chunk to the free list, so that the first element
+ * is the next to be used. */
 static void uct_host_mpool_carve(uct_host_mpool_t *mp, void *chunk, size_t size)
 {
     const unsigned room = mp->params.max_elems - mp->num_elems;

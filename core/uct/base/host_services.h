@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Larger services of the host; contracts are in <ucx/host.h>. */
+/* Services for plugins that have files of their own. <ucx/host.h> describes
+ * them. */
 #ifndef UCT_BASE_HOST_SERVICES_H
 #define UCT_BASE_HOST_SERVICES_H
 

@@ -30,8 +30,8 @@ ucs_status_t uct_md_iface_config_read(uct_md_h md, const char *tl_name,
 
     code = uct_md_state(md)->code;
     if (tl_name == NULL) {
-        /* a socket address needs no transport name: take the first that
-         * supports it */
+        /* to open by a socket address, no transport name is required: use the
+         * first transport that supports it */
         if (!(uct_md_state(md)->attr.flags & UCT_MD_FLAG_SOCKADDR) ||
             (code->num_tls == 0)) {
             return UCS_ERR_INVALID_PARAM;
@@ -162,7 +162,7 @@ static void uct_iface_limits_init(uct_iface_limits_t *limits,
                                   attr->cap.get.max_iov);
 }
 
-/* What the manifest declares of the transport. */
+/* Returns the declaration of the transport in the manifest. */
 static const uct_tl_decl_t *uct_iface_declared(uct_md_h md, const uct_tl_t *tl)
 {
     static const uct_tl_decl_t nothing;
@@ -221,7 +221,8 @@ static void uct_iface_state_destroy(uct_iface_state_t *state)
     free(state);
 }
 
-/* In seconds: plugins do not know the unit of ucs_time_t. */
+/* Returns the keepalive interval in seconds, because plugins do not know the
+ * unit of ucs_time_t. */
 static double uct_iface_keepalive(const uct_iface_params_t *params)
 {
     if (!(params->field_mask & UCT_IFACE_PARAM_FIELD_KEEPALIVE_INTERVAL)) {
@@ -266,7 +267,8 @@ uct_iface_open_with(uct_md_h md, uct_worker_h worker, const uct_tl_t *tl,
         args.head.am[id].cb = uct_am_drop;
     }
 
-    /* reserve now: enabling progress cannot report UCS_ERR_NO_MEMORY */
+    /* reserve the place now, because enabling progress cannot return an
+     * error */
     status = ucs_callbackq_reserve(&worker->progress_q);
     if (status != UCS_OK) {
         goto err_free;
@@ -277,7 +279,7 @@ uct_iface_open_with(uct_md_h md, uct_worker_h worker, const uct_tl_t *tl,
         goto err_unreserve;
     }
 
-    /* the head's address is known only now */
+    /* only now, because the entries refer to the interface */
     for (id = 0; id < UCT_AM_ID_MAX; ++id) {
         uct_iface_am_reset(iface, (uint8_t)id);
     }
@@ -438,7 +440,8 @@ int uct_iface_is_reachable(const uct_iface_h iface,
         return 0;
     }
 
-    /* the caller guarantees that they are as long as ours */
+    /* the caller guarantees that the addresses are as long as those of this
+     * interface */
     return uct_iface_is_reachable_sized(iface, dev_addr, attr->device_addr_len,
                                         iface_addr, attr->iface_addr_len, NULL,
                                         0);

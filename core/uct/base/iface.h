@@ -12,20 +12,22 @@
 #include <uct/api/uct.h>
 #include <ucx/transport.h>
 
-/* The interface's attributes, queried once when it was opened; valid until it
- * closes. */
+/* Returns the interface's attributes. They are queried once, when the interface
+ * is opened, and are valid until it is closed. */
 const ucx_iface_attr_t *uct_iface_attr(uct_iface_h iface);
 
-/* Cost of an operation. The caller sets the size and the query members; the
- * result comes from the attributes, refined by the transport. */
+/* Estimates the cost of an operation. The caller sets the size and the query
+ * members. The result is computed from the attributes, then refined by the
+ * transport. */
 ucs_status_t uct_iface_estimate(uct_iface_h iface, ucx_perf_t *perf);
 
-/* Number of endpoints now. Worker's thread. */
+/* Returns the current number of endpoints. Only the worker's thread may call
+ * it. */
 unsigned uct_iface_num_eps(uct_iface_h iface);
 
-/* True if an enabled interface misses nothing while its progress is disabled
- * and only called now and then: its enable slot does nothing but join the
- * worker. */
+/* Returns whether an enabled interface loses no events if its progress is
+ * disabled and called occasionally. This holds if its progress_enable slot only
+ * adds the progress function to the worker. */
 int uct_iface_can_idle(uct_iface_h iface);
 
 /*
@@ -55,7 +57,8 @@ int uct_ep_is_connected(uct_ep_h ep, const uct_device_addr_t *dev_addr,
 /* Makes the endpoint fail as if its peer were lost. */
 ucs_status_t uct_ep_invalidate(uct_ep_h ep, unsigned flags);
 
-/* The addresses of both ends of the connection; either may be NULL. */
+/* Returns the local and the remote address of the connection. Either pointer
+ * may be NULL. */
 ucs_status_t uct_ep_query_sockaddrs(uct_ep_h ep, struct sockaddr_storage *local,
                                     struct sockaddr_storage *remote);
 

@@ -246,8 +246,8 @@ ucs_status_t uct_md_mem_advise(uct_md_h md, uct_mem_h memh, void *addr,
     return md->ops->mem_advise(md, memh, addr, length, advice);
 }
 
-/* All that a domain detects about a range; the preset is unknown. `wanted`:
- * UCX_MEM_WANT_*. */
+/* Returns all attributes that a domain detects about a range; attributes that
+ * it does not know keep their presets. `wanted`: UCX_MEM_WANT_*. */
 static ucs_status_t uct_md_mem_info(uct_md_h md, const void *address,
                                     size_t length, unsigned wanted,
                                     ucx_mem_attr_t *attr)
@@ -304,7 +304,7 @@ ucs_status_t uct_md_mem_query(uct_md_h md, const void *address, size_t length,
     if (mask & UCT_MD_MEM_ATTR_FIELD_DMABUF_FD) {
         mem_attr->dmabuf_fd = attr.dmabuf_fd;
     } else if (attr.dmabuf_fd != UCT_DMABUF_FD_INVALID) {
-        close(attr.dmabuf_fd); /* the caller does not receive it */
+        close(attr.dmabuf_fd); /* the caller did not request the descriptor */
     }
     return UCS_OK;
 }

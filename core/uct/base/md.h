@@ -11,8 +11,8 @@
 
 uct_component_h uct_md_component(uct_md_h md);
 
-/* The domain's attributes, queried once when it was opened; valid until it
- * closes. */
+/* Returns the domain's attributes. They are queried once, when the domain is
+ * opened, and are valid until it is closed. */
 const ucx_md_attr_t *uct_md_attr(uct_md_h md);
 
 /* As the public functions of similar names, with all parameters of the plugin
@@ -34,9 +34,9 @@ ucs_status_t uct_md_mem_attach(uct_md_h md, const void *buffer, size_t length,
                                uct_mem_h *memh_p);
 
 /*
- * As uct_rkey_unpack, for bytes from a peer: reads at most `length`. A bad key
- * is UCS_ERR_INVALID_PARAM. `sys_dev`: the device that will use the key, or
- * UCS_SYS_DEVICE_ID_UNKNOWN.
+ * As uct_rkey_unpack, for bytes from a peer: reads at most `length`. Returns
+ * UCS_ERR_INVALID_PARAM for an invalid key. `sys_dev`: the device that will use
+ * the key, or UCS_SYS_DEVICE_ID_UNKNOWN.
  */
 ucs_status_t uct_rkey_unpack_sized(uct_component_h component,
                                    const void *rkey_buffer, size_t length,
@@ -47,7 +47,7 @@ ucs_status_t uct_rkey_unpack_sized(uct_component_h component,
 ucs_status_t uct_rkey_compare(uct_component_h component, uct_rkey_t a,
                               uct_rkey_t b, int *result);
 
-/** uct_mem_alloc with a secret for the keys of the memory; see
+/** As uct_mem_alloc(), with a secret for the keys of the memory; see
  *  ucx_mem_alloc_params_t. */
 ucs_status_t uct_mem_alloc_secret(size_t length,
                                   const uct_alloc_method_t *methods,

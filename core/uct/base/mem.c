@@ -19,7 +19,8 @@
 #define MAP_FIXED_NOREPLACE 0x100000
 #endif
 
-/* The parameters with defaults. */
+/* The parameters of an allocation, with defaults for those that the caller did
+ * not set. */
 typedef struct uct_mem_request {
     size_t length;
     unsigned flags;
@@ -98,7 +99,8 @@ static void uct_mem_fill(uct_allocated_memory_t *mem, uct_alloc_method_t method,
     };
 }
 
-/* The domain knows which device it has selected. */
+/* Returns the device that the domain has selected for the memory; for host
+ * memory, the requested device. */
 static ucs_sys_device_t uct_mem_device_of(const uct_allocated_memory_t *mem,
                                           const uct_mem_request_t *request)
 {
@@ -171,8 +173,8 @@ static ucs_status_t uct_mem_alloc_md(const uct_mem_request_t *request,
     return (status == UCS_ERR_UNSUPPORTED) ? UCS_ERR_NO_MEMORY : status;
 }
 
-/* The C library chooses the address, and its memory shares pages with other
- * objects. */
+/* Returns whether malloc() can satisfy the request: it chooses the address, and
+ * the memory shares pages with other objects. */
 static int uct_mem_fits_heap(const uct_mem_request_t *request)
 {
     return (request->mem_type == UCS_MEMORY_TYPE_HOST) &&
@@ -218,7 +220,7 @@ static ucs_status_t uct_mem_alloc_thp(const uct_mem_request_t *request,
     void *address;
     size_t length;
 
-    /* less than a page would waste most of it */
+    /* skip requests for less than a huge page, which would waste most of it */
     if (!uct_mem_fits_heap(request) || (page == 0) ||
         (request->length < page) ||
         ucs_check_add(request->length, page - 1, &length)) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Memory events: the variables are read and functions intercepted at the first
- * subscription.
+ * Memory events. The first subscription reads the variables and intercepts the
+ * functions.
  */
 #include "uct/base/mem_events.h"
 
@@ -124,7 +124,7 @@ static void fork_in_child(void)
     atomic_fetch_add(&fork_generation, 1);
 }
 
-/* --- Subscribing --------------------------------------------------------- */
+/* --- Subscriptions ------------------------------------------------------- */
 
 static pthread_once_t mem_once = PTHREAD_ONCE_INIT;
 
@@ -147,7 +147,7 @@ ucs_status_t uct_mem_events_set(int events, int priority,
     return ucm_set_event_handler(events, priority, cb, arg);
 }
 
-/* --- For plugins --------------------------------------------------------- */
+/* --- Subscriptions of plugins -------------------------------------------- */
 
 typedef struct mem_subscriber {
     ucs_list_link_t list;
@@ -158,7 +158,7 @@ typedef struct mem_subscriber {
 static pthread_mutex_t mem_lock = PTHREAD_MUTEX_INITIALIZER;
 static UCS_LIST_HEAD(mem_subscribers);
 
-/* Runs inside the call that maps or unmaps. */
+/* Passes an event to the plugins. Runs inside the call that maps or unmaps. */
 static void mem_event(ucm_event_type_t type, ucm_event_t *event, void *arg)
 {
     const mem_subscriber_t *subscriber = arg;

@@ -21,11 +21,12 @@ typedef struct uct_rcache_options {
 /* Uses defaults, after a log message, if the variables are invalid. */
 void uct_rcache_options_read(uct_rcache_options_t *options);
 
-/* ucm_set_event_handler() with the settings of this process. */
+/* Subscribes by ucm_set_event_handler(), after UCM was configured by the
+ * variables of this process. */
 ucs_status_t uct_mem_events_set(int events, int priority,
                                 ucm_event_callback_t cb, void *arg);
 
-/* Number of forks from the first ancestor to this process. */
+/* Returns the number of forks from the first ancestor to this process. */
 unsigned uct_fork_generation(void);
 
 /* See <ucx/host.h> */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Memory types: adds announced memory to the list of libucs, and queries
- * domains that detect types on behalf of libucs.
+ * Memory types. Records memory that allocators announce in the list of libucs,
+ * and detects types for libucs by queries to the memory domains.
  */
 #include "uct/base/memtype.h"
 
@@ -17,8 +17,8 @@ static pthread_rwlock_t uct_tellers_lock = PTHREAD_RWLOCK_INITIALIZER;
 static uct_md_h *uct_tellers; /* open domains that detect types */
 static unsigned uct_tellers_count;
 
-/* Domains that detect types and are open. This lock is not taken by detection:
- * subscribing to events takes the dynamic linker's lock. */
+/* Number of open domains that detect types. Detection does not take this lock,
+ * because subscribing to events under it takes the dynamic linker's lock. */
 static pthread_mutex_t uct_listen_lock = PTHREAD_MUTEX_INITIALIZER;
 static unsigned uct_listen_count;
 static int uct_is_listening;
@@ -50,7 +50,7 @@ void uct_memtype_remove(void *address, size_t length)
     ucs_memtype_cache_remove(address, length);
 }
 
-/* Queries the domains. */
+/* The detector of libucs: queries the domains. */
 static int uct_memtype_told(const void *address, size_t length,
                             ucs_memory_info_t *info)
 {
@@ -86,8 +86,8 @@ static void uct_memtype_unmapped(ucx_mem_event_t event, void *address,
     ucs_memtype_forget_range(address, length);
 }
 
-/* Host pages are remembered only where every unmapping is reported; elsewhere the
- * domains are asked each time. */
+/* Lets libucs remember host pages, if every unmapping is reported; otherwise
+ * each detection queries the domains. */
 static void uct_memtype_listen(void)
 {
     pthread_mutex_lock(&uct_listen_lock);

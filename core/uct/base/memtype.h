@@ -18,7 +18,7 @@ ucs_status_t uct_memtype_md_opened(uct_md_h md);
 void uct_memtype_md_closed(uct_md_h md);
 
 /*
- * Detects type and device of memory. Any thread. Costs two loads while no
+ * Detects type and device of memory. Any thread. Reads only two words while no
  * device memory is announced and no open domain detects types.
  */
 ucs_status_t uct_mem_detect(const void *address, size_t length,

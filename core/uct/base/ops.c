@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The public functions that move data. They check what a few compares can check
- * and call the endpoint's table. The core itself calls the table directly. All
- * of it is hot path.
+ * The public functions that move data. They check what a few comparisons can
+ * check, and call the function in the endpoint's table. The core itself calls
+ * the table directly. All of it is hot path.
  */
 #include <ucx/am.h>
 
@@ -10,7 +10,8 @@
 #include "uct/base/state.h"
 #include "uct/base/worker.h"
 
-/* An endpoint of a connection manager has no limits: its operations reject. */
+/* Endpoints of connection managers have no interface and hence no limits: their
+ * operations return an error. */
 static const uct_iface_limits_t uct_no_limits = {
     .am_short  = SIZE_MAX,
     .am_zcopy  = SIZE_MAX,
@@ -31,14 +32,15 @@ static inline const uct_iface_limits_t *uct_ep_limits(uct_ep_h ep)
                                            &uct_no_limits;
 }
 
-/* UCS_INPROGRESS of a short send is success: the caller may reuse the
- * buffer. */
+/* For a short send, UCS_INPROGRESS means success, because the caller may reuse
+ * the buffer. */
 static inline ucs_status_t uct_short_status(ucs_status_t status)
 {
     return (status == UCS_INPROGRESS) ? UCS_OK : status;
 }
 
-/* Does the sum of all entries and `start` fit in the limit? */
+/* Returns whether the length of all entries plus `start` is within the
+ * limit. */
 static int uct_iov_fits(const uct_iov_t *iov, size_t iovcnt, size_t start,
                         size_t max_iov, size_t max_length)
 {
@@ -103,10 +105,10 @@ ucs_status_t uct_ep_am_short_iov(uct_ep_h ep, uint8_t id, const uct_iov_t *iov,
     return uct_short_status(ep->ops->am_short_iov(ep, id, iov, iovcnt));
 }
 
-/* Checks the peer after a send, and keeps the status of the send: the error
- * handler reports a lost peer. After the send, because the send may open the
- * connection that is checked, and so that a lost peer is detected when there
- * are no send resources. */
+/* Checks the peer after a send. The status of the send does not change: the
+ * error handler reports a lost peer. The check follows the send, because the
+ * send may open the connection that is checked; it is made also if there are no
+ * send resources, so that a lost peer is detected. */
 static inline void uct_ep_peer_check(uct_ep_h ep, unsigned flags)
 {
     if (ucs_unlikely(flags & UCT_SEND_FLAG_PEER_CHECK)) {
@@ -171,8 +173,9 @@ ucs_status_t uct_iface_set_am_handler(uct_iface_h iface, uint8_t id,
         return UCS_ERR_UNSUPPORTED;
     }
 
-    /* A handler with UCT_CB_FLAG_ASYNC may also run in progress. One without it
-     * needs an interface that calls handlers from progress only. */
+    /* A handler with UCT_CB_FLAG_ASYNC may also run in progress. A handler
+     * without this flag needs an interface that calls handlers from progress
+     * only. */
     if (!(flags & UCT_CB_FLAG_ASYNC) && !(caps & UCT_IFACE_FLAG_CB_SYNC)) {
         return UCS_ERR_UNSUPPORTED;
     }

@@ -38,7 +38,8 @@ enum {
                                   * registered */
 };
 
-/* Maximum number of regions on the list until the next use of the cache. */
+/* Maximum length of the list of unused regions (`garbage`) that waits for the
+ * next use of the cache. A longer list is released by the service thread. */
 #define UCT_RCACHE_MAX_GARBAGE 1024
 
 /* A region: the cache's part, then the part that the plugin sees. */
@@ -88,7 +89,7 @@ static uct_region_t *uct_region_of(ucx_rcache_region_t *visible)
     return ucs_container_of(visible, uct_region_t, visible);
 }
 
-/* A cached region that overlaps [start, end), or NULL. */
+/* Returns a cached region that overlaps [start, end), or NULL. */
 static uct_region_t *uct_rcache_find(const ucx_rcache_t *rcache,
                                      uintptr_t start, uintptr_t end)
 {
@@ -103,7 +104,7 @@ static void uct_region_free(ucx_rcache_t *rcache, uct_region_t *region)
     free(region);
 }
 
-/* Deregisters a list of regions; called without the lock. */
+/* Deregisters the regions of a list. The caller does not hold the lock. */
 static void uct_regions_free(ucx_rcache_t *rcache, ucs_list_link_t *garbage)
 {
     while (!ucs_list_is_empty(garbage)) {
@@ -128,7 +129,8 @@ static void uct_rcache_uncache(ucx_rcache_t *rcache, uct_region_t *region,
     }
 }
 
-/* Evicts until `length` more bytes fit; false: too much is in use. */
+/* Evicts unused regions until `length` more bytes fit. Returns 0 if the regions
+ * in use are too large. */
 static int uct_rcache_evict(ucx_rcache_t *rcache, size_t length,
                             ucs_list_link_t *garbage)
 {
@@ -150,7 +152,8 @@ static int uct_rcache_evict(ucx_rcache_t *rcache, size_t length,
     return 1;
 }
 
-/* Takes the list of garbage; the caller releases it without the lock. */
+/* Moves the garbage to the caller's list. The caller releases it after it has
+ * released the lock. */
 static void uct_rcache_take_garbage(ucx_rcache_t *rcache,
                                     ucs_list_link_t *garbage)
 {
@@ -175,7 +178,7 @@ static void uct_rcache_insert(ucx_rcache_t *rcache, uct_region_t *region,
         (uct_rcache_find(rcache, region->node.start, region->node.end) !=
          NULL) ||
         !uct_rcache_evict(rcache, visible->length, garbage)) {
-        return; /* not cached: used once and deregistered by the put */
+        return; /* not cached: put deregisters it */
     }
 
     uct_region_tree_insert(&rcache->tree, &region->node);
@@ -195,9 +198,9 @@ static void uct_region_hold(ucx_rcache_t *rcache, uct_region_t *region)
 }
 
 /*
- * Returns a cached region that covers `wanted`, with a reference; or NULL with
- * `wanted` extended over the overlapping regions, which are removed from the
- * cache.
+ * Returns a cached region that covers `wanted`, with a reference. If there is
+ * none, returns NULL, removes the overlapping regions from the cache, and
+ * extends `wanted` to cover them.
  */
 static uct_region_t *uct_rcache_lookup(ucx_rcache_t *rcache,
                                        uct_range_t *wanted,
@@ -222,7 +225,8 @@ static uct_region_t *uct_rcache_lookup(ucx_rcache_t *rcache,
     return NULL;
 }
 
-/* Registers a region, which is pending meanwhile; called without the lock. */
+/* Registers a region, which is in the pending list meanwhile. The caller does
+ * not hold the lock. */
 static ucs_status_t uct_region_create(ucx_rcache_t *rcache,
                                       const uct_range_t *wanted,
                                       uct_region_t **region_p)
@@ -275,7 +279,8 @@ static ucs_status_t uct_rcache_get_slow(ucx_rcache_t *rcache,
     if ((status != UCS_OK) &&
         ((merged->start != asked->start) || (merged->end != asked->end) ||
          (merged->access != asked->access))) {
-        /* a part of the merged range may be unmapped or reject the access */
+        /* retry without merging: a part of the merged range may be unmapped, or
+         * reject the access */
         status = uct_region_create(rcache, asked, &region);
     }
     if (status != UCS_OK) {
@@ -292,8 +297,9 @@ static ucs_status_t uct_rcache_get_slow(ucx_rcache_t *rcache,
     return UCS_OK;
 }
 
-/* Is this a forked child of the process that created the cache? State that
- * other threads of the parent were changing is invalid here. */
+/* Returns whether this process is a forked child of the process that created
+ * the cache. State that other threads of the parent were changing is invalid in
+ * the child. */
 static int uct_rcache_is_inherited(const ucx_rcache_t *rcache)
 {
     return rcache->generation != uct_fork_generation();
@@ -358,8 +364,9 @@ void uct_rcache_put(ucx_rcache_t *rcache, ucx_rcache_region_t *visible)
     uct_regions_free(rcache, &garbage);
 }
 
-/* Puts regions that overlap the range on the garbage list; returns whether the
- * list is so long that it must not wait for the next use of the cache. */
+/* Removes regions that overlap the range from the cache. Returns whether the
+ * garbage list has become so long that it must not wait for the next use of the
+ * cache. */
 static int uct_rcache_drop(ucx_rcache_t *rcache, uintptr_t start, uintptr_t end)
 {
     UCS_LIST_HEAD(garbage);
@@ -484,9 +491,9 @@ void uct_rcache_destroy(ucx_rcache_t *rcache)
 /* --- Memory events ------------------------------------------------------- */
 
 /*
- * Runs inside the call that unmaps, on any thread, including one that exits and
- * has already destroyed its thread-local data. Therefore it is short and
- * excluded from the thread sanitizer.
+ * Handles an unmapping. Runs inside the call that unmaps, on any thread,
+ * including a thread that exits and has already destroyed its thread-local
+ * data. Therefore it is short and excluded from the thread sanitizer.
  */
 static void uct_rcache_event(ucm_event_type_t type, ucm_event_t *event,
                              void *arg)
@@ -496,7 +503,7 @@ static void uct_rcache_event(ucm_event_type_t type, ucm_event_t *event,
     uintptr_t start      = (uintptr_t)event->vm_unmapped.address;
     uintptr_t end        = start + event->vm_unmapped.size;
 
-    /* mem_type has the same first members */
+    /* the mem_type event begins with the same members */
     if (!uct_rcache_is_inherited(rcache) &&
         uct_rcache_drop(rcache, start, (end < start) ? UINTPTR_MAX : end) &&
         /* not write(), which is a cancellation point */
@@ -505,7 +512,7 @@ static void uct_rcache_event(ucm_event_type_t type, ucm_event_t *event,
     }
 }
 
-/* Runs on the service thread. */
+/* Releases the garbage. Runs on the service thread. */
 static void uct_rcache_wakeup(int fd, ucs_event_set_types_t events, void *arg)
 {
     uint64_t count;

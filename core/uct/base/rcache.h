@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Registration cache: keeps memory registered after its last use, for the next
- * one. Thread-safe; callbacks run without the lock.
+ * Registration cache: keeps memory registered after its last use, for later
+ * use. Thread-safe; callbacks run without the lock.
  */
 #ifndef UCT_BASE_RCACHE_H
 #define UCT_BASE_RCACHE_H
 
 #include <ucx/host.h>
 
-/* A cache without memory events; uct_rcache_invalidate() reports unmapped
- * memory. */
+/* Creates a cache without memory events. The user reports unmapped memory by
+ * uct_rcache_invalidate(). */
 ucs_status_t uct_rcache_create(const ucx_rcache_params_t *params,
                                ucx_rcache_t **rcache_p);
 
-/* A cache with memory events: rcache_create of <ucx/host.h>. */
+/* Creates a cache with memory events: rcache_create of <ucx/host.h>. */
 ucs_status_t uct_rcache_create_watched(const ucx_rcache_params_t *params,
                                        ucx_rcache_t **rcache_p);
 
@@ -26,11 +26,11 @@ ucs_status_t uct_rcache_get(ucx_rcache_t *rcache, void *address, size_t length,
                             unsigned flags, ucx_rcache_region_t **region_p);
 void uct_rcache_put(ucx_rcache_t *rcache, ucx_rcache_region_t *region);
 
-/* The memory is unmapped: regions that overlap it are not returned again, and
- * are deregistered after their last put. */
+/* Reports that memory is unmapped: regions that overlap it are not returned
+ * again, and are deregistered after their last put. */
 void uct_rcache_invalidate(ucx_rcache_t *rcache, void *address, size_t length);
 
-/* Number of cached regions. */
+/* Returns the number of cached regions. */
 size_t uct_rcache_num_regions(ucx_rcache_t *rcache);
 
 /* Deregisters everything; regions in use are reported. A forked child

@@ -43,7 +43,7 @@ static void region_split(uct_region_node_t *node, uintptr_t start,
     *high = NULL;
 }
 
-/* The reverse: all of `low` is below all of `high`. */
+/* Joins two trees. All nodes of `low` must be below all nodes of `high`. */
 static uct_region_node_t *region_join(uct_region_node_t *low,
                                       uct_region_node_t *high)
 {

@@ -2,7 +2,7 @@
 /*
  * Non-overlapping address ranges in a tree whose nodes are embedded in the
  * caller's structures: insertion and removal allocate nothing, so they are safe
- * inside another thread's free(). The caller locks.
+ * inside another thread's free(). The caller serializes access.
  */
 #ifndef UCT_BASE_REGION_TREE_H
 #define UCT_BASE_REGION_TREE_H
@@ -17,20 +17,21 @@ typedef struct uct_region_node {
     uint32_t weight; /* not more than its parent's */
 } uct_region_node_t;
 
-/* All zero is an empty tree. */
+/* A tree. If all bytes are zero, it is empty. */
 typedef struct uct_region_tree {
     uct_region_node_t *root;
     uint32_t seed;
 } uct_region_tree_t;
 
-/* A node that overlaps [start, end), or NULL. */
+/* Returns a node that overlaps [start, end), or NULL. */
 uct_region_node_t *uct_region_tree_find(const uct_region_tree_t *tree,
                                         uintptr_t start, uintptr_t end);
 
-/* `start` and `end` of the node are set; no other node overlaps it. */
+/* Inserts a node whose `start` and `end` are set and which overlaps no other
+ * node. */
 void uct_region_tree_insert(uct_region_tree_t *tree, uct_region_node_t *node);
 
-/* The node is in the tree. */
+/* Removes a node, which must be in the tree. */
 void uct_region_tree_remove(uct_region_tree_t *tree, uct_region_node_t *node);
 
 #endif

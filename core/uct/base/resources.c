@@ -47,8 +47,8 @@ static ucs_status_t uct_tl_list_devices(uct_md_h md, const uct_tl_t *tl,
     return UCS_OK;
 }
 
-/* Keeps a copy for opening an interface: listing devices may cost more than the
- * rest of opening. */
+/* Keeps the list for the next uct_iface_open(): listing devices may take longer
+ * than the rest of opening. */
 static void uct_md_remember_resources(uct_md_state_t *state,
                                       const uct_tl_resource_desc_t *list,
                                       unsigned count)
@@ -56,7 +56,7 @@ static void uct_md_remember_resources(uct_md_state_t *state,
     uct_tl_resource_desc_t *copy = malloc((count + 1) * sizeof(*copy));
 
     if (copy == NULL) {
-        return; /* listed again on the next call */
+        return; /* without the copy, the next call lists them again */
     }
 
     if (count > 0) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Remote keys: packed by a domain, unpacked by any process that has the
- * component. A bundle stores its component, so that another component rejects
- * it.
+ * Remote keys: packed by a domain, and unpacked by any process that has the
+ * component. A bundle contains a reference to its component, so that other
+ * components reject the bundle.
  */
 #include "uct/base/md.h"
 #include "uct/base/state.h"
@@ -19,7 +19,7 @@ ucs_status_t uct_md_mkey_pack_v2(uct_md_h md, uct_mem_h memh, void *address,
 
 ucs_status_t uct_md_mkey_pack(uct_md_h md, uct_mem_h memh, void *rkey_buffer)
 {
-    /* the whole registration */
+    /* pack a key for the whole registration */
     return uct_md_mkey_pack_v2(md, memh, NULL, SIZE_MAX, 0, rkey_buffer);
 }
 
@@ -73,12 +73,12 @@ ucs_status_t uct_rkey_unpack(uct_component_h component, const void *rkey_buffer,
         return UCS_ERR_INVALID_PARAM;
     }
 
-    /* The caller guarantees the length, which is unknown here. */
+    /* the length is unknown: the caller guarantees that the key is complete */
     return uct_rkey_unpack_sized(component, rkey_buffer, SIZE_MAX,
                                  UCS_SYS_DEVICE_ID_UNKNOWN, rkey_ob);
 }
 
-/* The code of the component that unpacked the bundle. */
+/* Returns the code of the component that unpacked the bundle. */
 static const uct_code_t *uct_rkey_code(uct_component_h component,
                                        const uct_rkey_bundle_t *rkey_ob,
                                        ucs_status_t *status_p)

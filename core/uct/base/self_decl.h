@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The framework's access to the built-in loopback: declaration and entry
+/* Access to the built-in loopback transport: its declaration and its entry
  * point. */
 #ifndef UCT_BASE_SELF_DECL_H
 #define UCT_BASE_SELF_DECL_H

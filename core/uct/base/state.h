@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * State of the core behind the `host` pointer of memory domains, interfaces and
- * connection managers, and the code of a loaded component.
+ * State of the core to which the `host` pointers of memory domains, interfaces
+ * and connection managers refer, and the code of a loaded component.
  */
 #ifndef UCT_BASE_STATE_H
 #define UCT_BASE_STATE_H
@@ -16,9 +16,9 @@
 
 /* A transport of a loaded component. */
 typedef struct uct_tl {
-    ucx_transport_t desc;        /* completed */
-    ucx_iface_ops_t iface_ops;   /* completed */
-    ucx_ep_ops_t ep_ops;         /* completed */
+    ucx_transport_t desc;        /* missing members are set to defaults */
+    ucx_iface_ops_t iface_ops;   /* missing slots are set to defaults */
+    ucx_ep_ops_t ep_ops;         /* missing slots are set to defaults */
     uct_config_schema_t *config; /* NULL: no variables */
     uct_check_tl_t *check;       /* NULL: plugins are not checked */
 } uct_tl_t;
@@ -26,14 +26,14 @@ typedef struct uct_tl {
 /* The code of a component, created when it is loaded. */
 typedef struct uct_code {
     const ucx_component_t *desc; /* the plugin's descriptor */
-    ucx_component_t full;        /* completed copy */
+    ucx_component_t full;        /* copy, with defaults for missing members */
     ucx_md_ops_t md_ops;
-    ucx_md_ops_t *check_md_ops; /* the plugin's own; NULL: plugins
-                                          * are not checked */
+    ucx_md_ops_t *check_md_ops; /* original slots; NULL: the plugin is not
+                                 * checked */
     int has_cm;
     ucx_cm_ops_t cm_ops;
     ucx_ep_ops_t cm_ep_ops;
-    uct_config_schema_t *md_config; /* NULL: none */
+    uct_config_schema_t *md_config; /* NULL: no variables */
     uct_config_schema_t *cm_config;
     uct_tl_t *tls;
     unsigned num_tls;
@@ -44,14 +44,16 @@ typedef struct uct_code {
 ucs_status_t uct_code_create(const ucx_component_t *desc, uct_code_t **code_p);
 void uct_code_destroy(uct_code_t *code);
 
-/* NULL: no such transport. */
+/* Returns the transport with this name, or NULL. */
 const uct_tl_t *uct_code_tl(const uct_code_t *code, const char *name);
 
-/* UCS_ERR_NO_DEVICE if the transport has no such device on the domain. */
+/* Returns UCS_ERR_NO_DEVICE if the domain has no such device for the
+ * transport. */
 ucs_status_t uct_tl_check_device(uct_md_h md, const uct_tl_t *tl,
                                  const char *dev_name);
 
-/* Loads if necessary; on failure returns NULL and sets *status_p. */
+/* Returns the code, which is loaded if necessary. On failure returns NULL and
+ * sets *status_p. */
 const uct_code_t *uct_component_code(uct_component_h component,
                                      ucs_status_t *status_p);
 
@@ -62,7 +64,7 @@ typedef struct uct_md_state {
     const uct_code_t *code;
     ucx_md_attr_t attr;
     pthread_mutex_t lock;              /* protects the members below */
-    uct_tl_resource_desc_t *resources; /* last list */
+    uct_tl_resource_desc_t *resources; /* as listed last */
     unsigned num_resources;
 } uct_md_state_t;
 
@@ -118,10 +120,10 @@ static inline uct_iface_state_t *uct_iface_state(uct_iface_h iface)
     return (uct_iface_state_t *)iface->host;
 }
 
-/* Drops messages of this id from now on. */
+/* Removes the handler of this id: its messages are dropped from now on. */
 void uct_iface_am_reset(uct_iface_h iface, uint8_t id);
 
-/* The services for plugins. */
+/* The services that plugins receive. */
 extern const ucx_host_t uct_host;
 
 #endif

@@ -16,8 +16,8 @@ _Static_assert(sizeof(uct_slot_t) == sizeof(void *),
 _Static_assert(offsetof(ucx_ep_ops_t, am_short) == sizeof(size_t),
                "slots follow the size without a gap");
 
-/* Overwrites the slots of `to` by those that `from`, of from_size bytes,
- * contains. All members after the size are pointers. */
+/* Overwrites the slots of `to` by the slots that `from` contains. The size of
+ * `from` is from_size bytes. All members after the size are pointers. */
 static void uct_slots_merge(void *to, size_t to_size, const void *from,
                             size_t from_size)
 {
@@ -59,7 +59,7 @@ void uct_cm_ops_complete(ucx_cm_ops_t *to, const ucx_cm_ops_t *from)
     to->ep_ops = NULL;
 }
 
-/* Copies the part of `from` that both sides know. */
+/* Copies the members that both versions of the structure have. */
 static void uct_desc_copy(void *to, size_t to_size, const void *from,
                           size_t from_size)
 {

@@ -2,30 +2,32 @@
 /*
  * Completes a plugin's tables: slots that are missing, because the plugin is
  * older or does not support the operation, get a default function, so that
- * callers never test a slot. Slots of a newer plugin beyond our table are
- * ignored.
+ * callers never test a slot. Slots of a newer plugin that the core's table does
+ * not have are ignored.
  */
 #ifndef UCT_BASE_TABLES_H
 #define UCT_BASE_TABLES_H
 
 #include <ucx/plugin.h>
 
-/* `from` NULL: all slots get their defaults. */
+/* Each fills the table `to`. If `from` is NULL, all slots are set to their
+ * defaults. */
 void uct_md_ops_complete(ucx_md_ops_t *to, const ucx_md_ops_t *from);
 void uct_iface_ops_complete(ucx_iface_ops_t *to, const ucx_iface_ops_t *from);
 void uct_ep_ops_complete(ucx_ep_ops_t *to, const ucx_ep_ops_t *from);
 
-/* Leaves `to->ep_ops` NULL: the caller completes that table. */
+/* As above, but leaves `to->ep_ops` NULL: the caller completes that table. */
 void uct_cm_ops_complete(ucx_cm_ops_t *to, const ucx_cm_ops_t *from);
 
-/* Descriptors are tables, too; missing members are zero. */
+/* Copies a descriptor. Members that `from` does not have are set to zero. */
 void uct_component_desc_complete(ucx_component_t *to,
                                  const ucx_component_t *from);
 void uct_transport_desc_complete(ucx_transport_t *to,
                                  const ucx_transport_t *from);
 
-/* The first required slot that is missing, or NULL. Call it before the tables
- * are completed. */
+/* Returns the name of the first required slot that is missing, or NULL. Must be
+ * called before the tables are completed, because completion fills all
+ * slots. */
 const char *uct_transport_missing_slot(const ucx_transport_t *transport);
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See words.h; core/uct/plugin searches the manifests. */
+/* Names of built-in transports; core/uct/plugin searches the manifests. See
+ * words.h. */
 #include "uct/base/words.h"
 
 #include <stdio.h>
@@ -7,7 +8,7 @@
 #include "uct/base/component.h"
 #include "uct/plugin/registry.h"
 
-/* Does the word name something built in? */
+/* Returns whether a built-in component declares the word. */
 static int is_builtin(const char *word)
 {
     uct_component_h component = NULL;
@@ -20,7 +21,8 @@ static int is_builtin(const char *word)
     return 0;
 }
 
-/* Names of built-in transports, terminated by NULL; at most max - 1. */
+/* Lists the names of built-in transports, at most max - 1, terminated by
+ * NULL. */
 static void list_builtin(const char **words, unsigned max)
 {
     unsigned num_components, num = 0, i, j;

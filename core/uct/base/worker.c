@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Workers: the list of callbacks of progress, and calls that other threads
- * queue. Progress itself is inline in worker.h.
+ * Workers: the progress callbacks, and calls that other threads queue for the
+ * next progress. Progress itself is inline in worker.h.
  */
 #include "uct/base/worker.h"
 
@@ -77,7 +77,7 @@ unsigned uct_worker_progress(uct_worker_h worker)
     return uct_worker_progress_inline(worker);
 }
 
-/* Wakes a sleeping thread; called with the lock held. */
+/* Wakes a sleeping thread. The caller holds the lock. */
 static void uct_worker_wake(uct_worker_t *worker)
 {
     if (worker->wake_cb != NULL) {
@@ -207,7 +207,7 @@ unsigned uct_worker_run_oneshots(uct_worker_h worker)
     unsigned count;
     uct_oneshot_t *oneshot, call;
 
-    /* one by one: a call may cancel later ones */
+    /* take them one by one, because a call may cancel later calls */
     for (count = 0; count < limit; ++count) {
         oneshot = uct_worker_oneshot_pop(worker);
         if (oneshot == NULL) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The worker, on which a thread calls progress. Its layout is visible to the
- * libraries of the core, so that one loop drives everything; plugins and users
- * see a handle only.
+ * libraries of the core, so that UCP can inline its progress; plugins and users
+ * have only a handle.
  */
 #ifndef UCT_BASE_WORKER_H
 #define UCT_BASE_WORKER_H
@@ -14,8 +14,9 @@
 
 #include "ucs/datastruct/callbackq.h"
 
-/* Must only signal, for example write to an eventfd: it runs on any thread,
- * with a lock of the worker held. */
+/* Wakes the thread that sleeps on the worker. It must only signal, for example
+ * write to an eventfd, because it runs on any thread while a lock of the worker
+ * is held. */
 typedef void (*uct_worker_wake_cb_t)(void *arg);
 
 /* One call that waits for the next progress. */
@@ -34,18 +35,19 @@ struct uct_worker {
     ucs_async_context_t *async; /* owned by the caller */
 
     pthread_mutex_t lock;    /* protects the members below */
-    uct_oneshot_t *oneshots; /* first in, first out */
+    uct_oneshot_t *oneshots; /* queue, in the order of calls */
     uct_oneshot_t **oneshots_tail;
     uct_worker_wake_cb_t wake_cb;
     void *wake_arg;
 };
 typedef struct uct_worker uct_worker_t;
 
-/* Runs the calls that are queued now; one that is added meanwhile waits for the
- * next progress. Returns their number. */
+/* Runs the calls that are queued now. Calls that are added meanwhile wait for
+ * the next progress. Returns the number of calls. */
 unsigned uct_worker_run_oneshots(uct_worker_h worker);
 
-/* Progress. Worker's thread. Hot path: costs the callbacks and one load. */
+/* Makes progress. Only the worker's thread may call it. Hot path: one load in
+ * addition to the progress callbacks. */
 static inline unsigned uct_worker_progress_inline(uct_worker_h worker)
 {
     unsigned count = 0;
@@ -58,23 +60,24 @@ static inline unsigned uct_worker_progress_inline(uct_worker_h worker)
     return count + ucs_callbackq_dispatch(&worker->progress_q);
 }
 
-/* Calls `cb` once from the next progress and wakes a sleeping thread. Any
- * thread. */
+/* Queues a call of `cb`, which the next progress makes once, and wakes a
+ * sleeping thread. Any thread. */
 ucs_status_t uct_worker_oneshot_add(uct_worker_h worker, ucx_oneshot_cb_t cb,
                                     void *arg);
 
-/* As uct_worker_oneshot_add, with the caller's memory, so that it cannot fail.
- * `oneshot` must not be queued, and must exist until the call begins or is
- * cancelled. */
+/* As uct_worker_oneshot_add, but uses memory of the caller, and therefore
+ * cannot fail. `oneshot` must not be queued already, and must exist until the
+ * call begins or is cancelled. */
 void uct_worker_oneshot_post(uct_worker_h worker, uct_oneshot_t *oneshot,
                              ucx_oneshot_cb_t cb, void *arg);
 
-/* Removes every queued call of (cb, arg). Any thread; if it is not the
- * worker's, the call may be running. */
+/* Removes every queued call of (cb, arg). Any thread. If the calling thread is
+ * not the worker's, the callback may still be running after the return. */
 void uct_worker_oneshot_cancel(uct_worker_h worker, ucx_oneshot_cb_t cb,
                                void *arg);
 
-/* True if progress would run a call: do not sleep. Any thread. */
+/* Returns whether progress would run a call; then the worker must not sleep.
+ * Any thread. */
 static inline int uct_worker_has_oneshots(uct_worker_h worker)
 {
     return atomic_load_explicit(&worker->num_oneshots, memory_order_acquire) !=
@@ -82,9 +85,9 @@ static inline int uct_worker_has_oneshots(uct_worker_h worker)
 }
 
 /*
- * Sets the callback for new calls (NULL: none). After the return the former
- * callback is not called any more. Before it sleeps, a worker arms, then checks
- * uct_worker_has_oneshots().
+ * Sets the callback that is called when a call is queued (NULL: none). After
+ * the return the former callback is not called any more. Before a thread
+ * sleeps, it must arm the worker, and then check uct_worker_has_oneshots().
  */
 void uct_worker_set_wake(uct_worker_h worker, uct_worker_wake_cb_t cb,
                          void *arg);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The calls into plugins that each thread is in: how long they take (rule 13),
- * and that callbacks to users run inside them (rule 16).
+ * Records which plugin's function each thread is in, to check how long the
+ * calls take (rule 13), and that callbacks to users run only inside them (rule
+ * 16).
  */
 #include "uct/check/internal.h"
 
@@ -9,10 +10,12 @@
 #include <stdlib.h>
 #include <sys/resource.h>
 
-/* A call that takes this long by itself has blocked, on any machine. */
+/* Seconds. A call that takes this long, without the time that other programs
+ * use, has blocked, on any machine. */
 #define SLOW_CALL 1.0
 
-/* A busy machine may delay one call, in the kernel for example. */
+/* Number of slow calls per interface that are not reported: on a busy machine,
+ * the kernel for example may delay a call. */
 #define SLOW_CALLS_MAX 1
 
 static __thread uct_check_call_t *innermost;
@@ -48,7 +51,8 @@ void uct_check_call_begin(uct_check_call_t *call, uct_check_iface_t *iface,
     used_now(&call->start);
 }
 
-/* Without waiting, only processor time counts: the rest is other programs'. */
+/* Returns the duration of a call. If the thread did not wait, only processor
+ * time counts: the rest of the elapsed time was used by other programs. */
 static double call_time(const uct_check_call_t *call)
 {
     uct_check_used_t now;
@@ -85,7 +89,7 @@ void uct_check_user_end(const uct_check_used_t *start)
     uct_check_used_t now;
 
     if (call == NULL) {
-        return; /* the callback is outside of every call */
+        return; /* no plugin's function is running */
     }
     used_now(&now);
     call->start.wall += now.wall - start->wall;
@@ -103,7 +107,7 @@ void uct_check_place(const char *who, const char *slot)
     }
 }
 
-/* --- Callbacks of progress that the plugin adds ---------------------------- */
+/* --- Progress callbacks that the plugin adds ------------------------------ */
 
 void uct_check_oneshot(ucx_oneshot_cb_t cb, void *arg)
 {

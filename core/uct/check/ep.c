@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Slots of endpoints for order, connection, failure and their end. */
+/* Checking slots of endpoints: order, connection, failure, destruction. */
 #include "uct/check/internal.h"
 
 #include <stdlib.h>
@@ -54,7 +54,8 @@ static ucs_status_t ep_check(uct_ep_h ep, unsigned flags,
 {
     uct_check_call_t call;
     const ucx_ep_ops_t *ops = begin_other(&call, ep, "check");
-    /* a check that is outstanding does not delay a flush */
+    /* recorded like a flush, since a flush does not wait for an outstanding
+     * check */
     uct_check_op_t *op = uct_check_op_begin(call.iface, ep, call.slot, 1, comp);
     ucs_status_t status = ops->check(ep, flags, uct_check_op_comp(op, comp));
 
@@ -88,8 +89,8 @@ static ucs_status_t ep_connect_to_ep(uct_ep_h ep,
     return status;
 }
 
-/* The record is taken first: the address may be in use again before the call
- * returns. */
+/* Removes the record first, because the address may be in use by a new endpoint
+ * before the call returns. */
 static void ep_destroy(uct_ep_h ep)
 {
     uct_check_iface_t *iface = uct_check_iface_of(ep->iface);
@@ -165,10 +166,10 @@ void uct_check_ep_slots(ucx_ep_ops_t *ops)
     ops->destroy       = ep_destroy;
 }
 
-/* --- Failure --------------------------------------------------------------- */
+/* --- Failures ------------------------------------------------------------- */
 
-/* The endpoint is marked before the handler runs: a second report may come from
- * inside it. */
+/* Marks the endpoint before the user's handler runs, because the handler may
+ * cause a second report. */
 static void note_failure(uct_check_iface_t *iface, uct_ep_h ep)
 {
     const uct_check_call_t *call = uct_check_call_now();

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Slots of endpoints that send active and tagged messages. */
+/* Checking slots of endpoints: active and tagged messages. */
 #include "uct/check/internal.h"
 
-/* The pack callback of a buffered send, and what it did. */
+/* The pack callback of a buffered send, and a record of its calls. */
 typedef struct pack {
     uct_pack_callback_t cb;
     void *arg;
@@ -22,8 +22,8 @@ static size_t run_pack(void *dest, void *arg)
     return pack->length;
 }
 
-/* Rule 26: the data is packed once. The callback consumes it: a message that is
- * sent again must not have been packed before. */
+/* Rule 26: the data is packed once. Packing may consume the data, so a send
+ * that returns an error must not have packed it. */
 static void check_packed(uct_check_iface_t *iface, const char *slot,
                          const pack_t *pack, ssize_t result)
 {
@@ -141,7 +141,7 @@ static ucs_status_t tag_eager_zcopy(uct_ep_h ep, uct_tag_t tag, uint64_t imm,
                              uct_check_op_comp(op, comp)));
 }
 
-/* --- Put, which may pack as well ------------------------------------------- */
+/* --- Put, whose buffered form also packs ---------------------------------- */
 
 static ssize_t put_bcopy(uct_ep_h ep, uct_pack_callback_t pack_cb, void *arg,
                          uint64_t remote_addr, uct_rkey_t rkey)

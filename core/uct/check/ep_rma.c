@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Slots of endpoints that access remote memory. */
+/* Checking slots of endpoints: access to remote memory. */
 #include "uct/check/internal.h"
 
 static ucs_status_t put_short(uct_ep_h ep, const void *buffer, unsigned length,

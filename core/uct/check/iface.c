@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Slots of interfaces, and handlers of active messages. */
+/* Checking slots of interfaces, and checks of the handlers of active
+ * messages. */
 #include "uct/check/internal.h"
 
 #include <math.h>
@@ -49,7 +50,8 @@ void uct_check_am_handler(uct_check_iface_t *check, uint8_t id,
 
 /* --- Attributes ------------------------------------------------------------ */
 
-/* Flags that a manifest can declare, of those that the interface has. */
+/* Reports flags of the interface that a manifest can declare but this manifest
+ * does not. */
 static void check_declared(const uct_check_iface_t *check,
                            const uct_iface_attr_t *attr)
 {
@@ -83,7 +85,7 @@ static void check_declared(const uct_check_iface_t *check,
     }
 }
 
-/* Limits of a capability that the interface has. */
+/* The limit of a capability that the interface has. */
 typedef struct limit {
     uint64_t flag;
     const char *name;

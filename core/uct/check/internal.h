@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Private to this folder: reports, the calls that a thread is in, and the
- * records of endpoints, operations and pending requests.
+ * Declarations shared by the files of this folder: reports, the calls that a
+ * thread is in, and the records of endpoints, operations and pending requests.
  */
 #ifndef UCT_CHECK_INTERNAL_H
 #define UCT_CHECK_INTERNAL_H
@@ -23,35 +23,36 @@ void uct_check_report(const char *who, int rule, const char *slot,
 
 typedef enum uct_check_kind {
     UCT_CHECK_PROGRESS, /* callbacks to users run here */
-    UCT_CHECK_SEND,     /* only callbacks of this operation run here */
+    UCT_CHECK_SEND,     /* only callbacks of the operation itself run here */
     UCT_CHECK_OTHER,
 } uct_check_kind_t;
 
-/* What a thread has used so far, by its own accounting. */
+/* Times that a thread has used so far, and how often it has waited. */
 typedef struct uct_check_used {
     double wall;      /* s */
     double processor; /* s */
-    long waits;       /* number of times that it gave up the processor */
+    long waits;       /* how often the thread waited */
 } uct_check_used_t;
 
 /* A call into the plugin; on the caller's stack. */
 typedef struct uct_check_call {
     struct uct_check_call *outer;
-    uct_check_iface_t *iface; /* NULL: a callback of progress */
+    uct_check_iface_t *iface; /* NULL: a progress callback */
     const char *slot;
     uct_check_kind_t kind;
-    uct_check_used_t start; /* without what callbacks to users used */
+    uct_check_used_t start; /* excludes the time of callbacks to users */
 } uct_check_call_t;
 
 void uct_check_call_begin(uct_check_call_t *call, uct_check_iface_t *iface,
                           const char *slot, uct_check_kind_t kind);
-/* Rule 13: reports a call that took too long. */
+/* Ends the record of a call. Rule 13: reports a call that took too long. */
 void uct_check_call_end(uct_check_call_t *call);
 
-/* The innermost call of this thread, or NULL. */
+/* Returns the innermost call of this thread, or NULL. */
 uct_check_call_t *uct_check_call_now(void);
 
-/* Enclose a callback to the user. The time between is not the plugin's. */
+/* Called before and after a callback to the user, whose time is subtracted from
+ * the plugin's. */
 void uct_check_user_begin(uct_check_used_t *start);
 void uct_check_user_end(const uct_check_used_t *start);
 
@@ -83,14 +84,13 @@ typedef struct uct_check_am {
 
 struct uct_check_iface {
     const uct_check_tl_t *tl;
-    uint64_t cap_flags; /* that the manifest declares */
+    uint64_t cap_flags; /* as the manifest declares */
     uint64_t event_flags;
-    uct_iface_attr_t attr; /* of the query */
+    uct_iface_attr_t attr; /* as the query returned */
     uct_check_am_t am[UCT_AM_ID_MAX];
     ucs_list_link_t eps;     /* uct_check_ep_t */
-    ucs_list_link_t ops;     /* of the interface */
-    ucs_list_link_t retired; /* operations that have ended, oldest
-                                       * first */
+    ucs_list_link_t ops;     /* operations of the interface itself */
+    ucs_list_link_t retired; /* operations that are complete, oldest first */
     unsigned num_retired;
     ucs_list_link_t recvs;         /* tagged receives that have not ended */
     ucs_list_link_t retired_recvs; /* oldest first */
@@ -103,54 +103,60 @@ struct uct_check_iface {
 typedef struct uct_check_ep {
     ucs_list_link_t list;
     uct_ep_h ep;
-    int failed;          /* reported by iface_ep_failed */
+    int failed;          /* reported by iface_ep_failed() */
     int cancelled;       /* by a flush: completions follow even after
                                  * the endpoint is destroyed */
-    ucs_list_link_t ops; /* outstanding */
-    int no_resource;     /* the last send returned it */
-    unsigned busy;       /* times that pending_add contradicted it */
+    ucs_list_link_t ops; /* outstanding operations */
+    int no_resource;     /* the last send returned UCS_ERR_NO_RESOURCE */
+    unsigned busy;       /* how often pending_add then returned UCS_ERR_BUSY */
 } uct_check_ep_t;
 
 typedef enum uct_check_op_state {
     UCT_CHECK_RUNNING,     /* the call has not returned */
-    UCT_CHECK_OUTSTANDING, /* it has returned UCS_INPROGRESS */
-    UCT_CHECK_UNUSED,      /* it has returned another status */
+    UCT_CHECK_OUTSTANDING, /* the call has returned UCS_INPROGRESS */
+    UCT_CHECK_UNUSED,      /* the call has returned another status */
     UCT_CHECK_COMPLETED,
-    UCT_CHECK_ABANDONED, /* its endpoint is destroyed without a cancelling
-                            * flush */
+    UCT_CHECK_ABANDONED, /* the endpoint was destroyed without a cancelling
+                          * flush */
 } uct_check_op_state_t;
 
 /* An operation with a completion. */
 typedef struct uct_check_op {
-    uct_completion_t comp; /* the plugin gets this one */
+    uct_completion_t comp; /* passed to the plugin instead of the user's */
     uct_completion_t *user;
     ucs_list_link_t list;
     uct_check_iface_t *iface;
-    uct_ep_h ep; /* NULL: of the interface */
+    uct_ep_h ep; /* NULL: operation of the interface */
     const char *slot;
     int is_flush;
     uint64_t serial;
     uct_check_op_state_t state;
 } uct_check_op_t;
 
-/* Protects all records. Not held during calls and callbacks. */
+/* Protects all records. It is not held during calls of plugins and
+ * callbacks. */
 void uct_check_lock(void);
 void uct_check_unlock(void);
 
-/* With the lock held; NULL: not known. */
+/* Returns the record of an endpoint, or NULL if there is none. The caller holds
+ * the lock. */
 uct_check_ep_t *uct_check_ep_find(uct_check_iface_t *iface, uct_ep_h ep);
 
 void uct_check_ep_created(uct_check_iface_t *iface, uct_ep_h ep);
-/* Takes the endpoint off the list, before it is destroyed; NULL: not known. */
+/* Removes the record of an endpoint that will be destroyed from the list, and
+ * returns it; NULL if there is none. */
 uct_check_ep_t *uct_check_ep_take(uct_check_iface_t *iface, uct_ep_h ep);
-/* Frees what was taken, after the endpoint was destroyed. */
+/* Frees a record that uct_check_ep_take() removed, after the endpoint was
+ * destroyed. */
 void uct_check_ep_free(uct_check_iface_t *iface, uct_check_ep_t *record);
 
-/* NULL: `comp` is NULL, or out of memory; the operation is not checked then. */
+/* Creates the record of an operation. Returns NULL if `comp` is NULL, or memory
+ * is exhausted; the operation is not checked then. */
 uct_check_op_t *uct_check_op_begin(uct_check_iface_t *iface, uct_ep_h ep,
                                    const char *slot, int is_flush,
                                    uct_completion_t *comp);
-/* The completion for the plugin. */
+/* Returns the completion that is passed to the plugin: that of the record, if
+ * there is one. */
 static inline uct_completion_t *uct_check_op_comp(uct_check_op_t *op,
                                                   uct_completion_t *comp)
 {
@@ -158,11 +164,12 @@ static inline uct_completion_t *uct_check_op_comp(uct_check_op_t *op,
 }
 void uct_check_op_end(uct_check_op_t *op, ucs_status_t status);
 
-/* A flush has cancelled all operations of the endpoint. */
+/* Records that a flush has cancelled all operations of the endpoint. */
 void uct_check_ep_cancelled(uct_check_iface_t *iface, uct_ep_h ep);
 
-/* Rules 18 and 26: a flush that began as number `serial` has completed: reports
- * operations before it that have not. `ep` NULL: of the interface. */
+/* Rules 18 and 26: called when a flush that began as number `serial` has
+ * completed. Reports operations with lower numbers that have not completed. If
+ * `ep` is NULL, it was a flush of the interface. */
 void uct_check_flushed(uct_check_iface_t *iface, uct_ep_h ep, uint64_t serial);
 
 /* --- Pending requests (pending.c) ------------------------------------------ */
@@ -179,23 +186,23 @@ ucs_status_t uct_check_tag_recv_zcopy(uct_iface_h iface, uct_tag_t tag,
                                       size_t iovcnt, uct_tag_context_t *ctx);
 ucs_status_t uct_check_tag_recv_cancel(uct_iface_h iface,
                                        uct_tag_context_t *ctx, int force);
-/* The interface is closed. */
+/* Frees the records of all receives, when the interface is closed. */
 void uct_check_recvs_free(uct_check_iface_t *check);
 
 /* --- Sends (send.c) -------------------------------------------------------- */
 
-/* Begins the call; returns the plugin's own slots. */
+/* Begins a call. Returns the plugin's own slots. */
 const ucx_ep_ops_t *uct_check_send_begin(uct_check_call_t *call, uct_ep_h ep,
                                          const char *slot);
-/* Each ends the call and returns its status: of a send, of one with a
- * completion, of one that is complete when it returns. */
+/* These end the call of a send and return its status. The second is for a send
+ * with a completion, the third for a send that is complete when it returns. */
 ucs_status_t uct_check_send_end(uct_check_call_t *call, uct_ep_h ep,
                                 ucs_status_t status);
 ucs_status_t uct_check_send_end_op(uct_check_call_t *call, uct_ep_h ep,
                                    uct_check_op_t *op, ucs_status_t status);
 ucs_status_t uct_check_send_end_done(uct_check_call_t *call, uct_ep_h ep,
                                      ucs_status_t status);
-/* pending_add has returned UCS_ERR_BUSY. */
+/* Called when pending_add has returned UCS_ERR_BUSY. */
 void uct_check_send_busy(uct_check_iface_t *iface, uct_ep_h ep);
 
 /* --- Slots ----------------------------------------------------------------- */
@@ -203,7 +210,7 @@ void uct_check_send_busy(uct_check_iface_t *iface, uct_ep_h ep);
 extern const ucx_iface_ops_t uct_check_iface_slots;
 extern const ucx_md_ops_t uct_check_md_slots;
 
-/* Each sets the slots of one file. */
+/* Each function sets the slots that one file implements. */
 void uct_check_am_slots(ucx_ep_ops_t *ops);
 void uct_check_rma_slots(ucx_ep_ops_t *ops);
 void uct_check_ep_slots(ucx_ep_ops_t *ops);

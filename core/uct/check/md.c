@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Slots of memory domains. They may run on several threads at once. */
+/* Checking slots of memory domains. Several threads may call them at once. */
 #include "uct/check/internal.h"
 
 #include <stdlib.h>
@@ -9,9 +9,9 @@
 struct uct_check_md {
     const char *name;
     const ucx_md_ops_t *own; /* the plugin's slots */
-    uint64_t md_flags;       /* that the manifest declares */
+    uint64_t md_flags;       /* as the manifest declares */
     uint64_t mem_types;
-    size_t key_size; /* of the query */
+    size_t key_size; /* as the query returned */
     size_t exported_size;
 };
 
@@ -54,7 +54,7 @@ ucs_status_t uct_check_md_create(const char *name, const ucx_md_ops_t *own,
 static ucs_status_t md_query(uct_md_h md, ucx_md_attr_t *attr)
 {
     uct_check_md_t *check = check_of(md);
-    /* words of manifests; others cannot be declared */
+    /* flags that a manifest can declare; the others are not checked */
     const uint64_t words  = UCT_MD_FLAG_ALLOC | UCT_MD_FLAG_REG |
                            UCT_MD_FLAG_NEED_MEMH | UCT_MD_FLAG_NEED_RKEY |
                            UCT_MD_FLAG_ADVISE | UCT_MD_FLAG_RKEY_PTR;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Pending requests: their function is exchanged while they are queued. Records
- * are found by the address of the request, whose private part belongs to the
- * transport.
+ * Pending requests: while a request is queued, its function is replaced by a
+ * checking one. Records are found by the address of the request, whose private
+ * part belongs to the transport.
  */
 #include "uct/check/internal.h"
 
@@ -13,7 +13,7 @@
 typedef struct pending {
     struct pending *next;
     uct_pending_req_t *req;
-    uct_pending_callback_t func; /* the user's */
+    uct_pending_callback_t func; /* the user's function */
     uct_check_iface_t *iface;
     uct_ep_h ep;
 } pending_t;
@@ -26,7 +26,8 @@ static pending_t **bucket_of(const uct_pending_req_t *req)
     return &buckets[((uintptr_t)req / 16) % BUCKETS];
 }
 
-/* Removes the record and restores the request. NULL: there is none. */
+/* Removes the record and restores the request. Returns NULL if there is no
+ * record. */
 static pending_t *take_pending(uct_pending_req_t *req)
 {
     pending_t **link, *pending = NULL;
@@ -57,7 +58,7 @@ static void put_pending(pending_t *pending)
     uct_check_unlock();
 }
 
-/* The transport calls a request. */
+/* Runs when the transport calls a queued request. */
 static ucs_status_t run_pending(uct_pending_req_t *req)
 {
     pending_t *pending           = take_pending(req);
@@ -66,7 +67,8 @@ static ucs_status_t run_pending(uct_pending_req_t *req)
     ucs_status_t status;
 
     if (pending == NULL) {
-        return UCS_OK; /* a request that was purged; nothing is known of it */
+        return UCS_OK; /* the request was purged before, so the user's function
+                        * is unknown */
     }
     uct_check_place(pending->iface->tl->name, "pending_add");
     if ((call != NULL) && (call->kind != UCT_CHECK_PROGRESS)) {
@@ -79,7 +81,7 @@ static ucs_status_t run_pending(uct_pending_req_t *req)
     status = req->func(req);
     uct_check_user_end(&start);
     if (status == UCS_OK) {
-        free(pending); /* the request may be freed by now */
+        free(pending); /* the request may have been freed by the user */
     } else {
         put_pending(pending);
     }
@@ -146,7 +148,8 @@ static void run_purge(uct_pending_req_t *req, void *arg)
     uct_check_user_end(&start);
 }
 
-/* Removes the requests of the endpoint that the transport has not returned. */
+/* Removes the records of requests that the transport has not passed to the
+ * callback. Returns their number. */
 static unsigned take_left_over(uct_ep_h ep)
 {
     unsigned count = 0;

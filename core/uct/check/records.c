@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Records of interfaces, endpoints and operations. The plugin receives the
- * completion of a record in place of the user's.
+ * completion in the record instead of the user's completion.
  */
 #include "uct/check/internal.h"
 
@@ -22,7 +22,8 @@ void uct_check_unlock(void)
 
 /* --- Operations ------------------------------------------------------------ */
 
-/* A use that does not call the function leaves its trace in the count. */
+/* Frees the record. The count shows whether the plugin has decremented the
+ * completion without calling its function. */
 static void free_op(uct_check_op_t *op)
 {
     const int expected = (op->state == UCT_CHECK_COMPLETED) ? 0 : 1;
@@ -41,8 +42,8 @@ static void free_op(uct_check_op_t *op)
     free(op);
 }
 
-/* Ends the record of an operation: its memory is kept for a while, to find late
- * uses of the completion. With the lock held. */
+/* Marks the operation as complete. The record is kept for a while, to detect
+ * late uses of the completion. The caller holds the lock. */
 static void retire(uct_check_op_t *op, uct_check_op_state_t state)
 {
     uct_check_iface_t *iface = op->iface;
@@ -72,7 +73,7 @@ static void tell_user(uct_completion_t *user, ucs_status_t status)
     }
 }
 
-/* The plugin's completion has come down to 0. */
+/* Called by the plugin when the count of the completion has reached 0. */
 static void completed(uct_completion_t *comp)
 {
     uct_check_op_t *op        = ucs_container_of(comp, uct_check_op_t, comp);
@@ -167,7 +168,8 @@ void uct_check_op_end(uct_check_op_t *op, ucs_status_t status)
 
 /* --- Flush ----------------------------------------------------------------- */
 
-/* An operation of the list that began before number `serial`, or NULL. */
+/* Returns the slot of an outstanding operation in the list that began before
+ * number `serial`, or NULL. */
 static const char *earlier_op(const ucs_list_link_t *ops, uint64_t serial)
 {
     const uct_check_op_t *op;
@@ -215,7 +217,7 @@ uct_check_ep_t *uct_check_ep_find(uct_check_iface_t *iface, uct_ep_h ep)
     ucs_list_for_each(record, &iface->eps, list)
     {
         if (record->ep == ep) {
-            /* the next search is likely to be for the same one */
+            /* the next search is likely to be for the same endpoint */
             ucs_list_del(&record->list);
             ucs_list_add_head(&iface->eps, &record->list);
             return record;

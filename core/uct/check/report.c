@@ -62,7 +62,7 @@ int uct_check_enabled(void)
 #define FINDINGS_MAX 128
 #define REPEATS_MAX  3
 
-/* Findings that were reported; texts are compared by address. */
+/* Findings that were reported. Texts are compared by address. */
 typedef struct finding {
     const char *who;
     const char *slot;
@@ -70,7 +70,7 @@ typedef struct finding {
     unsigned count;
 } finding_t;
 
-/* Number of times that this finding was reported before. */
+/* Returns how often this finding was reported before, and counts it. */
 static unsigned count_finding(const char *who, const char *slot,
                               const char *format)
 {

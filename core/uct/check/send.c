@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What all slots of sends have in common. */
+/* Code shared by all checking slots that send. */
 #include "uct/check/internal.h"
 
-/* Sends without resources in a row, each followed by UCS_ERR_BUSY. */
+/* Number of consecutive sends without resources, each followed by UCS_ERR_BUSY
+ * of pending_add, after which they are reported. */
 #define BUSY_MAX 10000
 
 const ucx_ep_ops_t *uct_check_send_begin(uct_check_call_t *call, uct_ep_h ep,
@@ -14,7 +15,8 @@ const ucx_ep_ops_t *uct_check_send_begin(uct_check_call_t *call, uct_ep_h ep,
     return &iface->tl->ep_ops;
 }
 
-/* Counts answers UCS_ERR_BUSY that did not let the next send succeed. */
+/* UCS_ERR_BUSY of pending_add means that the next send may succeed. Counts
+ * consecutive attempts in which it did not, and reports them. */
 void uct_check_send_busy(uct_check_iface_t *iface, uct_ep_h ep)
 {
     uct_check_ep_t *record;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Puts the checking slots into the completed tables. */
+/* Puts the checking functions into the completed tables. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,8 +7,9 @@
 
 typedef void (*slot_t)(void);
 
-/* Replaces slots of `to` by those of `checks` that are not NULL. The core's
- * defaults stay: parts of it compare with them. */
+/* Replaces slots of `to` by those slots of `checks` that are not NULL. Default
+ * functions of the core are not replaced, because the core compares slots with
+ * them. */
 static void replace_slots(void *to, const void *checks, const void *defaults,
                           size_t size)
 {

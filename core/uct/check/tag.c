@@ -10,8 +10,8 @@
 typedef enum recv_state {
     RECV_STARTS, /* the call has not returned */
     RECV_POSTED,
-    RECV_ENDED,    /* by a callback */
-    RECV_CANCELED, /* by force: no callback follows */
+    RECV_ENDED,    /* by a callback of the plugin */
+    RECV_CANCELED, /* by a forced cancellation: no callback follows */
 } recv_state_t;
 
 typedef struct uct_check_recv {
@@ -39,7 +39,8 @@ static void retire(uct_check_recv_t *recv, recv_state_t state)
     }
 }
 
-/* With `ends`: the receive ends with this callback. 0: it must not be passed on. */
+/* Returns whether the callback may be passed to the user. `ends`: the callback
+ * completes the receive. */
 static int may_call(uct_check_recv_t *recv, const char *slot, int ends)
 {
     const uct_check_call_t *call = uct_check_call_now();

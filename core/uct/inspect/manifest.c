@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Manifests as the core reads them, in the words of the public API. */
+/* Manifests as the core reads them, with the names of the public API. */
 #include <ucx/inspect.h>
 
 #include <limits.h>
@@ -93,7 +93,7 @@ static ucx_manifest_flags_t known_flags(void)
     };
 }
 
-/* Takes the manifest over. */
+/* Creates the public object, which takes ownership of the manifest. */
 static ucx_manifest_t *manifest_create(uct_manifest_t *manifest)
 {
     ucx_manifest_t *declared = calloc(1, sizeof(*declared));

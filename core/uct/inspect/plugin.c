@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Finds and loads a plugin for a tool, and tells why the core does not use it. */
+/* Finds and loads a plugin for a tool, and explains why the core does not use
+ * it. */
 #include <ucx/inspect.h>
 
 #include <limits.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a tool needs of the running core. */
+/* Functions by which a tool uses the running core: its services for plugins,
+ * its log and its workers. */
 #include <ucx/inspect.h>
 
 #include "ucs/debug/log.h"

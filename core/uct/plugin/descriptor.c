@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Checks of a descriptor, from the outermost table inwards. Non-NULL pointers
- * are trusted: code in the process could do worse than pass a bad one.
+ * Checks of a descriptor, from the outermost table inwards. Pointers other than
+ * NULL are trusted, because the plugin's code runs in this process and could do
+ * any harm anyway.
  */
 #include "uct/plugin/descriptor.h"
 
@@ -21,7 +22,7 @@
 #define TABLE_MIN(type, member) \
     (offsetof(type, member) + sizeof(((type *)0)->member))
 
-/* The position in the descriptor, for the reason. */
+/* The position in the descriptor, for error messages. */
 typedef struct descriptor_check {
     const uct_manifest_t *manifest;
     uct_rejection_t *rejection;
@@ -29,7 +30,7 @@ typedef struct descriptor_check {
     const char *transport;
 } descriptor_check_t;
 
-/* "plugin", "component" or "component/transport". */
+/* Writes the position: "plugin", "component" or "component/transport". */
 static const char *place(const descriptor_check_t *check, char *buffer,
                          size_t size)
 {
@@ -42,7 +43,7 @@ static const char *place(const descriptor_check_t *check, char *buffer,
     return buffer;
 }
 
-/* The first member of each table is its size. */
+/* Checks the size of a table, which is its first member. */
 static ucs_status_t check_table(descriptor_check_t *check, const void *table,
                                 size_t minimum, const char *what)
 {
@@ -79,8 +80,8 @@ static ucs_status_t check_slot(descriptor_check_t *check, int present,
                       place(check, where, sizeof(where)), what);
 }
 
-/* A name: shorter than `max`, with characters that a selection list can
- * contain. */
+/* Checks a name: shorter than `max`, and only characters that a selection list
+ * can contain. */
 static ucs_status_t check_name(descriptor_check_t *check, const char *name,
                                size_t max, const char *what)
 {
@@ -350,7 +351,7 @@ static ucs_status_t check_components(descriptor_check_t *check,
 
 /* --- The plugin -------------------------------------------------------- */
 
-/* Manifest and code must be of the same build. */
+/* Checks that manifest and code are of the same build. */
 static ucs_status_t check_identity(descriptor_check_t *check,
                                    const ucx_plugin_t *descriptor)
 {
@@ -365,7 +366,8 @@ static ucs_status_t check_identity(descriptor_check_t *check,
                           UCX_PLUGIN_ABI_MINOR_OF(descriptor->abi),
                           UCX_PLUGIN_ABI_MAJOR, UCX_PLUGIN_ABI_MINOR);
     } else if (manifest->abi > descriptor->abi) {
-        /* A manifest of a newer minor version is read leniently. */
+        /* The manifest was parsed by the lenient rules for newer minor
+         * versions, which this library does not justify. */
         return uct_reject(check->rejection, UCT_REJECT_UNDECLARED,
                           "the manifest states plugin ABI %u.%u, the library "
                           "was built for %u.%u",

@@ -16,7 +16,7 @@
 
 static const char name_letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
 
-/* Bytes of a value, by ucx_config_type_t. */
+/* Sizes of values in bytes, indexed by ucx_config_type_t. */
 static const size_t value_sizes[] = {
     [UCX_CONFIG_INT]         = sizeof(int),
     [UCX_CONFIG_UINT]        = sizeof(unsigned),
@@ -61,7 +61,7 @@ static int is_declared(const uct_manifest_t *manifest, const char *prefix)
     return 0;
 }
 
-/* Returns NULL, or what is wrong with the variable. */
+/* Returns an error text if the variable is invalid, otherwise NULL. */
 static const char *judge_field(const ucx_config_table_t *table,
                                const ucx_config_field_t *field)
 {
@@ -83,7 +83,7 @@ static const char *judge_field(const ucx_config_table_t *table,
     return NULL;
 }
 
-/* Returns NULL, or what is wrong with the whole table. */
+/* Returns an error text if the table is invalid, otherwise NULL. */
 static const char *judge_table(const ucx_config_table_t *table)
 {
     if ((table->size < offsetof(ucx_config_table_t, num_fields) +
@@ -129,7 +129,7 @@ ucs_status_t uct_descriptor_check_config(const ucx_config_table_t *table,
     }
 
     for (i = 0; i < table->num_fields; ++i) {
-        /* Fields of a newer plugin may be larger than ours. */
+        /* the field structure of a newer plugin may be larger */
         field = (const ucx_config_field_t *)((const char *)table->fields +
                                              i * table->field_size);
         wrong = judge_field(table, field);

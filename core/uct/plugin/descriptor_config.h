@@ -9,7 +9,7 @@
 
 #include "uct/plugin/manifest.h"
 
-/* `component` and `what` are used in the reason. */
+/* `component` and `what` are used in error messages. */
 ucs_status_t uct_descriptor_check_config(const ucx_config_table_t *table,
                                          const uct_manifest_t *manifest,
                                          const char *component,

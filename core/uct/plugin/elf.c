@@ -16,7 +16,7 @@
 #define PHNUM_MAX   256
 #define DYNAMIC_MAX 1024
 
-/* The architecture of this build is the native one. */
+/* The architecture for which this file is compiled is accepted. */
 #if defined(__x86_64__)
 #define NATIVE_MACHINE EM_X86_64
 #elif defined(__aarch64__)
@@ -78,7 +78,8 @@ static const char *read_header(elf_file_t *file)
     return NULL;
 }
 
-/* Mapping a truncated file would raise SIGBUS. */
+/* Returns whether the file contains all segments. Mapping a truncated file
+ * would raise SIGBUS. */
 static int is_complete(const elf_file_t *file)
 {
     const ElfW(Phdr) * segment;
@@ -110,7 +111,8 @@ static const ElfW(Phdr) * find_segment(const elf_file_t *file, uint32_t type)
     return NULL;
 }
 
-/* File offset of the byte at a run-time address; 0: none. */
+/* Returns the file offset of the byte at a run-time address, or 0 if the file
+ * does not contain it. */
 static uint64_t file_offset(const elf_file_t *file, uint64_t address)
 {
     const ElfW(Phdr) * segment;

@@ -18,8 +18,8 @@ typedef struct uct_elf {
 } uct_elf_t;
 
 /*
- * `fd` is read with pread. UCS_ERR_UNSUPPORTED: not a shared object for this
- * machine; the reason is in `why`.
+ * Reads the properties by pread() from `fd`. UCS_ERR_UNSUPPORTED if the file is
+ * not a shared object for this machine; `why` receives the reason.
  */
 ucs_status_t uct_elf_read(int fd, uct_elf_t *elf, char *why, size_t why_size);
 

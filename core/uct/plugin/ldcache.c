@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Look-up of shared libraries. The layout of the cache file is the one that
- * ldconfig of the GNU C library writes since 1999; other systems have no such
- * file, and the folders are searched.
+ * ldconfig of the GNU C library writes since 1999. Other systems have no such
+ * file; there only the folders are searched.
  */
 #include "uct/plugin/ldcache.h"
 
@@ -46,7 +46,8 @@ typedef struct cache_entry {
 _Static_assert(sizeof(cache_header_t) == 48, "as ldconfig writes it");
 _Static_assert(sizeof(cache_entry_t) == 24, "as ldconfig writes it");
 
-/* Skips an optional older table; 0 if there is no table of this format. */
+/* Returns the offset of the header, behind an optional table in an older
+ * format; 0 if there is no table of the supported format. */
 static size_t find_header(const char *data, size_t size)
 {
     const char *p = memmem(data, size, cache_magic, sizeof(cache_magic) - 1);
@@ -115,7 +116,8 @@ int uct_ldcache_has(const uct_ldcache_t *cache, const char *soname)
     return 0;
 }
 
-/* Writes `folder`/`soname` with $ORIGIN expanded; 0 if it is too long. */
+/* Writes `folder`/`soname` with $ORIGIN expanded. Returns 0 if the path is too
+ * long. */
 static int make_path(char *buffer, size_t size, const char *folder,
                      size_t length, const char *origin, const char *soname)
 {
@@ -157,7 +159,8 @@ int uct_ldcache_in_path(const char *path, const char *origin,
     return 0;
 }
 
-/* A loaded library whose file name begins as the soname does, up to ".so". */
+/* Returns whether a loaded library may have this soname: its file name begins
+ * with the soname up to ".so". */
 static int is_candidate(struct dl_phdr_info *info, size_t size, void *arg)
 {
     const char *soname = arg;
@@ -169,9 +172,9 @@ static int is_candidate(struct dl_phdr_info *info, size_t size, void *arg)
     return strncmp(base, soname, length) == 0;
 }
 
-/* dlopen() searches all folders for a library that is not loaded, and their
- * subfolders for processor types: 100 system calls. Therefore it is called for
- * candidates only. */
+/* Returns whether the library is loaded. For a library that is not, dlopen()
+ * would search all folders and their subfolders for processor types, with 100
+ * system calls; therefore it is called only if there is a candidate. */
 static int is_loaded(const char *soname)
 {
     void *loaded;

@@ -11,23 +11,26 @@
 #include <ucs/type/status.h>
 
 typedef struct uct_ldcache {
-    char *data; /* NULL: no cache */
+    char *data; /* NULL: there is no cache */
     size_t size;
 } uct_ldcache_t;
 
-/* Reads the cache file; a missing or damaged file is an empty cache. */
+/* Reads the cache file. A missing or damaged file is treated as an empty
+ * cache. */
 void uct_ldcache_open(uct_ldcache_t *cache, const char *path);
 void uct_ldcache_close(uct_ldcache_t *cache);
 
-/* Does the cache contain a library of this soname, and does its file exist? */
+/* Returns whether the cache contains a library of this soname, and its file
+ * exists. */
 int uct_ldcache_has(const uct_ldcache_t *cache, const char *soname);
 
-/* Does one of the colon-separated folders contain `soname`? $ORIGIN and
- * ${ORIGIN} are replaced by `origin`. */
+/* Returns whether one of the colon-separated folders contains `soname`. $ORIGIN
+ * and ${ORIGIN} are replaced by `origin`. */
 int uct_ldcache_in_path(const char *path, const char *origin,
                         const char *soname);
 
-/* Is it in a default folder of the loader, or already loaded? */
+/* Returns whether the library is in a default folder of the loader, or already
+ * loaded. */
 int uct_ldcache_in_defaults(const char *soname);
 
 #endif

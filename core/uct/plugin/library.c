@@ -32,7 +32,8 @@ static ucs_status_t locate(const char *folder, const char *library, char *path,
                           library, strerror(ENAMETOOLONG));
     } else if ((strchr(library, '/') == NULL) && (length > 1) &&
                (lstat(joined, &st) == 0) && S_ISREG(st.st_mode)) {
-        /* a file in the folder itself, the usual case: no links to resolve */
+        /* usual case, a file in the folder itself: there are no links to
+         * resolve */
         strcpy(path, joined);
         return UCS_OK;
     } else if (realpath(joined, path) == NULL) {
@@ -51,7 +52,8 @@ static ucs_status_t locate(const char *folder, const char *library, char *path,
     return UCS_OK;
 }
 
-/* The library may be in a subfolder of the manifest's folder. */
+/* Checks the library's folder, which may be a subfolder of the manifest's
+ * folder. */
 static ucs_status_t check_folder(const char *path, uct_trust_t *trust,
                                  unsigned flags, uct_rejection_t *rejection)
 {

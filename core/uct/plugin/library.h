@@ -13,8 +13,9 @@
 #include "uct/plugin/trust.h"
 
 /*
- * `folder` is the manifest's folder, without links. `path` receives the
- * library's path without links, PATH_MAX bytes. `trust` NULL: not checked.
+ * `folder` is the manifest's folder, without links. `path`, of PATH_MAX bytes,
+ * receives the library's path without links. If `trust` is NULL, owner and
+ * permissions are not checked.
  */
 ucs_status_t uct_plugin_check_library(const char *folder, const char *library,
                                       uct_trust_t *trust, unsigned trust_flags,

@@ -29,10 +29,11 @@ struct uct_loaded {
 static pthread_mutex_t ltdl_lock = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
 static int ltdl_held;
 
-/* libltdl cannot be initialized again after an initialization and its lt_dlexit()
- * have both run out of memory: it adds its loaders to its list a second time, and
- * crashes at the end. So it is initialized when this library is loaded, and stays
- * so; later calls only count. */
+/* libltdl cannot be initialized again after an initialization and its
+ * lt_dlexit() have both run out of memory: it adds its loaders to its list a
+ * second time, and crashes at the end. Therefore it is initialized once, when
+ * this library is loaded, and never finalized before the library is unloaded;
+ * later calls only change its reference count. */
 __attribute__((constructor)) static void hold_ltdl(void)
 {
     if (lt_dlinit() != 0) {
@@ -49,7 +50,7 @@ __attribute__((destructor)) static void release_ltdl(void)
     }
 }
 
-/* The loader's message in English, so that it can be parsed. */
+/* Returns the loader's last message in English, so that it can be parsed. */
 static void last_dlerror(char *buffer, size_t size)
 {
     locale_t c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
@@ -87,8 +88,9 @@ static int is_shortage(const char *text)
            (strstr(text, "Too many open files") != NULL);
 }
 
-/* True if the loader says that it cannot open a library that can be opened: it
- * had no memory for the path, and reports an errno from before. */
+/* Returns whether the loader reports that it cannot open a library that can be
+ * opened. This happens if it had no memory for the path: it then reports an old
+ * errno. */
 static int is_openable(const char *text, const char *library)
 {
     static const char cannot_open[] = ": cannot open shared object file";
@@ -142,7 +144,8 @@ static ucs_status_t open_bound(const char *library, lt_dlhandle *module_p,
     if (lt_dlinit() != 0) {
         status = uct_reject(rejection, UCT_REJECT_RESOURCES, "libltdl: %s",
                             lt_dlerror());
-        lt_dlexit(); /* otherwise it counts as initialized, but does not work */
+        lt_dlexit(); /* undo the failed initialization: libltdl counts it, but
+                      * does not work */
         return status;
     }
 
@@ -167,7 +170,8 @@ err:
     return status;
 }
 
-/* A library that the plugin links may define a symbol of this name. */
+/* Returns whether the symbol is defined by the plugin itself. A library that
+ * the plugin links may define a symbol of this name, too. */
 static int is_own_symbol(void *symbol, const char *library)
 {
     struct stat expected, found;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Loads one plugin's code and calls its entry point. The registry decides which
- * plugin is loaded when.
+ * plugins are loaded, and when.
  */
 #ifndef UCT_PLUGIN_LOADER_H
 #define UCT_PLUGIN_LOADER_H
@@ -13,8 +13,9 @@
 typedef struct uct_loaded uct_loaded_t;
 
 /*
- * `library` is a checked path without links, `folder` the manifest's folder.
- * All symbols are bound before this returns, or it fails. Any thread.
+ * Loads a plugin. `library` is a checked path without links, `folder` the
+ * manifest's folder. All symbols are bound before the return; otherwise loading
+ * fails. Any thread.
  */
 ucs_status_t uct_loader_open(const uct_manifest_t *manifest,
                              const char *library, const char *folder,
@@ -23,7 +24,8 @@ ucs_status_t uct_loader_open(const uct_manifest_t *manifest,
 
 const ucx_plugin_t *uct_loader_descriptor(const uct_loaded_t *loaded);
 
-/* Calls fini and unloads. No object of the plugin may be in use. */
+/* Calls the plugin's fini function and unloads its code. No object of the
+ * plugin may be in use. */
 void uct_loader_close(uct_loaded_t *loaded);
 
 #endif

@@ -11,16 +11,16 @@
 #include <ucx/abi.h>
 #include "ucs/type/memory_type.h"
 
-/* Arrays of a manifest; all are freed together. */
+/* Arrays of a manifest, in a list that is freed with the manifest. */
 struct uct_manifest_block {
     uct_manifest_block_t *next;
     max_align_t data[];
 };
 
-/* --- Before it is JSON ------------------------------------------------- */
+/* --- Checks before parsing --------------------------------------------- */
 
-/* Deepest level of brackets outside strings. Meaningless for invalid JSON; it
- * only protects the parser from deep recursion. */
+/* Returns the deepest level of brackets outside strings. The result for invalid
+ * JSON is undefined; it only protects the parser from deep recursion. */
 static unsigned nesting(const char *text, size_t length)
 {
     unsigned depth = 0, deepest = 0;
@@ -104,8 +104,9 @@ static const char *text_of(const json_t *object, const char *member)
 }
 
 /*
- * Check the ABI first, because a manifest of another major version may follow
- * another schema. One of a newer minor version may have unknown members.
+ * Checks the ABI version before the schema, because a manifest of another major
+ * version may follow another schema. A manifest of a newer minor version may
+ * have unknown members.
  */
 static ucs_status_t check_abi(json_t *root, unsigned *schema_flags_p,
                               uct_rejection_t *rejection)
@@ -136,10 +137,10 @@ static ucs_status_t check_abi(json_t *root, unsigned *schema_flags_p,
     return UCS_OK;
 }
 
-/* --- From JSON to the structure; the schema vouches for the types ------ */
+/* --- From JSON to the structure; the schema has checked the types ------ */
 
-/* Zeroed memory, freed with the manifest; on failure NULL, and the manifest is
- * marked. */
+/* Allocates zeroed memory that is freed with the manifest. On failure returns
+ * NULL and sets *failed. */
 static void *alloc(uct_manifest_t *manifest, size_t count, size_t size,
                    int *failed)
 {
@@ -173,7 +174,8 @@ static void take_names(uct_manifest_t *manifest, json_t *array,
     }
 }
 
-/* Unknown words are from a newer minor version and are ignored. */
+/* Returns the bits of the words in an array. Unknown words are from a newer
+ * minor version and are ignored. */
 static uint64_t take_bits(json_t *array, const char *const *list)
 {
     uint64_t bits = 0;
@@ -333,7 +335,7 @@ static void take_override(uct_manifest_t *manifest, json_t *root)
     manifest->reason      = text_of(root, "reason");
 }
 
-/* --- What a schema cannot say ------------------------------------------ */
+/* --- Rules that the schema cannot express ------------------------------ */
 
 static ucs_status_t check_unique_names(const uct_manifest_t *manifest,
                                        uct_rejection_t *rejection)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A plugin's manifest as a structure. Reading it runs no code of the plugin and
- * accesses only the manifest; other files decide whether the plugin is usable.
+ * accesses only the manifest. The scan of the registry decides whether the
+ * plugin is usable.
  */
 #ifndef UCT_PLUGIN_MANIFEST_H
 #define UCT_PLUGIN_MANIFEST_H
@@ -43,7 +44,7 @@ typedef struct uct_need {
     const char *hint; /* what to install; may be NULL */
 } uct_need_t;
 
-/* All of these are required. */
+/* A set of requirements, all of which must be met. */
 typedef struct uct_need_group {
     uct_need_t *list[UCT_NEED_LAST];
     unsigned count[UCT_NEED_LAST];
@@ -51,7 +52,7 @@ typedef struct uct_need_group {
 
 typedef struct uct_requires {
     uct_need_group_t all;
-    uct_need_group_t *any_of; /* at least one group is required; none: no
+    uct_need_group_t *any_of; /* one of the groups must be met; empty: no
                                * requirement */
     unsigned num_any_of;
     const char *hint; /* for the whole group; may be NULL */
@@ -71,13 +72,13 @@ typedef struct uct_manifest_transport {
     double latency_ns;     /* 0: not declared */
     double bandwidth_mbps; /* 10^6 bytes per second; 0: not declared */
     const char *device_class;
-    uct_names_t device_globs; /* none: any device */
+    uct_names_t device_globs; /* empty: any device */
 } uct_manifest_transport_t;
 
 typedef struct uct_manifest_component {
     const char *name;
     uint64_t memory_types; /* bits by ucs_memory_type_t */
-    uint64_t capabilities; /* uct_manifest_md_capabilities[] */
+    uint64_t capabilities; /* bits by uct_manifest_md_capabilities[] */
     uct_names_t cms;
     uct_manifest_transport_t *transports;
     unsigned num_transports;
@@ -87,9 +88,9 @@ typedef struct uct_manifest_block uct_manifest_block_t;
 
 typedef struct uct_manifest {
     uct_manifest_kind_t kind;
-    const char *name; /* plugin's name, for both kinds */
+    const char *name; /* name of the plugin, also in an override */
 
-    /* Plugins */
+    /* Members of plugins only */
     const char *version;
     const char *vendor;
     const char *license;
@@ -105,32 +106,34 @@ typedef struct uct_manifest {
     uct_names_t config_prefixes;
     int by_default; /* 0: only if selected by name */
 
-    /* Both */
+    /* Members of plugins and overrides */
     int has_priority;
     int priority;
 
-    /* Overrides */
+    /* Members of overrides only */
     int has_enabled;
     int enabled;
     const char *reason; /* may be NULL */
 
-    /* Private: the strings are in the JSON tree, the arrays in the blocks. */
+    /* Private. The strings belong to the JSON tree, the arrays to the
+     * blocks. */
     json_t *root;
     uct_manifest_block_t *blocks;
 } uct_manifest_t;
 
-/* Words of the manifest, indexed by bit; each list is terminated by NULL. For
- * memory types see ucs_memory_type_words. */
+/* The words that manifests use, indexed by bit; each list is terminated by
+ * NULL. For memory types see ucs_memory_type_words. */
 extern const char *const uct_manifest_operations[];
 extern const char *const uct_manifest_tl_capabilities[];
 extern const char *const uct_manifest_md_capabilities[];
 extern const char *const uct_manifest_reaches[];
 
-/* The bit of `word` in such a list, or 0. */
+/* Returns the bit of `word` in such a list, or 0. */
 uint64_t uct_manifest_word_bit(const char *const *list, const char *word);
 
-/* The equivalents in the public API: UCT_IFACE_FLAG_*, UCT_IFACE_FLAG_EVENT_*,
- * UCT_MD_FLAG_*, a device type. */
+/* Convert the words of a manifest to constants of the public API:
+ * UCT_IFACE_FLAG_*, UCT_IFACE_FLAG_EVENT_*, UCT_MD_FLAG_*, and a device
+ * type. */
 uint64_t uct_manifest_iface_flags(const uct_manifest_transport_t *transport);
 uint64_t uct_manifest_event_flags(const uct_manifest_transport_t *transport);
 uint64_t uct_manifest_md_flags(const uct_manifest_component_t *component);
@@ -138,19 +141,19 @@ uct_device_type_t
 uct_manifest_device_type(const uct_manifest_transport_t *transport);
 
 /*
- * Parses a text, which need not be zero-terminated, may contain anything, and
- * is not referenced afterwards.
+ * Parses the text of a manifest. The text need not be zero-terminated, may
+ * contain anything, and is not referenced afterwards.
  */
 ucs_status_t uct_manifest_parse(const char *text, size_t length,
                                 uct_manifest_t **manifest_p,
                                 uct_rejection_t *rejection);
 
 /*
- * Reads and parses the file `path`. `real_folder`: a folder without links in its
- * own path; the paths of files directly in it are resolved faster; may be NULL.
- * `trust` NULL: owner and permissions are not checked (for `validate`).
- * `real_path`, if not NULL, receives the path without links, at most PATH_MAX
- * bytes.
+ * Reads and parses the file `path`. `real_folder` may be NULL, or a folder
+ * whose path contains no links; the paths of files directly in it are resolved
+ * faster. If `trust` is NULL, owner and permissions are not checked (for
+ * `validate`). `real_path`, if not NULL, receives the path without links, at
+ * most PATH_MAX bytes.
  */
 ucs_status_t uct_manifest_read(const char *path, const char *real_folder,
                                uct_trust_t *trust, unsigned trust_flags,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Opens and reads a manifest's file, of any type.
+ * Opens and reads the file of a manifest. The path may lead to a file of any
+ * type.
  */
 #include "uct/plugin/manifest.h"
 
@@ -20,7 +21,7 @@ static ucs_status_t reject_errno(uct_rejection_t *rejection, int error,
                       "%s: %s", what, strerror(error));
 }
 
-/* Checks the folder of `path`; `is_real`: the path contains no links. */
+/* Checks the folder of `path`. `is_real`: the path contains no links. */
 static ucs_status_t check_folder(uct_trust_t *trust, unsigned flags,
                                  const char *path, int is_real,
                                  uct_rejection_t *rejection)
@@ -46,7 +47,7 @@ static ucs_status_t check_folder(uct_trust_t *trust, unsigned flags,
     return uct_trust_folder(trust, real, flags, rejection);
 }
 
-/* Checks the type of the file. */
+/* Rejects anything but a regular file. */
 static ucs_status_t check_kind(const struct stat *st,
                                uct_rejection_t *rejection)
 {
@@ -64,7 +65,7 @@ static ucs_status_t check_kind(const struct stat *st,
     return UCS_OK;
 }
 
-/* Reads to the end of the file, whatever its stated size. */
+/* Reads up to the end of the file, because its size may change. */
 static ucs_status_t slurp(int fd, char **text_p, size_t *length_p,
                           uct_rejection_t *rejection)
 {
@@ -103,7 +104,8 @@ static ucs_status_t slurp(int fd, char **text_p, size_t *length_p,
     return UCS_OK;
 }
 
-/* Opens `real`, which has no links, and checks that it is trusted. */
+/* Opens `real`, which is a path without links, and checks that the file is
+ * trusted. */
 static ucs_status_t open_checked(const char *real, uct_trust_t *trust,
                                  unsigned trust_flags, int *fd_p,
                                  uct_rejection_t *rejection)
@@ -112,7 +114,7 @@ static ucs_status_t open_checked(const char *real, uct_trust_t *trust,
     struct stat st;
     int fd;
 
-    /* Non-blocking: it may be a pipe without a writer. */
+    /* non-blocking, because the file may be a pipe without a writer */
     fd = open(real, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
     if ((fd < 0) && ((errno == ENXIO) || (errno == ENODEV))) {
         return uct_reject(rejection, UCT_REJECT_NOT_REGULAR,
@@ -138,8 +140,8 @@ static ucs_status_t open_checked(const char *real, uct_trust_t *trust,
     return UCS_OK;
 }
 
-/* As realpath(), which reads every part of the path. A file directly in a folder
- * without links needs one system call. */
+/* As realpath(), which queries every component of the path. For a file directly
+ * in a folder without links, one system call is sufficient. */
 static int resolve(const char *path, const char *real_folder, char *real)
 {
     size_t length = (real_folder == NULL) ? 0 : strlen(real_folder);
@@ -174,7 +176,8 @@ ucs_status_t uct_manifest_read(const char *path, const char *real_folder,
     }
 
     if ((trust != NULL) && strcmp(path, real)) {
-        /* A user who can write to a link's folder can replace the link. */
+        /* A user who can write to the folder that contains a link can replace
+         * the link. */
         status = check_folder(trust, trust_flags, path, 0, rejection);
     }
     if ((trust != NULL) && (status == UCS_OK)) {

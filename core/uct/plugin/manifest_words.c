@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The words of a manifest and their meanings. The schema lists the same words;
- * a test compares both.
+ * The words that manifests use, and their meanings. The schema lists the same
+ * words; a test compares both lists.
  */
 #include "uct/plugin/manifest.h"
 
@@ -19,7 +19,8 @@ const char *const uct_manifest_operations[] = {
     "tag_eager_zcopy", "tag_rndv_zcopy",  NULL,
 };
 
-/* Interface flags of the words above; atomics have masks. */
+/* Interface flags for uct_manifest_operations. Atomics have masks instead of
+ * flags. */
 static const uint64_t operation_flags[] = {UCT_IFACE_FLAG_AM_SHORT,
                                            UCT_IFACE_FLAG_AM_BCOPY,
                                            UCT_IFACE_FLAG_AM_ZCOPY,
@@ -58,7 +59,8 @@ const char *const uct_manifest_tl_capabilities[] = {"pending",
                                                     "event_async_cb",
                                                     NULL};
 
-/* Flags of the words above; event flags have a number space of their own. */
+/* Interface flags for uct_manifest_tl_capabilities. Event flags are separate,
+ * because their values overlap with those of interface flags. */
 static const uint64_t capability_flags[] = {
     UCT_IFACE_FLAG_PENDING,
     UCT_IFACE_FLAG_CONNECT_TO_IFACE,
@@ -105,7 +107,8 @@ const char *const uct_manifest_md_capabilities[] = {
     "reg_dmabuf", "detect",   NULL,
 };
 
-/* Flags of the words above; only the query returns "detect". */
+/* Domain flags for uct_manifest_md_capabilities. The word "detect" has none:
+ * only the query of the domain returns it. */
 static const uint64_t md_flags[] = {
     UCT_MD_FLAG_ALLOC,         UCT_MD_FLAG_REG,        UCT_MD_FLAG_NEED_MEMH,
     UCT_MD_FLAG_NEED_RKEY,     UCT_MD_FLAG_ADVISE,     UCT_MD_FLAG_FIXED,
@@ -183,11 +186,11 @@ uint64_t uct_manifest_md_flags(const uct_manifest_component_t *component)
 uct_device_type_t
 uct_manifest_device_type(const uct_manifest_transport_t *transport)
 {
-    /* In the order of uct_device_type_t. */
+    /* in the order of uct_device_type_t */
     static const char *const words[] = {"network", "shm", "acc", "self", NULL};
     uint64_t bit = uct_manifest_word_bit(words, transport->device_class);
 
-    /* An unknown class, from a newer minor version, is treated as a network. */
+    /* an unknown word is from a newer minor version */
     return (bit == 0) ? UCT_DEVICE_TYPE_NET :
                         (uct_device_type_t)__builtin_ctzll(bit);
 }

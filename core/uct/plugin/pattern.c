@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A backtracking matcher, which interprets the pattern directly.
+ * A backtracking matcher, which interprets the pattern without compiling it.
  */
 #include "uct/plugin/pattern.h"
 
@@ -10,7 +10,7 @@
 
 enum { GROUP_DEPTH_MAX = 8 };
 
-/* What must match after the end of a group. */
+/* The part of the pattern that must match after the end of a group. */
 typedef struct rest {
     const char *pattern;
     const struct rest *outer;
@@ -22,10 +22,11 @@ typedef struct count {
     unsigned max;
 } count_t;
 
-/* ----------------------------------------------------------------- parts -- */
+/* ------------------------------------------------------ pattern parts -- */
 
-/* Returns the position after the list that begins at `p`; NULL: unterminated.
- * The first character of a list is literal, even a closing bracket. */
+/* Returns the position after the list that begins at `p`, or NULL if the list
+ * is not terminated. The first character of a list is literal, even a closing
+ * bracket. */
 static const char *list_end(const char *p)
 {
     p += 1 + (p[1] == '^');
@@ -35,8 +36,8 @@ static const char *list_end(const char *p)
     return ((p == NULL) || (*p == '\0')) ? NULL : p + 1;
 }
 
-/* Returns the position after the group that begins at `p`; NULL:
- * unterminated. */
+/* Returns the position after the group that begins at `p`, or NULL if the group
+ * is not terminated. */
 static const char *group_end(const char *p)
 {
     unsigned depth = 0;
@@ -91,7 +92,7 @@ static const char *read_number(const char *p, unsigned *number)
     return (p == start) ? NULL : p;
 }
 
-/* Reads a repetition count; returns the position after it, or NULL if
+/* Reads a repetition count. Returns the position after it, or NULL if it is
  * invalid. */
 static const char *read_count(const char *p, count_t *count)
 {
@@ -137,7 +138,8 @@ static int is_in_list(const char *list, unsigned char c)
     return is_negative;
 }
 
-/* Does the atom (not a group) match the character? */
+/* Returns whether the atom (a character or a list, not a group) matches the
+ * character. */
 static int is_one(const char *atom, char c)
 {
     if (c == '\0') {
@@ -160,7 +162,8 @@ static int is_one(const char *atom, char c)
 static int match(const char *pattern, const char *text, const char *start,
                  const rest_t *rest);
 
-/* The next alternative of a group, or its end; called from inside the group. */
+/* Returns the position of the next alternative of a group, or of the group's
+ * end. `p` is inside the group. */
 static const char *next_branch(const char *p)
 {
     while ((*p != '|') && (*p != ')') && (*p != '\0')) {
@@ -261,7 +264,7 @@ int uct_pattern_matches(const char *pattern, const char *text)
     return 0;
 }
 
-/* -------------------------------------------------------------- checking -- */
+/* ------------------------------------------------- checks of the pattern -- */
 
 /* Checks a pattern from `p`; returns the position of its end or of the group's
  * end. */

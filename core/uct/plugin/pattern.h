@@ -13,10 +13,11 @@
 #ifndef UCT_PLUGIN_PATTERN_H
 #define UCT_PLUGIN_PATTERN_H
 
-/* Nonzero if it uses only the subset above. */
+/* Returns nonzero if the pattern uses only the subset above. */
 int uct_pattern_is_good(const char *pattern);
 
-/* Nonzero if some part of the text matches a valid pattern. */
+/* Returns nonzero if a part of the text matches the pattern, which must be
+ * valid. */
 int uct_pattern_matches(const char *pattern, const char *text);
 
 #endif

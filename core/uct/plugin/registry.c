@@ -12,7 +12,7 @@
 static pthread_mutex_t default_lock = PTHREAD_MUTEX_INITIALIZER;
 static uct_plugin_registry_t *default_registry;
 
-/* --- Life -------------------------------------------------------------- */
+/* --- Creation and destruction ------------------------------------------ */
 
 static void free_plugin(uct_plugin_t *plugin)
 {
@@ -143,13 +143,14 @@ ucs_status_t uct_plugin_registry_reset(void)
     return status;
 }
 
-/* The library may be unloaded by a running process. Plugins in use are kept. */
+/* Frees the registry of the process, because a running process may unload this
+ * library. Plugins in use are kept. */
 static void __attribute__((destructor)) forget_default(void)
 {
     uct_plugin_registry_reset();
 }
 
-/* --- Questions --------------------------------------------------------- */
+/* --- Queries ----------------------------------------------------------- */
 
 uct_plugin_t *uct_plugin_at(uct_plugin_registry_t *registry, unsigned index)
 {
@@ -182,7 +183,8 @@ uct_plugin_t *uct_plugin_find(uct_plugin_registry_t *registry, const char *name)
     uct_plugin_t *result = NULL, *plugin;
     unsigned i;
 
-    /* a disabled plugin explains more than a broken one */
+    /* if all plugins of this name are rejected, select the one whose rejection
+     * is the most informative */
     pthread_mutex_lock(&registry->lock);
     for (i = 0; i < registry->num_plugins; ++i) {
         plugin = registry->plugins[i];
@@ -273,8 +275,9 @@ uct_plugin_config_prefixes(const uct_plugin_registry_t *registry)
 
 /* --- Loading ----------------------------------------------------------- */
 
-/* Called with the lock held, for a usable plugin that is not loaded. A shortage
- * of memory or descriptors is not the plugin's fault and is not stored. */
+/* Loads a usable plugin that is not loaded. The caller holds the lock. A lack
+ * of memory or descriptors is not the plugin's fault, so this result is not
+ * stored. */
 static ucs_status_t load(uct_plugin_t *plugin, const ucx_host_t *host,
                          uct_rejection_t *rejection_p)
 {
@@ -305,7 +308,7 @@ static ucs_status_t load(uct_plugin_t *plugin, const ucx_host_t *host,
     }
     if (rejection.code != UCT_REJECT_RESOURCES) {
         plugin->rejection = rejection;
-        /* Plugins that this one displaced may be used again. */
+        /* the plugins that this plugin displaced may become usable */
         uct_plugin_resolve(registry);
     }
     return info->status;
@@ -319,7 +322,8 @@ ucs_status_t uct_plugin_load(uct_plugin_t *plugin, const ucx_host_t *host,
 
     pthread_mutex_lock(&plugin->registry->lock);
     if (plugin->loading) {
-        /* The recursive lock admits only the thread that is loading. */
+        /* the lock is recursive: only the thread that is loading the plugin
+         * gets here */
         status = uct_reject(rejection, UCT_REJECT_RECURSION,
                             "%s is already being loaded by this thread",
                             plugin->name);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Explains a word of a transport selection that selects nothing.
+ * Explains why a word of a transport list selects nothing.
  */
 #include "uct/plugin/registry_priv.h"
 
@@ -27,7 +27,8 @@ static int offers_word(const uct_manifest_t *manifest, const char *word)
     return 0;
 }
 
-/* A usable plugin that offers the word, or a rejected one, or NULL. */
+/* Returns a usable plugin that offers the word; if there is none, a rejected
+ * one, or NULL. */
 static uct_plugin_t *find_provider(uct_plugin_registry_t *registry,
                                    const char *word)
 {
@@ -48,8 +49,8 @@ static uct_plugin_t *find_provider(uct_plugin_registry_t *registry,
     return result;
 }
 
-/* Appends the words of one manifest to `words`, which is large enough; only
- * counts if `words` is NULL. */
+/* Appends the words of one manifest to `words`, which must be large enough. If
+ * `words` is NULL, only returns their number. */
 static unsigned add_words(const uct_manifest_t *manifest, const char **words)
 {
     const uct_manifest_transport_t *transport;
@@ -70,7 +71,8 @@ static unsigned add_words(const uct_manifest_t *manifest, const char **words)
     return count;
 }
 
-/* All known words, terminated by NULL; free() it. NULL: out of memory. */
+/* Returns all known words, terminated by NULL. Release the array by free().
+ * NULL if memory is exhausted. */
 static const char **all_words(uct_plugin_registry_t *registry,
                               const char *const *builtin)
 {

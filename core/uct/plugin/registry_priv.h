@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Internals of a registry; for registry*.c only.
+ * Internal structures of a registry. Used by registry*.c only.
  */
 #ifndef UCT_PLUGIN_REGISTRY_PRIV_H
 #define UCT_PLUGIN_REGISTRY_PRIV_H
@@ -15,7 +15,7 @@ struct uct_plugin {
     uct_plugin_info_t info;
     unsigned rank; /* position in the search order */
 
-    /* Referenced by `info` */
+    /* Strings to which `info` refers */
     char *name;
     char *path;
     char *folder;
@@ -23,15 +23,16 @@ struct uct_plugin {
     uct_manifest_t *manifest;
     char *runpath;
 
-    /* Protected by the registry's lock after the scan */
-    uct_rejection_t rejection; /* code NONE: usable */
+    /* Changes after the scan; protected by the registry's lock */
+    uct_rejection_t rejection; /* the code is NONE if the plugin is usable */
     int loading;               /* the entry point is running */
     unsigned users;
     uct_loaded_t *loaded;
 };
 
 struct uct_plugin_registry {
-    pthread_mutex_t lock; /* recursive: a plugin may call back */
+    pthread_mutex_t lock; /* recursive, because a plugin may call the
+                           * registry */
     uct_search_t search;
     uct_trust_t trust;
     uct_plugin_t **plugins;
@@ -42,12 +43,12 @@ struct uct_plugin_registry {
     unsigned flags;
 };
 
-/* registry_scan.c: finds, reads and checks each plugin. */
+/* registry_scan.c: finds the plugins, and reads and checks each. */
 ucs_status_t uct_plugin_scan(uct_plugin_registry_t *registry,
                              const uct_search_params_t *params);
 
-/* registry_resolve.c: sorts, and resolves conflicts. The second may be called
- * again. */
+/* registry_resolve.c: sorts the plugins, and resolves conflicts.
+ * uct_plugin_resolve() may be called again. */
 void uct_plugin_sort(uct_plugin_registry_t *registry);
 void uct_plugin_resolve(uct_plugin_registry_t *registry);
 

@@ -27,8 +27,8 @@ static int replaces(const uct_plugin_t *plugin, const uct_plugin_t *other)
            uct_names_has(&plugin->manifest->replaces, other->name);
 }
 
-/* Moves a replaced plugin behind the one that replaces it, so that it comes
- * next if the latter fails to load. */
+/* Moves a replaced plugin behind the plugin that replaces it, so that it is
+ * used next if the latter fails to load. */
 static void move_replaced(uct_plugin_registry_t *registry, unsigned index)
 {
     uct_plugin_t **plugins = registry->plugins;
@@ -60,7 +60,8 @@ void uct_plugin_sort(uct_plugin_registry_t *registry)
     }
 }
 
-/* A loaded plugin is never displaced. */
+/* Returns whether another plugin may displace this one. A loaded plugin is
+ * never displaced. */
 static int gives_way(const uct_plugin_t *plugin)
 {
     return uct_plugin_is_usable(plugin) && (plugin->loaded == NULL) &&
@@ -82,7 +83,7 @@ static void resolve_replaced(uct_plugin_registry_t *registry,
     }
 }
 
-/* A component that both have, or NULL. */
+/* Returns the name of a component that both plugins have, or NULL. */
 static const char *common_component(const uct_plugin_t *a,
                                     const uct_plugin_t *b)
 {
@@ -97,7 +98,7 @@ static const char *common_component(const uct_plugin_t *a,
     return NULL;
 }
 
-/* Does `earlier` displace `plugin`? */
+/* Rejects `plugin` if `earlier` displaces it. */
 static void resolve_pair(uct_plugin_t *earlier, uct_plugin_t *plugin)
 {
     const char *component;
@@ -123,7 +124,7 @@ static void resolve_earlier(uct_plugin_registry_t *registry, unsigned index)
     uct_plugin_t *plugin = registry->plugins[index], *earlier;
     unsigned i;
 
-    /* loaded plugins take precedence at any position */
+    /* a loaded plugin takes precedence at any position */
     for (i = 0; gives_way(plugin) && (i < registry->num_plugins); ++i) {
         earlier = registry->plugins[i];
         if ((earlier != plugin) && uct_plugin_is_usable(earlier) &&
@@ -147,7 +148,7 @@ void uct_plugin_resolve(uct_plugin_registry_t *registry)
         }
     }
     for (i = 0; i < registry->num_plugins; ++i) {
-        /* a displaced plugin replaces no other one */
+        /* a plugin that is displaced does not replace others */
         resolve_earlier(registry, i);
         if (uct_plugin_is_usable(registry->plugins[i])) {
             resolve_replaced(registry, registry->plugins[i]);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A scan: reads every manifest found and checks each plugin by itself; then
- * resolves names, overrides, and requirements. A broken file is an entry with a
- * reason and never ends the scan.
+ * resolves names, overrides, and requirements. A broken file becomes an entry
+ * with the reason for its rejection; the scan continues.
  */
 #include "uct/plugin/registry_priv.h"
 
@@ -17,7 +17,7 @@
 
 static const char suffix[] = ".json";
 
-/* Converts "/a/b/NAME.json" to "NAME"; free() it. */
+/* Converts "/a/b/NAME.json" to "NAME". Release the result by free(). */
 static char *base_name(const char *path)
 {
     const char *slash = strrchr(path, '/');
@@ -37,7 +37,7 @@ static char *base_name(const char *path)
 
 /* --- Reading ----------------------------------------------------------- */
 
-/* Appends an entry; NULL: out of memory. */
+/* Appends an entry. Returns NULL if memory is exhausted. */
 static uct_plugin_t *add_plugin(uct_plugin_registry_t *registry,
                                 const uct_search_dir_t *dir, const char *path)
 {
@@ -68,7 +68,7 @@ static uct_plugin_t *add_plugin(uct_plugin_registry_t *registry,
     if ((plugin->name == NULL) || (plugin->path == NULL) ||
         (plugin->folder == NULL) || (plugin->library == NULL) ||
         (plugin->runpath == NULL)) {
-        return NULL; /* the entry is freed with the registry */
+        return NULL; /* the registry owns the incomplete entry and frees it */
     }
     return plugin;
 }
@@ -216,9 +216,10 @@ static ucs_status_t scan_dir(uct_plugin_registry_t *registry,
     return status;
 }
 
-/* --- Judging all ------------------------------------------------------- */
+/* --- Checks among all plugins ------------------------------------------ */
 
-/* The first plugin of a name is used. A broken one does not count. */
+/* Of several plugins with one name, the first is used, and the others are
+ * marked as shadowed. Broken plugins do not count. */
 static void mark_shadowed(uct_plugin_registry_t *registry)
 {
     uct_plugin_t *plugin, *earlier;
@@ -257,7 +258,8 @@ static void apply_override(uct_plugin_t *plugin,
     }
 }
 
-/* In the order of their files: a later override takes precedence. */
+/* Applies the overrides in the order of their files: a later override takes
+ * precedence. */
 static void apply_overrides(uct_plugin_registry_t *registry)
 {
     uct_plugin_override_t *override;
@@ -297,7 +299,7 @@ static ucs_status_t check_requirements(uct_plugin_registry_t *registry,
     return UCS_OK;
 }
 
-/* The prefixes of all manifests, each with a trailing underscore. */
+/* Collects the prefixes of all manifests, each with a trailing underscore. */
 static ucs_status_t collect_prefixes(uct_plugin_registry_t *registry)
 {
     const uct_names_t *names;
@@ -339,8 +341,8 @@ static void publish(uct_plugin_t *plugin)
     plugin->info.manifest = plugin->manifest;
 }
 
-/* A plugin that is present but broken is a warning; one that is absent or not
- * selected is not. */
+/* Logs the rejections. A plugin that is present but broken is a warning; a
+ * plugin that is absent or not selected is not. */
 static void log_rejections(uct_plugin_registry_t *registry)
 {
     const uct_rejection_info_t *info;

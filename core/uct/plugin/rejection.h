@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Why a plugin is rejected: one stable code per cause, with a meaning, a remedy
- * and details. Codes are never renumbered; README.md of this folder lists them.
+ * Reasons why a plugin is rejected: each cause has a stable code with a
+ * meaning, a remedy and details. Codes are never renumbered; README.md of this
+ * folder lists them.
  */
 #ifndef UCT_PLUGIN_REJECTION_H
 #define UCT_PLUGIN_REJECTION_H
@@ -73,19 +74,21 @@ typedef struct uct_rejection_info {
     const char *word;    /* short, for a column of a table */
     const char *meaning; /* one line */
     const char *remedy;  /* one line */
-    int fault;           /* a fault that deserves a warning; otherwise the
+    int fault;           /* 1: a fault, which is logged as a warning; 0: the
                           * plugin is only absent or not selected */
     ucs_status_t status;
 } uct_rejection_info_t;
 
-/* Never NULL: an unknown code has an entry, too. */
+/* Returns the description of a code, never NULL: unknown codes have one,
+ * too. */
 const uct_rejection_info_t *uct_rejection_info(uct_rejection_code_t code);
 
-/* The whole table in the order of codes; for the tool and the tests. */
+/* Returns the whole table in the order of codes, for the tool and the tests. */
 const uct_rejection_info_t *uct_rejection_table(unsigned *count_p);
 
-/* The code for a failed system call: UCT_REJECT_RESOURCES if memory or
- * descriptors ran out, which is not the plugin's fault; else `otherwise`. */
+/* Returns the code for a failed system call: UCT_REJECT_RESOURCES if memory or
+ * descriptors are exhausted, which is not the plugin's fault; otherwise the
+ * code `otherwise`. */
 uct_rejection_code_t uct_rejection_of_errno(int error,
                                             uct_rejection_code_t otherwise);
 

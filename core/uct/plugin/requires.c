@@ -21,7 +21,7 @@ struct uct_requires_env {
     uct_ldcache_t ldcache;
 };
 
-/* A query: the environment and the plugin. */
+/* Arguments of a check: the environment and the plugin. */
 typedef struct need_query {
     uct_requires_env_t *env;
     const char *folder;
@@ -79,7 +79,8 @@ static int has_device(const need_query_t *query, const char *pattern)
     return result;
 }
 
-/* The kernel lists modules with '_' where file names may have '-'. */
+/* Replaces '-' by '_', because the kernel lists modules with '_' where file
+ * names may have '-'. */
 static void normalize(char *name)
 {
     for (; *name != '\0'; ++name) {
@@ -89,7 +90,7 @@ static void normalize(char *name)
     }
 }
 
-/* Does /proc/modules have a line that begins with the name? */
+/* Returns whether a line of /proc/modules begins with the name. */
 static int is_module_loaded(const need_query_t *query, const char *name)
 {
     char path[PATH_MAX], line[512], word[65];
@@ -107,7 +108,8 @@ static int is_module_loaded(const need_query_t *query, const char *name)
     return found;
 }
 
-/* Is it built into the kernel? Each line is .../name.ko */
+/* Returns whether the module is built into the kernel. Each line of the list is
+ * .../name.ko */
 static int is_module_builtin(const need_query_t *query, const char *name)
 {
     char path[PATH_MAX], full[PATH_MAX], line[512];
@@ -186,7 +188,8 @@ static const struct need_type {
                           "shared library", "the loader would not find it"},
 };
 
-/* The first missing requirement, or NULL; its kind goes to *kind_p. */
+/* Returns the first missing requirement, and its kind in *kind_p; NULL if none
+ * is missing. */
 static const uct_need_t *first_missing(const need_query_t *query,
                                        const uct_need_group_t *group,
                                        uct_need_kind_t *kind_p)

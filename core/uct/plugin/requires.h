@@ -11,19 +11,19 @@
 typedef struct uct_requires_env uct_requires_env_t;
 
 /*
- * Data for one scan: the list of modules and the loader's cache. `root` is
- * prepended to /dev, /proc, /sys and /etc ("" is the machine itself; tests use
- * their own trees). `library_path` is the value of LD_LIBRARY_PATH, or NULL if
- * it must not be used.
+ * Reads the data for one scan: the list of modules and the loader's cache.
+ * `root` is prepended to /dev, /proc, /sys and /etc ("" is the machine itself;
+ * tests use their own trees). `library_path` is the value of LD_LIBRARY_PATH,
+ * or NULL if it must not be used.
  */
 ucs_status_t uct_requires_env_create(const char *root, const char *library_path,
                                      uct_requires_env_t **env_p);
 void uct_requires_env_destroy(uct_requires_env_t *env);
 
 /*
- * `folder` is the folder of the plugin's library (for $ORIGIN) and `runpath`
- * its run path; both may be "". The rejection names the first missing
- * requirement and the remedy.
+ * Checks the requirements of one plugin. `folder` is the folder of its library
+ * (for $ORIGIN) and `runpath` the run path of the library; both may be "". The
+ * rejection names the first missing requirement and the remedy.
  */
 ucs_status_t uct_requires_check(uct_requires_env_t *env,
                                 const uct_requires_t *requires,

@@ -24,7 +24,7 @@ const uct_schema_node_t *uct_schema_member(const schema_run_t *run,
     return NULL;
 }
 
-/* "#/definitions/NAME", the only form of reference. */
+/* Resolves a reference. The only supported form is "#/definitions/NAME". */
 static const uct_schema_node_t *resolve(const schema_run_t *run,
                                         const uct_schema_node_t *reference)
 {

@@ -2,7 +2,7 @@
 /*
  * A small interpreter of JSON Schema: the subset of draft-07 that
  * sdk/manifest.schema.json uses. Independent of plugins. A schema is a constant
- * table, so that program start needs no parsing of it.
+ * table, so that a program does not parse it when it starts.
  */
 #ifndef UCT_PLUGIN_SCHEMA_H
 #define UCT_PLUGIN_SCHEMA_H
@@ -54,21 +54,21 @@ typedef struct uct_schema {
 } uct_schema_t;
 
 enum {
-    /* For a document of a newer minor version: unknown members and words are
-     * ignored, not rejected. */
+    /* The document has a newer minor version: ignore unknown members and words
+     * instead of rejecting them. */
     UCT_SCHEMA_LENIENT = 1u << 0,
 };
 
-/* The first violation. */
+/* The first violation that was found. */
 typedef struct uct_schema_offence {
-    char pointer[256]; /* JSON pointer to it; "" is the whole document */
+    char pointer[256]; /* JSON pointer to the value; "" is the whole document */
     char what[384];    /* what was expected and what was found */
 } uct_schema_offence_t;
 
-/* sdk/manifest.schema.json without its descriptions. */
+/* The table of sdk/manifest.schema.json, without the descriptions. */
 extern const uct_schema_t uct_schema_manifest;
 
-/* UCS_OK, or UCS_ERR_INVALID_PARAM with the violation. */
+/* Returns UCS_OK, or UCS_ERR_INVALID_PARAM with the violation. */
 ucs_status_t uct_schema_check(const uct_schema_t *schema, json_t *instance,
                               unsigned flags, uct_schema_offence_t *offence);
 

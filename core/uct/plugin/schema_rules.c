@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The keywords of the schema interpreter: one function each, and the messages
+ * The keywords of the schema interpreter: a function for each, and the messages
  * about violations. The traversal is in schema.c.
  */
 #include "uct/plugin/schema_rules.h"
@@ -13,7 +13,7 @@
 
 #define FOUND_LENGTH_MAX 60
 
-/* --- Where it is and what is wrong ------------------------------------- */
+/* --- Position and description of violations ---------------------------- */
 
 int uct_schema_offend(schema_run_t *run, const char *format, ...)
 {
@@ -27,8 +27,8 @@ int uct_schema_offend(schema_run_t *run, const char *format, ...)
     return 0;
 }
 
-/* The violation is inside `key` of the current position: prepends "/key", in
- * the syntax of JSON pointers, to the pointer. Returns 0. */
+/* Called when the violation is inside the member `key`: prepends "/key", in the
+ * syntax of JSON pointers, to the pointer. Returns 0. */
 static int offend_within(schema_run_t *run, const char *key)
 {
     char inner[sizeof(run->offence->pointer)], *pointer;
@@ -77,7 +77,7 @@ static const char *type_name(const json_t *value)
     }
 }
 
-/* Describes what was found in at most one line. */
+/* Describes the value that was found, in at most one line. */
 static const char *found(const json_t *value, char *buffer, size_t size)
 {
     const char *type = type_name(value);
@@ -107,7 +107,8 @@ static const char *found(const json_t *value, char *buffer, size_t size)
 
 /* --- Keywords ---------------------------------------------------------- */
 
-/* Without floor(), which would require libm. */
+/* Returns whether a number is an integer. Does not use floor(), which would
+ * require libm. */
 static int is_whole(double value)
 {
     const double no_fractions = 1e16; /* larger doubles have no fractions */
@@ -218,7 +219,7 @@ static int check_maximum(schema_run_t *run, const schema_members_t members,
                              rule->number, json_number_value(value));
 }
 
-/* Length in characters, not in bytes. */
+/* Returns the length in characters, not in bytes. */
 static size_t text_length(const json_t *value)
 {
     const char *p = json_string_value(value);
@@ -365,7 +366,8 @@ static int check_pattern_properties(schema_run_t *run,
     return 1;
 }
 
-/* Does "properties" or "patternProperties" of the schema name the member? */
+/* Returns whether "properties" or "patternProperties" of the schema contains
+ * the member. */
 static int is_declared(const schema_run_t *run, const schema_members_t members,
                        const char *name)
 {

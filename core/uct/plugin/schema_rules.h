@@ -7,19 +7,19 @@
 
 #include "uct/plugin/schema.h"
 
-/* One check of one document. */
+/* State of one check of a document. */
 typedef struct schema_run {
     const uct_schema_t *schema;
     unsigned flags;
-    uct_schema_offence_t *offence; /* NULL during a query without a report */
+    uct_schema_offence_t *offence; /* NULL: only test, without a report */
     unsigned depth;
 } schema_run_t;
 
 /* The members of one schema, by keyword; NULL if absent. */
 typedef const uct_schema_node_t *schema_members_t[UCT_SCHEMA_KEYWORDS];
 
-/* Nonzero if `value` conforms to members[keyword]. NULL: another rule checks
- * it. */
+/* Returns nonzero if `value` conforms to members[keyword]. An entry of
+ * uct_schema_rules is NULL if another rule also checks that keyword. */
 typedef int (*schema_rule_t)(schema_run_t *run, const schema_members_t members,
                              const uct_schema_node_t *rule, json_t *value);
 
@@ -42,12 +42,12 @@ static inline const char *schema_word(const schema_run_t *run,
     return run->schema->words + word->number;
 }
 
-/* The member of `object` that has this name, or NULL. */
+/* Returns the member of `object` that has this name, or NULL. */
 const uct_schema_node_t *uct_schema_member(const schema_run_t *run,
                                            const uct_schema_node_t *object,
                                            const char *name);
 
-/* Nonzero if `value` conforms to the schema at `node`. */
+/* Returns nonzero if `value` conforms to the schema at `node`. */
 int uct_schema_walk(schema_run_t *run, const uct_schema_node_t *node,
                     json_t *value);
 

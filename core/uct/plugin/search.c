@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The search order: folders first, then the files in each.
+ * The search order: first the folders, then the files in each folder.
  */
 #include "uct/plugin/search.h"
 
@@ -14,7 +14,7 @@
 
 #include <ucs/type/status.h>
 
-/* A folder with more files is not a plugin folder. */
+/* Maximum number of files: a folder with more is not a plugin folder. */
 #define FILES_MAX 4096
 
 static const char suffix[] = ".json";
@@ -28,7 +28,7 @@ typedef struct file_list {
 
 /* --- Folders ----------------------------------------------------------- */
 
-/* Nonzero if an earlier entry is the same folder. */
+/* Returns nonzero if an earlier entry is the same folder. */
 static int is_repeated(const uct_search_t *search, const uct_search_dir_t *dir)
 {
     unsigned i;
@@ -82,7 +82,7 @@ static ucs_status_t judge_dir(const uct_search_t *search, uct_search_dir_t *dir,
                                                       UCS_OK;
 }
 
-/* Adds one folder; an empty name is ignored. */
+/* Adds one folder. An empty name is ignored. */
 static ucs_status_t add_dir(uct_search_t *search, uct_search_origin_t origin,
                             const char *path, size_t length, int secure,
                             uct_trust_t *trust)
@@ -160,7 +160,8 @@ void uct_search_destroy(uct_search_t *search)
 
 /* --- Files of a folder ------------------------------------------------- */
 
-/* Takes ownership of `path` from the heap; NULL: out of memory. */
+/* Takes ownership of `path`, which must be from malloc(). It may be NULL if
+ * memory was exhausted. */
 static ucs_status_t add_file(file_list_t *list, char *path)
 {
     unsigned capacity = (list->capacity == 0) ? 16 : 2 * list->capacity;
@@ -182,7 +183,8 @@ static ucs_status_t add_file(file_list_t *list, char *path)
     return UCS_OK;
 }
 
-/* FOLDER/NAME, or FOLDER/NAME/NAME.json; free() it. */
+/* Returns FOLDER/NAME, or FOLDER/NAME/NAME.json. Release the result by
+ * free(). */
 static char *make_path(const char *folder, const char *name, int inner)
 {
     char *path;
@@ -201,7 +203,8 @@ static int has_suffix(const char *name)
            !strcmp(name + length - (sizeof(suffix) - 1), suffix);
 }
 
-/* Does FOLDER/NAME/NAME.json exist, if only as a broken link? */
+/* Returns whether FOLDER/NAME/NAME.json exists. A broken link counts as
+ * well. */
 static int has_inner(int dir_fd, const char *name)
 {
     char inner[2 * NAME_MAX + sizeof(suffix) + 2];
@@ -211,7 +214,8 @@ static int has_inner(int dir_fd, const char *name)
     return fstatat(dir_fd, inner, &st, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
-/* Sorts by the plugin's name, then the file before the folder. */
+/* Sorts by the plugin's name. For equal names, NAME.json precedes
+ * NAME/NAME.json. */
 static int compare_files(const void *a, const void *b)
 {
     const char *path[2] = {*(char *const *)a, *(char *const *)b};

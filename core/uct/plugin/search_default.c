@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The search folders of this process: the environment and the folders that were
- * fixed when the core was built. Configuration files are not used: one of them
- * is in the current folder, which must not decide whose code runs.
+ * fixed when the core was built. Configuration files cannot set the folders:
+ * one of these files is in the current folder, which must not decide whose code
+ * runs.
  */
 #include "uct/plugin/search.h"
 
@@ -27,7 +28,8 @@ static const ucs_config_field_t plugin_fields[] = {
     {NULL},
 };
 
-/* Registers the variable for the check of misspelt names and for listings. */
+/* Registers the variable, so that it is listed, and misspelt names are
+ * recognized. */
 UCS_CONFIG_DEFINE_TABLE(plugin_table, "Plugins", "", plugin_fields,
                         plugin_opts_t);
 

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Cleans text from outside: a strict UTF-8 decoder.
+ * Cleans text from outside the core, by a strict UTF-8 decoder.
  */
 #include "uct/plugin/text.h"
 
 #include <stddef.h>
 #include <stdint.h>
 
-/* Length of the well-formed, printable sequence at `s`, or 0. */
+/* Returns the length of the well-formed, printable UTF-8 sequence at `s`, or
+ * 0. */
 static size_t sequence_length(const unsigned char *s)
 {
     static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};

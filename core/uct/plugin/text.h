@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Makes text from outside (file names, text of plugins) safe for terminals,
- * logs and JSON. No I/O.
+ * Makes text from outside the core (file names, text of plugins) safe for
+ * terminals, logs and JSON.
  */
 #ifndef UCT_PLUGIN_TEXT_H
 #define UCT_PLUGIN_TEXT_H

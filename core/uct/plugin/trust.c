@@ -12,8 +12,9 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
-/* The id that the kernel reports for owners without a mapping in this user
- * namespace, or NO_UID in the initial namespace, which maps all. */
+/* Returns the id that the kernel reports for owners without a mapping in this
+ * user namespace. Returns NO_UID in the initial namespace, which maps all
+ * owners. */
 static uid_t unmapped_uid(void)
 {
     unsigned inside, outside, count, overflow = 65534;
@@ -64,14 +65,15 @@ static int is_owner_good(uct_trust_t *trust, uid_t uid, unsigned flags)
     return uid == trust->unmapped;
 }
 
-/* The group bits of an object with an access control list are the mask of all
- * its entries. */
+/* Returns whether an object has an access control list. If it has, its group
+ * permissions are the mask of all entries of the list. */
 static int has_access_list(const char *path)
 {
     return lgetxattr(path, "system.posix_acl_access", NULL, 0) > 0;
 }
 
-/* Returns NULL, or who else may write. */
+/* Returns a description of the other users who may write, or NULL if there are
+ * none. */
 static const char *who_may_write(const uct_trust_t *trust,
                                  const struct stat *st, const char *path)
 {
@@ -126,7 +128,8 @@ static ucs_status_t judge_folder(uct_trust_t *trust, const char *path,
                             "folder %s: %s", path, strerror(errno));
     } else if ((st.st_mode & S_ISVTX) &&
                is_owner_good(trust, st.st_uid, flags)) {
-        /* Others may add entries, but cannot replace ours. */
+        /* sticky bit: other users may add entries, but cannot replace those of
+         * the owner */
         status = UCS_OK;
     } else {
         status = uct_trust_object(trust, &st, path, "folder", flags, rejection);
@@ -138,8 +141,8 @@ static ucs_status_t judge_folder(uct_trust_t *trust, const char *path,
     return status;
 }
 
-/* Is the folder the last accepted one, or an ancestor of it? Then it was
- * checked by the same rule, which is the same for all ancestors. */
+/* Returns whether the folder is the last accepted folder, or an ancestor of it.
+ * It was checked then by the same rule, which is the same for all ancestors. */
 static int is_known_good(const uct_trust_t *trust, const char *path,
                          unsigned flags)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Which files are trusted. A plugin is code that runs with the user's rights,
- * so only root or the user may be able to write or replace it. This file
- * checks; it opens and loads nothing.
+ * so only root or the user may be able to write or replace it. These functions
+ * only check; they open and load no file of a plugin.
  */
 #ifndef UCT_PLUGIN_TRUST_H
 #define UCT_PLUGIN_TRUST_H
@@ -17,21 +17,21 @@
 #define UCT_TRUST_ASK_UID ((uid_t)-2)
 
 enum {
-    /* In a user namespace, root's files may belong to an unmapped id. Accepted
-     * for folders that only root could have filled. */
+    /* Accept folders of an unmapped owner that only root could have filled: in
+     * a user namespace, root's files may have an unmapped id. */
     UCT_TRUST_UNMAPPED = 1u << 0,
 };
 
 typedef struct uct_trust {
     uid_t uid;             /* trusted owner besides root */
     gid_t gid;             /* trusted group besides root's */
-    uid_t unmapped;        /* id of unmapped owners, or NO_UID; ASK_UID until
-                            * needed */
+    uid_t unmapped;        /* id of unmapped owners, or NO_UID; ASK_UID until it
+                            * is determined */
     char folder[PATH_MAX]; /* the last accepted folder */
-    unsigned folder_flags; /* and its flags */
+    unsigned folder_flags; /* flags of that check */
 } uct_trust_t;
 
-/* The effective user of this process. */
+/* Initializes the trusted ids by the effective user of this process. */
 void uct_trust_init(uct_trust_t *trust);
 
 /*

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The loopback transport of a process. Like a plugin it uses the SDK only,
- * nothing of the core.
+ * The loopback transport of a process. Like a plugin, it uses only the SDK and
+ * no other header of the core.
  */
 #ifndef UCT_SELF_H
 #define UCT_SELF_H
@@ -12,8 +12,8 @@
 #define SELF_NAME   "self"
 #define SELF_DEVICE "memory"
 
-/* Messages up to this size use small buffers, so that a receiver that keeps
- * many of them does not hold a whole segment for each. */
+/* Messages up to this size use small buffers. A receiver that keeps many small
+ * messages would otherwise hold a whole segment for each. */
 #define SELF_SMALL_SIZE 256
 
 /* Maximum number of messages that one progress delivers. */
@@ -52,12 +52,12 @@ typedef struct self_iface {
     uint64_t id; /* the address */
     ucx_recv_desc_owner_t owner;
     ucx_mpool_t *small; /* messages up to SELF_SMALL_SIZE */
-    ucx_mpool_t *large; /* ... up to seg_size */
+    ucx_mpool_t *large; /* messages up to seg_size */
     size_t seg_size;
     size_t headroom;
-    int is_aligned; /* UCX_IFACE_FLAG_ALIGNS_AM */
+    int is_aligned; /* value of UCX_IFACE_FLAG_ALIGNS_AM */
 
-    /* Accepted messages, first in, first out */
+    /* Queue of messages that were sent and not delivered yet */
     self_desc_t *head;
     self_desc_t **tail;
     unsigned queued;
@@ -126,7 +126,8 @@ ucs_status_t self_rkey_release(const ucx_component_t *component,
 ucs_status_t self_rkey_compare(const ucx_component_t *component, uct_rkey_t a,
                                uct_rkey_t b, int *result);
 
-/* A random 64-bit number; UCS_ERR_IO_ERROR if the system has no source. */
+/* Returns a random 64-bit number. UCS_ERR_IO_ERROR if the system has no source
+ * of random numbers. */
 ucs_status_t self_random(uint64_t *value_p);
 
 /* self_iface.c */
@@ -160,7 +161,8 @@ void self_desc_release(ucx_recv_desc_owner_t *owner, void *headroom);
 
 /* self_rma.c */
 
-/* Bytes of all entries and `start`; SIZE_MAX on overflow. */
+/* Returns the length of all entries plus `start`, or SIZE_MAX if it
+ * overflows. */
 size_t self_iov_total(const uct_iov_t *iov, size_t iovcnt, size_t start);
 void self_iov_gather(char *dest, const uct_iov_t *iov, size_t iovcnt);
 ucs_status_t self_put_short(uct_ep_h ep, const void *buffer, unsigned length,
@@ -199,7 +201,8 @@ ucs_status_t self_atomic_cswap64(uct_ep_h ep, uint64_t compare, uint64_t swap,
                                  uint64_t remote_addr, uct_rkey_t rkey,
                                  uint64_t *result, uct_completion_t *comp);
 
-/* Operations without a result, and with one, as bits of uct_atomic_op_t. */
+/* The operations without a result, and those with a result, as bits of
+ * uct_atomic_op_t. */
 #define SELF_ATOMIC_POST_OPS \
     (UCS_BIT(UCT_ATOMIC_OP_ADD) | UCS_BIT(UCT_ATOMIC_OP_AND) | \
      UCS_BIT(UCT_ATOMIC_OP_OR) | UCS_BIT(UCT_ATOMIC_OP_XOR))

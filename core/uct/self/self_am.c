@@ -16,7 +16,7 @@ static inline void self_desc_put(self_desc_t *desc)
     ucx_mpool_put(desc->mpool, desc);
 }
 
-/* A buffer for a message of at most `size` bytes. */
+/* Allocates a buffer for a message of at most `size` bytes. */
 static inline ucs_status_t self_desc_get(uct_ep_h ep, size_t size,
                                          self_desc_t **desc_p)
 {
@@ -70,7 +70,7 @@ static inline int self_is_tracing(void)
     return ucs_unlikely(*uct_self_host->log_level >= UCS_LOG_LEVEL_TRACE_DATA);
 }
 
-/* A thread waits for the fd. */
+/* Wakes a thread that waits for the event descriptor. */
 static UCS_F_COLD void self_signal(self_iface_t *iface)
 {
     const uint64_t one = 1;
@@ -219,7 +219,8 @@ static inline void self_deliver(self_iface_t *iface, self_desc_t *desc)
 
 /*
  * Delivers the messages that are queued now, up to a limit; messages that
- * handlers send wait behind them. Then pending requests use the free space.
+ * handlers send are delivered by a later call. Then calls pending requests,
+ * since the queue has free space.
  */
 unsigned self_iface_progress(uct_iface_h super)
 {

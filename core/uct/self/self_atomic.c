@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Atomics on words of the process: processor instructions, so that they are
- * atomic with respect to the process's threads.
+ * Atomics on memory of the process. They use atomic processor instructions, so
+ * that they are atomic with respect to the process's threads.
  */
 #include "self.h"
 
-/* Checks that the endpoint is usable and the word naturally aligned. */
+/* Checks that the endpoint is usable and the address naturally aligned. */
 static inline ucs_status_t self_atomic_check(uct_ep_h ep, uint64_t remote_addr,
                                              size_t size)
 {
@@ -16,7 +16,7 @@ static inline ucs_status_t self_atomic_check(uct_ep_h ep, uint64_t remote_addr,
     return ucs_unlikely(remote_addr % size) ? UCS_ERR_INVALID_ADDR : UCS_OK;
 }
 
-/* Defines both sizes; the old value goes to *old. */
+/* Defines the functions for one size. *old receives the former value. */
 #define SELF_DEFINE_ATOMIC(_bits) \
     static inline ucs_status_t self_atomic##_bits##_do(uct_atomic_op_t op, \
                                                        uint##_bits##_t value, \

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The declaration of the loopback in place of a manifest, since it is built in.
- * The only file of this folder that uses the core.
+ * The declaration of the loopback, which is built in and therefore has no
+ * manifest. This is the only file of this folder that uses headers of the core.
  */
 #include "self.h"
 #include "uct/base/self_decl.h"

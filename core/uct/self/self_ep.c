@@ -46,7 +46,8 @@ ucs_status_t self_ep_create(uct_iface_h iface, const uct_ep_params_t *params,
     return UCS_OK;
 }
 
-/* Runs from the progress after an endpoint was invalidated. */
+/* Reports the failure. Runs from the next progress after an endpoint was
+ * invalidated. */
 static void self_ep_report_failure(void *arg)
 {
     self_ep_t *ep = arg;
@@ -71,7 +72,7 @@ static ucs_status_t self_ep_invalidate(uct_ep_h super, unsigned flags)
     ucs_status_t status;
 
     if (ep->status != UCS_OK) {
-        return UCS_OK; /* report it once */
+        return UCS_OK; /* already invalidated: the failure is reported once */
     }
 
     status = uct_self_host->progress_oneshot(super->iface->worker,
@@ -85,7 +86,8 @@ static ucs_status_t self_ep_invalidate(uct_ep_h super, unsigned flags)
 static ucs_status_t self_ep_check(uct_ep_h ep, unsigned flags,
                                   uct_completion_t *comp)
 {
-    return self_ep_status(ep); /* the caller is the peer */
+    return self_ep_status(ep); /* the peer is this process, so it is
+                                * reachable */
 }
 
 static ucs_status_t self_ep_flush(uct_ep_h ep, unsigned flags,
@@ -192,8 +194,8 @@ static void self_pending_purge(uct_ep_h super, uct_pending_purge_callback_t cb,
     uct_pending_req_t *todo = iface->pending_head;
     uct_pending_req_t *req;
 
-    /* Removes all and re-adds those of other endpoints: the callback may free a
-     * request. */
+    /* Empties the queue first, and re-adds the requests of other endpoints one
+     * by one, because the callback may free a request. */
     iface->pending_head = NULL;
     iface->pending_tail = &iface->pending_head;
     while ((req = todo) != NULL) {

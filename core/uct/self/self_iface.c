@@ -62,7 +62,7 @@ ucs_status_t self_query_devices(uct_md_h md, ucx_device_desc_t **devices_p,
     return UCS_OK;
 }
 
-/* A pool for messages of at most `size` bytes, aligned as the receiver
+/* Creates a pool for messages of at most `size` bytes, aligned as the receiver
  * requires. */
 static ucs_status_t self_mpool_create(self_iface_t *iface, const char *name,
                                       size_t size,
@@ -87,8 +87,9 @@ static ucs_status_t self_mpool_create(self_iface_t *iface, const char *name,
         offset = params->am_align_offset;
     }
 
-    /* Keep the descriptor in front aligned, too: a receiver's headroom may not
-     * be a multiple of a word. */
+    /* use the alignment only if the descriptor in front of the message is also
+     * aligned: a receiver's headroom may not be a multiple of a pointer's
+     * size */
     iface->is_aligned = (prefix + offset) % sizeof(void *) == 0;
     if (iface->is_aligned && (alignment > sizeof(void *))) {
         mp_params.alignment    = alignment;
@@ -250,7 +251,7 @@ static ucs_status_t self_iface_query(uct_iface_h super, ucx_iface_attr_t *full)
 static ucs_status_t self_get_device_address(uct_iface_h iface,
                                             uct_device_addr_t *addr)
 {
-    return UCS_OK; /* empty */
+    return UCS_OK; /* an address of length 0 */
 }
 
 static ucs_status_t self_get_address(uct_iface_h iface, uct_iface_addr_t *addr)
@@ -309,7 +310,8 @@ static ucs_status_t self_event_arm(uct_iface_h super, unsigned events)
         return UCS_ERR_BUSY;
     }
 
-    /* clear the signal of events that were already progressed */
+    /* read the events that were already progressed, so that only new ones
+     * signal */
     if ((read(iface->event_fd, &count, sizeof(count)) < 0) &&
         (errno != EAGAIN)) {
         return UCS_ERR_IO_ERROR;

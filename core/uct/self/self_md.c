@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Memory of the process. A key is a random number under which this process
- * registered memory. Only a random number proves that a key was made here,
- * because containers share process ids.
+ * Memory of the process. A key is a random number that identifies registered
+ * memory of this process. Process ids are not unique among containers, so only
+ * a random number proves that this process made the key.
  */
 #include "self.h"
 
@@ -21,11 +21,12 @@ typedef struct self_packed_key {
 
 _Static_assert(sizeof(self_packed_key_t) == 8, "layout of a packed key");
 
-/* Registered memory, of all domains of the process. */
+/* Registered memory. The table contains the handles of all domains of the
+ * process. */
 typedef struct self_memh {
     uint64_t secret;
-    pid_t owner;                   /* A child after fork() is another process
-                                     * with its own memory */
+    pid_t owner;                   /* a child after fork() has memory of its
+                                    * own, so the handle is invalid there */
     struct self_memh *next_secret; /* Next in the same bucket */
     struct self_memh *next_handle;
 } self_memh_t;
@@ -59,7 +60,8 @@ static self_memh_t **handle_bucket(const void *memh)
     return &registered.by_handle[((uintptr_t)memh >> 5) % BUCKETS];
 }
 
-/* Returns the link to the handle, or to NULL. Called with the lock held. */
+/* Returns the link to the handle, or to NULL if it is not registered. The
+ * caller holds the lock. */
 static self_memh_t **find_handle(const void *memh)
 {
     self_memh_t **link = handle_bucket(memh);

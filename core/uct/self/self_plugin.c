@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The descriptor of the built-in loopback and its entry point, which works as
- * in any plugin but is linked in.
+ * The descriptor of the built-in loopback and its entry point. They are the
+ * same as in any plugin, but linked into the core.
  */
 #include "self.h"
 
