@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See json_text.h. */
+/* Creates JSON strings; see json_text.h. */
 #include "json_text.h"
 
 #include <stdint.h>

@@ -5,8 +5,8 @@
 
 #include <jansson.h>
 
-/** Converts text to a JSON string; bytes that are not valid UTF-8 are replaced.
- *  NULL: out of memory. */
+/** Converts text to a JSON string. Bytes that are not valid UTF-8 are replaced.
+ *  Returns NULL if memory is exhausted. */
 json_t *json_text(const char *text);
 
 #endif

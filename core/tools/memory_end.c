@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See memory_end.h. */
+/* Exit of a tool when memory is exhausted; see memory_end.h. */
 #include "memory_end.h"
 
 #include <jansson.h>
@@ -11,7 +11,8 @@
 static const char *tool_name = "tool";
 static int exit_code         = EXIT_FAILURE;
 
-/* The library may hold locks now, and stdio may need memory: neither is used. */
+/* Reports the error and exits. jansson may hold locks when it calls this, and
+ * stdio may need memory, so neither is used. */
 void memory_end(void)
 {
     static const char text[] = ": out of memory\n";
@@ -20,7 +21,8 @@ void memory_end(void)
             {(char *)text, sizeof(text) - 1},
     };
 
-    /* without a reader of the message the status alone tells it */
+    /* if the message cannot be written, the exit status still reports the
+     * error */
     (void)!writev(STDERR_FILENO, words, 2);
     _exit(exit_code);
 }

@@ -1,22 +1,23 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Tools that build their answers as JSON, step by step: where memory for a step
- * is out, the tool says so and ends, instead of printing an answer that lacks
- * something.
+ * For tools that build their output as JSON step by step. If memory is
+ * exhausted, such a tool exits with a message instead of printing incomplete
+ * output.
  */
 #ifndef TOOLS_MEMORY_END_H
 #define TOOLS_MEMORY_END_H
 
 #include <stdio.h>
 
-/** From now on JSON of this process ends it when memory is out: with a message
- *  of the tool called `name`, and the exit status `code`. Before threads. */
+/** From now on, the process exits if jansson cannot allocate memory: with a
+ *  message of the tool called `name`, and the exit status `code`. Call it
+ *  before threads are created. */
 void memory_end_begin(const char *name, int code);
 
-/** Says that memory is out, and ends the process at once. */
+/** Reports that memory is exhausted, and exits at once. */
 void memory_end(void) __attribute__((__noreturn__));
 
-/** `block`, unless it is NULL: then this ends the process. */
+/** Returns `block`. If it is NULL, the process exits. */
 static inline void *memory_or_end(void *block)
 {
     if (block == NULL) {
@@ -25,7 +26,8 @@ static inline void *memory_or_end(void *block)
     return block;
 }
 
-/** Closes a stream of open_memstream(), whose text has to be whole. */
+/** Closes a stream of open_memstream(). If its text is incomplete for lack of
+ *  memory, the process exits. */
 void memory_stream_close(FILE *stream, char *const *text_p);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Implementation of tcp_socket.h.
+ * TCP sockets of tools; see tcp_socket.h.
  */
 #include "tcp_socket.h"
 
@@ -101,7 +101,8 @@ int tool_tcp_accept(int listener, char error[TOOL_TCP_ERROR_MAX])
     return fd;
 }
 
-/* 0, or the error that ended the attempt. */
+/* Waits until a non-blocking connect() completes. Returns 0, or the errno of
+ * the failure. */
 static int finish_connect(int fd, const struct addrinfo *address)
 {
     struct pollfd event = {.fd = fd, .events = POLLOUT};

@@ -23,7 +23,7 @@ const char *tool_origin_name(uct_search_origin_t origin)
     return names[origin];
 }
 
-/* Appends a word to a list on the heap. */
+/* Appends a word to a list, which is allocated by malloc(). */
 static char *append(char *list, const char *word, const char *separator)
 {
     size_t length = strlen(list);

@@ -77,8 +77,8 @@ static void add_plugin(term_table_t *table, uct_plugin_t *plugin)
     free(memory);
 }
 
-/* Prints the reasons, a paragraph each; for a shadowed plugin its line is
- * sufficient. */
+/* Prints the reasons, one paragraph each. Shadowed plugins are omitted, because
+ * their lines in the table are sufficient. */
 static void print_reasons(tool_t *tool)
 {
     const uct_rejection_info_t *code;
@@ -131,7 +131,7 @@ static void print_overrides(tool_t *tool)
     }
 }
 
-/* TOOL_BAD if a plugin is present and does not work. */
+/* Returns TOOL_BAD if a plugin is present and does not work. */
 static int verdict(tool_t *tool, unsigned *usable_p, unsigned *count_p)
 {
     uct_plugin_t *plugin;

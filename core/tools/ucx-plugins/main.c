@@ -113,7 +113,8 @@ static const struct command *find_command(const char *name)
     return NULL;
 }
 
-/* TOOL_OK: continue; -1: done; otherwise the exit code. */
+/* Returns TOOL_OK to continue, -1 if nothing is left to do, otherwise the exit
+ * code. */
 static int read_options(int argc, char **argv, tool_t *tool)
 {
     enum { OPTION_COLOR = 256 };
@@ -187,7 +188,8 @@ static int run(const struct command *command, tool_t *tool, int argc,
         status = uct_plugin_registry_create(NULL, UCT_PLUGIN_SCAN_QUIET,
                                             &tool->registry);
     } else if (command->registry == REGISTRY_SHARED) {
-        /* The output already contains what the library would log. */
+        /* Errors only: the output contains the rest of what the library would
+         * log. */
         if (getenv("UCX_LOG_LEVEL") == NULL) {
             ucs_log_level_set(UCS_LOG_LEVEL_ERROR);
         }

@@ -7,7 +7,7 @@
 #include "term.h"
 #include "tool.h"
 
-/* Number of manifests found in the folder. */
+/* Returns the number of manifests found in the folder. */
 static unsigned count_found(tool_t *tool, const uct_search_dir_t *dir)
 {
     unsigned count = 0, i;

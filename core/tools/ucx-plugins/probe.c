@@ -17,12 +17,12 @@
 typedef struct probe {
     tool_t *tool;
     uct_plugin_t *plugin; /* the current plugin */
-    json_t *domains;      /* its domains */
-    term_table_t *table;  /* NULL for JSON */
-    unsigned num_devices; /* its number of devices */
-    ucs_status_t status;  /* its first error */
-    char failed[96];      /* what failed */
-    char unusable[512];   /* why it offers nothing here */
+    json_t *domains;      /* domains of the current plugin */
+    term_table_t *table;  /* NULL if the output is JSON */
+    unsigned num_devices; /* devices of the current plugin */
+    ucs_status_t status;  /* first error of the current plugin */
+    char failed[96];      /* name of the object that failed */
+    char unusable[512];   /* why it cannot be used on this machine */
 } probe_t;
 
 static const char *device_kind(uct_device_type_t type)
@@ -171,7 +171,7 @@ static void probe_plugin(probe_t *probe, uct_component_h *components,
     }
 }
 
-/* The plugin's rejection is more specific than the status. */
+/* the reason of the rejection is more specific than the status */
 static void print_verdict(probe_t *probe)
 {
     const char *name = uct_plugin_info(probe->plugin)->name;
@@ -212,7 +212,8 @@ static json_t *verdict_json(probe_t *probe)
     return object;
 }
 
-/* Probes one plugin and adds its result; TOOL_BAD if it failed. */
+/* Probes one plugin and adds its result. Returns TOOL_BAD if the plugin
+ * failed. */
 static int run_one(probe_t *probe, uct_component_h *components,
                    unsigned num_components, json_t *results)
 {
@@ -231,7 +232,7 @@ static int run_one(probe_t *probe, uct_component_h *components,
     return (probe->status == UCS_OK) ? TOOL_OK : TOOL_BAD;
 }
 
-/* `only` NULL: all usable plugins. */
+/* Probes the plugin `only`, or all usable plugins if it is NULL. */
 static int run_all(tool_t *tool, uct_plugin_t *only,
                    uct_component_h *components, unsigned num_components,
                    json_t *results)

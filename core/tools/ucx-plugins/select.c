@@ -20,7 +20,8 @@ static int is_called(const uct_manifest_transport_t *transport,
            uct_names_has(&transport->aliases, word);
 }
 
-/* Does a word of the list name the transport? `all`: whether "all" matches. */
+/* Returns whether a word of the list names the transport. `all_counts`: whether
+ * the word "all" does. */
 static int is_named(const uct_manifest_transport_t *transport, const char *list,
                     int all_counts)
 {
@@ -74,6 +75,7 @@ uct_rejection_code_t select_judge(const uct_manifest_t *manifest,
     if (!manifest->by_default) {
         return UCT_REJECT_NOT_DEFAULT;
     }
-    /* Transports do not select a plugin that only has memory types. */
+    /* a plugin without transports, for example for a memory type only, is not
+     * affected by the list */
     return (count == 0) ? UCT_REJECT_NONE : UCT_REJECT_EXCLUDED;
 }

@@ -9,9 +9,10 @@
 #include "uct/plugin/manifest.h"
 
 /*
- * The rejection code that results from the list: NONE if it allows a transport
- * of the plugin, EXCLUDED, or NOT_DEFAULT if the plugin must be named. `list`
- * NULL: not set, which means "all".
+ * Returns the rejection code that results from the list: NONE if it allows a
+ * transport of the plugin, EXCLUDED, or NOT_DEFAULT if the plugin must be
+ * selected by name. If `list` is NULL, the variable is not set, which means
+ * "all".
  */
 uct_rejection_code_t select_judge(const uct_manifest_t *manifest,
                                   const char *list);

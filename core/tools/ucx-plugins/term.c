@@ -58,7 +58,7 @@ unsigned term_width(void)
 {
     struct winsize size;
 
-    /* Scripts need unbroken lines. */
+    /* lines are not broken in output that a script may read */
     if (!isatty(STDOUT_FILENO)) {
         return UINT_MAX / 2;
     } else if ((ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0) ||
@@ -70,7 +70,7 @@ unsigned term_width(void)
     return (size.ws_col > WIDTH_MAX) ? WIDTH_MAX : size.ws_col;
 }
 
-/* Characters, not bytes. */
+/* Returns the number of characters, not of bytes. */
 static unsigned text_width(const char *text, size_t length)
 {
     unsigned width = 0;
@@ -117,7 +117,8 @@ static void print_words(FILE *stream, unsigned indent, unsigned column,
     fputc('\n', stream);
 }
 
-/* A text to free(), without characters that a terminal obeys. */
+/* Formats a text and replaces control characters, which a terminal would
+ * interpret. Release the result by free(). */
 static char *clean_text(const char *format, va_list ap)
 {
     char *text;

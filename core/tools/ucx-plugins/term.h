@@ -16,15 +16,17 @@ typedef enum term_style {
     TERM_BAD,
 } term_style_t;
 
-/* `when` is "auto", "always" or "never"; returns 0 for any other word. "auto":
- * on a terminal, unless NO_COLOR is set or TERM is dumb. */
+/* Enables colours. `when` is "auto", "always" or "never"; returns 0 for any
+ * other word. "auto": on a terminal, unless NO_COLOR is set or TERM is dumb. */
 int term_init(const char *when);
 
-/* Sequences to switch a style on and off; "" if colours are off. */
+/* Return the sequences that switch a style on and off, or "" if colours are
+ * disabled. */
 const char *term_on(term_style_t style);
 const char *term_off(term_style_t style);
 
-/* Columns of the terminal; unlimited if the output is not a terminal. */
+/* Returns the number of columns of the terminal; a very large number if the
+ * output is not a terminal. */
 unsigned term_width(void);
 
 /* Prints words with line breaks to fit the width; each line is indented by

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Shared by the commands of ucx-plugins. Each command is a file; it prints its
- * output and returns the exit code.
+ * Declarations shared by the commands of ucx-plugins. Each command has a file;
+ * it prints its output and returns the exit code.
  */
 #ifndef UCX_PLUGINS_TOOL_H
 #define UCX_PLUGINS_TOOL_H
@@ -23,8 +23,9 @@ enum {
 typedef struct tool {
     int json;
     int all;
-    int load; /* load the code of every usable plugin, too */
-    uct_plugin_registry_t *registry; /* NULL for commands without one */
+    int load; /* also load the code of every usable plugin */
+    uct_plugin_registry_t *registry; /* NULL for commands that need no
+                                      * registry */
 } tool_t;
 
 typedef int (*tool_command_f)(tool_t *tool, int argc, char **argv);
@@ -36,28 +37,31 @@ int tool_validate(tool_t *tool, int argc, char **argv);
 int tool_path(tool_t *tool, int argc, char **argv);
 int tool_probe(tool_t *tool, int argc, char **argv);
 
-/* One plugin with its state as a JSON object; NULL: out of memory. */
+/* Returns one plugin with its state as a JSON object, or NULL if memory is
+ * exhausted. */
 json_t *tool_plugin_json(uct_plugin_t *plugin);
 
-/* Prints and frees `root`; the exit code `code`, or TOOL_SYSTEM. */
+/* Prints and frees `root`. Returns `code`, or TOOL_SYSTEM on failure. */
 int tool_print_json(json_t *root, int code);
 
-/* "admin", for example. */
+/* Returns the name of an origin, for example "admin". */
 const char *tool_origin_name(uct_search_origin_t origin);
 
-/* Names of the bits of `mask`, separated by `separator`; free() it. */
+/* Returns the names of the bits of `mask`, separated by `separator`. Release
+ * the result by free(). */
 char *tool_words(const char *const *list, uint64_t mask, const char *separator);
 
-/* All transports or memory types of a manifest; free() it. */
+/* Return all transports, or all memory types, of a manifest. Release the result
+ * by free(). */
 char *tool_transports(const uct_manifest_t *manifest);
 char *tool_memory_types(const uct_manifest_t *manifest);
 
-/* The plugin with this name, or one that offers a transport with this name; a
- * usable one if possible. */
+/* Returns the plugin with this name, or a plugin that offers a transport with
+ * this name; a usable plugin if possible. */
 uct_plugin_t *tool_find(tool_t *tool, const char *name);
 
-/* Reports on stderr that there is none, with the most similar name.
- * TOOL_NOT_FOUND. */
+/* Reports on stderr that no plugin has this name, with the most similar name.
+ * Returns TOOL_NOT_FOUND. */
 int tool_not_found(tool_t *tool, const char *name);
 
 #endif

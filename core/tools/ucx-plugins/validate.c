@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * ucx-plugins validate: checks manifest files. Faults make it fail; what would
- * be rejected only because of the file's location, or because the library is
- * not built yet, is a remark.
+ * ucx-plugins validate: checks manifest files. Faults make the command fail. A
+ * cause of rejection that depends only on the file's location, or on a library
+ * that is not built yet, is printed as a remark.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -15,11 +15,11 @@
 
 typedef struct validation {
     uct_manifest_t *manifest;
-    uct_rejection_t fault;  /* code NONE: valid */
-    uct_rejection_t remark; /* code NONE: none */
+    uct_rejection_t fault;  /* code NONE: the manifest is valid */
+    uct_rejection_t remark; /* code NONE: there is no remark */
 } validation_t;
 
-/* A plugin's file has the plugin's name. */
+/* Checks that the file of a plugin has the plugin's name. */
 static void check_name(const char *real, validation_t *result)
 {
     const char *base = strrchr(real, '/') + 1;

@@ -26,7 +26,7 @@ static void explain_usable(const uct_plugin_info_t *info)
     free(transports);
 }
 
-/* Another reason why a usable plugin may not be used: the selection. */
+/* Explains whether UCX_TLS excludes a usable plugin. */
 static void explain_selection(const uct_plugin_info_t *info, const char *list,
                               uct_rejection_code_t selected)
 {
@@ -83,8 +83,9 @@ static void explain_place(tool_t *tool, const uct_plugin_info_t *info)
     }
 }
 
-/* Lets the components of a usable plugin check what only their code can know,
- * for example whether there is a device. Empty: nothing to say. */
+/* Lets the components of a usable plugin check conditions that only their code
+ * knows, for example whether there is a device. An empty reason means that no
+ * component reported an obstacle. */
 static void inspect(const uct_plugin_info_t *info, char *reason,
                     size_t reason_size)
 {

@@ -10,7 +10,7 @@
 #include "peer.h"
 #include "session.h"
 
-/* Handles a client's request. */
+/* Accepts the connection request of the client. */
 static void accept_client(ucp_conn_request_h request, void *arg)
 {
     info_client_t *client  = arg;
@@ -22,7 +22,8 @@ static void accept_client(ucp_conn_request_h request, void *arg)
     };
 
     if (client->server_ep != NULL) {
-        ucp_listener_reject(client->listener, request); /* not our client */
+        ucp_listener_reject(client->listener, request); /* request of another
+                                                         * process */
         return;
     }
     client->server_status = ucp_ep_create(client->worker, &params,
@@ -32,7 +33,8 @@ static void accept_client(ucp_conn_request_h request, void *arg)
     }
 }
 
-/* Without an error handler the library would log the error. */
+/* Records the failure of an endpoint. Without an error handler the library
+ * would log it. */
 static void note_failure(void *arg, ucp_ep_h ep, ucs_status_t status)
 {
     info_client_t *client = arg;

@@ -10,20 +10,21 @@
 
 typedef struct info_client {
     ucp_worker_h worker;
-    ucp_listener_h listener; /* NULL: none */
-    ucp_ep_h ep;             /* NULL: none; also the next */
+    ucp_listener_h listener; /* NULL if it was not created */
+    ucp_ep_h ep;             /* NULL if it was not created, like the next */
     ucp_ep_h server_ep;
     ucp_err_handling_mode_t err_mode;
-    ucs_status_t server_status; /* of creating it */
+    ucs_status_t server_status; /* result of creating server_ep */
     ucs_status_t status;        /* from the error handler */
 } info_client_t;
 
-/* Listens at info->address, connects and waits until both ends exist. INFO_OK,
- * or the exit code after a message. Close in either case. */
+/* Listens at info->address, connects and waits until both endpoints exist.
+ * Returns INFO_OK, or the exit code after a message. Call info_client_close()
+ * in either case. */
 int info_client_open(const info_t *info, ucp_worker_h worker,
                      info_client_t *client);
 
-/* The endpoints must be closed before. */
+/* Closes the listener. The endpoints must have been closed before. */
 void info_client_close(info_client_t *client);
 
 #endif

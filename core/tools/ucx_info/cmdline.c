@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The command line of ucx_info: modes select what is shown, settings how. Both
- * are rows of tables, from which help and parser are generated.
+ * The command line of ucx_info: modes select what is printed, settings how it
+ * is printed. Both are rows of tables, from which help and parser are
+ * generated.
  */
 #include "settings.h"
 
@@ -12,7 +13,8 @@
 #include "session.h"
 #include "ucs/config/config.h"
 
-/* getopt returns a letter or, for a long name, one of these plus the row. */
+/* Values that getopt returns for options without a letter: one of these plus
+ * the index of the row. */
 enum { MAX_OPTIONS = 64, FIRST_MODE = 256, FIRST_SETTING = 512 };
 
 void info_complain(const char *format, ...)
@@ -104,7 +106,7 @@ static void print_help(void)
 
 /* --------------------------------------------------------------- parser -- */
 
-/* getopt's form of both tables. */
+/* Both tables in the form that getopt requires. */
 typedef struct parser {
     char letters[2 * MAX_OPTIONS + 2];
     struct option options[MAX_OPTIONS + 1];
@@ -147,7 +149,7 @@ static void make_parser(parser_t *parser)
     add_option(parser, 'h', "help", NULL, 'h');
 }
 
-/* Reports an unknown option, with the most similar one. */
+/* Reports an unknown option, with the most similar known option. */
 static void complain_of_option(const parser_t *parser, const char *word)
 {
     const char *names[MAX_OPTIONS + 1] = {NULL};
@@ -181,7 +183,8 @@ static void complain_of_option(const parser_t *parser, const char *word)
                   (nearest == NULL) ? "" : "?");
 }
 
-/* Applies an option found by getopt. 0: invalid argument. */
+/* Applies an option that getopt has found. Returns 0 if its argument is
+ * invalid. */
 static int take_option(info_t *info, int value, const char *text)
 {
     unsigned i;

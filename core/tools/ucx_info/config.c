@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * ucx_info -c: every variable with its value, in the format of ucx.conf. Only a
- * plugin's code knows its variables, so plugins are loaded: all that are used
- * by default, or those of -t. The others are listed by the prefixes in their
- * manifests.
+ * plugin's code contains its variables, so plugins are loaded: all that are
+ * used by default, or those that -t selects. For the other plugins, the
+ * prefixes in their manifests are listed.
  */
 #include "lines.h"
 
@@ -27,7 +27,8 @@ static void add_variable(const ucs_config_item_t *item, void *arg)
                                     "hidden", (item->flags & hidden) != 0));
 }
 
-/* Usable plugins that are not loaded, with the prefixes of their variables. */
+/* Returns the usable plugins that are not loaded, with the prefixes of their
+ * variables. */
 static json_t *not_loaded(void)
 {
     json_t *result       = json_array(), *prefixes;

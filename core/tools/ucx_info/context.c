@@ -12,7 +12,7 @@ static void print_context(void *arg, FILE *stream)
     ucp_context_print_info(arg, stream);
 }
 
-/* "component 0  :  self" */
+/* Parses "component 0  :  self". */
 static int read_component(const char *line, json_t *answer)
 {
     char name[64];
@@ -25,7 +25,7 @@ static int read_component(const char *line, json_t *answer)
     return 1;
 }
 
-/* "md 0  :  component 0  self" */
+/* Parses "md 0  :  component 0  self". */
 static int read_domain(const char *line, json_t *answer)
 {
     char name[64];
@@ -40,7 +40,7 @@ static int read_domain(const char *line, json_t *answer)
     return 1;
 }
 
-/* "resource 0  :  md 0  dev 0  flags -- self/memory0" */
+/* Parses "resource 0  :  md 0  dev 0  flags -- self/memory0". */
 static int read_resource(const char *line, json_t *answer)
 {
     char transport[64], device[128];

@@ -10,12 +10,12 @@
 
 #include "ucs/time/time.h"
 
-/* Long enough to average out interrupts. */
+/* Time for each size: long enough to average out interrupts. */
 #define MEASURE_SECONDS 5e-3
 
 enum { SMALLEST = 4 << 10, LARGEST = 64 << 20 };
 
-/* Bytes per second. */
+/* Returns the bandwidth in bytes per second. */
 static double measure(char *to, const char *from, size_t size)
 {
     double seconds;
@@ -40,7 +40,7 @@ int info_copy_ask(info_t *info, json_t **answer_p)
     char *from = NULL, *to = NULL;
     size_t largest, size;
 
-    /* a machine with little memory shows fewer sizes */
+    /* with little memory, fewer sizes are measured */
     for (largest = LARGEST; largest >= SMALLEST; largest /= 2) {
         from = malloc(largest);
         to   = malloc(largest);

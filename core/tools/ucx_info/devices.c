@@ -31,7 +31,7 @@ static const char *const device_types[] = {
 _Static_assert(ucs_static_array_size(device_types) == UCT_DEVICE_TYPE_LAST,
                "a word for each");
 
-/* ------------------------------------------------------ what is wanted -- */
+/* ----------------------------------------------------------- selection -- */
 
 static int is_type_wanted(const info_t *info, uct_device_type_t type)
 {
@@ -49,7 +49,7 @@ static int is_tl_wanted(const info_t *info, const uct_component_decl_t *decl,
                uct_tl_decl_is_called(tl, info->transport);
 }
 
-/* The declaration of a transport of the code; NULL: none. */
+/* Returns the declaration of a transport, or NULL. */
 static const uct_tl_decl_t *find_decl(const uct_component_decl_t *decl,
                                       const char *tl_name)
 {
@@ -73,14 +73,14 @@ static int is_component_wanted(const info_t *info,
             return 1;
         }
     }
-    /* one without transports may have memory or connection managers */
+    /* a component without transports may have memory or connection managers */
     return (decl->num_transports == 0) && (info->transport == NULL) &&
            (info->device_types == 0) && !decl->by_name_only;
 }
 
-/* --------------------------------------------------------------- asking -- */
+/* --------------------------------------------------------------- queries -- */
 
-/* Records an error in place of the result. */
+/* Records an error instead of the result. */
 static void fail(devices_t *devices, json_t *object, const char *what,
                  const char *name, ucs_status_t status)
 {
@@ -301,8 +301,8 @@ static json_t *ask_component(devices_t *devices, uct_component_h component)
     return object;
 }
 
-/* Reports that -t selects nothing: the plugin that would offer it and its
- * rejection, or the most similar word. */
+/* Reports that -t selects nothing: the plugin that offers the transport and why
+ * it is rejected, or the most similar word. */
 static void complain_of_transport(const char *name)
 {
     uct_plugin_registry_t *registry;
@@ -348,7 +348,7 @@ int info_devices_ask(info_t *info, json_t **answer_p)
     devices_t devices = {.info = info, .code = INFO_OK};
     ucs_status_t status;
 
-    /* nothing is sent, so no thread is needed */
+    /* the interfaces are only queried, so no service thread is needed */
     status = ucs_async_context_create(UCS_ASYNC_MODE_POLL, &devices.async);
     if (status != UCS_OK) {
         goto err;

@@ -10,13 +10,13 @@
 
 #include "info.h"
 
-/* Attributes of a domain. */
+/* Adds the attributes of a domain to `md`. */
 void info_md_attr_json(const uct_md_attr_t *attr, json_t *md);
 
-/* Attributes of an interface. */
+/* Returns the attributes of an interface. */
 json_t *info_iface_attr_json(const uct_iface_attr_t *attr);
 
-/* Prints the same as lines. */
+/* Prints these attributes as lines. */
 void info_md_attr_print(const json_t *md);
 void info_iface_attr_print(const json_t *capabilities);
 

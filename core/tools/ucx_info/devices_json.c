@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-/* A bit and its name; arrays are terminated by a NULL name. */
+/* A bit and its name. Arrays are terminated by a NULL name. */
 typedef struct {
     uint64_t bit;
     const char *word;
@@ -27,8 +27,8 @@ static json_t *flags_json(uint64_t flags, const flag_t *rows)
     return words;
 }
 
-/* Seconds as nanoseconds, rounded to a thousandth to avoid rounding errors in
- * the output. Without round(), which would require libm. */
+/* Converts seconds to nanoseconds, rounded to a thousandth to hide rounding
+ * errors in the output. Does not use round(), which would require libm. */
 static double nanoseconds(double seconds)
 {
     const double longest = 1e6;
@@ -41,7 +41,7 @@ static double nanoseconds(double seconds)
 
 /* -------------------------------------------------------------- domains -- */
 
-/* What the domain supports for each memory type. */
+/* Lists what the domain supports for each memory type. */
 static json_t *memory_types_json(const uct_md_attr_t *attr)
 {
     json_t *types = json_object(), *uses;
@@ -100,9 +100,9 @@ static json_t *max_json(size_t max)
     return object;
 }
 
-/* Short, buffered and zero-copy variants of one kind of operation. `flags` are
- * shifted so that bits 0, 1 and 2 select them; `zcopy` is NULL without bit
- * 2. */
+/* Describes the short, buffered and zero-copy variants of one kind of
+ * operation. Bits 0, 1 and 2 of the shifted `flags` select them. `zcopy` is
+ * NULL if bit 2 is not set. */
 static json_t *operation_json(uint64_t flags, size_t max_short,
                               size_t max_bcopy, json_t *zcopy)
 {
@@ -120,7 +120,7 @@ static json_t *operation_json(uint64_t flags, size_t max_short,
     return object;
 }
 
-/* NULL if not supported. */
+/* Describes zero-copy, or returns NULL if it is not supported. */
 static json_t *zcopy_json(uint64_t there, size_t min, size_t max,
                           size_t max_iov, size_t align, size_t mtu)
 {
@@ -202,7 +202,7 @@ static json_t *tag_json(const uct_iface_attr_t *attr)
     return object;
 }
 
-/* The supported widths of an operation, in bits. */
+/* Returns the supported widths of an operation, in bits. */
 static json_t *widths_json(uint64_t narrow, uint64_t wide, unsigned op)
 {
     json_t *widths = json_array();
@@ -216,7 +216,7 @@ static json_t *widths_json(uint64_t narrow, uint64_t wide, unsigned op)
     return widths;
 }
 
-/* NULL: the interface has none. */
+/* Describes the atomic operations. Returns NULL if the interface has none. */
 static json_t *atomics_json(const uct_iface_attr_t *attr)
 {
     static const struct {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Attributes of domains and interfaces as lines. Scripts parse these labels and
- * values, which are those of the reference.
+ * values, so they are the same as in other implementations of UCX.
  */
 #include "devices.h"
 
@@ -27,14 +27,15 @@ static void print_line(const char *label, const char *format, ...)
     printf("\n");
 }
 
-/* "8K", or all digits if it is not a multiple of a unit. */
+/* Formats a size as "8K", or with all digits if it is not a multiple of a
+ * unit. */
 static const char *size_text(const json_t *size, char *text, size_t max)
 {
     ucs_memunits_to_str((size_t)json_integer_value(size), text, max);
     return text;
 }
 
-/* "unlimited", "<= 8K" or "65..1G". */
+/* Formats a range as "unlimited", "<= 8K" or "65..1G". */
 static const char *range_text(const json_t *object, char *text, size_t max)
 {
     const json_t *limit = json_object_get(object, "max");
@@ -53,7 +54,7 @@ static const char *range_text(const json_t *object, char *text, size_t max)
     return text;
 }
 
-/* "a, b, c" */
+/* Formats a list as "a, b, c". */
 static const char *list_text(const json_t *list, char *text, size_t max)
 {
     size_t i, length = 0;
@@ -73,7 +74,7 @@ static const char *list_text(const json_t *list, char *text, size_t max)
 
 /* -------------------------------------------------------------- domains -- */
 
-/* "host (access,reg), cuda (access)" */
+/* Prints a line such as "host (access,reg), cuda (access)". */
 static void print_memory_types(const json_t *types)
 {
     char text[TEXT_MAX] = "";

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * ucx_info -e: an endpoint to this process, to another process here, or
- * anywhere: its lanes, the protocol for each size, and estimated times.
+ * ucx_info -e: an endpoint to this process, to another process of this host, or
+ * to a remote process: its lanes, the protocol for each size, and estimated
+ * times.
  */
 #include "lines.h"
 
@@ -11,12 +12,13 @@
 #include "client.h"
 #include "peer.h"
 
-/* Range of sizes of the estimates, and their step. */
+/* Range of sizes of the estimates, and the factor between sizes. */
 enum { ESTIMATE_FROM = 8, ESTIMATE_TO = 16 << 20, ESTIMATE_STEP = 4 };
 
 /* -------------------------------------------------------------- reading -- */
 
-/* "lane[0]:  0:self/memory0.0 md[0]  -> md[0]/self/sysdev[255] am am_bw#0" */
+/* Parses "lane[0]:  0:self/memory0.0 md[0]  -> md[0]/self/sysdev[255] am
+ * am_bw#0". */
 static int read_lane(const char *line, json_t *answer)
 {
     char transport[64], device[128], word[64], *path;
@@ -31,7 +33,7 @@ static int read_lane(const char *line, json_t *answer)
         (used == 0)) {
         return 0;
     }
-    /* after the last dot: the path of the device */
+    /* the last dot precedes the path of the device */
     path = strrchr(device, '.');
     if (path != NULL) {
         *path++ = '\0';
@@ -51,7 +53,7 @@ static int read_lane(const char *line, json_t *answer)
     return 1;
 }
 
-/* "0..<egr/short>..8185..<rndv>..(inf)" */
+/* Parses "0..<egr/short>..8185..<rndv>..(inf)". */
 static json_t *read_ranges(const char *text)
 {
     json_t *ranges = json_array(), *last;
@@ -96,7 +98,7 @@ static void read_line(const char *line, json_t *answer)
 
 /* ------------------------------------------------------------ estimates -- */
 
-/* The library's estimate of the time for each size. */
+/* Returns the library's estimate of the time for each size. */
 static json_t *estimates(ucp_ep_h ep)
 {
     ucp_ep_evaluate_perf_param_t param = {
@@ -136,7 +138,7 @@ static void print_estimates(const json_t *rows)
     printf("#\n");
 }
 
-/* --------------------------------------------------------------- asking -- */
+/* --------------------------------------------------------------- queries -- */
 
 static void print_ep(void *arg, FILE *stream)
 {
@@ -158,7 +160,8 @@ static json_t *describe(ucp_ep_h ep)
     return answer;
 }
 
-/* Closes without waiting: everything was flushed, or has failed. */
+/* Closes the endpoint without a flush: all operations are complete, or the
+ * endpoint has failed. */
 static void close_ep(ucp_worker_h worker, ucp_ep_h ep)
 {
     const ucp_request_param_t force = {
@@ -171,7 +174,7 @@ static void close_ep(ucp_worker_h worker, ucp_ep_h ep)
     }
 }
 
-/* An endpoint of the worker to itself. */
+/* Queries an endpoint of the worker to itself. */
 static int ask_self(info_t *info, ucp_worker_h worker, json_t **answer_p)
 {
     ucp_ep_params_t params = {
@@ -204,7 +207,7 @@ static int ask_self(info_t *info, ucp_worker_h worker, json_t **answer_p)
     return INFO_OK;
 }
 
-/* An endpoint to another process. */
+/* Queries an endpoint to another process. */
 static int ask_peer(info_t *info, ucp_worker_h worker, json_t **answer_p)
 {
     info_peer_t peer;
@@ -227,7 +230,7 @@ static int ask_peer(info_t *info, ucp_worker_h worker, json_t **answer_p)
     return code;
 }
 
-/* An endpoint to this process by one of its socket addresses. */
+/* Queries an endpoint to this process by one of its socket addresses. */
 static int ask_client(info_t *info, ucp_worker_h worker, json_t **answer_p)
 {
     info_client_t client;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Shared by the modes of ucx_info. A mode is a row of the table in main.c and a
- * file: it queries, returns an answer in JSON, and prints the answer as lines.
+ * Declarations shared by the modes of ucx_info. A mode is a row of the table in
+ * main.c and a file: it queries the library, returns an answer in JSON, and
+ * prints the answer as lines.
  */
 #ifndef UCX_INFO_H
 #define UCX_INFO_H
@@ -25,7 +26,7 @@ enum {
 
 enum { INFO_MODES_MAX = 32 };
 
-/* Location of the other end of an endpoint (-P). */
+/* Location of the peer of an endpoint (-P). */
 typedef enum info_place {
     INFO_PLACE_SELF,  /* this process */
     INFO_PLACE_INTRA, /* another process of this host */
@@ -46,17 +47,19 @@ typedef struct info {
     const char *transport; /* -t; or NULL */
     unsigned device_types; /* -D: bits by uct_device_type_t */
     const char *features;  /* -u, as given; or NULL */
-    size_t num_eps;        /* -n; 0: not given; also the next */
+    size_t num_eps;        /* -n; 0 if not given, like the next */
     size_t num_ppn;        /* -N */
     info_place_t place;    /* -P */
     const char *address;   /* -A; or NULL */
     int ipv6;              /* -6 */
-    const char *listen;    /* --listen: "" for the default port; or NULL */
-    const char *connect;   /* --connect; or NULL */
-    double interval;       /* -i: seconds; 0: --live shows once */
+    const char *listen;    /* --listen: "" for the default port; NULL: not
+                            * given */
+    const char *connect;   /* --connect; NULL: not given */
+    double interval;       /* -i: seconds; 0: --live prints once */
     unsigned detail;       /* --detail: a ucs_stats_format_t */
-    int peer_fd;           /* of the child of -P: its socket; or -1 */
-    const char *arguments[INFO_MODES_MAX]; /* for the modes that take one */
+    int peer_fd;           /* in the child of -P: its socket, else -1 */
+    const char *arguments[INFO_MODES_MAX]; /* of the modes that take an
+                                            * argument */
     info_session_t *session;               /* UCP objects, created on demand */
 } info_t;
 
@@ -67,20 +70,23 @@ typedef struct info_mode {
     const char *help;
     int needs_features; /* requires -u */
 
-    /* Returns the exit code, and the answer or a part of it. */
+    /* Queries. Returns the exit code, and the answer; after a failure, the part
+     * of it that could be determined. */
     int (*ask)(info_t *info, json_t **answer_p);
-    /* NULL: ask has already printed, except for JSON. */
+    /* Prints the answer as lines. NULL if ask() prints them itself, unless the
+     * output is JSON. */
     void (*print)(const info_t *info, const json_t *answer);
 } info_mode_t;
 
 extern const info_mode_t info_modes[]; /* terminated by a row without a name */
 
-/* Argument of a mode; NULL if it was not selected. */
+/* Returns the argument of a mode, or NULL if the mode was not selected. */
 const char *info_argument(const info_t *info, const char *mode);
 
 /* ---- the command line (cmdline.c) ---- */
 
-/* INFO_OK: continue; -1: done; otherwise the exit code. */
+/* Returns INFO_OK to continue, -1 if nothing is left to do, otherwise the exit
+ * code. */
 int info_read_command_line(int argc, char **argv, info_t *info);
 
 /* Prints an error to stderr, after the program's name. */
@@ -110,23 +116,24 @@ void info_endpoint_print(const info_t *info, const json_t *answer);
 int info_memory_ask(info_t *info, json_t **answer_p);
 int info_live_ask(info_t *info, json_t **answer_p); /* prints lines itself */
 
-/* ---- what several modes use ---- */
+/* ---- functions that several modes use ---- */
 
-/* As uct_query_components; reports why there is no list (select.c). */
+/* As uct_query_components(), but reports a failure (select.c). */
 ucs_status_t info_list_components(uct_component_h **list_p, unsigned *count_p);
 
 /* Prints the member "lines" of an answer (lines.c). */
 void info_lines_print(const info_t *info, const json_t *answer);
 
-/* Members of an answer; 0, 0.0 or "" if absent (answer.c). */
+/* Return a member of an answer; 0, 0.0 or "" if it is absent (answer.c). */
 json_int_t info_int(const json_t *object, const char *key);
 double info_real(const json_t *object, const char *key);
 const char *info_text(const json_t *object, const char *key);
 
-/* A number of bytes; a size above any memory becomes null: unlimited. */
+/* Returns a number of bytes, or null (unlimited) if it is larger than any
+ * memory. */
 json_t *info_json_size(size_t size);
 
-/* A number; null if it is not finite: unlimited. */
+/* Returns a number, or null (unlimited) if it is not finite. */
 json_t *info_json_real(double value);
 
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Lines that the library prints about its objects, printed as they are and
- * parsed for JSON. Their format is public: other programs parse it, too.
+ * Lines that the library prints about its objects: printed unchanged, and
+ * parsed for JSON. Their format is public, because other programs parse it,
+ * too.
  */
 #include "lines.h"
 
@@ -65,7 +66,7 @@ void info_lines_add(json_t *answer, const char *format, ...)
 
 void info_lines_add_cost(json_t *answer, const info_cost_t *cost)
 {
-    /* memory that others have freed meanwhile must not count as negative */
+    /* negative if other threads have freed memory meanwhile */
     double bytes = (cost->bytes > 0) ? cost->bytes : 0;
 
     json_object_set_new(answer, "memory_bytes",

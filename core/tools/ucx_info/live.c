@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * --live: the counters of a running process, once or periodically. Reading them
- * costs that process nothing and needs no cooperation.
+ * --live: the counters of a running process, once or periodically. They are
+ * read from its memory file, without any action of that process.
  */
 #include "info.h"
 
@@ -26,7 +26,7 @@ typedef struct {
 typedef struct {
     const info_t *info;
     pid_t pid;
-    int pid_fd; /* readable when the process has ended; -1: unavailable */
+    int pid_fd; /* readable when the process has exited; -1: not available */
     copy_t copies[COPIES_MAX];
     unsigned num_copies;
 } live_t;
@@ -90,7 +90,7 @@ static ucs_stats_view_t *take_view(const live_t *live, const copy_t *copy)
     return view;
 }
 
-/* One round; zero: something could not be shown. */
+/* Prints once. Returns zero if some counters could not be printed. */
 static int show(live_t *live)
 {
     ucs_stats_print_params_t params = {
@@ -118,7 +118,7 @@ static int show(live_t *live)
     return fflush(stdout) == 0;
 }
 
-/* Waits for the next round; zero: the process has ended. */
+/* Waits until the next output. Returns zero if the process has exited. */
 static int wait_for_round(const live_t *live)
 {
     struct pollfd set = {.fd = live->pid_fd, .events = POLLIN};
@@ -126,7 +126,8 @@ static int wait_for_round(const live_t *live)
     return poll(&set, 1, (int)(live->info->interval * 1e3)) == 0;
 }
 
-/* Each copy of the library has an object in the answer. */
+/* Returns the answer, with an object for each copy of the library in the
+ * process. */
 static json_t *answer_of(const live_t *live)
 {
     ucs_stats_print_params_t params = {.format = UCS_STATS_FORMAT_JSON};

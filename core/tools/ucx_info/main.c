@@ -11,8 +11,8 @@
 #include "memory_end.h"
 #include "session.h"
 
-/* Modes run in this order. Those that load no plugin come first, so that each
- * runs with as little loaded code as it would alone. */
+/* Modes run in this order. Modes that load no plugin are first, so that each
+ * prints the same as if it were the only one. */
 const info_mode_t info_modes[] = {
     {'v', "version", NULL, "versions of library, headers and plugin ABI", 0,
      info_version_ask, info_version_print},

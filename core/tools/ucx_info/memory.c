@@ -48,7 +48,7 @@ static json_t *read_words(const char *text)
     return words;
 }
 
-/* Non-zero: the line reports a failure. */
+/* Parses a line. Returns non-zero if it reports a failure. */
 static int read_line(const char *line, json_t *answer)
 {
     char size[64], method[64], page[64], label[64];

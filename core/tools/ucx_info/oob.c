@@ -21,8 +21,8 @@ typedef struct {
     char port[16];
 } place_t;
 
-/* Splits "HOST", "HOST:PORT", "[v6]:PORT", or "PORT" if that is allowed
- * alone. */
+/* Splits "HOST", "HOST:PORT", "[v6]:PORT", or a single "PORT" if `port_alone`
+ * is set. */
 static int split(const char *text, int port_alone, place_t *place)
 {
     const char *host = text, *end, *port = USUAL_PORT;

@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The plain connection of --listen and --connect, over which two ucx_info
- * exchange addresses. Both return a descriptor, or -1 after a message.
+ * The plain connection of --listen and --connect, over which two processes of
+ * ucx_info exchange addresses. Both functions return a descriptor, or -1 after
+ * a message.
  */
 #ifndef UCX_INFO_OOB_H
 #define UCX_INFO_OOB_H
 
 #include <sys/socket.h>
 
-/* "[[IP:]PORT]", an IPv6 address in brackets. */
+/* Waits for a connection at "[[IP:]PORT]"; an IPv6 address is in brackets. */
 int info_oob_listen(const char *where);
 
-/* "HOST[:PORT]", as above. */
+/* Connects to "HOST[:PORT]". */
 int info_oob_connect(const char *where);
 
-/* Parses a numeric address; non-zero if invalid. */
+/* Parses a numeric address. Returns non-zero if it is invalid. */
 int info_oob_parse(const char *address, int ipv6,
                    struct sockaddr_storage *result, socklen_t *length_p);
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Synchronization with the process at the other end: first both exchange the
- * features and the worker's address over a socket, then, when an endpoint is
- * created and flushed, a byte each way, and another one when all is shown.
+ * Synchronization with the peer process over a socket. First both processes
+ * exchange the features and the worker's address. When its endpoint is created
+ * and flushed, each sends a byte, and another byte when it has printed
+ * everything.
  *
  *   A                             B
  *   hello, address  <--------->  hello, address
@@ -29,14 +30,14 @@
 #include "ucs/sys/sys.h"
 #include "ucs/time/time.h"
 
-/* Timeout for a silent peer. */
+/* Timeout if the peer sends nothing. */
 #define PATIENCE_SECONDS 30.0
 
 enum { ADDRESS_MAX = 1 << 20 };
 
 typedef struct {
     char magic[8];
-    uint64_t features; /* little-endian; also the next */
+    uint64_t features; /* little-endian, like the next */
     uint64_t length;   /* length of the address that follows */
 } hello_t;
 
@@ -44,9 +45,9 @@ _Static_assert(sizeof(hello_t) == 24, "it travels");
 
 static const char hello_magic[8] = {'u', 'c', 'x', 'i', 'n', 'f', 'o', '1'};
 
-/* ------------------------------------------------------- the own child -- */
+/* -------------------------------------------------- the child process -- */
 
-/* In the child: executes another ucx_info with that descriptor. */
+/* Runs in the child: executes another ucx_info with the socket. */
 static UCS_F_NORETURN void become_peer(const info_t *info, char *fd_text,
                                        int fd)
 {
@@ -114,7 +115,7 @@ void info_peer_close(info_peer_t *peer)
     int status;
 
     if (peer->fd >= 0) {
-        close(peer->fd); /* ends the wait of the child */
+        close(peer->fd); /* the child detects the end of the connection */
     }
     if (peer->pid > 0) {
         while ((waitpid(peer->pid, &status, 0) < 0) && (errno == EINTR)) {
@@ -148,8 +149,8 @@ ucs_status_t info_wait(ucp_worker_h worker, ucs_status_ptr_t request)
     return status;
 }
 
-/* Waits for data while progressing the worker, which the other end may need.
- * UCS_ERR_TIMED_OUT: nothing arrived. */
+/* Waits for data while progressing the worker, because the peer may need this
+ * progress. UCS_ERR_TIMED_OUT if nothing arrived. */
 static ucs_status_t wait_readable(info_peer_t *peer)
 {
     struct pollfd event = {.fd = peer->fd, .events = POLLIN};
@@ -164,7 +165,7 @@ static ucs_status_t wait_readable(info_peer_t *peer)
     return UCS_OK;
 }
 
-/* Receives all of it, with a timeout. */
+/* Receives `length` bytes, with a timeout. */
 static ucs_status_t receive(info_peer_t *peer, void *buffer, size_t length)
 {
     char *at = buffer;
@@ -220,7 +221,7 @@ static ucs_status_t agree(info_peer_t *peer, char word)
     return status;
 }
 
-/* ------------------------------------------------------------- meeting -- */
+/* ------------------------------------------------------------ handshake -- */
 
 static ucs_status_t send_hello(info_peer_t *peer, uint64_t features)
 {
@@ -243,7 +244,7 @@ static ucs_status_t send_hello(info_peer_t *peer, uint64_t features)
     return status;
 }
 
-/* The peer's address; free() it. */
+/* Returns the peer's address. Release it by free(). */
 static ucs_status_t receive_hello(info_peer_t *peer, uint64_t features,
                                   void **address_p)
 {

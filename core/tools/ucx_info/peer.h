@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The process at the other end of an endpoint. Both exchange worker addresses
- * over a socket, create an endpoint to each other and show it.
+ * The process to which an endpoint connects. Both processes exchange worker
+ * addresses over a socket, create an endpoint to each other and print it.
  */
 #ifndef UCX_INFO_PEER_H
 #define UCX_INFO_PEER_H
@@ -11,25 +11,26 @@
 #include "info.h"
 
 typedef struct info_peer {
-    int fd;    /* socket to it */
-    pid_t pid; /* of a child; 0: not a child */
+    int fd;    /* socket to the process */
+    pid_t pid; /* process id of a child; 0 if it is not a child */
     ucp_worker_h worker;
 } info_peer_t;
 
-/* Starts another ucx_info here, waits for one, or connects to one, as the
- * command line states. INFO_OK, or the exit code after a message. */
+/* Starts another ucx_info on this host, waits for a connection of another
+ * ucx_info, or connects to one, as the command line requests. Returns INFO_OK,
+ * or the exit code after a message. */
 int info_peer_open(const info_t *info, ucp_worker_h worker, info_peer_t *peer);
 
-/* Creates the endpoint, and returns when both sides can use theirs. */
+/* Creates the endpoint. Returns when both sides can use their endpoints. */
 int info_peer_meet(const info_t *info, info_peer_t *peer, ucp_ep_h *ep_p);
 
-/* Waits until the other end has shown its endpoint, too. */
+/* Waits until the peer has printed its endpoint, too. */
 void info_peer_part(info_peer_t *peer);
 
 void info_peer_close(info_peer_t *peer);
 
-/* Progresses until the request is complete, with a timeout. Frees the
- * request. */
+/* Progresses the worker until the request is complete, with a timeout. Frees
+ * the request. */
 ucs_status_t info_wait(ucp_worker_h worker, ucs_status_ptr_t request);
 
 #endif

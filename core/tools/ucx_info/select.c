@@ -14,8 +14,8 @@
 #include "ucs/datastruct/string_buffer.h"
 #include "uct/base/component.h"
 
-/* Does a word of the list name the transport? A word may begin with '\' and end
- * with a colon and a purpose. */
+/* Returns whether a word of the list names the transport. A word may begin with
+ * '\' and end with a colon and a purpose. */
 static int is_named(const uct_tl_decl_t *tl, const char *list)
 {
     char word[64];
@@ -34,7 +34,7 @@ static int is_named(const uct_tl_decl_t *tl, const char *list)
     return 0;
 }
 
-/* Does the current UCX_TLS allow the transport? */
+/* Returns whether the current UCX_TLS allows the transport. */
 static int is_let_through(const uct_component_decl_t *decl,
                           const uct_tl_decl_t *tl, const char *list)
 {
@@ -46,7 +46,8 @@ static int is_let_through(const uct_component_decl_t *decl,
     return is_named(tl, list);
 }
 
-/* Applies -D, and for -P inter selects transports that reach other hosts. */
+/* Returns whether -D and -P select the transport. For -P inter, it must reach
+ * other hosts. */
 static int is_wanted(const info_t *info, const uct_tl_decl_t *tl)
 {
     if ((info->device_types != 0) &&
@@ -129,7 +130,8 @@ ucs_status_t info_select_transports(const info_t *info, char **list_p)
     return status;
 }
 
-/* Interfaces that send no packet to other hosts. */
+/* Lists the interfaces that send no packets to other hosts, as an exclusion
+ * list. Counts the others. */
 static unsigned list_loopbacks(ucs_string_buffer_t *list, unsigned *others_p)
 {
     struct ifaddrs *addresses, *address;
@@ -140,7 +142,8 @@ static unsigned list_loopbacks(ucs_string_buffer_t *list, unsigned *others_p)
         return 0;
     }
     for (address = addresses; address != NULL; address = address->ifa_next) {
-        /* one entry per address: names appear once with packet addresses */
+        /* an interface has an entry for each address, but only one packet
+         * address */
         if ((address->ifa_addr == NULL) ||
             (address->ifa_addr->sa_family != AF_PACKET) ||
             !(address->ifa_flags & IFF_UP)) {
@@ -165,7 +168,7 @@ ucs_status_t info_select_devices(const info_t *info, char **list_p)
     unsigned others;
 
     *list_p = NULL;
-    /* a user who has selected devices keeps that selection */
+    /* the user has selected devices by UCX_NET_DEVICES */
     if ((info->place != INFO_PLACE_INTER) ||
         (ucs_config_lookup(&source, "NET_DEVICES") != NULL)) {
         return UCS_OK;

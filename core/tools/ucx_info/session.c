@@ -18,7 +18,7 @@ struct info_session {
     ucp_worker_h worker;
     info_cost_t context_cost;
     info_cost_t worker_cost;
-    int failed; /* creating the context failed; reported */
+    int failed; /* the context could not be created, which was reported */
 };
 
 /* ------------------------------------------------------------ features -- */
@@ -106,7 +106,8 @@ static double resident_bytes(void)
     return (double)pages * (double)sysconf(_SC_PAGESIZE);
 }
 
-/* Values before the creation; the time is read last, to exclude the rest. */
+/* Stores the values before the creation. The time is read last, to exclude the
+ * other measurements. */
 static void cost_begin(info_cost_t *cost)
 {
     cost->bytes   = resident_bytes();
@@ -135,7 +136,7 @@ static ucs_status_t set_or_complain(ucp_config_t *config, const char *name,
     return status;
 }
 
-/* Applies settings of the command line to the configuration. */
+/* Applies the settings of the command line to the UCP configuration. */
 static ucs_status_t adjust_config(const info_t *info, ucp_config_t *config)
 {
     char *transports = NULL, *devices = NULL;
@@ -151,8 +152,9 @@ static ucs_status_t adjust_config(const info_t *info, ucp_config_t *config)
     if ((status == UCS_OK) && (devices != NULL)) {
         status = set_or_complain(config, "NET_DEVICES", devices);
     }
-    /* The library prints these tables to its log: wanted on standard output with
-     * -f, but not with JSON and not in the other process of a pair. */
+    /* The library prints these tables to its log, which -f directs to standard
+     * output. They must not be printed if the output is JSON, or in the second
+     * process of a pair. */
     if ((status == UCS_OK) && (info->json || (info->peer_fd >= 0))) {
         status = set_or_complain(config, "PROTO_INFO", "n");
     } else if ((status == UCS_OK) && info->full) {

@@ -34,7 +34,8 @@ static int set_features(info_t *info, const char *text)
     return 0;
 }
 
-/* Index of a word in a NULL-terminated list, or -1 after a message. */
+/* Returns the index of a word in a NULL-terminated list, or -1 after a
+ * message. */
 static int find_word(const char *option, const char *text,
                      const char *const *words)
 {
@@ -101,7 +102,7 @@ static int read_count(const char *option, const char *text, unsigned long max,
 {
     char *end;
 
-    /* strtoul would accept a sign and blanks */
+    /* checked first, because strtoul() would accept a sign and blanks */
     if ((text[0] >= '0') && (text[0] <= '9')) {
         *value_p = strtoul(text, &end, 10);
         if ((*end == '\0') && (*value_p <= max)) {

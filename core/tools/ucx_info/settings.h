@@ -10,12 +10,12 @@
 typedef struct info_setting {
     char letter; /* 0: long name only */
     const char *name;
-    const char *argument; /* NULL: none; in brackets: optional */
+    const char *argument; /* NULL: no argument; in brackets: optional */
     const char *help;     /* NULL: not shown in the help */
 
-    /* Parses the text; 0: invalid, which was reported. NULL: the text itself,
-     * or 1 for a setting without an argument, is stored at `offset` in
-     * info_t. */
+    /* Parses the text. Returns 0, after a message, if it is invalid. If this is
+     * NULL, the text itself, or 1 for a setting without an argument, is stored
+     * at `offset` in info_t. */
     int (*apply)(info_t *info, const char *text);
     size_t offset;
 } info_setting_t;
@@ -23,7 +23,7 @@ typedef struct info_setting {
 extern const info_setting_t info_settings[]; /* terminated by a row without a
                                               * name */
 
-/* 0: invalid text, which was reported. */
+/* Returns 0, after a message, if the text is invalid. */
 int info_setting_apply(const info_setting_t *setting, info_t *info,
                        const char *text);
 

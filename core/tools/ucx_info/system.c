@@ -16,7 +16,8 @@
 #include "ucs/sys/sys.h"
 #include "ucs/time/time.h"
 
-/* Cost of reading the clock in seconds: the best of a few tries. */
+/* Returns the time of reading the clock in seconds: the shortest of several
+ * measurements. */
 static double clock_cost(void)
 {
     enum { TRIES = 5, READS = 1000 };
@@ -41,7 +42,8 @@ static json_int_t processors_allowed(void)
     return (sched_getaffinity(0, sizeof(set), &set) == 0) ? CPU_COUNT(&set) : 0;
 }
 
-/* Text of the kernel such as "0-1"; "0" without NUMA nodes. */
+/* Returns the list of NUMA nodes as the kernel prints it, such as "0-1"; "0"
+ * without NUMA. */
 static void numa_nodes(char *text, size_t max)
 {
     if (ucs_read_file_line("/sys/devices/system/node/online", text, max) !=

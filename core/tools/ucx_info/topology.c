@@ -17,7 +17,8 @@
 /* Classes of devices that may send or hold message data. */
 static const char *const classes[] = {"net", "infiniband", "drm"};
 
-/* Numbers every device of a class, by the first of its names. */
+/* Registers every device of a class. The first name of a device is its name in
+ * the output. */
 static int find_class(const char *name)
 {
     ucs_sys_device_t device;
@@ -29,7 +30,7 @@ static int find_class(const char *name)
     dir = opendir(path);
     if (dir == NULL) {
         if (errno == ENOENT) {
-            return INFO_OK; /* none of this class */
+            return INFO_OK; /* the system has no device of this class */
         }
         info_complain("%s cannot be read: %s", path, strerror(errno));
         return INFO_BAD;
@@ -97,7 +98,8 @@ int info_topology_ask(info_t *info, json_t **answer_p)
     return code;
 }
 
-/* Prints a cell: the estimate of a path, "-" if it is unlimited. */
+/* Prints a cell: the estimated bandwidth of a path, or "-" if it is
+ * unlimited. */
 static void print_distance(const json_t *distance)
 {
     const json_t *bandwidth = json_object_get(distance, "bytes_per_second");

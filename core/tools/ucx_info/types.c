@@ -22,7 +22,7 @@
 #include "uct/base/state.h"
 
 typedef struct {
-    const char *group; /* NULL: same as in the previous row */
+    const char *group; /* NULL: the group of the previous row */
     const char *name;
     size_t size;
 } row_t;

@@ -18,10 +18,11 @@
 #define NUMBER_PAIR(_major, _minor) \
     UCS_PP_MAKE_STRING(_major) "." UCS_PP_MAKE_STRING(_minor)
 
-/* File from which the library's code was loaded. */
+/* Returns the file from which the library's code was loaded. */
 static json_t *library_path(void)
 {
-    /* through an integer: C has no cast from functions to data pointers */
+    /* via an integer, since C does not convert function pointers to data
+     * pointers */
     uintptr_t address = (uintptr_t)ucp_get_version;
     Dl_info found;
     json_t *path;

@@ -12,7 +12,7 @@ static void print_worker(void *arg, FILE *stream)
     ucp_worker_print_info(arg, stream);
 }
 
-/* "1:tcp/lo, 2:tcp/eth0" */
+/* Parses "1:tcp/lo, 2:tcp/eth0". */
 static json_t *read_interfaces(const char *list)
 {
     json_t *result = json_array();

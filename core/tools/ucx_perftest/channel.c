@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Frames over a socket. meet.c connects. */
+/* Frames over a socket, which meet.c connects. */
 #include "channel.h"
 
 #include <endian.h>
@@ -29,7 +29,7 @@ static bool fail(struct channel *channel, const char *what, const char *why)
     return false;
 }
 
-/* A socket pair (both sides in one command) has no TCP options. */
+/* Sets TCP options. A socket pair (both sides in one command) has none. */
 static void set_options(int fd)
 {
     int on = 1, idle = KEEPALIVE_IDLE, every = KEEPALIVE_EVERY;
@@ -94,7 +94,8 @@ bool channel_send(struct channel *channel, enum channel_type type,
            ((length == 0) || send_all(channel, data, length));
 }
 
-/* With a timeout of `timeout` ms of silence, if it is not negative. */
+/* Receives `length` bytes. Fails after `timeout` ms without data, unless the
+ * timeout is negative. */
 static bool recv_all(struct channel *channel, char *data, size_t length,
                      void (*idle)(void *arg), void *arg, int timeout)
 {
@@ -122,8 +123,8 @@ static bool recv_all(struct channel *channel, char *data, size_t length,
     return true;
 }
 
-/* Reads the data of a frame that cannot be kept, so that the next bytes are a
- * frame again. */
+/* Skips the data of a frame that cannot be stored, so that the next bytes are
+ * the start of a frame. */
 static void discard(struct channel *channel, size_t length,
                     void (*idle)(void *arg), void *arg)
 {
@@ -185,7 +186,7 @@ static bool recv_frame(struct channel *channel, struct channel_frame *frame,
         return fail(channel, "no memory for a frame", NULL);
     }
     frame->data[size] = '\0';
-    /* The rest of a frame must arrive in time; the next frame need not. */
+    /* there is a timeout for the rest of a frame, but not for the next frame */
     if (!recv_all(channel, frame->data, size, idle, arg, CHANNEL_HELLO_MS)) {
         free(frame->data);
         frame->data = NULL;

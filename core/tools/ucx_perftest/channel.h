@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The control connection beside the measured one: both sides agree on a test,
- * exchange addresses and synchronize. It carries frames, which are checked; a
- * peer with another protocol is distinguished from one that has ended. */
+/* The control connection, which is separate from the measured connection: both
+ * sides agree on a test, exchange addresses and synchronize. It carries frames,
+ * which are checked: an error message distinguishes a peer with another
+ * protocol from a peer that has exited. */
 #ifndef PERFTEST_CHANNEL_H
 #define PERFTEST_CHANNEL_H
 
@@ -25,16 +26,17 @@ enum channel_type {
     CHANNEL_HELLO = 1, /* both ways, first; the payload is the program's name */
     CHANNEL_TEST,      /* client: parameters, as text */
     CHANNEL_INFO,      /* addresses of one side */
-    CHANNEL_SYNC,      /* both ways: ready; the client's has a number */
+    CHANNEL_SYNC,      /* both ways: ready; the client sends the number of
+                        * operations with it */
     CHANNEL_RESULT,    /* result of the server: wrong messages, as text */
-    CHANNEL_REFUSE,    /* this test is not possible: the reason */
-    CHANNEL_FAIL,      /* the sender aborts: the reason */
-    CHANNEL_END,       /* client: no more tests */
+    CHANNEL_REFUSE,    /* this test is not possible; contains the reason */
+    CHANNEL_FAIL,      /* the sender aborts; contains the reason */
+    CHANNEL_END,       /* from the client: no more tests */
 };
 
 struct channel {
     int fd;
-    char peer[80];                 /* its address, for messages */
+    char peer[80];                 /* address of the peer, for messages */
     char error[CHANNEL_ERROR_MAX]; /* why the last call failed */
 };
 
@@ -44,19 +46,21 @@ struct channel_frame {
     char *data; /* terminated by a '\0' that is not counted; free() it */
 };
 
-/* Takes ownership of the socket and greets. Closes it on failure. */
+/* Takes ownership of the socket and exchanges CHANNEL_HELLO. Closes the socket
+ * on failure. */
 bool channel_open(struct channel *channel, int fd);
 void channel_close(struct channel *channel);
 
 bool channel_send(struct channel *channel, enum channel_type type,
                   const void *data, size_t length);
 
-/* Calls idle(arg) repeatedly while nothing arrives, or sleeps if idle is
- * NULL. */
+/* Receives a frame. While nothing arrives, calls idle(arg) repeatedly, or
+ * sleeps if idle is NULL. */
 bool channel_recv(struct channel *channel, struct channel_frame *frame,
                   void (*idle)(void *arg), void *arg);
 
-/* Has the peer ended; is there data? Each is a system call. */
+/* Return whether the peer has closed the connection, and whether there is data.
+ * Each makes a system call. */
 bool channel_gone(const struct channel *channel);
 bool channel_readable(const struct channel *channel);
 

@@ -12,8 +12,8 @@ enum {
     CALIBRATE_NS = 4000000,
 };
 
-/* A counter is usable if it does not stop or change its rate with the power
- * state, as the processor reports. */
+/* Returns whether the processor's counter can be used: according to the
+ * processor, it does not stop or change its rate with the power state. */
 static bool counter_is_steady(void)
 {
 #if defined(__x86_64__)

@@ -12,15 +12,16 @@
 #include <x86intrin.h>
 #endif
 
-/* Set by clock_calibrate(), constant afterwards. */
+/* The clock. clock_calibrate() sets it; it is constant afterwards. */
 struct perf_clock {
-    bool counter; /* the processor's */
+    bool counter; /* use the counter of the processor */
     double ticks_per_second;
 };
 
 extern struct perf_clock perf_clock;
 
-/* Takes a few milliseconds; call it before threads exist. */
+/* Selects and measures the clock, which takes a few milliseconds. Call it
+ * before threads are created. */
 void clock_calibrate(void);
 
 static inline uint64_t clock_nanoseconds(void)

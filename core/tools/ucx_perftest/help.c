@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What -h prints. */
+/* The text of -h. */
 #include "options.h"
 
 #include <stdio.h>

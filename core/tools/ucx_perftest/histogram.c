@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Evaluation of a histogram; adding is in the header. */
+/* Evaluation of a histogram. Adding is inline, in the header. */
 #include "histogram.h"
 
 #include <string.h>

@@ -25,13 +25,16 @@ struct histogram {
 void histogram_reset(struct histogram *histogram);
 void histogram_merge(struct histogram *into, const struct histogram *from);
 
-/* The duration that `rank` percent of all do not exceed; 0 if empty. */
+/* Returns the duration that `rank` percent of all durations do not exceed; 0 if
+ * the histogram is empty. */
 double histogram_percentile(const struct histogram *histogram, double rank);
 
-/* First duration of a bucket; the next bucket's is its end. */
+/* Returns the lowest duration of a bucket. The bucket ends before that of the
+ * next one. */
 uint64_t histogram_lower(unsigned bucket);
 
-/* Below HISTOGRAM_SUB each value has its own bucket. */
+/* Returns the bucket of a duration. Each duration below HISTOGRAM_SUB has its
+ * own bucket. */
 static inline unsigned histogram_bucket(uint64_t value)
 {
     unsigned octave, bucket;
@@ -44,7 +47,7 @@ static inline unsigned histogram_bucket(uint64_t value)
     return (bucket < HISTOGRAM_BUCKETS) ? bucket : HISTOGRAM_BUCKETS - 1;
 }
 
-/* Hot path. */
+/* Adds a duration `times` times. Hot path. */
 static inline void histogram_add(struct histogram *histogram, uint64_t value,
                                  uint64_t times)
 {

@@ -64,7 +64,8 @@ static bool pin(const int *cpus, unsigned count)
     return true;
 }
 
-/* With --self-fork the client uses the first half of the list. */
+/* Binds the process to its processors. With --self-fork the client uses the
+ * first half of the list, the server the rest. */
 static bool pin_half(const struct options *options, bool client)
 {
     unsigned half = (options->cpu_count + 1) / 2;
@@ -76,7 +77,8 @@ static bool pin_half(const struct options *options, bool client)
                     pin(options->cpus + half, options->cpu_count - half);
 }
 
-/* Returns the worst result; an aborted test is the last one. */
+/* Runs the tests. Returns the worst result; no test runs after an aborted
+ * one. */
 static enum session_end run_tests(struct channel *channel,
                                   struct options *options,
                                   const struct plan *plan)
@@ -99,8 +101,8 @@ static enum session_end run_tests(struct channel *channel,
     return report_close(&options->output) ? end : SESSION_BROKEN;
 }
 
-/* An aborted test leaves workers and requests that only a live peer could
- * complete: exits without waiting for one. */
+/* Exits at once after an aborted test: it leaves workers and requests that only
+ * a live peer could complete. */
 static void leave_if_broken(enum session_end end)
 {
     if (end == SESSION_BROKEN) {
@@ -159,7 +161,8 @@ static enum session_end serve_one(struct channel *channel)
     return end;
 }
 
-/* One process for each client, so that an aborted one leaves nothing behind. */
+/* Forks a process for each client, so that an aborted test cannot affect the
+ * next client. */
 static int serve_forever(struct channel *channel)
 {
     pid_t child;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Listening, connecting, forking; channel.c is the protocol. */
+/* Listens, connects and forks. channel.c implements the protocol. */
 #include "meet.h"
 
 #include "tcp_socket.h"
@@ -118,7 +118,8 @@ pid_t meet_fork(struct channel *channel)
         return -1;
     }
     if (pid == 0) {
-        /* The parent may have ended before this took effect. */
+        /* compare afterwards: the parent may have exited before the call took
+         * effect */
         prctl(PR_SET_PDEATHSIG, SIGTERM);
         if (getppid() != parent) {
             _exit(1);

@@ -9,18 +9,18 @@
 
 #include "channel.h"
 
-/* A listening socket; -1 and a message in `error` on failure. Port 0 is
- * replaced by a free one. */
+/* Returns a listening socket; on failure -1, with a message in `error`. Port 0
+ * is replaced by the number of a free port. */
 int meet_listen(uint16_t *port_p, bool ipv6, char error[CHANNEL_ERROR_MAX]);
 
-/* Waits for a client with a valid greeting; others are rejected with a line on
- * stderr. */
+/* Waits for a client that sends a valid CHANNEL_HELLO. Other connections are
+ * rejected, with a line on stderr. */
 bool meet_accept(int listener, struct channel *channel);
 
 bool meet_connect(const char *host, uint16_t port, bool ipv6,
                   struct channel *channel);
 
-/* Returns the result of fork(); both sides have a channel to each other. */
+/* Returns the result of fork(). Both processes have a channel to each other. */
 pid_t meet_fork(struct channel *channel);
 
 #endif

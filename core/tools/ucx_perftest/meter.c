@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The slow path of measuring: reads the clock for a group of operations, prints
- * progress, and computes figures from ticks. */
+/* The slow path of measurements: reads the clock for a group of operations,
+ * prints progress, and computes rates and averages from ticks. */
 #include "meter.h"
 
 #include <stddef.h>
@@ -37,7 +37,8 @@ void meter_start(struct meter *meter)
     meter->report_at   = next_report(meter);
 }
 
-/* A line is printed between two operations and excluded from both. */
+/* Prints a line of progress. The time of printing is excluded from the
+ * measurement. */
 void meter_report(struct meter *meter)
 {
     uint64_t written;
@@ -52,7 +53,8 @@ void meter_report(struct meter *meter)
     meter->report_at = next_report(meter);
 }
 
-/* Groups grow while they are short, and shrink if operations become slow. */
+/* Adapts the size of groups: it grows while groups are short, and shrinks if
+ * operations become slow. */
 void meter_look(struct meter *meter)
 {
     uint64_t now  = clock_ticks();

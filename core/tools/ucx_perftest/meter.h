@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Measurement of one thread. Hot path: a test calls meter_each() if operations
- * are sequential and each is timed, and meter_some() if they overlap: then the
- * clock is read once for a group of operations of about a microsecond, and
- * percentiles are those of group means. */
+ * are sequential; each is timed. It calls meter_some() if operations overlap:
+ * the clock is then read once for a group of operations that takes about a
+ * microsecond, and percentiles are those of the groups' averages. */
 #ifndef PERFTEST_METER_H
 #define PERFTEST_METER_H
 
@@ -16,24 +16,25 @@ enum {
 struct meter {
     uint64_t last; /* time of the last read of the clock */
     uint64_t report_at;
-    uint64_t done;  /* operations up to then */
-    uint32_t left;  /* operations until the next read */
-    uint32_t group; /* their number is 2^group */
+    uint64_t done;  /* operations before last */
+    uint32_t left;  /* operations until the clock is read again */
+    uint32_t group; /* a group is 2^group operations */
     uint64_t group_ticks;
     struct histogram *histogram;
     uint64_t start;
-    uint64_t reported_at; /* time of the last printed line ... */
-    uint64_t reported;    /* ... and the number of operations then */
+    uint64_t reported_at; /* time of the last printed line */
+    uint64_t reported;    /* number of operations at that time */
     void (*report)(struct meter *meter);
-    void *arg; /* of report */
+    void *arg; /* argument of report */
 };
 
-/* `report` is called about every second; NULL: never. */
+/* Initializes a meter. `report` is called about every second; NULL: never. */
 void meter_init(struct meter *meter, struct histogram *histogram,
                 void (*report)(struct meter *meter), void *arg);
 void meter_start(struct meter *meter);
 
-/* All operations are complete, including those at the other side. */
+/* Ends the measurement. All operations must be complete, including those at the
+ * peer. */
 void meter_stop(struct meter *meter, uint64_t count);
 
 void meter_look(struct meter *meter);
@@ -58,18 +59,19 @@ static inline void meter_some(struct meter *meter)
     }
 }
 
-/* Results of one or several threads: times in us, rates per second; since the
- * last line, and in total. */
+/* Results of one or several threads, since the last line and in total. Times
+ * are in us, rates per second. */
 struct figures {
     uint64_t iterations;
     double percentile;
     double average_time;
     double overall_time;
-    double average_rate; /* of messages */
+    double average_rate; /* messages per second */
     double overall_rate;
 };
 
-/* `messages` per iteration: 2 for a round trip, whose time is halved. */
+/* Computes the results. `messages` is the number per iteration: it is 2 for a
+ * round trip, whose time is halved. */
 void meter_figures(const struct meter *meter, double rank, unsigned messages,
                    struct figures *figures);
 

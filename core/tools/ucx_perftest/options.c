@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Reads options: those of tests are in params.c, those of this side are
- * here. */
+/* Parses options. Parameters of tests are in params.c, options of this side
+ * only are here. */
 #include "options.h"
 
 #include <stdio.h>
@@ -11,8 +11,8 @@ enum {
     DEFAULT_PORT = 13337,
 };
 
-/* State of the parser: `options` is NULL for batch files, which can only
- * describe tests. */
+/* State of the parser. `options` is NULL for lines of batch files, which can
+ * only describe tests. */
 struct reader {
     struct options *options;
     struct params *params;
@@ -128,7 +128,7 @@ static bool read_batch(struct reader *reader, const char *value)
     return true;
 }
 
-/* Letters and names of this side's options. */
+/* Letters and names of the options of this side. */
 static const struct {
     const char *key;
     bool value;
@@ -202,7 +202,8 @@ static bool set_own(struct reader *reader, const char *key, const char *value)
     }
 }
 
-/* -I needs more data about the messages, and a context with wake-up. */
+/* Sets an option. -I is both an option of this side and a parameter of the
+ * test: it needs more data about the messages, and a context with wake-up. */
 static bool set(struct reader *reader, const char *key, const char *value)
 {
     bool takes_value;
@@ -238,7 +239,7 @@ static bool known(struct reader *reader, const char *key, bool *takes_value)
     return true;
 }
 
-/* --name, --name=value, --name value */
+/* Reads --name, --name=value, or --name value. */
 static bool read_long(struct reader *reader, int *i, int count, char **words)
 {
     char *word = words[*i] + 2, *equals = strchr(word, '='), key[64];
@@ -263,7 +264,7 @@ static bool read_long(struct reader *reader, int *i, int count, char **words)
     return set(reader, key, value);
 }
 
-/* -abc, -s8, -s 8 */
+/* Reads -abc, -s8, or -s 8. */
 static bool read_letters(struct reader *reader, int *i, int count, char **words)
 {
     const char *letter = words[*i] + 1, *value;

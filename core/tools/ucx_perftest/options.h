@@ -24,22 +24,24 @@ struct options {
     bool version;
     int cpus[OPTIONS_MAX_CPUS];
     unsigned cpu_count;  /* 0: the system decides */
-    uint64_t sweep_from; /* sizes by powers of two; 0, 0: none */
+    uint64_t sweep_from; /* range of sizes, by powers of two; both are 0 without
+                          * a range */
     uint64_t sweep_to;
 };
 
 void options_init(struct options *options);
 
-/* Reads argv[1..]; on failure returns false and sets `error`. Keeps pointers to
- * the words. */
+/* Parses argv[1..]. On failure returns false and sets `error`. Keeps pointers
+ * to the words. */
 bool options_read(struct options *options, int argc, char **argv,
                   char error[PARAMS_ERROR_MAX]);
 
-/* Applies the words of a batch file: options of tests only. */
+/* Applies the words of a line of a batch file, which can contain options of
+ * tests only. */
 bool options_apply(struct params *params, int count, char **words,
                    char error[PARAMS_ERROR_MAX]);
 
-/* help.c */
+/* help.c: prints the help */
 void options_help(void);
 
 #endif

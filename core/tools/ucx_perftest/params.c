@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The table of parameters on which both sides must agree, with their parsers
- * and printers. tests_check() checks whether the values fit the test. */
+/* The table of the parameters that both sides of a test must share, with
+ * functions that parse and print them. tests_check() checks whether the values
+ * fit the test. */
 #include "params.h"
 
 #include "words.h"
@@ -22,9 +23,9 @@ enum kind {
     KIND_SIZES,
     KIND_WORD,   /* an unsigned, from `words` */
     KIND_MEMORY, /* two memory types */
-    KIND_LAYOUT, /* a word for UCT, or one or two for UCP */
+    KIND_LAYOUT, /* one word for UCT; one or two for UCP */
     KIND_FLAG,
-    KIND_CHOICE, /* a flag, set by the second of two words */
+    KIND_CHOICE, /* a flag: the second of two words sets it */
 };
 
 struct param {
@@ -207,8 +208,9 @@ static bool set_memory(struct params *params, const char *value, char *error)
     return true;
 }
 
-/* The words for UCT and for UCP differ, so one option serves both. A second one
- * for UCP is for the receiver, whose default is contiguous. */
+/* Sets the layout. The words for UCT and for UCP differ, so one option can
+ * serve both. A second word for UCP is the receiver's layout, whose default is
+ * contiguous. */
 static bool set_layout(struct params *params, const char *value, char *error)
 {
     const struct word *word = words_find(words_layouts, value, strlen(value));
@@ -343,7 +345,7 @@ static void write_layout(const struct params *params, FILE *file)
             words_name(words_datatypes, !!(params->flags & PARAMS_IOV_RECV)));
 }
 
-/* Numbers that mean "not given" are omitted. */
+/* Writes one parameter. Numbers that mean "not given" are omitted. */
 static void write_one(const struct params *params, const struct param *param,
                       FILE *file)
 {
@@ -413,7 +415,8 @@ size_t params_write(const struct params *params, char *text, size_t length)
     return (written > 0) ? written : 0;
 }
 
-/* Invalid words from a peer are printed: they must not control the terminal. */
+/* Returns whether the text has no control characters. Invalid words from a peer
+ * are printed, and must not control the terminal. */
 static bool is_line(const char *text, size_t size)
 {
     size_t i;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Parameters on which both sides of a test must agree, and their form as text:
- * the command line, batch files and the client use the same words. Options of
- * one side only, such as its output, are not here. */
+/* The parameters that both sides of a test must share, and their form as text,
+ * which the command line, batch files and the protocol between the sides use.
+ * Options of one side only, such as its output, are not here. */
 #ifndef PERFTEST_PARAMS_H
 #define PERFTEST_PARAMS_H
 
@@ -47,17 +47,18 @@ struct params {
     char device[PARAMS_NAME_MAX];
     uint64_t sizes[PARAMS_MAX_SIZES];
     unsigned size_count;
-    uint64_t stride; /* 0: the parts are adjacent */
+    uint64_t stride; /* 0: no gaps between the parts of a message */
     uint64_t iterations;
     uint64_t warmup;
-    uint64_t milliseconds; /* limit for the time, which reduces the iterations;
-                            * 0: none */
+    uint64_t milliseconds; /* time limit, which reduces the iterations; 0:
+                            * none */
     unsigned outstanding;  /* 0: default of the test */
     unsigned threads;
     unsigned thread_mode; /* a ucs_thread_mode_t */
     unsigned layout;      /* an enum params_layout, of UCT */
-    int header;           /* of active messages; -1: the API's default */
-    unsigned window;      /* unanswered active messages of UCT */
+    int header;           /* size of the header of active messages; -1: the
+                           * API's default */
+    unsigned window;      /* unacknowledged active messages of UCT */
     unsigned async_mode;  /* a ucs_async_mode_t */
     unsigned send_memory; /* a ucs_memory_type_t */
     unsigned recv_memory;
@@ -74,25 +75,27 @@ void params_init(struct params *params);
 bool params_set(struct params *params, const char *key, const char *value,
                 char error[PARAMS_ERROR_MAX]);
 
-/* Is it one of these options, and does it take a value? */
+/* Returns whether `key` is one of these options, and in *takes_value whether it
+ * takes a value. */
 bool params_has(const char *key, bool *takes_value);
 
-/* Writes all of them as lines "key value", and reads them. Text from a peer is
- * checked like that of a user; unknown keys of a newer peer are rejected,
- * because the test would differ. */
+/* These write all parameters as lines "key value", and read them. Text from a
+ * peer is checked like that of a user. Unknown keys of a newer peer are
+ * rejected, because the test would differ. */
 size_t params_write(const struct params *params, char *text, size_t length);
 bool params_read(struct params *params, const char *text, size_t length,
                  char error[PARAMS_ERROR_MAX]);
 
-/* Bytes of one message, and its extent in memory if it has several parts. */
+/* Return the length of one message in bytes, and its extent in memory if it has
+ * several parts. */
 uint64_t params_size(const struct params *params);
 uint64_t params_extent(const struct params *params, bool pieces);
 
-/* A number with an optional suffix k, m or g; false if invalid, or above
- * `max`. */
+/* Parses a number with an optional suffix k, m or g. Returns false if it is
+ * invalid, or above `max`. */
 bool params_number(const char *text, uint64_t max, uint64_t *number_p);
 
-/* Names of values, for output. */
+/* Return the names of values, for output. */
 const char *params_layout_name(const struct params *params);
 const char *params_memory_name(unsigned type);
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The contents of messages; eight bytes at a time if possible. */
+/* Writes and checks the contents of messages, eight bytes at a time if
+ * possible. */
 #include "pattern.h"
 
 #include <endian.h>
@@ -9,7 +10,8 @@ enum {
     WORD = sizeof(uint64_t),
 };
 
-/* Odd factors spread both numbers over all bytes of the word. */
+/* Returns word `index` of message `number`. Odd factors spread both numbers
+ * over all bytes of the word. */
 static uint64_t pattern_word(uint64_t number, uint64_t index)
 {
     uint64_t word = (number * UINT64_C(0x9e3779b97f4a7c15)) ^
@@ -41,7 +43,7 @@ void pattern_fill(void *memory, size_t length, uint64_t number, size_t offset)
     }
 }
 
-/* Whole words first, then bytes from the first difference. */
+/* Compares whole words first, then bytes from the first difference. */
 size_t pattern_check(const void *memory, size_t length, uint64_t number,
                      size_t offset)
 {

@@ -8,7 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The contents of message `number` between `offset` and `offset + length`. */
+/* Writes the contents of message `number` between `offset` and `offset +
+ * length`. */
 void pattern_fill(void *memory, size_t length, uint64_t number, size_t offset);
 
 /* Returns the number of correct bytes before the first wrong one. */

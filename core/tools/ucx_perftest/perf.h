@@ -23,7 +23,8 @@ enum {
     PERF_ERROR_MAX    = 400,
     PERF_SHOWN_WRONG  = 3,        /* number of wrong messages that are
                                   * described */
-    PERF_CHECK_MEMORY = 64 << 20, /* maximum for messages that are checked */
+    PERF_CHECK_MEMORY = 64 << 20, /* maximum memory for messages that are
+                                   * checked */
 };
 
 enum perf_role {
@@ -36,7 +37,8 @@ enum perf_kind {
     TEST_PING_PONG, /* ping-pong: the time is half of a round trip */
     TEST_STREAM,    /* the client sends, the server receives */
     TEST_REQUEST,   /* client only; measures the whole time of operations */
-    TEST_POST,      /* client only; measures the rate of posting */
+    TEST_POST,      /* client only; measures the rate at which operations are
+                     * posted */
 };
 
 struct perf_run;
@@ -47,7 +49,7 @@ struct perf_test {
     const char *description;
     const struct perf_api *api;
     enum perf_kind kind;
-    unsigned features; /* features that the layer must support for it */
+    unsigned features; /* features of the layer that the test requires */
     /*
      * Runs `count` operations, numbered from thread->first. Calls the meter
      * unless it is the server. Returns UCS_OK, or an error, which perf_error()
@@ -60,24 +62,27 @@ struct perf_test {
 struct perf_api {
     const char *name;
     const char *layer;
-    /* Checks the parameters: returns no message if they are valid. */
+    /* Checks the parameters. Returns true if they are valid; otherwise `error`
+     * receives the reason. */
     bool (*check)(const struct perf_test *test, const struct params *params,
                   char error[PARAMS_ERROR_MAX]);
-    /* Everything that needs no peer; close() undoes it, also after a
+    /* Opens everything that needs no peer. close() undoes it, also after a
      * failure. */
     ucs_status_t (*open)(struct perf_run *run);
-    /* Data for the peer's thread, to be freed; NULL: out of memory. */
+    /* Returns data for the peer's thread, to be freed; NULL if memory is
+     * exhausted. */
     char *(*describe)(struct perf_thread *thread, size_t *length_p);
     ucs_status_t (*connect)(struct perf_thread *thread, const char *data,
                             size_t length);
     void (*progress)(struct perf_thread *thread);
-    /* Checks on the server what arrived, if each message could not be checked;
-     * `count` operations ended just before thread->first. May be NULL. */
+    /* Checks on the server the received data, if not each message could be
+     * checked. The last `count` operations ended before number thread->first.
+     * May be NULL. */
     void (*verify)(struct perf_thread *thread, uint64_t count);
-    /* Closes endpoints, with the peer's progress. */
+    /* Closes endpoints. The peer must make progress meanwhile. */
     void (*disconnect)(struct perf_thread *thread);
     void (*close)(struct perf_run *run);
-    /* For -I: how messages are sent. */
+    /* For -I: describes how messages are sent. */
     void (*inform)(struct perf_thread *thread, char *text, size_t length);
 };
 
@@ -89,8 +94,9 @@ struct perf_thread {
     unsigned index;
     ucs_status_t status;
     uint64_t wrong;   /* messages with wrong contents */
-    uint64_t seen;    /* operations done at the last check, ... */
-    uint64_t seen_at; /* ... and since when */
+    uint64_t seen;    /* operations done when the last completed one was
+                       * noticed */
+    uint64_t seen_at; /* time at which `seen` changed */
     pthread_t id;
     struct meter meter;
     struct histogram *histogram;
@@ -103,10 +109,10 @@ struct perf_run {
     unsigned outstanding;    /* concurrent operations, never 0 */
     struct channel *channel; /* NULL in loopback */
     struct perf_thread *threads;
-    void *shared;                /* private to the layer */
-    const struct output *output; /* NULL: no output of figures on this side */
-    bool quiet;                  /* the other side prints its own errors */
-    bool told;                   /* the error is the other side's reason */
+    void *shared;                /* private to the layer, for all threads */
+    const struct output *output; /* NULL: this side prints no results */
+    bool quiet;                  /* the peer process prints its own errors */
+    bool told;                   /* the error text is from the peer */
     pthread_barrier_t start;
     pthread_mutex_t lock; /* protects the members below */
     char error[PERF_ERROR_MAX];
@@ -114,25 +120,28 @@ struct perf_run {
 
 /* run.c */
 
-/* Describes an error; only the first of a run is kept. Returns `status`. */
+/* Describes an error. Only the first error of a run is kept. Returns
+ * `status`. */
 ucs_status_t perf_error(struct perf_run *run, ucs_status_t status,
                         const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* For wait loops: occasionally checks whether the peer is alive, and without
- * answers (-o), whether one would be needed. */
+/* Called in loops that wait. Checks from time to time whether the peer has
+ * exited, and with -o also whether the operations never complete because the
+ * peer makes no progress. */
 ucs_status_t perf_look(struct perf_thread *thread);
 
-/* Records that message `number` was wrong from byte `offset` on. */
+/* Records that the contents of message `number` are wrong from byte `offset`
+ * on. */
 void perf_wrong(struct perf_thread *thread, uint64_t number, size_t offset,
                 size_t size, unsigned found, unsigned wanted);
 
-/* Checks a contiguous message. */
+/* Checks the contents of a contiguous message. */
 void perf_check_bytes(struct perf_thread *thread, const void *memory,
                       size_t length, uint64_t number);
 
-/* Number of messages with a buffer of their own: one, unless contents are
- * checked. */
+/* Returns the number of messages that have a buffer of their own: one, unless
+ * contents are checked. */
 unsigned perf_slots(const struct perf_run *run, size_t extent);
 
 PERF_INLINE bool perf_checks(const struct perf_thread *thread)
@@ -147,7 +156,8 @@ ucs_status_t run_connect(struct perf_run *run, const char *data, size_t length);
 void run_disconnect(struct perf_run *run);
 void run_progress(void *run);
 
-/* Runs one pass of all threads; `measured` enables lines of progress. */
+/* Runs one pass of all threads. If `measured`, lines of progress are
+ * printed. */
 ucs_status_t run_pass(struct perf_run *run, uint64_t count, bool measured);
 uint64_t run_wrong(const struct perf_run *run);
 

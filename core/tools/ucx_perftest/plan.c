@@ -83,8 +83,8 @@ static bool read_file(struct plan *plan, const struct options *options,
                       unsigned depth, const struct plan_entry *base,
                       char *error);
 
-/* The first word is the test's name; ignores empty lines and those that begin
- * with #. */
+/* Reads one line. Its first word is the test's name. Empty lines and lines that
+ * begin with # are ignored. */
 static bool read_line(struct plan *plan, const struct options *options,
                       unsigned depth, const struct plan_entry *base, char *line,
                       unsigned number, char *error)
@@ -110,7 +110,8 @@ static bool read_line(struct plan *plan, const struct options *options,
     return read_file(plan, options, depth + 1, &entry, error);
 }
 
-/* Nested files are read again for each line: they are few and short. */
+/* Reads a file. A nested file is read again for each line that refers to it,
+ * because files are few and short. */
 static bool read_file(struct plan *plan, const struct options *options,
                       unsigned depth, const struct plan_entry *base,
                       char *error)

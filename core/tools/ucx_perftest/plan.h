@@ -16,8 +16,8 @@ struct plan {
     unsigned count;
 };
 
-/* Reads everything before any test runs: an invalid line is reported in
- * `error`, with its file and number. */
+/* Reads all batch files before any test runs, so that an invalid line is
+ * reported at once: `error` contains its file and number. */
 bool plan_make(struct plan *plan, struct options *options,
                char error[PARAMS_ERROR_MAX]);
 void plan_free(struct plan *plan);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The command `plot`: input and output files. PNG is the SVG converted by one
- * of several programs of the system. */
+/* The command `plot`: input and output files. For PNG, one of several programs
+ * of the system converts the SVG. */
 #include "plot.h"
 
 #include <errno.h>
@@ -46,7 +46,7 @@ static bool ends_with(const char *text, const char *end)
     return (length >= tail) && (strcmp(text + length - tail, end) == 0);
 }
 
-/* LABEL=FILE, unless a file with the whole name exists. */
+/* Parses LABEL=FILE, unless a file with the whole name exists. */
 static bool read_argument(struct plot *plot, char *argument, bool several,
                           char error[PLOT_ERROR_MAX])
 {
@@ -77,7 +77,7 @@ static bool write_svg(const struct plot *plot, const char *path)
     return ((file == stdout) || (fclose(file) == 0)) && good;
 }
 
-/* Returns whether the program exists and succeeded. */
+/* Runs a program. Returns whether it exists and succeeded. */
 static bool convert(char *const arguments[])
 {
     pid_t pid;

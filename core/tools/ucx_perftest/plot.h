@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* ucx_perftest plot: pictures of results. */
+/* ucx_perftest plot: charts of results. */
 #ifndef PERFTEST_PLOT_H
 #define PERFTEST_PLOT_H
 
@@ -23,7 +23,7 @@ struct plot_point {
     double value;
 };
 
-/* One line of a picture: a test from one file. */
+/* One line of a chart: a test from one file. */
 struct plot_series {
     char label[PLOT_LABEL_MAX];
     enum plot_kind kind;
@@ -32,8 +32,8 @@ struct plot_series {
 };
 
 struct plot {
-    const char *title; /* NULL: none */
-    const char *rank;  /* percentile of latency; NULL: the mean */
+    const char *title; /* NULL: no title */
+    const char *rank;  /* percentile of the latency; NULL: the average */
     struct plot_series *series;
     size_t count;
 };
@@ -41,20 +41,20 @@ struct plot {
 int plot_main(int argc, char **argv);
 
 /* plot_read.c: adds the contents of a --json or --csv file. `label` precedes
- * the tests' names; NULL: none. */
+ * the tests' names in the legend; it may be NULL. */
 bool plot_read(struct plot *plot, const char *path, const char *label,
                char error[PLOT_ERROR_MAX]);
 void plot_free(struct plot *plot);
 
-/* plot_svg.c: a panel for each kind */
+/* plot_svg.c: writes the chart, with a panel for each kind */
 bool plot_write_svg(const struct plot *plot, FILE *file);
 
-/* plot_axis.c: a logarithmic axis for the given data */
+/* plot_axis.c: a logarithmic axis that fits the data */
 struct plot_axis {
     double from; /* logarithms to the base of `base` */
     double to;
     double base;
-    double step; /* distance of labels, in powers of the base */
+    double step; /* distance between labels, in powers of the base */
 };
 
 void plot_axis_fit(struct plot_axis *axis, double base, double least,

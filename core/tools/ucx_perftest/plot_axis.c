@@ -4,7 +4,8 @@
 
 #include <math.h>
 
-/* Ends at whole powers, with space around a single value. */
+/* Sets the range of the axis. It ends at whole powers; a single value gets
+ * space on both sides. */
 void plot_axis_fit(struct plot_axis *axis, double base, double least,
                    double most, int labels)
 {
@@ -19,7 +20,7 @@ void plot_axis_fit(struct plot_axis *axis, double base, double least,
     axis->step = (axis->step < 1) ? 1 : axis->step;
 }
 
-/* 0 at its beginning, 1 at its end. */
+/* Returns the position of a value: 0 at the start of the axis, 1 at its end. */
 double plot_axis_place(const struct plot_axis *axis, double value)
 {
     return ((log(value) / log(axis->base)) - axis->from) /

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Reads the results of --json and --csv, as far as they are drawn. The files
- * may come from anywhere, so all values are checked. */
+/* Reads the results of --json and --csv that a chart contains. The files may be
+ * from any source, so all values are checked. */
 #include "plot.h"
 
 #include <errno.h>
@@ -14,7 +14,7 @@ enum {
     MAX_COLUMNS = 64,
 };
 
-/* Values of a result. */
+/* The values of one result. */
 struct row {
     const char *test;
     const char *kind;
@@ -55,7 +55,7 @@ static struct plot_series *series_of(struct plot *plot, const char *label,
     return grown;
 }
 
-/* Sorts points by size; of two with the same size the later one is kept. */
+/* Inserts a point, sorted by size. It replaces a point with the same size. */
 static bool add_point(struct plot_series *series, double size, double value)
 {
     struct plot_point *grown;
@@ -83,7 +83,7 @@ static bool drawable(double value)
     return isfinite(value) && (value > 0) && (value < 1e18);
 }
 
-/* Values without a place on a logarithmic axis are skipped. */
+/* Adds a result. Values that a logarithmic axis cannot show are skipped. */
 static bool add_row(struct plot *plot, const char *label, const struct row *row)
 {
     bool latency = (strcmp(row->kind, "latency") == 0);

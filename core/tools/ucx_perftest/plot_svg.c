@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The picture: panels side by side, both axes logarithmic, legends below. */
+/* Draws the chart: panels side by side, both axes logarithmic, legends
+ * below. */
 #include "plot.h"
 
 #include <math.h>
@@ -17,7 +18,8 @@ enum {
     MAX_LABELS_Y = 9,
 };
 
-/* Distinguishable with colour blindness; shapes help, too. */
+/* The colours can be distinguished with colour blindness; the marks also differ
+ * in shape. */
 static const char *const colours[] = {"#0b6bb8", "#d9541e", "#26863d",
                                       "#8c4fb0", "#c2910c", "#0f97a0",
                                       "#c23a72", "#5b6470"};
@@ -111,7 +113,7 @@ static void draw_x(FILE *file, const struct panel *panel)
             panel->left + (panel->width / 2), panel->top + panel->height + 42);
 }
 
-/* Faint lines at 2 to 9 between decades. */
+/* Draws the vertical axis, with faint lines at 2 to 9 between powers of ten. */
 static void draw_y(FILE *file, const struct panel *panel)
 {
     char name[32];
@@ -144,7 +146,8 @@ static void draw_y(FILE *file, const struct panel *panel)
     }
 }
 
-/* Four shapes, used in turn like the colours. */
+/* Draws a mark in one of four shapes, which are used in turn like the
+ * colours. */
 static void draw_mark(FILE *file, size_t shape, double x, double y,
                       const char *colour)
 {

@@ -60,7 +60,8 @@ static FILE *open_file(const char *path)
     return file;
 }
 
-/* A file that cannot be written is reported before the measurement. */
+/* Opens the files before the measurement, so that a file that cannot be written
+ * is reported then. */
 bool report_open(struct output *output)
 {
     FILE *file;
@@ -201,7 +202,8 @@ static void table_head(const struct output *output, const char *label)
     fputs(RULE_COLUMNS, stdout);
 }
 
-/* Before each test; repeats only what has changed. */
+/* Prints the head of the table before each test; later heads contain only what
+ * has changed. */
 void report_head(struct output *output, const struct perf_test *test,
                  const struct names *names)
 {

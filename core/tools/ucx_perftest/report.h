@@ -13,25 +13,25 @@ enum {
     OUTPUT_NAME_MAX  = 64,
 };
 
-/* Output settings of this side. */
+/* Output settings of this process. */
 struct output {
     bool final_only; /* -f */
     bool numeric;    /* -N */
     bool values;     /* -v */
     bool extra;      /* -I */
     bool histogram;
-    bool table;           /* false: stdout is used for a file's contents */
+    bool table;           /* false: stdout is used for the contents of a file */
     double rank;          /* -R */
-    const char *csv_path; /* NULL: none; "-": stdout */
+    const char *csv_path; /* NULL: no file; "-": stdout */
     const char *json_path;
     FILE *csv;
     json_t *results;
     const char *files[OUTPUT_MAX_NAMES]; /* -b */
     unsigned file_count;
-    const char *label; /* heading of the time columns */
+    const char *label; /* heading of the columns with times */
 };
 
-/* Names of a test in batch files; otherwise none. */
+/* The names of a test in batch files; empty for a test of the command line. */
 struct names {
     char text[OUTPUT_MAX_NAMES][OUTPUT_NAME_MAX];
     unsigned count;
@@ -49,10 +49,10 @@ struct result {
     char transports[256];
 };
 
-/* Opens the files; false: an error was printed. */
+/* Opens the files. Returns false after a message. */
 bool report_open(struct output *output);
 
-/* Closes them; false: writing failed, and an error was printed. */
+/* Closes the files. Returns false, after a message, if writing failed. */
 bool report_close(struct output *output);
 
 /* Prints the test that is about to run. */
@@ -71,12 +71,12 @@ json_t *report_json(const struct result *result, bool histogram);
 /* report_histogram.c */
 void report_histogram(const struct result *result);
 
-/* The names joined by '/'; the test's name if there is none. */
+/* Joins the names by '/'. Without names, writes the test's name. */
 void report_name(const struct perf_test *test, const struct names *names,
                  char *text, size_t length);
 const char *report_label(const struct perf_test *test);
 
-/* Converts ticks of an iteration to us of a message. */
+/* Converts the ticks of an iteration to microseconds of a message. */
 double report_us(const struct result *result, double ticks);
 
 #endif

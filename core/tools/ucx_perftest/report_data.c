@@ -71,7 +71,7 @@ static json_t *json_times(const struct result *result)
     return times;
 }
 
-/* Non-empty buckets: from, to, count. */
+/* Returns the non-empty buckets, as arrays of from, to and count. */
 static json_t *json_histogram(const struct result *result)
 {
     json_t *rows = json_array();
@@ -89,7 +89,7 @@ static json_t *json_histogram(const struct result *result)
     return rows;
 }
 
-/* The variables that influenced the test. */
+/* Returns the environment variables that influenced the test. */
 static json_t *json_environment(void)
 {
     extern char **environ;

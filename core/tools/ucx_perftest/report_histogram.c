@@ -35,7 +35,8 @@ static void print_row(const struct result *result, unsigned row, uint64_t total,
            100.0 * total / result->histogram.total, width, bar);
 }
 
-/* Empty rows between others are shown as one line of dots. */
+/* Prints a histogram. Consecutive empty rows are printed as one line of
+ * dots. */
 void report_histogram(const struct result *result)
 {
     uint64_t most = 0, total;

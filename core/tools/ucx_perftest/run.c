@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* One side of a test: threads, passes, and errors. session.c is the protocol
- * between the sides. */
+/* One side of a test: threads, passes, and errors. session.c implements the
+ * protocol between the sides. */
 #include "perf.h"
 
 #include "pattern.h"
@@ -32,8 +32,8 @@ ucs_status_t perf_error(struct perf_run *run, ucs_status_t status,
     return status;
 }
 
-/* Detects an operation that needs the peer's progress and would wait
- * forever. */
+/* Reports an operation that has not completed for a long time: it needs the
+ * peer's progress and would wait forever. */
 static ucs_status_t look_at_silence(struct perf_thread *thread)
 {
     struct meter *meter = &thread->meter;
@@ -98,8 +98,8 @@ void perf_check_bytes(struct perf_thread *thread, const void *memory,
     }
 }
 
-/* Both sides compute the same number, so that they reuse memory at the same
- * time. */
+/* Returns the number of slots. Both sides compute the same number, so that they
+ * reuse memory at the same time. */
 unsigned perf_slots(const struct perf_run *run, size_t extent)
 {
     size_t fit = PERF_CHECK_MEMORY / ((extent > 0) ? extent : 1);
@@ -238,8 +238,9 @@ uint64_t run_wrong(const struct perf_run *run)
     return wrong;
 }
 
-/* The server's part of a client-only test: progress until the client sends.
- * Checking the channel is a system call, so it is rare. */
+/* The server's part of a test that only the client runs: makes progress until
+ * the client sends. The channel is checked rarely, because each check is a
+ * system call. */
 static ucs_status_t serve_one_sided(struct perf_thread *thread)
 {
     enum { LOOK_EVERY = 4096 };
@@ -289,7 +290,8 @@ static void on_second(struct meter *meter)
     pthread_mutex_unlock(&run->lock);
 }
 
-/* If a thread cannot be created, the others must not wait at the barrier. */
+/* Starts the threads. If one cannot be created, the others must not wait for it
+ * at the barrier. */
 static void start_threads(struct perf_run *run)
 {
     unsigned i;

@@ -21,7 +21,8 @@
 
 enum {
     TRIAL_COUNT = 8,
-    LEAST_COUNT = 16, /* minimum, whatever the time */
+    LEAST_COUNT = 16, /* minimum number of operations, even if they exceed the
+                       * time */
 };
 
 static enum session_end complain(const struct channel *channel,
@@ -34,7 +35,7 @@ static enum session_end complain(const struct channel *channel,
     return SESSION_BROKEN;
 }
 
-/* The other side's reason, without control characters. */
+/* Records the reason that the peer process gave, without control characters. */
 static void quote(struct perf_run *run, const struct channel *channel,
                   const struct channel_frame *frame)
 {
@@ -48,8 +49,8 @@ static void quote(struct perf_run *run, const struct channel *channel,
     run->told = true;
 }
 
-/* Receives the expected frame. FAIL and REFUSE have a reason, which becomes the
- * run's error, like any other failure. */
+/* Receives the expected frame. The reason in a FAIL or REFUSE frame becomes the
+ * error of the run, like any other failure. */
 static enum session_end expect(struct perf_run *run, struct channel *channel,
                                enum channel_type type,
                                struct channel_frame *frame)
@@ -77,8 +78,8 @@ static enum session_end expect(struct perf_run *run, struct channel *channel,
     return (type == CHANNEL_REFUSE) ? SESSION_REFUSED : SESSION_BROKEN;
 }
 
-/* Reports an abort to the user and to the other side. Quotes the reason of a
- * peer that gave one before it ended. */
+/* Reports an aborted test to the user and to the peer process. If the peer gave
+ * a reason before it exited, the report contains it. */
 static enum session_end broken(struct perf_run *run, struct channel *channel)
 {
     struct channel_frame frame;
@@ -97,7 +98,8 @@ static enum session_end broken(struct perf_run *run, struct channel *channel)
                                        complain(NULL, run->error);
 }
 
-/* The client leads: it sends the number of operations, and both begin. */
+/* The client starts a pass: it sends the number of operations, and both sides
+ * begin. */
 static enum session_end lead(struct perf_run *run, struct channel *channel,
                              uint64_t count, char kind)
 {
@@ -140,7 +142,8 @@ static enum session_end lead_pass(struct perf_run *run, struct channel *channel,
     return SESSION_GOOD;
 }
 
-/* Number of operations that fit into `seconds`, according to the last pass. */
+/* Returns the number of operations that fit into `seconds`, according to the
+ * last pass. */
 static uint64_t fitting(const struct perf_run *run, double seconds,
                         uint64_t most)
 {
@@ -150,8 +153,8 @@ static uint64_t fitting(const struct perf_run *run, double seconds,
     return (count < most) ? (uint64_t)count : most;
 }
 
-/* With --time a few operations determine how many to warm up with, and those
- * how many to measure. */
+/* Runs the passes. With --time, a few operations determine the length of the
+ * warm-up, and the warm-up determines the length of the measurement. */
 static enum session_end lead_passes(struct perf_run *run,
                                     struct channel *channel)
 {
@@ -174,7 +177,7 @@ static enum session_end lead_passes(struct perf_run *run,
     return lead_pass(run, channel, measured, 'm');
 }
 
-/* Combines threads: adds rates, averages times. */
+/* Combines the results of all threads: adds rates, averages times. */
 static void gather(const struct perf_run *run, const struct output *output,
                    struct result *result)
 {
@@ -197,7 +200,8 @@ static void gather(const struct perf_run *run, const struct output *output,
         result, histogram_percentile(&result->histogram, output->rank));
 }
 
-/* From here on, both sides need only each other's progress. */
+/* Closes the endpoints. From here on, each side only needs the other one to
+ * make progress. */
 static enum session_end part(struct perf_run *run, struct channel *channel)
 {
     struct channel_frame frame;
@@ -318,7 +322,7 @@ static ucs_status_t connect_to_itself(struct perf_run *run)
     return status;
 }
 
-/* From TEST to the client's INFO. */
+/* The exchange from TEST to the client's INFO. */
 static enum session_end introduce(struct perf_run *run, struct channel *channel)
 {
     struct channel_frame frame;
@@ -396,7 +400,7 @@ void session_end(struct channel *channel)
     }
 }
 
-/* Runs passes as the client leads them. */
+/* The server's loop: runs passes as the client requests them. */
 static enum session_end follow(struct perf_run *run, struct channel *channel)
 {
     struct channel_frame frame;
@@ -431,7 +435,8 @@ static enum session_end follow(struct perf_run *run, struct channel *channel)
     return part(run, channel);
 }
 
-/* Parameters from a client are checked like those of a user. */
+/* Serves one test. Parameters from a client are checked like those of a
+ * user. */
 static enum session_end serve_test(struct channel *channel, const char *text,
                                    size_t length, bool visible)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The protocol between both sides around tests. */
+/* The protocol between the two sides of a test. */
 #ifndef PERFTEST_SESSION_H
 #define PERFTEST_SESSION_H
 
@@ -7,7 +7,7 @@
 
 enum session_end {
     SESSION_GOOD,
-    SESSION_REFUSED, /* this test is not possible; others may be */
+    SESSION_REFUSED, /* this test is not possible; other tests may be */
     SESSION_WRONG,   /* received contents were wrong */
     SESSION_BROKEN,  /* the test was aborted, and cannot be cleaned up */
 };
@@ -17,10 +17,11 @@ enum session_end session_test(struct channel *channel, struct output *output,
                               const struct params *params,
                               const struct names *names);
 
-/* No more tests. */
+/* Called by the client after the last test. */
 void session_end(struct channel *channel);
 
-/* Serves until the client ends. `visible`: prints the tests. */
+/* Serves tests until the client ends the session. `visible`: prints the
+ * tests. */
 enum session_end session_serve(struct channel *channel, bool visible);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The table of tests, and which parameters fit which. */
+/* The table of tests, and checks of parameters that a test does not support. */
 #include "perf.h"
 
 #include "ucp_side.h"
@@ -85,14 +85,15 @@ unsigned tests_outstanding(const struct perf_test *test,
         [TEST_POST]      = POST_OUTSTANDING,
     };
 
-    /* A ping-pong has one message in flight, whatever is requested. */
+    /* a ping-pong has one message in flight, even if the user requests more */
     if ((params->outstanding == 0) || (test->kind == TEST_PING_PONG)) {
         return usual[test->kind];
     }
     return params->outstanding;
 }
 
-/* In loopback there is no answer: the message arrives where it started. */
+/* Returns the messages per iteration. In loopback there is no reply, because
+ * the message arrives where it was sent. */
 unsigned tests_messages(const struct perf_test *test,
                         const struct params *params)
 {
@@ -102,7 +103,7 @@ unsigned tests_messages(const struct perf_test *test,
                1;
 }
 
-/* Edit distance of two words. */
+/* Returns the edit distance of two words. */
 static unsigned distance(const char *a, const char *b)
 {
     unsigned row[PARAMS_NAME_MAX + 1], i, j, corner, above, best;

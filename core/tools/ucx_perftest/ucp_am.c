@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Active messages: ping-pong and stream. A long message is announced and
- * fetched; a handler reads a short one in place. */
+/* Active messages: ping-pong and stream. A long message is announced to the
+ * handler and then fetched; a short message is read by the handler, without a
+ * copy. */
 #include "ucp_side.h"
 
 #include "pattern.h"
@@ -34,7 +35,8 @@ static void check_message(struct ucp_side *side, const void *header,
     }
 }
 
-/* An announcement: fetches the data into the receive memory. */
+/* Handles the announcement of a long message: fetches the data into the receive
+ * memory. */
 static ucs_status_t fetch(struct ucp_side *side, void *descriptor)
 {
     unsigned index = side->checks ? side->arrived % side->recv.slot_count : 0;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Atomic operations on one word of the peer for each thread, so that its
- * expected value is known. With several at once, the sum is checked. */
+/* Atomic operations on memory of the peer. Each thread uses a word of its own,
+ * so that the expected value is known. If several operations are outstanding at
+ * once, only their sum is checked. */
 #include "ucp_side.h"
 
 #include <string.h>
 
-/* Words are 4 or 8 bytes in host order; the value is copied to and from a
- * uint64_t, independent of byte order. */
+/* Returns a word as a number. Words are 4 or 8 bytes in host byte order. */
 static uint64_t load(const struct ucp_side *side, const void *word)
 {
     uint32_t half;
@@ -28,7 +28,7 @@ static void store(const struct ucp_side *side, void *word, uint64_t value)
            side->size);
 }
 
-/* Without `reply` the old value is not requested. */
+/* Starts an operation. If `reply` is NULL, the old value is not requested. */
 PERF_INLINE ucs_status_t operate(struct ucp_side *side,
                                  ucp_atomic_op_t operation, const void *operand,
                                  void *reply)
@@ -61,7 +61,7 @@ static void expect(struct ucp_side *side, uint64_t number, uint64_t found)
     }
 }
 
-/* Adds zero, to read the value. */
+/* Reads the remote word, by adding zero, and checks it. */
 static ucs_status_t check_word(struct ucp_side *side, uint64_t number)
 {
     uint64_t reply = 0;
@@ -130,8 +130,8 @@ ucs_status_t ucp_fadd_requests(struct perf_thread *thread, uint64_t count)
                status;
 }
 
-/* Several at once arrive in any order, so values are checked only one at a
- * time. */
+/* Outstanding operations may be executed in any order, so a value is checked
+ * only if one operation is outstanding at a time. */
 ucs_status_t ucp_swap_requests(struct perf_thread *thread, uint64_t count)
 {
     struct ucp_side *side = thread->side;
@@ -162,7 +162,8 @@ ucs_status_t ucp_swap_requests(struct perf_thread *thread, uint64_t count)
     return ucp_side_wait(side, 0);
 }
 
-/* The reply buffer holds the new value before, and the old one after. */
+/* The reply buffer contains the new value before the operation, and the old
+ * value afterwards. */
 ucs_status_t ucp_cswap_requests(struct perf_thread *thread, uint64_t count)
 {
     struct ucp_side *side = thread->side;

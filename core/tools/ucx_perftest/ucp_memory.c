@@ -10,7 +10,8 @@
 #include <unistd.h>
 
 enum {
-    LEAST_LENGTH = 4096, /* a message may be empty; a buffer is not */
+    LEAST_LENGTH = 4096, /* minimum size of a buffer, because a message may be
+                          * empty */
 };
 
 static size_t round_up(size_t length, size_t to)
@@ -114,8 +115,9 @@ static void lay_out(struct ucp_side *side, struct ucp_area *area,
     }
 }
 
-/* `in_pieces` and `memory_type` must be set. Messages to be checked have
- * separate buffers; pages are touched before any measurement. */
+/* Allocates the memory of one direction; `in_pieces` and `memory_type` must be
+ * set. If contents are checked, each message has its own buffer. All pages are
+ * touched, so that the measurement contains no page faults. */
 ucs_status_t ucp_area_open(struct perf_thread *thread, ucp_context_h context,
                            struct ucp_area *area, bool exposed)
 {
@@ -181,7 +183,7 @@ void ucp_side_check(struct ucp_slot *slot)
     for (i = 0; i < slot->count; offset += pieces[i++].length) {
         if (check_piece(slot, pieces[i].buffer, pieces[i].length, offset) <
             pieces[i].length) {
-            return; /* once for a message */
+            return; /* one report for each message is sufficient */
         }
     }
 }

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Put and get. Only the ping-pong needs the peer's action: it waits for its
- * memory to change. */
+/* Put and get. Only in the ping-pong the peer acts as well: it waits for a
+ * change of its memory. */
 #include "ucp_side.h"
 
 #include "pattern.h"
 
 #include <string.h>
 
-#define LATE_SECONDS 30.0 /* the sender may not get a processor */
+#define LATE_SECONDS \
+    30.0 /* timeout for data in flight, long enough if the
+                           * sender gets no processor time */
 
 PERF_INLINE ucs_status_t put(struct ucp_side *side, const void *memory,
                              uint64_t remote)
@@ -25,7 +27,8 @@ PERF_INLINE ucs_status_t get(struct ucp_side *side, void *memory,
                                       side->rkey, &side->send_param));
 }
 
-/* The last byte distinguishes a message from the previous one. */
+/* Returns the value of a message's last byte, which distinguishes it from the
+ * previous message. */
 static uint8_t mark_of(uint64_t number)
 {
     return number + 1;
@@ -42,8 +45,8 @@ static ucs_status_t put_marked(struct ucp_side *side, uint64_t number)
     return put(side, memory, side->remote);
 }
 
-/* Bytes before the last one may arrive after it on some paths: wait for a
- * while. */
+/* Checks a message whose last byte has arrived. On some paths the other bytes
+ * may arrive later: waits for a while. */
 static ucs_status_t check_marked(struct ucp_side *side, uint64_t number)
 {
     const char *memory = side->recv.slots[0].memory;
@@ -104,12 +107,12 @@ ucs_status_t ucp_put_latency(struct perf_thread *thread, uint64_t count)
             meter_each(&thread->meter);
         }
     }
-    /* The last put must arrive although nothing follows it. */
+    /* no operation follows the last put, so flush it */
     return ucp_side_flush(side);
 }
 
-/* Reads back the peer's memory since its slots were reused, from number `from`
- * on, and compares. */
+/* Reads messages `from` to `end` back from the peer's memory before their slots
+ * are reused, and checks them. */
 static ucs_status_t check_back(struct ucp_side *side, uint64_t from,
                                uint64_t end)
 {
@@ -180,7 +183,7 @@ ucs_status_t ucp_put_posts(struct perf_thread *thread, uint64_t count)
     return ucp_side_flush(side);
 }
 
-/* All slots contain message 0 then, except unused ones. */
+/* Checks the slots into which a get has read. All of them contain message 0. */
 static void check_got(struct ucp_side *side, unsigned count)
 {
     unsigned i;

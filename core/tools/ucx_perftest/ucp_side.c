@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Opens and closes UCP for a test, and waits. Uses the public API only: the
- * same source measures any implementation. */
+/* Opens and closes UCP for a test, and waits. Uses the public API only, so that
+ * the source can be compiled for any implementation of UCX. */
 #include "ucp_side.h"
 
 #include "pattern.h"
@@ -152,8 +152,8 @@ static ucs_status_t open_context(struct perf_run *run, ucp_context_h *context_p)
     return (status == UCS_OK) ? UCS_OK : fail(run, status, "ucp_init");
 }
 
-/* The main thread opens the workers one after the other, and other threads use
- * them: with several threads "single" would be wrong. */
+/* Opens a worker. The main thread opens all workers and other threads use them,
+ * so the thread mode "single" would be wrong with several threads. */
 static ucs_status_t open_worker(struct perf_run *run, struct ucp_side *side)
 {
     const ucp_worker_params_t params = {
@@ -335,7 +335,7 @@ out:
     return text;
 }
 
-/* Reads a number and advances. */
+/* Reads a number and advances the pointer. */
 static bool take(const char **data, size_t *length, uint64_t *number_p)
 {
     if (*length < sizeof(*number_p)) {
@@ -373,8 +373,8 @@ static ucs_status_t open_ep(struct ucp_side *side, const void *address)
     return ucp_ep_create(side->worker, &params, &side->ep);
 }
 
-/* The library receives addresses and keys without their length, and parses it
- * from the contents: the copy is padded with zeros. */
+/* Copies an address or a key, padded with zeros: the library receives these
+ * without their length, and parses the length from the contents. */
 static void *copy_blob(const char *data, size_t length)
 {
     enum { MARGIN = 4096 };
@@ -441,8 +441,8 @@ static void progress(struct perf_thread *thread)
     ucp_worker_progress(side->worker);
 }
 
-/* Nothing here waits for the other side: polling detects a peer that has
- * ended. */
+/* Closes the endpoints while polling, which detects a peer that has exited.
+ * Does not wait for a message of the peer. */
 static void disconnect(struct perf_thread *thread)
 {
     struct ucp_side *side = thread->side;

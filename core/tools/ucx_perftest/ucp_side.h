@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* One thread's worker, endpoint and memory, and waiting, shared by tests of
- * UCP. ucp_tag.c and others implement the operations. */
+/* The worker, endpoint and memory of one thread, and functions that wait;
+ * shared by tests of UCP. ucp_tag.c and others implement the operations. */
 #ifndef PERFTEST_UCP_SIDE_H
 #define PERFTEST_UCP_SIDE_H
 
@@ -18,13 +18,15 @@ enum {
 
 struct ucp_side;
 
-/* Buffer of one message. Without checks all messages share one. */
+/* Buffer of one message. If contents are not checked, all messages share one
+ * buffer. */
 struct ucp_slot {
-    void *buffer; /* for the library: memory, or an I/O vector */
+    void *buffer; /* passed to the library: memory, or an I/O vector */
     size_t count; /* bytes, or entries */
     char *memory;
-    uint64_t number; /* number of the message that it holds or expects */
-    size_t length;   /* received length; streams */
+    uint64_t number; /* number of the message whose contents it has or
+                      * expects */
+    size_t length;   /* received length; used by streams */
     struct ucp_side *side;
 };
 
@@ -34,11 +36,11 @@ struct ucp_area {
     ucp_dt_iov_t *pieces;
     unsigned slot_count;
     bool in_pieces;
-    bool owned; /* allocated by us, not by the library */
+    bool owned; /* allocated by this program, not by the library */
     unsigned memory_type;
     char *memory;
     size_t length;
-    size_t extent;    /* distance of slots */
+    size_t extent;    /* distance between slots */
     ucp_mem_h handle; /* NULL: not mapped */
 };
 
@@ -47,16 +49,18 @@ struct ucp_side {
     ucp_ep_h ep;
     struct perf_thread *thread;
     unsigned pending;     /* outstanding operations */
-    unsigned outstanding; /* their maximum */
+    unsigned outstanding; /* maximum number of outstanding operations */
     unsigned steps;
     bool sleeps;
     bool checks;
     ucs_status_t failed; /* first error of an operation */
     uint64_t received;   /* received messages, of all passes */
-    uint64_t finished;   /* confirmations that the peer has received all */
+    uint64_t finished;   /* confirmations from the peer that it has received
+                          * everything */
     size_t size;
-    struct ucp_area send; /* of one-sided tests: local memory ... */
-    struct ucp_area recv; /* ... and the memory that the peer accesses */
+    struct ucp_area send; /* in one-sided tests: local memory */
+    struct ucp_area recv; /* in one-sided tests: memory that the peer
+                           * accesses */
     ucp_request_param_t send_param;
     ucp_request_param_t recv_param;
     ucp_request_param_t plain_param; /* for messages without contents */
@@ -67,29 +71,32 @@ struct ucp_side {
     uint64_t arrived; /* active messages whose handler has run */
     uint64_t word;    /* expected value of the remote word */
     uint64_t operand;
-    uint64_t *replies; /* one for each outstanding atomic */
+    uint64_t *replies; /* one reply buffer for each outstanding atomic */
     int event_fd;
 };
 
-/* Cold: sleeps until there is an event of the worker or the channel. */
+/* Sleeps until there is an event of the worker or the channel. Not on the hot
+ * path. */
 ucs_status_t ucp_side_sleep(struct ucp_side *side);
 
-/* Buffer with the contents of message `number`; at the first slot, waits until
- * all are free. For checks only. */
+/* Returns a buffer with the contents of message `number`. At the first slot,
+ * waits until all slots are free. Used only if contents are checked. */
 ucs_status_t ucp_side_fill(struct ucp_side *side, uint64_t number,
                            struct ucp_slot **slot_p);
 
-/* Buffer to receive it; waits for `received` messages. */
+/* Returns a buffer for receiving message `number`. At the first slot, waits
+ * until the messages in all slots were received. */
 ucs_status_t ucp_side_empty(struct ucp_side *side, uint64_t number,
                             struct ucp_slot **slot_p);
 
 /* Checks the contents of a slot. */
 void ucp_side_check(struct ucp_slot *slot);
 
-/* Callback of all operations that count as pending. */
+/* Completion callback of all operations that are counted in `pending`. */
 void ucp_side_completed(void *request, ucs_status_t status, void *arg);
 
-/* One step of a wait: some progress. An error ends the wait. Hot path. */
+/* One step of a loop that waits: makes some progress. An error ends the wait.
+ * Hot path. */
 PERF_INLINE ucs_status_t ucp_side_step(struct ucp_side *side)
 {
     if (perf_unlikely(side->sleeps)) {
@@ -143,7 +150,7 @@ PERF_INLINE ucs_status_t ucp_side_wait_finished(struct ucp_side *side,
     return UCS_OK;
 }
 
-/* Counts an operation if it is in progress. */
+/* Counts an operation if it is outstanding. */
 PERF_INLINE ucs_status_t ucp_side_begun(struct ucp_side *side,
                                         ucs_status_ptr_t request)
 {
@@ -179,7 +186,7 @@ PERF_INLINE ucs_status_t ucp_side_recv_slot(struct ucp_side *side,
     return UCS_OK;
 }
 
-/* Waits until everything sent is complete; see ucp_ep_flush_nbx. */
+/* Waits until all sends are complete; see ucp_ep_flush_nbx(). */
 ucs_status_t ucp_side_flush(struct ucp_side *side);
 
 /* ucp_memory.c */
@@ -187,7 +194,7 @@ ucs_status_t ucp_area_open(struct perf_thread *thread, ucp_context_h context,
                            struct ucp_area *area, bool exposed);
 void ucp_area_close(ucp_context_h context, struct ucp_area *area);
 
-/* ucp_am.c: called before peers know the worker */
+/* ucp_am.c: sets the handler, before peers have the worker's address */
 ucs_status_t ucp_am_prepare(struct ucp_side *side);
 
 /* ucp_tag.c, ucp_am.c, ucp_stream.c, ucp_rma.c, ucp_amo.c: the tests */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Byte streams, divided into messages of the test's size: ping-pong and stream.
- * Received into memory, or read in place (-r). */
+ * The receiver copies the data to its buffer, or reads it without a copy
+ * (-r). */
 #include "ucp_side.h"
 
 #include "pattern.h"
@@ -171,7 +172,7 @@ static ucs_status_t take_all(struct ucp_side *side, uint64_t first,
     return status;
 }
 
-/* Sends a byte back: everything was received. */
+/* Sends a byte back, which confirms that everything was received. */
 static ucs_status_t finish(struct ucp_side *side)
 {
     static const char byte = 1;
@@ -201,7 +202,8 @@ static ucs_status_t wait_finish(struct ucp_side *side)
     return UCS_OK;
 }
 
-/* In loopback, receives what was sent one by one. */
+/* Sends the messages. In loopback, also receives each message after it was
+ * sent. */
 static ucs_status_t send_stream(struct perf_thread *thread, uint64_t count)
 {
     struct ucp_side *side = thread->side;

@@ -58,7 +58,8 @@ PERF_INLINE ucs_status_t send_message(struct ucp_side *side, uint64_t number,
                                       tag_of(side), &side->send_param));
 }
 
-/* -U: the message arrives before its receive is posted. */
+/* -U: waits until the message has arrived as unexpected, then posts its
+ * receive. */
 static ucs_status_t take_unexpected(struct ucp_side *side,
                                     struct ucp_slot *slot, ucp_tag_t mask)
 {
@@ -109,7 +110,7 @@ PERF_INLINE ucs_status_t post_receive(struct ucp_side *side, uint64_t number)
                                                     UCS_OK;
 }
 
-/* Sends one message and receives the next; `first` states which side begins. */
+/* Sends one message and receives one. `begins`: sends first. */
 PERF_INLINE ucs_status_t turn(struct ucp_side *side, uint64_t number,
                               bool begins, bool sync)
 {
@@ -176,7 +177,7 @@ ucs_status_t ucp_tag_sync_latency(struct perf_thread *thread, uint64_t count)
                latency(thread, count, false, true);
 }
 
-/* Posts receives ahead of the received messages. */
+/* Posts receives ahead, so that messages find a posted receive. */
 PERF_INLINE ucs_status_t post_ahead(struct ucp_side *side, uint64_t *posted,
                                     uint64_t end)
 {
@@ -205,7 +206,8 @@ static ucs_status_t take_stream(struct ucp_side *side, uint64_t first,
             return status;
         }
     }
-    /* The client's time ends with the confirmation that all have arrived. */
+    /* the measurement ends when the peer confirms that all messages have
+     * arrived */
     status = ucp_side_begun(side,
                             ucp_tag_send_nbx(side->ep, NULL, 0, tag_of(side),
                                              &side->plain_param));
@@ -245,8 +247,8 @@ static ucs_status_t send_stream(struct perf_thread *thread, uint64_t count,
     return (status == UCS_OK) ? ucp_side_wait_finished(side, finished) : status;
 }
 
-/* A process with itself: the receive is posted before the send, or
- * afterwards. */
+/* Sends to this process. The receive is posted before the send, or with -U
+ * after it. */
 static ucs_status_t loop_stream(struct perf_thread *thread, uint64_t count,
                                 bool sync)
 {

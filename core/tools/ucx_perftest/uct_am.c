@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Active messages of a transport: ping-pong, and a stream with flow control:
- * the receiver answers each half of the window. */
+ * the receiver acknowledges each half of the window. */
 #include "uct_side.h"
 
 #include "pattern.h"
@@ -189,7 +189,8 @@ static ucs_status_t take_stream(struct uct_side *side, uint64_t end)
     return (status == UCS_OK) ? uct_side_flush(side) : status;
 }
 
-/* In loopback the arrived messages are one's own. */
+/* Waits until `count` messages were acknowledged. In loopback, waits until they
+ * have arrived in this process. */
 PERF_INLINE ucs_status_t wait_window(struct uct_side *side, bool loop,
                                      uint64_t count)
 {

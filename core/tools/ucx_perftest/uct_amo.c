@@ -123,7 +123,7 @@ ucs_status_t uct_add_posts(struct perf_thread *thread, uint64_t count)
     return uct_side_flush(side);
 }
 
-/* All passes add to the same word. */
+/* Checks the sum on the server. All passes add to the same word. */
 void uct_verify_adds(struct perf_thread *thread, uint64_t count)
 {
     struct uct_side *side = thread->side;
@@ -132,8 +132,8 @@ void uct_verify_adds(struct perf_thread *thread, uint64_t count)
     expect(side, thread->first, own_word(side), thread->first * ADDEND);
 }
 
-/* `next` is the expected value after the n-th operation, if the previous one
- * was right. */
+/* `next` returns the expected value after the n-th operation, if the previous
+ * value was right. */
 PERF_INLINE ucs_status_t requests(struct perf_thread *thread, uint64_t count,
                                   uct_operate_t operate,
                                   uint64_t (*next)(uint64_t number))

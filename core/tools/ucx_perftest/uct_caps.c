@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Does a transport have the capabilities of a test, and if not, which does it
- * have? */
+/* Checks whether a transport has the capabilities that a test requires, and
+ * lists those that it has. */
 #include "uct_side.h"
 
 #include <stdio.h>

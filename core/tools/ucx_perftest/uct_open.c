@@ -29,8 +29,8 @@ static bool domain_has(uct_md_h md, const struct params *params)
     return found;
 }
 
-/* Leaves the domain open if one of the component's domains has the
- * transport. */
+/* Searches the transport in the domains of a component. If it is found, the
+ * domain stays open. */
 static bool open_of(struct uct_side *side, uct_component_h component,
                     const struct params *params)
 {
@@ -115,7 +115,8 @@ static ucs_status_t open_worker(struct perf_run *run, struct uct_side *side)
     return UCS_OK;
 }
 
-/* A peer that closes its endpoint at the end is not an error. */
+/* Handles a failure of the endpoint. It is not an error if the peer closes its
+ * endpoint at the end. */
 static ucs_status_t on_error(void *arg, uct_ep_h ep, ucs_status_t status)
 {
     struct uct_side *side = arg;
@@ -167,7 +168,8 @@ ucs_status_t uct_open_iface(struct perf_run *run, struct uct_side *side)
     }
     uct_iface_progress_enable(side->iface,
                               UCT_PROGRESS_SEND | UCT_PROGRESS_RECV);
-    /* Transports that connect endpoints need ours before. */
+    /* a transport that connects endpoints needs an endpoint before the
+     * addresses are exchanged */
     if (!(side->attr.cap.flags & UCT_IFACE_FLAG_CONNECT_TO_IFACE)) {
         ep_params.iface = side->iface;
         status          = uct_ep_create(&ep_params, &side->ep);
@@ -179,7 +181,8 @@ ucs_status_t uct_open_iface(struct perf_run *run, struct uct_side *side)
     return UCS_OK;
 }
 
-/* Registers memory if the allocation did not, and the domain can. */
+/* Registers the memory, unless the allocation has registered it or the domain
+ * cannot. */
 static ucs_status_t have_handle(struct perf_run *run, struct uct_side *side,
                                 struct uct_area *area, unsigned flags)
 {

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Put and get of a transport. The server checks what a stream of puts has
- * written: not every transport can read it back. */
+ * written, because not every transport can read it back. */
 #include "uct_side.h"
 
 #include "pattern.h"
 
 #include <string.h>
 
-#define LATE_SECONDS 30.0 /* the sender may not get a processor */
+#define LATE_SECONDS \
+    30.0 /* timeout for data in flight, long enough if the
+                           * sender gets no processor time */
 
 static void unpack(void *arg, const void *data, size_t length)
 {
@@ -51,7 +53,8 @@ PERF_INLINE ucs_status_t put_zcopy(struct uct_side *side, uint64_t number)
                             side->rkey.rkey, &side->completion);
 }
 
-/* The memory that is read holds one message, whatever the number. */
+/* The remote memory contains one message, so its address does not depend on
+ * `number`. */
 PERF_INLINE ucs_status_t get_short(struct uct_side *side, uint64_t number)
 {
     return uct_ep_get_short(side->ep, uct_side_memory(side, number), side->size,
@@ -73,7 +76,8 @@ PERF_INLINE ucs_status_t get_zcopy(struct uct_side *side, uint64_t number)
                             &side->completion);
 }
 
-/* The last byte distinguishes a message from the previous one. */
+/* Returns the value of a message's last byte, which distinguishes it from the
+ * previous message. */
 static uint8_t mark_of(uint64_t number)
 {
     return number + 1;
@@ -114,7 +118,7 @@ PERF_INLINE ucs_status_t wait_marked(struct uct_side *side, uint64_t number)
     return perf_unlikely(side->checks) ? check_marked(side, number) : UCS_OK;
 }
 
-/* One message at a time, in the only slot. */
+/* Puts one message at a time, from the only slot. */
 PERF_INLINE ucs_status_t put_marked(struct uct_side *side, uint64_t number,
                                     uct_operate_t put)
 {
@@ -176,7 +180,7 @@ ucs_status_t uct_put_posts(struct perf_thread *thread, uint64_t count)
     }
 }
 
-/* The slots contain the last messages of a pass. */
+/* Checks the slots, which contain the last messages of a pass. */
 void uct_verify_puts(struct perf_thread *thread, uint64_t count)
 {
     struct uct_side *side = thread->side;
@@ -226,7 +230,8 @@ static ucs_status_t get_all(struct perf_thread *thread, uint64_t count)
     }
 }
 
-/* With several at once, checks the final contents of the slots. */
+/* If several gets are outstanding at once, checks only the final contents of
+ * the slots. */
 ucs_status_t uct_get_requests(struct perf_thread *thread, uint64_t count)
 {
     struct uct_side *side = thread->side;

@@ -77,7 +77,8 @@ ucs_status_t uct_side_fill(struct uct_side *side, uint64_t number)
     return status;
 }
 
-/* Newer libraries distinguish local and remote completion. */
+/* Flushes the endpoint. UCX 1.15 and later distinguish local and remote
+ * completion. */
 ucs_status_t uct_side_flush(struct uct_side *side)
 {
     unsigned flags = 0;
@@ -214,8 +215,8 @@ static bool write_key(struct uct_side *side, FILE *file)
     return good;
 }
 
-/* Four items with their lengths: addresses of the device, the interface and the
- * endpoint, a key; then the address of memory. */
+/* Writes four items with their lengths: the addresses of the device, the
+ * interface and the endpoint, and a key; then the address of memory. */
 static char *describe(struct perf_thread *thread, size_t *length_p)
 {
     struct uct_side *side = thread->side;
@@ -236,8 +237,8 @@ static char *describe(struct perf_thread *thread, size_t *length_p)
     return text;
 }
 
-/* Copies the next item, padded with zeros: its readers parse the length from
- * the contents. */
+/* Copies the next item, padded with zeros, because the transport parses its
+ * length from the contents. */
 static char *take_blob(const char **data, size_t *length, size_t *size_p)
 {
     enum { MARGIN = 4096 };
@@ -274,7 +275,7 @@ static ucs_status_t join(struct uct_side *side, const char *device,
         return uct_ep_connect_to_ep(side->ep, (const void *)device,
                                     (const void *)ep);
     }
-    /* An empty address is not passed at all. */
+    /* an empty address is not passed */
     params.field_mask |= (device_length > 0) ? UCT_EP_PARAM_FIELD_DEV_ADDR : 0;
     params.field_mask |= (iface_length > 0) ? UCT_EP_PARAM_FIELD_IFACE_ADDR : 0;
     params.dev_addr   = (const void *)device;
@@ -353,7 +354,8 @@ static void disconnect(struct perf_thread *thread)
     }
 }
 
-/* Closes the endpoint when the peer does not use its own any more. */
+/* Closes the endpoint and its resources. The peer must have stopped using its
+ * endpoint before. */
 static void close_side(struct uct_side *side)
 {
     if (side->ep != NULL) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* One interface, its endpoint and memory, and waiting, shared by tests of UCT.
- * One thread only. */
+/* One interface, its endpoint and memory, and functions that wait; shared by
+ * tests of UCT, which use one thread. */
 #ifndef PERFTEST_UCT_SIDE_H
 #define PERFTEST_UCT_SIDE_H
 
@@ -16,7 +16,7 @@ enum {
     UCT_SIDE_HEADER = 8, /* size of the header of short active messages */
 };
 
-/* Operations that a test requires of the transport. */
+/* Operations of the transport that a test requires. */
 enum {
     PERF_UCT_AM,
     PERF_UCT_PUT,
@@ -31,7 +31,7 @@ enum {
 struct uct_area {
     uct_allocated_memory_t allocated;
     bool have;
-    bool registered; /* registered by us */
+    bool registered; /* registered by this program */
     uct_mem_h handle;
     char *memory;
 };
@@ -44,15 +44,19 @@ struct uct_side {
     bool checks;
     unsigned steps;
     size_t size;
-    size_t header;   /* bytes of a message that are its header */
-    unsigned window; /* unanswered active messages */
+    size_t header;   /* bytes at the start of a message that are passed as its
+                      * header */
+    unsigned window; /* maximum number of unacknowledged active messages */
     unsigned outstanding;
-    unsigned slots;              /* number of messages that fit the memory */
-    size_t extent;               /* distance of slots */
+    unsigned slots;              /* number of messages for which the memory has
+                                  * space */
+    size_t extent;               /* distance between slots */
     uct_completion_t completion; /* count: outstanding operations plus 1 */
     uint64_t arrived;            /* active messages, of all passes */
-    uint64_t acknowledged;       /* ours, as acknowledged by the peer */
-    uint64_t answered;           /* of the peer, as acknowledged by us */
+    uint64_t acknowledged;       /* sent messages that the peer has
+                                  * acknowledged */
+    uint64_t answered;           /* received messages that this side has
+                                  * acknowledged */
     uint64_t word;               /* expected value of the remote word */
     uint64_t remote;
     uct_rkey_bundle_t rkey;
@@ -67,7 +71,7 @@ struct uct_side {
     uct_iface_attr_t attr;
 };
 
-/* Hot path. */
+/* One step of a loop that waits: makes progress. Hot path. */
 PERF_INLINE ucs_status_t uct_side_step(struct uct_side *side)
 {
     uct_worker_progress(side->worker);
@@ -91,8 +95,8 @@ PERF_INLINE ucs_status_t uct_side_wait(struct uct_side *side, unsigned pending)
     return UCS_OK;
 }
 
-/* Retries until there are send resources. Operations return UCS_OK, or
- * UCS_INPROGRESS if they call the completion. */
+/* Repeats an operation until there are send resources. The operation returns
+ * UCS_OK, or UCS_INPROGRESS if it will call the completion. */
 typedef ucs_status_t (*uct_operate_t)(struct uct_side *side, uint64_t number);
 
 PERF_INLINE ucs_status_t uct_side_try(struct uct_side *side,
@@ -119,7 +123,7 @@ PERF_INLINE ucs_status_t uct_side_try(struct uct_side *side,
     }
 }
 
-/* The memory of message `number`, and its address at the peer. */
+/* Return the memory of message `number`, and the remote address for it. */
 PERF_INLINE char *uct_side_memory(struct uct_side *side, uint64_t number)
 {
     return side->send.memory + (perf_unlikely(side->checks) ?
@@ -145,7 +149,7 @@ struct uct_packed {
 
 size_t uct_side_pack(void *dest, void *arg);
 
-/* Ping-pong: the side that begins sends, then waits for the other's message.
+/* Ping-pong: one side sends first, then waits for the message of the peer.
  * `wait` returns when message `number` has arrived; `send` prepares it and
  * calls `operate`. */
 PERF_INLINE ucs_status_t
@@ -178,8 +182,8 @@ uct_side_turns(struct perf_thread *thread, uint64_t count, uct_operate_t wait,
     return uct_side_flush(side);
 }
 
-/* With checks: writes the message's contents into its buffer, and at the first
- * slot waits until all are free. */
+/* If contents are checked: writes the message's contents into its buffer. At
+ * the first slot, waits until all slots are free. */
 ucs_status_t uct_side_fill(struct uct_side *side, uint64_t number);
 
 /* uct_open.c */
@@ -207,7 +211,7 @@ ucs_status_t uct_fadd_requests(struct perf_thread *thread, uint64_t count);
 ucs_status_t uct_swap_requests(struct perf_thread *thread, uint64_t count);
 ucs_status_t uct_cswap_requests(struct perf_thread *thread, uint64_t count);
 
-/* Checks on the server of what was put, or added. */
+/* Checks on the server after a pass of puts, or of additions. */
 void uct_verify_puts(struct perf_thread *thread, uint64_t count);
 void uct_verify_adds(struct perf_thread *thread, uint64_t count);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Words that options accept, and their values. */
+/* The words that options accept, and their values. */
 #include "words.h"
 
 #include "params.h"

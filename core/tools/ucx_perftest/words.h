@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Options whose value is one of a few words. */
+/* Options whose value is a word of a fixed list. */
 #ifndef PERFTEST_WORDS_H
 #define PERFTEST_WORDS_H
 
@@ -11,21 +11,22 @@ struct word {
     unsigned value;
 };
 
-/* Tables are terminated by a NULL name. */
+/* The lists. Each is terminated by a NULL name. */
 extern const struct word words_thread_modes[];
 extern const struct word words_async_modes[];
 extern const struct word words_layouts[];
 extern const struct word words_datatypes[];
 extern const struct word words_memory_types[];
 
-/* Finds `length` bytes of text; NULL if the table does not contain them. */
+/* Finds the word of `length` bytes. Returns NULL if the list does not contain
+ * it. */
 const struct word *words_find(const struct word *words, const char *text,
                               size_t length);
 
-/* The name of a value, or NULL. */
+/* Returns the name of a value, or NULL. */
 const char *words_name(const struct word *words, unsigned value);
 
-/* "a, b, c", for messages. */
+/* Writes the words as "a, b, c", for messages. */
 void words_list(const struct word *words, char *text, size_t length);
 
 
