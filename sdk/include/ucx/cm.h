@@ -52,15 +52,16 @@ static inline void ucx_cm_ep_init(uct_ep_t *ep, uct_cm_t *cm)
 
 /**
  * Operations of a connection manager. Called by the worker's thread, unless a
- * slot says otherwise; they must not block: results come by callback.
+ * slot says otherwise; they must not block, and report results by callbacks.
  */
 struct ucx_cm_ops {
     size_t size;
 
-    /** Opens a manager for the worker in args->head; close frees it. */
+    /** Opens a manager for the worker in args->head. `close` frees it. */
     ucs_status_t (*open)(const ucx_component_t *component,
                          const ucx_cm_open_args_t *args, uct_cm_h *cm_p);
-    /** Frees the manager; its listeners and endpoints are destroyed before. */
+    /** Frees the manager. The core destroys its listeners and endpoints
+     *  first. */
     void (*close)(uct_cm_h cm);
     /** Fills the members that attr->field_mask names: max_conn_priv. */
     ucs_status_t (*query)(uct_cm_h cm, uct_cm_attr_t *attr);
@@ -75,8 +76,8 @@ struct ucx_cm_ops {
     /** Stops listening. Requests that the user has not answered are
      *  rejected. */
     void (*listener_destroy)(uct_listener_h listener);
-    /** Rejects and frees a request. Any thread; the core does not destroy the
-     *  listener during the call. */
+    /** Rejects and frees a request. May be called by any thread; the core does
+     *  not destroy the listener during the call. */
     ucs_status_t (*listener_reject)(uct_listener_h listener,
                                     uct_conn_request_h request);
     /** Fills the members that attr->field_mask names: sockaddr. */
@@ -92,10 +93,11 @@ struct ucx_cm_ops {
     ucs_status_t (*ep_create)(uct_cm_h cm, const uct_ep_params_t *params,
                               uct_ep_h *ep_p);
 
-    /** Operations of its endpoints: destroy, cm_*, query_sockaddrs and flush. A
-     *  flush completes when everything sent has left and, after cm_disconnect,
-     *  when the peer's disconnect callback has run or the connection is lost.
-     *  UCT_FLUSH_FLAG_CANCEL closes the connection without a callback. */
+    /** Operations of the manager's endpoints: destroy, cm_*, query_sockaddrs
+     *  and flush. A flush completes when everything sent has left and, after
+     *  cm_disconnect, when the peer's disconnect callback has run or the
+     *  connection is lost. UCT_FLUSH_FLAG_CANCEL closes the connection without
+     *  a callback. */
     const ucx_ep_ops_t *ep_ops;
 };
 

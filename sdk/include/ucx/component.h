@@ -26,7 +26,8 @@ typedef struct ucx_cm_ops ucx_cm_ops_t;
  */
 struct uct_md {
     const ucx_md_ops_t *ops;          /**< Completed table, made by the core */
-    const ucx_component_t *component; /**< The component that opened it */
+    const ucx_component_t *component; /**< The component that opened the
+                                       *   domain */
     void *host;                       /**< Private to the core */
 };
 typedef struct uct_md uct_md_t;
@@ -49,23 +50,27 @@ static inline void ucx_md_init(uct_md_t *md, const ucx_md_open_args_t *args)
 typedef struct ucx_md_attr {
     size_t size;
     uint64_t flags;                  /**< UCT_MD_FLAG_* */
-    uint64_t max_alloc;              /**< Bytes; 0: no allocation */
-    uint64_t max_reg;                /**< Bytes; 0: no registration */
+    uint64_t max_alloc;              /**< Bytes; 0: the domain cannot
+                                      *   allocate */
+    uint64_t max_reg;                /**< Bytes; 0: the domain cannot
+                                      *   register */
     uint64_t reg_mem_types;          /**< Bits by ucs_memory_type_t */
-    uint64_t reg_nonblock_mem_types; /**< Registered without pinning */
-    uint64_t cache_mem_types;        /**< A registration cache pays off */
+    uint64_t reg_nonblock_mem_types; /**< Types registered without pinning */
+    uint64_t cache_mem_types;        /**< Types for which a registration cache
+                                      *   saves time */
     uint64_t detect_mem_types;       /**< Types that mem_query detects */
     uint64_t alloc_mem_types;
     uint64_t access_mem_types;        /**< The device accesses these without
                                            *   registration */
     uint64_t dmabuf_mem_types;        /**< Can be exported as a dmabuf */
-    ucs_linear_func_t reg_cost;       /**< Seconds, by bytes */
+    ucs_linear_func_t reg_cost;       /**< Seconds, as a function of bytes */
     size_t rkey_packed_size;          /**< Bytes that mkey_pack writes */
-    size_t exported_mkey_packed_size; /**< ... of an exported key */
+    size_t exported_mkey_packed_size; /**< Bytes of a key from mkey_pack with
+                                       *   UCX_MKEY_PACK_EXPORT */
     size_t reg_alignment;             /**< A power of two */
     uint64_t global_id;               /**< Same value for domains of the
                                            *   same device; 0: unknown */
-    ucs_cpu_set_t local_cpus;         /**< Close to the device */
+    ucs_cpu_set_t local_cpus;         /**< Processors close to the device */
 } ucx_md_attr_t;
 
 /** Parameters of mem_alloc. */
@@ -82,14 +87,13 @@ typedef struct ucx_mem_alloc_params {
 typedef struct ucx_mem_reg_params {
     size_t size;
     unsigned flags; /**< UCT_MD_MEM_FLAG_*, UCT_MD_MEM_ACCESS_* */
-    int dmabuf_fd;  /**< -1: by address */
+    int dmabuf_fd;  /**< File descriptor; -1: the range is given by `address` */
     size_t dmabuf_offset;
-    uint64_t secret; /**< Random number that replaces the domain's
-                                   *   own secret in the keys. Only processes
-                                   *   that may access the memory receive it. A
-                                   *   sender of keys of several domains sends
-                                   *   the number once for all. Little-endian in
-                                   *   packed keys. 0: none */
+    uint64_t secret; /**< Random number that replaces the domain's own secret in
+                      *   the keys. Only processes that may access the memory
+                      *   receive it. A sender of keys of several domains sends
+                      *   the number once for all. Little-endian in packed keys.
+                      *   0: the domain uses its own secret */
 } ucx_mem_reg_params_t;
 
 /** Parameters of mem_dereg. */
@@ -106,41 +110,43 @@ enum {
 };
 
 enum {
-    /** mkey_pack: a key for mem_attach by another process or device, not for
-     *  rkey_unpack */
+    /** mkey_pack: writes a key that another process or device passes to
+     *  mem_attach, not to rkey_unpack */
     UCX_MKEY_PACK_EXPORT     = 1u << 0,
-    /** mkey_pack: the key can be invalidated on its own */
+    /** mkey_pack: this key can be invalidated without invalidating others */
     UCX_MKEY_PACK_INVALIDATE = 1u << 1,
 };
 
-/** Result of mem_query; unknown members keep their values. */
+/** Result of mem_query. The domain does not write members whose value it cannot
+ *  determine. */
 typedef struct ucx_mem_attr {
     size_t size;
     ucs_memory_type_t mem_type;
     ucs_sys_device_t sys_dev;
     void *base_address;
     size_t alloc_length;
-    int dmabuf_fd; /**< -1: none; closed by the caller */
+    int dmabuf_fd; /**< The caller closes it; -1: not exported */
     size_t dmabuf_offset;
     unsigned wanted; /**< Input: UCX_MEM_WANT_*; since 1.1 */
 } ucx_mem_attr_t;
 
 enum {
     /** mem_query: export the range as a dmabuf, for example to register it with
-     *  a network device. Detection does not want one, because it costs. */
+     *  a network device. Calls that only detect the memory type do not set this
+     *  flag, because an export takes time. */
     UCX_MEM_WANT_DMABUF = 1u << 0,
 };
 
 /**
- * Operations of a memory domain. Any thread may call them, several threads at
- * once: the domain does its own locking. They may block for as long as a
+ * Operations of a memory domain. Several threads may call them at the same
+ * time: the domain does its own locking. They may block for as long as a
  * registration takes. A slot that is NULL or beyond `size` is not supported.
  */
 struct ucx_md_ops {
     size_t size;
 
-    /** Frees the domain. Called once; all its memory is deregistered and all
-     *  its interfaces are closed before. */
+    /** Frees the domain. Called once, after all its memory is deregistered and
+     *  all its interfaces are closed. */
     void (*close)(uct_md_h md);
 
     /** Fills the members of `attr` that `attr->size` covers. The core passes
@@ -149,9 +155,10 @@ struct ucx_md_ops {
     ucs_status_t (*query)(uct_md_h md, ucx_md_attr_t *attr);
 
     /** Allocates and registers at least *length bytes; at *address if it is not
-     *  NULL and UCT_MD_MEM_FLAG_FIXED is set. Stores the results in all three.
-     *  The memory belongs to the domain until mem_free. UCS_ERR_NO_MEMORY: out
-     *  of memory; UCS_ERR_UNSUPPORTED: type or flags not supported. */
+     *  NULL and UCT_MD_MEM_FLAG_FIXED is set. Stores the actual address, length
+     *  and handle. The memory belongs to the domain until mem_free.
+     *  UCS_ERR_NO_MEMORY: out of memory; UCS_ERR_UNSUPPORTED: type or flags not
+     *  supported. */
     ucs_status_t (*mem_alloc)(uct_md_h md, size_t *length, void **address,
                               const ucx_mem_alloc_params_t *params,
                               uct_mem_h *memh_p);
@@ -184,7 +191,8 @@ struct ucx_md_ops {
      *  peer access [address, +length) of the registration, or all of it if
      *  address is NULL. The bytes have an explicit byte order and contain no
      *  local pointers, so that they can be sent. `flags`: UCX_MKEY_PACK_*;
-     *  UCS_ERR_UNSUPPORTED for one that the domain does not know. */
+     *  UCS_ERR_UNSUPPORTED if it contains a flag that the domain does not
+     *  know. */
     ucs_status_t (*mkey_pack)(uct_md_h md, uct_mem_h memh, void *address,
                               size_t length, unsigned flags, void *buffer);
 
@@ -201,8 +209,8 @@ struct ucx_md_ops {
 
 /**
  * A component: constant data of the plugin. The core keeps the pointer until
- * the plugin's fini(). The core calls its slots from any thread, several
- * threads at once; they may block for as long as opening a device takes.
+ * the plugin's fini(). Several threads may call its slots at the same time; the
+ * slots may block for as long as opening a device takes.
  */
 struct ucx_component {
     size_t size;
@@ -210,7 +218,8 @@ struct ucx_component {
     uint64_t flags;   /**< UCT_COMPONENT_FLAG_* */
 
     /** Variables of the memory domain and of the connection manager, whose
-     *  options md_open and the manager's open receive. NULL: none. */
+     *  options md_open and the manager's open receive. NULL: the component has
+     *  no variables. */
     const ucx_config_table_t *md_config;
     const ucx_config_table_t *cm_config;
 
@@ -226,8 +235,8 @@ struct ucx_component {
                             const ucx_md_open_args_t *args, uct_md_h *md_p);
     const ucx_md_ops_t *md_ops;
 
-    /* Remote keys. They need no domain: any process that has the component can
-     * unpack them. All slots NULL: keys are empty. */
+    /* Remote keys. Unpacking needs no domain: any process that has the
+     * component can unpack them. All slots NULL: keys are empty. */
 
     /** Unpacks a key; rkey_release frees the result. The bytes come from a peer
      *  and are checked: a bad key is UCS_ERR_INVALID_PARAM, never an over-read.
@@ -243,7 +252,8 @@ struct ucx_component {
     ucs_status_t (*rkey_ptr)(const ucx_component_t *component, uct_rkey_t rkey,
                              void *handle, uint64_t remote_address,
                              void **local_address_p);
-    /** Frees an unpacked key, exactly once; no operation uses it any more. */
+    /** Frees an unpacked key. Called exactly once, when no operation uses the
+     *  key any more. */
     ucs_status_t (*rkey_release)(const ucx_component_t *component,
                                  uct_rkey_t rkey, void *handle);
     /** Orders two keys: stores a number below, equal to or above 0 in
@@ -257,12 +267,12 @@ struct ucx_component {
     /** The connection manager, or NULL. See <ucx/cm.h>. */
     const ucx_cm_ops_t *cm_ops;
 
-    /** Checks whether this process can use the component, and may start drivers
-     *  and devices for that, which query_md_resources and md_open leave to the
-     *  first use where it is slow. Only tools call it, any thread. An error:
-     *  nothing of it can be used; `reason` receives a text of at most
-     *  `reason_size` bytes that says why and what to do. Default: UCS_OK.
-     *  Since 1.1 */
+    /** Checks whether this process can use the component. It may start drivers
+     *  and devices; query_md_resources and md_open postpone a slow start to the
+     *  first use. Only tools call it, from any thread. An error means that the
+     *  component cannot be used; `reason` receives a text of at most
+     *  `reason_size` bytes that says why and what to do. Default: UCS_OK. Since
+     *  1.1 */
     ucs_status_t (*inspect)(const ucx_component_t *component, char *reason,
                             size_t reason_size);
 };

@@ -25,8 +25,9 @@ typedef enum {
     UCX_CONFIG_STRING,      /**< [char*] owned by the options */
     UCX_CONFIG_ENUM,        /**< [unsigned] an index into `values` */
     UCX_CONFIG_BITMAP,      /**< [unsigned] bits by index into `values` */
-    UCX_CONFIG_MEMUNITS,    /**< [size_t] bytes: 4k, 1m; inf = SIZE_MAX,
-                                auto = SIZE_MAX - 1, also beyond the range */
+    UCX_CONFIG_MEMUNITS,    /**< [size_t] bytes: 4k, 1m; inf = SIZE_MAX, auto =
+                             *   SIZE_MAX - 1, both allowed even outside the
+                             *   range */
     UCX_CONFIG_TIME,        /**< [double] seconds: 10us, 5ms, 2s, inf;
                                 auto is negative */
     UCX_CONFIG_BANDWIDTH,   /**< [double] bytes per second: 100MBps, auto = 0 */
@@ -48,12 +49,14 @@ typedef struct ucx_config_field {
     const char *name; /**< Without UCX_ and without the table's
                                  *   prefix */
     ucx_config_type_t type;
-    size_t offset;             /**< Of the member in the options structure */
+    size_t offset;             /**< Offset of the member in the options
+                                *   structure */
     const char *dflt;          /**< Default, as a user would write it */
     const char *help;          /**< Purpose, unit and range */
     const char *const *values; /**< Names for ENUM and BITMAP, terminated by
                                  *   NULL */
-    double min, max;           /**< Range of a number; both equal: no range */
+    double min, max;           /**< Range of a number; no range if both are
+                                *   equal */
     unsigned flags;            /**< UCX_CONFIG_FLAG_*; since 1.1, 0 in older
                                  *   plugins */
 } ucx_config_field_t;

@@ -6,12 +6,12 @@
  * processor's string instruction (rep movsb), which is slow in two cases that
  * are typical of messages:
  *
- * The destination is up to a cache line behind the source, modulo the page size
- * (a payload behind a header, copied from a page-aligned buffer): 3.5 GB/s
- * instead of 56 GB/s, measured on AMD Zen 4 with glibc 2.36.
+ * The destination address is up to a cache line above the source address,
+ * modulo the page size (a payload behind a header, copied from a page-aligned
+ * buffer): 3.5 GB/s instead of 56 GB/s, measured on AMD Zen 4 with glibc 2.36.
  *
- * The lines are in another core's cache, as those of a ring in shared memory
- * are: 2 to 4 times slower for some alignments.
+ * The data is in another core's cache, as that of a ring in shared memory is: 2
+ * to 4 times slower for some alignments.
  *
  * A plain vector loop avoids both and is not slower otherwise.
  */
@@ -38,7 +38,7 @@ enum {
                                *   core can have in flight */
 };
 
-/** 16 bytes, at any address and at an aligned one. */
+/** Vectors of 16 bytes: at any address, and at a multiple of 16. */
 typedef char ucx_copy_any_t
     __attribute__((vector_size(16), aligned(1), may_alias));
 typedef char ucx_copy_aligned_t __attribute__((vector_size(16), may_alias));
@@ -70,8 +70,8 @@ static inline void ucx_copy_loop(void *dest, const void *src, size_t length)
     memcpy(to, from, length);
 }
 
-/** Copies at most 64 bytes without a call, as two chunks that may overlap. Hot
- *  path. */
+/** Copies at most 64 bytes without a function call, as two chunks that may
+ *  overlap. Hot path. */
 static inline __attribute__((always_inline)) void
 ucx_copy_small(void *dest, const void *src, size_t length)
 {
@@ -108,10 +108,10 @@ static inline void ucx_copy(void *dest, const void *src, size_t length)
 }
 
 /**
- * Copies a part of data that is larger than the caches. On x86-64 it writes
- * with non-temporal stores: the destination lines are not fetched, and the
- * caches keep the source. The data becomes visible to other threads in the
- * usual order.
+ * Copies `length` bytes of a transfer that is larger than the caches. On x86-64
+ * it writes with non-temporal stores: the destination lines are not fetched,
+ * and the caches keep the source. The data becomes visible to other threads in
+ * the usual order.
  */
 static inline void ucx_copy_stream(void *dest, const void *src, size_t length)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Completions: how an operation ends, and how one operation of a user waits for
- * several of the transport. Optional.
+ * Completions: reports the end of an operation, and combines several operations
+ * of a transport into one with a single completion. Optional.
  *
  * An operation with parts, for example a flush of all endpoints:
  *
@@ -26,9 +26,10 @@
 UCX_BEGIN_DECLS
 
 /**
- * Ends an operation that has returned UCS_INPROGRESS: stores the first error in
- * its completion, and calls it if it was the last operation of it. `comp` may be
- * NULL. Worker's thread, from progress. `comp` may be freed by the call.
+ * Completes an operation that has returned UCS_INPROGRESS: stores the first
+ * error in the completion, and calls the completion if this was its last
+ * operation. `comp` may be NULL. Call it from progress, in the worker's thread.
+ * The callback may free `comp`.
  */
 static inline void ucx_complete(uct_completion_t *comp, ucs_status_t status)
 {
@@ -43,14 +44,15 @@ static inline void ucx_complete(uct_completion_t *comp, ucs_status_t status)
     }
 }
 
-/** Parts of one operation. Only the functions below access it. One thread at a
- *  time. */
+/** An operation that consists of parts. Only the functions below access the
+ *  members. One thread at a time. */
 typedef struct ucx_count {
-    uct_completion_t super; /**< First: completion of the parts */
-    uct_completion_t *comp; /**< The user's; NULL: it is not to be called */
+    uct_completion_t super; /**< First member: completion of the parts */
+    uct_completion_t *comp; /**< The user's completion; NULL: the user gets no
+                             *   callback */
 } ucx_count_t;
 
-/** All parts have ended. */
+/** Called when all parts have ended. */
 static inline void ucx_count_end(uct_completion_t *super)
 {
     ucx_count_t *count     = (ucx_count_t *)super;
@@ -61,15 +63,15 @@ static inline void ucx_count_end(uct_completion_t *super)
     ucx_complete(comp, status);
 }
 
-/** Begins an operation without parts. NULL: out of memory. It is freed when it
- *  is closed and its last part has ended. */
+/** Begins an operation without parts. Returns NULL if out of memory. The object
+ *  is freed when it is closed and its last part has ended. */
 static inline ucx_count_t *ucx_count_create(uct_completion_t *comp)
 {
     ucx_count_t *count = (ucx_count_t *)malloc(sizeof(*count));
 
     if (count != NULL) {
-        /* one more than its parts, so that it does not end before it is
-         * closed */
+        /* One more than the number of parts, so that the operation cannot end
+         * before ucx_count_close() */
         count->super.func   = ucx_count_end;
         count->super.count  = 1;
         count->super.status = UCS_OK;
@@ -85,9 +87,9 @@ static inline uct_completion_t *ucx_count_add(ucx_count_t *count)
     return &count->super;
 }
 
-/** Tells what the start of the part returned. UCS_INPROGRESS: ucx_complete() of
- *  the part's completion follows, or has been called already. Another status:
- *  the part has ended. */
+/** Records the status with which a part started. After UCS_INPROGRESS,
+ *  ucx_complete() is called for the part's completion, or was called already.
+ *  After another status the part has ended. */
 static inline void ucx_count_result(ucx_count_t *count, ucs_status_t status)
 {
     if (status != UCS_INPROGRESS) {
@@ -99,10 +101,10 @@ static inline void ucx_count_result(ucx_count_t *count, ucs_status_t status)
 }
 
 /**
- * Ends the start of the operation; returns its status for the user.
- * UCS_INPROGRESS: the user's completion is called when the last part ends.
- * UCS_OK or an error: it is not called. After an error, parts that have been
- * started may end later.
+ * Call it when all parts have been started. Returns the operation's status for
+ * the user. UCS_INPROGRESS: the user's completion is called when the last part
+ * ends. UCS_OK or an error: it is not called. After an error, parts that have
+ * been started may end later.
  */
 static inline ucs_status_t ucx_count_close(ucx_count_t *count)
 {

@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Mutual exclusion of the user's calls and the service thread of an interface, for
- * what must go on while the program computes: acknowledgements, retransmission,
- * keepalive. Each slot of the interface and of its endpoints that accesses shared
- * state begins with UCX_EXCLUDE_SERVICE(); a handler of a timer or a descriptor does
- * its work between ucx_guard_try() and ucx_guard_give(), and calls no callback of a
- * user: those wait for the next progress. Optional.
+ * Mutual exclusion between the user's calls and the service thread of an
+ * interface. The service thread does what must continue while the program
+ * computes: acknowledgements, retransmission, keepalive. Each slot of the
+ * interface and of its endpoints that accesses shared state begins with
+ * UCX_EXCLUDE_SERVICE(); a handler of a timer or a descriptor does its work
+ * between ucx_guard_try() and ucx_guard_give(), and calls no callback of a
+ * user: the next progress calls them. Optional.
  *
  * A call of the user costs a few instructions: it executes no fence and no
- * atomic read-modify-write. The service thread pays instead (membarrier), and
- * only enters while no call is running; a call waits for the service thread.
+ * atomic read-modify-write. The service thread executes the expensive barrier
+ * instead (membarrier), and does its work only while no call is running; a call
+ * waits for the service thread.
  *
  *   user                           service thread
  *   depth = 1                      taken = 1
@@ -33,11 +35,13 @@ UCX_BEGIN_DECLS
 /** Only the functions below access it. */
 typedef struct ucx_guard {
     unsigned depth; /**< Nested calls of the user */
-    unsigned taken; /**< The service thread is inside, or tries to enter */
+    unsigned taken; /**< The service thread has the guard, or tries to take
+                     *   it */
     int ordered;    /**< The user's accesses are sequentially consistent */
 } ucx_guard_t;
 
-/** The thread sanitizer does not know membarrier. */
+/** The thread sanitizer does not know membarrier, so the user's calls use
+ *  sequentially consistent accesses there. */
 static inline void ucx_guard_init(ucx_guard_t *guard)
 {
     *guard = (ucx_guard_t){0};

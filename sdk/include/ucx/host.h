@@ -66,7 +66,7 @@ typedef struct ucx_mpool_params {
      *  Called by the pool's worker thread. */
     ucs_status_t (*chunk_alloc)(void *arg, size_t *size, void **chunk_p);
     void (*chunk_free)(void *arg, void *chunk);
-    /** Called once for each new element of a chunk; may be NULL. */
+    /** Called once for each element of a new chunk; may be NULL. */
     void (*elem_init)(void *arg, void *elem, void *chunk);
     void *arg;
 } ucx_mpool_params_t;
@@ -88,8 +88,7 @@ typedef struct ucx_rcache_region {
 typedef struct ucx_rcache_params {
     size_t size; /**< sizeof(ucx_rcache_params_t) */
     const char *name;
-    size_t region_size; /**< sizeof the plugin's region, including the
-                               *   head */
+    size_t region_size; /**< sizeof the plugin's region, including this head */
     size_t alignment;   /**< Regions are extended to multiples of this */
     size_t max_regions; /**< SIZE_MAX: no limit */
     size_t max_bytes;   /**< SIZE_MAX: no limit */
@@ -112,7 +111,7 @@ typedef enum {
     UCX_MEM_EVENT_MAPPED   = 1u << 1, /**< Pages were mapped */
 } ucx_mem_event_t;
 
-/** Runs on any thread, inside the call that unmaps. It must not allocate, and
+/** Called by any thread, within the call that unmaps. It must not allocate, and
  *  must not take a lock that the plugin holds while it allocates. */
 typedef void (*ucx_mem_event_cb_t)(ucx_mem_event_t event, void *address,
                                    size_t length, void *arg);
@@ -141,7 +140,7 @@ typedef struct ucx_mem_info {
     ucs_memory_type_t type;
     ucs_sys_device_t sys_dev; /**< UCS_SYS_DEVICE_ID_UNKNOWN if not known */
     void *base;               /**< Start of the allocation, or the address */
-    size_t length;            /**< Of the allocation, or of the range */
+    size_t length;            /**< Length of the allocation, or of the range */
 } ucx_mem_info_t;
 
 
@@ -153,8 +152,8 @@ typedef struct ucx_counters_params {
     size_t size;                 /**< sizeof(ucx_counters_params_t) */
     const char *type;            /**< Kind of object; shorter than 24, and
                                      *   begins with the plugin's name */
-    const char *name;            /**< Of this object; at most 83 characters
-                                     *   are shown */
+    const char *name;            /**< Name of this object; at most 83 characters
+                                  *   are shown */
     const char *const *counters; /**< num_counters names, shorter than 40 */
     unsigned num_counters;       /**< 1 to 64 */
 } ucx_counters_params_t;
@@ -187,8 +186,8 @@ typedef struct ucx_host {
      *  or alignment, UCS_ERR_NO_MEMORY. Worker's thread. */
     ucs_status_t (*mpool_create)(const ucx_mpool_params_t *params,
                                  ucx_mpool_t **mpool_p);
-    /** Adds elements to an empty pool, removes one and returns it; NULL when
-     *  the limit is reached or memory is out. Worker's thread only. */
+    /** Adds elements to an empty pool, removes one and returns it. Returns NULL
+     *  when the limit is reached or memory is out. Worker's thread only. */
     void *(*mpool_grow)(ucx_mpool_t *mpool);
     /** Frees the pool and its elements; those still in use are reported as
      *  leaks. Worker's thread. */
@@ -200,9 +199,9 @@ typedef struct ucx_host {
     ucs_status_t (*rcache_create)(const ucx_rcache_params_t *params,
                                   ucx_rcache_t **rcache_p);
     /** Returns a registration that covers [address, +length) with at least the
-     *  access `flags`, from the cache or by mem_reg; may block as long as that.
-     *  The caller owns one reference until rcache_put. Errors of mem_reg are
-     *  returned. UCS_ERR_UNSUPPORTED in a forked child. */
+     *  access `flags`, from the cache or by mem_reg; may block as long as
+     *  mem_reg does. The caller owns one reference until rcache_put. Errors of
+     *  mem_reg are returned. UCS_ERR_UNSUPPORTED in a forked child. */
     ucs_status_t (*rcache_get)(ucx_rcache_t *rcache, void *address,
                                size_t length, unsigned flags,
                                ucx_rcache_region_t **region_p);
@@ -226,39 +225,40 @@ typedef struct ucx_host {
                                  ucx_async_id_t *id_p);
     /** Replaces the events of a handler. UCS_ERR_NO_ELEM: unknown id. */
     ucs_status_t (*async_modify_fd)(ucx_async_id_t id, int events);
-    /** Fires every `interval` seconds until removed; otherwise as
-     *  async_add_fd. */
+    /** Calls `cb` every `interval` seconds until the timer is removed;
+     *  otherwise as async_add_fd. */
     ucs_status_t (*async_add_timer)(uct_worker_h worker, double interval,
                                     ucx_async_timer_cb_t cb, void *arg,
                                     ucx_async_id_t *id_p);
     /** When it returns, the handler does not run and will not run again. A
-     *  handler may remove itself. Do not call it while holding a lock that a
-     *  handler takes: it waits for the handler. An unknown id is ignored. */
+     *  handler may remove itself. It waits for a running handler, so do not
+     *  call it while holding a lock that the handler takes. An unknown id is
+     *  ignored. */
     void (*async_remove)(ucx_async_id_t id);
 
     /* --- Progress --------------------------------------------------------- */
     /** Calls `cb` from every progress of `worker` until it is removed. Worker's
-     *  thread. Callbacks may add and remove. */
+     *  thread. Callbacks may add and remove callbacks. */
     ucs_status_t (*progress_add)(uct_worker_h worker, ucx_progress_cb_t cb,
                                  void *arg, int *id_p);
     /** Removes a callback by its id. Worker's thread. */
     void (*progress_remove)(uct_worker_h worker, int id);
     /** Calls `cb` once from the next progress and wakes a waiting worker. Any
-     *  thread. UCS_ERR_NO_MEMORY: not queued. */
+     *  thread. UCS_ERR_NO_MEMORY: the call was not queued. */
     ucs_status_t (*progress_oneshot)(uct_worker_h worker, ucx_oneshot_cb_t cb,
                                      void *arg);
-    /** Removes all waiting calls of (cb, arg). Any thread; if it is not the
-     *  worker's, the call may be running at this moment. */
+    /** Removes all waiting calls of (cb, arg). Any thread; if this is not the
+     *  worker's thread, one of the calls may be running at this moment. */
     void (*progress_cancel)(uct_worker_h worker, ucx_oneshot_cb_t cb,
                             void *arg);
 
     /* --- Failures --------------------------------------------------------- */
     /** Reports to the user of `iface` that `ep` has failed. Worker's thread,
-     *  from progress, once for an endpoint. Before, the plugin delivers the
-     *  data that the peer sent before the failure. It completes all outstanding
-     *  operations before the call, or in pending_purge and flush. Returns
-     *  UCS_OK if the user handled the failure. The user may destroy the
-     *  endpoint inside the call. */
+     *  from progress, once for an endpoint. Before this call, the plugin
+     *  delivers the data that the peer sent before the failure. It completes
+     *  all outstanding operations either before this call, or in pending_purge
+     *  and flush. Returns UCS_OK if the user handled the failure. The user may
+     *  destroy the endpoint inside the call. */
     ucs_status_t (*iface_ep_failed)(uct_iface_h iface, uct_ep_h ep,
                                     ucs_status_t status);
     /** Reports an event of the device (port up or down, ...). Any thread. */
@@ -272,7 +272,8 @@ typedef struct ucx_host {
     /** Ends a subscription. When it returns, the callback does not run. */
     void (*mem_event_unsubscribe)(ucx_mem_event_cb_t cb, void *arg);
     /** Announces device memory to memory type detection and to the caches.
-     *  Called by a domain that allocates, or that intercepts an allocator. */
+     *  Called by a domain that allocates device memory or intercepts its
+     *  allocator. */
     void (*mem_type_allocated)(void *address, size_t length,
                                ucs_memory_type_t type,
                                ucs_sys_device_t sys_dev);
@@ -283,25 +284,28 @@ typedef struct ucx_host {
     /** Finds or adds the device of a PCI function. */
     ucs_status_t (*sys_device_by_pci)(const ucx_pci_address_t *pci,
                                       ucs_sys_device_t *sys_dev_p);
-    /** Does the same for a sysfs path that leads to a PCI device, e.g.
-     *  "/sys/class/net/eth0/device". UCS_ERR_NO_ELEM for a virtual device. */
+    /** Finds or adds the device of a sysfs path that leads to a PCI device,
+     *  e.g. "/sys/class/net/eth0/device". UCS_ERR_NO_ELEM for a virtual
+     *  device. */
     ucs_status_t (*sys_device_by_sysfs)(const char *path,
                                         ucs_sys_device_t *sys_dev_p);
-    /** Names a device for listings, unless it has a name. Copied. */
+    /** Sets the name of a device for listings, unless it has one. The string is
+     *  copied. */
     ucs_status_t (*sys_device_set_name)(ucs_sys_device_t sys_dev,
                                         const char *name);
-    /** Estimates the cost between two devices. UCS_SYS_DEVICE_ID_UNKNOWN: a
-     *  default; UCS_ERR_NO_DEVICE for any other number that is no device. */
+    /** Estimates the cost between two devices. With UCS_SYS_DEVICE_ID_UNKNOWN
+     *  it returns a default. UCS_ERR_NO_DEVICE: one of the other ids does not
+     *  exist. */
     ucs_status_t (*sys_device_distance)(ucs_sys_device_t a, ucs_sys_device_t b,
                                         ucx_sys_distance_t *distance);
-    /** Detects type and device of memory from announcements and from the open
-     *  domains. Host memory if nothing claims it. */
+    /** Detects type and device of memory from announcements and by queries of
+     *  the open domains. Reports host memory if no domain recognizes it. */
     ucs_status_t (*mem_detect)(const void *address, size_t length,
                                ucx_mem_info_t *info);
 
     /* --- Identity and time ----------------------------------------------------- */
-    /** Identifies the running kernel: the same in all its processes, different
-     *  on others. */
+    /** Identifies the running kernel: equal in all its processes, different on
+     *  other kernels. */
     uint64_t (*machine_guid)(void);
     /** Monotonic clock, in seconds. */
     double (*time)(void);
@@ -310,17 +314,19 @@ typedef struct ucx_host {
     /** Creates counters of zeros, which UCX_STATS shows; the strings are
      *  copied. Stores num_counters values, for ucx_counter_add().
      *  UCS_ERR_UNSUPPORTED: counting is disabled; UCS_ERR_NO_RESOURCE: no
-     *  space; UCS_ERR_INVALID_PARAM. Counts of ended objects are kept. */
+     *  space; UCS_ERR_INVALID_PARAM. The values of destroyed counters are still
+     *  shown. */
     ucs_status_t (*counters_create)(const ucx_counters_params_t *params,
                                     uint64_t **values_p);
-    /** Ends counters. */
+    /** Destroys counters; their values are still shown. */
     void (*counters_destroy)(uint64_t *values);
-    /** Units of ucs_time_t in a second, in which parameters of the UCT API are
-     *  given. */
+    /** Number of units of ucs_time_t per second. Parameters of the UCT API use
+     *  these units. */
     double (*ticks_per_second)(void);
 } ucx_host_t;
 
-/** The same as the slot; NULL: not to be counted. */
+/** Creates counters as host->counters_create does. Returns NULL if the object
+ *  is not to be counted. */
 static inline uint64_t *ucx_counters_create(const ucx_host_t *host,
                                             const ucx_counters_params_t *params)
 {
@@ -332,7 +338,7 @@ static inline uint64_t *ucx_counters_create(const ucx_host_t *host,
                NULL;
 }
 
-/** NULL: nothing is done. */
+/** Destroys counters. Does nothing if `values` is NULL. */
 static inline void ucx_counters_destroy(const ucx_host_t *host,
                                         uint64_t *values)
 {
@@ -341,8 +347,9 @@ static inline void ucx_counters_destroy(const ucx_host_t *host,
     }
 }
 
-/** Adds to a counter, which others may read meanwhile. One thread at a time; `values`
- *  NULL: nothing is done. Hot path. */
+/** Adds to a counter, which other threads or processes may read at the same
+ *  time. One thread at a time may add. Does nothing if `values` is NULL. Hot
+ *  path. */
 static inline void ucx_counter_add(uint64_t *values, unsigned counter,
                                    uint64_t amount)
 {
@@ -355,8 +362,9 @@ static inline void ucx_counter_add(uint64_t *values, unsigned counter,
 }
 
 
-/** The element behind a free one. An odd align_offset makes the address of the
- *  element odd, so that the link is not loaded as a pointer. */
+/** Returns the free element that follows `elem` in the pool's list. An odd
+ *  align_offset makes the address of the element odd, so that the link is not
+ *  loaded as a pointer. */
 static inline ucx_mpool_elem_t *ucx_mpool_elem_next(const void *elem)
 {
     ucx_mpool_elem_t *next;

@@ -3,8 +3,8 @@
  * For tools that examine a plugin, such as ucx-plugin-check: the contents of a
  * manifest as the core reads it, whether the core uses the plugin and why not,
  * and what a tool needs of the core to run the plugin. Implemented by
- * libuct-core. Neither the UCT API nor the plugin ABI: a tool is built for the
- * version of the core that it runs with.
+ * libuct-core. It belongs neither to the UCT API nor to the plugin ABI: a tool
+ * is built for the version of the core that it runs with.
  *
  * Any thread, unless a function says otherwise.
  */
@@ -41,51 +41,53 @@ typedef struct ucx_manifest_flags {
     uint64_t md;    /**< UCT_MD_FLAG_* */
 } ucx_manifest_flags_t;
 
-/** A transport, as declared. */
+/** A transport, as its manifest declares it. */
 typedef struct ucx_manifest_transport {
     const char *name;
-    int has_operations;       /**< Non-zero: at least one */
+    int has_operations;       /**< Non-zero: at least one operation is
+                               *   declared */
     uint64_t iface_flags;     /**< UCT_IFACE_FLAG_* */
     uint64_t event_flags;     /**< UCT_IFACE_FLAG_EVENT_* */
     unsigned atomics;         /**< UCX_MANIFEST_ATOMIC* */
     unsigned reach;           /**< UCX_MANIFEST_REACH_* */
-    const char *device_class; /**< The word of the manifest */
+    const char *device_class; /**< The word in the manifest */
     uct_device_type_t device_type;
     const char *const *device_globs; /**< Patterns of names of devices */
     unsigned num_device_globs;       /**< 0: any device */
 } ucx_manifest_transport_t;
 
-/** A component, as declared. */
+/** A component, as its manifest declares it. */
 typedef struct ucx_manifest_component {
     const char *name;
     uint64_t memory_types; /**< Bits by ucs_memory_type_t */
     uint64_t md_flags;     /**< UCT_MD_FLAG_* */
-    int has_cm;            /**< Non-zero: it has a connection manager */
+    int has_cm;            /**< Non-zero: the component has a connection
+                            *   manager */
     ucx_manifest_transport_t *transports; /**< num_transports entries */
     unsigned num_transports;
 } ucx_manifest_component_t;
 
 /** The manifest of a plugin. */
 typedef struct ucx_manifest {
-    const char *name; /**< Of the plugin */
+    const char *name; /**< Name of the plugin */
     const char *version;
     const char *library;        /**< File name */
     ucx_manifest_flags_t known; /**< All flags that a manifest can declare */
     ucx_manifest_component_t *components; /**< num_components entries */
     unsigned num_components;
-    void *manifest; /**< Private: it has the strings */
+    void *manifest; /**< Private: owns the strings */
 } ucx_manifest_t;
 
-/** Reads a manifest; owner and permissions are not checked. NULL: it is not valid,
- * and `why` tells the reason. */
+/** Reads a manifest without checking owner and permissions. Returns NULL if it
+ * is not valid; `why` receives the reason. */
 ucx_manifest_t *ucx_manifest_read(const char *path, char *why, size_t why_size);
-/** NULL: nothing is done. */
+/** Frees a manifest; NULL is ignored. */
 void ucx_manifest_free(ucx_manifest_t *manifest);
 
-/** NULL: it is not declared. */
+/** Returns NULL if the component is not declared. */
 const ucx_manifest_component_t *
 ucx_manifest_component(const ucx_manifest_t *manifest, const char *name);
-/** NULL: it is not declared, or `component` is NULL. */
+/** Returns NULL if the transport is not declared, or `component` is NULL. */
 const ucx_manifest_transport_t *
 ucx_manifest_transport(const ucx_manifest_component_t *component,
                        const char *name);
@@ -103,19 +105,21 @@ typedef struct ucx_verdict {
 } ucx_verdict_t;
 
 /**
- * Finds the plugin whose manifest has this path, without links, among those of the
- * process (UCX_PLUGIN_PATH is read at the first call). Loads nothing.
+ * Finds the plugin whose manifest has this path, without links, among the
+ * plugins that the process can find (UCX_PLUGIN_PATH is read at the first
+ * call). Loads nothing.
  *
- * UCS_OK: *verdict tells whether the core uses it. UCS_ERR_NO_ELEM: it is not found.
- * Other errors: the search failed.
+ * UCS_OK: *verdict tells whether the core uses it. UCS_ERR_NO_ELEM: the plugin
+ * is not found. Other errors: the search failed.
  */
 ucs_status_t ucx_inspect_find(const char *manifest_path,
                               ucx_verdict_t *verdict);
 
 /**
  * Loads the plugin that ucx_inspect_find() has found by this path, as the core
- * does, but with these services; the process then uses the plugin with them.
- * `host` must be valid until the process ends. *verdict is set if it fails.
+ * does, but passes it the services of `host`; the process then uses the plugin
+ * with these services. `host` must be valid until the process ends. *verdict is
+ * set if it fails.
  */
 ucs_status_t ucx_inspect_load(const char *manifest_path, const ucx_host_t *host,
                               const ucx_plugin_t **descriptor_p,
@@ -126,23 +130,25 @@ ucs_status_t ucx_inspect_load(const char *manifest_path, const ucx_host_t *host,
 /** The services that the core passes to plugins. */
 const ucx_host_t *ucx_inspect_host(void);
 
-/** Receives a line of the log; non-zero: the log does not print it. */
+/** Receives a line of the log. If it returns non-zero, the log does not print
+ *  the line. */
 typedef int (*ucx_inspect_log_cb_t)(void *arg, const char *file, unsigned line,
                                     const char *function, ucs_log_level_t level,
                                     const char *message);
 
-/** Sets the log level, and the function that receives each line, or NULL.
- *  Returns the previous level. No other thread may log during the call. */
+/** Sets the log level, and the function that receives each line, or NULL for
+ *  none. Returns the previous level. No other thread may log during the
+ *  call. */
 ucs_log_level_t ucx_inspect_log(ucs_log_level_t level, ucx_inspect_log_cb_t cb,
                                 void *arg);
 
-/** From now on `wake` is called when a call is queued for the next progress of
- *  the worker, by the thread that queues it. NULL: no function is called. Must
- *  be called by the thread of the worker. */
+/** Sets a function that is called when a call is queued for the next progress
+ *  of the worker, by the thread that queues it. NULL removes it. Must be called
+ *  by the thread of the worker. */
 void ucx_inspect_worker_wake(uct_worker_h worker, void (*wake)(void *arg),
                              void *arg);
 
-/** Non-zero: progress has a queued call to make. */
+/** Returns non-zero if progress has a queued call to make. */
 int ucx_inspect_worker_has_work(uct_worker_h worker);
 
 UCX_END_DECLS

@@ -2,9 +2,9 @@
 /*
  * The entry point that most plugins need, as inline functions. Optional.
  *
- * A process may contain several cores, and each passes services of its own
- * (args->host). So the descriptor of a plugin is not constant data but part of
- * an instance per core, which begins with ucx_instance_t:
+ * A process may contain several copies of the core, and each passes its own
+ * services (args->host). So the descriptor of a plugin is not constant data but
+ * part of an instance per core, which begins with ucx_instance_t:
  *
  *   typedef struct { ucx_instance_t super; ucx_component_t component; ... } my_t;
  *   static ucx_instances_t instances = UCX_INSTANCES_INIT;
@@ -41,7 +41,7 @@ typedef struct ucx_instance {
 typedef struct ucx_instances {
     pthread_mutex_t lock;
     ucx_instance_t *list;
-    unsigned active; /**< Opened and not closed */
+    unsigned active; /**< Number of instances that are open */
 } ucx_instances_t;
 
 #define UCX_INSTANCES_INIT \
@@ -49,8 +49,8 @@ typedef struct ucx_instances {
         PTHREAD_MUTEX_INITIALIZER, NULL, 0 \
     }
 
-/** Rejects the load with a reason for the user: what is wrong, what to do.
- *  Returns `status`. */
+/** Rejects the load with a reason for the user, which says what is wrong and
+ *  what to do. Returns `status`. */
 static inline ucs_status_t ucx_plugin_reject(const ucx_plugin_args_t *args,
                                              ucs_status_t status,
                                              const char *reason)
@@ -62,7 +62,8 @@ static inline ucs_status_t ucx_plugin_reject(const ucx_plugin_args_t *args,
 }
 
 /** Checks that the core supports this major version of the ABI and has all
- *  services of 1.0. A plugin that needs a newer one checks for it in init(). */
+ *  services of 1.0. A plugin that needs a newer service checks for it in
+ *  init(). */
 static inline ucs_status_t ucx_plugin_check_core(const ucx_plugin_args_t *args)
 {
     if (!UCX_TABLE_HAS(args, reason_size)) {
@@ -83,7 +84,7 @@ static inline ucs_status_t ucx_plugin_check_core(const ucx_plugin_args_t *args)
 }
 
 /**
- * Does what ucx_plugin_entry() has to do. Any thread.
+ * Implements ucx_plugin_entry(). May be called by any thread.
  *
  * Allocates `size` zeroed bytes, sets `host`, and calls init(), which writes
  * the descriptor and the components; plugin.size and plugin.abi are set
@@ -128,9 +129,8 @@ ucx_instances_open(ucx_instances_t *instances, const ucx_plugin_args_t *args,
 }
 
 /**
- * Does what fini() has to do. fini() does not tell which core calls it, so all
- * instances stay valid until the last call. cleanup() undoes init(); it may be
- * NULL.
+ * Implements fini(). It cannot determine which core calls it, so all instances
+ * stay valid until the last call. cleanup() undoes init(); it may be NULL.
  */
 static inline void
 ucx_instances_close(ucx_instances_t *instances,

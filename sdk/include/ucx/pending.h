@@ -78,15 +78,15 @@ static inline unsigned ucx_pending_dispatch(ucx_pending_queue_t *queue)
     return count;
 }
 
-/* A queue that the endpoints of an interface share. The endpoint is stored in the
- * request, behind the link. */
+/* A queue that the endpoints of an interface share. The request stores its
+ * endpoint behind the link. */
 
 static inline uct_ep_h *ucx_pending_owner(uct_pending_req_t *req)
 {
     return (uct_ep_h *)(void *)(req->priv + sizeof(uct_pending_req_t *));
 }
 
-/** Implements pending_add of `ep`. */
+/** Implements pending_add for `ep`. */
 static inline void ucx_pending_push_of(ucx_pending_queue_t *queue, uct_ep_h ep,
                                        uct_pending_req_t *req)
 {
@@ -94,8 +94,8 @@ static inline void ucx_pending_push_of(ucx_pending_queue_t *queue, uct_ep_h ep,
     ucx_pending_push(queue, req);
 }
 
-/** Implements pending_purge of `ep`: passes its requests to `cb`, and keeps those
- *  of other endpoints. */
+/** Implements pending_purge for `ep`: passes its requests to `cb`, and keeps
+ *  the requests of other endpoints. */
 static inline void ucx_pending_purge_of(ucx_pending_queue_t *queue, uct_ep_h ep,
                                         uct_pending_purge_callback_t cb,
                                         void *arg)

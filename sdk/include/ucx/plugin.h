@@ -19,19 +19,21 @@ typedef struct ucx_plugin {
     size_t size;
     uint32_t abi;        /**< UCX_PLUGIN_ABI_VERSION of the
                                                 headers it was built with */
-    const char *name;    /**< As in the manifest */
-    const char *version; /**< As in the manifest */
+    const char *name;    /**< The name in the manifest */
+    const char *version; /**< The version in the manifest */
     const ucx_component_t *const *components;
     unsigned num_components;
-    /** Last call into the plugin: all its objects are closed. May be NULL. */
+    /** The last call into the plugin, after all its objects are closed. May be
+     *  NULL. */
     void (*fini)(void);
 } ucx_plugin_t;
 
 /** Arguments of the entry point. */
 typedef struct ucx_plugin_args {
     size_t size;
-    uint32_t abi_min;       /**< ABI versions that the core supports, */
-    uint32_t abi_max;       /**< oldest and newest, by UCX_PLUGIN_ABI() */
+    uint32_t abi_min;       /**< Oldest ABI version that the core supports,
+                             *   and */
+    uint32_t abi_max;       /**< the newest one, both by UCX_PLUGIN_ABI() */
     const ucx_host_t *host; /**< Valid until fini() */
     const char *directory;  /**< Folder of the manifest; valid during the
                                    *   call */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Whether a process of this host still exists. A process id alone does not tell:
- * the kernel gives it to another process later. Compare the start time as well.
+ * Detects whether a process of this host still exists. A process id alone is
+ * not sufficient, because the kernel reuses it for another process: compare the
+ * start time as well.
  */
 #ifndef UCX_PROCESS_H
 #define UCX_PROCESS_H
@@ -20,9 +21,9 @@ UCX_BEGIN_DECLS
 /**
  * Returns the start time of a process, in clock ticks since the start of the
  * system; 0 if there is no such process, or if it has ended and its parent has
- * not waited for it. *known_p is 0 if that cannot be found out, because /proc is
- * not mounted, for example. `pid` is of the caller's PID namespace, to which /proc
- * must belong. A few system calls; any thread.
+ * not waited for it. *known_p is 0 if this cannot be determined, for example
+ * because /proc is not mounted. `pid` is a process of the caller's PID
+ * namespace, to which /proc must belong. Makes a few system calls. Thread-safe.
  */
 static inline uint64_t ucx_process_start_time(uint32_t pid, int *known_p)
 {
@@ -48,7 +49,8 @@ static inline uint64_t ucx_process_start_time(uint32_t pid, int *known_p)
     }
     close(fd);
 
-    /* the name in parentheses may contain anything: search the last one */
+    /* The name in parentheses may contain any character: search the last
+     * parenthesis */
     text[length] = '\0';
     end          = strrchr(text, ')');
     *known_p     = 0;

@@ -17,13 +17,13 @@ UCX_BEGIN_DECLS
 
 /** State for one core. */
 typedef struct ucx_simple {
-    ucx_instance_t super; /**< First: descriptor, host */
+    ucx_instance_t super; /**< First member: descriptor, host */
     ucx_component_t component;
     const ucx_component_t *components[1];
 } ucx_simple_t;
 
-/** Services of the core that opened the component, which is that of
- *  ucx_simple_open(). */
+/** Returns the services of the core that opened the component. The component is
+ *  the one passed to ucx_simple_open(). */
 static inline const ucx_host_t *
 ucx_simple_host(const ucx_component_t *component)
 {
@@ -40,9 +40,9 @@ static inline ucs_status_t ucx_simple_init(ucx_instance_t *instance)
 }
 
 /**
- * Does what ucx_plugin_entry() has to do, for a plugin with one component, which is
- * copied. The plugin has the component's name. `fini` calls
- * ucx_instances_close(instances, NULL). Any thread.
+ * Implements ucx_plugin_entry() for a plugin with one component, which is
+ * copied. The plugin has the component's name. `fini` must call
+ * ucx_instances_close(instances, NULL). Any thread may call this function.
  */
 static inline ucs_status_t
 ucx_simple_open(ucx_instances_t *instances, const ucx_plugin_args_t *args,
@@ -124,7 +124,8 @@ static inline ucs_status_t ucx_simple_md_open(const ucx_component_t *component,
     return UCS_OK;
 }
 
-/** Implement close and query: host memory is accessed without registration. */
+/** Implement close and query of a domain whose interfaces access host memory
+ *  without registration. */
 static inline void ucx_simple_md_close(uct_md_h md)
 {
     free(md);
@@ -140,9 +141,9 @@ static inline ucs_status_t ucx_simple_md_query(uct_md_h md, ucx_md_attr_t *attr)
 /* --- Addresses ---------------------------------------------------------------- */
 
 /**
- * The addresses that ep_create received, as is_reachable expects them. An address
- * whose length the caller did not state has the transport's own length, as the API
- * defines it; an address that was not passed is NULL.
+ * Returns the addresses that ep_create received, in the form that is_reachable
+ * expects. An address whose length the caller did not state has the transport's
+ * own length, as the API defines it; an address that was not passed is NULL.
  */
 static inline ucx_reachable_args_t
 ucx_simple_peer(const uct_ep_params_t *params, size_t dev_addr_length,

@@ -4,8 +4,8 @@
  * them.
  *
  * Threads: the core calls all operations of one interface and of its endpoints
- * by one thread at a time, the one that drives its worker. None of them may
- * block.
+ * from one thread at a time, the thread that drives its worker. No operation
+ * may block.
  */
 #ifndef UCX_TRANSPORT_H
 #define UCX_TRANSPORT_H
@@ -34,7 +34,8 @@ typedef struct ucx_am_slot {
  */
 struct uct_iface {
     const ucx_iface_ops_t *ops; /**< Completed table, made by the core */
-    const ucx_ep_ops_t *ep_ops; /**< The same for its endpoints */
+    const ucx_ep_ops_t *ep_ops; /**< Completed table of its endpoints'
+                                 *   operations */
     uct_md_h md;
     uct_worker_h worker;
     void *host; /**< Private to the core */
@@ -78,8 +79,9 @@ typedef struct ucx_iface_open_args {
 } ucx_iface_open_args_t;
 
 /** Seconds between two checks of an idle peer. A variable that the user set
- *  takes precedence over the parameter of uct_iface_open, and that over the
- *  default. `option` is a UCX_CONFIG_TIME: negative for "auto". */
+ *  takes precedence over the parameter of uct_iface_open, which takes
+ *  precedence over the default. `option` is a UCX_CONFIG_TIME: negative for
+ *  "auto". */
 static inline double ucx_iface_keepalive(const ucx_iface_open_args_t *args,
                                          double option, double dflt)
 {
@@ -107,7 +109,7 @@ static inline void ucx_ep_init(uct_ep_t *ep, uct_iface_t *iface)
 /** Attributes of an interface, with those of the public query. */
 typedef struct ucx_iface_attr {
     size_t size;
-    uct_iface_attr_t base;   /**< What uct_iface_query returns */
+    uct_iface_attr_t base;   /**< Result of uct_iface_query */
     uint64_t flags;          /**< UCX_IFACE_FLAG_* */
     size_t max_inflight_eps; /**< Endpoints that can be busy at the
                                         *   same time without loss of
@@ -115,8 +117,8 @@ typedef struct ucx_iface_attr {
 } ucx_iface_attr_t;
 
 enum {
-    /** is_reachable tests reachability: it accepts addresses from other network
-     *  namespaces and containers. */
+    /** is_reachable tests whether the peer can really be reached: the core also
+     *  passes it addresses from other network namespaces and containers. */
     UCX_IFACE_FLAG_TESTED_REACHABILITY = 1u << 0,
     /** Endpoints detect a lost peer by themselves and report it by
      *  iface_ep_failed although nothing is sent, as a connection of the kernel
@@ -148,15 +150,16 @@ typedef enum {
 } ucx_op_t;
 
 /** Query and result of `estimate`. The core presets the result from the public
- *  attributes; a transport overwrites what it knows better. */
+ *  attributes; a transport overwrites the values that it can estimate
+ *  better. */
 typedef struct ucx_perf {
     size_t size;
-    /* in */
+    /* Query */
     ucx_op_t op;
     ucs_memory_type_t local_mem_type, remote_mem_type;
     ucs_sys_device_t local_sys_dev, remote_sys_dev;
     uct_ep_h ep; /**< May be NULL */
-    /* out */
+    /* Result */
     double send_pre_overhead;      /**< s, before the data is sent */
     double send_post_overhead;     /**< s, on completion */
     double recv_overhead;          /**< s, at the receiver */
@@ -176,7 +179,8 @@ typedef struct ucx_reachable_args {
     size_t dev_addr_length;
     const uct_iface_addr_t *iface_addr; /**< May be NULL */
     size_t iface_addr_length;
-    char *reason; /**< If not NULL: receives why not */
+    char *reason; /**< If not NULL: receives the reason if the peer is not
+                   *   reachable */
     size_t reason_size;
 } ucx_reachable_args_t;
 
@@ -239,8 +243,8 @@ struct ucx_iface_ops {
      *  the opening. */
     ucs_status_t (*query)(uct_iface_h iface, ucx_iface_attr_t *attr);
 
-    /** Refines a cost. Default: keeps the values that the core preset. An
-     *  error: the operation is not available. */
+    /** Refines a cost. Default: the values that the core preset are kept. An
+     *  error means that the operation is not available. */
     ucs_status_t (*estimate)(uct_iface_h iface, ucx_perf_t *perf);
 
     /** Write attr.device_addr_len or iface_addr_len bytes into the caller's
@@ -249,9 +253,9 @@ struct ucx_iface_ops {
                                        uct_device_addr_t *addr);
     ucs_status_t (*get_address)(uct_iface_h iface, uct_iface_addr_t *addr);
 
-    /** Non-zero if a peer with these addresses is reachable. Of several
-     *  addresses of a peer the core prefers the one with the largest result.
-     *  May make a few system calls, but sends nothing. Default: 0. */
+    /** Non-zero if a peer with these addresses is reachable. If a peer has
+     *  several addresses, the core prefers the one with the largest result. May
+     *  make a few system calls, but sends nothing. Default: 0. */
     int (*is_reachable)(uct_iface_h iface, const ucx_reachable_args_t *args);
 
     /** Creates an endpoint as uct_ep_create describes: connected if an address
@@ -274,14 +278,14 @@ struct ucx_iface_ops {
     void (*progress_disable)(uct_iface_h iface, unsigned flags);
 
     /** Completes as uct_iface_flush describes: when everything sent on all
-     *  endpoints has left (UCT_FLUSH_FLAG_LOCAL) or has arrived. A message has
-     *  left when it is delivered although the endpoint is destroyed and the
-     *  interface closed: a transport that retransmits waits for the peer's
-     *  acknowledgement, because `destroy` and `close` do not wait.
+     *  endpoints has left (UCT_FLUSH_FLAG_LOCAL) or has arrived. "Left" means
+     *  that the message will be delivered even if the endpoint is destroyed and
+     *  the interface closed now: a transport that retransmits waits for the
+     *  peer's acknowledgement, because `destroy` and `close` do not wait.
      *  UCS_INPROGRESS: `comp`, if not NULL, is called once, from progress. */
     ucs_status_t (*flush)(uct_iface_h iface, unsigned flags,
                           uct_completion_t *comp);
-    /** Orders operations before the call before those after it, on all
+    /** Orders operations before this call ahead of those after it, on all
      *  endpoints. */
     ucs_status_t (*fence)(uct_iface_h iface, unsigned flags);
 
@@ -296,8 +300,8 @@ struct ucx_iface_ops {
 
     /* Hardware tag matching, as the functions uct_iface_tag_* describe */
     /** Posts a receive; `ctx` belongs to the interface until one of its
-     *  callbacks or a successful forced cancel. UCS_ERR_EXCEEDS_LIMIT: no more
-     *  receives can be posted. */
+     *  callbacks is called or a forced cancel succeeds. UCS_ERR_EXCEEDS_LIMIT:
+     *  no more receives can be posted. */
     ucs_status_t (*tag_recv_zcopy)(uct_iface_h iface, uct_tag_t tag,
                                    uct_tag_t tag_mask, const uct_iov_t *iov,
                                    size_t iovcnt, uct_tag_context_t *ctx);
@@ -306,7 +310,7 @@ struct ucx_iface_ops {
     ucs_status_t (*tag_recv_cancel)(uct_iface_h iface, uct_tag_context_t *ctx,
                                     int force);
 
-    /** Answer a connection request of an old sockaddr interface, exactly
+    /** Answer a connection request of a deprecated sockaddr interface, exactly
      *  once. */
     ucs_status_t (*accept)(uct_iface_h iface, uct_conn_request_h request);
     ucs_status_t (*reject)(uct_iface_h iface, uct_conn_request_h request);
@@ -316,8 +320,8 @@ struct ucx_iface_ops {
     ucs_status_t (*set_am_tracer)(uct_iface_h iface, uct_am_tracer_t tracer,
                                   void *arg);
 
-    /** Memory that is fast for this interface; mem_free releases it. Default:
-     *  the domain's. UCS_ERR_NO_MEMORY: not available. */
+    /** Allocates memory that is fast for this interface; mem_free releases it.
+     *  Default: the domain allocates. UCS_ERR_NO_MEMORY: not available. */
     ucs_status_t (*mem_alloc)(uct_iface_h iface, size_t length, unsigned flags,
                               const char *name, uct_allocated_memory_t *mem);
     void (*mem_free)(uct_iface_h iface, const uct_allocated_memory_t *mem);
@@ -325,12 +329,12 @@ struct ucx_iface_ops {
 
 
 enum {
-    /** am_bcopy: no completion is reported yet for this message. It may leave
-     *  with the next progress or flush, together with later messages. Without
-     *  the flag the message leaves at once or, if sent by a callback, before
-     *  the progress that runs the callback returns, because the caller may
-     *  never call progress again. Does not overlap the public
-     *  UCT_SEND_FLAG_*. */
+    /** am_bcopy: the caller does not report the completion of this message to
+     *  its user yet. The message may leave with the next progress or flush,
+     *  together with later messages. Without the flag the message leaves at
+     *  once or, if sent by a callback, before the progress that runs the
+     *  callback returns, because the caller may never call progress again. Does
+     *  not overlap the public UCT_SEND_FLAG_*. */
     UCX_SEND_FLAG_MORE = 1u << 16,
 };
 
@@ -343,12 +347,13 @@ enum {
  *                       am_short, am_short_iov, put_short: the data is copied
  *                       and leaves with the next progress or flush, together
  *                       with later messages. A caller that reports completion
- *                       to a user waits for that; others treat it as UCS_OK.
+ *                       to a user waits for that; other callers treat it as
+ *                       UCS_OK.
  *   UCS_ERR_NO_RESOURCE nothing was sent; retry from the pending queue
  *   another error       nothing was sent
  * `comp` may be NULL. It is called once, by the worker's thread, and only after
  * UCS_INPROGRESS; until then the buffers belong to the transport. The caller
- * keeps sizes within the limits of the interface's query. bcopy returns the
+ * respects the limits that the interface's `query` returned. bcopy returns the
  * number of bytes packed, or an error.
  *
  * Active messages of one endpoint arrive in the order of the calls that sent
@@ -380,17 +385,19 @@ struct ucx_ep_ops {
     /* Remote memory. `rkey` is from rkey_unpack of this component; the core
      * does not check remote_addr. Operations of one endpoint are unordered
      * without a fence. */
-    /** Writes; remotely complete after a flush. */
+    /** Writes `length` bytes; the data is in the remote memory after a
+     *  flush. */
     ucs_status_t (*put_short)(uct_ep_h ep, const void *buffer, unsigned length,
                               uint64_t remote_addr, uct_rkey_t rkey);
     /** Writes what `pack_cb` packs. */
     ssize_t (*put_bcopy)(uct_ep_h ep, uct_pack_callback_t pack_cb, void *arg,
                          uint64_t remote_addr, uct_rkey_t rkey);
-    /** Writes without a copy; `comp`: the buffers can be reused. */
+    /** Writes the buffers without a copy. `comp` is called when they can be
+     *  reused. */
     ucs_status_t (*put_zcopy)(uct_ep_h ep, const uct_iov_t *iov, size_t iovcnt,
                               uint64_t remote_addr, uct_rkey_t rkey,
                               uct_completion_t *comp);
-    /** Reads; UCS_OK: the data is in the buffer. */
+    /** Reads into `buffer`. UCS_OK: the data is in the buffer. */
     ucs_status_t (*get_short)(uct_ep_h ep, void *buffer, unsigned length,
                               uint64_t remote_addr, uct_rkey_t rkey);
     /** Reads and passes the data to `unpack_cb`, in the call or from
@@ -398,32 +405,33 @@ struct ucx_ep_ops {
     ucs_status_t (*get_bcopy)(uct_ep_h ep, uct_unpack_callback_t unpack_cb,
                               void *arg, size_t length, uint64_t remote_addr,
                               uct_rkey_t rkey, uct_completion_t *comp);
-    /** Reads without a copy; `comp`: the data is in the buffers. */
+    /** Reads without a copy. `comp` is called when the data is in the
+     *  buffers. */
     ucs_status_t (*get_zcopy)(uct_ep_h ep, const uct_iov_t *iov, size_t iovcnt,
                               uint64_t remote_addr, uct_rkey_t rkey,
                               uct_completion_t *comp);
 
     /* Ordering, completion, waiting for send resources */
     /** Completes when everything sent on this endpoint is complete: messages
-     *  have left, as the interface's flush defines it; put, get and atomics have
-     *  been executed, and the data of a put is visible to the peer. Status as of
-     *  a send. With
-     *  UCT_FLUSH_FLAG_CANCEL all outstanding operations complete with
-     *  UCS_ERR_CANCELED, from progress, also if the endpoint is destroyed
-     *  before; UCS_OK: all have completed. Unless that fails, the core rejects
-     *  later sends of the endpoint and calls only flush, pending_purge,
-     *  invalidate, get_address, is_connected, query_sockaddrs and destroy. */
+     *  have left, as the interface's flush defines it; put, get and atomics
+     *  have been executed, and the data of a put is visible to the peer.
+     *  Returns the status of a send operation. With UCT_FLUSH_FLAG_CANCEL all
+     *  outstanding operations complete with UCS_ERR_CANCELED, from progress,
+     *  also if the endpoint is destroyed before; UCS_OK: all have completed.
+     *  Unless this call fails, the core rejects later sends of the endpoint and
+     *  calls only flush, pending_purge, invalidate, get_address, is_connected,
+     *  query_sockaddrs and destroy. */
     ucs_status_t (*flush)(uct_ep_h ep, unsigned flags, uct_completion_t *comp);
-    /** Orders operations before the call before those after it. */
+    /** Orders operations before this call ahead of those after it. */
     ucs_status_t (*fence)(uct_ep_h ep, unsigned flags);
-    /** Queues `req` until a send may succeed. UCS_ERR_BUSY: it may succeed now;
-     *  nothing is queued. On a failed endpoint: UCS_ERR_BUSY, so that the next
-     *  send returns the error, or that error itself; nothing is queued. The
-     *  transport owns req->priv while it is queued and calls req->func from
-     *  progress, never from inside a send. UCS_OK removes the request. Any
-     *  other status keeps it at the head of the endpoint's queue and ends the
-     *  calls of this endpoint for now; after UCS_INPROGRESS it has sent
-     *  something, and after an error nothing. */
+    /** Queues `req` until a send may succeed. UCS_ERR_BUSY: a send may succeed
+     *  now; `req` is not queued. On a failed endpoint: UCS_ERR_BUSY, so that
+     *  the next send returns the error, or that error itself; `req` is not
+     *  queued. The transport owns req->priv while it is queued and calls
+     *  req->func from progress, never from inside a send. UCS_OK removes the
+     *  request. Any other status keeps it at the head of the endpoint's queue
+     *  and stops the dispatch for this endpoint for now; UCS_INPROGRESS means
+     *  that it has sent a part, an error that it has sent nothing. */
     ucs_status_t (*pending_add)(uct_ep_h ep, uct_pending_req_t *req,
                                 unsigned flags);
     /** Removes all queued requests and passes each to `cb`, which may free
@@ -431,10 +439,10 @@ struct ucx_ep_ops {
     void (*pending_purge)(uct_ep_h ep, uct_pending_purge_callback_t cb,
                           void *arg);
 
-    /* Atomics on naturally aligned words. post returns no value; fetch and
-     * cswap store the old one in *result, complete as a get does.
-     * UCS_ERR_INVALID_ADDR: the word is not aligned. UCS_ERR_UNSUPPORTED: `op`
-     * is not in the interface's masks. */
+    /* Atomics on naturally aligned words. `post` returns no value; `fetch` and
+     * `cswap` store the previous value in *result when they complete, as a get
+     * does. UCS_ERR_INVALID_ADDR: the word is not aligned. UCS_ERR_UNSUPPORTED:
+     * `op` is not in the interface's masks. */
     ucs_status_t (*atomic32_post)(uct_ep_h ep, uct_atomic_op_t op,
                                   uint32_t value, uint64_t remote_addr,
                                   uct_rkey_t rkey);
@@ -457,7 +465,7 @@ struct ucx_ep_ops {
                                    uint64_t *result, uct_completion_t *comp);
 
     /* Hardware tag matching, as the functions uct_ep_tag_* describe. `imm`
-     * arrives with the message. Status as of any send. */
+     * arrives with the message. They return the status of a send operation. */
     ucs_status_t (*tag_eager_short)(uct_ep_h ep, uct_tag_t tag,
                                     const void *data, size_t length);
     ssize_t (*tag_eager_bcopy)(uct_ep_h ep, uct_tag_t tag, uint64_t imm,
@@ -474,9 +482,9 @@ struct ucx_ep_ops {
                                        unsigned header_length,
                                        const uct_iov_t *iov, size_t iovcnt,
                                        unsigned flags, uct_completion_t *comp);
-    /** Ends an operation of tag_rndv_zcopy; its `comp` is not called. */
+    /** Cancels an operation of tag_rndv_zcopy; its `comp` is not called. */
     ucs_status_t (*tag_rndv_cancel)(uct_ep_h ep, void *op);
-    /** Sends a rendezvous request that software completes. */
+    /** Sends a rendezvous request whose transfer is done in software. */
     ucs_status_t (*tag_rndv_request)(uct_ep_h ep, uct_tag_t tag,
                                      const void *header, unsigned header_length,
                                      unsigned flags);
@@ -484,12 +492,12 @@ struct ucx_ep_ops {
     /* Lifetime */
     /** Frees the endpoint, without waiting. The caller has purged its pending
      *  queue. Accepted active messages are still delivered while the interface
-     *  is open and progressed and the peer is alive, so that the interface
-     *  keeps what has to be retransmitted. Other outstanding operations may end
-     *  unfinished: their completions are not called any more, unless a flush
-     *  has cancelled them. The caller flushes first if it needs them, or if it
-     *  closes the interface. May be
-     *  called from any callback of this endpoint. */
+     *  is open and progressed and the peer is alive, so the interface keeps
+     *  messages that may have to be retransmitted. Other outstanding operations
+     *  may end unfinished: their completions are not called any more, unless a
+     *  flush has cancelled them. The caller flushes first if it needs the
+     *  completions, or if it closes the interface. May be called from any
+     *  callback of this endpoint. */
     void (*destroy)(uct_ep_h ep);
     /** Checks whether the peer is alive: UCS_OK, or UCS_INPROGRESS with `comp`
      *  later. A lost peer is reported by iface_ep_failed. Sends no message if
@@ -504,9 +512,9 @@ struct ucx_ep_ops {
     ucs_status_t (*get_address)(uct_ep_h ep, uct_ep_addr_t *addr);
     /** Connects an endpoint that was created without an address to the peer's
      *  endpoint with these addresses, which come from the peer: check them
-     *  within the lengths given. Both ends receive the address of the other.
-     *  The core does not send by an endpoint before it knows that both are
-     *  connected; the peer may send as soon as this call returns. */
+     *  within the lengths given. Both sides receive the address of the other
+     *  side. The core does not send on an endpoint before it knows that both
+     *  sides are connected; the peer may send as soon as this call returns. */
     ucs_status_t (*connect_to_ep)(uct_ep_h ep,
                                   const uct_device_addr_t *dev_addr,
                                   size_t dev_addr_length,
@@ -517,8 +525,8 @@ struct ucx_ep_ops {
     int (*is_connected)(uct_ep_h ep, const uct_device_addr_t *dev_addr,
                         const uct_iface_addr_t *iface_addr,
                         const uct_ep_addr_t *ep_addr);
-    /** Stores both addresses of the connection. UCS_ERR_NOT_CONNECTED: none
-     *  yet. */
+    /** Stores both addresses of the connection. UCS_ERR_NOT_CONNECTED: there is
+     *  no connection yet. */
     ucs_status_t (*query_sockaddrs)(uct_ep_h ep, struct sockaddr_storage *local,
                                     struct sockaddr_storage *remote);
 
@@ -528,7 +536,8 @@ struct ucx_ep_ops {
                                const uct_ep_connect_params_t *params);
     /** Client: notifies the server that the connection is established. */
     ucs_status_t (*cm_conn_notify)(uct_ep_h ep);
-    /** Starts a disconnect; the disconnect callback reports its end. */
+    /** Starts a disconnect; the disconnect callback reports that it is
+     *  complete. */
     ucs_status_t (*cm_disconnect)(uct_ep_h ep, unsigned flags);
 };
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Reliable, ordered delivery over a network that loses, repeats and reorders
- * packets: the state of one connection. It uses no device, no clock, no lock and
- * no allocation: the caller sends and receives the packets, and passes the time in
+ * packets: the state of one connection. It uses no device, clock, lock or
+ * allocation: the caller sends and receives the packets, and passes the time in
  * seconds. Optional.
  *
  * A packet to send is a ucx_window_tx_t in a buffer of the caller, which keeps the
@@ -34,7 +34,8 @@ enum {
     UCX_WINDOW_SACK_BITS = 64,
     UCX_WINDOW_REORDER = 3, /**< Later packets acknowledged: a packet is lost */
     UCX_WINDOW_INITIAL = 32,
-    UCX_WINDOW_MIN     = 8, /**< Allows a few control packets at any time */
+    UCX_WINDOW_MIN     = 8, /**< Minimum window: allows a few control packets at
+                             *   any time */
 };
 
 typedef struct ucx_window_tx {
@@ -42,12 +43,13 @@ typedef struct ucx_window_tx {
     double sent; /**< Time of the last transmission */
     uint32_t psn;
     uint8_t state;   /**< UCX_WINDOW_TX_* */
-    uint8_t resends; /**< Saturates */
+    uint8_t resends; /**< Number of retransmissions; does not exceed the type's
+                      *   maximum */
 } ucx_window_tx_t;
 
 enum {
     UCX_WINDOW_TX_SACKED = 1 << 0, /**< Acknowledged selectively */
-    UCX_WINDOW_TX_LOST   = 1 << 1, /**< To be retransmitted */
+    UCX_WINDOW_TX_LOST   = 1 << 1, /**< Must be retransmitted */
 };
 
 typedef struct ucx_window_rx {
@@ -57,9 +59,9 @@ typedef struct ucx_window_rx {
 
 /** Parameters of all connections of an interface. */
 typedef struct ucx_window_params {
-    unsigned max_window; /**< Unacknowledged packets */
-    unsigned
-        max_kept; /**< Packets out of order; at most UCX_WINDOW_SACK_BITS */
+    unsigned max_window; /**< Maximum number of unacknowledged packets */
+    unsigned max_kept; /**< Maximum number of packets kept out of order, at most
+                   *   UCX_WINDOW_SACK_BITS */
     /** Limits of the retransmission timeout */
     double min_rto;
     double max_rto;
@@ -73,30 +75,34 @@ typedef struct ucx_window {
     const ucx_window_params_t *params;
     /** Sending: packets from `acked` to `tx_psn` - 1 are in the list */
     ucx_window_tx_t *tx_head, *tx_tail;
-    uint32_t tx_psn; /**< Of the next packet */
-    uint32_t acked;  /**< All before it are acknowledged */
-    /** The window is already reduced for losses before it */
+    uint32_t tx_psn; /**< Sequence number of the next packet */
+    uint32_t acked;  /**< All packets before this number are acknowledged */
+    /** The window was already reduced for losses of packets before this
+     *  number */
     uint32_t recover;
     unsigned window;    /**< Packets that may be in flight */
-    unsigned threshold; /**< Above it the window grows slowly */
-    unsigned grown;     /**< Packets acknowledged since it grew by one */
+    unsigned threshold; /**< Threshold above which the window grows slowly */
+    unsigned grown;     /**< Packets acknowledged since the window last grew by
+                         *   one */
     unsigned in_flight; /**< Sent, neither acknowledged nor lost */
     unsigned num_lost;  /**< Packets with UCX_WINDOW_TX_LOST */
-    unsigned since_ask; /**< Sent since the last acknowledgement request */
-    unsigned timeouts;  /**< Consecutive */
-    /** Before the last timeout, until it is known whether packets were lost;
-     * undo_window is 0 at other times */
+    unsigned since_ask; /**< Packets sent since the last request for an
+                         *   acknowledgement */
+    unsigned timeouts;  /**< Number of consecutive timeouts */
+    /** Values before the last timeout, until it is known whether packets were
+     * lost; undo_window is 0 at other times */
     unsigned undo_window, undo_threshold;
     int is_held; /**< The peer is alive but receives nothing now */
     double srtt, rttvar, rto;
-    double deadline; /**< For the acknowledgement of the oldest packet */
+    double deadline; /**< When the acknowledgement of the oldest packet is
+                      *   overdue */
     /** Time of the last acknowledgement or of the first packet in the window */
     double progressed;
     /** Receiving */
     ucx_window_rx_t *rx_head; /**< Received out of order, sorted by psn */
     uint32_t rx_psn;          /**< The next expected packet */
     unsigned num_kept;
-    unsigned owed; /**< Packets to acknowledge */
+    unsigned owed; /**< Number of packets that are not acknowledged yet */
     int ack_now;   /**< Do not delay the acknowledgement */
     double owed_since;
     /** Counters */
@@ -109,7 +115,7 @@ typedef enum {
     UCX_WINDOW_RX_DROPPED, /**< A duplicate, or the packet cannot be kept */
 } ucx_window_result_t;
 
-/** `a` comes before `b`; sequence numbers wrap. */
+/** Returns whether `a` comes before `b`; sequence numbers wrap. */
 static inline int ucx_psn_before(uint32_t a, uint32_t b)
 {
     return (int32_t)(a - b) < 0;
@@ -146,8 +152,8 @@ static inline int ucx_window_is_idle(const ucx_window_t *window)
 }
 
 /** Returns whether the next packet must request an acknowledgement. Four
- * requests per window prevent that the sender waits with a full window. There is
- * no request while packets of the peer acknowledge in time. */
+ * requests per window keep the window from filling up. No request is made while
+ * packets of the peer acknowledge in time. */
 static inline int ucx_window_asks(ucx_window_t *window)
 {
     unsigned quarter = window->window / 4;
@@ -160,7 +166,8 @@ static inline int ucx_window_asks(ucx_window_t *window)
     return 1;
 }
 
-/** The packet was posted to the device with window->tx_psn in its header. */
+/** Records that the packet was posted to the device with window->tx_psn in its
+ *  header. */
 static inline void ucx_window_sent(ucx_window_t *window, ucx_window_tx_t *tx,
                                    double now)
 {
@@ -253,8 +260,8 @@ static inline void ucx_window_set_lost_(ucx_window_t *window,
     ++window->num_lost;
 }
 
-/** The packet has its number, but waits for the connection. It is sent by
- * ucx_window_resend(). */
+/** Queues a packet that has its number but waits for the connection.
+ * ucx_window_resend() sends it. */
 static inline void ucx_window_keep(ucx_window_t *window, ucx_window_tx_t *tx,
                                    double now)
 {
@@ -262,7 +269,7 @@ static inline void ucx_window_keep(ucx_window_t *window, ucx_window_tx_t *tx,
     ucx_window_set_lost_(window, tx);
 }
 
-/** The connection exists: time counts from now. */
+/** Records that the connection is established: the timeouts start now. */
 static inline void ucx_window_connected(ucx_window_t *window, uint32_t rx_psn,
                                         double now)
 {
@@ -271,8 +278,9 @@ static inline void ucx_window_connected(ucx_window_t *window, uint32_t rx_psn,
     window->deadline   = now + window->rto;
 }
 
-/** A packet has arrived that counts as lost and was not sent again: nothing was
- * lost at the timeout, and the remaining packets are still in flight. */
+/** A packet that counts as lost has arrived without being retransmitted. So
+ * nothing was lost at the timeout, and the remaining packets are still in
+ * flight. */
 static inline void ucx_window_undo_time_out_(ucx_window_t *window)
 {
     ucx_window_tx_t *tx;
@@ -289,7 +297,7 @@ static inline void ucx_window_undo_time_out_(ucx_window_t *window)
     }
 }
 
-/** The packet has arrived: it is neither in flight nor lost. */
+/** Records that the packet has arrived: it is neither in flight nor lost. */
 static inline void ucx_window_set_arrived_(ucx_window_t *window,
                                            const ucx_window_tx_t *tx)
 {
@@ -328,9 +336,10 @@ static inline void ucx_window_take_sack_(ucx_window_t *window, uint32_t ack,
     }
 }
 
-/** The peer has received all packets before `ack`, and of the later ones those
- * in `sack` (bit i: ack + 1 + i). The numbers are untrusted: impossible values
- * are ignored. Returns the acknowledged packets in order, linked by `next`. */
+/** Processes an acknowledgement: the peer has received all packets before
+ * `ack`, and the later packets in `sack` (bit i: ack + 1 + i). The numbers are
+ * untrusted: impossible values are ignored. Returns the acknowledged packets in
+ * order, linked by `next`. */
 static inline ucx_window_tx_t *ucx_window_take_ack(ucx_window_t *window,
                                                    uint32_t ack, uint64_t sack,
                                                    double now)
@@ -339,7 +348,8 @@ static inline ucx_window_tx_t *ucx_window_take_ack(ucx_window_t *window,
     int was_early = 0;
 
     if ((ack - window->acked) > (window->tx_psn - window->acked)) {
-        return NULL; /* older than the last one, or of packets never sent */
+        return NULL; /* Older than the last acknowledgement, or of packets never
+                      * sent */
     }
     while (window->acked != ack) {
         tx = window->tx_head;
@@ -399,7 +409,7 @@ static inline ucx_window_tx_t *ucx_window_resend(ucx_window_t *window,
     return tx;
 }
 
-/** The deadline has passed: all packets in flight count as lost. */
+/** Called when the deadline has passed: all packets in flight count as lost. */
 static inline void ucx_window_time_out(ucx_window_t *window, double now)
 {
     int is_first       = (window->timeouts == 0);
@@ -408,7 +418,8 @@ static inline void ucx_window_time_out(ucx_window_t *window, double now)
     ucx_window_tx_t *tx;
 
     if (window->tx_head != NULL) {
-        window->recover = window->tx_head->psn; /* a timeout always shrinks */
+        window->recover = window->tx_head->psn; /* A timeout always reduces the
+                                                 * window */
         ucx_window_shrink_(window, window->tx_head, UCX_WINDOW_MIN);
         window->undo_window    = size;
         window->undo_threshold = threshold;
@@ -423,9 +434,9 @@ static inline void ucx_window_time_out(ucx_window_t *window, double now)
     window->deadline = now + window->rto;
 }
 
-/** The peer has acknowledged with `is_busy`: it exists, but drops packets until
- * it makes progress. The next acknowledgement without it ends that. Returns
- * whether the deadline has changed. */
+/** Processes the `is_busy` flag of an acknowledgement: a busy peer is alive,
+ * but drops packets until it calls progress. An acknowledgement without the
+ * flag ends this state. Returns whether the deadline has changed. */
 static inline int ucx_window_hold(ucx_window_t *window, int is_busy, double now)
 {
     if (!is_busy && !window->is_held) {
@@ -438,7 +449,7 @@ static inline int ucx_window_hold(ucx_window_t *window, int is_busy, double now)
     return 1;
 }
 
-/** Removes all unacknowledged packets: the connection has failed. */
+/** Removes all unacknowledged packets, because the connection has failed. */
 static inline ucx_window_tx_t *ucx_window_abandon(ucx_window_t *window)
 {
     ucx_window_tx_t *list = window->tx_head;
@@ -474,7 +485,7 @@ static inline int ucx_window_ack_is_due(const ucx_window_t *window, double now)
             (now - window->owed_since >= window->params->ack_delay));
 }
 
-/** A packet with the acknowledgement was sent. */
+/** Records that a packet with the acknowledgement was sent. */
 static inline void ucx_window_acked(ucx_window_t *window)
 {
     window->owed    = 0;
@@ -505,8 +516,8 @@ static inline int ucx_window_keep_(ucx_window_t *window, ucx_window_rx_t *rx,
     return 1;
 }
 
-/** A packet with the sequence number `psn` was received. An out-of-order packet
- * is dropped if `rx` is NULL. */
+/** Processes a received packet with the sequence number `psn`. An out-of-order
+ * packet is dropped if `rx` is NULL. */
 static inline ucx_window_result_t ucx_window_arrived(ucx_window_t *window,
                                                      ucx_window_rx_t *rx,
                                                      uint32_t psn, double now)
@@ -529,7 +540,7 @@ static inline ucx_window_result_t ucx_window_arrived(ucx_window_t *window,
                                                UCX_WINDOW_RX_DROPPED;
 }
 
-/** Removes any kept packet: the connection ends. */
+/** Removes and returns any kept packet, because the connection is closed. */
 static inline ucx_window_rx_t *ucx_window_drop_kept(ucx_window_t *window)
 {
     ucx_window_rx_t *rx = window->rx_head;
@@ -541,8 +552,8 @@ static inline ucx_window_rx_t *ucx_window_drop_kept(ucx_window_t *window)
     return rx;
 }
 
-/** The packets received out of order, in the format of ucx_window_take_ack(). The
- * cumulative acknowledgement is rx_psn. */
+/** Returns the packets received out of order, in the format of
+ * ucx_window_take_ack(). The cumulative acknowledgement is rx_psn. */
 static inline uint64_t ucx_window_sack(const ucx_window_t *window)
 {
     uint64_t sack = 0;
