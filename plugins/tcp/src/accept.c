@@ -13,7 +13,8 @@
 #include <sys/epoll.h>
 #include <unistd.h>
 
-/* Limit for one round, so that other events are served */
+/* Maximum number of connections accepted in one round, so that other events are
+ * served */
 #define ACCEPT_ROUND 64
 /* Pause in seconds when descriptors have run out. */
 #define ACCEPT_PAUSE     0.1
@@ -34,7 +35,8 @@ void tcp_unknown_drop(tcp_unknown_t *unknown)
         close(unknown->fd);
         unknown->fd = -1;
     }
-    /* The current round may still have an event for it */
+    /* The current round may still have an event for this socket, so its memory
+     * is freed later */
     tcp_list_del(&unknown->node);
     tcp_list_add_tail(&iface->freed, &unknown->node);
 }
@@ -100,7 +102,7 @@ static void conn_probe(tcp_conn_t *conn)
     }
 }
 
-/* Has the peer already abandoned this attempt? */
+/* Returns whether the peer has already abandoned this attempt. */
 static int unknown_is_stale(const tcp_unknown_t *unknown,
                             const tcp_conn_t *conn, uint32_t epoch)
 {
@@ -115,7 +117,7 @@ static int unknown_is_stale(const tcp_unknown_t *unknown,
            ((int32_t)(epoch - conn->peer_epoch) <= 0);
 }
 
-/* The HELLO is valid: finds or creates its connection. */
+/* Handles a valid HELLO: finds or creates its connection. */
 static void unknown_place(tcp_unknown_t *unknown, uint64_t peer_id,
                           uint8_t path, uint32_t epoch)
 {
@@ -188,8 +190,8 @@ unsigned tcp_unknown_event(tcp_unknown_t *unknown)
     }
 
     if (unknown->parked_by != NULL) {
-        /* The peer closes it when it has accepted our attempt. It sends nothing
-         * more before the answer. */
+        /* The peer closes this socket when it has accepted our attempt. It
+         * sends nothing more before it receives an answer. */
         n = recv(unknown->fd, &byte, 1, MSG_PEEK);
         if ((n >= 0) || ((errno != EAGAIN) && (errno != EINTR))) {
             unknown->parked_by->parked = NULL;
@@ -225,7 +227,7 @@ int tcp_unknown_evict(tcp_iface_t *iface, unsigned limit)
     for (; (limit > 0) && (node != &iface->unknown); --limit) {
         unknown = tcp_container_of(node, tcp_unknown_t, node);
         node    = node->next;
-        /* One with a complete HELLO is being handled now */
+        /* Skip a client whose complete HELLO is being handled now */
         if ((unknown->got < sizeof(unknown->hello)) &&
             !tcp_sock_has_data(unknown->fd)) {
             unknown_refuse(unknown,
@@ -236,7 +238,7 @@ int tcp_unknown_evict(tcp_iface_t *iface, unsigned limit)
     return 0;
 }
 
-/* A new socket; usually its HELLO has already arrived. */
+/* Handles a new socket; usually its HELLO has already arrived. */
 static void accept_one(tcp_iface_t *iface, int fd)
 {
     tcp_unknown_t *unknown = calloc(1, sizeof(*unknown));
@@ -272,7 +274,8 @@ static void accept_one(tcp_iface_t *iface, int fd)
     }
 }
 
-/* No descriptors: the kernel queues new connections meanwhile. */
+/* Pauses accepting, because descriptors have run out. The kernel queues new
+ * connections meanwhile. */
 static void accept_pause(tcp_iface_t *iface, int error)
 {
     const ucx_host_t *host = iface->host;
@@ -308,9 +311,9 @@ unsigned tcp_accept_ready(tcp_iface_t *iface)
             accept_one(iface, fd);
             ++count;
         } else if (tcp_sock_no_files(errno) && (iface->num_unknown > 0)) {
-            /* Let those accepted in this round send first */
+            /* Let the clients that were accepted in this round send first */
             if ((evictable == 0) || !tcp_unknown_evict(iface, evictable)) {
-                break; /* continue in the next round */
+                break; /* Continue in the next round */
             }
             --evictable;
         } else if (tcp_sock_no_files(errno) || (errno == ENOBUFS) ||

@@ -52,7 +52,8 @@ ucs_status_t tcp_ep_am_short(uct_ep_h uct_ep, uint8_t id, uint64_t header,
     return tcp_tx_kick(conn);
 }
 
-/* The entries of am_short_iov: its callers do not set `count` and `stride`. */
+/* Length of the entries of am_short_iov, whose callers do not set `count` and
+ * `stride`. */
 static size_t short_iov_length(const uct_iov_t *iov, size_t iovcnt)
 {
     size_t length = 0;
@@ -158,8 +159,8 @@ static ucs_status_t am_zcopy_copy(tcp_conn_t *conn, uint8_t id,
     return UCS_OK;
 }
 
-/* Stores frame and user header where they are sent from: in the operation, or a
- * long one in a buffer before it. */
+/* Stores the frame header and the user's header where they are sent from: in
+ * the operation or, if the header is long, in a buffer queued before it. */
 static ucs_status_t am_zcopy_head(tcp_conn_t *conn, tcp_zcopy_t *zcopy,
                                   uint8_t id, const void *header,
                                   unsigned header_length, size_t length)

@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* `size` bytes before `position` of the stream, and a number of PUTs, will not
- * be sent: reduces the marks of operations that wait for later positions. */
+/* Adjusts the marks of operations that wait for later positions of the stream:
+ * `size` bytes before `position`, and a number of PUTs, will not be sent. */
 static void tx_forget(tcp_conn_t *conn, uint64_t position, uint64_t size,
                       uint64_t puts)
 {
@@ -29,9 +29,9 @@ static void tx_forget(tcp_conn_t *conn, uint64_t position, uint64_t size,
     }
 }
 
-/* One of its frames is partially sent: the rest of the frame must follow, from
- * a copy, because the user may reuse the memory. The user's completion is
- * called now. */
+/* Handles an operation of which one frame is partially sent. The rest of the
+ * frame must follow; it is sent from a copy, because the user may reuse the
+ * memory. The user's completion is called now. */
 static ucs_status_t zcopy_detach(tcp_conn_t *conn, tcp_zcopy_t *zcopy,
                                  ucs_status_t status)
 {
@@ -111,7 +111,7 @@ void tcp_tx_cancel_ep(tcp_conn_t *conn, tcp_ep_t *ep, ucs_status_t status)
             position += size;
             previous = elem;
         } else if ((zcopy->hdr_len > 0) && (zcopy->hdr_off == 0)) {
-            /* Nothing of its current frame is sent */
+            /* Nothing of the current frame is sent */
             tx_unlink(conn, elem, previous);
             tx_forget(conn, position, size, tcp_tx_zcopy_puts(zcopy));
             --conn->num_zcopy;

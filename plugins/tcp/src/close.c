@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Closes a connection by agreement, so that no endpoint loses it: a side
- * without endpoints asks, and the other accepts or refuses.
+ * Closes a connection by agreement, so that no endpoint fails: a side without
+ * endpoints asks, and the other side accepts or refuses.
  */
 #include "conn.h"
 
 #include <errno.h>
 #include <sys/epoll.h>
 
-/* The stream ended after our CLOSE: none of our data was in it. */
+/* Called when the stream ends after our CLOSE. Data that was queued since then
+ * has not been sent. */
 void tcp_conn_closed(tcp_conn_t *conn)
 {
     if (tcp_conn_is_idle(conn)) {
@@ -20,7 +21,7 @@ void tcp_conn_closed(tcp_conn_t *conn)
         tcp_conn_break(conn, UCS_ERR_CONNECTION_RESET);
         return;
     }
-    /* Needed again meanwhile */
+    /* The connection was needed again meanwhile */
     tcp_conn_close_socket(conn);
     conn->flags &= ~TCP_CONN_OWES_NO;
     conn->state      = TCP_CONN_WAIT;
@@ -30,8 +31,8 @@ void tcp_conn_closed(tcp_conn_t *conn)
 }
 
 /* Sends a frame ahead of the queue, which is empty or whose first frame has not
- * started. 1: sent. 0: no space now. -1: the stream has ended, as reading will
- * report. */
+ * started. Returns 1 if it was sent, 0 if there is no space now, -1 if the
+ * stream has ended; reading reports the reason. */
 static int conn_send_now(tcp_conn_t *conn, enum tcp_wire_type type)
 {
     uint64_t frame = tcp_wire_frame(type, 0, 0);
@@ -71,14 +72,14 @@ void tcp_conn_try_close(tcp_conn_t *conn)
     }
 }
 
-/* The peer has no endpoint any more. */
+/* Handles the peer's CLOSE: the peer has no endpoint any more. */
 static void conn_close_asked(tcp_conn_t *conn)
 {
     if (tcp_conn_is_idle(conn) &&
         (conn_send_now(conn, TCP_WIRE_CLOSE_YES) != 0)) {
         tcp_conn_finish(conn);
     } else if (conn->state == TCP_CONN_CLOSING) {
-        /* This does not answer our own CLOSE */
+        /* This CLOSE does not answer our own CLOSE */
         conn->flags |= TCP_CONN_OWES_NO;
         tcp_conn_try_close(conn);
     } else {

@@ -5,9 +5,9 @@
  *
  * One epoll descriptor monitors the sockets. The host's asynchronous handler
  * monitors that descriptor and schedules cm_progress() in the worker, which
- * does everything: callbacks of the user run nowhere else.
+ * does all work: callbacks of the user are called from nowhere else.
  *
- * A link is one such connection:
+ * A link is a connection to one client or server:
  *
  *   state       owner              waits for                     next state
  *   UNKNOWN     the manager        a whole REQUEST (timeout)     REQUESTED
@@ -19,7 +19,8 @@
  *   CONNECTED   an endpoint        DISCONNECT of either side     CONNECTED
  *   DEAD        none               the end of the round          -
  *
- * LEFT answers DISCONNECT; it changes no state, but flushes wait for it.
+ * LEFT is the answer to DISCONNECT; it changes no state, but flushes wait for
+ * it.
  *
  * The end of the stream is ignored in UNKNOWN and REQUESTED, is an error for
  * the callback that is due in the next four states, and a disconnect in
@@ -64,9 +65,9 @@ typedef struct tcp_cm {
     tcp_list_t unknown; /* Oldest first */
     tcp_list_t requested;
     pthread_mutex_t requested_lock;
-    tcp_list_t dead; /* To free at the end of the round */
+    tcp_list_t dead; /* To be freed at the end of the round */
     tcp_list_t dead_listeners;
-    tcp_list_t flushed; /* To complete before the end of the round */
+    tcp_list_t flushed; /* To be completed before the end of the round */
     unsigned num_unknown;
     int in_progress;
     double timer_at;
@@ -76,8 +77,8 @@ typedef struct tcp_cm {
 typedef struct tcp_cm_listener {
     uct_listener_t super;
     tcp_list_t node;
-    int fd;     /* -1: destroyed */
-    int paused; /* Descriptors have run out */
+    int fd;     /* -1: the listener was destroyed */
+    int paused; /* Not accepting, because descriptors have run out */
     uct_cm_listener_conn_request_callback_t conn_request_cb;
     void *user_data;
 } tcp_cm_listener_t;
@@ -89,16 +90,16 @@ typedef struct tcp_cm_link {
     tcp_cm_t *cm;
     int fd;
     uint8_t state;
-    uint8_t watched; /* it is in the epoll set */
+    uint8_t watched; /* The descriptor is in the epoll set */
     uint8_t watch_out;
     tcp_cm_ep_t *ep;
-    tcp_cm_listener_t *listener; /* UNKNOWN, REQUESTED */
-    double deadline;             /* 0: none */
+    tcp_cm_listener_t *listener; /* In the states UNKNOWN and REQUESTED */
+    double deadline;             /* 0: no deadline */
 
     /* The message that is being received */
     size_t got;
     tcp_wire_cm_t head;
-    uint8_t *body; /* From malloc(), when the head is complete */
+    uint8_t *body; /* From malloc(), allocated when the head is complete */
     size_t body_length;
 
     /* Unsent data; from malloc() */
@@ -109,12 +110,12 @@ typedef struct tcp_cm_link {
 enum tcp_cm_ep_flags {
     TCP_CM_EP_CLIENT    = 1u << 0,
     TCP_CM_EP_TOLD      = 1u << 1, /* The connect or notify callback ran */
-    TCP_CM_EP_LEFT      = 1u << 2, /* We disconnected */
+    TCP_CM_EP_LEFT      = 1u << 2, /* We have sent DISCONNECT */
     TCP_CM_EP_PEER_LEFT = 1u << 3,
     TCP_CM_EP_DESTROYED = 1u << 4, /* Destroyed inside its own callback */
     TCP_CM_EP_NOTIFIED  = 1u << 5, /* NOTIFY is sent */
-    TCP_CM_EP_LEFT_TOLD = 1u << 6, /* The peer's user was notified of our
-                                       * disconnect */
+    TCP_CM_EP_LEFT_TOLD = 1u << 6, /* The peer has called its user's callback
+                                    * for our disconnect */
 };
 
 struct tcp_cm_ep {
@@ -148,21 +149,22 @@ int tcp_cm_may_log(tcp_cm_t *cm);
 /* --- cm_link.c ----------------------------------------------------------- */
 /* Takes ownership of the descriptor, even on failure. */
 tcp_cm_link_t *tcp_cm_link_create(tcp_cm_t *cm, int fd, uint32_t events);
-/* Sets the state and adds it to the manager's links. */
+/* Sets the state and adds the link to the manager's links. */
 void tcp_cm_link_set_state(tcp_cm_link_t *link, enum tcp_cm_link_state state);
-/* Closes; the memory is freed at the end of the round. */
+/* Closes the link; the memory is freed at the end of the round. */
 void tcp_cm_link_kill(tcp_cm_link_t *link);
-/* Makes it REQUESTED. One thread, any, takes it once and may free it. */
+/* Makes the link REQUESTED. Exactly one thread, which may be any, takes it
+ * later and may free it. */
 void tcp_cm_link_hand_out(tcp_cm_link_t *link);
 int tcp_cm_link_take(tcp_cm_link_t *link);
-/* For a link that is in no list and not monitored. */
+/* Frees a link that is in no list and not monitored. */
 void tcp_cm_link_free(tcp_cm_link_t *link);
 ucs_status_t tcp_cm_link_send(tcp_cm_link_t *link, enum tcp_wire_cm_kind kind,
                               const void *priv, size_t length);
 void tcp_cm_link_event(tcp_cm_link_t *link, uint32_t events);
-/* Monitors a request that became an endpoint. */
+/* Monitors a link whose request was accepted: it has an endpoint now. */
 ucs_status_t tcp_cm_link_watch_again(tcp_cm_link_t *link);
-/* The device that the link uses. */
+/* Returns the device that the link uses. */
 void tcp_cm_link_dev_name(const tcp_cm_link_t *link, char *name, size_t size);
 void tcp_cm_link_remote_data(const tcp_cm_link_t *link,
                              uct_cm_remote_data_t *data);
@@ -178,8 +180,8 @@ ucs_status_t tcp_cm_listener_reject(uct_listener_h listener,
                                     uct_conn_request_h request);
 ucs_status_t tcp_cm_listener_query(uct_listener_h listener,
                                    uct_listener_attr_t *attr);
-/* Descriptors have run out: closes the oldest link without a request and
- * without unread data, among the `limit` oldest. 0: there is none. */
+/* Closes a link to get a free descriptor: the oldest link without a request and
+ * without unread data, among the `limit` oldest. Returns 0 if there is none. */
 int tcp_cm_listener_evict(tcp_cm_t *cm, unsigned limit);
 void tcp_cm_listener_ready(tcp_cm_listener_t *listener);
 void tcp_cm_listener_resume(tcp_cm_listener_t *listener);
@@ -190,9 +192,9 @@ void tcp_cm_listener_request(tcp_cm_link_t *link);
 ucs_status_t tcp_cm_ep_create(uct_cm_h cm, const uct_ep_params_t *params,
                               uct_ep_h *ep_p);
 void tcp_cm_ep_connected(tcp_cm_ep_t *ep);
-/* Handles a complete message of the peer. */
+/* Handles a complete message from the peer. */
 void tcp_cm_ep_message(tcp_cm_ep_t *ep);
-/* The link has failed. */
+/* Fails the endpoint, because its link has failed. */
 void tcp_cm_ep_lost(tcp_cm_ep_t *ep, ucs_status_t status);
 /* Closes the link without a callback; outstanding flushes are cancelled. */
 void tcp_cm_ep_cancel(tcp_cm_ep_t *ep);
@@ -202,9 +204,9 @@ ucs_status_t tcp_cm_ep_flush(uct_ep_h ep, unsigned flags,
                              uct_completion_t *comp);
 /* Completes outstanding flushes that have nothing left to wait for. */
 void tcp_cm_flush_check(tcp_cm_ep_t *ep);
-/* Completes them, from progress, with `status`. */
+/* Completes all outstanding flushes with `status`, from progress. */
 void tcp_cm_flush_end(tcp_cm_ep_t *ep, ucs_status_t status);
-/* Calls those completions. */
+/* Calls the completions of the flushes that have ended. */
 void tcp_cm_flush_dispatch(tcp_cm_t *cm);
 
 extern const ucx_ep_ops_t tcp_cm_ep_ops;

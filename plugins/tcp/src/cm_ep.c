@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Endpoints of the connection manager: a client's, for a server's address, and
- * a server's, for a client's request.
+ * Endpoints of the connection manager. A client's endpoint is created for a
+ * server's address, a server's endpoint for a client's request.
  */
 #include "cm.h"
 #include "sock.h"
@@ -25,7 +25,7 @@ static void ep_free(tcp_cm_ep_t *ep)
     free(ep);
 }
 
-/* The user may destroy the endpoint inside its own callback. */
+/* Begins a callback. The user may destroy the endpoint inside it. */
 static void ep_call_begin(tcp_cm_ep_t *ep)
 {
     ++ep->calls;
@@ -38,7 +38,7 @@ static void ep_call_end(tcp_cm_ep_t *ep)
     }
 }
 
-/* `status` is for outstanding flushes. */
+/* Closes the endpoint's link. Outstanding flushes complete with `status`. */
 static void ep_drop_link(tcp_cm_ep_t *ep, ucs_status_t status)
 {
     if (ep->link != NULL) {
@@ -56,7 +56,7 @@ void tcp_cm_ep_cancel(tcp_cm_ep_t *ep)
     ep_drop_link(ep, UCS_ERR_CANCELED);
 }
 
-/* Reports a client's result, once. */
+/* Reports the result of the connection to the client's user, once. */
 static void ep_tell_client(tcp_cm_ep_t *ep, ucs_status_t status,
                            const uct_cm_remote_data_t *remote)
 {
@@ -167,7 +167,7 @@ static ucs_status_t ep_ask(tcp_cm_ep_t *ep, const void *priv, size_t length)
     return status;
 }
 
-/* Private data from the user's callback, in an array from malloc(). */
+/* Stores private data from the user's callback in an array from malloc(). */
 static ssize_t ep_pack(tcp_cm_ep_t *ep, uint8_t **priv_p)
 {
     size_t max = ep->cm->config.priv_data_len;
@@ -192,7 +192,7 @@ static ssize_t ep_pack(tcp_cm_ep_t *ep, uint8_t **priv_p)
     return length;
 }
 
-/* The socket is connected: the local device is known. */
+/* Called when the socket is connected: the local device is known. */
 static void ep_resolved(tcp_cm_ep_t *ep)
 {
     ucs_status_t status = UCS_OK;
@@ -203,7 +203,8 @@ static void ep_resolved(tcp_cm_ep_t *ep)
     tcp_cm_link_set_state(ep->link, TCP_CM_RESOLVED);
     if (ep->resolve_cb != NULL) {
         if (ep_tell_resolved(ep, UCS_OK) != UCS_OK) {
-            /* The user cancelled in the callback, and needs no report */
+            /* The user cancelled in the callback, so that no report is
+             * needed */
             ep->status = UCS_ERR_CANCELED;
             ep->flags |= TCP_CM_EP_TOLD;
             ep_drop_link(ep, UCS_ERR_CANCELED);
@@ -253,12 +254,13 @@ void tcp_cm_ep_connected(tcp_cm_ep_t *ep)
     ep_call_end(ep);
 }
 
-/* Calls the user first: the answer means that the user was notified. */
+/* Handles a disconnect of the peer. Calls the user's callback first, because
+ * the answer means that the user was notified. */
 static void ep_peer_disconnects(tcp_cm_ep_t *ep)
 {
     ep_peer_left(ep);
     if (ep->link == NULL) {
-        return; /* The end of the stream has the same meaning */
+        return; /* The end of the stream has the same meaning as LEFT */
     }
     if (ep->flags & TCP_CM_EP_LEFT) {
         ep->status = UCS_ERR_NOT_CONNECTED;
@@ -269,7 +271,7 @@ static void ep_peer_disconnects(tcp_cm_ep_t *ep)
     }
 }
 
-/* The peer's user was notified of our disconnect. */
+/* Handles LEFT: the peer's user was notified of our disconnect. */
 static void ep_was_told(tcp_cm_ep_t *ep)
 {
     if ((ep->flags & (TCP_CM_EP_LEFT | TCP_CM_EP_LEFT_TOLD)) !=
@@ -305,7 +307,7 @@ void tcp_cm_ep_message(tcp_cm_ep_t *ep)
         break;
     default:
         if (link->state != TCP_CM_CONNECTED) {
-            /* It disconnected before it notified that it was connected */
+            /* The peer disconnected before it notified that it was connected */
             tcp_cm_ep_lost(ep, UCS_ERR_CONNECTION_RESET);
         } else {
             ep_peer_disconnects(ep);
@@ -393,7 +395,8 @@ static ucs_status_t ep_start_connect(tcp_cm_ep_t *ep,
         }
     }
 
-    /* Report an error like a later one: by the event */
+    /* Report an immediate error in the same way as a later error: by the
+     * event */
     if ((connect(fd, &server->sa, tcp_sock_addr_len(server)) != 0) &&
         (errno != EINPROGRESS) && (errno != EINTR)) {
         status = tcp_sock_status(errno);
@@ -443,7 +446,8 @@ ep_create_client(tcp_cm_t *cm, const uct_ep_params_t *params, uct_ep_h *ep_p)
     return UCS_OK;
 }
 
-/* Sends the answer; an error of the pack callback rejects the client. */
+/* Sends the answer to the client; an error of the pack callback rejects the
+ * client. */
 static ucs_status_t ep_accept(tcp_cm_ep_t *ep)
 {
     tcp_cm_link_t *link = ep->link;
@@ -487,7 +491,8 @@ ep_create_server(tcp_cm_t *cm, const uct_ep_params_t *params, uct_ep_h *ep_p)
     }
 
     ep->link       = link;
-    link->cm       = cm; /* The manager may be another one */
+    link->cm       = cm; /* The endpoint's manager may differ from the
+                          * listener's */
     link->ep       = ep;
     link->listener = NULL;
     tcp_cm_link_set_state(link, TCP_CM_ACCEPTED);

@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Flush of endpoints of the connection manager: until everything sent has left,
- * and the user of the peer's endpoint was notified of a disconnect.
+ * Flush of endpoints of the connection manager. It completes when everything
+ * sent has left and, after a disconnect, the user of the peer's endpoint was
+ * notified.
  *
- * LEFT answers DISCONNECT after the peer's callback has run. A peer that
- * disconnects, or whose stream ends, needs no notification.
+ * The peer answers DISCONNECT with LEFT after its callback has run. A peer that
+ * disconnects itself, or whose stream ends, needs no notification.
  */
 #include "cm.h"
 
 #include <stdlib.h>
 
-/* One flush; completed from progress, possibly after the endpoint was
- * destroyed. */
+/* An outstanding flush. It is completed from progress, possibly after the
+ * endpoint was destroyed. */
 typedef struct cm_flush {
-    tcp_list_t node; /* In the endpoint's, then the manager's list */
+    tcp_list_t node; /* In the endpoint's list, then in the manager's */
     uct_completion_t *comp;
     ucs_status_t status;
 } cm_flush_t;
@@ -98,7 +99,7 @@ ucs_status_t tcp_cm_ep_flush(uct_ep_h uct_ep, unsigned flags,
         return flush_cancel(ep, comp);
     }
     if (ep->link == NULL) {
-        /* Why there was no connection, or that it was cancelled */
+        /* The reason why there was no connection, or UCS_ERR_CANCELED */
         return (ep->flags & (TCP_CM_EP_PEER_LEFT | TCP_CM_EP_LEFT)) ?
                    UCS_OK :
                    ep->status;

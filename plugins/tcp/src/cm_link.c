@@ -15,8 +15,8 @@
 #include <sys/epoll.h>
 #include <unistd.h>
 
-/* Seconds of silence, between probes, and number of probes, until a peer counts
- * as lost. */
+/* Keepalive: seconds of silence before the first probe, seconds between probes,
+ * and number of unanswered probes until a peer counts as lost. */
 #define LINK_KEEPIDLE  10
 #define LINK_KEEPINTVL 2
 #define LINK_KEEPCNT   3
@@ -47,8 +47,8 @@ tcp_cm_link_t *tcp_cm_link_create(tcp_cm_t *cm, int fd, uint32_t events)
     return link;
 }
 
-/* A dead client's socket would be reported continuously until the user answers
- * the request. */
+/* Stops monitoring the link. The event of a dead client's socket would be
+ * reported continuously until the user answers the request. */
 static void link_unwatch(tcp_cm_link_t *link)
 {
     if (link->watched) {
@@ -190,7 +190,7 @@ void tcp_cm_link_remote_data(const tcp_cm_link_t *link,
     data->conn_priv_data_length = le32toh(link->head.length);
 }
 
-/* --- Out ----------------------------------------------------------------- */
+/* --- Sending ------------------------------------------------------------- */
 
 static void link_watch_out(tcp_cm_link_t *link, int on)
 {
@@ -260,9 +260,9 @@ ucs_status_t tcp_cm_link_send(tcp_cm_link_t *link, enum tcp_wire_cm_kind kind,
     return UCS_OK;
 }
 
-/* --- In ------------------------------------------------------------------ */
+/* --- Receiving ----------------------------------------------------------- */
 
-/* Is the header invalid, or invalid in this state? */
+/* Returns whether the header is invalid, or not allowed in this state. */
 static int link_head_is_bad(const tcp_cm_link_t *link)
 {
     const tcp_wire_cm_t *head = &link->head;
@@ -300,7 +300,8 @@ static int link_head_is_bad(const tcp_cm_link_t *link)
     }
 }
 
-/* The stream has ended or the peer sent invalid data. */
+/* Fails the link, because the stream has ended or the peer sent invalid
+ * data. */
 static void link_lost(tcp_cm_link_t *link, ucs_status_t status,
                       const char *what)
 {
@@ -363,7 +364,8 @@ static int link_read(tcp_cm_link_t *link)
     return 1;
 }
 
-/* Others use the device address inside: it must be complete. */
+/* Returns whether the device address at the start of the body is invalid. It is
+ * checked here because tcp_cm_link_remote_data() passes it on unchecked. */
 static int link_body_is_bad(const tcp_cm_link_t *link)
 {
     tcp_sockaddr_t addr;
@@ -378,7 +380,7 @@ static int link_body_is_bad(const tcp_cm_link_t *link)
 void tcp_cm_link_event(tcp_cm_link_t *link, uint32_t events)
 {
     if (link->state == TCP_CM_DEAD) {
-        return; /* Earlier in this round */
+        return; /* Closed earlier in this round */
     }
     if (link->state == TCP_CM_CONNECTING) {
         tcp_cm_ep_connected(link->ep);
@@ -394,7 +396,7 @@ void tcp_cm_link_event(tcp_cm_link_t *link, uint32_t events)
                       "sent a request with an invalid address");
         } else if (link->state == TCP_CM_UNKNOWN) {
             tcp_cm_listener_request(link);
-            return; /* Another thread may own it now, or have freed it */
+            return; /* Another thread may own the link now, or have freed it */
         } else {
             tcp_cm_ep_message(link->ep);
         }

@@ -9,10 +9,11 @@
 #include <sys/epoll.h>
 #include <unistd.h>
 
-#define LISTENER_ROUND 64 /* Maximum in one round */
+#define LISTENER_ROUND \
+    64 /* Maximum number of connections accepted in one
+                           * round */
 #define LISTENER_PAUSE \
-    0.1 /* Seconds without accepting when descriptors have
-                              * run out */
+    0.1 /* Seconds without accepting after descriptors have run out */
 /* Fraction of the process's descriptors that clients without a request may use.
  * Larger than that of an interface, because a rejected client does not
  * retry. */
@@ -51,7 +52,7 @@ static ucs_status_t listener_listen(tcp_cm_listener_t *listener,
     if (listener->fd < 0) {
         return listener_status(errno);
     }
-    /* A restarted server gets its port back at once */
+    /* Allows a restarted server to bind its port at once */
     tcp_sock_set_int(listener->fd, SOL_SOCKET, SO_REUSEADDR, 1);
     if ((bind(listener->fd, &addr->sa, tcp_sock_addr_len(addr)) != 0) ||
         (listen(listener->fd, backlog) != 0)) {
@@ -106,7 +107,7 @@ ucs_status_t tcp_cm_listener_create(uct_cm_h cm, const struct sockaddr *addr,
     return UCS_OK;
 }
 
-/* For one that has been taken. */
+/* Rejects a request that has been taken. */
 static void request_reject(tcp_cm_link_t *link)
 {
     (void)tcp_cm_link_send(link, TCP_WIRE_CM_REJECT, NULL, 0);
@@ -287,9 +288,10 @@ void tcp_cm_listener_ready(tcp_cm_listener_t *listener)
         if (fd >= 0) {
             listener_accepted(listener, fd);
         } else if (tcp_sock_no_files(errno) && (cm->num_unknown > 0)) {
-            /* Let those accepted in this round send their request first */
+            /* Let the clients that were accepted in this round send their
+             * request first */
             if ((evictable == 0) || !tcp_cm_listener_evict(cm, evictable)) {
-                break; /* continue in the next round */
+                break; /* Continue in the next round */
             }
             --evictable;
         } else if (tcp_sock_no_files(errno) || (errno == ENOBUFS) ||

@@ -49,14 +49,15 @@ extern const ucx_config_table_t tcp_md_config_table;
 extern const ucx_config_table_t tcp_iface_config_table;
 extern const ucx_config_table_t tcp_cm_config_table;
 
-/* Sizes and counts may be "auto": the system's default. */
+/* Returns whether a size or count is set. "auto" leaves it to the system's
+ * default. */
 static inline int tcp_config_is_set(size_t value)
 {
     return (value != 0) && (value < SIZE_MAX - 1);
 }
 
-/* Parses "0", "5000" or "5000-5999" into first and last; both 0 for any
- * port. */
+/* Parses "0", "5000" or "5000-5999" into the first and last port; both are 0
+ * for any port. */
 ucs_status_t tcp_config_port_range(const char *text, unsigned *first_p,
                                    unsigned *last_p);
 

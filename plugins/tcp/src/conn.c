@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Connections: find, create, and take down on failure. connect.c establishes
- * them, close.c closes them by agreement.
+ * Finds connections, creates them, and takes them down on failure. connect.c
+ * establishes them, close.c closes them by agreement.
  */
 #include "conn.h"
 #include "sock.h"
@@ -18,7 +18,7 @@
 static unsigned conn_slot(const tcp_iface_t *iface, uint64_t peer_id,
                           uint8_t path)
 {
-    /* Ids are random, so a part of one is a hash */
+    /* Ids are random, so some of their bits are a good hash */
     return (unsigned)(peer_id + path) & (iface->hash_size - 1);
 }
 
@@ -194,7 +194,7 @@ void tcp_conn_break(tcp_conn_t *conn, ucs_status_t status)
     tcp_list_add_tail(&conn->iface->broken, &conn->broken_node);
 }
 
-/* Ends by agreement with the peer. */
+/* Ends the connection after the peer has agreed. */
 void tcp_conn_finish(tcp_conn_t *conn)
 {
     conn->flags |= TCP_CONN_QUIET;
@@ -321,8 +321,9 @@ void tcp_conn_takedown(tcp_conn_t *conn)
                   conn->num_eps);
     }
 
-    /* Hide the connection before the user's callbacks run: calls for these
-     * endpoints find no connection, new endpoints create another one. */
+    /* Remove the connection from the table before the user's callbacks run:
+     * calls for these endpoints find no connection, and new endpoints create
+     * another one. */
     settled = (conn->tx_sent == conn->tx_queued) &&
               (conn->gets_done == conn->gets_sent) &&
               (conn->puts_acked == conn->puts);

@@ -76,18 +76,22 @@ enum tcp_conn_state {
 
 enum tcp_conn_flags {
     TCP_CONN_HASHED     = 1u << 0,
-    TCP_CONN_BLOCKED    = 1u << 1, /* The socket accepted less than all */
-    TCP_CONN_WATCH_OUT  = 1u << 2, /* epoll waits until it is writable */
+    TCP_CONN_BLOCKED    = 1u << 1, /* The socket accepted only a part */
+    TCP_CONN_WATCH_OUT  = 1u << 2, /* epoll reports when the socket is
+                                    * writable */
     TCP_CONN_WANT_CLOSE = 1u << 3, /* Send CLOSE when everything is sent */
     TCP_CONN_DISPATCH   = 1u << 4, /* Pending requests are being called */
-    TCP_CONN_TX_DEAD    = 1u << 5, /* Sending failed; read what has arrived */
+    TCP_CONN_TX_DEAD    = 1u << 5, /* Sending failed; read the data that has
+                                    * arrived */
     TCP_CONN_HOT        = 1u << 6,
-    TCP_CONN_QUIET      = 1u << 7, /* Ends by agreement: no notification */
+    TCP_CONN_QUIET      = 1u << 7, /* Closed by agreement: endpoints are not
+                                    * notified */
     TCP_CONN_UNACKED    = 1u << 8, /* Sent data may be unacknowledged */
-    TCP_CONN_OWES_NO    = 1u << 9, /* CLOSING: the peer's CLOSE waits for NO */
+    TCP_CONN_OWES_NO    = 1u << 9, /* CLOSING: the peer has sent CLOSE; answer
+                                    * NO */
 };
 
-/* What the next bytes are. */
+/* Meaning of the next bytes that are received. */
 enum tcp_rx_mode {
     TCP_RX_FRAMES,  /* Frames; the only mode before UP */
     TCP_RX_PUT,     /* Data of a PUT, into registered memory */
@@ -95,7 +99,7 @@ enum tcp_rx_mode {
     TCP_RX_FILLING, /* Padding after such data */
 };
 
-/* --- Things in the send queue -------------------------------------------- */
+/* --- Elements of the send queue ------------------------------------------ */
 
 enum tcp_elem_kind {
     TCP_ELEM_BUF,   /* Frames in a buffer */
@@ -114,10 +118,11 @@ typedef struct tcp_txbuf {
     uint8_t data[] __attribute__((aligned(8)));
 } tcp_txbuf_t;
 
-/* Any operation with a completion, so that progress can call it later. */
+/* Any operation with a completion. Progress calls the completion later. */
 typedef struct tcp_op {
     struct tcp_op *next;
-    tcp_ep_t *ep; /* NULL: destroyed or cancelled */
+    tcp_ep_t *ep; /* NULL: the endpoint was destroyed, or the operation
+                   * cancelled */
     uct_completion_t *comp;
     void *mem; /* The pool's element that contains it */
     ucs_status_t status;
@@ -128,19 +133,21 @@ typedef struct tcp_op {
 typedef struct tcp_zcopy {
     tcp_elem_t super;
     uint8_t is_put;
-    uint8_t in_call; /* Its send call has not returned yet */
-    uint8_t is_done; /* ... and the kernel has accepted all data */
+    uint8_t in_call; /* The call that started the operation has not returned
+                      * yet */
+    uint8_t is_done; /* The kernel has accepted all data */
     uint8_t iovcnt;
     uint8_t iov_index;
     uint8_t pad; /* Remaining padding of this frame */
     uint16_t hdr_off, hdr_len;
     uint32_t seg_left; /* Remaining data of this frame */
     uint32_t seg_size; /* Data of a full frame */
-    size_t left;       /* ... of all further frames */
+    size_t left;       /* Data of all further frames */
     size_t iov_off;
     tcp_op_t op;
-    void *copy;         /* From malloc(): the rest of a cancelled one */
-    tcp_wire_put_t put; /* For the next frame */
+    void *copy;         /* From malloc(): the rest of a frame of a cancelled
+                         * operation */
+    tcp_wire_put_t put; /* Put header for the next frame */
     uint8_t hdr[96] __attribute__((aligned(8)));
     struct iovec iov[TCP_IOV_MAX];
 } tcp_zcopy_t;
@@ -154,7 +161,7 @@ typedef struct tcp_serve {
     uint8_t pad;
     uint32_t seg_left;
     uint64_t address;
-    uint64_t left; /* Of all further frames */
+    uint64_t left; /* Data of all further frames */
     uint64_t hdr;
 } tcp_serve_t;
 
@@ -165,7 +172,7 @@ typedef struct tcp_get {
     uint8_t iovcnt, iov_index;
     uint8_t cancelled;
     size_t iov_off;
-    uct_unpack_callback_t unpack_cb; /* NULL: zero-copy */
+    uct_unpack_callback_t unpack_cb; /* NULL: a zero-copy get */
     void *unpack_arg;
     size_t length;
     tcp_txbuf_t *bounce;
@@ -191,7 +198,7 @@ struct tcp_conn {
     tcp_txbuf_t *tx_cur; /* The tail, while it has space */
     uint32_t num_bufs, num_zcopy;
     uint64_t tx_queued; /* Total bytes of frames queued ... */
-    uint64_t tx_sent;   /* ... and sent, without served gets */
+    uint64_t tx_sent;   /* Bytes sent, without those of served gets */
     tcp_list_t tx_node;
     tcp_list_t pend_node;
     tcp_list_t pend_eps;
@@ -200,7 +207,7 @@ struct tcp_conn {
     uint8_t *part; /* Bytes of an incomplete frame */
     uint32_t part_length;
     uint8_t part_pooled;
-    uint32_t rx_limit; /* Bytes to receive beyond direct data */
+    uint32_t rx_limit; /* Maximum bytes to receive in addition to direct data */
     uint32_t silent;   /* Consecutive receive calls without data */
     uint64_t rx_left;  /* PUT, DATA: remaining bytes */
     uint64_t rx_key, rx_address;
@@ -215,17 +222,18 @@ struct tcp_conn {
 
     /* Remote completion and flushes */
     uint64_t puts;        /* Total number of PUT frames queued */
-    uint64_t puts_acked;  /* ... acknowledged by the peer */
-    uint64_t puts_before; /* ... sent by an earlier socket */
+    uint64_t puts_acked;  /* PUT frames acknowledged by the peer */
+    uint64_t puts_before; /* PUT frames sent on earlier sockets */
     uint64_t puts_taken;  /* The peer's PUTs received on this socket */
-    uint64_t puts_told;   /* ... and acknowledged to it */
+    uint64_t puts_told;   /* PUT frames whose receipt was acknowledged to the
+                           * peer */
     tcp_op_t *flush_head, **flush_tail;
 
     /* Identity and lifetime */
     uint64_t peer_id;
-    uint32_t peer_epoch; /* Latest one received; 0: none */
+    uint32_t peer_epoch; /* Epoch of the peer's latest HELLO; 0: none */
     tcp_conn_t *hash_next;
-    tcp_list_t node; /* In conns */
+    tcp_list_t node; /* Node in the interface's conns */
     tcp_list_t broken_node;
     tcp_list_t timed_node;
     tcp_list_t eps;
@@ -238,9 +246,9 @@ struct tcp_conn {
     ucs_status_t status;
     tcp_sockaddr_t peer; /* Family AF_UNSPEC: accepted, address
                                     * unknown */
-    tcp_ways_t *ways;    /* Alternative addresses of the peer; NULL:
-                                    * `peer` only */
-    uint8_t way;         /* Index of `peer` in the list */
+    tcp_ways_t *ways;    /* Alternative addresses of the peer; NULL: only
+                          * `peer` */
+    uint8_t way;         /* Index of `peer` in `ways` */
     uint8_t ways_failed; /* Bit mask of addresses that failed */
     uint8_t ways_round;  /* Number of rounds over all addresses */
 };
@@ -248,95 +256,105 @@ struct tcp_conn {
 struct tcp_ep {
     uct_ep_t super;
     tcp_conn_t *conn;     /* NULL: not needed yet, or failed */
-    tcp_list_t node;      /* In the connection's eps */
-    tcp_list_t pend_node; /* In the connection's pend_eps */
+    tcp_list_t node;      /* Node in the connection's eps */
+    tcp_list_t pend_node; /* Node in the connection's pend_eps */
     ucx_pending_queue_t pending;
     uint64_t peer_id;
     tcp_sockaddr_t peer;
-    tcp_ways_t *ways; /* NULL: `peer` only */
+    tcp_ways_t *ways; /* Alternative addresses; NULL: only `peer` */
     uint8_t path;
-    uint8_t settled;     /* Nothing was outstanding when it failed */
+    uint8_t settled;     /* Nothing was outstanding when the connection
+                          * failed */
     ucs_status_t status; /* UCS_OK until it fails */
     tcp_list_t failed_node;
 };
 
 /* --- conn.c, connect.c, close.c ------------------------------------------ */
 tcp_conn_t *tcp_conn_find(tcp_iface_t *iface, uint64_t peer_id, uint8_t path);
-/* Creates a connection without a socket, in WAIT. `hashed`: lookups find it. */
+/* Creates a connection without a socket, in WAIT. With `hashed`, lookups find
+ * it. */
 ucs_status_t tcp_conn_create(tcp_iface_t *iface, uint64_t peer_id, uint8_t path,
                              int hashed, tcp_conn_t **conn_p);
-/* Changes the interface to which it leads. */
+/* Changes the id of the interface to which the connection leads. */
 void tcp_conn_rename(tcp_conn_t *conn, uint64_t peer_id);
-/* Starts an attempt; progress handles a failure. */
+/* Starts an attempt to connect; progress handles a failure. */
 void tcp_conn_connect(tcp_conn_t *conn);
 void tcp_conn_event(tcp_conn_t *conn, uint32_t events);
-/* CONNECTING has succeeded: sends HELLO. */
+/* Sends HELLO, because connect() has succeeded. */
 void tcp_conn_greet(tcp_conn_t *conn);
 /* Handles the peer's answer to HELLO. */
 void tcp_conn_greeted(tcp_conn_t *conn, const tcp_wire_hello_t *hello);
 /* Takes over the socket of `unknown`, whose HELLO arrived, and answers it. */
 void tcp_conn_adopt(tcp_conn_t *conn, tcp_unknown_t *unknown);
-/* The stream has ended, or reading failed with `error` (an errno, not 0). */
+/* Called when the stream has ended, or reading failed with `error` (an errno,
+ * not 0). */
 void tcp_conn_lost(tcp_conn_t *conn, int error);
-/* Marks it as failed. Callable from anywhere; progress does the rest. */
+/* Marks the connection as failed. May be called from anywhere; progress does
+ * the rest. */
 void tcp_conn_break(tcp_conn_t *conn, ucs_status_t status);
-/* The peer violated the protocol. */
+/* Breaks the connection, because the peer violated the protocol. */
 void tcp_conn_violation(tcp_conn_t *conn, const char *what);
-/* Ends by agreement with the peer, without notification. */
+/* Ends the connection by agreement with the peer, without notifying
+ * endpoints. */
 void tcp_conn_finish(tcp_conn_t *conn);
 /* Closes the socket, if there is one, and resets the state of its stream. */
 void tcp_conn_close_socket(tcp_conn_t *conn);
 /* Closes the peer's parked attempt. */
 void tcp_conn_unpark(tcp_conn_t *conn);
-/* Our attempt failed: uses the peer's, tries again, or fails. */
+/* Called when our attempt failed: uses the peer's attempt, tries again, or
+ * fails. */
 void tcp_conn_attempt_failed(tcp_conn_t *conn, int error, int try_again);
-/* The stream has ended after our CLOSE. */
+/* Called when the stream has ended after our CLOSE. */
 void tcp_conn_closed(tcp_conn_t *conn);
-/* Frees what tcp_conn_break() left, notifies endpoints, calls completions. */
+/* Frees what tcp_conn_break() left, notifies endpoints and calls
+ * completions. */
 void tcp_conn_takedown(tcp_conn_t *conn);
-/* Handles deadlines; returns the next one, or 0. */
+/* Handles expired deadlines; returns the next deadline, or 0. */
 double tcp_conn_expire(tcp_iface_t *iface, double now);
 /* Breaks connections whose peer's host has acknowledged nothing for too long;
  * returns the time of the next check, or 0. */
 double tcp_conn_sweep(tcp_iface_t *iface, double now);
-/* The peer's HELLO means that it has agreed to our CLOSE. A separate connection
- * reads the rest of the old stream, and this one can use another socket. */
+/* Splits the connection, because the peer's HELLO means that it has agreed to
+ * our CLOSE. A separate connection reads the rest of the old stream, and this
+ * one can use another socket. */
 ucs_status_t tcp_conn_split(tcp_conn_t *conn);
 /* Handles the peer's CLOSE, YES and NO. */
 void tcp_conn_close_frame(tcp_conn_t *conn, enum tcp_wire_type type);
 /* Sends CLOSE if the connection is unused. */
 void tcp_conn_try_close(tcp_conn_t *conn);
 int tcp_conn_is_idle(const tcp_conn_t *conn);
-/* For closing the interface: sends what can be sent, then frees it. */
+/* Closes the connection together with its interface: sends what can be sent at
+ * once, then frees the connection. */
 void tcp_conn_destroy(tcp_conn_t *conn);
 
 /* --- tx.c ---------------------------------------------------------------- */
 /* Sends from the queue until the socket is full. */
 void tcp_tx_flush(tcp_conn_t *conn);
 void tcp_tx_schedule(tcp_conn_t *conn);
-/* Reserves `size` contiguous bytes for whole frames at the end of the queue;
- * NULL: not now. tcp_tx_commit() states how many were used. */
+/* Reserves `size` contiguous bytes for whole frames at the end of the queue.
+ * Returns NULL if there is no space now. tcp_tx_commit() states how many bytes
+ * were used. */
 uint8_t *tcp_tx_reserve_slow(tcp_conn_t *conn, size_t size, int force);
 void tcp_tx_append(tcp_conn_t *conn, tcp_elem_t *elem);
-void tcp_tx_frame(tcp_conn_t *conn, uint64_t frame); /* a frame without
-                                                       * payload */
-/* Creates an operation with its data; the caller sets its header. NULL: not
- * now */
+void tcp_tx_frame(tcp_conn_t *conn, uint64_t frame); /* Queues a frame without
+                                                      * payload */
+/* Creates an operation with its data; the caller sets its header. Returns NULL
+ * if that is not possible now. */
 tcp_zcopy_t *tcp_tx_zcopy_get(tcp_conn_t *conn, const uct_iov_t *iov,
                               size_t iovcnt, size_t *length_p);
 /* UCS_OK: the kernel has all data. UCS_INPROGRESS: `comp` is called later. */
 ucs_status_t tcp_tx_zcopy_start(tcp_conn_t *conn, tcp_zcopy_t *zcopy,
                                 tcp_ep_t *ep, uct_completion_t *comp);
-/* Copies the same data to `dst`. */
+/* Copies the data of the entries to `dst`. */
 void tcp_iov_copy(uint8_t *dst, const uct_iov_t *iov, size_t iovcnt);
 size_t tcp_iov_length(const uct_iov_t *iov, size_t iovcnt);
 ucs_status_t tcp_iov_fill(struct iovec *dst, unsigned *count_p,
                           const uct_iov_t *iov, size_t iovcnt);
 /* Frees an element without completing it. */
 void tcp_tx_elem_free(tcp_conn_t *conn, tcp_elem_t *elem);
-/* Remaining bytes of it in the stream. */
+/* Returns the number of remaining bytes of the operation in the stream. */
 uint64_t tcp_tx_zcopy_size(const tcp_zcopy_t *zcopy);
-/* Remaining PUT frames, including the current one. */
+/* Returns the number of remaining PUT frames, including the current one. */
 uint64_t tcp_tx_zcopy_puts(const tcp_zcopy_t *zcopy);
 /* Completes the endpoint's zero-copy sends with `status`, from progress. */
 void tcp_tx_cancel_ep(tcp_conn_t *conn, tcp_ep_t *ep, ucs_status_t status);
@@ -347,7 +365,8 @@ int tcp_tx_has_room(const tcp_conn_t *conn);
 unsigned tcp_rx(tcp_conn_t *conn);
 /* Drops a partially received frame. */
 void tcp_rx_reset(tcp_conn_t *conn);
-/* Handles [data, +length); returns the bytes used. For rx.c and the fuzzer. */
+/* Handles [data, +length); returns the number of bytes used. Called by rx.c and
+ * the fuzzer. */
 size_t tcp_rx_parse(tcp_conn_t *conn, uint8_t *data, size_t length,
                     unsigned *events_p);
 
@@ -370,7 +389,7 @@ static inline int tcp_op_has_done(const tcp_iface_t *iface)
 {
     return iface->done_head != NULL;
 }
-/* Calls those completions. */
+/* Calls the completions of done operations. */
 unsigned tcp_op_dispatch(tcp_iface_t *iface);
 /* Completes the flushes whose marks are reached. */
 void tcp_flush_check(tcp_conn_t *conn);
@@ -380,7 +399,8 @@ ucs_status_t tcp_ep_create(uct_iface_h iface, const uct_ep_params_t *params,
                            uct_ep_h *ep_p);
 unsigned tcp_ep_dispatch_pending(tcp_conn_t *conn);
 void tcp_ep_fail(tcp_ep_t *ep, ucs_status_t status);
-/* The connection, created if necessary; NULL with a status on failure. */
+/* Returns the connection, which is created if necessary; NULL with a status on
+ * failure. */
 tcp_conn_t *tcp_ep_conn_slow(tcp_ep_t *ep, ucs_status_t *status_p);
 
 extern const ucx_ep_ops_t tcp_ep_ops;

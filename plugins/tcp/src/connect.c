@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Establishes connections: connect(), HELLO and ACK, retries, the peer's
- * attempt instead; and their timeouts.
+ * Establishes connections: connect(), HELLO and ACK, retries, timeouts, and the
+ * use of the peer's attempt instead of ours.
  */
 #include "conn.h"
 #include "sock.h"
@@ -14,7 +14,7 @@
 #include <sys/epoll.h>
 #include <sys/ioctl.h>
 
-/* Back-off before a retry, in seconds: first and longest. */
+/* Back-off in seconds before a retry: for the first retry, and the maximum. */
 #define CONN_BACKOFF_MIN 1e-3
 #define CONN_BACKOFF_MAX 0.25
 
@@ -34,20 +34,21 @@ static void conn_is_up(tcp_conn_t *conn)
 {
     conn->state       = TCP_CONN_UP;
     conn->retries     = 0;
-    conn->puts_before = conn->puts_acked; /* nothing else has been sent so
+    conn->puts_before = conn->puts_acked; /* Nothing else has been sent so
                                            * far */
     conn->puts_taken  = 0;
     conn->puts_told   = 0;
     tcp_list_del(&conn->timed_node);
     tcp_conn_unpark(conn);
     tcp_iface_hot_add(conn->iface, conn);
-    /* Sends what is queued, or closes an unused connection */
+    /* Sends queued data, or closes the connection if it is unused */
     tcp_tx_schedule(conn);
 }
 
-/* The routing table has a route, but nothing answers: distinct networks with
- * the same addresses, or a gateway that drops packets. Not logged for a peer
- * that has ended, because its host answers. */
+/* Logs an unreachable peer: the routing table has a route, but nothing answers.
+ * Possible reasons are distinct networks with the same addresses, or a gateway
+ * that drops packets. Not logged for a peer whose process has exited, because
+ * its host answers. */
 static void conn_tell_dead_path(const tcp_conn_t *conn, int error)
 {
     tcp_iface_t *iface     = conn->iface;
@@ -98,16 +99,16 @@ static int conn_take_detour(tcp_conn_t *conn, int error)
     return 1;
 }
 
-/* A shortage of descriptors, ports or buffers is transient; a refusal by the
- * host is not. */
+/* Returns whether the error is transient: a shortage of descriptors, ports or
+ * buffers is, a refusal by the host is not. */
 static int conn_error_is_passing(int error)
 {
     return (error == EMFILE) || (error == ENFILE) || (error == ENOBUFS) ||
            (error == ENOMEM) || (error == EADDRNOTAVAIL) || (error == EAGAIN);
 }
 
-/* Opened by uct_ep_check only, to monitor the peer: no operation waits for
- * it. */
+/* Returns whether no operation waits for the connection: uct_ep_check() opened
+ * it only to monitor the peer. */
 static int conn_only_watches(const tcp_conn_t *conn)
 {
     return (conn->num_eps > 0) && (conn->tx_head == NULL) &&
@@ -115,7 +116,7 @@ static int conn_only_watches(const tcp_conn_t *conn)
            tcp_list_is_empty(&conn->pend_eps);
 }
 
-/* The attempt failed. */
+/* Called when our attempt has failed. */
 void tcp_conn_attempt_failed(tcp_conn_t *conn, int error, int try_again)
 {
     tcp_iface_t *iface     = conn->iface;
@@ -170,13 +171,14 @@ static void conn_bind_source(tcp_conn_t *conn)
         return;
     }
     tcp_sock_set_int(conn->fd, IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, 1);
-    /* If the address is gone, the kernel selects one */
+    /* If the device's address is gone, the kernel selects an address */
     (void)bind(conn->fd, &iface->device.addr.sa,
                tcp_sock_addr_len(&iface->device.addr));
 }
 
-/* Outgoing connections take precedence over incoming ones whose peer is
- * unknown. Returns 0, or an errno. */
+/* Opens the socket of an outgoing connection. If descriptors have run out it
+ * closes an incoming connection whose peer is unknown. Returns 0, or an
+ * errno. */
 static int conn_open_socket(tcp_conn_t *conn)
 {
     tcp_iface_t *iface     = conn->iface;
@@ -248,7 +250,7 @@ void tcp_conn_connect(tcp_conn_t *conn)
         tcp_conn_attempt_failed(conn, ENOMEM, 1);
         return;
     }
-    /* From GREETING on, the peer may be busy for any time */
+    /* No timeout from GREETING on: the peer may be busy for any time */
     if (conn->state == TCP_CONN_CONNECTING) {
         deadline = host->time() + tcp_ways_patience(conn);
         conn_set_deadline(conn, (deadline < conn->connect_by) ?
@@ -316,7 +318,7 @@ void tcp_conn_greeted(tcp_conn_t *conn, const tcp_wire_hello_t *hello)
 
     if ((hello->kind == TCP_WIRE_HELLO_NACK) && (conn->ways != NULL) &&
         (le16toh(hello->reason) == TCP_WIRE_NACK_TARGET)) {
-        /* Another process has that address */
+        /* Another process has this address now */
         tcp_conn_attempt_failed(conn, ECONNREFUSED, 0);
         return;
     }
@@ -367,7 +369,7 @@ void tcp_conn_adopt(tcp_conn_t *conn, tcp_unknown_t *unknown)
     conn_is_up(conn);
 }
 
-/* connect() has succeeded or failed. */
+/* Called when connect() has succeeded or failed. */
 static void conn_connected(tcp_conn_t *conn)
 {
     int error        = 0;
@@ -394,8 +396,9 @@ void tcp_conn_event(tcp_conn_t *conn, uint32_t events)
     }
 }
 
-/* This address may only be slow: it stays in the list. If the others have
- * failed or are in use meanwhile, it continues. */
+/* Called when an attempt takes long and another address may be tried. This
+ * address may only be slow, so it stays in the list. If the other addresses
+ * have failed or are in use meanwhile, the attempt continues. */
 static void conn_lose_patience(tcp_conn_t *conn)
 {
     if (!tcp_ways_has_other(conn)) {
@@ -439,8 +442,8 @@ double tcp_conn_expire(tcp_iface_t *iface, double now)
     return next;
 }
 
-/* Bytes in the kernel that are unacknowledged, or unsent because, for example,
- * the device has lost its carrier. */
+/* Returns the number of bytes in the kernel that are unacknowledged, or unsent
+ * because, for example, the device has lost its carrier. */
 static int conn_unacked_bytes(const tcp_conn_t *conn)
 {
     int bytes = 0;
@@ -448,9 +451,10 @@ static int conn_unacked_bytes(const tcp_conn_t *conn)
     return (ioctl(conn->fd, SIOCOUTQ, &bytes) == 0) ? bytes : 0;
 }
 
-/* The kernel retransmits for about 15 minutes. A limit on the socket
- * (TCP_USER_TIMEOUT) would also affect peers that live but do not receive;
- * those acknowledge the kernel's probes. */
+/* Returns whether the peer's host has stopped to acknowledge. The kernel would
+ * retransmit for about 15 minutes. A limit on the socket (TCP_USER_TIMEOUT)
+ * would also fail peers that are alive but do not read; their kernel
+ * acknowledges probes. */
 static int conn_host_is_silent(tcp_conn_t *conn, double now)
 {
     struct tcp_info info;
@@ -463,7 +467,8 @@ static int conn_host_is_silent(tcp_conn_t *conn, double now)
     if ((conn_unacked_bytes(conn) == 0) && (conn->tx_head == NULL)) {
         conn->flags &= ~TCP_CONN_UNACKED;
     }
-    /* probes: the window is closed, or the device accepts nothing */
+    /* The kernel is probing: the peer's window is closed, or the device accepts
+     * nothing */
     if ((info.tcpi_retransmits == 0) && (info.tcpi_probes == 0)) {
         conn->silent_since = 0;
         return 0;

@@ -41,7 +41,7 @@ static unsigned prefix_length(const struct sockaddr *mask)
     return count;
 }
 
-/* Position of the family in the list, or -1. */
+/* Returns the position of the family in the list, or -1. */
 static int family_rank(const tcp_af_prio_t *prio, int family)
 {
     for (int i = 0; prio->family[i] != AF_UNSPEC; ++i) {
@@ -52,8 +52,9 @@ static int family_rank(const tcp_af_prio_t *prio, int family)
     return -1;
 }
 
-/* Link-local addresses say nothing about reachability: every device has one of
- * the same network. */
+/* Returns whether the address can be used. Link-local addresses cannot: every
+ * device has an address in the same link-local network, so they do not show
+ * which peers are reachable. */
 static int ifa_is_usable(const struct ifaddrs *ifa)
 {
     const unsigned need = IFF_UP | IFF_RUNNING;
@@ -167,7 +168,7 @@ void tcp_device_by_addr(const tcp_sockaddr_t *addr, char *name, size_t size)
     freeifaddrs(all);
 }
 
-/* A number in a file of /sys/class/net/NAME/, or -1. */
+/* Reads a number from a file in /sys/class/net/NAME/, or returns -1. */
 static long sysfs_number(const char *name, const char *file)
 {
     char path[64 + IFNAMSIZ], text[32];

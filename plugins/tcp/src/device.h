@@ -9,34 +9,35 @@
 
 typedef struct tcp_device {
     char name[IFNAMSIZ];
-    unsigned index; /* The kernel's index */
+    unsigned index; /* Index in the kernel */
     int is_loopback;
     unsigned prefix;          /* Prefix length of the network */
     tcp_sockaddr_t addr;      /* Port 0 */
-    ucs_sys_device_t sys_dev; /* Set by the caller, which has the host */
+    ucs_sys_device_t sys_dev; /* Set by the caller, because it needs the host
+                               * services */
     double bandwidth;         /* Bytes per second; 0: not queried yet */
     unsigned mtu;             /* Bytes per packet; 0: not queried yet */
 } tcp_device_t;
 
-/* Families in the order of preference, terminated by AF_UNSPEC. */
+/* Address families in order of preference, terminated by AF_UNSPEC. */
 typedef struct tcp_af_prio {
     int family[3];
 } tcp_af_prio_t;
 
 /* Lists devices that are up and have an address that is not link-local, each
- * with the best of its addresses, in the kernel's order. From malloc(); an
- * empty list is UCS_OK. */
+ * with the best of its addresses, in the kernel's order. The list is allocated
+ * by malloc(); if it is empty the status is UCS_OK. */
 ucs_status_t tcp_device_list(const tcp_af_prio_t *prio, tcp_device_t **list_p,
                              unsigned *num_p);
 
-/* The name of the device that has this address; empty if none has. */
+/* Writes the name of the device that has this address, or an empty string. */
 void tcp_device_by_addr(const tcp_sockaddr_t *addr, char *name, size_t size);
 
 /* Queries bandwidth and packet size. A device without a stated speed, such as a
  * virtual one, gets a default. */
 void tcp_device_ask_speed(tcp_device_t *device);
 
-/* Is the address in the device's own network? */
+/* Returns whether the address is in the device's own network. */
 int tcp_device_on_link(const tcp_device_t *device, const tcp_sockaddr_t *addr);
 
 #endif

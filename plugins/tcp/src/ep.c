@@ -45,7 +45,8 @@ static void ep_attach(tcp_ep_t *ep, tcp_conn_t *conn)
     }
 }
 
-/* The first id to look up: the one where other peers were reached lately. */
+/* Returns the first id to look up: that of the address at which other peers
+ * were reached lately. */
 static uint64_t ep_first_id(const tcp_ep_t *ep)
 {
     const tcp_iface_t *iface = tcp_iface(ep->super.iface);
@@ -55,7 +56,7 @@ static uint64_t ep_first_id(const tcp_ep_t *ep)
                ep->ways->way[iface->detour].id;
 }
 
-/* The connection by the first address that has one. */
+/* Returns the connection for the first address that has one. */
 static tcp_conn_t *ep_find_conn(const tcp_ep_t *ep)
 {
     tcp_iface_t *iface = tcp_iface(ep->super.iface);

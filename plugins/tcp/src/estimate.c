@@ -1,24 +1,25 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Costs of the kinds of sends, beyond the interface's attributes.
+ * Costs of each kind of send, more exact than the interface's attributes.
  *
- * A system call costs about as much as copying 10 KB. Short and buffered
- * messages share one when there are many; a zero-copy send has its own.
- * Measured over the loopback, where the kernel's own path is the same as over a
- * network device.
+ * A system call costs about as much as copying 10 KB. Many short and buffered
+ * messages share one system call; each zero-copy send needs one. Measured over
+ * the loopback, where the kernel's own path is the same as over a network
+ * device.
  */
 #include "iface.h"
 
-static const double SHORT_CPU = 0.2e-6; /* a frame appended to others */
-static const double ZCOPY_CPU = 1.0e-6; /* a separate system call */
-/* The request for an acknowledgement of a put takes another system call at both
- * sides; after a buffered put it shares one */
+static const double SHORT_CPU = 0.2e-6; /* Appends a frame to others in the
+                                         * buffer */
+static const double ZCOPY_CPU = 1.0e-6; /* Makes a separate system call */
+/* Requests an acknowledgement of a put: another system call at both sides,
+ * which a buffered put shares */
 static const double PUT_CPU   = 4.5e-6;
-/* The request, which the peer's processor reads and answers from the memory in
- * parts: the extra time of a large get compared with a put */
+/* Sends the request, which the peer's processor reads and answers in parts from
+ * its memory: the extra time of a large get compared with a put */
 static const double GET_CPU   = 10e-6;
-static const double RECV_CPU  = 0.3e-6; /* a frame among many in the receive
-                                          * buffer */
+static const double RECV_CPU  = 0.3e-6; /* Handles a frame among many in the
+                                         * receive buffer */
 
 ucs_status_t tcp_iface_estimate(uct_iface_h uct_iface, ucx_perf_t *perf)
 {

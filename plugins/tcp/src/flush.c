@@ -18,8 +18,8 @@ typedef struct iface_flush {
 
 /* --- Marks --------------------------------------------------------------- */
 
-/* Sends what is queued. UCS_OK if nothing is outstanding; UCS_INPROGRESS with
- * the marks to reach. */
+/* Sends queued data. Returns UCS_OK if nothing is outstanding, or
+ * UCS_INPROGRESS with the marks to reach. */
 static ucs_status_t flush_start(tcp_conn_t *conn, unsigned flags,
                                 tcp_flush_t *marks)
 {
@@ -57,8 +57,8 @@ static ucs_status_t flush_wait(tcp_conn_t *conn, tcp_ep_t *ep,
 
 /* --- Endpoint ------------------------------------------------------------ */
 
-/* The completion of a flush that only waits for progress, behind those of
- * operations that are done. */
+/* Queues the completion of a flush that only waits for progress, after the
+ * completions of operations that are done. */
 static ucs_status_t flush_later(tcp_iface_t *iface, uct_completion_t *comp)
 {
     tcp_op_t *op;
@@ -93,7 +93,8 @@ ucs_status_t tcp_ep_flush(uct_ep_h uct_ep, unsigned flags,
         return flush_later(iface, comp);
     }
     if (ep->conn == NULL) {
-        /* failed: earlier operations may still have completed */
+        /* The endpoint has failed: earlier operations may still have
+         * completed */
         return ep->settled ? UCS_OK : ep->status;
     }
     if (tcp_tx_has_waiting(ep->conn, ep)) {
@@ -111,8 +112,9 @@ ucs_status_t tcp_ep_flush(uct_ep_h uct_ep, unsigned flags,
     return status;
 }
 
-/* A stream is ordered, except for a get and later operations: the peer reads
- * the get's data only when it serves it. */
+/* Orders gets before later operations. All other operations are ordered by the
+ * stream, but the peer reads the data of a get only when it sends the
+ * answer. */
 static void fence_conn(tcp_conn_t *conn)
 {
     if (conn->gets_sent != conn->gets_done) {

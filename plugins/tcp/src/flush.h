@@ -11,11 +11,12 @@ ucs_status_t tcp_iface_flush(uct_iface_h iface, unsigned flags,
                              uct_completion_t *comp);
 ucs_status_t tcp_iface_fence(uct_iface_h iface, unsigned flags);
 
-/* Completes all outstanding operations of the endpoint, from progress. True if
- * there were any. */
+/* Completes all outstanding operations of the endpoint, from progress. Returns
+ * non-zero if there were any. */
 int tcp_flush_cancel_ep(tcp_conn_t *conn, tcp_ep_t *ep, ucs_status_t status);
 
-/* Detaches outstanding operations from the endpoint, which is destroyed. */
+/* Detaches outstanding operations from the endpoint, because it is
+ * destroyed. */
 void tcp_flush_forget_ep(tcp_conn_t *conn, tcp_ep_t *ep);
 
 #endif

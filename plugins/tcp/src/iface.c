@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Opens and closes an interface, and its attributes. Opening costs a few system
- * calls: a listening socket, an epoll descriptor, random bytes.
+ * Opens and closes an interface, and returns its attributes. Opening costs a
+ * few system calls: a listening socket, an epoll descriptor, random bytes.
  */
 #include "iface.h"
 #include "conn.h"
@@ -18,11 +18,13 @@
 #include <sys/timerfd.h>
 #include <unistd.h>
 
-/* Maximum size of short sends. Above, a buffered send costs no more. */
+/* Maximum size of short sends. A buffered send of a longer message costs no
+ * more. */
 #define IFACE_MAX_SHORT 8192
-/* Maximum put and get; the core splits larger ones. */
+/* Maximum length of a put or get; the core splits longer ones. */
 #define IFACE_MAX_RMA (1ul << 30)
-/* Bits per second above which one connection does not saturate a device. */
+/* Bandwidth in bytes per second above which one connection does not saturate a
+ * device. */
 #define IFACE_FAST (25e9 / 8)
 /* Default time in seconds until an idle connection is probed. */
 #define IFACE_KEEPIDLE 10.0
@@ -52,7 +54,8 @@ int tcp_iface_may_log(tcp_iface_t *iface)
     return 1;
 }
 
-/* Seconds as the kernel expects them: at least 1. 0: do not set. */
+/* Converts seconds for the kernel: at least 1. 0 means that the option is not
+ * set. */
 static int option_seconds(double value)
 {
     return (value <= 0)    ? 0 :
@@ -61,16 +64,17 @@ static int option_seconds(double value)
                              (int)value;
 }
 
-/* Accepted sockets inherit the options of the listening socket. */
+/* Sets the options of the listening socket, which accepted sockets inherit, and
+ * of connecting sockets. */
 void tcp_iface_set_options(tcp_iface_t *iface, int fd)
 {
     const tcp_iface_config_t *config = &iface->config;
     int idle                         = option_seconds(config->keepidle);
 
     if (iface->device.is_loopback) {
-        /* A system default such as bbr paces by a timer, which limits the
-         * bandwidth although no network is shared. Every kernel has reno, and
-         * permits it to every user. */
+        /* A system default such as bbr paces packets by a timer, which limits
+         * the bandwidth although no network is shared. Every kernel has reno,
+         * and permits it to every user. */
         tcp_sock_set_congestion(fd, "reno");
     }
     if (config->nodelay) {
@@ -122,7 +126,7 @@ static ucs_status_t iface_configure(tcp_iface_t *iface,
                   config->port_range);
         return status;
     }
-    config->port_range = NULL; /* The caller owns it */
+    config->port_range = NULL; /* The caller owns the string */
 
     if ((config->tx_seg_size < 4096) || (config->tx_seg_size > (1u << 20)) ||
         (config->rx_seg_size < 4096) || (config->rx_seg_size > (1u << 20)) ||
@@ -137,14 +141,15 @@ static ucs_status_t iface_configure(tcp_iface_t *iface,
     }
     config->rx_seg_size &= ~(size_t)7;
     iface->rx_cap    = TCP_WIRE_AM_MAX + 64 + config->rx_seg_size;
-    /* Two of the largest frames of a buffered send */
+    /* Space for two of the largest frames of a buffered send */
     iface->txbuf_cap = (uint32_t)(2 * config->tx_seg_size + 128);
     return UCS_OK;
 }
 
-/* Transfers are split into segments of about one millisecond of the device's
- * bandwidth, which limits how long a small message waits behind one. Larger
- * segments save system calls, which matters on the fastest devices only. */
+/* Returns the segment size. Transfers are split into segments of about one
+ * millisecond of the device's bandwidth, which limits how long a small message
+ * waits behind a segment. Larger segments save system calls, which matters on
+ * the fastest devices only. */
 static uint32_t iface_seg_size(const tcp_device_t *device)
 {
     double size = device->bandwidth * 1e-3;
@@ -329,7 +334,7 @@ static void iface_cleanup(tcp_iface_t *iface)
     free(iface);
 }
 
-/* A free id next to that of another interface of the worker, or 0. */
+/* Returns a free id next to that of another interface of the worker, or 0. */
 static uint64_t id_beside(const tcp_iface_t *iface, uint64_t other)
 {
     const tcp_md_t *md = iface->md;
@@ -350,9 +355,10 @@ static uint64_t id_beside(const tcp_iface_t *iface, uint64_t other)
     return 0;
 }
 
-/* Random. Interfaces of one worker differ in the lowest byte only, so that
- * similar addresses can be compressed. Knowing the address of one reveals all
- * of them. One thread at a time opens interfaces of a worker. */
+/* Selects a random id. The ids of one worker's interfaces differ in the lowest
+ * byte only, so that similar addresses can be compressed. Who knows one address
+ * knows the ids of all these interfaces. Only one thread at a time opens
+ * interfaces of a worker. */
 static ucs_status_t iface_take_id(tcp_iface_t *iface)
 {
     tcp_md_t *md        = iface->md;
@@ -401,7 +407,8 @@ static ucs_status_t iface_setup(tcp_iface_t *iface,
     if (iface->rx_buf == NULL) {
         return UCS_ERR_NO_MEMORY;
     }
-    /* Create the timer now: it is needed most when descriptors have run out */
+    /* Create the timer now: it is used when descriptors have run out, and could
+     * not be created then */
     iface->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
     iface->timer_fd = timerfd_create(CLOCK_MONOTONIC,
                                      TFD_NONBLOCK | TFD_CLOEXEC);

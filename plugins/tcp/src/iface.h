@@ -21,7 +21,8 @@ typedef struct tcp_conn tcp_conn_t;
 /* Connections that progress reads directly, without epoll. */
 #define TCP_IFACE_HOT_MAX 4
 
-/* Type of an epoll event's object; in the low bits of its data pointer. */
+/* Type of the object of an epoll event; stored in the low bits of its data
+ * pointer. */
 enum tcp_event_tag {
     TCP_EVENT_CONN,
     TCP_EVENT_UNKNOWN,
@@ -34,17 +35,17 @@ typedef struct tcp_iface {
     uct_iface_t super;
     const ucx_host_t *host;
     tcp_md_t *md;
-    tcp_iface_config_t config; /* without port_range */
+    tcp_iface_config_t config; /* port_range is NULL */
     unsigned port_first, port_last;
     tcp_device_t device;
-    uint32_t seg_size;   /* Data of one PUT or DATA frame */
+    uint32_t seg_size;   /* Maximum data of one PUT or DATA frame */
     uint64_t id;         /* Random, never 0 */
-    tcp_list_t md_node;  /* In the domain's ifaces */
-    unsigned num_others; /* Number of other interfaces that its
-                                     * address has space for */
+    tcp_list_t md_node;  /* Node in the domain's ifaces */
+    unsigned num_others; /* Number of other interfaces for which its address has
+                          * space */
     uint8_t detour;      /* Index of the address that reached the
                                      * last peer whose first address failed */
-    uint32_t epoch;      /* Of the last HELLO, then not 0 */
+    uint32_t epoch;      /* Epoch of the last HELLO, never 0 then */
     tcp_sockaddr_t listen_addr;
 
     /* Progress */
@@ -52,11 +53,12 @@ typedef struct tcp_iface {
     uint8_t in_progress;
     unsigned num_hot;
     tcp_conn_t *hot[TCP_IFACE_HOT_MAX];
-    unsigned quiet;             /* Consecutive polls without an event */
-    uint64_t last_look;         /* Cycles; 0: poll in the next round */
+    unsigned quiet;             /* Consecutive polls that found no event */
+    uint64_t last_look;         /* Cycle counter at the last poll; 0: poll in
+                                 * the next round */
     tcp_list_t tx_work;         /* Connections with data to send */
-    tcp_list_t pend_work;       /* ... with pending requests */
-    tcp_list_t broken;          /* ... to take down */
+    tcp_list_t pend_work;       /* Connections with pending requests */
+    tcp_list_t broken;          /* Connections to take down */
     tcp_list_t failed_eps;      /* Invalidated endpoints */
     struct tcp_ep *dispatching; /* Endpoint whose pending request is
                                       * running */
@@ -72,7 +74,7 @@ typedef struct tcp_iface {
     uint32_t txbuf_cap;
     ucx_mpool_t *txbuf_pool;
     ucx_mpool_t *op_pool;
-    ucx_mpool_t *part_pool; /* Created on first use */
+    ucx_mpool_t *part_pool; /* Created at its first use */
 
     /* Connections by (peer's id, path) */
     tcp_conn_t **hash;
@@ -110,7 +112,8 @@ static inline tcp_iface_t *tcp_iface(uct_iface_h iface)
 /* --- iface.c ------------------------------------------------------------- */
 size_t tcp_iface_max_am(const tcp_iface_t *iface);
 void tcp_iface_set_options(tcp_iface_t *iface, int fd);
-/* True if a message about a peer's errors may be logged now: one per second */
+/* Returns non-zero if a message about a peer's errors may be logged now: one
+ * per second */
 int tcp_iface_may_log(tcp_iface_t *iface);
 
 /* --- reach.c ------------------------------------------------------------- */
@@ -131,9 +134,9 @@ ucs_status_t tcp_iface_event_fd_get(uct_iface_h iface, int *fd_p);
 ucs_status_t tcp_iface_event_arm(uct_iface_h iface, unsigned events);
 void tcp_iface_hot_add(tcp_iface_t *iface, tcp_conn_t *conn);
 void tcp_iface_hot_del(tcp_iface_t *iface, tcp_conn_t *conn);
-/* Data was sent: schedules a check of its acknowledgement. */
+/* Schedules a check that the data just sent is acknowledged. */
 void tcp_iface_sweep_later(tcp_iface_t *iface);
-/* Wakes at `when` (host time) at the latest. */
+/* Sets the timer to wake the interface at `when` (host time) at the latest. */
 void tcp_iface_timer_set(tcp_iface_t *iface, double when);
 ucs_status_t tcp_iface_watch(tcp_iface_t *iface, int op, int fd,
                              uint32_t events, void *ptr,
@@ -151,7 +154,7 @@ void tcp_trace_zcopy(tcp_iface_t *iface, uint8_t id, const void *header,
 
 /* --- accept.c ------------------------------------------------------------ */
 typedef struct tcp_unknown {
-    tcp_list_t node; /* In unknown, parked or freed */
+    tcp_list_t node; /* Node in unknown, parked or freed */
     tcp_iface_t *iface;
     int fd;
     double deadline;
@@ -163,12 +166,13 @@ typedef struct tcp_unknown {
 unsigned tcp_accept_ready(tcp_iface_t *iface);
 void tcp_accept_resume(tcp_iface_t *iface);
 unsigned tcp_unknown_event(tcp_unknown_t *unknown);
-/* Descriptors have run out: closes the oldest one without unread data, among
- * the `limit` oldest. 0: there is none. */
+/* Closes an unknown connection to get a free descriptor: the oldest without
+ * unread data, among the `limit` oldest. Returns 0 if there is none. */
 int tcp_unknown_evict(tcp_iface_t *iface, unsigned limit);
-/* Closes; the memory is freed at the end of the round. */
+/* Closes the socket; the memory is freed at the end of the round. */
 void tcp_unknown_drop(tcp_unknown_t *unknown);
-/* Drops those that exceed their deadline; returns the next deadline, or 0. */
+/* Drops unknown connections whose deadline has expired; returns the next
+ * deadline, or 0. */
 double tcp_unknown_expire(tcp_iface_t *iface, double now);
 
 /* Refines the costs of operations: estimate.c */

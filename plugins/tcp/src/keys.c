@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See keys.h. */
+/* The table of keys: see keys.h. */
 #include "keys.h"
 
 #include <errno.h>
@@ -9,7 +9,7 @@
 
 ucs_status_t tcp_keys_init(tcp_keys_t *keys)
 {
-    /* only used pages are allocated */
+    /* Only pages that are used are allocated */
     keys->buckets = calloc(TCP_KEYS_BUCKETS, sizeof(*keys->buckets));
     if (keys->buckets == NULL) {
         return UCS_ERR_NO_MEMORY;
@@ -34,7 +34,7 @@ void tcp_keys_cleanup(tcp_keys_t *keys)
 {
     tcp_key_t *entry;
 
-    /* not by the buckets: reading them would map their pages */
+    /* Do not iterate over the buckets: reading them would map their pages */
     while ((entry = keys->latest) != NULL) {
         keys->latest = entry->older;
         free(entry);
@@ -43,7 +43,7 @@ void tcp_keys_cleanup(tcp_keys_t *keys)
     pthread_mutex_destroy(&keys->lock);
 }
 
-/* A random number other than 0. Called with the lock held. */
+/* Generates a random number other than 0. Called with the lock held. */
 static ucs_status_t keys_random(tcp_keys_t *keys, uint64_t *value_p)
 {
     ssize_t n;
@@ -77,7 +77,8 @@ static int keys_has(const tcp_keys_t *keys, uint64_t value)
     return entry != NULL;
 }
 
-/* A free entry of the key's bucket, or NULL. Called with the lock held. */
+/* Returns a free entry of the key's bucket, or NULL. Called with the lock
+ * held. */
 static tcp_key_t *keys_entry(tcp_keys_t *keys, uint64_t value)
 {
     tcp_key_t *_Atomic *bucket = bucket_of(keys, value);

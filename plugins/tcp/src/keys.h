@@ -3,10 +3,10 @@
  * The memory that peers may access: a hash table from key to (range, rights). A
  * key is a random 64-bit number.
  *
- * Any thread adds and removes; interfaces look up without a lock. An entry is
- * held while its memory is accessed, and removal waits for all holds, so that
- * no memory is accessed after mem_dereg returned. A hold lasts for one system
- * call.
+ * Any thread may add and remove keys; interfaces look up without a lock. An
+ * entry is held while its memory is accessed, and removal waits for all holds,
+ * so that no memory is accessed after mem_dereg returned. A hold lasts for one
+ * system call.
  */
 #ifndef TCP_KEYS_H
 #define TCP_KEYS_H
@@ -34,19 +34,21 @@ typedef struct tcp_key {
 typedef struct tcp_keys {
     pthread_mutex_t lock;
     tcp_key_t *_Atomic *buckets;
-    tcp_key_t *latest;   /* all entries; protected by the lock */
-    uint64_t random[32]; /* unused random words */
+    tcp_key_t *latest;   /* Last entry of the list of all entries; protected by
+                          * the lock */
+    uint64_t random[32]; /* Random words that are not used yet */
     unsigned num_random;
 } tcp_keys_t;
 
 ucs_status_t tcp_keys_init(tcp_keys_t *keys);
 void tcp_keys_cleanup(tcp_keys_t *keys);
 
-/* `secret`: the key; if it is 0 or in use, a new random number is generated. */
+/* Adds a key with the value `secret`. If that is 0 or in use, a new random
+ * number is generated. */
 ucs_status_t tcp_keys_add(tcp_keys_t *keys, void *address, size_t length,
                           unsigned access, uint64_t secret, tcp_key_t **key_p);
 
-/* Returns when no thread accesses the memory any more. */
+/* Removes a key. Returns when no thread accesses the memory any more. */
 void tcp_keys_remove(tcp_keys_t *keys, tcp_key_t *key);
 
 /* Returns the entry if the key is in the table, grants all of `access`, and

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The memory domain's operations, remote keys, and the list of devices. */
+/* Operations of the memory domain, remote keys, and the list of devices. */
 #include "md.h"
 #include "config.h"
 #include "sock.h"
@@ -27,7 +27,8 @@ ucs_status_t tcp_md_resources(const ucx_component_t *component,
     return UCS_OK;
 }
 
-/* Without /proc, all namespaces of the kernel look the same. */
+/* Returns a hash of kernel and network namespace. Without /proc, all namespaces
+ * of the kernel have the same value. */
 uint64_t tcp_md_locality(const ucx_host_t *host)
 {
     uint64_t id = host->machine_guid();

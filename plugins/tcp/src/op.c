@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Asynchronous operations, and flushes, which wait for them. Completions are
+ * Asynchronous operations, and the flushes that wait for them. Completions are
  * called from progress only.
  */
 #include "conn.h"

@@ -2,9 +2,9 @@
 /*
  * Shared by the files of this plugin: the host, and small helpers.
  *
- * Nothing of a core is stored in a global variable: a process may contain two
- * cores, each with an instance of its own. Functions that log have a variable
- * `host`.
+ * No state of a core is stored in a global variable: a process may contain two
+ * copies of the core, each with its own instance of the plugin. The log macros
+ * use a variable `host`.
  */
 #ifndef TCP_PLUGIN_H
 #define TCP_PLUGIN_H
@@ -28,7 +28,7 @@
 #define tcp_likely(_x)   __builtin_expect(!!(_x), 1)
 #define tcp_unlikely(_x) __builtin_expect(!!(_x), 0)
 
-/* State for one core. */
+/* State of the plugin for one core. */
 typedef struct tcp_instance {
     ucx_instance_t super;
     ucx_component_t component;

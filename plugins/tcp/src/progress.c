@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Progress, and sleeping instead of it.
+ * Progress, and arming for a sleep.
  *
  * Connections that have recently received data ("hot") are read directly, at
  * one system call per message. epoll is called if there is no hot connection,
@@ -26,11 +26,11 @@
 #define PROGRESS_SILENT_MAX 512
 /* Polls without an event after which polling becomes rare. */
 #define PROGRESS_QUIET_MAX 512
-/* Interval of polls when they are rare, or when there are hot connections, in
- * cycles of the time stamp counter: a few microseconds at any rate. A worker
- * with long rounds polls in every fourth round. */
+/* Interval between calls of epoll on an idle interface, or while there are hot
+ * connections, in cycles of the time stamp counter: a few microseconds at any
+ * frequency. A worker with long rounds polls in every fourth round. */
 #define PROGRESS_LOOK_CYCLES 24576
-/* Rounds between two reads of the clock. */
+/* Rounds of progress between two reads of the clock. */
 #define PROGRESS_CLOCK_ROUNDS 4
 
 static inline uint64_t progress_cycles(void)
@@ -109,7 +109,8 @@ static unsigned progress_hot(tcp_iface_t *iface)
     unsigned count = 0, events;
     tcp_conn_t *conn;
 
-    /* Backwards: a removed entry is replaced by one that was already visited */
+    /* Iterate backwards: a removed entry is replaced by one that was already
+     * visited */
     for (unsigned i = iface->num_hot; i-- > 0;) {
         if (i >= iface->num_hot) {
             continue;
@@ -233,7 +234,7 @@ static unsigned progress_look(tcp_iface_t *iface)
     return count;
 }
 
-/* Is it time for a system call that probably returns nothing? */
+/* Returns whether a system call that probably finds nothing is due. */
 static inline int progress_is_time(tcp_iface_t *iface)
 {
     uint64_t now;
@@ -242,7 +243,7 @@ static inline int progress_is_time(tcp_iface_t *iface)
         return 1;
     }
     if ((iface->round % PROGRESS_CLOCK_ROUNDS) != 0) {
-        return 0; /* Reading the clock has a cost as well */
+        return 0; /* Reading the clock takes time, too */
     }
     now = progress_cycles();
     if (now - iface->last_look < PROGRESS_LOOK_CYCLES) {
@@ -254,7 +255,8 @@ static inline int progress_is_time(tcp_iface_t *iface)
 
 /* --- Sending ------------------------------------------------------------- */
 
-/* The socket is full now; monitor it during the sleep. */
+/* Enables or disables epoll's report that a full socket is writable, for the
+ * time of a sleep. */
 static void tx_watch(tcp_conn_t *conn, int on)
 {
     if (!!(conn->flags & TCP_CONN_WATCH_OUT) == on) {
@@ -266,7 +268,8 @@ static void tx_watch(tcp_conn_t *conn, int on)
                           TCP_EVENT_CONN);
 }
 
-/* Sending failed: delivers the data that the peer sent before, then breaks. */
+/* Called when sending has failed: delivers the data that the peer sent before,
+ * then breaks the connection. */
 static void tx_dead(tcp_conn_t *conn)
 {
     ucs_status_t status = conn->status;
@@ -286,7 +289,7 @@ static void progress_tx_one(tcp_conn_t *conn)
         if (conn->flags & TCP_CONN_OWES_NO) {
             tcp_conn_try_close(conn);
         }
-        return; /* Added again when it is connected */
+        return; /* The connection is added again when it is connected */
     }
 
     tcp_tx_flush(conn);
@@ -333,7 +336,7 @@ static unsigned progress_pending(tcp_iface_t *iface)
     return count;
 }
 
-/* --- The rare things ----------------------------------------------------- */
+/* --- Failures and deadlines ----------------------------------------------- */
 
 static unsigned progress_failures(tcp_iface_t *iface)
 {
@@ -396,8 +399,8 @@ unsigned tcp_iface_progress(uct_iface_h uct_iface)
         count += progress_failures(iface);
     }
     if ((count != told) && !tcp_list_is_empty(&iface->tx_work)) {
-        progress_tx(iface); /* They may have sent messages that no later
-                               * progress will send */
+        progress_tx(iface); /* The callbacks may have sent messages that no
+                             * later progress will send */
     }
     if (tcp_unlikely(!tcp_list_is_empty(&iface->freed))) {
         progress_free(iface);

@@ -2,8 +2,8 @@
 /*
  * Remote memory: puts and gets of this side, and serving the peer's gets.
  *
- * A put's data is written before any later frame is handled. Puts are
- * acknowledged by their number.
+ * The data of a put is written before any later frame is handled. An
+ * acknowledgement contains the number of completed puts.
  */
 #include "am.h"
 #include "tx.h"
@@ -355,8 +355,8 @@ void tcp_serve_queue(tcp_conn_t *conn)
 
 /* --- Remote completion --------------------------------------------------- */
 
-/* Acknowledges the peer's puts. A number includes earlier ones, so only one
- * must be stored while the queue is full. */
+/* Acknowledges the peer's puts. The number includes earlier puts, so only one
+ * acknowledgement must be stored while the queue is full. */
 void tcp_put_ack_queue(tcp_conn_t *conn)
 {
     uint64_t words[2];

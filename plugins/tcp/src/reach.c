@@ -79,13 +79,14 @@ unreachable(const ucx_reachable_args_t *args, const char *format, ...)
     return 0;
 }
 
-/* Results of is_reachable. A router may have no route to an address, without
- * this being visible here. Within the host, any address is reachable from any
- * device, but both sides must select the same pair to share a connection. */
+/* Results of is_reachable, from worst to best. BY_ROUTER: a router may have no
+ * route to the address, which is not visible here. WITHIN_HOST: any address is
+ * reachable from any device, but both sides must select the same pair to share
+ * a connection. */
 enum { BY_ROUTER = 1, WITHIN_HOST = 2, SAME_NETWORK = 3 };
 
-/* An address of this host. The sender may be on another host with the same
- * address, as with bridges of containers. */
+/* Handles an address of this host. The sender may be on another host that has
+ * the same address, as bridges of containers have. */
 static int reach_local(const tcp_iface_t *iface, const char *peer,
                        uint64_t locality, int is_same,
                        const ucx_reachable_args_t *args)

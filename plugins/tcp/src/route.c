@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Queries rtnetlink, and caches the answers. */
+/* Queries the kernel's routing tables by rtnetlink, and caches the answers. */
 #include "route.h"
 #include "sock.h"
 
@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define ROUTE_LIFETIME 3.0 /* seconds */
+#define ROUTE_LIFETIME 3.0 /* Seconds for which an answer is cached */
 
 typedef struct route_request {
     struct nlmsghdr nh;
@@ -52,7 +52,7 @@ static void request_add(route_request_t *req, unsigned short type,
     }
 }
 
-/* Parses one answer of the kernel. */
+/* Parses one answer from the kernel. */
 static ucs_status_t reply_parse(const struct nlmsghdr *nh, size_t size,
                                 tcp_route_t *route)
 {
@@ -69,7 +69,7 @@ static ucs_status_t reply_parse(const struct nlmsghdr *nh, size_t size,
         if (nh->nlmsg_len < NLMSG_LENGTH(sizeof(*err))) {
             return UCS_ERR_IO_ERROR;
         }
-        /* The kernel's errors for "no route" */
+        /* Errors that the kernel returns if it has no route */
         switch (-err->error) {
         case ENETUNREACH:
         case EHOSTUNREACH:

@@ -15,7 +15,7 @@
 typedef enum tcp_route_kind {
     TCP_ROUTE_NONE,   /* No route */
     TCP_ROUTE_LOCAL,  /* An address of this host */
-    TCP_ROUTE_DEVICE, /* By the device with that index */
+    TCP_ROUTE_DEVICE, /* By the device with `index` */
 } tcp_route_kind_t;
 
 typedef struct tcp_route {

@@ -2,7 +2,8 @@
 /*
  * Receives. Bytes are read into the interface's buffer, many frames by one
  * system call, and handled there in place. Data of puts and gets is read
- * directly to its destination, except for what arrived with its frame's header.
+ * directly to its destination, except for the bytes that arrived together with
+ * their frame's header.
  *
  * An incomplete frame stays in the interface's buffer until another connection
  * needs it; then it moves to a buffer of its own.
@@ -126,7 +127,8 @@ static tcp_get_t *rx_get(tcp_conn_t *conn)
     return tcp_container_of(conn->get_head, tcp_get_t, op);
 }
 
-/* `n` bytes of the data, or of the padding behind it, were received. */
+/* Records that `n` bytes of the data, or of the padding after it, were
+ * received. */
 static void rx_advance(tcp_conn_t *conn, size_t n)
 {
     size_t take = tcp_min(n, conn->rx_left);
@@ -159,13 +161,15 @@ static void rx_advance(tcp_conn_t *conn, size_t n)
     if (conn->rx_left == 0) {
         if (conn->rx_mode == TCP_RX_PUT) {
             ++conn->puts_taken;
-            tcp_tx_schedule(conn); /* acknowledged in this progress */
+            tcp_tx_schedule(conn); /* The acknowledgement is sent in this
+                                    * progress */
         }
         conn->rx_mode = (conn->rx_pad > 0) ? TCP_RX_FILLING : TCP_RX_FRAMES;
     }
 }
 
-/* Uses the start of the received bytes as data; returns how many. */
+/* Copies the start of the received bytes to the destination of the data;
+ * returns how many bytes it used. */
 static size_t rx_feed(tcp_conn_t *conn, const uint8_t *data, size_t length)
 {
     size_t take = tcp_min(length, conn->rx_left), done, piece;
@@ -241,7 +245,8 @@ static void rx_put(tcp_conn_t *conn, const uint8_t *payload, size_t length)
     rx_begin(conn, TCP_RX_PUT, length);
 }
 
-/* The acknowledged number may only grow, up to what was sent. */
+/* Handles an acknowledgement of puts. The number may only grow, up to the
+ * number of puts sent. */
 static void rx_put_ack(tcp_conn_t *conn, uint64_t puts)
 {
     if ((puts < conn->puts_acked - conn->puts_before) ||
@@ -253,7 +258,7 @@ static void rx_put_ack(tcp_conn_t *conn, uint64_t puts)
     tcp_flush_check(conn);
 }
 
-/* Minimum and maximum payload of frames other than AM. */
+/* Returns whether the payload length of a frame other than AM is valid. */
 static int rx_length_is_good(unsigned type, uint32_t length)
 {
     switch (type) {
@@ -275,7 +280,8 @@ static int rx_length_is_good(unsigned type, uint32_t length)
     }
 }
 
-/* Bytes of the payload that are needed before the frame is handled. */
+/* Returns how many bytes of the payload must be present before the frame is
+ * handled. */
 static size_t rx_length_needed(unsigned type, uint32_t length)
 {
     return (type == TCP_WIRE_PUT)  ? sizeof(tcp_wire_put_t) :
@@ -399,7 +405,7 @@ static size_t rx_greeting(tcp_conn_t *conn, const uint8_t *data, size_t length)
 
 /* --- From the socket ----------------------------------------------------- */
 
-/* New bytes are at the tail of the shared buffer. */
+/* Handles new bytes, which are at the tail of the shared buffer. */
 static void rx_handle(tcp_conn_t *conn, unsigned *events_p)
 {
     tcp_iface_t *iface = conn->iface;
@@ -425,7 +431,8 @@ static void rx_handle(tcp_conn_t *conn, unsigned *events_p)
     }
 }
 
-/* Returns 0 if the socket has no more data, or is closed. */
+/* Handles the result of a receive call. Returns 0 if the socket has no more
+ * data, or is closed. */
 static int rx_result(tcp_conn_t *conn, ssize_t n)
 {
     if (tcp_likely(n > 0)) {
@@ -465,7 +472,8 @@ static int rx_frames(tcp_conn_t *conn, unsigned *events_p)
     iface->rx_tail += (size_t)n;
     rx_handle(conn, events_p);
     if (((size_t)n == limit) && (conn->rx_mode == TCP_RX_FRAMES)) {
-        /* Much data arrives, and none of it is direct data */
+        /* Much data arrives, and none of it is direct data: receive more at a
+         * time */
         conn->rx_limit = (uint32_t)tcp_min(2 * limit,
                                            iface->config.rx_seg_size);
     }
@@ -500,7 +508,7 @@ static int rx_direct_iov(tcp_conn_t *conn, struct iovec *iov, size_t *length_p,
         index = get->iov_index;
         off   = get->iov_off;
         if (get->cancelled) {
-            /* A destination that is ignored */
+            /* The data of a cancelled get is discarded */
             left = *length_p     = tcp_min(left, iface->rx_cap / 2);
             iov[count].iov_base  = iface->rx_buf + iface->rx_cap / 2;
             iov[count++].iov_len = left;

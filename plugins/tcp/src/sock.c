@@ -174,7 +174,8 @@ int tcp_sock_open(int family)
     return socket(family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 }
 
-/* Options are hints: ignore a kernel that lacks one. */
+/* Sets a socket option. Options are hints, so an error of a kernel without the
+ * option is ignored. */
 void tcp_sock_set_int(int fd, int level, int option, int value)
 {
     (void)setsockopt(fd, level, option, &value, sizeof(value));

@@ -5,11 +5,11 @@
 
 #include "plugin.h"
 
-/* Size for "[address]:port". A port of 0 is omitted. */
+/* Size of a buffer for "[address]:port". A port of 0 is omitted. */
 #define TCP_SOCK_STR_MAX 64
 
 socklen_t tcp_sock_addr_len(const tcp_sockaddr_t *addr);
-/* The address bytes, 4 or 16. */
+/* Returns the bytes of the address, 4 or 16. */
 void *tcp_sock_addr_ip(tcp_sockaddr_t *addr, size_t *length_p);
 uint16_t tcp_sock_addr_port(const tcp_sockaddr_t *addr);
 void tcp_sock_addr_set_port(tcp_sockaddr_t *addr, uint16_t port);
@@ -22,19 +22,20 @@ int tcp_sock_addr_is_any(const tcp_sockaddr_t *addr);
 ucs_status_t tcp_sock_addr_copy(tcp_sockaddr_t *dst, const struct sockaddr *src,
                                 socklen_t length, int unmap);
 
-/* For log messages; returns `buf`. */
+/* Formats the address for log messages; returns `buf`. */
 const char *tcp_sock_str(const tcp_sockaddr_t *addr, char *buf, size_t size);
 
-/* The status of endpoints for an errno of their connection. */
+/* Returns the status for the endpoints of a connection that failed with this
+ * errno. */
 ucs_status_t tcp_sock_status(int error);
 
-/* Does this errno mean that descriptors have run out? */
+/* Returns whether this errno means that descriptors have run out. */
 int tcp_sock_no_files(int error);
-/* `limit`, or 1/`share` of the descriptors that the process may have if that is
- * less; at least 1. */
+/* Returns the smaller of `limit` and 1/`share` of the maximum number of open
+ * files of the process, but at least 1. */
 unsigned tcp_sock_file_share(unsigned limit, unsigned share);
 
-/* Is there unread data? */
+/* Returns whether the socket has unread data. */
 int tcp_sock_has_data(int fd);
 int tcp_sock_open(int family);
 void tcp_sock_set_int(int fd, int level, int option, int value);

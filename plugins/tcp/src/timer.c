@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See timer.h. */
+/* The timer of an interface or of a connection manager: see timer.h. */
 #include "timer.h"
 
 #include <string.h>

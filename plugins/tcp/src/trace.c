@@ -13,7 +13,7 @@
     256 /* Bytes of a zero-copy message that the tracer
                            * sees */
 
-/* Default tracer: only the transport's part is logged. */
+/* Default tracer: adds no text, so that only the transport's part is logged. */
 static void trace_nothing(void *arg, uct_am_trace_type_t type, uint8_t id,
                           const void *data, size_t length, char *buffer,
                           size_t max)
@@ -38,7 +38,7 @@ ucs_status_t tcp_iface_set_am_tracer(uct_iface_h uct_iface,
     return UCS_OK;
 }
 
-/* `length` is the message's length, of which `size` bytes are at `data`. */
+/* Logs a message of `length` bytes, of which `size` bytes are at `data`. */
 static void trace_show(tcp_iface_t *iface, uct_am_trace_type_t type, uint8_t id,
                        const void *data, size_t size, size_t length)
 {

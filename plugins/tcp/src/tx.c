@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The send queue of a connection, and writing it to the socket. Never calls the
+ * The send queue of a connection; writes it to the socket. Never calls the
  * user: progress calls completions.
  */
 #include "tx.h"
@@ -10,7 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Entries of one system call, at least enough for one zero-copy element. */
+/* Maximum number of entries of one system call; at least enough for one
+ * zero-copy element. */
 #define TX_IOV_MAX   64
 #define TX_ELEM_IOVS (TCP_IOV_MAX + 2)
 
@@ -154,7 +155,7 @@ void tcp_tx_elem_free(tcp_conn_t *conn, tcp_elem_t *elem)
         tcp_op_free(iface, elem);
         break;
     default:
-        /* A served get stays in a queue of its own. */
+        /* A served get is in a queue of its own, which is not freed here. */
         ((tcp_serve_t *)elem)->queued = 0;
         break;
     }
@@ -262,7 +263,7 @@ ucs_status_t tcp_tx_zcopy_start(tcp_conn_t *conn, tcp_zcopy_t *zcopy,
     return UCS_INPROGRESS;
 }
 
-/* The kernel has all of it. */
+/* Completes an operation: the kernel has accepted all its data. */
 static void zcopy_finish(tcp_conn_t *conn, tcp_zcopy_t *zcopy)
 {
     --conn->num_zcopy;
@@ -274,7 +275,8 @@ static void zcopy_finish(tcp_conn_t *conn, tcp_zcopy_t *zcopy)
     tcp_op_done(conn->iface, &zcopy->op, UCS_OK);
 }
 
-/* --- Into the socket ----------------------------------------------------- */
+/* --- Writing to the socket
+ * ------------------------------------------------- */
 
 static unsigned zcopy_build(const tcp_zcopy_t *zcopy, struct iovec *iov)
 {
@@ -299,7 +301,8 @@ static unsigned zcopy_build(const tcp_zcopy_t *zcopy, struct iovec *iov)
     return count;
 }
 
-/* Holds the memory while it is sent; -1: it is deregistered. */
+/* Fills the entries of a served get and holds its memory while it is sent.
+ * Returns -1 if the memory is deregistered. */
 static int serve_build(tcp_conn_t *conn, const tcp_serve_t *serve,
                        struct iovec *iov, tcp_key_t **hold_p)
 {
@@ -326,8 +329,8 @@ static int serve_build(tcp_conn_t *conn, const tcp_serve_t *serve,
     return count;
 }
 
-/* Collects the front of the queue; -1: memory of a served get is
- * deregistered. */
+/* Fills the entries from the front of the queue. Returns -1 if the memory of a
+ * served get is deregistered. */
 static int tx_build(tcp_conn_t *conn, struct iovec *iov, tcp_key_t **hold_p)
 {
     unsigned count = 0;
@@ -350,7 +353,7 @@ static int tx_build(tcp_conn_t *conn, struct iovec *iov, tcp_key_t **hold_p)
 
             count += zcopy_build(zcopy, iov + count);
             if (zcopy->left > 0) {
-                break; /* The header of its next frame is not written yet */
+                break; /* The header of the next frame is not written yet */
             }
         } else {
             added = serve_build(conn, (tcp_serve_t *)elem, iov + count, hold_p);
@@ -358,7 +361,7 @@ static int tx_build(tcp_conn_t *conn, struct iovec *iov, tcp_key_t **hold_p)
                 return -1;
             }
             count += (unsigned)added;
-            break; /* One hold at a time */
+            break; /* At most one key is held at a time */
         }
     }
     return (int)count;
@@ -411,7 +414,8 @@ static size_t serve_consume(tcp_serve_t *serve, size_t n)
     return start - n;
 }
 
-/* A frame of a served get is sent; the get is complete with the last one. */
+/* Called when a frame of a served get is sent; the get is complete with its
+ * last frame. */
 static void serve_frame_done(tcp_conn_t *conn, tcp_serve_t *serve)
 {
     serve->queued = 0;
@@ -426,7 +430,8 @@ static void serve_frame_done(tcp_conn_t *conn, tcp_serve_t *serve)
     tcp_op_free(conn->iface, serve);
 }
 
-/* The kernel accepted `n` bytes from the front. */
+/* Removes `n` bytes, which the kernel has accepted, from the front of the
+ * queue. */
 static void tx_consume(tcp_conn_t *conn, size_t n)
 {
     tcp_elem_t *elem;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The hot path of sending: space in the send queue, and when it is sent.
+ * The hot path of sending: reserves space in the send queue, and decides when
+ * the queue is sent.
  *
  * The first small message on a connection since its interface's last progress
  * is sent at once. Later ones are collected in a buffer, which is sent by the
@@ -12,18 +13,20 @@
 
 #include "conn.h"
 
-/* Maximum buffers and zero-copy operations queued on a connection. */
+/* Maximum number of buffers and of zero-copy operations in the queue of a
+ * connection. */
 #define TCP_TX_MAX_BUFS  4
 #define TCP_TX_MAX_ZCOPY 64
 
-/* Does this endpoint have pending requests that must be sent first? */
+/* Returns whether this endpoint has pending requests that must be sent
+ * first. */
 static inline int tcp_tx_has_waiting(const tcp_conn_t *conn, const tcp_ep_t *ep)
 {
     return tcp_unlikely(!ucx_pending_is_empty(&ep->pending) &&
                         !(conn->flags & TCP_CONN_DISPATCH));
 }
 
-/* Must this endpoint wait for its own pending requests? */
+/* Returns whether this endpoint must wait for its own pending requests. */
 static inline int tcp_tx_is_gated(const tcp_conn_t *conn, const tcp_ep_t *ep)
 {
     return tcp_tx_has_waiting(conn, ep) ||
@@ -47,7 +50,8 @@ static inline void tcp_tx_commit(tcp_conn_t *conn, size_t size)
     conn->tx_queued += size;
 }
 
-/* After a commit: UCS_OK if it was sent, UCS_INPROGRESS if it is queued. */
+/* Called after a commit. Returns UCS_OK if the data was sent, UCS_INPROGRESS if
+ * it is queued. */
 static inline ucs_status_t tcp_tx_kick(tcp_conn_t *conn)
 {
     tcp_iface_t *iface = conn->iface;
@@ -66,8 +70,8 @@ static inline ucs_status_t tcp_tx_kick(tcp_conn_t *conn)
     return UCS_INPROGRESS;
 }
 
-/* After a commit of data for which no caller waits: it is collected, even if it
- * is the first, and sent with later data. */
+/* Called after a commit of data for which no caller waits: the data is
+ * collected, even if it is the first, and sent with later data. */
 static inline ucs_status_t tcp_tx_gather(tcp_conn_t *conn)
 {
     if (conn->tx_cur->tail >= conn->iface->config.tx_seg_size) {
@@ -79,8 +83,8 @@ static inline ucs_status_t tcp_tx_gather(tcp_conn_t *conn)
     return UCS_INPROGRESS;
 }
 
-/* After a commit of data that must not wait for the next round: progress sends
- * it before it returns. */
+/* Called after a commit of data that must not wait for the next round: progress
+ * sends it before it returns. */
 static inline void tcp_tx_kick_now(tcp_conn_t *conn)
 {
     if (!conn->iface->in_progress) {
@@ -89,7 +93,8 @@ static inline void tcp_tx_kick_now(tcp_conn_t *conn)
     tcp_tx_kick(conn);
 }
 
-/* The endpoint's connection; NULL with *status_p. */
+/* Returns the endpoint's connection; on failure NULL, with the error in
+ * *status_p. */
 static inline tcp_conn_t *tcp_ep_conn(tcp_ep_t *ep, ucs_status_t *status_p)
 {
     if (tcp_likely(ep->conn != NULL)) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See ways.h. */
+/* The list of alternative addresses: see ways.h. */
 #include "ways.h"
 #include "sock.h"
 
@@ -32,7 +32,8 @@ void tcp_ways_reserve(tcp_iface_t *iface)
     iface->num_others = tcp_min(iface->num_others, TCP_WIRE_OTHERS_MAX);
 }
 
-/* Bytes of each other interface, for addresses of this family. */
+/* Returns the size of the entry of another interface, for addresses of this
+ * family. */
 static size_t other_length(const tcp_sockaddr_t *addr)
 {
     return tcp_dev_addr_length(addr) - TCP_WIRE_DEV_HEAD +
@@ -142,7 +143,8 @@ tcp_ways_t *tcp_ways_copy(const tcp_ways_t *ways)
     return copy;
 }
 
-/* --- Choosing ------------------------------------------------------------ */
+/* --- Selecting
+ * ------------------------------------------------------------- */
 
 void tcp_ways_begin(tcp_conn_t *conn)
 {
@@ -155,8 +157,8 @@ void tcp_ways_give_up(tcp_conn_t *conn)
     conn->ways_failed |= 1u << conn->way;
 }
 
-/* The next address after the present one that can be tried. Skips an address
- * with an existing connection, which belongs to other endpoints. */
+/* Finds the next address after the current one that can be tried. Skips an
+ * address with an existing connection, which belongs to other endpoints. */
 static int ways_next(const tcp_conn_t *conn, unsigned *next_p)
 {
     const tcp_ways_t *ways = conn->ways;

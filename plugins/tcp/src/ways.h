@@ -3,8 +3,9 @@
  * Alternative addresses of a peer. A route does not guarantee that packets
  * arrive: distinct networks may have the same addresses. Therefore an
  * interface's address includes the listeners of its worker's other interfaces,
- * and a peer that cannot reach the first tries those. All of them lead to the
- * same worker: messages, keys and outstanding operations are valid at each.
+ * and a peer that cannot reach the first address tries these. All addresses
+ * lead to the same worker: messages, keys and outstanding operations are valid
+ * at each of them.
  *
  * A connection has the identity of the interface to which it leads, so it
  * changes with the address; endpoints look up a connection by all their
@@ -25,13 +26,15 @@ struct tcp_ways {
     tcp_way_t way[]; /* The peer's own interface first */
 };
 
-/* Reserves space in this interface's address for others, which fixes its
- * length; called when it is opened. */
+/* Reserves space in this interface's address for the addresses of other
+ * interfaces. This fixes the address's length, so it is called when the
+ * interface is opened. */
 void tcp_ways_reserve(tcp_iface_t *iface);
 size_t tcp_ways_length(const tcp_iface_t *iface);
-/* Writes that part of the address. */
+/* Writes the other interfaces' part of the address. */
 void tcp_ways_pack(tcp_iface_t *iface, void *buffer);
-/* Parses it. UCS_OK with NULL: there is only one address. */
+/* Parses the other interfaces' part of an address. UCS_OK with NULL: there is
+ * only one address. */
 ucs_status_t tcp_ways_unpack(const tcp_way_t *first, const void *buffer,
                              size_t length, tcp_ways_t **ways_p);
 /* Copies the list, or returns NULL. */
@@ -39,14 +42,15 @@ tcp_ways_t *tcp_ways_copy(const tcp_ways_t *ways);
 
 /* Clears the record of failed addresses for a new attempt. */
 void tcp_ways_begin(tcp_conn_t *conn);
-/* The present address has failed permanently. */
+/* Records that the current address has failed permanently. */
 void tcp_ways_give_up(tcp_conn_t *conn);
-/* Switches to the next address that has not failed; 0: there is none. */
+/* Switches to the next address that has not failed; returns 0 if there is
+ * none. */
 int tcp_ways_turn(tcp_conn_t *conn);
-/* Is there another address to switch to? */
+/* Returns whether there is another address to switch to. */
 int tcp_ways_has_other(const tcp_conn_t *conn);
-/* Timeout in seconds of this address before the next one is tried; infinite
- * without another one. */
+/* Returns the timeout in seconds of this address, after which the next address
+ * is tried; infinite if there is no other address. */
 double tcp_ways_patience(const tcp_conn_t *conn);
 
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Data on a connection (greeting and frames), and addresses and keys that peers
- * receive by other means. Layout only; conn.h describes the protocol.
+ * Layout of the data on a connection (greeting and frames), and of the
+ * addresses and keys that peers receive by other means. conn.h describes the
+ * protocol.
  *
  * All numbers are little-endian. Everything read here comes from a peer and
  * must be validated.
@@ -40,8 +41,8 @@ enum tcp_wire_hello_kind {
 };
 
 enum tcp_wire_nack_reason {
-    TCP_WIRE_NACK_VERSION = 1, /* another major version */
-    TCP_WIRE_NACK_TARGET,      /* I do not have the receiver's id */
+    TCP_WIRE_NACK_VERSION = 1, /* The peer has another major version */
+    TCP_WIRE_NACK_TARGET,      /* The peer does not have the receiver's id */
 };
 
 typedef struct tcp_wire_hello {
@@ -92,7 +93,7 @@ enum tcp_wire_type {
 #define TCP_WIRE_AM_MAX (1u << 20)
 /* Maximum data of one PUT or DATA; longer transfers are several frames. */
 #define TCP_WIRE_SEG_MAX (4u << 20)
-/* Maximum number of outstanding GETs of a connection. */
+/* Maximum number of outstanding GETs on a connection. */
 #define TCP_WIRE_GETS_MAX 128u
 
 static inline uint64_t tcp_wire_frame(enum tcp_wire_type type, uint8_t id,
@@ -115,7 +116,7 @@ static inline uint32_t tcp_wire_pad(size_t length)
     return (uint32_t)(-length & 7);
 }
 
-/* Size of a frame with this much payload. */
+/* Returns the size of a frame with this much payload. */
 static inline size_t tcp_wire_frame_size(size_t length)
 {
     return TCP_WIRE_HDR + ((length + 7) & ~(size_t)7);

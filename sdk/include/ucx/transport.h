@@ -117,8 +117,8 @@ typedef struct ucx_iface_attr {
 } ucx_iface_attr_t;
 
 enum {
-    /** is_reachable tests whether the peer can really be reached: the core also
-     *  passes it addresses from other network namespaces and containers. */
+    /** is_reachable tests whether the peer can be reached, so callers may pass
+     *  it addresses from other network namespaces and containers. */
     UCX_IFACE_FLAG_TESTED_REACHABILITY = 1u << 0,
     /** Endpoints detect a lost peer by themselves and report it by
      *  iface_ep_failed although nothing is sent, as a connection of the kernel
