@@ -35,7 +35,7 @@ static SHM_INLINE void copy_short(void *to, const void *from, unsigned length)
     }
 }
 
-/* Bytes of all entries; SIZE_MAX on overflow. */
+/* Returns the number of bytes of all entries; SIZE_MAX on overflow. */
 static size_t iov_total(const uct_iov_t *iov, size_t iovcnt)
 {
     size_t total = 0, bytes;
@@ -86,7 +86,8 @@ ucs_status_t shm_put_short(uct_ep_h ep, const void *buffer, unsigned length,
     return UCS_OK;
 }
 
-/* Packs into a temporary buffer, because the mapping may be too short. */
+/* Packs into a temporary buffer, because the memory behind remote_addr may be
+ * shorter than what pack_cb writes. */
 static ssize_t put_bcopy_near_end(uct_pack_callback_t pack_cb, void *arg,
                                   uint64_t remote_addr, uct_rkey_t rkey)
 {
@@ -165,7 +166,7 @@ ucs_status_t shm_get_zcopy(uct_ep_h ep, const uct_iov_t *iov, size_t iovcnt,
 
 /* --- Atomics -------------------------------------------------------------- */
 
-/* Defines both sizes. The old value goes to *old. */
+/* Defines the atomics of one word size. The old value is stored in *old. */
 #define DEFINE_ATOMICS(_bits) \
     static SHM_INLINE uint##_bits##_t *locate##_bits(uct_rkey_t rkey, \
                                                      uint64_t remote_addr) \
@@ -214,7 +215,7 @@ ucs_status_t shm_get_zcopy(uct_ep_h ep, const uct_iov_t *iov, size_t iovcnt,
         uint##_bits##_t old; \
 \
         if (shm_unlikely(op == UCT_ATOMIC_OP_SWAP)) { \
-            return UCS_ERR_UNSUPPORTED; /* a fetch without a result is not
+            return UCS_ERR_UNSUPPORTED; /* A fetch without a result is not
                                          * supported */ \
         } \
         return apply##_bits(op, locate##_bits(rkey, remote_addr), value, \
@@ -244,7 +245,7 @@ ucs_status_t shm_get_zcopy(uct_ep_h ep, const uct_iov_t *iov, size_t iovcnt,
         if (shm_unlikely(word == NULL)) { \
             return UCS_ERR_INVALID_ADDR; \
         } \
-        /* on failure the builtin stores the current value in `compare` */ \
+        /* On failure the builtin stores the current value in `compare` */ \
         (void)__atomic_compare_exchange_n(word, &compare, swap, 0, \
                                           __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST); \
         *result = compare; \

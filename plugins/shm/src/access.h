@@ -2,7 +2,8 @@
 /*
  * Direct access to remote memory: loads, stores and atomics on a mapping of the
  * owner's segment. Everything is complete when a function returns; the endpoint
- * is not used. The slots of ucx_ep_ops_t with these names.
+ * is not used. The functions implement the slots of ucx_ep_ops_t with these
+ * names.
  *
  * Errors: UCS_ERR_INVALID_ADDR for a range outside the key's memory, and for an
  * atomic whose word is not aligned.
@@ -13,9 +14,9 @@
 #include "plugin.h"
 
 enum {
-    /** Limit of put_bcopy: the length that a pack callback writes is not known
-     *  before, so near the end of the memory it packs into a temporary
-     *  buffer. */
+    /** Limit of put_bcopy. The length that a pack callback writes is not known
+     *  before the call, so near the end of the memory put_bcopy packs into a
+     *  temporary buffer. */
     SHM_PUT_BCOPY_MAX = 8192,
 };
 

@@ -21,8 +21,8 @@
 #define CMA_NAME "cma"
 
 enum {
-    CMA_JOBS    = 4, /* Maximum number of concurrent shared copies of a
-                          * pair */
+    CMA_JOBS    = 4, /* Maximum number of concurrent shared copies between two
+                      * processes */
     CMA_MAX_IOV = 64,
 };
 
@@ -45,7 +45,7 @@ typedef struct cma_md {
     const ucx_host_t *host;
     cma_words_t words;
     uint64_t pid_ns;
-    shm_space_t space; /* For inboxes */
+    shm_space_t space; /* Space for the segments of inboxes */
     int has_space;
 } cma_md_t;
 
@@ -57,40 +57,40 @@ typedef struct cma_region {
     uint64_t length;
 } cma_region_t;
 
-/* Can the peer's helper be used? */
+/* Whether the peer's helper can be used. */
 typedef enum {
-    CMA_HELP_UNTRIED, /* It has an inbox; not tried yet */
+    CMA_HELP_UNTRIED, /* The peer has an inbox; not tried yet */
     CMA_HELP_POSSIBLE,
-    CMA_HELP_NEVER, /* No inbox, or it failed */
+    CMA_HELP_NEVER, /* The peer has no inbox, or using it failed */
 } cma_help_state_t;
 
 /* A process, identified by one of its interfaces. All our endpoints to it share
  * one. */
 struct cma_peer {
-    cma_peer_t *next; /* List of the interface */
+    cma_peer_t *next; /* Node in the interface's list */
     cma_peer_t *next_busy;
     cma_iface_t *iface;
     pid_t pid;
     uint64_t token;
-    uint64_t words;      /* Address in its process */
+    uint64_t words;      /* Address of its cma_words_t, in its process */
     double seen;         /* Time of the last identity check */
     ucs_status_t status; /* Status of a lost peer */
-    uint8_t is_busy;     /* In the interface's list */
+    uint8_t is_busy;     /* In the interface's list of busy peers */
     unsigned refs;       /* Number of endpoints, including failed
                                        * ones */
 
     cma_ep_t *eps;          /* Endpoints that have not failed */
-    cma_op_t *head, **tail; /* Operations in order */
+    cma_op_t *head, **tail; /* Operations in the order of posting */
     uint32_t epoch;         /* Incremented by fences */
 
     /* Shared copies */
     cma_help_state_t help;
     uint32_t generation; /* Generation of the last job */
-    uint32_t jobs_used;  /* Bit mask */
+    uint32_t jobs_used;  /* Bit mask of the jobs in use */
     uint32_t unhelped;   /* Consecutive offers without help */
     uint32_t skip;       /* Number of offers to skip */
     uint32_t waits;      /* Polls while a helper is copying */
-    double waits_from;   /* Start of a long wait; or 0 */
+    double waits_from;   /* Start of a long wait; 0: none */
     double pause_until;  /* No offers before this time: the last
                                       * helper was slow */
     double pause;        /* Duration of that pause */
@@ -103,15 +103,15 @@ struct cma_peer {
 struct cma_ep {
     uct_ep_t super;
     cma_peer_t *peer;
-    cma_ep_t *next, **link; /* Among the peer's endpoints, or the
-                                   * failed */
+    cma_ep_t *next, **link; /* Node in the peer's endpoints, or in the failed
+                             * ones */
     ucs_status_t status;
 };
 
 typedef enum { CMA_OP_GET, CMA_OP_PUT, CMA_OP_FLUSH } cma_op_kind_t;
 
-/* WAITING -> ALONE -> OVER, or WAITING -> SHARED -> OVER; back from SHARED to
- * WAITING if the copy exceeds one job, or if the peer does not help. */
+/* WAITING -> ALONE -> OVER, or WAITING -> SHARED -> OVER; SHARED -> WAITING if
+ * the copy exceeds one job, or if the peer does not help. */
 typedef enum {
     CMA_OP_WAITING,
     CMA_OP_ALONE,  /* Only this process copies */
@@ -121,24 +121,23 @@ typedef enum {
 
 struct cma_op {
     cma_op_t *next;
-    cma_ep_t *ep; /* NULL: destroyed meanwhile */
+    cma_ep_t *ep; /* NULL: the endpoint was destroyed meanwhile */
     uct_completion_t *comp;
     uint8_t kind;
     uint8_t state;
-    uint8_t is_ending; /* SHARED: claim no more chunks */
-    uint8_t job;       /* SHARED: index of its words */
+    uint8_t is_ending; /* SHARED: the initiator claims no more chunks */
+    uint8_t job;       /* SHARED: index of the job's words */
     uint8_t may_share;
     uint32_t epoch;
     ucs_status_t status;
     uint64_t remote; /* Remote address of the first byte */
     size_t length;
-    size_t done; /* Bytes before the job, or in total */
+    size_t done; /* Bytes copied before the current job, or in total */
 
     cma_share_t share;
     size_t job_length, chunk;
-    double began;     /* Time of the job's begin, or earlier */
-    double ending_at; /* Start of the wait for the helper; 0: not
-                                   * yet */
+    double began;     /* Time at which the job began, or earlier */
+    double ending_at; /* Start of the wait for the helper; 0: not waiting */
 
     unsigned iovcnt;
     struct iovec iov[];
@@ -164,8 +163,8 @@ struct cma_iface {
     cma_ep_t *failed; /* Endpoints whose failure is to be
                                    * reported */
 
-    cma_helper_t **helpers; /* By slot of the inbox */
-    cma_helper_t *helping;  /* Those with open jobs; a circular list */
+    cma_helper_t **helpers; /* Helpers by slot of the inbox */
+    cma_helper_t *helping;  /* Helpers with open jobs; a circular list */
 };
 
 static inline cma_iface_t *cma_iface(uct_iface_h iface)
@@ -201,8 +200,8 @@ ucs_status_t cma_iface_get_device_address(uct_iface_h iface,
                                           uct_device_addr_t *addr);
 ucs_status_t cma_iface_get_address(uct_iface_h iface, uct_iface_addr_t *addr);
 int cma_iface_is_reachable(uct_iface_h iface, const ucx_reachable_args_t *args);
-/* Reads and verifies the words of the process; UNREACHABLE with a reason, if
- * `reason` is not NULL. */
+/* Reads and verifies the words of the process. Returns UCS_ERR_UNREACHABLE and
+ * writes the reason, if `reason` is not NULL, if that fails. */
 ucs_status_t cma_probe(pid_t pid, uint64_t words, uint64_t token,
                        uint64_t *secret_p, char *reason, size_t reason_size);
 /* Checks the bytes of an interface's address, and copies them. */
@@ -214,19 +213,20 @@ ucs_status_t cma_ep_create(uct_iface_h iface, const uct_ep_params_t *params,
                            uct_ep_h *ep_p);
 /* Verifies that the peer is still the same process; rate-limited. */
 ucs_status_t cma_peer_look(cma_peer_t *peer);
-/* Fails all its endpoints, from progress. */
+/* Fails all endpoints of the peer, from progress. */
 void cma_peer_lost(cma_peer_t *peer, ucs_status_t status);
-/* Frees it if it is unused. */
+/* Frees the peer if it is unused. */
 void cma_peer_put(cma_peer_t *peer);
 void cma_peer_free(cma_peer_t *peer);
 unsigned cma_report_failed(cma_iface_t *iface);
 
 /* --- cma_op.c: put, get, flush ------------------------------------------- */
-/* One round for all busy peers; returns the number of events. */
+/* Progresses the operations of all busy peers once; returns the number of
+ * events. */
 unsigned cma_ops_progress(cma_iface_t *iface);
 unsigned cma_ops_dispatch(cma_iface_t *iface);
-/* Cancels the operations of one endpoint, or of all (NULL). Returns whether
- * there were any. */
+/* Cancels the operations of one endpoint, or all operations if `ep` is NULL.
+ * Returns whether there were any. */
 int cma_ops_cancel(cma_peer_t *peer, const cma_ep_t *ep, ucs_status_t status);
 void cma_ops_forget(cma_peer_t *peer, const cma_ep_t *ep);
 /* Calls `comp` when the operations that are in flight to the peer now are
@@ -243,21 +243,21 @@ ucs_status_t cma_ep_get_zcopy(uct_ep_h ep, const uct_iov_t *iov, size_t iovcnt,
 /* --- cma_share.c: the initiator's side of shared copies ------------------ */
 typedef enum {
     CMA_BEGIN_SHARED,
-    CMA_BEGIN_ALONE, /* The peer does not help */
-    CMA_BEGIN_LATER, /* After another job has ended */
+    CMA_BEGIN_ALONE, /* The peer does not help: copy alone */
+    CMA_BEGIN_LATER, /* All jobs are in use: try again after one has ended */
 } cma_begin_t;
 
-/* Non-zero if an offer pays off for this many bytes. Call it once for each
- * operation, because it counts skipped offers. */
+/* Returns non-zero if an offer saves time for this many bytes. Call it once for
+ * each operation, because it counts skipped offers. */
 int cma_share_is_good(cma_peer_t *peer, size_t length);
-/* Opens a job for the bytes of `op` that are not copied; with `is_first` this
- * process claims the first part and copies it. */
+/* Opens a job for the bytes of `op` that are not copied yet. With `is_first`
+ * this process claims the first part and copies it. */
 cma_begin_t cma_share_begin(cma_peer_t *peer, cma_op_t *op, int is_first);
-/* Claims and copies a part, or records an error. Zero: nothing is left to
- * claim. */
+/* Claims and copies a part, or records an error. Returns zero if nothing is
+ * left to claim. */
 int cma_share_copy(cma_peer_t *peer, cma_op_t *op);
-/* Ends the job if possible; op->done and op->status are the result. Zero: the
- * helper is still copying. */
+/* Ends the job if possible; op->done and op->status are the result. Returns
+ * zero if the helper is still copying. */
 int cma_share_finish(cma_peer_t *peer, cma_op_t *op);
 
 /* --- cma_help.c: the helper's side --------------------------------------- */

@@ -27,7 +27,8 @@ static ucs_status_t status_of(int error)
     }
 }
 
-/* The part of a vector that starts at `offset`, at most `length` bytes. */
+/* Fills `part` with the entries of the vector from `offset` on, at most
+ * `length` bytes. */
 static unsigned slice(const struct iovec *iov, unsigned iovcnt, size_t offset,
                       size_t length, struct iovec *part)
 {
@@ -67,7 +68,8 @@ ucs_status_t cma_copy(pid_t pid, int is_put, const struct iovec *iov,
         if (n == 0) {
             return UCS_ERR_INVALID_ADDR;
         }
-        /* Copied up to an unmapped page: the next call returns the error */
+        /* The kernel copied up to an unmapped page: the next call returns the
+         * error */
         length -= shm_min((size_t)n, length);
         offset += (size_t)n;
         remote += (size_t)n;

@@ -5,7 +5,8 @@
  */
 #include "cma.h"
 
-/* An operation may be complete without its completion having been called. */
+/* Returns whether nothing is outstanding. An operation may be complete although
+ * its completion was not called yet. */
 static int is_idle(const cma_iface_t *iface, const cma_peer_t *peer)
 {
     return (peer->head == NULL) && (iface->done == NULL);
@@ -36,7 +37,7 @@ ucs_status_t cma_ep_flush(uct_ep_h uct_ep, unsigned flags,
     return UCS_INPROGRESS;
 }
 
-/* Later operations wait for those in flight. */
+/* Makes later operations wait for the operations in flight. */
 static void fence_peer(cma_peer_t *peer)
 {
     if (peer->head != NULL) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The helper's side of shared copies: other processes put to and get from our
- * memory, and while we are idle we copy a part for them.
+ * memory, and while we are idle we copy a part of the data for them.
  *
  * Their requests may be wrong or malicious. We help only processes that could
  * do the copy themselves: they have read our secret, and it is in the memory of
@@ -12,25 +12,25 @@
 
 #include <stdlib.h>
 
-/* Seconds for which a process that proved our secret counts as the same
- * process. */
+/* Seconds for which a process that proved our secret is not checked again. */
 #define HELP_GOOD_FOR 0.1
 
 typedef struct help_job {
     cma_msg_job_t msg;
-    uint32_t limit; /* Chunks below it are free */
-    uint32_t done;  /* Copied by us */
+    uint32_t limit; /* The helper may claim chunks below this index */
+    uint32_t done;  /* Number of chunks copied by us */
 } help_job_t;
 
 struct cma_helper {
-    cma_helper_t *next, *previous; /* Those with open jobs; NULL: none */
+    cma_helper_t *next, *previous; /* Ring of helpers with open jobs; NULL:
+                                    * none */
     cma_iface_t *iface;
-    cma_job_t *words; /* In the sender's private area */
+    cma_job_t *words; /* The jobs' words, in the sender's private area */
     pid_t pid;        /* 0: not received yet */
     uint64_t proof;
     double seen;
     uint8_t is_refused; /* Rejected: ignore all its messages */
-    uint32_t open;      /* Bit mask */
+    uint32_t open;      /* Bit mask of open jobs */
     help_job_t jobs[CMA_JOBS];
 };
 
@@ -75,7 +75,7 @@ void cma_help_joined(void *arg, unsigned slot, void *private_area)
     cma_iface_t *iface   = arg;
     cma_helper_t *helper = calloc(1, sizeof(*helper));
 
-    /* Without memory for the state, do not help */
+    /* Out of memory for the state: do not help this sender */
     if (helper != NULL) {
         helper->iface = iface;
         helper->words = private_area;
@@ -171,8 +171,8 @@ static void refuse(cma_helper_t *helper, const char *why)
     helper->open       = 0;
 }
 
-/* Does the named process have our secret? Then it has read it from our
- * memory. */
+/* Returns whether the named process has our secret: it must have read the
+ * secret from our memory. */
 static int is_trusted(cma_helper_t *helper)
 {
     const cma_iface_t *iface = helper->iface;
@@ -220,7 +220,7 @@ static void copy_chunk(cma_helper_t *helper, unsigned index)
     }
 }
 
-/* Its oldest job: the one that it waits for. */
+/* Returns the sender's oldest job, for which it waits. */
 static unsigned next_job(const cma_helper_t *helper)
 {
     unsigned best = (unsigned)__builtin_ctz(helper->open);
@@ -235,7 +235,7 @@ static unsigned next_job(const cma_helper_t *helper)
     return best;
 }
 
-/* Non-zero if something was copied. */
+/* Copies one chunk. Returns non-zero if something was copied. */
 static int help_one(cma_helper_t *helper)
 {
     unsigned index;

@@ -22,19 +22,21 @@ enum {
 };
 
 /* Bandwidth in bytes per second before it is measured: by one process alone,
- * and by both together. Lanes are selected by it; protocols follow what is
- * measured. */
+ * and by both together. Lanes are selected by these values, protocols by
+ * measured ones. */
 #define BW_ALONE  11.1e9
 #define BW_SHARED 22e9
 
-/* Two processes that share a copy are at most twice as fast as one. They use the
- * same memory, and the helper begins later: the middle between one and two. */
+/* Gain of a shared copy. Two processes are at most twice as fast as one. They
+ * use the same memory, and the helper begins later, so a value between one and
+ * two is assumed. */
 #define SHARED_GAIN 1.5
 
-/* Seconds of a call, if the kernel denies the one that is to be measured. */
+/* Assumed duration of a system call in seconds, if the kernel denies the call
+ * that is measured. */
 #define CALL_ASSUMED 1.4e-6
 
-/* Rounds of progress between two reads of the clock. */
+/* Rounds of progress between two reads of the clock, a power of two. */
 enum { ROUNDS = 1u << 14 };
 
 /* Seconds that closing waits for a helper that writes into our memory. */
@@ -42,8 +44,8 @@ enum { ROUNDS = 1u << 14 };
 
 /* --- Opening ------------------------------------------------------------- */
 
-/* If the kernel lets only parents read a process (Yama), a process may permit
- * one other process, or all. */
+/* Permits peers to read this process. If the kernel lets only parents read a
+ * process (Yama), a process may permit one other process, or all processes. */
 static void iface_allow_readers(const cma_iface_t *iface)
 {
 #ifdef PR_SET_PTRACER
@@ -139,8 +141,8 @@ static ucs_status_t iface_setup(cma_iface_t *iface)
                   CMA_MAX_IOV);
         return UCS_ERR_INVALID_PARAM;
     }
-    /* It never becomes readable: while there is work, arming returns
-     * UCS_ERR_BUSY */
+    /* The descriptor never becomes readable: while there is work, arming
+     * returns UCS_ERR_BUSY */
     iface->event_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     if (iface->event_fd < 0) {
         ucx_error("cma: no descriptor is left; raise the limit (ulimit -n)");
@@ -188,8 +190,8 @@ static ucs_status_t cma_iface_open(uct_md_h md,
     return UCS_OK;
 }
 
-/* Usually nothing is in flight; but a helper must not write into memory that
- * its owner may free next. */
+/* Waits for the helper. Usually nothing is in flight, but a helper must not
+ * write into memory that its owner may free next. */
 static void cma_iface_close(uct_iface_h uct_iface)
 {
     cma_iface_t *iface = cma_iface(uct_iface);
@@ -261,7 +263,7 @@ static ucs_status_t cma_iface_query(uct_iface_h uct_iface,
     return UCS_OK;
 }
 
-/* Bytes per second to this peer. */
+/* Returns the bandwidth to this peer in bytes per second. */
 static double measured_bandwidth(const cma_iface_t *iface,
                                  const cma_peer_t *peer)
 {
@@ -271,7 +273,8 @@ static double measured_bandwidth(const cma_iface_t *iface,
                 1);
 }
 
-/* The other process has no overhead: it helps only while it is idle. */
+/* The estimate contains no overhead of the receiver: the peer helps only while
+ * it is idle. */
 static ucs_status_t cma_iface_estimate(uct_iface_h uct_iface, ucx_perf_t *perf)
 {
     cma_iface_t *iface = cma_iface(uct_iface);
@@ -304,7 +307,8 @@ static void iface_sweep(cma_iface_t *iface)
     }
 }
 
-/* Own operations first; helps when there are none to copy. */
+/* Progresses own operations first; helps other processes if there is nothing to
+ * copy. */
 static unsigned cma_iface_progress(uct_iface_h uct_iface)
 {
     cma_iface_t *iface = cma_iface(uct_iface);
@@ -338,8 +342,8 @@ static ucs_status_t cma_iface_event_fd_get(uct_iface_h iface, int *fd_p)
     return UCS_OK;
 }
 
-/* An interface with operations in flight must be progressed. Requests to help
- * that arrive while we sleep are done by their senders. */
+/* An interface with operations in flight must be progressed. While this process
+ * sleeps, senders copy the data of their requests for help alone. */
 static ucs_status_t cma_iface_event_arm(uct_iface_h uct_iface, unsigned events)
 {
     cma_iface_t *iface = cma_iface(uct_iface);

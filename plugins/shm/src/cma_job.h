@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A copy that two processes share: which side copies which part, and when the
- * copy is complete. Only words in shared memory; the copying is elsewhere.
+ * A copy that two processes share: decides which side copies which part, and
+ * when the copy is complete. This file handles only the words in shared memory;
+ * it copies no data.
  *
  * The initiator (of the put or get) opens a job of `count` chunks and claims
  * them from the front. The helper (whose memory is read or written) claims them
@@ -15,27 +16,27 @@
  * only the helper changes `back`, downwards. To close a job the initiator
  * claims all free chunks.
  *
- * No write after the end: the helper accesses a chunk only between a successful
- * claim and the increment of `helped` that counts it. The initiator ends a job
- * when no chunk is free and `helped` counts all chunks that the helper has
- * claimed according to `claim`. After that the helper's claims fail: no chunk
- * is free in this generation, and in the next one the upper half of the word
- * differs. (This assumes that a helper does not sleep between its load and its
- * exchange for 2^32 jobs.) If the helper refuses a chunk, it does not count it
- * and does not return to the job; the initiator copies that chunk, which is the
- * last one claimed. If the helper dies with a claimed chunk, the initiator
- * waits until the lock of that process is free: then none of its threads is
- * inside the kernel any more. (A live helper that holds a chunk for seconds,
- * while the user wants to end, is abandoned: cma_share.c.)
+ * No write after the job has ended: the helper accesses a chunk only between a
+ * successful claim and the increment of `helped` that counts it. The initiator
+ * ends a job when no chunk is free and `helped` counts all chunks that the
+ * helper has claimed according to `claim`. After that the helper's claims fail:
+ * no chunk is free in this generation, and in the next one the upper half of
+ * the word differs. (This assumes that a helper does not sleep between its load
+ * and its exchange for 2^32 jobs.) If the helper refuses a chunk, it does not
+ * count it and does not return to the job; the initiator copies that chunk,
+ * which is the last one claimed. If the helper dies with a claimed chunk, the
+ * initiator waits until the lock of that process is free: then none of its
+ * threads is in a system call any more. (A live helper that holds a chunk for
+ * seconds, while the user wants to end, is abandoned: cma_share.c.)
  *
  * Visibility of the data: the kernel copies on the helper's own processor,
  * before the call returns. The helper's increment of `helped` is a release, the
  * initiator's load an acquire: after it has seen the count, it sees the bytes,
- * and so do others that the initiator synchronizes with.
+ * and so do other threads that the initiator synchronizes with.
  *
  * The right job: the description of the chunks arrives by message, as a copy,
  * together with the generation. A claim succeeds only in that generation, and a
- * claimed chunk prevents its end.
+ * claimed chunk keeps the job from ending.
  *
  * Either side may be broken: each checks every word before use.
  */
@@ -46,10 +47,10 @@
 
 enum {
     CMA_JOB_MAX_CHUNKS = UINT16_MAX,
-    CMA_JOB_REFUSED    = 1u << 16, /* In `helped` */
+    CMA_JOB_REFUSED    = 1u << 16, /* Flag in `helped` */
 };
 
-/* Seconds: shorter delays are not worth a decision. */
+/* Delays in seconds below this are not counted as late. */
 #define CMA_JOB_NEVER_LATE 100e-6
 
 typedef struct cma_job {
@@ -63,9 +64,9 @@ _Static_assert(sizeof(cma_job_t) == 2 * SHM_CACHE_LINE, "two lines");
 typedef struct cma_share {
     cma_job_t *job;
     uint32_t generation;
-    uint32_t count; /* Chunks */
-    uint32_t front; /* Claimed by us */
-    uint32_t back;  /* Last value; the helper owns [back, count) */
+    uint32_t count; /* Number of chunks */
+    uint32_t front; /* Number of chunks claimed by us */
+    uint32_t back;  /* Last value read; the helper owns chunks [back, count) */
 } cma_share_t;
 
 typedef enum {
@@ -76,8 +77,9 @@ typedef enum {
 
 typedef enum {
     CMA_JOB_DONE,
-    CMA_JOB_BUSY,     /* The helper has chunks in its hands */
-    CMA_JOB_RETURNED, /* ... but will not do chunk `back` */
+    CMA_JOB_BUSY,     /* The helper is copying chunks that it has claimed */
+    CMA_JOB_RETURNED, /* The helper has returned chunk `back` without copying
+                       * it */
     CMA_JOB_SPOILT,
 } cma_job_end_t;
 
@@ -87,10 +89,10 @@ static SHM_INLINE uint64_t cma_claim_word(uint32_t generation, uint32_t back,
     return ((uint64_t)generation << 32) | (back << 16) | front;
 }
 
-/* Whether the helper made the initiator wait for much longer than a chunk takes
- * on this machine: `waited` seconds, after `worked` seconds in which the
- * initiator copied `chunks`. Between cores that share no cache a chunk takes
- * several times as long as between others. */
+/* Returns whether the helper made the initiator wait for much longer than a
+ * chunk takes on this machine: `waited` seconds, after `worked` seconds in
+ * which the initiator copied `chunks`. Between cores that share no cache a
+ * chunk takes several times as long as between others. */
 static SHM_INLINE int cma_share_is_late(double waited, double worked,
                                         uint32_t chunks)
 {
@@ -99,7 +101,7 @@ static SHM_INLINE int cma_share_is_late(double waited, double worked,
     return (waited > CMA_JOB_NEVER_LATE) && (waited > slowest);
 }
 
-/* Opens a job of which the initiator has taken the first `taken` chunks. */
+/* Opens a job whose first `taken` chunks the initiator has claimed. */
 static SHM_INLINE void cma_share_open(cma_share_t *share, cma_job_t *job,
                                       uint32_t generation, uint32_t count,
                                       uint32_t taken)
@@ -109,7 +111,7 @@ static SHM_INLINE void cma_share_open(cma_share_t *share, cma_job_t *job,
                           memory_order_release);
 }
 
-/* Loads the word, and checks that it is valid for this job. */
+/* Loads the claim word, and checks that it is valid for this job. */
 static SHM_INLINE int cma_share_load(cma_share_t *share, uint64_t *word_p)
 {
     uint64_t word  = atomic_load_explicit(&share->job->claim,
@@ -156,7 +158,7 @@ static SHM_INLINE cma_claim_t cma_share_claim(cma_share_t *share, uint32_t most,
     return CMA_CLAIMED;
 }
 
-/* Non-zero: the helper has claimed a chunk. */
+/* Returns non-zero if the helper has claimed a chunk. */
 static SHM_INLINE int cma_share_is_helped(cma_share_t *share)
 {
     uint64_t word;
@@ -164,7 +166,7 @@ static SHM_INLINE int cma_share_is_helped(cma_share_t *share)
     return cma_share_load(share, &word) && (share->back != share->count);
 }
 
-/* State of the helper's part, when no chunk is free. */
+/* Returns the state of the helper's part. Called when no chunk is free. */
 static SHM_INLINE cma_job_end_t cma_share_end(const cma_share_t *share)
 {
     uint32_t taken = share->count - share->back;
@@ -176,7 +178,7 @@ static SHM_INLINE cma_job_end_t cma_share_end(const cma_share_t *share)
     }
     word = atomic_load_explicit(&share->job->helped, memory_order_acquire);
     if ((word >> 32) != share->generation) {
-        return CMA_JOB_BUSY; /* of an earlier job */
+        return CMA_JOB_BUSY; /* The word belongs to an earlier job */
     }
     done = word & UINT16_MAX;
     if (word & CMA_JOB_REFUSED) {
@@ -187,8 +189,8 @@ static SHM_INLINE cma_job_end_t cma_share_end(const cma_share_t *share)
                              CMA_JOB_SPOILT;
 }
 
-/* The helper claims the last free chunk. `limit`: the last value that it saw,
- * initially the number of chunks. */
+/* The helper claims the last free chunk. `limit`: the last value of `back` that
+ * it read, initially the number of chunks. */
 static SHM_INLINE cma_claim_t cma_help_claim(cma_job_t *job,
                                              uint32_t generation,
                                              uint32_t *limit)
@@ -213,8 +215,8 @@ static SHM_INLINE cma_claim_t cma_help_claim(cma_job_t *job,
     return CMA_CLAIMED;
 }
 
-/* Reports the number of copied chunks; with CMA_JOB_REFUSED the last claimed
- * one was not copied. */
+/* Reports the number of copied chunks; CMA_JOB_REFUSED means that the last
+ * claimed chunk was not copied. */
 static SHM_INLINE void cma_help_report(cma_job_t *job, uint32_t generation,
                                        uint32_t done)
 {

@@ -10,7 +10,7 @@
 #include <sys/random.h>
 #include <sys/stat.h>
 
-/* There is no domain if the kernel does not permit the system calls. */
+/* Lists no domain if the kernel does not permit the system calls. */
 static ucs_status_t cma_md_resources(const ucx_component_t *component,
                                      uct_md_resource_desc_t **mds_p,
                                      unsigned *num_p)
@@ -71,7 +71,7 @@ static ucs_status_t cma_md_open(const ucx_component_t *component,
         md->pid_ns = st.st_ino;
     }
 
-    /* Without inboxes each process copies alone */
+    /* If inboxes cannot be created, each process copies alone */
     md->has_space = (shm_space_open(&md->space, host, &shm_kind_posix) ==
                      UCS_OK);
     if (md->has_space) {

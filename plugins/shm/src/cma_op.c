@@ -5,12 +5,13 @@
  * copies a part of them if it helps, see cma_share.c.
  *
  * The operations of a peer are in a queue, in order. Several may be in
- * progress, but none passes a fence: it waits until the head of the queue has
- * its epoch.
+ * progress, but none begins before an earlier fence is complete: an operation
+ * waits until the head of the queue has the same epoch.
  */
 #include "cma.h"
 
-/* Bytes of one system call without a helper: about 20 us. */
+/* Maximum bytes that a call copies before it returns, and bytes of one system
+ * call without a helper (about 20 us). */
 #define OP_INSIDE (256ul * 1024)
 #define OP_STEP   (512ul * 1024)
 
@@ -30,7 +31,7 @@ static void op_queue(cma_peer_t *peer, cma_op_t *op)
     }
 }
 
-/* *link is the operation. */
+/* Removes the operation *link from the queue. */
 static void op_unlink(cma_peer_t *peer, cma_op_t **link)
 {
     cma_op_t *op = *link;
@@ -41,7 +42,7 @@ static void op_unlink(cma_peer_t *peer, cma_op_t **link)
     }
 }
 
-/* The next progress calls the completion. */
+/* Queues the operation; the next progress calls its completion. */
 static void op_done(cma_iface_t *iface, cma_op_t *op)
 {
     op->next          = NULL;
@@ -102,7 +103,7 @@ static void op_finish_share(cma_peer_t *peer, cma_op_t *op)
     }
 }
 
-/* Advances as far as possible without copying. */
+/* Ends the job if that is possible without copying. */
 static void op_look(cma_peer_t *peer, cma_op_t *op)
 {
     if ((op->state == CMA_OP_SHARED) &&
@@ -111,7 +112,8 @@ static void op_look(cma_peer_t *peer, cma_op_t *op)
     }
 }
 
-/* Lets the helper begin while we still copy earlier operations. */
+/* Opens a job for an operation, so that the helper can begin while this process
+ * still copies earlier operations. */
 static void op_announce(cma_peer_t *peer, cma_op_t *op)
 {
     if ((op->state == CMA_OP_WAITING) && (peer->unhelped == 0) &&
@@ -139,7 +141,7 @@ static int op_copy_first(cma_peer_t *peer, cma_op_t *op)
     }
 }
 
-/* Copies a part. Zero: there is nothing to copy now. */
+/* Copies a part. Returns zero if there is nothing to copy now. */
 static int op_copy(cma_peer_t *peer, cma_op_t *op)
 {
     int copied = 0;
@@ -176,8 +178,9 @@ static unsigned op_progress(cma_peer_t *peer, cma_op_t *op, int *may_copy)
     return 0;
 }
 
-/* Operations begin in order: none overtakes one that waits. But all that have a
- * job are progressed, because the waiting one may wait for their jobs. */
+/* Progresses the operations of a peer. Operations begin in order: none
+ * overtakes one that waits. But all operations that have a job are progressed,
+ * because a waiting operation may wait for these jobs. */
 static unsigned peer_progress(cma_peer_t *peer, int *may_copy)
 {
     unsigned num_shared = (unsigned)__builtin_popcount(peer->jobs_used);
@@ -204,7 +207,7 @@ static unsigned peer_progress(cma_peer_t *peer, int *may_copy)
     return count;
 }
 
-/* Each peer gets a turn to copy, one in each round. */
+/* In each round each peer copies at most one part. */
 unsigned cma_ops_progress(cma_iface_t *iface)
 {
     cma_peer_t *first = iface->busy, **link = &iface->busy;

@@ -6,8 +6,9 @@
 
 #include <stdlib.h>
 
-/* Seconds for which a process that was verified counts as the same. A PID
- * cannot be reused within it: the kernel assigns all others first. */
+/* Seconds for which a process that was verified is not checked again. Its PID
+ * cannot be reused within this time: the kernel assigns all other PIDs
+ * first. */
 #define PEER_GOOD_FOR 0.1
 
 /* --- Peers --------------------------------------------------------------- */
@@ -25,7 +26,7 @@ static cma_peer_t *peer_find(cma_iface_t *iface, const cma_wire_iface_t *wire)
     return NULL;
 }
 
-/* `address`: of the segment of its inbox. */
+/* Creates a peer. `address`: address of the segment of its inbox. */
 static ucs_status_t peer_create(cma_iface_t *iface,
                                 const cma_wire_iface_t *wire,
                                 const void *address, size_t address_length,
@@ -154,8 +155,8 @@ static void ep_fail(cma_ep_t *ep, ucs_status_t status)
     ep_link(ep, &ep->peer->iface->failed);
 }
 
-/* The next progress ends its operations, because a caller may be iterating over
- * them. */
+/* Marks all endpoints as failed. The next progress completes their operations,
+ * because a caller may be iterating over them. */
 void cma_peer_lost(cma_peer_t *peer, ucs_status_t status)
 {
     const ucx_host_t *host = peer->iface->host;
@@ -180,7 +181,7 @@ unsigned cma_report_failed(cma_iface_t *iface)
     while ((ep = iface->failed) != NULL) {
         ep_unlink(ep);
         ++count;
-        /* The callback may destroy it */
+        /* The callback may destroy the endpoint */
         if (host->iface_ep_failed(&iface->super, &ep->super, ep->status) !=
             UCS_OK) {
             ucx_diag(

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Addresses, and reachability of a peer: tested by reading a word of its
- * memory, because the rules about permissions are many.
+ * Addresses, and reachability of a peer. It is tested by reading a word of the
+ * peer's memory, because the kernel has many rules about permissions.
  */
 #include "cma.h"
 
@@ -10,8 +10,8 @@
 #include <stdio.h>
 #include <unistd.h>
 
-/* The same length with and without an inbox: peers that do not exchange lengths
- * use their own. */
+/* Returns the same length with and without an inbox: peers that do not exchange
+ * lengths use the length of their own address. */
 size_t cma_iface_address_length(const cma_iface_t *iface)
 {
     return sizeof(cma_wire_iface_t) +
@@ -78,7 +78,7 @@ refuse(char *reason, size_t reason_size, const char *format, ...)
     return 0;
 }
 
-/* The setting of the administrator, or a blank. */
+/* Returns the administrator's setting of ptrace_scope, or a blank. */
 static char ptrace_scope(void)
 {
     char scope = ' ';
@@ -149,7 +149,7 @@ ucs_status_t cma_probe(pid_t pid, uint64_t address, uint64_t token,
     return UCS_OK;
 }
 
-/* A known peer costs no system call. */
+/* Returns whether the process is already a peer, which costs no system call. */
 static int is_known(const cma_iface_t *iface, const cma_wire_iface_t *wire)
 {
     const cma_peer_t *peer;

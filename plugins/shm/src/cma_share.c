@@ -5,11 +5,11 @@
  *
  * An offer costs a message. Peers that do not poll (they compute, or wait for
  * something else) get offers less and less often, so that copying alone is not
- * slower. After their first help they get all offers again.
+ * slower. When a peer has helped again, it gets all offers.
  *
  * A helper may be descheduled while it copies a part, and we wait for it. On an
  * oversubscribed host that is frequent. A peer that delayed us for much longer
- * than a part takes gets no offers for a multiple of the delay.
+ * than copying a part takes gets no offers for a multiple of the delay.
  */
 #include "cma.h"
 
@@ -19,25 +19,27 @@
 /* Copies of this size are always offered: the cost of an offer is
  * negligible. */
 #define SHARE_ALWAYS (1024ul * 1024)
-/* Size of parts while an offer is not accepted: the same as when copying
- * alone. */
+/* Size of the parts that are copied while an offer is not accepted: the same
+ * size as when copying alone. */
 #define SHARE_ALONE (512ul * 1024)
 #define SHARE_PAGE  4096ul
 enum { SHARE_SKIP_MAX = 64 };
-/* Polls after which a copying helper's liveness is checked, and after which the
- * clock is started. */
+/* Number of polls of a copying helper after which its liveness is checked, and
+ * after which the waiting time is measured. */
 enum { SHARE_PATIENCE = 1024, SHARE_CLOCK = 64 };
-/* Multiple of a delay for which nothing is offered, up to a limit. */
+/* The pause without offers after a delay: a multiple of the delay, up to a
+ * limit in seconds. */
 #define SHARE_PAUSE     32
 #define SHARE_PAUSE_MAX 2.0
-/* Seconds for a helper to finish its chunk if the user does not want to wait,
- * or if its process has ended but not all its threads. Copying a chunk takes
- * microseconds, on an oversubscribed host milliseconds. */
+/* Seconds that a helper gets to finish its chunk if the user does not want to
+ * wait, or if its process has ended but not all its threads. Copying a chunk
+ * takes microseconds, on an oversubscribed host milliseconds. */
 #define SHARE_LINGER 5.0
 
 /* --- Connection to the helper -------------------------------------------- */
 
-/* Joining without a slot would log an error; here it is not one. */
+/* Returns whether the inbox has a free slot. Joining an inbox without a free
+ * slot would log an error, but copying alone is no error. */
 static int share_has_place(const shm_outbox_t *outbox)
 {
     return atomic_load_explicit(&outbox->head->num_used, memory_order_relaxed) <
@@ -127,8 +129,9 @@ static void share_copy_chunks(cma_peer_t *peer, cma_op_t *op, uint32_t first,
     }
 }
 
-/* An even number of chunks: both sides copy the same amount. Of two chunks the
- * first is larger, because the helper begins when the message has arrived. */
+/* Divides the data into an even number of chunks, so that both sides copy the
+ * same amount. If there are only two chunks the first is larger, because the
+ * helper begins when the message has arrived. */
 static unsigned plan(cma_op_t *op, size_t chunk_max)
 {
     size_t length = op->length - op->done;
@@ -191,7 +194,8 @@ cma_begin_t cma_share_begin(cma_peer_t *peer, cma_op_t *op, int is_first)
                    is_first);
     status = share_tell(peer, op);
     if (status != UCS_OK) {
-        if (status != UCS_ERR_NO_RESOURCE) { /* It has not polled for long */
+        if (status != UCS_ERR_NO_RESOURCE) { /* The helper has not polled for
+                                              * long */
             peer->help = CMA_HELP_NEVER;
         }
         return CMA_BEGIN_ALONE;
@@ -203,9 +207,10 @@ cma_begin_t cma_share_begin(cma_peer_t *peer, cma_op_t *op, int is_first)
     return CMA_BEGIN_SHARED;
 }
 
-/* --- Going on and ending ------------------------------------------------ */
+/* --- Continuing and ending ------------------------------------------------ */
 
-/* A second consecutive pause is longer. */
+/* Stops offers to this peer for a while, if it was late. A second consecutive
+ * pause is longer. */
 static void share_pause(cma_peer_t *peer, const cma_op_t *op)
 {
     double now    = peer->iface->host->time();
@@ -284,8 +289,8 @@ int cma_share_copy(cma_peer_t *peer, cma_op_t *op)
     }
 }
 
-/* The helper is copying. Zero: it may still write. A live helper that does not
- * run is awaited as long as the user wants. */
+/* Called while the helper is copying. Returns zero if it may still write. A
+ * live helper that does not run is awaited as long as the user allows. */
 static int share_is_abandoned(cma_peer_t *peer, cma_op_t *op)
 {
     const ucx_host_t *host = peer->iface->host;
@@ -349,7 +354,7 @@ int cma_share_finish(cma_peer_t *peer, cma_op_t *op)
             op->status = peer->status;
         }
         op->is_ending = 0;
-        return 1; /* Its words are not reused */
+        return 1; /* The words of this job are not used again */
     }
 
     share_end(peer, op);

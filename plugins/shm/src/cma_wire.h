@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Data between cma interfaces, byte by byte: addresses and keys (which may be
- * sent, little-endian) and the messages of an inbox (which stay on the host).
+ * Data that cma interfaces exchange: addresses and keys (little-endian, because
+ * they may be sent to other hosts) and the messages of an inbox (which stay on
+ * the host).
  */
 #ifndef SHM_CMA_WIRE_H
 #define SHM_CMA_WIRE_H
@@ -11,24 +12,26 @@
 #include <endian.h>
 #include <string.h>
 
-/* Device: the processes that a PID identifies. */
+/* Device address: identifies the processes among which a PID is unique. */
 typedef struct __attribute__((packed)) cma_wire_device {
     uint64_t machine; /* Identifies the running kernel */
     uint32_t pid_ns;  /* 0: unknown */
 } cma_wire_device_t;
 
-/* Interface; the address of its inbox's segment follows if there is one. */
+/* Interface address; the address of its inbox's segment follows if it has an
+ * inbox. */
 typedef struct __attribute__((packed)) cma_wire_iface {
     uint32_t pid;
     uint8_t flags;  /* CMA_WIRE_* */
-    uint64_t token; /* Random; the first of two words ... */
-    uint64_t words; /* ... at this address of its process */
+    uint64_t token; /* Random; first member of cma_words_t */
+    uint64_t words; /* Address of cma_words_t in its process */
 } cma_wire_iface_t;
 
 enum { CMA_WIRE_INBOX = 1u << 0 };
 
-/* A remote key: memory of the domain whose token begins with these bytes. It
- * identifies keys of other processes; the kernel checks the permission. */
+/* A remote key: memory of the domain whose token begins with these bytes. The
+ * token detects keys of other processes; permissions are checked by the
+ * kernel. */
 typedef struct __attribute__((packed)) cma_wire_key {
     uint32_t token;
     uint64_t address;
@@ -52,10 +55,10 @@ typedef struct cma_msg_hello {
 typedef struct cma_msg_job {
     uint8_t index; /* Index of the job's words in the private area */
     uint8_t is_put;
-    uint16_t count; /* Chunks */
+    uint16_t count; /* Number of chunks */
     uint32_t generation;
-    uint64_t remote; /* In the helper's process */
-    uint64_t local;  /* In the sender's process */
+    uint64_t remote; /* Address in the helper's process */
+    uint64_t local;  /* Address in the sender's process */
     uint64_t length;
     uint64_t chunk; /* Bytes of each chunk except the last */
 } cma_msg_job_t;

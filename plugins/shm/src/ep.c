@@ -67,7 +67,8 @@ static ucs_status_t shm_am_short(uct_ep_h ep, uint8_t id, uint64_t header,
     return UCS_OK;
 }
 
-/* Blocks of an entry; am_short_iov does not set `count` and `stride`. */
+/* Returns the number of blocks of an entry. am_short_iov does not set `count`
+ * and `stride`. */
 static unsigned iov_blocks(const uct_iov_t *iov, int is_short)
 {
     return is_short ? 1 : iov->count;
@@ -93,7 +94,7 @@ static void iov_copy(char *dest, const uct_iov_t *iov, size_t iovcnt,
 
     for (i = 0; i < iovcnt; ++i) {
         if (iov[i].length == 0) {
-            continue; /* the buffer may be NULL */
+            continue; /* The buffer may be NULL */
         }
         for (j = 0; j < iov_blocks(&iov[i], is_short); ++j) {
             ucx_copy(dest, (const char *)iov[i].buffer + j * iov[i].stride,
@@ -152,7 +153,8 @@ static ucs_status_t shm_am_zcopy(uct_ep_h ep, uint8_t id, const void *header,
     return send_pieces(ep, id, header, header_length, iov, iovcnt, 0);
 }
 
-/* The length is known only after packing: reserves the maximum. */
+/* Packs into reserved space. The length is known only after packing, so the
+ * maximum is reserved. */
 static ssize_t shm_am_bcopy(uct_ep_h ep, uint8_t id,
                             uct_pack_callback_t pack_cb, void *arg,
                             unsigned flags)
@@ -181,8 +183,8 @@ static ssize_t shm_am_bcopy(uct_ep_h ep, uint8_t id,
         place = outbox->ring +
                 shm_outbox_place(outbox, (uint32_t)length, &used);
         if (shm_unlikely(place != bytes)) {
-            memcpy(place, bytes, length); /* it fits the end of the ring after
-                                           * all */
+            memcpy(place, bytes, length); /* The actual length fits before the
+                                           * end of the ring */
         }
         iface->bcopy_typical = (uint32_t)length;
         shm_outbox_commit(outbox, cell, id, (uint32_t)length);
@@ -230,8 +232,9 @@ static void shm_ep_pending_purge(uct_ep_h uct_ep,
     }
 }
 
-/* Each waiting endpoint gets one turn per round. A callback may destroy
- * endpoints, so only the list is reliable. */
+/* Calls the pending requests of one endpoint after the other, each endpoint
+ * once per round. A callback may destroy endpoints, so only the list is
+ * reliable. */
 unsigned shm_iface_dispatch(shm_iface_t *iface)
 {
     unsigned count = 0;
@@ -270,7 +273,7 @@ static ucs_status_t shm_ep_flush(uct_ep_h ep, unsigned flags,
                                  uct_completion_t *comp)
 {
     atomic_thread_fence(memory_order_seq_cst);
-    return UCS_OK; /* no operation refers to a buffer of the sender */
+    return UCS_OK; /* No operation refers to a buffer of the sender */
 }
 
 static ucs_status_t shm_ep_fence(uct_ep_h ep, unsigned flags)
@@ -281,8 +284,8 @@ static ucs_status_t shm_ep_fence(uct_ep_h ep, unsigned flags)
 
 /* ------------------------------------------------------------------ life -- */
 
-/* Is there an address of sufficient length? The length is given, or guaranteed
- * by the caller. */
+/* Returns whether an address of sufficient length was passed. The length is
+ * given, or guaranteed by the caller. */
 static int has_bytes(const uct_ep_params_t *params, uint64_t field,
                      const void *address, uint64_t length_field, size_t length,
                      size_t need)

@@ -94,13 +94,13 @@ void shm_seg_wake(shm_seg_t *seg)
     if (seg->event_wr < 0) {
         seg->event_wr = open_event(seg);
         if (seg->event_wr < 0) {
-            return; /* the creator has ended */
+            return; /* The creator has exited */
         }
     }
     do {
         n = write(seg->event_wr, "", 1);
     } while ((n < 0) && (errno == EINTR));
-    /* a full pipe is readable, too */
+    /* A full pipe is readable, too */
 }
 
 void shm_seg_event_clear(shm_seg_t *seg)
@@ -108,7 +108,8 @@ void shm_seg_event_clear(shm_seg_t *seg)
     char buffer[4096];
     ssize_t n;
 
-    /* limit to the capacity of a pipe, in case a peer writes continuously */
+    /* Read no more than the capacity of a pipe, in case a peer writes
+     * continuously */
     for (int i = 0; (i < 17) && (seg->event_rd >= 0); ++i) {
         n = read(seg->event_rd, buffer, sizeof(buffer));
         if (n < (ssize_t)sizeof(buffer)) {

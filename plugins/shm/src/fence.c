@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * See fence.h.
+ * The asymmetric fence: see fence.h.
  */
 #include "fence.h"
 

@@ -13,14 +13,16 @@
 #ifndef SHM_FENCE_H
 #define SHM_FENCE_H
 
-/* Registers this process for membarrier of others. Zero: it must fence itself.
- * Calling it again is harmless. */
+/* Registers this process, so that shm_fence_all() of other processes covers it.
+ * Returns zero if this process must fence itself. Calling it again is
+ * harmless. */
 int shm_fence_register(void);
 
-/* Non-zero: shm_fence_all works here. */
+/* Returns non-zero if shm_fence_all() works here. */
 int shm_fence_is_global(void);
 
-/* A full fence for this thread and for all threads of registered processes. */
+/* Executes a full fence for this thread and for all threads of registered
+ * processes. */
 void shm_fence_all(void);
 
 #endif

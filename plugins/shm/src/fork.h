@@ -14,7 +14,8 @@ struct shm_fork_item {
      * not owned. Allocates nothing, takes no lock. */
     void (*child)(shm_fork_item_t *item);
     shm_fork_item_t *next;
-    shm_fork_item_t **link; /* The pointer to it; NULL: not in the list */
+    shm_fork_item_t **link; /* The pointer to this item; NULL: not in the
+                             * list */
 };
 
 void shm_fork_add(shm_fork_item_t *item, void (*child)(shm_fork_item_t *item));

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Passes segments to processes that do not see us in /proc: a thread with a
- * local socket sends descriptors to peers that know a segment's token and run
- * as the same user, or as root.
+ * Passes segments to processes that do not see this process in /proc: a thread
+ * with a local socket sends descriptors to peers that know a segment's token
+ * and run as the same user, or as root.
  *
  * In the usual case (one PID namespace for all) there is neither socket nor
  * thread. They are created with the first segment if this process is in a PID
@@ -34,11 +34,12 @@
 #define BACKLOG    128
 #define STACK_SIZE (128 << 10)
 
-/* Seconds to wait for a place in the queue, and again for the answer. The
- * kernel lets us wait only for a live process that listens, and ends the wait
- * when it dies; on an oversubscribed host the answer may take long. */
+/* Seconds to wait for a place in the listen queue, and again for the answer.
+ * The kernel ends the wait if the process dies, so it is long only on an
+ * oversubscribed host. */
 #define ASK_LIMIT 10
-/* Seconds that a client may send nothing, while others wait for its place. */
+/* Seconds after which a silent client is closed if other clients need its
+ * place. */
 #define SILENCE_LIMIT 1.0
 /* Milliseconds until the next check whether a descriptor is free. */
 #define NO_FD_PAUSE 200
@@ -48,7 +49,7 @@ typedef struct shm_handover {
     pthread_mutex_t lock;
     shm_seg_t *segs;
     int started;   /* 1: running; -1: failed */
-    int is_wanted; /* A peer that needs it was met */
+    int is_wanted; /* A peer that needs the service was met */
     int listen_fd;
     int stop_fd;
     pthread_t thread;
@@ -68,7 +69,8 @@ static socklen_t socket_name(const uint8_t *id, struct sockaddr_un *name)
     return (socklen_t)(at - (char *)name);
 }
 
-/* The same user, or root: these could read our memory anyway. */
+/* Returns whether the peer runs as the same user or as root, which could read
+ * our memory anyway. */
 static int peer_is_trusted(int fd)
 {
     struct ucred cred;
@@ -116,7 +118,7 @@ static void answer(shm_handover_t *handover, int sock)
         return;
     }
 
-    /* under the lock: the segment cannot be closed while it is sent */
+    /* Hold the lock, so that the segment cannot be closed while it is sent */
     pthread_mutex_lock(&handover->lock);
     for (seg = handover->segs; seg != NULL; seg = seg->next) {
         if (memcmp(seg->token, token, SHM_TOKEN_LENGTH) == 0) {
@@ -129,9 +131,9 @@ static void answer(shm_handover_t *handover, int sock)
     pthread_mutex_unlock(&handover->lock);
 }
 
-/* What the thread polls. Clients are connections that have sent nothing yet,
- * oldest first. A silent client does not block others: they are served as well,
- * and take its place if no other is free. */
+/* Descriptors that the thread polls. Clients are connections that have sent
+ * nothing yet, oldest first. A silent client does not block the other clients:
+ * a new client takes its place if all places are taken. */
 enum { AT_STOP, AT_LISTEN, AT_ASKERS, MAX_ASKERS = 8 };
 
 typedef struct shm_desk {
@@ -146,7 +148,8 @@ static void let_in(shm_handover_t *handover, shm_desk_t *desk)
 
     if (sock < 0) {
         if ((errno == EMFILE) || (errno == ENFILE)) {
-            /* it stays readable: poll again when one may be free */
+            /* The listening socket stays readable: poll it again later, when a
+             * descriptor may be free */
             poll(desk->pfds, 1, NO_FD_PAUSE);
         }
     } else if (!peer_is_trusted(sock)) {
@@ -163,7 +166,8 @@ static void let_go(shm_desk_t *desk, unsigned index)
     double *since      = &desk->since[index];
     unsigned num_after = --desk->num - index;
 
-    /* also ends the connection if a forked child has a copy */
+    /* shutdown() ends the connection even if a forked child has a copy of the
+     * descriptor */
     shutdown(pfd->fd, SHUT_RDWR);
     close(pfd->fd);
     memmove(pfd, pfd + 1, num_after * sizeof(*pfd));
@@ -179,7 +183,8 @@ static int wait_at(shm_handover_t *handover, shm_desk_t *desk)
 
     desk->pfds[AT_LISTEN].fd = handover->listen_fd;
     if (desk->num == MAX_ASKERS) {
-        desk->pfds[AT_LISTEN].fd = -1; /* new ones wait in the kernel's queue */
+        desk->pfds[AT_LISTEN].fd = -1; /* New clients wait in the kernel's
+                                        * queue */
         left = desk->since[0] + SILENCE_LIMIT - handover->space->host->time();
         timeout = (left > 0) ? (int)(left * 1e3) + 1 : 0;
     }
@@ -256,21 +261,23 @@ static void close_fds(shm_handover_t *handover)
     handover->listen_fd = handover->stop_fd = -1;
 }
 
-/* The child has no thread, and must not keep the parent's name in use. */
+/* Runs in a forked child. The child has no thread, and must not keep the
+ * parent's name in use. */
 static void forked(shm_fork_item_t *item)
 {
     shm_handover_t *handover = shm_container_of(item, shm_handover_t, fork);
 
     close_fds(handover);
-    pthread_mutex_init(&handover->lock, NULL); /* may be held by a thread that
-                                                * does not exist here */
+    pthread_mutex_init(&handover->lock, NULL); /* The lock may be held by a
+                                                * thread that does not exist in
+                                                * the child */
     handover->segs         = NULL;
     handover->started      = -1;
     handover->space->pid   = (uint32_t)getpid();
     handover->space->owner = 0;
 }
 
-/* Called with the lock held. */
+/* Starts the service. Called with the lock held. */
 static void start(shm_handover_t *handover)
 {
     const ucx_host_t *host = handover->space->host;
@@ -307,7 +314,7 @@ err:
     handover->started = -1;
 }
 
-/* May peers be unable to open our descriptors in /proc? */
+/* Returns whether peers may be unable to open our descriptors in /proc. */
 static int is_needed(const shm_space_t *space)
 {
     if ((space->kind != &shm_kind_posix) || (space->use_socket == UCS_NO)) {
@@ -437,7 +444,7 @@ static int receive_fds(int sock, int *fds)
     return num;
 }
 
-/* Opens an open file description of our own, after checking the file; `fd` is
+/* Checks the file, and opens a separate open file description of it; `fd` is
  * closed. */
 static int own_description(int fd, mode_t type, int flags)
 {
@@ -451,7 +458,8 @@ static int own_description(int fd, mode_t type, int flags)
     return own;
 }
 
-/* A signal interrupts a wait with a limit, even with SA_RESTART. */
+/* Returns whether a wait was interrupted. A signal interrupts a wait with a
+ * limit, even with SA_RESTART. */
 static int is_interrupted(const shm_space_t *space, double began)
 {
     return (errno == EINTR) && (space->host->time() - began < ASK_LIMIT);

@@ -13,10 +13,11 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The device's name; bandwidth in bytes per second if it was not measured; copy
- * rate of a core, with both ends counted, as the protocols' cost model assumes;
- * and how much faster than messages put and get are: 30 to 45 GB/s for 1 MiB,
- * compared with 12 to 18 for messages. */
+/* DEVICE_NAME: the only device. BANDWIDTH: bytes per second if it was not
+ * measured. COPY_BANDWIDTH: copy rate of a core, for sender and receiver
+ * together, as the protocols' cost model expects it. DIRECT_GAIN: how much
+ * faster put and get are than messages (30 to 45 GB/s for 1 MiB, compared with
+ * 12 to 18 GB/s). */
 #define DEVICE_NAME    "memory"
 #define BANDWIDTH      12179.0 * 1024 * 1024
 #define COPY_BANDWIDTH 12e9
@@ -292,9 +293,9 @@ static ucs_status_t shm_iface_query(uct_iface_h uct_iface,
     return UCS_OK;
 }
 
-/* The host is oversubscribed: more processes communicate here than there are
- * processors. Copying ring by ring by turns is very slow then, at any
- * distance. */
+/* Returns whether the host is oversubscribed: more processes communicate here
+ * than there are processors. Sender and receiver then take turns on a processor
+ * for each ring of data, which is very slow at any distance. */
 static int take_turns(shm_iface_t *iface)
 {
     long processors;
@@ -314,8 +315,8 @@ static double bandwidth_to(shm_iface_t *iface, uct_ep_h ep)
                                     shm_outbox_bandwidth(shm_ep(ep)->outbox);
 }
 
-/* am_zcopy copies as well, which the caller does not count. Direct access is
- * one copy by one core, without a ring or a second process. */
+/* am_zcopy copies as well, which the core's cost model does not include. Direct
+ * access is one copy by one core, without a ring or a second process. */
 static ucs_status_t shm_iface_estimate(uct_iface_h uct_iface, ucx_perf_t *perf)
 {
     shm_iface_t *iface = shm_iface(uct_iface);
@@ -369,7 +370,7 @@ static int shm_iface_is_reachable(uct_iface_h uct_iface,
         return 0;
     }
     if (args->iface_addr == NULL) {
-        return 1; /* the query is for the host only */
+        return 1; /* The caller queries the device only: this host */
     }
 
     if (shm_peer_find(iface, args->iface_addr, args->iface_addr_length, &peer,
@@ -389,7 +390,7 @@ static ucs_status_t shm_iface_flush(uct_iface_h iface, unsigned flags,
                                     uct_completion_t *comp)
 {
     atomic_thread_fence(memory_order_seq_cst);
-    return UCS_OK; /* everything sent is in the peers' memory */
+    return UCS_OK; /* Everything sent is in the peers' memory */
 }
 
 static ucs_status_t shm_iface_fence(uct_iface_h iface, unsigned flags)

@@ -22,12 +22,13 @@ typedef struct shm_ep shm_ep_t;
 
 enum { SHM_PEER_ADDRESS_MAX = 128, SHM_PEER_HASH_SIZE = 64 };
 
-/* A peer with endpoints; freed with the last of them. */
+/* A peer with endpoints; freed with its last endpoint. */
 typedef struct shm_peer {
     shm_outbox_t outbox;
     LIST_ENTRY(shm_peer) hash_link;
-    LIST_HEAD(, shm_ep) eps; /* Endpoints that have not failed ... */
-    unsigned num_eps;        /* ... and the number of all */
+    LIST_HEAD(, shm_ep) eps; /* Endpoints that have not failed */
+    unsigned num_eps;        /* Number of all endpoints, including failed
+                              * ones */
     size_t address_length;
     uint8_t address[SHM_PEER_ADDRESS_MAX];
 } shm_peer_t;
@@ -37,9 +38,9 @@ struct shm_ep {
     shm_outbox_t *outbox;
     ucx_pending_queue_t pending;
     LIST_ENTRY(shm_ep)
-    link;                        /* In its peer's list, in `failed` or in
-                                        * `told` */
-    TAILQ_ENTRY(shm_ep) waiting; /* In the interface's list */
+    link;                        /* Node in its peer's list, in `failed` or in
+                                  * `told` */
+    TAILQ_ENTRY(shm_ep) waiting; /* Node in the interface's list */
     uint8_t is_waiting;
     uint8_t has_failed;
 };
@@ -48,8 +49,8 @@ typedef struct shm_iface {
     uct_iface_t super;
     shm_inbox_t inbox;
     TAILQ_HEAD(, shm_ep)
-    waiting;            /* Endpoints with pending requests, next
-                                        * turn first */
+    waiting;            /* Endpoints with pending requests, in the order of
+                         * dispatch */
     shm_ep_t *serving;  /* Endpoint whose pending requests are
                                         * running */
     uint32_t rounds;    /* Rounds of progress */
@@ -60,11 +61,11 @@ typedef struct shm_iface {
     const ucx_host_t *host;
     shm_md_t *md;
     shm_iface_config_t config;
-    uint32_t processors;    /* Of the machine; 0: not queried yet */
+    uint32_t processors;    /* Number of processors; 0: not queried yet */
     uint32_t bcopy_typical; /* Size of the last bcopy message */
     LIST_HEAD(, shm_peer) peers[SHM_PEER_HASH_SIZE];
-    shm_peer_t *probed;         /* Found reachable, without an endpoint
-                                        * yet */
+    shm_peer_t *probed;         /* Peer that is_reachable has attached, without
+                                 * an endpoint yet */
     LIST_HEAD(, shm_ep) failed; /* Failures to be reported */
     LIST_HEAD(, shm_ep) told;   /* Reported failures */
     int event_fd;               /* An epoll descriptor; -1 until
@@ -72,9 +73,9 @@ typedef struct shm_iface {
     int timer_fd;               /* In the epoll set */
     double tend_at;             /* Host time of the next check of the
                                         * peers */
-    double tended_at;           /* ... of the last one */
-    double review_at;           /* ... of the next check for idle
-                                        * senders */
+    double tended_at;           /* Host time of the last check of the peers */
+    double review_at;           /* Host time of the next check for idle
+                                 * senders */
     uct_am_tracer_t tracer;
     void *tracer_arg;
 } shm_iface_t;
@@ -99,7 +100,8 @@ static inline shm_peer_t *shm_peer(shm_outbox_t *outbox)
 /* --- peer.c: peers of the host -----------------------------------------------
  * */
 
-/* Finds the peer of an address or attaches it. UNREACHABLE with a reason. */
+/* Finds the peer of an address or attaches it. On failure returns
+ * UCS_ERR_UNREACHABLE and writes the reason. */
 ucs_status_t shm_peer_find(shm_iface_t *iface, const void *address,
                            size_t length, shm_peer_t **peer_p, char *reason,
                            size_t reason_size);
@@ -107,7 +109,7 @@ ucs_status_t shm_peer_find(shm_iface_t *iface, const void *address,
 void shm_peer_put(shm_iface_t *iface, shm_peer_t *peer);
 void shm_peers_cleanup(shm_iface_t *iface);
 
-/* Detects dead peers and reports them. From progress. */
+/* Detects dead peers and reports them. Called from progress. */
 void shm_iface_tend(shm_iface_t *iface);
 /* Fails an endpoint from the next progress. */
 void shm_ep_fail(shm_ep_t *ep);
@@ -128,7 +130,7 @@ static SHM_INLINE void shm_iface_trace(shm_iface_t *iface,
 /* --- ep.c ----------------------------------------------------------------- */
 ucs_status_t shm_ep_create(uct_iface_h iface, const uct_ep_params_t *params,
                            uct_ep_h *ep_p);
-/* Hot path if endpoints wait: calls pending requests. */
+/* Calls pending requests. Hot path while endpoints have any. */
 unsigned shm_iface_dispatch(shm_iface_t *iface);
 
 /* --- sleep.c -------------------------------------------------------------- */

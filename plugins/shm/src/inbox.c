@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The receiving end: creation, joining and leaving of senders, dormancy and
- * sleep. Polling is in inbox_inl.h.
+ * The receiver's side of an inbox: creation, joining and leaving of senders,
+ * dormancy (senders that are not polled) and sleep. Polling is in inbox_inl.h.
  */
 #include "inbox.h"
 
@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Up to this number, senders are polled even if they are idle. */
+/* Up to this number of senders, idle senders are polled as well. */
 enum { NEVER_DORMANT = 4 };
 
 static size_t slots_offset(void)
@@ -69,7 +69,8 @@ static size_t slot_offset(unsigned index)
     return slots_offset() + index * sizeof(shm_slot_t);
 }
 
-/* The head can be written by senders: do not trust it. */
+/* Returns the offset of a box. Senders can write to the head: do not use its
+ * values. */
 static size_t box_offset(const shm_inbox_t *inbox, unsigned index)
 {
     return inbox->front_length + index * inbox->box_stride;
@@ -147,7 +148,7 @@ static void drop(shm_inbox_t *inbox, shm_sender_t *sender)
     atomic_store_explicit(&slot->state, SHM_SLOT_FREE, memory_order_release);
 }
 
-/* Delivers the remaining messages of a sender that has ended. */
+/* Delivers the remaining messages of a sender that has exited. */
 static unsigned take_rest(shm_inbox_t *inbox, shm_sender_t *sender,
                           shm_deliver_t deliver)
 {
@@ -160,7 +161,7 @@ static unsigned take_rest(shm_inbox_t *inbox, shm_sender_t *sender,
     return count;
 }
 
-/* Logs once for each shortage that a new sender has to wait. */
+/* Logs that a new sender has to wait, once for each shortage of memory. */
 static void tell_shortage(shm_inbox_t *inbox)
 {
     const ucx_host_t *host = inbox->host;
@@ -172,8 +173,8 @@ static void tell_shortage(shm_inbox_t *inbox)
     }
 }
 
-/* Handles a slot that was rung, or whose owner has ended. Returns the number of
- * delivered messages. Sets *again_p if memory ran out before the sender was
+/* Handles a slot whose sender rang the bell or has exited. Returns the number
+ * of delivered messages. Sets *again_p if memory ran out before the sender was
  * joined. */
 static unsigned visit(shm_inbox_t *inbox, unsigned index, int gone,
                       shm_deliver_t deliver, int *again_p)
@@ -223,7 +224,8 @@ unsigned shm_inbox_answer_bell(shm_inbox_t *inbox, shm_deliver_t deliver)
     uint64_t bits;
     int again;
 
-    /* first the bell, then the bits: a sender does it in the reverse order */
+    /* Read the bell first, then the bits: a sender writes them in the reverse
+     * order */
     inbox->bell_seen = atomic_load_explicit(&head->bell, memory_order_seq_cst);
     for (word = 0; word < words; ++word) {
         if (atomic_load_explicit(&head->rung[word], memory_order_relaxed) ==
@@ -240,7 +242,7 @@ unsigned shm_inbox_answer_bell(shm_inbox_t *inbox, shm_deliver_t deliver)
             again = 0;
             count += visit(inbox, index, 0, deliver, &again);
             if (again) {
-                /* a sender rings for its slot once, and then waits */
+                /* A sender rings the bell for its slot once, and then waits */
                 atomic_fetch_or_explicit(&head->rung[word], bits & -bits,
                                          memory_order_relaxed);
                 missed = 1;
@@ -253,7 +255,8 @@ unsigned shm_inbox_answer_bell(shm_inbox_t *inbox, shm_deliver_t deliver)
     return count;
 }
 
-/* A joined sender counts as alive even if it has damaged its slot's state. */
+/* Returns whether the sender of a slot is dead. A joined sender whose lock is
+ * held counts as alive even if it has damaged its slot's state. */
 static int is_dead(const shm_inbox_t *inbox, unsigned index)
 {
     return ((inbox->senders[index] != NULL) ||
@@ -262,8 +265,8 @@ static int is_dead(const shm_inbox_t *inbox, unsigned index)
            !shm_seg_is_locked(&inbox->seg, 1 + index);
 }
 
-/* Slots to check: the known ones, and the rest of their memory, where a sender
- * may have died before it rang. */
+/* Returns the number of slots to check: the known ones and the other slots on
+ * the same page, where a sender may have died before it rang the bell. */
 static unsigned num_sweep(const shm_inbox_t *inbox)
 {
     unsigned seen = atomic_load_explicit(&inbox->slots_seen,
@@ -290,7 +293,8 @@ int shm_inbox_has_dead(const shm_inbox_t *inbox)
 void shm_inbox_sweep(shm_inbox_t *inbox)
 {
     unsigned count = num_sweep(inbox);
-    int again      = 0; /* it stays dead: the next sweep finds it */
+    int again      = 0; /* The sender stays dead, so the next sweep finds it
+                         * again */
     unsigned index;
 
     if (inbox->is_busy) {
@@ -405,8 +409,8 @@ ucs_status_t shm_inbox_open(shm_inbox_t *inbox, shm_space_t *space,
     inbox->params = *params;
     shm_inbox_clock_init(inbox);
 
-    /* the unit of memory is known after the segment was created: reserve space
-     * for any */
+    /* The unit of memory is known only after the segment was created: reserve
+     * space for the largest */
     page   = (space->hugetlb != UCS_NO) ? SHM_HUGE_PAGE :
                                           (size_t)sysconf(_SC_PAGESIZE);
     length = shm_align_up(front, page) +

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The receiving end: a segment into which other processes write messages, and
- * the polling of these senders.
+ * An inbox: a segment into which other processes write messages, and the
+ * polling of these senders.
  *
- * One thread at a time, the worker's.
+ * All functions must be called by the worker's thread, unless they state
+ * otherwise.
  */
 #ifndef SHM_INBOX_H
 #define SHM_INBOX_H
@@ -17,7 +18,8 @@
 typedef ucs_status_t (*shm_deliver_t)(void *arg, unsigned slot, uint8_t id,
                                       void *data, uint32_t length);
 
-/* A sender's slot was joined or released; its private state depends on it. */
+/* Called when a sender has joined or left a slot; the sender's private state
+ * depends on it. */
 typedef void (*shm_slot_event_t)(void *arg, unsigned slot, void *private_area);
 
 typedef struct shm_inbox_params {
@@ -42,17 +44,17 @@ typedef struct shm_sender {
     shm_cell_t *cells;
     char *ring;
     uint32_t next;       /* Next cell to read, ever increasing */
-    uint32_t cells_told; /* Number of free cells that the sender knows
-                               * of */
+    uint32_t cells_told; /* Number of free cells that were reported to the
+                          * sender */
     uint32_t ring_log;   /* Size of the ring in use; 0: none yet */
     uint32_t ring_at;    /* Offset of the next bytes in the ring */
     uint64_t bytes_done;
     uint64_t bytes_told;
     shm_slot_t *slot;
-    uint32_t news; /* Review in which the last message arrived */
+    uint32_t news; /* Number of the review in which the last message arrived */
     uint16_t index;
-    uint8_t active; /* It is polled */
-    uint8_t cut;    /* It has sent invalid data */
+    uint8_t active; /* The sender is polled */
+    uint8_t cut;    /* The sender has sent invalid data and is ignored */
     char *box;      /* Mapped: private area, cells, ring */
 } shm_sender_t;
 
@@ -63,51 +65,52 @@ typedef struct shm_inbox {
     uint32_t num_active;
     shm_sender_t **active; /* Senders that are polled */
     uint32_t cells_mask;
-    uint32_t credit_cells; /* Credits are sent in steps of this many
-                                       * cells ... */
+    uint32_t credit_cells; /* Credits are returned in steps of this many
+                            * cells */
     uint8_t is_busy;       /* A delivery is running */
     uint8_t need_fence;    /* Without membarrier: senders must
                                        * fence */
-    uint8_t is_short;      /* Out of memory for a new sender: was
-                                       * logged */
+    uint8_t is_short;      /* Out of memory for a new sender, which was
+                            * logged */
 
     shm_slot_t *slots;
-    shm_sender_t **senders; /* By slot; NULL: no sender */
+    shm_sender_t **senders; /* Senders by slot; NULL: no sender */
     const ucx_host_t *host;
     shm_inbox_params_t params;
     shm_seg_t seg;
     shm_secret_t secret;
-    size_t front_length; /* Mapped bytes of head and slots; the
-                                       * boxes follow */
+    size_t front_length; /* Mapped bytes of head and slots, which precede the
+                          * boxes */
     size_t box_stride;
     uint32_t review; /* Number of reviews */
     struct {
         double time;
         uint64_t ticks;
     } clock;                     /* Duration of a tick: see probe.c */
-    _Atomic uint32_t slots_seen; /* Slots at or above it were never used */
+    _Atomic uint32_t slots_seen; /* Slots from this index on were never used */
 } shm_inbox_t;
 
 ucs_status_t shm_inbox_open(shm_inbox_t *inbox, shm_space_t *space,
                             const shm_inbox_params_t *params);
 void shm_inbox_close(shm_inbox_t *inbox);
 
-/* Hot path: delivers new messages, up to a limit; returns their number. The
- * users of an inbox pass a constant function, which is inlined. */
+/* Delivers new messages, up to a limit; returns their number. The users of an
+ * inbox pass a constant function, which is inlined. Hot path. */
 static SHM_INLINE unsigned shm_inbox_progress(shm_inbox_t *inbox,
                                               shm_deliver_t deliver);
 
-/* Non-zero: a sender has ended without leaving. Any thread. */
+/* Returns non-zero if a sender has exited without leaving. Any thread. */
 int shm_inbox_has_dead(const shm_inbox_t *inbox);
-/* Delivers their messages and frees their slots. Inside a delivery, does nothing. */
+/* Delivers the messages of dead senders and frees their slots. Does nothing
+ * inside a delivery. */
 void shm_inbox_sweep(shm_inbox_t *inbox);
 
 /* Stops polling senders that were idle since the previous review. Called a few
  * times per second. */
 void shm_inbox_review(shm_inbox_t *inbox);
 
-/* Prepares for sleeping on seg.event_rd. UCS_ERR_BUSY: there is work. After
- * UCS_OK senders ring until shm_inbox_disarm(). */
+/* Prepares for sleeping on seg.event_rd. Returns UCS_ERR_BUSY if there is work.
+ * After UCS_OK senders wake the receiver until shm_inbox_disarm(). */
 ucs_status_t shm_inbox_arm(shm_inbox_t *inbox);
 void shm_inbox_disarm(shm_inbox_t *inbox);
 

@@ -14,8 +14,8 @@
 /* Maximum number of messages of one sender in one round, for fairness. */
 enum { SHM_INBOX_BATCH = 16 };
 
-/* More messages probably follow one that had to wait: prefetch distance in
- * cells. */
+/* Prefetch distance in cells. If a message had to wait, more messages probably
+ * follow it. */
 enum { SHM_INBOX_AHEAD = 4 };
 
 /* inbox.c */
@@ -27,15 +27,16 @@ void shm_inbox_clock_init(shm_inbox_t *inbox);
 int shm_inbox_take_probe(shm_inbox_t *inbox, shm_sender_t *sender,
                          uint64_t ctl);
 
-/* The phase of a cell that is written in the round of `next`. Memory is zero
- * initially, so the first round is 1. */
+/* Returns the phase of cells that are written in the round of `next`. Memory is
+ * zero initially, so the first round has phase 1. */
 static SHM_INLINE unsigned shm_phase(uint32_t next, uint32_t mask)
 {
     return (next & (mask + 1)) == 0;
 }
 
-/* Where `length` bytes are in a ring of 1 << ring_log bytes, and how much of it
- * they use, including a skipped end of the ring. Both ends compute it. */
+/* Returns where `length` bytes are in a ring of 1 << ring_log bytes, and in
+ * *used_p how many bytes of the ring they use, including skipped bytes at the
+ * end of the ring. Sender and receiver compute the same values. */
 static SHM_INLINE uint32_t shm_ring_place(uint32_t at, uint32_t ring_log,
                                           uint32_t length, uint32_t *used_p)
 {
@@ -73,8 +74,9 @@ static SHM_INLINE void *shm_sender_ring_take(shm_sender_t *sender,
     return sender->ring + at;
 }
 
-/* Finds the bytes of a message; NULL: none, a probe, or an invalid control
- * word. Everything is computed from a copy of that word. */
+/* Finds the bytes of a message. Returns NULL if there is none, or if the cell
+ * is a probe or has an invalid control word. All checks use a copy of that
+ * word. */
 static SHM_INLINE void *shm_sender_locate(shm_inbox_t *inbox,
                                           shm_sender_t *sender,
                                           shm_cell_t *cell, uint64_t ctl)
@@ -103,7 +105,8 @@ static SHM_INLINE shm_cell_t *shm_sender_cell(const shm_inbox_t *inbox,
     return &sender->cells[number & inbox->cells_mask];
 }
 
-/* The control word of the next cell; non-zero if it is a message. */
+/* Reads the control word of the next cell; returns non-zero if the cell
+ * contains a message. */
 static SHM_INLINE int shm_sender_peek(const shm_inbox_t *inbox,
                                       const shm_sender_t *sender,
                                       uint64_t *ctl_p)
@@ -114,7 +117,7 @@ static SHM_INLINE int shm_sender_peek(const shm_inbox_t *inbox,
     return shm_ctl_phase(*ctl_p) == shm_phase(sender->next, inbox->cells_mask);
 }
 
-/* Hot path: delivers messages; the first one is present. */
+/* Delivers messages, of which the first is present. Hot path. */
 static SHM_INLINE unsigned shm_sender_take(shm_inbox_t *inbox,
                                            shm_sender_t *sender, uint64_t ctl,
                                            shm_deliver_t deliver)
@@ -166,7 +169,7 @@ static SHM_INLINE unsigned shm_inbox_progress(shm_inbox_t *inbox,
     unsigned i;
 
     if (shm_unlikely(inbox->is_busy)) {
-        return 0; /* called inside a delivery: the message is still in use */
+        return 0; /* Called inside a delivery: the message is still in use */
     }
 
     if (shm_unlikely(
@@ -178,8 +181,8 @@ static SHM_INLINE unsigned shm_inbox_progress(shm_inbox_t *inbox,
     }
     for (i = 0; i < inbox->num_active; ++i) {
         sender = inbox->active[i];
-        /* the sender writes ring bytes first: prefetch them while it
-         * continues */
+        /* The sender writes the ring's bytes before the control word: prefetch
+         * them meanwhile */
         __builtin_prefetch(sender->ring + sender->ring_at);
         if (shm_sender_peek(inbox, sender, &ctl)) {
             inbox->is_busy = 1;

@@ -53,7 +53,7 @@ void shm_key_cache_destroy(shm_key_cache_t *cache)
     free(cache);
 }
 
-/* Called with the lock held. */
+/* Applies the settings to the cache's space. Called with the lock held. */
 static void cache_apply(shm_key_cache_t *cache)
 {
     if (cache->is_open) {
@@ -84,11 +84,11 @@ void shm_key_cache_configure(shm_key_cache_t *cache, const shm_space_t *space)
 
 static shm_attached_t **bucket_of(shm_key_cache_t *cache, const uint8_t *token)
 {
-    /* the end of a token is random */
+    /* The last bytes of a token are random */
     return &cache->attached[token[SHM_TOKEN_LENGTH - 1] % SHM_KEY_BUCKETS];
 }
 
-/* Called with the lock held. */
+/* Attaches a segment, or finds the attachment. Called with the lock held. */
 static ucs_status_t cache_attach(shm_key_cache_t *cache, const void *address,
                                  shm_attached_t **attached_p)
 {

@@ -36,9 +36,9 @@ typedef struct shm_key_cache {
     const ucx_host_t *host;
     const shm_kind_t *kind;
     pthread_mutex_t lock;
-    int is_open; /* `space` is open: since the first key */
+    int is_open; /* `space` is open, which happens with the first key */
     shm_space_t space;
-    char *dir; /* From the last opened domain */
+    char *dir; /* Directory of the domain opened last */
     int use_proc;
     int use_socket;
     shm_attached_t *attached[SHM_KEY_BUCKETS];
@@ -55,16 +55,17 @@ void shm_key_cache_configure(shm_key_cache_t *cache, const shm_space_t *space);
 /*
  * Wire format, little-endian:
  *   0 address of the segment 27 | base 8 | length 8 | offset in the segment 8
- * UCP omits what it sends itself: the secret at the end of the address, base,
- * length, and zeros after them, if they are adjacent.
+ * UCP omits bytes that it sends itself: the secret at the end of the address,
+ * base, length, and zeros after them, if they are adjacent.
  */
 enum { SHM_KEY_LENGTH = SHM_ADDRESS_LENGTH + 24 };
 
 void shm_key_pack(const shm_seg_t *seg, uint64_t base, uint64_t length,
                   uint64_t offset, void *buffer);
 
-/* Checks, attaches and maps. INVALID_PARAM: not a valid key; UNREACHABLE: its
- * memory cannot be shared with this process. Release it with shm_key_close. */
+/* Checks a key, attaches its segment and maps it. UCS_ERR_INVALID_PARAM: the
+ * key is not valid. UCS_ERR_UNREACHABLE: its memory cannot be shared with this
+ * process. Release it with shm_key_close. */
 ucs_status_t shm_key_open(shm_key_cache_t *cache, const void *buffer,
                           size_t length, shm_rkey_t *rkey);
 void shm_key_close(shm_key_cache_t *cache, shm_rkey_t *rkey);

@@ -10,20 +10,20 @@
 
 #include <string.h>
 
-/* The first bytes of a segment. Other processes can write to it: copy it once,
- * and check the copy. */
+/* The first bytes of a segment. Other processes can write to this memory: copy
+ * it once, and check the copy. */
 typedef struct shm_seg_head {
     uint64_t magic;
     uint32_t version;
     uint32_t num_locks;
-    uint64_t length; /* Bytes of the user */
+    uint64_t length; /* Number of the user's bytes */
     uint64_t page;
     uint8_t token[SHM_TOKEN_LENGTH];
     uint32_t maker_pid;
     int32_t event_fd; /* The creator's descriptor; -1: no event */
     uint32_t zero;
     uint64_t event_ino;
-    uint64_t owners[]; /* sysv: num_locks */
+    uint64_t owners[]; /* sysv: num_locks owners */
 } shm_seg_head_t;
 
 #define SHM_SEG_MAGIC   0x6d68732d78637500ull
@@ -42,9 +42,9 @@ _Static_assert(sizeof(shm_seg_head_t) == 64, "layout between processes");
 typedef struct shm_seg_addr {
     uint8_t kind;
     uint8_t flags;  /* SHM_ADDR_* */
-    uint32_t pid;   /* PID of the creator, in its namespace */
+    uint32_t pid;   /* PID of the creator, in its PID namespace */
     uint32_t id;    /* posix: descriptor; sysv: identifier */
-    uint32_t inode; /* posix: of the file; sysv: of the PID namespace */
+    uint32_t inode; /* posix: inode of the file; sysv: of the PID namespace */
     uint8_t token[SHM_TOKEN_LENGTH];
 } shm_seg_addr_t;
 
@@ -52,11 +52,11 @@ enum { SHM_ADDR_NAMED = 1u << 0 };
 
 struct shm_kind {
     const char *name;
-    uint8_t code; /* Value in addresses */
+    uint8_t code; /* Value of `kind` in addresses */
 
     /* Creates memory of seg->length bytes and sets the other members; the head
-     * is zeroed and committed. `at`: address for the user's bytes, for kinds
-     * that attach as a whole; otherwise ignored. Logs errors. */
+     * is zeroed and committed. `at`: address for the user's bytes. Kinds that
+     * do not attach a segment as a whole ignore it. Logs errors. */
     ucs_status_t (*make)(shm_seg_t *seg, void *at);
     /* Fills id, inode and flags. */
     void (*address)(const shm_seg_t *seg, shm_seg_addr_t *addr);
@@ -82,7 +82,7 @@ struct shm_kind {
 ucs_status_t shm_unreachable(char *reason, size_t size, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* Reports that memory is out: the first time as an error, later at debug
+/* Reports that memory ran out: the first time as an error, later at debug
  * level. */
 void shm_out_of_memory(const shm_seg_t *seg, const char *what, size_t bytes,
                        const char *advice);
@@ -90,8 +90,9 @@ void shm_out_of_memory(const shm_seg_t *seg, const char *what, size_t bytes,
 /* Fills the head of a new segment. */
 void shm_head_write(const shm_seg_t *seg, shm_seg_head_t *head);
 
-/* Uses the values of a copy of a head. Non-zero: it is the head of the segment
- * with seg->token, and `total` bytes are its expected size. */
+/* Copies the values from a head to the segment. Returns non-zero if the head is
+ * that of the segment with seg->token, and `total` bytes are its expected
+ * size. */
 int shm_head_read(shm_seg_t *seg, const shm_seg_head_t *head, uint64_t total);
 
 /* --- proc.c --------------------------------------------------------------- */
@@ -105,16 +106,19 @@ void shm_proc_probe(shm_space_t *space);
 int shm_proc_open(uint32_t pid, int fd, mode_t type, uint64_t inode,
                   uint64_t mask, int flags);
 
-/* Opens a second description of our own descriptor; -1: not possible. */
+/* Opens a second open file description of our own descriptor. Returns -1 if
+ * that is not possible. */
 int shm_reopen(int fd, int flags);
 
-/* Touches each page without a signal when memory is out: by a system call that
- * reads one byte of it. Zero: all pages have memory. */
+/* Commits all pages by touching them with a system call that reads one byte of
+ * each, so that a lack of memory raises no signal. Returns zero if all pages
+ * have memory. */
 int shm_populate(void *address, size_t length, size_t page);
 
 /* --- event.c -------------------------------------------------------------- */
 
-/* Sets event_rd, event_wr and the data by which others find it. */
+/* Sets event_rd, event_wr and the data by which other processes find the
+ * event. */
 ucs_status_t shm_event_make(shm_seg_t *seg);
 void shm_event_close(shm_seg_t *seg);
 
@@ -125,11 +129,11 @@ void shm_handover_close(shm_space_t *space);
 /* Offers a segment to other processes; starts the service if necessary. */
 void shm_handover_add(shm_seg_t *seg);
 void shm_handover_remove(shm_seg_t *seg);
-/* Starts the service: a peer needs it. */
+/* Starts the service, because a peer needs it. */
 void shm_handover_start(shm_space_t *space);
-/* Requests a segment. Returns descriptions of our own in *fd_p and, if the
- * segment has an event, *event_p (else -1). Non-zero: success; otherwise see
- * errno. */
+/* Requests a segment. Stores descriptors of separate open file descriptions in
+ * *fd_p and, if the segment has an event, in *event_p (otherwise -1). Returns
+ * non-zero on success; otherwise errno is set. */
 int shm_handover_ask(shm_space_t *space, const uint8_t *token, int *fd_p,
                      int *event_p);
 
@@ -137,22 +141,24 @@ int shm_handover_ask(shm_space_t *space, const uint8_t *token, int *fd_p,
 
 enum { SHM_PATH_MAX = 512 };
 
-/* Path of the segment's file, or of its FIFO; non-zero if it fits. */
+/* Writes the path of the segment's file, or of its FIFO. Returns non-zero if
+ * the path fits. */
 int shm_name_path(const shm_space_t *space, const uint8_t *token, int fifo,
                   char *path, size_t size);
-/* A new random part of the token. */
+/* Generates the random part of the segment's token. */
 ucs_status_t shm_seg_new_token(shm_seg_t *seg);
 
-/* Creates the file with lock 0 taken; or returns -1 and sets errno. Generates a
- * new token, because names are public. */
+/* Creates the file and takes lock 0. Returns -1 and sets errno on failure.
+ * Generates a new token, because names are public. */
 int shm_name_make(shm_seg_t *seg);
 int shm_name_open(const shm_space_t *space, const uint8_t *token);
 void shm_name_remove(const shm_space_t *space, const uint8_t *token);
-/* Removes files in `dir` whose creators have ended. */
+/* Removes files in `dir` whose creators have exited. */
 void shm_names_sweep(shm_space_t *space);
 
-/* sysv_stale.c: shmget() for a segment that can be found if we die before it is
- * marked for removal; and removal of stale ones. */
+/* Calls shmget() for a segment that other processes can recognize as stale if
+ * this process dies before it marks the segment for removal. Removes stale
+ * segments. (sysv_stale.c) */
 int shm_sysv_get(size_t length, int flags);
 void shm_sysv_remove_stale(void);
 

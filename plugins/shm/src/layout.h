@@ -33,8 +33,8 @@
  */
 typedef enum {
     SHM_CELL_INLINE, /* The bytes are in the cell */
-    SHM_CELL_RING,   /* ... in the ring, after those of the previous such
-                      * cell */
+    SHM_CELL_RING,   /* The bytes are in the ring, after those of the previous
+                      * RING cell */
     SHM_CELL_PROBE,  /* SHM_PROBE_SIZE bytes in the ring, without a message. The
                       * receiver measures how fast they arrive; see probe.h */
 } shm_cell_kind_t;
@@ -82,7 +82,8 @@ static SHM_INLINE uint32_t shm_ctl_length(uint64_t ctl)
 /*
  * States of a slot and the side that changes them:
  *   FREE -(sender, with the lock)-> USED -(sender)-> LEFT -(receiver)-> FREE
- * USED with a free lock: the sender has died; handled like LEFT.
+ * A slot that is USED although its lock is free belongs to a dead sender and is
+ * handled like LEFT.
  */
 typedef enum { SHM_SLOT_FREE, SHM_SLOT_USED, SHM_SLOT_LEFT } shm_slot_state_t;
 
@@ -90,13 +91,14 @@ enum {
     SHM_WAKE_DORMANT = 1u << 0, /* The slot is not polled: ring the bell */
     SHM_WAKE_ARMED   = 1u << 1, /* The receiver is about to sleep: ring the
                                  * bell */
-    SHM_WAKE_CUT     = 1u << 2, /* Cut off: nothing more is read */
+    SHM_WAKE_CUT     = 1u << 2, /* The sender is cut off: nothing more is read
+                                 * from it */
 };
 
 typedef struct shm_slot {
-    /* Written by the sender; the last transition by the receiver */
+    /* Written by the sender, except for the transition to FREE */
     SHM_ALIGNED_LINE _Atomic uint32_t state;
-    uint32_t fenced; /* The sender fences; see README */
+    uint32_t fenced; /* The sender executes fences; see README */
 
     /* Written by the receiver */
     SHM_ALIGNED_LINE _Atomic uint32_t cells_done; /* Number of cells that are
@@ -118,20 +120,22 @@ typedef struct shm_inbox_head {
     /* Constant */
     uint32_t version;
     uint32_t num_slots;
-    uint32_t num_cells;    /* Cells of a box; a power of two */
-    uint32_t ring_max;     /* Bytes; a power of two */
+    uint32_t num_cells;    /* Number of cells of a box; a power of two */
+    uint32_t ring_max;     /* Maximum bytes of a ring; a power of two */
     uint32_t private_size; /* Bytes at the start of a box */
     uint32_t need_fence;   /* Senders must fence */
     uint64_t boxes;        /* Offset of the first box */
     uint64_t box_stride;
 
     /* Written by the receiver */
-    SHM_ALIGNED_LINE _Atomic uint32_t armed; /* Wake the receiver, once */
+    SHM_ALIGNED_LINE _Atomic uint32_t armed; /* Non-zero: the next sender must
+                                              * wake the receiver */
     _Atomic uint32_t num_used;               /* Slots in use; determines ring
                                               * sizes */
 
     /* Written by senders */
-    SHM_ALIGNED_LINE _Atomic uint32_t bell; /* Incremented by every ring */
+    SHM_ALIGNED_LINE _Atomic uint32_t bell; /* Incremented by each sender that
+                                             * rings the bell */
     SHM_ALIGNED_LINE _Atomic uint64_t rung[SHM_MAX_SLOTS / 64];
 } shm_inbox_head_t;
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The memory domain's operations, and the component that has it. */
+/* The operations of the memory domain, and its component. */
 #include "md.h"
 #include "config.h"
 
@@ -14,8 +14,8 @@ static shm_md_t *shm_md(uct_md_h md)
 
 /* --- The allocations, in the order of their addresses ---------------------- */
 
-/* Number of allocations that begin at or before the address. Called with the
- * lock held. */
+/* Returns the number of allocations that begin at or before the address. Called
+ * with the lock held. */
 static unsigned memories_before(const shm_md_t *md, const char *address)
 {
     unsigned low = 0, high = md->num_memories;
@@ -32,8 +32,8 @@ static unsigned memories_before(const shm_md_t *md, const char *address)
     return low;
 }
 
-/* The allocation that contains the whole range, or NULL. Called with the lock
- * held. */
+/* Returns the allocation that contains the whole range, or NULL. Called with
+ * the lock held. */
 static shm_memory_t *memories_find(const shm_md_t *md, const void *address,
                                    size_t length)
 {
@@ -242,7 +242,8 @@ static ucs_status_t shm_md_mem_free(uct_md_h md, uct_mem_h memh)
 
 /* --- Registration --------------------------------------------------------- */
 
-/* Only memory allocated by this domain is shared memory. */
+/* Finds the allocation of the range. Only memory allocated by this domain is
+ * shared memory. */
 static ucs_status_t shm_md_mem_reg(uct_md_h uct_md, void *address,
                                    size_t length,
                                    const ucx_mem_reg_params_t *params,
@@ -272,7 +273,7 @@ static ucs_status_t shm_md_mem_reg(uct_md_h uct_md, void *address,
 static ucs_status_t shm_md_mem_dereg(uct_md_h md, uct_mem_h memh,
                                      const ucx_mem_dereg_params_t *params)
 {
-    /* a peer's mapping cannot be revoked */
+    /* The mapping of a peer cannot be revoked */
     if ((params != NULL) && (params->flags & UCX_MEM_DEREG_INVALIDATE)) {
         return UCS_ERR_UNSUPPORTED;
     }
@@ -361,7 +362,7 @@ static ucs_status_t shm_md_mem_advise(uct_md_h md, uct_mem_h memh,
         return UCS_ERR_INVALID_ADDR;
     }
     if (advice != UCT_MADV_WILLNEED) {
-        return UCS_OK; /* it is committed already */
+        return UCS_OK; /* The memory is committed already */
     }
     return shm_seg_commit((shm_seg_t *)region->seg, region->local + offset,
                           region->offset + offset, length);

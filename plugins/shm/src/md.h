@@ -12,7 +12,7 @@
 
 #include <pthread.h>
 
-/* An allocation; it exists as long as it is referenced. */
+/* An allocation; it is freed with its last reference. */
 typedef struct shm_memory {
     shm_seg_t seg;
     char *address;
@@ -22,14 +22,14 @@ typedef struct shm_memory {
 /* Object behind uct_mem_h: an allocation, a registered part of one, or memory
  * that another process exported. */
 typedef struct shm_region {
-    shm_memory_t *memory; /* Own allocation, or NULL */
+    shm_memory_t *memory; /* An allocation of this process, or NULL */
     shm_rkey_t attached;  /* Memory of another process; valid if memory ==
                                  * NULL */
     const shm_seg_t *seg;
     uint64_t base; /* First address; for exported memory, in the
                                  * exporting process */
     uint64_t length;
-    uint64_t offset; /* In the segment */
+    uint64_t offset; /* Offset in the segment */
     char *local;     /* Local address */
 } shm_region_t;
 

@@ -3,8 +3,9 @@
  * Segments that are files in a folder: their names, and removal of stale ones.
  *
  * A name contains the segment's random token. A file belongs to the process
- * that holds its lock 0; without one it is stale. To remove it, a process takes
- * that lock first, so that a new file is never mistaken for a stale one.
+ * that holds its lock 0. If no process holds it, the file is stale. A process
+ * takes the lock before it removes the file, so that a new file is never
+ * mistaken for a stale one.
  */
 #include "kind.h"
 
@@ -41,7 +42,7 @@ static int take_lock_0(int fd)
     return fcntl(fd, F_OFD_SETLK, &lock) == 0;
 }
 
-/* The FIFO replaces the pipe. */
+/* Creates a FIFO, which replaces the pipe of unnamed segments. */
 static int make_fifo(shm_seg_t *seg)
 {
     char path[SHM_PATH_MAX];
@@ -91,7 +92,7 @@ int shm_name_make(shm_seg_t *seg)
         if (fd < 0) {
             return -1;
         }
-        /* another process may have swept it */
+        /* Another process may have removed it as stale */
         if (take_lock_0(fd) && (fstat(fd, &st) == 0) && (st.st_nlink > 0)) {
             if ((seg->event_rd < 0) || (make_fifo(seg) == 0)) {
                 return fd;
@@ -123,7 +124,8 @@ void shm_name_remove(const shm_space_t *space, const uint8_t *token)
 {
     char path[SHM_PATH_MAX];
 
-    /* the FIFO first: without its file it would never be found */
+    /* Remove the FIFO first: without the segment's file it would never be
+     * found */
     for (int fifo = 1; fifo >= 0; --fifo) {
         if (shm_name_path(space, token, fifo, path, sizeof(path))) {
             (void)unlink(path);
@@ -131,7 +133,8 @@ void shm_name_remove(const shm_space_t *space, const uint8_t *token)
     }
 }
 
-/* Parses the token of our name; zero for other names. */
+/* Parses the token in a file name of this plugin; returns zero for other
+ * names. */
 static int parse_name(const char *name, uint8_t *token)
 {
     unsigned value;
@@ -167,7 +170,7 @@ void shm_names_sweep(shm_space_t *space)
     }
     dir = opendir(space->dir);
     if (dir == NULL) {
-        return; /* creating a file there reports the error */
+        return; /* Creating a file in the directory reports the error */
     }
 
     while ((entry = readdir(dir)) != NULL) {
@@ -177,7 +180,7 @@ void shm_names_sweep(shm_space_t *space)
         fd = openat(dirfd(dir), entry->d_name,
                     O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
         if (fd < 0) {
-            continue; /* of another user */
+            continue; /* The file belongs to another user */
         }
         if ((fstat(fd, &st) == 0) && S_ISREG(st.st_mode) &&
             (st.st_uid == geteuid()) && take_lock_0(fd)) {

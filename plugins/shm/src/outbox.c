@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The sending end: attaching, taking a slot, and the slow path of sending when
- * there is no space or the receiver does not poll.
+ * The sender's side of an inbox: attaching, taking a slot, and the slow path of
+ * sending when there is no space or the receiver does not poll.
  */
 #include "outbox.h"
 
@@ -9,12 +9,12 @@
 
 #include <string.h>
 
-/* Preferred number of messages of the current size in a ring; large ones use
- * all space: README.md explains why. */
+/* Preferred number of messages of the current size in a ring. For messages
+ * above RING_LARGE the ring uses all space: README.md explains why. */
 enum { RING_MESSAGES = 32, RING_MIN_LOG = 12, RING_LARGE = 8192 };
 
-/* Limit for all rings of one inbox together, as long as each can have
- * RING_FAIR. */
+/* Limit for all rings of one inbox together. Each ring may have RING_FAIR bytes
+ * even if that exceeds the limit. */
 #define RING_TOTAL (32ul << 20)
 #define RING_FAIR  (256ul << 10)
 
@@ -30,8 +30,8 @@ static int is_power_of_two(size_t value)
 
 /* ---------------------------------------------------------- open, close -- */
 
-/* The head comes from a peer: the values that are used later are copied and
- * checked here. */
+/* Checks the head. It comes from a peer: the values that are used later are
+ * copied and checked here. */
 static int accept_head(shm_outbox_t *outbox, const shm_inbox_head_t *head)
 {
     size_t page = outbox->seg.page;
@@ -96,7 +96,7 @@ ucs_status_t shm_outbox_open(shm_outbox_t *outbox, shm_space_t *space,
         goto err_unmap;
     }
 
-    /* mapped again, with the slots */
+    /* The head is mapped again, together with the slots */
     shm_seg_unmap(&outbox->seg, outbox->head,
                   shm_align_up(slots_offset(), page));
     outbox->head = shm_seg_map(&outbox->seg, 0, outbox->boxes);
@@ -146,8 +146,8 @@ static size_t slot_offset(unsigned index)
     return slots_offset() + index * sizeof(shm_slot_t);
 }
 
-/* Takes the first free slot. The lock decides: two processes cannot take the
- * same slot. */
+/* Takes the first free slot. Two processes cannot take the same slot, because
+ * each slot has a lock. */
 static ucs_status_t take_slot(shm_outbox_t *outbox)
 {
     const ucx_host_t *host = outbox->host;
@@ -223,7 +223,7 @@ ucs_status_t shm_outbox_join(shm_outbox_t *outbox)
     outbox->cells_mask = outbox->num_cells - 1;
     outbox->limit      = outbox->num_cells;
 
-    /* a broken process may have written here after its slot was freed */
+    /* A broken process may have written here after its slot was freed */
     memset(outbox->box, 0, outbox->private_size + cells);
     atomic_store_explicit(&outbox->slot->wake, 0, memory_order_relaxed);
     atomic_store_explicit(&outbox->slot->bytes_done, 0, memory_order_relaxed);
@@ -244,7 +244,7 @@ err:
     return status;
 }
 
-/* ------------------------------------------------- off the message path -- */
+/* --------------------------------------------- slow path of sending -- */
 
 void shm_outbox_kill(shm_outbox_t *outbox)
 {
@@ -274,7 +274,8 @@ void shm_outbox_ring_bell(shm_outbox_t *outbox)
     }
 }
 
-/* Impossible credits: the receiver's memory is damaged. */
+/* Fails the outbox, because the credits are impossible: the receiver's memory
+ * is damaged. */
 static ucs_status_t give_up(shm_outbox_t *outbox)
 {
     const ucx_host_t *host = outbox->host;
@@ -284,8 +285,7 @@ static ucs_status_t give_up(shm_outbox_t *outbox)
     return UCS_ERR_CONNECTION_RESET;
 }
 
-/* Reads the credits; has_news compares with the values of the last failed
- * send. */
+/* Reads the credits. shm_outbox_has_news() compares later values with these. */
 static ucs_status_t look_at_credits(shm_outbox_t *outbox)
 {
     shm_slot_t *slot = outbox->slot;
@@ -330,8 +330,8 @@ ucs_status_t shm_outbox_look_for_cells(shm_outbox_t *outbox)
     return (outbox->next == outbox->limit) ? UCS_ERR_NO_RESOURCE : UCS_OK;
 }
 
-/* Suitable size of a ring for messages of `typical` bytes, one of which has
- * `length`; all senders share the receiver's memory. */
+/* Returns a suitable size of the ring for messages of `typical` bytes, of which
+ * the current one has `length`. All senders share the receiver's memory. */
 static unsigned wanted_log(const shm_outbox_t *outbox, uint32_t length,
                            uint32_t typical)
 {
@@ -354,8 +354,8 @@ static unsigned wanted_log(const shm_outbox_t *outbox, uint32_t length,
     return log;
 }
 
-/* The longest message that does not need a larger ring; `typical` got what was
- * available. */
+/* Returns the length of the longest message that does not need a larger ring,
+ * after the ring was sized for `typical` as far as possible. */
 static uint32_t good_for(const shm_outbox_t *outbox, uint32_t typical)
 {
     size_t size = 1ul << outbox->ring_log;
@@ -405,7 +405,7 @@ ucs_status_t shm_outbox_look_for_bytes(shm_outbox_t *outbox, uint32_t length,
         status            = grow(outbox, log);
         outbox->ring_good = good_for(outbox, typical);
         if (status != UCS_OK) {
-            outbox->ring_good = typical; /* do not try again for this size */
+            outbox->ring_good = typical; /* Do not try again for this size */
         }
     }
 

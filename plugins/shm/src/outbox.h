@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The sending end: a slot in another process's inbox, shared by all endpoints
- * of one interface to it.
+ * An outbox: a slot in another process's inbox, shared by all endpoints of one
+ * interface to that process.
  *
- * One thread at a time, the worker's; shm_outbox_peer_is_alive from any.
+ * All functions must be called by the worker's thread, except
+ * shm_outbox_peer_is_alive(), which any thread may call.
  */
 #ifndef SHM_OUTBOX_H
 #define SHM_OUTBOX_H
@@ -13,19 +14,19 @@
 #include "segment.h"
 
 typedef struct shm_outbox {
-    /* The hot path */
+    /* Members of the hot path */
     shm_cell_t *cells;
     uint32_t next;  /* Next cell to write, ever increasing */
-    uint32_t limit; /* Cells below it are free */
+    uint32_t limit; /* Cells below this index are free */
     uint32_t cells_mask;
     uint8_t fenced;
-    uint8_t dead; /* The peer has ended: sends fail */
+    uint8_t dead; /* The peer has exited: sends fail */
     shm_slot_t *slot;
     char *ring;
-    uint32_t ring_at;     /* Offset of the next bytes */
-    uint32_t ring_log;    /* Size in use; 0: none yet */
+    uint32_t ring_at;     /* Offset of the next bytes in the ring */
+    uint32_t ring_log;    /* log2 of the ring size in use; 0: no ring yet */
     uint32_t ring_good;   /* Longer messages need a larger ring */
-    uint64_t bytes_used;  /* Ever increasing */
+    uint64_t bytes_used;  /* Number of ring bytes used, ever increasing */
     uint64_t bytes_limit; /* Limit of bytes_used */
 
     /* Other members */
@@ -36,14 +37,14 @@ typedef struct shm_outbox {
     shm_probing_t probing;
     shm_seg_t seg;
     shm_inbox_head_t *head; /* Mapped with the slots */
-    size_t boxes;           /* Offset of the first box; end of the
-                                     * mapping */
+    size_t boxes;           /* Offset of the first box, where the mapping
+                             * ends */
     unsigned num_slots;
     unsigned slot_index;
     unsigned num_cells;
     size_t ring_max;
     size_t private_size;
-    char *box; /* Mapped; begins with the private area */
+    char *box; /* Mapped box; begins with the private area */
     size_t box_length;
 } shm_outbox_t;
 
@@ -51,25 +52,27 @@ typedef struct shm_outbox {
 ucs_status_t shm_outbox_open(shm_outbox_t *outbox, shm_space_t *space,
                              const void *address, size_t address_length,
                              char *reason, size_t reason_size);
-/* Messages that were sent stay for the receiver. */
+/* Closes the outbox. The receiver still gets messages that were sent. */
 void shm_outbox_close(shm_outbox_t *outbox);
 
-/* Takes a slot, which is required for sending. UCS_OK if there is one already.
- * NO_RESOURCE: all are in use. */
+/* Takes a slot, which is required for sending. Returns UCS_OK if the outbox
+ * already has one, UCS_ERR_NO_RESOURCE if all slots are in use. */
 ucs_status_t shm_outbox_join(shm_outbox_t *outbox);
 
-/* Sends up to SHM_CELL_ROOM bytes. NO_RESOURCE: no space now. */
+/* Sends up to SHM_CELL_ROOM bytes. Returns UCS_ERR_NO_RESOURCE if there is no
+ * space now. */
 static SHM_INLINE ucs_status_t shm_outbox_send(shm_outbox_t *outbox, uint8_t id,
                                                const void *data,
                                                uint32_t length);
 
-/* Non-zero: the creator of the inbox is alive. Costs a system call. */
+/* Returns non-zero if the creator of the inbox is alive. Makes a system
+ * call. */
 int shm_outbox_peer_is_alive(const shm_outbox_t *outbox);
 
 /* Makes every later send fail with UCS_ERR_CONNECTION_RESET. */
 void shm_outbox_kill(shm_outbox_t *outbox);
 
-/* Non-zero if the receiver has returned credits since a send failed. */
+/* Returns non-zero if the receiver has returned credits since a send failed. */
 int shm_outbox_has_news(const shm_outbox_t *outbox);
 
 #include "outbox_inl.h"

@@ -15,7 +15,8 @@ ucs_status_t shm_outbox_look_for_cells(shm_outbox_t *outbox);
 ucs_status_t shm_outbox_look_for_bytes(shm_outbox_t *outbox, uint32_t length,
                                        uint32_t typical);
 
-/* As in inbox_inl.h. */
+/* Returns where the next message is written in the ring; see
+ * shm_ring_place(). */
 static SHM_INLINE uint32_t shm_outbox_place(const shm_outbox_t *outbox,
                                             uint32_t length, uint32_t *used_p)
 {
@@ -30,7 +31,7 @@ static SHM_INLINE uint32_t shm_outbox_place(const shm_outbox_t *outbox,
     return outbox->ring_at;
 }
 
-/* The next cell, or NULL with *status_p set. */
+/* Returns the next cell, or NULL with *status_p set. */
 static SHM_INLINE shm_cell_t *shm_outbox_cell(shm_outbox_t *outbox,
                                               ucs_status_t *status_p)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The peers of an interface: each attached once for all its endpoints, with
- * periodic checks of their liveness.
+ * The peers of an interface. Each peer is attached once for all its endpoints,
+ * and its liveness is checked periodically.
  */
 #include "iface.h"
 
@@ -9,10 +9,10 @@
 #include <string.h>
 
 /* Maximum number of rounds of progress between two reads of the clock, minus
- * one: a read costs far less than this many rounds. */
+ * one. A read takes far less time than this many rounds. */
 #define TEND_MASK_MAX 255
-/* Seconds: for a sender with longer intervals, ringing the bell costs less than
- * polling. */
+/* Seconds between two checks for idle senders. For a sender with longer
+ * intervals between messages, ringing the bell takes less time than polling. */
 #define REVIEW_INTERVAL 5e-3
 
 static unsigned hash_of(const void *address, size_t length)
@@ -100,13 +100,14 @@ void shm_ep_fail(shm_ep_t *ep)
         ep->has_failed = 1;
         LIST_REMOVE(ep, link);
         LIST_INSERT_HEAD(&iface->failed, ep, link);
-        iface->tend_mask = 0; /* report in the next round */
+        iface->tend_mask = 0; /* Report the failure in the next round */
     }
 }
 
-/* Delivers first what the peers sent before they ended: progress takes a limited
- * number of messages in a round. Inside a delivery this is left to the next round.
- * The callback may destroy any endpoint. */
+/* Reports failures to the user. First delivers all messages that the failed peers
+ * have sent, because progress delivers a limited number of them in a round. Inside
+ * a delivery this is left to the next round. The callback may destroy any
+ * endpoint. */
 static void tell_failures(shm_iface_t *iface)
 {
     shm_ep_t *ep;
@@ -152,8 +153,9 @@ static void look_at_peers(shm_iface_t *iface)
 }
 
 /* Sets the number of rounds until the next read of the clock: about ten reads
- * per interval if rounds are slow. If rounds are fast, still so often that a
- * program that becomes slow after a busy phase detects failures soon. */
+ * per interval if rounds are slow. If rounds are fast, the number is limited,
+ * so that a program that becomes slow after a busy phase still detects failures
+ * soon. */
 static void set_pace(shm_iface_t *iface, double now)
 {
     double elapsed  = now - iface->tended_at;

@@ -2,9 +2,9 @@
 /*
  * Shared by the files of this plugin: the host, and small helpers.
  *
- * Nothing of a core is stored in a global variable: a process may contain two
- * cores, each with an instance of its own. Functions that log have a variable
- * `host`.
+ * No state of a core is stored in a global variable: a process may contain two
+ * copies of the core, each with its own instance of the plugin. The log macros
+ * use a variable `host`.
  */
 #ifndef SHM_PLUGIN_H
 #define SHM_PLUGIN_H
@@ -28,14 +28,14 @@
 
 enum { SHM_POSIX, SHM_SYSV, SHM_CMA, SHM_NUM_COMPONENTS };
 
-/* A component with its instance, which has the host. */
+/* A component and the plugin instance to which it belongs. */
 typedef struct shm_component {
     ucx_component_t super;
     struct shm_instance *instance;
     struct shm_key_cache *keys; /* posix and sysv: see keys.h */
 } shm_component_t;
 
-/* State for one core. */
+/* State of the plugin for one core. */
 typedef struct shm_instance {
     ucx_instance_t super;
     shm_component_t component[SHM_NUM_COMPONENTS];

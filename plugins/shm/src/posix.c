@@ -67,8 +67,8 @@ static void posix_unlock(shm_seg_t *seg, unsigned index)
     lock_op(seg->fd, F_OFD_SETLK, F_UNLCK, index, NULL);
 }
 
-/* Any process that detects the end of a named segment's creator removes its
- * file. */
+/* Returns whether the lock is held. Any process that detects that a named
+ * segment's creator has exited removes the file. */
 static int posix_is_locked(const shm_seg_t *seg, unsigned index)
 {
     int type;
@@ -95,12 +95,14 @@ static int make_memfd(int hugetlb)
     }
     fd = memfd_create(NAME, flags | MFD_NOEXEC_SEAL);
     if ((fd < 0) && (errno == EINVAL)) {
-        fd = memfd_create(NAME, flags); /* kernels before 6.3 */
+        fd = memfd_create(NAME, flags); /* Kernels before 6.3 do not know the
+                                         * flag */
     }
     return fd;
 }
 
-/* Exceeding RLIMIT_FSIZE raises a signal: check first. */
+/* Sets the length of the file. A length above RLIMIT_FSIZE would raise a
+ * signal: check first. */
 static int set_length(int fd, size_t length)
 {
     struct rlimit limit;
@@ -268,7 +270,7 @@ static void posix_address(const shm_seg_t *seg, shm_seg_addr_t *addr)
 
 /* --- Attaching ------------------------------------------------------------ */
 
-/* Opens a description of our own if it is of the segment. */
+/* Opens a separate open file description if `fd` is the segment's file. */
 static int take_fd(shm_seg_t *seg, int fd)
 {
     shm_seg_head_t head;
@@ -307,7 +309,7 @@ static ucs_status_t posix_attach(shm_seg_t *seg, const shm_seg_addr_t *addr,
     error = shm_handover_ask(space, addr->token, &fd, &seg->event_wr);
     if (error == 0) {
         if (take_fd(seg, fd)) {
-            /* a peer that /proc does not show: it cannot find us there
+            /* A peer that /proc does not show cannot find this process there
              * either */
             shm_handover_start(space);
             return UCS_OK;
@@ -352,8 +354,8 @@ static void *posix_map(shm_seg_t *seg, size_t offset, size_t length, void *at)
     if (fd >= 0) {
         close(fd);
     } else if (mapped != NULL) {
-        /* a mapping from this description would carry our locks into a forked
-         * child */
+        /* A mapping of this open file description would keep our locks held in
+         * a forked child */
         (void)madvise(mapped, length, MADV_DONTFORK);
     }
     return mapped;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Probes, both ends. Memory ordering as for messages: inbox_inl.h.
+ * Probes, the sender's and the receiver's side. Memory ordering is the same as
+ * for messages: inbox_inl.h.
  */
 #include "inbox.h"
 #include "outbox.h"
@@ -9,40 +10,43 @@
 
 #include <math.h>
 
-/* Picoseconds until a line arrives that another core has just written. Below
- * this, no other core has written it: both processes run on the same core in
- * turn. */
+/* Latency in picoseconds of a cache line that another core has just written. If
+ * a measured latency is lower, no other core has written the line: both
+ * processes take turns on the same core. */
 #define SAME_LATENCY 8000u
 
 /* Two cores are on the same chip if the line arrives clearly sooner than one
  * from memory, which takes 128 ns on an EPYC: 20 to 80 ns there, and 120 ns and
- * more between chips. On the same chip the latency does not limit the bandwidth:
- * lines of a ring that is larger than a private cache are in the shared cache
- * when they are read. The part of the latency of memory; limits in ns, because
- * a measurement may be disturbed; and the value where none is possible. */
+ * more between chips. On the same chip the latency does not limit the
+ * bandwidth: lines of a ring that is larger than a private cache are in the
+ * shared cache when they are read. NEAR_PART: threshold as a part of the memory
+ * latency. NEAR_LEAST, NEAR_MOST: limits of the threshold in ns, because the
+ * measurement of memory may be disturbed. NEAR_ASSUMED: threshold in ns if
+ * memory cannot be measured. */
 #define NEAR_PART    0.8
 #define NEAR_LEAST   60.0
 #define NEAR_MOST    150.0
 #define NEAR_ASSUMED 100.0
 
 /* Between chips the latency limits the bandwidth, because a core has few lines
- * in flight. The part of the lines that a core reads from memory at a time (11
- * on an EPYC) that brings new data: the writer fetches each line back. Limits,
- * and the value where no measurement is possible, as above. */
+ * in flight. LINES_PART: part of the lines in flight (11 on an EPYC) that
+ * transfers new data, because the writer fetches each line back. LINES_LEAST,
+ * LINES_MOST, LINES_ASSUMED: limits of the number of lines, and its value if it
+ * cannot be measured. */
 #define LINES_PART    0.5
 #define LINES_LEAST   4.0
 #define LINES_MOST    40.0
 #define LINES_ASSUMED 11.0
 
-/* Lines of a probe are read one after the other, in groups; the second slowest
- * group is the result. A process that is descheduled meanwhile spoils one
- * group, and a correct prefetch makes some faster. */
+/* The lines of a probe are read one after the other, in groups; the second
+ * slowest group is the result. If the process is descheduled meanwhile, one
+ * group is too slow; a successful prefetch makes some groups too fast. */
 enum { NUM_GROUPS = 5, GROUP = 4, NUM_LINES = NUM_GROUPS * GROUP };
 
-/* Prefetchers follow data that streams by before a probe, strides, and the
- * lines of a region that were read together the last time, and fetch remote
- * lines early. Therefore the lines are few relative to their region, one in
- * each part of it, and their offsets and order differ in each probe. */
+/* Returns the offset of a line. A prefetcher would make the measured latency
+ * too short: it recognizes sequential reads, constant strides, and lines that
+ * were read together before. Therefore a probe reads only one line in each part
+ * of the region, at offsets and in an order that differ in each probe. */
 static SHM_INLINE size_t line_offset(uint32_t probe, unsigned number)
 {
     enum { PART_LINES = SHM_PROBE_SIZE / SHM_CACHE_LINE / NUM_LINES };
@@ -54,7 +58,7 @@ static SHM_INLINE size_t line_offset(uint32_t probe, unsigned number)
 
 /* ------------------------------------------------------------- receiver -- */
 
-/* A counter that is read only after previous loads are complete. */
+/* Reads a counter after all previous loads are complete. */
 static SHM_INLINE uint64_t ticks_now(const ucx_host_t *host)
 {
 #if defined(__x86_64__)
@@ -106,8 +110,9 @@ static uint32_t time_lines(const shm_inbox_t *inbox, uint32_t probe,
     for (i = 0; i < NUM_GROUPS; ++i) {
         at = 0;
         for (j = 0; j < GROUP; ++j) {
-            /* A byte is at most 255, which the compiler must not know: the next
-             * address depends on this load, and is correct. */
+            /* `at >> 8` is always 0, because a byte is at most 255. The
+             * compiler must not know this, so that the next address depends on
+             * this load. */
             at = *(volatile const uint8_t *)(bytes + (at >> 8) +
                                              line_offset(probe, number));
             __asm__ volatile("" : "+r"(at));
@@ -189,14 +194,15 @@ static void probe(shm_outbox_t *outbox, double now)
     ++probing->sent;
 }
 
-/* Both ends copy at the same time and share the bandwidth of one cache: half of
- * the bandwidth of one core that copies alone. */
+/* Returns the bandwidth between cores of the same chip. Both cores copy at the
+ * same time and share the bandwidth of one cache: half of the bandwidth of one
+ * core that copies alone. */
 static double near_bandwidth(void)
 {
     return shm_speed()->memory / 2;
 }
 
-/* A measured value within its limits; 0: it was not measured. */
+/* Limits a measured value; returns `assumed` if it was not measured (0). */
 static double within(double value, double least, double most, double assumed)
 {
     return (value <= 0)    ? assumed :
@@ -211,7 +217,8 @@ static int is_near(uint32_t latency)
                                    NEAR_LEAST, NEAR_MOST, NEAR_ASSUMED);
 }
 
-/* One core has few lines in flight from a core of another chip. */
+/* Returns the bandwidth between chips, which is limited because one core has
+ * few lines in flight. */
 static double far_bandwidth(uint32_t latency)
 {
     double lines = within(shm_speed()->lines, LINES_LEAST, LINES_MOST,

@@ -2,7 +2,7 @@
 /*
  * Probes measure the distance between two processes where they run now. Two
  * cores may share a cache or be on different chips, and processes migrate, so
- * that no setting would stay right.
+ * that a fixed setting could become wrong.
  *
  *   sender:   writes lines into SHM_PROBE_SIZE bytes of the ring, if there is
  *             space at once
@@ -20,25 +20,25 @@
 
 struct shm_outbox;
 
-/* Seconds. */
+/* Times in seconds */
 #define SHM_PROBE_AGE 10e-3 /* Maximum age of a measurement */
 #define SHM_PROBE_PATIENCE \
-    2e-3 /* If a peer has not answered for this long, it
-                                  * is busy, and its distance counts as
-                                  * unknown */
+    2e-3 /* A peer that has not answered for this long is busy, and its distance
+          * counts as unknown */
 
 /* The sender's state. */
 typedef struct shm_probing {
     double sent_at;
     uint32_t sent;    /* Number of probes; may wrap around */
-    uint32_t latency; /* Latency of a line in ps; 0: unknown */
-    uint32_t doubt;   /* A different result that must be confirmed; or 0 */
-    uint8_t awaited;  /* The last one is unanswered */
+    uint32_t latency; /* Latency of a cache line in ps; 0: unknown */
+    uint32_t doubt;   /* Result that differs and must be confirmed by the next
+                       * probe; 0: none */
+    uint8_t awaited;  /* The last probe is unanswered */
 } shm_probing_t;
 
-/* Bandwidth in bytes per second of a copy through the ring to the peer, both
- * ends together, or 0 if unknown. Sends a probe now and then. Never blocks, and
- * wakes no process. */
+/* Returns the bandwidth in bytes per second of a copy through the ring to the
+ * peer, sender and receiver together; 0 if it is unknown. Sends a probe now and
+ * then. Never blocks, and wakes no process. */
 double shm_outbox_bandwidth(struct shm_outbox *outbox);
 
 #endif

@@ -17,8 +17,8 @@
 #define MADV_POPULATE_WRITE 23
 #endif
 
-/* /proc may belong to another PID namespace: its numbers mean other
- * processes. */
+/* /proc may belong to another PID namespace, where a PID identifies another
+ * process. */
 void shm_proc_probe(shm_space_t *space)
 {
     char link[32];
@@ -49,7 +49,8 @@ int shm_proc_open(uint32_t pid, int fd, mode_t type, uint64_t inode,
         return -1;
     }
 
-    /* O_PATH opens nothing; its target cannot change any more */
+    /* O_PATH does not open the file itself; the descriptor's target cannot
+     * change any more */
     snprintf(path, sizeof(path), "/proc/%u/fd/%d", pid, fd);
     handle = open(path, O_PATH | O_CLOEXEC);
     if (handle < 0) {
@@ -65,8 +66,8 @@ int shm_proc_open(uint32_t pid, int fd, mode_t type, uint64_t inode,
     return own;
 }
 
-/* For kernels without such a call: the kernel reads one byte of each page, and
- * returns EFAULT where our own load would raise a signal. */
+/* Touches pages on kernels without such a system call: write() reads one byte
+ * of each page, and returns EFAULT where a load would raise a signal. */
 static int touch_by_pipe(const char *address, size_t length, size_t page)
 {
     char buffer[4096];

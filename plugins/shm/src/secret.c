@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See secret.h. */
+/* Random numbers in tokens: see secret.h. */
 #include "secret.h"
 
 #include <pthread.h>
@@ -9,10 +9,12 @@
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_once_t once  = PTHREAD_ONCE_INIT;
-static shm_secret_t *secrets; /* of all workers of the process */
+static shm_secret_t *secrets; /* Objects of all workers of the process */
 
-static uint8_t next_id[4]; /* of a space; the first byte counts */
-static unsigned ids_left;  /* until it is random again */
+static uint8_t next_id[4]; /* Id of the next space; the first byte is
+                            * incremented */
+static unsigned ids_left;  /* Number of ids until a new random id is
+                            * generated */
 
 static void before_fork(void)
 {
@@ -24,7 +26,7 @@ static void after_fork(void)
     pthread_mutex_unlock(&lock);
 }
 
-/* The child does not continue the ids of the parent. */
+/* Runs in a forked child, which must not continue the ids of the parent. */
 static void in_child(void)
 {
     ids_left = 0;

@@ -3,10 +3,11 @@
  * Random numbers in tokens, which share bytes so that an address with several
  * tokens can be compressed.
  *
- * The secret is equal in all inboxes of a worker. Whoever has the address of one
- * of them can know those of the others; inboxes of other workers, of the same
- * process too, have another secret. The ids of a process's spaces differ in
- * their first byte. They are public: names of sockets contain them.
+ * The secret is equal in all inboxes of a worker. A process that has the
+ * address of one of them can derive the secrets of the others. Inboxes of other
+ * workers have another secret, even in the same process. The ids of a process's
+ * spaces differ in their first byte. They are public: names of sockets contain
+ * them.
  */
 #ifndef SHM_SECRET_H
 #define SHM_SECRET_H
@@ -17,14 +18,14 @@
 /* Member of an object that uses the secret of a worker. */
 typedef struct shm_secret {
     const void *worker;
-    uint64_t value; /* 0: the system gave no random number */
+    uint64_t value; /* 0: the system returned no random number */
     struct shm_secret *next;
     struct shm_secret **link;
 } shm_secret_t;
 
-/* Sets the value: that of another object of the worker, or a new one. The
- * object must not move until shm_secret_put. Any thread; one at a time for the
- * objects of one worker. */
+/* Sets the value: that of another object of the same worker, or a new one. The
+ * object must not move until shm_secret_put(). Any thread may call it, but only
+ * one at a time for the objects of one worker. */
 void shm_secret_get(shm_secret_t *secret, const void *worker);
 
 /* May be called in a forked child, for an object of the parent. */

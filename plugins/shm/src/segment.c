@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Segments and spaces: the parts common to posix and sysv. Checks what is
- * attached.
+ * Segments and spaces: the parts common to posix and sysv. Checks addresses and
+ * heads before a segment is attached.
  */
 #include "kind.h"
 #include "secret.h"
@@ -50,8 +50,8 @@ static uint8_t *put_number(uint8_t *at, uint32_t value)
     return at;
 }
 
-/* Two numbers of five bytes each fit before the token: longer ones are
- * invalid. */
+/* Decodes a number of at most five bytes: two such numbers fit before the
+ * token, longer ones are invalid. */
 static const uint8_t *get_number(const uint8_t *at, uint32_t *value_p)
 {
     uint64_t value = 0;
@@ -252,7 +252,8 @@ static ucs_status_t make(shm_space_t *space, size_t length, unsigned num_locks,
         memcpy(seg->token + sizeof(space->id), &secret, sizeof(secret));
     }
 
-    /* before the head, which contains the event's location */
+    /* Called before the head is written, because the head contains the event's
+     * location */
     shm_fork_add(&seg->fork, forked);
     if (flags & SHM_SEG_EVENT) {
         status = shm_event_make(seg);
@@ -316,7 +317,7 @@ ucs_status_t shm_seg_make_mapped(shm_space_t *space, size_t length, void *at,
 
 void shm_seg_close(shm_seg_t *seg)
 {
-    /* from here on no process gets it any more */
+    /* From here on no process can attach the segment */
     if (seg->is_maker) {
         shm_handover_remove(seg);
     }

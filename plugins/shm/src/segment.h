@@ -62,16 +62,17 @@ typedef struct shm_space {
                                      * were removed */
 } shm_space_t;
 
-/* Must not move while it is open: others point to it. */
+/* Must not move while it is open: other objects point to it. */
 typedef struct shm_seg {
     shm_space_t *space;
     size_t length;                   /* Bytes for the user */
     size_t page;                     /* Unit of memory: 4096, or a huge page */
     uint8_t token[SHM_TOKEN_LENGTH]; /* Random: identifies the
                                               * segment */
-    int fd;                          /* Own open file description, or -1 */
+    int fd;                          /* Descriptor of a separate open file
+                                      * description, or -1 */
     uint32_t maker_fd;               /* posix: the creator's descriptor */
-    int sysv_id;                     /* Or -1 */
+    int sysv_id;                     /* Identifier, or -1 */
     void *head;                      /* sysv: address of the whole segment */
     size_t head_length;              /* Bytes before the user's bytes */
     unsigned num_locks;
@@ -87,8 +88,7 @@ typedef struct shm_seg {
     int32_t event_fd; /* The creator's descriptor of the event */
     uint64_t event_ino;
     shm_fork_item_t fork;
-    struct shm_seg *next; /* The creator's space: list of all attachable
-                                 * segments */
+    struct shm_seg *next; /* Next attachable segment in the creator's space */
 } shm_seg_t;
 
 enum {
@@ -126,8 +126,9 @@ ucs_status_t shm_seg_make_mapped(shm_space_t *space, size_t length, void *at,
                                  unsigned flags, uint64_t secret,
                                  shm_seg_t *seg, void **mapped_p);
 
-/* How others find it: shm_seg_address_length() bytes, which can be sent. Any
- * process that has the segment may pass it on. */
+/* Writes the address by which other processes attach the segment:
+ * shm_seg_address_length() bytes, which can be sent. Any process that has the
+ * segment may pass it on. */
 size_t shm_seg_address_length(const shm_space_t *space);
 void shm_seg_address(const shm_seg_t *seg, void *address);
 
@@ -135,15 +136,16 @@ void shm_seg_address(const shm_seg_t *seg, void *address);
 const uint8_t *shm_seg_address_token(const void *address);
 
 /* Attaches a segment of another process (or of this one). The bytes come from a
- * peer. UNREACHABLE: it cannot be shared with us, and `reason` (if not NULL)
- * receives why; nothing is logged. Makes some system calls. It waits only for a
- * creator that must be queried by its socket: a live one that does not answer
- * costs 10 s, and 10 more if many processes query it. */
+ * peer. Returns UCS_ERR_UNREACHABLE if the segment cannot be shared with this
+ * process; `reason` (if not NULL) receives the cause, and nothing is logged.
+ * Makes some system calls. It waits only for a creator that must be queried by
+ * its socket: at most 10 s for an answer, and 10 s before that if many
+ * processes query it. */
 ucs_status_t shm_seg_attach(shm_space_t *space, const void *address,
                             size_t address_length, shm_seg_t *seg, char *reason,
                             size_t reason_size);
 
-/* Releases our locks. Unmap what shm_seg_map returned before. */
+/* Closes a segment and releases our locks. Unmap its mappings first. */
 void shm_seg_close(shm_seg_t *seg);
 
 /* Maps `length` bytes from `offset`, both multiples of seg->page. Returns NULL
@@ -153,7 +155,7 @@ void shm_seg_unmap(shm_seg_t *seg, void *address, size_t length);
 
 /* Commits memory for mapped bytes, extended to pages: after UCS_OK accesses
  * cannot fail any more. `mapped` is the address of the byte at `offset`.
- * NO_MEMORY: a limit is reached; nothing is lost. */
+ * UCS_ERR_NO_MEMORY: a limit is reached; the contents are unchanged. */
 ucs_status_t shm_seg_commit(shm_seg_t *seg, void *mapped, size_t offset,
                             size_t length);
 
@@ -161,17 +163,19 @@ ucs_status_t shm_seg_commit(shm_seg_t *seg, void *mapped, size_t offset,
 void shm_seg_decommit(shm_seg_t *seg, void *mapped, size_t offset,
                       size_t length);
 
-/* Tries to take lock `index`. Non-zero: success. */
+/* Tries to take lock `index`. Returns non-zero on success. */
 int shm_seg_lock(shm_seg_t *seg, unsigned index);
 void shm_seg_unlock(shm_seg_t *seg, unsigned index);
 
-/* Non-zero: a live process, maybe this one through another attachment, holds
- * the lock. Any thread while the segment is open. */
+/* Returns non-zero if a live process, which may be this process by another
+ * attachment, holds the lock. Any thread may call it while the segment is
+ * open. */
 int shm_seg_is_locked(const shm_seg_t *seg, unsigned index);
 
-/* Makes the creator's event_rd readable. Never blocks. Any peer. */
+/* Makes the creator's event_rd readable. Never blocks. May be called by any
+ * process that has the segment. */
 void shm_seg_wake(shm_seg_t *seg);
-/* Creator: consumes the wake-ups. */
+/* Called by the creator: consumes the wake-ups. */
 void shm_seg_event_clear(shm_seg_t *seg);
 
 #endif

@@ -52,7 +52,8 @@ void shm_iface_event_cleanup(shm_iface_t *iface)
     iface->event_fd = iface->timer_fd = -1;
 }
 
-/* Fires once, at the next check of the peers; clears the previous expiry. */
+/* Sets the timer to fire once, at the next check of the peers; clears the
+ * previous expiry. */
 static void set_timer(shm_iface_t *iface)
 {
     struct itimerspec spec;
@@ -74,11 +75,11 @@ ucs_status_t shm_iface_event_arm(uct_iface_h uct_iface, unsigned events)
     ucs_status_t status;
 
     if (iface->event_fd < 0) {
-        return UCS_ERR_INVALID_PARAM; /* without an event there is nothing to
+        return UCS_ERR_INVALID_PARAM; /* Without an event there is nothing to
                                        * wait for */
     }
     if (!TAILQ_EMPTY(&iface->waiting) || !LIST_EMPTY(&iface->failed)) {
-        return UCS_ERR_BUSY; /* free space causes no event */
+        return UCS_ERR_BUSY; /* Free space causes no event */
     }
 
     status = shm_inbox_arm(&iface->inbox);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * See speed.h.
+ * Measures the speed of copies: see speed.h.
  */
 #include "speed.h"
 
@@ -13,15 +13,17 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Bytes of the two copies that are timed: their difference has no overhead. The
- * larger one exceeds the first-level cache, as large messages do. */
+/* Bytes of the two copies that are timed. The overhead is equal, so the
+ * difference of their times excludes it. The larger one exceeds the first-level
+ * cache, as large messages do. */
 enum { SMALL = 4096, LARGE = 65536, TRIES = 6 };
 
 /* Lines that are read from memory, one in each page of 2 * LARGE bytes. */
 enum { LINE = 64, NUM_LINES = 32, PART = 2 * LARGE / NUM_LINES };
 
-/* Classes of the time of a call: the least one in seconds, and four classes per
- * power of two, each from one geometric mean of neighbours to the next. */
+/* The time of a call is rounded to one of several classes: CALL_LEAST is the
+ * shortest in seconds, and there are four classes per power of two (CALL_STEP).
+ * CALL_HALF is half a step, at which rounding changes. */
 #define CALL_LEAST 100e-9
 #define CALL_STEP  1.189207
 #define CALL_HALF  1.090508
@@ -36,7 +38,7 @@ static double call_time;
 static int copy_memory(char *to, char *from, size_t length)
 {
     memcpy(to, from, length);
-    /* the compiler must not remove a copy that is never read */
+    /* The compiler must not remove a copy that is never read */
     __asm__ volatile("" : : "r"(to) : "memory");
     return 1;
 }
@@ -63,7 +65,8 @@ static double least_of(double a, double b)
     return (a < b) ? a : b;
 }
 
-/* Seconds of the fastest of some copies; 0: it failed. */
+/* Returns the time in seconds of the fastest of some copies; 0 if a copy
+ * failed. */
 static double least_time(copy_t copy, char *memory, size_t length)
 {
     double least = 0;
@@ -97,7 +100,8 @@ static double bandwidth(copy_t copy, char *memory)
 
 #if defined(__x86_64__)
 
-/* Random for prefetchers, in place and in order. */
+/* Returns the offset of a line. Offset and order are pseudo-random, because of
+ * prefetchers. */
 static size_t line_at(unsigned number)
 {
     unsigned part = (number * 13) % NUM_LINES;
@@ -116,9 +120,9 @@ static void flush_lines(char *memory)
     __builtin_ia32_mfence();
 }
 
-/* Seconds of a read of all lines, which arrive one after the other: each address
- * depends on the byte read before. A byte is at most 255, which the compiler must
- * not know: the address is the same with and without it. */
+/* Returns the seconds to read all lines one after the other: each address
+ * depends on the byte read before. A byte is at most 255, so it does not change
+ * the address; the compiler must not know this. */
 static double read_chained(const volatile uint8_t *memory)
 {
     double start = now();
@@ -132,7 +136,7 @@ static double read_chained(const volatile uint8_t *memory)
     return now() - start;
 }
 
-/* The same for independent reads. */
+/* Returns the seconds to read all lines by independent reads. */
 static double read_together(const volatile uint8_t *memory)
 {
     double start = now();
@@ -163,7 +167,8 @@ static void measure_lines(char *memory)
 
 #else
 
-/* No instruction that removes a line from all caches is known here. */
+/* On this processor no instruction is known that removes a line from all
+ * caches. */
 static void measure_lines(char *memory)
 {
 }

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Segments of System V. They are marked for removal when they are created:
- * Linux keeps a segment while it is attached, and lets others attach it by its
- * number until then. So none is left behind; sysv_stale.c handles the moment
- * before.
+ * Linux keeps a segment while it is attached, and other processes can attach it
+ * by its identifier until then. So none is left behind; sysv_stale.c handles
+ * processes that die before they mark a segment.
  *
- * There is no file, and thus no lock of the kernel. An owner is a word in the
- * head: PID and start time, which no later process with that PID has.
+ * There is no file, so file locks cannot be used. A lock is a word in the head
+ * that contains the PID and the start time of its owner, so that a later
+ * process with the same PID is not mistaken for the owner.
  */
 #include "kind.h"
 
@@ -38,7 +39,8 @@ static uint64_t make_owner(uint32_t pid, uint64_t start_time)
     return ((uint64_t)pid << 32) | (uint32_t)start_time;
 }
 
-/* Identity of this process. Determined on demand: it costs system calls. */
+/* Returns the identity of this process. Determined at its first use, because it
+ * costs system calls. */
 static uint64_t own_owner(shm_space_t *space)
 {
     int known;
@@ -63,7 +65,8 @@ static int owner_lives(const shm_space_t *space, uint64_t owner)
     if (space->has_proc) {
         start = ucx_process_start_time(pid, &known);
         if (known) {
-            /* an owner without /proc does not know its start time */
+            /* An owner that could not read /proc does not know its start
+             * time */
             return (start != 0) && (((uint32_t)owner == 0) ||
                                     ((uint32_t)owner == (uint32_t)start));
         }
@@ -76,8 +79,8 @@ static uint64_t *owner_at(const shm_seg_t *seg, unsigned index)
     return &((shm_seg_head_t *)seg->head)->owners[index];
 }
 
-/* The locks of this attachment: other attachments of this process have the same
- * owner word. */
+/* Takes a lock for this attachment. The attachment records its locks, because
+ * all attachments of this process have the same owner word. */
 static int sysv_lock(shm_seg_t *seg, unsigned index)
 {
     uint64_t *word = owner_at(seg, index);
@@ -134,7 +137,7 @@ static void sysv_close(shm_seg_t *seg)
 
 /* --- Making --------------------------------------------------------------- */
 
-/* Attaches and marks for removal; sets errno on failure. */
+/* Attaches the segment and marks it for removal; sets errno on failure. */
 static int make_segment(shm_seg_t *seg, void *at, int hugetlb)
 {
     size_t length = seg->length;
@@ -160,7 +163,7 @@ static int make_segment(shm_seg_t *seg, void *at, int hugetlb)
     seg->head = shmat(seg->sysv_id, head, 0);
     if ((seg->head == (void *)-1) && (errno == EINVAL) &&
         !(seg->flags & SHM_SEG_FIXED)) {
-        seg->head = shmat(seg->sysv_id, NULL, 0); /* the address was only a
+        seg->head = shmat(seg->sysv_id, NULL, 0); /* The address was only a
                                                    * preference */
     }
     error = errno;
@@ -213,7 +216,7 @@ static ucs_status_t sysv_make(shm_seg_t *seg, void *at)
     }
     if (ret != 0) {
         if ((seg->flags & SHM_SEG_FIXED) && (errno == EINVAL)) {
-            return UCS_ERR_INVALID_ADDR; /* the address is in use */
+            return UCS_ERR_INVALID_ADDR; /* The address is in use */
         }
         shm_out_of_memory(seg, "make", seg->length, advice());
         return UCS_ERR_NO_MEMORY;
@@ -243,7 +246,7 @@ static ucs_status_t sysv_attach(shm_seg_t *seg, const shm_seg_addr_t *addr,
     struct shmid_ds ds;
     void *mapped;
 
-    /* liveness is checked by PID */
+    /* The liveness of owners is checked by PID */
     if (addr->inode != space->pid_ns) {
         return shm_unreachable(reason, reason_size,
                                "it is in another PID namespace, where the "

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * System V segments whose creator was killed between creating and marking for
- * removal. Only two system calls are between, so it is rare, but the kernel
- * would keep the segment forever. Until it is marked, a segment has a key that
- * identifies it; the process that creates its first segment removes stale ones.
+ * removal. That is rare, because the time between is two system calls, but the
+ * kernel would keep the segment forever. Until it is marked, a segment has a
+ * key that identifies it; the process that creates its first segment removes
+ * stale ones.
  */
 #include "kind.h"
 
@@ -36,12 +37,12 @@ int shm_sysv_get(size_t length, int flags)
         }
         number += KEY_STEP;
     }
-    /* no number was free: use a key that no process will clean up */
+    /* No number was free: use a key that no process will clean up */
     return (id >= 0) ? id : shmget(IPC_PRIVATE, length, flags | IPC_CREAT);
 }
 
-/* The creator has ended, and no process has it attached. A PID of 0 is not
- * visible from here. */
+/* Returns whether the creator has exited and no process has the segment
+ * attached. A PID of 0 means that the process is not visible here. */
 static int is_stale(const struct shmid_ds *ds)
 {
     return (ds->shm_nattch == 0) && (ds->shm_cpid > 0) &&
