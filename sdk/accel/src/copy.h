@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Copies, of accel_copy and accel_ipc: structures.
+ * Structures of the copies of accel_copy and accel_ipc.
  *
  * A lane contains a device's queue and its resources. A copy is issued to the
  * lane as one or more steps; each step has a ticket. After the steps of an
@@ -11,8 +11,8 @@
  *                  ^                             |
  *                  '-- progress: flag >= ticket <'
  *
- * Pageable host memory is copied through pinned bounce buffers: for a direct
- * copy a driver would block the caller.
+ * Pageable host memory is copied through pinned bounce buffers: in a direct
+ * copy from pageable memory, a driver would block the caller.
  */
 #ifndef ACCEL_COPY_H
 #define ACCEL_COPY_H
@@ -24,8 +24,9 @@
 
 enum {
     ACCEL_MAX_IOV        = 4,
-    ACCEL_MAX_OPS        = 64,  /**< Operations in flight */
-    ACCEL_MAX_STEPS      = 256, /**< Of a lane; a power of two */
+    ACCEL_MAX_OPS        = 64,  /**< Maximum number of operations in flight */
+    ACCEL_MAX_STEPS      = 256, /**< Maximum number of steps of a lane; a power
+                                 *   of two */
     ACCEL_MAX_SHORT      = 8 * 1024,
     ACCEL_BOUNCE_SIZE    = 64 * 1024, /**< Larger buffers are not faster */
     ACCEL_BOUNCES        = 16,
@@ -37,11 +38,11 @@ enum {
 
 typedef struct accel_op accel_op_t;
 
-/** A copy that is issued to the queue. */
+/** A copy that was issued to the queue. */
 typedef struct accel_step {
     accel_op_t *op;
     uint32_t ticket;
-    char *bounce; /**< Its bounce buffer, or NULL */
+    char *bounce; /**< Bounce buffer of the step, or NULL */
     /** Destination of the bounce buffer's data, or NULL */
     char *to;
     size_t length;
@@ -51,15 +52,17 @@ typedef struct accel_step {
 typedef struct accel_lane {
     int device;
     int is_open;
-    unsigned num_opens; /**< Ever: differs after a failure */
+    unsigned num_opens; /**< Number of times that the queue was opened: differs
+                         *   after a failure */
     accel_queue_t *queue;
-    /** Bounce buffers, the one for short copies, flag */
+    /** Memory of the bounce buffers, of the buffer for short copies, and of the
+     *  flag */
     char *memory;
     char *short_bounce;
     uint32_t *flag;
-    uint32_t ticket;     /**< Of the last issued step */
-    uint32_t head, tail; /**< Of the ring, as step counts */
-    unsigned polls;      /**< Without progress */
+    uint32_t ticket;     /**< Ticket of the last issued step */
+    uint32_t head, tail; /**< Ends of the ring, as step counts */
+    unsigned polls;      /**< Polls of the flag without progress */
     unsigned num_free;
     char *free[ACCEL_BOUNCES];
     accel_step_t steps[ACCEL_MAX_STEPS];
@@ -73,16 +76,16 @@ struct accel_op {
     uct_completion_t *comp;
     ucs_status_t status; /**< The first error */
     accel_lane_t *lane;
-    accel_mapping_t *mapping; /**< Of the peer's memory, or NULL */
-    unsigned steps;           /**< Issued and not complete */
+    accel_mapping_t *mapping; /**< Mapping of the peer's memory, or NULL */
+    unsigned steps;           /**< Steps that are issued and not complete */
     int is_put;
     int is_flush;
-    int is_issued;      /**< Completely */
+    int is_issued;      /**< All steps are issued */
     accel_kind_t there; /**< Kind of the memory at `address` */
-    uint64_t address;   /**< Of the next byte */
+    uint64_t address;   /**< Remote address of the next byte */
     uct_iov_t iov[ACCEL_MAX_IOV];
     size_t iovcnt;
-    size_t index; /**< Of the next byte: entry, block, offset */
+    size_t index; /**< Position of the next byte: entry, block, offset */
     unsigned block;
     size_t offset;
     /** Kind of the memory of the current entry */
@@ -95,24 +98,26 @@ typedef struct accel_copy_iface {
     const ucx_host_t *host;
     uint64_t id;
     ucx_pending_queue_t pending;
-    /** UCT_PROGRESS_SEND, RECV: as set by progress_enable */
+    /** UCT_PROGRESS_SEND and UCT_PROGRESS_RECV, as set by progress_enable */
     _Atomic unsigned progress_flags;
-    /** Of its callback in the worker's progress; ACCEL_NO_PROGRESS_ID: none */
+    /** Id of the callback in the worker's progress; ACCEL_NO_PROGRESS_ID: no
+     *  callback */
     int progress_id;
     /** Called after the context of a device was lost, unless NULL */
     void (*lost)(struct accel_copy_iface *iface, int device);
     accel_op_t *oldest, *newest;
     accel_op_t *free_ops;
-    unsigned num_waiting; /**< Operations not completely issued */
+    unsigned num_waiting; /**< Operations of which not all steps are issued */
     accel_op_t ops[ACCEL_MAX_OPS];
     accel_lane_t *lanes[ACCEL_MAX_DEVICES];
 } accel_copy_iface_t;
 
 /** The memory at the remote address of an operation. */
 typedef struct accel_target {
-    uint64_t address; /**< Valid in this process */
+    uint64_t address; /**< Address that is valid in this process */
     accel_memory_t memory;
-    accel_mapping_t *mapping; /**< If it belongs to another process */
+    accel_mapping_t *mapping; /**< Mapping, if the memory belongs to another
+                               *   process */
 } accel_target_t;
 
 /* --------------------------------------------------------- copy_lane.c -- */
@@ -139,13 +144,14 @@ static inline int accel_lane_reached(const accel_lane_t *lane, uint32_t ticket)
 /** Queries the driver for a failure of the queue. */
 int accel_lane_check(accel_lane_t *lane);
 
-/** Closes the lane after a failure of its context: no step is outstanding any
- * more. The next use opens the lane again. */
+/** Closes the lane after its context has failed. No step may be outstanding.
+ * The next use opens the lane again. */
 void accel_lane_fail(accel_copy_iface_t *iface, accel_lane_t *lane, int result);
 
 /* ------------------------------------------------------------- copy_op.c -- */
 
-/** Takes a free operation, as the newest. The interface has one. */
+/** Takes a free operation and makes it the newest. The caller has checked that
+ *  there is a free operation. */
 accel_op_t *accel_op_take(accel_copy_iface_t *iface);
 /** Frees an operation without completing it. */
 void accel_op_put(accel_copy_iface_t *iface, accel_op_t *op);
@@ -160,7 +166,8 @@ int accel_op_find(const uct_iov_t *iov, accel_memory_t *memory);
  * entered the lane's context, which is left. */
 int accel_op_issue(accel_op_t *op, accel_scope_t *scope);
 
-/** Issues no more steps of an operation; it completes after the issued ones. */
+/** Stops an operation: issues no more steps; it completes after the issued
+ *  steps. */
 void accel_op_stop(accel_copy_iface_t *iface, accel_op_t *op,
                    ucs_status_t status);
 
@@ -171,12 +178,12 @@ void accel_op_stop(accel_copy_iface_t *iface, accel_op_t *op,
 int accel_copy_lane(accel_copy_iface_t *iface, const accel_memory_t *to_memory,
                     const accel_memory_t *from_memory, accel_lane_t **lane_p);
 
-/** Moves *iov_p to the first entry that has bytes; returns the number of
+/** Moves *iov_p to the first entry that is not empty; returns the number of
  * entries from there on. */
 size_t accel_copy_skip_empty(const uct_iov_t **iov_p, size_t iovcnt);
 
-/** Starts a copy between `iov`, whose first entry has bytes, and the target. The
- * interface has a free operation. */
+/** Starts a copy between `iov`, whose first entry is not empty, and the target.
+ * The caller has checked that the interface has a free operation. */
 ucs_status_t accel_copy_post(uct_ep_h ep, const uct_iov_t *iov, size_t iovcnt,
                              const accel_target_t *target, int is_put,
                              uct_completion_t *comp);
@@ -198,7 +205,7 @@ ucs_status_t accel_copy_get_short(uct_ep_h ep, void *buffer, unsigned length,
 /* ------------------------------------------------------- copy_progress.c -- */
 
 /** Enters the context of the lane to start a copy. After a reset of the device,
- * completes what is under way with an error and opens the lane again. */
+ * completes operations in flight with an error and opens the lane again. */
 int accel_lane_start(accel_copy_iface_t *iface, accel_lane_t *lane,
                      accel_scope_t *scope);
 
@@ -224,19 +231,20 @@ void accel_copy_iface_init(accel_copy_iface_t *iface, uct_md_h md);
 /** Waits for all operations and releases the lanes. */
 void accel_copy_iface_cleanup(accel_copy_iface_t *iface);
 
-/** The slots. The worker polls the interface while it is enabled and has
- * operations or pending requests, so that an idle one costs host messages
- * nothing. */
+/** Slots of an interface. The worker polls the interface only while progress is
+ * enabled and it has operations or pending requests, so that an idle interface
+ * does not slow down host messages. */
 void accel_progress_enable(uct_iface_h iface, unsigned flags);
 void accel_progress_disable(uct_iface_h iface, unsigned flags);
 
-/** Has the worker poll the interface, if enabled, for an operation that is about
- * to start. UCS_ERR_NO_MEMORY: not possible. */
+/** Makes the worker poll the interface, if progress is enabled, because an
+ * operation is about to start. UCS_ERR_NO_MEMORY: the callback could not be
+ * added. */
 ucs_status_t accel_poll_start(accel_copy_iface_t *iface);
-/** The interface is idle: the worker polls it no more. */
+/** Makes the worker stop polling the interface, because it is idle. */
 void accel_poll_stop(accel_copy_iface_t *iface);
 
-/** The one device of both transports: the driver's. */
+/** Lists the one device of both transports, which represents the driver. */
 ucs_status_t accel_query_devices(uct_md_h md, ucx_device_desc_t **devices_p,
                                  unsigned *num_p);
 

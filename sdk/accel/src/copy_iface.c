@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The interface of accel_copy and its endpoints, which connect to the process
- * itself: a copier as described in <ucx/transport.h>.
+ * The interface of accel_copy and its endpoints, which are connected to the
+ * process itself. It is a copier, as <ucx/transport.h> describes.
  */
 #include "copy.h"
 #include "ipc.h"
@@ -59,7 +59,7 @@ void accel_poll_stop(accel_copy_iface_t *iface)
     }
 }
 
-/* Worker's thread. */
+/* Called by the worker's thread. */
 static void update_polling(void *arg)
 {
     accel_copy_iface_t *iface = arg;
@@ -74,8 +74,8 @@ static void update_polling(void *arg)
     }
 }
 
-/* With UCT_PROGRESS_THREAD_SAFE the caller may be another thread than the
- * worker's. */
+/* Applies new progress flags. With UCT_PROGRESS_THREAD_SAFE the caller may be
+ * another thread than the worker's. */
 static void progress_changed(accel_copy_iface_t *iface, unsigned flags)
 {
     const ucx_host_t *host = iface->host;
@@ -188,7 +188,7 @@ static ucs_status_t iface_query(uct_iface_h iface, ucx_iface_attr_t *attr)
 static ucs_status_t get_device_address(uct_iface_h iface,
                                        uct_device_addr_t *address)
 {
-    return UCS_OK; /* empty */
+    return UCS_OK; /* The interface has no operations */
 }
 
 static ucs_status_t get_address(uct_iface_h iface, uct_iface_addr_t *address)
@@ -241,7 +241,8 @@ static ucs_status_t ep_create(uct_iface_h iface, const uct_ep_params_t *params,
     return UCS_OK;
 }
 
-/* Accepted operations still complete: they do not use the endpoint. */
+/* Destroys an endpoint. Its accepted operations still complete, because they do
+ * not use the endpoint. */
 static void ep_destroy(uct_ep_h ep)
 {
     free(ep);
@@ -252,7 +253,8 @@ ucs_status_t accel_ep_flush(uct_ep_h ep, unsigned flags, uct_completion_t *comp)
     return accel_copy_flush((accel_copy_iface_t *)ep->iface, ep, flags, comp);
 }
 
-/* The request's private bytes: the queue's link, then the endpoint. */
+/* Returns the endpoint of a pending request. The request's private bytes
+ * contain the queue's link, then the endpoint. */
 static uct_ep_h *owner_of(uct_pending_req_t *request)
 {
     return (uct_ep_h *)(void *)(request->priv + sizeof(void *));

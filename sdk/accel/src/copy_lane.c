@@ -9,7 +9,8 @@
 
 #define COPY_NAME accel_driver.names.copy_transport
 
-/* Bounce buffers, the one for short copies, a page for the flag. */
+/* Layout of a lane's memory: bounce buffers, the buffer for short copies, a
+ * page for the flag. */
 enum {
     SHORT_AT  = ACCEL_BOUNCES * ACCEL_BOUNCE_SIZE,
     FLAG_AT   = SHORT_AT + ACCEL_MAX_SHORT,
@@ -138,7 +139,8 @@ int accel_lane_check(accel_lane_t *lane)
     if (result == UCS_OK) {
         result = accel_driver.queue_query(lane->queue);
         if ((result == UCS_OK) && !accel_lane_reached(lane, lane->ticket)) {
-            result = accel_lane_signal(lane); /* a previous write failed */
+            result = accel_lane_signal(lane); /* A previous write of the ticket
+                                               * failed: write it again */
         }
         accel_driver.leave(&scope);
     }

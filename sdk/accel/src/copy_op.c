@@ -73,7 +73,7 @@ static int needs_bounce(const accel_op_t *op)
     return (op->here == ACCEL_PAGEABLE) || (op->there == ACCEL_PAGEABLE);
 }
 
-/* Number of bytes in the next step. */
+/* Returns the number of bytes in the next step. */
 static size_t step_length(const accel_op_t *op)
 {
     size_t left = op->iov[op->index].length - op->offset;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Operations of a copier: start of a copy. Hot path. */
+/* Operations of a copier: starts copies. Hot path. */
 #include "copy.h"
 
 #include <string.h>
@@ -14,7 +14,7 @@ int accel_copy_lane(accel_copy_iface_t *iface, const accel_memory_t *to_memory,
     return accel_lane_get(iface, memory->device, lane_p);
 }
 
-/* Copies between host memory on both sides. */
+/* Copies from host memory to host memory. */
 static ucs_status_t copy_host(const uct_iov_t *iov, size_t iovcnt,
                               uint64_t address, int is_put)
 {
@@ -106,7 +106,7 @@ ucs_status_t accel_copy_post(uct_ep_h ep, const uct_iov_t *iov, size_t iovcnt,
         return accel_status(result);
     }
     if ((target->mapping != NULL) && (lane->num_opens != num_opens)) {
-        /* the mapping may be lost with the context */
+        /* The mapping may be lost together with the context */
         accel_driver.leave(&scope);
         return UCS_ERR_IO_ERROR;
     }

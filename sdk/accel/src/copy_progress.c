@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Operations of a copier: progress, completion, failure of a lane, flush. Hot
- * path: polls a word in memory, and the driver only now and then.
+ * path: polls a word in memory, and queries the driver only rarely.
  */
 #include "copy.h"
 
@@ -105,8 +105,9 @@ static void issue_waiting(accel_copy_iface_t *iface)
     }
 }
 
-/* A flush is complete when it is the oldest operation. Callbacks may post and
- * destroy: the scan restarts after each. */
+/* A flush is complete when it is the oldest operation. Callbacks may post
+ * operations and destroy endpoints, so the scan restarts after each
+ * callback. */
 static unsigned complete_ops(accel_copy_iface_t *iface)
 {
     unsigned count = 0;

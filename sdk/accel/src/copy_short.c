@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-/* Waits for the last ticket. Earlier copies are completed by progress. */
+/* Waits for the last ticket. Progress completes the earlier copies. */
 static int wait_for_last(accel_lane_t *lane)
 {
     uint32_t ticket = lane->ticket;
@@ -21,8 +21,8 @@ static int wait_for_last(accel_lane_t *lane)
     return result;
 }
 
-/* Copies by the processor, if it can access the device's memory and that is
- * quicker than a queue. Returns whether it did. */
+/* Copies by the processor, if it can access the device's memory and is faster
+ * than a queue. Returns whether it has copied. */
 static int touch(void *buffer, void *remote, const accel_memory_t *memory,
                  size_t length, int is_put)
 {
@@ -38,9 +38,9 @@ static int touch(void *buffer, void *remote, const accel_memory_t *memory,
 }
 
 /* Copies on the lane's queue and waits for it: a blocking driver call would
- * also wait for the program's work in its default queue. `buffer` is the caller's
- * memory, which the processor can access: the driver is not asked about it, and
- * it is copied through the lane's own pinned memory. */
+ * also wait for the program's work in its default queue. `buffer` is the
+ * caller's memory, which the processor can access. The driver is not queried
+ * about it, because the data is copied through the lane's own pinned memory. */
 static ucs_status_t copy_short(accel_copy_iface_t *iface, void *buffer,
                                uint64_t address, size_t length, int is_put)
 {

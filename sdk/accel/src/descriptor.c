@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See descriptor.h. */
+/* Obtains descriptors of other processes: see descriptor.h. */
 #include "descriptor.h"
 #include "fd_server.h"
 #include "process.h"
@@ -9,8 +9,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* Numbers of the calls for C libraries without them; the same on all
- * processors. */
+/* Numbers of the system calls for C libraries that do not define them; equal on
+ * all processors. */
 #ifndef SYS_pidfd_open
 #define SYS_pidfd_open 434
 #endif
@@ -19,27 +19,30 @@
 #endif
 
 enum {
-    /** Milliseconds to wait for space in the exporter's queue, and again for its
-     * answer. The end of the process ends the wait; on an oversubscribed host the
-     * answer may take long. */
+    /** Milliseconds to wait for space in the exporter's queue, and again for
+     * its answer. The wait ends when the process exits; it may be long on an
+     * oversubscribed host. */
     ANSWER_LIMIT = 10000,
-    /** Sockets whose behavior is remembered */
+    /** Maximum number of sockets for which it is recorded whether they
+     *  answer */
     MAX_SOCKETS  = 32,
 };
 
 typedef struct {
     accel_process_t owner;
     unsigned number;
-    int is_good; /* Its owner has answered */
+    int is_good; /* The owner of the socket has answered */
 } known_socket_t;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static known_socket_t known[MAX_SOCKETS];
-static unsigned num_known; /* Ever added; the oldest are replaced */
+static unsigned num_known; /* Number of sockets ever added; the oldest are
+                            * replaced */
 
 /* ---------------------------------------------------------- pidfd_getfd -- */
 
-/* -1: errno says why. EPERM: the kernel does not permit it (see
+/* Duplicates a descriptor of another process. Returns -1 and sets errno on
+ * failure. EPERM: the kernel does not permit it (see
  * PTRACE_MODE_ATTACH_REALCREDS in ptrace(2)). */
 static int duplicate(pid_t pid, int fd)
 {
@@ -56,7 +59,8 @@ static int duplicate(pid_t pid, int fd)
     return copy;
 }
 
-/* The kernel checks the permission first, then the descriptor. */
+/* Returns whether the kernel permits duplication. It checks the permission
+ * before the descriptor, so an invalid descriptor is sufficient. */
 static int is_permitted(pid_t pid)
 {
     int copy = duplicate(pid, -1);
@@ -70,7 +74,7 @@ static int is_permitted(pid_t pid)
 
 /* ------------------------------------------------------------ the socket -- */
 
-/* Waits for `events` of the socket or the end of the process. */
+/* Waits for `events` on the socket or for the exit of the process. */
 static int wait_for(int sock, short events, int process)
 {
     struct pollfd fds[] = {
@@ -100,8 +104,8 @@ static int send_request(int sock, const accel_key_t *key, int process)
     return 1;
 }
 
-/* Returns the descriptor of the answer. Closes one of any other process.
- * *is_good_p: the owner has answered. */
+/* Returns the descriptor in the answer. Closes descriptors that other processes
+ * sent. *is_good_p is set if the owner has answered. */
 static int receive_answer(int sock, const accel_process_t *owner,
                           int *is_good_p)
 {
@@ -172,7 +176,7 @@ static int request(const accel_key_t *key, int *is_good_p)
     return fd;
 }
 
-/* ------------------------------------------------------------------ both -- */
+/* -------------------------------------------------------- both methods -- */
 
 int accel_descriptor_get(const accel_key_t *key)
 {
@@ -182,7 +186,7 @@ int accel_descriptor_get(const accel_key_t *key)
     return ((fd >= 0) || (key->socket == 0)) ? fd : request(key, &is_good);
 }
 
-/* With the lock. */
+/* Called with the lock held. */
 static const known_socket_t *find_known(const accel_key_t *key)
 {
     unsigned i;
@@ -196,7 +200,8 @@ static const known_socket_t *find_known(const accel_key_t *key)
     return NULL;
 }
 
-/* A key comes with every large message: the socket is tried once. */
+/* Returns whether the socket answers. Each large message carries a key, so the
+ * socket is tried only once. */
 static int socket_is_good(const accel_key_t *key)
 {
     const known_socket_t *found;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See export.h. */
+/* Export of device memory: see export.h. */
 #include "export.h"
 #include "process.h"
 
@@ -8,10 +8,10 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Exports that are kept although nothing is registered. */
+/* Maximum number of exports that are kept although nothing is registered. */
 enum { MAX_IDLE = 64 };
 
-/* Non-zero: one allocation on the device contains all of the range. */
+/* Returns non-zero if one allocation on the device contains the whole range. */
 static int is_within(const accel_allocation_t *memory, uint64_t address,
                      size_t length)
 {
@@ -78,8 +78,8 @@ static int is_current(const accel_export_t *export)
            (memory.start == export->key.start) && (memory.id == export->key.id);
 }
 
-/* Drops exports that nothing has registered: those of freed memory and, beyond
- * a number, those used first. */
+/* Drops exports without registrations: those whose memory was freed and, beyond
+ * a maximum number, the least recently used. */
 static void tidy(accel_md_t *md)
 {
     accel_export_t **link = &md->exports;
@@ -147,7 +147,8 @@ void accel_export_put(accel_md_t *md, accel_export_t *export)
     pthread_mutex_unlock(&md->exports_lock);
 }
 
-/* The socket's name may have been another one when the key was packed. */
+/* Returns whether this is the packed key of the export. The name of the socket
+ * is not compared, because it may have changed since the key was packed. */
 static int has_key(const accel_export_t *export, const void *packed_key,
                    unsigned socket)
 {

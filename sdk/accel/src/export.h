@@ -3,11 +3,11 @@
  * Export of device memory to other processes: the key by which they open the
  * allocation that contains an address.
  *
- * Exporting may take long (virtual memory of CUDA: 0.7 ms) and may make a
+ * Exporting may take long (virtual memory of CUDA: 0.7 ms) and may create a
  * descriptor, which other processes duplicate. So the domain keeps exports that
- * are not registered any more. A descriptor keeps the memory allocated: an
- * export is dropped when its memory has been freed, which is checked whenever
- * another one is made.
+ * are not registered any more. A descriptor keeps the memory allocated, so an
+ * export is dropped when the program has freed the memory, which is checked
+ * whenever another export is created.
  */
 #ifndef ACCEL_EXPORT_H
 #define ACCEL_EXPORT_H
@@ -18,7 +18,7 @@
 typedef struct accel_export {
     struct accel_export *next;
     accel_key_t key;
-    unsigned users; /**< Registrations */
+    unsigned users; /**< Number of registrations */
 } accel_export_t;
 
 /** Exports the allocation that contains all of [address, +length). Any thread.
@@ -27,11 +27,12 @@ ucs_status_t accel_export_get(accel_md_t *md, const void *address,
                               size_t length, accel_export_t **export_p);
 void accel_export_put(accel_md_t *md, accel_export_t *export);
 
-/** Returns a duplicate of the descriptor of the export with this packed key; -1:
- * there is none, or no descriptor is left. Any thread. */
+/** Returns a duplicate of the descriptor of the export with this packed key.
+ * Returns -1 if there is no such export, or if descriptors have run out. Any
+ * thread. */
 int accel_export_dup(accel_md_t *md, const void *packed_key);
 
-/** Drops all exports, of which none is registered. */
+/** Drops all exports. None of them may be registered. */
 void accel_exports_close(accel_md_t *md);
 
 #endif

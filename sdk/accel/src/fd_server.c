@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See fd_server.h. */
+/* The socket that sends descriptors: see fd_server.h. */
 #include "export.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <unistd.h>
 
-/* Requests that one call of the handler answers. */
+/* Maximum number of requests that one call of the handler answers. */
 enum { MAX_REQUESTS = 16 };
 
 typedef union {
@@ -21,8 +21,8 @@ typedef union {
 
 /* ------------------------------------------------------------- answering -- */
 
-/* A descriptor that somebody sends does not fit into `control`, so that the
- * kernel drops it. */
+/* Returns whether the sender runs as the same user. `control` has no space for
+ * a descriptor, so the kernel drops one that the sender attaches. */
 static int is_of_own_user(struct msghdr *msg)
 {
     const struct cmsghdr *header = CMSG_FIRSTHDR(msg);
@@ -37,7 +37,8 @@ static int is_of_own_user(struct msghdr *msg)
     return peer.uid == getuid();
 }
 
-/* Does not wait: an importer whose queue is full has not asked for it. */
+/* Sends an answer without waiting: if the importer's queue is full, it has not
+ * asked for this answer. */
 static void answer(int sock, void *address, socklen_t length, int fd)
 {
     descriptor_t control = {{0}};
@@ -63,7 +64,7 @@ static void answer(int sock, void *address, socklen_t length, int fd)
     (void)sendmsg(sock, &msg, MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
-/* Zero: no request is left. */
+/* Answers one request. Returns zero if no request is left. */
 static int serve_one(accel_md_t *md, int sock)
 {
     char request[ACCEL_KEY_SIZE];
@@ -97,7 +98,7 @@ static int serve_one(accel_md_t *md, int sock)
     return 1;
 }
 
-/* On a service thread. */
+/* Handler of the socket; runs on a service thread. */
 static void serve(int sock, int events, void *arg)
 {
     accel_md_t *md = accel_container_of(arg, accel_md_t, fd_server);
@@ -124,7 +125,8 @@ void accel_fd_server_cleanup(accel_fd_server_t *server)
     pthread_mutex_destroy(&server->lock);
 }
 
-/* Has the kernel select a name: it does so for an address without one. */
+/* Makes the kernel select a name: it does this for an address without a
+ * name. */
 static int bind_to_new_name(int fd, unsigned *number_p)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
@@ -139,7 +141,8 @@ static int bind_to_new_name(int fd, unsigned *number_p)
     return 0;
 }
 
-/* A set-user-id program's memory is not for its user's other processes. */
+/* Opens the socket, but not in a set-user-id program: its memory must not be
+ * accessible to other processes of the user. */
 static void open_socket(accel_fd_server_t *server)
 {
     const ucx_host_t *host = server->host;
@@ -165,7 +168,7 @@ static void open_socket(accel_fd_server_t *server)
     server->number = number;
 }
 
-/* With the lock. Selects a worker to serve the socket. */
+/* Selects a worker to serve the socket. Called with the lock held. */
 static void start_serving(accel_fd_server_t *server)
 {
     if ((server->fd < 0) || (server->serving != NULL) ||

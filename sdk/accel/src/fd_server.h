@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Gives descriptors of exported memory to processes that the kernel does not
+ * Sends descriptors of exported memory to processes that the kernel does not
  * permit to duplicate them (pidfd_getfd): a local socket of the memory domain,
  * served by the host's asynchronous service. There is no thread.
  *
  *   importer --> | a packed key |                       --> exporter
  *            <-- | 1, with the descriptor, or 0 without | <--
  *
- * The kernel adds the sender's credentials to each message. The exporter answers
- * only to processes of its own user, and gives a descriptor only for the whole
- * key of an export, which contains a random number. The importer accepts an answer
- * only from the process that the key names.
+ * The kernel adds the sender's credentials to each message. The exporter
+ * answers only to processes of its own user, and sends a descriptor only to a
+ * process that knows the whole key of the export, which contains a random
+ * number. The importer accepts an answer only from the process that the key
+ * names.
  *
  * The kernel selects the socket's name, five hexadecimal digits in the abstract
- * space of the network namespace, so that nobody can take it before. The key
- * contains it.
+ * space of the network namespace, so that no process can use the name before.
+ * The key contains it.
  */
 #ifndef ACCEL_FD_SERVER_H
 #define ACCEL_FD_SERVER_H
@@ -33,28 +34,29 @@ typedef struct accel_fd_worker {
     uct_worker_h worker;
 } accel_fd_worker_t;
 
-/** Of a domain. The socket is opened with the first key that needs it. */
+/** State of a domain. The socket is opened with the first key that needs it. */
 typedef struct accel_fd_server {
     const ucx_host_t *host;
-    pthread_mutex_t lock; /**< The handler does not take it */
-    int fd;               /**< -1: not open */
+    pthread_mutex_t lock; /**< The handler does not use it */
+    int fd;               /**< -1: the socket is not open */
     unsigned number;      /**< The name of the socket; never 0 if open */
     accel_fd_worker_t *workers;
-    accel_fd_worker_t *serving; /**< One of them, or NULL */
-    ucx_async_id_t handler;     /**< Of the one that serves */
+    accel_fd_worker_t *serving; /**< The worker that serves the socket, or
+                                 *   NULL */
+    ucx_async_id_t handler;     /**< Handler of that worker */
 } accel_fd_server_t;
 
 void accel_fd_server_init(accel_fd_server_t *server, const ucx_host_t *host);
-/** No worker is left. */
+/** Closes the socket. All workers must have been removed. */
 void accel_fd_server_cleanup(accel_fd_server_t *server);
 
-/** Adds a worker: one of them serves the socket. Any thread. */
+/** Adds a worker. One of the workers serves the socket. Any thread. */
 void accel_fd_server_add(accel_fd_server_t *server, accel_fd_worker_t *worker);
 void accel_fd_server_remove(accel_fd_server_t *server,
                             accel_fd_worker_t *worker);
 
-/** Opens the socket if necessary. Returns its name; 0: there is none, or no worker
- * serves it. Any thread. */
+/** Opens the socket if necessary. Returns its name; 0 if the socket cannot be
+ * opened or no worker serves it. Any thread. */
 unsigned accel_fd_server_name(accel_fd_server_t *server);
 
 /** Writes the address of a socket; returns its length. */

@@ -11,7 +11,7 @@
 
 /** A registration of exported memory. */
 typedef struct accel_ipc_region {
-    accel_region_t super; /**< Never pinned or allocated by it */
+    accel_region_t super; /**< Never pinned or allocated by this registration */
     accel_export_t *export;
 } accel_ipc_region_t;
 
@@ -22,28 +22,30 @@ typedef struct accel_ipc_options {
 
 typedef struct accel_ipc_ep {
     uct_ep_t super;
-    struct accel_ipc_ep *next; /**< Of the interface */
+    struct accel_ipc_ep *next; /**< Next endpoint of the interface */
     accel_process_t peer;
 } accel_ipc_ep_t;
 
 typedef struct accel_ipc_iface {
     accel_copy_iface_t copy;
     accel_process_t self;
-    accel_fd_worker_t fd_worker; /**< It may serve the domain's socket */
+    accel_fd_worker_t fd_worker; /**< Worker that may serve the domain's
+                                  *   socket */
     accel_mappings_t mappings;
     accel_ipc_ep_t *eps;
-    /** Never readable: a worker with copies in flight cannot be armed */
+    /** Never readable: a worker with copies in flight cannot be armed, so that
+     *  it polls */
     int event_fd;
 } accel_ipc_iface_t;
 
-/** The transports, whose names are the plugin's. */
+/** The transports. Their names are set by the plugin. */
 extern const ucx_transport_t accel_copy_transport;
 extern const ucx_transport_t accel_ipc_transport;
 
-/** Options of the IPC interface; the prefix is the plugin's. */
+/** Options of the IPC interface. Their prefix is set by the plugin. */
 extern const ucx_config_table_t accel_ipc_config;
 
-/** Fills in the slots for keys of the component. */
+/** Sets the component's slots for keys. */
 void accel_ipc_component_init(ucx_component_t *component);
 
 #endif

@@ -133,7 +133,7 @@ static ucs_status_t iface_query(uct_iface_h iface, ucx_iface_attr_t *attr)
     return UCS_OK;
 }
 
-/* The public bandwidth is that of copies on one device. */
+/* The public bandwidth of the interface is that of copies on one device. */
 static ucs_status_t estimate(uct_iface_h iface, ucx_perf_t *perf)
 {
     if (perf->local_mem_type == UCS_MEMORY_TYPE_HOST) {
@@ -142,7 +142,8 @@ static ucs_status_t estimate(uct_iface_h iface, ucx_perf_t *perf)
     return UCS_OK;
 }
 
-/* Never readable: with copies in flight, arming returns UCS_ERR_BUSY. */
+/* Returns a descriptor that is never readable: with copies in flight, arming
+ * returns UCS_ERR_BUSY. */
 static ucs_status_t event_fd_get(uct_iface_h iface, int *fd_p)
 {
     *fd_p = ((accel_ipc_iface_t *)iface)->event_fd;
@@ -185,7 +186,8 @@ static ucs_status_t get_address(uct_iface_h iface, uct_iface_addr_t *address)
     return UCS_OK;
 }
 
-/* Reads the identity of a peer; zero: not an address of this transport. */
+/* Reads the identity of a peer. Returns zero if the bytes are not an address of
+ * this transport. */
 static int peer_of(const void *address, size_t length, accel_process_t *peer)
 {
     wire_iface_t wire;
@@ -275,8 +277,8 @@ static int has_ep_to(const accel_ipc_iface_t *iface,
     return 0;
 }
 
-/* Copies in flight still end: they use memory that the caller may not release
- * before. */
+/* Destroys an endpoint. Its copies in flight still complete: they use memory
+ * that the caller may not release before. */
 static void ep_destroy(uct_ep_h super)
 {
     accel_ipc_iface_t *iface = (accel_ipc_iface_t *)super->iface;
@@ -306,8 +308,8 @@ static size_t total_length(const uct_iov_t *iov, size_t iovcnt)
     return total;
 }
 
-/* Finds the peer's memory in this process. Memory of this process itself needs
- * no mapping. */
+/* Finds the peer's memory in this process. Memory of this process needs no
+ * mapping. */
 static ucs_status_t find_target(accel_ipc_iface_t *iface,
                                 const accel_key_t *key, uint64_t address,
                                 size_t length, accel_target_t *target)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The memory domain of IPC: registering memory finds out how other
- * processes open it, and the key tells them. Memory that cannot be exported is
- * not registered, so that the core copies it through host memory.
+ * The memory domain of IPC: registering memory exports it, and the key
+ * describes how other processes open it. Registering fails for memory that
+ * cannot be exported, so that the core copies its data through host memory.
  */
 #include "descriptor.h"
 #include "ipc.h"
@@ -110,8 +110,9 @@ static int can_open(const accel_key_t *key)
            accel_descriptor_is_available(key);
 }
 
-/* A process that does not use the driver is not made to start it (0.4 s): it
- * gets the data in host memory. */
+/* Unpacks a key. A process that does not use the driver does not start it for
+ * this (0.4 s): unpacking fails, and the process receives the data in host
+ * memory. */
 static ucs_status_t rkey_unpack(const ucx_component_t *component,
                                 const void *buffer, size_t length,
                                 ucs_sys_device_t sys_dev, uct_rkey_t *rkey_p,

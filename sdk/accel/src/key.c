@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See key.h. */
+/* The wire format of keys: see key.h. */
 #include "key.h"
 
 #include <endian.h>

@@ -14,7 +14,8 @@
 /** Writes ACCEL_KEY_SIZE bytes. */
 void accel_key_pack(const accel_key_t *key, void *buffer);
 
-/** Reads and checks a key from a peer. UCS_ERR_INVALID_PARAM: it is none. */
+/** Reads and checks a key from a peer. UCS_ERR_INVALID_PARAM: the bytes are not
+ *  a valid key. */
 ucs_status_t accel_key_unpack(const void *buffer, size_t length,
                               accel_key_t *key);
 

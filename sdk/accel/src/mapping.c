@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See mapping.h. */
+/* Mappings of device memory: see mapping.h. */
 #include "mapping.h"
 #include "descriptor.h"
 #include "process.h"
@@ -10,8 +10,9 @@
 
 /* ----------------------------------------------------- opening, closing -- */
 
-/* The length comes from the peer. A copy beyond the end of the memory would make
- * the context unusable. */
+/* Returns whether the opened memory is as long as the key states. The length
+ * comes from the peer, and a copy beyond the end of the memory would make the
+ * context unusable. */
 static int is_as_long(const accel_mapping_t *mapping)
 {
     const uint64_t address = mapping->opened.address;
@@ -27,7 +28,7 @@ static int is_as_long(const accel_mapping_t *mapping)
            (memory.length - offset >= mapping->key.length);
 }
 
-/* The context of the device is current. */
+/* Opens the memory of a mapping. The context of the device must be current. */
 static int open_in_context(accel_mapping_t *mapping)
 {
     int fd     = -1;
@@ -41,7 +42,7 @@ static int open_in_context(accel_mapping_t *mapping)
     }
     result = accel_driver.open_memory(&mapping->key, fd, &mapping->opened);
     if (fd >= 0) {
-        close(fd); /* the driver keeps the memory */
+        close(fd); /* The driver keeps the memory open without the descriptor */
     }
     if ((result == UCS_OK) && !is_as_long(mapping)) {
         accel_driver.close_memory(&mapping->key, &mapping->opened);
@@ -71,7 +72,7 @@ static void close_mapping(accel_mapping_t *mapping)
 {
     accel_scope_t scope;
 
-    /* a failed context has closed it */
+    /* A failed context has closed the memory */
     if (!mapping->is_lost &&
         (accel_md_enter(mapping->list->md, mapping->opened.device, &scope) ==
          UCS_OK)) {
@@ -88,7 +89,8 @@ static int has_kind(const accel_mapping_t *mapping, unsigned kinds)
 
 /* ------------------------------------------------------------- the list -- */
 
-/* Removes *link from the list; closes it when no operation uses it. */
+/* Removes *link from the list. The mapping is closed when no operation uses
+ * it. */
 static void drop(accel_mappings_t *mappings, accel_mapping_t **link)
 {
     accel_mapping_t *mapping = *link;
@@ -133,8 +135,8 @@ static int overlaps(const accel_mapping_t *mapping, const accel_key_t *key)
            (key->start < mapping->key.start + mapping->key.length);
 }
 
-/* Finds the mapping and moves it to the front. Other memory at these addresses
- * was freed: its mappings are dropped. */
+/* Finds the mapping and moves it to the front. Drops mappings of other
+ * allocations at these addresses, because they were freed. */
 static accel_mapping_t *find(accel_mappings_t *mappings, const accel_key_t *key)
 {
     accel_mapping_t **link = &mappings->first;
@@ -156,7 +158,7 @@ static accel_mapping_t *find(accel_mappings_t *mappings, const accel_key_t *key)
     return NULL;
 }
 
-/* Drops the mappings that were not used for longest. */
+/* Drops the least recently used mappings. */
 static void limit(accel_mappings_t *mappings)
 {
     unsigned keep          = (mappings->max > 0) ? mappings->max : 1;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Mappings of other processes' device memory into this one. Opening one takes
- * up to a millisecond, so that an interface keeps those that it has used last.
+ * Mappings of other processes' device memory into this one. Opening a mapping
+ * takes up to a millisecond, so an interface keeps the most recently used
+ * mappings.
  *
  * A mapping keeps the memory alive after its owner has freed it. Therefore it is
  * closed when the owner uses its addresses for other memory, when the last
@@ -25,9 +26,10 @@ typedef struct accel_mapping accel_mapping_t;
 /** Mappings of an interface; one thread at a time. */
 typedef struct accel_mappings {
     accel_md_t *md;
-    accel_mapping_t *first; /**< The one used last */
+    accel_mapping_t *first; /**< The most recently used mapping */
     unsigned num;
-    unsigned max; /**< Kept while no operation uses them */
+    unsigned max; /**< Maximum number of mappings kept while no operation uses
+                   *   them */
 } accel_mappings_t;
 
 struct accel_mapping {
@@ -35,9 +37,9 @@ struct accel_mapping {
     accel_mappings_t *list;
     accel_key_t key;
     accel_opened_t opened;
-    unsigned users; /**< Operations */
+    unsigned users; /**< Number of operations that use the mapping */
     int is_listed;
-    int is_lost; /**< With its context: nothing is to be closed */
+    int is_lost; /**< Lost with its context: nothing has to be closed */
 };
 
 /** Finds or opens the mapping of a key, and makes it the first. */
@@ -45,7 +47,7 @@ ucs_status_t accel_mapping_get(accel_mappings_t *mappings,
                                const accel_key_t *key,
                                accel_mapping_t **mapping_p);
 
-/** An operation uses the mapping until accel_mapping_put(). */
+/** Marks the mapping as used by an operation, until accel_mapping_put(). */
 static inline accel_mapping_t *accel_mapping_hold(accel_mapping_t *mapping)
 {
     ++mapping->users;

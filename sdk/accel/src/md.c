@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-static atomic_uint num_domains; /* That are open */
+static atomic_uint num_domains; /* Number of open domains */
 
 static void domain_opened(void)
 {
@@ -33,8 +33,8 @@ ucs_status_t accel_md_resources(const ucx_component_t *component,
     uct_md_resource_desc_t *md;
     const char *reason;
 
-    /* Whether there is a device is known only when the driver is started,
-     * which a program without device memory does not pay for. */
+    /* Whether there is a device is known only when the driver is started, which
+     * takes too long for a program without device memory. */
     *mds_p = NULL;
     *num_p = 0;
     if (accel_driver.load(&reason) != UCS_OK) {
@@ -63,7 +63,7 @@ ucs_status_t accel_inspect(const ucx_component_t *component, char *reason,
     if (accel_driver.start(&text) != UCS_OK) {
         snprintf(reason, reason_size, "%s", text);
     }
-    /* one device is enough */
+    /* One usable device is enough */
     for (i = 0; (i < accel_driver.num_devices()) && (status != UCS_OK); ++i) {
         status = accel_driver.check_device(i, reason, reason_size);
     }

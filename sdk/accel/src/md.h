@@ -9,36 +9,37 @@
 
 #define accel_container_of(_ptr, _type, _member) \
     ((_type *)((char *)(_ptr)-offsetof(_type, _member)))
-/** Begins messages. */
+/** Name at the start of log messages. */
 #define ACCEL_NAME accel_driver.names.plugin
 
 #define accel_unlikely(_x) __builtin_expect(!!(_x), 0)
 
-/** A domain for all devices of the process; both components have one. */
+/** A domain for all devices of the process. Both components use this
+ *  structure. */
 typedef struct accel_md {
     uct_md_t super;
     const ucx_host_t *host;
-    pthread_mutex_t lock; /**< Protects the rest */
+    pthread_mutex_t lock; /**< Protects the following members */
     /** Retained contexts, or NULL */
     void *contexts[ACCEL_MAX_DEVICES];
     ucs_sys_device_t sys_devs[ACCEL_MAX_DEVICES];
-    int num_sys_devs; /**< That are known */
+    int num_sys_devs; /**< Number of known entries */
     pthread_mutex_t exports_lock;
-    /** Exported memory, used last first */
+    /** Exported memory, most recently used first */
     struct accel_export *exports;
     accel_fd_server_t fd_server;
 } accel_md_t;
 
-/** A memory handle: an allocation, or a registration that may have pinned the
+/** A memory handle: an allocation, or a registration, which may have pinned the
  * memory. */
 typedef struct accel_region {
     void *address;
     size_t length;
-    int is_pinned;    /**< By this registration */
-    int is_allocated; /**< By mem_alloc */
+    int is_pinned;    /**< This registration has pinned the memory */
+    int is_allocated; /**< mem_alloc has allocated the memory */
     int device;
-    /** Of the allocation or pinned memory. After a reset of the device, other
-     * memory may be at the address */
+    /** Identifies the allocation or pinned memory. After a reset of the device,
+     * other memory may be at the address */
     uint64_t id;
 } accel_region_t;
 
@@ -50,20 +51,22 @@ ucs_status_t accel_md_resources(const ucx_component_t *component,
 ucs_status_t accel_md_open(const ucx_component_t *component,
                            const ucx_md_open_args_t *args, uct_md_h *md_p);
 
-/** Also closes a domain of the component for IPC. */
+/** Closes a domain, also that of the component for IPC. */
 void accel_md_close(uct_md_h md);
 
-/** Checks that there is a driver and a usable device; `reason`: why not. */
+/** Checks that there is a driver and a usable device; on failure `reason`
+ *  receives the cause. */
 ucs_status_t accel_inspect(const ucx_component_t *component, char *reason,
                            size_t reason_size);
 
-/** The driver's memory types, as bits. */
+/** Returns the driver's memory types, as bits. */
 uint64_t accel_driver_types(void);
 
-/** The system device of a device; unknown for an ordinal that is no device. */
+/** Returns the system device of a device; UCS_SYS_DEVICE_ID_UNKNOWN for an
+ *  ordinal that is not a device. */
 ucs_sys_device_t accel_md_sys_device(accel_md_t *md, int device);
 
-/** The memory type of a kind of memory. */
+/** Returns the memory type of a kind of memory. */
 static inline ucs_memory_type_t accel_type_of(accel_kind_t kind)
 {
     return accel_driver.names.types[kind];
@@ -73,7 +76,8 @@ static inline ucs_memory_type_t accel_type_of(accel_kind_t kind)
  * thread. The first call may be slow (0.1 s). */
 int accel_md_context(accel_md_t *md, int device, void **context_p);
 
-/** Makes that context current on this thread until the driver's leave(). */
+/** Makes the context of a device current on this thread until the driver's
+ *  leave(). */
 int accel_md_enter(accel_md_t *md, int device, accel_scope_t *scope);
 
 /* ------------------------------------------------------------ memory.c -- */

@@ -6,7 +6,7 @@
 
 /* ---------------------------------------------------------- allocation -- */
 
-/* Selects the requested device, otherwise the calling thread's, otherwise the
+/* Selects the requested device; otherwise the calling thread's device, or the
  * first. */
 static int choose_device(accel_md_t *md, ucs_sys_device_t sys_dev)
 {
@@ -92,7 +92,8 @@ ucs_status_t accel_mem_alloc(uct_md_h super, size_t *length, void **address,
 }
 
 /* Releases the address in the context of the region's device: frees or unpins
- * it. After a reset of the device the address may be that of other memory. */
+ * it. After a reset of the device other memory may be at the address, which is
+ * not released. */
 static int release_in_context(accel_md_t *md, const accel_region_t *region)
 {
     accel_scope_t scope;
@@ -121,7 +122,7 @@ ucs_status_t accel_mem_free(uct_md_h super, uct_mem_h memh)
     host->mem_type_released(region->address, region->length);
     result = release_in_context(md, region);
     if (result != UCS_OK) {
-        /* a failed context has released its memory */
+        /* A failed context has released its memory */
         ucx_diag("%s: memory at %p is not released: %s", ACCEL_NAME,
                  region->address, accel_error(result));
     }
@@ -131,9 +132,10 @@ ucs_status_t accel_mem_free(uct_md_h super, uct_mem_h memh)
 
 /* ------------------------------------------------------------- pinning -- */
 
-/* Memory that is pinned already must not be unpinned when this registration
- * ends: it is left as it is. Copies query its kind. While the driver is not
- * started there is nothing to copy to or from: the memory is left pageable. */
+/* Pins the memory of a registration. Memory that is pinned already is left as
+ * it is, so that the end of this registration does not unpin it; copies query
+ * its kind. While the driver is not started there is no device memory to copy
+ * to or from, so the memory stays pageable. */
 static ucs_status_t pin(accel_md_t *md, accel_region_t *region, int is_quiet)
 {
     const ucx_host_t *host = md->host;
@@ -209,7 +211,7 @@ ucs_status_t accel_mem_dereg(uct_md_h super, uct_mem_h memh,
         return UCS_ERR_UNSUPPORTED;
     }
     if (region->is_pinned) {
-        /* a failed context has released its registrations */
+        /* A failed context has released its registrations */
         (void)release_in_context(md, region);
     }
     free(region);

@@ -45,7 +45,7 @@ static void plugin_fini(void)
     ucx_instances_close(&instances, NULL);
 }
 
-/* What both components have in common. */
+/* Initializes the members that both components have in common. */
 static ucx_component_t *component_init(accel_instance_t *instance,
                                        unsigned index, const char *name,
                                        const ucx_transport_t *transport,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The plugin's descriptor. No state of a core is in global variables: a process
- * may contain two cores, and each has its own instance. Functions that log have
- * a local variable `host`.
+ * may contain two copies of the core, each with its own instance of the plugin.
+ * The log macros use a local variable `host`.
  */
 #ifndef ACCEL_PLUGIN_H
 #define ACCEL_PLUGIN_H
@@ -13,7 +13,7 @@
 
 enum { ACCEL_NUM_COMPONENTS = 2 };
 
-/* A component with the services of its core, and its one transport. */
+/* A component with the services of its core, and its transport. */
 typedef struct accel_component {
     ucx_component_t super;
     const ucx_host_t *host;
@@ -21,7 +21,7 @@ typedef struct accel_component {
     const ucx_transport_t *transports[1];
 } accel_component_t;
 
-/* The instance of one core. */
+/* State of the plugin for one core. */
 typedef struct accel_instance {
     ucx_instance_t super;
     ucx_config_table_t ipc_config;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See process.h. */
+/* Identity of processes and devices: see process.h. */
 #include "process.h"
 
 #include <pthread.h>
@@ -7,13 +7,14 @@
 #include <unistd.h>
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static accel_process_t self; /* pid 0: not known yet */
+static accel_process_t self; /* pid 0: not determined yet */
 static struct {
     int is_known;
     accel_pci_t pci;
 } devices[ACCEL_MAX_DEVICES];
 
-/* A child of fork() is another process and gets another token. */
+/* Returns the identity of this process. A child of fork() is another process
+ * and gets another token. */
 ucs_status_t accel_process_self(accel_process_t *process)
 {
     pid_t pid           = getpid();
@@ -36,7 +37,8 @@ ucs_status_t accel_process_self(accel_process_t *process)
     return status;
 }
 
-/* A device's address does not change: the driver is asked once. */
+/* Returns a device's PCI address. The address does not change, so the driver is
+ * queried once. */
 int accel_pci_of(int device, accel_pci_t *pci)
 {
     int result = UCS_OK;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Identity of processes of this host, and devices under names that all of them
- * understand.
+ * Identity of processes and devices of this host, in a form that all its
+ * processes understand.
  */
 #ifndef ACCEL_PROCESS_H
 #define ACCEL_PROCESS_H
@@ -14,14 +14,15 @@ static inline int accel_process_is_same(const accel_process_t *a,
     return (a->pid == b->pid) && (a->token == b->token);
 }
 
-/** This process. UCS_ERR_IO_ERROR: the system has no random numbers. Any
- * thread. */
+/** Returns the identity of this process. UCS_ERR_IO_ERROR: the system has no
+ * random numbers. Any thread. */
 ucs_status_t accel_process_self(accel_process_t *process);
 
-/** The driver's pci_address(), asked once for each device. */
+/** Returns the driver's pci_address(), which is called once for each device. */
 int accel_pci_of(int device, accel_pci_t *pci);
 
-/** The ordinal of a device in this process; -1: it is not visible here. */
+/** Returns the ordinal of a device in this process; -1 if it is not visible
+ *  here. */
 int accel_device_by_pci(const accel_pci_t *pci);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Base of plugins for accelerators (GPUs), as a static library: memory domains,
- * a copier, transfers between processes of a host. The plugin supplies the calls
- * of its driver in one table, `accel_driver`.
+ * Static library from which plugins for accelerators (GPUs) are built: memory
+ * domains, a copier, transfers between processes of a host. The plugin supplies
+ * the calls of its driver in one table, `accel_driver`.
  *
  *   plugin: ucx_plugin_entry() --> accel_plugin_open()
  *           accel_driver       <-- library: starts the driver, finds memory,
@@ -24,24 +24,25 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/** Devices of a process; those beyond are not used. */
+/** Maximum number of devices of a process; further devices are not used. */
 enum { ACCEL_MAX_DEVICES = 64 };
 
 /* ------------------------------------------------------------- results -- */
 
 /**
  * Results of the driver's calls are `int`: 0 is success, a positive number is
- * the driver's own code, a negative one is a ucs_status_t or one of these.
+ * the driver's own code, a negative number is a ucs_status_t or one of the
+ * following values.
  */
 enum {
-    /** The context was reset: what belongs to it (queues, pinned memory, opened
-     * handles) is gone */
+    /** The context was reset: its objects (queues, pinned memory, opened
+     * handles) do not exist any more */
     ACCEL_RESET = -1000,
-    /** The queue has not carried out all of its work */
+    /** The queue has not completed all of its work */
     ACCEL_BUSY  = -1001,
 };
 
-/** The status of a result, and a name of it for messages. */
+/** Return the status of a result, and a name of the result for messages. */
 ucs_status_t accel_status(int result);
 const char *accel_error(int result);
 
@@ -51,16 +52,16 @@ const char *accel_error(int result);
 typedef enum {
     ACCEL_PAGEABLE, /**< Host memory that the driver does not know */
     ACCEL_PINNED,   /**< Host memory that devices can access */
-    ACCEL_DEVICE,   /**< The processor may not touch it */
+    ACCEL_DEVICE,   /**< Device memory that the processor may not access */
     ACCEL_MANAGED,  /**< Migrates between host and device */
     ACCEL_NUM_KINDS,
 } accel_kind_t;
 
-/** What memory an address belongs to. */
+/** The memory to which an address belongs. */
 typedef struct accel_memory {
     accel_kind_t kind;
-    int device; /**< -1: none */
-    void *base; /**< Of the allocation */
+    int device; /**< -1: no device */
+    void *base; /**< Start of the allocation */
     size_t length;
 } accel_memory_t;
 
@@ -69,28 +70,28 @@ static inline int accel_is_host(accel_kind_t kind)
     return kind <= ACCEL_PINNED;
 }
 
-/** An allocation, described for export. */
+/** Description of an allocation for export. */
 typedef struct accel_allocation {
     uint64_t start, length;
-    /** Differs for a later allocation at the same address; 0: the driver does
-     * not know the address */
+    /** Differs from the id of a later allocation at the same address; 0: the
+     * driver does not know the address */
     uint64_t id;
     int device;
-    int is_device;       /**< Of kind ACCEL_DEVICE */
-    uint64_t details[2]; /**< The plugin's, for export_memory() */
+    int is_device;       /**< Non-zero: the kind is ACCEL_DEVICE */
+    uint64_t details[2]; /**< Private to the plugin, for export_memory() */
 } accel_allocation_t;
 
 /* ------------------------------------------------------------ processes -- */
 
-/** A process. The kernel reuses process ids: the random token tells two
- * apart. */
+/** Identity of a process. The kernel reuses process ids, so a random token is
+ * added. */
 typedef struct accel_process {
     pid_t pid;
     uint64_t token; /**< Never 0 */
 } accel_process_t;
 
-/** The name of a device that all processes of the host understand: its PCI
- * address. `part`: 0, or 1 to 7 for a sub-device. */
+/** PCI address of a device, by which all processes of the host identify it.
+ * `part`: 0, or 1 to 7 for a sub-device. */
 typedef struct accel_pci {
     uint16_t domain;
     uint8_t bus, slot, part;
@@ -98,41 +99,43 @@ typedef struct accel_pci {
 
 enum { ACCEL_HANDLE_SIZE = 64, ACCEL_KEY_SIZE = 112, ACCEL_SECRET_SIZE = 16 };
 
-/** A key: how another process opens an allocation. */
+/** A key, with which another process opens an allocation. */
 typedef struct accel_key {
-    unsigned kind; /**< 1 to num_key_kinds; the plugin's meaning */
+    unsigned kind; /**< 1 to num_key_kinds; the plugin defines the kinds */
     accel_process_t owner;
     accel_pci_t pci;
-    int fd;          /**< In the owner; -1: no descriptor is needed */
-    unsigned socket; /**< That gives the descriptor; 0: none */
-    uint64_t start;  /**< Of the allocation, in the owner */
+    int fd;          /**< Descriptor in the owner's process; -1: not needed */
+    unsigned socket; /**< Number of the socket that sends the descriptor; 0:
+                      *   none */
+    uint64_t start;  /**< Address of the allocation in the owner's process */
     uint64_t length;
-    uint64_t id; /**< Of the allocation */
-    /** The driver's handle. With a descriptor: contains random bytes
-     * (accel_secret()), so that nobody guesses a key */
+    uint64_t id; /**< Id of the allocation */
+    /** The driver's handle. If the key has a descriptor, the handle contains
+     * random bytes (accel_secret()), so that nobody can guess a key */
     char handle[ACCEL_HANDLE_SIZE];
 } accel_key_t;
 
-/** Writes ACCEL_SECRET_SIZE random bytes. 0, or UCS_ERR_IO_ERROR. */
+/** Writes ACCEL_SECRET_SIZE random bytes. Returns 0 or UCS_ERR_IO_ERROR. */
 int accel_secret(void *buffer);
 
 /** Memory of another process, mapped into this one by open_memory(). */
 typedef struct accel_opened {
-    uint64_t address; /**< In this process */
+    uint64_t address; /**< Address in this process */
     int device;
-    void *details; /**< The plugin's, for close_memory() */
+    void *details; /**< Private to the plugin, for close_memory() */
 } accel_opened_t;
 
 /* -------------------------------------------------------------- driver -- */
 
-/** A current context, which leave() restores; the plugin's meaning. */
+/** State that leave() needs to restore the previous context; the plugin defines
+ *  the contents. */
 typedef struct accel_scope {
     int is_pushed;
     void *previous;
 } accel_scope_t;
 
-/** A queue of copies (a stream, a command list) of one device and its context;
- * the plugin defines the structure. */
+/** A queue of copies (a stream, a command list) of one device and its context.
+ * The plugin defines the structure. */
 typedef struct accel_queue accel_queue_t;
 
 /** Measured figures of a typical device, for protocol selection. Seconds, bytes
@@ -142,16 +145,16 @@ typedef struct accel_costs {
     double copy_bandwidth;   /**< Between host and device */
     double device_bandwidth; /**< Within a device */
     double pin_overhead, pin_per_byte;
-    double export_overhead; /**< To register exportable memory */
+    double export_overhead; /**< Time to register exportable memory */
 } accel_costs_t;
 
-/** Names, and memory types by kind; a kind that is UCS_MEMORY_TYPE_HOST is not
- * reported as memory of the driver. */
+/** Names, and memory types by kind. Memory of a kind with type
+ * UCS_MEMORY_TYPE_HOST is not reported as memory of the driver. */
 typedef struct accel_names {
     const char *plugin, *version;
     const char *copy_component, *copy_transport;
     const char *ipc_component, *ipc_transport;
-    const char *ipc_prefix; /**< Of options, "CUDA_IPC_" */
+    const char *ipc_prefix; /**< Prefix of options, for example "CUDA_IPC_" */
     ucs_memory_type_t types[ACCEL_NUM_KINDS];
 } accel_names_t;
 
@@ -168,30 +171,33 @@ typedef struct accel_driver {
     /* ------------------------------------------------------------ start -- */
 
     /** Loads the driver's library without starting the driver.
-     * UCS_ERR_NO_DEVICE: there is none that can be used. *reason is a static text,
-     * or NULL on success. */
+     * UCS_ERR_NO_DEVICE: there is no driver that can be used. *reason is a
+     * static text, or NULL on success. */
     ucs_status_t (*load)(const char **reason);
-    /** Loads and starts the driver, unless it is started. As above. */
+    /** Loads and starts the driver, unless it is started already. Results as of
+     *  load(). */
     ucs_status_t (*start)(const char **reason);
-    /** Non-zero if the driver is started, by the program or by start(). While it
-     * is not, the process has no device memory. After load(). */
+    /** Non-zero if the driver is started, by the program or by start(). Until
+     * it is started, the process has no device memory. Called after load(). */
     int (*is_started)(void);
-    /** 0 until the driver is started. */
+    /** Number of devices; 0 until the driver is started. */
     int (*num_devices)(void);
-    /** Checks that this process can use a device; `reason`: why not. */
+    /** Checks that this process can use a device; on failure `reason` receives
+     *  the cause. */
     ucs_status_t (*check_device)(int device, char *reason, size_t reason_size);
 
-    /** Optional. The last memory domain of the process was closed: releases what
-     * find() and describe() need. Later calls of them are as the first ones. */
+    /** Optional. Called when the last memory domain of the process was closed:
+     * releases what find() and describe() need. Later calls of these slots work
+     * as the first calls do. */
     void (*finish)(void);
 
-    ucs_status_t (*status)(int result); /**< Of a positive result */
+    ucs_status_t (*status)(int result); /**< Status of a positive result */
     const char *(*error)(int result);   /**< Name of a positive result */
 
     /* ---------------------------------------------------------- devices -- */
 
     int (*pci_address)(int device, accel_pci_t *pci);
-    /** Optional. The device that the calling thread uses; -1: none. */
+    /** Optional. Returns the device that the calling thread uses; -1: none. */
     int (*current_device)(void);
 
     /** Gets the device's context, which stays valid until release(). */
@@ -199,90 +205,98 @@ typedef struct accel_driver {
     void (*release)(int device, void *context);
     /** Optional. Activates a retained context again after a reset. */
     int (*revive)(int device);
-    /** Makes a context current on the calling thread until leave(). Needs no
-     * leave() after an error. */
+    /** Makes a context current on the calling thread until leave(). After an
+     * error, leave() must not be called. */
     int (*enter)(void *context, accel_scope_t *scope);
     void (*leave)(const accel_scope_t *scope);
 
     /* ----------------------------------------------------------- memory -- */
 
-    /** Finds out what an address belongs to; ACCEL_PAGEABLE and device -1 for
-     * memory that the driver does not know. For each message: one call. */
+    /** Finds the memory to which an address belongs; ACCEL_PAGEABLE and device
+     * -1 if the driver does not know the memory. Called once for each
+     * message. */
     int (*find)(const void *address, accel_memory_t *memory);
-    /** The allocation at an address, for export. An unknown address: success, and
-     * an id of 0. */
+    /** Describes the allocation at an address, for export. If the address is
+     * unknown it returns success with an id of 0. */
     int (*describe)(uint64_t address, accel_allocation_t *allocation);
-    /** In context. `type` is one of names.types. */
+    /** Called in context. Allocates memory; `type` is one of names.types. */
     int (*allocate)(ucs_memory_type_t type, int device, size_t length,
                     uint64_t *address_p);
     int (*deallocate)(uint64_t address);
-    /** Optional. In context. Makes pageable memory ACCEL_PINNED for all devices.
-     * UCS_ERR_ALREADY_EXISTS: it is already. */
+    /** Optional. Called in context. Makes pageable memory ACCEL_PINNED for all
+     * devices. UCS_ERR_ALREADY_EXISTS: the memory is pinned already. */
     int (*pin)(void *address, size_t length);
     int (*unpin)(void *address);
-    /** Optional. In context. Exports whole pages as a dmabuf. *offset_p: of the
-     * first page in it, 0 before the call. */
+    /** Optional. Called in context. Exports whole pages as a dmabuf. *offset_p
+     * receives the offset of the first page in the dmabuf; the caller sets it
+     * to 0. */
     int (*export_dmabuf)(int device, uint64_t start, size_t length, int *fd_p,
                          uint64_t *offset_p);
-    /** Optional. Most bytes that the processor reads from memory of the device
-     * (`is_put`: writes to it) at once instead of a copy by a queue. 0: it cannot
-     * access the memory. */
+    /** Optional. Returns the maximum number of bytes that the processor should
+     * read from memory of the device (`is_put`: write to it) instead of a copy
+     * by a queue. 0: the processor cannot access the memory. */
     size_t (*touch_limit)(int device, int is_put);
-    /** With touch_limit(). Makes the processor's writes visible to the device. */
+    /** Required if touch_limit is set. Makes the processor's writes visible to
+     *  the device. */
     void (*touch_end)(int device);
 
     /* ----------------------------------------------------------- queues -- */
 
-    /** Host memory for a queue's bounce buffers and flag, which stays accessible
-     * to the processor after the context has failed. NULL: out of memory. */
+    /** Allocates host memory for a queue's bounce buffers and flag. The
+     * processor can access it even after the context has failed. NULL: out of
+     * memory. */
     void *(*staging_new)(int device, size_t length);
     void (*staging_free)(void *memory);
 
-    /** In context. Opens a queue, which does not wait for the program's own work.
-     * `flag`: within `memory`. */
+    /** Called in context. Opens a queue, which does not wait for the program's
+     * own work. `flag` points into `memory`. */
     int (*queue_open)(int device, void *context, void *memory, size_t length,
                       uint32_t *flag, accel_queue_t **queue_p);
-    /** Waits for the queue and releases it; the memory stays.
-     * `is_failed`: releases what the failed context has left, does not wait. */
+    /** Waits for the queue and releases it; its memory is not freed.
+     * `is_failed`: the context has failed; releases what is left of it and does
+     * not wait. */
     void (*queue_close)(accel_queue_t *queue, int is_failed);
-    /** Makes the queue's context current until leave(). ACCEL_RESET: the queue is
-     * gone with its context. */
+    /** Makes the queue's context current until leave(). ACCEL_RESET: the queue
+     * does not exist any more, because its context was reset. */
     int (*queue_enter)(accel_queue_t *queue, accel_scope_t *scope);
-    /** After queue_enter(). Issues a copy; does not wait if host memory is
-     * ACCEL_PINNED or ACCEL_MANAGED. */
+    /** Called after queue_enter(). Starts a copy; does not wait if host memory
+     * is ACCEL_PINNED or ACCEL_MANAGED. */
     int (*queue_copy)(accel_queue_t *queue, uint64_t to, uint64_t from,
                       size_t length);
-    /** After queue_enter(). Writes `value` to the flag after all issued copies. */
+    /** Called after queue_enter(). Makes the queue write `value` to the flag
+     *  after all copies started so far. */
     int (*queue_signal)(accel_queue_t *queue, uint32_t value);
-    /** After queue_enter(). ACCEL_BUSY, 0 if all work is done, or the failure. */
+    /** Called after queue_enter(). Returns ACCEL_BUSY, 0 if all work is done,
+     *  or the failure. */
     int (*queue_query)(accel_queue_t *queue);
 
     /* ----------------------------------------- memory between processes -- */
 
     unsigned num_key_kinds;
-    /** Kinds, as bits 1 << kind: opened memory is lost with the device's context;
-     * it must be closed before its owner frees it. */
+    /** Bits 1 << kind. lost_kinds: opened memory is lost with the device's
+     * context. transient_kinds: it must be closed before its owner frees it. */
     unsigned lost_kinds, transient_kinds;
 
-    /** In context. Fills in kind, fd and handle of a key; the rest is set.
-     * UCS_ERR_UNSUPPORTED: this memory cannot be exported. */
+    /** Called in context. Writes kind, fd and handle of a key, whose other
+     * members are set. UCS_ERR_UNSUPPORTED: this memory cannot be exported. */
     int (*export_memory)(const accel_allocation_t *allocation,
                          accel_key_t *key);
-    /** Optional. Releases what export_memory() holds. Without it: closes the
-     * descriptor. */
+    /** Optional. Releases what export_memory() holds. If the slot is NULL, the
+     * library closes the descriptor. */
     void (*export_release)(const accel_key_t *key);
-    /** In context of opened->device. Opens the memory of a key. `fd` is a
-     * duplicate of the key's descriptor, or -1; the caller closes it. The length
-     * of the memory is checked by the caller. */
+    /** Called in the context of opened->device. Opens the memory of a key. `fd`
+     * is a duplicate of the key's descriptor, or -1; the caller closes it. The
+     * caller checks the length of the memory. */
     int (*open_memory)(const accel_key_t *key, int fd, accel_opened_t *opened);
-    /** In context. No copy uses the memory. */
+    /** Called in context, when no copy uses the memory. Closes opened
+     *  memory. */
     void (*close_memory)(const accel_key_t *key, const accel_opened_t *opened);
 } accel_driver_t;
 
-/** Defined by the plugin. */
+/** The table of the driver's calls. The plugin defines it. */
 extern const accel_driver_t accel_driver;
 
-/** Does what ucx_plugin_entry() has to do. */
+/** Implements ucx_plugin_entry(). */
 ucs_status_t accel_plugin_open(const ucx_plugin_args_t *args,
                                const ucx_plugin_t **plugin_p);
 
