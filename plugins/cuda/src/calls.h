@@ -22,12 +22,13 @@ extern cuda_calls_t cuda;
  * no driver, or it is too old. *reason is a static text, or NULL on success. */
 ucs_status_t cuda_load(const char **reason);
 
-/** Non-zero if the driver is started, by the program or by cuda_start(). While
- * it is not, the process has no device memory. Requires cuda_load(). */
+/** Non-zero if the driver is started, by the program or by cuda_start(). Until
+ * it is started, the process has no device memory. Requires cuda_load(). */
 int cuda_is_started(void);
 
-/** Loads and starts the driver, unless it is started. UCS_ERR_NO_DEVICE: there
- * is no device or no driver. *reason as above. */
+/** Loads and starts the driver, unless it is started already.
+ * UCS_ERR_NO_DEVICE: there is no device or no driver. *reason is a static text,
+ * or NULL on success. */
 ucs_status_t cuda_start(const char **reason);
 
 /** Number of devices; 0 until the driver is started. */
@@ -35,7 +36,7 @@ int cuda_num_devices(void);
 
 ucs_status_t cuda_status(CUresult result);
 
-/** The driver's name of an error. */
+/** Returns the driver's name of an error. */
 const char *cuda_error(CUresult result);
 
 static inline CUresult cuda_push(accel_scope_t *scope, CUcontext context)

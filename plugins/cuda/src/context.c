@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 
-/* Can this process create a context on the device? */
+/* Checks whether this process can create a context on the device. */
 ucs_status_t cuda_check_device(int ordinal, char *reason, size_t reason_size)
 {
     int mode        = 0;
@@ -92,7 +92,8 @@ void cuda_release(int device, void *context)
     }
 }
 
-/* The domain keeps its reference: a reset does not release references. */
+/* Activates the context again. The domain still has its reference: a reset does
+ * not release references. */
 int cuda_revive(int device)
 {
     void *context;

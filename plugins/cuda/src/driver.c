@@ -31,7 +31,8 @@ static _Atomic int num_devices;
 static const struct {
     const char *name;
     size_t offset;
-    int since; /* Version of the driver; 0: all that are supported */
+    int since; /* First driver version that has the function; 0: all supported
+                * versions */
 } symbols[] = {
 #define CUDA_CALL(_name, _params) {#_name, offsetof(cuda_calls_t, _name), 0},
 #define CUDA_CALL_SINCE(_version, _name, _params) \
@@ -59,8 +60,8 @@ static int find_symbols(void *library)
     return 1;
 }
 
-/* Calls that are newer than the driver are not used, even if it has their
- * symbols. */
+/* Removes functions that are newer than the driver's version: they must not be
+ * used, even if the library has their symbols. */
 static void clear_newer(int version)
 {
     size_t i;
@@ -109,8 +110,8 @@ ucs_status_t cuda_load(const char **reason)
     return is_loaded ? UCS_OK : UCS_ERR_NO_DEVICE;
 }
 
-/* Counts the devices. CUDA_ERROR_NOT_INITIALIZED: nobody has started the
- * driver. */
+/* Counts the devices. CUDA_ERROR_NOT_INITIALIZED: the driver has not been
+ * started. */
 static CUresult count_devices(void)
 {
     int count       = 0;

@@ -81,7 +81,7 @@ enum {
     CU_COMPUTEMODE_EXCLUSIVE_PROCESS = 3,
 };
 
-/** Attributes of an address; in brackets the type that is stored. */
+/** Attributes of an address; the stored type is in brackets. */
 enum {
     CU_POINTER_ATTRIBUTE_CONTEXT        = 1, /**< [CUcontext] */
     CU_POINTER_ATTRIBUTE_MEMORY_TYPE    = 2, /**< [unsigned] */
@@ -104,7 +104,7 @@ enum {
     CU_MEMORYTYPE_DEVICE = 2,
 };
 
-/** Flags. */
+/** Flags of the driver's functions. */
 enum {
     CU_MEM_ATTACH_GLOBAL               = 0x1,
     CU_MEMHOSTALLOC_PORTABLE           = 0x1,
@@ -126,7 +126,7 @@ enum {
     CU_STREAM_MEM_OP_WRITE_VALUE_64 = 5,
 };
 
-/** Virtual memory and pools. */
+/** Constants of virtual memory and of memory pools. */
 enum {
     CU_MEM_HANDLE_TYPE_NONE                  = 0,
     CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR = 1,
@@ -138,8 +138,8 @@ enum {
     CU_MEM_RANGE_HANDLE_TYPE_DMA_BUF_FD      = 1,
 };
 
-/** The default stream of the calling thread, which does not wait for the one of
- * the context. */
+/** The default stream of the calling thread, which does not wait for the
+ * context's default stream. */
 #define CU_STREAM_PER_THREAD ((CUstream)0x2)
 
 typedef struct CUipcMemHandle_st {

@@ -89,7 +89,7 @@ static CUresult open_legacy(const accel_key_t *key, accel_opened_t *opened)
     return result;
 }
 
-/* Maps the memory of a handle at an address of its own. */
+/* Maps the memory of a handle at an address that the driver selects. */
 static CUresult map_handle(CUmemGenericAllocationHandle handle, size_t length,
                            accel_opened_t *opened)
 {
@@ -131,7 +131,8 @@ static CUresult open_virtual(const accel_key_t *key, int fd,
         return result;
     }
     result = map_handle(handle, key->length, opened);
-    (void)cuda.cuMemRelease(handle); /* the mapping keeps the memory */
+    (void)cuda.cuMemRelease(handle); /* The mapping keeps the memory
+                                      * allocated */
     return result;
 }
 
@@ -165,7 +166,7 @@ int cuda_open_memory(const accel_key_t *key, int fd, accel_opened_t *opened)
         return open_legacy(key, opened);
     }
     if (fd < 0) {
-        return UCS_ERR_INVALID_ADDR; /* the key has none */
+        return UCS_ERR_INVALID_ADDR; /* The key has no descriptor */
     }
     return (key->kind == CUDA_KEY_POOL) ? open_pooled(key, fd, opened) :
                                           open_virtual(key, fd, opened);

@@ -43,16 +43,17 @@ int cuda_queue_query(accel_queue_t *queue);
 
 /* --------------------------------------------------------------- ipc.c -- */
 
-/** How another process opens an allocation: kinds of keys. */
+/** Kinds of keys: how another process opens an allocation. */
 enum {
-    CUDA_KEY_LEGACY = 1, /**< The handle is that of cuIpcGetMemHandle */
-    CUDA_KEY_VIRTUAL,    /**< The descriptor is that of cuMemCreate's memory */
-    CUDA_KEY_POOL,       /**< The descriptor is the pool's; the handle is that
-                            * of cuMemPoolExportPointer */
+    CUDA_KEY_LEGACY = 1, /**< The handle is from cuIpcGetMemHandle */
+    CUDA_KEY_VIRTUAL,    /**< The descriptor is that of memory from
+                          *   cuMemCreate */
+    CUDA_KEY_POOL,       /**< The descriptor is that of the pool; the handle is
+                          *   from cuMemPoolExportPointer */
     CUDA_NUM_KEY_KINDS = CUDA_KEY_POOL,
 };
 
-/** What `details` of an allocation contain. */
+/** Indices in the `details` of an allocation. */
 enum {
     CUDA_DETAIL_POOL,   /**< CUmemoryPool, or 0 */
     CUDA_DETAIL_EXPORT, /**< CUDA_LEGACY_EXPORT, CUDA_FD_EXPORT */

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Queues: streams of our own.
+ * Queues: each uses its own stream.
  *
  * The memory of a queue is allocated from the heap and registered, not allocated
  * by the driver: when the user resets a context, the word that progress polls
  * stays mapped.
  *
- * A reset replaces the primary context by another one with the same handle. It
- * is noticed by the context's number (cuCtxGetId), or, with drivers before
- * CUDA 12, by the registration of the queue's memory, which ends with the
- * context.
+ * A reset replaces the primary context by another one with the same handle. A
+ * queue detects it because the context's number (cuCtxGetId) has changed or,
+ * with drivers before CUDA 12, because the registration of the queue's memory
+ * is lost.
  */
 #include "parts.h"
 
@@ -18,9 +18,9 @@
 struct accel_queue {
     CUcontext context;
     unsigned long long id; /* See identity() */
-    int must_push;         /* A thread had another current context */
+    int must_push;         /* The thread had another current context */
     CUstream stream;
-    CUdeviceptr flag; /* Device address */
+    CUdeviceptr flag; /* Device address of the flag */
     void *memory;
 };
 
@@ -37,7 +37,8 @@ void cuda_staging_free(void *memory)
     free(memory);
 }
 
-/* Identifies the current context, or the registration of the memory. */
+/* Returns a number that identifies the current context, or the registration of
+ * the queue's memory. */
 static CUresult identity(const accel_queue_t *queue, unsigned long long *id)
 {
     *id = 0;
@@ -48,7 +49,8 @@ static CUresult identity(const accel_queue_t *queue, unsigned long long *id)
 }
 
 /* Checks that the current context is the one in which the queue was opened.
- * Otherwise our registrations, streams and mappings are gone. */
+ * Otherwise the queue's registrations, streams and mappings do not exist any
+ * more. */
 static int check_current(const accel_queue_t *queue)
 {
     unsigned long long id;
@@ -57,8 +59,8 @@ static int check_current(const accel_queue_t *queue)
     switch (result) {
     case CUDA_SUCCESS:
         return (id == queue->id) ? UCS_OK : ACCEL_RESET;
-    case CUDA_ERROR_INVALID_VALUE:   /* of the memory */
-    case CUDA_ERROR_INVALID_CONTEXT: /* of the context */
+    case CUDA_ERROR_INVALID_VALUE:   /* The memory is not registered any more */
+    case CUDA_ERROR_INVALID_CONTEXT: /* The context does not exist any more */
     case CUDA_ERROR_CONTEXT_IS_DESTROYED:
         return ACCEL_RESET;
     default:
@@ -66,8 +68,9 @@ static int check_current(const accel_queue_t *queue)
     }
 }
 
-/* One call if the thread has this context, as with the runtime library; three if
- * not. One more with drivers before CUDA 12. */
+/* Makes the context current. Needs one call if the thread has this context
+ * already, as with the runtime library, otherwise three; one more with drivers
+ * before CUDA 12. */
 int cuda_queue_enter(accel_queue_t *queue, accel_scope_t *scope)
 {
     int result;
@@ -136,8 +139,8 @@ int cuda_queue_open(int device, void *context, void *memory, size_t length,
     return UCS_OK;
 }
 
-/* A failed context rejects these calls, and has released the resources. If only
- * the stream has failed, they succeed. */
+/* Closes a queue. A failed context rejects these calls, and has released the
+ * resources already. If only the stream has failed, the calls succeed. */
 void cuda_queue_close(accel_queue_t *queue, int is_failed)
 {
     accel_scope_t scope;

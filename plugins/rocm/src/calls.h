@@ -16,7 +16,8 @@ typedef struct rocm_calls {
 #undef HSA_CALL
 } rocm_calls_t;
 
-/** The functions of HSA are NULL where the runtime has none. */
+/** The functions of the runtime. Those of HSA are NULL if the runtime does not
+ *  have them. */
 extern rocm_calls_t hip;
 
 #endif

@@ -7,8 +7,9 @@
 
 #include <stdatomic.h>
 
-/* Most bytes that the processor copies itself: it writes device memory through a
- * buffer of the processor, and reads it word by word over the bus. */
+/* Maximum number of bytes that the processor copies itself. It writes device
+ * memory through a write buffer of the processor, and reads it word by word
+ * over the bus. */
 enum { MAX_TOUCH_PUT = 4096, MAX_TOUCH_GET = 256 };
 
 int rocm_pci_address(int device, accel_pci_t *pci)
@@ -30,7 +31,8 @@ int rocm_pci_address(int device, accel_pci_t *pci)
     return result;
 }
 
-/* The question would start the runtime. */
+/* Returns the current device; -1 if the runtime is not started, because the
+ * query would start it. */
 int rocm_current_device(void)
 {
     int device;
@@ -79,15 +81,16 @@ void rocm_leave(const accel_scope_t *scope)
 
 /* --------------------------------------------------------------- large BAR -- */
 
-/* Of a device whose memory the processor can access, and the register that makes
- * its writes visible to the device, or NULL. */
+/* Per device: whether the processor can access its memory, and the register
+ * that makes the processor's writes visible to the device, or NULL. */
 static struct {
     atomic_int is_known;
     atomic_int is_large;
     _Atomic(uint32_t *) flush;
 } bars[ACCEL_MAX_DEVICES];
 
-/* Threads that ask at the same time store the same values. */
+/* Queries the large BAR of a device. Threads that query at the same time store
+ * the same values. */
 static void ask_bar(int device)
 {
     int is_large    = 0;
@@ -128,7 +131,8 @@ void rocm_touch_end(int device)
 
     atomic_thread_fence(memory_order_seq_cst);
     if (flush != NULL) {
-        /* threads may do so at once; the write has arrived when the read ends */
+        /* Several threads may do this at the same time; the write has arrived
+         * when the read returns */
         *(_Atomic uint32_t *)flush = 1;
         (void)*(volatile _Atomic uint32_t *)flush;
     }

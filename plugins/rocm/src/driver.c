@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Loading and start of the runtime, results.
+ * Loads and starts the runtime; translates its results.
  *
  * The first call of any function of HIP starts the runtime. Whether the program
- * has started it is known from HSA, below HIP, which a question does not start.
- * The library (40 ms) is loaded when device memory is used, and stays loaded: it
- * has threads and does not support unloading.
+ * has started it is queried from HSA, the layer below HIP, because that query
+ * starts nothing. The library (40 ms) is loaded when device memory is used, and
+ * stays loaded: it has threads and does not support unloading.
  */
 #include "driver.h"
 
@@ -22,9 +22,9 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static char why_not_started[160];
 
 static atomic_int is_loaded, num_devices;
-static int version; /* Of the runtime */
+static int version; /* Version of the runtime */
 
-/* Newest first. */
+/* Names of the library, newest first. */
 static const char *const libraries[] = {
     "libamdhip64.so.7",
     "libamdhip64.so.6",
@@ -44,8 +44,8 @@ static const struct {
 #undef HSA_CALL
 };
 
-/* The library of HSA is a dependency of that of HIP: a search in the latter finds
- * its functions. */
+/* Finds the functions. The library of HSA is a dependency of that of HIP, so a
+ * search in the HIP library finds its functions. */
 static int find_symbols(void *library)
 {
     void *call;
@@ -65,8 +65,8 @@ static int find_symbols(void *library)
     return 1;
 }
 
-/* The library that the program has; otherwise, unless `flags` has RTLD_NOLOAD, the
- * newest one. */
+/* Opens the library that the program has loaded; otherwise the newest one,
+ * unless `flags` contains RTLD_NOLOAD. */
 static void *open_any(int flags)
 {
     void *library = NULL;
@@ -83,7 +83,7 @@ static void *open_any(int flags)
     return library;
 }
 
-/* Opens the library; it stays open. With the lock. */
+/* Opens the library, which stays open. Called with the lock held. */
 static int open_library(int flags)
 {
     void *library;
@@ -111,7 +111,8 @@ int rocm_is_version_6(void)
 
 /* ------------------------------------------------------------------ start -- */
 
-/* Without HSA's answer the runtime counts as started. */
+/* Returns whether HSA is started. Without an answer of HSA the runtime counts
+ * as started. */
 static int is_hsa_started(void)
 {
     uint16_t major;
@@ -133,7 +134,8 @@ static hipError_t count_devices(void)
         atomic_store(&num_devices,
                      (count < ACCEL_MAX_DEVICES) ? count : ACCEL_MAX_DEVICES);
     } else {
-        (void)hip.hipGetLastError(); /* the program does not see our error */
+        (void)hip.hipGetLastError(); /* Clear the error, so that the program
+                                      * does not see it */
     }
     return result;
 }
@@ -167,8 +169,9 @@ static int is_in_process(void)
     return library != NULL;
 }
 
-/* The runtime reaches devices through one of these nodes of the kernel, or a model
- * in software that its variable names. */
+/* Checks whether a device can exist: the runtime needs one of these device
+ * nodes of the kernel, or a software model that is named by a variable of the
+ * runtime. */
 ucs_status_t rocm_load(const char **reason)
 {
     if ((access("/dev/kfd", F_OK) == 0) || (access("/dev/dxg", F_OK) == 0) ||
@@ -181,7 +184,8 @@ ucs_status_t rocm_load(const char **reason)
     return UCS_ERR_NO_DEVICE;
 }
 
-/* Returns why there is no device, or NULL. With the lock. */
+/* Starts the runtime. Returns the reason why there is no device, or NULL.
+ * Called with the lock held. */
 static const char *start(void)
 {
     hipError_t result;
@@ -221,7 +225,8 @@ ucs_status_t rocm_start(const char **reason)
     return (*reason == NULL) ? UCS_OK : UCS_ERR_NO_DEVICE;
 }
 
-/* A lost device answers no query of its default stream. */
+/* Checks that a device answers: a lost device answers no query of its default
+ * stream. */
 ucs_status_t rocm_check_device(int device, char *reason, size_t reason_size)
 {
     void *context = NULL;

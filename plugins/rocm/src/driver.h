@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The slots of accel_driver (<ucx/accel.h>), by file, and what the files share.
- * A context is a device: HIP has no others.
+ * A context is a device: HIP has no other contexts.
  */
 #ifndef ROCM_DRIVER_H
 #define ROCM_DRIVER_H
@@ -12,7 +12,8 @@
 
 /* ------------------------------------------------------------ driver.c -- */
 
-/** hipRuntimeGetVersion() is 6.0 or later: types of memory have other numbers. */
+/** Returns whether hipRuntimeGetVersion() is 6.0 or later: types of memory have
+ *  other numbers there. */
 int rocm_is_version_6(void);
 
 ucs_status_t rocm_load(const char **reason);
@@ -61,7 +62,7 @@ int rocm_queue_query(accel_queue_t *queue);
 
 /* --------------------------------------------------------------- ipc.c -- */
 
-/** The kind of keys: a handle of hipIpcGetMemHandle(). */
+/** The kind of keys: a handle from hipIpcGetMemHandle(). */
 enum { ROCM_KEY_HANDLE = 1, ROCM_NUM_KEY_KINDS = ROCM_KEY_HANDLE };
 
 int rocm_export_memory(const accel_allocation_t *allocation, accel_key_t *key);

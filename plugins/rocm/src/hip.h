@@ -48,12 +48,14 @@ enum {
     hipErrorUnknown                     = 999,
 };
 
-/** Attributes of devices. Those of AMD's devices alone begin with 10000. */
+/** Attributes of devices. The numbers of attributes that only AMD's devices
+ *  have begin at 10000. */
 enum {
     hipDeviceAttributePciBusId        = 67,
     hipDeviceAttributePciDeviceId     = 68,
     hipDeviceAttributePciDomainID     = 69,
-    hipDeviceAttributeHdpMemFlushCntl = 10005, /**< An address, not an int */
+    hipDeviceAttributeHdpMemFlushCntl = 10005, /**< Stores an address, not an
+                                                *   int */
     hipDeviceAttributeIsLargeBar      = 10011,
 };
 
@@ -67,7 +69,7 @@ enum {
     HIP_POINTER_ATTRIBUTE_RANGE_SIZE       = 12,
 };
 
-/** Types of memory, before version 6 and since. */
+/** Types of memory: numbers before version 6, and since version 6. */
 enum {
     HIP_5_MEMORY_HOST    = 0,
     HIP_5_MEMORY_DEVICE  = 1,
@@ -77,7 +79,7 @@ enum {
     HIP_6_MEMORY_MANAGED = 3,
 };
 
-/** hipRuntimeGetVersion() of version 6.0. */
+/** Value of hipRuntimeGetVersion() for version 6.0. */
 enum { HIP_VERSION_6 = 60000000 };
 
 enum {
@@ -88,8 +90,8 @@ enum {
     hipMemAttachGlobal      = 1,
 };
 
-/** hipIpcMemLazyEnablePeerAccess, which hipIpcOpenMemHandle() wants: it was 0 in
- * early versions. */
+/** Value of hipIpcMemLazyEnablePeerAccess, which hipIpcOpenMemHandle()
+ * requires. It was 0 in early versions. */
 enum { HIP_5_IPC_PEER_ACCESS = 0, HIP_IPC_PEER_ACCESS = 1 };
 
 typedef struct {
@@ -103,6 +105,6 @@ enum {
     HSA_STATUS_ERROR_NOT_INITIALIZED  = 0x100b,
 };
 
-enum { HSA_SYSTEM_INFO_VERSION_MAJOR = 0 }; /**< A uint16_t */
+enum { HSA_SYSTEM_INFO_VERSION_MAJOR = 0 }; /**< Stored as a uint16_t */
 
 #endif

@@ -2,7 +2,7 @@
 /*
  * The functions of the runtime that are used. No include guard: the file is
  * included with different definitions of HIP_CALL(name, parameters), and of
- * HSA_CALL for those of HSA, which a runtime may lack.
+ * HSA_CALL for the functions of HSA, which a runtime may not have.
  */
 HIP_CALL(hipDeviceGetAttribute, (int *, hipDeviceAttribute_t, int))
 HIP_CALL(hipDrvPointerGetAttributes,

@@ -2,8 +2,9 @@
 /*
  * Memory between processes: handles of whole allocations.
  *
- * A handle is opened once in a process: runtimes differ in what a second opening
- * does. Interfaces that use the same memory share it.
+ * A handle is opened once in a process, because a second opening has different
+ * effects in different runtimes. Interfaces that use the same memory share the
+ * opening.
  */
 #include "driver.h"
 
@@ -18,10 +19,10 @@ _Static_assert(sizeof(hipIpcMemHandle_t) == ACCEL_HANDLE_SIZE,
 typedef struct opening {
     struct opening *next;
     accel_process_t owner;
-    uint64_t start, id; /* In the owner */
+    uint64_t start, id; /* Start and id in the owner's process */
     int device;
     void *address;
-    uint64_t number; /* The runtime's, of the opened memory */
+    uint64_t number; /* The runtime's number of the opened memory */
     uintptr_t serial;
     unsigned uses;
 } opening_t;
@@ -39,7 +40,8 @@ int rocm_export_memory(const accel_allocation_t *allocation, accel_key_t *key)
                                     (void *)(uintptr_t)allocation->start);
     if (result == hipErrorInvalidValue) {
         (void)hip.hipGetLastError();
-        return UCS_ERR_UNSUPPORTED; /* memory of a pool, or opened memory */
+        return UCS_ERR_UNSUPPORTED; /* Memory of a pool, and opened memory,
+                                     * cannot be exported */
     }
     if (result == hipSuccess) {
         key->kind = ROCM_KEY_HANDLE;
@@ -59,12 +61,14 @@ static hipError_t number_of(void *address, uint64_t *number_p)
                                            HIP_POINTER_ATTRIBUTE_BUFFER_ID,
                                            address);
     if (result != hipSuccess) {
-        (void)hip.hipGetLastError(); /* the program does not see our error */
+        (void)hip.hipGetLastError(); /* Clear the error, so that the program
+                                      * does not see it */
     }
     return result;
 }
 
-/* A reset of the device closes what is open on it. */
+/* Returns whether the opening still exists. A reset of the device closes all
+ * its openings. */
 static int is_there(const opening_t *opening)
 {
     uint64_t number;
@@ -81,7 +85,7 @@ static void remove_opening(opening_t **link)
     free(opening);
 }
 
-/* Removes what is not there any more. */
+/* Removes openings that do not exist any more. */
 static void clean_up(void)
 {
     opening_t **link = &openings;
@@ -123,7 +127,7 @@ static hipError_t open_handle(const accel_key_t *key, void **address_p)
     return result;
 }
 
-/* With the lock. */
+/* Opens the memory of a key. Called with the lock held. */
 static int new_opening(const accel_key_t *key, int device,
                        opening_t **opening_p)
 {
@@ -178,7 +182,8 @@ int rocm_open_memory(const accel_key_t *key, int fd, accel_opened_t *opened)
     return result;
 }
 
-/* What a reset has closed may be removed already. */
+/* Closes opened memory. Openings that a reset has closed may have been removed
+ * already. */
 void rocm_close_memory(const accel_key_t *key, const accel_opened_t *opened)
 {
     opening_t **link = &openings;

@@ -4,8 +4,9 @@
 
 #include <string.h>
 
-/* Attributes of an address in one call. Versions differ in what an unknown
- * address is: an error, or one of no type. *type_p: of version 6. */
+/* Reads several attributes of an address in one call. For an unknown address
+ * some versions return an error, others success without a type. *type_p uses
+ * the numbers of version 6. */
 static hipError_t look_up(const void *address, hipPointer_attribute *attributes,
                           unsigned count, void **data, int *type_p)
 {
@@ -21,7 +22,8 @@ static hipError_t look_up(const void *address, hipPointer_attribute *attributes,
                                                    (hipDeviceptr_t)address);
     *type_p       = HIP_6_MEMORY_NONE;
     if (result == hipErrorInvalidValue) {
-        (void)hip.hipGetLastError(); /* the program does not see our error */
+        (void)hip.hipGetLastError(); /* Clear the error, so that the program
+                                      * does not see it */
         return hipSuccess;
     }
     if ((result != hipSuccess) || (type < 0)) {
@@ -143,8 +145,8 @@ int rocm_unpin(void *address)
     return hip.hipHostUnregister(address);
 }
 
-/* HSA exports the buffer object that contains the range, and says where in it the
- * range is. */
+/* Exports the range. HSA exports the buffer object that contains the range, and
+ * returns the offset of the range in it. */
 int rocm_export_dmabuf(int device, uint64_t start, size_t length, int *fd_p,
                        uint64_t *offset_p)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The entry point, and the driver as the library of accelerators sees it. */
+/* The entry point, and the table of the driver's calls for the accelerator
+ * library. */
 #include "driver.h"
 
 #ifndef ROCM_PLUGIN_VERSION

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Queues: streams of our own, which do not wait for the program's default stream.
+ * Queues: each uses its own stream, which does not wait for the program's
+ * default stream.
  *
- * The memory of a queue is allocated from the heap and registered. Its registration
- * ends with a reset of the device (hipDeviceReset), as the stream does: its number
- * tells whether both are still there.
+ * The memory of a queue is allocated from the heap and registered. Its
+ * registration ends with a reset of the device (hipDeviceReset), as the stream
+ * does: the number of the registration shows whether both still exist.
  */
 #include "driver.h"
 
@@ -12,9 +13,9 @@
 
 struct accel_queue {
     void *context;
-    uint64_t id; /* Of the registration */
+    uint64_t id; /* Number of the registration */
     hipStream_t stream;
-    void *flag; /* Device address */
+    void *flag; /* Device address of the flag */
     void *memory;
 };
 
@@ -110,7 +111,8 @@ int rocm_queue_open(int device, void *context, void *memory, size_t length,
     return UCS_OK;
 }
 
-/* After a reset the resources are gone. A failed stream is destroyed. */
+/* Closes a queue. After a reset its resources do not exist any more. A failed
+ * stream is destroyed. */
 void rocm_queue_close(accel_queue_t *queue, int is_failed)
 {
     accel_scope_t scope;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Start of the drivers, devices, contexts, results.
+ * Starts the drivers; finds devices, creates contexts, translates results.
  *
  * The loader is opened when device memory is used, by the program or by
  * ze_start(). It loads drivers when zeInit() is called; before that zeDriverGet()
@@ -20,7 +20,8 @@ enum { MAX_HANDLES = ACCEL_MAX_DEVICES };
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static char why_not_started[160];
 
-/* Set once: devices do not change while a process runs. */
+/* The devices are known. Set once: devices do not change while a process
+ * runs. */
 static atomic_int is_known;
 static ze_device_t devices[ACCEL_MAX_DEVICES];
 static int num_devices;
@@ -42,8 +43,8 @@ static const struct {
 #undef ZE_CALL
 };
 
-/* Opens the loader; it stays open. With RTLD_NOLOAD: if the process has it. With
- * the lock. */
+/* Opens the loader, which stays open. With RTLD_NOLOAD: only if the process has
+ * loaded it already. Called with the lock held. */
 static int open_loader(int flags)
 {
     void *library, *call;
@@ -124,7 +125,7 @@ static void add_devices_of(ze_driver_handle_t driver)
     }
 }
 
-/* Finds the devices, if the drivers are started. With the lock. */
+/* Finds the devices, if the drivers are started. Called with the lock held. */
 static ze_result_t find_devices(void)
 {
     ze_driver_handle_t handles[MAX_HANDLES];
@@ -184,7 +185,8 @@ int ze_device_by_handle(ze_device_handle_t handle)
     return -1;
 }
 
-/* A sub-device has the address of its device. */
+/* Returns the PCI address of a device. A sub-device has the address of its
+ * device. */
 int ze_pci_address(int device, accel_pci_t *pci)
 {
     ze_pci_ext_properties_t properties = {
@@ -205,9 +207,9 @@ int ze_pci_address(int device, accel_pci_t *pci)
 
 /* ------------------------------------------------------------------- start -- */
 
-/* Drivers reach devices through one of these nodes of the kernel. The variable
- * names drivers that may need none. The loader is not opened before it is
- * needed. */
+/* Checks whether a device can exist: drivers need one of these device nodes of
+ * the kernel, except drivers that a variable names. The loader is not opened
+ * before a device is used. */
 ucs_status_t ze_load(const char **reason)
 {
     if ((access("/dev/dri", F_OK) == 0) || (access("/dev/dxg", F_OK) == 0) ||
@@ -220,7 +222,8 @@ ucs_status_t ze_load(const char **reason)
     return UCS_ERR_NO_DEVICE;
 }
 
-/* Returns why there is no device, or NULL. With the lock. */
+/* Starts the drivers. Returns the reason why there is no device, or NULL.
+ * Called with the lock held. */
 static const char *start(void)
 {
     const char *why;
@@ -326,12 +329,13 @@ int ze_retain(int device, void **context_p)
     return result;
 }
 
-/* The context is the driver's, which other devices use: ze_finish(). */
+/* Does nothing: the driver's context is shared by its devices, and ze_finish()
+ * destroys it. */
 void ze_release(int device, void *context)
 {
 }
 
-/* Threads have no current context. */
+/* Does nothing: threads have no current context. */
 int ze_enter(void *context, accel_scope_t *scope)
 {
     return UCS_OK;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The drivers that the loader has found, and their devices. Sub-devices are
- * devices. Ordinals of devices are ours: each device, then its sub-devices.
+ * The drivers that the loader has found, and their devices. A sub-device is a
+ * device as well. This plugin numbers the devices: each device, then its
+ * sub-devices.
  *
  * The functions below are the slots of accel_driver (<ucx/accel.h>), by file.
  */
@@ -16,21 +17,23 @@ enum { ZE_MAX_DRIVERS = 4 };
 
 typedef struct ze_device {
     ze_device_handle_t handle;
-    int driver;    /**< Index */
+    int driver;    /**< Index of its driver */
     unsigned part; /**< 0, or 1 + number of the sub-device */
 } ze_device_t;
 
-/** A device of this process. */
+/** Returns a device by its ordinal. */
 const ze_device_t *ze_device(int device);
 
-/** The ordinal of a device; -1: it is not one of ours. */
+/** Returns the ordinal of a device; -1 if the handle belongs to none of the
+ *  devices. */
 int ze_device_by_handle(ze_device_handle_t handle);
 
-/** Returns the context of a driver, for all of its devices: created at the first
- * use, destroyed by ze_finish(). Any thread. */
+/** Returns the context of a driver, which is used for all its devices. It is
+ * created at its first use and destroyed by ze_finish(). Any thread. */
 ze_result_t ze_context(int driver, ze_context_handle_t *context_p);
 
-/** Number of drivers that have devices; 0 until they are started. */
+/** Returns the number of drivers that have devices; 0 until they are
+ *  started. */
 int ze_num_drivers(void);
 
 /* ------------------------------------------------------------ driver.c -- */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Memory between processes: the driver's handle, whose first bytes are a
- * descriptor. The other process replaces it by its own duplicate, as programs on
- * Level Zero do. The end of the handle, which drivers leave empty, takes the
- * secret of the key.
+ * descriptor. The importing process replaces the descriptor by its own
+ * duplicate, as programs on Level Zero do. The last bytes of the handle, which
+ * drivers do not use, contain the secret of the key.
  */
 #include "driver.h"
 
@@ -40,7 +40,7 @@ int ze_export_memory(const accel_allocation_t *allocation, accel_key_t *key)
     if (result != ZE_RESULT_SUCCESS) {
         return result;
     }
-    /* the driver keeps its descriptor as long as the memory */
+    /* The driver does not close its descriptor before the memory is freed */
     memcpy(&fd, handle.data, sizeof(fd));
     fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
     if ((fd < 0) || !has_space(&handle) ||

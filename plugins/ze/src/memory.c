@@ -2,16 +2,16 @@
 /*
  * Memory: what an address belongs to, and allocation.
  *
- * Addresses are looked up in our own context, which is not that of the program.
- * The specification lets a driver call such memory unknown; Intel's knows the
- * allocations of all contexts.
+ * Addresses are looked up in the plugin's context, which is not that of the
+ * program. The specification permits a driver to report memory of another
+ * context as unknown; Intel's driver finds the allocations of all contexts.
  */
 #include "driver.h"
 
 #include <string.h>
 
-/* Asks all drivers. ZE_MEMORY_TYPE_UNKNOWN: it is not theirs. `context_p`: of
- * the driver that knows it. */
+/* Queries all drivers. ZE_MEMORY_TYPE_UNKNOWN: no driver knows the address.
+ * *context_p receives the context of the driver that knows it. */
 static ze_result_t look_up(const void *address,
                            ze_memory_allocation_properties_t *properties,
                            int *device_p, ze_context_handle_t *context_p)
@@ -55,7 +55,8 @@ static accel_kind_t kind_of(ze_memory_type_t type)
     }
 }
 
-/* Shared memory may have no device: the first one copies it. */
+/* Finds the memory at an address. Shared memory may belong to no device; then
+ * the first device copies it. */
 int ze_find(const void *address, accel_memory_t *memory)
 {
     ze_memory_allocation_properties_t properties;
@@ -167,8 +168,8 @@ int ze_deallocate(uint64_t address)
                                            ze.zeMemFree(context, pointer);
 }
 
-/* Devices access host memory only if a driver has allocated it. It stays when a
- * device is lost. */
+/* Allocates host memory by the driver, because devices cannot access other host
+ * memory. It stays valid when a device is lost. */
 void *ze_staging_new(int device, size_t length)
 {
     void *memory = NULL;

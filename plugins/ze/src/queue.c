@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Queues: immediate command lists. The commands of a list have no order: a
- * barrier comes before the command that writes the flag.
+ * Queues: immediate command lists. The commands of a list are unordered, so a
+ * barrier precedes the command that writes the flag.
  */
 #include "driver.h"
 
@@ -14,13 +14,14 @@ struct accel_queue {
     ze_command_list_handle_t list;
     uint32_t *flag;
     int is_unsignalled; /* The last signal failed */
-    /* For the end of all commands */
+    /* Event that signals that all commands have completed */
     ze_event_pool_handle_t pool;
     ze_event_handle_t end;
 };
 
-/* Selects a group of hardware queues. One that only copies does not delay the
- * program's kernels; all must be able to write the flag. */
+/* Selects a group of hardware queues. A group that can only copy is preferred,
+ * because it does not delay the program's kernels. The group must be able to
+ * write the flag. */
 static uint32_t choose_group(ze_device_handle_t device)
 {
     ze_command_queue_group_properties_t groups[MAX_GROUPS] = {0};
@@ -136,7 +137,8 @@ int ze_queue_copy(accel_queue_t *queue, uint64_t to, uint64_t from,
                                             NULL, 0, NULL);
 }
 
-/* A later signal comes behind another barrier: values are written in order. */
+/* Writes the flag after all previous commands. A later signal has its own
+ * barrier, so values are written in order. */
 int ze_queue_signal(accel_queue_t *queue, uint32_t value)
 {
     ze_result_t result;
@@ -151,7 +153,8 @@ int ze_queue_signal(accel_queue_t *queue, uint32_t value)
     return result;
 }
 
-/* What is under way is not asked for: the flag tells it. */
+/* Checks for a failure. Whether the commands are complete is not queried: the
+ * flag shows it. */
 int ze_queue_query(accel_queue_t *queue)
 {
     ze_result_t result = ze.zeDeviceGetStatus(queue->device);
