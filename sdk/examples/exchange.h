@@ -8,8 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Listens on host (NULL: the loopback only). *port may be 0: any free port,
- * and is set to the one in use. Returns a descriptor, or -1. */
+/* Listens on host (NULL: only the loopback). *port is set to the port in use;
+ * if it was 0, any free port is selected. Returns a descriptor, or -1. */
 int exchange_listen(const char *host, uint16_t *port);
 
 /* Waits for the next client. Returns a descriptor, or -1. */
@@ -21,11 +21,12 @@ int exchange_connect(const char *host, uint16_t port);
 /* Sends a length and that many bytes. Returns 0, or -1. */
 int exchange_send(int fd, const void *data, uint32_t length);
 
-/* Receives what exchange_send sent, at most max bytes. The caller frees
- * *data_p. Returns 0, or -1. */
+/* Receives the bytes that exchange_send sent, at most max bytes. The caller
+ * frees *data_p. Returns 0, or -1. */
 int exchange_recv(int fd, void **data_p, uint32_t *length_p, uint32_t max);
 
-/* Sends ours and receives theirs; both sides call this. */
+/* Sends our bytes and receives those of the peer. Both sides call this
+ * function. */
 int exchange_swap(int fd, const void *ours, uint32_t ours_length,
                   void **theirs_p, uint32_t *theirs_length_p, uint32_t max);
 

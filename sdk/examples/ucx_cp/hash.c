@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* XXH64, written from its published description. Four lanes each take eight
- * bytes of a 32-byte stripe; what remains is folded in one word at a time. */
+/* XXH64, written from its published description. Each of four lanes processes
+ * eight bytes of a 32-byte stripe; the remaining bytes are added one word at a
+ * time. */
 #include "hash.h"
 
 #include <endian.h>
@@ -45,7 +46,7 @@ void hash_begin(struct hash *hash)
     *hash = (struct hash){.lane = {P1 + P2, P2, 0, 0 - P1}};
 }
 
-/* Takes whole stripes only; returns how many bytes that was. */
+/* Processes whole stripes only; returns the number of bytes processed. */
 static size_t add_stripes(struct hash *hash, const uint8_t *data, size_t length)
 {
     uint64_t a = hash->lane[0], b = hash->lane[1];

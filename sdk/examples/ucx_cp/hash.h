@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The checksum of a transfer: XXH64 with seed 0, so that `xxhsum -H1` on
- * either side shows the same digits. It finds damage, not malice. */
+/* The checksum of a transfer: XXH64 with seed 0, so that `xxhsum -H1` on either
+ * side shows the same digits. It detects damage, not deliberate changes. */
 #ifndef UCX_CP_HASH_H
 #define UCX_CP_HASH_H
 
@@ -10,7 +10,7 @@
 struct hash {
     uint64_t lane[4];
     uint64_t total;
-    uint8_t tail[32]; /* bytes that do not fill a stripe yet */
+    uint8_t tail[32]; /* Bytes that do not fill a stripe yet */
     size_t tail_length;
 };
 

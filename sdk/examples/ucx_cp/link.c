@@ -184,8 +184,8 @@ bool link_busy(const struct link_op *op)
 }
 
 /* Sleeps until the worker or the peer has an event, or until timeout_msec (-1:
- * none) have passed. Signals are blocked except during the sleep, so that one
- * between the check of the flag and the sleep is not missed. */
+ * none) have passed. Signals are blocked except during the sleep, so that a
+ * signal between the check of the flag and the sleep is not missed. */
 static void sleep_for_event(struct link *link, int timeout_msec)
 {
     struct pollfd fds[2] = {
@@ -204,8 +204,8 @@ static void sleep_for_event(struct link *link, int timeout_msec)
     sigaddset(&block, SIGTERM);
     sigprocmask(SIG_BLOCK, &block, &before);
     if (!interrupted && (ucp_worker_arm(link->worker) == UCS_OK)) {
-        /* The socket is always readable after the peer closed it: leave it
-         * out. */
+        /* The socket is always readable after the peer has closed it: do not
+         * poll it then. */
         ready = ppoll(fds, link->peer_left ? 1 : 2,
                       (timeout_msec < 0) ? NULL : &limit, &before);
     }
@@ -240,8 +240,8 @@ int link_step(struct link *link)
         step(link, -1);
         return 0;
     }
-    /* The peer may have sent its last message before it closed: receive
-     * that. */
+    /* The peer may have sent its last message before it closed: receive the
+     * message. */
     if (link->last_looks++ < SPINS_BEFORE_SLEEP) {
         ucp_worker_progress(link->worker);
         return 0;

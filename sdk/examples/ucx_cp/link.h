@@ -14,11 +14,12 @@ struct link {
     ucp_context_h context;
     ucp_worker_h worker;
     ucp_ep_h ep;
-    int event_fd;           /* the worker's; readable when it has work */
-    int socket;             /* the bootstrap socket; closed when the peer
-                             * ends */
+    int event_fd;           /* Descriptor of the worker; readable when the
+                             * worker has events */
+    int socket;             /* Bootstrap socket; the peer closes it at its
+                             * end */
     bool peer_left;         /* the peer closed the bootstrap socket */
-    unsigned last_looks;    /* progress calls since then */
+    unsigned last_looks;    /* Calls of progress since the peer closed it */
     ucs_status_t ep_status; /* UCS_OK until the endpoint failed */
 };
 
@@ -36,8 +37,8 @@ struct link_op {
 int link_open(struct link *link, int socket);
 
 /* Cancels operations in flight and frees everything; safe after a failed open.
- * With clean, sent data reaches the peer first, if the peer is still
- * connected. */
+ * With clean, it first waits until the peer has received all data, if the peer
+ * is still connected. */
 void link_close(struct link *link, bool clean);
 
 void link_send(struct link *link, struct link_op *op, const void *buffer,
@@ -46,8 +47,9 @@ void link_recv(struct link *link, struct link_op *op, void *buffer,
                size_t length, uint64_t tag);
 bool link_busy(const struct link_op *op);
 
-/* Progresses once, sleeping if necessary, until something happened. Returns 0;
- * or -1 after printing an error, if the peer is lost or the user interrupts. */
+/* Calls progress once, and sleeps if necessary, until something has happened.
+ * Returns 0; or -1 after printing an error, if the peer is lost or the user
+ * interrupts. */
 int link_step(struct link *link);
 
 /* Progresses until op is complete. Returns 0; or -1 if the peer is lost or the
@@ -57,11 +59,11 @@ int link_wait(struct link *link, const struct link_op *op);
 /* Cancels op. Its buffer must stay valid until link_close(). */
 void link_cancel(struct link *link, struct link_op *op);
 
-/* Progresses until the peer has closed the bootstrap socket: it has received
- * our last message. */
+/* Progresses until the peer has closed the bootstrap socket, which means that
+ * it has received our last message. */
 void link_wait_goodbye(struct link *link);
 
-/* Ends link_wait; for signal handlers. */
+/* Makes link_wait return; may be called by a signal handler. */
 void link_interrupt(void);
 bool link_interrupted(void);
 

@@ -26,7 +26,8 @@ struct receiver {
     struct hash hash;
     struct store store;
     struct wire_offer offer;
-    struct link_op end_op; /* posted from the start: the sender may abort */
+    struct link_op end_op; /* Posted from the start, because the sender may
+                            * abort at any time */
     char end_buffer[WIRE_MAX];
     char note_buffer[WIRE_MAX];
     struct link_op note_op;
@@ -158,8 +159,8 @@ static const char *end_problem(struct receiver *receiver,
     return (note->text[0] != '\0') ? note->text : NULL;
 }
 
-/* Waits for a chunk. An END without a reason may overtake the last chunks; one
- * with a reason ends the wait. */
+/* Waits for a chunk. An END without a reason may arrive before the last chunks;
+ * an END with a reason ends the wait. */
 static int wait_chunk(struct receiver *receiver, const struct link_op *op,
                       size_t length)
 {

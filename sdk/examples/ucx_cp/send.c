@@ -95,7 +95,7 @@ static void post_replies(struct sender *sender)
               WIRE_MAX, wire_tag(WIRE_REPLY, 1));
 }
 
-/* Evaluates a received answer. A text in it is the reason of a rejection. */
+/* Evaluates a received reply. A text in it is the reason of a rejection. */
 static int read_reply(const struct note_slot *slot)
 {
     struct wire_note note;

@@ -37,7 +37,7 @@ static bool exists(const struct store *store, const char *name)
 }
 
 /* Reserves space, so that a full disk fails now and not in the middle. If the
- * file system cannot reserve, continue without. */
+ * file system cannot reserve space, continue without a reservation. */
 static int reserve(struct store *store, uint64_t size)
 {
     if ((size == 0) || (fallocate(store->file, 0, 0, size) == 0) ||
@@ -109,7 +109,7 @@ static int put_name(struct store *store, const char *name, bool replace)
     if ((errno != EINVAL) && (errno != ENOSYS)) {
         return -1;
     }
-    /* Without RENAME_NOREPLACE in this file system: a hard link does not
+    /* This file system lacks RENAME_NOREPLACE: use a hard link, which does not
      * replace a file either. */
     if (linkat(store->dir, store->temporary, store->dir, name, 0) != 0) {
         return -1;

@@ -11,7 +11,7 @@
 struct store {
     int dir;
     int file;
-    char temporary[64]; /* "" when there is none */
+    char temporary[64]; /* "" if there is no temporary file */
     char reason[300];   /* why the last call failed */
 };
 

@@ -23,7 +23,8 @@ enum { CP_WINDOW = 8 }; /* chunks in flight on either side */
 int cp_send(const struct cp_options *options);
 int cp_receive(const struct cp_options *options);
 
-/* "name: 1.00 GiB in 0.51 s, 1.96 GiB/s, xxh64 ..." on stdout. */
+/* Prints a line such as "name: 1.00 GiB in 0.51 s, 1.96 GiB/s, xxh64 ..." on
+ * stdout. */
 void cp_report(const char *what, const char *name, uint64_t size,
                double seconds, uint64_t hash);
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The copier: an interface whose endpoints are connected to the process itself.
- * Put writes memory at an address of the process, get reads it, whatever type
- * either side is. What is not short is copied when its completion is due, not
- * before.
+ * Put writes memory at an address of the process, get reads it; both sides may
+ * be memory of any type. Operations that are not short copy the data just
+ * before their completion is called.
  */
 #include "opaque.h"
 
@@ -33,8 +33,8 @@ typedef struct op {
     size_t iovcnt;
     uint64_t address;
     int is_put;
-    unsigned rounds;     /* of progress until it completes */
-    ucs_status_t status; /* final status, if not from the copy */
+    unsigned rounds;     /* Rounds of progress until the operation completes */
+    ucs_status_t status; /* Final status, unless the copy determines it */
     uct_completion_t *comp;
 } op_t;
 
@@ -44,7 +44,8 @@ typedef struct {
     config_t config;
     op_t *head, **tail;
     unsigned queued;
-    unsigned posted; /* so far: for UCX_OPAQUE_FAIL */
+    unsigned posted; /* Number of operations posted so far, for
+                      * UCX_OPAQUE_FAIL */
     ucx_pending_queue_t pending;
 } iface_t;
 
@@ -152,7 +153,7 @@ static ucs_status_t get_device_address(uct_iface_h iface,
 {
     (void)iface;
     (void)address;
-    return UCS_OK; /* empty */
+    return UCS_OK; /* The interface address is empty */
 }
 
 static ucs_status_t get_address(uct_iface_h iface, uct_iface_addr_t *address)
@@ -347,7 +348,8 @@ static ucs_status_t ep_create(uct_iface_h iface, const uct_ep_params_t *params,
     return UCS_OK;
 }
 
-/* Accepted operations are still copied: they do not use the endpoint. */
+/* Destroys an endpoint. Its accepted operations still complete, because they do
+ * not use the endpoint. */
 static void ep_destroy(uct_ep_h ep)
 {
     free(ep);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The memory: pages that are mapped twice, without access rights at the user's
- * address, and for the plugin's own copies elsewhere. copy.c copies.
+ * The memory domain. Its pages are mapped twice: at the user's address without
+ * access rights, and at another address for the plugin's copies (copy.c).
  */
 #include "opaque.h"
 
@@ -12,8 +12,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* An allocation, and its handle. Also the handle of a registration, which has
- * no pages. */
+/* An allocation, and its handle. A registration uses the same structure for its
+ * handle, but has no pages. */
 typedef struct block {
     struct block *next;
     char *address; /* NULL: a registration */
@@ -22,7 +22,8 @@ typedef struct block {
     int fd;
 } block_t;
 
-/* Any domain of the process detects any allocation. */
+/* Protects the list of allocations, which all domains of the process share: any
+ * domain detects any allocation. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static block_t *blocks;
 
@@ -43,14 +44,14 @@ static ucs_status_t md_query(uct_md_h md, ucx_md_attr_t *attr)
     return UCS_OK;
 }
 
-/* Maps the pages at the user's address, and at ours. */
+/* Maps the pages at the user's address and at the plugin's. */
 static int map_twice(block_t *block)
 {
     char name[32];
 
     block->fd      = -1;
     block->shadow  = MAP_FAILED;
-    /* the address first: it is part of the pages' name */
+    /* The user's address is mapped first: it is part of the pages' name */
     block->address = mmap(NULL, block->length, PROT_NONE,
                           MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (block->address == MAP_FAILED) {
@@ -163,8 +164,8 @@ static ucs_status_t mem_dereg(uct_md_h md, uct_mem_h memh,
     return UCS_OK;
 }
 
-/* The allocation that contains an address, or NULL; called with the lock
- * held. */
+/* Returns the allocation that contains an address, or NULL. Called with the
+ * lock held. */
 static const block_t *find(const char *address)
 {
     const block_t *block;

@@ -14,9 +14,9 @@
 extern const ucx_transport_t opaque_transport;
 extern const ucx_md_ops_t opaque_md_ops;
 
-/* Where [address, +length) can be loaded and stored: in the second mapping of
- * opaque memory, otherwise at the address itself. NULL: it extends beyond the
- * end of an allocation. */
+/* Returns the address at which [address, +length) can be loaded and stored: in
+ * the second mapping if it is opaque memory, otherwise `address` itself. NULL:
+ * the range extends beyond the end of an allocation. */
 void *opaque_touchable(const void *address, size_t length);
 
 #endif

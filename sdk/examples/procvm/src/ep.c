@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The endpoint: two connections of the kernel, one in each direction, to the
- * peer's endpoint. Each endpoint listens under a name of its own, which is its
- * address, and connects to the peer's name. One direction has no influence on the
- * other: what a peer has sent can be read after it has closed both.
+ * peer's endpoint. Each endpoint listens under its own name, which is its
+ * address, and connects to the peer's name. The directions are independent:
+ * data that a peer has sent can be read after it has closed both connections.
  */
 #include "procvm.h"
 
@@ -29,7 +29,7 @@ static socklen_t address_of(const procvm_name_t *name, struct sockaddr_un *addr)
     return offsetof(struct sockaddr_un, sun_path) + 1 + PROCVM_NAME_LENGTH;
 }
 
-/* The kernel selects a name. */
+/* Listens under a name that the kernel selects. */
 static int listen_somewhere(procvm_name_t *name)
 {
     struct sockaddr_un addr = {.sun_family = AF_UNIX};
@@ -50,7 +50,8 @@ static int listen_somewhere(procvm_name_t *name)
     return -1;
 }
 
-/* The kernel tells who is at the other end. */
+/* Returns whether the peer's process is at the other side of the socket, by the
+ * credentials that the kernel returns. */
 static int is_peer(const procvm_ep_t *ep, int fd)
 {
     struct ucred cred = {0};
@@ -68,7 +69,8 @@ static int watch(procvm_ep_t *ep, int how, int fd, uint32_t events)
                      &event) == 0;
 }
 
-/* A child process may have inherited the socket: closing it would not remove it. */
+/* Closes a socket. A child process may have inherited it, so closing it would
+ * not remove it from the epoll set. */
 static void close_fd(procvm_ep_t *ep, int *fd)
 {
     if (*fd >= 0) {
@@ -86,7 +88,8 @@ static void close_all(procvm_ep_t *ep)
     close_fd(ep, &ep->out);
 }
 
-/* Anybody may connect to the name: only the peer is accepted. */
+/* Accepts the peer's connection. Any process may connect to the name, so
+ * connections of other processes are closed. */
 void procvm_ep_accept(procvm_ep_t *ep)
 {
     int fd;
@@ -125,7 +128,8 @@ ucs_status_t procvm_ep_create(uct_iface_h super, const uct_ep_params_t *params,
 
     if (params->field_mask &
         (UCT_EP_PARAM_FIELD_IFACE_ADDR | UCT_EP_PARAM_FIELD_SOCKADDR)) {
-        return UCS_ERR_UNSUPPORTED; /* connected by connect_to_ep */
+        return UCS_ERR_UNSUPPORTED; /* Endpoints are connected by
+                                     * connect_to_ep */
     }
     ep = calloc(1, sizeof(*ep));
     if (ep == NULL) {
@@ -162,7 +166,8 @@ static void destroy(uct_ep_h super)
     procvm_ops_forget(ep);
     close_all(ep);
     ep->is_destroyed = 1;
-    ep->status       = UCS_ERR_CANCELED; /* for our callers */
+    ep->status       = UCS_ERR_CANCELED; /* Status that calls of the user
+                                          * receive from now on */
     if (iface->in_progress > 0) {
         ep->next    = iface->dead;
         iface->dead = ep;
@@ -192,8 +197,8 @@ static int connect_to(const procvm_name_t *name)
     return fd;
 }
 
-/* What the peer has sent before this call is waiting in the connection that our
- * listener accepts from now on. */
+/* Connects to the peer. If the peer has sent messages before this call, they
+ * wait in the connection that our listener accepts from now on. */
 static ucs_status_t connect_to_ep(uct_ep_h super,
                                   const uct_device_addr_t *dev_addr,
                                   size_t dev_addr_length,
@@ -225,7 +230,7 @@ static ucs_status_t connect_to_ep(uct_ep_h super,
         procvm_ep_fail(ep, UCS_ERR_UNREACHABLE);
         return UCS_ERR_UNREACHABLE;
     }
-    procvm_ep_watch(ep); /* requests may be pending already */
+    procvm_ep_watch(ep); /* Requests may be pending already */
     return UCS_OK;
 }
 
@@ -243,7 +248,8 @@ static int is_connected(uct_ep_h super, const uct_device_addr_t *dev_addr,
 
 /* --------------------------------------------------------------- sends -- */
 
-/* A connection that is writable has space for the longest message. */
+/* Returns the state of the sending connection. If it is writable, it has space
+ * for the longest message. */
 ucs_status_t procvm_ep_state(const procvm_ep_t *ep)
 {
     struct pollfd pfd = {.fd = ep->out, .events = POLLOUT};
@@ -258,7 +264,8 @@ ucs_status_t procvm_ep_state(const procvm_ep_t *ep)
                                                  UCS_OK;
 }
 
-/* Progress notices a lost peer, after it has delivered what the peer has sent. */
+/* Sends one message. If the peer is lost, progress detects it after it has
+ * delivered the messages that the peer has sent. */
 static ucs_status_t send_parts(procvm_ep_t *ep, struct iovec *parts,
                                size_t count)
 {
@@ -290,7 +297,8 @@ static ucs_status_t am_short(uct_ep_h ep, uint8_t id, uint64_t header,
     return send_parts((procvm_ep_t *)ep, parts, (length > 0) ? 3 : 2);
 }
 
-/* The data is packed once, so that the send must not fail for want of space. */
+/* Packs and sends one message. The data can be packed only once, so the send
+ * must not fail for lack of space. */
 static ssize_t am_bcopy(uct_ep_h super, uint8_t id, uct_pack_callback_t pack_cb,
                         void *arg, unsigned flags)
 {
@@ -328,7 +336,8 @@ static ucs_status_t fence(uct_ep_h ep, unsigned flags)
     return ((procvm_ep_t *)ep)->status;
 }
 
-/* The end of a connection is noticed without a message. */
+/* Returns the status. No message is sent, because progress detects the end of a
+ * connection. */
 static ucs_status_t check(uct_ep_h ep, unsigned flags, uct_completion_t *comp)
 {
     (void)flags;

@@ -7,7 +7,8 @@
 #include <sys/epoll.h>
 #include <unistd.h>
 
-/* A system that forbids access to the memory of other processes has no device. */
+/* Lists one device, or none if the system forbids access to the memory of other
+ * processes. */
 static ucs_status_t query_devices(uct_md_h md, ucx_device_desc_t **devices_p,
                                   unsigned *num_p)
 {
@@ -106,11 +107,12 @@ static ucs_status_t get_address(uct_iface_h iface, uct_iface_addr_t *address)
 {
     (void)iface;
     (void)address;
-    return UCS_OK; /* empty: endpoints have addresses */
+    return UCS_OK; /* The interface address is empty: endpoints have
+                    * addresses */
 }
 
-/* Reads the memory of the process at the address. That it belongs to another
- * container does not matter if the access succeeds. */
+/* Reads the memory of the process at the address in the peer's device address.
+ * It may be in another container: only the access must succeed. */
 int procvm_is_reachable(uct_iface_h iface, const ucx_reachable_args_t *args)
 {
     procvm_process_t peer;
@@ -148,7 +150,8 @@ static ucs_status_t event_fd_get(uct_iface_h iface, int *fd_p)
     return UCS_OK;
 }
 
-/* The descriptor is readable as long as a socket is: nothing is lost. */
+/* Arms the descriptor. It is readable as long as one of its sockets is, so no
+ * event is lost. */
 static ucs_status_t event_arm(uct_iface_h super, unsigned events)
 {
     procvm_iface_t *iface = (procvm_iface_t *)super;
@@ -169,7 +172,7 @@ static ucs_status_t iface_flush(uct_iface_h iface, unsigned flags,
                procvm_flush((procvm_iface_t *)iface, NULL, flags, comp);
 }
 
-/* Operations end in the order in which they began. */
+/* Does nothing: operations complete in the order in which they began. */
 static ucs_status_t iface_fence(uct_iface_h iface, unsigned flags)
 {
     (void)iface;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Registered memory and its keys, and who a process is. The kernel grants access
- * to memory by user, not by key: who accesses has to check the key.
+ * Registered memory and its keys, and the identity of processes. The kernel
+ * grants access to memory by user, not by key, so the process that accesses the
+ * memory must check the key.
  */
 #include "procvm.h"
 
@@ -91,7 +92,8 @@ static ucs_status_t md_query(uct_md_h md, ucx_md_attr_t *attr)
     return UCS_OK;
 }
 
-/* A device would pin the pages, and write them to its table here. */
+/* Registers memory. A plugin for a device would pin the pages here, and write
+ * them to the device's table. */
 static ucs_status_t mem_reg(uct_md_h md, void *address, size_t length,
                             const ucx_mem_reg_params_t *params,
                             uct_mem_h *memh_p)
@@ -124,8 +126,9 @@ static ucs_status_t mem_reg(uct_md_h md, void *address, size_t length,
     return UCS_OK;
 }
 
-/* Copies that begin later find another number. That of one that has begun cannot be
- * stopped: UCX_MEM_DEREG_INVALIDATE is not supported. */
+/* Ends a registration. Copies that begin later find another number in it. A
+ * copy that has begun cannot be stopped, so UCX_MEM_DEREG_INVALIDATE is not
+ * supported. */
 static ucs_status_t mem_dereg(uct_md_h md, uct_mem_h memh,
                               const ucx_mem_dereg_params_t *params)
 {

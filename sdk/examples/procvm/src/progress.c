@@ -12,8 +12,8 @@
 
 enum { EVENTS_A_ROUND = 16 };
 
-/* Returns 1 if a message was there. At the end of the peer's messages, the endpoint
- * fails. */
+/* Receives a message. Returns 1 if there was one. After the peer's last
+ * message, the endpoint fails. */
 static int receive(procvm_iface_t *iface, procvm_ep_t *ep)
 {
     procvm_message_t *rx = &iface->rx;
@@ -39,8 +39,9 @@ static int receive(procvm_iface_t *iface, procvm_ep_t *ep)
     return 1;
 }
 
-/* A peer that has closed its receiving end has closed the other one too, or does
- * so: nothing arrives after what is there. */
+/* Handles an event of the endpoint's sockets. A peer that has closed its
+ * receiving connection closes the sending one as well, so no messages arrive
+ * after those that are present. */
 static unsigned handle_event(procvm_iface_t *iface, procvm_ep_t *ep)
 {
     ucs_status_t status;
@@ -65,7 +66,8 @@ static unsigned handle_event(procvm_iface_t *iface, procvm_ep_t *ep)
     return 0;
 }
 
-/* The user may destroy endpoints in each call: begins again after it. */
+/* Reports failures. The user may destroy endpoints in each call, so the loop
+ * begins again after it. */
 static unsigned report_failures(procvm_iface_t *iface)
 {
     unsigned count = 0;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Put and get without a copy in between: the kernel copies from the memory of one
- * process to that of the other. An operation only queues it, since a long copy
- * would block the caller; progress copies it part by part. A device does the same
- * by itself, and reports the end in a completion queue.
+ * Put and get without an intermediate copy: the kernel copies from the memory
+ * of one process to that of the other. Posting an operation only queues it,
+ * because a long copy would block the caller; progress copies the data in
+ * parts. A device would copy by itself, and report the completion in a queue.
  */
 #include "procvm.h"
 
@@ -11,7 +11,8 @@
 #include <string.h>
 #include <sys/uio.h>
 
-/* Of one progress: bytes to copy, about 50 us, and operations to end. */
+/* Limits for one call of progress: bytes to copy, which takes about 50 us, and
+ * number of operations to complete. */
 enum { PART = 256 * 1024, MAX_ENDS = 64 };
 
 static procvm_op_t *queue(procvm_iface_t *iface, procvm_ep_t *ep,
@@ -83,7 +84,7 @@ static int is_copied(const procvm_op_t *op)
     return op->index == op->iovcnt;
 }
 
-/* The next bytes that are contiguous here. */
+/* Returns the next bytes that are contiguous in local memory. */
 static struct iovec next_bytes(const procvm_op_t *op, size_t max)
 {
     const uct_iov_t *iov = &op->iov[op->index];
@@ -114,8 +115,9 @@ static ucs_status_t status_of(int error)
                                UCS_ERR_CONNECTION_RESET;
 }
 
-/* The memory may have been deregistered, and the process id may belong to another
- * process since the peer has ended: this is checked before each part. */
+/* Copies a part. The memory may have been deregistered, and if the peer has
+ * exited its process id may belong to another process: both are checked before
+ * each part. */
 static void copy_part(procvm_op_t *op)
 {
     size_t left = PART;
@@ -128,7 +130,7 @@ static void copy_part(procvm_op_t *op)
                          UCS_ERR_CONNECTION_RESET;
         return;
     }
-    advance(op, 0); /* an empty entry may be the first */
+    advance(op, 0); /* The first entry may be empty */
     while ((left > 0) && !is_copied(op)) {
         local  = next_bytes(op, left);
         remote = (struct iovec){(void *)(uintptr_t)op->address, local.iov_len};
@@ -147,8 +149,8 @@ static void copy_part(procvm_op_t *op)
 
 /* ------------------------------------------------------------ completion -- */
 
-/* The completion may start or cancel others: the operation leaves the queue
- * before. */
+/* Completes the first operation. It leaves the queue before its completion is
+ * called, because the callback may start or cancel operations. */
 static void end_first(procvm_iface_t *iface)
 {
     procvm_op_t *op        = iface->ops;
@@ -211,7 +213,8 @@ void procvm_ops_forget(procvm_ep_t *ep)
     }
 }
 
-/* The operations of the endpoint end without a copy, and the flush after them. */
+/* Cancels the operations of the endpoint without copying, and completes the
+ * flush after them. */
 static ucs_status_t cancel(procvm_ep_t *ep, uct_completion_t *comp)
 {
     procvm_iface_t *iface = (procvm_iface_t *)ep->super.iface;
@@ -228,7 +231,8 @@ static ucs_status_t cancel(procvm_ep_t *ep, uct_completion_t *comp)
     return UCS_INPROGRESS;
 }
 
-/* Messages are with the peer already: the kernel delivers them though we end. */
+/* Flushes. Messages need no wait: the kernel has them and delivers them even if
+ * this process exits. */
 ucs_status_t procvm_flush(procvm_iface_t *iface, procvm_ep_t *ep,
                           unsigned flags, uct_completion_t *comp)
 {

@@ -28,7 +28,8 @@ static int is_device(const struct ifaddrs *entry)
            (strlen(entry->ifa_name) < UCT_DEVICE_NAME_MAX);
 }
 
-/* A device with several addresses is listed once. */
+/* Returns whether the device is in the list. A device with several addresses is
+ * listed once. */
 static int is_listed(const ucx_device_desc_t *devices, unsigned count,
                      const char *name)
 {
@@ -117,5 +118,5 @@ int udp_is_reachable(uct_iface_h super, const ucx_reachable_args_t *args)
                (memcmp(&dev.scope, &iface->dev.scope, sizeof(dev.scope)) == 0);
     }
     return (dev.ip != INADDR_ANY) && !is_loopback(dev.ip) &&
-           (ntohl(dev.ip) < 0xe0000000u); /* multicast, broadcast */
+           (ntohl(dev.ip) < 0xe0000000u); /* Neither multicast nor broadcast */
 }

@@ -94,7 +94,8 @@ static void pending_purge(uct_ep_h ep, uct_pending_purge_callback_t cb,
     }
 }
 
-/* Retransmission goes on if there is none: one datagram is enough. */
+/* Sends a probe, unless datagrams are unacknowledged: their retransmission
+ * detects a lost peer as well. */
 static ucs_status_t check(uct_ep_h ep, unsigned flags, uct_completion_t *comp)
 {
     udp_stream_t *stream = stream_of(ep);
@@ -107,8 +108,8 @@ static ucs_status_t check(uct_ep_h ep, unsigned flags, uct_completion_t *comp)
     return stream->status;
 }
 
-/* Progress frees the stream when everything is acknowledged: this may run in
- * a callback of it. */
+/* Destroys an endpoint. Progress frees its stream when everything is
+ * acknowledged, because this function may run in a callback of the stream. */
 static void destroy(uct_ep_h ep)
 {
     udp_stream_t *stream = stream_of(ep);

@@ -75,7 +75,7 @@ static void complete_flushes(udp_iface_t *iface)
     }
 }
 
-/* Calls the requests that wait until the window is open. */
+/* Calls pending requests, if the window is open. */
 static unsigned call_pending(udp_stream_t *stream)
 {
     return ((stream->status == UCS_OK) &&
@@ -85,7 +85,8 @@ static unsigned call_pending(udp_stream_t *stream)
                0;
 }
 
-/* Streams without an endpoint end when they have nothing left to send. */
+/* Checks all streams. A stream without an endpoint is freed when it has nothing
+ * left to send. */
 static unsigned check_streams(udp_iface_t *iface)
 {
     double now          = iface->host->time();
@@ -106,7 +107,8 @@ static unsigned check_streams(udp_iface_t *iface)
     return count;
 }
 
-/* The user may destroy the endpoint inside the call; its stream remains. */
+/* Reports failures. The user may destroy the endpoint inside the call; its
+ * stream remains. */
 static unsigned report_failures(udp_iface_t *iface)
 {
     unsigned count = 0;
@@ -136,7 +138,8 @@ unsigned udp_iface_progress(uct_iface_h super)
     count += check_streams(iface);
     complete_flushes(iface);
     count += call_completions(iface);
-    if (i < DATAGRAMS_A_ROUND) { /* what a peer has sent comes first */
+    if (i < DATAGRAMS_A_ROUND) { /* Deliver the datagrams that a peer has sent
+                                  * before its failure is reported */
         count += report_failures(iface);
     }
     return count;

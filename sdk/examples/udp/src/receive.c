@@ -22,7 +22,8 @@ static void acknowledge(udp_iface_t *iface, udp_source_t *source)
                MSG_DONTWAIT | MSG_NOSIGNAL,
                (const struct sockaddr *)&source->peer,
                sizeof(source->peer)) < 0) {
-        return; /* lost: the peer sends again */
+        return; /* The acknowledgement is lost: the peer sends the datagram
+                 * again */
     }
 }
 
@@ -66,7 +67,8 @@ static void accept_numbered(udp_iface_t *iface, const struct sockaddr_in *peer,
         deliver(iface, header->kind, header->id, data, length);
         deliver_kept(iface, source);
     }
-    /* repeated ones as well: the acknowledgement may have been lost */
+    /* Acknowledge repeated datagrams as well: the previous acknowledgement may
+     * have been lost */
     acknowledge(iface, source);
 }
 
@@ -85,7 +87,7 @@ static void accept_ack(udp_iface_t *iface, const struct sockaddr_in *peer,
     }
 }
 
-/* 0: nothing has arrived. */
+/* Receives a datagram; returns 0 if none has arrived. */
 int udp_receive(udp_iface_t *iface, unsigned *count_p)
 {
     char data[UDP_MAX_MESSAGE];
@@ -105,7 +107,7 @@ int udp_receive(udp_iface_t *iface, unsigned *count_p)
     }
     if (((size_t)length < sizeof(header)) || (msg.msg_flags & MSG_TRUNC) ||
         (le32toh(header.magic) != UDP_MAGIC)) {
-        return 1; /* not of this transport */
+        return 1; /* The datagram is not of this transport */
     }
     if (header.kind == UDP_KIND_ACK) {
         accept_ack(iface, &peer, &header);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the receiver knows about the streams of peers. It exists until the
- * interface is closed: a stream that was forgotten could not continue.
+ * The receiver's state of the peers' streams. It exists until the interface is
+ * closed, because a stream whose state is freed could not continue.
  */
 #include "udp.h"
 
@@ -15,8 +15,8 @@ int udp_is_same_peer(const struct sockaddr_in *a, const struct sockaddr_in *b)
            (a->sin_port == b->sin_port);
 }
 
-/* A stream begins with number 0; later datagrams of an unknown one are ignored,
- * so that it starts in order. */
+/* Finds or creates the state of a stream. A stream begins with number 0. Other
+ * datagrams of an unknown stream are ignored, so that it starts in order. */
 static udp_source_t *find_source(udp_iface_t *iface,
                                  const struct sockaddr_in *peer,
                                  uint64_t stream, uint32_t number)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The sending half of an endpoint: a window of datagrams that exist until the
- * peer has acknowledged them, or counts as lost. timer.c retransmits.
+ * The sending half of an endpoint: a window of datagrams, which are kept until
+ * the peer has acknowledged them or counts as lost. timer.c retransmits.
  */
 #include "udp.h"
 
@@ -56,7 +56,8 @@ void udp_stream_free(udp_stream_t *stream)
     free(stream);
 }
 
-/* A datagram that the kernel does not take is lost like any other. */
+/* Sends a datagram. If the kernel does not accept it, it is lost like any
+ * other. */
 static void transmit(udp_stream_t *stream, const udp_packet_t *packet)
 {
     if (sendto(stream->iface->socket, &packet->header,
@@ -109,7 +110,8 @@ void udp_stream_probe(udp_stream_t *stream)
     }
 }
 
-/* The numbers come from a peer; the window ignores impossible ones. */
+/* Processes an acknowledgement. The numbers come from a peer; the window
+ * ignores impossible values. */
 void udp_stream_acked(udp_stream_t *stream, uint32_t number, uint64_t received)
 {
     const double now = stream->iface->host->time();

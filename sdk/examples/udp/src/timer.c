@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a stream does when time passes without an acknowledgement. */
+/* Actions of a stream when an acknowledgement or a message is overdue. */
 #include "udp.h"
 
 void udp_stream_check_time(udp_stream_t *stream, double now)

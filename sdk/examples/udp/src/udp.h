@@ -10,20 +10,24 @@
 #include <ucx/window.h>
 
 #define UDP_NAME        "udp"
-#define UDP_MAX_MESSAGE 1400 /* a datagram fits into an Ethernet frame */
-#define UDP_WINDOW      32u  /* unacknowledged datagrams of an endpoint */
-#define UDP_FIRST_RTO   0.01 /* s until the first retransmission */
-#define UDP_MAX_RTO     0.2
+#define UDP_MAX_MESSAGE 1400 /* Bytes; a datagram fits into an Ethernet frame */
+#define UDP_WINDOW \
+    32u                    /* Maximum number of unacknowledged datagrams of an
+                              * endpoint */
+#define UDP_FIRST_RTO 0.01 /* Seconds until the first retransmission */
+#define UDP_MAX_RTO   0.2
 
 typedef struct udp_config {
-    double timeout;   /* s without an acknowledgement: the peer is lost */
-    double keepalive; /* s; negative: that of the interface */
+    double timeout;   /* Seconds without an acknowledgement until the peer is
+                       * lost */
+    double keepalive; /* Seconds between checks; negative: the parameter of the
+                       * interface applies */
 } udp_config_t;
 
-/* Where a loopback address is valid. */
+/* Scope in which a loopback address is valid. */
 typedef struct udp_scope {
     uint64_t machine;
-    uint64_t network; /* namespace */
+    uint64_t network; /* Network namespace */
 } udp_scope_t;
 
 /* Addresses on the wire; IP address and port in network byte order. */
@@ -39,34 +43,35 @@ typedef struct udp_iface_addr {
 
 enum {
     UDP_KIND_MESSAGE,
-    UDP_KIND_PROBE, /* numbered like a message, delivers nothing */
+    UDP_KIND_PROBE, /* Has a number like a message, but delivers nothing */
     UDP_KIND_ACK,
 };
 
-/* Precedes each datagram; little-endian. */
+/* Header of each datagram; little-endian. */
 typedef struct udp_header {
     uint32_t magic;
     uint8_t kind;
-    uint8_t id; /* of the message's handler */
+    uint8_t id; /* Id of the message's handler */
     uint16_t reserved;
-    uint32_t number; /* ACK: of the next datagram that is expected */
+    uint32_t number; /* Number of the datagram; ACK: of the next expected one */
     uint32_t reserved2;
-    uint64_t stream;   /* of the sender's endpoint; ACK: echoed */
-    uint64_t received; /* ACK: datagrams after the first missing one, as bits */
+    uint64_t stream;   /* Id of the sender's stream; ACK: the received id */
+    uint64_t received; /* ACK: bit mask of the datagrams received after the
+                        * first missing one */
 } udp_header_t;
 
 #define UDP_MAGIC 0x5058434eu
 
 typedef struct udp_packet {
-    ucx_window_tx_t tx;  /* First */
-    size_t length;       /* of the data */
-    udp_header_t header; /* the data follows */
+    ucx_window_tx_t tx;  /* First member */
+    size_t length;       /* Length of the data */
+    udp_header_t header; /* The data follows the header */
     char data[UDP_MAX_MESSAGE];
 } udp_packet_t;
 
 /* A message that was received before an earlier one. */
 typedef struct udp_kept {
-    ucx_window_rx_t rx; /* First */
+    ucx_window_rx_t rx; /* First member */
     uint8_t kind;
     uint8_t id;
     unsigned length;
@@ -77,17 +82,17 @@ typedef struct udp_kept {
  * completion that progress has to call. */
 typedef struct udp_done {
     struct udp_done *next;
-    uint32_t number; /* of the first datagram after the flush */
+    uint32_t number; /* Number of the first datagram after the flush */
     ucs_status_t status;
     uct_completion_t *comp;
 } udp_done_t;
 
-/* What UCX_STATS shows of an interface. */
+/* Counters of an interface that UCX_STATS shows. */
 enum {
     UDP_COUNT_SENT,
     UDP_COUNT_RETRANSMITTED,
     UDP_COUNT_RECEIVED,
-    UDP_COUNT_REPEATED, /* received before */
+    UDP_COUNT_REPEATED, /* Datagrams that had been received before */
     UDP_COUNT_LAST,
 };
 
@@ -99,13 +104,13 @@ typedef struct udp_ep udp_ep_t;
 typedef struct udp_stream {
     struct udp_stream *next;
     udp_iface_t *iface;
-    udp_ep_t *ep; /* NULL: destroyed */
+    udp_ep_t *ep; /* NULL: the endpoint was destroyed */
     struct sockaddr_in peer;
     uint64_t id;
-    ucx_window_t window; /* of udp_packet_t */
+    ucx_window_t window; /* Contains udp_packet_t */
     ucs_status_t status;
-    int is_told;         /* the failure was reported */
-    udp_done_t *flushes; /* oldest first */
+    int is_told;         /* The failure was reported */
+    udp_done_t *flushes; /* Outstanding flushes, oldest first */
     ucx_pending_queue_t pending;
 } udp_stream_t;
 
@@ -114,33 +119,33 @@ typedef struct udp_source {
     struct udp_source *next;
     struct sockaddr_in peer;
     uint64_t stream;
-    ucx_window_t window; /* of udp_kept_t */
+    ucx_window_t window; /* Contains udp_kept_t */
 } udp_source_t;
 
 struct udp_iface {
-    uct_iface_t super; /* First */
+    uct_iface_t super; /* First member */
     const ucx_host_t *host;
     char dev_name[UCT_DEVICE_NAME_MAX];
     udp_dev_addr_t dev;
     udp_iface_addr_t addr;
     int socket;
-    int epoll; /* readable: progress has work */
+    int epoll; /* Readable when progress has work */
     int timer;
-    int netlink; /* news of the kernel about addresses */
+    int netlink; /* Socket on which the kernel reports changes of addresses */
     ucx_async_id_t watch;
-    int is_lost;                /* the device has lost its address */
-    ucx_window_params_t window; /* of all streams and sources */
-    double keepalive;           /* INFINITY: none */
+    int is_lost;                /* The device has lost its address */
+    ucx_window_params_t window; /* Parameters of all windows of the interface */
+    double keepalive;           /* Seconds; INFINITY: no probes */
     udp_stream_t *streams;
     udp_source_t *sources;
-    udp_done_t *done;    /* for progress to call */
-    udp_done_t *flushes; /* of the interface */
-    unsigned num_failed; /* failures that are not reported */
-    uint64_t *counters;  /* UDP_COUNT_*; NULL: not counted */
+    udp_done_t *done;    /* Completions that progress has to call */
+    udp_done_t *flushes; /* Outstanding flushes of the interface */
+    unsigned num_failed; /* Number of failures that are not reported yet */
+    uint64_t *counters;  /* Counters by UDP_COUNT_*; NULL: not counted */
 };
 
 struct udp_ep {
-    uct_ep_t super; /* First */
+    uct_ep_t super; /* First member */
     udp_stream_t *stream;
 };
 
@@ -148,19 +153,19 @@ struct udp_ep {
 udp_stream_t *udp_stream_create(udp_iface_t *iface, udp_ep_t *ep,
                                 const struct sockaddr_in *peer);
 void udp_stream_free(udp_stream_t *stream);
-/* A packet to fill and send; NULL: *status_p tells why. */
+/* Returns a packet to fill and send; NULL with the reason in *status_p. */
 udp_packet_t *udp_stream_reserve(udp_stream_t *stream, ucs_status_t *status_p);
 void udp_stream_send(udp_stream_t *stream, udp_packet_t *packet, uint8_t kind,
                      uint8_t id, size_t length);
-/* Sends a datagram that only has to be acknowledged. */
+/* Sends a datagram that contains no message but must be acknowledged. */
 void udp_stream_probe(udp_stream_t *stream);
 void udp_stream_acked(udp_stream_t *stream, uint32_t number, uint64_t received);
 ucs_status_t udp_stream_flush(udp_stream_t *stream, uct_completion_t *comp);
-/* Sends again what counts as lost. */
+/* Retransmits packets that count as lost. */
 void udp_stream_retransmit(udp_stream_t *stream, double now);
-/* The next progress reports the failure. */
+/* Marks the stream as failed; the next progress reports it. */
 void udp_stream_fail(udp_stream_t *stream, ucs_status_t status);
-/* Ends all flushes, and drops what is not acknowledged. */
+/* Completes all flushes with the status, and drops unacknowledged datagrams. */
 void udp_stream_cancel(udp_stream_t *stream, ucs_status_t status);
 
 /* timer.c */
@@ -169,13 +174,14 @@ void udp_stream_check_time(udp_stream_t *stream, double now);
 
 /* source.c */
 typedef enum udp_order {
-    UDP_ORDER_UNKNOWN,  /* of no known stream: to be ignored */
-    UDP_ORDER_NEXT,     /* to be delivered, and then those that were kept */
-    UDP_ORDER_REPEATED, /* was received before */
-    UDP_ORDER_KEPT,     /* one before it is missing: it is copied */
+    UDP_ORDER_UNKNOWN,  /* Of an unknown stream: must be ignored */
+    UDP_ORDER_NEXT,     /* Must be delivered, followed by the kept datagrams */
+    UDP_ORDER_REPEATED, /* Was received before */
+    UDP_ORDER_KEPT,     /* An earlier datagram is missing: it was copied and
+                         * kept */
 } udp_order_t;
-/* Compares the number of a datagram with those before it. *source_p is set, unless it
- * is unknown. */
+/* Compares the number of a datagram with the previous ones. *source_p is set,
+ * unless the stream is unknown. */
 udp_order_t udp_source_accept(udp_iface_t *iface,
                               const struct sockaddr_in *peer,
                               const udp_header_t *header, const char *data,
@@ -184,7 +190,8 @@ void udp_sources_free(udp_iface_t *iface);
 int udp_is_same_peer(const struct sockaddr_in *a, const struct sockaddr_in *b);
 
 /* watch.c */
-/* Lets all endpoints fail once the device loses its address. */
+/* Starts to monitor the device's address: all endpoints fail when it is
+ * lost. */
 ucs_status_t udp_watch_start(udp_iface_t *iface);
 void udp_watch_stop(udp_iface_t *iface);
 
@@ -192,22 +199,22 @@ void udp_watch_stop(udp_iface_t *iface);
 udp_scope_t udp_scope(const ucx_host_t *host);
 ucs_status_t udp_query_devices(uct_md_h md, ucx_device_desc_t **devices_p,
                                unsigned *num_p);
-/* 0: there is no such device, or it has no address. */
+/* Returns 0 if there is no such device, or if it has no address. */
 int udp_find_address(const char *name, uint32_t *ip_p);
 int udp_is_reachable(uct_iface_h iface, const ucx_reachable_args_t *args);
 
 /* receive.c */
-/* Receives one datagram and adds what it caused to the count; 0: nothing has
- * arrived. */
+/* Receives one datagram and adds the events that it caused to *count_p. Returns
+ * 0 if nothing has arrived. */
 int udp_receive(udp_iface_t *iface, unsigned *count_p);
 
 /* progress.c */
 udp_done_t *udp_done_create(udp_done_t **list, uct_completion_t *comp,
                             uint32_t number);
-/* Lets progress complete a flush. */
+/* Queues a flush for progress to complete it. */
 void udp_iface_complete(udp_iface_t *iface, udp_done_t *done,
                         ucs_status_t status);
-/* Everything that was sent is acknowledged. */
+/* Returns whether everything that was sent is acknowledged. */
 int udp_iface_is_idle(const udp_iface_t *iface);
 unsigned udp_iface_progress(uct_iface_h iface);
 ucs_status_t udp_iface_flush(uct_iface_h iface, unsigned flags,

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The asynchronous descriptor: the kernel reports changes of addresses by a
- * netlink socket, which the host's service thread waits for. The handler runs at
- * the same time as sends and progress. It therefore touches nothing of theirs,
- * and passes the work to the next progress.
+ * netlink socket, which the host's service thread monitors. The handler may run
+ * at the same time as sends and progress. Therefore it does not access their
+ * state, and passes the work to the next progress.
  */
 #include "udp.h"
 
@@ -11,8 +11,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* From progress: the socket is bound to an address that the host has no more.
- * Waiting for time limits would only delay the failure. */
+/* Fails all endpoints; runs in progress. The socket is bound to an address that
+ * the host has lost, and waiting for timeouts would only delay the failure. */
 static void fail_all(void *arg)
 {
     udp_iface_t *iface = arg;
@@ -26,8 +26,8 @@ static void fail_all(void *arg)
     }
 }
 
-/* Reads what was reported, and asks for the address itself: reports may be
- * lost, and concern all devices. */
+/* Reads the reports, and queries the address itself: reports may be lost, and
+ * they concern all devices. */
 static void on_report(int fd, int events, void *arg)
 {
     udp_iface_t *iface = arg;
@@ -42,7 +42,7 @@ static void on_report(int fd, int events, void *arg)
     }
     if (iface->host->progress_oneshot(iface->super.worker, fail_all, iface) !=
         UCS_OK) {
-        return; /* out of memory: the endpoints fail by their time limits */
+        return; /* Out of memory: the endpoints fail by their timeouts */
     }
 }
 
@@ -70,7 +70,8 @@ ucs_status_t udp_watch_start(udp_iface_t *iface)
     return status;
 }
 
-/* In this order: the handler queues the call. */
+/* Stops monitoring. The handler is removed before its queued call, because it
+ * may queue the call again. */
 void udp_watch_stop(udp_iface_t *iface)
 {
     iface->host->async_remove(iface->watch);
