@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Atomics of the provider. */
+/* Atomics by libfabric. */
 #include "rma.h"
 
 #include <string.h>
 
-/* By uct_atomic_op_t */
+/* Indexed by uct_atomic_op_t */
 static const enum fi_op fi_ops[] = {
     [UCT_ATOMIC_OP_ADD]   = FI_SUM,
     [UCT_ATOMIC_OP_AND]   = FI_BAND,
@@ -67,7 +67,7 @@ void ugni_atomic_attr(const ugni_iface_t *iface, uct_iface_attr_t *attr)
 
 /* --- Posting -------------------------------------------------------------- */
 
-/* What libfabric reads while it posts an operation on one word */
+/* Parameters that libfabric reads while it posts an atomic on one word */
 typedef struct atomic_message {
     struct fi_msg_atomic msg;
     struct fi_ioc operand, compare, old;

@@ -8,13 +8,13 @@
 #include <string.h>
 
 typedef struct cost {
-    const char *provider; /* NULL: all others */
-    double send, recv;    /* s, of the processors, for a message */
-    double latency;       /* s, on the way */
-    double access;        /* s, more for a put or a get */
-    double bandwidth;     /* bytes/s, without copies */
-    double stream;        /* bytes/s, of data in many messages; 0: as the
-                                 * processors copy */
+    const char *provider; /* NULL: all other providers */
+    double send, recv;    /* Processor seconds for a message, at each side */
+    double latency;       /* Seconds on the network */
+    double access;        /* Additional seconds of a put or get */
+    double bandwidth;     /* Bytes per second without copies */
+    double stream;        /* Bytes per second of data in many messages; 0:
+                           * limited by the processors' copies */
 } cost_t;
 
 /* The first two were measured on a host with two cores. Messages of shm above
@@ -38,7 +38,8 @@ static const cost_t *cost_of(const ugni_iface_t *iface)
     return cost;
 }
 
-/* The card's own speed is better known than ours of its kind. */
+/* Returns the bandwidth: that of the card if it is known, otherwise the assumed
+ * one. */
 static double bandwidth_of(const ugni_iface_t *iface, const cost_t *cost)
 {
     const struct fid_nic *nic = iface->port->info->nic;
@@ -71,7 +72,8 @@ ucs_status_t ugni_iface_estimate(uct_iface_h uct_iface, ucx_perf_t *perf)
     case UCX_OP_GET_BCOPY:
     case UCX_OP_GET_ZCOPY:
     case UCX_OP_ATOMIC_FETCH:
-        perf->latency.c *= 2; /* the request, and the data */
+        perf->latency.c *= 2; /* One latency for the request, one for the
+                               * data */
         perf->send_pre_overhead += cost->access;
         break;
     default:

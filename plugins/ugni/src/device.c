@@ -9,10 +9,10 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Providers for a user who names none: those of Cray's networks. */
+/* Providers if the user names none: those of Cray's networks. */
 static const char *const default_providers[] = {"cxi", "gni"};
 
-/* From the most to the least that is of use. */
+/* Sets of capabilities, the most useful first. */
 static const uint64_t wanted_caps[] = {
     FI_MSG | FI_RMA | FI_ATOMIC,
     FI_MSG | FI_RMA,
@@ -21,7 +21,7 @@ static const uint64_t wanted_caps[] = {
 
 enum { NUM_CAPS = sizeof(wanted_caps) / sizeof(wanted_caps[0]) };
 
-/* What registration may demand. */
+/* FI_MR_* modes of registration that this plugin supports. */
 #define MR_MODES \
     (FI_MR_LOCAL | FI_MR_ENDPOINT | FI_MR_RAW | FI_MR_VIRT_ADDR | \
      FI_MR_ALLOCATED | FI_MR_PROV_KEY)
@@ -37,7 +37,7 @@ static struct fi_info *get_info(const char *provider, uint64_t caps,
     hints->caps                       = caps;
     hints->mode                       = FI_CONTEXT | FI_CONTEXT2;
     hints->ep_attr->type              = FI_EP_RDM;
-    /* Workers of several threads use one domain. */
+    /* Workers of several threads may use one domain. */
     hints->domain_attr->threading     = FI_THREAD_SAFE;
     hints->domain_attr->resource_mgmt = FI_RM_ENABLED;
     hints->domain_attr->mr_mode       = mr_mode;
@@ -49,8 +49,9 @@ static struct fi_info *get_info(const char *provider, uint64_t caps,
     return info;
 }
 
-/* Memory of a provider with FI_MR_ENDPOINT has the same key on all endpoints,
- * which it only has if we choose it. */
+/* Returns whether memory can be registered. A provider with FI_MR_ENDPOINT
+ * needs the same key on all endpoints, which is possible only if this plugin
+ * chooses the keys. */
 static int can_register(const struct fi_info *info)
 {
     const int mode = info->domain_attr->mr_mode;

@@ -10,8 +10,10 @@
 #include <unistd.h>
 
 enum {
-    QUEUED_NS = 10000000,  /* a provider may accept messages without an event */
-    SENT_NS   = 200000000, /* for the check of peers */
+    QUEUED_NS = 10000000,  /* Sends are queued: a provider may accept messages
+                            * again without an event */
+    SENT_NS   = 200000000, /* Messages are outstanding: interval for the check
+                            * of peers */
 };
 
 ucs_status_t ugni_event_open(ugni_iface_t *iface)
@@ -50,7 +52,8 @@ ucs_status_t ugni_event_fd_get(uct_iface_h iface, int *fd_p)
     return UCS_OK;
 }
 
-/* An interface that waits for nothing needs no timer and no system call. */
+/* Sets or stops the timer. An interface that waits for nothing needs no timer
+ * and no system call. */
 static ucs_status_t set_timer(ugni_iface_t *iface)
 {
     struct itimerspec spec = {{0}};
@@ -62,7 +65,7 @@ static ucs_status_t set_timer(ugni_iface_t *iface)
     } else if (!iface->timer_runs) {
         return UCS_OK;
     }
-    /* This also makes an expired timer unreadable. */
+    /* Setting the timer also makes an expired timer unreadable. */
     if (timerfd_settime(iface->timer_fd, 0, &spec, NULL) != 0) {
         return UCS_ERR_IO_ERROR;
     }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Opening, closing and attributes that both transports have. */
+/* Opens and closes interfaces; sets the attributes that both transports
+ * have. */
 #include "iface.h"
 
 #include <endian.h>
@@ -32,8 +33,8 @@ static ucs_status_t set_address(ugni_iface_t *iface)
     return UCS_OK;
 }
 
-/* Limits of the provider; the port may have been opened by the other
- * interface. */
+/* Sets limits from those of the provider. The port may have been opened by the
+ * other interface. */
 static void set_limits(ugni_iface_t *iface)
 {
     const struct fi_info *info = iface->port->info;
@@ -55,7 +56,7 @@ static void set_limits(ugni_iface_t *iface)
     iface->tx_free = config->tx_queue_len;
 }
 
-/* Frees what was created; also after a failed open. */
+/* Frees the objects that were created; also called after a failed open. */
 static void iface_free(ugni_iface_t *iface)
 {
     ugni_event_close(iface);
@@ -131,8 +132,8 @@ ucs_status_t ugni_iface_open(uct_md_h uct_md, const ucx_iface_open_args_t *args,
 
 /* --- Closing -------------------------------------------------------------- */
 
-/* Waits for what destroyed endpoints have sent, then tells the peers. Messages that arrive are
- * dropped: the handlers are gone. */
+/* Waits for the sends of destroyed endpoints, then notifies the peers. Messages
+ * that arrive are dropped, because no handlers are set any more. */
 void ugni_iface_close(uct_iface_h uct_iface)
 {
     ugni_iface_t *iface = (ugni_iface_t *)uct_iface;

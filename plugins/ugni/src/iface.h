@@ -26,30 +26,37 @@
 #include <rdma/fi_errno.h>
 
 enum {
-    UGNI_MAX_NAME   = 64,  /* Bytes of an address of libfabric */
-    UGNI_MAX_IOV    = 16,  /* Entries of am_short_iov */
-    UGNI_MAX_INJECT = 256, /* Bytes of a message without a buffer, with head */
+    UGNI_MAX_NAME   = 64,  /* Maximum bytes of an address of libfabric */
+    UGNI_MAX_IOV    = 16,  /* Maximum entries of am_short_iov */
+    UGNI_MAX_INJECT = 256, /* Maximum bytes of a message with header that is
+                            * sent without a buffer */
 };
 
 typedef struct ugni_link {
     struct ugni_link *prev, *next;
 } ugni_link_t;
 
-/* Precedes each message; little-endian. */
+/* Header of each message; little-endian. */
 typedef struct ugni_wire_head {
-    uint64_t source; /* The sending interface: `nonce` and `key` of its
-                         * address, the key in the lower half */
-    uint32_t key;    /* Of the interface it is for: drops stray messages */
-    uint16_t number; /* Of the message, from `source` to `key` */
-    uint8_t id;      /* From UCT_AM_ID_MAX on: see below */
-    uint8_t epoch;   /* Another one: messages were lost, numbers restart */
+    uint64_t source; /* Id of the sending interface: `nonce` and `key` of its
+                      * address, the key in the lower half */
+    uint32_t key;    /* Key of the receiving interface, which drops messages for
+                      * other interfaces */
+    uint16_t number; /* Number of the message in the sequence from `source` to
+                      * `key` */
+    uint8_t id;      /* Message id; from UCT_AM_ID_MAX on one of the values
+                      * below */
+    uint8_t epoch;   /* Changes after a loss of messages, when numbers
+                      * restart */
 } ugni_wire_head_t;
 
-/* What is no message of the user */
+/* Ids of messages that are not from the user */
 enum {
-    UGNI_ID_CLOSED = 0xfd, /* The last one of an interface */
-    UGNI_ID_LOST   = 0xfe, /* A message of the receiver never arrived */
-    UGNI_ID_CHECK  = 0xff, /* Of ep_check; contains the sender's address */
+    UGNI_ID_CLOSED = 0xfd, /* The last message of an interface: it closes */
+    UGNI_ID_LOST   = 0xfe, /* A message that the receiver of this notice had
+                            * sent never arrived */
+    UGNI_ID_CHECK  = 0xff, /* Message of ep_check; contains the sender's
+                            * address */
 };
 
 /* The interface's address; the address of libfabric follows. */
@@ -58,13 +65,15 @@ typedef struct ugni_wire_addr {
     uint64_t space; /* Id of kernel and PID namespace */
     uint32_t pid;
     uint32_t key;
-    uint32_t device; /* Of the process, as in packed keys */
-    uint32_t nonce;  /* Random: with `key`, the interface */
+    uint32_t device; /* Number of the device in the process, as in packed
+                      * keys */
+    uint32_t nonce;  /* Random; identifies the interface together with `key` */
 } ugni_wire_addr_t;
 
 typedef struct ugni_wire_device {
-    uint64_t fabric; /* Hash of provider and fabric */
-    uint64_t host;   /* Kernel and network namespace; 0: any */
+    uint64_t fabric; /* Hash of the names of provider and fabric */
+    uint64_t host;   /* Hash of kernel and network namespace; 0: reachable from
+                      * any */
 } ugni_wire_device_t;
 
 _Static_assert(sizeof(ugni_wire_head_t) == 16, "wire format");
@@ -78,61 +87,62 @@ enum { UGNI_SMSG, UGNI_RDMA, UGNI_NUM_KINDS };
 
 /* An operation; libfabric returns its address with the completion. */
 typedef struct ugni_op {
-    struct fi_context2 context; /* First: belongs to libfabric */
-    uint8_t kind;               /* Of the interface */
+    struct fi_context2 context; /* First member: libfabric uses it */
+    uint8_t kind;               /* Transport of the interface */
     uint8_t is_recv;
-    uint8_t is_zcopy; /* Uses memory of the user */
-    uint8_t epoch;    /* Of the peer when it was posted */
+    uint8_t is_zcopy; /* The operation uses memory of the user */
+    uint8_t epoch;    /* Epoch of the peer when the operation was posted */
 } ugni_op_t;
 
 typedef struct ugni_recv {
     ugni_op_t op;
-    void *desc;             /* Of its memory, with FI_MR_LOCAL */
-    ugni_link_t link;       /* In port->receiving while it is posted */
-    struct ugni_recv *next; /* In source->early */
+    void *desc;             /* Descriptor of its memory, with FI_MR_LOCAL */
+    ugni_link_t link;       /* Node in port->receiving while it is posted */
+    struct ugni_recv *next; /* Next in source->early */
     size_t length;
 } ugni_recv_t;
 
-/* The head of everything that an endpoint sends */
+/* Head of each operation that an endpoint sends */
 typedef struct ugni_send {
     ugni_op_t op;
-    void *desc;         /* Of its memory, with FI_MR_LOCAL */
-    ugni_link_t link;   /* In ep->queued, ep->sent, port->disowned */
-    ugni_link_t all;    /* In iface->outstanding */
-    struct ugni_ep *ep; /* NULL: failed or destroyed */
+    void *desc;         /* Descriptor of its memory, with FI_MR_LOCAL */
+    ugni_link_t link;   /* Node in ep->queued, ep->sent or port->disowned */
+    ugni_link_t all;    /* Node in iface->outstanding */
+    struct ugni_ep *ep; /* NULL: the endpoint has failed or was destroyed */
     struct ugni_peer *peer;
-    uint64_t number; /* For flushes and fences */
-    /* Passes it to libfabric; any result of that. */
+    uint64_t number; /* Sequence number, for flushes and fences */
+    /* Passes the operation to libfabric; returns libfabric's result. */
     ssize_t (*post)(struct ugni_ep *ep, struct ugni_send *send);
-    /* Ends it, before its buffer is freed. NULL: there is nothing to do. */
+    /* Called on completion, before the buffer is freed. NULL: nothing to do. */
     void (*done)(struct ugni_send *send, ucs_status_t status);
 } ugni_send_t;
 
 typedef struct ugni_msg {
     ugni_send_t super;
-    size_t length; /* Of the message with its head */
+    size_t length; /* Length of the message with its header */
     ugni_wire_head_t head;
     char data[];
 } ugni_msg_t;
 
-/* An interface that sends to this one (order.c) */
+/* State of an interface that sends to this one (order.c) */
 typedef struct ugni_source {
-    struct ugni_source *next; /* In its bucket */
+    struct ugni_source *next; /* Next in the hash bucket */
     uint64_t id;
-    uint16_t number; /* Of the next message to deliver */
+    uint16_t number; /* Number of the next message to deliver */
     uint8_t epoch;
-    uint8_t is_lost;    /* Drops the rest of the epoch */
-    uint8_t is_told;    /* It knows that a message is lost */
-    ugni_recv_t *early; /* Messages that wait for earlier ones, sorted
-                                 * by number */
-    double since;       /* Time since which they wait for `number` */
+    uint8_t is_lost;    /* A message was lost: drop the other messages of the
+                         * epoch */
+    uint8_t is_told;    /* The sender was told that a message is lost */
+    ugni_recv_t *early; /* Messages that arrived before earlier ones, sorted by
+                         * number */
+    double since;       /* Time when the wait for message `number` began */
 } ugni_source_t;
 
 enum { UGNI_SOURCE_BUCKETS = 256 };
 
 typedef struct ugni_flush {
     struct ugni_flush *next;
-    uint64_t number; /* Waits for messages with lower numbers */
+    uint64_t number; /* Waits for all operations with lower numbers */
     uct_completion_t *comp;
 } ugni_flush_t;
 
@@ -140,50 +150,51 @@ typedef struct ugni_flush_queue {
     ugni_flush_t *head, **tail;
 } ugni_flush_queue_t;
 
-/* What libfabric has accepted for a peer since the last failure */
+/* Whether libfabric has accepted messages for a peer since the last failure */
 typedef enum {
-    UGNI_CONTACT_NONE,  /* Nothing */
-    UGNI_CONTACT_TRIED, /* Nothing yet: it may be connecting */
-    UGNI_CONTACT_MET,   /* Messages */
+    UGNI_CONTACT_NONE,  /* No message was sent */
+    UGNI_CONTACT_TRIED, /* None was accepted: it may be connecting */
+    UGNI_CONTACT_MET,   /* Messages were accepted */
 } ugni_contact_t;
 
-/* An interface that this one sends to */
+/* State of an interface to which this one sends */
 typedef struct ugni_peer {
     struct ugni_peer *next;
     fi_addr_t fi_addr;
     uint32_t key;
-    uint16_t number; /* Of the next message */
+    uint16_t number; /* Number of the next message */
     uint8_t epoch;
     uint8_t contact;          /* ugni_contact_t */
-    uint8_t is_silent;        /* Its host owes acknowledgements, since */
-    double silent_since;      /* this time; 0: it does not */
-    char name[UGNI_MAX_NAME]; /* Its address of libfabric */
+    uint8_t is_silent;        /* Its host has not acknowledged data since */
+    double silent_since;      /* this time; 0: all is acknowledged */
+    char name[UGNI_MAX_NAME]; /* Its address in libfabric */
 } ugni_peer_t;
 
-/* What the interfaces of a worker share on one device. Its pools and buffers
- * outlive an interface that is closed before the other one, because libfabric
- * uses them until the port is closed. */
+/* Objects that the interfaces of a worker share on one device. Its pools and
+ * buffers outlive an interface that is closed before the other one, because
+ * libfabric uses them until the port is closed. */
 typedef struct ugni_port {
-    struct ugni_port *next; /* In md->ports */
+    struct ugni_port *next; /* Next in md->ports */
     ugni_md_t *md;
     ugni_device_t *device;
     uct_worker_h worker;
     unsigned refcount;
-    unsigned used; /* Bits by kind: had such an interface */
-    struct ugni_iface *ifaces[UGNI_NUM_KINDS]; /* NULL: closed */
-    struct fi_info *info;                      /* With our lengths of queues */
+    unsigned used; /* Bit mask of the kinds of interfaces opened so far */
+    struct ugni_iface *ifaces[UGNI_NUM_KINDS]; /* By kind; NULL: closed */
+    struct fi_info *info;                      /* Contains the lengths of queues
+                                                * from our options */
     struct fid_ep *ep;
     struct fid_cq *cq;
     struct fid_av *av;
     int has_fd;
     int is_local;   /* FI_MR_LOCAL: buffers are registered */
-    int is_waiting; /* A host owes acknowledgements */
-    unsigned polls; /* Of the completion queue, so far */
-    double swept;   /* Time of the last sweep */
+    int is_waiting; /* A host has not acknowledged all data */
+    unsigned polls; /* Number of polls of the completion queue */
+    double swept;   /* Time of the last ugni_port_sweep() */
     char name[UGNI_MAX_NAME];
     size_t name_length;
     ugni_peer_t *peers;
-    ugni_link_t disowned; /* Sends that no endpoint waits for */
+    ugni_link_t disowned; /* Sends whose endpoint does not exist any more */
     ugni_link_t receiving;
     ucx_mpool_t *sends[UGNI_NUM_KINDS], *recvs;
 } ugni_port_t;
@@ -196,9 +207,9 @@ typedef struct ugni_iface {
     ugni_port_t *port;
     ugni_wire_device_t device;
     ugni_wire_addr_t addr;
-    unsigned tx_free;            /* Sends that can be started */
-    uint64_t next_number, fence; /* Numbers of sends */
-    ugni_link_t outstanding;     /* Sends, the oldest first */
+    unsigned tx_free;            /* Number of sends that can still be started */
+    uint64_t next_number, fence; /* Sequence numbers of sends */
+    ugni_link_t outstanding;     /* Outstanding sends, oldest first */
     ugni_flush_queue_t flushes;
     ugni_link_t eps, todo; /* All endpoints; those that wait for
                                      * progress */
@@ -206,42 +217,44 @@ typedef struct ugni_iface {
     unsigned polls;        /* port->polls at the last progress */
     int timer_fd, event_fd;
     int timer_runs, is_closing;
-    /* ugni_rdma: a read confirms writes; otherwise their completions do */
+    /* ugni_rdma: non-zero if a read confirms earlier writes; otherwise the
+     * completions of writes confirm them */
     int confirms;
-    /* ugni_smsg */
-    uint64_t source;    /* This interface in messages */
+    /* Members of ugni_smsg */
+    uint64_t source;    /* Id of this interface in messages */
     unsigned num_early; /* Messages that wait for earlier ones */
     ugni_source_t *sources[UGNI_SOURCE_BUCKETS], *last_source;
     size_t recv_data; /* Offset of a message in its buffer */
     size_t headroom;
-    size_t max_inject;    /* Bytes of a message that is injected */
-    unsigned num_missing; /* Receive buffers that are not posted */
+    size_t max_inject;    /* Maximum bytes of an injected message */
+    unsigned num_missing; /* Number of receive buffers that are not posted */
     ucx_recv_desc_owner_t recv_owner;
 } ugni_iface_t;
 
 enum {
-    UGNI_EP_FAILED = 1 << 0, /* No more sends */
-    UGNI_EP_TELL   = 1 << 1, /* The user has not been told */
+    UGNI_EP_FAILED = 1 << 0, /* Accepts no more sends */
+    UGNI_EP_TELL   = 1 << 1, /* The failure must be reported to the user */
     UGNI_EP_ZOMBIE = 1 << 2, /* Destroyed by the user */
     UGNI_EP_CANCELED =
-        1 << 3, /* Completes what it has sent, also as a zombie */
+        1 << 3, /* Its operations complete even after the user has destroyed
+                 * it */
 };
 
 typedef struct ugni_ep {
     uct_ep_t super;
-    ugni_link_t link, todo; /* In iface->eps, iface->todo */
+    ugni_link_t link, todo; /* Nodes in iface->eps and iface->todo */
     ugni_peer_t *peer;
-    ugni_wire_addr_t addr; /* Of the peer */
+    ugni_wire_addr_t addr; /* Address of the peer */
     ugni_link_t queued, sent;
     ugni_flush_queue_t flushes;
     ucx_pending_queue_t pending;
-    uint64_t dirty_addr, dirty_key; /* Of the last write, */
-    int is_dirty;                   /* which no read has confirmed */
-    uint64_t fence;  /* Sends from here on wait for those before */
+    uint64_t dirty_addr, dirty_key; /* Address and key of the last write */
+    int is_dirty;                   /* No read has confirmed that write yet */
+    uint64_t fence;  /* Sends from this number on wait for earlier ones */
     double moved;    /* Time of the last completion or failure */
-    int is_injected; /* Sent messages without completions,
-                                     * and nothing behind them */
-    unsigned busy;   /* Above 0: it is not freed */
+    int is_injected; /* Injected messages, which have no completion, are the
+                      * last ones sent */
+    unsigned busy;   /* Number of callers; above 0 the endpoint is not freed */
     int state;
     ucs_status_t status;
 } ugni_ep_t;
@@ -279,9 +292,9 @@ static inline ugni_iface_t *ugni_iface_of(const ugni_ep_t *ep)
 /* port.c */
 ucs_status_t ugni_port_get(ugni_iface_t *iface, ugni_device_t *device,
                            uct_worker_h worker);
-/* Ends the interface's use of its port. */
+/* Releases the interface's reference to its port. */
 void ugni_port_put(ugni_iface_t *iface);
-/* Takes completions, of both interfaces; returns their number. */
+/* Handles completions of both interfaces; returns their number. */
 unsigned ugni_port_progress(ugni_port_t *port);
 /* Finds or adds a peer. `name` is an address of libfabric. */
 ucs_status_t ugni_port_peer(ugni_port_t *port, const void *name, uint32_t key,
@@ -296,12 +309,13 @@ ucs_status_t ugni_pool_create(const ucx_host_t *host, ugni_port_t *port,
 ucs_status_t ugni_iface_open(uct_md_h md, const ucx_iface_open_args_t *args,
                              int kind, ugni_iface_t **iface_p);
 void ugni_iface_close(uct_iface_h iface);
-/* The attributes that both transports have. */
+/* Sets the attributes that both transports have. */
 void ugni_iface_attr(const ugni_iface_t *iface, ucx_iface_attr_t *attr);
 ucs_status_t ugni_iface_device_address(uct_iface_h iface,
                                        uct_device_addr_t *addr);
 ucs_status_t ugni_iface_address(uct_iface_h iface, uct_iface_addr_t *addr);
-/* Writes the part of an address before that of libfabric, little-endian. */
+/* Writes the part of an address that precedes libfabric's address,
+ * little-endian. */
 void ugni_addr_pack(const ugni_wire_addr_t *addr, void *buffer);
 
 /* cost.c: the costs of the provider, as attributes and by operation */
@@ -311,8 +325,8 @@ ucs_status_t ugni_iface_estimate(uct_iface_h iface, ucx_perf_t *perf);
 /* peer.c: the address of this process, and whether another one still runs */
 void ugni_peer_self(const ucx_host_t *host, ugni_wire_addr_t *addr);
 int ugni_peer_is_dead(const ugni_iface_t *iface, const ugni_wire_addr_t *peer);
-/* Non-zero if the process of this PID namespace that started at `start`, as in an
- * interface address, is gone. */
+/* Returns non-zero if the process has exited. `pid` is in this PID namespace,
+ * `start` is the start time from an interface address. */
 int ugni_process_is_gone(uint32_t pid, uint64_t start);
 /* region.c: names the endpoint of the provider shm, before it is enabled.
  * Returns 0 or an error of libfabric. */
@@ -329,14 +343,15 @@ static inline int ugni_ep_has_sends(const ugni_ep_t *ep)
 ucs_status_t ugni_ep_create(uct_iface_h iface, const uct_ep_params_t *params,
                             uct_ep_h *ep_p);
 void ugni_ep_destroy(uct_ep_h ep);
-/* Creates an endpoint to an interface address of `length` bytes, untrusted. */
+/* Creates an endpoint for an interface address of `length` bytes, which is
+ * untrusted input. */
 ucs_status_t ugni_ep_connect(ugni_iface_t *iface, const void *address,
                              size_t length, ugni_ep_t **ep_p);
-/* Ends the endpoint's operations with `status`; `tell`: progress reports it.
- * Frees a destroyed endpoint that is not busy. */
+/* Completes the endpoint's operations with `status`. With `tell`, progress
+ * reports the failure. Frees a destroyed endpoint that is not busy. */
 void ugni_ep_fail(ugni_ep_t *ep, ucs_status_t status, int tell);
-/* Ends sends of a failed endpoint that use memory of the user although libfabric
- * has not completed them. */
+/* Completes sends of a failed endpoint that use memory of the user, although
+ * libfabric has not completed them. */
 void ugni_ep_abandon(ugni_ep_t *ep);
 /* Follows a change of the endpoint's state: adds it to iface->todo, or frees it
  * if it is destroyed and has nothing to send. */
@@ -360,38 +375,38 @@ int ugni_port_sweep(ugni_port_t *port, double timeout, double now);
 
 /* flush.c */
 void ugni_flush_init(ugni_flush_queue_t *queue);
-/* rma.c: starts a read behind the writes of an endpoint if that confirms them.
- * Errors as of a send. */
+/* rma.c: starts a read after the writes of an endpoint, if a read confirms
+ * them. Returns errors as a send does. */
 ucs_status_t ugni_rma_confirm(ugni_ep_t *ep);
 /* Frees the flushes of an endpoint without their completions. */
 void ugni_flush_drop(ugni_ep_t *ep);
-/* End the flushes of an endpoint or of the interface that are complete; the
- * caller holds the endpoint. */
+/* Complete the flushes of an endpoint or of the interface that have nothing
+ * left to wait for. The caller holds the endpoint. */
 void ugni_flush_update(ugni_ep_t *ep);
 void ugni_flush_update_all(ugni_iface_t *iface);
 ucs_status_t ugni_ep_flush(uct_ep_h ep, unsigned flags, uct_completion_t *comp);
 ucs_status_t ugni_iface_flush(uct_iface_h iface, unsigned flags,
                               uct_completion_t *comp);
-/* Of ugni_rdma; messages are always ordered. */
+/* Fences of ugni_rdma; messages are always ordered. */
 ucs_status_t ugni_ep_fence(uct_ep_h ep, unsigned flags);
 ucs_status_t ugni_iface_fence(uct_iface_h iface, unsigned flags);
-/* Non-zero if the send has to wait for earlier ones. */
+/* Returns non-zero if the send must wait for earlier sends. */
 int ugni_is_fenced(const ugni_ep_t *ep, const ugni_send_t *send);
 
 /* send.c */
 ucs_status_t ugni_check_send(const ugni_ep_t *ep);
 /* Returns a new send of the endpoint with only its head set. */
 ucs_status_t ugni_send_new(ugni_ep_t *ep, ugni_send_t **send_p);
-/* Bytes of a send without its data. */
+/* Returns the bytes of a send without its data. */
 size_t ugni_send_size(int kind);
 /* Frees a send that was not started. */
 void ugni_send_cancel(ugni_send_t *send);
-/* Starts it: posts or queues. The endpoint may fail. */
+/* Starts a send: posts or queues it. The endpoint may fail. */
 void ugni_send_start(ugni_send_t *send);
-/* Posts what waits; stops when libfabric takes no more. The caller holds the
+/* Posts queued sends until libfabric accepts no more. The caller holds the
  * endpoint, which may fail. */
 void ugni_ep_push(ugni_ep_t *ep);
-/* A completion. The interface may be closed. */
+/* Handles the completion of a send. The interface may be closed. */
 void ugni_send_done(ugni_port_t *port, ugni_send_t *send, ucs_status_t status);
 void ugni_send_free(ugni_port_t *port, ugni_send_t *send);
 
@@ -402,10 +417,11 @@ ucs_status_t ugni_ep_am_short_iov(uct_ep_h ep, uint8_t id, const uct_iov_t *iov,
                                   size_t iovcnt);
 ssize_t ugni_ep_am_bcopy(uct_ep_h ep, uint8_t id, uct_pack_callback_t pack_cb,
                          void *arg, unsigned flags);
-/* Sends one of UGNI_ID_* with the sender's address. Errors as of a send. */
+/* Sends a message with one of UGNI_ID_*, which contains the sender's address.
+ * Returns errors as a send does. */
 ucs_status_t ugni_ep_am_notify(ugni_ep_t *ep, uint8_t id);
-/* Sends a message with a completion behind those without. Errors as of a
- * send. */
+/* Sends a message with a completion after messages that have none. Returns
+ * errors as a send does. */
 ucs_status_t ugni_ep_am_confirm(ugni_ep_t *ep);
 ucs_status_t ugni_ep_am_check(uct_ep_h ep, unsigned flags,
                               uct_completion_t *comp);
@@ -420,16 +436,16 @@ void ugni_recv_done(ugni_port_t *port, ugni_recv_t *recv, size_t length,
 void ugni_recv_deliver(ugni_iface_t *iface, ugni_recv_t *recv);
 void ugni_recv_drop(ugni_iface_t *iface, ugni_recv_t *recv);
 
-/* Tells the peers that the interface closes, until time `end` at the latest. */
+/* Notifies the peers that the interface closes; stops at time `end`. */
 void ugni_am_farewell(ugni_iface_t *iface, double end);
 
-/* lost.c: a message of `source` never arrived. Fails the endpoints to it and
- * tells it, which needs an endpoint to it, or a check among `early`. Returns
- * whether it has told it. */
+/* lost.c: handles the loss of a message from `source`. Fails the endpoints to
+ * it and notifies it, which needs an endpoint to it, or a check message among
+ * `early`. Returns whether it was notified. */
 int ugni_lost_report(ugni_iface_t *iface, uint64_t source,
                      const ugni_recv_t *early);
-/* Fails the endpoints to `source`, which has closed, or where a message never
- * arrived. */
+/* Fails the endpoints to `source`, which has closed, or has reported that a
+ * message never arrived there. */
 void ugni_lost_told(ugni_iface_t *iface, uint64_t source);
 
 static inline uint64_t ugni_source_of(const ugni_wire_addr_t *addr)
@@ -443,10 +459,10 @@ static inline ugni_wire_head_t *ugni_recv_head(const ugni_iface_t *iface,
     return (ugni_wire_head_t *)((char *)recv + iface->recv_data) - 1;
 }
 
-/* order.c: delivers a valid message when all earlier ones of its source are
- * delivered. */
+/* order.c: delivers a valid message as soon as all earlier messages of its
+ * source are delivered. */
 void ugni_order_take(ugni_iface_t *iface, ugni_recv_t *recv);
-/* Gives up messages that have waited for an earlier one for the timeout. */
+/* Drops messages that have waited for an earlier message until the timeout. */
 void ugni_order_check(ugni_iface_t *iface, double now);
 void ugni_order_cleanup(ugni_iface_t *iface);
 

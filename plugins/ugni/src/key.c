@@ -2,8 +2,8 @@
 /*
  * Keys of remote memory. A packed key has a key of libfabric for each device of
  * the owner, and the address of an interface names its device. Keys of 64 bits
- * are used as they are; raw keys, of any size, are mapped when a device uses
- * them first.
+ * are used directly; raw keys, of any size, are mapped when a device first uses
+ * them.
  */
 #include "mem.h"
 
@@ -27,7 +27,7 @@ _Static_assert(sizeof(ugni_wire_key_t) == 16, "wire format");
 
 enum {
     MAGIC       = 0x494e4755, /* "UGNI" */
-    MAX_RAW_KEY = 256,        /* Bytes; those of known providers have 32 */
+    MAX_RAW_KEY = 256,        /* Bytes; raw keys of known providers have 32 */
 };
 
 /* --- Packing -------------------------------------------------------------- */
@@ -59,7 +59,8 @@ static ucs_status_t pack_raw(const ugni_md_t *md, const ugni_part_t *part,
     return UCS_OK;
 }
 
-/* With FI_MR_ENDPOINT all ports have the key that was requested. */
+/* Writes the 64-bit key. With FI_MR_ENDPOINT all ports have the key that was
+ * requested. */
 static void pack_word(const ugni_md_t *md, const ugni_part_t *part, char *entry)
 {
     uint64_t key = htole64((md->mr_mode & FI_MR_ENDPOINT) ?
@@ -100,7 +101,8 @@ ucs_status_t ugni_mkey_pack(uct_md_h uct_md, uct_mem_h memh, void *address,
 
 /* --- Unpacking ------------------------------------------------------------ */
 
-/* Untrusted input. Any number may be a key; the owner's provider checks it. */
+/* Unpacks a key, which is untrusted input. Any number may be a key; the owner's
+ * provider checks it. */
 ucs_status_t ugni_rkey_unpack(const ucx_component_t *component,
                               const void *buffer, size_t length,
                               ucs_sys_device_t sys_dev, uct_rkey_t *rkey_p,
@@ -221,7 +223,7 @@ ucs_status_t ugni_rkey_get(ugni_md_t *md, const ugni_device_t *device,
     return status;
 }
 
-/* The caller holds the lock of the memory domain. */
+/* Unmaps a key. The caller holds the lock of the memory domain. */
 static void unmap(ugni_md_t *md, ugni_mapping_t *mapping)
 {
     fi_mr_unmap_key(mapping->device->domain, mapping->key);

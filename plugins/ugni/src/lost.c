@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Messages that libfabric has completed at the sender and that never arrive:
- * ofi_rxm loses them with a connection that breaks while nothing is outstanding,
- * and connects again without an error. The receiver notices the gap in the
- * numbers and tells the sender, so that the endpoints of both sides fail.
+ * Handles messages that libfabric has completed at the sender but that never
+ * arrive: ofi_rxm loses them with a connection that breaks while nothing is
+ * outstanding, and connects again without an error. The receiver detects the
+ * gap in the numbers and notifies the sender, so that the endpoints of both
+ * sides fail.
  */
 #include "iface.h"
 
 #include <string.h>
 
-/* The endpoints of the user fail, so the notice has one of its own. It is freed
- * when the notice is sent. */
+/* Notifies a sender. The endpoints of the user fail, so the notice uses its own
+ * endpoint, which is freed when the notice is sent. */
 static int tell(ugni_iface_t *iface, const void *address, size_t length)
 {
     ucs_status_t status;
@@ -31,8 +32,8 @@ static int tell(ugni_iface_t *iface, const void *address, size_t length)
     return status == UCS_OK;
 }
 
-/* The address of a peer that an endpoint is connected to. Returns whether there
- * is one. */
+/* Finds the address of a peer to which an endpoint is connected. Returns
+ * whether there is one. */
 static int find_address(const ugni_iface_t *iface, uint64_t source,
                         char *address)
 {

@@ -2,8 +2,8 @@
 /*
  * Registration of memory. Memory is registered with all domains of libfabric,
  * because any of them may serve a peer. If the provider demands FI_MR_ENDPOINT,
- * memory belongs to endpoints: it is registered once for each port, also those
- * that are opened later, under the same key.
+ * memory belongs to endpoints: it is registered once for each port with the
+ * same key, also for ports that are opened later.
  */
 #include "iface.h"
 #include "mem.h"
@@ -12,7 +12,7 @@
 #include <sys/random.h>
 
 enum {
-    KEY_ATTEMPTS = 16, /* A random key may be in use */
+    KEY_ATTEMPTS = 16, /* Number of attempts: a random key may be in use */
 };
 
 /* --- Keys ----------------------------------------------------------------- */
@@ -29,8 +29,8 @@ static int is_key_used(const ugni_md_t *md, unsigned device, uint64_t key)
     return 0;
 }
 
-/* Providers that choose keys themselves ignore the requested one. Others accept
- * keys of `mr_key_size` bytes. A random key cannot be guessed by a peer. */
+/* Returns a random key, which a peer cannot guess. Providers that choose keys
+ * themselves ignore it; other providers accept keys of `mr_key_size` bytes. */
 static uint64_t random_key(const ugni_md_t *md, unsigned device)
 {
     const size_t size = md->devices[device].info->domain_attr->mr_key_size;
@@ -43,7 +43,7 @@ static uint64_t random_key(const ugni_md_t *md, unsigned device)
         if (size < sizeof(key)) {
             key &= (1ull << (8 * size)) - 1;
         }
-        /* A port that is opened later has to accept the key too. */
+        /* A port that is opened later must accept the key, too. */
     } while ((md->mr_mode & FI_MR_ENDPOINT) && is_key_used(md, device, key));
     return key;
 }
@@ -94,7 +94,8 @@ static int add_region(ugni_md_t *md, ugni_mem_t *mem, unsigned device,
     return 0;
 }
 
-/* Ends the registrations of the port; NULL: all. */
+/* Closes the registrations of a port, or all registrations if `port` is
+ * NULL. */
 static void close_regions(ugni_part_t *part, const ugni_port_t *port)
 {
     ugni_region_t **link = &part->regions, *region;
@@ -179,7 +180,7 @@ void *ugni_mem_desc(ugni_md_t *md, const ugni_mem_t *mem,
     if (!(md->mr_mode & FI_MR_ENDPOINT)) {
         return fi_mr_desc(mem->parts[device].regions->mr);
     }
-    pthread_mutex_lock(&md->lock); /* other threads add and remove ports */
+    pthread_mutex_lock(&md->lock); /* Other threads add and remove ports */
     for (region = mem->parts[device].regions; region->port != port;
          region = region->next) {
     }
@@ -197,7 +198,7 @@ static void mem_free(ugni_mem_t *mem)
     free(mem);
 }
 
-/* The caller holds the lock. */
+/* Registers memory with all devices. The caller holds the lock. */
 static int register_all(ugni_md_t *md, ugni_mem_t *mem)
 {
     const ucx_host_t *host = md->host;
@@ -265,7 +266,8 @@ ucs_status_t ugni_mem_dereg(uct_md_h uct_md, uct_mem_h memh,
     ugni_mem_t *mem = memh;
 
     if ((params != NULL) && (params->flags & UCX_MEM_DEREG_INVALIDATE)) {
-        return UCS_ERR_UNSUPPORTED; /* the query does not declare it */
+        return UCS_ERR_UNSUPPORTED; /* The domain's attributes do not declare
+                                     * invalidation */
     }
     pthread_mutex_lock(&md->lock);
     *((mem->prev == NULL) ? &md->mems : &mem->prev->next) = mem->next;

@@ -8,44 +8,48 @@
 struct fid_mr;
 struct ugni_port;
 
-/* A registration with a domain or, with FI_MR_ENDPOINT, with a port of it */
+/* A registration with a domain of libfabric or, with FI_MR_ENDPOINT, with one
+ * of its ports */
 typedef struct ugni_region {
     struct ugni_region *next;
     struct ugni_port *port; /* NULL: registered with the domain */
     struct fid_mr *mr;
 } ugni_region_t;
 
-/* Registered memory, as one device has it */
+/* Registered memory on one device */
 typedef struct ugni_part {
-    uint64_t key; /* Requested; the same for all ports */
+    uint64_t key; /* Requested key; equal for all ports */
     ugni_region_t *regions;
 } ugni_part_t;
 
 typedef struct ugni_mem {
-    struct ugni_mem *prev, *next; /* In md->mems */
+    struct ugni_mem *prev, *next; /* Nodes in md->mems */
     void *address;
     size_t length;
-    uint64_t base; /* Subtracted from remote addresses */
+    uint64_t base; /* Subtracted from remote addresses that libfabric
+                    * receives */
     unsigned num;
-    ugni_part_t parts[]; /* By device */
+    ugni_part_t parts[]; /* Indexed by device */
 } ugni_mem_t;
 
 /* A raw key that was mapped for a device of this process */
 typedef struct ugni_mapping {
-    struct ugni_mapping *next; /* In rkey->mappings */
+    struct ugni_mapping *next; /* Next in rkey->mappings */
     struct ugni_mapping *md_prev, *md_next;
-    ugni_md_t *md; /* NULL: closed, and the key unmapped */
+    ugni_md_t *md; /* NULL: the domain was closed, and the key unmapped */
     const ugni_device_t *device;
-    unsigned index; /* Of the owner's device */
+    unsigned index; /* Index of the owner's device */
     uint64_t key;
 } ugni_mapping_t;
 
 typedef struct ugni_rkey {
-    uint64_t base;     /* Subtracted from remote addresses */
-    unsigned num_keys; /* One for each device of the owner */
-    size_t raw_key;    /* Bytes of one; 0: 64-bit keys */
+    uint64_t base;     /* Subtracted from remote addresses that libfabric
+                        * receives */
+    unsigned num_keys; /* Number of keys: one for each device of the owner */
+    size_t raw_key;    /* Bytes of a raw key; 0: keys have 64 bits */
     ugni_mapping_t *mappings;
-    uint64_t keys[]; /* Raw: each a base address and the bytes */
+    uint64_t keys[]; /* 64-bit keys; or for each raw key its base address and
+                      * bytes */
 } ugni_rkey_t;
 
 /* Registers memory with the device; with FI_MR_ENDPOINT for the port, otherwise
@@ -53,16 +57,17 @@ typedef struct ugni_rkey {
 int ugni_region_open(const ugni_md_t *md, const ugni_device_t *device,
                      struct ugni_port *port, void *address, size_t length,
                      uint64_t access, uint64_t key, struct fid_mr **mr_p);
-/* With FI_MR_ENDPOINT: register all memory with a new port, and end the
- * registrations of a port. The caller holds the lock of the memory domain. */
+/* Used with FI_MR_ENDPOINT: the functions register all memory with a new port,
+ * and close the registrations of a port. The caller holds the lock of the
+ * memory domain. */
 ucs_status_t ugni_mems_add_port(ugni_md_t *md, struct ugni_port *port);
 void ugni_mems_remove_port(ugni_md_t *md, struct ugni_port *port);
-/* The descriptor of registered memory for operations of the port. */
+/* Returns the descriptor of registered memory for operations of the port. */
 void *ugni_mem_desc(ugni_md_t *md, const ugni_mem_t *mem,
                     const struct ugni_port *port);
 
-/* The key of libfabric for the owner's device `index`, for operations of
- * `device`. UCS_ERR_INVALID_PARAM: the key has none. */
+/* Returns libfabric's key for the owner's device `index`, for operations of
+ * `device`. UCS_ERR_INVALID_PARAM: the packed key has no such key. */
 ucs_status_t ugni_rkey_get(ugni_md_t *md, const ugni_device_t *device,
                            ugni_rkey_t *rkey, unsigned index, uint64_t *key_p);
 

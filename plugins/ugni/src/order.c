@@ -10,8 +10,8 @@
 #include <endian.h>
 #include <stdlib.h>
 
-/* Half the range of numbers: older numbers are behind, newer ones ahead. A
- * sender has fewer messages outstanding. */
+/* Half the range of numbers. A number that is at most this much ahead is newer,
+ * other numbers are older; a sender has fewer messages outstanding. */
 enum { WINDOW = 32768 };
 
 static ugni_source_t *get_source(ugni_iface_t *iface,
@@ -62,7 +62,7 @@ static void drop_early(ugni_iface_t *iface, ugni_source_t *source)
     }
 }
 
-/* The sender has lost a message: those behind it come without it. */
+/* Starts a new epoch: the sender has lost a message, and numbers restart. */
 static void start_epoch(ugni_iface_t *iface, ugni_source_t *source,
                         uint8_t epoch)
 {
@@ -82,7 +82,7 @@ static void hold(ugni_iface_t *iface, ugni_source_t *source, ugni_recv_t *recv,
     for (; *link != NULL; link = &(*link)->next) {
         other = (uint16_t)(number_of(iface, *link) - source->number);
         if (other == ahead) {
-            ugni_recv_drop(iface, recv); /* a repeated number */
+            ugni_recv_drop(iface, recv); /* A repeated number */
             return;
         }
         if (other > ahead) {
@@ -106,7 +106,8 @@ void ugni_order_take(ugni_iface_t *iface, ugni_recv_t *recv)
     if ((source == NULL) ||
         ((source->epoch != wire->epoch) &&
          ((uint8_t)(wire->epoch - source->epoch) > UINT8_MAX / 2))) {
-        ugni_recv_drop(iface, recv); /* no memory, or of an old epoch */
+        ugni_recv_drop(iface, recv); /* Out of memory, or the message is of an
+                                      * old epoch */
         return;
     }
     if (source->epoch != wire->epoch) {

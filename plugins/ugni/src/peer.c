@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Addresses, reachability, and whether a peer process of this host lives. */
+/* Addresses, reachability, and whether a peer process on this host still
+ * runs. */
 #include "iface.h"
 
 #include <endian.h>
@@ -30,10 +31,11 @@ static uint64_t namespace_id(const ucx_host_t *host, const char *path)
     if (stat(path, &st) == 0) {
         guid = hash(guid, &st.st_ino, sizeof(st.st_ino));
     }
-    return guid | 1; /* never 0 */
+    return guid | 1; /* Never 0 */
 }
 
-/* Start time of a process; 0: it is gone or a zombie, 1: unknown. */
+/* Returns the start time of a process; 0 if it has exited or is a zombie, 1 if
+ * unknown. */
 static uint64_t start_time(uint32_t pid)
 {
     int known;
@@ -63,7 +65,8 @@ int ugni_peer_is_dead(const ugni_iface_t *iface, const ugni_wire_addr_t *peer)
 {
     if ((peer->space != iface->addr.space) || (peer->pid == 0) ||
         (peer->pid > INT32_MAX)) {
-        return 0; /* another host: the provider or the timeout tells */
+        return 0; /* The peer is on another host: the provider or a timeout
+                   * reports its loss */
     }
     return ugni_process_is_gone(peer->pid, peer->start);
 }
@@ -78,7 +81,7 @@ void ugni_device_address(ugni_iface_t *iface)
     value                = hash(value, provider, strlen(provider) + 1);
     value                = hash(value, fabric, strlen(fabric));
     iface->device.fabric = htole64(value);
-    /* Fabrics that exist once on each host */
+    /* Fabrics that exist separately on each host */
     if ((strcmp(provider, "shm") == 0) || (strncmp(fabric, "127.", 4) == 0) ||
         (strncmp(fabric, "::1/", 4) == 0) ||
         (strncmp(fabric, "fe80:", 5) == 0)) {

@@ -16,7 +16,8 @@
 
 #define UGNI_NAME "ugni"
 
-/* Bytes: larger messages gain nothing, but each receive buffer has the size. */
+/* Maximum bytes of a message. Larger messages are not faster, but each receive
+ * buffer has this size. */
 enum { UGNI_MAX_SEG = 1 << 20 };
 
 #define ugni_container_of(_ptr, _type, _member) \
@@ -37,12 +38,12 @@ typedef struct ugni_md_config {
     char *provider;
 } ugni_md_config_t;
 
-/* A domain of libfabric. It is opened when an interface or a registration needs
- * it first, and closed with the memory domain. */
+/* A domain of libfabric. It is opened at its first use by an interface or a
+ * registration, and closed with the memory domain. */
 typedef struct ugni_device {
     struct fi_info *info;
     struct fid_fabric *fabric;
-    struct fid_domain *domain; /* NULL: not opened */
+    struct fid_domain *domain; /* NULL: not opened yet */
 } ugni_device_t;
 
 enum { UGNI_MAX_DEVICES = 32 };
@@ -50,11 +51,11 @@ enum { UGNI_MAX_DEVICES = 32 };
 typedef struct ugni_md {
     uct_md_t super;
     const ucx_host_t *host;
-    char *provider;       /* As the user named it; empty: see device.c */
-    pthread_mutex_t lock; /* Of all below */
+    char *provider;       /* As set by the user; empty: see device.c */
+    pthread_mutex_t lock; /* Protects the members below */
     int is_listed;
     uint64_t mr_mode; /* FI_MR_* that the provider demands */
-    size_t raw_key;   /* Bytes of a key, with FI_MR_RAW; else 0 */
+    size_t raw_key;   /* Bytes of a key with FI_MR_RAW; otherwise 0 */
     unsigned num_devices;
     ugni_device_t devices[UGNI_MAX_DEVICES];
     struct ugni_port *ports;
@@ -99,10 +100,10 @@ ucs_status_t ugni_query_devices(uct_md_h md, ucx_device_desc_t **devices_p,
                                 unsigned *num_p);
 ucs_status_t ugni_query_rdma_devices(uct_md_h md, ucx_device_desc_t **devices_p,
                                      unsigned *num_p);
-/* Returns the open device `name`; any thread. */
+/* Opens the device `name`, or finds it if it is open. Any thread. */
 ucs_status_t ugni_device_get(ugni_md_t *md, const char *name,
                              ugni_device_t **device_p);
-/* Asks libfabric for the devices, once. The caller holds the lock. */
+/* Queries the devices from libfabric, once. The caller holds the lock. */
 void ugni_devices_list(ugni_md_t *md);
 ucs_status_t ugni_device_open(ugni_md_t *md, ugni_device_t *device);
 void ugni_devices_close(ugni_md_t *md);
@@ -115,7 +116,8 @@ ucs_status_t ugni_mem_dereg(uct_md_h md, uct_mem_h memh,
                             const ucx_mem_dereg_params_t *params);
 /* key.c: keys, packed and unpacked */
 size_t ugni_key_size(const ugni_md_t *md);
-/* Unmaps the keys of the memory domain; they can only be released later. */
+/* Unmaps the keys that the memory domain has mapped. Afterwards they can only
+ * be released. */
 void ugni_mappings_drop(ugni_md_t *md);
 ucs_status_t ugni_mkey_pack(uct_md_h md, uct_mem_h memh, void *address,
                             size_t length, unsigned flags, void *buffer);

@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-/* Precedes the memory of a chunk. */
+/* Header at the start of each chunk. */
 typedef struct chunk_head {
     struct fid_mr *mr;
 } chunk_head_t;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Ports: what the interfaces of a worker share on a device. */
+/* Ports: objects that the interfaces of a worker share on a device. */
 #include "iface.h"
 #include "mem.h"
 
@@ -11,7 +11,8 @@ enum { MAX_POLL = 16 };
 
 static int open_cq(ugni_port_t *port)
 {
-    /* An entry for each operation of both interfaces: no overrun. */
+    /* One entry for each operation of both interfaces: the queue cannot
+     * overrun. */
     struct fi_cq_attr attr = {
         .size = UGNI_NUM_KINDS * port->info->tx_attr->size +
                 port->info->rx_attr->size,
@@ -21,7 +22,7 @@ static int open_cq(ugni_port_t *port)
     int rc = fi_cq_open(port->device->domain, &attr, &port->cq, NULL);
     int fd;
 
-    if (rc == 0) { /* ofi_rxd accepts the request but has no descriptor */
+    if (rc == 0) { /* ofi_rxd accepts the request but returns no descriptor */
         port->has_fd = (fi_control(&port->cq->fid, FI_GETWAIT, &fd) == 0);
         return 0;
     }
@@ -65,7 +66,7 @@ static ucs_status_t open_endpoint(const ucx_host_t *host, ugni_port_t *port)
         rc = fi_getname(&port->ep->fid, port->name, &port->name_length);
     }
     if (port->info->addr_format == FI_ADDR_STR) {
-        port->name_length = sizeof(port->name); /* not all are equally long */
+        port->name_length = sizeof(port->name); /* Addresses differ in length */
     }
     if (rc == 0) {
         return UCS_OK;
@@ -110,8 +111,8 @@ static void free_buffers(const ucx_host_t *host, ugni_port_t *port)
     }
 }
 
-/* Frees what was created; also after a failed open. The endpoint is first: it
- * uses the buffers. */
+/* Frees the objects that were created; also called after a failed open. The
+ * endpoint is closed first, because it uses the buffers. */
 static void port_free(const ucx_host_t *host, ugni_port_t *port)
 {
     ugni_peer_t *peer;
@@ -152,8 +153,8 @@ static ucs_status_t port_new(ugni_iface_t *iface, ugni_device_t *device,
         free(port);
         return UCS_ERR_NO_MEMORY;
     }
-    /* The provider gets our lengths, because some providers allocate buffers
-     * for the whole length of their queues. */
+    /* The provider gets the lengths from our options, because some providers
+     * allocate buffers for the whole length of their queues. */
     port->info->tx_attr->size = ugni_min(iface->config.tx_queue_len,
                                          port->info->tx_attr->size);
     port->info->rx_attr->size = ugni_min(iface->config.rx_queue_len,
@@ -167,7 +168,9 @@ static ucs_status_t port_new(ugni_iface_t *iface, ugni_device_t *device,
     return UCS_OK;
 }
 
-/* The buffers of an earlier interface of the same kind may still be posted. */
+/* Returns the worker's port on the device, or NULL. A port that had an
+ * interface of the same kind is not used: buffers of that interface may still
+ * be posted. */
 static ugni_port_t *find_port(ugni_md_t *md, const ugni_device_t *device,
                               uct_worker_h worker, int kind)
 {
@@ -241,9 +244,10 @@ void ugni_port_put(ugni_iface_t *iface)
 
 /* --- Peers ---------------------------------------------------------------- */
 
-/* The address stays in the address vector until the port is closed: its removal
- * may close a connection over which the peer still sends. A new interface of the
- * peer may have the address of an old one, but has another key. */
+/* Finds or adds a peer. Its address stays in the address vector until the port
+ * is closed, because its removal may close a connection over which the peer
+ * still sends. A new interface of the peer may have the address of an old one,
+ * but has another key. */
 ucs_status_t ugni_port_peer(ugni_port_t *port, const void *name, uint32_t key,
                             ugni_peer_t **peer_p)
 {
@@ -296,7 +300,7 @@ static void op_done(ugni_port_t *port, void *context, size_t length,
     ugni_op_t *op = context;
 
     if (op == NULL) {
-        return; /* an error that belongs to no operation */
+        return; /* The error belongs to no operation */
     }
     if (op->is_recv) {
         ugni_recv_done(port, ugni_container_of(op, ugni_recv_t, op), length,
@@ -306,7 +310,8 @@ static void op_done(ugni_port_t *port, void *context, size_t length,
     }
 }
 
-/* What the owner of memory rejects is no sign of a lost peer. */
+/* Converts an error of libfabric. If the owner of memory rejects an access, the
+ * peer is not lost. */
 static ucs_status_t status_of(int error)
 {
     switch (error) {

@@ -14,8 +14,8 @@ static void recv_release(ucx_recv_desc_owner_t *self, void *desc)
 
 ucs_status_t ugni_recv_init(ugni_iface_t *iface)
 {
-    /* The head, the owner's word, the headroom; the header of the message uses
-     * the end of them. */
+    /* The buffer contains the ugni_recv_t, the owner's word and the headroom;
+     * the message's header overlaps the end of the headroom. */
     iface->recv_data = (sizeof(ugni_recv_t) + sizeof(void *) + iface->headroom +
                         sizeof(ugni_wire_head_t) + 63) &
                        ~(size_t)63;
@@ -68,7 +68,8 @@ void ugni_recv_deliver(ugni_iface_t *iface, ugni_recv_t *recv)
         ugni_recv_drop(iface, recv);
         return;
     }
-    /* Without headroom this overwrites the header, which has been read. */
+    /* Without headroom this overwrites the message's header, which was read
+     * before. */
     ucx_recv_desc_set(data - iface->headroom, &iface->recv_owner);
     if (ucx_iface_deliver_am(&iface->super, id, data, (unsigned)length,
                              UCT_CB_PARAM_FLAG_DESC) != UCS_INPROGRESS) {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Names of the regions of the provider shm. The provider names them by process
- * id, and leaves those of killed processes behind: a later process with the
- * same id cannot open an endpoint. Ours have a random part, and regions of
- * processes that are gone are removed.
+ * id, and leaves the regions of killed processes behind, so that a later
+ * process with the same id cannot open an endpoint. This plugin uses names with
+ * a random part, and removes the regions of processes that have exited.
  */
 #include "iface.h"
 
@@ -19,11 +19,11 @@
 
 #define FOLDER "/dev/shm/"
 
-/* s: libfabric 1.17 crashes in a process that has not yet processed the
- * connection request of a killed one if the region is gone. */
+/* Seconds until a region is removed. libfabric 1.17 crashes if it processes the
+ * connection request of a killed process whose region was removed. */
 enum { MIN_AGE = 60 };
 
-/* Identifies kernel and PID namespace in a name. */
+/* Returns a number for kernel and PID namespace, which is a part of names. */
 static uint32_t space_of(const ugni_wire_addr_t *addr)
 {
     return (uint32_t)(addr->space >> 32);
@@ -46,7 +46,7 @@ static void remove_if_old(const char *name)
 
     snprintf(path, sizeof(path), FOLDER "%s", name);
     if ((stat(path, &st) == 0) && (time(NULL) - st.st_mtime >= MIN_AGE)) {
-        (void)unlink(path); /* another process may remove it too */
+        (void)unlink(path); /* Another process may remove it, too */
     }
 }
 
@@ -85,5 +85,6 @@ int ugni_region_name(ugni_port_t *port)
              "fi_shm://ugni-%08" PRIx32 "-%" PRIx32 "-%" PRIx64 "-%08" PRIx32,
              space_of(&self), self.pid, self.start, random);
     rc = fi_setname(&port->ep->fid, name, strlen(name) + 1);
-    return (rc == -FI_ENOSYS) ? 0 : rc; /* it keeps its own name */
+    return (rc == -FI_ENOSYS) ? 0 : rc; /* The provider does not support it and
+                                         * keeps its own name */
 }

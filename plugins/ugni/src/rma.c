@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Put and get. A flush has to wait until written data is in the memory of the
- * peer. If the provider executes reads after writes, a read of one byte behind
- * the last write shows that. Otherwise writes ask for FI_DELIVERY_COMPLETE.
- * Not both: ofi_rxm accepts that flag for writes and ignores it.
+ * peer. If the provider executes reads after writes, a read of one byte after
+ * the last write shows that. Otherwise writes request FI_DELIVERY_COMPLETE. The
+ * read is preferred, because ofi_rxm accepts this flag for writes and ignores
+ * it.
  */
 #include "rma.h"
 #include "mem.h"
@@ -67,7 +68,8 @@ static ssize_t post_read(ugni_ep_t *ep, ugni_send_t *send)
     return fi_readmsg(ugni_iface_of(ep)->port->ep, &msg, FI_COMPLETION);
 }
 
-/* Writes that wait in the queue count too. */
+/* Marks the endpoint as having unconfirmed writes; also for writes that wait in
+ * the queue. */
 static void start_write(ugni_ep_t *ep, ugni_rma_t *rma)
 {
     rma->super.post = post_write;
@@ -135,7 +137,7 @@ static void *desc_of(const ugni_port_t *port, uct_mem_h memh)
     return port->is_local ? ugni_mem_desc(port->md, memh, port) : NULL;
 }
 
-/* Empty entries are left out. */
+/* Converts the user's entries; empty ones are omitted. */
 static ucs_status_t take_iov(const ugni_port_t *port, ugni_rma_t *rma,
                              const uct_iov_t *iov, size_t iovcnt)
 {

@@ -14,14 +14,16 @@ typedef struct ugni_rma {
     ugni_send_t super;
     uct_completion_t *comp;
     struct iovec iov[UGNI_RMA_IOV]; /* Local memory */
-    void *desc[UGNI_RMA_IOV];       /* With FI_MR_LOCAL */
+    void *desc[UGNI_RMA_IOV];       /* Descriptors of the local memory, with
+                                     * FI_MR_LOCAL */
     size_t iovcnt;
     size_t length;
     struct fi_rma_iov remote;
-    /* get_bcopy */
+    /* Members of get_bcopy */
     uct_unpack_callback_t unpack;
     void *arg;
-    /* Atomics: the word's type, the operation, where the old value goes */
+    /* Members of atomics: type of the word, operation, address for the previous
+     * value */
     enum fi_datatype type;
     enum fi_op op;
     uint64_t operand, compare, old;
@@ -29,8 +31,8 @@ typedef struct ugni_rma {
     char data[];
 } ugni_rma_t;
 
-/* Returns a new operation on remote memory. Errors as of a send;
- * UCS_ERR_INVALID_PARAM: the key is not one of the peer. */
+/* Returns a new operation on remote memory. Returns errors as a send does;
+ * UCS_ERR_INVALID_PARAM: the key does not belong to the peer. */
 ucs_status_t ugni_rma_new(ugni_ep_t *ep, uint64_t remote_addr, uct_rkey_t rkey,
                           ugni_rma_t **rma_p);
 
@@ -50,7 +52,7 @@ ucs_status_t ugni_ep_get_zcopy(uct_ep_h ep, const uct_iov_t *iov, size_t iovcnt,
                                uct_completion_t *comp);
 
 /* atomic.c */
-/* Adds the atomics that the provider has to the attributes. */
+/* Adds the atomics that the provider supports to the attributes. */
 void ugni_atomic_attr(const ugni_iface_t *iface, uct_iface_attr_t *attr);
 ucs_status_t ugni_ep_atomic32_post(uct_ep_h ep, uct_atomic_op_t op,
                                    uint32_t value, uint64_t remote_addr,

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Hosts that acknowledge nothing. A provider over TCP completes a message when
- * the kernel accepts it, and the kernel retransmits for about 15 minutes before
- * it gives the connection up. libfabric shows neither its sockets nor what they
- * have to acknowledge, so the sockets of this process are looked up: those to
- * the address of a peer and those that were accepted from its host. A host
- * acknowledges data also while the process on it makes no progress.
+ * Detects hosts that acknowledge nothing. A provider over TCP completes a
+ * message when the kernel accepts it, and the kernel retransmits for about 15
+ * minutes before it gives the connection up. libfabric shows neither its
+ * sockets nor their unacknowledged data, so the sockets of this process are
+ * examined: those that are connected to the address of a peer and those that
+ * were accepted from its host. A host acknowledges data even while the process
+ * on it makes no progress.
  */
 #include "iface.h"
 
@@ -16,12 +17,14 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#define SWEEP_INTERVAL 1.0 /* s: a sweep takes two system calls a descriptor */
+#define SWEEP_INTERVAL \
+    1.0 /* Seconds between two sweeps: a sweep makes two
+                            * system calls for each descriptor */
 
-/* A socket that retransmits, or probes a closed window, without an answer */
+/* A socket that retransmits, or probes a closed window, and gets no answer */
 typedef struct waiting {
     struct sockaddr_storage local, remote;
-    double quiet; /* s, since the last acknowledgement */
+    double quiet; /* Seconds since the last acknowledgement */
 } waiting_t;
 
 static int is_ip(const ugni_port_t *port)
@@ -38,15 +41,15 @@ static int is_waiting(int fd, waiting_t *waiting)
     struct tcp_info info = {0};
     socklen_t length     = sizeof(info);
 
-    /* What is no socket, or none of TCP, fails here. */
+    /* This fails for descriptors that are not TCP sockets. */
     if ((getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &length) != 0) ||
         ((info.tcpi_retransmits == 0) && (info.tcpi_probes == 0)) ||
         (getsockname(fd, (struct sockaddr *)&waiting->local, &local) != 0)) {
         return 0;
     }
     waiting->quiet = info.tcpi_last_ack_recv * 1e-3;
-    /* A socket that still connects has no peer name, but is of no interest:
-     * libfabric takes no message until it is connected. */
+    /* A socket that is still connecting has no peer name and is skipped:
+     * libfabric accepts no message before it is connected. */
     return getpeername(fd, (struct sockaddr *)&waiting->remote, &remote) == 0;
 }
 
@@ -71,7 +74,7 @@ static int is_same_host(const struct sockaddr_storage *a,
                    ((const struct sockaddr_in *)b)->sin_addr.s_addr;
 }
 
-/* Is the socket one between the port and the peer's host? */
+/* Returns whether the socket connects the port with the peer's host. */
 static int is_of_peer(const ugni_port_t *port, const ugni_peer_t *peer,
                       const waiting_t *waiting)
 {
@@ -84,7 +87,8 @@ static int is_of_peer(const ugni_port_t *port, const ugni_peer_t *peer,
             (port_of(&own) == port_of(&waiting->local)));
 }
 
-/* Counts from the first sweep: the connection may have been idle before. */
+/* Records a socket that waits. The time counts from the first sweep, because
+ * the connection may have been idle before. */
 static void note(ugni_port_t *port, const waiting_t *waiting, double now)
 {
     ugni_peer_t *peer;

@@ -4,8 +4,8 @@
 
 #include <string.h>
 
-/* Over ofi_rxd (libfabric 1.17) a message by fi_send() behind 256 injected ones is
- * not completed. */
+/* Returns the maximum size of injected messages. With ofi_rxd (libfabric 1.17)
+ * a message by fi_send() after 256 injected ones is never completed. */
 static size_t inject_size(const struct fi_info *info)
 {
     return (strstr(info->fabric_attr->prov_name, "ofi_rxd") != NULL) ?

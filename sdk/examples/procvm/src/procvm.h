@@ -90,7 +90,7 @@ typedef struct procvm_iface {
 struct procvm_ep {
     uct_ep_t super; /* First member */
     procvm_ep_t *next;
-    int listener;       /* -1: closed; the same for the next two */
+    int listener;       /* -1: closed; also for `in` and `out` */
     int in;             /* Connection that receives */
     int out;            /* Connection that sends */
     procvm_name_t name; /* Name of the listener */
