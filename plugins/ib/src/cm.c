@@ -15,7 +15,8 @@
 
 enum {
     CM_EVENTS   = 32,
-    CLOSE_LIMIT = 100, /* ms, longest wait for acknowledgements on close */
+    CLOSE_LIMIT = 100, /* Milliseconds to wait for acknowledgements when the
+                        * manager is closed */
 };
 
 #define CM(_name, _type, _member, _dflt, _min, _max, _help) \
@@ -44,8 +45,8 @@ const ucx_config_table_t ib_cm_config_table = {
     .num_fields   = sizeof(cm_fields) / sizeof(cm_fields[0]),
 };
 
-/* `ptr`: NULL for the timer, the manager for the event channel, otherwise a
- * link. */
+/* Adds or changes a descriptor of the epoll set. `ptr` identifies it: NULL for
+ * the timer, the manager for the event channel, otherwise a link. */
 ucs_status_t ib_cm_watch(ib_cm_t *cm, int op, int fd, void *ptr)
 {
     struct epoll_event event = {.events = EPOLLIN, .data = {.ptr = ptr}};
@@ -112,7 +113,7 @@ static double check_deadlines(ib_link_t *list, double now)
         }
         if (link->deadline <= now) {
             link_late(link);
-            following = list->next; /* the user may have changed the list */
+            following = list->next; /* The user may have changed the list */
         } else if ((next == 0) || (link->deadline < next)) {
             next = link->deadline;
         }
@@ -175,11 +176,13 @@ static void cm_progress(void *arg)
     } while (num == CM_EVENTS);
     cm->in_progress = 0;
 
-    /* The watch is level-triggered: events that came meanwhile fire at once. */
+    /* The handler is level-triggered: events that arrived meanwhile are
+     * reported at once. */
     cm->host->async_modify_fd(cm->async_id, UCS_EVENT_SET_EVREAD);
 }
 
-/* Without memory for the callback the watch stays on, and fires again. */
+/* Schedules progress. Without memory for the callback the handler stays
+ * enabled, and is called again. */
 static void cm_call(ib_cm_t *cm)
 {
     if (cm->host->progress_oneshot(cm->super.worker, cm_progress, cm) !=
@@ -194,8 +197,8 @@ void ib_cm_wake(ib_cm_t *cm)
     cm_call(cm);
 }
 
-/* Called on a service thread. Schedules progress, and disables the watch until
- * it has run. */
+/* Runs on a service thread. Schedules progress, and disables the handler until
+ * progress has run. */
 static void cm_async_event(int fd, int events, void *arg)
 {
     ib_cm_t *cm = arg;
@@ -320,7 +323,7 @@ static void cm_close(uct_cm_h uct_cm)
     ib_cm_link_t *link;
 
     cm->host->async_remove(cm->async_id);
-    cm->in_progress = 1; /* the functions below must not schedule progress */
+    cm->in_progress = 1; /* The functions below must not schedule progress */
     ib_cm_listener_rejected(cm);
     while (!ib_link_is_alone(&cm->unknown)) {
         ib_cm_link_kill(ib_container_of(cm->unknown.next, ib_cm_link_t, node));

@@ -8,7 +8,7 @@
  * ib_cm_intro_t as its private data; messages over its queue pair carry the
  * rest.
  *
- * One epoll descriptor watches the event channel, the completion channel of
+ * One epoll descriptor monitors the event channel, the completion channel of
  * each connection and a timer. The host's asynchronous handler makes the worker
  * call cm_progress(), which does all work.
  *
@@ -23,7 +23,8 @@
  *   LINGERING   the manager           its sends to be acknowledged  DEAD
  *   DEAD        none                  the end of the round
  *
- * The reply to DISCONNECT is LEFT, which changes no state: flushes wait for it.
+ * LEFT is the reply to DISCONNECT. It changes no state, but flushes wait for
+ * it.
  *
  * Any thread may accept or reject a request. An endpoint of another manager may
  * also accept it: the link then moves to that manager. A link in REQUESTED is
@@ -73,8 +74,9 @@ typedef struct ib_cm_msg {
     uint32_t magic;
     uint8_t kind; /* IB_CM_REQUEST ... */
     uint8_t reserved;
-    uint16_t length;      /* Of the private data */
-    ib_wire_device_t dev; /* The sender's port; only REQUEST and ACCEPT */
+    uint16_t length;      /* Length of the private data */
+    ib_wire_device_t dev; /* The sender's port; set only in REQUEST and
+                           * ACCEPT */
 } ib_cm_msg_t;
 
 _Static_assert(sizeof(ib_cm_msg_t) == 28, "wire format");
@@ -102,14 +104,14 @@ typedef struct ib_cm {
     int timer_fd;
     ucx_async_id_t async_id;
     ib_link_t listeners;
-    ib_link_t links;     /* All but those in the lists below */
-    ib_link_t unknown;   /* Oldest first */
-    ib_link_t requested; /* Under `lock` */
-    /* Under `lock`: will become LINGERING */
+    ib_link_t links;     /* Links that are in none of the lists below */
+    ib_link_t unknown;   /* UNKNOWN links, oldest first */
+    ib_link_t requested; /* REQUESTED links; protected by `lock` */
+    /* Rejected links, which will become LINGERING; protected by `lock` */
     ib_link_t rejected;
     pthread_mutex_t lock;
-    ib_link_t dead;    /* Freed at the end of the round */
-    ib_link_t flushed; /* Completed before that */
+    ib_link_t dead;    /* DEAD links, freed at the end of the round */
+    ib_link_t flushed; /* Flushes to complete before the end of the round */
     unsigned num_unknown;
     int in_progress;
     double log_time;
@@ -147,7 +149,7 @@ typedef struct ib_cm_link {
     /* Protected by the lock of the manager that accepted the connection:
      * another thread has claimed the link */
     uint8_t taken;
-    /* Same lock: the connection has ended */
+    /* Protected by the same lock: the connection has ended */
     uint8_t gone;
     uint8_t watched;
     uint8_t small_sent;
@@ -155,8 +157,8 @@ typedef struct ib_cm_link {
     /* Largest private data that the peer accepts */
     uint32_t peer_max;
     ib_cm_ep_t *ep;
-    ib_cm_listener_t *listener; /* UNKNOWN, REQUESTED */
-    double deadline;            /* 0: none */
+    ib_cm_listener_t *listener; /* In the states UNKNOWN and REQUESTED */
+    double deadline;            /* 0: no deadline */
 } ib_cm_link_t;
 
 enum ib_cm_ep_flags {
@@ -165,9 +167,10 @@ enum ib_cm_ep_flags {
     IB_CM_EP_TOLD      = 1u << 1,
     IB_CM_EP_LEFT      = 1u << 2, /* This side has disconnected */
     IB_CM_EP_PEER_LEFT = 1u << 3,
-    IB_CM_EP_DESTROYED = 1u << 4, /* Within one of its own callbacks */
+    IB_CM_EP_DESTROYED = 1u << 4, /* Destroyed within one of its own
+                                   * callbacks */
     IB_CM_EP_NOTIFIED  = 1u << 5, /* NOTIFY was sent */
-    /* The peer's user was notified of that */
+    /* The peer has notified its user of our disconnect */
     IB_CM_EP_LEFT_TOLD = 1u << 6,
 };
 
@@ -176,8 +179,8 @@ struct ib_cm_ep {
     ib_cm_t *cm;
     ib_cm_link_t *link; /* NULL: closed */
     unsigned flags;
-    unsigned calls;      /* Callbacks that are running */
-    ucs_status_t status; /* The reason for the closed link */
+    unsigned calls;      /* Number of callbacks that are running */
+    ucs_status_t status; /* The reason why the link was closed */
     ib_link_t flushes;   /* Outstanding flushes */
     void *user_data;
     uct_cm_ep_priv_data_pack_callback_t pack_cb;
@@ -213,18 +216,19 @@ void ib_cm_link_set_state(ib_cm_link_t *link, enum ib_cm_state state);
 ucs_status_t ib_cm_link_watch(ib_cm_link_t *link);
 /* Closes the link when its sends are acknowledged, or after a short time. */
 void ib_cm_link_close(ib_cm_link_t *link);
-/* Closes it now; the memory is freed at the end of the round. */
+/* Closes the link now; the memory is freed at the end of the round. */
 void ib_cm_link_kill(ib_cm_link_t *link);
 void ib_cm_link_free(ib_cm_link_t *link);
-/* Moves it to REQUESTED, from which any thread may take it. The thread that
- * takes it owns it. */
+/* Moves the link to REQUESTED, from which any thread may take it. The thread
+ * that takes the link owns it. */
 void ib_cm_link_hand_out(ib_cm_link_t *link);
 int ib_cm_link_take(ib_cm_link_t *link);
 /* Moves a link that was taken to this manager. */
 ucs_status_t ib_cm_link_adopt(ib_cm_link_t *link, ib_cm_t *cm);
 ucs_status_t ib_cm_link_send(ib_cm_link_t *link, enum ib_cm_kind kind,
                              const void *priv, size_t length);
-/* Polls its completions. 0: the link is now REQUESTED and has another owner. */
+/* Polls the link's completions. Returns 0 if the link is now REQUESTED and has
+ * another owner. */
 int ib_cm_link_poll(ib_cm_link_t *link);
 void ib_cm_link_dev_name(const ib_cm_link_t *link, char *name, size_t size);
 /* Returns the private data and the address of the received large message. */
@@ -243,7 +247,8 @@ ucs_status_t ib_cm_listener_reject(uct_listener_h listener,
                                    uct_conn_request_h request);
 ucs_status_t ib_cm_listener_query(uct_listener_h listener,
                                   uct_listener_attr_t *attr);
-/* A client connects with this private data. Takes ownership of `id`. */
+/* Handles a connection request of a client with this private data. Takes
+ * ownership of `id`. */
 void ib_cm_listener_connect(ib_cm_listener_t *listener, struct rdma_cm_id *id,
                             const void *priv, size_t length);
 /* Handles a complete REQUEST. The user owns the link afterwards. */
@@ -254,11 +259,11 @@ void ib_cm_listener_rejected(ib_cm_t *cm);
 /* --- cm_ep.c, cm_user.c --------------------------------------------------- */
 ucs_status_t ib_cm_ep_create(uct_cm_h cm, const uct_ep_params_t *params,
                              uct_ep_h *ep_p);
-/* The RDMA connection is established. */
+/* Called when the RDMA connection is established. */
 void ib_cm_ep_connected(ib_cm_ep_t *ep);
-/* Handles a complete message of the peer that the state allows. */
+/* Handles a complete message from the peer, which is allowed in this state. */
 void ib_cm_ep_message(ib_cm_ep_t *ep, enum ib_cm_kind kind);
-/* The link has failed. */
+/* Fails the endpoint, because its link has failed. */
 void ib_cm_ep_lost(ib_cm_ep_t *ep, ucs_status_t status);
 /* Closes the link; outstanding flushes complete with `status`. */
 void ib_cm_ep_drop_link(ib_cm_ep_t *ep, ucs_status_t status);
@@ -270,9 +275,10 @@ ucs_status_t ib_cm_ep_flush(uct_ep_h ep, unsigned flags,
                             uct_completion_t *comp);
 /* Completes the outstanding flushes if nothing is unacknowledged. */
 void ib_cm_flush_check(ib_cm_ep_t *ep);
-/* Schedules their completion with `status` in progress. */
+/* Schedules the completion of all outstanding flushes with `status`, in
+ * progress. */
 void ib_cm_flush_end(ib_cm_ep_t *ep, ucs_status_t status);
-/* Calls those completions. */
+/* Calls the completions that ib_cm_flush_end() has scheduled. */
 void ib_cm_flush_dispatch(ib_cm_t *cm);
 
 extern const ucx_ep_ops_t ib_cm_ep_ops;

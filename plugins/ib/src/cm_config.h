@@ -11,7 +11,7 @@
 
 typedef struct ib_cm_config {
     size_t priv_data_len;
-    double timeout; /* s */
+    double timeout; /* Seconds */
     unsigned max_unknown;
 } ib_cm_config_t;
 

@@ -59,8 +59,8 @@ static void tell_server(ib_cm_ep_t *ep, ucs_status_t status)
     }
 }
 
-/* Reports the local device, or why there is no connection. Returns the user's
- * status. */
+/* Reports the local device, or the reason why there is no connection. Returns
+ * the user's status. */
 static ucs_status_t tell_resolved(ib_cm_ep_t *ep, ucs_status_t status)
 {
     uct_cm_ep_resolve_args_t args = {
@@ -144,7 +144,8 @@ ucs_status_t ib_cm_ep_ask(ib_cm_ep_t *ep, const void *priv, size_t length)
 
     if (status == UCS_OK) {
         ib_cm_link_set_state(ep->link, IB_CM_ST_ASKED);
-        ep->link->deadline = 0; /* the server's user may answer at any time */
+        ep->link->deadline = 0; /* No timeout: the server's user may answer at
+                                 * any time */
     }
     return status;
 }
@@ -164,7 +165,7 @@ static ucs_status_t ask_at_once(ib_cm_ep_t *ep)
     ib_cm_link_dev_name(ep->link, args.dev_name, sizeof(args.dev_name));
     length = ep->pack_cb(ep->user_data, &args, priv);
     if (ep->link == NULL) {
-        return UCS_OK; /* destroyed by the callback */
+        return UCS_OK; /* The callback has destroyed the endpoint */
     }
     return (length < 0) ? (ucs_status_t)length :
                           ib_cm_ep_ask(ep, priv, (size_t)length);
@@ -195,12 +196,13 @@ void ib_cm_ep_connected(ib_cm_ep_t *ep)
 
 /* --- Messages ------------------------------------------------------------- */
 
-/* Calls the user first, because the reply LEFT confirms that call. */
+/* Handles DISCONNECT. Calls the user's callback first, because the reply LEFT
+ * confirms that it was called. */
 static void peer_disconnects(ib_cm_ep_t *ep)
 {
     tell_left(ep);
     if (ep->link == NULL) {
-        return; /* the end of the connection replaces the reply */
+        return; /* If the connection has ended, no reply is needed */
     }
     if (ep->flags & IB_CM_EP_LEFT) {
         ep->status = UCS_ERR_NOT_CONNECTED;
@@ -210,7 +212,8 @@ static void peer_disconnects(ib_cm_ep_t *ep)
     }
 }
 
-/* The peer's user knows that this side has disconnected. */
+/* Handles LEFT: the peer's user was notified that this side has
+ * disconnected. */
 static void was_told(ib_cm_ep_t *ep)
 {
     if ((ep->flags & (IB_CM_EP_LEFT | IB_CM_EP_LEFT_TOLD)) != IB_CM_EP_LEFT) {

@@ -7,7 +7,10 @@
 #include <math.h>
 #include <string.h>
 
-enum { REJECT_NO_SERVICE = 8 }; /* no process listens at the address */
+enum {
+    REJECT_NO_SERVICE = 8
+}; /* Reason of a rejection: no process listens at
+                                 * the address */
 
 /* A copy of an event: it must be acknowledged before its identifier can be
  * destroyed. */
@@ -15,7 +18,7 @@ typedef struct cm_event {
     enum rdma_cm_event_type type;
     int status;
     struct rdma_cm_id *id;
-    void *listener; /* CONNECT_REQUEST */
+    void *listener; /* The listener, for CONNECT_REQUEST */
     uint8_t length;
     uint8_t priv[UINT8_MAX];
 } cm_event_t;
@@ -71,7 +74,7 @@ static void start_connect(ib_cm_link_t *link)
         .version  = IB_CM_VERSION,
         .max_priv = htole32((uint32_t)link->cm->config.priv_data_len),
     };
-    /* Not 7: software RDMA of Linux retries without limit for 7. */
+    /* Not 7: the kernel's software RDMA retries without limit for 7. */
     struct rdma_conn_param param = {
         .private_data     = &intro,
         .private_data_len = sizeof(intro),
@@ -94,7 +97,7 @@ static void established(ib_cm_link_t *link, const cm_event_t *event)
     ib_cm_intro_t intro;
 
     if (link->state != IB_CM_ST_CONNECTING) {
-        return; /* a server's link: handled by its messages */
+        return; /* The link of a server's endpoint is driven by its messages */
     }
     if (!take_intro(event, &intro)) {
         ucx_diag("rdmacm: the server that answered is none of UCX: its private "
@@ -119,10 +122,12 @@ static void link_lost(ib_cm_link_t *link, ucs_status_t status)
     }
 }
 
-/* Messages received before the end may still be in the completion queue. */
+/* Called when a connection has ended. Messages received before may still be in
+ * the completion queue. */
 static void disconnected(ib_cm_link_t *link)
 {
-    link->gone = 1; /* for the user, if the last message was a request */
+    link->gone = 1; /* For the user's thread, if the last message was a
+                     * request */
     if (ib_cm_link_poll(link) && (link->state != IB_CM_ST_DEAD)) {
         link_lost(link, UCS_ERR_CONNECTION_RESET);
     }
@@ -187,7 +192,8 @@ static void link_event(ib_cm_link_t *link, const cm_event_t *event)
     }
 }
 
-/* Non-zero: another thread owns the link; `gone` is set for it. */
+/* Returns non-zero if another thread owns the link; `gone` is set for that
+ * thread. */
 static int link_is_out(ib_cm_t *cm, ib_cm_link_t *link,
                        enum rdma_cm_event_type type)
 {

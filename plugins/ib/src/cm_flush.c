@@ -2,16 +2,16 @@
 /*
  * Flush of connection manager endpoints. It completes when the peer's device
  * has acknowledged all messages, and after a disconnect when the peer's user
- * knows of it (LEFT) or the connection has ended.
+ * was notified (LEFT) or the connection has ended.
  */
 #include "cm.h"
 
 #include <stdlib.h>
 
-/* One flush. It completes in progress; the endpoint may be destroyed by
- * then. */
+/* An outstanding flush. It completes in progress; the endpoint may have been
+ * destroyed before. */
 typedef struct cm_flush {
-    /* In the endpoint's list, then in the manager's */
+    /* Node in the endpoint's list, then in the manager's */
     ib_link_t node;
     uct_completion_t *comp;
     ucs_status_t status;
@@ -105,7 +105,7 @@ ucs_status_t ib_cm_ep_flush(uct_ep_h uct_ep, unsigned flags,
         return cancel(ep, comp);
     }
     if (ep->link == NULL) {
-        /* The reason for the failed or cancelled connection */
+        /* The reason why the connection has failed or was cancelled */
         return (ep->flags & (IB_CM_EP_PEER_LEFT | IB_CM_EP_LEFT)) ? UCS_OK :
                                                                     ep->status;
     }

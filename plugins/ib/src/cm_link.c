@@ -226,8 +226,8 @@ void ib_cm_link_kill(ib_cm_link_t *link)
     release(link);
 }
 
-/* Waits for acknowledgements: a destroyed queue pair neither retransmits its
- * messages nor sends those that are still queued. */
+/* Closes a link after its sends are acknowledged: a destroyed queue pair
+ * neither retransmits messages nor sends queued ones. */
 void ib_cm_link_close(ib_cm_link_t *link)
 {
     if ((link->unsent == 0) || link->gone) {
@@ -438,7 +438,7 @@ int ib_cm_link_poll(ib_cm_link_t *link)
     void *context;
 
     if (link->cq == NULL) {
-        return 1; /* closed earlier in this round */
+        return 1; /* The link was closed earlier in this round */
     }
     if (ibv_get_cq_event(link->channel, &cq, &context) == 0) {
         ibv_ack_cq_events(cq, 1);

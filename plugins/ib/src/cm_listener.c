@@ -36,9 +36,9 @@ static void set_port(struct sockaddr_storage *addr, uint16_t port)
     }
 }
 
-/* The kernel returns EADDRNOTAVAIL both for an address that is not local and
- * for a port in use at a wildcard or loopback address. Binding without a port
- * distinguishes the two. */
+/* Determines why an address cannot be used. The kernel returns EADDRNOTAVAIL
+ * both for an address that is not local and for a port in use at a wildcard or
+ * loopback address. Binding without a port distinguishes the two. */
 static ucs_status_t why_not_available(ib_cm_t *cm,
                                       struct sockaddr_storage *addr)
 {
@@ -176,7 +176,8 @@ ucs_status_t ib_cm_listener_query(uct_listener_h uct_listener,
 
 /* --- Rejecting ------------------------------------------------------------ */
 
-/* The caller has taken the link; any thread. The manager's thread closes it. */
+/* Rejects a request. The caller, which may be any thread, has taken the link;
+ * the manager's thread closes it. */
 static void request_reject(ib_cm_link_t *link)
 {
     ib_cm_t *cm = link->cm;
@@ -227,7 +228,7 @@ void ib_cm_listener_rejected(ib_cm_t *cm)
 
 /* --- Clients -------------------------------------------------------------- */
 
-/* Rejects; the private data shows the client that UCX rejected it. */
+/* Rejects a client; the private data shows the client that UCX rejected it. */
 static void turn_down(struct rdma_cm_id *id)
 {
     const ib_cm_intro_t intro = {
@@ -289,7 +290,7 @@ void ib_cm_listener_connect(ib_cm_listener_t *listener, struct rdma_cm_id *id,
     link->peer_max = le32toh(intro.max_priv);
     link->deadline = host->time() + cm->config.timeout;
     if (accept_client(link) != UCS_OK) {
-        /* destroying the identifier rejects the client */
+        /* Destroying the identifier rejects the client */
         ib_cm_link_free(link);
         return;
     }

@@ -225,7 +225,7 @@ ucs_status_t ib_cm_ep_create(uct_cm_h uct_cm, const uct_ep_params_t *params,
 
 /* --- Calls ---------------------------------------------------------------- */
 
-/* The status of a call without a connection. */
+/* Returns the status of a call on an endpoint without a connection. */
 static ucs_status_t no_link(const ib_cm_ep_t *ep)
 {
     return (ep->status != UCS_OK) ? ep->status : UCS_ERR_NOT_CONNECTED;
@@ -285,7 +285,7 @@ static ucs_status_t ep_disconnect(uct_ep_h uct_ep, unsigned flags)
     }
     ep->flags |= IB_CM_EP_LEFT;
     if (ep->link == NULL) {
-        return UCS_OK; /* the peer has ended the connection already */
+        return UCS_OK; /* The peer has ended the connection already */
     }
     status = ib_cm_link_send(ep->link, IB_CM_DISCONNECT, NULL, 0);
     if (status != UCS_OK) {

@@ -20,9 +20,10 @@ typedef struct ib_md_config {
 
 /* UCX_RC_*: connections */
 typedef struct ib_rc_config {
-    double timeout; /* s, retransmission timeout */
+    double timeout; /* Seconds until a retransmission */
     unsigned retry_count;
-    double rnr_timeout; /* s */
+    double rnr_timeout; /* Seconds between attempts if the receiver is not
+                         * ready */
     unsigned rnr_retry_count;
     unsigned tx_queue_len;
     unsigned tx_moderation;
@@ -38,12 +39,12 @@ typedef struct ib_rc_config {
 
 /* UCX_UD_*: datagrams */
 typedef struct ib_ud_config {
-    double timeout; /* s without progress: the peer is lost */
-    /* s, longest wait for acknowledgements on close */
+    double timeout; /* Seconds without progress until the peer is lost */
+    /* Seconds to wait for acknowledgements on close, at most */
     double linger;
-    double timer_tick; /* s, the shortest retransmission timeout */
+    double timer_tick; /* Minimum seconds until a retransmission */
     double timer_backoff;
-    double ack_delay; /* s */
+    double ack_delay; /* Seconds */
     unsigned max_window;
     unsigned tx_queue_len;
     unsigned tx_moderation;

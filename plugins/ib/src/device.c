@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Finds and opens devices. No state. */
+/* Finds and opens devices. Has no state. */
 #include "device.h"
 
 #include <errno.h>
@@ -19,7 +19,8 @@ ucs_status_t ib_md_resources(const ucx_component_t *component,
     *num_p = 0;
     list   = ibv_get_device_list(&num);
     if (list == NULL) {
-        /* Without the kernel module there are no devices: no warning. */
+        /* Without the kernel module there are no devices, which is no reason
+         * for a warning. */
         if ((errno != ENOSYS) && (errno != ENOENT)) {
             ucx_warn("cannot list RDMA devices: %s", strerror(errno));
         }

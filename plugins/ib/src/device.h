@@ -7,7 +7,7 @@
 
 #include <infiniband/verbs.h>
 
-/* Lists devices, one memory domain each. */
+/* Lists the devices; each has one memory domain. */
 ucs_status_t ib_md_resources(const ucx_component_t *component,
                              uct_md_resource_desc_t **mds_p, unsigned *num_p);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Finds the IP address of an iWARP port: the first one of the host that librdmacm
- * binds to the port. */
+/* Finds the IP address of an iWARP port: the first address of the host that
+ * librdmacm binds to the port. */
 #include "iwarp.h"
 
 #ifdef IB_HAVE_RDMACM
@@ -28,7 +28,7 @@ static int is_of_port(struct rdma_event_channel *channel,
     return found;
 }
 
-/* Returns 0 for an address that peers cannot use. */
+/* Converts an address. Returns 0 if peers cannot use it. */
 static int to_gid(const struct sockaddr *address, union ibv_gid *gid)
 {
     const struct sockaddr_in6 *in6 = (const struct sockaddr_in6 *)address;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * iWARP devices: RDMA over TCP. Their addresses are IP addresses, and only
- * librdmacm can connect their queue pairs. They have no datagrams, no atomics,
- * and no acknowledgement of a write: only the data of a read shows that earlier
- * writes have arrived.
+ * librdmacm can connect their queue pairs. They support neither datagrams nor
+ * atomics, and do not acknowledge writes: only the data of a read shows that
+ * earlier writes have arrived.
  */
 #ifndef IB_IWARP_H
 #define IB_IWARP_H
@@ -17,8 +17,9 @@ static inline int ib_is_iwarp(const struct ibv_context *context)
     return context->device->transport_type == IBV_TRANSPORT_IWARP;
 }
 
-/* Stores the IP address of the port, an IPv4 one in mapped form.
- * UCS_ERR_NO_DEVICE: it has none, or the plugin is built without librdmacm. */
+/* Stores the IP address of the port; an IPv4 address is mapped into IPv6.
+ * UCS_ERR_NO_DEVICE: the port has no address, or the plugin is built without
+ * librdmacm. */
 ucs_status_t ib_iwarp_address(const ucx_host_t *host,
                               struct ibv_context *context, uint8_t port,
                               union ibv_gid *gid);

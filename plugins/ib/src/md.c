@@ -39,7 +39,8 @@ ucs_status_t ib_reg_failed(ib_md_t *md, int level, const void *address,
     char advice[IB_ADVICE_LENGTH];
 
     if (ib_memlock_advice(error, advice)) {
-        /* Each transfer may fail in the same way: one message is enough. */
+        /* Each transfer may fail for the same reason: report it as an error
+         * only once. */
         level = __atomic_exchange_n(&md->is_limit_told, 1, __ATOMIC_RELAXED) ?
                     UCS_LOG_LEVEL_DEBUG :
                     UCS_LOG_LEVEL_ERROR;
@@ -148,7 +149,8 @@ static ucs_status_t ib_md_mem_dereg(uct_md_h uct_md, uct_mem_h memh,
     ib_region_t *region = memh;
 
     if ((params != NULL) && (params->flags & UCX_MEM_DEREG_INVALIDATE)) {
-        return UCS_ERR_UNSUPPORTED; /* the query does not declare it */
+        return UCS_ERR_UNSUPPORTED; /* The domain's attributes do not declare
+                                     * invalidation */
     }
     if (region->is_cached) {
         md->host->rcache_put(md->rcache, &region->super);
@@ -175,7 +177,8 @@ static ucs_status_t ib_md_mkey_pack(uct_md_h md, uct_mem_h memh, void *address,
     return UCS_OK;
 }
 
-/* Any 32 bits may be a key; the device of the owner checks them. */
+/* Unpacks a key. Any 32 bits may be a key; the device of the owner checks
+ * them. */
 ucs_status_t ib_rkey_unpack(const ucx_component_t *component,
                             const void *buffer, size_t length,
                             ucs_sys_device_t sys_dev, uct_rkey_t *rkey_p,
@@ -207,7 +210,8 @@ ucs_status_t ib_rkey_compare(const ucx_component_t *component, uct_rkey_t a,
 
 /* --- On-demand paging ----------------------------------------------------- */
 
-/* What connections do with memory that is registered. */
+/* Returns whether the device supports on-demand paging for all operations that
+ * connections use. */
 static int has_odp(const ib_md_t *md)
 {
     const uint32_t needed = IBV_ODP_SUPPORT_SEND | IBV_ODP_SUPPORT_WRITE |
@@ -226,7 +230,8 @@ void ib_md_set_odp(ib_md_t *md)
     md->odp_access = 0;
     if ((md->config.odp == UCS_NO) ||
         ((md->config.odp != UCS_YES) && (md->rcache != NULL))) {
-        return; /* a registration that is kept is as cheap, and faster */
+        return; /* A registration that stays in the cache costs as little, and
+                 * transfers are faster */
     }
     if (has_odp(md)) {
         md->odp_access = IBV_ACCESS_ON_DEMAND;
@@ -240,10 +245,11 @@ void ib_md_set_odp(ib_md_t *md)
 
 /* --- Memory of other devices ---------------------------------------------- */
 
-/* No call tells whether the device registers dmabufs: a registration without a
- * file descriptor fails, and the reason shows who rejects it. EBADF comes from
- * the driver, which has looked for the file. Kernels and drivers without dmabufs
- * reject the request itself (EOPNOTSUPP, EPROTONOSUPPORT, EINVAL). */
+/* Determines whether the device registers dmabufs. There is no query for this,
+ * so it tries a registration with an invalid file descriptor; the error shows
+ * who rejects it. EBADF comes from a driver that supports dmabufs and has
+ * looked up the file. Kernels and drivers without dmabufs reject the request
+ * itself (EOPNOTSUPP, EPROTONOSUPPORT, EINVAL). */
 void ib_md_set_dmabuf(ib_md_t *md)
 {
     const ucx_host_t *host = md->host;
@@ -365,7 +371,7 @@ static ucs_status_t ib_md_query(uct_md_h uct_md, ucx_md_attr_t *attr)
     attr->reg_mem_types    = host;
     attr->cache_mem_types  = (md->rcache != NULL) ? host : 0;
     attr->access_mem_types = host;
-    /* A system call, and pinning of each page */
+    /* With a cache no cost; otherwise a system call, which pins each page */
     attr->reg_cost         = (md->rcache != NULL) ?
                                  ucs_linear_func_make(1e-7, 0) :
                                  ucs_linear_func_make(16e-6, 0.06e-9);
@@ -382,7 +388,7 @@ ucs_status_t ib_md_query_ud_devices(uct_md_h uct_md,
     if (ib_is_iwarp(((ib_md_t *)uct_md)->context)) {
         *devices_p = NULL;
         *num_p     = 0;
-        return UCS_OK; /* it has no datagrams */
+        return UCS_OK; /* iWARP has no datagrams */
     }
     return ib_md_query_devices(uct_md, devices_p, num_p);
 }

@@ -21,14 +21,15 @@ typedef struct ib_md {
     int odp_access;       /* IBV_ACCESS_ON_DEMAND, or 0 */
     /* Access rights of buffers that receive the data of reads */
     int sink_access;
-    int has_dmabuf;    /* It registers memory by a dmabuf */
-    int is_limit_told; /* Atomic: see ib_reg_failed() */
+    int has_dmabuf;    /* The device registers memory by a dmabuf */
+    int is_limit_told; /* Accessed atomically: see ib_reg_failed() */
     /* Interfaces that receive events of the device: watch.h */
     pthread_mutex_t watches_lock;
     ib_link_t watches;
 } ib_md_t;
 
-/* A memory handle points to this: a registration, in the cache or its own. */
+/* A memory handle points to this structure: a registration in the cache, or a
+ * separate one. */
 typedef struct ib_region {
     ucx_rcache_region_t super;
     struct ibv_mr *mr;
@@ -44,19 +45,21 @@ ucs_status_t ib_md_open(const ucx_component_t *component,
                         const ucx_md_open_args_t *args, uct_md_h *md_p);
 
 /* Logs the failed registration, whose reason is errno, and returns its status.
- * The limit of locked memory is reported once as an error that tells what the
- * user can do; other reasons at `level`. Any thread. */
+ * If the reason is the limit of locked memory, it is reported once as an error
+ * that says what the user can do; other reasons are reported at `level`. Any
+ * thread. */
 ucs_status_t ib_reg_failed(ib_md_t *md, int level, const void *address,
                            size_t length);
 
-/* Decides whether memory is registered for on-demand paging. After the cache was
- * created, or not. */
+/* Decides whether memory is registered for on-demand paging. Called after the
+ * attempt to create the cache. */
 void ib_md_set_odp(ib_md_t *md);
 
-/* Finds out whether the device registers memory by a dmabuf. */
+/* Determines whether the device registers memory by a dmabuf. */
 void ib_md_set_dmabuf(ib_md_t *md);
 
-/* Without iWARP devices, which have no datagrams. */
+/* Returns the devices of ib_md_query_devices() except iWARP devices, which have
+ * no datagrams. */
 ucs_status_t ib_md_query_ud_devices(uct_md_h md, ucx_device_desc_t **devices_p,
                                     unsigned *num_p);
 /* Returns one device for each active port. */

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Explains failures that the limit of locked memory causes. No state. */
+/* Explains failures that the limit of locked memory causes. Has no state. */
 #include "memlock.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <sys/resource.h>
 
-/* The kernel returns ENOMEM at the limit, some drivers EAGAIN. A limit of 0
- * gives EPERM. */
+/* At the limit, the kernel returns ENOMEM and some drivers EAGAIN; with a limit
+ * of 0, EPERM. */
 int ib_memlock_advice(int error, char advice[IB_ADVICE_LENGTH])
 {
     struct rlimit limit;

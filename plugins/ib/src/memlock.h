@@ -8,12 +8,12 @@
 
 enum { IB_ADVICE_LENGTH = 256 };
 
-/* Returns whether the limit can be the reason of a call of libibverbs that
- * failed with `error`. Stores what the user can do in `advice`, to be appended
- * to a message; an empty string if the limit is not the reason. */
+/* Returns whether the limit can be the reason why a call of libibverbs failed
+ * with `error`. Stores a sentence for log messages in `advice` that says what
+ * the user can do; an empty string if the limit is not the reason. */
 int ib_memlock_advice(int error, char advice[IB_ADVICE_LENGTH]);
 
-/* Converts the error of the creation of a queue or a registration. */
+/* Converts the errno of a failed creation of a queue or a registration. */
 ucs_status_t ib_status_of_errno(int error);
 
 #endif

@@ -21,7 +21,7 @@ static void plugin_fini(void)
 }
 
 #ifdef IB_HAVE_RDMACM
-/* The component rdmacm has no memory domain. */
+/* Lists no memory domain: the component rdmacm has none. */
 static ucs_status_t no_md_resources(const ucx_component_t *component,
                                     uct_md_resource_desc_t **mds_p,
                                     unsigned *num_p)
@@ -38,7 +38,8 @@ static ucs_status_t no_md_open(const ucx_component_t *component,
 }
 #endif
 
-/* A separate component, so that UCX_SOCKADDR_TLS_PRIORITY can name it. */
+/* Initializes rdmacm, a separate component so that UCX_SOCKADDR_TLS_PRIORITY
+ * can name it. */
 static void cm_init(ib_instance_t *instance)
 {
 #ifdef IB_HAVE_RDMACM

@@ -2,9 +2,9 @@
 /*
  * Shared by all files of this plugin: the host and small helpers.
  *
- * No state of a core is in global variables: a process may contain two cores,
- * and each has its own instance. Functions that log have a local variable
- * `host`.
+ * No state of a core is in global variables: a process may contain two copies
+ * of the core, each with its own instance of the plugin. The log macros use a
+ * local variable `host`.
  */
 #ifndef IB_PLUGIN_H
 #define IB_PLUGIN_H
@@ -25,11 +25,11 @@
 #define ib_likely(_x)   __builtin_expect(!!(_x), 1)
 #define ib_unlikely(_x) __builtin_expect(!!(_x), 0)
 
-/* The instance of one core. */
+/* State of the plugin for one core. */
 typedef struct ib_instance {
     ucx_instance_t super;
     ucx_component_t component;
-    ucx_component_t cm; /* If librdmacm is available */
+    ucx_component_t cm; /* The component rdmacm, if librdmacm is available */
     const ucx_component_t *components[2];
 } ib_instance_t;
 
@@ -38,7 +38,7 @@ static inline const ucx_host_t *ib_host(const ucx_component_t *component)
     return ib_container_of(component, ib_instance_t, component)->super.host;
 }
 
-/* The same for the component rdmacm. */
+/* Returns the services of the core that loaded the component rdmacm. */
 static inline const ucx_host_t *ib_cm_host(const ucx_component_t *component)
 {
     return ib_container_of(component, ib_instance_t, cm)->super.host;

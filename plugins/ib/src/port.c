@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Number of lanes for a bit of active_width. */
+/* Returns the number of lanes for a bit of active_width. */
 static unsigned link_lanes(uint8_t width)
 {
     switch (width) {
@@ -27,8 +27,9 @@ static unsigned link_lanes(uint8_t width)
     }
 }
 
-/* Data rate of one lane in bits per second, for a bit of active_speed: the
- * signalling rate without the line code (8b/10b; 64b/66b from FDR10). */
+/* Returns the data rate of one lane in bits per second, for a bit of
+ * active_speed: the signalling rate without the line code (8b/10b; 64b/66b from
+ * FDR10). */
 static double lane_speed(uint8_t speed)
 {
     switch (speed) {
@@ -53,8 +54,8 @@ static double lane_speed(uint8_t speed)
     }
 }
 
-/* Bytes of headers in each packet of this kind of link: link, network and
- * transport headers, checksums. */
+/* Returns the bytes of headers in each packet on this kind of link: link,
+ * network and transport headers, checksums. */
 static unsigned header_bytes(uint8_t kind)
 {
     switch (kind) {
@@ -63,9 +64,9 @@ static unsigned header_bytes(uint8_t kind)
     case IB_LINK_ROCE_V1:
         return 14 + 4 + 40 + 12 + 4; /* Ethernet, GRH, BTH, ICRC */
     case IB_LINK_ROCE_V2_IPV4:
-        return 14 + 4 + 20 + 8 + 12 + 4; /* ... IPv4, UDP ... */
+        return 14 + 4 + 20 + 8 + 12 + 4; /* Ethernet, IPv4, UDP, BTH, ICRC */
     case IB_LINK_IWARP_IPV4:
-        return 14 + 4 + 20 + 32 + 20; /* ... TCP, MPA and DDP */
+        return 14 + 4 + 20 + 32 + 20; /* Ethernet, IPv4, TCP, MPA and DDP */
     case IB_LINK_IWARP_IPV6:
         return 14 + 4 + 40 + 32 + 20;
     default:
@@ -91,7 +92,7 @@ static int gid_is_link_local(const union ibv_gid *gid)
     return (gid->raw[0] == 0xfe) && ((gid->raw[1] & 0xc0) == 0x80);
 }
 
-/* The kind of link of a GID of an Ethernet port. */
+/* Returns the kind of link for a GID of an Ethernet port. */
 static uint8_t gid_kind(const struct ibv_gid_entry *entry)
 {
     if (entry->gid_type != IBV_GID_TYPE_ROCE_V2) {
@@ -101,7 +102,8 @@ static uint8_t gid_kind(const struct ibv_gid_entry *entry)
                                       IB_LINK_ROCE_V2_IPV6;
 }
 
-/* Higher is preferred. A link-local address is not routed. */
+/* Returns the preference of a GID; higher is better. A link-local address is
+ * not routed. */
 static int gid_rank(const struct ibv_gid_entry *entry)
 {
     int local = gid_is_link_local(&entry->gid);
@@ -131,8 +133,8 @@ static ucs_status_t gid_by_index(const ucx_host_t *host,
     return UCS_ERR_INVALID_PARAM;
 }
 
-/* Reads the GIDs of all ports. A query for each entry would cost a system call
- * for each, and tables have up to 1024 of them. */
+/* Reads the GIDs of all ports. Querying each entry would make a system call for
+ * each, and tables have up to 1024 entries. */
 static ssize_t gid_table(struct ibv_context *context, int port_length,
                          struct ibv_gid_entry **table_p)
 {
@@ -204,7 +206,7 @@ static ucs_status_t port_set_gid(const ucx_host_t *host,
     return UCS_OK;
 }
 
-/* The top bit of a P_Key marks a full member. */
+/* Selects the P_Key. Its top bit marks a full member. */
 static ucs_status_t port_set_pkey(const ucx_host_t *host,
                                   struct ibv_context *context,
                                   const struct ibv_port_attr *attr,
@@ -329,7 +331,7 @@ int ib_port_reaches(const ib_port_t *port, const ucx_reachable_args_t *args)
     if (same_subnet(port, &wire)) {
         return 2;
     }
-    /* RoCE v2 is routed by IP, InfiniBand by a global header. */
+    /* RoCE v2 is routed by IP, InfiniBand by a global routing header. */
     if (port->kind == IB_LINK_ROCE_V1) {
         return unreachable(args, "RoCE v1 does not leave its Ethernet segment");
     }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A port of a device: its attributes, its selected GID, and addresses. */
+/* A port of a device: its attributes, its selected GID, and its address. */
 #ifndef IB_PORT_H
 #define IB_PORT_H
 
@@ -37,15 +37,15 @@ enum {
 
 typedef struct ib_port {
     uint8_t number;
-    uint8_t kind; /* IB_LINK_* */
+    uint8_t kind; /* Kind of link: IB_LINK_* */
     uint8_t gid_index;
     uint16_t pkey_index;
     enum ibv_mtu mtu;
     uint16_t lid;
     union ibv_gid gid;
-    uint32_t max_msg; /* Bytes */
+    uint32_t max_msg; /* Maximum message length in bytes */
     double bandwidth; /* Bytes per second of payload */
-    double latency;   /* Seconds, of the link and the devices */
+    double latency;   /* Seconds, of the link and the devices together */
     /* How packets are addressed */
     uint8_t sl, traffic_class, hop_limit;
 } ib_port_t;

@@ -36,7 +36,7 @@ enum {
 
 _Static_assert(UCT_AM_ID_MAX <= RC_AM_ID_MASK + 1, "message ids fit");
 
-/* Work to do when a work request has completed. */
+/* An operation: the action to take when a work request has completed. */
 typedef struct ib_op {
     struct ib_op *next;
     void (*done)(rc_ep_t *ep, struct ib_op *op, ucs_status_t status);
@@ -49,7 +49,7 @@ typedef struct rc_user_op {
     uct_completion_t *comp;
 } rc_user_op_t;
 
-/* A send buffer of registered memory. */
+/* A send buffer in registered memory. */
 typedef struct rc_desc {
     ib_op_t super;
     uint32_t lkey;
@@ -72,7 +72,7 @@ typedef struct rc_desc {
  *                                               ^ recv_data
  */
 typedef struct rc_recv {
-    struct rc_recv *next; /* In the list of buffers to post */
+    struct rc_recv *next; /* Next in the list of buffers to post */
     uint32_t lkey;
 } rc_recv_t;
 
@@ -101,29 +101,29 @@ enum {
 struct rc_ep {
     uct_ep_t super;
     struct ibv_qp *qp;
-    uint32_t index;      /* In rc_iface_t.eps */
-    uint16_t sn;         /* Of the next work request */
-    uint16_t done_sn;    /* Of the oldest incomplete request */
-    uint16_t unsignaled; /* Requests since the last signaled one */
+    uint32_t index;      /* Index in rc_iface_t.eps */
+    uint16_t sn;         /* Sequence number of the next work request */
+    uint16_t done_sn;    /* Sequence number of the oldest incomplete request */
+    uint16_t unsignaled; /* Number of requests since the last signaled one */
     uint16_t state;      /* RC_EP_* */
     /* Flow control of active messages: half of the window that the peer has
      * given to this endpoint, and of the one that this endpoint has given */
     uint16_t half_window;
     uint16_t half_given;
     uint16_t credits;
-    uint16_t since_ask; /* Sent since the last RC_AM_ASK */
-    uint16_t owed;      /* Grants that the peer has requested */
-    int8_t status;      /* Of a failed endpoint */
-    /* Callers that still use it: do not free */
+    uint16_t since_ask; /* Messages sent since the last RC_AM_ASK */
+    uint16_t owed;      /* Number of grants that the peer has requested */
+    int8_t status;      /* Status of a failed endpoint */
+    /* Number of callers that still use the endpoint: do not free */
     uint8_t busy;
-    /* Messages have carried grants of other endpoints */
+    /* Its messages have carried grants of other endpoints */
     uint8_t has_carried;
     ib_op_t *ops, **ops_tail;
     ucx_pending_queue_t pending;
-    rc_ep_link_t waiting; /* In rc_iface_t.waiting */
-    rc_ep_link_t owing;   /* In rc_iface_t.owing */
-    rc_ep_link_t ending;  /* In rc_iface_t.ending */
-    /* All that was received is delivered when rc_iface_t.recv_seen has reached
+    rc_ep_link_t waiting; /* Node in rc_iface_t.waiting */
+    rc_ep_link_t owing;   /* Node in rc_iface_t.owing */
+    rc_ep_link_t ending;  /* Node in rc_iface_t.ending */
+    /* All received messages are delivered when rc_iface_t.recv_seen has reached
      * this position */
     uint64_t recv_mark;
     rc_ep_t *next_by_qpn;
@@ -134,7 +134,7 @@ struct rc_ep {
     struct rdma_cm_id *join_id;
     uint32_t peer_psn;
     uint32_t word_rkey;
-    uint64_t word_address; /* The peer's rc_join_word_t */
+    uint64_t word_address; /* Address of the peer's rc_join_word_t */
 };
 
 struct rc_iface {
@@ -156,23 +156,24 @@ struct rc_iface {
     unsigned max_inline;
     unsigned max_sge;
     unsigned max_rd_atomic, max_dest_rd_atomic;
-    uint16_t queue_len; /* Of an endpoint's send queue */
+    uint16_t queue_len; /* Length of an endpoint's send queue */
     uint16_t moderation;
     uint16_t credit_step;  /* 1; 0 without flow control */
     uint16_t unseen;       /* iWARP: RC_EP_UNSEEN; 0 otherwise */
     unsigned num_ops;      /* Outstanding ib_op_t */
-    unsigned unpolled;     /* Rounds without poll of send_cq */
-    unsigned owing_rounds; /* Busy rounds with grants to send */
+    unsigned unpolled;     /* Rounds of progress without a poll of send_cq */
+    unsigned owing_rounds; /* Rounds of progress with events while grants have
+                            * to be sent */
     /* Messages that all peers together may send before they are polled */
     unsigned num_given;
     /* Endpoints by index, for completions */
     rc_ep_t **eps;
     uint32_t eps_size;
-    uint32_t eps_next; /* All indices below are in use */
+    uint32_t eps_next; /* All indices below this one are in use */
     rc_ep_t *by_qpn[RC_QPN_BUCKETS];
     rc_ep_link_t waiting; /* Endpoints with pending requests */
-    rc_ep_link_t owing;   /* Endpoints that owe a grant */
-    /* Whose grant the message carries that is being sent */
+    rc_ep_link_t owing;   /* Endpoints that have to send a grant */
+    /* Endpoint whose grant the current message carries */
     rc_ep_t *granting;
     /* Endpoints with RC_EP_TELL, and endpoints to free */
     rc_ep_link_t ending;
@@ -182,11 +183,12 @@ struct rc_iface {
     ucx_mpool_t *descs;    /* rc_desc_t, registered */
     ucx_mpool_t *user_ops; /* rc_user_op_t */
     ib_chunk_t *recv_chunks;
-    rc_recv_t *recv_free; /* Not posted */
+    rc_recv_t *recv_free; /* Receive buffers that are not posted */
     unsigned num_recv_free;
-    unsigned num_recv_posted; /* Posted and not yet completed */
-    unsigned num_recv_kept;   /* Held by the user */
-    unsigned num_recv;        /* Total */
+    unsigned num_recv_posted; /* Receive buffers that are posted and not yet
+                               * completed */
+    unsigned num_recv_kept;   /* Receive buffers that the user keeps */
+    unsigned num_recv;        /* Total number of receive buffers */
     size_t headroom;
     size_t recv_data; /* Offset of the data in a buffer */
     ucx_recv_desc_owner_t recv_owner;
@@ -264,9 +266,9 @@ void rc_ep_abandon(rc_ep_t *ep);
 ucs_status_t rc_ep_create(uct_iface_h iface, const uct_ep_params_t *params,
                           uct_ep_h *ep_p);
 void rc_ep_destroy(uct_ep_h ep);
-/* The endpoint with this queue pair, or NULL. */
+/* Returns the endpoint with this queue pair, or NULL. */
 rc_ep_t *rc_ep_by_qpn(rc_iface_t *iface, uint32_t qpn);
-/* Ends an endpoint that the user has destroyed, when its requests have
+/* Finishes an endpoint that the user has destroyed, when its requests have
  * completed. Progress frees it after all messages that it received are
  * delivered. */
 void rc_ep_finish(rc_ep_t *ep);
@@ -279,7 +281,7 @@ void rc_ep_pending_purge(uct_ep_h ep, uct_pending_purge_callback_t cb,
                          void *arg);
 
 ucs_status_t rc_qp_create(rc_iface_t *iface, struct ibv_qp **qp_p);
-/* Bytes of an endpoint's address. */
+/* Returns the length of an endpoint's address. */
 size_t rc_ep_address_length(const rc_iface_t *iface);
 ucs_status_t rc_ep_get_address(uct_ep_h ep, uct_ep_addr_t *addr);
 ucs_status_t rc_ep_connect_to_ep(uct_ep_h ep, const uct_device_addr_t *dev_addr,
@@ -292,7 +294,8 @@ ucs_status_t rc_ep_connect_to_ep(uct_ep_h ep, const uct_device_addr_t *dev_addr,
 /* Posts an empty signaled request, whose completion shows that all earlier ones
  * have arrived. */
 ucs_status_t rc_ep_post_empty(rc_ep_t *ep);
-/* Returns whether the completions of all requests would not show that. */
+/* Returns whether an empty request is needed, because the completions of all
+ * requests would not show that they have arrived. */
 int rc_ep_needs_empty(const rc_ep_t *ep);
 ucs_status_t rc_ep_flush(uct_ep_h ep, unsigned flags, uct_completion_t *comp);
 ucs_status_t rc_ep_fence(uct_ep_h ep, unsigned flags);
@@ -301,11 +304,12 @@ ucs_status_t rc_ep_invalidate(uct_ep_h ep, unsigned flags);
 
 /* --- rc_credits.c: flow control ------------------------------------------- */
 
-/* Selects the window of a new endpoint's peer; returns it later. */
+/* Select the window of a new endpoint's peer, and release it. */
 void rc_credits_open(rc_ep_t *ep);
 void rc_credits_close(rc_ep_t *ep);
-/* The code of that window in the endpoint's address, and the reverse for the
- * peer's. Returns 0 for a code that does not exist. */
+/* Return the code of the selected window for the endpoint's address, and the
+ * window for a code from the peer. The latter returns 0 for a code that does
+ * not exist. */
 uint8_t rc_credits_code(const rc_ep_t *ep);
 int rc_credits_connect(rc_ep_t *ep, uint8_t code);
 
@@ -318,12 +322,13 @@ uint8_t rc_credits_select(rc_iface_t *iface, rc_ep_t *ep);
 /* Adds the selected grant to the work request. */
 void rc_credits_attach(const rc_iface_t *iface, const rc_ep_t *ep,
                        struct ibv_send_wr *wr);
-/* The message with the selected grant was posted. */
+/* Called when the message with the selected grant was posted. */
 void rc_credits_carried(rc_iface_t *iface, rc_ep_t *ep);
-/* A failed endpoint may have lost grants of others: they are sent again. */
+/* Sends grants again that a failed endpoint may have lost for other
+ * endpoints. */
 void rc_credits_repeat(rc_ep_t *failed);
-/* Sends grants that no message has carried for a while. `is_busy`: this round of
- * progress has handled something. */
+/* Sends grants that no message has carried for a while. `is_busy`: this round
+ * of progress has handled events. */
 void rc_credits_progress(rc_iface_t *iface, int is_busy);
 
 #endif

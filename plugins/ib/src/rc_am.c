@@ -3,7 +3,8 @@
 #include "rc_am.h"
 #include "rc_send.h"
 
-/* Done: releases the buffer of the header, calls the user's completion. */
+/* Called on completion: releases the buffer of the header and calls the user's
+ * completion. */
 static void am_zcopy_done(rc_ep_t *ep, ib_op_t *op, ucs_status_t status)
 {
     uct_completion_t *comp = ((rc_desc_t *)op)->comp;
@@ -93,7 +94,7 @@ ssize_t rc_ep_am_bcopy(uct_ep_h uct_ep, uint8_t id, uct_pack_callback_t pack_cb,
         return UCS_ERR_NO_RESOURCE;
     }
     am                        = rc_am_header(iface, ep, id);
-    /* The pack callback receives an aligned address. */
+    /* The address of the data is aligned for the pack callback. */
     desc->data[RC_AM_PAD - 1] = (char)am;
     length                    = pack_cb(desc->data + RC_AM_PAD, arg);
     sge.addr                  = (uintptr_t)desc->data + RC_AM_PAD - 1;

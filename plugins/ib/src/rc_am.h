@@ -6,11 +6,12 @@
 #include "rc.h"
 
 enum {
-    RC_MAX_IOV    = 16, /* Entries of a work request, with the header */
+    RC_MAX_IOV    = 16, /* Entries of a work request, including the header */
     RC_AM_PAD     = 8,  /* Offset of the data in a buffered message */
-    /* Bytes of a buffered message that is always signaled. UCP's control messages
-     * are so short, also the last one before it closes an endpoint: the flush
-     * behind it then posts nothing to a peer that closes on its arrival. */
+    /* A buffered message of at most this many bytes is always signaled. UCP's
+     * control messages are so short, including the last one before it closes an
+     * endpoint: the following flush then posts nothing to a peer that closes
+     * when the message arrives. */
     RC_AM_CONTROL = 32,
 };
 

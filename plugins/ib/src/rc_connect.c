@@ -9,19 +9,21 @@
 #include <math.h>
 #include <string.h>
 
-/* The address of an endpoint, little-endian. */
+/* The address of an endpoint; little-endian. */
 typedef struct rc_wire_ep {
     uint32_t qpn;
-    uint32_t psn;   /* And in the highest byte the code of the peer's window */
-    uint64_t token; /* Of the interface, or 0; in the sender's byte order */
+    uint32_t psn;   /* Start value of the packet sequence numbers; the highest
+                     * byte is the code of the peer's window */
+    uint64_t token; /* Token of the interface, or 0; in the sender's byte
+                     * order */
 } rc_wire_ep_t;
 
-/* The same of an iWARP endpoint. */
+/* The address of an iWARP endpoint; little-endian. */
 typedef struct rc_wire_iwarp_ep {
     rc_wire_ep_t super;
-    uint16_t port; /* TCP */
+    uint16_t port; /* TCP port */
     uint16_t reserved;
-    uint32_t word_rkey; /* rc_join_word_t */
+    uint32_t word_rkey; /* Key of the rc_join_word_t */
     uint64_t word_address;
 } rc_wire_iwarp_ep_t;
 
@@ -46,7 +48,8 @@ ucs_status_t rc_qp_create(rc_iface_t *iface, struct ibv_qp **qp_p)
         .qp_type = IBV_QPT_RC,
         .cap =
             {
-                .max_send_wr = iface->queue_len + 1u, /* one for post_drain() */
+                .max_send_wr     = iface->queue_len + 1u, /* One more entry for
+                                                       * post_drain() */
                 .max_send_sge    = iface->max_sge,
                 .max_inline_data = iface->max_inline,
             },
@@ -106,7 +109,7 @@ ucs_status_t rc_ep_get_address(uct_ep_h uct_ep, uct_ep_addr_t *addr)
     return UCS_OK;
 }
 
-/* The smallest exponent e with 4.096 us * 2^e >= `seconds`; 1 to 31. */
+/* Returns the smallest exponent e with 4.096 us * 2^e >= `seconds`; 1 to 31. */
 static uint8_t ack_timeout(double seconds)
 {
     double exponent = ceil(log2(seconds / 4.096e-6));
@@ -114,9 +117,9 @@ static uint8_t ack_timeout(double seconds)
     return (exponent < 1) ? 1 : (exponent > 31) ? 31 : (uint8_t)exponent;
 }
 
-/* The code of the shortest receiver-not-ready delay that is at least `seconds`.
- * The InfiniBand specification defines the codes; the table is in units of 10
- * us. */
+/* Returns the code of the shortest receiver-not-ready delay that is at least
+ * `seconds`. The InfiniBand specification defines the codes; the table is in
+ * units of 10 us. */
 static uint8_t rnr_timer(double seconds)
 {
     static const unsigned delays[] = {
@@ -130,7 +133,7 @@ static uint8_t rnr_timer(double seconds)
             return (uint8_t)(i + 1);
         }
     }
-    return 0; /* the longest: 655 ms */
+    return 0; /* The longest delay: 655 ms */
 }
 
 static ucs_status_t ready_to_receive(rc_iface_t *iface, rc_ep_t *ep,

@@ -33,9 +33,10 @@ static unsigned drain(rc_iface_t *iface)
     return sends + recvs;
 }
 
-/* A completion between the last poll and ibv_req_notify_cq() causes no event.
- * Therefore the caller must poll again (UCS_ERR_BUSY) after an event was
- * drained, and after the queues were armed. */
+/* Prepares for sleeping. A completion between the last poll and
+ * ibv_req_notify_cq() causes no event. Therefore the caller must poll again
+ * (UCS_ERR_BUSY) after an event was drained, and after the queues were
+ * armed. */
 ucs_status_t rc_event_arm(uct_iface_h uct_iface, unsigned events)
 {
     rc_iface_t *iface = (rc_iface_t *)uct_iface;
@@ -44,7 +45,7 @@ ucs_status_t rc_event_arm(uct_iface_h uct_iface, unsigned events)
         return UCS_ERR_BUSY;
     }
     if (iface->watch.is_gone) {
-        return UCS_OK; /* no further events */
+        return UCS_OK; /* The device causes no further events */
     }
     if (drain(iface) > 0) {
         iface->armed = 0;
@@ -52,7 +53,7 @@ ucs_status_t rc_event_arm(uct_iface_h uct_iface, unsigned events)
         return UCS_ERR_BUSY;
     }
     if (iface->armed) {
-        return UCS_OK; /* armed before the last poll */
+        return UCS_OK; /* Armed before the last poll */
     }
     if ((ibv_req_notify_cq(iface->send_cq, 0) != 0) ||
         (ibv_req_notify_cq(iface->recv_cq, 0) != 0)) {
@@ -60,5 +61,5 @@ ucs_status_t rc_event_arm(uct_iface_h uct_iface, unsigned events)
     }
     iface->armed = 1;
     rc_poll_sends_soon(iface);
-    return UCS_ERR_BUSY; /* the caller must poll again after arming */
+    return UCS_ERR_BUSY; /* The caller must poll again after arming */
 }

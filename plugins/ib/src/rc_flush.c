@@ -11,8 +11,9 @@ int rc_ep_needs_empty(const rc_ep_t *ep)
            ((ep->unsignaled > 0) || (ep->state & RC_EP_UNSEEN));
 }
 
-/* A write of zero bytes: the peer's device acknowledges it after all earlier
- * requests. iWARP acknowledges nothing: a read of the peer's word. */
+/* Posts a write of zero bytes: the peer's device acknowledges it after all
+ * earlier requests. iWARP does not acknowledge writes, so there a read of the
+ * peer's word is posted. */
 ucs_status_t rc_ep_post_empty(rc_ep_t *ep)
 {
     rc_iface_t *iface   = rc_iface_of(ep);
@@ -84,10 +85,11 @@ ucs_status_t rc_ep_flush(uct_ep_h uct_ep, unsigned flags,
     return watch_all(ep, comp);
 }
 
-/* The flush of an interface: complete when the flushes of all endpoints are. */
+/* The flush of an interface. It completes when the flushes of all endpoints
+ * have completed. */
 typedef struct all_flush {
     uct_completion_t super;
-    uct_completion_t *comp; /* The user's */
+    uct_completion_t *comp; /* The user's completion */
 } all_flush_t;
 
 static void all_flush_done(uct_completion_t *super)
@@ -115,8 +117,8 @@ static ucs_status_t flush_one(rc_ep_t *ep, all_flush_t *all)
     return status;
 }
 
-/* Returns UCS_ERR_NO_RESOURCE if an endpoint cannot post the request that its
- * flush needs; the completion is not called then. */
+/* Flushes all endpoints. Returns UCS_ERR_NO_RESOURCE if an endpoint cannot post
+ * the request that its flush needs; the completion is not called then. */
 ucs_status_t rc_iface_flush(uct_iface_h uct_iface, unsigned flags,
                             uct_completion_t *comp)
 {
@@ -143,7 +145,7 @@ ucs_status_t rc_iface_flush(uct_iface_h uct_iface, unsigned flags,
     }
     if (all != NULL) {
         if (result != UCS_INPROGRESS) {
-            /* flushes that were started complete without a callback */
+            /* Flushes that were started complete without a callback */
             all->comp = NULL;
         }
         ib_complete(&all->super, UCS_OK);
@@ -151,9 +153,9 @@ ucs_status_t rc_iface_flush(uct_iface_h uct_iface, unsigned flags,
     return result;
 }
 
-/* A connection keeps the order of requests, with one exception: a read or an
- * atomic may return its data after a later write. Therefore the next request
- * waits. */
+/* Orders reads before later requests. A connection keeps the order of requests,
+ * except that a read or an atomic may return its data after a later write.
+ * Therefore the next request waits. */
 ucs_status_t rc_ep_fence(uct_ep_h uct_ep, unsigned flags)
 {
     ((rc_ep_t *)uct_ep)->state |= RC_EP_FENCE;
@@ -170,7 +172,8 @@ ucs_status_t rc_ep_check(uct_ep_h uct_ep, unsigned flags,
         return (ucs_status_t)ep->status;
     }
     if ((ep->done_sn != ep->sn) && (ep->unsignaled == 0)) {
-        return UCS_OK; /* an outstanding completion will show a failure */
+        return UCS_OK; /* The completion of an outstanding request will show a
+                        * failure */
     }
     status = rc_ep_post_empty(ep);
     return (status == UCS_ERR_NO_RESOURCE) ? UCS_OK : status;

@@ -110,7 +110,7 @@ ucs_status_t rc_ep_get_zcopy(uct_ep_h ep, const uct_iov_t *iov, size_t iovcnt,
                      rkey, comp);
 }
 
-/* Done: unpacks the data. */
+/* Called on completion: unpacks the data. */
 static void get_bcopy_done(rc_ep_t *ep, ib_op_t *op, ucs_status_t status)
 {
     rc_desc_t *desc        = (rc_desc_t *)op;
@@ -160,7 +160,7 @@ ucs_status_t rc_ep_get_bcopy(uct_ep_h uct_ep, uct_unpack_callback_t unpack_cb,
     return UCS_INPROGRESS;
 }
 
-/* Done: stores the old value, unless `result` is NULL. */
+/* Called on completion: stores the old value, unless `result` is NULL. */
 static void atomic_done(rc_ep_t *ep, ib_op_t *op, ucs_status_t status)
 {
     rc_desc_t *desc        = (rc_desc_t *)op;
@@ -173,7 +173,7 @@ static void atomic_done(rc_ep_t *ep, ib_op_t *op, ucs_status_t status)
     ib_complete(comp, status);
 }
 
-/* A device atomic; the device always returns the old value. */
+/* Posts an atomic; the device always returns the old value. */
 static ucs_status_t atomic64(rc_ep_t *ep, enum ibv_wr_opcode opcode,
                              uint64_t compare_add, uint64_t swap,
                              uint64_t *result, uint64_t remote_addr,

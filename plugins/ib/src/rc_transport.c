@@ -14,7 +14,8 @@ static int is_reachable(uct_iface_h iface, const ucx_reachable_args_t *args)
     return ib_port_reaches(&((rc_iface_t *)iface)->port, args);
 }
 
-/* Each connection keeps the order of its own requests: fence each endpoint. */
+/* Fences each endpoint, because only the requests of one connection are
+ * ordered. */
 static ucs_status_t iface_fence(uct_iface_h uct_iface, unsigned flags)
 {
     rc_iface_t *iface = (rc_iface_t *)uct_iface;
