@@ -4,13 +4,14 @@
  * provides the reliability.
  *
  * Each connection has an endpoint from its start. An endpoint that a peer's
- * request has created has no user (no UD_EP_USED); the next endpoint that the
- * user creates to that peer takes it over. An endpoint that the user has
- * destroyed is kept until the peer has destroyed its own, because the peer may
- * still send.
+ * request has created does not belong to the user yet (no UD_EP_USED); when the
+ * user next creates an endpoint to that peer, it gets this one. An endpoint
+ * that the user has destroyed is kept until the peer has destroyed its own,
+ * because the peer may still send.
  *
  * The service thread receives and acknowledges while the user makes no progress
- * (ud_service.c). Everything here belongs to whoever is in `guard`.
+ * (ud_service.c). All state here may be accessed only by the thread that holds
+ * `guard`.
  *
  * Each work request of an interface has a sequence number (`sn`), which shows
  * whether the device still uses a buffer.
@@ -34,13 +35,15 @@ typedef struct ud_iface ud_iface_t;
 typedef struct ud_ep ud_ep_t;
 
 enum {
-    UD_MAX_IOV      = 8,   /* Segments of a zero-copy message */
-    UD_MAX_HEADER   = 128, /* Bytes of its header */
-    UD_GRH_LENGTH   = 40,  /* Before every received datagram */
-    UD_MIN_INLINE   = 64,  /* Acknowledgements and control packets fit */
+    UD_MAX_IOV      = 8,   /* Maximum segments of a zero-copy message */
+    UD_MAX_HEADER   = 128, /* Maximum bytes of a zero-copy message's header */
+    UD_GRH_LENGTH   = 40,  /* Bytes of the global routing header that precedes
+                            * every received datagram */
+    UD_MIN_INLINE   = 64,  /* Bytes: acknowledgements and control packets fit */
     UD_PEER_BUCKETS = 1024,
     UD_AH_BUCKETS   = 256,
-    UD_INDEX_BITS   = 20, /* Of a connection's id; higher bits: generation */
+    UD_INDEX_BITS   = 20, /* Low bits of a connection's id: index; higher bits:
+                           * generation */
 };
 
 _Static_assert(sizeof(ud_wire_control_t) <= UD_MIN_INLINE, "fits inline");
@@ -49,14 +52,15 @@ _Static_assert(sizeof(ud_wire_control_t) <= UD_MIN_INLINE, "fits inline");
 typedef struct ud_desc {
     ucx_window_tx_t tx;
     ud_ep_t *ep;
-    uct_completion_t *comp; /* Zero-copy */
-    uint32_t sn;            /* Of the last work request that sends it */
+    uct_completion_t *comp; /* Completion of a zero-copy message */
+    uint32_t sn;            /* Sequence number of the last work request that
+                             * sends the packet */
     uint32_t lkey;
     uint32_t length; /* Bytes of `data` */
-    int8_t status;   /* While it is in ud_iface_t.leaving */
-    uint8_t num_sge; /* Segments of user memory after `data` */
+    int8_t status;   /* Final status, while it is in ud_iface_t.leaving */
+    uint8_t num_sge; /* Number of segments of user memory after `data` */
     struct ibv_sge sge[UD_MAX_IOV];
-    char data[] __attribute__((aligned(16))); /* ud_wire_t first */
+    char data[] __attribute__((aligned(16))); /* Begins with ud_wire_t */
 } ud_desc_t;
 
 /*
@@ -69,11 +73,11 @@ typedef struct ud_desc {
 typedef struct ud_recv {
     ucx_window_rx_t rx; /* `next` also links free buffers */
     uint32_t lkey;
-    uint32_t length; /* Of the message */
+    uint32_t length; /* Length of the message */
     uint8_t kind, id;
 } ud_recv_t;
 
-/* A flush that waits for packets before `psn`. */
+/* A flush that waits for packets before number `psn`. */
 typedef struct ud_flush {
     struct ud_flush *next;
     uct_completion_t *comp;
@@ -87,11 +91,11 @@ typedef struct ud_ah {
     ib_wire_device_t device;
 } ud_ah_t;
 
-/* A remote interface with which there are connections. */
+/* A remote interface to which there are connections. */
 typedef struct ud_peer {
     struct ud_peer *next;
     ud_ah_t *ah;
-    ud_wire_iface_t iface; /* In wire format */
+    ud_wire_iface_t iface; /* Its address in wire format */
     uint32_t qpn;
     uint32_t next_ordinal;
     ud_ep_t *eps;
@@ -100,8 +104,8 @@ typedef struct ud_peer {
 enum {
     UD_EP_CONNECTED = 1 << 0, /* The peer's id of the connection is known */
     UD_EP_CONFIRMED = 1 << 1, /* The peer has confirmed the connection */
-    UD_EP_USED      = 1 << 2, /* The user has the endpoint */
-    UD_EP_LEFT      = 1 << 3, /* The user has destroyed it */
+    UD_EP_USED      = 1 << 2, /* The endpoint belongs to the user */
+    UD_EP_LEFT      = 1 << 3, /* The user has destroyed the endpoint */
     UD_EP_FIN_SENT  = 1 << 4,
     UD_EP_FIN_TAKEN = 1 << 5, /* The peer's user has destroyed its endpoint */
     UD_EP_GONE      = 1 << 6, /* The peer has closed: the next send fails */
@@ -114,16 +118,16 @@ struct ud_ep {
     uct_ep_t super;
     ucx_window_t window;
     struct ibv_ah *ah;
-    uint32_t qpn;    /* The peer's */
+    uint32_t qpn;    /* Queue pair number of the peer */
     uint32_t remote; /* The peer's id of the connection */
     uint32_t id;     /* Id of this endpoint */
     uint32_t ordinal;
-    uint32_t asked_psn; /* Acknowledgement requested up to here */
+    uint32_t asked_psn; /* An acknowledgement was requested up to this number */
     uint16_t state;     /* UD_EP_* */
     int8_t status;
-    /* Callers that still use it: do not free */
+    /* Number of callers that still use the endpoint: do not free */
     uint8_t busy;
-    uint8_t is_late; /* Its deadline was postponed */
+    uint8_t is_late; /* The deadline was postponed */
     /* Number of its buffers in ud_iface_t.leaving */
     unsigned leaving;
     double connect_at; /* Time of the next connection request */
@@ -131,34 +135,41 @@ struct ud_ep {
     double connect_rto;
     ud_flush_t *flushes, **flushes_tail;
     ucx_pending_queue_t pending;
-    ib_link_t active;    /* Has a deadline */
-    ib_link_t owing;     /* Owes an acknowledgement */
-    ib_link_t resending; /* Has lost packets or a FIN to send */
-    ib_link_t ready;     /* Has work for the user's thread */
-    ib_link_t failed;    /* The error handler is not called yet */
+    ib_link_t active;    /* In the list of endpoints with a deadline */
+    ib_link_t owing;     /* In the list of endpoints that have to send an
+                          * acknowledgement */
+    ib_link_t resending; /* In the list of endpoints that have lost packets or a
+                          * FIN to send */
+    ib_link_t ready;     /* In the list of endpoints with work for the user's
+                          * thread */
+    ib_link_t failed;    /* In the list of failed endpoints whose error handler
+                          * was not called yet */
     ud_peer_t *peer;
     ud_ep_t *next_of_peer;
 };
 
 /* The timer of the service. */
 typedef struct ud_service {
-    ucx_async_id_t id;    /* Timer, or channel while it is paused */
+    ucx_async_id_t id;    /* Id of the timer, or of the channel's handler while
+                           * the timer is paused */
     unsigned seen_rounds; /* ud_iface_t.rounds at the last tick */
-    unsigned quiet;       /* Ticks without work */
+    unsigned quiet;       /* Number of consecutive ticks without work */
     int is_paused;
-    int is_slow; /* Atomic: the timer's interval is longer */
+    int is_slow; /* Accessed atomically: the timer has the longer interval */
 } ud_service_t;
 
 /* Converts the processor's counter to time since the clock was read. */
 typedef struct ud_clock {
     uint64_t ticks; /* Counter at the last reading of the clock */
-    uint64_t slack; /* Ticks that this reading took */
-    uint64_t span;  /* Ticks after which the clock is read again; 0: at once */
-    double time;    /* The last reading, in seconds */
-    double period;  /* Seconds for each tick; 0: unknown */
+    uint64_t slack; /* Duration of that reading in ticks */
+    uint64_t span;  /* Ticks after which the clock is read again; 0: read it
+                     * each time */
+    double time;    /* Time of the last reading in seconds */
+    double period;  /* Seconds per tick; 0: unknown */
 } ud_clock_t;
 
-/* A counter that runs at a constant rate; 0: none that is known here. */
+/* Returns a counter that runs at a constant rate; 0 if none is known for this
+ * processor. */
 static inline uint64_t ud_ticks(void)
 {
 #if defined(__x86_64__) && !defined(UD_SIMULATED_TIME)
@@ -175,7 +186,8 @@ enum {
 
 typedef struct ud_slot {
     ud_ep_t *ep;
-    uint32_t id; /* Of the endpoint, or of the last one */
+    uint32_t id; /* Id of the endpoint, or of the last endpoint that used the
+                  * slot */
     uint32_t next_free;
 } ud_slot_t;
 
@@ -191,23 +203,24 @@ struct ud_iface {
     struct ibv_cq *send_cq, *recv_cq;
     struct ibv_comp_channel *channel;
     int timer_fd, event_fd;
-    double timer_at; /* Expiry time of timer_fd; 0: off */
+    double timer_at; /* Time at which timer_fd expires; 0: not set */
     int armed;
     ud_wire_iface_t address;
     ib_wire_device_t device;
-    size_t mtu; /* Largest datagram in bytes */
+    size_t mtu; /* Maximum bytes of a datagram */
     uint64_t random;
     double now;
     ud_clock_t clock;
     /* Sending */
-    uint32_t sn, done_sn; /* Next; oldest incomplete */
+    uint32_t sn, done_sn; /* Sequence numbers: next request, oldest incomplete
+                           * request */
     unsigned queue_len, moderation;
     unsigned unsignaled, num_signaled;
     unsigned max_inline, max_iov;
     /* The queue pair is in the error state */
     int is_down;
     ucx_mpool_t *descs, *flushes;
-    /* Acknowledged, still used by the device */
+    /* Acknowledged packets that the device still uses */
     ud_desc_t *leaving;
     /* Receiving */
     ib_chunk_t *recv_chunks;
@@ -220,26 +233,30 @@ struct ud_iface {
     /* Connections */
     ud_slot_t *slots;
     uint32_t num_slots, free_slot;
-    unsigned num_eps; /* Atomic */
+    unsigned num_eps; /* Accessed atomically */
     unsigned skipped; /* Rounds of progress without a poll */
     ud_peer_t *peers[UD_PEER_BUCKETS];
     ud_ah_t *ahs[UD_AH_BUCKETS];
     unsigned num_ahs;
     ib_link_t active, owing, resending, ready, failed;
-    /* No deadline in `active` is earlier */
+    /* Not later than any deadline in `active` */
     double next_deadline;
     /* The service */
     ucx_guard_t guard;
     ud_service_t service;
-    unsigned rounds;                      /* Of progress; atomic */
-    int in_service;                       /* Callbacks are not allowed */
-    int has_deferred;                     /* Something waits for progress */
+    unsigned rounds;                      /* Number of calls of progress;
+                                           * accessed atomically */
+    int in_service;                       /* The service thread runs: callbacks
+                                           * must not be called */
+    int has_deferred;                     /* Messages or failures wait for
+                                           * progress */
     int has_held;                         /* An endpoint has UD_EP_HOLDS */
-    ud_recv_t *deferred, **deferred_tail; /* Messages in order */
-    /* Rounds without time for the deadlines */
+    ud_recv_t *deferred, **deferred_tail; /* Messages that the service has
+                                           * received, in order */
+    /* Number of rounds in which deadlines were not checked */
     unsigned late;
     int is_closing; /* Messages are not delivered */
-    /* Dropped packets */
+    /* Numbers of dropped packets */
     uint64_t num_bad, num_stale;
 };
 
@@ -272,9 +289,9 @@ void ud_iface_close(uct_iface_h iface);
 ucs_status_t ud_iface_query(uct_iface_h iface, ucx_iface_attr_t *attr);
 
 ucs_status_t ud_qp_create(ud_iface_t *iface);
-/* A work request has failed, and the queue pair accepts no more: all posted
- * requests complete with errors, then the queue pair restarts. Only packets are
- * lost, which are retransmitted. */
+/* Called when a work request has failed, and the queue pair accepts no more
+ * requests: all posted requests complete with errors, then the queue pair
+ * restarts. Only packets are lost, and they are retransmitted. */
 void ud_qp_failed(ud_iface_t *iface);
 void ud_qp_restart(ud_iface_t *iface);
 
@@ -294,7 +311,8 @@ void ud_recv_cleanup(ud_iface_t *iface);
 void ud_recv_put(ud_iface_t *iface, ud_recv_t *recv);
 void ud_recv_post(ud_iface_t *iface);
 unsigned ud_recv_poll(ud_iface_t *iface);
-/* Delivers what the service has received. User's thread. */
+/* Delivers messages that the service has received. Must be called by the user's
+ * thread. */
 unsigned ud_recv_deliver_deferred(ud_iface_t *iface);
 
 /* --- ud_progress.c -------------------------------------------------------- */
@@ -321,14 +339,14 @@ void ud_ep_destroy(uct_ep_h ep);
 /* Creates an endpoint without a user. */
 ud_ep_t *ud_ep_new(ud_iface_t *iface, ud_peer_t *peer, uint32_t ordinal);
 void ud_ep_free(ud_ep_t *ep);
-/* Continues the closing of an endpoint without a user, and frees it at the end.
- * `ep` may be invalid afterwards. */
+/* Continues the closing of an endpoint that does not belong to the user, and
+ * frees it at the end. `ep` may be invalid afterwards. */
 void ud_ep_finish(ud_ep_t *ep);
 /* Fails the endpoint: it accepts no more sends, and outstanding packets
  * complete with errors. With `tell` the error handler is called. */
 void ud_ep_fail(ud_ep_t *ep, ucs_status_t status, int tell);
-/* The peer has closed the connection. The endpoint fails if packets are
- * outstanding, otherwise with the next send. */
+/* Called when the peer has closed the connection. The endpoint fails if packets
+ * are outstanding, otherwise with the next send. */
 void ud_ep_gone(ud_ep_t *ep);
 ud_ep_t *ud_ep_by_id(const ud_iface_t *iface, uint32_t id);
 ucs_status_t ud_ep_pending_add(uct_ep_h ep, uct_pending_req_t *req,
@@ -363,7 +381,7 @@ ud_peer_t *ud_peer_get(ud_iface_t *iface, const ib_wire_device_t *device,
 void ud_peer_add(ud_peer_t *peer, ud_ep_t *ep);
 /* Removes an endpoint; frees the peer with its last one. */
 void ud_peer_remove(ud_iface_t *iface, ud_ep_t *ep);
-/* Fails connections of an earlier process that used the same queue pair
+/* Fails connections to an earlier process that used the same queue pair
  * number. */
 void ud_peer_replace_old(ud_iface_t *iface, const ud_peer_t *peer);
 

@@ -103,7 +103,7 @@ ssize_t ud_ep_am_bcopy(uct_ep_h uct_ep, uint8_t id, uct_pack_callback_t pack_cb,
     return (status == UCS_OK) ? (ssize_t)length : status;
 }
 
-/* Converts the user's vector. Returns 0 for one that cannot be sent. */
+/* Converts the user's vector. Returns 0 if it cannot be sent. */
 static inline int fill_sge(ud_desc_t *desc, const uct_iov_t *iov, size_t iovcnt)
 {
     struct ibv_sge *sge = desc->sge;
@@ -185,8 +185,9 @@ static void end_desc(ud_iface_t *iface, ud_desc_t *desc, ucs_status_t status)
     ib_complete(comp, status);
 }
 
-/* The device has completed an acknowledged packet, unless it was sent more than
- * once. On the service thread the user's completion waits. */
+/* Releases an acknowledged packet. The device has completed it, unless it was
+ * sent more than once. On the service thread the user's completion has to
+ * wait. */
 void ud_desc_done(ud_iface_t *iface, ud_desc_t *desc, ucs_status_t status)
 {
     if ((((desc->tx.resends == 0) && (status == UCS_OK)) ||

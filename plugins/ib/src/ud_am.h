@@ -16,13 +16,15 @@ ucs_status_t ud_ep_am_zcopy(uct_ep_h ep, uint8_t id, const void *header,
                             size_t iovcnt, unsigned flags,
                             uct_completion_t *comp);
 
-/* A packet is done: the user's completion is called and the buffer is released
- * as soon as the device has completed the packet's last work request. */
+/* Completes a packet: the user's completion is called and the buffer is
+ * released as soon as the device has completed the packet's last work
+ * request. */
 void ud_desc_done(ud_iface_t *iface, ud_desc_t *desc, ucs_status_t status);
-/* Releases the packets of ud_iface_t.leaving that the device has completed; all
- * of them with `force`. */
+/* Releases the packets of ud_iface_t.leaving that the device has completed;
+ * with `force` all of them. */
 void ud_desc_end_leaving(ud_iface_t *iface, int force);
-/* Sends a packet without a message. Returns 0 without send resources. */
+/* Sends a packet without a message. Returns 0 if there are no send
+ * resources. */
 int ud_send_empty(ud_iface_t *iface, ud_ep_t *ep, ud_kind_t kind);
 
 #endif

@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The time of an interface. Each packet needs it two or three times, and reading
- * the clock costs as much as the rest of a packet's handling. Therefore the
- * processor's counter is used between two readings. Its period is measured from
- * one reading to the next, so that an error, even that of a counter that changes
- * its rate, lasts for a few milliseconds, which timeouts tolerate.
+ * The time of an interface. Handling a packet reads the time two or three
+ * times, and reading the clock takes as long as the rest of the handling.
+ * Therefore the processor's counter is used between two readings. Its period is
+ * measured from one reading to the next. So an error, for example when the
+ * counter changes its rate, lasts only for a few milliseconds, which timeouts
+ * tolerate.
  */
 #include "ud.h"
 
 /* Seconds between two readings of the clock. */
 static const double SPAN = 4e-3;
 
-/* A period is at least as exact as this: an interval is this many times as long
- * as the time in which its ends were read. A thread may be preempted between the
- * counter and the clock. */
+/* Minimum exactness of a period: the measured interval must be this many times
+ * as long as the readings at its start and end. A thread may be preempted
+ * between reading the counter and the clock. */
 enum { EXACT = 64 };
 
 double ud_clock_read(ud_iface_t *iface)
@@ -36,7 +37,7 @@ double ud_clock_read(ud_iface_t *iface)
         clock->slack  = slack;
         clock->time   = now;
     }
-    /* The time that was computed may be ahead by a few microseconds. */
+    /* The computed time may be ahead by a few microseconds. */
     if (now > iface->now) {
         iface->now = now;
     }

@@ -47,7 +47,7 @@ int ud_send_control(ud_iface_t *iface, ud_ep_t *ep, ud_kind_t kind)
     return post_control(iface, ep->ah, ep->qpn, &control);
 }
 
-/* Replies to a packet of an unknown connection. */
+/* Sends UD_RESET as the reply to a packet of an unknown connection. */
 static void reset(ud_iface_t *iface, const ud_wire_control_t *question)
 {
     ud_wire_control_t control = {{0}};
@@ -72,7 +72,7 @@ void ud_connect(ud_iface_t *iface, ud_ep_t *ep)
     ud_watch(iface, ep, ep->connect_at);
 }
 
-/* Sends the packets that have waited for the connection. */
+/* Sends the packets that were queued until the connection was established. */
 static void send_kept(ud_iface_t *iface, ud_ep_t *ep)
 {
     ud_wire_t *wire;
@@ -86,14 +86,15 @@ static void send_kept(ud_iface_t *iface, ud_ep_t *ep)
     ib_link_queue(&iface->resending, &ep->resending);
 }
 
-/* The peer's endpoint is known. */
+/* Handles a control packet that contains the id of the peer's endpoint:
+ * connects the endpoint. */
 static void connected(ud_iface_t *iface, ud_ep_t *ep,
                       const ud_wire_control_t *control)
 {
     ep->remote = le32toh(control->from);
     ep->state |= UD_EP_CONNECTED;
     ucx_window_connected(&ep->window, le32toh(control->head.psn), iface->now);
-    ib_link_remove(&ep->active); /* no packet is in flight yet */
+    ib_link_remove(&ep->active); /* No packet is in flight yet */
     if (!ucx_window_is_idle(&ep->window)) {
         send_kept(iface, ep);
     }
@@ -148,7 +149,7 @@ static void take_connect(ud_iface_t *iface, const ud_wire_control_t *control)
     ud_ep_t *ep;
 
     if (control->to_token != iface->address.token) {
-        reset(iface, control); /* it is for an earlier process */
+        reset(iface, control); /* The packet is for an earlier process */
         return;
     }
     ep = end_for(iface, control);
@@ -158,7 +159,8 @@ static void take_connect(ud_iface_t *iface, const ud_wire_control_t *control)
     if (!(ep->state & UD_EP_CONNECTED)) {
         connected(iface, ep, control);
     } else if (ep->remote != le32toh(control->from)) {
-        /* The known peer endpoint has ended, or this packet is late. */
+        /* The peer endpoint that is known here has ended, or this packet is
+         * late. */
         (void)ud_send_control(iface, ep, UD_PROBE);
         return;
     }
@@ -187,7 +189,8 @@ static void take_accept(ud_iface_t *iface, ud_ep_t *ep,
     }
     if (!(ep->state & UD_EP_CONFIRMED)) {
         ep->state |= UD_EP_CONFIRMED;
-        ep->window.owed += 1; /* confirms the connection to the peer */
+        ep->window.owed += 1; /* The acknowledgement confirms the connection to
+                               * the peer */
         ep->window.ack_now = 1;
         ud_owe_ack(iface, ep);
     }
@@ -198,7 +201,7 @@ static void take_probe(ud_iface_t *iface, ud_ep_t *ep,
                        const ud_wire_control_t *control)
 {
     if ((ep != NULL) && !(ep->state & UD_EP_CONNECTED)) {
-        return; /* it will be connected, or fail */
+        return; /* The endpoint will be connected, or fail */
     }
     if ((ep == NULL) || (ep->state & UD_EP_FAILED) ||
         (ep->remote != le32toh(control->from)) || !is_from_peer(ep, control)) {
@@ -210,8 +213,8 @@ static void take_probe(ud_iface_t *iface, ud_ep_t *ep,
     ud_owe_ack(iface, ep);
 }
 
-/* The packet is for this endpoint if both sides use the same two ids. A process
- * that has replaced the peer also replies, with its own token. */
+/* Handles UD_RESET. It is for this endpoint if both sides use the same two ids.
+ * A process that has replaced the peer also replies, with its own token. */
 static void take_reset(ud_iface_t *iface, ud_ep_t *ep,
                        const ud_wire_control_t *control)
 {

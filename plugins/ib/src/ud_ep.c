@@ -33,7 +33,8 @@ static ucs_status_t slots_grow(ud_iface_t *iface)
     return UCS_OK;
 }
 
-/* Assigns an id to the endpoint. Each use of a slot has a new id, never 0. */
+/* Assigns an id to the endpoint. Each use of a slot gets a new id, which is
+ * never 0. */
 static ucs_status_t slot_take(ud_iface_t *iface, ud_ep_t *ep)
 {
     ud_slot_t *slot;
@@ -50,7 +51,7 @@ static ucs_status_t slot_take(ud_iface_t *iface, ud_ep_t *ep)
     slot->ep         = ep;
     slot->id += MAX_SLOTS;
     if (slot->id < MAX_SLOTS) {
-        slot->id += MAX_SLOTS; /* the generation wraps to 1 */
+        slot->id += MAX_SLOTS; /* The generation wraps to 1 */
     }
     ep->id = slot->id;
     return UCS_OK;
@@ -77,7 +78,8 @@ ud_ep_t *ud_ep_by_id(const ud_iface_t *iface, uint32_t id)
 
 /* --- Creation and destruction --------------------------------------------- */
 
-/* Late packets of an earlier connection must not match a new one. */
+/* Returns a random number, because late packets of an earlier connection must
+ * not match a new one. */
 static uint32_t random_psn(ud_iface_t *iface)
 {
     iface->random = (iface->random * 6364136223846793005u) +
@@ -111,9 +113,9 @@ ud_ep_t *ud_ep_new(ud_iface_t *iface, ud_peer_t *peer, uint32_t ordinal)
     return ep;
 }
 
-/* Finds an endpoint that a peer's request has created and that has no user yet.
- * The peer must have confirmed it: otherwise it may belong to a connection that
- * has ended. */
+/* Finds an endpoint that a peer's request has created and that does not belong
+ * to the user yet. The peer must have confirmed it: otherwise it may belong to
+ * a connection that has ended. */
 static ud_ep_t *find_unused(const ud_peer_t *peer)
 {
     const uint16_t mask = UD_EP_CONNECTED | UD_EP_CONFIRMED | UD_EP_USED |
@@ -138,7 +140,7 @@ static ucs_status_t take_address(const uct_ep_params_t *params,
                             UCT_EP_PARAM_FIELD_IFACE_ADDR;
 
     if ((params->field_mask & needed) != needed) {
-        return UCS_ERR_UNSUPPORTED; /* endpoints connect only to interfaces */
+        return UCS_ERR_UNSUPPORTED; /* Endpoints connect only to interfaces */
     }
     if ((params->dev_addr == NULL) || (params->iface_addr == NULL) ||
         ((params->field_mask & UCT_EP_PARAM_FIELD_DEV_ADDR_LENGTH) &&
@@ -205,7 +207,8 @@ void ud_ep_free(ud_ep_t *ep)
     free(ep);
 }
 
-/* Both users have destroyed their endpoints, and all data is delivered. */
+/* Returns whether the connection is finished: both users have destroyed their
+ * endpoints, and all data is delivered. */
 static int is_over(const ud_ep_t *ep)
 {
     const uint16_t both = UD_EP_FIN_SENT | UD_EP_FIN_TAKEN;
@@ -234,7 +237,7 @@ void ud_ep_finish(ud_ep_t *ep)
         if (ep->window.owed > 0) {
             ep->window.ack_now = 1;
             ud_owe_ack(iface, ep);
-            /* acknowledges the peer's last packet */
+            /* Acknowledge the peer's last packet */
             ud_send_acks(iface, UINT_MAX);
         }
         ud_ep_free(ep);

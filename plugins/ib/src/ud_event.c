@@ -58,8 +58,8 @@ static unsigned drain(ud_iface_t *iface)
     return count;
 }
 
-/* Sets the timer to the earliest deadline. An unchanged deadline needs no
- * system call. */
+/* Sets the timer to the earliest deadline. No system call is needed if it has
+ * not changed. */
 static ucs_status_t set_timer(ud_iface_t *iface)
 {
     double at = ib_link_is_alone(&iface->active) ? 0 : iface->next_deadline;
@@ -87,16 +87,17 @@ static ucs_status_t set_timer(ud_iface_t *iface)
     return UCS_OK;
 }
 
-/* A completion between the last poll and ibv_req_notify_cq() causes no event.
- * Therefore the caller must poll again (UCS_ERR_BUSY) after an event was
- * drained, and after the queues were armed. */
+/* Prepares for sleeping. A completion between the last poll and
+ * ibv_req_notify_cq() causes no event. Therefore the caller must poll again
+ * (UCS_ERR_BUSY) after an event was drained, and after the queues were
+ * armed. */
 ucs_status_t ud_event_arm(uct_iface_h uct_iface, unsigned events)
 {
     ud_iface_t *iface = (ud_iface_t *)uct_iface;
 
     UCX_EXCLUDE_SERVICE(&iface->guard);
 
-    iface->skipped = UD_IDLE_ROUNDS; /* the next progress polls */
+    iface->skipped = UD_IDLE_ROUNDS; /* The next progress polls */
     if (iface->has_deferred || !ib_link_is_alone(&iface->failed)) {
         return UCS_ERR_BUSY;
     }
@@ -114,9 +115,9 @@ ucs_status_t ud_event_arm(uct_iface_h uct_iface, unsigned events)
             return UCS_ERR_IO_ERROR;
         }
         iface->armed = 1;
-        return UCS_ERR_BUSY; /* the caller must poll again after arming */
+        return UCS_ERR_BUSY; /* The caller must poll again after arming */
     }
-    /* no progress sends them while the process sleeps */
+    /* No progress sends acknowledgements while the process sleeps */
     ud_send_acks(iface, 1);
     return set_timer(iface);
 }

@@ -88,8 +88,9 @@ static ucs_status_t cancel(ud_ep_t *ep, uct_completion_t *comp)
     return (ep->leaving == 0) ? UCS_OK : watch_all(ep, comp);
 }
 
-/* Returns whether all is acknowledged, and the device and the user's callbacks
- * have released it. The service leaves callbacks to the user's thread. */
+/* Returns whether all packets are acknowledged, and the device and the user's
+ * callbacks have released them. On the service thread callbacks are left to the
+ * user's thread. */
 static int is_done(const ud_ep_t *ep)
 {
     return ucx_window_is_idle(&ep->window) && (ep->leaving == 0);
@@ -114,10 +115,11 @@ ucs_status_t ud_ep_flush(uct_ep_h uct_ep, unsigned flags,
     return is_done(ep) ? UCS_OK : watch_all(ep, comp);
 }
 
-/* The flush of an interface: complete when the flushes of all endpoints are. */
+/* The flush of an interface. It completes when the flushes of all endpoints
+ * have completed. */
 typedef struct ud_all_flush {
     uct_completion_t super;
-    uct_completion_t *comp; /* The user's */
+    uct_completion_t *comp; /* The user's completion */
 } ud_all_flush_t;
 
 static void all_flush_done(uct_completion_t *super)
@@ -170,8 +172,8 @@ ucs_status_t ud_iface_flush(uct_iface_h uct_iface, unsigned flags,
     return (num == 0) ? UCS_OK : UCS_INPROGRESS;
 }
 
-/* Messages are delivered in order, and there are no other operations: nothing
- * to do. */
+/* Does nothing: messages are delivered in order, and there are no other
+ * operations. */
 ucs_status_t ud_ep_fence(uct_ep_h uct_ep, unsigned flags)
 {
     return UCS_OK;

@@ -11,8 +11,10 @@
 #include <stdlib.h>
 #include <sys/random.h>
 
-#define CLOSE_SECONDS 0.1 /* s, for the device to send posted packets */
-#define MAX_RTO       0.5 /* s, limit of the retransmission timeout */
+#define CLOSE_SECONDS \
+    0.1             /* Seconds to wait until the device has sent posted
+                           * packets */
+#define MAX_RTO 0.5 /* Maximum retransmission timeout in seconds */
 
 /* --- Opening -------------------------------------------------------------- */
 
@@ -260,7 +262,7 @@ static void say_goodbye(ud_iface_t *iface)
     ud_ep_t *ep;
 
     ud_send_acks(iface, 1);
-    /* every request is signaled, so that their end is known */
+    /* Signal every request, so that their completion is known */
     iface->moderation = 1;
     for (uint32_t i = 0; i < iface->num_slots; ++i) {
         ep = iface->slots[i].ep;

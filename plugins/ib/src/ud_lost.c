@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What an interface does when its port, its device or its queue pair fails. */
+/* Reactions of an interface to the failure of its port, its device or its queue
+ * pair. */
 #include "ud_am.h"
 
 static ud_iface_t *iface_of(ib_watch_t *watch)
@@ -23,7 +24,8 @@ static void port_lost(ib_watch_t *watch)
     fail_all(iface_of(watch), UCS_ERR_ENDPOINT_TIMEOUT);
 }
 
-/* The device uses no buffer any more, and sends nothing. */
+/* Called when the device is lost: it uses no buffer any more, and sends
+ * nothing. */
 static void device_lost(ib_watch_t *watch)
 {
     ud_iface_t *iface = iface_of(watch);
@@ -57,7 +59,8 @@ static const ib_watch_ops_t watch_ops = {
     .qp_failed   = qp_failed,
 };
 
-/* A port may be down as long as a peer may be silent. */
+/* Starts to monitor the device. A port may be down as long as a peer may be
+ * silent. */
 ucs_status_t ud_watch_start(ud_iface_t *iface)
 {
     return ib_watch_start(&iface->watch, &watch_ops, iface->md,

@@ -7,7 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_AHS = 65536 }; /* Limits the memory that untrusted peers can use */
+enum {
+    MAX_AHS = 65536
+}; /* Maximum number: limits the memory that untrusted
+                           * peers can use */
 
 static unsigned hash_of(const void *data, size_t length, unsigned hash)
 {
@@ -94,8 +97,8 @@ void ud_peers_cleanup(ud_iface_t *iface)
 
 /* --- Peers ---------------------------------------------------------------- */
 
-/* The token is not part of the hash, so that successive processes with the same
- * queue pair number are in one bucket. */
+/* Returns the hash bucket. The token is not part of the hash, so that
+ * successive processes with the same queue pair number are in one bucket. */
 static ud_peer_t **bucket_of(ud_iface_t *iface, const ib_wire_device_t *device,
                              uint32_t wire_qpn)
 {

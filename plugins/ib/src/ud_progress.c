@@ -9,10 +9,12 @@
 
 enum {
     MAX_POLL    = 256,
-    MAX_LATE    = 64, /* Busy rounds until deadlines are checked anyway */
-    /* Acknowledges this many packets at the end of a burst */
+    MAX_LATE    = 64, /* Rounds with events after which deadlines are checked
+                       * even so */
+    /* At the end of a burst an acknowledgement is sent if it covers at least
+     * this many packets */
     BURST       = 32,
-    PROBE_AFTER = 2, /* Consecutive timeouts */
+    PROBE_AFTER = 2, /* Number of consecutive timeouts */
 };
 
 unsigned ud_poll_sends(ud_iface_t *iface)
@@ -59,8 +61,8 @@ static int send_ack(ud_iface_t *iface, ud_ep_t *ep)
     return 1;
 }
 
-/* Acknowledgements that are due at once are first in the list; the others
- * follow in the order of reception. */
+/* Sends acknowledgements. Those that are due at once are first in the list; the
+ * others follow in the order of reception. */
 void ud_send_acks(ud_iface_t *iface, unsigned enough)
 {
     ud_ep_t *ep;
@@ -78,7 +80,7 @@ void ud_send_acks(ud_iface_t *iface, unsigned enough)
 void ud_owe_ack(ud_iface_t *iface, ud_ep_t *ep)
 {
     if ((ep->window.owed == 0) || (ep->state & UD_EP_FAILED)) {
-        return; /* a message sent meanwhile has carried it */
+        return; /* A message sent meanwhile has carried the acknowledgement */
     }
     if (ib_unlikely(ep->window.ack_now)) {
         ib_link_remove(&ep->owing);
@@ -131,7 +133,7 @@ static double next_rto(const ud_iface_t *iface, double rto)
                                                   iface->window_params.max_rto;
 }
 
-/* Handles the endpoint's deadline. Returns the next one; 0: the endpoint has
+/* Handles the endpoint's deadline. Returns the next one; 0 if the endpoint has
  * failed. */
 static double check_deadline(ud_iface_t *iface, ud_ep_t *ep)
 {
@@ -175,7 +177,7 @@ static double check_deadline(ud_iface_t *iface, ud_ep_t *ep)
 }
 
 /* Checks all endpoints with a deadline. This is rare: `next_deadline` passes
- * only after a loss, or when deadlines have moved without an update of it. */
+ * only after a loss, or when deadlines were moved without updating it. */
 static void check_deadlines(ud_iface_t *iface)
 {
     double next    = iface->now + iface->window_params.max_rto, deadline;
@@ -210,7 +212,7 @@ static void resend(ud_iface_t *iface, ud_ep_t *ep)
         }
         ((ud_wire_t *)desc->data)->kind |= UD_ASK;
         if (!ud_post_desc(iface, ep, desc, 1)) {
-            break; /* it counts as lost again after its timeout */
+            break; /* The packet counts as lost again after its timeout */
         }
     }
     if ((ep->window.num_lost > 0) && !ud_has_queue(iface)) {
@@ -228,7 +230,7 @@ static void resend_all(ud_iface_t *iface)
         ep = ib_container_of(list.next, ud_ep_t, resending);
         ib_link_remove(&ep->resending);
         resend(iface, ep);
-        ud_ep_finish(ep); /* the endpoint may wait to send its FIN */
+        ud_ep_finish(ep); /* The endpoint may wait to send its FIN */
     }
 }
 
@@ -243,17 +245,17 @@ void ud_handle_deadlines(ud_iface_t *iface)
     }
 }
 
-/* Buffers of a failed endpoint wait for a completion, but no posted send is
- * signaled. Sends a signaled UD_RESET, which also informs the peer if it still
- * exists. */
+/* Sends a signaled UD_RESET. It is needed if buffers of a failed endpoint wait
+ * for a completion but no posted send is signaled. It also informs the peer, if
+ * it still exists. */
 static void ask_for_completion(ud_iface_t *iface)
 {
     iface->unsignaled = iface->moderation;
     (void)ud_send_control(iface, iface->leaving->ep, UD_RESET);
 }
 
-/* Dispatches pending requests of endpoints that can send, and calls the user
- * for what the service has found. */
+/* Dispatches pending requests of endpoints that can send, and calls the user's
+ * callbacks for events that the service has handled. */
 static unsigned dispatch(ud_iface_t *iface)
 {
     unsigned count = 0;
@@ -275,7 +277,8 @@ static unsigned dispatch(ud_iface_t *iface)
         --ep->busy;
         if (!ucx_pending_is_empty(&ep->pending) &&
             !(ep->state & UD_EP_FAILED) && ucx_window_is_open(&ep->window)) {
-            /* It waits for the send queue or for memory, not for the peer. */
+            /* The request waits for the send queue or for memory, not for the
+             * peer. */
             ib_link_queue(&iface->ready, &ep->ready);
         }
         ud_ep_finish(ep);
@@ -322,7 +325,7 @@ static void end_holding(ud_iface_t *iface)
     }
 }
 
-/* Continues after the service. */
+/* Continues the work that the service has begun. */
 static unsigned take_over(ud_iface_t *iface)
 {
     unsigned count = ud_recv_deliver_deferred(iface);
@@ -340,7 +343,7 @@ static unsigned take_over(ud_iface_t *iface)
     return count;
 }
 
-/* A function of its own, so that a round that is skipped saves no registers. */
+/* A separate function, so that a round that is skipped saves no registers. */
 static __attribute__((noinline)) unsigned poll(ud_iface_t *iface)
 {
     unsigned count = 0, sends = 0;

@@ -92,7 +92,7 @@ void ud_qp_restart(ud_iface_t *iface)
     }
     if ((ibv_modify_qp(iface->qp, &attr, IBV_QP_STATE) != 0) ||
         !to_ready(iface)) {
-        return; /* the next progress call retries, until the endpoints fail */
+        return; /* The next progress retries, until the endpoints fail */
     }
     iface->done_sn      = iface->sn;
     iface->unsignaled   = 0;

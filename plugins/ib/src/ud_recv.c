@@ -63,7 +63,7 @@ void ud_recv_post(ud_iface_t *iface)
     }
 }
 
-/* The user releases a buffer that it has kept. */
+/* Called when the user releases a buffer that was kept. */
 static void recv_release(ucx_recv_desc_owner_t *self, void *desc)
 {
     ud_iface_t *iface = ib_container_of(self, ud_iface_t, recv_owner);
@@ -143,7 +143,8 @@ static void deliver(ud_iface_t *iface, ud_recv_t *recv)
     }
 }
 
-/* Handles an in-order packet. The service thread calls no user. */
+/* Handles an in-order packet. The service thread must not call the user's
+ * handlers. */
 static void take_in_order(ud_iface_t *iface, ud_ep_t *ep, ud_recv_t *recv)
 {
     if (ib_unlikely(recv->kind == UD_FIN)) {
@@ -181,8 +182,8 @@ static inline int may_keep(const ud_iface_t *iface)
     return iface->num_recv_posted > iface->config.rx_queue_len / 2;
 }
 
-/* The buffers are full of messages that the user has not seen: the peer must
- * wait. */
+/* Makes the peer wait: the buffers are full of messages that were not delivered
+ * yet. */
 static void hold(ud_iface_t *iface, ud_ep_t *ep)
 {
     ep->state |= UD_EP_HOLDS;
@@ -261,7 +262,7 @@ static int take_packet(ud_iface_t *iface, ud_recv_t *recv,
         return 0;
     }
     ++ep->busy;
-    ep->state |= UD_EP_CONFIRMED; /* the packet contains this endpoint's id */
+    ep->state |= UD_EP_CONFIRMED; /* The packet contains this endpoint's id */
     if (recv->kind == UD_ACK) {
         take_ack_packet(iface, ep, wire, length);
     } else {
@@ -346,7 +347,7 @@ unsigned ud_recv_poll(ud_iface_t *iface)
     }
     if (ib_unlikely(iface->num_recv_kept > iface->num_recv / 2) &&
         !iface->in_service) {
-        (void)recv_grow(iface); /* otherwise reception stops */
+        (void)recv_grow(iface); /* Without more buffers reception stops */
     }
     if (iface->num_recv_free >= POST_BATCH) {
         ud_recv_post(iface);

@@ -18,7 +18,7 @@ static inline int ud_has_queue(const ud_iface_t *iface)
     return (iface->sn - iface->done_sn < iface->queue_len) && !iface->is_down;
 }
 
-/* Packets that wait for the connection. */
+/* Returns the number of packets that wait for the connection. */
 static inline uint32_t ud_ep_has_kept(const ud_ep_t *ep)
 {
     return ep->window.tx_psn - ep->window.acked;
@@ -130,7 +130,7 @@ static inline int ud_send(ud_iface_t *iface, ud_ep_t *ep, ud_desc_t *desc,
 
     ud_wire_fill(wire, ep, kind, id);
     if (ib_unlikely(!(ep->state & UD_EP_CONNECTED))) {
-        desc->sn = iface->done_sn - 1; /* the device does not use it */
+        desc->sn = iface->done_sn - 1; /* The device does not use the buffer */
         ucx_window_keep(&ep->window, &desc->tx, now);
         return 1;
     }
@@ -142,7 +142,7 @@ static inline int ud_send(ud_iface_t *iface, ud_ep_t *ep, ud_desc_t *desc,
         return 0;
     }
     if (was_idle) {
-        now = ud_time(iface); /* its deadline counts from now */
+        now = ud_time(iface); /* The deadline counts from now */
     }
     ucx_window_sent(&ep->window, &desc->tx, now);
     if (was_idle) {

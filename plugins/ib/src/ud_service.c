@@ -2,21 +2,23 @@
 /*
  * Acknowledges and retransmits while the program computes. A timer runs on the
  * service thread. If the user has made no progress since the last tick, the
- * thread receives what has arrived, acknowledges it, and handles deadlines. It
- * calls no callback: messages, completions and failures wait for the user's
- * next progress.
+ * thread receives packets, acknowledges them, and handles deadlines. It calls
+ * no callback: messages, completions and failures wait for the user's next
+ * progress.
  *
- * The timer stops while the user sleeps and nothing is under way. The
- * completion channel then restarts it, or the user's next progress.
+ * The timer stops while the user sleeps and nothing is in flight. The
+ * completion channel or the user's next progress restarts it.
  */
 #include "ud_service.h"
 #include "ud_send.h"
 
 enum {
-    TICK_RTOS   = 2,  /* Smallest retransmission timeouts in a tick */
-    UNUSED      = 5,  /* Ticks in one, while there is no connection */
-    QUIET_TICKS = 25, /* Without work: stop the timer if the user sleeps */
-    MAX_ROUNDS  = 64, /* Receive calls of one tick */
+    TICK_RTOS   = 2,  /* Interval of ticks, as a multiple of the smallest
+                       * retransmission timeout */
+    UNUSED      = 5,  /* Factor of the interval while there is no connection */
+    QUIET_TICKS = 25, /* Ticks without work after which the timer stops if the
+                       * user sleeps */
+    MAX_ROUNDS  = 64, /* Maximum number of receive calls in one tick */
 };
 
 static int is_quiet(const ud_iface_t *iface)
@@ -27,7 +29,8 @@ static int is_quiet(const ud_iface_t *iface)
            ib_link_is_alone(&iface->resending);
 }
 
-/* Returns whether there was something to do. */
+/* Receives, acknowledges and handles deadlines. Returns whether there was
+ * anything to do. */
 static int serve(ud_iface_t *iface)
 {
     unsigned rounds = 0;
@@ -58,15 +61,15 @@ static int is_unused(const ud_iface_t *iface)
     return __atomic_load_n(&iface->num_eps, __ATOMIC_RELAXED) == 0;
 }
 
-/* Whether the timer has the wrong interval. */
+/* Returns whether the timer has the wrong interval. */
 static int is_mistimed(const ud_iface_t *iface)
 {
     return is_unused(iface) !=
            __atomic_load_n(&iface->service.is_slow, __ATOMIC_RELAXED);
 }
 
-/* Starts the timer. An interface without connections only answers requests for
- * connections, which are repeated. */
+/* Starts the timer. The interval is longer without connections: the interface
+ * then only answers connection requests, which are repeated. */
 static int start_timer(ud_iface_t *iface, ucx_async_id_t *timer_p)
 {
     const ucx_window_params_t *params = &iface->window_params;
@@ -82,7 +85,8 @@ static int start_timer(ud_iface_t *iface, ucx_async_id_t *timer_p)
                                  timer_p) == UCS_OK;
 }
 
-/* The timer has had nothing to do for a while, and the user sleeps. */
+/* Stops the timer, because it had nothing to do for a while, and the user
+ * sleeps. */
 static void pause_timer(ud_iface_t *iface)
 {
     const ucx_host_t *host = iface->host;
@@ -94,7 +98,7 @@ static void pause_timer(ud_iface_t *iface)
         host->async_remove(iface->service.id);
         iface->service.id        = channel;
         iface->service.is_paused = 1;
-        iface->has_deferred      = 1; /* progress resumes it */
+        iface->has_deferred      = 1; /* Progress resumes the timer */
     }
     iface->service.quiet = 0;
 }
@@ -119,13 +123,13 @@ static void on_tick(void *arg)
     if ((rounds != iface->service.seen_rounds) && !is_mistimed(iface)) {
         iface->service.seen_rounds = rounds;
         iface->service.quiet       = 0;
-        return; /* the user acknowledges */
+        return; /* The user's progress acknowledges */
     }
     if (!ucx_guard_try(&iface->guard)) {
         return;
     }
     if (is_mistimed(iface)) {
-        ud_service_resume(iface); /* with another interval */
+        ud_service_resume(iface); /* Restarts the timer with another interval */
     }
     if (serve(iface) || !is_quiet(iface)) {
         iface->service.quiet = 0;

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Service of an interface while its user makes no progress. */
+/* Service of an interface while its user does not call progress. */
 #ifndef IB_UD_SERVICE_H
 #define IB_UD_SERVICE_H
 
 #include "ud.h"
 
-/* Starts the service with the first connection; later calls do nothing. User's
- * or service thread, in the guard. */
+/* Starts the service with the first connection; later calls do nothing. Called
+ * by the user's or the service thread, which holds the guard. */
 void ud_service_start(ud_iface_t *iface);
-/* When it returns, the service does not run and will not run again. */
+/* Stops the service. When it returns, the service does not run and will not run
+ * again. */
 void ud_service_stop(ud_iface_t *iface);
-/* Restarts the timer of a paused service. In the guard. */
+/* Restarts the timer of a paused service. The caller holds the guard. */
 void ud_service_resume(ud_iface_t *iface);
 
 #endif

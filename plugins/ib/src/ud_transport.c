@@ -18,7 +18,8 @@ static ucs_status_t get_address(uct_iface_h iface, uct_iface_addr_t *addr)
     return UCS_OK;
 }
 
-/* A datagram is one packet: both ports must have the same largest packet. */
+/* Returns whether the peer is reachable. A datagram is one packet, so both
+ * ports must have the same maximum packet size. */
 static int is_reachable(uct_iface_h uct_iface, const ucx_reachable_args_t *args)
 {
     const ud_iface_t *iface = (ud_iface_t *)uct_iface;
@@ -37,7 +38,7 @@ static int is_reachable(uct_iface_h uct_iface, const ucx_reachable_args_t *args)
 
 static ucs_status_t iface_fence(uct_iface_h iface, unsigned flags)
 {
-    return UCS_OK; /* like the fence of an endpoint */
+    return UCS_OK; /* Nothing to do, as in ud_ep_fence() */
 }
 
 static const ucx_iface_ops_t iface_ops = {

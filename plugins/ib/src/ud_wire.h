@@ -33,8 +33,8 @@ typedef enum {
     UD_FIN,         /* The sender's user has destroyed the endpoint */
     UD_LAST_SEQUENCED = UD_FIN,
     /* Packets without a sequence number */
-    UD_ACK,     /* 8 more bytes: packets received out of order */
-    UD_CONNECT, /* ud_wire_control_t, as in the following kinds */
+    UD_ACK,     /* Followed by 8 bytes: packets received out of order */
+    UD_CONNECT, /* Followed by ud_wire_control_t, as are the following kinds */
     UD_ACCEPT,  /* Reply to UD_CONNECT */
     /* Requests UD_ACK, or UD_RESET if there is no such connection */
     UD_PROBE,
@@ -67,9 +67,9 @@ typedef struct ud_wire_iface {
 typedef struct ud_wire_control {
     ud_wire_t head;
     uint32_t from; /* The sender's id of the connection */
-    /* Of the connection between these two interfaces */
+    /* Number of the connection between these two interfaces */
     uint32_t ordinal;
-    uint32_t to_token; /* Of the destination interface */
+    uint32_t to_token; /* Token of the destination interface */
     ud_wire_iface_t iface;
     ib_wire_device_t device;
 } ud_wire_control_t;

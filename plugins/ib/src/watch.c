@@ -34,7 +34,8 @@ static void timer_stop(ib_watch_t *watch)
 
 static void port_timed_out(void *arg);
 
-/* A short interruption is left to retransmission. */
+/* Starts a timer. A short interruption of the port is left to
+ * retransmission. */
 static void port_down(ib_watch_t *watch)
 {
     const ucx_host_t *host = watch->md->host;
@@ -57,7 +58,7 @@ static void port_changed(ib_watch_t *watch, unsigned events)
 {
     const ucx_host_t *host = watch->md->host;
 
-    /* Events of both directions may have come together: the port's state
+    /* Events of both kinds may have arrived together: the port's state
      * decides. */
     if ((events & (PORT_DOWN | PORT_UP)) && !port_is_active(watch)) {
         port_down(watch);
@@ -114,7 +115,7 @@ static void watch_post(ib_watch_t *watch, unsigned events)
     const ucx_host_t *host = watch->md->host;
 
     if (__atomic_fetch_or(&watch->pending, events, __ATOMIC_ACQ_REL) != 0) {
-        return; /* the call is queued already */
+        return; /* The call is queued already */
     }
     if (host->progress_oneshot(watch->worker, watch_run, watch) != UCS_OK) {
         __atomic_store_n(&watch->pending, 0, __ATOMIC_RELEASE);
@@ -128,7 +129,7 @@ static void port_timed_out(void *arg)
     watch_post(arg, PORT_TIMEOUT);
 }
 
-/* `port` 0: all ports. */
+/* Posts events to all watches of a port, or of all ports if `port` is 0. */
 static void post_all(ib_md_t *md, int port, unsigned events)
 {
     ib_link_t *link;
@@ -162,8 +163,8 @@ static void event_arrived(ib_md_t *md, const struct ibv_async_event *event)
     case IBV_EVENT_QP_REQ_ERR:
     case IBV_EVENT_QP_ACCESS_ERR:
     case IBV_EVENT_QP_LAST_WQE_REACHED:
-        /* The queue pair may be destroyed after the acknowledgement: do not
-         * pass its address on. */
+        /* Do not pass the queue pair on: it may be destroyed after the
+         * acknowledgement. */
         post_all(md, 0, QP_FAILED);
         break;
     default:
@@ -173,8 +174,8 @@ static void event_arrived(ib_md_t *md, const struct ibv_async_event *event)
     }
 }
 
-/* The descriptor of a removed device stays readable: this handler does not
- * monitor it any more. */
+/* Handles events. The descriptor of a removed device stays readable, so this
+ * handler then stops monitoring it. */
 static void on_events(int fd, int events, void *arg)
 {
     ib_watch_t *watch = arg;
@@ -183,7 +184,7 @@ static void on_events(int fd, int events, void *arg)
 
     while (ibv_get_async_event(md->context, &event) == 0) {
         event_arrived(md, &event);
-        /* Destruction of a queue pair waits for this. */
+        /* Destroying a queue pair waits for this acknowledgement. */
         ibv_ack_async_event(&event);
     }
     if ((errno != EAGAIN) && (errno != EINTR)) {
@@ -210,7 +211,8 @@ ucs_status_t ib_watch_start(ib_watch_t *watch, const ib_watch_ops_t *ops,
     if (watch->epoll_fd < 0) {
         return UCS_ERR_IO_ERROR;
     }
-    /* The set is empty: the handler runs only after all is initialized. */
+    /* The set is still empty, so the handler cannot run before all members are
+     * initialized. */
     status = md->host->async_add_fd(worker, watch->epoll_fd,
                                     UCS_EVENT_SET_EVREAD, on_events, watch,
                                     &watch->event_id);
@@ -238,7 +240,8 @@ void ib_watch_stop(ib_watch_t *watch)
     if (watch->ops == NULL) {
         return;
     }
-    /* First the handlers of this watch, without the lock that they take. */
+    /* Remove the handlers of this watch first, without holding the lock that
+     * they take. */
     md->host->async_remove(watch->event_id);
     md->host->async_remove(watch->timer_id);
     pthread_mutex_lock(&md->watches_lock);

@@ -2,8 +2,8 @@
 /*
  * Asynchronous events of a device: a port that goes down or up, a device that
  * fails or is removed, a queue pair that fails. All interfaces of a memory
- * domain share one descriptor of events; each has a watch, and whichever
- * handler reads an event passes it to all watches that it concerns.
+ * domain share one descriptor of events; each has a watch. The handler that
+ * reads an event passes it to all watches that it concerns.
  *
  *   device event -> handler (service thread) -> `pending` of each watch
  *                -> callback of the interface (worker's thread)
@@ -16,13 +16,13 @@
 
 typedef struct ib_watch ib_watch_t;
 
-/* What an interface does. Called by the worker's thread, from progress. */
+/* Callbacks of an interface. Called by the worker's thread, from progress. */
 typedef struct ib_watch_ops {
-    /* The port was down for ib_watch_t.patience: fails all endpoints with
-     * UCS_ERR_ENDPOINT_TIMEOUT. The device is usable. */
+    /* The port was down for ib_watch_t.patience. The callback fails all
+     * endpoints with UCS_ERR_ENDPOINT_TIMEOUT. The device is usable. */
     void (*port_lost)(ib_watch_t *watch);
-    /* The device does not complete requests any more: ends all of them, and
-     * fails all endpoints with UCS_ERR_NO_DEVICE. Once. */
+    /* The device does not complete requests any more. The callback ends all
+     * requests, and fails all endpoints with UCS_ERR_NO_DEVICE. Called once. */
     void (*device_lost)(ib_watch_t *watch);
     /* A queue pair of the device, not necessarily of this interface, is in the
      * error state. */
@@ -33,24 +33,27 @@ struct ib_watch {
     const ib_watch_ops_t *ops;
     ib_md_t *md;
     uct_worker_h worker;
-    ib_link_t link;  /* In ib_md_t.watches */
-    double patience; /* Seconds */
+    ib_link_t link;  /* Node in ib_md_t.watches */
+    double patience; /* Seconds that the port may be down */
     uint8_t port;
-    uint8_t is_down;  /* Worker's thread */
-    uint8_t is_gone;  /* Worker's thread */
+    uint8_t is_down;  /* The port is down; accessed by the worker's thread
+                       * only */
+    uint8_t is_gone;  /* The device is lost; accessed by the worker's thread
+                       * only */
     int epoll_fd;     /* Contains the device's descriptor */
-    unsigned pending; /* Atomic */
+    unsigned pending; /* Events to handle; accessed atomically */
     ucx_async_id_t event_id, timer_id;
 };
 
-/* Starts the watch of an interface. `patience`: time in seconds that the port
- * may be down before its endpoints fail. Worker's thread. */
+/* Starts the watch of an interface. `patience`: seconds that the port may be
+ * down before the endpoints fail. Called by the worker's thread. */
 ucs_status_t ib_watch_start(ib_watch_t *watch, const ib_watch_ops_t *ops,
                             ib_md_t *md, uct_worker_h worker, uint8_t port,
                             double patience);
 
-/* Ends it: no callback is called any more. Nothing is done for a watch that is
- * zero-initialized, or whose start has failed. Worker's thread. */
+/* Stops the watch: no callback is called any more. Does nothing for a watch
+ * that is zero-initialized, or whose start has failed. Called by the worker's
+ * thread. */
 void ib_watch_stop(ib_watch_t *watch);
 
 /* The list of watches of a domain. */
