@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See calm.h. The first thread of each process is the one that is measured. */
+/* Implementation of calm.h. Each process is measured by its first thread. */
 #include "calm.h"
 
 #include <fcntl.h>
@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#define WAITED_MAX 0.05 /* of the duration */
+#define WAITED_MAX 0.05 /* Part of the duration */
 
 void calm_open(calm_t *calm, pid_t peer)
 {
@@ -37,8 +37,8 @@ void calm_close(calm_t *calm)
     }
 }
 
-/* The file holds nanoseconds on a processor, nanoseconds of waiting for one, and
- * the number of time slices. */
+/* Reads a schedstat file, which contains nanoseconds on a processor,
+ * nanoseconds of waiting for one, and the number of time slices. */
 static double waited(calm_t *calm)
 {
     char text[100], *rest;

@@ -112,12 +112,12 @@ void check_fail(run_t *run, int rule, const char *format, ...)
     unsigned index;
     va_list ap;
 
-    /* a peer process may record a finding at the same time */
+    /* A peer process may record a finding at the same time */
     index = __atomic_fetch_add(&record->num_findings, 1, __ATOMIC_RELAXED);
     if (index >= CHECK_FINDINGS_MAX) {
         __atomic_store_n(&record->num_findings, CHECK_FINDINGS_MAX,
                          __ATOMIC_RELAXED);
-        return; /* the first findings are sufficient */
+        return; /* The first findings are sufficient */
     }
 
     finding       = &record->findings[index];

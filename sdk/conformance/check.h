@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a check is, its input, and how it records findings. Each check runs in a
- * process of its own, so that a plugin that crashes or hangs fails only that
- * check.
+ * Structures of checks: a check, its input, and the record of its findings.
+ * Each check runs in a process of its own, so that a plugin that crashes or
+ * hangs fails only that check.
  */
 #ifndef CONFORMANCE_CHECK_H
 #define CONFORMANCE_CHECK_H
@@ -35,7 +35,7 @@ static inline size_t size_max(size_t a, size_t b)
 typedef enum check_outcome {
     CHECK_PASSED,
     CHECK_FAILED,
-    CHECK_SKIPPED, /* not in the manifest, or no device */
+    CHECK_SKIPPED, /* The manifest does not declare it, or there is no device */
 } check_outcome_t;
 
 /* A transport on a device, on which one interface is opened. */
@@ -49,19 +49,19 @@ typedef struct resource {
 
 /* The plugin under test. */
 typedef struct target {
-    char path[PATH_MAX];   /* the manifest's path, without links */
-    char folder[PATH_MAX]; /* the manifest's folder */
+    char path[PATH_MAX];   /* Path of the manifest, with links resolved */
+    char folder[PATH_MAX]; /* Folder of the manifest */
     char library[2 * PATH_MAX];
-    const ucx_manifest_t *manifest; /* NULL: not valid */
+    const ucx_manifest_t *manifest; /* NULL: it is not valid */
     char why_invalid[CHECK_TEXT_MAX];
 } target_t;
 
 typedef struct finding {
-    int rule; /* number in sdk/ABI.md, or CHECK_TIME_LIMIT */
+    int rule; /* Number of the rule in sdk/ABI.md, or CHECK_TIME_LIMIT */
     char text[CHECK_TEXT_MAX];
 } finding_t;
 
-/* In memory shared with the reporting process. */
+/* Record of a check, in memory shared with the reporting process. */
 typedef struct record {
     unsigned num_findings;
     finding_t findings[CHECK_FINDINGS_MAX];
@@ -69,12 +69,13 @@ typedef struct record {
     char reason[CHECK_TEXT_MAX]; /* why it was skipped */
     char note[CHECK_TEXT_MAX];   /* a remark that is not a finding */
     char doing[CHECK_TEXT_MAX];  /* shown if the check crashes or hangs */
-    int crash_rule;              /* of a crash in this step; 0: that of the
-                                   * check */
+    int crash_rule;              /* Rule for a crash in this step; 0: that of
+                                  * the check */
     int finished;
     double seconds;
-    _Atomic uint64_t tosses; /* of costs.c, between both sides */
-    /* result of listing the resources */
+    _Atomic uint64_t tosses; /* Counter that both sides of check_costs.c
+                              * increment in turn */
+    /* Result of listing the resources */
     unsigned num_resources;
     resource_t resources[RESOURCES_MAX];
 } record_t;
@@ -83,23 +84,24 @@ typedef struct run {
     const target_t *target;
     const resource_t *resource; /* NULL: the check is about the plugin */
     record_t *record;
-    double notice;    /* s in which a lost peer is reported */
-    double tolerance; /* how many times slower than stated a message
-                                 * may be */
-    double keepalive; /* s between checks of idle peers; 0: not set */
+    double notice;    /* Seconds within which the loss of a peer must be
+                       * reported */
+    double tolerance; /* Factor by which a message may be slower than stated */
+    double keepalive; /* Seconds between checks of idle peers; 0: not set */
     int peer_host;    /* network namespace of the peer; 0: ours */
 } run_t;
 
 typedef struct check {
     const char *name;
     const char *title;
-    int rules[CHECK_RULES_MAX]; /* terminated by 0; a crash is reported under
-                                 * the first */
+    int rules[CHECK_RULES_MAX]; /* Terminated by 0; a crash is reported under
+                                 * the first rule */
     int per_resource;           /* run for each transport on each device */
     void (*run)(run_t *run);
 } check_t;
 
-/* In the order of execution; terminated by an entry without a name. */
+/* All checks, in the order of execution; terminated by an entry without a
+ * name. */
 extern const check_t checks[];
 
 /* Lists the plugin's resources in the record; skips if the plugin reports that
@@ -116,7 +118,7 @@ void check_note(run_t *run, const char *format, ...)
 /* Describes the next step; shown if the process crashes or hangs in it. */
 void check_doing(run_t *run, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-/* The same; a crash in this step is reported under `rule`. */
+/* Describes the next step; a crash in it is reported under `rule`. */
 void check_doing_under(run_t *run, int rule, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 int check_has_failed(const run_t *run);
@@ -127,11 +129,12 @@ void check_give_up(run_t *run) __attribute__((noreturn));
 #define check_that(_run, _rule, _condition, ...) \
     ((_condition) ? 1 : (check_fail(_run, _rule, __VA_ARGS__), 0))
 
-/* The manifest's entry for the resource; never NULL for a listed one. */
+/* Returns the manifest's entry for the resource; never NULL for a listed
+ * resource. */
 const ucx_manifest_component_t *run_component(const run_t *run);
 const ucx_manifest_transport_t *run_transport(const run_t *run);
 
-/* The checks; the head of each file describes what it tests. */
+/* Functions of the checks; the head of each file describes what it tests. */
 void check_manifest(run_t *run);
 void check_library(run_t *run);
 void check_entry(run_t *run);

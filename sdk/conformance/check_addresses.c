@@ -62,8 +62,8 @@ static ucs_status_t try_ep(address_test_t *test, size_t dev_size,
     status = uct_ep_create(&params, &test->party->ep);
     if (status == UCS_OK) {
         party_progress(test->party);
-        if (test->party->ep != NULL) { /* the error handler does not destroy
-                                        * it */
+        if (test->party->ep != NULL) { /* The error handler does not destroy the
+                                        * endpoint */
             uct_ep_destroy(test->party->ep);
             test->party->ep = NULL;
         }
@@ -85,8 +85,8 @@ static void try_cut(address_test_t *test, const address_t *cut)
                     "asking for %s address cut to %zu of %zu "
                     "bytes",
                     cut->what, size, cut->size);
-        /* a transport that needs only the device address may ignore the
-         * other */
+        /* A transport that needs only the device address may ignore the
+         * interface address */
         if (!check_that(test->run, 17,
                         !ask(test, dev_size, iface_size) || !is_dev,
                         "%s address cut to %zu of %zu bytes is reachable",
@@ -254,7 +254,7 @@ static int take_addresses(address_test_t *test)
 
 static void try_all(address_test_t *test)
 {
-    /* if the intact address is unreachable, there is nothing to test */
+    /* If the intact address is unreachable, there is nothing to test */
     if ((run_transport(test->run)->reach & UCX_MANIFEST_REACH_SELF) &&
         !check_that(test->run, 10, ask(test, test->dev.size, test->iface.size),
                     "its own address is not reachable, though the manifest "

@@ -11,7 +11,7 @@
 
 #define ADDRESS_MAX 65536
 
-/* All bits that have a meaning. */
+/* All flags that are defined. */
 #define KNOWN_FLAGS \
     (UCT_IFACE_FLAG_AM_SHORT | UCT_IFACE_FLAG_AM_BCOPY | \
      UCT_IFACE_FLAG_AM_ZCOPY | UCT_IFACE_FLAG_PENDING | \
@@ -53,7 +53,7 @@ static void check_declared(run_t *run, const uct_iface_attr_t *attr)
     uint64_t flags;
     unsigned i;
 
-    /* a manifest cannot declare flags that it has no word for */
+    /* A manifest cannot declare flags that have no word in its schema */
     flags = attr->cap.flags & known->iface & ~tl->iface_flags;
     check_that(run, 10, flags == 0,
                "the interface can do what the manifest "
@@ -75,7 +75,8 @@ static void check_declared(run_t *run, const uct_iface_attr_t *attr)
     }
 }
 
-/* The limits of one class; the three structures have the same members. */
+/* Checks the limits of one class of operations; the structures of the three
+ * classes have the same members. */
 #define check_class(_run, _attr, _class, _CLASS) \
     do { \
         const uint64_t _flags = (_attr)->cap.flags; \
@@ -203,7 +204,7 @@ static void check_stated_costs(run_t *run, const uct_iface_attr_t *attr)
                attr->bandwidth.dedicated, attr->bandwidth.shared);
 }
 
-/* Operations with a capability of their own. */
+/* Operations that have their own capability. */
 static const struct {
     uint64_t flag;
     ucx_op_t op;

@@ -20,8 +20,8 @@ typedef struct copies {
     run_t *run;
     party_t *party;
     ucs_memory_type_t type;
-    char *memory; /* of that type */
-    char *data;   /* host memory */
+    char *memory; /* Memory of the tested type */
+    char *data;   /* Host memory */
 } copies_t;
 
 typedef enum copy_op {
@@ -42,7 +42,8 @@ static const struct {
     {"get_zcopy", UCT_IFACE_FLAG_GET_ZCOPY},
 };
 
-/* The same test as in the core. */
+/* Returns whether the domain has a copier, by the same conditions as in the
+ * core. */
 static int is_copier(const run_t *run, const uct_md_attr_t *md)
 {
     return (run->resource->type == UCT_DEVICE_TYPE_ACC) &&
@@ -129,7 +130,7 @@ static int copy(copies_t *copies, copy_op_t op, size_t length, unsigned pieces)
 }
 
 /* Copies to the memory and back by two operations; checks every byte, and the
- * bytes around. */
+ * bytes around the range. */
 static int there_and_back(copies_t *copies, copy_op_t put, copy_op_t get,
                           size_t length, unsigned pieces)
 {
@@ -212,7 +213,8 @@ static int query_dmabuf(copies_t *copies, char *address, size_t length)
     return attr.dmabuf_fd;
 }
 
-/* The core closes each descriptor: a plugin must not return one twice. */
+/* Checks the dmabuf of a range. The core closes each descriptor, so a plugin
+ * must not return the same descriptor twice. */
 static void check_dmabuf(copies_t *copies, char *address, size_t length)
 {
     int first  = query_dmabuf(copies, address + 1, length - 1);

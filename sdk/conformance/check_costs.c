@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Rule 25: costs are about what is measured in the same run. The best of many
- * rounds is compared: a busy machine delays messages, but makes none faster. A
- * transport that is faster than stated is therefore found on any machine. For one
- * that is slower, the limit is narrow only if there were enough rounds in which no
- * other program took the processor from either side (calm.h). It contains what two
- * processes and copies cost on this machine, measured between the rounds.
+ * Rule 25: stated costs are close to those measured in the same run. The best
+ * of many rounds is compared: a busy machine delays messages, but makes none
+ * faster. A transport that is faster than stated is therefore found on any
+ * machine. To find one that is slower, the limit is narrow only if there were
+ * enough rounds in which no other program took the processor from either side
+ * (calm.h). The limit includes the costs of two processes and of copies on this
+ * machine, which are measured between the rounds.
  */
 #include "calm.h"
 #include "peer.h"
@@ -15,47 +16,51 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define BATCHES     5
-#define CALM_LIMIT  2.0 /* s; more batches until enough rounds are calm */
+#define BATCHES 5
+#define CALM_LIMIT \
+    2.0 /* Seconds in which more batches are run, until enough
+                         * rounds are calm */
 #define ROUNDS      60
 #define BURST_BYTES ((size_t)1 << 20)
 #define BURST_MAX   500
 #define LENGTH_MAX  ((size_t)256 << 10)
-#define COPIES      4    /* of a message between two users */
-#define FLOOR       1e-6 /* s, for system calls */
+#define COPIES      4    /* Number of copies of a message between two users */
+#define FLOOR       1e-6 /* Seconds of system calls that are always allowed */
 
-/* Stated costs above the fivefold of the measured ones are findings: tenfold
- * errors are found although the measurement is within a factor of two, and
- * threefold ones never are. */
+/* Stated costs of more than five times the measured ones are findings. The
+ * measurement is exact within a factor of two, so errors by a factor of ten are
+ * found and those by a factor of three are tolerated. */
 #define FACTOR_ABOVE 5.0
-/* Without enough calm rounds, measured costs above this multiple of the stated ones
- * are findings; with them, those above run_t.tolerance. */
+/* Without enough calm rounds, measured costs above this multiple of the stated
+ * ones are findings; with enough calm rounds, those above run_t.tolerance. */
 #define FACTOR_BUSY 50.0
 
-/* Code of a sanitizer is slow: costs mean something else. */
+/* Code with a sanitizer is slow, so its costs are not compared. */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define IS_INSTRUMENTED 1
 #else
 #define IS_INSTRUMENTED 0
 #endif
 
-/* Undisturbed rounds, from which on the best of all rounds is what the transport
- * can do: a single one may still have been slowed down, by cold caches for
- * example. */
-#define CALM_ROUNDS 20 /* of one message */
+/* Minimum number of undisturbed rounds, so that the best of all rounds is the
+ * speed of the transport. A single round may still have been slowed down, by
+ * cold caches for example. */
+#define CALM_ROUNDS 20 /* Rounds of one message */
 #define CALM_BURSTS 3
 
-/* Many rounds. */
+/* Durations of many rounds. */
 typedef struct timed {
-    double best;   /* s */
-    unsigned calm; /* that no other program disturbed */
+    double best;   /* Seconds of the best round */
+    unsigned calm; /* Number of rounds that no other program disturbed */
 } timed_t;
 
 typedef struct measured {
-    timed_t one_way; /* of the smallest message */
-    timed_t each;    /* of a large message in a sequence of them */
-    double toss;     /* s, one way between processes, without the transport */
-    double copy;     /* s, of a large message */
+    timed_t one_way; /* Time of the smallest message */
+    timed_t each;    /* Time of a large message in a sequence of large
+                      * messages */
+    double toss;     /* Seconds, one way between the processes, without the
+                      * transport */
+    double copy;     /* Seconds to copy a large message */
 } measured_t;
 
 typedef struct talk {
@@ -136,7 +141,8 @@ static int measure(talk_t *talk, party_kind_t kind, size_t length,
     return 1;
 }
 
-/* A number in shared memory, to the peer and back. */
+/* Measures a round trip without the transport: a number in shared memory goes
+ * to the peer and back. */
 static int measure_toss(talk_t *talk, double *best_p)
 {
     _Atomic uint64_t *tosses = &talk->run->record->tosses;
@@ -244,7 +250,8 @@ static double processing(const ucx_perf_t *perf)
            perf->recv_overhead;
 }
 
-/* Is it slower than `stated` allows? `calm`: rounds that must be undisturbed. */
+/* Returns whether the transport is slower than `stated` allows. `calm`: minimum
+ * number of undisturbed rounds. */
 static int is_slower(const talk_t *talk, const timed_t *timed, unsigned calm,
                      double stated)
 {

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <strings.h>
 
-/* Tables are compared by a checksum of their bytes, which need not be
+/* Adds bytes to a checksum. Tables are compared by checksums, which need not be
  * strong. */
 static uint64_t add_bytes(uint64_t sum, const void *bytes, size_t size)
 {
@@ -88,7 +88,7 @@ static const ucx_transport_t *find_transport(const ucx_component_t *component,
 #define HAS_SLOT(_table, _slot) \
     (UCX_TABLE_HAS(_table, _slot) && ((_table)->_slot != NULL))
 
-/* Each declared operation has a slot. */
+/* Checks that each declared operation has a slot. */
 static void check_declared_slots(run_t *run, const ucx_transport_t *tl,
                                  const ucx_manifest_transport_t *declared)
 {
@@ -150,7 +150,7 @@ static void check_declared_slots(run_t *run, const ucx_transport_t *tl,
     }
 }
 
-/* The core itself checks for parts that are not declared. */
+/* The core itself rejects parts that are not declared. */
 static void check_declared_parts(run_t *run, const ucx_component_t *component)
 {
     const ucx_manifest_component_t *declared =
@@ -210,8 +210,8 @@ static int has_word(const char *text, const char *word)
     return 0;
 }
 
-/* Recognizes path variables by words in name and help, so only text types are
- * examined. */
+/* Returns whether the name or help of a variable contains words for paths. Only
+ * variables of text types are examined. */
 static int names_a_path(const ucx_config_field_t *field)
 {
     static const char *const words[] = {"path", "file", "folder", "dir",
@@ -264,7 +264,7 @@ static void check_variables(run_t *run, const ucx_plugin_t *plugin)
     }
 }
 
-/* Uses the plugin a little, between two checksums. */
+/* Opens and closes a domain between two checksums. */
 static void use_md(run_t *run, uct_component_h component,
                    const char *component_name, const char *md_name, void *arg)
 {

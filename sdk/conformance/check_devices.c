@@ -20,7 +20,7 @@ static void check_device(run_t *run, const ucx_manifest_component_t *declared,
 
     tl = ucx_manifest_transport(declared, device->tl_name);
     if (tl == NULL) {
-        return; /* check_descriptor reports it */
+        return; /* check_descriptor reports this */
     }
 
     check_that(run, 25, device->dev_name[0] != '\0',
@@ -56,7 +56,8 @@ static void check_unlike(run_t *run, const uct_tl_resource_desc_t *list,
     }
 }
 
-/* Hardware may change between two queries, but not each time. */
+/* Checks that repeated lists are equal. Hardware may change between two
+ * queries, but not each time. */
 static void check_steady(run_t *run, uct_md_h md, const char *md_name,
                          unsigned count)
 {

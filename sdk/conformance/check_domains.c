@@ -22,7 +22,7 @@
 #define KEY_MAX     65536
 #define NUM_THREADS 4
 #define SECONDS     0.2
-#define ROUNDS      20 /* per thread, while all threads run */
+#define ROUNDS      20 /* Rounds per thread, while all threads run */
 
 static void check_declared(run_t *run, const char *name,
                            const ucx_manifest_component_t *declared,
@@ -30,7 +30,7 @@ static void check_declared(run_t *run, const char *name,
 {
     uint64_t types, flags;
 
-    /* a manifest cannot declare flags that it has no word for */
+    /* A manifest cannot declare flags that have no word in its schema */
     flags = attr->flags & run->target->manifest->known.md & ~declared->md_flags;
     check_that(run, 10, flags == 0,
                "domain %s has capabilities that the "
@@ -100,8 +100,8 @@ static size_t rkey_size(uct_md_h md)
     return (uct_md_query(md, &attr) == UCS_OK) ? attr.rkey_packed_size : 0;
 }
 
-/* Registers, packs, unpacks and deregisters once. Returns NULL, or what
- * failed. */
+/* Registers, packs, unpacks and deregisters once. Returns NULL, or a text that
+ * says what failed. */
 static const char *use_memory(uct_component_h component, uct_md_h md,
                               size_t length, guard_t *guard)
 {
@@ -175,12 +175,12 @@ static void check_memory_use(run_t *run, uct_component_h component,
 
 /* --- Several threads ----------------------------------------------------- */
 
-/* Barrier for the threads: all start together, and none exits before every
+/* Synchronizes the threads: all start together, and none exits before every
  * thread has done its rounds, so that they overlap on a busy machine. */
 typedef struct meeting {
     atomic_uint arrived;
     atomic_int is_open;
-    atomic_uint busy; /* threads with rounds left */
+    atomic_uint busy; /* Number of threads with rounds left */
 } meeting_t;
 
 typedef struct hammer {
@@ -208,7 +208,7 @@ static void use_in_rounds(hammer_t *hammer, guard_t *guard)
         }
     }
     if (i < ROUNDS) {
-        atomic_fetch_sub(&meeting->busy, 1); /* this thread failed */
+        atomic_fetch_sub(&meeting->busy, 1); /* This thread has failed */
     }
 }
 

@@ -109,7 +109,7 @@ typedef struct entry_test {
     ucx_plugin_entry_t entry;
     guard_t args_guard, host_guard;
     char reason[256];
-    size_t extra; /* bytes of unknown members at the end */
+    size_t extra; /* Bytes of unknown members at the end of the table */
     const ucx_plugin_t *plugin;
 } entry_test_t;
 
@@ -155,7 +155,7 @@ static void finish_plugin(entry_test_t *test)
     }
 }
 
-/* A version range that the plugin supports. */
+/* Calls the entry point with a version range that the plugin supports. */
 static void expect_answer(entry_test_t *test, uint32_t abi_max,
                           const char *what)
 {
@@ -175,7 +175,8 @@ static void expect_answer(entry_test_t *test, uint32_t abi_max,
     }
 }
 
-/* A version range that no plugin of this version supports. */
+/* Calls the entry point with a version range that no plugin of this version
+ * supports. */
 static void expect_rejection(entry_test_t *test, uint32_t abi_min,
                              uint32_t abi_max)
 {
@@ -256,10 +257,11 @@ static void expect_silence(run_t *run, int fd, const char *what)
     }
 }
 
-/* --- How long it takes --------------------------------------------------- */
+/* --- Duration
+ * ---------------------------------------------------------------- */
 
-/* One measurement, in a process that has not loaded the library before, as when
- * a program starts. Other calls check the output and the result. */
+/* Measures one call, in a process that has not loaded the library before, as
+ * when a program starts. Other calls check the output and the result. */
 static void time_entry(entry_test_t *test, double *seconds_p)
 {
     int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
@@ -304,9 +306,10 @@ static double fork_try(entry_test_t *test, double *shared)
 }
 
 /*
- * The entry point is slow if all tries exceed the limit: a single long call may
- * be caused by the machine. Call this before anything is loaded. A crash is
- * left to the calls that follow, which report it in more detail.
+ * Checks the duration. The entry point is slow only if all tries exceed the
+ * limit, because a busy machine may delay a single call. Must be called before
+ * anything is loaded. A crash is reported by the calls that follow, in more
+ * detail.
  */
 static void check_time(entry_test_t *test)
 {
@@ -332,7 +335,8 @@ static void check_time(entry_test_t *test)
     munmap(shared, sizeof(*shared));
 }
 
-/* --- What it does -------------------------------------------------------- */
+/* --- Effects
+ * ----------------------------------------------------------------- */
 
 static void check_first_call(entry_test_t *test, const unsigned char *fds,
                              const usage_t *before, int output)
@@ -348,8 +352,9 @@ static void check_first_call(entry_test_t *test, const unsigned char *fds,
     finish_plugin(test);
 }
 
-/* Two copies of the core in one process, each with its own host: what one has
- * received stays valid when the other is unloaded. */
+/* Loads the plugin for two copies of the core in one process, each with its own
+ * host: the descriptor that one has received must stay valid when the other is
+ * unloaded. */
 static void check_two_cores(entry_test_t *test)
 {
     guard_t own = test->host_guard;
@@ -374,7 +379,7 @@ static void check_two_cores(entry_test_t *test)
                    (first->components[0] != second->components[0]),
                "two cores get one and the same descriptor or component");
 
-    /* the first core is unloaded together with its host */
+    /* The first core is unloaded together with its host */
     test->plugin = first;
     finish_plugin(test);
     guard_close(&own);

@@ -9,10 +9,14 @@
 #include <fcntl.h>
 #include <string.h>
 
-#define ROUNDS     300
-#define EDGES      5
-#define LATE_MS    1000  /* after that, ask the peer whether it has sent */
-#define SLEEP_MS   10000 /* silence after the peer has sent: too long */
+#define ROUNDS 300
+#define EDGES  5
+#define LATE_MS \
+    1000 /* Milliseconds after which the peer is asked whether
+                          * it has sent */
+#define SLEEP_MS \
+    10000 /* Milliseconds without an event after the peer has
+                          * sent, which is a finding */
 #define SILENCE_MS 20
 
 typedef struct events_test {
@@ -21,12 +25,14 @@ typedef struct events_test {
     party_t *party;
     party_kind_t kind;
     size_t length;
-    unsigned events; /* supported UCT_EVENT_* */
+    unsigned events; /* UCT_EVENT_* that the interface supports */
     int fd;
-    unsigned num_posted; /* requests without an answer from the peer */
+    unsigned num_posted; /* Number of requests that the peer has not answered
+                          * yet */
 } events_test_t;
 
-/* Does not use peer_call(), which would progress our side. */
+/* Sends a request. peer_call() is not used, because it would progress our
+ * side. */
 static int post(events_test_t *test, peer_op_t op)
 {
     static peer_message_t message;
@@ -70,9 +76,9 @@ static int sleep_for_peer(events_test_t *test)
     return woken;
 }
 
-/* Sleeps on the armed descriptor; 0: nothing woke us. A peer that waits for a
- * processor delays us too, so only silence after the peer has finished
- * counts. */
+/* Sleeps on the armed descriptor. Returns 0 if nothing woke it. A peer that
+ * waits for a processor delays this side too, so only silence after the peer
+ * has finished counts. */
 static int sleep_armed(events_test_t *test)
 {
     return party_sleep(test->party, test->fd, LATE_MS) ||
@@ -83,7 +89,7 @@ static int sleep_armed(events_test_t *test)
 
 /*
  * Sleeps until `*count` has reached `wanted`, as a program does: progress until
- * idle, arm, sleep. 0: an event was lost.
+ * idle, arm, sleep. Returns 0 if an event was lost.
  */
 static int sleep_until(events_test_t *test, const uint64_t *count,
                        uint64_t wanted, const char *what)
@@ -123,8 +129,8 @@ static int sleep_until(events_test_t *test, const uint64_t *count,
     }
 }
 
-/* The message arrives at once or a little later, to hit every moment between
- * the last progress and the sleep. */
+/* Requests a message. It arrives at once or a little later, so that each moment
+ * between the last progress and the sleep is tested. */
 static int ask_for_message(events_test_t *test, unsigned round)
 {
     static peer_message_t message;
@@ -138,8 +144,8 @@ static int ask_for_message(events_test_t *test, unsigned round)
     return peer_call(test->peer, &message, &message);
 }
 
-/* An armed descriptor stays silent while nothing arrives. First waits until the
- * connection has finished its remaining work on both sides. */
+/* Checks that an armed descriptor stays silent while nothing arrives. First
+ * waits until both sides have finished the work of connecting. */
 static void check_silence(events_test_t *test)
 {
     double end = clock_now() + SLEEP_MS * 1e-3;
@@ -162,7 +168,7 @@ static void check_silence(events_test_t *test)
                SLEEP_MS / 1000);
 }
 
-/* A message that arrives between the last progress and arming, every time. */
+/* Checks messages that arrive between the last progress and arming. */
 static void check_edge(events_test_t *test)
 {
     static peer_message_t message;
@@ -221,7 +227,7 @@ static void drop_waiter(uct_pending_req_t *self, void *arg)
 {
 }
 
-/* Send resources for a pending request are an event too. */
+/* Checks that send resources for a pending request cause an event. */
 static void check_resources_wake(events_test_t *test)
 {
     waiter_t waiter     = {.super.func = handle_waiter};
@@ -236,7 +242,7 @@ static void check_resources_wake(events_test_t *test)
 
     check_doing(test->run, "sleeping for resources");
     if (uct_ep_pending_add(test->party->ep, &waiter.super, 0) == UCS_OK) {
-        if (post(test, PEER_RESET)) { /* the peer resumes */
+        if (post(test, PEER_RESET)) { /* The peer resumes */
             sleep_until(test, &waiter.calls, 1,
                         "the turn of a pending "
                         "request");

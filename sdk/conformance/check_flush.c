@@ -20,11 +20,11 @@ typedef struct flush_test {
     size_t length;
     party_rx_t sent;
     party_done_t zcopies[NUM_ZCOPY];
-    unsigned num_started; /* completions to come */
+    unsigned num_started; /* Number of completions to come */
 } flush_test_t;
 
-/* Starts zero-copy messages without waiting for any. The first one is retried
- * until it starts, whatever is in flight. */
+/* Starts zero-copy messages without waiting for them. The first one is retried
+ * until it starts, regardless of messages in flight. */
 static void start_zcopies(flush_test_t *test)
 {
     party_t *party      = test->party;
@@ -118,7 +118,7 @@ static int flush_once(flush_test_t *test, int whole_iface, const char *what)
                       done.calls);
 }
 
-/* Without a completion, flush only returns the state. */
+/* Flushes without a completion: the call only returns the state. */
 static void flush_by_asking(flush_test_t *test, int whole_iface,
                             const char *what)
 {
@@ -181,7 +181,8 @@ static void check_rounds(flush_test_t *test)
     }
 }
 
-/* A flush that a stopped peer delays completes when the peer resumes. */
+/* Checks a flush that a stopped peer delays: it completes when the peer
+ * resumes. */
 static void check_held(flush_test_t *test)
 {
     party_done_t done;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Rule 27 over many rounds: opens, uses and closes a domain, an interface and a
- * connection. Descriptors, threads and memory return to their counts, here and
- * at the peer.
+ * connection. Descriptors, threads and memory return to their previous counts,
+ * in this process and in the peer.
  */
 #include "peer.h"
 #include "usage.h"
@@ -13,8 +13,8 @@
 #define ROUNDS      100
 #define WARM_ROUNDS 20
 #define HALF_ROUNDS ((ROUNDS + WARM_ROUNDS) / 2)
-/* Allowed growth in a half of the rounds. A table or a pool that grows once, by
- * any size, does so in one half, a leak in both. */
+/* Allowed growth in each half of the rounds. A table or a pool that grows once,
+ * by any size, grows in one half only, a leak in both. */
 #define HEAP_SLACK     8192
 #define RESIDENT_SLACK ((size_t)4 << 20)
 
@@ -56,7 +56,7 @@ static int run_round(run_t *run, peer_t *peer, party_t *party)
     return result;
 }
 
-/* The other side closes connections a moment later. */
+/* Checks the peer. It closes connections a moment later than this side. */
 static void check_peer(run_t *run, peer_t *peer, uint64_t before)
 {
     static peer_message_t message;
@@ -76,7 +76,8 @@ static void check_peer(run_t *run, peer_t *peer, uint64_t before)
                (unsigned long long)before);
 }
 
-/* What the process used after the warm rounds, in the middle and at the end. */
+/* Usage of the process after the warm-up rounds, in the middle and at the
+ * end. */
 typedef struct {
     usage_t before, half, after;
 } growth_t;
@@ -94,8 +95,9 @@ static int memory_is_back(const growth_t *growth)
            (growth->after.resident <= growth->before.resident + RESIDENT_SLACK);
 }
 
-/* A thread that is asked to exit needs processor time before it releases its
- * resources: count until everything is released or time is up. */
+/* Counts the resources that were not released. A thread that was asked to exit
+ * needs processor time before it releases its resources, so the count is
+ * repeated until everything is released or the time limit is reached. */
 static void count_left(growth_t *growth)
 {
     const usage_t *before = &growth->before, *after = &growth->after;

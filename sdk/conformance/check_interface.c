@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Interfaces: two can be open at once, addresses are complete and constant, and
- * opening and closing leaks nothing. The core has completed the tables.
+ * opening and closing leaks nothing. The core has filled the empty slots of its
+ * tables.
  */
 #include "party.h"
 #include "usage.h"
@@ -14,7 +15,7 @@
 
 #define FDS_MAX 1024
 
-/* An address fills exactly `length` bytes and does not change. */
+/* Checks that an address fills exactly `length` bytes and does not change. */
 static void check_address(run_t *run, party_t *party, const char *what,
                           size_t length,
                           ucs_status_t (*get)(uct_iface_h iface, void *addr))
@@ -72,7 +73,7 @@ static void check_addresses_of(run_t *run, party_t *party)
     }
 }
 
-/* Calls the slot itself, because the core queries once and stores the
+/* Calls the plugin's slot, because the core calls it only once and stores the
  * result. */
 static void check_query(run_t *run, party_t *party)
 {
@@ -94,7 +95,8 @@ static void check_query(run_t *run, party_t *party)
                "a second query gives another answer than the first");
 }
 
-/* The core has filled each slot of a table: callers do not test for NULL. */
+/* Checks that the core has filled each slot of a table: callers do not test for
+ * NULL. */
 static void check_filled(run_t *run, const char *name, const void *table,
                          size_t size)
 {
@@ -140,7 +142,8 @@ static void use_both(run_t *run, party_t *first, party_t *second)
     check_doing(run, "fencing an idle interface");
     uct_iface_fence(first->iface, 0);
 
-    /* disable and enable progress, and call progress once while disabled */
+    /* Disable and enable progress, and call progress once while it is
+     * disabled */
     check_doing(run, "switching progress off and on");
     uct_iface_progress_disable(first->iface,
                                UCT_PROGRESS_SEND | UCT_PROGRESS_RECV);
@@ -149,7 +152,8 @@ static void use_both(run_t *run, party_t *first, party_t *second)
                               UCT_PROGRESS_SEND | UCT_PROGRESS_RECV);
 }
 
-/* A descriptor that another thread closes disappears a moment later. */
+/* Checks that descriptors are closed. A descriptor that another thread closes
+ * disappears a moment later. */
 static void check_closed(run_t *run, const unsigned char *fds)
 {
     double end = clock_now() + USAGE_PATIENCE;
@@ -161,7 +165,8 @@ static void check_closed(run_t *run, const unsigned char *fds)
     check_that(run, 27, left[0] == '\0', "closing has left open:%s", left);
 }
 
-/* Loads and warms up; then counts what one round leaks. */
+/* Opens and closes interfaces: first to warm up, then to count what one round
+ * leaks. */
 void check_interface(run_t *run)
 {
     static party_t first, second;

@@ -107,7 +107,7 @@ static void try_all(key_test_t *test)
                test->md_name);
 }
 
-/* The same tests for exported keys, by mem_attach. */
+/* Tests exported keys in the same way, by mem_attach. */
 static void check_exported(run_t *run, uct_md_h md, const char *md_name,
                            const memory_t *memory)
 {

@@ -17,7 +17,9 @@
 
 
 #define PRIVATE_MAX 4096
-#define SECONDS     30.0 /* as in party.h: reached only by a broken plugin */
+#define SECONDS \
+    30.0 /* Seconds; as PARTY_PATIENCE, reached only by a broken
+                          * plugin */
 
 typedef struct manager_test {
     run_t *run;
@@ -27,13 +29,13 @@ typedef struct manager_test {
     uct_worker_h worker;
     uct_cm_h cm;
     uct_listener_h listener;
-    struct sockaddr_storage address; /* address of the listener */
+    struct sockaddr_storage address; /* Address of the listener */
     size_t max_private;
-    int rejects; /* reject the next request */
+    int rejects; /* Reject the next request */
     pid_t tid;
 
     uct_ep_h client, server;
-    char private_data[PRIVATE_MAX]; /* sent in both directions */
+    char private_data[PRIVATE_MAX]; /* Data that is sent in both directions */
     size_t private_length;
     unsigned requests, answers, notices, client_left, server_left;
     unsigned wrong_data, foreign;
@@ -145,7 +147,8 @@ static ssize_t handle_pack(void *arg,
         _holds; \
     })
 
-/* Managers of devices that 127.0.0.1 does not lead to need another address. */
+/* Returns the address to use: 127.0.0.1, unless CHECK_HOST names another one
+ * for managers of devices that the loopback address does not reach. */
 static in_addr_t own_address(void)
 {
     const char *host = getenv("CHECK_HOST");
@@ -203,7 +206,7 @@ static int start_listener(manager_test_t *test)
         uct_listener_destroy(second);
     }
 
-    /* 192.0.2.0/24 is reserved for documentation: no host has it */
+    /* 192.0.2.0/24 is reserved for documentation: no host has this address */
     check_doing(test->run, "listening on a strange address");
     any.sin_addr.s_addr = htonl(0xc0000201u);
     status = uct_listener_create(test->cm, (struct sockaddr *)&any, sizeof(any),
@@ -265,7 +268,7 @@ static void handle_flushed(uct_completion_t *comp)
 {
 }
 
-/* A flush of a disconnected endpoint completes when the server has been
+/* Checks that a flush of a disconnected endpoint completes when the server was
  * notified, without an answer from the server. */
 static void check_flush_left(manager_test_t *test)
 {

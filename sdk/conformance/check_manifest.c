@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A transport without operations or without reach is an error. */
+/* Checks that a transport has operations and a reach. */
 static void check_transport_words(run_t *run,
                                   const ucx_manifest_transport_t *tl)
 {

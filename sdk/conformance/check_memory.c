@@ -13,7 +13,7 @@
 #include "pattern.h"
 
 #define SHOWN_SIZE (PARTY_ZCOPY_MAX + 4096)
-#define GUARD      64 /* bytes on both sides that must not change */
+#define GUARD      64 /* Number of bytes on each side that must not change */
 
 typedef enum rma_op {
     PUT_SHORT,
@@ -73,7 +73,7 @@ static void unpack_get(void *arg, const void *data, size_t length)
     memcpy(arg, data, length);
 }
 
-/* One attempt with `length` bytes of the local buffer. */
+/* Tries an operation once, with `length` bytes of the local buffer. */
 static ucs_status_t try_op(remote_t *remote, rma_op_t op, size_t length,
                            uint64_t address, party_done_t *done)
 {

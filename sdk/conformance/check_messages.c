@@ -28,7 +28,7 @@ static void send_one(talk_t *talk, party_kind_t kind, size_t length,
     ucs_status_t status;
 
     if (check_has_failed(talk->run)) {
-        return; /* later tests would fail for the same reason */
+        return; /* Later tests would fail for the same reason */
     }
 
     status = party_send(talk->party, kind, length, header, entries);
@@ -41,7 +41,7 @@ static void send_one(talk_t *talk, party_kind_t kind, size_t length,
     }
 }
 
-/* Lengths at both ends of the range and around powers of two. */
+/* Sends lengths at both ends of the range and around powers of two. */
 static void send_lengths(talk_t *talk, party_kind_t kind)
 {
     const size_t min = party_min(talk->party, kind);
@@ -65,7 +65,7 @@ static void send_lengths(talk_t *talk, party_kind_t kind)
     }
 }
 
-/* Many I/O vector entries, and headers of all lengths. */
+/* Sends messages with many I/O vector entries, and headers of all lengths. */
 static void send_pieces(talk_t *talk, party_kind_t kind)
 {
     const size_t max     = party_max(talk->party, kind);
@@ -89,7 +89,7 @@ static void send_pieces(talk_t *talk, party_kind_t kind)
     send_one(talk, kind, max, max_hdr, max_iov);
 }
 
-/* A sequence of small messages of mixed kinds, which transports may
+/* Sends a sequence of small messages of mixed kinds, which transports may
  * coalesce. */
 static void send_burst(talk_t *talk)
 {
@@ -108,7 +108,7 @@ static void send_burst(talk_t *talk)
     }
 }
 
-/* Lets the peer send at the same time. */
+/* Makes the peer send at the same time. */
 static void ask_for_messages(talk_t *talk, party_kind_t kind, size_t length,
                              unsigned count, party_rx_t *expected)
 {
@@ -127,7 +127,8 @@ static void ask_for_messages(talk_t *talk, party_kind_t kind, size_t length,
     }
 }
 
-/* Some transports lack it; the core then sends by another kind. */
+/* Returns whether the interface has am_short_iov. The core uses another kind
+ * for transports without it. */
 static int has_short_iov(talk_t *talk)
 {
     ucs_status_t status = party_send(talk->party, PARTY_SHORT_IOV, 1, 0, 1);
@@ -157,7 +158,7 @@ static void count_trace(void *arg, uct_am_trace_type_t type, uint8_t id,
     snprintf(buffer, max, "%s", TRACE_TEXT);
 }
 
-/* Receives the log lines instead of the log. */
+/* Receives the lines of the log, which are not printed. */
 static int count_line(void *arg, const char *file, unsigned line,
                       const char *function, ucs_log_level_t level,
                       const char *message)
@@ -189,7 +190,8 @@ static unsigned send_traced(talk_t *talk, party_rx_t *replies)
     return count;
 }
 
-/* With tracing, the tracer sees each message; without it, none. */
+/* Checks that a tracer sees each message, and none after tracing is
+ * disabled. */
 static void talk_traced(talk_t *talk, party_rx_t *replies)
 {
     trace_count_t count = {0};

@@ -3,8 +3,8 @@
  * Two hosts and a network that loses, repeats, delays and reorders packets:
  * messages arrive once, in order and undamaged; an idle or stopped peer is not
  * lost; a completed flush means that the messages arrive; a network that goes
- * silent is reported. For transports that use network devices of the kernel; the
- * device that it creates is in the namespaces of the check only.
+ * silent is reported. Only for transports that use network devices of the
+ * kernel; the device that this check creates exists only in its namespaces.
  */
 #include "lost.h"
 #include "peer.h"
@@ -15,16 +15,18 @@
 #include <stdio.h>
 #include <string.h>
 
-#define NUM_MESSAGES  40
-#define NUM_STOPPED   20
-#define NUM_FLUSHED   8
-#define LENGTH_MAX    20000
-#define KEEPALIVE     0.1 /* s */
-#define IDLE_SECONDS  2.0
-#define STOP_SECONDS  1.0
-#define DARK_SECONDS  0.3
-#define QUIET_SECONDS 10.0 /* no retransmissions any more */
-#define CASE_SECONDS  150.0
+#define NUM_MESSAGES 40
+#define NUM_STOPPED  20
+#define NUM_FLUSHED  8
+#define LENGTH_MAX   20000
+#define KEEPALIVE    0.1 /* Seconds */
+#define IDLE_SECONDS 2.0
+#define STOP_SECONDS 1.0
+#define DARK_SECONDS 0.3
+#define QUIET_SECONDS \
+    10.0 /* Seconds of silence after which there are no more
+                            * retransmissions */
+#define CASE_SECONDS 150.0
 
 typedef struct talk {
     run_t *run;
@@ -102,7 +104,8 @@ static int await_peer(talk_t *talk, party_rx_t *rx)
     return 1;
 }
 
-/* Compares what both sides have received. */
+/* Compares the messages that each side has received with those that were
+ * sent. */
 static void compare(talk_t *talk)
 {
     party_rx_t rx;
@@ -113,7 +116,7 @@ static void compare(talk_t *talk)
     }
     party_wait(talk->party, talk->party->rx.count >= talk->replies.count,
                QUIET_SECONDS);
-    party_settle(talk->party, 0.1); /* repeated packets come late */
+    party_settle(talk->party, 0.1); /* Repeated packets arrive late */
     if (peer_tell(talk->peer, PEER_STATS)) {
         peer_last_rx(&rx);
         conversation_compare(talk->run, "the peer", &rx, &talk->sent);
@@ -151,7 +154,8 @@ static void talk_lossy(talk_t *talk)
     check_unfailed(talk, "on a network that loses packets");
 }
 
-/* Lost probes, and a peer that does nothing, are no lost peer. */
+/* Checks that lost probes, and a peer that makes no progress, do not count as a
+ * lost peer. */
 static void talk_idle(talk_t *talk)
 {
     size_t length;
@@ -169,7 +173,7 @@ static void talk_idle(talk_t *talk)
     }
 }
 
-/* A stopped peer may be lost, if that is reported. */
+/* Checks a stopped peer. It may count as lost, if that is reported. */
 static void talk_stopped(talk_t *talk)
 {
     size_t length;
@@ -197,8 +201,8 @@ static void talk_stopped(talk_t *talk)
     }
 }
 
-/* What a flush covers arrives, though the interface is closed and the network
- * was silent for a while. */
+/* Checks that flushed messages arrive, even if the interface is closed and the
+ * network was silent for a while. */
 static void talk_flushed(talk_t *talk)
 {
     size_t length;
@@ -255,7 +259,7 @@ static void talk_flushed(talk_t *talk)
 typedef struct network_case {
     const char *what;
     void (*talk)(talk_t *talk);
-    double keepalive; /* s; 0: not set */
+    double keepalive; /* Seconds; 0: not set */
 } network_case_t;
 
 static const network_case_t cases[] = {

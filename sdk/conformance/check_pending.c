@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The pending queue accepts a request when there are no send resources and
- * returns UCS_ERR_BUSY when there are; it calls requests in order from
- * progress, keeps a request that fails, and a purge removes all.
+ * returns UCS_ERR_BUSY otherwise. Progress calls requests in order and keeps a
+ * request that fails. A purge removes all requests.
  */
 #include "peer.h"
 
 #include <string.h>
 
 #define NUM_REQUESTS 4
-#define BUSY_SECONDS 10.0 /* limit until a send or a queued request succeeds */
+#define BUSY_SECONDS \
+    10.0 /* Seconds until a send or a queued request must
+                           * succeed */
 
 struct pending;
 
@@ -17,7 +19,7 @@ typedef struct request {
     uct_pending_req_t super;
     struct pending *test;
     unsigned calls;
-    int done; /* sent with UCS_OK */
+    int done; /* The request was sent with UCS_OK */
     int purged;
 } request_t;
 
@@ -31,9 +33,9 @@ typedef struct pending {
     request_t requests[NUM_REQUESTS];
     unsigned num_done;
     unsigned num_purged;
-    unsigned rejections; /* failures of the first request, which must stay
-                          * queued */
-    unsigned inside;     /* calls of a request that have not returned */
+    unsigned rejections; /* Number of times that the first request still has to
+                          * fail; it must stay queued then */
+    unsigned inside;     /* Number of requests that are being called */
 } pending_t;
 
 /* --- Callbacks ----------------------------------------------------------- */
@@ -56,7 +58,7 @@ static ucs_status_t send_pending(request_t *request)
     ++request->calls;
     if ((request == &test->requests[0]) && (test->rejections > 0)) {
         --test->rejections;
-        return UCS_ERR_NO_RESOURCE; /* as a request does when it finds no send
+        return UCS_ERR_NO_RESOURCE; /* Returned by requests that find no send
                                      * resources */
     }
 
@@ -84,7 +86,7 @@ static ucs_status_t handle_pending(uct_pending_req_t *self)
     return status;
 }
 
-/* Between calls of the transport, no callback is running. */
+/* Checks that no request is being called after the transport has returned. */
 static int check_returned(const pending_t *test)
 {
     return check_that(test->run, 20, test->inside == 0,
@@ -128,13 +130,14 @@ static ucs_status_t add(pending_t *test, request_t *request)
 {
     ucs_status_t status;
 
-    test->party->sending = 1; /* a callback from here is an error, too */
+    test->party->sending = 1; /* A callback during this call is an error, too */
     status = uct_ep_pending_add(test->party->ep, &request->super, 0);
     test->party->sending = 0;
     return status;
 }
 
-/* Queues a request. On UCS_ERR_BUSY a send may succeed, so it sends. */
+/* Queues a request. UCS_ERR_BUSY means that a send may succeed, so the request
+ * is sent. */
 static int queue(pending_t *test, unsigned index)
 {
     double end = clock_now() + BUSY_SECONDS;
@@ -162,7 +165,7 @@ static int queue(pending_t *test, unsigned index)
     return 0;
 }
 
-/* With send resources available the queue accepts nothing. */
+/* Checks that the queue accepts nothing while send resources are available. */
 static int check_busy(pending_t *test)
 {
     ucs_status_t status;
@@ -195,7 +198,7 @@ static int check_busy(pending_t *test)
                       "a request is called that was rejected as BUSY");
 }
 
-/* All queued requests are called after the peer resumes. */
+/* Checks that all queued requests are called after the peer resumes. */
 static void check_calls(pending_t *test)
 {
     party_rx_t rx;
@@ -252,7 +255,7 @@ static void check_purge(pending_t *test)
                NUM_REQUESTS - test->num_done);
 
     if (peer_tell(test->peer, PEER_STATS)) {
-        party_settle(test->party, 0.05); /* requests that are called from here
+        party_settle(test->party, 0.05); /* Requests that are called from here
                                           * on fail */
         if (conversation_await(test->peer, &test->sent, &rx)) {
             conversation_compare(test->run, "the peer", &rx, &test->sent);

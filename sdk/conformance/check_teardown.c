@@ -51,7 +51,7 @@ static void check_unused(teardown_t *test)
     }
 }
 
-/* Accepted messages are delivered if the connection is alive. */
+/* Checks that accepted messages are delivered if the connection is alive. */
 static void check_delivered(teardown_t *test)
 {
     party_rx_t rx;
@@ -103,7 +103,7 @@ static void start_zcopies(teardown_t *test)
     }
 }
 
-/* With a stopped peer: cancels everything, then destroys. */
+/* Stops the peer, cancels all operations, and destroys the endpoint. */
 static void check_cancelled(teardown_t *test)
 {
     party_rx_t unused = {0};
@@ -164,7 +164,7 @@ static void check_cancelled(teardown_t *test)
     memset(&test->sent, 0, sizeof(test->sent));
 }
 
-/* The peer keeps sending to an interface that is closed. */
+/* Closes an interface to which the peer keeps sending. */
 static void leave_in_between(teardown_t *test)
 {
     static peer_message_t message;

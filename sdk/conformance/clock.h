@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The time that limits of the checks are measured in. */
+/* The clock for the limits of the checks. */
 #ifndef CONFORMANCE_CLOCK_H
 #define CONFORMANCE_CLOCK_H
 
 #include <time.h>
 
-/* Seconds; only differences have a meaning. */
+/* Returns seconds since an arbitrary start. */
 static inline double clock_now(void)
 {
     struct timespec now;

@@ -11,16 +11,17 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* The sections that are used; NULL: the file has none of that type. */
+/* Sections of the file that are used; NULL: the file has no section of that
+ * type. */
 typedef struct elf_parts {
     Elf_Data *symbols;
-    Elf_Data *versions; /* version index of each symbol */
-    Elf_Data *defined;  /* version nodes of this file */
+    Elf_Data *versions; /* Version index of each symbol */
+    Elf_Data *defined;  /* Version nodes that this file defines */
     Elf_Data *dynamic;
-    size_t strings; /* index of the section of names */
+    size_t strings; /* Index of the section with the names */
 } elf_parts_t;
 
-/* A name of the string table, or "" for an offset outside it. */
+/* Returns a name from the string table, or "" for an offset outside it. */
 static const char *name_at(const elf_file_t *file, const elf_parts_t *parts,
                            size_t offset)
 {
@@ -75,7 +76,7 @@ static const char *find_parts(const elf_file_t *file, elf_parts_t *parts)
     return (parts->symbols == NULL) ? "it has no dynamic symbols" : NULL;
 }
 
-/* The name of the version node with this index, or "". */
+/* Returns the name of the version node with this index, or "". */
 static const char *version_name(const elf_file_t *file,
                                 const elf_parts_t *parts, unsigned index)
 {
@@ -90,7 +91,8 @@ static const char *version_name(const elf_file_t *file,
                        "" :
                        name_at(file, parts, name.vda_name);
         } else if ((int)node.vd_next <= 0) {
-            break; /* the last one, or a damaged file that would loop */
+            break; /* The last node, or a damaged file in which the nodes form a
+                    * loop */
         }
         offset += (int)node.vd_next;
     }
@@ -181,7 +183,7 @@ static ucs_status_t read_dynamic(elf_file_t *file, const elf_parts_t *parts)
     return UCS_OK;
 }
 
-/* A fifo must not block. */
+/* Opens a regular file. O_NONBLOCK is needed in case the path is a FIFO. */
 static ucs_status_t open_regular(const char *path, int *fd_p)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);

@@ -12,16 +12,16 @@
 
 typedef struct elf_symbol {
     const char *name;
-    const char *version; /* "" if none */
+    const char *version; /* "" if there is none */
     int defined;
     int is_function;
-    int is_version; /* the symbol is a version node */
+    int is_version; /* The symbol is a version node */
 } elf_symbol_t;
 
 typedef struct elf_file {
     int fd;
-    struct Elf *elf;       /* of libelf; names point into it */
-    elf_symbol_t *symbols; /* global and weak symbols that the loader uses */
+    struct Elf *elf;       /* Object of libelf; the names point into it */
+    elf_symbol_t *symbols; /* Global and weak symbols that the loader uses */
     unsigned num_symbols;
     const char **needed;
     unsigned num_needed;
@@ -29,7 +29,7 @@ typedef struct elf_file {
     int text_relocations;
 } elf_file_t;
 
-/* `why` receives what is wrong with the file. */
+/* Opens the file; on failure `why` receives the reason. */
 ucs_status_t elf_file_open(const char *path, elf_file_t *file, char *why,
                            size_t why_size);
 void elf_file_close(elf_file_t *file);

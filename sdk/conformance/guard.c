@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Memory that ends at an inaccessible page. */
+/* Memory that ends at an inaccessible page: see guard.h. */
 #include "guard.h"
 
 #include <string.h>
@@ -35,7 +35,7 @@ void *guard_place(guard_t *guard, const void *bytes, size_t size)
 {
     char *place = guard->end - size;
 
-    /* the bytes before are not part of the data */
+    /* Fill the bytes before, which are not part of the data */
     memset(guard->map, 0xa5, (size_t)(place - guard->map));
     if (size > 0) {
         memcpy(place, bytes, size);

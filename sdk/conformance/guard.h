@@ -11,14 +11,15 @@
 typedef struct guard {
     char *map;
     size_t map_size;
-    char *end; /* first inaccessible byte */
+    char *end; /* First inaccessible byte */
 } guard_t;
 
-/* Capacity of `max` bytes; 0: out of memory. */
+/* Allocates memory for up to `max` bytes. Returns 0 if out of memory. */
 int guard_open(guard_t *guard, size_t max);
 void guard_close(guard_t *guard);
 
-/* Copies `size` bytes right before the end; valid until the next call. */
+/* Copies `size` bytes to the last accessible bytes. The copy is valid until the
+ * next call. */
 void *guard_place(guard_t *guard, const void *bytes, size_t size);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See host.h. */
+/* The checked services of the core: see host.h. */
 #include "host.h"
 #include <ucx/inspect.h>
 
@@ -8,7 +8,8 @@
 static ucx_host_t watched;
 static run_t *reported_to;
 
-/* A call from another thread is not passed on: the core would be damaged. */
+/* Returns whether this is the worker's thread. A call from another thread is
+ * recorded and not passed on, because it would damage the core. */
 static int is_worker_thread(const char *slot)
 {
     return check_that(reported_to, 15, gettid() == getpid(),

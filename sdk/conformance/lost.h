@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The loss of a peer whose network has gone silent, beside that of one that was
- * killed. */
+/* Checks the loss of a peer whose network has gone silent. check_lost.c checks
+ * that of a killed peer. */
 #ifndef CONFORMANCE_LOST_H
 #define CONFORMANCE_LOST_H
 

@@ -97,7 +97,7 @@ static int read_number(const char *text, double *number_p)
            (*number_p <= 86400);
 }
 
-/* -1: continue; otherwise the exit code. */
+/* Parses the options. Returns -1 to continue, otherwise the exit code. */
 static int read_options(int argc, char **argv, options_t *options)
 {
     static const struct option words[] = {
@@ -198,9 +198,10 @@ typedef struct pass {
     const options_t *options;
     const target_t *target;
     report_t report;
-    record_t *record;  /* of the running check */
-    record_t *listing; /* resources, or why there are none */
-    int told;          /* the reason for a missing listing was shown */
+    record_t *record;  /* Record of the running check */
+    record_t *listing; /* Record with the resources, or with the reason why
+                        * there are none */
+    int told;          /* The reason for a missing list was shown */
 } pass_t;
 
 static void run_one(pass_t *pass, const check_t *check,
@@ -219,8 +220,8 @@ static void run_skipped(pass_t *pass, const check_t *check, const char *reason)
     report_add(&pass->report, check, NULL, pass->record);
 }
 
-/* The plugin could not be loaded or listed: reported once, so that --only does
- * not hide it. */
+/* Reports that the plugin could not be loaded or listed. Reported once, so that
+ * --only does not hide it. */
 static void run_unlisted(pass_t *pass, const check_t *check)
 {
     if (pass->told) {
@@ -252,8 +253,8 @@ static void run_on_resources(pass_t *pass, const check_t *check)
     }
 }
 
-/* Checks that need loaded code are skipped if it cannot be loaded: the
- * `descriptor` check reports that. */
+/* Returns whether a check needs loaded code. It is skipped if the plugin cannot
+ * be loaded, which the check `descriptor` reports. */
 static int needs_code(const check_t *check)
 {
     return (check->run != check_manifest) && (check->run != check_library) &&
@@ -297,8 +298,8 @@ static void run_all(pass_t *pass)
 
 /*
  * A conforming plugin may log errors for broken input; show them only on
- * request. The library reads the variable when the program starts. Where the
- * system does not tell the program's file, the messages are shown.
+ * request. The library reads the variable when the program starts. If the path
+ * of the program's file is unknown, the messages are shown.
  */
 static void start_quietly(char **argv)
 {

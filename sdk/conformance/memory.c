@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Allocates or registers, whichever the domain supports. */
+/* Gets memory by registration or allocation, whichever the domain supports. */
 #include "memory.h"
 
 #include <stdlib.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Host memory for a domain: allocated by it, or from the heap and registered.
+ * Host memory for a domain: allocated by the domain, or allocated from the heap
+ * and registered.
  */
 #ifndef CONFORMANCE_MEMORY_H
 #define CONFORMANCE_MEMORY_H
@@ -16,10 +17,11 @@ typedef struct memory {
     uct_allocated_memory_t allocated;
 } memory_t;
 
-/* Can the domain provide memory that peers can access? */
+/* Returns whether the domain can provide memory that peers can access. */
 int memory_is_possible(uct_md_h md);
 
-/* Gets memory with all access rights. Prefers registration to allocation. */
+/* Gets memory with all access rights. Registers memory if possible, otherwise
+ * allocates. */
 ucs_status_t memory_get(uct_md_h md, size_t length, memory_t *memory);
 ucs_status_t memory_put(memory_t *memory);
 

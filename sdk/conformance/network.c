@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Creates the namespaces and their devices, and carries the frames. What is lost
- * depends on a fixed sequence of numbers, so that every run loses frames.
+ * Creates the namespaces and their devices, and carries the frames. A fixed
+ * sequence of numbers selects the frames that are lost, so that every run loses
+ * frames.
  */
 #include "network.h"
 
@@ -27,24 +28,24 @@
 
 #define FRAME_MAX  2048
 #define QUEUE_MAX  256
-#define ETHER_TYPE 12 /* offset in a frame */
+#define ETHER_TYPE 12 /* Offset in a frame */
 #define TYPE_ARP   0x0806
 
-/* of 1000 frames */
+/* Number of frames out of 1000 */
 #define LOST      80
 #define REPEATED  40
 #define REORDERED 100
 
-/* microseconds that a frame is under way */
+/* Microseconds that a frame is delayed; maximum of an additional delay */
 #define DELAY       200
 #define DELAY_EXTRA 1500
 
-/* The network for tests of devices, RFC 2544 */
+/* Addresses in the network for tests of devices (RFC 2544) */
 static const char *const addresses[] = {"198.18.0.1", "198.18.0.2"};
 
 typedef struct frame {
-    int to;       /* TAP descriptor */
-    uint64_t due; /* us; 0: the entry is free */
+    int to;       /* TAP descriptor of the receiving host */
+    uint64_t due; /* Microseconds; 0: the entry is free */
     ssize_t length;
     char data[FRAME_MAX];
 } frame_t;
@@ -68,7 +69,7 @@ static uint64_t now_us(void)
 
 /* --- Carrying frames ----------------------------------------------------- */
 
-/* 0 to 999; the sequence is the same in every run. */
+/* Returns a number from 0 to 999; the sequence is equal in every run. */
 static unsigned next_random(carrier_t *carrier)
 {
     carrier->random ^= carrier->random << 13;
@@ -80,11 +81,12 @@ static unsigned next_random(carrier_t *carrier)
 static void deliver(const frame_t *frame)
 {
     if (write(frame->to, frame->data, (size_t)frame->length) < 0) {
-        return; /* the device is down: lost, as on a real network */
+        return; /* The device is down: the frame is lost, as on a real
+                 * network */
     }
 }
 
-/* A full queue loses frames. */
+/* Adds a frame to the queue. If it is full the frame is lost. */
 static void enqueue(carrier_t *carrier, const frame_t *frame, uint64_t delay)
 {
     unsigned i;
@@ -98,8 +100,9 @@ static void enqueue(carrier_t *carrier, const frame_t *frame, uint64_t delay)
     }
 }
 
-/* Address resolution is not subject to losses: its retries take seconds, and
- * they are not the plugin's. */
+/* Returns whether the frame belongs to address resolution. These frames are not
+ * lost: their retries take seconds, and the kernel sends them, not the
+ * plugin. */
 static int is_arp(const frame_t *frame)
 {
     uint16_t type;
@@ -137,7 +140,7 @@ static void carry(carrier_t *carrier, const frame_t *frame)
 }
 
 /* Delivers the frames that are due, oldest first; returns the time of the next
- * one, or 0. */
+ * frame, or 0. */
 static uint64_t deliver_due(carrier_t *carrier)
 {
     frame_t *first;
@@ -169,7 +172,7 @@ static void receive(carrier_t *carrier, int side)
     }
 }
 
-/* Sets the mode for frames that are sent after the request. */
+/* Sets the mode for frames that are sent after this request. */
 static int serve_request(carrier_t *carrier)
 {
     network_mode_t mode;
@@ -229,7 +232,8 @@ static int write_text(const char *path, const char *format, unsigned id)
 }
 
 /* A network namespace, inside a user namespace if the caller may not create one
- * otherwise. The user keeps its id, so that its files remain its own. */
+ * otherwise. The user id is not changed in it, so that the user still owns its
+ * files. */
 static int enter_namespace(void)
 {
     const unsigned uid = geteuid(), gid = getegid();
@@ -265,7 +269,7 @@ static int set_address(int sock, unsigned long what, const char *address)
     return ioctl(sock, what, &request) == 0;
 }
 
-/* The device of a host: a TAP descriptor, or -1. */
+/* Creates the device of a host. Returns a TAP descriptor, or -1. */
 static int open_device(const char *address)
 {
     struct ifreq request;
@@ -293,7 +297,7 @@ static int open_device(const char *address)
     return tap;
 }
 
-/* Enters a new host; *tap_p is its device. */
+/* Enters a new host; *tap_p receives its device. */
 static int create_host(run_t *run, const char *address, int *host_p, int *tap_p)
 {
     if (!enter_namespace()) {
@@ -317,7 +321,8 @@ static int create_host(run_t *run, const char *address, int *host_p, int *tap_p)
     return 1;
 }
 
-/* The carrier ends when the other end of its socket is closed. */
+/* Starts the process that carries frames. It exits when the other end of its
+ * socket is closed. */
 static int start_carrier(run_t *run, network_t *network, const int *taps)
 {
     static carrier_t carrier = {.random = 0x2545f491u};
@@ -402,6 +407,7 @@ void network_set(network_t *network, network_mode_t mode)
     if ((send(network->control, &mode, sizeof(mode), MSG_NOSIGNAL) !=
          sizeof(mode)) ||
         (recv(network->control, &mode, sizeof(mode), 0) != sizeof(mode))) {
-        _exit(1); /* the network is gone: nothing can be concluded */
+        _exit(1); /* The network does not exist any more: nothing can be
+                   * concluded */
     }
 }

@@ -12,33 +12,35 @@
 
 #include "check.h"
 
-/* The device in both namespaces, with an IPv4 address each. */
+/* Name of the device in both namespaces; each has an IPv4 address. */
 #define NETWORK_DEVICE "kit0"
 
 typedef enum network_mode {
     NETWORK_CLEAN,
-    NETWORK_LOSSY,      /* about 8% lost, 4% twice, 10% out of order */
-    NETWORK_BLACK_HOLE, /* everything is lost, without an error at the sender */
+    NETWORK_LOSSY,      /* About 8% of the frames are lost, 4% repeated, 10% out
+                         * of order */
+    NETWORK_BLACK_HOLE, /* All frames are lost, without an error at the
+                         * sender */
 } network_mode_t;
 
 typedef struct network {
-    _Atomic uint64_t *frames; /* that the hosts have sent; written by the
-                               * process that carries them */
+    _Atomic uint64_t *frames; /* Number of frames that the hosts have sent;
+                               * written by the process that carries them */
     pid_t carrier;
-    int control; /* socket to that process */
-    int host[2]; /* descriptors of the namespaces */
+    int control; /* Socket to that process */
+    int host[2]; /* Descriptors of the namespaces */
 } network_t;
 
 /*
- * Creates the network and moves the caller to the first host. The caller has one
- * thread and has loaded nothing. Returns 0 and skips the check, with the reason,
- * if the system does not permit it.
+ * Creates the network and moves the caller to the first host. The caller must
+ * have one thread and must not have loaded the plugin. Returns 0 and skips the
+ * check, with the reason, if the system does not permit it.
  */
 int network_start(run_t *run, network_t *network);
 void network_stop(network_t *network);
 
-/* For frames that are sent from now on. Frames that were sent before the call
- * have been carried, or lost, in the previous mode when it returns. */
+/* Sets the mode for frames that are sent from now on. When it returns, all
+ * earlier frames have been carried, or lost, in the previous mode. */
 void network_set(network_t *network, network_mode_t mode);
 
 #endif

@@ -65,7 +65,7 @@ static ucs_status_t handle_message(void *arg, void *data, size_t length,
         (((uintptr_t)data + PARTY_ALIGN_OFFSET) % PARTY_ALIGNMENT != 0)) {
         ++rx->misaligned;
     }
-    /* The receiver may write to the headroom. */
+    /* Fill the headroom: the receiver may write to it. */
     memset((char *)data - party->headroom, 0xee, party->headroom);
     if ((party->keep_every == 0) || (rx->count % party->keep_every != 0) ||
         (party->num_kept == PARTY_KEPT_MAX)) {
@@ -115,7 +115,7 @@ static void signal_wake(void *arg)
     const uint64_t one = 1;
 
     if (write(((party_t *)arg)->wake_fd, &one, sizeof(one)) < 0) {
-        return; /* full: already signalled */
+        return; /* Full: already signalled */
     }
 }
 
@@ -213,7 +213,7 @@ static int open_iface(party_t *party)
         return 0;
     }
 
-    (void)uct_iface_query(party->iface, &party->attributes); /* cannot fail */
+    (void)uct_iface_query(party->iface, &party->attributes); /* Cannot fail */
     party->attr   = &party->attributes;
     party->aligns = (slots_iface_flags(party->iface) &
                      UCX_IFACE_FLAG_ALIGNS_AM) != 0;
@@ -339,7 +339,7 @@ int party_sleep(party_t *party, int fd, int milliseconds)
     ready = poll(fds, 2, milliseconds);
     if ((fds[1].revents != 0) &&
         (read(party->wake_fd, &count, sizeof(count)) < 0)) {
-        return 1; /* another process uses it: no finding */
+        return 1; /* Another process uses the address: no finding */
     }
     return ready != 0;
 }

@@ -2,7 +2,7 @@
 /*
  * One side of a conversation: a worker with one interface on the resource under
  * test, and what it has received. Callbacks are counted and timed here; the
- * checks judge the results.
+ * checks evaluate the results.
  */
 #ifndef CONFORMANCE_PARTY_H
 #define CONFORMANCE_PARTY_H
@@ -43,12 +43,15 @@ typedef struct party party_t;
 typedef struct party_rx {
     uint64_t count;
     uint64_t bytes;
-    uint64_t sum;        /* of pattern_mix() */
-    uint64_t order;      /* by pattern_extend() */
-    unsigned bad;        /* damaged, or with an unexpected id */
-    unsigned foreign;    /* delivered by another thread than the worker's */
-    unsigned misaligned; /* in a descriptor, and not aligned as advertised */
-    char what[200];      /* describes the first bad one */
+    uint64_t sum;        /* Sum of pattern_mix() */
+    uint64_t order;      /* Hash by pattern_extend() */
+    unsigned bad;        /* Messages that are damaged or have an unexpected
+                          * id */
+    unsigned foreign;    /* Messages delivered by another thread than the
+                          * worker's */
+    unsigned misaligned; /* Messages in a descriptor that are not aligned as
+                          * advertised */
+    char what[200];      /* Description of the first bad message */
 } party_rx_t;
 
 typedef struct party_kept {
@@ -70,33 +73,38 @@ struct party {
     uct_md_h md;
     uct_iface_h iface;
     uct_iface_attr_t attributes;
-    const uct_iface_attr_t *attr; /* points to `attributes` */
-    pid_t tid;                    /* of the worker */
-    int wake_fd;                  /* signalled for one-shots */
+    const uct_iface_attr_t *attr; /* Points to `attributes` */
+    pid_t tid;                    /* Thread id of the worker */
+    int wake_fd;                  /* Signalled when a one-shot call is queued */
     size_t headroom;
-    int aligns; /* UCX_IFACE_FLAG_ALIGNS_AM */
+    int aligns; /* The interface has UCX_IFACE_FLAG_ALIGNS_AM */
 
     party_slot_t slots[UCT_AM_ID_MAX];
     party_rx_t rx;
-    int rushes;          /* fast: contents of messages are not verified */
-    unsigned keep_every; /* 0: keep none */
+    int rushes;          /* Do not verify the contents of messages, to be
+                          * fast */
+    unsigned keep_every; /* Keep the buffer of every n-th message; 0: of none */
     party_kept_t kept[PARTY_KEPT_MAX];
     unsigned num_kept;
 
-    uct_ep_h ep;           /* to the peer */
-    memory_t buffer;       /* to send from */
-    size_t buffer_pattern; /* length for which it is filled */
-    double longest;        /* s, a sending call's own time */
-    unsigned num_slow;     /* calls of PARTY_SLOW_CALL or more */
-    int sending;           /* inside a sending call */
-    int packs_early;       /* that the plugin packs too early was recorded */
+    uct_ep_h ep;           /* Endpoint to the peer */
+    memory_t buffer;       /* Buffer to send from */
+    size_t buffer_pattern; /* Message length for which it is filled */
+    double longest;        /* Seconds of the longest sending call, without the
+                            * time of other processes */
+    unsigned num_slow;     /* Number of sending calls that took PARTY_SLOW_CALL
+                            * or longer */
+    int sending;           /* Non-zero within a sending call */
+    int packs_early;       /* A finding was recorded that the plugin packs too
+                            * early */
 
-    unsigned failures;         /* calls of the error handler */
-    uint64_t rx_at_failure;    /* messages received before its first call */
-    unsigned foreign_failures; /* ... by another thread */
+    unsigned failures;         /* Calls of the error handler */
+    uint64_t rx_at_failure;    /* Messages received before its first call */
+    unsigned foreign_failures; /* Calls of the error handler by another
+                                * thread */
     uct_ep_h failed_ep;
     ucs_status_t failure;
-    int destroy_on_failure; /* destroys `ep` inside the handler */
+    int destroy_on_failure; /* The error handler destroys `ep` */
 };
 
 /* Result of an asynchronous operation. */
@@ -119,12 +127,13 @@ extern const char *const party_kind_names[];
 
 /* Returns 0 and records a finding if something cannot be opened. */
 int party_open(run_t *run, party_t *party, size_t headroom);
-/* The endpoint must be destroyed before. */
+/* Closes a party. Its endpoint must have been destroyed. */
 void party_close(party_t *party);
 
 unsigned party_progress(party_t *party);
 
-/* Progresses until the condition is true; 0 if it is not within `_seconds`. */
+/* Progresses until the condition is true. Returns 0 if that takes more than
+ * `_seconds`. */
 #define party_wait(_party, _condition, _seconds) \
     ({ \
         double _end = clock_now() + (_seconds); \
@@ -141,16 +150,18 @@ unsigned party_progress(party_t *party);
 /* Progresses until `seconds` have passed without an event. */
 void party_settle(party_t *party, double seconds);
 
-/* Does the interface support messages of this kind, and of which lengths? */
+/* Returns whether the interface supports messages of this kind, and stores the
+ * lengths. */
 int party_has(const party_t *party, party_kind_t kind);
 size_t party_min(const party_t *party, party_kind_t kind);
 size_t party_max(const party_t *party, party_kind_t kind);
 
-/* A supported kind, or PARTY_NUM_KINDS. The length is neither empty nor
+/* Returns a supported kind, or PARTY_NUM_KINDS. The length is neither empty nor
  * large. */
 party_kind_t party_some_kind(const party_t *party, size_t *length_p);
 
-/* A kind for the smallest messages. The interface has active messages. */
+/* Returns a kind for the smallest messages. The interface must have active
+ * messages. */
 party_kind_t party_small_kind(const party_t *party);
 
 /* The reply side of a ping-pong by the shared counter run->record->tosses:
@@ -158,15 +169,15 @@ party_kind_t party_small_kind(const party_t *party);
 void party_answer_tosses(party_t *party, uint64_t count);
 
 /*
- * One attempt to send a message of `length` bytes. `parts` divides it: bytes of
- * header for zero-copy, number of entries for both kinds with an I/O vector.
- * UCS_INPROGRESS: `done` is called.
+ * Tries once to send a message of `length` bytes. `header`: bytes of header for
+ * zero-copy. `entries`: number of entries for both kinds with an I/O vector. If
+ * it returns UCS_INPROGRESS, `done` is called.
  */
 ucs_status_t party_try(party_t *party, party_kind_t kind, size_t length,
                        size_t header, size_t entries, party_done_t *done);
 
-/* Records a finding if sending calls have blocked: more than one must, because
- * a busy machine may delay a single call. */
+/* Records a finding if sending calls have blocked. A busy machine may delay a
+ * single call, so more than one must have taken long. */
 void party_check_calls(party_t *party);
 
 /* Retries until the message is sent, waits until the buffer can be reused, and
@@ -175,8 +186,8 @@ ucs_status_t party_send(party_t *party, party_kind_t kind, size_t length,
                         size_t header, size_t entries);
 
 /*
- * Sends until nothing more is accepted although the interface is progressed;
- * for a stopped peer. Returns 0 if everything is accepted for too long.
+ * Sends to a stopped peer until nothing more is accepted although the interface
+ * is progressed. Returns 0 if everything is accepted for too long.
  */
 int party_fill(party_t *party, party_kind_t kind, size_t length,
                party_rx_t *expected);
@@ -187,11 +198,11 @@ void party_expect(party_rx_t *expected, size_t length);
 void party_done_init(party_done_t *done, party_t *party);
 
 /* Waits until the worker needs progress: an event on the interface's
- * descriptor, or a one-shot. 1: woken, or interrupted by a signal; 0:
- * timeout. */
+ * descriptor, or a one-shot. Returns 1 if it was woken, or interrupted by a
+ * signal; 0 on timeout. */
 int party_sleep(party_t *party, int fd, int milliseconds);
 
-/* Releases the buffers that were kept; damage is recorded in rx. */
+/* Releases the buffers that were kept. Damaged messages are recorded in rx. */
 void party_release_kept(party_t *party);
 
 #endif

@@ -112,7 +112,7 @@ void party_done_init(party_done_t *done, party_t *party)
     done->comp.status = UCS_OK;
 }
 
-/* The send buffer, filled with the message of this length. */
+/* Returns the send buffer, filled with the message of this length. */
 static void *get_buffer(party_t *party, size_t length)
 {
     if (party->buffer.length < size_max(length, 1)) {
@@ -133,9 +133,10 @@ static void *get_buffer(party_t *party, size_t length)
     return party->buffer.address;
 }
 
-/* The caller may reuse the buffer of a complete send: a transport that reads it
- * later sends other bytes. Zero-copy is progressed once before the buffer is
- * filled again. The other kinds are not, so that transports coalesce them. */
+/* Overwrites the buffer of a complete send, so that a transport that still
+ * reads it sends wrong bytes. After a zero-copy send, progress is called once
+ * before that. It is not called for the other kinds, so that transports
+ * coalesce messages. */
 static void spoil_buffer(party_t *party, party_kind_t kind, size_t length)
 {
     memset(party->buffer.address, 0xa5, length);
@@ -145,7 +146,8 @@ static void spoil_buffer(party_t *party, party_kind_t kind, size_t length)
     }
 }
 
-/* `entries` parts of nearly equal size of the data behind the header. */
+/* Divides the data after the header into `entries` parts of nearly equal
+ * size. */
 static size_t make_iov(const party_t *party, char *data, size_t length,
                        size_t entries, uct_iov_t *iov)
 {
@@ -166,7 +168,8 @@ static size_t make_iov(const party_t *party, char *data, size_t length,
     return count;
 }
 
-/* am_short_iov ignores these members: a caller need not set them. */
+/* Sets invalid values in the members that am_short_iov ignores: a caller need
+ * not set them. */
 static void spoil_blocks(uct_iov_t *iov, size_t count)
 {
     size_t i;
@@ -218,7 +221,7 @@ static ucs_status_t call_bcopy(party_t *party, uint8_t id, const char *data,
     if (packed < 0) {
         if ((pack.calls > 0) && (packed == UCS_ERR_NO_RESOURCE) &&
             !party->packs_early) {
-            party->packs_early = 1; /* one finding is enough */
+            party->packs_early = 1; /* One finding is enough */
             check_fail(party->run, 26,
                        "am_bcopy answers UCS_ERR_NO_RESOURCE "
                        "after it has packed the data: the retry packs again");
@@ -301,8 +304,8 @@ ucs_status_t party_send(party_t *party, party_kind_t kind, size_t length,
 
     if (status == UCS_INPROGRESS) {
         if (!party_wait(party, done.calls > 0, PARTY_PATIENCE)) {
-            /* the buffer may still be read and `done` may still be called:
-             * cannot continue */
+            /* The buffer may still be read and `done` may still be called: the
+             * check cannot continue */
             check_fail(party->run, 26,
                        "%s of %zu bytes was not completed "
                        "within %.0f s",

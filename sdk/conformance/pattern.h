@@ -9,13 +9,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Byte `i` of a message of `length` bytes. */
+/* Returns byte `i` of a message of `length` bytes. */
 static inline uint8_t pattern_byte(size_t length, size_t i)
 {
     return (uint8_t)(i * 131 + (i >> 8) * 7 + length * 17 + 29);
 }
 
-/* Fills the `size` bytes that begin at byte `start`. */
+/* Fills the `size` bytes of a message that begin at byte `start`. */
 static inline void pattern_fill(void *buffer, size_t length, size_t start,
                                 size_t size)
 {
@@ -27,7 +27,7 @@ static inline void pattern_fill(void *buffer, size_t length, size_t start,
     }
 }
 
-/* Index of the first wrong byte, or `size`. */
+/* Returns the index of the first wrong byte, or `size`. */
 static inline size_t pattern_find_bad(const void *buffer, size_t length,
                                       size_t start, size_t size)
 {
@@ -40,8 +40,9 @@ static inline size_t pattern_find_bad(const void *buffer, size_t length,
     return i;
 }
 
-/* The sums of two sets of messages are equal only if the lengths and their
- * counts are equal (with very high probability). */
+/* Returns a message's part of a sum. The sums of two sets of messages are equal
+ * only if the lengths and their counts are equal (with very high
+ * probability). */
 static inline uint64_t pattern_mix(size_t length)
 {
     uint64_t x = (uint64_t)length + 0x9e3779b97f4a7c15ull;

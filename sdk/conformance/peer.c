@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The local end of the socket to the peer; start and end of a conversation. */
+/* The local side of the socket to the peer; begins and ends conversations. */
 #include "peer.h"
 #include "slots.h"
 
@@ -21,7 +21,7 @@
  * for messages. */
 #define CALL_SECONDS (3 * PARTY_PATIENCE)
 
-/* One message in each direction at a time. */
+/* Message of each direction; one at a time. */
 static peer_message_t call_message;
 
 static void run_peer(run_t *run, int fd, size_t headroom, pid_t parent)
@@ -44,7 +44,8 @@ static void run_peer(run_t *run, int fd, size_t headroom, pid_t parent)
     peer_serve(&party, fd);
 }
 
-/* A transport that reaches only its own process has no peer process. */
+/* Returns whether the transport reaches other processes. Otherwise there is no
+ * peer process. */
 static int reaches_others(const run_t *run)
 {
     return !!(run_transport(run)->reach &
@@ -120,7 +121,7 @@ static int lose_peer(peer_t *peer)
 int peer_post(peer_t *peer, const peer_message_t *request)
 {
     if (peer->pid < 0) {
-        return 0; /* its end has been reported */
+        return 0; /* The loss of the peer was reported */
     }
     peer->asked = request->op;
     return (send(peer->fd, request, sizeof(*request), MSG_NOSIGNAL) ==
@@ -140,7 +141,7 @@ int peer_answer(peer_t *peer, peer_message_t *reply)
     double end = clock_now() + CALL_SECONDS;
 
     if (peer->pid < 0) {
-        return 0; /* reported before */
+        return 0; /* Reported before */
     }
     while (!peer_has_answered(peer)) {
         if (clock_now() > end) {
@@ -242,7 +243,7 @@ static int connect_eps(peer_t *peer, party_t *party,
         return 0;
     }
     if (!peer_is_other(peer)) {
-        return 1; /* it is connected to itself */
+        return 1; /* The endpoint is connected to itself */
     }
 
     memset(message, 0, sizeof(*message));
@@ -262,7 +263,7 @@ static int connect_eps(peer_t *peer, party_t *party,
     return peer_call(peer, message, message);
 }
 
-/* Does the local interface accept these addresses? */
+/* Returns whether the local interface reports these addresses as reachable. */
 static int is_reachable(peer_t *peer, party_t *party,
                         const peer_message_t *theirs)
 {
@@ -382,7 +383,7 @@ int conversation_await(peer_t *peer, const party_rx_t *expected, party_rx_t *rx)
             return 0;
         }
         peer_last_rx(rx);
-        if (rx->count != count) { /* messages still arrive: extend the time */
+        if (rx->count != count) { /* Messages still arrive: extend the time */
             count = rx->count;
             end   = clock_now() + PARTY_PATIENCE;
         }

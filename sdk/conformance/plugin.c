@@ -13,7 +13,7 @@
 
 #include <ucx/transport.h>
 
-/* Maps the code of a rejection, UCX-P<code>, to a rule, for the report. */
+/* Returns the rule for the code of a rejection, UCX-P<code>, for the report. */
 static int rule_of(unsigned code)
 {
     static const struct {
@@ -33,7 +33,8 @@ static int rule_of(unsigned code)
     return 24;
 }
 
-/* UCX-P4xx: missing hardware or software is not a finding. */
+/* Records a rejection. UCX-P4xx, missing hardware or software, is not a
+ * finding. */
 static void note_verdict(run_t *run, const ucx_verdict_t *verdict)
 {
     if (verdict->code / 100 == 4) {
@@ -106,7 +107,7 @@ uct_component_h plugin_component(const char *name)
             found = list[i];
         }
     }
-    uct_release_component_list(list); /* the components remain */
+    uct_release_component_list(list); /* The components remain */
     return found;
 }
 
@@ -200,8 +201,9 @@ uct_md_h plugin_open_md(run_t *run, uct_component_h component,
 
 /* --- The listing --------------------------------------------------------- */
 
-/* Rule 19: frees a list as the core does. Data of the plugin's library is found
- * before; memory of any other origin crashes. */
+/* Frees a list as the core does (rule 19). A list in the data of the plugin's
+ * library is detected first; other memory that is not from malloc() causes a
+ * crash. */
 static void check_freed(run_t *run, const char *what, void *list)
 {
     Dl_info library;
@@ -215,7 +217,7 @@ static void check_freed(run_t *run, const char *what, void *list)
     }
 }
 
-/* Calls the slots themselves, before the core does. */
+/* Calls the plugin's slots before the core does. */
 static int check_lists(run_t *run, uct_md_h md)
 {
     const ucx_component_t *component = md->component;

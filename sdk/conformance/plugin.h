@@ -10,15 +10,15 @@
 
 #include <ucx/plugin.h>
 
-/* Finds the plugin in the registry. 0 with a finding or a skip if the core would
- * not use it. Loads nothing. */
+/* Finds the plugin in the registry, without loading it. Returns 0 with a
+ * finding or a skip if the core would not use the plugin. */
 int plugin_is_found(run_t *run);
 
 /* Loads the plugin; records a finding, or a skip if there is no device for
  * it. */
 const ucx_plugin_t *plugin_load(run_t *run);
 
-/* A component of the core by its name; NULL if it has none of this name. */
+/* Returns a component of the core by its name; NULL if there is none. */
 uct_component_h plugin_component(const char *name);
 
 /* Calls `visit` for each domain of the component; 0 and a finding if the

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Requests memory from the peer, and reads and writes it through the peer. */
+/* Requests memory from the peer, and reads and writes it by requests to the
+ * peer. */
 #include "remote.h"
 #include "slots.h"
 
@@ -84,8 +85,8 @@ int remote_word(remote_t *remote, uint64_t address, size_t size,
     return 1;
 }
 
-/* If the interface has no remote flush, a local flush and the peer's progress
- * complete the operations. */
+/* Flushes. If the interface has no remote flush, a local flush and the peer's
+ * progress complete the operations. */
 int remote_flush(remote_t *remote)
 {
     unsigned flags      = UCT_FLUSH_FLAG_REMOTE;

@@ -12,7 +12,7 @@
 
 typedef struct report {
     int json;
-    unsigned count[3]; /* by outcome */
+    unsigned count[3]; /* Number of checks by outcome */
     json_t *results;   /* NULL: text output */
 } report_t;
 

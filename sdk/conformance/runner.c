@@ -63,8 +63,8 @@ int runner_wait(pid_t pid, double limit, int *timed_out)
     return status;
 }
 
-/* The child process: its output goes to stderr, and its own children end with
- * it. */
+/* Runs the check in the child process. Its output goes to stderr, and its own
+ * children end with it. */
 static void run_child(run_t *run, void (*check)(run_t *run), pid_t parent)
 {
     double start = clock_now();

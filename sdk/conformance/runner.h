@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Runs one check in a process of its own, under a time limit, and returns its
- * record without judging it.
+ * record.
  */
 #ifndef CONFORMANCE_RUNNER_H
 #define CONFORMANCE_RUNNER_H
 
 #include "check.h"
 
-/* Shared memory for one record; 0: out of memory. */
+/* Returns shared memory for one record; NULL: out of memory. */
 record_t *runner_record_new(void);
 void runner_record_free(record_t *record);
 
 typedef struct limits {
-    double check;     /* s, for each check */
-    double notice;    /* see run_t */
-    double tolerance; /* see run_t */
+    double check;     /* Seconds for each check */
+    double notice;    /* See run_t */
+    double tolerance; /* See run_t */
 } limits_t;
 
 /*
@@ -37,7 +37,7 @@ void runner_apart(run_t *run, void (*body)(run_t *run, void *arg), void *arg,
                   double limit, int rule, const char *what);
 
 /* Waits at most `limit` seconds for a process, then kills it. Returns its wait
- * status; *timed_out tells whether it was killed. */
+ * status; *timed_out is set if it was killed. */
 int runner_wait(pid_t pid, double limit, int *timed_out);
 
 #endif

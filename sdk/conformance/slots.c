@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See slots.h. */
+/* Direct calls of the plugin's slots: see slots.h. */
 #include "slots.h"
 
 #include <string.h>
@@ -55,9 +55,9 @@ ucs_status_t slots_rkey_unpack(uct_component_h component, uct_md_h md,
     const ucx_component_t *plugin = md->component;
 
     memset(key, 0, sizeof(*key));
-    key->type = component; /* uct_rkey_release() asks for it */
+    key->type = component; /* uct_rkey_release() uses it */
     if (!UCX_TABLE_HAS(plugin, rkey_unpack) || (plugin->rkey_unpack == NULL)) {
-        return UCS_OK; /* its keys are empty */
+        return UCS_OK; /* The keys of this component are empty */
     }
     return plugin->rkey_unpack(plugin, bytes, length, UCS_SYS_DEVICE_ID_UNKNOWN,
                                &key->rkey, &key->handle);

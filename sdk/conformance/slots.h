@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Calls of the plugin's slots with parameters that the public UCT API does not
- * have: lengths of what comes from a peer, and all attributes of a domain. The
- * tables are those that the core has completed, so that no slot is NULL.
+ * have: lengths of data from a peer, and all attributes of a domain. The tables
+ * are those that the core has completed, so that no slot is NULL.
  */
 #ifndef CONFORMANCE_SLOTS_H
 #define CONFORMANCE_SLOTS_H
@@ -10,14 +10,14 @@
 #include <ucx/component.h>
 #include <ucx/transport.h>
 
-/* The domain's attributes; zero if its query fails. */
+/* Returns the domain's attributes; zero if its query fails. */
 ucx_md_attr_t slots_md_attr(uct_md_h md);
 
-/* UCX_IFACE_FLAG_* of the interface; 0 if its query fails. */
+/* Returns UCX_IFACE_FLAG_* of the interface; 0 if its query fails. */
 uint64_t slots_iface_flags(uct_iface_h iface);
 
-/* Non-zero if the peer is reachable. Otherwise `reason`, unless it is NULL,
- * receives a sentence, which may be empty. */
+/* Returns non-zero if the peer is reachable. Otherwise `reason`, if it is not
+ * NULL, receives a text, which may be empty. */
 int slots_is_reachable(uct_iface_h iface, const void *dev_addr,
                        size_t dev_addr_length, const void *iface_addr,
                        size_t iface_addr_length, char *reason,
@@ -32,8 +32,8 @@ ucs_status_t slots_rkey_unpack(uct_component_h component, uct_md_h md,
                                const void *bytes, size_t length,
                                uct_rkey_bundle_t *key);
 
-/* The cost of an operation that the interface offers, between memory of hosts;
- * what the transport does not refine follows from the attributes. */
+/* Returns the cost of an operation between host memory. Values that the
+ * transport does not refine are derived from the attributes. */
 ucs_status_t slots_estimate(uct_iface_h iface, const uct_iface_attr_t *attr,
                             ucx_op_t op, ucx_perf_t *perf);
 

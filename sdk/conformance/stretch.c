@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Reads the system's accounting of a thread. */
+/* Reads the kernel's accounting of a thread. */
 #include "stretch.h"
 #include "clock.h"
 

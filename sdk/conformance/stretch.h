@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Measures the time that a call uses itself. Wall-clock time includes the time
- * in which other processes run, so that plugins would look slow on a busy
+ * Measures the time that a call takes without that of other processes.
+ * Wall-clock time includes it, so that plugins would appear slow on a busy
  * machine.
  */
 #ifndef CONFORMANCE_STRETCH_H
@@ -17,17 +17,17 @@
 
 typedef struct stretch {
     double start;
-    double processor; /* s of processor time of the thread */
-    long waits;       /* voluntary context switches */
+    double processor; /* Seconds of processor time of the thread */
+    long waits;       /* Number of voluntary context switches */
 } stretch_t;
 
 /* Both calls must be made by the same thread. */
 void stretch_begin(stretch_t *stretch);
 
 /*
- * Seconds: processor time if the thread has not slept, otherwise wall-clock
- * time. The latter may include waiting for a processor after a short sleep, so
- * require more than one long result.
+ * Returns seconds: processor time if the thread has not slept, otherwise
+ * wall-clock time. The latter may include waiting for a processor after a short
+ * sleep, so more than one long result is required for a finding.
  */
 double stretch_end(const stretch_t *stretch);
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Defects of a core, for the kit to find: loaded before the core (LD_PRELOAD), this
- * library stands in front of some of its functions. KIT_CORE_DEFECT selects one.
+ * Defects of a core that the kit must find. This library is loaded before the
+ * core (LD_PRELOAD) and replaces some of its functions. KIT_CORE_DEFECT selects
+ * one.
  */
 #include <dlfcn.h>
 #include <stdlib.h>
@@ -16,7 +17,7 @@ static int breaks(const char *defect)
     return (selected != NULL) && (strcmp(selected, defect) == 0);
 }
 
-/* Programs that are linked with the core call this name of uct_iface_open(). */
+/* Programs that are linked with the core call uct_iface_open() by this name. */
 UCX_PLUGIN_EXPORT __typeof__(uct_iface_open) core_uct_iface_open;
 
 ucs_status_t core_uct_iface_open(uct_md_h md, uct_worker_h worker,

@@ -24,7 +24,7 @@ void probe_ep_fail(probe_ep_t *ep)
     }
 }
 
-/* A defect leaves the pending request that sends. */
+/* A defect leaves the running pending request by longjmp(). */
 static jmp_buf dispatching;
 static int is_dispatching;
 
@@ -44,7 +44,7 @@ static int is_writable(probe_ep_t *ep, int milliseconds)
     return poll(&pfd, 1, milliseconds) > 0;
 }
 
-/* Sends one datagram: UCS_OK, or nothing was sent. */
+/* Sends one datagram. Unless it returns UCS_OK, nothing was sent. */
 static ucs_status_t send_message(uct_ep_h super, uint8_t id, struct iovec *iov,
                                  size_t count)
 {
@@ -96,7 +96,7 @@ static ssize_t probe_am_bcopy(uct_ep_h ep, uint8_t id,
     ucs_status_t status;
     size_t length;
 
-    /* The data can be packed only once: an error comes before. */
+    /* The data can be packed only once, so errors are returned before. */
     if (probe->status != UCS_OK) {
         return probe->status;
     } else if (!is_writable(probe, probe_breaks("blocks") ? 1500 : 0) &&
@@ -107,7 +107,7 @@ static ssize_t probe_am_bcopy(uct_ep_h ep, uint8_t id,
     do {
         iov[1] = (struct iovec){buffer, length};
         status = send_message(ep, id, iov, 2);
-        /* Other senders may have filled the queue since. */
+        /* Other senders may have filled the queue meanwhile. */
     } while ((status == UCS_ERR_NO_RESOURCE) && !probe_breaks("packs-early") &&
              is_writable(probe, 1000));
     return (status == UCS_OK) ? (ssize_t)length : (ssize_t)status;
@@ -276,7 +276,7 @@ static ucs_status_t probe_ep_check(uct_ep_h ep, unsigned flags,
     if (probe_breaks("sees-death")) {
         return UCS_ERR_ENDPOINT_TIMEOUT;
     }
-    /* a full queue belongs to a running peer */
+    /* If the queue is full, the peer is running */
     return (status == UCS_ERR_NO_RESOURCE) ? UCS_OK : status;
 }
 
@@ -325,7 +325,7 @@ int probe_is_reachable(uct_iface_h iface, const ucx_reachable_args_t *args)
             (args->iface_addr_length >= sizeof(probe_iface_addr_t)));
 }
 
-/* Does the caller state a length that is too short? */
+/* Returns whether the caller states a length that is too short. */
 static int is_cut(const uct_ep_params_t *params)
 {
     return ((params->field_mask & UCT_EP_PARAM_FIELD_DEV_ADDR_LENGTH) &&

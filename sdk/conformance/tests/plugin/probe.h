@@ -20,7 +20,7 @@
 #define PROBE_MAX_IOV    6
 #define PROBE_MAX_HEADER 512
 #define PROBE_NAME_SIZE  16
-#define PROBE_OVERHEAD   2e-6 /* s, as stated */
+#define PROBE_OVERHEAD   2e-6 /* Seconds, as stated */
 #define PROBE_LATENCY    5e-6
 
 /* State of the plugin for one core. */
@@ -39,10 +39,10 @@ static inline const ucx_host_t *probe_host(uct_md_h md)
         ->host;
 }
 
-/* Is this the selected defect? */
+/* Returns whether this is the selected defect. */
 int probe_breaks(const char *defect);
 
-/* Precedes each datagram. */
+/* Header of each datagram. */
 typedef struct probe_header {
     uint32_t magic;
     uint8_t id; /* PROBE_ID_CHECK: keepalive without a message */
@@ -61,7 +61,8 @@ typedef struct probe_iface_addr {
     uint8_t name[PROBE_NAME_SIZE];
 } probe_iface_addr_t;
 
-/* A completion for progress to call, or a flush that waits for earlier ones. */
+/* A completion that progress has to call, or a flush that waits for earlier
+ * completions. */
 typedef struct probe_done {
     struct probe_done *next;
     uct_completion_t *comp;
@@ -76,10 +77,10 @@ typedef struct probe_message {
 
 struct probe_ep;
 
-/* A zero-copy message whose buffers a defect has not read yet. */
+/* A zero-copy message of a defect, whose buffers were not read yet. */
 typedef struct probe_unread {
-    struct probe_ep *ep; /* NULL: none */
-    unsigned rounds;     /* of progress before it is sent */
+    struct probe_ep *ep; /* NULL: no message */
+    unsigned rounds;     /* Rounds of progress before the message is sent */
     uint8_t id;
     char header[PROBE_MAX_HEADER];
     unsigned header_length;
@@ -94,29 +95,33 @@ typedef struct probe_iface {
     int is_aligned; /* UCX_IFACE_FLAG_ALIGNS_AM */
     size_t alignment;
     size_t align_offset;
-    int socket;    /* receives messages */
+    int socket;    /* Socket that receives messages */
     int epoll;     /* readable when progress has work */
-    int silent;    /* the event descriptor of a defect */
-    sem_t handled; /* a defect: the handler has run */
+    int silent;    /* Event descriptor of a defect, which has no events */
+    sem_t handled; /* For a defect: signalled when the handler has run */
     probe_done_t *done;
     probe_done_t **done_tail;
     struct probe_ep *eps;
-    double keepalive;  /* s between checks of peers; INFINITY: none */
-    double next_check; /* s, by the host's clock */
-    unsigned failed;   /* endpoints whose failure is not reported yet */
+    double keepalive;  /* Seconds between checks of peers; INFINITY: no
+                        * checks */
+    double next_check; /* Seconds by the host's clock */
+    unsigned failed;   /* Number of endpoints whose failure is not reported
+                        * yet */
     unsigned received;
-    probe_message_t held;  /* a defect delivers it after the next one */
-    probe_unread_t unread; /* a defect sends it after its completion */
+    probe_message_t held;  /* Message that a defect delivers after the next
+                            * one */
+    probe_unread_t unread; /* Message that a defect sends after its
+                            * completion */
     ucx_recv_desc_owner_t owner;
 } probe_iface_t;
 
 typedef struct probe_ep {
     uct_ep_t super;
     struct probe_ep *next;
-    int socket; /* connected to the peer's socket */
+    int socket; /* Socket that is connected to the peer's */
     ucx_pending_queue_t pending;
     ucs_status_t status;
-    int is_told; /* the failure was reported */
+    int is_told; /* The failure was reported */
 } probe_ep_t;
 
 static inline probe_iface_t *probe_iface(uct_iface_h iface)
@@ -137,7 +142,7 @@ ucs_status_t probe_rkey_unpack(const ucx_component_t *component,
                                void **handle_p);
 ucs_status_t probe_rkey_release(const ucx_component_t *component,
                                 uct_rkey_t rkey, void *handle);
-/* Local address of remote bytes, or NULL. */
+/* Returns the local address of remote bytes, or NULL. */
 void *probe_rkey_at(uct_rkey_t rkey, uint64_t address, size_t length);
 
 /* iface.c */
@@ -149,9 +154,9 @@ ucs_status_t probe_iface_done_later(probe_iface_t *iface,
                                     uct_completion_t *comp);
 
 /* receive.c */
-/* Sets what messages are aligned to; the headroom is set. */
+/* Sets the alignment of messages; the headroom must have been set. */
 void probe_receive_init(probe_iface_t *iface, const uct_iface_params_t *params);
-/* Receives and delivers one message; 0: there is none. */
+/* Receives and delivers one message; returns 0 if there is none. */
 int probe_receive(probe_iface_t *iface);
 
 /* ep.c */
@@ -160,11 +165,12 @@ ucs_status_t probe_ep_create(uct_iface_h iface, const uct_ep_params_t *params,
                              uct_ep_h *ep_p);
 int probe_is_reachable(uct_iface_h iface, const ucx_reachable_args_t *args);
 unsigned probe_ep_progress(probe_ep_t *ep);
-/* Sends a message that no handler receives: fails if the peer is gone. */
+/* Sends a message that no handler receives. It fails if the peer does not
+ * exist. */
 void probe_ep_ping(probe_ep_t *ep);
 /* Sends a message that the defect has held back. */
 void probe_send_unread(probe_iface_t *iface);
-/* Fails the endpoint; progress calls the handler. */
+/* Fails the endpoint; progress calls the error handler. */
 void probe_ep_fail(probe_ep_t *ep);
 
 /* rma.c */

@@ -70,7 +70,7 @@ void probe_receive_init(probe_iface_t *iface, const uct_iface_params_t *params)
         offset = params->am_align_offset;
     }
     iface->owner.release = release_desc;
-    /* the words in front of the headroom are aligned, too */
+    /* The words before the headroom are aligned, too */
     iface->is_aligned    = (iface->headroom + offset) % word == 0;
     iface->alignment     = word;
     iface->align_offset  = (word - iface->headroom % word) % word;
@@ -117,7 +117,7 @@ int probe_receive(probe_iface_t *iface)
     }
     if (((size_t)length < sizeof(header)) || (header.magic != PROBE_MAGIC) ||
         (header.id >= UCT_AM_ID_MAX)) {
-        buffer_free(buffer); /* a keepalive, or not from our transport */
+        buffer_free(buffer); /* A keepalive, or not from this transport */
         return 1;
     }
 
