@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Child processes of a test; none outlives its parent. */
+/* Child processes of a test; they exit with their parent. */
 #ifndef SHM_TEST_CHILD_H
 #define SHM_TEST_CHILD_H
 
@@ -18,7 +18,7 @@ static inline void child_need(int condition, const char *what)
     }
 }
 
-/* As fork(), but exits on failure. */
+/* Like fork(), but exits on failure. */
 static inline pid_t child_fork(void)
 {
     pid_t parent = getpid(), pid;
@@ -29,14 +29,14 @@ static inline pid_t child_fork(void)
     if (pid == 0) {
         prctl(PR_SET_PDEATHSIG, SIGKILL);
         if (getppid() != parent) {
-            _exit(1); /* the parent ended before the request */
+            _exit(1); /* The parent exited before the request */
         }
     }
     return pid;
 }
 
-/* Runs body(arg, fd) in a child process, which ends with it; `fd` is the other
- * end of *fd_p. */
+/* Runs body(arg, fd) in a child process, which exits when it returns; `fd` is
+ * the other end of *fd_p. */
 static inline pid_t child_start(void (*body)(void *arg, int fd), void *arg,
                                 int *fd_p)
 {

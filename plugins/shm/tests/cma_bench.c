@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Bandwidth of gets and puts over cma: by one process alone, by both, by both
- * with several at once, and with a target that does not poll, in turns. Not a
- * test: figures depend on the machine, and only their ratios are meaningful.
+ * Bandwidth of gets and puts over cma, measured in turns: copied by one process
+ * alone, by both, by both with several operations at once, and with a target
+ * that does not poll. Not a test: figures depend on the machine, and only their
+ * ratios are meaningful.
  */
 #include "child.h"
 #include "cma_side.h"
@@ -125,7 +126,8 @@ int main(int argc, char **argv)
     for (int is_put = 0; is_put < 2; ++is_put) {
         for (unsigned i = 0; i < sizeof(sizes) / sizeof(sizes[0]); ++i) {
             for (unsigned turn = 0; turn < TURNS; ++turn) {
-                /* Pause before each, which matters on an oversubscribed host */
+                /* Pause before each measurement, which matters on an
+                 * oversubscribed host */
                 tell(fd, 'l');
                 alone[turn] = measure(&to_one, is_put, buffer, sizes[i], 1);
                 tell(fd, 'l');

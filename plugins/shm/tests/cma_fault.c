@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See cma_fault.h. */
+/* Processes for tests of cma with failing peers: see cma_fault.h. */
 #include "cma_fault.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the tests of cma with failing and malicious peers share. */
+/* Functions that the tests of cma with failing and malicious peers share. */
 #ifndef SHM_TEST_CMA_FAULT_H
 #define SHM_TEST_CMA_FAULT_H
 
@@ -8,7 +8,7 @@
 /* Bytes of memory that a side offers. */
 #define WINDOW (16ul << 20)
 
-/* A child process: offers memory filled with 0x11 and helps until it is
+/* Body of a child process: offers memory filled with 0x11 and helps until it is
  * stopped or killed. `arg`: more configuration, or NULL. */
 void cma_fault_serve(void *arg, int fd);
 

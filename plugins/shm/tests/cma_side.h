@@ -28,7 +28,7 @@
         } \
     } while (0)
 
-/* What a peer needs to connect; sent through a socket. */
+/* Data that a peer needs to connect; sent through a socket. */
 typedef struct cma_card {
     uint8_t dev[64];
     uint8_t iface[128];
@@ -44,11 +44,11 @@ typedef struct cma_side {
     uct_md_h md;
     uct_iface_h iface;
     uct_iface_attr_t attr;
-    uint8_t *memory; /* `length` bytes that others may access */
+    uint8_t *memory; /* `length` bytes that other processes may access */
     size_t length;
     uct_mem_h memh;
     cma_card_t card;
-    int failures; /* Calls of the error handler */
+    int failures; /* Number of calls of the error handler */
     ucs_status_t failed_status;
     unsigned events; /* Counted by cma_side_serve */
 } cma_side_t;
@@ -71,7 +71,7 @@ void cma_side_die(const char *file, int line, const char *what, long long a,
                   long long b) __attribute__((noreturn));
 double cma_side_now(void);
 
-/* `config`: NAME=VALUE,..., or NULL. */
+/* Opens a side. `config`: NAME=VALUE,..., or NULL. */
 void cma_side_open(cma_side_t *side, size_t length, const char *config);
 void cma_side_close(cma_side_t *side);
 
@@ -83,23 +83,24 @@ void cma_side_part(cma_link_t *link);
 int cma_side_reaches(cma_side_t *side, const cma_card_t *card);
 
 void cma_wait_init(cma_wait_t *wait);
-/* Starts one operation with a buffer in `pieces` parts; `wait` as for uct. */
+/* Starts one operation with a buffer in `pieces` parts; `wait` contains its
+ * completion. */
 ucs_status_t cma_side_start(cma_link_t *link, int is_put, void *buffer,
                             size_t offset, size_t length, unsigned pieces,
                             cma_wait_t *wait);
-/* Progresses until it is complete; returns its status. Exits with an error on
- * timeout. */
+/* Progresses until the operation is complete; returns its status. Exits with an
+ * error on timeout. */
 ucs_status_t cma_side_finish(cma_side_t *side, ucs_status_t started,
                              cma_wait_t *wait);
-/* Both of the above. */
+/* Starts an operation and waits for it. */
 ucs_status_t cma_side_copy(cma_link_t *link, int is_put, void *buffer,
                            size_t offset, size_t length, unsigned pieces);
 
-/* Waits; true if it succeeded. */
+/* Waits for a child process. Returns true if it succeeded. */
 int cma_side_join(pid_t pid);
 void cma_side_write(int fd, const void *data, size_t length);
-/* Waits for the other side, without progress or with. No timeout: the other
- * side has one, and this one ends with its parent. */
+/* Read from the other side, without or with progress. They have no timeout: the
+ * other side has one, and this process exits with its parent. */
 void cma_side_read(int fd, void *data, size_t length);
 void cma_side_serve(cma_side_t *side, int fd, void *data, size_t length);
 

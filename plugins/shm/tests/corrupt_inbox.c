@@ -3,8 +3,8 @@
  * A broken sender: it maps an inbox and writes arbitrary data, to its own slot
  * and to shared words. The receiver reports it once, continues to receive from
  * a correct sender, checks all its messages, and frees the slot when the broken
- * one has ended. Then one that writes all over the segment, which the receiver
- * must only survive. The address sanitizer detects more.
+ * sender has exited. Another sender overwrites the whole segment, which must
+ * not crash the receiver. The address sanitizer detects more.
  */
 #include "inbox.h"
 #include "outbox.h"
@@ -35,13 +35,14 @@ typedef struct test {
     shm_space_t space;
     shm_inbox_t inbox;
     ucx_host_t host;
-    int honest_slot; /* -1 before the first message */
+    int honest_slot; /* Slot of the correct sender; -1 before its first
+                      * message */
     uint64_t honest_got;
     uint64_t random;
     volatile sig_atomic_t sink;
 } test_t;
 
-static unsigned cuts; /* Number of log lines about it */
+static unsigned cuts; /* Number of log lines about the broken sender */
 
 static uint64_t next_random(uint64_t *state)
 {
@@ -57,7 +58,8 @@ count_cuts(int level, const char *file, int line, const char *format, ...)
     cuts += (strstr(format, "cut off") != NULL);
 }
 
-/* ------------------------------------------------------ the honest sender -- */
+/* ----------------------------------------------------- the correct sender
+ * -- */
 
 enum { HONEST_ID = 42, HELLO_ID = 43 };
 
@@ -121,7 +123,7 @@ static ucs_status_t deliver(void *arg, unsigned slot, uint8_t id, void *data,
     }
     if ((int)slot != test->honest_slot) {
         for (uint32_t i = 0; i < length; ++i) {
-            sum += bytes[i]; /* all of it is readable */
+            sum += bytes[i]; /* All bytes must be readable */
         }
         test->sink = (sig_atomic_t)sum;
         return (next_random(&test->random) % 4 == 0) ? UCS_ERR_INVALID_PARAM :
@@ -145,7 +147,7 @@ typedef struct hostile {
     int everywhere;
 } hostile_t;
 
-/* A control word that is invalid in at most one property. */
+/* Returns a control word that is invalid in at most one property. */
 static uint64_t strange_ctl(const shm_outbox_t *outbox, uint64_t *random)
 {
     uint64_t r     = next_random(random);
@@ -154,21 +156,21 @@ static uint64_t strange_ctl(const shm_outbox_t *outbox, uint64_t *random)
     switch (r % 8) {
     case 0:
         return (next_random(random) & ~1ull) | phase;
-    case 1: /* more than a cell holds */
+    case 1: /* More bytes than a cell contains */
         return shm_ctl(phase, SHM_CELL_INLINE, 0, 1, SHM_CELL_ROOM + 1);
-    case 2: /* a ring larger than the maximum */
+    case 2: /* A ring larger than the maximum */
         return shm_ctl(phase, SHM_CELL_RING, 17 + (r >> 8) % 15, 1, 100);
-    case 3: /* longer than the limit, or than the ring */
+    case 3: /* Longer than the limit, or than the ring */
         return shm_ctl(phase, SHM_CELL_RING, 12 + (r >> 8) % 5, 1,
                        (uint32_t)(r >> 32) | 8257);
-    case 4: /* a ring without memory, and one that shrinks */
+    case 4: /* A ring without memory, or a ring that shrinks */
         return shm_ctl(phase, SHM_CELL_RING, (r >> 8) % 17, 1, MAX_LENGTH);
-    case 5: /* an undefined kind */
+    case 5: /* An undefined kind */
         return shm_ctl(phase, 3, 12, 1, 8);
-    case 6: /* a probe, or almost one */
+    case 6: /* A probe, or an invalid probe */
         return shm_ctl(phase, SHM_CELL_PROBE, (r >> 8) % 18, 1,
                        SHM_PROBE_SIZE + (r >> 16) % 2);
-    default: /* valid, but without the bytes */
+    default: /* A valid word, but without the bytes */
         return shm_ctl(phase, SHM_CELL_RING, 13 + (r >> 8) % 4, 1,
                        (r >> 16) % MAX_LENGTH);
     }
@@ -221,7 +223,7 @@ static void spoil_own_place(shm_outbox_t *outbox, uint64_t *random)
         atomic_store(&outbox->slot->probed, next_random(random));
         atomic_store(&outbox->slot->wake, (uint32_t)(r >> 16));
         break;
-    case 2: /* all cells and the private area */
+    case 2: /* All cells and the private area */
         for (i = 0; i < PRIVATE + NUM_CELLS * sizeof(shm_cell_t); ++i) {
             outbox->box[i] = (char)next_random(random);
         }
@@ -235,9 +237,10 @@ static void spoil_own_place(shm_outbox_t *outbox, uint64_t *random)
     }
 }
 
-/* Invalid data that the receiver must detect, whatever it has read before: in
- * the next cell that it reads, in a slot that is in use. The receiver tells
- * which cell that is, after it has read everything that was written. */
+/* Writes invalid data that the receiver must detect, whatever it has read
+ * before: in the next cell that it reads, in a slot that is in use. The
+ * receiver sends the number of that cell, after it has read everything that was
+ * written. */
 static void say_last_words(shm_outbox_t *outbox, int fd)
 {
     uint32_t slot = outbox->slot_index, next;
@@ -265,7 +268,7 @@ static void spoil_everything(shm_outbox_t *outbox, uint64_t *random)
         EXPECT_TRUE(all != MAP_FAILED);
     }
     for (i = 0; i < 20000; ++i) {
-        /* mostly where structures are */
+        /* Mostly at the structures */
         size_t end = (i % 4 == 0) ? length : outbox->boxes + 8192;
 
         all[next_random(random) % end] = (uint8_t)next_random(random);
@@ -304,7 +307,7 @@ static void hostile_main(void *arg, int fd)
     }
     atomic_store(&outbox.head->bell, (uint32_t)hostile->random);
     say_last_words(&outbox, fd);
-    _exit(0); /* without leaving */
+    _exit(0); /* Exits without leaving the inbox */
 }
 
 /* ----------------------------------------------------------- the receiver -- */
@@ -352,9 +355,9 @@ static unsigned count_senders(const test_t *test)
     return count;
 }
 
-/* Answers a sender's question which cell is read next, after reading everything
- * that it has written: the first one, if the sender is unknown or was
- * dropped. */
+/* Sends the number of the cell that is read next to a sender, after reading
+ * everything that the sender has written. It is the first cell if the sender is
+ * unknown or was dropped. */
 static void answer_last_words(test_t *test, int fd)
 {
     shm_inbox_t *inbox = &test->inbox;
@@ -375,7 +378,8 @@ static void answer_last_words(test_t *test, int fd)
     seg_write(fd, &next, sizeof(next));
 }
 
-/* Receives until a process has ended and the correct one has continued. */
+/* Receives until the process has exited and more messages of the correct sender
+ * have arrived. */
 static void receive_until_gone(test_t *test, pid_t pid, int fd)
 {
     uint64_t enough = test->honest_got + 200;
@@ -424,10 +428,11 @@ static void with_an_honest_sender(int way)
         receive_until_gone(&test, pid, fd);
         close(fd);
         shm_inbox_sweep(&test.inbox);
-        EXPECT_EQ(count_senders(&test), 1); /* only the correct one remains */
+        EXPECT_EQ(count_senders(&test), 1); /* Only the correct sender
+                                             * remains */
         EXPECT_GE(cuts - before, 1);
         total += cuts - before;
-        /* with these damaged, no process would attach */
+        /* With damaged constants, no process could attach */
         memcpy(test.inbox.head, constants, sizeof(constants));
     }
     printf("%s: %u broken senders, %u lines in the log, %llu honest messages\n",
@@ -442,7 +447,7 @@ static void with_an_honest_sender(int way)
     close_test(&test);
 }
 
-/* A sender that is cut off is reported once, whatever else it writes. */
+/* A sender that is cut off is reported once, whatever it writes later. */
 static void is_told_once(void)
 {
     uint8_t address[SHM_ADDRESS_LENGTH + 1];
@@ -465,14 +470,14 @@ static void is_told_once(void)
     }
     EXPECT_EQ(cuts, before + 1);
 
-    /* it detects this with the next message or wait */
+    /* The sender detects the cut with the next message or wait */
     outbox.next = outbox.limit;
     EXPECT_EQ(shm_outbox_send(&outbox, 1, "x", 1), UCS_ERR_CONNECTION_RESET);
     shm_outbox_close(&outbox);
     shm_inbox_sweep(&test.inbox);
     EXPECT_EQ(count_senders(&test), 0);
 
-    /* a process that gets the slot afterwards is received */
+    /* A process that gets the slot afterwards is received */
     EXPECT_EQ(shm_outbox_open(&outbox, &test.space, address, SHM_ADDRESS_LENGTH,
                               NULL, 0),
               UCS_OK);
@@ -492,7 +497,7 @@ static void all_over_the_segment(int way)
 
     for (int round = 0; round < 20; ++round) {
         open_test(&test, way, hostile.address);
-        test.honest_slot = NUM_SLOTS; /* none */
+        test.honest_slot = NUM_SLOTS; /* No correct sender */
         hostile.random += (uint64_t)round;
         pid = seg_fork(hostile_main, &hostile, 0, &fd);
         do {

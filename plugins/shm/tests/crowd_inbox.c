@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Many senders to one inbox: each gets its turn, each message arrives complete,
- * idle senders cost nothing, and when all slots are in use the next sender gets
- * an error, and a slot after another one has left. Costs are counted in cells
- * polled, not in time.
+ * Many senders to one inbox: each sender is polled, each message arrives
+ * complete, and idle senders are not polled. If all slots are in use, another
+ * sender gets an error, and a slot after a sender has left. Costs are counted
+ * in polled cells, not in time.
  */
 #include "inbox.h"
 #include "outbox.h"
@@ -27,9 +27,10 @@ enum {
     NUM_CELLS     = 32,
     RING_MAX      = 64 << 10,
     MAX_LENGTH    = 8256,
-    FEW           = 4,  /* Up to this number, senders are polled even if
-                            * idle */
-    SILENCE       = 30, /* Seconds without any message: a hang */
+    FEW           = 4,  /* Up to this number of senders, idle senders are polled
+                         * as well */
+    SILENCE       = 30, /* Seconds without any message after which the test
+                         * fails */
 };
 
 typedef struct test {
@@ -44,7 +45,8 @@ typedef struct test {
     unsigned total;
 } test_t;
 
-/* From 4 to 3000 bytes: a number, and bytes that depend on it. */
+/* Length of a message, from 4 to 3000 bytes: a number, and bytes that depend on
+ * it. */
 static uint32_t length_of(uint32_t number)
 {
     return 4 + ((number % 7 == 0) ? (number * 131) % 3000 : number % 50);
@@ -127,7 +129,7 @@ static void progress_until(test_t *test, unsigned total)
     }
 }
 
-/* Every sender is idle from one review to the next. */
+/* Runs two reviews, between which every sender is idle. */
 static void be_idle(test_t *test)
 {
     for (unsigned i = 0; i < 3; ++i) {
@@ -149,11 +151,11 @@ static void idle_senders_are_not_looked_at(void)
         }
         progress_until(&test, (round + 1) * NUM_IDLE);
         be_idle(&test);
-        EXPECT_GE(FEW, test.inbox.num_active); /* cells polled per round */
+        EXPECT_GE(FEW, test.inbox.num_active); /* Cells polled per round */
         EXPECT_EQ(test.total, (round + 1) * NUM_IDLE);
     }
 
-    /* one of them sends, and is the only additional one that is polled */
+    /* One sender sends, and is the only additional one that is polled */
     EXPECT_EQ(shm_outbox_send(&test.outboxes[77], 1, "again", 5), UCS_OK);
     progress_until(&test, 3 * NUM_IDLE + 1);
     EXPECT_GE(FEW + 1, test.inbox.num_active);
@@ -163,7 +165,7 @@ static void idle_senders_are_not_looked_at(void)
     }
     EXPECT_GE(FEW + 1, test.inbox.num_active);
 
-    /* during the sleep, any of them wakes it */
+    /* During the sleep, any sender wakes the receiver */
     EXPECT_EQ(shm_inbox_arm(&test.inbox), UCS_OK);
     EXPECT_EQ(shm_outbox_send(&test.outboxes[400], 1, "up", 2), UCS_OK);
     EXPECT_EQ(shm_inbox_arm(&test.inbox), UCS_ERR_BUSY);
@@ -172,7 +174,7 @@ static void idle_senders_are_not_looked_at(void)
     close_test(&test);
 }
 
-/* All send as much as they can: none gets a larger share. */
+/* All send as much as they can: all get an equal share. */
 static void eager_senders_take_turns(void)
 {
     static test_t test;
@@ -221,8 +223,9 @@ static void process_main(void *arg, int fd)
         shm_outbox_commit(&outbox, cell, 1, length_of(number));
         ++number;
     }
-    /* Leave only after everything has arrived, because slots are counted. No
-     * timeout here: the receiver has one, and this process ends with it. */
+    /* Leave only after everything has arrived, because the receiver counts
+     * slots. No timeout is needed here: the receiver has one, and this process
+     * exits with it. */
     EXPECT_EQ(recv(fd, &byte, 1, MSG_WAITALL), 1);
     shm_outbox_close(&outbox);
     shm_space_close(&space);
@@ -248,7 +251,7 @@ static void processes_lose_nothing(void)
         close(fds[i]);
     }
     shm_inbox_progress(&test.inbox, deliver);
-    EXPECT_EQ(test.inbox.num_active, 0); /* all have left */
+    EXPECT_EQ(test.inbox.num_active, 0); /* All senders have left */
     close_test(&test);
 }
 

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Shortages: descriptors, address space, file size, space in the file system,
- * memory for a new sender.
- * At every point an error with a message, and afterwards as many descriptors
- * and files as before.
+ * memory for a new sender. A failure at any point causes an error with a
+ * message, and afterwards there are as many descriptors and files as before.
  */
 #include "inbox.h"
 #include "outbox.h"
@@ -26,7 +25,7 @@ typedef struct limit {
     int way;
     long first, step;
     unsigned steps;
-    int relative; /* Relative to current use */
+    int relative; /* The limit is relative to the current use */
 } limit_t;
 
 static unsigned delivered;
@@ -62,7 +61,8 @@ static ucs_status_t send_long(shm_outbox_t *outbox, uint32_t length)
     return status;
 }
 
-/* A complete cycle with one delivered message. UCS_OK: all of it worked. */
+/* Runs a complete cycle with one delivered message. Returns UCS_OK if all steps
+ * succeeded. */
 static ucs_status_t whole_life(int way)
 {
     uint8_t address[SHM_ADDRESS_LENGTH];
@@ -107,8 +107,8 @@ static rlim_t in_use(int resource)
     FILE *file;
 
     if (resource == RLIMIT_NOFILE) {
-        return (rlim_t)seg_count_fds() - 3; /* minus the listing's own, "." and
-                                             * ".." */
+        return (rlim_t)seg_count_fds() - 3; /* Without the descriptor of the
+                                             * listing, "." and ".." */
     }
     file = fopen("/proc/self/statm", "r");
     EXPECT_TRUE(file != NULL);
@@ -152,7 +152,7 @@ static void climb(void *arg, int fd)
     EXPECT_GE(good, 1);
 }
 
-/* A file system with space for some senders, and for a part of what they
+/* Uses a file system with space for some senders, and for a part of what they
  * request. */
 static void full_folder(void *arg, int fd)
 {
@@ -189,9 +189,9 @@ static void full_folder(void *arg, int fd)
     shm_inbox_progress(&inbox, deliver);
     EXPECT_EQ(delivered, before + num);
 
-    /* Joined senders can still send messages that fit a cell, and get an error
-     * for longer ones: not NO_RESOURCE, because space will never be
-     * available. */
+    /* Joined senders can still send messages that fit a cell. For longer
+     * messages they get an error other than NO_RESOURCE, because space will
+     * never be available. */
     shm_outbox_close(&outboxes[--num]);
     shm_inbox_progress(&inbox, deliver);
     for (i = 0; i < 200; ++i) {
@@ -216,7 +216,7 @@ static void full_folder(void *arg, int fd)
     EXPECT_EQ(seg_count_names(dir), 0);
 }
 
-static int no_memory; /* calloc() fails; see --wrap in meson.build */
+static int no_memory; /* Makes calloc() fail; see --wrap in meson.build */
 
 void *__real_calloc(size_t number, size_t size);
 void *__wrap_calloc(size_t number, size_t size);
@@ -226,8 +226,9 @@ void *__wrap_calloc(size_t number, size_t size)
     return no_memory ? NULL : __real_calloc(number, size);
 }
 
-/* A sender rings for its slot once. If the receiver has no memory then, it
- * must not sleep, and receives the message when there is memory. */
+/* A sender rings the bell for its slot once. If the receiver has no memory for
+ * the sender at this time, it must not sleep, and receives the message when
+ * there is memory. */
 static void join_late(void *arg, int fd)
 {
     uint8_t address[SHM_ADDRESS_LENGTH];

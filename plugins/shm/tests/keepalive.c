@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * How often an interface checks its peers: as its variable states, or as the
- * parameter of uct_iface_open states, or by default, in this order; and at once
- * when a message with UCT_SEND_FLAG_PEER_CHECK is sent.
+ * How often an interface checks its peers. The interval is that of its
+ * variable, else that of the parameter of uct_iface_open, else the default. A
+ * message with UCT_SEND_FLAG_PEER_CHECK causes a check at once.
  *
  * This process, which does not use the library, forks both sides.
  */
@@ -18,10 +18,10 @@
 #define MSEC 1000000ul
 #define HOUR (3600000 * MSEC)
 
-/* Seconds beyond the default interval in which an interface without checks must
- * not detect a failure. */
+/* Seconds beyond the default interval. An interface without checks must not
+ * detect a failure in this time. */
 #define BEYOND 0.5
-/* Limit for a step of about a second; only a hang reaches it. */
+/* Limit in seconds for a step of about a second; only a hang reaches it. */
 #define TIMEOUT 120.0
 
 enum { BY_PARAMETER, BY_VARIABLE, BY_DEFAULT, NEVER, SELDOM, NUM_SIDES };

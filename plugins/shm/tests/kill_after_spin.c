@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A process that progressed quickly, and then progresses only now and then,
- * detects the end of its peer after a number of rounds that does not depend on
- * the earlier pace.
+ * A process that called progress often, and then only rarely, detects that its
+ * peer has exited after a number of rounds that does not depend on the earlier
+ * rate.
  *
  * This process, which does not use the library, forks both sides.
  */
@@ -17,7 +17,8 @@
 
 enum {
     BUSY_ROUNDS = 300000,
-    /* of at least a millisecond each; the interval of checks is ten */
+    /* Rounds of at least a millisecond each; peers are checked every ten
+     * milliseconds */
     SLOW_ROUNDS = 2000,
 };
 

@@ -2,9 +2,9 @@
 /*
  * Two survivors and a sequence of victims, each of which is killed at a random
  * moment: while it opens, attaches, joins, sends, copies or leaves. The
- * survivors detect it in bounded time, lose nothing that the victim had sent,
- * continue with each other and with the next one, and nothing is left behind:
- * no descriptor, no file, no System V segment.
+ * survivors detect it in bounded time, receive everything that the victim had
+ * sent, and continue with each other and with the next victim. No descriptor,
+ * file or System V segment is left behind.
  *
  * This process, which does not use the library, forks all others.
  */
@@ -24,11 +24,14 @@
 
 enum { SURVIVORS = 2, SPARED_EVERY = 8, MAX_ROUNDS = 200 };
 
-/* Limit from the close of a victim's socket to the detection of its end. */
+/* Seconds from the close of a victim's socket to the detection of its end, at
+ * most. */
 #define NOTICE_LIMIT 30.0
-/* A survivor waits for the end, for what was sent, and for its last copy. */
+/* A survivor waits for the victim's end, for its messages, and for the last
+ * copy. */
 #define ROUND_LIMIT (4 * NOTICE_LIMIT)
-/* How long a spared victim sends; others live at most three times that. */
+/* Seconds for which a spared victim sends. Other victims live at most three
+ * times that. */
 #if defined(__SANITIZE_ADDRESS__)
 #define SPARED_TIME 0.020
 #else
@@ -39,8 +42,7 @@ typedef struct way {
     const char *tl;
     const char *use_names;
     unsigned rounds;
-    int tells; /* Unexpected failures reported by the error
-                            * handler */
+    int tells; /* Unexpected failures reported by the error handler */
 } way_t;
 
 static char dir[] = "/dev/shm/ucx-kill-XXXXXX";
@@ -72,7 +74,7 @@ static void give_fd(int to, int fd)
     EXPECT_EQ(sendmsg(to, &msg, MSG_NOSIGNAL), 1);
 }
 
-/* -1: no more rounds. */
+/* Receives a descriptor. Returns -1 if there are no more rounds. */
 static int take_fd(int from)
 {
     char room[CMSG_SPACE(sizeof(int))], byte;
@@ -92,7 +94,7 @@ static int take_fd(int from)
     return fd;
 }
 
-/* Reads while progressing. Zero: the other end was closed. */
+/* Reads while progressing. Returns zero if the other end was closed. */
 static int read_all(kill_side_t *side, int fd, void *data, size_t length)
 {
     char *next = data;
@@ -119,7 +121,7 @@ static int write_all(int fd, const void *data, size_t length)
     return send(fd, data, length, MSG_NOSIGNAL) == (ssize_t)length;
 }
 
-/* Non-zero: the other end was closed, or has sent. */
+/* Returns non-zero if the other end was closed, or has sent. */
 static int is_over(int fd)
 {
     struct pollfd pfd = {.fd = fd, .events = POLLIN};
@@ -159,7 +161,8 @@ static void victim_main(const int *fds, int spared)
         EXPECT_TRUE(write_all(fds[i], &links[i].sent, sizeof(uint32_t)));
     }
     for (i = 0; i < SURVIVORS; ++i) {
-        /* the survivor answers when it has received all and has closed */
+        /* The survivor answers when it has received all messages and has
+         * closed */
         EXPECT_TRUE(read_all(&side, fds[i], &card, 1));
         kill_link_close(&links[i]);
     }
@@ -197,7 +200,7 @@ static void outlive(kill_link_t *link, uint32_t pid, int fd)
         uct_worker_progress(side->worker);
         if ((end == 0) && is_over(fd)) {
             if (read_all(side, fd, &told, sizeof(told))) {
-                break; /* it was spared, and leaves */
+                break; /* The victim was spared, and leaves */
             }
             end = kill_now() + NOTICE_LIMIT;
         }
@@ -210,7 +213,7 @@ static void outlive(kill_link_t *link, uint32_t pid, int fd)
         }
     }
 
-    /* all that it has sent has arrived, and all our operations complete */
+    /* All its messages have arrived, and all our operations complete */
     end      = kill_now() + NOTICE_LIMIT;
     expected = kill_side_expected(side, pid);
     while (link->busy || ((side->memh == NULL) && (expected->number != told))) {
@@ -229,7 +232,7 @@ static void survive(kill_side_t *side, int fd)
     if (!read_all(side, fd, &card, sizeof(card)) ||
         !write_all(fd, &side->card, sizeof(side->card)) ||
         !kill_link_open(&link, side, &card)) {
-        return; /* it ended before a connection was made */
+        return; /* The victim exited before a connection was made */
     }
     outlive(&link, card.pid, fd);
     kill_link_close(&link);
@@ -252,7 +255,7 @@ static void survivor_main(int control)
         }
         EXPECT_TRUE(write_all(control, "r", 1));
     }
-    /* at most the one attachment that is cached for the last probed peer */
+    /* At most the one attachment that is cached for the last probed peer */
     EXPECT_TRUE(count_entries("/proc/self/fd") <= fds + 3);
     EXPECT_TRUE(side.received + side.copied > 0);
     printf("%s%s: %u rounds, %llu messages, %llu copies\n", way->tl,
@@ -263,7 +266,7 @@ static void survivor_main(int control)
 
 /* ----------------------------------------------------------------- parent -- */
 
-/* System V segments that a process has created. */
+/* Counts System V segments that a process has created. */
 static unsigned count_segments(pid_t maker)
 {
     FILE *file     = fopen("/proc/sysvipc/shm", "r");
@@ -338,8 +341,8 @@ static unsigned run_round(const int *controls, unsigned round, double life,
     return count_entries(dir);
 }
 
-/* The next process removes what victims left that died before any peer knew
- * them. */
+/* Starts a process that removes what victims left behind that died before any
+ * peer attached their segments. */
 static void clear_up(const char *tl)
 {
     kill_side_t side;
@@ -382,7 +385,7 @@ static void run_way(const way_t *chosen)
         controls[i] = pair[0];
     }
     for (round = 0; round < way->rounds; ++round) {
-        /* short lives are as likely as all longer ones together */
+        /* Short lives are as likely as all longer ones together */
         life  = (double)(kill_random(&random) % 1000) * 3e-3 * SPARED_TIME;
         names = run_round(controls, round, (round & 1) ? life / 4 : life,
                           &victims[round]);
@@ -390,7 +393,7 @@ static void run_way(const way_t *chosen)
             fds = count_entries("/proc/self/fd");
         }
         EXPECT_EQ(count_entries("/proc/self/fd"), fds);
-        /* for each survivor a file and a FIFO, and those of at most one
+        /* For each survivor a file and a FIFO, and those of at most one
          * victim */
         EXPECT_TRUE(names <= 2 + (SURVIVORS + 1) * 2);
     }

@@ -269,7 +269,8 @@ void kill_link_close(kill_link_t *link)
 
     uct_ep_destroy(link->ep);
     close_twin(link->side);
-    while (link->busy) { /* it ends with the endpoint, or soon after */
+    while (link->busy) { /* The operation ends with the endpoint, or soon
+                          * after */
         uct_worker_progress(link->side->worker);
         EXPECT_TRUE(kill_now() < end);
     }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * One process of the kill test: an interface of any transport of this plugin,
- * with peers that may end at any moment, so that every wait has a limit.
+ * with peers that may exit at any moment, so that every wait has a limit.
  */
 #ifndef SHM_TEST_KILL_SIDE_H
 #define SHM_TEST_KILL_SIDE_H
@@ -27,13 +27,14 @@
     } while (0)
 
 enum {
-    KILL_MEMORY  = 4 << 20, /* Bytes of each process that others access; the
-                             * first half is read, the second written */
+    KILL_MEMORY  = 4 << 20, /* Bytes of each process that other processes
+                             * access; the first half is read, the second
+                             * written */
     KILL_SENDERS = 16,
     KILL_AM_ID   = 3,
 };
 
-/* What a peer needs to connect. */
+/* Data that a peer needs to connect. */
 typedef struct kill_card {
     uint32_t pid;
     uint64_t memory;
@@ -59,10 +60,10 @@ typedef struct kill_side {
     uint8_t *memory;
     kill_card_t card;
     uint64_t random;
-    kill_header_t expected[KILL_SENDERS]; /* The next message of each
-                                                 * sender; a new sender replaces
-                                                 * the oldest */
-    unsigned num_senders;                 /* In total */
+    kill_header_t expected[KILL_SENDERS]; /* The next message of each sender; a
+                                           * new sender replaces the oldest
+                                           * entry */
+    unsigned num_senders;                 /* Total number */
     uint64_t received;
     uint64_t copied;
     unsigned failures;
@@ -70,7 +71,7 @@ typedef struct kill_side {
                                     * destroyed in the handler of its failure */
 } kill_side_t;
 
-/* An endpoint, and one copy at a time. */
+/* An endpoint that executes one copy at a time. */
 typedef struct kill_link {
     kill_side_t *side;
     uct_ep_h ep;
@@ -91,21 +92,22 @@ double kill_now(void);
 uint64_t kill_random(uint64_t *state);
 
 void kill_side_open(kill_side_t *side, const char *tl);
-/* With an interval of checks; 0: the transport's default. */
+/* Opens a side with an interval of checks; 0: the transport's default. */
 void kill_side_open_keepalive(kill_side_t *side, const char *tl,
                               ucs_time_t interval);
 void kill_side_close(kill_side_t *side);
 
-/* Expected next message of a process; there is an entry for any process. */
+/* Returns the expected next message of a process; there is an entry for any
+ * process. */
 kill_header_t *kill_side_expected(kill_side_t *side, uint32_t pid);
 
-/* Non-zero: there is an endpoint. Zero: the peer is no longer reachable. */
+/* Creates an endpoint. Returns zero if the peer is no longer reachable. */
 int kill_link_open(kill_link_t *link, kill_side_t *side,
                    const kill_card_t *card);
 void kill_link_close(kill_link_t *link);
 
-/* Sends one message, or copies one part, of any size and kind; or nothing
- * without send resources. An error is one of a peer that has ended. */
+/* Sends one message, or copies one part, of any size and kind; does nothing
+ * without send resources. An error must be that of a peer that has exited. */
 ucs_status_t kill_link_step(kill_link_t *link);
 
 #endif

@@ -16,18 +16,18 @@ typedef struct side {
     uct_md_h md;
 } side_t;
 
-/* `which`: SHM_POSIX or SHM_SYSV. */
+/* Opens a domain. `which`: SHM_POSIX or SHM_SYSV. */
 void side_open(side_t *side, int which);
 void side_close(side_t *side);
 
-/* As the slots of the domain, and of the component. */
+/* Call the slots of the domain and of the component. */
 ucs_status_t side_alloc(side_t *side, size_t *length, void **address,
                         unsigned flags, uct_mem_h *memh);
 void side_free(side_t *side, uct_mem_h memh);
 ucs_status_t side_reg(side_t *side, void *address, size_t length,
                       uct_mem_h *memh);
 ucs_status_t side_dereg(side_t *side, uct_mem_h memh);
-/* All of the memory. */
+/* Packs a key for all of the memory. */
 void side_pack(side_t *side, uct_mem_h memh, uint8_t *key);
 ucs_status_t side_unpack(side_t *side, const void *key, size_t length,
                          uct_rkey_t *rkey);
@@ -40,7 +40,8 @@ typedef struct offer {
     uint8_t key[SHM_KEY_LENGTH];
 } offer_t;
 
-/* Runs the tests, each with both components: _i is SHM_POSIX or SHM_SYSV. */
+/* Runs the tests, each with both components: the loop variable _i is SHM_POSIX
+ * or SHM_SYSV. */
 int side_run(const char *name, const void *tests, unsigned num);
 
 #define SIDE_RUN(_name, ...) \

@@ -4,8 +4,8 @@
  * outbox.c, with two senders and one receiver that polls, reviews and sleeps at
  * any time, in every interleaving that the C11 memory model allows. Property:
  * everything sent is received, although dormant senders are not polled and a
- * sleeping receiver wakes only by a signal. Checks both ways to fence, and that
- * each part is necessary.
+ * sleeping receiver wakes only by a signal. Checks both kinds of fences, and
+ * that each part is necessary.
  *
  * Without cells: a sender's messages are an increasing number.
  */
@@ -39,15 +39,16 @@ enum { MEMORY_DEPTH = 8 };
 enum { WAKE_DORMANT = 1, WAKE_ARMED = 2 };
 
 typedef enum {
-    MEMBARRIER,         /* The receiver fences all processes */
-    SENDERS_FENCE,      /* Each fences itself */
-    NOBODY_FOR_SENDERS, /* The receiver fences itself only, senders do not */
-    NOT_THE_RECEIVER,   /* Senders do, the receiver does not */
+    MEMBARRIER,         /* The receiver makes all processes fence */
+    SENDERS_FENCE,      /* Sender and receiver fence themselves */
+    NOBODY_FOR_SENDERS, /* The receiver fences itself only, and senders do
+                         * not */
+    NOT_THE_RECEIVER,   /* Senders fence, the receiver does not */
     NO_LOOK_AFTER_ARMING,
     NO_LOOK_AFTER_REVIEW,
-    BELL_BEFORE_BITS, /* The sender rings, then sets its bit */
+    BELL_BEFORE_BITS, /* The sender rings the bell, then sets its bit */
     BITS_BEFORE_BELL, /* The receiver clears the bits, then reads the bell */
-    NO_LOOK_AT_BELL,  /* Arming checks messages only */
+    NO_LOOK_AT_BELL,  /* Arming checks messages only, not the bell */
 } variant_t;
 
 typedef struct state {
@@ -57,10 +58,10 @@ typedef struct state {
     } s[SENDERS];
     struct {
         uint8_t step, i, after_fence, marked, seen;
-        uint8_t active; /* Bits */
+        uint8_t active; /* Bit mask of senders */
         uint8_t is_armed;
-        uint8_t sleeps, reviews; /* Remaining number */
-        uint8_t wake[SENDERS];   /* Last value written */
+        uint8_t sleeps, reviews; /* Remaining number of sleeps and reviews */
+        uint8_t wake[SENDERS];   /* Last value written to each wake word */
         uint8_t got[SENDERS];
     } r;
 } state_t;
@@ -93,7 +94,8 @@ static void start(void *arg, int variant)
 
     memory_start(&state->memory);
     for (i = 0; i < SENDERS; ++i) {
-        state->s[i].step = JOINED ? S_SEND : S_BITS; /* joining rings first */
+        state->s[i].step = JOINED ? S_SEND : S_BITS; /* Joining rings the bell
+                                                      * first */
     }
     state->r.sleeps  = SLEEPS;
     state->r.reviews = REVIEWS;
@@ -121,7 +123,7 @@ static const char *const sender_labels[][S_WAKE + 2] = {
     LABELS("sender 1"),
 };
 
-/* A step that is sequentially consistent. */
+/* Executes a step that is sequentially consistent. */
 static uint8_t swap_sc(state_t *copy, unsigned thread, unsigned place,
                        uint8_t keep, uint8_t set)
 {
@@ -419,14 +421,14 @@ static void receiver_idle(model_search_t *search, const state_t *state)
     }
 }
 
-/* A system call between two full fences; all others fence during it. */
+/* A system call between two full fences; all other threads fence during it. */
 static void receiver_fence(model_search_t *search, state_t *copy, int variant)
 {
     unsigned i;
 
     for (i = 0; i < SENDERS; ++i) {
         if (copy->s[i].is_fenced_soon) {
-            return; /* waits */
+            return; /* The receiver waits */
         }
     }
     if (variant != NOT_THE_RECEIVER) {
@@ -509,7 +511,8 @@ static void next(model_search_t *search, const void *arg, int variant)
 
 static const char *fault(const void *arg, int variant)
 {
-    return NULL; /* every fault of this model is a lost wake-up */
+    return NULL; /* The only fault of this model is a lost wake-up, which is a
+                  * dead end */
 }
 
 static int is_end(const void *arg, int variant)

@@ -25,7 +25,8 @@ typedef enum {
     AS_IT_IS,
     COUNT_NOT_RELEASED, /* The count may become visible before the chunk */
     COUNT_NOT_ACQUIRED,
-    HELPER_NOT_AWAITED, /* The end is when no chunk is left to claim */
+    HELPER_NOT_AWAITED, /* The job ends when no chunk is left to claim, without
+                         * waiting for the helper */
     COUNT_BEFORE_COPY,
     NO_GENERATION,     /* A claim does not contain the job's generation */
     REFUSAL_IS_DONE,   /* A refused chunk counts as copied */
@@ -91,7 +92,7 @@ static void open_job(model_search_t *search, const state_t *state)
     state_t copy;
     uint8_t first;
 
-    /* it may claim the first chunk for itself at once */
+    /* The initiator may claim the first chunk for itself at once */
     for (first = 0; first <= 1; ++first) {
         copy = *state;
         memory_write(&copy.memory, INITIATOR, CLAIM,
@@ -326,7 +327,7 @@ static void helper_next(model_search_t *search, const state_t *state,
         copy.h.step = H_COUNT;
         emit(search, &copy, "helper: copies");
 
-        copy        = *state; /* or it cannot */
+        copy        = *state; /* The exchange may also fail */
         copy.h.step = H_REFUSE;
         emit(search, &copy, "helper: cannot copy");
         return;

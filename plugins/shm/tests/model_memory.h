@@ -18,9 +18,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The includer defines the number of MEMORY_PLACES and MEMORY_THREADS, and the
- * length of a log after which its oldest values become invisible
- * (MEMORY_DEPTH): small states make searches fast. */
+/* The file that includes this one defines the number of MEMORY_PLACES and
+ * MEMORY_THREADS, and the length of a log after which its oldest values become
+ * invisible (MEMORY_DEPTH): small states make searches fast. */
 
 typedef enum { RELAXED, ACQUIRE, RELEASE } memory_order_kind_t;
 
@@ -37,8 +37,8 @@ typedef struct memory {
     uint8_t num[MEMORY_PLACES];
     memory_value_t log[MEMORY_PLACES][MEMORY_DEPTH];
     memory_view_t now[MEMORY_THREADS];   /* Positions of each thread */
-    memory_view_t later[MEMORY_THREADS]; /* ... effective after its next
-                                            * fence */
+    memory_view_t later[MEMORY_THREADS]; /* Positions that become effective
+                                          * after the thread's next fence */
     memory_view_t fences;                /* Positions known to the last full
                                             * fence */
 } memory_t;
@@ -55,10 +55,11 @@ static inline void view_join(memory_view_t *view, const memory_view_t *other)
 static inline void memory_start(memory_t *memory)
 {
     memset(memory, 0, sizeof(*memory));
-    memset(memory->num, 1, sizeof(memory->num)); /* each location is 0 */
+    memset(memory->num, 1, sizeof(memory->num)); /* Each location is 0 */
 }
 
-/* The versions of a location that a thread may read: [first, num). */
+/* Returns the first version of a location that a thread may read; all from it
+ * to `num` are possible. */
 static inline unsigned memory_first(const memory_t *memory, unsigned thread,
                                     unsigned place)
 {

@@ -37,11 +37,13 @@ typedef enum {
     ONE_CELL_TOO_MANY,
     ONE_LINE_TOO_MANY,
     PHASE_STAYS,
-    GROWS_IN_TWO_PIECES, /* ... while bytes in use continue at the start of the
-                          * ring */
+    GROWS_IN_TWO_PIECES, /* The ring grows while bytes in use continue at its
+                          * start */
     NO_MEMORY,           /* The first ring cannot grow */
-    EMPTY_IS_NO_REASON,  /* ... and an empty ring makes no exception */
-    KEEPS_CREDITS,       /* Credits in quarters only, never when idle */
+    EMPTY_IS_NO_REASON,  /* The first ring cannot grow, and an empty ring is no
+                          * exception */
+    KEEPS_CREDITS,       /* Credits are returned in quarters only, never when
+                          * the receiver is idle */
 } variant_t;
 
 /* Lines of each message; 0: its bytes are in the cell. A ring holds twice the
@@ -55,8 +57,8 @@ typedef struct state {
     struct {
         uint8_t step, line, place;
         uint8_t next, limit;
-        uint8_t ring_log, ring_at; /* In lines */
-        uint8_t used, done;        /* Lines, ever increasing */
+        uint8_t ring_log, ring_at; /* Numbers of lines */
+        uint8_t used, done;        /* Numbers of lines, ever increasing */
     } s;
     struct {
         uint8_t step, line, place, lines, fault;
@@ -80,7 +82,7 @@ static unsigned phase_of(unsigned next, int variant)
     return (variant == PHASE_STAYS) ? 1 : shm_phase(next, CELLS - 1);
 }
 
-/* As in the plugin, in lines. */
+/* Computes a place as the plugin does, but in lines. */
 static uint8_t place_of(uint8_t at, uint8_t ring_log, uint8_t lines,
                         uint8_t *used_p)
 {
@@ -143,7 +145,7 @@ static void sender_bytes(model_search_t *search, const state_t *state,
     state_t copy  = *state;
     uint8_t used;
 
-    /* it grows after the bytes in use, if they are contiguous */
+    /* The ring grows after the bytes in use, if they are contiguous */
     if ((state->s.ring_log < wanted_log(lines)) &&
         ((state->s.ring_log == 0) ||
          ((variant != NO_MEMORY) && (variant != EMPTY_IS_NO_REASON))) &&
@@ -315,7 +317,7 @@ static void receiver_next(model_search_t *search, const state_t *state,
     case R_READ:
         receiver_read(search, state);
         return;
-    case R_READ_DONE: /* a credit may be due, or not yet */
+    case R_READ_DONE: /* A credit may be due, or not yet */
         copy.r.step = R_LOOK;
         model_emit(search, &copy, "receiver: tells nothing yet");
         if ((variant != KEEPS_CREDITS) && (variant != CREDIT_BEFORE_READ)) {

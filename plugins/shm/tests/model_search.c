@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * See model_search.h. Breadth first, so that the path to a fault is a shortest
- * one. Visited states are stored as 128-bit hashes; only states that are still
- * to be expanded are stored in full.
+ * Searches all states: see model_search.h. The search is breadth first, so that
+ * the path to a fault is a shortest one. Visited states are stored as 128-bit
+ * hashes; only states that are still to be expanded are stored in full.
  */
 #include "model_search.h"
 
@@ -27,14 +27,16 @@ typedef struct edge {
 struct model_search {
     const model_t *model;
     int variant;
-    visit_t *visits; /* In the order of discovery */
+    visit_t *visits; /* Visited states in the order of discovery */
     uint32_t num_visits, cap_visits;
-    uint32_t *table; /* Open addressing, into `visits` */
+    uint32_t *table; /* Hash table with open addressing; indices into
+                      * `visits` */
     uint32_t table_mask;
     edge_t *edges;
     uint32_t num_edges, cap_edges;
-    unsigned char *is_end; /* By visit */
-    char *queue;           /* Full states, found and not yet expanded */
+    unsigned char *is_end; /* Whether each visit is an end state */
+    char *queue;           /* Full states that were found and not yet
+                            * expanded */
     uint32_t queue_head, queue_num, queue_cap;
     uint32_t from;  /* The state that is being expanded */
     uint32_t wrong; /* The first faulty state */
@@ -157,8 +159,8 @@ void model_emit(model_search_t *search, const void *state, const char *label)
     search->edges[search->num_edges++] = (edge_t){search->from, to};
 }
 
-/* Searches backwards from the ends. Returns the first state that leads to
- * none. */
+/* Searches backwards from the end states. Returns the first state from which no
+ * end state can be reached. */
 static uint32_t find_dead_end(model_search_t *search)
 {
     uint32_t num        = search->num_visits;
@@ -243,7 +245,8 @@ model_result_t model_run(const model_t *model, int variant, int show_path)
     rebuild_table(&search, 1u << 16);
     model->start(state, variant);
     visit(&search, state, "start");
-    search.from = (uint32_t)NONE; /* the next one is 0: states are in order */
+    search.from = (uint32_t)NONE; /* The next state is number 0: states are
+                                   * expanded in order */
     go_on(&search, state);
 
     if (search.what != NULL) {

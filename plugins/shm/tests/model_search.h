@@ -17,12 +17,14 @@ typedef struct model {
     const char *name;
     size_t state_size;
     void (*start)(void *state, int variant);
-    /* Emits the next states. No step before the end is a dead end. */
+    /* Emits the next states. A state without a next state that is not an end
+     * state is a dead end. */
     void (*next)(model_search_t *search, const void *state, int variant);
-    /* What is wrong with a state, or NULL. */
+    /* Returns what is wrong with a state, or NULL. */
     const char *(*fault)(const void *state, int variant);
-    /* Non-zero: end state. It must be reachable from every state: that means
-     * that nothing is lost and no thread hangs under fair scheduling. */
+    /* Returns non-zero for an end state. If an end state can be reached from
+     * every state, nothing is lost and no thread hangs under fair
+     * scheduling. */
     int (*is_end)(const void *state, int variant);
 } model_t;
 
@@ -40,10 +42,11 @@ typedef struct model_result {
     unsigned num_steps;
 } model_result_t;
 
-/* For `next` only. `label` describes the step; it must stay valid. */
+/* Emits a next state. May be called by `next` only. `label` describes the step;
+ * it must stay valid. */
 void model_emit(model_search_t *search, const void *state, const char *label);
 
-/* Prints the path to a faulty state, if `show_path`. */
+/* Searches all states. Prints the path to a faulty state if `show_path`. */
 model_result_t model_run(const model_t *model, int variant, int show_path);
 
 /* One line of a test: a variant, and the expected result. */
@@ -53,7 +56,8 @@ typedef struct model_case {
     model_verdict_t expected;
 } model_case_t;
 
-/* Runs all; prints a line for each. Returns the exit status of a test. */
+/* Runs all cases and prints a line for each. Returns the exit status of a
+ * test. */
 int model_test(const model_t *model, const model_case_t *cases, size_t num,
                int argc, char **argv);
 

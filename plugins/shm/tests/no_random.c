@@ -17,7 +17,7 @@ int main(int argc, char **argv)
         fprintf(stderr, "usage: %s PROGRAM [ARGUMENT]...\n", argv[0]);
         return 2;
     }
-    /* Containers may forbid it: then run as it is */
+    /* Containers may forbid it: then run the program without the change */
     if (old != -1) {
         (void)personality((unsigned long)old | ADDR_NO_RANDOMIZE);
     }

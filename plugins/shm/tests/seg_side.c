@@ -146,7 +146,7 @@ static void write_text(const char *path, const char *text)
     close(fd);
 }
 
-/* Root in the new user namespace is mapped to the present user. */
+/* Maps root in the new user namespace to the present user. */
 static void map_user(unsigned uid, unsigned gid)
 {
     char text[64];
@@ -182,7 +182,7 @@ static void enter(int namespaces)
         return;
     }
 
-    /* the first process of the new PID namespace runs the body */
+    /* The first process of the new PID namespace runs the body */
     pid = fork();
     EXPECT_GE(pid, 0);
     if (pid > 0) {

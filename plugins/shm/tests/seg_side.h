@@ -35,7 +35,7 @@
 void seg_die(const char *file, int line, const char *what, long long a,
              long long b) __attribute__((noreturn));
 
-/* A host for each process; number of logged errors. */
+/* Returns the host of this process, and the number of errors it has logged. */
 const ucx_host_t *seg_host(void);
 unsigned seg_host_errors(void);
 const char *seg_host_last_error(void);
@@ -49,7 +49,8 @@ typedef struct seg_way {
     int use_socket;
 } seg_way_t;
 
-/* How segments are passed between processes of the same namespaces. */
+/* Ways in which segments are passed between processes of the same
+ * namespaces. */
 enum {
     SEG_MEMFD,
     SEG_SOCKET,
@@ -60,19 +61,19 @@ enum {
 };
 extern const seg_way_t seg_ways[SEG_NUM_WAYS];
 
-/* A folder in shared memory for the names of this test, removed when the test
- * ends. */
+/* Returns a folder in shared memory for the names of this test, which is
+ * removed when the test ends. */
 const char *seg_dir(void);
 
-/* `dir` may be NULL: seg_dir(). */
+/* Opens a space. `dir` NULL: seg_dir(). */
 void seg_space_open(shm_space_t *space, int way, const char *dir);
 
 /* Runs body(arg, fd) in a child process; fd is the other end of *fd_p.
  * `namespaces`: CLONE_NEW*, created first, with a matching /proc. */
 pid_t seg_fork(void (*body)(void *arg, int fd), void *arg, int namespaces,
                int *fd_p);
-/* Waits; true if it succeeded. *skipped_p, if not NULL: the kernel rejected the
- * namespaces. */
+/* Waits for a child process. Returns true if it succeeded. *skipped_p, if not
+ * NULL, is set if the kernel rejected the namespaces. */
 int seg_join(pid_t pid, int *skipped_p);
 void seg_kill(pid_t pid);
 void seg_write(int fd, const void *data, size_t length);
@@ -81,15 +82,15 @@ void seg_signal(int fd);
 void seg_await(int fd);
 
 int seg_count_fds(void);
-/* Waits for this number of descriptors, with a timeout; returns the actual
- * number. A thread of the space closes its descriptors when it gets a
- * processor. */
+/* Waits until the process has this number of descriptors, with a timeout;
+ * returns the actual number. A thread of the space may close its descriptors a
+ * moment later. */
 int seg_await_fds(int count);
-/* Number of our files in the folder. */
+/* Returns the number of our files in the folder. */
 int seg_count_names(const char *dir);
-/* Non-zero if the System V segment is there. */
+/* Returns non-zero if the System V segment exists. */
 int seg_sysv_exists(int id);
-/* Bytes of memory that a posix segment uses. */
+/* Returns the bytes of memory that a posix segment uses. */
 long long seg_memory(const shm_seg_t *seg);
 double seg_now(void);
 

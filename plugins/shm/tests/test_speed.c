@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The speed of copies: what is measured is plausible, and measured once.
+ * The speed of copies: measured values are plausible, and are measured only
+ * once.
  */
 #include "speed.h"
 
@@ -10,7 +11,7 @@
 
 enum { THREADS = 4 };
 
-/* Far outside what any processor does. */
+/* Limits that no processor reaches. */
 #define LEAST 1e7
 #define MOST  1e14
 
@@ -38,7 +39,7 @@ START_TEST(copies_are_measured_once_for_all_threads)
     first = *answers[0];
     ck_assert_double_gt(first.memory, LEAST);
     ck_assert_double_lt(first.memory, MOST);
-    /* zero where the kernel denies the call */
+    /* Zero if the kernel denies the call */
     ck_assert((first.kernel == 0) || (first.kernel > LEAST));
     ck_assert_double_lt(first.kernel, MOST);
     ck_assert((call == 0) == (first.kernel == 0));

@@ -46,7 +46,7 @@ typedef struct test {
     _Atomic unsigned sleeps;
 } test_t;
 
-/* Most are small; every length occurs. */
+/* Returns the length of a message. Most are short; every length occurs. */
 static uint32_t length_of(unsigned number)
 {
     uint32_t hash = number * 2654435761u;
@@ -57,7 +57,8 @@ static uint32_t length_of(unsigned number)
     return (hash >> 8) % (MAX_LENGTH + 1);
 }
 
-/* One byte identifies the message; the others must match it. */
+/* Returns a byte of a message: one byte identifies the message, the others must
+ * match it. */
 static uint8_t byte_of(unsigned number, uint32_t at)
 {
     return (uint8_t)((number * 167u) ^ (number >> 8) ^ (at * 29u));
@@ -108,8 +109,8 @@ static ucs_status_t send_one(shm_outbox_t *outbox, unsigned number)
     return status;
 }
 
-/* Makes the receiver sleep once, whatever the scheduling. Relaxed, so that only
- * the queue orders the two. */
+/* Makes the receiver sleep once, independent of scheduling. Relaxed accesses
+ * are used, so that only the queue orders the two threads. */
 static void wait_for_sleep(test_t *test)
 {
     double end = seg_now() + 60;
@@ -128,7 +129,7 @@ static void *sender_main(void *arg)
     for (unsigned number = 0; number < NUM_MESSAGES; ++number) {
         if ((number % PAUSE_EVERY) == 0) {
             for (int i = 0; i < 200; ++i) {
-                sched_yield(); /* time for the receiver to sleep */
+                sched_yield(); /* Gives the receiver time to sleep */
             }
         }
         if (number == NUM_MESSAGES / 2) {
@@ -160,8 +161,8 @@ static void receive_all(test_t *test)
         if (shm_inbox_arm(&test->inbox) == UCS_OK) {
             atomic_fetch_add_explicit(&test->sleeps, 1, memory_order_relaxed);
             pfd = (struct pollfd){test->inbox.seg.event_rd, POLLIN, 0};
-            EXPECT_EQ(poll(&pfd, 1, 30000), 1); /* a lost wake-up if this times
-                                                 * out */
+            EXPECT_EQ(poll(&pfd, 1, 30000), 1); /* If this times out, a wake-up
+                                                 * was lost */
         }
     }
 }

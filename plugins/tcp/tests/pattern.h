@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Data that identifies its seed and position. */
+/* Test data that depends on a seed and the position, so that misplaced bytes
+ * are detected. */
 #ifndef TCP_TEST_PATTERN_H
 #define TCP_TEST_PATTERN_H
 
@@ -20,7 +21,7 @@ static inline void pattern_fill(void *buffer, uint64_t seed, size_t length)
     }
 }
 
-/* Position of the first wrong byte, or -1. */
+/* Returns the position of the first wrong byte, or -1. */
 static inline long long pattern_check(const void *buffer, uint64_t seed,
                                       size_t length)
 {

@@ -6,18 +6,19 @@
 #include "../src/wire.h"
 #include "side.h"
 
-/* A socket that reserves a port of this address (on its host only): while it is
- * open, no process listens there or can begin to. */
+/* Returns a socket that reserves a port of this address (on this host): while
+ * it is open, no other process listens there or can begin to. */
 int raw_hold_port(const side_addr_t *addr, uint16_t *port_p);
-/* A connected socket, or -1. */
+/* Returns a connected socket, or -1. */
 int raw_connect(const side_addr_t *addr);
 void raw_send(int fd, const void *data, size_t length);
 void raw_hello(int fd, const side_addr_t *addr, uint64_t my_id);
 /* Progresses `side` until a complete ACK has arrived. */
 void raw_wait_ack(side_t *side, int fd);
-/* Progresses until the other end closes; exits with an error if it does not. */
+/* Progresses until the other side closes the connection; exits with an error if
+ * it does not. */
 void raw_wait_closed(side_t *side, int fd);
-/* A connected peer after the greeting. */
+/* Returns the socket of a connected peer after the greeting. */
 int raw_peer(side_t *side, uint64_t my_id);
 uint64_t raw_id_of(const side_addr_t *addr);
 

@@ -221,7 +221,7 @@ void side_am_short(side_t *side, uct_ep_h ep, uint8_t id, uint64_t header,
     EXPECT_EQ(status, UCS_OK);
 }
 
-/* Descriptors whose link in /proc begins with `prefix`. */
+/* Counts descriptors whose link in /proc begins with `prefix`. */
 static int count_fds(const char *prefix)
 {
     DIR *dir  = opendir("/proc/self/fd");

@@ -57,21 +57,21 @@ typedef struct side {
     uct_iface_h iface;
     uct_iface_attr_t attr;
     side_addr_t addr;
-    int failures;       /* Calls of the error handler */
-    uct_ep_h failed_ep; /* The last failed one */
+    int failures;       /* Number of calls of the error handler */
+    uct_ep_h failed_ep; /* The endpoint that failed last */
     ucs_status_t failed_status;
 } side_t;
 
 void side_die(const char *file, int line, const char *what, long long a,
               long long b) __attribute__((noreturn));
 
-/* Time between checks of idle peers, for interfaces that are opened next; 0:
- * the transport's default. */
+/* Seconds between checks of idle peers, for interfaces that are opened
+ * afterwards; 0: the transport's default. */
 extern ucs_time_t side_keepalive;
 
-/* `config`: NAME=VALUE,..., or NULL. */
+/* Opens worker, domain and interface. `config`: NAME=VALUE,..., or NULL. */
 void side_open(side_t *side, const char *config);
-/* Another interface of the same worker, and its address. */
+/* Opens another interface of the same worker, and stores its address. */
 uct_iface_h side_open_iface(side_t *side, const char *config,
                             side_addr_t *addr);
 void side_close(side_t *side);
@@ -85,7 +85,7 @@ void side_wait(side_t *side, volatile unsigned *counter, unsigned value,
 /* Flushes the endpoint remotely, and waits for completion. */
 ucs_status_t side_flush(side_t *side, uct_ep_h ep, unsigned flags);
 
-/* Retries while there are no send resources. */
+/* Sends a message; retries while there are no send resources. */
 void side_am_short(side_t *side, uct_ep_h ep, uint8_t id, uint64_t header,
                    const void *data, unsigned length);
 
@@ -93,14 +93,14 @@ double side_now(void);
 int side_count_fds(void);
 int side_count_sockets(void);
 
-/* Runs body(arg, fd) in a child process, which ends with it; `fd` is the other
- * end of *fd_p. */
+/* Runs body(arg, fd) in a child process, which exits when it returns; `fd` is
+ * the other end of *fd_p. */
 pid_t side_fork(void (*body)(void *arg, int fd), void *arg, int *fd_p);
-/* Runs both in processes of their own, connected by a socket; true if both
- * succeed. */
+/* Runs both functions in child processes that are connected by a socket.
+ * Returns true if both succeed. */
 int side_run_pair(void (*first)(void *arg, int fd),
                   void (*second)(void *arg, int fd), void *arg);
-/* Waits; true if it succeeded. */
+/* Waits for a child process. Returns true if it succeeded. */
 int side_join(pid_t pid);
 void side_write(int fd, const void *data, size_t length);
 void side_read(int fd, void *data, size_t length);

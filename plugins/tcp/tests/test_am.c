@@ -93,7 +93,7 @@ static uct_ep_h sender_ep;
 static uint32_t sequence;
 static uint8_t message[1 << 21];
 static unsigned completed;
-static unsigned send_flags; /* of buffered and zero-copy sends */
+static unsigned send_flags; /* Flags of buffered and zero-copy sends */
 
 static void on_complete(uct_completion_t *comp)
 {
@@ -174,7 +174,8 @@ static void send_short_iov(size_t length)
     ucs_status_t status;
 
     prepare(length);
-    /* The header, nothing, the rest. Stride and count are not looked at. */
+    /* Three entries: the header, an empty one, and the rest. Stride and count
+     * are ignored. */
     iov[0] = (uct_iov_t){message, 8, NULL, 0, 1};
     iov[1] = (uct_iov_t){NULL, 0, NULL, 0, 1};
     iov[2] = (uct_iov_t){message + 8, length - 8, NULL, 1, 3};
@@ -203,7 +204,7 @@ static void sender_close(int fd)
     side_close(&sender);
 }
 
-/* Sizes around every power of two up to the limit. */
+/* Calls send_one for sizes around every power of two up to the limit. */
 static void each_size(size_t max, void (*send_one)(size_t length))
 {
     for (size_t size = 8; size <= max; size *= 2) {
@@ -251,7 +252,7 @@ static void sends_zcopy_shapes(void *arg, int fd)
     sender_close(fd);
 }
 
-/* A changing mixture of all kinds. */
+/* Sends messages of all kinds in a changing order. */
 static void sends_a_mixture(void *arg, int fd)
 {
     unsigned random = 12345;
@@ -282,7 +283,7 @@ static void sends_a_mixture(void *arg, int fd)
     sender_close(fd);
 }
 
-/* Also the first of all, which opens the connection. */
+/* The check is also sent with the first message, which opens the connection. */
 static void sends_with_checks(void *arg, int fd)
 {
     send_flags = UCT_SEND_FLAG_PEER_CHECK;
@@ -326,7 +327,7 @@ PAIR_TEST(am_goes_both_ways_at_once, sends_in_both_directions,
           sends_in_both_directions)
 
 /* Messages between two rounds of progress are sent by very few system calls; a
- * single one is sent at once. */
+ * single message is sent at once. */
 static void sends_bursts(void *arg, int fd)
 {
     unsigned before;
@@ -359,8 +360,7 @@ static void trace(void *arg, uct_am_trace_type_t type, uint8_t id,
 {
 }
 
-/* The conformance kit checks what the tracer sees, of transports that accept
- * one. */
+/* Only sets a tracer: the conformance kit checks what a tracer sees. */
 static void sets_a_tracer(void *arg, int fd)
 {
     side_t side;

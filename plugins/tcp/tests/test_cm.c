@@ -255,7 +255,7 @@ static ucs_status_t start_client(end_t *end, uint16_t port, int by_resolve)
     return uct_ep_create(&params, &end->ep);
 }
 
-/* --- Meeting ------------------------------------------------------------- */
+/* --- Connections that are established ----------------------------------- */
 
 #define SIZES \
     { \
@@ -383,7 +383,8 @@ PAIR_TEST(cm_resolve_and_pack_callbacks_run, server_packs, client_resolves)
 PAIR_TEST(cm_request_can_be_answered_later, server_thinks,
           client_packs_and_leaves)
 
-/* The listener's manager is no longer involved: it closes first. */
+/* The endpoint belongs to another manager than the listener, whose manager is
+ * closed first. */
 static void server_answers_elsewhere(void *arg, int fd)
 {
     static end_t other;
@@ -427,7 +428,7 @@ static void client_does_not_notice(void *arg, int fd)
 PAIR_TEST(cm_request_can_be_answered_on_another_manager,
           server_answers_elsewhere, client_does_not_notice)
 
-/* --- Not meeting --------------------------------------------------------- */
+/* --- Connections that fail ------------------------------------------------ */
 
 static void client_expects(end_t *self, uint16_t port, ucs_status_t status)
 {
@@ -441,7 +442,7 @@ static void client_expects(end_t *self, uint16_t port, ucs_status_t status)
     EXPECT_EQ(self->status, status);
     EXPECT_EQ(uct_cm_client_ep_conn_notify(self->ep), status);
     EXPECT_EQ(uct_ep_disconnect(self->ep, 0), status);
-    EXPECT_EQ(self->left, 0); /* it was never connected */
+    EXPECT_EQ(self->left, 0); /* It was never connected */
     uct_ep_destroy(self->ep);
 }
 
@@ -471,7 +472,7 @@ static void server_declines(void *arg, int fd)
     side_barrier(&end.side, fd);
     EXPECT_EQ(side_count_fds(), fds);
 
-    /* A free port may be reused by any process; this one is reserved */
+    /* A free port may be reused by any process, so this one is reserved */
     held = raw_hold_port(&end.side.addr, &end.port);
     side_write(fd, &end.port, sizeof(end.port));
     side_barrier(&end.side, fd);
@@ -479,7 +480,7 @@ static void server_declines(void *arg, int fd)
     close_end(&end);
 }
 
-/* Data of a length that no request can carry. */
+/* Sends a message with a length that no request can have. */
 static void claims_too_much(uint16_t port)
 {
     uint8_t *priv                  = calloc(1, end.attr.max_conn_priv + 1);
@@ -519,7 +520,7 @@ static void client_is_declined(void *arg, int fd)
 
 PAIR_TEST(cm_reject_reaches_the_client, server_declines, client_is_declined)
 
-/* A server dies before it answers, a client before it notifies. */
+/* The server dies before it answers, or the client before it notifies. */
 static void server_dies(void *arg, int fd)
 {
     open_end(&end);
@@ -604,7 +605,7 @@ static void server_is_left(void *arg, int fd)
             _exit(0);
         }
         side_wait(&end.side, &end.left, 1, "the client's farewell");
-        /* It has ended without our disconnect */
+        /* The connection has ended without our disconnect */
         side_barrier(&end.side, fd);
         EXPECT_EQ(uct_ep_flush(end.ep, 0, NULL), UCS_OK);
         EXPECT_EQ(uct_ep_disconnect(end.ep, 0), UCS_OK);
@@ -614,7 +615,7 @@ static void server_is_left(void *arg, int fd)
     }
 }
 
-/* Connects; the server makes no progress when this returns. */
+/* Connects. When this returns, the server does not call progress. */
 static void be_connected(uint16_t port, int fd)
 {
     end.told = end.left = 0;
@@ -678,7 +679,7 @@ static void client_leaves_and_flushes(void *arg, int fd)
 PAIR_TEST(cm_flush_waits_until_the_peer_knows, server_is_left,
           client_leaves_and_flushes)
 
-/* --- Strangers ----------------------------------------------------------- */
+/* --- Invalid clients ------------------------------------------------------ */
 
 static void is_sprayed(void *arg, int unused)
 {
@@ -703,7 +704,7 @@ static void is_sprayed(void *arg, int unused)
             noise[i] = (uint8_t)(random >> 16);
         }
         if (round % 2) {
-            /* A valid header before the noise, with a length that may be
+            /* Send a valid header before the noise, with a length that may be
              * invalid */
             memset(&head, 0, sizeof(head));
             head.magic           = htole32(TCP_WIRE_CM_MAGIC);

@@ -60,7 +60,7 @@ static void wait_sockets(side_t *side, int count)
     }
 }
 
-/* --- Both at once -------------------------------------------------------- */
+/* --- Both sides connect at once ------------------------------------------- */
 
 /* Both sides send before either has received anything. One connection remains,
  * nothing is lost or reordered, and it is closed afterwards. */
@@ -210,7 +210,7 @@ static void receives_in_order(void *arg, int fd)
 PAIR_TEST(connect_of_many_endpoints_to_one_peer_shares_it, makes_many_endpoints,
           receives_in_order)
 
-/* --- Without, and with a late endpoint ----------------------------------- */
+/* --- Peers without an endpoint, or with a late one ------------------------ */
 
 static void answers_late(void *arg, int fd)
 {
@@ -254,7 +254,7 @@ static void asks_early(void *arg, int fd)
 
 PAIR_TEST(connect_of_the_peer_serves_a_later_endpoint, answers_late, asks_early)
 
-/* --- To oneself ---------------------------------------------------------- */
+/* --- Connections to the own interface ------------------------------------- */
 
 static void talks_to_itself(void *arg, int fd)
 {
@@ -280,11 +280,11 @@ static void does_nothing(void *arg, int fd)
 
 PAIR_TEST(connect_to_oneself_works, talks_to_itself, does_nothing)
 
-/* --- Again and again ----------------------------------------------------- */
+/* --- Repeated connections ------------------------------------------------- */
 
-#define WINDOW      100 /* rounds */
+#define WINDOW      100 /* Rounds */
 #define NUM_WINDOWS 4
-#define NUM_SAMPLES 5 /* at the end of a window */
+#define NUM_SAMPLES 5 /* Samples at the end of a window */
 
 /* Memory may grow once, when more connections cross than before, but not in
  * every window. A window ends with the least of several samples, which excludes
@@ -371,7 +371,7 @@ PAIR_TEST(connect_while_closing_loses_nothing, reconnects_while_closing,
 
 /* --- Congestion control -------------------------------------------------- */
 
-/* Both ends, and the listener, use reno whatever the system's default is. */
+/* Both sides, and the listener, use reno regardless of the system's default. */
 static void does_not_pace(void *arg, int fd)
 {
     char name[16];
@@ -392,7 +392,7 @@ static void does_not_pace(void *arg, int fd)
             ++num;
         }
     }
-    EXPECT_EQ(num, 2); /* the listener and the connection */
+    EXPECT_EQ(num, 2); /* The listener and the connection */
     side_barrier(&side, fd);
     uct_ep_destroy(ep);
     side_close(&side);

@@ -56,7 +56,7 @@ static void does_nothing(void *arg, int fd)
 {
 }
 
-/* --- Ping-pong asleep ---------------------------------------------------- */
+/* --- Ping-pong with sleeping -------------------------------------------- */
 
 #define ROUNDS 3000
 
@@ -199,8 +199,8 @@ static void reads_with_pauses(void *arg, int fd)
 
     open_side(&side);
     ep = side_meet(&side, fd, NULL);
-    side_read_later(&side, fd, &byte, 1); /* the first message has passed */
-    side_read(fd, &byte, 1);              /* the connection is full */
+    side_read_later(&side, fd, &byte, 1); /* The first message has arrived */
+    side_read(fd, &byte, 1);              /* The connection is full */
     while (received < 401) {
         sleep_once(&side);
         usleep(500);
@@ -218,7 +218,7 @@ PAIR_TEST(event_wakes_when_there_is_room_again, sends_much_asleep,
 
 static atomic_uint looks;
 
-/* Precedes the C library's function: counts system calls. */
+/* Replaces the C library's function, to count system calls. */
 __attribute__((visibility("default"))) int
 epoll_wait(int fd, struct epoll_event *events, int max, int timeout)
 {
@@ -238,9 +238,9 @@ static ucs_status_t arm(side_t *side)
     return status;
 }
 
-/* With an idle connection, sleeps are long: there are few in a second.
- * Connections of both sides may have crossed, so one may still close, and a
- * timer may expire that was not cancelled. */
+/* With an idle connection there are few wake-ups in a second. A few are
+ * allowed: if both sides connected at the same time, one connection still
+ * closes, and a timer may expire that was not cancelled. */
 static void sleeps_undisturbed(void *arg, int fd)
 {
     struct pollfd pfd = {.events = POLLIN};

@@ -179,7 +179,7 @@ static void survives_a_kill(void *arg, int unused)
 PAIR_TEST(failure_of_a_killed_peer_completes_everything, survives_a_kill,
           does_nothing)
 
-/* --- Absent peers -------------------------------------------------------- */
+/* --- Peers that do not exist ---------------------------------------------- */
 
 static void calls_nobody(void *arg, int unused)
 {
@@ -200,13 +200,13 @@ static void calls_nobody(void *arg, int unused)
     EXPECT_EQ(side.failed_status, UCS_ERR_UNREACHABLE);
     uct_ep_destroy(ep);
 
-    /* The check alone detects it, too */
+    /* uct_ep_check() alone detects it, too */
     ep = side_connect(&side, &gone);
     EXPECT_EQ(uct_ep_check(ep, 0, NULL), UCS_OK);
     wait_failures(&side, 2);
     uct_ep_destroy(ep);
 
-    /* The port now belongs to another process */
+    /* The port belongs to another process now */
     gone = side.addr;
     memcpy(((tcp_wire_iface_addr_t *)gone.iface)->id, &id, sizeof(id));
     stale = side_connect(&side, &gone);
@@ -234,7 +234,7 @@ static void is_sprayed(void *arg, int unused)
     open_side(&side, "HANDSHAKE_TIMEOUT=300ms");
     fds = side_count_fds();
 
-    /* Of every length, including none */
+    /* Noise of every length, including none */
     for (unsigned round = 0; round < 200; ++round) {
         fd = raw_connect(&side.addr);
         EXPECT_GE(fd, 0);
@@ -260,7 +260,7 @@ static void is_sprayed(void *arg, int unused)
         close(fd);
     }
 
-    /* One that sends nothing, one that sends half a greeting */
+    /* A client that sends nothing, and a client that sends half a greeting */
     silent = raw_connect(&side.addr);
     fd     = raw_connect(&side.addr);
     raw_send(fd, "UCXT", 4);
@@ -276,8 +276,8 @@ static void is_sprayed(void *arg, int unused)
 
 PAIR_TEST(failure_of_strangers_leaves_nothing, is_sprayed, does_nothing)
 
-/* More unknown clients than allowed: the oldest are closed, peers get
- * through. */
+/* Opens more unknown connections than allowed: the oldest are closed, and peers
+ * can still connect. */
 static void is_crowded(void *arg, int unused)
 {
     int fds[40], peer;
@@ -334,7 +334,7 @@ static void gets_halves(void *arg, int unused)
         close(fd);
         wait_failures(&side, 1);
         EXPECT_TRUE(side.failed_ep == ep);
-        EXPECT_EQ(received, 1); /* The complete one, not the partial one */
+        EXPECT_EQ(received, 1); /* The complete message, not the partial one */
         uct_ep_destroy(ep);
     }
     wait_fds(&side, fds);
@@ -344,7 +344,7 @@ static void gets_halves(void *arg, int unused)
 PAIR_TEST(failure_in_the_middle_of_a_message_delivers_no_half, gets_halves,
           does_nothing)
 
-/* --- Busy is not dead ---------------------------------------------------- */
+/* --- A busy peer is not lost ---------------------------------------------- */
 
 static void sleeps_a_while(void *arg, int fd)
 {
@@ -394,7 +394,8 @@ PAIR_TEST(failure_is_not_seen_in_a_peer_that_is_busy, sends_to_a_sleeper,
 
 /* --- No descriptors ------------------------------------------------------ */
 
-/* Out of descriptors, it neither fails nor spins; later it continues. */
+/* Without free descriptors the interface neither fails nor polls continuously;
+ * later it continues. */
 static void runs_out_of_fds(void *arg, int fd)
 {
     struct rlimit limit;
@@ -498,8 +499,8 @@ PAIR_TEST(failure_to_get_a_descriptor_does_not_end_a_watch,
 
 /* --- Keepalive ----------------------------------------------------------- */
 
-/* The kernel's probes of every TCP socket of this process start after `idle`
- * seconds of silence; 0: there are none. */
+/* Checks that the kernel's probes of every TCP socket of this process start
+ * after `idle` seconds of silence; 0: there are no probes. */
 static void expect_keepidle(int idle)
 {
     int fd, value, num = 0;
@@ -520,7 +521,7 @@ static void expect_keepidle(int idle)
             EXPECT_EQ(value, idle);
         }
     }
-    EXPECT_EQ(num, 2); /* the listener and the connection */
+    EXPECT_EQ(num, 2); /* The listener and the connection */
 }
 
 typedef struct keepalive_case {
@@ -532,7 +533,7 @@ typedef struct keepalive_case {
 static const keepalive_case_t keepalive_cases[] = {
     {0, NULL, 10},
     {77000000000ul, NULL, 77},
-    {1000, NULL, 1}, /* the kernel's minimum */
+    {1000, NULL, 1}, /* The kernel's minimum */
     {UCS_TIME_INFINITY, NULL, 0},
     {77000000000ul, "KEEPIDLE=33", 33},
     {77000000000ul, "KEEPIDLE=inf", 0},
@@ -566,8 +567,9 @@ PAIR_TEST(failure_of_an_idle_peer_is_looked_for_as_often_as_told, keeps_alive,
 
 /* --- Invalidated --------------------------------------------------------- */
 
-/* Closing does not wait for a dead peer, or for one that does not read: the
- * peer continues only afterwards, and otherwise the test times out. */
+/* Closing does not wait for a dead peer, or for a peer that does not read. The
+ * peer continues only after that; if closing waited, the test would time
+ * out. */
 static void closes_on_a_stuck_peer(void *arg, int unused)
 {
     uct_ep_h ep;

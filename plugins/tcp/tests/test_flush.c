@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Flush of endpoints and interfaces, zero-copy sends in progress, and the
- * addresses of interfaces, as the specification of UCT words them.
+ * addresses of interfaces, as the specification of UCT describes them.
  */
 #include "side.h"
 #include "suite.h"
@@ -10,14 +10,15 @@
 #include <string.h>
 
 #define ID     1
-#define LENGTH 200000 /* more than is copied */
-#define MAX    300    /* messages in each round */
+#define LENGTH 200000 /* Longer than messages that are copied */
+#define MAX    300    /* Maximum number of messages in each round */
 #define ROUNDS 20
 
 static volatile unsigned received;
 static pthread_t progress_thread;
 
-/* The header is the number of the message, the data repeats its low byte. */
+/* Checks a message: the header is its number, and each byte of data is the low
+ * byte of the number. */
 static ucs_status_t on_am(void *arg, void *data, size_t length, unsigned flags)
 {
     const uint8_t *bytes = data;
@@ -52,7 +53,8 @@ static void on_flushed(uct_completion_t *comp)
     ++num_called;
 }
 
-/* The header may be changed as soon as the call has returned. */
+/* Sends a message from a header that is changed as soon as the call has
+ * returned. */
 static ucs_status_t send_message(uct_ep_h ep, uint64_t number, uint8_t *buffer)
 {
     uct_completion_t *comp = malloc(sizeof(*comp));
@@ -90,8 +92,8 @@ static unsigned send_until_busy(uct_ep_h ep, uint8_t *buffers, unsigned first)
 }
 
 /* One round, with the first message numbered `first`; returns the number of the
- * next one. The peer receives the first message, and the others when it is told
- * their number. */
+ * next one. The peer receives the first message at once, and the others when it
+ * gets their number. */
 static uint32_t flush_round(side_t *side, uct_ep_h ep, int fd, uint32_t first,
                             uint8_t *buffers)
 {
@@ -106,7 +108,7 @@ static uint32_t flush_round(side_t *side, uct_ep_h ep, int fd, uint32_t first,
     EXPECT_EQ(next, first + 1);
     next = send_until_busy(ep, buffers, next);
     EXPECT_TRUE(num_outstanding > 0);
-    /* without a completion: the state, and nothing is started */
+    /* Without a completion, flush returns the state and starts nothing */
     EXPECT_TRUE(uct_ep_flush(ep, 0, NULL) != UCS_OK);
     EXPECT_EQ(uct_iface_flush(side->iface, 0, NULL), UCS_INPROGRESS);
     side_write(fd, &next, sizeof(next));
@@ -114,8 +116,8 @@ static uint32_t flush_round(side_t *side, uct_ep_h ep, int fd, uint32_t first,
         side_progress(side);
     }
 
-    /* the count decreases by one, and the callback is called at zero alone;
-     * nothing is outstanding, completions included */
+    /* The count decreases by one, and the callback is called only at zero.
+     * First make sure that nothing is outstanding */
     while (uct_ep_flush(ep, 0, NULL) != UCS_OK) {
         side_progress(side);
     }
@@ -162,7 +164,7 @@ static void receives_later(void *arg, int fd)
     for (i = 0; i < ROUNDS; ++i) {
         side_wait(&side, &received, ++next, "the first message");
         side_write(fd, &next, sizeof(next));
-        side_read(fd, &next, sizeof(next)); /* without progress */
+        side_read(fd, &next, sizeof(next)); /* No progress while it waits */
         side_wait(&side, &received, next, "messages");
     }
     side_barrier(&side, fd);

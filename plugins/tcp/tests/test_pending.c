@@ -83,7 +83,7 @@ static void sends_by_pending(void *arg, int fd)
     for (uint32_t i = 0; i < NUM_MESSAGES; ++i) {
         status = send_number(ep, i);
         if (status == UCS_OK) {
-            /* No send overtakes pending requests */
+            /* No send overtakes a pending request */
             EXPECT_EQ(num_pending, num_dispatched);
             continue;
         }
@@ -138,11 +138,11 @@ PAIR_TEST(pending_requests_keep_the_order, sends_by_pending, receives_slowly)
 typedef struct stuck {
     side_t side;
     uct_ep_h ep;
-    int fd; /* The peer's end */
+    int fd; /* The peer's side of the connection */
 } stuck_t;
 
-/* An endpoint whose peer has greeted and then reads nothing: the peer connects,
- * and the endpoint finds its connection. */
+/* Opens an endpoint whose peer sends a greeting and then reads nothing. The
+ * peer connects, and the endpoint uses that connection. */
 static void open_stuck(stuck_t *stuck)
 {
     const uint64_t id = 0x7777, le = htole64(id);
@@ -209,7 +209,8 @@ static void does_nothing(void *arg, int fd)
 
 PAIR_TEST(pending_requests_can_be_taken_back, purges, does_nothing)
 
-/* A request that flushes runs although others wait behind it. */
+/* A pending request that flushes is called although other requests wait behind
+ * it. */
 static unsigned num_turns;
 
 static ucs_status_t flushes(uct_pending_req_t *super)
@@ -313,7 +314,7 @@ static void cancels(void *arg, int unused)
     EXPECT_TRUE(waiting > 2);
     EXPECT_EQ(uct_ep_flush(stuck.ep, UCT_FLUSH_FLAG_CANCEL, &flush.comp),
               UCS_INPROGRESS);
-    EXPECT_EQ(num_cancelled, 0); /* From progress only */
+    EXPECT_EQ(num_cancelled, 0); /* Completions are called from progress only */
     side_wait(&stuck.side, &flush.done, 1, "a cancel");
     EXPECT_EQ(num_cancelled + num_good, waiting);
     EXPECT_TRUE(num_cancelled > 0);
@@ -323,8 +324,7 @@ static void cancels(void *arg, int unused)
     memset(buffer, 0xcd, length);
     uct_ep_destroy(stuck.ep);
 
-    /* The peer receives complete messages with the old contents, then the
-     * CLOSE */
+    /* The peer receives complete messages with the old contents, then CLOSE */
     sink = malloc(length);
     for (;;) {
         for (size_t got = 0; got < sizeof(head); got += (size_t)n) {

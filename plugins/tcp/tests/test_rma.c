@@ -191,7 +191,7 @@ static void get(rma_side_t *rma, char kind, void *buffer, size_t offset,
 
 /* --- Sizes --------------------------------------------------------------- */
 
-/* Writes, reads back, compares. */
+/* Writes data, reads it back and compares. */
 static void round_trip(rma_side_t *rma, char kind, size_t length,
                        unsigned pieces)
 {
@@ -250,7 +250,8 @@ PAIR_TEST(rma_moves_every_size_both_ways, reads_and_writes, offers_memory)
 
 /* --- Order --------------------------------------------------------------- */
 
-/* A message that is sent after a put finds its data written. */
+/* Handler of a message that is sent after a put: the data of the put must have
+ * been written. */
 static ucs_status_t on_after_put(void *arg, void *data, size_t length,
                                  unsigned flags)
 {
@@ -281,7 +282,7 @@ static void puts_then_tells(void *arg, int fd)
         pattern_fill(source, i, length);
         put(&rma, kinds[i % 4], 0, length, 1);
         side_am_short(&rma.side, rma.ep, ID, i, &length, sizeof(length));
-        /* The window is reused: wait until it was checked */
+        /* The memory is reused: wait until the peer has checked it */
         EXPECT_EQ(side_flush(&rma.side, rma.ep, UCT_FLUSH_FLAG_REMOTE), UCS_OK);
         side_wait(&rma.side, &received, (unsigned)i + 1, "the answer");
     }
@@ -317,7 +318,7 @@ static void puts_at_once(void *arg, int fd)
 
     source = malloc(4096);
     open_rma(&rma, fd, UCT_MD_MEM_ACCESS_ALL);
-    put(&rma, 's', 0, 8, 1); /* connected afterwards */
+    put(&rma, 's', 0, 8, 1); /* The connection is established afterwards */
     EXPECT_EQ(side_flush(&rma.side, rma.ep, UCT_FLUSH_FLAG_REMOTE), UCS_OK);
 
     num_sends = 0;
@@ -436,7 +437,7 @@ static void gets_many(void *arg, int fd)
 
 PAIR_TEST(rma_takes_more_gets_than_fit_at_once, gets_many, offers_memory)
 
-/* --- Hostile peers ------------------------------------------------------- */
+/* --- Malicious peers ------------------------------------------------------ */
 
 typedef struct target {
     side_t side;
@@ -508,7 +509,7 @@ static void meets_thieves(void *arg, int unused)
         uint32_t length;
     } puts[] = {
         {key ^ 1, base, 64},           {0, base, 64},
-        {key + 0x10000, base, 64}, /* in the same bucket */
+        {key + 0x10000, base, 64}, /* In the same bucket */
         {key, base - 1, 64},           {key, base + 4096, 1},
         {key, base + 4000, 97},        {key, base, 4097},
         {key, UINT64_MAX - 8, 64},     {key, 0, 64},
@@ -522,7 +523,7 @@ static void meets_thieves(void *arg, int unused)
         expect_untouched(&target);
     }
 
-    /* Write access only, and a limited range */
+    /* Keys with write access only, and with a limited range */
     const struct {
         uint64_t key, address, length;
     } gets[] = {
@@ -563,7 +564,8 @@ static void does_nothing(void *arg, int fd)
 PAIR_TEST(rma_without_the_right_key_touches_nothing, meets_thieves,
           does_nothing)
 
-/* A key of zeros is rejected here, any other number by its owner. */
+/* A key of zeros is rejected here; any other number is rejected by the owner of
+ * the memory. */
 static void unpacks_garbage(void *arg, int fd)
 {
     uint8_t packed[64];

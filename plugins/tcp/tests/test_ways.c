@@ -32,8 +32,8 @@ static void open_side(side_t *side, const char *config)
               UCS_OK);
 }
 
-/* A loopback port without a listener while `fds` are open; or with a listener
- * whose queue is full, as if packets were lost. */
+/* Returns a loopback port without a listener while `fds` are open; or with a
+ * listener whose queue is full, so that connection requests are dropped. */
 static uint16_t dead_port(int takes_nobody, int fds[4])
 {
     struct sockaddr_in in = {
@@ -67,8 +67,9 @@ static void close_dead(int fds[4])
     }
 }
 
-/* The address of `peer`, preceded by `port` and `id`, with itself as the second
- * of two alternatives; the first is unused. Returns the length. */
+/* Makes an address of `peer` that begins with `port` and `id`. The peer's real
+ * listener is the second of two alternatives; the first is unused. Returns the
+ * length. */
 static size_t lead_astray(side_addr_t *addr, const side_addr_t *peer,
                           uint16_t port, uint64_t id)
 {
@@ -118,7 +119,8 @@ static void is_found(void *arg, int fd)
     side_close(&side);
 }
 
-/* Two messages by two endpoints over one connection, in order. */
+/* Sends two messages by two endpoints, which arrive over one connection in
+ * order. */
 static void finds(side_t *side, const side_addr_t *addr, size_t length, int fd)
 {
     int sockets = side_count_sockets();
@@ -176,7 +178,7 @@ static void goes_round_another_process(void *arg, int fd)
     open_side(&side, NULL);
     open_side(&other, NULL);
     side_read(fd, &peer, sizeof(peer));
-    /* The listener there rejects by its own progress */
+    /* The listener there rejects the attempt in its own progress */
     length = lead_astray(&addr, &peer,
                          tcp_wire_iface_port((const void *)other.addr.iface),
                          77);
@@ -238,8 +240,9 @@ static void finds_nobody(void *arg, int unused)
     side_close(&side);
 }
 
-/* The alternative is free when the first attempt takes long, and in use
- * afterwards: the first attempt continues until its timeout. */
+/* The alternative address is free when the first attempt takes long, and used
+ * by another connection afterwards: the first attempt continues until its
+ * timeout. */
 static void loses_the_other_way(void *arg, int unused)
 {
     side_addr_t addr, peer;
@@ -254,8 +257,9 @@ static void loses_the_other_way(void *arg, int unused)
     peer = side.addr;
     tcp_wire_iface_set((void *)peer.iface, port, 78);
     length = lead_astray(&addr, &peer, port, 77);
-    /* It is in the listen queue when the first attempt begins, and accepted by
-     * the next progress: before any timer, however late that progress is */
+    /* The connection is in the listen queue when the first attempt begins, and
+     * the next progress accepts it: before any timer, however late that
+     * progress is */
     fd     = raw_connect(&side.addr);
     EXPECT_GE(fd, 0);
     raw_hello(fd, &side.addr, 78);
@@ -269,7 +273,8 @@ static void loses_the_other_way(void *arg, int unused)
     side_close(&side);
 }
 
-/* Truncated or unused entries are skipped; the others are used. */
+/* Parses short addresses: truncated or unused entries are skipped, the others
+ * are used. */
 static void reads_short_addresses(void *arg, int unused)
 {
     size_t length, least = sizeof(tcp_wire_iface_addr_t);
@@ -282,7 +287,7 @@ static void reads_short_addresses(void *arg, int unused)
     for (size_t cut = 0; cut <= length; ++cut) {
         side_addr_t *copy = malloc(sizeof(addr.dev) + cut);
 
-        /* The byte after the last one is inaccessible */
+        /* The byte after the address is inaccessible */
         memcpy(copy->dev, addr.dev, sizeof(addr.dev));
         memcpy(copy->iface, addr.iface, cut);
         if (cut < least) {
@@ -311,8 +316,8 @@ static void computes_first(void *arg, int fd)
     side_close(&side);
 }
 
-/* The kernel accepts the connection, but the process does not get to it for
- * longer than the connect timeout. */
+/* The kernel accepts the connection, but the process does not read the greeting
+ * for longer than the connect timeout. */
 static void has_patience(void *arg, int fd)
 {
     side_addr_t peer;

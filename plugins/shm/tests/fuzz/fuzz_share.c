@@ -57,7 +57,7 @@ static void change(uint8_t *bytes, size_t length, const uint8_t *data,
     }
 }
 
-/* Everything that was attached is accessible to its last byte. */
+/* Accesses everything that was attached to its last byte. */
 static void use_key(target_t *target, const uint8_t *key, size_t length)
 {
     uct_rkey_t rkey;

@@ -4,8 +4,8 @@
  * client of the port (1), of a client or server of the connection manager (2,
  * 3). The second byte determines how the data is split.
  *
- * The peer's key is constant, so that inputs can reach registered memory; the
- * memory around it must not change.
+ * The key of the registered memory is constant, so that inputs can access it;
+ * the memory around it must not change.
  */
 #include "../../src/am.h"
 #include "../../src/cm.h"
@@ -142,7 +142,8 @@ static void check_guards(void)
     }
 }
 
-/* Inputs have addresses from 0 up, which are relocated to the memory. */
+/* Relocates addresses: inputs contain addresses from 0 up, which become
+ * addresses in the memory. */
 static void relocate(uint8_t *data, size_t size)
 {
     const uint64_t key = htole64(FUZZ_KEY);
@@ -173,7 +174,7 @@ static void on_complete(uct_completion_t *comp)
     comp->count = 1;
 }
 
-/* A connection that is up, with two gets outstanding. */
+/* Opens a connection that is up, with two gets outstanding. */
 static void start_peer(int fd)
 {
     static uct_completion_t comp = {on_complete, 1, UCS_OK};
@@ -334,7 +335,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (!tcp_list_is_empty(&tcp_iface(iface)->conns) ||
         !tcp_list_is_empty(&tcp_iface(iface)->unknown) ||
         !tcp_list_is_empty(&((tcp_cm_t *)cm)->links)) {
-        abort(); /* A leak */
+        abort(); /* A buffer was not freed */
     }
     return 0;
 }

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-/* --- Log: formatted, so that bad arguments are found, and thrown away ---- */
+/* --- Log: formatted, so that bad arguments are found, but not printed ---- */
 
 static const int log_level = UCS_LOG_LEVEL_TRACE;
 
@@ -63,7 +63,7 @@ static void fuzz_mpool_destroy(ucx_mpool_t *super)
     free(mpool);
 }
 
-/* --- Asynchronous events: the target calls by itself --------------------- */
+/* --- Asynchronous events: the fuzz target calls the handlers itself ------ */
 
 static ucx_oneshot_cb_t oneshot_cb;
 static void *oneshot_arg;
@@ -109,7 +109,8 @@ void fuzz_host_run_oneshots(void)
     }
 }
 
-/* --- The rest ------------------------------------------------------------ */
+/* --- Other services
+ * -------------------------------------------------------- */
 
 static ucs_status_t fuzz_ep_failed(uct_iface_h iface, uct_ep_h ep,
                                    ucs_status_t status)

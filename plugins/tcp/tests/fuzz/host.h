@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A minimal host, with which the plugin's code runs without a core. */
+/* A minimal host, with which the plugin's code runs without the core. */
 #ifndef TCP_FUZZ_HOST_H
 #define TCP_FUZZ_HOST_H
 
