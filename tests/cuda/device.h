@@ -15,6 +15,20 @@
 #define DEVICE_COMPONENT "cuda_cpy"
 #define DEVICE_TRANSPORT "cuda_copy"
 
+/** Calls that export memory, open it and close it. DEVICE_IMPORT: open it by a
+ * descriptor. DEVICE_LOST is a code for emulated_lose(), after which copies end
+ * with DEVICE_LOST_STATUS; memory of a process that is gone is not opened, with
+ * DEVICE_GONE_STATUS. DEVICE_RESET() resets the first device. */
+#define DEVICE_IPC         "cuda_ipc"
+#define DEVICE_EXPORT      "cuMemExportToShareableHandle"
+#define DEVICE_OPEN        "cuIpcOpenMemHandle_v2"
+#define DEVICE_CLOSE       "cuIpcCloseMemHandle"
+#define DEVICE_LOST        CUDA_ERROR_DEVICE_UNAVAILABLE
+#define DEVICE_LOST_STATUS UCS_ERR_NO_DEVICE
+#define DEVICE_GONE_STATUS UCS_ERR_INVALID_ADDR
+#define DEVICE_IMPORT      "cuMemImportFromShareableHandle"
+#define DEVICE_RESET()     ck_cuda(cuDevicePrimaryCtxReset_v2(0))
+
 /** A copy, and a query of the queue's state, which costs CALLS_OF_A_CHECK calls
  * in all. */
 #define DEVICE_COPY  "cuMemcpyAsync"

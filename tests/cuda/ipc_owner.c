@@ -8,15 +8,31 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <ipc_memory.h>
+
+enum { MAX_SIDES = 2, MAX_OWNED = 8 };
+
 uct_component_h component;
 uct_iface_h iface;
 pid_t child;
 
-static ucs_async_context_t *async;
-static uct_worker_h worker;
 static uct_md_h md;
 static int link_fd;
-static CUmemoryPool pool; /* Of the owner */
+
+/* Open interfaces, the last one is `iface`. */
+static struct {
+    ucs_async_context_t *async;
+    uct_worker_h worker;
+    uct_iface_h iface;
+} sides[MAX_SIDES];
+static unsigned num_sides;
+
+/* Of the owner. */
+static struct {
+    memory_kind_t kind;
+    uint64_t address;
+} owned[MAX_OWNED];
+static unsigned num_owned;
 
 /* ------------------------------------------------------------ both sides -- */
 
@@ -29,13 +45,13 @@ static void open_md(void)
     ck_ok(uct_query_components(&components, &count));
     for (i = 0; i < count; ++i) {
         ck_ok(uct_component_query(components[i], &attr));
-        if (strcmp(attr.name, "cuda_ipc") == 0) {
+        if (strcmp(attr.name, DEVICE_IPC) == 0) {
             component = components[i];
         }
     }
     uct_release_component_list(components);
     ck_assert_ptr_nonnull(component);
-    ck_ok(uct_md_open(component, "cuda_ipc", NULL, &md));
+    ck_ok(uct_md_open(component, DEVICE_IPC, NULL, &md));
 }
 
 /* With a worker of its own. */
@@ -45,28 +61,49 @@ static void open_one(void)
         .field_mask = UCT_IFACE_PARAM_FIELD_OPEN_MODE |
                       UCT_IFACE_PARAM_FIELD_DEVICE,
         .open_mode   = UCT_IFACE_OPEN_MODE_DEVICE,
-        .mode.device = {.tl_name = "cuda_ipc", .dev_name = "cuda"},
+        .mode.device = {.tl_name = DEVICE_IPC, .dev_name = DEVICE_SUITE},
     };
+    ucs_async_context_t *async;
     uct_iface_config_t *config;
+    uct_worker_h worker;
 
+    ck_assert_uint_lt(num_sides, MAX_SIDES);
     ck_ok(ucs_async_context_create(UCS_ASYNC_MODE_THREAD, &async));
     ck_ok(uct_worker_create(async, UCS_THREAD_MODE_SINGLE, &worker));
-    ck_ok(uct_md_iface_config_read(md, "cuda_ipc", NULL, NULL, &config));
+    ck_ok(uct_md_iface_config_read(md, DEVICE_IPC, NULL, NULL, &config));
     ck_ok(uct_config_modify(config, "MAX_MAPPINGS", "2"));
     ck_ok(uct_iface_open(md, worker, &params, config, &iface));
     uct_config_release(config);
+    sides[num_sides].async   = async;
+    sides[num_sides].worker  = worker;
+    sides[num_sides++].iface = iface;
 }
 
-static void close_one(void)
+static void close_one(unsigned number)
 {
-    uct_iface_close(iface);
-    uct_worker_destroy(worker);
-    ucs_async_context_destroy(async);
+    uct_iface_close(sides[number].iface);
+    uct_worker_destroy(sides[number].worker);
+    ucs_async_context_destroy(sides[number].async);
+    --num_sides;
+    sides[number] = sides[num_sides];
+}
+
+uct_iface_h open_other_iface(void)
+{
+    uct_iface_h first = iface;
+
+    open_one();
+    return first;
+}
+
+void close_first_iface(void)
+{
+    close_one(0);
 }
 
 void open_iface(addresses_t *addresses)
 {
-    ck_cuda(cuInit(0));
+    device_start();
     open_md();
     open_one();
     ck_ok(uct_iface_get_device_address(iface,
@@ -76,7 +113,9 @@ void open_iface(addresses_t *addresses)
 
 void close_iface(void)
 {
-    close_one();
+    while (num_sides > 0) {
+        close_one(0);
+    }
     uct_md_close(md);
 }
 
@@ -93,55 +132,46 @@ static void receive_all(void *data, size_t length)
 
 /* ------------------------------------------------------------- the owner -- */
 
-/* From a pool that can be exported. */
-static CUdeviceptr allocate_shared(void)
+static void disown(uint64_t address)
 {
-    const CUmemPoolProps props = {
-        .allocType   = CU_MEM_ALLOCATION_TYPE_PINNED,
-        .handleTypes = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR,
-        .location    = {CU_MEM_LOCATION_TYPE_DEVICE, 0},
-    };
-    CUdeviceptr address;
+    unsigned i;
 
-    ck_cuda(cuMemPoolCreate(&pool, &props));
-    ck_cuda(cuMemAllocFromPoolAsync(&address, LENGTH, pool, NULL));
-    ck_cuda(cuStreamSynchronize(NULL));
+    for (i = 0; i < num_owned; ++i) {
+        if (owned[i].address == address) {
+            owned[i] = owned[--num_owned];
+        }
+    }
+}
+
+static void release(uint64_t address)
+{
+    unsigned i;
+
+    for (i = 0; i < num_owned; ++i) {
+        if (owned[i].address == address) {
+            memory_release(owned[i].kind, address);
+        }
+    }
+    disown(address);
+}
+
+static uint64_t own(const order_t *order)
+{
+    uint64_t address = memory_allocate(order->memory, order->address);
+
+    disown(order->address);
+    ck_assert_uint_lt(num_owned, MAX_OWNED);
+    owned[num_owned].kind      = order->memory;
+    owned[num_owned++].address = address;
+    memset(emulated_view((void *)(uintptr_t)address, LENGTH), order->value,
+           LENGTH);
     return address;
 }
 
-static void release_pooled(CUdeviceptr address)
+static void export(uint64_t address, answer_t *answer)
 {
-    ck_cuda(cuMemFreeAsync(address, NULL));
-    ck_cuda(cuStreamSynchronize(NULL));
-}
-
-static CUdeviceptr allocate(const order_t *order)
-{
-    CUdeviceptr address;
-
-    switch (order->kind) {
-    case ALLOCATE:
-        ck_cuda(cuMemAlloc_v2(&address, LENGTH));
-        return address;
-    case ALLOCATE_VIRTUAL:
-        return map_virtual(order->address);
-    case ALLOCATE_SHARED:
-        return allocate_shared();
-    default:
-        ck_cuda(cuMemAllocAsync(&address, LENGTH, NULL));
-        return address;
-    }
-}
-
-static void own(const order_t *order, answer_t *answer)
-{
-    CUdeviceptr address = order->address;
     uct_mem_h memh;
 
-    if (order->kind != REGISTER) {
-        address = allocate(order);
-        ck_cuda(cuMemsetD8_v2(address, (unsigned char)order->value, LENGTH));
-    }
     answer->address = address;
     answer->status  = uct_md_mem_reg(md, (void *)(uintptr_t)address, LENGTH,
                                      UCT_MD_MEM_ACCESS_ALL, &memh);
@@ -149,22 +179,11 @@ static void own(const order_t *order, answer_t *answer)
         ck_ok(uct_md_mkey_pack(md, memh, answer->key));
         ck_ok(uct_md_mem_dereg(md, memh));
     }
-    if (order->kind == ALLOCATE_POOLED) {
-        release_pooled(address);
-    }
 }
 
-/* Opens another interface, then closes the first one. */
-static void replace_iface(void)
+static char read_last(uint64_t address)
 {
-    ucs_async_context_t *first_async = async;
-    uct_worker_h first_worker        = worker;
-    uct_iface_h first                = iface;
-
-    open_one();
-    uct_iface_close(first);
-    uct_worker_destroy(first_worker);
-    ucs_async_context_destroy(first_async);
+    return *(char *)emulated_view((void *)(uintptr_t)(address + LENGTH - 1), 1);
 }
 
 static void obey(const order_t *order)
@@ -173,41 +192,36 @@ static void obey(const order_t *order)
 
     switch (order->kind) {
     case ALLOCATE:
-    case ALLOCATE_VIRTUAL:
-    case ALLOCATE_POOLED:
-    case ALLOCATE_SHARED:
+        export(own(order), &answer);
+        if (order->memory == UNEXPORTABLE) {
+            release(answer.address);
+        }
+        break;
     case REGISTER:
-        own(order, &answer);
+        export(order->address, &answer);
         break;
     case REPLACE_IFACE:
-        replace_iface();
+        open_one();
+        close_first_iface();
         break;
     case RELEASE:
-        ck_cuda(cuMemFree_v2(order->address));
-        break;
-    case RELEASE_SHARED:
-        release_pooled(order->address);
-        ck_cuda(cuMemPoolDestroy(pool));
-        break;
-    case RELEASE_VIRTUAL:
-        unmap_virtual(order->address);
+        release(order->address);
         break;
     default:
-        ck_cuda(cuMemcpyDtoH_v2(&answer.value, order->address + LENGTH - 1, 1));
+        answer.value = read_last(order->address);
         break;
     }
-    answer.exports = (unsigned)emulated_calls("cuMemExportToShareableHandle");
+    answer.exports = (unsigned)emulated_calls(DEVICE_EXPORT);
     send_all(&answer, sizeof(answer));
 }
 
 static void owner(void)
 {
     addresses_t addresses;
-    CUcontext context;
     order_t order;
 
     open_iface(&addresses);
-    ck_cuda(cuCtxCreate_v2(&context, 0, 0));
+    device_open();
     send_all(&addresses, sizeof(addresses));
     for (;;) {
         receive_all(&order, sizeof(order));
@@ -217,18 +231,34 @@ static void owner(void)
         obey(&order);
     }
     close_iface();
-    ck_cuda(cuCtxDestroy_v2(context)); /* releases all memory */
+    while (num_owned > 0) {
+        release(owned[0].address);
+    }
+    device_close();
     exit(EXIT_SUCCESS);
 }
 
-answer_t tell(order_kind_t kind, uint64_t address, char value)
+static answer_t send_order(const order_t *order)
 {
-    const order_t order = {kind, address, value};
     answer_t answer;
 
-    send_all(&order, sizeof(order));
+    send_all(order, sizeof(*order));
     receive_all(&answer, sizeof(answer));
     return answer;
+}
+
+answer_t tell(order_kind_t kind, uint64_t address)
+{
+    const order_t order = {.kind = kind, .address = address};
+
+    return send_order(&order);
+}
+
+answer_t allocate(memory_kind_t memory, uint64_t address, char value)
+{
+    const order_t order = {ALLOCATE, memory, address, value};
+
+    return send_order(&order);
 }
 
 void fork_owner(void)

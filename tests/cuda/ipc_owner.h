@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The other process of the tests of cuda_ipc: it owns memory and executes the
+ * The other process of the tests of IPC: it owns memory and executes the
  * requests of the test. Both sides have an interface.
  */
 #ifndef TEST_CUDA_IPC_OWNER_H
@@ -10,8 +10,7 @@
 #include <sys/types.h>
 #include <uct/api/uct.h>
 
-#include "../emulated/emulated.h"
-#include "virtual.h"
+#include <device.h>
 
 enum {
     LENGTH      = 100000,
@@ -23,21 +22,24 @@ enum {
 
 typedef enum {
     ALLOCATE,
-    ALLOCATE_VIRTUAL,
-    ALLOCATE_POOLED,
-    ALLOCATE_SHARED,
     REGISTER,
     RELEASE,
-    RELEASE_VIRTUAL,
-    RELEASE_SHARED,
     READ,
     REPLACE_IFACE,
     QUIT,
 } order_kind_t;
 
+typedef enum {
+    PLAIN,
+    BY_FD,        /* Opened by a descriptor, where the driver has that */
+    SHARED,       /* Of a pool that can be exported */
+    UNEXPORTABLE, /* Is released at once */
+} memory_kind_t;
+
 typedef struct {
     order_kind_t kind;
-    /* ALLOCATE_VIRTUAL: replace the memory there, or 0 */
+    memory_kind_t memory; /* ALLOCATE */
+    /* ALLOCATE, BY_FD: replace the memory there, or 0 */
     uint64_t address;
     char value; /* ALLOCATE: of all bytes */
 } order_t;
@@ -63,12 +65,18 @@ extern pid_t child; /* The owner, for the test; 0: killed */
 void open_iface(addresses_t *addresses);
 void close_iface(void);
 
+/* Opens another interface, `iface` from now on; returns the first one. */
+uct_iface_h open_other_iface(void);
+void close_first_iface(void);
+
 /* Starts the owner and returns its addresses. Before open_iface(). */
 void fork_owner(void);
 void owner_addresses(addresses_t *addresses);
 
 /* Has the owner execute an order. */
-answer_t tell(order_kind_t kind, uint64_t address, char value);
+answer_t tell(order_kind_t kind, uint64_t address);
+/* Has it allocate memory whose bytes are `value`. */
+answer_t allocate(memory_kind_t memory, uint64_t address, char value);
 
 /* Ends the owner and checks its status, unless it was killed. */
 void end_owner(void);

@@ -11,24 +11,33 @@ uct_ep_h ep;
 
 /* --------------------------------------------------------------- fixture -- */
 
-static void setup(void)
+static addresses_t peer;
+
+void connect_ep(void)
 {
-    addresses_t own_addresses, peer;
-    uct_ep_params_t params = {
+    const uct_ep_params_t params = {
         .field_mask = UCT_EP_PARAM_FIELD_IFACE | UCT_EP_PARAM_FIELD_DEV_ADDR |
                       UCT_EP_PARAM_FIELD_IFACE_ADDR,
+        .iface      = iface,
         .dev_addr   = (const uct_device_addr_t *)peer.device,
         .iface_addr = (const uct_iface_addr_t *)peer.iface,
     };
 
+    ck_ok(uct_ep_create(&params, &ep));
+}
+
+static void setup(void)
+{
+    addresses_t own_addresses;
+
     fork_owner();
     open_iface(&own_addresses);
     owner_addresses(&peer);
-    ck_assert_int_ne(uct_iface_is_reachable(iface, params.dev_addr,
-                                            params.iface_addr),
-                     0);
-    params.iface = iface;
-    ck_ok(uct_ep_create(&params, &ep));
+    ck_assert_int_ne(
+        uct_iface_is_reachable(iface, (const uct_device_addr_t *)peer.device,
+                               (const uct_iface_addr_t *)peer.iface),
+        0);
+    connect_ep();
 }
 
 static void teardown(void)
@@ -58,8 +67,11 @@ ucs_status_t start(done_t *done, int is_put, const answer_t *memory,
     uct_rkey_bundle_t key;
     ucs_status_t status;
 
-    *done = (done_t){.comp = {.func = count_call, .count = 1}};
-    ck_ok(uct_rkey_unpack(component, memory->key, &key));
+    *done  = (done_t){.comp = {.func = count_call, .count = 1}};
+    status = uct_rkey_unpack(component, memory->key, &key);
+    if (status != UCS_OK) {
+        return status;
+    }
     status = is_put ?
                  uct_ep_put_zcopy(ep, &iov, 1, address, key.rkey, &done->comp) :
                  uct_ep_get_zcopy(ep, &iov, 1, address, key.rkey, &done->comp);
@@ -104,8 +116,8 @@ static int run_alone(const TTest *test)
     int status;
 
     if (pid == 0) {
-        Suite *suite = suite_create("cuda_ipc");
-        TCase *tcase = tcase_create("cuda_ipc");
+        Suite *suite = suite_create(DEVICE_IPC);
+        TCase *tcase = tcase_create(DEVICE_IPC);
 
         tcase_add_checked_fixture(tcase, setup, teardown);
         tcase_add_test(tcase, test);

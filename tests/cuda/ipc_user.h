@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The side of the tests of cuda_ipc that puts and gets; the other process owns
+/* The side of the tests of IPC that puts and gets; the other process owns
  * the memory (ipc_owner.h). */
 #ifndef TEST_CUDA_IPC_USER_H
 #define TEST_CUDA_IPC_USER_H
@@ -12,6 +12,9 @@ typedef struct {
 } done_t;
 
 extern uct_ep_h ep; /* To the owner; NULL: destroyed by the test */
+
+/* Sets `ep` to a new endpoint of `iface` to the owner. */
+void connect_ep(void);
 
 /* Starts a put or get of one buffer. */
 ucs_status_t start(done_t *done, int is_put, const answer_t *memory,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * cuda_ipc between two processes over the emulated driver, through the public
- * UCT API: which memory is opened, for how long, and when it is not used any
- * more. The child owns memory, the parent puts and gets.
+ * IPC between two processes over an emulated driver, through the public UCT API:
+ * which memory is opened, for how long, and when it is not used any more. The
+ * child owns memory, the parent puts and gets.
  */
 #include <signal.h>
 #include <stdlib.h>
@@ -12,33 +12,32 @@
 #include "ipc_user.h"
 #include "polled.h"
 
-enum { KEPT = 2 }; /* UCX_CUDA_IPC_MAX_MAPPINGS of the interface */
+enum { KEPT = 2 }; /* MAX_MAPPINGS of the interface */
 
 static unsigned long opened(void)
 {
-    return emulated_calls("cuIpcOpenMemHandle_v2");
+    return emulated_calls(DEVICE_OPEN);
 }
 
 static unsigned long closed(void)
 {
-    return emulated_calls("cuIpcCloseMemHandle");
+    return emulated_calls(DEVICE_CLOSE);
 }
 
 START_TEST(memory_is_opened_once_and_copied_directly)
 {
-    answer_t memory      = tell(ALLOCATE, 0, 1);
+    answer_t memory      = allocate(PLAIN, 0, 1);
     char *data           = malloc(LENGTH);
     unsigned long before = opened();
-    CUcontext context;
-    CUdeviceptr own;
+    void *own;
     int i;
 
-    ck_cuda(cuCtxCreate_v2(&context, 0, 0));
-    ck_cuda(cuMemAlloc_v2(&own, LENGTH));
+    device_open();
+    own = device_allocate(LENGTH);
     for (i = 0; i < 10; ++i) {
-        ck_cuda(cuMemsetD8_v2(own, (unsigned char)(10 + i), LENGTH));
-        copy(1, &memory, 0, (void *)(uintptr_t)own, LENGTH);
-        ck_assert_int_eq(tell(READ, memory.address, 0).value, 10 + i);
+        memset(emulated_view(own, LENGTH), 10 + i, LENGTH);
+        copy(1, &memory, 0, own, LENGTH);
+        ck_assert_int_eq(tell(READ, memory.address).value, 10 + i);
     }
     memset(data, 0, LENGTH);
     copy(0, &memory, 5, data, LENGTH - 5);
@@ -46,16 +45,17 @@ START_TEST(memory_is_opened_once_and_copied_directly)
     ck_assert_int_eq(data[LENGTH - 5], 0);
     memset(data, 50, LENGTH);
     copy(1, &memory, 0, data, LENGTH);
-    ck_assert_int_eq(tell(READ, memory.address, 0).value, 50);
+    ck_assert_int_eq(tell(READ, memory.address).value, 50);
     ck_assert_uint_eq(opened() - before, 1);
-    ck_cuda(cuCtxDestroy_v2(context));
+    device_free(own);
+    device_close();
     free(data);
 }
 END_TEST
 
 START_TEST(the_worker_polls_the_interface_while_copies_are_outstanding)
 {
-    answer_t memory = tell(ALLOCATE, 0, 1);
+    answer_t memory = allocate(PLAIN, 0, 1);
     char byte       = 0;
     done_t done;
 
@@ -74,14 +74,14 @@ END_TEST
 
 START_TEST(other_memory_at_the_same_address_is_opened_again)
 {
-    answer_t first             = tell(ALLOCATE, 0, 1);
+    answer_t first             = allocate(PLAIN, 0, 1);
     unsigned long open_before  = opened();
     unsigned long close_before = closed();
     answer_t second;
 
     ck_assert_int_eq(last_byte(&first), 1);
-    ck_ok(tell(RELEASE, first.address, 0).status);
-    second = tell(ALLOCATE, 0, 2);
+    ck_ok(tell(RELEASE, first.address).status);
+    second = allocate(PLAIN, 0, 2);
     ck_assert_uint_eq(second.address, first.address);
     ck_assert_int_eq(last_byte(&second), 2);
     ck_assert_uint_eq(opened() - open_before, 2);
@@ -91,7 +91,7 @@ END_TEST
 
 START_TEST(a_mapping_in_use_is_closed_after_its_copies)
 {
-    answer_t first             = tell(ALLOCATE, 0, 1);
+    answer_t first             = allocate(PLAIN, 0, 1);
     unsigned long close_before = closed();
     answer_t second;
     done_t done[2];
@@ -101,8 +101,8 @@ START_TEST(a_mapping_in_use_is_closed_after_its_copies)
     emulated_hold();
     ck_assert_int_eq(start(&done[0], 0, &first, 0, &bytes[0], 1),
                      UCS_INPROGRESS);
-    ck_ok(tell(RELEASE, first.address, 0).status);
-    second = tell(ALLOCATE, 0, 2);
+    ck_ok(tell(RELEASE, first.address).status);
+    second = allocate(PLAIN, 0, 2);
     ck_assert_uint_eq(second.address, first.address);
     ck_assert_int_eq(start(&done[1], 0, &second, 0, &bytes[1], 1),
                      UCS_INPROGRESS);
@@ -124,7 +124,7 @@ START_TEST(no_more_than_the_limit_stay_open)
     int i;
 
     for (i = 0; i <= KEPT; ++i) {
-        memory[i] = tell(ALLOCATE, 0, (char)i);
+        memory[i] = allocate(PLAIN, 0, (char)i);
         ck_assert_int_eq(last_byte(&memory[i]), i);
     }
     ck_assert_uint_eq(opened() - open_before, KEPT + 1);
@@ -139,7 +139,7 @@ END_TEST
 
 START_TEST(the_last_endpoint_closes_the_mappings_of_its_peer)
 {
-    answer_t memory            = tell(ALLOCATE, 0, 1);
+    answer_t memory            = allocate(PLAIN, 0, 1);
     unsigned long close_before = closed();
 
     ck_assert_int_eq(last_byte(&memory), 1);
@@ -151,7 +151,7 @@ END_TEST
 
 START_TEST(an_access_outside_the_memory_is_rejected)
 {
-    answer_t memory = tell(ALLOCATE, 0, 1);
+    answer_t memory = allocate(PLAIN, 0, 1);
     char bytes[2]   = {0};
     done_t done;
 
@@ -168,22 +168,37 @@ START_TEST(an_access_outside_the_memory_is_rejected)
 }
 END_TEST
 
-START_TEST(freed_memory_is_not_opened)
+START_TEST(freed_memory_is_opened_only_where_a_descriptor_keeps_it)
 {
-    answer_t memory = tell(ALLOCATE, 0, 1);
-    char byte;
+    answer_t memory = allocate(PLAIN, 0, 1);
+    char byte       = 0;
     done_t done;
 
-    ck_ok(tell(RELEASE, memory.address, 0).status);
-    ck_assert_int_eq(start(&done, 0, &memory, 0, &byte, 1),
+    ck_ok(tell(RELEASE, memory.address).status);
+#ifdef DEVICE_KEEPS_FREED
+    ck_assert_int_eq(start(&done, 0, &memory, LENGTH - 1, &byte, 1),
+                     UCS_INPROGRESS);
+    ck_ok(finish(&done));
+    ck_assert_int_eq(byte, 1);
+#else
+    ck_assert_int_eq(start(&done, 0, &memory, LENGTH - 1, &byte, 1),
                      UCS_ERR_INVALID_ADDR);
+#endif
+}
+END_TEST
+
+START_TEST(memory_that_cannot_be_exported_is_not_registered)
+{
+    answer_t memory = allocate(UNEXPORTABLE, 0, 1);
+
+    ck_assert_int_eq(memory.status, UCS_ERR_UNSUPPORTED);
 }
 END_TEST
 
 START_TEST(copies_end_although_the_owner_is_killed)
 {
-    answer_t memory = tell(ALLOCATE, 0, 7);
-    answer_t other  = tell(ALLOCATE, 0, 8);
+    answer_t memory = allocate(PLAIN, 0, 7);
+    answer_t other  = allocate(PLAIN, 0, 8);
     done_t done;
     char byte = 0;
     int status;
@@ -197,57 +212,109 @@ START_TEST(copies_end_although_the_owner_is_killed)
     emulated_release();
     ck_ok(finish(&done));
     ck_assert_int_eq(byte, 7);
-    ck_assert_int_eq(start(&done, 0, &other, 0, &byte, 1),
-                     UCS_ERR_INVALID_ADDR);
+    ck_assert_int_eq(start(&done, 0, &other, 0, &byte, 1), DEVICE_GONE_STATUS);
 }
 END_TEST
 
 START_TEST(a_lost_device_ends_the_copies_of_its_mappings)
 {
-    answer_t memory = tell(ALLOCATE, 0, 7);
-    answer_t shared = tell(ALLOCATE_VIRTUAL, 0, 8);
+    answer_t memory = allocate(PLAIN, 0, 7);
+    answer_t other  = allocate(BY_FD, 0, 8);
     char bytes[2]   = {0};
     ucs_status_t status;
     done_t done[2];
 
     ck_assert_int_eq(last_byte(&memory), 7);
-    ck_assert_int_eq(last_byte(&shared), 8);
+    ck_assert_int_eq(last_byte(&other), 8);
     emulated_hold();
     ck_assert_int_eq(start(&done[0], 0, &memory, 0, &bytes[0], 1),
                      UCS_INPROGRESS);
-    ck_assert_int_eq(start(&done[1], 1, &shared, 0, &bytes[1], 1),
+    ck_assert_int_eq(start(&done[1], 1, &other, 0, &bytes[1], 1),
                      UCS_INPROGRESS);
-    emulated_lose(0, CUDA_ERROR_DEVICE_UNAVAILABLE);
+    emulated_lose(0, DEVICE_LOST);
     emulated_release();
-    ck_assert_int_eq(finish(&done[0]), UCS_ERR_NO_DEVICE);
-    ck_assert_int_eq(finish(&done[1]), UCS_ERR_NO_DEVICE);
+    ck_assert_int_eq(finish(&done[0]), DEVICE_LOST_STATUS);
+    ck_assert_int_eq(finish(&done[1]), DEVICE_LOST_STATUS);
     status = start(&done[0], 0, &memory, 0, &bytes[0], 1);
     ck_assert_int_eq((status == UCS_INPROGRESS) ? finish(&done[0]) : status,
-                     UCS_ERR_NO_DEVICE);
-    ck_assert_int_eq(tell(READ, memory.address, 0).value, 7);
-    tell(RELEASE_VIRTUAL, shared.address, 0);
+                     DEVICE_LOST_STATUS);
+    ck_assert_int_eq(tell(READ, memory.address).value, 7);
 }
 END_TEST
 
+/* Each interface reads the byte, and then the first one is closed. */
+START_TEST(two_interfaces_have_the_memory_open)
+{
+    answer_t memory       = allocate(PLAIN, 0, 1);
+    unsigned long opening = opened(), closing = closed();
+    uct_ep_h first_ep = ep;
+#ifdef DEVICE_OPENS_ONCE
+    const unsigned is_shared = 1;
+#else
+    const unsigned is_shared = 0;
+#endif
+
+    ck_assert_int_eq(last_byte(&memory), 1);
+    (void)open_other_iface();
+    connect_ep();
+    ck_assert_int_eq(last_byte(&memory), 1);
+    ck_assert_uint_eq(opened() - opening, 2 - is_shared);
+    uct_ep_destroy(first_ep);
+    close_first_iface();
+    ck_assert_uint_eq(closed() - closing, 1 - is_shared);
+    ck_assert_int_eq(last_byte(&memory), 1);
+    uct_ep_destroy(ep);
+    ep = NULL;
+    ck_assert_uint_eq(opened() - opening, 2 - is_shared);
+    ck_assert_uint_eq(closed() - closing, 2 - is_shared);
+}
+END_TEST
+
+#ifdef DEVICE_RESET
 START_TEST(memory_is_opened_again_after_a_reset_of_the_device)
 {
-    answer_t memory     = tell(ALLOCATE, 0, 3);
-    answer_t virtual    = tell(ALLOCATE_VIRTUAL, 0, 4);
-    unsigned long count = opened();
+    answer_t memory = allocate(PLAIN, 0, 3);
+    answer_t other  = allocate(BY_FD, 0, 4);
+    unsigned long count;
     done_t done;
     char byte = 0;
 
     ck_assert_int_eq(last_byte(&memory), 3);
-    ck_assert_int_eq(last_byte(&virtual), 4);
-    ck_cuda(cuDevicePrimaryCtxReset_v2(0));
+    ck_assert_int_eq(last_byte(&other), 4);
+    DEVICE_RESET();
+    count = opened();
     /* the first copy finds that its mapping is lost */
     ck_assert_int_eq(start(&done, 0, &memory, 0, &byte, 1), UCS_ERR_IO_ERROR);
     ck_assert_int_eq(last_byte(&memory), 3);
-    ck_assert_int_eq(last_byte(&virtual), 4);
-    ck_assert_uint_eq(opened() - count, 2);
-    tell(RELEASE_VIRTUAL, virtual.address, 0);
+    ck_assert_uint_eq(opened() - count, 1);
+    ck_assert_int_eq(last_byte(&other), 4);
 }
 END_TEST
+
+/* Each finds the reset at its own first copy. */
+START_TEST(two_interfaces_open_the_memory_again_after_a_reset)
+{
+    answer_t memory   = allocate(PLAIN, 0, 5);
+    uct_iface_h first = iface;
+    uct_ep_h first_ep = ep;
+    char byte         = 0;
+    done_t done;
+
+    ck_assert_int_eq(last_byte(&memory), 5);
+    (void)open_other_iface();
+    connect_ep();
+    ck_assert_int_eq(last_byte(&memory), 5);
+    DEVICE_RESET();
+    ck_assert_int_eq(start(&done, 0, &memory, 0, &byte, 1), UCS_ERR_IO_ERROR);
+    ck_assert_int_eq(last_byte(&memory), 5);
+    uct_ep_destroy(ep);
+    iface = first;
+    ep    = first_ep;
+    ck_assert_int_eq(start(&done, 0, &memory, 0, &byte, 1), UCS_ERR_IO_ERROR);
+    ck_assert_int_eq(last_byte(&memory), 5);
+}
+END_TEST
+#endif
 
 int main(void)
 {
@@ -259,10 +326,15 @@ int main(void)
         no_more_than_the_limit_stay_open,
         the_last_endpoint_closes_the_mappings_of_its_peer,
         an_access_outside_the_memory_is_rejected,
-        freed_memory_is_not_opened,
+        freed_memory_is_opened_only_where_a_descriptor_keeps_it,
+        memory_that_cannot_be_exported_is_not_registered,
         copies_end_although_the_owner_is_killed,
         a_lost_device_ends_the_copies_of_its_mappings,
+        two_interfaces_have_the_memory_open,
+#ifdef DEVICE_RESET
         memory_is_opened_again_after_a_reset_of_the_device,
+        two_interfaces_open_the_memory_again_after_a_reset,
+#endif
     };
 
     return run_all_alone(tests, sizeof(tests) / sizeof(tests[0]));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * cuda_ipc between two processes over the emulated driver: memory that is opened
- * by a descriptor (virtual memory, pools), and how the descriptor arrives.
+ * IPC between two processes over an emulated driver: memory that is opened by a
+ * descriptor (of CUDA: virtual memory and pools), and how the descriptor arrives.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -11,14 +11,16 @@
 #include "fd_client.h"
 #include "ipc_user.h"
 
+#include <ipc_memory.h>
+
 static unsigned long imported(void)
 {
-    return emulated_calls("cuMemImportFromShareableHandle");
+    return emulated_calls(DEVICE_IMPORT);
 }
 
-START_TEST(virtual_memory_is_exported_and_opened_once)
+START_TEST(memory_is_exported_and_opened_once)
 {
-    answer_t memory      = tell(ALLOCATE_VIRTUAL, 0, 1);
+    answer_t memory      = allocate(BY_FD, 0, 1);
     unsigned long before = imported();
     answer_t again;
     char byte;
@@ -27,45 +29,29 @@ START_TEST(virtual_memory_is_exported_and_opened_once)
     ck_ok(memory.status);
     ck_assert_uint_eq(memory.exports, 1);
     for (i = 0; i < 5; ++i) {
-        again = tell(REGISTER, memory.address, 0);
+        again = tell(REGISTER, memory.address);
         byte  = (char)(10 + i);
         copy(1, &again, LENGTH - 1, &byte, 1);
-        ck_assert_int_eq(tell(READ, memory.address, 0).value, 10 + i);
+        ck_assert_int_eq(tell(READ, memory.address).value, 10 + i);
     }
     ck_assert_int_eq(last_byte(&again), 14);
     ck_assert_uint_eq(again.exports, 1);
     ck_assert_uint_eq(imported() - before, 1);
-    tell(RELEASE_VIRTUAL, memory.address, 0);
+    tell(RELEASE, memory.address);
 }
 END_TEST
 
-START_TEST(other_virtual_memory_at_the_same_address_is_opened_again)
+START_TEST(other_memory_at_the_same_address_is_opened_again)
 {
-    answer_t first = tell(ALLOCATE_VIRTUAL, 0, 1);
+    answer_t first = allocate(BY_FD, 0, 1);
     answer_t second;
 
     ck_assert_int_eq(last_byte(&first), 1);
-    second = tell(ALLOCATE_VIRTUAL, first.address, 2);
+    second = allocate(BY_FD, first.address, 2);
     ck_assert_uint_eq(second.address, first.address);
     ck_assert_uint_eq(second.exports, 2);
     ck_assert_int_eq(last_byte(&second), 2);
-    tell(RELEASE_VIRTUAL, second.address, 0);
-}
-END_TEST
-
-START_TEST(memory_of_a_pool_is_closed_before_its_owner_frees_it)
-{
-    answer_t memory = tell(ALLOCATE_SHARED, 0, 1);
-    char byte       = 5;
-
-    ck_ok(memory.status);
-    ck_assert_int_eq(last_byte(&memory), 1);
-    ck_assert_uint_eq(emulated_calls("cuMemFreeAsync"), 1);
-    copy(1, &memory, LENGTH - 1, &byte, 1);
-    ck_assert_uint_eq(emulated_calls("cuMemFreeAsync"), 2);
-    ck_assert_uint_eq(emulated_calls("cuMemPoolDestroy"), 2);
-    ck_assert_int_eq(tell(READ, memory.address, 0).value, 5);
-    tell(RELEASE_SHARED, memory.address, 0);
+    tell(RELEASE, second.address);
 }
 END_TEST
 
@@ -76,18 +62,15 @@ START_TEST(descriptors_come_by_a_socket_where_duplicates_are_forbidden)
     char byte = 7;
 
     forbid_duplicates();
-    memory = tell(ALLOCATE_VIRTUAL, 0, 1);
+    memory = allocate(BY_FD, 0, 1);
     ck_assert_int_eq(last_byte(&memory), 1);
     copy(1, &memory, LENGTH - 1, &byte, 1);
-    ck_assert_int_eq(tell(READ, memory.address, 0).value, 7);
+    ck_assert_int_eq(tell(READ, memory.address).value, 7);
     ck_assert_uint_eq(imported() - before, 1);
-    other = tell(ALLOCATE_VIRTUAL, memory.address, 2);
+    other = allocate(BY_FD, memory.address, 2);
     ck_assert_int_eq(last_byte(&other), 2);
     ck_assert_uint_eq(imported() - before, 2);
-    tell(RELEASE_VIRTUAL, other.address, 0);
-    other = tell(ALLOCATE_SHARED, 0, 3);
-    ck_assert_int_eq(last_byte(&other), 3);
-    tell(RELEASE_SHARED, other.address, 0);
+    tell(RELEASE, other.address);
 }
 END_TEST
 
@@ -96,13 +79,13 @@ START_TEST(another_worker_of_the_owner_serves_the_socket)
     answer_t memory, other;
 
     forbid_duplicates();
-    memory = tell(ALLOCATE_VIRTUAL, 0, 1);
-    other  = tell(ALLOCATE_VIRTUAL, 0, 2);
+    memory = allocate(BY_FD, 0, 1);
+    other  = allocate(BY_FD, 0, 2);
     ck_assert_int_eq(last_byte(&memory), 1);
-    tell(REPLACE_IFACE, 0, 0);
+    tell(REPLACE_IFACE, 0);
     ck_assert_int_eq(last_byte(&other), 2);
-    tell(RELEASE_VIRTUAL, memory.address, 0);
-    tell(RELEASE_VIRTUAL, other.address, 0);
+    tell(RELEASE, memory.address);
+    tell(RELEASE, other.address);
 }
 END_TEST
 
@@ -123,13 +106,13 @@ START_TEST(a_changed_key_gets_no_descriptor)
     answer_t memory, changed;
 
     forbid_duplicates();
-    memory  = tell(ALLOCATE_VIRTUAL, 0, 1);
+    memory  = allocate(BY_FD, 0, 1);
     changed = memory;
     changed.key[random_at] ^= 1;
     ck_assert(!is_accepted(&changed));
     ck_assert(is_accepted(&memory));
     ck_assert_int_eq(last_byte(&memory), 1);
-    tell(RELEASE_VIRTUAL, memory.address, 0);
+    tell(RELEASE, memory.address);
 }
 END_TEST
 
@@ -145,7 +128,7 @@ START_TEST(a_process_of_another_user_gets_no_answer)
         printf("skipped: only root can become another user\n");
         return;
     }
-    memory   = tell(ALLOCATE_VIRTUAL, 0, 1);
+    memory   = allocate(BY_FD, 0, 1);
     stranger = connect_to(memory.key);
     own      = connect_to(memory.key);
     send_key(stranger, memory.key, nobody);
@@ -156,29 +139,52 @@ START_TEST(a_process_of_another_user_gets_no_answer)
     ck_assert_int_eq(errno, EAGAIN);
     close(stranger);
     close(own);
-    tell(RELEASE_VIRTUAL, memory.address, 0);
+    tell(RELEASE, memory.address);
 }
 END_TEST
 
-START_TEST(memory_that_cannot_be_exported_is_not_registered)
+#ifdef DEVICE_POOLS
+START_TEST(memory_of_a_pool_is_closed_before_its_owner_frees_it)
 {
-    answer_t memory = tell(ALLOCATE_POOLED, 0, 1);
+    answer_t memory = allocate(SHARED, 0, 1);
+    char byte       = 5;
 
-    ck_assert_int_eq(memory.status, UCS_ERR_UNSUPPORTED);
+    ck_ok(memory.status);
+    ck_assert_int_eq(last_byte(&memory), 1);
+    ck_assert_uint_eq(emulated_calls("cuMemFreeAsync"), 1);
+    copy(1, &memory, LENGTH - 1, &byte, 1);
+    ck_assert_uint_eq(emulated_calls("cuMemFreeAsync"), 2);
+    ck_assert_uint_eq(emulated_calls("cuMemPoolDestroy"), 2);
+    ck_assert_int_eq(tell(READ, memory.address).value, 5);
+    tell(RELEASE, memory.address);
 }
 END_TEST
+
+START_TEST(a_descriptor_of_a_pool_comes_by_a_socket)
+{
+    answer_t memory;
+
+    forbid_duplicates();
+    memory = allocate(SHARED, 0, 3);
+    ck_assert_int_eq(last_byte(&memory), 3);
+    tell(RELEASE, memory.address);
+}
+END_TEST
+#endif
 
 int main(void)
 {
     const TTest *const tests[] = {
-        virtual_memory_is_exported_and_opened_once,
-        other_virtual_memory_at_the_same_address_is_opened_again,
-        memory_of_a_pool_is_closed_before_its_owner_frees_it,
+        memory_is_exported_and_opened_once,
+        other_memory_at_the_same_address_is_opened_again,
         descriptors_come_by_a_socket_where_duplicates_are_forbidden,
         another_worker_of_the_owner_serves_the_socket,
         a_changed_key_gets_no_descriptor,
         a_process_of_another_user_gets_no_answer,
-        memory_that_cannot_be_exported_is_not_registered,
+#ifdef DEVICE_POOLS
+        memory_of_a_pool_is_closed_before_its_owner_frees_it,
+        a_descriptor_of_a_pool_comes_by_a_socket,
+#endif
     };
 
     return run_all_alone(tests, sizeof(tests) / sizeof(tests[0]));

@@ -13,6 +13,17 @@
 #define DEVICE_COMPONENT "rocm_cpy"
 #define DEVICE_TRANSPORT "rocm_copy"
 
+#define DEVICE_IPC         "rocm_ipc"
+#define DEVICE_EXPORT      "hipIpcGetMemHandle"
+#define DEVICE_OPEN        "hipIpcOpenMemHandle"
+#define DEVICE_CLOSE       "hipIpcCloseMemHandle"
+#define DEVICE_LOST        hipErrorLaunchFailure
+#define DEVICE_LOST_STATUS UCS_ERR_IO_ERROR
+#define DEVICE_GONE_STATUS UCS_ERR_INVALID_ADDR
+#define DEVICE_RESET()     ck_hip(hipDeviceReset())
+/** Interfaces share what is open: the runtime opens it only once. */
+#define DEVICE_OPENS_ONCE
+
 #define DEVICE_COPY  "hipMemcpyAsync"
 #define DEVICE_CHECK "hipStreamQuery"
 

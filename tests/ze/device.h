@@ -14,6 +14,17 @@
 #define DEVICE_COMPONENT "ze_cpy"
 #define DEVICE_TRANSPORT "ze_copy"
 
+#define DEVICE_IPC         "ze_ipc"
+#define DEVICE_EXPORT      "zeMemGetIpcHandle"
+#define DEVICE_OPEN        "zeMemOpenIpcHandle"
+#define DEVICE_CLOSE       "zeMemCloseIpcHandle"
+#define DEVICE_LOST        ZE_RESULT_ERROR_DEVICE_LOST
+#define DEVICE_LOST_STATUS UCS_ERR_IO_ERROR
+#define DEVICE_GONE_STATUS UCS_ERR_UNREACHABLE
+#define DEVICE_IMPORT      DEVICE_OPEN
+/** The descriptor of an export keeps memory that was freed. */
+#define DEVICE_KEEPS_FREED
+
 #define DEVICE_COPY  "zeCommandListAppendMemoryCopy"
 #define DEVICE_CHECK "zeDeviceGetStatus"
 

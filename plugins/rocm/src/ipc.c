@@ -119,10 +119,14 @@ static hipError_t open_handle(const accel_key_t *key, void **address_p)
     hipError_t result;
 
     memcpy(&handle, key->handle, sizeof(handle));
-    result = hip.hipIpcOpenMemHandle(address_p, handle, HIP_IPC_PEER_ACCESS);
-    if ((result == hipErrorInvalidValue) && !rocm_is_version_6()) {
-        result = hip.hipIpcOpenMemHandle(address_p, handle,
+    result = hip.hipIpcOpenMemHandle(address_p, handle,
+                                     rocm_is_version_6() ?
+                                         HIP_IPC_PEER_ACCESS :
                                          HIP_5_IPC_PEER_ACCESS);
+    if ((result == hipErrorInvalidValue) && !rocm_is_version_6()) {
+        /* the number changed within version 5 */
+        result = hip.hipIpcOpenMemHandle(address_p, handle,
+                                         HIP_IPC_PEER_ACCESS);
     }
     return result;
 }

@@ -103,7 +103,7 @@ static hipError_t open_handle(const wire_t *wire, void **address)
     fd          = open_pages(wire);
     model.pages = (fd < 0) ? NULL : emu_pages_adopt(fd, wire->length);
     if (model.pages == NULL) {
-        return hipErrorMapFailed;
+        return hipErrorInvalidDevicePointer;
     }
     result = face_map(&model, &range);
     emu_pages_drop(model.pages);
