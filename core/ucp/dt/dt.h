@@ -73,7 +73,7 @@ static UCS_F_ALWAYS_INLINE int ucp_dt_is_known_host(ucp_worker_h worker,
                                                     const void *buffer)
 {
     return ucs_likely(!(worker->flags & UCP_WORKER_FLAG_STAGE)) ||
-           ucs_memtype_is_known_host(buffer);
+           ucs_likely(ucs_memtype_is_known_host(buffer));
 }
 
 /**
