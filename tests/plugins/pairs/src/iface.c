@@ -162,6 +162,13 @@ static ucs_status_t iface_query(uct_iface_h iface, ucx_iface_attr_t *attr)
         base->cap.am.max_bcopy = PAIRS_MAX_DATA;
         base->cap.am.max_iov   = PAIRS_MAX_IOV;
     }
+    if (((pairs_md_t *)iface->md)->zcopy) {
+        base->cap.flags |= UCT_IFACE_FLAG_PUT_ZCOPY | UCT_IFACE_FLAG_GET_ZCOPY;
+        base->cap.put.max_zcopy = PAIRS_MAX_DATA;
+        base->cap.put.max_iov   = 1;
+        base->cap.get.max_zcopy = PAIRS_MAX_DATA;
+        base->cap.get.max_iov   = 1;
+    }
     base->cap.put.max_short = PAIRS_MAX_SHORT;
     base->cap.put.max_bcopy = PAIRS_MAX_DATA;
     base->cap.get.max_bcopy = PAIRS_MAX_DATA;

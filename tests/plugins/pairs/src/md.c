@@ -3,6 +3,7 @@
  * may register. */
 #include "pairs.h"
 
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -11,16 +12,37 @@
 
 static const uint64_t CHECK = 0x7061697273u;
 
+static const ucx_config_field_t fields[] = {
+    {
+        .name   = "ZCOPY",
+        .type   = UCX_CONFIG_BOOL,
+        .offset = offsetof(pairs_md_config_t, zcopy),
+        .dflt   = "n",
+        .help   = "y: put and get also read and write registered memory.",
+    },
+};
+
+const ucx_config_table_t pairs_md_config = {
+    .size         = sizeof(pairs_md_config),
+    .prefix       = "PAIRS_",
+    .options_size = sizeof(pairs_md_config_t),
+    .field_size   = sizeof(ucx_config_field_t),
+    .fields       = fields,
+    .num_fields   = sizeof(fields) / sizeof(fields[0]),
+};
+
 ucs_status_t pairs_md_open(const ucx_component_t *component,
                            const ucx_md_open_args_t *args, uct_md_h *md_p)
 {
-    pairs_md_t *md = calloc(1, sizeof(*md));
+    const pairs_md_config_t *config = args->config;
+    pairs_md_t *md                  = calloc(1, sizeof(*md));
 
     (void)component;
     if (md == NULL) {
         return UCS_ERR_NO_MEMORY;
     }
     ucx_md_init(&md->super, args);
+    md->zcopy = (config != NULL) && config->zcopy;
     pthread_mutex_init(&md->lock, NULL);
     *md_p = &md->super;
     return UCS_OK;
@@ -36,9 +58,11 @@ static void md_close(uct_md_h super)
 
 static ucs_status_t md_query(uct_md_h md, ucx_md_attr_t *attr)
 {
-    (void)md;
     attr->flags = UCT_MD_FLAG_REG | UCT_MD_FLAG_NEED_RKEY |
                   UCT_MD_FLAG_REG_DMABUF;
+    if (((pairs_md_t *)md)->zcopy) {
+        attr->flags |= UCT_MD_FLAG_NEED_MEMH;
+    }
     attr->max_reg          = UINT64_MAX;
     attr->reg_mem_types    = 1u << UCS_MEMORY_TYPE_HOST;
     attr->access_mem_types = 1u << UCS_MEMORY_TYPE_HOST;

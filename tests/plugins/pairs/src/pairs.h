@@ -73,9 +73,14 @@ typedef struct pairs_region {
 
 typedef struct pairs_md {
     uct_md_t super; /* First */
+    int zcopy;      /* Put and get need local memory that is registered */
     pthread_mutex_t lock;
     pairs_region_t *regions;
 } pairs_md_t;
+
+typedef struct pairs_md_config {
+    int zcopy;
+} pairs_md_config_t;
 
 typedef struct pairs_config {
     int messages;
@@ -144,6 +149,7 @@ static inline pairs_iface_t *pairs_iface_of(const pairs_ep_t *ep)
 
 /* md.c */
 extern const ucx_md_ops_t pairs_md_ops;
+extern const ucx_config_table_t pairs_md_config;
 ucs_status_t pairs_md_open(const ucx_component_t *component,
                            const ucx_md_open_args_t *args, uct_md_h *md_p);
 ucs_status_t pairs_rkey_unpack(const ucx_component_t *component,
@@ -181,6 +187,12 @@ ssize_t pairs_put_bcopy(uct_ep_h ep, uct_pack_callback_t pack_cb, void *arg,
 ucs_status_t pairs_get_bcopy(uct_ep_h ep, uct_unpack_callback_t unpack_cb,
                              void *arg, size_t length, uint64_t remote_addr,
                              uct_rkey_t rkey, uct_completion_t *comp);
+ucs_status_t pairs_put_zcopy(uct_ep_h ep, const uct_iov_t *iov, size_t iovcnt,
+                             uint64_t remote_addr, uct_rkey_t rkey,
+                             uct_completion_t *comp);
+ucs_status_t pairs_get_zcopy(uct_ep_h ep, const uct_iov_t *iov, size_t iovcnt,
+                             uint64_t remote_addr, uct_rkey_t rkey,
+                             uct_completion_t *comp);
 ucs_status_t pairs_flush(uct_ep_h ep, unsigned flags, uct_completion_t *comp);
 ucs_status_t pairs_fence(uct_ep_h ep, unsigned flags);
 ucs_status_t pairs_pending_add(uct_ep_h ep, uct_pending_req_t *req,

@@ -7,6 +7,7 @@ static const ucx_transport_t *const transports[] = {&pairs_transport};
 static const ucx_component_t component = {
     .size               = sizeof(component),
     .name               = PAIRS_NAME,
+    .md_config          = &pairs_md_config,
     .query_md_resources = local_query_mds,
     .md_open            = pairs_md_open,
     .md_ops             = &pairs_md_ops,

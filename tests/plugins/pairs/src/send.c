@@ -138,6 +138,32 @@ ssize_t pairs_put_bcopy(uct_ep_h super, uct_pack_callback_t pack_cb, void *arg,
     return length;
 }
 
+/* The registered local memory of an operation. */
+static char *local_bytes(const uct_iov_t *iov)
+{
+    const pairs_region_t *region = iov->memh;
+
+    return region->bytes + ((char *)iov->buffer - region->start);
+}
+
+/* The socket has taken the data: the operation is complete. */
+ucs_status_t pairs_put_zcopy(uct_ep_h super, const uct_iov_t *iov,
+                             size_t iovcnt, uint64_t remote_addr,
+                             uct_rkey_t rkey, uct_completion_t *comp)
+{
+    pairs_header_t header = put_header(remote_addr, rkey);
+    pairs_ep_t *ep        = (pairs_ep_t *)super;
+    ucs_status_t status   = is_open(ep);
+
+    (void)iovcnt;
+    (void)comp;
+    if (status == UCS_OK) {
+        ep->is_dirty = 1;
+        status       = send_packet(ep, &header, local_bytes(iov), iov->length);
+    }
+    return status;
+}
+
 /* ------------------------------------------------------- get and flush -- */
 
 void pairs_complete(pairs_op_t *op, ucs_status_t status)
@@ -229,6 +255,20 @@ ucs_status_t pairs_get_bcopy(uct_ep_h ep, uct_unpack_callback_t unpack_cb,
     };
 
     return ask((pairs_ep_t *)ep, &header, &op);
+}
+
+static void store(void *arg, const void *data, size_t length)
+{
+    memcpy(arg, data, length);
+}
+
+ucs_status_t pairs_get_zcopy(uct_ep_h ep, const uct_iov_t *iov, size_t iovcnt,
+                             uint64_t remote_addr, uct_rkey_t rkey,
+                             uct_completion_t *comp)
+{
+    (void)iovcnt;
+    return pairs_get_bcopy(ep, store, local_bytes(iov), iov->length,
+                           remote_addr, rkey, comp);
 }
 
 ucs_status_t pairs_flush(uct_ep_h super, unsigned flags, uct_completion_t *comp)
