@@ -87,9 +87,9 @@ static void check_peers(ugni_iface_t *iface, double now)
                 ugni_ep_abandon(ep);
             }
         } else if (ugni_peer_is_dead(iface, &ep->addr)) {
-            ugni_ep_fail(ep, UCS_ERR_CONNECTION_RESET, 1);
+            ugni_ep_lost(ep, UCS_ERR_CONNECTION_RESET);
         } else if (now - ep->moved > iface->config.timeout) {
-            ugni_ep_fail(ep, UCS_ERR_ENDPOINT_TIMEOUT, 1);
+            ugni_ep_lost(ep, UCS_ERR_ENDPOINT_TIMEOUT);
         }
         link = link->next;
         --ep->busy;
