@@ -57,10 +57,14 @@ static ucs_status_t uct_cm_open_with(const uct_code_t *code,
     }
 
     state->component = component;
-    status           = code->cm_ops.open(code->desc, &args, cm_p);
+    status = uct_check_iface_create(code->cm_check, 0, 0, &state->check.iface);
+    if (status == UCS_OK) {
+        status = code->cm_ops.open(code->desc, &args, cm_p);
+    }
     if (status == UCS_OK) {
         uct_component_opened(component);
     } else {
+        uct_check_iface_destroy(state->check.iface);
         free(state);
     }
     return status;
@@ -103,6 +107,7 @@ void uct_cm_close(uct_cm_h cm)
 
     cm->ops->close(cm);
     uct_component_closed(state->component);
+    uct_check_iface_destroy(state->check.iface);
     free(state);
 }
 

@@ -118,6 +118,12 @@ ucs_status_t uct_code_create(const ucx_component_t *desc, uct_code_t **code_p)
                                 code->full.cm_ops->ep_ops :
                                 NULL);
         code->cm_ops.ep_ops = &code->cm_ep_ops;
+        status = uct_check_cm_create(code->full.name, &code->cm_ops,
+                                     &uct_default_cm_ops, &code->cm_ep_ops,
+                                     &uct_default_ep_ops, &code->cm_check);
+        if (status != UCS_OK) {
+            goto err;
+        }
     }
 
     status = uct_check_md_ops(&code->md_ops, &uct_default_md_ops,
@@ -163,6 +169,7 @@ void uct_code_destroy(uct_code_t *code)
     uct_config_schema_destroy(code->cm_config);
     uct_config_schema_destroy(code->md_config);
     free(code->check_md_ops);
+    uct_check_tl_destroy(code->cm_check);
     free(code);
 }
 

@@ -33,6 +33,7 @@ typedef struct uct_code {
     int has_cm;
     ucx_cm_ops_t cm_ops;
     ucx_ep_ops_t cm_ep_ops;
+    uct_check_tl_t *cm_check;       /* NULL: plugins are not checked */
     uct_config_schema_t *md_config; /* NULL: no variables */
     uct_config_schema_t *cm_config;
     uct_tl_t *tls;
@@ -107,6 +108,7 @@ _Static_assert((offsetof(uct_md_state_t, check) == 0) &&
 
 /* State behind uct_cm.host */
 typedef struct uct_cm_state {
+    uct_check_host_t check; /* first: see uct/check/check.h */
     uct_component_h component;
 } uct_cm_state_t;
 

@@ -15,9 +15,9 @@ typedef struct uct_check_tl uct_check_tl_t;
 typedef struct uct_check_iface uct_check_iface_t;
 typedef struct uct_check_md uct_check_md_t;
 
-/* First member of the structures to which uct_iface.host and uct_md.host refer,
- * so that this folder does not depend on their other members. A member is NULL
- * if plugins are not checked. */
+/* First member of the structures to which uct_iface.host, uct_md.host and
+ * uct_cm.host refer, so that this folder does not depend on their other members. A
+ * member is NULL if plugins are not checked. */
 typedef struct uct_check_host {
     uct_check_iface_t *iface;
     uct_check_md_t *md;
@@ -37,6 +37,14 @@ ucs_status_t uct_check_tl_create(const char *name, ucx_iface_ops_t *iface_ops,
                                  const ucx_ep_ops_t *ep_defaults,
                                  uct_check_tl_t **check_p);
 void uct_check_tl_destroy(uct_check_tl_t *check);
+
+/* As uct_check_tl_create(), for the slots of connection managers and of their
+ * endpoints. Of each manager, uct_check_iface_create() makes the state. */
+ucs_status_t uct_check_cm_create(const char *name, ucx_cm_ops_t *cm_ops,
+                                 const ucx_cm_ops_t *cm_defaults,
+                                 ucx_ep_ops_t *ep_ops,
+                                 const ucx_ep_ops_t *ep_defaults,
+                                 uct_check_tl_t **check_p);
 
 /* As uct_check_tl_create(), for the slots of a memory domain. Release *own_p by
  * free(). */

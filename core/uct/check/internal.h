@@ -7,6 +7,7 @@
 #define UCT_CHECK_INTERNAL_H
 
 #include <ucs/datastruct/list.h>
+#include <ucx/cm.h>
 
 #include "ucs/time/time.h"
 #include "uct/check/check.h"
@@ -65,11 +66,18 @@ struct uct_check_tl {
     const char *name;
     ucx_iface_ops_t iface_ops; /* the plugin's own slots */
     ucx_ep_ops_t ep_ops;
+    ucx_cm_ops_t cm_ops; /* of a connection manager */
 };
 
 static inline uct_check_iface_t *uct_check_iface_of(uct_iface_h iface)
 {
     return ((const uct_check_host_t *)iface->host)->iface;
+}
+
+/* A manager is followed as an interface without messages. */
+static inline uct_check_iface_t *uct_check_cm_of(uct_cm_h cm)
+{
+    return ((const uct_check_host_t *)cm->host)->iface;
 }
 
 /* A handler of active messages. */
@@ -209,6 +217,8 @@ void uct_check_send_busy(uct_check_iface_t *iface, uct_ep_h ep);
 
 extern const ucx_iface_ops_t uct_check_iface_slots;
 extern const ucx_md_ops_t uct_check_md_slots;
+extern const ucx_cm_ops_t uct_check_cm_slots;
+extern const ucx_ep_ops_t uct_check_cm_ep_slots;
 
 /* Each function sets the slots that one file implements. */
 void uct_check_am_slots(ucx_ep_ops_t *ops);

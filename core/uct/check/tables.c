@@ -43,7 +43,11 @@ ucs_status_t uct_check_tl_create(const char *name, ucx_iface_ops_t *iface_ops,
     if (check == NULL) {
         return UCS_ERR_NO_MEMORY;
     }
-    *check = (uct_check_tl_t){name, *iface_ops, *ep_ops};
+    *check = (uct_check_tl_t){
+        .name      = name,
+        .iface_ops = *iface_ops,
+        .ep_ops    = *ep_ops,
+    };
     uct_check_am_slots(&ep_checks);
     uct_check_rma_slots(&ep_checks);
     uct_check_ep_slots(&ep_checks);
@@ -57,6 +61,33 @@ ucs_status_t uct_check_tl_create(const char *name, ucx_iface_ops_t *iface_ops,
 void uct_check_tl_destroy(uct_check_tl_t *check)
 {
     free(check);
+}
+
+ucs_status_t uct_check_cm_create(const char *name, ucx_cm_ops_t *cm_ops,
+                                 const ucx_cm_ops_t *cm_defaults,
+                                 ucx_ep_ops_t *ep_ops,
+                                 const ucx_ep_ops_t *ep_defaults,
+                                 uct_check_tl_t **check_p)
+{
+    uct_check_tl_t *check;
+
+    *check_p = NULL;
+    if (!uct_check_enabled()) {
+        return UCS_OK;
+    }
+    check = malloc(sizeof(*check));
+    if (check == NULL) {
+        return UCS_ERR_NO_MEMORY;
+    }
+    *check = (uct_check_tl_t){
+        .name   = name,
+        .ep_ops = *ep_ops,
+        .cm_ops = *cm_ops,
+    };
+    replace_slots(cm_ops, &uct_check_cm_slots, cm_defaults, sizeof(*cm_ops));
+    replace_slots(ep_ops, &uct_check_cm_ep_slots, ep_defaults, sizeof(*ep_ops));
+    *check_p = check;
+    return UCS_OK;
 }
 
 ucs_status_t uct_check_md_ops(ucx_md_ops_t *md_ops,
