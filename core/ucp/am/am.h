@@ -44,7 +44,7 @@ enum {
     UCP_AM_WIRE_REPLY = UCS_BIT(2),
 };
 
-/** The head as one number, in the processor's byte order. */
+/** Returns the head as one number, in the processor's byte order. */
 static UCS_F_ALWAYS_INLINE uint64_t ucp_am_word(unsigned id, unsigned flags,
                                                 size_t header_length)
 {
@@ -84,7 +84,7 @@ typedef struct ucp_am_handler {
 typedef struct ucp_am_worker {
     ucp_am_handler_t *handlers; /**< Indexed by id */
     unsigned num_handlers;
-    uintptr_t misaligned; /**< Address bits that must be 0 in data */
+    uintptr_t misaligned; /**< Bits that must be 0 in data addresses */
     size_t prefix;        /**< Bytes before the data in a copied message */
     ucs_mpool_t descs;    /**< For copies of small messages */
     ucs_list_link_t held; /**< Descriptors that the user keeps */

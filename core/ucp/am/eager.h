@@ -17,7 +17,7 @@ typedef struct ucp_am_send {
     uint8_t wire;       /**< UCP_AM_WIRE_* */
     uint8_t reply : 1;  /**< The message contains `sender`, for replies */
     uint8_t copied : 1; /**< `header` is a copy, to be freed */
-    /** Eager: the transport uses the completion */
+    /** Eager: the transport has not completed the send */
     uint8_t in_flight : 1;
     ucp_wire_end_t sender; /**< The transport may read it during the send */
 } ucp_am_send_t;
@@ -40,7 +40,7 @@ enum {
  *  header. */
 extern const ucp_eager_own_t ucp_am_eager_own;
 
-/** The head of a request's message. */
+/** Returns the head of a request's message. */
 static inline uint64_t ucp_am_send_word(const ucp_request_t *req)
 {
     return ucp_am_word(ucp_send_am(req)->id, ucp_send_am(req)->wire,

@@ -23,7 +23,7 @@ typedef struct ucp_class_message {
     uint16_t counter;
     /** Bytes before the user's data, or UCP_CLASS_NO_BYTES */
     uint16_t header;
-    uct_am_callback_t handler; /**< Its `arg` is the worker */
+    uct_am_callback_t handler; /**< `arg` is the worker */
 } ucp_class_message_t;
 
 struct ucp_multi_receiver;
@@ -43,7 +43,7 @@ typedef struct ucp_class {
      *  none */
     const struct ucp_multi_receiver *multi;
 
-    /** A worker is created; its memory is 0. */
+    /** The worker is being created; the memory of the class in it is 0. */
     ucs_status_t (*worker_init)(ucp_worker_h worker,
                                 const ucp_worker_params_t *params);
     /** The worker is about to be destroyed: rejects messages that the user

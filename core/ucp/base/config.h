@@ -41,16 +41,16 @@ typedef struct ucp_config_options {
     int proto_measure;
     int proto_learn;
     int adaptive_progress;
-    size_t nbr_rndv_thresh; /**< For ucp_tag_send_nbr */
-    /** For num_eps, num_ppn and local_node_id, UCS_ULUNITS_AUTO: the value
-     *  of the application */
+    size_t nbr_rndv_thresh; /**< Rendezvous threshold of ucp_tag_send_nbr */
+    /** num_eps, num_ppn and local_node_id: UCS_ULUNITS_AUTO means the value
+     *  that the application has set */
     unsigned long num_eps;
     unsigned long num_ppn;
     unsigned long local_node_id;
     ucs_config_names_array_t sockaddr_tls_priority;
     int cm_use_all_devices;
     int address_debug_info;
-    /** UCS_ULUNITS_AUTO: the limit of the system */
+    /** UCS_ULUNITS_AUTO means the limit of the system */
     unsigned long listener_backlog;
     double keepalive_interval; /**< Seconds */
     /** Endpoints checked in one round, at most */

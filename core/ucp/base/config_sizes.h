@@ -11,7 +11,7 @@
 #include "ucs/config/config.h"
 
 typedef struct ucp_config_sizes {
-    size_t of[UCS_MEMORY_TYPE_LAST]; /**< UCS_MEMUNITS_AUTO: not set */
+    size_t of[UCS_MEMORY_TYPE_LAST]; /**< UCS_MEMUNITS_AUTO if not set */
 } ucp_config_sizes_t;
 
 extern const ucs_config_type_t ucp_config_type_sizes;

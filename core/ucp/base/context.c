@@ -28,7 +28,8 @@ void ucp_context_apply_overrides(ucp_context_h context, void *uct_config)
 
     ucs_list_for_each(item, &context->overrides.list, list)
     {
-        /* Settings for other tables are not known here: ignore the error. */
+        /* Ignore errors: the setting may belong to another table, and its name
+         * is then not known in this table. */
         uct_config_modify(uct_config, item->name, item->text);
     }
 }

@@ -34,8 +34,8 @@ typedef struct ucp_resource {
     uct_device_type_t dev_type;
     ucs_sys_device_t sys_dev;
     uint8_t md_index;
-    /** Not requested by the user: added so that an endpoint to the own
-     *  worker always works */
+    /** Not requested by the user: added so that an endpoint to the worker
+     *  itself always works */
     uint8_t loopback_only;
     uint8_t aux_only; /**< Used only to connect other lanes */
     /** Sends no messages: copies to and from memory that the processor
@@ -65,7 +65,7 @@ struct ucp_context {
     int is_newer;
     /** Workers of several threads use the context */
     int shared;
-    int counts; /**< UCX_STATS: see stats.h */
+    int counts; /**< UCX_STATS is set, see stats.h */
     size_t estimated_num_eps;
     size_t estimated_num_ppn;
     /** Rank of this process on its node, from 0; SIZE_MAX if not known */

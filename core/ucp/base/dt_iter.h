@@ -53,7 +53,7 @@ typedef struct ucp_dt_iter {
                 struct ucp_stage_pipe *pipe;
             };
             uint32_t count;
-            uint32_t index; /**< Entry at `offset` */
+            uint32_t index; /**< Index of the entry at `offset` */
         } iov;
         struct {
             const ucp_dt_generic_t *dt;
@@ -83,7 +83,7 @@ static inline size_t ucp_dt_contig_length(ucp_datatype_t datatype, size_t count)
     return (size_t)(datatype >> UCP_DATATYPE_SHIFT) * count;
 }
 
-/** For plain bytes: cannot fail, needs no cleanup. */
+/** Initializes an iterator over plain bytes: cannot fail, needs no cleanup. */
 static UCS_F_ALWAYS_INLINE void
 ucp_dt_iter_init_contig(ucp_dt_iter_t *iter, void *buffer, size_t length)
 {

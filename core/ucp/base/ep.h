@@ -23,7 +23,7 @@ enum {
     /** `pending` of a lane is in its transport's pending queue */
     UCP_EP_FLAG_PENDING    = UCS_BIT(5),
     UCP_EP_FLAG_DRAINING   = UCS_BIT(6), /**< Waiting requests are being sent */
-    UCP_EP_FLAG_ERR_MODE   = UCS_BIT(7), /**< The user handles failures */
+    UCP_EP_FLAG_ERR_MODE   = UCS_BIT(7), /**< Error handling mode is PEER */
     UCP_EP_FLAG_SCHEDULED  = UCS_BIT(8), /**< Has work in the next progress */
     /** Closed and flushed: is freed next */
     UCP_EP_FLAG_FLUSHED    = UCS_BIT(9),
@@ -110,11 +110,11 @@ struct ucp_ep {
      *  acknowledge. This member and the next two belong to rma/; they are here
      *  to fill a gap in the structure */
     uint8_t rma_owes : 1;
-    uint8_t rma_acking : 1; /**< An ACK waits in the queue */
+    uint8_t rma_acking : 1; /**< An ACK is in the queue */
     int8_t rma_status;      /**< Status that the next ACK reports */
 
     struct ucp_stream *stream; /**< The stream to the peer; or NULL */
-    ucs_list_link_t link;      /**< In the worker's list */
+    ucs_list_link_t link;      /**< In the worker's list of endpoints */
     /** Requests that wait for the peer's reply */
     ucs_list_link_t awaited;
     /** Called when `am` has send resources again */
@@ -137,8 +137,8 @@ struct ucp_ep {
     uint32_t rma_issued;
     /** Number of emulated accesses that are acknowledged */
     uint32_t rma_done;
-    /** rma_issued at the last get: the peer may read memory for it after
-     *  messages that were sent later */
+    /** rma_issued at the last emulated get: the peer may read its memory for
+     *  this get after it has received messages that were sent later */
     uint32_t rma_fetch;
     /** Number of flushes that wait for lanes */
     uint32_t remote_flushes;

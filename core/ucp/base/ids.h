@@ -15,7 +15,7 @@ typedef struct ucp_id_table ucp_id_table_t;
 ucp_id_table_t *ucp_id_table_create(void);
 void ucp_id_table_destroy(ucp_id_table_t *table);
 
-/** Stores an id that is never 0. */
+/** Adds an object and stores its id, which is never 0. */
 ucs_status_t ucp_id_add(ucp_id_table_t *table, void *object, uint32_t *id_p);
 void ucp_id_del(ucp_id_table_t *table, uint32_t id);
 

@@ -64,9 +64,9 @@ typedef void (*ucp_request_abort_t)(ucp_request_t *req, ucs_status_t status);
 
 /** Sizes in bytes of the areas for the classes of operations. */
 enum {
-    /** Send: the operation itself, as its class sees it */
+    /** Sends: state of the operation in its class */
     UCP_REQUEST_OP_SIZE        = 56,
-    /** Send: how the data is transferred */
+    /** Sends: state of the data transfer */
     UCP_REQUEST_DATA_SIZE      = 200,
     UCP_REQUEST_RECV_SIZE      = 24,
     UCP_REQUEST_RECV_DATA_SIZE = 80,
@@ -74,8 +74,8 @@ enum {
 
 struct ucp_request {
     ucs_status_t status;
-    uint8_t completed; /**< Not 0: the status is final. Other threads
-                               *   may read it. */
+    /** If not 0, the status is final. Other threads may read this member. */
+    uint8_t completed;
     /** Sends: the lane whose send resources the request waits for. The
      *  progress function sets it before it returns UCS_ERR_NO_RESOURCE; 0 at
      *  first. */
@@ -180,7 +180,7 @@ void ucp_request_complete_recv_length(ucp_request_t *req, ucs_status_t status);
 void ucp_request_ep_add(ucp_request_t *req, ucp_ep_h ep);
 void ucp_request_ep_del(ucp_request_t *req);
 
-/** True if the status is final. Any thread. */
+/** True if the status is final. May be called by any thread. */
 static UCS_F_ALWAYS_INLINE int ucp_request_is_done(const ucp_request_t *req)
 {
     return __atomic_load_n(&req->completed, __ATOMIC_ACQUIRE);

@@ -28,7 +28,7 @@ enum {
 
 enum { UCP_SEAL_MAX_LENGTH = 0x7fff, UCP_SEAL_MAX_HEADER = 6 };
 
-/** Size of the header for a body of that length. */
+/** Returns the size of the header for a body of that length. */
 static inline size_t ucp_seal_header(size_t body_length)
 {
     return (body_length + 4 < 0x80) ? 4 : 6;
@@ -37,7 +37,7 @@ static inline size_t ucp_seal_header(size_t body_length)
 /** Writes the header of `length` bytes; all other bytes are already set. */
 void ucp_seal_close(void *bytes, size_t length, uint8_t kind);
 
-/** Returns the length from the header, or 0: the bytes are not of this kind.
+/** Returns the length from the header, or 0 if the bytes are not of this kind.
  *  At least four bytes must be readable. */
 size_t ucp_seal_length(const void *bytes, uint8_t kind);
 

@@ -107,7 +107,7 @@ struct ucp_worker {
     ucp_ep_h reply_last;
     struct ucp_id_table *request_ids;
     struct ucp_id_table *ep_ids;
-    ucp_ep_config_t **configs; /**< Shared by equal endpoints */
+    ucp_ep_config_t **configs; /**< Endpoints with equal lanes share one */
     unsigned num_configs;
     UCP_AREA(rma, UCP_WORKER_RMA_SIZE);
     UCP_AREA(stream, UCP_WORKER_STREAM_SIZE);

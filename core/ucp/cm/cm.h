@@ -43,7 +43,8 @@ ucs_status_t ucp_cm_accept(ucp_worker_h worker, ucp_conn_request_h request,
 void ucp_cm_reject(ucp_conn_request_h request);
 
 /** Fills the requested socket addresses; called with the worker's lock held.
- *  UCS_ERR_NOT_CONNECTED: the endpoint has none, or not yet. */
+ *  Returns UCS_ERR_NOT_CONNECTED if the endpoint has none, or does not have
+ *  them yet. */
 ucs_status_t ucp_cm_query(ucp_ep_h ep, ucp_ep_attr_t *attr);
 
 /** Returns non-zero if nothing is queued and the connection is not established,

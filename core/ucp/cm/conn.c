@@ -71,7 +71,7 @@ void ucp_cm_conn_learn_addresses(ucp_cm_conn_t *conn)
 
 ucs_status_t ucp_cm_conn_pair(ucp_cm_conn_t *conn, uint64_t peer_ep_id)
 {
-    /* the hello replaces the introduction */
+    /* the hello replaces the INTRODUCE message */
     conn->ep->flags |= UCP_EP_FLAG_INTRODUCED;
     return ucp_wireup_pair(conn->ep, peer_ep_id);
 }

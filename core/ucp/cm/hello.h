@@ -37,8 +37,8 @@ size_t ucp_cm_hello_overhead(void);
  *  address. Returns the size. */
 size_t ucp_cm_hello_pack(const ucp_cm_hello_t *hello, void *dest);
 
-/** Unpacks bytes from an untrusted source. The address is not
- *  checked. UCS_ERR_INVALID_PARAM: malformed. */
+/** Unpacks bytes from an untrusted source. The address is not checked. Returns
+ *  UCS_ERR_INVALID_PARAM if the bytes are malformed. */
 ucs_status_t ucp_cm_hello_unpack(const void *data, size_t length,
                                  ucp_cm_hello_t *hello);
 

@@ -69,7 +69,7 @@ ucs_status_ptr_t ucp_atomic_fetch_nb(ucp_ep_h ep, ucp_atomic_fetch_op_t opcode,
                    rkey, cb);
 }
 
-/* Waits for the previous value. */
+/* Starts an operation and waits for the previous value. */
 static ucs_status_t fetch(ucp_ep_h ep, ucp_atomic_op_t op, uint64_t value,
                           void *result, size_t size, uint64_t remote_addr,
                           ucp_rkey_h rkey)
@@ -81,7 +81,7 @@ static ucs_status_t fetch(ucp_ep_h ep, ucp_atomic_op_t op, uint64_t value,
                                                remote_addr, rkey, NULL));
 }
 
-/* Returns when the operation is started. */
+/* Starts an operation without waiting for its completion. */
 static ucs_status_t post(ucp_ep_h ep, uint64_t value, size_t size,
                          uint64_t remote_addr, ucp_rkey_h rkey)
 {

@@ -13,7 +13,8 @@ extern const ucp_request_param_t ucp_compat_no_param;
 /** Makes progress until the operation is complete; returns its status. */
 ucs_status_t ucp_compat_wait(ucp_worker_h worker, ucs_status_ptr_t request);
 
-/** Releases the request of an operation: UCS_INPROGRESS if it is under way. */
+/** Releases the request of an operation. Returns UCS_INPROGRESS if the
+ *  operation is under way. */
 ucs_status_t ucp_compat_forget(ucs_status_ptr_t request);
 
 /** Returns parameters with a deprecated callback, which may be NULL. */

@@ -43,7 +43,8 @@ static int has_begun(const ucp_request_t *req)
            (!(flags & UCP_PROTO_FLAG_WHOLE) && (req->dt.offset > 0));
 }
 
-/* Removes a request from a queue if it is in it and has not begun. */
+/* Removes a request that has not begun from a queue. Returns zero if the
+ * request has begun or is not in the queue. */
 static int take_from(ucs_queue_head_t *queue, ucp_request_t *req)
 {
     ucs_queue_iter_t iter;

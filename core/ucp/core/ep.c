@@ -73,7 +73,8 @@ static ucs_status_t create_to_target(ucp_worker_h worker,
     if (status != UCS_OK) {
         return status;
     }
-    /* connections above have a connection manager, which detects lost peers */
+    /* for connections by socket address, the connection manager detects lost
+     * peers */
     status = ucp_keepalive_connect(*ep_p);
     if (status != UCS_OK) {
         ucp_ep_discard(*ep_p);

@@ -93,7 +93,8 @@ void ucp_ep_discard(ucp_ep_h ep)
     ucp_classes_ep_close(ep, 1);
     ucp_ep_send_farewell(ep);
     if (ep->flags & UCP_EP_FLAG_LOOPBACK) {
-        ucp_wireup_forget(ep); /* handlers must not find it any more */
+        /* handlers must not find the endpoint any more */
+        ucp_wireup_forget(ep);
     }
     ep->close_req = NULL;
     ep->flags |= UCP_EP_FLAG_CLOSING;

@@ -151,7 +151,7 @@ static void scheduled(ucp_ep_h ep)
     ep->flags &= ~UCP_EP_FLAG_SCHEDULED;
     ucp_failover_suspects(ep);
     if (ucs_unlikely(ep->pending_failure != UCS_OK)) {
-        /* no effect if it has failed already */
+        /* no effect if the endpoint has failed already */
         ucp_ep_fail(ep, ep->pending_failure);
     }
     if (ep->flags & UCP_EP_FLAG_SCHEDULED) {
@@ -178,7 +178,8 @@ static void run_scheduled(void *arg)
     ucp_worker_h worker = arg;
     ucp_ep_h ep;
 
-    while ((ep = worker->scheduled) != NULL) { /* latest first */
+    /* the list has the latest endpoint first */
+    while ((ep = worker->scheduled) != NULL) {
         worker->scheduled     = ep->scheduled_next;
         ep->scheduled_next    = worker->scheduled_now;
         worker->scheduled_now = ep;

@@ -28,7 +28,7 @@ static const char *component_name(const ucp_md_t *md)
     return uct_component_decl(md->component)->name;
 }
 
-/* Index of a domain's component among the components in use. */
+/* Returns the index of a domain's component among the components in use. */
 static unsigned component_index(ucp_context_h context, unsigned md_index)
 {
     unsigned i, j, count = 0;
@@ -45,7 +45,8 @@ static unsigned component_index(ucp_context_h context, unsigned md_index)
     return count;
 }
 
-/* Index of a resource's device among the devices; transports may share one. */
+/* Returns the index of a resource's device among the devices; transports may
+ * share one. */
 static unsigned device_index(ucp_context_h context, unsigned resource_index)
 {
     const ucp_resource_t *resources = context->resources;
@@ -96,7 +97,7 @@ UCS_F_COLD void ucp_context_print_info(const ucp_context_h context,
 
 /* ----------------------------------------------------------- protocols -- */
 
-/* The common name of a message protocol. */
+/* Returns the common name of a message protocol. */
 static const char *usual_name(const char *name)
 {
     static const char *const names[][2] = {
@@ -261,7 +262,8 @@ UCS_F_COLD void ucp_worker_print_info(ucp_worker_h worker, FILE *stream)
 
 /* ------------------------------------------------------------ endpoint -- */
 
-/* Index of a lane among those of one use; the best lane has index 0. */
+/* Returns the index of a lane among those of one use; the best lane has index
+ * 0. */
 static unsigned rank(ucp_lane_map_t lanes, unsigned best, unsigned lane)
 {
     unsigned count = (best < UCP_MAX_LANES);

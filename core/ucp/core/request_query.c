@@ -8,8 +8,8 @@
 #include "ucp/proto/ep.h"
 #include "ucs/type/memory_type.h"
 
-/* The sizes for which an endpoint selects this protocol, from the table that
- * contains it; empty for the data of a rendezvous. */
+/* Writes the sizes for which an endpoint selects this protocol, from the table
+ * that contains it; nothing for the data of a rendezvous. */
 static void describe_range(const ucp_request_t *req, char *text, size_t max)
 {
     const ucp_ep_config_t *config = req->send.ep->config;
@@ -37,7 +37,7 @@ static void describe_range(const ucp_request_t *req, char *text, size_t max)
     }
 }
 
-/* " by <protocol> over <transport> (<from>..<to>)" for a send under way.
+/* Writes " by <protocol> over <transport> (<from>..<to>)" for a send under way.
  * After completion its endpoint may not exist any more. */
 static void describe_send(const ucp_request_t *req, char *text, size_t max)
 {

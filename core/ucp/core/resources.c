@@ -31,7 +31,7 @@ static const uct_tl_decl_t *find_tl(const uct_component_decl_t *decl,
     return NULL;
 }
 
-/* True if the transport serves endpoints to the own worker, whether or not
+/* True if the transport serves endpoints to the worker itself, whether or not
  * it is selected. */
 static int is_loopback(const uct_tl_decl_t *tl)
 {
@@ -138,7 +138,8 @@ static ucs_status_t add_transports(ucp_context_t *context,
             ucp_tl_select_add_tl(selection, tl, role);
         }
         if ((role == UCP_TL_ROLE_AUXILIARY) && is_loopback(tl)) {
-            role = UCP_TL_ROLE_NONE; /* it cannot connect other lanes */
+            /* the transport cannot connect other lanes */
+            role = UCP_TL_ROLE_NONE;
         }
         if ((role != UCP_TL_ROLE_NONE) || is_loopback(tl)) {
             status = add_resource(context, &descs[i], md_index, role);

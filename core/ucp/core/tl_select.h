@@ -15,7 +15,7 @@ typedef struct ucp_tl_select_device {
     char name[UCT_DEVICE_NAME_MAX];
 } ucp_tl_select_device_t;
 
-/** Results of opening the resources. */
+/** Results of opening the resources: what was found and selected. */
 typedef struct ucp_tl_select {
     const ucp_config_options_t *options;
     uct_component_h *components; /**< All components */
@@ -49,7 +49,7 @@ ucp_tl_role_t ucp_tl_select_role(const ucp_tl_select_t *selection,
 typedef struct ucp_tl_word {
     int is_exact;                   /**< Begins with "\" */
     int is_aux;                     /**< Ends in ":aux" */
-    char name[UCT_TL_NAME_MAX * 4]; /**< The name in between */
+    char name[UCT_TL_NAME_MAX * 4]; /**< The name without these */
 } ucp_tl_word_t;
 
 void ucp_tl_word_read(const char *text, ucp_tl_word_t *word);

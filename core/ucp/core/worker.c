@@ -24,7 +24,8 @@
 
 /* ------------------------------------------------------------- creation -- */
 
-/* The default name is unique on a host, because it contains the process id. */
+/* Sets the name. The default name is unique on a host, because it contains the
+ * process id. */
 static void set_name(ucp_worker_h worker, const ucp_worker_params_t *params)
 {
     static unsigned num_made;

@@ -37,10 +37,10 @@ enum {
 };
 
 typedef struct ucp_learn_method {
-    float samples[UCP_LEARN_SAMPLES]; /**< Seconds per byte; a ring */
+    float samples[UCP_LEARN_SAMPLES]; /**< Seconds per byte; a ring buffer */
     uint8_t count;                    /**< Valid samples */
     uint8_t next;                     /**< Index for the next sample */
-    uint32_t gap;                     /**< Transfers between its trials */
+    uint32_t gap;                     /**< Transfers between two trials */
     uint32_t due; /**< Number of the transfer that is timed next */
 } ucp_learn_method_t;
 

@@ -49,8 +49,8 @@ _Static_assert(sizeof(ucp_multi_fragment_t) == 32, "wire layout");
 /** Functions by which a class of messages defines its sends. */
 typedef struct ucp_multi_class {
     uint8_t kind; /**< UCP_MULTI_* of the first fragment */
-    /** Bytes between the fragment's header and the payload in the first
-     *  fragment. */
+    /** Returns the number of bytes between the fragment's header and the
+     *  payload in the first fragment. */
     size_t (*header_size)(const ucp_request_t *req);
     void (*pack_header)(const ucp_request_t *req, void *dest);
     /** Completes a send: all data is sent, or sending has failed. The transport

@@ -43,7 +43,8 @@ void ucp_fence_done(ucp_request_t *fence)
     ucs_queue_splice(&held, &ucp_send_flush(fence)->held);
     ep->fence = NULL;
     ep->flags &= ~UCP_EP_FLAG_FENCING;
-    fence->flags &= ~UCP_REQUEST_FLAG_FENCE; /* it may outlive the endpoint */
+    /* the fence may outlive the endpoint */
+    fence->flags &= ~UCP_REQUEST_FLAG_FENCE;
     if (ucs_queue_is_empty(&held)) {
         return;
     }

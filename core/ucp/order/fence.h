@@ -11,8 +11,8 @@
 /** Queues a request until the endpoint's fence is complete. */
 void ucp_fence_hold(ucp_ep_h ep, ucp_request_t *req);
 
-/** The flush that implements the fence is complete: moves the requests that it
- *  held back to the endpoint's pending queue, in order. */
+/** Called when the flush that implements the fence is complete: moves the
+ *  requests that it held back to the endpoint's pending queue, in order. */
 void ucp_fence_done(ucp_request_t *fence);
 
 /** Checks whether a fence allows this access to start. Returns UCS_INPROGRESS

@@ -394,7 +394,7 @@ ucs_status_ptr_t ucp_worker_flush_nbx(ucp_worker_h worker,
 
     ucp_request_is_flush(req, 0);
     ucp_send_flush(req)->parent   = NULL;
-    /* held until all children have started */
+    /* one for the flush itself, until all children have started */
     ucp_send_flush(req)->children = 1;
     ucp_send_flush(req)->closing  = 0;
     ucs_list_for_each_safe(ep, next, &worker->eps, link)

@@ -45,8 +45,8 @@ void ucp_flush_start(ucp_request_t *req, ucp_ep_h ep, int closing);
  *  flush continues in the background. */
 ucs_status_t ucp_flush_try(ucp_ep_h ep);
 
-/** Return value of a call with UCP_OP_ATTR_FLAG_FORCE_IMM_CMPL that has no
- *  buffer and has completed with `status`. */
+/** Returns the result of a call with UCP_OP_ATTR_FLAG_FORCE_IMM_CMPL that has
+ *  no buffer and has completed with `status`. */
 ucs_status_ptr_t ucp_flush_tried(ucp_worker_h worker, ucs_status_t status,
                                  const ucp_request_param_t *param);
 

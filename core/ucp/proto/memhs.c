@@ -9,7 +9,8 @@
 #include "uct/base/md.h"
 #include "uct/base/memtype.h"
 
-/* Registers a buffer. Its memory type is detected only where it decides how. */
+/* Registers a buffer. Its memory type is detected only if the way to register
+ * it depends on that. */
 static ucs_status_t reg_buffer(ucp_context_h context, unsigned md_index,
                                void *buffer, size_t length, unsigned access,
                                uct_mem_h *memh_p)

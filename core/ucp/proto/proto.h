@@ -54,7 +54,7 @@ typedef struct ucp_proto_query {
     const struct ucp_rma_config *key;
     ucp_atomic_op_t atomic_op;
     uint8_t atomic_size; /**< Bytes of the operand: 4 or 8 */
-    uint8_t fetch;       /**< Atomics: there is a result */
+    uint8_t fetch;       /**< Atomics: non-zero if there is a result */
 } ucp_proto_query_t;
 
 enum { UCP_PROTO_MAX_RANGES = 3 };
@@ -170,7 +170,7 @@ typedef struct ucp_proto_table {
 
 /** Configuration of endpoints with the same lanes and error handling mode. */
 struct ucp_ep_config {
-    /** Plain sends of fewer bytes use am_short; 0: none */
+    /** Plain sends of fewer bytes use am_short; 0 means that none do */
     size_t tag_short_end;
     size_t am_short_end; /**< As tag_short_end, including the user's header */
     /** Stream sends of 1 to this many bytes use am_short */
@@ -228,8 +228,8 @@ struct ucp_ep_config {
     ucp_rails_t single_put[UCP_MAX_LANES];
     ucp_lane_config_t lanes[UCP_MAX_LANES];
     ucp_proto_table_t tables[UCP_OP_EP_LAST][UCP_DT_CLASS_LAST];
-    /** For UCP_PROTO_ATTR_SOON: without zero-copy and rendezvous, even if they
-     *  have lower latency */
+    /** Tables for UCP_PROTO_ATTR_SOON: without zero-copy and rendezvous, even
+     *  if these have lower latency */
     ucp_proto_table_t copied[UCP_OP_MESSAGE_LAST];
 };
 
@@ -316,7 +316,7 @@ void ucp_ep_config_assign(ucp_ep_config_t *config);
 /** A protocol with the sizes and the cost for which it may be selected. */
 typedef struct ucp_proto_candidate {
     const ucp_proto_t *proto;
-    size_t min, max;        /**< Bytes; max < min: not available */
+    size_t min, max;        /**< Bytes; not available if max < min */
     ucs_linear_func_t time; /**< Seconds */
 } ucp_proto_candidate_t;
 
@@ -399,7 +399,7 @@ ucp_proto_of_message(ucp_worker_h worker, const ucp_ep_config_t *config,
  *  (bytes per second), only to compare protocols. */
 #define UCP_PROTO_MEMCPY_BANDWIDTH 12e9
 
-/** The time of UCP itself for an operation that needs a request (s). */
+/** Time (s) that UCP itself needs for an operation with a request. */
 #define UCP_PROTO_REQUEST_TIME 0.2e-6
 
 #endif

@@ -30,7 +30,7 @@ struct ucp_rma_config {
     struct ucp_rma_config *next; /**< Next in the worker's list */
     const ucp_ep_config_t *ep_config;
     ucp_lane_map_t lanes; /**< Lanes that the key opens */
-    /** The peer supports it by messages */
+    /** The peer's processor supports the access, by messages */
     uint8_t by_cpu;
     uint8_t amo_lane; /**< UCP_NULL_LANE if none */
     /** Atomics: by operation, by whether there is a result, and by size (1: 8

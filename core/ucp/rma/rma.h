@@ -55,7 +55,7 @@ typedef struct {
 
 typedef struct {
     ucp_le64_t end;   /**< Encoded as ep_id of ucp_wire_end_t */
-    ucp_le32_t count; /**< May wrap around */
+    ucp_le32_t count; /**< Number of accesses; may wrap around */
     int8_t status;
 } ucp_rma_ack_t;
 
@@ -98,7 +98,7 @@ typedef struct ucp_rma_op {
     /** Sequence number among the endpoint's emulated accesses */
     uint32_t number;
     uint8_t posted;    /**< All fragments are posted */
-    uint8_t own_memhs; /**< `memhs` is set */
+    uint8_t own_memhs; /**< `memhs` has to be released */
     /** Number of restarts after failures of lanes */
     uint8_t retries;
     uint8_t retrying; /**< Waits for a restart */

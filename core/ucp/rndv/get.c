@@ -4,7 +4,7 @@
  *
  * An internal request performs the get. Meanwhile only this request can
  * complete the receive, because the transport may write to its buffer. If a get
- * fails and the peer is alive, another scheme is used.
+ * fails but the endpoint does not, another scheme is used.
  */
 #include "ucp/rndv/rndv.h"
 
@@ -176,7 +176,8 @@ static void init_get(ucp_request_t *get, ucp_request_t *recv,
     get->dt.length        = recv->recv.info.length;
     get->send.proto       = staged ? &staged_get_proto : &ucp_proto_rndv_get;
     get->send.comp.func   = get_completed;
-    get->send.comp.count  = 1; /* dropped when all is posted */
+    /* for the get itself; dropped when all is posted */
+    get->send.comp.count  = 1;
     get->send.comp.status = UCS_OK;
 
     rndv->rails     = staged ? &config->single_get[lane] : rails;

@@ -167,7 +167,8 @@ typedef struct ucp_rndv_recv {
     /** The protocol of the data; NULL until it is known */
     const ucp_proto_t *proto;
     uint8_t offered; /**< The peer may put to the buffer */
-    uint8_t iface;   /**< Index of the worker's interface in use */
+    /** Index of the worker's interface that transfers the data */
+    uint8_t iface;
     /** Fragments that are being copied to staged memory */
     uint32_t copying;
 } ucp_rndv_recv_t;
@@ -205,8 +206,8 @@ size_t ucp_rndv_rts_pack(const ucp_request_t *req, void *dest);
 ucs_status_t ucp_rndv_announce(ucp_request_t *req, uint8_t am_id,
                                uct_pack_callback_t pack);
 
-/** Completes a rendezvous send in any state; the abort function of a send that
- *  has no reply yet. */
+/** Completes a rendezvous send in any state. Also the abort function of a send
+ *  that has no reply yet. */
 void ucp_rndv_send_end(ucp_request_t *req, ucs_status_t status);
 
 /* ---------------------------------------- for the classes: the receiver -- */
@@ -305,7 +306,7 @@ ucs_status_t ucp_rndv_staged_get_progress(ucp_request_t *get);
 /** State of a get. */
 enum {
     UCP_RNDV_GET_FETCHING,
-    /** Failed at the copy: another scheme fails, too */
+    /** The copy failed: another scheme would fail, too */
     UCP_RNDV_GET_NOT_COPIED,
 };
 
@@ -356,7 +357,7 @@ static inline int ucp_rndv_is_device(const ucp_ep_config_t *config,
     return (rails->num == 1) && (rails->rail[0].lane == config->device_lane);
 }
 
-/** True if fragments of these data are sent zero-copy. */
+/** True if fragments of this data are sent zero-copy. */
 static inline int ucp_rndv_am_is_zcopy(const ucp_ep_config_t *config,
                                        unsigned dt_class)
 {

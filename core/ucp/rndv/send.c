@@ -135,7 +135,8 @@ ucs_status_t ucp_rndv_announce(ucp_request_t *req, uint8_t am_id,
 
 /* ----------------------------------------------------------- completion -- */
 
-/* Removes the request from its endpoint, and does not access it any more. */
+/* Removes the request from its endpoint, which the request does not access any
+ * more. */
 static void detach(ucp_request_t *req)
 {
     ucp_send_rndv(req)->detached = 1;
@@ -243,7 +244,8 @@ static void start_transfer(ucp_request_t *req, const void *keys, size_t size)
                                                     &ucp_proto_rndv_am;
     }
     req->send.comp.func   = NULL;
-    req->send.comp.count  = 1; /* dropped when all is posted */
+    /* for the request itself; dropped when all is posted */
+    req->send.comp.count  = 1;
     req->send.comp.status = UCS_OK;
     req->flags &= ~UCP_REQUEST_FLAG_ANNOUNCED;
     ucp_request_id_del(req);

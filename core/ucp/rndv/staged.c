@@ -25,8 +25,8 @@ enum { FRAGS_PER_SEND = 4 };
 
 /* ------------------------------------------------------------- sending -- */
 
-/* The completion of the whole send only stores the status and the number of its
- * fragments. */
+/* Completion callback of the whole send: does nothing, because the completion
+ * only stores the status and the number of fragments. */
 static void counted(uct_completion_t *comp)
 {
 }
@@ -118,7 +118,8 @@ static void chunk_copied(ucp_stage_frag_t *frag)
     chunk->send.ep                  = req->send.ep;
     chunk->send.proto               = &ucp_proto_rndv_am;
     chunk->send.comp.func           = NULL;
-    chunk->send.comp.count          = 1; /* dropped when all is posted */
+    /* for the request itself; dropped when all is posted */
+    chunk->send.comp.count          = 1;
     chunk->send.comp.status         = UCS_OK;
     ucp_send_rndv(chunk)->address   = frag->offset;
     ucp_send_rndv(chunk)->rails     = NULL;

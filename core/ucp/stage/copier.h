@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Shared by the files of this folder: copiers and their fragments.
+ * Definitions that the files of this folder share: copiers and their fragments.
  */
 #ifndef UCP_STAGE_COPIER_H
 #define UCP_STAGE_COPIER_H

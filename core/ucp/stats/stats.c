@@ -110,11 +110,11 @@ typedef struct {
 
 struct ucp_worker_stats {
     ucs_stats_record_t *record;
-    /* For endpoints without space for a record */
+    /* Records for endpoints, and for lanes, that have no space for their own */
     ucs_stats_record_t *other_eps;
     ucs_stats_record_t *other_lanes;
     iface_stats_t *ifaces; /* Indexed by interface */
-    unsigned num_ifaces;   /* Maximum number */
+    unsigned num_ifaces;   /* Length of `ifaces` */
 };
 
 static ucs_status_t counting_handler(void *arg, void *data, size_t length,

@@ -134,8 +134,8 @@ void ucp_stats_progress(ucp_worker_stats_t *stats, unsigned count);
 /** Called when the endpoint has lanes to the worker with the name `peer`. */
 void ucp_stats_ep_begin(ucp_ep_h ep, const char *peer, const uct_ep_h *lanes);
 
-/** Called when the endpoint has failed; when one of its lanes has failed and
- *  the endpoint continues without it. */
+/** Called when the endpoint has failed, and when one of its lanes has failed
+ *  and the endpoint continues without it. */
 void ucp_stats_ep_failed(ucp_ep_h ep);
 void ucp_stats_lane_lost(ucp_ep_h ep, unsigned lane, ucs_status_t status);
 

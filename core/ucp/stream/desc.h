@@ -16,8 +16,8 @@
 
 typedef enum {
     UCP_STREAM_DESC_UCT,  /**< In the transport's buffer */
-    UCP_STREAM_DESC_POOL, /**< A copy with space for more */
-    UCP_STREAM_DESC_HEAP, /**< A copy */
+    UCP_STREAM_DESC_POOL, /**< A copy from the pool, with space for more */
+    UCP_STREAM_DESC_HEAP, /**< A copy from the heap */
 } ucp_stream_desc_home_t;
 
 typedef struct ucp_stream_desc {
@@ -68,7 +68,7 @@ void ucp_stream_data_drop(ucp_stream_t *stream);
 void *ucp_stream_data_hand_out(ucp_worker_h worker, ucp_stream_t *stream,
                                size_t *length_p);
 
-/** Frees the data of a user's pointer. */
+/** Frees the data that a user's pointer refers to. */
 void ucp_stream_data_free(void *data);
 
 #endif

@@ -15,7 +15,7 @@
 /* --------------------------------------------------------- one receive -- */
 
 /* Returns how many of `length` further bytes a receive accepts: without WAITALL
- * it ends at a whole number of elements, if there is at least one. */
+ * the receive ends at a whole number of elements, if there is at least one. */
 static UCS_F_ALWAYS_INLINE size_t wanted(const ucp_request_t *req,
                                          size_t length)
 {

@@ -39,7 +39,7 @@ typedef struct ucp_tag_send {
     ucp_tag_t tag;
     /** Eager: all is sent, but the peer has not acknowledged it */
     uint8_t all_sent;
-    uint8_t in_flight; /**< Eager: the transport uses the completion */
+    uint8_t in_flight; /**< Eager: the transport has not completed the send */
     uint8_t sync;      /**< Synchronous send */
 } ucp_tag_send_t;
 

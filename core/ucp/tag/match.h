@@ -64,7 +64,7 @@ typedef struct ucp_recv_desc ucp_recv_desc_t;
 
 struct ucp_tag_multi;
 
-/** A receive. */
+/** State of a receive. */
 typedef union ucp_tag_recv {
     struct {
         uint64_t sn; /**< Order of posting */

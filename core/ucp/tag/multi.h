@@ -32,7 +32,7 @@ typedef struct ucp_tag_multi {
     ucp_worker_h worker;
     ucp_wire_end_t sender;
     ucp_le32_t request; /**< Request to acknowledge; 0: none */
-    uint8_t ended;      /**< No more fragments arrive: see status */
+    uint8_t ended;      /**< No more fragments arrive; see `status` */
     /** The user owns `desc`, it is not in the queue */
     uint8_t removed;
     uint8_t is_lost; /**< Data was lost because there was no memory */
@@ -58,8 +58,8 @@ extern const ucp_multi_receiver_t ucp_tag_multi_receiver;
 /** Frees a message whose fragments have all arrived; may be NULL. */
 void ucp_tag_multi_free(ucp_tag_multi_t *multi);
 
-/** Matches an incomplete unexpected message with a receive, which has its
- *  datatype. `desc` is not in the queue, and the caller frees it. */
+/** Matches an incomplete unexpected message with a receive whose datatype is
+ *  set. `desc` is not in the queue, and the caller frees it. */
 void ucp_tag_multi_match(ucp_recv_desc_t *desc, ucp_request_t *req);
 
 /** Cancels the receive of an incomplete message. */

@@ -54,7 +54,7 @@ static UCS_F_NOINLINE ucs_status_t keep_early(ucp_worker_h worker,
     return UCS_ERR_NO_MEMORY;
 }
 
-/* Hot path: a message that is complete. */
+/* Hot path for complete messages. */
 ucs_status_t ucp_tag_eager_handler(void *arg, void *data, size_t length,
                                    unsigned flags)
 {
@@ -179,7 +179,7 @@ static ucs_status_t take_multi(ucp_worker_h worker, ucp_recv_desc_t *desc,
 
     if (multi->status != UCS_OK) {
         ucp_dt_iter_finish(dt);
-        return multi->status; /* its sender failed after the probe */
+        return multi->status; /* the sender failed after the probe */
     }
     if (ucp_le32_get(multi->request) != 0) {
         ucp_tag_eager_sync_ack(worker, &multi->sender, multi->request);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * See absent.h. An address has codes of transports, not their names: a
- * transport that no manifest of this host declares is counted, not named.
+ * transport that no manifest of this host declares cannot be named; such
+ * transports are counted.
  */
 #include "ucp/wireup/absent.h"
 

@@ -63,8 +63,8 @@ ucs_status_t ucp_address_pack(ucp_worker_h worker, unsigned flags,
                               void **address_p, size_t *length_p);
 
 /** As ucp_address_pack(), within `max_length` bytes: first the interfaces on
- *  the device of the connection, then the others. UCS_ERR_EXCEEDS_LIMIT, with a
- *  log line, if no interface fits. */
+ *  the device of the connection, then the others. Returns
+ *  UCS_ERR_EXCEEDS_LIMIT, with a log line, if no interface fits. */
 ucs_status_t ucp_address_pack_near(ucp_worker_h worker, const char *dev_name,
                                    size_t max_length, void **address_p,
                                    size_t *length_p);
@@ -81,8 +81,8 @@ static inline size_t ucp_address_length(const void *address)
  *  two. Reachability does not depend on it. */
 int ucp_address_is_local(const ucp_address_info_t *info);
 
-/** Unpacks bytes from an untrusted source; UCS_ERR_INVALID_ADDR, with a log
- *  line, if they are not an address. `length`: bytes that are readable. */
+/** Unpacks bytes from an untrusted source. Returns UCS_ERR_INVALID_ADDR, with a
+ *  log line, if they are not an address. `length`: bytes that are readable. */
 ucs_status_t ucp_address_unpack(const void *address, size_t length,
                                 ucp_address_info_t *info);
 

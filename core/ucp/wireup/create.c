@@ -13,8 +13,8 @@
 
 #include <stdlib.h>
 
-/* Creates the lanes of a new endpoint. An endpoint for a peer's request has
- * the requested lanes, and requests none. */
+/* Creates the lanes of a new endpoint. An endpoint that answers a peer's
+ * request gets the requested lanes, and requests none itself. */
 static ucs_status_t make_lanes(ucp_worker_h worker,
                                const ucp_address_info_t *peer, uint16_t flags,
                                const ucp_wireup_request_t *request,

@@ -217,8 +217,8 @@ static int is_lane(const ucp_selected_lane_t *lanes, unsigned num_lanes,
     return 0;
 }
 
-/* Adds lanes that share large transfers with the best one, each over its
- * own devices. To a peer on this machine the processor is the limit: more
+/* Adds lanes that share large transfers with the best one, each over its own
+ * devices. If the peer is on this machine, the processor is the limit: more
  * lanes do not help. */
 static unsigned add_rails(search_t *search, ucp_selected_lane_t *lanes,
                           unsigned num_lanes)

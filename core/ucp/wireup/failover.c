@@ -65,7 +65,8 @@ static const ucx_ep_ops_t lost_ops = {
     .check         = lost_check,
 };
 
-/* One for all endpoints: it has no state and is never written. */
+/* The replacement of lost lanes of all endpoints: it has no state and is never
+ * written. */
 static struct uct_ep lost_lane = {.ops = &lost_ops};
 
 /* ------------------------------------------------------------- failing -- */

@@ -171,7 +171,8 @@ static int append(ucp_worker_h worker, partial_t *partial, const void *bytes,
     return 1;
 }
 
-/* Calls the handler as for a message that was not fragmented. */
+/* Calls the handler of the message, as for a message that was not
+ * fragmented. */
 static void deliver(ucp_worker_h worker, partial_t *partial)
 {
     uct_am_callback_t handler = handler_of(partial->am_id);

@@ -229,7 +229,7 @@ int ucp_wireup_has_half(ucp_worker_h worker, const ucp_wire_end_t *end)
     return find_half(worker, end) != NULL;
 }
 
-/* Creates the reply endpoint for the sender of an introduction. */
+/* Creates the reply endpoint for the sender of an INTRODUCE message. */
 static ucs_status_t create_responder(ucp_worker_h worker,
                                      const ucp_introduce_t *message,
                                      size_t length)

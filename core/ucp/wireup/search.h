@@ -18,7 +18,7 @@ typedef struct {
     const ucp_select_params_t *params;
     int to_self;
     int has_aux;
-    int for_aux;  /* Selects an auxiliary link */
+    int for_aux;  /* The search is for an auxiliary link */
     int explains; /* Records reasons in `why` */
     /* The peer's entry that each interface reaches */
     uint8_t entry[UCP_MAX_RESOURCES];
@@ -50,7 +50,8 @@ int ucp_wireup_prefer(const search_t *search, unsigned index, unsigned other);
 /** Returns why the interface cannot carry UCP's messages, or NULL if it can. */
 const char *ucp_wireup_no_messages(const ucp_worker_iface_t *wiface);
 
-/** Adds lanes to the first ones; returns the new number of lanes. */
+/** Adds lanes to those that are selected already; returns the new number of
+ *  lanes. */
 unsigned ucp_wireup_add_lanes(search_t *search, ucp_selected_lane_t *lanes,
                               unsigned num_lanes);
 

@@ -237,7 +237,8 @@ unsigned ucp_wireup_share(const search_t *search, const uint8_t *equals,
 
     for (i = 0; i < num_equals; ++i) {
         if (!search->worker->ifaces[equals[i]].lane.is_network) {
-            return equals[0]; /* not a shared network device */
+            /* an interface is no network device: there is nothing to share */
+            return equals[0];
         }
     }
     return equals[(local_id == SIZE_MAX) ? 0 : local_id % num_equals];
