@@ -10,7 +10,7 @@
 #include <stdlib.h>
 
 enum {
-    LEAST_ALIGNMENT       = 16, /* of the data in a copy, in bytes */
+    LEAST_ALIGNMENT       = 16, /* alignment of the data in a copy, in bytes */
     /* above it, pooled descriptors would be mostly padding */
     MOST_POOLED_ALIGNMENT = 256,
     SMALL_DESC_SIZE       = 256, /* data up to this size is pooled */

@@ -53,8 +53,8 @@ void ucp_am_eager_end(ucp_request_t *req, ucs_status_t status)
     ucp_request_complete_send(req, status);
 }
 
-/* Introduces the endpoint to the peer if the message allows a reply: the peer
- * needs an endpoint for it. */
+/* Sends INTRODUCE if the message allows a reply: the peer needs an endpoint for
+ * the reply. */
 static ucs_status_t eager_init(ucp_request_t *req, uint32_t attr)
 {
     return ucp_send_am(req)->reply ? ucp_wireup_introduce(req->send.ep) :

@@ -150,7 +150,7 @@ struct ucp_ep {
     struct ucp_ep *hash_next;
     /** State of lanes that are being connected; or NULL */
     struct ucp_wireup *wireup;
-    ucp_ep_extra_t *extra;         /**< NULL if none is set */
+    ucp_ep_extra_t *extra;         /**< NULL if no member of it is set */
     struct ucp_ep *scheduled_next; /**< Used with FLAG_SCHEDULED */
     ucp_ep_lane_t more[];          /**< Lanes 1 .. config->num_lanes - 1 */
 };

@@ -70,7 +70,7 @@ ucs_status_t ucp_multi_send_init(ucp_request_t *req,
     ucs_status_t status     = ucp_wireup_introduce(req->send.ep);
 
     req->send.comp.func   = released;
-    /* the send's own count, dropped when all is posted */
+    /* one count for the send itself, dropped when all is posted */
     req->send.comp.count  = 1;
     req->send.comp.status = UCS_OK;
     multi->class          = class;

@@ -425,7 +425,7 @@ static void reply_later(ucp_ep_h ep, chunk_t *chunk)
     req->send.ep                 = ep;
     req->send.proto              = &reply_proto;
     req->send.comp.func          = reply_completed;
-    /* for the reply itself; dropped when all is posted */
+    /* one count for the reply itself, dropped when all is posted */
     req->send.comp.count         = 1;
     req->send.comp.status        = UCS_OK;
     ucp_send_rma(req)->key       = chunk->key;

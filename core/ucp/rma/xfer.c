@@ -94,7 +94,8 @@ learnt_proto(ucp_request_t *req, const ucp_rma_protos_t *protos, uint32_t attr)
 static void expect_fragments(ucp_request_t *req)
 {
     req->send.comp.func   = ucp_rma_zcopy_completed;
-    /* for the request itself; dropped when all fragments are posted */
+    /* one count for the request itself, dropped when all fragments are
+     * posted */
     req->send.comp.count  = 1;
     req->send.comp.status = UCS_OK;
 }

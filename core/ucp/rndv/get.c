@@ -176,7 +176,7 @@ static void init_get(ucp_request_t *get, ucp_request_t *recv,
     get->dt.length        = recv->recv.info.length;
     get->send.proto       = staged ? &staged_get_proto : &ucp_proto_rndv_get;
     get->send.comp.func   = get_completed;
-    /* for the get itself; dropped when all is posted */
+    /* one count for the get itself, dropped when all is posted */
     get->send.comp.count  = 1;
     get->send.comp.status = UCS_OK;
 

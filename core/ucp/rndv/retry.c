@@ -55,7 +55,7 @@ static int start_later(ucp_request_t *req)
     ucp_stats_retry(req->send.ep);
     rndv->retrying        = 1;
     rndv->posted          = 0;
-    /* for the request itself; dropped when all is posted */
+    /* one count for the request itself, dropped when all is posted */
     req->send.comp.count  = 1;
     req->send.comp.status = UCS_OK;
     return 1;

@@ -244,7 +244,7 @@ static void start_transfer(ucp_request_t *req, const void *keys, size_t size)
                                                     &ucp_proto_rndv_am;
     }
     req->send.comp.func   = NULL;
-    /* for the request itself; dropped when all is posted */
+    /* one count for the request itself, dropped when all is posted */
     req->send.comp.count  = 1;
     req->send.comp.status = UCS_OK;
     req->flags &= ~UCP_REQUEST_FLAG_ANNOUNCED;

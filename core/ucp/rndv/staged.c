@@ -118,7 +118,7 @@ static void chunk_copied(ucp_stage_frag_t *frag)
     chunk->send.ep                  = req->send.ep;
     chunk->send.proto               = &ucp_proto_rndv_am;
     chunk->send.comp.func           = NULL;
-    /* for the request itself; dropped when all is posted */
+    /* one count for the request itself, dropped when all is posted */
     chunk->send.comp.count          = 1;
     chunk->send.comp.status         = UCS_OK;
     ucp_send_rndv(chunk)->address   = frag->offset;

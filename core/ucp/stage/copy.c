@@ -30,8 +30,9 @@ static void waited_done(uct_completion_t *comp)
 }
 
 /* Returns non-zero if the operation was not accepted: the caller repeats it.
- * Otherwise waits until it is complete and sets its status. Progresses only the
- * copier's interface, so that no callback of UCP runs meanwhile. */
+ * Otherwise waits until it is complete and stores its status in *status_p.
+ * Progresses only the copier's interface, so that no callback of UCP runs
+ * meanwhile. */
 static int is_full(ucp_copier_t *copier, const waited_t *waited,
                    ucs_status_t *status_p)
 {

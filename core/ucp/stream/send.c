@@ -240,7 +240,7 @@ static ucs_status_t start(ucp_ep_h ep, ucp_request_t *req, uint32_t attr)
     }
 
     req->send.comp.func   = all_left;
-    /* for the request itself; dropped when all is posted */
+    /* one count for the request itself, dropped when all is posted */
     req->send.comp.count  = 1;
     req->send.comp.status = UCS_OK;
     if (req->dt.length == 0) {

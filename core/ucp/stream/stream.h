@@ -64,7 +64,7 @@ extern const ucp_proto_t ucp_proto_stream_place;
 typedef struct ucp_stream {
     /** Key of sent messages, in wire order; 0 until it is sent (OPEN) */
     uint64_t key;
-    ucp_ep_h ep; /**< NULL if unclaimed */
+    ucp_ep_h ep; /**< NULL if the side is unclaimed */
     /** Key of received messages; 0 until the peer's OPEN arrives */
     uint64_t peer_key;
     ucs_list_link_t posted; /**< Waiting receives, by ep_link */

@@ -212,7 +212,8 @@ void ucp_tag_multi_match(ucp_recv_desc_t *desc, ucp_request_t *req)
     ucp_tag_multi_t *multi = ucp_tag_multi_of(desc);
     ucs_status_t status    = UCS_OK;
 
-    memset(desc + 1, 0, sizeof(multi)); /* the receive owns it now */
+    /* clears the pointer: the receive owns the message now */
+    memset(desc + 1, 0, sizeof(multi));
     multi->desc = NULL;
     take_request(multi, req, desc->tag, desc->length);
     if (desc->length > req->dt.length) {

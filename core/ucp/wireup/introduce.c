@@ -322,7 +322,7 @@ ucs_status_t ucp_wireup_farewell_handler(void *arg, void *data, size_t length,
         ucp_wireup_forget(ep);
     }
     if ((ep != NULL) && (ep != half)) {
-        ucp_classes_ep_peer_left(ep); /* an endpoint of the user */
+        ucp_classes_ep_peer_left(ep); /* `ep` is an endpoint of the user */
     } else if (ep != NULL) {
         ucp_ep_shut(ep, UCS_ERR_CONNECTION_RESET);
     }
