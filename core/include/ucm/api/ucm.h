@@ -48,35 +48,37 @@ typedef enum ucm_event_type {
     UCM_EVENT_MEM_TYPE_FREE  = UCS_BIT(21), /**< Device memory is released;
                                              * reported before */
 
-    /** Modifier: subscribe, but do not start to intercept anything for it */
+    /** Modifier: subscribe without intercepting further calls for this
+     *  subscription */
     UCM_EVENT_FLAG_NO_INSTALL     = UCS_BIT(24),
-    /** Modifier: first report what was mapped or allocated before */
+    /** Modifier: first report the memory that is mapped or allocated already */
     UCM_EVENT_FLAG_EXISTING_ALLOC = UCS_BIT(25),
 } ucm_event_type_t;
 
 /** How calls of the C library are intercepted. */
 typedef enum ucm_mmap_hook_mode {
     UCM_MMAP_HOOK_NONE,   /**< Not at all */
-    UCM_MMAP_HOOK_RELOC,  /**< By changing the tables through which loaded
-                               objects call */
-    UCM_MMAP_HOOK_BISTRO, /**< By changing the first instructions of the
-                               functions, which also catches calls inside the C
-                               library */
+    UCM_MMAP_HOOK_RELOC,  /**< By changing the relocation tables through which
+                           *   loaded objects call */
+    UCM_MMAP_HOOK_BISTRO, /**< By patching the first instructions of the
+                           *   functions; calls inside the C library are
+                           *   intercepted, too */
     UCM_MMAP_HOOK_LAST,   /**< Number of modes */
 } ucm_mmap_hook_mode_t;
 
 /** Whether the library may be unloaded while its interception is in place. */
 typedef enum ucm_module_unload_prevent_mode {
-    UCM_UNLOAD_PREVENT_MODE_LAZY, /**< No; symbols bound when needed */
-    UCM_UNLOAD_PREVENT_MODE_NOW,  /**< No; symbols bound at once */
+    UCM_UNLOAD_PREVENT_MODE_LAZY, /**< No; symbols are bound at their first
+                                   *   use */
+    UCM_UNLOAD_PREVENT_MODE_NOW,  /**< No; symbols are bound at once */
     UCM_UNLOAD_PREVENT_MODE_NONE, /**< Yes */
     UCM_UNLOAD_PREVENT_MODE_LAST, /**< Number of modes */
 } ucm_module_unload_prevent_mode_t;
 
 /**
- * An event: the member that belongs to its type holds the call's parameters,
- * and in `result` what the call returns. Results are valid only after the call
- * was made (see ucm_set_event_handler()). Sizes are in bytes.
+ * An event. Its type selects the member, which contains the parameters of the
+ * call, and in `result` the result of the call. Results are valid only after
+ * the call was made (see ucm_set_event_handler()). Sizes are in bytes.
  */
 typedef union ucm_event {
     struct {
@@ -148,15 +150,15 @@ typedef union ucm_event {
     } mem_type; /**< UCM_EVENT_MEM_TYPE_ALLOC, UCM_EVENT_MEM_TYPE_FREE */
 } ucm_event_t;
 
-/** Settings, see ucm_set_global_opts(). "int" ones are 0 for no. */
+/** Settings, see ucm_set_global_opts(). In members of type int, 0 means no. */
 typedef struct ucm_global_config {
     ucs_log_level_t log_level;           /**< Log level of UCM */
     int enable_events;                   /**< Intercept calls */
-    ucm_mmap_hook_mode_t mmap_hook_mode; /**< How */
+    ucm_mmap_hook_mode_t mmap_hook_mode; /**< How to intercept calls */
     int enable_malloc_hooks;             /**< Also intercept the heap, by
                                                * hooks of its allocator */
     int enable_malloc_reloc;             /**< Also intercept the heap, by
-                                               * changing call tables */
+                                          *   changing relocation tables */
     uint64_t cuda_hook_modes;            /**< How to intercept the CUDA
                                                    libraries: bit n is
                                                    ucm_mmap_hook_mode_t n */
@@ -164,9 +166,8 @@ typedef struct ucm_global_config {
     int enable_dynamic_mmap_thresh;
     size_t alloc_alignment;   /**< Minimum alignment of heap
                                                * blocks that UCM allocates */
-    int dlopen_process_rpath; /**< ucm_dlopen() searches the
-                                                * run path of the calling
-                                                * object */
+    int dlopen_process_rpath; /**< Whether ucm_dlopen() searches the run path of
+                               *   the calling object */
     /** Whether the library may be unloaded */
     ucm_module_unload_prevent_mode_t module_unload_prevent_mode;
     int bistro_force_far_jump; /**< Always patch in the long
@@ -175,24 +176,24 @@ typedef struct ucm_global_config {
 } ucm_global_config_t;
 
 /**
- * The settings, to read and to change before the first subscription; never
- * NULL.
+ * Returns the settings. They may be changed before the first subscription.
  *
- * @return The settings
+ * @return The settings; never NULL
  */
 ucm_global_config_t *ucm_global_opts_get(void);
 
-/* As a variable. */
+/* The settings as a variable. */
 #define ucm_global_opts (*ucm_global_opts_get())
 
 /**
- * Called on an event, in the thread that made the call and during it: it must
- * not allocate from the heap, fork, or wait for a lock that other code holds
- * around such calls. It may map and unmap memory, which is reported to it also,
- * and subscribe with UCM_EVENT_FLAG_NO_INSTALL.
+ * Called when an event occurs, by the thread that makes the intercepted call,
+ * before that call returns. The callback must not allocate from the heap, fork,
+ * or wait for a lock that other code may hold during such a call. It may map
+ * and unmap memory, which causes further events, and subscribe with
+ * UCM_EVENT_FLAG_NO_INSTALL.
  *
  * @param event_type  One UCM_EVENT_xx.
- * @param event       What happens.
+ * @param event       The event.
  * @param arg         Argument of ucm_set_event_handler().
  */
 typedef void (*ucm_event_callback_t)(ucm_event_type_t event_type,
@@ -207,28 +208,28 @@ typedef void (*ucm_event_callback_t)(ucm_event_type_t event_type,
 void ucm_set_global_opts(const ucm_global_config_t *ucm_opts);
 
 /**
- * Subscribes to events, and starts to intercept what they need.
+ * Subscribes to events, and starts to intercept the calls that they require.
  *
  * Subscribers are called in the order of rising priority. The call itself is
- * made at priority 0: lower priorities are called before the call is made (one
- * that makes the call itself sets its result), the others after it, with its
- * result. Among UCM_EVENT_VM_xx and UCM_EVENT_MEM_TYPE_xx the priority is only
- * an order.
+ * made at priority 0: subscribers with lower priorities are called before it (a
+ * subscriber that makes the call itself sets its result), the other subscribers
+ * are called after it, with its result. Among UCM_EVENT_VM_xx and
+ * UCM_EVENT_MEM_TYPE_xx the priority is only an order.
  *
  * @param [in] events    Bits of ucm_event_type_t.
- * @param [in] priority  Place in the order.
+ * @param [in] priority  Position in this order.
  * @param [in] cb        Callback.
  * @param [in] arg       Its argument.
  *
  * @return UCS_ERR_UNSUPPORTED if some of the events cannot be intercepted, or
- *         are switched off; then nothing is subscribed.
+ *         are disabled; nothing is subscribed then.
  */
 ucs_status_t ucm_set_event_handler(int events, int priority,
                                    ucm_event_callback_t cb, void *arg);
 
 /**
  * Ends a subscription. When it returns, the callback is not running and will
- * not be called for these events again. Not to be called from the callback
+ * not be called for these events again. Must not be called from the callback
  * itself.
  *
  * @param [in] events  Events to end.
@@ -252,9 +253,10 @@ void ucm_unset_external_event(int events);
 /**
  * Tests whether events arrive, by mapping and unmapping a page of memory.
  *
- * @param [in] events  Events. Those that are not intercepted are not tested.
+ * @param [in] events  Events to test. Events that are not intercepted are
+ *                     skipped.
  *
- * @return UCS_OK if all do, UCS_ERR_UNSUPPORTED if not.
+ * @return UCS_OK if all tested events arrive, otherwise UCS_ERR_UNSUPPORTED.
  */
 ucs_status_t ucm_test_events(int events);
 
@@ -266,7 +268,7 @@ ucs_status_t ucm_test_events(int events);
 ucs_status_t ucm_test_external_events(int events);
 
 /*
- * The calls as the C library and the system have them, without events.
+ * The original calls of the C library and the system, which cause no events.
  */
 
 /**
@@ -328,8 +330,8 @@ int ucm_orig_brk(void *addr);
 int ucm_orig_madvise(void *addr, size_t length, int advice);
 
 /*
- * The calls with events: they do the same and notify subscribers. For code that
- * intercepts the calls by other means and forwards them.
+ * The calls with events: they make the original call and notify subscribers.
+ * For code that intercepts the calls by other means and forwards them.
  */
 
 /**
@@ -399,7 +401,7 @@ int ucm_brk(void *addr);
 int ucm_madvise(void *addr, size_t length, int advice);
 
 /**
- * dlopen() for objects whose calls are to be intercepted as well.
+ * dlopen(). Calls of the loaded object are intercepted as well.
  *
  * @param [in] filename  Object, or NULL for the program.
  * @param [in] flag      RTLD_xx.

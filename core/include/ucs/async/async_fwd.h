@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Asynchronous events: handlers of file descriptors and timers that a thread of
- * the library calls, or that are called when the user polls.
+ * Asynchronous events: handlers of file descriptors and timers which either a
+ * thread of the library or ucs_async_poll() calls.
  */
 #ifndef UCS_ASYNC_FWD_H
 #define UCS_ASYNC_FWD_H
@@ -19,22 +19,22 @@ BEGIN_C_DECLS
 /** A value that is never a thread id. */
 #define UCS_ASYNC_PTHREAD_ID_NULL ((pthread_t)-1)
 
-/** Context of handlers, which can block them; opaque. */
+/** Context to which handlers belong, and which can block them; opaque. */
 typedef struct ucs_async_context ucs_async_context_t;
 
 /**
  * Event handler.
  *
  * @param [in] id      Descriptor, or id of the timer.
- * @param [in] events  What happened on the descriptor; 0 for a timer.
- * @param [in] arg     As given on registration.
+ * @param [in] events  Events of the descriptor; 0 for a timer.
+ * @param [in] arg     Argument that was passed with the handler.
  */
 typedef void (*ucs_async_event_cb_t)(int id, ucs_event_set_types_t events,
                                      void *arg);
 
 /**
- * Calls @a cb when a descriptor has events. A descriptor has one handler
- * at most in a process.
+ * Calls @a cb when a descriptor has events. A descriptor can have only one
+ * handler in a process.
  *
  * @param [in] mode      How to deliver: by the library's thread, or from
  *                       @ref ucs_async_poll.
@@ -43,8 +43,8 @@ typedef void (*ucs_async_event_cb_t)(int id, ucs_event_set_types_t events,
  * @param [in] events    Events to watch for.
  * @param [in] cb        Handler.
  * @param [in] arg       Passed to the handler.
- * @param [in] async     Context that can block the handler, or NULL: then the
- *                       handler is called whenever an event arrives.
+ * @param [in] async     Context that can block the handler, or NULL: the
+ *                       handler cannot be blocked.
  *
  * @return UCS_ERR_ALREADY_EXISTS if the descriptor has a handler.
  */
@@ -93,10 +93,11 @@ ucs_status_t ucs_async_modify_handler(int fd, ucs_event_set_types_t events);
 /**
  * Creates a context.
  *
- * @param [in]  mode     How its handlers are delivered, and the kind of lock
- *                       inside. In signal mode handlers interrupt the calling
- *                       thread and may do only what signal handlers may; only
- *                       that thread may then use the context.
+ * @param [in]  mode     How events of its handlers are delivered, and which
+ *                       kind of lock the context uses. In signal mode, handlers
+ *                       interrupt the calling thread and must be
+ *                       async-signal-safe; only that thread may use the
+ *                       context.
  * @param [out] async_p  The context.
  *
  * @return UCS_OK; UCS_ERR_NO_MEMORY; UCS_ERR_INVALID_PARAM for an unknown mode
@@ -104,14 +105,14 @@ ucs_status_t ucs_async_modify_handler(int fd, ucs_event_set_types_t events);
 ucs_status_t ucs_async_context_create(ucs_async_mode_t mode,
                                       ucs_async_context_t **async_p);
 
-/** Removes the remaining handlers of the context and frees the context. Not to
- * be called from one of them. */
+/** Removes the remaining handlers of the context and frees the context. Must
+ * not be called from a handler of the context. */
 void ucs_async_context_destroy(ucs_async_context_t *async);
 
 /**
  * Runs the handlers of a context that are due now.
  *
- * @param [in] async  Context, or NULL for all of them.
+ * @param [in] async  Context, or NULL for all contexts.
  */
 void ucs_async_poll(ucs_async_context_t *async);
 

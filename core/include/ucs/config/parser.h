@@ -36,7 +36,7 @@ BEGIN_C_DECLS
 /** A growing string; opaque. */
 typedef struct ucs_string_buffer ucs_string_buffer_t;
 
-/** How values of a type are handled: see parser_func.h. */
+/** Functions for the values of a type; see parser_func.h. */
 typedef struct ucs_config_parser {
     /** Reads a text, like ucs_config_sscanf_int(). */
     int (*read)(const char *buf, void *dest, const void *arg);
@@ -44,42 +44,45 @@ typedef struct ucs_config_parser {
     int (*write)(char *buf, size_t max, const void *src, const void *arg);
     /** Copies a value, like ucs_config_clone_int(). */
     ucs_status_t (*clone)(const void *src, void *dest, const void *arg);
-    /** Releases what a value owns. */
+    /** Releases the memory that a value owns. */
     void (*release)(void *ptr, const void *arg);
-    /** Writes which texts are valid. */
+    /** Writes a description of the valid texts. */
     void (*help)(char *buf, size_t max, const void *arg);
     /** Adds to the documentation of an option; may be NULL. */
     void (*doc)(ucs_string_buffer_t *strb, const void *arg);
-    const void *arg; /**< last argument of all of them */
+    const void *arg; /**< last argument of all these functions */
 } ucs_config_parser_t;
 
-/** Elements of an array. */
+/** Type of the elements of an array. */
 typedef struct ucs_config_array {
-    size_t elem_size;           /**< bytes of an element */
-    ucs_config_parser_t parser; /**< of an element */
+    size_t elem_size;           /**< size of an element in bytes */
+    ucs_config_parser_t parser; /**< functions for an element */
 } ucs_config_array_t;
 
-/** One option. A table of them ends with a NULL name. */
+/** One option. A table of options ends with a NULL name. */
 typedef struct ucs_config_field {
-    const char *name;      /**< without prefixes. Of a table: put before the
-                              names of its options, may be "" */
-    const char *dfl_value; /**< default, as text */
-    const char *doc;       /**< help, one or more lines; NULL: hidden */
-    size_t offset;         /**< in the structure of options */
-    ucs_config_parser_t parser; /**< of its type, an UCS_CONFIG_TYPE_xx */
+    const char *name;           /**< without prefixes. If the type is a table, a
+                            *   prefix for the names of its options, which may
+                            *   be empty */
+    const char *dfl_value;      /**< default, as text */
+    const char *doc;            /**< help, one or more lines; NULL: hidden */
+    size_t offset;              /**< in the structure of options */
+    ucs_config_parser_t parser; /**< functions of its type:
+                                 *   UCS_CONFIG_TYPE_xx */
 } ucs_config_field_t;
 
-/** A table of options, in a list of them. */
+/** A table of options, as an entry in a list of tables. */
 typedef struct ucs_config_global_list_entry {
     const char *name;          /**< title */
-    const char *prefix;        /**< of the names of its options; NULL: none */
+    const char *prefix;        /**< prefix of the names of its options, or
+                                *   NULL */
     ucs_config_field_t *table; /**< fields */
     size_t size;               /**< of the structure of options */
     ucs_list_link_t list;      /**< link in the list of tables */
     uint8_t flags;             /**< 0 */
 } ucs_config_global_list_entry_t;
 
-/** Elements of UCS_CONFIG_TYPE_STRING_ARRAY. */
+/** The element type of UCS_CONFIG_TYPE_STRING_ARRAY. */
 extern ucs_config_array_t ucs_config_array_string;
 
 #define UCS_CONFIG_PARSER_(_text, _clone, _release, _help, _arg) \
@@ -89,7 +92,7 @@ extern ucs_config_array_t ucs_config_array_string;
             ucs_config_help_##_help, ucs_config_doc_nop, _arg \
     }
 
-/** The type of an option, last member of its ucs_config_field_t. */
+/** Types of options, for the last member of ucs_config_field_t. */
 #define UCS_CONFIG_TYPE_STRING \
     UCS_CONFIG_PARSER_(string, string, string, generic, "any text")
 #define UCS_CONFIG_TYPE_INT \
@@ -112,7 +115,7 @@ extern ucs_config_array_t ucs_config_array_string;
     UCS_CONFIG_PARSER_(ternary_auto, int, nop, generic, "y, n, try or auto")
 #define UCS_CONFIG_TYPE_ON_OFF_AUTO \
     UCS_CONFIG_PARSER_(on_off_auto, int, nop, generic, "on, off or auto")
-/* _names: const char *[], ended by NULL */
+/* _names: const char *[], terminated by NULL */
 #define UCS_CONFIG_TYPE_ENUM(_names) \
     UCS_CONFIG_PARSER_(enum, uint, nop, enum, _names)
 #define UCS_CONFIG_TYPE_BITMAP(_names) \
@@ -141,18 +144,19 @@ extern ucs_config_array_t ucs_config_array_string;
 #define UCS_CONFIG_TYPE_TABLE(_table) \
     UCS_CONFIG_PARSER_(table, table, table, table, _table)
 
-/* Defines the elements of an array: their size, and an UCS_CONFIG_TYPE_*. */
+/* Defines the element type of an array: its size, and an UCS_CONFIG_TYPE_*. */
 #define UCS_CONFIG_DEFINE_ARRAY(_name, _elem_size, ...) \
     static ucs_config_array_t ucs_config_array_##_name = {_elem_size, \
                                                           __VA_ARGS__}
 
-/* Defines an entry for a table, and names it. */
+/* Defines the list entry of a table. _name is its title. */
 #define UCS_CONFIG_DECLARE_TABLE(_table, _name, _prefix, _type) \
     static ucs_config_global_list_entry_t _table##_config_entry = { \
         _name, _prefix, _table, sizeof(_type), {NULL, NULL}, 0};
 #define UCS_CONFIG_GET_TABLE(_table) &_table##_config_entry
 
-/* Keeps an entry in a list while its library is loaded. */
+/* Adds an entry to a list when its library is loaded, and removes it when the
+ * library is unloaded. */
 #define UCS_CONFIG_REGISTER_TABLE_ENTRY(_entry, _list) \
     UCS_STATIC_INIT \
     { \
@@ -163,26 +167,26 @@ extern ucs_config_array_t ucs_config_array_string;
         ucs_list_del(&(_entry)->list); \
     }
 
-/* Both at once. */
+/* Defines the list entry of a table and adds it to a list. */
 #define UCS_CONFIG_REGISTER_TABLE(_table, _name, _prefix, _type, _list) \
     UCS_CONFIG_DECLARE_TABLE(_table, _name, _prefix, _type) \
     UCS_CONFIG_REGISTER_TABLE_ENTRY(UCS_CONFIG_GET_TABLE(_table), _list)
 
 /**
- * Fills in a structure, which may hold anything before. An option NAME is read
+ * Fills a structure, whose former contents are ignored. An option NAME is read
  * from the first variable that is set, in the environment and then in ucx.conf:
  * with env_prefix "APP_UCC_" and the table's prefix "TL_" APP_UCC_TL_NAME,
- * UCC_TL_NAME, APP_UCC_NAME, UCC_NAME; else it has its default.
+ * UCC_TL_NAME, APP_UCC_NAME, UCC_NAME; otherwise it gets its default.
  *
- * @param [out] opts           Structure; ucs_config_parser_release_opts() ends
- *                             it.
+ * @param [out] opts           Structure; release it by
+ *                             ucs_config_parser_release_opts().
  * @param [in]  entry          Table.
  * @param [in]  env_prefix     Prefix of variables, ending with "_".
- * @param [in]  ignore_errors  A variable with a bad text does not fail the call;
- *                             the option has its default.
+ * @param [in]  ignore_errors  If a variable has an invalid text, do not fail,
+ *                             but use the option's default.
  *
- * @return UCS_ERR_INVALID_PARAM for a bad text, after a message; then opts owns
- *         nothing.
+ * @return UCS_ERR_INVALID_PARAM for an invalid text, after a message; opts owns
+ *         no memory then.
  */
 ucs_status_t ucs_config_parser_fill_opts(void *opts,
                                          ucs_config_global_list_entry_t *entry,
@@ -190,25 +194,25 @@ ucs_status_t ucs_config_parser_fill_opts(void *opts,
                                          int ignore_errors);
 
 /**
- * Copies a structure to one that holds nothing yet. Members that are no options
- * are not changed.
+ * Copies the options of a structure to another structure, which must own no
+ * memory. Members that are not options are not changed.
  *
- * @return UCS_OK; UCS_ERR_NO_MEMORY, and @a dst owns nothing
+ * @return UCS_OK; UCS_ERR_NO_MEMORY, and @a dst owns no memory then
  */
 ucs_status_t ucs_config_parser_clone_opts(const void *src, void *dst,
                                           ucs_config_field_t *fields);
 
-/** Releases what a structure owns, not the structure. */
+/** Releases the memory that a structure owns, but not the structure itself. */
 void ucs_config_parser_release_opts(void *opts, ucs_config_field_t *fields);
 
 /**
  * Sets one option.
  *
- * @param [in] prefix  Prefix that the name may begin with; NULL: none.
+ * @param [in] prefix  Prefix with which the name may begin; may be NULL.
  *
  * @return UCS_ERR_NO_ELEM if the table has no such option;
- *         UCS_ERR_INVALID_PARAM, after a message, for a bad text: the old value
- *         stays.
+ *         UCS_ERR_INVALID_PARAM, after a message, for an invalid text; the old
+ *         value is kept.
  */
 ucs_status_t ucs_config_parser_set_value(void *opts, ucs_config_field_t *fields,
                                          const char *prefix, const char *name,
@@ -218,11 +222,13 @@ ucs_status_t ucs_config_parser_set_value(void *opts, ucs_config_field_t *fields,
  * Prints a structure as lines NAME=VALUE.
  *
  * @param [in] title         For UCS_CONFIG_PRINT_HEADER.
- * @param [in] table_prefix  Of the table; NULL: none.
- * @param [in] prefix        Of all variables, before it.
+ * @param [in] table_prefix  Prefix of the table; may be NULL.
+ * @param [in] prefix        Prefix of all variables, which precedes
+ *                           table_prefix.
  * @param [in] flags         UCS_CONFIG_PRINT_COMMENT_DEFAULT compares texts: a
- *                           default that is written in another way is no comment.
- * @param [in] filter        Only names with this text in them; NULL: all.
+ *                           value that equals its default, but is written
+ *                           differently, is not commented out.
+ * @param [in] filter        Print only names that contain this text; NULL: all.
  */
 void ucs_config_parser_print_opts(FILE *stream, const char *title,
                                   const void *opts, ucs_config_field_t *fields,

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Types of values in tables of options: how each is read from text, written as
- * text, copied, released and described. parser.h makes fields of them.
+ * text, copied, released and described. parser.h combines them to the types of
+ * options.
  *
  * ucs_config_sscanf_*   Reads "buf" into "dest". Returns 1, or 0 if the text is
  * not a valid value; then nothing is allocated. ucs_config_sprintf_*  Writes
@@ -398,7 +399,8 @@ void ucs_config_help_table(char *buf, size_t max, const void *arg);
 /** Adds nothing to the documentation of an option. */
 void ucs_config_doc_nop(struct ucs_string_buffer *strb, const void *arg);
 
-/** Names of ucs_log_level_t, by number, ended by NULL. */
+/** Names of the values of ucs_log_level_t, indexed by value, terminated by
+ *  NULL. */
 extern const char *ucs_log_level_names[];
 
 /** @} */

@@ -17,7 +17,7 @@ typedef enum {
     UCS_LOG_LEVEL_ERROR,       /**< something failed */
     UCS_LOG_LEVEL_WARN,        /**< a possible problem */
     UCS_LOG_LEVEL_DIAG,        /**< a hint at a performance or set-up problem */
-    UCS_LOG_LEVEL_INFO,        /**< what was selected */
+    UCS_LOG_LEVEL_INFO,        /**< which objects and methods were selected */
     UCS_LOG_LEVEL_DEBUG,       /**< set-up, step by step */
     UCS_LOG_LEVEL_TRACE,       /**< internal state */
     UCS_LOG_LEVEL_TRACE_REQ,   /**< every request */
@@ -26,7 +26,7 @@ typedef enum {
     UCS_LOG_LEVEL_TRACE_FUNC,  /**< every API call */
     UCS_LOG_LEVEL_TRACE_POLL,  /**< every poll */
     UCS_LOG_LEVEL_LAST,
-    UCS_LOG_LEVEL_PRINT, /**< output that the user asked for */
+    UCS_LOG_LEVEL_PRINT, /**< output that the user requested */
 } ucs_log_level_t;
 
 /** How asynchronous events are delivered. */
@@ -42,9 +42,9 @@ typedef enum {
 /** Yes, no, or try. */
 typedef enum ucs_ternary_auto_value {
     UCS_NO   = 0, /**< do not */
-    UCS_YES  = 1, /**< required: fail if not possible */
-    UCS_TRY  = 2, /**< if possible */
-    UCS_AUTO = 3, /**< decide */
+    UCS_YES  = 1, /**< required: fail if it is not possible */
+    UCS_TRY  = 2, /**< use it if possible */
+    UCS_AUTO = 3, /**< the library decides */
     UCS_TERNARY_LAST,
 } ucs_ternary_auto_value_t;
 
@@ -69,14 +69,16 @@ typedef enum {
 typedef enum {
     UCS_CONFIG_PRINT_CONFIG          = UCS_BIT(0), /**< NAME=VALUE lines */
     UCS_CONFIG_PRINT_HEADER          = UCS_BIT(1), /**< the title */
-    UCS_CONFIG_PRINT_DOC             = UCS_BIT(2), /**< type and help of each */
-    UCS_CONFIG_PRINT_HIDDEN          = UCS_BIT(3), /**< also hidden ones */
+    UCS_CONFIG_PRINT_DOC             = UCS_BIT(2), /**< type and help of each
+                                                    *   option */
+    UCS_CONFIG_PRINT_HIDDEN          = UCS_BIT(3), /**< also print hidden
+                                                    *   options */
     UCS_CONFIG_PRINT_COMMENT_DEFAULT = UCS_BIT(4), /**< "# " before values that
                                                      equal their default */
 } ucs_config_print_flags_t;
 
-/* A member that holds a list of values, as the parser of lists fills it in: the
- * values, how many there are, and an unused word. */
+/* A member for a list of values, which the parser of lists fills: the values,
+ * their number, and an unused member. */
 #define UCS_CONFIG_ARRAY_FIELD(_type, _name) \
     struct { \
         _type *_name; \
@@ -84,18 +86,18 @@ typedef enum {
         unsigned pad; \
     }
 
-/* A member that holds a list of texts. */
+/* A member for a list of strings. */
 #define UCS_CONFIG_STRING_ARRAY_FIELD(_name) \
     UCS_CONFIG_ARRAY_FIELD(char *, _name)
 
 /** A list of strings. */
 typedef struct ucs_config_names_array {
     char **names;   /**< the strings */
-    unsigned count; /**< how many */
+    unsigned count; /**< number of strings */
     unsigned pad;   /**< unused */
 } ucs_config_names_array_t;
 
-/** Names of the asynchronous modes, by number, terminated by NULL. */
+/** Names of the asynchronous modes, indexed by mode, terminated by NULL. */
 extern const char *ucs_async_mode_names[];
 
 /** Modes of an allow list. */
@@ -108,7 +110,7 @@ typedef enum {
 /** Names to allow or to deny: "a,b", "^a,b" or "all". */
 typedef struct {
     ucs_config_names_array_t array;    /**< the names */
-    ucs_config_allow_list_mode_t mode; /**< how to read them */
+    ucs_config_allow_list_mode_t mode; /**< how to interpret the names */
 } ucs_config_allow_list_t;
 
 /** A BSD socket address of any family. */

@@ -9,16 +9,17 @@ BEGIN_C_DECLS
 
 /** How to register a progress callback. */
 enum ucs_callbackq_flags {
-    UCS_CALLBACKQ_FLAG_FAST    = UCS_BIT(0), /**< Call it first, if an entry is
-                                             * free */
+    UCS_CALLBACKQ_FLAG_FAST    = UCS_BIT(0), /**< Call it before the other
+                                              *   callbacks, if a fast entry is
+                                              *   free */
     UCS_CALLBACKQ_FLAG_ONESHOT = UCS_BIT(1), /**< Remove it after one call; not
                                              * together with FAST */
 };
 
-/** Maximum number of callbacks that are called first. */
+/** Maximum number of callbacks with UCS_CALLBACKQ_FLAG_FAST. */
 #define UCS_CALLBACKQ_FAST_COUNT 7
 
-/** The id if there is no callback. */
+/** The value of an id if there is no callback. */
 #define UCS_CALLBACKQ_ID_NULL (-1)
 
 /**

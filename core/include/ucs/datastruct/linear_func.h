@@ -13,19 +13,19 @@ BEGIN_C_DECLS
 /** A line. */
 typedef struct {
     double c; /**< Value at zero */
-    double m; /**< Growth for every unit of the argument */
+    double m; /**< Slope */
 } ucs_linear_func_t;
 
 #ifdef __cplusplus
-/** The line 0. */
+/** The constant function 0. */
 #define UCS_LINEAR_FUNC_ZERO ucs_linear_func_make(0, 0)
 #else
-/** The line 0. */
+/** The constant function 0. */
 #define UCS_LINEAR_FUNC_ZERO ((ucs_linear_func_t){0, 0})
 #endif
 
 /**
- * Makes the line c + m * x.
+ * Returns the line c + m * x.
  *
  * @return The line
  */
@@ -90,7 +90,7 @@ static inline ucs_linear_func_t ucs_linear_func_compose(ucs_linear_func_t outer,
 }
 
 /**
- * Where two lines meet.
+ * Computes the intersection of two lines.
  *
  * @return 0 and the abscissa in @a x_p, or -1 if they are parallel.
  */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Intrusive doubly linked list, closed to a ring: the head is a link of its own,
- * an element joins by a link inside it. Removal needs no head. Nothing is
- * allocated. No function locks.
+ * Intrusive doubly linked circular list. The head is a link without an element;
+ * each element contains a link. An element can be removed without the head. The
+ * functions do not allocate memory and do not lock.
  */
 #ifndef UCS_LIST_H
 #define UCS_LIST_H
@@ -20,14 +20,15 @@
 #include <sanitizer/asan_interface.h>
 #endif
 
-/* Does the address sanitizer let the program read there? Without it: yes. */
+/* Whether the address sanitizer allows access to the address. Always true
+ * without the address sanitizer. */
 #ifdef UCS_LIST_ASAN_
 #define UCS_ASAN_ADDRESS_IS_VALID(_ptr) (!__asan_address_is_poisoned(_ptr))
 #else
 #define UCS_ASAN_ADDRESS_IS_VALID(_ptr) 1
 #endif
 
-/* May the link be read, and do its neighbours point back to it? */
+/* Whether the link can be read, and its neighbours point back to it. */
 #define UCS_LIST_CHECK_ELEM_IS_VALID(_elem) \
     (UCS_ASAN_ADDRESS_IS_VALID(_elem) && ((_elem)->next->prev == (_elem)) && \
      ((_elem)->prev->next == (_elem)))
@@ -39,11 +40,11 @@ BEGIN_C_DECLS
 
 /** A link in an element, or the head of a list. */
 typedef struct ucs_list_link {
-    struct ucs_list_link *prev; /**< element before, or the head */
-    struct ucs_list_link *next; /**< element behind, or the head */
+    struct ucs_list_link *prev; /**< previous element, or the head */
+    struct ucs_list_link *next; /**< next element, or the head */
 } ucs_list_link_t;
 
-/** Value of an empty list. */
+/** Initializer of an empty list. */
 #define UCS_LIST_INITIALIZER(_head) \
     { \
         (_head), (_head) \
@@ -53,7 +54,7 @@ typedef struct ucs_list_link {
 #define UCS_LIST_HEAD(_name) \
     ucs_list_link_t _name = UCS_LIST_INITIALIZER(&(_name))
 
-/** Makes an empty list. */
+/** Initializes an empty list. */
 static inline void ucs_list_head_init(ucs_list_link_t *head)
 {
     head->prev = head;
@@ -81,7 +82,7 @@ static inline int ucs_list_is_only(const ucs_list_link_t *head,
     return (head->next == elem) && (elem->next == head);
 }
 
-/** Inserts an element behind another, or behind the head. */
+/** Inserts an element after another one, or after the head. */
 static inline void ucs_list_insert_after(ucs_list_link_t *pos,
                                          ucs_list_link_t *elem)
 {
@@ -92,8 +93,8 @@ static inline void ucs_list_insert_after(ucs_list_link_t *pos,
 }
 
 /**
- * Inserts an element in front of another, or of the head, which is the end of
- * the list.
+ * Inserts an element before another one. Before the head, it becomes the last
+ * element.
  */
 static inline void ucs_list_insert_before(ucs_list_link_t *pos,
                                           ucs_list_link_t *elem)
@@ -101,12 +102,12 @@ static inline void ucs_list_insert_before(ucs_list_link_t *pos,
     ucs_list_insert_after(pos->prev, elem);
 }
 
-/* Macros, as programs may ask whether they are defined. */
+/* These are macros, because programs may test whether they are defined. */
 #define ucs_list_add_head(_head, _elem) ucs_list_insert_after(_head, _elem)
 #define ucs_list_add_tail(_head, _elem) ucs_list_insert_before(_head, _elem)
 
 /**
- * Removes an element. Its link keeps its old values: do not remove it twice.
+ * Removes an element. Its link is not changed: do not remove it twice.
  */
 static inline void ucs_list_del(ucs_list_link_t *elem)
 {
@@ -115,8 +116,8 @@ static inline void ucs_list_del(ucs_list_link_t *elem)
 }
 
 /**
- * Removes an element and makes its link an empty list, so that it may be
- * removed again, and ucs_list_is_empty() tells whether it is in a list.
+ * Removes an element and makes its link an empty list. It may be removed again,
+ * and ucs_list_is_empty() of the link shows whether it is in a list.
  */
 static inline void ucs_list_del_init(ucs_list_link_t *elem)
 {
@@ -156,17 +157,17 @@ static inline unsigned long ucs_list_length(const ucs_list_link_t *head)
     return length;
 }
 
-/** The element that has a link as its member. */
+/** Returns the element that contains a link. */
 #define ucs_list_elem(_link, _type, _member) \
     ucs_container_of(_link, _type, _member)
 
-/* First and last element of a list that is not empty. */
+/* Return the first and the last element of a list that is not empty. */
 #define ucs_list_head(_head, _type, _member) \
     ucs_container_of((_head)->next, _type, _member)
 #define ucs_list_tail(_head, _type, _member) \
     ucs_container_of((_head)->prev, _type, _member)
 
-/** The elements behind and in front of one; not at the end of the list. */
+/** Return the next and the previous element, which must exist. */
 #define ucs_list_next(_link, _type, _member) \
     ucs_container_of((_link)->next, _type, _member)
 #define ucs_list_prev(_link, _type, _member) \
@@ -185,7 +186,7 @@ static inline ucs_list_link_t *ucs_list_extract_link(ucs_list_link_t *head)
     return link;
 }
 
-/** Removes the first element of a list that is not empty; it is the value. */
+/** Removes and returns the first element of a list that is not empty. */
 #define ucs_list_extract_head(_head, _type, _member) \
     ucs_container_of(ucs_list_extract_link(_head), _type, _member)
 
@@ -197,7 +198,7 @@ static inline ucs_list_link_t *ucs_list_extract_link(ucs_list_link_t *head)
          (_elem) = ucs_container_of((_elem)->_member.next, \
                                     ucs_typeof(*(_elem)), _member))
 
-/* The body may remove or free _elem, but not _next. */
+/* As ucs_list_for_each(). The body may remove or free _elem, but not _next. */
 #define ucs_list_for_each_safe(_elem, _next, _head, _member) \
     for ((_elem) = \
              ucs_container_of((_head)->next, ucs_typeof(*(_elem)), _member), \

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Pool of equal objects, allocated in chunks and kept for reuse. Not safe for
- * threads: the owner of the pool does the locking.
+ * Pool of equal objects, allocated in chunks and kept for reuse. Not
+ * thread-safe: the user of the pool serializes access.
  *
  *   chunk: | private | pad | header | object | pad | header | object | ...
  *
  * The header is one pointer: to the next free object, or to the pool while the
- * object is in use, so that putting back needs no pool argument.
+ * object is in use, so that returning an object needs no pool argument.
  */
 #ifndef UCS_MPOOL_H
 #define UCS_MPOOL_H
@@ -42,57 +42,60 @@ typedef union ucs_mpool_elem {
     ucs_mpool_t *mpool;         /**< while in use */
 } UCS_S_PACKED ucs_mpool_elem_t;
 
-/** What the owner of a pool may supply; every member may be NULL. */
+/** Callbacks of the user of a pool. Each may be NULL. */
 typedef struct ucs_mpool_ops {
-    /** Allocates *size_p bytes or more (then sets *size_p to how many). */
+    /** Allocates at least *size_p bytes, and stores the size in *size_p. */
     ucs_status_t (*chunk_alloc)(ucs_mpool_t *mp, size_t *size_p,
                                 void **chunk_p);
     /** Releases what chunk_alloc allocated. */
     void (*chunk_release)(ucs_mpool_t *mp, void *chunk);
 
-    /** Called once for each object of a new chunk.
-     * What obj_init writes stays there between uses unless the user overwrites
-     * it. */
+    /** Called once for each object of a new chunk. The pool does not change the
+     * object's contents between uses. */
     void (*obj_init)(ucs_mpool_t *mp, void *obj, void *chunk);
     /** Called for each object before its chunk is released. */
     void (*obj_cleanup)(ucs_mpool_t *mp, void *obj);
 
-    /** Describes a leaked object. */
+    /** Writes a description of an object that was not returned. */
     void (*obj_str)(ucs_mpool_t *mp, void *obj, char *buf, size_t max);
 } ucs_mpool_ops_t;
 
 /** Parameters of a pool; begin with ucs_mpool_params_reset(). */
 typedef struct ucs_mpool_params {
-    size_t priv_size;           /**< bytes at ucs_mpool_priv for the owner */
-    size_t elem_size;           /**< bytes of an object */
-    size_t align_offset;        /**< the byte of the object that is aligned */
+    size_t priv_size;           /**< bytes of private data at
+                                 *   ucs_mpool_priv() */
+    size_t elem_size;           /**< size of an object in bytes */
+    size_t align_offset;        /**< offset in the object of the byte that is
+                                 *   aligned */
     size_t alignment;           /**< a power of two */
-    int malloc_safe;            /**< do not call malloc: for pools that hooks of
-                               * malloc use. Memory comes from the kernel. */
+    int malloc_safe;            /**< do not call malloc, and allocate from the
+                                 *   kernel: for pools that hooks of malloc
+                                 *   use */
     unsigned elems_per_chunk;   /**< of the first chunk */
-    size_t max_chunk_size;      /**< growing stops here */
+    size_t max_chunk_size;      /**< limit for the size of growing chunks */
     unsigned max_elems;         /**< UINT_MAX: no limit */
-    double grow_factor;         /**< each chunk is so much larger, >= 1 */
+    double grow_factor;         /**< factor by which each chunk is larger than
+                                 *   the previous one, >= 1 */
     const ucs_mpool_ops_t *ops; /**< must outlive the pool; may be NULL */
     const char *name;           /**< for messages; copied */
 } ucs_mpool_params_t;
 
-/** A pool; opaque but for inline functions. */
+/** A pool. The members are used by inline functions only. */
 struct ucs_mpool {
-    ucs_mpool_elem_t *freelist;  /**< free objects; NULL: none */
-    struct ucs_mpool_data *data; /**< the rest of its state */
+    ucs_mpool_elem_t *freelist;  /**< free objects, or NULL */
+    struct ucs_mpool_data *data; /**< other state */
 };
 
-/** Longest name of a pool, with the closing zero. */
+/** Maximum length of a pool's name, including the terminating zero. */
 #define UCS_MPOOL_NAME_MAX 64
 
-/** State of a pool. Programs may read "ops" to find their own structure again;
- *  the rest belongs to the pool. */
+/** State of a pool. Programs may read "ops", to find the structure in which
+ *  they store it; the other members are private. */
 typedef struct ucs_mpool_data {
-    size_t elem_size;               /**< of the user's object */
-    size_t stride;                  /**< from header to header */
+    size_t elem_size;               /**< size of an object */
+    size_t stride;                  /**< distance between headers */
     size_t alignment;               /**< a power of two */
-    size_t align_offset;            /**< from the header to what is aligned */
+    size_t align_offset;            /**< from the header to the aligned byte */
     int malloc_safe;                /**< as in the parameters */
     unsigned num_elems;             /**< objects that exist */
     unsigned max_elems;             /**< as in the parameters */
@@ -101,58 +104,60 @@ typedef struct ucs_mpool_data {
     size_t max_chunk_size;          /**< as in the parameters */
     struct ucs_mpool_chunk *chunks; /**< all chunks */
     const ucs_mpool_ops_t *ops;     /**< as in the parameters; never NULL */
-    void *priv;                     /**< bytes of the owner */
+    void *priv;                     /**< private data of the user */
     char name[UCS_MPOOL_NAME_MAX];  /**< for messages */
 } ucs_mpool_data_t;
 
-/** Fills in defaults: 128 objects a chunk, doubling up to 1 MiB, no limit. */
+/** Fills in defaults: 128 objects in the first chunk, each chunk twice as large
+ *  as the previous one up to 1 MiB, no maximum number of objects. */
 void ucs_mpool_params_reset(ucs_mpool_params_t *params);
 
 /**
- * Makes an empty pool; memory for objects is allocated when they are taken.
+ * Initializes an empty pool. Chunks are allocated when objects are needed.
  *
- * @return UCS_ERR_INVALID_PARAM, after a message, if the parameters make no
- *         sense; UCS_ERR_NO_MEMORY.
+ * @return UCS_ERR_INVALID_PARAM, after a message, if the parameters are
+ *         invalid; UCS_ERR_NO_MEMORY.
  */
 ucs_status_t ucs_mpool_init(const ucs_mpool_params_t *params, ucs_mpool_t *mp);
 
-/** Releases all chunks, objects in use included; with @a leak_check those are
- * first reported by the pool's name, as warnings. */
+/** Releases all chunks, including objects in use. With @a leak_check, a warning
+ * with the pool's name is logged for each object in use. */
 void ucs_mpool_cleanup(ucs_mpool_t *mp, int leak_check);
 
 /**
- * The owner's priv_size bytes, zero at first.
+ * Returns the private data of the user: priv_size bytes, which are initially
+ * zero.
  *
- * @return The bytes
+ * @return The private data
  */
 void *ucs_mpool_priv(ucs_mpool_t *mp);
 
 /**
- * The name of a pool, for messages.
+ * Returns the name of a pool, for messages.
  *
  * @return The name; valid as long as the pool
  */
 const char *ucs_mpool_name(const ucs_mpool_t *mp);
 
 /**
- * For ops.chunk_alloc: memory of huge pages if the kernel has some and at least
- * half of them is asked for, else other memory.
+ * For ops.chunk_alloc: allocates huge pages, if the kernel has free ones and at
+ * least half of a huge page is requested, otherwise other memory.
  *
  * @param [in]    mp       Pool, for its malloc_safe.
- * @param [in,out] size_p   Bytes; raised to what there is.
- * @param [out]   chunk_p  The memory, aligned for any type. Released by
- *                         ucs_mpool_hugetlb_free() only.
+ * @param [in,out] size_p   Requested size in bytes; set to the allocated size.
+ * @param [out]   chunk_p  The memory, aligned for any type. Release it by
+ *                         ucs_mpool_hugetlb_free().
  *
  * @return UCS_OK; UCS_ERR_NO_MEMORY
  */
 ucs_status_t ucs_mpool_hugetlb_malloc(ucs_mpool_t *mp, size_t *size_p,
                                       void **chunk_p);
 
-/** For ops.chunk_release. */
+/** For ops.chunk_release: releases memory of ucs_mpool_hugetlb_malloc(). */
 void ucs_mpool_hugetlb_free(ucs_mpool_t *mp, void *chunk);
 
 /**
- * Makes sure that @a num_elems more objects are free, if the limit allows.
+ * Allocates chunks until @a num_elems objects are free, if the limit allows.
  *
  * @return UCS_OK; UCS_ERR_EXCEEDS_LIMIT; UCS_ERR_NO_MEMORY
  */
@@ -187,7 +192,7 @@ int ucs_mpool_is_exhausted(const ucs_mpool_t *mp);
 void *ucs_mpool_get(ucs_mpool_t *mp);
 
 /**
- * Takes an object when none is free: allocates a chunk first.
+ * Allocates a chunk and takes an object from it. Called when no object is free.
  *
  * @return The object; NULL if the limit or the memory is exhausted
  */
@@ -197,7 +202,7 @@ void *ucs_mpool_get_grow(ucs_mpool_t *mp);
 void ucs_mpool_put(void *obj);
 
 /**
- * The header of an object.
+ * Returns the header of an object.
  *
  * @return The header, in front of the object
  */
@@ -207,7 +212,7 @@ static inline ucs_mpool_elem_t *ucs_mpool_obj_to_elem(void *obj)
 }
 
 /**
- * The pool of an object in use.
+ * Returns the pool of an object that is in use.
  *
  * @return The pool
  */

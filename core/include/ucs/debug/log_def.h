@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Log messages: through the library's log, by components with levels of their
- * own. A message that is off costs one compare of levels; its arguments are not
- * evaluated.
+ * Log messages: macros that write to the library's log, for components with
+ * levels of their own. If a message is disabled, the macro only compares the
+ * levels; its arguments are not evaluated.
  */
 #ifndef UCS_DEBUG_LOG_DEF_H
 #define UCS_DEBUG_LOG_DEF_H
@@ -23,17 +23,18 @@ BEGIN_C_DECLS
 #endif
 
 /**
- * Writes one message whatever its level; ucs_log_component() asks first. One
- * line, by one write to where UCX_LOG_FILE points; control characters in it are
- * replaced and what is longer than the buffer is cut. Any thread; errno stays.
+ * Writes one message, also if its level is disabled; ucs_log_component() checks
+ * the level before. The message is one line, written by one write() to the file
+ * of UCX_LOG_FILE. Control characters are replaced, and longer messages than
+ * the buffer are truncated. Any thread; errno is not changed.
  *
- * @param [in] file       Source file; its folders are not shown.
- * @param [in] line       Line there.
- * @param [in] function   Function there.
- * @param [in] level      Level, which is shown. UCS_LOG_LEVEL_PRINT is output
- *                        that was asked for: it gets no prefix.
- * @param [in] comp_conf  Component, whose name is shown; NULL is the library.
- * @param [in] format     As of printf, as are the arguments behind it.
+ * @param [in] file       Source file; its folders are not printed.
+ * @param [in] line       Line in the file.
+ * @param [in] function   Name of the function.
+ * @param [in] level      Level, which is printed. UCS_LOG_LEVEL_PRINT is output
+ *                        that the user requested: it has no prefix.
+ * @param [in] comp_conf  Component, whose name is printed; NULL: the library.
+ * @param [in] format     Format and arguments as for printf().
  */
 void ucs_log_dispatch(const char *file, unsigned line, const char *function,
                       ucs_log_level_t level,
@@ -41,32 +42,34 @@ void ucs_log_dispatch(const char *file, unsigned line, const char *function,
                       ...) UCS_F_PRINTF(6, 7) UCS_F_COLD;
 
 /**
- * The level of the library's own messages: UCX_LOG_LEVEL. Any thread.
+ * Returns the level of the library's own messages, which UCX_LOG_LEVEL sets.
+ * Any thread.
  *
  * @return The level
  */
 ucs_log_level_t ucs_log_get_level(void);
 
 /**
- * Longest message in bytes, without the prefix.
+ * Returns the maximum length of a message in bytes, without the prefix.
  *
- * @return Bytes
+ * @return The length
  */
 size_t ucs_log_get_buffer_size(void);
 
-/** Returns when messages of this thread are written. They are as soon as they
- *  are made: there is no buffer. */
+/** Returns when the messages of this thread are written. It has nothing to wait
+ *  for, because messages are not buffered. */
 void ucs_log_flush(void);
 
-/** Writes a message at level fatal; the process goes on. Any thread. */
+/** Writes a message at level fatal; the process continues. Any thread. */
 void ucs_log_fatal_error(const char *format, ...) UCS_F_PRINTF(1, 2);
 
-/* Is a message of this level shown: of a component, of the library? */
+/* Nonzero if messages of this level are printed: for a component (NULL: for the
+ * library). */
 #define ucs_log_component_is_enabled(_level, _comp_log_config) \
     ucs_unlikely( \
         ((_level) <= UCS_MAX_LOG_LEVEL) && \
         ((_level) <= (ucs_log_level_t)((_comp_log_config)->log_level)))
-#ifndef ucs_log_is_enabled /* the library itself reads its level in place */
+#ifndef ucs_log_is_enabled /* libucs defines it to read its level directly */
 /** Nonzero if messages of a level are printed. */
 #define ucs_log_is_enabled(_level) \
     ucs_unlikely(((_level) <= UCS_MAX_LOG_LEVEL) && \
@@ -112,7 +115,7 @@ void ucs_log_fatal_error(const char *format, ...) UCS_F_PRINTF(1, 2);
 #define ucs_trace_poll(_fmt, ...) \
     ucs_log(UCS_LOG_LEVEL_TRACE_POLL, _fmt, ##__VA_ARGS__)
 
-/* The user asked for it: shown at every level. */
+/* Prints output that the user requested, at every log level. */
 #define ucs_print(_fmt, ...) \
     ucs_log_dispatch(__FILE__, __LINE__, __func__, UCS_LOG_LEVEL_PRINT, NULL, \
                      _fmt, ##__VA_ARGS__)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Kinds of memory that a buffer may live in. A number below
- * UCS_MEMORY_TYPE_LAST is stable: it travels in masks and on the wire.
+ * Types of memory in which a buffer may be. The values below
+ * UCS_MEMORY_TYPE_LAST do not change, because they are used in masks and in
+ * messages.
  */
 #ifndef UCS_MEMORY_TYPE_H
 #define UCS_MEMORY_TYPE_H
@@ -13,7 +14,7 @@ BEGIN_C_DECLS
 /** @addtogroup UCS_RESOURCE
  *  @{ */
 
-/** Kind of memory. */
+/** Type of memory. */
 typedef enum ucs_memory_type {
     UCS_MEMORY_TYPE_HOST,         /**< Ordinary system memory */
     UCS_MEMORY_TYPE_CUDA,         /**< CUDA device memory */
@@ -28,7 +29,7 @@ typedef enum ucs_memory_type {
     UCS_MEMORY_TYPE_UNKNOWN = UCS_MEMORY_TYPE_LAST,
 } ucs_memory_type_t;
 
-/* Types whose bytes the CPU may load and store directly. */
+/* Types of memory that the CPU can access directly. */
 #define UCS_MEMORY_TYPES_CPU_ACCESSIBLE \
     (UCS_BIT(UCS_MEMORY_TYPE_HOST) | UCS_BIT(UCS_MEMORY_TYPE_ROCM_MANAGED) | \
      UCS_BIT(UCS_MEMORY_TYPE_ZE_HOST) | UCS_BIT(UCS_MEMORY_TYPE_ZE_MANAGED))
@@ -39,16 +40,16 @@ typedef enum ucs_memory_type {
 #define UCS_MEM_IS_ACCESSIBLE_FROM_CPU(_type) \
     (!!(UCS_BIT(_type) & UCS_MEMORY_TYPES_CPU_ACCESSIBLE))
 
-/* Counts a variable through all types. */
+/* Iterates over all types. */
 #define ucs_memory_type_for_each(_type) \
     for ((_type) = UCS_MEMORY_TYPE_HOST; (_type) < UCS_MEMORY_TYPE_LAST; \
          ++(_type))
 
-/** Names of the types as users write them, by number, then "unknown"; ended by
- *  NULL. */
+/** Names of the types in settings, indexed by type, then "unknown"; terminated
+ *  by NULL. */
 extern const char *ucs_memory_type_names[];
 
-/** What each type is, for messages; in the same order. */
+/** Descriptions of the types for messages, in the same order as the names. */
 extern const char *ucs_memory_type_descs[];
 
 /** @} */

@@ -20,25 +20,28 @@ typedef int16_t ucs_numa_node_t;
 /** Cost of access between nodes; a node to itself is 10. */
 typedef int ucs_numa_distance_t;
 
-/** The node of hosts that have one only, and no node. */
+/** Number of the node on hosts with only one node, and the value if there is no
+ *  node. */
 #define UCS_NUMA_NODE_DEFAULT   0
 #define UCS_NUMA_NODE_UNDEFINED (-1)
 
-/** Where memory is taken from. */
+/** From which nodes memory is allocated. */
 typedef enum {
-    UCS_NUMA_POLICY_DEFAULT,   /**< As the process is set */
-    UCS_NUMA_POLICY_PREFERRED, /**< From the node, others if it is full */
+    UCS_NUMA_POLICY_DEFAULT,   /**< According to the policy of the process */
+    UCS_NUMA_POLICY_PREFERRED, /**< From the node; from other nodes if it is
+                                *   full */
     UCS_NUMA_POLICY_BIND,      /**< From the node only */
     UCS_NUMA_POLICY_LAST,
 } ucs_numa_policy_t;
 
-/** Names of the policies, by number, ended by NULL. */
+/** Names of the policies, indexed by policy, terminated by NULL. */
 extern const char *ucs_numa_policy_names[];
 
-/** Reads what the system tells. The other functions do so by themselves. */
+/** Queries the system. The other functions call it if necessary. */
 void ucs_numa_init(void);
 
-/** Forgets it; the next question reads it again. */
+/** Discards the results of ucs_numa_init(), so that the next call queries the
+ *  system again. */
 void ucs_numa_cleanup(void);
 
 /**
@@ -56,27 +59,27 @@ unsigned ucs_numa_num_configured_nodes(void);
 unsigned ucs_numa_num_configured_cpus(void);
 
 /**
- * The node of a processor.
+ * Returns the node of a processor.
  *
- * @return The node; UCS_NUMA_NODE_DEFAULT if the system does not tell
+ * @return The node; UCS_NUMA_NODE_DEFAULT if the system does not report it
  */
 ucs_numa_node_t ucs_numa_node_of_cpu(int cpu);
 
 /**
- * The node of a device.
+ * Returns the node of a device.
  *
- * @param [in] dev_path  Folder of the device in sysfs, or one below it; or the
- *                       part of it behind /sys/class or /sys.
+ * @param [in] dev_path  Folder of the device in sysfs, or a folder below it;
+ *                       absolute, or relative to /sys/class or /sys.
  *
- * @return UCS_NUMA_NODE_UNDEFINED if the system does not tell.
+ * @return UCS_NUMA_NODE_UNDEFINED if the system does not report it.
  */
 ucs_numa_node_t ucs_numa_node_of_device(const char *dev_path);
 
 /**
- * The distance between two nodes, as in the firmware's table: 10 is the node
- * itself.
+ * Returns the distance between two nodes according to the firmware. The
+ * distance of a node to itself is 10.
  *
- * @return The distance; 0 if the system does not tell
+ * @return The distance; 0 if the system does not report it
  */
 ucs_numa_distance_t ucs_numa_distance(ucs_numa_node_t node1,
                                       ucs_numa_node_t node2);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Profiles of programs: how often places in the code are passed and how long
- * scopes take, written to a file. The macros are in profile_on.h.
+ * Profiles of programs: counts how often places in the code are executed,
+ * measures how long scopes take, and writes the results to a file. The macros
+ * are in profile_on.h.
  *
  * The file is text. Times are nanoseconds; those of records count from
  * ucs_profile_init().
@@ -31,37 +32,40 @@ enum {
     UCS_PROFILE_MODE_LAST,
 };
 
-/** Names of the modes, by number, terminated by NULL. */
+/** Names of the modes, indexed by mode, terminated by NULL. */
 extern const char *ucs_profile_mode_names[];
 
-/** What a record is about. */
+/** Types of records. */
 typedef enum {
-    UCS_PROFILE_TYPE_SAMPLE,        /* this place was passed */
+    UCS_PROFILE_TYPE_SAMPLE,        /* the place was executed */
     UCS_PROFILE_TYPE_SCOPE_BEGIN,   /* a scope begins in this thread */
-    UCS_PROFILE_TYPE_SCOPE_END,     /* the last one that began here ends: its
-                                       time is this location's */
-    UCS_PROFILE_TYPE_REQUEST_NEW,   /* param64: a new request */
-    UCS_PROFILE_TYPE_REQUEST_EVENT, /* something happens to it */
-    UCS_PROFILE_TYPE_REQUEST_FREE,  /* it is released */
+    UCS_PROFILE_TYPE_SCOPE_END,     /* the innermost open scope of the thread
+                                     * ends; its time is added to this
+                                     * location */
+    UCS_PROFILE_TYPE_REQUEST_NEW,   /* a new request, which param64
+                                     * identifies */
+    UCS_PROFILE_TYPE_REQUEST_EVENT, /* an event of a request */
+    UCS_PROFILE_TYPE_REQUEST_FREE,  /* a request is released */
     UCS_PROFILE_TYPE_LAST,
 } ucs_profile_type_t;
 
-/** A place in the code; static and 0 at first, one at each place. */
+/** Identifies a place in the code. Each place has a static variable of this
+ *  type, which is initially 0. */
 typedef int ucs_profile_loc_id_t;
 
-/** All profiles of a process; opaque. */
+/** The profiles of a process; opaque. */
 typedef struct ucs_profile_context ucs_profile_context_t;
 
 /**
- * Begins to collect.
+ * Starts to collect profiles.
  *
  * @param [in]  profile_mode   Bits UCS_BIT(UCS_PROFILE_MODE_*); 0: records are
  *                             ignored and no file is written.
- * @param [in]  file_name      File; %p, %h, %e, %u and %t stand for process id,
- *                             host, program, user and time.
- * @param [in]  max_file_size  Maximum bytes of records that are kept: later
- *                             ones overwrite the oldest.
- * @param [out] ctx_p          Ended by ucs_profile_cleanup().
+ * @param [in]  file_name      File; %p, %h, %e, %u and %t are replaced by
+ *                             process id, host, program, user and time.
+ * @param [in]  max_file_size  Maximum size of the stored records in bytes;
+ *                             later records overwrite the oldest ones.
+ * @param [out] ctx_p          Context; release it by ucs_profile_cleanup().
  *
  * @return UCS_ERR_INVALID_PARAM for unknown bits; UCS_ERR_NO_MEMORY; the status
  *         of a file name that is too long.
@@ -70,17 +74,20 @@ ucs_status_t ucs_profile_init(unsigned profile_mode, const char *file_name,
                               size_t max_file_size,
                               ucs_profile_context_t **ctx_p);
 
-/** Writes the file, if there is a mode, and releases the context. No thread may
- *  use it any more. A file that cannot be written is a warning. */
+/** Writes the file, unless the mode is 0, and releases the context, which no
+ *  thread may use any more. A warning is logged if the file cannot be
+ *  written. */
 void ucs_profile_cleanup(ucs_profile_context_t *ctx);
 
 /**
- * Makes a record; the macros of profile_on.h call it. Any thread.
+ * Adds a record; the macros of profile_on.h call it. Any thread.
  *
  * @param [in]    name      Name of the record; copied.
- * @param [in]    param32   Free for the caller, as is param64.
- * @param [in]    file      Place in the code, as are line and function.
- * @param [in,out] loc_id_p  Finds the place faster the next time.
+ * @param [in]    param32   Value of the caller, stored like param64.
+ * @param [in]    file      Source file; with line and function, the place in
+ *                          the code.
+ * @param [in,out] loc_id_p  Identifier of the place, stored to find it faster
+ *                           the next time.
  */
 void ucs_profile_record(ucs_profile_context_t *ctx, ucs_profile_type_t type,
                         const char *name, uint32_t param32, uint64_t param64,

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Macros that profile code in a context; a context that is NULL costs a compare.
- * See profile_defs.h. */
+/* Macros that profile code in a context. If the context is NULL, they only
+ * compare it. See profile_defs.h. */
 #ifndef UCS_PROFILE_ON_H
 #define UCS_PROFILE_ON_H
 
 #include <ucs/profile/profile_defs.h>
 #include <ucs/sys/preprocessor.h>
 
-/* One record of this place. */
+/* Adds a record for this place. */
 #define UCS_PROFILE_CTX_RECORD(_ctx, _type, _name, _param32, _param64) \
     do { \
         static ucs_profile_loc_id_t _loc_id; \
@@ -19,18 +19,18 @@
         } \
     } while (0)
 
-/* This place was passed. */
+/* Records that this place was executed. */
 #define UCS_PROFILE_CTX_SAMPLE(_ctx, _name) \
     UCS_PROFILE_CTX_RECORD(_ctx, UCS_PROFILE_TYPE_SAMPLE, (_name), 0, 0)
 
-/* The beginning and the end of a scope, in one thread. */
+/* Record the start and the end of a scope, which must be in the same thread. */
 #define UCS_PROFILE_CTX_SCOPE_BEGIN(_ctx) \
     UCS_PROFILE_CTX_RECORD(_ctx, UCS_PROFILE_TYPE_SCOPE_BEGIN, "", 0, 0)
 #define UCS_PROFILE_CTX_SCOPE_END(_ctx, _name) \
     UCS_PROFILE_CTX_RECORD(_ctx, UCS_PROFILE_TYPE_SCOPE_END, (_name), 0, 0)
 
-/* A call as a scope of its own: UCS_PROFILE_CTX_NAMED_CALL(ctx, "f", f, 1, 2)
- * returns f(1, 2); the VOID one is for functions that return nothing. */
+/* Makes a call, as a scope of its own: UCS_PROFILE_CTX_NAMED_CALL(ctx, "f", f,
+ * 1, 2) returns f(1, 2); the VOID form is for functions that return nothing. */
 #define UCS_PROFILE_CTX_NAMED_CALL(_ctx, _name, _func, ...) \
     ({ \
         __typeof__(_func(__VA_ARGS__)) _call_result; \

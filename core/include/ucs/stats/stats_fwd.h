@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What public interfaces need to know of statistics. */
+/* Types of statistics that public interfaces use. */
 #ifndef UCS_STATS_FWD_H
 #define UCS_STATS_FWD_H
 
@@ -10,7 +10,7 @@ BEGIN_C_DECLS
 /** Node in a tree of statistics; opaque. */
 typedef struct ucs_stats_node ucs_stats_node_t;
 
-/** How much of them is written, see UCX_STATS_FORMAT. */
+/** Level of detail of written statistics, see UCX_STATS_FORMAT. */
 typedef enum ucs_stats_formats {
     UCS_STATS_FULL,     /**< Every object */
     UCS_STATS_FULL_AGG, /**< Every worker, with the sums of its objects */

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The few compiler and preprocessor helpers that public headers rest on.
- * Nothing here needs the library; internal helpers live in core/ucs/sys.
+ * Compiler and preprocessor macros that public headers use. They do not need
+ * the library.
  */
 #ifndef UCS_COMPILER_DEF_H
 #define UCS_COMPILER_DEF_H
 
 /*
- * Around the declarations of a public header: C linkage, and visible outside
- * the shared object although the libraries are built with hidden symbols.
+ * Enclose the declarations of a public header: C linkage, and default
+ * visibility, because the libraries are built with hidden symbols.
  */
-#ifndef BEGIN_C_DECLS /* other libraries have macros of this name, too */
+#ifndef BEGIN_C_DECLS /* other libraries also have macros of this name */
 #ifdef __cplusplus
 #define BEGIN_C_DECLS \
     _Pragma("GCC visibility push(default)") extern "C" \
@@ -29,7 +29,8 @@
 #include <stdint.h>
 #include <ucs/sys/preprocessor.h>
 
-/* Shrinks a structure or an enum to the bytes that its members need. */
+/* Removes padding from a structure, or makes an enum as small as its values
+ * allow. */
 #define UCS_S_PACKED __attribute__((packed))
 
 /* Accesses through this type may alias objects of any other type. */
@@ -54,16 +55,16 @@
 #define UCS_V_ALIGNED(_align)     __attribute__((aligned(_align)))
 #define UCS_V_UNUSED              __attribute__((unused))
 
-/* Silences a compiler that sees an uninitialized variable where there is none:
- * sets it to zero. */
+/* Sets a variable to zero, to suppress a false compiler warning that it is
+ * uninitialized. */
 #define UCS_V_INITIALIZED(_var) (_var = (ucs_typeof(_var))0)
 
 #define UCS_EMPTY_STATEMENT \
     { \
     }
 
-/* The head of a function that runs when its shared object is loaded, and of one
- * that runs when it is unloaded; the body follows. */
+/* Begin a function that runs when its shared object is loaded, or unloaded. The
+ * body follows. */
 #define UCS_STATIC_INIT \
     static void UCS_F_CTOR UCS_PP_APPEND_UNIQUE_ID(ucs_static_init_)(void)
 #define UCS_STATIC_CLEANUP \
@@ -73,9 +74,8 @@
 #define UCS_ALLOCA_MAX_SIZE 1200
 
 /*
- * Marks what a newer function replaces. The warning at each use is for those
- * who ask for it by defining UCS_WARN_DEPRECATED: programs that use the old
- * names, which all keep working, shall build clean as they are.
+ * Marks functions that newer ones replace. All of them keep working, so the
+ * compiler warns about a use only if the program defines UCS_WARN_DEPRECATED.
  */
 #ifdef UCS_WARN_DEPRECATED
 #define UCS_DEPRECATED __attribute__((deprecated))
@@ -89,16 +89,17 @@
 #define UCS_STATIC_ASSERT(_cond) _Static_assert((_cond), #_cond)
 #endif
 
-/* The value with only bit _i set; the value with the lowest _i bits set,
- * where _i may be anything from 0 to 64. */
+/* The value with only bit _i set, and the value with the lowest _i bits set.
+ * For the latter, _i is 0 to 64. */
 #define UCS_BIT(_i)  (1ul << (_i))
 #define UCS_MASK(_i) ((_i) >= 64 ? ~0ul : (UCS_BIT((_i)&63) - 1))
 
 /* Bit number _i of a value: 0 or 1. */
 #define UCS_BIT_GET(_value, _i) (!!((_value)&UCS_BIT(_i)))
 
-/* Pointers as bytes: _offset bytes behind _ptr; the bytes from _start to _end;
- * the address behind one object of _type at _ptr. */
+/* Pointer arithmetic in bytes: the address _offset bytes after _ptr, the number
+ * of bytes from _start to _end, and the address after an object of _type at
+ * _ptr. */
 #define UCS_PTR_BYTE_OFFSET(_ptr, _offset) \
     ((void *)((intptr_t)(_ptr) + (intptr_t)(_offset)))
 #define UCS_PTR_BYTE_DIFF(_start, _end) \
@@ -106,11 +107,12 @@
 #define UCS_PTR_TYPE_OFFSET(_ptr, _type) \
     UCS_PTR_BYTE_OFFSET(_ptr, sizeof(_type))
 
-/* The compiler moves no access to memory across this; the processor may. */
+/* The compiler does not move memory accesses across this macro. The processor
+ * may still reorder them. */
 #define ucs_compiler_fence() __asm__ volatile("" ::: "memory")
 
-/* Bring the cache line of an address closer: to be read or written, and, with
- * "nt", without keeping it for later uses. */
+/* Prefetch the cache line of an address, for reading or writing. The "nt" forms
+ * do not keep it in the cache for later uses. */
 #define ucs_read_prefetch(_ptr)  __builtin_prefetch((const void *)(_ptr), 0, 3)
 #define ucs_write_prefetch(_ptr) __builtin_prefetch((const void *)(_ptr), 1, 3)
 #define ucs_nt_read_prefetch(_ptr) \
@@ -118,7 +120,7 @@
 #define ucs_nt_write_prefetch(_ptr) \
     __builtin_prefetch((const void *)(_ptr), 1, 0)
 
-/* What the compiler knows of types and expressions. */
+/* Properties of types and expressions that the compiler knows. */
 #define ucs_typeof(_expr)               __typeof__(_expr)
 #define ucs_is_constant(_expr)          __builtin_constant_p(_expr)
 #define ucs_is_unsigned_type(_type)     ((_type)0 < (_type)-1)
@@ -148,18 +150,18 @@ template <typename ucs_a> struct ucs_same_type_impl<ucs_a, ucs_a> {
         *(_ptr2)                      = _ucs_tmp; \
     } while (0)
 
-/* _elem points to each of the _size elements of a C array in turn. */
+/* Iterates over an array: _elem points to each of its _size elements. */
 #define ucs_carray_for_each(_elem, _array, _size) \
     for ((_elem) = (_array); (_elem) < ((_array) + (_size)); ++(_elem))
 
 #define ucs_offsetof(_type, _member) offsetof(_type, _member)
 
-/* From a pointer to a member to the structure around it. */
+/* Returns the structure that contains a member, given a pointer to the
+ * member. */
 #define ucs_container_of(_ptr, _type, _member) \
     ((_type *)((char *)(_ptr)-offsetof(_type, _member)))
 
-/* From a pointer to the member "super", the base of a structure, to the
- * structure. */
+/* Returns the structure whose member "super" (its base) is at a pointer. */
 #define ucs_derived_of(_ptr, _type) ucs_container_of(_ptr, _type, super)
 
 #define ucs_static_array_size(_array) (sizeof(_array) / sizeof((_array)[0]))

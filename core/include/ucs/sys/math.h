@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Integer arithmetic: alignment, and sums and products that may not wrap. */
+/* Integer arithmetic: alignment, and addition and multiplication with overflow
+ * checks. */
 #ifndef UCS_MATH_H
 #define UCS_MATH_H
 
@@ -8,7 +9,7 @@
 /** @addtogroup UCS_SYS
  *  @{ */
 
-/* Each use has variables of its own, so that uses may be nested. */
+/* Each use declares variables with unique names, so that uses may be nested. */
 #define ucs_min(_a, _b)               ucs_choose_(_a, <, _b, UCS_PP_UNIQUE_ID)
 #define ucs_max(_a, _b)               ucs_choose_(_a, >, _b, UCS_PP_UNIQUE_ID)
 #define ucs_choose_(_a, _op, _b, _id) ucs_choose_id_(_a, _op, _b, _id)
@@ -24,14 +25,14 @@
 /** Quotient, rounded up. */
 #define ucs_div_round_up(_n, _d) (((_n) + (_d)-1) / (_d))
 
-/* _a is a power of two */
+/* Alignment to _a, which must be a power of two. */
 #define ucs_align_down_pow2(_n, _a) ((_n) & ~((__typeof__(_n))(_a)-1))
 #define ucs_align_up_pow2(_n, _a) \
     ucs_align_down_pow2((_n) + ((__typeof__(_n))(_a)-1), _a)
-/* bytes missing to the next boundary */
+/* Number of bytes up to the next multiple of _a. */
 #define ucs_padding(_n, _a) (((_a) - ((_n) & ((_a)-1))) & ((_a)-1))
 
-/* Number of the highest and lowest set bit; _n is not 0. */
+/* Number of the highest, and of the lowest set bit. _n must not be 0. */
 #define ucs_ilog2(_n)    (63u - (unsigned)__builtin_clzll(_n))
 #define ucs_ffs64(_n)    ((unsigned)__builtin_ctzll(_n))
 #define ucs_popcount(_n) ((unsigned)__builtin_popcountll(_n))
@@ -39,7 +40,7 @@
 /**
  * Rounds up to a power of two. @a n is at most 2^63.
  *
- * @return The least power of two that is not below n; 1 for 0
+ * @return The smallest power of two that is at least n; 1 for 0
  */
 static inline uint64_t ucs_roundup_pow2(uint64_t n)
 {

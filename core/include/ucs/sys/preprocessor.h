@@ -1,26 +1,28 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Macros on tokens: text, joining, unique names, and lists of arguments. */
+/* Macros that process tokens: conversion to strings, concatenation, unique
+ * names, and lists of arguments. */
 #ifndef UCS_PREPROCESSOR_H
 #define UCS_PREPROCESSOR_H
 
-/* The tokens as text, as they stand and after macro expansion. */
+/* Convert tokens to a string: without, and with macro expansion. */
 #define UCS_PP_QUOTE(_x)       #_x
 #define UCS_PP_MAKE_STRING(_x) UCS_PP_QUOTE(_x)
 
 /* Forces one more expansion of its argument. */
 #define UCS_PP_EXPAND(_x) _x
 
-/* Joins tokens after macro expansion. */
+/* Concatenates tokens after macro expansion. */
 #define UCS_PP_TOKENPASTE_(_a, _b) _a##_b
 #define UCS_PP_TOKENPASTE(_a, _b)  UCS_PP_TOKENPASTE_(_a, _b)
 #define UCS_PP_TOKENPASTE3(_a, _b, _c) \
     UCS_PP_TOKENPASTE(_a, UCS_PP_TOKENPASTE(_b, _c))
 
-/* A number that each use gets for itself, and a name made with it. */
+/* A number that differs for each use, and a name that ends in such a number. */
 #define UCS_PP_UNIQUE_ID            __COUNTER__
 #define UCS_PP_APPEND_UNIQUE_ID(_x) UCS_PP_TOKENPASTE(_x, UCS_PP_UNIQUE_ID)
 
-/* Most arguments that the macros below take, and how many there are. */
+/* Maximum number of arguments of the macros below, and a macro that counts
+ * arguments. */
 #define UCS_PP_MAX_ARGS 20
 #define UCS_PP_NUM_ARGS(...) \
     UCS_PP_ARG_21_(, ##__VA_ARGS__, 20, 19, 18, 17, 16, 15, 14, 13, 12, 11, \
@@ -29,8 +31,8 @@
                        _13, _14, _15, _16, _17, _18, _19, _20, _n, ...) \
     _n
 
-/* _macro(_arg, x) for each further argument x; UCS_PP_FOREACH_SEP has commas
- * between. */
+/* Expands to _macro(_arg, x) for each further argument x. UCS_PP_FOREACH_SEP
+ * separates them by commas. */
 #define UCS_PP_FOREACH(_macro, _arg, ...) \
     UCS_PP_TOKENPASTE(UCS_PP_EACH_, UCS_PP_NUM_ARGS(__VA_ARGS__)) \
     (_macro, _arg, UCS_PP_NOTHING_, __VA_ARGS__)
@@ -81,7 +83,7 @@
 #define UCS_PP_EACH_20(_m, _a, _s, _x, ...) \
     _m(_a, _x) _s() UCS_PP_EACH_19(_m, _a, _s, __VA_ARGS__)
 
-/* The numbers 0 to _count - 1, with commas between. */
+/* Expands to the numbers 0 to _count - 1, separated by commas. */
 #define UCS_PP_SEQ(_count) UCS_PP_TOKENPASTE(UCS_PP_SEQ_, _count)
 #define UCS_PP_SEQ_0
 #define UCS_PP_SEQ_1  0
@@ -105,7 +107,7 @@
 #define UCS_PP_SEQ_19 UCS_PP_SEQ_18, 18
 #define UCS_PP_SEQ_20 UCS_PP_SEQ_19, 19
 
-/* Two lists in parentheses, of the same length, become one of pairs:
+/* Combines two lists of equal length, in parentheses, to a list of pairs:
  * UCS_PP_ZIP((a, b), (1, 2)) is (a, 1), (b, 2). */
 #define UCS_PP_HEAD_(_x, ...) _x
 #define UCS_PP_TAIL_(_x, ...) (__VA_ARGS__)
@@ -174,8 +176,8 @@
     (UCS_PP_HEAD_ _l1, UCS_PP_HEAD_ _l2), \
         UCS_PP_ZIP_19(UCS_PP_TAIL_ _l1, UCS_PP_TAIL_ _l2)
 
-/* Element _i, from 0, of a tuple: a list in parentheses. UCS_PP_TUPLE_BREAK
- * takes the parentheses off. */
+/* Returns element _i (from 0) of a tuple, which is a list in parentheses.
+ * UCS_PP_TUPLE_BREAK removes the parentheses. */
 #define UCS_PP_TUPLE_BREAK(...)                                            __VA_ARGS__
 #define UCS_PP_TUPLE_0_(_0, ...)                                           _0
 #define UCS_PP_TUPLE_0(...)                                                UCS_PP_TUPLE_0_(__VA_ARGS__, )

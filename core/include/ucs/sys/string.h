@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Text, and numbers of bytes as text. All functions may be called from any
- * thread. */
+/* Strings, and conversion between numbers of bytes and text. All functions may
+ * be called from any thread. */
 #ifndef UCS_STRING_H
 #define UCS_STRING_H
 
@@ -17,17 +17,17 @@ BEGIN_C_DECLS
 /** @addtogroup UCS_SYS
  *  @{ */
 
-/* Special values of memory units and unsigned longs. */
+/* Special values of numbers of bytes, and of options of type unsigned long. */
 #define UCS_MEMUNITS_INF  SIZE_MAX
 #define UCS_MEMUNITS_AUTO (SIZE_MAX - 1)
 #define UCS_ULUNITS_INF   ULONG_MAX
 #define UCS_ULUNITS_AUTO  (ULONG_MAX - 1)
 
-/* Their words. */
+/* Text of the special values. */
 #define UCS_NUMERIC_INF_STR "inf"
 #define UCS_VALUE_AUTO_STR  "auto"
 
-/* Bytes in larger units. */
+/* Units of numbers of bytes. */
 #define UCS_KBYTE (1ull << 10)
 #define UCS_MBYTE (1ull << 20)
 #define UCS_GBYTE (1ull << 30)
@@ -35,11 +35,12 @@ BEGIN_C_DECLS
 #define UCS_PBYTE (1ull << 50)
 
 /**
- * Copies a text and ends it, cut where it is too long.
+ * Copies a string, truncates it if it is too long, and terminates it.
  *
- * @param [out] dst  Gets the text.
+ * @param [out] dst  Destination.
  * @param [in]  src  Text.
- * @param [in]  len  Bytes at dst, the closing zero included; 0 writes nothing.
+ * @param [in]  len  Size of dst in bytes, including the terminating zero; with
+ *                   0, nothing is written.
  *
  * @return dst
  */
@@ -47,7 +48,7 @@ char *ucs_strncpy_safe(char *dst, const char *src, size_t len);
 
 /**
  * Writes a number of bytes in the largest unit that divides it: 4096 is "4K".
- * ucs_str_to_memunits() takes it back.
+ * ucs_str_to_memunits() parses it.
  *
  * @return buf
  */
@@ -65,8 +66,8 @@ const char *ucs_memunits_range_str(size_t range_start, size_t range_end,
  * @param [out] dest  A size_t; UCS_MEMUNITS_INF and UCS_MEMUNITS_AUTO for the
  *                    words.
  *
- * @return UCS_ERR_INVALID_PARAM if it is none, UCS_ERR_OUT_OF_RANGE if it is too
- *         large.
+ * @return UCS_ERR_INVALID_PARAM if the text is not a number of bytes,
+ *         UCS_ERR_OUT_OF_RANGE if the number is too large.
  */
 ucs_status_t ucs_str_to_memunits(const char *buf, void *dest);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Numbers by which memory and network devices of this host are known. */
+/* Numbers that identify memory and network devices of this host. */
 #ifndef UCS_SYS_TOPO_DEF_H
 #define UCS_SYS_TOPO_DEF_H
 
@@ -13,11 +13,11 @@ BEGIN_C_DECLS
 /** Index of a system device in this process. */
 typedef uint8_t ucs_sys_device_t;
 
-/** Most devices, and the value that stands for an unknown one. */
+/** Maximum number of devices, and the value for an unknown device. */
 #define UCS_SYS_DEVICE_ID_MAX     UINT8_MAX
 #define UCS_SYS_DEVICE_ID_UNKNOWN UINT8_MAX
 
-/** Bytes of a PCI address as text, the closing zero included. */
+/** Size of a PCI address as text, including the terminating zero. */
 #define UCS_SYS_BDF_NAME_MAX 16
 
 /** PCI address of a device. */

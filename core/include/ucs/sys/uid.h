@@ -12,9 +12,9 @@ BEGIN_C_DECLS
  *  @{ */
 
 /**
- * A number that is the same in all processes that share this boot of this
- * machine and its network and PID namespaces, and different elsewhere. Any
- * thread.
+ * Returns a number that identifies the running system. It is equal in all
+ * processes of this boot of this machine that use the same network and PID
+ * namespaces, and differs in all other processes. Any thread.
  *
  * @return The number; never 0
  */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The unit-less clock value used by timers. */
+/* Times, in units that are private to the library. */
 #ifndef UCS_TIME_DEF_H
 #define UCS_TIME_DEF_H
 
@@ -12,21 +12,21 @@ BEGIN_C_DECLS
  *  @{ */
 
 /**
- * A time in the library's own ticks, which need not be any metric unit by the
- * specification. This library counts nanoseconds.
- * Values cut down to fewer bits wrap around: compare those by
- * UCS_SHORT_TIME_CMP only.
+ * A time in units of the library; the API does not define the unit. This
+ * library counts nanoseconds. Values that are truncated to fewer bits wrap
+ * around: compare such values by UCS_SHORT_TIME_CMP only.
  */
 typedef unsigned long ucs_time_t;
 
 /** A ucs_time_t without its upper bits. */
 typedef uint32_t ucs_short_time_t;
 
-/** Times with a special meaning: never, and to be decided by the library. */
+/** Special times: infinite, and "the library decides". */
 #define UCS_TIME_INFINITY ULONG_MAX
 #define UCS_TIME_AUTO     (ULONG_MAX - 1)
 
-/* Compares by the sign of the difference: "t1 OP t2", safe across a wrap. */
+/* Compares two times by the sign of their difference: "t1 OP t2". The result is
+ * correct also if the time has wrapped around. */
 #define UCS_SHORT_TIME_CMP(_t1, _op, _t2) ((int32_t)((_t1) - (_t2)) _op 0)
 
 /** @} */

@@ -43,15 +43,16 @@ BEGIN_C_DECLS
 
 typedef struct ucs_class ucs_class_t;
 
-/** Cleans up what the initialiser of one class has set up. */
+/** Releases what the initialiser of a class has set up. */
 typedef void (*ucs_class_cleanup_func_t)(void *self);
 
-/** A class; UCS_CLASS_DEFINE() makes it. */
+/** A class, defined by UCS_CLASS_DEFINE(). */
 struct ucs_class {
-    const char *name;                 /**< of the structure's type */
-    size_t size;                      /**< bytes of an object */
-    ucs_class_t *superclass;          /**< of classes with none: void_class */
-    ucs_class_cleanup_func_t cleanup; /**< of void_class: NULL */
+    const char *name;                 /**< name of the structure's type */
+    size_t size;                      /**< size of an object in bytes */
+    ucs_class_t *superclass;          /**< void_class if the class has no
+                                       *   superclass */
+    ucs_class_cleanup_func_t cleanup; /**< NULL in void_class */
 };
 
 /** The end of each chain of superclasses. */
@@ -63,52 +64,53 @@ extern ucs_class_t void_class;
  *
  * @param [in] cls    Class of the object.
  * @param [in] obj    Object.
- * @param [in] limit  Negative: all. Otherwise the counter of initialisers that
- *                    were begun: only the limit - 1 classes at the base of the
- *                    chain are cleaned up, the ones whose initialisers ended
- *                    well.
+ * @param [in] limit  Negative: clean up all classes. Otherwise the number of
+ *                    initialisers that were started: only the limit - 1 classes
+ *                    at the base of the chain are cleaned up, since the last
+ *                    initialiser failed.
  */
 void ucs_class_call_cleanup_chain(ucs_class_t *cls, void *obj, int limit);
 
 /**
- * Allocates an object, not initialised.
+ * Allocates an object without initialising it.
  *
- * @return The object; NULL if there is no memory
+ * @return The object; NULL if memory is exhausted
  */
 void *ucs_class_malloc(ucs_class_t *cls);
 
-/** Releases an object of ucs_class_malloc(); NULL is ignored. */
+/** Releases an object that ucs_class_malloc() allocated; NULL is ignored. */
 void ucs_class_free(void *obj);
 
-/** Ends the process with a message if a "new" function reports success without
- *  an object or a failure with one. */
+/** Aborts the process with a message if a "new" function reports success
+ *  without an object, or a failure with an object. */
 void ucs_class_check_new_func_result(ucs_status_t status, void *obj);
 
-/* Names of what belongs to a class. */
+/* Names of the identifiers that belong to a class. */
 #define _UCS_CLASS_DECL_NAME(_type)       UCS_PP_TOKENPASTE(_type, _class)
 #define _UCS_CLASS_INIT_NAME(_type)       UCS_PP_TOKENPASTE(_type, _init)
 #define _UCS_CLASS_CLEANUP_NAME(_type)    UCS_PP_TOKENPASTE(_type, _cleanup)
 #define UCS_CLASS_NEW_FUNC_NAME(_type)    UCS_PP_TOKENPASTE(_type, _new)
 #define UCS_CLASS_DELETE_FUNC_NAME(_type) UCS_PP_TOKENPASTE(_type, _delete)
 
-/* Head of the initialiser: gets "self" and the arguments that are declared here;
- * returns a status. It calls one of the two macros below first. */
+/* Begins the initialiser: its parameters are "self" and the arguments declared
+ * here; it returns a status. It must first call one of the two macros
+ * UCS_CLASS_CALL_SUPER_INIT and UCS_CLASS_CALL_BASE_INIT. */
 #define UCS_CLASS_INIT_FUNC(_type, ...) \
     ucs_status_t _UCS_CLASS_INIT_NAME(_type)(_type * self, \
                                              ucs_class_t * _myclass, \
                                              int *_init_count, ##__VA_ARGS__)
 
-/* Head of the cleanup function: gets "self". */
+/* Begins the cleanup function, whose parameter is "self". */
 #define UCS_CLASS_CLEANUP_FUNC(_type) \
     void _UCS_CLASS_CLEANUP_NAME(_type)(_type * self)
 
-/* Declares a class with the arguments of its initialiser, for a header. */
+/* Declares a class in a header, with the arguments of its initialiser. */
 #define UCS_CLASS_DECLARE(_type, ...) \
     extern ucs_class_t _UCS_CLASS_DECL_NAME(_type); \
     UCS_CLASS_INIT_FUNC(_type, ##__VA_ARGS__)
 
-/* Defines a class whose superclass is _super, or void. Comes after its cleanup
- * function. */
+/* Defines a class. _super is its superclass, or void. It must follow the
+ * cleanup function. */
 #define UCS_CLASS_DEFINE(_type, _super) \
     extern ucs_class_t _UCS_CLASS_DECL_NAME(_super); \
     ucs_class_t _UCS_CLASS_DECL_NAME( \
@@ -116,8 +118,8 @@ void ucs_class_check_new_func_result(ucs_status_t status, void *obj);
                   &_UCS_CLASS_DECL_NAME(_super), \
                   (ucs_class_cleanup_func_t)_UCS_CLASS_CLEANUP_NAME(_type)}
 
-/* Initialises the superclass, which is the member "super"; leaves the
- * initialiser if that fails. */
+/* Initialises the superclass, which is the member "super". If that fails, the
+ * initialiser returns the error. */
 #define UCS_CLASS_CALL_SUPER_INIT(_superclass, ...) \
     do { \
         ucs_status_t _super_status = _UCS_CLASS_INIT_NAME( \
@@ -139,7 +141,7 @@ void ucs_class_check_new_func_result(ucs_status_t status, void *obj);
         } \
     } while (0)
 
-/* Initialises an object in memory that the caller has; returns the status. */
+/* Initialises an object in memory of the caller. Returns the status. */
 #define UCS_CLASS_INIT(_type, _obj, ...) \
     ({ \
         ucs_class_t *_init_cls = &_UCS_CLASS_DECL_NAME(_type); \
@@ -154,14 +156,15 @@ void ucs_class_check_new_func_result(ucs_status_t status, void *obj);
         (_init_status); \
     })
 
-/* Cleans up such an object. */
+/* Cleans up an object that UCS_CLASS_INIT() initialised. */
 #define UCS_CLASS_CLEANUP(_type, _obj) \
     ucs_class_call_cleanup_chain(&_UCS_CLASS_DECL_NAME(_type), (_obj), -1)
 
 /* Allocates and initialises an object; *_obj is set on success only. Returns the
  * status. */
 #define UCS_CLASS_NEW(_type, _obj, ...) \
-    _UCS_CLASS_NEW(_type, _obj, ##__VA_ARGS__) /* expands a list in _obj */
+    _UCS_CLASS_NEW(_type, _obj, ##__VA_ARGS__) /* _obj may expand to several
+                                                * arguments */
 #define _UCS_CLASS_NEW(_type, _obj, ...) \
     ({ \
         ucs_status_t _new_status = UCS_ERR_NO_MEMORY; \
@@ -178,7 +181,7 @@ void ucs_class_check_new_func_result(ucs_status_t status, void *obj);
         (_new_status); \
     })
 
-/* Cleans up and releases such an object. */
+/* Cleans up and releases an object that UCS_CLASS_NEW() allocated. */
 #define UCS_CLASS_DELETE(_type, _obj) \
     do { \
         void *_delete_obj = (_obj); \
@@ -186,15 +189,17 @@ void ucs_class_check_new_func_result(ucs_status_t status, void *obj);
         ucs_class_free(_delete_obj); \
     } while (0)
 
-/* The arguments of a "new" function: from (number, type), and passing them on. */
+/* The arguments of a "new" function: their declarations from (number, type),
+ * and their names in the call of the initialiser. */
 #define _UCS_CLASS_ARG_NAME_(_i) arg##_i
 #define _UCS_CLASS_ARG_NAME(_i)  _UCS_CLASS_ARG_NAME_(_i)
 #define _UCS_CLASS_INIT_ARG_DEFINE(_, _tuple) \
     UCS_PP_TUPLE_1 _tuple _UCS_CLASS_ARG_NAME(UCS_PP_TUPLE_0 _tuple),
 #define _UCS_CLASS_INIT_ARG_PASS(_, _i) , _UCS_CLASS_ARG_NAME(_i)
 
-/* A function that makes an object: the types of the initialiser's arguments, then
- * where to put the object, which is NULL after a failure. */
+/* Declares a function that allocates and initialises an object. Its parameters
+ * are the initialiser's arguments, and a pointer that receives the object, or
+ * NULL after a failure. */
 #define UCS_CLASS_DECLARE_NAMED_NEW_FUNC(_name, _argtype, ...) \
     ucs_status_t _name( \
         UCS_PP_FOREACH(_UCS_CLASS_INIT_ARG_DEFINE, _, \
@@ -220,7 +225,7 @@ void ucs_class_check_new_func_result(ucs_status_t status, void *obj);
     UCS_CLASS_DEFINE_NAMED_NEW_FUNC(UCS_CLASS_NEW_FUNC_NAME(_type), _type, \
                                     _argtype, ##__VA_ARGS__)
 
-/* A function that cleans up and releases an object. */
+/* Declares a function that cleans up and releases an object. */
 #define UCS_CLASS_DECLARE_NAMED_DELETE_FUNC(_name, _argtype) \
     void _name(_argtype *self)
 #define UCS_CLASS_DEFINE_NAMED_DELETE_FUNC(_name, _type, _argtype) \

@@ -16,21 +16,23 @@ BEGIN_C_DECLS
 /** One word of the set. */
 typedef unsigned long int ucs_cpu_mask_t;
 
-/** CPUs that a set can hold, and CPUs in each word of it. */
+/** Maximum number of CPUs in a set, and number of CPUs in each word. */
 #define UCS_CPU_SETSIZE 1024
 #define UCS_NCPUBITS    (8 * sizeof(ucs_cpu_mask_t))
 
-/* Word of a CPU number, and its bit there. */
+/* Index of the word that contains a CPU, and the bit of the CPU in this
+ * word. */
 #define UCS_CPUELT(_cpu)  ((_cpu) / UCS_NCPUBITS)
 #define UCS_CPUMASK(_cpu) ((ucs_cpu_mask_t)1 << ((_cpu) % UCS_NCPUBITS))
 
-/** The set. */
+/** Set of CPUs. */
 typedef struct {
-    /** One bit a CPU, CPU 0 lowest. */
+    /** One bit for each CPU; CPU 0 is the lowest bit. */
     ucs_cpu_mask_t ucs_bits[UCS_CPU_SETSIZE / UCS_NCPUBITS];
 } ucs_cpu_set_t;
 
-/* A CPU number out of range is no member and is left out on writing. */
+/* Removes all CPUs. The macros below ignore CPU numbers that are out of
+ * range. */
 #define UCS_CPU_ZERO(_cpusetp) \
     do { \
         size_t _ucs_i; \

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Spin locks. After some rounds a waiter yields the core, so that a lock also
- * works where threads outnumber cores. A lock needs no memory of its own: in
- * shared memory it works between processes.
+ * Spin locks. After some attempts a waiting thread yields the processor, so
+ * that the lock also works if there are more threads than processors. A lock
+ * consists of this structure only, so that it can be used between processes in
+ * shared memory.
  */
 #ifndef UCS_TYPE_SPINLOCK_H
 #define UCS_TYPE_SPINLOCK_H
@@ -17,7 +18,7 @@ BEGIN_C_DECLS
 /** @addtogroup UCS_TYPE
  *  @{ */
 
-/** A lock. Holding it twice in one thread is a deadlock. */
+/** A spin lock. A thread that acquires it twice is in a deadlock. */
 typedef struct ucs_spinlock {
     unsigned taken; /**< 1 while a thread holds it */
 } ucs_spinlock_t;
@@ -32,12 +33,12 @@ typedef struct ucs_recursive_spinlock {
 /** The owner of a recursive lock that no thread holds. */
 #define UCS_SPINLOCK_OWNER_NULL ((pthread_t)0)
 
-/** Flags of ucs_spinlock_init() and ucs_recursive_spinlock_init(). */
+/** Flags for ucs_spinlock_init() and ucs_recursive_spinlock_init(). */
 enum {
     UCS_SPINLOCK_FLAG_SHARED = UCS_BIT(0), /**< several processes will use it */
 };
 
-/** Hint for the processor: this is a loop that waits for another thread. */
+/** Hint for the processor that a loop waits for another thread. */
 static UCS_F_ALWAYS_INLINE void ucs_cpu_relax(void)
 {
 #if defined(__x86_64__) || defined(__i386__)
@@ -48,7 +49,7 @@ static UCS_F_ALWAYS_INLINE void ucs_cpu_relax(void)
 }
 
 /**
- * Makes a free lock.
+ * Initialises a lock, which is free then.
  *
  * @param [out] lock   Lock.
  * @param [in]  flags  UCS_SPINLOCK_FLAG_SHARED or 0.
@@ -65,11 +66,11 @@ static inline ucs_status_t ucs_spinlock_init(ucs_spinlock_t *lock, int flags)
     return UCS_OK;
 }
 
-/** Ends the use of a lock. No thread may hold it or wait for it; it may be
- *  initialised again. */
+/** Destroys a lock. No thread may hold it or wait for it. It may be initialised
+ *  again. */
 void ucs_spinlock_destroy(ucs_spinlock_t *lock);
 
-/** Acquires the lock if it is free. @return if it was. */
+/** Acquires the lock if it is free. @return Nonzero if it was acquired. */
 static inline int ucs_spin_trylock(ucs_spinlock_t *lock)
 {
     return (__atomic_load_n(&lock->taken, __ATOMIC_RELAXED) == 0) &&
@@ -90,7 +91,7 @@ static inline void ucs_spin_lock(ucs_spinlock_t *lock)
     }
 }
 
-/** Releases the lock, by any thread. */
+/** Releases the lock. Any thread may release it. */
 static inline void ucs_spin_unlock(ucs_spinlock_t *lock)
 {
     __atomic_store_n(&lock->taken, 0, __ATOMIC_RELEASE);
@@ -109,12 +110,12 @@ ucs_recursive_spinlock_init(ucs_recursive_spinlock_t *lock, int flags)
     return ucs_spinlock_init(&lock->super, flags);
 }
 
-/** As ucs_spinlock_destroy(). */
+/** Destroys a recursive lock, like ucs_spinlock_destroy(). */
 void ucs_recursive_spinlock_destroy(ucs_recursive_spinlock_t *lock);
 
 /**
- * Tests whether the thread @a self holds the lock. Exact for the calling thread
- * only.
+ * Tests whether the thread @a self holds the lock. The result is reliable for
+ * the calling thread only.
  *
  * @return 1 if it does, else 0
  */
@@ -125,7 +126,8 @@ ucs_recursive_spin_is_owner(const ucs_recursive_spinlock_t *lock,
     return __atomic_load_n(&lock->owner, __ATOMIC_RELAXED) == self;
 }
 
-/** Records the owner of a lock that was just acquired. Not for programs. */
+/** Records the owner of a lock that was just acquired. Private to this
+ *  header. */
 static inline void ucs_recursive_spin_take_(ucs_recursive_spinlock_t *lock,
                                             pthread_t self)
 {
@@ -147,8 +149,8 @@ static inline void ucs_recursive_spin_lock(ucs_recursive_spinlock_t *lock)
     ucs_recursive_spin_take_(lock, self);
 }
 
-/** Acquires the lock if it is free or this thread holds it. @return if it
- *  did. */
+/** Acquires the lock if it is free or this thread holds it. @return Nonzero if
+ *  it was acquired. */
 static inline int ucs_recursive_spin_trylock(ucs_recursive_spinlock_t *lock)
 {
     pthread_t self = pthread_self();
@@ -166,8 +168,8 @@ static inline int ucs_recursive_spin_trylock(ucs_recursive_spinlock_t *lock)
     return 1;
 }
 
-/** Releases the lock once; it is free when it was released as often as
- *  acquired. By its owner only. */
+/** Releases the lock once. It is free after as many releases as acquisitions.
+ *  Only its owner may release it. */
 static inline void ucs_recursive_spin_unlock(ucs_recursive_spinlock_t *lock)
 {
     if (--lock->count == 0) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Status codes of every UCX call, and the convention that lets one pointer
- * carry either a request or a status.
+ * Status codes of every UCX call, and the convention by which a pointer is
+ * either a request or a status.
  */
 #ifndef UCS_TYPES_STATUS_H
 #define UCS_TYPES_STATUS_H
@@ -39,12 +39,12 @@ typedef enum {
     UCS_ERR_NO_ELEM              = -12, /* no such element */
     UCS_ERR_SOME_CONNECTS_FAILED = -13, /* part of a set failed to connect */
     UCS_ERR_NO_DEVICE            = -14, /* no such device */
-    UCS_ERR_BUSY                 = -15, /* in use, or events are waiting */
+    UCS_ERR_BUSY                 = -15, /* in use, or events are pending */
     UCS_ERR_CANCELED             = -16, /* cancelled by the user */
     UCS_ERR_SHMEM_SEGMENT        = -17, /* shared memory cannot be created */
     UCS_ERR_ALREADY_EXISTS       = -18, /* it exists already */
-    UCS_ERR_OUT_OF_RANGE         = -19, /* index or offset beyond the end */
-    UCS_ERR_TIMED_OUT            = -20, /* no reply in time */
+    UCS_ERR_OUT_OF_RANGE         = -19, /* the element exists already */
+    UCS_ERR_TIMED_OUT            = -20, /* index or offset is out of range */
     UCS_ERR_EXCEEDS_LIMIT        = -21, /* more than a fixed limit allows */
     UCS_ERR_UNSUPPORTED          = -22, /* not supported here */
     UCS_ERR_REJECTED             = -23, /* rejected by the peer */
@@ -67,37 +67,39 @@ typedef enum {
  */
 typedef void *ucs_status_ptr_t;
 
-/** Nonzero for a status that says that the link has failed. */
+/** Nonzero if a status means that the link has failed. */
 #define UCS_IS_LINK_ERROR(_code) \
     (((_code) <= UCS_ERR_FIRST_LINK_FAILURE) && \
      ((_code) >= UCS_ERR_LAST_LINK_FAILURE))
 
-/** Nonzero for a status that says that the endpoint has failed. */
+/** Nonzero if a status means that the endpoint has failed. */
 #define UCS_IS_ENDPOINT_ERROR(_code) \
     (((_code) <= UCS_ERR_FIRST_ENDPOINT_FAILURE) && \
      ((_code) >= UCS_ERR_LAST_ENDPOINT_FAILURE))
 
-/* Is it an error, and not success or progress? */
+/* Nonzero if a status is an error, that is, neither UCS_OK nor
+ * UCS_INPROGRESS. */
 #define UCS_STATUS_IS_ERR(_status) ((_status) < 0)
 
-/* Status to pointer; pointer to status without asking whether it is one. */
+/* Convert a status to a pointer, and a pointer to a status without checking
+ * that it is one. */
 #define UCS_STATUS_PTR(_status)  ((void *)(intptr_t)(_status))
 #define UCS_PTR_RAW_STATUS(_ptr) ((ucs_status_t)(intptr_t)(_ptr))
 
-/* Does the pointer carry an error? Does it point to something? */
+/* Nonzero if the pointer is an error code, or if it points to a request. */
 #define UCS_PTR_IS_ERR(_ptr) \
     ((uintptr_t)(_ptr) >= (uintptr_t)(intptr_t)UCS_ERR_LAST)
 #define UCS_PTR_IS_PTR(_ptr) \
     (((uintptr_t)(_ptr)-1) < ((uintptr_t)(intptr_t)UCS_ERR_LAST - 1))
 
-/* Status of what the pointer stands for; a request is in progress. */
+/* Returns the status of a pointer; UCS_INPROGRESS if it points to a request. */
 #define UCS_PTR_STATUS(_ptr) \
     (UCS_PTR_IS_PTR(_ptr) ? UCS_INPROGRESS : UCS_PTR_RAW_STATUS(_ptr))
 
 /**
- * Text of a status code.
+ * Returns the text of a status code.
  *
- * @param [in] status  Any value, also an unknown one.
+ * @param [in] status  Any value; unknown ones are accepted.
  *
  * @return A constant string; never NULL.
  */

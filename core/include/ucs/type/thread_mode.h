@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Use of an object by threads. */
+/* Modes of access to an object by several threads. */
 #ifndef UCS_TYPE_THREAD_MODE_H
 #define UCS_TYPE_THREAD_MODE_H
 
@@ -12,15 +12,16 @@ BEGIN_C_DECLS
 
 /** Thread sharing mode of an object. */
 typedef enum {
-    UCS_THREAD_MODE_SINGLE,     /**< Only the thread that created it; others
-                                 * must not use it */
-    UCS_THREAD_MODE_SERIALIZED, /**< Any thread, one at a time: the caller
-                                 * provides the locking */
-    UCS_THREAD_MODE_MULTI,      /**< Any threads at once */
+    UCS_THREAD_MODE_SINGLE,     /**< Only the thread that created the object may
+                                 *   use it */
+    UCS_THREAD_MODE_SERIALIZED, /**< Several threads may use it, one at a time:
+                                 *   the caller serializes access */
+    UCS_THREAD_MODE_MULTI,      /**< Several threads may use it at the same
+                                 *   time */
     UCS_THREAD_MODE_LAST,
 } ucs_thread_mode_t;
 
-/** Names of the modes, by number, terminated by NULL. */
+/** Names of the modes, indexed by mode, terminated by NULL. */
 extern const char *ucs_thread_mode_names[];
 
 /** @} */

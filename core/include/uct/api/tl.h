@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Types of functions: those of an interface and of its endpoints, each as the
- * function of its name in uct.h. For programs that store or replace such
+ * Types of functions: those of an interface and of its endpoints, each like the
+ * function of the same name in uct.h. For programs that store or replace such
  * functions. The plugin ABI (<ucx/transport.h>) defines how this library finds
  * a transport's functions.
  */
@@ -17,13 +17,13 @@ BEGIN_C_DECLS
 /** @addtogroup UCT_RESOURCE
  *  @{ */
 
-/** What the handles point to; opaque for programs. */
+/** The structures to which handles point; opaque for programs. */
 typedef struct uct_iface uct_iface_t;
 typedef struct uct_ep uct_ep_t;
 typedef struct uct_listener uct_listener_t;
 typedef struct uct_worker uct_worker_t;
 
-/** Type of the function of that name, with its contract. */
+/** Type of the function of the same name in uct.h, with the same contract. */
 typedef ucs_status_t (*uct_cm_ep_conn_notify_func_t)(uct_ep_h ep);
 typedef ssize_t (*uct_ep_am_bcopy_func_t)(uct_ep_h ep, uint8_t id,
                                           uct_pack_callback_t pack_cb,
@@ -162,9 +162,9 @@ typedef ucs_status_t (*uct_iface_tag_recv_zcopy_func_t)(
     uct_iface_h iface, uct_tag_t tag, uct_tag_t tag_mask, const uct_iov_t *iov,
     size_t iovcnt, uct_tag_context_t *ctx);
 
-/** One function of each type. */
+/** A table with one function of each type. */
 typedef struct uct_iface_ops {
-    /** The function of that name. */
+    /** The function of the same name. */
     /** @{ */
     uct_cm_ep_conn_notify_func_t cm_ep_conn_notify;
     uct_ep_am_bcopy_func_t ep_am_bcopy;
@@ -219,26 +219,27 @@ typedef struct uct_iface_ops {
     /** @} */
 } uct_iface_ops_t;
 
-/** Releases descriptors. */
+/** Object that releases descriptors. */
 typedef struct uct_recv_desc uct_recv_desc_t;
 
 /**
  * Releases a descriptor that a callback has kept.
  *
- * @param self  Object that releases it.
+ * @param self  Object to which the descriptor belongs.
  * @param desc  The descriptor.
  */
 typedef void (*uct_desc_release_callback_t)(uct_recv_desc_t *self, void *desc);
 
-/** Releases descriptors; the callback is called with it. */
+/** Object that releases descriptors. The callback receives this structure. */
 struct uct_recv_desc {
     uct_desc_release_callback_t cb; /**< releases the descriptor */
 };
 
-/** A pointer to it precedes each descriptor that can be kept. */
+/** The object that releases a descriptor. Its pointer precedes each descriptor
+ *  that a callback may keep. */
 #define uct_recv_desc(_desc) (((uct_recv_desc_t **)(_desc))[-1])
 
-/** What functions in headers begin with. */
+/** Begins the declaration of an inline function in a header. */
 #define UCT_INLINE_API static UCS_F_ALWAYS_INLINE
 
 /** @} */

@@ -5,14 +5,14 @@
  * (sending and receiving), uct_cm.h (connections by socket address).
  *
  * Rules for all calls, unless stated otherwise:
- * - Worker, interface and endpoint calls keep to the thread mode that the
- *   worker was created with; the other objects may be used from several
- *   threads.
+ * - For workers, interfaces and endpoints, the thread mode applies with which
+ *   the worker was created. The other objects may be used by several threads at
+ *   once.
  * - Output parameters are set on success only.
  * - A call that returns ucs_status_t returns UCS_OK, or UCS_ERR_INVALID_PARAM
  *   for invalid parameters, UCS_ERR_NO_MEMORY if memory cannot be allocated,
- *   UCS_ERR_UNSUPPORTED for what the transport does not support, or what it
- *   lists.
+ *   UCS_ERR_UNSUPPORTED if the transport does not support the call, or a status
+ *   that its description lists.
  * - Handles passed in must be valid; they are not checked.
  */
 #ifndef UCT_API_UCT_H_
@@ -41,7 +41,7 @@ BEGIN_C_DECLS
  *  @{ */
 
 /**
- * Lists the components that can be used here.
+ * Lists the components that this process can use.
  *
  * @param [out] components_p      Array of handles; release it by
  *                                uct_release_component_list(). The handles
@@ -70,16 +70,16 @@ ucs_status_t uct_component_query(uct_component_h component,
                                  uct_component_attr_t *component_attr);
 
 /*
- * Configuration. An object has the settings of one kind of object (memory
- * domain, interface, connection manager) and may be used to open any number of
- * them.
+ * Configuration. A configuration contains the settings for one kind of object
+ * (memory domain, interface, connection manager), and may be used to open any
+ * number of such objects.
  */
 
 /**
- * Makes the configuration of a transport's interfaces from defaults, file and
- * environment, each overriding the one before.
+ * Creates the configuration of a transport's interfaces from defaults, file and
+ * environment; each overrides the former.
  *
- * @param [in]  md          Memory domain that has the transport.
+ * @param [in]  md          Memory domain of the transport.
  * @param [in]  tl_name     Transport. NULL for interfaces opened by socket
  *                          address, on domains with UCT_MD_FLAG_SOCKADDR.
  * @param [in]  env_prefix  If not NULL, the variables PREFIX_UCX_xx take
@@ -96,8 +96,8 @@ ucs_status_t uct_md_iface_config_read(uct_md_h md, const char *tl_name,
                                       const char *filename,
                                       uct_iface_config_t **config_p);
 
-/** Frees a configuration of any of the three kinds; what was opened with it is
- *  not affected. */
+/** Frees a configuration of any of the three kinds. Objects that were opened
+ *  with it are not affected. */
 void uct_config_release(void *config);
 
 /**
@@ -107,7 +107,7 @@ void uct_config_release(void *config);
  * @param [in]  name    Name of the setting.
  * @param [out] value   The caller's buffer; zero-terminated, truncated if it is
  *                      too small.
- * @param [in]  max     Bytes of it.
+ * @param [in]  max     Size of the buffer in bytes.
  *
  * @return UCS_ERR_NO_ELEM if there is no such setting.
  */
@@ -159,13 +159,13 @@ void uct_release_tl_resource_list(uct_tl_resource_desc_t *resources);
  *  @{ */
 
 /**
- * Creates a progress engine. Workers are independent of each other: a program
- * may have one for each thread.
+ * Creates a worker, which progresses its interfaces. Workers are independent of
+ * each other: a program may have one for each thread.
  *
- * @param [in]  async        Where asynchronous events are handled; not NULL.
- *                           It must outlive the worker.
- * @param [in]  thread_mode  How threads will use the worker and all that is
- *                           created on it.
+ * @param [in]  async        Context for asynchronous events; not NULL. It must
+ *                           exist longer than the worker.
+ * @param [in]  thread_mode  How threads will use the worker and the objects
+ *                           that are created on it.
  * @param [out] worker_p     Worker.
  *
  * @return UCS_OK; UCS_ERR_INVALID_PARAM for an unknown thread mode;
@@ -180,7 +180,7 @@ void uct_worker_destroy(uct_worker_h worker);
 
 /**
  * Progresses the worker's interfaces whose progress is enabled: they send and
- * receive. Most callbacks run from here. Not to be called from a callback.
+ * receive, and call most callbacks. Must not be called from a callback.
  *
  * @param [in] worker  Worker.
  *
@@ -206,12 +206,13 @@ void uct_worker_progress_register_safe(uct_worker_h worker, ucs_callback_t func,
                                        uct_worker_cb_id_t *id_p);
 
 /**
- * Removes such a callback. Any thread may call this at any time; a call of the
- * callback that another thread is in may still finish.
+ * Removes a callback of uct_worker_progress_register_safe(). Any thread may
+ * call this at any time. If another thread is in the callback, it may still be
+ * running after the return.
  *
  * @param [in]     worker  Worker.
- * @param [in,out] id_p    Identifier; becomes UCS_CALLBACKQ_ID_NULL. If it is
- *                         that already, the call has no effect.
+ * @param [in,out] id_p    Identifier; becomes UCS_CALLBACKQ_ID_NULL. If it has
+ *                         this value already, the call has no effect.
  */
 void uct_worker_progress_unregister_safe(uct_worker_h worker,
                                          uct_worker_cb_id_t *id_p);
@@ -226,11 +227,12 @@ void uct_worker_progress_unregister_safe(uct_worker_h worker,
  *  @{ */
 
 /**
- * Opens a transport. Progress is off at first, see uct_iface_progress_enable().
+ * Opens a transport. Progress is disabled initially, see
+ * uct_iface_progress_enable().
  *
  * @param [in]  md       Memory domain.
  * @param [in]  worker   Worker that will progress the interface.
- * @param [in]  params   What to open and how.
+ * @param [in]  params   The transport and device, and options.
  * @param [in]  config   From uct_md_iface_config_read() for the same transport.
  * @param [out] iface_p  Interface.
  *
@@ -257,7 +259,7 @@ ucs_status_t uct_iface_query(uct_iface_h iface, uct_iface_attr_t *iface_attr);
 
 /**
  * Writes the address of the interface's device. Interfaces on the same device
- * have the same one.
+ * have the same device address.
  *
  * @param [in]  iface  Interface.
  * @param [out] addr   Buffer of uct_iface_attr::device_addr_len bytes.
@@ -284,18 +286,19 @@ ucs_status_t uct_iface_get_address(uct_iface_h iface, uct_iface_addr_t *addr);
  * @param [in] iface       Interface.
  * @param [in] dev_addr    The peer's device address; NULL if such addresses are
  *                         empty (device_addr_len is 0), and only then.
- * @param [in] iface_addr  The peer's interface address; NULL in the same way.
+ * @param [in] iface_addr  The peer's interface address; NULL if and only if
+ *                         iface_addr_len is 0.
  *
- * @return Nonzero if so.
+ * @return Nonzero if the address is reachable.
  */
 int uct_iface_is_reachable(const uct_iface_h iface,
                            const uct_device_addr_t *dev_addr,
                            const uct_iface_addr_t *iface_addr);
 
 /**
- * Gets the descriptor that becomes readable on events. Needs
- * UCT_IFACE_FLAG_EVENT_FD. It belongs to the interface: poll it, do not read
- * from it and do not close it.
+ * Returns the descriptor that becomes readable when there are events. Needs
+ * UCT_IFACE_FLAG_EVENT_FD. The interface owns it: poll it, but do not read from
+ * it or close it.
  *
  * @param [in]  iface  Interface.
  * @param [out] fd_p   Descriptor.
@@ -344,12 +347,12 @@ unsigned uct_iface_progress(uct_iface_h iface);
 
 /**
  * Allocates memory that the interface can use zero-copy and that peers can
- * reach, by the interface's list of methods.
+ * reach, by the methods that are configured for the interface.
  *
  * @param [in]  iface   Interface.
- * @param [in]  length  Bytes, above 0.
+ * @param [in]  length  Length in bytes, above 0.
  * @param [in]  flags   Bits of uct_md_mem_flags.
- * @param [in]  name    Its purpose, for log messages.
+ * @param [in]  name    Purpose of the memory, for log messages.
  * @param [out] mem     The memory; release it by uct_iface_mem_free().
  *
  * @return UCS_OK; UCS_ERR_NO_MEMORY if no method can allocate it;
@@ -382,10 +385,11 @@ void uct_iface_mem_free(const uct_allocated_memory_t *mem);
  * Operations on an endpoint that is not connected yet are queued, or return
  * UCS_ERR_NO_RESOURCE.
  *
- * @param [in]  params  As above. A conn_request is used up in any case.
+ * @param [in]  params  Parameters as described above. A conn_request is
+ *                      consumed in any case, also after a failure.
  * @param [out] ep_p    Endpoint.
  *
- * @return UCS_ERR_UNREACHABLE if there is no way to the address, or another
+ * @return UCS_ERR_UNREACHABLE if the address cannot be reached, or another
  *         error.
  */
 ucs_status_t uct_ep_create(const uct_ep_params_t *params, uct_ep_h *ep_p);
@@ -410,15 +414,15 @@ void uct_ep_destroy(uct_ep_h ep);
 ucs_status_t uct_ep_get_address(uct_ep_h ep, uct_ep_addr_t *addr);
 
 /**
- * Connects an endpoint to the peer's endpoint; the peer has to do the same.
- * Needs UCT_IFACE_FLAG_CONNECT_TO_EP.
+ * Connects an endpoint to the peer's endpoint; the peer must connect its
+ * endpoint, too. Needs UCT_IFACE_FLAG_CONNECT_TO_EP.
  *
  * @param [in] ep        Endpoint that was created unconnected.
  * @param [in] dev_addr  The peer's device address.
  * @param [in] ep_addr   The peer's endpoint address.
  *
  * @return UCS_OK; UCS_ERR_UNSUPPORTED without that flag; UCS_ERR_INVALID_PARAM
- *         for an address that is not valid; or the error of the device
+ *         for an invalid address; or the error of the device
  */
 ucs_status_t uct_ep_connect_to_ep(uct_ep_h ep,
                                   const uct_device_addr_t *dev_addr,
@@ -430,12 +434,12 @@ ucs_status_t uct_ep_connect_to_ep(uct_ep_h ep,
  * @param [in] ep     Endpoint.
  * @param [in] flags  0.
  * @param [in] comp   Called with the result if the check takes time; may be
- *                    NULL, then only the error handler is notified of a lost
- *                    peer.
+ *                    NULL: only the error handler is notified of a lost peer
+ *                    then.
  *
  * @return UCS_OK: alive, or comp is NULL and the check is in progress.
  *         UCS_INPROGRESS: comp will be called. UCS_ERR_NO_RESOURCE: try later.
- *         Else the endpoint's error.
+ *         Another status: the error of the endpoint.
  */
 ucs_status_t uct_ep_check(const uct_ep_h ep, unsigned flags,
                           uct_completion_t *comp);

@@ -18,8 +18,9 @@
  *     disconnect_cb         <-------------   uct_ep_disconnect
  *     uct_ep_destroy                         uct_ep_destroy
  *
- * Either side may be the first to disconnect. Without cm_resolve_cb the request
- * goes out by itself, with what sockaddr_pack_cb wrote.
+ * Either side may be the first to disconnect. Without cm_resolve_cb,
+ * uct_ep_create() sends the request, with the data that sockaddr_pack_cb
+ * writes.
  */
 #ifndef UCT_API_UCT_CM_H_
 #define UCT_API_UCT_CM_H_
@@ -52,7 +53,7 @@ ucs_status_t uct_cm_config_read(uct_component_h component,
  * Opens a connection manager.
  *
  * @param [in]  component  Component with UCT_COMPONENT_FLAG_CM.
- * @param [in]  worker     Worker whose progress serves it.
+ * @param [in]  worker     Worker that progresses the connection manager.
  * @param [in]  config     From uct_cm_config_read() for the same component.
  * @param [out] cm_p       Connection manager.
  *
@@ -77,18 +78,18 @@ void uct_cm_close(uct_cm_h cm);
 ucs_status_t uct_cm_query(uct_cm_h cm, uct_cm_attr_t *cm_attr);
 
 /**
- * Starts to listen on a socket address.
+ * Creates a listener at a socket address.
  *
  * @param [in]  cm          Connection manager.
  * @param [in]  saddr       Address; the wildcard address means all, port 0
- *                          means any (see uct_listener_query()).
- * @param [in]  socklen     Bytes of it.
+ *                          means any free port (see uct_listener_query()).
+ * @param [in]  socklen     Length of the address in bytes.
  * @param [in]  params      Handler of the requests; conn_request_cb must be
  *                          set.
  * @param [out] listener_p  Listener.
  *
  * @return UCS_ERR_BUSY if the address is in use, UCS_ERR_INVALID_ADDR if it is
- *         not one of this host, or another error.
+ *         not an address of this host, or another error.
  */
 ucs_status_t uct_listener_create(uct_cm_h cm, const struct sockaddr *saddr,
                                  socklen_t socklen,
@@ -141,14 +142,14 @@ ucs_status_t uct_ep_connect(uct_ep_h ep, const uct_ep_connect_params_t *params);
  *
  * @param [in] ep  The client's endpoint.
  *
- * @return UCS_OK; UCS_ERR_UNSUPPORTED on an endpoint of no connection manager;
- *         or the error of the connection
+ * @return UCS_OK; UCS_ERR_UNSUPPORTED on an endpoint without a connection
+ *         manager; or the error of the connection
  */
 ucs_status_t uct_cm_client_ep_conn_notify(uct_ep_h ep);
 
 /**
- * Disconnects. The peer's disconnect_cb is called, which calls this function
- * also. The endpoint cannot send any more; destroy it after its own
+ * Disconnects. The peer's disconnect_cb is called, which must call this
+ * function, too. The endpoint cannot send any more; destroy it after its own
  * disconnect_cb was called. A flush completes when the peer has been notified.
  *
  * @param [in] ep     Endpoint of a connection manager.
@@ -156,7 +157,7 @@ ucs_status_t uct_cm_client_ep_conn_notify(uct_ep_h ep);
  *
  * @return UCS_OK: both sides have disconnected. UCS_INPROGRESS: the peer has
  *         been notified, and has not replied yet. UCS_ERR_BUSY: not connected
- *         yet. UCS_ERR_NOT_CONNECTED: disconnected on both sides before.
+ *         yet. UCS_ERR_NOT_CONNECTED: both sides had disconnected before.
  */
 ucs_status_t uct_ep_disconnect(uct_ep_h ep, unsigned flags);
 

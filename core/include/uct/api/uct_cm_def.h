@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Types of client-server connection setup: attributes of connection managers
- * and listeners, and the callbacks that carry a connection from request to
+ * and listeners, and the callbacks from the connection request to the
  * disconnect. The calls are in uct_cm.h.
  *
  * Rules for all callbacks here: they are called from any thread and must be
@@ -29,8 +29,8 @@ enum uct_cm_attr_field {
 /** Attributes of a connection manager. */
 struct uct_cm_attr {
     uint64_t field_mask;  /**< Bits of uct_cm_attr_field, set by the caller */
-    size_t max_conn_priv; /**< Maximum bytes of private data of a connection
-                             * request or its acceptance */
+    size_t max_conn_priv; /**< Maximum length in bytes of the private data of a
+                           *   connection request, or of its acceptance */
 };
 
 /** Fields of uct_listener_attr to query. */
@@ -59,8 +59,8 @@ struct uct_ep_connect_params {
     uint64_t field_mask;        /**< Bits of uct_ep_connect_params_field */
     const void *private_data;   /**< Bytes for the server's listener;
                                           copied before the call returns */
-    size_t private_data_length; /**< Their number, at most
-                                      * uct_cm_attr::max_conn_priv */
+    size_t private_data_length; /**< Length of the private data, at most
+                                 *   uct_cm_attr::max_conn_priv */
 };
 
 /*
@@ -115,7 +115,7 @@ typedef struct uct_cm_remote_data {
     size_t dev_addr_length;            /**< Bytes of dev_addr */
     /** The peer's private data */
     const void *conn_priv_data;
-    size_t conn_priv_data_length; /**< Bytes of it */
+    size_t conn_priv_data_length; /**< Length of conn_priv_data in bytes */
 } uct_cm_remote_data_t;
 
 /** Fields of uct_cm_listener_conn_request_args that are valid. */
@@ -188,7 +188,7 @@ typedef struct uct_cm_ep_server_conn_notify_args {
  * @param arg             uct_iface_params::mode.sockaddr.conn_request_arg.
  * @param conn_request    The request.
  * @param conn_priv_data  The client's private data.
- * @param length          Bytes of it.
+ * @param length          Length of the private data in bytes.
  */
 typedef void (*uct_sockaddr_conn_request_callback_t)(
     uct_iface_h iface, void *arg, uct_conn_request_h conn_request,
@@ -208,12 +208,12 @@ typedef void (*uct_cm_listener_conn_request_callback_t)(
     const uct_cm_listener_conn_request_args_t *conn_req_args);
 
 /**
- * Notifies the server's endpoint that the client is connected also, or that the
- * connection failed before.
+ * Notifies the server's endpoint that the client is connected, too, or that the
+ * connection failed.
  *
- * @param ep            Endpoint made from the connection request.
+ * @param ep            Endpoint that was created for the connection request.
  * @param arg           uct_ep_params::user_data.
- * @param connect_args  Outcome.
+ * @param connect_args  Result.
  */
 typedef void (*uct_cm_ep_server_conn_notify_callback_t)(
     uct_ep_h ep, void *arg,
@@ -221,12 +221,12 @@ typedef void (*uct_cm_ep_server_conn_notify_callback_t)(
 
 /**
  * Notifies the client's endpoint that the server replied, or that the
- * connection failed before. On success the client calls
+ * connection failed. On success the client calls
  * uct_cm_client_ep_conn_notify().
  *
  * @param ep            Endpoint that connects.
  * @param arg           uct_ep_params::user_data.
- * @param connect_args  Outcome, and what the server sent.
+ * @param connect_args  Result, and the data that the server sent.
  */
 typedef void (*uct_cm_ep_client_connect_callback_t)(
     uct_ep_h ep, void *arg,
@@ -264,7 +264,7 @@ typedef ssize_t (*uct_cm_ep_priv_data_pack_callback_t)(
  * client then calls uct_ep_connect() with its private data, here or later.
  *
  * @param user_data     uct_ep_params::user_data.
- * @param resolve_args  Outcome and device.
+ * @param resolve_args  Result and device.
  *
  * @return UCS_OK to continue, or an error to abort the connection.
  */
@@ -282,11 +282,11 @@ enum uct_listener_params_field {
 /** Parameters of uct_listener_create(). */
 struct uct_listener_params {
     uint64_t field_mask; /**< Bits of uct_listener_params_field */
-    int backlog;         /**< Maximum number of waiting requests, above 0.
-                          * Default: the limit of the system. */
+    int backlog;         /**< Maximum number of pending requests, above 0.
+                          *   Default: the limit of the system. */
     /** Called for each request */
     uct_cm_listener_conn_request_callback_t conn_request_cb;
-    void *user_data; /**< Its second argument */
+    void *user_data; /**< Argument of conn_request_cb */
 };
 
 /** @} */

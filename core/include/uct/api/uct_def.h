@@ -37,12 +37,12 @@ BEGIN_C_DECLS
 
 /** Width of an active message identifier in bits. */
 #define UCT_AM_ID_BITS 5
-/** Number of active message identifiers; valid ones are below this. */
+/** Number of active message identifiers; valid identifiers are lower. */
 #define UCT_AM_ID_MAX (1 << UCT_AM_ID_BITS)
 
-/** Bytes of a pending request that belong to the transport. */
+/** Bytes of a pending request that are reserved for the transport. */
 #define UCT_PENDING_REQ_PRIV_LEN 40
-/** Bytes of a tag context that belong to the transport. */
+/** Bytes of a tag context that are reserved for the transport. */
 #define UCT_TAG_PRIV_LEN 32
 
 /** The memory handle of memory that is not registered. A plain 0, which is also
@@ -50,12 +50,12 @@ BEGIN_C_DECLS
 #define UCT_MEM_HANDLE_NULL 0
 /** The value of a remote key if there is none. */
 #define UCT_INVALID_RKEY ((uintptr_t)(-1))
-/** The value of a dma-buf descriptor when there is none. */
+/** The value of a dma-buf descriptor if there is none. */
 #define UCT_DMABUF_FD_INVALID (-1)
 
 /*
- * Handles. All are opaque; a handle is valid from the call that filled it in
- * until the call that closes, destroys or releases it.
+ * Handles. All are opaque; a handle is valid from the call that returns it
+ * until the call that closes, destroys or releases the object.
  */
 
 /** One provider of memory domains, transports and connection managers. */
@@ -66,36 +66,37 @@ typedef struct uct_md *uct_md_h;
 typedef struct uct_md uct_md_t;
 typedef struct uct_md_ops uct_md_ops_t;
 
-/** Progress engine that interfaces belong to. */
+/** Progress engine for interfaces. */
 typedef struct uct_worker *uct_worker_h;
 
 /** One transport opened on one device. */
 typedef struct uct_iface *uct_iface_h;
 
-/** Connection, or address to send to, on an interface or connection manager. */
+/** Connection to a peer, or address of a peer, on an interface or connection
+ *  manager. */
 typedef struct uct_ep *uct_ep_h;
 
 /** Connection manager: sets up connections by socket address. */
 typedef struct uct_cm uct_cm_t;
 typedef uct_cm_t *uct_cm_h;
 
-/** A socket address on which a connection manager accepts. */
+/** A socket address at which a connection manager accepts connections. */
 typedef struct uct_listener *uct_listener_h;
 
-/** A connection request that is to be accepted or rejected. */
+/** A connection request, which must be accepted or rejected. */
 typedef void *uct_conn_request_h;
 
 /** Local handle of registered or allocated memory. */
 typedef void *uct_mem_h;
 
-/** Unpacked remote key, as put, get and atomics need it. */
+/** Unpacked remote key, which put, get and atomics require. */
 typedef uintptr_t uct_rkey_t;
 
 /** Data of a component for an unpacked remote key. */
 typedef void *uct_rkey_ctx_h;
 
-/** An endpoint, and an element of memory, as device code (a GPU kernel) sees
- *  them; meaningful where UCT_IFACE_FLAG_DEVICE_EP is set. */
+/** An endpoint, and an element of memory, for device code (a GPU kernel). Used
+ *  with UCT_IFACE_FLAG_DEVICE_EP. */
 typedef struct uct_device_ep *uct_device_ep_h;
 typedef struct uct_device_mem_element uct_device_mem_element_t;
 
@@ -104,8 +105,8 @@ typedef struct uct_iface_config uct_iface_config_t;
 typedef struct uct_md_config uct_md_config_t;
 typedef struct uct_cm_config uct_cm_config_t;
 
-/** Addresses: bytes that may be copied and sent to other processes, whose
- *  lengths the interface attributes tell. */
+/** Addresses: bytes that may be copied and sent to other processes. The
+ *  attributes of the interface contain their lengths. */
 typedef struct uct_device_addr uct_device_addr_t;
 typedef struct uct_iface_addr uct_iface_addr_t;
 typedef struct uct_ep_addr uct_ep_addr_t;
@@ -156,7 +157,7 @@ typedef enum uct_atomic_op {
     UCT_ATOMIC_OP_LAST,  /**< Number of operations */
 } uct_atomic_op_t;
 
-/** Names of the kinds, by number, terminated by NULL. */
+/** Names of the device types, indexed by type, terminated by NULL. */
 extern const char *uct_device_type_names[];
 
 /** Methods of uct_mem_alloc(). */
@@ -170,25 +171,26 @@ typedef enum {
     UCT_ALLOC_METHOD_DEFAULT = UCT_ALLOC_METHOD_LAST, /**< Let UCT choose */
 } uct_alloc_method_t;
 
-/** Names of the methods, by number, terminated by NULL. */
+/** Names of the methods, indexed by method, terminated by NULL. */
 extern const char *uct_alloc_method_names[];
 
 /** Purpose of a socket address. */
 typedef enum {
-    UCT_SOCKADDR_ACC_LOCAL,  /**< Can one listen on it: is it an address of this
-                                 host? */
-    UCT_SOCKADDR_ACC_REMOTE, /**< Can one connect to it: does a local device
-                                 have a route? */
+    UCT_SOCKADDR_ACC_LOCAL,  /**< For listening: the address must belong to this
+                              *   host */
+    UCT_SOCKADDR_ACC_REMOTE, /**< For connecting: a local device must have a
+                              *   route to the address */
 } uct_sockaddr_accessibility_t;
 
 /** Advice about memory, see uct_md_mem_advise(). */
 typedef enum {
     UCT_MADV_NORMAL = 0, /**< Cancels earlier advice */
-    UCT_MADV_WILLNEED,   /**< Will be used soon: map its pages now. Useful for
-                          * memory allocated with UCT_MD_MEM_FLAG_NONBLOCK. */
+    UCT_MADV_WILLNEED,   /**< The memory will be used soon: map its pages now.
+                          *   Useful for memory allocated with
+                          *   UCT_MD_MEM_FLAG_NONBLOCK. */
 } uct_mem_advice_t;
 
-/** What happened to a traced active message. */
+/** Reason why an active message is traced. */
 typedef enum uct_am_trace_type {
     UCT_AM_TRACE_TYPE_SEND,      /**< Sent */
     UCT_AM_TRACE_TYPE_RECV,      /**< Received and passed to its handler */
@@ -213,16 +215,17 @@ enum uct_flush_flags {
     UCT_FLUSH_FLAG_LOCAL  = 0,          /**< Local buffers can be reused; the
                                          * target may not have the data yet */
     UCT_FLUSH_FLAG_CANCEL = UCS_BIT(0), /**< Cancel operations where possible.
-                                         * The others still complete through
-                                         * their callbacks. Afterwards only
-                                         * uct_ep_destroy() may be called on the
-                                         * endpoint */
+                                         *   The other operations still complete
+                                         *   by their callbacks. Afterwards only
+                                         *   uct_ep_destroy() may be called on
+                                         *   the endpoint */
     UCT_FLUSH_FLAG_REMOTE = UCS_BIT(1), /**< Puts and atomics have changed the
-                                             target's memory and every processor
-                                             there sees it */
+                                         *   memory of the peer, and all its
+                                         *   processors can read the new
+                                         *   contents */
 };
 
-/** What to progress, see uct_iface_progress_enable(). */
+/** Which operations to progress, see uct_iface_progress_enable(). */
 enum uct_progress_types {
     UCT_PROGRESS_SEND        = UCS_BIT(0), /**< Outgoing operations */
     UCT_PROGRESS_RECV        = UCS_BIT(1), /**< Incoming messages */
@@ -233,31 +236,32 @@ enum uct_progress_types {
 /** Flags of sends. */
 enum uct_msg_flags {
     UCT_SEND_FLAG_SIGNALED   = UCS_BIT(0), /**< Raise UCT_EVENT_RECV_SIG at the
-                                                receiver, and UCT_EVENT_RECV
-                                                preferably not. No effect if it
-                                                is not supported. */
+                                            *   receiver, if possible instead of
+                                            *   UCT_EVENT_RECV. No effect if the
+                                            *   receiver does not support it. */
     UCT_SEND_FLAG_PEER_CHECK = UCS_BIT(1), /**< Check whether the peer is alive,
-                                            * and call the error handler if not.
-                                            * Without it a lost peer may not be
-                                            * detected. */
+                                            *   and call the error handler if it
+                                            *   is not. Without this flag, a
+                                            *   lost peer may not be
+                                            *   detected. */
 };
 
 /** Threads that may call a callback. */
 enum uct_cb_flags {
     UCT_CB_FLAG_RESERVED = UCS_BIT(1), /**< Do not use */
-    UCT_CB_FLAG_ASYNC    = UCS_BIT(2), /**< From any thread, so that the
-                                            callback has to be thread-safe.
-                                            Needs UCT_IFACE_FLAG_CB_ASYNC; an
-                                            interface with
-                                            UCT_IFACE_FLAG_CB_SYNC only still
-                                            calls from uct_iface_progress() and
-                                            from nowhere else. */
+    UCT_CB_FLAG_ASYNC    = UCS_BIT(2), /**< Callbacks may run in any thread, and
+                                        *   must be thread-safe. Needs
+                                        *   UCT_IFACE_FLAG_CB_ASYNC. An
+                                        *   interface that has only
+                                        *   UCT_IFACE_FLAG_CB_SYNC still calls
+                                        *   them from uct_iface_progress()
+                                        *   only. */
 };
 
 /**
  * Properties of received data, and what its callback may do with it.
  *
- * With UCT_CB_PARAM_FLAG_DESC the data lies in a descriptor:
+ * With UCT_CB_PARAM_FLAG_DESC the data is in a descriptor:
  *
  *     descriptor      data
  *     |               |
@@ -271,11 +275,12 @@ enum uct_cb_flags {
  * the callback.
  */
 enum uct_cb_param_flags {
-    UCT_CB_PARAM_FLAG_DESC  = UCS_BIT(0), /**< In a descriptor that can be
-                                               kept */
+    UCT_CB_PARAM_FLAG_DESC  = UCS_BIT(0), /**< The data is in a descriptor,
+                                           *   which the callback may keep */
     UCT_CB_PARAM_FLAG_FIRST = UCS_BIT(1), /**< First part of an unexpected eager
                                            * tagged message */
-    UCT_CB_PARAM_FLAG_MORE  = UCS_BIT(2), /**< More parts of it will follow */
+    UCT_CB_PARAM_FLAG_MORE  = UCS_BIT(2), /**< More parts of the message will
+                                           *   follow */
 };
 
 /** Flags of uct_tag_context::rndv_cb. */
@@ -308,17 +313,17 @@ enum {
 struct uct_iov {
     void *buffer;   /**< First byte */
     size_t length;  /**< Bytes of one block */
-    uct_mem_h memh; /**< Registration of the buffer; UCT_MEM_HANDLE_NULL where
-                           the memory domain does not need one
-                           (UCT_MD_FLAG_NEED_MEMH) or nothing is accessed
-                           zero-copy */
-    size_t stride;  /**< Bytes from the start of a block to that of the next
-                       * one */
+    uct_mem_h memh; /**< Registration of the buffer. UCT_MEM_HANDLE_NULL if the
+                     *   memory domain does not require one
+                     *   (UCT_MD_FLAG_NEED_MEMH), or the operation is not
+                     *   zero-copy */
+    size_t stride;  /**< Distance in bytes between the starts of consecutive
+                     *   blocks */
     unsigned count; /**< Number of blocks */
 };
 
 /**
- * Called when operations have completed.
+ * Called when all operations of a completion have completed.
  *
  * Runs from progress. The callback owns the structure: it may free or reuse it.
  * The result is in uct_completion::status.
@@ -328,19 +333,21 @@ struct uct_iov {
 typedef void (*uct_completion_callback_t)(uct_completion_t *self);
 
 /**
- * Counts operations down and calls back when all have completed.
+ * Counts outstanding operations, and calls a callback when all have completed.
  *
  * Initialise every field, then pass it to any number of operations. Each that
- * returns UCS_INPROGRESS decrements `count` when it completes; one that returns
- * another status does not use the structure. At 0 the callback is called. The
- * structure must be valid until then. If count starts above the number of such
- * operations, the callback never runs and func may stay unset.
+ * returns UCS_INPROGRESS decrements `count` when it completes; an operation
+ * that returns another status does not use the structure. When the count
+ * reaches 0, the callback is called. The structure must be valid until then. If
+ * count starts above the number of such operations, the callback never runs and
+ * func may stay unset.
  */
 struct uct_completion {
-    uct_completion_callback_t func; /**< Called at 0 */
-    int count;                      /**< Operations that are not complete */
-    ucs_status_t status;            /**< Set to UCS_OK before the first one;
-                                           keeps the first error */
+    uct_completion_callback_t func; /**< Called when the count is 0 */
+    int count;                      /**< Number of operations that have not
+                                     *   completed */
+    ucs_status_t status;            /**< Set to UCS_OK before the first
+                                     *   operation; keeps the first error */
 };
 
 /**
@@ -353,7 +360,7 @@ struct uct_completion {
  *
  * @return UCS_OK: done, remove the request from the queue. Any other status
  *         keeps the request at the head of the endpoint's queue, to be called
- *         later: UCS_INPROGRESS after it has sent something, an error after it
+ *         later: UCS_INPROGRESS if the callback has sent a part, an error if it
  *         has sent nothing.
  */
 typedef ucs_status_t (*uct_pending_callback_t)(uct_pending_req_t *self);
@@ -362,7 +369,7 @@ typedef ucs_status_t (*uct_pending_callback_t)(uct_pending_req_t *self);
  *  to the transport while it is queued. */
 struct uct_pending_req {
     uct_pending_callback_t func;         /**< Set by the caller */
-    char priv[UCT_PENDING_REQ_PRIV_LEN]; /**< The transport's own */
+    char priv[UCT_PENDING_REQ_PRIV_LEN]; /**< Private to the transport */
 };
 
 /*
@@ -399,7 +406,8 @@ typedef ucs_status_t (*uct_error_handler_t)(void *arg, uct_ep_h ep,
 
 /**
  * Writes the data of a buffered (bcopy) operation into the transport's buffer.
- * Runs before the operation returns; must not send or progress.
+ * Runs before the operation returns. It must not send or call progress
+ * functions.
  *
  * @param dest  Destination of at most max_bcopy bytes.
  * @param arg   Argument of the operation.
@@ -410,11 +418,11 @@ typedef size_t (*uct_pack_callback_t)(void *dest, void *arg);
 
 /**
  * Receives the data of a buffered get. The order of the parameters is
- * memcpy()'s, so that memcpy itself serves where arg is a buffer.
+ * memcpy()'s, so that memcpy() can be the callback if arg is a buffer.
  *
  * @param arg     Argument of the operation.
  * @param data    Data; valid during the call only.
- * @param length  Bytes of it.
+ * @param length  Length of the data in bytes.
  */
 typedef void (*uct_unpack_callback_t)(void *arg, const void *data,
                                       size_t length);
@@ -423,11 +431,11 @@ typedef void (*uct_unpack_callback_t)(void *arg, const void *data,
  * Handles an incoming active message.
  *
  * Runs from progress, or from any thread if the handler was set with
- * UCT_CB_FLAG_ASYNC. It may send, but not progress.
+ * UCT_CB_FLAG_ASYNC. It may send, but must not call progress functions.
  *
  * @param arg     Argument of uct_iface_set_am_handler().
  * @param data    The message. For am_short, its 8 byte header comes first.
- * @param length  Bytes of it.
+ * @param length  Length of the message in bytes.
  * @param flags   Bits of uct_cb_param_flags.
  *
  * @return UCS_OK: done with the data. UCS_INPROGRESS: the callback keeps the
@@ -438,13 +446,13 @@ typedef ucs_status_t (*uct_am_callback_t)(void *arg, void *data, size_t length,
                                           unsigned flags);
 
 /**
- * Describes an active message for the log, when data tracing is on.
+ * Describes an active message for the log. Called if data tracing is enabled.
  *
  * @param arg     Argument of uct_iface_set_am_tracer().
  * @param type    What happened to the message.
  * @param id      Its identifier.
  * @param data    Its contents.
- * @param length  Bytes of them.
+ * @param length  Length of the contents in bytes.
  * @param buffer  Receives a zero-terminated line of text.
  * @param max     Size of the buffer, including the terminating zero.
  */
@@ -453,11 +461,12 @@ typedef void (*uct_am_tracer_t)(void *arg, uct_am_trace_type_t type, uint8_t id,
                                 size_t max);
 
 /**
- * Called when an interface with UCT_IFACE_FLAG_EVENT_ASYNC_CB has events:
- * progress it. May run in any thread and must not progress itself.
+ * Called when an interface with UCT_IFACE_FLAG_EVENT_ASYNC_CB has events and
+ * must be progressed. May run in any thread. It must not call progress
+ * functions itself.
  *
  * @param arg    uct_iface_params::async_event_arg.
- * @param flags  0 today; ignore it.
+ * @param flags  Reserved; ignore it.
  */
 typedef void (*uct_async_event_cb_t)(void *arg, unsigned flags);
 
@@ -469,15 +478,15 @@ typedef void (*uct_async_event_cb_t)(void *arg, unsigned flags);
  * *context.
  *
  * @param arg      uct_iface_params::eager_arg.
- * @param data     The piece.
- * @param length   Bytes of it.
+ * @param data     The part.
+ * @param length   Length of the part in bytes.
  * @param flags    Bits of uct_cb_param_flags; FIRST and MORE give the position
  *                 of the part in the message.
  * @param stag     The sender's tag.
  * @param imm      The sender's immediate value.
- * @param context  The callback may store a pointer here from the first part to
- *                 the last; it allocates and frees what it points to. Not
- *                 needed when FIRST is set without MORE.
+ * @param context  The callback may store a pointer here, which it finds again
+ *                 in the later parts of the message. It allocates and frees the
+ *                 memory. Not needed when FIRST is set without MORE.
  *
  * @return UCS_OK, or UCS_INPROGRESS to keep the descriptor, as for
  *         uct_am_callback_t.
@@ -496,10 +505,10 @@ typedef ucs_status_t (*uct_tag_unexp_eager_cb_t)(void *arg, void *data,
  * @param flags          Bits of uct_cb_param_flags.
  * @param stag           The sender's tag.
  * @param header         The sender's header.
- * @param header_length  Bytes of it.
+ * @param header_length  Length of the header in bytes.
  * @param remote_addr    Address of the data at the sender.
- * @param length         Bytes of data there.
- * @param rkey_buf       Packed key to it, for uct_rkey_unpack().
+ * @param length         Length of the data in bytes.
+ * @param rkey_buf       Packed key of the data, for uct_rkey_unpack().
  *
  * @return UCS_OK, or UCS_INPROGRESS to keep the descriptor, as for
  *         uct_am_callback_t.
@@ -527,8 +536,8 @@ struct uct_tag_context {
      * @param stag         The sender's tag.
      * @param imm          The sender's immediate value; 0 for rendezvous.
      * @param length       Bytes received.
-     * @param inline_data  If not NULL, the data is here and not in the posted
-     *                     buffer: copy it in the callback.
+     * @param inline_data  If not NULL, the data is at this address and not in
+     *                     the posted buffer: the callback must copy it.
      * @param status       UCS_OK; UCS_ERR_MESSAGE_TRUNCATED if the message was
      *                     longer than the buffer, which is unchanged; or
      *                     UCS_ERR_CANCELED.
@@ -537,21 +546,21 @@ struct uct_tag_context {
                          size_t length, void *inline_data, ucs_status_t status);
 
     /**
-     * The tag was matched by a rendezvous request without hardware support,
-     * which the caller has to carry out itself.
+     * The tag was matched by a rendezvous request without hardware support: the
+     * user of the interface must transfer the data itself.
      *
      * @param self           This structure.
      * @param stag           The sender's tag.
      * @param header         The sender's header; valid during the call only.
-     * @param header_length  Bytes of it.
-     * @param status         Outcome of the match.
+     * @param header_length  Length of the header in bytes.
+     * @param status         Result of the match.
      * @param flags          Bits UCT_TAG_RECV_CB_xx.
      */
     void (*rndv_cb)(uct_tag_context_t *self, uct_tag_t stag, const void *header,
                     unsigned header_length, ucs_status_t status,
                     unsigned flags);
 
-    char priv[UCT_TAG_PRIV_LEN]; /**< The transport's own */
+    char priv[UCT_TAG_PRIV_LEN]; /**< Private to the transport */
 };
 
 /** @} */

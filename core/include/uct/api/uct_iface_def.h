@@ -26,9 +26,9 @@ BEGIN_C_DECLS
  * Components and their resources.
  */
 
-/** Names a memory domain of a component. */
+/** Name of a memory domain of a component. */
 typedef struct uct_md_resource_desc {
-    char md_name[UCT_MD_NAME_MAX]; /**< For uct_md_open() */
+    char md_name[UCT_MD_NAME_MAX]; /**< Argument of uct_md_open() */
 } uct_md_resource_desc_t;
 
 /** Fields of uct_component_attr to query. */
@@ -62,13 +62,13 @@ typedef struct uct_component_attr {
     uint64_t flags;                       /**< UCT_COMPONENT_FLAG_xx */
 } uct_component_attr_t;
 
-/** A transport on a device: what uct_iface_open() can open. */
+/** A transport on a device, which uct_iface_open() can open. */
 typedef struct uct_tl_resource_desc {
     char tl_name[UCT_TL_NAME_MAX];      /**< Transport */
     char dev_name[UCT_DEVICE_NAME_MAX]; /**< Device, or one port or
                                                           virtual part of it */
     uct_device_type_t dev_type;         /**< Kind of device */
-    /** Its system device, or UCS_SYS_DEVICE_ID_UNKNOWN */
+    /** System device of the resource, or UCS_SYS_DEVICE_ID_UNKNOWN */
     ucs_sys_device_t sys_device;
 } uct_tl_resource_desc_t;
 
@@ -100,9 +100,11 @@ typedef struct uct_tl_resource_desc {
 #define UCT_IFACE_FLAG_GET_BCOPY UCS_BIT(9)
 #define UCT_IFACE_FLAG_GET_ZCOPY UCS_BIT(10)
 
-/** Atomics are atomic with respect to the target's processors too. */
+/** Atomic operations are atomic also with respect to the processors of the
+ *  target. */
 #define UCT_IFACE_FLAG_ATOMIC_CPU UCS_BIT(30)
-/** Atomics are atomic only among those that go through the same device. */
+/** Atomic operations are atomic only with respect to each other on the same
+ *  device. */
 #define UCT_IFACE_FLAG_ATOMIC_DEVICE UCS_BIT(31)
 
 /*
@@ -110,11 +112,11 @@ typedef struct uct_tl_resource_desc {
  * otherwise the behaviour is undefined.
  */
 
-/** A bad local buffer of a short, bcopy or zcopy operation. */
+/** An invalid local buffer of a short, bcopy or zcopy operation. */
 #define UCT_IFACE_FLAG_ERRHANDLE_SHORT_BUF UCS_BIT(32)
 #define UCT_IFACE_FLAG_ERRHANDLE_BCOPY_BUF UCS_BIT(33)
 #define UCT_IFACE_FLAG_ERRHANDLE_ZCOPY_BUF UCS_BIT(34)
-/** An active message identifier that the receiver has no handler for. */
+/** An active message identifier for which the receiver has no handler. */
 #define UCT_IFACE_FLAG_ERRHANDLE_AM_ID UCS_BIT(35)
 /** Access to remote memory that the key does not allow. */
 #define UCT_IFACE_FLAG_ERRHANDLE_REMOTE_MEM UCS_BIT(36)
@@ -123,7 +125,7 @@ typedef struct uct_tl_resource_desc {
 /** A lost peer or network connection. */
 #define UCT_IFACE_FLAG_ERRHANDLE_PEER_FAILURE UCS_BIT(38)
 
-/** uct_ep_check() works. */
+/** uct_ep_check() is supported. */
 #define UCT_IFACE_FLAG_EP_CHECK UCS_BIT(39)
 
 /** Endpoints are created connected to the peer's interface address. */
@@ -155,7 +157,7 @@ typedef struct uct_tl_resource_desc {
 #define UCT_IFACE_FLAG_TAG_EAGER_ZCOPY UCS_BIT(52)
 #define UCT_IFACE_FLAG_TAG_RNDV_ZCOPY  UCS_BIT(53)
 
-/** Reaches other hosts. */
+/** The transport reaches other hosts. */
 #define UCT_IFACE_FLAG_INTER_NODE UCS_BIT(54)
 
 /** Endpoints can be used from code that runs on a device. */
@@ -178,12 +180,12 @@ typedef struct uct_tl_resource_desc {
 #define UCT_IFACE_FLAG_EVENT_ASYNC_CB UCS_BIT(4)
 
 /**
- * Bandwidth in bytes a second, when several processes of a host use the device:
- * each gets dedicated + shared / (number of processes).
+ * Bandwidth in bytes per second if several processes of a host use the device.
+ * Each process has dedicated + shared / (number of processes).
  */
 typedef struct uct_ppn_bandwidth {
-    double dedicated; /**< Each process's own */
-    double shared;    /**< Divided among them */
+    double dedicated; /**< Part that each process has */
+    double shared;    /**< Part that the processes share */
 } uct_ppn_bandwidth_t;
 
 /** Attributes of an interface: capabilities, limits and costs. Sizes are in
@@ -191,11 +193,11 @@ typedef struct uct_ppn_bandwidth {
 struct uct_iface_attr {
     struct {
         struct {
-            size_t max_short;       /**< Largest uct_ep_put_short() */
-            size_t max_bcopy;       /**< Largest uct_ep_put_bcopy() */
-            size_t min_zcopy;       /**< Smallest uct_ep_put_zcopy(), all
-                                         entries together */
-            size_t max_zcopy;       /**< Largest one */
+            size_t max_short;       /**< Maximum of uct_ep_put_short() */
+            size_t max_bcopy;       /**< Maximum of uct_ep_put_bcopy() */
+            size_t min_zcopy;       /**< Minimum of uct_ep_put_zcopy(), the sum
+                                     *   of all entries */
+            size_t max_zcopy;       /**< Maximum of uct_ep_put_zcopy() */
             size_t opt_zcopy_align; /**< Optimal alignment of buffers */
             size_t align_mtu;       /**< Packet size; its multiples are
                                      * optimal */
@@ -203,11 +205,11 @@ struct uct_iface_attr {
         } put;                      /**< Limits of put */
 
         struct {
-            size_t max_short;       /**< Largest uct_ep_get_short() */
-            size_t max_bcopy;       /**< Largest uct_ep_get_bcopy() */
-            size_t min_zcopy;       /**< Smallest uct_ep_get_zcopy(), all
-                                         entries together */
-            size_t max_zcopy;       /**< Largest one */
+            size_t max_short;       /**< Maximum of uct_ep_get_short() */
+            size_t max_bcopy;       /**< Maximum of uct_ep_get_bcopy() */
+            size_t min_zcopy;       /**< Minimum of uct_ep_get_zcopy(), the sum
+                                     *   of all entries */
+            size_t max_zcopy;       /**< Maximum of uct_ep_get_zcopy() */
             size_t opt_zcopy_align; /**< Optimal alignment of buffers */
             size_t align_mtu;       /**< Packet size; its multiples are
                                      * optimal */
@@ -215,40 +217,42 @@ struct uct_iface_attr {
         } get;                      /**< Limits of get */
 
         struct {
-            size_t max_short;       /**< Largest short message, with its 8 bytes
-                                         of header */
-            size_t max_bcopy;       /**< Maximum that may be packed */
-            size_t min_zcopy;       /**< Smallest zcopy message, header and all
-                                         entries together */
-            size_t max_zcopy;       /**< Largest one */
+            size_t max_short;       /**< Maximum length of a short message,
+                                     *   including the header of 8 bytes */
+            size_t max_bcopy;       /**< Maximum length that the callback may
+                                     *   pack */
+            size_t min_zcopy;       /**< Minimum length of a zcopy message, the
+                                     *   sum of header and all entries */
+            size_t max_zcopy;       /**< Maximum length of a zcopy message */
             size_t opt_zcopy_align; /**< Optimal alignment of buffers */
             size_t align_mtu;       /**< Packet size; its multiples are
                                      * optimal */
-            size_t max_hdr;         /**< Largest header of uct_ep_am_zcopy() */
+            size_t max_hdr;         /**< Maximum length of the header of
+                                     *   uct_ep_am_zcopy() */
             size_t max_iov;         /**< Maximum number of entries */
         } am;                       /**< Limits of active messages */
 
         struct {
             struct {
-                size_t min_recv;        /**< Smallest buffer that can be
-                                             posted */
-                size_t max_zcopy;       /**< Largest one */
+                size_t min_recv;        /**< Minimum size of a posted buffer */
+                size_t max_zcopy;       /**< Maximum size of a posted buffer */
                 size_t max_iov;         /**< Maximum number of entries */
                 size_t max_outstanding; /**< Maximum number of buffers posted at
                                          * the same time */
             } recv; /**< Limits of uct_iface_tag_recv_zcopy() */
 
             struct {
-                size_t max_short; /**< Largest uct_ep_tag_eager_short() */
-                size_t max_bcopy; /**< Largest uct_ep_tag_eager_bcopy() */
-                size_t max_zcopy; /**< Largest uct_ep_tag_eager_zcopy() */
+                size_t max_short; /**< Maximum of uct_ep_tag_eager_short() */
+                size_t max_bcopy; /**< Maximum of uct_ep_tag_eager_bcopy() */
+                size_t max_zcopy; /**< Maximum of uct_ep_tag_eager_zcopy() */
                 size_t max_iov;   /**< Maximum number of entries */
             } eager;              /**< Limits of eager tagged messages */
 
             struct {
-                size_t max_zcopy; /**< Largest uct_ep_tag_rndv_zcopy() */
-                size_t max_hdr;   /**< Largest header of it and of
-                                       uct_ep_tag_rndv_request() */
+                size_t max_zcopy; /**< Maximum of uct_ep_tag_rndv_zcopy() */
+                size_t max_hdr;   /**< Maximum length of the header of
+                                   *   uct_ep_tag_rndv_zcopy() and
+                                   *   uct_ep_tag_rndv_request() */
                 size_t max_iov;   /**< Maximum number of entries */
             } rndv;               /**< Limits of rendezvous */
         } tag; /**< Limits of tag matching in the transport */
@@ -256,13 +260,14 @@ struct uct_iface_attr {
         struct {
             uint64_t op_flags;  /**< Operations that can be posted: bit n is
                                      uct_atomic_op_t n */
-            uint64_t fop_flags; /**< Operations that can fetch, the same way */
+            uint64_t fop_flags; /**< Operations that can fetch: bit n is
+                                 *   uct_atomic_op_t n */
         } atomic32,             /**< Atomics on 32 bit words */
             atomic64;           /**< Atomics on 64 bit words */
 
         uint64_t flags;       /**< UCT_IFACE_FLAG_xx */
         uint64_t event_flags; /**< UCT_IFACE_FLAG_EVENT_xx */
-    } cap;                    /**< Abilities */
+    } cap;                    /**< Capabilities and limits */
 
     size_t device_addr_len;                  /**< Length of the device
                                                   address */
@@ -273,22 +278,23 @@ struct uct_iface_attr {
     size_t max_conn_priv;                    /**< Maximum private data of
                                               * connection setup by socket
                                               * address */
-    struct sockaddr_storage listen_sockaddr; /**< Address that an interface in
-                                                  server mode listens on */
-    double overhead;                         /**< Processor time of a message,
-                                              * seconds */
+    struct sockaddr_storage listen_sockaddr; /**< Address at which an interface
+                                              *   in server mode listens */
+    double overhead;                         /**< Processor time for each
+                                              *   message, in seconds */
     uct_ppn_bandwidth_t bandwidth;           /**< Bandwidth */
     ucs_linear_func_t latency;               /**< Latency in seconds, as a
                                               * function of the number of active
                                               * endpoints */
-    uint8_t priority;                        /**< Higher is better, between
-                                                  devices that are otherwise
-                                                  equal */
+    uint8_t priority;                        /**< Selects between devices that
+                                              *   are otherwise equal; higher is
+                                              *   better */
     size_t max_num_eps;                      /**< Maximum number of endpoints */
-    unsigned dev_num_paths;                  /**< Number of network paths to use
-                                              * at the same time, each by a
-                                              * separate endpoint with its
-                                              * uct_ep_params::path_index */
+    unsigned dev_num_paths;                  /**< Number of network paths that
+                                              *   can be used at the same time.
+                                              *   Each requires a separate
+                                              *   endpoint, with another
+                                              *   uct_ep_params::path_index */
 };
 
 /*
@@ -345,11 +351,11 @@ enum uct_iface_feature {
     UCT_IFACE_FEATURE_LAST         = UCS_BIT(7),
 };
 
-/** Parameters of uct_iface_open(); owned by the caller, not used after the
- *  call. */
+/** Parameters of uct_iface_open(). The caller owns them; they are not used
+ *  after the call. */
 struct uct_iface_params {
-    uint64_t field_mask;    /**< Bits of uct_iface_params_field; others are
-                               * ignored and have their defaults */
+    uint64_t field_mask;    /**< Bits of uct_iface_params_field. The other
+                             *   fields are ignored and have their defaults */
     ucs_cpu_set_t cpu_mask; /**< Processors near which resources are
                                * allocated */
     uint64_t open_mode;     /**< A bit of uct_iface_open_mode */
@@ -361,49 +367,49 @@ struct uct_iface_params {
         } device;                 /**< For UCT_IFACE_OPEN_MODE_DEVICE */
 
         struct {
-            ucs_sock_addr_t listen_sockaddr; /**< Where to listen */
-            void *conn_request_arg;          /**< conn_request_cb's argument */
+            ucs_sock_addr_t listen_sockaddr; /**< Address at which to listen */
+            void *conn_request_arg;          /**< Argument of conn_request_cb */
             uct_sockaddr_conn_request_callback_t conn_request_cb; /**< Handles
                                                                    * connection
                                                                    * requests */
-            uint32_t cb_flags; /**< Bits of uct_cb_flags for it */
+            uint32_t cb_flags; /**< Bits of uct_cb_flags for conn_request_cb */
         } sockaddr;            /**< For UCT_IFACE_OPEN_MODE_SOCKADDR_SERVER */
-    } mode;                    /**< Depends on open_mode */
+    } mode;                    /**< The open_mode selects the member */
 
     ucs_stats_node_t *stats_root;    /**< Parent of statistics, or NULL */
     size_t rx_headroom;              /**< Bytes to reserve in front of received
                                       * data, see uct_cb_param_flags;
                                           0 by default */
-    void *err_handler_arg;           /**< err_handler's argument */
+    void *err_handler_arg;           /**< Argument of err_handler */
     uct_error_handler_t err_handler; /**< Called when endpoints fail */
-    uint32_t err_handler_flags;      /**< Bits of uct_cb_flags for it */
+    uint32_t err_handler_flags;      /**< Bits of uct_cb_flags for
+                                      *   err_handler */
 
-    void *eager_arg;                   /**< eager_cb's argument */
+    void *eager_arg;                   /**< Argument of eager_cb */
     uct_tag_unexp_eager_cb_t eager_cb; /**< Handles unexpected eager messages
                                          * if the transport matches tags */
-    void *rndv_arg;                    /**< rndv_cb's argument */
+    void *rndv_arg;                    /**< Argument of rndv_cb */
     uct_tag_unexp_rndv_cb_t rndv_cb;   /**< Handles unexpected rendezvous
                                          * if the transport matches tags */
 
-    void *async_event_arg;               /**< async_event_cb's argument */
+    void *async_event_arg;               /**< Argument of async_event_cb */
     uct_async_event_cb_t async_event_cb; /**< Called on events, for interfaces
                                            * with
                                            * UCT_IFACE_FLAG_EVENT_ASYNC_CB */
 
     ucs_time_t keepalive_interval; /**< Time between two checks of an idle peer,
-                                        if the transport has
-                                        UCT_IFACE_FLAG_EP_KEEPALIVE; default and
-                                        0: that of the transport.
-                                        UCS_TIME_INFINITY: no
-                                        checks. A variable of the transport
-                                        that the user sets has precedence */
+                                    *   if the transport has
+                                    *   UCT_IFACE_FLAG_EP_KEEPALIVE; default and
+                                    *   0: the interval of the transport.
+                                    *   UCS_TIME_INFINITY: no checks. A variable
+                                    *   by which the user sets the interval
+                                    *   takes precedence */
     size_t am_alignment;           /**< Alignment of received active messages; a
-                                    * power of 2; 1 by default.
-                                        For data in a descriptor
-                                        (UCT_CB_PARAM_FLAG_DESC) only */
-    size_t am_align_offset;        /**< Byte of the data that is aligned; below
-                                    * am_alignment; 0 by
-                                        default */
+                                    *   power of 2; 1 by default. Applies only
+                                    *   to data in a descriptor
+                                    *   (UCT_CB_PARAM_FLAG_DESC) */
+    size_t am_align_offset;        /**< Offset of the byte that is aligned,
+                                    *   below am_alignment; 0 by default */
     uint64_t features;             /**< Bits of uct_iface_feature */
 };
 
@@ -439,14 +445,15 @@ enum uct_ep_params_field {
     UCT_EP_PARAM_FIELD_IFACE_ADDR_LENGTH = UCS_BIT(18),
 };
 
-/** Parameters of uct_ep_create(); owned by the caller, not used after the call.
- *  See there for the combinations of fields. */
+/** Parameters of uct_ep_create(), which describes the valid combinations of
+ *  fields. The caller owns them; they are not used after the call. */
 struct uct_ep_params {
-    uint64_t field_mask;                /**< Bits of uct_ep_params_field; the
-                                              rest is ignored */
-    uct_iface_h iface;                  /**< Interface to create it on; this or
-                                              cm, not both */
-    void *user_data;                    /**< Argument of the callbacks below */
+    uint64_t field_mask;                /**< Bits of uct_ep_params_field. The
+                                         *   other fields are ignored */
+    uct_iface_h iface;                  /**< Interface on which to create the
+                                         *   endpoint; either this or cm */
+    void *user_data;                    /**< Argument of the callbacks of this
+                                         *   structure */
     const uct_device_addr_t *dev_addr;  /**< The peer's device address */
     const uct_iface_addr_t *iface_addr; /**< The peer's interface address;
                                               needs
@@ -454,43 +461,46 @@ struct uct_ep_params {
     /** The server's socket address; without cm, needs
      *  UCT_IFACE_FLAG_CONNECT_TO_SOCKADDR */
     const ucs_sock_addr_t *sockaddr;
-    uint32_t sockaddr_cb_flags; /**< Bits of uct_cb_flags for
-                                                     all the callbacks below */
+    uint32_t sockaddr_cb_flags; /**< Bits of uct_cb_flags for all callbacks of
+                                 *   this structure */
     uct_cm_ep_priv_data_pack_callback_t sockaddr_pack_cb; /**< Writes private
-                                              data. Excludes private_data and
-                                              cm_resolve_cb */
-    uct_cm_h cm;                     /**< Connection manager to create it
-                                              on; this or iface, not both */
+                                                           *   data. Cannot be
+                                                           *   combined with
+                                                           *   private_data or
+                                                           *   cm_resolve_cb */
+    uct_cm_h cm;                     /**< Connection manager on which to create
+                                      *   the endpoint; either this or iface */
     uct_conn_request_h conn_request; /**< Connection request to accept.
                                             * Released by uct_ep_create(), even
                                             * if that fails */
-    /** On a client: the server replied */
+    /** On a client: called when the server has replied */
     uct_cm_ep_client_connect_callback_t sockaddr_cb_client;
-    /** On a server: the client is connected */
+    /** On a server: called when the client is connected */
     uct_cm_ep_server_conn_notify_callback_t sockaddr_cb_server;
-    uct_ep_disconnect_cb_t disconnect_cb;       /**< The peer disconnected */
+    uct_ep_disconnect_cb_t disconnect_cb;       /**< Called when the peer has
+                                                 *   disconnected */
     unsigned path_index;                        /**< Network path, below
                                           * uct_iface_attr::dev_num_paths; 0
                                               by default */
-    uct_cm_ep_resolve_callback_t cm_resolve_cb; /**< On a client: the local
-                                                 * device is known, call
-                                                 * uct_ep_connect().
-                                                     Excludes
-                                                     sockaddr_pack_cb */
-    const void *private_data;                   /**< Bytes for the client; with
-                                              conn_request only. Excludes
-                                              sockaddr_pack_cb */
-    size_t private_data_length;                 /**< Their number, at
-                                                   * most max_conn_priv of
-                                                   * uct_cm_attr */
-    /** Local address to connect from; without cm, needs
+    uct_cm_ep_resolve_callback_t cm_resolve_cb; /**< On a client: called when
+                                                 *   the local device is known;
+                                                 *   then call uct_ep_connect().
+                                                 *   Cannot be combined with
+                                                 *   sockaddr_pack_cb */
+    const void *private_data;                   /**< Private data for the
+                                                 *   client; only with
+                                                 *   conn_request. Cannot be
+                                                 *   combined with
+                                                 *   sockaddr_pack_cb */
+    size_t private_data_length;                 /**< Length of private_data, at
+                                                 *   most max_conn_priv of
+                                                 *   uct_cm_attr */
+    /** Local address from which to connect; without cm, needs
      *  UCT_IFACE_FLAG_CONNECT_TO_SOCKADDR */
     const ucs_sock_addr_t *local_sockaddr;
-    size_t dev_addr_length;   /**< Bytes of dev_addr. Without
-                                                   it, the shortest that its
-                                                   contents allow */
-    size_t iface_addr_length; /**< Bytes of iface_addr; see
-                                             *   dev_addr_length */
+    size_t dev_addr_length;   /**< Length of dev_addr. By default, the minimum
+                               *   length that its contents allow */
+    size_t iface_addr_length; /**< Length of iface_addr; see dev_addr_length */
 };
 
 /** @} */

@@ -61,12 +61,12 @@ ucs_status_t uct_md_query(uct_md_h md, uct_md_attr_t *md_attr);
 /**
  * Detects the properties of a range of memory.
  *
- * @param [in]     md        Memory domain to ask.
+ * @param [in]     md        Memory domain.
  * @param [in]     address   Start of the range, not NULL.
- * @param [in]     length    Bytes, above 0.
- * @param [in,out] mem_attr  Set field_mask; the fields asked for are filled,
- *                           with their value for "unknown" where the domain
- *                           cannot detect them.
+ * @param [in]     length    Length in bytes, above 0.
+ * @param [in,out] mem_attr  Set field_mask; the requested fields are filled.
+ *                           Fields that the domain cannot detect get their
+ *                           value for "unknown".
  *
  * @return UCS_OK if at least one field was detected. UCS_ERR_INVALID_ADDR or
  *         another error if the domain does not know the memory.
@@ -77,14 +77,14 @@ ucs_status_t uct_md_mem_query(uct_md_h md, const void *address, size_t length,
 /**
  * Detects the memory type of a range of memory.
  *
- * @param [in]  md          Memory domain to ask.
+ * @param [in]  md          Memory domain.
  * @param [in]  addr        Start of the range.
- * @param [in]  length      Bytes of it.
+ * @param [in]  length      Length of the range in bytes.
  * @param [out] mem_type_p  Type.
  *
  * @return UCS_ERR_INVALID_ADDR if the domain does not recognise the memory.
- *         UCS_ERR_UNSUPPORTED if it detects no types of memory, that is, if
- *         uct_md_attr_t::cap.detect_mem_types is 0.
+ *         UCS_ERR_UNSUPPORTED if the domain detects no types of memory, that
+ *         is, if uct_md_attr_t::cap.detect_mem_types is 0.
  */
 ucs_status_t uct_md_detect_memory_type(uct_md_h md, const void *addr,
                                        size_t length,
@@ -96,9 +96,9 @@ ucs_status_t uct_md_detect_memory_type(uct_md_h md, const void *addr,
  *
  * @param [in] md        Memory domain.
  * @param [in] sockaddr  Address.
- * @param [in] mode      To listen on it, or to connect to it.
+ * @param [in] mode      Whether to listen at the address, or to connect to it.
  *
- * @return Nonzero if so.
+ * @return Nonzero if the domain supports the address.
  */
 int uct_md_is_sockaddr_accessible(uct_md_h md, const ucs_sock_addr_t *sockaddr,
                                   uct_sockaddr_accessibility_t mode);
@@ -108,17 +108,18 @@ int uct_md_is_sockaddr_accessible(uct_md_h md, const ucs_sock_addr_t *sockaddr,
  */
 
 /**
- * Allocates memory by the first method that works.
+ * Allocates memory by the first method that succeeds.
  *
- * @param [in]  length       Bytes, above 0. More may be allocated.
+ * @param [in]  length       Length in bytes, above 0. More may be allocated.
  * @param [in]  methods      Methods to try, in this order. For
- *                           UCT_ALLOC_METHOD_MD, the domains of the parameters
- *                           are tried in their order.
- * @param [in]  num_methods  How many.
+ *                           UCT_ALLOC_METHOD_MD, the domains in the parameters
+ *                           are tried in order.
+ * @param [in]  num_methods  Number of methods.
  * @param [in]  params       Other parameters.
  * @param [out] mem          The memory; release it by uct_mem_free().
  *
- * @return UCS_ERR_NO_MEMORY if no method worked, or the error of the last one.
+ * @return UCS_ERR_NO_MEMORY if no method succeeded, or the error of the last
+ *         method.
  */
 ucs_status_t uct_mem_alloc(size_t length, const uct_alloc_method_t *methods,
                            unsigned num_methods,
@@ -126,21 +127,21 @@ ucs_status_t uct_mem_alloc(size_t length, const uct_alloc_method_t *methods,
                            uct_allocated_memory_t *mem);
 
 /**
- * Frees memory of uct_mem_alloc(), by the method it came from. Nothing may use
- * the memory any more.
+ * Frees memory of uct_mem_alloc(), by the method that allocated it. The memory
+ * must not be in use.
  *
- * @return UCS_OK; UCS_ERR_INVALID_PARAM if the memory is not such memory; or
- *         the error of the domain
+ * @return UCS_OK; UCS_ERR_INVALID_PARAM if uct_mem_alloc() did not allocate it;
+ *         or the error of the domain
  */
 ucs_status_t uct_mem_free(const uct_allocated_memory_t *mem);
 
 /**
  * Registers memory for zero-copy operations and remote access. Needs
- * UCT_MD_FLAG_REG. The memory has to stay mapped until it is deregistered.
+ * UCT_MD_FLAG_REG. The memory must remain mapped until it is deregistered.
  *
  * @param [in]  md       Memory domain.
  * @param [in]  address  First byte.
- * @param [in]  length   Bytes, above 0.
+ * @param [in]  length   Length in bytes, above 0.
  * @param [in]  flags    Bits of uct_md_mem_flags.
  * @param [out] memh_p   Handle for operations and uct_md_mkey_pack().
  *
@@ -159,13 +160,13 @@ ucs_status_t uct_md_mem_reg(uct_md_h md, void *address, size_t length,
 ucs_status_t uct_md_mem_dereg(uct_md_h md, uct_mem_h memh);
 
 /**
- * Advises how memory is going to be used. It affects performance only, and may
- * do nothing. Needs UCT_MD_FLAG_ADVISE.
+ * Advises how memory will be used. The advice can affect performance only, and
+ * may be ignored. Needs UCT_MD_FLAG_ADVISE.
  *
  * @param [in] md      Memory domain.
- * @param [in] memh    Handle of memory allocated or registered there.
+ * @param [in] memh    Handle of memory that the domain allocated or registered.
  * @param [in] addr    Start of a range within it.
- * @param [in] length  Bytes, above 0.
+ * @param [in] length  Length in bytes, above 0.
  * @param [in] advice  Advice.
  *
  * @return UCS_OK; UCS_ERR_UNSUPPORTED without that flag; UCS_ERR_INVALID_PARAM
@@ -178,12 +179,13 @@ ucs_status_t uct_md_mem_advise(uct_md_h md, uct_mem_h memh, void *addr,
  */
 
 /**
- * Packs the key by which peers access memory.
+ * Packs the key that peers need to access memory.
  *
  * @param [in]  md           Memory domain.
- * @param [in]  memh         Memory registered there, with the access wanted.
- * @param [out] rkey_buffer  Room for uct_md_attr::rkey_packed_size bytes, which
- *                           may be sent to peers.
+ * @param [in]  memh         Memory that the domain registered, with the flags
+ *                           of the required access.
+ * @param [out] rkey_buffer  Buffer of uct_md_attr::rkey_packed_size bytes,
+ *                           which may be sent to peers.
  *
  * @return UCS_OK; UCS_ERR_UNSUPPORTED if the domain has no remote keys;
  *         UCS_ERR_INVALID_PARAM
@@ -191,28 +193,30 @@ ucs_status_t uct_md_mem_advise(uct_md_h md, uct_mem_h memh, void *addr,
 ucs_status_t uct_md_mkey_pack(uct_md_h md, uct_mem_h memh, void *rkey_buffer);
 
 /**
- * Makes a peer's key usable.
+ * Unpacks a key of a peer, for use in operations.
  *
- * @param [in]  component    The component that packed it: the one whose
- *                           transport reaches the peer's device.
+ * @param [in]  component    Component that packed the key: its transport must
+ *                           reach the device of the peer.
  * @param [in]  rkey_buffer  Packed key.
- * @param [out] rkey_ob      Key; give it back with uct_rkey_release().
+ * @param [out] rkey_ob      Key; release it by uct_rkey_release().
  *
- * @return UCS_ERR_INVALID_PARAM if the component did not pack this;
- *         UCS_ERR_UNREACHABLE if the memory cannot be reached from here.
+ * @return UCS_ERR_INVALID_PARAM if the component did not pack this key;
+ *         UCS_ERR_UNREACHABLE if this process cannot reach the memory.
  */
 ucs_status_t uct_rkey_unpack(uct_component_h component, const void *rkey_buffer,
                              uct_rkey_bundle_t *rkey_ob);
 
 /**
- * Gives a plain pointer to a peer's memory. Needs UCT_COMPONENT_FLAG_RKEY_PTR.
+ * Returns a pointer by which this process can access a peer's memory directly.
+ * Needs UCT_COMPONENT_FLAG_RKEY_PTR.
  *
  * @param [in]  component    Component that unpacked the key.
  * @param [in]  rkey_ob      Key.
  * @param [in]  remote_addr  Address at the peer, within the key's memory.
- * @param [out] addr_p       Where it is here; valid until the key is released.
+ * @param [out] addr_p       Local address of the memory; valid until the key is
+ *                           released.
  *
- * @return UCS_ERR_UNSUPPORTED if this memory cannot be had directly;
+ * @return UCS_ERR_UNSUPPORTED if direct access to this memory is not possible;
  *         UCS_ERR_INVALID_ADDR if the address is not within it.
  */
 ucs_status_t uct_rkey_ptr(uct_component_h component, uct_rkey_bundle_t *rkey_ob,

@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Calls that move data: active messages, put and get, atomics, tagged messages,
- * and what orders and completes them. Part of uct.h, which has the rules for
- * all calls.
+ * and functions that order and complete them. Part of uct.h, which has the
+ * rules for all calls.
  *
- * These are the hot path: sizes, identifiers and flags are not checked against
- * the interface's attributes unless it has the UCT_IFACE_FLAG_ERRHANDLE_xx for
- * it. An operation whose UCT_IFACE_FLAG_xx is missing returns
- * UCS_ERR_UNSUPPORTED.
+ * These functions are the hot path: sizes, identifiers and flags are not
+ * checked against the interface's attributes unless the interface has the
+ * corresponding UCT_IFACE_FLAG_ERRHANDLE_xx. An operation whose
+ * UCT_IFACE_FLAG_xx is missing returns UCS_ERR_UNSUPPORTED.
  *
- * What every operation here may return:
+ * Status that every operation here may return:
  *   UCS_OK               done; the buffer is free, the completion is not used
  *   UCS_INPROGRESS       started; the buffer has to stay as it is, and the
  *                        completion, if there is one, will be told
  *   UCS_ERR_NO_RESOURCE  not started; try later, see uct_ep_pending_add()
  *   another error        not started; the endpoint may have failed
  * Short operations never return UCS_INPROGRESS. Zero-copy operations take an
- * array of iovcnt entries, in order; none at all means no data.
+ * array of iovcnt entries, in order; an array without entries means no data.
  */
 #ifndef UCT_API_UCT_OPS_H_
 #define UCT_API_UCT_OPS_H_
@@ -26,10 +26,11 @@
 BEGIN_C_DECLS
 
 /**
- * Records an operation's outcome; the first error stays.
+ * Records the status of an operation in the completion, which keeps the first
+ * error.
  *
  * @param [in,out] comp    Completion.
- * @param [in]     status  Outcome.
+ * @param [in]     status  Status of the operation.
  */
 static UCS_F_ALWAYS_INLINE void
 uct_completion_update_status(uct_completion_t *comp, ucs_status_t status)
@@ -47,8 +48,8 @@ uct_completion_update_status(uct_completion_t *comp, ucs_status_t status)
  *  @{ */
 
 /**
- * Sets who handles active messages of an identifier. There is one handler for
- * each; setting replaces it. Messages without a handler are dropped.
+ * Sets the handler of active messages with an identifier. Each identifier has
+ * one handler; a new one replaces it. Messages without a handler are dropped.
  *
  * @param [in] iface  Interface.
  * @param [in] id     Identifier, below UCT_AM_ID_MAX.
@@ -56,8 +57,9 @@ uct_completion_update_status(uct_completion_t *comp, ucs_status_t status)
  * @param [in] arg    Its argument.
  * @param [in] flags  Bits of uct_cb_flags.
  *
- * @return UCS_ERR_INVALID_PARAM for a bad identifier; UCS_ERR_UNSUPPORTED if
- *         the interface has no active messages, or cannot call as flags ask.
+ * @return UCS_ERR_INVALID_PARAM for an invalid identifier; UCS_ERR_UNSUPPORTED
+ *         if the interface has no active messages, or does not support the
+ *         flags.
  */
 ucs_status_t uct_iface_set_am_handler(uct_iface_h iface, uint8_t id,
                                       uct_am_callback_t cb, void *arg,
@@ -65,7 +67,7 @@ ucs_status_t uct_iface_set_am_handler(uct_iface_h iface, uint8_t id,
 
 /**
  * Sets the function that describes active messages in the log. It is called
- * only if data tracing is on.
+ * only if data tracing is enabled.
  *
  * @param [in] iface   Interface.
  * @param [in] tracer  Callback, or NULL to remove it.
@@ -76,9 +78,9 @@ ucs_status_t uct_iface_set_am_handler(uct_iface_h iface, uint8_t id,
 ucs_status_t uct_iface_set_am_tracer(uct_iface_h iface, uct_am_tracer_t tracer,
                                      void *arg);
 
-/** Releases a descriptor that a callback kept by returning UCS_INPROGRESS;
- *  desc is its beginning: the data pointer that the callback was given, less
- *  the rx_headroom that the interface was opened with. */
+/** Releases a descriptor that a callback kept by returning UCS_INPROGRESS; desc
+ *  is its start: the data pointer that the callback received, minus the
+ *  rx_headroom with which the interface was opened. */
 void uct_iface_release_desc(void *desc);
 
 /*
@@ -91,8 +93,8 @@ void uct_iface_release_desc(void *desc);
  * @param [in] ep       Endpoint.
  * @param [in] id       Identifier, below UCT_AM_ID_MAX.
  * @param [in] header   First 8 bytes of the message, in this host's byte order.
- * @param [in] payload  What follows; may be NULL if length is 0.
- * @param [in] length   Bytes of payload; with the header, at most
+ * @param [in] payload  Rest of the message; may be NULL if length is 0.
+ * @param [in] length   Length of the payload; including the header, at most
  *                      uct_iface_attr::cap.am.max_short.
  *
  * @return UCS_OK; UCS_ERR_NO_RESOURCE if there are no send resources (see
@@ -103,12 +105,12 @@ ucs_status_t uct_ep_am_short(uct_ep_h ep, uint8_t id, uint64_t header,
                              const void *payload, unsigned length);
 
 /**
- * Sends a small message gathered from several places.
+ * Sends a small message from several buffers.
  *
  * @param [in] ep      Endpoint.
  * @param [in] id      Identifier, below UCT_AM_ID_MAX.
- * @param [in] iov     Where from; stride, count and memh are not looked at.
- *                     Altogether at most uct_iface_attr::cap.am.max_short.
+ * @param [in] iov     Buffers; stride, count and memh are ignored. Their total
+ *                     length is at most uct_iface_attr::cap.am.max_short.
  * @param [in] iovcnt  Entries, at most uct_iface_attr::cap.am.max_iov.
  *
  * @return UCS_OK; UCS_ERR_NO_RESOURCE if there are no send resources (see
@@ -139,13 +141,15 @@ ssize_t uct_ep_am_bcopy(uct_ep_h ep, uint8_t id, uct_pack_callback_t pack_cb,
  *
  * @param [in] ep             Endpoint.
  * @param [in] id             Identifier, below UCT_AM_ID_MAX.
- * @param [in] header         First bytes of the message; free when this
- *                            returns.
- * @param [in] header_length  How many, at most uct_iface_attr::cap.am.max_hdr.
- * @param [in] iov            What follows.
+ * @param [in] header         First bytes of the message; may be reused after
+ *                            the return.
+ * @param [in] header_length  Length of the header, at most
+ *                            uct_iface_attr::cap.am.max_hdr.
+ * @param [in] iov            Rest of the message.
  * @param [in] iovcnt         Entries, at most uct_iface_attr::cap.am.max_iov.
  * @param [in] flags          Bits of uct_msg_flags.
- * @param [in] comp           Told on UCS_INPROGRESS, or NULL.
+ * @param [in] comp           Completion, used if the call returns
+ *                            UCS_INPROGRESS; may be NULL.
  *
  * @return UCS_OK; UCS_INPROGRESS; UCS_ERR_NO_RESOURCE if there are no send
  *         resources (see uct_ep_pending_add()); or another error. After an
@@ -159,9 +163,10 @@ ucs_status_t uct_ep_am_zcopy(uct_ep_h ep, uint8_t id, const void *header,
 /** @} */
 
 /*
- * Remote memory. remote_addr is the address at the peer, rkey the key that
- * uct_rkey_unpack() gave for it. That a put has completed means that the local
- * buffer is free; flush with UCT_FLUSH_FLAG_REMOTE to know that it is there.
+ * Remote memory. remote_addr is the address at the peer, rkey its key from
+ * uct_rkey_unpack(). When a put has completed, the local buffer may be reused;
+ * a flush with UCT_FLUSH_FLAG_REMOTE completes when the data is in the remote
+ * memory.
  */
 
 /** @addtogroup UCT_RMA
@@ -171,9 +176,10 @@ ucs_status_t uct_ep_am_zcopy(uct_ep_h ep, uint8_t id, const void *header,
  * Writes a small block to remote memory.
  *
  * @param [in] ep           Endpoint.
- * @param [in] buffer       What to write.
- * @param [in] length       Bytes, at most uct_iface_attr::cap.put.max_short.
- * @param [in] remote_addr  Where to.
+ * @param [in] buffer       Data.
+ * @param [in] length       Length in bytes, at most
+ *                          uct_iface_attr::cap.put.max_short.
+ * @param [in] remote_addr  Address of the destination at the peer.
  * @param [in] rkey         Remote key.
  *
  * @return UCS_OK; UCS_ERR_NO_RESOURCE if there are no send resources (see
@@ -184,13 +190,14 @@ ucs_status_t uct_ep_put_short(uct_ep_h ep, const void *buffer, unsigned length,
                               uint64_t remote_addr, uct_rkey_t rkey);
 
 /**
- * Writes what a callback packs to remote memory.
+ * Writes data to remote memory, which a callback packs into a buffer of the
+ * transport.
  *
  * @param [in] ep           Endpoint.
  * @param [in] pack_cb      Writes the data, at most
  *                          uct_iface_attr::cap.put.max_bcopy.
  * @param [in] arg          Its argument.
- * @param [in] remote_addr  Where to.
+ * @param [in] remote_addr  Address of the destination at the peer.
  * @param [in] rkey         Remote key.
  *
  * @return Bytes packed, or a negative ucs_status_t.
@@ -202,11 +209,12 @@ ssize_t uct_ep_put_bcopy(uct_ep_h ep, uct_pack_callback_t pack_cb, void *arg,
  * Writes to remote memory without copying the data.
  *
  * @param [in] ep           Endpoint.
- * @param [in] iov          What to write, one entry behind the other.
+ * @param [in] iov          Data, in the order of the entries.
  * @param [in] iovcnt       Entries, at most uct_iface_attr::cap.put.max_iov.
- * @param [in] remote_addr  Where to.
+ * @param [in] remote_addr  Address of the destination at the peer.
  * @param [in] rkey         Remote key.
- * @param [in] comp         Told on UCS_INPROGRESS, or NULL.
+ * @param [in] comp         Completion, used if the call returns UCS_INPROGRESS;
+ *                          may be NULL.
  *
  * @return UCS_OK; UCS_INPROGRESS; UCS_ERR_NO_RESOURCE if there are no send
  *         resources (see uct_ep_pending_add()); or another error. After an
@@ -217,12 +225,14 @@ ucs_status_t uct_ep_put_zcopy(uct_ep_h ep, const uct_iov_t *iov, size_t iovcnt,
                               uct_completion_t *comp);
 
 /**
- * Reads a small block of remote memory; the data is there on UCS_OK.
+ * Reads a small block of remote memory. The buffer contains the data when the
+ * call returns UCS_OK.
  *
  * @param [in]  ep           Endpoint.
- * @param [out] buffer       Where to.
- * @param [in]  length       Bytes, at most uct_iface_attr::cap.get.max_short.
- * @param [in]  remote_addr  Where from.
+ * @param [out] buffer       Buffer for the data.
+ * @param [in]  length       Length in bytes, at most
+ *                           uct_iface_attr::cap.get.max_short.
+ * @param [in]  remote_addr  Address of the data at the peer.
  * @param [in]  rkey         Remote key.
  *
  * @return UCS_OK; UCS_ERR_NO_RESOURCE if there are no send resources (see
@@ -236,13 +246,15 @@ ucs_status_t uct_ep_get_short(uct_ep_h ep, void *buffer, unsigned length,
  * Reads remote memory and passes the data to a callback.
  *
  * @param [in] ep           Endpoint.
- * @param [in] unpack_cb    Takes the data, before this returns or from
+ * @param [in] unpack_cb    Receives the data, before the call returns or from
  *                          progress.
  * @param [in] arg          Its argument.
- * @param [in] length       Bytes, at most uct_iface_attr::cap.get.max_bcopy.
- * @param [in] remote_addr  Where from.
+ * @param [in] length       Length in bytes, at most
+ *                          uct_iface_attr::cap.get.max_bcopy.
+ * @param [in] remote_addr  Address of the data at the peer.
  * @param [in] rkey         Remote key.
- * @param [in] comp         Told on UCS_INPROGRESS, after unpack_cb; or NULL.
+ * @param [in] comp         Completion, used after unpack_cb if the call returns
+ *                          UCS_INPROGRESS; may be NULL.
  *
  * @return UCS_OK; UCS_INPROGRESS; UCS_ERR_NO_RESOURCE if there are no send
  *         resources (see uct_ep_pending_add()); or another error. After an
@@ -256,11 +268,12 @@ ucs_status_t uct_ep_get_bcopy(uct_ep_h ep, uct_unpack_callback_t unpack_cb,
  * Reads remote memory into the caller's buffers without copying.
  *
  * @param [in] ep           Endpoint.
- * @param [in] iov          Where to, one entry after the other.
+ * @param [in] iov          Buffers, filled in the order of the entries.
  * @param [in] iovcnt       Entries, at most uct_iface_attr::cap.get.max_iov.
- * @param [in] remote_addr  Where from.
+ * @param [in] remote_addr  Address of the data at the peer.
  * @param [in] rkey         Remote key.
- * @param [in] comp         Told on UCS_INPROGRESS, or NULL.
+ * @param [in] comp         Completion, used if the call returns UCS_INPROGRESS;
+ *                          may be NULL.
  *
  * @return UCS_OK; UCS_INPROGRESS; UCS_ERR_NO_RESOURCE if there are no send
  *         resources (see uct_ep_pending_add()); or another error. After an
@@ -274,23 +287,24 @@ ucs_status_t uct_ep_get_zcopy(uct_ep_h ep, const uct_iov_t *iov, size_t iovcnt,
 
 /*
  * Atomics on remote words of 32 or 64 bits in the target's byte order. The
- * address has to be a multiple of the word's size. Which operations there are
- * is told by uct_iface_attr::cap.atomic32 and .atomic64.
+ * address must be a multiple of the word's size. uct_iface_attr::cap.atomic32
+ * and .atomic64 contain the supported operations.
  */
 
 /** @addtogroup UCT_AMO
  *  @{ */
 
 /**
- * Replaces a 64-bit word by another if it has a given value.
+ * Replaces the value of a 64-bit word if it has an expected value.
  *
  * @param [in]  ep           Endpoint.
- * @param [in]  compare      Value that it has to have.
- * @param [in]  swap         Value that it gets then.
- * @param [in]  remote_addr  The word.
+ * @param [in]  compare      Expected value.
+ * @param [in]  swap         New value.
+ * @param [in]  remote_addr  Address of the word at the peer.
  * @param [in]  rkey         Remote key.
- * @param [out] result       Value that it had; valid on UCS_OK or completion.
- * @param [in]  comp         Told on UCS_INPROGRESS, or NULL.
+ * @param [out] result       Old value; valid after UCS_OK or completion.
+ * @param [in]  comp         Completion, used if the call returns
+ *                           UCS_INPROGRESS; may be NULL.
  *
  * @return UCS_OK; UCS_INPROGRESS; UCS_ERR_NO_RESOURCE if there are no send
  *         resources (see uct_ep_pending_add()); or another error. After an
@@ -316,8 +330,8 @@ ucs_status_t uct_ep_atomic_cswap32(uct_ep_h ep, uint32_t compare, uint32_t swap,
  *
  * @param [in] ep           Endpoint.
  * @param [in] opcode       Operation, one of cap.atomic32.op_flags.
- * @param [in] value        Its operand.
- * @param [in] remote_addr  The word.
+ * @param [in] value        Operand.
+ * @param [in] remote_addr  Address of the word at the peer.
  * @param [in] rkey         Remote key.
  *
  * @return UCS_OK; UCS_ERR_NO_RESOURCE if there are no send resources (see
@@ -344,11 +358,12 @@ ucs_status_t uct_ep_atomic64_post(uct_ep_h ep, uct_atomic_op_t opcode,
  *
  * @param [in]  ep           Endpoint.
  * @param [in]  opcode       Operation, one of cap.atomic32.fop_flags.
- * @param [in]  value        Its operand.
- * @param [out] result       Value that it had; valid on UCS_OK or completion.
- * @param [in]  remote_addr  The word.
+ * @param [in]  value        Operand.
+ * @param [out] result       Old value; valid after UCS_OK or completion.
+ * @param [in]  remote_addr  Address of the word at the peer.
  * @param [in]  rkey         Remote key.
- * @param [in]  comp         Told on UCS_INPROGRESS, or NULL.
+ * @param [in]  comp         Completion, used if the call returns
+ *                           UCS_INPROGRESS; may be NULL.
  *
  * @return UCS_OK; UCS_INPROGRESS; UCS_ERR_NO_RESOURCE if there are no send
  *         resources (see uct_ep_pending_add()); or another error. After an
@@ -375,8 +390,8 @@ ucs_status_t uct_ep_atomic64_fetch(uct_ep_h ep, uct_atomic_op_t opcode,
 
 /*
  * Tagged messages, where the transport matches tags (UCT_IFACE_FLAG_TAG_xx).
- * Eager messages carry their data with them; rendezvous announces it and moves
- * it when it is wanted. Limits are in uct_iface_attr::cap.tag.
+ * Eager messages carry their data with them; rendezvous announces the data, and
+ * transfers it when a receive matches. Limits are in uct_iface_attr::cap.tag.
  */
 
 /** @addtogroup UCT_TAG
@@ -388,7 +403,7 @@ ucs_status_t uct_ep_atomic64_fetch(uct_ep_h ep, uct_atomic_op_t opcode,
  * @param [in] ep      Endpoint.
  * @param [in] tag     Tag.
  * @param [in] data    Data.
- * @param [in] length  Bytes, at most cap.tag.eager.max_short.
+ * @param [in] length  Length in bytes, at most cap.tag.eager.max_short.
  *
  * @return UCS_OK; UCS_ERR_NO_RESOURCE if there are no send resources (see
  *         uct_ep_pending_add()); or another error. After an error nothing was
@@ -402,7 +417,8 @@ ucs_status_t uct_ep_tag_eager_short(uct_ep_h ep, uct_tag_t tag,
  *
  * @param [in] ep       Endpoint.
  * @param [in] tag      Tag.
- * @param [in] imm      Value that the receiver is given with the message.
+ * @param [in] imm      Immediate value, which the receiver gets with the
+ *                      message.
  * @param [in] pack_cb  Writes the data, at most cap.tag.eager.max_bcopy.
  * @param [in] arg      Its argument.
  * @param [in] flags    Bits of uct_msg_flags.
@@ -418,11 +434,14 @@ ssize_t uct_ep_tag_eager_bcopy(uct_ep_h ep, uct_tag_t tag, uint64_t imm,
  *
  * @param [in] ep      Endpoint.
  * @param [in] tag     Tag.
- * @param [in] imm     Value that the receiver is given with the message.
- * @param [in] iov     Data, at most cap.tag.eager.max_zcopy altogether.
+ * @param [in] imm     Immediate value, which the receiver gets with the
+ *                     message.
+ * @param [in] iov     Data; the total length is at most
+ *                     cap.tag.eager.max_zcopy.
  * @param [in] iovcnt  Entries, at most cap.tag.eager.max_iov.
  * @param [in] flags   Bits of uct_msg_flags.
- * @param [in] comp    Told on UCS_INPROGRESS, when the peer has the data.
+ * @param [in] comp    Completion, used when the peer has the data if the call
+ *                     returns UCS_INPROGRESS.
  *
  * @return UCS_OK; UCS_INPROGRESS; UCS_ERR_NO_RESOURCE if there are no send
  *         resources (see uct_ep_pending_add()); or another error. After an
@@ -433,21 +452,23 @@ ucs_status_t uct_ep_tag_eager_zcopy(uct_ep_h ep, uct_tag_t tag, uint64_t imm,
                                     unsigned flags, uct_completion_t *comp);
 
 /**
- * Announces a tagged message, which the transport moves by itself when it is
- * matched.
+ * Announces a tagged message. The transport transfers the data when a posted
+ * receive matches.
  *
  * @param [in] ep             Endpoint.
  * @param [in] tag            Tag.
- * @param [in] header         Bytes that the receiver sees if no tag is posted
- *                            when the announcement comes; otherwise they are
- *                            lost.
- * @param [in] header_length  How many, at most cap.tag.rndv.max_hdr.
- * @param [in] iov            Data, at most cap.tag.rndv.max_zcopy altogether.
+ * @param [in] header         Header, which is passed to the receiver only if no
+ *                            matching receive is posted when the announcement
+ *                            arrives.
+ * @param [in] header_length  Length of the header, at most
+ *                            cap.tag.rndv.max_hdr.
+ * @param [in] iov            Data; the total length is at most
+ *                            cap.tag.rndv.max_zcopy.
  * @param [in] iovcnt         Entries, at most cap.tag.rndv.max_iov.
  * @param [in] flags          Bits of uct_msg_flags.
- * @param [in] comp           Told when the peer has the data.
+ * @param [in] comp           Completion, used when the peer has the data.
  *
- * @return A handle for uct_ep_tag_rndv_cancel(), valid until comp is told; or
+ * @return A handle for uct_ep_tag_rndv_cancel(), valid until comp is used; or
  *         an error (UCS_PTR_IS_ERR).
  */
 ucs_status_ptr_t uct_ep_tag_rndv_zcopy(uct_ep_h ep, uct_tag_t tag,
@@ -462,55 +483,57 @@ ucs_status_ptr_t uct_ep_tag_rndv_zcopy(uct_ep_h ep, uct_tag_t tag,
  * @param [in] ep  Endpoint.
  * @param [in] op  Handle of the rendezvous.
  *
- * @return UCS_OK; UCS_ERR_UNSUPPORTED if the transport matches no tags
+ * @return UCS_OK; UCS_ERR_UNSUPPORTED if the transport does not match tags
  */
 ucs_status_t uct_ep_tag_rndv_cancel(uct_ep_h ep, void *op);
 
 /**
- * Announces a tagged message whose data the two callers transfer themselves.
+ * Announces a tagged message whose data is transferred by the users of both
+ * interfaces, not by the transport.
  *
  * @param [in] ep             Endpoint.
  * @param [in] tag            Tag.
- * @param [in] header         Bytes for the receiver.
- * @param [in] header_length  How many, at most cap.tag.rndv.max_hdr.
+ * @param [in] header         Header for the receiver.
+ * @param [in] header_length  Length of the header, at most
+ *                            cap.tag.rndv.max_hdr.
  * @param [in] flags          Bits of uct_msg_flags.
  *
  * @return UCS_OK; UCS_ERR_NO_RESOURCE if nothing was sent; UCS_ERR_UNSUPPORTED
- *         if the transport matches no tags
+ *         if the transport does not match tags
  */
 ucs_status_t uct_ep_tag_rndv_request(uct_ep_h ep, uct_tag_t tag,
                                      const void *header, unsigned header_length,
                                      unsigned flags);
 
 /**
- * Posts a receive: a message whose tag agrees with the posted one in the bits
- * of the mask goes straight into the buffer.
+ * Posts a receive: a message whose tag equals the posted tag in the bits of the
+ * mask is received directly into the buffer.
  *
  * @param [in]     iface     Interface.
  * @param [in]     tag       Tag.
- * @param [in]     tag_mask  Bits that count.
+ * @param [in]     tag_mask  Bits that are compared.
  * @param [in]     iov       Buffer.
  * @param [in]     iovcnt    Entries, at most cap.tag.recv.max_iov.
- * @param [in,out] ctx       Callbacks that are told, and the transport's state.
+ * @param [in,out] ctx       Callbacks, and private state of the transport.
  *
  * @return UCS_OK if posted; UCS_ERR_EXCEEDS_LIMIT if
- *         cap.tag.recv.max_outstanding are posted already.
+ *         cap.tag.recv.max_outstanding receives are posted already.
  */
 ucs_status_t uct_iface_tag_recv_zcopy(uct_iface_h iface, uct_tag_t tag,
                                       uct_tag_t tag_mask, const uct_iov_t *iov,
                                       size_t iovcnt, uct_tag_context_t *ctx);
 
 /**
- * Cancels a posted receive. It ends soon, whatever the peer does.
+ * Cancels a posted receive. It completes without any action of the peer.
  *
  * @param [in] iface  Interface.
  * @param [in] ctx    The receive.
- * @param [in] force  If 0, ctx->completed_cb will tell whether it was cancelled
- *                    (UCS_ERR_CANCELED) or a message came first (UCS_OK).
- *                    Otherwise it counts as cancelled and no callback is
- *                    called.
+ * @param [in] force  If 0, ctx->completed_cb is called: with UCS_ERR_CANCELED
+ *                    if the receive was cancelled, with UCS_OK if a message was
+ *                    received before. Otherwise the receive is cancelled at
+ *                    once, and no callback is called.
  *
- * @return UCS_OK; UCS_ERR_UNSUPPORTED if the transport matches no tags;
+ * @return UCS_OK; UCS_ERR_UNSUPPORTED if the transport does not match tags;
  *         UCS_ERR_INVALID_PARAM
  */
 ucs_status_t uct_iface_tag_recv_cancel(uct_iface_h iface,
@@ -526,12 +549,13 @@ ucs_status_t uct_iface_tag_recv_cancel(uct_iface_h iface,
  *  @{ */
 
 /**
- * Queues a request, to be called back when the endpoint may have send resources
- * again. For use after UCS_ERR_NO_RESOURCE. Requests are called in order.
+ * Queues a request, whose callback is called when the endpoint may have send
+ * resources again. For use after UCS_ERR_NO_RESOURCE. Requests are called in
+ * order.
  *
  * @param [in] ep     Endpoint.
- * @param [in] req    Request with func set; the transport's until func returns
- *                    UCS_OK or the queue is purged.
+ * @param [in] req    Request with func set. It belongs to the transport until
+ *                    func returns UCS_OK or the queue is purged.
  * @param [in] flags  Bits of uct_cb_flags.
  *
  * @return UCS_OK if queued. UCS_ERR_BUSY if not, because there are resources
@@ -553,22 +577,22 @@ void uct_ep_pending_purge(uct_ep_h ep, uct_pending_purge_callback_t cb,
                           void *arg);
 
 /**
- * Waits for what was issued on an endpoint before.
+ * Completes when all earlier operations of an endpoint are complete.
  *
  * @param [in]     ep     Endpoint.
  * @param [in]     flags  Bits of uct_flush_flags.
- * @param [in,out] comp   Counted down when the flush is through, on
- *                        UCS_INPROGRESS. NULL just asks how things stand.
+ * @param [in,out] comp   Completion, used if the call returns UCS_INPROGRESS.
+ *                        With NULL, the call only checks the state.
  *
- * @return UCS_OK: nothing is outstanding. UCS_INPROGRESS: something is.
- *         UCS_ERR_NO_RESOURCE: the flush itself cannot be started now, see
- *         uct_ep_pending_add().
+ * @return UCS_OK: no operation is outstanding. UCS_INPROGRESS: operations are
+ *         outstanding. UCS_ERR_NO_RESOURCE: the flush itself cannot be started
+ *         now, see uct_ep_pending_add().
  */
 ucs_status_t uct_ep_flush(uct_ep_h ep, unsigned flags, uct_completion_t *comp);
 
 /**
- * Orders operations of an endpoint: those issued before are carried out before
- * those issued after. Does not wait.
+ * Orders operations of an endpoint: earlier operations are executed before
+ * later operations. Does not wait.
  *
  * @param [in] ep     Endpoint.
  * @param [in] flags  0.
@@ -579,13 +603,15 @@ ucs_status_t uct_ep_flush(uct_ep_h ep, unsigned flags, uct_completion_t *comp);
 ucs_status_t uct_ep_fence(uct_ep_h ep, unsigned flags);
 
 /**
- * Waits for what was issued on an interface before, on all endpoints.
+ * Completes when all earlier operations of all endpoints of an interface are
+ * complete.
  *
  * @param [in]     iface  Interface.
  * @param [in]     flags  UCT_FLUSH_FLAG_LOCAL.
  * @param [in,out] comp   As for uct_ep_flush().
  *
- * @return UCS_OK: nothing is outstanding. UCS_INPROGRESS: something is.
+ * @return UCS_OK: no operation is outstanding. UCS_INPROGRESS: operations are
+ *         outstanding.
  */
 ucs_status_t uct_iface_flush(uct_iface_h iface, unsigned flags,
                              uct_completion_t *comp);
