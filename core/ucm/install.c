@@ -63,8 +63,7 @@ static void install_look_up(install_names_t *names)
     pthread_once(&install_heap_once, ucm_heap_look_up);
 }
 
-/* Prevents that UCM is unloaded, because the C library calls UCM from now
- * on. */
+/* Keeps UCM loaded, because the C library calls UCM from now on. */
 static ucs_status_t install_pin(void)
 {
     const ucm_module_unload_prevent_mode_t mode =

@@ -74,7 +74,8 @@ ucs_status_t ucm_reloc_add(const ucm_reloc_t *reloc)
 
 /* --- One slot ------------------------------------------------------------ */
 
-/* Does the dynamic linker write-protect the slot after relocation? */
+/* Returns whether the dynamic linker write-protects the slot after
+ * relocation. */
 static int reloc_is_relro(const ucm_elf_t *elf, const void *slot)
 {
     unsigned i;

@@ -300,7 +300,8 @@ static void handler_miss(async_handler_t *handler, ucs_event_set_types_t events)
         async_handler_disarm(handler);
     }
 
-    ++async->pollers; /* prevents that the context is freed */
+    ++async->pollers; /* the context must not be freed while the lock is
+                       * released */
     __atomic_store_n(&async->missed, 1, __ATOMIC_SEQ_CST);
     async_unlock();
     ucs_async_run_missed(async);

@@ -76,7 +76,8 @@ static inline void ucs_async_unblock(ucs_async_context_t *async)
     ucs_async_unlock_slow(async);
 }
 
-/** Is the caller inside a block or in a handler of the context? */
+/** Returns whether the caller is inside a block, or in a handler of the
+ *  context. */
 static inline int ucs_async_is_blocked(const ucs_async_context_t *async)
 {
     return ucs_async_is_mine(async);
@@ -92,7 +93,8 @@ ucs_status_t ucs_async_event_fd(ucs_async_context_t *async, int *fd_p);
 /** Removes every handler of a context, synchronously. */
 void ucs_async_remove_all(ucs_async_context_t *async);
 
-/** Is the library's thread running? For tests and diagnostics. */
+/** Returns whether the library's thread is running. For tests and
+ *  diagnostics. */
 int ucs_async_thread_is_running(void);
 
 END_C_DECLS

@@ -194,9 +194,9 @@ void ucs_config_table_unregister(ucs_config_table_t *table);
 
 /* Sources of a read, in addition to the environment and the standard files. */
 typedef struct ucs_config_source {
-    const char *app_prefix; /* "MYAPP" for MYAPP_UCX_*; NULL: none */
+    const char *app_prefix; /* "MYAPP" for MYAPP_UCX_*; or NULL */
     const char *filename;   /* one more file; it need not exist */
-    const struct ucs_config_overrides *overrides; /* NULL: none */
+    const struct ucs_config_overrides *overrides; /* may be NULL */
 } ucs_config_source_t;
 
 /**
@@ -328,10 +328,11 @@ const char *ucs_config_lookup(const ucs_config_source_t *source,
                               const char *name);
 
 /**
- * Must the environment be ignored for this variable? True for variables that
- * name a path (UCS_CONFIG_FLAG_PATH) in a program with more privileges than its
- * user (AT_SECURE): the user must not control which files it reads and creates.
- * Warns once for each variable that is set nevertheless. Any thread.
+ * Returns whether the environment must be ignored for this variable. True for
+ * variables that name a path (UCS_CONFIG_FLAG_PATH) in a program with more
+ * privileges than its user (AT_SECURE): the user must not control which files
+ * it reads and creates. Warns once for each variable that is set nevertheless.
+ * Any thread.
  *
  * @param [in] full_name With UCX_ and the prefix. @param [in] flags
  * UCS_CONFIG_FLAG_* of the variable.
@@ -348,11 +349,12 @@ void ucs_config_files_forget(void);
 int ucs_config_names_search(const ucs_config_names_array_t *array,
                             const char *name);
 
-/** Does a word of a device list match the device? "eth[0-3]" matches eth0 to
- *  eth3; a word without a colon also matches the device's ports ("NAME:1"). */
+/** Returns whether a word of a device list matches the device. "eth[0-3]"
+ *  matches eth0 to eth3; a word without a colon also matches the device's ports
+ *  ("NAME:1"). */
 int ucs_config_device_is_called(const char *device, const char *word);
 
-/** Does the list allow the name? */
+/** Returns whether the list allows the name. */
 int ucs_config_allow_list_allows(const ucs_config_allow_list_t *list,
                                  const char *name);
 

@@ -35,7 +35,7 @@ typedef ucs_status_t (*config_visit_t)(const config_item_t *item, void *arg);
 ucs_status_t config_walk(const ucs_config_field_t *fields, void *opts,
                          config_visit_t visit, void *arg);
 
-/* Does the option have this name or alternative name? */
+/* Returns whether the option has this name or alternative name. */
 int config_item_is_called(const config_item_t *item, const char *name);
 
 /* Returns the default of an option, including the changes by outer tables. */
@@ -90,7 +90,8 @@ void config_files_each(config_setting_visit_t visit, void *arg);
 
 /* ---- text and numbers without regard to the locale (number.c) ---- */
 
-/* Parses the number at the start of a text; NULL if there is none. */
+/* Parses the number at the start of a text. Returns the text after it, or NULL
+ * if there is no number. */
 const char *config_parse_double(const char *text, double *value_p);
 void config_print_double(char *buf, size_t max, double value);
 

@@ -43,7 +43,7 @@ static void print_doc(FILE *stream, const config_item_t *item,
     fprintf(stream, "#\n");
 }
 
-/* Does the value print like the default? */
+/* Returns whether the value has the same text as the default. */
 static int is_default(const config_item_t *item, const char *text)
 {
     const ucs_config_field_t *field = item->field;

@@ -26,7 +26,7 @@ typedef struct {
                     * demand */
     int numa_node; /* -1: unknown */
     char *path;    /* in /sys/devices; NULL: unknown */
-    char *name;    /* set by a plugin; NULL: none */
+    char *name;    /* set by a plugin, or NULL */
     char bus_str[UCS_SYS_BUS_ID_STRING_LEN];
 } topo_device_t;
 

@@ -95,7 +95,7 @@ typedef struct ucs_stats_record {
     uint32_t parent; /* a number; 0: none */
     int32_t status;  /* why the object was destroyed: a ucs_status_t */
     uint64_t since;  /* ns since 1970 */
-    uint64_t until;  /* 0: still alive */
+    uint64_t until;  /* 0: the object exists */
     uint32_t next;   /* private to the writer */
     char name[UCS_STATS_NAME_MAX];
     uint64_t values[];

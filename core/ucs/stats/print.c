@@ -159,7 +159,7 @@ static void print_sum(FILE *stream, const stats_printer_t *printer,
     stats_block_cleanup(&block);
 }
 
-/* ------------------------------------------------------------- together -- */
+/* ----------------------------------------------------- complete output -- */
 
 static int is_top(const ucs_stats_view_t *view,
                   const ucs_stats_view_record_t *record)

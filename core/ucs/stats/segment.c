@@ -73,8 +73,9 @@ static ucs_stats_layout_type_t *layout_type(unsigned type)
 
 /* --------------------------------------------------------------- memory -- */
 
-/* Creates a file of that size, sealed against shrinking while others read it.
- * -1: failed. Also called in children after fork, so it does not allocate. */
+/* Creates a file of that size, sealed against shrinking while other processes
+ * read it. Returns -1 on failure. Also called in children after fork, so it
+ * does not allocate. */
 static int make_file(size_t size)
 {
     int fd = memfd_create(UCS_STATS_FILE_NAME, MFD_CLOEXEC | MFD_ALLOW_SEALING);

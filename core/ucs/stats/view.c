@@ -238,7 +238,7 @@ static ucs_status_t take_records(const source_t *source, ucs_stats_view_t *view,
     return UCS_OK;
 }
 
-/* ------------------------------------------------------------- together -- */
+/* ------------------------------------------------------ complete views -- */
 
 ucs_status_t ucs_stats_view_parse(const void *bytes, size_t length,
                                   ucs_stats_view_t **view_p, char *why)

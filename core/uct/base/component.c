@@ -32,7 +32,7 @@ struct uct_component {
     ucs_status_t load_status;    /* UCS_INPROGRESS: not loaded yet, or load
                                   * again */
     _Atomic int num_open;        /* domains and connection managers */
-    uct_md_resource_desc_t *mds; /* NULL: none found so far */
+    uct_md_resource_desc_t *mds; /* NULL: no domain was found yet */
     unsigned num_mds;
 };
 

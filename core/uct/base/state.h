@@ -58,7 +58,7 @@ ucs_status_t uct_tl_check_device(uct_md_h md, const uct_tl_t *tl,
 const uct_code_t *uct_component_code(uct_component_h component,
                                      ucs_status_t *status_p);
 
-/* State behind uct_md.host */
+/* State of a memory domain; uct_md.host points to it */
 typedef struct uct_md_state {
     uct_check_host_t check; /* first: see uct/check/check.h */
     uct_component_h component;
@@ -85,7 +85,7 @@ typedef struct uct_iface_limits {
     size_t get_iov;
 } uct_iface_limits_t;
 
-/* State behind uct_iface.host */
+/* State of an interface; uct_iface.host points to it */
 typedef struct uct_iface_state {
     uct_check_host_t check; /* first: see uct/check/check.h */
     uct_iface_limits_t limits;
@@ -106,7 +106,7 @@ _Static_assert((offsetof(uct_md_state_t, check) == 0) &&
                    (offsetof(uct_iface_state_t, check) == 0),
                "the checking layer finds its state behind host pointers");
 
-/* State behind uct_cm.host */
+/* State of a connection manager; uct_cm.host points to it */
 typedef struct uct_cm_state {
     uct_check_host_t check; /* first: see uct/check/check.h */
     uct_component_h component;

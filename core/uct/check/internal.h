@@ -86,8 +86,8 @@ typedef struct uct_check_am {
     ucx_am_slot_t slot;
 } uct_check_am_t;
 
-/* Records of one kind whose memory is kept after their end, so that a late use of
- * what the plugin got is found. */
+/* Number of ended records of each kind that are kept, so that a late use of the
+ * plugin's completion or context is detected. */
 #define UCT_CHECK_RETIRED_MAX 1024
 
 struct uct_check_iface {
@@ -101,7 +101,7 @@ struct uct_check_iface {
     ucs_list_link_t retired; /* operations that are complete, oldest first */
     unsigned num_retired;
     ucs_list_link_t recvs;         /* tagged receives that have not ended */
-    ucs_list_link_t retired_recvs; /* oldest first */
+    ucs_list_link_t retired_recvs; /* receives that have ended, oldest first */
     unsigned num_retired_recvs;
     uint64_t serial;   /* number of operations so far */
     unsigned num_slow; /* calls that took too long */

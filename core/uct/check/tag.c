@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Tagged receives. The plugin gets the layer's context, not the user's. The last
- * ones are kept after their end, so that a late callback is found.
+ * Tagged receives. The plugin receives a context of this layer instead of the
+ * user's. The last contexts are kept after the end of their receives, so that a
+ * late callback is detected.
  */
 #include "uct/check/internal.h"
 
@@ -15,14 +16,15 @@ typedef enum recv_state {
 } recv_state_t;
 
 typedef struct uct_check_recv {
-    uct_tag_context_t ctx; /* First: the plugin gets this one */
+    uct_tag_context_t ctx; /* must be first; passed to the plugin */
     uct_tag_context_t *user;
     uct_check_iface_t *iface;
     ucs_list_link_t list;
     recv_state_t state;
 } uct_check_recv_t;
 
-/* Ends the record of a receive. With the lock held. */
+/* Marks a receive as ended, and keeps its record for a while. The caller holds
+ * the lock. */
 static void retire(uct_check_recv_t *recv, recv_state_t state)
 {
     uct_check_iface_t *iface = recv->iface;
@@ -52,7 +54,8 @@ static int may_call(uct_check_recv_t *recv, const char *slot, int ends)
     if (ends && (state == RECV_POSTED)) {
         retire(recv, RECV_ENDED);
     } else if (ends && (state == RECV_STARTS)) {
-        recv->state = RECV_ENDED; /* the call that runs retires it */
+        recv->state = RECV_ENDED; /* posted() retires the record when the
+                                   * posting call returns */
     }
     uct_check_unlock();
 
@@ -119,7 +122,7 @@ static void rendezvous(uct_tag_context_t *self, uct_tag_t stag,
     }
 }
 
-/* The call that posts the receive has returned. */
+/* Called when the call that posts the receive has returned. */
 static void posted(uct_check_recv_t *recv, ucs_status_t status)
 {
     uct_check_lock();
@@ -166,8 +169,8 @@ ucs_status_t uct_check_tag_recv_zcopy(uct_iface_h iface, uct_tag_t tag,
     return status;
 }
 
-/* The receive with the user's context `ctx`, or NULL: none is posted. With the lock
- * held. */
+/* Returns the posted receive with the user's context `ctx`, or NULL. The caller
+ * holds the lock. */
 static uct_check_recv_t *find(uct_check_iface_t *check,
                               const uct_tag_context_t *ctx)
 {

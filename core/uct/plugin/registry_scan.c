@@ -163,7 +163,8 @@ static ucs_status_t scan_file(uct_plugin_registry_t *registry,
         manifest = NULL;
     }
     if (rejection.code == UCT_REJECT_RESOURCES) {
-        return UCS_ERR_NO_MEMORY; /* not the plugin's fault: scan again */
+        return UCS_ERR_NO_MEMORY; /* not the plugin's fault, so a later scan
+                                   * tries again */
     }
 
     plugin = add_plugin(registry, dir, path);

@@ -174,28 +174,28 @@ int ucs_config_sscanf_on_off_auto(const char *buf, void *dest, const void *arg);
 int ucs_config_sprintf_on_off_auto(char *buf, size_t max, const void *src,
                                    const void *arg);
 /**
- * Reads the number of a name (unsigned).
+ * Reads a name as its index in the list of names (unsigned).
  *
  * @return 1; 0 if the text is not valid
  */
 int ucs_config_sscanf_enum(const char *buf, void *dest, const void *arg);
 
 /**
- * Writes the number of a name (unsigned).
+ * Writes the name with an index (unsigned).
  *
  * @return Length of the text
  */
 int ucs_config_sprintf_enum(char *buf, size_t max, const void *src,
                             const void *arg);
 /**
- * Reads the bits of up to 32 names (unsigned).
+ * Reads names as a bitmap of their indices (unsigned, at most 32 names).
  *
  * @return 1; 0 if the text is not valid
  */
 int ucs_config_sscanf_bitmap(const char *buf, void *dest, const void *arg);
 
 /**
- * Writes the bits of up to 32 names (unsigned).
+ * Writes the names in a bitmap of indices (unsigned, at most 32 names).
  *
  * @return Length of the text
  */
@@ -272,14 +272,15 @@ int ucs_config_sscanf_array(const char *buf, void *dest, const void *arg);
 int ucs_config_sprintf_array(char *buf, size_t max, const void *src,
                              const void *arg);
 /**
- * Reads a structure with fields of its own; "NAME=VALUE;..." changes defaults.
+ * Reads a structure with fields of its own. A text "NAME=VALUE;..." changes
+ * their defaults.
  *
  * @return 1; 0 if the text is not valid
  */
 int ucs_config_sscanf_table(const char *buf, void *dest, const void *arg);
 
 /**
- * Writes a structure with fields of its own; "NAME=VALUE;..." changes defaults.
+ * Writes a structure with fields of its own as "NAME=VALUE;...".
  *
  * @return Length of the text
  */
@@ -350,7 +351,7 @@ ucs_status_t ucs_config_clone_array(const void *src, void *dest,
                                     const void *arg);
 
 /**
- * Copies a structure with fields of its own; "NAME=VALUE;..." changes defaults.
+ * Copies a structure with fields of its own.
  *
  * @return UCS_OK; UCS_ERR_NO_MEMORY
  */
@@ -370,18 +371,17 @@ void ucs_config_release_allow_list(void *ptr, const void *arg);
 void ucs_config_release_array(void *ptr, const void *arg);
 
 /**
- * Releases what the value owns: a structure with fields of its own;
- * "NAME=VALUE;..." changes defaults.
+ * Releases what the value owns: a structure with fields of its own.
  */
 void ucs_config_release_table(void *ptr, const void *arg);
 
-/** Writes arg, which is a text. */
+/** Writes arg, which is a text that describes the valid values. */
 void ucs_config_help_generic(char *buf, size_t max, const void *arg);
 
-/** Writes which texts are valid for the number of a name (unsigned). */
+/** Writes which texts are valid for one of the names. */
 void ucs_config_help_enum(char *buf, size_t max, const void *arg);
 
-/** Writes which texts are valid for the bits of up to 32 names (unsigned). */
+/** Writes which texts are valid for a bitmap of names. */
 void ucs_config_help_bitmap(char *buf, size_t max, const void *arg);
 
 /** Writes which texts are valid for an ucs_config_allow_list_t. */
@@ -391,8 +391,7 @@ void ucs_config_help_allow_list(char *buf, size_t max, const void *arg);
 void ucs_config_help_array(char *buf, size_t max, const void *arg);
 
 /**
- * Writes which texts are valid for a structure with fields of its own;
- * "NAME=VALUE;..." changes defaults.
+ * Writes which texts are valid for a structure with fields of its own.
  */
 void ucs_config_help_table(char *buf, size_t max, const void *arg);
 
