@@ -13,13 +13,19 @@
 #include "peer.h"
 #include "runner.h"
 
-#define NUM_ZCOPY    16
-#define LAST_MAX     4096 /* more than any transport delivers in one round */
-#define LAST_LENGTH  8    /* short, so that many fit */
-#define NUM_PROBES   10
-#define KEEPALIVE    0.1  /* s */
-#define LOST_SECONDS 30.0 /* a peer that was killed */
-#define CASE_SECONDS 60.0 /* beside the time until the loss is reported */
+#define NUM_ZCOPY 16
+#define LAST_MAX \
+    4096              /* More messages than any transport delivers in one
+                           * round */
+#define LAST_LENGTH 8 /* Short, so that many messages fit */
+#define NUM_PROBES  10
+#define KEEPALIVE   0.1 /* Seconds */
+#define LOST_SECONDS \
+    30.0 /* Seconds until the loss of a killed peer is
+                           * reported */
+#define CASE_SECONDS \
+    60.0 /* Seconds of a case, in addition to the time until
+                           * the loss is reported */
 
 typedef struct lost_test {
     run_t *run;
@@ -32,7 +38,7 @@ typedef struct lost_test {
     unsigned num_started;
     uct_pending_req_t request;
     int is_queued;
-    unsigned request_calls; /* called or purged */
+    unsigned request_calls; /* Number of requests that were called or purged */
 } lost_test_t;
 
 static lost_test_t test;
@@ -48,7 +54,7 @@ static void handle_purge(uct_pending_req_t *self, void *arg)
     ++test.request_calls;
 }
 
-/* Ends the peer, or the network to it. */
+/* Kills the peer, or stops the network to it. */
 static void lose_peer(void)
 {
     if (test.network != NULL) {
@@ -112,8 +118,8 @@ static int load_endpoint(int with_outstanding)
     return 1;
 }
 
-/* Progresses, and checks or sends now and then as a user would, until the
- * handler is called. */
+/* Progresses until the error handler is called; also checks or sends now and
+ * then, as a user would. */
 static int wait_for_failure(void)
 {
     double end = clock_now() + seconds_to_notice();
@@ -146,7 +152,8 @@ static void check_report(uct_ep_h ep)
                "worker's");
 }
 
-/* A failed endpoint queues nothing: the request would never be called. */
+/* Checks that a failed endpoint queues nothing: the request would never be
+ * called. */
 static void check_pending_add(void)
 {
     static uct_pending_req_t late = {.func = handle_pending};
@@ -163,7 +170,7 @@ static void check_pending_add(void)
                ucs_status_string(status));
 }
 
-/* All accepted operations complete. */
+/* Checks that all accepted operations complete. */
 static void check_end(void)
 {
     ucs_status_t status;
@@ -226,7 +233,7 @@ static void check_loss(void)
                test.party->failures);
 }
 
-/* The handler destroys the endpoint whose failure it reports. */
+/* Checks that the handler may destroy the endpoint whose failure it reports. */
 static void check_destroy_inside(void)
 {
     test.party->destroy_on_failure = 1;
@@ -262,8 +269,9 @@ static uint64_t receive_nothing_yet(void)
                0;
 }
 
-/* The failure is noticed by a send, before anything was received. So many messages
- * wait that one round of progress does not deliver them all. */
+/* Checks that messages of the peer are delivered if a send detects the failure
+ * before anything was received. So many messages wait that one round of
+ * progress does not deliver all of them. */
 static void check_last_words(void)
 {
     uint64_t num_last;
@@ -275,7 +283,8 @@ static void check_last_words(void)
     }
     num_last = receive_nothing_yet();
     if (num_last == 0) {
-        return; /* needs our progress: then nothing is left to deliver */
+        return; /* The peer's messages leave only with our progress: there is
+                 * nothing left to deliver */
     }
     lose_peer();
     for (i = 0; i < NUM_PROBES; ++i) {
@@ -294,8 +303,8 @@ static void check_last_words(void)
     }
 }
 
-/* Nothing is sent and no check is requested: the transport's own keepalive has
- * to notice it. */
+/* Checks that the transport's own keepalive detects the loss, while nothing is
+ * sent and no check is requested. */
 static void check_idle(void)
 {
     if (!(test.party->attr->cap.flags & UCT_IFACE_FLAG_EP_KEEPALIVE) ||
@@ -337,7 +346,7 @@ static int begin(run_t *run, peer_t *peer, party_t *party, network_t *network)
     return 0;
 }
 
-/* One way to lose a peer; in a process of its own. */
+/* One way to lose a peer. Each case runs in a separate process. */
 typedef struct lost_case {
     void (*body)(void);
     network_t *network;
@@ -357,7 +366,8 @@ static void run_case(run_t *run, void *arg)
     }
 }
 
-/* 0: no further case makes sense. */
+/* Runs a case in a separate process. Returns 0 if further cases make no
+ * sense. */
 static int run_apart(run_t *run, void (*body)(void), network_t *network,
                      double keepalive, const char *what)
 {

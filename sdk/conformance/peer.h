@@ -19,7 +19,7 @@ typedef enum peer_op {
     PEER_EP_CONNECT, /* blob: device address, blob2: our endpoint's address */
     PEER_EP_DESTROY,
     PEER_SEND,       /* count messages of length bytes, by kind */
-    PEER_SEND_LATER, /* the same, `value` microseconds after the answer */
+    PEER_SEND_LATER, /* like PEER_SEND, `value` microseconds after the answer */
     PEER_SEND_MANY,  /* up to `count` such messages, while they leave without
                       * progress of the other side -> value: how many have left;
                       * one more may be accepted */
@@ -34,7 +34,8 @@ typedef enum peer_op {
     PEER_MEM_GET,    /* length -> value: address, blob: packed key */
     PEER_MEM_SET,    /* fills `length` bytes from `value` on with the pattern of
                       * `count` bytes; count 0: with zeros */
-    PEER_MEM_CHECK,  /* the same range -> value: first bad byte */
+    PEER_MEM_CHECK,  /* checks the range of PEER_MEM_SET -> value: first bad
+                      * byte */
     PEER_MEM_WORD,   /* at value; length 4 or 8; -> value */
     PEER_MEM_PUT,
     PEER_USAGE, /* settle first -> count: descriptors */
@@ -57,7 +58,7 @@ typedef struct peer {
     run_t *run;
     party_t *party; /* the local side, progressed while we wait */
     int fd;
-    pid_t pid; /* 0: both sides are the same party */
+    pid_t pid; /* 0: both sides are one party */
     peer_op_t asked;
 } peer_t;
 
@@ -73,10 +74,10 @@ int peer_start(run_t *run, peer_t *peer, size_t headroom);
 int peer_call(peer_t *peer, const peer_message_t *request,
               peer_message_t *reply);
 
-/* The same, ignoring the contents of the answer. */
+/* Sends a request and waits for the answer, whose contents are ignored. */
 int peer_tell(peer_t *peer, peer_op_t op);
 
-/* The counters that the last answer to PEER_STATS by peer_tell() returned. */
+/* Returns the counters in the last answer to PEER_STATS by peer_tell(). */
 void peer_last_rx(party_rx_t *rx);
 
 /* Both halves of peer_call(), for a peer in another process: send the request,
@@ -86,14 +87,15 @@ void peer_last_rx(party_rx_t *rx);
 int peer_post(peer_t *peer, const peer_message_t *request);
 int peer_answer(peer_t *peer, peer_message_t *reply);
 
-/* Waits for the answer without progress of our side; 0: none within
- * PARTY_PATIENCE. peer_answer() then returns at once. */
+/* Waits for the answer without progress of our side. Returns 0 if there is none
+ * within PARTY_PATIENCE. peer_answer() then returns at once. */
 int peer_await_answer(const peer_t *peer);
 
-/* Would peer_answer() return at once? Makes no progress. */
+/* Returns whether peer_answer() would return at once. Makes no progress. */
 int peer_has_answered(const peer_t *peer);
 
-/* Can the peer be stopped while our side runs? */
+/* Returns whether the peer is another process, which can be stopped while our
+ * side runs. */
 static inline int peer_is_other(const peer_t *peer)
 {
     return peer->pid != 0;
@@ -116,7 +118,7 @@ int conversation_connect(peer_t *peer, party_t *party);
 void conversation_disconnect(peer_t *peer, party_t *party);
 
 /* Waits until the peer has received the expected messages or no more arrive,
- * and returns its counters. 0 if it does not answer. */
+ * and returns its counters. Returns 0 if it does not answer. */
 int conversation_await(peer_t *peer, const party_rx_t *expected,
                        party_rx_t *rx);
 

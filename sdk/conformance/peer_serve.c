@@ -12,9 +12,11 @@
 #include "usage.h"
 
 #define FLUSH_SECONDS 1.0
-#define STUCK_SECONDS 0.1 /* after which nothing more leaves */
+#define STUCK_SECONDS \
+    0.1 /* Seconds without a message leaving, after which no
+                           * more leave */
 
-/* The memory that the other side accesses; one at a time. */
+/* The memory that the other side accesses. Only one block exists at a time. */
 static memory_t shown;
 
 static ucs_status_t tell_address(party_t *party, peer_message_t *message)
@@ -79,8 +81,8 @@ static ucs_status_t send_messages(party_t *party, const peer_message_t *message)
     return status;
 }
 
-/* Does not wait long: the other side may not progress, so that a transport with
- * acknowledgements cannot complete the flush. */
+/* Flushes the endpoint, with a short timeout: the other side may not progress,
+ * so that a transport with acknowledgements cannot complete the flush. */
 static ucs_status_t flush_ep(party_t *party, double seconds)
 {
     ucs_status_t status = UCS_ERR_NO_RESOURCE;
@@ -92,8 +94,9 @@ static ucs_status_t flush_ep(party_t *party, double seconds)
     return status;
 }
 
-/* A message that cannot be sent yet is tried again for a short while: the
- * transport may need progress to find room. */
+/* Sends many messages. A message that cannot be sent yet is tried again for a
+ * short while, because the transport may need progress to get send
+ * resources. */
 static ucs_status_t send_many(party_t *party, peer_message_t *message)
 {
     ucs_status_t status = UCS_OK;
@@ -258,7 +261,7 @@ static void echo(party_t *party, const peer_message_t *message)
     for (i = 1; (i <= message->count) && (status == UCS_OK); ++i) {
         if (!party_wait(party, party->rx.count >= i * message->value,
                         PARTY_PATIENCE)) {
-            return; /* the other side reports it */
+            return; /* The other side reports the error */
         }
         party_wait(party,
                    (status = party_try(party, kind, party_min(party, kind), 0,

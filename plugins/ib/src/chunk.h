@@ -18,7 +18,8 @@ enum { IB_CHUNK_HEAD = 64 };
 ib_chunk_t *ib_chunk_map(ib_md_t *md, size_t size);
 void ib_chunk_unmap(ib_chunk_t *chunk);
 
-/* For memory pools, whose chunks begin after the header. */
+/* Implements chunk_alloc of memory pools, whose chunks begin after the
+ * header. */
 ucs_status_t ib_chunk_alloc(void *md, size_t *size, void **chunk_p);
 void ib_chunk_free(void *md, void *chunk);
 

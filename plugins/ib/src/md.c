@@ -371,7 +371,8 @@ static ucs_status_t ib_md_query(uct_md_h uct_md, ucx_md_attr_t *attr)
     attr->reg_mem_types    = host;
     attr->cache_mem_types  = (md->rcache != NULL) ? host : 0;
     attr->access_mem_types = host;
-    /* With a cache no cost; otherwise a system call, which pins each page */
+    /* With a cache only a look-up; otherwise a system call, which pins each
+     * page */
     attr->reg_cost         = (md->rcache != NULL) ?
                                  ucs_linear_func_make(1e-7, 0) :
                                  ucs_linear_func_make(16e-6, 0.06e-9);

@@ -102,7 +102,7 @@ void rc_ep_fail(rc_ep_t *ep, ucs_status_t status, int tell)
     }
     ep->state |= RC_EP_FAILED;
     ep->status = (int8_t)status;
-    /* All outstanding requests complete now, with an error. */
+    /* Makes all outstanding requests complete, with an error. */
     rc_ep_stop(ep);
     rc_credits_repeat(ep);
     if (iface->watch.is_gone) {
@@ -152,7 +152,7 @@ static unsigned poll_sends(rc_iface_t *iface)
     int num;
 
     if (ib_unlikely(iface->watch.is_gone)) {
-        return 0; /* all requests have been ended */
+        return 0; /* All requests have been completed already */
     }
     num = ibv_poll_cq(iface->send_cq, (int)iface->config.max_poll, wc);
     for (int i = 0; i < num; ++i) {
@@ -166,15 +166,16 @@ static unsigned poll_sends(rc_iface_t *iface)
     return (num > 0) ? (unsigned)num : 0;
 }
 
-/* Dispatches each endpoint that waits for send resources once. */
+/* Calls the pending requests of each endpoint that waits for send resources
+ * once. */
 static unsigned dispatch(rc_iface_t *iface)
 {
     unsigned count = 0;
     rc_ep_link_t list;
     rc_ep_t *ep;
 
-    /* A local list, because endpoints that must wait again are added to the
-     * other. */
+    /* Uses a local list, because endpoints that must wait again are added to
+     * iface->waiting. */
     list            = iface->waiting;
     list.next->prev = &list;
     list.prev->next = &list;

@@ -3,21 +3,21 @@
  * Flow control of active messages. A sender has a window of messages that the
  * receiver may not have polled yet. After each half window the sender requests
  * credits. When the receiver has polled the request, it grants half a window
- * more: in the header of its next message, or in an empty message some rounds of
- * progress later. This prevents that one endpoint fills the shared receive
- * queue and stops all others.
+ * more: in the header of its next message, or in an empty message some rounds
+ * of progress later. So one endpoint cannot fill the shared receive queue and
+ * stop all others.
  *
  * Two interfaces may have several connections, for example if both sides have
- * connected, and each sends over its own. Then the message that goes back is one
- * of another connection. It carries the grant if the interface's token in the
- * endpoints' addresses is the same; its immediate data is the peer's number of the
- * queue pair that gets the credits.
+ * connected, and each sends over its own. Then the next message to the peer
+ * belongs to another connection. It carries the grant if the interface's token
+ * in the endpoints' addresses is the same; its immediate data is the peer's
+ * number of the queue pair that gets the credits.
  *
- * The receiver selects the window of each connection, so that the windows of all
- * connections fit the receive queue: a half of what is left, and not less than
- * MIN_WINDOW. With many connections they do not fit, and then a peer that makes
- * no progress may run out of buffers. The device of the sender waits for it, but
- * software RDMA of Linux counts that time as lost packets.
+ * The receiver selects the window of each connection, so that the windows of
+ * all connections fit the receive queue: half of the buffers that are left, and
+ * not less than MIN_WINDOW. With many connections they do not fit, and then a
+ * peer that makes no progress may run out of buffers. The device of the sender
+ * waits for it, but software RDMA of Linux counts that time as lost packets.
  */
 #include "rc_send.h"
 
@@ -25,9 +25,10 @@
 
 enum {
     MIN_WINDOW   = 8,
-    /* A device of iWARP closes a connection that finds no buffer. */
+    /* An iWARP device closes a connection whose message finds no buffer. */
     MIN_IWARP    = 2,
-    OWING_ROUNDS = 4, /* Busy rounds of progress until a grant is sent alone */
+    OWING_ROUNDS = 4, /* Rounds with events until a grant is sent in a separate
+                       * message */
     MAX_SEARCH   = 4, /* Endpoints that a message may look at */
 };
 
@@ -71,7 +72,7 @@ uint8_t rc_credits_code(const rc_ep_t *ep)
 int rc_credits_connect(rc_ep_t *ep, uint8_t code)
 {
     if (code >= 14) {
-        return 0; /* both halves must fit rc_ep_t.credits */
+        return 0; /* Both halves must fit rc_ep_t.credits */
     }
     ep->half_window = rc_iface_of(ep)->config.credits ? (uint16_t)(1u << code) :
                                                         INT16_MAX;
@@ -85,7 +86,7 @@ static void add_credits(rc_ep_t *ep)
                                    2u * ep->half_window);
 }
 
-/* Whether both connections are between the same two interfaces. */
+/* Returns whether both connections are between the same two interfaces. */
 static int is_parallel(const rc_ep_t *a, const rc_ep_t *b)
 {
     return (a->peer_token != 0) && (a->peer_token == b->peer_token);
@@ -162,8 +163,8 @@ void rc_credits_carried(rc_iface_t *iface, rc_ep_t *ep)
     }
 }
 
-/* A grant may arrive twice then. That is better than a sender that waits for
- * ever: a window is never exceeded. */
+/* Repeats grants. A grant may then arrive twice, which is better than a sender
+ * that waits forever: a window is never exceeded. */
 void rc_credits_repeat(rc_ep_t *failed)
 {
     rc_iface_t *iface = rc_iface_of(failed);
@@ -181,7 +182,7 @@ void rc_credits_repeat(rc_ep_t *failed)
     }
 }
 
-/* Sends one grant. UCS_ERR_NO_RESOURCE: try again later. */
+/* Sends one grant. UCS_ERR_NO_RESOURCE: there are no send resources now. */
 static ucs_status_t send_grant(rc_iface_t *iface, rc_ep_t *ep)
 {
     uint8_t header      = RC_AM_GRANT | RC_AM_ONLY_FC;
@@ -198,8 +199,8 @@ static ucs_status_t send_grant(rc_iface_t *iface, rc_ep_t *ep)
     return rc_post(iface, ep, &wr, 0);
 }
 
-/* The user's answer to a message that has just arrived can carry the grant:
- * wait for it. */
+/* Sends grants that are due. The user's answer to a message that has just
+ * arrived can carry the grant, so it waits for an answer for a few rounds. */
 void rc_credits_progress(rc_iface_t *iface, int is_busy)
 {
     rc_ep_link_t *link, *next;
@@ -217,7 +218,7 @@ void rc_credits_progress(rc_iface_t *iface, int is_busy)
             status = send_grant(iface, ep);
         } while ((status == UCS_OK) && (--ep->owed > 0));
         if (status != UCS_ERR_NO_RESOURCE) {
-            ep->owed = 0; /* sent, or the endpoint has failed */
+            ep->owed = 0; /* Sent, or the endpoint has failed */
             rc_link_remove(&ep->owing);
         }
     }

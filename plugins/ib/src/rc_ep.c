@@ -83,7 +83,7 @@ ucs_status_t rc_ep_create(uct_iface_h uct_iface, const uct_ep_params_t *params,
 
     if (params->field_mask &
         (UCT_EP_PARAM_FIELD_IFACE_ADDR | UCT_EP_PARAM_FIELD_SOCKADDR)) {
-        return UCS_ERR_UNSUPPORTED; /* endpoints connect only to endpoints */
+        return UCS_ERR_UNSUPPORTED; /* Endpoints connect only to endpoints */
     }
     if (iface->watch.is_gone) {
         return UCS_ERR_NO_DEVICE;
@@ -139,9 +139,10 @@ void rc_ep_free(rc_ep_t *ep)
     free(ep);
 }
 
-/* A message that this device has acknowledged counts as delivered for the peer,
- * but its completion may still be in the queue. Some devices drop the
- * completions of a destroyed queue pair: progress polls them first. */
+/* Lets progress end the endpoint. A message that this device has acknowledged
+ * counts as delivered for the peer, but its completion may still be in the
+ * queue. Some devices drop the completions of a destroyed queue pair: progress
+ * polls them first. */
 static void end_later(rc_ep_t *ep)
 {
     rc_iface_t *iface = rc_iface_of(ep);
@@ -164,7 +165,7 @@ void rc_ep_finish(rc_ep_t *ep)
     rc_iface_t *iface = rc_iface_of(ep);
 
     if (ep->busy > 0) {
-        return; /* the caller that holds `busy` calls this again */
+        return; /* The caller that holds `busy` calls this again */
     }
     if ((ep->sn == ep->done_sn) && !rc_ep_needs_empty(ep)) {
         end_later(ep);

@@ -113,7 +113,7 @@ static ucs_status_t make_pools(rc_iface_t *iface)
     return status;
 }
 
-/* Limits that follow from the variables and the device. */
+/* Sets limits that follow from the variables and the device. */
 static void set_limits(rc_iface_t *iface)
 {
     const struct ibv_device_attr *attr = &iface->md->attr;
@@ -127,8 +127,9 @@ static void set_limits(rc_iface_t *iface)
         iface->moderation = 1;
     }
     if (ib_is_iwarp(iface->md->context)) {
-        /* A completion means that TCP has the data. Software iWARP of Linux
-         * then still reads the buffers of requests that do not ask for one. */
+        /* A completion means that TCP has the data. The kernel's software iWARP
+         * may still read the buffers of unsignaled requests then, so each
+         * request is signaled. */
         iface->moderation = 1;
     }
     iface->cq_free = (unsigned)ib_min(config->tx_cq_len, (size_t)attr->max_cqe);
@@ -141,7 +142,7 @@ static void set_limits(rc_iface_t *iface)
     iface->unseen = ib_is_iwarp(iface->md->context) ? RC_EP_UNSEEN : 0;
 }
 
-/* Frees what was created; also after a failed open. */
+/* Frees the objects that were created; also called after a failed open. */
 static void iface_free(rc_iface_t *iface)
 {
     rc_join_close(iface);
@@ -202,7 +203,8 @@ ucs_status_t rc_iface_open(uct_md_h uct_md, const ucx_iface_open_args_t *args,
     }
     if ((iface->join == NULL) && (getrandom(&iface->token, sizeof(iface->token),
                                             0) != sizeof(iface->token))) {
-        iface->token = 0; /* grants use the connection that they are for */
+        iface->token = 0; /* Without a token, a grant is sent on the connection
+                           * that it is for */
     }
     if (status == UCS_OK) {
         status = make_queues(iface);
@@ -247,7 +249,8 @@ void rc_iface_close(uct_iface_h uct_iface)
 
 /* --- Attributes ----------------------------------------------------------- */
 
-/* iWARP stores the data of a read in one block of memory. */
+/* Returns the maximum number of entries of a read. iWARP stores the data of a
+ * read in one block of memory. */
 static size_t max_read_iov(const rc_iface_t *iface)
 {
     return (iface->join != NULL) ? 1 : iface->max_sge;
@@ -309,7 +312,8 @@ ucs_status_t rc_iface_query(uct_iface_h uct_iface, ucx_iface_attr_t *attr)
     base->max_conn_priv    = 0;
     base->overhead         = 75e-9;
     base->latency.c        = iface->port.latency;
-    base->latency.m        = 1e-9; /* connection state in the device */
+    base->latency.m        = 1e-9; /* The device needs state for each
+                                    * connection */
     base->bandwidth.shared = iface->port.bandwidth;
     base->max_num_eps      = (size_t)iface->md->attr.max_qp;
     base->dev_num_paths    = 1;

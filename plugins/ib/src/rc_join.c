@@ -23,8 +23,8 @@ enum {
 /* Private data of a connection request, little-endian. */
 typedef struct rc_join_intro {
     uint32_t magic;
-    uint32_t from_qpn, from_psn; /* Of the sender's endpoint */
-    uint32_t to_qpn, to_psn;     /* Of the receiver's */
+    uint32_t from_qpn, from_psn; /* Numbers of the sender's endpoint */
+    uint32_t to_qpn, to_psn;     /* Numbers of the receiver's endpoint */
 } rc_join_intro_t;
 
 _Static_assert(sizeof(rc_join_intro_t) == 20, "wire format");
@@ -32,11 +32,12 @@ _Static_assert(sizeof(rc_join_intro_t) == 20, "wire format");
 struct rc_join {
     struct rdma_event_channel *channel;
     struct rdma_cm_id *listener;
-    int epoll_fd; /* The channel, edge-triggered */
+    int epoll_fd; /* Monitors the event channel, edge-triggered */
     ucx_async_id_t async_id;
-    unsigned is_queued; /* Atomic: join_run() is queued */
+    unsigned is_queued; /* Accessed atomically: join_run() is queued */
     uint16_t port;
-    uint64_t *words; /* Read by peers; sink of own reads */
+    uint64_t *words; /* Words that peers read, and the destination of own
+                      * reads */
     struct ibv_mr *mr;
 };
 
@@ -107,7 +108,8 @@ static int is_expected(const rc_ep_t *ep, const rc_join_intro_t *intro)
            (ep->peer_psn == le32toh(intro->from_psn));
 }
 
-/* A request that comes before its endpoint's user has connected it waits. */
+/* Handles a request. If it arrives before the user has connected its endpoint,
+ * it waits. */
 static void requested(rc_iface_t *iface, const join_event_t *event)
 {
     const ucx_host_t *host = iface->host;
@@ -391,7 +393,7 @@ ucs_status_t rc_join_start(rc_ep_t *ep, const rc_join_end_t *peer)
         }
     } else if ((ep->join_id != NULL) &&
                ((ep->peer_qpn != peer->qpn) || (ep->peer_psn != peer->psn))) {
-        return UCS_ERR_INVALID_ADDR; /* another endpoint has connected */
+        return UCS_ERR_INVALID_ADDR; /* Another endpoint has connected */
     }
     ep->peer_qpn = peer->qpn;
     ep->peer_psn = peer->psn;

@@ -15,16 +15,17 @@
 
 #include "rc.h"
 
-/* An end of a connection, as its address names it. */
+/* One side of a connection, as the endpoint's address identifies it. */
 typedef struct rc_join_end {
     uint8_t ip[16];
-    uint16_t port; /* TCP */
+    uint16_t port; /* TCP port */
     uint32_t qpn;
-    uint32_t psn; /* Tells it from an earlier one with the same number */
+    uint32_t psn; /* Distinguishes it from an earlier one with the same
+                   * number */
 } rc_join_end_t;
 
-/* Eight bytes of an interface that its peers read in order to know that what
- * they sent before has arrived. Their value has no meaning. */
+/* Eight bytes of an interface that its peers read to confirm that their earlier
+ * messages have arrived. The value has no meaning. */
 typedef struct rc_join_word {
     uint64_t address;
     uint32_t rkey;
@@ -32,14 +33,16 @@ typedef struct rc_join_word {
 
 #ifdef IB_HAVE_RDMACM
 
-/* Starts listening. Worker's thread, as all of these. */
+/* Starts listening. This and the following functions must be called by the
+ * worker's thread. */
 ucs_status_t rc_join_open(rc_iface_t *iface);
 void rc_join_close(rc_iface_t *iface);
 
-/* The TCP port of the interface. */
+/* Returns the TCP port of the interface. */
 uint16_t rc_join_port(const rc_iface_t *iface);
 void rc_join_word(const rc_iface_t *iface, rc_join_word_t *word);
-/* Where the device stores what it has read of a peer's. */
+/* Returns the buffer to which the device writes the word that it has read from
+ * a peer. */
 void rc_join_sink(const rc_iface_t *iface, struct ibv_sge *sge);
 
 /* Connects the endpoint to `peer`. Progress completes it: the endpoint is then

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What an interface does when its port, its device or a queue pair fails. */
+/* Reactions of an interface to the failure of its port, its device or a queue
+ * pair. */
 #include "rc.h"
 
 static rc_iface_t *iface_of(ib_watch_t *watch)
@@ -55,8 +56,9 @@ static int is_in_error(struct ibv_qp *qp)
            ((attr.qp_state == IBV_QPS_ERR) || (attr.qp_state == IBV_QPS_SQE));
 }
 
-/* An endpoint that only receives has no completion that shows its failure. One
- * with requests outstanding learns the reason from their completions. */
+/* Handles the failure of a queue pair. An endpoint that only receives has no
+ * completion that shows its failure. If requests are outstanding, their
+ * completions show the reason. */
 static void qp_failed(ib_watch_t *watch)
 {
     rc_iface_t *iface = iface_of(watch);
@@ -79,7 +81,8 @@ static const ib_watch_ops_t watch_ops = {
     .qp_failed   = qp_failed,
 };
 
-/* A port may be down as long as the device retransmits. */
+/* Starts to monitor the device. A port may be down as long as the device
+ * retransmits. */
 ucs_status_t rc_watch_start(rc_iface_t *iface)
 {
     double patience = iface->config.timeout * (iface->config.retry_count + 1);

@@ -61,7 +61,7 @@ static void recv_put(rc_iface_t *iface, rc_recv_t *recv)
     ++iface->num_recv_free;
 }
 
-/* The user releases a buffer that it has kept. */
+/* Called when the user releases a buffer that was kept. */
 static void recv_release(ucx_recv_desc_owner_t *self, void *desc)
 {
     rc_iface_t *iface = ib_container_of(self, rc_iface_t, recv_owner);
@@ -131,7 +131,7 @@ static void deliver(rc_iface_t *iface, rc_recv_t *recv, const struct ibv_wc *wc)
     ucs_status_t status;
 
     if (ib_unlikely((wc->status != IBV_WC_SUCCESS) || (wc->byte_len == 0))) {
-        recv_put(iface, recv); /* it contains no data */
+        recv_put(iface, recv); /* The message contains no data */
         return;
     }
     if (ib_unlikely(header & (RC_AM_ASK | RC_AM_GRANT))) {

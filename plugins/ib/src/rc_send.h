@@ -44,7 +44,8 @@ static inline ucs_status_t rc_check(rc_iface_t *iface, rc_ep_t *ep)
     return UCS_OK;
 }
 
-/* The same for an active message, which needs a credit. */
+/* Returns the status as rc_check() does, for an active message, which needs a
+ * credit. */
 static inline ucs_status_t rc_check_am(rc_iface_t *iface, rc_ep_t *ep)
 {
     ucs_status_t status = rc_check(iface, ep);
@@ -89,7 +90,7 @@ static inline ucs_status_t rc_post(rc_iface_t *iface, rc_ep_t *ep,
     return UCS_OK;
 }
 
-/* `op` is done when the most recently posted request has completed. */
+/* Adds an operation that completes with the most recently posted request. */
 static inline void rc_op_add(rc_ep_t *ep, ib_op_t *op)
 {
     op->sn        = (uint16_t)(ep->sn - 1);
@@ -136,7 +137,7 @@ static inline ucs_status_t rc_post_am(rc_iface_t *iface, rc_ep_t *ep,
     return UCS_OK;
 }
 
-/* A request with inline data: `sge` needs no key. */
+/* Fills a request with inline data: `sge` needs no key. */
 static inline void rc_wr_inline(struct ibv_send_wr *wr,
                                 enum ibv_wr_opcode opcode, struct ibv_sge *sge,
                                 int num_sge)
@@ -193,14 +194,14 @@ static inline rc_desc_t *rc_desc_get(rc_iface_t *iface)
     return ucx_mpool_get(iface->host, iface->descs);
 }
 
-/* Done: releases the buffer. */
+/* Called on completion: releases the buffer. */
 static inline void rc_desc_done(rc_ep_t *ep, ib_op_t *op, ucs_status_t status)
 {
     (void)status;
     ucx_mpool_put(rc_iface_of(ep)->descs, op);
 }
 
-/* Done: calls the user's completion. */
+/* Called on completion: calls the user's completion. */
 static inline void rc_user_done(rc_ep_t *ep, ib_op_t *op, ucs_status_t status)
 {
     rc_user_op_t *user     = (rc_user_op_t *)op;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See network.h. Functions of libibverbs and of the plugin's device are replaced
- * here. */
+/* Implementation of network.h. Functions of libibverbs and of the plugin's
+ * device are replaced here. */
 #include "network.h"
 #include "pool.h"
 

@@ -12,13 +12,14 @@
 enum { NETWORK_MTU = 256 /* Bytes */ };
 
 typedef struct network {
-    unsigned loss; /* In 1000 packets */
+    unsigned loss; /* Packets lost out of 1000 */
     uint64_t random;
     double now;               /* Seconds */
-    uint64_t num_packets;     /* Sent, the lost ones too */
-    unsigned num_failed;      /* Endpoints reported as failed */
-    ucs_status_t fail_status; /* Of the last one */
-    /* The next queue pair has the first free number from this on, at least 1 */
+    uint64_t num_packets;     /* Packets sent, including lost ones */
+    unsigned num_failed;      /* Number of endpoints reported as failed */
+    ucs_status_t fail_status; /* Status of the endpoint reported last */
+    /* The next queue pair gets the first free number from this one on, at least
+     * 1 */
     uint32_t next_qpn;
 } network_t;
 

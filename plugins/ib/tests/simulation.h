@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Two ends of a connection and the network between them, which loses, repeats
+ * Two sides of a connection and the network between them, which loses, repeats
  * and reorders packets. No device and no real time: everything follows from the
  * seed. Checks that packets are delivered and done once and in order.
  */
@@ -20,7 +20,7 @@ enum {
 };
 
 typedef struct network {
-    unsigned loss, repeat, reorder; /* In 1000 packets */
+    unsigned loss, repeat, reorder; /* Packets out of 1000 */
     double delay;
     uint64_t random;
 } network_t;
@@ -28,16 +28,16 @@ typedef struct network {
 /* A packet or an acknowledgement on its way. */
 typedef struct event {
     double at;
-    uint64_t order; /* Among those at the same time */
-    int to;         /* The end that it goes to */
+    uint64_t order; /* Order among events at the same time */
+    int to;         /* Side that receives it */
     int is_ack;
     int asks;
     uint32_t psn, ack;
     uint64_t sack;
-    unsigned value; /* What the packet carries */
+    unsigned value; /* Payload of the packet */
 } event_t;
 
-/* A packet of the sender's, with the payload that it keeps. */
+/* A packet of the sender, with the payload that it keeps. */
 typedef struct packet {
     ucx_window_tx_t tx;
     unsigned value;
@@ -65,7 +65,8 @@ typedef struct world {
     unsigned num_events;
     uint64_t num_put;
     double now;
-    double stopped_until; /* The second end receives nothing before */
+    double stopped_until; /* The second side receives nothing before this
+                           * time */
     end_t ends[2];
     unsigned num_acks;
 } world_t;
@@ -130,7 +131,7 @@ static void put_event(const event_t *event)
     }
 }
 
-/* The process of the second end does not run for so long. */
+/* Stops the process of the second side for some seconds. */
 static void stop_second(double seconds)
 {
     world.stopped_until = world.now + seconds;
@@ -176,7 +177,7 @@ static void send_packet(int from, packet_t *packet, int asks)
     transmit(&event);
 }
 
-/* Sends what the window lets go of `total` packets. */
+/* Sends as many of `total` packets as the window permits. */
 static void send_all(int from, unsigned total)
 {
     end_t *end = &world.ends[from];
@@ -196,7 +197,7 @@ static void send_all(int from, unsigned total)
     }
 }
 
-/* Packets are done once, in the order in which they were sent. */
+/* Checks that packets complete once, in the order in which they were sent. */
 static void take_done(end_t *end, ucx_window_tx_t *done)
 {
     for (; done != NULL; done = done->next) {
@@ -239,7 +240,7 @@ static void take_packet(end_t *end, const event_t *event)
     end->window.ack_now |= event->asks;
 }
 
-/* The earliest event, or -1. */
+/* Returns the index of the earliest event, or -1. */
 static int earliest(void)
 {
     const event_t *event, *best = NULL;
@@ -299,8 +300,8 @@ static void step(void)
     }
 }
 
-/* Sends `first` packets one way and `second` the other way until all are
- * acknowledged, within so much simulated time. */
+/* Sends `first` packets one way and `second` packets the other way until all
+ * are acknowledged, within `seconds` of simulated time. */
 static void run(unsigned first, unsigned second, double seconds)
 {
     double end = world.now + seconds;

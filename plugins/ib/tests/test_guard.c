@@ -9,7 +9,7 @@
 enum { ROUNDS = 20000 };
 
 static ucx_guard_t guard;
-static unsigned entries; /* Of both threads; not atomic */
+static unsigned entries; /* Incremented by both threads; not atomic */
 
 START_TEST(call_keeps_the_service_out)
 {

@@ -19,8 +19,8 @@ static int reg_errno;
 static int log_level = UCS_LOG_LEVEL_DEBUG;
 
 static struct {
-    unsigned count; /* Messages of all levels */
-    int level;      /* Of the last message */
+    unsigned count; /* Number of log messages of all levels */
+    int level;      /* Level of the last message */
     char text[1024];
 } logged;
 

@@ -14,10 +14,11 @@ enum {
     MAX_ROUNDS = 200000,
 };
 
-/* What an interface has received. */
+/* Messages that an interface has received. */
 typedef struct inbox {
-    unsigned count;                  /* Messages */
-    unsigned next[PEERS * PER_PEER]; /* Number of the next, by sender */
+    unsigned count;                  /* Number of messages */
+    unsigned next[PEERS * PER_PEER]; /* Expected number of the next message of
+                                      * each sender */
 } inbox_t;
 
 typedef struct message {
@@ -78,7 +79,7 @@ static void send_message(ud_ep_t *ep, uint32_t sender, uint32_t number,
     ck_assert_int_eq(status, UCS_OK);
 }
 
-/* Until the inbox has so many messages */
+/* Progresses until the inbox has `count` messages */
 static void wait_for(const inbox_t *inbox, unsigned count, ud_iface_t **ifaces,
                      unsigned num)
 {
@@ -88,7 +89,8 @@ static void wait_for(const inbox_t *inbox, unsigned count, ud_iface_t **ifaces,
     ck_assert_uint_eq(inbox->count, count);
 }
 
-/* All receive buffers are posted, free, or out of order in a window. */
+/* Checks that each receive buffer is posted, free, or kept out of order in a
+ * window. */
 static void check_buffers(const ud_iface_t *iface)
 {
     unsigned kept = 0;
@@ -104,8 +106,8 @@ static void check_buffers(const ud_iface_t *iface)
 
 typedef struct pair {
     ud_iface_t *ifaces[2];
-    ud_ep_t *ep;   /* Of the first one */
-    ud_ep_t *peer; /* Its end at the second one */
+    ud_ep_t *ep;   /* Endpoint of the first interface */
+    ud_ep_t *peer; /* The corresponding endpoint of the second interface */
 } pair_t;
 
 static void open_pair(pair_t *pair)
@@ -151,10 +153,10 @@ static void meet_many(unsigned loss)
         }
     }
     wait_for(&inboxes[0], ROUNDS * PEERS * PER_PEER, ifaces, PEERS + 1);
-    ck_assert_uint_eq(hub->num_ahs, 1); /* all are behind one port */
+    ck_assert_uint_eq(hub->num_ahs, 1); /* All peers are behind one port */
     check_buffers(hub);
 
-    /* the other way, over the same connections */
+    /* Send in the other direction, over the same connections */
     for (unsigned i = 0; i < PEERS * PER_PEER; ++i) {
         send_message(network_connect(hub, ifaces[1 + (i % PEERS)]), i, 0,
                      ifaces, PEERS + 1);
@@ -183,8 +185,9 @@ END_TEST
 
 enum { STREAM = 4096 };
 
-/* Returns the packets that are no messages, for a stream in one direction with
- * so much time between two messages, in which the receiver polls. */
+/* Returns the number of packets that are not messages, for a stream in one
+ * direction. `seconds`: time between two messages, in which the receiver
+ * polls. */
 static uint64_t count_others(double seconds)
 {
     uint64_t before, resends;
@@ -206,7 +209,7 @@ static uint64_t count_others(double seconds)
     return before;
 }
 
-/* Also on a processor that takes 100 us for a message, as an emulated one
+/* Holds also for a processor that needs 100 us per message, as an emulated one
  * does. */
 START_TEST(acknowledgements_are_few)
 {
@@ -220,7 +223,7 @@ END_TEST
 
 /* --- Malformed packets ---------------------------------------------------- */
 
-/* A packet that the second interface would accept: the next message. */
+/* Returns a packet that the second interface would accept: the next message. */
 static ud_wire_control_t good_packet(const pair_t *pair)
 {
     ud_wire_control_t packet = {{0}};
@@ -279,14 +282,15 @@ START_TEST(malformed_packets_are_dropped)
         packet           = good_packet(&pair);
         packet.head.kind = (uint8_t)kind;
         inject(&pair, from, &packet, sizeof(packet) - 1);
-        packet.iface.qpn = htole32(0x1000000); /* it has 24 bits */
+        packet.iface.qpn = htole32(0x1000000); /* A queue pair number has 24
+                                                * bits */
         inject(&pair, from, &packet, sizeof(packet));
         ++bad;
     }
     ck_assert_uint_eq(pair.ifaces[1]->num_bad, bad);
     ck_assert_uint_eq(pair.ifaces[1]->num_stale, 0);
 
-    /* of another queue pair, and of unknown connections */
+    /* Packets of another queue pair, and of unknown connections */
     packet = good_packet(&pair);
     inject(&pair, from + 1, &packet, sizeof(packet));
     for (unsigned i = 0; i < 4; ++i) {
@@ -337,7 +341,7 @@ START_TEST(forged_control_packets_change_nothing)
             }
             if (((field == 0) && ((kind == UD_ACCEPT) || (kind == UD_PROBE))) ||
                 ((field == 2) && (kind == UD_RESET))) {
-                continue; /* these fields are not for this kind */
+                continue; /* These fields are not used by this kind of packet */
             }
             inject(&pair, from, &packet, sizeof(packet));
         }
@@ -350,7 +354,7 @@ START_TEST(forged_control_packets_change_nothing)
 }
 END_TEST
 
-/* Any bytes: what is delivered was a message, and no buffer is lost. */
+/* Random packets: only valid messages are delivered, and no buffer is lost. */
 START_TEST(random_packets_do_no_harm)
 {
     unsigned char bytes[NETWORK_MTU];
@@ -374,7 +378,7 @@ START_TEST(random_packets_do_no_harm)
         length = network_random(sizeof(bytes));
         if (((bytes[0] & UD_KIND_MASK) == UD_MESSAGE) &&
             (length >= sizeof(ud_wire_t))) {
-            bytes[0] ^= UD_MESSAGE ^ UD_NOTHING; /* a message would be valid */
+            bytes[0] ^= UD_MESSAGE ^ UD_NOTHING; /* A message would be valid */
         }
         inject(&pair, pair.ifaces[0]->qp->qp_num, bytes, length);
         check_buffers(pair.ifaces[1]);
@@ -388,7 +392,7 @@ END_TEST
 
 /* --- Peers that restart or are silent ------------------------------------- */
 
-/* Until the endpoint's failure is reported */
+/* Progresses until the endpoint's failure is reported */
 static void wait_failed(pair_t *pair, unsigned num, ucs_status_t status)
 {
     for (int i = 0; (i < 100 * MAX_ROUNDS) && (network.num_failed == 0); ++i) {
@@ -405,7 +409,8 @@ START_TEST(restarted_peer_resets_the_connection)
     pair_t pair;
 
     open_pair(&pair);
-    network.loss     = 1000; /* killed: it says nothing */
+    network.loss     = 1000; /* The process was killed: nothing arrives from
+                              * it */
     network.next_qpn = pair.ifaces[1]->qp->qp_num;
     ud_iface_close(&pair.ifaces[1]->super);
     network.loss   = 0;
@@ -450,11 +455,11 @@ END_TEST
 static void count_completion(uct_completion_t *completion)
 {
     ck_assert_int_eq(completion->status, UCS_OK);
-    ++completion->count; /* was 0 */
+    ++completion->count; /* The count was 0 */
 }
 
-/* The service has received the acknowledgement, but calls no user: a flush that
- * says that all is done would be too early. */
+/* The service has received the acknowledgement, but must not call completions.
+ * A flush must not complete before them. */
 START_TEST(flush_waits_for_completions_that_the_service_left)
 {
     uct_completion_t completion = {.func = count_completion, .count = 1};

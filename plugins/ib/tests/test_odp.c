@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a memory domain asks the device: memory is registered for on-demand paging
- * if the device has all of it and the user wants it; memory is registered by a
- * dmabuf if the kernel knows it. The functions of libibverbs are replaced here. */
+/* Properties of the device that a memory domain uses: memory is registered for
+ * on-demand paging if the device supports all operations of it and the user
+ * wants it; memory is registered by a dmabuf if the kernel supports it. The
+ * functions of libibverbs are replaced here. */
 #include "../src/md.h"
 #include "suite.h"
 
@@ -18,8 +19,8 @@ static unsigned num_warnings;
 static struct ibv_odp_caps caps;
 static unsigned last_access;
 static struct ibv_mr last_mr;
-static int dmabuf_error;  /* 0: succeeds */
-static unsigned num_open; /* Registrations that exist */
+static int dmabuf_error;  /* 0: the registration succeeds */
+static unsigned num_open; /* Number of open registrations */
 
 struct ibv_mr *ibv_reg_mr_iova2(struct ibv_pd *pd, void *address, size_t length,
                                 uint64_t iova, unsigned access)
@@ -93,7 +94,7 @@ static int is_paged(int wanted, int has_cache, uint32_t rc_caps)
     const ucx_mem_reg_params_t params = {
         .size      = sizeof(params),
         .dmabuf_fd = -1,
-        .flags     = UCT_MD_MEM_ACCESS_REMOTE_ATOMIC, /* past the cache */
+        .flags     = UCT_MD_MEM_ACCESS_REMOTE_ATOMIC, /* Bypasses the cache */
     };
     static char memory[64];
     ucx_rcache_t *cache = (ucx_rcache_t *)memory;

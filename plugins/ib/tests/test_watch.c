@@ -20,14 +20,14 @@ enum {
 static struct {
     struct ibv_async_event events[MAX_WAIT];
     unsigned num_events, num_acks;
-    int end_errno;                     /* After the last event */
-    enum ibv_port_state port_state[3]; /* By port number */
+    int end_errno;                     /* errno after the last event */
+    enum ibv_port_state port_state[3]; /* Indexed by port number */
 } device;
 
 static struct {
     ucx_async_fd_cb_t fd_cb;
     ucx_async_timer_cb_t timer_cb;
-    void *arg; /* NULL: removed */
+    void *arg; /* NULL: the handler was removed */
     double interval;
     int fd;
 } handlers[2 * MAX_WAIT];
@@ -249,7 +249,7 @@ START_TEST(port_that_stays_down_is_lost)
     setup();
     device.port_state[1] = IBV_PORT_DOWN;
     event_add(IBV_EVENT_PORT_ERR, 1);
-    handle(2); /* any of the handlers may read the event */
+    handle(2); /* Any of the handlers may read the event */
     ck_assert_uint_eq(device.num_acks, 1);
     ck_assert_uint_eq(ifaces[0].ports_lost, 0);
     progress();
@@ -262,7 +262,7 @@ START_TEST(port_that_stays_down_is_lost)
         ck_assert_uint_eq(ifaces[i].ports_lost, 1);
         ck_assert(!timer_is_set(i));
     }
-    ck_assert(!timer_is_set(2)); /* the other port */
+    ck_assert(!timer_is_set(2)); /* The other port is not affected */
     ck_assert_uint_eq(ifaces[2].ports_lost, 0);
     teardown();
 }
@@ -300,7 +300,7 @@ START_TEST(events_that_come_together_leave_the_last_state)
     event_add(IBV_EVENT_PORT_ERR, 1);
     event_add(IBV_EVENT_PORT_ACTIVE, 1);
     handle(0);
-    ck_assert_uint_eq(num_calls, 2); /* one for each watch of the port */
+    ck_assert_uint_eq(num_calls, 2); /* One call for each watch of the port */
     progress();
     ck_assert(!timer_is_set(0));
 

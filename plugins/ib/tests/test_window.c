@@ -9,13 +9,14 @@ START_TEST(delivers_in_order_without_loss)
     setup(1, 0, 5);
     run(MAX_PACKETS, 0, 1);
     ck_assert_uint_eq(world.ends[0].window.num_resends, 0);
-    /* The window has grown to its limit, and few acknowledgements did it. */
+    /* The window has grown to its limit, although few acknowledgements
+     * arrived. */
     ck_assert_uint_eq(world.ends[0].window.window, world.params.max_window);
     ck_assert_uint_lt(world.num_acks, MAX_PACKETS / 10);
 }
 END_TEST
 
-/* Each packet is acknowledged by the answer to it. */
+/* Answers carry the acknowledgements of the packets to which they respond. */
 START_TEST(answers_replace_requests_for_acknowledgements)
 {
     end_t *end;
@@ -70,7 +71,8 @@ START_TEST(sequence_numbers_wrap)
 }
 END_TEST
 
-/* A packet that others have overtaken is sent again before its deadline. */
+/* If later packets are acknowledged first, a packet is retransmitted before its
+ * deadline. */
 START_TEST(gap_is_filled_without_a_timeout)
 {
     end_t *end;
@@ -108,7 +110,8 @@ START_TEST(time_out_backs_off_and_expires)
         last = rto;
         send_all(0, 20);
         ck_assert_uint_eq(end->window.in_flight, UCX_WINDOW_MIN);
-        ck_assert_uint_eq(end->num_sent, 10); /* none but those lost */
+        ck_assert_uint_eq(end->num_sent, 10); /* No others than the lost
+                                               * packets */
     }
     ck_assert(!ucx_window_has_expired(&end->window, 1 + 4.9));
     ck_assert(ucx_window_has_expired(&end->window, 1 + 5.1));
@@ -117,8 +120,8 @@ START_TEST(time_out_backs_off_and_expires)
 }
 END_TEST
 
-/* A process that does not run for a while is no loss: the window stays, and few
- * packets are sent again. */
+/* If a process does not run for a while nothing is lost: the window stays, and
+ * few packets are sent again. */
 START_TEST(early_time_out_is_undone)
 {
     const ucx_window_t *window = &world.ends[0].window;
@@ -145,7 +148,8 @@ START_TEST(early_time_out_is_undone)
 }
 END_TEST
 
-/* Time without progress counts, not time since the first packet. */
+/* The timeout counts the time without progress, not the time since the first
+ * packet. */
 START_TEST(progress_defers_expiry)
 {
     setup(1, 0, 0);
@@ -156,7 +160,8 @@ START_TEST(progress_defers_expiry)
 }
 END_TEST
 
-/* Packets from before the connection go out in order after it. */
+/* Packets that were queued before the connection exists are sent in order
+ * afterwards. */
 START_TEST(kept_packets_are_sent_when_connected)
 {
     packet_t packets[3];
@@ -182,7 +187,7 @@ START_TEST(kept_packets_are_sent_when_connected)
 }
 END_TEST
 
-/* A peer that computes has no room for packets, but answers. */
+/* A peer that computes has no buffers for packets, but acknowledges. */
 START_TEST(busy_peer_defers_expiry)
 {
     ucx_window_t *window;
@@ -190,14 +195,15 @@ START_TEST(busy_peer_defers_expiry)
     setup(1, 0, 0);
     window = &world.ends[0].window;
     send_all(0, 10);
-    ck_assert(!ucx_window_hold(window, 0, 2)); /* nothing to end */
+    ck_assert(!ucx_window_hold(window, 0, 2)); /* The window was not held */
     for (int now = 2; now < 20; ++now) {
         ck_assert(ucx_window_hold(window, 1, now));
         ck_assert(!ucx_window_has_expired(window, now + 1));
         ck_assert_double_eq(window->deadline, now + world.params.max_rto);
     }
     ck_assert(ucx_window_hold(window, 0, 20));
-    ck_assert_double_eq(window->deadline, 20); /* sends at once */
+    ck_assert_double_eq(window->deadline, 20); /* The next packet may be sent at
+                                                * once */
     ck_assert(!ucx_window_hold(window, 0, 21));
     ck_assert(ucx_window_has_expired(window, 20 + world.params.timeout));
 }
@@ -264,7 +270,7 @@ START_TEST(few_packets_out_of_order_are_kept)
 }
 END_TEST
 
-/* An answer that carries the acknowledgement saves a packet. */
+/* An answer that carries the acknowledgement saves a separate packet. */
 START_TEST(acknowledgements_wait_for_company)
 {
     setup(1, 0, 0);

@@ -104,10 +104,10 @@ void shm_ep_fail(shm_ep_t *ep)
     }
 }
 
-/* Reports failures to the user. First delivers all messages that the failed peers
- * have sent, because progress delivers a limited number of them in a round. Inside
- * a delivery this is left to the next round. The callback may destroy any
- * endpoint. */
+/* Reports failures to the user. First delivers all messages that the failed
+ * peers have sent, because progress delivers a limited number of them in a
+ * round. Inside a delivery this is left to the next round. The callback may
+ * destroy any endpoint. */
 static void tell_failures(shm_iface_t *iface)
 {
     shm_ep_t *ep;

@@ -65,7 +65,7 @@ static void unpack(void *arg, const void *data, size_t length)
     memcpy(arg, data, length);
 }
 
-/* All sizes by all kinds of put, up to the last byte. */
+/* Puts all sizes by all kinds of put, up to the last byte. */
 static void put_all(uint64_t address, uct_rkey_t rkey, char *data)
 {
     size_t at = 0, piece = 1;
@@ -132,7 +132,7 @@ static void expect_invalid(uint64_t address, uint64_t length, uct_rkey_t rkey)
                   UCS_ERR_INVALID_ADDR);
     }
 
-    /* words: outside, across the end, or not aligned */
+    /* Words that are outside, across the end, or not aligned */
     outside[1] = address + length - 2;
     outside[2] = address + 2;
     for (unsigned i = 0; i < sizeof(outside) / sizeof(outside[0]); ++i) {
@@ -193,7 +193,7 @@ START_TEST(a_peer_puts_and_gets_to_the_last_byte_and_no_further)
                      UCS_OK);
     ck_assert_int_eq(memcmp(data + 13, back, 8), 0);
 
-    /* the owner checks and changes everything */
+    /* The owner checks and changes everything */
     seg_signal(fd);
     seg_await(fd);
     ck_assert_int_eq(shm_get_short(NULL, back, 4, offer.address + LENGTH - 4,
@@ -204,7 +204,7 @@ START_TEST(a_peer_puts_and_gets_to_the_last_byte_and_no_further)
     ck_assert(seg_join(pid, NULL));
     close(fd);
 
-    /* a mapping stays valid when its owner has ended */
+    /* A mapping stays valid after its owner has exited */
     ck_assert_int_eq(shm_put_short(NULL, data, 8, offer.address, rkey), UCS_OK);
     side_release(&side, rkey);
     side_close(&side);
@@ -215,7 +215,7 @@ END_TEST
 
 #define ROUNDS 50000
 
-/* Counters that owner and peer change concurrently. */
+/* Changes counters that owner and peer access concurrently. */
 static void change_words(uint64_t address, uct_rkey_t rkey)
 {
     uint64_t old64;

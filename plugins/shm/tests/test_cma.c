@@ -15,8 +15,8 @@
 
 /* --- The other process ---------------------------------------------------- */
 
-/* Requests to it: fill or check a range by a seed, poll or not, return the
- * events of its progress, quit. */
+/* A request to the other process: fill or check a range by a seed, poll or not,
+ * return the events of its progress, quit. */
 typedef struct order {
     char what;
     uint64_t seed, offset, length;
@@ -128,8 +128,8 @@ static void end(other_t *other, cma_side_t *side, cma_link_t *link)
 
 /* --- Every byte ---------------------------------------------------------- */
 
-/* Writes, reads back in other parts, compares on both sides; and checks the
- * memory around. */
+/* Writes, reads back in other parts, compares on both sides, and checks the
+ * memory around the range. */
 static void round_trip(other_t *other, cma_link_t *link, size_t length,
                        unsigned pieces)
 {
@@ -204,7 +204,8 @@ START_TEST(sizes_without_sharing)
 }
 END_TEST
 
-/* Many parts, so that both sides copy and meet often. */
+/* Many parts, so that both sides copy parts and often finish at the same
+ * time. */
 START_TEST(sizes_in_small_chunks)
 {
     all_sizes("CHUNK=4k,SHARE_THRESH=4k", 'l');
@@ -252,11 +253,12 @@ START_TEST(a_target_that_polls_copies_its_part)
 }
 END_TEST
 
-/* --- Many at once -------------------------------------------------------- */
+/* --- Many operations at once ---------------------------------------------- */
 
 enum { MANY = 300 };
 
-/* Both at once, in both directions, with more operations than jobs. */
+/* Both processes start operations at once, in both directions, more than there
+ * are jobs. */
 static void exchange(void *arg, int fd)
 {
     static cma_wait_t waits[MANY];
@@ -304,8 +306,8 @@ START_TEST(many_at_once_both_ways)
 }
 END_TEST
 
-/* Always more operations than jobs, each of one part for either side: those
- * that wait for a job never prevent those with one from completing. */
+/* There are always more operations than jobs, each of one part for either side.
+ * Operations that wait for a job must not prevent others from completing. */
 START_TEST(many_concurrent_gets_without_pause)
 {
     enum { UNDER_WAY = 24, COPIES = 4000 };
@@ -406,7 +408,8 @@ START_TEST(flush_ends_after_what_came_before)
 }
 END_TEST
 
-/* --- Ending early -------------------------------------------------------- */
+/* --- Cancellation and close
+ * ------------------------------------------------ */
 
 /* Nothing is written after the cancellation was reported. */
 START_TEST(cancelled_gets_write_no_more)
@@ -506,7 +509,8 @@ START_TEST(an_interface_may_close_before_its_operations)
 }
 END_TEST
 
-/* --- Oneself ------------------------------------------------------------- */
+/* --- The own process
+ * ------------------------------------------------------- */
 
 START_TEST(a_process_reaches_itself)
 {
@@ -540,7 +544,7 @@ START_TEST(a_key_gives_access_only_to_its_memory)
     tell(&other, 'f', 1, 0, WINDOW);
     iov = (uct_iov_t){side.memory, 100, NULL, 0, 1};
 
-    /* Outside the memory, on both sides */
+    /* A range outside the memory, on both sides */
     card = link.card;
     EXPECT_EQ(uct_ep_put_zcopy(link.ep, &iov, 1, card.memory - 1, link.key.rkey,
                                NULL),
@@ -552,7 +556,7 @@ START_TEST(a_key_gives_access_only_to_its_memory)
                                NULL),
               UCS_ERR_INVALID_ADDR);
 
-    /* Of another domain, here our own */
+    /* A key of another domain, here one of this process */
     cma_side_open(&third, 4096, NULL);
     EXPECT_EQ(uct_rkey_unpack(side.component, third.card.key, &key), UCS_OK);
     EXPECT_EQ(uct_ep_put_zcopy(link.ep, &iov, 1, third.card.memory, key.rkey,
@@ -573,8 +577,8 @@ START_TEST(a_key_gives_access_only_to_its_memory)
 }
 END_TEST
 
-/* Unmapped memory, on either side, with a helper and without: an error of that
- * operation only. */
+/* Unmapped memory, on either side, with a helper and without: only that
+ * operation fails. */
 START_TEST(unmapped_memory_fails_the_operation)
 {
     cma_side_t side;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * cma with peers that die or stop: every operation completes, nothing is
- * written later, and others continue.
+ * written later, and other operations continue.
  */
 #include "cma_fault.h"
 
@@ -28,9 +28,10 @@ static int count_fds(void)
 
 enum { NUM_OPS = 6 };
 
-/* Starts gets and puts, and kills the target meanwhile; returns how many had to
- * fail. If it is killed before any progress, one of them must: without a helper
- * the call only begins the copy in two parts. */
+/* Starts gets and puts, and kills the target meanwhile; returns how many of
+ * them had to fail. If the target is killed before any progress, one of them
+ * must fail: without a helper the call only begins the copy, which has two
+ * parts. */
 static int lose_one(cma_side_t *side, unsigned round, int at_once)
 {
     static cma_wait_t waits[NUM_OPS];
@@ -124,7 +125,7 @@ static void copies_for_ever(void *arg, int fd)
     }
 }
 
-/* A helper of a process that dies helps the next one. */
+/* A helper whose initiator dies helps the next initiator. */
 START_TEST(initiators_killed_at_any_time)
 {
     int num_fds = 0, fd;
@@ -158,7 +159,8 @@ START_TEST(initiators_killed_at_any_time)
 }
 END_TEST
 
-/* A stopped target may hold a part; when it resumes, everything completes. */
+/* A stopped target may have claimed a part; when it resumes, everything
+ * completes. */
 START_TEST(targets_that_stand_still)
 {
     cma_side_t side;

@@ -19,7 +19,7 @@
 #include "cma_wire.h"
 #include "outbox.h"
 
-/* Seconds for a step of another process. */
+/* Time limit in seconds for a step of another process. */
 #define HANG 30.0
 
 /* --- Hostile initiators -------------------------------------------------- */
@@ -45,17 +45,17 @@ static const ucx_host_t quiet_host = {
     .time         = cma_side_now,
 };
 
-/* A request to help as from a correct process, to be modified. */
+/* A request for help as a correct process sends it, to be modified. */
 typedef struct hostile {
     shm_space_t space;
     shm_outbox_t outbox;
-    shm_outbox_t view; /* Never joined: shows our slot until the
-                                  * end */
+    shm_outbox_t view; /* Outbox that never joins: shows our slot until the
+                        * end */
     cma_msg_hello_t hello;
     cma_msg_job_t job;
     uint64_t words[2]; /* The target's token and secret */
     uint64_t proof;
-    uint8_t *memory; /* Local memory, four pages */
+    uint8_t *memory; /* Local memory of four pages */
     cma_card_t card;
 } hostile_t;
 
@@ -73,7 +73,7 @@ static void hostile_join(hostile_t *hostile)
     EXPECT_EQ(shm_outbox_join(&hostile->outbox), UCS_OK);
 }
 
-/* The target has read all that was sent, or reads nothing more. */
+/* Waits until the target has read all messages, or reads no more. */
 static void hostile_await_look(const hostile_t *hostile)
 {
     const shm_outbox_t *outbox = &hostile->outbox;
@@ -86,9 +86,10 @@ static void hostile_await_look(const hostile_t *hostile)
     }
 }
 
-/* Leaves, and waits until the target has dropped us. It handles a request in
- * the round in which it reads it, and departures in a later one: so it has
- * tried our request, and does not access our memory any more. */
+/* Leaves, and waits until the target has dropped this sender. The target
+ * handles a request in the round in which it reads it, and departures in a
+ * later round: so it has tried our request, and does not access our memory any
+ * more. */
 static void hostile_leave(hostile_t *hostile)
 {
     size_t offset = (char *)hostile->outbox.slot - (char *)hostile->outbox.head;
@@ -142,13 +143,13 @@ static void hostile_close(hostile_t *hostile)
     munmap(hostile->memory, 16384);
 }
 
-/* The words of job 0. */
+/* Returns the words of job 0. */
 static cma_job_t *hostile_words(hostile_t *hostile)
 {
     return (cma_job_t *)hostile->outbox.box;
 }
 
-/* The target has copied all four parts for us. */
+/* Waits until the target has copied all four parts. */
 static void hostile_await_help(hostile_t *hostile)
 {
     cma_job_t *words = hostile_words(hostile);
@@ -180,7 +181,7 @@ static void hostile_run(hostile_t *hostile, int with_hello, uint64_t claim,
     hostile_leave(hostile);
 }
 
-/* Has the target copied something to us? */
+/* Returns whether the target has copied something to this process. */
 static int hostile_got(hostile_t *hostile)
 {
     int got = 0;
@@ -192,7 +193,7 @@ static int hostile_got(hostile_t *hostile)
     return got;
 }
 
-/* One case: opens, modifies, runs. */
+/* Runs one case: opens, modifies the request, sends it. */
 #define TRY(_hostile, _card, _with_hello, _claim, _expected, ...) \
     do { \
         hostile_open(_hostile, _card); \
@@ -210,7 +211,7 @@ static void attacks(const cma_card_t *card)
     /* The valid request */
     TRY(&h, card, 1, good, 1, (void)0);
 
-    /* Without reading the secret there is no help */
+    /* A request without the correct secret gets no help */
     TRY(&h, card, 1, good, 0, h.proof ^= 1);
     TRY(&h, card, 1, good, 0, h.hello.proof = 8);
     TRY(&h, card, 1, good, 0, h.hello.pid = (uint32_t)getppid());
@@ -291,7 +292,8 @@ START_TEST(hostile_initiators_read_no_memory)
     cma_link_t link;
     int fd, fd2;
 
-    /* One that is cut off cannot leave normally: its end is detected soon */
+    /* A sender that is cut off cannot leave normally; keepalive detects its end
+     * soon */
     target = child_start(cma_fault_serve, ",KEEPALIVE=1ms", &fd);
     cma_side_open(&side, WINDOW, "CHUNK=16k");
     cma_side_meet(&side, fd, &link);
@@ -334,7 +336,7 @@ static void scribbles(void *arg, int fd)
     for (;;) {
         unsigned i = rand_r(&seed) % 4;
 
-        /* Always values that the initiator must detect */
+        /* Only values that the initiator must detect */
         atomic_fetch_xor(&words[i].claim, 1ull << (32 + rand_r(&seed) % 32));
         atomic_fetch_or(&words[i].helped, 0xffff);
         cma_fault_pause(rand_r(&seed) % 100);
@@ -358,15 +360,15 @@ START_TEST(spoilt_words_fail_the_operation)
     scribbler = child_start(scribbles, NULL, &fd2);
     cma_side_write(fd2, &link.card, sizeof(link.card));
     cma_side_read(fd2, &byte, 1);
-    /* An offer to the damaged helper fails. Perhaps not the first copy: a
-     * helper that was slow gets no offers for a while */
+    /* An offer to the damaged helper fails. It may not be the first copy,
+     * because a helper that was slow gets no offers for a while */
     end = cma_side_now() + 2 * HANG;
     do {
         status = cma_side_copy(&link, 0, side.memory, 0, WINDOW, 1);
         EXPECT_TRUE(cma_side_now() < end);
     } while (status == UCS_OK);
     EXPECT_EQ(status, UCS_ERR_IO_ERROR);
-    /* ... and none afterwards */
+    /* Afterwards no copy fails */
     for (unsigned i = 0; i < 50; ++i) {
         EXPECT_EQ(cma_side_copy(&link, 0, side.memory, 0, WINDOW, 1), UCS_OK);
     }

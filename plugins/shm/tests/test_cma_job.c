@@ -19,10 +19,10 @@
 
 enum { NUM_JOBS = 200000, MAX_CHUNKS = 12, MAILS = 64 };
 
-/* Time limit in seconds for what has not happened in this many jobs. */
+/* Time limit in seconds for events that have not happened in this many jobs. */
 #define LIMIT 60
 
-/* The contents of the message. */
+/* Contents of the message from the initiator to the helper. */
 typedef struct mail {
     uint32_t generation, count, is_last;
 } mail_t;
@@ -79,7 +79,7 @@ static void *helper(void *arg)
     return NULL;
 }
 
-/* Sends if there is space; the initiator does not wait before the end. */
+/* Sends a message if there is space; the initiator waits only at the end. */
 static void post(uint32_t generation, uint32_t count, int is_last)
 {
     uint32_t sent = atomic_load_explicit(&mails_sent, memory_order_relaxed);
@@ -141,7 +141,8 @@ static int is_seen(void)
     return (num_helped > 0) && (num_refused > 0);
 }
 
-/* Two chunks, copied between cores that share a cache, and that do not. */
+/* Checks cma_share_is_late() with two chunks, copied between cores that share a
+ * cache, and between cores that do not. */
 static void check_lateness(void)
 {
     const double near = 36e-6, far = 280e-6;
@@ -183,7 +184,7 @@ int main(void)
         if (taken) {
             copy(0, 1, generation);
         }
-        /* Varies which side is faster */
+        /* Vary which side is faster */
         for (volatile uint32_t i = 0; i < delay; ++i) {
         }
         if (generation % 64 == 0) {

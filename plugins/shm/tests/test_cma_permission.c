@@ -21,7 +21,8 @@
 
 #define NOBODY 65534
 
-/* The two system calls fail with EPERM from now on, as in many containers. */
+/* Makes the two system calls fail with EPERM from now on, as in many
+ * containers. */
 static void forbid_calls(void)
 {
     struct sock_filter filter[] = {
@@ -65,8 +66,8 @@ START_TEST(no_domain_where_the_calls_are_forbidden)
 }
 END_TEST
 
-/* Permitted when the interface is opened, but not when it connects to its peer.
- * */
+/* The calls are permitted when the interface is opened, but not when it
+ * connects to its peer. */
 static void reaches_nobody(void *arg, int unused)
 {
     cma_side_t side;
@@ -128,7 +129,7 @@ START_TEST(no_peer_without_permission)
 }
 END_TEST
 
-/* A target that may not write to us. */
+/* Serves as a target that may not write to our memory. */
 static void serves_as_nobody(void *arg, int fd)
 {
     cma_side_t side;

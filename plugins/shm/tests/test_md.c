@@ -136,7 +136,7 @@ START_TEST(parts_of_own_memory_are_registered_and_nothing_else)
     ck_assert_int_eq(side.ops->mem_query(side.md, local, 3, &attr),
                      UCS_ERR_INVALID_ADDR);
 
-    /* the part keeps the whole allocation, whose address stays in use */
+    /* The part keeps the whole allocation, whose address stays in use */
     strcpy((char *)address + 100, "still there");
     side_free(&side, memh);
     side_pack(&side, part, key);
@@ -197,7 +197,7 @@ START_TEST(a_thousand_keys_of_one_segment_attach_it_once)
     ck_assert_int_le(count_maps(), maps + 1);
     ck_assert_int_le(seg_count_fds(), fds + 1);
 
-    /* each has its part only */
+    /* Each key grants access to its part only */
     ck_assert_int_eq(shm_rkey_ptr(&side.component.super, rkeys[7], NULL,
                                   (uintptr_t)address + 56, &ptr),
                      UCS_OK);
@@ -396,8 +396,8 @@ START_TEST(many_threads_use_one_domain)
 
 #ifdef __SANITIZE_THREAD__
     if (_i == SHM_SYSV) {
-        return; /* a sanitizer mistakes memory that shmat returned again for the
-                 * old one */
+        return; /* The thread sanitizer mistakes memory that shmat() returned
+                 * again for the old memory */
     }
 #endif
     side_open(&side, _i);

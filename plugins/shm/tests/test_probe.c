@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Probes: an inbox and its sender in one process, which polls when the test
- * requires it, and answers that the test writes itself.
+ * Probes: an inbox and its sender in one process. The inbox polls when the test
+ * requires it, and the test can write answers itself.
  */
 #include "inbox.h"
 #include "outbox.h"
@@ -21,7 +21,7 @@ typedef struct {
     shm_space_t space;
     shm_inbox_t inbox;
     shm_outbox_t outbox;
-    unsigned count; /* Messages that have arrived, in order */
+    unsigned count; /* Number of messages that have arrived, in order */
 } pair_t;
 
 static ucs_status_t deliver(void *arg, unsigned slot, uint8_t id, void *data,
@@ -36,7 +36,7 @@ static ucs_status_t deliver(void *arg, unsigned slot, uint8_t id, void *data,
     return UCS_OK;
 }
 
-/* One more sender */
+/* Adds a sender */
 static void pair_another(pair_t *pair, shm_outbox_t *outbox)
 {
     uint8_t address[SHM_ADDRESS_LENGTH];
@@ -118,7 +118,7 @@ START_TEST(a_probe_is_answered_by_progress_without_a_callback)
     pair_t pair;
 
     pair_open(&pair);
-    /* a sender that has sent nothing joins for the probe */
+    /* A sender that has sent nothing joins for the probe */
     EXPECT_TRUE(shm_outbox_bandwidth(&pair.outbox) == 0);
     EXPECT_TRUE(pair.outbox.slot != NULL);
     EXPECT_EQ(pair.outbox.probing.sent, 1);
@@ -130,8 +130,10 @@ START_TEST(a_probe_is_answered_by_progress_without_a_callback)
 
     shm_outbox_bandwidth(&pair.outbox);
     EXPECT_EQ(pair.outbox.probing.awaited, 0);
-    EXPECT_GE(pair.outbox.probing.latency, 1); /* of one core to itself */
-    EXPECT_EQ(pair.outbox.probing.sent, 1);    /* it is recent */
+    EXPECT_GE(pair.outbox.probing.latency, 1); /* Latency of one core to
+                                                * itself */
+    EXPECT_EQ(pair.outbox.probing.sent, 1);    /* The result is recent, so no
+                                                * probe was sent */
     ask(&pair);
     EXPECT_EQ(pair.outbox.probing.sent, 2);
     pair_close(&pair);
@@ -154,7 +156,7 @@ START_TEST(no_probe_is_sent_after_joining_failed)
     for (i = 0; i < NUM_SLOTS; ++i) {
         shm_outbox_close(&others[i]);
     }
-    /* a slot is free by now: one error message is enough */
+    /* A slot is free now, but no probe is sent: one error message is enough */
     EXPECT_TRUE(shm_outbox_bandwidth(&pair.outbox) == 0);
     EXPECT_TRUE(pair.outbox.slot == NULL);
     pair_close(&pair);
@@ -188,11 +190,11 @@ static void lines_of_next(pair_t *pair, uint64_t lines[PROBE_LINES / 64])
         lines[i / 64] |= (uint64_t)(bytes[i * SHM_CACHE_LINE] == value)
                          << i % 64;
     }
-    pretend(pair, NEAR); /* no answer waits for confirmation */
+    pretend(pair, NEAR); /* This answer needs no confirmation */
     shm_outbox_bandwidth(&pair->outbox);
 }
 
-/* Otherwise the processor prefetches them. */
+/* If they were not spread, the processor would prefetch them. */
 START_TEST(lines_of_a_probe_are_spread_and_differ_from_the_last_ones)
 {
     uint64_t lines[PROBE_LINES / 64], last[PROBE_LINES / 64] = {0};
@@ -201,7 +203,7 @@ START_TEST(lines_of_a_probe_are_spread_and_differ_from_the_last_ones)
 
     pair_open(&pair);
     pair_join(&pair);
-    lines_of_next(&pair, last); /* zeros, as what was not written */
+    lines_of_next(&pair, last); /* Zeros, like the bytes that are not written */
     for (number = 1; number < 100; ++number) {
         lines_of_next(&pair, lines);
         for (i = 0, count = 0, common = 0; i < PROBE_LINES / 64; ++i) {
@@ -266,12 +268,15 @@ START_TEST(a_peer_that_does_not_poll_gives_no_result)
     pair_join(&pair);
     ask(&pair);
     pretend(&pair, NEAR);
-    EXPECT_TRUE(ask(&pair) > 0); /* and is sent again */
+    EXPECT_TRUE(ask(&pair) > 0); /* The result is used, and another probe is
+                                  * sent */
     EXPECT_TRUE(pair.outbox.probing.awaited);
     keep_fresh(&pair);
-    EXPECT_TRUE(shm_outbox_bandwidth(&pair.outbox) > 0); /* temporarily */
+    EXPECT_TRUE(shm_outbox_bandwidth(&pair.outbox) > 0); /* The old result is
+                                                          * still used,
+                                                          * temporarily */
     EXPECT_TRUE(ask(&pair) == 0);
-    EXPECT_EQ(pair.outbox.probing.sent, 2); /* one at a time */
+    EXPECT_EQ(pair.outbox.probing.sent, 2); /* One probe at a time */
 
     pretend(&pair, NEAR);
     EXPECT_TRUE(shm_outbox_bandwidth(&pair.outbox) > 0);
@@ -291,11 +296,12 @@ START_TEST(a_different_result_must_be_confirmed)
     near_bandwidth = shm_outbox_bandwidth(&pair.outbox);
     ask(&pair);
     pretend(&pair, FAR);
-    /* to confirm, another one is sent at once */
+    /* Another probe is sent at once to confirm the result */
     EXPECT_TRUE(shm_outbox_bandwidth(&pair.outbox) == near_bandwidth);
     pretend(&pair, FAR);
     far_bandwidth = shm_outbox_bandwidth(&pair.outbox);
-    EXPECT_TRUE(far_bandwidth != near_bandwidth); /* which is measured */
+    EXPECT_TRUE(far_bandwidth != near_bandwidth); /* The confirmed result is
+                                                   * used */
     EXPECT_TRUE(far_bandwidth > 1e9);
 
     ask(&pair);
@@ -303,9 +309,10 @@ START_TEST(a_different_result_must_be_confirmed)
     EXPECT_TRUE(shm_outbox_bandwidth(&pair.outbox) == far_bandwidth);
     pretend(&pair, FAR);
     EXPECT_TRUE(shm_outbox_bandwidth(&pair.outbox) == far_bandwidth);
-    EXPECT_EQ(pair.outbox.probing.doubt, 0); /* it was a disturbance */
+    EXPECT_EQ(pair.outbox.probing.doubt, 0); /* The different result was a
+                                              * disturbance */
 
-    /* on one core the bandwidth is unknown */
+    /* If both run on one core the bandwidth is unknown */
     ask(&pair);
     pretend(&pair, SAME);
     shm_outbox_bandwidth(&pair.outbox);
@@ -341,7 +348,7 @@ START_TEST(a_probe_does_not_wake_a_sleeping_peer)
 }
 END_TEST
 
-/* Control words that are almost valid probes. */
+/* Writes control words that are almost valid probes. */
 START_TEST(a_malformed_probe_cuts_its_sender_off)
 {
     static const struct {
@@ -374,7 +381,7 @@ START_TEST(a_malformed_probe_cuts_its_sender_off)
 }
 END_TEST
 
-/* The peer may write any value there. */
+/* The peer may write any value as the answer. */
 START_TEST(any_answer_is_handled)
 {
     static const uint32_t answers[] = {1, UINT32_MAX, 0, NEAR, FAR, 1};

@@ -134,7 +134,7 @@ static void hold_lock(void *arg, int fd)
     EXPECT_TRUE(!shm_seg_lock(&seg, 0));
     EXPECT_TRUE(!shm_seg_is_locked(&seg, 2));
     EXPECT_TRUE(shm_seg_lock(&seg, 2));
-    EXPECT_TRUE(!shm_seg_lock(&seg, 4)); /* there is none */
+    EXPECT_TRUE(!shm_seg_lock(&seg, 4)); /* There is no lock with this number */
     seg_signal(fd);
     seg_await(fd);
     shm_seg_unlock(&seg, 2);
@@ -142,7 +142,7 @@ static void hold_lock(void *arg, int fd)
     seg_await(fd);
     EXPECT_TRUE(shm_seg_lock(&seg, 2));
     seg_signal(fd);
-    seg_await(fd); /* never: it is killed here */
+    seg_await(fd); /* Does not return: the process is killed here */
 }
 
 START_TEST(a_lock_is_free_when_it_is_given_back_or_its_holder_is_killed)
@@ -195,7 +195,7 @@ static void make_and_fork(void *arg, int fd)
     if (pid == 0) {
         strcpy(mapped, "the child lives");
         EXPECT_EQ(write(pipe_fds[1], "c", 1), 1);
-        seg_await(fd); /* until the test has checked */
+        seg_await(fd); /* Waits until the test has checked */
         shm_seg_close(&seg);
         _exit(0);
     }
@@ -241,7 +241,7 @@ static void wake(void *arg, int fd)
     seg_signal(fd);
     seg_await(fd);
     for (int i = 0; i < 100000; ++i) {
-        shm_seg_wake(&seg); /* more than a pipe holds */
+        shm_seg_wake(&seg); /* More wake-ups than a pipe holds */
     }
     seg_signal(fd);
     seg_await(fd);
@@ -280,7 +280,7 @@ START_TEST(a_peer_wakes_the_maker)
     ck_assert(!is_readable(seg.event_rd));
     seg_signal(fd);
     ck_assert(seg_join(pid, NULL));
-    ck_assert(!is_readable(seg.event_rd)); /* the end of a peer is not an
+    ck_assert(!is_readable(seg.event_rd)); /* The exit of a peer is not an
                                             * event */
     shm_seg_unmap(&seg, mapped, LENGTH);
     shm_seg_close(&seg);
@@ -321,7 +321,7 @@ START_TEST(waking_a_dead_maker_costs_no_signal)
     shm_seg_wake(&woken);
     seg_kill(pid);
     shm_seg_wake(&woken);
-    shm_seg_wake(&other); /* its event was never opened */
+    shm_seg_wake(&other); /* Its event was never opened */
     ck_assert(!shm_seg_is_locked(&woken, 0));
     shm_seg_close(&other);
     shm_seg_close(&woken);
@@ -353,10 +353,11 @@ START_TEST(a_segment_uses_memory_for_what_is_committed)
     memset(mapped + 4096, 1, 1 << 20);
     shm_seg_decommit(&seg, mapped + 5000, 5000, 1 << 20);
     ck_assert_int_le(seg_memory(&seg), 4 * 4096);
-    ck_assert_int_eq(mapped[4096], 1); /* partly outside: it stays */
+    ck_assert_int_eq(mapped[4096], 1); /* The page is partly outside the range:
+                                        * it stays committed */
     ck_assert_int_eq(mapped[2 * 4096], 0);
 
-    /* beyond the end */
+    /* Beyond the end of the segment */
     ck_assert_int_ne(shm_seg_commit(&seg, mapped, length, 1), UCS_OK);
     ck_assert_ptr_null(shm_seg_map(&seg, length, 4096));
     ck_assert_ptr_null(shm_seg_map(&seg, 0, length + 4096));

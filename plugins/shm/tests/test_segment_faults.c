@@ -26,7 +26,7 @@
 
 /* --- Limits --------------------------------------------------------------- */
 
-/* A folder in a file system of 1 MiB, in a mount namespace of its own. */
+/* Uses a folder in a file system of 1 MiB, in a separate mount namespace. */
 static void fill_folder(void *arg, int fd)
 {
     shm_space_t space;
@@ -50,9 +50,9 @@ static void fill_folder(void *arg, int fd)
     EXPECT_EQ(mapped[0], 1);
     EXPECT_EQ(shm_seg_commit(&seg, mapped + (1 << 20), 1 << 20, 1 << 20),
               UCS_ERR_NO_MEMORY);
-    EXPECT_EQ(seg_host_errors(), 1); /* reported once */
+    EXPECT_EQ(seg_host_errors(), 1); /* The lack of memory is reported once */
 
-    /* nothing is lost: available memory can be used */
+    /* Nothing is lost: available memory can be used */
     EXPECT_EQ(shm_seg_commit(&seg, mapped + (1 << 20), 1 << 20, 400 << 10),
               UCS_OK);
     memset(mapped + (1 << 20), 2, 400 << 10);
@@ -63,7 +63,7 @@ static void fill_folder(void *arg, int fd)
               UCS_OK);
     memset(mapped + (2 << 20), 3, 300 << 10);
 
-    /* not even a head fits */
+    /* No space even for a head */
     for (size_t at = 3 << 20; at < LENGTH; at += 4096) {
         if (shm_seg_commit(&seg, mapped + at, at, 4096) != UCS_OK) {
             break;
@@ -185,7 +185,7 @@ START_TEST(a_place_that_is_taken_is_refused)
     ck_assert_int_eq(shm_seg_make_mapped(&space, LENGTH, place, SHM_SEG_FIXED,
                                          0, &seg, &mapped),
                      UCS_ERR_INVALID_ADDR);
-    /* a preference only */
+    /* Without SHM_SEG_FIXED the address is only a preference */
     ck_assert_int_eq(shm_seg_make_mapped(&space, LENGTH, place, 0, 0, &seg,
                                          &mapped),
                      UCS_OK);
@@ -225,7 +225,7 @@ static void make_and_wait(void *arg, int fd)
     pause();
 }
 
-/* A creator that is killed before it marks the segment for removal. */
+/* Body of a creator that is killed before it marks the segment for removal. */
 static void make_no_mark(void *arg, int fd)
 {
     int id = shm_sysv_get(LENGTH, 0600);
@@ -245,7 +245,7 @@ START_TEST(a_segment_without_mark_goes_with_the_next_process)
 
     seg_read(fd, &id, sizeof(id));
     shm_sysv_remove_stale();
-    ck_assert_int_eq(shmctl(id, IPC_STAT, &ds), 0); /* its creator is alive */
+    ck_assert_int_eq(shmctl(id, IPC_STAT, &ds), 0); /* Its creator is alive */
     seg_kill(pid);
     close(fd);
     ck_assert_int_eq(shmctl(id, IPC_STAT, &ds), 0);
@@ -266,7 +266,7 @@ START_TEST(resources_of_a_killed_creator_are_removed)
     made_t made;
     pid_t pid;
 
-    /* with a peer, which detects it */
+    /* With a peer, which detects that the creator has exited */
     seg_space_open(&space, way, NULL);
     pid = seg_fork(make_and_wait, &way, 0, &fd);
     seg_read(fd, &made, sizeof(made));
@@ -284,7 +284,8 @@ START_TEST(resources_of_a_killed_creator_are_removed)
                                     &seg, NULL, 0),
                      UCS_ERR_UNREACHABLE);
 
-    /* without: the next process to create a segment sweeps */
+    /* Without a peer: the next process that creates a segment removes the
+     * files */
     pid = seg_fork(make_and_wait, &way, 0, &fd);
     seg_read(fd, &made, sizeof(made));
     seg_kill(pid);
@@ -311,7 +312,7 @@ START_TEST(a_sweep_keeps_segments_in_use)
     seg_read(fd, &made, sizeof(made));
     seg_space_open(&space, way, NULL);
     ck_assert_int_eq(shm_seg_make(&space, LENGTH, 1, 0, &seg), UCS_OK);
-    ck_assert_int_eq(seg_count_names(seg_dir()), 3); /* with a FIFO */
+    ck_assert_int_eq(seg_count_names(seg_dir()), 3); /* Segments and a FIFO */
     ck_assert_int_eq(shm_seg_attach(&space, made.address, sizeof(made.address),
                                     &other, NULL, 0),
                      UCS_OK);
@@ -379,7 +380,7 @@ START_TEST(forged_addresses_are_refused)
 }
 END_TEST
 
-/* A connection to the creator's socket. */
+/* Returns a connection to the creator's socket. */
 static int connect_to_maker(const shm_seg_t *seg)
 {
     int sock                = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
@@ -416,8 +417,8 @@ static void set_alarms(suseconds_t usec)
     ck_assert_int_eq(setitimer(ITIMER_REAL, &timer, NULL), 0);
 }
 
-/* More clients than are served at once, so that some are closed; the second
- * time with a thread that gets many signals. */
+/* Opens more connections than are served at once, so that some are closed; the
+ * second time while the thread receives many signals. */
 START_TEST(silent_clients_delay_no_other_client)
 {
     uint8_t address[SHM_ADDRESS_LENGTH];
@@ -479,8 +480,8 @@ START_TEST(an_address_opens_nothing_but_segments)
                                     NULL, 0),
                      UCS_ERR_UNREACHABLE);
     pfd = (struct pollfd){.fd = fifo, .events = POLLIN};
-    ck_assert_int_eq(poll(&pfd, 1, 0), 0); /* otherwise: a writer opened and
-                                            * closed it */
+    ck_assert_int_eq(poll(&pfd, 1, 0), 0); /* Otherwise a writer has opened and
+                                            * closed the FIFO */
     close(fifo);
     unlink(path);
     shm_seg_close(&seg);
@@ -488,7 +489,8 @@ START_TEST(an_address_opens_nothing_but_segments)
 }
 END_TEST
 
-/* A file with the right token, and a head that is invalid in one way. */
+/* Creates a file with the right token, and a head that is invalid in one
+ * way. */
 START_TEST(segments_with_forged_heads_are_rejected)
 {
     shm_space_t space;

@@ -25,7 +25,10 @@ typedef struct meeting {
     char dir[64];
 } meeting_t;
 
-enum { USE_AUTO = 1 << 0 }; /* Of the socket, as by default */
+enum {
+    USE_AUTO = 1 << 0
+}; /* Settings of the socket: UCS_AUTO, as by
+                             * default */
 
 static void space_open(shm_space_t *space, const meeting_t *meeting)
 {
@@ -133,7 +136,7 @@ static void outside(void *arg, int fd)
     }
 }
 
-/* One process in the namespaces, the other in those of the test. */
+/* Runs one process in the namespaces, the other in those of the test. */
 static void meet(const char *name, meeting_t meeting)
 {
     outside_t out = {.meeting = &meeting};
@@ -211,7 +214,7 @@ static void both_inside(void *arg, int fd)
     int other;
     pid_t pid;
 
-    /* a PID namespace in another one, with the default settings */
+    /* Create a PID namespace within another one, with the default settings */
     pid                      = seg_fork(inside, meeting, PID_NS, &other);
     meeting->maker_is_inside = !meeting->maker_is_inside;
     inside(meeting, other);
@@ -237,7 +240,8 @@ START_TEST(the_socket_is_there_by_default_in_pid_namespaces)
 }
 END_TEST
 
-/* --- What it costs ---------------------------------------------------------- */
+/* --- Descriptors and threads that are used
+ * ---------------------------------- */
 
 static void count_cost(void *arg, int fd)
 {
@@ -249,7 +253,7 @@ static void count_cost(void *arg, int fd)
     space.use_socket = UCS_AUTO;
     EXPECT_EQ(shm_seg_make(&space, LENGTH, 2, 0, &seg), UCS_OK);
     if (space.pid_ns == 0xeffffffcu) {
-        EXPECT_EQ(seg_count_fds(), fds + 1); /* no socket */
+        EXPECT_EQ(seg_count_fds(), fds + 1); /* No socket */
     }
     shm_seg_close(&seg);
     shm_space_close(&space);

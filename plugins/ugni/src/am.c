@@ -36,9 +36,10 @@ static void fill_head(const ugni_ep_t *ep, uint8_t id, ugni_wire_head_t *head)
     head->id     = id;
 }
 
-/* Sends a short message by one call of libfabric, without a buffer of ours and
- * without a completion. Returns 0 if libfabric does not take it now: the usual
- * way also waits, or finds the error. Hot path. */
+/* Sends a short message by one call of libfabric, without a buffer of this
+ * plugin and without a completion. Returns 0 if libfabric does not accept it
+ * now: the caller then uses a normal send, which can wait and reports errors.
+ * Hot path. */
 static int inject(ugni_ep_t *ep, uint8_t id, uint64_t header,
                   const void *payload, unsigned length)
 {
@@ -127,7 +128,7 @@ ssize_t ugni_ep_am_bcopy(uct_ep_h uct_ep, uint8_t id,
     return (ssize_t)length;
 }
 
-/* `count` and `stride` of the entries are not set. */
+/* The caller does not set `count` and `stride` of the entries. */
 ucs_status_t ugni_ep_am_short_iov(uct_ep_h uct_ep, uint8_t id,
                                   const uct_iov_t *iov, size_t iovcnt)
 {
@@ -139,7 +140,7 @@ ucs_status_t ugni_ep_am_short_iov(uct_ep_h uct_ep, uint8_t id,
         return status;
     }
     for (size_t i = 0; i < iovcnt; ++i) {
-        if (iov[i].length > 0) { /* the buffer of an empty entry may be NULL */
+        if (iov[i].length > 0) { /* The buffer of an empty entry may be NULL */
             memcpy(msg->data + length, iov[i].buffer, iov[i].length);
             length += iov[i].length;
         }
@@ -189,7 +190,7 @@ ucs_status_t ugni_ep_am_check(uct_ep_h uct_ep, unsigned flags,
     return UCS_OK;
 }
 
-/* Returns whether it should be tried again. */
+/* Sends UGNI_ID_CLOSED to a peer. Returns whether it should be tried again. */
 static int say_closed(const ugni_iface_t *iface, ugni_peer_t *peer)
 {
     const ugni_wire_head_t head = {
@@ -215,7 +216,8 @@ void ugni_am_farewell(ugni_iface_t *iface, double end)
     int again;
 
     if (iface->max_inject < sizeof(ugni_wire_head_t)) {
-        return; /* its completion may need progress of a peer that closes too */
+        return; /* Its completion may need progress of a peer that closes,
+                 * too */
     }
     do {
         again = 0;

@@ -9,8 +9,9 @@
 
 /* --- Creation ------------------------------------------------------------- */
 
-/* A provider of IP networks trusts the family of a socket address, others the
- * end of a string. */
+/* Returns whether libfabric can use a peer's address without reading beyond it.
+ * A provider of IP networks reads the family of a socket address, other
+ * providers the terminating NUL. */
 static int is_valid_name(const ugni_iface_t *iface, const void *name)
 {
     switch (iface->port->info->addr_format) {
@@ -79,7 +80,7 @@ ucs_status_t ugni_ep_create(uct_iface_h iface, const uct_ep_params_t *params,
     ucs_status_t status;
 
     if ((params->field_mask & needed) != needed) {
-        return UCS_ERR_UNSUPPORTED; /* endpoints connect only to interfaces */
+        return UCS_ERR_UNSUPPORTED; /* Endpoints connect only to interfaces */
     }
     if (params->field_mask & UCT_EP_PARAM_FIELD_IFACE_ADDR_LENGTH) {
         length = params->iface_addr_length;
@@ -110,9 +111,9 @@ static void end_send(ugni_send_t *send, ucs_status_t status)
     }
 }
 
-/* libfabric keeps the buffers of posted sends until it completes them; it has
- * no call that ends a send. A failed endpoint waits for those that use memory
- * of the user. */
+/* Detaches posted sends from the endpoint. libfabric uses their buffers until
+ * it completes them, and has no call that cancels a send. With `wait`, a failed
+ * endpoint waits for sends that use memory of the user. */
 static void disown_sent(ugni_ep_t *ep, int wait)
 {
     ugni_iface_t *iface = ugni_iface_of(ep);
@@ -128,14 +129,14 @@ static void disown_sent(ugni_ep_t *ep, int wait)
         ugni_link_remove(&send->link);
         ugni_link_add(&iface->port->disowned, &send->link);
         if (ep->state & UGNI_EP_FAILED) {
-            ugni_link_remove(&send->all); /* flushes do not wait for it */
+            ugni_link_remove(&send->all); /* Flushes do not wait for it */
         }
         send->ep = NULL;
         end_send(send, ep->status);
     }
 }
 
-/* Ends what libfabric has not got. */
+/* Completes sends that libfabric has not accepted. */
 static void end_queued(ugni_ep_t *ep)
 {
     ugni_iface_t *iface = ugni_iface_of(ep);
@@ -149,8 +150,8 @@ static void end_queued(ugni_ep_t *ep)
     }
 }
 
-/* The user of a destroyed endpoint gets no completions any more, except after a
- * flush with UCT_FLUSH_FLAG_CANCEL. */
+/* Removes completions from sends: the user of a destroyed endpoint gets none
+ * any more, except after a flush with UCT_FLUSH_FLAG_CANCEL. */
 static void forget_completions(ugni_link_t *list)
 {
     ugni_link_t *link;
@@ -200,7 +201,8 @@ void ugni_ep_fail(ugni_ep_t *ep, ucs_status_t status, int tell)
     ep->state |= UGNI_EP_FAILED;
     ep->status = status;
     if (status != UCS_ERR_CANCELED) {
-        ep->peer->contact = UGNI_CONTACT_NONE; /* nobody to say farewell to */
+        ep->peer->contact = UGNI_CONTACT_NONE; /* The peer needs no last
+                                                * message */
     }
     ep->moved = iface->host->time();
     if (tell && !(ep->state & UGNI_EP_ZOMBIE)) {
@@ -280,7 +282,7 @@ void ugni_ep_destroy(uct_ep_h uct_ep)
 
     ++ep->busy;
     if (!(ep->state & UGNI_EP_FAILED)) {
-        /* Closing the interface waits for it. */
+        /* Closing the interface waits for this message. */
         (void)ugni_ep_am_confirm(ep);
     }
     --ep->busy;

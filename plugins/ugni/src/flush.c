@@ -29,8 +29,9 @@ static ucs_status_t add(ugni_iface_t *iface, ugni_flush_queue_t *queue,
     return UCS_INPROGRESS;
 }
 
-/* Ends the flushes that are not newer than send `oldest`. Their callbacks may
- * send and flush: those flushes are newer than any send of before. */
+/* Completes the flushes that are not newer than the send `oldest`. Their
+ * callbacks may send and flush; flushes that they start are newer than all
+ * earlier sends. */
 static void end_until(const ugni_iface_t *iface, ugni_flush_queue_t *queue,
                       uint64_t oldest, ucs_status_t status)
 {
@@ -50,7 +51,8 @@ static void end_until(const ugni_iface_t *iface, ugni_flush_queue_t *queue,
     }
 }
 
-/* Messages move from `queued` to `sent` in order. */
+/* Returns the number of the oldest outstanding send. Messages move from
+ * `queued` to `sent` in order. */
 static uint64_t oldest_of(const ugni_ep_t *ep)
 {
     const ugni_link_t *list = ugni_link_is_alone(&ep->sent) ? &ep->queued :
@@ -128,7 +130,8 @@ ucs_status_t ugni_ep_flush(uct_ep_h uct_ep, unsigned flags,
                                    UCS_OK;
 }
 
-/* Endpoints that fail meanwhile are not waited for. */
+/* Sends confirmations on all endpoints. Endpoints that fail meanwhile are not
+ * waited for. */
 static ucs_status_t confirm_all(ugni_iface_t *iface)
 {
     ucs_status_t status = UCS_OK;
@@ -181,8 +184,8 @@ int ugni_is_fenced(const ugni_ep_t *ep, const ugni_send_t *send)
                  ->number < iface->fence));
 }
 
-/* libfabric may execute operations out of order: later ones wait until the
- * earlier ones are complete. */
+/* libfabric may execute operations out of order, so later operations wait until
+ * the earlier ones are complete. */
 ucs_status_t ugni_iface_fence(uct_iface_h uct_iface, unsigned flags)
 {
     ugni_iface_t *iface = (ugni_iface_t *)uct_iface;

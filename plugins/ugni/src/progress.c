@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Progress: endpoints that wait, and lost peers. */
+/* Progress: serves endpoints that wait, and detects lost peers. */
 #include "iface.h"
 
-#define CHECK_INTERVAL 0.1 /* s, between two checks of peers */
+#define CHECK_INTERVAL 0.1 /* Seconds between two checks of peers */
 
-/* The provider may still use memory of the user for an endpoint of either
- * transport to the peer. UCP ends an endpoint when its first lane fails. */
+/* Returns whether sends to the peer use memory of the user, on an endpoint of
+ * either transport. UCP closes an endpoint when its first lane fails, so the
+ * provider must not use this memory any more. */
 static int has_sends_to(const ugni_port_t *port, fi_addr_t fi_addr)
 {
     const ugni_link_t *link;
@@ -28,8 +29,8 @@ static int has_sends_to(const ugni_port_t *port, fi_addr_t fi_addr)
     return 0;
 }
 
-/* Sends what waits, then dispatches pending requests; tells the user of a
- * failure. */
+/* Sends queued operations, then calls pending requests; reports a failure to
+ * the user. */
 static unsigned serve(ugni_iface_t *iface, ugni_ep_t *ep)
 {
     unsigned count = 0;

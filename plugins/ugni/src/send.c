@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The way of a send: accepted, queued or posted, completed. */
+/* The steps of a send: it is accepted, queued or posted, and completed. */
 #include "iface.h"
 
 #include <string.h>
@@ -65,7 +65,7 @@ void ugni_send_start(ugni_send_t *send)
     ugni_ep_update(ep);
 }
 
-/* What is no consequence of a lost peer. */
+/* Reports an error that is not caused by the loss of a peer. */
 static void report(const ugni_ep_t *ep, ssize_t rc)
 {
     const ugni_iface_t *iface  = ugni_iface_of(ep);
@@ -128,7 +128,8 @@ void ugni_send_done(ugni_port_t *port, ugni_send_t *send, ucs_status_t status)
     if (ep != NULL) {
         ++ep->busy;
     }
-    /* The memory of the user is free: a failure need not wait for it. */
+    /* The memory of the user is not used any more: a failure need not wait for
+     * it. */
     ugni_link_remove(&send->link);
     if (send->done != NULL) {
         send->done(send, ((ep != NULL) && (ep->state & UGNI_EP_CANCELED)) ?
@@ -137,10 +138,11 @@ void ugni_send_done(ugni_port_t *port, ugni_send_t *send, ucs_status_t status)
     }
     ugni_send_free(port, send);
     if (iface == NULL) {
-        return; /* its endpoints are gone */
+        return; /* Its endpoints do not exist any more */
     }
-    /* A message is lost in any case, an access may only have been rejected. Of
-     * operations that fail together the first one counts. */
+    /* A failed message is lost, but a failed access may only have been
+     * rejected. If several operations fail together, only the first one
+     * counts. */
     if (!is_old && ((status == UCS_ERR_CONNECTION_RESET) ||
                     ((status != UCS_OK) && (iface->kind == UGNI_SMSG)))) {
         ugni_port_lost(port, peer->fi_addr, status);

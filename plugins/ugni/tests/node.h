@@ -26,10 +26,10 @@ typedef struct node {
     uct_iface_h ifaces[NODE_KINDS];
     char dev[NODE_KINDS][NODE_ADDR_MAX];
     char addr[NODE_KINDS][NODE_ADDR_MAX];
-    unsigned received;   /* Messages */
-    uint64_t last;       /* Header of the last one */
-    unsigned failures;   /* Calls of the error handler */
-    ucs_status_t failed; /* Status of the last one */
+    unsigned received;   /* Number of received messages */
+    uint64_t last;       /* Header of the last message */
+    unsigned failures;   /* Number of calls of the error handler */
+    ucs_status_t failed; /* Status of the last call */
 } node_t;
 
 /* Seconds: much longer than needed. */
@@ -53,7 +53,8 @@ double node_now(void);
 void domain_open(domain_t *domain);
 void node_open(node_t *node, domain_t *domain);
 void node_close(node_t *node);
-/* The status of creating an endpoint from a node to an interface of a peer. */
+/* Returns the status of creating an endpoint from a node to an interface of a
+ * peer. */
 ucs_status_t node_connect(node_t *node, int kind, const node_t *peer,
                           uct_ep_h *ep_p);
 /* Sends a message and waits for it. */
@@ -61,7 +62,7 @@ void node_say(node_t *node, uct_ep_h ep, node_t *peer, uint64_t header);
 /* Registers memory and returns its unpacked key. */
 uct_mem_h node_register(domain_t *domain, void *address, size_t length,
                         uct_rkey_bundle_t *rkey);
-/* Waits until all of the endpoint is complete; its status. */
+/* Flushes the endpoint and waits; returns the status. */
 ucs_status_t node_flush(node_t *node, uct_ep_h ep, node_t *peer);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a provider of libfabric demands, and what fails in it. Each test runs in
- * a process of its own, since the provider reads its variables once. */
+/* Requirements and failures of a provider of libfabric. Each test runs in a
+ * process of its own, since the provider reads its variables once. */
 #include "node.h"
 
 #include <fcntl.h>
@@ -14,13 +14,14 @@
 
 enum {
     LENGTH      = 4096,
-    NAME_OFFSET = 32, /* Of the address of libfabric in one of ours */
+    NAME_OFFSET = 32, /* Offset of libfabric's address in an interface
+                       * address */
 };
 
 static char memory[LENGTH], data[LENGTH];
-static unsigned calls; /* Of a completion */
+static unsigned calls; /* Number of calls of a completion */
 
-/* Two nodes of a domain, and `memory` as both may access it */
+/* Two nodes of a domain, and `memory`, which both may access */
 typedef struct pair {
     domain_t domain;
     node_t a, b;
@@ -357,7 +358,7 @@ START_TEST(lost_message_is_told_to_a_sender_without_an_endpoint)
 }
 END_TEST
 
-/* An idle connection that ends is no failure of the provider. */
+/* The end of an idle connection is not a failure of the provider. */
 START_TEST(closed_interface_is_reported_to_idle_peers)
 {
     uct_ep_h talk, reply;
@@ -379,8 +380,8 @@ START_TEST(closed_interface_is_reported_to_idle_peers)
 }
 END_TEST
 
-/* Opens a node over shm in another process, kills that, and returns the path of
- * the region that is left. */
+/* Opens a node over shm in another process, kills the process, and returns the
+ * path of the region that is left behind. */
 static void leave_region(char *path, size_t size)
 {
     static const char prefix[] = "fi_shm://";
@@ -420,7 +421,7 @@ START_TEST(region_of_a_killed_process_is_removed_later)
     leave_region(path, sizeof(path));
     domain_open(&domain);
     node_open(&node, &domain);
-    ck_assert_int_eq(access(path, F_OK), 0); /* peers may still open it */
+    ck_assert_int_eq(access(path, F_OK), 0); /* Peers may still open it */
     node_close(&node);
     ck_assert_int_eq(utimensat(AT_FDCWD, path, old, 0), 0);
     node_open(&node, &domain);

@@ -18,7 +18,8 @@ static ssize_t msg_recv(struct fid_ep *fid, void *buffer, size_t length,
     return fi_recv(ep->real, buffer, length, NULL, source, context);
 }
 
-/* The provider below takes it or not. */
+/* Returns the result of the provider below, which accepts the operation or
+ * not. */
 static ssize_t posted(strict_ep_t *ep, ssize_t rc)
 {
     if (rc != 0) {

@@ -26,7 +26,8 @@ static int demands(uint64_t mode)
     return (strict_options.modes & mode) != 0;
 }
 
-/* A key of an endpoint is another one below for each endpoint. */
+/* Converts a key. A key with FI_MR_ENDPOINT has a different key of the provider
+ * below for each endpoint. */
 static uint64_t key_of_ep(uint64_t key, uint64_t hash)
 {
     return demands(FI_MR_ENDPOINT) ? (key * 0x9e3779b97f4a7c15ull) ^ hash : key;
@@ -34,8 +35,8 @@ static uint64_t key_of_ep(uint64_t key, uint64_t hash)
 
 /* --- Life of a region ----------------------------------------------------- */
 
-/* With virtual addresses, offsets below are addresses: the region below covers
- * all memory. */
+/* Enables a region. With virtual addresses, offsets of the provider below are
+ * addresses: its region covers all memory. */
 static int enable(strict_mr_t *mr)
 {
     int is_virtual = demands(FI_MR_VIRT_ADDR);
@@ -133,7 +134,7 @@ static int choose_key(strict_mr_t *mr, uint64_t requested)
 {
     if (!demands(FI_MR_PROV_KEY | FI_MR_RAW)) {
         mr->key = requested;
-        return (requested >> 32) ? -FI_EKEYREJECTED : 0; /* of 4 bytes */
+        return (requested >> 32) ? -FI_EKEYREJECTED : 0; /* Keys have 4 bytes */
     }
     return (getrandom(&mr->key, sizeof(mr->key), 0) == sizeof(mr->key)) ?
                0 :

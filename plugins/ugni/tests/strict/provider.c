@@ -103,7 +103,8 @@ int strict_real_info(const struct fi_info *info, struct fi_info **real_p)
     }
     hints->fabric_attr->prov_name   = replace(hints->fabric_attr->prov_name,
                                               strict_options.over);
-    hints->domain_attr->mr_mode     = 0; /* keys of ours, and offsets */
+    hints->domain_attr->mr_mode     = 0; /* This provider converts keys, and
+                                          * uses offsets */
     hints->domain_attr->mr_key_size = 0;
     hints->caps &= ~(uint64_t)FI_ATOMIC;
     rc = fi_getinfo(FI_VERSION(1, 17), NULL, NULL, 0, hints, real_p);

@@ -45,8 +45,9 @@ static int fill(strict_cq_t *cq)
     return cq->num_held > before;
 }
 
-/* Without an order any completion may be the next one; while more arrive, they
- * are held so that there is something to choose from. */
+/* Returns the index of the next completion. Without ordering any may be the
+ * next one. While more arrive, completions are held, so that there are several
+ * to select from. */
 static unsigned next_of(strict_cq_t *cq)
 {
     if (!strict_options.shuffle) {
@@ -80,7 +81,7 @@ static ssize_t cq_read(struct fid_cq *fid, void *buffer, size_t count)
     while ((cq->num_held > 0) && (num < (ssize_t)count)) {
         i = next_of(cq);
         if (cq->held[i].error.err != 0) {
-            if (num == 0) { /* readerr takes the first one */
+            if (num == 0) { /* fi_cq_readerr() returns the first one */
                 strict_held_t held = cq->held[i];
 
                 drop(cq, i);
@@ -159,7 +160,7 @@ int strict_cq_open(struct fid_domain *domain, struct fi_cq_attr *attr,
     int rc;
 
     if (attr->format != FI_CQ_FORMAT_MSG) {
-        return -FI_ENOSYS; /* entries of other formats are not held */
+        return -FI_ENOSYS; /* Entries of other formats are not held */
     }
     cq = calloc(1, sizeof(*cq));
     rc = (cq == NULL) ? -FI_ENOMEM :
@@ -203,7 +204,7 @@ void strict_unpost(strict_cq_t *cq)
 
 /* --- Address vectors ------------------------------------------------------ */
 
-/* Addresses of IP networks, at any alignment. */
+/* Returns the size of an address of an IP network, at any alignment. */
 static size_t size_of(const void *address)
 {
     sa_family_t family;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * `strict`: a provider of libfabric for tests. It passes operations on to
- * another provider, but demands what that one does not: modes of registration,
- * in all combinations. It ends the process if a rule of such a mode is broken.
- * By variables it also has small limits, fails operations and reports
- * completions out of order.
+ * another provider, "the provider below", but requires modes of registration
+ * that the latter does not, in all combinations. It ends the process if a rule
+ * of such a mode is broken. If variables are set, it also has small limits,
+ * fails operations and reports completions out of order.
  */
 #ifndef STRICT_H
 #define STRICT_H
@@ -29,15 +29,18 @@ enum {
     STRICT_HELD      = 64, /* Completions that were not reported yet */
 };
 
-/* From the environment, see the README. */
+/* Options from the environment; see the README. */
 typedef struct strict_options {
-    const char *over;   /* The provider below */
-    uint64_t modes;     /* FI_MR_* that are demanded */
-    unsigned addresses; /* Of an address vector */
-    unsigned depth;     /* Operations outstanding; above: -FI_EAGAIN */
-    unsigned fail;      /* This operation completes with an error; 0: none */
-    unsigned lose;      /* This message arrives empty; 0: none */
-    size_t message;     /* Bytes; above: -FI_EMSGSIZE */
+    const char *over;   /* Name of the provider below */
+    uint64_t modes;     /* FI_MR_* that are required */
+    unsigned addresses; /* Maximum number of addresses in an address vector */
+    unsigned depth;     /* Maximum number of outstanding operations; beyond it:
+                         * -FI_EAGAIN */
+    unsigned fail;      /* Number of an operation that completes with an error;
+                         * 0: none */
+    unsigned lose;      /* Number of a message that arrives empty; 0: none */
+    size_t message;     /* Maximum bytes of a message; beyond it:
+                         * -FI_EMSGSIZE */
     int shuffle;
 } strict_options_t;
 
@@ -51,10 +54,10 @@ typedef struct strict_fabric {
 struct strict_ep;
 
 typedef struct strict_mr {
-    struct fid_mr fid; /* Its address is the descriptor */
+    struct fid_mr fid; /* Its address is used as the descriptor */
     struct strict_mr *next;
     struct strict_domain *domain;
-    struct fid_mr *real; /* NULL: local, or not enabled */
+    struct fid_mr *real; /* NULL: for local access, or not enabled */
     char *base;
     size_t length;
     uint64_t access, key;
@@ -71,8 +74,8 @@ typedef struct strict_mapping {
 typedef struct strict_domain {
     struct fid_domain fid;
     struct fid_domain *real;
-    struct fi_info *info; /* Of the provider below */
-    pthread_mutex_t lock; /* Of the lists */
+    struct fi_info *info; /* Information of the provider below */
+    pthread_mutex_t lock; /* Protects the lists */
     strict_mr_t *mrs;
     strict_mapping_t *mappings;
     uint64_t next_mapped;
@@ -83,19 +86,19 @@ typedef struct strict_av {
     struct fid_av *real;
     unsigned count;
     fi_addr_t peers[STRICT_MAX_PEERS];
-    uint64_t hashes[STRICT_MAX_PEERS]; /* Of their addresses */
+    uint64_t hashes[STRICT_MAX_PEERS]; /* Hashes of their addresses */
 } strict_av_t;
 
 typedef struct strict_held {
     struct fi_cq_msg_entry entry;
-    struct fi_cq_err_entry error; /* err: 0 if it is none */
+    struct fi_cq_err_entry error; /* err is 0 if it is not an error */
 } strict_held_t;
 
 typedef struct strict_cq {
     struct fid_cq fid;
     struct fid_cq *real;
     pthread_mutex_t lock;
-    unsigned posted, ended; /* Operations that are no receives */
+    unsigned posted, ended; /* Number of operations other than receives */
     unsigned num_held;
     uint64_t random;
     strict_held_t held[STRICT_HELD];
@@ -107,9 +110,10 @@ typedef struct strict_ep {
     strict_domain_t *domain;
     strict_av_t *av;
     strict_cq_t *cq;
-    uint64_t hash;     /* Of its address, when it is enabled */
-    unsigned num_mrs;  /* With remote access, bound to it */
-    unsigned num_sent; /* Messages */
+    uint64_t hash;     /* Hash of its address, when it is enabled */
+    unsigned num_mrs;  /* Number of regions with remote access that are bound to
+                        * it */
+    unsigned num_sent; /* Number of messages sent */
 } strict_ep_t;
 
 /* Prints which rule was broken and ends the process. */
@@ -124,14 +128,15 @@ int strict_no_ops(struct fid *fid, const char *name, uint64_t flags, void **ops,
 /* domain.c */
 int strict_domain_open(struct fid_fabric *fabric, struct fi_info *info,
                        struct fid_domain **domain_p, void *context);
-/* Information of the provider below; free with fi_freeinfo(). */
+/* Returns information of the provider below; free it with fi_freeinfo(). */
 int strict_real_info(const struct fi_info *info, struct fi_info **real_p);
 
 /* mr.c */
 extern struct fi_ops_mr strict_mr_ops;
 int strict_map_raw(strict_domain_t *domain, struct fi_mr_map_raw *map);
 int strict_unmap(strict_domain_t *domain, uint64_t mapped);
-/* The key below for one that the user of the endpoint passed. */
+/* Returns the key of the provider below for a key that the user of the endpoint
+ * passed. */
 uint64_t strict_real_key(strict_ep_t *ep, fi_addr_t peer, uint64_t key);
 void strict_check_local(strict_ep_t *ep, const void *buffer, size_t length,
                         void *desc, uint64_t access);
@@ -141,9 +146,9 @@ int strict_cq_open(struct fid_domain *domain, struct fi_cq_attr *attr,
                    struct fid_cq **cq_p, void *context);
 int strict_av_open(struct fid_domain *domain, struct fi_av_attr *attr,
                    struct fid_av **av_p, void *context);
-/* Errors of posting that the options ask for; 0: none. */
+/* Returns an error of posting that the options request; 0: none. */
 int strict_post(strict_cq_t *cq, size_t length);
-/* The provider below has rejected it. */
+/* Called when the provider below has rejected the operation. */
 void strict_unpost(strict_cq_t *cq);
 
 /* endpoint.c */

@@ -102,7 +102,7 @@ static unsigned complete_all(probe_iface_t *iface)
     return count;
 }
 
-/* The user may destroy the endpoint inside the call. */
+/* Reports failures. The user may destroy the endpoint inside the call. */
 static unsigned tell_failures(probe_iface_t *iface)
 {
     const ucx_host_t *host = probe_host(iface->super.md);
@@ -172,7 +172,8 @@ static unsigned probe_iface_progress(uct_iface_h super)
         count += probe_ep_progress(ep);
     }
     if ((i == MESSAGES_A_ROUND) && !probe_breaks("fails-early")) {
-        return count + i; /* failures follow what came before them */
+        return count + i; /* Failures are reported after the messages that
+                           * arrived before them */
     }
     return count + i + tell_failures(iface);
 }
@@ -210,7 +211,7 @@ static ucs_status_t event_arm(uct_iface_h super, unsigned events)
     struct epoll_event event;
 
     if (probe_breaks("arms-blindly")) {
-        /* edge-triggered: this removes the edge */
+        /* Edge-triggered: the call removes the event */
         epoll_wait(iface->epoll, &event, 1, 0);
         return UCS_OK;
     }
@@ -329,7 +330,7 @@ static unsigned no_progress(void *arg)
     return 0;
 }
 
-/* On a service thread. */
+/* Defect, run on a service thread: adds a progress callback. */
 static void add_progress(int fd, int events, void *arg)
 {
     probe_iface_t *iface = arg;
@@ -340,7 +341,7 @@ static void add_progress(int fd, int events, void *arg)
     sem_post(&iface->handled);
 }
 
-/* The handler runs once, while the caller waits. */
+/* Makes the handler run once, while the caller waits. */
 static void run_handler(probe_iface_t *iface)
 {
     const ucx_host_t *host = probe_host(iface->super.md);
