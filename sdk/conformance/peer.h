@@ -28,7 +28,7 @@ typedef enum peer_op {
                       * verified until PEER_RESET */
     PEER_TOSS,       /* after the answer: answers the next `count` tosses */
     PEER_HOLD,       /* stops progress after the answer */
-    PEER_FLUSH,      /* UCS_OK: what was sent has left */
+    PEER_FLUSH,      /* answers UCS_OK when everything sent has left */
     PEER_STATS,      /* settle first -> rx */
     PEER_RESET,      /* resets the counters */
     PEER_MEM_GET,    /* length -> value: address, blob: packed key */

@@ -132,7 +132,7 @@ static ucs_status_t set_address(ud_iface_t *iface)
     return UCS_OK;
 }
 
-/* Frees what was created; also after a failed open. */
+/* Frees the objects that were created; also called after a failed open. */
 static void iface_free(ud_iface_t *iface)
 {
     if (iface->qp != NULL) {

@@ -56,7 +56,7 @@ ucs_status_t ib_watch_start(ib_watch_t *watch, const ib_watch_ops_t *ops,
  * thread. */
 void ib_watch_stop(ib_watch_t *watch);
 
-/* The list of watches of a domain. */
+/* Initialize and release the list of watches of a domain. */
 ucs_status_t ib_watches_init(ib_md_t *md);
 void ib_watches_cleanup(ib_md_t *md);
 

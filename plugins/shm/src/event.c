@@ -47,7 +47,7 @@ void shm_event_close(shm_seg_t *seg)
     seg->event_rd = seg->event_wr = -1;
 }
 
-/* The FIFO of a segment with a name. */
+/* Opens the FIFO of a named segment. */
 static int open_fifo(const shm_seg_t *seg)
 {
     char path[SHM_PATH_MAX];

@@ -65,8 +65,8 @@ static int owner_lives(const shm_space_t *space, uint64_t owner)
     if (space->has_proc) {
         start = ucx_process_start_time(pid, &known);
         if (known) {
-            /* An owner that could not read /proc does not know its start
-             * time */
+            /* Compare only the PID if the owner could not read its start time
+             * from /proc */
             return (start != 0) && (((uint32_t)owner == 0) ||
                                     ((uint32_t)owner == (uint32_t)start));
         }

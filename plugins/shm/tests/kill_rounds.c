@@ -341,8 +341,8 @@ static unsigned run_round(const int *controls, unsigned round, double life,
     return count_entries(dir);
 }
 
-/* Starts a process that removes what victims left behind that died before any
- * peer attached their segments. */
+/* Starts a process that removes the segments and files of victims that died
+ * before any peer attached them. */
 static void clear_up(const char *tl)
 {
     kill_side_t side;

@@ -356,9 +356,9 @@ static uint64_t id_beside(const tcp_iface_t *iface, uint64_t other)
 }
 
 /* Selects a random id. The ids of one worker's interfaces differ in the lowest
- * byte only, so that similar addresses can be compressed. Who knows one address
- * knows the ids of all these interfaces. Only one thread at a time opens
- * interfaces of a worker. */
+ * byte only, so that similar addresses can be compressed. A process that has
+ * one address can compute the ids of all these interfaces. Only one thread at a
+ * time opens interfaces of a worker. */
 static ucs_status_t iface_take_id(tcp_iface_t *iface)
 {
     tcp_md_t *md        = iface->md;

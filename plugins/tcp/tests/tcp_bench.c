@@ -54,7 +54,8 @@ static void latency(side_t *side, uct_ep_h ep, int first, unsigned rounds)
     }
 }
 
-/* `window` messages, then progress, as a sender with a window does. */
+/* Sends `window` messages, then calls progress, as a sender with a window
+ * does. */
 static void rate(side_t *side, uct_ep_h ep, int first, unsigned count,
                  unsigned window, int fd)
 {

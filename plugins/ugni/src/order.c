@@ -2,8 +2,8 @@
 /*
  * Order of received messages. libfabric matches messages to receive buffers in
  * order, if at all, but completes them in any order: a large message that
- * arrives in fragments completes after a small one behind it. Numbers in the
- * messages restore the order for each sending interface.
+ * arrives in fragments completes after a small message that was sent later.
+ * Numbers in the messages restore the order for each sending interface.
  */
 #include "iface.h"
 

@@ -57,7 +57,8 @@ static inline uint64_t wire_tag(enum wire_kind kind, uint64_t index)
 size_t wire_put_offer(void *buffer, const struct wire_offer *offer);
 size_t wire_put_note(void *buffer, const struct wire_note *note);
 
-/* Decode and check; return NULL, or what is wrong with the message. */
+/* Decode and check a message; return NULL, or a text that says what is wrong
+ * with it. */
 const char *wire_get_offer(const void *buffer, size_t length,
                            struct wire_offer *offer);
 const char *wire_get_note(const void *buffer, size_t length,

@@ -230,7 +230,7 @@ struct ucx_component {
                                        unsigned *num_p);
 
     /** Opens the domain `args->name`. The core calls `md_ops->close` to free
-     *  it. UCS_ERR_NO_DEVICE: the device is gone. */
+     *  it. UCS_ERR_NO_DEVICE: the device does not exist any more. */
     ucs_status_t (*md_open)(const ucx_component_t *component,
                             const ucx_md_open_args_t *args, uct_md_h *md_p);
     const ucx_md_ops_t *md_ops;

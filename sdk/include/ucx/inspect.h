@@ -71,7 +71,7 @@ typedef struct ucx_manifest_component {
 typedef struct ucx_manifest {
     const char *name; /**< Name of the plugin */
     const char *version;
-    const char *library;        /**< File name */
+    const char *library;        /**< File name of the shared object */
     ucx_manifest_flags_t known; /**< All flags that a manifest can declare */
     ucx_manifest_component_t *components; /**< num_components entries */
     unsigned num_components;

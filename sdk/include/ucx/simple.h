@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What most plugins write in the same way, as inline functions: one component, a
- * memory domain without operations, one device, the addresses of a peer. Optional.
+ * Code that most plugins need, as inline functions: one component, a memory
+ * domain without operations, one device, the addresses of a peer. Optional.
  */
 #ifndef UCX_SIMPLE_H
 #define UCX_SIMPLE_H

@@ -217,7 +217,7 @@ struct ucx_transport {
 
     /** Opens an interface; iface_ops->close frees it. Worker's thread; may
      *  block. Progress is disabled until progress_enable. UCS_ERR_NO_DEVICE:
-     *  the device is gone. */
+     *  the device does not exist any more. */
     ucs_status_t (*iface_open)(uct_md_h md, const ucx_iface_open_args_t *args,
                                uct_iface_h *iface_p);
     const ucx_iface_ops_t *iface_ops;

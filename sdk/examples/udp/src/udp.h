@@ -78,7 +78,7 @@ typedef struct udp_kept {
     char data[];
 } udp_kept_t;
 
-/* A flush that waits for the acknowledgement of what was sent before it, or a
+/* A flush that waits for the acknowledgement of everything sent before it, or a
  * completion that progress has to call. */
 typedef struct udp_done {
     struct udp_done *next;
