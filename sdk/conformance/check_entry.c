@@ -257,8 +257,7 @@ static void expect_silence(run_t *run, int fd, const char *what)
     }
 }
 
-/* --- Duration
- * ---------------------------------------------------------------- */
+/* --- Duration ------------------------------------------------------------- */
 
 /* Measures one call, in a process that has not loaded the library before, as
  * when a program starts. Other calls check the output and the result. */
@@ -335,8 +334,7 @@ static void check_time(entry_test_t *test)
     munmap(shared, sizeof(*shared));
 }
 
-/* --- Effects
- * ----------------------------------------------------------------- */
+/* --- Effects -------------------------------------------------------------- */
 
 static void check_first_call(entry_test_t *test, const unsigned char *fds,
                              const usage_t *before, int output)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Connection managers: they open, listen on the loopback address (or CHECK_HOST), pass private
- * data both ways, accept, reject, disconnect and close.
+ * Connection managers: they open, listen on the loopback address (or
+ * CHECK_HOST), pass private data both ways, accept, reject, disconnect and
+ * close.
  */
 #include "clock.h"
 #include "plugin.h"

@@ -82,8 +82,8 @@ static int send_messages(talk_t *talk, party_kind_t kind, size_t length,
     return 1;
 }
 
-/* Waits until the peer has received everything that was sent, or the network has
- * been silent for so long that no retransmission will come. */
+/* Waits until the peer has received everything that was sent, or the network
+ * has been silent for so long that no retransmission will come. */
 static int await_peer(talk_t *talk, party_rx_t *rx)
 {
     uint64_t frames = UINT64_MAX;

@@ -81,9 +81,9 @@ int peer_tell(peer_t *peer, peer_op_t op);
 void peer_last_rx(party_rx_t *rx);
 
 /* Both halves of peer_call(), for a peer in another process: send the request,
- * and wait for the answer, progressing our side. It is not progressed in between. The peer
- * executes and answers requests in order. Returns 0 if the peer is lost, and
- * records a finding the first time. */
+ * and wait for the answer, progressing our side. It is not progressed in
+ * between. The peer executes and answers requests in order. Returns 0 if the
+ * peer is lost, and records a finding the first time. */
 int peer_post(peer_t *peer, const peer_message_t *request);
 int peer_answer(peer_t *peer, peer_message_t *reply);
 

@@ -19,9 +19,9 @@ typedef struct limits {
 } limits_t;
 
 /*
- * Clears `record` first. A check that is killed by a signal or exits early gets a
- * finding under `rule`; one that exceeds its time limit gets a finding of its own
- * kind. Both name the step.
+ * Clears `record` first. A check that is killed by a signal or exits early gets
+ * a finding under `rule`; one that exceeds its time limit gets a finding of its
+ * own kind. Both name the step.
  */
 void runner_run(const target_t *target, const resource_t *resource,
                 void (*check)(run_t *run), int rule, const limits_t *limits,

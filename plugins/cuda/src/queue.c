@@ -2,9 +2,9 @@
 /*
  * Queues: each uses its own stream.
  *
- * The memory of a queue is allocated from the heap and registered, not allocated
- * by the driver: when the user resets a context, the word that progress polls
- * stays mapped.
+ * The memory of a queue is allocated from the heap and registered, not
+ * allocated by the driver: when the user resets a context, the word that
+ * progress polls stays mapped.
  *
  * A reset replaces the primary context by another one with the same handle. A
  * queue detects it because the context's number (cuCtxGetId) has changed or,

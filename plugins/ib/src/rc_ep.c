@@ -5,8 +5,7 @@
 
 #include <stdlib.h>
 
-/* --- Finding endpoints
- * ----------------------------------------------------- */
+/* --- Finding endpoints ---------------------------------------------------- */
 
 static rc_ep_t **bucket_of(rc_iface_t *iface, uint32_t qpn)
 {
@@ -71,8 +70,7 @@ rc_ep_t *rc_ep_by_qpn(rc_iface_t *iface, uint32_t qpn)
     return ep;
 }
 
-/* --- Creation and destruction
- * ---------------------------------------------- */
+/* --- Creation and destruction --------------------------------------------- */
 
 ucs_status_t rc_ep_create(uct_iface_h uct_iface, const uct_ep_params_t *params,
                           uct_ep_h *ep_p)

@@ -214,7 +214,8 @@ ucs_status_t ib_port_path(const ib_port_t *port, const void *address,
 
 /* --- The host ------------------------------------------------------------- */
 
-/* The service runs only in network_serve(). All interfaces have one callback. */
+/* The service runs only in network_serve(). All interfaces have one
+ * callback. */
 static ucx_async_timer_cb_t on_timer;
 
 static ucs_status_t add_timer(uct_worker_h worker, double interval,

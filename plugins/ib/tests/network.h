@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * An RDMA device in memory, with datagram queue pairs only, a network that loses
- * packets, a host and a clock. So whole interfaces of ud_verbs run in one
+ * An RDMA device in memory, with datagram queue pairs only, a network that
+ * loses packets, a host and a clock. So whole interfaces of ud_verbs run in one
  * process, without a kernel module and in simulated time.
  */
 #ifndef IB_TEST_NETWORK_H

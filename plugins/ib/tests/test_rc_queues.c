@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The completion queues of rc_verbs never overrun, whatever is outstanding, also
- * when all connections fail at once. The device is in memory: it fails the test
- * if a completion finds no entry. */
+/* The completion queues of rc_verbs never overrun, whatever is outstanding,
+ * also when all connections fail at once. The device is in memory: it fails the
+ * test if a completion finds no entry. */
 #include "../src/rc_am.h"
 #include "../src/rc_send.h"
 #include "pool.h"

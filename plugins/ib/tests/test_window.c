@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* <ucx/window.h>: delivery once and in order over a simulated network, and the rules
- * for resends, windows and acknowledgements one by one. */
+/* <ucx/window.h>: delivery once and in order over a simulated network, and the
+ * rules for resends, windows and acknowledgements one by one. */
 #include "simulation.h"
 #include "suite.h"
 

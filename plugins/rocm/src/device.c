@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Devices. A thread has a current device, 0 at first; a context is the ordinal of
- * a device, plus one.
+ * Devices. A thread has a current device, 0 at first; a context is the ordinal
+ * of a device, plus one.
  */
 #include "driver.h"
 
@@ -43,7 +43,7 @@ int rocm_current_device(void)
                -1;
 }
 
-/* ---------------------------------------------------------------- contexts -- */
+/* ------------------------------------------------------------- contexts -- */
 
 int rocm_retain(int device, void **context_p)
 {
@@ -79,7 +79,7 @@ void rocm_leave(const accel_scope_t *scope)
     }
 }
 
-/* --------------------------------------------------------------- large BAR -- */
+/* ------------------------------------------------------------ large BAR -- */
 
 /* Per device: whether the processor can access its memory, and the register
  * that makes the processor's writes visible to the device, or NULL. */

@@ -109,7 +109,7 @@ int rocm_is_version_6(void)
     return version >= HIP_VERSION_6;
 }
 
-/* ------------------------------------------------------------------ start -- */
+/* ---------------------------------------------------------------- start -- */
 
 /* Returns whether HSA is started. Without an answer of HSA the runtime counts
  * as started. */
@@ -250,7 +250,7 @@ ucs_status_t rocm_check_device(int device, char *reason, size_t reason_size)
     return UCS_ERR_NO_DEVICE;
 }
 
-/* ---------------------------------------------------------------- results -- */
+/* -------------------------------------------------------------- results -- */
 
 static const struct {
     hipError_t result;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Facts of the binary interfaces of HIP and HSA: types, numbers and structures
- * that this plugin and the emulated runtime of the tests use. One library serves
- * runtimes of several major versions, whose headers differ. Where the headers are
- * installed, a test compares them with this file (tests/emulated/tests).
+ * that this plugin and the emulated runtime of the tests use. One library
+ * serves runtimes of several major versions, whose headers differ. Where the
+ * headers are installed, a test compares them with this file
+ * (tests/emulated/tests).
  */
 #ifndef ROCM_HIP_H
 #define ROCM_HIP_H

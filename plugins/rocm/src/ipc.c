@@ -50,7 +50,7 @@ int rocm_export_memory(const accel_allocation_t *allocation, accel_key_t *key)
     return result;
 }
 
-/* ---------------------------------------------------------------- openings -- */
+/* ------------------------------------------------------------- openings -- */
 
 static hipError_t number_of(void *address, uint64_t *number_p)
 {

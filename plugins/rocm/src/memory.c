@@ -108,7 +108,7 @@ int rocm_describe(uint64_t address, accel_allocation_t *allocation)
     return result;
 }
 
-/* ----------------------------------------------------- allocation, pinning -- */
+/* -------------------------------------------------- allocation, pinning -- */
 
 int rocm_allocate(ucs_memory_type_t type, int device, size_t length,
                   uint64_t *address_p)

@@ -34,8 +34,7 @@ struct cma_helper {
     help_job_t jobs[CMA_JOBS];
 };
 
-/* --- Initiators with open jobs
- * --------------------------------------------------- */
+/* --- Initiators with open jobs -------------------------------------------- */
 
 static void list_add(cma_iface_t *iface, cma_helper_t *helper)
 {

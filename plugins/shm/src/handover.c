@@ -80,8 +80,7 @@ static int peer_is_trusted(int fd)
            ((cred.uid == geteuid()) || (cred.uid == 0));
 }
 
-/* --- The owner of the memory
- * ---------------------------------------------------- */
+/* --- The owner of the memory ---------------------------------------------- */
 
 static void send_fds(int sock, const int *fds, int num)
 {
@@ -400,7 +399,7 @@ void shm_handover_close(shm_space_t *space)
     space->handover = NULL;
 }
 
-/* --- The importer ----------------------------------------------------- */
+/* --- The importer -------------------------------------------------------- */
 
 /* Receives one or two descriptors and closes all others. Returns their
  * number. */

@@ -12,7 +12,7 @@ static shm_md_t *shm_md(uct_md_h md)
     return (shm_md_t *)md;
 }
 
-/* --- The allocations, in the order of their addresses ---------------------- */
+/* --- The allocations, in the order of their addresses --------------------- */
 
 /* Returns the number of allocations that begin at or before the address. Called
  * with the lock held. */
@@ -330,7 +330,7 @@ static ucs_status_t shm_md_mkey_pack(uct_md_h md, uct_mem_h memh, void *address,
     return UCS_OK;
 }
 
-/* --- Queries and advice ---------------------------------------------------- */
+/* --- Queries and advice --------------------------------------------------- */
 
 static ucs_status_t shm_md_mem_query(uct_md_h uct_md, const void *address,
                                      size_t length, ucx_mem_attr_t *attr)
@@ -386,7 +386,7 @@ static ucs_status_t shm_md_query(uct_md_h uct_md, ucx_md_attr_t *attr)
     return UCS_OK;
 }
 
-/* --- Opening and closing --------------------------------------------------- */
+/* --- Opening and closing -------------------------------------------------- */
 
 static ucs_status_t md_configure(shm_md_t *md, const void *options)
 {
@@ -481,7 +481,7 @@ static const ucx_md_ops_t md_ops = {
     .mem_attach = shm_md_mem_attach,
 };
 
-/* --- The components -------------------------------------------------------- */
+/* --- The components ------------------------------------------------------- */
 
 static ucs_status_t shm_md_resources(const ucx_component_t *component,
                                      uct_md_resource_desc_t **mds_p,

@@ -58,8 +58,7 @@ count_cuts(int level, const char *file, int line, const char *format, ...)
     cuts += (strstr(format, "cut off") != NULL);
 }
 
-/* ----------------------------------------------------- the correct sender
- * -- */
+/* --------------------------------------------------- the correct sender -- */
 
 enum { HONEST_ID = 42, HELLO_ID = 43 };
 
@@ -139,7 +138,7 @@ static ucs_status_t deliver(void *arg, unsigned slot, uint8_t id, void *data,
     return UCS_OK;
 }
 
-/* ------------------------------------------------------ the broken sender -- */
+/* ---------------------------------------------------- the broken sender -- */
 
 typedef struct hostile {
     uint8_t address[SHM_ADDRESS_LENGTH + 1];
@@ -310,7 +309,7 @@ static void hostile_main(void *arg, int fd)
     _exit(0); /* Exits without leaving the inbox */
 }
 
-/* ----------------------------------------------------------- the receiver -- */
+/* --------------------------------------------------------- the receiver -- */
 
 static void open_test(test_t *test, int way, uint8_t *address)
 {

@@ -48,7 +48,7 @@ typedef struct way {
 static char dir[] = "/dev/shm/ucx-kill-XXXXXX";
 static const way_t *way;
 
-/* ---------------------------------------------------------------- sockets -- */
+/* -------------------------------------------------------------- sockets -- */
 
 static void make_pair(int fds[2])
 {
@@ -129,7 +129,7 @@ static int is_over(int fd)
     return poll(&pfd, 1, 0) != 0;
 }
 
-/* ---------------------------------------------------------------- victims -- */
+/* -------------------------------------------------------------- victims -- */
 
 /* Sends to all survivors until it is killed; or, if it is spared, for a while,
  * and then leaves normally. */
@@ -169,7 +169,7 @@ static void victim_main(const int *fds, int spared)
     kill_side_close(&side);
 }
 
-/* -------------------------------------------------------------- survivors -- */
+/* ------------------------------------------------------------ survivors -- */
 
 static unsigned count_entries(const char *path)
 {
@@ -264,7 +264,7 @@ static void survivor_main(int control)
     kill_side_close(&side);
 }
 
-/* ----------------------------------------------------------------- parent -- */
+/* --------------------------------------------------------------- parent -- */
 
 /* Counts System V segments that a process has created. */
 static unsigned count_segments(pid_t maker)

@@ -25,7 +25,7 @@
 #define TIMEOUT_MS 30000
 #define SKIPPED    77
 
-/* --- Folders --------------------------------------------------------------- */
+/* --- Folders -------------------------------------------------------------- */
 
 static char test_dir[] = "/dev/shm/ucx-test-XXXXXX";
 static pid_t test_dir_owner;

@@ -408,8 +408,7 @@ START_TEST(flush_ends_after_what_came_before)
 }
 END_TEST
 
-/* --- Cancellation and close
- * ------------------------------------------------ */
+/* --- Cancellation and close ----------------------------------------------- */
 
 /* Nothing is written after the cancellation was reported. */
 START_TEST(cancelled_gets_write_no_more)
@@ -509,8 +508,7 @@ START_TEST(an_interface_may_close_before_its_operations)
 }
 END_TEST
 
-/* --- The own process
- * ------------------------------------------------------- */
+/* --- The own process ------------------------------------------------------ */
 
 START_TEST(a_process_reaches_itself)
 {

@@ -16,7 +16,7 @@
 
 #define LENGTH ((size_t)256 << 10)
 
-/* --- Allocation ------------------------------------------------------------ */
+/* --- Allocation ----------------------------------------------------------- */
 
 static const char *which_name(int which)
 {
@@ -155,7 +155,7 @@ START_TEST(parts_of_own_memory_are_registered_and_nothing_else)
 }
 END_TEST
 
-/* --- Keys ------------------------------------------------------------------ */
+/* --- Keys ----------------------------------------------------------------- */
 
 static int count_maps(void)
 {
@@ -359,7 +359,7 @@ START_TEST(exported_memory_is_attached_and_passed_on)
 }
 END_TEST
 
-/* --- Threads ---------------------------------------------------------------- */
+/* --- Threads -------------------------------------------------------------- */
 
 static void *use_domain(void *arg)
 {

@@ -204,7 +204,7 @@ START_TEST(a_place_that_is_taken_is_refused)
 }
 END_TEST
 
-/* --- Killed creators ------------------------------------------------------- */
+/* --- Killed creators ------------------------------------------------------ */
 
 typedef struct made {
     uint8_t address[SHM_ADDRESS_LENGTH];
@@ -324,7 +324,7 @@ START_TEST(a_sweep_keeps_segments_in_use)
 }
 END_TEST
 
-/* --- Invalid data ---------------------------------------------------------- */
+/* --- Invalid data --------------------------------------------------------- */
 
 static uint64_t random_state = 88172645463325252ull;
 

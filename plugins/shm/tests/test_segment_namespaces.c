@@ -206,7 +206,7 @@ START_TEST(sysv_says_why_it_cannot)
 }
 END_TEST
 
-/* --- Two independent containers -------------------------------------------- */
+/* --- Two independent containers ------------------------------------------- */
 
 static void both_inside(void *arg, int fd)
 {
@@ -240,8 +240,7 @@ START_TEST(the_socket_is_there_by_default_in_pid_namespaces)
 }
 END_TEST
 
-/* --- Descriptors and threads that are used
- * ---------------------------------- */
+/* --- Descriptors and threads that are used -------------------------------- */
 
 static void count_cost(void *arg, int fd)
 {

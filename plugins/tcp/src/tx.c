@@ -275,8 +275,7 @@ static void zcopy_finish(tcp_conn_t *conn, tcp_zcopy_t *zcopy)
     tcp_op_done(conn->iface, &zcopy->op, UCS_OK);
 }
 
-/* --- Writing to the socket
- * ------------------------------------------------- */
+/* --- Writing to the socket ------------------------------------------------ */
 
 static unsigned zcopy_build(const tcp_zcopy_t *zcopy, struct iovec *iov)
 {

@@ -143,8 +143,7 @@ tcp_ways_t *tcp_ways_copy(const tcp_ways_t *ways)
     return copy;
 }
 
-/* --- Selecting
- * ------------------------------------------------------------- */
+/* --- Selecting ------------------------------------------------------------ */
 
 void tcp_ways_begin(tcp_conn_t *conn)
 {

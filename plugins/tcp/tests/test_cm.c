@@ -255,7 +255,7 @@ static ucs_status_t start_client(end_t *end, uint16_t port, int by_resolve)
     return uct_ep_create(&params, &end->ep);
 }
 
-/* --- Connections that are established ----------------------------------- */
+/* --- Connections that are established ------------------------------------ */
 
 #define SIZES \
     { \

@@ -56,7 +56,7 @@ static void does_nothing(void *arg, int fd)
 {
 }
 
-/* --- Ping-pong with sleeping -------------------------------------------- */
+/* --- Ping-pong with sleeping --------------------------------------------- */
 
 #define ROUNDS 3000
 

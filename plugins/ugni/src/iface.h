@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Interfaces and endpoints of both transports. ugni_smsg sends active messages,
- * ugni_rdma accesses remote memory. The two interfaces of a worker share a port:
- * one reliable datagram endpoint of libfabric with an address vector and a
- * completion queue. Endpoints of UCT are addresses in that vector.
+ * ugni_rdma accesses remote memory. The two interfaces of a worker share a
+ * port: one reliable datagram endpoint of libfabric with an address vector and
+ * a completion queue. Endpoints of UCT are addresses in that vector.
  *
- * Each send is one operation of libfabric and one completion. One that libfabric
- * does not take yet waits in its endpoint's queue, so that a send which has
- * packed its data always succeeds. Until the queue is empty, further sends
- * return UCS_ERR_NO_RESOURCE. The number of operations of an interface is
+ * Each send is one operation of libfabric and one completion. One that
+ * libfabric does not take yet waits in its endpoint's queue, so that a send
+ * which has packed its data always succeeds. Until the queue is empty, further
+ * sends return UCS_ERR_NO_RESOURCE. The number of operations of an interface is
  * limited, so that the completion queue has an entry for each.
  */
 #ifndef UGNI_IFACE_H

@@ -3,8 +3,8 @@
  * Starts the drivers; finds devices, creates contexts, translates results.
  *
  * The loader is opened when device memory is used, by the program or by
- * ze_start(). It loads drivers when zeInit() is called; before that zeDriverGet()
- * returns an error at once, and the process has no device memory.
+ * ze_start(). It loads drivers when zeInit() is called; before that
+ * zeDriverGet() returns an error at once, and the process has no device memory.
  */
 #include "driver.h"
 
@@ -72,7 +72,7 @@ static int open_loader(int flags)
     return 1;
 }
 
-/* ----------------------------------------------------------------- devices -- */
+/* -------------------------------------------------------------- devices -- */
 
 static void add_device(ze_device_handle_t handle, unsigned part)
 {
@@ -205,7 +205,7 @@ int ze_pci_address(int device, accel_pci_t *pci)
     return result;
 }
 
-/* ------------------------------------------------------------------- start -- */
+/* ---------------------------------------------------------------- start -- */
 
 /* Checks whether a device can exist: drivers need one of these device nodes of
  * the kernel, except drivers that a variable names. The loader is not opened
@@ -284,7 +284,7 @@ ucs_status_t ze_check_device(int device, char *reason, size_t reason_size)
     return UCS_ERR_NO_DEVICE;
 }
 
-/* ---------------------------------------------------------------- contexts -- */
+/* ------------------------------------------------------------- contexts -- */
 
 ze_result_t ze_context(int driver, ze_context_handle_t *context_p)
 {
@@ -345,7 +345,7 @@ void ze_leave(const accel_scope_t *scope)
 {
 }
 
-/* ----------------------------------------------------------------- results -- */
+/* -------------------------------------------------------------- results -- */
 
 static const struct {
     ze_result_t result;

@@ -106,7 +106,7 @@ int ze_describe(uint64_t address, accel_allocation_t *allocation)
     return result;
 }
 
-/* -------------------------------------------------------------- allocation -- */
+/* ----------------------------------------------------------- allocation -- */
 
 static ze_result_t allocate_host(int device, size_t length, void **address)
 {

@@ -158,12 +158,12 @@ void accel_op_put(accel_copy_iface_t *iface, accel_op_t *op);
 /** Frees an operation and completes it with its status. */
 void accel_op_complete(accel_copy_iface_t *iface, accel_op_t *op);
 
-/** Determines the kind of an entry's memory. The driver is not asked about memory
- * that a registration has pinned. */
+/** Determines the kind of an entry's memory. The driver is not queried about
+ * memory that a registration has pinned. */
 int accel_op_find(const uct_iov_t *iov, accel_memory_t *memory);
 
-/** Issues as many steps of an operation as the lane has space for. The caller has
- * entered the lane's context, which is left. */
+/** Issues as many steps of an operation as the lane has space for. The caller
+ * has entered the lane's context; this function leaves it. */
 int accel_op_issue(accel_op_t *op, accel_scope_t *scope);
 
 /** Stops an operation: issues no more steps; it completes after the issued

@@ -12,8 +12,8 @@
  * for an answer from the exporter, whose service thread answers at once. */
 int accel_descriptor_get(const accel_key_t *key);
 
-/** Non-zero if this process can get descriptors of the key's owner. The first call
- * for a socket may wait, as accel_descriptor_get(). Any thread. */
+/** Non-zero if this process can get descriptors of the key's owner. The first
+ * call for a socket may wait, as accel_descriptor_get(). Any thread. */
 int accel_descriptor_is_available(const accel_key_t *key);
 
 #endif

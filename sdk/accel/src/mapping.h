@@ -4,13 +4,13 @@
  * takes up to a millisecond, so an interface keeps the most recently used
  * mappings.
  *
- * A mapping keeps the memory alive after its owner has freed it. Therefore it is
- * closed when the owner uses its addresses for other memory, when the last
- * endpoint to the owner is destroyed, and when there are too many. Memory of some
- * kinds must be closed before its owner frees it (transient_kinds): such a
- * mapping is closed after its last operation. An allocation is identified by its
- * owner, address and id, so that a mapping is never used for a later allocation
- * at the same address.
+ * A mapping keeps the memory alive after its owner has freed it. Therefore it
+ * is closed when the owner uses its addresses for other memory, when the last
+ * endpoint to the owner is destroyed, and when there are too many. Memory of
+ * some kinds must be closed before its owner frees it (transient_kinds): such a
+ * mapping is closed after its last operation. An allocation is identified by
+ * its owner, address and id, so that a mapping is never used for a later
+ * allocation at the same address.
  *
  *   opened --> kept --> removed from the list --> closed
  *                       as soon as no operation uses it

@@ -226,8 +226,8 @@ static int is_within(const accel_memory_t *memory, const void *address,
 }
 
 /* Exports the pages of the range. Stores the descriptor, which the caller owns,
- * and the offset of `address` in it. The descriptor stays -1 if the range is not
- * within the allocation or if there is no dmabuf for it. */
+ * and the offset of `address` in it. The descriptor stays -1 if the range is
+ * not within the allocation or if there is no dmabuf for it. */
 static void export_dmabuf(accel_md_t *md, const void *address, size_t length,
                           const accel_memory_t *memory, ucx_mem_attr_t *attr)
 {

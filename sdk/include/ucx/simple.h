@@ -13,7 +13,7 @@
 
 UCX_BEGIN_DECLS
 
-/* --- A plugin with one component -------------------------------------------- */
+/* --- A plugin with one component ------------------------------------------ */
 
 /** State for one core. */
 typedef struct ucx_simple {
@@ -67,7 +67,7 @@ ucx_simple_open(ucx_instances_t *instances, const ucx_plugin_args_t *args,
     return status;
 }
 
-/* --- Resources --------------------------------------------------------------- */
+/* --- Resources ------------------------------------------------------------ */
 
 /** Implements query_md_resources: one domain with the component's name. */
 static inline ucs_status_t
@@ -106,7 +106,7 @@ static inline ucs_status_t ucx_simple_device(const char *name,
     return UCS_OK;
 }
 
-/* --- A domain without operations ---------------------------------------------- */
+/* --- A domain without operations ------------------------------------------ */
 
 /** Implements md_open: a domain without state of its own. */
 static inline ucs_status_t ucx_simple_md_open(const ucx_component_t *component,
@@ -138,7 +138,7 @@ static inline ucs_status_t ucx_simple_md_query(uct_md_h md, ucx_md_attr_t *attr)
     return UCS_OK;
 }
 
-/* --- Addresses ---------------------------------------------------------------- */
+/* --- Addresses ------------------------------------------------------------ */
 
 /**
  * Returns the addresses that ep_create received, in the form that is_reachable

@@ -195,8 +195,8 @@ typedef struct ucx_reachable_args {
  * neither registration nor remote keys. The core connects its endpoints to the
  * interface's own address. Put writes to remote_addr, an address of this
  * process; get reads from it. Both sides may be memory of any of those types,
- * but the local buffer of a short operation is host memory; rkey is ignored. The
- * core uses
+ * but the local buffer of a short operation is host memory; rkey is ignored.
+ * The core uses
  *   put_short, get_short   the copy is complete when they return UCS_OK
  *   put_zcopy, get_zcopy   UCS_INPROGRESS: the completion is called from
  *                          progress, in any order; several may be outstanding

@@ -5,10 +5,10 @@
  * allocation: the caller sends and receives the packets, and passes the time in
  * seconds. Optional.
  *
- * A packet to send is a ucx_window_tx_t in a buffer of the caller, which keeps the
- * buffer until the packet is acknowledged. A packet received out of order is a
- * ucx_window_rx_t in a receive buffer, which the window keeps until the gap before
- * it is filled.
+ * A packet to send is a ucx_window_tx_t in a buffer of the caller, which keeps
+ * the buffer until the packet is acknowledged. A packet received out of order
+ * is a ucx_window_rx_t in a receive buffer, which the window keeps until the
+ * gap before it is filled.
  *
  * A packet is lost if three later packets are acknowledged before it, or if its
  * acknowledgement does not arrive before the timeout. The timeout follows the
@@ -137,7 +137,7 @@ static inline void ucx_window_init(ucx_window_t *window,
     window->rto       = params->min_rto;
 }
 
-/* --- Sending ----------------------------------------------------------------- */
+/* --- Sending -------------------------------------------------------------- */
 
 /** Returns whether a new packet may be sent. Lost packets are sent first. */
 static inline int ucx_window_is_open(const ucx_window_t *window)
@@ -461,7 +461,7 @@ static inline ucx_window_tx_t *ucx_window_abandon(ucx_window_t *window)
     return list;
 }
 
-/* --- Receiving --------------------------------------------------------------- */
+/* --- Receiving ------------------------------------------------------------ */
 
 /** Returns the next kept packet that is in order now, or NULL. */
 static inline ucx_window_rx_t *ucx_window_next(ucx_window_t *window)

@@ -109,8 +109,7 @@ void fuzz_host_run_oneshots(void)
     }
 }
 
-/* --- Other services
- * -------------------------------------------------------- */
+/* --- Other services ------------------------------------------------------- */
 
 static ucs_status_t fuzz_ep_failed(uct_iface_h iface, uct_ep_h ep,
                                    ucs_status_t status)

@@ -2,8 +2,8 @@
 /*
  * Memory regions. The rules that are checked: FI_MR_LOCAL, the descriptor of a
  * buffer is that of a region around it; FI_MR_ENDPOINT, a region is bound and
- * enabled before use, serves one endpoint, and is closed before that; FI_MR_RAW,
- * keys have 24 bytes and are mapped before use and unmapped later.
+ * enabled before use, serves one endpoint, and is closed before that;
+ * FI_MR_RAW, keys have 24 bytes and are mapped before use and unmapped later.
  */
 #include "strict.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Progress: receives messages, copies, calls pending requests, and reports
- * failures. A callback may destroy any endpoint: the memory of endpoints is freed
- * when progress ends.
+ * failures. A callback may destroy any endpoint: the memory of endpoints is
+ * freed when progress ends.
  */
 #include "procvm.h"
 
