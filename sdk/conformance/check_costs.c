@@ -19,7 +19,7 @@
 #define BATCHES 5
 #define CALM_LIMIT \
     2.0 /* Seconds in which more batches are run, until enough
-                         * rounds are calm */
+         * rounds are calm */
 #define ROUNDS      60
 #define BURST_BYTES ((size_t)1 << 20)
 #define BURST_MAX   500

@@ -13,10 +13,10 @@
 #define EDGES  5
 #define LATE_MS \
     1000 /* Milliseconds after which the peer is asked whether
-                          * it has sent */
+          * it has sent */
 #define SLEEP_MS \
     10000 /* Milliseconds without an event after the peer has
-                          * sent, which is a finding */
+           * sent, which is a finding */
 #define SILENCE_MS 20
 
 typedef struct events_test {

@@ -16,16 +16,16 @@
 #define NUM_ZCOPY 16
 #define LAST_MAX \
     4096              /* More messages than any transport delivers in one
-                           * round */
+                       * round */
 #define LAST_LENGTH 8 /* Short, so that many messages fit */
 #define NUM_PROBES  10
 #define KEEPALIVE   0.1 /* Seconds */
 #define LOST_SECONDS \
     30.0 /* Seconds until the loss of a killed peer is
-                           * reported */
+          * reported */
 #define CASE_SECONDS \
     60.0 /* Seconds of a case, in addition to the time until
-                           * the loss is reported */
+          * the loss is reported */
 
 typedef struct lost_test {
     run_t *run;

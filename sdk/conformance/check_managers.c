@@ -20,7 +20,7 @@
 #define PRIVATE_MAX 4096
 #define SECONDS \
     30.0 /* Seconds; as PARTY_PATIENCE, reached only by a broken
-                          * plugin */
+          * plugin */
 
 typedef struct manager_test {
     run_t *run;

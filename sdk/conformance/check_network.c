@@ -25,7 +25,7 @@
 #define DARK_SECONDS 0.3
 #define QUIET_SECONDS \
     10.0 /* Seconds of silence after which there are no more
-                            * retransmissions */
+          * retransmissions */
 #define CASE_SECONDS 150.0
 
 typedef struct talk {

@@ -11,7 +11,7 @@
 #define NUM_REQUESTS 4
 #define BUSY_SECONDS \
     10.0 /* Seconds until a send or a queued request must
-                           * succeed */
+          * succeed */
 
 struct pending;
 

@@ -14,7 +14,7 @@
 #define FLUSH_SECONDS 1.0
 #define STUCK_SECONDS \
     0.1 /* Seconds without a message leaving, after which no
-                           * more leave */
+         * more leave */
 
 /* The memory that the other side accesses. Only one block exists at a time. */
 static memory_t shown;

@@ -69,7 +69,7 @@ struct soak {
     uint64_t round;
     struct random random; /* equal in all processes */
     _Atomic int drained;  /* number of threads whose operations are
-                                * complete */
+                           * complete */
     _Atomic int round_over;
     /* resources while everything was closed */
     unsigned closings, fds, mappings;

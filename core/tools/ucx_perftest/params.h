@@ -28,7 +28,7 @@ enum params_flag {
     PARAMS_SLEEP       = 1 << 7,
     PARAMS_HANDLES     = 1 << 8, /* sends and receives pass memory handles */
     PARAMS_STREAM_DATA = 1 << 9, /* streams: receive without a copy
-                                   * (stream_recv_data) */
+                                  * (stream_recv_data) */
     PARAMS_CHECK       = 1 << 10,
     PARAMS_IOV_SEND    = 1 << 11,
     PARAMS_IOV_RECV    = 1 << 12,

@@ -22,7 +22,7 @@
 enum {
     PERF_ERROR_MAX    = 400,
     PERF_SHOWN_WRONG  = 3,        /* number of wrong messages that are
-                                  * described */
+                                   * described */
     PERF_CHECK_MEMORY = 64 << 20, /* maximum memory for messages that are
                                    * checked */
 };

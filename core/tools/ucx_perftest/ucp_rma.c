@@ -9,7 +9,7 @@
 
 #define LATE_SECONDS \
     30.0 /* timeout for data in flight, long enough if the
-                           * sender gets no processor time */
+          * sender gets no processor time */
 
 PERF_INLINE ucs_status_t put(struct ucp_side *side, const void *memory,
                              uint64_t remote)

@@ -9,7 +9,7 @@
 
 #define LATE_SECONDS \
     30.0 /* timeout for data in flight, long enough if the
-                           * sender gets no processor time */
+          * sender gets no processor time */
 
 static void unpack(void *arg, const void *data, size_t length)
 {

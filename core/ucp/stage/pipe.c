@@ -32,7 +32,7 @@ struct ucp_stage_pipe {
     ucp_copier_t *copier;
     char *at;            /* address of the next part */
     size_t used;         /* read: bytes of the first fragment that are
-                                 * consumed */
+                          * consumed */
     ucs_status_t status; /* write: status of the copies so far */
     unsigned head;
     unsigned count;

@@ -306,7 +306,7 @@ typedef struct ucs_config_item {
     const char *type; /* description of accepted values */
     const char *doc;  /* help; "" if none */
     unsigned flags;   /* UCS_CONFIG_FLAG_*; HIDDEN is also set without
-                            * help */
+                       * help */
 } ucs_config_item_t;
 
 /**

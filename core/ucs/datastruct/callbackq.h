@@ -22,7 +22,7 @@ typedef struct ucs_callbackq_elem {
 typedef struct ucs_callbackq {
     ucs_callbackq_elem_t *fast; /* called on every dispatch */
     unsigned slow_count;        /* atomic: number of callbacks on the slow
-                                  * path */
+                                 * path */
     struct ucs_callbackq_priv *priv;
 } ucs_callbackq_t;
 

@@ -34,7 +34,7 @@ static struct {
     ucs_config_names_array_t filter; /* own copy */
     int timer;                       /* timer id; -1: none */
     int event_fd;                    /* written by the signal handler; -1:
-                                        * none */
+                                      * none */
     int signo;
 } report = {
     .lock     = PTHREAD_MUTEX_INITIALIZER,

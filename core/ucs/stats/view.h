@@ -35,7 +35,7 @@ typedef struct ucs_stats_view {
     pid_t pid;
     uint64_t started; /**< ns since 1970 */
     uint64_t taken;   /**< ns since 1970, when it was
-                                          *   copied */
+                       *   copied */
     uint64_t lost;    /**< Records that were not created for lack of space */
     char host[64];
     char program[64];

@@ -23,7 +23,7 @@ struct uct_component {
     struct uct_component *next;
     int is_listed;
     int rank; /* position in the list, lowest
-                                          * first */
+               * first */
     uct_component_decl_t *decl;
     uct_component_load_cb_t load;
     void *load_arg;

@@ -24,7 +24,7 @@ enum {
 typedef struct uct_tl_decl {
     const char *name;
     const char *const *aliases; /* num_aliases other names in a selection
-                                      * list */
+                                 * list */
     unsigned num_aliases;
     uint64_t cap_flags;   /* UCT_IFACE_FLAG_* */
     uint64_t event_flags; /* UCT_IFACE_FLAG_EVENT_* */

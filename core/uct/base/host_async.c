@@ -23,7 +23,7 @@ typedef struct uct_async_handler {
 
 static pthread_mutex_t uct_handlers_lock = PTHREAD_MUTEX_INITIALIZER;
 static ucs_hash_t uct_handlers; /* handlers by id; initialized while
-                                          * not empty */
+                                 * not empty */
 static unsigned uct_handlers_count;
 static ucx_async_id_t uct_handlers_last;
 

@@ -48,7 +48,7 @@ typedef struct uct_region {
     unsigned access;        /* access flags of the registration */
     ucs_list_link_t list;   /* in a list of the cache or of a call */
     max_align_t visible[];  /* ucx_rcache_region_t and the plugin's
-                                    * part */
+                             * part */
 } uct_region_t;
 
 /* A requested range. */
@@ -62,14 +62,14 @@ struct ucx_rcache {
     ucx_rcache_params_t params;
     char *name;
     unsigned generation; /* fork generation of the creating
-                                      * process */
+                          * process */
     int is_watched;      /* has a subscription to memory events */
     int wake_fd;         /* of the service thread, or -1 */
     size_t max_unreleased;
     pthread_mutex_t lock;
     uct_region_tree_t tree;
     ucs_list_link_t idle;    /* cached and unused, least recently used
-                                      * first */
+                              * first */
     ucs_list_link_t held;    /* in use, cached or stale */
     ucs_list_link_t pending; /* being registered */
     ucs_list_link_t garbage; /* unused when their memory was unmapped */

@@ -96,7 +96,7 @@ typedef struct uct_iface_state {
     void *async_event_arg;
     unsigned progress_flags; /* enabled UCT_PROGRESS_* */
     int progress_safe;       /* progress_id is from
-                                          * ucs_callbackq_add_safe */
+                              * ucs_callbackq_add_safe */
     int progress_id;
     unsigned num_eps;
     ucx_iface_attr_t attr;

@@ -30,7 +30,7 @@ typedef struct uct_oneshot {
 struct uct_worker {
     ucs_callbackq_t progress_q;
     atomic_uint num_oneshots; /* the only member that progress
-                                         * reads */
+                               * reads */
     ucs_thread_mode_t thread_mode;
     ucs_async_context_t *async; /* owned by the caller */
 

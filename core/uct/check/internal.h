@@ -113,7 +113,7 @@ typedef struct uct_check_ep {
     uct_ep_h ep;
     int failed;          /* reported by iface_ep_failed() */
     int cancelled;       /* by a flush: completions follow even after
-                                 * the endpoint is destroyed */
+                          * the endpoint is destroyed */
     ucs_list_link_t ops; /* outstanding operations */
     int no_resource;     /* the last send returned UCS_ERR_NO_RESOURCE */
     unsigned busy;       /* how often pending_add then returned UCS_ERR_BUSY */

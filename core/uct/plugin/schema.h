@@ -36,7 +36,7 @@ typedef enum uct_schema_keyword {
     UCT_SCHEMA_REF,
     UCT_SCHEMA_KEYWORDS,
     UCT_SCHEMA_NO_KEYWORD = UCT_SCHEMA_KEYWORDS, /* a name defined by the
-                                                 * schema */
+                                                  * schema */
 } uct_schema_keyword_t;
 
 /* A value in the schema; nested values follow. */

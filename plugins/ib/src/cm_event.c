@@ -10,7 +10,7 @@
 enum {
     REJECT_NO_SERVICE = 8
 }; /* Reason of a rejection: no process listens at
-                                 * the address */
+    * the address */
 
 /* A copy of an event: it must be acknowledged before its identifier can be
  * destroyed. */

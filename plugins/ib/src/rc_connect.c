@@ -49,7 +49,7 @@ ucs_status_t rc_qp_create(rc_iface_t *iface, struct ibv_qp **qp_p)
         .cap =
             {
                 .max_send_wr     = iface->queue_len + 1u, /* One more entry for
-                                                       * post_drain() */
+                                                           * post_drain() */
                 .max_send_sge    = iface->max_sge,
                 .max_inline_data = iface->max_inline,
             },

@@ -13,7 +13,7 @@
 
 #define CLOSE_SECONDS \
     0.1             /* Seconds to wait until the device has sent posted
-                           * packets */
+                     * packets */
 #define MAX_RTO 0.5 /* Maximum retransmission timeout in seconds */
 
 /* --- Opening -------------------------------------------------------------- */

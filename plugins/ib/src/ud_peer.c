@@ -10,7 +10,7 @@
 enum {
     MAX_AHS = 65536
 }; /* Maximum number: limits the memory that untrusted
-                           * peers can use */
+    * peers can use */
 
 static unsigned hash_of(const void *data, size_t length, unsigned hash)
 {

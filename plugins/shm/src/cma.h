@@ -77,7 +77,7 @@ struct cma_peer {
     ucs_status_t status; /* Status of a lost peer */
     uint8_t is_busy;     /* In the interface's list of busy peers */
     unsigned refs;       /* Number of endpoints, including failed
-                                       * ones */
+                          * ones */
 
     cma_ep_t *eps;          /* Endpoints that have not failed */
     cma_op_t *head, **tail; /* Operations in the order of posting */
@@ -92,7 +92,7 @@ struct cma_peer {
     uint32_t waits;      /* Polls while a helper is copying */
     double waits_from;   /* Start of a long wait; 0: none */
     double pause_until;  /* No offers before this time: the last
-                                      * helper was slow */
+                          * helper was slow */
     double pause;        /* Duration of that pause */
     uint64_t proof;      /* The peer's secret */
     shm_outbox_t *outbox;
@@ -161,7 +161,7 @@ struct cma_iface {
     cma_peer_t *busy; /* Peers with operations */
     cma_op_t *done, **done_tail;
     cma_ep_t *failed; /* Endpoints whose failure is to be
-                                   * reported */
+                       * reported */
 
     cma_helper_t **helpers; /* Helpers by slot of the inbox */
     cma_helper_t *helping;  /* Helpers with open jobs; a circular list */

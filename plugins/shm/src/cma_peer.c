@@ -104,7 +104,7 @@ static ucs_status_t peer_look_now(cma_peer_t *peer)
     if ((status == UCS_ERR_INVALID_ADDR) ||
         ((status == UCS_OK) && (words.token != peer->token))) {
         status = UCS_ERR_CONNECTION_RESET; /* Another program has the PID
-                                              * now */
+                                            * now */
     }
     if (status == UCS_OK) {
         peer->seen = peer->iface->host->time();

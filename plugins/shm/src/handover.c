@@ -30,7 +30,7 @@
 
 #define INITIAL_PID_NS \
     0xeffffffcu /* The kernel's inode number of the initial
-                                      * namespace */
+                 * namespace */
 #define BACKLOG    128
 #define STACK_SIZE (128 << 10)
 

@@ -52,10 +52,10 @@ typedef struct shm_iface {
     waiting;            /* Endpoints with pending requests, in the order of
                          * dispatch */
     shm_ep_t *serving;  /* Endpoint whose pending requests are
-                                        * running */
+                         * running */
     uint32_t rounds;    /* Rounds of progress */
     uint32_t tend_mask; /* The clock is read when these bits of
-                                        * `rounds` are zero */
+                         * `rounds` are zero */
     uint8_t is_armed;
 
     const ucx_host_t *host;
@@ -69,10 +69,10 @@ typedef struct shm_iface {
     LIST_HEAD(, shm_ep) failed; /* Failures to be reported */
     LIST_HEAD(, shm_ep) told;   /* Reported failures */
     int event_fd;               /* An epoll descriptor; -1 until
-                                        * requested */
+                                 * requested */
     int timer_fd;               /* In the epoll set */
     double tend_at;             /* Host time of the next check of the
-                                        * peers */
+                                 * peers */
     double tended_at;           /* Host time of the last check of the peers */
     double review_at;           /* Host time of the next check for idle
                                  * senders */

@@ -26,16 +26,16 @@ typedef struct shm_inbox_params {
     unsigned num_slots;  /* Maximum number of senders */
     unsigned num_cells;  /* A power of two */
     size_t ring_max;     /* Maximum size of a sender's ring in
-                                    * bytes */
+                          * bytes */
     size_t private_size; /* Bytes of each box for the user of the
-                                    * inbox */
+                          * inbox */
     size_t max_length;   /* Maximum message length */
     unsigned seg_flags;
     const void *worker; /* Identifies the worker: see secret.h */
     shm_deliver_t deliver;
     shm_slot_event_t joined; /* May be NULL */
     shm_slot_event_t left;   /* May be NULL; also called when the sender
-                                    * died */
+                              * died */
     void *arg;
 } shm_inbox_params_t;
 
@@ -69,7 +69,7 @@ typedef struct shm_inbox {
                             * cells */
     uint8_t is_busy;       /* A delivery is running */
     uint8_t need_fence;    /* Without membarrier: senders must
-                                       * fence */
+                            * fence */
     uint8_t is_short;      /* Out of memory for a new sender, which was
                             * logged */
 

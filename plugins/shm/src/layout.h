@@ -106,7 +106,7 @@ typedef struct shm_slot {
     _Atomic uint64_t bytes_done;                  /* Number of bytes of the ring
                                                    * that are free again */
     _Atomic uint64_t probed; /* Lower half: latency of a line in the last
-                                * probe, ps; upper half: number of probes */
+                              * probe, ps; upper half: number of probes */
 
     /* Written by the receiver */
     SHM_ALIGNED_LINE _Atomic uint32_t wake; /* SHM_WAKE_* */

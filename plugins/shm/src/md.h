@@ -24,10 +24,10 @@ typedef struct shm_memory {
 typedef struct shm_region {
     shm_memory_t *memory; /* An allocation of this process, or NULL */
     shm_rkey_t attached;  /* Memory of another process; valid if memory ==
-                                 * NULL */
+                           * NULL */
     const shm_seg_t *seg;
     uint64_t base; /* First address; for exported memory, in the
-                                 * exporting process */
+                    * exporting process */
     uint64_t length;
     uint64_t offset; /* Offset in the segment */
     char *local;     /* Local address */

@@ -46,20 +46,20 @@ typedef struct shm_space {
                                        instead of memfd; default UCS_TRY */
     int use_proc;                  /* Try /proc first; default 1 */
     int use_socket;                /* ucs_ternary_auto_value_t: a thread passes
-                                     * descriptors; default UCS_AUTO */
+                                    * descriptors; default UCS_AUTO */
     int hugetlb;                   /* ucs_ternary_auto_value_t; default
                                        UCS_NO */
     /* Private */
     uint8_t id[4]; /* Random: start of each segment's token,
-                                     * and name of the socket */
+                    * and name of the socket */
     int has_proc;  /* /proc exists and shows this process */
     uint32_t pid;
     uint32_t pid_ns; /* Inode of the PID namespace; 0: unknown */
     uint64_t owner;  /* This process in a table of owners: see
-                                     * sysv.c */
+                      * sysv.c */
     int told;        /* A lack of memory was reported */
     int swept;       /* Stale names in `dir`, or stale segments,
-                                     * were removed */
+                      * were removed */
 } shm_space_t;
 
 /* Must not move while it is open: other objects point to it. */
@@ -68,7 +68,7 @@ typedef struct shm_seg {
     size_t length;                   /* Bytes for the user */
     size_t page;                     /* Unit of memory: 4096, or a huge page */
     uint8_t token[SHM_TOKEN_LENGTH]; /* Random: identifies the
-                                              * segment */
+                                      * segment */
     int fd;                          /* Descriptor of a separate open file
                                       * description, or -1 */
     uint32_t maker_fd;               /* posix: the creator's descriptor */
@@ -77,13 +77,13 @@ typedef struct shm_seg {
     size_t head_length;              /* Bytes before the user's bytes */
     unsigned num_locks;
     uint8_t *held;  /* sysv: a bit for each lock held by this
-                                 * process */
+                     * process */
     unsigned flags; /* SHM_SEG_* */
     int is_maker;
     int is_named; /* There is a file in `dir` */
     uint32_t maker_pid;
     int event_rd;     /* Creator: readable after shm_seg_wake();
-                                 * -1: no event */
+                       * -1: no event */
     int event_wr;     /* -1: not opened yet */
     int32_t event_fd; /* The creator's descriptor of the event */
     uint64_t event_ino;

@@ -14,7 +14,7 @@
 typedef struct shm_speed {
     double memory; /* memcpy by one core, bytes per second */
     double kernel; /* process_vm_readv without the overhead of the call, bytes
-                      * per second */
+                    * per second */
     double line;   /* Latency of a line that no cache contains, seconds */
     double lines;  /* Number of such lines that one core reads at a time */
 } shm_speed_t;

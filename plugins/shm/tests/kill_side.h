@@ -68,7 +68,7 @@ typedef struct kill_side {
     uint64_t copied;
     unsigned failures;
     uct_ep_h twin; /* A second endpoint to the same peer,
-                                    * destroyed in the handler of its failure */
+                    * destroyed in the handler of its failure */
 } kill_side_t;
 
 /* An endpoint that executes one copy at a time. */

@@ -40,7 +40,7 @@ typedef struct memory {
     memory_view_t later[MEMORY_THREADS]; /* Positions that become effective
                                           * after the thread's next fence */
     memory_view_t fences;                /* Positions known to the last full
-                                            * fence */
+                                          * fence */
 } memory_t;
 
 static inline void view_join(memory_view_t *view, const memory_view_t *other)

@@ -31,7 +31,7 @@ enum { MEMORY_DEPTH = 7 };
 typedef enum {
     AS_IT_IS,
     CTL_NOT_RELEASED,   /* The control word may become visible before the
-                          * bytes */
+                         * bytes */
     CTL_NOT_ACQUIRED,   /* Bytes may be read that are older than the word */
     CREDIT_BEFORE_READ, /* Effect of a credit without release */
     ONE_CELL_TOO_MANY,

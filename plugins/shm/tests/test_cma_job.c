@@ -29,7 +29,7 @@ typedef struct mail {
 
 static cma_job_t job;
 static unsigned char data[MAX_CHUNKS]; /* Which side copied: 1 initiator, 2
-                                          * helper */
+                                        * helper */
 static mail_t mails[MAILS];
 static _Atomic uint32_t mails_sent, mails_read;
 static uint64_t num_helped, num_refused;

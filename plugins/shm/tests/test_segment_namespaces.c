@@ -28,7 +28,7 @@ typedef struct meeting {
 enum {
     USE_AUTO = 1 << 0
 }; /* Settings of the socket: UCS_AUTO, as by
-                             * default */
+    * default */
 
 static void space_open(shm_space_t *space, const meeting_t *meeting)
 {

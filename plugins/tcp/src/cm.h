@@ -133,7 +133,7 @@ struct tcp_cm_ep {
     uct_cm_ep_server_conn_notify_callback_t server_cb;
     uct_ep_disconnect_cb_t disconnect_cb;
     uint8_t *priv; /* A client's private data, passed at
-                                 * creation */
+                    * creation */
     size_t priv_length;
     char dev_name[UCT_DEVICE_NAME_MAX];
 };

@@ -11,7 +11,7 @@
 
 #define LISTENER_ROUND \
     64 /* Maximum number of connections accepted in one
-                           * round */
+        * round */
 #define LISTENER_PAUSE \
     0.1 /* Seconds without accepting after descriptors have run out */
 /* Fraction of the process's descriptors that clients without a request may use.

@@ -216,7 +216,7 @@ struct tcp_conn {
     tcp_op_t *get_head, **get_tail;
     uint64_t gets_sent, gets_done;
     uint64_t fence_mark; /* Nothing is sent before this many gets are
-                                    * done */
+                          * done */
     tcp_serve_t *serve_head, **serve_tail;
     unsigned num_serves;
 
@@ -241,11 +241,11 @@ struct tcp_conn {
     double deadline;
     double connect_by;
     double silent_since; /* Start of the time without an
-                                    * acknowledgement; 0: none */
+                          * acknowledgement; 0: none */
     unsigned retries;
     ucs_status_t status;
     tcp_sockaddr_t peer; /* Family AF_UNSPEC: accepted, address
-                                    * unknown */
+                          * unknown */
     tcp_ways_t *ways;    /* Alternative addresses of the peer; NULL: only
                           * `peer` */
     uint8_t way;         /* Index of `peer` in `ways` */

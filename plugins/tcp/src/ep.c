@@ -26,7 +26,7 @@ static void ep_tell_peer(const tcp_ep_t *ep, tcp_conn_t *conn)
 
     conn->peer = ep->peer;
     conn->ways = tcp_ways_copy(ways); /* Out of memory: keep the present
-                                         * list */
+                                       * list */
     for (unsigned i = 1; (ways != NULL) && (i < ways->num); ++i) {
         if (ways->way[i].id == conn->peer_id) {
             conn->peer = ways->way[i].addr;

@@ -44,7 +44,7 @@ typedef struct tcp_iface {
     unsigned num_others; /* Number of other interfaces for which its address has
                           * space */
     uint8_t detour;      /* Index of the address that reached the
-                                     * last peer whose first address failed */
+                          * last peer whose first address failed */
     uint32_t epoch;      /* Epoch of the last HELLO, never 0 then */
     tcp_sockaddr_t listen_addr;
 
@@ -61,7 +61,7 @@ typedef struct tcp_iface {
     tcp_list_t broken;          /* Connections to take down */
     tcp_list_t failed_eps;      /* Invalidated endpoints */
     struct tcp_ep *dispatching; /* Endpoint whose pending request is
-                                      * running */
+                                 * running */
     struct tcp_op *done_head;   /* Operations to complete */
     struct tcp_op **done_tail;
 
@@ -87,7 +87,7 @@ typedef struct tcp_iface {
     unsigned num_unknown;
     tcp_list_t parked;
     tcp_list_t freed; /* Memory to free at the end of the
-                                      * round */
+                       * round */
 
     int epoll_fd;
     int listen_fd;

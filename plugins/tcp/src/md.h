@@ -16,7 +16,7 @@ typedef struct tcp_md {
     uct_md_t super;
     const ucx_host_t *host;
     uint64_t locality; /* Identifies the kernel and network
-                                  * namespace */
+                        * namespace */
     tcp_af_prio_t af_prio;
     tcp_routes_t routes;
     tcp_keys_t keys;

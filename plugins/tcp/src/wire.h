@@ -83,7 +83,7 @@ enum tcp_wire_type {
     TCP_WIRE_GET,       /* payload: tcp_wire_get_t */
     TCP_WIRE_DATA,      /* payload: the next bytes of the oldest GET */
     TCP_WIRE_PUT_ACK,   /* payload: 8 bytes, the number of this connection's
-                          * PUTs that are written */
+                         * PUTs that are written */
     TCP_WIRE_CLOSE,     /* the sender has no endpoint any more */
     TCP_WIRE_CLOSE_YES, /* agreed: the connection ends here */
     TCP_WIRE_CLOSE_NO,  /* refused: the connection stays */

@@ -212,7 +212,7 @@ typedef struct ugni_iface {
     ugni_link_t outstanding;     /* Outstanding sends, oldest first */
     ugni_flush_queue_t flushes;
     ugni_link_t eps, todo; /* All endpoints; those that wait for
-                                     * progress */
+                            * progress */
     double checked;        /* Time of the last check of peers */
     unsigned polls;        /* port->polls at the last progress */
     int timer_fd, event_fd;

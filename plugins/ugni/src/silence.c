@@ -19,7 +19,7 @@
 
 #define SWEEP_INTERVAL \
     1.0 /* Seconds between two sweeps: a sweep makes two
-                            * system calls for each descriptor */
+         * system calls for each descriptor */
 
 /* A socket that retransmits, or probes a closed window, and gets no answer */
 typedef struct waiting {

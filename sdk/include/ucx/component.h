@@ -38,7 +38,7 @@ typedef struct ucx_md_open_args {
     uct_md_t head;      /**< For ucx_md_init() */
     const char *name;   /**< One of the names from query_md_resources */
     const void *config; /**< Options of the component's md_config, or NULL;
-                             *   valid during the call only */
+                         *   valid during the call only */
 } ucx_md_open_args_t;
 
 static inline void ucx_md_init(uct_md_t *md, const ucx_md_open_args_t *args)
@@ -61,7 +61,7 @@ typedef struct ucx_md_attr {
     uint64_t detect_mem_types;       /**< Types that mem_query detects */
     uint64_t alloc_mem_types;
     uint64_t access_mem_types;        /**< The device accesses these without
-                                           *   registration */
+                                       *   registration */
     uint64_t dmabuf_mem_types;        /**< Can be exported as a dmabuf */
     ucs_linear_func_t reg_cost;       /**< Seconds, as a function of bytes */
     size_t rkey_packed_size;          /**< Bytes that mkey_pack writes */
@@ -69,7 +69,7 @@ typedef struct ucx_md_attr {
                                        *   UCX_MKEY_PACK_EXPORT */
     size_t reg_alignment;             /**< A power of two */
     uint64_t global_id;               /**< Same value for domains of the
-                                           *   same device; 0: unknown */
+                                       *   same device; 0: unknown */
     ucs_cpu_set_t local_cpus;         /**< Processors close to the device */
 } ucx_md_attr_t;
 
@@ -101,7 +101,7 @@ typedef struct ucx_mem_dereg_params {
     size_t size;
     unsigned flags;         /**< UCX_MEM_DEREG_INVALIDATE */
     uct_completion_t *comp; /**< With INVALIDATE: called when no peer can
-                                   *   access the memory any more */
+                             *   access the memory any more */
 } ucx_mem_dereg_params_t;
 
 enum {

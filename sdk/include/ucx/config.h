@@ -47,18 +47,18 @@ typedef enum {
  *  newer minor version can append members. */
 typedef struct ucx_config_field {
     const char *name; /**< Without UCX_ and without the table's
-                                 *   prefix */
+                       *   prefix */
     ucx_config_type_t type;
     size_t offset;             /**< Offset of the member in the options
                                 *   structure */
     const char *dflt;          /**< Default, as a user would write it */
     const char *help;          /**< Purpose, unit and range */
     const char *const *values; /**< Names for ENUM and BITMAP, terminated by
-                                 *   NULL */
+                                *   NULL */
     double min, max;           /**< Range of a number; no range if both are
                                 *   equal */
     unsigned flags;            /**< UCX_CONFIG_FLAG_*; since 1.1, 0 in older
-                                 *   plugins */
+                                *   plugins */
 } ucx_config_field_t;
 
 /** All variables of a memory domain, a transport or a connection manager. */

@@ -54,12 +54,12 @@ typedef struct ucx_mpool_params {
     size_t size;              /**< sizeof(ucx_mpool_params_t) */
     const char *name;         /**< For leak reports; copied */
     size_t elem_size;         /**< Usable bytes of an element, at least
-                                 *   sizeof(void*) */
+                               *   sizeof(void*) */
     size_t align_offset;      /**< Offset inside an element that is aligned:
-                                 *   any from 0 to elem_size, odd ones too */
+                               *   any from 0 to elem_size, odd ones too */
     size_t alignment;         /**< A power of two, at most 4096 */
     unsigned elems_per_chunk; /**< Elements added at a time; 0: the host
-                                 *   decides */
+                               *   decides */
     unsigned max_elems;       /**< UINT_MAX: no limit */
     /** Allocate and free a chunk from other memory than the heap, registered
      *  memory for example. Both NULL: the heap. `alloc` may enlarge *size.
@@ -151,7 +151,7 @@ typedef struct ucx_mem_info {
 typedef struct ucx_counters_params {
     size_t size;                 /**< sizeof(ucx_counters_params_t) */
     const char *type;            /**< Kind of object; shorter than 24, and
-                                     *   begins with the plugin's name */
+                                  *   begins with the plugin's name */
     const char *name;            /**< Name of this object; at most 83 characters
                                   *   are shown */
     const char *const *counters; /**< num_counters names, shorter than 40 */

@@ -36,7 +36,7 @@ typedef struct ucx_plugin_args {
     uint32_t abi_max;       /**< the newest one, both by UCX_PLUGIN_ABI() */
     const ucx_host_t *host; /**< Valid until fini() */
     const char *directory;  /**< Folder of the manifest; valid during the
-                                   *   call */
+                             *   call */
     char *reason;           /**< Receives the reason of a rejection */
     size_t reason_size;     /**< Bytes at `reason` */
 } ucx_plugin_args_t;

@@ -23,7 +23,7 @@ typedef struct ucx_ep_ops ucx_ep_ops_t;
 /** Handler of one active message id. */
 typedef struct ucx_am_slot {
     uct_am_callback_t cb; /**< Never NULL: the default handler drops the
-                               *   message */
+                           *   message */
     void *arg;
     uint64_t flags; /**< UCT_CB_FLAG_* */
 } ucx_am_slot_t;
@@ -71,11 +71,11 @@ typedef struct ucx_iface_open_args {
     const uct_iface_params_t *params; /**< From the caller of uct_iface_open;
                                        *   check field_mask */
     const char *dev_name;             /**< Name of the device, one of
-                                         *   query_devices */
+                                       *   query_devices */
     const void *config;               /**< Options, or NULL */
     double keepalive_interval;        /**< Seconds, see below;
-                                                  *   INFINITY: no checks, 0:
-                                                  *   not set. Since 1.1 */
+                                       *   INFINITY: no checks, 0:
+                                       *   not set. Since 1.1 */
 } ucx_iface_open_args_t;
 
 /** Seconds between two checks of an idle peer. A variable that the user set
@@ -112,8 +112,8 @@ typedef struct ucx_iface_attr {
     uct_iface_attr_t base;   /**< Result of uct_iface_query */
     uint64_t flags;          /**< UCX_IFACE_FLAG_* */
     size_t max_inflight_eps; /**< Endpoints that can be busy at the
-                                        *   same time without loss of
-                                        *   performance; SIZE_MAX: any number */
+                              *   same time without loss of
+                              *   performance; SIZE_MAX: any number */
 } ucx_iface_attr_t;
 
 enum {
@@ -166,10 +166,10 @@ typedef struct ucx_perf {
     uct_ppn_bandwidth_t bandwidth; /**< bytes/s */
     ucs_linear_func_t latency;     /**< s, by number of endpoints */
     double stream_bandwidth;       /**< bytes/s of data that is sent as
-                                             *   many messages, including the
-                                             *   copies at both ends. Preset to
-                                             *   0: limited by `bandwidth` and
-                                             *   by the processors */
+                                    *   many messages, including the
+                                    *   copies at both ends. Preset to
+                                    *   0: limited by `bandwidth` and
+                                    *   by the processors */
 } ucx_perf_t;
 
 /** Arguments of is_reachable. The addresses come from a peer. */

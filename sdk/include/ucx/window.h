@@ -61,7 +61,7 @@ typedef struct ucx_window_rx {
 typedef struct ucx_window_params {
     unsigned max_window; /**< Maximum number of unacknowledged packets */
     unsigned max_kept; /**< Maximum number of packets kept out of order, at most
-                   *   UCX_WINDOW_SACK_BITS */
+                        *   UCX_WINDOW_SACK_BITS */
     /** Limits of the retransmission timeout */
     double min_rto;
     double max_rto;

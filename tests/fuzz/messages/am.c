@@ -12,7 +12,7 @@
 
 enum {
     NUM_IDS   = 5, /* plain, persistent, deprecated, another deprecated, no
-                      * handler */
+                    * handler */
     OLD_ID    = 2,
     MAX_SHOWN = 64, /* bytes that a handler reads at each end */
 };

@@ -156,7 +156,7 @@ typedef struct ucm_global_config {
     int enable_events;                   /**< Intercept calls */
     ucm_mmap_hook_mode_t mmap_hook_mode; /**< How to intercept calls */
     int enable_malloc_hooks;             /**< Also intercept the heap, by
-                                               * hooks of its allocator */
+                                          * hooks of its allocator */
     int enable_malloc_reloc;             /**< Also intercept the heap, by
                                           *   changing relocation tables */
     uint64_t cuda_hook_modes;            /**< How to intercept the CUDA
@@ -165,7 +165,7 @@ typedef struct ucm_global_config {
     /** Let the heap adapt its threshold for mmap */
     int enable_dynamic_mmap_thresh;
     size_t alloc_alignment;   /**< Minimum alignment of heap
-                                               * blocks that UCM allocates */
+                               * blocks that UCM allocates */
     int dlopen_process_rpath; /**< Whether ucm_dlopen() searches the run path of
                                *   the calling object */
     /** Whether the library may be unloaded */

@@ -62,8 +62,8 @@ typedef struct ucs_config_array {
 /** One option. A table of options ends with a NULL name. */
 typedef struct ucs_config_field {
     const char *name;           /**< without prefixes. If the type is a table, a
-                            *   prefix for the names of its options, which may
-                            *   be empty */
+                                 *   prefix for the names of its options, which may
+                                 *   be empty */
     const char *dfl_value;      /**< default, as text */
     const char *doc;            /**< help, one or more lines; NULL: hidden */
     size_t offset;              /**< in the structure of options */

@@ -13,7 +13,7 @@ enum ucs_callbackq_flags {
                                               *   callbacks, if a fast entry is
                                               *   free */
     UCS_CALLBACKQ_FLAG_ONESHOT = UCS_BIT(1), /**< Remove it after one call; not
-                                             * together with FAST */
+                                              * together with FAST */
 };
 
 /** Maximum number of callbacks with UCS_CALLBACKQ_FLAG_FAST. */

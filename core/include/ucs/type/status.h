@@ -55,7 +55,7 @@ typedef enum {
     UCS_ERR_LAST_LINK_FAILURE      = -59,
     UCS_ERR_FIRST_ENDPOINT_FAILURE = -60,
     UCS_ERR_ENDPOINT_TIMEOUT       = -80, /* no keepalive or acknowledgement
-                                     * arrived */
+                                           * arrived */
     UCS_ERR_LAST_ENDPOINT_FAILURE  = -89,
 
     UCS_ERR_LAST = -100, /* below every code */

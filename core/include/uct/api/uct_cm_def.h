@@ -43,8 +43,8 @@ struct uct_listener_attr {
     uint64_t field_mask;              /**< Bits of uct_listener_attr_field,
                                              set by the caller */
     struct sockaddr_storage sockaddr; /**< Address that it listens on, with
-                                         * the port that the system selected for
-                                         * port 0 */
+                                       * the port that the system selected for
+                                       * port 0 */
 };
 
 /** Fields of uct_ep_connect_params that are set. */

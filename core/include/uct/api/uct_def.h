@@ -286,7 +286,7 @@ enum uct_cb_param_flags {
 /** Flags of uct_tag_context::rndv_cb. */
 enum {
     UCT_TAG_RECV_CB_INLINE_DATA = UCS_BIT(0), /**< The request contains its
-                                              * data */
+                                               * data */
 };
 
 /*

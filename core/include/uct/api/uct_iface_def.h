@@ -357,7 +357,7 @@ struct uct_iface_params {
     uint64_t field_mask;    /**< Bits of uct_iface_params_field. The other
                              *   fields are ignored and have their defaults */
     ucs_cpu_set_t cpu_mask; /**< Processors near which resources are
-                               * allocated */
+                             * allocated */
     uint64_t open_mode;     /**< A bit of uct_iface_open_mode */
 
     union {
@@ -387,15 +387,15 @@ struct uct_iface_params {
 
     void *eager_arg;                   /**< Argument of eager_cb */
     uct_tag_unexp_eager_cb_t eager_cb; /**< Handles unexpected eager messages
-                                         * if the transport matches tags */
+                                        * if the transport matches tags */
     void *rndv_arg;                    /**< Argument of rndv_cb */
     uct_tag_unexp_rndv_cb_t rndv_cb;   /**< Handles unexpected rendezvous
-                                         * if the transport matches tags */
+                                        * if the transport matches tags */
 
     void *async_event_arg;               /**< Argument of async_event_cb */
     uct_async_event_cb_t async_event_cb; /**< Called on events, for interfaces
-                                           * with
-                                           * UCT_IFACE_FLAG_EVENT_ASYNC_CB */
+                                          * with
+                                          * UCT_IFACE_FLAG_EVENT_ASYNC_CB */
 
     ucs_time_t keepalive_interval; /**< Time between two checks of an idle peer,
                                     *   if the transport has
@@ -471,8 +471,8 @@ struct uct_ep_params {
     uct_cm_h cm;                     /**< Connection manager on which to create
                                       *   the endpoint; either this or iface */
     uct_conn_request_h conn_request; /**< Connection request to accept.
-                                            * Released by uct_ep_create(), even
-                                            * if that fails */
+                                      * Released by uct_ep_create(), even
+                                      * if that fails */
     /** On a client: called when the server has replied */
     uct_cm_ep_client_connect_callback_t sockaddr_cb_client;
     /** On a server: called when the client is connected */

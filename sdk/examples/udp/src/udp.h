@@ -13,7 +13,7 @@
 #define UDP_MAX_MESSAGE 1400 /* Bytes; a datagram fits into an Ethernet frame */
 #define UDP_WINDOW \
     32u                    /* Maximum number of unacknowledged datagrams of an
-                              * endpoint */
+                            * endpoint */
 #define UDP_FIRST_RTO 0.01 /* Seconds until the first retransmission */
 #define UDP_MAX_RTO   0.2
 

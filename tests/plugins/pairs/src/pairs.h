@@ -26,7 +26,7 @@ enum {
     PAIRS_MAX_SHORT = 256,
     PAIRS_MAX_IOV   = 8,
     PAIRS_MAX_OPS   = 16, /* Maximum number of gets and flushes of an
-                              * endpoint */
+                           * endpoint */
 };
 
 /* Packets; each begins with this header. Both ends are on one host. */
