@@ -15,6 +15,9 @@ import sys
 
 MINOR = re.compile(r'(#define UCX_PLUGIN_ABI_MINOR +)1\n')
 
+# A comment in front of a declaration, whatever it says
+COMMENT = r'/\*\*(?:(?!\*/).)*\*/\n'
+
 # File, and expressions of what 1.0 does not have. A space stands for any number
 # of spaces.
 APPENDED = {
@@ -25,7 +28,8 @@ APPENDED = {
     'host.h': [
         r'/\* -{66} \*/\n/\* Counters  .*?} ucx_counters_params_t;\n\n\n',
         r'    /\* --- Since 1\.1 -.*?\n(?=} ucx_host_t;)',
-        r'/\*\* The same as the slot; NULL.*?\n}\n\n(?=\n/\*\* The element)',
+        COMMENT + r'static inline uint64_t \*\s*ucx_counters_create.*?\n}\n\n'
+        r'(?=\n' + COMMENT + r'static inline ucx_mpool_elem_t)',
     ],
     'transport.h': [
         r'    double                   keepalive_interval;[^}]*?\*/\n',
@@ -34,8 +38,7 @@ APPENDED = {
         r',\n    /\*\* Messages in a descriptor \(.*?1u << 2,?(?=\n)',
     ],
     'component.h': [
-        r'    /\*\* Checks whether this process can use the component,'
-        r'.*?\n(?=};\n)',
+        '    ' + COMMENT + r'    ucs_status_t \(\*inspect\).*?\n(?=};\n)',
         r'    unsigned          wanted;[^\n]*\n',
         r'\nenum {\n    /\*\* mem_query: export.*?};\n',
         r'    uint64_t          secret;     /\*\*< See .*?\*/\n',
