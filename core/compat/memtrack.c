@@ -204,8 +204,7 @@ static void release_all(void)
     account_t *account;
     block_t *block;
 
-    ucs_hash_for_each(block, &track.blocks)
-    {
+    ucs_hash_for_each(block, &track.blocks) {
         free(block);
     }
     ucs_hash_cleanup(&track.blocks);

@@ -294,7 +294,8 @@ void check_descriptor(run_t *run)
     check_variables(run, plugin);
 
     sum = sum_plugin(plugin);
-    plugin_for_each_md(run, use_md, NULL);
+    plugin_for_each_md(run, use_md, NULL)
+        ;
     check_that(run, 11, sum == sum_plugin(plugin),
                "tables of the descriptor have changed while domains were "
                "opened; they must be constant");

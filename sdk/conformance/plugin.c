@@ -274,6 +274,7 @@ static void list_md(run_t *run, uct_component_h component,
 void list_resources(run_t *run)
 {
     if (plugin_load(run) != NULL) {
-        plugin_for_each_md(run, list_md, NULL);
+        plugin_for_each_md(run, list_md, NULL)
+            ;
     }
 }

@@ -74,8 +74,7 @@ static void use_macros(void)
 
     UCS_V_INITIALIZED(zero);
     ucs_swap(&a, &b);
-    ucs_carray_for_each(element, array, 4)
-    {
+    ucs_carray_for_each(element, array, 4) {
         sum += *element;
     }
     ucs_compiler_fence();
@@ -130,8 +129,7 @@ static void use_lists(void)
     EXPECT(ucs_list_extract_link(&head) == &two.link);
     ucs_list_add_tail(&head, &two.link);
     ucs_list_add_head(&head, &one.link);
-    ucs_list_for_each(element, &head, link)
-    {
+    ucs_list_for_each(element, &head, link) {
         sum = 10 * sum + element->value;
     }
     EXPECT(sum == 12);
@@ -142,8 +140,7 @@ static void use_lists(void)
     EXPECT(UCS_ASAN_ADDRESS_IS_VALID(&one));
     EXPECT(UCS_LIST_CHECK_ELEM_IS_VALID(&one.link));
     EXPECT(ucs_list_extract_head(&head, element_t, link) == &one);
-    ucs_list_for_each_safe(element, next, &head, link)
-    {
+    ucs_list_for_each_safe(element, next, &head, link) {
         ucs_list_del(&element->link);
     }
     EXPECT(ucs_list_is_empty(&head));
@@ -163,8 +160,7 @@ static void use_names(void)
 {
     int type, count = 0;
 
-    ucs_memory_type_for_each(type)
-    {
+    ucs_memory_type_for_each(type) {
         ++count;
     }
     EXPECT(count == UCS_MEMORY_TYPE_LAST);

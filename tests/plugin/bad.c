@@ -25,8 +25,7 @@ void bad_expect_listed(const char *text, uct_rejection_code_t code,
     size_t i;
 
     ck_assert_msg(root != NULL, "no JSON: %s", text);
-    json_array_foreach(json_object_get(root, "plugins"), i, plugin)
-    {
+    json_array_foreach(json_object_get(root, "plugins"), i, plugin) {
         name      = json_string_value(json_object_get(plugin, "name"));
         rejection = json_object_get(plugin, "rejection");
         if (!strcmp(name, "bad")) {

@@ -73,12 +73,10 @@ static void add(struct schema_text *text, const char *name, json_t *value)
     node->number  = json_is_string(value) ?
                         (int)add_word(text, json_string_value(value)) :
                         (int)json_integer_value(value);
-    json_object_foreach(value, inner_name, inner)
-    {
+    json_object_foreach(value, inner_name, inner) {
         add(text, inner_name, inner);
     }
-    json_array_foreach(value, i, inner)
-    {
+    json_array_foreach(value, i, inner) {
         add(text, "", inner);
     }
     node->size = (unsigned short)(&text->nodes[text->num_nodes] - node);

@@ -135,8 +135,7 @@ static void merge(json_t *target, json_t *patch)
     const char *key;
     json_t *value;
 
-    json_object_foreach(patch, key, value)
-    {
+    json_object_foreach(patch, key, value) {
         if (json_is_null(value)) {
             json_object_del(target, key);
         } else if (json_is_object(value) &&

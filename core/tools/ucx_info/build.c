@@ -40,8 +40,7 @@ void info_build_print(const info_t *info, const json_t *answer)
     json_t *member;
 
     /* jansson requires a non-const object, but does not change it */
-    json_object_foreach((json_t *)(uintptr_t)answer, name, member)
-    {
+    json_object_foreach((json_t *)(uintptr_t)answer, name, member) {
         value = json_string_value(member);
         if (is_number(value)) {
             printf("#define %-25s %s\n", name, value);

@@ -150,12 +150,10 @@ static void add_not_loaded_lines(json_t *answer)
     char text[512];
     size_t i, j, length;
 
-    json_array_foreach(json_object_get(answer, "not_loaded"), i, plugin)
-    {
+    json_array_foreach(json_object_get(answer, "not_loaded"), i, plugin) {
         length  = 0;
         text[0] = '\0';
-        json_array_foreach(json_object_get(plugin, "prefixes"), j, prefix)
-        {
+        json_array_foreach(json_object_get(plugin, "prefixes"), j, prefix) {
             if (length < sizeof(text)) {
                 length += (size_t)snprintf(text + length, sizeof(text) - length,
                                            "%s%s*", (j == 0) ? "" : ", ",

@@ -75,8 +75,7 @@ int info_context_ask(info_t *info, json_t **answer_p)
         info_complain("out of memory");
         return INFO_BAD;
     }
-    json_array_foreach(json_object_get(answer, "lines"), i, line)
-    {
+    json_array_foreach(json_object_get(answer, "lines"), i, line) {
         text = json_string_value(line);
         if (!read_component(text, answer) && !read_domain(text, answer)) {
             read_resource(text, answer);

@@ -76,8 +76,7 @@ void info_copy_print(const info_t *info, const json_t *answer)
     size_t i;
 
     printf("# Memcpy bandwidth:\n");
-    json_array_foreach(answer, i, row)
-    {
+    json_array_foreach(answer, i, row) {
         printf("#     %10" JSON_INTEGER_FORMAT " bytes: %.3f MB/s\n",
                info_int(row, "bytes"),
                info_real(row, "bytes_per_second") * 1e-6);

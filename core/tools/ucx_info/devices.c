@@ -417,8 +417,7 @@ static void print_md(const json_t *component, const json_t *md)
         printf("#   < no supported devices found >\n");
     }
     printf("#\n");
-    json_array_foreach(transports, i, transport)
-    {
+    json_array_foreach(transports, i, transport) {
         print_transport(transport);
     }
 }
@@ -429,16 +428,15 @@ void info_devices_print(const info_t *info, const json_t *answer)
     const json_t *cm;
     size_t i, j;
 
-    json_array_foreach(json_object_get(answer, "components"), i, component)
-    {
+    json_array_foreach(json_object_get(answer, "components"), i, component) {
         print_failure(component, " ");
         if (json_object_get(component, "unusable") != NULL) {
             printf("#\n# Component: %s\n#   < offers nothing here: %s >\n",
                    info_text(component, "name"),
                    info_text(component, "unusable"));
         }
-        json_array_foreach(json_object_get(component, "memory_domains"), j, md)
-        {
+        json_array_foreach(json_object_get(component, "memory_domains"), j,
+                           md) {
             print_md(component, md);
         }
         cm = json_object_get(component, "connection_manager");

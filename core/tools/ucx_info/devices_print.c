@@ -61,8 +61,7 @@ static const char *list_text(const json_t *list, char *text, size_t max)
     json_t *item;
 
     text[0] = '\0';
-    json_array_foreach(list, i, item)
-    {
+    json_array_foreach(list, i, item) {
         if (length < max) {
             length += (size_t)snprintf(text + length, max - length, "%s%s",
                                        (i == 0) ? "" : ", ",
@@ -82,12 +81,10 @@ static void print_memory_types(const json_t *types)
     const char *name;
     json_t *uses, *use;
 
-    json_object_foreach((json_t *)(uintptr_t)types, name, uses)
-    {
+    json_object_foreach((json_t *)(uintptr_t)types, name, uses) {
         length += (size_t)snprintf(text + length, sizeof(text) - length,
                                    "%s%s (", (length == 0) ? "" : ", ", name);
-        json_array_foreach(uses, i, use)
-        {
+        json_array_foreach(uses, i, use) {
             length += (size_t)snprintf(text + length, sizeof(text) - length,
                                        "%s%s", (i == 0) ? "" : ",",
                                        json_string_value(use));
@@ -208,8 +205,7 @@ static void print_atomics(const json_t *atomics)
         return;
     }
     print_line("domain", "%s", info_text(atomics, "domain"));
-    json_object_foreach(operations, name, widths)
-    {
+    json_object_foreach(operations, name, widths) {
         snprintf(label, sizeof(label), "atomic_%s", name);
         if (json_array_size(widths) == 2) {
             print_line(label, "32, 64 bit");

@@ -128,8 +128,7 @@ static void print_estimates(const json_t *rows)
     size_t i;
 
     printf("#          message size: estimated time, bandwidth\n");
-    json_array_foreach(rows, i, row)
-    {
+    json_array_foreach(rows, i, row) {
         bytes = (double)info_int(row, "bytes");
         time  = info_real(row, "time_us");
         printf("#%22.0f: %.3f usec, %.1f MB/sec\n", bytes, time,
@@ -153,8 +152,7 @@ static json_t *describe(ucp_ep_h ep)
     json_t *line;
     size_t i;
 
-    json_array_foreach(json_object_get(answer, "lines"), i, line)
-    {
+    json_array_foreach(json_object_get(answer, "lines"), i, line) {
         read_line(json_string_value(line), answer);
     }
     return answer;

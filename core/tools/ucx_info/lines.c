@@ -47,8 +47,7 @@ void info_lines_print(const info_t *info, const json_t *answer)
     json_t *line;
     size_t i;
 
-    json_array_foreach(json_object_get(answer, "lines"), i, line)
-    {
+    json_array_foreach(json_object_get(answer, "lines"), i, line) {
         printf("%s\n", json_string_value(line));
     }
 }

@@ -92,8 +92,7 @@ int info_memory_ask(info_t *info, json_t **answer_p)
         info_complain("out of memory");
         return INFO_BAD;
     }
-    json_array_foreach(json_object_get(answer, "lines"), i, line)
-    {
+    json_array_foreach(json_object_get(answer, "lines"), i, line) {
         if (read_line(json_string_value(line), answer)) {
             code = INFO_BAD;
         }

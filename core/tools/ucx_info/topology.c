@@ -124,18 +124,15 @@ void info_topology_print(const info_t *info, const json_t *answer)
     }
 
     printf("# %-16s %-14s %4s  %12s", "MB/s", "bus", "node", "cpu");
-    json_array_foreach(devices, i, device)
-    {
+    json_array_foreach(devices, i, device) {
         printf("  %12s", info_text(device, "name"));
     }
     printf("\n");
-    json_array_foreach(devices, i, device)
-    {
+    json_array_foreach(devices, i, device) {
         printf("# %-16s %-14s %4d", info_text(device, "name"),
                info_text(device, "bus_id"), (int)info_int(device, "numa_node"));
         print_distance(json_object_get(device, "from_cpu"));
-        json_array_foreach(json_object_get(device, "distances"), j, cell)
-        {
+        json_array_foreach(json_object_get(device, "distances"), j, cell) {
             print_distance(cell);
         }
         printf("\n");

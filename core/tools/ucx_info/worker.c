@@ -48,8 +48,7 @@ int info_worker_ask(info_t *info, json_t **answer_p)
         info_complain("out of memory");
         return INFO_BAD;
     }
-    json_array_foreach(json_object_get(answer, "lines"), i, line)
-    {
+    json_array_foreach(json_object_get(answer, "lines"), i, line) {
         value = info_line_value(json_string_value(line), label, sizeof(label));
         if (value == NULL) {
             continue;

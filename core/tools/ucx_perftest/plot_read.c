@@ -114,8 +114,7 @@ static bool read_json(struct plot *plot, const char *text, const char *path,
         json_decref(root);
         return fail(error, path, "no results of ucx_perftest --json");
     }
-    json_array_foreach(json_object_get(root, "results"), i, result)
-    {
+    json_array_foreach(json_object_get(root, "results"), i, result) {
         row = (struct row){
             .test = json_string_value(json_object_get(result, "test")),
             .kind = json_string_value(json_object_get(result, "kind")),

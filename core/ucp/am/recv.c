@@ -281,8 +281,7 @@ void ucp_am_worker_reject_held(ucp_worker_h worker)
 {
     ucp_am_desc_t *desc;
 
-    ucs_list_for_each(desc, &ucp_worker_am(worker)->held, link)
-    {
+    ucs_list_for_each(desc, &ucp_worker_am(worker)->held, link) {
         if (desc->rndv) {
             ucp_am_rndv_reject(worker, desc, UCS_ERR_CANCELED);
             desc->rndv = 0;

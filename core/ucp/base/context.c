@@ -26,8 +26,7 @@ void ucp_context_apply_overrides(ucp_context_h context, void *uct_config)
 {
     const ucs_config_override_t *item;
 
-    ucs_list_for_each(item, &context->overrides.list, list)
-    {
+    ucs_list_for_each(item, &context->overrides.list, list) {
         /* Ignore errors: the setting may belong to another table, and its name
          * is then not known in this table. */
         uct_config_modify(uct_config, item->name, item->text);

@@ -24,8 +24,7 @@ static ucp_ep_h live_ep(const ucp_request_t *req)
 {
     ucp_ep_h ep;
 
-    ucs_list_for_each(ep, &req->worker->eps, link)
-    {
+    ucs_list_for_each(ep, &req->worker->eps, link) {
         if (ep == req->send.ep) {
             return ep;
         }

@@ -14,8 +14,7 @@ void ucp_worker_lost(ucp_worker_h worker, const char *what, size_t length)
         "worker %s: lost %s of %zu bytes: out of memory; its endpoints and"
         " tagged receives fail",
         worker->name, what, length);
-    ucs_list_for_each(ep, &worker->eps, link)
-    {
+    ucs_list_for_each(ep, &worker->eps, link) {
         ucp_ep_fail_later(ep, UCS_ERR_NO_MEMORY);
     }
     ucp_classes_lost(worker);

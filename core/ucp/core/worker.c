@@ -262,8 +262,7 @@ static ucp_ep_h any_live_ep(ucp_worker_h worker)
 {
     ucp_ep_h ep;
 
-    ucs_list_for_each(ep, &worker->eps, link)
-    {
+    ucs_list_for_each(ep, &worker->eps, link) {
         if ((~ep->flags & (UCP_EP_FLAG_FAILED | UCP_EP_FLAG_CLOSING)) != 0) {
             return ep;
         }

@@ -60,8 +60,7 @@ static ucs_status_t lane_failed(void *arg, uct_ep_h uct_ep, ucs_status_t status)
     ucp_worker_iface_t *wiface = arg;
     ucp_ep_h ep;
 
-    ucs_list_for_each(ep, &wiface->worker->eps, link)
-    {
+    ucs_list_for_each(ep, &wiface->worker->eps, link) {
         if (ucp_ep_has_lane(ep, uct_ep) || ucp_wireup_owns(ep, uct_ep)) {
             if (!ucp_failover(ep, uct_ep, status)) {
                 ucp_ep_fail(ep, status);

@@ -39,7 +39,7 @@ struct ucp_trials {
     uint32_t number; /* Number of the last probe */
 };
 
-/* --------------------------------------------------------------- entries -- */
+/* -------------------------------------------------------------- entries -- */
 
 static struct ucp_trials *trials_of(ucp_worker_h worker)
 {
@@ -68,7 +68,7 @@ static int is_loaded(const ucp_learn_entry_t *entry, ucp_ep_h ep, size_t length,
     return ucs_time_to_sec(now - entry->last_time) < 0.75 * time;
 }
 
-/* ---------------------------------------------------------------- trials -- */
+/* --------------------------------------------------------------- trials -- */
 
 static void drop(trial_t *trial)
 {
@@ -222,8 +222,7 @@ static unsigned select_method(struct ucp_trials *trials,
     return method;
 }
 
-/* -------------------------------------------------------------- selection
- * -- */
+/* ------------------------------------------------------------ selection -- */
 
 /* True if methods are tried: not if the user has selected one, if there is one
  * lane only, or while lanes are being connected or have failed. */
@@ -320,7 +319,7 @@ const ucp_proto_t *ucp_trial_rma(ucp_request_t *req, ucp_op_t op,
     return (method == by_lane) ? zcopy : messages;
 }
 
-/* -------------------------------------------------------------- messages -- */
+/* ------------------------------------------------------------- messages -- */
 
 /* Returns the trial that this answer belongs to, or NULL. */
 static trial_t *asked_by(ucp_worker_h worker, const ucp_probe_t *probe)
@@ -389,8 +388,7 @@ static ucs_status_t probe_handler(void *arg, void *data, size_t length,
     return UCS_OK;
 }
 
-/* ----------------------------------------------------------------- output
- * -- */
+/* --------------------------------------------------------------- output -- */
 
 void ucp_trial_print(ucp_ep_h ep, FILE *stream)
 {
@@ -405,8 +403,7 @@ void ucp_trial_print(ucp_ep_h ep, FILE *stream)
     }
 }
 
-/* ------------------------------------------------------------------ class
- * -- */
+/* ---------------------------------------------------------------- class -- */
 
 static void worker_cleanup(ucp_worker_h worker)
 {

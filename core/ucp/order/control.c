@@ -161,8 +161,7 @@ static ucp_ep_h other_way(ucp_ep_h ep)
 {
     ucp_ep_h other;
 
-    ucs_list_for_each(other, &ep->worker->eps, link)
-    {
+    ucs_list_for_each(other, &ep->worker->eps, link) {
         if ((other != ep) && (other->am != NULL) &&
             (other->peer_uuid == ep->peer_uuid) &&
             !(other->flags & UCP_EP_FLAG_FAILED)) {

@@ -148,8 +148,7 @@ ucs_status_t ucp_worker_fence(ucp_worker_h worker)
     ucp_ep_h ep, next;
 
     ucp_worker_enter(worker);
-    ucs_list_for_each_safe(ep, next, &worker->eps, link)
-    {
+    ucs_list_for_each_safe(ep, next, &worker->eps, link) {
         if (!(ep->flags & UCP_EP_FLAG_FAILED)) {
             status = fence_ep(ep);
             result = (status == UCS_OK) ? result : status;

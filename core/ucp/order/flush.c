@@ -315,8 +315,7 @@ static ucs_status_t try_worker(ucp_worker_h worker)
     ucs_status_t status;
     ucp_ep_h ep, next;
 
-    ucs_list_for_each_safe(ep, next, &worker->eps, link)
-    {
+    ucs_list_for_each_safe(ep, next, &worker->eps, link) {
         if (!(ep->flags & UCP_EP_FLAG_FAILED)) {
             status = ucp_flush_try(ep);
             if ((result == UCS_OK) || (result == UCS_ERR_NO_RESOURCE)) {
@@ -397,8 +396,7 @@ ucs_status_ptr_t ucp_worker_flush_nbx(ucp_worker_h worker,
     /* one for the flush itself, until all children have started */
     ucp_send_flush(req)->children = 1;
     ucp_send_flush(req)->closing  = 0;
-    ucs_list_for_each_safe(ep, next, &worker->eps, link)
-    {
+    ucs_list_for_each_safe(ep, next, &worker->eps, link) {
         if (ep->flags & UCP_EP_FLAG_FAILED) {
             continue;
         }

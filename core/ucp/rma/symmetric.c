@@ -64,8 +64,7 @@ static shared_t *find(ucp_ep_h ep, const ucp_rkey_t *rkey)
     const ucp_rkey_t *known;
     shared_t *shared;
 
-    ucs_list_for_each(shared, &ucp_worker_rma(ep->worker)->shared_keys, link)
-    {
+    ucs_list_for_each(shared, &ucp_worker_rma(ep->worker)->shared_keys, link) {
         if (!is_symmetric(&shared->rkey, rkey)) {
             continue;
         }
@@ -101,8 +100,7 @@ static void free_shared(shared_t *shared)
 {
     ucp_rkey_h rkey;
 
-    ucs_hash_for_each(rkey, &shared->peers)
-    {
+    ucs_hash_for_each(rkey, &shared->peers) {
         ucp_rkey_release(rkey);
     }
     ucs_hash_cleanup(&shared->peers);

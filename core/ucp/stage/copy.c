@@ -360,8 +360,7 @@ static int has_copies(const ucp_stage_t *stage, const ucp_request_t *req)
 {
     ucp_stage_frag_t *frag;
 
-    ucs_list_for_each(frag, &stage->copying, link)
-    {
+    ucs_list_for_each(frag, &stage->copying, link) {
         if (frag->req == req) {
             return 1;
         }
@@ -374,8 +373,7 @@ void ucp_stage_forget(ucp_stage_t *stage, ucp_request_t *req)
     ucp_stage_frag_t *frag, *next;
     unsigned i;
 
-    ucs_list_for_each_safe(frag, next, &stage->waiting, link)
-    {
+    ucs_list_for_each_safe(frag, next, &stage->waiting, link) {
         if (frag->req == req) {
             over(frag, UCS_ERR_CANCELED);
         }
@@ -385,8 +383,7 @@ void ucp_stage_forget(ucp_stage_t *stage, ucp_request_t *req)
             uct_iface_progress(stage->copiers[i].iface);
         }
     }
-    ucs_list_for_each(frag, &stage->done, link)
-    {
+    ucs_list_for_each(frag, &stage->done, link) {
         if (frag->req == req) {
             frag->req = NULL;
         }

@@ -30,8 +30,7 @@ static uint64_t name_hash(const ucp_wire_end_t *name)
            ucs_hash_mix64(ucp_le64_get(name->ep_id) + 1);
 }
 
-/* ---------------------------------------------------------- sides by name
- * -- */
+/* -------------------------------------------------------- sides by name -- */
 
 /* Finds the side of a stream with this name. If `opened` is 0, the peer must
  * not have opened it; otherwise it must be opened and unclaimed. */
@@ -75,7 +74,7 @@ static void forget_name(ucp_stream_worker_t *streams, ucp_stream_t *stream)
     }
 }
 
-/* -------------------------------------------------- creation and release -- */
+/* ------------------------------------------------- creation and release -- */
 
 static ucp_stream_t *make(ucp_stream_worker_t *streams,
                           const ucp_wire_end_t *name)
@@ -166,7 +165,6 @@ static ucs_status_t next_number(ucp_stream_worker_t *streams, uint64_t uuid,
  * endpoint with an even number is paired with the next one. */
 static ucs_status_t add_numbered(ucp_ep_h ep)
 {
-    uint64_t self = ep->worker->uuid;
     ucp_wire_end_t name, peer_name;
     ucs_status_t status;
     uint64_t number;
@@ -175,10 +173,9 @@ static ucs_status_t add_numbered(ucp_ep_h ep)
     if (status != UCS_OK) {
         return status;
     }
-    name      = (ucp_wire_end_t){ucp_le64(ep->peer_uuid), ucp_le64(number)};
-    peer_name = (ucp_wire_end_t){ucp_le64(self),
-                                 ucp_le64((ep->peer_uuid == self) ? number ^ 1 :
-                                                                    number)};
+    name = (ucp_wire_end_t){ucp_le64(ep->peer_uuid), ucp_le64(number)};
+    number ^= (ep->peer_uuid == ep->worker->uuid);
+    peer_name = (ucp_wire_end_t){ucp_le64(ep->worker->uuid), ucp_le64(number)};
     return add(ep, &name, &peer_name);
 }
 
@@ -216,8 +213,7 @@ static ucs_status_t add_reply(ucp_ep_h ep)
     ucp_wire_end_t name          = ucp_ep_wire_end(ep);
     ucp_stream_t *stream;
 
-    ucs_list_for_each(stream, &streams->unclaimed, link)
-    {
+    ucs_list_for_each(stream, &streams->unclaimed, link) {
         if (is_same_end(&stream->sender, &requester)) {
             give(stream, ep, &requester);
             return UCS_OK;
@@ -242,7 +238,7 @@ ucp_stream_t *ucp_stream_of(ucp_ep_h ep, ucs_status_t *status_p)
     return ep->stream;
 }
 
-/* --------------------------------------------------- opening and closing -- */
+/* -------------------------------------------------- opening and closing -- */
 
 static void fill_message(ucp_stream_t *stream, ucp_stream_open_t *message)
 {
@@ -498,8 +494,7 @@ void ucp_stream_worker_release(ucp_worker_h worker)
         destroy(streams,
                 ucs_list_head(&streams->unclaimed, ucp_stream_t, link));
     }
-    ucs_list_for_each_safe(desc, next, &streams->held, link)
-    {
+    ucs_list_for_each_safe(desc, next, &streams->held, link) {
         ucp_stream_data_free(ucp_stream_desc_rest(desc));
     }
 }

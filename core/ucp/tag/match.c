@@ -153,8 +153,7 @@ void ucp_tag_match_cleanup(ucp_tag_match_t *tm)
 {
     ucp_recv_desc_t *desc, *next;
 
-    ucs_list_for_each_safe(desc, next, &tm->unexpected.all, by_order)
-    {
+    ucs_list_for_each_safe(desc, next, &tm->unexpected.all, by_order) {
         ucp_tag_unexpected_remove(tm, desc);
         ucp_tag_unexpected_free(desc);
     }
@@ -219,8 +218,7 @@ static void unexpected_grow(ucp_tag_match_t *tm)
     free(tm->unexpected.buckets);
     tm->unexpected.buckets = buckets;
     tm->unexpected.limit   = grow_at(--tm->unexpected.shift);
-    ucs_list_for_each(desc, &tm->unexpected.all, by_order)
-    {
+    ucs_list_for_each(desc, &tm->unexpected.all, by_order) {
         for (i = 0; i < tm->num_keys; ++i) {
             unexpected_link(tm, desc, i, tm->keys[i]);
         }
@@ -418,8 +416,7 @@ ucp_recv_desc_t *ucp_tag_unexpected_find(ucp_tag_match_t *tm, ucp_tag_t tag,
     if (mask != UCP_TAG_MASK_FULL) {
         return unexpected_find_wild(tm, tag, mask);
     }
-    ucs_list_for_each(desc, ucp_tag_unexpected_of(tm, tag), by_key[0])
-    {
+    ucs_list_for_each(desc, ucp_tag_unexpected_of(tm, tag), by_key[0]) {
         if (desc->tag == tag) {
             return desc;
         }

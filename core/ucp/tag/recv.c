@@ -150,8 +150,7 @@ void ucp_tag_rndv_withdrawn(ucp_worker_h worker, const ucp_tag_rts_t *rts)
     ucp_recv_desc_t *desc;
 
     ucs_list_for_each(desc, ucp_tag_unexpected_of(ucp_worker_tag(worker), tag),
-                      by_key[0])
-    {
+                      by_key[0]) {
         if (is_announcement_of(desc, &rts->rndv)) {
             ucp_tag_unexpected_remove(ucp_worker_tag(worker), desc);
             ucp_tag_unexpected_free(desc);

@@ -93,8 +93,7 @@ static partial_t *find(ucp_worker_h worker, const ucp_wire_end_t *end)
 {
     partial_t *partial;
 
-    ucs_list_for_each(partial, &ucp_worker_wireup(worker)->partial, link)
-    {
+    ucs_list_for_each(partial, &ucp_worker_wireup(worker)->partial, link) {
         if (is_from(partial, end)) {
             return partial;
         }

@@ -105,8 +105,7 @@ int ucp_wireup_link_failed(ucp_worker_h worker, uct_ep_h uct)
 {
     rejection_t *rejection;
 
-    ucs_list_for_each(rejection, &ucp_worker_wireup(worker)->rejections, list)
-    {
+    ucs_list_for_each(rejection, &ucp_worker_wireup(worker)->rejections, list) {
         if (rejection->link.uct == uct) {
             end_later(rejection);
             return 1;

@@ -60,8 +60,7 @@ static void fork_in_child(void)
     async_unlock(); /* this thread locked it in fork_before() */
     pthread_cond_init(&async_global.done, NULL);
 
-    ucs_hash_for_each(handler, &async_global.by_seq)
-    {
+    ucs_hash_for_each(handler, &async_global.by_seq) {
         handler->is_removed = 1;
         handler->is_armed   = 0;
         if (!(handler->is_running && is_mine(handler->runner)) &&
@@ -73,8 +72,7 @@ static void fork_in_child(void)
     ucs_hash_cleanup(&async_global.by_seq);
 
     async_signal_after_fork();
-    ucs_list_for_each(async, &async_global.contexts, list)
-    {
+    ucs_list_for_each(async, &async_global.contexts, list) {
         context_reset(async);
     }
 
@@ -89,8 +87,7 @@ static void fork_in_child(void)
         async_global.thread_loop = NULL;
     }
 
-    ucs_list_for_each_safe(loop, next_loop, &async_global.ended, ended)
-    {
+    ucs_list_for_each_safe(loop, next_loop, &async_global.ended, ended) {
         loop->stop = 1;
         ucs_list_del(&loop->ended);
         if (!is_mine(loop->thread)) {

@@ -79,8 +79,7 @@ void async_loop_set_timer(async_loop_t *loop)
         return;
     }
 
-    ucs_list_for_each(handler, &loop->timers, timer_list)
-    {
+    ucs_list_for_each(handler, &loop->timers, timer_list) {
         if (handler->expires < first) {
             first = handler->expires;
         }
@@ -137,8 +136,7 @@ static async_handler_t *first_due(async_loop_t *loop, ucs_time_t now)
 {
     async_handler_t *handler;
 
-    ucs_list_for_each(handler, &loop->timers, timer_list)
-    {
+    ucs_list_for_each(handler, &loop->timers, timer_list) {
         if (handler->expires <= now) {
             return handler;
         }
@@ -248,8 +246,7 @@ static void thread_reap(void)
 {
     async_loop_t *loop, *next;
 
-    ucs_list_for_each_safe(loop, next, &async_global.ended, ended)
-    {
+    ucs_list_for_each_safe(loop, next, &async_global.ended, ended) {
         if (loop->is_finished && !pthread_equal(loop->thread, pthread_self())) {
             ucs_list_del(&loop->ended);
             pthread_join(loop->thread, NULL);
@@ -365,8 +362,7 @@ static void UCS_F_DTOR thread_at_unload(void)
 
     clock_gettime(CLOCK_REALTIME, &deadline);
     deadline.tv_sec += THREAD_JOIN_SECONDS;
-    ucs_list_for_each_safe(loop, next, &loops, ended)
-    {
+    ucs_list_for_each_safe(loop, next, &loops, ended) {
         if (!pthread_equal(loop->thread, pthread_self()) &&
             (pthread_timedjoin_np(loop->thread, NULL, &deadline) == 0)) {
             async_loop_destroy(loop);

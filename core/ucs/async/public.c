@@ -300,8 +300,7 @@ void ucs_async_remove_all(ucs_async_context_t *async)
 
     async_lock();
     do {
-        ucs_hash_for_each(handler, &async_global.by_id)
-        {
+        ucs_hash_for_each(handler, &async_global.by_id) {
             if (handler->async == async) {
                 ucs_debug("handler of %d was not removed; it is removed with "
                           "its context",
@@ -374,8 +373,7 @@ static void poll_all(void)
     async_loop_t *loop;
 
     async_lock();
-    ucs_list_for_each(async, &async_global.contexts, list)
-    {
+    ucs_list_for_each(async, &async_global.contexts, list) {
         ++async->pollers;
         async_unlock();
         poll_context(async);

@@ -306,8 +306,7 @@ void async_signal_after_fork(void)
 {
     async_inbox_t *inbox;
 
-    ucs_list_for_each(inbox, &inboxes, list)
-    {
+    ucs_list_for_each(inbox, &inboxes, list) {
         inbox->head        = NULL;
         inbox->is_signaled = 0;
     }

@@ -133,8 +133,7 @@ const config_setting_t *config_file_find(const config_file_t *file,
         return NULL;
     }
 
-    ucs_list_for_each(setting, &file->settings, list)
-    {
+    ucs_list_for_each(setting, &file->settings, list) {
         if (!strcmp(setting->name, full_name)) {
             found = setting; /* the last one is used */
         }
@@ -149,8 +148,7 @@ void config_file_each(const config_file_t *file, config_setting_visit_t visit,
     const config_setting_t *setting;
     char where[CONFIG_WHERE_MAX];
 
-    ucs_list_for_each(setting, &file->settings, list)
-    {
+    ucs_list_for_each(setting, &file->settings, list) {
         snprintf(where, sizeof(where), "%s:%u", file->path, setting->line);
         visit(setting->name, where, arg);
     }
@@ -278,8 +276,7 @@ static app_file_t *app_file_find(const char *path)
 {
     app_file_t *entry;
 
-    ucs_list_for_each(entry, &app.files, list)
-    {
+    ucs_list_for_each(entry, &app.files, list) {
         if (!entry->is_stale && !strcmp(entry->file->path, path)) {
             return entry;
         }
@@ -351,8 +348,7 @@ void config_app_file_put(const config_file_t *file)
     }
 
     pthread_mutex_lock(&app.lock);
-    ucs_list_for_each_safe(entry, next, &app.files, list)
-    {
+    ucs_list_for_each_safe(entry, next, &app.files, list) {
         if ((entry->file == file) && (--entry->users == 0) && entry->is_stale) {
             app_file_drop(entry);
         }
@@ -374,8 +370,7 @@ void ucs_config_files_forget(void)
     pthread_mutex_unlock(&standard.lock);
 
     pthread_mutex_lock(&app.lock);
-    ucs_list_for_each_safe(entry, next, &app.files, list)
-    {
+    ucs_list_for_each_safe(entry, next, &app.files, list) {
         entry->is_stale = 1;
         if (entry->users == 0) {
             app_file_drop(entry);

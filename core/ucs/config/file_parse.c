@@ -52,8 +52,7 @@ void ucs_config_file_free(config_file_t *file)
         return;
     }
 
-    ucs_list_for_each_safe(setting, next, &file->settings, list)
-    {
+    ucs_list_for_each_safe(setting, next, &file->settings, list) {
         setting_free(setting);
     }
 

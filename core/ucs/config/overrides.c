@@ -19,8 +19,7 @@ static override_t *override_find(const ucs_config_overrides_t *overrides,
 {
     override_t *override;
 
-    ucs_list_for_each(override, &overrides->list, list)
-    {
+    ucs_list_for_each(override, &overrides->list, list) {
         if (!strcmp(override->name, name)) {
             return override;
         }
@@ -100,8 +99,7 @@ ucs_status_t ucs_config_overrides_clone(ucs_config_overrides_t *dest,
     ucs_status_t status;
 
     ucs_config_overrides_init(dest);
-    ucs_list_for_each(override, &src->list, list)
-    {
+    ucs_list_for_each(override, &src->list, list) {
         status = ucs_config_overrides_set(dest, override->name, override->text);
         if (status != UCS_OK) {
             ucs_config_overrides_cleanup(dest);

@@ -49,8 +49,7 @@ void config_registry_each(void (*visit)(const ucs_config_table_t *table,
     const ucs_config_table_t *table;
 
     pthread_mutex_lock(&registry.lock);
-    ucs_list_for_each(table, &registry.tables, list)
-    {
+    ucs_list_for_each(table, &registry.tables, list) {
         visit(table, arg);
     }
     pthread_mutex_unlock(&registry.lock);
@@ -273,8 +272,7 @@ static void check_overrides(const ucs_config_overrides_t *overrides,
     char name[CONFIG_NAME_MAX * 2];
     const ucs_config_override_t *override;
 
-    ucs_list_for_each(override, &overrides->list, list)
-    {
+    ucs_list_for_each(override, &overrides->list, list) {
         if (snprintf(name, sizeof(name), "%s%s", UCS_CONFIG_ENV_PREFIX,
                      override->name) < (int)sizeof(name)) {
             unknown_check(name, "the application's settings", unknown);

@@ -305,8 +305,7 @@ unsigned ucs_callbackq_remove_oneshot(ucs_callbackq_t *cbq, const void *key,
      * matches, then wait for each. */
     ucs_list_head_init(&matches);
     pthread_mutex_lock(&priv->lock);
-    ucs_list_for_each_safe(elem, next, &priv->slow, list)
-    {
+    ucs_list_for_each_safe(elem, next, &priv->slow, list) {
         if (!(elem->flags & UCS_CALLBACKQ_FLAG_ONESHOT) || (elem->key != key) ||
             (elem->is_running && pthread_equal(elem->runner, pthread_self())) ||
             ((pred != NULL) && !pred(elem->cb, elem->arg, arg))) {
@@ -319,8 +318,7 @@ unsigned ucs_callbackq_remove_oneshot(ucs_callbackq_t *cbq, const void *key,
         ++count;
     }
 
-    ucs_list_for_each_safe(elem, next, &matches, list)
-    {
+    ucs_list_for_each_safe(elem, next, &matches, list) {
         while (elem->is_running) {
             pthread_cond_wait(&priv->done, &priv->lock);
         }
@@ -397,8 +395,7 @@ void ucs_callbackq_cleanup(ucs_callbackq_t *cbq)
     slow_elem_t *elem, *next;
     unsigned left = priv->count;
 
-    ucs_list_for_each_safe(elem, next, &priv->slow, list)
-    {
+    ucs_list_for_each_safe(elem, next, &priv->slow, list) {
         left += !(elem->flags & UCS_CALLBACKQ_FLAG_ONESHOT);
         free(elem);
     }

@@ -211,8 +211,7 @@ void uct_host_mem_event_unsubscribe(ucx_mem_event_cb_t cb, void *arg)
     UCS_LIST_HEAD(gone);
 
     pthread_mutex_lock(&mem_lock);
-    ucs_list_for_each_safe(subscriber, next, &mem_subscribers, list)
-    {
+    ucs_list_for_each_safe(subscriber, next, &mem_subscribers, list) {
         if ((subscriber->cb == cb) && (subscriber->arg == arg)) {
             ucs_list_del(&subscriber->list);
             ucs_list_add_tail(&gone, &subscriber->list);

@@ -378,8 +378,7 @@ static int uct_rcache_drop(ucx_rcache_t *rcache, uintptr_t start, uintptr_t end)
            ((region = uct_rcache_find(rcache, start, end)) != NULL)) {
         uct_rcache_uncache(rcache, region, &garbage);
     }
-    ucs_list_for_each(region, &rcache->pending, list)
-    {
+    ucs_list_for_each(region, &rcache->pending, list) {
         if ((region->node.start < end) && (start < region->node.end)) {
             uct_region_visible(region)->flags |= UCT_REGION_STALE;
         }

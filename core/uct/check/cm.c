@@ -69,8 +69,7 @@ static cm_record_t *record_find(const void *object)
     cm_record_t *record, *found = NULL;
 
     uct_check_lock();
-    ucs_list_for_each(record, &records, list)
-    {
+    ucs_list_for_each(record, &records, list) {
         if (record->object == object) {
             found = record;
             break;

@@ -174,8 +174,7 @@ static const char *earlier_op(const ucs_list_link_t *ops, uint64_t serial)
 {
     const uct_check_op_t *op;
 
-    ucs_list_for_each(op, ops, list)
-    {
+    ucs_list_for_each(op, ops, list) {
         if (!op->is_flush && (op->serial < serial) &&
             (op->state == UCT_CHECK_OUTSTANDING)) {
             return op->slot;
@@ -191,8 +190,7 @@ void uct_check_flushed(uct_check_iface_t *iface, uct_ep_h ep, uint64_t serial)
     int rule = 26;
 
     uct_check_lock();
-    ucs_list_for_each(record, &iface->eps, list)
-    {
+    ucs_list_for_each(record, &iface->eps, list) {
         if (((ep == NULL) || (record->ep == ep)) && (earlier == NULL)) {
             earlier = earlier_op(&record->ops, serial);
             rule    = record->failed ? 18 : 26;
@@ -214,8 +212,7 @@ uct_check_ep_t *uct_check_ep_find(uct_check_iface_t *iface, uct_ep_h ep)
 {
     uct_check_ep_t *record;
 
-    ucs_list_for_each(record, &iface->eps, list)
-    {
+    ucs_list_for_each(record, &iface->eps, list) {
         if (record->ep == ep) {
             /* the next search is likely to be for the same endpoint */
             ucs_list_del(&record->list);

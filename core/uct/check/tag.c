@@ -176,8 +176,7 @@ static uct_check_recv_t *find(uct_check_iface_t *check,
 {
     uct_check_recv_t *recv;
 
-    ucs_list_for_each(recv, &check->recvs, list)
-    {
+    ucs_list_for_each(recv, &check->recvs, list) {
         if ((recv->user == ctx) && (recv->state == RECV_POSTED)) {
             return recv;
         }

@@ -182,8 +182,7 @@ static uint64_t take_bits(json_t *array, const char *const *list)
     json_t *word;
     size_t i;
 
-    json_array_foreach(array, i, word)
-    {
+    json_array_foreach(array, i, word) {
         bits |= uct_manifest_word_bit(list, json_string_value(word));
     }
     return bits;
@@ -256,8 +255,7 @@ static void take_needs(uct_manifest_t *manifest, json_t *object,
             continue;
         }
         group->count[kind] = json_array_size(array);
-        json_array_foreach(array, i, item)
-        {
+        json_array_foreach(array, i, item) {
             group->list[kind][i].name = json_is_string(item) ?
                                             json_string_value(item) :
                                             text_of(item, "name");

@@ -299,8 +299,7 @@ static int check_items(schema_run_t *run, const schema_members_t members,
     if (!json_is_array(value)) {
         return 1;
     }
-    json_array_foreach(value, i, element)
-    {
+    json_array_foreach(value, i, element) {
         if (!uct_schema_walk(run, rule, element)) {
             snprintf(index, sizeof(index), "%zu", i);
             return offend_within(run, index);
@@ -334,8 +333,7 @@ static int check_properties(schema_run_t *run, const schema_members_t members,
     const char *name;
     json_t *member;
 
-    json_object_foreach(value, name, member)
-    {
+    json_object_foreach(value, name, member) {
         schema = uct_schema_member(run, rule, name);
         if ((schema != NULL) && !uct_schema_walk(run, schema, member)) {
             return offend_within(run, name);
@@ -353,8 +351,7 @@ static int check_pattern_properties(schema_run_t *run,
     const char *name;
     json_t *member;
 
-    json_object_foreach(value, name, member)
-    {
+    json_object_foreach(value, name, member) {
         uct_schema_each(rule, schema)
         {
             if (uct_pattern_matches(schema_name(run, schema), name) &&
@@ -399,8 +396,7 @@ static int check_additional(schema_run_t *run, const schema_members_t members,
     if ((rule->kind == JSON_TRUE) || (run->flags & UCT_SCHEMA_LENIENT)) {
         return 1;
     }
-    json_object_foreach(value, name, member)
-    {
+    json_object_foreach(value, name, member) {
         if (!is_declared(run, members, name)) {
             uct_schema_offend(run, "no such member is known here (a vendor's "
                                    "own begin with \"x-\")");

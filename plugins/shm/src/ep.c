@@ -241,8 +241,7 @@ unsigned shm_iface_dispatch(shm_iface_t *iface)
     unsigned turns = 0;
     shm_ep_t *ep;
 
-    TAILQ_FOREACH(ep, &iface->waiting, waiting)
-    {
+    TAILQ_FOREACH(ep, &iface->waiting, waiting) {
         ++turns;
     }
     for (; turns > 0; --turns) {

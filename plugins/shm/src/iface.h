@@ -97,8 +97,7 @@ static inline shm_peer_t *shm_peer(shm_outbox_t *outbox)
     return shm_container_of(outbox, shm_peer_t, outbox);
 }
 
-/* --- peer.c: peers of the host -----------------------------------------------
- * */
+/* --- peer.c: peers of the host ------------------------------------------- */
 
 /* Finds the peer of an address or attaches it. On failure returns
  * UCS_ERR_UNREACHABLE and writes the reason. */

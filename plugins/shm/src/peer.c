@@ -35,8 +35,7 @@ ucs_status_t shm_peer_find(shm_iface_t *iface, const void *address,
     ucs_status_t status;
     shm_peer_t *peer;
 
-    LIST_FOREACH(peer, &iface->peers[hash], hash_link)
-    {
+    LIST_FOREACH(peer, &iface->peers[hash], hash_link) {
         if ((peer->address_length == length) && !peer->outbox.dead &&
             (memcmp(peer->address, address, length) == 0)) {
             *peer_p = peer;
@@ -136,8 +135,7 @@ static void look_at_peers(shm_iface_t *iface)
     unsigned i;
 
     for (i = 0; i < SHM_PEER_HASH_SIZE; ++i) {
-        LIST_FOREACH(peer, &iface->peers[i], hash_link)
-        {
+        LIST_FOREACH(peer, &iface->peers[i], hash_link) {
             if (!peer->outbox.dead &&
                 !shm_outbox_peer_is_alive(&peer->outbox)) {
                 shm_outbox_kill(&peer->outbox);

@@ -98,8 +98,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         abort();
     }
 
-    ucs_list_for_each(setting, &file->settings, list)
-    {
+    ucs_list_for_each(setting, &file->settings, list) {
         if ((strstr(setting->name, UCS_CONFIG_ENV_PREFIX) == NULL) ||
             (setting->line == 0) || (strchr(setting->text, '\n') != NULL)) {
             abort();

@@ -105,8 +105,7 @@ static void close_exposed(void)
     };
     ucp_ep_h ep, other;
 
-    ucs_list_for_each_safe(ep, other, &fuzz.worker->eps, link)
-    {
+    ucs_list_for_each_safe(ep, other, &fuzz.worker->eps, link) {
         if (ep->flags & UCP_EP_FLAG_EXPOSED) {
             check(ucp_ep_close_nbx(ep, &force) == NULL, "a close that waits");
         }
@@ -125,8 +124,7 @@ static void end_orderly(void)
     for (i = 0; i < NUM_EPS; ++i) {
         fuzz_close_ep(i, 1);
     }
-    ucs_list_for_each(ep, &fuzz.worker->eps, link)
-    {
+    ucs_list_for_each(ep, &fuzz.worker->eps, link) {
         if ((ep->am != NULL) && !(ep->flags & UCP_EP_FLAG_INTERNAL)) {
             uct_ep_invalidate(ep->am, 0);
         }

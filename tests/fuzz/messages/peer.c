@@ -294,8 +294,7 @@ void fuzz_say_farewells(void)
     ucp_wire_end_t end;
     ucp_ep_h ep, other;
 
-    ucs_list_for_each_safe(ep, other, &fuzz.worker->eps, link)
-    {
+    ucs_list_for_each_safe(ep, other, &fuzz.worker->eps, link) {
         if ((ep->flags & UCP_EP_FLAG_INTERNAL) &&
             !(ep->flags & UCP_EP_FLAG_FAILED)) {
             end.worker_uuid = ucp_le64(ep->peer_uuid);

@@ -219,8 +219,7 @@ static uint32_t next_request(void)
     ucp_request_t *req;
 
     if ((ep != NULL) && (skip != 7)) {
-        ucs_list_for_each(req, &ep->awaited, ep_link)
-        {
+        ucs_list_for_each(req, &ep->awaited, ep_link) {
             if (skip-- == 0) {
                 return req->id;
             }

@@ -329,8 +329,7 @@ static void check_stream(ucp_stream_t *stream)
     size_t available = 0;
     ucp_stream_desc_t *desc;
 
-    ucs_list_for_each(desc, &stream->data, link)
-    {
+    ucs_list_for_each(desc, &stream->data, link) {
         check(ucp_stream_desc_left(desc) > 0, "an empty chunk is kept");
         available += ucp_stream_desc_left(desc);
     }
@@ -353,8 +352,7 @@ static void check_all(void)
             check_stream(eps[i]->stream);
         }
     }
-    ucs_list_for_each(stream, &ucp_worker_stream(worker)->unclaimed, link)
-    {
+    ucs_list_for_each(stream, &ucp_worker_stream(worker)->unclaimed, link) {
         check_stream(stream);
     }
 }

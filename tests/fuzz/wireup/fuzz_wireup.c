@@ -185,8 +185,7 @@ static ucp_wire_end_t next_end(reader_t *reader)
     ucp_ep_h ep;
 
     if (what & 128) {
-        ucs_list_for_each(ep, &worker->eps, link)
-        {
+        ucs_list_for_each(ep, &worker->eps, link) {
             end = ucp_ep_wire_end(ep);
             if (skip-- == 0) {
                 break;
@@ -347,8 +346,7 @@ static void end_orderly(void)
         close_slot(i, 1);
     }
     settle();
-    ucs_list_for_each_safe(ep, other, &worker->eps, link)
-    {
+    ucs_list_for_each_safe(ep, other, &worker->eps, link) {
         end.worker_uuid = ucp_le64(ep->peer_uuid);
         end.ep_id       = ucp_le64(ep->peer_ep_id);
         if ((ep->flags & UCP_EP_FLAG_INTERNAL) &&
@@ -357,8 +355,7 @@ static void end_orderly(void)
         }
     }
     settle();
-    ucs_list_for_each(ep, &worker->eps, link)
-    {
+    ucs_list_for_each(ep, &worker->eps, link) {
         /* closing by flush waits for a peer that may never answer */
         check((ep->flags & UCP_EP_FLAG_CLOSING) != 0, "an endpoint was left");
     }

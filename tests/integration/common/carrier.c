@@ -35,8 +35,7 @@ static long long sum_of_bytes(const json_t *counters)
     const char *key;
     json_t *value;
 
-    json_object_foreach((json_t *)counters, key, value)
-    {
+    json_object_foreach((json_t *)counters, key, value) {
         sum += json_integer_value(json_object_get(value, "bytes"));
     }
     return sum;
@@ -53,8 +52,7 @@ static long long carried_by(const char *path, const char *transport)
     const char *type, *name;
     json_t *record;
 
-    json_array_foreach(json_object_get(report, "records"), i, record)
-    {
+    json_array_foreach(json_object_get(report, "records"), i, record) {
         type = json_string_value(json_object_get(record, "type"));
         name = json_string_value(json_object_get(record, "name"));
         if ((type != NULL) && (name != NULL) &&

@@ -139,8 +139,7 @@ static size_t count_eps(ucp_worker_h worker)
     size_t count = 0;
     ucp_ep_h ep;
 
-    ucs_list_for_each(ep, &worker->eps, link)
-    {
+    ucs_list_for_each(ep, &worker->eps, link) {
         ++count;
     }
     return count;

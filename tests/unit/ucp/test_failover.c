@@ -241,8 +241,7 @@ static ucp_ep_h mover(local_t *local, const char *scheme)
     if (scheme[0] == 'p') {
         return local->ep;
     }
-    ucs_list_for_each(ep, &local->worker->eps, link)
-    {
+    ucs_list_for_each(ep, &local->worker->eps, link) {
         if (ep->flags & UCP_EP_FLAG_INTERNAL) {
             return ep;
         }

@@ -68,8 +68,7 @@ START_TEST(random_changes_agree_with_an_array)
         count += (unsigned)present[i];
     }
     ck_assert_uint_eq(ucs_hash_count(&hash), count);
-    ucs_hash_for_each(value, &hash)
-    {
+    ucs_hash_for_each(value, &hash) {
         ck_assert_int_eq(present[value - values], 1);
         --count;
     }

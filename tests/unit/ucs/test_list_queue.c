@@ -28,8 +28,7 @@ static const char *list_text(ucs_list_link_t *head)
     char *p = text;
     item_t *item;
 
-    ucs_list_for_each(item, head, list)
-    {
+    ucs_list_for_each(item, head, list) {
         *p++ = (char)('0' + item->value);
     }
     *p = '\0';
@@ -42,8 +41,7 @@ static const char *queue_text(ucs_queue_head_t *queue)
     char *p = text;
     item_t *item;
 
-    ucs_queue_for_each(item, queue, queue)
-    {
+    ucs_queue_for_each(item, queue, queue) {
         *p++ = (char)('0' + item->value);
     }
     *p = '\0';
@@ -71,8 +69,7 @@ START_TEST(list_keeps_order)
     ck_assert(ucs_list_is_empty(&other));
     ck_assert_str_eq(list_text(&head), "012345");
 
-    ucs_list_for_each_safe(item, next, &head, list)
-    {
+    ucs_list_for_each_safe(item, next, &head, list) {
         if (item->value % 2) {
             ucs_list_del(&item->list);
         }
@@ -123,8 +120,7 @@ START_TEST(queue_removes_anywhere)
         ucs_queue_push(&queue, &items[i].queue);
     }
 
-    ucs_queue_for_each_safe(item, iter, &queue, queue)
-    {
+    ucs_queue_for_each_safe(item, iter, &queue, queue) {
         if ((item->value == 0) || (item->value == 3) || (item->value == 5)) {
             ucs_queue_del_iter(&queue, iter);
         } else {
@@ -137,8 +133,7 @@ START_TEST(queue_removes_anywhere)
     ucs_queue_push(&queue, &items[5].queue);
     ck_assert_str_eq(queue_text(&queue), "1245");
     ucs_queue_remove(&queue, &items[5].queue);
-    ucs_queue_for_each_extract(item, &queue, queue, item->value < 4)
-    {
+    ucs_queue_for_each_extract(item, &queue, queue, item->value < 4) {
     }
     ck_assert_str_eq(queue_text(&queue), "4");
     ucs_queue_remove(&queue, &items[4].queue);

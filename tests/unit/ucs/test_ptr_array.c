@@ -32,8 +32,7 @@ START_TEST(ids_are_stable_and_reused)
     ck_assert(ucs_ptr_array_lookup(&array, i, &value));
     ck_assert_ptr_null(value);
     ucs_ptr_array_remove(&array, i);
-    ucs_ptr_array_for_each(value, i, &array)
-    {
+    ucs_ptr_array_for_each(value, i, &array) {
         ++count;
     }
     ck_assert_uint_eq(count, 50);

@@ -91,8 +91,7 @@ ucs_status_t faults_inner_ep_failed(uct_iface_h inner_iface, uct_ep_h inner,
     faults_iface_t *iface = inner_iface->host;
     faults_ep_t *ep;
 
-    LIST_FOREACH(ep, &iface->eps, link)
-    {
+    LIST_FOREACH(ep, &iface->eps, link) {
         if (ep->inner == inner) {
             ep->lost = status;
             if (iface->config.notice == FAULTS_NOTICE_SELF) {

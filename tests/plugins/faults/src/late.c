@@ -54,8 +54,7 @@ int faults_op_is_behind(const faults_op_t *flush)
 {
     const faults_op_t *op;
 
-    TAILQ_FOREACH(op, &flush->iface->ops, link)
-    {
+    TAILQ_FOREACH(op, &flush->iface->ops, link) {
         if (op == flush) {
             return 0;
         }
@@ -90,8 +89,7 @@ void faults_ops_end(faults_ep_t *ep, ucs_status_t status)
 {
     faults_op_t *op;
 
-    TAILQ_FOREACH(op, &faults_ep_iface(ep)->ops, link)
-    {
+    TAILQ_FOREACH(op, &faults_ep_iface(ep)->ops, link) {
         if (op->ep == ep) {
             op->status = status;
             op->due    = 0;
@@ -103,8 +101,7 @@ int faults_ops_exist(const faults_ep_t *ep)
 {
     const faults_op_t *op;
 
-    TAILQ_FOREACH(op, &faults_ep_iface(ep)->ops, link)
-    {
+    TAILQ_FOREACH(op, &faults_ep_iface(ep)->ops, link) {
         if (op->ep == ep) {
             return 1;
         }
@@ -116,8 +113,7 @@ void faults_ops_forget_ep(faults_ep_t *ep)
 {
     faults_op_t *op;
 
-    TAILQ_FOREACH(op, &faults_ep_iface(ep)->ops, link)
-    {
+    TAILQ_FOREACH(op, &faults_ep_iface(ep)->ops, link) {
         if (op->ep == ep) {
             op->ep = NULL;
         }
@@ -165,8 +161,7 @@ int faults_ops_are_late(const faults_iface_t *iface)
 {
     const faults_op_t *op;
 
-    TAILQ_FOREACH(op, &iface->ops, link)
-    {
+    TAILQ_FOREACH(op, &iface->ops, link) {
         if (op->done) {
             return 1;
         }

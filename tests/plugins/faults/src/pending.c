@@ -90,8 +90,7 @@ unsigned faults_pending_dispatch(faults_iface_t *iface)
     unsigned count = 0, due = 0;
     faults_ep_t *ep;
 
-    TAILQ_FOREACH(ep, &iface->waiting, wait_link)
-    {
+    TAILQ_FOREACH(ep, &iface->waiting, wait_link) {
         ++due;
     }
     while ((due-- > 0) && ((ep = TAILQ_FIRST(&iface->waiting)) != NULL)) {
