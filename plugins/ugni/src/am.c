@@ -175,13 +175,13 @@ ucs_status_t ugni_ep_am_check(uct_ep_h uct_ep, unsigned flags,
     const ugni_iface_t *iface = ugni_iface_of(ep);
 
     if (ep->state & UGNI_EP_FAILED) {
-        return (ep->state & UGNI_EP_TELL) ? UCS_OK : ep->status;
+        return ep->status;
     }
     ++ep->busy;
     ugni_port_sweep(iface->port, iface->config.user_timeout,
                     iface->host->time());
     if (ugni_peer_is_dead(iface, &ep->addr)) {
-        ugni_ep_lost(ep, UCS_ERR_CONNECTION_RESET);
+        ugni_ep_fail(ep, UCS_ERR_CONNECTION_RESET, 1);
     } else if (!ugni_ep_has_sends(ep)) {
         (void)ugni_ep_am_notify(ep, UGNI_ID_CHECK);
     }

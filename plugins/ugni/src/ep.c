@@ -265,17 +265,6 @@ void ugni_port_lost(ugni_port_t *port, fi_addr_t fi_addr, ucs_status_t status)
     }
 }
 
-void ugni_ep_lost(ugni_ep_t *ep, ucs_status_t status)
-{
-    ugni_iface_t *iface = ugni_iface_of(ep);
-
-    if (iface->kind == UGNI_SMSG) {
-        ugni_port_lost(iface->port, ep->peer->fi_addr, status);
-    } else {
-        ugni_ep_fail(ep, status, 1);
-    }
-}
-
 void ugni_ep_destroy(uct_ep_h uct_ep)
 {
     ugni_ep_t *ep = (ugni_ep_t *)uct_ep;

@@ -112,7 +112,7 @@ ucs_status_t ugni_ep_flush(uct_ep_h uct_ep, unsigned flags,
         return UCS_ERR_NO_RESOURCE;
     }
     if (ep->state & UGNI_EP_FAILED) {
-        return ugni_check_send(ep);
+        return ep->status;
     }
     if (ep->is_dirty && (flags & UCT_FLUSH_FLAG_REMOTE)) {
         status = ugni_rma_confirm(ep);
@@ -124,7 +124,7 @@ ucs_status_t ugni_ep_flush(uct_ep_h uct_ep, unsigned flags,
     status = ugni_ep_am_confirm(ep);
     --ep->busy;
     if ((status != UCS_OK) || (ep->state & UGNI_EP_FAILED)) {
-        return (status != UCS_OK) ? status : ugni_check_send(ep);
+        return (status != UCS_OK) ? status : ep->status;
     }
     return ugni_ep_has_sends(ep) ? add(ugni_iface_of(ep), &ep->flushes, comp) :
                                    UCS_OK;

@@ -368,11 +368,6 @@ void ugni_ep_pending_purge(uct_ep_h ep, uct_pending_purge_callback_t cb,
  * flush would not find a lost write. Numbers restart. */
 void ugni_port_lost(ugni_port_t *port, fi_addr_t fi_addr, ucs_status_t status);
 
-/* The peer of an endpoint, which the caller holds, does not answer. The other
- * transport fails with ugni_smsg, so that the report of the failure waits for
- * its operations; an access may fail alone. */
-void ugni_ep_lost(ugni_ep_t *ep, ucs_status_t status);
-
 /* silence.c: fails the endpoints to peers whose host has acknowledged nothing
  * for `timeout` seconds; looks once a second at most. Returns whether it should
  * be called again soon. */

@@ -88,9 +88,9 @@ static void check_peers(ugni_iface_t *iface, double now)
                 ugni_ep_abandon(ep);
             }
         } else if (ugni_peer_is_dead(iface, &ep->addr)) {
-            ugni_ep_lost(ep, UCS_ERR_CONNECTION_RESET);
+            ugni_ep_fail(ep, UCS_ERR_CONNECTION_RESET, 1);
         } else if (now - ep->moved > iface->config.timeout) {
-            ugni_ep_lost(ep, UCS_ERR_ENDPOINT_TIMEOUT);
+            ugni_ep_fail(ep, UCS_ERR_ENDPOINT_TIMEOUT, 1);
         }
         link = link->next;
         --ep->busy;

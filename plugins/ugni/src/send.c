@@ -7,8 +7,7 @@
 ucs_status_t ugni_check_send(const ugni_ep_t *ep)
 {
     if (ep->state & UGNI_EP_FAILED) {
-        /* UCP ends an endpoint at the first error that it gets. */
-        return (ep->state & UGNI_EP_TELL) ? UCS_ERR_NO_RESOURCE : ep->status;
+        return ep->status;
     }
     return (ugni_link_is_alone(&ep->queued) &&
             (ugni_iface_of(ep)->tx_free > 0)) ?
@@ -97,7 +96,7 @@ void ugni_ep_push(ugni_ep_t *ep)
         }
         if (rc != 0) {
             report(ep, rc);
-            ugni_ep_lost(ep, UCS_ERR_CONNECTION_RESET);
+            ugni_ep_fail(ep, UCS_ERR_CONNECTION_RESET, 1);
             return;
         }
         send->op.epoch = send->peer->epoch;

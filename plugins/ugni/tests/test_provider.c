@@ -252,61 +252,6 @@ START_TEST(cancelled_get_ends_when_its_buffer_is_free)
 }
 END_TEST
 
-typedef struct watched_get {
-    uct_completion_t comp;
-    const node_t *node;
-} watched_get_t;
-
-static void count_before_report(uct_completion_t *comp)
-{
-    ck_assert_uint_eq(((watched_get_t *)comp)->node->failures, 0);
-    ++calls;
-}
-
-/* UCP ends an endpoint at the first error, and its user expects that all
- * operations have ended then. */
-START_TEST(endpoint_is_full_until_its_failure_is_reported)
-{
-    uct_iov_t iov = {.buffer = data, .length = sizeof(data), .count = 1};
-    uct_ep_h access, talk;
-    watched_get_t get;
-    pair_t pair;
-
-    setenv("STRICT_FAIL", "3", 1);
-    setenv("UCX_UGNI_LINGER_TIMEOUT", "30s", 1);
-    pair_open(&pair);
-    get = (watched_get_t){.comp = {.func = count_before_report, .count = 1},
-                          .node = &pair.a};
-    ASSERT_OK(node_connect(&pair.a, NODE_RDMA, &pair.b, &access));
-    ASSERT_OK(node_connect(&pair.a, NODE_SMSG, &pair.b, &talk));
-    ASSERT_OK(
-        uct_ep_put_short(access, "kept", 4, (uintptr_t)memory, pair.rkey.rkey));
-    ASSERT_OK(node_flush(&pair.a, access, &pair.b));
-
-    /* `b` makes no progress: the get stays under way, a check fails. */
-    ck_assert_int_eq(uct_ep_get_zcopy(access, &iov, 1, (uintptr_t)memory,
-                                      pair.rkey.rkey, &get.comp),
-                     UCS_INPROGRESS);
-    NODE_WAIT(&pair.a, &pair.a,
-              (uct_ep_check(talk, 0, NULL) == UCS_OK) &&
-                  (uct_ep_flush(talk, 0, NULL) == UCS_ERR_NO_RESOURCE));
-    ck_assert_int_eq(uct_ep_am_short(talk, NODE_AM_ID, 1, NULL, 0),
-                     UCS_ERR_NO_RESOURCE);
-    ASSERT_OK(uct_ep_check(talk, 0, NULL));
-    ck_assert_uint_eq(calls, 0);
-    ck_assert_uint_eq(pair.a.failures, 0);
-
-    NODE_WAIT(&pair.a, &pair.b, pair.a.failures == 2);
-    ck_assert_uint_eq(calls, 1);
-    ck_assert_int_eq(uct_ep_am_short(talk, NODE_AM_ID, 1, NULL, 0),
-                     UCS_ERR_CONNECTION_RESET);
-    ck_assert_mem_eq(data, "kept", 4);
-    uct_ep_destroy(access);
-    uct_ep_destroy(talk);
-    pair_close(&pair);
-}
-END_TEST
-
 /* Loses the second message of `a`, then waits until both sides know. */
 static void lose_message(node_t *a, node_t *b, uct_ep_h talk)
 {
@@ -445,7 +390,6 @@ int main(void)
     tcase_add_test(tcase, raw_key_is_released_after_its_domain);
     tcase_add_test(tcase, local_mode_needs_a_registration);
     tcase_add_test(tcase, cancelled_get_ends_when_its_buffer_is_free);
-    tcase_add_test(tcase, endpoint_is_full_until_its_failure_is_reported);
     tcase_add_test(tcase, lost_message_fails_both_sides);
     tcase_add_test(tcase, lost_message_is_told_to_a_sender_without_an_endpoint);
     tcase_add_test(tcase, closed_interface_is_reported_to_idle_peers);
