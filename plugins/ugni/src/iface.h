@@ -190,6 +190,7 @@ typedef struct ugni_port {
     int is_local;   /* FI_MR_LOCAL: buffers are registered */
     int is_waiting; /* A host has not acknowledged all data */
     unsigned polls; /* Number of polls of the completion queue */
+    int is_drained; /* The last poll found nothing */
     double swept;   /* Time of the last ugni_port_sweep() */
     char name[UGNI_MAX_NAME];
     size_t name_length;

@@ -345,6 +345,7 @@ unsigned ugni_port_progress(ugni_port_t *port)
     ssize_t num = fi_cq_read(port->cq, entries, MAX_POLL);
     ugni_iface_t *smsg;
 
+    port->is_drained = (num <= 0) && (num != -FI_EAVAIL);
     if (num == -FI_EAVAIL) {
         num = take_error(port);
     } else {

@@ -30,7 +30,8 @@ static int has_sends_to(const ugni_port_t *port, fi_addr_t fi_addr)
 }
 
 /* Sends queued operations, then calls pending requests; reports a failure to
- * the user. */
+ * the user, after the messages that the peer sent before: the provider may have
+ * more of them than receive buffers were posted. */
 static unsigned serve(ugni_iface_t *iface, ugni_ep_t *ep)
 {
     unsigned count = 0;
@@ -41,7 +42,7 @@ static unsigned serve(ugni_iface_t *iface, ugni_ep_t *ep)
         if (ugni_check_send(ep) == UCS_OK) {
             count = ucx_pending_dispatch(&ep->pending);
         }
-    } else if ((ep->state & UGNI_EP_TELL) &&
+    } else if ((ep->state & UGNI_EP_TELL) && iface->port->is_drained &&
                !has_sends_to(iface->port, ep->peer->fi_addr)) {
         ep->state &= ~UGNI_EP_TELL;
         (void)iface->host->iface_ep_failed(&iface->super, &ep->super,
