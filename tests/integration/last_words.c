@@ -84,6 +84,23 @@ static void meet_unexpected(struct talk *talk)
     receive_all(talk, SMALL);
 }
 
+/* Both sides have to call progress until a connection is established. The
+ * receiver stops only after that. */
+static void establish(struct talk *talk)
+{
+    char data = 1;
+
+    if (talk->team->rank == SENDER) {
+        side_send_wait(talk->ep, &data, sizeof(data), MESSAGES);
+    } else {
+        EXPECT_INT(side_recv_wait(&talk->side, &data, sizeof(data), MESSAGES,
+                                  ALL),
+                   ==, sizeof(data));
+    }
+    EXPECT_OK(side_flush_worker(&talk->side));
+    team_barrier(talk->team, side_progress, &talk->side);
+}
+
 static void member(struct team *team, void *arg)
 {
     struct talk talk = {.team = team};
@@ -96,6 +113,7 @@ static void member(struct team *team, void *arg)
     }
     side_open(&talk.side, UCP_FEATURE_TAG);
     talk.ep = side_meet(&talk.side, team, 1 - team->rank);
+    establish(&talk);
     for (i = 0; i < ROUNDS; ++i) {
         team_barrier(team, side_progress, &talk.side);
         if (team->rank == SENDER) {
