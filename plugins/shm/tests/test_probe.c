@@ -302,7 +302,8 @@ START_TEST(a_different_result_must_be_confirmed)
     far_bandwidth = shm_outbox_bandwidth(&pair.outbox);
     EXPECT_TRUE(far_bandwidth != near_bandwidth); /* The confirmed result is
                                                    * used */
-    EXPECT_TRUE(far_bandwidth > 1e9);
+    /* At least two lines of 64 bytes arrive in 200 ns */
+    EXPECT_TRUE(far_bandwidth > 0.6e9);
 
     ask(&pair);
     pretend(&pair, NEAR);
