@@ -13,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { SIZE = 3 << 20, POSTED = 3, TAG = 7 };
+enum { SIZE = 3 << 20, POSTED = 3, TAG = 7, TAG_ESTABLISH = 8 };
 
 enum way { FLUSHED, FORCED, KILLED, UNUSED, WAYS };
 
@@ -153,6 +153,23 @@ static void stay(struct side *side, struct side_ep *ep, enum way way)
     free(bytes);
 }
 
+/* The lanes of the endpoint are connected once a message has arrived, so that
+ * the data of a peer that is killed soon goes over them. */
+static void establish(struct team *team, struct side *side, struct side_ep *ep)
+{
+    char data = 1;
+
+    if (team->rank == 1) {
+        side_send_wait(ep, &data, sizeof(data), TAG_ESTABLISH);
+    } else {
+        EXPECT_INT(side_recv_wait(side, &data, sizeof(data), TAG_ESTABLISH,
+                                  ~0ul),
+                   ==, sizeof(data));
+    }
+    EXPECT_OK(side_flush_worker(side));
+    team_barrier(team, side_progress, side);
+}
+
 static void member(struct team *team, void *arg)
 {
     enum way way = *(enum way *)arg;
@@ -165,7 +182,7 @@ static void member(struct team *team, void *arg)
     /* over this endpoint the close is reported if the queue of the other one is
      * full */
     EXPECT(side_meet(&side, team, 1 - team->rank) != NULL);
-    team_barrier(team, side_progress, &side);
+    establish(team, &side, ep);
     if (team->rank == 1) {
         leave(team, &side, ep, way);
         team_put(team, 0, &word, 1);
