@@ -156,6 +156,10 @@ typedef struct ud_service {
     unsigned quiet;       /* Number of consecutive ticks without work */
     int is_paused;
     int is_slow; /* Accessed atomically: the timer has the longer interval */
+    unsigned ticks, check_ticks; /* Ticks with progress since the last check of
+                                  * endpoints without a user; and between two */
+    int is_due;                  /* The check has begun */
+    uint32_t next_slot;          /* Slot with which the check goes on */
 } ud_service_t;
 
 /* Converts the processor's counter to time since the clock was read. */

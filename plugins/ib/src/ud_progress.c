@@ -340,6 +340,9 @@ static unsigned take_over(ud_iface_t *iface)
     if (iface->service.is_paused) {
         ud_service_resume(iface);
     }
+    if (iface->service.is_due) {
+        ud_service_check(iface);
+    }
     return count;
 }
 

@@ -4,13 +4,16 @@
  * service thread. If the user has made no progress since the last tick, the
  * thread receives packets, acknowledges them, and handles deadlines. It calls
  * no callback: messages, completions and failures wait for the user's next
- * progress.
+ * progress. It also makes progress check the peers of endpoints without a user.
  *
  * The timer stops while the user sleeps and nothing is in flight. The
  * completion channel or the user's next progress restarts it.
  */
 #include "ud_service.h"
+#include "ud_am.h"
 #include "ud_send.h"
+
+#include <limits.h>
 
 enum {
     TICK_RTOS   = 2,  /* Interval of ticks, as a multiple of the smallest
@@ -19,6 +22,7 @@ enum {
     QUIET_TICKS = 25, /* Ticks without work after which the timer stops if the
                        * user sleeps */
     MAX_ROUNDS  = 64, /* Maximum number of receive calls in one tick */
+    MAX_CHECKS  = 32, /* Maximum number of peers checked in one progress */
 };
 
 static int is_quiet(const ud_iface_t *iface)
@@ -53,6 +57,38 @@ static int serve(ud_iface_t *iface)
     return rounds > 0;
 }
 
+/* Returns whether the endpoint has no user and waits for its peer: nobody sends
+ * over it, so nothing shows that the peer was lost. */
+static int is_forsaken(const ud_ep_t *ep)
+{
+    const uint16_t mask = UD_EP_CONNECTED | UD_EP_USED | UD_EP_GONE |
+                          UD_EP_FAILED;
+
+    return ((ep->state & mask) == UD_EP_CONNECTED) &&
+           ucx_window_is_idle(&ep->window);
+}
+
+void ud_service_check(ud_iface_t *iface)
+{
+    ud_service_t *service = &iface->service;
+    unsigned left         = MAX_CHECKS;
+    ud_ep_t *ep;
+
+    ud_time(iface);
+    for (; service->next_slot < iface->num_slots; ++service->next_slot) {
+        ep = iface->slots[service->next_slot].ep;
+        if ((ep == NULL) || !is_forsaken(ep)) {
+            continue;
+        }
+        if ((left-- == 0) || !ud_send_empty(iface, ep, UD_NOTHING)) {
+            iface->has_deferred = 1; /* The next progress continues here */
+            return;
+        }
+    }
+    service->next_slot = 0;
+    service->is_due    = 0;
+}
+
 static void on_channel(int fd, int events, void *arg);
 static void on_tick(void *arg);
 
@@ -75,12 +111,15 @@ static int start_timer(ud_iface_t *iface, ucx_async_id_t *timer_p)
     const ucx_window_params_t *params = &iface->window_params;
     const ucx_host_t *host            = iface->host;
     double tick                       = params->min_rto * TICK_RTOS;
-
-    int is_slow = is_unused(iface);
+    int is_slow                       = is_unused(iface);
+    double ticks;
 
     __atomic_store_n(&iface->service.is_slow, is_slow, __ATOMIC_RELAXED);
     tick *= is_slow ? UNUSED : 1;
-    tick = (tick < params->timeout / 8) ? tick : params->timeout / 8;
+    tick  = (tick < params->timeout / 8) ? tick : params->timeout / 8;
+    ticks = params->timeout / 2 / tick;
+    iface->service.check_ticks = (ticks < UINT_MAX) ? (unsigned)ticks :
+                                                      UINT_MAX;
     return host->async_add_timer(iface->super.worker, tick, on_tick, iface,
                                  timer_p) == UCS_OK;
 }
@@ -115,6 +154,21 @@ void ud_service_resume(ud_iface_t *iface)
     }
 }
 
+/* Lets the user's next progress call ud_service_check() from time to time. Not
+ * called while the user sleeps, because has_deferred keeps the timer running. */
+static void request_check(ud_iface_t *iface)
+{
+    ud_service_t *service = &iface->service;
+
+    if ((++service->ticks >= service->check_ticks) &&
+        ucx_guard_try(&iface->guard)) {
+        service->ticks      = 0;
+        service->is_due     = 1;
+        iface->has_deferred = 1;
+        ucx_guard_give(&iface->guard);
+    }
+}
+
 static void on_tick(void *arg)
 {
     ud_iface_t *iface = arg;
@@ -123,6 +177,7 @@ static void on_tick(void *arg)
     if ((rounds != iface->service.seen_rounds) && !is_mistimed(iface)) {
         iface->service.seen_rounds = rounds;
         iface->service.quiet       = 0;
+        request_check(iface);
         return; /* The user's progress acknowledges */
     }
     if (!ucx_guard_try(&iface->guard)) {

@@ -13,5 +13,9 @@ void ud_service_start(ud_iface_t *iface);
 void ud_service_stop(ud_iface_t *iface);
 /* Restarts the timer of a paused service. The caller holds the guard. */
 void ud_service_resume(ud_iface_t *iface);
+/* Sends an empty packet over each endpoint that has no user. An endpoint whose
+ * peer does not acknowledge it fails after the timeout, as any other, and is
+ * then freed. Called by the user's thread, in progress. */
+void ud_service_check(ud_iface_t *iface);
 
 #endif

@@ -452,6 +452,46 @@ START_TEST(silent_peer_times_out)
 }
 END_TEST
 
+/* Lets `seconds` pass, in which the user progresses and the service runs. */
+static void pass_time(ud_iface_t **ifaces, unsigned num, double seconds)
+{
+    double end = network.now + seconds;
+
+    while (network.now < end) {
+        network.now += 0.02;
+        progress(ifaces, num);
+        for (unsigned i = 0; i < num; ++i) {
+            network_serve(ifaces[i]);
+        }
+    }
+}
+
+/* The second interface has an endpoint that the first one's request has created
+ * and that no user takes: only checks show that its peer was killed. */
+START_TEST(forsaken_endpoint_ends_with_its_peer)
+{
+    uint64_t packets;
+    pair_t pair;
+
+    open_pair(&pair);
+    packets = network.num_packets;
+    pass_time(pair.ifaces, 2, 30);
+    ck_assert_uint_eq(pair.ifaces[1]->num_eps, 1);
+    ck_assert_uint_le(network.num_packets - packets, 60);
+    send_message(pair.ep, 0, 1, pair.ifaces, 2);
+    wait_for(&inboxes[1], 2, pair.ifaces, 2);
+
+    network.loss = 1000;
+    ud_iface_close(&pair.ifaces[0]->super);
+    network.loss = 0;
+    pass_time(&pair.ifaces[1], 1, 10);
+    ck_assert_uint_eq(pair.ifaces[1]->num_eps, 0);
+    ck_assert_uint_eq(network.num_failed, 0);
+    check_buffers(pair.ifaces[1]);
+    ud_iface_close(&pair.ifaces[1]->super);
+}
+END_TEST
+
 static void count_completion(uct_completion_t *completion)
 {
     ck_assert_int_eq(completion->status, UCS_OK);
@@ -499,6 +539,7 @@ int main(void)
         random_packets_do_no_harm,
         restarted_peer_resets_the_connection,
         silent_peer_times_out,
+        forsaken_endpoint_ends_with_its_peer,
         flush_waits_for_completions_that_the_service_left,
     };
 
