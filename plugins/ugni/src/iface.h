@@ -111,6 +111,7 @@ typedef struct ugni_send {
     struct ugni_ep *ep; /* NULL: the endpoint has failed or was destroyed */
     struct ugni_peer *peer;
     uint64_t number; /* Sequence number, for flushes and fences */
+    uint64_t posted; /* Sequence number in the port; 0: not posted */
     /* Passes the operation to libfabric; returns libfabric's result. */
     ssize_t (*post)(struct ugni_ep *ep, struct ugni_send *send);
     /* Called on completion, before the buffer is freed. NULL: nothing to do. */
@@ -187,11 +188,13 @@ typedef struct ugni_port {
     struct fid_cq *cq;
     struct fid_av *av;
     int has_fd;
-    int is_local;   /* FI_MR_LOCAL: buffers are registered */
-    int is_waiting; /* A host has not acknowledged all data */
-    unsigned polls; /* Number of polls of the completion queue */
-    int is_drained; /* The last poll found nothing */
-    double swept;   /* Time of the last ugni_port_sweep() */
+    int is_local;       /* FI_MR_LOCAL: buffers are registered */
+    int is_waiting;     /* A host has not acknowledged all data */
+    int loses_contexts; /* Errors of accesses may name no operation */
+    uint64_t posts;     /* Number of operations that libfabric has accepted */
+    unsigned polls;     /* Number of polls of the completion queue */
+    int is_drained;     /* The last poll found nothing */
+    double swept;       /* Time of the last ugni_port_sweep() */
     char name[UGNI_MAX_NAME];
     size_t name_length;
     ugni_peer_t *peers;
@@ -410,6 +413,9 @@ void ugni_ep_push(ugni_ep_t *ep);
 /* Handles the completion of a send. The interface may be closed. */
 void ugni_send_done(ugni_port_t *port, ugni_send_t *send, ucs_status_t status);
 void ugni_send_free(ugni_port_t *port, ugni_send_t *send);
+/* Returns the access to remote memory that libfabric accepted first of those
+ * that are not complete, or NULL. */
+ugni_send_t *ugni_send_first(const ugni_port_t *port);
 
 /* am.c */
 ucs_status_t ugni_ep_am_short(uct_ep_h ep, uint8_t id, uint64_t header,

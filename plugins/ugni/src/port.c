@@ -142,11 +142,13 @@ static ucs_status_t port_new(ugni_iface_t *iface, ugni_device_t *device,
     if (port == NULL) {
         return UCS_ERR_NO_MEMORY;
     }
-    port->md       = (ugni_md_t *)iface->super.md;
-    port->device   = device;
-    port->worker   = worker;
-    port->info     = fi_dupinfo(device->info);
-    port->is_local = (port->md->mr_mode & FI_MR_LOCAL) != 0;
+    port->md             = (ugni_md_t *)iface->super.md;
+    port->device         = device;
+    port->worker         = worker;
+    port->info           = fi_dupinfo(device->info);
+    port->is_local       = (port->md->mr_mode & FI_MR_LOCAL) != 0;
+    port->loses_contexts = strcmp(device->info->fabric_attr->prov_name,
+                                  "shm") == 0;
     ugni_link_init(&port->disowned);
     ugni_link_init(&port->receiving);
     if (port->info == NULL) {
@@ -299,9 +301,6 @@ static void op_done(ugni_port_t *port, void *context, size_t length,
 {
     ugni_op_t *op = context;
 
-    if (op == NULL) {
-        return; /* The error belongs to no operation */
-    }
     if (op->is_recv) {
         ugni_recv_done(port, ugni_container_of(op, ugni_recv_t, op), length,
                        status != UCS_OK);
@@ -325,6 +324,24 @@ static ucs_status_t status_of(int error)
     }
 }
 
+/* Handles an error without an operation. shm (libfabric 1.17) executes accesses
+ * when they are posted, and reports the failed ones like this. Its queue is in
+ * order: the completions of all earlier accesses were read before. */
+static void fail_first(ugni_port_t *port)
+{
+    ugni_send_t *send = ugni_send_first(port);
+    const ugni_ep_t *ep;
+
+    if (send != NULL) {
+        ep = send->ep;
+        ugni_send_done(port, send,
+                       ((ep != NULL) &&
+                        ugni_peer_is_dead(ugni_iface_of(ep), &ep->addr)) ?
+                           UCS_ERR_CONNECTION_RESET :
+                           UCS_ERR_IO_ERROR);
+    }
+}
+
 static unsigned take_error(ugni_port_t *port)
 {
     const ucx_host_t *host       = port->md->host;
@@ -335,7 +352,11 @@ static unsigned take_error(ugni_port_t *port)
     }
     ucx_debug("ugni: an operation of %s failed: %s",
               port->info->domain_attr->name, fi_strerror(error.err));
-    op_done(port, error.op_context, 0, status_of(error.err));
+    if (error.op_context != NULL) {
+        op_done(port, error.op_context, 0, status_of(error.err));
+    } else if (port->loses_contexts) {
+        fail_first(port);
+    }
     return 1;
 }
 

@@ -100,9 +100,38 @@ void ugni_ep_push(ugni_ep_t *ep)
             return;
         }
         send->op.epoch = send->peer->epoch;
+        send->posted   = ++ugni_iface_of(ep)->port->posts;
         ugni_link_remove(&send->link);
         ugni_link_add(&ep->sent, &send->link);
     }
+}
+
+static ugni_send_t *earlier(ugni_send_t *first, ugni_send_t *send)
+{
+    return ((send->op.kind == UGNI_RDMA) && (send->posted != 0) &&
+            ((first == NULL) || (send->posted < first->posted))) ?
+               send :
+               first;
+}
+
+ugni_send_t *ugni_send_first(const ugni_port_t *port)
+{
+    const ugni_iface_t *iface = port->ifaces[UGNI_RDMA];
+    ugni_send_t *first        = NULL;
+    ugni_link_t *link;
+
+    for (link = port->disowned.next; link != &port->disowned;
+         link = link->next) {
+        first = earlier(first, ugni_container_of(link, ugni_send_t, link));
+    }
+    if (iface == NULL) {
+        return first;
+    }
+    for (link = iface->outstanding.next; link != &iface->outstanding;
+         link = link->next) {
+        first = earlier(first, ugni_container_of(link, ugni_send_t, all));
+    }
+    return first;
 }
 
 void ugni_send_free(ugni_port_t *port, ugni_send_t *send)

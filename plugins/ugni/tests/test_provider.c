@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -201,6 +202,10 @@ START_TEST(local_mode_needs_a_registration)
 }
 END_TEST
 
+static void on_end(uct_completion_t *comp)
+{
+}
+
 static void count_call(uct_completion_t *comp)
 {
     ck_assert_int_eq(comp->status, UCS_ERR_CANCELED);
@@ -376,6 +381,56 @@ START_TEST(region_of_a_killed_process_is_removed_later)
 }
 END_TEST
 
+/* Waits for the end of an access to memory that its owner has unmapped. */
+static void expect_failure(pair_t *pair, uct_ep_h access, ucs_status_t status)
+{
+    ck_assert_int_eq(status, UCS_INPROGRESS);
+    NODE_WAIT(&pair->a, &pair->b, pair->a.failures == 1);
+    ck_assert_int_eq(pair->a.failed, UCS_ERR_IO_ERROR);
+    uct_ep_destroy(access);
+    pair->a.failures = 0;
+}
+
+START_TEST(access_to_unmapped_memory_fails_at_once_over_shm)
+{
+    uct_completion_t comp = {.func = on_end, .count = 2, .status = UCS_OK};
+    uct_iov_t iov         = {.buffer = data, .length = 64, .count = 1};
+    uct_rkey_bundle_t rkey;
+    uct_ep_h access, other;
+    uct_mem_h memh;
+    pair_t pair;
+    char *page;
+
+    setenv("UCX_UGNI_PROVIDER", "shm", 1);
+    pair_open(&pair);
+    page = mmap(NULL, LENGTH, PROT_READ | PROT_WRITE,
+                MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    ck_assert_ptr_ne(page, MAP_FAILED);
+    memh = node_register(&pair.domain, page, LENGTH, &rkey);
+    ASSERT_OK(node_connect(&pair.a, NODE_RDMA, &pair.b, &access));
+    ASSERT_OK(node_connect(&pair.a, NODE_RDMA, &pair.b, &other));
+    ck_assert_int_eq(munmap(page, LENGTH), 0);
+    ck_assert_int_eq(uct_ep_get_zcopy(other, &iov, 1, (uintptr_t)memory,
+                                      pair.rkey.rkey, &comp),
+                     UCS_INPROGRESS);
+    expect_failure(&pair, access,
+                   uct_ep_get_zcopy(access, &iov, 1, (uintptr_t)page, rkey.rkey,
+                                    &comp));
+    ck_assert_int_eq(comp.count, 0);
+    ck_assert_int_eq(comp.status, UCS_ERR_IO_ERROR);
+    comp = (uct_completion_t){.func = on_end, .count = 1, .status = UCS_OK};
+    ck_assert_int_eq(uct_ep_get_zcopy(other, &iov, 1, (uintptr_t)memory,
+                                      pair.rkey.rkey, &comp),
+                     UCS_INPROGRESS);
+    NODE_WAIT(&pair.a, &pair.b, comp.count == 0);
+    ASSERT_OK(comp.status);
+    uct_ep_destroy(other);
+    ASSERT_OK(uct_md_mem_dereg(pair.domain.md, memh));
+    uct_rkey_release(pair.domain.component, &rkey);
+    pair_close(&pair);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("ugni");
@@ -394,6 +449,7 @@ int main(void)
     tcase_add_test(tcase, lost_message_is_told_to_a_sender_without_an_endpoint);
     tcase_add_test(tcase, closed_interface_is_reported_to_idle_peers);
     tcase_add_test(tcase, region_of_a_killed_process_is_removed_later);
+    tcase_add_test(tcase, access_to_unmapped_memory_fails_at_once_over_shm);
     suite_add_tcase(suite, tcase);
     runner = srunner_create(suite);
     srunner_run_all(runner, CK_NORMAL);
