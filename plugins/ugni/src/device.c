@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Devices: the domains that the provider has. */
 #include "plugin.h"
+#include "mem.h"
 
 #include <rdma/fi_domain.h>
 #include <rdma/fi_endpoint.h>
@@ -49,30 +50,34 @@ static struct fi_info *get_info(const char *provider, uint64_t caps,
     return info;
 }
 
-/* Returns whether memory can be registered. A provider with FI_MR_ENDPOINT
- * needs the same key on all endpoints, which is possible only if this plugin
- * chooses the keys. */
-static int can_register(const struct fi_info *info)
+/* Returns whether memory has a key for each endpoint. A provider with
+ * FI_MR_ENDPOINT has the same key on all endpoints only if this plugin chooses
+ * it. */
+static int has_many_keys(const struct fi_info *info)
 {
     const int mode = info->domain_attr->mr_mode;
 
-    return !(mode & FI_MR_ENDPOINT) || !(mode & (FI_MR_PROV_KEY | FI_MR_RAW));
+    return (mode & FI_MR_ENDPOINT) && (mode & (FI_MR_PROV_KEY | FI_MR_RAW));
 }
 
 static struct fi_info *provider_info(const ucx_host_t *host,
                                      const char *provider)
 {
-    struct fi_info *info = NULL;
+    struct fi_info *info = NULL, *other;
 
     for (unsigned i = 0; (i < NUM_CAPS) && (info == NULL); ++i) {
         info = get_info(provider, wanted_caps[i], MR_MODES);
         if ((info == NULL) || !(wanted_caps[i] & FI_RMA) ||
-            can_register(info)) {
+            !has_many_keys(info)) {
             continue;
         }
-        fi_freeinfo(info);
-        info = get_info(provider, wanted_caps[i],
-                        MR_MODES & ~(FI_MR_PROV_KEY | FI_MR_RAW));
+        /* cxi chooses keys only if it may */
+        other = get_info(provider, wanted_caps[i],
+                         MR_MODES & ~(FI_MR_PROV_KEY | FI_MR_RAW));
+        if (other != NULL) {
+            fi_freeinfo(info);
+            info = other;
+        }
     }
     if (info == NULL) {
         ucx_debug("ugni: libfabric has no usable provider '%s'", provider);
@@ -141,11 +146,12 @@ void ugni_devices_list(ugni_md_t *md)
         }
     }
     if (md->num_devices > 0) {
-        info        = md->devices[0].info;
-        md->mr_mode = (uint64_t)info->domain_attr->mr_mode;
-        md->raw_key = (md->mr_mode & FI_MR_RAW) ?
-                          info->domain_attr->mr_key_size :
-                          0;
+        info            = md->devices[0].info;
+        md->mr_mode     = (uint64_t)info->domain_attr->mr_mode;
+        md->raw_key     = (md->mr_mode & FI_MR_RAW) ?
+                              info->domain_attr->mr_key_size :
+                              0;
+        md->has_targets = (info->caps & FI_RMA) && has_many_keys(info);
     }
     if (list != NULL) { /* fi_freeinfo() does not accept NULL */
         fi_freeinfo(list);
@@ -207,6 +213,12 @@ ucs_status_t ugni_device_open(ugni_md_t *md, ugni_device_t *device)
     if (rc == 0) {
         rc = fi_domain(device->fabric, info, &device->domain, NULL);
     }
+    if ((rc == 0) && md->has_targets) {
+        rc = ugni_target_open(device);
+        if (rc != 0) {
+            fi_close(&device->domain->fid);
+        }
+    }
     if (rc == 0) {
         return UCS_OK;
     }
@@ -236,6 +248,7 @@ void ugni_devices_close(ugni_md_t *md)
 {
     ugni_mappings_drop(md);
     for (unsigned i = 0; i < md->num_devices; ++i) {
+        ugni_target_close(&md->devices[i]);
         if (md->devices[i].domain != NULL) {
             fi_close(&md->devices[i].domain->fid);
         }

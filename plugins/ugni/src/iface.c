@@ -2,6 +2,7 @@
 /* Opens and closes interfaces; sets the attributes that both transports
  * have. */
 #include "iface.h"
+#include "mem.h"
 
 #include <endian.h>
 #include <string.h>
@@ -204,10 +205,13 @@ void ugni_addr_pack(const ugni_wire_addr_t *addr, void *buffer)
 
 ucs_status_t ugni_iface_address(uct_iface_h uct_iface, uct_iface_addr_t *addr)
 {
-    const ugni_iface_t *iface = (ugni_iface_t *)uct_iface;
+    const ugni_iface_t *iface   = (ugni_iface_t *)uct_iface;
+    const ugni_port_t *port     = iface->port;
+    const ugni_target_t *target = port->device->target;
+    int is_target = (iface->kind == UGNI_RDMA) && (target != NULL);
 
     ugni_addr_pack(&iface->addr, addr);
-    memcpy((char *)addr + sizeof(iface->addr), iface->port->name,
-           iface->port->name_length);
+    memcpy((char *)addr + sizeof(iface->addr),
+           is_target ? target->name : port->name, port->name_length);
     return UCS_OK;
 }

@@ -49,9 +49,9 @@ static ucs_status_t pack_raw(const ugni_md_t *md, const ugni_part_t *part,
     uint64_t base = 0;
 
     memset(entry, 0, entry_size(size));
-    if ((part->regions == NULL) ||
-        (fi_mr_raw_attr(part->regions->mr, &base,
-                        (uint8_t *)entry + sizeof(base), &size, 0) != 0)) {
+    if ((part->remote == NULL) ||
+        (fi_mr_raw_attr(part->remote, &base, (uint8_t *)entry + sizeof(base),
+                        &size, 0) != 0)) {
         return UCS_ERR_IO_ERROR;
     }
     base = htole64(base);
@@ -59,13 +59,12 @@ static ucs_status_t pack_raw(const ugni_md_t *md, const ugni_part_t *part,
     return UCS_OK;
 }
 
-/* Writes the 64-bit key. With FI_MR_ENDPOINT all ports have the key that was
- * requested. */
-static void pack_word(const ugni_md_t *md, const ugni_part_t *part, char *entry)
+/* Writes the 64-bit key. If memory is registered with each port, all have the
+ * key that was requested. */
+static void pack_word(const ugni_part_t *part, char *entry)
 {
-    uint64_t key = htole64((md->mr_mode & FI_MR_ENDPOINT) ?
-                               part->key :
-                               fi_mr_key(part->regions->mr));
+    uint64_t key = htole64((part->remote == NULL) ? part->key :
+                                                    fi_mr_key(part->remote));
 
     memcpy(entry, &key, sizeof(key));
 }
@@ -92,7 +91,7 @@ ucs_status_t ugni_mkey_pack(uct_md_h uct_md, uct_mem_h memh, void *address,
         if (md->raw_key != 0) {
             status = pack_raw(md, &mem->parts[i], entry);
         } else {
-            pack_word(md, &mem->parts[i], entry);
+            pack_word(&mem->parts[i], entry);
         }
         entry += entry_size(md->raw_key);
     }

@@ -3,7 +3,9 @@
  * Registration of memory. Memory is registered with all domains of libfabric,
  * because any of them may serve a peer. If the provider demands FI_MR_ENDPOINT,
  * memory belongs to endpoints: it is registered once for each port with the
- * same key, also for ports that are opened later.
+ * same key, also for ports that are opened later. If such a provider chooses
+ * the keys, peers access memory through the endpoint of the device (target.c),
+ * and ports register it only if they need descriptors of local memory.
  */
 #include "iface.h"
 #include "mem.h"
@@ -51,7 +53,7 @@ static uint64_t random_key(const ugni_md_t *md, unsigned device)
 /* --- Regions -------------------------------------------------------------- */
 
 int ugni_region_open(const ugni_md_t *md, const ugni_device_t *device,
-                     ugni_port_t *port, void *address, size_t length,
+                     struct fid_ep *ep, void *address, size_t length,
                      uint64_t access, uint64_t key, struct fid_mr **mr_p)
 {
     int rc = fi_mr_reg(device->domain, address, length, access, 0, key, 0, mr_p,
@@ -60,7 +62,7 @@ int ugni_region_open(const ugni_md_t *md, const ugni_device_t *device,
     if ((rc != 0) || !(md->mr_mode & FI_MR_ENDPOINT)) {
         return rc;
     }
-    rc = fi_mr_bind(*mr_p, &port->ep->fid, 0);
+    rc = fi_mr_bind(*mr_p, &ep->fid, 0);
     if (rc == 0) {
         rc = fi_mr_enable(*mr_p);
     }
@@ -68,6 +70,23 @@ int ugni_region_open(const ugni_md_t *md, const ugni_device_t *device,
         fi_close(&(*mr_p)->fid);
     }
     return rc;
+}
+
+/* Returns whether ports register memory. */
+static int has_regions_of_ports(const ugni_md_t *md)
+{
+    return (md->mr_mode & FI_MR_ENDPOINT) &&
+           (!md->has_targets || (md->mr_mode & FI_MR_LOCAL));
+}
+
+/* Returns the endpoint that a region belongs to, if the provider demands
+ * one. */
+static struct fid_ep *ep_of(const ugni_device_t *device,
+                            const ugni_port_t *port)
+{
+    return (port != NULL)           ? port->ep :
+           (device->target != NULL) ? device->target->ep :
+                                      NULL;
 }
 
 static int add_region(ugni_md_t *md, ugni_mem_t *mem, unsigned device,
@@ -82,11 +101,15 @@ static int add_region(ugni_md_t *md, ugni_mem_t *mem, unsigned device,
     if (region == NULL) {
         return -FI_ENOMEM;
     }
-    rc = ugni_region_open(md, &md->devices[device], port, mem->address,
+    rc = ugni_region_open(md, &md->devices[device],
+                          ep_of(&md->devices[device], port), mem->address,
                           mem->length, access, part->key, &region->mr);
     if (rc != 0) {
         free(region);
         return rc;
+    }
+    if (port == NULL) {
+        part->remote = region->mr;
     }
     region->port  = port;
     region->next  = part->regions;
@@ -130,9 +153,13 @@ static int register_with(ugni_md_t *md, ugni_mem_t *mem, unsigned device)
 
     for (int i = 0; (i < KEY_ATTEMPTS) && (rc == -FI_ENOKEY); ++i) {
         mem->parts[device].key = random_key(md, device);
-        rc                     = (md->mr_mode & FI_MR_ENDPOINT) ?
-                                     register_with_ports(md, mem, device) :
-                                     add_region(md, mem, device, NULL);
+        rc                     = 0;
+        if (md->has_targets || !(md->mr_mode & FI_MR_ENDPOINT)) {
+            rc = add_region(md, mem, device, NULL);
+        }
+        if ((rc == 0) && has_regions_of_ports(md)) {
+            rc = register_with_ports(md, mem, device);
+        }
         if (rc != 0) {
             close_regions(&mem->parts[device], NULL);
         }
@@ -147,7 +174,7 @@ ucs_status_t ugni_mems_add_port(ugni_md_t *md, ugni_port_t *port)
     ugni_mem_t *mem;
     int rc = 0;
 
-    if (!(md->mr_mode & FI_MR_ENDPOINT)) {
+    if (!has_regions_of_ports(md)) {
         return UCS_OK;
     }
     for (mem = md->mems; (mem != NULL) && (rc == 0); mem = mem->next) {

@@ -9,16 +9,19 @@ struct fid_mr;
 struct ugni_port;
 
 /* A registration with a domain of libfabric or, with FI_MR_ENDPOINT, with one
- * of its ports */
+ * of its endpoints */
 typedef struct ugni_region {
     struct ugni_region *next;
-    struct ugni_port *port; /* NULL: registered with the domain */
+    struct ugni_port *port; /* NULL: registered with the domain, or with the
+                             * target */
     struct fid_mr *mr;
 } ugni_region_t;
 
 /* Registered memory on one device */
 typedef struct ugni_part {
-    uint64_t key; /* Requested key; equal for all ports */
+    uint64_t key;          /* Requested key; equal for all ports */
+    struct fid_mr *remote; /* The registration whose key peers get, if only one
+                            * has it */
     ugni_region_t *regions;
 } ugni_part_t;
 
@@ -52,10 +55,10 @@ typedef struct ugni_rkey {
                       * bytes */
 } ugni_rkey_t;
 
-/* Registers memory with the device; with FI_MR_ENDPOINT for the port, otherwise
- * `port` is not used. Returns 0 or an error of libfabric. */
+/* Registers memory with the device; with FI_MR_ENDPOINT for the endpoint,
+ * otherwise `ep` is not used. Returns 0 or an error of libfabric. */
 int ugni_region_open(const ugni_md_t *md, const ugni_device_t *device,
-                     struct ugni_port *port, void *address, size_t length,
+                     struct fid_ep *ep, void *address, size_t length,
                      uint64_t access, uint64_t key, struct fid_mr **mr_p);
 /* Used with FI_MR_ENDPOINT: the functions register all memory with a new port,
  * and close the registrations of a port. The caller holds the lock of the
@@ -65,6 +68,25 @@ void ugni_mems_remove_port(ugni_md_t *md, struct ugni_port *port);
 /* Returns the descriptor of registered memory for operations of the port. */
 void *ugni_mem_desc(ugni_md_t *md, const ugni_mem_t *mem,
                     const struct ugni_port *port);
+
+/* target.c: An endpoint of the device through which peers access memory. It is
+ * used with FI_MR_ENDPOINT if the provider chooses the keys: memory has a key
+ * for each endpoint then, and a packed key cannot contain those of ports that
+ * are opened later. */
+typedef struct ugni_target {
+    struct fid_ep *ep;
+    struct fid_av *av;
+    struct fid_cq *cq;
+    char *name; /* Its address in libfabric */
+    size_t name_length;
+} ugni_target_t;
+
+/* Returns 0 or an error of libfabric. */
+int ugni_target_open(ugni_device_t *device);
+void ugni_target_close(ugni_device_t *device);
+/* A provider may execute the accesses of peers only while its queue is
+ * polled. */
+void ugni_target_progress(const ugni_target_t *target);
 
 /* Returns libfabric's key for the owner's device `index`, for operations of
  * `device`. UCS_ERR_INVALID_PARAM: the packed key has no such key. */

@@ -44,6 +44,7 @@ typedef struct ugni_device {
     struct fi_info *info;
     struct fid_fabric *fabric;
     struct fid_domain *domain; /* NULL: not opened yet */
+    struct ugni_target *target;
 } ugni_device_t;
 
 enum { UGNI_MAX_DEVICES = 32 };
@@ -55,6 +56,7 @@ typedef struct ugni_md {
     pthread_mutex_t lock; /* Protects the members below */
     int is_listed;
     uint64_t mr_mode; /* FI_MR_* that the provider demands */
+    int has_targets;  /* Peers access memory through endpoints of target.c */
     size_t raw_key;   /* Bytes of a key with FI_MR_RAW; otherwise 0 */
     unsigned num_devices;
     ugni_device_t devices[UGNI_MAX_DEVICES];

@@ -31,8 +31,8 @@ static ucs_status_t chunk_new(ugni_port_t *port, uint64_t access, size_t size,
     if (head == NULL) {
         return UCS_ERR_NO_MEMORY;
     }
-    rc = ugni_region_open(port->md, port->device, port, head, length, access, 0,
-                          &head->mr);
+    rc = ugni_region_open(port->md, port->device, port->ep, head, length,
+                          access, 0, &head->mr);
     if (rc != 0) {
         ucx_error("ugni: cannot register %zu bytes of buffers with %s: %s",
                   length, port->info->domain_attr->name, fi_strerror(-rc));

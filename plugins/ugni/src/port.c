@@ -374,6 +374,9 @@ unsigned ugni_port_progress(ugni_port_t *port)
             op_done(port, entries[i].op_context, entries[i].len, UCS_OK);
         }
     }
+    if (port->device->target != NULL) {
+        ugni_target_progress(port->device->target);
+    }
     smsg = port->ifaces[UGNI_SMSG];
     if ((smsg != NULL) && (smsg->num_missing > 0)) {
         ugni_recv_post(smsg);

@@ -4,10 +4,16 @@
 
 #define CHECK_INTERVAL 0.1 /* Seconds between two checks of peers */
 
-/* Returns whether sends to the peer use memory of the user, on an endpoint of
- * either transport. UCP closes an endpoint when its first lane fails, so the
- * provider must not use this memory any more. */
-static int has_sends_to(const ugni_port_t *port, fi_addr_t fi_addr)
+static int is_same_process(const ugni_wire_addr_t *a, const ugni_wire_addr_t *b)
+{
+    return (a->pid == b->pid) && (a->start == b->start) &&
+           (a->space == b->space);
+}
+
+/* Returns whether sends to the peer process use memory of the user, on an
+ * endpoint of either transport. UCP closes an endpoint when its first lane
+ * fails, so the provider must not use this memory any more. */
+static int has_sends_to(const ugni_port_t *port, const ugni_wire_addr_t *peer)
 {
     const ugni_link_t *link;
     const ugni_ep_t *ep;
@@ -20,7 +26,7 @@ static int has_sends_to(const ugni_port_t *port, fi_addr_t fi_addr)
              link != &port->ifaces[kind]->eps; link = link->next) {
             ep = ugni_container_of(link, ugni_ep_t, link);
             if ((ep->state & UGNI_EP_FAILED) &&
-                (ep->peer->fi_addr == fi_addr) &&
+                is_same_process(&ep->addr, peer) &&
                 !ugni_link_is_alone(&ep->sent)) {
                 return 1;
             }
@@ -43,7 +49,7 @@ static unsigned serve(ugni_iface_t *iface, ugni_ep_t *ep)
             count = ucx_pending_dispatch(&ep->pending);
         }
     } else if ((ep->state & UGNI_EP_TELL) && iface->port->is_drained &&
-               !has_sends_to(iface->port, ep->peer->fi_addr)) {
+               !has_sends_to(iface->port, &ep->addr)) {
         ep->state &= ~UGNI_EP_TELL;
         (void)iface->host->iface_ep_failed(&iface->super, &ep->super,
                                            ep->status);

@@ -122,6 +122,13 @@ START_TEST(rejected_length_fails_the_endpoint)
 }
 END_TEST
 
+/* With FI_MR_ENDPOINT: the plugin chooses the keys, or the provider does */
+static const char *const endpoint_modes[] = {
+    "endpoint",
+    "endpoint,prov_key,virt_addr",
+    "local,endpoint,raw",
+};
+
 START_TEST(memory_is_accessible_by_later_interfaces)
 {
     uct_rkey_bundle_t rkey;
@@ -130,7 +137,7 @@ START_TEST(memory_is_accessible_by_later_interfaces)
     uct_mem_h memh;
     node_t a, b;
 
-    setenv("STRICT_MODES", "endpoint", 1);
+    setenv("STRICT_MODES", endpoint_modes[_i], 1);
     domain_open(&domain);
     node_open(&a, &domain);
     memh = node_register(&domain, memory, sizeof(memory), &rkey);
@@ -441,7 +448,8 @@ int main(void)
     tcase_add_test(tcase, failed_access_fails_messages_too);
     tcase_add_test(tcase, full_address_vector_rejects_endpoints);
     tcase_add_test(tcase, rejected_length_fails_the_endpoint);
-    tcase_add_test(tcase, memory_is_accessible_by_later_interfaces);
+    tcase_add_loop_test(tcase, memory_is_accessible_by_later_interfaces, 0,
+                        sizeof(endpoint_modes) / sizeof(endpoint_modes[0]));
     tcase_add_test(tcase, raw_key_is_released_after_its_domain);
     tcase_add_test(tcase, local_mode_needs_a_registration);
     tcase_add_test(tcase, cancelled_get_ends_when_its_buffer_is_free);

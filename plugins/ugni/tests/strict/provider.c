@@ -133,7 +133,8 @@ static int getinfo(uint32_t version, const char *node, const char *service,
         info->domain_attr->mr_mode     = (int)demanded;
         info->domain_attr->mr_key_size = (demanded & FI_MR_RAW) ?
                                              STRICT_RAW_KEY :
-                                             4;
+                                         (demanded & FI_MR_PROV_KEY) ? 8 :
+                                                                       4;
     }
     return rc;
 }
