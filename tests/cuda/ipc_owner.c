@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* See ipc_owner.h. */
 #include "ipc_owner.h"
+#include "suite.h"
 
-#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -17,7 +17,7 @@ uct_iface_h iface;
 pid_t child;
 
 static uct_md_h md;
-static int link_fd;
+static int link_fd, test_fd; /* test_fd: the test's end, in the owner */
 
 /* Open interfaces, the last one is `iface`. */
 static struct {
@@ -215,11 +215,12 @@ static void obey(const order_t *order)
     send_all(&answer, sizeof(answer));
 }
 
-static void owner(void)
+START_TEST(the_owner_executes_orders)
 {
     addresses_t addresses;
     order_t order;
 
+    close(test_fd); /* the owner ends if the test has ended */
     open_iface(&addresses);
     device_open();
     send_all(&addresses, sizeof(addresses));
@@ -235,8 +236,9 @@ static void owner(void)
         release(owned[0].address);
     }
     device_close();
-    exit(EXIT_SUCCESS);
+    close(link_fd);
 }
+END_TEST
 
 static answer_t send_order(const order_t *order)
 {
@@ -266,12 +268,9 @@ void fork_owner(void)
     int sockets[2];
 
     ck_assert_int_eq(socketpair(AF_UNIX, SOCK_STREAM, 0, sockets), 0);
-    child = fork();
-    if (child == 0) {
-        close(sockets[0]);
-        link_fd = sockets[1];
-        owner();
-    }
+    link_fd = sockets[1];
+    test_fd = sockets[0];
+    child   = suite_fork(DEVICE_IPC ", owner", the_owner_executes_orders);
     close(sockets[1]);
     link_fd = sockets[0];
 }

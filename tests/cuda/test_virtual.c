@@ -37,7 +37,7 @@ static ucp_worker_h worker;
 static ucp_ep_h ep;
 static ucp_mem_h memh;
 static CUdeviceptr memory;
-static int link_fd;
+static int link_fd, test_fd; /* test_fd: the test's end, in the owner */
 
 /* ------------------------------------------------------------ both sides -- */
 
@@ -145,12 +145,13 @@ static void agree(void)
 /* ------------------------------------------------------------- the test -- */
 
 /* Owns the memory that is put to, and sends a message. */
-static void be_owner(void)
+START_TEST(the_owner_sends_and_is_put_to)
 {
     const ucp_request_param_t param = {.op_attr_mask = 0};
     void *key;
     size_t length;
 
+    close(test_fd);
     open_side(1);
     finish(ucp_tag_send_nbx(ep, (void *)(uintptr_t)memory, UNIT, TAG, &param));
     ck_ok(ucp_rkey_pack(context, memh, &key, &length));
@@ -159,7 +160,9 @@ static void be_owner(void)
     agree();
     verify(9);
     close_side();
+    close(link_fd);
 }
+END_TEST
 
 /* Starts the owner, before the driver is used. */
 static pid_t fork_owner(void)
@@ -168,13 +171,12 @@ static pid_t fork_owner(void)
     pid_t pid;
 
     ck_assert_int_eq(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, links), 0);
-    pid     = fork();
-    link_fd = links[pid == 0];
-    close(links[pid != 0]);
-    if (pid == 0) {
-        be_owner();
-        exit(EXIT_SUCCESS);
-    }
+    link_fd = links[1];
+    test_fd = links[0];
+    pid     = suite_fork("cuda virtual memory, owner",
+                         the_owner_sends_and_is_put_to);
+    link_fd = links[0];
+    close(links[1]);
     return pid;
 }
 

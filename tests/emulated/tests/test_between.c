@@ -5,6 +5,7 @@
  * both sides when they exit.
  */
 #include "suite.h"
+#include "../../cuda/suite.h"
 
 #include <string.h>
 #include <sys/socket.h>
@@ -98,7 +99,9 @@ static void expect_byte(CUdeviceptr address, char expected)
     ck_assert_int_eq(byte, expected);
 }
 
-static void importer(int socket)
+static int importer_socket;
+
+START_TEST(shared_memory_is_opened_and_changed)
 {
     CUmemGenericAllocationHandle handle;
     CUdeviceptr opened, again;
@@ -106,7 +109,7 @@ static void importer(int socket)
     message_t message;
     int fds[2];
 
-    hear(socket, &message, fds);
+    hear(importer_socket, &message, fds);
     begin(0);
     ck_cuda(cuIpcOpenMemHandle_v2(&opened, message.handle,
                                   CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS));
@@ -143,6 +146,7 @@ static void importer(int socket)
     close(fds[0]);
     close(fds[1]);
 }
+END_TEST
 
 static void no_setup(void)
 {
@@ -168,12 +172,9 @@ START_TEST(memory_is_shared_by_handle_descriptor_and_pool)
     pid_t pid;
 
     ck_assert_int_eq(socketpair(AF_UNIX, SOCK_STREAM, 0, sockets), 0);
-    pid = fork();
-    if (pid == 0) {
-        close(sockets[0]);
-        importer(sockets[1]);
-        exit(0);
-    }
+    importer_socket = sockets[1];
+    pid             = suite_fork("emulated memory between processes, importer",
+                                 shared_memory_is_opened_and_changed);
     close(sockets[1]);
     begin(0);
     ck_cuda(cuMemAlloc_v2(&freed, SIZE));
