@@ -55,6 +55,7 @@ typedef struct ucp_config_options {
     double keepalive_interval; /**< Seconds */
     /** Endpoints checked in one round, at most */
     unsigned long keepalive_num_eps;
+    double wireup_timeout; /**< Seconds */
 } ucp_config_options_t;
 
 struct ucp_config {

@@ -55,7 +55,7 @@ enum {
     UCP_WORKER_AM_SIZE     = 64,
     UCP_WORKER_STREAM_SIZE = 136,
     UCP_WORKER_RMA_SIZE    = 40,
-    UCP_WORKER_WIREUP_SIZE = 96,
+    UCP_WORKER_WIREUP_SIZE = 160,
 };
 
 struct ucp_worker {

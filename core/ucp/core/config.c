@@ -191,6 +191,12 @@ static const ucs_config_field_t fields[] = {
      offsetof(ucp_config_options_t, keepalive_num_eps),
      UCS_CONFIG_TYPE_ULUNITS},
 
+    {"WIREUP_TIMEOUT", "30m",
+     "Time until an endpoint fails if its peer does not answer the request to\n"
+     "connect lanes endpoint to endpoint, although it lives. A peer answers\n"
+     "only when it makes progress. 0 or inf: never.",
+     offsetof(ucp_config_options_t, wireup_timeout), UCS_CONFIG_TYPE_TIME},
+
     {NULL},
 };
 

@@ -24,6 +24,7 @@ static void retire(void *arg)
     ucp_wireup_t *wireup = arg;
 
     ucp_wireup_link_close(&wireup->link);
+    ucp_wireup_deadline_stop(wireup->ep);
     wireup->ep->wireup = NULL;
     free(wireup);
 }
@@ -52,6 +53,7 @@ static void link_sent(ucp_wireup_link_t *link)
 void ucp_wireup_release(ucp_ep_h ep)
 {
     if (ep->wireup != NULL) {
+        ucp_wireup_deadline_stop(ep);
         ucp_wireup_link_close(&ep->wireup->link);
     }
 }
@@ -126,6 +128,7 @@ static ucp_wireup_t *create(ucp_ep_h ep, const ucp_wireup_lanes_t *lanes,
                              link_sent);
     }
     ep->wireup = wireup;
+    ucp_wireup_deadline_start(ep);
     return wireup;
 }
 
@@ -191,6 +194,7 @@ static void open_lanes(ucp_ep_h ep)
     unsigned i;
 
     wireup->state = UCP_WIREUP_DONE;
+    ucp_wireup_deadline_stop(ep);
     for (i = 0; i < ep->config->num_lanes; ++i) {
         uct = ucp_wireup_stub_take(&wireup->stubs[i]);
         if (uct == NULL) {

@@ -23,6 +23,7 @@
 #ifndef UCP_WIREUP_HANDSHAKE_H
 #define UCP_WIREUP_HANDSHAKE_H
 
+#include "ucp/wireup/deadline.h"
 #include "ucp/wireup/lanes.h"
 #include "ucp/wireup/link.h"
 #include "ucp/wireup/stub.h"
@@ -37,6 +38,7 @@ typedef enum {
 struct ucp_wireup {
     ucp_ep_h ep;
     ucp_wireup_state_t state;
+    ucp_wireup_deadline_t deadline; /**< Not running once DONE */
     ucp_wireup_link_t link; /**< Not in use if lane 0 carries all messages */
     int retiring;           /**< Set if the next progress frees this state */
     uct_oneshot_t retire;

@@ -116,6 +116,7 @@ int ucp_wireup_link_failed(ucp_worker_h worker, uct_ep_h uct)
 
 void ucp_wireup_worker_init(ucp_worker_h worker)
 {
+    ucp_wireup_deadlines_init(worker);
     ucs_list_head_init(&ucp_worker_wireup(worker)->partial);
     ucs_list_head_init(&ucp_worker_wireup(worker)->rejections);
 }
@@ -124,6 +125,7 @@ void ucp_wireup_worker_cleanup(ucp_worker_h worker)
 {
     rejection_t *rejection;
 
+    ucp_wireup_deadlines_cleanup(worker);
     while (!ucs_list_is_empty(&ucp_worker_wireup(worker)->rejections)) {
         rejection = ucs_list_head(&ucp_worker_wireup(worker)->rejections,
                                   rejection_t, list);

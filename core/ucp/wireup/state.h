@@ -6,10 +6,12 @@
 #define UCP_WIREUP_STATE_H
 
 #include "ucp/base/worker.h"
+#include "ucp/wireup/deadline.h"
 #include "ucp/wireup/keepalive.h"
 
 typedef struct ucp_wireup_worker {
     ucp_keepalive_t keepalive;
+    ucp_wireup_deadlines_t deadlines;
     /** Messages that are received in part */
     ucs_list_link_t partial;
     unsigned num_partial;
