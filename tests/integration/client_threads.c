@@ -7,7 +7,6 @@
 #include "common/data.h"
 #include "common/server.h"
 
-#include <netinet/in.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
@@ -101,14 +100,12 @@ static void open_hall(struct hall *hall, struct server *server)
     ucp_listener_attr_t attr = {
         .field_mask = UCP_LISTENER_ATTR_FIELD_SOCKADDR,
     };
-    struct sockaddr_in address = {
-        .sin_family = AF_INET,
-        .sin_addr   = {htonl(INADDR_LOOPBACK)},
-    };
+    struct sockaddr_storage address;
+    socklen_t length             = server_make_address("127.0.0.1", &address);
     ucp_listener_params_t params = {
         .field_mask = UCP_LISTENER_PARAM_FIELD_SOCK_ADDR |
                       UCP_LISTENER_PARAM_FIELD_CONN_HANDLER,
-        .sockaddr     = {(struct sockaddr *)&address, sizeof(address)},
+        .sockaddr     = {(struct sockaddr *)&address, length},
         .conn_handler = {.cb = come_in, .arg = hall},
     };
 

@@ -30,8 +30,7 @@ void server_open_side(struct side *side, uint64_t features, uint64_t client_id)
 
 /* ---------------------------------------------------------- the listener -- */
 
-/* RDMA devices cannot connect to 127.0.0.1: TEST_SERVER_HOST replaces it. */
-static socklen_t make_address(const char *host,
+socklen_t server_make_address(const char *host,
                               struct sockaddr_storage *address)
 {
     struct sockaddr_in *v4  = (struct sockaddr_in *)address;
@@ -54,7 +53,7 @@ static socklen_t make_address(const char *host,
 bool server_has_host(const char *host)
 {
     struct sockaddr_storage address;
-    socklen_t length = make_address(host, &address);
+    socklen_t length = server_make_address(host, &address);
     int fd           = socket(address.ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
     bool has         = (fd >= 0) &&
                (bind(fd, (struct sockaddr *)&address, length) == 0);
@@ -107,7 +106,7 @@ void server_open(struct server *server, struct side *side, const char *host,
                  bool old_handler)
 {
     struct sockaddr_storage address;
-    socklen_t length = make_address(host, &address);
+    socklen_t length = server_make_address(host, &address);
 
     listen_at(server, side, &address, length, old_handler);
 }
@@ -122,7 +121,7 @@ void server_open_at(struct server *server, struct side *side,
  * same address and does not listen. */
 int server_hold_port(struct sockaddr_storage *address)
 {
-    socklen_t length = make_address("127.0.0.1", address);
+    socklen_t length = server_make_address("127.0.0.1", address);
     int fd           = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     int on           = 1;
 

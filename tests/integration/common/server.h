@@ -24,6 +24,11 @@ struct server {
 /* Like side_open(), with wake-up if the features include it. */
 void server_open_side(struct side *side, uint64_t features, uint64_t client_id);
 
+/* Fills the address, without a port, from text. RDMA devices cannot connect to
+ * 127.0.0.1: TEST_SERVER_HOST replaces it. Returns the address's length. */
+socklen_t server_make_address(const char *host,
+                              struct sockaddr_storage *address);
+
 /* Returns whether this host can listen at an address, given as text. */
 bool server_has_host(const char *host);
 
