@@ -10,6 +10,15 @@
 
 #include "ucs/config/internal.h"
 
+/* Returns whether the row says that no plugin with this prefix is installed. */
+static int is_about(const config_foreign_t *foreign, const char *prefix)
+{
+    size_t length = strlen(prefix);
+
+    return !strncmp(foreign->name, prefix, length) &&
+           !strcmp(foreign->name + length, "*");
+}
+
 static int is_named(const config_foreign_t *foreign, const char *name)
 {
     size_t length = strlen(foreign->name);
@@ -21,12 +30,14 @@ static int is_named(const config_foreign_t *foreign, const char *name)
     return !strcmp(foreign->name, name);
 }
 
-static const char *find(config_foreign_kind_t kind, const char *name)
+static const char *find(config_foreign_kind_t kind, const char *name,
+                        const char *prefix)
 {
     const config_foreign_t *foreign;
 
     for (foreign = config_foreign; foreign->name != NULL; ++foreign) {
-        if ((foreign->kind == kind) && is_named(foreign, name)) {
+        if ((foreign->kind == kind) && is_named(foreign, name) &&
+            ((prefix == NULL) || !is_about(foreign, prefix))) {
             return foreign->reason;
         }
     }
@@ -34,12 +45,12 @@ static const char *find(config_foreign_kind_t kind, const char *name)
     return NULL;
 }
 
-const char *config_foreign_variable(const char *name)
+const char *config_foreign_variable(const char *name, const char *prefix)
 {
-    return find(CONFIG_FOREIGN_VARIABLE, name);
+    return find(CONFIG_FOREIGN_VARIABLE, name, prefix);
 }
 
 const char *ucs_config_foreign_transport(const char *word)
 {
-    return find(CONFIG_FOREIGN_TRANSPORT, word);
+    return find(CONFIG_FOREIGN_TRANSPORT, word, NULL);
 }

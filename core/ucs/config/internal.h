@@ -113,8 +113,9 @@ ucs_status_t config_allow_list_parse(const char *text,
 /* ---- names of other implementations (foreign.c) ---- */
 
 /* Returns the reason why a variable has no effect in this implementation, or
- * NULL if the variable is unknown. */
-const char *config_foreign_variable(const char *name);
+ * NULL if the variable is unknown. `prefix`: the prefix of the loaded plugin to
+ * which the name belongs, or NULL. */
+const char *config_foreign_variable(const char *name, const char *prefix);
 
 /* ---- registry, locked while it is walked (registry.c) ---- */
 

@@ -217,7 +217,8 @@ static void unknown_check(const char *full_name, const char *where, void *arg)
         return;
     }
 
-    reason = config_foreign_variable(known.name);
+    reason = config_foreign_variable(known.name,
+                                     known.owner_is_here ? known.owner : NULL);
     if (reason != NULL) {
         ucs_info("%s%s%s has no effect here: %s", full_name,
                  (where == NULL) ? "" : " in ", (where == NULL) ? "" : where,

@@ -12,8 +12,10 @@
 #include "uct/base/state.h"
 #include "uct/base/tables.h"
 
-/* Translates a table of variables; does nothing if there is no table. */
-static ucs_status_t uct_code_config(const char *component, const char *what,
+/* Translates a table of variables; does nothing if there is no table.
+ * `transport`: its name, or NULL. */
+static ucs_status_t uct_code_config(const char *owner, const char *what,
+                                    const char *transport,
                                     const ucx_config_table_t *table,
                                     uct_config_schema_t **schema_p)
 {
@@ -24,8 +26,8 @@ static ucs_status_t uct_code_config(const char *component, const char *what,
         return UCS_OK;
     }
 
-    snprintf(title, sizeof(title), "%s %s", component, what);
-    return uct_config_schema_create(title, table, schema_p);
+    snprintf(title, sizeof(title), "%s %s", owner, what);
+    return uct_config_schema_create(title, transport, table, schema_p);
 }
 
 /* Completes and checks a transport. UCS_ERR_UNSUPPORTED if the transport is
@@ -65,7 +67,7 @@ static ucs_status_t uct_tl_init(uct_tl_t *tl, const char *component,
     if (status != UCS_OK) {
         return status;
     }
-    return uct_code_config(desc->name, "transport", tl->desc.config,
+    return uct_code_config(desc->name, "transport", desc->name, tl->desc.config,
                            &tl->config);
 }
 
@@ -132,13 +134,13 @@ ucs_status_t uct_code_create(const ucx_component_t *desc, uct_code_t **code_p)
         goto err;
     }
 
-    status = uct_code_config(code->full.name, "memory domain",
+    status = uct_code_config(code->full.name, "memory domain", NULL,
                              code->full.md_config, &code->md_config);
     if (status != UCS_OK) {
         goto err;
     }
 
-    status = uct_code_config(code->full.name, "connection manager",
+    status = uct_code_config(code->full.name, "connection manager", NULL,
                              code->full.cm_config, &code->cm_config);
     if (status != UCS_OK) {
         goto err;

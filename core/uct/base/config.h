@@ -15,9 +15,11 @@ typedef struct uct_config_schema uct_config_schema_t;
 /*
  * Translates `table`, which may be from an older or newer ABI version, and
  * registers its variables. UCS_ERR_INVALID_PARAM, with a log message, for an
- * invalid table. `title` is for listings; copied.
+ * invalid table. `title` is for listings; copied. `transport`: the name of the
+ * transport, or NULL; the variables may be set by that prefix as well
+ * (UCX_RC_VERBS_TIMEOUT for UCX_RC_TIMEOUT of rc_verbs).
  */
-ucs_status_t uct_config_schema_create(const char *title,
+ucs_status_t uct_config_schema_create(const char *title, const char *transport,
                                       const ucx_config_table_t *table,
                                       uct_config_schema_t **schema_p);
 void uct_config_schema_destroy(uct_config_schema_t *schema);

@@ -6,6 +6,8 @@
  */
 #include "uct/base/config_schema.h"
 
+#include <ctype.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -158,6 +160,7 @@ static void uct_config_schema_free(uct_config_schema_t *schema)
     free(schema->ranges);
     free(schema->fields);
     free(schema->prefix);
+    free(schema->also);
     free(schema->title);
     free(schema);
 }
@@ -189,7 +192,29 @@ static ucs_status_t uct_config_schema_alloc(const char *title,
     return UCS_OK;
 }
 
-ucs_status_t uct_config_schema_create(const char *title,
+/* Adds the prefix that the transport's name makes, if it is another one. */
+static ucs_status_t uct_config_schema_add_prefix(uct_config_schema_t *schema,
+                                                 const char *transport)
+{
+    size_t size = strlen(transport) + 2;
+    size_t i;
+
+    schema->also = malloc(size);
+    if (schema->also == NULL) {
+        return UCS_ERR_NO_MEMORY;
+    }
+    for (i = 0; transport[i] != '\0'; ++i) {
+        schema->also[i] = (char)toupper((unsigned char)transport[i]);
+    }
+    memcpy(schema->also + i, "_", 2);
+    if (strcmp(schema->also, schema->prefix) != 0) {
+        schema->prefixes[0]     = schema->also;
+        schema->table.fallbacks = schema->prefixes;
+    }
+    return UCS_OK;
+}
+
+ucs_status_t uct_config_schema_create(const char *title, const char *transport,
                                       const ucx_config_table_t *table,
                                       uct_config_schema_t **schema_p)
 {
@@ -210,6 +235,9 @@ ucs_status_t uct_config_schema_create(const char *title,
     }
 
     status = uct_config_fields_convert(schema, table);
+    if ((status == UCS_OK) && (transport != NULL)) {
+        status = uct_config_schema_add_prefix(schema, transport);
+    }
     if (status != UCS_OK) {
         goto err;
     }

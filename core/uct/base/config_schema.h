@@ -12,6 +12,8 @@ struct uct_config_schema {
     ucs_config_table_t table; /* registered */
     char *title;
     char *prefix;
+    char *also;              /* the transport's own prefix, or NULL */
+    const char *prefixes[2]; /* `also` and a terminator */
     unsigned num_fields;
     ucs_config_field_t *fields; /* num_fields fields and a terminator */
     ucs_config_range_t *ranges; /* one for each field */

@@ -48,6 +48,13 @@ static const ucx_config_field_t md_fields[] = {
     MD("ODP", TERNARY, odp, "try", NULL, 0, 0,
        "Register memory for on-demand paging, which locks no memory, if the "
        "device has it. try: only if registrations are not kept (RCACHE)."),
+    MD("FORK_INIT", TERNARY, fork_init, "try", NULL, 0, 0,
+       "Prepare libibverbs for fork(), so that a child process does not change "
+       "memory that is registered. y: fail if that is not possible."),
+    MD("IS_GLOBAL", BOOL, is_global, "n", NULL, 0, 0,
+       "Send packets with a global header on InfiniBand within a subnet, too."),
+    MD("ROCE_LOCAL_SUBNET", BOOL, local_subnet, "n", NULL, 0, 0,
+       "Reach only those ports of RoCE whose GID has the same subnet prefix."),
 };
 
 static const ucx_config_field_t rc_fields[] = {
@@ -77,8 +84,10 @@ static const ucx_config_field_t rc_fields[] = {
        "limit."),
     RC("SEG_SIZE", MEMUNITS, seg_size, "8256", 512, 1048576,
        "Bytes of a send or receive buffer: the limit of an active message."),
-    RC("MAX_POLL", UINT, max_poll, "16", 1, 256,
-       "Completions taken from a completion queue at a time."),
+    RC("TX_MAX_POLL", UINT, tx_max_poll, "16", 1, 256,
+       "Completions of sends taken at a time."),
+    RC("RX_MAX_POLL", UINT, rx_max_poll, "16", 1, 256,
+       "Received messages taken at a time."),
     RC("FC_ENABLE", BOOL, credits, "y", 0, 0,
        "Limit the active messages that a receiver has not polled yet."),
     RC("FC_WND_SIZE", UINT, credit_window, "512", 2, 16384,
@@ -112,8 +121,10 @@ static const ucx_config_field_t ud_fields[] = {
        "Bytes that a packet can carry in its work request, at least."),
     UD("RX_QUEUE_LEN", UINT, rx_queue_len, "1024", 64, 65536,
        "Receive buffers of an interface."),
-    UD("MAX_POLL", UINT, max_poll, "16", 1, 256,
-       "Completions taken from a completion queue at a time."),
+    UD("TX_MAX_POLL", UINT, tx_max_poll, "16", 1, 256,
+       "Completions of sends taken at a time."),
+    UD("RX_MAX_POLL", UINT, rx_max_poll, "16", 1, 256,
+       "Received messages taken at a time."),
     UD("ETH_DGID_CHECK", BOOL, dgid_check, "y", 0, 0,
        "Drop packets on RoCE that are for another address than the port's."),
 };

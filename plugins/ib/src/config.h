@@ -16,6 +16,9 @@ typedef struct ib_md_config {
     int rcache;           /* A ternary value */
     int relaxed_ordering; /* A ternary value */
     int odp;              /* A ternary value */
+    int fork_init;        /* A ternary value */
+    int is_global;        /* Use a global header within a subnet, too */
+    int local_subnet;     /* Reach only RoCE ports of the same subnet */
 } ib_md_config_t;
 
 /* UCX_RC_*: connections */
@@ -32,7 +35,7 @@ typedef struct ib_rc_config {
     unsigned rx_queue_len;
     unsigned max_rd_atomic;
     size_t seg_size;
-    unsigned max_poll;
+    unsigned tx_max_poll, rx_max_poll;
     int credits;
     unsigned credit_window;
 } ib_rc_config_t;
@@ -50,7 +53,7 @@ typedef struct ib_ud_config {
     unsigned tx_moderation;
     unsigned tx_min_inline;
     unsigned rx_queue_len;
-    unsigned max_poll;
+    unsigned tx_max_poll, rx_max_poll;
     int dgid_check;
 } ib_ud_config_t;
 

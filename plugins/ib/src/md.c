@@ -296,6 +296,25 @@ static void md_make_rcache(ib_md_t *md)
     }
 }
 
+/* Must precede every registration of the process. Kernels that copy registered
+ * pages at a fork by themselves need nothing. */
+static ucs_status_t prepare_fork(const ucx_host_t *host, int wanted)
+{
+    int error = (wanted == UCS_NO) ? 0 : ibv_fork_init();
+
+    if (error == 0) {
+        return UCS_OK;
+    }
+    if (wanted != UCS_YES) {
+        ucx_debug("libibverbs is not prepared for fork(): %s", strerror(error));
+        return UCS_OK;
+    }
+    ucx_error("UCX_IB_FORK_INIT=y, but libibverbs cannot be prepared for "
+              "fork(): %s",
+              strerror(error));
+    return UCS_ERR_UNSUPPORTED;
+}
+
 ucs_status_t ib_md_open(const ucx_component_t *component,
                         const ucx_md_open_args_t *args, uct_md_h *md_p)
 {
@@ -314,7 +333,10 @@ ucs_status_t ib_md_open(const ucx_component_t *component,
     ucx_md_init(&md->super, args);
     md->host   = host;
     md->config = *(const ib_md_config_t *)args->config;
-    status     = ib_device_open(host, args->name, &md->context);
+    status     = prepare_fork(host, md->config.fork_init);
+    if (status == UCS_OK) {
+        status = ib_device_open(host, args->name, &md->context);
+    }
     if (status != UCS_OK) {
         goto err_free;
     }

@@ -259,6 +259,8 @@ ucs_status_t ib_port_open(const ucx_host_t *host, struct ibv_context *context,
     port->sl            = (uint8_t)config->sl;
     port->traffic_class = (uint8_t)config->traffic_class;
     port->hop_limit     = (uint8_t)config->hop_limit;
+    port->is_global     = (uint8_t)config->is_global;
+    port->local_subnet  = (uint8_t)config->local_subnet;
     port->mtu           = attr.active_mtu;
     if ((config->path_mtu != 0) && (config->path_mtu < port->mtu)) {
         port->mtu = (enum ibv_mtu)config->path_mtu;
@@ -331,6 +333,9 @@ int ib_port_reaches(const ib_port_t *port, const ucx_reachable_args_t *args)
     if (same_subnet(port, &wire)) {
         return 2;
     }
+    if (port->local_subnet && (port->kind != IB_LINK_IB)) {
+        return unreachable(args, "another subnet (UCX_IB_ROCE_LOCAL_SUBNET)");
+    }
     /* RoCE v2 is routed by IP, InfiniBand by a global routing header. */
     if (port->kind == IB_LINK_ROCE_V1) {
         return unreachable(args, "RoCE v1 does not leave its Ethernet segment");
@@ -357,7 +362,8 @@ ucs_status_t ib_port_path(const ib_port_t *port, const void *address,
     ah->port_num  = port->number;
     ah->sl        = port->sl;
     ah->dlid      = le16toh(wire.lid);
-    ah->is_global = (port->kind != IB_LINK_IB) || !same_subnet(port, &wire);
+    ah->is_global = (port->kind != IB_LINK_IB) || port->is_global ||
+                    !same_subnet(port, &wire);
     if (ah->is_global) {
         memcpy(ah->grh.dgid.raw, wire.gid, sizeof(wire.gid));
         ah->grh.sgid_index    = port->gid_index;

@@ -48,6 +48,8 @@ typedef struct ib_port {
     double latency;   /* Seconds, of the link and the devices together */
     /* How packets are addressed */
     uint8_t sl, traffic_class, hop_limit;
+    uint8_t is_global;    /* Always with a global header */
+    uint8_t local_subnet; /* Reaches only RoCE ports of the same subnet */
 } ib_port_t;
 
 /* Reads the port's attributes and selects its GID and P_Key.

@@ -154,7 +154,7 @@ static unsigned poll_sends(rc_iface_t *iface)
     if (ib_unlikely(iface->watch.is_gone)) {
         return 0; /* All requests have been completed already */
     }
-    num = ibv_poll_cq(iface->send_cq, (int)iface->config.max_poll, wc);
+    num = ibv_poll_cq(iface->send_cq, (int)iface->config.tx_max_poll, wc);
     for (int i = 0; i < num; ++i) {
         ep = iface->eps[wc[i].wr_id >> 32];
         if (ib_likely(wc[i].status == IBV_WC_SUCCESS)) {

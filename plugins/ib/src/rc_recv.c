@@ -167,7 +167,7 @@ static inline int has_too_few(const rc_iface_t *iface)
 unsigned rc_recv_poll(rc_iface_t *iface)
 {
     struct ibv_wc wc[MAX_POLL];
-    int num = ibv_poll_cq(iface->recv_cq, (int)iface->config.max_poll, wc);
+    int num = ibv_poll_cq(iface->recv_cq, (int)iface->config.rx_max_poll, wc);
 
     if (num < 0) {
         num = 0;
@@ -177,7 +177,7 @@ unsigned rc_recv_poll(rc_iface_t *iface)
         /* Fewer completions than requested: the queue is empty, so that
          * everything is delivered that endpoints received before they were
          * stopped. */
-        iface->recv_seen += ((unsigned)num < iface->config.max_poll) ?
+        iface->recv_seen += ((unsigned)num < iface->config.rx_max_poll) ?
                                 iface->config.rx_queue_len :
                                 (unsigned)num;
     }

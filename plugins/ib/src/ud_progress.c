@@ -20,7 +20,7 @@ enum {
 unsigned ud_poll_sends(ud_iface_t *iface)
 {
     struct ibv_wc wc[MAX_POLL];
-    int num = ibv_poll_cq(iface->send_cq, (int)iface->config.max_poll, wc);
+    int num = ibv_poll_cq(iface->send_cq, (int)iface->config.tx_max_poll, wc);
 
     if (num <= 0) {
         return 0;

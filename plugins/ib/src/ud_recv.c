@@ -328,7 +328,7 @@ static int take_datagram(ud_iface_t *iface, ud_recv_t *recv,
 unsigned ud_recv_poll(ud_iface_t *iface)
 {
     struct ibv_wc wc[MAX_POLL];
-    int num = ibv_poll_cq(iface->recv_cq, (int)iface->config.max_poll, wc);
+    int num = ibv_poll_cq(iface->recv_cq, (int)iface->config.rx_max_poll, wc);
     ud_recv_t *recv;
 
     if (num <= 0) {

@@ -285,7 +285,8 @@ ud_iface_t *network_open(uct_am_callback_t cb, void *arg)
         .tx_moderation = 64,
         .tx_min_inline = 64,
         .rx_queue_len  = 256,
-        .max_poll      = 16,
+        .tx_max_poll   = 16,
+        .rx_max_poll   = 16,
         .dgid_check    = 1,
     };
     uct_iface_params_t params  = {0};

@@ -315,7 +315,8 @@ static void start(void)
         .rx_queue_len    = RECV_LEN,
         .max_rd_atomic   = 16,
         .seg_size        = 256,
-        .max_poll        = 16,
+        .tx_max_poll     = 16,
+        .rx_max_poll     = 16,
         .credits         = 1,
         .credit_window   = 512,
     };

@@ -186,6 +186,30 @@ START_TEST(names_of_others_are_no_mistake)
 }
 END_TEST
 
+/* With a plugin for RC_ a name is known here or elsewhere, or it is wrong. */
+START_TEST(names_of_a_plugin_that_is_there_are_not_excused)
+{
+    static const char *const prefixes[] = {"RC_", NULL};
+    static ucs_config_table_t table     = {
+            "Connections", "RC_", fields, sizeof(opts_t), NULL, {NULL, NULL},
+    };
+
+    setenv("UCX_RC_TSL", "1", 1);
+    ck_assert_uint_eq(check(NULL, NULL, NULL), 0); /* no such plugin */
+    ucs_config_table_register(&table);
+    setenv("UCX_RC_TSLL", "1", 1); /* not reported yet */
+    setenv("UCX_RC_VERBS_FENCE", "auto", 1);
+    setenv("UCX_RC_MLX5_TIMEOUT", "1s", 1);
+    ck_assert_uint_eq(check(NULL, prefixes, NULL), 1);
+    ck_logged("UCX_RC_TSLL (did you mean UCX_RC_TLS?)");
+    ucs_config_table_unregister(&table);
+    unsetenv("UCX_RC_TSL");
+    unsetenv("UCX_RC_TSLL");
+    unsetenv("UCX_RC_VERBS_FENCE");
+    unsetenv("UCX_RC_MLX5_TIMEOUT");
+}
+END_TEST
+
 START_TEST(words_of_others_are_known)
 {
     ck_assert_ptr_nonnull(ucs_config_foreign_transport("rc_mlx5"));
@@ -243,5 +267,6 @@ SUITE_MAIN("config names", edit_distance_counts_typing_errors,
            a_plugin_that_is_here_has_told_all_its_names,
            an_option_may_have_two_names, names_of_others_are_no_mistake,
            words_of_others_are_known,
+           names_of_a_plugin_that_is_there_are_not_excused,
            settings_of_the_application_are_checked_too,
            short_words_allow_few_typing_errors, all_tables_are_printed)

@@ -379,6 +379,24 @@ START_TEST(defaults_of_every_type_are_parsed)
 }
 END_TEST
 
+/* The transport's name makes a second prefix. */
+START_TEST(variables_have_the_prefix_of_the_transport_too)
+{
+    uct_iface_config_t *config;
+
+    setenv("UCX_FK_NUMBER", "3", 1);
+    setenv("UCX_FAKE_COUNT", "4", 1);
+    setenv("UCX_FK_COUNT", "5", 1);
+    ck_ok(uct_md_iface_config_read(md, "fk", NULL, NULL, &config));
+    unsetenv("UCX_FK_NUMBER");
+    unsetenv("UCX_FAKE_COUNT");
+    unsetenv("UCX_FK_COUNT");
+    expect(config, "NUMBER", "3");
+    expect(config, "COUNT", "4");
+    uct_config_release(config);
+}
+END_TEST
+
 START_TEST(values_are_got_and_changed)
 {
     static const char *const bad[][2] = {
@@ -559,6 +577,7 @@ int main(void)
     tcase_add_test(tc, memory_types_are_told_by_domains);
     tcase_add_test(tc, connection_manager_is_completed);
     tcase_add_test(tc, defaults_of_every_type_are_parsed);
+    tcase_add_test(tc, variables_have_the_prefix_of_the_transport_too);
     tcase_add_test(tc, values_are_got_and_changed);
     tcase_add_test(tc, environment_and_prefix_count);
     tcase_add_test(tc, configuration_is_read_from_a_file);

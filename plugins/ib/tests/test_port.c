@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Variables that have effect before a device is used: which ports reach each
+ * other, how packets are addressed, fork(). */
+#include "../src/device.h"
+#include "../src/md.h"
+#include "../src/port.h"
+#include "suite.h"
+
+#include <errno.h>
+#include <string.h>
+
+static int log_level = -1;
+static int fork_error;
+static unsigned num_fork_init;
+
+int ibv_fork_init(void)
+{
+    ++num_fork_init;
+    return fork_error;
+}
+
+struct ibv_device **ibv_get_device_list(int *num)
+{
+    errno = ENOSYS;
+    return NULL;
+}
+
+static const ucx_host_t host = {.size = sizeof(host), .log_level = &log_level};
+
+/* A port whose GID begins with `subnet`. */
+static ib_port_t port_of(uint8_t kind, uint8_t subnet)
+{
+    ib_port_t port = {.number = 1, .kind = kind, .mtu = IBV_MTU_4096, .lid = 7};
+
+    port.gid.raw[0]  = subnet;
+    port.gid.raw[15] = 1;
+    return port;
+}
+
+static int reaches(const ib_port_t *port, const ib_port_t *peer)
+{
+    ib_wire_device_t wire;
+    ucx_reachable_args_t args = {
+        .size            = sizeof(args),
+        .dev_addr        = (const uct_device_addr_t *)&wire,
+        .dev_addr_length = sizeof(wire),
+    };
+
+    ib_port_address(peer, &wire);
+    return ib_port_reaches(port, &args);
+}
+
+static int is_global(const ib_port_t *port, const ib_port_t *peer)
+{
+    struct ibv_ah_attr ah;
+    ib_wire_device_t wire;
+    enum ibv_mtu mtu;
+
+    ib_port_address(peer, &wire);
+    ck_assert_int_eq(ib_port_path(port, &wire, sizeof(wire), &ah, &mtu),
+                     UCS_OK);
+    ck_assert_int_eq(ah.dlid, 7);
+    return ah.is_global;
+}
+
+START_TEST(subnets_of_roce_are_routed_unless_the_user_forbids_it)
+{
+    ib_port_t port = port_of(IB_LINK_ROCE_V2_IPV4, 1);
+    ib_port_t near = port_of(IB_LINK_ROCE_V2_IPV4, 1);
+    ib_port_t far  = port_of(IB_LINK_ROCE_V2_IPV4, 2);
+    ib_port_t old  = port_of(IB_LINK_ROCE_V1, 1);
+
+    ck_assert_int_gt(reaches(&port, &near), reaches(&port, &far));
+    ck_assert_int_ne(reaches(&port, &far), 0);
+    ck_assert_int_eq(reaches(&port, &old), 0);
+    port.local_subnet = 1;
+    ck_assert_int_ne(reaches(&port, &near), 0);
+    ck_assert_int_eq(reaches(&port, &far), 0);
+
+    port              = port_of(IB_LINK_IB, 1);
+    far               = port_of(IB_LINK_IB, 2);
+    port.local_subnet = 1; /* Concerns RoCE only */
+    ck_assert_int_ne(reaches(&port, &far), 0);
+}
+END_TEST
+
+START_TEST(a_global_header_is_used_where_it_is_needed_or_wanted)
+{
+    ib_port_t port = port_of(IB_LINK_IB, 1), far = port_of(IB_LINK_IB, 2);
+    ib_port_t roce = port_of(IB_LINK_ROCE_V2_IPV4, 1);
+
+    ck_assert_int_eq(is_global(&port, &port), 0);
+    ck_assert_int_eq(is_global(&port, &far), 1);
+    ck_assert_int_eq(is_global(&roce, &roce), 1);
+    port.is_global = 1;
+    ck_assert_int_eq(is_global(&port, &port), 1);
+}
+END_TEST
+
+/* There is no device: the domain is not opened in any case. */
+static ucs_status_t open_with(int fork_init)
+{
+    ib_instance_t instance  = {.super.host = &host};
+    ib_md_config_t config   = {.fork_init = fork_init};
+    ucx_md_open_args_t args = {
+        .size   = sizeof(args),
+        .name   = "test0",
+        .config = &config,
+    };
+    uct_md_h md;
+
+    num_fork_init = 0;
+    return ib_md_open(&instance.component, &args, &md);
+}
+
+START_TEST(libibverbs_is_prepared_for_fork_unless_the_user_forbids_it)
+{
+    fork_error = 0;
+    ck_assert_int_eq(open_with(UCS_TRY), UCS_ERR_NO_DEVICE);
+    ck_assert_uint_eq(num_fork_init, 1);
+    ck_assert_int_eq(open_with(UCS_NO), UCS_ERR_NO_DEVICE);
+    ck_assert_uint_eq(num_fork_init, 0);
+    fork_error = ENOSYS;
+    ck_assert_int_eq(open_with(UCS_TRY), UCS_ERR_NO_DEVICE);
+    ck_assert_int_eq(open_with(UCS_YES), UCS_ERR_UNSUPPORTED);
+}
+END_TEST
+
+int main(void)
+{
+    const TTest *const tests[] = {
+        subnets_of_roce_are_routed_unless_the_user_forbids_it,
+        a_global_header_is_used_where_it_is_needed_or_wanted,
+        libibverbs_is_prepared_for_fork_unless_the_user_forbids_it,
+    };
+
+    return suite_run("port", tests, sizeof(tests) / sizeof(tests[0]), 30);
+}
