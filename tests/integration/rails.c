@@ -5,6 +5,9 @@
  * fewer devices uses one link; devices without a peer are not used; transfers
  * survive the failure of a link.
  *
+ * With --given the two links and the devices over them exist already (in
+ * tests/vm): the network devices of the sender, and UCX_NET_DEVICES of both.
+ *
  * With --measure there is no test: it prints the bandwidths of one link and of
  * both, each limited (to RAILS_MBIT Mbit/s, default 1000).
  */
@@ -342,6 +345,20 @@ static void doomed_member(struct team *team, void *arg)
     meet_fate(team, "put_zcopy");
 }
 
+/* ----------------------------------------------------------- given links -- */
+
+/* The links transfer data in both ways of a rendezvous; then one goes down. */
+static void given_member(struct team *team, void *arg)
+{
+    char **devices = arg;
+
+    setenv("UCX_NET_DEVICES", devices[team->rank], 1);
+    setenv("UCX_MAX_RMA_LANES", "2", 1);
+    setenv("UCX_RNDV_SCHEME", "get_zcopy", 1);
+    scene(team, true, true);
+    meet_fate(team, "put_zcopy");
+}
+
 /* ----------------------------------------------------------- measurement -- */
 
 /* In bytes per second, on the side that waits for the transfers. */
@@ -408,6 +425,12 @@ int main(int argc, char **argv)
     struct team team     = {.limit = 120, .place = TEAM_NAMESPACES};
     team_member_t chosen = member;
 
+    if ((argc == 6) && team_asked(argc, argv, "--given")) {
+        team.place = TEAM_LOOPBACK;
+        net_use(SENDER, 0, argv[2]);
+        net_use(SENDER, 1, argv[3]);
+        return team_run(&team, 2, given_member, &argv[4]);
+    }
     if (team_asked(argc, argv, "--measure")) {
         chosen = measuring_member;
     } else if (team_asked(argc, argv, "--down")) {

@@ -17,32 +17,62 @@ rdma_modules()
 # that both are in one; policy routing sends what is between them over the pair.
 two_devices()
 {
-    local i kind=${1:-rxe}
+    local kind=${1:-rxe}
     case $kind in
     rxe) rdma_modules rdma_rxe || return 1 ;;
     *) rdma_modules "$kind" || return 1 ;;
     esac
-    ip link add v1 type veth peer name v2
-    for i in 1 2; do
-        ip addr add 10.7.0.$i/24 dev v$i
-        ip addr add fd07::$i/64 dev v$i nodad
+    sysctl -qw net.ipv4.conf.all.rp_filter=0
+    ip rule add pref 100 lookup local
+    ip rule del pref 0
+    join_devices "$kind" 1 2
+}
+
+# four_devices: two_devices, and rxe3 (10.8.0.3) and rxe4 (10.8.0.4) at the ends
+# of another pair
+four_devices()
+{
+    two_devices && join_devices rxe 3 4
+}
+
+# subnet I: the third number of which network device I's addresses have
+subnet()
+{
+    echo $((7 + ($1 - 1) / 2))
+}
+
+# join_devices KIND I J: creates two devices and the veth pair between them
+join_devices()
+{
+    local i net kind=$1
+    shift
+    net=$(subnet "$1")
+    ip link add "v$1" type veth peer name "v$2"
+    for i in "$@"; do
+        ip addr add 10.$net.0.$i/24 dev v$i
+        ip addr add fd0$net::$i/64 dev v$i nodad
         ip link set v$i mtu 4200 up
         sysctl -qw net.ipv4.conf.v$i.accept_local=1 \
             net.ipv4.conf.v$i.rp_filter=0
     done
-    sysctl -qw net.ipv4.conf.all.rp_filter=0
-    ip rule add pref 100 lookup local
-    ip rule del pref 0
-    for i in 1 2; do
-        ip rule add pref $((9 + i)) iif lo from 10.7.0.$i to 10.7.0.$((3 - i)) \
-            lookup $((100 + i))
+    for i in "$@"; do
+        ip rule add pref $((9 + i)) iif lo from 10.$net.0.$i \
+            to 10.$net.0.$(other_end $i) lookup $((100 + i))
         link_route $i
     done
-    for i in 1 2; do
+    for i in "$@"; do
         rdma link add $kind$i type $kind netdev v$i || return 1
     done
-    wait_active ${kind}1 && wait_active ${kind}2
+    for i in "$@"; do
+        wait_active $kind$i || return 1
+    done
     chmod 666 /dev/infiniband/* 2>/dev/null || true
+}
+
+# other_end I: the device at the other end of I's pair
+other_end()
+{
+    echo $((($1 - 1 ^ 1) + 1))
 }
 
 # run_program SECONDS LIBRARY FOLDER 'PROGRAM ARG...': loads the library before
@@ -65,9 +95,11 @@ run_program()
 # link_route I: what device I sends to the other goes over the pair
 link_route()
 {
-    local other=$((3 - $1))
-    ip route replace 10.7.0.$other dev v$1 table $((100 + $1))
-    ip neigh replace 10.7.0.$other dev v$1 nud permanent \
+    local other address
+    other=$(other_end "$1")
+    address=10.$(subnet "$1").0.$other
+    ip route replace $address dev v$1 table $((100 + $1))
+    ip neigh replace $address dev v$1 nud permanent \
         lladdr "$(cat /sys/class/net/v$other/address)"
 }
 

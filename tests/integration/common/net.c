@@ -119,14 +119,19 @@ const char *net_host(int rank)
     return (rank == 0) ? "10.77.0.1" : "10.77.0.2";
 }
 
+static const char *names[NET_LINKS][2] = {
+    {"ucx0", "ucx1"},
+    {"ucy0", "ucy1"},
+};
+
 const char *net_device(int rank, int link)
 {
-    static const char *const names[NET_LINKS][2] = {
-        {"ucx0", "ucx1"},
-        {"ucy0", "ucy1"},
-    };
-
     return names[link][rank];
+}
+
+void net_use(int rank, int link, const char *name)
+{
+    names[link][rank] = name;
 }
 
 /* Creates a link between the namespaces: link 0 is 10.77.0.0/24, link 1

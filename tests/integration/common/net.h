@@ -30,6 +30,10 @@ enum { NET_LINKS = 2 };
 /* The device name of a member's end of the first (0) or second (1) link. */
 const char *net_device(int rank, int link);
 
+/* Call before the members are forked, instead of net_prepare(): the link exists,
+ * and this is the device of the member's end. */
+void net_use(int rank, int link, const char *name);
+
 /* Sets this member's end of a link down or up. */
 void net_link(struct team *team, int link, bool up);
 
