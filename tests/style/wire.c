@@ -6,7 +6,7 @@
 #include "ucp/am/am.h"
 #include "ucp/amo/amo.h"
 #include "ucp/base/types.h"
-#include "ucp/learn/trial.h"
+#include "ucp/learn/timing.h"
 #include "ucp/multi/multi.h"
 #include "ucp/rma/rma.h"
 #include "ucp/rndv/rndv.h"

@@ -88,7 +88,8 @@ static unsigned possible_methods(const ucp_learn_entry_t *entry, unsigned class)
     };
     ucp_proto_candidate_t list[UCP_PROTO_MAX_CANDIDATES];
     unsigned count    = ucp_proto_list(&query, list);
-    unsigned methods  = (entry->op == UCP_OP_TAG_SEND) ?
+    unsigned methods  = ((entry->op == UCP_OP_TAG_SEND) &&
+                        (class < UCP_LEARN_EAGER_END)) ?
                             UCS_BIT(UCP_LEARN_EAGER) :
                             0;
     unsigned at_first = 0, at_last = 0;
@@ -106,11 +107,11 @@ static unsigned possible_methods(const ucp_learn_entry_t *entry, unsigned class)
     return methods | (at_first & at_last);
 }
 
-ucp_learn_t *ucp_learn_entry_of(ucp_learn_entry_t *entry, size_t length,
-                                unsigned first)
+ucp_learn_t *ucp_learn_entry_of(ucp_learn_entry_t *entry, ucp_learn_load_t load,
+                                size_t length, unsigned first)
 {
     unsigned class        = ucp_learn_size_class(length);
-    ucp_learn_t **learn_p = &entry->of[class];
+    ucp_learn_t **learn_p = &entry->of[load][class];
     unsigned methods;
 
     if (*learn_p == NULL) {
@@ -123,18 +124,22 @@ ucp_learn_t *ucp_learn_entry_of(ucp_learn_entry_t *entry, size_t length,
                   (entry->op == UCP_OP_GET) ?
                       UCS_BIT(UCP_LEARN_GET) | UCS_BIT(UCP_LEARN_AM) :
                       possible_methods(entry, class) | UCS_BIT(first);
-        ucp_learn_init(*learn_p, methods, first);
+        ucp_learn_init(*learn_p,
+                       (load == UCP_LEARN_STREAM) ? &ucp_learn_plan_series :
+                                                    &ucp_learn_plan_alone,
+                       methods, first);
     }
     return *learn_p;
 }
 
-static void print_learn(const ucp_learn_t *learn, ucp_op_t op, unsigned class,
-                        FILE *stream)
+static void print_learn(const ucp_learn_t *learn, ucp_op_t op,
+                        ucp_learn_load_t load, unsigned class, FILE *stream)
 {
     unsigned i;
 
-    fprintf(stream, "# learnt: %-14s %7zu KiB: %s", ucp_proto_op_name(op),
+    fprintf(stream, "# learnt: %-14s %7zu KiB%s: %s", ucp_proto_op_name(op),
             (size_t)1 << (class + UCP_LEARN_MIN_LOG - 10),
+            (load == UCP_LEARN_STREAM) ? " in streams" : "",
             ucp_learn_method_name(op, learn->best));
     for (i = 0; i < UCP_LEARN_METHODS; ++i) {
         if (learn->method[i].count > 0) {
@@ -142,26 +147,32 @@ static void print_learn(const ucp_learn_t *learn, ucp_op_t op, unsigned class,
                     1e-9 / ucp_learn_time(learn, i));
         }
     }
-    fprintf(stream, "; %u messages\n", learn->count);
+    fprintf(stream, "; %u %s\n", learn->count,
+            (load == UCP_LEARN_STREAM) ? "series" : "messages");
 }
 
 void ucp_learn_entry_print(const ucp_learn_entry_t *entry, FILE *stream)
 {
-    unsigned class;
+    unsigned load, class;
 
-    for (class = 0; class < UCP_LEARN_CLASSES; ++class) {
-        if (entry->of[class] != NULL) {
-            print_learn(entry->of[class], entry->op, class, stream);
+    for (load = 0; load < UCP_LEARN_LOADS; ++load) {
+        for (class = 0; class < UCP_LEARN_CLASSES; ++class) {
+            if (entry->of[load][class] != NULL) {
+                print_learn(entry->of[load][class], entry->op,
+                            (ucp_learn_load_t)load, class, stream);
+            }
         }
     }
 }
 
 void ucp_learn_entry_free(ucp_learn_entry_t *entry)
 {
-    unsigned class;
+    unsigned load, class;
 
-    for (class = 0; class < UCP_LEARN_CLASSES; ++class) {
-        free(entry->of[class]);
+    for (load = 0; load < UCP_LEARN_LOADS; ++load) {
+        for (class = 0; class < UCP_LEARN_CLASSES; ++class) {
+            free(entry->of[load][class]);
+        }
     }
     free(entry);
 }

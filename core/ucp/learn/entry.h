@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What is learnt for the endpoints of a configuration: one ucp_learn_t for each
- * class of sizes of an operation, allocated at its first message.
+ * What is learnt for the endpoints of a configuration: for each class of sizes
+ * of an operation one ucp_learn_t for transfers that are alone, and one for
+ * those that are in flight together, allocated at the first of them.
  */
 #ifndef UCP_LEARN_ENTRY_H
 #define UCP_LEARN_ENTRY_H
@@ -20,10 +21,20 @@ enum {
     UCP_LEARN_METHODS,
 };
 
+/** Whether other transfers of the endpoint are in flight. */
+typedef enum {
+    UCP_LEARN_ALONE,
+    UCP_LEARN_STREAM,
+    UCP_LEARN_LOADS,
+} ucp_learn_load_t;
+
 /** Classes of sizes: powers of two. */
 enum {
-    UCP_LEARN_MIN_LOG = 14,
-    UCP_LEARN_CLASSES = 14,
+    UCP_LEARN_MIN_LOG   = 14,
+    UCP_LEARN_CLASSES   = 14,
+    /** The first class without a trial of eager messages: their data would be
+     *  in the peer's memory twice until it is received */
+    UCP_LEARN_EAGER_END = 6,
 };
 
 typedef struct ucp_learn_entry {
@@ -32,9 +43,11 @@ typedef struct ucp_learn_entry {
     ucp_op_t op;
     /** For put and get: identifies the lanes of the key */
     const void *lanes;
-    ucp_ep_h last_ep;     /**< Endpoint of the last message */
-    ucs_time_t last_time; /**< Time when that message began */
-    ucp_learn_t *of[UCP_LEARN_CLASSES];
+    ucp_ep_h last_ep;     /**< Endpoint of the last transfer */
+    ucs_time_t last_time; /**< Time when that transfer began */
+    ucp_learn_t *of[UCP_LEARN_LOADS][UCP_LEARN_CLASSES];
+    /** Transfers of a stream until the next unit of its plan */
+    uint8_t rest[UCP_LEARN_CLASSES];
 } ucp_learn_entry_t;
 
 /** UCP_PROTO_FLAG_* of the protocol that each method selects for the data of a
@@ -56,12 +69,12 @@ ucp_learn_entry_t *ucp_learn_entry_get(ucp_learn_entry_t **list,
                                        const ucp_ep_config_t *config,
                                        ucp_op_t op, const void *lanes);
 
-/** Returns what is learnt for messages of this length. `first`: the method by
+/** Returns what is learnt for transfers of this length. `first`: the method by
  *  cost, which is used first. Returns NULL if out of memory. */
-ucp_learn_t *ucp_learn_entry_of(ucp_learn_entry_t *entry, size_t length,
-                                unsigned first);
+ucp_learn_t *ucp_learn_entry_of(ucp_learn_entry_t *entry, ucp_learn_load_t load,
+                                size_t length, unsigned first);
 
-/** Prints a line for each class of sizes. */
+/** Prints a line for each class of sizes, with the reason of its method. */
 void ucp_learn_entry_print(const ucp_learn_entry_t *entry, FILE *stream);
 
 void ucp_learn_entry_free(ucp_learn_entry_t *entry);

@@ -8,10 +8,8 @@
 
 #include <string.h>
 
-/* Smallest relative advantage by which a method is selected, and largest noise
- * that may prevent that. */
-#define MIN_ADVANTAGE 0.05
-#define MAX_NOISE     0.3
+/* Largest noise that may prevent that a faster method is selected. */
+#define MAX_NOISE 0.3
 
 /* A sample is odd if it differs from the median by more than this, or by more
  * than three times the noise. Several odd samples in the same direction mean
@@ -25,6 +23,28 @@
  * methods. */
 #define MAX_COST        0.01
 #define MAX_GAP_BY_COST 1e6
+
+const ucp_learn_plan_t ucp_learn_plan_alone = {
+    .skip      = 4, /* code and data are not in the caches yet */
+    .warm      = 2,
+    .timed     = 4,
+    .watch     = 64,
+    .min_gap   = 128,
+    .max_gap   = 16384,
+    .advantage = 0.05,
+};
+
+/* A series begins with transfers that are not timed, so that the plan has none.
+ * Two samples have no noise that could be known. */
+const ucp_learn_plan_t ucp_learn_plan_series = {
+    .skip      = 0,
+    .warm      = 0,
+    .timed     = 2,
+    .watch     = 8,
+    .min_gap   = 8,
+    .max_gap   = 1024,
+    .advantage = 0.04,
+};
 
 static void sort(float *values, unsigned count)
 {
@@ -68,17 +88,19 @@ double ucp_learn_noise(const ucp_learn_t *learn, unsigned index)
     return ucs_min(noise, MAX_NOISE);
 }
 
-void ucp_learn_init(ucp_learn_t *learn, unsigned methods, unsigned first)
+void ucp_learn_init(ucp_learn_t *learn, const ucp_learn_plan_t *plan,
+                    unsigned methods, unsigned first)
 {
     unsigned i;
 
     memset(learn, 0, sizeof(*learn));
+    learn->plan    = plan;
     learn->methods = (uint8_t)methods;
     learn->best    = (uint8_t)first;
     learn->trial   = UCP_LEARN_NONE;
     for (i = 0; i < UCP_LEARN_MAX_METHODS; ++i) {
-        learn->method[i].due = UCP_LEARN_SKIP + ((i == first) ? 0 : 1);
-        learn->method[i].gap = UCP_LEARN_MIN_GAP;
+        learn->method[i].due = plan->skip + ((i == first) ? 0U : 1U);
+        learn->method[i].gap = learn->plan->min_gap;
     }
 }
 
@@ -120,7 +142,7 @@ static void start_trial(ucp_learn_t *learn, unsigned method)
     learn->trial = (uint8_t)method;
     learn->left  = 1;
     if ((method != learn->best) || (learn->method[method].count == 0)) {
-        learn->left = UCP_LEARN_WARM + UCP_LEARN_TIMED;
+        learn->left = (uint8_t)(learn->plan->warm + learn->plan->timed);
         forget(&learn->method[method]);
     }
 }
@@ -141,17 +163,22 @@ unsigned ucp_learn_next(ucp_learn_t *learn, int *timed_p)
         }
         start_trial(learn, due);
     }
-    *timed_p      = (--learn->left < UCP_LEARN_TIMED);
+    *timed_p      = (--learn->left < learn->plan->timed);
     learn->timing = (uint8_t)*timed_p;
     return learn->trial;
 }
 
 void ucp_learn_drop(ucp_learn_t *learn)
 {
+    ucp_learn_method_t *method;
+
     if (learn->timing) {
-        learn->method[learn->trial].due = learn->count + UCP_LEARN_WATCH;
-        learn->trial                    = UCP_LEARN_NONE;
-        learn->timing                   = 0;
+        method        = &learn->method[learn->trial];
+        method->due   = learn->count + ucs_min(1U << method->drops,
+                                               (uint32_t)learn->plan->watch);
+        method->drops = (uint8_t)ucs_min(method->drops + 1, 8);
+        learn->trial  = UCP_LEARN_NONE;
+        learn->timing = 0;
     }
 }
 
@@ -174,7 +201,7 @@ static void try_others(ucp_learn_t *learn)
 
     for (i = 0; i < UCP_LEARN_MAX_METHODS; ++i) {
         if (i != learn->best) {
-            learn->method[i].gap = UCP_LEARN_MIN_GAP;
+            learn->method[i].gap = learn->plan->min_gap;
             learn->method[i].due = learn->count + 1;
         }
     }
@@ -219,7 +246,7 @@ static void decide(ucp_learn_t *learn, unsigned index)
 {
     double noise = ucp_learn_noise(learn, index) +
                    ucp_learn_noise(learn, learn->best);
-    double advantage = ucs_max(0.25 * noise, MIN_ADVANTAGE);
+    double advantage = ucs_max(0.25 * noise, learn->plan->advantage);
 
     if (ucp_learn_time(learn, index) * (1 + advantage) <
         ucp_learn_time(learn, learn->best)) {
@@ -236,19 +263,22 @@ static void schedule(ucp_learn_t *learn, unsigned index)
     double ratio, needed;
 
     if (index == learn->best) {
-        method->gap = UCP_LEARN_MIN_GAP;
+        method->gap = learn->plan->min_gap;
         method->due = learn->count +
-                      ((learn->num_odd > 0) ? 1 : UCP_LEARN_WATCH);
+                      ((learn->num_odd > 0) ? 1 : learn->plan->watch);
         return;
     }
-    ratio  = ucp_learn_time(learn, index) / ucp_learn_time(learn, learn->best);
-    needed = (UCP_LEARN_WARM + UCP_LEARN_TIMED) * (ratio - 1) *
+    ratio  = (learn->method[learn->best].count == 0) ?
+                 1 :
+                 ucp_learn_time(learn, index) /
+                    ucp_learn_time(learn, learn->best);
+    needed = (learn->plan->warm + learn->plan->timed) * (ratio - 1) *
              (UCP_LEARN_MAX_METHODS - 1) / MAX_COST;
-    if ((method->gap > UCP_LEARN_MIN_GAP) && (needed > method->gap)) {
+    if ((method->gap > learn->plan->min_gap) && (needed > method->gap)) {
         method->gap = (uint32_t)ucs_min(needed, MAX_GAP_BY_COST);
     }
     method->due = learn->count + method->gap;
-    if (method->gap < UCP_LEARN_MAX_GAP) {
+    if (method->gap < learn->plan->max_gap) {
         method->gap *= 2;
     }
 }
@@ -268,9 +298,10 @@ void ucp_learn_result(ucp_learn_t *learn, double seconds_per_byte)
     if (!learn->timing) {
         return;
     }
-    learn->timing = 0;
+    learn->timing              = 0;
+    learn->method[index].drops = 0;
     if ((index == learn->best) &&
-        (learn->method[index].count >= UCP_LEARN_TIMED - 1) &&
+        (learn->method[index].count >= learn->plan->timed) &&
         (learn->left == 0)) {
         watch(learn, (float)seconds_per_byte);
     } else {
@@ -288,4 +319,21 @@ void ucp_learn_result(ucp_learn_t *learn, double seconds_per_byte)
         }
     }
     schedule(learn, index);
+}
+
+void ucp_learn_results(ucp_learn_t *learn, const double *seconds_per_byte)
+{
+    int timed;
+
+    if (learn->left == 0) {
+        ucp_learn_result(learn,
+                         ucs_min(seconds_per_byte[0], seconds_per_byte[1]));
+        return;
+    }
+    ucp_learn_result(learn, seconds_per_byte[0]);
+    if (learn->trial != UCP_LEARN_NONE) {
+        --learn->count; /* the second half of the same unit */
+        ucp_learn_next(learn, &timed);
+        ucp_learn_result(learn, seconds_per_byte[1]);
+    }
 }

@@ -17,6 +17,10 @@
  * methods that are not selected become exponentially rarer. The selected method
  * is timed from time to time; if it has become slower, the other methods are
  * tried again.
+ *
+ * The unit is one transfer, or a series of transfers that are in flight
+ * together: the plan says how many units a trial takes, and how often it is
+ * repeated.
  */
 #ifndef UCP_LEARN_H
 #define UCP_LEARN_H
@@ -25,52 +29,67 @@
 
 enum {
     UCP_LEARN_MAX_METHODS = 4,
-    UCP_LEARN_SAMPLES     = 7,     /**< Samples kept for each method */
-    UCP_LEARN_SKIP        = 4,     /**< The first transfers are not timed */
-    UCP_LEARN_WARM        = 2,     /**< Untimed transfers of a trial */
-    UCP_LEARN_TIMED       = 4,     /**< Timed transfers of a trial */
-    UCP_LEARN_ODD         = 4,     /**< This many odd samples mean a change */
-    UCP_LEARN_WATCH       = 64,    /**< Transfers between samples of `best` */
-    UCP_LEARN_MIN_GAP     = 128,   /**< Transfers between trials, at first */
-    UCP_LEARN_MAX_GAP     = 16384, /**< Maximum, if trials cost little */
+    UCP_LEARN_SAMPLES     = 7, /**< Samples kept for each method */
+    UCP_LEARN_ODD         = 4, /**< This many odd samples mean a change */
     UCP_LEARN_NONE        = 0xff,
 };
+
+/** Counts of units. */
+typedef struct ucp_learn_plan {
+    uint8_t skip;     /**< The first ones are not timed */
+    uint8_t warm;     /**< Untimed ones of a trial */
+    uint8_t timed;    /**< Timed ones of a trial */
+    uint8_t watch;    /**< Between samples of `best` */
+    uint16_t min_gap; /**< Between trials, at first */
+    uint16_t max_gap; /**< Between trials that cost little */
+    double advantage; /**< Smallest relative advantage that is selected */
+} ucp_learn_plan_t;
+
+/** Of transfers that are alone, and of series. */
+extern const ucp_learn_plan_t ucp_learn_plan_alone;
+extern const ucp_learn_plan_t ucp_learn_plan_series;
 
 typedef struct ucp_learn_method {
     float samples[UCP_LEARN_SAMPLES]; /**< Seconds per byte; a ring buffer */
     uint8_t count;                    /**< Valid samples */
     uint8_t next;                     /**< Index for the next sample */
-    uint32_t gap;                     /**< Transfers between two trials */
-    uint32_t due; /**< Number of the transfer that is timed next */
+    uint8_t drops;                    /**< Trials in a row without result */
+    uint32_t gap;                     /**< Units between two trials */
+    uint32_t due;                     /**< Number of the unit of the next */
 } ucp_learn_method_t;
 
 typedef struct ucp_learn {
+    const ucp_learn_plan_t *plan;
     uint8_t methods; /**< Bit map of the possible methods */
     uint8_t best;    /**< The selected method */
     uint8_t trial;   /**< The method that is tried, or UCP_LEARN_NONE */
-    uint8_t left;    /**< Transfers that the trial still needs */
-    uint8_t timing;  /**< The result of a timed transfer is outstanding */
+    uint8_t left;    /**< Units that the trial still needs */
+    uint8_t timing;  /**< The result of a timed unit is outstanding */
     uint8_t num_odd; /**< Entries of odd[] */
     /** The last samples of `best`, if all of them differed from the median by
      *  more than the noise, in one direction */
     float odd[UCP_LEARN_ODD];
-    uint32_t count; /**< Transfers so far; may wrap around */
+    uint32_t count; /**< Units so far; may wrap around */
     ucp_learn_method_t method[UCP_LEARN_MAX_METHODS];
 } ucp_learn_t;
 
 /** `methods`: bit map of possible methods. `first`: selected until samples
  *  exist. */
-void ucp_learn_init(ucp_learn_t *learn, unsigned methods, unsigned first);
+void ucp_learn_init(ucp_learn_t *learn, const ucp_learn_plan_t *plan,
+                    unsigned methods, unsigned first);
 
-/** Returns the method of the next transfer. If *timed_p is set, that transfer
- *  shall be timed, and no other one is until its result is reported. */
+/** Returns the method of the next unit. If *timed_p is set, that unit shall be
+ *  timed, and no other one is until its result is reported. */
 unsigned ucp_learn_next(ucp_learn_t *learn, int *timed_p);
 
-/** Reports the result of the transfer that was to be timed. */
+/** Reports the result of the unit that was to be timed. */
 void ucp_learn_result(ucp_learn_t *learn, double seconds_per_byte);
 
-/** Reports that the transfer that was to be timed has no result. */
+/** Reports that the unit that was to be timed has no result. */
 void ucp_learn_drop(ucp_learn_t *learn);
+
+/** Reports the results of a timed series: those of its two halves. */
+void ucp_learn_results(ucp_learn_t *learn, const double *seconds_per_byte);
 
 /** Returns the time per byte (s) of a method, which a third of its samples is
  *  below; 0 without samples. */

@@ -5,41 +5,22 @@
 #include "ucp/learn/trial.h"
 
 #include "ucp/base/class.h"
-#include "ucp/base/ids.h"
-#include "ucp/learn/entry.h"
-#include "ucp/order/queue.h"
+#include "ucp/learn/timing.h"
 #include "ucp/rndv/rndv.h"
-#include "ucp/wireup/introduce.h"
-#include "ucs/debug/log.h"
 #include "ucs/sys/math.h"
 #include "ucs/time/time.h"
 
 #include <stdlib.h>
-#include <string.h>
 
-/* Seconds after which a trial without a result is given up: the user sends no
+/* Seconds after which a timing without a result is given up: the user sends no
  * more, or the peer makes no progress. */
-#define TRIAL_MAX 1.0
+#define TIMING_MAX 1.0
 
-/* The transfer that is being timed. */
-typedef struct trial {
-    ucp_ep_h ep; /* NULL if none is timed */
-    ucp_learn_t *learn;
-    ucp_op_t op;
-    unsigned method;
-    ucp_request_t *req; /* NULL if it is complete */
-    uint32_t asked;     /* Number of the probe; 0: none sent */
-    ucs_time_t begin;
-    size_t length; /* Bytes of data */
-} trial_t;
+/* Time of a byte (s) that is assumed until one is known. */
+#define ASSUMED_TIME 1e-10
 
-struct ucp_trials {
-    ucp_learn_entry_t *entries; /* The most recently used one first */
-    trial_t trial;
-    uint32_t number; /* Number of the last probe */
-};
-
-/* -------------------------------------------------------------- entries -- */
+/* Transfers of a stream that are one unit of its plan, unless it is timed. */
+enum { UNIT = 16 };
 
 static struct ucp_trials *trials_of(ucp_worker_h worker)
 {
@@ -49,175 +30,115 @@ static struct ucp_trials *trials_of(ucp_worker_h worker)
     return worker->trials;
 }
 
-/* Non-zero if earlier messages are under way. Eager messages complete early:
- * the peer may still be copying one if the next follows within the time of a
- * transfer. */
-static int is_loaded(const ucp_learn_entry_t *entry, ucp_ep_h ep, size_t length,
-                     ucs_time_t now)
+/* Seconds of a byte by the selected method, if a transfer of this length is
+ * alone. */
+static double time_alone(const ucp_learn_entry_t *entry, size_t length)
 {
-    const ucp_learn_t *learn = entry->of[ucp_learn_size_class(length)];
-    double time;
+    const ucp_learn_t *learn =
+        entry->of[UCP_LEARN_ALONE][ucp_learn_size_class(length)];
+    double time = (learn == NULL) ? 0 : ucp_learn_time(learn, learn->best);
+
+    return (time > 0) ? time : ASSUMED_TIME;
+}
+
+/* Non-zero if earlier transfers are under way. Eager messages complete early:
+ * the peer may still be copying one if the next follows within the time of a
+ * transfer. In a series the limit is longer: the sender may need most of that
+ * time for its own copy, several requests may have completed together, and the
+ * peer may still be copying the whole series. */
+static int is_loaded(const ucp_timing_t *timing, const ucp_learn_entry_t *entry,
+                     ucp_ep_h ep, size_t length, ucs_time_t now)
+{
+    ucs_time_t since = entry->last_time;
+    double bytes     = 0.75 * (double)length;
 
     if (!ucs_list_is_empty(&ep->awaited) || !ucs_queue_is_empty(&ep->waiting)) {
         return 1;
     }
-    if ((learn == NULL) || (entry->last_ep != ep)) {
+    if (ucp_timing_is_open(timing) && (timing->ep == ep)) {
+        since = ucs_max(timing->begin, timing->end);
+        bytes = 1.25 * (double)ucp_timing_unknown(timing, length);
+    } else if (entry->last_ep != ep) {
         return 0;
     }
-    time = ucp_learn_time(learn, learn->best) * (double)length;
-    return ucs_time_to_sec(now - entry->last_time) < 0.75 * time;
+    return ucs_time_to_sec(now - since) < bytes * time_alone(entry, length);
 }
 
-/* --------------------------------------------------------------- trials -- */
-
-static void drop(trial_t *trial)
+/* Gives up a timing that this transfer disturbs, or that ends no more. */
+static void check_timing(ucp_timing_t *timing, const ucp_request_t *req,
+                         const ucp_learn_t *stream, ucs_time_t now)
 {
-    if (trial->ep != NULL) {
-        ucp_learn_drop(trial->learn);
-        memset(trial, 0, sizeof(*trial));
-    }
-}
-
-static void show_change(const trial_t *trial, unsigned before)
-{
-    const ucp_learn_t *learn = trial->learn;
-    ucp_ep_h ep              = trial->ep;
-    FILE *stream;
-
-    ucs_debug("ep %p: %s instead of %s for about %zu bytes: %.2f"
-              " against %.2f GB/s",
-              ep, ucp_learn_method_name(trial->op, learn->best),
-              ucp_learn_method_name(trial->op, before), trial->length,
-              1e-9 / ucp_learn_time(learn, learn->best),
-              1e-9 / ucp_learn_time(learn, before));
-    if (ep->worker->context->options.proto_info) {
-        stream = ucs_log_open_stream();
-        if (stream != NULL) {
-            ucp_trial_print(ep, stream);
-            fclose(stream);
-        }
-    }
-}
-
-static void result(trial_t *trial, double seconds)
-{
-    ucp_learn_t *learn = trial->learn;
-    unsigned before    = learn->best;
-
-    if (seconds <= 0) {
-        drop(trial);
+    if (timing->ep == NULL) {
         return;
     }
-    ucp_learn_result(learn, seconds / (double)trial->length);
-    if (learn->best != before) {
-        show_change(trial, before);
+    if ((ucs_time_to_sec(now - timing->begin) > TIMING_MAX) ||
+        ((timing->ep == req->send.ep) &&
+         ((timing->num_marks > 1) ?
+              ucp_timing_is_open(timing) && (timing->learn != stream) :
+              (timing->marks[0].req != NULL)))) {
+        ucp_timing_drop(timing);
     }
-    memset(trial, 0, sizeof(*trial));
 }
 
-/* Sends a probe, which the peer answers when it has processed the messages
- * before it. */
-static ucs_status_t ask(struct ucp_trials *trials)
+/* Returns the method of a transfer that follows others. */
+static unsigned select_in_stream(ucp_timing_t *timing, ucp_learn_entry_t *entry,
+                                 ucp_request_t *req, ucp_learn_t *learn,
+                                 ucs_time_t now)
 {
-    ucp_ep_h ep         = trials->trial.ep;
-    ucs_status_t status = ucp_wireup_introduce(ep);
-    ucp_probe_t probe   = {.end = ucp_ep_wire_end(ep)};
+    uint8_t *rest = &entry->rest[ucp_learn_size_class(req->dt.length)];
+    unsigned method;
+    int timed;
 
-    if (status != UCS_OK) {
-        return status;
+    if (ucp_timing_is_open(timing) && (timing->ep == req->send.ep)) {
+        ucp_timing_add(timing, req, now);
+        return timing->method;
     }
-    if (++trials->number == 0) {
-        ++trials->number;
+    if (timing->ep != NULL) {
+        return learn->best;
     }
-    trials->trial.asked = trials->number;
-    probe.number        = ucp_le32(trials->number);
-    return ucp_ep_send_control(ep, UCP_AM_ID_PROBE, &probe, sizeof(probe));
+    if (*rest > 0) {
+        --*rest;
+        return learn->best;
+    }
+    method = ucp_learn_next(learn, &timed);
+    if (timed) {
+        ucp_timing_series(timing, req, learn, entry->op, method, now);
+    } else {
+        *rest = UNIT - 1;
+    }
+    return method;
 }
 
-/* True if the request of the transfer completes when the peer has the data (or,
- * for a get, this process). */
-static int ends_with_request(const trial_t *trial)
-{
-    return (trial->op == UCP_OP_GET) || (trial->method == UCP_LEARN_GET) ||
-           (trial->method == UCP_LEARN_PUT);
-}
-
-/* Seconds to add to the measured time. In a rendezvous, a message reports the
- * completion of a get; after a put, another message still has to reach the
- * peer. */
-static double message_latency(const trial_t *trial)
-{
-    double latency = ucp_ep_config_am(trial->ep->config)->cost_bcopy.latency;
-
-    if ((trial->op == UCP_OP_PUT) || (trial->op == UCP_OP_GET)) {
-        return 0;
-    }
-    return (trial->method == UCP_LEARN_GET) ? -latency : latency;
-}
-
-void ucp_request_timed(ucp_request_t *req, ucs_status_t status)
-{
-    trial_t *trial = &req->worker->trials->trial;
-
-    req->flags &= (uint16_t)~UCP_REQUEST_FLAG_TIMED;
-    if (req != trial->req) {
-        return; /* its trial was given up */
-    }
-    trial->req = NULL;
-    if (status != UCS_OK) {
-        drop(trial);
-    } else if (ends_with_request(trial)) {
-        result(trial, ucs_time_to_sec(ucs_get_time() - trial->begin) +
-                          message_latency(trial));
-    } else if (ask(req->worker->trials) != UCS_OK) {
-        drop(trial);
-    }
-}
-
-static void start_trial(trial_t *trial, ucp_request_t *req, ucp_learn_t *learn,
-                        ucp_op_t op, unsigned method, ucs_time_t now)
-{
-    *trial = (trial_t){
-        .ep     = req->send.ep,
-        .learn  = learn,
-        .op     = op,
-        .method = method,
-        .req    = req,
-        .begin  = now,
-        .length = req->dt.length,
-    };
-    req->flags |= UCP_REQUEST_FLAG_TIMED;
-}
-
-/* Returns the method of a message. `first`: the method by cost. */
+/* Returns the method of a transfer. `first`: the method by cost. */
 static unsigned select_method(struct ucp_trials *trials,
                               ucp_learn_entry_t *entry, ucp_request_t *req,
                               unsigned first)
 {
-    ucp_ep_h ep    = req->send.ep;
-    trial_t *trial = &trials->trial;
-    ucs_time_t now = ucs_get_time();
-    int loaded     = is_loaded(entry, ep, req->dt.length, now);
-    ucp_learn_t *learn;
+    ucp_ep_h ep           = req->send.ep;
+    ucp_timing_t *timing  = &trials->timing;
+    ucs_time_t now        = ucs_get_time();
+    ucp_learn_load_t load = is_loaded(timing, entry, ep, req->dt.length, now) ?
+                                UCP_LEARN_STREAM :
+                                UCP_LEARN_ALONE;
+    ucp_learn_t *learn = ucp_learn_entry_of(entry, load, req->dt.length, first);
     unsigned method;
     int timed;
 
     entry->last_ep   = ep;
     entry->last_time = now;
-    if ((trial->ep != NULL) &&
-        (ucs_time_to_sec(now - trial->begin) > TRIAL_MAX)) {
-        drop(trial);
-    }
-    learn = loaded ? NULL : ucp_learn_entry_of(entry, req->dt.length, first);
+    check_timing(timing, req, (load == UCP_LEARN_STREAM) ? learn : NULL, now);
     if (learn == NULL) {
         return first;
     }
-    if (trial->ep != NULL) {
+    if (load == UCP_LEARN_STREAM) {
+        return select_in_stream(timing, entry, req, learn, now);
+    }
+    if (timing->ep != NULL) {
         return learn->best;
     }
     method = ucp_learn_next(learn, &timed);
     if (timed) {
-        start_trial(trial, req, learn, entry->op, method, now);
+        ucp_timing_alone(timing, req, learn, entry->op, method, now);
     }
     return method;
 }
@@ -319,75 +240,6 @@ const ucp_proto_t *ucp_trial_rma(ucp_request_t *req, ucp_op_t op,
     return (method == by_lane) ? zcopy : messages;
 }
 
-/* ------------------------------------------------------------- messages -- */
-
-/* Returns the trial that this answer belongs to, or NULL. */
-static trial_t *asked_by(ucp_worker_h worker, const ucp_probe_t *probe)
-{
-    uint64_t end = ucp_le64_get(probe->end.ep_id);
-    ucp_ep_h ep  = ucp_id_get(worker->ep_ids, end & UINT32_MAX);
-
-    return ((ep != NULL) && (ep->secret == (uint32_t)(end >> 32)) &&
-            (worker->trials != NULL) && (worker->trials->trial.ep == ep)) ?
-               &worker->trials->trial :
-               NULL;
-}
-
-/* Returns the peer's time if the peer uses the clock of this machine, else the
- * current time. */
-static ucs_time_t time_of(const trial_t *trial, const ucp_probe_t *probe)
-{
-    ucs_time_t now  = ucs_get_time();
-    ucs_time_t time = ucp_le64_get(probe->time);
-
-    return (trial->ep->config->is_local && (time > trial->begin) &&
-            (time < now)) ?
-               time :
-               now;
-}
-
-static void answered(ucp_worker_h worker, const ucp_probe_t *probe)
-{
-    trial_t *trial  = asked_by(worker, probe);
-    uint32_t number = ucp_le32_get(probe->number);
-
-    if ((trial == NULL) || (number == 0) || (trial->asked != number)) {
-        ucs_debug("dropped the answer to a probe: no such trial");
-        return;
-    }
-    result(trial, ucs_time_to_sec(time_of(trial, probe) - trial->begin));
-}
-
-static ucs_status_t probe_handler(void *arg, void *data, size_t length,
-                                  unsigned flags)
-{
-    ucp_worker_h worker = arg;
-    ucp_probe_t probe;
-    ucp_ep_h ep;
-
-    if (length != sizeof(probe)) {
-        ucs_diag("dropped a probe of %zu bytes: wrong size", length);
-        return UCS_OK;
-    }
-    ucp_wire_take(&probe, data, length);
-    if (probe.flags & UCP_PROBE_ANSWER) {
-        answered(worker, &probe);
-        return UCS_OK;
-    }
-    ep = ucp_wireup_reply_ep(worker, &probe.end);
-    if ((ep == NULL) || (ep->flags & UCP_EP_FLAG_FAILED)) {
-        ucs_debug("dropped a probe: its sender is not connected any more");
-        return UCS_OK;
-    }
-    probe.flags = UCP_PROBE_ANSWER;
-    probe.time  = ucp_le64(ucs_time_to_nsec(ucs_get_time()));
-    if (ucp_ep_send_control(ep, UCP_AM_ID_PROBE, &probe, sizeof(probe)) !=
-        UCS_OK) {
-        ucs_debug("ep %p: cannot answer a probe", ep);
-    }
-    return UCS_OK;
-}
-
 /* --------------------------------------------------------------- output -- */
 
 void ucp_trial_print(ucp_ep_h ep, FILE *stream)
@@ -428,8 +280,8 @@ static void ep_detach(ucp_ep_h ep)
     if (trials == NULL) {
         return;
     }
-    if (trials->trial.ep == ep) {
-        drop(&trials->trial);
+    if (trials->timing.ep == ep) {
+        ucp_timing_drop(&trials->timing);
     }
     for (entry = trials->entries; entry != NULL; entry = entry->next) {
         if (entry->last_ep == ep) {
@@ -439,7 +291,7 @@ static void ep_detach(ucp_ep_h ep)
 }
 
 static const ucp_class_message_t messages[] = {
-    {UCP_AM_ID_PROBE, 0, 0, probe_handler},
+    {UCP_AM_ID_PROBE, 0, 0, ucp_timing_probe},
 };
 
 const ucp_class_t ucp_learn_class = {

@@ -1,26 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Large messages by the method that proves to be the fastest: times transfers
- * of the user, and tries the methods that the costs did not select (learn.h).
+ * of the user (timing.h), and tries the methods that the costs did not select
+ * (learn.h). A transfer that is alone and one that follows others are different
+ * cases: the time of the first counts, and the rate of the second, whose
+ * methods delay each other.
  *
- *   request --begin--> timed by the clock --end--> result for the method
- *
- * A transfer ends when the peer has the data. If the lane itself puts or gets
- * the data, the request completes at that time, and so does a get by messages.
- * Other requests complete earlier: for these, a PROBE is sent behind the data,
- * in order with it. Its answer contains the time at the peer. If the peer has
- * another clock, the time at which the answer arrives is used.
- *
- *   PROBE  | worker and endpoint of the prober 16 | number 4 | flags 1 |
- *          | time of the answer 8 |
- *
- * Only a message that begins while no earlier one is under way is timed, and
- * the result is used only for such messages. Messages that are under way at the
- * same time delay each other; the estimated costs describe their throughput.
- *
- * A worker has one trial at a time. What is learnt belongs to an endpoint
- * configuration, whose endpoints have the same lanes and the same measured
- * distance (proto/measure.h): endpoints need no memory for it.
+ * A worker times one transfer or series at a time. What is learnt belongs to an
+ * endpoint configuration, whose endpoints have the same lanes and the same
+ * measured distance (proto/measure.h): endpoints need no memory for it.
  */
 #ifndef UCP_TRIAL_H
 #define UCP_TRIAL_H
@@ -32,19 +20,6 @@ enum {
      *  protocol is tried for them */
     UCP_TRIAL_MIN = 16384,
 };
-
-typedef struct {
-    ucp_wire_end_t end;
-    ucp_le32_t number;
-    uint8_t flags;   /**< UCP_PROBE_* */
-    ucp_le64_t time; /**< Answer: nanoseconds of the peer's clock */
-} ucp_probe_t;
-
-enum {
-    UCP_PROBE_ANSWER = UCS_BIT(0), /**< The answer, for the endpoint in `end` */
-};
-
-_Static_assert(sizeof(ucp_probe_t) == 29, "wire layout");
 
 /** Selects the protocol of a message of at least UCP_TRIAL_MIN bytes, which the
  *  caller starts next. `proto`: the protocol that the costs select. The

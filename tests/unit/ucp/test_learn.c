@@ -158,7 +158,7 @@ static void start(machine_t *m, const profile_t *profile, unsigned size,
                   unsigned first, unsigned seed)
 {
     *m = (machine_t){.profile = profile, .size = size, .seed = seed};
-    ucp_learn_init(&m->learn, UCS_MASK(METHODS), first);
+    ucp_learn_init(&m->learn, &ucp_learn_plan_alone, UCS_MASK(METHODS), first);
 }
 
 static void transfer(machine_t *m, unsigned count)
@@ -319,11 +319,11 @@ START_TEST(notices_a_change_for_the_worse)
             transfer(&m, 3000);
             m.profile = &profiles[1];
             /* until the selected one is timed, then four of each */
-            transfer(&m, 4 * UCP_LEARN_WATCH);
+            transfer(&m, 4 * ucp_learn_plan_alone.watch);
             check_best(&m, "after the processes have moved");
             m.profile = &profiles[4];
-            transfer(&m, UCP_LEARN_MAX_GAP);
-            transfer(&m, 4 * UCP_LEARN_WATCH);
+            transfer(&m, ucp_learn_plan_alone.max_gap);
+            transfer(&m, 4 * ucp_learn_plan_alone.watch);
             check_best(&m, "with a slow helper");
         }
     }
@@ -357,15 +357,16 @@ END_TEST
 
 START_TEST(times_one_at_a_time)
 {
+    const ucp_learn_plan_t *plan = &ucp_learn_plan_alone;
     ucp_learn_t learn;
     unsigned i;
     int timed = 0;
 
-    ucp_learn_init(&learn, UCS_BIT(GET) | UCS_BIT(AM), AM);
+    ucp_learn_init(&learn, plan, UCS_BIT(GET) | UCS_BIT(AM), AM);
     for (i = 0; !timed; ++i) {
         ck_assert_uint_eq(ucp_learn_next(&learn, &timed), AM);
     }
-    ck_assert_uint_eq(i, UCP_LEARN_SKIP + UCP_LEARN_WARM);
+    ck_assert_uint_eq(i, plan->skip + plan->warm);
     for (i = 0; i < 1000; ++i) {
         ck_assert_uint_eq(ucp_learn_next(&learn, &timed), AM);
         ck_assert(!timed); /* the first result is missing */
@@ -399,6 +400,110 @@ START_TEST(noise_does_not_switch)
 }
 END_TEST
 
+/* A series of several transfers in flight: `count` units of a stream, of which
+ * those that are timed have two results. */
+static void stream(machine_t *m, unsigned count)
+{
+    double times[2];
+    unsigned method, i;
+    int timed;
+
+    while (count-- > 0) {
+        method = ucp_learn_next(&m->learn, &timed);
+        for (i = 0; i < 2; ++i) {
+            times[i] = take(m, method) * 1e-6 / lengths[m->size];
+            m->time += times[i];
+        }
+        if (timed) {
+            ucp_learn_results(&m->learn, times);
+        }
+    }
+}
+
+static void check_series(const profile_t *of, unsigned *wrong)
+{
+    unsigned size, first, seed;
+    machine_t m;
+
+    for (size = 0; size < SIZES; ++size) {
+        for (first = 0; first < METHODS; ++first) {
+            for (seed = 0; seed < 20; ++seed) {
+                start(&m, of, size, first, seed);
+                ucp_learn_init(&m.learn, &ucp_learn_plan_series,
+                               UCS_MASK(METHODS), first);
+                stream(&m, METHODS);
+                *wrong += !is_good(&m);
+                stream(&m, 100);
+                if (of->outliers == 0) {
+                    check_best(&m, "after 100 series");
+                }
+            }
+        }
+    }
+}
+
+START_TEST(finds_the_best_for_series)
+{
+    const unsigned checks = PROFILES * SIZES * METHODS * 20;
+    unsigned i, wrong = 0;
+
+    for (i = 0; i < PROFILES; ++i) {
+        check_series(&profiles[i], &wrong);
+    }
+    ck_assert_msg(wrong * 50 <= checks, "%u of %u times wrong", wrong, checks);
+}
+END_TEST
+
+/* What is lost to trials in a stream. */
+START_TEST(series_cost_one_percent)
+{
+    unsigned size, i;
+    machine_t m;
+    profile_t profile;
+    double before, expected;
+
+    for (i = 0; i < PROFILES; ++i) {
+        profile          = profiles[i];
+        profile.outliers = 0;
+        profile.noise    = 0;
+        for (size = 0; size < SIZES; ++size) {
+            start(&m, &profile, size, EAGER, 1);
+            ucp_learn_init(&m.learn, &ucp_learn_plan_series, UCS_MASK(METHODS),
+                           EAGER);
+            stream(&m, 100);
+            before   = m.time;
+            expected = 2e-6 * 2000 * profile.time[m.learn.best][size] /
+                       lengths[size];
+            stream(&m, 2000);
+            ck_assert_msg(m.time - before <= 1.01 * expected,
+                          "%s, %.0f bytes: %g instead of %g", profile.name,
+                          lengths[size], m.time - before, expected);
+        }
+    }
+}
+END_TEST
+
+START_TEST(series_follow_a_change)
+{
+    unsigned size, seed;
+    machine_t m;
+
+    for (size = 0; size < SIZES; ++size) {
+        for (seed = 0; seed < 20; ++seed) {
+            start(&m, &profiles[0], size, GET, seed);
+            ucp_learn_init(&m.learn, &ucp_learn_plan_series, UCS_MASK(METHODS),
+                           GET);
+            stream(&m, 300);
+            m.profile = &profiles[1];
+            stream(&m, 4 * ucp_learn_plan_series.watch);
+            check_best(&m, "after the processes have moved");
+        }
+    }
+}
+END_TEST
+
 SUITE_MAIN("learn", finds_the_best, stays_with_the_best,
            trials_cost_one_percent, notices_a_change_for_the_worse,
-           notices_a_better_method, times_one_at_a_time, noise_does_not_switch)
+           notices_a_better_method, times_one_at_a_time, noise_does_not_switch,
+           finds_the_best_for_series, series_cost_one_percent,
+           series_follow_a_change)

@@ -1,0 +1,358 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* See timing.h. */
+#include "ucp/learn/timing.h"
+
+#include "ucp/base/ids.h"
+#include "ucp/learn/trial.h"
+#include "ucp/order/queue.h"
+#include "ucp/wireup/introduce.h"
+#include "ucs/debug/log.h"
+#include "ucs/sys/math.h"
+#include "ucs/time/time.h"
+
+#include <string.h>
+
+/* Transfers of a series: those of its warm-up, and bytes and transfers of each
+ * half. */
+enum {
+    MIN_WARM   = 2,
+    MAX_WARM   = 64,
+    HALF_BYTES = 262144,
+    MIN_HALF   = 4,
+    MAX_HALF   = 16,
+};
+
+/* Nothing takes less time for a byte (s). */
+#define MIN_TIME 2e-12
+
+void ucp_timing_drop(ucp_timing_t *timing)
+{
+    if (timing->ep != NULL) {
+        ucp_learn_drop(timing->learn);
+        memset(timing, 0, sizeof(*timing));
+    }
+}
+
+/* --------------------------------------------------------------- results -- */
+
+static void show_change(const ucp_timing_t *timing, unsigned before)
+{
+    const ucp_learn_t *learn = timing->learn;
+    ucp_ep_h ep              = timing->ep;
+    FILE *stream;
+
+    ucs_debug("ep %p: %s instead of %s for about %zu bytes%s: %.2f"
+              " against %.2f GB/s",
+              ep, ucp_learn_method_name(timing->op, learn->best),
+              ucp_learn_method_name(timing->op, before), timing->marks[0].bytes,
+              (timing->num_marks > 1) ? " of a stream" : "",
+              1e-9 / ucp_learn_time(learn, learn->best),
+              1e-9 / ucp_learn_time(learn, before));
+    if (ep->worker->context->options.proto_info) {
+        stream = ucs_log_open_stream();
+        if (stream != NULL) {
+            ucp_trial_print(ep, stream);
+            fclose(stream);
+        }
+    }
+}
+
+/* Reports results, in seconds of one transfer or of each half of a series. */
+static void report(ucp_timing_t *timing, const double *seconds, unsigned count)
+{
+    ucp_learn_t *learn = timing->learn;
+    unsigned before    = learn->best;
+    double per_byte[UCP_TIMING_MARKS];
+    unsigned i;
+
+    for (i = 0; i < count; ++i) {
+        if (!(seconds[i] > 0)) {
+            ucp_timing_drop(timing);
+            return;
+        }
+        per_byte[i] =
+            seconds[i] /
+            (double)timing->marks[timing->num_marks - count + i].bytes;
+    }
+    if (count == 1) {
+        ucp_learn_result(learn, per_byte[0]);
+    } else {
+        ucp_learn_results(learn, per_byte);
+    }
+    if (learn->best != before) {
+        show_change(timing, before);
+    }
+    memset(timing, 0, sizeof(*timing));
+}
+
+/* Seconds to add to the measured time of a transfer that is alone. In a
+ * rendezvous, a message reports the completion of a get; after a put, another
+ * message still has to reach the peer. */
+static double message_latency(const ucp_timing_t *timing)
+{
+    double latency = ucp_ep_config_am(timing->ep->config)->cost_bcopy.latency;
+
+    if ((timing->op == UCP_OP_PUT) || (timing->op == UCP_OP_GET)) {
+        return 0;
+    }
+    return (timing->method == UCP_LEARN_GET) ? -latency :
+           (timing->method == UCP_LEARN_PUT) ? latency :
+                                               0;
+}
+
+/* Returns the seconds between two times; negative if the second is earlier. */
+static double seconds_between(ucs_time_t first, ucs_time_t second)
+{
+    return 1e-9 * (double)(int64_t)(second - first);
+}
+
+/* Called when the end of a mark is known. */
+static void ended(ucp_timing_t *timing, ucp_mark_t *mark, ucs_time_t time)
+{
+    double seconds[UCP_TIMING_MARKS - 1];
+    unsigned i;
+
+    mark->time = time;
+    if (timing->num_marks == 1) {
+        seconds[0] = seconds_between(timing->begin, time) +
+                     message_latency(timing);
+        report(timing, seconds, 1);
+        return;
+    }
+    for (i = 0; i < timing->num_marks; ++i) {
+        if (timing->marks[i].time == 0) {
+            return;
+        }
+    }
+    if (ucp_learn_ends_with_request(timing->op, timing->method) &&
+        (timing->together > timing->half)) {
+        ucp_timing_drop(timing);
+        return;
+    }
+    for (i = 0; i < UCP_TIMING_MARKS - 1; ++i) {
+        seconds[i] = seconds_between(timing->marks[i].time,
+                                     timing->marks[i + 1].time);
+    }
+    report(timing, seconds, UCP_TIMING_MARKS - 1);
+}
+
+/* -------------------------------------------------------------- requests -- */
+
+/* Sends a probe, which the peer answers when it has processed the messages
+ * before it. */
+static ucs_status_t ask(struct ucp_trials *trials, ucp_mark_t *mark)
+{
+    ucp_ep_h ep         = trials->timing.ep;
+    ucs_status_t status = ucp_wireup_introduce(ep);
+    ucp_probe_t probe   = {.end = ucp_ep_wire_end(ep)};
+
+    if (status != UCS_OK) {
+        return status;
+    }
+    if (++trials->number == 0) {
+        ++trials->number;
+    }
+    mark->asked  = trials->number;
+    probe.number = ucp_le32(trials->number);
+    return ucp_ep_send_control(ep, UCP_AM_ID_PROBE, &probe, sizeof(probe));
+}
+
+/* Returns NULL if the results of this request were given up. */
+static ucp_mark_t *mark_of(ucp_timing_t *timing, const ucp_request_t *req)
+{
+    unsigned i;
+
+    for (i = 0; i < timing->num_marks; ++i) {
+        if (timing->marks[i].req == req) {
+            return &timing->marks[i];
+        }
+    }
+    return NULL;
+}
+
+/* Notes that a request of a series is complete. */
+static void note_end(ucp_timing_t *timing, size_t length)
+{
+    ucs_time_t now = ucs_get_time();
+
+    if ((timing->marks[0].time != 0) &&
+        (seconds_between(timing->end, now) < MIN_TIME * (double)length)) {
+        ++timing->together;
+    }
+    timing->end = now;
+}
+
+void ucp_request_timed(ucp_request_t *req, ucs_status_t status)
+{
+    struct ucp_trials *trials = req->worker->trials;
+    ucp_timing_t *timing      = &trials->timing;
+    ucp_mark_t *mark          = mark_of(timing, req);
+
+    req->flags &= (uint16_t)~UCP_REQUEST_FLAG_TIMED;
+    if ((timing->num_marks > 1) && (timing->ep == req->send.ep)) {
+        note_end(timing, req->dt.length);
+    }
+    if (mark == NULL) {
+        return;
+    }
+    mark->req = NULL;
+    if (status != UCS_OK) {
+        ucp_timing_drop(timing);
+    } else if (ucp_learn_ends_with_request(timing->op, timing->method)) {
+        ended(timing, mark, ucs_get_time());
+    } else if (ask(trials, mark) != UCS_OK) {
+        ucp_timing_drop(timing);
+    }
+}
+
+void ucp_timing_add(ucp_timing_t *timing, ucp_request_t *req, ucs_time_t now)
+{
+    ucp_mark_t *mark = &timing->marks[timing->next];
+
+    timing->begin = now;
+    mark->bytes += req->dt.length;
+    req->flags |= UCP_REQUEST_FLAG_TIMED;
+    if (--timing->left == 0) {
+        mark->req    = req;
+        timing->left = timing->half;
+        ++timing->next;
+    }
+}
+
+size_t ucp_timing_unknown(const ucp_timing_t *timing, size_t length)
+{
+    size_t bytes = 0;
+    unsigned i;
+
+    if (ucp_learn_ends_with_request(timing->op, timing->method)) {
+        return length;
+    }
+    for (i = 0; i < timing->num_marks; ++i) {
+        bytes += timing->marks[i].bytes;
+    }
+    return bytes;
+}
+
+void ucp_timing_alone(ucp_timing_t *timing, ucp_request_t *req,
+                      ucp_learn_t *learn, ucp_op_t op, unsigned method,
+                      ucs_time_t now)
+{
+    *timing = (ucp_timing_t){
+        .ep        = req->send.ep,
+        .learn     = learn,
+        .op        = op,
+        .method    = (uint8_t)method,
+        .num_marks = 1,
+        .left      = 1,
+    };
+    ucp_timing_add(timing, req, now);
+}
+
+/* Returns the number of transfers under way, at most MAX_WARM. */
+static unsigned count_in_flight(ucp_ep_h ep)
+{
+    unsigned count = (unsigned)ucs_min(ucs_queue_length(&ep->waiting),
+                                       (size_t)MAX_WARM);
+    ucs_list_link_t *link;
+
+    for (link = ep->awaited.next; (link != &ep->awaited) && (count < MAX_WARM);
+         link = link->next) {
+        ++count;
+    }
+    return count;
+}
+
+void ucp_timing_series(ucp_timing_t *timing, ucp_request_t *req,
+                       ucp_learn_t *learn, ucp_op_t op, unsigned method,
+                       ucs_time_t now)
+{
+    unsigned warm = ucs_max(count_in_flight(req->send.ep), (unsigned)MIN_WARM);
+    size_t half   = ucs_max(HALF_BYTES / req->dt.length, (size_t)MIN_HALF);
+
+    *timing = (ucp_timing_t){
+        .ep        = req->send.ep,
+        .learn     = learn,
+        .op        = op,
+        .method    = (uint8_t)method,
+        .num_marks = UCP_TIMING_MARKS,
+        .left      = (uint8_t)warm,
+        .half      = (uint8_t)ucs_min(half, (size_t)MAX_HALF),
+    };
+    ucp_timing_add(timing, req, now);
+}
+
+/* -------------------------------------------------------------- messages -- */
+
+/* Returns the timing that this answer is for, or NULL. */
+static ucp_timing_t *asked_by(ucp_worker_h worker, const ucp_probe_t *probe)
+{
+    uint64_t end = ucp_le64_get(probe->end.ep_id);
+    ucp_ep_h ep  = ucp_id_get(worker->ep_ids, end & UINT32_MAX);
+
+    return ((ep != NULL) && (ep->secret == (uint32_t)(end >> 32)) &&
+            (worker->trials != NULL) && (worker->trials->timing.ep == ep)) ?
+               &worker->trials->timing :
+               NULL;
+}
+
+/* Returns the peer's time if it can be compared: within a series, or if the
+ * peer uses the clock of this machine. Otherwise returns the current time. */
+static ucs_time_t time_of(const ucp_timing_t *timing, const ucp_probe_t *probe)
+{
+    ucs_time_t now  = ucs_get_time();
+    ucs_time_t time = ucp_le64_get(probe->time);
+
+    if (timing->num_marks > 1) {
+        return ucs_max(time, (ucs_time_t)1);
+    }
+    return (timing->ep->config->is_local && (time > timing->begin) &&
+            (time < now)) ?
+               time :
+               now;
+}
+
+static void answered(ucp_worker_h worker, const ucp_probe_t *probe)
+{
+    ucp_timing_t *timing = asked_by(worker, probe);
+    uint32_t number      = ucp_le32_get(probe->number);
+    unsigned i;
+
+    for (i = 0; (timing != NULL) && (i < timing->num_marks); ++i) {
+        if ((number != 0) && (timing->marks[i].asked == number)) {
+            timing->marks[i].asked = 0;
+            ended(timing, &timing->marks[i], time_of(timing, probe));
+            return;
+        }
+    }
+    ucs_debug("dropped the answer to a probe: nothing is timed by it");
+}
+
+ucs_status_t ucp_timing_probe(void *arg, void *data, size_t length,
+                              unsigned flags)
+{
+    ucp_worker_h worker = arg;
+    ucp_probe_t probe;
+    ucp_ep_h ep;
+
+    if (length != sizeof(probe)) {
+        ucs_diag("dropped a probe of %zu bytes: wrong size", length);
+        return UCS_OK;
+    }
+    ucp_wire_take(&probe, data, length);
+    if (probe.flags & UCP_PROBE_ANSWER) {
+        answered(worker, &probe);
+        return UCS_OK;
+    }
+    ep = ucp_wireup_reply_ep(worker, &probe.end);
+    if ((ep == NULL) || (ep->flags & UCP_EP_FLAG_FAILED)) {
+        ucs_debug("dropped a probe: its sender is not connected any more");
+        return UCS_OK;
+    }
+    probe.flags = UCP_PROBE_ANSWER;
+    probe.time  = ucp_le64(ucs_time_to_nsec(ucs_get_time()));
+    if (ucp_ep_send_control(ep, UCP_AM_ID_PROBE, &probe, sizeof(probe)) !=
+        UCS_OK) {
+        ucs_debug("ep %p: cannot answer a probe", ep);
+    }
+    return UCS_OK;
+}

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Times transfers of the user for learn.h: one that is alone, or a series of
+ * transfers that are in flight together.
+ *
+ *   alone:   |begin --------------- end|                       one result
+ *   series:  |warm-up ---|half ----|half ----|                 two results
+ *                        ^         ^         ^ ends of these transfers
+ *
+ * A transfer ends when the peer has the data. If the lane itself puts or gets
+ * the data, the request completes at that time, and so does a get by messages.
+ * Other requests complete earlier: for these, a PROBE is sent behind the data,
+ * in order with it. Its answer contains the time at the peer.
+ *
+ *   PROBE  | worker and endpoint of the prober 16 | number 4 | flags 1 |
+ *          | time of the answer 8 |
+ *
+ * The ends of a series are times of one clock, whichever it is. For a transfer
+ * that is alone, the time at which the answer arrives is used if the peer has
+ * another clock.
+ *
+ * The warm-up takes at least as many transfers as are in flight when the series
+ * begins: at its end, those of other methods are complete. A series in which
+ * nothing is in flight for longer than a moment has no results, nor one whose
+ * requests complete together because the user called progress too late.
+ */
+#ifndef UCP_TIMING_H
+#define UCP_TIMING_H
+
+#include "ucp/learn/entry.h"
+
+enum { UCP_TIMING_MARKS = 3 };
+
+typedef struct {
+    ucp_wire_end_t end;
+    ucp_le32_t number;
+    uint8_t flags;   /**< UCP_PROBE_* */
+    ucp_le64_t time; /**< Answer: nanoseconds of the peer's clock */
+} ucp_probe_t;
+
+enum {
+    UCP_PROBE_ANSWER = UCS_BIT(0), /**< The answer, for the endpoint in `end` */
+};
+
+_Static_assert(sizeof(ucp_probe_t) == 29, "wire layout");
+
+/** A transfer whose end counts. */
+typedef struct ucp_mark {
+    ucp_request_t *req; /**< NULL if it is complete, or not begun */
+    uint32_t asked;     /**< Number of the probe behind it; 0: none */
+    ucs_time_t time;    /**< When it ended; 0: unknown */
+    size_t bytes;       /**< Of the transfers after the previous mark, to it */
+} ucp_mark_t;
+
+/** The transfers that are being timed. */
+typedef struct ucp_timing {
+    ucp_ep_h ep; /**< NULL if nothing is timed */
+    ucp_learn_t *learn;
+    ucp_op_t op;
+    uint8_t method;
+    uint8_t num_marks; /**< 1: a transfer that is alone */
+    uint8_t next;      /**< Mark of the transfer that begins next */
+    uint8_t left;      /**< Transfers until that mark, with its own */
+    uint8_t half;      /**< Transfers of each half of a series */
+    /** Transfers of the halves that ended together with the one before */
+    uint8_t together;
+    ucs_time_t begin; /**< Time when the last transfer began */
+    ucs_time_t end;   /**< Time when the last request completed */
+    ucp_mark_t marks[UCP_TIMING_MARKS];
+} ucp_timing_t;
+
+/** What a worker learns, and times. */
+struct ucp_trials {
+    ucp_learn_entry_t *entries; /**< The most recently used one first */
+    ucp_timing_t timing;
+    uint32_t number; /**< Number of the last probe */
+};
+
+/** Times a transfer that is alone. */
+void ucp_timing_alone(ucp_timing_t *timing, ucp_request_t *req,
+                      ucp_learn_t *learn, ucp_op_t op, unsigned method,
+                      ucs_time_t now);
+
+/** Times a series, of which this transfer is the first one. */
+void ucp_timing_series(ucp_timing_t *timing, ucp_request_t *req,
+                       ucp_learn_t *learn, ucp_op_t op, unsigned method,
+                       ucs_time_t now);
+
+/** Adds the next transfer to a series that ucp_timing_is_open(). */
+void ucp_timing_add(ucp_timing_t *timing, ucp_request_t *req, ucs_time_t now);
+
+/** Gives up the results. */
+void ucp_timing_drop(ucp_timing_t *timing);
+
+/** Returns the bytes of a series that the peer may be processing: those of one
+ *  transfer of `length` bytes, or all if its requests complete early. */
+size_t ucp_timing_unknown(const ucp_timing_t *timing, size_t length);
+
+/** Handles PROBE messages. */
+ucs_status_t ucp_timing_probe(void *arg, void *data, size_t length,
+                              unsigned flags);
+
+/** True for a series that needs further transfers. */
+static inline int ucp_timing_is_open(const ucp_timing_t *timing)
+{
+    return (timing->ep != NULL) && (timing->next < timing->num_marks);
+}
+
+/** True if a request of this method completes when the peer has the data (or,
+ *  for a get, this process). */
+static inline int ucp_learn_ends_with_request(ucp_op_t op, unsigned method)
+{
+    return (op == UCP_OP_GET) || (method == UCP_LEARN_GET) ||
+           (method == UCP_LEARN_PUT);
+}
+
+#endif
