@@ -95,6 +95,46 @@ static ucs_status_t uct_code_init_tls(uct_code_t *code)
     return UCS_OK;
 }
 
+static ucs_status_t uct_code_init_cm(uct_code_t *code)
+{
+    const ucx_cm_ops_t *given = code->full.cm_ops;
+
+    code->has_cm = 1;
+    uct_cm_ops_complete(&code->cm_ops, given);
+    uct_ep_ops_complete(&code->cm_ep_ops,
+                        UCX_TABLE_HAS(given, ep_ops) ? given->ep_ops : NULL);
+    code->cm_ops.ep_ops = &code->cm_ep_ops;
+    return uct_check_cm_create(code->full.name, &code->cm_ops,
+                               &uct_default_cm_ops, &code->cm_ep_ops,
+                               &uct_default_ep_ops, &code->cm_check);
+}
+
+/* Completes the tables of a zeroed object with a descriptor. The caller
+ * destroys the object after an error. */
+static ucs_status_t uct_code_init(uct_code_t *code)
+{
+    ucs_status_t status = UCS_OK;
+
+    uct_component_desc_complete(&code->full, code->desc);
+    uct_md_ops_complete(&code->md_ops, code->full.md_ops);
+    if (code->full.cm_ops != NULL) {
+        status = uct_code_init_cm(code);
+    }
+    if (status == UCS_OK) {
+        status = uct_check_md_ops(&code->md_ops, &uct_default_md_ops,
+                                  &code->check_md_ops);
+    }
+    if (status == UCS_OK) {
+        status = uct_code_config(code->full.name, "memory domain", NULL,
+                                 code->full.md_config, &code->md_config);
+    }
+    if (status == UCS_OK) {
+        status = uct_code_config(code->full.name, "connection manager", NULL,
+                                 code->full.cm_config, &code->cm_config);
+    }
+    return (status == UCS_OK) ? uct_code_init_tls(code) : status;
+}
+
 ucs_status_t uct_code_create(const ucx_component_t *desc, uct_code_t **code_p)
 {
     uct_code_t *code;
@@ -110,53 +150,14 @@ ucs_status_t uct_code_create(const ucx_component_t *desc, uct_code_t **code_p)
     }
 
     code->desc = desc;
-    uct_component_desc_complete(&code->full, desc);
-    uct_md_ops_complete(&code->md_ops, code->full.md_ops);
-    if (code->full.cm_ops != NULL) {
-        code->has_cm = 1;
-        uct_cm_ops_complete(&code->cm_ops, code->full.cm_ops);
-        uct_ep_ops_complete(&code->cm_ep_ops,
-                            UCX_TABLE_HAS(code->full.cm_ops, ep_ops) ?
-                                code->full.cm_ops->ep_ops :
-                                NULL);
-        code->cm_ops.ep_ops = &code->cm_ep_ops;
-        status = uct_check_cm_create(code->full.name, &code->cm_ops,
-                                     &uct_default_cm_ops, &code->cm_ep_ops,
-                                     &uct_default_ep_ops, &code->cm_check);
-        if (status != UCS_OK) {
-            goto err;
-        }
-    }
-
-    status = uct_check_md_ops(&code->md_ops, &uct_default_md_ops,
-                              &code->check_md_ops);
+    status     = uct_code_init(code);
     if (status != UCS_OK) {
-        goto err;
-    }
-
-    status = uct_code_config(code->full.name, "memory domain", NULL,
-                             code->full.md_config, &code->md_config);
-    if (status != UCS_OK) {
-        goto err;
-    }
-
-    status = uct_code_config(code->full.name, "connection manager", NULL,
-                             code->full.cm_config, &code->cm_config);
-    if (status != UCS_OK) {
-        goto err;
-    }
-
-    status = uct_code_init_tls(code);
-    if (status != UCS_OK) {
-        goto err;
+        uct_code_destroy(code);
+        return status;
     }
 
     *code_p = code;
     return UCS_OK;
-
-err:
-    uct_code_destroy(code);
-    return status;
 }
 
 void uct_code_destroy(uct_code_t *code)

@@ -234,6 +234,38 @@ static double uct_iface_keepalive(const uct_iface_params_t *params)
                ucs_time_to_sec(params->keepalive_interval);
 }
 
+/* Opens an interface whose state exists, and reads its attributes. */
+static ucs_status_t uct_iface_open_state(uct_iface_state_t *state,
+                                         const uct_tl_t *tl,
+                                         const ucx_iface_open_args_t *args,
+                                         uct_iface_h *iface_p)
+{
+    uct_iface_h iface;
+    ucs_status_t status;
+    unsigned id;
+
+    status = tl->desc.iface_open(args->head.md, args, &iface);
+    if (status != UCS_OK) {
+        return status;
+    }
+
+    /* only now, because the entries refer to the interface */
+    for (id = 0; id < UCT_AM_ID_MAX; ++id) {
+        uct_iface_am_reset(iface, (uint8_t)id);
+    }
+
+    state->attr.size = sizeof(state->attr);
+    status           = tl->iface_ops.query(iface, &state->attr);
+    if (status != UCS_OK) {
+        tl->iface_ops.close(iface);
+        return status;
+    }
+
+    uct_iface_limits_init(&state->limits, &state->attr.base);
+    *iface_p = iface;
+    return UCS_OK;
+}
+
 static ucs_status_t
 uct_iface_open_with(uct_md_h md, uct_worker_h worker, const uct_tl_t *tl,
                     const char *dev_name, const uct_iface_params_t *params,
@@ -255,7 +287,6 @@ uct_iface_open_with(uct_md_h md, uct_worker_h worker, const uct_tl_t *tl,
         .config             = options,
         .keepalive_interval = uct_iface_keepalive(params),
     };
-    uct_iface_h iface;
     ucs_status_t status;
     unsigned id;
 
@@ -274,29 +305,11 @@ uct_iface_open_with(uct_md_h md, uct_worker_h worker, const uct_tl_t *tl,
         goto err_free;
     }
 
-    status = tl->desc.iface_open(md, &args, &iface);
-    if (status != UCS_OK) {
-        goto err_unreserve;
+    status = uct_iface_open_state(state, tl, &args, iface_p);
+    if (status == UCS_OK) {
+        return UCS_OK;
     }
 
-    /* only now, because the entries refer to the interface */
-    for (id = 0; id < UCT_AM_ID_MAX; ++id) {
-        uct_iface_am_reset(iface, (uint8_t)id);
-    }
-
-    state->attr.size = sizeof(state->attr);
-    status           = tl->iface_ops.query(iface, &state->attr);
-    if (status != UCS_OK) {
-        goto err_close;
-    }
-
-    uct_iface_limits_init(&state->limits, &state->attr.base);
-    *iface_p = iface;
-    return UCS_OK;
-
-err_close:
-    tl->iface_ops.close(iface);
-err_unreserve:
     ucs_callbackq_unreserve(&worker->progress_q);
 err_free:
     uct_iface_state_destroy(state);
