@@ -31,6 +31,8 @@ static inline ucs_status_t ucx_iface_deliver_am(uct_iface_t *iface, uint8_t id,
 
 /** Releases buffers that a receiver kept. */
 typedef struct ucx_recv_desc_owner {
+    /** Takes the buffer back. Worker's thread, possibly inside a handler; must
+     *  not block. `desc` is invalid after the call. */
     void (*release)(struct ucx_recv_desc_owner *self, void *desc);
 } ucx_recv_desc_owner_t;
 

@@ -57,13 +57,15 @@ static inline void ucx_cm_ep_init(uct_ep_t *ep, uct_cm_t *cm)
 struct ucx_cm_ops {
     size_t size;
 
-    /** Opens a manager for the worker in args->head. `close` frees it. */
+    /** Opens a manager for the worker in args->head. `close` frees it. An error
+     *  means that the worker has no such manager. */
     ucs_status_t (*open)(const ucx_component_t *component,
                          const ucx_cm_open_args_t *args, uct_cm_h *cm_p);
     /** Frees the manager. The core destroys its listeners and endpoints
      *  first. */
     void (*close)(uct_cm_h cm);
-    /** Fills the members that attr->field_mask names: max_conn_priv. */
+    /** Fills the members that attr->field_mask names: max_conn_priv. UCS_OK, or
+     *  an error that the caller of uct_cm_query receives. */
     ucs_status_t (*query)(uct_cm_h cm, uct_cm_attr_t *attr);
 
     /** Listens on the address; the callbacks in `params` report requests.

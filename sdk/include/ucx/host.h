@@ -63,10 +63,12 @@ typedef struct ucx_mpool_params {
     unsigned max_elems;       /**< UINT_MAX: no limit */
     /** Allocate and free a chunk from other memory than the heap, registered
      *  memory for example. Both NULL: the heap. `alloc` may enlarge *size.
-     *  Called by the pool's worker thread. */
+     *  Called by the pool's worker thread; they may block as long as a
+     *  registration takes. After an error, the pool does not grow. */
     ucs_status_t (*chunk_alloc)(void *arg, size_t *size, void **chunk_p);
     void (*chunk_free)(void *arg, void *chunk);
-    /** Called once for each element of a new chunk; may be NULL. */
+    /** Called once for each element of a new chunk, by the thread that added
+     *  it; must not block. May be NULL. */
     void (*elem_init)(void *arg, void *elem, void *chunk);
     void *arg;
 } ucx_mpool_params_t;
@@ -93,8 +95,9 @@ typedef struct ucx_rcache_params {
     size_t max_regions; /**< SIZE_MAX: no limit */
     size_t max_bytes;   /**< SIZE_MAX: no limit */
     /** Register and deregister [region->address, +length). Called without a
-     *  lock held. mem_dereg runs in a later call of the cache or on a service
-     *  thread; the memory may be unmapped by then. */
+     *  lock held; they may block. mem_reg runs on the thread that calls
+     *  rcache_get, which returns its errors. mem_dereg runs in a later call of
+     *  the cache or on a service thread; the memory may be unmapped by then. */
     ucs_status_t (*mem_reg)(void *arg, ucx_rcache_region_t *region,
                             unsigned flags);
     void (*mem_dereg)(void *arg, ucx_rcache_region_t *region);
@@ -219,7 +222,8 @@ typedef struct ucx_host {
      *  poll mode, and holds the worker's asynchronous context: two handlers of
      *  one worker never run at once. It may run at the same time as sends and
      *  progress, so it must not access their state, unless <ucx/guard.h>
-     *  excludes them; it passes work to them by progress_oneshot. */
+     *  excludes them; it passes work to them by progress_oneshot.
+     *  UCS_ERR_ALREADY_EXISTS: the fd has a handler. UCS_ERR_NO_MEMORY. */
     ucs_status_t (*async_add_fd)(uct_worker_h worker, int fd, int events,
                                  ucx_async_fd_cb_t cb, void *arg,
                                  ucx_async_id_t *id_p);
@@ -238,7 +242,7 @@ typedef struct ucx_host {
 
     /* --- Progress --------------------------------------------------------- */
     /** Calls `cb` from every progress of `worker` until it is removed. Worker's
-     *  thread. Callbacks may add and remove callbacks. */
+     *  thread. Callbacks may add and remove callbacks. UCS_ERR_NO_MEMORY. */
     ucs_status_t (*progress_add)(uct_worker_h worker, ucx_progress_cb_t cb,
                                  void *arg, int *id_p);
     /** Removes a callback by its id. Worker's thread. */
@@ -281,7 +285,8 @@ typedef struct ucx_host {
     void (*mem_type_released)(void *address, size_t length);
 
     /* --- Topology ------------------------------------------------------------ */
-    /** Finds or adds the device of a PCI function. */
+    /** Finds or adds the device of a PCI function. UCS_ERR_EXCEEDS_LIMIT: the
+     *  table of devices is full. */
     ucs_status_t (*sys_device_by_pci)(const ucx_pci_address_t *pci,
                                       ucs_sys_device_t *sys_dev_p);
     /** Finds or adds the device of a sysfs path that leads to a PCI device,

@@ -23,7 +23,8 @@ typedef struct ucx_plugin {
     const char *version; /**< The version in the manifest */
     const ucx_component_t *const *components;
     unsigned num_components;
-    /** The last call into the plugin, after all its objects are closed. May be
+    /** The last call into the plugin, after all its objects are closed. Any
+     *  thread; may block, for example to stop threads of the plugin. May be
      *  NULL. */
     void (*fini)(void);
 } ucx_plugin_t;
