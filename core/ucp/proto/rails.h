@@ -22,7 +22,6 @@ enum {
     /** Minimum bytes per rail; less data is transferred by the first rail */
     UCP_RAILS_MIN_PART = 16 * 1024,
     UCP_RAILS_ALIGN    = 64, /**< Parts begin at multiples of it */
-    UCP_NULL_SLOT      = 0xff,
 };
 
 typedef struct ucp_rail {

@@ -76,16 +76,6 @@ static inline void ucs_async_unblock(ucs_async_context_t *async)
     ucs_async_unlock_slow(async);
 }
 
-/** Returns whether the caller is inside a block, or in a handler of the
- *  context. */
-static inline int ucs_async_is_blocked(const ucs_async_context_t *async)
-{
-    return ucs_async_is_mine(async);
-}
-
-#define UCS_ASYNC_BLOCK(_async)   ucs_async_block(_async)
-#define UCS_ASYNC_UNBLOCK(_async) ucs_async_unblock(_async)
-
 /** A descriptor that is readable when ucs_async_poll has work (poll mode only).
  *  The context owns it. */
 ucs_status_t ucs_async_event_fd(ucs_async_context_t *async, int *fd_p);

@@ -24,7 +24,6 @@ typedef struct {
     ucs_list_link_t list; /* in the list until removed */
     ucs_callback_t cb;
     void *arg;
-    const void *key; /* of one-shot callbacks */
     unsigned flags;
     int id;
     unsigned round;   /* the last dispatch that visited it */
@@ -184,9 +183,9 @@ void ucs_callbackq_remove(ucs_callbackq_t *cbq, int id)
     ucs_ptr_array_remove(&priv->index_by_id, (unsigned)id);
 }
 
-/* Returns the id; the element may be freed as soon as the lock is dropped. */
-static int slow_add(ucs_callbackq_t *cbq, ucs_callback_t cb, void *arg,
-                    unsigned flags, const void *key)
+/* The element may be freed as soon as the lock is dropped. */
+int ucs_callbackq_add_safe(ucs_callbackq_t *cbq, ucs_callback_t cb, void *arg,
+                           unsigned flags)
 {
     struct ucs_callbackq_priv *priv = cbq->priv;
     ucs_status_t status;
@@ -200,7 +199,6 @@ static int slow_add(ucs_callbackq_t *cbq, ucs_callback_t cb, void *arg,
 
     elem->cb    = cb;
     elem->arg   = arg;
-    elem->key   = key;
     elem->flags = flags;
 
     pthread_mutex_lock(&priv->lock);
@@ -221,20 +219,6 @@ static int slow_add(ucs_callbackq_t *cbq, ucs_callback_t cb, void *arg,
 
     pthread_mutex_unlock(&priv->lock);
     return id;
-}
-
-int ucs_callbackq_add_safe(ucs_callbackq_t *cbq, ucs_callback_t cb, void *arg,
-                           unsigned flags)
-{
-    return slow_add(cbq, cb, arg, flags, NULL);
-}
-
-ucs_status_t ucs_callbackq_add_oneshot(ucs_callbackq_t *cbq, const void *key,
-                                       ucs_callback_t cb, void *arg)
-{
-    int id = slow_add(cbq, cb, arg, UCS_CALLBACKQ_FLAG_ONESHOT, key);
-
-    return (id == UCS_CALLBACKQ_ID_NULL) ? UCS_ERR_NO_MEMORY : UCS_OK;
 }
 
 /* Removes the element from list and hash; under the lock. */
@@ -291,43 +275,6 @@ void ucs_callbackq_remove_safe(ucs_callbackq_t *cbq, int id)
         slow_remove(cbq, elem);
     }
     pthread_mutex_unlock(&priv->lock);
-}
-
-unsigned ucs_callbackq_remove_oneshot(ucs_callbackq_t *cbq, const void *key,
-                                      ucs_callbackq_predicate_t pred, void *arg)
-{
-    struct ucs_callbackq_priv *priv = cbq->priv;
-    ucs_list_link_t matches;
-    slow_elem_t *elem, *next;
-    unsigned count = 0;
-
-    /* Waiting releases the lock, and then the list may change: first unlink all
-     * matches, then wait for each. */
-    ucs_list_head_init(&matches);
-    pthread_mutex_lock(&priv->lock);
-    ucs_list_for_each_safe(elem, next, &priv->slow, list) {
-        if (!(elem->flags & UCS_CALLBACKQ_FLAG_ONESHOT) || (elem->key != key) ||
-            (elem->is_running && pthread_equal(elem->runner, pthread_self())) ||
-            ((pred != NULL) && !pred(elem->cb, elem->arg, arg))) {
-            continue;
-        }
-
-        slow_unlink(cbq, elem);
-        ++elem->waiters;
-        ucs_list_add_tail(&matches, &elem->list);
-        ++count;
-    }
-
-    ucs_list_for_each_safe(elem, next, &matches, list) {
-        while (elem->is_running) {
-            pthread_cond_wait(&priv->done, &priv->lock);
-        }
-        --elem->waiters;
-        slow_put(elem);
-    }
-
-    pthread_mutex_unlock(&priv->lock);
-    return count;
 }
 
 /* Calls one element; drops the lock during the call. */

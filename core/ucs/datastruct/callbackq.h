@@ -26,10 +26,6 @@ typedef struct ucs_callbackq {
     struct ucs_callbackq_priv *priv;
 } ucs_callbackq_t;
 
-/** Selects one-shot callbacks by function and argument. */
-typedef int (*ucs_callbackq_predicate_t)(ucs_callback_t cb, void *cb_arg,
-                                         void *arg);
-
 ucs_status_t ucs_callbackq_init(ucs_callbackq_t *cbq);
 
 /** Drops the remaining callbacks. A warning names those that are not
@@ -76,17 +72,6 @@ int ucs_callbackq_add_safe(ucs_callbackq_t *cbq, ucs_callback_t cb, void *arg,
  *  itself calls this function. The id of a one-shot callback that was called is
  *  ignored. */
 void ucs_callbackq_remove_safe(ucs_callbackq_t *cbq, int id);
-
-/** Adds a one-shot callback from any thread, with a key, for example the
- *  address of its object. */
-ucs_status_t ucs_callbackq_add_oneshot(ucs_callbackq_t *cbq, const void *key,
-                                       ucs_callback_t cb, void *arg);
-
-/** Removes the one-shot callbacks of a key that the predicate selects (NULL:
- *  all). Any thread. Returns their number. */
-unsigned ucs_callbackq_remove_oneshot(ucs_callbackq_t *cbq, const void *key,
-                                      ucs_callbackq_predicate_t pred,
-                                      void *arg);
 
 /** Slow part of the dispatch. */
 unsigned ucs_callbackq_dispatch_slow(ucs_callbackq_t *cbq);

@@ -97,25 +97,6 @@ ucs_status_t ucs_piecewise_func_add_range(ucs_piecewise_func_t *pw,
     return UCS_OK;
 }
 
-ucs_status_t ucs_piecewise_func_add(ucs_piecewise_func_t *pw,
-                                    const ucs_piecewise_func_t *other)
-{
-    ucs_status_t status;
-    size_t start = 0;
-    unsigned i;
-
-    for (i = 0; i < other->count; ++i) {
-        status = ucs_piecewise_func_add_range(pw, start, other->segments[i].end,
-                                              other->segments[i].func);
-        if (status != UCS_OK) {
-            return status;
-        }
-        start = other->segments[i].end + 1;
-    }
-
-    return UCS_OK;
-}
-
 double ucs_piecewise_func_apply(const ucs_piecewise_func_t *pw, size_t x)
 {
     return ucs_linear_func_apply(pw->segments[segment_at(pw, x)].func,

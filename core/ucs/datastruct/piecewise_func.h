@@ -33,10 +33,6 @@ ucs_status_t ucs_piecewise_func_add_range(ucs_piecewise_func_t *pw,
                                           size_t start, size_t end,
                                           ucs_linear_func_t func);
 
-/** pw += other */
-ucs_status_t ucs_piecewise_func_add(ucs_piecewise_func_t *pw,
-                                    const ucs_piecewise_func_t *other);
-
 double ucs_piecewise_func_apply(const ucs_piecewise_func_t *pw, size_t x);
 
 /* This candidate is the cheapest for sizes after the previous entry's end (or

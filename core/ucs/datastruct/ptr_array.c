@@ -91,45 +91,6 @@ ucs_status_t ucs_ptr_array_insert(ucs_ptr_array_t *array, void *value,
     return UCS_OK;
 }
 
-ucs_status_t ucs_ptr_array_set(ucs_ptr_array_t *array, unsigned index,
-                               void *value)
-{
-    ucs_status_t status;
-    unsigned i, prev;
-
-    if ((uintptr_t)value & 1) {
-        return UCS_ERR_INVALID_PARAM;
-    } else if (index >= UCS_PTR_ARRAY_MAX) {
-        return UCS_ERR_EXCEEDS_LIMIT;
-    }
-
-    if (index >= array->size) {
-        status = ptr_array_grow(array, index + 1);
-        if (status != UCS_OK) {
-            return status;
-        }
-    } else if (!(array->elems[index] & 1)) {
-        return UCS_ERR_ALREADY_EXISTS;
-    }
-
-    /* remove it from the middle of the free list; rare, so a walk is
-     * acceptable */
-    prev = PTR_ARRAY_NONE;
-    for (i = array->free_head; i != index; i = next_free(array->elems[i])) {
-        prev = i;
-    }
-
-    if (prev == PTR_ARRAY_NONE) {
-        array->free_head = next_free(array->elems[index]);
-    } else {
-        array->elems[prev] = array->elems[index];
-    }
-
-    array->elems[index] = (uintptr_t)value;
-    ++array->count;
-    return UCS_OK;
-}
-
 void ucs_ptr_array_remove(ucs_ptr_array_t *array, unsigned index)
 {
     ucs_assert_always((index < array->size) && !(array->elems[index] & 1));

@@ -33,11 +33,6 @@ ucs_status_t ucs_ptr_array_reserve(ucs_ptr_array_t *array, unsigned size);
 ucs_status_t ucs_ptr_array_insert(ucs_ptr_array_t *array, void *value,
                                   unsigned *index_p);
 
-/** Stores a pointer at a given place; UCS_ERR_ALREADY_EXISTS if it is used,
- *  UCS_ERR_EXCEEDS_LIMIT beyond UCS_PTR_ARRAY_MAX. */
-ucs_status_t ucs_ptr_array_set(ucs_ptr_array_t *array, unsigned index,
-                               void *value);
-
 /** Frees a used place. */
 void ucs_ptr_array_remove(ucs_ptr_array_t *array, unsigned index);
 

@@ -151,9 +151,6 @@ static inline size_t ucs_queue_length(const ucs_queue_head_t *queue)
                                       next), \
                      _type, _member)
 
-#define ucs_queue_pull_elem_non_empty(_queue, _type, _member) \
-    ucs_container_of(ucs_queue_pull_non_empty(_queue), _type, _member)
-
 /* Iterates; the body must not change the queue. */
 #define ucs_queue_for_each(_elem, _queue, _member) \
     for (ucs_queue_iter_t _ucs_it_##_elem = &(_queue)->head; \

@@ -63,19 +63,6 @@ static size_t string_buffer_room(ucs_string_buffer_t *strb, size_t more)
                                         strb->capacity - strb->length - 1;
 }
 
-void ucs_string_buffer_append(ucs_string_buffer_t *strb, const char *text,
-                              size_t length)
-{
-    length = string_buffer_room(strb, length);
-    if (strb->buf == NULL) {
-        return;
-    }
-
-    memcpy(strb->buf + strb->length, text, length);
-    strb->length += length;
-    strb->buf[strb->length] = '\0';
-}
-
 void ucs_string_buffer_vappendf(ucs_string_buffer_t *strb, const char *format,
                                 va_list ap)
 {
@@ -107,15 +94,6 @@ void ucs_string_buffer_appendf(ucs_string_buffer_t *strb, const char *format,
     va_start(ap, format);
     ucs_string_buffer_vappendf(strb, format, ap);
     va_end(ap);
-}
-
-void ucs_string_buffer_rtrim(ucs_string_buffer_t *strb, const char *charset)
-{
-    charset = (charset == NULL) ? " \t\r\n" : charset;
-    while ((strb->length > 0) &&
-           (strchr(charset, strb->buf[strb->length - 1]) != NULL)) {
-        strb->buf[--strb->length] = '\0';
-    }
 }
 
 const char *ucs_string_buffer_cstr(const ucs_string_buffer_t *strb)

@@ -33,11 +33,6 @@ void ucs_string_buffer_appendf(ucs_string_buffer_t *strb, const char *format,
                                ...) UCS_F_PRINTF(2, 3);
 void ucs_string_buffer_vappendf(ucs_string_buffer_t *strb, const char *format,
                                 va_list ap) UCS_F_PRINTF(2, 0);
-void ucs_string_buffer_append(ucs_string_buffer_t *strb, const char *text,
-                              size_t length);
-
-/** Removes trailing characters that are in @a charset; blanks if it is NULL. */
-void ucs_string_buffer_rtrim(ucs_string_buffer_t *strb, const char *charset);
 
 /** Returns the text, "" if it is empty. Valid until the next change. */
 const char *ucs_string_buffer_cstr(const ucs_string_buffer_t *strb);

@@ -211,20 +211,6 @@ ucs_status_t ucs_topo_find_device_by_sysfs(const char *path,
     return status;
 }
 
-ucs_status_t ucs_topo_find_device_by_netif(const char *ifname,
-                                           ucs_sys_device_t *sys_dev_p)
-{
-    char path[128];
-
-    if ((ifname[0] == '\0') || (ifname[0] == '.') ||
-        (strchr(ifname, '/') != NULL) || (strlen(ifname) > 64)) {
-        return UCS_ERR_NO_DEVICE;
-    }
-
-    snprintf(path, sizeof(path), "/sys/class/net/%s/device", ifname);
-    return ucs_topo_find_device_by_sysfs(path, sys_dev_p);
-}
-
 /* A registered device, or NULL. Entries never change or disappear, except for
  * their name, so the pointer is valid after the lock is released. */
 static topo_device_t *topo_get(ucs_sys_device_t sys_dev)

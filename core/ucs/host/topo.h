@@ -33,11 +33,6 @@ ucs_status_t ucs_topo_find_device_by_bus_id(const ucs_sys_bus_id_t *bus_id,
 ucs_status_t ucs_topo_find_device_by_sysfs(const char *path,
                                            ucs_sys_device_t *sys_dev_p);
 
-/** Returns the PCI device of a network interface, or UCS_ERR_NO_DEVICE for a
- *  virtual interface. */
-ucs_status_t ucs_topo_find_device_by_netif(const char *ifname,
-                                           ucs_sys_device_t *sys_dev_p);
-
 /** Returns the distance, or the default if the place of either device is
  *  unknown. */
 ucs_status_t ucs_topo_get_distance(ucs_sys_device_t device1,

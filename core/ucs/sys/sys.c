@@ -5,7 +5,6 @@
 #include <ucs/sys/string.h>
 
 #include <errno.h>
-#include <fcntl.h>
 #include <pthread.h>
 #include <pwd.h>
 #include <stdio.h>
@@ -171,17 +170,6 @@ ucs_status_t ucs_fill_filename_template(const char *tmpl, char *buf, size_t max)
     }
 
     buf[length] = '\0';
-    return UCS_OK;
-}
-
-ucs_status_t ucs_fd_modify_flags(int fd, int set, int clear)
-{
-    int flags = fcntl(fd, F_GETFL);
-
-    if ((flags < 0) || (fcntl(fd, F_SETFL, (flags | set) & ~clear) < 0)) {
-        return UCS_ERR_IO_ERROR;
-    }
-
     return UCS_OK;
 }
 

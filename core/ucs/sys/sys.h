@@ -68,9 +68,6 @@ ucs_status_t ucs_write_file(const char *path, const void *data, size_t length,
 ucs_status_t ucs_read_full(int fd, void *buf, size_t length);
 ucs_status_t ucs_write_full(int fd, const void *buf, size_t length);
 
-/** Sets and clears descriptor flags (O_NONBLOCK and the like). */
-ucs_status_t ucs_fd_modify_flags(int fd, int set, int clear);
-
 /** The status for an errno. */
 ucs_status_t ucs_errno_to_status(int sys_errno);
 

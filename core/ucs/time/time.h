@@ -11,8 +11,6 @@
 
 BEGIN_C_DECLS
 
-#define UCS_MSEC_PER_SEC 1000ul
-#define UCS_USEC_PER_SEC 1000000ul
 #define UCS_NSEC_PER_SEC 1000000000ul
 
 /** Current time; about 20 ns if the kernel serves the clock in user space
@@ -22,16 +20,6 @@ static inline ucs_time_t ucs_get_time(void)
     struct timespec ts;
 
     clock_gettime(CLOCK_MONOTONIC, &ts);
-    return (ucs_time_t)ts.tv_sec * UCS_NSEC_PER_SEC + (ucs_time_t)ts.tv_nsec;
-}
-
-/** Current time at the resolution of the kernel's tick (1 to 10 ms); takes a
- *  few ns. */
-static inline ucs_time_t ucs_get_coarse_time(void)
-{
-    struct timespec ts;
-
-    clock_gettime(CLOCK_MONOTONIC_COARSE, &ts);
     return (ucs_time_t)ts.tv_sec * UCS_NSEC_PER_SEC + (ucs_time_t)ts.tv_nsec;
 }
 
@@ -55,11 +43,6 @@ static inline ucs_time_t ucs_time_from_usec(double usec)
     return ucs_time_from_sec(usec * 1e-6);
 }
 
-static inline ucs_time_t ucs_time_from_nsec(uint64_t nsec)
-{
-    return (ucs_time_t)nsec;
-}
-
 static inline double ucs_time_to_sec(ucs_time_t time)
 {
     return (double)time * 1e-9;
@@ -70,23 +53,9 @@ static inline double ucs_time_to_msec(ucs_time_t time)
     return (double)time * 1e-6;
 }
 
-static inline double ucs_time_to_usec(ucs_time_t time)
-{
-    return (double)time * 1e-3;
-}
-
 static inline uint64_t ucs_time_to_nsec(ucs_time_t time)
 {
     return time;
-}
-
-/** Wall clock in seconds, for messages only. */
-static inline double ucs_get_wall_time(void)
-{
-    struct timespec ts;
-
-    clock_gettime(CLOCK_REALTIME, &ts);
-    return (double)ts.tv_sec + (double)ts.tv_nsec * 1e-9;
 }
 
 END_C_DECLS
