@@ -35,9 +35,9 @@ typedef struct {
 
 static const ucs_config_field_t fields[] = {
     {"MEMTRACK_DEST", "",
-     "Where to write, at the end, what the program has told of its own memory:\n"
-     "stdout, stderr or file:<path>. %p, %h, %e, %u and %t in a path stand for\n"
-     "process id, host, program, user and time.",
+     "Where to write, at exit, the sizes of memory that the program reported\n"
+     "by ucs_memtrack_*: stdout, stderr or file:<path>. In a path %p, %h, %e, %u\n"
+     "and %t are replaced by process id, host, program, user and time.",
      ucs_offsetof(options_t, dest), UCS_CONFIG_TYPE_STRING,
      UCS_CONFIG_FLAG_PATH},
 

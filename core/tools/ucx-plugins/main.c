@@ -30,8 +30,7 @@ static const struct command {
 } commands[] = {
     {"list", "", "all plugins found, in order, with state and reason",
      tool_list, REGISTRY_OWN},
-    {"show", "NAME", "all that the manifest of one plugin says", tool_show,
-     REGISTRY_OWN},
+    {"show", "NAME", "the manifest of one plugin", tool_show, REGISTRY_OWN},
     {"why", "NAME",
      "why a plugin (or transport) is used or not, and what to do", tool_why,
      REGISTRY_OWN},

@@ -191,7 +191,7 @@ static int take_option(info_t *info, int value, const char *text)
 
     for (i = 0; info_modes[i].name != NULL; ++i) {
         if ((value == FIRST_MODE + (int)i) || (value == info_modes[i].letter)) {
-            info->asked |= 1ull << i;
+            info->modes |= 1ull << i;
             info->arguments[i] = text;
             return 1;
         }
@@ -211,7 +211,7 @@ static int is_asked(const info_t *info, const char *mode)
 
     for (i = 0; info_modes[i].name != NULL; ++i) {
         if (strcmp(info_modes[i].name, mode) == 0) {
-            return (info->asked & (1ull << i)) != 0;
+            return (info->modes & (1ull << i)) != 0;
         }
     }
     return 0;
@@ -223,13 +223,13 @@ static int check_modes(const info_t *info)
     const char *memory = info_argument(info, "memory");
     unsigned i;
 
-    if (info->asked == 0) {
+    if (info->modes == 0) {
         info_complain("nothing to show: no option is given. Try `ucx_info -d`, "
                       "or `ucx_info --help`");
         return INFO_USAGE;
     }
     for (i = 0; info_modes[i].name != NULL; ++i) {
-        if ((info->asked & (1ull << i)) && info_modes[i].needs_features &&
+        if ((info->modes & (1ull << i)) && info_modes[i].needs_features &&
             (info->features == NULL)) {
             info_complain("--%s needs the features of UCP to use: add -u t for "
                           "tags, or other letters of artsm",

@@ -38,7 +38,7 @@ typedef struct info_session info_session_t;
 
 /* The command line. Strings are those of argv. */
 typedef struct info {
-    uint64_t asked; /* selected modes, bits by their row */
+    uint64_t modes; /* selected modes, bits by their row */
     int json;
     int all;               /* -a */
     int full;              /* -f */

@@ -43,7 +43,7 @@ const info_mode_t info_modes[] = {
 };
 
 _Static_assert(sizeof(info_modes) / sizeof(info_modes[0]) <= INFO_MODES_MAX,
-               "room in info_t for each");
+               "info_t has an argument for each mode");
 
 const char *info_argument(const info_t *info, const char *mode)
 {
@@ -89,7 +89,7 @@ static int run_all(info_t *info)
     }
 
     for (i = 0; info_modes[i].name != NULL; ++i) {
-        if ((info->asked & (1ull << i)) &&
+        if ((info->modes & (1ull << i)) &&
             (run_mode(info, &info_modes[i], root) != INFO_OK)) {
             code = INFO_BAD;
         }

@@ -84,7 +84,7 @@ int info_oob_listen(const char *where)
             tool_tcp_port(listener));
     fd = tool_tcp_accept(listener, error);
     if (fd < 0) {
-        info_complain("no connection: %s", error);
+        info_complain("cannot accept a connection: %s", error);
     }
     close(listener);
     return fd;

@@ -73,7 +73,7 @@ static int open_child(const info_t *info, info_peer_t *peer)
     int fds[2];
 
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds) != 0) {
-        info_complain("no pair of sockets: %s", strerror(errno));
+        info_complain("cannot create a pair of sockets: %s", strerror(errno));
         return INFO_BAD;
     }
     snprintf(fd_text, sizeof(fd_text), "%d", fds[1]);
@@ -84,7 +84,7 @@ static int open_child(const info_t *info, info_peer_t *peer)
     }
     close(fds[1]);
     if (peer->pid < 0) {
-        info_complain("no second process: %s", strerror(errno));
+        info_complain("cannot start the second process: %s", strerror(errno));
         peer->pid = 0;
         close(fds[0]);
         return INFO_BAD;

@@ -70,7 +70,7 @@ static bool send_all(struct channel *channel, const void *data, size_t length)
             next += done;
             length -= done;
         } else if ((done < 0) && (errno != EINTR)) {
-            return fail(channel, "the other side is gone", strerror(errno));
+            return fail(channel, "the peer is gone", strerror(errno));
         }
     }
     return true;
@@ -84,7 +84,7 @@ bool channel_send(struct channel *channel, enum channel_type type,
     char header[CHANNEL_HEADER];
 
     if (length > CHANNEL_MAX_PAYLOAD) {
-        return fail(channel, "the message to the other side is too long", NULL);
+        return fail(channel, "the message to the peer is too long", NULL);
     }
     memcpy(header, MAGIC, sizeof(MAGIC));
     memcpy(header + 4, &version, sizeof(version));
@@ -107,15 +107,14 @@ static bool recv_all(struct channel *channel, char *data, size_t length,
             data += done;
             length -= done;
         } else if (done == 0) {
-            return fail(channel, "the other side has closed the connection",
-                        NULL);
+            return fail(channel, "the peer has closed the connection", NULL);
         } else if ((errno != EAGAIN) && (errno != EINTR)) {
-            return fail(channel, "the other side is gone", strerror(errno));
+            return fail(channel, "the peer is gone", strerror(errno));
         } else if (idle != NULL) {
             idle(arg);
         } else if (!poll_for(channel, POLLIN, timeout) && (errno != EINTR)) {
             return fail(channel,
-                        "the other side does not answer; is it a "
+                        "the peer does not answer; is it a "
                         "ucx_perftest?",
                         NULL);
         }
@@ -152,7 +151,7 @@ static bool recv_frame(struct channel *channel, struct channel_frame *frame,
     }
     if (memcmp(header, MAGIC, sizeof(MAGIC)) != 0) {
         return fail(channel,
-                    "the other side does not speak the protocol of "
+                    "the peer does not speak the protocol of "
                     "this program (is it another ucx_perftest, or another "
                     "service at that port?)",
                     NULL);
@@ -165,8 +164,8 @@ static bool recv_frame(struct channel *channel, struct channel_frame *frame,
     size    = le32toh(size);
     if (version != CHANNEL_VERSION) {
         snprintf(text, sizeof(text),
-                 "the other side uses version %u of the "
-                 "protocol, this one %u",
+                 "the peer uses version %u of the "
+                 "protocol, this process version %u",
                  version, CHANNEL_VERSION);
         return fail(channel, text, "use the same ucx_perftest on both");
     }
@@ -176,7 +175,7 @@ static bool recv_frame(struct channel *channel, struct channel_frame *frame,
                  "a frame of type %u and %u bytes is "
                  "invalid",
                  kind, size);
-        return fail(channel, text, "giving the other side up");
+        return fail(channel, text, "the connection is closed");
     }
     frame->type   = kind;
     frame->length = size;
@@ -213,8 +212,7 @@ bool channel_open(struct channel *channel, int fd)
            recv_frame(channel, &frame, NULL, NULL, CHANNEL_HELLO_MS);
     if (good) {
         if (frame.type != CHANNEL_HELLO) {
-            good = fail(channel, "the other side did not send its greeting",
-                        NULL);
+            good = fail(channel, "the peer did not send its greeting", NULL);
         }
         free(frame.data);
     }

@@ -25,7 +25,7 @@ static void name_peer(int fd, char *text, size_t length)
         (getnameinfo((struct sockaddr *)&address, size, host, sizeof(host),
                      port, sizeof(port),
                      NI_NUMERICHOST | NI_NUMERICSERV) != 0)) {
-        snprintf(text, length, "the other side");
+        snprintf(text, length, "the peer");
     } else {
         snprintf(text, length, "%s:%s", host, port);
     }

@@ -467,9 +467,9 @@ uint64_t params_size(const struct params *params)
     return size;
 }
 
-uint64_t params_extent(const struct params *params, bool pieces)
+uint64_t params_extent(const struct params *params, bool iov)
 {
-    if (!pieces || (params->stride == 0)) {
+    if (!iov || (params->stride == 0)) {
         return params_size(params);
     }
     return (params->stride * (params->size_count - 1)) +

@@ -89,7 +89,7 @@ bool params_read(struct params *params, const char *text, size_t length,
 /* Return the length of one message in bytes, and its extent in memory if it has
  * several parts. */
 uint64_t params_size(const struct params *params);
-uint64_t params_extent(const struct params *params, bool pieces);
+uint64_t params_extent(const struct params *params, bool iov);
 
 /* Parses a number with an optional suffix k, m or g. Returns false if it is
  * invalid, or above `max`. */

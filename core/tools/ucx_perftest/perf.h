@@ -112,7 +112,7 @@ struct perf_run {
     void *shared;                /* private to the layer, for all threads */
     const struct output *output; /* NULL: this side prints no results */
     bool quiet;                  /* the peer process prints its own errors */
-    bool told;                   /* the error text is from the peer */
+    bool from_peer;              /* the error text is from the peer */
     pthread_barrier_t start;
     pthread_mutex_t lock; /* protects the members below */
     char error[PERF_ERROR_MAX];
@@ -129,7 +129,7 @@ ucs_status_t perf_error(struct perf_run *run, ucs_status_t status,
 /* Called in loops that wait. Checks from time to time whether the peer has
  * exited, and with -o also whether the operations never complete because the
  * peer makes no progress. */
-ucs_status_t perf_look(struct perf_thread *thread);
+ucs_status_t perf_check_peer(struct perf_thread *thread);
 
 /* Records that the contents of message `number` are wrong from byte `offset`
  * on. */

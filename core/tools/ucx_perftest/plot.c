@@ -104,7 +104,7 @@ static int write_png(const struct plot *plot, char *path)
     if (!write_svg(plot, svg)) {
         status = complain(svg, strerror(errno), EXIT_FAILURE);
     } else if (!convert(rsvg) && !convert(magick)) {
-        status = complain("no program here makes PNG of SVG: install "
+        status = complain("no program to convert SVG to PNG: install "
                           "rsvg-convert (in Debian, the package "
                           "librsvg2-bin), or write FILE.svg",
                           NULL, EXIT_FAILURE);

@@ -212,23 +212,23 @@ static char *read_all(const char *path, char *error)
 {
     FILE *file  = (strcmp(path, "-") == 0) ? stdin : fopen(path, "r");
     char *text  = NULL, *grown;
-    size_t used = 0, room = 0, got = 1;
+    size_t used = 0, capacity = 0, got = 1;
 
     if (file == NULL) {
         fail(error, path, strerror(errno));
         return NULL;
     }
     while (got > 0) {
-        if (room - used < 4096) {
-            room  = (2 * room) + 65536;
-            grown = (room > MAX_FILE) ? NULL : realloc(text, room);
+        if (capacity - used < 4096) {
+            capacity = (2 * capacity) + 65536;
+            grown    = (capacity > MAX_FILE) ? NULL : realloc(text, capacity);
             if (grown == NULL) {
                 fail(error, path, "too long");
                 break;
             }
             text = grown;
         }
-        got = fread(text + used, 1, room - used - 1, file);
+        got = fread(text + used, 1, capacity - used - 1, file);
         used += got;
     }
     if ((got > 0) || ferror(file)) {

@@ -34,7 +34,7 @@ ucs_status_t perf_error(struct perf_run *run, ucs_status_t status,
 
 /* Reports an operation that has not completed for a long time: it needs the
  * peer's progress and would wait forever. */
-static ucs_status_t look_at_silence(struct perf_thread *thread)
+static ucs_status_t check_silence(struct perf_thread *thread)
 {
     struct meter *meter = &thread->meter;
     uint64_t now        = clock_ticks();
@@ -48,19 +48,19 @@ static ucs_status_t look_at_silence(struct perf_thread *thread)
     }
     return perf_error(thread->run, UCS_ERR_TIMED_OUT,
                       "nothing has completed "
-                      "for %d seconds: over these transports the other side "
+                      "for %d seconds: over these transports the peer "
                       "has to make progress (leave -o out)",
                       SILENCE_SECONDS);
 }
 
-ucs_status_t perf_look(struct perf_thread *thread)
+ucs_status_t perf_check_peer(struct perf_thread *thread)
 {
     struct perf_run *run = thread->run;
 
     if ((run->channel == NULL) || !channel_gone(run->channel)) {
         return ((run->params.flags & PARAMS_NO_RESPONDER_PROGRESS) &&
                 (run->role == ROLE_CLIENT)) ?
-                   look_at_silence(thread) :
+                   check_silence(thread) :
                    UCS_OK;
     }
     return perf_error(run, UCS_ERR_CONNECTION_RESET,
@@ -195,7 +195,7 @@ ucs_status_t run_connect(struct perf_run *run, const char *data, size_t length)
         if ((word == 0) || (word > length)) {
             return perf_error(run, UCS_ERR_INVALID_PARAM,
                               "the addresses of "
-                              "the other side are "
+                              "the peer are "
                               "truncated");
         }
         status = run->test->api->connect(&run->threads[i], data, word);
@@ -253,12 +253,12 @@ static ucs_status_t serve_one_sided(struct perf_thread *thread)
 
     if (run->params.flags & PARAMS_NO_RESPONDER_PROGRESS) {
         poll(&poller, 1, -1);
-        return perf_look(thread);
+        return perf_check_peer(thread);
     }
     do {
         run->test->api->progress(thread);
     } while ((++steps % LOOK_EVERY != 0) || !channel_readable(run->channel));
-    return perf_look(thread);
+    return perf_check_peer(thread);
 }
 
 static void *thread_main(void *arg)

@@ -46,7 +46,7 @@ static void quote(struct perf_run *run, const struct channel *channel,
     for (c = run->error; *c != '\0'; ++c) {
         *c = ((*c >= ' ') && (*c <= '~')) ? *c : '?';
     }
-    run->told = true;
+    run->from_peer = true;
 }
 
 /* Receives the expected frame. The reason in a FAIL or REFUSE frame becomes the
@@ -94,8 +94,8 @@ static enum session_end broken(struct perf_run *run, struct channel *channel)
         }
         channel_send(channel, CHANNEL_FAIL, run->error, strlen(run->error));
     }
-    return (run->told && run->quiet) ? SESSION_BROKEN :
-                                       complain(NULL, run->error);
+    return (run->from_peer && run->quiet) ? SESSION_BROKEN :
+                                            complain(NULL, run->error);
 }
 
 /* The client starts a pass: it sends the number of operations, and both sides
@@ -450,7 +450,7 @@ static enum session_end serve_test(struct channel *channel, const char *text,
     ucs_status_t status;
 
     if (!params_read(&run.params, text, length, run.error)) {
-        return refused(channel, &run, "a test was asked for");
+        return refused(channel, &run, "the client's request");
     }
     run.test = tests_check(&run.params, run.error);
     if (run.test == NULL) {

@@ -82,14 +82,14 @@ static ucs_status_t get_memory(struct perf_thread *thread,
     return UCS_OK;
 }
 
-static void cut(const struct params *params, char *memory, ucp_dt_iov_t *pieces)
+static void cut(const struct params *params, char *memory, ucp_dt_iov_t *iov)
 {
     size_t offset = 0;
     unsigned i;
 
     for (i = 0; i < params->size_count; ++i) {
-        pieces[i].buffer = memory + offset;
-        pieces[i].length = params->sizes[i];
+        iov[i].buffer = memory + offset;
+        iov[i].length = params->sizes[i];
         offset += (params->stride > 0) ? params->stride : params->sizes[i];
     }
 }
@@ -105,7 +105,7 @@ static void lay_out(struct ucp_side *side, struct ucp_area *area,
         slot->side   = side;
         slot->memory = area->memory + (i * area->extent);
         if (area->in_pieces) {
-            slot->buffer = area->pieces + (i * params->size_count);
+            slot->buffer = area->iov + (i * params->size_count);
             slot->count  = params->size_count;
             cut(params, slot->memory, slot->buffer);
         } else {
@@ -130,9 +130,9 @@ ucs_status_t ucp_area_open(struct perf_thread *thread, ucp_context_h context,
     area->length     = round_up(area->extent * area->slot_count, LEAST_LENGTH);
     area->length     = (area->length == 0) ? LEAST_LENGTH : area->length;
     area->slots      = calloc(area->slot_count, sizeof(*area->slots));
-    area->pieces     = calloc((size_t)area->slot_count * params->size_count,
-                              sizeof(*area->pieces));
-    if ((area->slots == NULL) || (area->pieces == NULL)) {
+    area->iov        = calloc((size_t)area->slot_count * params->size_count,
+                              sizeof(*area->iov));
+    if ((area->slots == NULL) || (area->iov == NULL)) {
         return UCS_ERR_NO_MEMORY;
     }
     status = get_memory(thread, context, area, exposed);
@@ -155,11 +155,11 @@ void ucp_area_close(ucp_context_h context, struct ucp_area *area)
         free(area->memory);
     }
     free(area->slots);
-    free(area->pieces);
+    free(area->iov);
 }
 
-static size_t check_piece(struct ucp_slot *slot, const void *memory,
-                          size_t length, size_t offset)
+static size_t check_part(struct ucp_slot *slot, const void *memory,
+                         size_t length, size_t offset)
 {
     size_t good = pattern_check(memory, length, slot->number, offset);
 
@@ -173,16 +173,16 @@ static size_t check_piece(struct ucp_slot *slot, const void *memory,
 
 void ucp_side_check(struct ucp_slot *slot)
 {
-    const ucp_dt_iov_t *pieces = slot->buffer;
-    size_t offset              = 0, i;
+    const ucp_dt_iov_t *iov = slot->buffer;
+    size_t offset           = 0, i;
 
     if (slot->memory == slot->buffer) {
-        check_piece(slot, slot->memory, slot->count, 0);
+        check_part(slot, slot->memory, slot->count, 0);
         return;
     }
-    for (i = 0; i < slot->count; offset += pieces[i++].length) {
-        if (check_piece(slot, pieces[i].buffer, pieces[i].length, offset) <
-            pieces[i].length) {
+    for (i = 0; i < slot->count; offset += iov[i++].length) {
+        if (check_part(slot, iov[i].buffer, iov[i].length, offset) <
+            iov[i].length) {
             return; /* one report for each message is sufficient */
         }
     }
@@ -191,10 +191,10 @@ void ucp_side_check(struct ucp_slot *slot)
 ucs_status_t ucp_side_fill(struct ucp_side *side, uint64_t number,
                            struct ucp_slot **slot_p)
 {
-    unsigned index             = number % side->send.slot_count;
-    struct ucp_slot *slot      = &side->send.slots[index];
-    const ucp_dt_iov_t *pieces = slot->buffer;
-    size_t offset              = 0, i;
+    unsigned index          = number % side->send.slot_count;
+    struct ucp_slot *slot   = &side->send.slots[index];
+    const ucp_dt_iov_t *iov = slot->buffer;
+    size_t offset           = 0, i;
     ucs_status_t status;
 
     *slot_p      = slot;
@@ -204,8 +204,8 @@ ucs_status_t ucp_side_fill(struct ucp_side *side, uint64_t number,
         pattern_fill(slot->memory, slot->count, number, 0);
         return status;
     }
-    for (i = 0; i < slot->count; offset += pieces[i++].length) {
-        pattern_fill(pieces[i].buffer, pieces[i].length, number, offset);
+    for (i = 0; i < slot->count; offset += iov[i++].length) {
+        pattern_fill(iov[i].buffer, iov[i].length, number, offset);
     }
     return status;
 }

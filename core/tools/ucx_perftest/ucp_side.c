@@ -117,7 +117,7 @@ ucs_status_t ucp_side_sleep(struct ucp_side *side)
         return fail(side->thread->run, status, "ucp_worker_arm");
     }
     if ((poll(pollers, 2, -1) > 0) && (pollers[1].revents != 0)) {
-        return perf_look(side->thread);
+        return perf_check_peer(side->thread);
     }
     return side->failed;
 }
@@ -426,7 +426,7 @@ static ucs_status_t connect_peer(struct perf_thread *thread, const char *data,
     goto out;
 invalid:
     perf_error(thread->run, status,
-               "the lengths of the other side's addresses "
+               "the lengths of the peer's addresses "
                "are invalid");
 out:
     free(key);

@@ -33,7 +33,7 @@ struct ucp_slot {
 /* The memory of one direction. */
 struct ucp_area {
     struct ucp_slot *slots;
-    ucp_dt_iov_t *pieces;
+    ucp_dt_iov_t *iov;
     unsigned slot_count;
     bool in_pieces;
     bool owned; /* allocated by this program, not by the library */
@@ -104,7 +104,7 @@ PERF_INLINE ucs_status_t ucp_side_step(struct ucp_side *side)
     }
     ucp_worker_progress(side->worker);
     if (perf_unlikely(++side->steps % UCP_SIDE_STEPS == 0)) {
-        return perf_look(side->thread);
+        return perf_check_peer(side->thread);
     }
     return side->failed;
 }

@@ -305,7 +305,7 @@ static ucs_status_t connect_peer(struct perf_thread *thread, const char *data,
     side->remote = le64toh(side->remote);
     status       = join(side, blobs[0], sizes[0], blobs[1], sizes[1], blobs[2]);
     if (status != UCS_OK) {
-        perf_error(thread->run, status, "%s does not reach the other side: %s",
+        perf_error(thread->run, status, "%s does not reach the peer: %s",
                    thread->run->params.transport, ucs_status_string(status));
         goto out;
     }
@@ -320,7 +320,7 @@ static ucs_status_t connect_peer(struct perf_thread *thread, const char *data,
     goto out;
 invalid:
     perf_error(thread->run, status,
-               "the lengths of the other side's addresses "
+               "the lengths of the peer's addresses "
                "are invalid");
 out:
     for (i = 0; i < 4; ++i) {

@@ -76,7 +76,7 @@ PERF_INLINE ucs_status_t uct_side_step(struct uct_side *side)
 {
     uct_worker_progress(side->worker);
     if (perf_unlikely(++side->steps % UCT_SIDE_STEPS == 0)) {
-        return perf_look(side->thread);
+        return perf_check_peer(side->thread);
     }
     return side->completion.status;
 }

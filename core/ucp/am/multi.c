@@ -211,7 +211,7 @@ static ucp_multi_recv_t *begin(ucp_ep_h ep,
     word          = ucp_le64_get(head.word);
     header_length = ucp_am_word_header_length(word);
     if (header_length > length - sizeof(head)) {
-        ucs_diag("dropped an active message: a header of %zu bytes in %zu",
+        ucs_diag("dropped an active message: header of %zu bytes exceeds %zu",
                  header_length, length - sizeof(head));
         return NULL;
     }

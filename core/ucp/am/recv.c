@@ -160,7 +160,7 @@ ucs_status_t ucp_am_handler(void *arg, void *data, size_t length,
     word = ucp_le64_get(head->word);
     length -= sizeof(*head);
     if (ucs_unlikely(ucp_am_word_header_length(word) > length)) {
-        ucs_diag("dropped an active message: a header of %zu bytes in %zu",
+        ucs_diag("dropped an active message: header of %zu bytes exceeds %zu",
                  ucp_am_word_header_length(word), length);
         return UCS_OK;
     }
@@ -186,7 +186,7 @@ ucs_status_t ucp_am_reply_handler(void *arg, void *data, size_t length,
     memcpy(&sender, (char *)data + length - sizeof(sender), sizeof(sender));
     length -= own;
     if (ucp_am_word_header_length(word) > length) {
-        ucs_diag("dropped an active message: a header of %zu bytes in %zu",
+        ucs_diag("dropped an active message: header of %zu bytes exceeds %zu",
                  ucp_am_word_header_length(word), length);
         return UCS_OK;
     }

@@ -39,7 +39,7 @@ void ucp_idle_wake(ucp_worker_iface_t *wiface)
     if (!wiface->may_idle) {
         return;
     }
-    wiface->looks_left = AWAKE;
+    wiface->polls_left = AWAKE;
     if (wiface->is_idle) {
         wiface->is_idle = 0;
         uct_iface_progress_enable(wiface->iface,
@@ -54,7 +54,7 @@ static unsigned poll_iface(ucp_worker_iface_t *wiface)
 
     if (!wiface->is_idle) {
         if (wiface->may_idle && (uct_iface_num_eps(wiface->iface) == 0) &&
-            (--wiface->looks_left == 0)) {
+            (--wiface->polls_left == 0)) {
             wiface->is_idle = 1;
             uct_iface_progress_disable(wiface->iface,
                                        UCT_PROGRESS_SEND | UCT_PROGRESS_RECV);

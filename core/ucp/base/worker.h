@@ -27,7 +27,7 @@ typedef struct ucp_worker_iface {
     uint8_t may_idle; /**< See idle.h */
     uint8_t is_idle;  /**< Progress does not poll it */
     /** Polls until it becomes idle, if it has no endpoints */
-    uint16_t looks_left;
+    uint16_t polls_left;
     int event_fd; /**< -1 if it has none */
     /** Latency in seconds from the worker's cpu_mask to the device; 0 without a
      *  cpu_mask */

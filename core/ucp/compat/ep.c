@@ -46,12 +46,12 @@ void ucp_ep_destroy(ucp_ep_h ep)
  * are fixed at creation. */
 static int is_changeable(ucp_ep_h ep, const ucp_ep_params_t *params)
 {
-    const uint64_t whom = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS |
-                          UCP_EP_PARAM_FIELD_SOCK_ADDR |
-                          UCP_EP_PARAM_FIELD_LOCAL_SOCK_ADDR |
-                          UCP_EP_PARAM_FIELD_CONN_REQUEST;
+    const uint64_t peer_fields = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS |
+                                 UCP_EP_PARAM_FIELD_SOCK_ADDR |
+                                 UCP_EP_PARAM_FIELD_LOCAL_SOCK_ADDR |
+                                 UCP_EP_PARAM_FIELD_CONN_REQUEST;
 
-    if (params->field_mask & whom) {
+    if (params->field_mask & peer_fields) {
         return 0;
     }
     return !(params->field_mask & UCP_EP_PARAM_FIELD_ERR_HANDLING_MODE) ||

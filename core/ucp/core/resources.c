@@ -76,7 +76,7 @@ static ucs_status_t add_resource(ucp_context_t *context,
 
     if (context->num_resources == UCP_MAX_RESOURCES) {
         ucs_warn("more than %d transports and devices: %s/%s is left out;"
-                 " choose by UCX_TLS and UCX_NET_DEVICES",
+                 " limit them with UCX_TLS and UCX_NET_DEVICES",
                  UCP_MAX_RESOURCES, desc->tl_name, desc->dev_name);
         return UCS_OK;
     }

@@ -139,8 +139,8 @@ static void take_first(ucp_ep_h ep, const ucp_multi_fragment_t *fragment,
     ++ucp_ep_multi(ep)->num_arriving;
     length -= (size_t)(payload - data);
     if (length > total) {
-        ucs_diag("message %u of %lu bytes begins with %zu", message, total,
-                 length);
+        ucs_diag("dropped message %u of %lu bytes: its first fragment has %zu",
+                 message, total, length);
         end(msg, UCS_ERR_IO_ERROR);
         return;
     }

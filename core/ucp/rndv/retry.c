@@ -48,7 +48,7 @@ static int start_later(ucp_request_t *req)
         return 0;
     }
 
-    ucs_debug("ep %p: a transfer of %zu bytes failed (%s); it is begun again",
+    ucs_debug("ep %p: a transfer of %zu bytes failed (%s); it restarts",
               req->send.ep, req->dt.length,
               ucs_status_string(req->send.comp.status));
     ++rndv->retries;

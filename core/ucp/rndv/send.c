@@ -288,7 +288,7 @@ ucs_status_t ucp_rndv_rtr_handler(void *arg, void *data, size_t length,
     ucp_send_rndv(req)->remote_id = ucp_le32_get(rtr->recv_request);
     if (wanted != req->dt.length) {
         ep = req->send.ep;
-        ucs_diag("ep %p: the peer wants %lu bytes of a message of %zu", ep,
+        ucs_diag("ep %p: the peer requests %lu bytes of a message of %zu", ep,
                  wanted, req->dt.length);
         ucp_rndv_send_end(req, UCS_ERR_IO_ERROR);
         ucp_rndv_send_failure(ep, ucp_le32_get(rtr->recv_request),

@@ -218,7 +218,7 @@ static void start_filled(ucp_stage_pipe_t *pipe)
 static void note(ucp_stage_pipe_t *pipe, ucs_status_t status)
 {
     if ((status != UCS_OK) && (pipe->status == UCS_OK)) {
-        ucs_diag("a copy to memory before %p failed: %s", pipe->at,
+        ucs_diag("a copy to memory that ends at %p failed: %s", pipe->at,
                  ucs_status_string(status));
         pipe->status = status;
     }

@@ -156,7 +156,7 @@ static ucs_status_t signal_install(void)
     }
 
     if ((signo > SIGRTMAX) || !signal_is_free(signo)) {
-        ucs_error("no signal is left for asynchronous events: the application "
+        ucs_error("no free signal for asynchronous events: the application "
                   "uses signal %d; choose a free one by UCX_ASYNC_SIGNO",
                   signo);
         return UCS_ERR_BUSY;

@@ -61,7 +61,7 @@ void use_open(use_t *use, const char *path, int flags)
 #define USE_LOOK_UP(_name) use->_name = symbol(use, #_name);
     USE_FUNCTIONS(USE_LOOK_UP)
 
-    /* as a program built for the older one does */
+    /* The program was built for UCP 1.13. */
     need(use->ucp_init_version(1, 13, &params, NULL, &use->context), "context");
     need(use->ucp_worker_create(use->context, &worker_params, &use->worker),
          "worker");

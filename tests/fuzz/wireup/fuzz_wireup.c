@@ -65,7 +65,7 @@ static void progress(unsigned count)
     }
 }
 
-/* Runs until nothing happens any more, with a limit. */
+/* Progresses until a round returns no events, with a limit. */
 static void settle(void)
 {
     unsigned left, quiet = 0;

@@ -16,7 +16,8 @@ static int breaks(const char *defect)
     return defect_is(&opaque_transport, defect);
 }
 
-/* A copy of more than 1000 bytes begins at the second one. */
+/* copies-shifted: the address of a copy of more than 1000 bytes is one byte too
+ * high. */
 void *__wrap_opaque_touchable(const void *address, size_t length)
 {
     char *touchable = __real_opaque_touchable(address, length);

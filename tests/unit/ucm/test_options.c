@@ -46,7 +46,8 @@ static int munmap_is_heard(void)
     return heard_range(&heard, UCM_EVENT_VM_UNMAPPED, address, PAGE);
 }
 
-/* Whether munmap() of the C library is changed by this. */
+/* Subscribes with these options. Returns whether this patches munmap() of the C
+ * library. */
 static int changes_code(const ucm_global_config_t *options)
 {
     void *code = dlsym(dlopen("libc.so.6", RTLD_LAZY), "munmap");

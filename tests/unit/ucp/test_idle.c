@@ -74,7 +74,7 @@ static unsigned calls_in(local_t *local, unsigned rounds)
 /* Makes the next poll the last one before the interface becomes idle. */
 static void let_sleep(local_t *local, ucp_worker_iface_t *wiface)
 {
-    wiface->looks_left = 1;
+    wiface->polls_left = 1;
     ucp_idle_poll_soon(local->worker);
     ucp_worker_progress(local->worker);
 }

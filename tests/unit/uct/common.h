@@ -47,7 +47,7 @@ uct_iface_h loopback_iface_open(loopback_t *lo,
                                 const loopback_params_t *params);
 ucs_status_t loopback_ep_create(uct_iface_h iface, uct_ep_h *ep_p);
 
-/* Progresses until nothing happens any more; returns how much did. */
+/* Progresses until a round returns no events; returns the number of events. */
 unsigned loopback_progress(loopback_t *lo);
 
 /* Runs the suite; the result of main(). */

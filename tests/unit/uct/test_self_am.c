@@ -341,7 +341,8 @@ START_TEST(messages_left_at_close_are_freed)
     ck_ok(uct_ep_am_short(lo.ep, AM_ID, 0, NULL, 0));
     ck_assert_int_eq(uct_ep_am_bcopy(lo.ep, AM_ID, pack_bytes, &length, 0),
                      5000);
-    /* the teardown closes; the sanitizers and the pool's report judge */
+    /* the teardown closes the interface: the pool, or the address sanitizer,
+     * reports elements that were not released */
     ck_assert_uint_eq(inbox.count, 0);
 }
 END_TEST
