@@ -79,7 +79,8 @@ int ucp_rndv_retry_by_messages(ucp_request_t *req)
     ucp_send_rndv(req)->rails   = NULL;
     ucp_send_rndv(req)->address = 0;
     req->send.proto             = &ucp_proto_rndv_am;
-    req->send.comp.func         = NULL; /* nothing is posted yet */
+    req->lane                   = UCP_AM_LANE; /* messages do not set it */
+    req->send.comp.func         = NULL;        /* nothing is posted yet */
     return 1;
 }
 

@@ -530,6 +530,77 @@ START_TEST(messages_carry_a_put_whose_lanes_fail)
 }
 END_TEST
 
+/* The lane of messages, which lacks send resources for a while. */
+static struct {
+    ucx_ep_ops_t ops;
+    const ucx_ep_ops_t *usual;
+    uct_pending_req_t *waiting;
+} full;
+
+static ssize_t full_bcopy(uct_ep_h ep, uint8_t id, uct_pack_callback_t pack,
+                          void *arg, unsigned flags)
+{
+    return UCS_ERR_NO_RESOURCE;
+}
+
+static ucs_status_t full_zcopy(uct_ep_h ep, uint8_t id, const void *header,
+                               unsigned header_length, const uct_iov_t *iov,
+                               size_t iovcnt, unsigned flags,
+                               uct_completion_t *comp)
+{
+    return UCS_ERR_NO_RESOURCE;
+}
+
+static ucs_status_t full_pending_add(uct_ep_h ep, uct_pending_req_t *req,
+                                     unsigned flags)
+{
+    full.waiting = req;
+    return UCS_OK;
+}
+
+static void fill_lane(uct_ep_h am)
+{
+    full.usual           = am->ops;
+    full.ops             = *am->ops;
+    full.ops.am_bcopy    = full_bcopy;
+    full.ops.am_zcopy    = full_zcopy;
+    full.ops.pending_add = full_pending_add;
+    full.waiting         = NULL;
+    am->ops              = &full.ops;
+}
+
+/* The transfer waits for the lane of messages, not for the lost one. */
+START_TEST(messages_that_replace_a_put_wait_for_their_lane)
+{
+    ucs_status_ptr_t send, recv;
+    local_t local;
+
+    open_three(&local, "put_zcopy");
+    fill(1);
+    fail_lane(local.ep, 0);
+    settle(&local);
+    fars[1].holds = 1;
+    recv          = local_recv(&local, buffer2, LENGTH, 1);
+    send          = local_send(&local, buffer, LENGTH, 1);
+    settle(&local);
+    ck_assert_uint_gt(fars[1].num_held, 0);
+    memset(buffer2, 0, LENGTH);
+    fill_lane(local.ep->am);
+    fail_lane(local.ep, 1);
+    settle(&local);
+    let_go(&fars[1], UCS_ERR_CONNECTION_RESET);
+    settle(&local);
+    ck_assert_ptr_nonnull(full.waiting);
+    local.ep->am->ops = full.usual;
+    while (full.waiting->func(full.waiting) != UCS_OK) {
+    }
+    ck_assert_int_eq(local_wait(&local, recv), UCS_OK);
+    ck_assert_int_eq(local_wait(&local, send), UCS_OK);
+    ck_assert_mem_eq(buffer, buffer2, LENGTH);
+    local_close(&local);
+}
+END_TEST
+
 /* The user closes the endpoint while a transfer waits for its restart. */
 START_TEST(an_endpoint_may_be_closed_before_a_fresh_start)
 {
@@ -576,4 +647,5 @@ SUITE_MAIN("failover", large_messages_are_divided_each_way,
            gets_are_begun_again_and_puts_end_with_the_error,
            messages_carry_transfers_without_lanes,
            messages_carry_a_put_whose_lanes_fail,
+           messages_that_replace_a_put_wait_for_their_lane,
            an_endpoint_may_be_closed_before_a_fresh_start)
