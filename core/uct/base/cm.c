@@ -60,6 +60,8 @@ static ucs_status_t uct_cm_open_with(const uct_code_t *code,
     status = uct_check_iface_create(code->cm_check, 0, 0, &state->check.iface);
     if (status == UCS_OK) {
         status = code->cm_ops.open(code->desc, &args, cm_p);
+        uct_check_opened(code->full.name, "open", status,
+                         (status == UCS_OK) ? (*cm_p)->host : NULL, state);
     }
     if (status == UCS_OK) {
         uct_component_opened(component);

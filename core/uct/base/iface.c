@@ -162,8 +162,7 @@ static void uct_iface_limits_init(uct_iface_limits_t *limits,
                                   attr->cap.get.max_iov);
 }
 
-/* Returns the declaration of the transport in the manifest. */
-static const uct_tl_decl_t *uct_iface_declared(uct_md_h md, const uct_tl_t *tl)
+const uct_tl_decl_t *uct_tl_declared(uct_md_h md, const uct_tl_t *tl)
 {
     static const uct_tl_decl_t nothing;
     const uct_component_decl_t *decl = uct_component_decl(
@@ -190,7 +189,7 @@ uct_iface_state_create(uct_md_h md, const uct_tl_t *tl,
         return NULL;
     }
 
-    declared = uct_iface_declared(md, tl);
+    declared = uct_tl_declared(md, tl);
     if (uct_check_iface_create(tl->check, declared->cap_flags,
                                declared->event_flags,
                                &state->check.iface) != UCS_OK) {
@@ -245,6 +244,8 @@ static ucs_status_t uct_iface_open_state(uct_iface_state_t *state,
     unsigned id;
 
     status = tl->desc.iface_open(args->head.md, args, &iface);
+    uct_check_opened(tl->desc.name, "iface_open", status,
+                     (status == UCS_OK) ? iface->host : NULL, state);
     if (status != UCS_OK) {
         return status;
     }

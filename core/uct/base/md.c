@@ -85,6 +85,8 @@ static ucs_status_t uct_md_open_with(const uct_code_t *code,
     }
 
     status = code->full.md_open(code->desc, &args, &md);
+    uct_check_opened(code->full.name, "md_open", status,
+                     (status == UCS_OK) ? md->host : NULL, state);
     if (status != UCS_OK) {
         goto err_free;
     }

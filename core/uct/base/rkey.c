@@ -56,6 +56,7 @@ ucs_status_t uct_rkey_unpack_sized(uct_component_h component,
     if (code->full.rkey_unpack != NULL) {
         status = code->full.rkey_unpack(code->desc, rkey_buffer, length,
                                         sys_dev, &bundle.rkey, &bundle.handle);
+        uct_check_returned(code->full.name, "rkey_unpack", status);
         if (status != UCS_OK) {
             return status;
         }
@@ -111,8 +112,10 @@ ucs_status_t uct_rkey_ptr(uct_component_h component, uct_rkey_bundle_t *rkey_ob,
         return UCS_ERR_UNSUPPORTED;
     }
 
-    return code->full.rkey_ptr(code->desc, rkey_ob->rkey, rkey_ob->handle,
-                               remote_addr, addr_p);
+    status = code->full.rkey_ptr(code->desc, rkey_ob->rkey, rkey_ob->handle,
+                                 remote_addr, addr_p);
+    uct_check_returned(code->full.name, "rkey_ptr", status);
+    return status;
 }
 
 ucs_status_t uct_rkey_release(uct_component_h component,
@@ -130,7 +133,10 @@ ucs_status_t uct_rkey_release(uct_component_h component,
         return UCS_OK;
     }
 
-    return code->full.rkey_release(code->desc, rkey_ob->rkey, rkey_ob->handle);
+    status = code->full.rkey_release(code->desc, rkey_ob->rkey,
+                                     rkey_ob->handle);
+    uct_check_returned(code->full.name, "rkey_release", status);
+    return status;
 }
 
 ucs_status_t uct_rkey_compare(uct_component_h component, uct_rkey_t a,
@@ -153,5 +159,7 @@ ucs_status_t uct_rkey_compare(uct_component_h component, uct_rkey_t a,
         return UCS_OK;
     }
 
-    return code->full.rkey_compare(code->desc, a, b, result);
+    status = code->full.rkey_compare(code->desc, a, b, result);
+    uct_check_returned(code->full.name, "rkey_compare", status);
+    return status;
 }

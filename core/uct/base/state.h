@@ -48,6 +48,9 @@ void uct_code_destroy(uct_code_t *code);
 /* Returns the transport with this name, or NULL. */
 const uct_tl_t *uct_code_tl(const uct_code_t *code, const char *name);
 
+/* Returns the declaration of the transport in the manifest. */
+const uct_tl_decl_t *uct_tl_declared(uct_md_h md, const uct_tl_t *tl);
+
 /* Returns UCS_ERR_NO_DEVICE if the domain has no such device for the
  * transport. */
 ucs_status_t uct_tl_check_device(uct_md_h md, const uct_tl_t *tl,

@@ -67,6 +67,19 @@ ucs_status_t uct_check_md_create(const char *name, const ucx_md_ops_t *own,
                                  uint64_t md_flags, uint64_t mem_types,
                                  uct_check_md_t **check_p);
 
+/* These check what slots of components and transports have returned. They do
+ * nothing if the layer is disabled. `declared`: the manifest's device_class.
+ * `host` is that of the object's head, which must be `expected`. */
+void uct_check_listed_mds(const char *who, ucs_status_t status,
+                          const uct_md_resource_desc_t *mds, unsigned num_mds);
+void uct_check_listed_devices(const char *who, uct_device_type_t declared,
+                              ucs_status_t status,
+                              const ucx_device_desc_t *devices,
+                              unsigned num_devices);
+void uct_check_opened(const char *who, const char *slot, ucs_status_t status,
+                      const void *host, const void *expected);
+void uct_check_returned(const char *who, const char *slot, ucs_status_t status);
+
 /* Replaces a handler of active messages by a handler that checks from where it
  * is called. */
 void uct_check_am_handler(uct_check_iface_t *check, uint8_t id,

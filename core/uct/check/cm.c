@@ -281,6 +281,41 @@ static void listener_destroy(uct_listener_h listener)
     uct_check_call_end(&call);
 }
 
+static ucs_status_t listener_reject(uct_listener_h listener,
+                                    uct_conn_request_h request)
+{
+    uct_check_call_t call;
+    const ucx_cm_ops_t *ops = begin(&call, listener->cm, "listener_reject");
+    ucs_status_t status     = ops->listener_reject(listener, request);
+
+    uct_check_call_end(&call);
+    uct_check_status(call.iface->tl->name, "listener_reject", status);
+    return status;
+}
+
+static ucs_status_t listener_query(uct_listener_h listener,
+                                   uct_listener_attr_t *attr)
+{
+    uct_check_call_t call;
+    const ucx_cm_ops_t *ops = begin(&call, listener->cm, "listener_query");
+    ucs_status_t status     = ops->listener_query(listener, attr);
+
+    uct_check_call_end(&call);
+    uct_check_status(call.iface->tl->name, "listener_query", status);
+    return status;
+}
+
+static ucs_status_t query(uct_cm_h cm, uct_cm_attr_t *attr)
+{
+    uct_check_call_t call;
+    const ucx_cm_ops_t *ops = begin(&call, cm, "query");
+    ucs_status_t status     = ops->query(cm, attr);
+
+    uct_check_call_end(&call);
+    uct_check_status(call.iface->tl->name, "query", status);
+    return status;
+}
+
 /* --- Endpoints -------------------------------------------------------------- */
 
 /* Callbacks that the user has not set keep the value that the plugin ignores. */
@@ -366,6 +401,33 @@ static ucs_status_t ep_disconnect(uct_ep_h ep, unsigned flags)
     return status;
 }
 
+static ucs_status_t ep_flush(uct_ep_h ep, unsigned flags,
+                             uct_completion_t *comp)
+{
+    uct_check_call_t call;
+    const ucx_ep_ops_t *ops = begin_ep(&call, ep, "flush");
+    uct_check_op_t *op      = uct_check_op_begin(call.iface, NULL, call.slot, 1,
+                                                 comp);
+    ucs_status_t status = ops->flush(ep, flags, uct_check_op_comp(op, comp));
+
+    uct_check_call_end(&call);
+    uct_check_op_end(op, status);
+    return status;
+}
+
+static ucs_status_t ep_query_sockaddrs(uct_ep_h ep,
+                                       struct sockaddr_storage *local,
+                                       struct sockaddr_storage *remote)
+{
+    uct_check_call_t call;
+    const ucx_ep_ops_t *ops = begin_ep(&call, ep, "query_sockaddrs");
+    ucs_status_t status     = ops->query_sockaddrs(ep, local, remote);
+
+    uct_check_call_end(&call);
+    uct_check_status(call.iface->tl->name, "query_sockaddrs", status);
+    return status;
+}
+
 static void ep_destroy(uct_ep_h ep)
 {
     uct_check_call_t call;
@@ -378,15 +440,20 @@ static void ep_destroy(uct_ep_h ep)
 
 const ucx_cm_ops_t uct_check_cm_slots = {
     .size             = sizeof(uct_check_cm_slots),
+    .query            = query,
     .listener_create  = listener_create,
     .listener_destroy = listener_destroy,
+    .listener_reject  = listener_reject,
+    .listener_query   = listener_query,
     .ep_create        = ep_create,
 };
 
 const ucx_ep_ops_t uct_check_cm_ep_slots = {
-    .size           = sizeof(uct_check_cm_ep_slots),
-    .cm_connect     = ep_connect,
-    .cm_conn_notify = ep_conn_notify,
-    .cm_disconnect  = ep_disconnect,
-    .destroy        = ep_destroy,
+    .size            = sizeof(uct_check_cm_ep_slots),
+    .cm_connect      = ep_connect,
+    .cm_conn_notify  = ep_conn_notify,
+    .cm_disconnect   = ep_disconnect,
+    .flush           = ep_flush,
+    .query_sockaddrs = ep_query_sockaddrs,
+    .destroy         = ep_destroy,
 };

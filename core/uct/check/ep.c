@@ -123,8 +123,7 @@ ucs_status_t uct_check_bytes(const char *who, const char *slot, void *buffer,
     for (i = 0; i < GUARD_SIZE; ++i) {
         if (guarded[length + i] != GUARD_BYTE) {
             uct_check_report(who, 25, slot,
-                             "it writes beyond the %zu bytes "
-                             "that the query states",
+                             "it writes beyond the %zu bytes of the buffer",
                              length);
             break;
         }

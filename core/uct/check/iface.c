@@ -227,10 +227,8 @@ static ucs_status_t iface_ep_create(uct_iface_h iface,
     ucs_status_t status        = ops->ep_create(iface, params, ep_p);
 
     uct_check_call_end(&call);
-    if (status > UCS_OK) {
-        uct_check_report(call.iface->tl->name, 26, "ep_create",
-                         "it returns %d, which is no error", (int)status);
-    } else if (status == UCS_OK) {
+    uct_check_status(call.iface->tl->name, "ep_create", status);
+    if (status == UCS_OK) {
         if ((*ep_p)->iface != iface) {
             uct_check_report(call.iface->tl->name, 26, "ep_create",
                              "the head of the endpoint is not initialized by "
@@ -309,11 +307,75 @@ static ucs_status_t iface_event_arm(uct_iface_h iface, unsigned events)
     ucs_status_t status        = ops->event_arm(iface, events);
 
     uct_check_call_end(&call);
-    if (status > UCS_OK) {
-        uct_check_report(call.iface->tl->name, 26, "event_arm",
-                         "it returns %d, which is no error", (int)status);
+    uct_check_status(call.iface->tl->name, "event_arm", status);
+    return status;
+}
+
+static void iface_progress_enable(uct_iface_h iface, unsigned flags)
+{
+    uct_check_call_t call;
+    const ucx_iface_ops_t *ops = begin(&call, iface, "progress_enable",
+                                       UCT_CHECK_OTHER);
+
+    ops->progress_enable(iface, flags);
+    uct_check_call_end(&call);
+}
+
+static void iface_progress_disable(uct_iface_h iface, unsigned flags)
+{
+    uct_check_call_t call;
+    const ucx_iface_ops_t *ops = begin(&call, iface, "progress_disable",
+                                       UCT_CHECK_OTHER);
+
+    ops->progress_disable(iface, flags);
+    uct_check_call_end(&call);
+}
+
+static ucs_status_t iface_set_am_tracer(uct_iface_h iface,
+                                        uct_am_tracer_t tracer, void *arg)
+{
+    uct_check_call_t call;
+    const ucx_iface_ops_t *ops = begin(&call, iface, "set_am_tracer",
+                                       UCT_CHECK_OTHER);
+    ucs_status_t status        = ops->set_am_tracer(iface, tracer, arg);
+
+    uct_check_call_end(&call);
+    uct_check_status(call.iface->tl->name, "set_am_tracer", status);
+    return status;
+}
+
+/* --- Memory ---------------------------------------------------------------- */
+
+static ucs_status_t iface_mem_alloc(uct_iface_h iface, size_t length,
+                                    unsigned flags, const char *name,
+                                    uct_allocated_memory_t *mem)
+{
+    uct_check_call_t call;
+    const ucx_iface_ops_t *ops = begin(&call, iface, "mem_alloc",
+                                       UCT_CHECK_OTHER);
+    ucs_status_t status;
+
+    mem->address = NULL;
+    status       = ops->mem_alloc(iface, length, flags, name, mem);
+    uct_check_call_end(&call);
+    uct_check_status(call.iface->tl->name, "mem_alloc", status);
+    if ((status == UCS_OK) &&
+        ((mem->address == NULL) || (mem->length < length))) {
+        uct_check_report(call.iface->tl->name, 26, "mem_alloc",
+                         "it returns UCS_OK with %zu of %zu bytes at %p",
+                         mem->length, length, mem->address);
     }
     return status;
+}
+
+static void iface_mem_free(uct_iface_h iface, const uct_allocated_memory_t *mem)
+{
+    uct_check_call_t call;
+    const ucx_iface_ops_t *ops = begin(&call, iface, "mem_free",
+                                       UCT_CHECK_OTHER);
+
+    ops->mem_free(iface, mem);
+    uct_check_call_end(&call);
 }
 
 static void iface_close(uct_iface_h iface)
@@ -332,12 +394,20 @@ const ucx_iface_ops_t uct_check_iface_slots = {
     .estimate           = iface_estimate,
     .get_device_address = iface_get_device_address,
     .get_address        = iface_get_address,
+    .is_reachable       = uct_check_is_reachable,
     .ep_create          = iface_ep_create,
     .progress           = iface_progress,
+    .progress_enable    = iface_progress_enable,
+    .progress_disable   = iface_progress_disable,
     .flush              = iface_flush,
     .fence              = iface_fence,
     .event_fd_get       = iface_event_fd_get,
     .event_arm          = iface_event_arm,
     .tag_recv_zcopy     = uct_check_tag_recv_zcopy,
     .tag_recv_cancel    = uct_check_tag_recv_cancel,
+    .accept             = uct_check_accept,
+    .reject             = uct_check_reject,
+    .set_am_tracer      = iface_set_am_tracer,
+    .mem_alloc          = iface_mem_alloc,
+    .mem_free           = iface_mem_free,
 };

@@ -20,6 +20,9 @@ void uct_check_report(const char *who, int rule, const char *slot,
                       const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
+/* Reports a status of a slot that returns UCS_OK or an error, if it is neither. */
+void uct_check_status(const char *who, const char *slot, ucs_status_t status);
+
 /* --- Calls (calls.c) ------------------------------------------------------- */
 
 typedef enum uct_check_kind {
@@ -126,6 +129,7 @@ typedef enum uct_check_op_state {
     UCT_CHECK_COMPLETED,
     UCT_CHECK_ABANDONED, /* the endpoint was destroyed without a cancelling
                           * flush */
+    UCT_CHECK_CANCELED,  /* by the user: no completion follows */
 } uct_check_op_state_t;
 
 /* An operation with a completion. */
@@ -138,6 +142,7 @@ typedef struct uct_check_op {
     const char *slot;
     int is_flush;
     uint64_t serial;
+    void *handle; /* by which the user can cancel the operation, or NULL */
     uct_check_op_state_t state;
 } uct_check_op_t;
 
@@ -172,6 +177,12 @@ static inline uct_completion_t *uct_check_op_comp(uct_check_op_t *op,
 }
 void uct_check_op_end(uct_check_op_t *op, ucs_status_t status);
 
+/* Stores the plugin's handle of an operation that the user can cancel. */
+void uct_check_op_handle(uct_check_op_t *op, void *handle);
+/* Records that the user has cancelled the operation with this handle. */
+void uct_check_op_cancel(uct_check_iface_t *iface, uct_ep_h ep,
+                         const void *handle);
+
 /* Records that a flush has cancelled all operations of the endpoint. */
 void uct_check_ep_cancelled(uct_check_iface_t *iface, uct_ep_h ep);
 
@@ -187,13 +198,22 @@ ucs_status_t uct_check_pending_add(uct_ep_h ep, uct_pending_req_t *req,
 void uct_check_pending_purge(uct_ep_h ep, uct_pending_purge_callback_t cb,
                              void *arg);
 
-/* --- Tagged receives (tag.c) ------------------------------------------------ */
+/* --- Tags: receives (tag.c), rendezvous (tag_rndv.c) ------------------------ */
 
 ucs_status_t uct_check_tag_recv_zcopy(uct_iface_h iface, uct_tag_t tag,
                                       uct_tag_t tag_mask, const uct_iov_t *iov,
                                       size_t iovcnt, uct_tag_context_t *ctx);
 ucs_status_t uct_check_tag_recv_cancel(uct_iface_h iface,
                                        uct_tag_context_t *ctx, int force);
+ucs_status_ptr_t
+uct_check_tag_rndv_zcopy(uct_ep_h ep, uct_tag_t tag, const void *header,
+                         unsigned header_length, const uct_iov_t *iov,
+                         size_t iovcnt, unsigned flags, uct_completion_t *comp);
+ucs_status_t uct_check_tag_rndv_cancel(uct_ep_h ep, void *op);
+ucs_status_t uct_check_tag_rndv_request(uct_ep_h ep, uct_tag_t tag,
+                                        const void *header,
+                                        unsigned header_length, unsigned flags);
+
 /* Frees the records of all receives, when the interface is closed. */
 void uct_check_recvs_free(uct_check_iface_t *check);
 
@@ -224,6 +244,12 @@ extern const ucx_ep_ops_t uct_check_cm_ep_slots;
 void uct_check_am_slots(ucx_ep_ops_t *ops);
 void uct_check_rma_slots(ucx_ep_ops_t *ops);
 void uct_check_ep_slots(ucx_ep_ops_t *ops);
+void uct_check_peer_slots(ucx_ep_ops_t *ops);
+
+/* Slots of interfaces that peers.c implements. */
+int uct_check_is_reachable(uct_iface_h iface, const ucx_reachable_args_t *args);
+ucs_status_t uct_check_accept(uct_iface_h iface, uct_conn_request_h request);
+ucs_status_t uct_check_reject(uct_iface_h iface, uct_conn_request_h request);
 
 /* Calls get(arg, buffer), which writes `length` bytes, and reports under rule
  * 25 if it writes more. */

@@ -2,6 +2,7 @@
 /* Checking slots of memory domains. Several threads may call them at once. */
 #include "uct/check/internal.h"
 
+#include <fcntl.h>
 #include <stdlib.h>
 
 #include "ucs/sys/math.h"
@@ -121,12 +122,166 @@ static ucs_status_t md_mem_reg(uct_md_h md, void *address, size_t length,
     if ((status == UCS_OK) && (*memh_p == UCT_MEM_HANDLE_NULL)) {
         uct_check_report(name_of(md), 26, "mem_reg",
                          "it returns UCS_OK without a handle");
-    } else if (status > UCS_OK) {
-        uct_check_report(name_of(md), 26, "mem_reg",
-                         "it returns %d, which is no error", (int)status);
+    }
+    uct_check_status(name_of(md), "mem_reg", status);
+    return status;
+}
+
+static ucs_status_t md_mem_free(uct_md_h md, uct_mem_h memh)
+{
+    ucs_status_t status = inner(md)->mem_free(md, memh);
+
+    uct_check_status(name_of(md), "mem_free", status);
+    return status;
+}
+
+static ucs_status_t md_mem_advise(uct_md_h md, uct_mem_h memh, void *address,
+                                  size_t length, uct_mem_advice_t advice)
+{
+    ucs_status_t status = inner(md)->mem_advise(md, memh, address, length,
+                                                advice);
+
+    uct_check_status(name_of(md), "mem_advise", status);
+    return status;
+}
+
+static ucs_status_t md_mem_attach(uct_md_h md, const void *buffer,
+                                  size_t length, uct_mem_h *memh_p)
+{
+    ucs_status_t status;
+
+    *memh_p = UCT_MEM_HANDLE_NULL;
+    status  = inner(md)->mem_attach(md, buffer, length, memh_p);
+    if ((status == UCS_OK) && (*memh_p == UCT_MEM_HANDLE_NULL)) {
+        uct_check_report(name_of(md), 26, "mem_attach",
+                         "it returns UCS_OK without a handle");
+    }
+    uct_check_status(name_of(md), "mem_attach", status);
+    return status;
+}
+
+/* --- Invalidation ----------------------------------------------------------- */
+
+/* The completion of a deregistration that takes the access away from peers. The
+ * last ones are kept after their end. */
+typedef struct invalidation {
+    uct_completion_t comp; /* passed to the plugin */
+    uct_completion_t *user;
+    const char *who;
+    ucs_list_link_t list;
+    int has_ended;
+} invalidation_t;
+
+static UCS_LIST_HEAD(retired);
+static unsigned num_retired;
+
+/* Returns whether this is the first end. Any thread. */
+static int retire(invalidation_t *end)
+{
+    invalidation_t *oldest = NULL;
+    int is_first;
+
+    uct_check_lock();
+    is_first       = !end->has_ended;
+    end->has_ended = 1;
+    if (is_first) {
+        ucs_list_add_tail(&retired, &end->list);
+        if (++num_retired > UCT_CHECK_RETIRED_MAX) {
+            oldest = ucs_list_head(&retired, invalidation_t, list);
+            ucs_list_del(&oldest->list);
+            --num_retired;
+        }
+    }
+    uct_check_unlock();
+    free(oldest);
+    return is_first;
+}
+
+static void invalidated(uct_completion_t *comp)
+{
+    invalidation_t *end    = ucs_container_of(comp, invalidation_t, comp);
+    uct_completion_t *user = end->user;
+
+    if (!retire(end)) {
+        uct_check_report(end->who, 26, "mem_dereg",
+                         "the completion was called after the end of the "
+                         "deregistration");
+        return;
+    }
+    uct_completion_update_status(user, comp->status);
+    if (--user->count == 0) {
+        user->func(user);
+    }
+}
+
+static ucs_status_t md_mem_dereg(uct_md_h md, uct_mem_h memh,
+                                 const ucx_mem_dereg_params_t *params)
+{
+    ucx_mem_dereg_params_t ours = *params;
+    invalidation_t *end         = NULL;
+    ucs_status_t status;
+
+    if ((params->flags & UCX_MEM_DEREG_INVALIDATE) && (params->comp != NULL)) {
+        end = calloc(1, sizeof(*end));
+    }
+    if (end != NULL) {
+        end->comp = (uct_completion_t){.func = invalidated, .count = 1};
+        end->user = params->comp;
+        end->who  = name_of(md);
+        ours.comp = &end->comp;
+    }
+    status = inner(md)->mem_dereg(md, memh, &ours);
+    uct_check_status(name_of(md), "mem_dereg", status);
+    if ((end != NULL) && (status != UCS_OK) && !retire(end)) {
+        uct_check_report(name_of(md), 26, "mem_dereg",
+                         "it has failed, but the completion was called");
     }
     return status;
 }
+
+/* --- Detection -------------------------------------------------------------- */
+
+static void check_dmabuf(uct_md_h md, const ucx_mem_attr_t *attr)
+{
+    if (UCX_TABLE_HAS(attr, wanted) && (attr->wanted & UCX_MEM_WANT_DMABUF) &&
+        (attr->dmabuf_fd >= 0) && (fcntl(attr->dmabuf_fd, F_GETFD) < 0)) {
+        uct_check_report(name_of(md), 28, "mem_query",
+                         "the dmabuf %d is no open descriptor",
+                         attr->dmabuf_fd);
+    }
+}
+
+static ucs_status_t md_mem_query(uct_md_h md, const void *address,
+                                 size_t length, ucx_mem_attr_t *attr)
+{
+    const uct_check_md_t *check = check_of(md);
+    const ucs_status_t status = inner(md)->mem_query(md, address, length, attr);
+    const uintptr_t at        = (uintptr_t)address;
+    uintptr_t base;
+
+    uct_check_status(check->name, "mem_query", status);
+    if (status != UCS_OK) {
+        return status;
+    }
+    base = (uintptr_t)attr->base_address;
+    if (!(check->mem_types >> attr->mem_type & 1)) {
+        uct_check_report(check->name, 10, "mem_query",
+                         "it detects memory of type %d, which the manifest "
+                         "does not declare",
+                         (int)attr->mem_type);
+    }
+    if ((base != 0) && (attr->alloc_length != 0) &&
+        ((at < base) || (at - base >= attr->alloc_length))) {
+        uct_check_report(check->name, 25, "mem_query",
+                         "the range %p, %zu bytes, does not contain the "
+                         "address %p",
+                         attr->base_address, attr->alloc_length, address);
+    }
+    check_dmabuf(md, attr);
+    return status;
+}
+
+/* --- Keys ------------------------------------------------------------------- */
 
 typedef struct pack_args {
     uct_md_h md;
@@ -158,9 +313,14 @@ static ucs_status_t md_mkey_pack(uct_md_h md, uct_mem_h memh, void *address,
 }
 
 const ucx_md_ops_t uct_check_md_slots = {
-    .size      = sizeof(uct_check_md_slots),
-    .query     = md_query,
-    .mem_alloc = md_mem_alloc,
-    .mem_reg   = md_mem_reg,
-    .mkey_pack = md_mkey_pack,
+    .size       = sizeof(uct_check_md_slots),
+    .query      = md_query,
+    .mem_alloc  = md_mem_alloc,
+    .mem_free   = md_mem_free,
+    .mem_advise = md_mem_advise,
+    .mem_reg    = md_mem_reg,
+    .mem_dereg  = md_mem_dereg,
+    .mem_query  = md_mem_query,
+    .mkey_pack  = md_mkey_pack,
+    .mem_attach = md_mem_attach,
 };

@@ -36,6 +36,9 @@ static void free_op(uct_check_op_t *op)
             (op->state == UCT_CHECK_UNUSED) ?
                 "the completion was counted down, but the call did "
                 "not return UCS_INPROGRESS" :
+            (op->state == UCT_CHECK_CANCELED) ?
+                "the completion was counted down after the operation "
+                "was cancelled" :
                 "the completion was counted down after the endpoint "
                 "was destroyed");
     }
@@ -115,6 +118,11 @@ static void completed(uct_completion_t *comp)
                          "the completion was called after the "
                          "endpoint was destroyed");
         return;
+    case UCT_CHECK_CANCELED:
+        uct_check_report(who, 26, slot,
+                         "the completion was called after the operation was "
+                         "cancelled");
+        return;
     }
 
     uct_check_place(who, slot);
@@ -161,6 +169,34 @@ void uct_check_op_end(uct_check_op_t *op, ucs_status_t status)
             op->state = UCT_CHECK_OUTSTANDING;
         } else {
             retire(op, UCT_CHECK_UNUSED);
+        }
+    }
+    uct_check_unlock();
+}
+
+void uct_check_op_handle(uct_check_op_t *op, void *handle)
+{
+    if (op != NULL) {
+        uct_check_lock();
+        op->handle = handle;
+        uct_check_unlock();
+    }
+}
+
+void uct_check_op_cancel(uct_check_iface_t *iface, uct_ep_h ep,
+                         const void *handle)
+{
+    uct_check_ep_t *record;
+    uct_check_op_t *op;
+
+    uct_check_lock();
+    record = uct_check_ep_find(iface, ep);
+    if (record != NULL) {
+        ucs_list_for_each(op, &record->ops, list) {
+            if (op->handle == handle) {
+                retire(op, UCT_CHECK_CANCELED);
+                break;
+            }
         }
     }
     uct_check_unlock();

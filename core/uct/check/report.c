@@ -116,3 +116,11 @@ void uct_check_report(const char *who, int rule, const char *slot,
         abort();
     }
 }
+
+void uct_check_status(const char *who, const char *slot, ucs_status_t status)
+{
+    if (status > UCS_OK) {
+        uct_check_report(who, 26, slot, "it returns %d, which is no error",
+                         (int)status);
+    }
+}

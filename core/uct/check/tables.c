@@ -51,6 +51,7 @@ ucs_status_t uct_check_tl_create(const char *name, ucx_iface_ops_t *iface_ops,
     uct_check_am_slots(&ep_checks);
     uct_check_rma_slots(&ep_checks);
     uct_check_ep_slots(&ep_checks);
+    uct_check_peer_slots(&ep_checks);
     replace_slots(iface_ops, &uct_check_iface_slots, iface_defaults,
                   sizeof(*iface_ops));
     replace_slots(ep_ops, &ep_checks, ep_defaults, sizeof(*ep_ops));

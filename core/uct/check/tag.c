@@ -162,10 +162,7 @@ ucs_status_t uct_check_tag_recv_zcopy(uct_iface_h iface, uct_tag_t tag,
                                                  iovcnt, &recv->ctx);
     uct_check_call_end(&call);
     posted(recv, status);
-    if (status > UCS_OK) {
-        uct_check_report(check->tl->name, 26, "tag_recv_zcopy",
-                         "it returns %d, which is no error", (int)status);
-    }
+    uct_check_status(check->tl->name, "tag_recv_zcopy", status);
     return status;
 }
 

@@ -3,38 +3,15 @@
  * checking layer: broken rules of a connection manager are reported, and a manager
  * that breaks none is not. The manager of this file does what `defect` says.
  */
-#include "common.h"
+#include "findings.h"
 
 #include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "ucs/debug/log.h"
 #include "uct/base/component_list.h"
 #include "uct/base/state.h"
-
-static const char *defect = "";
-
-static int breaks(const char *name)
-{
-    return strcmp(defect, name) == 0;
-}
-
-static char findings[4096];
-
-static int on_log(void *arg, const char *file, unsigned line,
-                  const char *function, ucs_log_level_t level,
-                  const char *message)
-{
-    const char *found = strstr(message, "breaks rule ");
-
-    if (found != NULL) {
-        strncat(findings, found, sizeof(findings) - strlen(findings) - 2);
-        strcat(findings, "\n");
-    }
-    return found != NULL; /* not written as well */
-}
 
 /* --- The manager ------------------------------------------------------------- */
 
@@ -316,12 +293,7 @@ START_TEST(a_manager_that_conforms_is_not_reported)
 }
 END_TEST
 
-/* What is broken, the rule, and a part of the text. */
-static const struct {
-    const char *defect;
-    int rule;
-    const char *text;
-} defects[] = {
+static const planted_t defects[] = {
     {"resolves inside", 16, "inside ep_create"},
     {"resolves twice", 26, "cm_resolve_cb: it is called twice"},
     {"answers twice", 26, "sockaddr_cb_client: it is called twice"},
@@ -333,15 +305,9 @@ static const struct {
 
 START_TEST(each_broken_rule_is_reported_with_its_number)
 {
-    char rule[16];
-
     defect = defects[_i].defect;
     use_manager();
-    snprintf(rule, sizeof(rule), "rule %d of", defects[_i].rule);
-    ck_assert_msg((strstr(findings, rule) != NULL) &&
-                      (strstr(findings, defects[_i].text) != NULL),
-                  "%s: no \"%s\" under %s in: %s", defect, defects[_i].text,
-                  rule, findings);
+    expect_finding(&defects[_i]);
     ck_assert_uint_eq(num_answered, 1);
 }
 END_TEST
@@ -351,8 +317,7 @@ int main(void)
     Suite *suite = suite_create("checking layer, connection managers");
     TCase *tc    = tcase_create("all");
 
-    setenv("UCX_PLUGIN_CHECK", "y", 1);
-    ucs_log_hook_set(on_log, NULL);
+    watch_findings();
     tcase_add_test(tc, a_manager_that_conforms_is_not_reported);
     tcase_add_loop_test(tc, each_broken_rule_is_reported_with_its_number, 0,
                         (int)(sizeof(defects) / sizeof(defects[0])));

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Checks what the slots of components and transports return. The core calls
+ * them directly; it passes the results to these functions. */
+#include <string.h>
+
+#include "uct/check/internal.h"
+
+/* Reports a name that is empty, has no end within `size` bytes, or is the same
+ * as one of the `index` names before it, which are `stride` bytes apart. */
+static void check_name(const char *who, const char *slot, const void *names,
+                       unsigned index, size_t stride, size_t size)
+{
+    const char *name = (const char *)names + (index * stride);
+    unsigned i;
+
+    if ((name[0] == '\0') || (memchr(name, '\0', size) == NULL)) {
+        uct_check_report(who, 25, slot, "name %u is empty or has no end",
+                         index);
+        return;
+    }
+    for (i = 0; i < index; ++i) {
+        if (strncmp((const char *)names + (i * stride), name, size) == 0) {
+            uct_check_report(who, 25, slot, "it lists %s twice", name);
+        }
+    }
+}
+
+void uct_check_listed_mds(const char *who, ucs_status_t status,
+                          const uct_md_resource_desc_t *mds, unsigned num_mds)
+{
+    unsigned i;
+
+    if (!uct_check_enabled()) {
+        return;
+    }
+    uct_check_status(who, "query_md_resources", status);
+    for (i = 0; (status == UCS_OK) && (i < num_mds); ++i) {
+        check_name(who, "query_md_resources", mds[0].md_name, i, sizeof(*mds),
+                   sizeof(mds->md_name));
+    }
+}
+
+void uct_check_listed_devices(const char *who, uct_device_type_t declared,
+                              ucs_status_t status,
+                              const ucx_device_desc_t *devices,
+                              unsigned num_devices)
+{
+    unsigned i;
+
+    if (!uct_check_enabled()) {
+        return;
+    }
+    uct_check_status(who, "query_devices", status);
+    for (i = 0; (status == UCS_OK) && (i < num_devices); ++i) {
+        check_name(who, "query_devices", devices[0].name, i, sizeof(*devices),
+                   sizeof(devices->name));
+        if (devices[i].type != declared) {
+            uct_check_report(who, 10, "query_devices",
+                             "device %u is of kind %d, the manifest's "
+                             "device_class is %d",
+                             i, (int)devices[i].type, (int)declared);
+        }
+    }
+}
+
+void uct_check_opened(const char *who, const char *slot, ucs_status_t status,
+                      const void *host, const void *expected)
+{
+    if (!uct_check_enabled()) {
+        return;
+    }
+    uct_check_status(who, slot, status);
+    if ((status == UCS_OK) && (host != expected)) {
+        uct_check_report(who, 26, slot,
+                         "the head of the object is not initialized by the "
+                         "function of the SDK");
+    }
+}
+
+void uct_check_returned(const char *who, const char *slot, ucs_status_t status)
+{
+    if (uct_check_enabled()) {
+        uct_check_status(who, slot, status);
+    }
+}
