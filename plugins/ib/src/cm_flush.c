@@ -77,7 +77,7 @@ void ib_cm_flush_dispatch(ib_cm_t *cm)
         status = flush->status;
         ib_link_remove(&flush->node);
         free(flush);
-        ib_complete(comp, status);
+        ucx_complete(comp, status);
     }
 }
 

@@ -11,6 +11,7 @@
 
 #define UCX_LOG_HOST host
 
+#include <ucx/count.h>
 #include <ucx/instance.h>
 #include <ucx/log.h>
 
@@ -42,20 +43,6 @@ static inline const ucx_host_t *ib_host(const ucx_component_t *component)
 static inline const ucx_host_t *ib_cm_host(const ucx_component_t *component)
 {
     return ib_container_of(component, ib_instance_t, cm)->super.host;
-}
-
-/* Decrements the count and stores the first error. */
-static inline void ib_complete(uct_completion_t *comp, ucs_status_t status)
-{
-    if (comp == NULL) {
-        return;
-    }
-    if ((status != UCS_OK) && (comp->status == UCS_OK)) {
-        comp->status = status;
-    }
-    if (--comp->count == 0) {
-        comp->func(comp);
-    }
 }
 
 static inline size_t ib_min(size_t a, size_t b)

@@ -10,7 +10,7 @@ static void am_zcopy_done(rc_ep_t *ep, ib_op_t *op, ucs_status_t status)
     uct_completion_t *comp = ((rc_desc_t *)op)->comp;
 
     ucx_mpool_put(rc_iface_of(ep)->descs, op);
-    ib_complete(comp, status);
+    ucx_complete(comp, status);
 }
 
 ucs_status_t rc_ep_am_short(uct_ep_h uct_ep, uint8_t id, uint64_t header,

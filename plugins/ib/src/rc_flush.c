@@ -99,7 +99,7 @@ static void all_flush_done(uct_completion_t *super)
     ucs_status_t status    = super->status;
 
     free(all);
-    ib_complete(comp, status);
+    ucx_complete(comp, status);
 }
 
 /* Starts the flush of one endpoint, if requests are outstanding. */
@@ -148,7 +148,7 @@ ucs_status_t rc_iface_flush(uct_iface_h uct_iface, unsigned flags,
             /* Flushes that were started complete without a callback */
             all->comp = NULL;
         }
-        ib_complete(&all->super, UCS_OK);
+        ucx_complete(&all->super, UCS_OK);
     }
     return result;
 }

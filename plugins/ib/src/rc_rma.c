@@ -120,7 +120,7 @@ static void get_bcopy_done(rc_ep_t *ep, ib_op_t *op, ucs_status_t status)
         desc->unpack(desc->arg, desc->data, desc->length);
     }
     ucx_mpool_put(rc_iface_of(ep)->descs, op);
-    ib_complete(comp, status);
+    ucx_complete(comp, status);
 }
 
 ucs_status_t rc_ep_get_bcopy(uct_ep_h uct_ep, uct_unpack_callback_t unpack_cb,
@@ -170,7 +170,7 @@ static void atomic_done(rc_ep_t *ep, ib_op_t *op, ucs_status_t status)
         memcpy(desc->result, desc->data, sizeof(uint64_t));
     }
     ucx_mpool_put(rc_iface_of(ep)->descs, op);
-    ib_complete(comp, status);
+    ucx_complete(comp, status);
 }
 
 /* Posts an atomic; the device always returns the old value. */

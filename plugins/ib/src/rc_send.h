@@ -208,7 +208,7 @@ static inline void rc_user_done(rc_ep_t *ep, ib_op_t *op, ucs_status_t status)
     uct_completion_t *comp = user->comp;
 
     ucx_mpool_put(rc_iface_of(ep)->user_ops, op);
-    ib_complete(comp, status);
+    ucx_complete(comp, status);
 }
 
 #endif

@@ -182,7 +182,7 @@ static void end_desc(ud_iface_t *iface, ud_desc_t *desc, ucs_status_t status)
     uct_completion_t *comp = desc->comp;
 
     ucx_mpool_put(iface->descs, desc);
-    ib_complete(comp, status);
+    ucx_complete(comp, status);
 }
 
 /* Releases an acknowledged packet. The device has completed it, unless it was

@@ -71,7 +71,7 @@ void ud_flush_end(ud_ep_t *ep, ucs_status_t status)
         }
         comp = flush->comp;
         ucx_mpool_put(iface->flushes, flush);
-        ib_complete(comp, status);
+        ucx_complete(comp, status);
     }
     --ep->busy;
 }
@@ -129,7 +129,7 @@ static void all_flush_done(uct_completion_t *super)
     ucs_status_t status    = super->status;
 
     free(all);
-    ib_complete(comp, status);
+    ucx_complete(comp, status);
 }
 
 ucs_status_t ud_iface_flush(uct_iface_h uct_iface, unsigned flags,
@@ -167,7 +167,7 @@ ucs_status_t ud_iface_flush(uct_iface_h uct_iface, unsigned flags,
         all->comp = NULL;
     }
     if (all != NULL) {
-        ib_complete(&all->super, UCS_OK);
+        ucx_complete(&all->super, UCS_OK);
     }
     return (num == 0) ? UCS_OK : UCS_INPROGRESS;
 }

@@ -60,7 +60,7 @@ void tcp_cm_flush_dispatch(tcp_cm_t *cm)
         status = flush->status;
         tcp_list_del(&flush->node);
         free(flush);
-        tcp_complete(comp, status);
+        ucx_complete(comp, status);
     }
 }
 

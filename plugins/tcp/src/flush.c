@@ -221,7 +221,7 @@ static void iface_flush_done(uct_completion_t *comp)
     ucs_status_t status    = comp->status;
 
     tcp_op_free(flush->iface, flush);
-    tcp_complete(user, status);
+    ucx_complete(user, status);
 }
 
 ucs_status_t tcp_iface_flush(uct_iface_h uct_iface, unsigned flags,

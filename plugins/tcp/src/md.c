@@ -166,7 +166,7 @@ static ucs_status_t tcp_md_mem_dereg(uct_md_h uct_md, uct_mem_h memh,
 
     tcp_keys_remove(&md->keys, memh);
     if ((params != NULL) && (params->flags & UCX_MEM_DEREG_INVALIDATE)) {
-        tcp_complete(params->comp, UCS_OK);
+        ucx_complete(params->comp, UCS_OK);
     }
     return UCS_OK;
 }

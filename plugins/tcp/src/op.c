@@ -38,7 +38,7 @@ unsigned tcp_op_dispatch(tcp_iface_t *iface)
         comp   = op->comp;
         status = op->status;
         tcp_op_free(iface, op->mem);
-        tcp_complete(comp, status);
+        ucx_complete(comp, status);
         ++count;
     }
     return count;

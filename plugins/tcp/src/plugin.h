@@ -11,6 +11,7 @@
 
 #define UCX_LOG_HOST host
 
+#include <ucx/count.h>
 #include <ucx/instance.h>
 #include <ucx/log.h>
 
@@ -46,20 +47,6 @@ typedef union tcp_sockaddr {
     struct sockaddr_in in;
     struct sockaddr_in6 in6;
 } tcp_sockaddr_t;
-
-/* Decrements a completion's count, and keeps the first error. */
-static inline void tcp_complete(uct_completion_t *comp, ucs_status_t status)
-{
-    if (comp == NULL) {
-        return;
-    }
-    if ((status != UCS_OK) && (comp->status == UCS_OK)) {
-        comp->status = status;
-    }
-    if (--comp->count == 0) {
-        comp->func(comp);
-    }
-}
 
 static inline size_t tcp_min(size_t a, size_t b)
 {

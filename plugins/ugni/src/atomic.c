@@ -137,7 +137,7 @@ static void fetch_done(ugni_send_t *send, ucs_status_t status)
     if (status == UCS_OK) {
         memcpy(rma->result, &rma->old, rma->length);
     }
-    ugni_complete(rma->comp, status);
+    ucx_complete(rma->comp, status);
 }
 
 static size_t size_of(enum fi_datatype type)

@@ -47,7 +47,7 @@ static void end_until(const ugni_iface_t *iface, ugni_flush_queue_t *queue,
         }
         comp = flush->comp;
         free(flush);
-        ugni_complete(comp, status);
+        ucx_complete(comp, status);
     }
 }
 

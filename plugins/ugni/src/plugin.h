@@ -9,6 +9,7 @@
 
 #define UCX_LOG_HOST host
 
+#include <ucx/count.h>
 #include <ucx/instance.h>
 #include <ucx/log.h>
 
@@ -77,19 +78,6 @@ typedef struct ugni_config {
 static inline size_t ugni_min(size_t a, size_t b)
 {
     return (a < b) ? a : b;
-}
-
-static inline void ugni_complete(uct_completion_t *comp, ucs_status_t status)
-{
-    if (comp == NULL) {
-        return;
-    }
-    if ((status != UCS_OK) && (comp->status == UCS_OK)) {
-        comp->status = status;
-    }
-    if (--comp->count == 0) {
-        comp->func(comp);
-    }
 }
 
 ucs_status_t ugni_md_resources(const ucx_component_t *component,

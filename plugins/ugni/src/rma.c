@@ -129,7 +129,7 @@ ssize_t ugni_ep_put_bcopy(uct_ep_h uct_ep, uct_pack_callback_t pack_cb,
 
 static void zcopy_done(ugni_send_t *send, ucs_status_t status)
 {
-    ugni_complete(((ugni_rma_t *)send)->comp, status);
+    ucx_complete(((ugni_rma_t *)send)->comp, status);
 }
 
 static void *desc_of(const ugni_port_t *port, uct_mem_h memh)
@@ -212,7 +212,7 @@ static void get_bcopy_done(ugni_send_t *send, ucs_status_t status)
     if (status == UCS_OK) {
         rma->unpack(rma->arg, rma->data, rma->length);
     }
-    ugni_complete(rma->comp, status);
+    ucx_complete(rma->comp, status);
 }
 
 ucs_status_t ugni_ep_get_bcopy(uct_ep_h ep, uct_unpack_callback_t unpack_cb,
