@@ -56,8 +56,9 @@ outside=$(cd "$work/vendor" && find . -type f ! -path '*/opt/vendor/*')
 
 # Links of the documents, relative to each.
 documents=$(dirname "$(find "$work/root" -name ABI.md)")/..
-for document in sdk/ABI.md sdk/CODES.md sdk/conformance/README.md \
-                docs/GLOSSARY.md; do
+for document in sdk/README.md sdk/ABI.md sdk/CODES.md sdk/conformance/README.md \
+                sdk/template/README.md sdk/examples/README.md \
+                sdk/examples/{opaque,procvm,udp}/README.md docs/GLOSSARY.md; do
     [ -f "$documents/$document" ] || fail "$document is not installed"
     while read -r link; do
         [ -e "$(dirname "$documents/$document")/$link" ] ||

@@ -500,8 +500,10 @@ struct ucx_ep_ops {
      *  callback of this endpoint. */
     void (*destroy)(uct_ep_h ep);
     /** Checks whether the peer is alive: UCS_OK, or UCS_INPROGRESS with `comp`
-     *  later. A lost peer is reported by iface_ep_failed. Sends no message if
-     *  the transport detects a lost peer by itself. */
+     *  later. A lost peer is reported by iface_ep_failed, from progress; the
+     *  call that finds it may return UCS_OK, later calls return the error of
+     *  the endpoint. Sends no message if the transport detects a lost peer by
+     *  itself. */
     ucs_status_t (*check)(uct_ep_h ep, unsigned flags, uct_completion_t *comp);
     /** Makes the endpoint fail as if its peer were lost: outstanding operations
      *  complete with an error, and iface_ep_failed is called from progress. */
