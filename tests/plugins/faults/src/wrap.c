@@ -113,14 +113,21 @@ static ucs_status_t rkey_compare(const ucx_component_t *component, uct_rkey_t a,
 
 /* ----------------------------------------------------------- description -- */
 
+/* The wrapped transport's devices, of the kind that our manifest declares. */
 static ucs_status_t query_devices(uct_md_h md, ucx_device_desc_t **devices_p,
                                   unsigned *num_p)
 {
     const faults_component_t *component =
         faults_container_of(md->component, faults_component_t, super);
+    ucs_status_t status;
+    unsigned i;
 
-    return component->instance->inner_transport.query_devices(md, devices_p,
-                                                              num_p);
+    status = component->instance->inner_transport.query_devices(md, devices_p,
+                                                                num_p);
+    for (i = 0; (status == UCS_OK) && (i < *num_p); ++i) {
+        (*devices_p)[i].type = UCT_DEVICE_TYPE_SHM;
+    }
+    return status;
 }
 
 /* Our variables, followed by the wrapped transport's. */
