@@ -175,7 +175,7 @@ ucs_status_t ugni_ep_am_check(uct_ep_h uct_ep, unsigned flags,
     const ugni_iface_t *iface = ugni_iface_of(ep);
 
     if (ep->state & UGNI_EP_FAILED) {
-        return ep->status;
+        return (ep->state & UGNI_EP_TELL) ? UCS_OK : ep->status;
     }
     ++ep->busy;
     ugni_port_sweep(iface->port, iface->config.user_timeout,

@@ -65,6 +65,7 @@ ucs_status_t ugni_ep_connect(ugni_iface_t *iface, const void *address,
     ugni_link_init(&ep->todo);
     ugni_link_init(&ep->queued);
     ugni_link_init(&ep->sent);
+    ugni_link_init(&ep->ended);
     ugni_link_add(&iface->eps, &ep->link);
     *ep_p = ep;
     return UCS_OK;
@@ -111,9 +112,17 @@ static void end_send(ugni_send_t *send, ucs_status_t status)
     }
 }
 
+/* Returns whether a failed endpoint waits for a send: all with a completion, if
+ * the failure will be reported, otherwise those that use memory of the user. */
+static int is_awaited(const ugni_ep_t *ep, const ugni_send_t *send)
+{
+    return (send->done != NULL) &&
+           (send->op.is_zcopy || (ep->state & UGNI_EP_TELL));
+}
+
 /* Detaches posted sends from the endpoint. libfabric uses their buffers until
  * it completes them, and has no call that cancels a send. With `wait`, a failed
- * endpoint waits for sends that use memory of the user. */
+ * endpoint waits for some of them. */
 static void disown_sent(ugni_ep_t *ep, int wait)
 {
     ugni_iface_t *iface = ugni_iface_of(ep);
@@ -123,7 +132,7 @@ static void disown_sent(ugni_ep_t *ep, int wait)
     while (link != &ep->sent) {
         send = ugni_container_of(link, ugni_send_t, link);
         link = link->next;
-        if (wait && send->op.is_zcopy && (send->done != NULL)) {
+        if (wait && is_awaited(ep, send)) {
             continue;
         }
         ugni_link_remove(&send->link);
@@ -145,9 +154,34 @@ static void end_queued(ugni_ep_t *ep)
     while (!ugni_link_is_alone(&ep->queued)) {
         send = ugni_container_of(ep->queued.next, ugni_send_t, link);
         ugni_link_remove(&send->link);
+        if ((ep->state & UGNI_EP_TELL) && (send->done != NULL)) {
+            send->status = ep->status;
+            ugni_link_add(&ep->ended, &send->link);
+            continue;
+        }
         end_send(send, ep->status);
         ugni_send_free(iface->port, send);
     }
+}
+
+static void end_ended(ugni_ep_t *ep)
+{
+    ugni_send_t *send;
+
+    while (!ugni_link_is_alone(&ep->ended)) {
+        send = ugni_container_of(ep->ended.next, ugni_send_t, link);
+        ugni_link_remove(&send->link);
+        end_send(send, send->status);
+        ugni_send_free(ugni_iface_of(ep)->port, send);
+    }
+}
+
+void ugni_ep_settle(ugni_ep_t *ep)
+{
+    ep->state &= ~UGNI_EP_TELL;
+    end_ended(ep);
+    ugni_flush_update(ep);
+    ugni_flush_update_all(ugni_iface_of(ep));
 }
 
 /* Removes completions from sends: the user of a destroyed endpoint gets none
@@ -185,6 +219,7 @@ void ugni_ep_update(ugni_ep_t *ep)
                (!(ep->state & UGNI_EP_CANCELED) ||
                 ugni_link_is_alone(&ep->sent))) {
         disown_sent(ep, 0);
+        end_ended(ep);
         ugni_link_remove(&ep->todo);
         ugni_link_remove(&ep->link);
         free(ep);
@@ -280,6 +315,7 @@ void ugni_ep_destroy(uct_ep_h uct_ep)
     if (!(ep->state & UGNI_EP_CANCELED)) {
         forget_completions(&ep->sent);
         forget_completions(&ep->queued);
+        forget_completions(&ep->ended);
         ugni_flush_drop(ep);
     }
     ugni_ep_update(ep);

@@ -65,7 +65,7 @@ static uint64_t oldest_of(const ugni_ep_t *ep)
 
 void ugni_flush_update(ugni_ep_t *ep)
 {
-    if (ep->flushes.head != NULL) {
+    if ((ep->flushes.head != NULL) && !(ep->state & UGNI_EP_TELL)) {
         end_until(ugni_iface_of(ep), &ep->flushes, oldest_of(ep),
                   (ep->state & UGNI_EP_FAILED) ? ep->status : UCS_OK);
     }
@@ -102,8 +102,11 @@ ucs_status_t ugni_ep_flush(uct_ep_h uct_ep, unsigned flags,
     ucs_status_t status;
 
     if (flags & UCT_FLUSH_FLAG_CANCEL) {
+        ++ep->busy;
         ugni_ep_fail(ep, UCS_ERR_CANCELED, 0);
         ep->state |= UGNI_EP_CANCELED;
+        ugni_ep_settle(ep);
+        --ep->busy;
         return ugni_ep_has_sends(ep) ?
                    add(ugni_iface_of(ep), &ep->flushes, comp) :
                    UCS_OK;
@@ -112,7 +115,7 @@ ucs_status_t ugni_ep_flush(uct_ep_h uct_ep, unsigned flags,
         return UCS_ERR_NO_RESOURCE;
     }
     if (ep->state & UGNI_EP_FAILED) {
-        return ep->status;
+        return ugni_check_send(ep);
     }
     if (ep->is_dirty && (flags & UCT_FLUSH_FLAG_REMOTE)) {
         status = ugni_rma_confirm(ep);
@@ -124,7 +127,7 @@ ucs_status_t ugni_ep_flush(uct_ep_h uct_ep, unsigned flags,
     status = ugni_ep_am_confirm(ep);
     --ep->busy;
     if ((status != UCS_OK) || (ep->state & UGNI_EP_FAILED)) {
-        return (status != UCS_OK) ? status : ep->status;
+        return (status != UCS_OK) ? status : ugni_check_send(ep);
     }
     return ugni_ep_has_sends(ep) ? add(ugni_iface_of(ep), &ep->flushes, comp) :
                                    UCS_OK;

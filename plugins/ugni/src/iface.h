@@ -105,10 +105,12 @@ typedef struct ugni_recv {
 /* Head of each operation that an endpoint sends */
 typedef struct ugni_send {
     ugni_op_t op;
-    void *desc;         /* Descriptor of its memory, with FI_MR_LOCAL */
-    ugni_link_t link;   /* Node in ep->queued, ep->sent or port->disowned */
-    ugni_link_t all;    /* Node in iface->outstanding */
-    struct ugni_ep *ep; /* NULL: the endpoint has failed or was destroyed */
+    void *desc;          /* Descriptor of its memory, with FI_MR_LOCAL */
+    ucs_status_t status; /* Result; set in ep->ended */
+    ugni_link_t link;    /* Node in ep->queued, ep->sent, ep->ended or
+                         * port->disowned */
+    ugni_link_t all;     /* Node in iface->outstanding */
+    struct ugni_ep *ep;  /* NULL: the endpoint has failed or was destroyed */
     struct ugni_peer *peer;
     uint64_t number; /* Sequence number, for flushes and fences */
     uint64_t posted; /* Sequence number in the port; 0: not posted */
@@ -250,6 +252,8 @@ typedef struct ugni_ep {
     ugni_peer_t *peer;
     ugni_wire_addr_t addr; /* Address of the peer */
     ugni_link_t queued, sent;
+    ugni_link_t ended; /* Sends that have failed; their completions are called
+                        * when the failure is reported */
     ugni_flush_queue_t flushes;
     ucx_pending_queue_t pending;
     uint64_t dirty_addr, dirty_key; /* Address and key of the last write */
@@ -357,6 +361,9 @@ void ugni_ep_fail(ugni_ep_t *ep, ucs_status_t status, int tell);
 /* Completes sends of a failed endpoint that use memory of the user, although
  * libfabric has not completed them. */
 void ugni_ep_abandon(ugni_ep_t *ep);
+/* Calls the completions of `ended` and of flushes. The caller holds the
+ * endpoint. */
+void ugni_ep_settle(ugni_ep_t *ep);
 /* Follows a change of the endpoint's state: adds it to iface->todo, or frees it
  * if it is destroyed and has nothing to send. */
 void ugni_ep_update(ugni_ep_t *ep);

@@ -10,9 +10,9 @@ static int is_same_process(const ugni_wire_addr_t *a, const ugni_wire_addr_t *b)
            (a->space == b->space);
 }
 
-/* Returns whether sends to the peer process use memory of the user, on an
- * endpoint of either transport. UCP closes an endpoint when its first lane
- * fails, so the provider must not use this memory any more. */
+/* Returns whether failed endpoints to the peer process, of either transport,
+ * wait for sends. UCP closes an endpoint when its first lane fails, so the
+ * provider must not use memory of its user any more. */
 static int has_sends_to(const ugni_port_t *port, const ugni_wire_addr_t *peer)
 {
     const ugni_link_t *link;
@@ -50,9 +50,11 @@ static unsigned serve(ugni_iface_t *iface, ugni_ep_t *ep)
         }
     } else if ((ep->state & UGNI_EP_TELL) && iface->port->is_drained &&
                !has_sends_to(iface->port, &ep->addr)) {
-        ep->state &= ~UGNI_EP_TELL;
-        (void)iface->host->iface_ep_failed(&iface->super, &ep->super,
-                                           ep->status);
+        ugni_ep_settle(ep);
+        if (!(ep->state & UGNI_EP_ZOMBIE)) {
+            (void)iface->host->iface_ep_failed(&iface->super, &ep->super,
+                                               ep->status);
+        }
         count = 1;
     }
     --ep->busy;

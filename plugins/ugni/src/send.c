@@ -7,7 +7,7 @@
 ucs_status_t ugni_check_send(const ugni_ep_t *ep)
 {
     if (ep->state & UGNI_EP_FAILED) {
-        return ep->status;
+        return (ep->state & UGNI_EP_TELL) ? UCS_ERR_NO_RESOURCE : ep->status;
     }
     return (ugni_link_is_alone(&ep->queued) &&
             (ugni_iface_of(ep)->tx_free > 0)) ?
@@ -146,6 +146,27 @@ void ugni_send_free(ugni_port_t *port, ugni_send_t *send)
     ucx_mpool_put(port->sends[send->op.kind], send);
 }
 
+/* Ends a send that is in no list. The completion of a failed one is deferred
+ * until the failure is reported: its caller may then assume that no operation
+ * on any endpoint to the peer uses memory. */
+static void end(ugni_port_t *port, ugni_send_t *send, ucs_status_t status)
+{
+    ugni_ep_t *ep = send->ep;
+
+    if ((ep != NULL) && (ep->state & UGNI_EP_TELL) && (status != UCS_OK) &&
+        (send->done != NULL)) {
+        send->status = status;
+        ugni_link_add(&ep->ended, &send->link);
+        return;
+    }
+    if (send->done != NULL) {
+        send->done(send, ((ep != NULL) && (ep->state & UGNI_EP_CANCELED)) ?
+                             UCS_ERR_CANCELED :
+                             status);
+    }
+    ugni_send_free(port, send);
+}
+
 void ugni_send_done(ugni_port_t *port, ugni_send_t *send, ucs_status_t status)
 {
     ugni_iface_t *iface = port->ifaces[send->op.kind];
@@ -153,20 +174,13 @@ void ugni_send_done(ugni_port_t *port, ugni_send_t *send, ucs_status_t status)
     int is_old          = send->op.epoch != peer->epoch;
     ugni_ep_t *ep       = send->ep;
 
+    ugni_link_remove(&send->link);
+    if (iface == NULL) { /* Its endpoints do not exist any more */
+        end(port, send, status);
+        return;
+    }
     if (ep != NULL) {
         ++ep->busy;
-    }
-    /* The memory of the user is not used any more: a failure need not wait for
-     * it. */
-    ugni_link_remove(&send->link);
-    if (send->done != NULL) {
-        send->done(send, ((ep != NULL) && (ep->state & UGNI_EP_CANCELED)) ?
-                             UCS_ERR_CANCELED :
-                             status);
-    }
-    ugni_send_free(port, send);
-    if (iface == NULL) {
-        return; /* Its endpoints do not exist any more */
     }
     /* A failed message is lost, but a failed access may only have been
      * rejected. If several operations fail together, only the first one
@@ -175,10 +189,11 @@ void ugni_send_done(ugni_port_t *port, ugni_send_t *send, ucs_status_t status)
                     ((status != UCS_OK) && (iface->kind == UGNI_SMSG)))) {
         ugni_port_lost(port, peer->fi_addr, status);
     }
+    if ((ep != NULL) && (status != UCS_OK)) {
+        ugni_ep_fail(ep, status, 1);
+    }
+    end(port, send, status);
     if (ep != NULL) {
-        if (status != UCS_OK) {
-            ugni_ep_fail(ep, status, 1);
-        }
         ep->moved = iface->host->time();
         ugni_flush_update(ep);
         --ep->busy;

@@ -183,3 +183,25 @@ ucs_status_t node_flush(node_t *node, uct_ep_h ep, node_t *peer)
     }
     return status;
 }
+
+void pair_open(pair_t *pair, void *memory, size_t length)
+{
+    domain_open(&pair->domain);
+    node_open(&pair->a, &pair->domain);
+    node_open(&pair->b, &pair->domain);
+    pair->memh = node_register(&pair->domain, memory, length, &pair->rkey);
+}
+
+void pair_close_but_key(pair_t *pair)
+{
+    ASSERT_OK(uct_md_mem_dereg(pair->domain.md, pair->memh));
+    node_close(&pair->b);
+    node_close(&pair->a);
+    uct_md_close(pair->domain.md);
+}
+
+void pair_close(pair_t *pair)
+{
+    uct_rkey_release(pair->domain.component, &pair->rkey);
+    pair_close_but_key(pair);
+}

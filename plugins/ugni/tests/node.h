@@ -32,6 +32,14 @@ typedef struct node {
     ucs_status_t failed; /* Status of the last call */
 } node_t;
 
+/* Two nodes of a domain, and memory that both may access */
+typedef struct pair {
+    domain_t domain;
+    node_t a, b;
+    uct_mem_h memh;
+    uct_rkey_bundle_t rkey;
+} pair_t;
+
 /* Seconds: much longer than needed. */
 #define NODE_TIMEOUT 30.0
 
@@ -64,5 +72,10 @@ uct_mem_h node_register(domain_t *domain, void *address, size_t length,
                         uct_rkey_bundle_t *rkey);
 /* Flushes the endpoint and waits; returns the status. */
 ucs_status_t node_flush(node_t *node, uct_ep_h ep, node_t *peer);
+
+void pair_open(pair_t *pair, void *memory, size_t length);
+void pair_close(pair_t *pair);
+/* Closes everything but the unpacked key. */
+void pair_close_but_key(pair_t *pair);
 
 #endif

@@ -3,54 +3,16 @@
  * process of its own, since the provider reads its variables once. */
 #include "node.h"
 
-#include <fcntl.h>
-#include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-enum {
-    LENGTH      = 4096,
-    NAME_OFFSET = 32, /* Offset of libfabric's address in an interface
-                       * address */
-};
+enum { LENGTH = 4096 };
 
 static char memory[LENGTH], data[LENGTH];
 static unsigned calls; /* Number of calls of a completion */
 
-/* Two nodes of a domain, and `memory`, which both may access */
-typedef struct pair {
-    domain_t domain;
-    node_t a, b;
-    uct_mem_h memh;
-    uct_rkey_bundle_t rkey;
-} pair_t;
-
-static void pair_open(pair_t *pair)
+static void on_end(uct_completion_t *comp)
 {
-    domain_open(&pair->domain);
-    node_open(&pair->a, &pair->domain);
-    node_open(&pair->b, &pair->domain);
-    pair->memh = node_register(&pair->domain, memory, sizeof(memory),
-                               &pair->rkey);
-}
-
-static void pair_close_but_key(pair_t *pair)
-{
-    ASSERT_OK(uct_md_mem_dereg(pair->domain.md, pair->memh));
-    node_close(&pair->b);
-    node_close(&pair->a);
-    uct_md_close(pair->domain.md);
-}
-
-static void pair_close(pair_t *pair)
-{
-    uct_rkey_release(pair->domain.component, &pair->rkey);
-    pair_close_but_key(pair);
 }
 
 START_TEST(failed_access_fails_messages_too)
@@ -59,7 +21,7 @@ START_TEST(failed_access_fails_messages_too)
     pair_t pair;
 
     setenv("STRICT_FAIL", "2", 1);
-    pair_open(&pair);
+    pair_open(&pair, memory, LENGTH);
     ASSERT_OK(node_connect(&pair.a, NODE_RDMA, &pair.b, &access));
     ASSERT_OK(node_connect(&pair.a, NODE_SMSG, &pair.b, &talk));
     node_say(&pair.a, talk, &pair.b, 1);
@@ -80,6 +42,41 @@ START_TEST(failed_access_fails_messages_too)
 }
 END_TEST
 
+/* UCP ends an endpoint at the first error of a lane, and its user releases the
+ * buffers then. */
+START_TEST(failure_is_visible_when_all_operations_have_ended)
+{
+    uct_completion_t comp = {.func = on_end, .count = 1, .status = UCS_OK};
+    uct_iov_t iov         = {.buffer = data, .length = LENGTH, .count = 1};
+    uct_ep_h access, talk;
+    ucs_status_t status;
+    pair_t pair;
+
+    setenv("STRICT_FAIL", "2", 1);
+    pair_open(&pair, memory, LENGTH);
+    ASSERT_OK(node_connect(&pair.a, NODE_RDMA, &pair.b, &access));
+    ASSERT_OK(node_connect(&pair.a, NODE_SMSG, &pair.b, &talk));
+    node_say(&pair.a, talk, &pair.b, 1);
+    ASSERT_OK(
+        uct_ep_put_short(access, "x", 1, (uintptr_t)memory, pair.rkey.rkey));
+    ck_assert_int_eq(uct_ep_get_zcopy(access, &iov, 1, (uintptr_t)memory,
+                                      pair.rkey.rkey, &comp),
+                     UCS_INPROGRESS);
+    while (((status = uct_ep_flush(access, 0, NULL)) == UCS_INPROGRESS) ||
+           (status == UCS_ERR_NO_RESOURCE)) {
+        ck_assert_int_ne(uct_ep_check(talk, 0, NULL), UCS_ERR_CONNECTION_RESET);
+        uct_worker_progress(pair.a.worker);
+        uct_worker_progress(pair.b.worker);
+    }
+    ck_assert_int_eq(status, UCS_ERR_CONNECTION_RESET);
+    ck_assert_int_eq(comp.count, 0);
+    NODE_WAIT(&pair.a, &pair.b, pair.a.failures == 2);
+    uct_ep_destroy(access);
+    uct_ep_destroy(talk);
+    pair_close(&pair);
+}
+END_TEST
+
 START_TEST(full_address_vector_rejects_endpoints)
 {
     uct_ep_h first, second;
@@ -88,7 +85,7 @@ START_TEST(full_address_vector_rejects_endpoints)
 
     setenv("STRICT_ADDRESSES", "1", 1);
     setenv("UCX_LOG_LEVEL", "fatal", 1);
-    pair_open(&pair);
+    pair_open(&pair, memory, LENGTH);
     node_open(&c, &pair.domain);
     ASSERT_OK(node_connect(&pair.a, NODE_SMSG, &pair.b, &first));
     ck_assert_int_eq(node_connect(&pair.a, NODE_SMSG, &c, &second),
@@ -107,7 +104,7 @@ START_TEST(rejected_length_fails_the_endpoint)
 
     setenv("STRICT_MESSAGE", "100", 1);
     setenv("UCX_LOG_LEVEL", "fatal", 1);
-    pair_open(&pair);
+    pair_open(&pair, memory, LENGTH);
     ASSERT_OK(node_connect(&pair.a, NODE_SMSG, &pair.b, &talk));
     node_say(&pair.a, talk, &pair.b, 1);
     ASSERT_OK(uct_ep_am_short(talk, NODE_AM_ID, 2, data, 512));
@@ -162,7 +159,7 @@ START_TEST(raw_key_is_released_after_its_domain)
     pair_t pair;
 
     setenv("STRICT_MODES", "raw", 1);
-    pair_open(&pair);
+    pair_open(&pair, memory, LENGTH);
     ASSERT_OK(node_connect(&pair.a, NODE_RDMA, &pair.b, &access));
     ASSERT_OK(uct_ep_put_short(access, "raw", 3, (uintptr_t)memory + 5,
                                pair.rkey.rkey));
@@ -183,7 +180,7 @@ START_TEST(local_mode_needs_a_registration)
     uct_iov_t iov;
 
     setenv("STRICT_MODES", "local", 1);
-    pair_open(&pair);
+    pair_open(&pair, memory, LENGTH);
     ASSERT_OK(uct_md_query(pair.domain.md, &attr));
     ck_assert(attr.cap.flags & UCT_MD_FLAG_NEED_MEMH);
     ASSERT_OK(node_connect(&pair.a, NODE_RDMA, &pair.b, &access));
@@ -208,10 +205,6 @@ START_TEST(local_mode_needs_a_registration)
     pair_close(&pair);
 }
 END_TEST
-
-static void on_end(uct_completion_t *comp)
-{
-}
 
 static void count_call(uct_completion_t *comp)
 {
@@ -244,7 +237,7 @@ START_TEST(cancelled_get_ends_when_its_buffer_is_free)
     pair_t pair;
     uct_ep_h access;
 
-    pair_open(&pair);
+    pair_open(&pair, memory, LENGTH);
     ASSERT_OK(node_connect(&pair.a, NODE_RDMA, &pair.b, &access));
     ASSERT_OK(
         uct_ep_put_short(access, "kept", 4, (uintptr_t)memory, pair.rkey.rkey));
@@ -284,7 +277,7 @@ START_TEST(lost_message_fails_both_sides)
 
     setenv("STRICT_LOSE", "2", 1);
     setenv("UCX_UGNI_TIMEOUT", "1s", 1);
-    pair_open(&pair);
+    pair_open(&pair, memory, LENGTH);
     ASSERT_OK(node_connect(&pair.a, NODE_SMSG, &pair.b, &talk));
     ASSERT_OK(node_connect(&pair.b, NODE_SMSG, &pair.a, &reply));
     lose_message(&pair.a, &pair.b, talk);
@@ -306,7 +299,7 @@ START_TEST(lost_message_is_told_to_a_sender_without_an_endpoint)
 
     setenv("STRICT_LOSE", "2", 1);
     setenv("UCX_UGNI_TIMEOUT", "1s", 1);
-    pair_open(&pair);
+    pair_open(&pair, memory, LENGTH);
     ASSERT_OK(node_connect(&pair.a, NODE_SMSG, &pair.b, &talk));
     lose_message(&pair.a, &pair.b, talk);
     ck_assert_uint_eq(pair.b.failures, 0);
@@ -321,7 +314,7 @@ START_TEST(closed_interface_is_reported_to_idle_peers)
     uct_ep_h talk, reply;
     pair_t pair;
 
-    pair_open(&pair);
+    pair_open(&pair, memory, LENGTH);
     ASSERT_OK(node_connect(&pair.a, NODE_SMSG, &pair.b, &talk));
     ASSERT_OK(node_connect(&pair.b, NODE_SMSG, &pair.a, &reply));
     node_say(&pair.a, talk, &pair.b, 1);
@@ -337,107 +330,6 @@ START_TEST(closed_interface_is_reported_to_idle_peers)
 }
 END_TEST
 
-/* Opens a node over shm in another process, kills the process, and returns the
- * path of the region that is left behind. */
-static void leave_region(char *path, size_t size)
-{
-    static const char prefix[] = "fi_shm://";
-    char name[NODE_ADDR_MAX];
-    domain_t domain;
-    node_t node;
-    int fds[2];
-    pid_t pid;
-
-    ck_assert_int_eq(pipe(fds), 0);
-    pid = fork();
-    ck_assert_int_ge(pid, 0);
-    if (pid == 0) {
-        domain_open(&domain);
-        node_open(&node, &domain);
-        (void)!write(fds[1], node.addr[NODE_SMSG], NODE_ADDR_MAX);
-        pause();
-    }
-    ck_assert_int_eq(read(fds[0], name, sizeof(name)), sizeof(name));
-    ck_assert_int_eq(kill(pid, SIGKILL), 0);
-    ck_assert_int_eq(waitpid(pid, NULL, 0), pid);
-    close(fds[0]);
-    close(fds[1]);
-    ck_assert_mem_eq(name + NAME_OFFSET, prefix, sizeof(prefix) - 1);
-    snprintf(path, size, "/dev/shm/%s",
-             name + NAME_OFFSET + sizeof(prefix) - 1);
-}
-
-START_TEST(region_of_a_killed_process_is_removed_later)
-{
-    const struct timespec old[2] = {{.tv_sec = 1}, {.tv_sec = 1}};
-    char path[NODE_ADDR_MAX];
-    domain_t domain;
-    node_t node;
-
-    setenv("UCX_UGNI_PROVIDER", "shm", 1);
-    leave_region(path, sizeof(path));
-    domain_open(&domain);
-    node_open(&node, &domain);
-    ck_assert_int_eq(access(path, F_OK), 0); /* Peers may still open it */
-    node_close(&node);
-    ck_assert_int_eq(utimensat(AT_FDCWD, path, old, 0), 0);
-    node_open(&node, &domain);
-    ck_assert_int_ne(access(path, F_OK), 0);
-    node_close(&node);
-    uct_md_close(domain.md);
-}
-END_TEST
-
-/* Waits for the end of an access to memory that its owner has unmapped. */
-static void expect_failure(pair_t *pair, uct_ep_h access, ucs_status_t status)
-{
-    ck_assert_int_eq(status, UCS_INPROGRESS);
-    NODE_WAIT(&pair->a, &pair->b, pair->a.failures == 1);
-    ck_assert_int_eq(pair->a.failed, UCS_ERR_IO_ERROR);
-    uct_ep_destroy(access);
-    pair->a.failures = 0;
-}
-
-START_TEST(access_to_unmapped_memory_fails_at_once_over_shm)
-{
-    uct_completion_t comp = {.func = on_end, .count = 2, .status = UCS_OK};
-    uct_iov_t iov         = {.buffer = data, .length = 64, .count = 1};
-    uct_rkey_bundle_t rkey;
-    uct_ep_h access, other;
-    uct_mem_h memh;
-    pair_t pair;
-    char *page;
-
-    setenv("UCX_UGNI_PROVIDER", "shm", 1);
-    pair_open(&pair);
-    page = mmap(NULL, LENGTH, PROT_READ | PROT_WRITE,
-                MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    ck_assert_ptr_ne(page, MAP_FAILED);
-    memh = node_register(&pair.domain, page, LENGTH, &rkey);
-    ASSERT_OK(node_connect(&pair.a, NODE_RDMA, &pair.b, &access));
-    ASSERT_OK(node_connect(&pair.a, NODE_RDMA, &pair.b, &other));
-    ck_assert_int_eq(munmap(page, LENGTH), 0);
-    ck_assert_int_eq(uct_ep_get_zcopy(other, &iov, 1, (uintptr_t)memory,
-                                      pair.rkey.rkey, &comp),
-                     UCS_INPROGRESS);
-    expect_failure(&pair, access,
-                   uct_ep_get_zcopy(access, &iov, 1, (uintptr_t)page, rkey.rkey,
-                                    &comp));
-    ck_assert_int_eq(comp.count, 0);
-    ck_assert_int_eq(comp.status, UCS_ERR_IO_ERROR);
-    comp = (uct_completion_t){.func = on_end, .count = 1, .status = UCS_OK};
-    ck_assert_int_eq(uct_ep_get_zcopy(other, &iov, 1, (uintptr_t)memory,
-                                      pair.rkey.rkey, &comp),
-                     UCS_INPROGRESS);
-    NODE_WAIT(&pair.a, &pair.b, comp.count == 0);
-    ASSERT_OK(comp.status);
-    uct_ep_destroy(other);
-    ASSERT_OK(uct_md_mem_dereg(pair.domain.md, memh));
-    uct_rkey_release(pair.domain.component, &rkey);
-    pair_close(&pair);
-}
-END_TEST
-
 int main(void)
 {
     Suite *suite = suite_create("ugni");
@@ -446,6 +338,7 @@ int main(void)
     int failed;
 
     tcase_add_test(tcase, failed_access_fails_messages_too);
+    tcase_add_test(tcase, failure_is_visible_when_all_operations_have_ended);
     tcase_add_test(tcase, full_address_vector_rejects_endpoints);
     tcase_add_test(tcase, rejected_length_fails_the_endpoint);
     tcase_add_loop_test(tcase, memory_is_accessible_by_later_interfaces, 0,
@@ -456,8 +349,6 @@ int main(void)
     tcase_add_test(tcase, lost_message_fails_both_sides);
     tcase_add_test(tcase, lost_message_is_told_to_a_sender_without_an_endpoint);
     tcase_add_test(tcase, closed_interface_is_reported_to_idle_peers);
-    tcase_add_test(tcase, region_of_a_killed_process_is_removed_later);
-    tcase_add_test(tcase, access_to_unmapped_memory_fails_at_once_over_shm);
     suite_add_tcase(suite, tcase);
     runner = srunner_create(suite);
     srunner_run_all(runner, CK_NORMAL);

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The provider shm: regions of processes that were killed, failed accesses. */
+#include "node.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum {
+    LENGTH      = 4096,
+    NAME_OFFSET = 32, /* Offset of libfabric's address in an interface
+                       * address */
+};
+
+static char memory[LENGTH], data[LENGTH];
+
+static void on_end(uct_completion_t *comp)
+{
+}
+
+/* Opens a node over shm in another process, kills the process, and returns the
+ * path of the region that is left behind. */
+static void leave_region(char *path, size_t size)
+{
+    static const char prefix[] = "fi_shm://";
+    char name[NODE_ADDR_MAX];
+    domain_t domain;
+    node_t node;
+    int fds[2];
+    pid_t pid;
+
+    ck_assert_int_eq(pipe(fds), 0);
+    pid = fork();
+    ck_assert_int_ge(pid, 0);
+    if (pid == 0) {
+        domain_open(&domain);
+        node_open(&node, &domain);
+        (void)!write(fds[1], node.addr[NODE_SMSG], NODE_ADDR_MAX);
+        pause();
+    }
+    ck_assert_int_eq(read(fds[0], name, sizeof(name)), sizeof(name));
+    ck_assert_int_eq(kill(pid, SIGKILL), 0);
+    ck_assert_int_eq(waitpid(pid, NULL, 0), pid);
+    close(fds[0]);
+    close(fds[1]);
+    ck_assert_mem_eq(name + NAME_OFFSET, prefix, sizeof(prefix) - 1);
+    snprintf(path, size, "/dev/shm/%s",
+             name + NAME_OFFSET + sizeof(prefix) - 1);
+}
+
+START_TEST(region_of_a_killed_process_is_removed_later)
+{
+    const struct timespec old[2] = {{.tv_sec = 1}, {.tv_sec = 1}};
+    char path[NODE_ADDR_MAX];
+    domain_t domain;
+    node_t node;
+
+    leave_region(path, sizeof(path));
+    domain_open(&domain);
+    node_open(&node, &domain);
+    ck_assert_int_eq(access(path, F_OK), 0); /* Peers may still open it */
+    node_close(&node);
+    ck_assert_int_eq(utimensat(AT_FDCWD, path, old, 0), 0);
+    node_open(&node, &domain);
+    ck_assert_int_ne(access(path, F_OK), 0);
+    node_close(&node);
+    uct_md_close(domain.md);
+}
+END_TEST
+
+/* Waits for the end of an access to memory that its owner has unmapped. */
+static void expect_failure(pair_t *pair, uct_ep_h access, ucs_status_t status)
+{
+    ck_assert_int_eq(status, UCS_INPROGRESS);
+    NODE_WAIT(&pair->a, &pair->b, pair->a.failures == 1);
+    ck_assert_int_eq(pair->a.failed, UCS_ERR_IO_ERROR);
+    uct_ep_destroy(access);
+    pair->a.failures = 0;
+}
+
+START_TEST(access_to_unmapped_memory_fails_at_once)
+{
+    uct_completion_t comp = {.func = on_end, .count = 2, .status = UCS_OK};
+    uct_iov_t iov         = {.buffer = data, .length = 64, .count = 1};
+    uct_rkey_bundle_t rkey;
+    uct_ep_h access, other;
+    uct_mem_h memh;
+    pair_t pair;
+    char *page;
+
+    pair_open(&pair, memory, LENGTH);
+    page = mmap(NULL, LENGTH, PROT_READ | PROT_WRITE,
+                MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    ck_assert_ptr_ne(page, MAP_FAILED);
+    memh = node_register(&pair.domain, page, LENGTH, &rkey);
+    ASSERT_OK(node_connect(&pair.a, NODE_RDMA, &pair.b, &access));
+    ASSERT_OK(node_connect(&pair.a, NODE_RDMA, &pair.b, &other));
+    ck_assert_int_eq(munmap(page, LENGTH), 0);
+    ck_assert_int_eq(uct_ep_get_zcopy(other, &iov, 1, (uintptr_t)memory,
+                                      pair.rkey.rkey, &comp),
+                     UCS_INPROGRESS);
+    expect_failure(&pair, access,
+                   uct_ep_get_zcopy(access, &iov, 1, (uintptr_t)page, rkey.rkey,
+                                    &comp));
+    ck_assert_int_eq(comp.count, 0);
+    ck_assert_int_eq(comp.status, UCS_ERR_IO_ERROR);
+    comp = (uct_completion_t){.func = on_end, .count = 1, .status = UCS_OK};
+    ck_assert_int_eq(uct_ep_get_zcopy(other, &iov, 1, (uintptr_t)memory,
+                                      pair.rkey.rkey, &comp),
+                     UCS_INPROGRESS);
+    NODE_WAIT(&pair.a, &pair.b, comp.count == 0);
+    ASSERT_OK(comp.status);
+    uct_ep_destroy(other);
+    ASSERT_OK(uct_md_mem_dereg(pair.domain.md, memh));
+    uct_rkey_release(pair.domain.component, &rkey);
+    pair_close(&pair);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("ugni");
+    TCase *tcase = tcase_create("shm");
+    SRunner *runner;
+    int failed;
+
+    tcase_add_test(tcase, region_of_a_killed_process_is_removed_later);
+    tcase_add_test(tcase, access_to_unmapped_memory_fails_at_once);
+    suite_add_tcase(suite, tcase);
+    runner = srunner_create(suite);
+    srunner_run_all(runner, CK_NORMAL);
+    failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return (failed == 0) ? EXIT_SUCCESS : EXIT_FAILURE;
+}
