@@ -205,3 +205,17 @@ void pair_close(pair_t *pair)
     uct_rkey_release(pair->domain.component, &pair->rkey);
     pair_close_but_key(pair);
 }
+
+int node_run(TCase *tcase)
+{
+    Suite *suite = suite_create("ugni");
+    SRunner *runner;
+    int failed;
+
+    suite_add_tcase(suite, tcase);
+    runner = srunner_create(suite);
+    srunner_run_all(runner, CK_NORMAL);
+    failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return (failed == 0) ? EXIT_SUCCESS : EXIT_FAILURE;
+}

@@ -78,4 +78,7 @@ void pair_close(pair_t *pair);
 /* Closes everything but the unpacked key. */
 void pair_close_but_key(pair_t *pair);
 
+/* Runs the tests; returns the exit status of the program. */
+int node_run(TCase *tcase);
+
 #endif

@@ -332,10 +332,7 @@ END_TEST
 
 int main(void)
 {
-    Suite *suite = suite_create("ugni");
     TCase *tcase = tcase_create("provider");
-    SRunner *runner;
-    int failed;
 
     tcase_add_test(tcase, failed_access_fails_messages_too);
     tcase_add_test(tcase, failure_is_visible_when_all_operations_have_ended);
@@ -349,10 +346,5 @@ int main(void)
     tcase_add_test(tcase, lost_message_fails_both_sides);
     tcase_add_test(tcase, lost_message_is_told_to_a_sender_without_an_endpoint);
     tcase_add_test(tcase, closed_interface_is_reported_to_idle_peers);
-    suite_add_tcase(suite, tcase);
-    runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return (failed == 0) ? EXIT_SUCCESS : EXIT_FAILURE;
+    return node_run(tcase);
 }

@@ -125,17 +125,9 @@ END_TEST
 
 int main(void)
 {
-    Suite *suite = suite_create("ugni");
     TCase *tcase = tcase_create("shm");
-    SRunner *runner;
-    int failed;
 
     tcase_add_test(tcase, region_of_a_killed_process_is_removed_later);
     tcase_add_test(tcase, access_to_unmapped_memory_fails_at_once);
-    suite_add_tcase(suite, tcase);
-    runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return (failed == 0) ? EXIT_SUCCESS : EXIT_FAILURE;
+    return node_run(tcase);
 }
