@@ -35,6 +35,11 @@ unsigned long emulated_calls(const char *name)
     return CALL(emulated_calls, unsigned long (*)(const char *), name);
 }
 
+void emulated_set_delay(unsigned microseconds)
+{
+    CALL(emulated_set_delay, void (*)(unsigned), microseconds);
+}
+
 void emulated_hold(void)
 {
     CALL(emulated_hold, void (*)(void));

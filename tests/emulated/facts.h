@@ -110,5 +110,13 @@ OFFSET(CUmemPoolProps, maxSize)
 OFFSET(CUstreamBatchMemOpParams, writeValue.address)
 OFFSET(CUstreamBatchMemOpParams, writeValue.value)
 OFFSET(CUstreamBatchMemOpParams, writeValue.flags)
+#if !defined(CUDA_VERSION) || (CUDA_VERSION >= 12080)
+FACT(CU_MEMCPY_SRC_ACCESS_ORDER_STREAM)
+FACT(CU_MEMCPY_SRC_ACCESS_ORDER_ANY)
+FACT(sizeof(CUmemcpyAttributes))
+OFFSET(CUmemcpyAttributes, srcLocHint)
+OFFSET(CUmemcpyAttributes, dstLocHint)
+OFFSET(CUmemcpyAttributes, flags)
+#endif
 #undef FACT
 #undef OFFSET

@@ -31,6 +31,7 @@ typedef int CUmemAccess_flags;
 typedef int CUmemAllocationGranularity_flags;
 typedef int CUmemRangeHandleType;
 typedef int CUstreamBatchMemOpType;
+typedef int CUmemcpySrcAccessOrder;
 
 /** Results. */
 enum {
@@ -138,6 +139,12 @@ enum {
     CU_MEM_RANGE_HANDLE_TYPE_DMA_BUF_FD      = 1,
 };
 
+/** When the copies of a batch read their sources. */
+enum {
+    CU_MEMCPY_SRC_ACCESS_ORDER_STREAM = 1,
+    CU_MEMCPY_SRC_ACCESS_ORDER_ANY    = 3,
+};
+
 /** The default stream of the calling thread, which does not wait for the
  * context's default stream. */
 #define CU_STREAM_PER_THREAD ((CUstream)0x2)
@@ -182,6 +189,15 @@ typedef struct CUmemPoolProps_st {
 typedef struct CUmemPoolPtrExportData_st {
     unsigned char reserved[64];
 } CUmemPoolPtrExportData;
+
+/** Attributes of copies of cuMemcpyBatchAsync. The hints of locations are for
+ * managed memory and pageable memory. */
+typedef struct CUmemcpyAttributes_st {
+    CUmemcpySrcAccessOrder srcAccessOrder;
+    CUmemLocation srcLocHint;
+    CUmemLocation dstLocHint;
+    unsigned int flags;
+} CUmemcpyAttributes;
 
 /** One operation of cuStreamBatchMemOp_v2. */
 typedef union CUstreamBatchMemOpParams_union {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The exports of the emulated libcuda.so.1. No include guard: the file is
- * included with different definitions of FACE_CALL(name, parameters).
+ * included with different definitions of FACE_CALL(name, parameters). A toolkit
+ * defines CUDA_VERSION; an older one lacks some calls.
  */
 FACE_CALL(cuInit, (unsigned))
 FACE_CALL(cuDriverGetVersion, (int *))
@@ -41,6 +42,11 @@ FACE_CALL(cuMemcpy, (CUdeviceptr, CUdeviceptr, size_t))
 FACE_CALL(cuMemcpyHtoD_v2, (CUdeviceptr, const void *, size_t))
 FACE_CALL(cuMemcpyDtoH_v2, (void *, CUdeviceptr, size_t))
 FACE_CALL(cuMemcpyAsync, (CUdeviceptr, CUdeviceptr, size_t, CUstream))
+#if !defined(CUDA_VERSION) || (CUDA_VERSION >= 12080)
+FACE_CALL(cuMemcpyBatchAsync,
+          (CUdeviceptr *, CUdeviceptr *, size_t *, size_t, CUmemcpyAttributes *,
+           size_t *, size_t, size_t *, CUstream))
+#endif
 FACE_CALL(cuMemsetD8_v2, (CUdeviceptr, unsigned char, size_t))
 FACE_CALL(cuStreamCreate, (CUstream *, unsigned))
 FACE_CALL(cuStreamDestroy_v2, (CUstream))

@@ -62,6 +62,59 @@ CUresult cuMemcpyAsync(CUdeviceptr to, CUdeviceptr from, size_t length,
     LEAVE(result);
 }
 
+/* Returns whether the parameters that all copies share are valid: there is one
+ * entry of attributes, which is for all copies. */
+static int is_batch(size_t count, const CUmemcpyAttributes *attributes,
+                    const size_t *indices, size_t num_attributes,
+                    CUstream handle)
+{
+    return (count > 0) && (num_attributes == 1) && (indices[0] == 0) &&
+           (attributes->srcAccessOrder >= CU_MEMCPY_SRC_ACCESS_ORDER_STREAM) &&
+           (attributes->srcAccessOrder <= CU_MEMCPY_SRC_ACCESS_ORDER_ANY) &&
+           (attributes->flags == 0) && (handle != NULL);
+}
+
+/* Reports a mistake if the memory of a copy is unknown. */
+static int is_valid(CUdeviceptr to, CUdeviceptr from, size_t length)
+{
+    emu_op_t *op = emu_op_new(EMU_OP_COPY, 0);
+    int result   = (op != NULL) && (length > 0) &&
+                 emu_place_find(to, length, &op->to) &&
+                 emu_place_find(from, length, &op->from);
+
+    if (op != NULL) {
+        emu_op_free(op);
+    }
+    return result;
+}
+
+/* The copies have no order among each other: they are executed from the last to
+ * the first. If a copy is invalid, none is executed. */
+CUresult cuMemcpyBatchAsync(CUdeviceptr *to, CUdeviceptr *from, size_t *lengths,
+                            size_t count, CUmemcpyAttributes *attributes,
+                            size_t *indices, size_t num_attributes,
+                            size_t *failed, CUstream handle)
+{
+    emu_stream_t *stream;
+    CUresult result;
+    size_t i;
+
+    ENTER(cuMemcpyBatchAsync, CONTEXT);
+    result = is_batch(count, attributes, indices, num_attributes, handle) ?
+                 face_stream(handle, &stream) :
+                 CUDA_ERROR_INVALID_VALUE;
+    for (i = 0; (i < count) && (result == CUDA_SUCCESS); ++i) {
+        if (!is_valid(to[i], from[i], lengths[i])) {
+            *failed = i;
+            result  = CUDA_ERROR_INVALID_VALUE;
+        }
+    }
+    for (i = count; (i > 0) && (result == CUDA_SUCCESS); --i) {
+        result = copy(to[i - 1], from[i - 1], lengths[i - 1], stream, 1);
+    }
+    LEAVE(result);
+}
+
 CUresult cuMemcpy(CUdeviceptr to, CUdeviceptr from, size_t length)
 {
     ENTER(cuMemcpy, CONTEXT);

@@ -23,11 +23,12 @@ int main(void)
 {
     unsigned i, wrong = 0;
 
-    if (num_facts_of_toolkit != NUM_FACTS) {
+    if ((num_facts_of_toolkit == 0) || (num_facts_of_toolkit > NUM_FACTS)) {
         printf("%u facts instead of %d\n", num_facts_of_toolkit, NUM_FACTS);
         return 1;
     }
-    for (i = 0; i < NUM_FACTS; ++i) {
+    /* an older toolkit lacks the last ones */
+    for (i = 0; i < num_facts_of_toolkit; ++i) {
         /* enumerators are printed as written: the names are equal */
         if (facts[i].value != facts_of_toolkit[i].value) {
             printf("%s: %lu here, %lu in the toolkit\n", facts[i].name,
@@ -35,6 +36,6 @@ int main(void)
             ++wrong;
         }
     }
-    printf("%d facts, %u wrong\n", NUM_FACTS, wrong);
+    printf("%u facts, %u wrong\n", num_facts_of_toolkit, wrong);
     return wrong != 0;
 }
