@@ -32,6 +32,7 @@
 /** A copy, and a query of the queue's state, which costs CALLS_OF_A_CHECK calls
  * in all. */
 #define DEVICE_COPY  "cuMemcpyAsync"
+#define DEVICE_BATCH "cuMemcpyBatchAsync"
 #define DEVICE_CHECK "cuStreamQuery"
 
 enum {

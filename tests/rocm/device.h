@@ -24,8 +24,9 @@
 /** Interfaces share what is open: the runtime opens it only once. */
 #define DEVICE_OPENS_ONCE
 
-#define DEVICE_COPY  "hipMemcpyAsync"
-#define DEVICE_CHECK "hipStreamQuery"
+#define DEVICE_COPY   "hipMemcpyAsync"
+#define DEVICE_SIGNAL "hipStreamWriteValue32"
+#define DEVICE_CHECK  "hipStreamQuery"
 
 enum {
     CALLS_OF_A_CHECK  = 4,

@@ -25,8 +25,9 @@
 /** The descriptor of an export keeps memory that was freed. */
 #define DEVICE_KEEPS_FREED
 
-#define DEVICE_COPY  "zeCommandListAppendMemoryCopy"
-#define DEVICE_CHECK "zeDeviceGetStatus"
+#define DEVICE_COPY   "zeCommandListAppendMemoryCopy"
+#define DEVICE_SIGNAL "zeCommandListAppendMemoryFill"
+#define DEVICE_CHECK  "zeDeviceGetStatus"
 
 enum {
     CALLS_OF_A_CHECK  = 1,

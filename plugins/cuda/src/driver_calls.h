@@ -64,6 +64,9 @@ CUDA_CALL(cuMemPoolImportPointer,
 CUDA_CALL(cuMemPoolDestroy, (CUmemoryPool))
 CUDA_CALL(cuMemFreeAsync, (CUdeviceptr, CUstream))
 CUDA_CALL(cuMemcpyAsync, (CUdeviceptr, CUdeviceptr, size_t, CUstream))
+CUDA_CALL_SINCE(12080, cuMemcpyBatchAsync,
+                (CUdeviceptr *, CUdeviceptr *, size_t *, size_t,
+                 CUmemcpyAttributes *, size_t *, size_t, size_t *, CUstream))
 CUDA_CALL(cuStreamCreate, (CUstream *, unsigned))
 CUDA_CALL(cuStreamDestroy_v2, (CUstream))
 CUDA_CALL(cuStreamQuery, (CUstream))

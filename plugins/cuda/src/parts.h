@@ -38,6 +38,7 @@ void cuda_queue_close(accel_queue_t *queue, int is_failed);
 int cuda_queue_enter(accel_queue_t *queue, accel_scope_t *scope);
 int cuda_queue_copy(accel_queue_t *queue, uint64_t to, uint64_t from,
                     size_t length);
+int cuda_queue_copy_batch(accel_queue_t *queue, accel_batch_t *batch);
 int cuda_queue_signal(accel_queue_t *queue, uint32_t value);
 int cuda_queue_query(accel_queue_t *queue);
 

@@ -162,6 +162,22 @@ int cuda_queue_copy(accel_queue_t *queue, uint64_t to, uint64_t from,
     return cuda.cuMemcpyAsync(to, from, length, queue->stream);
 }
 
+/* The call's arrays are of unsigned long long, which has the same layout. */
+int cuda_queue_copy_batch(accel_queue_t *queue, accel_batch_t *batch)
+{
+    CUmemcpyAttributes all = {
+        .srcAccessOrder = CU_MEMCPY_SRC_ACCESS_ORDER_STREAM,
+    };
+    size_t first = 0, failed = 0;
+
+    return (cuda.cuMemcpyBatchAsync == NULL) ?
+               CUDA_ERROR_NOT_SUPPORTED :
+               cuda.cuMemcpyBatchAsync((CUdeviceptr *)(void *)batch->to,
+                                       (CUdeviceptr *)(void *)batch->from,
+                                       batch->length, batch->count, &all,
+                                       &first, 1, &failed, queue->stream);
+}
+
 int cuda_queue_signal(accel_queue_t *queue, uint32_t value)
 {
     return cuda.cuStreamWriteValue32_v2(queue->stream, queue->flag, value,

@@ -11,6 +11,11 @@
  *                  ^                             |
  *                  '-- progress: flag >= ticket <'
  *
+ * Small copies that are posted while the queue is busy are gathered: their steps
+ * are the last ones of the ring, and are not issued yet. When the issued steps
+ * are complete, or before anything else is issued, they are issued in one call
+ * of the driver, with one flag.
+ *
  * Pageable host memory is copied through pinned bounce buffers: in a direct
  * copy from pageable memory, a driver would block the caller.
  */
@@ -28,8 +33,14 @@ enum {
     ACCEL_MAX_STEPS      = 256, /**< Maximum number of steps of a lane; a power
                                  *   of two */
     ACCEL_MAX_SHORT      = 8 * 1024,
+    /** Larger copies are not gathered: a device needs longer for them than the
+     * driver for the call */
+    ACCEL_MAX_GATHERED   = 16 * 1024,
     ACCEL_BOUNCE_SIZE    = 64 * 1024, /**< Larger buffers are not faster */
     ACCEL_BOUNCES        = 16,
+    /** For small copies, of which many are under way */
+    ACCEL_SMALL_BOUNCE   = 4 * 1024,
+    ACCEL_SMALL_BOUNCES  = ACCEL_MAX_BATCH,
     /** Polls of the flag without progress until the driver is queried for
      * errors */
     ACCEL_CHECK_POLLS    = 1024,
@@ -60,12 +71,14 @@ typedef struct accel_lane {
     char *memory;
     char *short_bounce;
     uint32_t *flag;
-    uint32_t ticket;     /**< Ticket of the last issued step */
+    uint32_t ticket;     /**< Ticket of the last step */
     uint32_t head, tail; /**< Ends of the ring, as step counts */
     unsigned polls;      /**< Polls of the flag without progress */
-    unsigned num_free;
-    char *free[ACCEL_BOUNCES];
+    unsigned num_free, num_free_small;
+    char *free[ACCEL_BOUNCES]; /**< Bounce buffers */
+    char *free_small[ACCEL_SMALL_BOUNCES];
     accel_step_t steps[ACCEL_MAX_STEPS];
+    accel_batch_t gathered; /**< Copies of the last steps: not issued */
 } accel_lane_t;
 
 /** An operation, or a flush (iovcnt 0), in the interface's list, oldest
@@ -128,11 +141,16 @@ int accel_lane_get(accel_copy_iface_t *iface, int device,
 /** Waits for outstanding steps and releases all resources. */
 void accel_lane_free(accel_lane_t *lane);
 
+/** Takes a bounce buffer for this many bytes; NULL: none is free. */
+char *accel_lane_take_bounce(accel_lane_t *lane, size_t length);
+void accel_lane_put_bounce(accel_lane_t *lane, char *bounce);
+int accel_lane_has_bounce(const accel_lane_t *lane, size_t length);
+
 /** Issues the copy of a step. The caller has filled in the step; the lane's
  * context is current. */
 int accel_lane_copy(accel_lane_t *lane, uint64_t to, uint64_t from,
                     size_t length);
-/** Issues the write of the last ticket, after all issued steps. */
+/** Issues the write of the last issued ticket, after all issued steps. */
 int accel_lane_signal(accel_lane_t *lane);
 
 static inline int accel_lane_reached(const accel_lane_t *lane, uint32_t ticket)
@@ -140,6 +158,22 @@ static inline int accel_lane_reached(const accel_lane_t *lane, uint32_t ticket)
     return (int32_t)(__atomic_load_n(lane->flag, __ATOMIC_ACQUIRE) - ticket) >=
            0;
 }
+
+/** True if a copy of this length is gathered now instead of being issued. */
+static inline int accel_lane_gathers(const accel_lane_t *lane, size_t length)
+{
+    return (lane->head != lane->tail) && (length <= ACCEL_MAX_GATHERED) &&
+           (lane->gathered.count < ACCEL_MAX_BATCH);
+}
+/** Adds a copy to the gathered ones. UCS_ERR_BUSY: one of them writes memory that
+ * the copy accesses, or reads memory that it writes: gathered copies have no
+ * order among each other. */
+int accel_lane_gather(accel_lane_t *lane, uint64_t to, uint64_t from,
+                      size_t length);
+/** Issues the gathered copies, if there are any, and the write of their last ticket. The lane's
+ * context is current. An operation whose copy the driver rejects gets the
+ * status. */
+void accel_lane_issue_gathered(accel_lane_t *lane);
 
 /** Queries the driver for a failure of the queue. */
 int accel_lane_check(accel_lane_t *lane);
@@ -165,6 +199,10 @@ int accel_op_find(const uct_iov_t *iov, accel_memory_t *memory);
 /** Issues as many steps of an operation as the lane has space for. The caller
  * has entered the lane's context; this function leaves it. */
 int accel_op_issue(accel_op_t *op, accel_scope_t *scope);
+
+/** Gathers the only step of an operation. Returns zero if it has several steps,
+ * the lane has no space for it, or it must not be gathered. */
+int accel_op_gather(accel_op_t *op);
 
 /** Stops an operation: issues no more steps; it completes after the issued
  *  steps. */
@@ -196,6 +234,11 @@ ucs_status_t accel_copy_get_zcopy(uct_ep_h ep, const uct_iov_t *iov,
                                   uct_rkey_t rkey, uct_completion_t *comp);
 /* ---------------------------------------------------------- copy_short.c -- */
 
+/** Copies by the processor, if it can access the device's memory and is faster
+ * than a queue. Returns whether it has copied. */
+int accel_copy_touch(void *buffer, void *remote, const accel_memory_t *memory,
+                     size_t length, int is_put);
+
 ucs_status_t accel_copy_put_short(uct_ep_h ep, const void *buffer,
                                   unsigned length, uint64_t address,
                                   uct_rkey_t rkey);
@@ -204,8 +247,9 @@ ucs_status_t accel_copy_get_short(uct_ep_h ep, void *buffer, unsigned length,
 
 /* ------------------------------------------------------- copy_progress.c -- */
 
-/** Enters the context of the lane to start a copy. After a reset of the device,
- * completes operations in flight with an error and opens the lane again. */
+/** Enters the context of the lane to start a copy, and issues the gathered ones.
+ * After a reset of the device, completes operations in flight with an error and
+ * opens the lane again. */
 int accel_lane_start(accel_copy_iface_t *iface, accel_lane_t *lane,
                      accel_scope_t *scope);
 

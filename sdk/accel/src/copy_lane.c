@@ -9,10 +9,11 @@
 
 #define COPY_NAME accel_driver.names.copy_transport
 
-/* Layout of a lane's memory: bounce buffers, the buffer for short copies, a
- * page for the flag. */
+/* Layout of a lane's memory: bounce buffers, small ones, the buffer for short
+ * copies, a page for the flag. */
 enum {
-    SHORT_AT  = ACCEL_BOUNCES * ACCEL_BOUNCE_SIZE,
+    SMALL_AT  = ACCEL_BOUNCES * ACCEL_BOUNCE_SIZE,
+    SHORT_AT  = SMALL_AT + ACCEL_SMALL_BOUNCES * ACCEL_SMALL_BOUNCE,
     FLAG_AT   = SHORT_AT + ACCEL_MAX_SHORT,
     FLAG_ROOM = 4096,
     ALL       = FLAG_AT + FLAG_ROOM,
@@ -45,13 +46,18 @@ static int lane_open(accel_copy_iface_t *iface, accel_lane_t *lane)
     int result;
     unsigned i;
 
-    *lane->flag    = 0;
-    lane->ticket   = 0;
-    lane->head     = lane->tail;
-    lane->polls    = 0;
-    lane->num_free = ACCEL_BOUNCES;
+    *lane->flag          = 0;
+    lane->ticket         = 0;
+    lane->head           = lane->tail;
+    lane->polls          = 0;
+    lane->num_free       = ACCEL_BOUNCES;
+    lane->gathered.count = 0;
     for (i = 0; i < ACCEL_BOUNCES; ++i) {
         lane->free[i] = lane->memory + i * ACCEL_BOUNCE_SIZE;
+    }
+    lane->num_free_small = ACCEL_SMALL_BOUNCES;
+    for (i = 0; i < ACCEL_SMALL_BOUNCES; ++i) {
+        lane->free_small[i] = lane->memory + SMALL_AT + i * ACCEL_SMALL_BOUNCE;
     }
     result = queue_open(iface, lane);
     if (result == UCS_OK) {
@@ -115,6 +121,29 @@ void accel_lane_free(accel_lane_t *lane)
     free(lane);
 }
 
+int accel_lane_has_bounce(const accel_lane_t *lane, size_t length)
+{
+    return (lane->num_free > 0) ||
+           ((length <= ACCEL_SMALL_BOUNCE) && (lane->num_free_small > 0));
+}
+
+char *accel_lane_take_bounce(accel_lane_t *lane, size_t length)
+{
+    if ((length <= ACCEL_SMALL_BOUNCE) && (lane->num_free_small > 0)) {
+        return lane->free_small[--lane->num_free_small];
+    }
+    return (lane->num_free > 0) ? lane->free[--lane->num_free] : NULL;
+}
+
+void accel_lane_put_bounce(accel_lane_t *lane, char *bounce)
+{
+    if (bounce < lane->memory + SMALL_AT) {
+        lane->free[lane->num_free++] = bounce;
+    } else {
+        lane->free_small[lane->num_free_small++] = bounce;
+    }
+}
+
 int accel_lane_copy(accel_lane_t *lane, uint64_t to, uint64_t from,
                     size_t length)
 {
@@ -124,10 +153,75 @@ int accel_lane_copy(accel_lane_t *lane, uint64_t to, uint64_t from,
     return result;
 }
 
+static uint32_t issued_ticket(const accel_lane_t *lane)
+{
+    return lane->ticket - lane->gathered.count;
+}
+
 int accel_lane_signal(accel_lane_t *lane)
 {
     lane->polls = 0;
-    return accel_driver.queue_signal(lane->queue, lane->ticket);
+    return accel_driver.queue_signal(lane->queue, issued_ticket(lane));
+}
+
+static int overlap(uint64_t a, size_t a_length, uint64_t b, size_t b_length)
+{
+    return (a < b + b_length) && (b < a + a_length);
+}
+
+int accel_lane_gather(accel_lane_t *lane, uint64_t to, uint64_t from,
+                      size_t length)
+{
+    accel_batch_t *batch = &lane->gathered;
+    unsigned i;
+
+    for (i = 0; i < batch->count; ++i) {
+        if (overlap(to, length, batch->to[i], batch->length[i]) ||
+            overlap(from, length, batch->to[i], batch->length[i]) ||
+            overlap(to, length, batch->from[i], batch->length[i])) {
+            return UCS_ERR_BUSY;
+        }
+    }
+    batch->to[batch->count]     = to;
+    batch->from[batch->count]   = from;
+    batch->length[batch->count] = length;
+    ++batch->count;
+    ++lane->ticket;
+    return UCS_OK;
+}
+
+/* Issues the gathered copies one by one. */
+static void issue_each(accel_lane_t *lane)
+{
+    const accel_batch_t *batch = &lane->gathered;
+    accel_op_t *op;
+    unsigned i;
+    int result;
+
+    for (i = 0; i < batch->count; ++i) {
+        result = accel_driver.queue_copy(lane->queue, batch->to[i],
+                                         batch->from[i], batch->length[i]);
+        op = lane->steps[(lane->tail - batch->count + i) % ACCEL_MAX_STEPS].op;
+        if ((result != UCS_OK) && (op->status == UCS_OK)) {
+            op->status = accel_status(result);
+        }
+    }
+}
+
+void accel_lane_issue_gathered(accel_lane_t *lane)
+{
+    if (lane->gathered.count == 0) {
+        return;
+    }
+    if ((lane->gathered.count == 1) ||
+        (accel_driver.queue_copy_batch == NULL) ||
+        (accel_driver.queue_copy_batch(lane->queue, &lane->gathered) !=
+         UCS_OK)) {
+        issue_each(lane);
+    }
+    lane->gathered.count = 0;
+    /* If this fails, accel_lane_check() writes the ticket later */
+    (void)accel_lane_signal(lane);
 }
 
 int accel_lane_check(accel_lane_t *lane)
@@ -138,7 +232,8 @@ int accel_lane_check(accel_lane_t *lane)
     lane->polls = 0;
     if (result == UCS_OK) {
         result = accel_driver.queue_query(lane->queue);
-        if ((result == UCS_OK) && !accel_lane_reached(lane, lane->ticket)) {
+        if ((result == UCS_OK) &&
+            !accel_lane_reached(lane, issued_ticket(lane))) {
             result = accel_lane_signal(lane); /* A previous write of the ticket
                                                * failed: write it again */
         }
@@ -158,6 +253,7 @@ void accel_lane_fail(accel_copy_iface_t *iface, accel_lane_t *lane, int result)
         ucx_error("%s: copies on device %d have failed: %s", COPY_NAME,
                   lane->device, accel_error(result));
     }
-    lane->is_open = 0;
+    lane->is_open        = 0;
+    lane->gathered.count = 0;
     accel_driver.queue_close(lane->queue, 1);
 }

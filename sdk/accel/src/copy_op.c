@@ -83,9 +83,9 @@ static size_t step_length(const accel_op_t *op)
                left;
 }
 
-/* Issues one step. The caller has checked that the ring and buffers have
- * space. */
-static int issue_step(accel_op_t *op, size_t length)
+/* Issues or gathers one step. The caller has checked that the ring and buffers
+ * have space. */
+static int issue_step(accel_op_t *op, size_t length, int is_gathered)
 {
     accel_lane_t *lane   = op->lane;
     const uct_iov_t *iov = &op->iov[op->index];
@@ -102,7 +102,7 @@ static int issue_step(accel_op_t *op, size_t length)
     step->bounce = NULL;
     step->to     = NULL;
     if (needs_bounce(op)) {
-        step->bounce = lane->free[--lane->num_free];
+        step->bounce = accel_lane_take_bounce(lane, length);
         if (to_pageable) {
             step->to = to;
             to       = step->bounce;
@@ -111,10 +111,13 @@ static int issue_step(accel_op_t *op, size_t length)
             from = step->bounce;
         }
     }
-    result = accel_lane_copy(lane, (uintptr_t)to, (uintptr_t)from, length);
+    result = is_gathered ?
+                 accel_lane_gather(lane, (uintptr_t)to, (uintptr_t)from,
+                                   length) :
+                 accel_lane_copy(lane, (uintptr_t)to, (uintptr_t)from, length);
     if (result != UCS_OK) {
         if (step->bounce != NULL) {
-            lane->free[lane->num_free++] = step->bounce;
+            accel_lane_put_bounce(lane, step->bounce);
         }
         return result;
     }
@@ -174,7 +177,7 @@ static int has_space(const accel_op_t *op)
     const accel_lane_t *lane = op->lane;
 
     return (lane->tail - lane->head < ACCEL_MAX_STEPS) &&
-           (!needs_bounce(op) || (lane->num_free > 0));
+           (!needs_bounce(op) || accel_lane_has_bounce(lane, step_length(op)));
 }
 
 int accel_op_issue(accel_op_t *op, accel_scope_t *scope)
@@ -186,7 +189,7 @@ int accel_op_issue(accel_op_t *op, accel_scope_t *scope)
 
     while (!op->is_issued && (result == UCS_OK) && has_space(op)) {
         length = step_length(op);
-        result = issue_step(op, length);
+        result = issue_step(op, length, 0);
         if (result == UCS_OK) {
             result = advance(op, length);
         }
@@ -197,6 +200,14 @@ int accel_op_issue(accel_op_t *op, accel_scope_t *scope)
     }
     accel_driver.leave(scope);
     return result;
+}
+
+int accel_op_gather(accel_op_t *op)
+{
+    op->is_issued = (op->iovcnt == 1) && (op->iov[0].count == 1) &&
+                    has_space(op) &&
+                    (issue_step(op, op->iov[0].length, 1) == UCS_OK);
+    return op->is_issued;
 }
 
 void accel_op_stop(accel_copy_iface_t *iface, accel_op_t *op,

@@ -73,6 +73,40 @@ size_t accel_copy_skip_empty(const uct_iov_t **iov_p, size_t iovcnt)
     return iovcnt;
 }
 
+/* Copies by the processor if that is possible. Copies under way may be to the
+ * same memory, so that there must be none. */
+static int touch(const accel_copy_iface_t *iface, const uct_iov_t *iov,
+                 size_t iovcnt, accel_kind_t here, const accel_target_t *target,
+                 int is_put)
+{
+    return (iface->oldest == NULL) && accel_is_host(here) &&
+           (target->mapping == NULL) && (iovcnt == 1) && (iov->count == 1) &&
+           accel_copy_touch(iov->buffer, (void *)(uintptr_t)target->address,
+                            &target->memory, iov->length, is_put);
+}
+
+/* Issues the first steps of an operation. The lane's context is current; this
+ * function leaves it. */
+static ucs_status_t issue(accel_copy_iface_t *iface, accel_op_t *op,
+                          accel_scope_t *scope)
+{
+    int result = accel_op_issue(op, scope);
+
+    if ((result != UCS_OK) && (op->steps == 0)) {
+        accel_op_put(iface, op);
+        return accel_status(result);
+    }
+    if (!op->is_issued) {
+        ++iface->num_waiting;
+        if (result != UCS_OK) {
+            accel_op_stop(iface, op, accel_status(result));
+        }
+    } else if (result != UCS_OK) {
+        op->status = accel_status(result);
+    }
+    return UCS_INPROGRESS;
+}
+
 ucs_status_t accel_copy_post(uct_ep_h ep, const uct_iov_t *iov, size_t iovcnt,
                              const accel_target_t *target, int is_put,
                              uct_completion_t *comp)
@@ -93,11 +127,22 @@ ucs_status_t accel_copy_post(uct_ep_h ep, const uct_iov_t *iov, size_t iovcnt,
     if (accel_is_host(here.kind) && accel_is_host(there->kind)) {
         return copy_host(iov, iovcnt, target->address, is_put);
     }
+    if (touch(iface, iov, iovcnt, here.kind, target, is_put)) {
+        return UCS_OK;
+    }
     if (accel_poll_start(iface) != UCS_OK) {
         return UCS_ERR_NO_MEMORY;
     }
     result = is_put ? accel_copy_lane(iface, there, &here, &lane) :
                       accel_copy_lane(iface, &here, there, &lane);
+    if ((result == UCS_OK) && accel_lane_gathers(lane, iov->length)) {
+        op       = op_new(ep, iov, iovcnt, target, here.kind, is_put, comp);
+        op->lane = lane;
+        if (accel_op_gather(op)) {
+            return UCS_INPROGRESS;
+        }
+        accel_op_put(iface, op);
+    }
     if (result == UCS_OK) {
         num_opens = lane->num_opens;
         result    = accel_lane_start(iface, lane, &scope);
@@ -113,20 +158,7 @@ ucs_status_t accel_copy_post(uct_ep_h ep, const uct_iov_t *iov, size_t iovcnt,
 
     op       = op_new(ep, iov, iovcnt, target, here.kind, is_put, comp);
     op->lane = lane;
-    result   = accel_op_issue(op, &scope);
-    if ((result != UCS_OK) && (op->steps == 0)) {
-        accel_op_put(iface, op);
-        return accel_status(result);
-    }
-    if (!op->is_issued) {
-        ++iface->num_waiting;
-        if (result != UCS_OK) {
-            accel_op_stop(iface, op, accel_status(result));
-        }
-    } else if (result != UCS_OK) {
-        op->status = accel_status(result);
-    }
-    return UCS_INPROGRESS;
+    return issue(iface, op, &scope);
 }
 
 static ucs_status_t post(uct_ep_h ep, const uct_iov_t *iov, size_t iovcnt,

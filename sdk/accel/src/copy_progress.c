@@ -16,7 +16,7 @@ static void step_over(accel_lane_t *lane, int is_good)
         if (is_good && (step->to != NULL)) {
             memcpy(step->to, step->bounce, step->length);
         }
-        lane->free[lane->num_free++] = step->bounce;
+        accel_lane_put_bounce(lane, step->bounce);
     }
     --step->op->steps;
 }
@@ -54,7 +54,25 @@ int accel_lane_start(accel_copy_iface_t *iface, accel_lane_t *lane,
             result = accel_driver.queue_enter(lane->queue, scope);
         }
     }
+    if (result == UCS_OK) {
+        accel_lane_issue_gathered(lane);
+    }
     return result;
+}
+
+/* Issues gathered copies when no other copies are under way: meanwhile more are
+ * gathered. */
+static void issue_gathered(accel_copy_iface_t *iface, accel_lane_t *lane)
+{
+    accel_scope_t scope;
+    int result = accel_driver.queue_enter(lane->queue, &scope);
+
+    if (result == UCS_OK) {
+        accel_lane_issue_gathered(lane);
+        accel_driver.leave(&scope);
+    } else {
+        lane_failed(iface, lane, result);
+    }
 }
 
 static unsigned lane_progress(accel_copy_iface_t *iface, accel_lane_t *lane)
@@ -67,6 +85,11 @@ static unsigned lane_progress(accel_copy_iface_t *iface, accel_lane_t *lane)
         accel_lane_reached(lane,
                            lane->steps[lane->head % ACCEL_MAX_STEPS].ticket)) {
         step_over(lane, 1);
+        ++count;
+    }
+    if ((lane->gathered.count > 0) &&
+        (lane->tail - lane->head == lane->gathered.count)) {
+        issue_gathered(iface, lane);
         ++count;
     }
     if ((count > 0) || (lane->head == lane->tail)) {
@@ -95,6 +118,7 @@ static void issue_waiting(accel_copy_iface_t *iface)
         }
         result = accel_driver.queue_enter(op->lane->queue, &scope);
         if (result == UCS_OK) {
+            accel_lane_issue_gathered(op->lane);
             result = accel_op_issue(op, &scope);
         }
         if (result != UCS_OK) {

@@ -21,10 +21,8 @@ static int wait_for_last(accel_lane_t *lane)
     return result;
 }
 
-/* Copies by the processor, if it can access the device's memory and is faster
- * than a queue. Returns whether it has copied. */
-static int touch(void *buffer, void *remote, const accel_memory_t *memory,
-                 size_t length, int is_put)
+int accel_copy_touch(void *buffer, void *remote, const accel_memory_t *memory,
+                     size_t length, int is_put)
 {
     if ((accel_driver.touch_limit == NULL) || (memory->kind != ACCEL_DEVICE) ||
         (length > accel_driver.touch_limit(memory->device, is_put))) {
@@ -56,7 +54,8 @@ static ucs_status_t copy_short(accel_copy_iface_t *iface, void *buffer,
         memcpy(is_put ? remote : buffer, is_put ? buffer : remote, length);
         return UCS_OK;
     }
-    if ((result == UCS_OK) && touch(buffer, remote, &memory, length, is_put)) {
+    if ((result == UCS_OK) &&
+        accel_copy_touch(buffer, remote, &memory, length, is_put)) {
         return UCS_OK;
     }
     if (result == UCS_OK) {

@@ -138,6 +138,14 @@ typedef struct accel_scope {
  * The plugin defines the structure. */
 typedef struct accel_queue accel_queue_t;
 
+/** Copies of a batch. */
+enum { ACCEL_MAX_BATCH = 64 };
+typedef struct accel_batch {
+    unsigned count;
+    uint64_t to[ACCEL_MAX_BATCH], from[ACCEL_MAX_BATCH];
+    size_t length[ACCEL_MAX_BATCH];
+} accel_batch_t;
+
 /** Measured figures of a typical device, for protocol selection. Seconds, bytes
  * per second. */
 typedef struct accel_costs {
@@ -263,6 +271,10 @@ typedef struct accel_driver {
      * is ACCEL_PINNED or ACCEL_MANAGED. */
     int (*queue_copy)(accel_queue_t *queue, uint64_t to, uint64_t from,
                       size_t length);
+    /** Optional. Called after queue_enter(). Starts all copies of a batch, in any
+     * order among each other and behind those started so far, or none: then the
+     * caller starts them by queue_copy(). Memory is as for queue_copy(). */
+    int (*queue_copy_batch)(accel_queue_t *queue, accel_batch_t *batch);
     /** Called after queue_enter(). Makes the queue write `value` to the flag
      *  after all copies started so far. */
     int (*queue_signal)(accel_queue_t *queue, uint32_t value);
