@@ -149,7 +149,7 @@ ENDPOINT = [
     r"#               peer: .*",
     r"#                 lane\[0\]: +\d+:\w+/\w+\.\d md\[\d+\] +-> md\[\d+\]/"
     r"\w+/sysdev\[\d+\] .*\bam\b.*",
-    r"#                tag_send: 0\.\.<egr/short>\.\.\d+\.\.<.*<rndv>\.\."
+    r"#                tag_send: 0\.\.<egr/short>\.\.\d+\.\.(<.*)?<rndv>\.\."
     r"\(inf\)",
 ]
 
