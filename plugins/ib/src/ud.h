@@ -155,7 +155,9 @@ typedef struct ud_service {
     unsigned seen_rounds; /* ud_iface_t.rounds at the last tick */
     unsigned quiet;       /* Number of consecutive ticks without work */
     int is_paused;
-    int is_slow; /* Accessed atomically: the timer has the longer interval */
+    int is_slow;   /* Accessed atomically: the timer has the longer interval */
+    unsigned busy; /* Number of consecutive ticks between which the user made
+                    * progress; accessed atomically */
     unsigned ticks, check_ticks; /* Ticks with progress since the last check of
                                   * endpoints without a user; and between two */
     int is_due;                  /* The check has begun */

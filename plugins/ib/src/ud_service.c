@@ -18,7 +18,9 @@
 enum {
     TICK_RTOS   = 2,  /* Interval of ticks, as a multiple of the smallest
                        * retransmission timeout */
-    UNUSED      = 5,  /* Factor of the interval while there is no connection */
+    SLOW        = 5,  /* Factor of the interval while there is no connection,
+                       * or while the user makes progress */
+    BUSY_TICKS  = 10, /* Ticks with progress after which the timer slows down */
     QUIET_TICKS = 25, /* Ticks without work after which the timer stops if the
                        * user sleeps */
     MAX_ROUNDS  = 64, /* Maximum number of receive calls in one tick */
@@ -97,25 +99,43 @@ static int is_unused(const ud_iface_t *iface)
     return __atomic_load_n(&iface->num_eps, __ATOMIC_RELAXED) == 0;
 }
 
+/* Returns whether the timer needs the longer interval only: the interface has
+ * no connections, and answers connection requests, which are repeated; or the
+ * user makes progress all the time, and each tick only disturbs it. */
+static int may_be_slow(const ud_iface_t *iface)
+{
+    return is_unused(iface) ||
+           (__atomic_load_n(&iface->service.busy, __ATOMIC_RELAXED) >=
+            BUSY_TICKS);
+}
+
 /* Returns whether the timer has the wrong interval. */
 static int is_mistimed(const ud_iface_t *iface)
 {
-    return is_unused(iface) !=
+    return may_be_slow(iface) !=
            __atomic_load_n(&iface->service.is_slow, __ATOMIC_RELAXED);
 }
 
-/* Starts the timer. The interval is longer without connections: the interface
- * then only answers connection requests, which are repeated. */
+/* Counts the ticks with progress, or begins again after one without. */
+static void count_busy(ud_service_t *service, int has_progressed)
+{
+    unsigned busy = __atomic_load_n(&service->busy, __ATOMIC_RELAXED);
+
+    busy = has_progressed ? busy + (busy < BUSY_TICKS) : 0;
+    __atomic_store_n(&service->busy, busy, __ATOMIC_RELAXED);
+}
+
+/* Starts the timer. */
 static int start_timer(ud_iface_t *iface, ucx_async_id_t *timer_p)
 {
     const ucx_window_params_t *params = &iface->window_params;
     const ucx_host_t *host            = iface->host;
     double tick                       = params->min_rto * TICK_RTOS;
-    int is_slow                       = is_unused(iface);
+    int is_slow                       = may_be_slow(iface);
     double ticks;
 
     __atomic_store_n(&iface->service.is_slow, is_slow, __ATOMIC_RELAXED);
-    tick *= is_slow ? UNUSED : 1;
+    tick *= is_slow ? SLOW : 1;
     tick  = (tick < params->timeout / 8) ? tick : params->timeout / 8;
     ticks = params->timeout / 2 / tick;
     iface->service.check_ticks = (ticks < UINT_MAX) ? (unsigned)ticks :
@@ -171,12 +191,14 @@ static void request_check(ud_iface_t *iface)
 
 static void on_tick(void *arg)
 {
-    ud_iface_t *iface = arg;
-    unsigned rounds   = __atomic_load_n(&iface->rounds, __ATOMIC_RELAXED);
+    ud_iface_t *iface  = arg;
+    unsigned rounds    = __atomic_load_n(&iface->rounds, __ATOMIC_RELAXED);
+    int has_progressed = rounds != iface->service.seen_rounds;
 
-    if ((rounds != iface->service.seen_rounds) && !is_mistimed(iface)) {
-        iface->service.seen_rounds = rounds;
-        iface->service.quiet       = 0;
+    iface->service.seen_rounds = rounds;
+    count_busy(&iface->service, has_progressed);
+    if (has_progressed && !is_mistimed(iface)) {
+        iface->service.quiet = 0;
         request_check(iface);
         return; /* The user's progress acknowledges */
     }
