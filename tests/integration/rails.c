@@ -6,7 +6,8 @@
  * survive the failure of a link.
  *
  * With --given the two links and the devices over them exist already (in
- * tests/vm): the network devices of the sender, and UCX_NET_DEVICES of both.
+ * tests/vm): the network devices of the sender and of the receiver, and
+ * UCX_NET_DEVICES of both.
  *
  * With --measure there is no test: it prints the bandwidths of one link and of
  * both, each limited (to RAILS_MBIT Mbit/s, default 1000).
@@ -425,11 +426,12 @@ int main(int argc, char **argv)
     struct team team     = {.limit = 120, .place = TEAM_NAMESPACES};
     team_member_t chosen = member;
 
-    if ((argc == 6) && team_asked(argc, argv, "--given")) {
+    if ((argc == 8) && team_asked(argc, argv, "--given")) {
         team.place = TEAM_LOOPBACK;
-        net_use(SENDER, 0, argv[2]);
-        net_use(SENDER, 1, argv[3]);
-        return team_run(&team, 2, given_member, &argv[4]);
+        for (int i = 0; i < 2 * NET_LINKS; ++i) {
+            net_use(i / NET_LINKS, i % NET_LINKS, argv[2 + i]);
+        }
+        return team_run(&team, 2, given_member, &argv[2 + (2 * NET_LINKS)]);
     }
     if (team_asked(argc, argv, "--measure")) {
         chosen = measuring_member;

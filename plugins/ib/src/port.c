@@ -4,6 +4,8 @@
 #include "iwarp.h"
 
 #include <endian.h>
+#include <ifaddrs.h>
+#include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -173,6 +175,59 @@ static ucs_status_t gid_select(struct ibv_context *context, int port_length,
     return (rank == 0) ? UCS_ERR_NO_DEVICE : UCS_OK;
 }
 
+static unsigned count_bits(const uint8_t *bytes, size_t length)
+{
+    unsigned num = 0;
+
+    for (size_t i = 0; i < length; ++i) {
+        num += (unsigned)__builtin_popcount(bytes[i]);
+    }
+    return num;
+}
+
+/* Returns the length of the subnet's prefix in a GID that is an IP address of a
+ * network device, or 0 if this is not its address. */
+static unsigned prefix_at(const struct ifaddrs *at, const union ibv_gid *gid)
+{
+    const struct sockaddr_in6 *in6 = (const void *)at->ifa_addr;
+    const struct sockaddr_in *in   = (const void *)at->ifa_addr;
+
+    if ((at->ifa_addr == NULL) || (at->ifa_netmask == NULL)) {
+        return 0;
+    }
+    if ((at->ifa_addr->sa_family == AF_INET) && gid_is_ipv4(gid) &&
+        (memcmp(&in->sin_addr, gid->raw + 12, 4) == 0)) {
+        in = (const void *)at->ifa_netmask;
+        return 96 + count_bits((const uint8_t *)&in->sin_addr, 4);
+    }
+    if ((at->ifa_addr->sa_family == AF_INET6) &&
+        (memcmp(&in6->sin6_addr, gid->raw, 16) == 0)) {
+        in6 = (const void *)at->ifa_netmask;
+        return count_bits((const uint8_t *)&in6->sin6_addr, 16);
+    }
+    return 0;
+}
+
+/* The subnet of an InfiniBand GID has 64 bits. That of an IP address is known to
+ * its network device, which may be in another namespace: then all addresses
+ * count as one subnet. */
+static uint8_t gid_prefix(uint8_t kind, const union ibv_gid *gid)
+{
+    unsigned prefix = 0;
+    struct ifaddrs *list;
+
+    if ((kind == IB_LINK_IB) || (kind == IB_LINK_ROCE_V1) ||
+        (getifaddrs(&list) != 0)) {
+        return 64;
+    }
+    for (const struct ifaddrs *at = list; (at != NULL) && (prefix == 0);
+         at                       = at->ifa_next) {
+        prefix = prefix_at(at, gid);
+    }
+    freeifaddrs(list);
+    return (prefix == 0) ? 64 : (uint8_t)prefix;
+}
+
 static ucs_status_t port_set_gid(const ucx_host_t *host,
                                  struct ibv_context *context,
                                  const struct ibv_port_attr *attr,
@@ -268,7 +323,8 @@ ucs_status_t ib_port_open(const ucx_host_t *host, struct ibv_context *context,
 
     status = port_set_gid(host, context, &attr, config, port);
     if (status == UCS_OK) {
-        status = port_set_pkey(host, context, &attr, config->pkey, port);
+        port->prefix = gid_prefix(port->kind, &port->gid);
+        status       = port_set_pkey(host, context, &attr, config->pkey, port);
     }
     if (status != UCS_OK) {
         return status;
@@ -307,7 +363,12 @@ static ucs_status_t take_address(const void *address, size_t length,
 
 static int same_subnet(const ib_port_t *port, const ib_wire_device_t *wire)
 {
-    return memcmp(port->gid.raw, wire->gid, 8) == 0;
+    unsigned bytes = port->prefix / 8;
+    uint8_t mask   = (uint8_t)(0xff00 >> (port->prefix % 8));
+
+    return (memcmp(port->gid.raw, wire->gid, bytes) == 0) &&
+           ((mask == 0) ||
+            (((port->gid.raw[bytes] ^ wire->gid[bytes]) & mask) == 0));
 }
 
 static int unreachable(const ucx_reachable_args_t *args, const char *reason)

@@ -39,6 +39,7 @@ typedef struct ib_port {
     uint8_t number;
     uint8_t kind; /* Kind of link: IB_LINK_* */
     uint8_t gid_index;
+    uint8_t prefix; /* Bits of the GID that are the subnet's, 0 to 128 */
     uint16_t pkey_index;
     enum ibv_mtu mtu;
     uint16_t lid;

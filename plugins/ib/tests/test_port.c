@@ -30,7 +30,13 @@ static const ucx_host_t host = {.size = sizeof(host), .log_level = &log_level};
 /* A port whose GID begins with `subnet`. */
 static ib_port_t port_of(uint8_t kind, uint8_t subnet)
 {
-    ib_port_t port = {.number = 1, .kind = kind, .mtu = IBV_MTU_4096, .lid = 7};
+    ib_port_t port = {
+        .number = 1,
+        .kind   = kind,
+        .mtu    = IBV_MTU_4096,
+        .lid    = 7,
+        .prefix = 64,
+    };
 
     port.gid.raw[0]  = subnet;
     port.gid.raw[15] = 1;
@@ -84,6 +90,26 @@ START_TEST(subnets_of_roce_are_routed_unless_the_user_forbids_it)
 }
 END_TEST
 
+/* The addresses 10.7.1.1 and 10.7.0.1: the same subnet with a prefix of 23
+ * bits, another one with 24. */
+START_TEST(subnets_of_ip_addresses_have_any_length)
+{
+    ib_port_t port = {.kind = IB_LINK_ROCE_V2_IPV4, .mtu = IBV_MTU_4096};
+    ib_port_t peer;
+
+    memcpy(port.gid.raw + 10, (uint8_t[]){0xff, 0xff, 10, 7, 1, 1}, 6);
+    peer              = port;
+    peer.gid.raw[14]  = 0;
+    port.local_subnet = 1;
+    port.prefix       = 96 + 23;
+    ck_assert_int_ne(reaches(&port, &peer), 0);
+    port.prefix = 96 + 24;
+    ck_assert_int_eq(reaches(&port, &peer), 0);
+    port.prefix = 128;
+    ck_assert_int_ne(reaches(&port, &port), 0);
+}
+END_TEST
+
 START_TEST(a_global_header_is_used_where_it_is_needed_or_wanted)
 {
     ib_port_t port = port_of(IB_LINK_IB, 1), far = port_of(IB_LINK_IB, 2);
@@ -130,6 +156,7 @@ int main(void)
 {
     const TTest *const tests[] = {
         subnets_of_roce_are_routed_unless_the_user_forbids_it,
+        subnets_of_ip_addresses_have_any_length,
         a_global_header_is_used_where_it_is_needed_or_wanted,
         libibverbs_is_prepared_for_fork_unless_the_user_forbids_it,
     };
