@@ -132,7 +132,8 @@ void ugni_devices_list(ugni_md_t *md)
     if (md->is_listed) {
         return;
     }
-    list = find_info(md);
+    md->is_listed = 1; /* One message if there is no provider */
+    list          = find_info(md);
     for (info = list; info != NULL; info = info->next) {
         name = info->domain_attr->name;
         if ((find_device(md, name) == NULL) &&
@@ -155,7 +156,6 @@ void ugni_devices_list(ugni_md_t *md)
     }
     if (list != NULL) { /* fi_freeinfo() does not accept NULL */
         fi_freeinfo(list);
-        md->is_listed = 1;
     }
 }
 

@@ -15,6 +15,42 @@ static void on_end(uct_completion_t *comp)
 {
 }
 
+START_TEST(unknown_provider_has_no_devices)
+{
+    uct_tl_resource_desc_t *resources;
+    uct_iface_config_t *config;
+    uct_iface_params_t params = {
+        .field_mask = UCT_IFACE_PARAM_FIELD_OPEN_MODE |
+                      UCT_IFACE_PARAM_FIELD_DEVICE,
+        .open_mode            = UCT_IFACE_OPEN_MODE_DEVICE,
+        .mode.device.tl_name  = "ugni_smsg",
+        .mode.device.dev_name = "lo",
+    };
+    ucs_async_context_t *async;
+    uct_worker_h worker;
+    uct_iface_h iface;
+    domain_t domain;
+    unsigned num;
+
+    setenv("UCX_UGNI_PROVIDER", "unknown", 1);
+    setenv("UCX_LOG_LEVEL", "fatal", 1);
+    domain_open(&domain);
+    ASSERT_OK(uct_md_query_tl_resources(domain.md, &resources, &num));
+    ck_assert_uint_eq(num, 0);
+    uct_release_tl_resource_list(resources);
+    ASSERT_OK(
+        uct_md_iface_config_read(domain.md, "ugni_smsg", NULL, NULL, &config));
+    ASSERT_OK(ucs_async_context_create(UCS_ASYNC_MODE_THREAD_SPINLOCK, &async));
+    ASSERT_OK(uct_worker_create(async, UCS_THREAD_MODE_SINGLE, &worker));
+    ck_assert_int_eq(uct_iface_open(domain.md, worker, &params, config, &iface),
+                     UCS_ERR_NO_DEVICE);
+    uct_config_release(config);
+    uct_worker_destroy(worker);
+    ucs_async_context_destroy(async);
+    uct_md_close(domain.md);
+}
+END_TEST
+
 START_TEST(failed_access_fails_messages_too)
 {
     uct_ep_h access, talk;
@@ -334,6 +370,7 @@ int main(void)
 {
     TCase *tcase = tcase_create("provider");
 
+    tcase_add_test(tcase, unknown_provider_has_no_devices);
     tcase_add_test(tcase, failed_access_fails_messages_too);
     tcase_add_test(tcase, failure_is_visible_when_all_operations_have_ended);
     tcase_add_test(tcase, full_address_vector_rejects_endpoints);
