@@ -17,30 +17,19 @@
 
 #include <ucp/api/ucp.h>
 
-#include <device.h>
-
+#include "sides.h"
 #include "suite.h"
 
 enum {
-    LENGTH   = 8,
     LARGE    = 1024 * 1024,
     WARMUP   = 5,
     MESSAGES = 20,
     ID       = 3,
+    LENGTH   = SIDE_LENGTH,
     /** More calls for all messages together: on a loaded machine 2 were seen.
      * One more for each message is still found. */
     SLACK    = MESSAGES / 4,
 };
-
-#define ck_ok(_call) ck_assert_int_eq((_call), UCS_OK)
-
-typedef struct {
-    ucp_context_h context;
-    ucp_worker_h worker;
-    ucp_ep_h ep; /* To the other side */
-    void *device;
-    char host[LENGTH];
-} side_t;
 
 typedef struct {
     const char *name;
@@ -48,31 +37,11 @@ typedef struct {
     void (*run)(void *from, void *to);
 } operation_t;
 
-static side_t sides[2];
 static size_t length = LENGTH;
 static ucp_mem_h target_memh;
 static ucp_rkey_h target_rkey;
 static int am_arrived;
 static void *am_to;
-
-static void progress(void)
-{
-    ucp_worker_progress(sides[0].worker);
-    ucp_worker_progress(sides[1].worker);
-}
-
-static void finish(ucs_status_ptr_t request)
-{
-    if (request == NULL) {
-        return;
-    }
-    ck_assert(UCS_PTR_IS_PTR(request));
-    while (ucp_request_check_status(request) == UCS_INPROGRESS) {
-        progress();
-    }
-    ck_ok(ucp_request_check_status(request));
-    ucp_request_free(request);
-}
 
 /* ------------------------------------------------------------ operations -- */
 
@@ -153,48 +122,17 @@ static void run_get(void *from, void *to)
 
 /* --------------------------------------------------------------- fixture -- */
 
-static void connect_sides(void)
-{
-    ucp_ep_params_t params = {
-        .field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS,
-    };
-    ucp_address_t *address;
-    size_t length;
-    int i;
-
-    for (i = 0; i < 2; ++i) {
-        ck_ok(ucp_worker_get_address(sides[!i].worker, &address, &length));
-        params.address = address;
-        ck_ok(ucp_ep_create(sides[i].worker, &params, &sides[i].ep));
-        ucp_worker_release_address(sides[!i].worker, address);
-    }
-}
-
 static void setup(void)
 {
-    ucp_params_t params = {
-        .field_mask = UCP_PARAM_FIELD_FEATURES,
-        .features   = UCP_FEATURE_TAG | UCP_FEATURE_AM | UCP_FEATURE_STREAM |
-                    UCP_FEATURE_RMA,
+    ucp_am_handler_param_t am = {
+        .field_mask = UCP_AM_HANDLER_PARAM_FIELD_ID |
+                      UCP_AM_HANDLER_PARAM_FIELD_CB,
+        .id = ID,
+        .cb = am_handler,
     };
-    ucp_worker_params_t worker_params = {0};
-    ucp_am_handler_param_t am         = {
-                .field_mask = UCP_AM_HANDLER_PARAM_FIELD_ID |
-                              UCP_AM_HANDLER_PARAM_FIELD_CB,
-                .id = ID,
-                .cb = am_handler,
-    };
-    int i;
 
-    device_open();
-    for (i = 0; i < 2; ++i) {
-        ck_ok(ucp_init(&params, NULL, &sides[i].context));
-        ck_ok(ucp_worker_create(sides[i].context, &worker_params,
-                                &sides[i].worker));
-        ck_ok(ucp_worker_set_am_recv_handler(sides[i].worker, &am));
-        sides[i].device = device_allocate(length);
-    }
-    connect_sides();
+    sides_open(length);
+    ck_ok(ucp_worker_set_am_recv_handler(sides[1].worker, &am));
 }
 
 /* Maps memory of the second side for put and get of the first. */
@@ -221,47 +159,7 @@ static void unmap_target(void)
     ck_ok(ucp_mem_unmap(sides[1].context, target_memh));
 }
 
-static void teardown(void)
-{
-    ucp_request_param_t param = {0};
-    ucs_status_ptr_t closes[2];
-    int i;
-
-    for (i = 0; i < 2; ++i) {
-        closes[i] = ucp_ep_close_nbx(sides[i].ep, &param);
-    }
-    for (i = 0; i < 2; ++i) {
-        finish(closes[i]);
-    }
-    for (i = 0; i < 2; ++i) {
-        ucp_worker_destroy(sides[i].worker);
-        ucp_cleanup(sides[i].context);
-        device_free(sides[i].device);
-    }
-    device_close();
-    ck_assert_uint_eq(emulated_mistakes(), 0);
-}
-
 /* -------------------------------------------------------------- counting -- */
-
-/* While the test waits, the plugin queries the stream for errors after many
- * polls, in its context: how often depends on the load of the machine. */
-static unsigned long count_all(void)
-{
-    return emulated_calls(NULL) -
-           (CALLS_OF_A_CHECK * emulated_calls(DEVICE_CHECK));
-}
-
-static unsigned long count_costly(void)
-{
-    unsigned long count = 0;
-    size_t i;
-
-    for (i = 0; i < NUM_COSTLY; ++i) {
-        count += emulated_calls(device_costly[i]);
-    }
-    return count;
-}
 
 static void check_data(void *to, int is_device, int round)
 {
@@ -377,7 +275,7 @@ static void *release_with_second_copy(void *arg)
 static void run_held(const operation_t *operation, int from_device)
 {
     int is_get   = (operation->run == run_get);
-    void *device = device_allocate(LARGE);
+    void *device = sides_allocate(LARGE);
     void *host   = malloc(LARGE);
     void *from   = from_device ? device : host;
     void *to     = from_device ? host : device;
@@ -401,7 +299,7 @@ static void run_held(const operation_t *operation, int from_device)
     unmap_target();
     length = LENGTH;
     free(host);
-    device_free(device);
+    sides_free(device);
 }
 
 START_TEST(a_large_put_copies_ahead_of_what_it_sends)
@@ -434,7 +332,7 @@ int main(void)
     TCase *tcase = tcase_create(DEVICE_SUITE " calls");
 
     tcase_set_timeout(tcase, 300);
-    tcase_add_checked_fixture(tcase, setup, teardown);
+    tcase_add_checked_fixture(tcase, setup, sides_close);
     if (getenv("TEST_DIRECT") != NULL) {
         length = LARGE;
         tcase_add_test(tcase, a_large_message_between_devices_costs_one_copy);

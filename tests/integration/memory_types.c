@@ -21,6 +21,7 @@ enum {
     SIZE  = MOST + GUARD,
     AM_ID = 7,
     CROWD = 6,
+    BURST = 100,
 };
 
 static const size_t sizes[] = {0,      1,      7,       64,   65,
@@ -178,6 +179,71 @@ static void test_crowd(struct talk *talk, int from, int to)
     for (i = 0; i < CROWD; ++i) {
         one = (struct memory){.view = in->view + i * stride};
         memory_verify(&one, length, theirs + i);
+    }
+    agree(talk);
+}
+
+/* Returns the length of a message of a burst: most are small. */
+static size_t burst_length(int i)
+{
+    return ((i % 16) == 15) ? 9000 : (size_t)(i * 37) % 4200;
+}
+
+/* Every fifth message of a burst is of host memory. */
+static int burst_kind(int i, int kind)
+{
+    return ((i % 5) == 4) ? 0 : kind;
+}
+
+/* Many small messages in both directions at once, all with one tag: they arrive
+ * in order, whether their copies are made in the background or not. Half of the
+ * receives are posted before. */
+static void test_burst(struct talk *talk, int from, int to)
+{
+    const uint64_t mine       = 2000 + (uint64_t)talk->team->rank;
+    const uint64_t theirs     = 2001 - (uint64_t)talk->team->rank;
+    const size_t stride       = MOST / BURST / 2 / 64 * 64;
+    ucp_request_param_t param = {0};
+    ucs_status_ptr_t sends[BURST], recvs[BURST];
+    struct memory one;
+    size_t at, length;
+    int i, kind;
+
+    for (i = 0; i < BURST; ++i) {
+        at   = (size_t)i * stride;
+        kind = burst_kind(i, from);
+        data_fill(talk->memory[kind].view + MOST / 2 + at, burst_length(i),
+                  mine * BURST + i);
+        kind = burst_kind(i, to);
+        one  = (struct memory){.view = talk->memory[kind].view + at};
+        memory_prepare(&one, burst_length(i));
+    }
+    agree(talk);
+    for (i = 0; i < BURST; ++i) {
+        if (i == BURST / 2) {
+            for (kind = 0; kind < BURST; ++kind) {
+                sends[kind] = ucp_tag_send_nbx(
+                    talk->ep->ep,
+                    talk->memory[burst_kind(kind, from)].address + MOST / 2 +
+                        (size_t)kind * stride,
+                    burst_length(kind), mine, &param);
+            }
+        }
+        recvs[i] = ucp_tag_recv_nbx(talk->side.worker,
+                                    talk->memory[burst_kind(i, to)].address +
+                                        (size_t)i * stride,
+                                    burst_length(i), theirs, UINT64_MAX,
+                                    &param);
+    }
+    for (i = 0; i < BURST; ++i) {
+        EXPECT_OK(finish(talk, sends[i]));
+        EXPECT_OK(finish(talk, recvs[i]));
+    }
+    for (i = 0; i < BURST; ++i) {
+        length = burst_length(i);
+        kind   = burst_kind(i, to);
+        one    = (struct memory){.view = talk->memory[kind].view + i * stride};
+        memory_verify(&one, length, theirs * BURST + i);
     }
     agree(talk);
 }
@@ -496,8 +562,8 @@ static void work(struct team *team, void *arg)
         const char *name;
         void (*run)(struct talk *talk, int from, int to);
     } tests[] = {
-        {"tag", test_tag}, {"crowd", test_crowd},   {"iov", test_iov},
-        {"am", test_am},   {"stream", test_stream},
+        {"tag", test_tag}, {"crowd", test_crowd}, {"burst", test_burst},
+        {"iov", test_iov}, {"am", test_am},       {"stream", test_stream},
     };
     struct talk talk;
     unsigned i;

@@ -57,8 +57,14 @@ void ucp_am_eager_end(ucp_request_t *req, ucs_status_t status)
  * the reply. */
 static ucs_status_t eager_init(ucp_request_t *req, uint32_t attr)
 {
-    return ucp_send_am(req)->reply ? ucp_wireup_introduce(req->send.ep) :
-                                     UCS_OK;
+    ucs_status_t status = ucp_send_am(req)->reply ?
+                              ucp_wireup_introduce(req->send.ep) :
+                              UCS_OK;
+
+    if (status == UCS_OK) {
+        ucp_eager_fetch(req, attr);
+    }
+    return status;
 }
 
 static void eager_abort(ucp_request_t *req, ucs_status_t status)

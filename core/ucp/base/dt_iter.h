@@ -26,12 +26,16 @@ typedef enum {
 } ucp_dt_class_t;
 
 struct ucp_copier;
+struct ucp_stage_frag;
 struct ucp_stage_pipe;
 
 /** Position in user data. */
 typedef struct ucp_dt_iter {
     uint8_t dt_class; /**< ucp_dt_class_t */
     uint8_t mem_type; /**< ucs_memory_type_t */
+    /** STAGED with count 0: all data is in u.iov.frag, or is being copied to
+     *  it */
+    uint8_t fetched;
     /** Packed size in bytes; for a receive, the size of the buffer */
     size_t length;
     size_t offset;  /**< Packed bytes that are processed */
@@ -51,6 +55,7 @@ typedef struct ucp_dt_iter {
                 size_t inside; /**< Offset in bytes in the entry */
                 /** STAGED with count 0: copies under way, or NULL */
                 struct ucp_stage_pipe *pipe;
+                struct ucp_stage_frag *frag; /**< If `fetched` */
             };
             uint32_t count;
             uint32_t index; /**< Index of the entry at `offset` */
@@ -114,6 +119,7 @@ static inline void ucp_dt_iter_stage(ucp_dt_iter_t *iter,
         iter->u.iov.pipe  = NULL;
     }
     iter->dt_class     = UCP_DT_CLASS_STAGED;
+    iter->fetched      = 0;
     iter->u.iov.copier = copier;
 }
 

@@ -16,6 +16,7 @@
  */
 #include "ucp/base/class.h"
 #include "ucp/order/flush.h"
+#include "ucp/order/queue.h"
 #include "ucp/proto/ep.h"
 
 /* Returns the endpoint of a send, or NULL if the request waits only for its
@@ -64,13 +65,19 @@ static int take_from(ucs_queue_head_t *queue, ucp_request_t *req)
 static void cancel_send(ucp_request_t *req)
 {
     ucp_ep_h ep = live_ep(req);
+    int waits_for_copy;
 
     if ((ep == NULL) || (ep->flags & UCP_EP_FLAG_FAILED)) {
         return;
     }
-    if (take_from(&ep->waiting, req) ||
-        ((ep->flags & UCP_EP_FLAG_FENCING) &&
-         take_from(&ucp_send_flush(ep->fence)->held, req))) {
+    if (take_from(&ep->waiting, req)) {
+        waits_for_copy = (req->lane == UCP_NULL_LANE);
+        req->send.proto->abort(req, UCS_ERR_CANCELED);
+        if (waits_for_copy) {
+            ucp_ep_resume(ep); /* it was the first one */
+        }
+    } else if ((ep->flags & UCP_EP_FLAG_FENCING) &&
+               take_from(&ucp_send_flush(ep->fence)->held, req)) {
         req->send.proto->abort(req, UCS_ERR_CANCELED);
     } else if ((req->flags & UCP_REQUEST_FLAG_ANNOUNCED) &&
                (req->send.proto->withdraw != NULL)) {

@@ -169,6 +169,20 @@ ucs_status_t ucp_dt_iter_begin(ucp_worker_h worker, ucp_dt_iter_t *iter,
     return status;
 }
 
+/* Releases the fragment. The user may free the memory after this. */
+static void drop_fetched(ucp_dt_iter_t *iter)
+{
+    ucp_stage_frag_t *frag = iter->u.iov.frag;
+
+    iter->fetched    = 0;
+    iter->u.iov.pipe = NULL;
+    ucp_stage_frag_settle(frag);
+    frag->req = NULL;
+    if (frag->done == NULL) {
+        ucp_stage_frag_put(frag);
+    } /* otherwise its callback does that */
+}
+
 void ucp_dt_iter_cleanup(ucp_dt_iter_t *iter)
 {
     if (iter->dt_class == UCP_DT_CLASS_GENERIC) {
@@ -176,7 +190,11 @@ void ucp_dt_iter_cleanup(ucp_dt_iter_t *iter)
         iter->dt_class = UCP_DT_CLASS_CONTIG;
     } else if ((iter->dt_class == UCP_DT_CLASS_STAGED) &&
                (iter->u.iov.count == 0)) {
-        (void)ucp_stage_pipe_close(&iter->u.iov.pipe);
+        if (iter->fetched) {
+            drop_fetched(iter);
+        } else {
+            (void)ucp_stage_pipe_close(&iter->u.iov.pipe);
+        }
     }
 }
 
@@ -282,6 +300,11 @@ static size_t staged_pack(ucp_dt_iter_t *iter, void *dest, size_t length)
     size_t offset = iter->offset;
     ucs_status_t status;
 
+    if ((iter->u.iov.count == 0) && iter->fetched) {
+        ucx_copy(dest, iter->u.iov.frag->data + offset, length);
+        iter->offset = offset + length;
+        return length;
+    }
     status = (iter->u.iov.count > 0) ?
                  staged_copy(iter, offset, dest, length, 0) :
                  ucp_stage_pipe_read(iter->u.iov.copier, &iter->u.iov.pipe,

@@ -92,6 +92,14 @@ ucs_status_t ucp_dt_iter_begin(ucp_worker_h worker, ucp_dt_iter_t *iter,
                                void *buffer, size_t count,
                                const ucp_request_param_t *param, int unpack);
 
+/** True if the data is copied to a fragment in the background: it may be packed
+ *  when that copy is complete. */
+static inline int ucp_dt_iter_is_fetched(const ucp_dt_iter_t *iter)
+{
+    return (iter->dt_class == UCP_DT_CLASS_STAGED) &&
+           (iter->u.iov.count == 0) && iter->fetched;
+}
+
 /** Cleans up an iterator: calls `finish` of a generic datatype, and waits for
  *  copies of staged memory. */
 void ucp_dt_iter_cleanup(ucp_dt_iter_t *iter);

@@ -4,6 +4,9 @@
  */
 #include "ucp/eager/eager.h"
 
+#include "ucp/dt/dt.h"
+#include "ucp/order/queue.h"
+#include "ucp/stage/stage.h"
 #include "ucs/debug/log.h"
 #include "uct/base/md.h"
 
@@ -147,12 +150,65 @@ ucs_status_t ucp_eager_short_sent(ucp_request_t *req, ucs_status_t status,
     return UCS_OK;
 }
 
+static void fetched(ucp_stage_frag_t *frag)
+{
+    ucp_request_t *req = frag->req;
+
+    frag->done = NULL;
+    if (req == NULL) { /* the request is complete */
+        ucp_stage_frag_put(frag);
+    } else {
+        ucp_ep_copied(req->send.ep);
+    }
+}
+
+void ucp_eager_fetch(ucp_request_t *req, uint32_t attr)
+{
+    ucp_dt_iter_t *iter = &req->dt;
+    ucp_stage_frag_t *frag;
+
+    if (ucs_likely(iter->dt_class != UCP_DT_CLASS_STAGED) ||
+        !ucp_dt_iter_is_flat(iter) ||
+        (attr & UCP_OP_ATTR_FLAG_FORCE_IMM_CMPL)) {
+        return;
+    }
+    frag = ucp_stage_gather(iter->u.iov.copier, iter->length, 0);
+    if (frag == NULL) {
+        return;
+    }
+    frag->req        = req;
+    frag->memory     = iter->u.iov.memory;
+    frag->length     = iter->length;
+    iter->fetched    = 1;
+    iter->u.iov.frag = frag;
+    ucp_stage_frag_start(frag, 0, fetched);
+}
+
+/* Returns UCS_ERR_NO_RESOURCE if the request's data is still being copied, or
+ * the error of the copy. */
+static UCS_F_NOINLINE ucs_status_t fetch_status(ucp_request_t *req)
+{
+    const ucp_stage_frag_t *frag = req->dt.u.iov.frag;
+
+    if (frag->done != NULL) {
+        req->lane = UCP_NULL_LANE;
+        return UCS_ERR_NO_RESOURCE;
+    }
+    req->lane = UCP_AM_LANE;
+    return frag->status;
+}
+
 ucs_status_t ucp_eager_bcopy(ucp_request_t *req, uint8_t id,
                              uct_pack_callback_t pack, unsigned flags,
                              ucp_eager_end_t end)
 {
-    uct_ep_h am    = req->send.ep->am;
-    ssize_t packed = am->ops->am_bcopy(am, id, pack, req, flags);
+    uct_ep_h am           = req->send.ep->am;
+    ucs_status_t is_ready = ucs_unlikely(ucp_dt_iter_is_fetched(&req->dt)) ?
+                                fetch_status(req) :
+                                UCS_OK;
+    ssize_t packed        = (is_ready == UCS_OK) ?
+                                am->ops->am_bcopy(am, id, pack, req, flags) :
+                                is_ready;
 
     if (packed == UCS_ERR_NO_RESOURCE) {
         return UCS_ERR_NO_RESOURCE;

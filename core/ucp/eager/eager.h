@@ -41,6 +41,11 @@ typedef void (*ucp_eager_end_t)(ucp_request_t *req, ucs_status_t status);
 ucs_status_t ucp_eager_short_sent(ucp_request_t *req, ucs_status_t status,
                                   ucp_eager_end_t end);
 
+/** Called by the `init` of a protocol that uses ucp_eager_bcopy(), as its last
+ *  step: starts to copy small staged data in the background if other small data
+ *  is copied at this time. `attr`: as for `init`. */
+void ucp_eager_fetch(ucp_request_t *req, uint32_t attr);
+
 /** Sends all of the data in one message of buffered copy, which `pack` writes.
  *  `flags`: UCX_SEND_FLAG_*. Returns the result of the progress function. */
 ucs_status_t ucp_eager_bcopy(ucp_request_t *req, uint8_t id,

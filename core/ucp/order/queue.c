@@ -47,7 +47,8 @@ static uct_pending_req_t *pending_of(ucp_ep_h ep, unsigned lane)
 /*
  * Adds the endpoint to the pending queue of the lane that the first queued
  * request waits for. Returns
- * - UCS_OK: the endpoint was added, or has failed
+ * - UCS_OK: the endpoint was added, or has failed, or the request waits for a
+ *   copy: see ucp_ep_copied()
  * - UCS_ERR_BUSY: the lane has send resources now
  * - UCS_ERR_NO_RESOURCE: the lane is `from`, whose pending callback is running
  *   and stays queued
@@ -58,14 +59,19 @@ static ucs_status_t wait_for_lane(ucp_ep_h ep, unsigned from)
                                                          ucp_request_t,
                                                          send.queue);
     unsigned lane        = first->lane;
-    uct_ep_h uct         = ucp_ep_lane(ep, lane);
+    uct_ep_h uct;
     ucs_status_t status;
 
+    if (lane == UCP_NULL_LANE) {
+        ep->flags |= UCP_EP_FLAG_PENDING;
+        return UCS_OK;
+    }
     if (lane == from) {
         ep->flags |= UCP_EP_FLAG_PENDING;
         return UCS_ERR_NO_RESOURCE;
     }
 
+    uct    = ucp_ep_lane(ep, lane);
     status = uct->ops->pending_add(uct, pending_of(ep, lane), 0);
     if (status == UCS_OK) {
         ep->flags |= UCP_EP_FLAG_PENDING;
@@ -119,6 +125,21 @@ void ucp_ep_resume(ucp_ep_h ep)
     while ((drain(ep) != UCS_OK) &&
            (wait_for_lane(ep, UCP_NULL_LANE) == UCS_ERR_BUSY)) {
         /* send resources became available in the meantime */
+    }
+}
+
+void ucp_ep_copied(ucp_ep_h ep)
+{
+    ucp_request_t *first;
+
+    if ((ep->flags & (UCP_EP_FLAG_FAILED | UCP_EP_FLAG_DRAINING)) ||
+        ucs_queue_is_empty(&ep->waiting)) {
+        return;
+    }
+    first = ucs_queue_head_elem_non_empty(&ep->waiting, ucp_request_t,
+                                          send.queue);
+    if (first->lane == UCP_NULL_LANE) {
+        ucp_ep_resume(ep);
     }
 }
 

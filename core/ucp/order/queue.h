@@ -19,6 +19,14 @@ ucs_status_t ucp_ep_lane_resume(uct_pending_req_t *self);
 void ucp_ep_hold(ucp_ep_h ep);
 void ucp_ep_resume(ucp_ep_h ep);
 
+/**
+ * A request whose data is being copied in the background sets its lane to
+ * UCP_NULL_LANE and waits in the queue like one that waits for send resources.
+ * Continues with the queue if the first request in it waits for its copy, or
+ * was removed while it did.
+ */
+void ucp_ep_copied(ucp_ep_h ep);
+
 /** Appends a request to the queue of those that wait for send resources. */
 void ucp_ep_wait_for_resources(ucp_ep_h ep, ucp_request_t *req);
 

@@ -28,6 +28,12 @@ struct ucp_copier {
     /** Copies are faster from registered memory */
     int pins;
     ucs_list_link_t idle; /**< Fragments that are not in use */
+    /** Fragments for small copies in the background; NULL until they are
+     *  needed */
+    ucp_stage_frag_t *small;
+    char *small_data;
+    uct_mem_h small_memh;
+    ucs_list_link_t idle_small;
 };
 
 /** States of a fragment:
@@ -44,7 +50,33 @@ struct ucp_stage {
     /** Fragments whose callback has not been called */
     ucs_list_link_t done;
     int progress_id;
+    /** A small copy was waited for since the last progress; by direction: from
+     *  the user's memory, to it */
+    uint8_t gathers[2];
 };
+
+/** Returns whether the copier's asynchronous operations support the length. */
+static inline int ucp_stage_can_post(const ucp_copier_t *copier, size_t length,
+                                     int to_user)
+{
+    return to_user ? (length <= copier->max_put_zcopy) &&
+                         (length >= copier->min_put_zcopy) :
+                     (length <= copier->max_get_zcopy) &&
+                         (length >= copier->min_get_zcopy);
+}
+
+/** Makes the worker progress the stage. */
+void ucp_stage_want_progress(ucp_stage_t *stage);
+
+/** Registers memory of fragments with the copier's domain, if copies are faster
+ *  then. *memh_p is UCT_MEM_HANDLE_NULL if it is not registered. */
+void ucp_stage_register(ucp_copier_t *copier, void *data, size_t size,
+                        uct_mem_h *memh_p);
+void ucp_stage_deregister(ucp_copier_t *copier, uct_mem_h memh);
+
+/** Returns whether a fragment is one of those for small copies. */
+int ucp_stage_is_small(const ucp_stage_frag_t *frag);
+void ucp_stage_small_free(ucp_copier_t *copier);
 
 /** Frees the fragments of a copier before it is closed. */
 void ucp_stage_frags_free(ucp_copier_t *copier);

@@ -153,6 +153,28 @@ size_t ucp_stage_frag_size(const ucp_copier_t *copier)
     return copier->frag_size;
 }
 
+void ucp_stage_register(ucp_copier_t *copier, void *data, size_t size,
+                        uct_mem_h *memh_p)
+{
+    const unsigned flags = UCT_MD_MEM_ACCESS_LOCAL_READ |
+                           UCT_MD_MEM_ACCESS_LOCAL_WRITE |
+                           UCT_MD_MEM_FLAG_HIDE_ERRORS;
+
+    *memh_p = UCT_MEM_HANDLE_NULL;
+    if (copier->pins &&
+        (uct_md_mem_reg(copier->md, data, size, flags, memh_p) != UCS_OK)) {
+        /* copies work without registration, but more slowly */
+        *memh_p = UCT_MEM_HANDLE_NULL;
+    }
+}
+
+void ucp_stage_deregister(ucp_copier_t *copier, uct_mem_h memh)
+{
+    if (memh != UCT_MEM_HANDLE_NULL) {
+        uct_md_mem_dereg(copier->md, memh);
+    }
+}
+
 static ucp_stage_frag_t *frag_new(ucp_copier_t *copier)
 {
     size_t size            = copier->frag_size;
@@ -167,15 +189,7 @@ static ucp_stage_frag_t *frag_new(ucp_copier_t *copier)
     }
 
     frag->copier = copier;
-    frag->memh   = UCT_MEM_HANDLE_NULL;
-    if (copier->pins && (uct_md_mem_reg(copier->md, frag->data, size,
-                                        UCT_MD_MEM_ACCESS_LOCAL_READ |
-                                            UCT_MD_MEM_ACCESS_LOCAL_WRITE |
-                                            UCT_MD_MEM_FLAG_HIDE_ERRORS,
-                                        &frag->memh) != UCS_OK)) {
-        /* copies work without registration, but more slowly */
-        frag->memh = UCT_MEM_HANDLE_NULL;
-    }
+    ucp_stage_register(copier, frag->data, size, &frag->memh);
     ++copier->num_frags;
     return frag;
 }
@@ -190,7 +204,9 @@ ucp_stage_frag_t *ucp_stage_frag_get(ucp_copier_t *copier)
 
 void ucp_stage_frag_put(ucp_stage_frag_t *frag)
 {
-    ucs_list_add_head(&frag->copier->idle, &frag->link);
+    ucs_list_add_head(ucp_stage_is_small(frag) ? &frag->copier->idle_small :
+                                                 &frag->copier->idle,
+                      &frag->link);
 }
 
 void ucp_stage_frags_free(ucp_copier_t *copier)
@@ -199,13 +215,12 @@ void ucp_stage_frags_free(ucp_copier_t *copier)
 
     while (!ucs_list_is_empty(&copier->idle)) {
         frag = ucs_list_extract_head(&copier->idle, ucp_stage_frag_t, link);
-        if (frag->memh != UCT_MEM_HANDLE_NULL) {
-            uct_md_mem_dereg(copier->md, frag->memh);
-        }
+        ucp_stage_deregister(copier, frag->memh);
         free(frag->data);
         free(frag);
         --copier->num_frags;
     }
+    ucp_stage_small_free(copier);
 }
 
 static void over(ucp_stage_frag_t *frag, ucs_status_t status)
@@ -226,16 +241,6 @@ static void frag_copied(uct_completion_t *comp)
     over(frag, comp->status);
 }
 
-static int is_postable(const ucp_stage_frag_t *frag)
-{
-    const ucp_copier_t *copier = frag->copier;
-
-    return frag->to_user ? (frag->length <= copier->max_put_zcopy) &&
-                               (frag->length >= copier->min_put_zcopy) :
-                           (frag->length <= copier->max_get_zcopy) &&
-                               (frag->length >= copier->min_get_zcopy);
-}
-
 /* Posts a fragment of the waiting list. Returns zero if there are no send
  * resources. */
 static int try_post(ucp_stage_frag_t *frag)
@@ -244,7 +249,7 @@ static int try_post(ucp_stage_frag_t *frag)
     ucp_stage_t *stage   = copier->stage;
     ucs_status_t status;
 
-    if (!is_postable(frag)) {
+    if (!ucp_stage_can_post(copier, frag->length, frag->to_user)) {
         over(frag, ucp_stage_copy(copier, frag->memory, frag->data,
                                   frag->length, frag->to_user));
         return 1;
@@ -315,6 +320,8 @@ static unsigned stage_progress(void *arg)
     ucp_stage_t *stage = arg;
     unsigned count     = progress_copiers(stage);
 
+    stage->gathers[0] = 0;
+    stage->gathers[1] = 0;
     count += tell(stage);
     if (!ucp_stage_is_busy(stage)) {
         uct_worker_progress_unregister_safe(stage->worker->uct,
@@ -330,6 +337,13 @@ int ucp_stage_is_busy(const ucp_stage_t *stage)
                                !ucs_list_is_empty(&stage->done));
 }
 
+void ucp_stage_want_progress(ucp_stage_t *stage)
+{
+    /* does nothing if it is registered */
+    uct_worker_progress_register_safe(stage->worker->uct, stage_progress, stage,
+                                      0, &stage->progress_id);
+}
+
 void ucp_stage_frag_start(ucp_stage_frag_t *frag, int to_user,
                           ucp_stage_done_t done)
 {
@@ -342,16 +356,19 @@ void ucp_stage_frag_start(ucp_stage_frag_t *frag, int to_user,
     if (ucs_list_is_only(&stage->waiting, &frag->link)) {
         (void)try_post(frag);
     }
-    /* does nothing if it is registered */
-    uct_worker_progress_register_safe(stage->worker->uct, stage_progress, stage,
-                                      0, &stage->progress_id);
+    ucp_stage_want_progress(stage);
 }
 
-ucs_status_t ucp_stage_frag_wait(ucp_stage_frag_t *frag)
+void ucp_stage_frag_settle(ucp_stage_frag_t *frag)
 {
     while (frag->busy) {
         progress_copiers(frag->copier->stage);
     }
+}
+
+ucs_status_t ucp_stage_frag_wait(ucp_stage_frag_t *frag)
+{
+    ucp_stage_frag_settle(frag);
     return frag->status;
 }
 

@@ -152,6 +152,7 @@ static ucs_status_t open_copier(ucp_stage_t *stage,
     copier->pins      = (attr->flags & UCT_MD_FLAG_REG) &&
                    (attr->reg_mem_types & UCS_BIT(UCS_MEMORY_TYPE_HOST));
     ucs_list_head_init(&copier->idle);
+    ucs_list_head_init(&copier->idle_small);
 
     status = open_iface(worker, resource, md, &copier->iface);
     if (status != UCS_OK) {

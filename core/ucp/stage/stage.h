@@ -94,6 +94,19 @@ size_t ucp_stage_frag_size(const ucp_copier_t *copier);
 ucp_stage_frag_t *ucp_stage_frag_get(ucp_copier_t *copier);
 void ucp_stage_frag_put(ucp_stage_frag_t *frag);
 
+/**
+ * Called before a small copy. Returns a fragment if the copy should be made in
+ * the background, because others were made since the last progress or are under
+ * way. Returns NULL if the caller should copy and wait: it is the first one, it
+ * is too long, or no fragment is available.
+ */
+ucp_stage_frag_t *ucp_stage_gather(ucp_copier_t *copier, size_t length,
+                                   int to_user);
+
+/** Waits for a copy that was started with `done`. Afterwards `done` is called
+ *  from progress unless it was called before. */
+void ucp_stage_frag_settle(ucp_stage_frag_t *frag);
+
 /** Starts a copy between frag->data and frag->memory: frag->length bytes.
  *  `done` is called from a later progress; it is NULL if the caller waits for
  *  the copy. */

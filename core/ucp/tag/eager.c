@@ -60,7 +60,14 @@ void ucp_tag_eager_sent(ucp_request_t *req, ucs_status_t status)
  * for. */
 static ucs_status_t eager_init(ucp_request_t *req, uint32_t attr)
 {
-    return ucp_send_tag(req)->sync ? ucp_wireup_expect_reply(req) : UCS_OK;
+    ucs_status_t status = ucp_send_tag(req)->sync ?
+                              ucp_wireup_expect_reply(req) :
+                              UCS_OK;
+
+    if (status == UCS_OK) {
+        ucp_eager_fetch(req, attr);
+    }
+    return status;
 }
 
 static void eager_abort(ucp_request_t *req, ucs_status_t status)

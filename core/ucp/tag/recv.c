@@ -8,6 +8,7 @@
 #include "ucp/tag/eager.h"
 #include "ucp/tag/multi.h"
 #include "ucp/tag/rndv.h"
+#include "ucp/tag/staged.h"
 #include "ucs/debug/log.h"
 
 /* Unpacks a whole message into the user's buffer; returns the receive's
@@ -25,6 +26,22 @@ static UCS_F_ALWAYS_INLINE ucs_status_t deliver(ucp_dt_iter_t *dt,
     }
     ucp_dt_iter_finish(dt);
     return status;
+}
+
+/* Unpacks a whole message and completes the receive, perhaps later. */
+static UCS_F_ALWAYS_INLINE void complete(ucp_request_t *req,
+                                         const void *payload, size_t length)
+{
+    ucp_stage_frag_t *frag;
+
+    if (ucs_unlikely(req->dt.dt_class == UCP_DT_CLASS_STAGED)) {
+        frag = ucp_tag_staged_frag(&req->dt, length);
+        if (frag != NULL) {
+            ucp_tag_staged_start(req, frag, payload, length);
+            return;
+        }
+    }
+    ucp_request_complete_recv(req, deliver(&req->dt, payload, length));
 }
 
 static UCS_F_ALWAYS_INLINE void set_info(ucp_tag_recv_info_t *info,
@@ -73,7 +90,7 @@ ucs_status_t ucp_tag_eager_handler(void *arg, void *data, size_t length,
     req = ucp_tag_expected_match(ucp_worker_tag(worker), tag);
     if (ucs_likely(req != NULL)) {
         set_info(&req->recv.info, tag, length);
-        ucp_request_complete_recv(req, deliver(&req->dt, hdr + 1, length));
+        complete(req, hdr + 1, length);
         return UCS_OK;
     }
 
@@ -104,7 +121,7 @@ ucs_status_t ucp_tag_eager_sync_handler(void *arg, void *data, size_t length,
     if (req != NULL) {
         ucp_tag_eager_sync_ack(worker, &hdr->sender, hdr->request);
         set_info(&req->recv.info, tag, length);
-        ucp_request_complete_recv(req, deliver(&req->dt, hdr + 1, length));
+        complete(req, hdr + 1, length);
     } else if (keep_early(worker, UCP_RECV_DESC_EAGER_SYNC, tag, length, data,
                           length + sizeof(*hdr), sizeof(*hdr)) != UCS_OK) {
         ucp_worker_lost(worker, "a tagged message", length);
@@ -186,21 +203,27 @@ static ucs_status_t take_multi(ucp_worker_h worker, ucp_recv_desc_t *desc,
     return deliver(dt, multi->bytes, desc->length);
 }
 
-/* Receives an unexpected message without a request. */
-static ucs_status_t take_eager(ucp_worker_h worker, ucp_recv_desc_t *desc,
-                               ucp_dt_iter_t *dt)
+/* Acknowledges an unexpected message of one piece; returns its data. */
+static const char *open_eager(ucp_worker_h worker, const ucp_recv_desc_t *desc)
 {
-    char *bytes = (char *)(desc + 1);
+    const char *bytes = (const char *)(desc + 1);
     const ucp_eager_sync_hdr_t *sync;
 
-    if (desc->kind == UCP_RECV_DESC_MULTI) {
-        return take_multi(worker, desc, dt);
-    }
     if (desc->kind == UCP_RECV_DESC_EAGER_SYNC) {
         sync = (const ucp_eager_sync_hdr_t *)bytes;
         ucp_tag_eager_sync_ack(worker, &sync->sender, sync->request);
     }
-    return deliver(dt, bytes + desc->header_size, desc->length);
+    return bytes + desc->header_size;
+}
+
+/* Receives an unexpected message without a request. */
+static ucs_status_t take_eager(ucp_worker_h worker, ucp_recv_desc_t *desc,
+                               ucp_dt_iter_t *dt)
+{
+    if (desc->kind == UCP_RECV_DESC_MULTI) {
+        return take_multi(worker, desc, dt);
+    }
+    return deliver(dt, open_eager(worker, desc), desc->length);
 }
 
 /* Completes a receive before the user's call returns. */
@@ -248,6 +271,38 @@ static void complete_users(ucp_worker_h worker, const ucp_recv_desc_t *desc,
     req->completed = UCP_REQUEST_DONE;
 }
 
+/* Receives an unexpected message into staged memory in the background. Returns
+ * NULL if it must be received at once. */
+static ucp_request_t *recv_early_later(ucp_worker_h worker,
+                                       const ucp_recv_desc_t *desc,
+                                       const ucp_dt_iter_t *dt,
+                                       const ucp_request_param_t *param)
+{
+    ucp_stage_frag_t *frag;
+    ucp_request_t *req;
+
+    if ((dt->dt_class != UCP_DT_CLASS_STAGED) ||
+        (desc->kind == UCP_RECV_DESC_MULTI) ||
+        (desc->kind == UCP_RECV_DESC_RNDV) ||
+        (param->op_attr_mask & UCP_OP_ATTR_FLAG_FORCE_IMM_CMPL)) {
+        return NULL;
+    }
+    frag = ucp_tag_staged_frag(dt, desc->length);
+    if (frag == NULL) {
+        return NULL;
+    }
+    req = recv_request(worker, param);
+    if (req == NULL) {
+        ucp_stage_frag_put(frag);
+        return NULL;
+    }
+    req->dt = *dt;
+    set_info(&req->recv.info, desc->tag, desc->length);
+    want_callback(req, param);
+    ucp_tag_staged_start(req, frag, open_eager(worker, desc), desc->length);
+    return req;
+}
+
 /* Receives an unexpected message; `desc` is not in the queue. */
 static ucs_status_ptr_t recv_early(ucp_worker_h worker, ucp_recv_desc_t *desc,
                                    ucp_dt_iter_t *dt,
@@ -258,6 +313,11 @@ static ucs_status_ptr_t recv_early(ucp_worker_h worker, ucp_recv_desc_t *desc,
     ucp_request_t *req;
     ucs_status_t status;
 
+    req = recv_early_later(worker, desc, dt, param);
+    if (ucs_unlikely(req != NULL)) {
+        ret = ucp_request_user(req);
+        goto out;
+    }
     if (here && !(param->op_attr_mask & UCP_OP_ATTR_FLAG_NO_IMM_CMPL)) {
         if (param->op_attr_mask & UCP_OP_ATTR_FIELD_RECV_INFO) {
             set_info(param->recv_info.tag_info, desc->tag, desc->length);

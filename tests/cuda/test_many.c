@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Many small messages of device memory at the same time: their copies are made
+ * in the background and submitted together. UCX_TLS contains the copier and tcp.
+ */
+#include "sides.h"
+#include "suite.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+enum {
+    WINDOW          = 64,
+    ROUNDS          = 20,
+    /** Of one side, in percent of its messages: 3 for each window */
+    MAX_SUBMISSIONS = 10,
+};
+
+/* Each submission ends with one signal. */
+static unsigned long count_submissions(void)
+{
+#ifdef DEVICE_BATCH
+    return emulated_calls(DEVICE_COPY) + emulated_calls(DEVICE_BATCH);
+#else
+    return emulated_calls(DEVICE_SIGNAL);
+#endif
+}
+
+static void run_window(char *from, char *to, int is_expected)
+{
+    ucp_request_param_t param = {0};
+    ucs_status_ptr_t sends[WINDOW], recvs[WINDOW];
+    ucp_tag_recv_info_t info;
+    int i;
+
+    for (i = 0; is_expected && (i < WINDOW); ++i) {
+        recvs[i] = ucp_tag_recv_nbx(sides[1].worker, to + i * SIDE_LENGTH,
+                                    SIDE_LENGTH, i, UINT64_MAX, &param);
+    }
+    for (i = 0; i < WINDOW; ++i) {
+        sends[i] = ucp_tag_send_nbx(sides[0].ep, from + i * SIDE_LENGTH,
+                                    SIDE_LENGTH, i, &param);
+    }
+    for (i = 0; i < WINDOW; ++i) {
+        finish(sends[i]);
+    }
+    while (!is_expected && (ucp_tag_probe_nb(sides[1].worker, WINDOW - 1,
+                                             UINT64_MAX, 0, &info) == NULL)) {
+        progress();
+    }
+    for (i = 0; !is_expected && (i < WINDOW); ++i) {
+        recvs[i] = ucp_tag_recv_nbx(sides[1].worker, to + i * SIDE_LENGTH,
+                                    SIDE_LENGTH, i, UINT64_MAX, &param);
+    }
+    for (i = 0; i < WINDOW; ++i) {
+        finish(recvs[i]);
+    }
+}
+
+/* The copies of the messages in flight are submitted together. _i: receives are
+ * posted before the messages arrive. */
+START_TEST(many_small_messages_share_submissions)
+{
+    char *from                = sides_allocate(WINDOW * SIDE_LENGTH);
+    char *to                  = sides_allocate(WINDOW * SIDE_LENGTH);
+    unsigned long submissions = 0, all = 0, made = 0;
+    double messages = WINDOW * ROUNDS;
+    unsigned char *view;
+    int round, i;
+
+    for (round = -1; round < ROUNDS; ++round) {
+        if (round == 0) {
+            submissions = count_submissions();
+            all         = count_all();
+            made        = count_costly();
+        }
+        view = emulated_view(from, WINDOW * SIDE_LENGTH);
+        for (i = 0; i < WINDOW * SIDE_LENGTH; ++i) {
+            view[i] = (unsigned char)(i * 7 + round);
+        }
+        run_window(from, to, _i);
+        view = emulated_view(to, WINDOW * SIDE_LENGTH);
+        for (i = 0; i < WINDOW * SIDE_LENGTH; ++i) {
+            ck_assert_int_eq(view[i], (unsigned char)(i * 7 + round));
+        }
+    }
+    submissions = count_submissions() - submissions;
+    all         = count_all() - all;
+    made        = count_costly() - made;
+    printf("%d in flight, %s: %4.2f calls of the driver for a message on both"
+           " sides, %5.3f submissions\n",
+           WINDOW, _i ? "expected" : "unexpected", (double)all / messages,
+           (double)submissions / messages);
+    ck_assert_uint_eq(made, 0);
+    ck_assert_uint_le(submissions * 100, 2 * MAX_SUBMISSIONS * WINDOW * ROUNDS);
+    sides_free(from);
+    sides_free(to);
+}
+END_TEST
+
+/* Sends a message whose copy is waited for, so that those of the next sends are
+ * made in the background. */
+static void send_first(void)
+{
+    ucp_request_param_t param = {0};
+
+    ck_assert_ptr_null(
+        ucp_tag_send_nbx(sides[0].ep, sides[0].device, 1, 0, &param));
+}
+
+START_TEST(a_send_that_waits_for_its_copy_is_cancelled)
+{
+    ucp_request_param_t param = {0};
+    ucs_status_ptr_t cancelled, behind;
+    ucp_tag_recv_info_t info;
+
+    emulated_set_delay(20000);
+    send_first();
+    cancelled = ucp_tag_send_nbx(sides[0].ep, sides[0].device, SIDE_LENGTH, 1,
+                                 &param);
+    behind    = ucp_tag_send_nbx(sides[0].ep, sides[0].host, SIDE_LENGTH, 2,
+                                 &param);
+    ck_assert(UCS_PTR_IS_PTR(cancelled));
+    ck_assert(UCS_PTR_IS_PTR(behind));
+    ucp_request_cancel(sides[0].worker, cancelled);
+    ck_assert_int_eq(result_of(cancelled), UCS_ERR_CANCELED);
+    finish(behind);
+    while (ucp_tag_probe_nb(sides[1].worker, 2, UINT64_MAX, 0, &info) == NULL) {
+        progress();
+    }
+    ck_assert_ptr_null(
+        ucp_tag_probe_nb(sides[1].worker, 1, UINT64_MAX, 0, &info));
+    emulated_set_delay(0);
+}
+END_TEST
+
+START_TEST(an_endpoint_is_closed_while_its_messages_are_copied)
+{
+    ucp_request_param_t param = {
+        .op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS,
+        .flags        = UCP_EP_CLOSE_FLAG_FORCE,
+    };
+    ucp_request_param_t none = {0};
+    ucs_status_ptr_t sends[3];
+    int i;
+
+    emulated_set_delay(20000);
+    send_first();
+    for (i = 0; i < 3; ++i) {
+        sends[i] = ucp_tag_send_nbx(sides[0].ep, sides[0].device, SIDE_LENGTH,
+                                    1, &none);
+        ck_assert(UCS_PTR_IS_PTR(sends[i]));
+    }
+    finish(ucp_ep_close_nbx(sides[0].ep, &param));
+    sides[0].ep = NULL;
+    for (i = 0; i < 3; ++i) {
+        ck_assert_int_eq(result_of(sends[i]), UCS_ERR_CANCELED);
+    }
+    emulated_set_delay(0);
+}
+END_TEST
+
+/* Synchronous sends are copied in the background, too. */
+START_TEST(synchronous_sends_keep_their_order)
+{
+    ucp_request_param_t param = {0};
+    unsigned char *from       = emulated_view(sides[0].device, SIDE_LENGTH);
+    unsigned char *to         = emulated_view(sides[1].device, SIDE_LENGTH);
+    ucs_status_ptr_t sends[SIDE_LENGTH], recvs[SIDE_LENGTH];
+    char *source = sides[0].device, *target = sides[1].device;
+    int i;
+
+    for (i = 0; i < SIDE_LENGTH; ++i) {
+        from[i]  = (unsigned char)(i + 1);
+        recvs[i] = ucp_tag_recv_nbx(sides[1].worker, target + i, 1, 7,
+                                    UINT64_MAX, &param);
+    }
+    for (i = 0; i < SIDE_LENGTH; ++i) {
+        sends[i] = (i % 2) ?
+                       ucp_tag_send_sync_nbx(sides[0].ep, source + i, 1, 7,
+                                             &param) :
+                       ucp_tag_send_nbx(sides[0].ep, source + i, 1, 7, &param);
+    }
+    for (i = 0; i < SIDE_LENGTH; ++i) {
+        finish(sends[i]);
+        finish(recvs[i]);
+        ck_assert_int_eq(to[i], i + 1);
+    }
+}
+END_TEST
+
+static void setup(void)
+{
+    sides_open(SIDE_LENGTH);
+}
+
+int main(void)
+{
+    Suite *suite = suite_create(DEVICE_SUITE " messages");
+    TCase *tcase = tcase_create(DEVICE_SUITE " messages");
+
+    tcase_set_timeout(tcase, 300);
+    tcase_add_checked_fixture(tcase, setup, sides_close);
+    tcase_add_loop_test(tcase, many_small_messages_share_submissions, 0, 2);
+    tcase_add_test(tcase, a_send_that_waits_for_its_copy_is_cancelled);
+    tcase_add_test(tcase, an_endpoint_is_closed_while_its_messages_are_copied);
+    tcase_add_test(tcase, synchronous_sends_keep_their_order);
+    suite_add_tcase(suite, tcase);
+    return suite_run(suite);
+}
