@@ -40,6 +40,7 @@ typedef struct ucp_config_options {
     int proto_info;
     int proto_measure;
     int proto_learn;
+    int proto_learn_streams;
     int adaptive_progress;
     size_t nbr_rndv_thresh; /**< Rendezvous threshold of ucp_tag_send_nbr */
     /** num_eps, num_ppn and local_node_id: UCS_ULUNITS_AUTO means the value

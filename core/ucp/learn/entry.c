@@ -6,6 +6,14 @@
 #include "ucs/sys/math.h"
 
 #include <stdlib.h>
+#include <string.h>
+
+/* Classes of sizes that are alike: a factor of 16. */
+enum { NEAR_CLASSES = 4 };
+
+/* A method is not tried at first if it is expected to take this many times
+ * longer. */
+#define FAR_SLOWER 2.5
 
 static int is_rma(ucp_op_t op)
 {
@@ -76,35 +84,92 @@ unsigned ucp_learn_size_class(size_t length)
                log - UCP_LEARN_MIN_LOG;
 }
 
-/* Returns the methods that are possible for all sizes of a class. */
-static unsigned possible_methods(const ucp_learn_entry_t *entry, unsigned class)
+/* Adds what the costs tell of a rendezvous in which the data goes as this
+ * candidate says. */
+static void add_candidate(const ucp_proto_candidate_t *candidate, size_t first,
+                          size_t last, unsigned *methods_p, double *times)
+{
+    unsigned method = ucp_learn_method_of(candidate->proto);
+
+    if ((candidate->min <= first) && (candidate->max >= last)) {
+        *methods_p |= UCS_BIT(method);
+        times[method] = ucs_linear_func_apply(candidate->time, (double)first);
+    }
+}
+
+/* Returns the methods of a rendezvous that are possible for all sizes of a
+ * class, and estimates their times. Other operations move the data in the same
+ * ways. */
+static unsigned possible_methods(const ucp_learn_entry_t *entry, unsigned class,
+                                 double times[UCP_LEARN_METHODS])
 {
     const size_t first      = (size_t)1 << (class + UCP_LEARN_MIN_LOG);
-    const size_t last       = 2 * first - 1;
     ucp_proto_query_t query = {
         .op       = UCP_OP_RNDV,
         .dt_class = UCP_DT_CLASS_CONTIG,
         .config   = entry->config,
     };
     ucp_proto_candidate_t list[UCP_PROTO_MAX_CANDIDATES];
-    unsigned count    = ucp_proto_list(&query, list);
-    unsigned methods  = ((entry->op == UCP_OP_TAG_SEND) &&
-                        (class < UCP_LEARN_EAGER_END)) ?
-                            UCS_BIT(UCP_LEARN_EAGER) :
-                            0;
-    unsigned at_first = 0, at_last = 0;
+    unsigned count   = ucp_proto_list(&query, list);
+    unsigned methods = 0;
     unsigned i;
 
+    memset(times, 0, UCP_LEARN_METHODS * sizeof(*times));
     for (i = 0; i < count; ++i) {
-        unsigned method = UCS_BIT(ucp_learn_method_of(list[i].proto));
-
-        at_first |= ((list[i].min <= first) && (list[i].max >= first)) ?
-                        method :
-                        0;
-        at_last |= ((list[i].min <= last) && (list[i].max >= last)) ? method :
-                                                                      0;
+        add_candidate(&list[i], first, 2 * first - 1, &methods, times);
     }
-    return methods | (at_first & at_last);
+    times[UCP_LEARN_EAGER] = times[UCP_LEARN_AM];
+    if ((entry->op == UCP_OP_TAG_SEND) && (class < UCP_LEARN_EAGER_END)) {
+        methods |= UCS_BIT(UCP_LEARN_EAGER);
+    }
+    return methods;
+}
+
+/* Returns the methods that are far slower than this one. */
+static unsigned far_slower(const double *times, unsigned than)
+{
+    unsigned methods = 0;
+    unsigned i;
+
+    for (i = 0; i < UCP_LEARN_METHODS; ++i) {
+        if ((times[than] > 0) && (times[i] > FAR_SLOWER * times[than])) {
+            methods |= UCS_BIT(i);
+        }
+    }
+    return methods;
+}
+
+/* Postpones trials of methods that are far slower by the costs, or for smaller
+ * transfers. A trial with messages of 16 MiB takes as long as a hundred
+ * messages, if the method is ten times slower. */
+static void postpone(const ucp_learn_entry_t *entry, ucp_learn_load_t load,
+                     unsigned class, const double *estimates)
+{
+    ucp_learn_t *learn = entry->of[load][class];
+    double times[UCP_LEARN_METHODS];
+    const ucp_learn_t *smaller;
+    unsigned below, i;
+
+    ucp_learn_postpone(learn, far_slower(estimates, learn->best));
+    for (below = 1; (below <= NEAR_CLASSES) && (below <= class); ++below) {
+        smaller = entry->of[load][class - below];
+        if (smaller != NULL) {
+            for (i = 0; i < UCP_LEARN_METHODS; ++i) {
+                times[i] = ucp_learn_time(smaller, i);
+            }
+            ucp_learn_postpone(learn, far_slower(times, smaller->best));
+            return;
+        }
+    }
+}
+
+static unsigned methods_of(const ucp_learn_entry_t *entry, unsigned possible)
+{
+    return (entry->op == UCP_OP_PUT) ?
+               UCS_BIT(UCP_LEARN_PUT) | UCS_BIT(UCP_LEARN_AM) :
+           (entry->op == UCP_OP_GET) ?
+               UCS_BIT(UCP_LEARN_GET) | UCS_BIT(UCP_LEARN_AM) :
+               possible;
 }
 
 ucp_learn_t *ucp_learn_entry_of(ucp_learn_entry_t *entry, ucp_learn_load_t load,
@@ -112,6 +177,7 @@ ucp_learn_t *ucp_learn_entry_of(ucp_learn_entry_t *entry, ucp_learn_load_t load,
 {
     unsigned class        = ucp_learn_size_class(length);
     ucp_learn_t **learn_p = &entry->of[load][class];
+    double estimates[UCP_LEARN_METHODS];
     unsigned methods;
 
     if (*learn_p == NULL) {
@@ -119,15 +185,12 @@ ucp_learn_t *ucp_learn_entry_of(ucp_learn_entry_t *entry, ucp_learn_load_t load,
         if (*learn_p == NULL) {
             return NULL;
         }
-        methods = (entry->op == UCP_OP_PUT) ?
-                      UCS_BIT(UCP_LEARN_PUT) | UCS_BIT(UCP_LEARN_AM) :
-                  (entry->op == UCP_OP_GET) ?
-                      UCS_BIT(UCP_LEARN_GET) | UCS_BIT(UCP_LEARN_AM) :
-                      possible_methods(entry, class) | UCS_BIT(first);
+        methods = methods_of(entry, possible_methods(entry, class, estimates));
         ucp_learn_init(*learn_p,
                        (load == UCP_LEARN_STREAM) ? &ucp_learn_plan_series :
                                                     &ucp_learn_plan_alone,
-                       methods, first);
+                       methods | UCS_BIT(first), first);
+        postpone(entry, load, class, estimates);
     }
     return *learn_p;
 }

@@ -46,8 +46,10 @@ typedef struct ucp_learn_entry {
     ucp_ep_h last_ep;     /**< Endpoint of the last transfer */
     ucs_time_t last_time; /**< Time when that transfer began */
     ucp_learn_t *of[UCP_LEARN_LOADS][UCP_LEARN_CLASSES];
-    /** Transfers of a stream until the next unit of its plan */
-    uint8_t rest[UCP_LEARN_CLASSES];
+    /** Streams: transfers of a unit of the plan, as many as a series has */
+    uint16_t unit[UCP_LEARN_CLASSES];
+    /** Streams: transfers until the next unit */
+    uint16_t rest[UCP_LEARN_CLASSES];
 } ucp_learn_entry_t;
 
 /** UCP_PROTO_FLAG_* of the protocol that each method selects for the data of a

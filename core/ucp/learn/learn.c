@@ -28,6 +28,7 @@ const ucp_learn_plan_t ucp_learn_plan_alone = {
     .skip      = 4, /* code and data are not in the caches yet */
     .warm      = 2,
     .timed     = 4,
+    .cost      = 6,
     .watch     = 64,
     .min_gap   = 128,
     .max_gap   = 16384,
@@ -35,15 +36,16 @@ const ucp_learn_plan_t ucp_learn_plan_alone = {
 };
 
 /* A series begins with transfers that are not timed, so that the plan has none.
- * Two samples have no noise that could be known. */
+ * The noise of one sample is not known. */
 const ucp_learn_plan_t ucp_learn_plan_series = {
     .skip      = 0,
     .warm      = 0,
-    .timed     = 2,
+    .timed     = 1,
+    .cost      = 2,
     .watch     = 8,
     .min_gap   = 8,
     .max_gap   = 1024,
-    .advantage = 0.04,
+    .advantage = 0.08,
 };
 
 static void sort(float *values, unsigned count)
@@ -101,6 +103,18 @@ void ucp_learn_init(ucp_learn_t *learn, const ucp_learn_plan_t *plan,
     for (i = 0; i < UCP_LEARN_MAX_METHODS; ++i) {
         learn->method[i].due = plan->skip + ((i == first) ? 0U : 1U);
         learn->method[i].gap = learn->plan->min_gap;
+    }
+}
+
+void ucp_learn_postpone(ucp_learn_t *learn, unsigned methods)
+{
+    unsigned i;
+
+    for (i = 0; i < UCP_LEARN_MAX_METHODS; ++i) {
+        if ((i != learn->best) && (methods & UCS_BIT(i)) &&
+            (learn->method[i].count == 0)) {
+            learn->method[i].due = learn->count + learn->plan->max_gap / 8;
+        }
     }
 }
 
@@ -272,8 +286,8 @@ static void schedule(ucp_learn_t *learn, unsigned index)
                  1 :
                  ucp_learn_time(learn, index) /
                     ucp_learn_time(learn, learn->best);
-    needed = (learn->plan->warm + learn->plan->timed) * (ratio - 1) *
-             (UCP_LEARN_MAX_METHODS - 1) / MAX_COST;
+    needed = learn->plan->cost * (ratio - 1) * (UCP_LEARN_MAX_METHODS - 1) /
+             MAX_COST;
     if ((method->gap > learn->plan->min_gap) && (needed > method->gap)) {
         method->gap = (uint32_t)ucs_min(needed, MAX_GAP_BY_COST);
     }
@@ -319,21 +333,4 @@ void ucp_learn_result(ucp_learn_t *learn, double seconds_per_byte)
         }
     }
     schedule(learn, index);
-}
-
-void ucp_learn_results(ucp_learn_t *learn, const double *seconds_per_byte)
-{
-    int timed;
-
-    if (learn->left == 0) {
-        ucp_learn_result(learn,
-                         ucs_min(seconds_per_byte[0], seconds_per_byte[1]));
-        return;
-    }
-    ucp_learn_result(learn, seconds_per_byte[0]);
-    if (learn->trial != UCP_LEARN_NONE) {
-        --learn->count; /* the second half of the same unit */
-        ucp_learn_next(learn, &timed);
-        ucp_learn_result(learn, seconds_per_byte[1]);
-    }
 }

@@ -39,6 +39,7 @@ typedef struct ucp_learn_plan {
     uint8_t skip;     /**< The first ones are not timed */
     uint8_t warm;     /**< Untimed ones of a trial */
     uint8_t timed;    /**< Timed ones of a trial */
+    uint8_t cost;     /**< Of a trial */
     uint8_t watch;    /**< Between samples of `best` */
     uint16_t min_gap; /**< Between trials, at first */
     uint16_t max_gap; /**< Between trials that cost little */
@@ -78,6 +79,10 @@ typedef struct ucp_learn {
 void ucp_learn_init(ucp_learn_t *learn, const ucp_learn_plan_t *plan,
                     unsigned methods, unsigned first);
 
+/** Postpones the first trials of methods that are expected to be far slower
+ *  than the best one. `methods`: bit map. */
+void ucp_learn_postpone(ucp_learn_t *learn, unsigned methods);
+
 /** Returns the method of the next unit. If *timed_p is set, that unit shall be
  *  timed, and no other one is until its result is reported. */
 unsigned ucp_learn_next(ucp_learn_t *learn, int *timed_p);
@@ -87,9 +92,6 @@ void ucp_learn_result(ucp_learn_t *learn, double seconds_per_byte);
 
 /** Reports that the unit that was to be timed has no result. */
 void ucp_learn_drop(ucp_learn_t *learn);
-
-/** Reports the results of a timed series: those of its two halves. */
-void ucp_learn_results(ucp_learn_t *learn, const double *seconds_per_byte);
 
 /** Returns the time per byte (s) of a method, which a third of its samples is
  *  below; 0 without samples. */

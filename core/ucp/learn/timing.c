@@ -19,11 +19,17 @@ enum {
     MAX_WARM   = 64,
     HALF_BYTES = 262144,
     MIN_HALF   = 4,
+    /* of transfers of LARGE bytes */
+    LARGE_HALF = 2,
+    LARGE      = 2 << 20,
     MAX_HALF   = 16,
 };
 
 /* Nothing takes less time for a byte (s). */
 #define MIN_TIME 2e-12
+
+/* Limit of the ratio between the times of both halves of a series. */
+#define MAX_RATIO 1.7
 
 void ucp_timing_drop(ucp_timing_t *timing)
 {
@@ -57,28 +63,17 @@ static void show_change(const ucp_timing_t *timing, unsigned before)
     }
 }
 
-/* Reports results, in seconds of one transfer or of each half of a series. */
-static void report(ucp_timing_t *timing, const double *seconds, unsigned count)
+/* Reports the seconds that `length` bytes took. */
+static void report(ucp_timing_t *timing, double seconds, size_t length)
 {
     ucp_learn_t *learn = timing->learn;
     unsigned before    = learn->best;
-    double per_byte[UCP_TIMING_MARKS];
-    unsigned i;
 
-    for (i = 0; i < count; ++i) {
-        if (!(seconds[i] > 0)) {
-            ucp_timing_drop(timing);
-            return;
-        }
-        per_byte[i] =
-            seconds[i] /
-            (double)timing->marks[timing->num_marks - count + i].bytes;
+    if (!(seconds > MIN_TIME * (double)length)) {
+        ucp_timing_drop(timing);
+        return;
     }
-    if (count == 1) {
-        ucp_learn_result(learn, per_byte[0]);
-    } else {
-        ucp_learn_results(learn, per_byte);
-    }
+    ucp_learn_result(learn, seconds / (double)length);
     if (learn->best != before) {
         show_change(timing, before);
     }
@@ -106,17 +101,37 @@ static double seconds_between(ucs_time_t first, ucs_time_t second)
     return 1e-9 * (double)(int64_t)(second - first);
 }
 
+/* Reports the result of a series whose ends are all known. The peer may have
+ * been busy with data of earlier requests, which were complete here: then the
+ * second half counts. */
+static void report_series(ucp_timing_t *timing)
+{
+    const ucp_mark_t *marks = timing->marks;
+    int is_exact  = ucp_learn_ends_with_request(timing->op, timing->method);
+    double first  = seconds_between(marks[0].time, marks[1].time);
+    double second = seconds_between(marks[1].time, marks[2].time);
+
+    if ((second > MAX_RATIO * first) ||
+        ((first > MAX_RATIO * second) && !is_exact) ||
+        (is_exact && (timing->together > timing->half))) {
+        ucp_timing_drop(timing);
+    } else if (first > MAX_RATIO * second) {
+        report(timing, second, marks[2].bytes);
+    } else {
+        report(timing, first + second, marks[1].bytes + marks[2].bytes);
+    }
+}
+
 /* Called when the end of a mark is known. */
 static void ended(ucp_timing_t *timing, ucp_mark_t *mark, ucs_time_t time)
 {
-    double seconds[UCP_TIMING_MARKS - 1];
     unsigned i;
 
     mark->time = time;
     if (timing->num_marks == 1) {
-        seconds[0] = seconds_between(timing->begin, time) +
-                     message_latency(timing);
-        report(timing, seconds, 1);
+        report(timing,
+               seconds_between(timing->begin, time) + message_latency(timing),
+               mark->bytes);
         return;
     }
     for (i = 0; i < timing->num_marks; ++i) {
@@ -124,16 +139,7 @@ static void ended(ucp_timing_t *timing, ucp_mark_t *mark, ucs_time_t time)
             return;
         }
     }
-    if (ucp_learn_ends_with_request(timing->op, timing->method) &&
-        (timing->together > timing->half)) {
-        ucp_timing_drop(timing);
-        return;
-    }
-    for (i = 0; i < UCP_TIMING_MARKS - 1; ++i) {
-        seconds[i] = seconds_between(timing->marks[i].time,
-                                     timing->marks[i + 1].time);
-    }
-    report(timing, seconds, UCP_TIMING_MARKS - 1);
+    report_series(timing);
 }
 
 /* -------------------------------------------------------------- requests -- */
@@ -219,20 +225,6 @@ void ucp_timing_add(ucp_timing_t *timing, ucp_request_t *req, ucs_time_t now)
     }
 }
 
-size_t ucp_timing_unknown(const ucp_timing_t *timing, size_t length)
-{
-    size_t bytes = 0;
-    unsigned i;
-
-    if (ucp_learn_ends_with_request(timing->op, timing->method)) {
-        return length;
-    }
-    for (i = 0; i < timing->num_marks; ++i) {
-        bytes += timing->marks[i].bytes;
-    }
-    return bytes;
-}
-
 void ucp_timing_alone(ucp_timing_t *timing, ucp_request_t *req,
                       ucp_learn_t *learn, ucp_op_t op, unsigned method,
                       ucs_time_t now)
@@ -262,13 +254,16 @@ static unsigned count_in_flight(ucp_ep_h ep)
     return count;
 }
 
-void ucp_timing_series(ucp_timing_t *timing, ucp_request_t *req,
-                       ucp_learn_t *learn, ucp_op_t op, unsigned method,
-                       ucs_time_t now)
+unsigned ucp_timing_series(ucp_timing_t *timing, ucp_request_t *req,
+                           ucp_learn_t *learn, ucp_op_t op, unsigned method,
+                           ucs_time_t now)
 {
     unsigned warm = ucs_max(count_in_flight(req->send.ep), (unsigned)MIN_WARM);
     size_t half   = ucs_max(HALF_BYTES / req->dt.length, (size_t)MIN_HALF);
 
+    half    = (req->dt.length >= LARGE) ? LARGE_HALF :
+                                          ucs_min(half, (size_t)MAX_HALF);
+    half    = ucs_max(half, (size_t)warm); /* they may end together */
     *timing = (ucp_timing_t){
         .ep        = req->send.ep,
         .learn     = learn,
@@ -276,9 +271,10 @@ void ucp_timing_series(ucp_timing_t *timing, ucp_request_t *req,
         .method    = (uint8_t)method,
         .num_marks = UCP_TIMING_MARKS,
         .left      = (uint8_t)warm,
-        .half      = (uint8_t)ucs_min(half, (size_t)MAX_HALF),
+        .half      = (uint8_t)half,
     };
     ucp_timing_add(timing, req, now);
+    return warm + 2 * (unsigned)half;
 }
 
 /* -------------------------------------------------------------- messages -- */

@@ -3,8 +3,8 @@
  * Times transfers of the user for learn.h: one that is alone, or a series of
  * transfers that are in flight together.
  *
- *   alone:   |begin --------------- end|                       one result
- *   series:  |warm-up ---|half ----|half ----|                 two results
+ *   alone:   |begin --------------- end|
+ *   series:  |warm-up ---|half ----|half ----|
  *                        ^         ^         ^ ends of these transfers
  *
  * A transfer ends when the peer has the data. If the lane itself puts or gets
@@ -20,9 +20,12 @@
  * another clock.
  *
  * The warm-up takes at least as many transfers as are in flight when the series
- * begins: at its end, those of other methods are complete. A series in which
- * nothing is in flight for longer than a moment has no results, nor one whose
- * requests complete together because the user called progress too late.
+ * begins: at its end, those of other methods are complete. So does each half,
+ * because transfers in flight may share the bandwidth and end together. The
+ * result is the time from the end of the warm-up to the end of the second half.
+ * A series has none if nothing was in flight for longer than a moment, if the
+ * times of its halves differ much, or if its requests completed together,
+ * because the user called progress late.
  */
 #ifndef UCP_TIMING_H
 #define UCP_TIMING_H
@@ -81,20 +84,17 @@ void ucp_timing_alone(ucp_timing_t *timing, ucp_request_t *req,
                       ucp_learn_t *learn, ucp_op_t op, unsigned method,
                       ucs_time_t now);
 
-/** Times a series, of which this transfer is the first one. */
-void ucp_timing_series(ucp_timing_t *timing, ucp_request_t *req,
-                       ucp_learn_t *learn, ucp_op_t op, unsigned method,
-                       ucs_time_t now);
+/** Times a series, of which this transfer is the first one. Returns the number
+ *  of its transfers. */
+unsigned ucp_timing_series(ucp_timing_t *timing, ucp_request_t *req,
+                           ucp_learn_t *learn, ucp_op_t op, unsigned method,
+                           ucs_time_t now);
 
 /** Adds the next transfer to a series that ucp_timing_is_open(). */
 void ucp_timing_add(ucp_timing_t *timing, ucp_request_t *req, ucs_time_t now);
 
 /** Gives up the results. */
 void ucp_timing_drop(ucp_timing_t *timing);
-
-/** Returns the bytes of a series that the peer may be processing: those of one
- *  transfer of `length` bytes, or all if its requests complete early. */
-size_t ucp_timing_unknown(const ucp_timing_t *timing, size_t length);
 
 /** Handles PROBE messages. */
 ucs_status_t ucp_timing_probe(void *arg, void *data, size_t length,

@@ -19,8 +19,13 @@
 /* Time of a byte (s) that is assumed until one is known. */
 #define ASSUMED_TIME 1e-10
 
-/* Transfers of a stream that are one unit of its plan, unless it is timed. */
-enum { UNIT = 16 };
+/* Longest pauses within a series, in times of a transfer that is alone: by
+ * methods whose requests complete at the end, and earlier. */
+#define MAX_PAUSE       1.25
+#define MAX_PAUSE_EARLY 128
+
+/* Least transfers of a stream that are one unit of its plan. */
+enum { MIN_UNIT = 16 };
 
 static struct ucp_trials *trials_of(ucp_worker_h worker)
 {
@@ -43,9 +48,9 @@ static double time_alone(const ucp_learn_entry_t *entry, size_t length)
 
 /* Non-zero if earlier transfers are under way. Eager messages complete early:
  * the peer may still be copying one if the next follows within the time of a
- * transfer. In a series the limit is longer: the sender may need most of that
- * time for its own copy, several requests may have completed together, and the
- * peer may still be copying the whole series. */
+ * transfer. In a series the limits are longer: several requests may have
+ * completed together; and if they complete early, the peer may still be copying
+ * all of them, by a method that has become slow. */
 static int is_loaded(const ucp_timing_t *timing, const ucp_learn_entry_t *entry,
                      ucp_ep_h ep, size_t length, ucs_time_t now)
 {
@@ -57,7 +62,10 @@ static int is_loaded(const ucp_timing_t *timing, const ucp_learn_entry_t *entry,
     }
     if (ucp_timing_is_open(timing) && (timing->ep == ep)) {
         since = ucs_max(timing->begin, timing->end);
-        bytes = 1.25 * (double)ucp_timing_unknown(timing, length);
+        bytes = (double)length *
+                (ucp_learn_ends_with_request(timing->op, timing->method) ?
+                     MAX_PAUSE :
+                     MAX_PAUSE_EARLY);
     } else if (entry->last_ep != ep) {
         return 0;
     }
@@ -85,7 +93,8 @@ static unsigned select_in_stream(ucp_timing_t *timing, ucp_learn_entry_t *entry,
                                  ucp_request_t *req, ucp_learn_t *learn,
                                  ucs_time_t now)
 {
-    uint8_t *rest = &entry->rest[ucp_learn_size_class(req->dt.length)];
+    unsigned class = ucp_learn_size_class(req->dt.length);
+    uint16_t *rest = &entry->rest[class];
     unsigned method;
     int timed;
 
@@ -102,9 +111,11 @@ static unsigned select_in_stream(ucp_timing_t *timing, ucp_learn_entry_t *entry,
     }
     method = ucp_learn_next(learn, &timed);
     if (timed) {
-        ucp_timing_series(timing, req, learn, entry->op, method, now);
+        entry->unit[class] = (uint16_t)ucp_timing_series(timing, req, learn,
+                                                         entry->op, method,
+                                                         now);
     } else {
-        *rest = UNIT - 1;
+        *rest = (uint16_t)(ucs_max(entry->unit[class], MIN_UNIT) - 1);
     }
     return method;
 }
@@ -120,7 +131,11 @@ static unsigned select_method(struct ucp_trials *trials,
     ucp_learn_load_t load = is_loaded(timing, entry, ep, req->dt.length, now) ?
                                 UCP_LEARN_STREAM :
                                 UCP_LEARN_ALONE;
-    ucp_learn_t *learn = ucp_learn_entry_of(entry, load, req->dt.length, first);
+    int is_known          = (load == UCP_LEARN_ALONE) ||
+                   ep->worker->context->options.proto_learn_streams;
+    ucp_learn_t *learn = is_known ? ucp_learn_entry_of(entry, load,
+                                                       req->dt.length, first) :
+                                    NULL;
     unsigned method;
     int timed;
 

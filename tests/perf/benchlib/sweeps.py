@@ -28,7 +28,7 @@ MEMORY = [
 WITHOUT = "without cma"
 REFERENCE = "reference"
 # The tables of costs do not tell what is learnt.
-LEARNT = ("learnt", ["UCX_PROTO_LEARN=y"])
+LEARNT = ("learnt", ["UCX_PROTO_LEARN=y", "UCX_PROTO_LEARN_STREAMS=y"])
 
 
 class Setting:
@@ -109,7 +109,7 @@ def plan(program, tls, op, path, extra, largest=LARGEST, reference=None):
                                 ask_choices(program, op, env)))
     sizes = protocols.sizes_to_take(settings[0].choices, op, largest)
     settings = distinct(settings, op, sizes)
-    if op in ("tag", "am"):
+    if op in ("tag", "tag_bw", "am"):
         settings.append(Setting(LEARNT[0], tls, extra + LEARNT[1],
                                 protocols.Choices({})))
     if reference:
