@@ -14,7 +14,7 @@ _ucx_perftest()
     -D) words="short shortiov bcopy zcopy contig iov iov,iov contig,iov" ;;
     -A) words="thread_spinlock thread_mutex signal poll" ;;
     -b | --csv | --json | -o) ;;
-    *) words="plot --self-fork --check --time --sweep --histogram --csv --json
+    *) words="--self-fork --check --time --sweep --histogram --csv --json
               --forever --help --version" ;;
     esac
     COMPREPLY=($(compgen -W "$words" -- "$current"))

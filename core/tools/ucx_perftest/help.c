@@ -9,7 +9,6 @@ static const char USAGE[] =
     "       ucx_perftest SERVER -t TEST [OPTIONS]      run a test with it\n"
     "       ucx_perftest --self-fork -t TEST [OPTIONS] both in one command\n"
     "       ucx_perftest -l -t TEST [OPTIONS]          a process with itself\n"
-    "       ucx_perftest plot -o FILE.svg RESULTS...   draw results (plot -h)\n"
     "\n"
     "The client selects the tests and prints the results.\n"
     "\n"

@@ -4,7 +4,6 @@
 #include "meet.h"
 #include "options.h"
 #include "plan.h"
-#include "plot.h"
 #include "session.h"
 
 #include <ucp/api/ucp.h>
@@ -243,9 +242,6 @@ int main(int argc, char **argv)
     struct plan plan = {0};
     int status;
 
-    if ((argc > 1) && (strcmp(argv[1], "plot") == 0)) {
-        return plot_main(argc - 1, argv + 1);
-    }
     options_init(&options);
     if (!options_read(&options, argc, argv, error)) {
         return complain(error, EXIT_USAGE);

@@ -15,12 +15,10 @@ import struct
 import sys
 import tempfile
 import time
-import xml.etree.ElementTree
 
 from common import FACTOR, Tool, UCP_TESTS, end, expect
 
 SHORT = ("-n", "100", "-w", "10")
-SVG = "{http://www.w3.org/2000/svg}"
 
 # Words, exit status, and what the message must say.
 MISTAKES = [
@@ -351,48 +349,6 @@ def threads(tool):
     result = json.loads(out)["results"][0]
     expect(result["threads"] == 3 and result["iterations"] == 300,
            "three threads: " + out)
-
-
-def plot(tool):
-    with tempfile.TemporaryDirectory() as folder:
-        lat, rate = (os.path.join(folder, name) for name in ("l.json", "b.csv"))
-        tool.good("--self-fork", "-t", "tag_lat", "--sweep", "1:1k", "--json",
-                  lat, *SHORT)
-        tool.good("--self-fork", "-t", "tag_bw", "--sweep", "1:1k", "--csv",
-                  rate, *SHORT)
-        picture = os.path.join(folder, "p.svg")
-        tool.good("plot", "-o", picture, "-t", "A <title> & more",
-                  "this & that=" + lat, rate)
-        root = xml.etree.ElementTree.parse(picture).getroot()
-        texts = ["".join(one.itertext()) for one in root.iter(SVG + "text")]
-        for text in ("A <title> & more", "this & that: tag_lat",
-                     "b.csv: tag_bw", "Latency", "Bandwidth", "1K",
-                     "message size, bytes"):
-            expect(text in texts, "%s in %s" % (text, texts))
-        lines = list(root.iter(SVG + "polyline"))
-        expect(len(lines) == 2, "two lines")
-        expect([len(one.get("points").split()) for one in lines] == [11, 11],
-               "eleven points each")
-        for rank, count in (("99.9", 2), ("12", 0)):
-            status, out, err = tool.run("plot", "-p", rank, "-o", "-", lat,
-                                        lat + "=" + lat)
-            expect((status == 0 and out.count("<polyline") == count)
-                   if count > 0 else (status == 1 and "drawn" in err),
-                   "percentile %s: %d %s" % (rank, status, err))
-        status, _, err = tool.run("plot", "-o", os.path.join(folder, "p.png"),
-                                  lat)
-        if status == 0:
-            with open(os.path.join(folder, "p.png"), "rb") as file:
-                expect(file.read(4) == b"\x89PNG", "a PNG")
-        else:
-            expect("librsvg2-bin" in err, "what to install: " + err)
-        for text in ("", "{", "{}", '{"results": 5}', '{"results": [1]}',
-                     "a,b\n1,2\n", "test,kind,size,overall_us,bytes_per_second"
-                     "\nx\n", '{"results": []}'):
-            bad = write(folder, "bad", text)
-            status, _, err = tool.run("plot", "-o", picture, bad)
-            expect(status == 1 and err != "", "%r: %d %s" % (text, status, err))
-        expect(tool.run("plot")[0] == 2, "usage")
 
 
 def main():
