@@ -99,11 +99,15 @@ ucs_status_t finish(done_t *done)
 
 void copy(int is_put, uint64_t address, void *data, size_t length)
 {
+    ucs_status_t status;
     done_t done;
 
-    ck_assert_int_eq(start(&done, is_put, address, data, length),
-                     UCS_INPROGRESS);
-    ck_ok(finish(&done));
+    status = start(&done, is_put, address, data, length);
+    /* The processor may copy short data where it can access the device */
+    if ((status != UCS_OK) || (getenv("EMULATED_LARGE_BAR") == NULL)) {
+        ck_assert_int_eq(status, UCS_INPROGRESS);
+        ck_ok(finish(&done));
+    }
 }
 
 uct_allocated_memory_t allocate(size_t length, ucs_memory_type_t type)

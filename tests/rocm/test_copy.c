@@ -267,12 +267,12 @@ static const char *const opening[] = {
 
 START_TEST(without_bounce_buffers_nothing_is_copied_and_nothing_leaks)
 {
-    void *memory = device_allocate(LENGTH);
-    char data[]  = "data";
+    void *memory      = device_allocate(LENGTH);
+    char data[LENGTH] = "data";
     done_t done;
 
     emulated_fail(opening[_i], 1, hipErrorOutOfMemory);
-    ck_assert_int_eq(start(&done, 1, (uintptr_t)memory, data, sizeof(data)),
+    ck_assert_int_eq(start(&done, 1, (uintptr_t)memory, data, LENGTH),
                      UCS_ERR_NO_MEMORY);
     there_and_back(memory);
     device_free(memory);
@@ -281,13 +281,13 @@ END_TEST
 
 START_TEST(a_signal_that_fails_is_repeated)
 {
-    void *memory = device_allocate(LENGTH);
-    char data[]  = "data";
+    void *memory      = device_allocate(LENGTH);
+    char data[LENGTH] = "data";
     done_t done;
 
     there_and_back(memory);
     emulated_fail("hipStreamWriteValue32", 1, hipErrorOutOfMemory);
-    ck_assert_int_eq(start(&done, 1, (uintptr_t)memory, data, sizeof(data)),
+    ck_assert_int_eq(start(&done, 1, (uintptr_t)memory, data, LENGTH),
                      UCS_INPROGRESS);
     ck_assert_int_eq(finish(&done), UCS_ERR_NO_MEMORY);
     there_and_back(memory);
