@@ -238,7 +238,7 @@ static ucs_status_t iface_query(uct_iface_h super, ucx_iface_attr_t *attr)
     base->device_addr_len  = sizeof(sock_host_t);
     base->iface_addr_len   = sizeof(sock_name_t);
     base->overhead         = 2e-6;
-    base->latency.c        = 20e-6;
+    base->latency.c        = 5e-6;
     base->bandwidth.shared = 300e6;
     base->max_num_eps      = SIZE_MAX;
     base->dev_num_paths    = 1;
