@@ -143,6 +143,8 @@ START_TEST(why_explains)
     ck_assert_ptr_nonnull(strstr(output, "What to do"));
     expect("why absent", 1, "apt install no-such-driver");
     expect("why pretence", 0, "The plugin good");
+    tree_plugin(&tree, "env", "idle", "without-device", NULL);
+    expect("why idle", 1, "it finds no device");
     expect("why goood", 3, "did you mean good?");
     expect("why", 2, "name of one plugin");
 }
@@ -235,11 +237,13 @@ END_TEST
 /* tool: probe loads through the API; a plugin without devices is no fault */
 START_TEST(probe_loads)
 {
-    expect("probe good", 0, "finds no device");
+    expect("probe good", 0, "fake0");
+    tree_plugin(&tree, "env", "idle", "without-device", NULL);
+    expect("probe idle", 0, "finds no device");
     expect("probe --json good", 0, "\"state\": \"loaded\"");
     tree_plugin(&tree, "env", "bad", "components-absurd", NULL);
     expect("probe bad", 1, "UCX-P605");
-    expect("probe", 1, "good: it works");
+    expect("probe", 1, "idle: it works");
     expect("probe nothing-like-it", 3, "no plugin");
     expect("probe a b", 2, "one plugin");
     make_absent();

@@ -171,6 +171,36 @@ static void probe_plugin(probe_t *probe, uct_component_h *components,
     }
 }
 
+void tool_probe_reason(tool_t *tool, uct_plugin_t *plugin, char *reason,
+                       size_t reason_size)
+{
+    probe_t probe = {.tool = tool, .plugin = plugin};
+    uct_component_h *components;
+    char *transports;
+    unsigned count;
+
+    reason[0] = '\0';
+    if (uct_query_components(&components, &count) != UCS_OK) {
+        return;
+    }
+    probe.domains = json_array();
+    probe_plugin(&probe, components, count);
+    json_decref(probe.domains);
+    uct_release_component_list(components);
+    if (probe.status != UCS_OK) {
+        snprintf(reason, reason_size, "%s failed: %s", probe.failed,
+                 ucs_status_string(probe.status));
+    } else if (probe.unusable[0] != '\0') {
+        snprintf(reason, reason_size, "%s", probe.unusable);
+    } else if (probe.num_devices == 0) {
+        transports = tool_transports(uct_plugin_info(plugin)->manifest);
+        if (transports[0] != '\0') {
+            snprintf(reason, reason_size, "it finds no device");
+        }
+        free(transports);
+    }
+}
+
 /* the reason of the rejection is more specific than the status */
 static void print_verdict(probe_t *probe)
 {

@@ -37,6 +37,11 @@ int tool_validate(tool_t *tool, int argc, char **argv);
 int tool_path(tool_t *tool, int argc, char **argv);
 int tool_probe(tool_t *tool, int argc, char **argv);
 
+/* Loads the plugin and opens its memory domains, as probe does. Writes why it
+ * offers nothing here, or an empty text. */
+void tool_probe_reason(tool_t *tool, uct_plugin_t *plugin, char *reason,
+                       size_t reason_size);
+
 /* Returns one plugin with its state as a JSON object, or NULL if memory is
  * exhausted. */
 json_t *tool_plugin_json(uct_plugin_t *plugin);

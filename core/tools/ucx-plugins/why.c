@@ -9,7 +9,6 @@
 #include "term.h"
 #include "tool.h"
 #include "ucs/config/config.h"
-#include "uct/base/component.h"
 
 static void explain_usable(const uct_plugin_info_t *info)
 {
@@ -83,29 +82,6 @@ static void explain_place(tool_t *tool, const uct_plugin_info_t *info)
     }
 }
 
-/* Lets the components of a usable plugin check conditions that only their code
- * knows, for example whether there is a device. An empty reason means that no
- * component reported an obstacle. */
-static void inspect(const uct_plugin_info_t *info, char *reason,
-                    size_t reason_size)
-{
-    const uct_component_decl_t *decl;
-    uct_component_h *components;
-    unsigned count, i;
-
-    reason[0] = '\0';
-    if (uct_query_components(&components, &count) != UCS_OK) {
-        return;
-    }
-    for (i = 0; (i < count) && (reason[0] == '\0'); ++i) {
-        decl = uct_component_decl(components[i]);
-        if ((decl->plugin != NULL) && (strcmp(decl->plugin, info->name) == 0)) {
-            (void)uct_component_inspect(components[i], reason, reason_size);
-        }
-    }
-    uct_release_component_list(components);
-}
-
 static void explain_unusable(const char *reason)
 {
     if (reason[0] != '\0') {
@@ -160,7 +136,7 @@ int tool_why(tool_t *tool, int argc, char **argv)
     usable   = rejection.code == UCT_REJECT_NONE;
     selected = usable ? select_judge(info->manifest, list) : UCT_REJECT_NONE;
     if (usable) {
-        inspect(info, unusable, sizeof(unusable));
+        tool_probe_reason(tool, plugin, unusable, sizeof(unusable));
     }
     code = (usable && (selected == UCT_REJECT_NONE) && (unusable[0] == '\0')) ?
                TOOL_OK :

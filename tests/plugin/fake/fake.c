@@ -6,6 +6,7 @@
 #include <ucx/plugin.h>
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define NEWER_ABI UCX_PLUGIN_ABI(UCX_PLUGIN_ABI_MAJOR, 9)
@@ -24,19 +25,33 @@ static ucs_status_t query_md_resources(const ucx_component_t *component,
                                        uct_md_resource_desc_t **mds_p,
                                        unsigned *num_p)
 {
-    *mds_p = NULL;
-    *num_p = 0;
+    uct_md_resource_desc_t *md = calloc(1, sizeof(*md));
+
+    if (md == NULL) {
+        return UCS_ERR_NO_MEMORY;
+    }
+    strcpy(md->md_name, "fake");
+    *mds_p = md;
+    *num_p = 1;
     return UCS_OK;
 }
 
 static ucs_status_t md_open(const ucx_component_t *component,
                             const ucx_md_open_args_t *args, uct_md_h *md_p)
 {
-    return UCS_ERR_NO_DEVICE;
+    uct_md_t *md = calloc(1, sizeof(*md));
+
+    if (md == NULL) {
+        return UCS_ERR_NO_MEMORY;
+    }
+    ucx_md_init(md, args);
+    *md_p = md;
+    return UCS_OK;
 }
 
 static void md_close(uct_md_h md)
 {
+    free(md);
 }
 
 static ucs_status_t md_query(uct_md_h md, ucx_md_attr_t *attr)
@@ -47,8 +62,22 @@ static ucs_status_t md_query(uct_md_h md, ucx_md_attr_t *attr)
 static ucs_status_t query_devices(uct_md_h md, ucx_device_desc_t **devices_p,
                                   unsigned *num_p)
 {
+    ucx_device_desc_t *device;
+
     *devices_p = NULL;
     *num_p     = 0;
+    if (strcmp(fake_defect, "without-device") == 0) {
+        return UCS_OK;
+    }
+    device = calloc(1, sizeof(*device));
+    if (device == NULL) {
+        return UCS_ERR_NO_MEMORY;
+    }
+    strcpy(device->name, "fake0");
+    device->type    = UCT_DEVICE_TYPE_NET;
+    device->sys_dev = UCS_SYS_DEVICE_ID_UNKNOWN;
+    *devices_p      = device;
+    *num_p          = 1;
     return UCS_OK;
 }
 
