@@ -170,9 +170,9 @@ static inline int accel_lane_gathers(const accel_lane_t *lane, size_t length)
  * order among each other. */
 int accel_lane_gather(accel_lane_t *lane, uint64_t to, uint64_t from,
                       size_t length);
-/** Issues the gathered copies, if there are any, and the write of their last ticket. The lane's
- * context is current. An operation whose copy the driver rejects gets the
- * status. */
+/** Issues the gathered copies, if there are any, and the write of their last
+ * ticket. The lane's context is current. An operation whose copy the driver
+ * rejects gets the status. */
 void accel_lane_issue_gathered(accel_lane_t *lane);
 
 /** Queries the driver for a failure of the queue. */
