@@ -3,10 +3,11 @@
  * The sizes of packed remote keys and worker addresses. Users send them in
  * fields of a fixed size (libfabric's provider: keys of at most 64 bytes).
  *
- * usage: key_sizes BYTES [BYTES]: limits of a key of memory with any domains of
- * UCX_TLS, and of the address of a worker on a machine with up to two network
- * devices in addition to the loopback.
- * --networks: in a network namespace with two devices.
+ * usage: key_sizes KEY [ADDRESS] [--networks]
+ * KEY: limit of a packed key, in bytes, with the memory domains of UCX_TLS.
+ * ADDRESS: limit of a worker address, in bytes, with two devices besides
+ * the loopback; each further device adds DEVICE_BYTES.
+ * --networks: runs in a network namespace with two devices.
  */
 #include "common/check.h"
 #include "common/net.h"

@@ -70,8 +70,8 @@ struct figures {
     double overall_rate;
 };
 
-/* Computes the results. `messages` is the number per iteration: it is 2 for a
- * round trip, whose time is halved. */
+/* Computes the results. `rank` is that of the percentile, in percent. `messages`
+ * is the number per iteration: it is 2 for a round trip, whose time is halved. */
 void meter_figures(const struct meter *meter, double rank, unsigned messages,
                    struct figures *figures);
 

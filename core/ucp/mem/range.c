@@ -38,7 +38,8 @@ static unsigned bits_of(uint64_t number)
     return (number == 0) ? 0 : 64 - (unsigned)__builtin_clzll(number);
 }
 
-/* Returns whether the form has enough bits for the address. */
+/* Stores the code of the address. Returns 0 if the form cannot express it: it
+ * is not aligned to the form's unit, or needs more bits. */
 static int encode(unsigned form, uint64_t address, uint64_t *code_p)
 {
     uint64_t value = (forms[form].top == 0) ? address :

@@ -130,8 +130,8 @@ enum {
 
 /** State of a send, and of the get of a receive. */
 typedef struct ucp_rndv_send {
-    /** Address of the peer's buffer. In fragments: offset of the first byte in
-     *  the message. */
+    /** Get and put: address of the peer's buffer. DATA messages: offset of this
+     *  request's first byte in the message. */
     uint64_t address;
     /** Lanes of put and get, or NULL */
     const ucp_rails_t *rails;

@@ -13,8 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Default size of a fragment: the cost of starting a copy on a device is small
- * compared with the copy itself. */
+/* Default size of a fragment. At this size, starting a copy on a device takes
+ * little time compared with the copy itself. */
 enum { FRAG_SIZE = 256 * 1024, LEAST_FRAG_SIZE = 4096 };
 
 /* ------------------------------------------------------------- copiers -- */

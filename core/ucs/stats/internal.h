@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Declarations shared by the files of this folder. */
+/* Counters inside this folder: options, the segment's layout, reports. */
 #ifndef UCS_STATS_INTERNAL_H
 #define UCS_STATS_INTERNAL_H
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Configuration objects: a header, then the options structure in the plugin's
- * layout. The registry reads and parses; config_schema.c translates the
- * plugin's table.
+ * layout. ucs/config reads and parses the variables; config_schema.c converts
+ * the plugin's table of options to one of ucs/config.
  */
 #include "uct/base/config.h"
 

@@ -181,8 +181,8 @@ static void cm_progress(void *arg)
     cm->host->async_modify_fd(cm->async_id, UCS_EVENT_SET_EVREAD);
 }
 
-/* Schedules progress. Without memory for the callback the handler stays
- * enabled, and is called again. */
+/* Schedules progress. If there is no memory for the callback, enables the
+ * handler, which tries again. */
 static void cm_call(ib_cm_t *cm)
 {
     if (cm->host->progress_oneshot(cm->super.worker, cm_progress, cm) !=

@@ -79,7 +79,8 @@ static void conn_close_asked(tcp_conn_t *conn)
         (conn_send_now(conn, TCP_WIRE_CLOSE_YES) != 0)) {
         tcp_conn_finish(conn);
     } else if (conn->state == TCP_CONN_CLOSING) {
-        /* This CLOSE does not answer our own CLOSE */
+        /* Both sides have sent CLOSE. Frames wait until the peer answers ours,
+         * so the refusal of its CLOSE is sent ahead of them. */
         conn->flags |= TCP_CONN_OWES_NO;
         tcp_conn_try_close(conn);
     } else {

@@ -148,7 +148,8 @@ void fuzz_say_data(reader_t *reader);
 void fuzz_say_done(reader_t *reader);
 void fuzz_say_fragment(reader_t *reader);
 
-/* Sends farewells for the peers of reply endpoints, existing or not. */
+/* Delivers a FAREWELL (the peer has closed its endpoint) to each internal
+ * endpoint of the worker that has not failed. */
 void fuzz_say_farewells(void);
 
 #endif

@@ -194,7 +194,8 @@ static inline ucs_status_t stream_status(ucs_status_ptr_t ptr)
     return UCS_PTR_STATUS(ptr);
 }
 
-/* Creates an endpoint that connects to the one created before or after it. */
+/* Creates one endpoint of a pair. The endpoints of two successive calls are
+ * connected to each other. */
 static inline ucp_ep_h stream_half(local_t *local, void *user_data)
 {
     ucp_worker_attr_t attr = {.field_mask = UCP_WORKER_ATTR_FIELD_ADDRESS};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* For the tests of asynchronous events: descriptors, counters, and waiting for
- * a counter with a bound. */
+ * a counter with a time limit. */
 #ifndef TESTS_UCS_ASYNC_UTIL_H
 #define TESTS_UCS_ASYNC_UTIL_H
 
