@@ -5,7 +5,7 @@
  */
 #include "ucp/am/am.h"
 #include "ucp/amo/amo.h"
-#include "ucp/base/types.h"
+#include "ucp/core/ep_life.h"
 #include "ucp/learn/timing.h"
 #include "ucp/multi/multi.h"
 #include "ucp/rma/rma.h"

@@ -2,18 +2,19 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Compares the table of messages in docs/WIRE.md with the code.
 
-usage: wire.py PROGRAM DOCUMENT HEADER
+usage: wire.py PROGRAM DOCUMENT FOLDER
 
-PROGRAM prints what the code has (wire.c). HEADER is the one with the ids: every
-id in it must be in the table. The sizes that a row names must add up to its
-fixed bytes.
+PROGRAM prints what the code has (wire.c). The headers below FOLDER have the ids:
+every one must be in the table, and no number may stand for two messages. The
+sizes that a row names must add up to its fixed bytes.
 """
+import pathlib
 import re
 import subprocess
 import sys
 
 ROW = re.compile(r'\| (\d+) \| (\w+) \| (\d+|–) \| (.*) \| `')
-ID = re.compile(r'UCP_AM_ID_(\w+)\s*=\s*(\d+)')
+ID = re.compile(r'UCP_AM_ID_(?!LAST\b)(\w+)\s*=\s*(\d+)')
 SIZED = re.compile(r'[ `](\d+)`')
 FIXED_TAIL = {'AM_REPLY': 16}     # behind parts of any length
 NESTED = {'RNDV_RTS': 40, 'AM_RNDV': 40}   # the announcement
@@ -35,7 +36,7 @@ def documented(path):
 
 
 def main():
-    program, document, header = sys.argv[1:4]
+    program, document, folder = sys.argv[1:4]
     rows = documented(document)
     faults = []
     output = subprocess.run([program], capture_output=True, text=True,
@@ -45,11 +46,16 @@ def main():
         if line and not line.startswith('last'):
             number, name, head = line.split()
             code[int(number)] = (name, head)
-    with open(header) as file:
-        ids = {int(number): name for name, number in ID.findall(file.read())}
+    ids = {}
+    for header in sorted(pathlib.Path(folder).rglob('*.h')):
+        for name, number in ID.findall(header.read_text()):
+            if int(number) in ids:
+                faults.append('id %s stands for %s and %s' %
+                              (number, ids[int(number)], name))
+            ids[int(number)] = name
 
     if not ids:
-        faults.append('%s has no ids' % header)
+        faults.append('%s has no ids' % folder)
     for number in sorted(set(rows) | set(code) | set(ids)):
         if number not in ids or number not in code or number not in rows:
             faults.append('id %d (%s) is not in %s' % (

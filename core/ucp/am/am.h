@@ -27,6 +27,15 @@
 #include "ucs/datastruct/list.h"
 #include <ucs/datastruct/mpool.h>
 
+/** Identifiers of messages. */
+enum {
+    UCP_AM_ID_AM       = 11, /**< A whole message */
+    /** A whole message, with the worker and endpoint of the sender
+     *  (ucp_wire_end_t) for replies */
+    UCP_AM_ID_AM_REPLY = 12,
+    UCP_AM_ID_AM_RNDV  = 13, /**< Ready to send */
+};
+
 typedef struct ucp_am_desc ucp_am_desc_t;
 
 typedef struct {
@@ -90,7 +99,7 @@ typedef struct ucp_am_worker {
     ucs_list_link_t held; /**< Descriptors that the user keeps */
 } ucp_am_worker_t;
 
-UCP_AREA_ACCESSOR(ucp_worker_am, struct ucp_worker, am, ucp_am_worker_t)
+UCP_AREA_ACCESSOR(ucp_worker_am, struct ucp_worker, areas.am, ucp_am_worker_t)
 
 /** Reads the alignment from `params`. Returns UCS_ERR_INVALID_PARAM if it is
  *  not a power of two. */

@@ -43,11 +43,15 @@ static const char *describe(const ucp_request_t *req, char *text, size_t max)
     return "am_recv";
 }
 
+static const ucp_class_sent_t am_sent = {
+    {UCP_STATS_AM_SHORT, UCP_STATS_AM_BCOPY, UCP_STATS_AM_ZCOPY}, 0};
+
 static const ucp_class_message_t messages[] = {
     {UCP_AM_ID_AM, UCP_STATS_RECV_AM_MSGS, sizeof(ucp_am_head_t),
-     ucp_am_handler},
+     ucp_am_handler, &am_sent},
     {UCP_AM_ID_AM_REPLY, UCP_STATS_RECV_AM_MSGS,
-     sizeof(ucp_am_head_t) + sizeof(ucp_wire_end_t), ucp_am_reply_handler},
+     sizeof(ucp_am_head_t) + sizeof(ucp_wire_end_t), ucp_am_reply_handler,
+     &am_sent},
     {UCP_AM_ID_AM_RNDV, 0, 0, ucp_am_rndv_handler},
 };
 

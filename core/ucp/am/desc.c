@@ -103,7 +103,7 @@ ucp_am_desc_t *ucp_am_desc_get(ucp_am_worker_t *am, size_t size)
     ucp_am_desc_t *desc = desc_get(am, size);
 
     if (ucs_unlikely(desc == NULL) &&
-        ucp_reserve_spend(ucs_container_of(am, ucp_worker_t, am))) {
+        ucp_reserve_spend(ucs_container_of(am, ucp_worker_t, areas.am))) {
         desc = desc_get(am, size);
     }
     return desc;

@@ -13,6 +13,7 @@
 #include "ucp/dt/dt.h"
 #include "ucp/rndv/rndv.h"
 #include "ucp/wireup/introduce.h"
+#include "ucp/stats/stats.h"
 #include "ucs/debug/log.h"
 
 #include <stdlib.h>
@@ -64,7 +65,8 @@ static ucs_status_t rts_progress(ucp_request_t *req)
     ucs_status_t status;
 
     msg->copied = 0;
-    status      = ucp_rndv_announce(req, UCP_AM_ID_AM_RNDV, rts_pack);
+    status      = ucp_rndv_announce(req, UCP_AM_ID_AM_RNDV, rts_pack,
+                                    UCP_STATS_AM_RNDV);
     if (status == UCS_ERR_NO_RESOURCE) {
         msg->copied = copied;
     } else if (copied) {

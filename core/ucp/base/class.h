@@ -3,8 +3,8 @@
  * Classes of operations: tagged messages, active messages, streams, remote
  * memory, and what they share. A class describes itself in one constant. Other
  * folders call classes only through the functions below, which walk the table
- * of all classes; core/classes.c has the table. A new class is a new folder and
- * a new row of the table.
+ * of all classes. The table is made from the list in classes.h: a new class is a
+ * new folder and a new row there.
  */
 #ifndef UCP_CLASS_H
 #define UCP_CLASS_H
@@ -16,7 +16,17 @@
 /** Bytes of messages with this header size are not counted. */
 enum { UCP_CLASS_NO_BYTES = UINT16_MAX };
 
-/** A message that a class receives. */
+/** Counters of an endpoint (UCP_STATS_*) for the sends of a message. */
+typedef struct ucp_class_sent {
+    /** By am_short, am_bcopy and am_zcopy; UCP_CLASS_COUNTED: counted where the
+     *  operation starts */
+    uint8_t by[3];
+    uint8_t event; /**< Counted for every message; 0: none */
+} ucp_class_sent_t;
+
+enum { UCP_CLASS_COUNTED = UINT8_MAX };
+
+/** A message of a class. */
 typedef struct ucp_class_message {
     uint8_t id; /**< UCP_AM_ID_* */
     /** Counter of the worker, UCP_STATS_RECV_*; 0: messages of the library */
@@ -24,6 +34,8 @@ typedef struct ucp_class_message {
     /** Bytes before the user's data, or UCP_CLASS_NO_BYTES */
     uint16_t header;
     uct_am_callback_t handler; /**< `arg` is the worker */
+    /** NULL: counted as a message of the library */
+    const ucp_class_sent_t *sent;
 } ucp_class_message_t;
 
 struct ucp_multi_receiver;

@@ -68,11 +68,8 @@ typedef struct ucp_ep_extra {
     struct ucp_ep_stats *stats;  /**< NULL if nothing is counted */
 } ucp_ep_extra_t;
 
-/** Sizes in bytes of the areas for the state of classes. */
-enum {
-    UCP_EP_MULTI_SIZE = 16,
-    UCP_EP_RMA_SIZE   = 16,
-};
+#define UCP_EP_AREA(_name, _worker, _ep, _bits) UCP_AREA(_name, _ep);
+#define UCP_EP_BITS(_name, _worker, _ep, _bits) uint8_t _name[_bits];
 
 struct ucp_ep {
     /* Hot path for small messages: one cache line */
@@ -106,20 +103,21 @@ struct ucp_ep {
     uint8_t leaving : 1;
     /** The endpoint FAILED after all accesses of the user were complete */
     uint8_t settled : 1;
-    /** The endpoint is in the worker's list of endpoints with accesses to
-     *  acknowledge. This member and the next two belong to rma/; they are here
-     *  to fill a gap in the structure */
-    uint8_t rma_owes : 1;
-    uint8_t rma_acking : 1; /**< An ACK is in the queue */
-    int8_t rma_status;      /**< Status that the next ACK reports */
+    /** Lanes are being connected */
+    uint8_t connecting : 1;
+    struct {
+        UCP_CLASSES(UCP_EP_BITS)
+    } bits; /**< State of the classes, not aligned */
 
-    struct ucp_stream *stream; /**< The stream to the peer; or NULL */
-    ucs_list_link_t link;      /**< In the worker's list of endpoints */
+    struct {
+        UCP_CLASSES(UCP_EP_AREA)
+    } areas; /**< State of the classes */
+
+    ucs_list_link_t link; /**< In the worker's list of endpoints */
     /** Requests that wait for the peer's reply */
     ucs_list_link_t awaited;
     /** Called when `am` has send resources again */
     uct_pending_req_t pending;
-    UCP_AREA(multi, UCP_EP_MULTI_SIZE);
     /** Close request that waits until `awaited` is empty; NULL when its flush
      *  starts */
     ucp_request_t *close_req;
@@ -145,11 +143,8 @@ struct ucp_ep {
     /** The last flush that waits for rma_done. The flushes form a ring, in
      *  which the first one follows the last; NULL if there are none */
     ucs_queue_elem_t *rma_flushes;
-    UCP_AREA(rma, UCP_EP_RMA_SIZE);
     /** Next reply endpoint with the same hash value */
     struct ucp_ep *hash_next;
-    /** State of lanes that are being connected; or NULL */
-    struct ucp_wireup *wireup;
     ucp_ep_extra_t *extra;         /**< NULL if no member of it is set */
     struct ucp_ep *scheduled_next; /**< Used with FLAG_SCHEDULED */
     ucp_ep_lane_t more[];          /**< Lanes 1 .. config->num_lanes - 1 */

@@ -16,6 +16,7 @@
 #include "ucp/base/area.h"
 #include "ucp/base/dt_iter.h"
 #include "ucp/base/types.h"
+#include "ucp/classes.h"
 #include "ucs/datastruct/list.h"
 #include <ucs/datastruct/mpool.h>
 #include "ucs/datastruct/queue.h"
@@ -29,28 +30,19 @@ enum {
     UCP_REQUEST_DONE    = 1, /**< The library does not use it any more */
 };
 
+/** classes.h has the flags of single classes. */
 enum {
-    UCP_REQUEST_FLAG_RELEASED  = UCS_BIT(1), /**< Free it when it completes */
-    UCP_REQUEST_FLAG_CALLBACK  = UCS_BIT(2), /**< A callback is set */
-    UCP_REQUEST_FLAG_EXTERNAL  = UCS_BIT(3), /**< The user allocated it */
-    UCP_REQUEST_FLAG_RECV      = UCS_BIT(4), /**< The recv member is in use */
-    /** Posted receive, may be cancelled */
-    UCP_REQUEST_FLAG_EXPECTED  = UCS_BIT(5),
+    UCP_REQUEST_FLAG_RELEASED = UCS_BIT(1), /**< Free it when it completes */
+    UCP_REQUEST_FLAG_CALLBACK = UCS_BIT(2), /**< A callback is set */
+    UCP_REQUEST_FLAG_EXTERNAL = UCS_BIT(3), /**< The user allocated it */
+    UCP_REQUEST_FLAG_RECV     = UCS_BIT(4), /**< The recv member is in use */
     /** In the endpoint's list of requests that await a reply */
-    UCP_REQUEST_FLAG_ON_EP     = UCS_BIT(6),
-    UCP_REQUEST_FLAG_INTERNAL  = UCS_BIT(7), /**< Not visible to the user */
-    /** Rendezvous: the peer may reply */
-    UCP_REQUEST_FLAG_ANNOUNCED = UCS_BIT(8),
-    /** Receive posted on a stream, may be cancelled */
-    UCP_REQUEST_FLAG_STREAM    = UCS_BIT(9),
-    /** Receive whose fragments are arriving, may be cancelled */
-    UCP_REQUEST_FLAG_ARRIVING  = UCS_BIT(10),
-    /** Receive: matched with an announcement */
-    UCP_REQUEST_FLAG_BY_RNDV   = UCS_BIT(11),
+    UCP_REQUEST_FLAG_ON_EP    = UCS_BIT(6),
+    UCP_REQUEST_FLAG_INTERNAL = UCS_BIT(7), /**< Not visible to the user */
     /** A flush that holds back later operations */
-    UCP_REQUEST_FLAG_FENCE     = UCS_BIT(12),
+    UCP_REQUEST_FLAG_FENCE    = UCS_BIT(12),
     /** Its completion is reported to learn/ */
-    UCP_REQUEST_FLAG_TIMED     = UCS_BIT(13),
+    UCP_REQUEST_FLAG_TIMED    = UCS_BIT(13),
 };
 
 /** Sends as much as possible. UCS_OK: nothing more to do now.

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Small types that all of UCP uses: identifiers of active messages, and
- * little-endian fields of wire formats.
+ * Small types that all of UCP uses: little-endian fields of wire formats.
  */
 #ifndef UCP_TYPES_H
 #define UCP_TYPES_H
@@ -16,53 +15,12 @@ typedef struct ucp_ep_config ucp_ep_config_t;
 typedef struct ucp_proto ucp_proto_t;
 
 /**
- * Identifiers of active messages. They are part of the wire format: a number is
- * never reused for another meaning.
+ * Limit of the identifiers of active messages. Each class has its own in its
+ * header, UCP_AM_ID_*. They are part of the wire format: a number is never
+ * reused for another meaning. docs/WIRE.md lists all; a test compares them, and
+ * finds a number that two classes use.
  */
-enum {
-    /** wireup: id of the sender's endpoint, and its worker's address */
-    UCP_AM_ID_INTRODUCE       = 1,
-    /** wireup: the sender closed its endpoint */
-    UCP_AM_ID_FAREWELL        = 2,
-    UCP_AM_ID_EAGER           = 3, /**< tag: a whole message */
-    UCP_AM_ID_EAGER_SYNC      = 4, /**< tag: a whole message, which
-                                    *   EAGER_SYNC_ACK acknowledges */
-    /** tag: a receive has matched an EAGER_SYNC */
-    UCP_AM_ID_EAGER_SYNC_ACK  = 5,
-    UCP_AM_ID_RNDV_RTS        = 6,  /**< rndv: ready to send */
-    UCP_AM_ID_RNDV_RTR        = 7,  /**< rndv: ready to receive */
-    UCP_AM_ID_RNDV_DATA       = 8,  /**< rndv: a fragment */
-    UCP_AM_ID_RNDV_DONE       = 9,  /**< rndv: the put is complete */
-    UCP_AM_ID_RNDV_ATS        = 10, /**< rndv: the get is complete */
-    UCP_AM_ID_AM              = 11, /**< am: a whole message */
-    /** am: a whole message, with the worker and endpoint of the sender
-     *  (ucp_wire_end_t) for replies */
-    UCP_AM_ID_AM_REPLY        = 12,
-    UCP_AM_ID_AM_RNDV         = 13, /**< am: ready to send */
-    UCP_AM_ID_PUT             = 14, /**< rma: data for registered memory */
-    /** rma: requests data of registered memory */
-    UCP_AM_ID_GET             = 15,
-    UCP_AM_ID_GET_REPLY       = 16, /**< rma: the data for a GET */
-    UCP_AM_ID_ATOMIC          = 17, /**< amo: an atomic on registered memory */
-    UCP_AM_ID_ATOMIC_REPLY    = 18, /**< amo: the previous value */
-    /** rma, amo: the number of completed accesses */
-    UCP_AM_ID_RMA_ACK         = 19,
-    UCP_AM_ID_STREAM          = 21, /**< stream: data */
-    UCP_AM_ID_STREAM_OPEN     = 22, /**< stream: the key of later messages */
-    UCP_AM_ID_STREAM_CLOSE    = 23, /**< stream: no more data follows */
-    UCP_AM_ID_EAGER_FRAGMENT  = 24, /**< tag, am: a fragment of a message */
-    UCP_AM_ID_WIREUP_FRAGMENT = 25, /**< wireup: a fragment of a long message */
-    /** wireup: requests to connect lanes */
-    UCP_AM_ID_WIREUP_REQUEST  = 26,
-    /** wireup: the requested lanes are connected at the replying side */
-    UCP_AM_ID_WIREUP_REPLY    = 27,
-    UCP_AM_ID_WIREUP_ACK      = 28, /**< wireup: and at the requesting side */
-    UCP_AM_ID_KEEPALIVE       = 29, /**< keepalive: no contents */
-    UCP_AM_ID_LOST            = 30, /**< ep: the receiver will get no replies */
-    /** learn: answered in order with the data */
-    UCP_AM_ID_PROBE           = 31,
-    UCP_AM_ID_LAST,
-};
+enum { UCP_AM_ID_LAST = 32 };
 
 /** Fields of messages: little-endian, with any alignment. */
 typedef struct {

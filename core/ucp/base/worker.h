@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The worker: a set of opened interfaces, the matching queues of received
- * messages, and progress.
+ * The worker: a set of opened interfaces, the state of the classes, and
+ * progress.
  */
 #ifndef UCP_WORKER_H
 #define UCP_WORKER_H
@@ -14,6 +14,7 @@
 #include "ucp/base/lane.h"
 #include "ucp/base/request.h"
 #include "ucp/base/reserve.h"
+#include "ucp/classes.h"
 #include "ucs/datastruct/hash.h"
 #include "uct/base/iface.h"
 #include "uct/base/worker.h"
@@ -49,14 +50,7 @@ enum {
     UCP_WORKER_FLAG_STATS    = UCS_BIT(6), /**< Count progress calls */
 };
 
-/** Sizes in bytes of the areas for the state of other folders. */
-enum {
-    UCP_WORKER_TAG_SIZE    = 288,
-    UCP_WORKER_AM_SIZE     = 64,
-    UCP_WORKER_STREAM_SIZE = 136,
-    UCP_WORKER_RMA_SIZE    = 40,
-    UCP_WORKER_WIREUP_SIZE = 160,
-};
+#define UCP_WORKER_AREA(_name, _worker, _ep, _bits) UCP_AREA(_name, _worker);
 
 struct ucp_worker {
     /* Hot path: progress and small messages use these members. */
@@ -71,8 +65,9 @@ struct ucp_worker {
     ucs_queue_head_t leaving;
     /** Sends that complete in the next progress */
     ucs_queue_head_t deferred;
-    UCP_AREA(tag, UCP_WORKER_TAG_SIZE);
-    UCP_AREA(am, UCP_WORKER_AM_SIZE);
+    struct {
+        UCP_CLASSES(UCP_WORKER_AREA)
+    } areas; /**< State of the classes */
 
     ucp_context_h context;
     uint64_t uuid; /**< Unique among all workers */
@@ -89,7 +84,6 @@ struct ucp_worker {
     ucp_worker_iface_t *ifaces;
     unsigned num_ifaces;
     struct ucp_stage *stage;        /**< NULL without FLAG_STAGE */
-    struct ucp_trials *trials;      /**< NULL until something is learnt */
     struct ucp_worker_stats *stats; /**< NULL without FLAG_STATS */
 
     int epoll_fd;  /**< -1 until wake-up is set up */
@@ -109,12 +103,7 @@ struct ucp_worker {
     struct ucp_id_table *ep_ids;
     ucp_ep_config_t **configs; /**< Endpoints with equal lanes share one */
     unsigned num_configs;
-    UCP_AREA(rma, UCP_WORKER_RMA_SIZE);
-    UCP_AREA(stream, UCP_WORKER_STREAM_SIZE);
-    UCP_AREA(wireup, UCP_WORKER_WIREUP_SIZE);
     ucp_reserve_t reserve; /**< Memory for received messages */
-    /** NULL until a connection manager is used */
-    struct ucp_cm_worker *cms;
 };
 typedef struct ucp_worker ucp_worker_t;
 

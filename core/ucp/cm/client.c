@@ -150,7 +150,7 @@ static ucs_status_t start(ucp_cm_conn_t *conn, ucp_cm_manager_t *manager)
  * if no manager is left. */
 static ucs_status_t try_next(ucp_cm_conn_t *conn, ucs_status_t status)
 {
-    ucp_cm_worker_t *cms = conn->ep->worker->cms;
+    ucp_cm_worker_t *cms = ucp_worker_cm(conn->ep->worker)->cms;
 
     while (conn->next < cms->num) {
         ucp_cm_manager_t *manager = &cms->managers[conn->next++];

@@ -81,7 +81,7 @@ ucs_status_t ucp_cm_worker_get(ucp_worker_h worker, ucp_cm_worker_t **cms_p)
     ucs_status_t status;
     unsigned num, i;
 
-    if (worker->cms != NULL) {
+    if (ucp_worker_cm(worker)->cms != NULL) {
         goto out;
     }
 
@@ -101,14 +101,14 @@ ucs_status_t ucp_cm_worker_get(ucp_worker_h worker, ucp_cm_worker_t **cms_p)
         list_word(cms, priority->names[i], components, num);
     }
     uct_release_component_list(components);
-    worker->cms = cms;
+    ucp_worker_cm(worker)->cms = cms;
 out:
-    if (worker->cms->num == 0) {
+    if (ucp_worker_cm(worker)->cms->num == 0) {
         ucs_error("no installed plugin that UCX_SOCKADDR_TLS_PRIORITY allows"
                   " connects by socket address: see `ucx-plugins list`");
         return UCS_ERR_UNSUPPORTED;
     }
-    *cms_p = worker->cms;
+    *cms_p = ucp_worker_cm(worker)->cms;
     return UCS_OK;
 }
 
@@ -179,7 +179,7 @@ ucs_status_t ucp_cm_manager_of(ucp_worker_h worker, uct_component_h component,
 
 void ucp_cm_cleanup(ucp_worker_h worker)
 {
-    ucp_cm_worker_t *cms = worker->cms;
+    ucp_cm_worker_t *cms = ucp_worker_cm(worker)->cms;
     unsigned i;
 
     if (cms == NULL) {
@@ -195,5 +195,5 @@ void ucp_cm_cleanup(ucp_worker_h worker)
         }
     }
     free(cms);
-    worker->cms = NULL;
+    ucp_worker_cm(worker)->cms = NULL;
 }

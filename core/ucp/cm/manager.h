@@ -24,6 +24,14 @@ typedef struct ucp_cm_worker {
     ucs_list_link_t listeners;
 } ucp_cm_worker_t;
 
+/** State of a worker. */
+typedef struct ucp_cm_of_worker {
+    ucp_cm_worker_t *cms; /**< NULL until a connection manager is used */
+} ucp_cm_of_worker_t;
+
+UCP_AREA_ACCESSOR(ucp_worker_cm, struct ucp_worker, areas.cm,
+                  ucp_cm_of_worker_t)
+
 /** Returns the worker's managers. Returns UCS_ERR_UNSUPPORTED, with a log line,
  *  if no plugin provides any. */
 ucs_status_t ucp_cm_worker_get(ucp_worker_h worker, ucp_cm_worker_t **cms_p);

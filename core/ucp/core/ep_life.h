@@ -8,6 +8,9 @@
 
 #include "ucp/proto/ep.h"
 
+/** Identifier of the message: the receiver will get no replies. */
+enum { UCP_AM_ID_LOST = 30 };
+
 /** Notifies the peer that this endpoint is closed. The message is sent ahead of
  *  all waiting requests, and over another endpoint if necessary. Best
  *  effort. */

@@ -190,7 +190,7 @@ static void note_end(ucp_timing_t *timing, size_t length)
 
 void ucp_request_timed(ucp_request_t *req, ucs_status_t status)
 {
-    struct ucp_trials *trials = req->worker->trials;
+    struct ucp_trials *trials = ucp_worker_learn(req->worker)->trials;
     ucp_timing_t *timing      = &trials->timing;
     ucp_mark_t *mark          = mark_of(timing, req);
 
@@ -286,8 +286,9 @@ static ucp_timing_t *asked_by(ucp_worker_h worker, const ucp_probe_t *probe)
     ucp_ep_h ep  = ucp_id_get(worker->ep_ids, end & UINT32_MAX);
 
     return ((ep != NULL) && (ep->secret == (uint32_t)(end >> 32)) &&
-            (worker->trials != NULL) && (worker->trials->timing.ep == ep)) ?
-               &worker->trials->timing :
+            (ucp_worker_learn(worker)->trials != NULL) &&
+            (ucp_worker_learn(worker)->trials->timing.ep == ep)) ?
+               &ucp_worker_learn(worker)->trials->timing :
                NULL;
 }
 

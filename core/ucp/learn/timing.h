@@ -32,6 +32,9 @@
 
 #include "ucp/learn/entry.h"
 
+/** Identifier of the message that is answered in order with the data. */
+enum { UCP_AM_ID_PROBE = 31 };
+
 enum { UCP_TIMING_MARKS = 3 };
 
 typedef struct {
@@ -78,6 +81,14 @@ struct ucp_trials {
     ucp_timing_t timing;
     uint32_t number; /**< Number of the last probe */
 };
+
+/** State of a worker. */
+typedef struct ucp_learn_worker {
+    struct ucp_trials *trials; /**< NULL until something is learnt */
+} ucp_learn_worker_t;
+
+UCP_AREA_ACCESSOR(ucp_worker_learn, struct ucp_worker, areas.learn,
+                  ucp_learn_worker_t)
 
 /** Times a transfer that is alone. */
 void ucp_timing_alone(ucp_timing_t *timing, ucp_request_t *req,

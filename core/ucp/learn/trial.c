@@ -29,10 +29,11 @@ enum { MIN_UNIT = 16 };
 
 static struct ucp_trials *trials_of(ucp_worker_h worker)
 {
-    if (worker->trials == NULL) {
-        worker->trials = calloc(1, sizeof(*worker->trials));
+    if (ucp_worker_learn(worker)->trials == NULL) {
+        ucp_worker_learn(worker)->trials =
+            calloc(1, sizeof(*ucp_worker_learn(worker)->trials));
     }
-    return worker->trials;
+    return ucp_worker_learn(worker)->trials;
 }
 
 /* Seconds of a byte by the selected method, if a transfer of this length is
@@ -170,9 +171,8 @@ static int is_learning(ucp_ep_h ep)
                            UCP_EP_FLAG_NO_GET | UCP_EP_FLAG_FENCING;
 
     return options->proto_learn && (config->num_lanes > 1) &&
-           !config->unconnected && (config->lost == 0) &&
-           (ep->wireup == NULL) && !(ep->flags & never) &&
-           (options->zcopy_thresh == SIZE_MAX);
+           !config->unconnected && (config->lost == 0) && !ep->connecting &&
+           !(ep->flags & never) && (options->zcopy_thresh == SIZE_MAX);
 }
 
 /* As is_learning(), for messages that may use a rendezvous. */
@@ -259,9 +259,10 @@ const ucp_proto_t *ucp_trial_rma(ucp_request_t *req, ucp_op_t op,
 
 void ucp_trial_print(ucp_ep_h ep, FILE *stream)
 {
-    const ucp_learn_entry_t *entry = (ep->worker->trials == NULL) ?
-                                         NULL :
-                                         ep->worker->trials->entries;
+    const ucp_learn_entry_t *entry =
+        (ucp_worker_learn(ep->worker)->trials == NULL) ?
+            NULL :
+            ucp_worker_learn(ep->worker)->trials->entries;
 
     for (; entry != NULL; entry = entry->next) {
         if (entry->config == ep->config) {
@@ -276,20 +277,20 @@ static void worker_cleanup(ucp_worker_h worker)
 {
     ucp_learn_entry_t *entry;
 
-    if (worker->trials == NULL) {
+    if (ucp_worker_learn(worker)->trials == NULL) {
         return;
     }
-    while ((entry = worker->trials->entries) != NULL) {
-        worker->trials->entries = entry->next;
+    while ((entry = ucp_worker_learn(worker)->trials->entries) != NULL) {
+        ucp_worker_learn(worker)->trials->entries = entry->next;
         ucp_learn_entry_free(entry);
     }
-    free(worker->trials);
-    worker->trials = NULL;
+    free(ucp_worker_learn(worker)->trials);
+    ucp_worker_learn(worker)->trials = NULL;
 }
 
 static void ep_detach(ucp_ep_h ep)
 {
-    struct ucp_trials *trials = ep->worker->trials;
+    struct ucp_trials *trials = ucp_worker_learn(ep->worker)->trials;
     ucp_learn_entry_t *entry;
 
     if (trials == NULL) {

@@ -28,6 +28,9 @@
 
 #include "ucp/proto/ep.h"
 
+/** Identifier of the message: a fragment. */
+enum { UCP_AM_ID_EAGER_FRAGMENT = 24 };
+
 enum {
     UCP_MULTI_FIRST_TAG,
     UCP_MULTI_FIRST_AM,
@@ -136,7 +139,7 @@ typedef struct ucp_multi_ep {
     uint8_t num_arriving;  /**< Number of entries of `arriving` */
 } ucp_multi_ep_t;
 
-UCP_AREA_ACCESSOR(ucp_ep_multi, struct ucp_ep, multi, ucp_multi_ep_t)
+UCP_AREA_ACCESSOR(ucp_ep_multi, struct ucp_ep, areas.multi, ucp_multi_ep_t)
 
 /** Returns the size of memory for a message of `length` bytes of which `needed`
  *  are received. The peer supplies the length: the size is limited in

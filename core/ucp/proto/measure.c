@@ -107,8 +107,8 @@ void ucp_ep_measure(ucp_ep_h ep, size_t length)
     ep->unmeasured = UCP_MEASURE_EVERY;
     /* With one lane there is nothing to select. The endpoint of a lane that is
      * not connected yet is a stub, which cannot be queried. */
-    if ((config->num_lanes < 2) || config->unconnected ||
-        (ep->wireup != NULL) || (ep->flags & UCP_EP_FLAG_FAILED) ||
+    if ((config->num_lanes < 2) || config->unconnected || ep->connecting ||
+        (ep->flags & UCP_EP_FLAG_FAILED) ||
         !ep->worker->context->options.proto_measure) {
         return;
     }

@@ -24,7 +24,7 @@ static size_t ack_pack(void *dest, void *arg)
 
     msg->end    = ucp_le64(ack->ep->peer_ep_id);
     msg->count  = ucp_le32(ack->count);
-    msg->status = ack->ep->rma_status;
+    msg->status = ucp_ep_rma_bits(ack->ep)->status;
     return sizeof(*msg);
 }
 
@@ -40,7 +40,7 @@ static ucs_status_t send_ack(ucp_ep_h ep, uint32_t count)
     if (packed < 0) {
         return (ucs_status_t)packed;
     }
-    ep->rma_status = UCS_OK;
+    ucp_ep_rma_bits(ep)->status = UCS_OK;
     return UCS_OK;
 }
 
@@ -48,7 +48,7 @@ static void acknowledge(ucp_ep_h ep);
 
 static void queued_end(ucp_request_t *req, ucs_status_t status)
 {
-    req->send.ep->rma_acking = 0;
+    ucp_ep_rma_bits(req->send.ep)->acking = 0;
     ucp_request_complete_send(req, status);
 }
 
@@ -84,7 +84,7 @@ static void queue_ack(ucp_ep_h ep, uint32_t count)
     req->send.ep                    = ep;
     req->send.proto                 = &ack_proto;
     ucp_send_flush(req)->rma_issued = count;
-    ep->rma_acking                  = 1;
+    ucp_ep_rma_bits(ep)->acking     = 1;
     ucp_ep_wait_for_resources(ep, req);
 }
 
@@ -95,8 +95,8 @@ static void acknowledge(ucp_ep_h ep)
     uint32_t count      = rma->handled;
     ucs_status_t status = UCS_ERR_NO_RESOURCE;
 
-    if (((rma->acked == count) && (ep->rma_status == UCS_OK)) ||
-        ep->rma_acking || (ep->flags & UCP_EP_FLAG_FAILED)) {
+    if (((rma->acked == count) && (ucp_ep_rma_bits(ep)->status == UCS_OK)) ||
+        ucp_ep_rma_bits(ep)->acking || (ep->flags & UCP_EP_FLAG_FAILED)) {
         return;
     }
 
@@ -126,8 +126,8 @@ static unsigned acknowledge_all(void *arg)
     rma->unacked_cb = UCS_CALLBACKQ_ID_NULL;
     ucs_callbackq_remove(&worker->uct->progress_q, id);
     while ((ep = rma->unacked) != NULL) {
-        rma->unacked = ucp_ep_rma(ep)->ack_next;
-        ep->rma_owes = 0;
+        rma->unacked              = ucp_ep_rma(ep)->ack_next;
+        ucp_ep_rma_bits(ep)->owes = 0;
         acknowledge(ep);
         ++count;
     }
@@ -147,7 +147,7 @@ void ucp_rma_ack_later(ucp_ep_h ep)
         acknowledge(ep); /* out of memory: send at once */
         return;
     }
-    ep->rma_owes                    = 1;
+    ucp_ep_rma_bits(ep)->owes       = 1;
     ucp_ep_rma(ep)->ack_next        = ucp_worker_rma(worker)->unacked;
     ucp_worker_rma(worker)->unacked = ep;
 }
@@ -164,8 +164,8 @@ void ucp_rma_ack_failure(ucp_worker_h worker, const ucp_wire_end_t *sender,
     }
 
     ++ucp_ep_rma(ep)->handled;
-    if (ep->rma_status == UCS_OK) {
-        ep->rma_status = (int8_t)status;
+    if (ucp_ep_rma_bits(ep)->status == UCS_OK) {
+        ucp_ep_rma_bits(ep)->status = (int8_t)status;
     }
     acknowledge(ep); /* a later reply acknowledges this access, too */
 }
@@ -174,7 +174,7 @@ void ucp_rma_ack_forget(ucp_ep_h ep)
 {
     ucp_ep_h *link;
 
-    if (ep->rma_owes) {
+    if (ucp_ep_rma_bits(ep)->owes) {
         for (link = &ucp_worker_rma(ep->worker)->unacked; *link != ep;
              link = &ucp_ep_rma(*link)->ack_next) {
         }

@@ -41,7 +41,7 @@ static UCS_F_ALWAYS_INLINE void ucp_rma_ack_count(ucp_worker_h worker,
 
     if (ucs_likely(ep != NULL)) {
         ++ucp_ep_rma(ep)->handled;
-        if (ucs_unlikely(!ep->rma_owes)) {
+        if (ucs_unlikely(!ucp_ep_rma_bits(ep)->owes)) {
             ucp_rma_ack_later(ep);
         }
     }

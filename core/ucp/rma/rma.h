@@ -29,6 +29,15 @@
 #include "ucp/proto/memhs.h"
 
 /** 24 bits of the secret of an endpoint. */
+/** Identifiers of messages. */
+enum {
+    UCP_AM_ID_PUT       = 14, /**< Data for registered memory */
+    UCP_AM_ID_GET       = 15, /**< Requests data of registered memory */
+    UCP_AM_ID_GET_REPLY = 16, /**< The data for a GET */
+    /** The number of completed accesses, also of atomics */
+    UCP_AM_ID_RMA_ACK   = 19,
+};
+
 typedef struct {
     uint8_t bytes[3];
 } ucp_rma_secret_t;
@@ -74,17 +83,28 @@ typedef struct ucp_rma_worker {
     int unacked_cb;
 } ucp_rma_worker_t;
 
-UCP_AREA_ACCESSOR(ucp_worker_rma, struct ucp_worker, rma, ucp_rma_worker_t)
+UCP_AREA_ACCESSOR(ucp_worker_rma, struct ucp_worker, areas.rma,
+                  ucp_rma_worker_t)
 
 /** State of an endpoint: accesses of the peer that are carried out; see
  *  ack.h. */
 typedef struct ucp_rma_ep {
-    ucp_ep_h ack_next; /**< Next in the list; with ep->rma_owes */
+    ucp_ep_h ack_next; /**< Next in the list; with `owes` */
     uint32_t handled;  /**< Accesses carried out or rejected */
     uint32_t acked;    /**< Value of `handled` acknowledged last */
 } ucp_rma_ep_t;
 
-UCP_AREA_ACCESSOR(ucp_ep_rma, struct ucp_ep, rma, ucp_rma_ep_t)
+UCP_AREA_ACCESSOR(ucp_ep_rma, struct ucp_ep, areas.rma, ucp_rma_ep_t)
+
+typedef struct ucp_rma_ep_bits {
+    /** The endpoint is in the worker's list of endpoints with accesses to
+     *  acknowledge */
+    uint8_t owes : 1;
+    uint8_t acking : 1; /**< An ACK is in the queue */
+    int8_t status;      /**< Status that the next ACK reports */
+} ucp_rma_ep_bits_t;
+
+UCP_AREA_ACCESSOR(ucp_ep_rma_bits, struct ucp_ep, bits.rma, ucp_rma_ep_bits_t)
 
 /** An access: put, get, an atomic, or a reply to the peer's get. */
 typedef struct ucp_rma_op {

@@ -58,6 +58,14 @@
 #include "ucp/proto/memhs.h"
 #include "ucp/proto/rails.h"
 
+/** Identifiers of messages. */
+enum {
+    UCP_AM_ID_RNDV_RTR  = 7,  /**< Ready to receive */
+    UCP_AM_ID_RNDV_DATA = 8,  /**< A fragment */
+    UCP_AM_ID_RNDV_DONE = 9,  /**< The put is complete */
+    UCP_AM_ID_RNDV_ATS  = 10, /**< The get is complete */
+};
+
 typedef struct ucp_rndv_rts {
     ucp_le64_t length;
     ucp_wire_end_t sender;
@@ -202,9 +210,10 @@ void ucp_rndv_send_cleanup(ucp_request_t *req);
 size_t ucp_rndv_rts_pack(const ucp_request_t *req, void *dest);
 
 /** Progress function of a send: sends the announcement that `pack` writes with
- *  `req` as its argument. The peer may reply as soon as it is sent. */
+ *  `req` as its argument, and counts the send (UCP_STATS_*). The peer may reply
+ *  as soon as it is sent. */
 ucs_status_t ucp_rndv_announce(ucp_request_t *req, uint8_t am_id,
-                               uct_pack_callback_t pack);
+                               uct_pack_callback_t pack, unsigned counter);
 
 /** Completes a rendezvous send in any state. Also the abort function of a send
  *  that has no reply yet. */

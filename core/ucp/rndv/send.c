@@ -112,7 +112,7 @@ size_t ucp_rndv_rts_pack(const ucp_request_t *req, void *dest)
 }
 
 ucs_status_t ucp_rndv_announce(ucp_request_t *req, uint8_t am_id,
-                               uct_pack_callback_t pack)
+                               uct_pack_callback_t pack, unsigned counter)
 {
     uct_ep_h am = req->send.ep->am;
     ssize_t packed;
@@ -126,10 +126,7 @@ ucs_status_t ucp_rndv_announce(ucp_request_t *req, uint8_t am_id,
         return UCS_OK;
     }
     req->flags |= UCP_REQUEST_FLAG_ANNOUNCED;
-    ucp_stats_sent(req->send.ep,
-                   (am_id == UCP_AM_ID_AM_RNDV) ? UCP_STATS_AM_RNDV :
-                                                  UCP_STATS_TAG_RNDV,
-                   req->dt.length);
+    ucp_stats_sent(req->send.ep, counter, req->dt.length);
     return UCS_OK;
 }
 

@@ -115,6 +115,8 @@ struct ucp_worker_stats {
     ucs_stats_record_t *other_lanes;
     iface_stats_t *ifaces; /* Indexed by interface */
     unsigned num_ifaces;   /* Length of `ifaces` */
+    /* The messages of all classes by id; NULL if there is none */
+    const ucp_class_message_t *messages[UCP_AM_ID_LAST];
 };
 
 static ucs_status_t counting_handler(void *arg, void *data, size_t length,
@@ -171,6 +173,18 @@ void ucp_stats_wrap_handler(ucp_worker_iface_t *wiface,
     *arg_p     = self;
 }
 
+static void list_messages(ucp_worker_stats_t *stats)
+{
+    const ucp_class_t *const *class;
+    unsigned i;
+
+    for (class = ucp_classes; *class != NULL; ++class) {
+        for (i = 0; i < (*class)->num_messages; ++i) {
+            stats->messages[(*class)->messages[i].id] = &(*class)->messages[i];
+        }
+    }
+}
+
 ucp_worker_stats_t *ucp_stats_worker_create(ucp_worker_h worker)
 {
     ucp_worker_stats_t *stats;
@@ -183,6 +197,7 @@ ucp_worker_stats_t *ucp_stats_worker_create(ucp_worker_h worker)
     if (stats == NULL) {
         return NULL;
     }
+    list_messages(stats);
     stats->num_ifaces  = worker->context->num_resources;
     stats->ifaces      = calloc(stats->num_ifaces, sizeof(*stats->ifaces));
     stats->record      = ucs_stats_create(UCP_STATS_WORKER, NULL, worker->name);
@@ -256,8 +271,8 @@ static void attach_lane(ucp_ep_h ep, unsigned lane, uct_ep_h uct)
     record = ucs_stats_create(UCP_STATS_LANE, stats->record, name);
     stats->lanes[lane].record   = record;
     stats->lanes[lane].counting = ucp_stats_lane_attach(
-        uct, (record != NULL) ? record : worker->stats->other_lanes,
-        stats->record);
+        uct, worker->stats->messages,
+        (record != NULL) ? record : worker->stats->other_lanes, stats->record);
 }
 
 void ucp_stats_ep_begin(ucp_ep_h ep, const char *peer, const uct_ep_h *lanes)

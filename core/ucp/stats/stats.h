@@ -158,9 +158,10 @@ void ucp_stats_received(ucp_worker_h worker, unsigned counter, size_t length);
 
 /* ---- internal ---- */
 
-/** Makes a lane count, in its own record and in the endpoint's. Returns memory
- *  to free after the endpoint, or NULL if out of memory. */
-void *ucp_stats_lane_attach(uct_ep_h uct, ucs_stats_record_t *lane,
-                            ucs_stats_record_t *ep);
+/** Makes a lane count, in its own record and in the endpoint's. `messages`: by
+ *  id. Returns memory to free after the endpoint, or NULL if out of memory. */
+void *ucp_stats_lane_attach(uct_ep_h uct,
+                            const ucp_class_message_t *const *messages,
+                            ucs_stats_record_t *lane, ucs_stats_record_t *ep);
 
 #endif

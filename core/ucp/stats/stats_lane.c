@@ -17,73 +17,12 @@
 typedef struct {
     ucx_ep_ops_t ops;
     const ucx_ep_ops_t *real;
+    const ucp_class_message_t *const *messages; /* by id */
     ucs_stats_record_t *lane;
     ucs_stats_record_t *ep;
 } counting_t;
 
-/* For each message id: the endpoint's counters, by the kind of send, and the
- * number of bytes that are not the user's. NOT_HERE: the operation is counted
- * where it starts. Ids that are not listed are the library's own messages. */
-enum { NOT_HERE = UINT8_MAX };
-
-typedef struct {
-    uint8_t how[3]; /* short, bcopy, zcopy */
-    uint8_t header;
-    uint8_t listed;
-} message_t;
-
-enum { SHORT, BCOPY, ZCOPY };
-
-static const message_t messages[UCP_AM_ID_LAST] = {
-    [UCP_AM_ID_EAGER] =
-        {
-            {UCP_STATS_TAG_SHORT, UCP_STATS_TAG_BCOPY, UCP_STATS_TAG_ZCOPY},
-            8,
-            1,
-        },
-    [UCP_AM_ID_EAGER_SYNC] =
-        {
-            {UCP_STATS_TAG_SHORT, UCP_STATS_TAG_BCOPY, UCP_STATS_TAG_ZCOPY},
-            28,
-            1,
-        },
-    [UCP_AM_ID_AM] =
-        {
-            {UCP_STATS_AM_SHORT, UCP_STATS_AM_BCOPY, UCP_STATS_AM_ZCOPY},
-            8,
-            1,
-        },
-    [UCP_AM_ID_AM_REPLY] =
-        {
-            {UCP_STATS_AM_SHORT, UCP_STATS_AM_BCOPY, UCP_STATS_AM_ZCOPY},
-            24,
-            1,
-        },
-    [UCP_AM_ID_STREAM] =
-        {
-            {UCP_STATS_STREAM_SHORT, UCP_STATS_STREAM_COPY,
-             UCP_STATS_STREAM_ZCOPY},
-            8,
-            1,
-        },
-    [UCP_AM_ID_EAGER_FRAGMENT] = {{NOT_HERE, NOT_HERE, NOT_HERE}, 32, 1},
-    [UCP_AM_ID_RNDV_DATA]      = {{NOT_HERE, NOT_HERE, NOT_HERE}, 12, 1},
-    [UCP_AM_ID_PUT]    = {{UCP_STATS_PUT_AM, NOT_HERE, NOT_HERE}, 32, 1},
-    [UCP_AM_ID_GET]    = {{NOT_HERE, NOT_HERE, NOT_HERE}, 44, 1},
-    [UCP_AM_ID_ATOMIC] = {{NOT_HERE, NOT_HERE, NOT_HERE}, 54, 1},
-    [UCP_AM_ID_GET_REPLY] =
-        {
-            {UCP_STATS_REPLY, UCP_STATS_REPLY, UCP_STATS_REPLY},
-            8,
-            1,
-        },
-    [UCP_AM_ID_ATOMIC_REPLY] =
-        {
-            {UCP_STATS_REPLY, UCP_STATS_REPLY, UCP_STATS_REPLY},
-            8,
-            1,
-        },
-};
+enum { SHORT, BCOPY, ZCOPY }; /* index of ucp_class_sent_t::by */
 
 /* Returns the counting table of a lane. It must be called before the
  * transport's function, because that may release the endpoint. */
@@ -124,23 +63,22 @@ static UCS_F_ALWAYS_INLINE int count_bytes(const counting_t *self,
 static UCS_F_ALWAYS_INLINE void
 count_message(const counting_t *self, uint8_t id, unsigned how, size_t length)
 {
-    const message_t *message = &messages[id];
-    unsigned counter         = message->how[how];
+    const ucp_class_message_t *message = self->messages[id];
+    unsigned counter;
 
-    if (ucs_unlikely(!message->listed)) {
+    if (ucs_unlikely((message == NULL) || (message->sent == NULL))) {
         ucs_stats_add_message(self->ep, UCP_STATS_OWN, length);
         return;
     }
-    if (counter != NOT_HERE) {
+    counter = message->sent->by[how];
+    if (counter != UCP_CLASS_COUNTED) {
         ucs_stats_add_message(self->ep, counter,
                               (length > message->header) ?
                                   length - message->header :
                                   0);
     }
-    if (id == UCP_AM_ID_EAGER_SYNC) {
-        ucs_stats_add(self->ep, UCP_STATS_SYNC, 1);
-    } else if (id == UCP_AM_ID_ATOMIC) {
-        ucs_stats_add(self->ep, UCP_STATS_ATOMIC_AM, 1);
+    if (message->sent->event != 0) {
+        ucs_stats_add(self->ep, message->sent->event, 1);
     }
 }
 
@@ -403,8 +341,9 @@ static void destroy(uct_ep_h uct)
     uct->ops->destroy(uct);
 }
 
-void *ucp_stats_lane_attach(uct_ep_h uct, ucs_stats_record_t *lane,
-                            ucs_stats_record_t *ep)
+void *ucp_stats_lane_attach(uct_ep_h uct,
+                            const ucp_class_message_t *const *messages,
+                            ucs_stats_record_t *lane, ucs_stats_record_t *ep)
 {
     counting_t *self = malloc(sizeof(*self));
 
@@ -413,6 +352,7 @@ void *ucp_stats_lane_attach(uct_ep_h uct, ucs_stats_record_t *lane,
     }
 
     self->real               = uct->ops;
+    self->messages           = messages;
     self->lane               = lane;
     self->ep                 = ep;
     self->ops                = *uct->ops;

@@ -32,9 +32,12 @@ static const char *describe(const ucp_request_t *req, char *text, size_t max)
     return (req->flags & UCP_REQUEST_FLAG_STREAM) ? "stream_recv" : NULL;
 }
 
+static const ucp_class_sent_t stream_sent = {
+    {UCP_STATS_STREAM_SHORT, UCP_STATS_STREAM_COPY, UCP_STATS_STREAM_ZCOPY}, 0};
+
 static const ucp_class_message_t messages[] = {
     {UCP_AM_ID_STREAM, UCP_STATS_RECV_STREAM_MSGS, sizeof(ucp_stream_head_t),
-     ucp_stream_handler},
+     ucp_stream_handler, &stream_sent},
     {UCP_AM_ID_STREAM_OPEN, 0, 0, ucp_stream_open_handler},
     {UCP_AM_ID_STREAM_CLOSE, 0, 0, ucp_stream_close_handler},
 };

@@ -82,9 +82,9 @@ static ucp_stream_desc_t *desc_get(ucp_stream_worker_t *streams, size_t length,
     do {
         desc = small ? ucs_mpool_get_inline(&streams->descs) :
                        malloc(PREFIX + *size_p);
-    } while (
-        ucs_unlikely(desc == NULL) && (streams != NULL) &&
-        ucp_reserve_spend(ucs_container_of(streams, ucp_worker_t, stream)));
+    } while (ucs_unlikely(desc == NULL) && (streams != NULL) &&
+             ucp_reserve_spend(
+                 ucs_container_of(streams, ucp_worker_t, areas.stream)));
     if (desc != NULL) {
         desc_set(desc, small ? UCP_STREAM_DESC_POOL : UCP_STREAM_DESC_HEAP, 0);
     }

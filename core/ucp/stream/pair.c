@@ -122,9 +122,9 @@ static void give(ucp_stream_t *stream, ucp_ep_h ep,
                  const ucp_wire_end_t *peer_name)
 {
     ucs_list_del_init(&stream->link);
-    stream->ep        = ep;
-    stream->peer_name = *peer_name;
-    ep->stream        = stream;
+    stream->ep                = ep;
+    stream->peer_name         = *peer_name;
+    ucp_ep_stream(ep)->stream = stream;
     if (stream->available > 0) {
         ucs_list_add_tail(&streams_of(stream)->ready, &stream->ready);
     }
@@ -224,8 +224,8 @@ static ucs_status_t add_reply(ucp_ep_h ep)
 
 ucp_stream_t *ucp_stream_of(ucp_ep_h ep, ucs_status_t *status_p)
 {
-    if (ucs_likely(ep->stream != NULL)) {
-        return ep->stream;
+    if (ucs_likely(ucp_ep_stream(ep)->stream != NULL)) {
+        return ucp_ep_stream(ep)->stream;
     }
     if (!is_wanted(ep)) {
         ucs_error("the context was created without streams: add "
@@ -235,7 +235,7 @@ ucp_stream_t *ucp_stream_of(ucp_ep_h ep, ucs_status_t *status_p)
     }
     *status_p = (ep->flags & UCP_EP_FLAG_INTERNAL) ? add_reply(ep) :
                                                      UCS_ERR_UNSUPPORTED;
-    return ep->stream;
+    return ucp_ep_stream(ep)->stream;
 }
 
 /* -------------------------------------------------- opening and closing -- */
@@ -291,10 +291,8 @@ static ucp_stream_t *opened_end(ucp_worker_h worker,
     if (ep == NULL) {
         ep = ucp_wireup_reply_ep(worker, &message->sender);
     }
-    return ((ep != NULL) && (ep->stream != NULL) &&
-            (ep->stream->peer_key == 0)) ?
-               ep->stream :
-               NULL;
+    stream = (ep == NULL) ? NULL : ucp_ep_stream(ep)->stream;
+    return ((stream != NULL) && (stream->peer_key == 0)) ? stream : NULL;
 }
 
 /* True if the name is that of an endpoint that was closed: its data would never
@@ -454,7 +452,7 @@ static void say_closed(ucp_stream_t *stream, int force)
 
 void ucp_stream_ep_close(ucp_ep_h ep, int force)
 {
-    ucp_stream_t *stream = ep->stream;
+    ucp_stream_t *stream = ucp_ep_stream(ep)->stream;
 
     if ((stream == NULL) || stream->closed) {
         return;
@@ -472,16 +470,18 @@ void ucp_stream_ep_close(ucp_ep_h ep, int force)
 
 void ucp_stream_ep_end(ucp_ep_h ep, ucs_status_t status)
 {
-    if (ep->stream != NULL) {
-        ucp_stream_end(ep->stream, status);
+    if (ucp_ep_stream(ep)->stream != NULL) {
+        ucp_stream_end(ucp_ep_stream(ep)->stream, status);
     }
 }
 
 void ucp_stream_ep_del(ucp_ep_h ep)
 {
-    if (ep->stream != NULL) {
-        destroy(streams_of(ep->stream), ep->stream);
-        ep->stream = NULL;
+    ucp_stream_t *stream = ucp_ep_stream(ep)->stream;
+
+    if (stream != NULL) {
+        destroy(streams_of(stream), stream);
+        ucp_ep_stream(ep)->stream = NULL;
     }
 }
 

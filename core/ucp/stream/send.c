@@ -76,7 +76,8 @@ static ucs_status_t short_progress(ucp_request_t *req)
     ucp_ep_h ep = req->send.ep;
     ucs_status_t status;
 
-    status = ep->am->ops->am_short(ep->am, UCP_AM_ID_STREAM, ep->stream->key,
+    status = ep->am->ops->am_short(ep->am, UCP_AM_ID_STREAM,
+                                   ucp_ep_stream(ep)->stream->key,
                                    req->dt.u.contig.buffer,
                                    (unsigned)req->dt.length);
     return ucp_eager_short_sent(req, status, ucp_request_posted);
@@ -115,7 +116,7 @@ static size_t pack(void *dest, void *arg)
     ucp_request_t *req = arg;
     ucp_ep_h ep        = req->send.ep;
 
-    memcpy(dest, &ep->stream->key, HEADER);
+    memcpy(dest, &ucp_ep_stream(ep)->stream->key, HEADER);
     return HEADER + ucp_dt_iter_pack_all(&req->dt, (char *)dest + HEADER,
                                          copy_size(ep->config));
 }
@@ -209,8 +210,9 @@ static ucs_status_t zcopy_progress(ucp_request_t *req)
         return sent(req, copy_fragment(req));
     }
 
-    return sent(req, ucp_fragment_post(req, UCP_AM_ID_STREAM, &ep->stream->key,
-                                       HEADER, iov, count, length));
+    return sent(req, ucp_fragment_post(req, UCP_AM_ID_STREAM,
+                                       &ucp_ep_stream(ep)->stream->key, HEADER,
+                                       iov, count, length));
 }
 
 const ucp_proto_t ucp_proto_stream_place = {
@@ -281,7 +283,7 @@ ucs_status_ptr_t ucp_stream_send_nbx(ucp_ep_h ep, const void *buffer,
     ucs_status_t status;
 
     ucp_worker_enter(worker);
-    stream = ep->stream;
+    stream = ucp_ep_stream(ep)->stream;
     /* false for length 0 and for -1, no contiguous data */
     if (ucs_likely((size_t)length - 1 < ep->config->stream_short_max) &&
         ucs_likely((stream != NULL) && (stream->key != 0)) &&

@@ -42,6 +42,13 @@
 #include "ucs/datastruct/list.h"
 #include <ucs/datastruct/mpool.h>
 
+/** Identifiers of messages. */
+enum {
+    UCP_AM_ID_STREAM       = 21, /**< Data */
+    UCP_AM_ID_STREAM_OPEN  = 22, /**< The key of later messages */
+    UCP_AM_ID_STREAM_CLOSE = 23, /**< No more data follows */
+};
+
 typedef struct {
     ucp_le64_t key;
 } ucp_stream_head_t;
@@ -95,8 +102,15 @@ typedef struct ucp_stream_worker {
     ucs_mpool_t descs;         /**< For copies of small data */
 } ucp_stream_worker_t;
 
-UCP_AREA_ACCESSOR(ucp_worker_stream, struct ucp_worker, stream,
+UCP_AREA_ACCESSOR(ucp_worker_stream, struct ucp_worker, areas.stream,
                   ucp_stream_worker_t)
+
+/** State of an endpoint. */
+typedef struct ucp_stream_ep {
+    ucp_stream_t *stream; /**< The stream to the peer; or NULL */
+} ucp_stream_ep_t;
+
+UCP_AREA_ACCESSOR(ucp_ep_stream, struct ucp_ep, areas.stream, ucp_stream_ep_t)
 
 /** A posted receive; its info.length is the number of bytes so far. */
 typedef struct ucp_stream_recv {

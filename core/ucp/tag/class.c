@@ -102,11 +102,18 @@ static const char *describe(const ucp_request_t *req, char *text, size_t max)
     return "tag_recv";
 }
 
+static const ucp_class_sent_t eager_sent = {
+    {UCP_STATS_TAG_SHORT, UCP_STATS_TAG_BCOPY, UCP_STATS_TAG_ZCOPY}, 0};
+static const ucp_class_sent_t sync_sent = {{UCP_STATS_TAG_SHORT,
+                                            UCP_STATS_TAG_BCOPY,
+                                            UCP_STATS_TAG_ZCOPY},
+                                           UCP_STATS_SYNC};
+
 static const ucp_class_message_t messages[] = {
     {UCP_AM_ID_EAGER, UCP_STATS_RECV_TAG_MSGS, sizeof(ucp_eager_hdr_t),
-     ucp_tag_eager_handler},
+     ucp_tag_eager_handler, &eager_sent},
     {UCP_AM_ID_EAGER_SYNC, UCP_STATS_RECV_TAG_MSGS,
-     sizeof(ucp_eager_sync_hdr_t), ucp_tag_eager_sync_handler},
+     sizeof(ucp_eager_sync_hdr_t), ucp_tag_eager_sync_handler, &sync_sent},
     {UCP_AM_ID_EAGER_SYNC_ACK, 0, 0, ucp_tag_eager_sync_ack_handler},
     {UCP_AM_ID_RNDV_RTS, 0, 0, ucp_tag_rts_handler},
 };

@@ -16,6 +16,14 @@
 #include "ucp/eager/eager.h"
 #include "ucp/proto/ep.h"
 
+/** Identifiers of messages. */
+enum {
+    UCP_AM_ID_EAGER          = 3, /**< A whole message */
+    /** A whole message, which EAGER_SYNC_ACK acknowledges */
+    UCP_AM_ID_EAGER_SYNC     = 4,
+    UCP_AM_ID_EAGER_SYNC_ACK = 5, /**< A receive has matched an EAGER_SYNC */
+};
+
 typedef struct {
     ucp_le64_t tag;
 } ucp_eager_hdr_t;

@@ -111,7 +111,7 @@ typedef struct ucp_tag_match {
     struct ucs_stats_record *stats; /**< Counts unexpected messages; or NULL */
 } ucp_tag_match_t;
 
-UCP_AREA_ACCESSOR(ucp_worker_tag, struct ucp_worker, tag, ucp_tag_match_t)
+UCP_AREA_ACCESSOR(ucp_worker_tag, struct ucp_worker, areas.tag, ucp_tag_match_t)
 
 /** `sender_mask`: see ucp_params_t::tag_sender_mask. */
 ucs_status_t ucp_tag_match_init(ucp_tag_match_t *tm, ucp_tag_t sender_mask);

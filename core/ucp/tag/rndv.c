@@ -7,6 +7,7 @@
 #include "ucp/tag/recv.h"
 #include "ucp/tag/rndv.h"
 #include "ucp/wireup/introduce.h"
+#include "ucp/stats/stats.h"
 #include "ucs/debug/log.h"
 
 static unsigned rndv_query(const ucp_proto_query_t *query,
@@ -27,7 +28,8 @@ static size_t rts_pack(void *dest, void *arg)
 
 static ucs_status_t rts_progress(ucp_request_t *req)
 {
-    return ucp_rndv_announce(req, UCP_AM_ID_RNDV_RTS, rts_pack);
+    return ucp_rndv_announce(req, UCP_AM_ID_RNDV_RTS, rts_pack,
+                             UCP_STATS_TAG_RNDV);
 }
 
 /* Requests the receiver of an announced send to drop the announcement. The send

@@ -9,6 +9,9 @@
 
 #include "ucp/rndv/rndv.h"
 
+/** Identifier of the message: ready to send. */
+enum { UCP_AM_ID_RNDV_RTS = 6 };
+
 typedef struct ucp_tag_rts {
     ucp_le64_t tag;
     ucp_rndv_rts_t rndv;

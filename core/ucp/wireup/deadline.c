@@ -94,8 +94,9 @@ void ucp_wireup_deadline_start(ucp_ep_h ep)
     if (!(timeout > 0) || !isfinite(timeout)) {
         return;
     }
-    ep->wireup->deadline.started = ucs_get_time();
-    ucs_list_add_tail(&deadlines->list, &ep->wireup->deadline.link);
+    ucp_ep_wireup(ep)->handshake->deadline.started = ucs_get_time();
+    ucs_list_add_tail(&deadlines->list,
+                      &ucp_ep_wireup(ep)->handshake->deadline.link);
     if ((deadlines->timer == 0) &&
         (ucs_async_add_timer(UCS_ASYNC_MODE_THREAD_MUTEX,
                              ucs_time_from_sec(timeout / ROUNDS), timer_fired,
@@ -110,9 +111,9 @@ void ucp_wireup_deadline_start(ucp_ep_h ep)
 
 void ucp_wireup_deadline_stop(ucp_ep_h ep)
 {
-    if (ep->wireup->deadline.link.next != NULL) {
-        ucs_list_del(&ep->wireup->deadline.link);
-        ep->wireup->deadline.link.next = NULL;
+    if (ucp_ep_wireup(ep)->handshake->deadline.link.next != NULL) {
+        ucs_list_del(&ucp_ep_wireup(ep)->handshake->deadline.link);
+        ucp_ep_wireup(ep)->handshake->deadline.link.next = NULL;
     }
 }
 

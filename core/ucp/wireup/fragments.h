@@ -15,6 +15,7 @@
 #define UCP_WIREUP_FRAGMENTS_H
 
 #include "ucp/proto/ep.h"
+#include "ucp/wireup/ids.h"
 #include "ucp/wireup/link.h"
 
 typedef struct {

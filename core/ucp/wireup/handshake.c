@@ -25,7 +25,8 @@ static void retire(void *arg)
 
     ucp_wireup_link_close(&wireup->link);
     ucp_wireup_deadline_stop(wireup->ep);
-    wireup->ep->wireup = NULL;
+    ucp_ep_wireup(wireup->ep)->handshake = NULL;
+    wireup->ep->connecting               = 0;
     free(wireup);
 }
 
@@ -52,23 +53,24 @@ static void link_sent(ucp_wireup_link_t *link)
 
 void ucp_wireup_release(ucp_ep_h ep)
 {
-    if (ep->wireup != NULL) {
+    if (ucp_ep_wireup(ep)->handshake != NULL) {
         ucp_wireup_deadline_stop(ep);
-        ucp_wireup_link_close(&ep->wireup->link);
+        ucp_wireup_link_close(&ucp_ep_wireup(ep)->handshake->link);
     }
 }
 
 void ucp_wireup_free(ucp_ep_h ep)
 {
-    if (ep->wireup != NULL) {
-        uct_worker_oneshot_cancel(ep->worker->uct, retire, ep->wireup);
-        retire(ep->wireup);
+    if (ucp_ep_wireup(ep)->handshake != NULL) {
+        uct_worker_oneshot_cancel(ep->worker->uct, retire,
+                                  ucp_ep_wireup(ep)->handshake);
+        retire(ucp_ep_wireup(ep)->handshake);
     }
 }
 
 int ucp_wireup_owns(ucp_ep_h ep, uct_ep_h uct)
 {
-    ucp_wireup_t *wireup = ep->wireup;
+    ucp_wireup_t *wireup = ucp_ep_wireup(ep)->handshake;
     unsigned i;
 
     if ((wireup == NULL) || is_over(wireup)) {
@@ -84,7 +86,7 @@ int ucp_wireup_owns(ucp_ep_h ep, uct_ep_h uct)
 
 ucp_wireup_link_t *ucp_wireup_early_link(ucp_ep_h ep)
 {
-    ucp_wireup_t *wireup = ep->wireup;
+    ucp_wireup_t *wireup = ucp_ep_wireup(ep)->handshake;
 
     return ((wireup != NULL) && (wireup->state == UCP_WIREUP_REQUESTED) &&
             (wireup->link.uct != NULL)) ?
@@ -127,7 +129,8 @@ static ucp_wireup_t *create(ucp_ep_h ep, const ucp_wireup_lanes_t *lanes,
                              &ep->worker->ifaces[lanes->aux.iface_index],
                              link_sent);
     }
-    ep->wireup = wireup;
+    ucp_ep_wireup(ep)->handshake = wireup;
+    ep->connecting               = 1;
     ucp_wireup_deadline_start(ep);
     return wireup;
 }
@@ -186,7 +189,7 @@ static void resume_pending(ucp_ep_h ep, uct_ep_h uct, uct_pending_req_t *req)
  * All are replaced before any request continues. */
 static void open_lanes(ucp_ep_h ep)
 {
-    ucp_wireup_t *wireup     = ep->wireup;
+    ucp_wireup_t *wireup     = ucp_ep_wireup(ep)->handshake;
     uct_pending_req_t *first = NULL;
     uct_ep_h waited_for      = NULL;
     uct_pending_req_t *req;
@@ -221,7 +224,7 @@ static ucs_status_t connect_stubs(ucp_ep_h ep, const ucp_wireup_reply_t *reply)
     unsigned i;
 
     for (i = 0; i < ep->config->num_lanes; ++i) {
-        uct_ep_h real = ep->wireup->stubs[i].real;
+        uct_ep_h real = ucp_ep_wireup(ep)->handshake->stubs[i].real;
 
         if (real == NULL) {
             continue;
@@ -254,8 +257,9 @@ static ucp_ep_h find_waiting(ucp_worker_h worker, const ucp_wire_end_t *end,
                       NULL;
 
     return ((ep != NULL) && (ep->secret == ucp_wire_end_secret(end)) &&
-            !(ep->flags & UCP_EP_FLAG_FAILED) && (ep->wireup != NULL) &&
-            (ep->wireup->state == state)) ?
+            !(ep->flags & UCP_EP_FLAG_FAILED) &&
+            (ucp_ep_wireup(ep)->handshake != NULL) &&
+            (ucp_ep_wireup(ep)->handshake->state == state)) ?
                ep :
                NULL;
 }
@@ -350,9 +354,9 @@ static void handle_reply(ucp_worker_h worker, const void *data, size_t length)
         status = connect_stubs(ep, &reply);
     }
     if (status == UCS_OK) {
-        status = ucp_wireup_send(ep, ucp_wireup_link_of(ep->wireup),
-                                 UCP_AM_ID_WIREUP_ACK, &reply.sender,
-                                 sizeof(reply.sender));
+        status = ucp_wireup_send(
+            ep, ucp_wireup_link_of(ucp_ep_wireup(ep)->handshake),
+            UCP_AM_ID_WIREUP_ACK, &reply.sender, sizeof(reply.sender));
     }
     if (status != UCS_OK) {
         ucs_diag("ep %p: its lanes to worker %lx cannot be connected: %s", ep,

@@ -46,6 +46,14 @@ struct ucp_wireup {
 };
 typedef struct ucp_wireup ucp_wireup_t;
 
+/** State of an endpoint. */
+typedef struct ucp_wireup_ep {
+    /** Lanes that are being connected, with ep->connecting; or NULL */
+    ucp_wireup_t *handshake;
+} ucp_wireup_ep_t;
+
+UCP_AREA_ACCESSOR(ucp_ep_wireup, struct ucp_ep, areas.wireup, ucp_wireup_ep_t)
+
 /** Starts to connect the lanes of an endpoint, if any lane needs it. `request`:
  *  the peer's request that the endpoint was created for, or NULL if the
  *  endpoint sends a request. */

@@ -96,7 +96,8 @@ ucs_status_t ucp_wireup_send_request(ucp_ep_h ep,
     }
     head = ucp_wireup_request_pack(&request, message);
     memcpy(message + head, address, length);
-    status = ucp_wireup_send(ep, ucp_wireup_link_of(ep->wireup),
+    status = ucp_wireup_send(ep,
+                             ucp_wireup_link_of(ucp_ep_wireup(ep)->handshake),
                              UCP_AM_ID_WIREUP_REQUEST, message, head + length);
     if (status == UCS_OK) {
         ep->flags |= UCP_EP_FLAG_INTRODUCED;
@@ -136,7 +137,7 @@ ucs_status_t ucp_wireup_send_reply(ucp_ep_h ep, const ucp_wireup_lanes_t *lanes,
             return status;
         }
     }
-    return ucp_wireup_send(ep, ucp_wireup_link_of(ep->wireup),
+    return ucp_wireup_send(ep, ucp_wireup_link_of(ucp_ep_wireup(ep)->handshake),
                            UCP_AM_ID_WIREUP_REPLY, message,
                            ucp_wireup_reply_pack(&reply, message));
 }

@@ -27,6 +27,7 @@
 #define UCP_INTRODUCE_H
 
 #include "ucp/proto/ep.h"
+#include "ucp/wireup/ids.h"
 
 typedef struct {
     ucp_wire_end_t sender;

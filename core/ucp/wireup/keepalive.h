@@ -27,6 +27,7 @@
 #include <stdbool.h>
 #include <ucp/api/ucp.h>
 
+#include "ucp/wireup/ids.h"
 #include "uct/base/worker.h"
 
 typedef struct ucp_keepalive {

@@ -20,7 +20,7 @@ typedef struct ucp_wireup_worker {
     ucs_list_link_t rejections;
 } ucp_wireup_worker_t;
 
-UCP_AREA_ACCESSOR(ucp_worker_wireup, struct ucp_worker, wireup,
+UCP_AREA_ACCESSOR(ucp_worker_wireup, struct ucp_worker, areas.wireup,
                   ucp_wireup_worker_t)
 
 #endif

@@ -5,6 +5,7 @@
  */
 #include "ucp/wireup/stub.h"
 
+#include "ucp/wireup/ids.h"
 #include "uct/base/answer_ops.h"
 
 UCT_ANSWER_OPS_DEFINE(no_resources, UCS_ERR_NO_RESOURCE)

@@ -190,7 +190,8 @@ static void poll_ready(void)
     ssize_t count = ucp_stream_worker_poll(worker, polls, next() % 4, 0);
 
     while (count-- > 0) {
-        check(polls[count].ep->stream->available > 0, "nothing is ready");
+        check(ucp_ep_stream(polls[count].ep)->stream->available > 0,
+              "nothing is ready");
         check(polls[count].user_data == &eps, "polling tells wrong user data");
     }
 }
@@ -280,9 +281,9 @@ static ucp_le64_t next_key(void)
         return ucp_le64(key);
     }
     if (what & 0x40) {
-        return ucp_le64(ep->stream->peer_key);
+        return ucp_le64(ucp_ep_stream(ep)->stream->peer_key);
     }
-    memcpy(&field, &ep->stream->key, sizeof(field));
+    memcpy(&field, &ucp_ep_stream(ep)->stream->key, sizeof(field));
     return field;
 }
 
@@ -296,7 +297,8 @@ static ucp_wire_end_t next_end(void)
     if ((ep == NULL) || (what & 0x40)) {
         return end;
     }
-    return (what & 0x20) ? ep->stream->name : ucp_ep_wire_end(ep);
+    return (what & 0x20) ? ucp_ep_stream(ep)->stream->name :
+                           ucp_ep_wire_end(ep);
 }
 
 static void say_open_or_close(uint8_t id)
@@ -349,7 +351,7 @@ static void check_all(void)
 
     for (i = 0; i < NUM_EPS; ++i) {
         if (eps[i] != NULL) {
-            check_stream(eps[i]->stream);
+            check_stream(ucp_ep_stream(eps[i])->stream);
         }
     }
     ucs_list_for_each(stream, &ucp_worker_stream(worker)->unclaimed, link) {

@@ -151,10 +151,11 @@ static void fail_some(reader_t *reader)
     uct_iface_state_t *state;
     uct_ep_h uct;
 
-    if ((ep == NULL) || (ep->wireup == NULL)) {
+    if ((ep == NULL) || (ucp_ep_wireup(ep)->handshake == NULL)) {
         return;
     }
-    uct = (what & 16) ? ep->wireup->stubs[0].real : ep->wireup->link.uct;
+    uct = (what & 16) ? ucp_ep_wireup(ep)->handshake->stubs[0].real :
+                        ucp_ep_wireup(ep)->handshake->link.uct;
     if (uct != NULL) {
         state = uct_iface_state(uct->iface);
         state->err_handler(state->err_handler_arg, uct,

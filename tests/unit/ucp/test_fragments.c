@@ -5,6 +5,7 @@
  */
 #include "wireup.h"
 
+#include "ucp/tag/eager.h"
 #include "ucp/wireup/fragments.h"
 
 static const ucp_wire_end_t someone = {{{1}}, {{2}}};

@@ -44,7 +44,7 @@ START_TEST(two_halves_are_joined_before_anything_goes)
     ck_assert_int_eq(wireup_connect(&local, &ep), UCS_OK);
     ck_assert_uint_eq(pairs.created, 1);
     ck_assert_uint_eq(pairs.connects, 0);
-    ck_assert_ptr_nonnull(ep->wireup);
+    ck_assert_ptr_nonnull(ucp_ep_wireup(ep)->handshake);
     wireup_settle(&local);
     ck_assert_uint_eq(pairs.created, 2);
     ck_assert_uint_eq(pairs.connects, 2);
@@ -52,7 +52,7 @@ START_TEST(two_halves_are_joined_before_anything_goes)
                                                  pairs.halves->next->id :
                                                  pairs.halves->id);
     /* the state of the wire-up is freed */
-    ck_assert_ptr_null(ep->wireup);
+    ck_assert_ptr_null(ucp_ep_wireup(ep)->handshake);
     close_by(&local, ep, &none);
     wireup_end(&local);
 }
@@ -158,7 +158,7 @@ START_TEST(a_further_lane_is_connected_over_the_first)
     wireup_open(&local, UCP_FEATURE_TAG | UCP_FEATURE_RMA, 0, 0);
     ck_assert_int_eq(wireup_connect(&local, &ep), UCS_OK);
     ck_assert_uint_eq(ep->config->num_lanes, 2);
-    ck_assert_ptr_null(ep->wireup->link.uct);
+    ck_assert_ptr_null(ucp_ep_wireup(ep)->handshake->link.uct);
     ck_assert_int_eq(ucp_mem_map(local.context, &map, &memh), UCS_OK);
     ck_assert_int_eq(ucp_rkey_pack(local.context, memh, &packed, &size),
                      UCS_OK);
@@ -172,7 +172,7 @@ START_TEST(a_further_lane_is_connected_over_the_first)
     ck_assert_uint_eq(pairs.puts, 1);
     ck_assert_uint_eq(target, 77);
     wireup_settle(&local);
-    ck_assert_ptr_null(ep->wireup);
+    ck_assert_ptr_null(ucp_ep_wireup(ep)->handshake);
     ucp_rkey_destroy(rkey);
     ucp_rkey_buffer_release(packed);
     ck_assert_int_eq(ucp_mem_unmap(local.context, memh), UCS_OK);
@@ -194,8 +194,8 @@ START_TEST(short_messages_of_the_other_transport_will_do)
     uct_iface_state(local.worker->ifaces[0].iface)->attr.base.cap.am.max_bcopy =
         UCP_MIN_AM_BCOPY; /* less is rejected; the lane keeps 64 */
     ck_assert_int_eq(wireup_connect(&local, &ep), UCS_OK);
-    ck_assert_uint_eq(ep->wireup->link.max, 64);
-    ck_assert(!ucp_wireup_link_is_idle(&ep->wireup->link));
+    ck_assert_uint_eq(ucp_ep_wireup(ep)->handshake->link.max, 64);
+    ck_assert(!ucp_wireup_link_is_idle(&ucp_ep_wireup(ep)->handshake->link));
     ck_assert_int_eq(local_wait(&local, send_tag(ep, &value, 1)), UCS_OK);
     ck_assert_uint_eq(receive(&local, 1), 3);
     wireup_settle(&local);
@@ -334,10 +334,12 @@ START_TEST(a_lost_auxiliary_connection_fails_the_endpoint)
         wireup_open(&local, UCP_FEATURE_TAG, 1, 0);
         ck_assert_int_eq(wireup_connect(&local, &ep), UCS_OK);
         send = send_tag(ep, &value, 1);
-        ck_assert_int_eq(tell_failure(&local, (unsigned)i,
-                                      (i == 0) ? ep->wireup->link.uct :
-                                                 ep->wireup->stubs[0].real),
-                         UCS_OK);
+        ck_assert_int_eq(
+            tell_failure(&local, (unsigned)i,
+                         (i == 0) ?
+                             ucp_ep_wireup(ep)->handshake->link.uct :
+                             ucp_ep_wireup(ep)->handshake->stubs[0].real),
+            UCS_OK);
         ck_assert_int_eq(ep->fail_status, UCS_ERR_ENDPOINT_TIMEOUT);
         check_failed(&local, ep, send);
     }
@@ -354,7 +356,7 @@ START_TEST(keepalive_checks_the_handshake_connection)
 
     wireup_open(&local, UCP_FEATURE_TAG, 1, 0);
     ck_assert_int_eq(wireup_connect(&local, &ep), UCS_OK);
-    aux           = ep->wireup->link.uct;
+    aux           = ucp_ep_wireup(ep)->handshake->link.uct;
     aux_ops       = *aux->ops;
     aux_ops.check = lost;
     aux->ops      = &aux_ops;
@@ -366,7 +368,7 @@ START_TEST(keepalive_checks_the_handshake_connection)
         ck_assert_int_eq(uct_ep_check(ep->am, 0, NULL), UCS_OK);
     }
     wireup_settle(&local);
-    ck_assert_ptr_null(ep->wireup);
+    ck_assert_ptr_null(ucp_ep_wireup(ep)->handshake);
     close_by(&local, ep, &none);
     wireup_end(&local);
 }
