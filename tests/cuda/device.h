@@ -36,9 +36,11 @@
 #define DEVICE_CHECK "cuStreamQuery"
 
 enum {
+    /** Of both sides, for one of many messages in flight, in tenths */
+    CALLS_IN_A_WINDOW = 30,
     CALLS_OF_A_CHECK  = 4,
-    /** What memory it is (2), the context (3), the copy, its flag */
-    CALLS_OF_A_BUFFER = 7,
+    /** What memory it is, the context (3), the copy, its flag */
+    CALLS_OF_A_BUFFER = 6,
     /** What memory it is, for detection, export and copy (5), the context (3),
      * the copy, its flag */
     CALLS_OF_A_DIRECT = 10,

@@ -29,9 +29,11 @@
 #define DEVICE_CHECK  "hipStreamQuery"
 
 enum {
+    /** Of both sides, for one of many messages in flight, in tenths */
+    CALLS_IN_A_WINDOW = 50,
     CALLS_OF_A_CHECK  = 4,
-    /** What memory it is (2), the device, the registration, the copy, its flag */
-    CALLS_OF_A_BUFFER = 6,
+    /** What memory it is, the device, the registration, the copy, its flag */
+    CALLS_OF_A_BUFFER = 5,
     /** What memory it is, for detection, export and copy (5), the device, the
      * registration, the copy, its flag */
     CALLS_OF_A_DIRECT = 9,

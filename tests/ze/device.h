@@ -30,9 +30,11 @@
 #define DEVICE_CHECK  "zeDeviceGetStatus"
 
 enum {
+    /** Of both sides, for one of many messages in flight, in tenths */
+    CALLS_IN_A_WINDOW = 90,
     CALLS_OF_A_CHECK  = 1,
-    /** What memory it is (4), the copy, the barrier, the flag */
-    CALLS_OF_A_BUFFER = 7,
+    /** What memory it is (2), the copy, the barrier, the flag */
+    CALLS_OF_A_BUFFER = 5,
     /** What memory it is, for detection, export and copy (8), the copy, the
      * barrier, the flag */
     CALLS_OF_A_DIRECT = 11,

@@ -36,6 +36,8 @@ typedef struct ucp_dt_iter {
     /** STAGED with count 0: all data is in u.iov.frag, or is being copied to
      *  it */
     uint8_t fetched;
+    /** STAGED with count 0: where the memory is, for the copier; 0: unknown */
+    uint32_t place;
     /** Packed size in bytes; for a receive, the size of the buffer */
     size_t length;
     size_t offset;  /**< Packed bytes that are processed */
@@ -120,6 +122,7 @@ static inline void ucp_dt_iter_stage(ucp_dt_iter_t *iter,
     }
     iter->dt_class     = UCP_DT_CLASS_STAGED;
     iter->fetched      = 0;
+    iter->place        = 0;
     iter->u.iov.copier = copier;
 }
 

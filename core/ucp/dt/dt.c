@@ -224,7 +224,7 @@ static ucs_status_t chunk_copy(ucp_dt_iter_t *iter, void *memory, void *bytes,
                                size_t length, int unpack)
 {
     if (iter->dt_class == UCP_DT_CLASS_STAGED) {
-        return ucp_stage_copy(iter->u.iov.copier, memory, bytes, length,
+        return ucp_stage_copy(iter->u.iov.copier, 0, memory, bytes, length,
                               unpack);
     }
     ucx_copy(unpack ? memory : bytes, unpack ? bytes : memory, length);
@@ -270,7 +270,7 @@ static ucs_status_t staged_copy(ucp_dt_iter_t *iter, size_t offset, void *flat,
                                 size_t length, int unpack)
 {
     if (iter->u.iov.count == 0) {
-        return ucp_stage_copy(iter->u.iov.copier,
+        return ucp_stage_copy(iter->u.iov.copier, iter->place,
                               (char *)iter->u.iov.memory + offset, flat, length,
                               unpack);
     }
@@ -307,7 +307,8 @@ static size_t staged_pack(ucp_dt_iter_t *iter, void *dest, size_t length)
     }
     status = (iter->u.iov.count > 0) ?
                  staged_copy(iter, offset, dest, length, 0) :
-                 ucp_stage_pipe_read(iter->u.iov.copier, &iter->u.iov.pipe,
+                 ucp_stage_pipe_read(iter->u.iov.copier, iter->place,
+                                     &iter->u.iov.pipe,
                                      (char *)iter->u.iov.memory + offset,
                                      iter->length - offset, dest, length);
     if (status == UCS_OK) {
@@ -400,7 +401,8 @@ ucs_status_t ucp_dt_iter_unpack_next(ucp_dt_iter_t *iter, size_t offset,
         ((offset == 0) && is_last)) {
         return ucp_dt_iter_unpack(iter, offset, src, length);
     }
-    status = ucp_stage_pipe_write(iter->u.iov.copier, &iter->u.iov.pipe,
+    status = ucp_stage_pipe_write(iter->u.iov.copier, iter->place,
+                                  &iter->u.iov.pipe,
                                   (char *)iter->u.iov.memory + offset, src,
                                   length);
     if (is_last) {

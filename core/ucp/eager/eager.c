@@ -177,6 +177,7 @@ void ucp_eager_fetch(ucp_request_t *req, uint32_t attr)
         return;
     }
     frag->req        = req;
+    frag->place      = iter->place;
     frag->memory     = iter->u.iov.memory;
     frag->length     = iter->length;
     iter->fetched    = 1;

@@ -214,7 +214,7 @@ static size_t staged_pack(void *dest, void *arg)
         chunk->status =
             (copier == NULL) ?
                 UCS_ERR_UNSUPPORTED :
-                ucp_stage_pipe_read(copier, chunk->pipe_p,
+                ucp_stage_pipe_read(copier, 0, chunk->pipe_p,
                                     (void *)(uintptr_t)chunk->address,
                                     chunk->left, hdr + 1, chunk->length);
         ucp_mem_table_release(chunk->mems);

@@ -53,6 +53,7 @@ static int next_chunk(ucp_request_t *req, ucp_stage_frag_t *frag)
     frag->req    = req;
     frag->offset = req->dt.offset;
     frag->length = (left < max) ? left : max;
+    frag->place  = req->dt.place;
     frag->memory = (char *)req->dt.u.iov.memory + req->dt.offset;
     ucp_dt_iter_advance(&req->dt, frag->length);
     ucp_stage_frag_start(frag, 0, chunk_copied);
@@ -220,6 +221,7 @@ static int copy_later(ucp_request_t *req, uint64_t offset, const void *data,
     frag->req    = req;
     frag->offset = offset;
     frag->length = length;
+    frag->place  = req->dt.place;
     frag->memory = (char *)req->dt.u.iov.memory + offset;
     ++ucp_recv_rndv(req)->copying;
     ucp_stage_frag_start(frag, 1, chunk_placed);

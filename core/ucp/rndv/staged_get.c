@@ -126,6 +126,7 @@ static ucs_status_t next_chunk(ucp_request_t *get, ucp_stage_frag_t *frag)
     }
     frag->req    = get;
     frag->length = (left < max) ? left : max;
+    frag->place  = get->dt.place;
     frag->memory = (char *)get->dt.u.iov.memory + get->dt.offset;
 
     ucp_dt_iter_init_contig(&chunk->dt, frag->data, frag->length);

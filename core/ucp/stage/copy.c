@@ -63,8 +63,15 @@ static ucs_status_t flush(ucp_copier_t *copier)
     return status;
 }
 
-static ucs_status_t copy_short(ucp_copier_t *copier, void *memory, void *data,
-                               size_t length, int to_user)
+/* The remote key that tells the copier where the memory is. */
+static uct_rkey_t rkey_of(uint32_t place)
+{
+    return (place != 0) ? place : UCT_INVALID_RKEY;
+}
+
+static ucs_status_t copy_short(ucp_copier_t *copier, uint32_t place,
+                               void *memory, void *data, size_t length,
+                               int to_user)
 {
     uct_ep_h ep = copier->ep;
     ucs_status_t status;
@@ -72,9 +79,9 @@ static ucs_status_t copy_short(ucp_copier_t *copier, void *memory, void *data,
     do {
         status = to_user ?
                      ep->ops->put_short(ep, data, (unsigned)length,
-                                        (uintptr_t)memory, UCT_INVALID_RKEY) :
+                                        (uintptr_t)memory, rkey_of(place)) :
                      ep->ops->get_short(ep, data, (unsigned)length,
-                                        (uintptr_t)memory, UCT_INVALID_RKEY);
+                                        (uintptr_t)memory, rkey_of(place));
         if (status == UCS_ERR_NO_RESOURCE) {
             uct_iface_progress(copier->iface);
         }
@@ -83,8 +90,8 @@ static ucs_status_t copy_short(ucp_copier_t *copier, void *memory, void *data,
 }
 
 /* Starts a copy by the copier's asynchronous operations. */
-static ucs_status_t post(ucp_copier_t *copier, void *memory, void *data,
-                         size_t length, uct_mem_h memh, int to_user,
+static ucs_status_t post(ucp_copier_t *copier, uint32_t place, void *memory,
+                         void *data, size_t length, uct_mem_h memh, int to_user,
                          uct_completion_t *comp)
 {
     uct_ep_h ep         = copier->ep;
@@ -96,26 +103,27 @@ static ucs_status_t post(ucp_copier_t *copier, void *memory, void *data,
     };
 
     return to_user ? ep->ops->put_zcopy(ep, &iov, 1, (uintptr_t)memory,
-                                        UCT_INVALID_RKEY, comp) :
+                                        rkey_of(place), comp) :
                      ep->ops->get_zcopy(ep, &iov, 1, (uintptr_t)memory,
-                                        UCT_INVALID_RKEY, comp);
+                                        rkey_of(place), comp);
 }
 
-static ucs_status_t copy_posted(ucp_copier_t *copier, void *memory, void *data,
-                                size_t length, int to_user)
+static ucs_status_t copy_posted(ucp_copier_t *copier, uint32_t place,
+                                void *memory, void *data, size_t length,
+                                int to_user)
 {
     waited_t waited = {.comp = {.func = waited_done, .count = 1}};
     ucs_status_t status;
 
     do {
-        status = post(copier, memory, data, length, UCT_MEM_HANDLE_NULL,
+        status = post(copier, place, memory, data, length, UCT_MEM_HANDLE_NULL,
                       to_user, &waited.comp);
     } while (is_full(copier, &waited, &status));
     return status;
 }
 
-ucs_status_t ucp_stage_copy(ucp_copier_t *copier, void *memory, void *data,
-                            size_t length, int to_user)
+ucs_status_t ucp_stage_copy(ucp_copier_t *copier, uint32_t place, void *memory,
+                            void *data, size_t length, int to_user)
 {
     size_t max_short  = to_user ? copier->max_put_short : copier->max_get_short;
     size_t max_posted = to_user ? copier->max_put_zcopy : copier->max_get_zcopy;
@@ -133,10 +141,10 @@ ucs_status_t ucp_stage_copy(ucp_copier_t *copier, void *memory, void *data,
         if ((length > max_short) && (max_posted > 0) &&
             (length >= min_posted)) {
             chunk  = (length < max_posted) ? length : max_posted;
-            status = copy_posted(copier, p, q, chunk, to_user);
+            status = copy_posted(copier, place, p, q, chunk, to_user);
         } else {
             chunk  = (length < max_short) ? length : max_short;
-            status = copy_short(copier, p, q, chunk, to_user);
+            status = copy_short(copier, place, p, q, chunk, to_user);
         }
     }
     if (status != UCS_OK) {
@@ -250,7 +258,7 @@ static int try_post(ucp_stage_frag_t *frag)
     ucs_status_t status;
 
     if (!ucp_stage_can_post(copier, frag->length, frag->to_user)) {
-        over(frag, ucp_stage_copy(copier, frag->memory, frag->data,
+        over(frag, ucp_stage_copy(copier, frag->place, frag->memory, frag->data,
                                   frag->length, frag->to_user));
         return 1;
     }
@@ -263,8 +271,8 @@ static int try_post(ucp_stage_frag_t *frag)
     ucs_list_del(&frag->link);
     ucs_list_add_tail(&stage->copying, &frag->link);
     ++copier->under_way;
-    status = post(copier, frag->memory, frag->data, frag->length, frag->memh,
-                  frag->to_user, &frag->comp);
+    status = post(copier, frag->place, frag->memory, frag->data, frag->length,
+                  frag->memh, frag->to_user, &frag->comp);
     if (status == UCS_INPROGRESS) {
         return 1;
     }
@@ -439,7 +447,7 @@ ucs_status_t ucp_stage_access(ucp_worker_h worker, uint64_t id,
     if (copier == NULL) {
         status = UCS_ERR_UNSUPPORTED;
     } else if (data != NULL) {
-        status = ucp_stage_copy(copier, (void *)(uintptr_t)address, data,
+        status = ucp_stage_copy(copier, 0, (void *)(uintptr_t)address, data,
                                 length, to_user);
     }
     ucp_mem_table_release(mems);

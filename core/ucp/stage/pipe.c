@@ -30,6 +30,7 @@ enum {
 
 struct ucp_stage_pipe {
     ucp_copier_t *copier;
+    uint32_t place;      /* see ucp_stage_copy() */
     char *at;            /* address of the next part */
     size_t used;         /* read: bytes of the first fragment that are
                           * consumed */
@@ -68,6 +69,7 @@ static ucp_stage_frag_t *append(ucp_stage_pipe_t *pipe)
         pipe->frags[(pipe->head + pipe->count) % DEPTH] = frag;
         ++pipe->count;
         frag->req    = NULL;
+        frag->place  = pipe->place;
         frag->length = 0;
         frag->status = UCS_OK;
         frag->busy   = 0;
@@ -88,12 +90,14 @@ static ucs_status_t remove_first(ucp_stage_pipe_t *pipe)
     return status;
 }
 
-static ucp_stage_pipe_t *open_at(ucp_copier_t *copier, void *memory)
+static ucp_stage_pipe_t *open_at(ucp_copier_t *copier, uint32_t place,
+                                 void *memory)
 {
     ucp_stage_pipe_t *pipe = calloc(1, sizeof(*pipe));
 
     if (pipe != NULL) {
         pipe->copier = copier;
+        pipe->place  = place;
         pipe->at     = memory;
     }
     return pipe;
@@ -102,14 +106,14 @@ static ucp_stage_pipe_t *open_at(ucp_copier_t *copier, void *memory)
 /* Returns the pipeline for a part at `memory`, or NULL if out of memory. If the
  * pipeline is at another position, it is replaced: the block is read from its
  * start again. */
-static ucp_stage_pipe_t *get_pipe(ucp_copier_t *copier,
+static ucp_stage_pipe_t *get_pipe(ucp_copier_t *copier, uint32_t place,
                                   ucp_stage_pipe_t **pipe_p, void *memory)
 {
     if ((*pipe_p != NULL) && ((*pipe_p)->at != memory)) {
         (void)ucp_stage_pipe_close(pipe_p);
     }
     if (*pipe_p == NULL) {
-        *pipe_p = open_at(copier, memory);
+        *pipe_p = open_at(copier, place, memory);
     }
     return *pipe_p;
 }
@@ -156,7 +160,7 @@ static size_t consume(ucp_stage_pipe_t *pipe, void *data, size_t length,
     return chunk;
 }
 
-ucs_status_t ucp_stage_pipe_read(ucp_copier_t *copier,
+ucs_status_t ucp_stage_pipe_read(ucp_copier_t *copier, uint32_t place,
                                  ucp_stage_pipe_t **pipe_p, void *memory,
                                  size_t left, void *data, size_t length)
 {
@@ -167,12 +171,12 @@ ucs_status_t ucp_stage_pipe_read(ucp_copier_t *copier,
     size_t chunk;
 
     if ((*pipe_p == NULL) && (left == length)) {
-        return ucp_stage_copy(copier, memory, data, length, 0);
+        return ucp_stage_copy(copier, place, memory, data, length, 0);
     }
 
-    pipe = get_pipe(copier, pipe_p, memory);
+    pipe = get_pipe(copier, place, pipe_p, memory);
     if (pipe == NULL) {
-        return ucp_stage_copy(copier, memory, data, length, 0);
+        return ucp_stage_copy(copier, place, memory, data, length, 0);
     }
     for (; (length > 0) && (status == UCS_OK);
          bytes += chunk, length -= chunk) {
@@ -181,7 +185,7 @@ ucs_status_t ucp_stage_pipe_read(ucp_copier_t *copier,
             chunk = consume(pipe, bytes, length, &status);
         } else { /* no fragment is available */
             chunk  = length;
-            status = ucp_stage_copy(copier, pipe->at, bytes, chunk, 0);
+            status = ucp_stage_copy(copier, place, pipe->at, bytes, chunk, 0);
             pipe->at += chunk;
         }
     }
@@ -244,25 +248,25 @@ static ucp_stage_frag_t *fillable(ucp_stage_pipe_t *pipe)
     return frag;
 }
 
-ucs_status_t ucp_stage_pipe_write(ucp_copier_t *copier,
+ucs_status_t ucp_stage_pipe_write(ucp_copier_t *copier, uint32_t place,
                                   ucp_stage_pipe_t **pipe_p, void *memory,
                                   const void *data, size_t length)
 {
-    ucp_stage_pipe_t *pipe = get_pipe(copier, pipe_p, memory);
+    ucp_stage_pipe_t *pipe = get_pipe(copier, place, pipe_p, memory);
     size_t size            = chunk_size(copier);
     const char *bytes      = data;
     ucp_stage_frag_t *frag;
     size_t chunk;
 
     if (pipe == NULL) {
-        return ucp_stage_copy(copier, memory, (void *)data, length, 1);
+        return ucp_stage_copy(copier, place, memory, (void *)data, length, 1);
     }
     for (; length > 0; bytes += chunk, length -= chunk, pipe->at += chunk) {
         frag = fillable(pipe);
         if (frag == NULL) {
             chunk = length;
-            note(pipe,
-                 ucp_stage_copy(copier, pipe->at, (void *)bytes, chunk, 1));
+            note(pipe, ucp_stage_copy(copier, place, pipe->at, (void *)bytes,
+                                      chunk, 1));
             continue;
         }
         chunk = ucs_min(size - frag->length, length);

@@ -269,15 +269,6 @@ ucp_copier_t *ucp_stage_copier(const ucp_stage_t *stage, ucs_memory_type_t type)
 
 /* ----------------------------------------------------------- detection -- */
 
-static ucs_memory_type_t detect(const void *address, size_t length)
-{
-    ucx_mem_info_t info = {.size = sizeof(info)};
-
-    return (uct_mem_detect(address, length, &info) == UCS_OK) ?
-               info.type :
-               UCS_MEMORY_TYPE_HOST;
-}
-
 /* Returns the type that the user specified, or UNKNOWN. */
 static ucs_memory_type_t told_type(const ucp_request_param_t *param)
 {
@@ -297,12 +288,12 @@ static ucs_status_t detect_list(const ucp_dt_iov_t *iov, size_t count,
                                 ucs_memory_type_t *type_p)
 {
     ucs_memory_type_t type;
+    uint32_t place;
     size_t i;
 
     *type_p = UCS_MEMORY_TYPE_HOST;
     for (i = 0; i < count; ++i) {
-        type = (iov[i].length > 0) ? detect(iov[i].buffer, iov[i].length) :
-                                     UCS_MEMORY_TYPE_HOST;
+        type = uct_mem_locate(iov[i].buffer, iov[i].length, &place);
         if (UCS_MEM_IS_ACCESSIBLE_FROM_CPU(type) || (type == *type_p)) {
             continue;
         }
@@ -319,9 +310,10 @@ static ucs_status_t detect_list(const ucp_dt_iov_t *iov, size_t count,
 
 static ucs_status_t type_of(ucp_worker_h worker, const ucp_dt_iter_t *iter,
                             const ucp_request_param_t *param,
-                            ucs_memory_type_t *type_p)
+                            ucs_memory_type_t *type_p, uint32_t *place_p)
 {
-    *type_p = told_type(param);
+    *place_p = 0;
+    *type_p  = told_type(param);
     if ((unsigned)*type_p > UCS_MEMORY_TYPE_UNKNOWN) {
         ucs_error("an operation on memory of type %d, which does not exist",
                   (int)*type_p);
@@ -335,7 +327,7 @@ static ucs_status_t type_of(ucp_worker_h worker, const ucp_dt_iter_t *iter,
         return UCS_OK;
     }
     if (iter->dt_class == UCP_DT_CLASS_CONTIG) {
-        *type_p = detect(iter->u.contig.buffer, iter->length);
+        *type_p = uct_mem_locate(iter->u.contig.buffer, iter->length, place_p);
         return UCS_OK;
     }
     return detect_list(iter->u.iov.iov, iter->u.iov.count, type_p);
@@ -347,12 +339,13 @@ ucs_status_t ucp_stage_adopt(ucp_worker_h worker, ucp_dt_iter_t *iter,
     ucs_memory_type_t type;
     ucp_copier_t *copier;
     ucs_status_t status;
+    uint32_t place;
 
     if ((iter->dt_class == UCP_DT_CLASS_GENERIC) || (iter->length == 0)) {
         return UCS_OK; /* the user's functions access it, or it is empty */
     }
 
-    status = type_of(worker, iter, param, &type);
+    status = type_of(worker, iter, param, &type, &place);
     if (status != UCS_OK) {
         return status;
     }
@@ -370,5 +363,6 @@ ucs_status_t ucp_stage_adopt(ucp_worker_h worker, ucp_dt_iter_t *iter,
         return UCS_ERR_UNSUPPORTED;
     }
     ucp_dt_iter_stage(iter, copier);
+    iter->place = place;
     return UCS_OK;
 }

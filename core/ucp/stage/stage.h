@@ -39,7 +39,8 @@ struct ucp_stage_frag {
     /** The request that uses the fragment; NULL if it does not need it any
      *  more */
     ucp_request_t *req;
-    void *memory; /**< The user's memory */
+    void *memory;   /**< The user's memory */
+    uint32_t place; /**< Where that is, or 0: see ucp_stage_copy() */
     /** For use by the caller: offset of the data in its message */
     size_t offset;
     size_t length;
@@ -82,9 +83,11 @@ ucs_status_t ucp_stage_adopt(ucp_worker_h worker, ucp_dt_iter_t *iter,
 
 /* --------------------------------------------------------------- copying -- */
 
-/** Copies and returns when the copy is complete. No callback runs meanwhile. */
-ucs_status_t ucp_stage_copy(ucp_copier_t *copier, void *memory, void *data,
-                            size_t length, int to_user);
+/** Copies and returns when the copy is complete. No callback runs meanwhile.
+ *  `place`: what the domain has told about `memory` when its type was detected
+ *  (ucx_mem_attr_t), or 0. */
+ucs_status_t ucp_stage_copy(ucp_copier_t *copier, uint32_t place, void *memory,
+                            void *data, size_t length, int to_user);
 
 /** Returns the number of bytes that a fragment holds. */
 size_t ucp_stage_frag_size(const ucp_copier_t *copier);
@@ -134,7 +137,7 @@ void ucp_stage_forget(ucp_stage_t *stage, ucp_request_t *req);
 /** Copies `length` bytes at `memory` to `data`, and starts copies of the bytes
  *  that follow. `left`: bytes from `memory` to the end of the block. The
  *  pipeline is closed with the last part, or by ucp_stage_pipe_close(). */
-ucs_status_t ucp_stage_pipe_read(ucp_copier_t *copier,
+ucs_status_t ucp_stage_pipe_read(ucp_copier_t *copier, uint32_t place,
                                  ucp_stage_pipe_t **pipe_p, void *memory,
                                  size_t left, void *data, size_t length);
 
@@ -144,7 +147,7 @@ void ucp_stage_pipe_settle(ucp_stage_pipe_t *pipe);
 
 /** Copies `length` bytes of `data` to `memory`, which follows the previous
  *  part. ucp_stage_pipe_close() completes the copies. */
-ucs_status_t ucp_stage_pipe_write(ucp_copier_t *copier,
+ucs_status_t ucp_stage_pipe_write(ucp_copier_t *copier, uint32_t place,
                                   ucp_stage_pipe_t **pipe_p, void *memory,
                                   const void *data, size_t length);
 

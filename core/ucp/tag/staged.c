@@ -25,6 +25,7 @@ void ucp_tag_staged_start(ucp_request_t *req, ucp_stage_frag_t *frag,
 {
     memcpy(frag->data, payload, length);
     frag->req    = req;
+    frag->place  = req->dt.place;
     frag->memory = req->dt.u.iov.memory;
     frag->length = length;
     ucp_stage_frag_start(frag, 1, placed);

@@ -19,9 +19,10 @@ static UCS_F_ALWAYS_INLINE int ucs_memtype_is_all_host(void)
 }
 
 /** As ucs_memtype_cache_lookup, but searches for the first byte only. The
- *  result is the type of the whole block. */
+ *  result is the type of the whole block. *place_p is what the detector has
+ *  stored, or 0. */
 ucs_status_t ucs_memtype_find(const void *address, size_t size,
-                              ucs_memory_info_t *info);
+                              ucs_memory_info_t *info, uint32_t *place_p);
 
 /*
  * Pages that were found to be host memory, so that a detector is not called for
@@ -70,9 +71,11 @@ void ucs_memtype_remember_pages(int enable);
 void ucs_memtype_forget_range(const void *address, size_t length);
 
 /** Called for memory that is not recorded, by any thread, also by several at
- *  once. Returns nonzero if it has determined the type. */
+ *  once. Returns nonzero if it has determined the type. May store a number that
+ *  spares a copier the question where the memory is. */
 typedef int (*ucs_memtype_detector_t)(const void *address, size_t size,
-                                      ucs_memory_info_t *info);
+                                      ucs_memory_info_t *info,
+                                      uint32_t *place_p);
 
 /** Sets the detector. NULL removes it and waits until no thread runs it. */
 void ucs_memtype_detector_set(ucs_memtype_detector_t detector);

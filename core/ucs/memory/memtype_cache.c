@@ -271,12 +271,14 @@ static ucs_status_t find_listed(const void *address, ucs_memory_info_t *info)
 /* Calls the detector. If it determines the type, fills "info" and returns
  * UCS_OK; otherwise returns `listed`, the result of the search in the list. */
 static ucs_status_t ask_detector(const void *address, size_t size,
-                                 ucs_memory_info_t *info, ucs_status_t listed)
+                                 ucs_memory_info_t *info, uint32_t *place_p,
+                                 ucs_status_t listed)
 {
     ucs_memory_info_t told = *info;
 
     pthread_rwlock_rdlock(&detector.lock);
-    if ((detector.func != NULL) && detector.func(address, size, &told)) {
+    if ((detector.func != NULL) &&
+        detector.func(address, size, &told, place_p)) {
         if (told.type == UCS_MEMORY_TYPE_HOST) {
             listed = UCS_ERR_NO_ELEM;
         } else {
@@ -289,7 +291,7 @@ static ucs_status_t ask_detector(const void *address, size_t size,
 }
 
 ucs_status_t ucs_memtype_find(const void *address, size_t size,
-                              ucs_memory_info_t *info)
+                              ucs_memory_info_t *info, uint32_t *place_p)
 {
     ucs_memory_info_t found = {UCS_MEMORY_TYPE_UNKNOWN,
                                UCS_SYS_DEVICE_ID_UNKNOWN, 0, NULL, 0};
@@ -299,11 +301,12 @@ ucs_status_t ucs_memtype_find(const void *address, size_t size,
     if (ucs_memtype_is_all_host() || ucs_memtype_is_known_host(address)) {
         return UCS_ERR_NO_ELEM;
     }
-    before = forgotten_now();
+    before   = forgotten_now();
+    *place_p = 0;
 
     status = find_listed(address, &found);
     if ((found.type == UCS_MEMORY_TYPE_UNKNOWN) && (size > 0)) {
-        status = ask_detector(address, size, &found, status);
+        status = ask_detector(address, size, &found, place_p, status);
         if (status == UCS_ERR_NO_ELEM) {
             remember_page(address, before);
         }
@@ -317,7 +320,8 @@ ucs_status_t ucs_memtype_find(const void *address, size_t size,
 ucs_status_t ucs_memtype_cache_lookup(const void *address, size_t size,
                                       ucs_memory_info_t *mem_info)
 {
-    ucs_status_t status = ucs_memtype_find(address, size, mem_info);
+    uint32_t place;
+    ucs_status_t status = ucs_memtype_find(address, size, mem_info, &place);
 
     if ((status == UCS_OK) &&
         (size > mem_info->alloc_length -

@@ -248,11 +248,8 @@ ucs_status_t uct_md_mem_advise(uct_md_h md, uct_mem_h memh, void *addr,
     return md->ops->mem_advise(md, memh, addr, length, advice);
 }
 
-/* Returns all attributes that a domain detects about a range; attributes that
- * it does not know keep their presets. `wanted`: UCX_MEM_WANT_*. */
-static ucs_status_t uct_md_mem_info(uct_md_h md, const void *address,
-                                    size_t length, unsigned wanted,
-                                    ucx_mem_attr_t *attr)
+ucs_status_t uct_md_mem_info(uct_md_h md, const void *address, size_t length,
+                             unsigned wanted, ucx_mem_attr_t *attr)
 {
     *attr = (ucx_mem_attr_t){
         .size         = sizeof(*attr),

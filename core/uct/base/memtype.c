@@ -52,27 +52,22 @@ void uct_memtype_remove(void *address, size_t length)
 
 /* The detector of libucs: queries the domains. */
 static int uct_memtype_told(const void *address, size_t length,
-                            ucs_memory_info_t *info)
+                            ucs_memory_info_t *info, uint32_t *place_p)
 {
     int is_known = 0;
+    ucx_mem_attr_t attr;
     unsigned i;
 
     pthread_rwlock_rdlock(&uct_tellers_lock);
     for (i = 0; (i < uct_tellers_count) && !is_known; ++i) {
-        uct_md_mem_attr_t attr = {
-            .field_mask = UCT_MD_MEM_ATTR_FIELD_MEM_TYPE |
-                          UCT_MD_MEM_ATTR_FIELD_SYS_DEV |
-                          UCT_MD_MEM_ATTR_FIELD_BASE_ADDRESS |
-                          UCT_MD_MEM_ATTR_FIELD_ALLOC_LENGTH,
-        };
-
-        if ((uct_md_mem_query(uct_tellers[i], address, length, &attr) ==
+        if ((uct_md_mem_info(uct_tellers[i], address, length, 0, &attr) ==
              UCS_OK) &&
             (attr.mem_type != UCS_MEMORY_TYPE_UNKNOWN)) {
             info->type         = attr.mem_type;
             info->sys_dev      = attr.sys_dev;
             info->base_address = attr.base_address;
             info->alloc_length = attr.alloc_length;
+            *place_p           = attr.place;
             is_known           = 1;
         }
     }
@@ -164,10 +159,24 @@ void uct_memtype_md_closed(uct_md_h md)
     }
 }
 
+ucs_memory_type_t uct_mem_locate(const void *address, size_t length,
+                                 uint32_t *place_p)
+{
+    ucs_memory_info_t found;
+
+    *place_p = 0;
+    return ((length > 0) &&
+            (ucs_memtype_find(address, length, &found, place_p) == UCS_OK) &&
+            (found.type != UCS_MEMORY_TYPE_UNKNOWN)) ?
+               found.type :
+               UCS_MEMORY_TYPE_HOST;
+}
+
 ucs_status_t uct_mem_detect(const void *address, size_t length,
                             ucx_mem_info_t *info)
 {
     ucs_memory_info_t found;
+    uint32_t place;
 
     if ((info == NULL) || !UCX_TABLE_HAS(info, length)) {
         return UCS_ERR_INVALID_PARAM;
@@ -182,7 +191,7 @@ ucs_status_t uct_mem_detect(const void *address, size_t length,
         return UCS_OK;
     }
 
-    if ((ucs_memtype_find(address, length, &found) == UCS_OK) &&
+    if ((ucs_memtype_find(address, length, &found, &place) == UCS_OK) &&
         (found.type != UCS_MEMORY_TYPE_UNKNOWN)) {
         info->type    = found.type;
         info->sys_dev = found.sys_dev;

@@ -24,4 +24,9 @@ void uct_memtype_md_closed(uct_md_h md);
 ucs_status_t uct_mem_detect(const void *address, size_t length,
                             ucx_mem_info_t *info);
 
+/* Detects the type of memory for a copy. *place_p receives the domain's `place`
+ * for its copier, or 0. Any thread. */
+ucs_memory_type_t uct_mem_locate(const void *address, size_t length,
+                                 uint32_t *place_p);
+
 #endif

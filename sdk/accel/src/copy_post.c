@@ -162,7 +162,8 @@ ucs_status_t accel_copy_post(uct_ep_h ep, const uct_iov_t *iov, size_t iovcnt,
 }
 
 static ucs_status_t post(uct_ep_h ep, const uct_iov_t *iov, size_t iovcnt,
-                         uint64_t address, int is_put, uct_completion_t *comp)
+                         uint64_t address, uct_rkey_t rkey, int is_put,
+                         uct_completion_t *comp)
 {
     accel_target_t target = {.address = address};
     int result;
@@ -174,7 +175,7 @@ static ucs_status_t post(uct_ep_h ep, const uct_iov_t *iov, size_t iovcnt,
     if (((accel_copy_iface_t *)ep->iface)->free_ops == NULL) {
         return UCS_ERR_NO_RESOURCE;
     }
-    result = accel_driver.find((void *)(uintptr_t)address, &target.memory);
+    result = accel_find_at((void *)(uintptr_t)address, rkey, &target.memory);
     if (result != UCS_OK) {
         return accel_status(result);
     }
@@ -185,12 +186,12 @@ ucs_status_t accel_copy_put_zcopy(uct_ep_h ep, const uct_iov_t *iov,
                                   size_t iovcnt, uint64_t address,
                                   uct_rkey_t rkey, uct_completion_t *comp)
 {
-    return post(ep, iov, iovcnt, address, 1, comp);
+    return post(ep, iov, iovcnt, address, rkey, 1, comp);
 }
 
 ucs_status_t accel_copy_get_zcopy(uct_ep_h ep, const uct_iov_t *iov,
                                   size_t iovcnt, uint64_t address,
                                   uct_rkey_t rkey, uct_completion_t *comp)
 {
-    return post(ep, iov, iovcnt, address, 0, comp);
+    return post(ep, iov, iovcnt, address, rkey, 0, comp);
 }

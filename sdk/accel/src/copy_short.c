@@ -40,7 +40,8 @@ int accel_copy_touch(void *buffer, void *remote, const accel_memory_t *memory,
  * caller's memory, which the processor can access. The driver is not queried
  * about it, because the data is copied through the lane's own pinned memory. */
 static ucs_status_t copy_short(accel_copy_iface_t *iface, void *buffer,
-                               uint64_t address, size_t length, int is_put)
+                               uint64_t address, uct_rkey_t rkey, size_t length,
+                               int is_put)
 {
     static const accel_memory_t host = {.kind = ACCEL_PAGEABLE, .device = -1};
     void *remote                     = (void *)(uintptr_t)address;
@@ -49,7 +50,7 @@ static ucs_status_t copy_short(accel_copy_iface_t *iface, void *buffer,
     accel_scope_t scope;
     int result;
 
-    result = accel_driver.find(remote, &memory);
+    result = accel_find_at(remote, rkey, &memory);
     if ((result == UCS_OK) && accel_is_host(memory.kind)) {
         memcpy(is_put ? remote : buffer, is_put ? buffer : remote, length);
         return UCS_OK;
@@ -95,7 +96,7 @@ ucs_status_t accel_copy_put_short(uct_ep_h ep, const void *buffer,
 {
     return (length == 0) ? UCS_OK :
                            copy_short((accel_copy_iface_t *)ep->iface,
-                                      (void *)buffer, address, length, 1);
+                                      (void *)buffer, address, rkey, length, 1);
 }
 
 ucs_status_t accel_copy_get_short(uct_ep_h ep, void *buffer, unsigned length,
@@ -103,5 +104,5 @@ ucs_status_t accel_copy_get_short(uct_ep_h ep, void *buffer, unsigned length,
 {
     return (length == 0) ? UCS_OK :
                            copy_short((accel_copy_iface_t *)ep->iface, buffer,
-                                      address, length, 0);
+                                      address, rkey, length, 0);
 }

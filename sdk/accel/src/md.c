@@ -274,6 +274,9 @@ static ucs_status_t mem_query(uct_md_h super, const void *address,
     attr->sys_dev = accel_md_sys_device((accel_md_t *)super, memory.device);
     attr->base_address = memory.base;
     attr->alloc_length = memory.length;
+    if (UCX_TABLE_HAS(attr, place)) {
+        attr->place = accel_place(&memory);
+    }
     if (UCX_TABLE_HAS(attr, wanted) && (attr->wanted & UCX_MEM_WANT_DMABUF)) {
         export_dmabuf((accel_md_t *)super, address, length, &memory, attr);
     }

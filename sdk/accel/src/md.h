@@ -80,6 +80,49 @@ int accel_md_context(accel_md_t *md, int device, void **context_p);
  *  leave(). */
 int accel_md_enter(accel_md_t *md, int device, accel_scope_t *scope);
 
+/* ------------------------------------------------------------- place -- */
+
+/*
+ * The place of memory is a number that mem_query returns with the type, and that
+ * the core passes to the copier as remote key: the driver is asked once for each
+ * message, not twice. Numbers without the mark are other keys.
+ *
+ *   31       16 15      2 1    0
+ *   | the mark | device  | kind |
+ */
+enum {
+    ACCEL_PLACE_MARK  = 0xacce,
+    ACCEL_PLACE_SHIFT = 2,
+    ACCEL_PLACE_MAX   = 1 << 14,
+};
+
+static inline uint32_t accel_place(const accel_memory_t *memory)
+{
+    return ((memory->device >= 0) && (memory->device < ACCEL_PLACE_MAX)) ?
+               ((uint32_t)ACCEL_PLACE_MARK << 16) |
+                   ((uint32_t)memory->device << ACCEL_PLACE_SHIFT) |
+                   (uint32_t)memory->kind :
+               0;
+}
+
+/** Finds the memory at an address, for the copier: kind and device. `rkey`: its
+ * place, unless the core does not know it. */
+static inline int accel_find_at(const void *address, uct_rkey_t rkey,
+                                accel_memory_t *memory)
+{
+    _Static_assert(ACCEL_NUM_KINDS <= 1 << ACCEL_PLACE_SHIFT,
+                   "a kind has two bits");
+
+    if ((rkey >> 16) != ACCEL_PLACE_MARK) {
+        return accel_driver.find(address, memory);
+    }
+    memory->kind   = (accel_kind_t)(rkey & ((1 << ACCEL_PLACE_SHIFT) - 1));
+    memory->device = (int)((rkey & 0xffff) >> ACCEL_PLACE_SHIFT);
+    memory->base   = NULL;
+    memory->length = 0;
+    return UCS_OK;
+}
+
 /* ------------------------------------------------------------ memory.c -- */
 
 ucs_status_t accel_mem_alloc(uct_md_h md, size_t *length, void **address,

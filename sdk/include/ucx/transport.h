@@ -195,7 +195,11 @@ typedef struct ucx_reachable_args {
  * neither registration nor remote keys. The core connects its endpoints to the
  * interface's own address. Put writes to remote_addr, an address of this
  * process; get reads from it. Both sides may be memory of any of those types,
- * but the local buffer of a short operation is host memory; rkey is ignored.
+ * but the local buffer of a short operation is host memory. rkey is
+ * UCT_INVALID_RKEY, or (since 1.1) the nonzero `place` that the domain's
+ * mem_query has stored for memory that contains the bytes at remote_addr: the
+ * copier then need not ask its driver about this memory again. It ignores other
+ * values.
  * The core uses
  *   put_short, get_short   the copy is complete when they return UCS_OK
  *   put_zcopy, get_zcopy   UCS_INPROGRESS: the completion is called from

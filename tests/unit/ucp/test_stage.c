@@ -17,7 +17,8 @@ START_TEST(a_copy_is_cut_as_the_copier_can)
     open_staged(&local);
     for (length = 0; length < 3100; length += (length < 40) ? 1 : 99) {
         memset(data, 0, length + 1);
-        ck_assert_int_eq(ucp_stage_copy(&play.copier, memory, data, length, 0),
+        ck_assert_int_eq(ucp_stage_copy(&play.copier, 0, memory, data, length,
+                                        0),
                          UCS_OK);
         ck_assert_mem_eq(data, memory, length);
         ck_assert_int_eq(data[length], 0);
@@ -35,7 +36,7 @@ START_TEST(a_copier_without_room_is_asked_again)
 
     open_staged(&local);
     play.no_room = 5;
-    ck_assert_int_eq(ucp_stage_copy(&play.copier, data, memory, 2500, 1),
+    ck_assert_int_eq(ucp_stage_copy(&play.copier, 0, data, memory, 2500, 1),
                      UCS_OK);
     ck_assert_mem_eq(data, memory, 2500);
     ck_assert_uint_eq(play.posts, 3);
@@ -49,7 +50,8 @@ START_TEST(a_short_copy_that_was_only_taken_is_flushed)
 
     open_staged(&local);
     play.short_status = UCS_INPROGRESS;
-    ck_assert_int_eq(ucp_stage_copy(&play.copier, data, memory, 8, 1), UCS_OK);
+    ck_assert_int_eq(ucp_stage_copy(&play.copier, 0, data, memory, 8, 1),
+                     UCS_OK);
     ck_assert_uint_eq(play.flushes, 1);
     close_staged(&local);
 }
@@ -62,7 +64,7 @@ START_TEST(a_failed_copy_fails_what_it_was_for)
 
     open_staged(&local);
     play.fail_at = 2;
-    ck_assert_int_eq(ucp_stage_copy(&play.copier, memory, data, 2500, 0),
+    ck_assert_int_eq(ucp_stage_copy(&play.copier, 0, memory, data, 2500, 0),
                      UCS_ERR_IO_ERROR);
 
     ck_assert_int_eq(ucp_dt_iter_begin(local.worker, &iter, memory, 500,
@@ -170,7 +172,8 @@ START_TEST(fragments_are_told_of_from_progress_alone)
     ck_assert(ucp_stage_is_busy(&play.stage));
 
     /* no callback is called while another operation waits for a copy */
-    ck_assert_int_eq(ucp_stage_copy(&play.copier, memory, data + 5000, 100, 0),
+    ck_assert_int_eq(ucp_stage_copy(&play.copier, 0, memory, data + 5000, 100,
+                                    0),
                      UCS_OK);
     ck_assert_uint_eq(num_told, 0);
     for (i = 0; i < 20; ++i) {
