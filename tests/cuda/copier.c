@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static ucs_async_context_t *async;
 uct_worker_h worker;
@@ -123,4 +124,30 @@ uct_allocated_memory_t allocate(size_t length, ucs_memory_type_t type)
 
     ck_ok(uct_mem_alloc(length, &method, 1, &params, &memory));
     return memory;
+}
+
+void check_dmabuf(char *memory)
+{
+    const size_t at        = 4096 + 10;
+    uct_md_mem_attr_t attr = {
+        .field_mask = UCT_MD_MEM_ATTR_FIELD_DMABUF_FD |
+                      UCT_MD_MEM_ATTR_FIELD_DMABUF_OFFSET,
+    };
+    char text[] = "by dmabuf", back[sizeof(text)];
+    char host[64];
+
+    copy(1, (uintptr_t)memory + at, text, sizeof(text));
+    ck_ok(uct_md_mem_query(md, memory + at, sizeof(text), &attr));
+    ck_assert_int_ge(attr.dmabuf_fd, 0);
+    ck_assert_int_eq(pread(attr.dmabuf_fd, back, sizeof(back),
+                           (off_t)attr.dmabuf_offset),
+                     sizeof(back));
+    ck_assert_str_eq(back, text);
+    close(attr.dmabuf_fd);
+    /* A range that ends behind the allocation has none, and host memory is not
+     * the device's */
+    ck_ok(uct_md_mem_query(md, memory + at, 3 * 4096, &attr));
+    ck_assert_int_eq(attr.dmabuf_fd, UCT_DMABUF_FD_INVALID);
+    ck_assert_int_eq(uct_md_mem_query(md, host, sizeof(host), &attr),
+                     UCS_ERR_INVALID_ADDR);
 }

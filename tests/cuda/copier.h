@@ -34,4 +34,8 @@ void copy(int is_put, uint64_t address, void *data, size_t length);
 
 uct_allocated_memory_t allocate(size_t length, ucs_memory_type_t type);
 
+/* Checks that a part of an allocation of 12 KiB is exported as a dmabuf with an offset, and
+ * that one beyond its end is not. */
+void check_dmabuf(char *memory);
+
 #endif

@@ -126,6 +126,15 @@ START_TEST(sub_devices_are_devices)
 }
 END_TEST
 
+START_TEST(a_range_of_device_memory_is_exported_as_a_dmabuf)
+{
+    char *memory = device_allocate(12 * 1024);
+
+    check_dmabuf(memory);
+    device_free(memory);
+}
+END_TEST
+
 START_TEST(no_post_waits_and_no_order_is_assumed)
 {
     char *memory = device_allocate(2 * LARGE);
@@ -266,6 +275,7 @@ int main(void)
     tcase_add_checked_fixture(tcase, open_both, close_both);
     tcase_add_test(tcase, memory_of_every_type_is_told_and_copied);
     tcase_add_test(tcase, sub_devices_are_devices);
+    tcase_add_test(tcase, a_range_of_device_memory_is_exported_as_a_dmabuf);
     tcase_add_test(tcase, no_post_waits_and_no_order_is_assumed);
     tcase_add_test(tcase, a_lost_device_fails_its_copies_only);
     tcase_add_test(tcase, a_lost_sub_device_fails_its_copies_only);

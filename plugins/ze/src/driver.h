@@ -59,6 +59,8 @@ int ze_describe(uint64_t address, accel_allocation_t *allocation);
 int ze_allocate(ucs_memory_type_t type, int device, size_t length,
                 uint64_t *address_p);
 int ze_deallocate(uint64_t address);
+int ze_export_dmabuf(int device, uint64_t start, size_t length, int *fd_p,
+                     uint64_t *offset_p);
 void *ze_staging_new(int device, size_t length);
 void ze_staging_free(void *memory);
 

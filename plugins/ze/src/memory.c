@@ -8,6 +8,7 @@
  */
 #include "driver.h"
 
+#include <fcntl.h>
 #include <string.h>
 
 /* Queries all drivers. ZE_MEMORY_TYPE_UNKNOWN: no driver knows the address.
@@ -104,6 +105,42 @@ int ze_describe(uint64_t address, accel_allocation_t *allocation)
                                 (allocation->device >= 0);
     }
     return result;
+}
+
+/* The driver's descriptor is that of the allocation, and stays the driver's. */
+int ze_export_dmabuf(int device, uint64_t start, size_t length, int *fd_p,
+                     uint64_t *offset_p)
+{
+    const void *pointer                     = (void *)(uintptr_t)start;
+    ze_external_memory_export_fd_t exported = {
+        .stype = ZE_STRUCTURE_TYPE_EXTERNAL_MEMORY_EXPORT_FD,
+        .flags = ZE_EXTERNAL_MEMORY_TYPE_FLAG_DMA_BUF,
+        .fd    = -1,
+    };
+    ze_memory_allocation_properties_t properties = {
+        .stype = ZE_STRUCTURE_TYPE_MEMORY_ALLOCATION_PROPERTIES,
+        .pNext = &exported,
+    };
+    ze_context_handle_t context;
+    ze_result_t result;
+    size_t all;
+    void *base;
+
+    result = ze_context(ze_device(device)->driver, &context);
+    if (result == ZE_RESULT_SUCCESS) {
+        result = ze.zeMemGetAllocProperties(context, pointer, &properties,
+                                            NULL);
+    }
+    if (result == ZE_RESULT_SUCCESS) {
+        result = ze.zeMemGetAddressRange(context, pointer, &base, &all);
+    }
+    if (result != ZE_RESULT_SUCCESS) {
+        return result;
+    }
+    /* A driver that does not know the extension leaves -1 */
+    *fd_p     = fcntl(exported.fd, F_DUPFD_CLOEXEC, 0);
+    *offset_p = start - (uintptr_t)base;
+    return (*fd_p < 0) ? UCS_ERR_UNSUPPORTED : ZE_RESULT_SUCCESS;
 }
 
 /* ----------------------------------------------------------- allocation -- */

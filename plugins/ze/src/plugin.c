@@ -51,6 +51,7 @@ const accel_driver_t accel_driver = {
     .describe      = ze_describe,
     .allocate      = ze_allocate,
     .deallocate    = ze_deallocate,
+    .export_dmabuf = ze_export_dmabuf,
     .staging_new   = ze_staging_new,
     .staging_free  = ze_staging_free,
     .queue_open    = ze_queue_open,

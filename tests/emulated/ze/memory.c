@@ -222,6 +222,22 @@ static ze_memory_type_t type_of(const emu_range_t *range)
     }
 }
 
+/* The descriptor of the allocation, which the caller must not close. */
+static ze_result_t export_fd(const emu_range_t *range,
+                             ze_external_memory_export_fd_t *exported)
+{
+    if ((exported->stype != ZE_STRUCTURE_TYPE_EXTERNAL_MEMORY_EXPORT_FD) ||
+        (exported->flags != ZE_EXTERNAL_MEMORY_TYPE_FLAG_DMA_BUF)) {
+        return ZE_RESULT_ERROR_INVALID_ENUMERATION;
+    }
+    if ((range == NULL) || (range->kind != EMU_DEVICE) ||
+        (emu_variable("EMULATED_DMABUF", 1, 1) == 0)) {
+        return ZE_RESULT_ERROR_UNSUPPORTED_FEATURE;
+    }
+    exported->fd = range->pages->fd;
+    return ZE_RESULT_SUCCESS;
+}
+
 ze_result_t
 face_zeMemGetAllocProperties(ze_context_handle_t handle, const void *address,
                              ze_memory_allocation_properties_t *properties,
@@ -246,7 +262,9 @@ face_zeMemGetAllocProperties(ze_context_handle_t handle, const void *address,
     if (device != NULL) {
         *device = owner;
     }
-    LEAVE(ZE_RESULT_SUCCESS);
+    LEAVE((properties->pNext == NULL) ?
+              ZE_RESULT_SUCCESS :
+              export_fd(range, (void *)properties->pNext));
 }
 
 ze_result_t face_zeMemGetAddressRange(ze_context_handle_t handle,
