@@ -8,12 +8,14 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum {
     WINDOW          = 64,
     ROUNDS          = 20,
     /** Of one side, in percent of its messages: 3 for each window */
     MAX_SUBMISSIONS = 10,
+    AM_ID           = 5,
 };
 
 /* Each submission ends with one signal. */
@@ -57,8 +59,83 @@ static void run_window(char *from, char *to, int is_expected)
     }
 }
 
-/* The copies of the messages in flight are submitted together. _i: receives are
- * posted before the messages arrive. */
+/* Active messages: the handler receives into the window's memory. */
+static struct {
+    char *to;
+    int count;
+    ucs_status_ptr_t recvs[WINDOW];
+} arrived;
+
+static ucs_status_t am_handler(void *arg, const void *header,
+                               size_t header_length, void *data, size_t length,
+                               const ucp_am_recv_param_t *param)
+{
+    ucp_request_param_t none = {0};
+
+    ck_assert_uint_eq(length, SIDE_LENGTH);
+    ck_assert_int_lt(arrived.count, WINDOW);
+    arrived.recvs[arrived.count] = ucp_am_recv_data_nbx(
+        sides[1].worker, data, arrived.to + arrived.count * SIDE_LENGTH, length,
+        &none);
+    ++arrived.count;
+    return UCS_OK;
+}
+
+static void run_am_window(char *from, char *to)
+{
+    ucp_request_param_t param = {0};
+    ucs_status_ptr_t sends[WINDOW];
+    int i;
+
+    arrived.to    = to;
+    arrived.count = 0;
+    for (i = 0; i < WINDOW; ++i) {
+        sends[i] = ucp_am_send_nbx(sides[0].ep, AM_ID, NULL, 0,
+                                   from + i * SIDE_LENGTH, SIDE_LENGTH, &param);
+    }
+    for (i = 0; i < WINDOW; ++i) {
+        finish(sends[i]);
+    }
+    while (arrived.count < WINDOW) {
+        progress();
+    }
+    for (i = 0; i < WINDOW; ++i) {
+        finish(arrived.recvs[i]);
+    }
+}
+
+/* The receiver has host memory: only sends on streams are gathered. */
+static void run_stream_window(char *from, char *to)
+{
+    ucp_request_param_t param = {0},
+                        whole = {
+                            .op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS,
+                            .flags        = UCP_STREAM_RECV_FLAG_WAITALL,
+                        };
+    static char host[WINDOW * SIDE_LENGTH];
+    ucs_status_ptr_t sends[WINDOW], recv;
+    size_t length;
+    int i;
+
+    recv = ucp_stream_recv_nbx(sides[1].ep, host, sizeof(host), &length,
+                               &whole);
+    for (i = 0; i < WINDOW; ++i) {
+        sends[i] = ucp_stream_send_nbx(sides[0].ep, from + i * SIDE_LENGTH,
+                                       SIDE_LENGTH, &param);
+    }
+    for (i = 0; i < WINDOW; ++i) {
+        finish(sends[i]);
+    }
+    finish(recv);
+    memcpy(emulated_view(to, sizeof(host)), host, sizeof(host));
+}
+
+enum { UNEXPECTED, EXPECTED, ACTIVE, STREAM, NUM_KINDS };
+static const char *const kinds[] = {"tag, unexpected", "tag, expected",
+                                    "active messages", "stream, to host"};
+
+/* The copies of the messages in flight are submitted together. _i: whether
+ * receives are posted before the messages arrive, or active messages. */
 START_TEST(many_small_messages_share_submissions)
 {
     char *from                = sides_allocate(WINDOW * SIDE_LENGTH);
@@ -78,7 +155,13 @@ START_TEST(many_small_messages_share_submissions)
         for (i = 0; i < WINDOW * SIDE_LENGTH; ++i) {
             view[i] = (unsigned char)(i * 7 + round);
         }
-        run_window(from, to, _i);
+        if (_i == ACTIVE) {
+            run_am_window(from, to);
+        } else if (_i == STREAM) {
+            run_stream_window(from, to);
+        } else {
+            run_window(from, to, _i == EXPECTED);
+        }
         view = emulated_view(to, WINDOW * SIDE_LENGTH);
         for (i = 0; i < WINDOW * SIDE_LENGTH; ++i) {
             ck_assert_int_eq(view[i], (unsigned char)(i * 7 + round));
@@ -89,9 +172,10 @@ START_TEST(many_small_messages_share_submissions)
     made        = count_costly() - made;
     printf("%d in flight, %s: %4.2f calls of the driver for a message on both"
            " sides, %5.3f submissions\n",
-           WINDOW, _i ? "expected" : "unexpected", (double)all / messages,
+           WINDOW, kinds[_i], (double)all / messages,
            (double)submissions / messages);
     ck_assert_uint_eq(made, 0);
+    ck_assert_uint_le(all * 10, CALLS_IN_A_WINDOW * WINDOW * ROUNDS);
     ck_assert_uint_le(submissions * 100, 2 * MAX_SUBMISSIONS * WINDOW * ROUNDS);
     sides_free(from);
     sides_free(to);
@@ -191,7 +275,18 @@ END_TEST
 
 static void setup(void)
 {
+    ucp_am_handler_param_t am = {
+        .field_mask = UCP_AM_HANDLER_PARAM_FIELD_ID |
+                      UCP_AM_HANDLER_PARAM_FIELD_CB |
+                      UCP_AM_HANDLER_PARAM_FIELD_FLAGS,
+        .id    = AM_ID,
+        .cb    = am_handler,
+        .flags = UCP_AM_FLAG_PERSISTENT_DATA,
+    };
+
     sides_open(SIDE_LENGTH);
+    ck_assert_int_eq(ucp_worker_set_am_recv_handler(sides[1].worker, &am),
+                     UCS_OK);
 }
 
 int main(void)
@@ -201,7 +296,8 @@ int main(void)
 
     tcase_set_timeout(tcase, 300);
     tcase_add_checked_fixture(tcase, setup, sides_close);
-    tcase_add_loop_test(tcase, many_small_messages_share_submissions, 0, 2);
+    tcase_add_loop_test(tcase, many_small_messages_share_submissions, 0,
+                        NUM_KINDS);
     tcase_add_test(tcase, a_send_that_waits_for_its_copy_is_cancelled);
     tcase_add_test(tcase, an_endpoint_is_closed_while_its_messages_are_copied);
     tcase_add_test(tcase, synchronous_sends_keep_their_order);

@@ -6,6 +6,7 @@
 #include "ucp/am/recv.h"
 
 #include "ucp/dt/dt.h"
+#include "ucp/stage/stage.h"
 #include "ucp/wireup/introduce.h"
 #include "ucs/debug/log.h"
 
@@ -203,6 +204,53 @@ ucs_status_t ucp_am_reply_handler(void *arg, void *data, size_t length,
 
 /* --------------------------------------------- data that handlers kept -- */
 
+static void placed(ucp_stage_frag_t *frag)
+{
+    ucp_request_t *req  = frag->req;
+    ucs_status_t status = frag->status;
+
+    ucp_stage_frag_put(frag);
+    ucp_request_complete_recv_length(req, status);
+}
+
+/* Copies small data to staged memory in the background, if the copier has other
+ * copies to make. Returns NULL if the data must be copied at once. */
+static UCS_F_NOINLINE ucp_request_t *
+unpack_later(ucp_worker_h worker, ucp_am_desc_t *desc, const ucp_dt_iter_t *dt,
+             const ucp_request_param_t *param)
+{
+    ucp_stage_frag_t *frag;
+    ucp_request_t *req;
+
+    if (!ucp_dt_iter_is_flat(dt) || (desc->length > dt->length) ||
+        (param->op_attr_mask & UCP_OP_ATTR_FLAG_FORCE_IMM_CMPL)) {
+        return NULL;
+    }
+    frag = ucp_stage_gather(dt->u.iov.copier, desc->length, 1);
+    if (frag == NULL) {
+        return NULL;
+    }
+    req = ucp_request_get(worker, param);
+    if (req == NULL) {
+        ucp_stage_frag_put(frag);
+        return NULL;
+    }
+    req->flags |= UCP_REQUEST_FLAG_RECV;
+    if (param->op_attr_mask & UCP_OP_ATTR_FIELD_CALLBACK) {
+        req->flags |= UCP_REQUEST_FLAG_CALLBACK;
+        req->recv.length_cb = param->cb.recv_am;
+    }
+    req->dt               = *dt;
+    req->recv.info.length = desc->length;
+    memcpy(frag->data, ucp_am_desc_data(desc), desc->length);
+    frag->req    = req;
+    frag->place  = dt->place;
+    frag->memory = dt->u.iov.memory;
+    frag->length = desc->length;
+    ucp_stage_frag_start(frag, 1, placed);
+    return req;
+}
+
 /* Unpacks received data into the user's buffer. */
 static ucs_status_ptr_t unpack(ucp_worker_h worker, ucp_am_desc_t *desc,
                                void *buffer, size_t count,
@@ -218,6 +266,12 @@ static ucs_status_ptr_t unpack(ucp_worker_h worker, ucp_am_desc_t *desc,
         return UCS_STATUS_PTR(status);
     }
 
+    if (dt.dt_class == UCP_DT_CLASS_STAGED) {
+        req = unpack_later(worker, desc, &dt, param);
+        if (req != NULL) {
+            return ucp_request_user(req);
+        }
+    }
     if (!no_request) {
         req = ucp_request_get(worker, param);
         if (req == NULL) {

@@ -185,9 +185,7 @@ void ucp_eager_fetch(ucp_request_t *req, uint32_t attr)
     ucp_stage_frag_start(frag, 0, fetched);
 }
 
-/* Returns UCS_ERR_NO_RESOURCE if the request's data is still being copied, or
- * the error of the copy. */
-static UCS_F_NOINLINE ucs_status_t fetch_status(ucp_request_t *req)
+ucs_status_t ucp_eager_fetch_status(ucp_request_t *req)
 {
     const ucp_stage_frag_t *frag = req->dt.u.iov.frag;
 
@@ -205,7 +203,7 @@ ucs_status_t ucp_eager_bcopy(ucp_request_t *req, uint8_t id,
 {
     uct_ep_h am           = req->send.ep->am;
     ucs_status_t is_ready = ucs_unlikely(ucp_dt_iter_is_fetched(&req->dt)) ?
-                                fetch_status(req) :
+                                ucp_eager_fetch_status(req) :
                                 UCS_OK;
     ssize_t packed        = (is_ready == UCS_OK) ?
                                 am->ops->am_bcopy(am, id, pack, req, flags) :

@@ -46,6 +46,11 @@ ucs_status_t ucp_eager_short_sent(ucp_request_t *req, ucs_status_t status,
  *  is copied at this time. `attr`: as for `init`. */
 void ucp_eager_fetch(ucp_request_t *req, uint32_t attr);
 
+/** Returns whether the data of a request for which ucp_eager_fetch() was called
+ *  can be packed. UCS_ERR_NO_RESOURCE: it is still being copied; the progress
+ *  function returns this. Another error is that of the copy. */
+ucs_status_t ucp_eager_fetch_status(ucp_request_t *req);
+
 /** Sends all of the data in one message of buffered copy, which `pack` writes.
  *  `flags`: UCX_SEND_FLAG_*. Returns the result of the progress function. */
 ucs_status_t ucp_eager_bcopy(ucp_request_t *req, uint8_t id,

@@ -144,8 +144,25 @@ static ucs_status_t sent(ucp_request_t *req, ucs_status_t status)
     return UCS_OK;
 }
 
+/* Data of several messages is copied by a pipeline (ucp/stage). */
+static ucs_status_t copy_init(ucp_request_t *req, uint32_t attr)
+{
+    if (req->dt.length <= copy_size(req->send.ep->config)) {
+        ucp_eager_fetch(req, attr);
+    }
+    return UCS_OK;
+}
+
 static ucs_status_t copy_progress(ucp_request_t *req)
 {
+    ucs_status_t status;
+
+    if (ucs_unlikely(ucp_dt_iter_is_fetched(&req->dt))) {
+        status = ucp_eager_fetch_status(req);
+        if (status != UCS_OK) {
+            return sent(req, status);
+        }
+    }
     return sent(req, copy_fragment(req));
 }
 
@@ -158,6 +175,7 @@ const ucp_proto_t ucp_proto_stream_copy = {
     .name         = "stream/copy",
     .ops          = UCS_BIT(UCP_OP_STREAM_SEND),
     .query        = copy_query,
+    .init         = copy_init,
     .is_immediate = copy_is_immediate,
     .progress     = copy_progress,
     .abort        = ucp_request_posted,
