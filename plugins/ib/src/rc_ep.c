@@ -212,10 +212,7 @@ void rc_ep_pending_purge(uct_ep_h uct_ep, uct_pending_purge_callback_t cb,
                          void *arg)
 {
     rc_ep_t *ep = (rc_ep_t *)uct_ep;
-    uct_pending_req_t *req;
 
-    while ((req = ucx_pending_pop(&ep->pending)) != NULL) {
-        cb(req, arg);
-    }
     rc_link_remove(&ep->waiting);
+    ucx_pending_purge(&ep->pending, cb, arg);
 }

@@ -3,8 +3,6 @@
 #include "rc_join.h"
 #include "rc_send.h"
 
-#include <stdlib.h>
-
 int rc_ep_needs_empty(const rc_ep_t *ep)
 {
     return !(ep->state & RC_EP_FAILED) &&
@@ -85,34 +83,18 @@ ucs_status_t rc_ep_flush(uct_ep_h uct_ep, unsigned flags,
     return watch_all(ep, comp);
 }
 
-/* The flush of an interface. It completes when the flushes of all endpoints
- * have completed. */
-typedef struct all_flush {
-    uct_completion_t super;
-    uct_completion_t *comp; /* The user's completion */
-} all_flush_t;
-
-static void all_flush_done(uct_completion_t *super)
-{
-    all_flush_t *all       = ib_container_of(super, all_flush_t, super);
-    uct_completion_t *comp = all->comp;
-    ucs_status_t status    = super->status;
-
-    free(all);
-    ucx_complete(comp, status);
-}
-
-/* Starts the flush of one endpoint, if requests are outstanding. */
-static ucs_status_t flush_one(rc_ep_t *ep, all_flush_t *all)
+/* Starts the flush of one endpoint, if requests are outstanding. `all` is NULL
+ * if the user has passed no completion. */
+static ucs_status_t flush_one(rc_ep_t *ep, ucx_count_t *all)
 {
     ucs_status_t status;
 
     if ((ep == NULL) || ((ep->done_sn == ep->sn) && !rc_ep_needs_empty(ep))) {
         return UCS_OK;
     }
-    status = watch_all(ep, (all == NULL) ? NULL : &all->super);
-    if ((status == UCS_INPROGRESS) && (all != NULL)) {
-        ++all->super.count;
+    status = watch_all(ep, (all == NULL) ? NULL : ucx_count_add(all));
+    if (all != NULL) {
+        ucx_count_result(all, status);
     }
     return status;
 }
@@ -124,16 +106,13 @@ ucs_status_t rc_iface_flush(uct_iface_h uct_iface, unsigned flags,
 {
     rc_iface_t *iface   = (rc_iface_t *)uct_iface;
     ucs_status_t result = UCS_OK, status;
-    all_flush_t *all    = NULL;
+    ucx_count_t *all    = NULL;
 
     if (comp != NULL) {
-        all = calloc(1, sizeof(*all));
+        all = ucx_count_create(comp);
         if (all == NULL) {
             return UCS_ERR_NO_MEMORY;
         }
-        all->super.func  = all_flush_done;
-        all->super.count = 1;
-        all->comp        = comp;
     }
     for (uint32_t i = 0; i < iface->eps_size; ++i) {
         status = flush_one(iface->eps[i], all);
@@ -143,14 +122,7 @@ ucs_status_t rc_iface_flush(uct_iface_h uct_iface, unsigned flags,
             result = status;
         }
     }
-    if (all != NULL) {
-        if (result != UCS_INPROGRESS) {
-            /* Flushes that were started complete without a callback */
-            all->comp = NULL;
-        }
-        ucx_complete(&all->super, UCS_OK);
-    }
-    return result;
+    return (all != NULL) ? ucx_count_close(all) : result;
 }
 
 /* Orders reads before later requests. A connection keeps the order of requests,

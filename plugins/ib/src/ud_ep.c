@@ -335,11 +335,8 @@ void ud_ep_pending_purge(uct_ep_h uct_ep, uct_pending_purge_callback_t cb,
                          void *arg)
 {
     ud_ep_t *ep = (ud_ep_t *)uct_ep;
-    uct_pending_req_t *req;
 
     UCX_EXCLUDE_SERVICE(&ud_iface_of(ep)->guard);
 
-    while ((req = ucx_pending_pop(&ep->pending)) != NULL) {
-        cb(req, arg);
-    }
+    ucx_pending_purge(&ep->pending, cb, arg);
 }

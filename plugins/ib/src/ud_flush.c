@@ -115,41 +115,22 @@ ucs_status_t ud_ep_flush(uct_ep_h uct_ep, unsigned flags,
     return is_done(ep) ? UCS_OK : watch_all(ep, comp);
 }
 
-/* The flush of an interface. It completes when the flushes of all endpoints
- * have completed. */
-typedef struct ud_all_flush {
-    uct_completion_t super;
-    uct_completion_t *comp; /* The user's completion */
-} ud_all_flush_t;
-
-static void all_flush_done(uct_completion_t *super)
-{
-    ud_all_flush_t *all    = ib_container_of(super, ud_all_flush_t, super);
-    uct_completion_t *comp = all->comp;
-    ucs_status_t status    = super->status;
-
-    free(all);
-    ucx_complete(comp, status);
-}
-
 ucs_status_t ud_iface_flush(uct_iface_h uct_iface, unsigned flags,
                             uct_completion_t *comp)
 {
-    ud_iface_t *iface   = (ud_iface_t *)uct_iface;
-    ud_all_flush_t *all = NULL;
-    unsigned num        = 0;
+    ud_iface_t *iface = (ud_iface_t *)uct_iface;
+    ucx_count_t *all  = NULL;
+    unsigned num      = 0;
+    ucs_status_t status;
     ud_ep_t *ep;
 
     UCX_EXCLUDE_SERVICE(&iface->guard);
 
     if (comp != NULL) {
-        all = calloc(1, sizeof(*all));
+        all = ucx_count_create(comp);
         if (all == NULL) {
             return UCS_ERR_NO_MEMORY;
         }
-        all->super.func  = all_flush_done;
-        all->super.count = 1;
-        all->comp        = comp;
     }
     for (uint32_t i = 0; i < iface->num_slots; ++i) {
         ep = iface->slots[i].ep;
@@ -157,17 +138,13 @@ ucs_status_t ud_iface_flush(uct_iface_h uct_iface, unsigned flags,
             continue;
         }
         ++num;
-        if ((watch_all(ep, (all == NULL) ? NULL : &all->super) ==
-             UCS_INPROGRESS) &&
-            (all != NULL)) {
-            ++all->super.count;
+        status = watch_all(ep, (all == NULL) ? NULL : ucx_count_add(all));
+        if (all != NULL) {
+            ucx_count_result(all, status);
         }
     }
-    if ((num == 0) && (all != NULL)) {
-        all->comp = NULL;
-    }
     if (all != NULL) {
-        ucx_complete(&all->super, UCS_OK);
+        return ucx_count_close(all);
     }
     return (num == 0) ? UCS_OK : UCS_INPROGRESS;
 }

@@ -224,12 +224,9 @@ static void shm_ep_pending_purge(uct_ep_h uct_ep,
                                  uct_pending_purge_callback_t cb, void *arg)
 {
     shm_ep_t *ep = shm_ep(uct_ep);
-    uct_pending_req_t *req;
 
     stop_waiting(ep);
-    while ((req = ucx_pending_pop(&ep->pending)) != NULL) {
-        cb(req, arg);
-    }
+    ucx_pending_purge(&ep->pending, cb, arg);
 }
 
 /* Calls the pending requests of one endpoint after the other, each endpoint

@@ -281,27 +281,10 @@ static ucs_status_t tcp_ep_pending_add(uct_ep_h uct_ep, uct_pending_req_t *req,
 static void tcp_ep_pending_purge(uct_ep_h uct_ep,
                                  uct_pending_purge_callback_t cb, void *arg)
 {
-    tcp_ep_t *ep              = tcp_ep(uct_ep);
-    ucx_pending_queue_t queue = ep->pending;
-    uct_pending_req_t *req;
+    tcp_ep_t *ep = tcp_ep(uct_ep);
 
-    ucx_pending_init(&ep->pending);
     tcp_list_del(&ep->pend_node);
-    while ((req = ucx_pending_pop(&queue)) != NULL) {
-        if (cb != NULL) {
-            cb(req, arg);
-        }
-    }
-}
-
-static void pending_push_front(ucx_pending_queue_t *queue,
-                               uct_pending_req_t *req)
-{
-    *ucx_pending_next(req) = queue->head;
-    if (queue->head == NULL) {
-        queue->tail = req;
-    }
-    queue->head = req;
+    ucx_pending_purge(&ep->pending, cb, arg);
 }
 
 /* Calls one endpoint's requests until one fails. Returns 0 if the endpoint was
@@ -321,7 +304,7 @@ static int pending_dispatch_ep(tcp_ep_t *ep, unsigned *count_p)
             return 0;
         }
         if (status != UCS_OK) {
-            pending_push_front(&ep->pending, req);
+            ucx_pending_push_front(&ep->pending, req);
         }
         if ((status != UCS_OK) && (status != UCS_INPROGRESS)) {
             break;

@@ -346,10 +346,5 @@ ucs_status_t ugni_ep_pending_add(uct_ep_h uct_ep, uct_pending_req_t *req,
 void ugni_ep_pending_purge(uct_ep_h uct_ep, uct_pending_purge_callback_t cb,
                            void *arg)
 {
-    ugni_ep_t *ep = (ugni_ep_t *)uct_ep;
-    uct_pending_req_t *req;
-
-    while ((req = ucx_pending_pop(&ep->pending)) != NULL) {
-        cb(req, arg);
-    }
+    ucx_pending_purge(&((ugni_ep_t *)uct_ep)->pending, cb, arg);
 }

@@ -25,6 +25,7 @@
 #include "mapping.h"
 #include "md.h"
 
+#include <ucx/count.h>
 #include <ucx/pending.h>
 
 enum {

@@ -253,13 +253,6 @@ ucs_status_t accel_ep_flush(uct_ep_h ep, unsigned flags, uct_completion_t *comp)
     return accel_copy_flush((accel_copy_iface_t *)ep->iface, ep, flags, comp);
 }
 
-/* Returns the endpoint of a pending request. The request's private bytes
- * contain the queue's link, then the endpoint. */
-static uct_ep_h *owner_of(uct_pending_req_t *request)
-{
-    return (uct_ep_h *)(void *)(request->priv + sizeof(void *));
-}
-
 ucs_status_t accel_pending_add(uct_ep_h ep, uct_pending_req_t *request,
                                unsigned flags)
 {
@@ -268,8 +261,7 @@ ucs_status_t accel_pending_add(uct_ep_h ep, uct_pending_req_t *request,
     if (iface->free_ops != NULL) {
         return UCS_ERR_BUSY;
     }
-    *owner_of(request) = ep;
-    ucx_pending_push(&iface->pending, request);
+    ucx_pending_push_of(&iface->pending, ep, request);
     return UCS_OK;
 }
 
@@ -277,17 +269,8 @@ void accel_pending_purge(uct_ep_h ep, uct_pending_purge_callback_t callback,
                          void *arg)
 {
     accel_copy_iface_t *iface = (accel_copy_iface_t *)ep->iface;
-    ucx_pending_queue_t all   = iface->pending;
-    uct_pending_req_t *request;
 
-    ucx_pending_init(&iface->pending);
-    while ((request = ucx_pending_pop(&all)) != NULL) {
-        if (*owner_of(request) == ep) {
-            callback(request, arg);
-        } else {
-            ucx_pending_push(&iface->pending, request);
-        }
-    }
+    ucx_pending_purge_of(&iface->pending, ep, callback, arg);
 }
 
 static const ucx_iface_ops_t iface_ops = {

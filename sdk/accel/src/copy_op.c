@@ -55,15 +55,7 @@ void accel_op_complete(accel_copy_iface_t *iface, accel_op_t *op)
     ucs_status_t status    = op->status;
 
     accel_op_put(iface, op);
-    if (comp == NULL) {
-        return;
-    }
-    if ((status != UCS_OK) && (comp->status == UCS_OK)) {
-        comp->status = status;
-    }
-    if (--comp->count == 0) {
-        comp->func(comp);
-    }
+    ucx_complete(comp, status);
 }
 
 /* ---------------------------------------------------------------- steps -- */

@@ -54,6 +54,36 @@ static inline uct_pending_req_t *ucx_pending_pop(ucx_pending_queue_t *queue)
     return req;
 }
 
+/** Puts back the request that was popped last. */
+static inline void ucx_pending_push_front(ucx_pending_queue_t *queue,
+                                          uct_pending_req_t *req)
+{
+    *ucx_pending_next(req) = queue->head;
+    if (queue->head == NULL) {
+        queue->tail = req;
+    }
+    queue->head = req;
+}
+
+/**
+ * Implements pending_purge for a queue of one endpoint: empties the queue, and
+ * passes its requests to `cb` in order. Requests that the callback adds stay in
+ * the queue. NULL for `cb`: they are only removed.
+ */
+static inline void ucx_pending_purge(ucx_pending_queue_t *queue,
+                                     uct_pending_purge_callback_t cb, void *arg)
+{
+    ucx_pending_queue_t all = *queue;
+    uct_pending_req_t *req;
+
+    ucx_pending_init(queue);
+    while ((req = ucx_pending_pop(&all)) != NULL) {
+        if (cb != NULL) {
+            cb(req, arg);
+        }
+    }
+}
+
 /**
  * Calls the requests in order until one fails or the queue is empty; returns
  * the number of requests that succeeded. A callback may add to the queue.
@@ -65,11 +95,7 @@ static inline unsigned ucx_pending_dispatch(ucx_pending_queue_t *queue)
 
     while ((req = ucx_pending_pop(queue)) != NULL) {
         if (req->func(req) != UCS_OK) {
-            *ucx_pending_next(req) = queue->head;
-            if (queue->head == NULL) {
-                queue->tail = req;
-            }
-            queue->head = req;
+            ucx_pending_push_front(queue, req);
             break;
         }
         ++count;
@@ -105,10 +131,10 @@ static inline void ucx_pending_purge_of(ucx_pending_queue_t *queue, uct_ep_h ep,
 
     ucx_pending_init(queue);
     while ((req = ucx_pending_pop(&all)) != NULL) {
-        if (*ucx_pending_owner(req) == ep) {
-            cb(req, arg);
-        } else {
+        if (*ucx_pending_owner(req) != ep) {
             ucx_pending_push(queue, req);
+        } else if (cb != NULL) {
+            cb(req, arg);
         }
     }
 }

@@ -372,11 +372,8 @@ static void pending_purge(uct_ep_h super, uct_pending_purge_callback_t cb,
                           void *arg)
 {
     procvm_ep_t *ep = (procvm_ep_t *)super;
-    uct_pending_req_t *req;
 
-    while ((req = ucx_pending_pop(&ep->pending)) != NULL) {
-        cb(req, arg);
-    }
+    ucx_pending_purge(&ep->pending, cb, arg);
     procvm_ep_watch(ep);
 }
 

@@ -87,11 +87,7 @@ static ucs_status_t pending_add(uct_ep_h ep, uct_pending_req_t *req,
 static void pending_purge(uct_ep_h ep, uct_pending_purge_callback_t cb,
                           void *arg)
 {
-    uct_pending_req_t *req;
-
-    while ((req = ucx_pending_pop(&stream_of(ep)->pending)) != NULL) {
-        cb(req, arg);
-    }
+    ucx_pending_purge(&stream_of(ep)->pending, cb, arg);
 }
 
 /* Sends a probe, unless datagrams are unacknowledged: their retransmission

@@ -38,26 +38,10 @@ void faults_pending_forget(faults_ep_t *ep)
 void faults_pending_purge(uct_ep_h uct_ep, uct_pending_purge_callback_t cb,
                           void *arg)
 {
-    faults_ep_t *ep           = faults_ep(uct_ep);
-    ucx_pending_queue_t queue = ep->pending;
-    uct_pending_req_t *req;
+    faults_ep_t *ep = faults_ep(uct_ep);
 
-    ucx_pending_init(&ep->pending);
     faults_pending_forget(ep);
-    while ((req = ucx_pending_pop(&queue)) != NULL) {
-        if (cb != NULL) {
-            cb(req, arg);
-        }
-    }
-}
-
-static void push_front(ucx_pending_queue_t *queue, uct_pending_req_t *req)
-{
-    *ucx_pending_next(req) = queue->head;
-    if (queue->head == NULL) {
-        queue->tail = req;
-    }
-    queue->head = req;
+    ucx_pending_purge(&ep->pending, cb, arg);
 }
 
 /* Calls one endpoint's requests until one fails. Zero: the endpoint was
@@ -74,7 +58,7 @@ static int dispatch_ep(faults_iface_t *iface, faults_ep_t *ep, unsigned *count)
             return 0;
         }
         if (status != UCS_OK) {
-            push_front(&ep->pending, req);
+            ucx_pending_push_front(&ep->pending, req);
             break;
         }
         ++*count;

@@ -337,11 +337,8 @@ void pairs_pending_purge(uct_ep_h super, uct_pending_purge_callback_t cb,
                          void *arg)
 {
     pairs_ep_t *ep = (pairs_ep_t *)super;
-    uct_pending_req_t *req;
 
-    while ((req = ucx_pending_pop(&ep->pending)) != NULL) {
-        cb(req, arg);
-    }
+    ucx_pending_purge(&ep->pending, cb, arg);
     pairs_ep_watch(ep);
 }
 

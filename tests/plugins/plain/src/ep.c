@@ -108,11 +108,8 @@ static void pending_purge(uct_ep_h super, uct_pending_purge_callback_t cb,
                           void *arg)
 {
     plain_ep_t *ep = (plain_ep_t *)super;
-    uct_pending_req_t *req;
 
-    while ((req = ucx_pending_pop(&ep->pending)) != NULL) {
-        cb(req, arg);
-    }
+    ucx_pending_purge(&ep->pending, cb, arg);
     watch(ep);
 }
 
