@@ -94,6 +94,9 @@ static const ucx_config_field_t rc_fields[] = {
        "Active messages that a connection may send before the receiver has "
        "granted more, at most. The receiver's connections share its receive "
        "queue."),
+    RC("LINGER_TIMEOUT", TIME, linger, "2s", 0, 0,
+       "Time that a connection of an iWARP device stays open after its end was "
+       "closed, until the peer closes its end, too."),
 };
 
 static const ucx_config_field_t ud_fields[] = {

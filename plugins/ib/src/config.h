@@ -38,6 +38,7 @@ typedef struct ib_rc_config {
     unsigned tx_max_poll, rx_max_poll;
     int credits;
     unsigned credit_window;
+    double linger; /* Seconds */
 } ib_rc_config_t;
 
 /* UCX_UD_*: datagrams */

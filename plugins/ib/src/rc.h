@@ -32,6 +32,8 @@ enum {
     RC_AM_GRANT   = 0x20, /* Grants credits for half a window */
     RC_AM_ASK     = 0x40, /* Half a window was sent: requests credits */
     RC_AM_ONLY_FC = 0x80, /* No message: flow control only */
+    RC_AM_BYE     = 0x01, /* Id of such a message: the sender's user has
+                           * destroyed the endpoint (iWARP) */
 };
 
 _Static_assert(UCT_AM_ID_MAX <= RC_AM_ID_MASK + 1, "message ids fit");
@@ -96,6 +98,15 @@ enum {
     RC_EP_JOINING   = 1 << 6,
     /* iWARP: no read shows yet that the requests have arrived */
     RC_EP_UNSEEN    = 1 << 7,
+    /* iWARP: RC_AM_BYE was sent and received; a destroyed endpoint waits for
+     * the latter */
+    RC_EP_BYE_SENT  = 1 << 8,
+    RC_EP_BYE_TAKEN = 1 << 9,
+    RC_EP_LINGERS   = 1 << 10,
+    /* iWARP, failed: waits for the completions of its requests */
+    RC_EP_FLUSHING  = 1 << 11,
+    /* iWARP, failed: the peer has closed, and had received everything */
+    RC_EP_LEFT      = 1 << 12,
 };
 
 struct rc_ep {
@@ -135,6 +146,8 @@ struct rc_ep {
     uint32_t peer_psn;
     uint32_t word_rkey;
     uint64_t word_address; /* Address of the peer's rc_join_word_t */
+    double wait_end;       /* Time when RC_EP_LINGERS or RC_EP_FLUSHING ends */
+    uint8_t *finished;     /* rc_iwarp.h */
 };
 
 struct rc_iface {
@@ -158,11 +171,13 @@ struct rc_iface {
     unsigned max_rd_atomic, max_dest_rd_atomic;
     uint16_t queue_len; /* Length of an endpoint's send queue */
     uint16_t moderation;
-    uint16_t credit_step;  /* 1; 0 without flow control */
-    uint16_t unseen;       /* iWARP: RC_EP_UNSEEN; 0 otherwise */
-    unsigned num_ops;      /* Outstanding ib_op_t */
-    unsigned unpolled;     /* Rounds of progress without a poll of send_cq */
-    unsigned owing_rounds; /* Rounds of progress with events while grants have
+    uint16_t credit_step;   /* 1; 0 without flow control */
+    uint16_t unseen;        /* iWARP: RC_EP_UNSEEN; 0 otherwise */
+    unsigned num_ops;       /* Outstanding ib_op_t */
+    uint16_t finished_mask; /* Size of rc_ep_t.finished, minus one */
+    uint16_t send_cq_empty; /* The last poll of send_cq has found its end */
+    unsigned unpolled;      /* Rounds of progress without a poll of send_cq */
+    unsigned owing_rounds;  /* Rounds of progress with events while grants have
                             * to be sent */
     /* Messages that all peers together may send before they are polled */
     unsigned num_given;
@@ -272,6 +287,12 @@ rc_ep_t *rc_ep_by_qpn(rc_iface_t *iface, uint32_t qpn);
  * completed. Progress frees it after all messages that it received are
  * delivered. */
 void rc_ep_finish(rc_ep_t *ep);
+/* Lets progress end the endpoint. */
+void rc_ep_end_later(rc_ep_t *ep);
+/* Destroys the queue pair, if it still exists. */
+void rc_ep_drop_qp(rc_ep_t *ep);
+/* Completes the requests up to this sequence number. */
+void rc_complete_to(rc_ep_t *ep, uint16_t sn, ucs_status_t status);
 /* Moves the queue pair to the error state, in which it receives nothing. */
 void rc_ep_stop(rc_ep_t *ep);
 void rc_ep_free(rc_ep_t *ep);

@@ -93,12 +93,15 @@ ucs_status_t rc_ep_get_address(uct_ep_h uct_ep, uct_ep_addr_t *addr)
     rc_ep_t *ep             = (rc_ep_t *)uct_ep;
     const rc_iface_t *iface = rc_iface_of(ep);
     uint32_t window         = (uint32_t)rc_credits_code(ep) << WINDOW_SHIFT;
-    rc_wire_iwarp_ep_t wire = {
-        .super = {htole32(ep->qp->qp_num), htole32(ep->psn | window),
-                  iface->token},
-    };
-    rc_join_word_t word = {0};
+    rc_wire_iwarp_ep_t wire = {0};
+    rc_join_word_t word     = {0};
 
+    if (ep->qp == NULL) { /* Failed */
+        return (ucs_status_t)ep->status;
+    }
+    wire.super.qpn   = htole32(ep->qp->qp_num);
+    wire.super.psn   = htole32(ep->psn | window);
+    wire.super.token = iface->token;
     if (iface->join != NULL) {
         rc_join_word(iface, &word);
         wire.port         = htole16(rc_join_port(iface));

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Progress: send completions, pending requests, failed endpoints. */
+#include "rc_iwarp.h"
 #include "rc_send.h"
 
 #include <stdlib.h>
@@ -43,7 +44,7 @@ static void end_ops(rc_ep_t *ep, uint16_t sn, ucs_status_t status)
     --ep->busy;
 }
 
-static void complete_to(rc_ep_t *ep, uint16_t sn, ucs_status_t status)
+void rc_complete_to(rc_ep_t *ep, uint16_t sn, ucs_status_t status)
 {
     rc_iface_of(ep)->cq_free += (uint16_t)(sn + 1 - ep->done_sn);
     ep->done_sn = (uint16_t)(sn + 1);
@@ -107,13 +108,15 @@ void rc_ep_fail(rc_ep_t *ep, ucs_status_t status, int tell)
     rc_credits_repeat(ep);
     if (iface->watch.is_gone) {
         rc_ep_abandon(ep);
-    } else if (ep->done_sn != ep->sn) {
+    } else if ((iface->join == NULL) && (ep->done_sn != ep->sn)) {
         post_drain(iface, ep);
     }
     if (tell && !(ep->state & RC_EP_ZOMBIE)) {
         ep->state |= RC_EP_TELL;
+        rc_link_remove(&ep->ending);
         rc_link_add_tail(&iface->ending, &ep->ending);
     }
+    rc_order_await(ep);
 }
 
 void rc_ep_abandon(rc_ep_t *ep)
@@ -121,6 +124,16 @@ void rc_ep_abandon(rc_ep_t *ep)
     rc_iface_of(ep)->cq_free += (uint16_t)(ep->sn - ep->done_sn);
     ep->done_sn = ep->sn;
     end_ops(ep, (uint16_t)(ep->sn - 1), (ucs_status_t)ep->status);
+}
+
+static inline void completed(rc_iface_t *iface, rc_ep_t *ep, uint16_t sn,
+                             ucs_status_t status)
+{
+    if (ib_unlikely(iface->join != NULL)) {
+        rc_order_done(ep, sn, status);
+    } else {
+        rc_complete_to(ep, sn, status);
+    }
 }
 
 static void send_failed(rc_iface_t *iface, rc_ep_t *ep, const struct ibv_wc *wc)
@@ -140,9 +153,9 @@ static void send_failed(rc_iface_t *iface, rc_ep_t *ep, const struct ibv_wc *wc)
                        status_of(wc->status),
                    1);
     }
-    complete_to(ep, (uint16_t)wc->wr_id,
-                (wc->status == IBV_WC_WR_FLUSH_ERR) ? (ucs_status_t)ep->status :
-                                                      status_of(wc->status));
+    completed(iface, ep, (uint16_t)wc->wr_id,
+              (wc->status == IBV_WC_WR_FLUSH_ERR) ? (ucs_status_t)ep->status :
+                                                    status_of(wc->status));
 }
 
 static unsigned poll_sends(rc_iface_t *iface)
@@ -155,11 +168,12 @@ static unsigned poll_sends(rc_iface_t *iface)
         return 0; /* All requests have been completed already */
     }
     num = ibv_poll_cq(iface->send_cq, (int)iface->config.tx_max_poll, wc);
+    iface->send_cq_empty = num < (int)iface->config.tx_max_poll;
     for (int i = 0; i < num; ++i) {
         ep = iface->eps[wc[i].wr_id >> 32];
         if (ib_likely(wc[i].status == IBV_WC_SUCCESS)) {
-            complete_to(ep, (uint16_t)wc[i].wr_id, UCS_OK);
-        } else {
+            completed(iface, ep, (uint16_t)wc[i].wr_id, UCS_OK);
+        } else if (ep != NULL) { /* NULL: a post that was rejected (iWARP) */
             send_failed(iface, ep, &wc[i]);
         }
     }
@@ -212,6 +226,12 @@ static unsigned end_endpoints(rc_iface_t *iface)
     for (link = iface->ending.next; link != &iface->ending; link = next) {
         next = link->next;
         ep   = ib_container_of(link, rc_ep_t, ending);
+        if (ep->state & (RC_EP_LINGERS | RC_EP_FLUSHING)) {
+            if (rc_iwarp_wait(ep)) {
+                next = iface->ending.next;
+            }
+            continue;
+        }
         if ((ep->done_sn != ep->sn) || (iface->recv_seen < ep->recv_mark)) {
             continue;
         }
@@ -220,6 +240,9 @@ static unsigned end_endpoints(rc_iface_t *iface)
             continue;
         }
         rc_link_remove(link);
+        if (!(ep->state & RC_EP_TELL)) {
+            continue;
+        }
         ep->state &= (uint16_t)~RC_EP_TELL;
         ++count;
         (void)iface->host->iface_ep_failed(&iface->super, &ep->super,

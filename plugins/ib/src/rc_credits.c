@@ -33,10 +33,11 @@ enum {
 };
 
 /* Buffers of the receive queue that a window takes: its messages, and the two
- * grants that the peer may send without a credit. */
+ * grants that the peer may send without a credit; on iWARP its last message. */
 static unsigned buffers_of(const rc_ep_t *ep)
 {
-    return (2u * ep->half_given) + 2;
+    return (2u * ep->half_given) + 2 +
+           ((rc_iface_of((rc_ep_t *)ep)->join != NULL) ? 1 : 0);
 }
 
 void rc_credits_open(rc_ep_t *ep)

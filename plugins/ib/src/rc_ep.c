@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Creation and destruction of endpoints, and their pending requests. */
+#include "rc_iwarp.h"
 #include "rc_join.h"
 #include "rc_send.h"
 
@@ -94,9 +95,12 @@ ucs_status_t rc_ep_create(uct_iface_h uct_iface, const uct_ep_params_t *params,
     if (status != UCS_OK) {
         goto err_free;
     }
-    status = rc_qp_create(iface, &ep->qp);
+    status = rc_order_open(iface, ep);
+    if (status == UCS_OK) {
+        status = rc_qp_create(iface, &ep->qp);
+    }
     if (status != UCS_OK) {
-        goto err_index;
+        goto err_order;
     }
     ucx_ep_init(&ep->super, uct_iface);
     ucx_pending_init(&ep->pending);
@@ -115,11 +119,21 @@ ucs_status_t rc_ep_create(uct_iface_h uct_iface, const uct_ep_params_t *params,
     *ep_p           = &ep->super;
     return UCS_OK;
 
-err_index:
+err_order:
+    rc_order_close(ep);
     index_give_back(iface, ep);
 err_free:
     free(ep);
     return status;
+}
+
+void rc_ep_drop_qp(rc_ep_t *ep)
+{
+    if (ep->qp != NULL) {
+        by_qpn_remove(rc_iface_of(ep), ep);
+        ibv_destroy_qp(ep->qp);
+        ep->qp = NULL;
+    }
 }
 
 void rc_ep_free(rc_ep_t *ep)
@@ -130,9 +144,9 @@ void rc_ep_free(rc_ep_t *ep)
     rc_link_remove(&ep->owing);
     rc_link_remove(&ep->ending);
     rc_credits_close(ep);
-    by_qpn_remove(iface, ep);
-    ibv_destroy_qp(ep->qp);
+    rc_ep_drop_qp(ep);
     rc_join_end(ep);
+    rc_order_close(ep);
     index_give_back(iface, ep);
     free(ep);
 }
@@ -141,7 +155,7 @@ void rc_ep_free(rc_ep_t *ep)
  * counts as delivered for the peer, but its completion may still be in the
  * queue. Some devices drop the completions of a destroyed queue pair: progress
  * polls them first. */
-static void end_later(rc_ep_t *ep)
+void rc_ep_end_later(rc_ep_t *ep)
 {
     rc_iface_t *iface = rc_iface_of(ep);
 
@@ -155,6 +169,7 @@ static void end_later(rc_ep_t *ep)
     if (rc_link_is_alone(&ep->ending)) {
         rc_link_add_tail(&iface->ending, &ep->ending);
     }
+    rc_order_await(ep);
 }
 
 /* Data that was sent is still delivered; the last request must be signaled. */
@@ -165,8 +180,11 @@ void rc_ep_finish(rc_ep_t *ep)
     if (ep->busy > 0) {
         return; /* The caller that holds `busy` calls this again */
     }
+    rc_order_await(ep);
     if ((ep->sn == ep->done_sn) && !rc_ep_needs_empty(ep)) {
-        end_later(ep);
+        if (!rc_linger(ep)) {
+            rc_ep_end_later(ep);
+        }
         return;
     }
     rc_link_remove(&ep->waiting);

@@ -78,7 +78,9 @@ ucs_status_t rc_ep_flush(uct_ep_h uct_ep, unsigned flags,
         return UCS_ERR_NO_RESOURCE;
     }
     if ((ep->done_sn == ep->sn) && !rc_ep_needs_empty(ep)) {
-        return (ep->state & RC_EP_FAILED) ? (ucs_status_t)ep->status : UCS_OK;
+        return ((ep->state & (RC_EP_FAILED | RC_EP_LEFT)) == RC_EP_FAILED) ?
+                   (ucs_status_t)ep->status :
+                   UCS_OK;
     }
     return watch_all(ep, comp);
 }

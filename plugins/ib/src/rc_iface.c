@@ -4,6 +4,7 @@
 #include "device.h"
 #include "iwarp.h"
 #include "memlock.h"
+#include "rc_iwarp.h"
 #include "rc_join.h"
 #include "rc_send.h"
 
@@ -132,6 +133,10 @@ static void set_limits(rc_iface_t *iface)
          * request is signaled. */
         iface->moderation = 1;
     }
+    iface->finished_mask = 1;
+    while (iface->finished_mask <= iface->queue_len) {
+        iface->finished_mask = (uint16_t)((iface->finished_mask << 1) | 1);
+    }
     iface->cq_free = (unsigned)ib_min(config->tx_cq_len, (size_t)attr->max_cqe);
     iface->max_inline    = config->tx_min_inline;
     iface->max_sge       = (unsigned)ib_min((size_t)attr->max_sge, RC_MAX_IOV);
@@ -234,6 +239,7 @@ void rc_iface_close(uct_iface_h uct_iface)
     rc_iface_t *iface = (rc_iface_t *)uct_iface;
     rc_ep_t *ep;
 
+    rc_linger_all(iface);
     ib_watch_stop(&iface->watch);
     /* Endpoints that the user destroyed while requests were outstanding */
     for (uint32_t i = 0; i < iface->eps_size; ++i) {

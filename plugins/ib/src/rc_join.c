@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Connections of iWARP devices; see rc_join.h. */
+#include "rc_iwarp.h"
 #include "rc_join.h"
 #include "rc_send.h"
 
@@ -34,7 +35,7 @@ struct rc_join {
     struct rdma_cm_id *listener;
     int epoll_fd; /* Monitors the event channel, edge-triggered */
     ucx_async_id_t async_id;
-    unsigned is_queued; /* Accessed atomically: join_run() is queued */
+    unsigned is_queued; /* Accessed atomically: rc_join_run() is queued */
     uint16_t port;
     uint64_t *words; /* Words that peers read, and the destination of own
                       * reads */
@@ -118,7 +119,7 @@ static void requested(rc_iface_t *iface, const join_event_t *event)
                                  NULL;
 
     if ((ep == NULL) || (ep->psn != le32toh(event->intro.to_psn)) ||
-        (ep->join_id != NULL) || (ep->state & (RC_EP_FAILED | RC_EP_ZOMBIE)) ||
+        (ep->join_id != NULL) || (ep->state & RC_EP_FAILED) ||
         ((ep->state & RC_EP_JOINING) && !is_expected(ep, &event->intro))) {
         ucx_diag("%s: rejected a connection to an endpoint that does not exist",
                  ibv_get_device_name(iface->md->context->device));
@@ -140,6 +141,9 @@ static void established(rc_ep_t *ep)
 {
     ep->state &= (uint16_t)~RC_EP_JOINING;
     ep->state |= RC_EP_CONNECTED;
+    if (ep->state & RC_EP_ZOMBIE) {
+        rc_ep_finish(ep);
+    }
 }
 
 /* --- Events --------------------------------------------------------------- */
@@ -168,10 +172,7 @@ static void join_event(rc_iface_t *iface, const join_event_t *event)
         established(ep);
         break;
     case RDMA_CM_EVENT_DISCONNECTED:
-        /* Outstanding requests have failed, and their completions tell it. */
-        if (ep->done_sn == ep->sn) {
-            rc_ep_fail(ep, UCS_ERR_CONNECTION_RESET, 1);
-        }
+        rc_linger_disconnected(ep);
         break;
     case RDMA_CM_EVENT_TIMEWAIT_EXIT:
         break;
@@ -181,8 +182,7 @@ static void join_event(rc_iface_t *iface, const join_event_t *event)
     }
 }
 
-/* Worker's thread. */
-static void join_run(void *arg)
+void rc_join_run(void *arg)
 {
     rc_iface_t *iface = arg;
     struct rdma_cm_event *next;
@@ -216,7 +216,7 @@ static void on_events(int fd, int events, void *arg)
     (void)epoll_wait(fd, &edge, 1, 0);
     if ((__atomic_exchange_n(&iface->join->is_queued, 1, __ATOMIC_SEQ_CST) ==
          0) &&
-        (host->progress_oneshot(iface->super.worker, join_run, iface) !=
+        (host->progress_oneshot(iface->super.worker, rc_join_run, iface) !=
          UCS_OK)) {
         __atomic_store_n(&iface->join->is_queued, 0, __ATOMIC_SEQ_CST);
         ucx_error("an event of an RDMA connection is lost: out of memory");
@@ -321,7 +321,7 @@ void rc_join_close(rc_iface_t *iface)
         return;
     }
     iface->host->async_remove(join->async_id);
-    iface->host->progress_cancel(iface->super.worker, join_run, iface);
+    iface->host->progress_cancel(iface->super.worker, rc_join_run, iface);
     if (join->listener != NULL) {
         rdma_destroy_id(join->listener);
     }

@@ -48,6 +48,8 @@ void rc_join_sink(const rc_iface_t *iface, struct ibv_sge *sge);
 /* Connects the endpoint to `peer`. Progress completes it: the endpoint is then
  * RC_EP_CONNECTED, or fails with UCS_ERR_UNREACHABLE. */
 ucs_status_t rc_join_start(rc_ep_t *ep, const rc_join_end_t *peer);
+/* Handles the events of connections. `iface`: an rc_iface_t. */
+void rc_join_run(void *iface);
 /* The queue pair is destroyed. */
 void rc_join_end(rc_ep_t *ep);
 
@@ -79,6 +81,10 @@ static inline void rc_join_sink(const rc_iface_t *iface, struct ibv_sge *sge)
 static inline ucs_status_t rc_join_start(rc_ep_t *ep, const rc_join_end_t *peer)
 {
     return UCS_ERR_NO_DEVICE;
+}
+
+static inline void rc_join_run(void *iface)
+{
 }
 
 static inline void rc_join_end(rc_ep_t *ep)

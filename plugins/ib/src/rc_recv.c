@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Registered buffers, the shared receive queue, and received messages. */
+#include "rc_iwarp.h"
 #include "rc_send.h"
 
 #include <stdlib.h>
@@ -138,6 +139,9 @@ static void deliver(rc_iface_t *iface, rc_recv_t *recv, const struct ibv_wc *wc)
         rc_credits_take(iface, wc, header);
     }
     if (ib_unlikely(header & RC_AM_ONLY_FC)) {
+        if ((header & RC_AM_ID_MASK) == RC_AM_BYE) {
+            rc_linger_bye(iface, wc->qp_num);
+        }
         recv_put(iface, recv);
         return;
     }

@@ -56,6 +56,17 @@ static inline ucs_status_t rc_check_am(rc_iface_t *iface, rc_ep_t *ep)
     return status;
 }
 
+/* Lets the request wait for earlier reads. iWARP answers reads in the order of
+ * the requests and cannot delay one: the next request that is none waits. */
+static inline void rc_fence(const rc_iface_t *iface, rc_ep_t *ep,
+                            struct ibv_send_wr *wr)
+{
+    if ((iface->join == NULL) || (wr->opcode != IBV_WR_RDMA_READ)) {
+        wr->send_flags |= IBV_SEND_FENCE;
+        ep->state &= (uint16_t)~RC_EP_FENCE;
+    }
+}
+
 /*
  * Posts one request after rc_check(). The caller has set opcode, addresses and
  * IBV_SEND_INLINE. With `signal` the request is always signaled. The caller
@@ -73,14 +84,14 @@ static inline ucs_status_t rc_post(rc_iface_t *iface, rc_ep_t *ep,
         wr->send_flags |= IBV_SEND_SIGNALED;
     }
     if (ib_unlikely(ep->state & RC_EP_FENCE)) {
-        wr->send_flags |= IBV_SEND_FENCE;
+        rc_fence(iface, ep, wr);
     }
     if (ib_unlikely(ibv_post_send(ep->qp, wr, &bad) != 0)) {
+        ep->state |= (wr->send_flags & IBV_SEND_FENCE) ? RC_EP_FENCE : 0;
         return UCS_ERR_NO_RESOURCE;
     }
     ep->unsignaled = (wr->send_flags & IBV_SEND_SIGNALED) ? 0 :
                                                             ep->unsignaled + 1;
-    ep->state &= (uint16_t)~RC_EP_FENCE;
     ep->state |= iface->unseen;
     ++ep->sn;
     --iface->cq_free;

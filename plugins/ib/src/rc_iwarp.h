@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What connections of iWARP devices need beside rc_join.h. The functions do
+ * nothing for other devices.
+ *
+ * rc_order.c: software iWARP of Linux reports a send or a write while an earlier
+ * read is outstanding, and reports no request that was posted when the
+ * connection was lost already.
+ *
+ * rc_linger.c: a flush reads from the peer, so that the side that closes first
+ * waits for the other:
+ *
+ *   destroyed    -> all requests have completed -> RC_AM_BYE sent
+ *                -> RC_AM_BYE received, connection lost, or UCX_RC_LINGER_TIMEOUT
+ *                -> queue pair destroyed
+ */
+#ifndef IB_RC_IWARP_H
+#define IB_RC_IWARP_H
+
+#include "rc.h"
+
+ucs_status_t rc_order_open(const rc_iface_t *iface, rc_ep_t *ep);
+void rc_order_close(rc_ep_t *ep);
+/* Called for each completion: completes the requests before which all others
+ * have completed. */
+void rc_order_done(rc_ep_t *ep, uint16_t sn, ucs_status_t status);
+/* Called when the endpoint has failed: its requests end in bounded time. */
+void rc_order_await(rc_ep_t *ep);
+
+/* Called when all requests of a destroyed endpoint have completed. Returns
+ * whether the endpoint must stay. */
+int rc_linger(rc_ep_t *ep);
+/* Called when the peer's RC_AM_BYE has arrived. */
+void rc_linger_bye(rc_iface_t *iface, uint32_t qpn);
+/* Called when the connection is lost. */
+void rc_linger_disconnected(rc_ep_t *ep);
+/* Waits until no destroyed endpoint lingers. Received messages are dropped. */
+void rc_linger_all(rc_iface_t *iface);
+
+/* Ends what an endpoint with RC_EP_LINGERS or RC_EP_FLUSHING waits for, if that
+ * has happened or the time is over. Returns 1 if the user's completions were
+ * called. */
+int rc_iwarp_wait(rc_ep_t *ep);
+
+#endif

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* iWARP: completions in the order of the requests; see rc_iwarp.h. */
+#include "rc_iwarp.h"
+
+#include <stdlib.h>
+
+enum { PENDING, SUCCEEDED, FAILED };
+
+/* Seconds that the device has to report the requests of a failed connection. */
+#define FLUSH_SECONDS 0.2
+
+ucs_status_t rc_order_open(const rc_iface_t *iface, rc_ep_t *ep)
+{
+    if (iface->join == NULL) {
+        return UCS_OK;
+    }
+    ep->finished = calloc(1, iface->finished_mask + 1u);
+    return (ep->finished != NULL) ? UCS_OK : UCS_ERR_NO_MEMORY;
+}
+
+void rc_order_close(rc_ep_t *ep)
+{
+    free(ep->finished);
+}
+
+/* Completes as many requests as have ended the same way, one behind the other.
+ * Returns 0 if the oldest request is outstanding. */
+static int complete_run(const rc_iface_t *iface, rc_ep_t *ep,
+                        ucs_status_t status)
+{
+    uint8_t how     = ep->finished[ep->done_sn & iface->finished_mask];
+    uint16_t sn     = ep->done_sn;
+    uint8_t *finish = ep->finished;
+
+    if ((sn == ep->sn) || (how == PENDING)) {
+        return 0;
+    }
+    while ((sn != ep->sn) && (finish[sn & iface->finished_mask] == how)) {
+        finish[sn & iface->finished_mask] = PENDING;
+        ++sn;
+    }
+    rc_complete_to(ep, (uint16_t)(sn - 1),
+                   (how == SUCCEEDED) ? UCS_OK : status);
+    return 1;
+}
+
+void rc_order_done(rc_ep_t *ep, uint16_t sn, ucs_status_t status)
+{
+    const rc_iface_t *iface = rc_iface_of(ep);
+
+    /* A post that was rejected while the connection was being lost may have a
+     * completion, too. */
+    if ((uint16_t)(sn - ep->done_sn) >= (uint16_t)(ep->sn - ep->done_sn)) {
+        return;
+    }
+    ep->finished[sn & iface->finished_mask] = (status == UCS_OK) ? SUCCEEDED :
+                                                                   FAILED;
+    ++ep->busy;
+    while (complete_run(iface, ep, status)) {
+    }
+    --ep->busy;
+    if (ep->state & RC_EP_ZOMBIE) {
+        rc_ep_finish(ep);
+    }
+}
+
+void rc_order_await(rc_ep_t *ep)
+{
+    rc_iface_t *iface = rc_iface_of(ep);
+
+    if ((iface->join == NULL) || !(ep->state & RC_EP_FAILED) ||
+        (ep->done_sn == ep->sn)) {
+        return;
+    }
+    if (!(ep->state & RC_EP_FLUSHING)) {
+        ep->state |= RC_EP_FLUSHING;
+        ep->wait_end = iface->host->time() + FLUSH_SECONDS;
+    }
+    if (rc_link_is_alone(&ep->ending)) {
+        rc_link_add_tail(&iface->ending, &ep->ending);
+    }
+}
+
+/* Without a queue pair the device uses no buffer of the endpoint, and adds no
+ * completion. The requests end when its completions have been polled. */
+static int flush_wait(rc_iface_t *iface, rc_ep_t *ep)
+{
+    if (ep->done_sn == ep->sn) {
+        ep->state &= (uint16_t)~RC_EP_FLUSHING;
+    } else if (ep->qp == NULL) {
+        if (iface->send_cq_empty) {
+            ep->state &= (uint16_t)~RC_EP_FLUSHING;
+            rc_ep_abandon(ep);
+            return 1;
+        }
+    } else if (iface->host->time() >= ep->wait_end) {
+        rc_ep_drop_qp(ep);
+        iface->send_cq_empty = 0;
+    }
+    return 0;
+}
+
+/* Returns whether both sides have said that they close. */
+static int said_bye(const rc_ep_t *ep)
+{
+    return (ep->state & RC_EP_BYE_TAKEN) && (ep->state & RC_EP_BYE_SENT) &&
+           (ep->done_sn == ep->sn);
+}
+
+int rc_iwarp_wait(rc_ep_t *ep)
+{
+    rc_iface_t *iface = rc_iface_of(ep);
+
+    if (ep->state & RC_EP_FLUSHING) {
+        return flush_wait(iface, ep);
+    }
+    if ((ep->state & RC_EP_FAILED) || said_bye(ep) ||
+        (iface->host->time() >= ep->wait_end)) {
+        ep->state &= (uint16_t)~RC_EP_LINGERS;
+        rc_ep_end_later(ep);
+    }
+    return 0;
+}
