@@ -13,6 +13,9 @@ static const ucx_config_field_t md_fields[] = {
     {"PROVIDER", UCX_CONFIG_STRING, offsetof(ugni_md_config_t, provider), "",
      "Provider of libfabric to use, as fi_info lists it: \"tcp;ofi_rxm\" for "
      "example. Empty: cxi, otherwise gni."},
+    {"RCACHE", UCX_CONFIG_TERNARY, offsetof(ugni_md_config_t, rcache), "try",
+     "Keep registrations for their next use until the memory is unmapped. cxi "
+     "and gni have caches of their own."},
 };
 
 static const ucx_config_field_t fields[] = {

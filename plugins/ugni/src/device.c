@@ -153,6 +153,9 @@ void ugni_devices_list(ugni_md_t *md)
                               info->domain_attr->mr_key_size :
                               0;
         md->has_targets = (info->caps & FI_RMA) && has_many_keys(info);
+        if (info->caps & FI_RMA) {
+            ugni_cache_create(md);
+        }
     }
     if (list != NULL) { /* fi_freeinfo() does not accept NULL */
         fi_freeinfo(list);

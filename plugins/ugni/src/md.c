@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The memory domain: the provider and its devices. */
-#include "plugin.h"
+#include "mem.h"
 
 #include <rdma/fi_domain.h>
 #include <rdma/fi_endpoint.h>
@@ -36,7 +36,8 @@ ucs_status_t ugni_md_open(const ucx_component_t *component,
         return UCS_ERR_NO_MEMORY;
     }
     ucx_md_init(&md->super, args);
-    md->host     = ugni_host(component);
+    md->host         = ugni_host(component);
+    md->wants_rcache = config->rcache;
     md->provider = strdup((config->provider != NULL) ? config->provider : "");
     if (md->provider == NULL) {
         free(md);
@@ -51,6 +52,7 @@ static void md_close(uct_md_h uct_md)
 {
     ugni_md_t *md = (ugni_md_t *)uct_md;
 
+    ugni_cache_destroy(md);
     ugni_devices_close(md);
     pthread_mutex_destroy(&md->lock);
     free(md->provider);
@@ -70,9 +72,12 @@ static ucs_status_t md_query(uct_md_h uct_md, ucx_md_attr_t *attr)
         if (md->mr_mode & FI_MR_LOCAL) {
             attr->flags |= UCT_MD_FLAG_NEED_MEMH;
         }
-        attr->max_reg          = SIZE_MAX;
-        attr->reg_mem_types    = host;
-        attr->reg_cost         = ucs_linear_func_make(1e-6, 0);
+        attr->max_reg         = SIZE_MAX;
+        attr->reg_mem_types   = host;
+        attr->cache_mem_types = (md->rcache != NULL) ? host : 0;
+        attr->reg_cost = ucs_linear_func_make((md->rcache != NULL) ? 1e-7 :
+                                                                     1e-6,
+                                              0);
         attr->rkey_packed_size = ugni_key_size(md);
         attr->reg_alignment    = 1;
     }

@@ -247,17 +247,12 @@ static int register_all(ugni_md_t *md, ugni_mem_t *mem)
     return rc;
 }
 
-ucs_status_t ugni_mem_reg(uct_md_h uct_md, void *address, size_t length,
-                          const ucx_mem_reg_params_t *params, uct_mem_h *memh_p)
+ucs_status_t ugni_mem_new(ugni_md_t *md, void *address, size_t length,
+                          ugni_mem_t **mem_p)
 {
-    ugni_md_t *md = (ugni_md_t *)uct_md;
     ugni_mem_t *mem;
     int rc;
 
-    if ((params != NULL) && UCX_TABLE_HAS(params, dmabuf_fd) &&
-        (params->dmabuf_fd != -1)) {
-        return UCS_ERR_UNSUPPORTED;
-    }
     mem = calloc(1, sizeof(*mem) + UGNI_MAX_DEVICES * sizeof(mem->parts[0]));
     if (mem == NULL) {
         return UCS_ERR_NO_MEMORY;
@@ -282,8 +277,40 @@ ucs_status_t ugni_mem_reg(uct_md_h uct_md, void *address, size_t length,
                                     UCS_ERR_INVALID_ADDR :
                                     UCS_ERR_IO_ERROR;
     }
-    *memh_p = mem;
+    *mem_p = mem;
     return UCS_OK;
+}
+
+void ugni_mem_delete(ugni_md_t *md, ugni_mem_t *mem)
+{
+    pthread_mutex_lock(&md->lock);
+    *((mem->prev == NULL) ? &md->mems : &mem->prev->next) = mem->next;
+    if (mem->next != NULL) {
+        mem->next->prev = mem->prev;
+    }
+    pthread_mutex_unlock(&md->lock);
+    mem_free(mem);
+}
+
+ucs_status_t ugni_mem_reg(uct_md_h uct_md, void *address, size_t length,
+                          const ucx_mem_reg_params_t *params, uct_mem_h *memh_p)
+{
+    ugni_md_t *md = (ugni_md_t *)uct_md;
+    ugni_mem_t *mem;
+    ucs_status_t status;
+
+    if ((params != NULL) && UCX_TABLE_HAS(params, dmabuf_fd) &&
+        (params->dmabuf_fd != -1)) {
+        return UCS_ERR_UNSUPPORTED;
+    }
+    status = ugni_cache_get(md, address, length, params, &mem);
+    if (status == UCS_ERR_UNSUPPORTED) {
+        status = ugni_mem_new(md, address, length, &mem);
+    }
+    if (status == UCS_OK) {
+        *memh_p = mem;
+    }
+    return status;
 }
 
 ucs_status_t ugni_mem_dereg(uct_md_h uct_md, uct_mem_h memh,
@@ -296,12 +323,10 @@ ucs_status_t ugni_mem_dereg(uct_md_h uct_md, uct_mem_h memh,
         return UCS_ERR_UNSUPPORTED; /* The domain's attributes do not declare
                                      * invalidation */
     }
-    pthread_mutex_lock(&md->lock);
-    *((mem->prev == NULL) ? &md->mems : &mem->prev->next) = mem->next;
-    if (mem->next != NULL) {
-        mem->next->prev = mem->prev;
+    if (mem->cached != NULL) {
+        md->host->rcache_put(md->rcache, mem->cached);
+    } else {
+        ugni_mem_delete(md, mem);
     }
-    pthread_mutex_unlock(&md->lock);
-    mem_free(mem);
     return UCS_OK;
 }

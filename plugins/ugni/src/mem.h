@@ -27,6 +27,7 @@ typedef struct ugni_part {
 
 typedef struct ugni_mem {
     struct ugni_mem *prev, *next; /* Nodes in md->mems */
+    ucx_rcache_region_t *cached;  /* NULL: not in the registration cache */
     void *address;
     size_t length;
     uint64_t base; /* Subtracted from remote addresses that libfabric
@@ -60,6 +61,21 @@ typedef struct ugni_rkey {
 int ugni_region_open(const ugni_md_t *md, const ugni_device_t *device,
                      struct fid_ep *ep, void *address, size_t length,
                      uint64_t access, uint64_t key, struct fid_mr **mr_p);
+/* Registers memory with all devices, without the cache; and the reverse. */
+ucs_status_t ugni_mem_new(ugni_md_t *md, void *address, size_t length,
+                          ugni_mem_t **mem_p);
+void ugni_mem_delete(ugni_md_t *md, ugni_mem_t *mem);
+
+/* cache.c: creates the cache if the user and the provider allow that. */
+void ugni_cache_create(ugni_md_t *md);
+/* Deregisters everything. */
+void ugni_cache_destroy(ugni_md_t *md);
+/* Returns a registration from the cache. UCS_ERR_UNSUPPORTED: the cache does
+ * not serve this registration. */
+ucs_status_t ugni_cache_get(ugni_md_t *md, void *address, size_t length,
+                            const ucx_mem_reg_params_t *params,
+                            ugni_mem_t **mem_p);
+
 /* Used with FI_MR_ENDPOINT: the functions register all memory with a new port,
  * and close the registrations of a port. The caller holds the lock of the
  * memory domain. */

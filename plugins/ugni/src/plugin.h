@@ -37,6 +37,7 @@ static inline const ucx_host_t *ugni_host(const ucx_component_t *component)
 
 typedef struct ugni_md_config {
     char *provider;
+    int rcache; /* A ternary value */
 } ugni_md_config_t;
 
 /* A domain of libfabric. It is opened at its first use by an interface or a
@@ -54,6 +55,8 @@ typedef struct ugni_md {
     uct_md_t super;
     const ucx_host_t *host;
     char *provider;       /* As set by the user; empty: see device.c */
+    int wants_rcache;     /* A ternary value */
+    ucx_rcache_t *rcache; /* NULL: no cache */
     pthread_mutex_t lock; /* Protects the members below */
     int is_listed;
     uint64_t mr_mode; /* FI_MR_* that the provider demands */

@@ -123,11 +123,60 @@ START_TEST(access_to_unmapped_memory_fails_at_once)
 }
 END_TEST
 
+/* Registers the page as a buffer of transfers, and returns its packed key. */
+static void key_of(const domain_t *domain, void *page, unsigned flags,
+                   void *key, size_t size)
+{
+    uct_md_attr_t attr;
+    uct_mem_h memh;
+
+    ASSERT_OK(uct_md_query(domain->md, &attr));
+    ck_assert_uint_le(attr.rkey_packed_size, size);
+    memset(key, 0, size);
+    ASSERT_OK(uct_md_mem_reg(domain->md, page, LENGTH, flags, &memh));
+    ASSERT_OK(uct_md_mkey_pack(domain->md, memh, key));
+    ASSERT_OK(uct_md_mem_dereg(domain->md, memh));
+}
+
+/* Keys are random: equal keys are those of one registration. */
+START_TEST(registration_is_kept_until_memory_is_unmapped)
+{
+    const unsigned flags = UCT_MD_MEM_ACCESS_REMOTE_PUT |
+                           UCT_MD_MEM_ACCESS_REMOTE_GET;
+    const int map_flags = MAP_PRIVATE | MAP_ANONYMOUS;
+    char first[256], second[256];
+    domain_t domain;
+    char *page, *again;
+
+    setenv("UCX_UGNI_RCACHE", "y", 1);
+    domain_open(&domain);
+    page = mmap(NULL, LENGTH, PROT_READ | PROT_WRITE, map_flags, -1, 0);
+    ck_assert_ptr_ne(page, MAP_FAILED);
+    key_of(&domain, page, flags, first, sizeof(first));
+    key_of(&domain, page, flags, second, sizeof(second));
+    ck_assert_mem_eq(first, second, sizeof(first));
+
+    /* Memory for peers: the key ends with the registration. */
+    key_of(&domain, page, UCT_MD_MEM_ACCESS_ALL, second, sizeof(second));
+    ck_assert_mem_ne(first, second, sizeof(first));
+
+    ck_assert_int_eq(munmap(page, LENGTH), 0);
+    again = mmap(page, LENGTH, PROT_READ | PROT_WRITE, map_flags | MAP_FIXED,
+                 -1, 0);
+    ck_assert_ptr_eq(again, page);
+    key_of(&domain, page, flags, second, sizeof(second));
+    ck_assert_mem_ne(first, second, sizeof(first));
+    uct_md_close(domain.md);
+    ck_assert_int_eq(munmap(page, LENGTH), 0);
+}
+END_TEST
+
 int main(void)
 {
     TCase *tcase = tcase_create("shm");
 
     tcase_add_test(tcase, region_of_a_killed_process_is_removed_later);
     tcase_add_test(tcase, access_to_unmapped_memory_fails_at_once);
+    tcase_add_test(tcase, registration_is_kept_until_memory_is_unmapped);
     return node_run(tcase);
 }
