@@ -17,6 +17,9 @@ SHORT_TCP = ["sizes", "rma", "ordered", "killed"]
 # Over libfabric; by hand all programs over all providers
 SHORT_FABRICS = [("openmpi", "rma", "tcp;ofi_rxm"), ("mpich", "sizes", "shm")]
 FABRICS = ["tcp;ofi_rxm", "shm", "udp;ofi_rxd", "sockets"]
+# Providers with as little as 5 MB/s (fi_pingpong) on a busy machine: their
+# rows have the short form of the programs
+SLOW_FABRICS = ("ugni over udp;ofi_rxd", "ugni over sockets")
 FABRIC_PROGRAMS = ["sizes", "matching", "datatypes", "collectives", "rma",
                    "ordered", "threads"]
 # With memory of a device that is emulated, if the plugin is in the build folder
@@ -111,7 +114,9 @@ def mpi_rows(options, built):
         command = None
         if (mpi, program) in built and (program != "device" or
                                         has_device(options, transports)):
-            words   = mpi_command(mpi, ranks, built[mpi, program], options.long)
+            words   = mpi_command(mpi, ranks, built[mpi, program],
+                                  options.long and
+                                  transports not in SLOW_FABRICS)
             command = lambda library, words=words, program=program: (
                 words if library == "core" or program != "device" else None)
         yield Row(mpi, program, ranks, transports, command)
