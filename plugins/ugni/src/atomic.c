@@ -102,15 +102,6 @@ static void make_message(const ugni_ep_t *ep, ugni_rma_t *rma,
     };
 }
 
-static ssize_t post_atomic(ugni_ep_t *ep, ugni_send_t *send)
-{
-    atomic_message_t message;
-
-    make_message(ep, (ugni_rma_t *)send, &message);
-    return fi_atomicmsg(ugni_iface_of(ep)->port->ep, &message.msg,
-                        FI_COMPLETION | FI_DELIVERY_COMPLETE);
-}
-
 static ssize_t post_fetch(ugni_ep_t *ep, ugni_send_t *send)
 {
     atomic_message_t message;
@@ -118,6 +109,21 @@ static ssize_t post_fetch(ugni_ep_t *ep, ugni_send_t *send)
     make_message(ep, (ugni_rma_t *)send, &message);
     return fi_fetch_atomicmsg(ugni_iface_of(ep)->port->ep, &message.msg,
                               &message.old, &send->desc, 1, FI_COMPLETION);
+}
+
+/* shm (libfabric 1.17) corrupts its command queue if an atomic without a result
+ * asks for FI_DELIVERY_COMPLETE; a result shows the same. */
+static ssize_t post_atomic(ugni_ep_t *ep, ugni_send_t *send)
+{
+    const ugni_port_t *port = ugni_iface_of(ep)->port;
+    atomic_message_t message;
+
+    if (port->fetches_atomics) {
+        return post_fetch(ep, send);
+    }
+    make_message(ep, (ugni_rma_t *)send, &message);
+    return fi_atomicmsg(port->ep, &message.msg,
+                        FI_COMPLETION | FI_DELIVERY_COMPLETE);
 }
 
 static ssize_t post_cswap(ugni_ep_t *ep, ugni_send_t *send)

@@ -190,13 +190,14 @@ typedef struct ugni_port {
     struct fid_cq *cq;
     struct fid_av *av;
     int has_fd;
-    int is_local;       /* FI_MR_LOCAL: buffers are registered */
-    int is_waiting;     /* A host has not acknowledged all data */
-    int loses_contexts; /* Errors of accesses may name no operation */
-    uint64_t posts;     /* Number of operations that libfabric has accepted */
-    unsigned polls;     /* Number of polls of the completion queue */
-    int is_drained;     /* The last poll found nothing */
-    double swept;       /* Time of the last ugni_port_sweep() */
+    int is_local;        /* FI_MR_LOCAL: buffers are registered */
+    int is_waiting;      /* A host has not acknowledged all data */
+    int loses_contexts;  /* Errors of accesses may name no operation */
+    int fetches_atomics; /* Atomics without a result are unsafe */
+    uint64_t posts;      /* Number of operations that libfabric has accepted */
+    unsigned polls;      /* Number of polls of the completion queue */
+    int is_drained;      /* The last poll found nothing */
+    double swept;        /* Time of the last ugni_port_sweep() */
     char name[UGNI_MAX_NAME];
     size_t name_length;
     ugni_peer_t *peers;

@@ -142,13 +142,14 @@ static ucs_status_t port_new(ugni_iface_t *iface, ugni_device_t *device,
     if (port == NULL) {
         return UCS_ERR_NO_MEMORY;
     }
-    port->md             = (ugni_md_t *)iface->super.md;
-    port->device         = device;
-    port->worker         = worker;
-    port->info           = fi_dupinfo(device->info);
-    port->is_local       = (port->md->mr_mode & FI_MR_LOCAL) != 0;
-    port->loses_contexts = strcmp(device->info->fabric_attr->prov_name,
-                                  "shm") == 0;
+    port->md              = (ugni_md_t *)iface->super.md;
+    port->device          = device;
+    port->worker          = worker;
+    port->info            = fi_dupinfo(device->info);
+    port->is_local        = (port->md->mr_mode & FI_MR_LOCAL) != 0;
+    port->loses_contexts  = strcmp(device->info->fabric_attr->prov_name,
+                                   "shm") == 0;
+    port->fetches_atomics = port->loses_contexts;
     ugni_link_init(&port->disowned);
     ugni_link_init(&port->receiving);
     if (port->info == NULL) {

@@ -15,7 +15,8 @@ PROGRAMS = ["sizes", "matching", "modes", "datatypes", "collectives", "rma",
             "windows", "ordered", "contention", "threads", "hello", "killed"]
 SHORT_TCP = ["sizes", "rma", "ordered", "killed"]
 # Over libfabric; by hand all programs over all providers
-SHORT_FABRICS = [("openmpi", "rma", "tcp;ofi_rxm"), ("mpich", "sizes", "shm")]
+SHORT_FABRICS = [("openmpi", "rma", "tcp;ofi_rxm"), ("mpich", "sizes", "shm"),
+                 ("openmpi", "rma", "shm")]
 FABRICS = ["tcp;ofi_rxm", "shm", "udp;ofi_rxd", "sockets"]
 # Providers with as little as 5 MB/s (fi_pingpong) on a busy machine: their
 # rows have the short form of the programs
