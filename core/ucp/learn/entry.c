@@ -2,6 +2,7 @@
 /* See entry.h. */
 #include "ucp/learn/entry.h"
 
+#include "ucp/learn/live.h"
 #include "ucp/rndv/rndv.h"
 #include "ucs/sys/math.h"
 
@@ -198,6 +199,11 @@ ucp_learn_t *ucp_learn_entry_of(ucp_learn_entry_t *entry, ucp_learn_load_t load,
 static void print_learn(const ucp_learn_t *learn, ucp_op_t op,
                         ucp_learn_load_t load, unsigned class, FILE *stream)
 {
+    static const char *const reasons[UCP_LEARN_REASONS] = {
+        [UCP_LEARN_ESTIMATED]    = "by estimate, no other one is timed yet",
+        [UCP_LEARN_FASTEST]      = "the fastest",
+        [UCP_LEARN_WITHIN_NOISE] = "others are faster by noise only",
+    };
     unsigned i;
 
     fprintf(stream, "# learnt: %-14s %7zu KiB%s: %s", ucp_proto_op_name(op),
@@ -210,8 +216,9 @@ static void print_learn(const ucp_learn_t *learn, ucp_op_t op,
                     1e-9 / ucp_learn_time(learn, i));
         }
     }
-    fprintf(stream, "; %u %s\n", learn->count,
-            (load == UCP_LEARN_STREAM) ? "series" : "messages");
+    fprintf(stream, "; %u %s; %s\n", learn->count,
+            (load == UCP_LEARN_STREAM) ? "series" : "messages",
+            reasons[ucp_learn_reason(learn)]);
 }
 
 void ucp_learn_entry_print(const ucp_learn_entry_t *entry, FILE *stream)
@@ -234,7 +241,10 @@ void ucp_learn_entry_free(ucp_learn_entry_t *entry)
 
     for (load = 0; load < UCP_LEARN_LOADS; ++load) {
         for (class = 0; class < UCP_LEARN_CLASSES; ++class) {
-            free(entry->of[load][class]);
+            if (entry->of[load][class] != NULL) {
+                ucp_learn_live_close(entry->of[load][class]);
+                free(entry->of[load][class]);
+            }
         }
     }
     free(entry);

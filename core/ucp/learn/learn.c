@@ -90,6 +90,26 @@ double ucp_learn_noise(const ucp_learn_t *learn, unsigned index)
     return ucs_min(noise, MAX_NOISE);
 }
 
+ucp_learn_reason_t ucp_learn_reason(const ucp_learn_t *learn)
+{
+    double best               = ucp_learn_time(learn, learn->best);
+    ucp_learn_reason_t reason = UCP_LEARN_ESTIMATED;
+    double time;
+    unsigned i;
+
+    for (i = 0; i < UCP_LEARN_MAX_METHODS; ++i) {
+        time = ucp_learn_time(learn, i);
+        if ((i == learn->best) || (time == 0) || (best == 0)) {
+            continue;
+        }
+        if (time < best) {
+            return UCP_LEARN_WITHIN_NOISE;
+        }
+        reason = UCP_LEARN_FASTEST;
+    }
+    return reason;
+}
+
 void ucp_learn_init(ucp_learn_t *learn, const ucp_learn_plan_t *plan,
                     unsigned methods, unsigned first)
 {

@@ -27,6 +27,14 @@
 
 #include <stdint.h>
 
+/** Why a method is selected. */
+typedef enum {
+    UCP_LEARN_ESTIMATED,    /**< By costs; no other one is timed yet */
+    UCP_LEARN_FASTEST,      /**< Of those that are timed */
+    UCP_LEARN_WITHIN_NOISE, /**< Others are not faster by more than the noise */
+    UCP_LEARN_REASONS,
+} ucp_learn_reason_t;
+
 enum {
     UCP_LEARN_MAX_METHODS = 4,
     UCP_LEARN_SAMPLES     = 7, /**< Samples kept for each method */
@@ -70,7 +78,8 @@ typedef struct ucp_learn {
     /** The last samples of `best`, if all of them differed from the median by
      *  more than the noise, in one direction */
     float odd[UCP_LEARN_ODD];
-    uint32_t count; /**< Units so far; may wrap around */
+    uint32_t count;                  /**< Units so far; may wrap around */
+    struct ucs_stats_record *record; /**< The caller's; or NULL */
     ucp_learn_method_t method[UCP_LEARN_MAX_METHODS];
 } ucp_learn_t;
 
@@ -100,5 +109,8 @@ double ucp_learn_time(const ucp_learn_t *learn, unsigned method);
 /** Returns the spread of a method's samples, without the slowest third,
  *  relative to ucp_learn_time(). */
 double ucp_learn_noise(const ucp_learn_t *learn, unsigned method);
+
+/** Returns why `best` is selected. */
+ucp_learn_reason_t ucp_learn_reason(const ucp_learn_t *learn);
 
 #endif

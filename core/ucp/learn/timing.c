@@ -3,6 +3,7 @@
 #include "ucp/learn/timing.h"
 
 #include "ucp/base/ids.h"
+#include "ucp/learn/live.h"
 #include "ucp/learn/trial.h"
 #include "ucp/order/queue.h"
 #include "ucp/wireup/introduce.h"
@@ -74,6 +75,7 @@ static void report(ucp_timing_t *timing, double seconds, size_t length)
         return;
     }
     ucp_learn_result(learn, seconds / (double)length);
+    ucp_learn_live_update(learn);
     if (learn->best != before) {
         show_change(timing, before);
     }

@@ -5,6 +5,7 @@
 #include "ucp/learn/trial.h"
 
 #include "ucp/base/class.h"
+#include "ucp/learn/live.h"
 #include "ucp/learn/timing.h"
 #include "ucp/rndv/rndv.h"
 #include "ucs/sys/math.h"
@@ -145,6 +146,9 @@ static unsigned select_method(struct ucp_trials *trials,
     check_timing(timing, req, (load == UCP_LEARN_STREAM) ? learn : NULL, now);
     if (learn == NULL) {
         return first;
+    }
+    if ((learn->record == NULL) && (learn->count == 0)) {
+        ucp_learn_live_open(learn, ep->worker, entry->op, load, req->dt.length);
     }
     if (load == UCP_LEARN_STREAM) {
         return select_in_stream(timing, entry, req, learn, now);

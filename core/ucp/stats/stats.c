@@ -61,6 +61,16 @@ static const ucs_stats_counter_t lane_counters[] = {
     EVENTS("errors"),
 };
 
+/* Methods and reasons in the order of learn/. */
+static const ucs_stats_counter_t learnt_counters[] = {
+    EVENTS("units"),          EVENTS("selected/eager"),
+    EVENTS("selected/get"),   EVENTS("selected/put"),
+    EVENTS("selected/am"),    EVENTS("reason/estimated"),
+    EVENTS("reason/fastest"), EVENTS("reason/within_noise"),
+    EVENTS("mb_per_s/eager"), EVENTS("mb_per_s/get"),
+    EVENTS("mb_per_s/put"),   EVENTS("mb_per_s/am"),
+};
+
 #define TYPE(_name, _counters) \
     { \
         _name, _counters, sizeof(_counters) / sizeof((_counters)[0]) \
@@ -71,12 +81,14 @@ static const ucs_stats_type_t types[] = {
     [UCP_STATS_INTERFACE] = TYPE("interface", interface_counters),
     [UCP_STATS_ENDPOINT]  = TYPE("endpoint", endpoint_counters),
     [UCP_STATS_LANE]      = TYPE("lane", lane_counters),
+    [UCP_STATS_LEARNT]    = TYPE("learnt", learnt_counters),
 };
 
 #define COUNT_OF(_array) (sizeof(_array) / sizeof((_array)[0]))
 
 _Static_assert(COUNT_OF(worker_counters) == UCP_STATS_WORKER_LAST, "rows");
 _Static_assert(COUNT_OF(endpoint_counters) == UCP_STATS_ENDPOINT_LAST, "rows");
+_Static_assert(COUNT_OF(learnt_counters) == UCP_STATS_LEARNT_LAST, "rows");
 _Static_assert(COUNT_OF(lane_counters) == UCP_STATS_LANE_LAST, "rows");
 
 int ucp_stats_open(const ucs_config_source_t *source)

@@ -24,6 +24,7 @@ enum {
     UCP_STATS_INTERFACE, /**< Part of a worker */
     UCP_STATS_ENDPOINT,  /**< Part of a worker */
     UCP_STATS_LANE,      /**< Part of an endpoint */
+    UCP_STATS_LEARNT,    /**< Part of a worker */
 };
 
 /* Counters of a worker. A name that ends in _MSGS stands for two counters:
@@ -102,6 +103,15 @@ enum {
     UCP_STATS_LANE_WAITS,
     UCP_STATS_LANE_ERRORS,
     UCP_STATS_LANE_LAST,
+};
+
+/* What is learnt of a class of sizes (learn/live.c). */
+enum {
+    UCP_STATS_LEARNT_UNITS    = 0,
+    UCP_STATS_LEARNT_SELECTED = 1, /**< By method: 1 or 0 */
+    UCP_STATS_LEARNT_REASON   = 5, /**< By reason: 1 or 0 */
+    UCP_STATS_LEARNT_SPEED    = 8, /**< By method: MB/s */
+    UCP_STATS_LEARNT_LAST     = 12,
 };
 
 typedef struct ucp_worker_stats ucp_worker_stats_t;

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What is learnt, for other processes: with UCX_STATS=y each class of sizes has
+ * a record among the counters, which `ucx_info --live` shows.
+ */
+#ifndef UCP_LEARN_LIVE_H
+#define UCP_LEARN_LIVE_H
+
+#include "ucp/learn/entry.h"
+
+/** Creates the record of a class of sizes, if the worker counts. */
+void ucp_learn_live_open(ucp_learn_t *learn, ucp_worker_h worker, ucp_op_t op,
+                         ucp_learn_load_t load, size_t length);
+
+/** Writes what is known now. Called by the worker's thread after a result. */
+void ucp_learn_live_update(const ucp_learn_t *learn);
+
+void ucp_learn_live_close(ucp_learn_t *learn);
+
+#endif

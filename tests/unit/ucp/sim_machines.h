@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Machines whose lanes take time on a simulated clock, which replaces that of
+ * the system in the program that includes this: nothing depends on the time
+ * that a test takes. Messages are sent to the same worker.
+ */
+#ifndef TEST_SIM_MACHINES_H
+#define TEST_SIM_MACHINES_H
+
+#include "direct_lane.h"
+
+#include "ucp/base/class.h"
+#include "ucp/learn/trial.h"
+
+#include <stdlib.h>
+
+enum {
+    LENGTH    = 1 << 20,
+    SMALL     = 1000,
+    IN_FLIGHT = 8, /* Messages of a stream */
+    PART      = LENGTH / IN_FLIGHT,
+};
+
+static char buffer[LENGTH], buffer2[LENGTH];
+
+/* What carries the data. */
+enum { MESSAGES, GETS, PUTS, CARRIERS };
+
+/* Nanoseconds of a machine: of each message, and of a KiB by each carrier, for
+ * a transfer that is alone and for one of a stream. */
+typedef struct machine {
+    const char *name;
+    double message;
+    double alone[CARRIERS], stream[CARRIERS];
+    unsigned best, best_in_stream;
+    unsigned outliers; /* One of so many transfers takes long; 0: none */
+} machine_t;
+
+static const machine_t machines[] = {
+    {"a quick ring", 100, {30, 80, 70}, {30, 80, 70}, MESSAGES, MESSAGES, 0},
+    {"a quick copy", 100, {90, 40, 60}, {90, 40, 60}, GETS, GETS, 0},
+    {"shared puts", 100, {400, 240, 180}, {400, 50, 60}, PUTS, GETS, 0},
+    {"expensive messages", 40000, {50, 55, 55}, {50, 55, 55}, GETS, GETS, 0},
+    {"slow copies", 300, {60, 900, 700}, {60, 900, 700}, MESSAGES, MESSAGES, 0},
+    {"EPYC, same cache", 20, {34, 44, 45}, {37, 33, 36}, MESSAGES, GETS, 0},
+    {"Xeon, 2 cores", 150, {79, 48, 52}, {59, 43, 46}, GETS, GETS, 0},
+    {"Xeon, 16 cores", 170, {69, 40, 44}, {69, 39, 35}, GETS, PUTS, 0},
+    {"slow helper", 50, {44, 156, 140}, {41, 160, 150}, MESSAGES, MESSAGES, 0},
+    {"oversubscribed", 100, {70, 80, 55}, {70, 50, 66}, PUTS, GETS, 13},
+    {"throttled link",
+     3000,
+     {9000, 7600, 8200},
+     {8900, 9000, 7800},
+     GETS,
+     PUTS,
+     0},
+};
+
+enum { MACHINES = sizeof(machines) / sizeof(machines[0]) };
+
+/* A put or get under way. */
+typedef struct copy {
+    size_t length;
+    unsigned carrier;
+    uct_completion_t *comp;
+} copy_t;
+
+enum { QUEUE = 64 };
+
+static struct {
+    machine_t machine;
+    copy_t queue[QUEUE];
+    unsigned first, last;
+    double now;             /* Nanoseconds */
+    size_t bytes[CARRIERS]; /* Of data by what carries it */
+    ucp_worker_h worker;
+    int streaming;
+    unsigned transfers;
+    ucx_iface_ops_t iface_ops;
+    ucx_ep_ops_t direct_usual, direct_ops;
+} sim;
+
+int clock_gettime(clockid_t clock, struct timespec *time)
+{
+    uint64_t now = (uint64_t)sim.now;
+
+    time->tv_sec  = (time_t)(now / 1000000000);
+    time->tv_nsec = (long)(now % 1000000000);
+    return 0;
+}
+
+static void take(size_t length, unsigned carrier)
+{
+    const machine_t *machine = &sim.machine;
+    double per_kib           = (sim.streaming ? machine->stream :
+                                                machine->alone)[carrier];
+
+    if ((machine->outliers > 0) && (++sim.transfers % machine->outliers == 0)) {
+        sim.now += 3e6; /* a process that is not scheduled */
+    }
+    sim.now += per_kib * (double)length / 1024;
+    sim.bytes[carrier] += length;
+}
+
+/* The lane of put and get carries out one operation after another, each in a
+ * step of the test. */
+static ucs_status_t start_copy(const uct_iov_t *iov, unsigned carrier,
+                               uct_completion_t *comp, ucs_status_t status)
+{
+    if (status != UCS_OK) {
+        return status;
+    }
+    ck_assert_uint_lt(sim.last - sim.first, QUEUE);
+    sim.queue[sim.last++ % QUEUE] = (copy_t){iov->length, carrier, comp};
+    return UCS_INPROGRESS;
+}
+
+static ucs_status_t sim_get(uct_ep_h ep, const uct_iov_t *iov, size_t iovcnt,
+                            uint64_t remote_addr, uct_rkey_t rkey,
+                            uct_completion_t *comp)
+{
+    return start_copy(iov, GETS, comp,
+                      sim.direct_usual.get_zcopy(ep, iov, iovcnt, remote_addr,
+                                                 rkey, comp));
+}
+
+static ucs_status_t sim_put(uct_ep_h ep, const uct_iov_t *iov, size_t iovcnt,
+                            uint64_t remote_addr, uct_rkey_t rkey,
+                            uct_completion_t *comp)
+{
+    return start_copy(iov, PUTS, comp,
+                      sim.direct_usual.put_zcopy(ep, iov, iovcnt, remote_addr,
+                                                 rkey, comp));
+}
+
+/* Ends the oldest operation, and delivers messages. */
+static void step(local_t *local)
+{
+    unsigned i;
+
+    if (sim.first != sim.last) {
+        copy_t copy = sim.queue[sim.first++ % QUEUE];
+
+        take(copy.length, copy.carrier);
+        if (--copy.comp->count == 0) {
+            copy.comp->func(copy.comp);
+        }
+    }
+    for (i = 0; i < 4; ++i) {
+        ucp_worker_progress(local->worker);
+    }
+}
+
+static inline ucs_status_t wait(local_t *local, ucs_status_ptr_t request)
+{
+    ucs_status_t status;
+    unsigned steps = 0;
+
+    if (!UCS_PTR_IS_PTR(request)) {
+        return UCS_PTR_STATUS(request);
+    }
+    while ((status = ucp_request_check_status(request)) == UCS_INPROGRESS) {
+        ck_assert_uint_lt(++steps, 100000);
+        step(local);
+    }
+    ucp_request_free(request);
+    return status;
+}
+
+/* The peer takes the time of a message when it receives it. */
+static ucs_status_t sim_receive(void *arg, void *data, size_t length,
+                                unsigned flags)
+{
+    const ucp_class_message_t *message = arg;
+
+    sim.now += sim.machine.message;
+    if (length > SMALL) {
+        take(length, MESSAGES);
+    }
+    return message->handler(sim.worker, data, length, flags);
+}
+
+static void play_messages(ucp_worker_iface_t *wiface)
+{
+    const ucp_class_t *const *class;
+    unsigned i;
+
+    sim.worker = wiface->worker;
+    for (class = ucp_classes; *class != NULL; ++class) {
+        for (i = 0; i < (*class)->num_messages; ++i) {
+            const ucp_class_message_t *message = &(*class)->messages[i];
+
+            ck_assert_int_eq(uct_iface_set_am_handler(wiface->iface,
+                                                      message->id, sim_receive,
+                                                      (void *)message, 0),
+                             UCS_OK);
+        }
+    }
+}
+
+static void play(ucp_worker_iface_t *ifaces)
+{
+    direct_lane_limit_messages(&ifaces[0]);
+    play_messages(&ifaces[0]);
+
+    direct_lane_limit_direct(&ifaces[1], &sim.iface_ops);
+    sim.direct_usual         = *ifaces[1].iface->ep_ops;
+    sim.direct_ops           = sim.direct_usual;
+    sim.direct_ops.get_zcopy = sim_get;
+    sim.direct_ops.put_zcopy = sim_put;
+    ifaces[1].iface->ep_ops  = &sim.direct_ops;
+}
+
+static inline void open_machine(local_t *local, const machine_t *machine,
+                                const char *learn)
+{
+    memset(&sim, 0, sizeof(sim));
+    sim.machine = *machine;
+    sim.now     = 1e9;
+    ck_assert_int_eq(setenv("UCX_PROTO_LEARN", learn, 1), 0);
+    ck_assert_int_eq(setenv("UCX_PROTO_LEARN_STREAMS", "y", 1), 0);
+    direct_lane_open(local, play);
+    ck_assert_int_eq(unsetenv("UCX_PROTO_LEARN"), 0);
+    ck_assert_int_eq(unsetenv("UCX_PROTO_LEARN_STREAMS"), 0);
+}
+
+static inline void transfer(local_t *local, unsigned count)
+{
+    ucs_status_ptr_t send, recv;
+    int i;
+
+    while (count-- > 0) {
+        memset(buffer, (int)count + 1, LENGTH);
+        recv = local_recv(local, buffer2, LENGTH, 1);
+        send = local_send(local, buffer, LENGTH, 1);
+        ck_assert_int_eq(wait(local, recv), UCS_OK);
+        ck_assert_int_eq(wait(local, send), UCS_OK);
+        ck_assert_mem_eq(buffer, buffer2, LENGTH);
+        for (i = 0; i < 4; ++i) {
+            ucp_worker_progress(local->worker); /* probes are answered */
+        }
+        sim.now += 1e6; /* the next one is not behind this one */
+    }
+}
+
+/* Messages of PART bytes, IN_FLIGHT of them at a time. */
+static inline void stream(local_t *local, unsigned count)
+{
+    ucs_status_ptr_t sends[IN_FLIGHT] = {0}, recvs[IN_FLIGHT] = {0};
+    unsigned i, slot;
+
+    sim.streaming = 1;
+    for (i = 0; i < count + IN_FLIGHT; ++i) {
+        slot = i % IN_FLIGHT;
+        if (i >= IN_FLIGHT) {
+            ck_assert_int_eq(wait(local, recvs[slot]), UCS_OK);
+            ck_assert_int_eq(wait(local, sends[slot]), UCS_OK);
+            ck_assert_mem_eq(buffer + slot * PART, buffer2 + slot * PART, PART);
+        }
+        if (i < count) {
+            memset(buffer + slot * PART, (int)i + 1, PART);
+            recvs[slot] = local_recv(local, buffer2 + slot * PART, PART, 1);
+            sends[slot] = local_send(local, buffer + slot * PART, PART, 1);
+        }
+    }
+    sim.streaming = 0;
+}
+
+#endif
