@@ -22,8 +22,8 @@ static void accept_client(ucp_conn_request_h request, void *arg)
     };
 
     if (client->server_ep != NULL) {
-        ucp_listener_reject(client->listener, request); /* request of another
-                                                         * process */
+        /* One client is served: another process has connected to the port. */
+        ucp_listener_reject(client->listener, request);
         return;
     }
     client->server_status = ucp_ep_create(client->worker, &params,

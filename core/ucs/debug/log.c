@@ -43,8 +43,9 @@ static int log_has_hook;            /* atomic */
 static char log_spec[LOG_PATH_MAX]; /* under log_mutex; "": stderr */
 static int log_fd      = -1;        /* atomic; -1: not open yet */
 static int log_file_fd = -1;        /* under log_mutex; see log_switch */
-static pid_t log_pid;               /* atomic; process whose id is in the file
-                                     * name, else 0 */
+/* The process whose id is part of the file's name; 0: the name has none.
+ * Atomic. */
+static pid_t log_pid;
 
 /* Blocks signals while the mutex is held, because a signal handler may log. */
 static void log_lock(sigset_t *saved)

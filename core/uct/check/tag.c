@@ -54,8 +54,9 @@ static int may_call(uct_check_recv_t *recv, const char *slot, int ends)
     if (ends && (state == RECV_POSTED)) {
         retire(recv, RECV_ENDED);
     } else if (ends && (state == RECV_STARTS)) {
-        recv->state = RECV_ENDED; /* posted() retires the record when the
-                                   * posting call returns */
+        /* The call that posts the receive has not returned: posted() retires
+         * the record. */
+        recv->state = RECV_ENDED;
     }
     uct_check_unlock();
 
