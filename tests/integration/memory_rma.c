@@ -116,9 +116,10 @@ static void put(struct talk *talk, int from, int to, size_t size)
 
 static void test_put(struct talk *talk, int from, int to)
 {
+    unsigned step = (unsigned)memory_size_step();
     unsigned i;
 
-    for (i = 0; i < NUM_SIZES; ++i) {
+    for (i = 0; i < NUM_SIZES; i += step) {
         put(talk, from, to, sizes[i]);
     }
 }
@@ -145,9 +146,10 @@ static void get(struct talk *talk, int from, int to, size_t size)
 
 static void test_get(struct talk *talk, int from, int to)
 {
+    unsigned step = (unsigned)memory_size_step();
     unsigned i;
 
-    for (i = 0; i < NUM_SIZES; ++i) {
+    for (i = 0; i < NUM_SIZES; i += step) {
         get(talk, from, to, sizes[i]);
     }
 }

@@ -25,6 +25,7 @@ static const struct {
 } types[] = {
     {"opaque", UCS_MEMORY_TYPE_ROCM, NULL, NULL},
     {"cuda", UCS_MEMORY_TYPE_CUDA, "engine:3:700", "libcuda.so.1"},
+    {"cuda-managed", UCS_MEMORY_TYPE_CUDA_MANAGED, NULL, "libcuda.so.1"},
     {"rocm", UCS_MEMORY_TYPE_ROCM, "engine:3:719", "libamdhip64.so.5"},
     {"rocm-managed", UCS_MEMORY_TYPE_ROCM_MANAGED, NULL, "libamdhip64.so.5"},
     {"ze-device", UCS_MEMORY_TYPE_ZE_DEVICE, "engine:3:1879048193", ZE_DRIVER},
@@ -77,6 +78,11 @@ int memory_kinds(void)
 const char *memory_kind_name(int kind)
 {
     return (kind == 0) ? "ordinary" : types[index_of(kind)].name;
+}
+
+int memory_size_step(void)
+{
+    return (memory_kinds() > MEMORY_FEW_KINDS) ? 5 : 1;
 }
 
 static bool is_emulated(void)

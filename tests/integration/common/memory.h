@@ -2,8 +2,8 @@
 /*
  * Memory of a test: ordinary, or inaccessible to the processor.
  * tests/plugins/opaque provides the latter, and the test accesses it by the
- * descriptor behind it. With TEST_MEMORY=cuda, or a list of memory types of Level
- * Zero, an emulated driver of tests/emulated provides it and its view. The
+ * descriptor behind it. With TEST_MEMORY=cuda, or a list of memory types, an
+ * emulated driver of tests/emulated provides it and its view. The
  * processor must not touch the first of the list.
  */
 #ifndef INTEGRATION_MEMORY_H
@@ -21,7 +21,8 @@
 enum {
     /* Bytes after the message that must not change */
     MEMORY_GUARD     = 64,
-    MEMORY_MAX_KINDS = 4,
+    MEMORY_MAX_KINDS = 8,
+    MEMORY_FEW_KINDS = 4,
 };
 
 struct memory {
@@ -38,6 +39,9 @@ ucs_memory_type_t memory_foreign_type(void);
 /* Number of kinds of memory: 0 is ordinary, 1 inaccessible to the processor, and
  * the others are further ones of TEST_MEMORY. */
 int memory_kinds(void);
+/* With more than a few kinds there are many pairs of them: the tests then use
+ * every fifth of their sizes. */
+int memory_size_step(void);
 const char *memory_kind_name(int kind);
 ucs_memory_type_t memory_kind_type(int kind);
 
