@@ -88,28 +88,31 @@ void uct_check_peer_slots(ucx_ep_ops_t *ops)
 
 /* --- Requests for a connection --------------------------------------------- */
 
-ucs_status_t uct_check_accept(uct_iface_h iface, uct_conn_request_h request)
+typedef ucs_status_t (*answer_slot_t)(uct_iface_h iface,
+                                      uct_conn_request_h request);
+
+static ucs_status_t answer(uct_iface_h iface, const char *slot,
+                           answer_slot_t own, uct_conn_request_h request)
 {
     uct_check_iface_t *check = uct_check_iface_of(iface);
     uct_check_call_t call;
     ucs_status_t status;
 
-    uct_check_call_begin(&call, check, "accept", UCT_CHECK_OTHER);
-    status = check->tl->iface_ops.accept(iface, request);
+    uct_check_call_begin(&call, check, slot, UCT_CHECK_OTHER);
+    status = own(iface, request);
     uct_check_call_end(&call);
-    uct_check_status(check->tl->name, "accept", status);
+    uct_check_status(check->tl->name, slot, status);
     return status;
+}
+
+ucs_status_t uct_check_accept(uct_iface_h iface, uct_conn_request_h request)
+{
+    return answer(iface, "accept",
+                  uct_check_iface_of(iface)->tl->iface_ops.accept, request);
 }
 
 ucs_status_t uct_check_reject(uct_iface_h iface, uct_conn_request_h request)
 {
-    uct_check_iface_t *check = uct_check_iface_of(iface);
-    uct_check_call_t call;
-    ucs_status_t status;
-
-    uct_check_call_begin(&call, check, "reject", UCT_CHECK_OTHER);
-    status = check->tl->iface_ops.reject(iface, request);
-    uct_check_call_end(&call);
-    uct_check_status(check->tl->name, "reject", status);
-    return status;
+    return answer(iface, "reject",
+                  uct_check_iface_of(iface)->tl->iface_ops.reject, request);
 }
