@@ -5,12 +5,6 @@
 
 #include "common.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "ucs/debug/log.h"
-
 /* What is broken, the rule, and a part of the text that reports it. */
 typedef struct planted {
     const char *defect;
@@ -18,44 +12,15 @@ typedef struct planted {
     const char *text;
 } planted_t;
 
-static const char *defect = "";
-static char findings[4096]; /* one line each */
+extern const char *defect; /* What the plugin of the test breaks; "": nothing */
+extern char findings[4096]; /* One line each */
 
-static inline int breaks(const char *name)
-{
-    return strcmp(defect, name) == 0;
-}
+int breaks(const char *name);
 
-static inline int on_log(void *arg, const char *file, unsigned line,
-                         const char *function, ucs_log_level_t level,
-                         const char *message)
-{
-    const char *found = strstr(message, "breaks rule ");
+/* Enables the layer, and collects its findings. */
+void watch_findings(void);
 
-    if (found != NULL) {
-        strncat(findings, found + strlen("breaks "),
-                sizeof(findings) - strlen(findings) - 2);
-        strcat(findings, "\n");
-    }
-    return found != NULL; /* not written as well */
-}
-
-/* Enables the layer. */
-static inline void watch_findings(void)
-{
-    setenv("UCX_PLUGIN_CHECK", "y", 1);
-    ucs_log_hook_set(on_log, NULL);
-}
-
-static inline void expect_finding(const planted_t *planted)
-{
-    char rule[16];
-
-    snprintf(rule, sizeof(rule), "rule %d of", planted->rule);
-    ck_assert_msg((strstr(findings, rule) != NULL) &&
-                      (strstr(findings, planted->text) != NULL),
-                  "%s: no \"%s\" under %s in: %s", planted->defect,
-                  planted->text, rule, findings);
-}
+/* Fails unless `findings` contains the planted defect. */
+void expect_finding(const planted_t *planted);
 
 #endif

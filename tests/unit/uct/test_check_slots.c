@@ -5,6 +5,10 @@
  */
 #include "findings.h"
 
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
 #include "uct/base/component_list.h"
 #include "uct/base/md.h"
 #include "uct/base/state.h"
