@@ -91,7 +91,7 @@ typedef struct uct_check_am {
 
 /* Number of ended records of each kind that are kept, so that a late use of the
  * plugin's completion or context is detected. */
-#define UCT_CHECK_RETIRED_MAX 1024
+#define UCT_CHECK_RETIRED_MAX 256
 
 struct uct_check_iface {
     const uct_check_tl_t *tl;
