@@ -230,6 +230,9 @@ START_TEST(load_finds_more)
     expect("list --load", 1, "UCX-P604");
     ck_assert_ptr_nonnull(strstr(output, "loaded"));
     expect("why bad --load", 1, "the firmware");
+    expect("why bad", 1, "UCX-P604");
+    ck_assert_ptr_nonnull(strstr(output, "the firmware"));
+    ck_assert_ptr_null(strstr(output, "can be used"));
     ck_assert_ptr_null(strchr(output, '\033'));
 }
 END_TEST

@@ -46,8 +46,8 @@ static const struct command {
 static const char help_head[] =
     "Usage: ucx-plugins [OPTION]... COMMAND [ARGUMENT]...\n"
     "\n"
-    "Transports are plugins: a manifest NAME.json and a shared object. Except\n"
-    "for probe and --load, this tool runs no plugin's code.\n"
+    "Transports are plugins: a manifest NAME.json and a shared object. Only\n"
+    "probe, why and --load run a plugin's code.\n"
     "\n"
     "Commands:\n";
 

@@ -9,6 +9,7 @@
 #include "term.h"
 #include "tool.h"
 #include "ucs/config/config.h"
+#include "uct/base/state.h"
 
 static void explain_usable(const uct_plugin_info_t *info)
 {
@@ -110,6 +111,16 @@ static json_t *why_json(uct_plugin_t *plugin, uct_rejection_code_t selected,
     return root;
 }
 
+/* Loads the plugin, so that a fault of its code rejects it. */
+static void load(uct_plugin_t *plugin)
+{
+    const ucx_plugin_t *descriptor;
+
+    if (uct_plugin_load(plugin, &uct_host, &descriptor, NULL) == UCS_OK) {
+        uct_plugin_release(plugin);
+    }
+}
+
 int tool_why(tool_t *tool, int argc, char **argv)
 {
     const char *list = ucs_config_lookup(NULL, "TLS");
@@ -131,8 +142,12 @@ int tool_why(tool_t *tool, int argc, char **argv)
         return tool_not_found(tool, argv[0]);
     }
 
-    info     = uct_plugin_info(plugin);
-    state    = uct_plugin_state(plugin, &rejection);
+    info  = uct_plugin_info(plugin);
+    state = uct_plugin_state(plugin, &rejection);
+    if (rejection.code == UCT_REJECT_NONE) {
+        load(plugin);
+        state = uct_plugin_state(plugin, &rejection);
+    }
     usable   = rejection.code == UCT_REJECT_NONE;
     selected = usable ? select_judge(info->manifest, list) : UCT_REJECT_NONE;
     if (usable) {
