@@ -120,6 +120,50 @@ static void check_limits(const char *who, const uct_iface_attr_t *attr)
     }
 }
 
+#define UCT_CHECK_HAS_SLOT(_tl, _slot) \
+    ((_tl)->ep_ops._slot != (_tl)->ep_defaults->_slot)
+
+/* Checks that each operation of the interface has a slot. */
+static void check_slots(const uct_check_tl_t *tl, uint64_t flags)
+{
+    const struct {
+        uint64_t flag;
+        int is_there;
+        const char *name;
+    } slots[] = {
+        {UCT_IFACE_FLAG_AM_SHORT, UCT_CHECK_HAS_SLOT(tl, am_short), "am_short"},
+        {UCT_IFACE_FLAG_AM_BCOPY, UCT_CHECK_HAS_SLOT(tl, am_bcopy), "am_bcopy"},
+        {UCT_IFACE_FLAG_AM_ZCOPY, UCT_CHECK_HAS_SLOT(tl, am_zcopy), "am_zcopy"},
+        {UCT_IFACE_FLAG_PUT_SHORT, UCT_CHECK_HAS_SLOT(tl, put_short),
+         "put_short"},
+        {UCT_IFACE_FLAG_PUT_BCOPY, UCT_CHECK_HAS_SLOT(tl, put_bcopy),
+         "put_bcopy"},
+        {UCT_IFACE_FLAG_PUT_ZCOPY, UCT_CHECK_HAS_SLOT(tl, put_zcopy),
+         "put_zcopy"},
+        {UCT_IFACE_FLAG_GET_SHORT, UCT_CHECK_HAS_SLOT(tl, get_short),
+         "get_short"},
+        {UCT_IFACE_FLAG_GET_BCOPY, UCT_CHECK_HAS_SLOT(tl, get_bcopy),
+         "get_bcopy"},
+        {UCT_IFACE_FLAG_GET_ZCOPY, UCT_CHECK_HAS_SLOT(tl, get_zcopy),
+         "get_zcopy"},
+        {UCT_IFACE_FLAG_PENDING, UCT_CHECK_HAS_SLOT(tl, pending_add),
+         "pending_add"},
+        {UCT_IFACE_FLAG_EP_CHECK, UCT_CHECK_HAS_SLOT(tl, check), "check"},
+        {UCT_IFACE_FLAG_CONNECT_TO_EP, UCT_CHECK_HAS_SLOT(tl, get_address),
+         "get_address"},
+    };
+    size_t i;
+
+    for (i = 0; i < sizeof(slots) / sizeof(slots[0]); ++i) {
+        if ((flags & slots[i].flag) && !slots[i].is_there) {
+            uct_check_report(tl->name, 25, "query",
+                             "the interface has the capability of the slot %s, "
+                             "which is missing",
+                             slots[i].name);
+        }
+    }
+}
+
 static ucs_status_t iface_query(uct_iface_h iface, ucx_iface_attr_t *attr)
 {
     uct_check_iface_t *check = uct_check_iface_of(iface);
@@ -136,6 +180,7 @@ static ucs_status_t iface_query(uct_iface_h iface, ucx_iface_attr_t *attr)
     check->attr = attr->base;
     check_declared(check, &attr->base);
     check_limits(who, &attr->base);
+    check_slots(check->tl, attr->base.cap.flags);
     if ((ops->query(iface, &again) != UCS_OK) ||
         (again.base.cap.flags != attr->base.cap.flags) ||
         (again.base.device_addr_len != attr->base.device_addr_len) ||

@@ -70,6 +70,7 @@ struct uct_check_tl {
     ucx_iface_ops_t iface_ops; /* the plugin's own slots */
     ucx_ep_ops_t ep_ops;
     ucx_cm_ops_t cm_ops; /* of a connection manager */
+    const ucx_ep_ops_t *ep_defaults;
 };
 
 static inline uct_check_iface_t *uct_check_iface_of(uct_iface_h iface)

@@ -44,9 +44,10 @@ ucs_status_t uct_check_tl_create(const char *name, ucx_iface_ops_t *iface_ops,
         return UCS_ERR_NO_MEMORY;
     }
     *check = (uct_check_tl_t){
-        .name      = name,
-        .iface_ops = *iface_ops,
-        .ep_ops    = *ep_ops,
+        .name        = name,
+        .iface_ops   = *iface_ops,
+        .ep_ops      = *ep_ops,
+        .ep_defaults = ep_defaults,
     };
     uct_check_am_slots(&ep_checks);
     uct_check_rma_slots(&ep_checks);

@@ -242,6 +242,9 @@ static ucs_status_t iface_query(uct_iface_h iface, ucx_iface_attr_t *attr)
     if (breaks("undeclared")) {
         attr->base.cap.flags |= UCT_IFACE_FLAG_PUT_SHORT;
         attr->base.cap.put.max_short = 8;
+    } else if (breaks("slot missing")) {
+        attr->base.cap.flags |= UCT_IFACE_FLAG_GET_BCOPY;
+        attr->base.cap.get.max_bcopy = 8;
     } else if (breaks("other query")) {
         attr->base.ep_addr_len += state.queries;
     }

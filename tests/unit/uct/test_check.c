@@ -238,6 +238,7 @@ static const planted_t defects[] = {
     {"receives after cancel", 26, "cancelled by force"},
     {"no limit", 25, "am.max_bcopy is 0"},
     {"undeclared", 10, "does not declare"},
+    {"slot missing", 25, "slot get_bcopy, which is missing"},
     {"other query", 25, "other capabilities"},
     {"other descriptor", 26, "stay the same"},
     {"md undeclared", 10, "does not declare"},
