@@ -7,6 +7,7 @@
 #include "slots.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <ucs/sys/math.h>
 
 #define ADDRESS_MAX 65536
@@ -32,6 +33,69 @@
      UCT_IFACE_FLAG_TAG_RNDV_ZCOPY | UCT_IFACE_FLAG_INTER_NODE | \
      UCT_IFACE_FLAG_DEVICE_EP)
 
+/* Capabilities and the words of manifests for them, for findings. */
+static const struct {
+    uint64_t flag;
+    const char *word;
+} words[] = {
+    {UCT_IFACE_FLAG_AM_SHORT, "am_short"},
+    {UCT_IFACE_FLAG_AM_BCOPY, "am_bcopy"},
+    {UCT_IFACE_FLAG_AM_ZCOPY, "am_zcopy"},
+    {UCT_IFACE_FLAG_PUT_SHORT, "put_short"},
+    {UCT_IFACE_FLAG_PUT_BCOPY, "put_bcopy"},
+    {UCT_IFACE_FLAG_PUT_ZCOPY, "put_zcopy"},
+    {UCT_IFACE_FLAG_GET_SHORT, "get_short"},
+    {UCT_IFACE_FLAG_GET_BCOPY, "get_bcopy"},
+    {UCT_IFACE_FLAG_GET_ZCOPY, "get_zcopy"},
+    {UCT_IFACE_FLAG_TAG_EAGER_SHORT, "tag_eager_short"},
+    {UCT_IFACE_FLAG_TAG_EAGER_BCOPY, "tag_eager_bcopy"},
+    {UCT_IFACE_FLAG_TAG_EAGER_ZCOPY, "tag_eager_zcopy"},
+    {UCT_IFACE_FLAG_TAG_RNDV_ZCOPY, "tag_rndv_zcopy"},
+    {UCT_IFACE_FLAG_PENDING, "pending"},
+    {UCT_IFACE_FLAG_CONNECT_TO_IFACE, "connect_to_iface"},
+    {UCT_IFACE_FLAG_CONNECT_TO_EP, "connect_to_ep"},
+    {UCT_IFACE_FLAG_CONNECT_TO_SOCKADDR, "connect_to_sockaddr"},
+    {UCT_IFACE_FLAG_AM_DUP, "am_dup"},
+    {UCT_IFACE_FLAG_CB_SYNC, "cb_sync"},
+    {UCT_IFACE_FLAG_CB_ASYNC, "cb_async"},
+    {UCT_IFACE_FLAG_ATOMIC_CPU, "atomic_cpu"},
+    {UCT_IFACE_FLAG_ATOMIC_DEVICE, "atomic_device"},
+    {UCT_IFACE_FLAG_EP_CHECK, "ep_check"},
+    {UCT_IFACE_FLAG_EP_KEEPALIVE, "ep_keepalive"},
+    {UCT_IFACE_FLAG_ERRHANDLE_PEER_FAILURE, "peer_failure"},
+    {UCT_IFACE_FLAG_DEVICE_EP, "device_ep"},
+};
+
+/* Writes the words for `flags` to `text`, separated by commas. */
+static const char *words_of(uint64_t flags, char *text, size_t size)
+{
+    size_t length = 0;
+    unsigned i;
+
+    text[0] = '\0';
+    for (i = 0; (i < ucs_static_array_size(words)) && (length < size); ++i) {
+        if (flags & words[i].flag) {
+            length += (size_t)snprintf(text + length, size - length, "%s%s",
+                                       (length == 0) ? "" : ", ",
+                                       words[i].word);
+        }
+    }
+    return text;
+}
+
+/* Notes what the manifest declares and this device does not have, because the
+ * core selects by the manifest. That is permitted. */
+static void note_unused(run_t *run, const uct_iface_attr_t *attr)
+{
+    const uint64_t flags = run_transport(run)->iface_flags & ~attr->cap.flags;
+    char text[256];
+
+    if (words_of(flags, text, sizeof(text))[0] != '\0') {
+        check_note(run, "declared by the manifest, but not offered here: %s",
+                   text);
+    }
+}
+
 static void check_declared(run_t *run, const uct_iface_attr_t *attr)
 {
     const ucx_manifest_transport_t *tl = run_transport(run);
@@ -51,14 +115,15 @@ static void check_declared(run_t *run, const uct_iface_attr_t *attr)
          "atomic64_fetch"},
     };
     uint64_t flags;
+    char text[256];
     unsigned i;
 
     /* A manifest cannot declare flags that have no word in its schema */
     flags = attr->cap.flags & known->iface & ~tl->iface_flags;
     check_that(run, 10, flags == 0,
                "the interface can do what the manifest "
-               "does not declare (UCT_IFACE_FLAG_* 0x%llx)",
-               (unsigned long long)flags);
+               "does not declare: %s",
+               words_of(flags, text, sizeof(text)));
 
     flags = attr->cap.event_flags & known->event & ~tl->event_flags;
     check_that(run, 10, flags == 0,
@@ -267,6 +332,7 @@ void check_attributes(run_t *run)
         return;
     }
     check_declared(run, party.attr);
+    note_unused(run, party.attr);
     check_limits(run, party.attr);
     check_flags(run, party.attr);
     check_stated_costs(run, party.attr);
