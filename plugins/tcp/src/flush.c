@@ -9,6 +9,13 @@
 
 #include <string.h>
 
+/* Completes a user's completion when all connections are flushed. */
+typedef struct iface_flush {
+    uct_completion_t comp;
+    uct_completion_t *user;
+    tcp_iface_t *iface;
+} iface_flush_t;
+
 /* --- Marks --------------------------------------------------------------- */
 
 /* Sends queued data. Returns UCS_OK if nothing is outstanding, or
@@ -207,51 +214,70 @@ void tcp_flush_forget_ep(tcp_conn_t *conn, tcp_ep_t *ep)
 
 /* --- Interface ----------------------------------------------------------- */
 
-/* Flushes a connection. `flush` is NULL if the user has passed no completion. */
-static ucs_status_t flush_conn(tcp_conn_t *conn, unsigned flags,
-                               ucx_count_t *flush)
+static void iface_flush_done(uct_completion_t *comp)
 {
-    tcp_flush_t marks;
-    ucs_status_t status = flush_start(conn, flags, &marks);
+    iface_flush_t *flush   = tcp_container_of(comp, iface_flush_t, comp);
+    uct_completion_t *user = flush->user;
+    ucs_status_t status    = comp->status;
 
-    if ((status == UCS_INPROGRESS) && (flush != NULL)) {
-        status = flush_wait(conn, NULL, &marks, ucx_count_add(flush));
-        status = (status == UCS_OK) ? UCS_INPROGRESS : status;
-        ucx_count_result(flush, status);
-    }
-    return status;
+    tcp_op_free(flush->iface, flush);
+    ucx_complete(user, status);
 }
 
 ucs_status_t tcp_iface_flush(uct_iface_h uct_iface, unsigned flags,
                              uct_completion_t *comp)
 {
-    tcp_iface_t *iface = tcp_iface(uct_iface);
-    ucx_count_t *flush = NULL;
+    tcp_iface_t *iface   = tcp_iface(uct_iface);
+    iface_flush_t *flush = NULL;
     ucs_status_t status, result = UCS_OK;
+    tcp_flush_t marks;
+    tcp_conn_t *conn;
 
     if (flags & UCT_FLUSH_FLAG_CANCEL) {
         return UCS_ERR_UNSUPPORTED;
     }
     if (comp != NULL) {
-        flush = ucx_count_create(comp);
+        flush = tcp_op_alloc(iface);
         if (flush == NULL) {
             return UCS_ERR_NO_MEMORY;
         }
+        flush->comp.func   = iface_flush_done;
+        flush->comp.count  = 1;
+        flush->comp.status = UCS_OK;
+        flush->user        = comp;
+        flush->iface       = iface;
     }
 
     for (tcp_list_t *node = iface->conns.next; node != &iface->conns;
          node             = node->next) {
-        status = flush_conn(tcp_container_of(node, tcp_conn_t, node), flags,
-                            flush);
+        conn   = tcp_container_of(node, tcp_conn_t, node);
+        status = flush_start(conn, flags, &marks);
+        if ((status == UCS_INPROGRESS) && (flush != NULL)) {
+            status = flush_wait(conn, NULL, &marks, &flush->comp);
+            if (status == UCS_OK) {
+                ++flush->comp.count;
+                status = UCS_INPROGRESS;
+            }
+        }
         result = (result == UCS_OK) || (status < 0) ? status : result;
     }
 
-    if (flush != NULL) {
-        result = ucx_count_close(flush);
+    if (flush == NULL) {
+        return ((result == UCS_OK) && tcp_op_has_done(iface)) ? UCS_INPROGRESS :
+                                                                result;
     }
-    return ((result == UCS_OK) && tcp_op_has_done(iface)) ?
-               flush_later(iface, comp) :
-               result;
+    if (flush->comp.count == 1) {
+        tcp_op_free(iface, flush);
+        return ((result == UCS_OK) && tcp_op_has_done(iface)) ?
+                   flush_later(iface, comp) :
+                   result;
+    }
+    if (result < 0) {
+        /* The outstanding ones continue without a completion */
+        flush->user = NULL;
+    }
+    --flush->comp.count;
+    return result;
 }
 
 ucs_status_t tcp_iface_fence(uct_iface_h uct_iface, unsigned flags)
