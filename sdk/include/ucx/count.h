@@ -121,6 +121,14 @@ static inline ucs_status_t ucx_count_close(ucx_count_t *count)
     return UCS_INPROGRESS;
 }
 
+/** Ends a part for which ucx_complete() will not be called, for example because
+ *  its interface is closed. The user's completion is not called then. */
+static inline void ucx_count_drop(uct_completion_t *part)
+{
+    ((ucx_count_t *)part)->comp = NULL;
+    ucx_complete(part, UCS_OK);
+}
+
 UCX_END_DECLS
 
 #endif

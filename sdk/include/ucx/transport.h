@@ -271,8 +271,9 @@ struct ucx_iface_ops {
                               uct_ep_h *ep_p);
 
     /** Performs a bounded amount of work and returns the number of events. It
-     *  makes no system call while the interface is idle, if possible. Default:
-     *  0. */
+     *  makes no system call while the interface is idle, if possible. A callback
+     *  of the user may call it again, while the outer call is on the stack: the
+     *  inner call may return 0. Default: 0. */
     unsigned (*progress)(uct_iface_h iface);
     /** Adds the interface to the worker's progress, or removes it. `flags`:
      *  UCT_PROGRESS_*; with UCT_PROGRESS_THREAD_SAFE any thread. With the

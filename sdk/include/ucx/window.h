@@ -10,6 +10,12 @@
  * is a ucx_window_rx_t in a receive buffer, which the window keeps until the
  * gap before it is filled.
  *
+ * The sender, for each packet: ucx_window_is_open(), then ucx_window_sent(). When
+ * an acknowledgement arrives: ucx_window_take_ack(), whose packets can be freed,
+ * then ucx_window_resend() until it returns NULL. When `deadline` has passed:
+ * ucx_window_has_expired(), otherwise ucx_window_time_out() and again
+ * ucx_window_resend(). sdk/examples/udp/src/stream.c and source.c use all of it.
+ *
  * A packet is lost if three later packets are acknowledged before it, or if its
  * acknowledgement does not arrive before the timeout. The timeout follows the
  * round-trip time as in RFC 6298; the window follows losses as in TCP (RFC
@@ -449,7 +455,8 @@ static inline int ucx_window_hold(ucx_window_t *window, int is_busy, double now)
     return 1;
 }
 
-/** Removes all unacknowledged packets, because the connection has failed. */
+/** Removes all unacknowledged packets, because the connection has failed. Nothing
+ *  may be sent afterwards: the peer waits for the packets that were removed. */
 static inline ucx_window_tx_t *ucx_window_abandon(ucx_window_t *window)
 {
     ucx_window_tx_t *list = window->tx_head;

@@ -104,6 +104,25 @@ START_TEST(an_error_of_a_start_is_the_result_of_the_call)
 }
 END_TEST
 
+/* The interface is closed before a part has ended. */
+START_TEST(a_dropped_part_calls_nothing)
+{
+    user_t user        = make_user(1);
+    ucx_count_t *count = ucx_count_create(&user.comp);
+    uct_completion_t *first, *second;
+
+    first = ucx_count_add(count);
+    ucx_count_result(count, UCS_INPROGRESS);
+    second = ucx_count_add(count);
+    ucx_count_result(count, UCS_INPROGRESS);
+    ck_status(ucx_count_close(count), UCS_INPROGRESS);
+    ucx_complete(first, UCS_OK);
+    ucx_count_drop(second);
+    ck_assert_uint_eq(user.calls, 0);
+    ck_assert_int_eq(user.comp.count, 1);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("count");
@@ -114,6 +133,7 @@ int main(void)
     tcase_add_test(tcase, parts_that_end_at_once_call_nothing);
     tcase_add_test(tcase, the_last_part_calls_with_the_first_error);
     tcase_add_test(tcase, an_error_of_a_start_is_the_result_of_the_call);
+    tcase_add_test(tcase, a_dropped_part_calls_nothing);
     suite_add_tcase(suite, tcase);
     return run_suite(suite);
 }

@@ -55,6 +55,12 @@ static ucs_status_t cancel(udp_stream_t *stream, uct_completion_t *comp)
         own->comp = comp;
     }
     udp_stream_cancel(stream, UCS_ERR_CANCELED);
+    if (stream->status == UCS_OK) {
+        /* Nothing may be sent after ucx_window_abandon(), no probe either: the
+         * peer waits for the packets that were abandoned. */
+        stream->status  = UCS_ERR_CANCELED;
+        stream->is_told = 1;
+    }
     if (own == NULL) {
         return UCS_OK;
     }
@@ -109,12 +115,17 @@ static ucs_status_t check(uct_ep_h ep, unsigned flags, uct_completion_t *comp)
 static void destroy(uct_ep_h ep)
 {
     udp_stream_t *stream = stream_of(ep);
+    udp_done_t **link    = &stream->flushes;
     udp_done_t *done;
 
     stream->ep = NULL;
-    while ((done = stream->flushes) != NULL) {
-        stream->flushes = done->next;
-        free(done);
+    while ((done = *link) != NULL) {
+        if (done->of_iface) {
+            link = &done->next;
+        } else {
+            *link = done->next;
+            free(done);
+        }
     }
     if ((stream->status != UCS_OK) && !stream->is_told) {
         --stream->iface->num_failed;

@@ -179,20 +179,11 @@ static ucs_status_t iface_open(uct_md_h md, const ucx_iface_open_args_t *args,
     return UCS_OK;
 }
 
-static void free_done(udp_done_t *done)
-{
-    udp_done_t *next;
-
-    for (; done != NULL; done = next) {
-        next = done->next;
-        free(done);
-    }
-}
-
 static void iface_close(uct_iface_h super)
 {
     udp_iface_t *iface = (udp_iface_t *)super;
     udp_stream_t *stream;
+    udp_done_t *done;
 
     udp_watch_stop(iface);
     while ((stream = iface->streams) != NULL) {
@@ -200,8 +191,10 @@ static void iface_close(uct_iface_h super)
         udp_stream_free(stream);
     }
     udp_sources_free(iface);
-    free_done(iface->done);
-    free_done(iface->flushes);
+    while ((done = iface->done) != NULL) {
+        iface->done = done->next;
+        udp_done_free(done);
+    }
     close_fds(iface);
     ucx_counters_destroy(iface->host, iface->counters);
     free(iface);

@@ -25,6 +25,14 @@ udp_done_t *udp_done_create(udp_done_t **list, uct_completion_t *comp,
     return done;
 }
 
+void udp_done_free(udp_done_t *done)
+{
+    if (done->of_iface) {
+        ucx_count_drop(done->comp);
+    }
+    free(done);
+}
+
 void udp_iface_complete(udp_iface_t *iface, udp_done_t *done,
                         ucs_status_t status)
 {
@@ -64,17 +72,6 @@ int udp_iface_is_idle(const udp_iface_t *iface)
     return 1;
 }
 
-static void complete_flushes(udp_iface_t *iface)
-{
-    udp_done_t *done;
-
-    while ((iface->flushes != NULL) && udp_iface_is_idle(iface)) {
-        done           = iface->flushes;
-        iface->flushes = done->next;
-        udp_iface_complete(iface, done, UCS_OK);
-    }
-}
-
 /* Calls pending requests, if the window is open. */
 static unsigned call_pending(udp_stream_t *stream)
 {
@@ -85,23 +82,32 @@ static unsigned call_pending(udp_stream_t *stream)
                0;
 }
 
+static void remove_stream(udp_iface_t *iface, udp_stream_t *stream)
+{
+    udp_stream_t **link = &iface->streams;
+
+    while (*link != stream) {
+        link = &(*link)->next;
+    }
+    *link = stream->next;
+    udp_stream_free(stream);
+}
+
 /* Checks all streams. A stream without an endpoint is freed when it has nothing
- * left to send. */
+ * left to send. Pending requests may create endpoints, whose streams are added
+ * at the head of the list. */
 static unsigned check_streams(udp_iface_t *iface)
 {
-    double now          = iface->host->time();
-    udp_stream_t **link = &iface->streams;
-    unsigned count      = 0;
-    udp_stream_t *stream;
+    double now     = iface->host->time();
+    unsigned count = 0;
+    udp_stream_t *stream, *next;
 
-    while ((stream = *link) != NULL) {
+    for (stream = iface->streams; stream != NULL; stream = next) {
         udp_stream_check_time(stream, now);
         count += call_pending(stream);
+        next = stream->next;
         if ((stream->ep == NULL) && ucx_window_is_idle(&stream->window)) {
-            *link = stream->next;
-            udp_stream_free(stream);
-        } else {
-            link = &stream->next;
+            remove_stream(iface, stream);
         }
     }
     return count;
@@ -136,7 +142,6 @@ unsigned udp_iface_progress(uct_iface_h super)
     for (i = 0; (i < DATAGRAMS_A_ROUND) && udp_receive(iface, &count); ++i) {
     }
     count += check_streams(iface);
-    complete_flushes(iface);
     count += call_completions(iface);
     if (i < DATAGRAMS_A_ROUND) { /* Deliver the datagrams that a peer has sent
                                   * before its failure is reported */
@@ -145,10 +150,14 @@ unsigned udp_iface_progress(uct_iface_h super)
     return count;
 }
 
+/* Waits for what each stream has sent so far, also if more is sent meanwhile. */
 ucs_status_t udp_iface_flush(uct_iface_h super, unsigned flags,
                              uct_completion_t *comp)
 {
     udp_iface_t *iface = (udp_iface_t *)super;
+    udp_stream_t *stream;
+    ucx_count_t *count;
+    udp_done_t *done;
 
     (void)flags;
     if (udp_iface_is_idle(iface)) {
@@ -156,7 +165,20 @@ ucs_status_t udp_iface_flush(uct_iface_h super, unsigned flags,
     } else if (comp == NULL) {
         return UCS_INPROGRESS;
     }
-    return (udp_done_create(&iface->flushes, comp, 0) == NULL) ?
-               UCS_ERR_NO_MEMORY :
-               UCS_INPROGRESS;
+    count = ucx_count_create(comp);
+    if (count == NULL) {
+        return UCS_ERR_NO_MEMORY;
+    }
+    for (stream = iface->streams; stream != NULL; stream = stream->next) {
+        if (!ucx_window_is_idle(&stream->window)) {
+            done = udp_done_create(&stream->flushes, ucx_count_add(count),
+                                   stream->window.tx_psn);
+            ucx_count_result(count, (done == NULL) ? UCS_ERR_NO_MEMORY :
+                                                     UCS_INPROGRESS);
+            if (done != NULL) {
+                done->of_iface = 1;
+            }
+        }
+    }
+    return ucx_count_close(count);
 }

@@ -50,7 +50,7 @@ void udp_stream_free(udp_stream_t *stream)
 
     while ((done = stream->flushes) != NULL) {
         stream->flushes = done->next;
-        free(done);
+        udp_done_free(done);
     }
     free_packets(ucx_window_abandon(&stream->window));
     free(stream);
@@ -157,7 +157,9 @@ void udp_stream_cancel(udp_stream_t *stream, ucs_status_t status)
 
     while ((done = stream->flushes) != NULL) {
         stream->flushes = done->next;
-        udp_iface_complete(stream->iface, done, status);
+        /* The flush of an interface waits; errors are of the endpoint. */
+        udp_iface_complete(stream->iface, done,
+                           done->of_iface ? UCS_OK : status);
     }
     free_packets(ucx_window_abandon(&stream->window));
 }

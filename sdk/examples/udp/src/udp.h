@@ -84,6 +84,8 @@ typedef struct udp_done {
     struct udp_done *next;
     uint32_t number; /* Number of the first datagram after the flush */
     ucs_status_t status;
+    int of_iface; /* Part of a flush of the interface, which outlives the
+                   * endpoint */
     uct_completion_t *comp;
 } udp_done_t;
 
@@ -139,7 +141,6 @@ struct udp_iface {
     udp_stream_t *streams;
     udp_source_t *sources;
     udp_done_t *done;    /* Completions that progress has to call */
-    udp_done_t *flushes; /* Outstanding flushes of the interface */
     unsigned num_failed; /* Number of failures that are not reported yet */
     uint64_t *counters;  /* Counters by UDP_COUNT_*; NULL: not counted */
 };
@@ -211,6 +212,8 @@ int udp_receive(udp_iface_t *iface, unsigned *count_p);
 /* progress.c */
 udp_done_t *udp_done_create(udp_done_t **list, uct_completion_t *comp,
                             uint32_t number);
+/* Frees a flush whose completion will not be called. */
+void udp_done_free(udp_done_t *done);
 /* Queues a flush for progress to complete it. */
 void udp_iface_complete(udp_iface_t *iface, udp_done_t *done,
                         ucs_status_t status);

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* An interface of the example udp on the loopback device. */
+#ifndef TEST_UDP_OPENED_H
+#define TEST_UDP_OPENED_H
+
+#include <ucs/async/async_fwd.h>
+#include <uct/api/uct.h>
+
+typedef struct opened {
+    ucs_async_context_t *async;
+    uct_worker_h worker;
+    uct_md_h md;
+    uct_iface_h iface;
+} opened_t;
+
+extern ucs_status_t udp_failure; /* The last failure that was reported */
+
+/* Ends the test if `holds` is zero. */
+void udp_require(int holds, const char *what);
+
+void udp_open(opened_t *opened);
+/* All endpoints must be destroyed before. */
+void udp_close(opened_t *opened);
+
+/* Returns an endpoint to the same interface. */
+uct_ep_h udp_connect(const opened_t *opened);
+/* Returns an endpoint to another port of the same device, in network order. */
+uct_ep_h udp_connect_port(const opened_t *opened, uint16_t port);
+
+#endif
