@@ -3,9 +3,10 @@
  * Rule 25: stated costs are close to those measured in the same run. The best
  * of many rounds is compared: a busy machine delays messages, but makes none
  * faster. A transport that is faster than stated is therefore found on any
- * machine. To find one that is slower, the limit is narrow only if the best round
- * is known to be undisturbed: in enough rounds no other program took the
- * processor from either side (calm.h), or the fastest rounds took the same time. The limit includes the costs of two processes and of copies on this
+ * machine. To find one that is slower, the limit is narrow only if the best
+ * round is known to be undisturbed: in enough rounds no other program took the
+ * processor from either side (calm.h), or the fastest rounds took the same
+ * time. The limit includes the costs of two processes and of copies on this
  * machine, which are measured between the rounds.
  */
 #include "calm.h"
