@@ -119,7 +119,7 @@ static void requested(rc_iface_t *iface, const join_event_t *event)
                                  NULL;
 
     if ((ep == NULL) || (ep->psn != le32toh(event->intro.to_psn)) ||
-        (ep->join_id != NULL) || (ep->state & RC_EP_FAILED) ||
+        (ep->join_id != NULL) || (ep->state & (RC_EP_FAILED | RC_EP_ZOMBIE)) ||
         ((ep->state & RC_EP_JOINING) && !is_expected(ep, &event->intro))) {
         ucx_diag("%s: rejected a connection to an endpoint that does not exist",
                  ibv_get_device_name(iface->md->context->device));

@@ -30,13 +30,21 @@ static void stay(rc_iface_t *iface, rc_ep_t *ep)
     }
 }
 
+/* Returns whether there is a connection, or librdmacm is establishing one: the
+ * peer may use it already. */
+static int has_peer(const rc_ep_t *ep)
+{
+    return !(ep->state & RC_EP_FAILED) &&
+           ((ep->state & RC_EP_CONNECTED) ||
+            ((ep->state & RC_EP_JOINING) && (ep->join_id != NULL)));
+}
+
 int rc_linger(rc_ep_t *ep)
 {
     rc_iface_t *iface = rc_iface_of(ep);
     ucs_status_t status;
 
-    if ((iface->join == NULL) || (ep->state & RC_EP_FAILED) ||
-        !(ep->state & (RC_EP_CONNECTED | RC_EP_JOINING))) {
+    if ((iface->join == NULL) || !has_peer(ep)) {
         return 0;
     }
     if ((ep->state & (RC_EP_BYE_SENT | RC_EP_BYE_TAKEN)) ==
@@ -94,9 +102,7 @@ static unsigned num_lingering(const rc_iface_t *iface)
 
     for (uint32_t i = 0; i < iface->eps_size; ++i) {
         num += (iface->eps[i] != NULL) &&
-               (iface->eps[i]->state & RC_EP_ZOMBIE) &&
-               !(iface->eps[i]->state & RC_EP_FAILED) &&
-               (iface->eps[i]->state & (RC_EP_CONNECTED | RC_EP_JOINING));
+               (iface->eps[i]->state & RC_EP_ZOMBIE) && has_peer(iface->eps[i]);
     }
     return num;
 }
