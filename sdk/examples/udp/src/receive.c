@@ -75,13 +75,15 @@ static void accept_numbered(udp_iface_t *iface, const struct sockaddr_in *peer,
 static void accept_ack(udp_iface_t *iface, const struct sockaddr_in *peer,
                        const udp_header_t *header)
 {
+    const double now = iface->host->time();
     udp_stream_t *stream;
 
     for (stream = iface->streams; stream != NULL; stream = stream->next) {
         if ((stream->id == le64toh(header->stream)) &&
             udp_is_same_peer(&stream->peer, peer)) {
             udp_stream_acked(stream, le32toh(header->number),
-                             le64toh(header->received));
+                             le64toh(header->received), now);
+            udp_stream_retransmit(stream, now);
             return;
         }
     }

@@ -112,9 +112,9 @@ void udp_stream_probe(udp_stream_t *stream)
 
 /* Processes an acknowledgement. The numbers come from a peer; the window
  * ignores impossible values. */
-void udp_stream_acked(udp_stream_t *stream, uint32_t number, uint64_t received)
+void udp_stream_acked(udp_stream_t *stream, uint32_t number, uint64_t received,
+                      double now)
 {
-    const double now = stream->iface->host->time();
     udp_done_t *done;
 
     free_packets(ucx_window_take_ack(&stream->window, number, received, now));
@@ -123,7 +123,6 @@ void udp_stream_acked(udp_stream_t *stream, uint32_t number, uint64_t received)
         stream->flushes = done->next;
         udp_iface_complete(stream->iface, done, UCS_OK);
     }
-    udp_stream_retransmit(stream, now);
 }
 
 void udp_stream_retransmit(udp_stream_t *stream, double now)

@@ -160,7 +160,8 @@ void udp_stream_send(udp_stream_t *stream, udp_packet_t *packet, uint8_t kind,
                      uint8_t id, size_t length);
 /* Sends a datagram that contains no message but must be acknowledged. */
 void udp_stream_probe(udp_stream_t *stream);
-void udp_stream_acked(udp_stream_t *stream, uint32_t number, uint64_t received);
+void udp_stream_acked(udp_stream_t *stream, uint32_t number, uint64_t received,
+                      double now);
 ucs_status_t udp_stream_flush(udp_stream_t *stream, uct_completion_t *comp);
 /* Retransmits packets that count as lost. */
 void udp_stream_retransmit(udp_stream_t *stream, double now);
