@@ -16,9 +16,14 @@
 #include "common/net.h"
 #include "common/side.h"
 
+#include <sched.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 enum {
     LARGE    = 4 << 20,
@@ -348,11 +353,34 @@ static void doomed_member(struct team *team, void *arg)
 
 /* ----------------------------------------------------------- given links -- */
 
+/* Continues in a child with a PID namespace of its own: UCP takes processes of
+ * another network or PID namespace for processes of another host, and does not
+ * divide transfers within a host. */
+static void become_another_host(void)
+{
+    pid_t child;
+    int status;
+
+    EXPECT_INT(unshare(CLONE_NEWPID), ==, 0);
+    fflush(NULL);
+    child = fork();
+    EXPECT(child >= 0);
+    if (child == 0) {
+        EXPECT_INT(prctl(PR_SET_PDEATHSIG, SIGKILL), ==, 0);
+        return;
+    }
+    EXPECT_INT(waitpid(child, &status, 0), ==, child);
+    _exit(WIFEXITED(status) ? WEXITSTATUS(status) : EXIT_FAILURE);
+}
+
 /* The links transfer data in both ways of a rendezvous; then one goes down. */
 static void given_member(struct team *team, void *arg)
 {
     char **devices = arg;
 
+    if (team->rank == RECEIVER) {
+        become_another_host();
+    }
     setenv("UCX_NET_DEVICES", devices[team->rank], 1);
     setenv("UCX_MAX_RMA_LANES", "2", 1);
     setenv("UCX_RNDV_SCHEME", "get_zcopy", 1);
