@@ -82,17 +82,22 @@ typedef struct {
     usage_t before, half, after;
 } growth_t;
 
+static int is_back(size_t before, size_t half, size_t after, size_t slack)
+{
+    return !MEMORY_COUNTS || (half <= before + slack) ||
+           (after <= half + slack);
+}
+
 static int heap_is_back(const growth_t *growth)
 {
-    return !MEMORY_COUNTS ||
-           (growth->half.heap <= growth->before.heap + HEAP_SLACK) ||
-           (growth->after.heap <= growth->half.heap + HEAP_SLACK);
+    return is_back(growth->before.heap, growth->half.heap, growth->after.heap,
+                   HEAP_SLACK);
 }
 
 static int memory_is_back(const growth_t *growth)
 {
-    return !MEMORY_COUNTS ||
-           (growth->after.resident <= growth->before.resident + RESIDENT_SLACK);
+    return is_back(growth->before.resident, growth->half.resident,
+                   growth->after.resident, RESIDENT_SLACK);
 }
 
 /* Counts the resources that were not released. A thread that was asked to exit
