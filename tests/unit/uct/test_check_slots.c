@@ -152,6 +152,12 @@ static ucs_status_t query_devices(uct_md_h md, ucx_device_desc_t **devices_p,
     return UCS_OK;
 }
 
+/* The address of an endpoint has no bytes. */
+static ucs_status_t ep_get_address(uct_ep_h ep, uct_ep_addr_t *addr)
+{
+    return UCS_OK;
+}
+
 static const ucx_iface_ops_t iface_ops = {
     .size          = sizeof(iface_ops),
     .close         = iface_close,
@@ -168,6 +174,7 @@ static const ucx_ep_ops_t ep_ops = {
     .size             = sizeof(ep_ops),
     .destroy          = ep_destroy,
     .query_sockaddrs  = query_sockaddrs,
+    .get_address      = ep_get_address,
     .tag_rndv_zcopy   = tag_rndv_zcopy,
     .tag_rndv_cancel  = tag_rndv_cancel,
     .tag_rndv_request = tag_rndv_request,
