@@ -25,11 +25,20 @@
  *
  * A class whose structure does not fit its area does not compile.
  */
+/* clang-format off */
 #define UCP_CLASSES(row) \
-    row(tag, 288, 0, 0) row(am, 64, 0, 0) row(stream, 136, 8, 0) \
-        row(rma, 40, 16, 2) row(amo, 0, 0, 0) row(rndv, 0, 0, 0) \
-            row(multi, 0, 16, 0) row(learn, 8, 0, 0) row(wireup, 160, 8, 0) \
-                row(cm, 8, 0, 0) row(end, 0, 0, 0)
+    row(tag,    288,  0, 0) \
+    row(am,      64,  0, 0) \
+    row(stream, 136,  8, 0) \
+    row(rma,     40, 16, 2) \
+    row(amo,      0,  0, 0) \
+    row(rndv,     0,  0, 0) \
+    row(multi,    0, 16, 0) \
+    row(learn,    8,  0, 0) \
+    row(wireup, 160,  8, 0) \
+    row(cm,       8,  0, 0) \
+    row(end,      0,  0, 0)
+/* clang-format on */
 
 /** Flags of requests that one class sets and reads. They share one word, so
  *  that they are listed together; base/request.h has the flags with a meaning

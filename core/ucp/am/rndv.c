@@ -12,8 +12,8 @@
 #include "ucp/am/recv.h"
 #include "ucp/dt/dt.h"
 #include "ucp/rndv/rndv.h"
-#include "ucp/wireup/introduce.h"
 #include "ucp/stats/stats.h"
+#include "ucp/wireup/introduce.h"
 #include "ucs/debug/log.h"
 
 #include <stdlib.h>

@@ -19,13 +19,13 @@
 
 #include "ucp/rma/rkey.h"
 
-/** Encoding of the operations. Part of the wire format. */
 /** Identifiers of messages. */
 enum {
     UCP_AM_ID_ATOMIC       = 17, /**< An atomic on registered memory */
     UCP_AM_ID_ATOMIC_REPLY = 18, /**< The previous value */
 };
 
+/** Encoding of the operations. Part of the wire format. */
 enum {
     UCP_AMO_WIRE_ADD   = 0,
     UCP_AMO_WIRE_SWAP  = 1,

@@ -4,6 +4,9 @@
  */
 #include "ucp/base/class.h"
 
+const ucp_class_sent_t ucp_class_sent_by_operation = {
+    {UCP_CLASS_COUNTED, UCP_CLASS_COUNTED, UCP_CLASS_COUNTED}, 0};
+
 void ucp_classes_stop(ucp_worker_h worker)
 {
     const ucp_class_t *const *class;

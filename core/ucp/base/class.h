@@ -26,6 +26,9 @@ typedef struct ucp_class_sent {
 
 enum { UCP_CLASS_COUNTED = UINT8_MAX };
 
+/** For messages whose operation counts each send where it starts. */
+extern const ucp_class_sent_t ucp_class_sent_by_operation;
+
 /** A message of a class. */
 typedef struct ucp_class_message {
     uint8_t id; /**< UCP_AM_ID_* */

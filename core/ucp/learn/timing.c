@@ -284,13 +284,13 @@ unsigned ucp_timing_series(ucp_timing_t *timing, ucp_request_t *req,
 /* Returns the timing that this answer is for, or NULL. */
 static ucp_timing_t *asked_by(ucp_worker_h worker, const ucp_probe_t *probe)
 {
-    uint64_t end = ucp_le64_get(probe->end.ep_id);
-    ucp_ep_h ep  = ucp_id_get(worker->ep_ids, end & UINT32_MAX);
+    uint64_t end              = ucp_le64_get(probe->end.ep_id);
+    ucp_ep_h ep               = ucp_id_get(worker->ep_ids, end & UINT32_MAX);
+    struct ucp_trials *trials = ucp_worker_learn(worker)->trials;
 
     return ((ep != NULL) && (ep->secret == (uint32_t)(end >> 32)) &&
-            (ucp_worker_learn(worker)->trials != NULL) &&
-            (ucp_worker_learn(worker)->trials->timing.ep == ep)) ?
-               &ucp_worker_learn(worker)->trials->timing :
+            (trials != NULL) && (trials->timing.ep == ep)) ?
+               &trials->timing :
                NULL;
 }
 

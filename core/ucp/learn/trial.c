@@ -30,11 +30,12 @@ enum { MIN_UNIT = 16 };
 
 static struct ucp_trials *trials_of(ucp_worker_h worker)
 {
-    if (ucp_worker_learn(worker)->trials == NULL) {
-        ucp_worker_learn(worker)->trials =
-            calloc(1, sizeof(*ucp_worker_learn(worker)->trials));
+    ucp_learn_worker_t *own = ucp_worker_learn(worker);
+
+    if (own->trials == NULL) {
+        own->trials = calloc(1, sizeof(*own->trials));
     }
-    return ucp_worker_learn(worker)->trials;
+    return own->trials;
 }
 
 /* Seconds of a byte by the selected method, if a transfer of this length is
@@ -263,10 +264,8 @@ const ucp_proto_t *ucp_trial_rma(ucp_request_t *req, ucp_op_t op,
 
 void ucp_trial_print(ucp_ep_h ep, FILE *stream)
 {
-    const ucp_learn_entry_t *entry =
-        (ucp_worker_learn(ep->worker)->trials == NULL) ?
-            NULL :
-            ucp_worker_learn(ep->worker)->trials->entries;
+    const struct ucp_trials *trials = ucp_worker_learn(ep->worker)->trials;
+    const ucp_learn_entry_t *entry  = (trials == NULL) ? NULL : trials->entries;
 
     for (; entry != NULL; entry = entry->next) {
         if (entry->config == ep->config) {
@@ -279,17 +278,18 @@ void ucp_trial_print(ucp_ep_h ep, FILE *stream)
 
 static void worker_cleanup(ucp_worker_h worker)
 {
+    ucp_learn_worker_t *own = ucp_worker_learn(worker);
     ucp_learn_entry_t *entry;
 
-    if (ucp_worker_learn(worker)->trials == NULL) {
+    if (own->trials == NULL) {
         return;
     }
-    while ((entry = ucp_worker_learn(worker)->trials->entries) != NULL) {
-        ucp_worker_learn(worker)->trials->entries = entry->next;
+    while ((entry = own->trials->entries) != NULL) {
+        own->trials->entries = entry->next;
         ucp_learn_entry_free(entry);
     }
-    free(ucp_worker_learn(worker)->trials);
-    ucp_worker_learn(worker)->trials = NULL;
+    free(own->trials);
+    own->trials = NULL;
 }
 
 static void ep_detach(ucp_ep_h ep)

@@ -12,12 +12,10 @@ static int ep_is_owed(ucp_ep_h ep)
     return ucp_ep_multi(ep)->arriving != NULL;
 }
 
-static const ucp_class_sent_t fragment_sent = {
-    {UCP_CLASS_COUNTED, UCP_CLASS_COUNTED, UCP_CLASS_COUNTED}, 0};
-
 static const ucp_class_message_t messages[] = {
     {UCP_AM_ID_EAGER_FRAGMENT, UCP_STATS_RECV_FRAG_MSGS,
-     sizeof(ucp_multi_fragment_t), ucp_multi_handler, &fragment_sent},
+     sizeof(ucp_multi_fragment_t), ucp_multi_handler,
+     &ucp_class_sent_by_operation},
 };
 
 const ucp_class_t ucp_multi_class = {

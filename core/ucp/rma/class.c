@@ -27,9 +27,6 @@ static int worker_is_busy(ucp_worker_h worker)
 static const ucp_class_sent_t put_sent = {{UCP_STATS_PUT_AM, UCP_CLASS_COUNTED,
                                            UCP_CLASS_COUNTED},
                                           0};
-static const ucp_class_sent_t get_sent = {{UCP_CLASS_COUNTED, UCP_CLASS_COUNTED,
-                                           UCP_CLASS_COUNTED},
-                                          0};
 static const ucp_class_sent_t reply_sent = {{UCP_STATS_REPLY, UCP_STATS_REPLY,
                                              UCP_STATS_REPLY},
                                             0};
@@ -38,7 +35,7 @@ static const ucp_class_message_t messages[] = {
     {UCP_AM_ID_PUT, UCP_STATS_RECV_PUT_MSGS, sizeof(ucp_rma_put_t),
      ucp_rma_put_handler, &put_sent},
     {UCP_AM_ID_GET, UCP_STATS_RECV_GET, UCP_CLASS_NO_BYTES, ucp_rma_get_handler,
-     &get_sent},
+     &ucp_class_sent_by_operation},
     {UCP_AM_ID_GET_REPLY, UCP_STATS_RECV_REPLY_MSGS,
      sizeof(ucp_rma_get_reply_t), ucp_rma_get_reply_handler, &reply_sent},
     {UCP_AM_ID_RMA_ACK, 0, 0, ucp_rma_ack_handler},

@@ -28,7 +28,6 @@
 #include "ucp/proto/ep.h"
 #include "ucp/proto/memhs.h"
 
-/** 24 bits of the secret of an endpoint. */
 /** Identifiers of messages. */
 enum {
     UCP_AM_ID_PUT       = 14, /**< Data for registered memory */
@@ -38,6 +37,7 @@ enum {
     UCP_AM_ID_RMA_ACK   = 19,
 };
 
+/** 24 bits of the secret of an endpoint. */
 typedef struct {
     uint8_t bytes[3];
 } ucp_rma_secret_t;

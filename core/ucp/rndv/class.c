@@ -7,13 +7,10 @@
 #include "ucp/rndv/rndv.h"
 #include "ucp/stats/stats.h"
 
-static const ucp_class_sent_t data_sent = {
-    {UCP_CLASS_COUNTED, UCP_CLASS_COUNTED, UCP_CLASS_COUNTED}, 0};
-
 static const ucp_class_message_t messages[] = {
     {UCP_AM_ID_RNDV_RTR, 0, 0, ucp_rndv_rtr_handler},
     {UCP_AM_ID_RNDV_DATA, UCP_STATS_RECV_FRAG_MSGS, sizeof(ucp_rndv_data_t),
-     ucp_rndv_data_handler, &data_sent},
+     ucp_rndv_data_handler, &ucp_class_sent_by_operation},
     {UCP_AM_ID_RNDV_DONE, 0, 0, ucp_rndv_done_handler},
     {UCP_AM_ID_RNDV_ATS, 0, 0, ucp_rndv_ats_handler},
 };

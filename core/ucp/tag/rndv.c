@@ -6,8 +6,8 @@
 #include "ucp/tag/eager.h"
 #include "ucp/tag/recv.h"
 #include "ucp/tag/rndv.h"
-#include "ucp/wireup/introduce.h"
 #include "ucp/stats/stats.h"
+#include "ucp/wireup/introduce.h"
 #include "ucs/debug/log.h"
 
 static unsigned rndv_query(const ucp_proto_query_t *query,
