@@ -19,8 +19,8 @@ static UCS_F_ALWAYS_INLINE int ucs_memtype_is_all_host(void)
 }
 
 /** As ucs_memtype_cache_lookup, but searches for the first byte only. The
- *  result is the type of the whole block. *place_p is what the detector has
- *  stored, or 0. */
+ *  result is the type of the whole block. *place_p changes only if the detector
+ *  stores a number. */
 ucs_status_t ucs_memtype_find(const void *address, size_t size,
                               ucs_memory_info_t *info, uint32_t *place_p);
 

@@ -301,8 +301,7 @@ ucs_status_t ucs_memtype_find(const void *address, size_t size,
     if (ucs_memtype_is_all_host() || ucs_memtype_is_known_host(address)) {
         return UCS_ERR_NO_ELEM;
     }
-    before   = forgotten_now();
-    *place_p = 0;
+    before = forgotten_now();
 
     status = find_listed(address, &found);
     if ((found.type == UCS_MEMORY_TYPE_UNKNOWN) && (size > 0)) {
