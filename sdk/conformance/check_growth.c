@@ -16,7 +16,7 @@
 /* Allowed growth in each half of the rounds. A table or a pool that grows once,
  * by any size, grows in one half only, a leak in both. */
 #define HEAP_SLACK     8192
-#define RESIDENT_SLACK ((size_t)4 << 20)
+#define RESIDENT_SLACK ((size_t)2 << 20)
 
 /* Sanitizers keep freed memory for a while. */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
