@@ -32,8 +32,7 @@ static void cached_deregister(void *arg, ucx_rcache_region_t *super)
 }
 
 /* With FI_MR_ENDPOINT there is no cache: a port that is opened later registers
- * all memory, and the memory of a cached registration may be unmapped by then.
- * The providers with this mode (cxi, gni) have caches of their own. */
+ * all memory, and the memory of a cached registration may be unmapped by then. */
 void ugni_cache_create(ugni_md_t *md)
 {
     const ucx_host_t *host           = md->host;

@@ -14,8 +14,8 @@ static const ucx_config_field_t md_fields[] = {
      "Provider of libfabric to use, as fi_info lists it: \"tcp;ofi_rxm\" for "
      "example. Empty: cxi, otherwise gni."},
     {"RCACHE", UCX_CONFIG_TERNARY, offsetof(ugni_md_config_t, rcache), "try",
-     "Keep registrations for their next use until the memory is unmapped. cxi "
-     "and gni have caches of their own."},
+     "Keep registrations for their next use until the memory is unmapped. Not "
+     "with providers that demand FI_MR_ENDPOINT (cxi, gni)."},
 };
 
 static const ucx_config_field_t fields[] = {

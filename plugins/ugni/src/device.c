@@ -61,8 +61,7 @@ static int has_many_keys(const struct fi_info *info)
 }
 
 /* ofi_rxd (libfabric 1.17) crashes when two processes read each other's memory
- * at the same time: it moves a read from the list of sends to another one while
- * it iterates over the first. */
+ * at the same time. */
 static int has_safe_rma(const char *provider)
 {
     return strstr(provider, "ofi_rxd") == NULL;
