@@ -89,10 +89,6 @@ void rc_linger_disconnected(rc_ep_t *ep)
 
 static ucs_status_t drop(void *arg, void *data, size_t length, unsigned flags)
 {
-    (void)arg;
-    (void)data;
-    (void)length;
-    (void)flags;
     return UCS_OK;
 }
 
