@@ -32,6 +32,28 @@ ucs_status_t uct_cm_config_read(uct_component_h component,
                              (void **)config_p);
 }
 
+static void uct_cm_state_destroy(uct_cm_state_t *state)
+{
+    if (state->check.iface != NULL) {
+        uct_checks->iface_destroy(state->check.iface);
+    }
+    free(state);
+}
+
+static ucs_status_t uct_cm_open_checked(const uct_code_t *code,
+                                        const ucx_cm_open_args_t *args,
+                                        const uct_cm_state_t *state,
+                                        uct_cm_h *cm_p)
+{
+    ucs_status_t status = code->cm_ops.open(code->desc, args, cm_p);
+
+    if (uct_checks != NULL) {
+        uct_checks->opened(code->full.name, "open", status,
+                           (status == UCS_OK) ? (*cm_p)->host : NULL, state);
+    }
+    return status;
+}
+
 static ucs_status_t uct_cm_open_with(const uct_code_t *code,
                                      uct_component_h component,
                                      uct_worker_h worker, const void *options,
@@ -50,24 +72,24 @@ static ucs_status_t uct_cm_open_with(const uct_code_t *code,
             },
         .config = options,
     };
-    ucs_status_t status;
+    ucs_status_t status = UCS_OK;
 
     if (state == NULL) {
         return UCS_ERR_NO_MEMORY;
     }
 
     state->component = component;
-    status = uct_check_iface_create(code->cm_check, 0, 0, &state->check.iface);
+    if (uct_checks != NULL) {
+        status = uct_checks->iface_create(code->cm_check, 0, 0,
+                                          &state->check.iface);
+    }
     if (status == UCS_OK) {
-        status = code->cm_ops.open(code->desc, &args, cm_p);
-        uct_check_opened(code->full.name, "open", status,
-                         (status == UCS_OK) ? (*cm_p)->host : NULL, state);
+        status = uct_cm_open_checked(code, &args, state, cm_p);
     }
     if (status == UCS_OK) {
         uct_component_opened(component);
     } else {
-        uct_check_iface_destroy(state->check.iface);
-        free(state);
+        uct_cm_state_destroy(state);
     }
     return status;
 }
@@ -109,8 +131,7 @@ void uct_cm_close(uct_cm_h cm)
 
     cm->ops->close(cm);
     uct_component_closed(state->component);
-    uct_check_iface_destroy(state->check.iface);
-    free(state);
+    uct_cm_state_destroy(state);
 }
 
 ucs_status_t uct_cm_query(uct_cm_h cm, uct_cm_attr_t *cm_attr)

@@ -61,11 +61,13 @@ static ucs_status_t uct_tl_init(uct_tl_t *tl, const char *component,
     uct_transport_desc_complete(&tl->desc, desc);
     uct_iface_ops_complete(&tl->iface_ops, desc->iface_ops);
     uct_ep_ops_complete(&tl->ep_ops, desc->ep_ops);
-    status = uct_check_tl_create(desc->name, &tl->iface_ops,
-                                 &uct_default_iface_ops, &tl->ep_ops,
-                                 &uct_default_ep_ops, &tl->check);
-    if (status != UCS_OK) {
-        return status;
+    if (uct_checks != NULL) {
+        status = uct_checks->tl_create(desc->name, &tl->iface_ops,
+                                       &uct_default_iface_ops, &tl->ep_ops,
+                                       &uct_default_ep_ops, &tl->check);
+        if (status != UCS_OK) {
+            return status;
+        }
     }
     return uct_code_config(desc->name, "transport", desc->name, tl->desc.config,
                            &tl->config);
@@ -104,9 +106,12 @@ static ucs_status_t uct_code_init_cm(uct_code_t *code)
     uct_ep_ops_complete(&code->cm_ep_ops,
                         UCX_TABLE_HAS(given, ep_ops) ? given->ep_ops : NULL);
     code->cm_ops.ep_ops = &code->cm_ep_ops;
-    return uct_check_cm_create(code->full.name, &code->cm_ops,
-                               &uct_default_cm_ops, &code->cm_ep_ops,
-                               &uct_default_ep_ops, &code->cm_check);
+    if (uct_checks == NULL) {
+        return UCS_OK;
+    }
+    return uct_checks->cm_create(code->full.name, &code->cm_ops,
+                                 &uct_default_cm_ops, &code->cm_ep_ops,
+                                 &uct_default_ep_ops, &code->cm_check);
 }
 
 /* Completes the tables of a zeroed object with a descriptor. The caller
@@ -120,9 +125,9 @@ static ucs_status_t uct_code_init(uct_code_t *code)
     if (code->full.cm_ops != NULL) {
         status = uct_code_init_cm(code);
     }
-    if (status == UCS_OK) {
-        status = uct_check_md_ops(&code->md_ops, &uct_default_md_ops,
-                                  &code->check_md_ops);
+    if ((status == UCS_OK) && (uct_checks != NULL)) {
+        status = uct_checks->md_ops(&code->md_ops, &uct_default_md_ops,
+                                    &code->check_md_ops);
     }
     if (status == UCS_OK) {
         status = uct_code_config(code->full.name, "memory domain", NULL,
@@ -144,6 +149,7 @@ ucs_status_t uct_code_create(const ucx_component_t *desc, uct_code_t **code_p)
         return UCS_ERR_INVALID_PARAM;
     }
 
+    uct_checks_load();
     code = calloc(1, sizeof(*code));
     if (code == NULL) {
         return UCS_ERR_NO_MEMORY;
@@ -160,19 +166,26 @@ ucs_status_t uct_code_create(const ucx_component_t *desc, uct_code_t **code_p)
     return UCS_OK;
 }
 
+static void free_checks(uct_check_tl_t *check)
+{
+    if (check != NULL) {
+        uct_checks->tl_destroy(check);
+    }
+}
+
 void uct_code_destroy(uct_code_t *code)
 {
     unsigned i;
 
     for (i = 0; i < code->num_tls; ++i) {
         uct_config_schema_destroy(code->tls[i].config);
-        uct_check_tl_destroy(code->tls[i].check);
+        free_checks(code->tls[i].check);
     }
     free(code->tls);
     uct_config_schema_destroy(code->cm_config);
     uct_config_schema_destroy(code->md_config);
     free(code->check_md_ops);
-    uct_check_tl_destroy(code->cm_check);
+    free_checks(code->cm_check);
     free(code);
 }
 

@@ -378,7 +378,9 @@ static ucs_status_t uct_component_find_mds(struct uct_component *component)
     pthread_mutex_lock(&component->lock);
     if (component->num_mds == 0) {
         status = code->full.query_md_resources(code->desc, &mds, &num_mds);
-        uct_check_listed_mds(code->full.name, status, mds, num_mds);
+        if (uct_checks != NULL) {
+            uct_checks->listed_mds(code->full.name, status, mds, num_mds);
+        }
         if ((status == UCS_OK) && (num_mds > 0)) {
             component->mds     = mds;
             component->num_mds = num_mds;

@@ -34,20 +34,27 @@ static ucs_status_t uct_host_progress_add(uct_worker_h worker,
                                           ucx_progress_cb_t cb, void *arg,
                                           int *id_p)
 {
-    ucs_status_t status = uct_check_progress_wrap(&cb, &arg);
+    ucs_status_t status;
 
-    if (status != UCS_OK) {
-        return status;
+    if (uct_checks != NULL) {
+        status = uct_checks->progress_wrap(&cb, &arg);
+        if (status != UCS_OK) {
+            return status;
+        }
     }
     *id_p = ucs_callbackq_add(&worker->progress_q, cb, arg);
-    uct_check_progress_added(worker, arg, *id_p);
+    if (uct_checks != NULL) {
+        uct_checks->progress_added(worker, arg, *id_p);
+    }
     return (*id_p == UCS_CALLBACKQ_ID_NULL) ? UCS_ERR_NO_MEMORY : UCS_OK;
 }
 
 static void uct_host_progress_remove(uct_worker_h worker, int id)
 {
     ucs_callbackq_remove(&worker->progress_q, id);
-    uct_check_progress_removed(worker, id);
+    if (uct_checks != NULL) {
+        uct_checks->progress_removed(worker, id);
+    }
 }
 
 /* --- Failures ------------------------------------------------------------- */
@@ -57,9 +64,12 @@ static ucs_status_t uct_host_iface_ep_failed(uct_iface_h iface, uct_ep_h ep,
 {
     uct_iface_state_t *state = uct_iface_state(iface);
 
+    if ((state->err_handler != NULL) && (uct_checks != NULL)) {
+        return uct_checks->failure(state->check.iface, state->err_handler,
+                                   state->err_handler_arg, ep, status);
+    }
     if (state->err_handler != NULL) {
-        return uct_check_failure(state->check.iface, state->err_handler,
-                                 state->err_handler_arg, ep, status);
+        return state->err_handler(state->err_handler_arg, ep, status);
     }
 
     ucs_error("transport %s: an endpoint failed: %s; this interface has no "

@@ -190,9 +190,10 @@ uct_iface_state_create(uct_md_h md, const uct_tl_t *tl,
     }
 
     declared = uct_tl_declared(md, tl);
-    if (uct_check_iface_create(tl->check, declared->cap_flags,
-                               declared->event_flags,
-                               &state->check.iface) != UCS_OK) {
+    if ((uct_checks != NULL) &&
+        (uct_checks->iface_create(tl->check, declared->cap_flags,
+                                  declared->event_flags,
+                                  &state->check.iface) != UCS_OK)) {
         free(state);
         return NULL;
     }
@@ -216,7 +217,9 @@ uct_iface_state_create(uct_md_h md, const uct_tl_t *tl,
 
 static void uct_iface_state_destroy(uct_iface_state_t *state)
 {
-    uct_check_iface_destroy(state->check.iface);
+    if (state->check.iface != NULL) {
+        uct_checks->iface_destroy(state->check.iface);
+    }
     free(state);
 }
 
@@ -244,8 +247,10 @@ static ucs_status_t uct_iface_open_state(uct_iface_state_t *state,
     unsigned id;
 
     status = tl->desc.iface_open(args->head.md, args, &iface);
-    uct_check_opened(tl->desc.name, "iface_open", status,
-                     (status == UCS_OK) ? iface->host : NULL, state);
+    if (uct_checks != NULL) {
+        uct_checks->opened(tl->desc.name, "iface_open", status,
+                           (status == UCS_OK) ? iface->host : NULL, state);
+    }
     if (status != UCS_OK) {
         return status;
     }

@@ -49,6 +49,20 @@ static void uct_md_state_free(uct_md_state_t *state)
     free(state);
 }
 
+static ucs_status_t uct_md_open_checked(const uct_code_t *code,
+                                        const ucx_md_open_args_t *args,
+                                        const uct_md_state_t *state,
+                                        uct_md_h *md_p)
+{
+    ucs_status_t status = code->full.md_open(code->desc, args, md_p);
+
+    if (uct_checks != NULL) {
+        uct_checks->opened(code->full.name, "md_open", status,
+                           (status == UCS_OK) ? (*md_p)->host : NULL, state);
+    }
+    return status;
+}
+
 static ucs_status_t uct_md_open_with(const uct_code_t *code,
                                      uct_component_h component,
                                      const char *md_name, const void *options,
@@ -78,15 +92,16 @@ static ucs_status_t uct_md_open_with(const uct_code_t *code,
     state->component = component;
     state->code      = code;
     decl             = uct_component_decl(component);
-    status = uct_check_md_create(decl->name, code->check_md_ops, decl->md_flags,
-                                 decl->mem_types, &state->check.md);
-    if (status != UCS_OK) {
-        goto err_free;
+    if (uct_checks != NULL) {
+        status = uct_checks->md_create(decl->name, code->check_md_ops,
+                                       decl->md_flags, decl->mem_types,
+                                       &state->check.md);
+        if (status != UCS_OK) {
+            goto err_free;
+        }
     }
 
-    status = code->full.md_open(code->desc, &args, &md);
-    uct_check_opened(code->full.name, "md_open", status,
-                     (status == UCS_OK) ? md->host : NULL, state);
+    status = uct_md_open_checked(code, &args, state, &md);
     if (status != UCS_OK) {
         goto err_free;
     }

@@ -180,7 +180,9 @@ ucs_status_t uct_iface_set_am_handler(uct_iface_h iface, uint8_t id,
         return UCS_ERR_UNSUPPORTED;
     }
 
-    uct_check_am_handler(uct_iface_state(iface)->check.iface, id, &slot);
+    if (uct_checks != NULL) {
+        uct_checks->am_handler(uct_iface_state(iface)->check.iface, id, &slot);
+    }
     iface->am[id].arg   = slot.arg;
     iface->am[id].flags = slot.flags;
     iface->am[id].cb    = slot.cb;

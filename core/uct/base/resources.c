@@ -19,8 +19,11 @@ static ucs_status_t uct_tl_list_devices(uct_md_h md, const uct_tl_t *tl,
     unsigned i;
 
     status = tl->desc.query_devices(md, &devices, &num_devices);
-    uct_check_listed_devices(tl->desc.name, uct_tl_declared(md, tl)->dev_type,
-                             status, devices, num_devices);
+    if (uct_checks != NULL) {
+        uct_checks->listed_devices(tl->desc.name,
+                                   uct_tl_declared(md, tl)->dev_type, status,
+                                   devices, num_devices);
+    }
     if ((status != UCS_OK) || (num_devices == 0)) {
         if (status == UCS_OK) {
             free(devices);

@@ -56,7 +56,9 @@ ucs_status_t uct_rkey_unpack_sized(uct_component_h component,
     if (code->full.rkey_unpack != NULL) {
         status = code->full.rkey_unpack(code->desc, rkey_buffer, length,
                                         sys_dev, &bundle.rkey, &bundle.handle);
-        uct_check_returned(code->full.name, "rkey_unpack", status);
+        if (uct_checks != NULL) {
+            uct_checks->returned(code->full.name, "rkey_unpack", status);
+        }
         if (status != UCS_OK) {
             return status;
         }
@@ -114,7 +116,9 @@ ucs_status_t uct_rkey_ptr(uct_component_h component, uct_rkey_bundle_t *rkey_ob,
 
     status = code->full.rkey_ptr(code->desc, rkey_ob->rkey, rkey_ob->handle,
                                  remote_addr, addr_p);
-    uct_check_returned(code->full.name, "rkey_ptr", status);
+    if (uct_checks != NULL) {
+        uct_checks->returned(code->full.name, "rkey_ptr", status);
+    }
     return status;
 }
 
@@ -135,7 +139,9 @@ ucs_status_t uct_rkey_release(uct_component_h component,
 
     status = code->full.rkey_release(code->desc, rkey_ob->rkey,
                                      rkey_ob->handle);
-    uct_check_returned(code->full.name, "rkey_release", status);
+    if (uct_checks != NULL) {
+        uct_checks->returned(code->full.name, "rkey_release", status);
+    }
     return status;
 }
 
@@ -160,6 +166,8 @@ ucs_status_t uct_rkey_compare(uct_component_h component, uct_rkey_t a,
     }
 
     status = code->full.rkey_compare(code->desc, a, b, result);
-    uct_check_returned(code->full.name, "rkey_compare", status);
+    if (uct_checks != NULL) {
+        uct_checks->returned(code->full.name, "rkey_compare", status);
+    }
     return status;
 }

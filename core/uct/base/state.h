@@ -10,9 +10,9 @@
 #include <ucs/datastruct/callbackq_compat.h>
 #include <ucx/plugin.h>
 
+#include "uct/base/checking.h"
 #include "uct/base/component.h"
 #include "uct/base/config.h"
-#include "uct/check/check.h"
 
 /* A transport of a loaded component. */
 typedef struct uct_tl {

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 #include "ucs/debug/log.h"
-#include "uct/check/check.h"
+#include "uct/base/checking.h"
 
 ucs_status_t uct_worker_create(ucs_async_context_t *async,
                                ucs_thread_mode_t thread_mode,
@@ -216,7 +216,11 @@ unsigned uct_worker_run_oneshots(uct_worker_h worker)
         call = *oneshot; /* copy: the call may post its own object again, or
                           * free it */
         uct_oneshot_free(oneshot);
-        uct_check_oneshot(call.cb, call.arg);
+        if (uct_checks != NULL) {
+            uct_checks->oneshot(call.cb, call.arg);
+        } else {
+            call.cb(call.arg);
+        }
     }
 
     return count;

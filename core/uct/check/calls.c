@@ -113,10 +113,6 @@ void uct_check_oneshot(ucx_oneshot_cb_t cb, void *arg)
 {
     uct_check_call_t call;
 
-    if (!uct_check_enabled()) {
-        cb(arg);
-        return;
-    }
     uct_check_call_begin(&call, NULL, "progress_oneshot", UCT_CHECK_PROGRESS);
     cb(arg);
     uct_check_call_end(&call);
@@ -148,9 +144,6 @@ ucs_status_t uct_check_progress_wrap(ucx_progress_cb_t *cb_p, void **arg_p)
 {
     wrapped_t *wrapped;
 
-    if (!uct_check_enabled()) {
-        return UCS_OK;
-    }
     wrapped = calloc(1, sizeof(*wrapped));
     if (wrapped == NULL) {
         return UCS_ERR_NO_MEMORY;
@@ -166,9 +159,7 @@ void uct_check_progress_added(uct_worker_h worker, void *arg, int id)
 {
     wrapped_t *wrapped = arg;
 
-    if (!uct_check_enabled()) {
-        return;
-    } else if (id < 0) {
+    if (id < 0) {
         free(wrapped);
         return;
     }
@@ -184,9 +175,6 @@ void uct_check_progress_removed(uct_worker_h worker, int id)
 {
     wrapped_t **link, *wrapped = NULL;
 
-    if (!uct_check_enabled()) {
-        return;
-    }
     uct_check_lock();
     for (link = &all_wrapped; *link != NULL; link = &(*link)->next) {
         if (((*link)->worker == worker) && ((*link)->id == id)) {

@@ -30,9 +30,6 @@ void uct_check_listed_mds(const char *who, ucs_status_t status,
 {
     unsigned i;
 
-    if (!uct_check_enabled()) {
-        return;
-    }
     uct_check_status(who, "query_md_resources", status);
     for (i = 0; (status == UCS_OK) && (i < num_mds); ++i) {
         check_name(who, "query_md_resources", mds[0].md_name, i, sizeof(*mds),
@@ -47,9 +44,6 @@ void uct_check_listed_devices(const char *who, uct_device_type_t declared,
 {
     unsigned i;
 
-    if (!uct_check_enabled()) {
-        return;
-    }
     uct_check_status(who, "query_devices", status);
     for (i = 0; (status == UCS_OK) && (i < num_devices); ++i) {
         check_name(who, "query_devices", devices[0].name, i, sizeof(*devices),
@@ -66,9 +60,6 @@ void uct_check_listed_devices(const char *who, uct_device_type_t declared,
 void uct_check_opened(const char *who, const char *slot, ucs_status_t status,
                       const void *host, const void *expected)
 {
-    if (!uct_check_enabled()) {
-        return;
-    }
     uct_check_status(who, slot, status);
     if ((status == UCS_OK) && (host != expected)) {
         uct_check_report(who, 26, slot,
@@ -79,7 +70,5 @@ void uct_check_opened(const char *who, const char *slot, ucs_status_t status,
 
 void uct_check_returned(const char *who, const char *slot, ucs_status_t status)
 {
-    if (uct_check_enabled()) {
-        uct_check_status(who, slot, status);
-    }
+    uct_check_status(who, slot, status);
 }

@@ -205,9 +205,6 @@ ucs_status_t uct_check_failure(uct_check_iface_t *check,
     uct_check_used_t start;
     ucs_status_t result;
 
-    if (check == NULL) {
-        return handler(arg, ep, status);
-    }
     note_failure(check, ep);
     uct_check_user_begin(&start);
     result = handler(arg, ep, status);

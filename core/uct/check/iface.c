@@ -36,12 +36,8 @@ static ucs_status_t deliver(void *arg, void *data, size_t length,
 void uct_check_am_handler(uct_check_iface_t *check, uint8_t id,
                           ucx_am_slot_t *slot)
 {
-    uct_check_am_t *am;
+    uct_check_am_t *am = &check->am[id];
 
-    if (check == NULL) {
-        return;
-    }
-    am        = &check->am[id];
     am->iface = check;
     am->slot  = *slot;
     slot->cb  = deliver;

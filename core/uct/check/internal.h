@@ -12,6 +12,49 @@
 #include "ucs/time/time.h"
 #include "uct/check/check.h"
 
+/* --- Functions of the table (see uct_check_layer_t) ------------------------- */
+
+void uct_check_start(int abort_at_finding);
+ucs_status_t uct_check_tl_create(const char *name, ucx_iface_ops_t *iface_ops,
+                                 const ucx_iface_ops_t *iface_defaults,
+                                 ucx_ep_ops_t *ep_ops,
+                                 const ucx_ep_ops_t *ep_defaults,
+                                 uct_check_tl_t **check_p);
+ucs_status_t uct_check_cm_create(const char *name, ucx_cm_ops_t *cm_ops,
+                                 const ucx_cm_ops_t *cm_defaults,
+                                 ucx_ep_ops_t *ep_ops,
+                                 const ucx_ep_ops_t *ep_defaults,
+                                 uct_check_tl_t **check_p);
+void uct_check_tl_destroy(uct_check_tl_t *check);
+ucs_status_t uct_check_md_ops(ucx_md_ops_t *md_ops,
+                              const ucx_md_ops_t *defaults,
+                              ucx_md_ops_t **own_p);
+ucs_status_t uct_check_iface_create(const uct_check_tl_t *tl,
+                                    uint64_t cap_flags, uint64_t event_flags,
+                                    uct_check_iface_t **check_p);
+void uct_check_iface_destroy(uct_check_iface_t *check);
+ucs_status_t uct_check_md_create(const char *name, const ucx_md_ops_t *own,
+                                 uint64_t md_flags, uint64_t mem_types,
+                                 uct_check_md_t **check_p);
+void uct_check_listed_mds(const char *who, ucs_status_t status,
+                          const uct_md_resource_desc_t *mds, unsigned num_mds);
+void uct_check_listed_devices(const char *who, uct_device_type_t declared,
+                              ucs_status_t status,
+                              const ucx_device_desc_t *devices,
+                              unsigned num_devices);
+void uct_check_opened(const char *who, const char *slot, ucs_status_t status,
+                      const void *host, const void *expected);
+void uct_check_returned(const char *who, const char *slot, ucs_status_t status);
+void uct_check_am_handler(uct_check_iface_t *check, uint8_t id,
+                          ucx_am_slot_t *slot);
+ucs_status_t uct_check_failure(uct_check_iface_t *check,
+                               uct_error_handler_t handler, void *arg,
+                               uct_ep_h ep, ucs_status_t status);
+void uct_check_oneshot(ucx_oneshot_cb_t cb, void *arg);
+ucs_status_t uct_check_progress_wrap(ucx_progress_cb_t *cb_p, void **arg_p);
+void uct_check_progress_added(uct_worker_h worker, void *arg, int id);
+void uct_check_progress_removed(uct_worker_h worker, int id);
+
 /* --- Reports (report.c) ---------------------------------------------------- */
 
 /* Reports that `slot` of the transport or domain `who` breaks a rule of

@@ -35,10 +35,6 @@ ucs_status_t uct_check_md_create(const char *name, const ucx_md_ops_t *own,
                                  uint64_t md_flags, uint64_t mem_types,
                                  uct_check_md_t **check_p)
 {
-    *check_p = NULL;
-    if (own == NULL) {
-        return UCS_OK;
-    }
     *check_p = malloc(sizeof(**check_p));
     if (*check_p == NULL) {
         return UCS_ERR_NO_MEMORY;

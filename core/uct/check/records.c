@@ -328,10 +328,7 @@ ucs_status_t uct_check_iface_create(const uct_check_tl_t *tl,
     uct_check_iface_t *check;
 
     *check_p = NULL;
-    if (tl == NULL) {
-        return UCS_OK;
-    }
-    check = calloc(1, sizeof(*check));
+    check    = calloc(1, sizeof(*check));
     if (check == NULL) {
         return UCS_ERR_NO_MEMORY;
     }
@@ -352,9 +349,6 @@ void uct_check_iface_destroy(uct_check_iface_t *check)
 {
     uct_check_op_t *op;
 
-    if (check == NULL) {
-        return;
-    }
     uct_check_recvs_free(check);
     uct_check_lock();
     retire_all(&check->ops);

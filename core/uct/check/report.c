@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The variable UCX_PLUGIN_CHECK, and reports. */
+/* Reports of broken rules. */
 #include "uct/check/internal.h"
 
 #include <pthread.h>
@@ -7,56 +7,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "ucs/config/config.h"
 #include "ucs/debug/log.h"
 
-typedef enum check_mode {
-    CHECK_OFF,
-    CHECK_ON,
-    CHECK_ABORT,
-} check_mode_t;
+static int aborting; /* each finding ends the program */
 
-static const char *const mode_names[] = {"n", "y", "abort", NULL};
-
-typedef struct check_options {
-    unsigned mode;
-} check_options_t;
-
-static const ucs_config_field_t check_fields[] = {
-    {"PLUGIN_CHECK", "n",
-     "Check the plugins of this program against the rules of the plugin ABI\n"
-     "(sdk/ABI.md), and report each broken rule with its number.\n"
-     "n     - no checks, no cost\n"
-     "y     - log an error\n"
-     "abort - log an error and end the program with a core dump",
-     offsetof(check_options_t, mode), UCS_CONFIG_TYPE_ENUM(mode_names), 0},
-    {NULL},
-};
-
-UCS_CONFIG_DEFINE_TABLE(check_table, "Checks of plugins", "", check_fields,
-                        check_options_t)
-
-static pthread_once_t once = PTHREAD_ONCE_INIT;
-static check_mode_t mode;
-
-static void read_mode(void)
+void uct_check_start(int abort_at_finding)
 {
-    check_options_t options;
-
-    if (ucs_config_read(&check_table, NULL, &options) == UCS_OK) {
-        mode = (check_mode_t)options.mode;
-        if (mode != CHECK_OFF) {
-            ucs_info(
-                "plugin check: enabled, broken rules are logged as errors");
-        }
-        ucs_config_release(&check_table, &options);
-    }
-}
-
-int uct_check_enabled(void)
-{
-    pthread_once(&once, read_mode);
-    return mode != CHECK_OFF;
+    aborting = abort_at_finding;
 }
 
 #define FINDINGS_MAX 128
@@ -112,7 +69,7 @@ void uct_check_report(const char *who, int rule, const char *slot,
                   who, rule, slot, text,
                   (count + 1 == REPEATS_MAX) ? " (not reported again)" : "");
     }
-    if (mode == CHECK_ABORT) {
+    if (aborting) {
         abort();
     }
 }

@@ -36,10 +36,7 @@ ucs_status_t uct_check_tl_create(const char *name, ucx_iface_ops_t *iface_ops,
     uct_check_tl_t *check;
 
     *check_p = NULL;
-    if (!uct_check_enabled()) {
-        return UCS_OK;
-    }
-    check = malloc(sizeof(*check));
+    check    = malloc(sizeof(*check));
     if (check == NULL) {
         return UCS_ERR_NO_MEMORY;
     }
@@ -74,10 +71,7 @@ ucs_status_t uct_check_cm_create(const char *name, ucx_cm_ops_t *cm_ops,
     uct_check_tl_t *check;
 
     *check_p = NULL;
-    if (!uct_check_enabled()) {
-        return UCS_OK;
-    }
-    check = malloc(sizeof(*check));
+    check    = malloc(sizeof(*check));
     if (check == NULL) {
         return UCS_ERR_NO_MEMORY;
     }
@@ -96,10 +90,6 @@ ucs_status_t uct_check_md_ops(ucx_md_ops_t *md_ops,
                               const ucx_md_ops_t *defaults,
                               ucx_md_ops_t **own_p)
 {
-    *own_p = NULL;
-    if (!uct_check_enabled()) {
-        return UCS_OK;
-    }
     *own_p = malloc(sizeof(**own_p));
     if (*own_p == NULL) {
         return UCS_ERR_NO_MEMORY;

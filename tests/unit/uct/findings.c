@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "ucs/debug/log.h"
+#include "uct/base/checking.h"
 
 const char *defect = "";
 char findings[4096];
@@ -33,6 +34,7 @@ static int on_log(void *arg, const char *file, unsigned line,
 void watch_findings(void)
 {
     setenv("UCX_PLUGIN_CHECK", "y", 1);
+    uct_checks_set(&ucx_check_layer); /* linked with the test */
     ucs_log_hook_set(on_log, NULL);
 }
 

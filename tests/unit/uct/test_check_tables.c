@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "uct/base/defaults.h"
-#include "uct/check/check.h"
+#include "uct/check/internal.h"
 
 typedef void (*slot_t)(void);
 
@@ -131,7 +131,6 @@ int main(void)
     Suite *suite = suite_create("checking layer, tables");
     TCase *tc    = tcase_create("all");
 
-    setenv("UCX_PLUGIN_CHECK", "y", 1);
     tcase_add_test(tc, every_slot_of_a_transport_is_checked);
     tcase_add_test(tc, every_slot_of_a_domain_is_checked);
     tcase_add_test(tc, every_slot_of_a_manager_is_checked);

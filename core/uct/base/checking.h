@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Loads the checking layer (uct/check) if UCX_PLUGIN_CHECK asks for it.
+ */
+#ifndef UCT_CHECKING_H
+#define UCT_CHECKING_H
+
+#include "uct/check/check.h"
+
+/* The layer; NULL if plugins are not checked. Set before the first component is
+ * loaded, and not changed after that. */
+extern const uct_check_layer_t *uct_checks;
+
+/* Reads the variable, and loads the library, at the first call in a process. A
+ * library that cannot be loaded is logged as an error, and plugins are not
+ * checked. */
+void uct_checks_load(void);
+
+/* Uses this layer instead of the library's if the variable enables it. For
+ * tests that are linked with the layer; called before uct_checks_load(). */
+void uct_checks_set(const uct_check_layer_t *layer);
+
+#endif
