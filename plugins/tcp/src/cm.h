@@ -188,9 +188,16 @@ void tcp_cm_listener_resume(tcp_cm_listener_t *listener);
 /* Handles a complete REQUEST. Afterwards the user owns the link. */
 void tcp_cm_listener_request(tcp_cm_link_t *link);
 
-/* --- cm_ep.c ------------------------------------------------------------- */
+/* --- cm_create.c --------------------------------------------------------- */
 ucs_status_t tcp_cm_ep_create(uct_cm_h cm, const uct_ep_params_t *params,
                               uct_ep_h *ep_p);
+
+/* --- cm_ep.c ------------------------------------------------------------- */
+void tcp_cm_ep_free(tcp_cm_ep_t *ep);
+/* Closes the endpoint's link. Outstanding flushes complete with `status`. */
+void tcp_cm_ep_drop_link(tcp_cm_ep_t *ep, ucs_status_t status);
+/* Stores private data from the user's callback in an array from malloc(). */
+ssize_t tcp_cm_ep_pack(tcp_cm_ep_t *ep, uint8_t **priv_p);
 void tcp_cm_ep_connected(tcp_cm_ep_t *ep);
 /* Handles a complete message from the peer. */
 void tcp_cm_ep_message(tcp_cm_ep_t *ep);
