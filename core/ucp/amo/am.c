@@ -4,6 +4,8 @@
  */
 #include "ucp/amo/amo.h"
 
+#include <pthread.h>
+
 #include "ucp/mem/table.h"
 #include "ucp/order/queue.h"
 #include "ucp/rma/ack.h"
@@ -114,18 +116,20 @@ ucs_status_t ucp_amo_reply_handler(void *arg, void *data, size_t length,
 /* ---------------------------------------------------------- owner's side -- */
 
 /* Executes an operation on memory that the processor cannot access. It is
- * atomic only with other operations of this function. */
+ * atomic only with other operations of this function, for which all contexts of
+ * the process use one mutex: they may have mapped the same memory. */
 static ucs_status_t carry_out_staged(ucp_worker_h worker, const ucp_amo_t *msg,
                                      uint64_t *old_p)
 {
-    const unsigned rights = UCP_MEM_MAP_PROT_REMOTE_READ |
+    static pthread_mutex_t staged = PTHREAD_MUTEX_INITIALIZER;
+    const unsigned rights         = UCP_MEM_MAP_PROT_REMOTE_READ |
                             UCP_MEM_MAP_PROT_REMOTE_WRITE;
     uint64_t key     = ucp_le64_get(msg->key);
     uint64_t address = ucp_le64_get(msg->address);
     uint64_t word    = 0;
     ucs_status_t status;
 
-    pthread_mutex_lock(&worker->context->staged_amo);
+    pthread_mutex_lock(&staged);
     status = ucp_stage_access(worker, key, address, msg->size, rights, &word,
                               0);
     if (status == UCS_OK) {
@@ -135,7 +139,7 @@ static ucs_status_t carry_out_staged(ucp_worker_h worker, const ucp_amo_t *msg,
         status = ucp_stage_access(worker, key, address, msg->size, rights,
                                   &word, 1);
     }
-    pthread_mutex_unlock(&worker->context->staged_amo);
+    pthread_mutex_unlock(&staged);
     return status;
 }
 

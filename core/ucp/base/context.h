@@ -77,8 +77,6 @@ struct ucp_context {
     ucp_resource_t *resources;
     unsigned num_resources;
     ucp_mem_table_t mems; /**< Mapped memory */
-    /** Makes peers' atomics on staged memory atomic */
-    pthread_mutex_t staged_amo;
 };
 typedef struct ucp_context ucp_context_t;
 

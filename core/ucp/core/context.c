@@ -209,7 +209,6 @@ static ucs_status_t create(const ucp_params_t *params,
     }
 
     ucp_mem_table_init(&context->mems);
-    pthread_mutex_init(&context->staged_amo, NULL);
     ucs_config_overrides_init(&context->overrides);
     context->is_newer = is_newer;
     take_params(context, params);
@@ -232,7 +231,6 @@ static ucs_status_t create(const ucp_params_t *params,
 err_options:
     drop_config(context);
 err_context:
-    pthread_mutex_destroy(&context->staged_amo);
     ucp_mem_table_cleanup(&context->mems);
     free(context);
     return status;
@@ -280,7 +278,6 @@ void ucp_cleanup(ucp_context_h context)
     if (context->counts) {
         ucp_stats_close();
     }
-    pthread_mutex_destroy(&context->staged_amo);
     ucp_mem_table_cleanup(&context->mems);
     ucp_context_close_resources(context);
     drop_config(context);
