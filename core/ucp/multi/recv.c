@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Receives eager messages in fragments: finds the message of a fragment, and
- * checks the fragment. The classes handle the data.
+ * checks the fragment. The class of the message (tagged or active messages, see
+ * ucp/base/class.h) stores the data.
  */
 #include "ucp/multi/multi.h"
 

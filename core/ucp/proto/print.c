@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The tables of selected protocols, and protocols of requests, as text.
+ * Text about protocols: the table of those that are selected by operation and
+ * size, and the one that a request uses.
  */
 #include "ucp/proto/proto.h"
 

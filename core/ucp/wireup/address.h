@@ -35,7 +35,9 @@ typedef struct ucp_address_entry {
     uint8_t dev_addr_length;
     const uint8_t *iface_addr;
     uint8_t iface_addr_length;
-    /** Domain of the peer, which identifies its keys; UCP_NULL_MD if unknown */
+    /** Index of the interface's domain in the peer's context, which says which
+     *  key of the peer's packed keys is for this interface; UCP_NULL_MD if
+     *  unknown */
     uint8_t md_index;
     /** Index in the peer's worker; UCP_NULL_IFACE if unknown */
     uint8_t iface_index;

@@ -49,8 +49,9 @@ static ucp_wireup_t *find_late(ucp_worker_h worker, ucs_time_t now)
                NULL;
 }
 
-/* Fails the endpoints whose peers have not answered in time. No endpoint is
- * freed meanwhile: other one-shots do that. */
+/* Fails the endpoints whose peers have not answered in time. ucp_ep_fail() frees no
+ * endpoint (a one-shot of its own does that later), so that the list stays
+ * valid. */
 static void deadline_round(void *arg)
 {
     ucp_worker_h worker               = arg;

@@ -38,7 +38,8 @@ static int is_reachable(uct_iface_h uct_iface, const ucx_reachable_args_t *args)
 
 static ucs_status_t iface_fence(uct_iface_h iface, unsigned flags)
 {
-    return UCS_OK; /* Nothing to do, as in ud_ep_fence() */
+    return UCS_OK; /* Active messages only, which an endpoint delivers in
+                    * order */
 }
 
 static const ucx_iface_ops_t iface_ops = {

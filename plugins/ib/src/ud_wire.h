@@ -22,8 +22,11 @@ enum {
     UD_MAGIC     = 0x4455,
     UD_MAX_QPN   = 0xffffff,
     UD_KIND_MASK = 0x0f,
-    UD_BUSY      = 0x40, /* Flag of UD_ACK: do not send more at this time */
     UD_ASK       = 0x80, /* Flag: acknowledge at once */
+    /* Flag of UD_ACK: the receiver's user does not take messages at this time.
+     * The sender sends nothing new until an UD_ACK without this flag arrives,
+     * and keeps what is not acknowledged */
+    UD_BUSY      = 0x40,
 };
 
 typedef enum {
@@ -42,7 +45,7 @@ typedef enum {
 } ud_kind_t;
 
 typedef struct ud_wire {
-    uint8_t kind; /* ud_kind_t and UD_ASK */
+    uint8_t kind; /* ud_kind_t, UD_ASK and UD_BUSY */
     uint8_t id;
     uint16_t magic;
     uint32_t conn;

@@ -105,8 +105,8 @@ static SHM_INLINE shm_cell_t *shm_sender_cell(const shm_inbox_t *inbox,
     return &sender->cells[number & inbox->cells_mask];
 }
 
-/* Reads the control word of the next cell; returns non-zero if the cell
- * contains a message. */
+/* Reads the control word of the next cell; returns non-zero if the sender
+ * has written the cell. */
 static SHM_INLINE int shm_sender_peek(const shm_inbox_t *inbox,
                                       const shm_sender_t *sender,
                                       uint64_t *ctl_p)

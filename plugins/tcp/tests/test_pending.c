@@ -209,8 +209,9 @@ static void does_nothing(void *arg, int fd)
 
 PAIR_TEST(pending_requests_can_be_taken_back, purges, does_nothing)
 
-/* A pending request that flushes is called although other requests wait behind
- * it. */
+/* uct_ep_flush() in a pending callback succeeds although other requests wait behind
+ * it. Outside of such a callback it returns UCS_ERR_NO_RESOURCE while requests
+ * wait. */
 static unsigned num_turns;
 
 static ucs_status_t flushes(uct_pending_req_t *super)

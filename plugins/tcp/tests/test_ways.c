@@ -273,8 +273,9 @@ static void loses_the_other_way(void *arg, int unused)
     side_close(&side);
 }
 
-/* Parses short addresses: truncated or unused entries are skipped, the others
- * are used. */
+/* Cuts an address at each length. Without a complete head it is rejected,
+ * otherwise it is accepted and an incomplete last entry ignored. No byte after
+ * the end is read. */
 static void reads_short_addresses(void *arg, int unused)
 {
     size_t length, least = sizeof(tcp_wire_iface_addr_t);

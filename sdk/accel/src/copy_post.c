@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Operations of a copier: starts copies. Hot path. */
+/* put_zcopy and get_zcopy of the copy transports, between host and device memory:
+ * select a queue and start the copy. Hot path. */
 #include "copy.h"
 
 #include <string.h>

@@ -277,7 +277,8 @@ static double seconds_now(void)
 
 void link_wait_goodbye(struct link *link)
 {
-    /* The limit protects against a peer that neither sends nor closes. */
+    /* Limit for a peer that hangs: it neither writes to the socket nor closes
+     * it. */
     double end = seconds_now() + GOODBYE_SEC;
 
     while (!link->peer_left && !interrupted && (link->ep_status == UCS_OK) &&

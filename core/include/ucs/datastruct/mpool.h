@@ -103,7 +103,8 @@ typedef struct ucs_mpool_data {
     double grow_factor;             /**< as in the parameters */
     size_t max_chunk_size;          /**< as in the parameters */
     struct ucs_mpool_chunk *chunks; /**< all chunks */
-    const ucs_mpool_ops_t *ops;     /**< as in the parameters; never NULL */
+    const ucs_mpool_ops_t *ops;     /**< as in the parameters; if they had
+                                     *   NULL, a table without functions */
     void *priv;                     /**< private data of the user */
     char name[UCS_MPOOL_NAME_MAX];  /**< for messages */
 } ucs_mpool_data_t;

@@ -235,9 +235,9 @@ typedef struct accel_driver {
      * devices. UCS_ERR_ALREADY_EXISTS: the memory is pinned already. */
     int (*pin)(void *address, size_t length);
     int (*unpin)(void *address);
-    /** Optional. Called in context. Exports whole pages as a dmabuf. *offset_p
-     * receives the offset of the first page in the dmabuf; the caller sets it
-     * to 0. */
+    /** Optional. Called in context. Exports a range as a dmabuf; `start` and
+     * `length` are multiples of the host's page size. *offset_p is the offset
+     * of `start` in the dmabuf: 0 at the call, set if it is another. */
     int (*export_dmabuf)(int device, uint64_t start, size_t length, int *fd_p,
                          uint64_t *offset_p);
     /** Optional. Returns the maximum number of bytes that the processor should
