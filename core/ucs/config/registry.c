@@ -23,11 +23,25 @@ static struct {
     .tables = UCS_LIST_INITIALIZER(&registry.tables),
 };
 
+/* Inserts a table by its title, so that the order does not depend on that in
+ * which libraries are linked and loaded. */
+static void insert(ucs_config_table_t *table)
+{
+    ucs_config_table_t *next;
+
+    ucs_list_for_each(next, &registry.tables, list) {
+        if (strcmp(next->title, table->title) > 0) {
+            break;
+        }
+    }
+    ucs_list_insert_before(&next->list, &table->list);
+}
+
 void ucs_config_table_register(ucs_config_table_t *table)
 {
     pthread_mutex_lock(&registry.lock);
     if (table->list.next == NULL) {
-        ucs_list_add_tail(&registry.tables, &table->list);
+        insert(table);
     }
     pthread_mutex_unlock(&registry.lock);
 }
