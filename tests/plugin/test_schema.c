@@ -47,12 +47,12 @@ static const struct keyword_case {
     {"{\"properties\":{\"a/b~c\":{\"type\":\"string\"}}}", "{}",
      "{\"a/b~c\":1}", "/a~1b~0c", "expected a string"},
     {"{\"properties\":{\"a\":{}},\"additionalProperties\":false}", "{\"a\":1}",
-     "{\"a\":1,\"z\":2}", "/z", "no such member"},
+     "{\"a\":1,\"z\":2}", "/z", "the member \"z\" is not known"},
     {"{\"patternProperties\":{\"^x-\":{\"type\":\"integer\"}},"
      "\"additionalProperties\":false}",
      "{\"x-a\":1}", "{\"x-a\":\"b\"}", "/x-a", "expected an integer"},
     {"{\"patternProperties\":{\"^x-\":{}},\"additionalProperties\":false}",
-     "{\"x-a\":1}", "{\"y-a\":1}", "/y-a", "no such member"},
+     "{\"x-a\":1}", "{\"y-a\":1}", "/y-a", "\"y-a\" is not known"},
     {"{\"definitions\":{\"d\":{\"type\":\"string\"}},"
      "\"items\":{\"$ref\":\"#/definitions/d\"}}",
      "[\"a\"]", "[[]]", "/0", "expected a string, found an array"},

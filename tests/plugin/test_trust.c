@@ -91,6 +91,7 @@ START_TEST(writable_ancestor_is_rejected)
     ck_assert_int_eq(tree_rejection(registry, "good", &rejection),
                      UCT_REJECT_WRITABLE);
     ck_assert_ptr_nonnull(strstr(rejection.reason, "everybody"));
+    ck_assert_ptr_nonnull(strstr(rejection.reason, "mend it by: chmod go-w /"));
     ck_assert_ptr_nonnull(
         strstr(uct_plugin_search(registry)->dirs[0].why, "UCX-P202"));
     uct_plugin_registry_destroy(registry);

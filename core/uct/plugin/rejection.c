@@ -61,7 +61,8 @@ static const uct_rejection_info_t rejection_table[] = {
      UCS_ERR_REJECTED},
     {UCT_REJECT_WRITABLE, "UCX-P202", "writable",
      "others may write to the manifest, its library or a folder above",
-     "remove the permission: chmod go-w", FAULT, UCS_ERR_REJECTED},
+     "remove the permission by the command in the details", FAULT,
+     UCS_ERR_REJECTED},
 
     {UCT_REJECT_ABI_MAJOR, "UCX-P301", "ABI major",
      "the plugin was built for another major version of the plugin ABI",

@@ -398,8 +398,10 @@ static int check_additional(schema_run_t *run, const schema_members_t members,
     }
     json_object_foreach(value, name, member) {
         if (!is_declared(run, members, name)) {
-            uct_schema_offend(run, "no such member is known here (a vendor's "
-                                   "own begin with \"x-\")");
+            uct_schema_offend(run,
+                              "the member \"%.64s\" is not known here (a "
+                              "vendor's own begin with \"x-\")",
+                              name);
             return offend_within(run, name);
         }
     }

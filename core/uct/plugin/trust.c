@@ -106,9 +106,10 @@ ucs_status_t uct_trust_object(uct_trust_t *trust, const struct stat *st,
     who = who_may_write(trust, st, path);
     if (who != NULL) {
         return uct_reject(rejection, UCT_REJECT_WRITABLE,
-                          "%s %s can be written by %s (mode %04o, group %u)",
+                          "%s %s can be written by %s (mode %04o, group %u); "
+                          "mend it by: chmod go-w %s",
                           what, path, who, (unsigned)(st->st_mode & 07777),
-                          (unsigned)st->st_gid);
+                          (unsigned)st->st_gid, path);
     }
     return UCS_OK;
 }
