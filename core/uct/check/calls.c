@@ -48,6 +48,9 @@ void uct_check_call_begin(uct_check_call_t *call, uct_check_iface_t *iface,
     call->slot  = slot;
     call->kind  = kind;
     innermost   = call;
+    if (iface != NULL) {
+        uct_check_count_call(iface->tl->subject);
+    }
     used_now(&call->start);
 }
 

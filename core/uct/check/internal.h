@@ -63,6 +63,24 @@ void uct_check_report(const char *who, int rule, const char *slot,
                       const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
+/* What the layer has seen of one transport, manager or domain. */
+typedef struct uct_check_subject {
+    char name[24];
+    uint64_t calls;    /* checked so far */
+    unsigned findings; /* also those that are not logged again */
+    uint64_t rules;    /* bits of the broken ones */
+} uct_check_subject_t;
+
+/* Returns the subject of this name. Any number of objects may share it. It stays
+ * valid, and is part of the summary at the end of the process. */
+uct_check_subject_t *uct_check_subject(const char *name);
+
+/* Any thread. */
+static inline void uct_check_count_call(uct_check_subject_t *subject)
+{
+    __atomic_fetch_add(&subject->calls, 1, __ATOMIC_RELAXED);
+}
+
 /* Reports a status of a slot that returns UCS_OK or an error, if it is neither. */
 void uct_check_status(const char *who, const char *slot, ucs_status_t status);
 
@@ -110,6 +128,7 @@ void uct_check_place(const char *who, const char *slot);
 
 struct uct_check_tl {
     const char *name;
+    uct_check_subject_t *subject;
     ucx_iface_ops_t iface_ops; /* the plugin's own slots */
     ucx_ep_ops_t ep_ops;
     ucx_cm_ops_t cm_ops; /* of a connection manager */

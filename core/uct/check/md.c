@@ -9,6 +9,7 @@
 
 struct uct_check_md {
     const char *name;
+    uct_check_subject_t *subject;
     const ucx_md_ops_t *own; /* the plugin's slots */
     uint64_t md_flags;       /* as the manifest declares */
     uint64_t mem_types;
@@ -28,6 +29,7 @@ static const char *name_of(uct_md_h md)
 
 static const ucx_md_ops_t *inner(uct_md_h md)
 {
+    uct_check_count_call(check_of(md)->subject);
     return check_of(md)->own;
 }
 
@@ -41,6 +43,7 @@ ucs_status_t uct_check_md_create(const char *name, const ucx_md_ops_t *own,
     }
     **check_p = (uct_check_md_t){
         .name      = name,
+        .subject   = uct_check_subject(name),
         .own       = own,
         .md_flags  = md_flags,
         .mem_types = mem_types,

@@ -6,8 +6,10 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "ucs/debug/log.h"
+#include "ucs/sys/math.h"
 
 static int aborting; /* each finding ends the program */
 
@@ -54,13 +56,75 @@ static unsigned count_finding(const char *who, const char *slot,
     return count;
 }
 
+/* --- Summary --------------------------------------------------------------- */
+
+#define SUBJECTS_MAX 64
+
+static uct_check_subject_t subjects[SUBJECTS_MAX];
+static unsigned num_subjects;
+
+uct_check_subject_t *uct_check_subject(const char *name)
+{
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    uct_check_subject_t *subject;
+
+    pthread_mutex_lock(&lock);
+    for (subject = subjects; subject < subjects + num_subjects; ++subject) {
+        if (strncmp(subject->name, name, sizeof(subject->name) - 1) == 0) {
+            goto out;
+        }
+    }
+    if (num_subjects < SUBJECTS_MAX) {
+        ++num_subjects;
+        snprintf(subject->name, sizeof(subject->name), "%s", name);
+    } else {
+        --subject; /* the last one counts the calls of all that follow */
+    }
+out:
+    pthread_mutex_unlock(&lock);
+    return subject;
+}
+
+/* Prints what was checked: without it, a program that breaks no rule and a
+ * program that was not checked look the same. */
+static void __attribute__((destructor)) summarize(void)
+{
+    const uct_check_subject_t *subject;
+    char text[256];
+    size_t length;
+    int rule;
+
+    for (subject = subjects; subject < subjects + num_subjects; ++subject) {
+        length  = 0;
+        text[0] = '\0';
+        for (rule = 1; rule < 64; ++rule) {
+            if (subject->rules & UCS_BIT(rule)) {
+                length += (size_t)snprintf(text + length, sizeof(text) - length,
+                                           "%s%d",
+                                           (length == 0) ? "; rules " : ", ",
+                                           rule);
+            }
+        }
+        if (subject->calls + subject->findings > 0) {
+            ucs_print("plugin check: %s: %llu calls checked, %u findings%s",
+                      subject->name, (unsigned long long)subject->calls,
+                      subject->findings, text);
+        }
+    }
+}
+
+/* --- Reports --------------------------------------------------------------- */
+
 void uct_check_report(const char *who, int rule, const char *slot,
                       const char *format, ...)
 {
-    unsigned count = count_finding(who, slot, format);
+    uct_check_subject_t *subject = uct_check_subject(who);
+    unsigned count               = count_finding(who, slot, format);
     char text[256];
     va_list ap;
 
+    __atomic_fetch_add(&subject->findings, 1, __ATOMIC_RELAXED);
+    __atomic_fetch_or(&subject->rules, UCS_BIT(rule), __ATOMIC_RELAXED);
     if (count < REPEATS_MAX) {
         va_start(ap, format);
         vsnprintf(text, sizeof(text), format, ap);

@@ -42,6 +42,7 @@ ucs_status_t uct_check_tl_create(const char *name, ucx_iface_ops_t *iface_ops,
     }
     *check = (uct_check_tl_t){
         .name        = name,
+        .subject     = uct_check_subject(name),
         .iface_ops   = *iface_ops,
         .ep_ops      = *ep_ops,
         .ep_defaults = ep_defaults,
@@ -76,9 +77,10 @@ ucs_status_t uct_check_cm_create(const char *name, ucx_cm_ops_t *cm_ops,
         return UCS_ERR_NO_MEMORY;
     }
     *check = (uct_check_tl_t){
-        .name   = name,
-        .ep_ops = *ep_ops,
-        .cm_ops = *cm_ops,
+        .name    = name,
+        .subject = uct_check_subject(name),
+        .ep_ops  = *ep_ops,
+        .cm_ops  = *cm_ops,
     };
     replace_slots(cm_ops, &uct_check_cm_slots, cm_defaults, sizeof(*cm_ops));
     replace_slots(ep_ops, &uct_check_cm_ep_slots, ep_defaults, sizeof(*ep_ops));

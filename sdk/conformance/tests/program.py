@@ -47,6 +47,15 @@ def main():
                 break
 
     print(log)
+    summary = re.findall('plugin check: probe: ([0-9]+) calls checked, ([0-9]+) '
+                         'findings(.*)', log)
+    if not summary or not all(int(calls) > 0 for calls, _, _ in summary):
+        sys.exit('no summary of the calls that were checked')
+    if defect and not any(int(number) > 0 and re.search(r'\b%s\b' % rule, rules)
+                          for _, number, rules in summary):
+        sys.exit('no summary has rule ' + rule)
+    if not defect and any(int(number) > 0 for _, number, _ in summary):
+        sys.exit('a good plugin has findings in a summary')
     if not defect and (found or done.returncode != 0):
         sys.exit('a good plugin: exit code %d, reported: %s' %
                  (done.returncode, sorted(found)))
