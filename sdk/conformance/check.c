@@ -7,6 +7,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 const check_t checks[] = {
@@ -23,7 +24,7 @@ const check_t checks[] = {
      check_entry},
     {"descriptor",
      "tables are complete, as declared, and constant",
-     {6, 7, 10, 11, 29},
+     {6, 7, 10, 11, 24, 29},
      0,
      check_descriptor},
     {"domains",
@@ -48,7 +49,7 @@ const check_t checks[] = {
      check_interface},
     {"attributes",
      "flags, limits and costs fit together and the manifest",
-     {25, 10},
+     {25, 10, 24},
      1,
      check_attributes},
     {"messages",
@@ -139,10 +140,17 @@ void check_skip(run_t *run, const char *format, ...)
 
 void check_note(run_t *run, const char *format, ...)
 {
+    char *note    = run->record->note;
+    size_t length = strlen(note);
     va_list ap;
 
+    if ((length > 0) && (length + 3 < sizeof(run->record->note))) {
+        memcpy(note + length, "; ", 3);
+        length += 2;
+    }
+
     va_start(ap, format);
-    vsnprintf(run->record->note, sizeof(run->record->note), format, ap);
+    vsnprintf(note + length, sizeof(run->record->note) - length, format, ap);
     va_end(ap);
 }
 

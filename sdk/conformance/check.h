@@ -113,6 +113,7 @@ void check_fail(run_t *run, int rule, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 void check_skip(run_t *run, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+/* Adds a remark to those before. */
 void check_note(run_t *run, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 /* Describes the next step; shown if the process crashes or hangs in it. */

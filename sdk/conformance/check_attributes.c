@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Rules 10 and 25: attributes of an interface are within the manifest, flags
- * have valid limits, and costs are finite numbers.
+ * Rules 10, 24 and 25: attributes of an interface are within the manifest, flags
+ * have slots and valid limits, costs are finite numbers and in the manifest's
+ * units.
  */
+#include "offers.h"
 #include "party.h"
+#include "plugin.h"
 #include "slots.h"
 
 #include <math.h>
@@ -11,6 +14,12 @@
 #include <ucs/sys/math.h>
 
 #define ADDRESS_MAX 65536
+
+/* Ratio of a cost in the manifest to that of an interface, or of an interface to
+ * the manifest. Devices of one transport differ, so only a wrong unit is a
+ * finding. */
+#define DECLARED_MAX  1000.0
+#define DECLARED_NOTE 10.0
 
 /* All flags that are defined. */
 #define KNOWN_FLAGS \
@@ -249,6 +258,17 @@ static void check_flags(run_t *run, const uct_iface_attr_t *attr)
                "it has atomics, but neither ATOMIC_CPU nor ATOMIC_DEVICE");
 }
 
+/* Checks that each capability of the interface has its slots. */
+static void check_slots(run_t *run, const uct_iface_attr_t *attr)
+{
+    const ucx_transport_t *tl = offers_transport(run, plugin_load(run));
+
+    if (tl != NULL) {
+        offers_check_slots(run, 25, "the interface advertises", tl,
+                           attr->cap.flags, attr->cap.event_flags);
+    }
+}
+
 static int is_cost(double value)
 {
     return isfinite(value) && (value >= 0);
@@ -267,6 +287,35 @@ static void check_stated_costs(run_t *run, const uct_iface_attr_t *attr)
                    (attr->bandwidth.dedicated + attr->bandwidth.shared > 0),
                "bandwidth is %g dedicated, %g shared",
                attr->bandwidth.dedicated, attr->bandwidth.shared);
+}
+
+/* Compares a cost in the manifest, one typical value for all devices, with that
+ * of this interface. Both are in SI units; 0: not declared. */
+static void compare_declared(run_t *run, const char *member, double unit,
+                             double declared, double stated)
+{
+    const double ratio = fmax(declared, stated) / fmin(declared, stated);
+
+    if ((declared <= 0) || (stated <= 0)) {
+        return;
+    }
+    check_that(run, 24, ratio <= DECLARED_MAX,
+               "the manifest has %s %g, the interface %g", member,
+               declared / unit, stated / unit);
+    if ((ratio > DECLARED_NOTE) && (ratio <= DECLARED_MAX)) {
+        check_note(run, "the manifest has %s %g, this interface %g", member,
+                   declared / unit, stated / unit);
+    }
+}
+
+static void check_declared_costs(run_t *run, const uct_iface_attr_t *attr)
+{
+    const ucx_manifest_transport_t *tl = run_transport(run);
+
+    compare_declared(run, "latency_ns", 1e-9, tl->latency,
+                     attr->latency.c + attr->latency.m + 2 * attr->overhead);
+    compare_declared(run, "bandwidth_mbps", 1e6, tl->bandwidth,
+                     attr->bandwidth.dedicated + attr->bandwidth.shared);
 }
 
 /* Operations that have their own capability. */
@@ -335,7 +384,9 @@ void check_attributes(run_t *run)
     note_unused(run, party.attr);
     check_limits(run, party.attr);
     check_flags(run, party.attr);
+    check_slots(run, party.attr);
     check_stated_costs(run, party.attr);
+    check_declared_costs(run, party.attr);
     check_estimates(run, &party);
     party_close(&party);
 }

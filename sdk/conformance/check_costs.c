@@ -395,6 +395,32 @@ static void compare_bandwidth(talk_t *talk)
                (stated->transfer + stated->many) * 1e6, best_of(each) * 1e6);
 }
 
+/* Returns whether a cost in the manifest is missing or far from the measured
+ * one. */
+static int is_far(double declared, double measured)
+{
+    return (declared * FACTOR_ABOVE < measured) ||
+           (declared > FACTOR_ABOVE * measured);
+}
+
+/* Proposes members of the manifest, if those that it has, or the costs that the
+ * interface states, are far from the measured ones. */
+static void propose(talk_t *talk)
+{
+    const ucx_manifest_transport_t *tl = run_transport(talk->run);
+    const double latency               = best_of(&talk->best.one_way);
+    const double bandwidth = (double)talk->length / best_of(&talk->best.each);
+
+    if (!is_disturbed(&talk->best) &&
+        (check_has_failed(talk->run) || is_far(tl->latency, latency) ||
+         is_far(tl->bandwidth, bandwidth))) {
+        check_note(talk->run,
+                   "for this device, the manifest would have \"latency_ns\": "
+                   "%.0f, \"bandwidth_mbps\": %.0f",
+                   latency * 1e9, bandwidth * 1e-6);
+    }
+}
+
 static void compare(talk_t *talk)
 {
     const measured_t *best = &talk->best;
@@ -409,6 +435,7 @@ static void compare(talk_t *talk)
                                     "");
     compare_latency(talk);
     compare_bandwidth(talk);
+    propose(talk);
 }
 
 void check_costs(run_t *run)

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Rules 6, 7, 10, 11 and 29: the core accepts the descriptor, it contains
+ * Rules 6, 7, 10, 11, 24 and 29: the core accepts the descriptor, it contains
  * everything that the manifest declares, and it does not change while the
  * plugin is used.
  */
 #include "check.h"
+#include "offers.h"
 #include "plugin.h"
 
 #include <ctype.h>
@@ -88,68 +89,6 @@ static const ucx_transport_t *find_transport(const ucx_component_t *component,
 #define HAS_SLOT(_table, _slot) \
     (UCX_TABLE_HAS(_table, _slot) && ((_table)->_slot != NULL))
 
-/* Checks that each declared operation has a slot. */
-static void check_declared_slots(run_t *run, const ucx_transport_t *tl,
-                                 const ucx_manifest_transport_t *declared)
-{
-    const uint64_t flags         = declared->iface_flags;
-    const uint64_t events        = declared->event_flags;
-    const ucx_iface_ops_t *iface = tl->iface_ops;
-    const ucx_ep_ops_t *ep       = tl->ep_ops;
-    const struct {
-        int declared;
-        int there;
-        const char *slot;
-    } slots[] = {
-        {!!(flags & UCT_IFACE_FLAG_AM_SHORT), HAS_SLOT(ep, am_short),
-         "am_short"},
-        {!!(flags & UCT_IFACE_FLAG_AM_BCOPY), HAS_SLOT(ep, am_bcopy),
-         "am_bcopy"},
-        {!!(flags & UCT_IFACE_FLAG_AM_ZCOPY), HAS_SLOT(ep, am_zcopy),
-         "am_zcopy"},
-        {!!(flags & UCT_IFACE_FLAG_PUT_SHORT), HAS_SLOT(ep, put_short),
-         "put_short"},
-        {!!(flags & UCT_IFACE_FLAG_PUT_BCOPY), HAS_SLOT(ep, put_bcopy),
-         "put_bcopy"},
-        {!!(flags & UCT_IFACE_FLAG_PUT_ZCOPY), HAS_SLOT(ep, put_zcopy),
-         "put_zcopy"},
-        {!!(flags & UCT_IFACE_FLAG_GET_SHORT), HAS_SLOT(ep, get_short),
-         "get_short"},
-        {!!(flags & UCT_IFACE_FLAG_GET_BCOPY), HAS_SLOT(ep, get_bcopy),
-         "get_bcopy"},
-        {!!(flags & UCT_IFACE_FLAG_GET_ZCOPY), HAS_SLOT(ep, get_zcopy),
-         "get_zcopy"},
-        {!!(flags & UCT_IFACE_FLAG_PENDING),
-         HAS_SLOT(ep, pending_add) && HAS_SLOT(ep, pending_purge),
-         "pending_add and pending_purge"},
-        {!!(flags & UCT_IFACE_FLAG_EP_CHECK), HAS_SLOT(ep, check), "check"},
-        {!!(flags & UCT_IFACE_FLAG_CONNECT_TO_EP),
-         HAS_SLOT(ep, get_address) && HAS_SLOT(ep, connect_to_ep),
-         "get_address and connect_to_ep of endpoints"},
-        {!!(flags & UCT_IFACE_FLAG_CONNECT_TO_IFACE),
-         HAS_SLOT(iface, is_reachable), "is_reachable"},
-        {!!(events & UCT_IFACE_FLAG_EVENT_FD),
-         HAS_SLOT(iface, event_fd_get) && HAS_SLOT(iface, event_arm),
-         "event_fd_get and event_arm"},
-        {!!(flags & UCT_IFACE_FLAG_TAG_EAGER_SHORT),
-         HAS_SLOT(ep, tag_eager_short), "tag_eager_short"},
-        {!!(flags & UCT_IFACE_FLAG_TAG_EAGER_BCOPY),
-         HAS_SLOT(ep, tag_eager_bcopy), "tag_eager_bcopy"},
-        {!!(flags & UCT_IFACE_FLAG_TAG_EAGER_ZCOPY),
-         HAS_SLOT(ep, tag_eager_zcopy), "tag_eager_zcopy"},
-        {!!(flags & UCT_IFACE_FLAG_TAG_RNDV_ZCOPY),
-         HAS_SLOT(ep, tag_rndv_zcopy), "tag_rndv_zcopy"},
-    };
-    unsigned i;
-
-    for (i = 0; i < ucs_static_array_size(slots); ++i) {
-        check_that(run, 10, !slots[i].declared || slots[i].there,
-                   "transport %s: the manifest declares what the missing slot "
-                   "%s would do",
-                   tl->name, slots[i].slot);
-    }
-}
-
 /* The core itself rejects parts that are not declared. */
 static void check_declared_parts(run_t *run, const ucx_component_t *component)
 {
@@ -164,7 +103,10 @@ static void check_declared_parts(run_t *run, const ucx_component_t *component)
                        "the manifest declares transport "
                        "%s, the library has none",
                        declared->transports[i].name)) {
-            check_declared_slots(run, tl, &declared->transports[i]);
+            offers_check_slots(run, 10, "the manifest declares", tl,
+                               declared->transports[i].iface_flags,
+                               declared->transports[i].event_flags);
+            offers_check_declared(run, tl, &declared->transports[i]);
         }
     }
     check_that(run, 10, !declared->has_cm || HAS_SLOT(component, cm_ops),

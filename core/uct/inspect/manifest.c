@@ -53,6 +53,8 @@ static void fill_transport(ucx_manifest_transport_t *transport,
         .device_type      = uct_manifest_device_type(from),
         .device_globs     = from->device_globs.name,
         .num_device_globs = from->device_globs.count,
+        .latency          = from->latency_ns * 1e-9,
+        .bandwidth        = from->bandwidth_mbps * 1e6,
     };
 }
 

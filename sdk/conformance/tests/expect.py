@@ -25,13 +25,33 @@ import tempfile
 DISTURBED = 'other programs disturbed most rounds'
 
 
+def transports(manifest):
+    return [transport for component in manifest['components']
+            for transport in component['transports']]
+
+
 def remove_connect(manifest):
-    for component in manifest['components']:
-        for transport in component['transports']:
-            transport['capabilities'].remove('connect_to_iface')
+    for transport in transports(manifest):
+        transport['capabilities'].remove('connect_to_iface')
 
 
-MANIFEST_DEFECTS = {'manifest-unconnected': remove_connect}
+def remove_operation(manifest):
+    for transport in transports(manifest):
+        transport['operations'].remove('get_short')
+
+
+def state_other_units(manifest):
+    """The latency in seconds, the bandwidth in bytes a second."""
+    for transport in transports(manifest):
+        transport['latency_ns'] *= 1e-9
+        transport['bandwidth_mbps'] *= 1e6
+
+
+MANIFEST_DEFECTS = {
+    'manifest-unconnected': remove_connect,
+    'slot-undeclared': remove_operation,
+    'manifest-units': state_other_units,
+}
 
 
 def main():
@@ -67,6 +87,9 @@ def main():
         sys.exit(77)
     if done.returncode != 1 or report['conforms']:
         sys.exit('the kit exits with %d, expected 1' % done.returncode)
+    if (check == 'costs' and DISTURBED not in report['checks'][-1]['note'] and
+            '"latency_ns": ' not in report['checks'][-1]['note']):
+        sys.exit('no costs are proposed for the manifest')
     if int(rule) not in [finding['rule'] for finding in findings]:
         sys.exit('there is no finding under rule ' + rule)
     return 0

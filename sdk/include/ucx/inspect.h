@@ -54,6 +54,8 @@ typedef struct ucx_manifest_transport {
     uct_device_type_t device_type;
     const char *const *device_globs; /**< Patterns of names of devices */
     unsigned num_device_globs;       /**< 0: any device */
+    double latency;                  /**< Seconds; 0: not declared */
+    double bandwidth;                /**< Bytes per second; 0: not declared */
 } ucx_manifest_transport_t;
 
 /** A component, as its manifest declares it. */

@@ -191,6 +191,9 @@ ucs_status_t ucx_plugin_entry(const ucx_plugin_args_t *args,
     if (probe_breaks("slot-missing")) {
         probe_ep_ops.am_bcopy = NULL;
     }
+    if (probe_breaks("flag-without-slot")) {
+        probe_ep_ops.put_bcopy = NULL;
+    }
     if (probe_breaks("required-slot-missing")) {
         probe_ep_ops.destroy = NULL;
     }
