@@ -361,6 +361,21 @@ enum {
  * respects the limits that the interface's `query` returned. bcopy returns the
  * number of bytes packed, or an error.
  *
+ * `destroy` does not return the buffers of operations that are outstanding: no
+ * completion tells when the transport stops to use them, so the caller keeps
+ * them until the interface is closed. A caller that needs them earlier flushes
+ * before it destroys the endpoint, with UCT_FLUSH_FLAG_CANCEL if it cannot wait
+ * for the peer, and waits for the completions.
+ *
+ * An entry of an I/O vector is `count` blocks of `length` bytes, whose starts are
+ * `stride` bytes apart. With a count of 1 `stride` is not set; with a length or
+ * count of 0 `buffer` may be NULL. The core passes a count of 1, users of UCT any:
+ * a transport that cannot do more returns UCS_ERR_INVALID_PARAM.
+ *
+ * Limits of active messages (attr.cap.am) include the header: max_short its 8
+ * bytes, min_zcopy and max_zcopy `header_length` with the bytes of all entries.
+ * `header_length` is at most max_hdr, and `iovcnt` at most max_iov.
+ *
  * Active messages of one endpoint arrive in the order of the calls that sent
  * them, whatever their kind, id and length: the receiver's handlers are called
  * in that order. Messages of different endpoints are unordered.

@@ -399,7 +399,8 @@ ucs_status_t uct_ep_create(const uct_ep_params_t *params, uct_ep_h *ep_p);
  * (uct_ep_pending_purge()). Active messages that were accepted before are still
  * delivered while the interface is open and progressed. Other operations in
  * flight may be cancelled, and closing the interface does not wait for them:
- * flush first to complete them.
+ * flush first to complete them. Buffers of operations in flight belong to the
+ * transport until the interface is closed.
  */
 void uct_ep_destroy(uct_ep_h ep);
 

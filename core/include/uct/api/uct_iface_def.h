@@ -223,7 +223,8 @@ struct uct_iface_attr {
                                      *   pack */
             size_t min_zcopy;       /**< Minimum length of a zcopy message, the
                                      *   sum of header and all entries */
-            size_t max_zcopy;       /**< Maximum length of a zcopy message */
+            size_t max_zcopy;       /**< Maximum length of a zcopy message, the
+                                     *   same sum */
             size_t opt_zcopy_align; /**< Optimal alignment of buffers */
             size_t align_mtu;       /**< Packet size; its multiples are
                                      * optimal */
