@@ -103,6 +103,19 @@ static ucs_status_t add_fd(uct_worker_h worker, int fd, int events,
     return UCS_OK;
 }
 
+/* Nor does the plugin wait for a timer: this core has no service thread. */
+static ucs_status_t add_timer(uct_worker_h worker, double interval,
+                              ucx_async_timer_cb_t cb, void *arg,
+                              ucx_async_id_t *id_p)
+{
+    (void)worker;
+    (void)interval;
+    (void)cb;
+    (void)arg;
+    *id_p = 2;
+    return UCS_OK;
+}
+
 static void remove_fd(ucx_async_id_t id)
 {
     (void)id;
@@ -329,6 +342,7 @@ int main(int argc, char **argv)
         .log_level       = &log_level,
         .log             = drop_line,
         .async_add_fd    = add_fd,
+        .async_add_timer = add_timer,
         .async_remove    = remove_fd,
         .progress_cancel = cancel_oneshot,
         .iface_ep_failed = note_failure,

@@ -10,9 +10,14 @@ static udp_stream_t *stream_of(uct_ep_h ep)
     return ((udp_ep_t *)ep)->stream;
 }
 
+/* The rest of the block excludes the service thread. */
+#define EXCLUDE_SERVICE(_ep) \
+    UCX_EXCLUDE_SERVICE(&((udp_iface_t *)(_ep)->iface)->guard)
+
 static ucs_status_t am_short(uct_ep_h ep, uint8_t id, uint64_t header,
                              const void *payload, unsigned length)
 {
+    EXCLUDE_SERVICE(ep);
     ucs_status_t status;
     udp_packet_t *packet = udp_stream_reserve(stream_of(ep), &status);
 
@@ -30,6 +35,7 @@ static ucs_status_t am_short(uct_ep_h ep, uint8_t id, uint64_t header,
 static ssize_t am_bcopy(uct_ep_h ep, uint8_t id, uct_pack_callback_t pack_cb,
                         void *arg, unsigned flags)
 {
+    EXCLUDE_SERVICE(ep);
     ucs_status_t status;
     udp_packet_t *packet = udp_stream_reserve(stream_of(ep), &status);
     size_t length;
@@ -70,6 +76,8 @@ static ucs_status_t cancel(udp_stream_t *stream, uct_completion_t *comp)
 
 static ucs_status_t flush(uct_ep_h ep, unsigned flags, uct_completion_t *comp)
 {
+    EXCLUDE_SERVICE(ep);
+
     return (flags & UCT_FLUSH_FLAG_CANCEL) ?
                cancel(stream_of(ep), comp) :
                udp_stream_flush(stream_of(ep), comp);
@@ -78,6 +86,7 @@ static ucs_status_t flush(uct_ep_h ep, unsigned flags, uct_completion_t *comp)
 static ucs_status_t pending_add(uct_ep_h ep, uct_pending_req_t *req,
                                 unsigned flags)
 {
+    EXCLUDE_SERVICE(ep);
     udp_stream_t *stream = stream_of(ep);
 
     (void)flags;
@@ -93,6 +102,8 @@ static ucs_status_t pending_add(uct_ep_h ep, uct_pending_req_t *req,
 static void pending_purge(uct_ep_h ep, uct_pending_purge_callback_t cb,
                           void *arg)
 {
+    EXCLUDE_SERVICE(ep);
+
     ucx_pending_purge(&stream_of(ep)->pending, cb, arg);
 }
 
@@ -100,6 +111,7 @@ static void pending_purge(uct_ep_h ep, uct_pending_purge_callback_t cb,
  * detects a lost peer as well. */
 static ucs_status_t check(uct_ep_h ep, unsigned flags, uct_completion_t *comp)
 {
+    EXCLUDE_SERVICE(ep);
     udp_stream_t *stream = stream_of(ep);
 
     (void)flags;
@@ -114,6 +126,7 @@ static ucs_status_t check(uct_ep_h ep, unsigned flags, uct_completion_t *comp)
  * acknowledged, because this function may run in a callback of the stream. */
 static void destroy(uct_ep_h ep)
 {
+    EXCLUDE_SERVICE(ep);
     udp_stream_t *stream = stream_of(ep);
     udp_done_t **link    = &stream->flushes;
     udp_done_t *done;
@@ -142,6 +155,7 @@ ucs_status_t udp_ep_create(uct_iface_h super, const uct_ep_params_t *params,
     udp_dev_addr_t dev;
     udp_iface_addr_t addr;
     udp_ep_t *ep;
+    UCX_EXCLUDE_SERVICE(&((udp_iface_t *)super)->guard);
 
     if ((args.iface_addr == NULL) || (args.dev_addr == NULL)) {
         return UCS_ERR_UNSUPPORTED;

@@ -48,7 +48,8 @@ static ucs_status_t event_fd_get(uct_iface_h iface, int *fd_p)
 static ucs_status_t event_arm(uct_iface_h super, unsigned events)
 {
     udp_iface_t *iface = (udp_iface_t *)super;
-    struct pollfd pfd  = {.fd = iface->socket, .events = POLLIN};
+    UCX_EXCLUDE_SERVICE(&iface->guard);
+    struct pollfd pfd = {.fd = iface->socket, .events = POLLIN};
     double wait = udp_iface_is_idle(iface) ? iface->keepalive : UDP_FIRST_RTO;
     struct itimerspec timer = {.it_value = {0, 0}};
 
@@ -58,8 +59,8 @@ static ucs_status_t event_arm(uct_iface_h super, unsigned events)
         timer.it_value.tv_nsec = 1 + (long)(fmod(wait, 1) * 999999998);
     }
     timerfd_settime(iface->timer, 0, &timer, NULL);
-    return ((iface->done != NULL) || (iface->num_failed > 0) ||
-            (poll(&pfd, 1, 0) > 0)) ?
+    return ((iface->service.arrived != NULL) || (iface->done != NULL) ||
+            (iface->num_failed > 0) || (poll(&pfd, 1, 0) > 0)) ?
                UCS_ERR_BUSY :
                UCS_OK;
 }
@@ -157,6 +158,7 @@ static ucs_status_t iface_open(uct_md_h md, const ucx_iface_open_args_t *args,
         return UCS_ERR_NO_MEMORY;
     }
     ucx_iface_init(&iface->super, args);
+    ucx_guard_init(&iface->guard);
     iface->host   = ucx_simple_host(md->component);
     iface->window = (ucx_window_params_t){
         .max_window = UDP_WINDOW,
@@ -175,7 +177,8 @@ static ucs_status_t iface_open(uct_md_h md, const ucx_iface_open_args_t *args,
         return status;
     }
     iface->counters = create_counters(iface);
-    *iface_p        = &iface->super;
+    udp_service_start(iface);
+    *iface_p = &iface->super;
     return UCS_OK;
 }
 
@@ -185,6 +188,7 @@ static void iface_close(uct_iface_h super)
     udp_stream_t *stream;
     udp_done_t *done;
 
+    udp_service_stop(iface);
     udp_watch_stop(iface);
     while ((stream = iface->streams) != NULL) {
         iface->streams = stream->next;

@@ -138,7 +138,10 @@ unsigned udp_iface_progress(uct_iface_h super)
 {
     udp_iface_t *iface = (udp_iface_t *)super;
     unsigned count     = 0, i;
+    UCX_EXCLUDE_SERVICE(&iface->guard);
 
+    ++iface->rounds;
+    count += udp_service_deliver(iface);
     for (i = 0; (i < DATAGRAMS_A_ROUND) && udp_receive(iface, &count); ++i) {
     }
     count += check_streams(iface);
@@ -158,6 +161,7 @@ ucs_status_t udp_iface_flush(uct_iface_h super, unsigned flags,
     udp_stream_t *stream;
     ucx_count_t *count;
     udp_done_t *done;
+    UCX_EXCLUDE_SERVICE(&iface->guard);
 
     (void)flags;
     if (udp_iface_is_idle(iface)) {

@@ -6,12 +6,14 @@
 #include <stdlib.h>
 #include <ucx/am.h>
 
-static void acknowledge(udp_iface_t *iface, udp_source_t *source)
+static void acknowledge(udp_iface_t *iface, udp_source_t *source,
+                        unsigned flags)
 {
     ucx_window_t *window      = &source->window;
     const udp_header_t header = {
         .magic    = htole32(UDP_MAGIC),
         .kind     = UDP_KIND_ACK,
+        .flags    = htole16((uint16_t)flags),
         .number   = htole32(window->rx_psn),
         .stream   = htole64(source->stream),
         .received = htole64(ucx_window_sack(window)),
@@ -35,27 +37,72 @@ static void deliver(udp_iface_t *iface, uint8_t kind, uint8_t id, char *data,
     }
 }
 
+void udp_deliver(udp_iface_t *iface, udp_kept_t *kept)
+{
+    deliver(iface, kept->kind, kept->id, kept->data, kept->length);
+    free(kept);
+}
+
 static void deliver_kept(udp_iface_t *iface, udp_source_t *source)
 {
     udp_kept_t *kept;
 
     while ((kept = (udp_kept_t *)ucx_window_next(&source->window)) != NULL) {
-        deliver(iface, kept->kind, kept->id, kept->data, kept->length);
-        free(kept);
+        if (iface->service.is_running) {
+            udp_service_defer(iface, kept);
+        } else {
+            udp_deliver(iface, kept);
+        }
     }
+}
+
+/* The service thread copies a message, because it calls no user. It rejects a
+ * message that it cannot keep before the message is acknowledged. */
+static int prepare(udp_iface_t *iface, const struct sockaddr_in *peer,
+                   const udp_header_t *header, const char *data,
+                   unsigned length, udp_kept_t **copy_p)
+{
+    udp_source_t *source;
+
+    *copy_p = NULL;
+    if (!iface->service.is_running) {
+        return 1;
+    }
+    if (udp_service_is_open(iface)) {
+        *copy_p = udp_kept_create(header, data, length);
+    }
+    if (*copy_p == NULL) {
+        source = udp_source_find(iface, peer, header);
+        if (source != NULL) {
+            acknowledge(iface, source, UDP_FLAG_BUSY);
+        }
+    }
+    return *copy_p != NULL;
 }
 
 static void accept_numbered(udp_iface_t *iface, const struct sockaddr_in *peer,
                             const udp_header_t *header, char *data,
                             unsigned length)
 {
+    udp_kept_t *copy;
     udp_source_t *source;
     udp_order_t order;
 
-    if (header->id >= UCT_AM_ID_MAX) {
+    if ((header->id >= UCT_AM_ID_MAX) ||
+        !prepare(iface, peer, header, data, length, &copy)) {
         return;
     }
     order = udp_source_accept(iface, peer, header, data, length, &source);
+    if (order == UDP_ORDER_NEXT) {
+        if (copy != NULL) {
+            udp_service_defer(iface, copy);
+        } else {
+            deliver(iface, header->kind, header->id, data, length);
+        }
+        deliver_kept(iface, source);
+    } else {
+        free(copy);
+    }
     if (order == UDP_ORDER_UNKNOWN) {
         return;
     }
@@ -63,13 +110,9 @@ static void accept_numbered(udp_iface_t *iface, const struct sockaddr_in *peer,
                     (order == UDP_ORDER_REPEATED) ? UDP_COUNT_REPEATED :
                                                     UDP_COUNT_RECEIVED,
                     1);
-    if (order == UDP_ORDER_NEXT) {
-        deliver(iface, header->kind, header->id, data, length);
-        deliver_kept(iface, source);
-    }
     /* Acknowledge repeated datagrams as well: the previous acknowledgement may
      * have been lost */
-    acknowledge(iface, source);
+    acknowledge(iface, source, 0);
 }
 
 static void accept_ack(udp_iface_t *iface, const struct sockaddr_in *peer,
@@ -83,6 +126,8 @@ static void accept_ack(udp_iface_t *iface, const struct sockaddr_in *peer,
             udp_is_same_peer(&stream->peer, peer)) {
             udp_stream_acked(stream, le32toh(header->number),
                              le64toh(header->received), now);
+            ucx_window_hold(&stream->window,
+                            (le16toh(header->flags) & UDP_FLAG_BUSY) != 0, now);
             udp_stream_retransmit(stream, now);
             return;
         }

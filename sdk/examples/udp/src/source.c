@@ -17,10 +17,11 @@ int udp_is_same_peer(const struct sockaddr_in *a, const struct sockaddr_in *b)
 
 /* Finds or creates the state of a stream. A stream begins with number 0. Other
  * datagrams of an unknown stream are ignored, so that it starts in order. */
-static udp_source_t *find_source(udp_iface_t *iface,
-                                 const struct sockaddr_in *peer,
-                                 uint64_t stream, uint32_t number)
+udp_source_t *udp_source_find(udp_iface_t *iface,
+                              const struct sockaddr_in *peer,
+                              const udp_header_t *header)
 {
+    const uint64_t stream = le64toh(header->stream);
     udp_source_t *source;
 
     for (source = iface->sources; source != NULL; source = source->next) {
@@ -29,7 +30,7 @@ static udp_source_t *find_source(udp_iface_t *iface,
             return source;
         }
     }
-    source = (number == 0) ? calloc(1, sizeof(*source)) : NULL;
+    source = (header->number == 0) ? calloc(1, sizeof(*source)) : NULL;
     if (source != NULL) {
         source->peer   = *peer;
         source->stream = stream;
@@ -40,8 +41,8 @@ static udp_source_t *find_source(udp_iface_t *iface,
     return source;
 }
 
-static udp_kept_t *copy(const udp_header_t *header, const char *data,
-                        unsigned length)
+udp_kept_t *udp_kept_create(const udp_header_t *header, const char *data,
+                            unsigned length)
 {
     udp_kept_t *kept = malloc(sizeof(*kept) + length);
 
@@ -60,8 +61,7 @@ udp_order_t udp_source_accept(udp_iface_t *iface,
                               unsigned length, udp_source_t **source_p)
 {
     uint32_t number      = le32toh(header->number);
-    udp_source_t *source = find_source(iface, peer, le64toh(header->stream),
-                                       number);
+    udp_source_t *source = udp_source_find(iface, peer, header);
     udp_kept_t *kept     = NULL;
     ucx_window_result_t result;
 
@@ -70,7 +70,7 @@ udp_order_t udp_source_accept(udp_iface_t *iface,
     }
     *source_p = source;
     if (ucx_psn_before(source->window.rx_psn, number)) {
-        kept = copy(header, data, length);
+        kept = udp_kept_create(header, data, length);
     }
     result = ucx_window_arrived(&source->window,
                                 (kept == NULL) ? NULL : &kept->rx, number,

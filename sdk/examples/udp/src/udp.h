@@ -5,6 +5,7 @@
 
 #include <netinet/in.h>
 #include <ucx/count.h>
+#include <ucx/guard.h>
 #include <ucx/pending.h>
 #include <ucx/simple.h>
 #include <ucx/window.h>
@@ -47,12 +48,16 @@ enum {
     UDP_KIND_ACK,
 };
 
+/* ACK: the receiver is alive, but drops datagrams until its user calls
+ * progress. */
+#define UDP_FLAG_BUSY 0x1u
+
 /* Header of each datagram; little-endian. */
 typedef struct udp_header {
     uint32_t magic;
     uint8_t kind;
     uint8_t id; /* Id of the message's handler */
-    uint16_t reserved;
+    uint16_t flags;
     uint32_t number; /* Number of the datagram; ACK: of the next expected one */
     uint32_t reserved2;
     uint64_t stream;   /* Id of the sender's stream; ACK: the received id */
@@ -69,7 +74,8 @@ typedef struct udp_packet {
     char data[UDP_MAX_MESSAGE];
 } udp_packet_t;
 
-/* A message that was received before an earlier one. */
+/* A message that was received before an earlier one, or by the service
+ * thread. */
 typedef struct udp_kept {
     ucx_window_rx_t rx; /* First member */
     uint8_t kind;
@@ -124,8 +130,19 @@ typedef struct udp_source {
     ucx_window_t window; /* Contains udp_kept_t */
 } udp_source_t;
 
+/* State of the service thread; see service.c. The guard protects it. */
+typedef struct udp_service {
+    ucx_async_id_t timer;
+    unsigned seen_rounds;     /* Rounds of progress at the last tick */
+    int is_running;           /* The service thread has the guard */
+    ucx_window_rx_t *arrived; /* udp_kept_t that progress has to deliver */
+    ucx_window_rx_t **arrived_tail;
+    unsigned num_arrived;
+} udp_service_t;
+
 struct udp_iface {
     uct_iface_t super; /* First member */
+    ucx_guard_t guard; /* Protects all that is not constant */
     const ucx_host_t *host;
     char dev_name[UCT_DEVICE_NAME_MAX];
     udp_dev_addr_t dev;
@@ -135,7 +152,9 @@ struct udp_iface {
     int timer;
     int netlink; /* Socket on which the kernel reports changes of addresses */
     ucx_async_id_t watch;
-    int is_lost;                /* The device has lost its address */
+    int is_lost;     /* The device has lost its address */
+    unsigned rounds; /* Number of calls of progress */
+    udp_service_t service;
     ucx_window_params_t window; /* Parameters of all windows of the interface */
     double keepalive;           /* Seconds; INFINITY: no probes */
     udp_stream_t *streams;
@@ -188,6 +207,13 @@ udp_order_t udp_source_accept(udp_iface_t *iface,
                               const struct sockaddr_in *peer,
                               const udp_header_t *header, const char *data,
                               unsigned length, udp_source_t **source_p);
+/* Finds or creates the state of a stream; NULL if the stream is unknown. */
+udp_source_t *udp_source_find(udp_iface_t *iface,
+                              const struct sockaddr_in *peer,
+                              const udp_header_t *header);
+/* Returns a copy of a datagram, or NULL. */
+udp_kept_t *udp_kept_create(const udp_header_t *header, const char *data,
+                            unsigned length);
 void udp_sources_free(udp_iface_t *iface);
 int udp_is_same_peer(const struct sockaddr_in *a, const struct sockaddr_in *b);
 
@@ -209,6 +235,20 @@ int udp_is_reachable(uct_iface_h iface, const ucx_reachable_args_t *args);
 /* Receives one datagram and adds the events that it caused to *count_p. Returns
  * 0 if nothing has arrived. */
 int udp_receive(udp_iface_t *iface, unsigned *count_p);
+/* Delivers a message and frees it. */
+void udp_deliver(udp_iface_t *iface, udp_kept_t *kept);
+
+/* service.c */
+void udp_service_start(udp_iface_t *iface);
+/* Drops messages that were not delivered. */
+void udp_service_stop(udp_iface_t *iface);
+/* Returns whether the service thread can take another message. */
+int udp_service_is_open(const udp_iface_t *iface);
+/* Queues a message for the next progress. */
+void udp_service_defer(udp_iface_t *iface, udp_kept_t *kept);
+/* Delivers the messages that the service thread has received; returns their
+ * number. */
+unsigned udp_service_deliver(udp_iface_t *iface);
 
 /* progress.c */
 udp_done_t *udp_done_create(udp_done_t **list, uct_completion_t *comp,

@@ -17,6 +17,7 @@ static void fail_all(void *arg)
 {
     udp_iface_t *iface = arg;
     udp_stream_t *stream;
+    UCX_EXCLUDE_SERVICE(&iface->guard);
 
     iface->is_lost = 1;
     for (stream = iface->streams; stream != NULL; stream = stream->next) {
