@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
 # A plugin of sdk/examples builds alone, without a warning, with the installed
-# headers of the SDK; it links nothing of the core, and passes a check of the kit.
+# headers of the SDK; it links nothing of the core, is installed below its own prefix,
+# and passes a check of the kit.
 #   alone.sh EXAMPLE BUILD-ROOT KIT CHECK [OPTION]...
 set -euo pipefail
 example=$1 build_root=$2 kit=$3 check=$4
@@ -24,8 +25,13 @@ PKG_CONFIG_PATH=$(dirname "$(find "$work/root" -name ucx-plugin-sdk.pc)")
 export PKG_CONFIG_PATH PKG_CONFIG_SYSROOT_DIR=$work/root
 
 cp -r "$example" "$work/plugin"
-quietly meson setup --werror "$work/plugin/build" "$work/plugin"
+quietly meson setup --werror --prefix "$work/own" "$work/plugin/build" \
+    "$work/plugin"
 quietly ninja -C "$work/plugin/build"
+quietly meson install -C "$work/plugin/build" --no-rebuild
+# pkg-config puts the system root before it.
+[ -n "$(find "$work/root" -path "$work/root$work/own/*/$name/libucx-$name.so")" ] ||
+    fail "the example is not installed below its own prefix"
 if readelf -d "$work/plugin/build/libucx-$name.so" |
         grep -E 'NEEDED.*(ucs|uct|ucp)-core'; then
     fail "the example links the core"
