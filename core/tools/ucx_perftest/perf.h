@@ -20,11 +20,13 @@
 #define PERF_INLINE       static inline __attribute__((always_inline))
 
 enum {
-    PERF_ERROR_MAX    = 400,
-    PERF_SHOWN_WRONG  = 3,        /* number of wrong messages that are
+    PERF_ERROR_MAX     = 400,
+    PERF_SHOWN_WRONG   = 3,        /* number of wrong messages that are
                                    * described */
-    PERF_CHECK_MEMORY = 64 << 20, /* maximum memory for messages that are
+    PERF_CHECK_MEMORY  = 64 << 20, /* maximum memory for messages that are
                                    * checked */
+    PERF_DEVICE_MEMORY = 1 << 20,  /* maximum memory of a device for messages
+                                   * that have their own buffers */
 };
 
 enum perf_role {

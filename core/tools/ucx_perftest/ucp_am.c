@@ -39,8 +39,7 @@ static void check_message(struct ucp_side *side, const void *header,
  * memory. */
 static ucs_status_t fetch(struct ucp_side *side, void *descriptor)
 {
-    unsigned index = side->checks ? side->arrived % side->recv.slot_count : 0;
-    struct ucp_slot *slot = &side->recv.slots[index];
+    struct ucp_slot *slot = ucp_side_next_recv(side, side->arrived);
     ucs_status_ptr_t request;
 
     slot->number               = side->arrived;

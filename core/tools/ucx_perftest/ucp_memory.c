@@ -115,6 +115,23 @@ static void lay_out(struct ucp_side *side, struct ucp_area *area,
     }
 }
 
+/* Returns the number of buffers. One is enough for host memory whose contents
+ * are not checked. Small messages of a device that are in flight are received
+ * into buffers of their own: copies to the same memory have an order, so that a
+ * device could not execute them together. */
+static unsigned slots_of(const struct perf_thread *thread,
+                         const struct ucp_area *area)
+{
+    const struct ucp_side *side = thread->side;
+    const struct perf_run *run  = thread->run;
+
+    if ((area == &side->recv) && (area->memory_type != UCS_MEMORY_TYPE_HOST) &&
+        (area->extent * run->outstanding <= PERF_DEVICE_MEMORY)) {
+        return run->outstanding;
+    }
+    return perf_slots(run, params_extent(&run->params, true));
+}
+
 /* Allocates the memory of one direction; `in_pieces` and `memory_type` must be
  * set. If contents are checked, each message has its own buffer. All pages are
  * touched, so that the measurement contains no page faults. */
@@ -126,7 +143,7 @@ ucs_status_t ucp_area_open(struct perf_thread *thread, ucp_context_h context,
     ucs_status_t status;
 
     area->extent     = round_up(params_extent(params, area->in_pieces), 64);
-    area->slot_count = perf_slots(thread->run, params_extent(params, true));
+    area->slot_count = slots_of(thread, area);
     area->length     = round_up(area->extent * area->slot_count, LEAST_LENGTH);
     area->length     = (area->length == 0) ? LEAST_LENGTH : area->length;
     area->slots      = calloc(area->slot_count, sizeof(*area->slots));

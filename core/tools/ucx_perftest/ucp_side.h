@@ -175,6 +175,15 @@ PERF_INLINE ucs_status_t ucp_side_send_slot(struct ucp_side *side,
     return UCS_OK;
 }
 
+/* Returns the buffer that a message is received into. */
+PERF_INLINE struct ucp_slot *ucp_side_next_recv(struct ucp_side *side,
+                                                uint64_t number)
+{
+    return perf_likely(side->recv.slot_count == 1) ?
+               side->recv.slots :
+               &side->recv.slots[number % side->recv.slot_count];
+}
+
 PERF_INLINE ucs_status_t ucp_side_recv_slot(struct ucp_side *side,
                                             uint64_t number,
                                             struct ucp_slot **slot_p)
@@ -182,7 +191,7 @@ PERF_INLINE ucs_status_t ucp_side_recv_slot(struct ucp_side *side,
     if (perf_unlikely(side->checks)) {
         return ucp_side_empty(side, number, slot_p);
     }
-    *slot_p = side->recv.slots;
+    *slot_p = ucp_side_next_recv(side, number);
     return UCS_OK;
 }
 
