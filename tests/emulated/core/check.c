@@ -192,6 +192,33 @@ EMU_API void emulated_forgive(void)
     atomic_store(&mistakes, 0);
 }
 
+/* EMULATED_COUNTS: the process adds a file with its calls to this folder. */
+static void write_counts(void)
+{
+    const char *folder = getenv("EMULATED_COUNTS");
+    char path[512];
+    FILE *file;
+    unsigned i;
+
+    if (folder == NULL) {
+        return;
+    }
+    snprintf(path, sizeof(path), "%s/%s.%d", folder, call_names[0],
+             (int)getpid());
+    file = fopen(path, "w");
+    if (file == NULL) {
+        emu_mistake("EMULATED_COUNTS: cannot write %s", path);
+        return;
+    }
+    for (i = 0; i < num_calls; ++i) {
+        if (atomic_load(&call_counts[i]) > 0) {
+            fprintf(file, "%s %lu\n", call_names[i],
+                    atomic_load(&call_counts[i]));
+        }
+    }
+    fclose(file);
+}
+
 /* End of the process, or unload of the library: the device ends with it. */
 static void __attribute__((destructor)) finish(void)
 {
@@ -200,6 +227,7 @@ static void __attribute__((destructor)) finish(void)
     }
     emu_engine_stop();
     emu_face_report_leaks();
+    write_counts();
     free(call_counts);
     call_counts = NULL;
     num_calls   = 0;
