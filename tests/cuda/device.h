@@ -14,6 +14,7 @@
 #define DEVICE_SUITE     "cuda"
 #define DEVICE_COMPONENT "cuda_cpy"
 #define DEVICE_TRANSPORT "cuda_copy"
+#define DEVICE_MEMORY    UCS_MEMORY_TYPE_CUDA
 
 /** Calls that export memory, open it and close it. DEVICE_IMPORT: open it by a
  * descriptor. DEVICE_LOST is a code for emulated_lose(), after which copies end

@@ -12,6 +12,7 @@
 #define DEVICE_SUITE     "rocm"
 #define DEVICE_COMPONENT "rocm_cpy"
 #define DEVICE_TRANSPORT "rocm_copy"
+#define DEVICE_MEMORY    UCS_MEMORY_TYPE_ROCM
 
 #define DEVICE_IPC         "rocm_ipc"
 #define DEVICE_EXPORT      "hipIpcGetMemHandle"

@@ -13,6 +13,7 @@
 #define DEVICE_SUITE     "ze"
 #define DEVICE_COMPONENT "ze_cpy"
 #define DEVICE_TRANSPORT "ze_copy"
+#define DEVICE_MEMORY    UCS_MEMORY_TYPE_ZE_DEVICE
 
 #define DEVICE_IPC         "ze_ipc"
 #define DEVICE_EXPORT      "zeMemGetIpcHandle"

@@ -271,7 +271,7 @@ ucs_status_t ucs_topo_get_distance(ucs_sys_device_t device1,
     } else if ((a->path != NULL) && (b->path != NULL)) {
         /* "/sys/devices/pci0000:00/<port>/..." : four common components
          * (counting the one before the first slash) are the same root, five the
-         * same port, hence a switch */
+         * same port: functions of one card, or a switch below the port */
         switch (common_depth(a->path, b->path)) {
         case 0:
         case 1:
@@ -280,7 +280,6 @@ ucs_status_t ucs_topo_get_distance(ucs_sys_device_t device1,
             *distance = distance_numa;
             break;
         case 4:
-        case 5:
             *distance = distance_root;
             break;
         default:

@@ -11,7 +11,7 @@
 
 #include "../emulated.h"
 
-enum { MAX_FAULTS = 16 };
+enum { MAX_FAULTS = 16, FIRST_BUS = 0x10 };
 
 typedef struct {
     char name[64];
@@ -62,6 +62,25 @@ unsigned long emu_variable(const char *name, unsigned long dflt,
         abort();
     }
     return number;
+}
+
+emu_pci_t emu_pci(unsigned index, unsigned domain)
+{
+    const char *list  = getenv("EMULATED_PCI");
+    emu_pci_t address = {domain, FIRST_BUS + index, 0};
+    unsigned i;
+
+    for (i = 0; (list != NULL) && (i < index); ++i) {
+        list = strchr(list, ',');
+        list = (list == NULL) ? NULL : list + 1;
+    }
+    if ((list != NULL) && (sscanf(list, "%4x:%2x:%2x", &address.domain,
+                                  &address.bus, &address.slot) != 3)) {
+        fprintf(stderr, "emulated device: EMULATED_PCI: not dddd:bb:ss: %s\n",
+                list);
+        abort();
+    }
+    return address;
 }
 
 /* ---------------------------------------------------------------- faults -- */

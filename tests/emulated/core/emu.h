@@ -41,6 +41,15 @@ int emu_engine_fault(void);
 unsigned long emu_variable(const char *name, unsigned long dflt,
                            unsigned long max);
 
+/** The place of a device on the bus. */
+typedef struct {
+    unsigned domain, bus, slot;
+} emu_pci_t;
+
+/** Returns the n-th address of EMULATED_PCI, a list of dddd:bb:ss. A device that is
+ * not in the list has a bus of its own in `domain`. */
+emu_pci_t emu_pci(unsigned index, unsigned domain);
+
 /** Returns whether this is a child of fork(), where the device cannot be
  * used. */
 int emu_is_forked(void);

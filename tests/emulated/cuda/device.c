@@ -5,7 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { DRIVER_VERSION = 13000 };
+enum {
+    DRIVER_VERSION = 13000,
+    NO_DOMAIN      = 0xfff0, /* of the bus; no machine has it */
+};
 
 static const char *const names[] = {
 #define FACE_CALL(_name, _params) #_name,
@@ -120,6 +123,8 @@ CUresult cuDeviceGet(CUdevice *device, int ordinal)
 CUresult cuDeviceGetAttribute(int *value, CUdevice_attribute attribute,
                               CUdevice device)
 {
+    const emu_pci_t pci = emu_pci((unsigned)device, NO_DOMAIN);
+
     ENTER(cuDeviceGetAttribute, ANY);
     if ((device < 0) || (device >= num_devices)) {
         LEAVE(CUDA_ERROR_INVALID_DEVICE);
@@ -129,13 +134,13 @@ CUresult cuDeviceGetAttribute(int *value, CUdevice_attribute attribute,
         *value = compute_mode();
         break;
     case CU_DEVICE_ATTRIBUTE_PCI_DOMAIN_ID:
-        *value = 0xfff0; /* a domain that no machine has */
+        *value = (int)pci.domain;
         break;
     case CU_DEVICE_ATTRIBUTE_PCI_BUS_ID:
-        *value = 0x10 + device;
+        *value = (int)pci.bus;
         break;
     case CU_DEVICE_ATTRIBUTE_PCI_DEVICE_ID:
-        *value = 0;
+        *value = (int)pci.slot;
         break;
     case CU_DEVICE_ATTRIBUTE_ASYNC_ENGINE_COUNT:
         *value = 3;

@@ -5,7 +5,11 @@
 #include <stdatomic.h>
 #include <string.h>
 
-enum { VERSION = 50221153, MAX_VERSION = 99999999 };
+enum {
+    VERSION     = 50221153,
+    MAX_VERSION = 99999999,
+    NO_DOMAIN   = 0xfff1, /* of the bus; no machine has it */
+};
 
 static const char *const names[] = {
 #define FACE_CALL(_name, _params) #_name,
@@ -159,6 +163,7 @@ hipError_t hipSetDevice(int device)
 hipError_t hipDeviceGetAttribute(int *value, hipDeviceAttribute_t attribute,
                                  int device)
 {
+    const emu_pci_t pci = emu_pci((unsigned)device, NO_DOMAIN);
     const uint32_t *flush;
 
     ENTER(hipDeviceGetAttribute, ANY);
@@ -167,13 +172,13 @@ hipError_t hipDeviceGetAttribute(int *value, hipDeviceAttribute_t attribute,
     }
     switch (attribute) {
     case hipDeviceAttributePciDomainID:
-        *value = 0xfff1; /* a domain that no machine has */
+        *value = (int)pci.domain;
         break;
     case hipDeviceAttributePciBusId:
-        *value = 0x10 + device;
+        *value = (int)pci.bus;
         break;
     case hipDeviceAttributePciDeviceId:
-        *value = 0;
+        *value = (int)pci.slot;
         break;
     case hipDeviceAttributeIsLargeBar:
         *value = (int)emu_variable("EMULATED_LARGE_BAR", 0, 1);

@@ -6,7 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_SUBDEVICES = 3, FIRST_BUS = 0x10 };
+enum {
+    MAX_SUBDEVICES = 3,
+    NO_DOMAIN      = 0xfff0, /* of the bus; no machine has it */
+};
 
 static const char *const names[] = {
 #define FACE_CALL(_name, _params) #_name,
@@ -283,15 +286,18 @@ ze_result_t face_zeDevicePciGetPropertiesExt(ze_device_handle_t handle,
                                              ze_pci_ext_properties_t *pci)
 {
     face_device_t *device;
+    emu_pci_t address;
 
     ENTER(zeDevicePciGetPropertiesExt);
     FIND(device, handle, FACE_DEVICE);
     if (device->root != NULL) {
         device = device->root;
     }
+    address      = emu_pci((unsigned)device->index, NO_DOMAIN);
     pci->address = (ze_pci_address_ext_t){
-        .domain = 0xfff0, /* a domain that no machine has */
-        .bus    = (uint32_t)(FIRST_BUS + device->index),
+        .domain = address.domain,
+        .bus    = address.bus,
+        .device = address.slot,
     };
     LEAVE(ZE_RESULT_SUCCESS);
 }
