@@ -5,8 +5,6 @@
  */
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "copier.h"
 #include "suite.h"
@@ -215,49 +213,6 @@ START_TEST(a_context_that_is_destroyed_too_early_ends_copies_of_its_memory)
 }
 END_TEST
 
-/* The driver cannot be used in a child. */
-static int use_in_child(uint64_t address, char *data)
-{
-    uct_md_mem_attr_t attr = {.field_mask = UCT_MD_MEM_ATTR_FIELD_MEM_TYPE};
-
-    if (uct_md_mem_query(md, (void *)(uintptr_t)address, 1, &attr) == UCS_OK) {
-        return 1;
-    }
-    if (uct_ep_put_short(ep, data, 8, (uintptr_t)data + 8, UCT_INVALID_RKEY) ==
-        UCS_OK) {
-        return 2;
-    }
-    uct_ep_destroy(ep);
-    uct_iface_close(iface);
-    return 0;
-}
-
-START_TEST(a_child_process_releases_the_copier_while_its_parent_copies)
-{
-    uct_allocated_memory_t memory = allocate(LARGE, UCS_MEMORY_TYPE_CUDA);
-    char *data                    = calloc(1, LARGE);
-    done_t done;
-    int status;
-    pid_t pid;
-
-    emulated_hold();
-    ck_assert_int_eq(start(&done, 1, (uintptr_t)memory.address, data, LARGE),
-                     UCS_INPROGRESS);
-    pid = fork();
-    ck_assert_int_ge(pid, 0);
-    if (pid == 0) {
-        _exit(use_in_child((uintptr_t)memory.address, data));
-    }
-    ck_assert_int_eq(waitpid(pid, &status, 0), pid);
-    ck_assert(WIFEXITED(status));
-    ck_assert_int_eq(WEXITSTATUS(status), 0);
-    emulated_release();
-    ck_ok(finish(&done));
-    ck_ok(uct_mem_free(&memory));
-    free(data);
-}
-END_TEST
-
 int main(void)
 {
     Suite *suite = suite_create("cuda faults");
@@ -275,8 +230,6 @@ int main(void)
     tcase_add_test(tcase, a_reset_of_the_device_ends_its_copies);
     tcase_add_test(
         tcase, a_context_that_is_destroyed_too_early_ends_copies_of_its_memory);
-    tcase_add_test(tcase,
-                   a_child_process_releases_the_copier_while_its_parent_copies);
     suite_add_tcase(suite, tcase);
     return suite_run(suite);
 }
