@@ -30,10 +30,11 @@
 /** Identifiers of messages. */
 enum {
     UCP_AM_ID_AM       = 11, /**< A whole message */
-    /** A whole message, with the worker and endpoint of the sender
-     *  (ucp_wire_end_t) for replies */
+    /** A whole message with the sender's end, so that the handler gets an
+     *  endpoint for replies */
     UCP_AM_ID_AM_REPLY = 12,
-    UCP_AM_ID_AM_RNDV  = 13, /**< Ready to send */
+    UCP_AM_ID_AM_RNDV  = 13, /**< Announces the data of a rendezvous (RTS,
+                              *   ready to send) */
 };
 
 typedef struct ucp_am_desc ucp_am_desc_t;
@@ -46,8 +47,8 @@ _Static_assert(sizeof(ucp_am_head_t) == 8, "wire layout");
 
 /** Flags of the head. */
 enum {
-    /** Sent by ucp_am_send_nb: only for handlers of ucp_worker_set_am_handler,
-     *  which do not support descriptors. */
+    /** Sent by the deprecated ucp_am_send_nb: delivered only to a handler of
+     *  ucp_worker_set_am_handler, which cannot receive a descriptor */
     UCP_AM_WIRE_OLD   = UCS_BIT(0),
     /** AM_RNDV, FIRST_AM: the handler gets a reply endpoint */
     UCP_AM_WIRE_REPLY = UCS_BIT(2),
@@ -78,8 +79,9 @@ static UCS_F_ALWAYS_INLINE size_t ucp_am_word_header_length(uint64_t word)
 
 /** Internal flags, in addition to the user's. */
 enum {
-    /** Set by ucp_worker_set_am_handler: gets messages with UCP_AM_WIRE_OLD.
-     *  `arg` is from malloc() and is freed with the handler */
+    /** Set by the deprecated ucp_worker_set_am_handler: the handler gets only
+     *  messages with UCP_AM_WIRE_OLD. `arg` is from malloc() and is freed when
+     *  the handler is replaced or removed */
     UCP_AM_HANDLER_OLD = UCS_BIT(8),
 };
 
@@ -93,21 +95,27 @@ typedef struct ucp_am_handler {
 typedef struct ucp_am_worker {
     ucp_am_handler_t *handlers; /**< Indexed by id */
     unsigned num_handlers;
-    uintptr_t misaligned; /**< Bits that must be 0 in data addresses */
-    size_t prefix;        /**< Bytes before the data in a copied message */
+    uintptr_t misaligned; /**< The user's alignment - 1: bits that must be 0 in
+                           *   the address of received data */
+    size_t prefix;        /**< Bytes before the data in a copy: descriptor,
+                           *   head and padding */
     ucs_mpool_t descs;    /**< For copies of small messages */
-    ucs_list_link_t held; /**< Descriptors that the user keeps */
+    ucs_list_link_t held; /**< Descriptors whose handler has returned
+                           *   UCS_INPROGRESS and that the user has not
+                           *   released */
 } ucp_am_worker_t;
 
 UCP_AREA_ACCESSOR(ucp_worker_am, struct ucp_worker, areas.am, ucp_am_worker_t)
 
-/** Reads the alignment from `params`. Returns UCS_ERR_INVALID_PARAM if it is
- *  not a power of two. */
+/** Initializes the state. The data that handlers get is aligned to
+ *  params->am_alignment. Returns UCS_ERR_INVALID_PARAM if that is not a power
+ *  of two. */
 ucs_status_t ucp_am_worker_init(ucp_am_worker_t *am,
                                 const ucp_worker_params_t *params);
 
-/** Sets how an interface places messages, so that their data is aligned and can
- *  be kept. The caller sets the field mask. */
+/** Sets the headroom and the alignment with which an interface delivers
+ *  messages, so that their data is aligned and a descriptor fits before it.
+ *  The caller sets the field mask. */
 void ucp_am_receive_layout(const ucp_am_worker_t *am,
                            uct_iface_params_t *params);
 
@@ -119,8 +127,8 @@ void ucp_am_worker_reject_held(ucp_worker_h worker);
 void ucp_am_worker_release_held(ucp_worker_h worker);
 void ucp_am_worker_cleanup(ucp_am_worker_t *am);
 
-/** Sets a handler, or removes it if `cb` is NULL. On failure the caller keeps
- *  the ownership of the argument. */
+/** Sets a handler, or removes it if `cb` is NULL. After a failure the caller
+ *  still owns `arg`. */
 ucs_status_t ucp_am_handler_set(ucp_worker_h worker, unsigned id,
                                 ucp_am_recv_callback_t cb, void *arg,
                                 uint32_t flags);

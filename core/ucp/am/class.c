@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The class of active messages.
+ * ucp_am_class: what active messages contribute to every worker (ucp_class_t,
+ * see base/class.h): messages and their handlers, protocols, set-up and
+ * clean-up.
  */
 #include "ucp/base/class.h"
 
@@ -22,7 +24,9 @@ static void worker_cleanup(ucp_worker_h worker)
     ucp_am_worker_cleanup(ucp_worker_am(worker));
 }
 
-/* Descriptors of received stream data use this headroom, too. */
+/* Requests headroom before received messages for ucp_am_desc_t. Streams put a
+ * descriptor of the same size there, so that the feature of either is a
+ * reason. */
 static void layout(ucp_worker_h worker, uct_iface_params_t *params)
 {
     if (worker->context->features & (UCP_FEATURE_AM | UCP_FEATURE_STREAM)) {

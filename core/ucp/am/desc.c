@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Creation and release of descriptors that handlers may keep; see desc.h.
+ * Allocation and release of ucp_am_desc_t, the header of data that a handler
+ * of active messages may keep (desc.h), and the layout of received messages
+ * that leaves space for it.
  */
 #include "ucp/am/desc.h"
 
@@ -11,7 +13,8 @@
 
 enum {
     LEAST_ALIGNMENT       = 16, /* alignment of the data in a copy, in bytes */
-    /* above it, pooled descriptors would be mostly padding */
+    /* If the user's alignment is above this, copies are not pooled: the
+     * elements of the pool would be mostly padding */
     MOST_POOLED_ALIGNMENT = 256,
     SMALL_DESC_SIZE       = 256, /* data up to this size is pooled */
 };

@@ -37,7 +37,8 @@ struct ucp_am_desc {
     size_t length;        /**< Bytes of data, received or at the sender */
     uint8_t state;        /**< ucp_am_desc_state_t */
     uint8_t home;         /**< ucp_am_desc_home_t */
-    /** The data is still at the sender; contains its RTS */
+    /** The data is still at the sender: the bytes after the descriptor are the
+     *  announcement (RTS) */
     uint8_t rndv;
 };
 
@@ -54,8 +55,9 @@ static UCS_F_ALWAYS_INLINE char *ucp_am_desc_data(ucp_am_desc_t *desc)
     return (char *)(desc + 1) + sizeof(ucp_am_head_t);
 }
 
-/** Creates a descriptor for `size` bytes, in state IN_CALL. Returns NULL if out
- *  of memory. */
+/** Creates a descriptor for a copy of `size` bytes, in state IN_CALL. Frees
+ *  the worker's reserve and tries once more if out of memory. Returns NULL if
+ *  that fails, too. */
 ucp_am_desc_t *ucp_am_desc_get(ucp_am_worker_t *am, size_t size);
 
 /** Frees a descriptor that is in no list; the transport gets its buffer

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Eager protocols of active messages, sending side: short, buffered copy, and
- * zero-copy. multi.c sends longer messages.
+ * Eager protocols of active messages, sending side: the whole message as one
+ * message of the transport, by am_short, am_bcopy or am_zcopy. am/multi.c
+ * sends longer messages in fragments.
  */
 #include "ucp/am/eager.h"
 

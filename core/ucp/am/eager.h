@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Eager active messages: functions that send.c shares with the protocols.
+ * Sends of active messages: the state of a send, which all protocols use, the
+ * list of the protocols, and the short path, which needs no request.
  */
 #ifndef UCP_AM_EAGER_H
 #define UCP_AM_EAGER_H
@@ -19,7 +20,8 @@ typedef struct ucp_am_send {
     uint8_t copied : 1; /**< `header` is a copy, to be freed */
     /** Eager: the transport has not completed the send */
     uint8_t in_flight : 1;
-    ucp_wire_end_t sender; /**< The transport may read it during the send */
+    ucp_wire_end_t sender; /**< Here and not on the stack, because zero-copy
+                            *   reads it until the send is complete */
 } ucp_am_send_t;
 
 UCP_AREA_ACCESSOR(ucp_send_am, ucp_request_t, send.op, ucp_am_send_t)
@@ -31,7 +33,8 @@ extern const ucp_proto_t ucp_proto_am_eager_zcopy;
 extern const ucp_proto_t ucp_proto_am_multi;
 extern const ucp_proto_t ucp_proto_am_rndv;
 
-/** Operations of the protocols. */
+/** Operations that the protocols above carry out, as bits of
+ *  ucp_proto_t::ops. */
 enum {
     UCP_AM_OPS = UCS_BIT(UCP_OP_AM_SEND) | UCS_BIT(UCP_OP_AM_SEND_REPLY),
 };
@@ -47,7 +50,7 @@ static inline uint64_t ucp_am_send_word(const ucp_request_t *req)
                        ucp_send_am(req)->header_length);
 }
 
-/** Frees a copied header, if there is one. */
+/** Frees the copy of the user's header, if the send has made one. */
 void ucp_am_send_drop_header(ucp_request_t *req);
 
 /** Completes an eager send. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The worker's table of handlers. It grows to the highest id in use.
+ * The worker's table of handlers of active messages, by id. Its size is the
+ * highest id so far, rounded up to a power of two; it never shrinks.
  */
 #include "ucp/am/am.h"
 #include "ucp/base/worker.h"

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Eager active messages of several fragments: the head and the user's header.
- * multi/ has what they share with tagged messages. The receiver stores the
- * payload, and calls the handler when it is complete.
+ * Eager active messages of several fragments: what the first fragment contains
+ * in addition to the data (head, user's header), and the receive. multi/send.c
+ * and multi/recv.c have the code that tagged messages use as well. The
+ * receiver stores the data, and calls the handler when all of it has arrived.
  */
 #include "ucp/am/eager.h"
 #include "ucp/am/multi.h"

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Receives active messages: calls handlers for arriving messages, and releases
- * the data that they kept.
+ * Receives active messages: calls the user's handlers, in the transport's
+ * callback, and gives the user the data that a handler has kept
+ * (ucp_am_recv_data_nbx, ucp_am_data_release).
  */
 #include "ucp/am/recv.h"
 
@@ -213,8 +214,9 @@ static void placed(ucp_stage_frag_t *frag)
     ucp_request_complete_recv_length(req, status);
 }
 
-/* Copies small data to staged memory in the background, if the copier has other
- * copies to make. Returns NULL if the data must be copied at once. */
+/* Starts a background copy of data that a handler has kept to memory that the
+ * processor cannot access, if other small copies are under way
+ * (ucp_stage_gather()). Returns NULL if the data must be copied at once. */
 static UCS_F_NOINLINE ucp_request_t *
 unpack_later(ucp_worker_h worker, ucp_am_desc_t *desc, const ucp_dt_iter_t *dt,
              const ucp_request_param_t *param)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The receiver of active messages: common functions of eager messages and
- * announcements.
+ * The receiver of active messages: calls of handlers, for messages with data
+ * (eager) and for announcements of data that is still at the sender
+ * (rendezvous).
  */
 #ifndef UCP_AM_RECV_H
 #define UCP_AM_RECV_H

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Active messages by rendezvous: the head, the user's header, and the receiver
- * of an announcement. rndv/ has what they share with other rendezvous.
+ * Active messages by rendezvous. The message AM_RNDV contains the head of an
+ * active message, the announcement that rndv/rndv.h defines, and the user's
+ * header. The receiver offers the announcement to the handler as a descriptor.
  *
  *   the handler gets a descriptor, and
  *     receives  calls ucp_am_recv_data_nbx

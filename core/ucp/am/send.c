@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Sends active messages: the short path, and the start of all protocols.
+ * ucp_am_send_nbx: checks the arguments, sends short messages at once and
+ * without a request, and starts all others by the protocol that costs the
+ * least.
  */
 #include "ucp/am/eager.h"
 #include "ucp/dt/dt.h"

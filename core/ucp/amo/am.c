@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Atomics by active messages: both sides.
+ * Atomics by active messages: the initiator sends the operands; the handler at
+ * the owner of the memory executes the operation by its processor and replies
+ * with the old value.
  */
 #include "ucp/amo/amo.h"
 

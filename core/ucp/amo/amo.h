@@ -21,8 +21,10 @@
 
 /** Identifiers of messages. */
 enum {
-    UCP_AM_ID_ATOMIC       = 17, /**< An atomic on registered memory */
-    UCP_AM_ID_ATOMIC_REPLY = 18, /**< The previous value */
+    UCP_AM_ID_ATOMIC       = 17, /**< Requests an operation on the receiver's
+                                  *   memory */
+    UCP_AM_ID_ATOMIC_REPLY = 18, /**< The value before the operation, or an
+                                  *   error */
 };
 
 /** Encoding of the operations. Part of the wire format. */
@@ -98,14 +100,16 @@ static inline void ucp_amo_store(void *p, unsigned size, uint64_t value)
     }
 }
 
-/** Completes the operation. Its result, if any, has been stored. */
+/** Completes the request. After success the caller has stored the result in
+ *  `result`; here it is copied to memory that the processor cannot access, if
+ *  necessary. */
 void ucp_amo_end(ucp_request_t *req, ucs_status_t status);
 
 /** True if the key's lane supports the operation of the query. */
 int ucp_amo_lane_can(const ucp_proto_query_t *query);
 
-/** True if the operation completes in one call of its progress function, or not
- *  at all. */
+/** True if one call of the progress function starts the whole operation or
+ *  nothing. See ucp_proto_t::is_immediate. */
 int ucp_amo_is_immediate(const ucp_request_t *req);
 
 /** The protocols: over the lane that the key's configuration selects, and by

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The class of atomic operations.
+ * ucp_amo_class: what atomic operations contribute to every worker
+ * (ucp_class_t, see base/class.h): messages and their handlers, and protocols.
  */
 #include "ucp/base/class.h"
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Atomic operations by the local processor.
+ * Executes an atomic operation on local memory by instructions of the
+ * processor; used when the request for it has arrived as a message.
  */
 #include "ucp/amo/amo.h"
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Atomic operations: the API call, and operations over lanes.
+ * ucp_atomic_op_nbx, and the protocol that uses a transport's atomics. am.c
+ * has the other protocol, by active messages.
  */
 #include "ucp/amo/amo.h"
 
@@ -337,7 +338,9 @@ static ucs_status_ptr_t start(ucp_ep_h ep, ucp_atomic_op_t op,
     return UCS_STATUS_PTR(status);
 }
 
-/* Called with the worker's lock, which is recursive. */
+/* For a key that several peers share (rma/symmetric.h): repeats the call with
+ * the key of the endpoint's peer. The repeated call takes the worker's lock,
+ * which is recursive, again. */
 static UCS_F_NOINLINE ucs_status_ptr_t op_shared(
     ucp_ep_h ep, ucp_atomic_op_t opcode, const void *buffer, size_t count,
     uint64_t remote_addr, ucp_rkey_h rkey, const ucp_request_param_t *param)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Calls the functions of all classes: see class.h.
+ * Walks the table of all classes of operations (tagged messages, streams and
+ * so on, see class.h) and calls one function of each.
  */
 #include "ucp/base/class.h"
 

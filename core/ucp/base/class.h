@@ -13,28 +13,33 @@
 
 #include "ucp/base/types.h"
 
-/** Bytes of messages with this header size are not counted. */
+/** Value of ucp_class_message_t::header: the statistics count the messages but
+ *  not their bytes. */
 enum { UCP_CLASS_NO_BYTES = UINT16_MAX };
 
-/** Counters of an endpoint (UCP_STATS_*) for the sends of a message. */
+/** Which counters of an endpoint (UCP_STATS_*, see stats/stats.h) a sent
+ *  message increases. */
 typedef struct ucp_class_sent {
-    /** By am_short, am_bcopy and am_zcopy; UCP_CLASS_COUNTED: counted where the
-     *  operation starts */
+    /** Counter for each of the calls am_short, am_bcopy and am_zcopy;
+     *  UCP_CLASS_COUNTED: no counter here, because the operation has counted
+     *  the message when it started */
     uint8_t by[3];
-    uint8_t event; /**< Counted for every message; 0: none */
+    uint8_t event; /**< Counter for every message, whichever the call; 0:
+                    *   none */
 } ucp_class_sent_t;
 
 enum { UCP_CLASS_COUNTED = UINT8_MAX };
 
-/** For messages whose operation counts each send where it starts. */
+/** All of `by` are UCP_CLASS_COUNTED, and there is no event. */
 extern const ucp_class_sent_t ucp_class_sent_by_operation;
 
-/** A message of a class. */
+/** A kind of message that a class sends and receives. */
 typedef struct ucp_class_message {
     uint8_t id; /**< UCP_AM_ID_* */
     /** Counter of the worker, UCP_STATS_RECV_*; 0: messages of the library */
     uint16_t counter;
-    /** Bytes before the user's data, or UCP_CLASS_NO_BYTES */
+    /** Bytes before the user's data, which are not counted as data; or
+     *  UCP_CLASS_NO_BYTES */
     uint16_t header;
     uct_am_callback_t handler; /**< `arg` is the worker */
     /** NULL: counted as a message of the library */
@@ -50,71 +55,83 @@ typedef struct ucp_class {
     const char *name;
     const ucp_class_message_t *messages;
     unsigned num_messages;
-    /** Protocols that are selected by cost; if costs are equal, the first is
-     *  selected */
+    /** Candidates for the selection by cost; if costs are equal, the first in
+     *  this list is selected */
     const ucp_proto_t *const *protos;
     unsigned num_protos;
-    /** Receives eager messages of several fragments; NULL if the class has
-     *  none */
+    /** How the class receives eager messages of several fragments
+     *  (multi/multi.h); NULL if it has none */
     const struct ucp_multi_receiver *multi;
 
     /** The worker is being created; the memory of the class in it is 0. */
     ucs_status_t (*worker_init)(ucp_worker_h worker,
                                 const ucp_worker_params_t *params);
-    /** The worker is about to be destroyed: rejects messages that the user
-     *  keeps. */
+    /** ucp_worker_destroy() has begun, all endpoints still exist: rejects
+     *  announced messages that the user keeps, so that their senders do not
+     *  wait. */
     void (*worker_stop)(ucp_worker_h worker);
-    /** All endpoints are closed: completes receives, releases data that the
-     *  user keeps. The interfaces are still open. */
+    /** All endpoints are closed, the interfaces are still open: completes
+     *  posted receives, and releases received data that the user keeps. */
     void (*worker_end)(ucp_worker_h worker);
     /** The interfaces are closed and the endpoints freed. */
     void (*worker_cleanup)(ucp_worker_h worker);
     /** Returns non-zero if progress has work to do: the worker must not
      *  sleep. */
     int (*worker_is_busy)(ucp_worker_h worker);
-    /** A message was lost because there was no memory: completes the receives
-     *  that may wait for it with an error. */
+    /** A message was lost because there was no memory, and its receive is not
+     *  known: completes all receives that may wait for it with
+     *  UCS_ERR_NO_MEMORY. */
     void (*worker_lost)(ucp_worker_h worker);
-    /** Sets how an interface places received messages. */
+    /** Sets the parameters of an interface before it is opened: alignment and
+     *  headroom of received messages. */
     void (*layout)(ucp_worker_h worker, uct_iface_params_t *params);
 
     /** The user has created an endpoint. */
     ucs_status_t (*ep_init)(ucp_ep_h ep, const ucp_ep_params_t *params);
-    /** The user closes the endpoint; with `force`, without a flush. */
+    /** The user closes the endpoint. `force`: without a flush
+     *  (UCP_EP_CLOSE_FLAG_FORCE). */
     void (*ep_close)(ucp_ep_h ep, int force);
     /** Returns non-zero if the peer still has to send data or replies: the
      *  close waits for them. */
     int (*ep_is_owed)(ucp_ep_h ep);
-    /** Completes operations that are in neither `waiting` nor `awaited` of the
-     *  endpoint. */
+    /** The endpoint fails or is closed by force: completes, with `status`, the
+     *  operations of the class that are in neither of the endpoint's lists
+     *  `waiting` and `awaited`; the caller completes those. */
     void (*ep_abort)(ucp_ep_h ep, ucs_status_t status);
-    /** The endpoint has failed or is closed by force; it has no lanes. */
+    /** The endpoint has failed or is closed by force; its lanes are
+     *  released. */
     void (*ep_fail)(ucp_ep_h ep, ucs_status_t status);
-    /** The flush of a closing endpoint is complete. Returns non-zero if the
-     *  class completes the close request later. */
+    /** The flush of a closing endpoint is complete. `req`: the user's close
+     *  request. Returns non-zero if the class completes `req` later; the other
+     *  classes are then not called. */
     int (*ep_leave)(ucp_ep_h ep, ucp_request_t *req);
-    /** The peer has closed its endpoint. */
+    /** A message says that the peer has closed its endpoint: it sends nothing
+     *  more. */
     void (*ep_peer_left)(ucp_ep_h ep);
     /** The endpoint is being freed: called before and after its lanes are
      *  freed. */
     void (*ep_detach)(ucp_ep_h ep);
     void (*ep_free)(ucp_ep_h ep);
 
-    /** Cancels a receive. Returns zero if the receive belongs to another
-     *  class. */
+    /** Cancels a receive of the class, which then completes with
+     *  UCS_ERR_CANCELED, if that is possible. Returns zero if the receive
+     *  belongs to another class. */
     int (*cancel)(ucp_request_t *req);
-    /** Returns the kind of a receive, and writes how it is carried out. Returns
-     *  NULL if the receive belongs to another class. */
+    /** Returns the kind of a receive, for example "tag_recv", and writes its
+     *  state or protocol to `text` (at most `max` bytes). Returns NULL if the
+     *  receive belongs to another class. */
     const char *(*describe)(const ucp_request_t *req, char *text, size_t max);
 } ucp_class_t;
 
 /** All classes; the last entry is NULL. */
 extern const ucp_class_t *const ucp_classes[];
 
-/* Call the functions of all classes, in the order of the table.
- * ucp_classes_init() cleans up after a failure. ucp_classes_cancel() and
- * ucp_classes_leave() stop at the first class whose function returns
- * non-zero. */
+/* Each calls one function of all classes, in the order of the table;
+ * ucp_classes_cleanup() in reverse order. If a worker_init fails,
+ * ucp_classes_init() cleans up the classes before it. ucp_classes_ep_init()
+ * stops at the first failure and leaves the clean-up to the caller.
+ * ucp_classes_cancel() and ucp_classes_leave() stop at the first class whose
+ * function returns non-zero. */
 ucs_status_t ucp_classes_init(ucp_worker_h worker,
                               const ucp_worker_params_t *params);
 void ucp_classes_stop(ucp_worker_h worker);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The variables of UCP and their values.
+ * The values of UCP's configuration variables (UCX_*), and ucp_config_t.
+ * core/config.c has the table with the names of the variables.
  */
 #ifndef UCP_CONFIG_H
 #define UCP_CONFIG_H
@@ -35,7 +36,8 @@ typedef struct ucp_config_options {
     unsigned max_eager_lanes;
     unsigned max_rndv_lanes;
     unsigned max_rma_lanes;
-    /** Maximum ratio of bandwidths, the best lane's to another's */
+    /** A lane does not share large transfers if the best lane has more than
+     *  this many times its bandwidth */
     double max_lane_ratio;
     int proto_info;
     int proto_measure;
@@ -43,8 +45,8 @@ typedef struct ucp_config_options {
     int proto_learn_streams;
     int adaptive_progress;
     size_t nbr_rndv_thresh; /**< Rendezvous threshold of ucp_tag_send_nbr */
-    /** num_eps, num_ppn and local_node_id: UCS_ULUNITS_AUTO means the value
-     *  that the application has set */
+    /** These three: UCS_ULUNITS_AUTO means the value that the application has
+     *  passed to ucp_init */
     unsigned long num_eps;
     unsigned long num_ppn;
     unsigned long local_node_id;
@@ -54,7 +56,7 @@ typedef struct ucp_config_options {
     /** UCS_ULUNITS_AUTO means the limit of the system */
     unsigned long listener_backlog;
     double keepalive_interval; /**< Seconds */
-    /** Endpoints checked in one round, at most */
+    /** Endpoints that keepalive checks in one round, at most */
     unsigned long keepalive_num_eps;
     double wireup_timeout; /**< Seconds */
 } ucp_config_options_t;
@@ -63,7 +65,8 @@ struct ucp_config {
     ucp_config_options_t options;
     char *app_prefix; /**< Prefix of variables (PREFIX_UCX_*), or NULL */
     char *filename;   /**< Additional file with settings, or NULL */
-    /** Set by ucp_config_modify, also for tables that have not been read yet */
+    /** Settings made by ucp_config_modify of variables that belong to
+     *  transports: applied when the options of the transport are read */
     ucs_config_overrides_t overrides;
 };
 

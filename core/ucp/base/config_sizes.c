@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Implementation of config_sizes.h.
+ * The type of settings that have a size for each memory type, "512k" or
+ * "host:512k,cuda:4m" (config_sizes.h): parsing, printing, look-up.
  */
 #include "ucp/base/config_sizes.h"
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Implementation of config_thresh.h.
+ * The type of settings that have one size for peers on this machine and one
+ * for others, "16k" or "intra:16k,inter:128k" (config_thresh.h): parsing and
+ * printing.
  */
 #include "ucp/base/config_thresh.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A setting with one size for peers on this machine and one for all other
- * peers: "16k", or "intra:16k,inter:128k".
+ * The type of a setting with one size for peers on this machine (intra) and
+ * one for all other peers (inter): "16k" for both, or "intra:16k,inter:128k".
  */
 #ifndef UCP_CONFIG_THRESH_H
 #define UCP_CONFIG_THRESH_H

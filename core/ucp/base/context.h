@@ -15,7 +15,8 @@
 
 /** The mapped memory of a context, by the ids that peers use: mem/table.h. */
 typedef struct ucp_mem_table {
-    /** Locked for reading during a peer's access, so that unmapping waits */
+    /** Locked for reading while this process carries out a peer's access, so
+     *  that ucp_mem_unmap waits for the access */
     pthread_rwlock_t lock;
     ucs_hash_t mems; /**< ucp_mem_h by id */
 } ucp_mem_table_t;
@@ -34,12 +35,12 @@ typedef struct ucp_resource {
     uct_device_type_t dev_type;
     ucs_sys_device_t sys_dev;
     uint8_t md_index;
-    /** Not requested by the user: added so that an endpoint to the worker
-     *  itself always works */
+    /** The user's lists exclude it: used only for endpoints to the worker
+     *  itself, which always work */
     uint8_t loopback_only;
     uint8_t aux_only; /**< Used only to connect other lanes */
-    /** Sends no messages: copies to and from memory that the processor
-     *  cannot access */
+    /** Carries no messages: it is used only to copy to and from memory that
+     *  the processor cannot access (stage/stage.h) */
     uint8_t is_copier;
 } ucp_resource_t;
 
@@ -47,23 +48,26 @@ enum { UCP_MAX_MDS = 64, UCP_MAX_RESOURCES = 128 };
 
 struct ucp_context {
     ucp_config_options_t options;
-    /** For configuration tables of plugins */
+    /** Settings made by ucp_config_modify of variables of transports */
     ucs_config_overrides_t overrides;
     char *app_prefix;  /**< Prefix of variables (PREFIX_UCX_*), or NULL */
     char *config_file; /**< Additional file with settings, or NULL */
     uint64_t features;
     uint64_t mem_types; /**< Bits of the supported memory types */
-    /** Subset of mem_types that needs a copier */
+    /** Subset of mem_types that the processor cannot access: copied by a
+     *  transport with is_copier */
     uint64_t staged_types;
-    /** Subset of mem_types of which a domain exports a dmabuf */
+    /** Subset of mem_types for which a memory domain can export a dmabuf */
     uint64_t dmabuf_types;
-    size_t request_size; /**< Size of the user's area */
+    size_t request_size; /**< Bytes of the user's area in each request
+                          *   (ucp_params_t) */
     ucp_request_init_callback_t request_init;
     ucp_request_cleanup_callback_t request_cleanup;
     uint64_t tag_sender_mask;
-    /** The program was built for a newer minor version */
+    /** The program was built for a newer minor version of the API: see
+     *  ucp_context_check_fields() */
     int is_newer;
-    /** Workers of several threads use the context */
+    /** Several threads use workers of the context (mt_workers_shared) */
     int shared;
     int counts; /**< UCX_STATS is set, see stats.h */
     size_t estimated_num_eps;

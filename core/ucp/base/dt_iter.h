@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Position in the user's data: the structure that requests contain. dt/dt.h has
- * the functions that pack and unpack.
+ * ucp_dt_iter_t, the position in the user's data: the part of a request that
+ * packing and unpacking advance. dt/dt.h has the functions that pack and
+ * unpack.
  */
 #ifndef UCP_DT_ITER_H
 #define UCP_DT_ITER_H
@@ -19,8 +20,8 @@ typedef enum {
     UCP_DT_CLASS_CONTIG,
     UCP_DT_CLASS_IOV,
     UCP_DT_CLASS_GENERIC,
-    /** Contiguous or iov, in memory that the processor cannot access: a
-     *  copier packs and unpacks it */
+    /** Contiguous or iov, in memory that the processor cannot access (for
+     *  example of a GPU): packed and unpacked by a copier (stage/stage.h) */
     UCP_DT_CLASS_STAGED,
     UCP_DT_CLASS_LAST,
 } ucp_dt_class_t;
@@ -33,10 +34,12 @@ struct ucp_stage_pipe;
 typedef struct ucp_dt_iter {
     uint8_t dt_class; /**< ucp_dt_class_t */
     uint8_t mem_type; /**< ucs_memory_type_t */
-    /** STAGED with count 0: all data is in u.iov.frag, or is being copied to
-     *  it */
+    /** STAGED with u.iov.count 0: all data is in the host buffer u.iov.frag,
+     *  or is being copied to it */
     uint8_t fetched;
-    /** STAGED with count 0: where the memory is, for the copier; 0: unknown */
+    /** STAGED with u.iov.count 0: the location of the memory that its domain
+     *  has reported when it detected the type (ucx_mem_attr_t), passed to the
+     *  copier; 0: unknown */
     uint32_t place;
     /** Packed size in bytes; for a receive, the size of the buffer */
     size_t length;
@@ -49,13 +52,14 @@ typedef struct ucp_dt_iter {
         struct {
             union {
                 const ucp_dt_iov_t *iov;
-                /** STAGED with count 0: start of the one block */
+                /** STAGED with count 0: contiguous data, which starts here */
                 void *memory;
             };
             struct ucp_copier *copier; /**< For STAGED */
             union {
                 size_t inside; /**< Offset in bytes in the entry */
-                /** STAGED with count 0: copies under way, or NULL */
+                /** STAGED with count 0: copies of earlier or later parts that
+                 *  are in flight, or NULL */
                 struct ucp_stage_pipe *pipe;
                 struct ucp_stage_frag *frag; /**< If `fetched` */
             };
@@ -90,7 +94,8 @@ static inline size_t ucp_dt_contig_length(ucp_datatype_t datatype, size_t count)
     return (size_t)(datatype >> UCP_DATATYPE_SHIFT) * count;
 }
 
-/** Initializes an iterator over plain bytes: cannot fail, needs no cleanup. */
+/** Initializes an iterator over contiguous bytes in host memory. It needs no
+ *  ucp_dt_iter_cleanup(). */
 static UCS_F_ALWAYS_INLINE void
 ucp_dt_iter_init_contig(ucp_dt_iter_t *iter, void *buffer, size_t length)
 {
@@ -102,7 +107,8 @@ ucp_dt_iter_init_contig(ucp_dt_iter_t *iter, void *buffer, size_t length)
     iter->u.contig.buffer = buffer;
 }
 
-/** True if the data is one block of memory, at u.contig.buffer. */
+/** True if the data is one block of memory. Its address is in u.contig.buffer,
+ *  which is the same member as u.iov.memory. */
 static inline int ucp_dt_iter_is_flat(const ucp_dt_iter_t *iter)
 {
     return (iter->dt_class == UCP_DT_CLASS_CONTIG) ||
@@ -110,8 +116,8 @@ static inline int ucp_dt_iter_is_flat(const ucp_dt_iter_t *iter)
             (iter->u.iov.count == 0));
 }
 
-/** Makes an iterator over memory use a copier. Nothing must be processed
- *  yet. */
+/** Changes a contiguous or iov iterator to class STAGED with this copier. Must
+ *  be called before anything is packed or unpacked. */
 static inline void ucp_dt_iter_stage(ucp_dt_iter_t *iter,
                                      struct ucp_copier *copier)
 {

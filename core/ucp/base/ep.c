@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Allocates the members that few endpoints need.
+ * ucp_ep_extra(): allocates the members of an endpoint that most endpoints do
+ * not need, at their first use.
  */
 #include "ucp/base/ep.h"
 

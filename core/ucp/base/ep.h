@@ -16,30 +16,39 @@ enum {
     /** Requests wait for send resources */
     UCP_EP_FLAG_BLOCKED    = UCS_BIT(0),
     UCP_EP_FLAG_FAILED     = UCS_BIT(1), /**< See fail_status */
-    /** The peer has our address, can reply */
+    /** The peer has this worker's address: it can create an endpoint for its
+     *  replies (wireup/introduce.h) */
     UCP_EP_FLAG_INTRODUCED = UCS_BIT(2),
-    UCP_EP_FLAG_INTERNAL   = UCS_BIT(3), /**< Created for replies to a peer */
-    UCP_EP_FLAG_CLOSING    = UCS_BIT(4), /**< The user has called close */
+    UCP_EP_FLAG_INTERNAL   = UCS_BIT(3), /**< Created by the library for
+                                          *   replies to a peer */
+    UCP_EP_FLAG_CLOSING    = UCS_BIT(4), /**< The user has called
+                                          *   ucp_ep_close_nbx, or the library
+                                          *   closes the endpoint */
     /** `pending` of a lane is in its transport's pending queue */
     UCP_EP_FLAG_PENDING    = UCS_BIT(5),
     UCP_EP_FLAG_DRAINING   = UCS_BIT(6), /**< Waiting requests are being sent */
     UCP_EP_FLAG_ERR_MODE   = UCS_BIT(7), /**< Error handling mode is PEER */
-    UCP_EP_FLAG_SCHEDULED  = UCS_BIT(8), /**< Has work in the next progress */
-    /** Closed and flushed: is freed next */
+    UCP_EP_FLAG_SCHEDULED  = UCS_BIT(8), /**< In worker->scheduled: the next
+                                          *   progress handles it */
+    /** Closed and flushed: the next progress frees it */
     UCP_EP_FLAG_FLUSHED    = UCS_BIT(9),
-    /** `fence` holds back all operations of the user */
+    /** A fence is a flush in the background: the user's operations wait in
+     *  `fence` until it is complete (order/fence.c) */
     UCP_EP_FLAG_FENCING    = UCS_BIT(10),
-    /** The peer rejected gets for rendezvous: do not try them again */
+    /** A get for a rendezvous has failed: receive data by other schemes from
+     *  now on */
     UCP_EP_FLAG_NO_GET     = UCS_BIT(11),
-    /** INTERNAL, but the user has its handle: keep it until the user closes
-     *  it */
+    /** INTERNAL, but the user has its handle (reply_ep of an active message):
+     *  exists until the user closes it */
     UCP_EP_FLAG_EXPOSED    = UCS_BIT(12),
-    /** A flush of ucp_flush_try() continues in the background */
+    /** A flush with UCP_OP_ATTR_FLAG_FORCE_IMM_CMPL was not complete at once
+     *  and continues in the background */
     UCP_EP_FLAG_TRIAL      = UCS_BIT(14),
-    /** Emulated accesses before a fence may be under way: operations over
-     *  lanes wait for them */
+    /** There was a fence after emulated accesses (by messages), which may not
+     *  be complete: an access over a lane must wait until they are */
     UCP_EP_FLAG_ORDERED    = UCS_BIT(13),
-    /** The user's endpoint to its own worker: it is also the reply endpoint */
+    /** The user's endpoint to its own worker: replies to its messages go over
+     *  this endpoint, too */
     UCP_EP_FLAG_LOOPBACK   = UCS_BIT(15),
 };
 
@@ -52,8 +61,8 @@ enum {
 
 /** A lane other than the first. */
 typedef struct ucp_ep_lane {
-    /** NULL if the endpoint has failed; see failover.h for the failure of one
-     *  lane */
+    /** NULL if the endpoint has failed. If only this lane has failed, an
+     *  endpoint that rejects all operations (wireup/failover.c) */
     uct_ep_h uct;
     ucp_ep_h ep; /**< The endpoint of this lane */
     /** Called when the lane has send resources again */
@@ -63,7 +72,7 @@ typedef struct ucp_ep_lane {
 /** Members that most endpoints do not need; allocated when one is set. */
 typedef struct ucp_ep_extra {
     ucp_err_handler_cb_t err_cb; /**< The user's; or NULL */
-    char *name;                  /**< NULL if derived from the id */
+    char *name;                  /**< Name from the user; NULL if it has none */
     struct ucp_cm_conn *conn;    /**< Connection by socket address; or NULL */
     struct ucp_ep_stats *stats;  /**< NULL if nothing is counted */
 } ucp_ep_extra_t;
@@ -90,31 +99,36 @@ struct ucp_ep {
     /** Subset of remote_lanes with puts or atomics: if such a lane fails, only
      *  a flush can report it */
     ucp_lane_map_t remote_dirty;
-    /** Lanes that may have failed: an operation returned an error */
+    /** Lanes that have returned an error for an operation: not used any more,
+     *  and given up in the next progress (wireup/failover.h) */
     ucp_lane_map_t suspects;
-    /** Error of puts that failed, or may have been lost with a lane:
-     *  returned by the next flush */
+    /** Error of puts or atomics that failed, or may have been lost with a
+     *  lane, after they were complete for the user: the next flush returns
+     *  it */
     int8_t lost_status;
     /** If not UCS_OK, the endpoint fails with this status in the next
      *  progress */
     ucs_status_t pending_failure;
-    /** A LOOPBACK endpoint that is closing: its FAREWELL message has not
-     *  arrived yet */
+    /** A LOOPBACK endpoint that is closing: its last message to itself
+     *  (FAREWELL) has not arrived yet */
     uint8_t leaving : 1;
-    /** The endpoint FAILED after all accesses of the user were complete */
+    /** When the endpoint failed, all puts, gets and atomics of the user were
+     *  complete */
     uint8_t settled : 1;
-    /** Lanes are being connected */
+    /** The handshake that connects lanes is not complete
+     *  (wireup/handshake.h) */
     uint8_t connecting : 1;
     struct {
         UCP_CLASSES(UCP_EP_BITS)
-    } bits; /**< State of the classes, not aligned */
+    } bits; /**< Bytes for the classes of operations, see classes.h */
 
     struct {
         UCP_CLASSES(UCP_EP_AREA)
-    } areas; /**< State of the classes */
+    } areas; /**< Areas for the classes of operations, see classes.h */
 
     ucs_list_link_t link; /**< In the worker's list of endpoints */
-    /** Requests that wait for the peer's reply */
+    /** Requests that wait for a message of the peer; a close waits until the
+     *  list is empty */
     ucs_list_link_t awaited;
     /** Called when `am` has send resources again */
     uct_pending_req_t pending;
@@ -124,26 +138,28 @@ struct ucp_ep {
     /** Random part of the id by which peers name this endpoint; known only to
      *  peers that may reply */
     uint32_t secret;
-    /** Bytes until the next measurement: proto/measure.h */
+    /** Bytes to send until the bandwidths of the lanes are queried again
+     *  (proto/measure.h) */
     uint32_t unmeasured;
     uint64_t peer_uuid; /**< UUID of the peer's worker */
     /** Id of the peer's endpoint that this one replies to; 0 if none */
     uint64_t peer_ep_id;
-    ucp_request_t *fence; /**< Set with FLAG_FENCING */
-    /** Number of the user's emulated accesses that have been sent; may wrap
-     *  around */
+    ucp_request_t *fence; /**< The flush that implements the fence; set with
+                           *   FLAG_FENCING */
+    /** Number of the user's emulated accesses (put, get, atomic by message)
+     *  that have been sent; may wrap around */
     uint32_t rma_issued;
-    /** Number of emulated accesses that are acknowledged */
+    /** How many of rma_issued the peer has acknowledged (rma/ack.h) */
     uint32_t rma_done;
     /** rma_issued at the last emulated get: the peer may read its memory for
      *  this get after it has received messages that were sent later */
     uint32_t rma_fetch;
-    /** Number of flushes that wait for lanes */
+    /** Number of incomplete flushes that flush lanes up to the peer's memory */
     uint32_t remote_flushes;
     /** The last flush that waits for rma_done. The flushes form a ring, in
      *  which the first one follows the last; NULL if there are none */
     ucs_queue_elem_t *rma_flushes;
-    /** Next reply endpoint with the same hash value */
+    /** Next in the chain of worker->reply_eps with the same hash */
     struct ucp_ep *hash_next;
     ucp_ep_extra_t *extra;         /**< NULL if no member of it is set */
     struct ucp_ep *scheduled_next; /**< Used with FLAG_SCHEDULED */
@@ -151,7 +167,7 @@ struct ucp_ep {
 };
 typedef struct ucp_ep ucp_ep_t;
 
-/** Returns the members that few endpoints need, for writing. Returns NULL if
+/** Returns ep->extra, which is allocated at the first call. Returns NULL if
  *  out of memory. */
 ucp_ep_extra_t *ucp_ep_extra(ucp_ep_h ep);
 
@@ -173,13 +189,13 @@ static inline ucp_wire_end_t ucp_ep_wire_end(ucp_ep_h ep)
                             ucp_le64(((uint64_t)ep->secret << 32) | ep->id)};
 }
 
-/** Returns the secret that such an identifier contains. */
+/** Returns the random part of an ep_id (ucp_ep::secret). */
 static inline uint32_t ucp_wire_end_secret(const ucp_wire_end_t *end)
 {
     return (uint32_t)(ucp_le64_get(end->ep_id) >> 32);
 }
 
-/** Returns the transport's endpoint of a lane; NULL if the endpoint has
+/** Returns the transport's endpoint of lane number `lane`; NULL if `ep` has
  *  failed. */
 static UCS_F_ALWAYS_INLINE uct_ep_h ucp_ep_lane(ucp_ep_h ep, unsigned lane)
 {

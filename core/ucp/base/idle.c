@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Implementation of idle.h.
+ * Interfaces without traffic, which progress does not poll (idle.h): when they
+ * become idle and active, and the rare polls in between.
  */
 #include "ucp/base/idle.h"
 
@@ -12,8 +13,8 @@ enum {
     /* Interval in microseconds between polls of an idle interface: each poll
      * may cost a system call, and a new peer takes longer to connect */
     POLL_USEC = 50,
-    /* Number of polls after which an interface without endpoints becomes
-     * idle */
+    /* Calls of poll_iface(), one in POLL_USEC, after which an interface
+     * without endpoints becomes idle */
     AWAKE     = 1000,
 };
 
@@ -47,7 +48,9 @@ void ucp_idle_wake(ucp_worker_iface_t *wiface)
     }
 }
 
-/* Callbacks may open and close endpoints during the poll, but no interfaces. */
+/* Counts down an active interface, and polls an idle one. Callbacks in
+ * uct_iface_progress() may create and destroy endpoints, so that the interface
+ * may become active here; they do not open or close interfaces. */
 static unsigned poll_iface(ucp_worker_iface_t *wiface)
 {
     unsigned count;

@@ -3,18 +3,19 @@
  * Interfaces without traffic, which progress does not poll. All functions are
  * called with the worker's lock held.
  *
- * An interface is active while it has endpoints, and for some time after a poll
- * has found an event: a peer may send to an interface without endpoints. Idle
- * interfaces are polled about every 50 microseconds, or every 16 rounds of
- * progress if these take longer. They are also polled in the first progress
- * after arming, so that a thread that is woken finds the event.
+ * An interface is active while it has endpoints, and for about 50 ms after a
+ * poll has found an event: a peer may send to an interface without endpoints.
+ * Idle interfaces are polled about every 50 microseconds, or every 16 rounds
+ * of progress if these take longer. ucp_worker_arm() makes the next progress
+ * poll them at once, because a thread that is woken has to find the event.
  */
 #ifndef UCP_IDLE_H
 #define UCP_IDLE_H
 
 #include "ucp/base/worker.h"
 
-/** Makes the opened interfaces idle. Without this call all interfaces stay
+/** Makes the opened interfaces idle, except those whose transport does not
+ *  allow it (uct_iface_can_idle()). Without this call all interfaces stay
  *  active. */
 void ucp_idle_init(ucp_worker_h worker);
 

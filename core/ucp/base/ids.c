@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Implementation of ids.h. Slots are in one growing array; free slots form a
- * list.
+ * Tables of objects by the ids that peers use (ids.h). Slots are in one
+ * growing array; free slots form a list.
  *
  *   id:  | 31 ... 20 generation | 19 ... 0 slot + 1 |
  */

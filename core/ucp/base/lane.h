@@ -23,7 +23,9 @@ enum {
 /** A bit for each lane. */
 typedef uint8_t ucp_lane_map_t;
 
-/** The cost of one kind of operation over a lane. */
+/** The cost of one kind of operation over a lane, from the transport's
+ *  estimate (ucx_perf_t). `pre` and `post` are the sender's overheads, `recv`
+ *  is the receiver's. */
 typedef struct ucp_lane_cost {
     double pre, post, recv; /**< Seconds */
     double bandwidth;       /**< Bytes per second */
@@ -36,14 +38,14 @@ typedef struct ucp_lane_am {
     size_t max_short;
     size_t max_bcopy;
     size_t max_zcopy;
-    size_t max_hdr; /**< Header of a zcopy message */
+    size_t max_hdr; /**< Bytes of the header of am_zcopy */
     size_t max_iov;
     ucp_lane_cost_t cost_short, cost_bcopy, cost_zcopy;
     /** Throughput of many messages in bytes per second, including all copies at
      *  both sides; 0: unknown */
     double stream;
-    /** The costs are for one of many messages in flight: both sides copy at the
-     *  same time */
+    /** The costs are those of one message among many in flight: the copies of
+     *  both sides overlap */
     uint8_t many;
 } ucp_lane_am_t;
 
@@ -63,11 +65,11 @@ typedef struct ucp_lane_config {
     /** Domain of the peer: the lane uses the keys that the peer packed with it;
      *  UCP_NULL_MD if unknown */
     uint8_t remote_md;
-    /** First of the context's resources that is on the lane's device: lanes on
-     *  one device share its bandwidth */
+    /** Identifies the lane's device: index of the first of the context's
+     *  resources on it. Lanes on one device share its bandwidth */
     uint8_t device;
     uint8_t remote_device; /**< The peer's `device`, from its address */
-    /** The bandwidth is that of the device and not of the processor */
+    /** A network device transfers the data; 0: the processor copies it */
     uint8_t is_network;
     uint64_t caps;     /**< UCT_IFACE_FLAG_* */
     uint64_t md_flags; /**< UCT_MD_FLAG_* */
@@ -78,7 +80,8 @@ typedef struct ucp_lane_config {
     /** The lane cannot access host memory of the peer, only memory that the
      *  peer's processor cannot access */
     uint8_t is_device_only;
-    size_t rkey_size; /**< Bytes of a key that this side packs */
+    size_t rkey_size; /**< Bytes of a packed remote key of this process's
+                       *   memory */
     ucs_linear_func_t reg_cost;
     ucp_lane_am_t am;
     ucp_lane_rma_t put, get;

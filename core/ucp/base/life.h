@@ -1,18 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Failure and release of endpoints: functions that any folder may call. core/
- * implements them, because only core/ may include all folders that take part.
+ * Failure and release of endpoints: functions that any folder of core/ucp may
+ * call. The folder core/ implements them, because only it may include the
+ * headers of all folders whose state has to be released.
  */
 #ifndef UCP_LIFE_H
 #define UCP_LIFE_H
 
 #include "ucp/base/ep.h"
 
-/** Schedules the endpoint's pending work for the next progress. */
+/** Makes the next progress handle the endpoint: it continues a close, frees
+ *  the endpoint, or reports its failure to the user. */
 void ucp_ep_schedule(ucp_ep_h ep);
 
-/** Marks the endpoint as failed: completes all its operations with `status` and
- *  notifies the user. */
+/** Marks the endpoint as failed and completes all its operations with
+ *  `status`. The next progress calls the user's error handler if the error
+ *  handling mode is PEER. No effect if the endpoint has failed already. */
 void ucp_ep_fail(ucp_ep_h ep, ucs_status_t status);
 
 /** Makes the endpoint fail in the next progress, because data is lost that
@@ -20,14 +23,14 @@ void ucp_ep_fail(ucp_ep_h ep, ucs_status_t status);
  *  processed. */
 void ucp_ep_fail_later(ucp_ep_h ep, ucs_status_t status);
 
-/** Completes all operations with `status`, releases the lanes and schedules the
- *  remaining work for the next progress. Operations that the transport still
+/** As ucp_ep_fail(), but without messages to the peer: for an endpoint that
+ *  the peer, or the user, has closed. Operations that the transport still
  *  processes complete through their callbacks. */
 void ucp_ep_shut(ucp_ep_h ep, ucs_status_t status);
 
-/** Completes all operations with UCS_ERR_CANCELED. The next progress frees the
- *  endpoint, because users call this in callbacks while a caller on the stack
- *  still uses the endpoint. */
+/** Closes the endpoint by force: completes all operations with
+ *  UCS_ERR_CANCELED. The next progress frees the endpoint, because users call
+ *  this in callbacks while a caller on the stack still uses the endpoint. */
 void ucp_ep_discard(ucp_ep_h ep);
 
 /** Frees an endpoint that nothing refers to any more, not even callers on the

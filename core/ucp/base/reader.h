@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Reads a peer's bytes in sequence, and never beyond their end.
+ * Reads the bytes of a message, an address or a key from a peer in sequence,
+ * and never beyond their end.
  */
 #ifndef UCP_READER_H
 #define UCP_READER_H

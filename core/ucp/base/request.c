@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Requests: allocation, completion, release.
+ * Requests (ucp_request_t): allocation from the worker's pool, ids for peers,
+ * completion with the user's callback, release, and the public functions on
+ * them.
  */
 #include "ucp/base/request.h"
 

@@ -36,25 +36,30 @@ enum {
     UCP_REQUEST_FLAG_CALLBACK = UCS_BIT(2), /**< A callback is set */
     UCP_REQUEST_FLAG_EXTERNAL = UCS_BIT(3), /**< The user allocated it */
     UCP_REQUEST_FLAG_RECV     = UCS_BIT(4), /**< The recv member is in use */
-    /** In the endpoint's list of requests that await a reply */
+    /** In ucp_ep::awaited, the endpoint's list of requests that await a
+     *  reply */
     UCP_REQUEST_FLAG_ON_EP    = UCS_BIT(6),
     UCP_REQUEST_FLAG_INTERNAL = UCS_BIT(7), /**< Not visible to the user */
-    /** A flush that holds back later operations */
+    /** A flush that implements a fence: it holds back later operations of the
+     *  user (order/fence.c) */
     UCP_REQUEST_FLAG_FENCE    = UCS_BIT(12),
-    /** Its completion is reported to learn/ */
+    /** Its completion is reported to ucp_request_timed(), because the duration
+     *  is measured */
     UCP_REQUEST_FLAG_TIMED    = UCS_BIT(13),
 };
 
-/** Sends as much as possible. UCS_OK: nothing more to do now.
- *  UCS_INPROGRESS: call again. UCS_ERR_NO_RESOURCE: call again when the
- *  endpoint has send resources. If it fails, the function completes the
- *  request itself and returns UCS_OK. */
+/** Sends as much as possible. UCS_OK: the request is complete, or waits for
+ *  something else than send resources. UCS_INPROGRESS: call again.
+ *  UCS_ERR_NO_RESOURCE: call again when the lane req->lane has send resources.
+ *  If sending fails, the function completes the request itself and returns
+ *  UCS_OK. */
 typedef ucs_status_t (*ucp_request_progress_t)(ucp_request_t *req);
 
-/** Completes a request whose endpoint has failed. */
+/** Completes a request that the caller has removed from the endpoint's queue
+ *  or list, because the endpoint has failed or the user cancels the request. */
 typedef void (*ucp_request_abort_t)(ucp_request_t *req, ucs_status_t status);
 
-/** Sizes in bytes of the areas for the classes of operations. */
+/** Sizes in bytes of the areas (area.h) for the classes of operations. */
 enum {
     /** Sends: state of the operation in its class */
     UCP_REQUEST_OP_SIZE        = 56,
@@ -84,7 +89,8 @@ struct ucp_request {
 
     union {
         struct {
-            ucs_queue_elem_t queue; /**< Waiting or deferred sends */
+            ucs_queue_elem_t queue; /**< Link in ep->waiting, in the queue of a
+                                     *   fence, or in worker->deferred */
             ucp_ep_h ep;
             /** NULL if deferred or not started */
             const ucp_proto_t *proto;
@@ -95,7 +101,8 @@ struct ucp_request {
         } send;
 
         struct {
-            ucs_queue_elem_t queue; /**< Used by the receive's class */
+            ucs_queue_elem_t queue; /**< Link for the class of the receive, for
+                                     *   example in a bucket of tag matching */
             UCP_AREA(op, UCP_REQUEST_RECV_SIZE);
             union {
                 ucp_tag_recv_nbx_callback_t cb;
@@ -123,7 +130,7 @@ static UCS_F_ALWAYS_INLINE void *ucp_request_user(ucp_request_t *req)
     return req + 1;
 }
 
-/** Creates and destroys the pool of a worker. */
+/** Create and destroy the worker's pool of requests. */
 ucs_status_t ucp_request_pool_init(ucp_worker_h worker);
 void ucp_request_pool_cleanup(ucp_worker_h worker);
 
@@ -134,11 +141,12 @@ void ucp_request_pool_cleanup(ucp_worker_h worker);
 ucp_request_t *ucp_request_get(ucp_worker_h worker,
                                const ucp_request_param_t *param);
 
-/** Returns an internal request, which the user does not see. It is freed
- *  when it completes. */
+/** Returns a request that the user does not see, or NULL if out of memory. It
+ *  is freed when it completes. */
 ucp_request_t *ucp_request_get_internal(ucp_worker_h worker);
 
-/** Frees a request that will not be completed. */
+/** Frees a request whose operation has not started, so that it never
+ *  completes. */
 void ucp_request_put(ucp_request_t *req);
 
 /** Releases the user's request: it is freed when it completes. Clears the
@@ -172,7 +180,8 @@ void ucp_request_complete_recv_length(ucp_request_t *req, ucs_status_t status);
 void ucp_request_ep_add(ucp_request_t *req, ucp_ep_h ep);
 void ucp_request_ep_del(ucp_request_t *req);
 
-/** True if the status is final. May be called by any thread. */
+/** True if the request is complete: its status is final, and its callback runs
+ *  or has run. May be called by any thread. */
 static UCS_F_ALWAYS_INLINE int ucp_request_is_done(const ucp_request_t *req)
 {
     return __atomic_load_n(&req->completed, __ATOMIC_ACQUIRE);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Implementation of reserve.h.
+ * The memory that a worker reserves for received messages when there is no
+ * other memory (reserve.h).
  */
 #include "ucp/base/reserve.h"
 
@@ -10,7 +11,8 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
-/* Bytes: more than common transports need in one allocation for a message. */
+/* Size of the reserve in bytes: more than common transports need in one
+ * allocation for a message. */
 enum { SIZE = 96 * 1024 };
 
 /* Uses mmap(): unused pages take no physical memory, whereas a block in the

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Implementation of seal.h.
+ * Writes and checks the header of addresses and keys: kind, length and
+ * checksum (seal.h).
  */
 #include "ucp/base/seal.h"
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Implementation of squeeze.h.
+ * Compression of worker addresses and keys (squeeze.h has the format): greedy
+ * search of repetitions by hash chains, and a decoder that checks its input.
  */
 #include "ucp/base/squeeze.h"
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Small types that all of UCP uses: little-endian fields of wire formats.
+ * Small types that all of UCP uses: forward declarations, little-endian fields
+ * of wire formats, and ucp_wire_end_t, by which a message names its sender's
+ * endpoint.
  */
 #ifndef UCP_TYPES_H
 #define UCP_TYPES_H
@@ -92,8 +94,9 @@ static inline void ucp_wire_take(void *dest, const void *src, size_t size)
 }
 
 /**
- * Identifies one side of a connection to the other: a worker and its endpoint.
- * Sent with every message that needs a reply.
+ * Identifies an endpoint to its peer: the UUID of its worker, and its number
+ * with a random part (ucp_ep_wire_end()). Contained in every message that
+ * needs a reply; the reply repeats it, or a part of it.
  */
 typedef struct {
     ucp_le64_t worker_uuid;

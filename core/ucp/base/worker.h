@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The worker: a set of opened interfaces, the state of the classes, and
- * progress.
+ * ucp_worker_t: the opened interfaces, the state of the classes of operations
+ * (classes.h), the endpoints, and what progress needs.
  */
 #ifndef UCP_WORKER_H
 #define UCP_WORKER_H
@@ -27,7 +27,8 @@ typedef struct ucp_worker_iface {
     uint8_t resource; /**< Index of its resource in the context */
     uint8_t may_idle; /**< See idle.h */
     uint8_t is_idle;  /**< Progress does not poll it */
-    /** Polls until it becomes idle, if it has no endpoints */
+    /** Remaining calls of ucp_idle_poll() until it becomes idle, if it has no
+     *  endpoints by then */
     uint16_t polls_left;
     int event_fd; /**< -1 if it has none */
     /** Latency in seconds from the worker's cpu_mask to the device; 0 without a
@@ -39,13 +40,16 @@ typedef struct ucp_worker_iface {
 enum {
     /** Several threads use it concurrently */
     UCP_WORKER_FLAG_MT       = UCS_BIT(0),
-    UCP_WORKER_FLAG_WAKEUP   = UCS_BIT(1), /**< The user may get the efd */
+    UCP_WORKER_FLAG_WAKEUP   = UCS_BIT(1), /**< The context has
+                                            *   UCP_FEATURE_WAKEUP: epoll_fd
+                                            *   and signal_fd are set up */
     UCP_WORKER_FLAG_EDGE     = UCS_BIT(2),
     /** epoll_fd is the user's epoll set */
     UCP_WORKER_FLAG_EXT_EFD  = UCS_BIT(3),
     /** Do not warn about leaked requests */
     UCP_WORKER_FLAG_NO_LEAKS = UCS_BIT(4),
-    /** Buffers may be in memory that the processor cannot access */
+    /** The context has copiers: the user's buffers may be in memory that the
+     *  processor cannot access (stage/stage.h) */
     UCP_WORKER_FLAG_STAGE    = UCS_BIT(5),
     UCP_WORKER_FLAG_STATS    = UCS_BIT(6), /**< Count progress calls */
 };
@@ -61,13 +65,14 @@ struct ucp_worker {
         uint64_t polled_at; /**< Time of the last poll in cycles */
     } idle;                 /**< See idle.h */
     ucs_mpool_t requests;
-    /** Deferred sends that complete in the current progress */
+    /** Sends of `deferred` that the progress that is running completes */
     ucs_queue_head_t leaving;
-    /** Sends that complete in the next progress */
+    /** Sends whose data the transport has copied and sends in its next
+     *  progress; the next progress completes their requests */
     ucs_queue_head_t deferred;
     struct {
         UCP_CLASSES(UCP_WORKER_AREA)
-    } areas; /**< State of the classes */
+    } areas; /**< Areas for the classes of operations, see classes.h */
 
     ucp_context_h context;
     uint64_t uuid; /**< Unique among all workers */
@@ -86,14 +91,17 @@ struct ucp_worker {
     struct ucp_stage *stage;        /**< NULL without FLAG_STAGE */
     struct ucp_worker_stats *stats; /**< NULL without FLAG_STATS */
 
-    int epoll_fd;  /**< -1 until wake-up is set up */
-    int signal_fd; /**< An eventfd in epoll_fd */
+    int epoll_fd;  /**< -1 without FLAG_WAKEUP */
+    int signal_fd; /**< An eventfd in epoll_fd, which ucp_worker_signal()
+                    *   writes */
 
     ucs_list_link_t eps; /**< All endpoints */
-    /** Reply endpoints, by hash of the peer's ucp_wire_end_t */
+    /** Endpoints for replies to peers, by hash of the peer's ucp_wire_end_t
+     *  (wireup/introduce.h) */
     ucs_hash_t reply_eps;
-    /** Endpoints with work: for the next progress, the latest first, and those
-     *  that the current progress has not reached yet; linked by
+    /** Endpoints that ucp_ep_schedule() was called for. `scheduled`: for the
+     *  next progress, the latest first; `scheduled_now`: those that the
+     *  progress that is running has not handled yet. Linked by
      *  scheduled_next */
     ucp_ep_h scheduled, scheduled_now;
     uct_oneshot_t schedule; /**< Registered while `scheduled` is not empty */
@@ -103,12 +111,12 @@ struct ucp_worker {
     struct ucp_id_table *ep_ids;
     ucp_ep_config_t **configs; /**< Endpoints with equal lanes share one */
     unsigned num_configs;
-    ucp_reserve_t reserve; /**< Memory for received messages */
+    ucp_reserve_t reserve; /**< See reserve.h */
 };
 typedef struct ucp_worker ucp_worker_t;
 
-/* Take and release the worker's lock. In SINGLE and SERIALIZED mode each costs
- * one predictable branch. */
+/* Take and release the worker's lock. Without FLAG_MT (thread modes SINGLE and
+ * SERIALIZED) there is no lock, and each costs one predictable branch. */
 static UCS_F_ALWAYS_INLINE void ucp_worker_enter(ucp_worker_h worker)
 {
     if (ucs_unlikely(worker->flags & UCP_WORKER_FLAG_MT)) {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Class of connections by socket address: has functions for the close and the
- * failure of endpoints.
+ * ucp_cm_class: connections by socket address take part in the close and the
+ * failure of endpoints as a class without messages (ucp_class_t, see
+ * base/class.h).
  */
 #include "ucp/base/class.h"
 

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The client's side: tries the connection managers in order. The first that
- * resolves the listener's address carries the connection.
+ * The client's side of a connection by socket address. Tries the worker's
+ * connection managers in order: the first that resolves the listener's address
+ * sends the request, whose private data is the hello (hello.h). When the
+ * server's hello arrives, connects the lanes to the address in it.
  */
 #include "ucp/cm/conn.h"
 #include "ucp/wireup/create.h"

@@ -35,7 +35,8 @@
 ucs_status_t ucp_cm_connect(ucp_worker_h worker, const ucp_ep_params_t *params,
                             uint16_t flags, ucp_ep_h *ep_p);
 
-/** Creates a server's endpoint. The request is consumed even on failure. */
+/** Creates a server's endpoint for a client's request. The request is freed
+ *  even on failure; the client is then rejected. */
 ucs_status_t ucp_cm_accept(ucp_worker_h worker, ucp_conn_request_h request,
                            uint16_t flags, ucp_ep_h *ep_p);
 
@@ -47,8 +48,8 @@ void ucp_cm_reject(ucp_conn_request_h request);
  *  them yet. */
 ucs_status_t ucp_cm_query(ucp_ep_h ep, ucp_ep_attr_t *attr);
 
-/** Returns non-zero if nothing is queued and the connection is not established,
- *  so that a close need not wait for the peer. */
+/** Returns non-zero if the connection is not established and no request waits
+ *  for it: the endpoint can be freed without waiting for the peer. */
 int ucp_cm_may_drop(ucp_ep_h ep);
 
 /** Called when the flush of a closing endpoint is complete. Returns non-zero if

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * An endpoint's connection after its creation, until it is disconnected.
+ * ucp_cm_conn_t, what an endpoint by socket address has in addition to its
+ * lanes: creation, state changes that clients and servers share, the close
+ * with a farewell, and queries.
  */
 #include "ucp/cm/conn.h"
 
@@ -91,7 +93,8 @@ void ucp_cm_conn_drop(ucp_cm_conn_t *conn)
     conn->state = UCP_CM_GONE;
     if (uct != NULL) {
         conn->uct = NULL;
-        /* fails, harmlessly, if there is no connection yet */
+        /* fails if there is no connection yet: there is then nothing to
+         * disconnect */
         (void)uct_ep_disconnect(uct, 0);
         uct_ep_destroy(uct);
     }

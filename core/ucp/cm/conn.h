@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * An endpoint's connection: shared by clients and servers. The states
- * are those of cm.h.
+ * The connection of an endpoint by socket address: the structure, and what
+ * clients and servers share. cm.h describes the states.
  */
 #ifndef UCP_CM_CONN_H
 #define UCP_CM_CONN_H
@@ -18,7 +18,7 @@ typedef enum {
     UCP_CM_ACCEPTED,
     UCP_CM_JOINED,
     UCP_CM_LEAVING,
-    UCP_CM_GONE, /**< uct is NULL */
+    UCP_CM_GONE, /**< Disconnected; `uct` is NULL */
 } ucp_cm_state_t;
 
 typedef struct ucp_cm_conn {
@@ -26,11 +26,13 @@ typedef struct ucp_cm_conn {
     ucp_cm_state_t state;
     uct_ep_h uct; /**< The manager's endpoint */
     const ucp_cm_manager_t *manager;
-    /** LEAVING: completes when the peer has received the farewell */
+    /** LEAVING: the user's close request; completes when the peer disconnects
+     *  or sends its own farewell */
     ucp_request_t *leave_req;
-    /** The peer's farewell arrived during a close */
+    /** The peer's farewell arrived while the flush of a close was incomplete */
     uint8_t peer_left;
-    uint8_t send_id;   /**< Clients: send the client id */
+    uint8_t send_id;   /**< Clients: the hello contains worker->client_id
+                        *   (UCP_EP_PARAMS_FLAGS_SEND_CLIENT_ID) */
     uint8_t has_bind;  /**< Clients: connect from `local` */
     uint8_t has_local; /**< `local` is the actual address */
     /** Clients: index of the manager to try next */
@@ -54,7 +56,8 @@ void ucp_cm_conn_learn_addresses(ucp_cm_conn_t *conn);
  *  endpoint for messages of the other side. */
 ucs_status_t ucp_cm_conn_pair(ucp_cm_conn_t *conn, uint64_t peer_ep_id);
 
-/** Called when both sides are ready: sends the queued requests. */
+/** Changes to state JOINED and sends the requests that have waited in the
+ *  endpoint's queue. Called when both sides have the other's hello. */
 void ucp_cm_conn_join(ucp_cm_conn_t *conn);
 
 /** Disconnects and destroys the manager's endpoint. */

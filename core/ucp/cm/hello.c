@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Packs and unpacks the private data; the format is in hello.h.
+ * Packs and unpacks the hello: the private data (id of the endpoint, worker
+ * address) that client and server exchange through a connection manager.
+ * hello.h has the format.
  */
 #include "ucp/cm/hello.h"
 

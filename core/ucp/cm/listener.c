@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * See listener.h.
+ * ucp_listener_create() and other functions of listeners. A listener listens
+ * with every connection manager that supports the address, at one port; each
+ * request of a client is passed to the user's callback.
  */
 #include "ucp/cm/listener.h"
 

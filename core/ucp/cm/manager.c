@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * See manager.h. Every component that declares connection managers is a
- * candidate, whatever its name and whichever transports are in use: a
- * connection manager is no transport.
+ * The connection managers of a worker in the order of
+ * UCX_SOCKADDR_TLS_PRIORITY, opened on demand. Every component that declares a
+ * connection manager is a candidate, whatever its name and whichever
+ * transports are in use: a connection manager is no transport.
  */
 #include "ucp/cm/manager.h"
 

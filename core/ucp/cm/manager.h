@@ -14,7 +14,8 @@ typedef struct ucp_cm_manager {
     uct_component_h component;
     uct_cm_h uct;    /**< NULL if it is not open */
     size_t max_priv; /**< Bytes of private data */
-    /** Error of opening it; UCS_OK if that has not failed */
+    /** Error of the attempt to open it, which is not repeated; UCS_OK if there
+     *  was no attempt or no error */
     ucs_status_t status;
 } ucp_cm_manager_t;
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * See request.h.
+ * Requests of clients between their arrival and the user's answer (accept or
+ * reject), which any thread may give on any worker.
  */
 #include "ucp/cm/request.h"
 
@@ -10,10 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Protects the lists of requests. Also held during a reply, so that its
- * listener is not destroyed meanwhile. Held for a short time, no callback runs
- * under it. It is taken with one or no worker lock held; no worker lock is
- * taken under it. */
+/* Protects the lists of requests of all listeners. Also held while a reply is
+ * sent, so that the listener is not destroyed at that time. No callback runs
+ * under it. A thread may hold one worker's lock when it takes this lock, but
+ * takes no worker's lock while it holds this one. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 ucp_conn_request_t *

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The server's side: creates an endpoint for a client's request.
+ * The server's side of a connection by socket address: ucp_ep_create() for a
+ * client's request, which creates the endpoint and its lanes, and sends the
+ * reply.
  */
 #include "ucp/cm/conn.h"
 #include "ucp/cm/request.h"
@@ -25,8 +27,8 @@ static void notified(uct_ep_h uct, void *arg,
     }
 }
 
-/* Sends the reply. On an early error the request still exists at the manager;
- * otherwise it is consumed. */
+/* Sends the reply. If this fails before the manager's endpoint is created, the
+ * client has no answer yet: ucp_conn_request_end() then rejects it. */
 static ucs_status_t send_reply(ucp_cm_conn_t *conn, ucp_conn_request_t *request)
 {
     ucp_cm_manager_t *manager;

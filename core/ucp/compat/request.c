@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Deprecated request functions.
+ * The deprecated functions ucp_request_alloc, ucp_request_is_completed,
+ * ucp_request_test and ucp_request_release.
  */
 #include "ucp/base/request.h"
 #include "ucp/base/worker.h"
 
-/* Not supported: only operations create requests. */
+/* Always NULL: a program cannot create a request, only operations do. */
 void *ucp_request_alloc(ucp_worker_h worker)
 {
     return NULL;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Implementation of wait.h.
+ * What the deprecated functions share (wait.h): a blocking wait, operations
+ * whose request the user does not see, and callbacks without user data.
  */
 #include "ucp/compat/wait.h"
 
