@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Implementation of affinity.h: creates a worker's resources on the CPUs that
- * the user prefers.
+ * Binds the calling thread to the CPUs of ucp_worker_params_t::cpu_mask while
+ * a worker is created, and restores its affinity (affinity.h).
  */
 #include "ucp/core/affinity.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Cancelling requests.
+ * ucp_request_cancel(): what it does depends on the state of the request.
  *
  *   state of the request                    | ucp_request_cancel
  *   ----------------------------------------+---------------------------------
@@ -43,8 +43,8 @@ static int has_begun(const ucp_request_t *req)
            (!(flags & UCP_PROTO_FLAG_WHOLE) && (req->dt.offset > 0));
 }
 
-/* Removes a request that has not begun from a queue. Returns zero if the
- * request has begun or is not in the queue. */
+/* If the request is in the queue and has_begun() is false, removes it and
+ * returns non-zero. Otherwise returns zero. */
 static int take_from(ucs_queue_head_t *queue, ucp_request_t *req)
 {
     ucs_queue_iter_t iter;
@@ -74,7 +74,8 @@ static void cancel_send(ucp_request_t *req)
         waits_for_copy = (req->lane == UCP_NULL_LANE);
         req->send.proto->abort(req, UCS_ERR_CANCELED);
         if (waits_for_copy) {
-            ucp_ep_resume(ep); /* it was the first one */
+            ucp_ep_resume(ep); /* The request was the first in the queue and
+                                * blocked it: continue with the next */
         }
     } else if ((ep->flags & UCP_EP_FLAG_FENCING) &&
                take_from(&ucp_send_flush(ep->fence)->held, req)) {

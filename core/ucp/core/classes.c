@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The table of classes, made from the list in classes.h.
+ * ucp_classes: the table of all classes of operations (ucp_class_t, see
+ * base/class.h), made from the list in classes.h.
  */
 #include "ucp/classes.h"
 
@@ -11,7 +12,8 @@ static const ucp_class_message_t end_messages[] = {
     {UCP_AM_ID_LOST, 0, 0, ucp_ep_lost_handler},
 };
 
-/* Class of the close of endpoints, which has a message (LOST). */
+/* The class for the message LOST, by which a side of a connection says that it
+ * sends no more replies (ep_close.c). */
 const ucp_class_t ucp_end_class = {
     .name         = "end",
     .messages     = end_messages,

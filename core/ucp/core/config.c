@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The variables of UCP: their table, and the functions that read and change
- * them.
+ * The configuration variables of UCP (UCX_*): the table of their names, types
+ * and defaults, ucp_config_read and the other public functions, and copies of
+ * the options.
  */
 #include "ucp/core/config.h"
 
@@ -10,8 +11,10 @@
 #include <string.h>
 #include <ucp/api/ucp.h>
 
-/* In the order of ucp_rndv_scheme_t, then names of other implementations
- * with their equivalents: fragments are used when necessary, not by scheme. */
+/* Values of UCX_RNDV_SCHEME: the first four in the order of ucp_rndv_scheme_t,
+ * then names that other implementations accept. rndv_synonyms has the scheme
+ * that each of these names means here; there is no separate scheme for
+ * pipelines, because large data is always divided if necessary. */
 enum { NUM_RNDV_SCHEMES = 4 };
 static const char *const rndv_schemes[] = {"auto",     "get_zcopy", "put_zcopy",
                                            "am",       "get_ppln",  "put_ppln",
@@ -311,7 +314,8 @@ ucs_status_t ucp_config_modify(ucp_config_t *config, const char *name,
                                          name, value);
 
     if (status == UCS_ERR_NO_ELEM) {
-        /* may belong to a transport: applied when its options are read */
+        /* No variable of UCP. It may belong to a transport: kept, and applied
+         * when the options of the transport are read */
         return ucs_config_overrides_set(&config->overrides, name, value);
     }
     return status;

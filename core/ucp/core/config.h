@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * Operations on the values of settings.
- */
+/* Copies and checks of the values of UCP's configuration variables. */
 #ifndef UCP_CORE_CONFIG_H
 #define UCP_CORE_CONFIG_H
 
 #include "ucp/base/config.h"
 
-/** Makes and releases a deep copy of options. */
+/** ucp_config_options_clone() makes a deep copy; ucp_config_options_release()
+ *  frees what an options structure owns. */
 ucs_status_t ucp_config_options_clone(ucp_config_options_t *dest,
                                       const ucp_config_options_t *src);
 void ucp_config_options_release(ucp_config_options_t *options);

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Checks settings that are invalid in combination. The type of a setting checks
- * single values; tl_select.c checks lists against this machine.
+ * Checks combinations of UCP's configuration variables, for example a
+ * zero-copy threshold above a rendezvous threshold. Single values are checked
+ * when they are parsed; tl_select.c checks the lists of transports and devices
+ * against this machine.
  */
 #include "ucp/core/config.h"
 

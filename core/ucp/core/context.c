@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Contexts: configuration, features and queries. resources.c finds the
- * resources.
+ * ucp_init_version, ucp_cleanup and ucp_context_query: checks the parameters
+ * and sets the members of a context. resources.c finds and opens its memory
+ * domains and devices.
  */
 #include "ucp/core/context.h"
 
@@ -56,8 +57,9 @@ static void take_params(ucp_context_t *context, const ucp_params_t *params)
     set_name(context, params);
 }
 
-/* Limits for estimates: values beyond all real systems would make all costs
- * similar. */
+/* Limits for estimated_num_eps and estimated_num_ppn: these numbers multiply
+ * costs, and values beyond all real systems would hide the differences between
+ * transports. */
 enum { MAX_ESTIMATED_EPS = 1 << 24, MAX_ESTIMATED_PPN = 1 << 12 };
 
 static size_t clamp(size_t value, size_t max)
@@ -174,7 +176,8 @@ static ucs_status_t take_config(ucp_context_t *context,
     return UCS_OK;
 }
 
-/* Called after all plugins in use have registered their variables. */
+/* Warns of UCX_* variables that do not exist. Called after all plugins in use
+ * have registered theirs. */
 static void warn_unknown(const ucp_context_t *context)
 {
     const ucs_config_source_t source = {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The user's endpoints: creation and queries. ep_fail.c has failures,
- * ep_close.c the close.
+ * ucp_ep_create and ucp_ep_query. ep_fail.c has the failure and release of
+ * endpoints, ep_close.c has ucp_ep_close_nbx.
  */
 #include "ucp/proto/ep.h"
 
@@ -73,8 +73,8 @@ static ucs_status_t create_to_target(ucp_worker_h worker,
     if (status != UCS_OK) {
         return status;
     }
-    /* for connections by socket address, the connection manager detects lost
-     * peers */
+    /* Only for endpoints by worker address: otherwise the connection manager
+     * detects lost peers */
     status = ucp_keepalive_connect(*ep_p);
     if (status != UCS_OK) {
         ucp_ep_discard(*ep_p);
@@ -82,7 +82,8 @@ static ucs_status_t create_to_target(ucp_worker_h worker,
     return status;
 }
 
-/* Sets the user's parameters in a new endpoint. */
+/* Stores the name, the error handler and the user_data of the parameters in a
+ * new endpoint. */
 static ucs_status_t take_params(ucp_ep_h ep, const ucp_ep_params_t *params)
 {
     uint64_t mask = params->field_mask;

@@ -93,13 +93,15 @@ void ucp_ep_discard(ucp_ep_h ep)
     ucp_classes_ep_close(ep, 1);
     ucp_ep_send_farewell(ep);
     if (ep->flags & UCP_EP_FLAG_LOOPBACK) {
-        /* handlers must not find the endpoint any more */
+        /* Remove it from the table of reply endpoints, so that handlers of
+         * messages that still arrive do not use it */
         ucp_wireup_forget(ep);
     }
     ep->close_req = NULL;
     ep->flags |= UCP_EP_FLAG_CLOSING;
     if (!flushing) {
-        /* otherwise set when the running flush completes */
+        /* Otherwise the flush of an earlier ucp_ep_close_nbx is in flight, and
+         * sets this flag when it completes */
         ep->flags |= UCP_EP_FLAG_FLUSHED;
     }
     ucp_ep_shut(ep, UCS_ERR_CANCELED);
@@ -121,7 +123,8 @@ static void start_flush(ucp_ep_h ep, ucp_request_t *req)
 {
     ep->close_req = NULL;
     if (ucp_ep_conn(ep) == NULL) {
-        /* otherwise sent when the connection is closed */
+        /* A connection by socket address sends its farewell after the flush,
+         * in ucp_cm_leave() */
         ucp_wireup_farewell(ep);
     }
     if (is_owed(ep)) {
@@ -137,7 +140,8 @@ void ucp_ep_close_continue(ucp_ep_h ep)
 
     if (req == NULL) {
         if (ep->flags & UCP_EP_FLAG_FLUSHED) {
-            /* a flush of the worker may be queued behind the closing flush */
+            /* The only requests left are flushes of ucp_worker_flush_nbx
+             * behind the flush of this close: nothing is left to flush */
             ucp_ep_abort_requests(ep, UCS_OK);
             ucp_ep_destroy_now(ep);
         }
@@ -165,10 +169,11 @@ static void close_gently(ucp_ep_h ep, ucp_request_t *req)
     }
 }
 
-/* Closes the endpoint if no operation of the user is under way; otherwise it
- * stays open. The farewell may be sent later: no operation waits for it. An
- * endpoint with a socket address waits for the peer's reply and cannot be
- * closed at once. */
+/* For UCP_OP_ATTR_FLAG_FORCE_IMM_CMPL. Closes the endpoint if no operation of
+ * the user is under way; otherwise returns UCS_ERR_NO_RESOURCE, and the
+ * endpoint stays open. The farewell may be sent after the return, because no
+ * operation waits for it. An endpoint with a socket address cannot be closed
+ * at once, because its close waits for the peer. */
 static ucs_status_t close_at_once(ucp_ep_h ep)
 {
     ucp_request_t *req;
@@ -224,7 +229,8 @@ ucs_status_ptr_t ucp_ep_close_nbx(ucp_ep_h ep, const ucp_request_param_t *param)
 
     ucp_request_is_flush(req, 1);
     if ((ep->flags & UCP_EP_FLAG_FAILED) || ucp_cm_may_drop(ep)) {
-        /* nothing to wait for, and lost operations have been reported */
+        /* Nothing is in flight; if the endpoint has failed, its operations
+         * have completed with the error already */
         ucp_ep_discard(ep);
         ucp_request_complete_send(req, UCS_OK);
     } else {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Failure and release of endpoints, and completion of their requests.
+ * The end of an endpoint: marks it as failed, destroys its lanes, completes
+ * its requests, calls the user's error handler from progress, and frees it.
  */
 #include "ucp/proto/ep.h"
 
@@ -63,8 +64,8 @@ void ucp_ep_abort_requests(ucp_ep_h ep, ucs_status_t status)
     ucp_request_t *req;
 
     if ((ep->flags & UCP_EP_FLAG_LOOPBACK) && (status == UCS_ERR_CANCELED)) {
-        /* the user has closed only the sending side: the receives were not
-         * cancelled */
+        /* The receives wait for messages of the endpoint to itself. The user
+         * has closed it, but has not cancelled them */
         arriving = UCS_ERR_CONNECTION_RESET;
     }
     if (ep->flags & UCP_EP_FLAG_FENCING) {
@@ -134,7 +135,8 @@ void ucp_ep_fail(ucp_ep_h ep, ucs_status_t status)
     if (!(ep->flags & UCP_EP_FLAG_FAILED)) {
         ucs_diag("ep %p to worker %lx failed: %s", ep, ep->peer_uuid,
                  ucs_status_string(status));
-        /* set first, so that nothing below fails the endpoint again */
+        /* Set the flag first: the sends below may fail and call ucp_ep_fail(),
+         * which then does nothing */
         mark_failed(ep, status);
         ucp_stats_ep_failed(ep);
         ucp_ep_send_farewell(ep);
@@ -151,11 +153,13 @@ static void scheduled(ucp_ep_h ep)
     ep->flags &= ~UCP_EP_FLAG_SCHEDULED;
     ucp_failover_suspects(ep);
     if (ucs_unlikely(ep->pending_failure != UCS_OK)) {
-        /* no effect if the endpoint has failed already */
+        /* ucp_ep_fail() has no effect if the endpoint has failed already */
         ucp_ep_fail(ep, ep->pending_failure);
     }
     if (ep->flags & UCP_EP_FLAG_SCHEDULED) {
-        return; /* has failed just now: reported once, in the next progress */
+        return; /* A failure above has scheduled the endpoint again: the next
+                 * progress calls the error handler. To go on here would call
+                 * it twice */
     }
     if (ep->flags & UCP_EP_FLAG_CLOSING) {
         ucp_ep_close_continue(ep);
@@ -190,7 +194,8 @@ static void run_scheduled(void *arg)
     }
 }
 
-/* Returns whether the list contained the endpoint. */
+/* Removes the endpoint from a list of scheduled endpoints. Returns whether it
+ * was in the list. */
 static int remove_scheduled(ucp_ep_h *list, ucp_ep_h ep)
 {
     for (; *list != NULL; list = &(*list)->scheduled_next) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Steps of the close and the failure of an endpoint, shared by ep_close.c and
- * ep_fail.c.
+ * Steps of the close and the failure of an endpoint, which ep_close.c and
+ * ep_fail.c call in each other.
  */
 #ifndef UCP_EP_LIFE_H
 #define UCP_EP_LIFE_H
@@ -16,11 +16,13 @@ enum { UCP_AM_ID_LOST = 30 };
  *  effort. */
 void ucp_ep_send_farewell(ucp_ep_h ep);
 
-/** Notifies the peer that its endpoint, to which this one replies, will get no
- *  more replies. Best effort. */
+/** For an endpoint that replies to a peer and has failed: notifies the peer
+ *  that its endpoint gets no more replies from here, so that the peer does not
+ *  wait for them. Best effort. */
 void ucp_ep_send_lost(ucp_ep_h ep);
 
-/** Continues a close; called from progress (see ep_close.c). */
+/** Continues the close of a scheduled endpoint (see ep_close.c). May free the
+ *  endpoint. */
 void ucp_ep_close_continue(ucp_ep_h ep);
 
 /** Completes all incomplete operations of the endpoint with `status`. */

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * Version and attributes of the library.
- */
+/* ucp_get_version, ucp_get_version_string and ucp_lib_query. */
 #include <ucp/api/ucp.h>
 #include <ucp/api/ucp_version.h>
 

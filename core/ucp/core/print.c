@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Prints contexts, workers and endpoints. Tools parse these lines (MPI
- * libraries search them for the transports and devices of a context), so the
- * format is the one that they expect. mem/print.c prints memory.
+ * ucp_context_print_info, ucp_worker_print_info and ucp_ep_print_info.
+ * Programs parse these lines (MPI libraries search them for the transports and
+ * devices of a context), so that the format must not change. mem/print.c has
+ * ucp_mem_print_info.
  */
 #include "ucp/proto/ep.h"
 
@@ -97,7 +98,8 @@ UCS_F_COLD void ucp_context_print_info(const ucp_context_h context,
 
 /* ----------------------------------------------------------- protocols -- */
 
-/* Returns the common name of a message protocol. */
+/* Returns the name by which other UCX implementations print a protocol, for
+ * example "egr/short" for "am/short". */
 static const char *usual_name(const char *name)
 {
     static const char *const names[][2] = {
@@ -116,7 +118,8 @@ static const char *usual_name(const char *name)
     return name;
 }
 
-/* Prints the protocols for plain data and the sizes where they start. */
+/* Prints the protocols that are selected for contiguous host memory, and the
+ * sizes at which they change. */
 static void print_thresholds(const ucp_ep_config_t *config, ucp_op_t op,
                              FILE *stream)
 {
@@ -131,8 +134,10 @@ static void print_thresholds(const ucp_ep_config_t *config, ucp_op_t op,
     fprintf(stream, "..<%s>..(inf)\n", usual_name(step->proto->name));
 }
 
-/* Continues with the kind of transfer that applies above `*end` and up to
- * `max`. */
+/* Continues a line of sizes and names, such as
+ * "0..<short>..65..<bcopy>..(inf)", with the kind of transfer for sizes above
+ * `*end` and up to `max`; sets `*end` to `max`. Prints nothing if there are no
+ * such sizes. */
 static void print_kind(const char *name, size_t max, size_t *end, FILE *stream)
 {
     if ((max <= *end) || (*end == SIZE_MAX)) {
@@ -145,8 +150,8 @@ static void print_kind(const char *name, size_t max, size_t *end, FILE *stream)
     *end = max;
 }
 
-/* Prints the thresholds of put or get over a lane; longer transfers are
- * fragmented. */
+/* Prints up to which size put or get over a lane uses short operations,
+ * buffered copy and zero-copy. Longer transfers take several operations. */
 static void print_rma(const char *name, unsigned lane,
                       const ucp_lane_rma_t *rma, FILE *stream)
 {
@@ -262,8 +267,8 @@ UCS_F_COLD void ucp_worker_print_info(ucp_worker_h worker, FILE *stream)
 
 /* ------------------------------------------------------------ endpoint -- */
 
-/* Returns the index of a lane among those of one use; the best lane has index
- * 0. */
+/* Returns the position of `lane` among the lanes that serve one use: 0 for the
+ * best one, which may be UCP_NULL_LANE, then the others in ascending order. */
 static unsigned rank(ucp_lane_map_t lanes, unsigned best, unsigned lane)
 {
     unsigned count = (best < UCP_MAX_LANES);
@@ -325,7 +330,7 @@ static void print_lane(ucp_ep_h ep, unsigned index, FILE *stream)
     print_uses(ep->config, index, stream);
 }
 
-/* Prints the costs of large data. */
+/* Prints the bandwidths by which protocols for large data are selected. */
 static void print_costs(ucp_ep_h ep, FILE *stream)
 {
     char costs[128];

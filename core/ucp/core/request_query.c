@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Queries of requests, with their description as text.
+ * ucp_request_query: the status and the memory type of a request, and a
+ * description as text, for example "flush: Operation in progress".
  */
 #include "ucp/base/class.h"
 #include "ucp/mem/mem.h"

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Finds the resources of a context: the components that declare a transport
- * which the configuration allows, and only their memory domains and devices.
+ * ucp_context_open_resources(): loads the components that declare a transport
+ * which the user's lists allow, opens their memory domains, and records the
+ * transports and devices that a worker may use.
  */
 #include "ucp/base/context.h"
 
@@ -31,8 +32,9 @@ static const uct_tl_decl_t *find_tl(const uct_component_decl_t *decl,
     return NULL;
 }
 
-/* True if the transport serves endpoints to the worker itself, whether or not
- * it is selected. */
+/* True for a transport that reaches only the process itself and carries
+ * messages. It is used for endpoints to the worker itself even if the user's
+ * lists exclude it. */
 static int is_loopback(const uct_tl_decl_t *tl)
 {
     return (tl->reach == UCT_TL_REACH_SELF) &&
@@ -138,7 +140,8 @@ static ucs_status_t add_transports(ucp_context_t *context,
             ucp_tl_select_add_tl(selection, tl, role);
         }
         if ((role == UCP_TL_ROLE_AUXILIARY) && is_loopback(tl)) {
-            /* the transport cannot connect other lanes */
+            /* A loopback transport does not reach other processes, and so
+             * cannot connect lanes to them */
             role = UCP_TL_ROLE_NONE;
         }
         if ((role != UCP_TL_ROLE_NONE) || is_loopback(tl)) {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Explains lists of transports and devices that are invalid on this machine,
- * or that leave nothing to use. See tl_select.h.
+ * ucp_tl_select_check(): log messages about entries of UCX_TLS and of the
+ * lists of devices that have no effect on this machine, and about lists that
+ * leave nothing to use.
  */
 #include "ucp/core/tl_select.h"
 
@@ -34,8 +35,8 @@ static void append_setting(ucs_string_buffer_t *strb, const char *variable,
     ucs_string_buffer_appendf(strb, "%s=%s", variable, text);
 }
 
-/* True if the transport is used without being named and has these
- * capabilities. */
+/* True if the transport is used by default, without being named in UCX_TLS,
+ * and has all of these capabilities and reaches all of these peers. */
 static int is_offered(const uct_component_decl_t *decl, const uct_tl_decl_t *tl,
                       uint64_t cap_flags, unsigned reach)
 {
@@ -66,7 +67,8 @@ static void append_tls(const ucp_tl_select_t *selection, uint64_t cap_flags,
     }
 }
 
-/* True for "\NAME" if no transport has that name. */
+/* True if no transport has this name: an entry "\NAME" then selects nothing,
+ * even if NAME is an alias. */
 static int is_exact_flaw(const ucp_tl_select_t *selection, const char *name)
 {
     const uct_component_decl_t *decl;
@@ -107,7 +109,8 @@ static int explain_tl_word(const ucp_tl_select_t *selection, const char *text,
     return 1;
 }
 
-/* Lists the devices of a type, also as candidates for a misspelt name. */
+/* Appends the names of the devices of a type to the text, and stores them in
+ * `candidates` for the search of a similar name. Returns their number. */
 static unsigned append_devices(const ucp_tl_select_t *selection,
                                uct_device_type_t type,
                                const char *candidates[MAX_CANDIDATES + 1],
@@ -172,8 +175,9 @@ static int explain_device_word(const ucp_tl_select_t *selection,
     return 1;
 }
 
-/* Explains a list for devices that no selected transport uses. Returns 0 if the
- * list is not of that kind. */
+/* Explains that a list of devices has no effect, because no transport that
+ * UCX_TLS selects has devices of this type. Returns 0 if the list has an
+ * effect or is not set. */
 static int explain_useless_list(const ucp_tl_select_t *selection,
                                 uct_device_type_t type,
                                 ucs_string_buffer_t *strb)
@@ -213,7 +217,8 @@ static int explain_useless_list(const ucp_tl_select_t *selection,
 
 /* ---- result ---- */
 
-/* Called with each explanation and the name of its variable. */
+/* Receives an explanation. `variable`: the name of the variable that it is
+ * about; NULL if it only follows from other explanations. */
 typedef void (*explain_cb_t)(const char *variable, const char *text, void *arg);
 
 static void explain_words(const ucp_tl_select_t *selection, explain_cb_t report,
@@ -261,7 +266,7 @@ static void add_reason(const char *variable, const char *text, void *arg)
     ucs_string_buffer_t *strb = arg;
 
     if (variable == NULL) {
-        return; /* a consequence of other entries, not a reason */
+        return; /* An explanation without a variable follows from the others */
     }
     ucs_string_buffer_appendf(strb, "%s%s",
                               (ucs_string_buffer_length(strb) == 0) ? "" : "; ",

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * See tl_select.h; tl_explain.c has the messages. Entries of lists are names or
- * aliases of transports; "\NAME" is only the transport of that name, "NAME:aux"
- * uses it only to connect other lanes. The plugins' manifests define the names.
+ * Decides which transports and devices the user's lists allow (UCX_TLS and the
+ * lists of devices), and records what was found for the messages in
+ * tl_explain.c. An entry of UCX_TLS is the name or an alias of transports;
+ * "\NAME" is only the transport of that name, "NAME:aux" uses it only to
+ * connect other lanes. The plugins' manifests define the names.
  */
 #include "ucp/core/tl_select.h"
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Applies the user's lists of transports and devices, and explains lists that
- * are invalid on this machine. resources.c opens them.
+ * Applies the user's lists of transports and devices, and explains entries
+ * that have no effect on this machine. resources.c asks these functions for
+ * each transport and device, and opens those that are allowed.
  */
 #ifndef UCP_TL_SELECT_H
 #define UCP_TL_SELECT_H
@@ -15,14 +16,14 @@ typedef struct ucp_tl_select_device {
     char name[UCT_DEVICE_NAME_MAX];
 } ucp_tl_select_device_t;
 
-/** Results of opening the resources: what was found and selected. */
+/** What was found and selected while the resources were opened. */
 typedef struct ucp_tl_select {
     const ucp_config_options_t *options;
     uct_component_h *components; /**< All components */
     unsigned num_components;
     ucp_tl_select_device_t *devices; /**< One entry for each name and type */
     unsigned num_devices;
-    /** Number selected by the lists and found */
+    /** Number of transports on devices that the lists select and that exist */
     unsigned num_selected;
     /** Selected as auxiliary only; not in num_selected */
     unsigned num_auxiliary;

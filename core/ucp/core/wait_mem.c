@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Pauses the processor in a loop that watches memory. The pause is limited to
- * some ten microseconds, so that no wake-up is necessary: the next progress of
- * the loop handles events of the worker.
+ * ucp_worker_wait_mem(): pauses the processor in a user's loop that watches a
+ * memory location. The pause ends when the location is written, or after at
+ * most about 100 microseconds, so that events of the worker need not end it:
+ * the loop calls progress next.
  */
 #include "ucp/base/worker.h"
 
@@ -49,8 +50,9 @@ static void rest(void *address)
 
 #elif defined(__aarch64__)
 
-/* Waits in WFE: after the exclusive load, a write by another processor is an
- * event. The kernel's event stream also causes events periodically. */
+/* Waits by WFE: after the exclusive load, a write by another processor to the
+ * location wakes this one. So does the periodic event stream that the kernel
+ * enables. */
 static void rest(void *address)
 {
     uint64_t value;

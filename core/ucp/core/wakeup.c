@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Sleep and wake-up: one epoll set of a worker contains the event descriptors
- * of its interfaces and an eventfd for signals.
+ * Sleep and wake-up of a worker: one epoll set contains the event descriptors
+ * of its interfaces, and an eventfd that ucp_worker_signal() and other threads
+ * write.
  *
- * Contract of arm: after UCS_OK, any event for progress makes the set readable.
- * Earlier events make arm return UCS_ERR_BUSY.
+ * After ucp_worker_arm() has returned UCS_OK, every event that needs progress
+ * makes the set readable. If there was such an event before, the call returns
+ * UCS_ERR_BUSY, and the user must call progress before arming again.
  */
 #include "ucp/base/idle.h"
 #include "ucp/base/worker.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Workers: creation, progress and queries.
+ * ucp_worker_create, ucp_worker_destroy, ucp_worker_progress, and the queries
+ * of workers and their addresses.
  */
 #include "ucp/base/worker.h"
 
@@ -257,7 +258,8 @@ ucs_status_t ucp_worker_create(ucp_context_h context,
     return status;
 }
 
-/* Returns an endpoint that has not failed or is not closing, or NULL. */
+/* Returns an endpoint that does not have both flags FAILED and CLOSING, which
+ * ucp_ep_discard() sets; or NULL. */
 static ucp_ep_h any_live_ep(ucp_worker_h worker)
 {
     ucp_ep_h ep;
@@ -270,8 +272,8 @@ static ucp_ep_h any_live_ep(ucp_worker_h worker)
     return NULL;
 }
 
-/* Completes all operations under way. During their callbacks the endpoints
- * still exist, in failed state: sends are rejected and nothing new starts. */
+/* Completes all operations under way. The user's callbacks may still use the
+ * endpoints: these are in failed state, and reject new operations. */
 static void end_all(ucp_worker_h worker)
 {
     ucp_ep_h ep;
@@ -295,8 +297,8 @@ void ucp_worker_destroy(ucp_worker_h worker)
     ucp_cm_cleanup(worker);
     ucp_wireup_worker_cleanup(worker);
     ucp_worker_close_ifaces(worker);
-    /* closing the interfaces has completed the operations that endpoints
-     * waited for */
+    /* Closing the interfaces has completed all operations of the transports,
+     * so that nothing refers to the endpoints any more */
     while (!ucs_list_is_empty(&worker->eps)) {
         ucp_ep_destroy_now(ucs_list_head(&worker->eps, struct ucp_ep, link));
     }
@@ -315,8 +317,9 @@ void ucp_worker_destroy(ucp_worker_h worker)
 
 /* ------------------------------------------------------------- progress -- */
 
-/* Completes deferred sends. Those that were deferred before this call have been
- * sent by the transports' progress. */
+/* Progress if there are deferred sends, which the transports have accepted but
+ * not sent yet. The transports' progress sends those that were deferred before
+ * it; their requests complete after it. */
 static UCS_F_NOINLINE unsigned progress_deferred(ucp_worker_h worker)
 {
     unsigned count;
@@ -337,7 +340,8 @@ static UCS_F_ALWAYS_INLINE unsigned progress(ucp_worker_h worker)
     return count + uct_worker_progress_inline(worker->uct);
 }
 
-/* Progress of workers with a lock or with statistics. */
+/* Progress of workers that need a lock (UCP_WORKER_FLAG_MT) or count their
+ * calls (UCP_WORKER_FLAG_STATS). */
 static UCS_F_NOINLINE unsigned progress_watched(ucp_worker_h worker)
 {
     unsigned count;

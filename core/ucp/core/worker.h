@@ -13,7 +13,8 @@ ucs_status_t ucp_worker_open_ifaces(ucp_worker_h worker,
                                     const ucp_worker_params_t *params);
 void ucp_worker_close_ifaces(ucp_worker_h worker);
 
-/** Sets up and cleans up the wake-up of a sleeping worker. */
+/** Set up and clean up what wakes a sleeping worker (wakeup.c); no effect
+ *  without UCP_FEATURE_WAKEUP. */
 ucs_status_t ucp_worker_wakeup_init(ucp_worker_h worker,
                                     const ucp_worker_params_t *params);
 void ucp_worker_wakeup_cleanup(ucp_worker_h worker);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The interfaces of a worker: one for each resource of the context, with the
- * receive handlers of all classes of operations.
+ * Opens and closes the interfaces of a worker, one for each transport on a
+ * device that the context has found, and sets the receive handlers of all
+ * classes of operations (base/class.h) on them.
  */
 #include "ucp/base/worker.h"
 
@@ -54,7 +55,9 @@ static ucs_status_t set_handlers(ucp_worker_iface_t *wiface)
     return UCS_OK;
 }
 
-/* Error handler of the interfaces: finds the endpoint of the failed lane. */
+/* Error handler of the interfaces: a transport's endpoint has failed. Finds
+ * the UCP endpoint that has it as a lane; the endpoint continues without the
+ * lane, or fails. */
 static ucs_status_t lane_failed(void *arg, uct_ep_h uct_ep, ucs_status_t status)
 {
     ucp_worker_iface_t *wiface = arg;
@@ -72,8 +75,8 @@ static ucs_status_t lane_failed(void *arg, uct_ep_h uct_ep, ucs_status_t status)
                                                             UCS_ERR_NO_ELEM;
 }
 
-/* Reads the settings of an interface, with those of ucp_config_modify for
- * tables that UCP does not know. */
+/* Reads the settings of an interface, and applies what the program has set by
+ * ucp_config_modify. */
 static ucs_status_t read_iface_config(ucp_context_h context,
                                       const ucp_resource_t *resource,
                                       uct_iface_config_t **config_p)
@@ -152,9 +155,9 @@ static ucs_status_t open_iface(ucp_worker_h worker, unsigned resource_index,
     return UCS_OK;
 }
 
-/* Skips a device that cannot be opened now, because another may be
- * sufficient. UCS_ERR_INVALID_PARAM is returned: the user must correct the
- * setting, and the log names it. */
+/* A device that cannot be opened now is skipped, because others may be
+ * sufficient. If a setting is invalid, the user must correct it: returns
+ * UCS_ERR_INVALID_PARAM; the log names the setting. */
 ucs_status_t ucp_worker_open_ifaces(ucp_worker_h worker,
                                     const ucp_worker_params_t *params)
 {

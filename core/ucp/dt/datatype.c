@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * Datatypes of the API: generic datatypes, and the attributes of a datatype.
- */
+/* ucp_dt_create_generic, ucp_dt_destroy and ucp_dt_query. */
 #include "ucp/dt/dt.h"
 
 #include <stdlib.h>

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The iterator over the data of all datatypes.
+ * ucp_dt_iter_t for all datatypes and memory types: initialization from the
+ * user's parameters, packing, unpacking, and the description as a list of
+ * blocks (uct_iov_t) for zero-copy.
  */
 #include "ucp/dt/dt.h"
 
@@ -92,8 +94,8 @@ int ucp_dt_memh_is_plain(ucp_mem_h memh)
                               (memh->mem_type == UCS_MEMORY_TYPE_HOST));
 }
 
-/* True if the handle covers each entry of a list: transfers use one handle
- * for all entries. */
+/* True if the handle covers all entries of an iov list. A transfer has one
+ * memory handle, which is used for each entry. */
 static int covers_list(const ucp_mem_t *memh, const ucp_dt_iter_t *iter)
 {
     size_t i;
@@ -108,9 +110,10 @@ static int covers_list(const ucp_mem_t *memh, const ucp_dt_iter_t *iter)
     return 1;
 }
 
-/* Uses the handle that the user passes with the buffer. Imported memory is
- * then ordinary memory at its local address, without the handle, because the
- * handles of memory domains are for the owner's address. */
+/* Checks that the memory handle that the user passes covers the buffer, and
+ * stores it in the iterator. If the handle is imported, the buffer becomes an
+ * ordinary local address, and no handle is stored: the handles of its memory
+ * domains are for the addresses of the owner's process. */
 static ucs_status_t adopt_memh(ucp_context_h context, ucp_dt_iter_t *iter,
                                ucp_mem_h memh)
 {
@@ -169,7 +172,8 @@ ucs_status_t ucp_dt_iter_begin(ucp_worker_h worker, ucp_dt_iter_t *iter,
     return status;
 }
 
-/* Releases the fragment. The user may free the memory after this. */
+/* Waits for the copy to the host buffer and releases the buffer. The user may
+ * free the memory after this. */
 static void drop_fetched(ucp_dt_iter_t *iter)
 {
     ucp_stage_frag_t *frag = iter->u.iov.frag;
@@ -180,7 +184,8 @@ static void drop_fetched(ucp_dt_iter_t *iter)
     frag->req = NULL;
     if (frag->done == NULL) {
         ucp_stage_frag_put(frag);
-    } /* otherwise its callback does that */
+    } /* Otherwise the callback `done`, which progress still calls, releases
+       * the buffer */
 }
 
 void ucp_dt_iter_cleanup(ucp_dt_iter_t *iter)
@@ -198,7 +203,8 @@ void ucp_dt_iter_cleanup(ucp_dt_iter_t *iter)
     }
 }
 
-/* Moves an iov iterator to `offset`: forward, or from the start. */
+/* Moves an iov iterator to `offset`, forward from the current position, or
+ * from the start if `offset` is before it. */
 static void iov_seek(ucp_dt_iter_t *iter, size_t offset)
 {
     size_t left;
@@ -316,7 +322,8 @@ static size_t staged_pack(ucp_dt_iter_t *iter, void *dest, size_t length)
         return length;
     }
     if (iter->u.iov.count > 0) {
-        iov_seek(iter, offset); /* nothing was packed */
+        iov_seek(iter, offset); /* Return to the position before the failed
+                                 * copy */
     }
     return 0;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Iterator over the user's data: packs it to bytes, or unpacks bytes to it, for
- * all datatypes and memory types.
+ * ucp_dt_iter_t, the position in the user's data: packs the data to bytes, or
+ * unpacks bytes to it, for all datatypes and memory types.
  */
 #ifndef UCP_DT_H
 #define UCP_DT_H
@@ -24,8 +24,9 @@
     (UCP_OP_ATTR_FIELD_DATATYPE | UCP_OP_ATTR_FIELD_MEMORY_TYPE | \
      UCP_OP_ATTR_FIELD_MEMH)
 
-/** True if the memory of this handle can be accessed as plain bytes at the
- *  address that the user passes. `memh` may be NULL. */
+/** True if `memh` is NULL or its memory is host memory of this process at the
+ *  address that the user passes: not imported from another process, and
+ *  accessible to the processor. */
 int ucp_dt_memh_is_plain(ucp_mem_h memh);
 
 /** True if the operation accesses plain bytes at the user's address, in host
@@ -38,7 +39,8 @@ static UCS_F_ALWAYS_INLINE int ucp_dt_is_plain(const ucp_request_param_t *param)
             ucp_dt_memh_is_plain(param->memh));
 }
 
-/** Length in bytes if the operation is on plain contiguous bytes, else -1. */
+/** Length in bytes if the operation is on contiguous bytes in host memory as
+ *  the user describes it, else -1. The length is at most SSIZE_MAX. */
 static UCS_F_ALWAYS_INLINE ssize_t
 ucp_dt_plain_length(size_t count, const ucp_request_param_t *param)
 {
@@ -77,10 +79,10 @@ static UCS_F_ALWAYS_INLINE int ucp_dt_is_known_host(ucp_worker_h worker,
 }
 
 /**
- * Initializes an iterator over host memory; `unpack` is the direction. Returns
- * UCS_ERR_INVALID_PARAM if the datatype is invalid (strided datatypes have a
- * class number, but the API cannot describe them) or if its size overflows. The
- * state of a generic datatype is opaque and may be NULL.
+ * Initializes an iterator over host memory. `unpack`: non-zero for a receive.
+ * Returns UCS_ERR_INVALID_PARAM if the datatype is invalid (strided datatypes
+ * have a class number, but the API cannot describe them) or if its size
+ * overflows. The state of a generic datatype is opaque and may be NULL.
  */
 ucs_status_t ucp_dt_iter_init(ucp_dt_iter_t *iter, void *buffer, size_t count,
                               ucp_datatype_t datatype, int unpack);
@@ -92,8 +94,8 @@ ucs_status_t ucp_dt_iter_begin(ucp_worker_h worker, ucp_dt_iter_t *iter,
                                void *buffer, size_t count,
                                const ucp_request_param_t *param, int unpack);
 
-/** True if the data is copied to a fragment in the background: it may be packed
- *  when that copy is complete. */
+/** True if the data is being copied to a host buffer in the background, or has
+ *  been: it may be packed only when that copy is complete. */
 static inline int ucp_dt_iter_is_fetched(const ucp_dt_iter_t *iter)
 {
     return (iter->dt_class == UCP_DT_CLASS_STAGED) &&
@@ -151,7 +153,7 @@ void ucp_dt_iter_advance(ucp_dt_iter_t *iter, size_t length);
 /** Returns to the start. Not for generic datatypes. */
 void ucp_dt_iter_rewind(ucp_dt_iter_t *iter);
 
-/** Cleans up the iterator if its class needs it. Hot path. */
+/** Calls ucp_dt_iter_cleanup() if the class of the data needs it. Hot path. */
 static UCS_F_ALWAYS_INLINE void ucp_dt_iter_finish(ucp_dt_iter_t *iter)
 {
     if (ucs_unlikely(iter->dt_class >= UCP_DT_CLASS_GENERIC)) {

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * See eager.h.
+ * What the eager protocols of tagged messages, active messages and streams
+ * share: the sizes for which they are candidates, their costs, and the sends
+ * of one message by am_short, am_bcopy or am_zcopy.
  */
 #include "ucp/eager/eager.h"
 
@@ -11,7 +13,7 @@
 #include "uct/base/md.h"
 
 /* Limits the range of a protocol to sizes below the user's rendezvous
- * threshold. Returns zero if the range is empty. */
+ * threshold, if it is set. Returns zero if no size is left. */
 static unsigned limit(const ucp_proto_query_t *query, ucp_proto_range_t *range)
 {
     if ((query->rndv_thresh != SIZE_MAX) &&
@@ -155,7 +157,8 @@ static void fetched(ucp_stage_frag_t *frag)
     ucp_request_t *req = frag->req;
 
     frag->done = NULL;
-    if (req == NULL) { /* the request is complete */
+    if (req == NULL) { /* The request has completed in the meantime, for
+                        * example by a failure of its endpoint */
         ucp_stage_frag_put(frag);
     } else {
         ucp_ep_copied(req->send.ep);
@@ -245,7 +248,8 @@ ucs_status_ptr_t ucp_eager_deferred(ucp_ep_h ep, size_t length,
     ucp_request_t *req;
 
     if (param->op_attr_mask & UCP_OP_ATTR_FLAG_FORCE_IMM_CMPL) {
-        /* fast completion requires only that the buffer is reusable */
+        /* Completion at once means for the user that the buffer is reusable,
+         * which is the case */
         return NULL;
     }
 

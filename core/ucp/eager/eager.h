@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What eager protocols of all classes share.
+ * What the eager protocols of tagged messages, active messages and streams
+ * share. An eager protocol sends the data at once, without a reply of the
+ * receiver.
  */
 #ifndef UCP_EAGER_H
 #define UCP_EAGER_H
 
 #include "ucp/proto/ep.h"
 
-/** Sizes of what the eager messages of a class contain in addition to the
- *  data. */
+/** Sizes of what the eager messages of a class of operations (base/class.h)
+ *  contain in addition to the data. */
 typedef struct ucp_eager_own {
     size_t total;     /**< Bytes in addition to the data, at most */
     size_t zcopy_hdr; /**< Zero-copy: bytes that precede the data */
@@ -35,9 +37,10 @@ size_t ucp_eager_max(const ucp_proto_query_t *query,
 /** Completes a send whose buffer the transport does not use any more. */
 typedef void (*ucp_eager_end_t)(ucp_request_t *req, ucs_status_t status);
 
-/** Called after a short message was sent with `status`: completes the send,
- *  unless the transport delays the message. Returns the result of the progress
- *  function. */
+/** Called with the status of am_short. Completes the send; but if the status
+ *  is UCS_INPROGRESS, the transport sends the message in its next progress,
+ *  and the request waits in worker->deferred until then. Returns the result of
+ *  the progress function. */
 ucs_status_t ucp_eager_short_sent(ucp_request_t *req, ucs_status_t status,
                                   ucp_eager_end_t end);
 
@@ -57,14 +60,17 @@ ucs_status_t ucp_eager_bcopy(ucp_request_t *req, uint8_t id,
                              uct_pack_callback_t pack, unsigned flags,
                              ucp_eager_end_t end);
 
-/** Sends a message by zero-copy, with the completion of the request. Returns
- *  UCS_INPROGRESS if `done` will be called. */
+/** Sends a message by zero-copy with req->send.comp. Returns UCS_INPROGRESS if
+ *  the transport still uses the buffer: `done` is called when it does not any
+ *  more. */
 ucs_status_t ucp_eager_zcopy(ucp_request_t *req, uint8_t id, const void *header,
                              size_t header_size, const uct_iov_t *iov,
                              size_t iovcnt, uct_completion_callback_t done);
 
-/** Creates the request of a short send whose message the transport delays until
- *  the next progress. */
+/** Called if am_short has returned UCS_INPROGRESS: creates a request that
+ *  completes in the next progress, in which the transport sends the message.
+ *  Returns what the user's call returns: the request, or NULL if the user
+ *  wants no request or memory is short. */
 ucs_status_ptr_t ucp_eager_deferred(ucp_ep_h ep, size_t length,
                                     const ucp_request_param_t *param);
 

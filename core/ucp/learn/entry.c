@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See entry.h. */
+/* ucp_learn_entry_t: what is learnt for the endpoints of one configuration and
+ * one operation, by class of sizes (entry.h). Finds the methods that are
+ * possible, and which of them are expected to be far slower. */
 #include "ucp/learn/entry.h"
 
 #include "ucp/learn/live.h"
@@ -9,11 +11,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Classes of sizes that are alike: a factor of 16. */
+/* How many smaller classes of sizes are searched for earlier results: sizes
+ * down to a sixteenth */
 enum { NEAR_CLASSES = 4 };
 
-/* A method is not tried at first if it is expected to take this many times
- * longer. */
+/* The first trial of a method is postponed if it is expected to take this many
+ * times longer than the selected one. */
 #define FAR_SLOWER 2.5
 
 static int is_rma(ucp_op_t op)
@@ -85,8 +88,9 @@ unsigned ucp_learn_size_class(size_t length)
                log - UCP_LEARN_MIN_LOG;
 }
 
-/* Adds what the costs tell of a rendezvous in which the data goes as this
- * candidate says. */
+/* If the protocol of the candidate supports all sizes of the class, from
+ * `first` to `last`, adds its method to *methods_p and its estimated time to
+ * `times`. */
 static void add_candidate(const ucp_proto_candidate_t *candidate, size_t first,
                           size_t last, unsigned *methods_p, double *times)
 {
@@ -98,9 +102,10 @@ static void add_candidate(const ucp_proto_candidate_t *candidate, size_t first,
     }
 }
 
-/* Returns the methods of a rendezvous that are possible for all sizes of a
- * class, and estimates their times. Other operations move the data in the same
- * ways. */
+/* Returns the methods by which the data of a rendezvous can be moved for all
+ * sizes of a class (bits by UCP_LEARN_*), and their estimated times for its
+ * smallest size. The times are also used for put and get, which move data in
+ * the same ways. */
 static unsigned possible_methods(const ucp_learn_entry_t *entry, unsigned class,
                                  double times[UCP_LEARN_METHODS])
 {
@@ -126,7 +131,8 @@ static unsigned possible_methods(const ucp_learn_entry_t *entry, unsigned class,
     return methods;
 }
 
-/* Returns the methods that are far slower than this one. */
+/* Returns the methods (bits) that take more than FAR_SLOWER times as long as
+ * method `than`. */
 static unsigned far_slower(const double *times, unsigned than)
 {
     unsigned methods = 0;
@@ -140,9 +146,10 @@ static unsigned far_slower(const double *times, unsigned than)
     return methods;
 }
 
-/* Postpones trials of methods that are far slower by the costs, or for smaller
- * transfers. A trial with messages of 16 MiB takes as long as a hundred
- * messages, if the method is ten times slower. */
+/* Postpones the first trials of methods that are far slower than the selected
+ * one by the estimates, or by results for smaller transfers: a trial of a
+ * method that is ten times slower, with messages of 16 MiB, takes as long as a
+ * hundred messages. */
 static void postpone(const ucp_learn_entry_t *entry, ucp_learn_load_t load,
                      unsigned class, const double *estimates)
 {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What is learnt for the endpoints of a configuration: for each class of sizes
- * of an operation one ucp_learn_t for transfers that are alone, and one for
- * those that are in flight together, allocated at the first of them.
+ * Results of the search for the fastest method (learn.h), for the endpoints of
+ * one configuration: for each class of sizes of an operation one ucp_learn_t
+ * for transfers that are alone, and one for those that are in flight together,
+ * allocated at the first of them.
  */
 #ifndef UCP_LEARN_ENTRY_H
 #define UCP_LEARN_ENTRY_H
@@ -12,12 +13,14 @@
 
 #include <stdio.h>
 
-/** Methods. Their names are in this order, too. */
+/** Methods: how the data of a message, put or get is moved.
+ *  ucp_learn_method_name() and the counters of stats/ use the same order. */
 enum {
     UCP_LEARN_EAGER,
-    UCP_LEARN_GET, /* over the lane of a rendezvous or key */
-    UCP_LEARN_PUT, /* as GET */
-    UCP_LEARN_AM,  /* fragments in messages */
+    UCP_LEARN_GET, /* by the receiver's get over a lane of the rendezvous or of
+                    * the key */
+    UCP_LEARN_PUT, /* by the sender's put over such a lane */
+    UCP_LEARN_AM,  /* in active messages, by fragments */
     UCP_LEARN_METHODS,
 };
 
@@ -28,7 +31,8 @@ typedef enum {
     UCP_LEARN_LOADS,
 } ucp_learn_load_t;
 
-/** Classes of sizes: powers of two. */
+/** Classes of sizes: class i has the lengths from 2^(UCP_LEARN_MIN_LOG + i) to
+ *  twice that; the last class has all that are longer. */
 enum {
     UCP_LEARN_MIN_LOG   = 14,
     UCP_LEARN_CLASSES   = 14,
@@ -41,14 +45,16 @@ typedef struct ucp_learn_entry {
     struct ucp_learn_entry *next;
     const ucp_ep_config_t *config;
     ucp_op_t op;
-    /** For put and get: identifies the lanes of the key */
+    /** For put and get: identifies the lanes of the remote key; else NULL */
     const void *lanes;
     ucp_ep_h last_ep;     /**< Endpoint of the last transfer */
     ucs_time_t last_time; /**< Time when that transfer began */
     ucp_learn_t *of[UCP_LEARN_LOADS][UCP_LEARN_CLASSES];
-    /** Streams: transfers of a unit of the plan, as many as a series has */
+    /** UCP_LEARN_STREAM: transfers that count as one unit of the plan; as many
+     *  as the last timed series had */
     uint16_t unit[UCP_LEARN_CLASSES];
-    /** Streams: transfers until the next unit */
+    /** UCP_LEARN_STREAM: untimed transfers until the current unit is
+     *  complete */
     uint16_t rest[UCP_LEARN_CLASSES];
 } ucp_learn_entry_t;
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * See learn.h.
+ * Selects the fastest of a few methods from the times of transfers (learn.h):
+ * when to try which method, what a result changes, and when the next trial is
+ * due.
  */
 #include "ucp/learn/learn.h"
 
@@ -8,7 +10,8 @@
 
 #include <string.h>
 
-/* Largest noise that may prevent that a faster method is selected. */
+/* Limit of ucp_learn_noise(): with more noise than this, a method that is
+ * clearly faster would not be selected. */
 #define MAX_NOISE 0.3
 
 /* A sample is odd if it differs from the median by more than this, or by more
@@ -16,11 +19,12 @@
  * that the conditions have changed. */
 #define MIN_CHANGE 0.25
 
-/* A trial is given up if the method takes this many times longer. */
+/* A trial ends early if the method takes this many times as long as the
+ * selected one. */
 #define HOPELESS 2.0
 
-/* Trials take at most this part of the time of all transfers, divided among the
- * methods. */
+/* Part of the time of all transfers that trials may add. Each of the methods
+ * that are not selected gets an equal share of it. */
 #define MAX_COST        0.01
 #define MAX_GAP_BY_COST 1e6
 
@@ -35,8 +39,10 @@ const ucp_learn_plan_t ucp_learn_plan_alone = {
     .advantage = 0.05,
 };
 
-/* A series begins with transfers that are not timed, so that the plan has none.
- * The noise of one sample is not known. */
+/* A series begins with transfers that are not timed itself
+ * (ucp_timing_series()), so that `warm` and `skip` are 0. Only one sample is
+ * taken for each trial, whose noise is not known: the advantage must be
+ * larger. */
 const ucp_learn_plan_t ucp_learn_plan_series = {
     .skip      = 0,
     .warm      = 0,
@@ -140,8 +146,8 @@ void ucp_learn_postpone(ucp_learn_t *learn, unsigned methods)
 
 /* ---------------------------------------------------------- what is next -- */
 
-/* Returns the number of transfers until a method's trial is due; 0 or less if
- * it is due now. */
+/* Returns the number of units until a method's trial is due; 0 or less if it
+ * is due now. */
 static int32_t remaining(const ucp_learn_t *learn, unsigned index)
 {
     return (int32_t)(learn->method[index].due - learn->count);
@@ -170,7 +176,8 @@ static void forget(ucp_learn_method_t *method)
     method->next  = 0;
 }
 
-/* Starts a trial. The selected method needs one only if it has no samples. */
+/* Starts a trial: the method's old samples are dropped. For the selected
+ * method, one more sample is enough if it has samples. */
 static void start_trial(ucp_learn_t *learn, unsigned method)
 {
     learn->trial = (uint8_t)method;

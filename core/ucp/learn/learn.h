@@ -38,23 +38,27 @@ typedef enum {
 enum {
     UCP_LEARN_MAX_METHODS = 4,
     UCP_LEARN_SAMPLES     = 7, /**< Samples kept for each method */
-    UCP_LEARN_ODD         = 4, /**< This many odd samples mean a change */
+    UCP_LEARN_ODD         = 4, /**< After this many odd samples in a row, see
+                                *   `odd`, the old samples are invalid */
     UCP_LEARN_NONE        = 0xff,
 };
 
-/** Counts of units. */
+/** How often methods are tried. All numbers are units: transfers, or series of
+ *  transfers. */
 typedef struct ucp_learn_plan {
-    uint8_t skip;     /**< The first ones are not timed */
-    uint8_t warm;     /**< Untimed ones of a trial */
-    uint8_t timed;    /**< Timed ones of a trial */
-    uint8_t cost;     /**< Of a trial */
-    uint8_t watch;    /**< Between samples of `best` */
-    uint16_t min_gap; /**< Between trials, at first */
-    uint16_t max_gap; /**< Between trials that cost little */
+    uint8_t skip;     /**< Units before the first trial */
+    uint8_t warm;     /**< Units of a trial that are not timed, at its start */
+    uint8_t timed;    /**< Units of a trial that are timed, after the others */
+    uint8_t cost;     /**< Units by which the time of a trial is counted */
+    uint8_t watch;    /**< Units between two samples of the selected method */
+    uint16_t min_gap; /**< Units between the first two trials of a method */
+    uint16_t max_gap; /**< Units between trials, at most, if a trial costs
+                       *   little time */
     double advantage; /**< Smallest relative advantage that is selected */
 } ucp_learn_plan_t;
 
-/** Of transfers that are alone, and of series. */
+/** The plans for transfers that are alone (a unit is a transfer) and for
+ *  transfers that are in flight together (a unit is a series). */
 extern const ucp_learn_plan_t ucp_learn_plan_alone;
 extern const ucp_learn_plan_t ucp_learn_plan_series;
 
@@ -62,9 +66,11 @@ typedef struct ucp_learn_method {
     float samples[UCP_LEARN_SAMPLES]; /**< Seconds per byte; a ring buffer */
     uint8_t count;                    /**< Valid samples */
     uint8_t next;                     /**< Index for the next sample */
-    uint8_t drops;                    /**< Trials in a row without result */
+    uint8_t drops;                    /**< Trials in a row that ended by
+                                       *   ucp_learn_drop(); limited to 8 */
     uint32_t gap;                     /**< Units between two trials */
-    uint32_t due;                     /**< Number of the unit of the next */
+    uint32_t due;                     /**< Value of ucp_learn::count at which
+                                       *   the next trial starts */
 } ucp_learn_method_t;
 
 typedef struct ucp_learn {
@@ -74,12 +80,13 @@ typedef struct ucp_learn {
     uint8_t trial;   /**< The method that is tried, or UCP_LEARN_NONE */
     uint8_t left;    /**< Units that the trial still needs */
     uint8_t timing;  /**< The result of a timed unit is outstanding */
-    uint8_t num_odd; /**< Entries of odd[] */
+    uint8_t num_odd; /**< Number of valid entries of odd[] */
     /** The last samples of `best`, if all of them differed from the median by
      *  more than the noise, in one direction */
     float odd[UCP_LEARN_ODD];
     uint32_t count;                  /**< Units so far; may wrap around */
-    struct ucs_stats_record *record; /**< The caller's; or NULL */
+    struct ucs_stats_record *record; /**< Record among the counters, see
+                                      *   live.h; or NULL */
     ucp_learn_method_t method[UCP_LEARN_MAX_METHODS];
 } ucp_learn_t;
 
@@ -99,7 +106,8 @@ unsigned ucp_learn_next(ucp_learn_t *learn, int *timed_p);
 /** Reports the result of the unit that was to be timed. */
 void ucp_learn_result(ucp_learn_t *learn, double seconds_per_byte);
 
-/** Reports that the unit that was to be timed has no result. */
+/** Reports that the unit that was to be timed has no result: its trial ends,
+ *  and is repeated soon. */
 void ucp_learn_drop(ucp_learn_t *learn);
 
 /** Returns the time per byte (s) of a method, which a third of its samples is

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See timing.h. */
+/* Times transfers of the user, alone or in series, and sends the probes that
+ * tell when the data has reached the peer (timing.h). */
 #include "ucp/learn/timing.h"
 
 #include "ucp/base/ids.h"
@@ -20,13 +21,14 @@ enum {
     MAX_WARM   = 64,
     HALF_BYTES = 262144,
     MIN_HALF   = 4,
-    /* of transfers of LARGE bytes */
+    /* Minimum transfers of a half if each has LARGE bytes or more */
     LARGE_HALF = 2,
     LARGE      = 2 << 20,
     MAX_HALF   = 16,
 };
 
-/* Nothing takes less time for a byte (s). */
+/* A measured time of less seconds per byte is an error of measurement: it is
+ * ignored. */
 #define MIN_TIME 2e-12
 
 /* Limit of the ratio between the times of both halves of a series. */
@@ -64,7 +66,8 @@ static void show_change(const ucp_timing_t *timing, unsigned before)
     }
 }
 
-/* Reports the seconds that `length` bytes took. */
+/* Reports the seconds that `length` bytes took to learn.c, and ends the
+ * timing. An impossible result is dropped. */
 static void report(ucp_timing_t *timing, double seconds, size_t length)
 {
     ucp_learn_t *learn = timing->learn;
@@ -103,9 +106,10 @@ static double seconds_between(ucs_time_t first, ucs_time_t second)
     return 1e-9 * (double)(int64_t)(second - first);
 }
 
-/* Reports the result of a series whose ends are all known. The peer may have
- * been busy with data of earlier requests, which were complete here: then the
- * second half counts. */
+/* Reports the result of a series whose three marks have their times. If the
+ * first half took much longer, the peer may have been busy with data of
+ * requests before the series, which were complete here: then only the second
+ * half counts. */
 static void report_series(ucp_timing_t *timing)
 {
     const ucp_mark_t *marks = timing->marks;
@@ -124,7 +128,8 @@ static void report_series(ucp_timing_t *timing)
     }
 }
 
-/* Called when the end of a mark is known. */
+/* Called when the time is known at which the transfer of a mark ended. After
+ * the last mark, the result is reported. */
 static void ended(ucp_timing_t *timing, ucp_mark_t *mark, ucs_time_t time)
 {
     unsigned i;
@@ -165,7 +170,7 @@ static ucs_status_t ask(struct ucp_trials *trials, ucp_mark_t *mark)
     return ucp_ep_send_control(ep, UCP_AM_ID_PROBE, &probe, sizeof(probe));
 }
 
-/* Returns NULL if the results of this request were given up. */
+/* Returns the mark whose transfer is this request, or NULL if there is none. */
 static ucp_mark_t *mark_of(ucp_timing_t *timing, const ucp_request_t *req)
 {
     unsigned i;
@@ -265,7 +270,9 @@ unsigned ucp_timing_series(ucp_timing_t *timing, ucp_request_t *req,
 
     half    = (req->dt.length >= LARGE) ? LARGE_HALF :
                                           ucs_min(half, (size_t)MAX_HALF);
-    half    = ucs_max(half, (size_t)warm); /* they may end together */
+    half    = ucs_max(half, (size_t)warm); /* All transfers in flight may end
+                                            * together: a half is at least as
+                                            * long */
     *timing = (ucp_timing_t){
         .ep        = req->send.ep,
         .learn     = learn,
@@ -281,7 +288,8 @@ unsigned ucp_timing_series(ucp_timing_t *timing, ucp_request_t *req,
 
 /* -------------------------------------------------------------- messages -- */
 
-/* Returns the timing that this answer is for, or NULL. */
+/* Returns the timing that waits for this answer to a probe, or NULL if it was
+ * given up or the message is not from the peer. */
 static ucp_timing_t *asked_by(ucp_worker_h worker, const ucp_probe_t *probe)
 {
     uint64_t end              = ucp_le64_get(probe->end.ep_id);

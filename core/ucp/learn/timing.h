@@ -32,7 +32,7 @@
 
 #include "ucp/learn/entry.h"
 
-/** Identifier of the message that is answered in order with the data. */
+/** Identifier of the message. */
 enum { UCP_AM_ID_PROBE = 31 };
 
 enum { UCP_TIMING_MARKS = 3 };
@@ -50,10 +50,11 @@ enum {
 
 _Static_assert(sizeof(ucp_probe_t) == 29, "wire layout");
 
-/** A transfer whose end counts. */
+/** A transfer whose end is a mark of the series, see above. */
 typedef struct ucp_mark {
     ucp_request_t *req; /**< NULL if it is complete, or not begun */
-    uint32_t asked;     /**< Number of the probe behind it; 0: none */
+    uint32_t asked;     /**< Number of the PROBE that was sent after it; 0:
+                         *   none */
     ucs_time_t time;    /**< When it ended; 0: unknown */
     size_t bytes;       /**< Of the transfers after the previous mark, to it */
 } ucp_mark_t;
@@ -66,16 +67,18 @@ typedef struct ucp_timing {
     uint8_t method;
     uint8_t num_marks; /**< 1: a transfer that is alone */
     uint8_t next;      /**< Mark of the transfer that begins next */
-    uint8_t left;      /**< Transfers until that mark, with its own */
+    uint8_t left;      /**< Transfers until the mark `next`, including the
+                        *   mark's */
     uint8_t half;      /**< Transfers of each half of a series */
-    /** Transfers of the halves that ended together with the one before */
+    /** Transfers of the halves whose requests completed at the same time as
+     *  the previous one */
     uint8_t together;
     ucs_time_t begin; /**< Time when the last transfer began */
     ucs_time_t end;   /**< Time when the last request completed */
     ucp_mark_t marks[UCP_TIMING_MARKS];
 } ucp_timing_t;
 
-/** What a worker learns, and times. */
+/** What a worker has learnt, and the transfers that it is timing. */
 struct ucp_trials {
     ucp_learn_entry_t *entries; /**< The most recently used one first */
     ucp_timing_t timing;
@@ -104,14 +107,15 @@ unsigned ucp_timing_series(ucp_timing_t *timing, ucp_request_t *req,
 /** Adds the next transfer to a series that ucp_timing_is_open(). */
 void ucp_timing_add(ucp_timing_t *timing, ucp_request_t *req, ucs_time_t now);
 
-/** Gives up the results. */
+/** Ends the timing without a result. */
 void ucp_timing_drop(ucp_timing_t *timing);
 
-/** Handles PROBE messages. */
+/** UCT callback for received PROBE messages and their answers; `arg` is the
+ *  worker. */
 ucs_status_t ucp_timing_probe(void *arg, void *data, size_t length,
                               unsigned flags);
 
-/** True for a series that needs further transfers. */
+/** True if a series is being timed and needs further transfers. */
 static inline int ucp_timing_is_open(const ucp_timing_t *timing)
 {
     return (timing->ep != NULL) && (timing->next < timing->num_marks);

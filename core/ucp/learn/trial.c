@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * See trial.h.
+ * Selects the protocol of large messages, puts and gets by measured times
+ * instead of estimated costs (trial.h): decides whether a transfer is alone or
+ * follows others, and which transfers are timed.
  */
 #include "ucp/learn/trial.h"
 
@@ -20,12 +22,15 @@
 /* Time of a byte (s) that is assumed until one is known. */
 #define ASSUMED_TIME 1e-10
 
-/* Longest pauses within a series, in times of a transfer that is alone: by
- * methods whose requests complete at the end, and earlier. */
+/* Longest pauses between the transfers of a series, as multiples of the time
+ * of a transfer that is alone. The first is for methods whose requests
+ * complete when the data is transferred, the second for those whose requests
+ * complete earlier. */
 #define MAX_PAUSE       1.25
 #define MAX_PAUSE_EARLY 128
 
-/* Least transfers of a stream that are one unit of its plan. */
+/* Transfers that follow others and count as one unit of the plan (learn.h), at
+ * least. */
 enum { MIN_UNIT = 16 };
 
 static struct ucp_trials *trials_of(ucp_worker_h worker)
@@ -38,8 +43,8 @@ static struct ucp_trials *trials_of(ucp_worker_h worker)
     return own->trials;
 }
 
-/* Seconds of a byte by the selected method, if a transfer of this length is
- * alone. */
+/* Returns the seconds per byte of the selected method for a transfer of this
+ * length that is alone. */
 static double time_alone(const ucp_learn_entry_t *entry, size_t length)
 {
     const ucp_learn_t *learn =
@@ -75,7 +80,8 @@ static int is_loaded(const ucp_timing_t *timing, const ucp_learn_entry_t *entry,
     return ucs_time_to_sec(now - since) < bytes * time_alone(entry, length);
 }
 
-/* Gives up a timing that this transfer disturbs, or that ends no more. */
+/* Ends a timing without a result if this transfer disturbs it, or if it takes
+ * too long (TIMING_MAX). */
 static void check_timing(ucp_timing_t *timing, const ucp_request_t *req,
                          const ucp_learn_t *stream, ucs_time_t now)
 {
@@ -91,7 +97,9 @@ static void check_timing(ucp_timing_t *timing, const ucp_request_t *req,
     }
 }
 
-/* Returns the method of a transfer that follows others. */
+/* Returns the method of a transfer that follows others: that of the series
+ * that is being timed, or the selected one; starts a series if a trial is
+ * due. */
 static unsigned select_in_stream(ucp_timing_t *timing, ucp_learn_entry_t *entry,
                                  ucp_request_t *req, ucp_learn_t *learn,
                                  ucs_time_t now)

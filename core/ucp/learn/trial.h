@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Large messages by the method that proves to be the fastest: times transfers
- * of the user (timing.h), and tries the methods that the costs did not select
- * (learn.h). A transfer that is alone and one that follows others are different
- * cases: the time of the first counts, and the rate of the second, whose
- * methods delay each other.
+ * Sends large messages by the method that measurements have shown to be the
+ * fastest: times transfers of the user (timing.h), and tries methods that the
+ * costs did not select (learn.h). Transfers that are alone and transfers that
+ * follow others are learnt separately: for the former the duration counts, for
+ * the latter the rate, because they delay each other.
  *
  * A worker times one transfer or series at a time. What is learnt belongs to an
  * endpoint configuration, whose endpoints have the same lanes and the same
