@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Registers device memory with memory domains of network devices: as a dmabuf,
- * which the domain that supports this memory exports.
+ * ucp_md_register(): registers memory with a memory domain. If the domain
+ * cannot register memory of this type by its address, but can register a
+ * dmabuf, and another domain of the context exports the memory as one, the
+ * dmabuf is registered (memory of a GPU with a network device).
  */
 #include "ucp/mem/mem.h"
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Maps and unmaps memory, and registers it with domains on demand. packed.c and
- * pack.c create the packed keys for peers.
+ * ucp_mem_map and ucp_mem_unmap: allocates or adopts memory, and registers it
+ * with each memory domain that needs it, at that time. pack.c and packed.c
+ * create the packed keys for peers.
  */
 #include "ucp/mem/mem.h"
 
@@ -53,8 +54,8 @@ ucp_mem_h ucp_mem_new(ucp_context_h context)
     return memh;
 }
 
-/* True if the domain's handle belongs to the allocation, which also frees
- * it. */
+/* True if the memory was allocated by this domain. Its handle then belongs to
+ * the allocation, and uct_mem_free() releases it. */
 static int is_of_allocation(ucp_mem_h memh, unsigned md_index)
 {
     return (memh->flags & UCP_MEM_FLAG_ALLOCATED) &&
@@ -159,8 +160,9 @@ static int can_register(ucp_mem_h memh, unsigned md_index)
            !(memh->flags & UCP_MEM_FLAG_ELSEWHERE);
 }
 
-/* Registers the memory with one domain; called with the lock held. A failure is
- * not an error, because another domain may register the memory. */
+/* Registers the memory with one domain, if the domain can do that; called with
+ * memh->lock held. A failure is not logged as an error, because another domain
+ * may register the memory. */
 static void try_domain(ucp_mem_h memh, unsigned md_index)
 {
     const ucp_md_t *md = &memh->context->mds[md_index];
@@ -268,7 +270,8 @@ static int is_mapped(const void *address, size_t length)
            (errno != ENOMEM);
 }
 
-/* Locks the user's memory. Allocated memory is locked by its allocation. */
+/* Locks the pages of the user's host memory (UCP_MEM_MAP_LOCK). Memory that
+ * ucp_mem_map allocates is locked by its allocation. */
 static ucs_status_t lock_pages(ucp_mem_h memh)
 {
     if ((memh->mem_type == UCS_MEMORY_TYPE_HOST) &&
@@ -308,8 +311,8 @@ static ucs_status_t take_memory(ucp_mem_h memh, const map_args_t *args)
     return (args->flags & UCP_MEM_MAP_LOCK) ? lock_pages(memh) : UCS_OK;
 }
 
-/* Makes the handle the owner of the memory in `alloc`, which the domain of the
- * allocation has registered. */
+/* Makes the handle the owner of the memory in memh->alloc. If a domain has
+ * allocated it, it is registered with that domain. */
 static void own_allocation(ucp_mem_h memh)
 {
     unsigned i;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Memory handles. ucp_mem_map() only records the memory; a domain registers it
- * when the domain first needs it: for a key, or as the local side of a
- * transfer.
+ * Memory handles (ucp_mem_h). ucp_mem_map() only records the memory; a memory
+ * domain registers it when the domain first needs it: for a packed key, or as
+ * the local side of a transfer.
  */
 #ifndef UCP_MEM_H
 #define UCP_MEM_H
@@ -14,20 +14,24 @@
 
 enum {
     /* Flags in addition to those of ucp_mem_map_params_t */
-    UCP_MEM_FLAG_ALLOCATED = UCS_BIT(24), /**< The handle owns `alloc` */
+    UCP_MEM_FLAG_ALLOCATED = UCS_BIT(24), /**< ucp_mem_map has allocated the
+                                           *   memory, see `alloc`;
+                                           *   ucp_mem_free() frees it */
     UCP_MEM_FLAG_IMPORTED  = UCS_BIT(25), /**< Another process exported it */
-    /** Only devices can access the addresses */
+    /** The memory is not mapped in this process, and its addresses are those
+     *  of the owner's process: only devices can access it */
     UCP_MEM_FLAG_ELSEWHERE = UCS_BIT(26),
-    /** The handle has locked its pages */
+    /** The handle has locked its pages; ucp_mem_free() unlocks them */
     UCP_MEM_FLAG_LOCKED    = UCS_BIT(27),
 };
 
-/** All rights: the default. */
+/** All rights: what ucp_mem_map grants if the user gives none. */
 #define UCP_MEM_PROT_ALL \
     (UCP_MEM_MAP_PROT_LOCAL_READ | UCP_MEM_MAP_PROT_LOCAL_WRITE | \
      UCP_MEM_MAP_PROT_REMOTE_READ | UCP_MEM_MAP_PROT_REMOTE_WRITE)
 
-/** How this process accesses imported memory. */
+/** How the processor accesses imported memory: by a mapping that the remote
+ *  key of a component provides. */
 typedef struct ucp_mem_window {
     uint64_t owner_address; /**< Address in the owner's process */
     uct_component_h component;
@@ -36,10 +40,11 @@ typedef struct ucp_mem_window {
 
 struct ucp_mem {
     ucp_context_h context;
-    /** Id of the memory for peers: random, also part of the domains' keys */
+    /** Random number by which peers name the memory; also the secret in the
+     *  packed keys of memory domains that support one */
     uint64_t id;
-    /** References: the user's, and one for each reply that a transport sends
-     *  from the memory */
+    /** References: the user's, and one for each reply to a peer's get that a
+     *  transport reads from the memory */
     unsigned refs;
     void *address;
     size_t length;
@@ -53,10 +58,13 @@ struct ucp_mem {
     ucp_mem_window_t window;
 
     pthread_mutex_t lock; /**< Protects the members below */
-    /** Domains that have registered it, bits by index */
+    /** Domains that have registered the memory: bits by index among the
+     *  context's domains; memhs[] has their handles */
     uint64_t known;
-    uint64_t tried;    /**< Domains that were tried, bits by index */
-    uct_mem_h memhs[]; /**< Indexed by domain */
+    uint64_t tried;    /**< Domains whose registration was tried, with or
+                        *   without success: it is not tried again */
+    uct_mem_h memhs[]; /**< Registrations, by index of the domain; valid if the
+                        *   bit in `known` is set */
 };
 typedef struct ucp_mem ucp_mem_t;
 
@@ -100,7 +108,8 @@ ucs_status_t ucp_md_register(ucp_context_h context, unsigned md_index,
                              ucs_memory_type_t mem_type, unsigned flags,
                              uint64_t secret, uct_mem_h *memh_p);
 
-/** Maps exported memory of a peer; `buffer` is not trusted. */
+/** Creates a handle for memory that another process has exported. `buffer` is
+ *  what that process has packed; it is checked. */
 ucs_status_t ucp_mem_import(ucp_context_h context, const void *buffer,
                             ucp_mem_h *memh_p);
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Packs memory handles for peers, and maps exported memory of a peer. packed.c
- * defines the format.
+ * ucp_memh_pack, and the import of memory that another process has exported:
+ * collects the keys of all memory domains, and attaches to them. packed.c has
+ * the format.
  */
 #include "ucp/mem/mem.h"
 #include "ucp/mem/packed.h"
@@ -14,7 +15,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Returns the length of a key of this domain; 0 if its key may be empty. */
+/* Returns the length of the domain's packed key of this kind in bytes. Domains
+ * whose remote keys have no contents have 0. */
 static size_t key_size(const ucx_md_attr_t *attr, uint8_t kind)
 {
     return (kind == UCP_PACKED_EXPORTED) ? attr->exported_mkey_packed_size :
@@ -145,8 +147,9 @@ void ucp_memh_buffer_release(void *buffer,
 
 /* -------------------------------------------------------------- import -- */
 
-/* Maps the memory into this process, if the key of the attached handle supports
- * that. */
+/* If the domain can map the memory into this process, sets memh->window and
+ * the local address, and clears UCP_MEM_FLAG_ELSEWHERE. Otherwise only devices
+ * can access the memory. */
 static void open_window(ucp_mem_h memh, unsigned md_index, uint64_t address)
 {
     const ucp_md_t *md = &memh->context->mds[md_index];

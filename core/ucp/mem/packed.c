@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Writes and reads packed memory handles, as packed.h describes.
+ * Writes and reads the bytes of packed memory handles: remote keys, and
+ * exported handles. packed.h has the format.
  */
 #include "ucp/mem/packed.h"
 
@@ -65,8 +66,9 @@ static void unpack_rights(uint8_t rights, ucp_packed_mem_t *mem)
     }
 }
 
-/* Fills in the values that keys may repeat and that compression therefore
- * refers to; both sides know them. */
+/* Fills the start of the window: values that the components' keys often repeat
+ * (id, address, length), and that writer and reader know before they compress
+ * or decompress the keys. */
 static void window_init(ucp_packed_mem_t *mem)
 {
     const ucp_le64_t known[] = {ucp_le64(mem->id), ucp_le64(mem->address),
@@ -97,8 +99,8 @@ static uint8_t *put_memory(uint8_t *p, const ucp_packed_mem_t *mem)
     return p + sizeof(id) + size;
 }
 
-/* Appends a key. *at: the end of the bytes in the window, to which the key is
- * added. */
+/* Appends a component's key. *at: end of the used bytes in mem->window, to
+ * which the uncompressed key is added. */
 static uint8_t *put_key(uint8_t *p, ucp_packed_mem_t *mem, unsigned index,
                         size_t *at)
 {
@@ -213,8 +215,8 @@ static int read_memory(ucp_reader_t *reader, ucp_packed_mem_t *mem)
                             &mem->length);
 }
 
-/* Reads the bytes of a key. *at: the end of the bytes in the window, to which
- * the key is added. */
+/* Reads the bytes of a component's key. *at: end of the used bytes in
+ * mem->window, to which the key is decompressed. */
 static int read_bytes(ucp_reader_t *reader, ucp_packed_mem_t *mem, size_t *at,
                       ucp_packed_key_t *key)
 {

@@ -42,7 +42,8 @@ enum {
     UCP_PACKED_MAX_KEYS = 2048,
 };
 
-/** A component's key. Its bytes are the caller's or, after reading, in
+/** The packed key of one component of the transports. `bytes` belong to the
+ *  caller of ucp_packed_write(); after ucp_packed_read() they are in
  *  ucp_packed_mem_t. */
 typedef struct ucp_packed_key {
     uint8_t code; /**< ucp_packed_code() of the component */
@@ -57,12 +58,13 @@ typedef struct ucp_packed_mem {
     uint64_t length;
     unsigned prot; /**< UCP_MEM_MAP_PROT_* */
     ucs_memory_type_t mem_type;
-    /** The owner carries out accesses by message */
+    /** The owner's process carries out accesses that are requested by messages
+     *  (rma/rma.h) */
     int by_owner;
     int symmetric; /**< UCP_MEM_MAP_SYMMETRIC_RKEY */
     unsigned num_keys;
     ucp_packed_key_t keys[UCP_MAX_MDS];
-    /** Buffer for compression */
+    /** The known values and the keys without compression, see above */
     uint8_t window[32 + UCP_PACKED_MAX_KEYS];
 } ucp_packed_mem_t;
 

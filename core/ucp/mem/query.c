@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Use of memory handles after their creation: by operations, queries and
- * advice.
+ * ucp_mem_query, ucp_mem_advise, and the check that a handle covers the buffer
+ * of an operation.
  */
 #include "ucp/mem/mem.h"
 
@@ -56,7 +56,9 @@ ucs_status_t ucp_mem_query(const ucp_mem_h memh, ucp_mem_attr_t *attr)
     return UCS_OK;
 }
 
-/* Advises the kernel, for memory whose domain does not control the pages. */
+/* Asks the kernel to make the pages of host memory present
+ * (UCP_MADV_WILLNEED); domains that have registered the memory have been
+ * advised before. */
 static void advise_kernel(void *address, size_t length)
 {
     uintptr_t page  = ucs_get_page_size();

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Implementation of range.h.
+ * Packs address and length of memory in few bytes (range.h has the format):
+ * tries all forms and uses the shortest.
  */
 #include "ucp/mem/range.h"
 

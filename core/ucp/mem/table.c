@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The table of mapped memory; see table.h.
+ * The table of the mapped memory of a context, by the ids that peers use, and
+ * the locks that make ucp_mem_unmap wait until peers' accesses are complete
+ * (table.h).
  */
 #include "ucp/mem/table.h"
 
@@ -8,12 +10,15 @@
 #include "ucs/debug/log.h"
 #include "ucs/host/guid.h"
 
-/* Loans of this thread, the latest first: this thread is in a transport's send,
- * which reads the memory. */
+/* The loans of this thread, the latest first. While there is one, the thread
+ * is inside the send function of a transport, which reads the memory, and
+ * holds the table's lock for reading. */
 static _Thread_local ucp_mem_loan_t *loans;
 
-/* Locks the table for a change. A callback inside a send must not wait for that
- * send: its thread releases its own read locks during the change. */
+/* Locks the table for writing. If the caller is a user's callback inside a
+ * transport's send, this thread itself holds read locks, for which it must not
+ * wait: releases them, after settle() has ended the copies.
+ * unlock_after_change() takes them again. */
 static void lock_for_change(ucp_mem_table_t *table)
 {
     ucp_mem_loan_t *loan;
@@ -124,7 +129,8 @@ ucs_status_t ucp_mem_table_hold(ucp_mem_table_t *table, uint64_t id,
     return status;
 }
 
-/* Starts a loan; the table is locked for reading. */
+/* Records a loan whose id was found; the caller has locked the table for
+ * reading, and the loan keeps that lock. */
 static void begin_loan(ucp_mem_table_t *table, uint64_t id,
                        void (*settle)(ucp_mem_loan_t *loan),
                        ucp_mem_loan_t *loan)

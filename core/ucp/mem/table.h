@@ -10,23 +10,26 @@
 
 #include "ucp/base/context.h"
 
-/** A loan: memory that a transport's send reads for a peer. */
+/** A loan: memory that the send function of a transport reads while it is on
+ *  the stack of this thread. */
 typedef struct ucp_mem_loan {
     ucp_mem_table_t *table;
     ucp_mem_h memh;
     struct ucp_mem_loan *outer; /**< The previous loan of the same thread */
-    /** See ucp_mem_table_lend_any(); or NULL */
+    /** Called before a callback changes the table, see
+     *  ucp_mem_table_lend_any(); or NULL */
     void (*settle)(struct ucp_mem_loan *loan);
 } ucp_mem_loan_t;
 
 void ucp_mem_table_init(ucp_mem_table_t *table);
 void ucp_mem_table_cleanup(ucp_mem_table_t *table);
 
-/** Adds the memory by its id, a random number; replaces the id if it is in
- *  use. */
+/** Adds the memory by memh->id. If the id is in use, memh gets another random
+ *  one. */
 ucs_status_t ucp_mem_table_add(ucp_mem_table_t *table, ucp_mem_h memh);
 
-/** Removes the memory; waits for accesses that are under way. */
+/** Removes the memory; waits for accesses of peers that are being carried
+ *  out. */
 void ucp_mem_table_remove(ucp_mem_table_t *table, ucp_mem_h memh);
 
 /**
@@ -42,9 +45,9 @@ ucs_status_t ucp_mem_table_hold(ucp_mem_table_t *table, uint64_t id,
                                 uint64_t address, uint64_t length,
                                 unsigned prot);
 
-/** As ucp_mem_table_hold(), for memory of any type that has addresses in this
- *  process: the caller
- *  must access it according to its type, *type_p. */
+/** As ucp_mem_table_hold(), also for memory that the processor cannot access
+ *  but that has addresses in this process: the caller must access it according
+ *  to its type, *type_p. */
 ucs_status_t ucp_mem_table_hold_any(ucp_mem_table_t *table, uint64_t id,
                                     uint64_t address, uint64_t length,
                                     unsigned prot, ucs_memory_type_t *type_p);
@@ -64,7 +67,8 @@ ucs_status_t ucp_mem_table_lend(ucp_mem_table_t *table, uint64_t id,
                                 uint64_t address, uint64_t length,
                                 unsigned prot, ucp_mem_loan_t *loan);
 
-/** As ucp_mem_table_lend(), for memory of any type. `settle` is called before a
+/** As ucp_mem_table_lend(), also for memory that the processor cannot access,
+ *  which a copier reads while the loan lasts. `settle` is called before a
  *  callback of this thread changes the table: when it returns, the copier must
  *  not access the memory any more. */
 ucs_status_t ucp_mem_table_lend_any(ucp_mem_table_t *table, uint64_t id,

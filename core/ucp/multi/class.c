@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The class of eager messages in several fragments, which other classes use.
+ * ucp_multi_class: the message that carries a fragment of a tagged or an
+ * active message (ucp_class_t, see base/class.h), and the wait of a close for
+ * missing fragments.
  */
 #include "ucp/base/class.h"
 

@@ -49,7 +49,7 @@ _Static_assert(sizeof(ucp_multi_fragment_t) == 32, "wire layout");
 
 /* --------------------------------------------------------------- sending -- */
 
-/** Functions by which a class of messages defines its sends. */
+/** What tagged and active messages define differently for their sends. */
 typedef struct ucp_multi_class {
     uint8_t kind; /**< UCP_MULTI_* of the first fragment */
     /** Returns the number of bytes between the fragment's header and the
@@ -68,7 +68,7 @@ typedef struct ucp_multi_send {
     uint8_t begun;    /**< The first fragment is sent */
     /** All fragments are sent, completion outstanding */
     uint8_t posted;
-    uint8_t copy; /**< Zero-copy must not be used */
+    uint8_t copy; /**< Non-zero: fragments are sent by buffered copy only */
 } ucp_multi_send_t;
 
 UCP_AREA_ACCESSOR(ucp_send_multi, ucp_request_t, send.data, ucp_multi_send_t)
@@ -79,8 +79,10 @@ UCP_AREA_ACCESSOR(ucp_send_multi, ucp_request_t, send.data, ucp_multi_send_t)
 unsigned ucp_multi_query(const ucp_proto_query_t *query, size_t max_single,
                          ucp_proto_range_t *range);
 
-/** Prepares a send whose endpoint is set, as ucp_proto_t::init: introduces the
- *  endpoint. With UCP_PROTO_ATTR_SOON zero-copy is not used. */
+/** The `init` function (ucp_proto_t) of both protocols, for a send whose
+ *  endpoint is set: introduces the endpoint (wireup/introduce.h). With
+ *  UCP_PROTO_ATTR_SOON zero-copy is not used, so that the buffer is reusable
+ *  early. */
 ucs_status_t ucp_multi_send_init(ucp_request_t *req,
                                  const ucp_multi_class_t *class, uint32_t attr);
 
@@ -110,7 +112,8 @@ typedef struct ucp_multi_recv_ops {
 struct ucp_multi_recv {
     struct ucp_multi_recv *next; /**< Next in its endpoint's list */
     const ucp_multi_recv_ops_t *ops;
-    ucp_ep_h ep; /**< Endpoint that replies to the sender */
+    ucp_ep_h ep; /**< Endpoint of this worker that replies to the sender's
+                  *   endpoint */
     uint32_t message;
     size_t length; /**< Bytes of the whole message */
     size_t received;
@@ -133,7 +136,7 @@ typedef struct ucp_multi_receiver {
 
 /** State of an endpoint. */
 typedef struct ucp_multi_ep {
-    /** Messages of the peer with missing fragments, oldest first */
+    /** Messages of the peer of which fragments are missing, the oldest first */
     ucp_multi_recv_t *arriving;
     uint32_t next_message; /**< Number of the next message to send */
     uint8_t num_arriving;  /**< Number of entries of `arriving` */
@@ -146,12 +149,13 @@ UCP_AREA_ACCESSOR(ucp_ep_multi, struct ucp_ep, areas.multi, ucp_multi_ep_t)
  *  proportion to the received bytes. */
 size_t ucp_multi_capacity(size_t length, size_t needed);
 
-/** Removes a message from its endpoint; its class completes it. Further
- *  fragments of it are dropped. */
+/** Removes a message from its endpoint's list, without a call of `end`: the
+ *  caller completes the receive. Further fragments of the message are
+ *  dropped. */
 void ucp_multi_recv_remove(ucp_multi_recv_t *msg);
 
-/** Ends the incomplete messages from the sender to which this endpoint
- *  replies. */
+/** Ends the messages with missing fragments that arrive for this endpoint:
+ *  calls their `end` with `status`. */
 void ucp_multi_recv_abort(ucp_ep_h ep, ucs_status_t status);
 
 /** UCT callback for received fragments; `arg` is the worker. */

@@ -17,10 +17,11 @@ enum {
      * its messages one after another, so only a faulty peer has that many. */
     MAX_ARRIVING = 64,
 
-    /* Bytes that may be allocated at once: pages without data use no memory. */
+    /* Messages up to this size (bytes) get their whole memory with the first
+     * fragment: pages without data use no physical memory. */
     LEAST_CAPACITY = 1 << 20,
 
-    /* Maximum ratio of a message's memory to its received bytes. */
+    /* A message may have this many times the memory of its received bytes. */
     GROWTH = 8,
 };
 
@@ -44,8 +45,9 @@ static ucp_multi_recv_t *find(ucp_ep_h ep, uint32_t message)
     return msg;
 }
 
-/* Returns the link to the message; for NULL, the link at the end of the list.
- * The list is short: see MAX_ARRIVING. */
+/* Returns the pointer in the endpoint's list that points to the message; if
+ * `msg` is NULL, the one at the end of the list. The list is short: see
+ * MAX_ARRIVING. */
 static ucp_multi_recv_t **link_to(ucp_ep_h ep, const ucp_multi_recv_t *msg)
 {
     ucp_multi_recv_t **link;

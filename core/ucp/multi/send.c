@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Sends eager messages in fragments; see multi.h.
+ * Sends eager messages in fragments (multi.h), for tagged and active messages:
+ * by zero-copy or buffered copy, with an error message to the receiver if the
+ * rest cannot be sent.
  */
 #include "ucp/multi/multi.h"
 
@@ -70,7 +72,8 @@ ucs_status_t ucp_multi_send_init(ucp_request_t *req,
     ucs_status_t status     = ucp_wireup_introduce(req->send.ep);
 
     req->send.comp.func   = released;
-    /* one count for the send itself, dropped when all is posted */
+    /* One count for the send itself: ucp_request_posted() subtracts it when
+     * all fragments are posted */
     req->send.comp.count  = 1;
     req->send.comp.status = UCS_OK;
     multi->class          = class;
@@ -151,8 +154,8 @@ static int is_zcopy(const ucp_request_t *req)
                                  header);
 }
 
-/* Completes a send with an error, and notifies the receiver, which waits for
- * data. */
+/* Completes a send with an error. If the first fragment was sent, the receiver
+ * waits for the rest: a fragment without payload ends its receive. */
 static void fail(ucp_request_t *req, ucs_status_t status)
 {
     ucp_ep_h ep                  = req->send.ep;

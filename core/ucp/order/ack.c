@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Flushes that wait for acknowledgements of emulated accesses.
+ * Flushes that wait until the peer has acknowledged emulated accesses (puts,
+ * gets and atomics by messages, see rma/ack.h): the endpoint's ring of such
+ * flushes.
  */
 #include "ucp/order/flush.h"
 
@@ -20,7 +22,9 @@ static void remove_flush(ucp_ep_h ep, ucs_queue_elem_t *flush)
 {
     ucs_queue_elem_t *before = ep->rma_flushes;
 
-    while (before->next != flush) { /* immediately if it is the first flush */
+    while (before->next != flush) { /* For the first flush the loop ends at
+                                     * once: ep->rma_flushes is the last of the
+                                     * ring */
         before = before->next;
     }
     before->next = flush->next;
@@ -64,7 +68,8 @@ void ucp_rma_acked(ucp_ep_h ep, uint32_t count)
     ucp_request_t *flush;
 
     if ((int32_t)(count - ep->rma_done) <= 0) {
-        return; /* a reply that an ACK has overtaken */
+        return; /* The count is old: a later acknowledgement has arrived before
+                 * this one */
     }
 
     ep->rma_done = count;

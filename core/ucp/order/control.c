@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Control messages: small messages that the library itself sends.
+ * Control messages, which the library itself sends (introductions, replies,
+ * acknowledgements): at once if possible, else as a copy that waits in the
+ * endpoint's queue.
  */
 #include "ucp/order/fence.h"
 #include "ucs/debug/log.h"
@@ -30,8 +32,8 @@ typedef struct {
 
 UCP_AREA_ACCESSOR(ucp_send_control, ucp_request_t, send.op, queued_t)
 
-/* Fails the endpoint: without this message, which the peer waits for, it cannot
- * continue. */
+/* The message cannot be sent and is lost. The endpoint fails in the next
+ * progress, because its peer would wait for the message for ever. */
 static void fail_without_memory(ucp_ep_h ep)
 {
     ucs_error("ep %p: out of memory for a message that its peer waits for; the"
@@ -156,7 +158,8 @@ ucs_status_t ucp_ep_send_in_order(ucp_ep_h ep, uint8_t am_id,
     return UCS_OK;
 }
 
-/* Returns another working endpoint to the same worker, or NULL. */
+/* Returns another endpoint to the same peer worker that has not failed, or
+ * NULL. */
 static ucp_ep_h other_way(ucp_ep_h ep)
 {
     ucp_ep_h other;

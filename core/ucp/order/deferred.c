@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Deferred sends: the transport has accepted their data and sends it in a later
+ * Completion of deferred sends: am_short has returned UCS_INPROGRESS, which
+ * means that the transport has copied the data and sends it in its next
  * progress.
  */
 #include "ucp/order/queue.h"

@@ -5,14 +5,14 @@
  * it: accesses, tagged and active messages, streams. There is no order between
  * endpoints.
  *
- * Emulated puts and atomics are messages, in order with all other messages. If
- * an endpoint has only the lane of messages for accesses, that lane's fence
- * orders the accesses over it. Otherwise the fence is a flush in the
- * background, and operations are held back until it is complete. This applies
- * if an endpoint has used several kinds of transfer, if it has used one lane
- * and may use others, or if the peer may not have read its memory for an
- * emulated get. After emulated accesses only, the flush is deferred until an
- * access uses a lane, which is rare.
+ * Emulated puts and atomics (rma/rma.h) are messages, in order with all other
+ * messages. If an endpoint has only lane 0, the lane of messages, for
+ * accesses, that lane's fence orders the accesses over it. Otherwise the fence
+ * is a flush in the background, and operations are held back until it is
+ * complete. This applies if an endpoint has used several kinds of transfer, if
+ * it has used one lane and may use others, or if the peer may still have to
+ * read its memory for an emulated get. After emulated accesses only, the flush
+ * is deferred until an access uses a lane, which is rare.
  *
  *   (none) --fence, accesses over lanes--------------------> FENCING
  *          --fence, emulated accesses--> ORDERED --access over a lane--^
@@ -43,14 +43,15 @@ void ucp_fence_done(ucp_request_t *fence)
     ucs_queue_splice(&held, &ucp_send_flush(fence)->held);
     ep->fence = NULL;
     ep->flags &= ~UCP_EP_FLAG_FENCING;
-    /* the fence may outlive the endpoint */
+    /* The flush may complete after the endpoint is freed, and must not call
+     * ucp_fence_done() then */
     fence->flags &= ~UCP_REQUEST_FLAG_FENCE;
     if (ucs_queue_is_empty(&held)) {
         return;
     }
 
-    /* All requests are queued before the first is sent: operations that its
-     * callback starts must not overtake the other requests. */
+    /* Queue all requests before the first one is sent: operations that its
+     * callback starts must not overtake the others. */
     while ((elem = ucs_queue_pull(&held)) != NULL) {
         req = ucs_container_of(elem, ucp_request_t, send.queue);
         if (ep->flags & UCP_EP_FLAG_FENCING) {
@@ -60,7 +61,8 @@ void ucp_fence_done(ucp_request_t *fence)
             ucs_queue_push(&ep->waiting, &req->send.queue);
         }
     }
-    /* if the endpoint fails, the requests are aborted */
+    /* If the endpoint has failed, its failure completes the queued requests
+     * with an error */
     if (!(ep->flags & UCP_EP_FLAG_FAILED)) {
         ep->flags |= UCP_EP_FLAG_BLOCKED;
         if (!(ep->flags & (UCP_EP_FLAG_PENDING | UCP_EP_FLAG_DRAINING))) {
@@ -102,15 +104,15 @@ void ucp_fence_start(ucp_request_t *req)
     }
 }
 
-/* True if messages and accesses use only the lane of active messages: later
- * messages are in order with the accesses. */
+/* True if all puts, gets and atomics so far, and all later ones, use lane 0,
+ * which also carries the messages: the transport's fence orders them. */
 static int is_only_way(ucp_ep_h ep, ucp_lane_map_t lanes)
 {
     return (lanes == UCS_BIT(UCP_AM_LANE)) &&
            (((ep->config->rma_lanes | ep->config->amo_lanes) & ~lanes) == 0);
 }
 
-/* True if the peer may not have read its memory for an emulated get. */
+/* True if the peer may still have to read its memory for an emulated get. */
 static int is_fetching(ucp_ep_h ep)
 {
     return (int32_t)(ep->rma_fetch - ep->rma_done) > 0;

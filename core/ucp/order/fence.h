@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Handles operations that are issued while a fence is incomplete.
+ * Operations that the user issues after ucp_worker_fence: whether they may
+ * start, or wait until the operations before the fence are complete.
  */
 #ifndef UCP_FENCE_H
 #define UCP_FENCE_H
@@ -8,19 +9,22 @@
 #include "ucp/order/queue.h"
 #include "ucp/proto/ep.h"
 
-/** Queues a request until the endpoint's fence is complete. */
+/** Appends a request to the queue of the flush that implements the endpoint's
+ *  fence (UCP_EP_FLAG_FENCING). ucp_fence_done() starts it. */
 void ucp_fence_hold(ucp_ep_h ep, ucp_request_t *req);
 
 /** Called when the flush that implements the fence is complete: moves the
  *  requests that it held back to the endpoint's pending queue, in order. */
 void ucp_fence_done(ucp_request_t *fence);
 
-/** Checks whether a fence allows this access to start. Returns UCS_INPROGRESS
- *  if the access must be held back, and an error if its order cannot be
- *  ensured. */
+/** Checks whether a fence allows a put, get or atomic to start. After a fence
+ *  behind emulated accesses, an access over a lane starts a flush first.
+ *  Returns UCS_INPROGRESS if the request must be held back, and an error if
+ *  its order cannot be ensured. */
 ucs_status_t ucp_fence_check(ucp_request_t *req);
 
-/** Starts an access, holds it back, or completes it with an error. */
+/** Starts a request if ucp_fence_check() allows that; otherwise holds it back,
+ *  or completes it with the error. */
 void ucp_fence_start(ucp_request_t *req);
 
 /** Starts an operation of the user; if the endpoint has a fence, it is held

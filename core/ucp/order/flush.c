@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Flush: completes when all earlier sends have reached the peer.
+ * ucp_ep_flush_nbx, ucp_worker_flush_nbx, and the flushes of a close and of a
+ * fence. A flush completes when all earlier sends have reached the peer, and
+ * all earlier puts, gets and atomics are complete in the peer's memory.
  */
 #include "ucp/order/flush.h"
 
@@ -20,10 +22,11 @@ static void child_done(ucp_request_t *parent, ucs_status_t status)
     }
 }
 
-/* Called when a flush of lanes is complete. If no other such flush is
- * outstanding, lanes that were not used since it started have nothing under
- * way. A close then does not flush them, and so does not depend on a peer that
- * may not call progress any more. The endpoint may not exist any more. */
+/* Called when a flush of lanes up to the peer's memory is complete. If no
+ * other such flush is incomplete, the lanes that were not used since it
+ * started have nothing in flight: they are removed from remote_lanes. A close
+ * then need not flush them, and does not depend on a peer that calls progress
+ * no more. The endpoint may not exist any more. */
 static void flush_replied(ucp_request_t *req, ucs_status_t status)
 {
     ucp_ep_h ep = ucp_id_get(req->worker->ep_ids,
@@ -41,8 +44,8 @@ static void flush_replied(ucp_request_t *req, ucs_status_t status)
     }
 }
 
-/* Ends a flush that continued in the background: the user may try the next one,
- * which reports the error of this one. */
+/* Ends a flush of ucp_flush_try() that has continued in the background. The
+ * user may try the next one; it reports the error of this one. */
 static void trial_ended(const ucp_request_t *req, ucs_status_t status)
 {
     ucp_ep_h ep = ucp_id_get(req->worker->ep_ids, ucp_send_flush(req)->tried);
@@ -62,7 +65,8 @@ static void flush_end(ucp_request_t *req, ucs_status_t status)
 
     flush_replied(req, status);
     if (status == UCS_OK) {
-        /* operations before the flush complete before it */
+        /* Deferred sends of the endpoint have been sent, too: complete them
+         * first, because they were issued before the flush */
         ucp_worker_complete_deferred_of(req->worker, ep);
     }
     ucp_request_ep_del(req);
@@ -71,9 +75,11 @@ static void flush_end(ucp_request_t *req, ucs_status_t status)
     }
     if (ucp_send_flush(req)->closing) {
         if ((status == UCS_OK) && ucp_classes_ep_leave(ep, req)) {
-            return; /* completes when the peer has been notified */
+            return; /* The connection manager completes `req` when the peer has
+                     * received the farewell */
         }
-        /* progress frees it, because a caller on the stack may still use it */
+        /* The next progress frees the endpoint, because a caller on the stack
+         * may still use it */
         ep->flags |= UCP_EP_FLAG_FLUSHED;
         ucp_ep_schedule(ep);
     }
@@ -82,8 +88,8 @@ static void flush_end(ucp_request_t *req, ucs_status_t status)
     }
     ucp_request_complete_send(req, status);
     if (parent != NULL) {
-        /* if a peer closes its endpoint, that is no failure of a reply
-         * endpoint */
+        /* An internal endpoint fails when its peer closes: that is no error
+         * for the user's flush */
         child_done(parent,
                    (ep->flags & UCP_EP_FLAG_INTERNAL) ? UCS_OK : status);
     }
@@ -96,7 +102,8 @@ static void flush_completed(uct_completion_t *comp)
     flush_end(req, comp->status);
 }
 
-/* Reports, once, that puts have failed or were lost with a lane. */
+/* If earlier puts or atomics have failed, or may have been lost with a lane,
+ * the flush gets their error; later flushes do not get it again. */
 static void tell_lost(ucp_request_t *req)
 {
     ucp_ep_h ep = req->send.ep;
@@ -166,7 +173,8 @@ static ucs_status_t flush_lane(ucp_request_t *req, unsigned lane)
     return (status == UCS_ERR_UNSUPPORTED) ? UCS_OK : status;
 }
 
-/* Continues with lane req->lane, for whose send resources it has waited. */
+/* Flushes lane req->lane and all later lanes. If a lane has no send resources,
+ * the request waits for them, and continues with this lane. */
 static ucs_status_t flush_progress(ucp_request_t *req)
 {
     ucp_ep_h ep = req->send.ep;
@@ -189,7 +197,7 @@ static ucs_status_t flush_progress(ucp_request_t *req)
         ++req->lane;
     }
     if (!ucp_send_flush(req)->unacked) {
-        tell_lost(req); /* otherwise the acknowledgement reports it */
+        tell_lost(req); /* Otherwise ucp_flush_acked() reports it */
     }
     ucp_request_posted(req, UCS_OK);
     return UCS_OK;
@@ -393,7 +401,8 @@ ucs_status_ptr_t ucp_worker_flush_nbx(ucp_worker_h worker,
 
     ucp_request_is_flush(req, 0);
     ucp_send_flush(req)->parent   = NULL;
-    /* one for the flush itself, until all children have started */
+    /* One count for this flush itself, so that it does not complete before all
+     * children have started */
     ucp_send_flush(req)->children = 1;
     ucp_send_flush(req)->closing  = 0;
     ucs_list_for_each_safe(ep, next, &worker->eps, link) {

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Flush of an endpoint's lanes, for the user or as a step of a close.
+ * Flush of an endpoint: of its lanes, and of the puts, gets and atomics that
+ * it has sent as messages (emulated). For the user's flush, or as a step of a
+ * fence or a close.
  */
 #ifndef UCP_FLUSH_H
 #define UCP_FLUSH_H
@@ -9,10 +11,13 @@
 
 /** State of a flush. */
 typedef struct ucp_flush {
-    ucs_queue_head_t held;  /**< Operations that wait for the fence */
+    ucs_queue_head_t held;  /**< For a fence: operations that wait until this
+                             *   flush is complete */
     ucs_queue_elem_t queue; /**< Used with `unacked` */
-    uint32_t rma_issued;    /**< Count that must be acknowledged */
-    uint8_t unacked;        /**< Waits for that acknowledgement */
+    uint32_t rma_issued;    /**< Value of ep->rma_issued at the start: the peer
+                             *   must acknowledge that many emulated accesses */
+    uint8_t unacked;        /**< In the ring ep->rma_flushes: waits for that
+                             *   acknowledgement */
     uint8_t closing;
     ucp_request_t *parent; /**< The worker's flush that started it, or NULL */
     /** In a worker's flush: incomplete flushes of endpoints */
@@ -41,8 +46,9 @@ static inline void ucp_request_is_flush(ucp_request_t *req, int closing)
  *  completes. */
 void ucp_flush_start(ucp_request_t *req, ucp_ep_h ep, int closing);
 
-/** Flushes the endpoint without waiting. Returns UCS_ERR_NO_RESOURCE if the
- *  flush continues in the background. */
+/** Flushes the endpoint without waiting. Returns UCS_ERR_NO_RESOURCE if it is
+ *  not complete: the flush continues in the background, and a later call may
+ *  succeed. */
 ucs_status_t ucp_flush_try(ucp_ep_h ep);
 
 /** Returns the result of a call with UCP_OP_ATTR_FLAG_FORCE_IMM_CMPL that has
@@ -50,32 +56,36 @@ ucs_status_t ucp_flush_try(ucp_ep_h ep);
 ucs_status_ptr_t ucp_flush_tried(ucp_worker_h worker, ucs_status_t status,
                                  const ucp_request_param_t *param);
 
-/** First step of a close: flushes emulated accesses and queued operations, by a
- *  request that the close waits for. Returns UCS_OK also if there are none. */
+/** First step of a close: starts a flush of emulated accesses and queued
+ *  operations, by an internal request for which the close waits (ep->awaited).
+ *  Returns UCS_OK also if there is nothing to flush. */
 ucs_status_t ucp_flush_emulated(ucp_ep_h ep);
 
-/** Starts a flush that holds back later accesses. */
+/** Implements a fence: starts a flush that holds back later operations of the
+ *  user. */
 ucs_status_t ucp_flush_as_fence(ucp_ep_h ep);
 
 /** Called when the emulated accesses that the flush waits for are
  *  acknowledged. */
 void ucp_flush_acked(ucp_request_t *req);
 
-/** Records that these lanes have no operations of the user under way. */
+/** Records that the user's puts, gets and atomics over these lanes are
+ *  complete. */
 static inline void ucp_flush_forget(ucp_ep_h ep, ucp_lane_map_t lanes)
 {
     ep->remote_lanes &= (ucp_lane_map_t)~lanes;
     ep->remote_dirty &= (ucp_lane_map_t)~lanes;
 }
 
-/** Called before a request that a fence has held back starts: if it is a
- *  fence, it holds back the requests behind it. */
+/** Called when a request that a fence has held back is queued. If the request
+ *  is itself a flush for a fence, the requests behind it are held back
+ *  again. */
 void ucp_flush_begins(ucp_request_t *req);
 
 /* Emulated accesses, which peers acknowledge: see rma/ack.h. */
 
-/** Called when all accesses up to the count are acknowledged: completes the
- *  flushes that waited for them. */
+/** Called when the peer has acknowledged the first `count` emulated accesses
+ *  of the endpoint: completes the flushes that waited for them. */
 void ucp_rma_acked(ucp_ep_h ep, uint32_t count);
 
 /** Makes the flush wait for unacknowledged accesses, if there are any: then the

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The queue of an endpoint: requests that wait for send resources, and the
- * start of requests.
+ * The queue of an endpoint (ep->waiting): requests that wait for send
+ * resources, in order; the transport's pending callback, which continues them;
+ * and the start of requests.
  */
 #include "ucp/order/queue.h"
 
@@ -25,7 +26,8 @@ static ucs_status_t drain(ucp_ep_h ep)
         } while (status == UCS_INPROGRESS);
 
         if (ep->flags & UCP_EP_FLAG_FAILED) {
-            /* failed in a callback: that has completed all other requests */
+            /* A callback of this request has made the endpoint fail, which has
+             * completed all other requests */
             break;
         }
         if (status == UCS_ERR_NO_RESOURCE) {
@@ -124,7 +126,8 @@ void ucp_ep_resume(ucp_ep_h ep)
     ep->flags &= ~UCP_EP_FLAG_PENDING;
     while ((drain(ep) != UCS_OK) &&
            (wait_for_lane(ep, UCP_NULL_LANE) == UCS_ERR_BUSY)) {
-        /* send resources became available in the meantime */
+        /* The lane has got send resources since drain() found none: try
+         * again */
     }
 }
 
@@ -157,7 +160,8 @@ void ucp_ep_wait_for_resources(ucp_ep_h ep, ucp_request_t *req)
 
     while ((wait_for_lane(ep, UCP_NULL_LANE) == UCS_ERR_BUSY) &&
            (drain(ep) != UCS_OK)) {
-        /* the first request may wait for another lane now */
+        /* The request that is first now may wait for another lane, which has
+         * send resources */
     }
 }
 

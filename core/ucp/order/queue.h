@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The queue of an endpoint: requests that wait for send resources, the start of
- * requests, control messages, and sends that complete later.
+ * The queue of an endpoint: requests that wait for send resources, the start
+ * of requests, messages of the library (control messages), and sends that
+ * complete in the next progress (deferred).
  */
 #ifndef UCP_QUEUE_H
 #define UCP_QUEUE_H
@@ -15,7 +16,9 @@ void ucp_ep_queue_init(ucp_ep_h ep);
  *  has send resources again. */
 ucs_status_t ucp_ep_lane_resume(uct_pending_req_t *self);
 
-/** Holds back all operations in the queue; sends the held operations. */
+/** ucp_ep_hold(): later operations wait in the endpoint's queue, for example
+ *  until its lanes are connected. ucp_ep_resume(): sends the operations in the
+ *  queue. */
 void ucp_ep_hold(ucp_ep_h ep);
 void ucp_ep_resume(ucp_ep_h ep);
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * See start.h.
+ * The start of an operation of any class (start.h): the request with the
+ * user's data, the first call of the protocol, and the result of the user's
+ * call.
  */
 #include "ucp/order/start.h"
 

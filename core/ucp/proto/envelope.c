@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The lower envelope of the costs of protocols.
+ * The selection by cost: for each size, the candidate with the lowest cost
+ * (the lower envelope of their cost functions), as rows of a table.
  */
 #include "ucp/proto/proto.h"
 
@@ -9,8 +10,8 @@
 
 #include <stdlib.h>
 
-/* Copies the envelope into the table. The last row covers the entries that
- * exceed the table. */
+/* Copies the envelope into the table. If it has more entries than the table
+ * has rows, the last row covers all remaining sizes. */
 static void fill_table(const ucp_proto_candidate_t *list, unsigned num,
                        const ucs_envelope_entry_t *entries, unsigned count,
                        ucp_proto_table_t *table)

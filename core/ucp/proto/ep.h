@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Endpoints with their configuration, for the folders above this one.
+ * Look-ups in an endpoint and its configuration: whether a transport's
+ * endpoint is one of its lanes, and the memory domain of a lane.
  */
 #ifndef UCP_PROTO_EP_H
 #define UCP_PROTO_EP_H

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Endpoint configurations: the lanes of an endpoint, and the protocol tables
- * that follow from their limits and costs.
+ * Endpoint configurations (ucp_ep_config_t), one for all endpoints with equal
+ * lanes: which lane serves which use, the tables of protocols, and the
+ * variants after the loss of a lane or a new measurement.
  */
 #include "ucp/proto/ep.h"
 #include "ucp/proto/lane.h"
@@ -14,7 +15,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Computes how lanes share large transfers. */
+/* Sets the rails (rails.h): the lanes that share a large put or get, and their
+ * parts. */
 static void assign_rails(ucp_ep_config_t *config)
 {
     const ucp_lane_map_t all = (ucp_lane_map_t)~0;
@@ -177,7 +179,8 @@ static const ucp_ep_config_t *keep(ucp_worker_h worker, ucp_ep_config_t *config)
         goto err;
     }
     if (config->rndv_lane != UCP_NULL_LANE) {
-        /* longer messages must reach the code that queries the bandwidth */
+        /* Longer messages must not take the short path, which does not call
+         * ucp_measure_before() */
         config->tag_short_end = ucs_min(config->tag_short_end,
                                         (size_t)UCP_MEASURE_MIN);
         config->am_short_end  = ucs_min(config->am_short_end,
@@ -231,8 +234,8 @@ const ucp_ep_config_t *ucp_ep_config_get(ucp_worker_h worker,
     return kept;
 }
 
-/* Keeps the lane's index, so that other lanes keep theirs, but clears its
- * capabilities. */
+/* For a lane that has failed: clears its capabilities, so that nothing selects
+ * it. The lane stays in the array, so that the others keep their indices. */
 static void disable_lane(ucp_lane_config_t *lane)
 {
     memset(&lane->am, 0, sizeof(lane->am));
@@ -261,7 +264,9 @@ find_variant(ucp_worker_h worker, const ucp_ep_config_t *config,
     return NULL;
 }
 
-/* Returns a copy whose lanes may be changed before keep() is called. */
+/* Returns a new configuration with the lanes of `config` and the same `whole`.
+ * The caller changes the lanes and then calls keep(). Returns NULL if out of
+ * memory. */
 static ucp_ep_config_t *make_variant(ucp_worker_h worker,
                                      const ucp_ep_config_t *config)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Sends fragments; see fragment.h.
+ * Sends one fragment of data that exceeds a message of the transport, by
+ * am_bcopy or am_zcopy (fragment.h).
  */
 #include "ucp/proto/fragment.h"
 

@@ -9,7 +9,8 @@
 
 #include "ucp/proto/proto.h"
 
-/** Larger fragments gain nothing and delay other messages. */
+/** Maximum bytes of data in a fragment by default: larger ones gain nothing
+ *  and delay other messages. */
 enum { UCP_FRAGMENT_MAX = 65536 };
 
 /** Returns non-zero if fragments of this data are sent by zero-copy. Zero-copy
@@ -54,8 +55,8 @@ ucs_status_t ucp_fragment_copy(ucp_request_t *req, uint8_t id,
                                uct_pack_callback_t pack, size_t max);
 
 /** Sends a fragment by zero-copy: `length` bytes in `iov`. Advances the
- *  request's data. The completion of the request counts the fragments that the
- *  transport still uses. */
+ *  request's data. If the transport still uses the buffer, the count of
+ *  req->send.comp is increased by one, until the transport releases it. */
 ucs_status_t ucp_fragment_post(ucp_request_t *req, uint8_t id,
                                const void *header, size_t header_size,
                                const uct_iov_t *iov, size_t iovcnt,

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The time of typical operations over a lane, for the selection of lanes. The
- * selection of protocols has its own, more precise model.
+ * Estimated times of typical operations over a lane, from the costs in
+ * ucp_lane_config_t. They decide which interfaces become lanes of an endpoint.
+ * The selection of protocols has a model of its own, which is more precise.
  */
 #include "ucp/proto/lane.h"
 

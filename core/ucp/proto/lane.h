@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The time of typical operations over a lane, for the selection of lanes.
+ * Estimated times of typical operations over a lane, by which the lanes of an
+ * endpoint are selected; and the result of that selection.
  */
 #ifndef UCP_LANE_H
 #define UCP_LANE_H
@@ -14,12 +15,15 @@ enum { UCP_MIN_AM_BCOPY = 256 };
 /** A lane that is to be created. */
 typedef struct ucp_selected_lane {
     uint8_t iface_index; /**< Index of the worker's interface */
-    uint8_t entry_index; /**< Index of the address's entry */
+    uint8_t entry_index; /**< Index of the entry in the peer's address
+                          *   (ucp_address_info_t) */
     uint8_t remote_md;   /**< The peer's domain, or UCP_NULL_MD */
-    uint8_t to_ep;       /**< Needs a handshake (handshake.h) */
+    uint8_t to_ep;       /**< Non-zero: connected endpoint to endpoint, which
+                          *   needs a handshake (wireup/handshake.h) */
     /** The peer's lane to which this lane is connected, or UCP_NULL_LANE */
     uint8_t requested_lane;
-    /** The address's first entry on the device of this one */
+    /** Identifies the peer's device: index of the first entry of the address
+     *  that is on it */
     uint8_t remote_device;
 } ucp_selected_lane_t;
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The limits and costs of a lane, read once from its transport.
+ * Fills ucp_lane_config_t, the limits and costs of a lane: reads them from the
+ * transport when the interface is opened.
  */
 #include "ucp/mem/mem.h"
 #include "ucp/proto/ep.h"
@@ -23,7 +24,9 @@ ucs_status_t ucp_lane_estimate(const ucp_worker_iface_t *wiface, ucx_op_t op,
     return uct_iface_estimate(wiface->iface, perf);
 }
 
-/* Sets *cost. Returns the bandwidth of many messages, 0 if unknown. */
+/* Sets *cost from the transport's estimate. Returns the bandwidth of many
+ * messages in flight in bytes per second; 0 if the transport does not know
+ * it. */
 static double lane_cost(const ucp_worker_iface_t *wiface, ucx_op_t op,
                         ucp_lane_cost_t *cost)
 {
@@ -31,7 +34,8 @@ static double lane_cost(const ucp_worker_iface_t *wiface, ucx_op_t op,
     ucx_perf_t perf;
 
     if (ucp_lane_estimate(wiface, op, NULL, &perf) != UCS_OK) {
-        return 0; /* the costs stay zero: only the limits decide */
+        return 0; /* Without an estimate the costs stay 0, and the selection
+                   * depends on the limits only */
     }
 
     cost->pre     = perf.send_pre_overhead;
@@ -108,7 +112,8 @@ static void fill_get(ucp_lane_rma_t *get, ucp_worker_iface_t *wiface)
     }
 }
 
-/* Returns the index of the first resource on the same device. */
+/* Returns the index of the first of the context's resources that is on the
+ * same device as `resource`. */
 static uint8_t device_of(const ucp_context_t *context, unsigned resource)
 {
     const ucp_resource_t *own = &context->resources[resource];

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Applies the bandwidths that transports have measured: see measure.h.
+ * Queries the bandwidths that transports have measured, and gives the endpoint
+ * the configuration whose costs match them (measure.h).
  */
 #include "ucp/proto/measure.h"
 
@@ -10,14 +11,15 @@
 #include <math.h>
 #include <stdio.h>
 
-/* A bandwidth within this factor of its class stays in the class. */
+/* A new bandwidth within this factor of the present class keeps the class, so
+ * that noise does not change the configuration. */
 #define WITHIN 1.7
 
 /* Classes per power of two; lowest and highest class. */
 enum { STEPS = 4, MIN_CLASS = 20 * STEPS, MAX_CLASS = 50 * STEPS };
 
-/* Quarters of a power of two, and the geometric means of neighbours. The core
- * does not link the library of logarithms. */
+/* 2^(i/4), and the borders between classes: the geometric means of neighbours.
+ * A table, because the core does not link libm, which has log(). */
 static const double quarters[STEPS] = {1, 1.189207, 1.414214, 1.681793};
 static const double limits[STEPS]   = {1.090508, 1.296840, 1.542211, 1.834008};
 
@@ -68,8 +70,9 @@ static double messages_to(ucp_ep_h ep)
     return perf.stream_bandwidth;
 }
 
-/* Returns the lane of large put and get, if processors copy there and it is not
- * the lane of messages; otherwise UCP_NULL_LANE. */
+/* Returns the lane of large put and get if a processor copies the data there
+ * (shared memory) and the lane is not that of messages; otherwise
+ * UCP_NULL_LANE. */
 static unsigned copy_lane(const ucp_ep_config_t *config)
 {
     const ucp_ep_config_t *whole = config->whole;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * See memhs.h.
+ * Registers one buffer with the memory domains of all lanes that share a
+ * transfer, or uses the user's memory handle (memhs.h).
  */
 #include "ucp/proto/memhs.h"
 
@@ -9,8 +10,8 @@
 #include "uct/base/md.h"
 #include "uct/base/memtype.h"
 
-/* Registers a buffer. Its memory type is detected only if the way to register
- * it depends on that. */
+/* Registers a buffer. Its memory type is detected only if the domain can
+ * register some types as a dmabuf: all others are registered by address. */
 static ucs_status_t reg_buffer(ucp_context_h context, unsigned md_index,
                                void *buffer, size_t length, unsigned access,
                                uct_mem_h *memh_p)
@@ -28,8 +29,9 @@ static ucs_status_t reg_buffer(ucp_context_h context, unsigned md_index,
                            0, memh_p);
 }
 
-/* Sets the handle for one domain: from the user's memory handle, or by a new
- * registration. Returns zero if the domain cannot use the memory. */
+/* Sets the handle for the domain of one slot: from the user's memory handle,
+ * which is not deregistered later, or by a new registration. Returns zero if
+ * the domain cannot use the memory. */
 static int reg(ucp_ep_h ep, unsigned lane, ucp_mem_h user, void *buffer,
                size_t length, unsigned access, ucp_memhs_t *memhs,
                unsigned slot)
@@ -68,7 +70,8 @@ unsigned ucp_memhs_reg(ucp_ep_h ep, const ucp_rails_t *rails, uint64_t needed,
 
     if ((user != NULL) &&
         !ucp_mem_allows(user, access & ~UCT_MD_MEM_FLAG_HIDE_ERRORS)) {
-        user = NULL; /* registered without this right */
+        user = NULL; /* The user's memory is registered without this right:
+                      * register the buffer again */
     }
     ucp_memhs_init(memhs);
     for (slot = 0; slot < rails->num_slots; ++slot) {

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Registers one buffer with the domains of the lanes that share a transfer.
+ * Registrations of one buffer with the memory domains of the lanes that share
+ * a transfer (rails.h). Lanes of one memory domain are in one slot and share a
+ * registration.
  */
 #ifndef UCP_MEMHS_H
 #define UCP_MEMHS_H
@@ -12,7 +14,7 @@
 typedef struct ucp_memhs {
     uct_mem_h memh[UCP_MAX_RAILS]; /**< NULL if not registered */
     uint8_t md_index[UCP_MAX_RAILS];
-    uint8_t num; /**< Slots that are set */
+    uint8_t num; /**< Number of slots in use; 0: nothing is registered */
     /** Bits of the slots with a user's handle, which is not deregistered */
     uint8_t borrowed;
 } ucp_memhs_t;

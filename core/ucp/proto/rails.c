@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * See rails.h.
+ * Divides large puts and gets among lanes (rails.h): which lanes go together,
+ * their shares by bandwidth, and the lane and length of each chunk.
  */
 #include "ucp/proto/proto.h"
 
@@ -35,7 +36,8 @@ int ucp_rails_go_together(const ucp_lane_config_t *a,
             ((first <= second * max_ratio) && (second <= first * max_ratio)));
 }
 
-/* Returns the slot for a new lane. */
+/* Returns the slot for a new lane: that of an earlier rail with the same
+ * domains on both sides, else a new slot. */
 static uint8_t slot_of(const ucp_ep_config_t *config, ucp_rails_t *rails,
                        unsigned lane)
 {
@@ -90,7 +92,8 @@ static void divide(const ucp_ep_config_t *config, ucp_rails_t *rails)
         rail->end = (i == rails->num - 1u) ?
                         UCP_RAILS_WHOLE :
                         (uint32_t)(whole * before / rails->bandwidth);
-        /* the alignment may move the start and the end of a part */
+        /* Start and end of a part are aligned, by which it may become longer:
+         * reserve two units */
         limit     = (double)(rail->max - 2 * UCP_RAILS_ALIGN) * whole /
                 (double)(rail->end - last);
         round = (limit < round) ? limit : round;
@@ -177,7 +180,7 @@ void ucp_rails_fill(const ucp_ep_config_t *config, unsigned lane,
 
 /* -------------------------------------------------------------- division -- */
 
-/* Returns a rail that is not lost, or NULL. */
+/* Returns the first rail whose lane is not in `lost`, or NULL. */
 static const ucp_rail_t *any_left(const ucp_rails_t *rails, ucp_lane_map_t lost)
 {
     unsigned i;
@@ -222,7 +225,7 @@ static size_t part_end(const ucp_rail_t *rail, size_t round)
 static ucp_rails_chunk_t divided(const ucp_rails_t *rails, size_t length,
                                  size_t offset)
 {
-    /* rounds of equal length, so that the last one is not very short */
+    /* Make all rounds equally long, so that the last one is not very short */
     size_t count = (length - 1) / rails->round + 1;
     size_t round = align_up((length - 1) / count + 1);
     size_t start = offset / round * round;

@@ -21,21 +21,24 @@ enum {
     UCP_RAILS_WHOLE    = 1 << 16, /**< The sum of all shares */
     /** Minimum bytes per rail; less data is transferred by the first rail */
     UCP_RAILS_MIN_PART = 16 * 1024,
-    UCP_RAILS_ALIGN    = 64, /**< Parts begin at multiples of it */
+    UCP_RAILS_ALIGN    = 64, /**< Parts of a round begin at multiples of this
+                              *   many bytes */
 };
 
 typedef struct ucp_rail {
     uint8_t lane;
-    /** Rails of one slot use the same domains, and so the same
-     *  registrations and keys */
+    /** Index of registration and key: rails with the same memory domains on
+     *  both sides have the same slot */
     uint8_t slot;
-    uint32_t end;    /**< The shares of this rail and of all rails before it */
+    uint32_t end;    /**< Sum of the shares of this rail and of all before it,
+                      *   in units of 1 / UCP_RAILS_WHOLE of a round */
     size_t min, max; /**< Limits of an operation, bytes */
     size_t max_iov;
 } ucp_rail_t;
 
 typedef struct ucp_rails {
-    uint8_t num; /**< 0: not supported; 1: not shared */
+    uint8_t num; /**< Number of rails; 0: no lane supports the operation; 1:
+                  *   the data is not divided */
     uint8_t num_slots;
     uint8_t is_get;
     size_t round;     /**< Bytes of a round, at most */

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Selects the protocols of messages and of the data of rendezvous.
+ * Fills the tables of an endpoint configuration: for each operation that sends
+ * messages, each class of data and each size, the protocol with the lowest
+ * cost, subject to the user's thresholds.
  */
 #include "ucp/proto/proto.h"
 
@@ -60,8 +62,8 @@ unsigned ucp_proto_list(const ucp_proto_query_t *query,
     return count;
 }
 
-/* Messages have a protocol for each size, because rendezvous or eager fragments
- * support any size. */
+/* Tables of messages have a protocol for each size, because rendezvous or
+ * eager fragments support any size. */
 ucs_status_t ucp_proto_fill(const ucp_proto_query_t *query,
                             ucp_proto_table_t *table)
 {

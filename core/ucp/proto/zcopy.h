@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Put and get of a request's data by zero-copy over one or several lanes: for
- * rendezvous, and for the user's put and get.
+ * Zero-copy of a request's data by put or get over the lanes that share the
+ * transfer (rails.h): for rendezvous, and for the user's put and get.
  */
 #ifndef UCP_ZCOPY_H
 #define UCP_ZCOPY_H

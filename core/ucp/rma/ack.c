@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Acknowledgements of emulated accesses: the functions of ack.h.
+ * Acknowledgements of emulated accesses (ack.h): the target counts the
+ * accesses that it has carried out and sends the count; the initiator
+ * completes its flushes.
  */
 #include "ucp/rma/ack.h"
 
@@ -61,7 +63,8 @@ static ucs_status_t queued_progress(ucp_request_t *req)
         return status;
     }
     queued_end(req, status);
-    acknowledge(ep); /* there were accesses since the ACK was queued */
+    acknowledge(ep); /* Acknowledge the accesses that were carried out since
+                      * the ACK was queued, if any */
     return UCS_OK;
 }
 
@@ -144,7 +147,8 @@ void ucp_rma_ack_later(ucp_ep_h ep)
     }
     if (ucs_unlikely(ucp_worker_rma(worker)->unacked_cb ==
                      UCS_CALLBACKQ_ID_NULL)) {
-        acknowledge(ep); /* out of memory: send at once */
+        acknowledge(ep); /* No memory for the callback: acknowledge now instead
+                          * of at the end of the round */
         return;
     }
     ucp_ep_rma_bits(ep)->owes       = 1;
@@ -167,7 +171,8 @@ void ucp_rma_ack_failure(ucp_worker_h worker, const ucp_wire_end_t *sender,
     if (ucp_ep_rma_bits(ep)->status == UCS_OK) {
         ucp_ep_rma_bits(ep)->status = (int8_t)status;
     }
-    acknowledge(ep); /* a later reply acknowledges this access, too */
+    acknowledge(ep); /* The access is counted, so that a reply to a later get
+                      * may acknowledge it before this ACK arrives */
 }
 
 void ucp_rma_ack_forget(ucp_ep_h ep)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Get by active messages: the initiator's side. A small get is one message in
- * each direction. The owner's side is get_reply.c.
+ * Get by active messages, the initiator's side: sends the request and stores
+ * the data of the reply, which is one message or several in order. get_reply.c
+ * has the side of the memory's owner.
  */
 #include "ucp/rma/ack.h"
 #include "ucp/rma/rkey.h"

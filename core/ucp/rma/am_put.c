@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Put by active messages: both sides.
+ * Put by active messages: the initiator sends the data, in one message or in
+ * fragments; the handler at the owner copies it to the memory if the key
+ * allows that.
  */
 #include "ucp/rma/ack.h"
 #include "ucp/rma/rkey.h"
@@ -133,7 +135,7 @@ const ucp_proto_t ucp_proto_put_am = {
     .counter      = UCP_STATS_PUT_AM,
 };
 
-/* Hot path. */
+/* UCT callback for received PUT messages. Hot path. */
 ucs_status_t ucp_rma_put_handler(void *arg, void *data, size_t length,
                                  unsigned flags)
 {

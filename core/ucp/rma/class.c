@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The class of put and get.
+ * ucp_rma_class: what put and get contribute to every worker (ucp_class_t, see
+ * base/class.h): messages and their handlers, protocols, set-up and clean-up.
  */
 #include "ucp/base/class.h"
 
@@ -16,14 +17,17 @@ static ucs_status_t worker_init(ucp_worker_h worker,
     return UCS_OK;
 }
 
-/* Returns non-zero if the next progress has to acknowledge accesses: the
- * worker's accesses to itself may be executed outside progress. */
+/* Returns non-zero if accesses of peers are still to be acknowledged: the
+ * worker must not sleep. Normally progress acknowledges them in the same
+ * round, but accesses of the worker to itself may be carried out outside of
+ * progress. */
 static int worker_is_busy(ucp_worker_h worker)
 {
     return ucp_worker_rma(worker)->unacked != NULL;
 }
 
-/* A put by am_short has no request where it starts. */
+/* A put by am_short is counted here, because it has no request; all other puts
+ * are counted when their request starts. */
 static const ucp_class_sent_t put_sent = {{UCP_STATS_PUT_AM, UCP_CLASS_COUNTED,
                                            UCP_CLASS_COUNTED},
                                           0};

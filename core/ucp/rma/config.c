@@ -58,8 +58,9 @@ static void select_lanes(const ucp_rma_config_t *config, int is_get,
     }
 }
 
-/* Assigns the protocols to which the selection of an operation may fall back:
- * zero-copy, and the first one that copies and supports any size. */
+/* Sets protos->zcopy and protos->copy, which are used if the memory of a
+ * request is not suitable for the protocol in the table: zero-copy, and the
+ * first candidate that copies and supports any size. */
 static void select_others(const ucp_proto_query_t *query,
                           ucp_rma_protos_t *protos)
 {
@@ -80,8 +81,9 @@ static void select_others(const ucp_proto_query_t *query,
     }
 }
 
-/* Returns the end of the leading rows with short protocols; a row for size 0
- * may precede them. */
+/* Returns the first size that does not use a short protocol, if the table
+ * begins with short protocols; else 0. A row for size 0 without a protocol may
+ * precede them. */
 static size_t short_end(const ucp_proto_step_t *step)
 {
     size_t end = 0;

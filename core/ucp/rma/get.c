@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Get: the API call, and its protocols over lanes with remote access.
+ * ucp_get_nbx, and the protocols of get that use get_short and get_bcopy of a
+ * lane. zcopy.c and am_get.c have the other protocols.
  */
 #include "ucp/dt/dt.h"
 #include "ucp/rma/symmetric.h"
@@ -96,7 +97,9 @@ const ucp_proto_t ucp_proto_get_bcopy = {
     .counter  = UCP_STATS_GET_BCOPY,
 };
 
-/* Called with the worker's lock, which is recursive. */
+/* For a key that several peers share (symmetric.h): repeats the call with the
+ * key of the endpoint's peer. The repeated call takes the worker's lock, which
+ * is recursive, again. */
 static UCS_F_NOINLINE ucs_status_ptr_t
 get_shared(ucp_ep_h ep, void *buffer, size_t count, uint64_t remote_addr,
            ucp_rkey_h rkey, const ucp_request_param_t *param)

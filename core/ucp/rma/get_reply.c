@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Get by active messages: the owner's side, which replies with the data.
+ * Get by active messages, the owner's side: checks the access, and replies
+ * with the data in one message or in fragments, also from memory that the
+ * processor cannot access.
  */
 #include "ucp/rma/ack.h"
 #include "ucp/rma/rkey.h"
@@ -16,7 +18,8 @@
 
 #include <ucx/copy.h>
 
-/* A fragment of a reply: the requested range and the status. */
+/* One message of a reply: the range of memory that it contains, and its
+ * status. */
 typedef struct {
     ucp_worker_h worker;
     ucp_mem_table_t *mems;
@@ -84,7 +87,8 @@ static size_t chunk_pack(void *dest, void *arg)
     return sizeof(*hdr) + length;
 }
 
-/* Sends a fragment that fits one message, or the status of the rejection. */
+/* Sends one message of a reply: the data of `chunk`, or the error if the
+ * access is not allowed. */
 static ucs_status_t send_chunk(ucp_ep_h ep, chunk_t *chunk, unsigned flags)
 {
     uct_ep_h am = ep->am;
@@ -192,8 +196,8 @@ static ucs_status_t zcopy_chunk(ucp_request_t *req, chunk_t *chunk)
 
 /* ------------------------------------- replies from staged memory -- */
 
-/* Called when a callback of the user unmaps memory: copies must not read it any
- * longer. */
+/* The `settle` function of the loan: a callback of the user, inside the send,
+ * unmaps memory; waits until no copy reads it. */
 static void settle(ucp_mem_loan_t *loan)
 {
     ucp_stage_pipe_settle(*ucs_container_of(loan, chunk_t, loan)->pipe_p);
@@ -348,7 +352,7 @@ static ucs_status_t check_whole(chunk_t *chunk)
     return status;
 }
 
-/* Hot path. */
+/* UCT callback for received GET messages. Hot path. */
 ucs_status_t ucp_rma_get_handler(void *arg, void *data, size_t length,
                                  unsigned flags)
 {

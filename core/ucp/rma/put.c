@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Put: the API call, and its protocols over lanes with remote access.
+ * ucp_put_nbx, and the protocols of put that use put_short and put_bcopy of a
+ * lane. zcopy.c and am_put.c have the other protocols.
  */
 #include "ucp/rma/symmetric.h"
 
@@ -143,7 +144,9 @@ static UCS_F_ALWAYS_INLINE ucs_status_t try_short(ucp_ep_h ep,
     return (status == UCS_INPROGRESS) ? UCS_OK : status;
 }
 
-/* Called with the worker's lock, which is recursive. */
+/* For a key that several peers share (symmetric.h): repeats the call with the
+ * key of the endpoint's peer. The repeated call takes the worker's lock, which
+ * is recursive, again. */
 static UCS_F_NOINLINE ucs_status_ptr_t
 put_shared(ucp_ep_h ep, const void *buffer, size_t count, uint64_t remote_addr,
            ucp_rkey_h rkey, const ucp_request_param_t *param)

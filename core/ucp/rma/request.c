@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Creates requests of put and get, after checking the access against the key.
+ * Creates the request of a put or get: selects the configuration of the key,
+ * and checks the access against the key's range and rights.
  */
 #include "ucp/rma/rkey.h"
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Remote keys: unpacking, comparison, queries, and release.
+ * Remote keys: ucp_ep_rkey_unpack, ucp_rkey_ptr, ucp_rkey_compare,
+ * ucp_rkey_destroy; and which lanes of an endpoint can use which component's
+ * key in the packed one.
  */
 #include "ucp/rma/rkey.h"
 
@@ -60,8 +62,10 @@ static ucp_rkey_part_t *add_part(ucp_rkey_t *rkey, uct_component_h component,
     return part;
 }
 
-/* Opens one lane for the key. Each packed key contains the owner's index of its
- * domain, and the lane has the index of the peer's domain: they must match. */
+/* Sets the key with which a lane accesses the memory. A component's packed key
+ * is for the lane if the lane's domain has the same component, and if the
+ * owner's index of the domain in it is that of the lane's peer (or this is
+ * unknown). Returns zero if the lane cannot access the memory. */
 static int open_lane(ucp_rkey_t *rkey, ucp_ep_h ep, unsigned lane,
                      const ucp_packed_mem_t *mem)
 {
@@ -111,7 +115,8 @@ static ucp_lane_map_t open_lanes(ucp_rkey_t *rkey, ucp_ep_h ep,
     return opened;
 }
 
-/* Unpacks the keys of components without a lane, for ucp_rkey_ptr. */
+/* Unpacks the keys of components that no lane uses, because ucp_rkey_ptr may
+ * get an address from them. */
 static void open_pointers(ucp_rkey_t *rkey, ucp_context_h context,
                           const ucp_packed_mem_t *mem)
 {
@@ -218,7 +223,8 @@ const ucp_rma_config_t *ucp_rkey_open_late(ucp_rkey_t *rkey, ucp_ep_h ep)
     }
     free(mem);
     if (config == NULL) {
-        /* accesses go by messages; the next use tries again */
+        /* Accesses go by messages, and the next use of the key tries to open
+         * the lanes again */
         return rkey->config;
     }
 

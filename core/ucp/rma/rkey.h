@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Unpacked remote keys, and the lanes and protocols of put, get and atomics for
- * a key. Keys that open the same lanes of equal endpoints share a
- * configuration.
+ * Unpacked remote keys (ucp_rkey_t), and the lanes and protocols of put, get
+ * and atomics for a key (ucp_rma_config_t). Keys whose parts can be used by
+ * the same lanes, on endpoints with equal lanes, share a configuration.
  */
 #ifndef UCP_RKEY_H
 #define UCP_RKEY_H
@@ -29,7 +29,7 @@ typedef struct ucp_rma_protos {
 struct ucp_rma_config {
     struct ucp_rma_config *next; /**< Next in the worker's list */
     const ucp_ep_config_t *ep_config;
-    ucp_lane_map_t lanes; /**< Lanes that the key opens */
+    ucp_lane_map_t lanes; /**< Lanes that can use the key */
     /** The peer's processor supports the access, by messages */
     uint8_t by_cpu;
     uint8_t amo_lane; /**< UCP_NULL_LANE if none */
@@ -59,7 +59,7 @@ struct ucp_rkey {
     ucp_worker_h worker;
     uint16_t prot; /**< UCP_MEM_MAP_PROT_REMOTE_* */
     uint8_t mem_type;
-    ucp_lane_map_t lanes; /**< Lanes that the key opens */
+    ucp_lane_map_t lanes; /**< Lanes whose keys[] is set */
     /** The packed key while the endpoint has no lanes, then NULL */
     void *packed;
     uint8_t num_parts;
@@ -90,8 +90,9 @@ static inline int ucp_rkey_is_for(const ucp_rkey_t *rkey, ucp_ep_h ep)
            rkey->config->ep_config->unconnected;
 }
 
-/** Opens the lanes of an endpoint that was connected after the key was
- *  unpacked. If memory is short, transfers continue by messages. */
+/** For a key that was unpacked before the endpoint had lanes: unpacks it for
+ *  the lanes now. Returns the configuration; if memory is short, one without
+ *  lanes, with which accesses go by messages. */
 const ucp_rma_config_t *ucp_rkey_open_late(ucp_rkey_t *rkey, ucp_ep_h ep);
 
 /** Returns the configuration of transfers with the key on this endpoint and
@@ -194,8 +195,9 @@ extern const ucp_proto_t ucp_proto_get_am;
  *  fragments. */
 void ucp_rma_zcopy_completed(uct_completion_t *comp);
 
-/** Called when nothing more is posted: drops the count that kept the request
- *  alive. */
+/** Called when no further fragment will be posted: ends the count of
+ *  req->send.comp that the request itself has held, so that the request
+ *  completes with the last fragment. */
 void ucp_rma_zcopy_posted(ucp_request_t *req, ucs_status_t status);
 
 /** Sends a message that requests the peer to access its memory: `pack` writes
@@ -211,7 +213,8 @@ ssize_t ucp_rma_send_request(ucp_request_t *req, uint8_t id,
  *  protocol. Returns the result of the progress function. */
 ucs_status_t ucp_rma_reroute(ucp_request_t *req);
 
-/** Selects the protocol again, among the lanes that are left. */
+/** Selects the protocol of a request again, among the lanes of its endpoint
+ *  that have not failed. */
 ucs_status_t ucp_rma_select_again(ucp_request_t *req);
 
 /** Completes a zero-copy transfer after the transport has released all

@@ -76,10 +76,11 @@ _Static_assert(sizeof(ucp_rma_ack_t) == 13, "wire layout");
 /** State of a worker for access to the memory of peers. */
 typedef struct ucp_rma_worker {
     struct ucp_rma_config *configs; /**< Configurations, shared by keys */
-    ucs_list_link_t shared_keys;    /**< See symmetric.h */
+    ucs_list_link_t shared_keys;    /**< Shared keys, see symmetric.h */
     /** Endpoints whose peers' accesses are to be acknowledged in this round */
     ucp_ep_h unacked;
-    /** Callback that acknowledges, while `unacked` is not empty */
+    /** Id of the progress callback that acknowledges; UCS_CALLBACKQ_ID_NULL
+     *  while `unacked` is empty */
     int unacked_cb;
 } ucp_rma_worker_t;
 
@@ -91,7 +92,7 @@ UCP_AREA_ACCESSOR(ucp_worker_rma, struct ucp_worker, areas.rma,
 typedef struct ucp_rma_ep {
     ucp_ep_h ack_next; /**< Next in the list; with `owes` */
     uint32_t handled;  /**< Accesses carried out or rejected */
-    uint32_t acked;    /**< Value of `handled` acknowledged last */
+    uint32_t acked;    /**< Value of `handled` in the last acknowledgement */
 } ucp_rma_ep_t;
 
 UCP_AREA_ACCESSOR(ucp_ep_rma, struct ucp_ep, areas.rma, ucp_rma_ep_t)
@@ -106,7 +107,8 @@ typedef struct ucp_rma_ep_bits {
 
 UCP_AREA_ACCESSOR(ucp_ep_rma_bits, struct ucp_ep, bits.rma, ucp_rma_ep_bits_t)
 
-/** An access: put, get, an atomic, or a reply to the peer's get. */
+/** State of a put, a get, an atomic, or a reply to the peer's get: the area
+ *  `op` of its request. */
 typedef struct ucp_rma_op {
     uint64_t address;                    /**< Address at the peer */
     ucp_rkey_h rkey;                     /**< NULL for a reply to the peer */
@@ -124,7 +126,8 @@ typedef struct ucp_rma_op {
     uint8_t retrying; /**< Waits for a restart */
 } ucp_rma_op_t;
 
-/** The data of a put or get. */
+/** State of the data transfer of a put or get: the area `data` of its
+ *  request. */
 typedef struct ucp_rma_data {
     size_t received;          /**< Bytes of an emulated get */
     const ucp_rails_t *rails; /**< Lanes of a zero-copy transfer */
@@ -160,7 +163,8 @@ static inline ucs_status_t ucp_rma_wire_status(int8_t status)
 /** Flags of an endpoint that exclude the fast path of put and get. */
 #define UCP_RMA_EP_FLAGS_SLOW (UCP_EP_FLAGS_SLOW | UCP_EP_FLAG_ORDERED)
 
-/** Completes an access that is queued or waits for the peer. */
+/** Completes a put, get or atomic with `status`, in any state in which the
+ *  transport does not use its memory. */
 void ucp_rma_abort(ucp_request_t *req, ucs_status_t status);
 
 /** Returns the bytes of data in each message of a large emulated put if they

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Shared keys of symmetric memory; see symmetric.h.
+ * Shared keys of symmetric memory (symmetric.h): one handle for the user, with
+ * a key for each peer.
  */
 #include "ucp/rma/symmetric.h"
 
@@ -56,9 +57,9 @@ static int is_symmetric(const ucp_rkey_t *a, const ucp_rkey_t *b)
            (a->prot == b->prot) && (a->mem_type == b->mem_type);
 }
 
-/* Finds a shared key that contains this key or can include it. It cannot
- * include a second key of the same peer: a peer that has mapped the same range
- * twice has two different keys. */
+/* Finds a shared key that contains this key, or to which it can be added. A
+ * shared key has one key for each peer: if a peer has mapped the same range
+ * twice, its second key needs another shared key. */
 static shared_t *find(ucp_ep_h ep, const ucp_rkey_t *rkey)
 {
     const ucp_rkey_t *known;

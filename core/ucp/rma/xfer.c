@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Common parts of put and get: selection of the protocol, start, and
- * completion. request.c creates the requests.
+ * What the protocols of put and get share: selection of the protocol for a
+ * request, its start and completion, and the new selection after the failure
+ * of a lane.
  */
 #include "ucp/order/start.h"
 #include "ucp/rma/rkey.h"
@@ -22,8 +23,8 @@ void ucp_rma_abort(ucp_request_t *req, ucs_status_t status)
     ucp_request_complete_send(req, status);
 }
 
-/* True if the lane can send this memory, which the processor cannot access, by
- * zero-copy. */
+/* For memory that the processor cannot access: true if the lane of zero-copy
+ * can access it. */
 static int is_reachable(const ucp_request_t *req,
                         const ucp_rma_protos_t *protos)
 {
