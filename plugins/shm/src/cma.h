@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Copies between processes (process_vm_readv and process_vm_writev): the
- * domain, the interface, its peers, and operations in flight.
+ * domain, the interface, its peers, and operations in flight. For the copies
+ * that two processes share see cma_job.h. Times are in seconds of host->time().
  *
  * One thread at a time for an interface and its objects. All callbacks to the
  * user run from cma_iface_progress().
@@ -103,8 +104,8 @@ struct cma_peer {
 struct cma_ep {
     uct_ep_t super;
     cma_peer_t *peer;
-    cma_ep_t *next, **link; /* Node in the peer's endpoints, or in the failed
-                             * ones */
+    cma_ep_t *next, **link; /* Node in the peer's list `eps`, or in the
+                             * interface's list `failed` */
     ucs_status_t status;
 };
 
@@ -121,7 +122,8 @@ typedef enum {
 
 struct cma_op {
     cma_op_t *next;
-    cma_ep_t *ep; /* NULL: the endpoint was destroyed meanwhile */
+    cma_ep_t *ep; /* NULL: the endpoint was destroyed; the copy still
+                   * continues */
     uct_completion_t *comp;
     uint8_t kind;
     uint8_t state;
@@ -132,11 +134,13 @@ struct cma_op {
     ucs_status_t status;
     uint64_t remote; /* Remote address of the first byte */
     size_t length;
-    size_t done; /* Bytes copied before the current job, or in total */
+    size_t done; /* SHARED: bytes copied before the job; other states: bytes
+                  * copied so far */
 
     cma_share_t share;
     size_t job_length, chunk;
-    double began;     /* Time at which the job began, or earlier */
+    double began;     /* Time of the last post of an operation when the job
+                       * began */
     double ending_at; /* Start of the wait for the helper; 0: not waiting */
 
     unsigned iovcnt;
@@ -154,7 +158,7 @@ struct cma_iface {
     shm_inbox_t inbox;
     uint32_t round;
     double sweep_at;
-    double now; /* Time when the last operation began */
+    double now; /* Time when the last operation was posted */
     ucx_mpool_t *op_pool;
 
     cma_peer_t *peers;
@@ -211,7 +215,8 @@ ucs_status_t cma_address_unpack(const void *address, size_t length,
 /* --- cma_peer.c: processes and endpoints --------------------------------- */
 ucs_status_t cma_ep_create(uct_iface_h iface, const uct_ep_params_t *params,
                            uct_ep_h *ep_p);
-/* Verifies that the peer is still the same process; rate-limited. */
+/* Returns the error if the peer is lost. Verifies by a system call that it is
+ * still the same process, if the last check is older than 0.1 s. */
 ucs_status_t cma_peer_look(cma_peer_t *peer);
 /* Fails all endpoints of the peer, from progress. */
 void cma_peer_lost(cma_peer_t *peer, ucs_status_t status);
@@ -225,7 +230,9 @@ unsigned cma_report_failed(cma_iface_t *iface);
  * events. */
 unsigned cma_ops_progress(cma_iface_t *iface);
 unsigned cma_ops_dispatch(cma_iface_t *iface);
-/* Cancels the operations of one endpoint, or all operations if `ep` is NULL.
+/* Cancels the operations of one endpoint, or all operations of the peer if
+ * `ep` is NULL: the next progress completes them with `status`, except those of
+ * which the helper is copying chunks: these complete when it has finished.
  * Returns whether there were any. */
 int cma_ops_cancel(cma_peer_t *peer, const cma_ep_t *ep, ucs_status_t status);
 void cma_ops_forget(cma_peer_t *peer, const cma_ep_t *ep);
@@ -265,7 +272,8 @@ ucs_status_t cma_help_deliver(void *arg, unsigned slot, uint8_t id, void *data,
                               uint32_t length);
 void cma_help_joined(void *arg, unsigned slot, void *private_area);
 void cma_help_left(void *arg, unsigned slot, void *private_area);
-/* Copies one chunk for another process; returns the number of chunks. */
+/* Copies at most one chunk for another process; returns the number of chunks,
+ * 0 or 1. */
 unsigned cma_help(cma_iface_t *iface);
 
 /* --- cma_flush.c --------------------------------------------------------- */

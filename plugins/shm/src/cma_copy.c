@@ -84,8 +84,8 @@ ucs_status_t cma_read_words(pid_t pid, uint64_t address, cma_words_t *words)
     return cma_copy(pid, 0, &iov, 1, 0, address, sizeof(*words));
 }
 
-/* A filter of system calls (seccomp) also affects the test on our own
- * process. */
+/* Tests a copy within this process, which needs no permission: it fails only
+ * if the kernel lacks the system calls or a filter (seccomp) denies them. */
 int cma_copy_is_allowed(void)
 {
     cma_words_t from = {1, 2}, to = {0, 0};

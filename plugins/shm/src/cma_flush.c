@@ -5,8 +5,9 @@
  */
 #include "cma.h"
 
-/* Returns whether nothing is outstanding. An operation may be complete although
- * its completion was not called yet. */
+/* Returns whether nothing is outstanding: no operation to this peer is in
+ * flight, and no completed operation waits in iface->done for the call of its
+ * completion. */
 static int is_idle(const cma_iface_t *iface, const cma_peer_t *peer)
 {
     return (peer->head == NULL) && (iface->done == NULL);

@@ -141,8 +141,9 @@ static ucs_status_t iface_setup(cma_iface_t *iface)
                   CMA_MAX_IOV);
         return UCS_ERR_INVALID_PARAM;
     }
-    /* The descriptor never becomes readable: while there is work, arming
-     * returns UCS_ERR_BUSY */
+    /* The descriptor never becomes readable: the request for help of a peer
+     * need not wake this process, and while there is own work, arming returns
+     * UCS_ERR_BUSY */
     iface->event_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     if (iface->event_fd < 0) {
         ucx_error("cma: no descriptor is left; raise the limit (ulimit -n)");
@@ -190,8 +191,9 @@ static ucs_status_t cma_iface_open(uct_md_h md,
     return UCS_OK;
 }
 
-/* Waits for the helper. Usually nothing is in flight, but a helper must not
- * write into memory that its owner may free next. */
+/* Waits, at most CLOSE_PATIENCE seconds, for operations that a helper still
+ * copies: their memory may be freed after this call, and a helper must not
+ * write to it then. */
 static void cma_iface_close(uct_iface_h uct_iface)
 {
     cma_iface_t *iface = cma_iface(uct_iface);

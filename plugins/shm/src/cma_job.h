@@ -80,7 +80,7 @@ typedef enum {
     CMA_JOB_BUSY,     /* The helper is copying chunks that it has claimed */
     CMA_JOB_RETURNED, /* The helper has returned chunk `back` without copying
                        * it */
-    CMA_JOB_SPOILT,
+    CMA_JOB_SPOILT,   /* The helper has written invalid values */
 } cma_job_end_t;
 
 static SHM_INLINE uint64_t cma_claim_word(uint32_t generation, uint32_t back,
@@ -92,7 +92,8 @@ static SHM_INLINE uint64_t cma_claim_word(uint32_t generation, uint32_t back,
 /* Returns whether the helper made the initiator wait for much longer than a
  * chunk takes on this machine: `waited` seconds, after `worked` seconds in
  * which the initiator copied `chunks`. Between cores that share no cache a
- * chunk takes several times as long as between others. */
+ * chunk takes several times as long as between others, hence the factor of
+ * 4. */
 static SHM_INLINE int cma_share_is_late(double waited, double worked,
                                         uint32_t chunks)
 {

@@ -10,8 +10,8 @@
  */
 #include "cma.h"
 
-/* Maximum bytes that a call copies before it returns, and bytes of one system
- * call without a helper (about 20 us). */
+/* OP_INSIDE: longer operations are not copied inside the call that posts them.
+ * OP_STEP: maximum bytes of one system call that copies without a helper. */
 #define OP_INSIDE (256ul * 1024)
 #define OP_STEP   (512ul * 1024)
 
@@ -207,7 +207,9 @@ static unsigned peer_progress(cma_peer_t *peer, int *may_copy)
     return count;
 }
 
-/* In each round each peer copies at most one part. */
+/* Copies at most one part in each call. The peer that is first in the list
+ * moves to the end after a call that has copied, so that all peers get their
+ * turn. */
 unsigned cma_ops_progress(cma_iface_t *iface)
 {
     cma_peer_t *first = iface->busy, **link = &iface->busy;
@@ -390,8 +392,8 @@ ucs_status_t cma_ep_get_zcopy(uct_ep_h ep, const uct_iov_t *iov, size_t iovcnt,
 
 /* --- Ending -------------------------------------------------------------- */
 
-/* An operation with a chunk claimed by the helper ends when the helper has
- * finished it. */
+/* An operation that is shared ends later, when the helper has finished the
+ * chunks that it has claimed; the initiator claims all others. */
 int cma_ops_cancel(cma_peer_t *peer, const cma_ep_t *ep, ucs_status_t status)
 {
     cma_op_t **link = &peer->head, *op;

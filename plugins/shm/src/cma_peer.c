@@ -284,7 +284,7 @@ static ucs_status_t cma_ep_invalidate(uct_ep_h uct_ep, unsigned flags)
     return UCS_OK;
 }
 
-/* Operations never lack send resources. */
+/* Operations never return UCS_ERR_NO_RESOURCE, so no request is ever queued. */
 static ucs_status_t cma_ep_pending_add(uct_ep_h ep, uct_pending_req_t *req,
                                        unsigned flags)
 {

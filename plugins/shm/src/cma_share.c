@@ -228,7 +228,8 @@ static void share_pause(cma_peer_t *peer, const cma_op_t *op)
     peer->pause_until = now + peer->pause;
 }
 
-/* Makes the job's words free for another job, unless they cannot be trusted. */
+/* Makes the job's words free for another job. Updates the number of offers to
+ * skip: 0 if the helper has copied a chunk of this job. */
 static void share_end(cma_peer_t *peer, cma_op_t *op)
 {
     if (peer->waits_from != 0) {
@@ -289,8 +290,10 @@ int cma_share_copy(cma_peer_t *peer, cma_op_t *op)
     }
 }
 
-/* Called while the helper is copying. Returns zero if it may still write. A
- * live helper that does not run is awaited as long as the user allows. */
+/* Called while the helper is copying. Returns zero if the helper may still
+ * write to the memory: the job must not end yet. Returns non-zero if its
+ * process has ended, or if the operation was cancelled more than SHARE_LINGER
+ * seconds ago. */
 static int share_is_abandoned(cma_peer_t *peer, cma_op_t *op)
 {
     const ucx_host_t *host = peer->iface->host;

@@ -12,7 +12,8 @@
 #include <endian.h>
 #include <string.h>
 
-/* Device address: identifies the processes among which a PID is unique. */
+/* Device address: the kernel and the PID namespace, within which a PID
+ * identifies one process. */
 typedef struct __attribute__((packed)) cma_wire_device {
     uint64_t machine; /* Identifies the running kernel */
     uint32_t pid_ns;  /* 0: unknown */
@@ -42,10 +43,12 @@ _Static_assert(sizeof(cma_wire_device_t) == 12, "on the wire");
 _Static_assert(sizeof(cma_wire_iface_t) == 21, "on the wire");
 _Static_assert(sizeof(cma_wire_key_t) == 20, "on the wire");
 
-/* Messages */
+/* Messages to an inbox: their ids */
 enum { CMA_MSG_HELLO = 1, CMA_MSG_JOB = 2 };
 
-/* The sender's PID, and the address of our secret in its memory. */
+/* First message of a sender: its PID, and the address in its memory of its
+ * copy of the receiver's secret. The receiver reads the copy, which proves that
+ * the sender could read the receiver's memory. */
 typedef struct cma_msg_hello {
     uint32_t pid;
     uint32_t zero;

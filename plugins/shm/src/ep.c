@@ -104,7 +104,8 @@ static void iov_copy(char *dest, const uct_iov_t *iov, size_t iovcnt,
     }
 }
 
-/* Copies header and entries to where the peer reads them. */
+/* Copies header and entries into the cell, or into the ring if they are longer
+ * than a cell. */
 static ucs_status_t send_pieces(uct_ep_h ep, uint8_t id, const void *header,
                                 size_t header_length, const uct_iov_t *iov,
                                 size_t iovcnt, int is_short)

@@ -100,7 +100,8 @@ void shm_seg_wake(shm_seg_t *seg)
     do {
         n = write(seg->event_wr, "", 1);
     } while ((n < 0) && (errno == EINTR));
-    /* A full pipe is readable, too */
+    /* If the pipe is full, the write fails; the creator wakes up nevertheless,
+     * because the pipe is readable */
 }
 
 void shm_seg_event_clear(shm_seg_t *seg)

@@ -110,7 +110,8 @@ void shm_peers_cleanup(shm_iface_t *iface);
 
 /* Detects dead peers and reports them. Called from progress. */
 void shm_iface_tend(shm_iface_t *iface);
-/* Fails an endpoint from the next progress. */
+/* Marks an endpoint as failed; the next progress reports the failure to its
+ * user. */
 void shm_ep_fail(shm_ep_t *ep);
 
 /* --- iface.c: shows a message to the tracer ------------------------------ */

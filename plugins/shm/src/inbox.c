@@ -242,7 +242,7 @@ unsigned shm_inbox_answer_bell(shm_inbox_t *inbox, shm_deliver_t deliver)
             again = 0;
             count += visit(inbox, index, 0, deliver, &again);
             if (again) {
-                /* A sender rings the bell for its slot once, and then waits */
+                /* Set the bit again: a new sender rings the bell only once */
                 atomic_fetch_or_explicit(&head->rung[word], bits & -bits,
                                          memory_order_relaxed);
                 missed = 1;

@@ -14,12 +14,15 @@
 #include "segment.h"
 
 /* Handles one message; `data` is valid during the call. It must not close the
- * inbox. An error means that the message is invalid: the sender is cut off. */
+ * inbox. An error means that the message is invalid: nothing more is read from
+ * this sender. */
 typedef ucs_status_t (*shm_deliver_t)(void *arg, unsigned slot, uint8_t id,
                                       void *data, uint32_t length);
 
-/* Called when a sender has joined or left a slot; the sender's private state
- * depends on it. */
+/* Called when a sender has taken or left a slot, for example to create or free
+ * what the user of the inbox keeps for this sender. `private_area`: the first
+ * private_size bytes of the sender's box, which the sender can write to as
+ * well. */
 typedef void (*shm_slot_event_t)(void *arg, unsigned slot, void *private_area);
 
 typedef struct shm_inbox_params {
@@ -105,8 +108,9 @@ int shm_inbox_has_dead(const shm_inbox_t *inbox);
  * inside a delivery. */
 void shm_inbox_sweep(shm_inbox_t *inbox);
 
-/* Stops polling senders that were idle since the previous review. Called a few
- * times per second. */
+/* Stops polling senders that have sent nothing since the previous call. Their
+ * next message rings the bell, see layout.h. The caller determines the
+ * interval. */
 void shm_inbox_review(shm_inbox_t *inbox);
 
 /* Prepares for sleeping on seg.event_rd. Returns UCS_ERR_BUSY if there is work.

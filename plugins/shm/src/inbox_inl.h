@@ -181,8 +181,8 @@ static SHM_INLINE unsigned shm_inbox_progress(shm_inbox_t *inbox,
     }
     for (i = 0; i < inbox->num_active; ++i) {
         sender = inbox->active[i];
-        /* The sender writes the ring's bytes before the control word: prefetch
-         * them meanwhile */
+        /* Prefetch the next bytes of the ring while the control word is
+         * loaded: if the word shows a message, its bytes were written before */
         __builtin_prefetch(sender->ring + sender->ring_at);
         if (shm_sender_peek(inbox, sender, &ctl)) {
             inbox->is_busy = 1;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Remote keys, and the cache of attached segments. */
+/* Packs, unpacks and compares remote keys, and keeps the segments that they
+ * refer to attached; see keys.h. */
 #include "keys.h"
 
 #include <endian.h>

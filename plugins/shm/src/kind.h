@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Shared by the files behind segment.h: the operations that differ between
- * posix and sysv, the head of a segment, and its address.
+ * Shared by the files that implement segment.h: the operations that differ
+ * between posix and sysv (shm_kind), the head of a segment, and its address.
  */
 #ifndef SHM_KIND_H
 #define SHM_KIND_H

@@ -10,8 +10,13 @@
  * A slot is one sender. Slot i belongs to the process that holds lock 1 + i of
  * the segment. It writes to its box: a circular array of cells of one cache
  * line each, and a ring of bytes for messages that do not fit a cell. Only the
- * sender writes to cells, ring and owner's line; only the receiver to credits
- * and wake.
+ * sender writes to cells, ring and owner's line, except that the receiver frees
+ * the slot; only the receiver writes to credits and wake. The user of the inbox
+ * defines the private area.
+ *
+ * The receiver does not poll all slots. To ring the bell, a sender sets the bit
+ * of its slot in `rung` and then increments `bell`; the receiver reads `bell`
+ * in each round of progress and visits the slots whose bits are set.
  */
 #ifndef SHM_LAYOUT_H
 #define SHM_LAYOUT_H
@@ -134,8 +139,7 @@ typedef struct shm_inbox_head {
                                               * sizes */
 
     /* Written by senders */
-    SHM_ALIGNED_LINE _Atomic uint32_t bell; /* Incremented by each sender that
-                                             * rings the bell */
+    SHM_ALIGNED_LINE _Atomic uint32_t bell; /* Incremented to ring the bell */
     SHM_ALIGNED_LINE _Atomic uint64_t rung[SHM_MAX_SLOTS / 64];
 } shm_inbox_head_t;
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The operations of the memory domain, and its component. */
+/* The memory domain of posix and of sysv: allocation, registration, packing of
+ * keys, queries; and the tables of both components. */
 #include "md.h"
 #include "config.h"
 

@@ -249,8 +249,9 @@ err:
 void shm_outbox_kill(shm_outbox_t *outbox)
 {
     outbox->dead  = 1;
-    outbox->limit = outbox->next; /* forces the message path to come here
-                                   * first */
+    outbox->limit = outbox->next; /* No cell is free: each send calls
+                                   * shm_outbox_look_for_cells(), which returns
+                                   * the error */
 }
 
 void shm_outbox_ring_bell(shm_outbox_t *outbox)

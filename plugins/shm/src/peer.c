@@ -150,10 +150,10 @@ static void look_at_peers(shm_iface_t *iface)
     }
 }
 
-/* Sets the number of rounds until the next read of the clock: about ten reads
- * per interval if rounds are slow. If rounds are fast, the number is limited,
- * so that a program that becomes slow after a busy phase still detects failures
- * soon. */
+/* Sets the number of rounds until the next read of the clock: 4 to 16 reads
+ * per keepalive interval if rounds are slow. If rounds are fast, the number is
+ * limited, so that a program that becomes slow after a busy phase still detects
+ * failures soon. */
 static void set_pace(shm_iface_t *iface, double now)
 {
     double elapsed  = now - iface->tended_at;

@@ -380,7 +380,8 @@ static ucs_status_t posix_commit(shm_seg_t *seg, void *mapped, size_t offset,
         return UCS_ERR_NO_MEMORY;
     }
 
-    /* An optimization: avoids page faults. It cannot fail any more. */
+    /* Avoids page faults. A failure does no harm: fallocate() has reserved the
+     * memory. */
     (void)madvise(mapped, length, MADV_POPULATE_WRITE);
     return UCS_OK;
 }

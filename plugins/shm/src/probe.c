@@ -39,8 +39,9 @@
 #define LINES_ASSUMED 11.0
 
 /* The lines of a probe are read one after the other, in groups; the second
- * slowest group is the result. If the process is descheduled meanwhile, one
- * group is too slow; a successful prefetch makes some groups too fast. */
+ * slowest group is the result. The slowest is ignored, because the process may
+ * be descheduled while it reads that group; of the others the slowest counts,
+ * because a successful prefetch makes some groups too fast. */
 enum { NUM_GROUPS = 5, GROUP = 4, NUM_LINES = NUM_GROUPS * GROUP };
 
 /* Returns the offset of a line. A prefetcher would make the measured latency

@@ -10,8 +10,8 @@
  *             slot
  *
  * A probe does not ring the bell: a receiver that does not poll handles it with
- * the next message. It is sent on a query if the last one is older than
- * SHM_PROBE_AGE.
+ * the next message. shm_outbox_bandwidth() sends one if the last one is older
+ * than SHM_PROBE_AGE.
  */
 #ifndef SHM_PROBE_H
 #define SHM_PROBE_H
@@ -37,8 +37,9 @@ typedef struct shm_probing {
 } shm_probing_t;
 
 /* Returns the bandwidth in bytes per second of a copy through the ring to the
- * peer, sender and receiver together; 0 if it is unknown. Sends a probe now and
- * then. Never blocks, and wakes no process. */
+ * peer, sender and receiver together; 0 if it is unknown. Sends a probe if the
+ * last one is older than SHM_PROBE_AGE; a later call returns its result. Never
+ * blocks, and wakes no process. */
 double shm_outbox_bandwidth(struct shm_outbox *outbox);
 
 #endif

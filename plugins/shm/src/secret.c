@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Random numbers in tokens: see secret.h. */
+/* Generates and shares the random part of tokens, and the ids of spaces: see
+ * secret.h. */
 #include "secret.h"
 
 #include <pthread.h>

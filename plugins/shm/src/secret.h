@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Random numbers in tokens, which share bytes so that an address with several
- * tokens can be compressed.
+ * The random part of tokens (segment.h). All inboxes of a worker use the same
+ * number, so that the worker's address, which contains several tokens, can be
+ * compressed.
  *
- * The secret is equal in all inboxes of a worker. A process that has the
- * address of one of them can derive the secrets of the others. Inboxes of other
- * workers have another secret, even in the same process. The ids of a process's
- * spaces differ in their first byte. They are public: names of sockets contain
- * them.
+ * A process that has the address of one inbox therefore knows the number of all
+ * inboxes of that worker. Inboxes of other workers have another secret, even in
+ * the same process. The other part of a token, the id of the space, is public:
+ * names of sockets contain it. The ids of a process's spaces differ in their
+ * first byte.
  */
 #ifndef SHM_SECRET_H
 #define SHM_SECRET_H

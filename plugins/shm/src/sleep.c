@@ -79,7 +79,8 @@ ucs_status_t shm_iface_event_arm(uct_iface_h uct_iface, unsigned events)
                                        * wait for */
     }
     if (!TAILQ_EMPTY(&iface->waiting) || !LIST_EMPTY(&iface->failed)) {
-        return UCS_ERR_BUSY; /* Free space causes no event */
+        return UCS_ERR_BUSY; /* A receiver that frees space does not wake the
+                              * sender: the caller must poll */
     }
 
     status = shm_inbox_arm(&iface->inbox);
