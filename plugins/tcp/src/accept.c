@@ -78,7 +78,8 @@ static void unknown_nack(tcp_unknown_t *unknown, uint16_t reason)
     (void)!send(unknown->fd, &hello, sizeof(hello), MSG_NOSIGNAL);
 }
 
-/* Parks the socket until our own attempt has succeeded or failed. */
+/* Parks the socket until our own attempt has succeeded (then it is closed) or
+ * failed (then it is used). */
 static void unknown_park(tcp_unknown_t *unknown, tcp_conn_t *conn)
 {
     tcp_iface_t *iface = unknown->iface;
@@ -102,7 +103,8 @@ static void conn_probe(tcp_conn_t *conn)
     }
 }
 
-/* Returns whether the peer has already abandoned this attempt. */
+/* Returns whether the peer has already abandoned this attempt: it has closed
+ * the socket, or has sent a HELLO with this epoch or a later one before. */
 static int unknown_is_stale(const tcp_unknown_t *unknown,
                             const tcp_conn_t *conn, uint32_t epoch)
 {
@@ -274,8 +276,8 @@ static void accept_one(tcp_iface_t *iface, int fd)
     }
 }
 
-/* Pauses accepting, because descriptors have run out. The kernel queues new
- * connections meanwhile. */
+/* Pauses accepting, because descriptors have run out. Until then the kernel
+ * queues new connections. */
 static void accept_pause(tcp_iface_t *iface, int error)
 {
     const ucx_host_t *host = iface->host;
@@ -311,7 +313,8 @@ unsigned tcp_accept_ready(tcp_iface_t *iface)
             accept_one(iface, fd);
             ++count;
         } else if (tcp_sock_no_files(errno) && (iface->num_unknown > 0)) {
-            /* Let the clients that were accepted in this round send first */
+            /* Clients accepted in this round may not have sent their HELLO
+             * yet: evict only older ones */
             if ((evictable == 0) || !tcp_unknown_evict(iface, evictable)) {
                 break; /* Continue in the next round */
             }

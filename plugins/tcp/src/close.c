@@ -21,7 +21,7 @@ void tcp_conn_closed(tcp_conn_t *conn)
         tcp_conn_break(conn, UCS_ERR_CONNECTION_RESET);
         return;
     }
-    /* The connection was needed again meanwhile */
+    /* Data was queued after our CLOSE: open a new socket for it */
     tcp_conn_close_socket(conn);
     conn->flags &= ~TCP_CONN_OWES_NO;
     conn->state      = TCP_CONN_WAIT;

@@ -81,7 +81,8 @@ static void cm_timer(tcp_cm_t *cm)
         if (link->deadline <= now) {
             link->deadline = 0;
             tcp_cm_ep_lost(link->ep, UCS_ERR_UNREACHABLE);
-            /* The user may have changed the list */
+            /* The callback may have changed the list: start again at its
+             * head */
             following = cm->links.next;
         } else if ((next == 0) || (link->deadline < next)) {
             next = link->deadline;
@@ -140,8 +141,8 @@ static void cm_progress(void *arg)
     } while (num == CM_EVENTS);
     cm->in_progress = 0;
 
-    /* Events that arrived meanwhile are reported at once: the handler is
-     * level-triggered */
+    /* Enable the handler again. It is level-triggered: events that arrived
+     * while it was disabled are reported at once */
     cm->host->async_modify_fd(cm->async_id, UCS_EVENT_SET_EVREAD);
 }
 
@@ -220,7 +221,8 @@ static ucs_status_t tcp_cm_open(const ucx_component_t *component,
     if ((cm->epoll_fd < 0) || (cm->timer_fd < 0)) {
         goto err;
     }
-    /* Nothing is in the set yet: the handler cannot run before it has an id */
+    /* The handler needs cm->async_id, which this call sets. It cannot run
+     * before, because the epoll set is still empty */
     status = cm->host->async_add_fd(cm->super.worker, cm->epoll_fd,
                                     UCS_EVENT_SET_EVREAD, cm_async_event, cm,
                                     &cm->async_id);

@@ -22,9 +22,9 @@
  * LEFT is the answer to DISCONNECT; it changes no state, but flushes wait for
  * it.
  *
- * The end of the stream is ignored in UNKNOWN and REQUESTED, is an error for
- * the callback that is due in the next four states, and a disconnect in
- * CONNECTED.
+ * The end of the stream closes an UNKNOWN link and is not noticed in REQUESTED.
+ * In ACCEPTED, CONNECTING, RESOLVED and ASKED the callback that is due reports
+ * it as an error; in CONNECTED it counts as a DISCONNECT of the peer.
  *
  * The user may answer a request from any thread and on another manager, which
  * takes over the link. Therefore nothing monitors a REQUESTED link, and taking

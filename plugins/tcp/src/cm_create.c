@@ -88,8 +88,8 @@ static ucs_status_t ep_start_connect(tcp_cm_ep_t *ep,
         }
     }
 
-    /* Report an immediate error in the same way as a later error: by the
-     * event */
+    /* This call returns an immediate error. A later error, or the success, is
+     * reported by the event of the socket */
     if ((connect(fd, &server->sa, tcp_sock_addr_len(server)) != 0) &&
         (errno != EINPROGRESS) && (errno != EINTR)) {
         status = tcp_sock_status(errno);

@@ -288,8 +288,8 @@ void tcp_cm_listener_ready(tcp_cm_listener_t *listener)
         if (fd >= 0) {
             listener_accepted(listener, fd);
         } else if (tcp_sock_no_files(errno) && (cm->num_unknown > 0)) {
-            /* Let the clients that were accepted in this round send their
-             * request first */
+            /* Clients accepted in this round may not have sent their request
+             * yet: evict only older ones */
             if ((evictable == 0) || !tcp_cm_listener_evict(cm, evictable)) {
                 break; /* Continue in the next round */
             }

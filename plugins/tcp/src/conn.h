@@ -2,7 +2,7 @@
 /*
  * A connection: one stream between this interface and a peer's, shared by all
  * endpoints to that peer (with the same path). There is at most one for each
- * (peer's id, path), whichever side opened it.
+ * (peer's id, path: see wire.h), whichever side opened it.
  *
  * States:
  *
@@ -75,7 +75,7 @@ enum tcp_conn_state {
 };
 
 enum tcp_conn_flags {
-    TCP_CONN_HASHED     = 1u << 0,
+    TCP_CONN_HASHED     = 1u << 0, /* tcp_conn_find() finds it */
     TCP_CONN_BLOCKED    = 1u << 1, /* The socket accepted only a part */
     TCP_CONN_WATCH_OUT  = 1u << 2, /* epoll reports when the socket is
                                     * writable */
@@ -83,7 +83,7 @@ enum tcp_conn_flags {
     TCP_CONN_DISPATCH   = 1u << 4, /* Pending requests are being called */
     TCP_CONN_TX_DEAD    = 1u << 5, /* Sending failed; read the data that has
                                     * arrived */
-    TCP_CONN_HOT        = 1u << 6,
+    TCP_CONN_HOT        = 1u << 6, /* Read without epoll: progress.c */
     TCP_CONN_QUIET      = 1u << 7, /* Closed by agreement: endpoints are not
                                     * notified */
     TCP_CONN_UNACKED    = 1u << 8, /* Sent data may be unacknowledged */
@@ -197,8 +197,8 @@ struct tcp_conn {
     tcp_elem_t *tx_head, *tx_tail;
     tcp_txbuf_t *tx_cur; /* The tail, while it has space */
     uint32_t num_bufs, num_zcopy;
-    uint64_t tx_queued; /* Total bytes of frames queued ... */
-    uint64_t tx_sent;   /* Bytes sent, without those of served gets */
+    uint64_t tx_queued; /* Total bytes of frames queued, without DATA */
+    uint64_t tx_sent;   /* Total bytes of them that are sent */
     tcp_list_t tx_node;
     tcp_list_t pend_node;
     tcp_list_t pend_eps;
@@ -301,8 +301,10 @@ void tcp_conn_finish(tcp_conn_t *conn);
 void tcp_conn_close_socket(tcp_conn_t *conn);
 /* Closes the peer's parked attempt. */
 void tcp_conn_unpark(tcp_conn_t *conn);
-/* Called when our attempt failed: uses the peer's attempt, tries again, or
- * fails. */
+/* Called when our attempt failed with `error`, an errno. Uses the peer's
+ * parked attempt if there is one. Otherwise tries the same address again if
+ * `try_again` and retries are left, else another address of the peer; without
+ * one the connection fails. */
 void tcp_conn_attempt_failed(tcp_conn_t *conn, int error, int try_again);
 /* Called when the stream has ended after our CLOSE. */
 void tcp_conn_closed(tcp_conn_t *conn);
@@ -332,8 +334,9 @@ void tcp_conn_destroy(tcp_conn_t *conn);
 void tcp_tx_flush(tcp_conn_t *conn);
 void tcp_tx_schedule(tcp_conn_t *conn);
 /* Reserves `size` contiguous bytes for whole frames at the end of the queue.
- * Returns NULL if there is no space now. tcp_tx_commit() states how many bytes
- * were used. */
+ * tcp_tx_commit() states how many bytes were used. Returns NULL if the queue
+ * has TCP_TX_MAX_BUFS buffers and the socket is full, or if memory is out. With
+ * `force` the number of buffers is not limited. */
 uint8_t *tcp_tx_reserve_slow(tcp_conn_t *conn, size_t size, int force);
 void tcp_tx_append(tcp_conn_t *conn, tcp_elem_t *elem);
 void tcp_tx_frame(tcp_conn_t *conn, uint64_t frame); /* Queues a frame without

@@ -18,7 +18,7 @@
 #define CONN_BACKOFF_MIN 1e-3
 #define CONN_BACKOFF_MAX 0.25
 
-/* Sets the time of the next check. */
+/* Sets the time at which tcp_conn_expire() handles the connection. */
 static void conn_set_deadline(tcp_conn_t *conn, double deadline)
 {
     tcp_iface_t *iface = conn->iface;
@@ -80,7 +80,8 @@ static int conn_adopt_parked(tcp_conn_t *conn)
     return 1;
 }
 
-/* Tries an alternative address soon, if there is one. */
+/* Switches to an alternative address, if there is one and time is left:
+ * connects to it at the next deadline. Returns non-zero if it did. */
 static int conn_take_detour(tcp_conn_t *conn, int error)
 {
     const ucx_host_t *host = conn->iface->host;

@@ -184,7 +184,8 @@ ucs_status_t tcp_ep_create(uct_iface_h uct_iface, const uct_ep_params_t *params,
         ep->path = (uint8_t)(params->path_index % EP_PATHS);
     }
 
-    /* Use a connection that the peer opened; opening one can wait */
+    /* Use a connection that the peer has opened. Without one, the first send
+     * opens it */
     conn = ep_find_conn(ep);
     if (conn != NULL) {
         ep_attach(ep, conn);
@@ -287,8 +288,8 @@ static void tcp_ep_pending_purge(uct_ep_h uct_ep,
     ucx_pending_purge(&ep->pending, cb, arg);
 }
 
-/* Calls one endpoint's requests until one fails. Returns 0 if the endpoint was
- * destroyed meanwhile. */
+/* Calls one endpoint's requests until one fails. Returns 0 if one of them
+ * destroyed the endpoint. */
 static int pending_dispatch_ep(tcp_ep_t *ep, unsigned *count_p)
 {
     tcp_iface_t *iface = tcp_iface(ep->super.iface);

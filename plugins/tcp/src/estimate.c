@@ -9,17 +9,17 @@
  */
 #include "iface.h"
 
-static const double SHORT_CPU = 0.2e-6; /* Appends a frame to others in the
-                                         * buffer */
-static const double ZCOPY_CPU = 1.0e-6; /* Makes a separate system call */
-/* Requests an acknowledgement of a put: another system call at both sides,
- * which a buffered put shares */
+static const double SHORT_CPU = 0.2e-6; /* Time to append a frame to others in
+                                         * the buffer */
+static const double ZCOPY_CPU = 1.0e-6; /* Time of a separate system call */
+/* System calls of a put and of its acknowledgement, at both sides. A buffered
+ * put shares them with other frames */
 static const double PUT_CPU   = 4.5e-6;
-/* Sends the request, which the peer's processor reads and answers in parts from
- * its memory: the extra time of a large get compared with a put */
+/* Extra time of a large get compared with a put: the peer's processor reads
+ * the request, and answers it in parts from its memory */
 static const double GET_CPU   = 10e-6;
-static const double RECV_CPU  = 0.3e-6; /* Handles a frame among many in the
-                                         * receive buffer */
+static const double RECV_CPU  = 0.3e-6; /* Time to handle a frame among many in
+                                         * the receive buffer */
 
 ucs_status_t tcp_iface_estimate(uct_iface_h uct_iface, ucx_perf_t *perf)
 {

@@ -57,8 +57,9 @@ static ucs_status_t flush_wait(tcp_conn_t *conn, tcp_ep_t *ep,
 
 /* --- Endpoint ------------------------------------------------------------ */
 
-/* Queues the completion of a flush that only waits for progress, after the
- * completions of operations that are done. */
+/* Completes a flush to which nothing is outstanding on the connection: its
+ * completion is called after those of the operations that are done, by the next
+ * progress. */
 static ucs_status_t flush_later(tcp_iface_t *iface, uct_completion_t *comp)
 {
     tcp_op_t *op;
@@ -273,7 +274,8 @@ ucs_status_t tcp_iface_flush(uct_iface_h uct_iface, unsigned flags,
                    result;
     }
     if (result < 0) {
-        /* The outstanding ones continue without a completion */
+        /* The flushes of other connections continue; the user gets the error
+         * of this call and no completion */
         flush->user = NULL;
     }
     --flush->comp.count;

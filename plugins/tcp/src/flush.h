@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Flush, fence and cancel. */
+/* Flush and fence of endpoints and interfaces, and cancellation of the
+ * operations of one endpoint. */
 #ifndef TCP_FLUSH_H
 #define TCP_FLUSH_H
 

@@ -54,8 +54,8 @@ int tcp_iface_may_log(tcp_iface_t *iface)
     return 1;
 }
 
-/* Converts seconds for the kernel: at least 1. 0 means that the option is not
- * set. */
+/* Converts seconds for the kernel, which accepts 1 to 32767. Returns 0, for an
+ * option that is not set, if the value is 0 or too large. */
 static int option_seconds(double value)
 {
     return (value <= 0)    ? 0 :

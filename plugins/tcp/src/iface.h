@@ -45,7 +45,7 @@ typedef struct tcp_iface {
                           * space */
     uint8_t detour;      /* Index of the address that reached the
                           * last peer whose first address failed */
-    uint32_t epoch;      /* Epoch of the last HELLO, never 0 then */
+    uint32_t epoch;      /* Epoch of the last HELLO sent; 0: none sent yet */
     tcp_sockaddr_t listen_addr;
 
     /* Progress */

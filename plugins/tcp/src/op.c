@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Asynchronous operations, and the flushes that wait for them. Completions are
- * called from progress only.
+ * Allocates operations, queues their completions for the next progress, and
+ * completes the flushes that wait for them.
  */
 #include "conn.h"
 

@@ -18,8 +18,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* With direct data, receive at most this much beyond it: it is probably more
- * direct data, which would have to be copied. */
+/* With direct data (data that is read to its destination), receive at most
+ * this much beyond it: what follows is probably more direct data, which would
+ * have to be copied from the shared buffer. */
 #define RX_LIMIT_BULK 4096u
 /* Data of this size or more is bulk. */
 #define RX_BULK_MIN 16384u

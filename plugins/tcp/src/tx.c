@@ -155,7 +155,8 @@ void tcp_tx_elem_free(tcp_conn_t *conn, tcp_elem_t *elem)
         tcp_op_free(iface, elem);
         break;
     default:
-        /* A served get is in a queue of its own, which is not freed here. */
+        /* TCP_ELEM_SERVE: the get of the peer that is served stays in
+         * conn->serve_head */
         ((tcp_serve_t *)elem)->queued = 0;
         break;
     }

@@ -26,7 +26,8 @@ static inline int tcp_tx_has_waiting(const tcp_conn_t *conn, const tcp_ep_t *ep)
                         !(conn->flags & TCP_CONN_DISPATCH));
 }
 
-/* Returns whether this endpoint must wait for its own pending requests. */
+/* Returns whether a send of this endpoint must wait: for its own pending
+ * requests, or for the gets before a fence of the connection. */
 static inline int tcp_tx_is_gated(const tcp_conn_t *conn, const tcp_ep_t *ep)
 {
     return tcp_tx_has_waiting(conn, ep) ||
@@ -83,8 +84,9 @@ static inline ucs_status_t tcp_tx_gather(tcp_conn_t *conn)
     return UCS_INPROGRESS;
 }
 
-/* Called after a commit of data that must not wait for the next round: progress
- * sends it before it returns. */
+/* Called after a commit of data that must not wait for the next round:
+ * sends it now or, in a callback of progress, at the latest before progress
+ * returns. */
 static inline void tcp_tx_kick_now(tcp_conn_t *conn)
 {
     if (!conn->iface->in_progress) {

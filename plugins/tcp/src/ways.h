@@ -7,9 +7,9 @@
  * lead to the same worker: messages, keys and outstanding operations are valid
  * at each of them.
  *
- * A connection has the identity of the interface to which it leads, so it
- * changes with the address; endpoints look up a connection by all their
- * addresses.
+ * The id of a connection is that of the interface to which it leads. It changes
+ * when the connection switches to another address, so endpoints look up a
+ * connection by the ids of all their addresses.
  */
 #ifndef TCP_WAYS_H
 #define TCP_WAYS_H

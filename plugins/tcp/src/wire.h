@@ -165,9 +165,10 @@ enum {
  *  | IP 4 or 16    | port 2 | id 8 |
  *  +---------------+--------+------+
  *
- * The family is that of the device address. The order is that of a device
- * address and its interface address, so that a worker's address, which has all
- * of them, can be compressed. An id of 0: unused. */
+ * The family is that of the device address. These are the last bytes of the
+ * other interface's device address, followed by its interface address: the same
+ * bytes as in a worker's address, which contains both and can therefore be
+ * compressed. An id of 0: unused. */
 typedef struct tcp_wire_iface_addr {
     uint8_t port[2];
     uint8_t id[8];
