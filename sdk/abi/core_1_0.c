@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * As much of a core of plugin ABI 1.0 as one interface needs that sends a message
- * to itself. It is compiled with the headers of 1.0 (older.py). Its tables end at
- * an inaccessible page: a plugin that reads a member of a later version without
- * UCX_TABLE_HAS crashes.
+ * The part of a core of plugin ABI 1.0 that is needed for one interface that
+ * sends a message to itself. It is compiled with the headers of 1.0 (older.py).
+ * Its tables end at an inaccessible page: a plugin that reads a member of a
+ * later version without UCX_TABLE_HAS crashes.
  *
  * usage: core_1_0 LIBRARY FOLDER
  */
@@ -39,7 +39,7 @@ static void require(ucs_status_t status, const char *what)
     }
 }
 
-/* A copy that ends at an inaccessible page. */
+/* Returns a copy of the table that ends at an inaccessible page. */
 static void *place(const void *table, size_t size)
 {
     size_t page  = (size_t)sysconf(_SC_PAGESIZE);
@@ -89,7 +89,8 @@ static ucs_status_t note_failure(uct_iface_h iface, uct_ep_h ep,
     return UCS_OK;
 }
 
-/* Nothing happens during the run that a descriptor would report. */
+/* Accepts the descriptor without monitoring it: no event occurs during the
+ * run. */
 static ucs_status_t add_fd(uct_worker_h worker, int fd, int events,
                            ucx_async_fd_cb_t cb, void *arg,
                            ucx_async_id_t *id_p)
@@ -161,7 +162,8 @@ static void set_option(const ucx_config_field_t *field, char *options)
     }
 }
 
-/* Defaults; a field may be longer than ours. */
+/* Returns options with their default values. A plugin of a later version has
+ * longer fields: the table states their length. */
 static void *make_options(const ucx_config_table_t *table)
 {
     char *options;
@@ -227,7 +229,7 @@ static void query_md(uct_md_h md)
             "querying a domain");
 }
 
-/* A domain that allocates. */
+/* Allocates and frees memory, if the domain supports that. */
 static void use_memory(uct_md_h md)
 {
     ucx_mem_alloc_params_t params = {
@@ -302,7 +304,8 @@ static uct_ep_h connect_to_self(uct_iface_h iface, const ucx_iface_attr_t *attr)
     return ep;
 }
 
-/* `estimate` overwrites what it knows of a table of 1.0. */
+/* Calls `estimate` with a table of 1.0: a plugin that writes to a later member
+ * crashes. */
 static void estimate(uct_iface_h iface)
 {
     ucx_perf_t perf = {.size = sizeof(perf), .op = UCX_OP_AM_SHORT};

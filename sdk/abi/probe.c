@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Everything that the plugin ABI is made of, in the debugging information of
- * one object: the dump of the ABI is read from it. It is never run.
+ * An object whose debugging information contains the whole plugin ABI: the dump
+ * of the ABI is read from that information. The code is never run.
  *
- * A type is in by being the parameter of an exported function; a constant that
- * belongs to no named enumeration, as the length of an array.
+ * A type is in the dump if an exported function has a parameter of it, a
+ * constant that belongs to no named enumeration if it is the length of an
+ * array.
  */
 #include <ucx/am.h>
 #include <ucx/pending.h>
@@ -18,9 +19,10 @@
         (void)value; \
     }
 
-/* One more than the value, so that 0 makes an array too. */
+/* The length is the value plus one, because an array cannot have the length
+ * 0. */
 #define ABI_CONSTANT(_name) char _name##_is[(_name) + 1]
-/* For those that are one bit: its number. */
+/* For constants with one bit set: the number of the bit. */
 #define ABI_BIT(_name) char _name##_bit[__builtin_ctzll(_name) + 1]
 
 /* <ucx/plugin.h> */

@@ -19,14 +19,15 @@
 
 #define BATCHES 5
 /* Seconds in which more batches are run, until enough rounds are calm: of any
- * transport, and of one that appears to be slower than stated. */
+ * transport, and of one that appears to be slower than stated. After CALM_LIMIT
+ * the bursts are short, because short ones are disturbed less often. */
 #define CALM_LIMIT   2.0
 #define DOUBT_LIMIT  30.0
 #define ROUNDS       60
 #define BURST_BYTES  ((size_t)1 << 20)
 #define BURST_MAX    500
 #define BURSTS_SHORT 10 /* Number of short bursts in a batch */
-#define BURST_MIN    4  /* Short bursts are calm on a machine with much work */
+#define BURST_MIN    4  /* Messages of a short burst */
 #define LENGTH_MAX   ((size_t)256 << 10)
 #define COPIES       4    /* Number of copies of a message between two users */
 #define FLOOR        1e-6 /* Seconds of system calls that are always allowed */
@@ -262,7 +263,8 @@ static int is_disturbed(const measured_t *best)
     return !is_sure(&best->one_way) || !is_sure(&best->each);
 }
 
-/* Longest times that are no findings, divided by the factor. */
+/* Seconds that the stated costs and those of this machine amount to.
+ * is_slower() multiplies them by the tolerance. */
 static double allowed_first(const talk_t *talk)
 {
     return FLOOR + talk->stated.latency + talk->best.toss + talk->stated.first;

@@ -118,8 +118,8 @@ static int load_endpoint(int with_outstanding)
     return 1;
 }
 
-/* Progresses until the error handler is called; also checks or sends now and
- * then, as a user would. */
+/* Progresses until the error handler is called, and every 0.1 s checks the
+ * endpoint or sends a message, as a user would. */
 static int wait_for_failure(void)
 {
     double end = clock_now() + seconds_to_notice();
@@ -366,8 +366,8 @@ static void run_case(run_t *run, void *arg)
     }
 }
 
-/* Runs a case in a separate process. Returns 0 if further cases make no
- * sense. */
+/* Runs a case in a separate process. Returns 0 if the case was skipped or has
+ * failed: the others would give the same result. */
 static int run_apart(run_t *run, void (*body)(void), network_t *network,
                      double keepalive, const char *what)
 {

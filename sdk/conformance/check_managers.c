@@ -19,8 +19,8 @@
 
 #define PRIVATE_MAX 4096
 #define SECONDS \
-    30.0 /* Seconds; as PARTY_PATIENCE, reached only by a broken
-          * plugin */
+    30.0 /* Time limit of a step in seconds, so large that only a broken plugin
+          * reaches it */
 
 typedef struct manager_test {
     run_t *run;

@@ -135,8 +135,8 @@ static void *get_buffer(party_t *party, size_t length)
 
 /* Overwrites the buffer of a complete send, so that a transport that still
  * reads it sends wrong bytes. After a zero-copy send, progress is called once
- * before that. It is not called for the other kinds, so that transports
- * coalesce messages. */
+ * afterwards, because such a transport may read the buffer there. It is not
+ * called for the other kinds, so that transports coalesce messages. */
 static void spoil_buffer(party_t *party, party_kind_t kind, size_t length)
 {
     memset(party->buffer.address, 0xa5, length);

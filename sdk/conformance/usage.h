@@ -8,8 +8,8 @@
 
 #include <stddef.h>
 
-/* s to wait until unused resources are released: threads release theirs when
- * they get a processor. */
+/* Seconds to wait until unused resources are released: threads release theirs
+ * when they get a processor. */
 #define USAGE_PATIENCE 10.0
 
 typedef struct usage {

@@ -162,7 +162,8 @@ int cuda_queue_copy(accel_queue_t *queue, uint64_t to, uint64_t from,
     return cuda.cuMemcpyAsync(to, from, length, queue->stream);
 }
 
-/* The call's arrays are of unsigned long long, which has the same layout. */
+/* The driver's arrays have elements of unsigned long long, which has the
+ * layout of the batch's uint64_t. */
 int cuda_queue_copy_batch(accel_queue_t *queue, accel_batch_t *batch)
 {
     CUmemcpyAttributes all = {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Operations of a copier: their list, and division into steps. Hot path: no
- * allocation and no lock; two driver calls for each copy, in addition to those
- * that query the kind of memory.
+ * The operations (accel_op_t) of the copy and IPC transports: their list, and
+ * their division into steps (copy.h). Hot path: no allocation and no lock; two
+ * driver calls for each copy, in addition to those that query the kind of
+ * memory.
  */
 #include "copy.h"
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Operations of a copier: progress, completion, failure of a lane, flush. Hot
- * path: polls a word in memory, and queries the driver only rarely.
+ * Progress of the copy and IPC transports: completes operations, handles the
+ * failure of a lane (copy.h), flushes. Hot path: polls a word in memory, and
+ * queries the driver only rarely.
  */
 #include "copy.h"
 
@@ -60,8 +61,8 @@ int accel_lane_start(accel_copy_iface_t *iface, accel_lane_t *lane,
     return result;
 }
 
-/* Issues gathered copies when no other copies are under way: meanwhile more are
- * gathered. */
+/* Issues the gathered copies of a lane. Called when no other copies of the
+ * lane are under way: while some are, more copies are gathered. */
 static void issue_gathered(accel_copy_iface_t *iface, accel_lane_t *lane)
 {
     accel_scope_t scope;

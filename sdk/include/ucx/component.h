@@ -128,7 +128,8 @@ typedef struct ucx_mem_attr {
     int dmabuf_fd; /**< The caller closes it; -1: not exported */
     size_t dmabuf_offset;
     unsigned wanted; /**< Input: UCX_MEM_WANT_*; since 1.1 */
-    uint32_t place;  /**< For a copier (ucx_transport), or 0; since 1.1 */
+    uint32_t place;  /**< Number by which a copier (see ucx_transport)
+                      *   recognizes the memory; 0: none. Since 1.1 */
 } ucx_mem_attr_t;
 
 enum {

@@ -109,8 +109,10 @@ static inline int ucx_guard_is_wanted(const ucx_guard_t *guard)
     return __atomic_load_n(&guard->depth, __ATOMIC_SEQ_CST) != 0;
 }
 
-/** Returns 0 if a call of the user is running. Otherwise the caller must call
- * ucx_guard_give() soon. */
+/** Returns 0 if a call of the user is running or the barrier is not available:
+ * the caller then leaves its work to its next event or to the next progress.
+ * Otherwise it does the work and calls ucx_guard_give() soon, because calls of
+ * the user wait for that. */
 static inline int ucx_guard_try(ucx_guard_t *guard)
 {
     if (ucx_guard_is_wanted(guard)) {

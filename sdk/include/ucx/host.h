@@ -114,8 +114,9 @@ typedef enum {
     UCX_MEM_EVENT_MAPPED   = 1u << 1, /**< Pages were mapped */
 } ucx_mem_event_t;
 
-/** Called by any thread, within the call that unmaps. It must not allocate, and
- *  must not take a lock that the plugin holds while it allocates. */
+/** Called by any thread, within the call that maps or unmaps. It must not
+ *  allocate, and must not take a lock that the plugin holds while it
+ *  allocates. */
 typedef void (*ucx_mem_event_cb_t)(ucx_mem_event_t event, void *address,
                                    size_t length, void *arg);
 

@@ -73,9 +73,9 @@ typedef struct ucx_iface_open_args {
     const char *dev_name;             /**< Name of the device, one of
                                        *   query_devices */
     const void *config;               /**< Options, or NULL */
-    double keepalive_interval;        /**< Seconds, see below;
-                                       *   INFINITY: no checks, 0:
-                                       *   not set. Since 1.1 */
+    double keepalive_interval;        /**< Seconds, for ucx_iface_keepalive();
+                                       *   INFINITY: no checks, 0: not set.
+                                       *   Since 1.1 */
 } ucx_iface_open_args_t;
 
 /** Seconds between two checks of an idle peer. A variable that the user set

@@ -72,7 +72,8 @@ typedef struct ucx_window_params {
     double min_rto;
     double max_rto;
     double backoff; /**< Factor of the timeout for each failed attempt */
-    double timeout; /**< Time without progress: the connection fails */
+    double timeout; /**< Seconds without a new acknowledgement, or a sign of a
+                     *   busy peer, until the connection fails */
     /** Longest delay of an acknowledgement that a packet may carry */
     double ack_delay;
 } ucx_window_params_t;
@@ -240,8 +241,8 @@ static inline void ucx_window_grow_(ucx_window_t *window)
     }
 }
 
-/** Shrinks the window once for all packets that were in flight at the first
- * loss. */
+/** Shrinks the window, to `to` packets or to half if that is 0: once for all
+ * packets that were in flight at the first loss. */
 static inline void ucx_window_shrink_(ucx_window_t *window,
                                       const ucx_window_tx_t *lost, unsigned to)
 {

@@ -131,7 +131,8 @@ static ucs_status_t ep_flush(uct_ep_h ep, unsigned flags,
     (void)ep;
     (void)flags;
     (void)completion;
-    return UCS_OK; /* operations complete in order within this process */
+    return UCS_OK; /* A sent message is in the queue of its receiver, the
+                    * interface of this process */
 }
 
 static ucs_status_t pending_add(uct_ep_h ep, uct_pending_req_t *request,

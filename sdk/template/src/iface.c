@@ -153,7 +153,8 @@ static unsigned iface_progress(uct_iface_h super)
     return count + ucx_pending_dispatch(&iface->pending);
 }
 
-/* Everything sent is already in our queue. */
+/* Everything sent has arrived: the receiver is this interface, and its
+ * progress delivers the queued messages. */
 static ucs_status_t iface_flush(uct_iface_h iface, unsigned flags,
                                 uct_completion_t *completion)
 {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Static library from which plugins for accelerators (GPUs) are built: memory
- * domains, a copier, transfers between processes of a host. The plugin supplies
- * the calls of its driver in one table, `accel_driver`.
+ * domains, a copier (a transport within the process, see ucx_transport in
+ * <ucx/transport.h>), and a transport between processes of a host. The plugin
+ * supplies the calls of its driver in one table, `accel_driver`.
  *
  *   plugin: ucx_plugin_entry() --> accel_plugin_open()
  *           accel_driver       <-- library: starts the driver, finds memory,

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A small transport for the tests of the kit: messages by datagrams of a local
- * socket, remote memory by shared mappings. It conforms unless it breaks one
- * rule: the name of its folder selects the defect.
+ * A small transport for the tests of the conformance kit (ucx-plugin-check):
+ * messages by datagrams of a local socket, remote memory by shared mappings. It
+ * conforms unless it breaks one rule: the name of its folder selects the
+ * defect.
  */
 #ifndef PROBE_H
 #define PROBE_H

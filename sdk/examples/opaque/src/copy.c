@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The copier: an interface whose endpoints are connected to the process itself.
- * Put writes memory at an address of the process, get reads it; both sides may
- * be memory of any type. Operations that are not short copy the data just
- * before their completion is called.
+ * The copier (see ucx_transport in <ucx/transport.h>): an interface whose
+ * endpoints are connected to the process itself. Put writes memory at an
+ * address of the process, get reads it; both sides may be memory of any type.
+ * Operations that are not short copy the data just before their completion is
+ * called.
  */
 #include "opaque.h"
 

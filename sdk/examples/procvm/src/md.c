@@ -126,9 +126,9 @@ static ucs_status_t mem_reg(uct_md_h md, void *address, size_t length,
     return UCS_OK;
 }
 
-/* Ends a registration. Copies that begin later find another number in it. A
- * copy that has begun cannot be stopped, so UCX_MEM_DEREG_INVALIDATE is not
- * supported. */
+/* Ends a registration. A copy that begins later finds 0, or other data,
+ * instead of the random number of the registration, and fails. A copy that has
+ * begun cannot be stopped, so UCX_MEM_DEREG_INVALIDATE is not supported. */
 static ucs_status_t mem_dereg(uct_md_h md, uct_mem_h memh,
                               const ucx_mem_dereg_params_t *params)
 {

@@ -156,7 +156,8 @@ void udp_stream_cancel(udp_stream_t *stream, ucs_status_t status)
 
     while ((done = stream->flushes) != NULL) {
         stream->flushes = done->next;
-        /* The flush of an interface waits; errors are of the endpoint. */
+        /* A flush of the interface only waits for its endpoints: their own
+         * flushes, and the error handler, report the error. */
         udp_iface_complete(stream->iface, done,
                            done->of_iface ? UCS_OK : status);
     }
