@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* JSON helpers shared by the tools. */
+/* Converts text to JSON strings; shared by the tools. */
 #ifndef TOOLS_JSON_TEXT_H
 #define TOOLS_JSON_TEXT_H
 

@@ -187,8 +187,7 @@ static int run(const struct command *command, tool_t *tool, int argc,
         status = uct_plugin_registry_create(NULL, UCT_PLUGIN_SCAN_QUIET,
                                             &tool->registry);
     } else if (command->registry == REGISTRY_SHARED) {
-        /* Errors only: the output contains the rest of what the library would
-         * log. */
+        /* Log errors only: warnings would repeat what the output contains. */
         if (getenv("UCX_LOG_LEVEL") == NULL) {
             ucs_log_level_set(UCS_LOG_LEVEL_ERROR);
         }

@@ -201,7 +201,8 @@ void tool_probe_reason(tool_t *tool, uct_plugin_t *plugin, char *reason,
     }
 }
 
-/* the reason of the rejection is more specific than the status */
+/* Prints why the plugin offers nothing, if so. The reason of a rejection comes
+ * first, because it is more specific than a status. */
 static void print_verdict(probe_t *probe)
 {
     const char *name = uct_plugin_info(probe->plugin)->name;

@@ -30,8 +30,8 @@ enum { INFO_MODES_MAX = 32 };
 typedef enum info_place {
     INFO_PLACE_SELF,  /* this process */
     INFO_PLACE_INTRA, /* another process of this host */
-    INFO_PLACE_INTER, /* another host, as far as it can be simulated on one
-                       * host */
+    INFO_PLACE_INTER, /* another process of this host, with only those
+                       * transports and devices that also reach other hosts */
 } info_place_t;
 
 typedef struct info_session info_session_t;

@@ -14,8 +14,9 @@
 #include "ucs/datastruct/string_buffer.h"
 #include "uct/base/component.h"
 
-/* Returns whether a word of the list names the transport. A word may begin with
- * '\' and end with a colon and a purpose. */
+/* Returns whether a word of the list names the transport. A word may begin
+ * with '\' (the transport of this name, not an alias) and end with a colon and
+ * a purpose, such as ":aux". */
 static int is_named(const uct_tl_decl_t *tl, const char *list)
 {
     char word[64];

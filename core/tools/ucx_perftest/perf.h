@@ -81,7 +81,7 @@ struct perf_api {
      * checked. The last `count` operations ended before number thread->first.
      * May be NULL. */
     void (*verify)(struct perf_thread *thread, uint64_t count);
-    /* Closes endpoints. The peer must make progress meanwhile. */
+    /* Closes endpoints. The peer must make progress until this returns. */
     void (*disconnect)(struct perf_thread *thread);
     void (*close)(struct perf_run *run);
     /* For -I: describes how messages are sent. */

@@ -60,8 +60,8 @@ static FILE *open_file(const char *path)
     return file;
 }
 
-/* Opens the files before the measurement, so that a file that cannot be written
- * is reported then. */
+/* Opens the output files. Called before the measurement, so that a file that
+ * cannot be written is reported before the test has run. */
 bool report_open(struct output *output)
 {
     FILE *file;

@@ -32,8 +32,8 @@ ucs_status_t perf_error(struct perf_run *run, ucs_status_t status,
     return status;
 }
 
-/* Reports an operation that has not completed for a long time: it needs the
- * peer's progress and would wait forever. */
+/* Fails if no operation has completed for SILENCE_SECONDS: the operations
+ * probably need progress of the peer, which makes none with -o. */
 static ucs_status_t check_silence(struct perf_thread *thread)
 {
     struct meter *meter = &thread->meter;

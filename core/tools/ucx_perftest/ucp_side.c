@@ -286,9 +286,10 @@ static ucs_status_t side_open(struct perf_run *run)
     return status;
 }
 
-/*
- * | length of the worker address | it | address of memory | length of its key |
- * it | numbers of 8 bytes, little-endian
+/* Returns the data for the peer; numbers have 8 bytes, little-endian:
+ *
+ * | length of the worker address | worker address | address of the memory |
+ * | length of the memory's key | key |
  */
 static char *describe(struct perf_thread *thread, size_t *length_p)
 {

@@ -115,8 +115,9 @@ static ucs_status_t open_worker(struct perf_run *run, struct uct_side *side)
     return UCS_OK;
 }
 
-/* Handles a failure of the endpoint. It is not an error if the peer closes its
- * endpoint at the end. */
+/* Stores the failure of the endpoint, which functions that wait return. It is
+ * not reported here, because at the end the peer closes its endpoint, which is
+ * no error. */
 static ucs_status_t on_error(void *arg, uct_ep_h ep, ucs_status_t status)
 {
     struct uct_side *side = arg;

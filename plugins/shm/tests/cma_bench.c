@@ -26,7 +26,8 @@ static void pin(int cpu)
     sched_setaffinity(0, sizeof(set), &set);
 }
 
-/* Offers its memory; polls or not, as requested. */
+/* Offers its memory. Polls after an 'l', sleeps after an 'a', ends after a
+ * 'q'. */
 static void target(void *arg, int fd)
 {
     cma_side_t side;
@@ -126,8 +127,8 @@ int main(int argc, char **argv)
     for (int is_put = 0; is_put < 2; ++is_put) {
         for (unsigned i = 0; i < sizeof(sizes) / sizeof(sizes[0]); ++i) {
             for (unsigned turn = 0; turn < TURNS; ++turn) {
-                /* Pause before each measurement, which matters on an
-                 * oversubscribed host */
+                /* Exchange a byte with the target before each measurement, so
+                 * that it runs and polls when the measurement begins */
                 tell(fd, 'l');
                 alone[turn] = measure(&to_one, is_put, buffer, sizes[i], 1);
                 tell(fd, 'l');

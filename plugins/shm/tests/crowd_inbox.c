@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Many senders to one inbox: each sender is polled, each message arrives
- * complete, and idle senders are not polled. If all slots are in use, another
- * sender gets an error, and a slot after a sender has left. Costs are counted
- * in polled cells, not in time.
+ * Many senders to one inbox: each message arrives complete, and senders that
+ * were idle for a while are not polled. If all slots are in use, another sender
+ * gets an error, and a slot after a sender has left. Costs are counted in
+ * polled cells, not in time.
  */
 #include "inbox.h"
 #include "outbox.h"
@@ -129,7 +129,8 @@ static void progress_until(test_t *test, unsigned total)
     }
 }
 
-/* Runs two reviews, between which every sender is idle. */
+/* Runs three rounds of progress and review. No sender sends during them, so
+ * that all become idle. */
 static void be_idle(test_t *test)
 {
     for (unsigned i = 0; i < 3; ++i) {
@@ -174,7 +175,8 @@ static void idle_senders_are_not_looked_at(void)
     close_test(&test);
 }
 
-/* All send as much as they can: all get an equal share. */
+/* All send as much as they can: each gets at least half of the share of any
+ * other. */
 static void eager_senders_take_turns(void)
 {
     static test_t test;

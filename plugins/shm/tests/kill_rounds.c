@@ -27,7 +27,8 @@ enum { SURVIVORS = 2, SPARED_EVERY = 8, MAX_ROUNDS = 200 };
 /* Seconds from the close of a victim's socket to the detection of its end, at
  * most. */
 #define NOTICE_LIMIT 30.0
-/* A survivor waits for the victim's end, for its messages, and for the last
+/* Limit in seconds for one round of a survivor. It waits three times, each at
+ * most NOTICE_LIMIT: for the victim's end, for its messages, and for the last
  * copy. */
 #define ROUND_LIMIT (4 * NOTICE_LIMIT)
 /* Seconds for which a spared victim sends. Other victims live at most three
@@ -255,7 +256,8 @@ static void survivor_main(int control)
         }
         EXPECT_TRUE(write_all(control, "r", 1));
     }
-    /* At most the one attachment that is cached for the last probed peer */
+    /* At most three descriptors more than before: those of the attachment that
+     * is cached for the peer whose reachability was tested last */
     EXPECT_TRUE(count_entries("/proc/self/fd") <= fds + 3);
     EXPECT_TRUE(side.received + side.copied > 0);
     printf("%s%s: %u rounds, %llu messages, %llu copies\n", way->tl,

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The transports are not part of these tests. */
+/* md.c refers to the transports, which are not part of these tests. */
 const ucx_transport_t shm_posix_transport = {.size = sizeof(ucx_transport_t)};
 const ucx_transport_t shm_sysv_transport  = {.size = sizeof(ucx_transport_t)};
 

@@ -65,7 +65,8 @@ static void unpack(void *arg, const void *data, size_t length)
     memcpy(arg, data, length);
 }
 
-/* Puts all sizes by all kinds of put, up to the last byte. */
+/* Fills the memory up to the last byte: puts of many sizes, by all kinds of
+ * put. */
 static void put_all(uint64_t address, uct_rkey_t rkey, char *data)
 {
     size_t at = 0, piece = 1;

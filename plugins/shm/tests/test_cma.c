@@ -446,7 +446,7 @@ START_TEST(cancelled_gets_write_no_more)
         for (size_t i = 0; i < WINDOW; i += 512) {
             EXPECT_EQ(side.memory[i], 0x77);
         }
-        /* The endpoint has failed */
+        /* A cancelled endpoint accepts no operation */
         EXPECT_EQ(cma_side_start(&link, 0, side.memory, 0, 64, 1, &waits[0]),
                   UCS_ERR_CANCELED);
         card = link.card;
@@ -575,8 +575,8 @@ START_TEST(a_key_gives_access_only_to_its_memory)
 }
 END_TEST
 
-/* Unmapped memory, on either side, with a helper and without: only that
- * operation fails. */
+/* Unmapped local memory, with a helper and without: only that operation
+ * fails. */
 START_TEST(unmapped_memory_fails_the_operation)
 {
     cma_side_t side;

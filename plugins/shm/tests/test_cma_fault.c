@@ -28,10 +28,10 @@ static int count_fds(void)
 
 enum { NUM_OPS = 6 };
 
-/* Starts gets and puts, and kills the target meanwhile; returns how many of
- * them had to fail. If the target is killed before any progress, one of them
- * must fail: without a helper the call only begins the copy, which has two
- * parts. */
+/* Starts gets and puts, and kills the target before they are complete; returns
+ * how many of them have failed. If the target is killed before any progress,
+ * one of them must fail: without a helper the call only begins the copy, which
+ * has two parts. */
 static int lose_one(cma_side_t *side, unsigned round, int at_once)
 {
     static cma_wait_t waits[NUM_OPS];
@@ -125,7 +125,8 @@ static void copies_for_ever(void *arg, int fd)
     }
 }
 
-/* A helper whose initiator dies helps the next initiator. */
+/* Initiators that die during shared copies cause no failure in the helper, and
+ * leave no descriptor there. */
 START_TEST(initiators_killed_at_any_time)
 {
     int num_fds = 0, fd;

@@ -48,7 +48,8 @@ static void copy(unsigned chunk, unsigned char who, uint32_t generation)
     data[chunk] = who;
 }
 
-/* Refuses a chunk now and then, and leaves the job. */
+/* Copies chunks until none is left to claim. In every 13th job, refuses a
+ * chunk and leaves the job. */
 static void help_with(const mail_t *mail)
 {
     uint32_t limit = mail->count, done = 0;

@@ -390,7 +390,8 @@ START_TEST(system_v_memory_is_given_back)
 }
 END_TEST
 
-/* Few systems have free huge pages. */
+/* Few systems have free huge pages: with UCS_TRY small pages are accepted,
+ * with UCS_YES the creation may fail. */
 START_TEST(huge_pages_are_taken_where_there_are_some)
 {
     shm_space_t space;

@@ -2,7 +2,7 @@
 /*
  * Two threads on one queue: millions of messages of mixed sizes, each checked
  * byte by byte, with a receiver that polls, reviews and sleeps and a sender
- * that pauses now and then. Also built with the thread sanitizer, which
+ * that pauses at intervals. Also built with the thread sanitizer, which
  * compares accesses to equal addresses only: therefore the sender uses the
  * receiver's mapping.
  */

@@ -398,8 +398,9 @@ void tcp_conn_event(tcp_conn_t *conn, uint32_t events)
 }
 
 /* Called when an attempt takes long and another address may be tried. This
- * address may only be slow, so it stays in the list. If the other addresses
- * have failed or are in use meanwhile, the attempt continues. */
+ * address may only be slow, so it stays in the list. If by then all other
+ * addresses have failed or are used by other connections, the attempt continues
+ * until its own timeout. */
 static void conn_lose_patience(tcp_conn_t *conn)
 {
     if (!tcp_ways_has_other(conn)) {

@@ -104,9 +104,9 @@ int side_run_pair(void (*first)(void *arg, int fd),
 int side_join(pid_t pid);
 void side_write(int fd, const void *data, size_t length);
 void side_read(int fd, void *data, size_t length);
-/* Exchanges addresses and connects both sides. */
 /* Progresses until the other side has written, then reads. */
 void side_read_later(side_t *side, int fd, void *data, size_t length);
+/* Exchanges addresses and connects both sides. */
 uct_ep_h side_meet(side_t *side, int fd, side_addr_t *peer);
 /* Waits for the other side. */
 void side_barrier(side_t *side, int fd);

@@ -480,7 +480,8 @@ static void server_declines(void *arg, int fd)
     close_end(&end);
 }
 
-/* Sends a message with a length that no request can have. */
+/* Passes one byte of private data more than the limit: uct_ep_connect() fails,
+ * and no callback reports a result. */
 static void claims_too_much(uint16_t port)
 {
     uint8_t *priv                  = calloc(1, end.attr.max_conn_priv + 1);

@@ -274,8 +274,8 @@ static void sleeps_undisturbed(void *arg, int fd)
 PAIR_TEST(event_sleep_is_undisturbed_when_idle, sleeps_undisturbed,
           sleeps_undisturbed)
 
-/* An idle interface costs its worker few system calls: at most one in every
- * fourth round of progress, even if rounds are slow. */
+/* An idle interface costs its worker few system calls: on average at most one
+ * in four rounds of progress. */
 static void progresses_alone(void *arg, int fd)
 {
     const unsigned rounds = 100000;

@@ -234,7 +234,7 @@ static void is_sprayed(void *arg, int unused)
     open_side(&side, "HANDSHAKE_TIMEOUT=300ms");
     fds = side_count_fds();
 
-    /* Noise of every length, including none */
+    /* Noise of 4 to 3984 bytes */
     for (unsigned round = 0; round < 200; ++round) {
         fd = raw_connect(&side.addr);
         EXPECT_GE(fd, 0);
@@ -394,8 +394,8 @@ PAIR_TEST(failure_is_not_seen_in_a_peer_that_is_busy, sends_to_a_sleeper,
 
 /* --- No descriptors ------------------------------------------------------ */
 
-/* Without free descriptors the interface neither fails nor polls continuously;
- * later it continues. */
+/* Without free descriptors the interface accepts no connection and does not
+ * fail; when there are descriptors again, it accepts the peer that waits. */
 static void runs_out_of_fds(void *arg, int fd)
 {
     struct rlimit limit;
@@ -567,9 +567,8 @@ PAIR_TEST(failure_of_an_idle_peer_is_looked_for_as_often_as_told, keeps_alive,
 
 /* --- Invalidated --------------------------------------------------------- */
 
-/* Closing does not wait for a dead peer, or for a peer that does not read. The
- * peer continues only after that; if closing waited, the test would time
- * out. */
+/* Closing does not wait for a peer that does not read. The peer is killed only
+ * after that; if closing waited, the test would time out. */
 static void closes_on_a_stuck_peer(void *arg, int unused)
 {
     uct_ep_h ep;

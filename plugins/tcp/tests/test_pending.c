@@ -70,7 +70,8 @@ static ucs_status_t send_again(uct_pending_req_t *super)
     return status;
 }
 
-/* Sends without waiting; the peer progresses only now and then. */
+/* Sends without waiting and with little progress of its own. The peer makes no
+ * progress for 20 ms after the first message. */
 static void sends_by_pending(void *arg, int fd)
 {
     request_t *req;

@@ -310,7 +310,7 @@ static void checks_after_put(void *arg, int fd)
 PAIR_TEST(rma_put_is_in_place_before_what_follows, puts_then_tells,
           checks_after_put)
 
-/* Small puts are collected; one system call sends them and the following flush.
+/* Small puts are collected; a following flush sends them by one system call.
  * Without a flush, the next progress sends them. */
 static void puts_at_once(void *arg, int fd)
 {
@@ -365,8 +365,8 @@ static void is_put_to(void *arg, int fd)
 
 PAIR_TEST(rma_small_puts_and_their_flush_are_one_send, puts_at_once, is_put_to)
 
-/* A put after a fence does not change what an earlier get reads; after a remote
- * flush, a later reader sees the data. */
+/* A get after a fence reads what an earlier put has written, and a put after a
+ * fence does not change what an earlier get reads. */
 static void fences(void *arg, int fd)
 {
     uint8_t *back = malloc(1 << 20);

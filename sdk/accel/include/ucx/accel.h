@@ -171,7 +171,7 @@ typedef struct accel_names {
  * The driver. Slots are called by any thread, except those of queues, which are
  * called by one thread at a time for each queue. Slots marked "optional" may be
  * NULL. Slots marked "in context" are called between enter() and leave() for
- * the device. Results are described above.
+ * the device. The values of results are described at ACCEL_RESET.
  */
 typedef struct accel_driver {
     accel_names_t names;

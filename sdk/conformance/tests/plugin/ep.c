@@ -107,7 +107,7 @@ static ssize_t probe_am_bcopy(uct_ep_h ep, uint8_t id,
     do {
         iov[1] = (struct iovec){buffer, length};
         status = send_message(ep, id, iov, 2);
-        /* Other senders may have filled the queue meanwhile. */
+        /* Other senders may have filled the queue after is_writable(). */
     } while ((status == UCS_ERR_NO_RESOURCE) && !probe_breaks("packs-early") &&
              is_writable(probe, 1000));
     return (status == UCS_OK) ? (ssize_t)length : (ssize_t)status;

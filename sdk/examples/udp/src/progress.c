@@ -153,7 +153,8 @@ unsigned udp_iface_progress(uct_iface_h super)
     return count;
 }
 
-/* Waits for what each stream has sent so far, also if more is sent meanwhile. */
+/* Completes when everything that each stream has sent so far is acknowledged.
+ * Does not wait for datagrams sent later. */
 ucs_status_t udp_iface_flush(uct_iface_h super, unsigned flags,
                              uct_completion_t *comp)
 {
