@@ -219,7 +219,7 @@ static void copy_chunk(cma_helper_t *helper, unsigned index)
     }
 }
 
-/* Returns the sender's oldest job, for which it waits. */
+/* Returns the sender's oldest job, for which the sender waits. */
 static unsigned next_job(const cma_helper_t *helper)
 {
     unsigned best = (unsigned)__builtin_ctz(helper->open);

@@ -16,8 +16,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Copies of this size are always offered: the cost of an offer is
- * negligible. */
+/* Copies of at least this size are offered even if offers are to be skipped
+ * (peer->skip): the cost of an offer is negligible. */
 #define SHARE_ALWAYS (1024ul * 1024)
 /* Size of the parts that are copied while an offer is not accepted: the same
  * size as when copying alone. */

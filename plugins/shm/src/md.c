@@ -363,7 +363,7 @@ static ucs_status_t shm_md_mem_advise(uct_md_h md, uct_mem_h memh,
         return UCS_ERR_INVALID_ADDR;
     }
     if (advice != UCT_MADV_WILLNEED) {
-        return UCS_OK; /* The memory is committed already */
+        return UCS_OK; /* No other advice has an effect */
     }
     return shm_seg_commit((shm_seg_t *)region->seg, region->local + offset,
                           region->offset + offset, length);

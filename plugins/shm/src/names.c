@@ -4,8 +4,8 @@
  *
  * A name contains the segment's random token. A file belongs to the process
  * that holds its lock 0. If no process holds it, the file is stale. A process
- * takes the lock before it removes the file, so that a new file is never
- * mistaken for a stale one.
+ * that searches for stale files takes the lock before it removes one, so that
+ * it never removes a file that was just created.
  */
 #include "kind.h"
 

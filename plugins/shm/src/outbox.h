@@ -56,7 +56,8 @@ ucs_status_t shm_outbox_open(shm_outbox_t *outbox, shm_space_t *space,
 void shm_outbox_close(shm_outbox_t *outbox);
 
 /* Takes a slot, which is required for sending. Returns UCS_OK if the outbox
- * already has one, UCS_ERR_NO_RESOURCE if all slots are in use. */
+ * already has one; UCS_ERR_EXCEEDS_LIMIT, after an error message, if all slots
+ * are in use. */
 ucs_status_t shm_outbox_join(shm_outbox_t *outbox);
 
 /* Sends up to SHM_CELL_ROOM bytes. Returns UCS_ERR_NO_RESOURCE if there is no
@@ -72,7 +73,9 @@ int shm_outbox_peer_is_alive(const shm_outbox_t *outbox);
 /* Makes every later send fail with UCS_ERR_CONNECTION_RESET. */
 void shm_outbox_kill(shm_outbox_t *outbox);
 
-/* Returns non-zero if the receiver has returned credits since a send failed. */
+/* Returns non-zero if a send may succeed, or fail in another way, since the
+ * last one found no space: the receiver has returned credits, or nothing was
+ * sent yet, or the receiver reads nothing more. */
 int shm_outbox_has_news(const shm_outbox_t *outbox);
 
 #include "outbox_inl.h"

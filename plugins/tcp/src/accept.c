@@ -276,8 +276,8 @@ static void accept_one(tcp_iface_t *iface, int fd)
     }
 }
 
-/* Pauses accepting, because descriptors have run out. Until then the kernel
- * queues new connections. */
+/* Stops accepting for ACCEPT_PAUSE seconds, because descriptors have run out.
+ * The kernel queues new connections during the pause. */
 static void accept_pause(tcp_iface_t *iface, int error)
 {
     const ucx_host_t *host = iface->host;

@@ -34,8 +34,9 @@ static void conn_is_up(tcp_conn_t *conn)
 {
     conn->state       = TCP_CONN_UP;
     conn->retries     = 0;
-    conn->puts_before = conn->puts_acked; /* Nothing else has been sent so
-                                           * far */
+    conn->puts_before = conn->puts_acked; /* All PUTs that were sent on earlier
+                                           * sockets are acknowledged; the
+                                           * others are still queued */
     conn->puts_taken  = 0;
     conn->puts_told   = 0;
     tcp_list_del(&conn->timed_node);
@@ -251,7 +252,8 @@ void tcp_conn_connect(tcp_conn_t *conn)
         tcp_conn_attempt_failed(conn, ENOMEM, 1);
         return;
     }
-    /* No timeout from GREETING on: the peer may be busy for any time */
+    /* No timeout from GREETING on: the peer may be busy for any time.
+     * tcp_conn_sweep() detects a host that is silent */
     if (conn->state == TCP_CONN_CONNECTING) {
         deadline = host->time() + tcp_ways_patience(conn);
         conn_set_deadline(conn, (deadline < conn->connect_by) ?
@@ -469,8 +471,9 @@ static int conn_host_is_silent(tcp_conn_t *conn, double now)
     if ((conn_unacked_bytes(conn) == 0) && (conn->tx_head == NULL)) {
         conn->flags &= ~TCP_CONN_UNACKED;
     }
-    /* The kernel is probing: the peer's window is closed, or the device accepts
-     * nothing */
+    /* Not silent: the kernel waits neither for an acknowledgement of data nor
+     * for the answer to a probe, which it sends if the peer's window is closed
+     * or the device accepts nothing */
     if ((info.tcpi_retransmits == 0) && (info.tcpi_probes == 0)) {
         conn->silent_since = 0;
         return 0;

@@ -25,8 +25,8 @@ static void ep_tell_peer(const tcp_ep_t *ep, tcp_conn_t *conn)
     const tcp_ways_t *ways = ep->ways;
 
     conn->peer = ep->peer;
-    conn->ways = tcp_ways_copy(ways); /* Out of memory: keep the present
-                                       * list */
+    conn->ways = tcp_ways_copy(ways); /* Out of memory: the connection has no
+                                       * alternative addresses */
     for (unsigned i = 1; (ways != NULL) && (i < ways->num); ++i) {
         if (ways->way[i].id == conn->peer_id) {
             conn->peer = ways->way[i].addr;
@@ -45,8 +45,8 @@ static void ep_attach(tcp_ep_t *ep, tcp_conn_t *conn)
     }
 }
 
-/* Returns the first id to look up: that of the address at which other peers
- * were reached lately. */
+/* Returns the id of the address to which a new connection connects first: the
+ * address with the same index as that at which the last peer was reached. */
 static uint64_t ep_first_id(const tcp_ep_t *ep)
 {
     const tcp_iface_t *iface = tcp_iface(ep->super.iface);

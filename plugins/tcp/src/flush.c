@@ -94,8 +94,9 @@ ucs_status_t tcp_ep_flush(uct_ep_h uct_ep, unsigned flags,
         return flush_later(iface, comp);
     }
     if (ep->conn == NULL) {
-        /* The endpoint has failed: earlier operations may still have
-         * completed */
+        /* Without a connection, either nothing was sent yet and the status is
+         * UCS_OK, or the endpoint has failed; then it is flushed if nothing was
+         * outstanding at the failure */
         return ep->settled ? UCS_OK : ep->status;
     }
     if (tcp_tx_has_waiting(ep->conn, ep)) {

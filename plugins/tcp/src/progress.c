@@ -78,8 +78,9 @@ void tcp_iface_hot_del(tcp_iface_t *iface, tcp_conn_t *conn)
     }
 }
 
-/* If the table is full, replaces the connection with the most receive calls
- * without data, if it is no longer active. */
+/* If the table is full, replaces the connection with the most consecutive
+ * receive calls without data. If the last call of each has received data, the
+ * new connection is read by epoll. */
 void tcp_iface_hot_add(tcp_iface_t *iface, tcp_conn_t *conn)
 {
     tcp_conn_t *worst;
@@ -438,7 +439,8 @@ ucs_status_t tcp_iface_event_arm(uct_iface_h uct_iface, unsigned events)
         }
     }
 
-    /* Completions, failures, and resources for pending requests */
+    /* Work that the descriptor does not report: completions and failures to be
+     * reported, and pending requests that can be sent */
     if ((iface->done_head != NULL) || !tcp_list_is_empty(&iface->broken) ||
         !tcp_list_is_empty(&iface->failed_eps)) {
         return UCS_ERR_BUSY;

@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Maximum number of entries of one system call; at least enough for one
- * zero-copy element. */
+/* TX_IOV_MAX: maximum number of entries of one system call. TX_ELEM_IOVS:
+ * maximum number of entries of one element of the queue. */
 #define TX_IOV_MAX   64
 #define TX_ELEM_IOVS (TCP_IOV_MAX + 2)
 

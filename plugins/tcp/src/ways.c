@@ -7,8 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Timeout in seconds of the first attempt at each address; it doubles with each
- * round. The kernel retransmits a lost connection request after one second. */
+/* Timeout in seconds of the first attempt at each address; it doubles with
+ * each round. It allows for one lost connection request, which the kernel
+ * retransmits after one second. */
 #define WAYS_PATIENCE 1.5
 
 /* --- Addresses ----------------------------------------------------------- */
