@@ -28,7 +28,8 @@ static const ucs_config_field_t fields[] = {
      "Transports to use, by name or alias, separated by commas; \"all\": all\n"
      "that are available. A leading ^ selects all except those in the list; \\\n"
      "before a name selects the transport of exactly that name, not an alias;\n"
-     "NAME:aux uses a transport only to connect others that need it.\n"
+     "NAME:aux uses a transport only to connect others that need it. A transport\n"
+     "of memory of devices includes the one that copies this memory.\n"
      "An endpoint to the worker itself always works.",
      offsetof(ucp_config_options_t, tls), UCS_CONFIG_TYPE_ALLOW_LIST},
 

@@ -56,6 +56,52 @@ static ucp_tl_role_t role_by(const uct_tl_decl_t *tl, const char *text)
     return word.is_aux ? UCP_TL_ROLE_AUXILIARY : UCP_TL_ROLE_ALL;
 }
 
+/* True if the transport only copies within the process: it is a copier of memory
+ * (stage/stage.h), and no choice of a path to another process. */
+static int is_copier(const uct_tl_decl_t *tl)
+{
+    return (tl->dev_type == UCT_DEVICE_TYPE_ACC) &&
+           (tl->reach == UCT_TL_REACH_SELF) &&
+           !(tl->cap_flags & UCT_IFACE_FLAG_AM_BCOPY);
+}
+
+/* True if the list has the name of the transport itself, not as "\NAME". */
+static int is_named(const ucs_config_allow_list_t *tls, const uct_tl_decl_t *tl)
+{
+    unsigned i;
+
+    for (i = 0; i < tls->array.count; ++i) {
+        if (strcmp(tls->array.names[i], tl->name) == 0) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+/* Returns the role of a copier that the list does not name. A list with another
+ * transport of its plugin (cuda_ipc) includes it: without the copier the memory
+ * is not detected, and what cannot go directly cannot be sent. */
+static ucp_tl_role_t role_of_copier(const ucp_tl_select_t *selection,
+                                    const uct_component_decl_t *copier)
+{
+    const uct_component_decl_t *decl;
+    unsigned i, j;
+
+    for (i = 0; i < selection->num_components; ++i) {
+        decl = uct_component_decl(selection->components[i]);
+        if ((decl->plugin == NULL) || (copier->plugin == NULL) ||
+            (strcmp(decl->plugin, copier->plugin) != 0)) {
+            continue;
+        }
+        for (j = 0; j < decl->num_transports; ++j) {
+            if (is_named(&selection->options->tls, &decl->transports[j])) {
+                return UCP_TL_ROLE_ALL;
+            }
+        }
+    }
+    return UCP_TL_ROLE_NONE;
+}
+
 ucp_tl_role_t ucp_tl_select_role(const ucp_tl_select_t *selection,
                                  const uct_component_decl_t *decl,
                                  const uct_tl_decl_t *tl)
@@ -69,7 +115,9 @@ ucp_tl_role_t ucp_tl_select_role(const ucp_tl_select_t *selection,
     }
 
     if (tls->mode == UCS_CONFIG_ALLOW_LIST_ALLOW) {
-        return role;
+        return ((role == UCP_TL_ROLE_NONE) && is_copier(tl)) ?
+                   role_of_copier(selection, decl) :
+                   role;
     }
     return (!decl->by_name_only && (role == UCP_TL_ROLE_NONE)) ?
                UCP_TL_ROLE_ALL :
