@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The messages and protocols of rendezvous, for all classes.
+ * ucp_rndv_class: the messages and protocols by which the data of a rendezvous
+ * is transferred, for tagged and active messages (ucp_class_t, see
+ * base/class.h).
  */
 #include "ucp/base/class.h"
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The sizes that the protocols of rendezvous data support, and their costs
- * there: get, put, fragments of messages.
+ * The candidates for the data of a rendezvous: the sizes that get, put and
+ * fragments of messages support, and their estimated times; and the estimate
+ * for the whole rendezvous, which competes with eager protocols.
  */
 #include "ucp/rndv/rndv.h"
 
@@ -26,7 +27,8 @@ static double reg_time(const ucp_lane_config_t *lane)
 enum { FIRST_CACHE = 32 * 1024 };
 
 /* Adds the time to read data that the sender has just written and that is
- * therefore in this cache: for that part zero-copy is as slow as messages. */
+ * therefore in its first-level cache: for that part, a get or put by the
+ * processor is as slow as messages. */
 static void add_fresh(const ucp_ep_config_t *config,
                       const ucp_lane_config_t *lane, size_t length,
                       ucs_linear_func_t *time)
@@ -34,7 +36,8 @@ static void add_fresh(const ucp_ep_config_t *config,
     double stream = ucp_ep_config_am(config)->stream;
 
     if ((stream <= 0) || lane->is_network) {
-        return; /* the bandwidth is unknown, or the device reads the data */
+        return; /* The bandwidth between caches is not known, or a network
+                 * device reads the data */
     }
     if (length < FIRST_CACHE) {
         time->m += 1.0 / stream;
@@ -98,8 +101,9 @@ static ucs_linear_func_t am_time(const ucp_ep_config_t *config,
                                         fragment);
 }
 
-/* Returns the lane for data of this class, or NULL. For staged data, callers
- * check that it is one block of memory. */
+/* Returns the lane of put and get for data of this class, or NULL. If the
+ * processor cannot access the data (STAGED), the caller has checked that it is
+ * one block of memory. */
 static const ucp_lane_config_t *lane_for(const ucp_ep_config_t *config,
                                          unsigned dt_class)
 {
@@ -135,8 +139,8 @@ static int has_memory(const ucp_lane_config_t *lane, unsigned dt_class)
            (dt_class != UCP_DT_CLASS_GENERIC) && ucp_rndv_keys_fit(lane);
 }
 
-/* Returns the last length whose cost follows the same linear function as that
- * of `from` bytes. */
+/* Returns the last length whose cost is the same linear function of the length
+ * as that of `from` bytes. */
 static size_t last_alike(const ucp_rails_t *rails, size_t from)
 {
     size_t last = (from < FIRST_CACHE) ? FIRST_CACHE - 1 : SIZE_MAX;
@@ -174,7 +178,8 @@ static unsigned zcopy_ranges(const ucp_proto_query_t *query,
     }
 }
 
-/* IOV data has no single address for a get. */
+/* A get of the whole data by the receiver: not for IOV data, which has no
+ * single address. */
 unsigned ucp_rndv_query_get(const ucp_proto_query_t *query,
                             ucp_proto_range_t *ranges)
 {

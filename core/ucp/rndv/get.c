@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Rendezvous by reading the data from the send buffer.
+ * Rendezvous, receiver's side, by a get of the data from the send buffer.
  *
- * An internal request performs the get. Meanwhile only this request can
- * complete the receive, because the transport may write to its buffer. If a get
- * fails but the endpoint does not, another scheme is used.
+ * An internal request performs the get. Until it ends, only this request
+ * completes the receive, because the transport may write to the receive buffer
+ * until then. If a get fails but the endpoint does not, the receiver requests
+ * the data by another scheme (RTR, see rndv.h).
  */
 #include "ucp/rndv/rndv.h"
 
@@ -56,7 +57,8 @@ static void get_completed(uct_completion_t *comp)
         acknowledge(ep, request, secret);
         ucp_rndv_recv_end(recv, status);
     } else {
-        /* send resources may be available later */
+        /* NO_RESOURCE only means that no fragment was free: later gets may
+         * succeed */
         if (status != UCS_ERR_NO_RESOURCE) {
             ucs_diag("ep %p: fetching %zu bytes failed (%s); another scheme"
                      " is used from now on",
@@ -107,13 +109,15 @@ static ucs_status_t get_progress(ucp_request_t *get)
     return UCS_OK;
 }
 
-/* True if the data needs an intermediate copy. */
+/* True if the lane cannot write to the receive's buffer: the data is read into
+ * host memory and copied from there. */
 static int is_staged(const ucp_request_t *recv, const ucp_lane_config_t *lane)
 {
     return ucp_rndv_dt_class(&recv->dt, lane) == UCP_DT_CLASS_STAGED;
 }
 
-/* True if these lanes can write to the receive's buffer. */
+/* True if the data can be read by get over these lanes, into the receive's
+ * buffer or by way of host memory. */
 static int can_fetch(const ucp_request_t *recv, ucp_ep_h ep,
                      const ucp_rails_t *rails)
 {

@@ -112,7 +112,8 @@ typedef struct {
     size_t size;
 } list_t;
 
-/* Returns the next key, or NULL at the end or if the list is truncated. */
+/* Returns the next key and moves behind it; NULL at the end of the list, or if
+ * the rest is too short for a key. */
 static const ucp_rndv_key_t *next_key(list_t *list)
 {
     const ucp_rndv_key_t *key = (const ucp_rndv_key_t *)list->p;
@@ -139,7 +140,8 @@ int ucp_rndv_keys_have(const void *keys, size_t size, unsigned md_index)
     return key != NULL;
 }
 
-/* Opens all of these lanes, or none. */
+/* Unpacks the keys for the domains of all of these lanes. Returns zero if one
+ * is missing or invalid; no key is then kept. */
 static int open_all(ucp_request_t *req, const ucp_rails_t *rails, list_t keys)
 {
     ucp_ep_h ep = req->send.ep;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Rendezvous by putting the data into the receive buffer.
+ * Rendezvous, sender's side, by put of the data into the receive buffer.
  *
- * DONE follows the data. On the lane of active messages a fence orders them; on
- * other lanes the data must be complete before DONE is sent:
+ * The message DONE follows the data. On the lane of active messages a fence
+ * orders them; on other lanes the data must be complete before DONE is sent:
  *
  *   same lane:   PUT ...  DONE                              wait for the puts
  *   other lanes: PUT ...  FLUSH ...  wait for puts and flushes  DONE
@@ -15,7 +15,8 @@
 #include "ucp/proto/zcopy.h"
 #include "ucp/wireup/failover.h"
 
-/* FLUSH is the first rail; further rails follow */
+/* Values of ucp_rndv_send_t::step. The flush of rail number i is STEP_FLUSH +
+ * i */
 enum { STEP_PUT, STEP_DONE, STEP_FLUSH };
 
 static int is_same_lane(const ucp_request_t *req)
@@ -109,8 +110,9 @@ static ucs_status_t flush_data(ucp_request_t *req)
     return UCS_OK;
 }
 
-/* Skips the rest of the data. If no restart is possible, DONE sends the error
- * to the receiver. */
+/* Ends the put with an error: skips the rest of the data. When the posted
+ * fragments are complete, the transfer restarts; if that is not possible, DONE
+ * sends the error to the receiver. */
 static ucs_status_t fail(ucp_request_t *req, ucs_status_t status)
 {
     uct_completion_update_status(&req->send.comp, status);

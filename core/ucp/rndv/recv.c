@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Rendezvous, receiver's side: replies to announcements and completes receives.
+ * Rendezvous, receiver's side: checks announcements, selects how the data of a
+ * matched receive is transferred (get, or a reply that requests a put or
+ * messages), and completes receives.
  */
 #include "ucp/rndv/rndv.h"
 
@@ -42,8 +44,9 @@ typedef struct ucp_rndv_gather {
     char data[];
 } ucp_rndv_gather_t;
 
-/* Allocates that buffer. If memory is short, the datatype unpacks fragments in
- * order of arrival instead. */
+/* Allocates the buffer of a ucp_rndv_gather_t and receives into it instead of
+ * the user's data. If memory is short, the datatype unpacks fragments in order
+ * of arrival. */
 static void gather_begin(ucp_request_t *req)
 {
     size_t length = req->recv.info.length;
@@ -88,7 +91,8 @@ void ucp_rndv_recv_end(ucp_request_t *req, ucs_status_t status)
     rndv->complete(req, status);
 }
 
-/* Returns non-zero if the sender may put over these lanes. */
+/* Returns non-zero if the sender accepts an address for put over these lanes:
+ * the flags of its announcement say so. */
 static int may_put(const ucp_ep_config_t *config, const ucp_rails_t *rails,
                    unsigned rts_flags)
 {
@@ -157,7 +161,8 @@ void ucp_rndv_recv_send_rtr(ucp_request_t *req, ucp_ep_h ep, ucp_le32_t request,
         status = ucp_request_id_add(req);
     } while ((status == UCS_ERR_NO_MEMORY) && ucp_reserve_spend(req->worker));
     if (status != UCS_OK) {
-        ucp_ep_fail_later(ep, status); /* the peer waits for a reply */
+        ucp_ep_fail_later(ep, status); /* No reply can be sent, and the peer
+                                        * would wait for it for ever */
         ucp_rndv_recv_end(req, status);
         return;
     }
@@ -191,9 +196,10 @@ void ucp_rndv_recv_send_rtr(ucp_request_t *req, ucp_ep_h ep, ucp_le32_t request,
     }
 }
 
-/* Returns non-zero if the sender shall put into memory of a device. That takes
- * one copy; a get over another lane takes a second one, from host memory. A
- * sender whose data is also in memory of a device has sent a key for a get. */
+/* Returns non-zero if the receive buffer is memory that only a device can
+ * access, and the sender shall put into it. That takes one copy; a get over
+ * another lane takes a second one, from host memory. A sender whose data is
+ * also in memory of a device has sent a key for a get. */
 static int prefers_put(ucp_request_t *req, ucp_ep_h ep,
                        const ucp_rndv_rts_t *rts)
 {
@@ -225,8 +231,8 @@ void ucp_rndv_recv_start(ucp_request_t *req, const ucp_rndv_rts_t *rts,
     ucp_memhs_init(&rndv->memhs);
 
     ucp_stats_received(req->worker, UCP_STATS_RECV_RNDV_MSGS, length);
-    /* The endpoint existed when the announcement arrived, but may be freed
-     * since. */
+    /* The endpoint for replies existed when the announcement arrived, but may
+     * have been freed since. */
     ep = ucp_wireup_reply_ep(req->worker, &rts->sender);
     if ((ep == NULL) || (ep->flags & UCP_EP_FLAG_FAILED)) {
         ucp_rndv_recv_end(req, UCS_ERR_CONNECTION_RESET);

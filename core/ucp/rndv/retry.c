@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Restarts of transfers over several lanes after one of the lanes failed.
- * Reading data twice does no harm, nor does putting the same data twice,
- * because the receive buffer is not read before it is complete. So the whole
- * transfer is repeated over the lanes that are left.
+ * Restarts of the gets and puts of a rendezvous over several lanes, after one
+ * of the lanes has failed. Reading data twice does no harm, nor does putting
+ * the same data twice, because the receive buffer is not read before it is
+ * complete. So the whole transfer is repeated over the lanes that are left.
  *
  *   in flight --error, buffer released--> waits for progress --> in flight
  *                                          `--> limit: other scheme
  *
- * A get that cannot restart is replaced by the scheme that the receiver
- * requests next. A put continues by messages, also if it had only one lane.
+ * If a get cannot restart, the receiver requests the data by another scheme
+ * (RTR). A put continues by messages, also if it had only one lane.
  *
  * The restart waits for the next progress because a transport may report a
  * failed lane before or after it completes the lane's operations: after that
@@ -79,8 +79,10 @@ int ucp_rndv_retry_by_messages(ucp_request_t *req)
     ucp_send_rndv(req)->rails   = NULL;
     ucp_send_rndv(req)->address = 0;
     req->send.proto             = &ucp_proto_rndv_am;
-    req->lane                   = UCP_AM_LANE; /* messages do not set it */
-    req->send.comp.func         = NULL;        /* nothing is posted yet */
+    /* Protocols by messages use lane 0 and do not set req->lane */
+    req->lane                   = UCP_AM_LANE;
+    /* Means that nothing is posted: see ucp_rndv_data_abort() */
+    req->send.comp.func         = NULL;
     return 1;
 }
 

@@ -77,7 +77,7 @@ typedef struct ucp_rndv_rts {
 } ucp_rndv_rts_t;
 
 enum {
-    /** The receiver must not send an address for put */
+    /** The receiver must not offer its buffer for a put */
     UCP_RNDV_RTS_NO_PUT        = UCS_BIT(0),
     /** Drop the announcement of this request, if it is not matched */
     UCP_RNDV_RTS_WITHDRAW      = UCS_BIT(1),
@@ -136,7 +136,8 @@ enum {
     UCP_RNDV_MAX_RTS   = sizeof(ucp_rndv_rts_t) + UCP_RNDV_MAX_KEYS,
 };
 
-/** State of a send, and of the get of a receive. */
+/** State of a send, or of the internal request that gets the data for a
+ *  receive. */
 typedef struct ucp_rndv_send {
     /** Get and put: address of the peer's buffer. DATA messages: offset of this
      *  request's first byte in the message. */
@@ -146,7 +147,7 @@ typedef struct ucp_rndv_send {
     /** The peer's keys, by slot */
     uct_rkey_bundle_t rkeys[UCP_MAX_RAILS];
     ucp_memhs_t memhs;   /**< Registrations of the local buffer */
-    ucp_request_t *recv; /**< Get: the receive that it completes */
+    ucp_request_t *recv; /**< Get: the receive that the request completes */
     uint32_t remote_id;  /**< The peer's request */
     ucp_le32_t secret;   /**< Get: secret for the reply */
     uint8_t num_keys;    /**< Number of entries of rkeys */
@@ -154,10 +155,12 @@ typedef struct ucp_rndv_send {
     uint8_t retrying;    /**< Waits for a restart */
     /** Lanes that the endpoint had lost at the start */
     ucp_lane_map_t lost;
-    uint8_t step; /**< Step of a put */
+    uint8_t step; /**< Put: what is sent next, see put.c */
     /** All is posted: waits for the completion */
     uint8_t posted;
-    uint8_t detached;  /**< The endpoint may not exist any more */
+    uint8_t detached;  /**< The endpoint has failed or is closed, and may not
+                        *   exist any more: only the transport's completion is
+                        *   awaited */
     uint8_t rts_flags; /**< Flags of the RTS; for a get, of the peer's RTS */
     /** The peer was requested to drop the announcement */
     uint8_t withdrawn;
@@ -174,10 +177,13 @@ typedef struct ucp_rndv_recv {
     struct ucp_rndv_gather *gather;
     /** The protocol of the data; NULL until it is known */
     const ucp_proto_t *proto;
-    uint8_t offered; /**< The peer may put to the buffer */
-    /** Index of the worker's interface that transfers the data */
+    uint8_t offered; /**< An address for put was sent: the peer may write to
+                      *   the buffer */
+    /** Index of the worker's interface that transfers the data, for
+     *  ucp_rndv_describe() */
     uint8_t iface;
-    /** Fragments that are being copied to staged memory */
+    /** Number of fragments that are being copied to memory that the processor
+     *  cannot access */
     uint32_t copying;
 } ucp_rndv_recv_t;
 
@@ -215,13 +221,14 @@ size_t ucp_rndv_rts_pack(const ucp_request_t *req, void *dest);
 ucs_status_t ucp_rndv_announce(ucp_request_t *req, uint8_t am_id,
                                uct_pack_callback_t pack, unsigned counter);
 
-/** Completes a rendezvous send in any state. Also the abort function of a send
- *  that has no reply yet. */
+/** Completes a rendezvous send, of which no operation is in flight at the
+ *  transport. Also the abort function of a send that has no reply yet. */
 void ucp_rndv_send_end(ucp_request_t *req, ucs_status_t status);
 
 /* ---------------------------------------- for the classes: the receiver -- */
 
-/** A copy of an announcement in a message. */
+/** An announcement from a message, copied before it is checked, because the
+ *  peer may still be able to write to the message. */
 typedef struct {
     ucp_rndv_rts_t rts;
     char keys[UCP_RNDV_MAX_TAKEN];
@@ -237,7 +244,7 @@ static inline uint64_t ucp_rndv_rts_length(const ucp_rndv_rts_t *rts)
     return ucp_le64_get(rts->length);
 }
 
-/** Completes a receive of the class. */
+/** Completes a receive of tagged or active messages. */
 typedef void (*ucp_rndv_complete_t)(ucp_request_t *req, ucs_status_t status);
 
 /**
@@ -253,7 +260,8 @@ void ucp_rndv_recv_start(ucp_request_t *req, const ucp_rndv_rts_t *rts,
 void ucp_rndv_reject(ucp_worker_h worker, const ucp_rndv_rts_t *rts,
                      ucs_status_t status);
 
-/** Describes a receive as soon as the protocol of its data is known. */
+/** Writes the protocol that transfers the data of a receive, and its
+ *  transport; nothing until that is known. */
 void ucp_rndv_describe(const ucp_request_t *req, char *text, size_t max);
 
 /** Completes a receive in any state except while a get is in flight. */
@@ -280,8 +288,8 @@ extern const ucp_proto_t ucp_proto_rndv_get;
 extern const ucp_proto_t ucp_proto_rndv_put;
 extern const ucp_proto_t ucp_proto_rndv_am;
 
-/** Fragments of staged memory: several are in flight at a time, each copied
- *  from that memory or sent from host memory. */
+/** Sends data that the processor cannot access in fragments: several are in
+ *  flight at a time, each copied from that memory or sent from host memory. */
 extern const ucp_proto_t ucp_proto_rndv_staged;
 
 /** Queries of these protocols, and the lanes that share the data (cost.c). */
@@ -299,15 +307,17 @@ const ucp_rails_t *ucp_rndv_put_rails(const ucp_ep_config_t *config,
 /** Abort function of these protocols. */
 void ucp_rndv_data_abort(ucp_request_t *req, ucs_status_t status);
 
-/** True if staged fragments are best for the request. */
+/** True if the request's data is one block of memory that the processor cannot
+ *  access: ucp_proto_rndv_staged sends it. */
 int ucp_rndv_is_staged(const ucp_request_t *req);
 
 /** Receives a fragment into staged memory. The caller checked its range. */
 void ucp_rndv_staged_arrived(ucp_request_t *req, uint64_t offset,
                              const void *data, size_t length);
 
-/** Get into staged memory: whether a receive supports it over this lane, and
- *  the progress function of the get. */
+/** Get by way of host memory, into memory that neither the processor nor the
+ *  lane can access: whether a receive supports that over this lane, and the
+ *  progress function of the get. */
 int ucp_rndv_staged_get_can(const ucp_request_t *recv,
                             const ucp_lane_config_t *lane);
 ucs_status_t ucp_rndv_staged_get_progress(ucp_request_t *get);
@@ -315,7 +325,8 @@ ucs_status_t ucp_rndv_staged_get_progress(ucp_request_t *get);
 /** State of a get. */
 enum {
     UCP_RNDV_GET_FETCHING,
-    /** The copy failed: another scheme would fail, too */
+    /** The data was read, but the copy to the user's memory failed: another
+     *  scheme would fail, too */
     UCP_RNDV_GET_NOT_COPIED,
 };
 
@@ -331,8 +342,9 @@ void ucp_rndv_recv_send_rtr(ucp_request_t *recv, ucp_ep_h ep,
                             ucp_le32_t request, ucp_le32_t secret,
                             unsigned rts_flags);
 
-/** Called when nothing more is posted: completes the request after the
- *  transport has released its buffer. */
+/** Called when nothing more will be posted: the request completes with
+ *  `status` when the transport has released its buffer, possibly in this
+ *  call. */
 void ucp_rndv_send_posted(ucp_request_t *req, ucs_status_t status);
 
 /** Sends a DONE with an error to a receiver whose data cannot be sent. */

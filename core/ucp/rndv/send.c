@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Rendezvous, sender's side: sends the announcement and handles the replies: an
- * acknowledgement after a get, or a request for the data.
+ * Rendezvous, sender's side: sends the announcement and handles the replies:
+ * an acknowledgement after a get of the receiver (ATS), or a request to send
+ * the data by put or messages (RTR).
  */
 #include "ucp/rndv/rndv.h"
 
@@ -132,8 +133,8 @@ ucs_status_t ucp_rndv_announce(ucp_request_t *req, uint8_t am_id,
 
 /* ----------------------------------------------------------- completion -- */
 
-/* Removes the request from its endpoint, which the request does not access any
- * more. */
+/* Removes the request from its endpoint's list and releases its id. After this
+ * the request does not access the endpoint, which may be freed. */
 static void detach(ucp_request_t *req)
 {
     ucp_send_rndv(req)->detached = 1;
@@ -298,7 +299,8 @@ ucs_status_t ucp_rndv_rtr_handler(void *arg, void *data, size_t length,
     return UCS_OK;
 }
 
-/* A receiver may reject with any error status. */
+/* The status of an ATS message is valid if it is UCS_OK or an error of this
+ * API; a receiver may reject with any of them. */
 static int is_status(int8_t status)
 {
     return (status <= UCS_OK) && (status > UCS_ERR_LAST);

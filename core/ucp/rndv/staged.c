@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Rendezvous by fragments from and to memory that the processor cannot access.
+ * Rendezvous by fragments from and to memory that the processor cannot access;
+ * a copier (stage/stage.h) copies between that memory and fragments in host
+ * memory.
  *
  *   send:     user's memory ==copier==> fragment ==messages==> peer
  *   receive:  message --> fragment ==copier==> user's memory
@@ -73,7 +75,8 @@ static void end(ucp_request_t *req)
     }
 }
 
-/* Called when a fragment of the send can be used for other data. */
+/* Called when a fragment of the send is free: starts the copy of the next data
+ * into it, or, if no data is left, ends the send after its last fragment. */
 static void go_on(ucp_request_t *req, ucp_stage_frag_t *frag,
                   ucs_status_t status)
 {
@@ -172,7 +175,8 @@ const ucp_proto_t ucp_proto_rndv_staged = {
 static void note(ucp_request_t *req, ucs_status_t status)
 {
     if ((status != UCS_OK) && (req->status == UCS_INPROGRESS)) {
-        req->status = status; /* later data is dropped */
+        req->status = status; /* The receive completes with this error when all
+                               * data has arrived; that data is dropped */
     }
 }
 
@@ -192,7 +196,8 @@ static void chunk_placed(ucp_stage_frag_t *frag)
 
     ucp_stage_frag_put(frag);
     if (req == NULL) {
-        return; /* the receive is already complete */
+        return; /* The receive has completed in the meantime, for example by a
+                 * failure of its endpoint */
     }
 
     --ucp_recv_rndv(req)->copying;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Rendezvous by get, into memory that neither the processor nor the lane can
- * access: fragments are read into host memory and copied from there.
+ * access: fragments are read into host memory, and a copier (stage/stage.h)
+ * copies them from there.
  *
  *   send buffer ==lane==> fragment ==copier==> user's memory
  *
@@ -35,7 +36,8 @@ int ucp_rndv_staged_get_can(const ucp_request_t *recv,
 
 static ucs_status_t next_chunk(ucp_request_t *get, ucp_stage_frag_t *frag);
 
-/* Called when a fragment can be used for other data. */
+/* Called when a fragment is free: starts the get of the next data into it, or,
+ * if no data is left, ends the get after its last fragment. */
 static void go_on(ucp_stage_frag_t *frag, ucs_status_t status)
 {
     ucp_request_t *get = frag->req;

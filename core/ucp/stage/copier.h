@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Definitions that the files of this folder share: copiers and their fragments.
+ * What the files of the folder stage/ share: ucp_copier, an interface that
+ * copies to and from memory that the processor cannot access (stage.h), its
+ * buffers in host memory (fragments), and ucp_stage, the copiers of a worker.
  */
 #ifndef UCP_STAGE_COPIER_H
 #define UCP_STAGE_COPIER_H
@@ -23,9 +25,10 @@ struct ucp_copier {
     size_t min_put_zcopy;
     size_t min_get_zcopy;
     size_t frag_size;
-    unsigned under_way; /**< Copies in flight */
+    unsigned under_way; /**< Number of copies in flight */
     unsigned num_frags; /**< Number of allocated fragments */
-    /** Copies are faster from registered memory */
+    /** Non-zero: fragments are registered with `md`, because copies are faster
+     *  then */
     int pins;
     ucs_list_link_t idle; /**< Fragments that are not in use */
     /** Fragments for small copies in the background; NULL until they are
@@ -44,18 +47,21 @@ struct ucp_stage {
     ucp_copier_t *copiers;
     unsigned num_copiers;
     ucp_copier_t *by_type[UCS_MEMORY_TYPE_LAST];
-    /** Fragments for which the copier had no send resources */
+    /** Fragments whose copy is not posted, because the copier had no send
+     *  resources */
     ucs_list_link_t waiting;
     ucs_list_link_t copying;
     /** Fragments whose callback has not been called */
     ucs_list_link_t done;
     int progress_id;
-    /** A small copy was waited for since the last progress; by direction: from
-     *  the user's memory, to it */
+    /** Non-zero if the caller of a small copy has waited for it since the last
+     *  progress. [0]: copies from the user's memory, [1]: to it. See
+     *  gather.c */
     uint8_t gathers[2];
 };
 
-/** Returns whether the copier's asynchronous operations support the length. */
+/** Returns whether the length is within the limits of put_zcopy (to_user) or
+ *  get_zcopy of the copier, which copy in the background. */
 static inline int ucp_stage_can_post(const ucp_copier_t *copier, size_t length,
                                      int to_user)
 {
@@ -65,7 +71,8 @@ static inline int ucp_stage_can_post(const ucp_copier_t *copier, size_t length,
                          (length >= copier->min_get_zcopy);
 }
 
-/** Makes the worker progress the stage. */
+/** Adds the progress of copies to the worker's progress, if it is not there;
+ *  it is removed when no copy is in flight. */
 void ucp_stage_want_progress(ucp_stage_t *stage);
 
 /** Registers memory of fragments with the copier's domain, if copies are faster

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Copies by a copier: blocking ones, and fragments in the background. The
- * completions of a copier only move fragments to the list of finished ones;
- * their callbacks are called only from the worker's progress.
+ * Copies between memory that the processor cannot access and host memory, by a
+ * copier (stage.h): blocking ones, and copies of fragments in the background.
+ * The completion callbacks of the transport only move fragments to the list
+ * `done`; the users' functions are called from the worker's progress.
  */
 #include "ucp/stage/copier.h"
 
@@ -29,10 +30,11 @@ static void waited_done(uct_completion_t *comp)
     ucs_container_of(comp, waited_t, comp)->done = 1;
 }
 
-/* Returns non-zero if the operation was not accepted: the caller repeats it.
- * Otherwise waits until it is complete and stores its status in *status_p.
- * Progresses only the copier's interface, so that no callback of UCP runs
- * meanwhile. */
+/* Evaluates the status of an operation of the copier. UCS_ERR_NO_RESOURCE:
+ * progresses the copier and returns non-zero, and the caller repeats the
+ * operation. UCS_INPROGRESS: waits until it is complete, and stores its status
+ * in *status_p. Progresses only the copier's interface, so that no callback of
+ * UCP runs in the meantime. */
 static int is_full(ucp_copier_t *copier, const waited_t *waited,
                    ucs_status_t *status_p)
 {
@@ -63,7 +65,9 @@ static ucs_status_t flush(ucp_copier_t *copier)
     return status;
 }
 
-/* The remote key that tells the copier where the memory is. */
+/* Returns the remote key for the copier's put and get: the location that the
+ * memory's domain has reported, if it is known, so that the copier need not
+ * detect it again. */
 static uct_rkey_t rkey_of(uint32_t place)
 {
     return (place != 0) ? place : UCT_INVALID_RKEY;
@@ -347,7 +351,7 @@ int ucp_stage_is_busy(const ucp_stage_t *stage)
 
 void ucp_stage_want_progress(ucp_stage_t *stage)
 {
-    /* does nothing if it is registered */
+    /* Does nothing if the function is registered already */
     uct_worker_progress_register_safe(stage->worker->uct, stage_progress, stage,
                                       0, &stage->progress_id);
 }

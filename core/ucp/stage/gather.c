@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Small copies in the background. A single small copy is waited for: that has
- * the lowest latency. If more follow before the next progress, each would be
- * waited for in turn. So these are started and completed by progress; the
- * copier can execute them together.
+ * Decides whether a small copy is made in the background. The caller waits for
+ * the first small copy: that has the lowest latency. If more follow before the
+ * next progress, waiting for each in turn would be slow. So these are started
+ * in the background and completed by progress; the copier can execute them
+ * together.
  *
- * Their data is in small fragments, which are parts of one registered block.
+ * Their data is in small fragments (SMALL_SIZE bytes), which are parts of one
+ * registered block.
  */
 #include "ucp/stage/copier.h"
 

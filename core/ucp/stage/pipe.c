@@ -32,8 +32,8 @@ struct ucp_stage_pipe {
     ucp_copier_t *copier;
     uint32_t place;      /* see ucp_stage_copy() */
     char *at;            /* address of the next part */
-    size_t used;         /* read: bytes of the first fragment that are
-                          * consumed */
+    size_t used;         /* Read: bytes of the first fragment that the caller
+                          * has got */
     ucs_status_t status; /* write: status of the copies so far */
     unsigned head;
     unsigned count;
@@ -77,7 +77,8 @@ static ucp_stage_frag_t *append(ucp_stage_pipe_t *pipe)
     return frag;
 }
 
-/* Waits for the first fragment and releases it. */
+/* Waits for the copy of the first fragment and releases the fragment. Returns
+ * the status of the copy. */
 static ucs_status_t remove_first(ucp_stage_pipe_t *pipe)
 {
     ucp_stage_frag_t *frag = first(pipe);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Opens copiers, and detects which of the user's buffers need one.
+ * Opens the copiers of a worker (stage.h), and detects which of the user's
+ * buffers are in memory that the processor cannot access.
  */
 #include "ucp/stage/copier.h"
 

@@ -25,11 +25,13 @@ typedef struct ucp_stage ucp_stage_t;
 typedef struct ucp_stage_frag ucp_stage_frag_t;
 typedef struct ucp_stage_pipe ucp_stage_pipe_t;
 
-/** Called from progress when a copy is complete, with any status. The fragment
- *  is not in use any more. */
+/** Called from progress when a copy is complete; frag->status is its result.
+ *  The function owns the fragment, and releases it by ucp_stage_frag_put() or
+ *  uses it again. */
 typedef void (*ucp_stage_done_t)(ucp_stage_frag_t *frag);
 
-/** A buffer of host memory for data, with one copy in flight. */
+/** A fragment: a buffer in host memory, which is the source or the destination
+ *  of one copy at a time. */
 struct ucp_stage_frag {
     ucs_list_link_t link;
     uct_completion_t comp;
@@ -40,7 +42,7 @@ struct ucp_stage_frag {
      *  more */
     ucp_request_t *req;
     void *memory;   /**< The user's memory */
-    uint32_t place; /**< Where that is, or 0: see ucp_stage_copy() */
+    uint32_t place; /**< Location of `memory`, or 0: see ucp_stage_copy() */
     /** For use by the caller: offset of the data in its message */
     size_t offset;
     size_t length;
@@ -61,7 +63,8 @@ ucs_status_t ucp_stage_open(ucp_worker_h worker, ucp_stage_t **stage_p);
 /** Closes the copiers. No copy may be in flight. */
 void ucp_stage_close(ucp_stage_t *stage);
 
-/** Waits until no copy is in flight and all callbacks have been called. */
+/** Progresses the copies until none is in flight and all callbacks have been
+ *  called. */
 void ucp_stage_finish(ucp_stage_t *stage);
 
 /** Returns non-zero if progress has work to do: the worker must not sleep. */
@@ -83,9 +86,10 @@ ucs_status_t ucp_stage_adopt(ucp_worker_h worker, ucp_dt_iter_t *iter,
 
 /* --------------------------------------------------------------- copying -- */
 
-/** Copies and returns when the copy is complete. No callback runs meanwhile.
- *  `place`: what the domain has told about `memory` when its type was detected
- *  (ucx_mem_attr_t), or 0. */
+/** Copies and returns when the copy is complete. No callback of UCP runs in
+ *  the meantime. `place`: the location of `memory` that its domain has
+ *  reported when its type was detected (ucx_mem_attr_t), or 0. `to_user`:
+ *  non-zero to copy from `data` to `memory`. */
 ucs_status_t ucp_stage_copy(ucp_copier_t *copier, uint32_t place, void *memory,
                             void *data, size_t length, int to_user);
 
@@ -120,9 +124,9 @@ void ucp_stage_frag_start(ucp_stage_frag_t *frag, int to_user,
  *  callback of UCP runs meanwhile. */
 ucs_status_t ucp_stage_frag_wait(ucp_stage_frag_t *frag);
 
-/** Waits until no copy accesses the request's memory. Afterwards the `req` of
- *  its fragments is NULL, and `done` must release them by
- *  ucp_stage_frag_put(). */
+/** Waits until no copy accesses the request's memory; copies that have not
+ *  started are cancelled. Afterwards the `req` of its fragments is NULL, and
+ *  `done` must release them by ucp_stage_frag_put(). */
 void ucp_stage_forget(ucp_stage_t *stage, ucp_request_t *req);
 
 /* ------------------------------------------------------------- pipelines -- */

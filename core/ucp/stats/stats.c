@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Names of UCP's counters, and the records of workers and endpoints. Counting
- * lanes are in stats_lane.c.
+ * The counters of UCP: their names, the records of workers, interfaces and
+ * endpoints in the statistics of the process (ucs/stats), and the functions
+ * that count. stats_lane.c has the counters of lanes.
  */
 #include "ucp/stats/stats.h"
 
@@ -61,7 +62,8 @@ static const ucs_stats_counter_t lane_counters[] = {
     EVENTS("errors"),
 };
 
-/* Methods and reasons in the order of learn/. */
+/* In the order of the methods in learn/entry.h and the reasons in
+ * learn/learn.h. */
 static const ucs_stats_counter_t learnt_counters[] = {
     EVENTS("units"),          EVENTS("selected/eager"),
     EVENTS("selected/get"),   EVENTS("selected/put"),
@@ -109,7 +111,8 @@ typedef struct {
     uct_am_callback_t handler;
     ucp_worker_h worker;
     ucs_stats_record_t *record;    /* Record of the worker */
-    ucs_stats_record_t *interface; /* NULL if the statistics have no space */
+    ucs_stats_record_t *interface; /* Record of the interface; NULL if there
+                                    * was no space for it */
     uint16_t counter;              /* Index in the record */
     uint16_t header;               /* See ucp_class_message_t */
 } handler_t;
@@ -122,7 +125,8 @@ typedef struct {
 
 struct ucp_worker_stats {
     ucs_stats_record_t *record;
-    /* Records for endpoints, and for lanes, that have no space for their own */
+    /* Shared records, for endpoints and for lanes for which there was no
+     * space */
     ucs_stats_record_t *other_eps;
     ucs_stats_record_t *other_lanes;
     iface_stats_t *ifaces; /* Indexed by interface */
@@ -261,7 +265,8 @@ void ucp_stats_progress(ucp_worker_stats_t *stats, unsigned count)
 
 struct ucp_ep_stats {
     ucs_stats_record_t *record;
-    int is_shared; /* shared with other endpoints that have no record */
+    int is_shared; /* `record` is other_eps, because there was no space for an
+                    * own one */
     unsigned num_lanes;
     struct {
         ucs_stats_record_t *record; /* NULL if shared, or if the lane is lost */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Counters of UCP. The path of small messages contains no counting code: if
- * counting is on, counting functions replace a lane's table of operations and
- * the handlers that a transport calls; if it is off, the plain ones are used.
- * Events that these functions do not see belong to slow operations, which count
- * them after a test of a pointer.
+ * Counters of UCP (UCX_STATS). The path of small messages contains no counting
+ * code: if counting is on, counting functions replace a lane's table of
+ * operations and the handlers that a transport calls; if it is off, the plain
+ * ones are used. What these functions do not see (for example protocols,
+ * restarts) is counted by slow operations, after a test of a pointer.
  */
 #ifndef UCP_STATS_H
 #define UCP_STATS_H
@@ -18,7 +18,8 @@
 struct ucp_worker_iface;
 struct ucp_proto;
 
-/* Kinds of records. */
+/* Kinds of records in the statistics of the process; a record is "part of"
+ * another in the output. */
 enum {
     UCP_STATS_WORKER,
     UCP_STATS_INTERFACE, /**< Part of a worker */
@@ -105,7 +106,8 @@ enum {
     UCP_STATS_LANE_LAST,
 };
 
-/* What is learnt of a class of sizes (learn/live.c). */
+/* Values of a record about what is learnt for a class of sizes
+ * (learn/live.c). */
 enum {
     UCP_STATS_LEARNT_UNITS    = 0,
     UCP_STATS_LEARNT_SELECTED = 1, /**< By method: 1 or 0 */
@@ -157,19 +159,22 @@ ucs_stats_record_t *ucp_stats_ep_record(const ucp_ep_stats_t *stats);
 
 /* ---- slow operations, of any endpoint or worker ---- */
 
-/** Counts data that is sent in a way that the lanes cannot count. */
+/** Increases a counter of messages of the endpoint, for data whose protocol
+ *  the lane does not see (for example rendezvous by get). */
 void ucp_stats_sent(ucp_ep_h ep, unsigned counter, size_t length);
 
 /** Counts a transfer that restarts over the remaining lanes. */
 void ucp_stats_retry(ucp_ep_h ep);
 
-/** Counts data that is received in a way that handlers cannot count. */
+/** Increases a counter of messages of the worker, for data that no handler of
+ *  a message receives. */
 void ucp_stats_received(ucp_worker_h worker, unsigned counter, size_t length);
 
 /* ---- internal ---- */
 
-/** Makes a lane count, in its own record and in the endpoint's. `messages`: by
- *  id. Returns memory to free after the endpoint, or NULL if out of memory. */
+/** Makes a lane count, in its own record and in the endpoint's. `messages`:
+ *  what is counted for each message id. Returns memory that must exist as long
+ *  as the lane and is then freed by the caller; NULL if out of memory. */
 void *ucp_stats_lane_attach(uct_ep_h uct,
                             const ucp_class_message_t *const *messages,
                             ucs_stats_record_t *lane, ucs_stats_record_t *ep);

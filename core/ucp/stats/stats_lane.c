@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Counting lanes: a copy of the transport's table of operations for one
- * endpoint, with its send functions replaced. Each calls the transport's
- * function and counts what that has accepted.
+ * Counters of lanes. If counting is on, a lane gets a copy of the transport's
+ * table of operations, in which the functions that send are replaced: each
+ * calls the transport's function, and counts the operation if that has
+ * accepted it.
  *
  *   uct_ep.ops --> | counting_t: the table    | real | records |
  *                      am_short, ... replaced |
@@ -156,8 +157,8 @@ static ucs_status_t am_zcopy(uct_ep_h uct, uint8_t id, const void *header,
 
 /* --------------------------------------------------------- remote memory -- */
 
-/* Short puts and gets have no request where they start, so they are counted
- * for the endpoint here. */
+/* Short puts and gets may have been sent without a request. So they are
+ * counted for the endpoint here, and not where the operation starts. */
 static ucs_status_t put_short(uct_ep_h uct, const void *buffer, unsigned length,
                               uint64_t remote_addr, uct_rkey_t rkey)
 {

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The class of streams.
+ * ucp_stream_class: what streams contribute to workers and endpoints
+ * (ucp_class_t, see base/class.h): messages and their handlers, protocols, and
+ * functions for their life.
  */
 #include "ucp/base/class.h"
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Creation and release of stream data that is not received yet; see desc.h.
+ * Stores the data of a stream for which no receive is posted, in the
+ * transport's buffer or in a copy, and releases it (desc.h).
  */
 #include "ucp/stream/desc.h"
 
@@ -12,8 +13,9 @@
 #include <string.h>
 
 enum {
-    POOL_SIZE = 2048,    /* bytes of data that a pooled copy holds */
-    UCT_MIN   = 1024,    /* shorter data is copied, to free the buffer */
+    POOL_SIZE = 2048,    /* Bytes of data that a copy from the pool can hold */
+    UCT_MIN   = 1024,    /* Shorter data is copied, so that it does not occupy
+                          * a buffer of the transport */
     HEAP_MAX  = 1 << 30, /* lengths have 32 bits */
 };
 
@@ -70,8 +72,8 @@ static void desc_set(ucp_stream_desc_t *desc, ucp_stream_desc_home_t home,
     desc->length = (uint32_t)length;
 }
 
-/* Creates an empty copy with space for as many of `length` bytes as possible;
- * *size_p is that number. */
+/* Creates a descriptor for a copy with space for as many of `length` bytes as
+ * possible; *size_p is that number. Returns NULL if out of memory. */
 static ucp_stream_desc_t *desc_get(ucp_stream_worker_t *streams, size_t length,
                                    size_t *size_p)
 {
@@ -91,8 +93,8 @@ static ucp_stream_desc_t *desc_get(ucp_stream_worker_t *streams, size_t length,
     return desc;
 }
 
-/* Appends to the last descriptor if that is a copy from the pool. Returns the
- * number of bytes. */
+/* Appends data to the last descriptor of the stream, if that is a copy from
+ * the pool with free space. Returns the number of bytes that were appended. */
 static size_t fill_up(ucp_stream_t *stream, const char *data, size_t length)
 {
     ucp_stream_desc_t *last;

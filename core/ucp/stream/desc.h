@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Data of a stream that is not received yet, in the transport's buffer or in a
- * copy:
+ * ucp_stream_desc_t, the header of stream data that is not received yet. The
+ * data is in the transport's buffer or in a copy:
  *
  *   transport's:  | headroom: descriptor | head 8 | data ...
  *   copy:         | descriptor           | 8      | data ...
@@ -21,13 +21,16 @@ typedef enum {
 } ucp_stream_desc_home_t;
 
 typedef struct ucp_stream_desc {
-    ucs_list_link_t link; /**< In a stream's list, or kept by the user */
+    ucs_list_link_t link; /**< In the list `data` of its stream, or in the
+                           *   worker's list `held` if the user has its
+                           *   pointer */
     uint32_t offset;      /**< Bytes already received */
     uint32_t length;      /**< Total length in bytes */
     uint8_t home;         /**< ucp_stream_desc_home_t */
 } ucp_stream_desc_t;
 
-/* Interfaces leave the same headroom for active messages and streams. */
+/* Interfaces leave one headroom, which ucp_am_desc_t and this structure
+ * share. */
 _Static_assert(sizeof(ucp_stream_desc_t) == UCP_RX_HEADROOM,
                "the headroom is for descriptors of any class");
 
@@ -47,14 +50,16 @@ static inline size_t ucp_stream_desc_left(const ucp_stream_desc_t *desc)
     return desc->length - desc->offset;
 }
 
-/** Stores `data`, whose head precedes it, behind the data that is already
- *  stored. `flags`: from the transport. Returns UCS_INPROGRESS if the data
- *  stays in the transport's buffer, and UCS_ERR_NO_MEMORY if not all data was
- *  stored. */
+/** Stores `data`, whose head precedes it, behind the data that the stream
+ *  already stores. `flags`: UCT_CB_PARAM_FLAG_* of the transport's callback.
+ *  Returns UCS_INPROGRESS if the data stays in the transport's buffer, UCS_OK
+ *  if it is copied, and UCS_ERR_NO_MEMORY if not all data was stored. */
 ucs_status_t ucp_stream_data_keep(ucp_worker_h worker, ucp_stream_t *stream,
                                   char *data, size_t length, unsigned flags);
 
-/** Puts the received data of a cancelled receive before the stored data. */
+/** For a receive that is cancelled: stores the `length` bytes that it has
+ *  received before the other data of the stream, so that they can be received
+ *  again. */
 ucs_status_t ucp_stream_data_return(ucp_stream_t *stream, ucp_dt_iter_t *dt,
                                     size_t length);
 
@@ -64,7 +69,8 @@ void ucp_stream_data_taken(ucp_stream_t *stream, size_t length);
 /** Frees all stored data. */
 void ucp_stream_data_drop(ucp_stream_t *stream);
 
-/** Removes the first descriptor and returns the pointer for the user. */
+/** Removes the first descriptor from the stream and returns the pointer to its
+ *  data, which the user then releases. */
 void *ucp_stream_data_hand_out(ucp_worker_h worker, ucp_stream_t *stream,
                                size_t *length_p);
 

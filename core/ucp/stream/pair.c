@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Pairs the endpoints of a stream, and opens and closes it; see stream.h.
+ * The two sides of a stream (stream.h): finds the side that an endpoint or an
+ * OPEN message belongs to, and sends and handles OPEN and CLOSE.
  */
 #include "ucp/stream/desc.h"
 
@@ -98,7 +99,8 @@ static ucp_stream_t *make(ucp_stream_worker_t *streams,
     return stream;
 }
 
-/* Removes the key: further data of the peer is dropped. */
+/* Removes the peer's key from the table: data that arrives with this key is
+ * dropped. */
 static void forget_key(ucp_stream_worker_t *streams, ucp_stream_t *stream)
 {
     if ((stream->peer_key != 0) &&
@@ -151,7 +153,8 @@ static int is_wanted(ucp_ep_h ep)
     return (ep->worker->context->features & UCP_FEATURE_STREAM) != 0;
 }
 
-/* Returns the number of endpoints to that peer that were created before. */
+/* Counts an endpoint to the worker `uuid`; *number_p is the number of
+ * endpoints to it that were created before. */
 static ucs_status_t next_number(ucp_stream_worker_t *streams, uint64_t uuid,
                                 uint64_t *number_p)
 {
@@ -179,7 +182,8 @@ static ucs_status_t add_numbered(ucp_ep_h ep)
     return add(ep, &name, &peer_name);
 }
 
-/* Returns the id of the peer's endpoint, if it is known. */
+/* Returns the identifier of the peer's endpoint to which this one replies; its
+ * ep_id is 0 if that is not known. */
 static ucp_wire_end_t peer_end(ucp_ep_h ep)
 {
     return (ucp_wire_end_t){ucp_le64(ep->peer_uuid), ucp_le64(ep->peer_ep_id)};
@@ -243,7 +247,9 @@ ucp_stream_t *ucp_stream_of(ucp_ep_h ep, ucs_status_t *status_p)
 static void fill_message(ucp_stream_t *stream, ucp_stream_open_t *message)
 {
     while (stream->key == 0) {
-        stream->key = ucs_generate_uuid(); /* random in any byte order */
+        stream->key = ucs_generate_uuid(); /* A random number, which is used
+                                            * without conversion to
+                                            * little-endian */
     }
     message->sender = ucp_ep_wire_end(stream->ep);
     message->name   = stream->peer_name;
@@ -268,9 +274,10 @@ ucs_status_t ucp_stream_open(ucp_stream_t *stream)
     return status;
 }
 
-/* Finds the side that an OPEN message is for: the one with its name, that of
- * the local endpoint in the name, or that of the endpoint that replies to its
- * sender. */
+/* Finds the side that an OPEN message is for: the one with the message's name;
+ * else that of the local endpoint which the name identifies; else that of the
+ * endpoint that replies to the sender. Returns NULL if there is none, or if
+ * the peer has opened it already. */
 static ucp_stream_t *opened_end(ucp_worker_h worker,
                                 const ucp_stream_open_t *message)
 {

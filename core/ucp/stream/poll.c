@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Polls for endpoints with data that is not received. An endpoint is returned
- * once for all data that has arrived; it is returned again after more data
- * arrives.
+ * ucp_stream_worker_poll: returns endpoints with stored data. An endpoint is
+ * returned once for all data that has arrived; it is returned again after more
+ * data arrives.
  */
 #include "ucp/proto/ep.h"
 #include "ucp/stream/stream.h"

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Receives from streams: posting, unpacking arriving data into posted receives,
- * and access to the library's buffers.
+ * Receives from streams: the handler for STREAM messages, ucp_stream_recv_nbx
+ * with posted receives, and ucp_stream_recv_data_nb, which gives the user the
+ * library's buffers.
  *
  * No data is stored while receives are posted. The first posted receive may be
  * partly filled; the others are empty.
@@ -141,7 +142,7 @@ static UCS_F_NOINLINE ucs_status_t keep(ucp_worker_h worker,
     return status;
 }
 
-/* Hot path. */
+/* UCT callback for received STREAM messages. Hot path. */
 ucs_status_t ucp_stream_handler(void *arg, void *data, size_t length,
                                 unsigned flags)
 {
@@ -204,7 +205,8 @@ void ucp_stream_recv_cancel(ucp_request_t *req)
     ucs_status_t status;
 
     withdraw(stream, req);
-    /* Later receives may have waited only because this one was first. */
+    /* The data that was put back may complete later receives, which have
+     * waited behind this one. */
     while ((stream->available > 0) && !ucs_list_is_empty(&stream->posted)) {
         next   = ucs_list_head(&stream->posted, ucp_request_t, ep_link);
         status = fill_from_data(stream, next);
@@ -297,7 +299,9 @@ static ucs_status_t post(ucp_stream_t *stream, ucp_request_t *req,
         return UCS_ERR_NO_RESOURCE;
     }
 
-    /* The peer reports its close only after it has received an OPEN. */
+    /* Open the stream even if nothing was sent: the peer sends CLOSE, which
+     * completes this receive, only if one of the sides has opened the
+     * stream. */
     status = ucp_stream_open(stream);
     if (status == UCS_OK) {
         status = fill_from_data(stream, req);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Sends on streams: short, buffered copy, and zero-copy. Longer data is sent in
- * several messages; the receiver does not see their boundaries.
+ * ucp_stream_send_nbx, and the protocols of streams: short, buffered copy and
+ * zero-copy. Longer data is sent in several messages; the receiver does not
+ * see their boundaries.
  */
 #include "ucp/dt/dt.h"
 #include "ucp/eager/eager.h"
@@ -39,8 +40,9 @@ static int can_zcopy(const ucp_ep_config_t *config, unsigned dt_class)
            !(config->lanes[UCP_AM_LANE].md_flags & UCT_MD_FLAG_NEED_MEMH);
 }
 
-/* Called when the transport no longer uses the buffer, after all data was
- * posted or after an error. The endpoint may be freed already. */
+/* Completes a send: called when all data was posted, or an error has occurred,
+ * and the transport no longer uses the buffer. The endpoint may be freed
+ * already. */
 static void all_left(uct_completion_t *comp)
 {
     ucp_request_t *req = ucs_container_of(comp, ucp_request_t, send.comp);
@@ -210,8 +212,8 @@ static unsigned zcopy_query(const ucp_proto_query_t *query,
     return 1;
 }
 
-/* Small iov entries are copied together, because a message for each would cost
- * more. */
+/* If iov entries are small, sends them in one buffered copy, because a
+ * zero-copy message for each would cost more. */
 static ucs_status_t zcopy_progress(ucp_request_t *req)
 {
     ucp_ep_h ep                   = req->send.ep;
@@ -302,7 +304,8 @@ ucs_status_ptr_t ucp_stream_send_nbx(ucp_ep_h ep, const void *buffer,
 
     ucp_worker_enter(worker);
     stream = ucp_ep_stream(ep)->stream;
-    /* false for length 0 and for -1, no contiguous data */
+    /* One comparison that is false for length 0, which sends nothing, and for
+     * -1, which means that the data is not contiguous in host memory */
     if (ucs_likely((size_t)length - 1 < ep->config->stream_short_max) &&
         ucs_likely((stream != NULL) && (stream->key != 0)) &&
         ucp_dt_is_known_host(worker, buffer) &&

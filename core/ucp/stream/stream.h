@@ -69,7 +69,8 @@ extern const ucp_proto_t ucp_proto_stream_place;
 
 /** One side of a stream. */
 typedef struct ucp_stream {
-    /** Key of sent messages, in wire order; 0 until it is sent (OPEN) */
+    /** Key of messages that this side sends, as it is in the messages; 0 until
+     *  this side has sent its OPEN */
     uint64_t key;
     ucp_ep_h ep; /**< NULL if the side is unclaimed */
     /** Key of received messages; 0 until the peer's OPEN arrives */
@@ -78,23 +79,29 @@ typedef struct ucp_stream {
     /** Data without a receive; empty while receives are posted */
     ucs_list_link_t data;
     size_t available;      /**< Bytes in `data` */
-    ucs_list_link_t ready; /**< In the worker's list `ready`, or empty */
+    ucs_list_link_t ready; /**< Link in the worker's list `ready`; empty if the
+                            *   side is not in it */
     /** UCS_OK, or the status of receives after `data` is empty */
     ucs_status_t status;
     uint8_t closed;           /**< The user has closed the endpoint */
-    ucp_wire_end_t name;      /**< Name in the peer's OPEN */
-    ucp_wire_end_t peer_name; /**< Name in the OPEN that is sent */
-    ucp_wire_end_t sender;    /**< Sender of the OPEN, if unclaimed */
-    /** In the worker's list `unclaimed` */
+    ucp_wire_end_t name;      /**< Name of this side, which the peer's OPEN
+                               *   contains */
+    ucp_wire_end_t peer_name; /**< Name of the peer's side, which this side's
+                               *   OPEN contains */
+    ucp_wire_end_t sender;    /**< Unclaimed side: the endpoint that has sent
+                               *   the OPEN */
+    /** Link in the worker's list `unclaimed`; empty if the side has an
+     *  endpoint */
     ucs_list_link_t link;
-    struct ucp_stream *next; /**< Next with the same hash */
+    struct ucp_stream *next; /**< Next side whose name has the same hash */
 } ucp_stream_t;
 
 /** State of a worker for streams. */
 typedef struct ucp_stream_worker {
     ucs_hash_t by_key;  /**< Sides by the peer's key */
     ucs_hash_t by_name; /**< Lists of sides by hash of the name */
-    ucs_hash_t numbers; /**< Number of created endpoints, by peer */
+    ucs_hash_t numbers; /**< Number of endpoints that the user has created to a
+                         *   worker, by the worker's UUID */
     /** Sides with data that poll has not returned */
     ucs_list_link_t ready;
     ucs_list_link_t unclaimed; /**< Sides without an endpoint */
@@ -112,7 +119,8 @@ typedef struct ucp_stream_ep {
 
 UCP_AREA_ACCESSOR(ucp_ep_stream, struct ucp_ep, areas.stream, ucp_stream_ep_t)
 
-/** A posted receive; its info.length is the number of bytes so far. */
+/** State of a posted receive. req->recv.info.length is the number of bytes
+ *  that it has received. */
 typedef struct ucp_stream_recv {
     ucp_stream_t *stream;
     size_t elem_size; /**< Not 0 */
@@ -132,8 +140,9 @@ void ucp_stream_worker_cleanup(ucp_stream_worker_t *streams);
  *  arrived before. No effect without UCP_FEATURE_STREAM. */
 ucs_status_t ucp_stream_ep_add(ucp_ep_h ep, const ucp_ep_params_t *params);
 
-/** Returns the stream of an endpoint. Endpoints for replies create it at their
- *  first use. Returns NULL without UCP_FEATURE_STREAM, or if out of memory. */
+/** Returns the stream of an endpoint; an endpoint for replies creates it at
+ *  the first call. On failure returns NULL and sets *status_p: without
+ *  UCP_FEATURE_STREAM, or if out of memory. */
 ucp_stream_t *ucp_stream_of(ucp_ep_h ep, ucs_status_t *status_p);
 
 /** Sends OPEN with the key to the peer, if that has not been done. */

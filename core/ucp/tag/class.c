@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The class of tagged messages.
+ * ucp_tag_class: what tagged messages contribute to every worker (ucp_class_t,
+ * see base/class.h): messages and their handlers, protocols, set-up, and the
+ * end and cancellation of receives.
  */
 #include "ucp/base/class.h"
 
@@ -35,9 +37,9 @@ static void end_receive(ucp_request_t *req, ucs_status_t status)
     ucp_request_complete_recv(req, status);
 }
 
-/* Completes posted receives, which nothing can match any more. Receives
- * posted by a callback are cancelled without a callback, so that the loop
- * terminates. */
+/* Completes posted receives with UCS_ERR_CANCELED when the worker is
+ * destroyed. Receives that a callback posts in this loop complete without a
+ * call of their callback, so that the loop terminates. */
 static void worker_end(ucp_worker_h worker)
 {
     ucp_tag_match_t *tm = ucp_worker_tag(worker);

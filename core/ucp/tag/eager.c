@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Eager protocols of tagged messages, sending side: short, buffered copy, and
- * zero-copy.
+ * Eager protocols of tagged messages, sending side: the whole message as one
+ * message of the transport, by am_short, am_bcopy or am_zcopy; and the
+ * acknowledgement of synchronous sends. tag/multi.c sends longer messages in
+ * fragments.
  */
 #include "ucp/tag/eager.h"
 
@@ -56,8 +58,8 @@ void ucp_tag_eager_sent(ucp_request_t *req, ucs_status_t status)
     ucp_request_complete_send(req, status);
 }
 
-/* Prepares a synchronous send for its acknowledgement, which a close waits
- * for. */
+/* The `init` of the protocols. A synchronous send gets an id for the
+ * acknowledgement, and a close of the endpoint waits for it. */
 static ucs_status_t eager_init(ucp_request_t *req, uint32_t attr)
 {
     ucs_status_t status = ucp_send_tag(req)->sync ?

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Eager tagged messages: the data is sent at once, without a request by the
- * receiver. multi.h defines messages of several fragments.
+ * Eager tagged messages: the data is sent at once, without a reply of the
+ * receiver before it. tag/multi.h defines messages of several fragments.
  *
  *   EAGER       | tag 8 | payload |
  *   EAGER_SYNC  | tag 8 | sender's end 16 | request 4 | payload |
@@ -19,7 +19,8 @@
 /** Identifiers of messages. */
 enum {
     UCP_AM_ID_EAGER          = 3, /**< A whole message */
-    /** A whole message, which EAGER_SYNC_ACK acknowledges */
+    /** A whole message of a synchronous send, acknowledged when a receive
+     *  matches it */
     UCP_AM_ID_EAGER_SYNC     = 4,
     UCP_AM_ID_EAGER_SYNC_ACK = 5, /**< A receive has matched an EAGER_SYNC */
 };
@@ -75,8 +76,9 @@ ucs_status_t ucp_tag_eager_sync_ack_handler(void *arg, void *data,
 void ucp_tag_eager_sync_ack(ucp_worker_h worker, const ucp_wire_end_t *sender,
                             ucp_le32_t request);
 
-/** Called when the transmission of an eager send has ended with `status`. A
- *  synchronous send stays incomplete until it is acknowledged. */
+/** Called when the transport has sent an eager message, or has failed with
+ *  `status`. Completes the send; a synchronous send completes only when it is
+ *  acknowledged, too. */
 void ucp_tag_eager_sent(ucp_request_t *req, ucs_status_t status);
 
 /** Operations of the protocols that also send synchronous messages. */

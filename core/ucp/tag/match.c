@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The queues of tag matching; match.h describes them.
+ * Tag matching: the hash tables of posted receives and of unexpected messages
+ * (match.h).
  */
 #include "ucp/tag/match.h"
 
@@ -68,7 +69,8 @@ static ucs_status_t receives_init(ucp_tag_receives_t *receives, ucp_tag_t key)
     receives->shift   = 64 - FIRST_BITS;
     receives->count   = 0;
     receives->scanned = 0;
-    /* Without a key all receives are in one bucket: the table does not grow. */
+    /* Key 0: the receives that no key covers are in one bucket, which does not
+     * grow */
     receives->limit   = (key == 0) ? SIZE_MAX : grow_at(receives->shift);
     receives->buckets = malloc(count * sizeof(*receives->buckets));
     if (receives->buckets == NULL) {

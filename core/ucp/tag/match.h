@@ -41,8 +41,8 @@ typedef enum {
     UCP_RECV_DESC_EAGER,
     UCP_RECV_DESC_EAGER_SYNC,
     UCP_RECV_DESC_RNDV,
-    /** Fragments, perhaps incomplete: a pointer follows the header, see
-     *  multi.h */
+    /** A message in fragments, perhaps incomplete. A pointer to
+     *  ucp_tag_multi_t follows the header (tag/multi.h) */
     UCP_RECV_DESC_MULTI,
 } ucp_recv_desc_kind_t;
 
@@ -64,10 +64,10 @@ typedef struct ucp_recv_desc ucp_recv_desc_t;
 
 struct ucp_tag_multi;
 
-/** State of a receive. */
+/** State of a posted receive, or of one whose fragments are arriving. */
 typedef union ucp_tag_recv {
     struct {
-        uint64_t sn; /**< Order of posting */
+        uint64_t sn; /**< Sequence number of the post */
         ucp_tag_t tag;
         ucp_tag_t tag_mask;
     };
@@ -81,7 +81,7 @@ typedef struct ucp_tag_receives {
     ucs_queue_head_t *buckets; /**< Each in posting order */
     unsigned shift;            /**< 64 - log2(number of buckets) */
     size_t count;
-    /** Number of receives at which the table grows */
+    /** The table grows when it has more receives than this */
     size_t limit;
     /** Last bucket that ucp_tag_expected_any() found not empty */
     size_t scanned;
@@ -100,7 +100,7 @@ typedef struct ucp_tag_match {
         ucs_list_link_t *buckets; /**< Of all keys, one key after another */
         unsigned shift;           /**< 64 - log2(number of buckets of a key) */
         size_t count;
-        /** Number of messages at which the tables grow */
+        /** The tables grow when there are more messages than this */
         size_t limit;
         ucs_list_link_t all;
     } unexpected;
@@ -137,7 +137,8 @@ void ucp_tag_expected_add(ucp_tag_match_t *tm, ucp_request_t *req);
 /** Removes a posted receive. */
 void ucp_tag_expected_remove(ucp_tag_match_t *tm, ucp_request_t *req);
 
-/** Slow part of the search, which also finds receives with masks. */
+/** As ucp_tag_expected_match(), also if there are receives whose mask does not
+ *  have all bits. */
 ucp_request_t *ucp_tag_expected_match_wild(ucp_tag_match_t *tm, ucp_tag_t tag);
 
 /** Removes the oldest receive that fits and returns it, or NULL. Hot path. */
@@ -180,7 +181,8 @@ ucp_recv_desc_t *ucp_tag_unexpected_add(ucp_tag_match_t *tm,
 ucp_recv_desc_t *ucp_tag_unexpected_find(ucp_tag_match_t *tm, ucp_tag_t tag,
                                          ucp_tag_t mask);
 
-/** Returns a list that contains all unexpected messages of this tag, linked by
+/** Returns the bucket of the first key (all bits) for this tag: it contains
+ *  all unexpected messages of the tag, and perhaps others, linked by
  *  by_key[0]. */
 static UCS_F_ALWAYS_INLINE ucs_list_link_t *
 ucp_tag_unexpected_of(const ucp_tag_match_t *tm, ucp_tag_t tag)
@@ -193,8 +195,8 @@ void ucp_tag_unexpected_remove(ucp_tag_match_t *tm, ucp_recv_desc_t *desc);
 /** Frees a message that was removed from the queue. */
 void ucp_tag_unexpected_free(ucp_recv_desc_t *desc);
 
-/** Returns any posted request, or NULL. Removal of all requests by this takes
- *  time proportional to their number. */
+/** Returns any posted receive, or NULL. A loop that removes all receives in
+ *  this way takes time proportional to their number. */
 ucp_request_t *ucp_tag_expected_any(ucp_tag_match_t *tm);
 
 #endif

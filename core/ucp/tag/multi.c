@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Eager tagged messages of several fragments: sending and receiving (multi.h).
+ * Eager tagged messages of several fragments (multi.h): what the first
+ * fragment contains in addition to the data, matching, and the receive.
+ * multi/send.c and multi/recv.c have the code that active messages use as
+ * well.
  */
 #include "ucp/tag/multi.h"
 
@@ -68,7 +71,8 @@ static void multi_abort(ucp_request_t *req, ucs_status_t status)
 {
     ucp_send_tag(req)->sync = 0;
     if (ucp_send_tag(req)->all_sent) {
-        /* the send has waited for the acknowledgement */
+        /* All data is sent, and the send has only waited for the
+         * acknowledgement */
         ucp_tag_eager_sent(req, status);
         return;
     }
@@ -105,8 +109,8 @@ static int is_gathered(const ucp_tag_multi_t *multi)
            (multi->req->dt.dt_class == UCP_DT_CLASS_GENERIC);
 }
 
-/* Allocates memory for the data so far, and for more if possible. Returns zero
- * if out of memory. */
+/* Makes the buffer large enough for `needed` bytes, and for later data if
+ * memory allows. Returns zero if out of memory. */
 static int grow(ucp_tag_multi_t *multi, size_t needed)
 {
     size_t capacity = ucp_multi_capacity(multi->super.length, needed);
@@ -151,9 +155,9 @@ static ucs_status_t take_data(ucp_multi_recv_t *msg, const void *data,
                ucp_dt_iter_unpack(&multi->req->dt, msg->received, data, length);
 }
 
-/* Completes the receive of a message that is removed from its sender's list.
- * Data of a generic datatype is unpacked in one call: some datatypes (MPICH's)
- * cannot unpack a part that ends inside an element. */
+/* Completes the receive of a message that was removed from the list of its
+ * sender's endpoint. Data of a generic datatype is unpacked in one call: some
+ * datatypes (MPICH's) cannot unpack a part that ends inside an element. */
 static void end_receive(ucp_tag_multi_t *multi, ucs_status_t status)
 {
     ucp_request_t *req = multi->req;

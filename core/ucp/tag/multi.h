@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Eager tagged messages of several fragments: what is specific to tags. multi/
- * has what they share with active messages.
+ * Eager tagged messages of several fragments: what tagged messages have in
+ * addition to multi/multi.h, which active messages use as well.
  *
  *   FIRST_TAG  | fragment of multi.h | tag 8 | request 4 | payload |
  *
@@ -32,8 +32,9 @@ typedef struct ucp_tag_multi {
     ucp_worker_h worker;
     ucp_wire_end_t sender;
     ucp_le32_t request; /**< Request to acknowledge; 0: none */
-    uint8_t ended;      /**< No more fragments arrive; see `status` */
-    /** The user owns `desc`, it is not in the queue */
+    uint8_t ended;      /**< No more fragments arrive; `status` says whether
+                         *   the message is complete */
+    /** A probe has removed `desc` from the queue for the user, who owns it */
     uint8_t removed;
     uint8_t is_lost; /**< Data was lost because there was no memory */
     ucs_status_t status;
@@ -55,14 +56,15 @@ static inline ucp_tag_multi_t *ucp_tag_multi_of(const ucp_recv_desc_t *desc)
 
 extern const ucp_multi_receiver_t ucp_tag_multi_receiver;
 
-/** Frees a message whose fragments have all arrived; may be NULL. */
+/** Frees a message of which no more fragments arrive. `multi` may be NULL. */
 void ucp_tag_multi_free(ucp_tag_multi_t *multi);
 
 /** Matches an incomplete unexpected message with a receive whose datatype is
  *  set. `desc` is not in the queue, and the caller frees it. */
 void ucp_tag_multi_match(ucp_recv_desc_t *desc, ucp_request_t *req);
 
-/** Cancels the receive of an incomplete message. */
+/** Cancels a receive whose message has arrived in part: completes it with
+ *  UCS_ERR_CANCELED. Later fragments are dropped. */
 void ucp_tag_multi_cancel(ucp_request_t *req);
 
 #endif

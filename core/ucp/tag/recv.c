@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Receives tagged messages: posting, matching of arriving messages, probes.
+ * The receive side of tagged messages: handlers for arriving messages,
+ * ucp_tag_recv_nbx, ucp_tag_probe_nb and ucp_tag_msg_recv_nbx.
  */
 #include "ucp/tag/recv.h"
 
@@ -28,7 +29,8 @@ static UCS_F_ALWAYS_INLINE ucs_status_t deliver(ucp_dt_iter_t *dt,
     return status;
 }
 
-/* Unpacks a whole message and completes the receive, perhaps later. */
+/* Unpacks a whole message and completes the receive: at once, or after a
+ * background copy to memory that the processor cannot access. */
 static UCS_F_ALWAYS_INLINE void complete(ucp_request_t *req,
                                          const void *payload, size_t length)
 {
@@ -71,7 +73,8 @@ static UCS_F_NOINLINE ucs_status_t keep_early(ucp_worker_h worker,
     return UCS_ERR_NO_MEMORY;
 }
 
-/* Hot path for complete messages. */
+/* UCT callback for received EAGER messages, which are complete in one message.
+ * Hot path. */
 ucs_status_t ucp_tag_eager_handler(void *arg, void *data, size_t length,
                                    unsigned flags)
 {
@@ -179,8 +182,8 @@ void ucp_tag_rndv_withdrawn(ucp_worker_h worker, const ucp_tag_rts_t *rts)
 
 /* -------------------------------------------------------------- posting -- */
 
-/* True if the message is complete: neither is its data still at the sender, nor
- * are fragments missing. */
+/* True if all data of the message is in this process: it is not an
+ * announcement, and no fragment is missing. */
 static int is_here(const ucp_recv_desc_t *desc)
 {
     return (desc->kind == UCP_RECV_DESC_MULTI) ?
@@ -203,7 +206,8 @@ static ucs_status_t take_multi(ucp_worker_h worker, ucp_recv_desc_t *desc,
     return deliver(dt, multi->bytes, desc->length);
 }
 
-/* Acknowledges an unexpected message of one piece; returns its data. */
+/* Returns the data of an unexpected message that was one message of the
+ * transport; if its send is synchronous, acknowledges it. */
 static const char *open_eager(ucp_worker_h worker, const ucp_recv_desc_t *desc)
 {
     const char *bytes = (const char *)(desc + 1);
@@ -258,8 +262,9 @@ static void want_callback(ucp_request_t *req, const ucp_request_param_t *param)
     }
 }
 
-/* Some programs check the request that they supply instead of the return value
- * of the call. So the request gets the same status. */
+/* For a receive with the program's own request that has completed in the call:
+ * some programs check the request instead of the return value of the call, so
+ * it gets the same status. */
 static void complete_users(ucp_worker_h worker, const ucp_recv_desc_t *desc,
                            ucs_status_t status,
                            const ucp_request_param_t *param)

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * Tag matching: functions of the receiver for other folders.
- */
+/* Matching of rendezvous announcements, for tag/rndv.c, which receives them. */
 #ifndef UCP_TAG_RECV_H
 #define UCP_TAG_RECV_H
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Sends tagged messages: the short path, and the start of all protocols.
+ * ucp_tag_send_nbx and ucp_tag_send_sync_nbx: sends short messages at once and
+ * without a request, and starts all others by the protocol that costs the
+ * least.
  */
 #include "ucp/dt/dt.h"
 #include "ucp/eager/eager.h"
@@ -82,7 +84,8 @@ ucs_status_ptr_t ucp_tag_send_sync_nbx(ucp_ep_h ep, const void *buffer,
     ucs_status_ptr_t ret;
 
     if (param->op_attr_mask & UCP_OP_ATTR_FLAG_FORCE_IMM_CMPL) {
-        /* a synchronous send waits for the peer */
+        /* A synchronous send needs a reply of the peer, and so cannot complete
+         * in the call */
         return UCS_STATUS_PTR(UCS_ERR_NO_RESOURCE);
     }
 

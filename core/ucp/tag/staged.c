@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See staged.h. */
+/* Background copies of small tagged messages to memory that the processor
+ * cannot access (staged.h). */
 #include "ucp/tag/staged.h"
 
 #include <string.h>

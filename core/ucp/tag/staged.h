@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Small messages whose copies to staged memory are made in the background:
- * several that arrive in one progress are copied together.
+ * Background copies of small tagged messages to receive buffers that the
+ * processor cannot access: the copier (stage/stage.h) can execute those of
+ * several messages together.
  */
 #ifndef UCP_TAG_STAGED_H
 #define UCP_TAG_STAGED_H
@@ -9,11 +10,13 @@
 #include "ucp/base/request.h"
 #include "ucp/stage/stage.h"
 
-/** Returns a fragment if a message of this length should be copied to staged
- *  memory in the background; NULL if it should be copied at once. */
+/** Returns a fragment (a buffer in host memory) if a message of this length
+ *  should be copied in the background; NULL if the caller should copy it and
+ *  wait. */
 ucp_stage_frag_t *ucp_tag_staged_frag(const ucp_dt_iter_t *dt, size_t length);
 
-/** Starts the copy, which completes the receive. Its information is set. */
+/** Starts the copy of `payload` by way of the fragment; the receive completes
+ *  when the copy is complete. The caller has set the request's info. */
 void ucp_tag_staged_start(ucp_request_t *req, ucp_stage_frag_t *frag,
                           const void *payload, size_t length);
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * See absent.h. An address has codes of transports, not their names: a
- * transport that no manifest of this host declares cannot be named; such
- * transports are counted.
+ * Explains for a log message which transports would reach a peer: those in the
+ * peer's address that this worker has not opened. The address has codes, not
+ * names: a transport that no manifest of this host declares cannot be named,
+ * and is only counted.
  */
 #include "ucp/wireup/absent.h"
 

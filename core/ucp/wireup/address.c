@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Unpacks worker addresses; the format is in address.h.
+ * Unpacks worker addresses: checks the header, decompresses the body, and
+ * finds the peer's interfaces. address.h has the format.
  */
 #include "ucp/wireup/address_format.h"
 
@@ -24,7 +25,8 @@ static ucs_status_t unpack_resource(uint8_t md_index, uint8_t iface_index,
     ucp_address_entry_t *entry;
 
     if (info->num_entries == UCP_MAX_RESOURCES) {
-        return UCS_OK; /* limits the entries that a peer can make us store */
+        return UCS_OK; /* The array is full: ignore the rest of the peer's
+                        * interfaces */
     }
 
     entry = &info->entries[info->num_entries];

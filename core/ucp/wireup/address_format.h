@@ -14,17 +14,20 @@ enum {
     FIELD_NAME         = 2,
     FIELD_FAR_RESOURCE = 3,
     FIELD_HOST         = 4,
-    FIELD_RESOURCE     = 0x80, /* This type and above */
+    FIELD_RESOURCE     = 0x80, /* This and all higher types, which contain
+                                * domain and interface */
     MD_SHIFT           = 4,
     MAX_MD             = 7,
     MAX_IFACE          = 15,
     LONG_FIELD         = UINT8_MAX,
     MAX_FIELD_HEAD     = 4,
-    START              = 16, /* Zero bytes before the body, as history */
+    START              = 16, /* Zero bytes before the body in the buffer: the
+                              * compression may refer to them */
     RESOURCE_HEAD      = 3,
 };
 
-/* Returns 0 if the machine is unknown. */
+/* Returns a number that identifies this machine and its namespaces, never 0:
+ * in addresses 0 means unknown. */
 static inline uint32_t this_host(void)
 {
     uint32_t host = (uint32_t)ucs_get_system_id();

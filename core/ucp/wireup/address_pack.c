@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Packs worker addresses; the format is in address.h.
+ * Packs worker addresses: number and name of the worker, its interfaces,
+ * compression and header. address.h has the format.
  */
 #include "ucp/wireup/address_format.h"
 
@@ -59,8 +60,8 @@ static int put_host(writer_t *writer)
     return p != NULL;
 }
 
-/* Adds the worker's name, which is only for people: in reports of counters, and
- * in messages if the user enables that. */
+/* Adds the worker's name, which only texts for people use: if the user enables
+ * that (UCX_ADDRESS_DEBUG_INFO), or for reports of counters. */
 static int put_name(writer_t *writer, ucp_worker_h worker)
 {
     size_t length = strlen(worker->name);
@@ -152,7 +153,8 @@ static int is_packed(ucp_worker_iface_t *wiface, const ucp_resource_t *resource,
            (attr->iface_addr_len <= UINT8_MAX);
 }
 
-/* Compresses and seals the written bytes, in memory that the caller frees. */
+/* Compresses the written bytes and adds the header (base/seal.h), in memory
+ * that the caller frees. */
 static ucs_status_t seal(const writer_t *writer, void **address_p,
                          size_t *length_p)
 {

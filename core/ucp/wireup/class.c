@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The messages of the wire-up.
+ * ucp_wireup_class: the messages by which endpoints are introduced, connected
+ * and closed, their handlers, and the state of the wire-up in every worker
+ * (ucp_class_t, see base/class.h).
  */
 #include "ucp/base/class.h"
 

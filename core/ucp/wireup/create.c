@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * See create.h.
+ * Creates endpoints: to the worker of an address, for replies to a peer, and
+ * without lanes, for connections whose address is not known yet.
  */
 #include "ucp/wireup/create.h"
 

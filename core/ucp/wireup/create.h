@@ -14,8 +14,9 @@ ucs_status_t ucp_ep_create_to_address(ucp_worker_h worker, const void *address,
                                       size_t length, uint16_t flags,
                                       ucp_ep_h *ep_p);
 
-/** Creates an endpoint to the worker of an unpacked address. `request`: the
- *  peer's request for lanes, whose other side the endpoint becomes; or NULL. */
+/** Creates an endpoint to the worker of an unpacked address. `request`: a
+ *  peer's request to connect lanes, which the new endpoint answers
+ *  (handshake.h); or NULL. */
 ucs_status_t ucp_ep_create_to_peer(ucp_worker_h worker,
                                    const ucp_address_info_t *peer,
                                    uint16_t flags,
@@ -27,8 +28,9 @@ ucs_status_t ucp_ep_create_to_peer(ucp_worker_h worker,
 ucs_status_t ucp_ep_create_unconnected(ucp_worker_h worker, uint16_t flags,
                                        ucp_ep_h *ep_p);
 
-/** Sets the lanes to the worker of a packed address. The endpoint still
- *  holds back operations. */
+/** Creates the lanes of an endpoint of ucp_ep_create_unconnected(). Its
+ *  operations still wait in its queue; the caller sends them by
+ *  ucp_ep_resume(). */
 ucs_status_t ucp_ep_connect(ucp_ep_h ep, const void *address, size_t length);
 
 #endif

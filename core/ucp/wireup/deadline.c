@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Implementation of deadline.h.
+ * The deadlines of the handshakes of a worker: a timer, and a check in
+ * progress that fails endpoints whose peers do not answer (deadline.h).
  */
 #include "ucp/wireup/deadline.h"
 
@@ -49,8 +50,8 @@ static ucp_wireup_t *find_late(ucp_worker_h worker, ucs_time_t now)
                NULL;
 }
 
-/* Fails the endpoints whose peers have not answered in time. ucp_ep_fail() frees no
- * endpoint (a one-shot of its own does that later), so that the list stays
+/* Fails the endpoints whose peers have not answered in time. ucp_ep_fail()
+ * frees no endpoint (the next progress does that), so that the list stays
  * valid. */
 static void deadline_round(void *arg)
 {
@@ -74,7 +75,8 @@ static void deadline_round(void *arg)
     }
 }
 
-/* Called in the timer thread of the library. */
+/* Called in the timer thread of the library: makes the next progress run
+ * deadline_round(), and wakes a sleeping worker. */
 static void timer_fired(int id, ucs_event_set_types_t events, void *arg)
 {
     ucp_worker_h worker               = arg;

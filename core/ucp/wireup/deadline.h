@@ -6,7 +6,8 @@
  * without end. After UCX_WIREUP_TIMEOUT it fails.
  *
  * A worker has one timer, which runs only while handshakes are under way. A
- * handshake is found after the timeout, and before five quarters of it.
+ * handshake that takes too long fails between one and one and a quarter times
+ * the timeout after its start.
  */
 #ifndef UCP_WIREUP_DEADLINE_H
 #define UCP_WIREUP_DEADLINE_H
