@@ -18,7 +18,9 @@
 #include <string.h>
 #include <unistd.h>
 
-/* All bits of ucp_feature and ucp_params_field in ucp.h. */
+/* All bits of ucp_feature and ucp_params_field in this version of ucp.h. Bits
+ * of a newer version are rejected or ignored, see
+ * ucp_context_check_fields(). */
 enum {
     ALL_FEATURES = (UCP_FEATURE_DEVICE << 1) - 1,
     ALL_FIELDS   = (UCP_PARAM_FIELD_NODE_LOCAL_ID << 1) - 1,

@@ -19,9 +19,10 @@
 #include "ucp/proto/lane.h"
 #include "ucp/proto/rails.h"
 
-/** Operations that protocols carry out. Messages and the data of a rendezvous
- *  use the protocols of the endpoint's configuration; put, get and atomics use
- *  those of the key's. */
+/** Operations that protocols carry out. For messages and the data of a
+ *  rendezvous, the table of the endpoint's configuration (ucp_ep_config_t)
+ *  selects the protocol; for put, get and atomics, that of the remote key's
+ *  (ucp_rma_config_t). */
 typedef enum {
     UCP_OP_TAG_SEND,
     UCP_OP_TAG_SEND_SYNC,
@@ -59,8 +60,8 @@ typedef struct ucp_proto_query {
 
 enum { UCP_PROTO_MAX_RANGES = 3 };
 
-/** A result of a protocol's query. Before the query it contains all sizes, at
- *  no cost. */
+/** One range of sizes in the result of a protocol's query. The caller sets it
+ *  to all sizes at no cost, and the query reduces it. */
 typedef struct ucp_proto_range {
     size_t min, max;        /**< Bytes, both included */
     ucs_linear_func_t time; /**< Seconds until the data is received */
@@ -68,16 +69,17 @@ typedef struct ucp_proto_range {
 
 /** Properties of a protocol. */
 enum {
-    /** One short message: plain sends use it without a request */
+    /** Sends one short message: calls for contiguous host memory send it
+     *  without a request */
     UCP_PROTO_FLAG_SHORT    = UCS_BIT(0),
     /** The protocol only sends messages, or waits for messages: they are in
      *  order with all other messages of the endpoint */
     UCP_PROTO_FLAG_MESSAGES = UCS_BIT(1),
-    /** The peer depends on the request from the start: it cannot be
-     *  cancelled */
+    /** From its start on, the peer waits for what the request sends: it cannot
+     *  be cancelled */
     UCP_PROTO_FLAG_BEGUN    = UCS_BIT(2),
-    /** Sends all data in one call or nothing: a request that waits has sent
-     *  nothing */
+    /** One call of `progress` sends all data or nothing: a request that waits
+     *  for send resources has sent nothing */
     UCP_PROTO_FLAG_WHOLE    = UCS_BIT(3),
     /** Reads the peer's memory */
     UCP_PROTO_FLAG_GET      = UCS_BIT(4),
@@ -92,9 +94,9 @@ enum {
     UCP_PROTO_FLAG_PUT      = UCS_BIT(8),
 };
 
-/** A protocol: how an operation, or a step of one, is carried out. A request
- *  refers to its current protocol. The functions are called with the worker's
- *  lock held. */
+/** A protocol. A request refers to its present protocol, which may change, for
+ *  example from the announcement of a rendezvous to the transfer of the data.
+ *  The functions are called with the worker's lock held. */
 struct ucp_proto {
     const char *name; /**< Name that UCX_PROTO_INFO shows */
     /** UCS_BIT() of each ucp_op_t that it carries out; 0 if only other
@@ -119,11 +121,12 @@ struct ucp_proto {
     int (*is_immediate)(const ucp_request_t *req);
     ucp_request_progress_t progress;
     ucp_request_abort_t abort;
-    /** Requests the peer to drop an announcement. May be NULL: not possible */
+    /** For ucp_request_cancel: requests the peer to drop the announcement of
+     *  the data. May be NULL: cancellation then has no effect */
     void (*withdraw)(ucp_request_t *req);
     uint16_t flags; /**< UCP_PROTO_FLAG_* */
-    /** Counter of the endpoint (UCP_STATS_*) for requests that the lanes cannot
-     *  count; 0: none */
+    /** Counter of the endpoint (UCP_STATS_*) that a request increases at its
+     *  start; 0: its messages are counted when a lane sends them */
     uint16_t counter;
     /** UCP_AM_ID_* of the message that answers the request; 0: none */
     uint8_t reply;
@@ -148,7 +151,8 @@ int ucp_proto_always(const ucp_request_t *req);
 ucp_request_t *ucp_proto_replied(ucp_worker_h worker, ucp_le32_t request,
                                  uint8_t reply);
 
-/** The user wants to reuse the buffer as early as possible. */
+/** Flags of a call by which the user wants to reuse the buffer as early as
+ *  possible: the data is copied. */
 enum {
     UCP_PROTO_ATTR_SOON = UCP_OP_ATTR_FLAG_FAST_CMPL |
                           UCP_OP_ATTR_FLAG_FORCE_IMM_CMPL,
@@ -170,16 +174,19 @@ typedef struct ucp_proto_table {
 
 /** Configuration of endpoints with the same lanes and error handling mode. */
 struct ucp_ep_config {
-    /** Plain sends of fewer bytes use am_short; 0 means that none do */
+    /** Tagged sends of contiguous host memory of fewer bytes use am_short
+     *  without a request; 0: none do */
     size_t tag_short_end;
     size_t am_short_end; /**< As tag_short_end, including the user's header */
     /** Stream sends of 1 to this many bytes use am_short */
     size_t stream_short_max;
-    /** There may be memory that the processor cannot access */
+    /** The context has copiers: the user's memory may be memory that the
+     *  processor cannot access */
     uint8_t staged;
     uint8_t num_lanes;
     uint8_t err_mode; /**< UCP_ERR_HANDLING_MODE_PEER */
-    /** There are no lanes yet: the limits hold for all interfaces */
+    /** The endpoint has no lanes yet: the limits are such that a message fits
+     *  each interface that may become lane 0 */
     uint8_t unconnected;
     /** The peer is on this machine: see ucp_address_is_local */
     uint8_t is_local;
@@ -206,19 +213,20 @@ struct ucp_ep_config {
     uint8_t measured;
     /** As `measured`, for the lane of large put and get */
     uint8_t measured_copy;
-    /** The configuration before any lane was lost, for any bandwidth; may be
-     *  this one. Both have the same lanes, properties of lanes and numbers of
-     *  keys */
+    /** The configuration from which this one was derived by the loss of lanes
+     *  or a measured bandwidth; may be this one. Both have the same lanes,
+     *  properties of lanes and numbers of keys */
     const ucp_ep_config_t *whole;
-    /** Protocols for many operations in flight; NULL until they are needed */
+    /** The configuration for operations with UCP_OP_ATTR_FLAG_MULTI_SEND; NULL
+     *  until it is needed */
     const ucp_ep_config_t *multi;
     uint8_t max_rndv_lanes; /**< The user's limits; 0 means one */
     uint8_t max_rma_lanes;
     /** Lanes slower by more than this factor do not share transfers;
      *  0: no limit */
     double max_lane_ratio;
-    /** User's threshold: messages of at least this size do not use am_short; 0:
-     *  by cost */
+    /** User's threshold of buffered copy: messages of at least this size do
+     *  not use am_short; 0: by cost */
     size_t short_end;
     /** Lanes that share the data of rendezvous, for get and for put */
     ucp_rails_t rndv_get;
@@ -251,8 +259,8 @@ ucp_ep_config_rndv(const ucp_ep_config_t *config)
 
 struct ucp_selected_lane;
 
-/** Returns the configuration for these lanes, which is created if needed.
- *  Returns NULL if out of memory. */
+/** Returns the worker's configuration for these lanes, and creates it if there
+ *  is none. Returns NULL if out of memory. */
 const ucp_ep_config_t *ucp_ep_config_get(ucp_worker_h worker,
                                          const struct ucp_selected_lane *lanes,
                                          unsigned num_lanes, int err_mode,
@@ -301,8 +309,9 @@ const ucp_ep_config_t *ucp_ep_config_unconnected(ucp_worker_h worker,
 
 struct ucp_worker_iface;
 
-/** Reads the capabilities and costs of a lane over an open interface. remote_md
- *  is set for each peer. */
+/** Sets wiface->lane, the capabilities and costs of lanes over an open
+ *  interface, except for the members about the peer, which are set for each
+ *  endpoint. */
 void ucp_lane_config_fill(struct ucp_worker_iface *wiface);
 
 /** Gets the cost of an operation on host memory over an interface: to the peer
@@ -310,7 +319,8 @@ void ucp_lane_config_fill(struct ucp_worker_iface *wiface);
 ucs_status_t ucp_lane_estimate(const struct ucp_worker_iface *wiface,
                                ucx_op_t op, uct_ep_h ep, ucx_perf_t *perf);
 
-/** Assigns the best lane to each kind of use. */
+/** Sets the members rndv_lane, device_lane, rma_lane, amo_lane and the rails,
+ *  from the capabilities and costs of the lanes. */
 void ucp_ep_config_assign(ucp_ep_config_t *config);
 
 /** A protocol with the sizes and the cost for which it may be selected. */
@@ -347,8 +357,8 @@ ucs_linear_func_t ucp_proto_cost(const ucp_proto_query_t *query, size_t length);
 size_t ucp_proto_first_better(const ucp_proto_query_t *query,
                               ucs_linear_func_t other, size_t from);
 
-/** Prints a table of this configuration, or of a key on it; `lanes` may be
- *  empty. */
+/** Prints a table of a configuration, or of a remote key that is used with it.
+ *  `lanes`: names of the key's lanes, or empty. */
 void ucp_proto_print_table(const ucp_proto_table_t *table, ucp_op_t op,
                            unsigned dt_class, const ucp_ep_config_t *config,
                            const char *lanes, FILE *stream);
@@ -358,7 +368,8 @@ void ucp_proto_print_table(const ucp_proto_table_t *table, ucp_op_t op,
 ucs_status_t ucp_proto_select(ucp_ep_config_t *config, size_t zcopy_thresh,
                               size_t rndv_thresh);
 
-/** Prints the tables, as UCX_PROTO_INFO=y does. */
+/** Prints all tables of a configuration, as UCX_PROTO_INFO=y does. `lane`:
+ *  name of lane 0. */
 void ucp_proto_print(const ucp_ep_config_t *config, const char *lane,
                      FILE *stream);
 

@@ -24,11 +24,12 @@
 typedef struct ucp_wireup_deadlines {
     ucs_list_link_t list; /**< Handshakes under way, the oldest first */
     int timer;            /**< 0 if not running */
-    atomic_bool due;      /**< A round waits for progress */
+    atomic_bool due;      /**< The timer has fired, and progress has not
+                           *   checked the handshakes since */
     uct_oneshot_t round;  /**< Registered while `due` is set */
 } ucp_wireup_deadlines_t;
 
-/** Deadline of a handshake. */
+/** Member of the state of a handshake: its place in the list of the worker. */
 typedef struct ucp_wireup_deadline {
     ucs_list_link_t link; /**< `next` is NULL while it is not in the list */
     ucs_time_t started;

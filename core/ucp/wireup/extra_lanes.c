@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Lanes in addition to the one for messages: lanes that are much faster at some
- * operation, and lanes that share large transfers.
+ * Selects the lanes of an endpoint in addition to lane 0, which carries
+ * messages: lanes that are much faster at some operation, and lanes that share
+ * large transfers.
  */
 #include "ucp/wireup/search.h"
 
@@ -16,8 +17,8 @@
 #define RNDV_FEATURES (UCP_FEATURE_TAG | UCP_FEATURE_AM)
 #define AMO_FEATURES  (UCP_FEATURE_AMO32 | UCP_FEATURE_AMO64)
 
-/* Return the times of typical operations, over the lane itself and by messages
- * over the first lane. */
+/* The following functions return times of typical operations in seconds: over
+ * the lane itself, or by messages over lane 0 (..._by_messages). */
 static double large_message(const ucp_lane_config_t *lane)
 {
     return ucp_lane_rndv_time(lane, UCP_LANE_LARGE);
@@ -33,8 +34,9 @@ static double device_memory(const ucp_lane_config_t *lane)
     return ucp_lane_device_time(lane, UCP_LANE_LARGE);
 }
 
-/* Without a lane to memory of devices, copiers at both sides copy the data to
- * and from host memory in addition to the messages. */
+/* Memory of the peer that only a device can access. Without a lane for it,
+ * copiers at both sides copy the data to and from host memory in addition to
+ * the messages: such a lane is always worth it. */
 static double device_by_messages(const ucp_lane_config_t *am)
 {
     return INFINITY;
@@ -129,7 +131,8 @@ static unsigned wanted_rails(ucp_worker_h worker)
     return (wanted < UCP_MAX_RAILS) ? wanted : UCP_MAX_RAILS;
 }
 
-/* Returns the lane's configuration, with the selected device of the peer. */
+/* Returns the configuration of lanes over the interface, with the peer's
+ * device of this lane. */
 static ucp_lane_config_t config_of(const search_t *search,
                                    const ucp_selected_lane_t *selected)
 {
@@ -158,8 +161,9 @@ static int can_share(const search_t *search, unsigned index,
     return 1;
 }
 
-/* Adds the fastest network interface that can share transfers with all of these
- * and whose nearness is at least `near`. Returns zero if there is none. */
+/* Adds to `rails` a lane over the fastest network interface that can share
+ * transfers with all of them and reaches the peer with nearness `near` or more
+ * (see nearness() in select.c). Returns zero if there is none. */
 static int add_rail(search_t *search, ucp_selected_lane_t *rails,
                     unsigned num_rails, int near)
 {
@@ -183,7 +187,7 @@ static int add_rail(search_t *search, ucp_selected_lane_t *rails,
     return best < INFINITY;
 }
 
-/* Returns the lane for large transfers. */
+/* Returns the index of the lane that is the fastest for large transfers. */
 static unsigned best_lane(const search_t *search,
                           const ucp_selected_lane_t *lanes, unsigned num_lanes)
 {

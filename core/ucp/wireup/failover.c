@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * See failover.h. A lost lane is replaced by an endpoint that rejects every
- * operation, so that the callers need no check.
+ * An endpoint continues after the failure of one of its lanes (failover.h).
+ * The transport's endpoint is replaced by one that rejects every operation
+ * (lost_lane), so that the callers need no check.
  */
 #include "ucp/wireup/failover.h"
 
@@ -17,8 +18,8 @@
 
 UCT_ANSWER_OPS_DEFINE(lost, LOST)
 
-/* Nothing to do: the failure of the lane has already completed earlier
- * sends. */
+/* Succeeds: the failure of the lane has completed all sends over it, and later
+ * ones are rejected. */
 static ucs_status_t lost_flush(uct_ep_h ep, unsigned flags,
                                uct_completion_t *comp)
 {
@@ -30,7 +31,8 @@ static ucs_status_t lost_fence(uct_ep_h ep, unsigned flags)
     return UCS_OK;
 }
 
-/* The caller retries, and then selects another lane. */
+/* UCS_ERR_BUSY makes the caller repeat its send, which is rejected: it then
+ * selects another lane. */
 static ucs_status_t lost_pending_add(uct_ep_h ep, uct_pending_req_t *req,
                                      unsigned flags)
 {
@@ -42,7 +44,7 @@ static void lost_pending_purge(uct_ep_h ep, uct_pending_purge_callback_t cb,
 {
 }
 
-/* Nothing to do: the endpoint is static. */
+/* Frees nothing: the endpoint is static. */
 static void lost_destroy(uct_ep_h ep)
 {
 }
@@ -53,7 +55,8 @@ static ucs_status_t lost_check(uct_ep_h ep, unsigned flags,
     return UCS_OK;
 }
 
-/* Must contain every operation that UCP calls on a lane. */
+/* Must contain every operation that UCP calls on a lane, because UCP calls
+ * them without a test for NULL. */
 static const ucx_ep_ops_t lost_ops = {
     .size = sizeof(lost_ops),
     UCT_ANSWER_OPS(lost),
@@ -71,7 +74,9 @@ static struct uct_ep lost_lane = {.ops = &lost_ops};
 
 /* ------------------------------------------------------------- failing -- */
 
-/* Records that the endpoint's own pending request was in the queue. */
+/* Callback of uct_ep_pending_purge(): the UCP endpoint's pending request was
+ * in the queue of this lane. Nothing will call it any more, so that the caller
+ * has to resume the queue. */
 static void note_waiting(uct_pending_req_t *self, void *arg)
 {
     int *waited = arg;
@@ -94,7 +99,8 @@ static void lose(ucp_ep_h ep, unsigned lane, const ucp_ep_config_t *config,
     ep->config             = config;
     ep->suspects &= (ucp_lane_map_t)~UCS_BIT(lane);
     if (ep->remote_dirty & UCS_BIT(lane)) {
-        /* reported for puts that had completed */
+        /* The next flush reports the error for puts and atomics that were
+         * complete for the user and may be lost */
         ep->lost_status = (int8_t)status;
     }
     ucp_flush_forget(ep, (ucp_lane_map_t)UCS_BIT(lane));
@@ -107,12 +113,14 @@ static void lose(ucp_ep_h ep, unsigned lane, const ucp_ep_config_t *config,
         ucp_ep_resume(ep);
     }
     if (!(ep->flags & UCP_EP_FLAG_FAILED)) {
-        /* the peer itself may be lost */
+        /* The cause may be the loss of the peer, which would otherwise be
+         * noticed late */
         ucp_keepalive_check(ep);
     }
 }
 
-/* Returns zero if the endpoint cannot continue without the lane. */
+/* Continues without the lane. Returns zero if that is not possible: it is lane
+ * 0, memory is short, or the endpoint has failed. */
 static int lose_lane(ucp_ep_h ep, unsigned lane, ucs_status_t status)
 {
     const ucp_ep_config_t *config;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * See fragments.h. Senders may fail or be malicious: an incomplete message
- * takes only the memory of what has arrived, and if there are too many
- * incomplete messages, the oldest is dropped.
+ * Sends and receives wire-up messages of any length in fragments
+ * (fragments.h). Senders may fail or be malicious: an incomplete message takes
+ * only the memory of what has arrived, and if there are too many incomplete
+ * messages, the oldest is dropped.
  */
 #include "ucp/wireup/fragments.h"
 
@@ -170,8 +171,8 @@ static int append(ucp_worker_h worker, partial_t *partial, const void *bytes,
     return 1;
 }
 
-/* Calls the handler of the message, as for a message that was not
- * fragmented. */
+/* The message is complete: calls its handler, as the transport does for a
+ * message that was not fragmented. */
 static void deliver(ucp_worker_h worker, partial_t *partial)
 {
     uct_am_callback_t handler = handler_of(partial->am_id);

@@ -30,8 +30,9 @@ _Static_assert(sizeof(ucp_wireup_fragment_t) == 25, "wire layout");
 /** Maximum length of an address and the header before it. */
 enum { UCP_WIREUP_MAX_MESSAGE = 2 * 65536 };
 
-/** Sends a wire-up message of any length: over the link or, if it is NULL, in
- *  order with the other messages of the endpoint. */
+/** Sends a wire-up message of any length: over the auxiliary link (link.h) or,
+ *  if `link` is NULL, over lane 0 in order with the other messages of the
+ *  endpoint. */
 ucs_status_t ucp_wireup_send(ucp_ep_h ep, ucp_wireup_link_t *link,
                              uint8_t am_id, const void *message, size_t length);
 

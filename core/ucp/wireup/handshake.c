@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * See handshake.h: the states, and the receive side. Requests for which no
- * endpoint can be created are rejected: reject.c.
+ * The handshake that connects lanes endpoint to endpoint (handshake.h): its
+ * states and the handlers of its messages. handshake_send.c composes the
+ * messages, reject.c answers requests for which no endpoint can be created.
  */
 #include "ucp/wireup/handshake.h"
 
@@ -17,8 +18,9 @@
 
 /* ------------------------------------------------------------- the end -- */
 
-/* Frees the state of the handshake. Called by progress, because callers up the
- * stack may still use a stub. */
+/* Frees the state of the handshake, with its stubs. Called by progress and not
+ * where the handshake ends, because callers on the stack may still use a
+ * stub. */
 static void retire(void *arg)
 {
     ucp_wireup_t *wireup = arg;
@@ -167,8 +169,8 @@ ucs_status_t ucp_wireup_begin(ucp_ep_h ep, const ucp_address_info_t *peer,
 
 /* ---------------------------------------------------------- connecting -- */
 
-/* Runs the request that was pending on the stub. If it lacks send resources,
- * adds it to the pending queue of the transport. */
+/* Calls the request that was in the pending queue of the stub. If it lacks
+ * send resources, adds it to the pending queue of the transport's endpoint. */
 static void resume_pending(ucp_ep_h ep, uct_ep_h uct, uct_pending_req_t *req)
 {
     ucs_status_t status;
@@ -204,7 +206,8 @@ static void open_lanes(ucp_ep_h ep)
             continue;
         }
         set_lane(ep, i, uct);
-        /* an endpoint waits for one lane at a time */
+        /* At most one stub has a request: an endpoint waits for one lane at a
+         * time */
         req = ucx_pending_pop(&wireup->stubs[i].waiting);
         if (req != NULL) {
             first      = req;
@@ -246,8 +249,8 @@ static ucs_status_t connect_stubs(ucp_ep_h ep, const ucp_wireup_reply_t *reply)
 
 /* ------------------------------------------------------------ messages -- */
 
-/* Returns the endpoint that this message is addressed to if it is in the
- * expected state, otherwise NULL. */
+/* Returns the endpoint that `end` identifies if its handshake is in this
+ * state, otherwise NULL. */
 static ucp_ep_h find_waiting(ucp_worker_h worker, const ucp_wire_end_t *end,
                              ucp_wireup_state_t state)
 {
@@ -307,7 +310,8 @@ static void handle_request(ucp_worker_h worker, const void *data, size_t length)
 
     status = ucp_address_unpack(request.address, request.address_length, peer);
     if (status != UCS_OK) {
-        goto out; /* already logged; there is no address for a reply */
+        goto out; /* Already logged. Without the address no rejection can be
+                   * sent */
     }
 
     do {

@@ -31,7 +31,8 @@
 typedef enum {
     UCP_WIREUP_REQUESTED,
     UCP_WIREUP_REPLIED,
-    /** Messages queued on the link (the ACK) are still being sent */
+    /** All lanes are connected; the last message (the ACK) may still be queued
+     *  on the link, after which the state is freed */
     UCP_WIREUP_DONE,
 } ucp_wireup_state_t;
 
@@ -40,7 +41,8 @@ struct ucp_wireup {
     ucp_wireup_state_t state;
     ucp_wireup_deadline_t deadline; /**< Not running once DONE */
     ucp_wireup_link_t link; /**< Not in use if lane 0 carries all messages */
-    int retiring;           /**< Set if the next progress frees this state */
+    int retiring;           /**< Non-zero: `retire` is registered, and the next
+                             *   progress frees this state */
     uct_oneshot_t retire;
     ucp_wireup_stub_t stubs[UCP_MAX_LANES]; /**< Indexed by lane */
 };
@@ -54,9 +56,9 @@ typedef struct ucp_wireup_ep {
 
 UCP_AREA_ACCESSOR(ucp_ep_wireup, struct ucp_ep, areas.wireup, ucp_wireup_ep_t)
 
-/** Starts to connect the lanes of an endpoint, if any lane needs it. `request`:
- *  the peer's request that the endpoint was created for, or NULL if the
- *  endpoint sends a request. */
+/** Starts the handshake for the lanes that need one; no effect if there are
+ *  none. `request`: the peer's request that the endpoint was created for; NULL
+ *  if the endpoint sends a request itself. */
 ucs_status_t ucp_wireup_begin(ucp_ep_h ep, const ucp_address_info_t *peer,
                               const ucp_wireup_lanes_t *lanes,
                               const ucp_wireup_request_t *request);
@@ -66,7 +68,8 @@ ucs_status_t ucp_wireup_send_request(ucp_ep_h ep,
                                      const ucp_address_info_t *peer,
                                      const ucp_wireup_lanes_t *lanes);
 
-/** Sends the reply to the request, with this side of its lanes. */
+/** Sends the reply to the request, with the addresses of this side of its
+ *  lanes. */
 ucs_status_t ucp_wireup_send_reply(ucp_ep_h ep, const ucp_wireup_lanes_t *lanes,
                                    const ucp_wireup_request_t *request);
 
@@ -80,11 +83,13 @@ static inline ucp_wireup_link_t *ucp_wireup_link_of(ucp_wireup_t *wireup)
  *  NULL if lane 0 does. */
 ucp_wireup_link_t *ucp_wireup_early_link(ucp_ep_h ep);
 
-/** Non-zero if the wire-up of the endpoint uses this transport's endpoint. */
+/** Non-zero if this transport's endpoint is the auxiliary link of the
+ *  endpoint, or a lane that is still behind a stub. */
 int ucp_wireup_owns(ucp_ep_h ep, uct_ep_h uct);
 
-/** Closes the link together with the lanes; frees the rest
- *  with the endpoint. */
+/** ucp_wireup_release(): closes the auxiliary link, when the lanes are
+ *  destroyed. ucp_wireup_free(): frees the rest of the state, when the
+ *  endpoint is freed. */
 void ucp_wireup_release(ucp_ep_h ep);
 void ucp_wireup_free(ucp_ep_h ep);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * See handshake.h: composes the request and the reply.
+ * Composes the request and the reply of the handshake that connects lanes
+ * endpoint to endpoint (handshake.h).
  */
 #include "ucp/wireup/handshake.h"
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Identifiers of the messages of wire-up.
+ * Identifiers of the messages by which endpoints are introduced, connected,
+ * watched and closed (wire-up).
  */
 #ifndef UCP_WIREUP_IDS_H
 #define UCP_WIREUP_IDS_H
@@ -8,13 +9,17 @@
 enum {
     /** Id of the sender's endpoint, and its worker's address */
     UCP_AM_ID_INTRODUCE       = 1,
-    UCP_AM_ID_FAREWELL        = 2,  /**< The sender closed its endpoint */
+    UCP_AM_ID_FAREWELL        = 2,  /**< The sender has closed its endpoint: it
+                                     *   sends nothing more */
     UCP_AM_ID_WIREUP_FRAGMENT = 25, /**< A fragment of a long message */
-    UCP_AM_ID_WIREUP_REQUEST  = 26, /**< Requests to connect lanes */
+    UCP_AM_ID_WIREUP_REQUEST  = 26, /**< Requests to connect lanes endpoint to
+                                     *   endpoint (handshake.h) */
     /** The requested lanes are connected at the replying side */
     UCP_AM_ID_WIREUP_REPLY    = 27,
-    UCP_AM_ID_WIREUP_ACK      = 28, /**< And at the requesting side */
-    UCP_AM_ID_KEEPALIVE       = 29, /**< No contents */
+    UCP_AM_ID_WIREUP_ACK      = 28, /**< The lanes are connected at the
+                                     *   requesting side, too */
+    UCP_AM_ID_KEEPALIVE       = 29, /**< Makes the transport detect a lost
+                                     *   peer; the receiver ignores it */
 };
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * See introduce.h.
+ * Introductions and farewells (introduce.h), and the worker's table of
+ * endpoints by which a message's sender gets replies.
  */
 #include "ucp/wireup/introduce.h"
 
@@ -80,8 +81,9 @@ void ucp_wireup_farewell(ucp_ep_h ep)
         !(ep->flags & UCP_EP_FLAG_FAILED)) {
         ep->flags &= ~UCP_EP_FLAG_INTRODUCED;
         ep->leaving = !!(ep->flags & UCP_EP_FLAG_LOOPBACK);
-        /* if nothing is queued, the lanes were never used: do not
-         * wait for them */
+        /* If lanes are still being connected and nothing is queued for them,
+         * send the farewell over the auxiliary link: it need not wait for the
+         * lanes */
         if (ucp_wireup_send(ep,
                             ucs_queue_is_empty(&ep->waiting) ?
                                 ucp_wireup_early_link(ep) :
@@ -156,7 +158,7 @@ static ucs_status_t enter(ucp_ep_h ep)
     uint64_t key = hash_key(ep->peer_uuid, ep->peer_ep_id);
     ucs_status_t status;
 
-    /* the new endpoint precedes the cached one */
+    /* The new endpoint comes before the cached one in its chain */
     ep->worker->reply_last = NULL;
     ep->hash_next          = ucs_hash_get(&ep->worker->reply_eps, key);
     status                 = ucs_hash_set(&ep->worker->reply_eps, key, ep);
@@ -180,7 +182,8 @@ ucs_status_t ucp_wireup_remember(ucp_ep_h ep, const ucp_wire_end_t *sender)
     while (last->hash_next != NULL) {
         last = last->hash_next;
     }
-    last->hash_next = ep; /* find() still returns the user's endpoint */
+    last->hash_next = ep; /* Append it, so that find() still returns the user's
+                           * endpoint first */
     return UCS_OK;
 }
 
@@ -209,7 +212,8 @@ ucs_status_t ucp_wireup_loop(ucp_ep_h ep)
                UCS_OK;
 }
 
-/* Returns the internal endpoint that replies to a peer's endpoint, or NULL. */
+/* Returns the INTERNAL endpoint in the table that replies to the peer's
+ * endpoint `end`, or NULL. */
 static ucp_ep_h find_half(ucp_worker_h worker, const ucp_wire_end_t *end)
 {
     uint64_t uuid  = ucp_le64_get(end->worker_uuid);
@@ -312,8 +316,9 @@ ucs_status_t ucp_wireup_farewell_handler(void *arg, void *data, size_t length,
     half = find_half(worker, &sender);
     ep   = ucp_wireup_reply_ep(worker, &sender);
     if ((ep != NULL) && (ep->flags & UCP_EP_FLAG_LOOPBACK)) {
-        /* its own FAREWELL; replies to earlier messages may require another
-         * FAREWELL */
+        /* The endpoint's own FAREWELL has arrived. The close continues; if a
+         * handler introduces the endpoint again for a reply, it sends another
+         * one */
         ep->leaving = 0;
         ucp_ep_replied(ep);
         ep = NULL;
@@ -322,7 +327,8 @@ ucs_status_t ucp_wireup_farewell_handler(void *arg, void *data, size_t length,
         ucp_wireup_forget(ep);
     }
     if ((ep != NULL) && (ep != half)) {
-        ucp_classes_ep_peer_left(ep); /* `ep` is an endpoint of the user */
+        ucp_classes_ep_peer_left(ep); /* The user's endpoint is not freed: it
+                                       * fails, or its close continues */
     } else if (ep != NULL) {
         ucp_ep_shut(ep, UCS_ERR_CONNECTION_RESET);
     }

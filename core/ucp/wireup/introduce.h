@@ -55,8 +55,9 @@ void ucp_wireup_farewell(ucp_ep_h ep);
  *  the wire. */
 ucp_ep_h ucp_wireup_reply_ep(ucp_worker_h worker, const ucp_wire_end_t *sender);
 
-/** Adds an internal endpoint as the reply endpoint of `sender`, behind a user's
- *  endpoint that is connected to the same endpoint of the peer. */
+/** Adds an internal endpoint to the table of reply endpoints, for the sender
+ *  `sender`. If the user has an endpoint that is connected to the same
+ *  endpoint of the peer, replies still go over that one. */
 ucs_status_t ucp_wireup_remember(ucp_ep_h ep, const ucp_wire_end_t *sender);
 
 /** Adds a user's endpoint as the reply endpoint of the peer's endpoint
@@ -69,7 +70,7 @@ ucs_status_t ucp_wireup_pair(ucp_ep_h ep, uint64_t peer_ep_id);
  *  Does nothing for other endpoints. */
 ucs_status_t ucp_wireup_loop(ucp_ep_h ep);
 
-/** Returns non-zero if there is an internal endpoint for `end`. */
+/** Returns non-zero if there is an internal endpoint that replies to `end`. */
 int ucp_wireup_has_half(ucp_worker_h worker, const ucp_wire_end_t *end);
 
 /** Removes a reply endpoint from the table, before it is freed. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Implementation of keepalive.h.
+ * Keepalive: checks the peers of some endpoints in each round, in progress
+ * after a timer has fired (keepalive.h).
  */
 #include "ucp/wireup/keepalive.h"
 
@@ -36,7 +37,7 @@ static void check_peer(ucp_ep_h ep)
     if (ep->config->lanes[UCP_AM_LANE].caps & UCT_IFACE_FLAG_EP_CHECK) {
         status = ep->am->ops->check(ep->am, 0, NULL);
     } else if (ep->flags & UCP_EP_FLAG_BLOCKED) {
-        return; /* the sends under way detect a lost peer */
+        return; /* The sends that wait for resources will detect a lost peer */
     } else {
         status = ucp_ep_send_control(ep, UCP_AM_ID_KEEPALIVE, &end,
                                      sizeof(end));
@@ -91,8 +92,10 @@ static ucp_ep_h next_of(ucp_ep_h ep)
     return ucs_container_of(link, struct ucp_ep, link);
 }
 
-/* Checks as many endpoints as a round may, starting where the last round
- * ended. No endpoint is freed meanwhile: other one-shots do that. */
+/* Checks as many endpoints as UCX_KEEPALIVE_NUM_EPS allows, starting where the
+ * last round ended. Failures of endpoints do not free them (the next progress
+ * does), so that the list stays valid. Stops the timer if no endpoint needs
+ * keepalive. */
 static void keepalive_round(void *arg)
 {
     ucp_worker_h worker        = arg;
@@ -127,7 +130,8 @@ static void keepalive_round(void *arg)
     }
 }
 
-/* Called in the timer thread of the library. */
+/* Called in the timer thread of the library: makes the next progress run
+ * keepalive_round(), and wakes a sleeping worker. */
 static void timer_fired(int id, ucs_event_set_types_t events, void *arg)
 {
     ucp_worker_h worker = arg;
@@ -183,6 +187,7 @@ void ucp_keepalive_cleanup(ucp_worker_h worker)
 ucs_status_t ucp_keepalive_handler(void *arg, void *data, size_t length,
                                    unsigned flags)
 {
-    /* no contents: the message only tests the sender's connection */
+    /* Nothing to do: the message only lets the sender's transport detect a
+     * lost connection */
     return UCS_OK;
 }

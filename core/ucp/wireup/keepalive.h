@@ -32,13 +32,15 @@
 
 typedef struct ucp_keepalive {
     int timer;           /**< 0 if not running */
-    atomic_bool due;     /**< A round waits for progress */
+    atomic_bool due;     /**< The timer has fired, and progress has not run the
+                          *   round since */
     uct_oneshot_t round; /**< Registered while `due` is set */
     /** First endpoint of the next round; NULL: the worker's first endpoint */
     ucp_ep_h next;
 } ucp_keepalive_t;
 
-/** Starts the timer if a new endpoint needs keepalive. */
+/** Called for a new endpoint: starts the worker's timer if the endpoint needs
+ *  keepalive and the timer is not running. */
 void ucp_keepalive_watch(ucp_ep_h ep);
 
 /** Checks the peer of a new endpoint if the user handles its failures. A
@@ -52,10 +54,12 @@ ucs_status_t ucp_keepalive_connect(ucp_ep_h ep);
  *  its failures: the peer may be lost. */
 void ucp_keepalive_check(ucp_ep_h ep);
 
-/** Called before an endpoint is freed. */
+/** Called before an endpoint is freed: the next round does not start with
+ *  it. */
 void ucp_keepalive_forget(ucp_ep_h ep);
 
-/** Stops the rounds permanently. */
+/** Stops the timer, and cancels a round that has not run. Called when the
+ *  worker is destroyed. */
 void ucp_keepalive_cleanup(ucp_worker_h worker);
 
 /** UCT callback for received messages; `arg` is the worker. */

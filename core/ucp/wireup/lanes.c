@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * See lanes.h.
+ * Creates the lanes to a peer whose address is known: selects them, creates
+ * the transports' endpoints, and finds the configuration (lanes.h).
  */
 #include "ucp/wireup/lanes.h"
 

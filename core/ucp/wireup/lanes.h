@@ -14,7 +14,8 @@ typedef struct ucp_wireup_lanes {
     unsigned num;
     ucp_selected_lane_t selected[UCP_MAX_LANES];
     uct_ep_h uct[UCP_MAX_LANES];
-    /** Carries the handshake if lane 0 itself has to be connected */
+    /** Interface and address of the auxiliary link, which carries the
+     *  handshake if lane 0 itself has to be connected */
     ucp_selected_lane_t aux;
     /** NULL if lane 0 carries the handshake, or if none is needed */
     uct_ep_h aux_uct;
@@ -31,7 +32,8 @@ ucs_status_t ucp_wireup_lanes_make(ucp_worker_h worker,
 /** Destroys lanes that do not belong to an endpoint. */
 void ucp_wireup_lanes_destroy(ucp_wireup_lanes_t *lanes);
 
-/** Creates a transport's endpoint to the interface that is selected. */
+/** Creates a transport's endpoint that is connected to the peer's interface of
+ *  this lane. */
 ucs_status_t ucp_wireup_connect_to_iface(ucp_worker_h worker,
                                          const ucp_address_info_t *peer,
                                          const ucp_selected_lane_t *selected,

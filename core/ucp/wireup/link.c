@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * See link.h.
+ * The auxiliary link: a transport's endpoint that carries messages before the
+ * lanes are connected, with a queue of messages that lack send resources
+ * (link.h).
  */
 #include "ucp/wireup/link.h"
 
@@ -121,7 +123,8 @@ ucs_status_t ucp_wireup_link_send(ucp_wireup_link_t *link, uint8_t am_id,
     return waits ? UCS_OK : wait_for_resources(link);
 }
 
-/* Nothing to do: the messages are in the link's own queue. */
+/* Callback of uct_ep_pending_purge(): the request is a member of the link, and
+ * its queue has been freed already. */
 static void purged(uct_pending_req_t *self, void *arg)
 {
 }

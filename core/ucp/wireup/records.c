@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * See records.h.
+ * Packs and parses the messages of the handshake, REQUEST and REPLY
+ * (records.h).
  */
 #include "ucp/wireup/records.h"
 
@@ -112,8 +113,8 @@ int ucp_wireup_request_parse(const void *data, size_t length,
     }
     request->address        = reader.p;
     request->address_length = reader.left;
-    /* without the requester's lane 0, one lane is added to the requested
-     * lanes */
+    /* If lane 0 is not among the requested lanes, the responder adds a lane of
+     * its own for messages: there must be space for it */
     return (request->num_lanes < UCP_MAX_LANES) ||
            (ucp_wireup_record_find(request->lanes, request->num_lanes,
                                    UCP_AM_LANE) != NULL);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * See reject.h. Also sets up and cleans up the wire-up state of a worker.
+ * Rejections of a peer's requests to connect lanes, over an auxiliary link
+ * that exists until the rejection is sent (reject.h). Also sets up and cleans
+ * up the wire-up state of a worker.
  */
 #include "ucp/wireup/reject.h"
 

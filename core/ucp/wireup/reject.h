@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Rejects a peer's request for lanes when no endpoint could be created that
- * would carry the reply.
+ * Answers a peer's request to connect lanes (handshake.h) with an error, when
+ * no endpoint could be created that would carry the reply.
  */
 #ifndef UCP_WIREUP_REJECT_H
 #define UCP_WIREUP_REJECT_H

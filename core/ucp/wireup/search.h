@@ -19,12 +19,15 @@ typedef struct {
     int to_self;
     int has_aux;
     int for_aux;  /* The search is for an auxiliary link */
-    int explains; /* Records reasons in `why` */
-    /* The peer's entry that each interface reaches */
+    int explains; /* Non-zero: append to `why` for each interface the reason
+                   * why it is not selected */
+    /* For each interface of the worker: index of the peer's entry that it
+     * reaches, or UNREACHABLE */
     uint8_t entry[UCP_MAX_RESOURCES];
-    /* Nearness of that entry; 0 if unreachable */
+    /* How directly the interface reaches that entry, see nearness(); 0 if it
+     * does not */
     int near[UCP_MAX_RESOURCES];
-    ucs_string_buffer_t why; /* Why interfaces are rejected */
+    ucs_string_buffer_t why; /* Reasons, for a log message */
 } search_t;
 
 /** Finds the nearest of the peer's entries that the interface reaches; if

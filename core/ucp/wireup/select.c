@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * See select.h: reachability, and the lane for messages. extra_lanes.c
- * adds the other lanes.
+ * Selects lane 0, which carries messages, and the auxiliary link for a
+ * handshake: which interfaces reach the peer, and which of them is the fastest
+ * for small messages. extra_lanes.c adds the other lanes.
  */
 #include "ucp/wireup/absent.h"
 #include "ucp/wireup/search.h"
@@ -100,8 +101,9 @@ static int is_taken(const search_t *search, unsigned entry,
     return 0;
 }
 
-/* Returns how directly the interface reaches an entry. Returns zero if it does
- * not: `*reason_p` is the reason and may point into `detail`. */
+/* Returns how directly the interface reaches an entry of the peer's address, a
+ * positive number, higher for a shorter path. Returns zero if it does not
+ * reach it: `*reason_p` is then the reason, and may point into `detail`. */
 static int nearness(const search_t *search, unsigned index,
                     unsigned entry_index, char *detail, size_t detail_size,
                     const char **reason_p)
@@ -237,7 +239,8 @@ unsigned ucp_wireup_share(const search_t *search, const uint8_t *equals,
 
     for (i = 0; i < num_equals; ++i) {
         if (!search->worker->ifaces[equals[i]].lane.is_network) {
-            /* an interface is no network device: there is nothing to share */
+            /* Without network devices there is no gain in spreading processes
+             * over them */
             return equals[0];
         }
     }
@@ -316,8 +319,9 @@ requested_iface(const search_t *search, const ucp_wireup_record_t *record)
     return wiface;
 }
 
-/* Selects a lane that the peer requests. Returns zero if there is no such
- * interface. */
+/* Selects the interface and the entry of a lane that the peer requests.
+ * Returns zero if the requested interface does not exist or does not reach the
+ * peer. */
 static int take_asked(search_t *search, const ucp_wireup_record_t *record,
                       ucp_selected_lane_t *lane)
 {
@@ -392,7 +396,8 @@ static unsigned select_first(search_t *search, ucp_selected_lane_t *lanes,
     if (!search->has_aux ||
         ((record != NULL) &&
          !take_asked(search, record, &lanes[UCP_AM_LANE]))) {
-        /* called only to record why candidates are rejected */
+        /* The result is not used: this call records why the candidates are
+         * rejected */
         best_messages(search, 1, &score, lanes);
         return 0;
     }

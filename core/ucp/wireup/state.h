@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * State of a worker for wire-up.
+ * State of a worker for introductions, handshakes, rejections and keepalive
+ * (wire-up): its area in ucp_worker.
  */
 #ifndef UCP_WIREUP_STATE_H
 #define UCP_WIREUP_STATE_H
@@ -12,11 +13,11 @@
 typedef struct ucp_wireup_worker {
     ucp_keepalive_t keepalive;
     ucp_wireup_deadlines_t deadlines;
-    /** Messages that are received in part */
+    /** Fragmented messages that are received in part (fragments.c) */
     ucs_list_link_t partial;
     unsigned num_partial;
     unsigned num_rejections;
-    /** Rejections that are being sent */
+    /** Rejections that are being sent (reject.c) */
     ucs_list_link_t rejections;
 } ucp_wireup_worker_t;
 

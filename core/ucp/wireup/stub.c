@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * See stub.h. Sends and all other operations that need the peer return
- * UCS_ERR_NO_RESOURCE. Flush and fence succeed, because nothing has been sent.
+ * The endpoint that takes the place of a lane until it is connected (stub.h).
+ * Sends and all other operations that need the peer return
+ * UCS_ERR_NO_RESOURCE, so that the UCP endpoint queues them. Flush and fence
+ * succeed, because nothing has been sent.
  */
 #include "ucp/wireup/stub.h"
 
@@ -38,13 +40,14 @@ static void pending_purge(uct_ep_h ep, uct_pending_purge_callback_t cb,
     }
 }
 
-/* Destroys only the transport's endpoint: the handshake owns the stub
- * itself. */
+/* Destroys only the transport's endpoint: the stub itself is part of the
+ * handshake's state. */
 static void destroy(uct_ep_h ep)
 {
     uct_ep_h real = ucp_wireup_stub_take((ucp_wireup_stub_t *)ep);
 
-    /* the interface counts the stub and the real endpoint as one */
+    /* Call the table directly: uct_ep_destroy() of the stub has already
+     * decreased the interface's number of endpoints */
     if (real != NULL) {
         real->ops->destroy(real);
     }
@@ -57,7 +60,8 @@ static ucs_status_t check(uct_ep_h ep, unsigned flags, uct_completion_t *comp)
     uint64_t caps;
 
     if ((link->uct == NULL) || !ucp_wireup_link_is_idle(link)) {
-        return UCS_OK; /* sends in flight will report a lost peer */
+        return UCS_OK; /* Without a link there is nothing to check; queued
+                        * messages of the link will detect a lost peer */
     }
     caps = uct_iface_attr(link->uct->iface)->base.cap.flags;
     return (caps & UCT_IFACE_FLAG_EP_CHECK) ?
@@ -77,7 +81,8 @@ static int is_connected(uct_ep_h ep, const uct_device_addr_t *dev_addr,
     return 0;
 }
 
-/* Must contain every operation that UCP calls on a lane. */
+/* Must contain every operation that UCP calls on a lane, because UCP calls
+ * them without a test for NULL. */
 static const ucx_ep_ops_t stub_ops = {
     .size = sizeof(stub_ops),
     UCT_ANSWER_OPS(no_resources),
