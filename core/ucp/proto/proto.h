@@ -310,8 +310,7 @@ const ucp_ep_config_t *ucp_ep_config_unconnected(ucp_worker_h worker,
 struct ucp_worker_iface;
 
 /** Sets wiface->lane, the capabilities and costs of lanes over an open
- *  interface, except for the members about the peer, which are set for each
- *  endpoint. */
+ *  interface. remote_md and remote_device are set for each peer. */
 void ucp_lane_config_fill(struct ucp_worker_iface *wiface);
 
 /** Gets the cost of an operation on host memory over an interface: to the peer

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Defines sets of endpoint operations that all return one status: unsupported
- * operations, a connection without send resources, a lost connection, a
- * cancelled endpoint. Covers data transfers and atomics. The other operations
- * (flush, pending requests and so on) differ between the sets, and are not
- * included.
+ * Macros that define a set of endpoint operations which all return one status:
+ * UCS_ERR_UNSUPPORTED for slots that a plugin does not fill,
+ * UCS_ERR_NO_RESOURCE while a lane is being connected, and others for lost or
+ * cancelled endpoints. They cover data transfers and atomics. The other
+ * operations (flush, pending requests and so on) differ between the sets, and
+ * are not included.
  */
 #ifndef UCT_ANSWER_OPS_H
 #define UCT_ANSWER_OPS_H
@@ -145,7 +146,8 @@
         return _status; \
     }
 
-/** Entries of an endpoint's table for these functions. */
+/** Initializers of ucx_ep_ops_t for the functions that UCT_ANSWER_OPS_DEFINE()
+ *  has defined with the same prefix. */
 #define UCT_ANSWER_OPS(_prefix) \
     .am_short = _prefix##_am_short, .am_bcopy = _prefix##_am_bcopy, \
     .am_zcopy = _prefix##_am_zcopy, .am_short_iov = _prefix##_am_short_iov, \

@@ -13,7 +13,8 @@ static const ucx_ep_ops_t *transport_ops(uct_ep_h ep)
     return ep->iface->ep_ops;
 }
 
-/* Operations may still be outstanding; see UCT_FLUSH_FLAG_CANCEL. */
+/* Calls the transport: operations that the first flush has not cancelled may
+ * still be outstanding, and complete by this one. */
 static ucs_status_t cancelled_flush(uct_ep_h ep, unsigned flags,
                                     uct_completion_t *comp)
 {
@@ -117,8 +118,9 @@ static const ucx_ep_ops_t cancelled_ops = {
 
 void uct_ep_set_cancelled(uct_ep_h ep)
 {
-    /* if another layer has replaced the table, that layer rejects the
-     * operations */
+    /* If another layer (UCP's counters or its placeholder of a lane) has
+     * replaced the table, leave that: UCP sends nothing over an endpoint that
+     * it has cancelled */
     if ((ep->iface != NULL) && (ep->ops == ep->iface->ep_ops)) {
         ep->ops = &cancelled_ops;
     }

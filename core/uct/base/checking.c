@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The variable UCX_PLUGIN_CHECK, and the library that it loads. */
+/* UCX_PLUGIN_CHECK: loads the library uct-check, which checks that plugins
+ * obey the rules of the ABI (uct/check). */
 #include "uct/base/checking.h"
 
 #include <dlfcn.h>
@@ -8,7 +9,8 @@
 #include "ucs/config/config.h"
 #include "ucs/debug/log.h"
 
-/* Beside libuct-core, or in the folder ucx there: see its run path. */
+/* The dynamic loader finds it by the run path of libuct-core: in that
+ * library's folder, or in its subfolder ucx. */
 #define CHECK_LIBRARY "uct-check.so." UCT_SOVERSION
 
 typedef enum check_mode {
@@ -39,7 +41,7 @@ UCS_CONFIG_DEFINE_TABLE(check_table, "Checks of plugins", "", check_fields,
 
 const uct_check_layer_t *uct_checks;
 
-static const uct_check_layer_t *linked; /* by uct_checks_set() */
+static const uct_check_layer_t *linked; /* Set by uct_checks_set() */
 
 /* The library stays loaded, because plugins' tables refer to it. */
 static const uct_check_layer_t *open_library(void)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Loads the checking layer (uct/check) if UCX_PLUGIN_CHECK asks for it.
+ * Loads the checking layer (uct/check), a library between the core and the
+ * plugins that checks the rules of the ABI, if UCX_PLUGIN_CHECK enables it.
  */
 #ifndef UCT_CHECKING_H
 #define UCT_CHECKING_H
@@ -16,8 +17,9 @@ extern const uct_check_layer_t *uct_checks;
  * checked. */
 void uct_checks_load(void);
 
-/* Uses this layer instead of the library's if the variable enables it. For
- * tests that are linked with the layer; called before uct_checks_load(). */
+/* For tests that are linked with the layer: if UCX_PLUGIN_CHECK enables
+ * checks, uct_checks_load() uses `layer` and loads no library. Must be called
+ * before it. */
 void uct_checks_set(const uct_check_layer_t *layer);
 
 #endif

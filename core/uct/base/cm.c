@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Connection managers and listeners: check parameters, then call the plugin.
+ * Connection managers and listeners: the public functions check the caller's
+ * parameters and then call the plugin. Also the endpoints that connect by a
+ * connection manager.
  */
 #include "uct/base/cm.h"
 
@@ -199,8 +201,10 @@ static int uct_cm_client_params_fit(const uct_ep_params_t *params)
 }
 
 /*
- * A connection request is consumed also if the call fails. Only the plugin can
- * free the request, so if there is one, the plugin checks the parameters.
+ * uct_ep_create() for an endpoint of a connection manager. If the parameters
+ * contain a connection request of a client, the call consumes it even on
+ * failure. Only the plugin can free the request, so in that case the plugin
+ * checks the other parameters.
  */
 ucs_status_t uct_ep_create_on_cm(const uct_ep_params_t *params, uct_ep_h *ep_p)
 {

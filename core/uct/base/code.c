@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Prepares the code of a component for use: completes tables and registers
- * variables. Done once, when the component is loaded.
+ * uct_code_t, the code of a component that the core calls: copies of the
+ * plugin's tables in which missing slots have defaults, and its variables as
+ * tables of the configuration. Created once, when the component is loaded.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,8 +13,8 @@
 #include "uct/base/state.h"
 #include "uct/base/tables.h"
 
-/* Translates a table of variables; does nothing if there is no table.
- * `transport`: its name, or NULL. */
+/* Registers a plugin's table of variables; *schema_p stays NULL if there is no
+ * table. `transport`: the name of the transport that it belongs to, or NULL. */
 static ucs_status_t uct_code_config(const char *owner, const char *what,
                                     const char *transport,
                                     const ucx_config_table_t *table,
@@ -114,7 +115,7 @@ static ucs_status_t uct_code_init_cm(uct_code_t *code)
                                  &uct_default_ep_ops, &code->cm_check);
 }
 
-/* Completes the tables of a zeroed object with a descriptor. The caller
+/* Completes the tables of `code`, in which only `desc` is set. The caller
  * destroys the object after an error. */
 static ucs_status_t uct_code_init(uct_code_t *code)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Components: their list, their declarations, and loading of their code on
- * demand. component_list.c decides what is on the list.
+ * Components (uct_component_h): the list of all that the process has seen,
+ * their declarations, and the loading of a component's code when it is needed.
+ * component_list.c decides which are on the list for users.
  */
 #include <pthread.h>
 #include <stdatomic.h>
@@ -32,7 +33,9 @@ struct uct_component {
     ucs_status_t load_status;    /* UCS_INPROGRESS: not loaded yet, or load
                                   * again */
     _Atomic int num_open;        /* domains and connection managers */
-    uct_md_resource_desc_t *mds; /* NULL: no domain was found yet */
+    uct_md_resource_desc_t *mds; /* The domains that were found first; NULL:
+                                  * none was found yet, the next query looks
+                                  * again */
     unsigned num_mds;
 };
 
@@ -230,8 +233,8 @@ ucs_status_t uct_component_load(uct_component_h component)
     if (component->load_status == UCS_INPROGRESS) {
         component->load_status = uct_component_load_locked(component);
         if (component->load_status == UCS_ERR_NO_MEMORY) {
-            /* callers do not handle a missing component, so the reason is
-             * logged here */
+            /* Programs ignore the error of a single component, so warn here
+             * that it is missing */
             ucs_warn("component %s is left out: out of memory",
                      component->decl->name);
         } else if (component->load_status != UCS_OK) {
@@ -241,7 +244,8 @@ ucs_status_t uct_component_load(uct_component_h component)
     }
     status = component->load_status;
     if (status == UCS_ERR_NO_MEMORY) {
-        component->load_status = UCS_INPROGRESS; /* a device may appear later */
+        /* A later call tries again, because memory may be available then */
+        component->load_status = UCS_INPROGRESS;
     }
     pthread_mutex_unlock(&component->lock);
 

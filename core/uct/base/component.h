@@ -52,9 +52,9 @@ typedef struct uct_component_decl {
 const uct_component_decl_t *uct_component_decl(uct_component_h component);
 
 /*
- * Loads the code and lets it check whether this process can use the component,
- * which may start drivers. For tools. On an error, `reason` receives the cause,
- * or an empty text if the status is sufficient.
+ * For tools: loads the code and lets the plugin check whether this process can
+ * use the component, which may start drivers. On an error, `reason` receives
+ * the cause, or an empty text if the status is sufficient.
  */
 ucs_status_t uct_component_inspect(uct_component_h component, char *reason,
                                    size_t reason_size);
@@ -69,7 +69,8 @@ int uct_component_is_loaded(uct_component_h component);
  */
 ucs_status_t uct_component_load(uct_component_h component);
 
-/* Counts open objects, which keep the component in use. */
+/* Count the open domains and connection managers of the component. While there
+ * are any, uct_component_free_all() does not unload the code. */
 void uct_component_opened(uct_component_h component);
 void uct_component_closed(uct_component_h component);
 

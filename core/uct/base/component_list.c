@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Fills the list of components. core/uct/plugin reads manifests; this file
- * converts them to declarations, and finds the plugin of a declaration when its
- * code is needed.
+ * Fills the list of components: converts the manifests that core/uct/plugin
+ * has read to declarations, and finds the plugin that belongs to a declaration
+ * when its code is needed.
  */
 #include "uct/base/component_list.h"
 
@@ -82,8 +82,8 @@ static ucs_status_t uct_plugin_component_load(void *arg,
         return UCS_ERR_NO_ELEM;
     }
 
-    /* Plugins are not released: handles of the component are valid as long as
-     * the library is loaded. */
+    /* The plugin is not released here: the code of the component is used as
+     * long as this library is loaded. release_plugin() releases it. */
     status = uct_plugin_load(plugin, &uct_host, &descriptor, NULL);
     if (status != UCS_OK) {
         return status;
@@ -248,7 +248,8 @@ static void release_plugin(const uct_component_decl_t *decl)
     }
 }
 
-/* The library may be unloaded and loaded again by a running process. */
+/* A running process may unload this library and load it again: frees all
+ * components, so that nothing of them is left. */
 static void UCS_F_DTOR release_at_unload(void)
 {
     uct_component_free_all(release_plugin);

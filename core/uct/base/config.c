@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Configuration objects: a header, then the options structure in the plugin's
- * layout. ucs/config reads and parses the variables; config_schema.c converts
- * the plugin's table of options to one of ucs/config.
+ * Configuration objects, which uct_*_config_read returns and users pass back:
+ * a header, then the plugin's options structure. ucs/config reads and parses
+ * the variables; config_schema.c converts the plugin's table to one of
+ * ucs/config.
  */
 #include "uct/base/config.h"
 
@@ -119,7 +120,8 @@ ucs_status_t uct_config_get(void *config, const char *name, char *value,
 
     status = ucs_config_get(&object->schema->table, object->options, name,
                             value, max);
-    /* a truncated text is returned without an error */
+    /* The API has no error for a buffer that is too small: the truncated text
+     * is returned */
     return (status == UCS_ERR_BUFFER_TOO_SMALL) ? UCS_OK : status;
 }
 

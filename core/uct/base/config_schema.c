@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Translates a plugin's table of variables to a table of the registry. The
- * plugin's table is not trusted: an invalid one is rejected before anything
- * uses it.
+ * Translates a plugin's table of variables (ucx_config_table_t) to a table of
+ * ucs/config, and registers it. The plugin's table is not trusted: an invalid
+ * one is rejected before anything uses it.
  */
 #include "uct/base/config_schema.h"
 
@@ -13,7 +13,7 @@
 
 #include "uct/base/config_types.h"
 
-/* Maps the plugin ABI's types to the registry's. */
+/* The types of ucs/config for the types of the plugin ABI. */
 static const ucs_config_type_t *const uct_config_types[] = {
     [UCX_CONFIG_INT]         = &ucs_config_type_int,
     [UCX_CONFIG_UINT]        = &uct_config_type_uint,
@@ -192,7 +192,8 @@ static ucs_status_t uct_config_schema_alloc(const char *title,
     return UCS_OK;
 }
 
-/* Adds the prefix that the transport's name makes, if it is another one. */
+/* Adds the name of the transport as a second prefix, if the table has another
+ * one: UCX_RC_VERBS_TIMEOUT for UCX_RC_TIMEOUT of rc_verbs. */
 static ucs_status_t uct_config_schema_add_prefix(uct_config_schema_t *schema,
                                                  const char *transport)
 {

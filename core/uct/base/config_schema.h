@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Internal structure of a translated configuration table; for config*.c
- * only. */
+/* A plugin's configuration table after its translation (config_schema.c); for
+ * config*.c only. */
 #ifndef UCT_BASE_CONFIG_SCHEMA_H
 #define UCT_BASE_CONFIG_SCHEMA_H
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Adapters for the registry's types, which parse the text. */
+/* Types of plugins' variables whose values have another representation than in
+ * ucs/config: each calls the type of ucs/config and converts its value. */
 #include "uct/base/config_types.h"
 
 #include <limits.h>
@@ -19,7 +20,7 @@ static ucs_status_t uct_range_check(double value,
     return UCS_ERR_INVALID_PARAM;
 }
 
-/* Describes the values that the registry's type accepts, and the range. */
+/* Writes which values the type `base` of ucs/config accepts, and the range. */
 static void uct_range_describe(const ucs_config_type_t *base, const char *unit,
                                char *buf, size_t max,
                                const ucs_config_range_t *range)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Types whose representation in a plugin's options differs from the registry's,
- * and ranges for types that have none in the registry.
+ * Types of variables whose value in a plugin's options structure differs from
+ * that of the similar type of ucs/config (for example seconds as double), and
+ * types with a range that have none there.
  */
 #ifndef UCT_BASE_CONFIG_TYPES_H
 #define UCT_BASE_CONFIG_TYPES_H

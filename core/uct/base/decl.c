@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Copies of components' declarations, which exist as long as the handles of the
- * components. */
+/* Deep copies of declarations (uct_component_decl_t): component handles keep
+ * one each, because the manifest that it was made from may be freed. */
 #include "uct/base/decl.h"
 
 #include <stdlib.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Default implementations of slots that a plugin does not fill. */
+/* Tables of default functions for slots that a plugin does not fill
+ * (base/tables.h). */
 #ifndef UCT_BASE_DEFAULTS_H
 #define UCT_BASE_DEFAULTS_H
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Default endpoint operations: they return UCS_ERR_UNSUPPORTED. */
+/* Default functions for slots of endpoints that a plugin does not fill: most
+ * return UCS_ERR_UNSUPPORTED. */
 #include "uct/base/answer_ops.h"
 #include "uct/base/defaults.h"
 

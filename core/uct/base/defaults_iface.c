@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Default interface operations: most return UCS_ERR_UNSUPPORTED;
- * progress_enable and progress_disable are complete.
+ * Default functions for slots of interfaces that a plugin does not fill: most
+ * return UCS_ERR_UNSUPPORTED. progress_enable and progress_disable add and
+ * remove the plugin's progress function, which is sufficient for most
+ * transports.
  */
 #include "uct/base/defaults.h"
 #include "uct/base/state.h"
@@ -21,7 +23,8 @@ static ucs_status_t no_query(uct_iface_h iface, ucx_iface_attr_t *attr)
 
 static ucs_status_t preset_estimate(uct_iface_h iface, ucx_perf_t *perf)
 {
-    return UCS_OK; /* keep the attributes that the caller has preset */
+    return UCS_OK; /* Keep the values that uct_iface_estimate() has set from
+                    * the attributes */
 }
 
 static ucs_status_t no_get_device_address(uct_iface_h iface,
@@ -140,8 +143,8 @@ static ucs_status_t no_set_am_tracer(uct_iface_h iface, uct_am_tracer_t tracer,
     return UCS_ERR_UNSUPPORTED;
 }
 
-/* Allocates from the domain, which also registers the memory; if it cannot,
- * allocates from the process. */
+/* Default of mem_alloc: allocates by the memory domain, which also registers
+ * the memory; if it cannot, from the process. */
 static ucs_status_t plain_mem_alloc(uct_iface_h iface, size_t length,
                                     unsigned flags, const char *name,
                                     uct_allocated_memory_t *mem)

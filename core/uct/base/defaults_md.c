@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Default operations of memory domains and connection managers. The default
- * close does nothing: the plugin has nothing to free.
+ * Default functions for slots of memory domains and connection managers that a
+ * plugin does not fill. The default close does nothing: such a plugin has
+ * nothing to free.
  */
 #include "uct/base/defaults.h"
 

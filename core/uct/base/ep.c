@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Endpoints: create, connect, check, destroy. Sends are in ops.c; endpoints of
- * connection managers are created in cm.c.
+ * The public functions that create, connect, check and destroy endpoints.
+ * ops.c has those that send; cm.c creates endpoints of connection managers.
  */
 #include "uct/base/cm.h"
 #include "uct/base/iface.h"

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Cost of an operation: preset from the interface's public attributes, then
- * refined by the transport.
+ * uct_iface_estimate(): the cost of an operation, first from the interface's
+ * public attributes, then refined by the transport's estimate slot.
  */
 #include "uct/base/iface.h"
 #include "uct/base/state.h"
 
-/* Capability of each operation; atomics have masks instead. */
+/* Flag of the interface's capabilities for each operation; 0 for atomics,
+ * whose capabilities are masks of operations. */
 static const uint64_t uct_op_flags[] = {
     [UCX_OP_AM_SHORT]     = UCT_IFACE_FLAG_AM_SHORT,
     [UCX_OP_AM_BCOPY]     = UCT_IFACE_FLAG_AM_BCOPY,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The table of services for plugins, and its small functions. Pools,
- * asynchronous handlers, the registration cache and memory types have files of
- * their own.
+ * uct_host: the table of services that every plugin gets (<ucx/host.h>), and
+ * the functions in it that are short. The files host_*.c, rcache.c and
+ * memtype.c have the others.
  */
 #include <stdarg.h>
 

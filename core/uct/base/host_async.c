@@ -103,7 +103,7 @@ ucs_status_t uct_host_async_add_fd(uct_worker_h worker, int fd, int events,
         return status;
     }
 
-    /* the handler may run from here on */
+    /* From here on another thread may call the handler */
     status = ucs_async_set_event_handler(async->mode, fd,
                                          (ucs_event_set_types_t)events,
                                          uct_handler_call, handler, async);
@@ -163,7 +163,7 @@ void uct_host_async_remove(ucx_async_id_t id)
     uct_async_handler_t *handler = uct_handler_find(id, 1);
 
     if (handler == NULL) {
-        return; /* 0, or already removed */
+        return; /* The id is 0, or was removed already */
     }
 
     /* synchronous: waits until the handler has returned, unless this call comes

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Counters of plugins, as records of the statistics that UCX_STATS enables. */
+/* Counters of plugins (counters_create of <ucx/host.h>), as records of the
+ * statistics that UCX_STATS enables. */
 #include "ucs/stats/stats.h"
 #include "ucs/sys/math.h"
 #include "uct/base/host_services.h"

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Memory pools of plugins. The plugin pushes to and pops from the free list
- * (see ucx_mpool_get); this file fills the list and counts leaks at the end.
+ * Memory pools of plugins (mpool_create of <ucx/host.h>). The plugin pushes to
+ * and pops from the free list without a call of the core (see ucx_mpool_get);
+ * this file fills the list, and counts elements that were not returned when
+ * the pool is destroyed.
  */
 #include <limits.h>
 #include <stdlib.h>
@@ -11,7 +13,7 @@
 #include "ucs/sys/math.h"
 #include "uct/base/host_services.h"
 
-#define UCT_MPOOL_CHUNK_SIZE 65536 /* if the plugin has no preference */
+#define UCT_MPOOL_CHUNK_SIZE 65536 /* Default size of a chunk in bytes */
 #define UCT_MPOOL_CHUNK_MIN  8     /* elements */
 
 typedef struct uct_host_mpool {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Services for plugins that have files of their own. <ucx/host.h> describes
- * them. */
+/* Functions of the table of services for plugins (host.c) that are in other
+ * files. <ucx/host.h> describes them. */
 #ifndef UCT_BASE_HOST_SERVICES_H
 #define UCT_BASE_HOST_SERVICES_H
 

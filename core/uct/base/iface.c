@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Interfaces: open, query, close. The message path is in ops.c, costs in
- * estimate.c.
+ * The public functions that open, query and close interfaces, and their
+ * addresses. ops.c has the functions that send, estimate.c the costs.
  */
 #include "uct/base/iface.h"
 
@@ -49,7 +49,8 @@ ucs_status_t uct_md_iface_config_read(uct_md_h md, const char *tl_name,
                              (void **)config_p);
 }
 
-/* Default handler: drops the message. */
+/* Handler of active message ids for which the user has set none: drops the
+ * message. */
 static ucs_status_t uct_am_drop(void *arg, void *data, size_t length,
                                 unsigned flags)
 {
@@ -255,7 +256,8 @@ static ucs_status_t uct_iface_open_state(uct_iface_state_t *state,
         return status;
     }
 
-    /* only now, because the entries refer to the interface */
+    /* Set the default handlers only now, because their argument is the
+     * interface */
     for (id = 0; id < UCT_AM_ID_MAX; ++id) {
         uct_iface_am_reset(iface, (uint8_t)id);
     }
@@ -304,8 +306,8 @@ uct_iface_open_with(uct_md_h md, uct_worker_h worker, const uct_tl_t *tl,
         args.head.am[id].cb = uct_am_drop;
     }
 
-    /* reserve the place now, because enabling progress cannot return an
-     * error */
+    /* Reserve memory for the progress callback now:
+     * uct_iface_progress_enable() cannot return an error */
     status = ucs_callbackq_reserve(&worker->progress_q);
     if (status != UCS_OK) {
         goto err_free;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Functions of interfaces and endpoints for the core's own libraries, beyond
+ * Functions of interfaces and endpoints for UCP and the core's tools, beyond
  * the public API.
  *
  * The message path needs no function: ep->ops (see <ucx/transport.h>) is the
@@ -25,9 +25,9 @@ ucs_status_t uct_iface_estimate(uct_iface_h iface, ucx_perf_t *perf);
  * it. */
 unsigned uct_iface_num_eps(uct_iface_h iface);
 
-/* Returns whether an enabled interface loses no events if its progress is
- * disabled and called occasionally. This holds if its progress_enable slot only
- * adds the progress function to the worker. */
+/* Returns whether the progress of an interface may be disabled and called only
+ * now and then, without a loss of events. This holds if its progress_enable
+ * slot is the default, which only adds the progress function to the worker. */
 int uct_iface_can_idle(uct_iface_h iface);
 
 /*
@@ -54,7 +54,8 @@ int uct_ep_is_connected(uct_ep_h ep, const uct_device_addr_t *dev_addr,
                         const uct_iface_addr_t *iface_addr,
                         const uct_ep_addr_t *ep_addr);
 
-/* Makes the endpoint fail as if its peer were lost. */
+/* Makes the endpoint fail as if its peer were lost; the error handler of the
+ * interface is called. */
 ucs_status_t uct_ep_invalidate(uct_ep_h ep, unsigned flags);
 
 /* Returns the local and the remote address of the connection. Either pointer

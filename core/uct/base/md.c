@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Memory domains: open, query, register. Checks the caller's parameters, then
- * calls the plugin. Keys are in rkey.c, allocation in mem.c.
+ * The public functions that open and query memory domains and register memory:
+ * they check the caller's parameters and then call the plugin. rkey.c has
+ * keys, mem.c allocation.
  */
 #include "uct/base/md.h"
 
@@ -32,7 +33,7 @@ ucs_status_t uct_md_config_read(uct_component_h component,
                              (void **)config_p);
 }
 
-/* Queries the domain once. */
+/* Gets the domain's attributes from the plugin, when the domain is opened. */
 static ucs_status_t uct_md_query_attr(uct_md_h md, ucx_md_attr_t *attr)
 {
     memset(attr, 0, sizeof(*attr));
@@ -339,7 +340,9 @@ ucs_status_t uct_md_detect_memory_type(uct_md_h md, const void *addr,
         close(attr.dmabuf_fd);
     }
     if ((status != UCS_OK) || (attr.mem_type == UCS_MEMORY_TYPE_UNKNOWN)) {
-        /* some domains detect only memory that they allocated */
+        /* A domain that detects no types by its attributes may still know the
+         * memory that it has allocated: for other memory the operation is
+         * unsupported */
         return (uct_md_attr(md)->detect_mem_types == 0) ? UCS_ERR_UNSUPPORTED :
                                                           UCS_ERR_INVALID_ADDR;
     }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Functions of memory domains and remote keys for the core's own libraries,
+ * Functions of memory domains and remote keys for UCP and the core's tools,
  * beyond the public API.
  */
 #ifndef UCT_BASE_MD_H
@@ -15,8 +15,8 @@ uct_component_h uct_md_component(uct_md_h md);
  * opened, and are valid until it is closed. */
 const ucx_md_attr_t *uct_md_attr(uct_md_h md);
 
-/* As the public functions of similar names, with all parameters of the plugin
- * ABI. */
+/* As uct_md_mem_reg and uct_md_mem_dereg, with all parameters that the
+ * plugin's slots have. */
 ucs_status_t uct_md_mem_reg_v2(uct_md_h md, void *address, size_t length,
                                const ucx_mem_reg_params_t *params,
                                uct_mem_h *memh_p);

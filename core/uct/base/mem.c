@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Allocation: tries each method of the caller's list until one succeeds. A
- * method that cannot satisfy the request (a fixed address from the heap, device
- * memory from anything but a domain) is skipped without an error message.
+ * uct_mem_alloc: tries each method of the caller's list until one succeeds. A
+ * method that cannot satisfy the request (a fixed address from the heap,
+ * device memory from anything but a domain) is skipped without an error
+ * message.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -68,7 +69,7 @@ static ucs_status_t uct_mem_request_init(uct_mem_request_t *request,
     }
 
     if (length > PTRDIFF_MAX) {
-        return UCS_ERR_NO_MEMORY; /* larger than any object */
+        return UCS_ERR_NO_MEMORY; /* No object can be larger */
     }
 
     if (((unsigned)request->mem_type >= UCS_MEMORY_TYPE_LAST) ||
@@ -169,7 +170,9 @@ static ucs_status_t uct_mem_alloc_md(const uct_mem_request_t *request,
         }
     }
 
-    /* a domain without allocation must not hide UCS_ERR_NO_MEMORY */
+    /* The status is that of the last domain. If that does not support
+     * allocation, report the lack of memory, which is what the user has to
+     * know */
     return (status == UCS_ERR_UNSUPPORTED) ? UCS_ERR_NO_MEMORY : status;
 }
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Memory events. The first subscription reads the variables and intercepts the
- * functions.
+ * Memory events for the registration cache and for plugins: at the first
+ * subscription, UCM gets its settings from the configuration variables
+ * (UCX_MEM_*) and intercepts the functions that map and unmap memory.
  */
 #include "uct/base/mem_events.h"
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Memory events for the framework and for plugins: settings of core/ucm as
- * variables, and subscriptions as in <ucx/host.h>.
+ * Memory events (mapped and unmapped memory, reported by core/ucm) for the
+ * core and for plugins: the settings of UCM as configuration variables, and
+ * subscriptions.
  */
 #ifndef UCT_BASE_MEM_EVENTS_H
 #define UCT_BASE_MEM_EVENTS_H
@@ -18,7 +19,8 @@ typedef struct uct_rcache_options {
     size_t max_unreleased; /* bytes */
 } uct_rcache_options_t;
 
-/* Uses defaults, after a log message, if the variables are invalid. */
+/* Reads the UCX_RCACHE_* variables. If they are invalid, logs that and uses
+ * the defaults. */
 void uct_rcache_options_read(uct_rcache_options_t *options);
 
 /* Subscribes by ucm_set_event_handler(), after UCM was configured by the

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Memory types. Records memory that allocators announce in the list of libucs,
- * and detects types for libucs by queries to the memory domains.
+ * Memory types of addresses (memtype.h): records memory that plugins announce
+ * in the list of libucs, and answers libucs, which caches the results, by
+ * queries to the open memory domains that detect types.
  */
 #include "uct/base/memtype.h"
 
@@ -14,7 +15,7 @@
 #include "uct/base/mem_events.h"
 
 static pthread_rwlock_t uct_tellers_lock = PTHREAD_RWLOCK_INITIALIZER;
-static uct_md_h *uct_tellers; /* open domains that detect types */
+static uct_md_h *uct_tellers; /* Open domains that detect memory types */
 static unsigned uct_tellers_count;
 
 /* Number of open domains that detect types. Detection does not take this lock,
@@ -50,7 +51,8 @@ void uct_memtype_remove(void *address, size_t length)
     ucs_memtype_cache_remove(address, length);
 }
 
-/* The detector of libucs: queries the domains. */
+/* The function that libucs calls for an address whose type it does not know:
+ * queries the domains. */
 static int uct_memtype_told(const void *address, size_t length,
                             ucs_memory_info_t *info, uint32_t *place_p)
 {

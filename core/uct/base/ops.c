@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The public functions that move data. They check what a few comparisons can
- * check, and call the function in the endpoint's table. The core itself calls
- * the table directly. All of it is hot path.
+ * The public functions that move data (uct_ep_am_short and so on): each checks
+ * what a few comparisons can check, and calls the slot in the endpoint's
+ * table. UCP calls the slots without these functions. All of it is hot path.
  */
 #include <ucx/am.h>
 
@@ -32,8 +32,9 @@ static inline const uct_iface_limits_t *uct_ep_limits(uct_ep_h ep)
                                            &uct_no_limits;
 }
 
-/* For a short send, UCS_INPROGRESS means success, because the caller may reuse
- * the buffer. */
+/* The status of a short send for users. A slot may return UCS_INPROGRESS if it
+ * has copied the data and sends it in the next progress; for the public API
+ * that is success, because the caller may reuse the buffer. */
 static inline ucs_status_t uct_short_status(ucs_status_t status)
 {
     return (status == UCS_INPROGRESS) ? UCS_OK : status;

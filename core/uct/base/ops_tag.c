@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The public functions of hardware tag matching; see ops.c. */
+/* The public functions of hardware tag matching (uct_ep_tag_eager_short and so
+ * on), which call the slots of the transport. */
 #include <ucx/transport.h>
 
 ucs_status_t uct_ep_tag_eager_short(uct_ep_h ep, uct_tag_t tag,

@@ -178,7 +178,8 @@ static void uct_rcache_insert(ucx_rcache_t *rcache, uct_region_t *region,
         (uct_rcache_find(rcache, region->node.start, region->node.end) !=
          NULL) ||
         !uct_rcache_evict(rcache, visible->length, garbage)) {
-        return; /* not cached: put deregisters it */
+        return; /* The region is not cached: it is deregistered when its last
+                 * user releases it */
     }
 
     uct_region_tree_insert(&rcache->tree, &region->node);
@@ -507,7 +508,8 @@ static void uct_rcache_event(ucm_event_type_t type, ucm_event_t *event,
         uct_rcache_drop(rcache, start, (end < start) ? UINTPTR_MAX : end) &&
         /* not write(), which is a cancellation point */
         (syscall(SYS_write, rcache->wake_fd, &one, sizeof(one)) < 0)) {
-        return; /* already signalled */
+        return; /* The counter of the eventfd is at its maximum, so that the
+                 * service thread is awake */
     }
 }
 

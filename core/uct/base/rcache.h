@@ -1,19 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Registration cache: keeps memory registered after its last use, for later
- * use. Thread-safe; callbacks run without the lock.
+ * Registration cache (<ucx/host.h> describes it for plugins): keeps memory
+ * registered after its last use, for later use. Thread-safe; the plugin's
+ * functions are called without the cache's lock.
  */
 #ifndef UCT_BASE_RCACHE_H
 #define UCT_BASE_RCACHE_H
 
 #include <ucx/host.h>
 
-/* Creates a cache without memory events. The user reports unmapped memory by
- * uct_rcache_invalidate(). */
+/* Creates a cache that does not subscribe to memory events: the caller reports
+ * unmapped memory by uct_rcache_invalidate(). */
 ucs_status_t uct_rcache_create(const ucx_rcache_params_t *params,
                                ucx_rcache_t **rcache_p);
 
-/* Creates a cache with memory events: rcache_create of <ucx/host.h>. */
+/* Creates a cache that learns of unmapped memory by memory events: the service
+ * rcache_create of <ucx/host.h>. */
 ucs_status_t uct_rcache_create_watched(const ucx_rcache_params_t *params,
                                        ucx_rcache_t **rcache_p);
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Resources of a domain: transports and their devices. */
+/* uct_md_query_tl_resources: the transports of a memory domain and their
+ * devices, as the plugin lists them. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

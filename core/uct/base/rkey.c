@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Remote keys: packed by a domain, and unpacked by any process that has the
- * component. A bundle contains a reference to its component, so that other
- * components reject the bundle.
+ * The public functions of remote keys: packed by a memory domain, and unpacked
+ * by any process that has the component. An unpacked key (uct_rkey_bundle_t)
+ * has a reference to its component, so that functions of other components
+ * reject it.
  */
 #include "uct/base/md.h"
 #include "uct/base/state.h"
@@ -52,7 +53,7 @@ ucs_status_t uct_rkey_unpack_sized(uct_component_h component,
         return status;
     }
 
-    /* without the slot, keys are empty */
+    /* Components without this slot have keys without contents */
     if (code->full.rkey_unpack != NULL) {
         status = code->full.rkey_unpack(code->desc, rkey_buffer, length,
                                         sys_dev, &bundle.rkey, &bundle.handle);

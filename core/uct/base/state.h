@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * State of the core to which the `host` pointers of memory domains, interfaces
- * and connection managers refer, and the code of a loaded component.
+ * What the core stores for memory domains, interfaces and connection managers
+ * of plugins: the plugin's objects refer to it by their `host` members. Also
+ * the code of a loaded component.
  */
 #ifndef UCT_BASE_STATE_H
 #define UCT_BASE_STATE_H
@@ -63,12 +64,14 @@ const uct_code_t *uct_component_code(uct_component_h component,
 
 /* State of a memory domain; uct_md.host points to it */
 typedef struct uct_md_state {
-    uct_check_host_t check; /* first: see uct/check/check.h */
+    uct_check_host_t check; /* must be first: the checking layer finds it */
     uct_component_h component;
     const uct_code_t *code;
     ucx_md_attr_t attr;
     pthread_mutex_t lock;              /* protects the members below */
-    uct_tl_resource_desc_t *resources; /* as listed last */
+    uct_tl_resource_desc_t *resources; /* As the last call of
+                                        * uct_md_query_tl_resources() listed
+                                        * them */
     unsigned num_resources;
 } uct_md_state_t;
 
@@ -90,7 +93,7 @@ typedef struct uct_iface_limits {
 
 /* State of an interface; uct_iface.host points to it */
 typedef struct uct_iface_state {
-    uct_check_host_t check; /* first: see uct/check/check.h */
+    uct_check_host_t check; /* must be first: the checking layer finds it */
     uct_iface_limits_t limits;
     const uct_tl_t *tl;
     uct_error_handler_t err_handler;
@@ -111,7 +114,7 @@ _Static_assert((offsetof(uct_md_state_t, check) == 0) &&
 
 /* State of a connection manager; uct_cm.host points to it */
 typedef struct uct_cm_state {
-    uct_check_host_t check; /* first: see uct/check/check.h */
+    uct_check_host_t check; /* must be first: the checking layer finds it */
     uct_component_h component;
 } uct_cm_state_t;
 
@@ -125,7 +128,7 @@ static inline uct_iface_state_t *uct_iface_state(uct_iface_h iface)
     return (uct_iface_state_t *)iface->host;
 }
 
-/* Removes the handler of this id: its messages are dropped from now on. */
+/* Sets the handler of the active message id to one that drops messages. */
 void uct_iface_am_reset(uct_iface_h iface, uint8_t id);
 
 /* The services that plugins receive. */

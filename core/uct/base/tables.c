@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Copies tables of functions between two versions of the ABI. The defaults are
- * in defaults_*.c.
+ * Copies a plugin's tables of functions to tables of the core's ABI version.
+ * Slots that the plugin does not have get the defaults of defaults_*.c.
  */
 #include "uct/base/tables.h"
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Names of built-in transports; core/uct/plugin searches the manifests. See
- * words.h. */
+/* Why an entry of UCX_TLS selects nothing (words.h): first the names of
+ * built-in transports, then the manifests of plugins, by functions of
+ * core/uct/plugin. */
 #include "uct/base/words.h"
 
 #include <stdio.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Workers: the progress callbacks, and calls that other threads queue for the
- * next progress. Progress itself is inline in worker.h.
+ * Workers (uct_worker_h): progress callbacks of users and transports, and
+ * one-shot calls, which any thread queues for the worker's next progress.
+ * worker.h has the inline progress.
  */
 #include "uct/base/worker.h"
 
@@ -77,7 +78,8 @@ unsigned uct_worker_progress(uct_worker_h worker)
     return uct_worker_progress_inline(worker);
 }
 
-/* Wakes a sleeping thread. The caller holds the lock. */
+/* Wakes the thread that sleeps on the worker, by the callback of
+ * uct_worker_set_wake(). The caller holds the lock. */
 static void uct_worker_wake(uct_worker_t *worker)
 {
     if (worker->wake_cb != NULL) {

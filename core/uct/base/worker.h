@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The worker, on which a thread calls progress. Its layout is visible to the
- * libraries of the core, so that UCP can inline its progress; plugins and users
- * have only a handle.
+ * uct_worker, on which a thread calls progress. Its layout is visible to the
+ * libraries of the core, so that UCP can inline its progress; plugins and
+ * users have only a handle.
  */
 #ifndef UCT_BASE_WORKER_H
 #define UCT_BASE_WORKER_H
@@ -42,8 +42,8 @@ struct uct_worker {
 };
 typedef struct uct_worker uct_worker_t;
 
-/* Runs the calls that are queued now. Calls that are added meanwhile wait for
- * the next progress. Returns the number of calls. */
+/* Runs the calls that are queued when it begins. Calls that are added while it
+ * runs wait for the next progress. Returns the number of calls. */
 unsigned uct_worker_run_oneshots(uct_worker_h worker);
 
 /* Makes progress. Only the worker's thread may call it. Hot path: one load in
@@ -65,9 +65,9 @@ static inline unsigned uct_worker_progress_inline(uct_worker_h worker)
 ucs_status_t uct_worker_oneshot_add(uct_worker_h worker, ucx_oneshot_cb_t cb,
                                     void *arg);
 
-/* As uct_worker_oneshot_add, but uses memory of the caller, and therefore
- * cannot fail. `oneshot` must not be queued already, and must exist until the
- * call begins or is cancelled. */
+/* As uct_worker_oneshot_add(), but uses memory of the caller, and therefore
+ * cannot fail. `oneshot` must not be queued already. It must exist until its
+ * callback is called or the call is cancelled; the callback may free it. */
 void uct_worker_oneshot_post(uct_worker_h worker, uct_oneshot_t *oneshot,
                              ucx_oneshot_cb_t cb, void *arg);
 

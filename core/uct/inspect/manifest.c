@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Manifests as the core reads them, with the names of the public API. */
+/* The functions ucx_manifest_*, by which tools read manifests: the core's own
+ * parser, with the names and types of the public header. */
 #include <ucx/inspect.h>
 
 #include <limits.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Finds and loads a plugin for a tool, and explains why the core does not use
- * it. */
+/* ucx_inspect_find and ucx_inspect_load: read a manifest, and load its plugin
+ * for a tool, or explain why the core does not use it. */
 #include <ucx/inspect.h>
 
 #include <limits.h>

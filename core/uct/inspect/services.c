@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Functions by which a tool uses the running core: its services for plugins,
- * its log and its workers. */
+/* ucx_inspect_host and other functions by which a tool that runs a plugin
+ * without UCT uses the core: the table of services for plugins, the log, and
+ * the worker. */
 #include <ucx/inspect.h>
 
 #include "ucs/debug/log.h"

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Checks of a descriptor, from the outermost table inwards. Pointers other than
- * NULL are trusted, because the plugin's code runs in this process and could do
- * any harm anyway.
+ * uct_descriptor_check(): checks the descriptor that the entry point of a
+ * plugin has returned: sizes of the tables, names, required slots, and
+ * agreement with the manifest. Pointers other than NULL are trusted, because
+ * the plugin's code runs in this process and could do any harm anyway.
  */
 #include "uct/plugin/descriptor.h"
 
@@ -11,7 +12,8 @@
 
 #include "uct/plugin/descriptor_config.h"
 
-/* A larger table size is invalid. */
+/* Limits in bytes and numbers: larger values mean that the descriptor is
+ * damaged */
 #define TABLE_SIZE_MAX  65536
 #define COMPONENTS_MAX  32
 #define TRANSPORTS_MAX  32
@@ -351,7 +353,8 @@ static ucs_status_t check_components(descriptor_check_t *check,
 
 /* --- The plugin -------------------------------------------------------- */
 
-/* Checks that manifest and code are of the same build. */
+/* Checks that the manifest and the code belong together: ABI version, plugin
+ * name and version. */
 static ucs_status_t check_identity(descriptor_check_t *check,
                                    const ucx_plugin_t *descriptor)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Checks of configuration tables: names match the manifest's prefixes, types
- * are known, members are inside the options structure.
+ * Checks the tables of configuration variables in a plugin's descriptor: their
+ * prefixes are declared in the manifest, their types are known, and the
+ * members are inside the options structure.
  */
 #include "uct/plugin/descriptor_config.h"
 
@@ -44,7 +45,8 @@ static int is_name(const char *name)
            (strspn(name, name_letters) == length);
 }
 
-/* Prefix "TCP" covers "TCP_" and "TCP_CM_". */
+/* Returns whether the manifest declares the prefix of a table: "TCP" in the
+ * manifest covers the tables "TCP_" and "TCP_CM_". */
 static int is_declared(const uct_manifest_t *manifest, const char *prefix)
 {
     const uct_names_t *prefixes = &manifest->config_prefixes;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Reads the dynamic section of a native shared object. No offset in the file is
- * trusted: reads use pread, which cannot leave the file.
+ * uct_elf_read(): whether a file is a shared object for this machine, and its
+ * run path and binding mode, from the ELF headers and the dynamic section. No
+ * offset in the file is trusted: reads use pread, which cannot leave the file.
  */
 #include "uct/plugin/elf.h"
 

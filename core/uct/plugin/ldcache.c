@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Look-up of shared libraries. The layout of the cache file is the one that
- * ldconfig of the GNU C library writes since 1999. Other systems have no such
- * file; there only the folders are searched.
+ * Finds shared libraries as the dynamic loader does (ldcache.h). The layout of
+ * the cache file /etc/ld.so.cache is the one that ldconfig of the GNU C
+ * library writes since 1999. Other systems have no such file; there only the
+ * folders are searched.
  */
 #include "uct/plugin/ldcache.h"
 

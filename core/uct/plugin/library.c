@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Checks of a plugin's shared object before it is loaded.
+ * uct_plugin_check_library(): checks the shared object that a manifest names
+ * before it is loaded: location, owner and permissions, and format.
  */
 #include "uct/plugin/library.h"
 
@@ -32,8 +33,8 @@ static ucs_status_t locate(const char *folder, const char *library, char *path,
                           library, strerror(ENAMETOOLONG));
     } else if ((strchr(library, '/') == NULL) && (length > 1) &&
                (lstat(joined, &st) == 0) && S_ISREG(st.st_mode)) {
-        /* usual case, a file in the folder itself: there are no links to
-         * resolve */
+        /* The usual case: a regular file directly in the folder, whose path
+         * has no links. realpath() is not needed */
         strcpy(path, joined);
         return UCS_OK;
     } else if (realpath(joined, path) == NULL) {

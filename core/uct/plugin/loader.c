@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Loads by libltdl, with all symbols bound at load.
+ * Loads and unloads a plugin's code by libltdl, and calls its entry point and
+ * fini function. All symbols are bound when the code is loaded.
  *
  * libltdl requests lazy binding, with which a missing function fails only at
  * its first call. Therefore the object is first opened with RTLD_NOW, which
@@ -144,8 +145,8 @@ static ucs_status_t open_bound(const char *library, lt_dlhandle *module_p,
     if (lt_dlinit() != 0) {
         status = uct_reject(rejection, UCT_REJECT_RESOURCES, "libltdl: %s",
                             lt_dlerror());
-        lt_dlexit(); /* undo the failed initialization: libltdl counts it, but
-                      * does not work */
+        lt_dlexit(); /* libltdl counts the failed initialization; without this
+                      * call a later one would seem to succeed */
         return status;
     }
 
@@ -158,7 +159,7 @@ static ucs_status_t open_bound(const char *library, lt_dlhandle *module_p,
     *module_p = open_module(library);
     dlclose(bound);
     if (*module_p == NULL) {
-        /* the library is valid: it was just opened */
+        /* The library is not the cause, because dlopen() has just opened it */
         status = uct_reject(rejection, UCT_REJECT_RESOURCES, "libltdl: %s",
                             lt_dlerror());
         goto err;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Loads one plugin's code and calls its entry point. The registry decides which
- * plugins are loaded, and when.
+ * Loads the code of one plugin and calls its entry point. registry.c decides
+ * which plugins are loaded, and when.
  */
 #ifndef UCT_PLUGIN_LOADER_H
 #define UCT_PLUGIN_LOADER_H

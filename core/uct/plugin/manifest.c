@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Parses a manifest: size, depth, JSON, ABI, schema, in this order, so that the
- * error names the actual cause. manifest_file.c opens the files.
+ * uct_manifest_parse(): checks the text of a manifest and converts it to a
+ * structure. Checks size, depth, JSON syntax, ABI version and schema, in this
+ * order, so that the error names the actual cause. manifest_file.c opens the
+ * files.
  */
 #include "uct/plugin/manifest.h"
 
@@ -62,7 +64,8 @@ static ucs_status_t parse_json(const char *text, size_t length, json_t **root_p,
 
     *root_p = json_loadb(text, length, JSON_REJECT_DUPLICATES, &error);
     if (*root_p == NULL) {
-        /* jansson may report a lack of memory as an error in the text */
+        /* Try again: jansson may have reported a lack of memory as an error in
+         * the text */
         *root_p = json_loadb(text, length, JSON_REJECT_DUPLICATES, &error);
     }
     if (*root_p == NULL) {
@@ -115,7 +118,8 @@ static ucs_status_t check_abi(json_t *root, unsigned *schema_flags_p,
     uint32_t abi_min = parse_abi(text_of(root, "abi_min"));
 
     if (abi == 0) {
-        return UCS_OK; /* the schema check reports it */
+        return UCS_OK; /* The version is missing or malformed: the schema
+                        * check, which follows, reports it */
     }
 
     if (UCX_PLUGIN_ABI_MAJOR_OF(abi) != UCX_PLUGIN_ABI_MAJOR) {

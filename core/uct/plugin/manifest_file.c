@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Opens and reads the file of a manifest. The path may lead to a file of any
- * type.
+ * uct_manifest_read(): resolves the path of a manifest, checks that the file
+ * can be trusted, and reads it. Nothing is known about the file before: the
+ * path may lead to a pipe, a device or a folder.
  */
 #include "uct/plugin/manifest.h"
 

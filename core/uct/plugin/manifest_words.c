@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The words that manifests use, and their meanings. The schema lists the same
- * words; a test compares both lists.
+ * The words that manifests use for operations, capabilities and peers, and the
+ * flags of the UCT API that they stand for. The schema of manifests lists the
+ * same words; a test compares both lists.
  */
 #include "uct/plugin/manifest.h"
 

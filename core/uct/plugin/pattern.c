@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A backtracking matcher, which interprets the pattern without compiling it.
+ * Matches a text against a regular expression of the subset in pattern.h, by
+ * backtracking, without compiling the expression.
  */
 #include "uct/plugin/pattern.h"
 
@@ -281,7 +282,8 @@ static const char *check(const char *p, unsigned depth)
             p = (depth == 0) ? NULL : p + 1;
             continue;
         } else if (strchr("?*+{", *p) != NULL) {
-            return NULL; /* a count without an atom */
+            return NULL; /* A repetition sign has nothing before it that it
+                          * could repeat */
         }
         after = atom_end(p);
         if ((after != NULL) && (*p == '(')) {
@@ -290,7 +292,7 @@ static const char *check(const char *p, unsigned depth)
                 return NULL;
             }
             p = read_count(after, &count);
-            /* a group may repeat at most once: only that is implemented */
+            /* match() supports only a group that occurs once or not at all */
             p = (count.max > 1) ? NULL : p;
         } else {
             p = (after == NULL) ? NULL : read_count(after, &count);

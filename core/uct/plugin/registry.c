@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Registries: creation, queries, and loading.
+ * The registry of plugins (registry.h): creation and destruction, queries, and
+ * loading of a plugin's code. registry_scan.c fills it.
  */
 #include "uct/plugin/registry_priv.h"
 
@@ -308,7 +309,8 @@ static ucs_status_t load(uct_plugin_t *plugin, const ucx_host_t *host,
     }
     if (rejection.code != UCT_REJECT_RESOURCES) {
         plugin->rejection = rejection;
-        /* the plugins that this plugin displaced may become usable */
+        /* The plugins that this one has displaced (replaced, conflicting) may
+         * become usable */
         uct_plugin_resolve(registry);
     }
     return info->status;

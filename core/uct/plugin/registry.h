@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * All plugins found, in order, with the state of each. The interface of this
- * folder to the UCT framework and to the tools.
+ * The registry: all plugins that were found, in order, with the state of each.
+ * The core (UCT) and the tools use core/uct/plugin by these functions.
  *
  * A scan reads manifests and file attributes; no code of a plugin runs before
  * uct_plugin_load(). Any thread may call these functions.
@@ -36,7 +36,8 @@ typedef enum uct_plugin_state {
     UCT_PLUGIN_DISABLED,
 } uct_plugin_state_t;
 
-/* Results of a scan, which do not change. */
+/* What the scan has found about a plugin. Does not change until the registry
+ * is destroyed. */
 typedef struct uct_plugin_info {
     const char *name;               /* derived from the file name if the
                                      * manifest cannot be read */
@@ -82,7 +83,8 @@ ucs_status_t uct_plugin_registry_create(const uct_search_params_t *params,
                                         unsigned flags,
                                         uct_plugin_registry_t **registry_p);
 
-/* Unloads the plugins, which must not be in use. */
+/* Unloads the code of the plugins and frees the registry. No object of a
+ * plugin may be open. */
 void uct_plugin_registry_destroy(uct_plugin_registry_t *registry);
 
 /* --- Queries; they load nothing ---------------------------------------- */

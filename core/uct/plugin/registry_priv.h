@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Internal structures of a registry. Used by registry*.c only.
+ * The structures behind uct_plugin_registry_t and uct_plugin_t. Used by
+ * registry*.c only.
  */
 #ifndef UCT_PLUGIN_REGISTRY_PRIV_H
 #define UCT_PLUGIN_REGISTRY_PRIV_H
@@ -23,7 +24,8 @@ struct uct_plugin {
     uct_manifest_t *manifest;
     char *runpath;
 
-    /* Changes after the scan; protected by the registry's lock */
+    /* The members below change after the scan; protected by the registry's
+     * lock */
     uct_rejection_t rejection; /* the code is NONE if the plugin is usable */
     int loading;               /* the entry point is running */
     unsigned users;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Order of plugins and conflicts between them: shadowed names, replacements,
- * conflicts, components of the same name. Each rule visits plugins in order and
- * keeps the first one.
+ * The order of plugins, and which of them are displaced by others: replaced
+ * ones, conflicting ones, and those with a component that an earlier one has.
+ * Each rule visits plugins in order and keeps the first one.
  */
 #include "uct/plugin/registry_priv.h"
 
@@ -148,7 +148,7 @@ void uct_plugin_resolve(uct_plugin_registry_t *registry)
         }
     }
     for (i = 0; i < registry->num_plugins; ++i) {
-        /* a plugin that is displaced does not replace others */
+        /* Displaced plugins first, because they do not replace others */
         resolve_earlier(registry, i);
         if (uct_plugin_is_usable(registry->plugins[i])) {
             resolve_replaced(registry, registry->plugins[i]);

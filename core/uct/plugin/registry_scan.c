@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A scan: reads every manifest found and checks each plugin by itself; then
- * resolves names, overrides, and requirements. A broken file becomes an entry
- * with the reason for its rejection; the scan continues.
+ * uct_plugin_scan(): reads every manifest in the search folders and checks
+ * each plugin by itself; then resolves equal names, applies overrides, checks
+ * requirements, and resolves conflicts. A broken file becomes an entry with
+ * the reason for its rejection; the scan continues.
  */
 #include "uct/plugin/registry_priv.h"
 
@@ -85,7 +86,8 @@ static int replace_text(char **text_p, const char *text)
     return 1;
 }
 
-/* Checks the library and requirements that the manifest names. */
+/* Checks the library and the requirements that the manifest of a plugin names,
+ * and stores the reason if it is rejected. */
 static void judge_plugin(uct_plugin_t *plugin)
 {
     unsigned flags           = uct_search_trust_flags(plugin->info.dir);
@@ -219,8 +221,8 @@ static ucs_status_t scan_dir(uct_plugin_registry_t *registry,
 
 /* --- Checks among all plugins ------------------------------------------ */
 
-/* Of several plugins with one name, the first is used, and the others are
- * marked as shadowed. Broken plugins do not count. */
+/* Of several plugins with one name, the first that is usable is kept, and
+ * those behind it are rejected as shadowed. */
 static void mark_shadowed(uct_plugin_registry_t *registry)
 {
     uct_plugin_t *plugin, *earlier;

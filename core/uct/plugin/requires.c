@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Checks of requirements, and messages about missing ones.
+ * Checks what a manifest requires (device nodes, kernel modules, shared
+ * libraries), and describes the first that is missing.
  */
 #include "uct/plugin/requires.h"
 
@@ -21,7 +22,8 @@ struct uct_requires_env {
     uct_ldcache_t ldcache;
 };
 
-/* Arguments of a check: the environment and the plugin. */
+/* Arguments of a check: the data of the scan, and where the libraries of the
+ * plugin are searched. */
 typedef struct need_query {
     uct_requires_env_t *env;
     const char *folder;
@@ -54,7 +56,8 @@ void uct_requires_env_destroy(uct_requires_env_t *env)
     free(env);
 }
 
-/* Prepends the root to an absolute path; 0 if it is too long. */
+/* Writes env->root followed by an absolute path to `buffer`; returns 0 if it
+ * does not fit. */
 static int rooted(const uct_requires_env_t *env, char *buffer, size_t size,
                   const char *path)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The schema interpreter: traversal of schema and document. schema_rules.c
- * implements the keywords.
+ * uct_schema_check(): checks a JSON document by a schema. This file walks
+ * through both; schema_rules.c has a function for each keyword of the schema.
  */
 #include "uct/plugin/schema_rules.h"
 
@@ -52,7 +52,8 @@ int uct_schema_walk(schema_run_t *run, const uct_schema_node_t *node,
         members[member->keyword] = member;
     }
     if (members[UCT_SCHEMA_REF] != NULL) {
-        /* draft-07 ignores siblings of a reference. */
+        /* In draft-07 of JSON Schema, other keywords beside a reference have
+         * no effect. */
         ok = uct_schema_walk(run, resolve(run, members[UCT_SCHEMA_REF]), value);
     } else {
         for (i = 0; ok && (i < UCT_SCHEMA_KEYWORDS); ++i) {

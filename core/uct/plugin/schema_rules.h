@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Declarations shared by schema.c and schema_rules.c.
+ * What schema.c (the walk through schema and document) and schema_rules.c (the
+ * keywords) use of each other.
  */
 #ifndef UCT_PLUGIN_SCHEMA_RULES_H
 #define UCT_PLUGIN_SCHEMA_RULES_H

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The search order: first the folders, then the files in each folder.
+ * Finds the files that may be manifests: the search folders in order, and in
+ * each folder the files in the order of their names (search.h).
  */
 #include "uct/plugin/search.h"
 
@@ -19,7 +20,7 @@
 
 static const char suffix[] = ".json";
 
-/* Names found so far. */
+/* Paths of manifests that were found so far; from malloc(). */
 typedef struct file_list {
     char **files;
     unsigned count;
@@ -57,7 +58,8 @@ static ucs_status_t judge_dir(const uct_search_t *search, uct_search_dir_t *dir,
               "program is started";
     } else if ((dir->real = realpath(dir->path, NULL)) == NULL) {
         if (errno == ENOMEM) {
-            return UCS_ERR_NO_MEMORY; /* not the folder's fault */
+            return UCS_ERR_NO_MEMORY; /* The folder may be valid: the caller
+                                       * reports the lack of memory */
         }
         why = (errno == ENOENT) ? "there is no such folder" : strerror(errno);
     } else if ((stat(dir->real, &st) == 0) && !S_ISDIR(st.st_mode)) {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The search folders of this process: the environment and the folders that were
- * fixed when the core was built. Configuration files cannot set the folders:
- * one of these files is in the current folder, which must not decide whose code
- * runs.
+ * uct_search_params_default(): the search folders of this process, from
+ * UCX_PLUGIN_PATH and from the folders that were fixed when the core was
+ * built. Configuration files cannot set the folders: one of these files is in
+ * the current folder, which must not decide whose code runs.
  */
 #include "uct/plugin/search.h"
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Cleans text from outside the core, by a strict UTF-8 decoder.
+ * uct_text_clean(): replaces control characters and malformed UTF-8 in text
+ * from outside the core.
  */
 #include "uct/plugin/text.h"
 

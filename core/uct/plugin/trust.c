@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The trust rules: owner and write permission of a file and of every folder
- * above it.
+ * Checks that only root or the user can change a file: its owner and write
+ * permission, and those of every folder above it (trust.h).
  */
 #include "uct/plugin/trust.h"
 
@@ -142,8 +142,9 @@ static ucs_status_t judge_folder(uct_trust_t *trust, const char *path,
     return status;
 }
 
-/* Returns whether the folder is the last accepted folder, or an ancestor of it.
- * It was checked then by the same rule, which is the same for all ancestors. */
+/* Returns whether the folder is the one that was accepted last, or an ancestor
+ * of it: all ancestors were checked together with that folder, by the same
+ * rules. */
 static int is_known_good(const uct_trust_t *trust, const char *path,
                          unsigned flags)
 {

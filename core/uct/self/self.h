@@ -16,10 +16,10 @@
  * messages would otherwise hold a whole segment for each. */
 #define SELF_SMALL_SIZE 256
 
-/* Maximum number of messages that one progress delivers. */
+/* Maximum number of messages that one call of progress delivers. */
 #define SELF_PROGRESS_MAX 64
 
-/* The services of the host. */
+/* The table of services that the core has passed to the entry point. */
 extern const ucx_host_t *uct_self_host;
 
 /* Variables UCX_SELF_* of an interface. */
@@ -49,7 +49,7 @@ _Static_assert(offsetof(self_desc_t, owner) + sizeof(void *) ==
 
 typedef struct self_iface {
     uct_iface_t super;
-    uint64_t id; /* the address */
+    uint64_t id; /* A random number: the address of the interface */
     ucx_recv_desc_owner_t owner;
     ucx_mpool_t *small; /* messages up to SELF_SMALL_SIZE */
     ucx_mpool_t *large; /* messages up to seg_size */
@@ -75,7 +75,8 @@ typedef struct self_iface {
 
 typedef struct self_ep {
     uct_ep_t super;
-    ucs_status_t status; /* UCS_OK until the endpoint is invalidated */
+    ucs_status_t status; /* UCS_OK until uct_ep_invalidate() was called; then
+                          * all operations return this error */
 } self_ep_t;
 
 /* Private part of a request while it is queued. */
@@ -210,7 +211,8 @@ ucs_status_t self_atomic_cswap64(uct_ep_h ep, uint64_t compare, uint64_t swap,
     (SELF_ATOMIC_POST_OPS | UCS_BIT(UCT_ATOMIC_OP_SWAP) | \
      UCS_BIT(UCT_ATOMIC_OP_CSWAP))
 
-/* self_plugin.c: the entry point, as in any plugin. */
+/* self_plugin.c: the entry point. It has the type that a plugin's entry point
+ * has, but is called by name. */
 ucs_status_t uct_self_plugin_entry(const ucx_plugin_args_t *args,
                                    const ucx_plugin_t **plugin_p);
 

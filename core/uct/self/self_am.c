@@ -218,9 +218,9 @@ static inline void self_deliver(self_iface_t *iface, self_desc_t *desc)
 }
 
 /*
- * Delivers the messages that are queued now, up to a limit; messages that
- * handlers send are delivered by a later call. Then calls pending requests,
- * since the queue has free space.
+ * Delivers the messages that are queued when it is called, at most
+ * SELF_PROGRESS_MAX; messages that handlers send are delivered by a later
+ * call. Then calls pending requests, since the queue has free space.
  */
 unsigned self_iface_progress(uct_iface_h super)
 {
@@ -258,7 +258,9 @@ void self_queue_drop(self_iface_t *iface)
     }
 }
 
-/* Releases a buffer that a receiver kept. */
+/* Releases the buffer of a message that a receiver has kept
+ * (ucx_recv_desc_owner_t). `headroom`: start of the receiver's headroom, which
+ * follows the descriptor. */
 void self_desc_release(ucx_recv_desc_owner_t *owner, void *headroom)
 {
     self_desc_put((self_desc_t *)headroom - 1);

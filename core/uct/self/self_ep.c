@@ -22,7 +22,8 @@ ucs_status_t self_ep_create(uct_iface_h iface, const uct_ep_params_t *params,
     self_ep_t *ep;
 
     if (!(params->field_mask & UCT_EP_PARAM_FIELD_IFACE_ADDR)) {
-        return UCS_ERR_UNSUPPORTED; /* an endpoint needs a peer */
+        return UCS_ERR_UNSUPPORTED; /* Only endpoints that are created with the
+                                     * address of an interface are supported */
     }
 
     peer.iface_addr = params->iface_addr;
@@ -46,8 +47,8 @@ ucs_status_t self_ep_create(uct_iface_h iface, const uct_ep_params_t *params,
     return UCS_OK;
 }
 
-/* Reports the failure. Runs from the next progress after an endpoint was
- * invalidated. */
+/* Calls the error handler of the interface. Runs in the next progress after
+ * uct_ep_invalidate(), because that call must not call the user back. */
 static void self_ep_report_failure(void *arg)
 {
     self_ep_t *ep = arg;
@@ -161,8 +162,9 @@ static ucs_status_t self_pending_add(uct_ep_h super, uct_pending_req_t *req,
 }
 
 /*
- * Calls requests in order until the queue is full or one fails. A request that
- * made partial progress continues with the next progress.
+ * Calls pending requests in order until the message queue is full. A request
+ * that returns an error other than UCS_OK stays the first one, and the next
+ * progress calls it again.
  */
 unsigned self_pending_dispatch(self_iface_t *iface)
 {

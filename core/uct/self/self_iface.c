@@ -287,7 +287,8 @@ static int self_is_reachable(uct_iface_h iface,
 static ucs_status_t self_iface_flush(uct_iface_h iface, unsigned flags,
                                      uct_completion_t *comp)
 {
-    return UCS_OK; /* no operation refers to a buffer of the sender */
+    return UCS_OK; /* Every operation is complete, or its data copied, when its
+                    * call returns */
 }
 
 static ucs_status_t self_iface_fence(uct_iface_h iface, unsigned flags)
@@ -310,8 +311,8 @@ static ucs_status_t self_event_arm(uct_iface_h super, unsigned events)
         return UCS_ERR_BUSY;
     }
 
-    /* read the events that were already progressed, so that only new ones
-     * signal */
+    /* Reset the eventfd: it may still be readable because of messages that
+     * progress has delivered already */
     if ((read(iface->event_fd, &count, sizeof(count)) < 0) &&
         (errno != EAGAIN)) {
         return UCS_ERR_IO_ERROR;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Memory of the process. A key is a random number that identifies registered
- * memory of this process. Process ids are not unique among containers, so only
- * a random number proves that this process made the key.
+ * The memory domain of the loopback: memory of the process. A remote key is a
+ * random number that identifies registered memory of this process. Process ids
+ * are not unique among containers, so only a random number proves that this
+ * process made the key.
  */
 #include "self.h"
 
@@ -36,7 +37,8 @@ enum { BUCKETS = 4096 };
 static struct {
     pthread_mutex_t lock;
     self_memh_t *by_secret[BUCKETS];
-    self_memh_t *by_handle[BUCKETS]; /* To validate a handle */
+    self_memh_t *by_handle[BUCKETS]; /* By address of the handle, to check that
+                                      * a handle from the user is valid */
 } registered = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 ucs_status_t self_random(uint64_t *value_p)
@@ -60,8 +62,8 @@ static self_memh_t **handle_bucket(const void *memh)
     return &registered.by_handle[((uintptr_t)memh >> 5) % BUCKETS];
 }
 
-/* Returns the link to the handle, or to NULL if it is not registered. The
- * caller holds the lock. */
+/* Returns the pointer in the hash chain that points to the handle, or the NULL
+ * at the end of the chain. The caller holds the lock. */
 static self_memh_t **find_handle(const void *memh)
 {
     self_memh_t **link = handle_bucket(memh);

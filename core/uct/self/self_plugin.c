@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The descriptor of the built-in loopback and its entry point. They are the
- * same as in any plugin, but linked into the core.
+ * The tables of the built-in loopback transport and the function that returns
+ * them. They are those of a plugin's descriptor and entry point, but linked
+ * into the core.
  */
 #include "self.h"
 
