@@ -188,7 +188,7 @@ static ucs_status_t iface_query(uct_iface_h iface, ucx_iface_attr_t *attr)
 static ucs_status_t get_device_address(uct_iface_h iface,
                                        uct_device_addr_t *address)
 {
-    return UCS_OK; /* The interface has no operations */
+    return UCS_OK; /* Its length is 0 */
 }
 
 static ucs_status_t get_address(uct_iface_h iface, uct_iface_addr_t *address)

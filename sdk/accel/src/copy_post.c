@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* put_zcopy and get_zcopy of the copy transports, between host and device memory:
- * select a queue and start the copy. Hot path. */
+/* put_zcopy and get_zcopy of the copy transports, between host and device
+ * memory or within device memory: select a queue and start the copy. Hot
+ * path. */
 #include "copy.h"
 
 #include <string.h>

@@ -95,7 +95,8 @@ static void tidy(accel_md_t *md)
     }
 }
 
-/* Removes a usable export from the list. */
+/* Removes the export of this allocation from the list and returns it, NULL if
+ * there is none. */
 static accel_export_t *take(accel_md_t *md, const accel_allocation_t *memory)
 {
     accel_export_t **link = &md->exports;
