@@ -17,6 +17,23 @@
         _name, UCX_CONFIG_##_type, offsetof(ib_ud_config_t, _member), _dflt, \
             _help, NULL, _min, _max \
     }
+#define PATH(_config, _name, _type, _member, _dflt, _values, _max) \
+    { \
+        _name, UCX_CONFIG_##_type, offsetof(_config, path._member), _dflt, \
+            "Overrides UCX_IB_" _name " for this transport, unless " _dflt \
+            ".", \
+            _values, 0, _max \
+    }
+/* The variables of ib_path_config_t. */
+#define PATHS(_config) \
+    PATH(_config, "SL", UINT, sl, "inf", NULL, 0), \
+        PATH(_config, "TRAFFIC_CLASS", UINT, traffic_class, "inf", NULL, 0), \
+        PATH(_config, "HOP_LIMIT", UINT, hop_limit, "inf", NULL, 0), \
+        PATH(_config, "PKEY", UINT, pkey, "0", NULL, 65535), \
+        PATH(_config, "PATH_MTU", ENUM, path_mtu, "default", ib_mtu_names, 0), \
+        PATH(_config, "IS_GLOBAL", TERNARY, is_global, "auto", NULL, 0), \
+        PATH(_config, "ROCE_LOCAL_SUBNET", TERNARY, local_subnet, "auto", \
+             NULL, 0)
 #define COUNT(_a) (sizeof(_a) / sizeof((_a)[0]))
 
 const char *const ib_mtu_names[] = {
@@ -58,6 +75,7 @@ static const ucx_config_field_t md_fields[] = {
 };
 
 static const ucx_config_field_t rc_fields[] = {
+    PATHS(ib_rc_config_t),
     RC("TIMEOUT", TIME, timeout, "1s", 0, 0,
        "Time without an acknowledgement after which packets are sent again."),
     RC("RETRY_COUNT", UINT, retry_count, "6", 0, 7,
@@ -100,6 +118,7 @@ static const ucx_config_field_t rc_fields[] = {
 };
 
 static const ucx_config_field_t ud_fields[] = {
+    PATHS(ib_ud_config_t),
     UD("TIMEOUT", TIME, timeout, "5m", 0, 0,
        "Time without an acknowledgement after which the peer counts as lost. A "
        "process acknowledges only while it makes progress."),

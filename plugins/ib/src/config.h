@@ -21,8 +21,16 @@ typedef struct ib_md_config {
     int local_subnet;     /* Reach only RoCE ports of the same subnet */
 } ib_md_config_t;
 
+/* Variables of a transport that count more than those of UCX_IB_* */
+typedef struct ib_path_config {
+    unsigned sl, traffic_class, hop_limit; /* UINT_MAX: as UCX_IB_* */
+    unsigned pkey, path_mtu;               /* 0: as UCX_IB_* */
+    int is_global, local_subnet;           /* UCS_AUTO: as UCX_IB_* */
+} ib_path_config_t;
+
 /* UCX_RC_*: connections */
 typedef struct ib_rc_config {
+    ib_path_config_t path;
     double timeout; /* Seconds until a retransmission */
     unsigned retry_count;
     double rnr_timeout; /* Seconds between attempts if the receiver is not
@@ -43,6 +51,7 @@ typedef struct ib_rc_config {
 
 /* UCX_UD_*: datagrams */
 typedef struct ib_ud_config {
+    ib_path_config_t path;
     double timeout; /* Seconds without progress until the peer is lost */
     /* Seconds to wait for acknowledgements on close, at most */
     double linger;

@@ -5,6 +5,7 @@
 
 #include <endian.h>
 #include <ifaddrs.h>
+#include <limits.h>
 #include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -283,13 +284,61 @@ static ucs_status_t port_set_pkey(const ucx_host_t *host,
         }
     }
     if (wanted != 0) {
-        ucx_error("UCX_IB_PKEY=0x%x: port %u of %s is no member of that "
+        ucx_error("PKEY=0x%x: port %u of %s is no member of that "
                   "partition",
                   wanted, port->number, ibv_get_device_name(context->device));
         return UCS_ERR_INVALID_PARAM;
     }
     port->pkey_index = 0;
     return UCS_OK;
+}
+
+/* Takes a number of the transport's variables, if the user has set it. */
+static ucs_status_t take(const ucx_host_t *host, const char *name,
+                         unsigned wanted, unsigned max, unsigned *value)
+{
+    if (wanted == UINT_MAX) {
+        return UCS_OK;
+    }
+    if (wanted > max) {
+        ucx_error("UCX_*_%s=%u of an InfiniBand transport: at most %u", name,
+                  wanted, max);
+        return UCS_ERR_INVALID_PARAM;
+    }
+    *value = wanted;
+    return UCS_OK;
+}
+
+ucs_status_t ib_port_config(const ucx_host_t *host,
+                            const ib_md_config_t *domain,
+                            const ib_path_config_t *path,
+                            ib_md_config_t *config)
+{
+    ucs_status_t status;
+
+    *config = *domain;
+    if (path->pkey != 0) {
+        config->pkey = path->pkey;
+    }
+    if (path->path_mtu != 0) {
+        config->path_mtu = path->path_mtu;
+    }
+    if (path->is_global != UCS_AUTO) {
+        config->is_global = path->is_global != UCS_NO;
+    }
+    if (path->local_subnet != UCS_AUTO) {
+        config->local_subnet = path->local_subnet != UCS_NO;
+    }
+    status = take(host, "SL", path->sl, 15, &config->sl);
+    if (status == UCS_OK) {
+        status = take(host, "TRAFFIC_CLASS", path->traffic_class, UINT8_MAX,
+                      &config->traffic_class);
+    }
+    if (status == UCS_OK) {
+        status = take(host, "HOP_LIMIT", path->hop_limit, UINT8_MAX,
+                      &config->hop_limit);
+    }
+    return status;
 }
 
 ucs_status_t ib_port_open(const ucx_host_t *host, struct ibv_context *context,

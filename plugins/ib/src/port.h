@@ -53,6 +53,13 @@ typedef struct ib_port {
     uint8_t local_subnet; /* Reaches only RoCE ports of the same subnet */
 } ib_port_t;
 
+/* Combines the variables of the domain with those of a transport.
+ * UCS_ERR_INVALID_PARAM: one is out of range. */
+ucs_status_t ib_port_config(const ucx_host_t *host,
+                            const ib_md_config_t *domain,
+                            const ib_path_config_t *path,
+                            ib_md_config_t *config);
+
 /* Reads the port's attributes and selects its GID and P_Key.
  * UCS_ERR_NO_DEVICE: the port is not active; UCS_ERR_INVALID_PARAM: a
  * variable names an entry that the port does not have. */

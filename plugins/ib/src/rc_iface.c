@@ -180,6 +180,7 @@ ucs_status_t rc_iface_open(uct_md_h uct_md, const ucx_iface_open_args_t *args,
     ib_md_t *md                      = (ib_md_t *)uct_md;
     const uct_iface_params_t *params = args->params;
     uint8_t port = ib_device_port(md->context, args->dev_name);
+    ib_md_config_t config;
     ucs_status_t status;
     rc_iface_t *iface;
 
@@ -201,8 +202,12 @@ ucs_status_t rc_iface_open(uct_md_h uct_md, const ucx_iface_open_args_t *args,
     rc_link_init(&iface->owing);
     rc_link_init(&iface->ending);
     set_limits(iface);
-    status = ib_port_open(md->host, md->context, port, &md->config,
-                          &iface->port);
+    status = ib_port_config(md->host, &md->config, &iface->config.path,
+                            &config);
+    if (status == UCS_OK) {
+        status = ib_port_open(md->host, md->context, port, &config,
+                              &iface->port);
+    }
     if ((status == UCS_OK) && ib_is_iwarp(md->context)) {
         status = rc_join_open(iface);
     }

@@ -200,6 +200,7 @@ ucs_status_t ud_iface_open(uct_md_h uct_md, const ucx_iface_open_args_t *args,
 {
     ib_md_t *md  = (ib_md_t *)uct_md;
     uint8_t port = ib_device_port(md->context, args->dev_name);
+    ib_md_config_t config;
     ucs_status_t status;
     ud_iface_t *iface;
 
@@ -210,8 +211,12 @@ ucs_status_t ud_iface_open(uct_md_h uct_md, const ucx_iface_open_args_t *args,
     if (iface == NULL) {
         return UCS_ERR_NO_MEMORY;
     }
-    status = ib_port_open(md->host, md->context, port, &md->config,
-                          &iface->port);
+    status = ib_port_config(md->host, &md->config, &iface->config.path,
+                            &config);
+    if (status == UCS_OK) {
+        status = ib_port_open(md->host, md->context, port, &config,
+                              &iface->port);
+    }
     if (status == UCS_OK) {
         iface->mtu = (size_t)128 << iface->port.mtu;
         status     = make_queues(iface);

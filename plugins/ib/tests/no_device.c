@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What interfaces ask of a device besides its queues, and the watch of its events,
  * which never come: for tests with a device in memory. */
+#include "../src/port.h"
 #include "../src/watch.h"
 
 #include <stdlib.h>
@@ -45,6 +46,15 @@ int ibv_dereg_mr(struct ibv_mr *mr)
 const char *ibv_get_device_name(struct ibv_device *device)
 {
     return device->name;
+}
+
+ucs_status_t ib_port_config(const ucx_host_t *host,
+                            const ib_md_config_t *domain,
+                            const ib_path_config_t *path,
+                            ib_md_config_t *config)
+{
+    *config = *domain;
+    return UCS_OK;
 }
 
 ucs_status_t ib_watch_start(ib_watch_t *watch, const ib_watch_ops_t *ops,

@@ -7,6 +7,8 @@
 #include "suite.h"
 
 #include <errno.h>
+#include <limits.h>
+#include <stddef.h>
 #include <string.h>
 
 static int log_level = -1;
@@ -123,6 +125,81 @@ START_TEST(a_global_header_is_used_where_it_is_needed_or_wanted)
 }
 END_TEST
 
+/* What a transport sets counts more than what the domain sets. */
+START_TEST(variables_of_a_transport_count_more)
+{
+    const ib_md_config_t domain = {
+        .sl            = 1,
+        .traffic_class = 2,
+        .hop_limit     = 3,
+        .pkey          = 4,
+        .path_mtu      = 5,
+        .is_global     = 1,
+        .gid_index     = 6,
+    };
+    const ib_path_config_t unset = {
+        .sl            = UINT_MAX,
+        .traffic_class = UINT_MAX,
+        .hop_limit     = UINT_MAX,
+        .is_global     = UCS_AUTO,
+        .local_subnet  = UCS_AUTO,
+    };
+    ib_path_config_t path = unset;
+    ib_md_config_t config;
+
+    ck_assert_int_eq(ib_port_config(&host, &domain, &unset, &config), UCS_OK);
+    ck_assert_mem_eq(&config, &domain, sizeof(config));
+
+    path = (ib_path_config_t){.sl            = 15,
+                              .traffic_class = 0,
+                              .hop_limit     = 255,
+                              .pkey          = 7,
+                              .path_mtu      = 2,
+                              .is_global     = UCS_NO,
+                              .local_subnet  = UCS_YES};
+    ck_assert_int_eq(ib_port_config(&host, &domain, &path, &config), UCS_OK);
+    ck_assert_uint_eq(config.sl, 15);
+    ck_assert_uint_eq(config.traffic_class, 0);
+    ck_assert_uint_eq(config.hop_limit, 255);
+    ck_assert_uint_eq(config.pkey, 7);
+    ck_assert_uint_eq(config.path_mtu, 2);
+    ck_assert_int_eq(config.is_global, 0);
+    ck_assert_int_eq(config.local_subnet, 1);
+    ck_assert_uint_eq(config.gid_index, 6);
+
+    for (int i = 0; i < 3; ++i) {
+        path                          = unset;
+        *((i == 0) ? &path.sl :
+          (i == 1) ? &path.traffic_class :
+                     &path.hop_limit) = (i == 0) ? 16 : 256;
+        ck_assert_int_eq(ib_port_config(&host, &domain, &path, &config),
+                         UCS_ERR_INVALID_PARAM);
+    }
+}
+END_TEST
+
+/* The tables of both transports set what ib_port_config() reads. */
+START_TEST(both_transports_have_the_variables)
+{
+    static const char *const names[] = {
+        "SL",       "TRAFFIC_CLASS", "HOP_LIMIT",         "PKEY",
+        "PATH_MTU", "IS_GLOBAL",     "ROCE_LOCAL_SUBNET",
+    };
+    const ucx_config_table_t *tables[] = {&ib_rc_config_table,
+                                          &ib_ud_config_table};
+    const size_t start[]               = {offsetof(ib_rc_config_t, path),
+                                          offsetof(ib_ud_config_t, path)};
+
+    for (int i = 0; i < 2; ++i) {
+        for (size_t n = 0; n < sizeof(names) / sizeof(names[0]); ++n) {
+            ck_assert_str_eq(tables[i]->fields[n].name, names[n]);
+            ck_assert_uint_eq(tables[i]->fields[n].offset - start[i],
+                              n * sizeof(int));
+        }
+    }
+}
+END_TEST
+
 /* There is no device: the domain is not opened in any case. */
 static ucs_status_t open_with(int fork_init)
 {
@@ -158,6 +235,8 @@ int main(void)
         subnets_of_roce_are_routed_unless_the_user_forbids_it,
         subnets_of_ip_addresses_have_any_length,
         a_global_header_is_used_where_it_is_needed_or_wanted,
+        variables_of_a_transport_count_more,
+        both_transports_have_the_variables,
         libibverbs_is_prepared_for_fork_unless_the_user_forbids_it,
     };
 
