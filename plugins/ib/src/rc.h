@@ -34,6 +34,8 @@ enum {
     RC_AM_ONLY_FC = 0x80, /* No message: flow control only */
     RC_AM_BYE     = 0x01, /* Id of such a message: the sender's user has
                            * destroyed the endpoint (iWARP) */
+    RC_AM_HELLO   = 0x02, /* Likewise: the first message of the side that has
+                           * connected (iWARP) */
 };
 
 _Static_assert(UCT_AM_ID_MAX <= RC_AM_ID_MASK + 1, "message ids fit");
@@ -107,6 +109,11 @@ enum {
     RC_EP_FLUSHING  = 1 << 11,
     /* iWARP, failed: the peer has closed, and had received everything */
     RC_EP_LEFT      = 1 << 12,
+    /* iWARP: nothing is posted before earlier reads have completed */
+    RC_EP_HELD      = 1 << 13,
+    /* iWARP: this side connects, and has to send RC_AM_HELLO; without
+     * RC_EP_JOINING it may do so */
+    RC_EP_GREETS    = 1 << 14,
 };
 
 struct rc_ep {
@@ -148,6 +155,7 @@ struct rc_ep {
     uint64_t word_address; /* Address of the peer's rc_join_word_t */
     double wait_end;       /* Time when RC_EP_LINGERS or RC_EP_FLUSHING ends */
     uint8_t *finished;     /* rc_iwarp.h */
+    uint16_t num_reads;    /* iWARP: outstanding reads */
 };
 
 struct rc_iface {
@@ -169,10 +177,10 @@ struct rc_iface {
     unsigned max_inline;
     unsigned max_sge;
     unsigned max_rd_atomic, max_dest_rd_atomic;
+    unsigned min_read;  /* Bytes of the shortest read (rc_iwarp.h) */
     uint16_t queue_len; /* Length of an endpoint's send queue */
     uint16_t moderation;
     uint16_t credit_step;   /* 1; 0 without flow control */
-    uint16_t unseen;        /* iWARP: RC_EP_UNSEEN; 0 otherwise */
     unsigned num_ops;       /* Outstanding ib_op_t */
     uint16_t finished_mask; /* Size of rc_ep_t.finished, minus one */
     uint16_t send_cq_empty; /* The last poll of send_cq has found its end */

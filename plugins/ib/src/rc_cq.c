@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Progress: send completions, pending requests, failed endpoints. */
 #include "rc_iwarp.h"
+#include "rc_join.h"
 #include "rc_send.h"
 
 #include <stdlib.h>
@@ -199,6 +200,11 @@ static unsigned dispatch(rc_iface_t *iface)
         rc_link_remove(&ep->waiting);
         if (ep->state & RC_EP_DRAIN) {
             post_drain(iface, ep);
+            continue;
+        }
+        if (ib_unlikely((ep->state & (RC_EP_GREETS | RC_EP_JOINING)) ==
+                        RC_EP_GREETS)) {
+            rc_join_greet(ep);
             continue;
         }
         ++ep->busy;

@@ -132,7 +132,13 @@ ucs_status_t rc_iface_flush(uct_iface_h uct_iface, unsigned flags,
  * Therefore the next request waits. */
 ucs_status_t rc_ep_fence(uct_ep_h uct_ep, unsigned flags)
 {
-    ((rc_ep_t *)uct_ep)->state |= RC_EP_FENCE;
+    rc_ep_t *ep = (rc_ep_t *)uct_ep;
+
+    if (rc_iface_of(ep)->join != NULL) {
+        rc_order_fence(ep);
+    } else {
+        ep->state |= RC_EP_FENCE;
+    }
     return UCS_OK;
 }
 

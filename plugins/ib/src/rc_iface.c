@@ -144,7 +144,10 @@ static void set_limits(rc_iface_t *iface)
                                             (size_t)attr->max_qp_init_rd_atom);
     iface->max_dest_rd_atomic = (unsigned)attr->max_qp_rd_atom;
     iface->credit_step        = config->credits ? 1 : 0;
-    iface->unseen = ib_is_iwarp(iface->md->context) ? RC_EP_UNSEEN : 0;
+    if (ib_is_iwarp(iface->md->context) &&
+        (attr->vendor_id == RC_IWARP_VENDOR)) {
+        iface->min_read = RC_IWARP_MIN_READ;
+    }
 }
 
 /* Frees the objects that were created; also called after a failed open. */
@@ -289,7 +292,8 @@ static void query_limits(const rc_iface_t *iface, uct_iface_attr_t *attr)
     attr->cap.put.opt_zcopy_align = 64;
     attr->cap.put.align_mtu       = mtu;
 
-    attr->cap.get.max_bcopy       = seg;
+    attr->cap.get.max_bcopy       = (iface->min_read == 0) ? seg : 0;
+    attr->cap.get.min_zcopy       = iface->min_read;
     attr->cap.get.max_zcopy       = max_msg;
     attr->cap.get.max_iov         = ib_min(max_iov, max_read_iov(iface));
     attr->cap.get.opt_zcopy_align = 64;
@@ -304,11 +308,14 @@ ucs_status_t rc_iface_query(uct_iface_h uct_iface, ucx_iface_attr_t *attr)
     base->cap.flags = UCT_IFACE_FLAG_AM_SHORT | UCT_IFACE_FLAG_AM_BCOPY |
                       UCT_IFACE_FLAG_AM_ZCOPY | UCT_IFACE_FLAG_PUT_SHORT |
                       UCT_IFACE_FLAG_PUT_BCOPY | UCT_IFACE_FLAG_PUT_ZCOPY |
-                      UCT_IFACE_FLAG_GET_BCOPY | UCT_IFACE_FLAG_GET_ZCOPY |
-                      UCT_IFACE_FLAG_PENDING | UCT_IFACE_FLAG_CB_SYNC |
-                      UCT_IFACE_FLAG_CONNECT_TO_EP | UCT_IFACE_FLAG_EP_CHECK |
+                      UCT_IFACE_FLAG_GET_ZCOPY | UCT_IFACE_FLAG_PENDING |
+                      UCT_IFACE_FLAG_CB_SYNC | UCT_IFACE_FLAG_CONNECT_TO_EP |
+                      UCT_IFACE_FLAG_EP_CHECK |
                       UCT_IFACE_FLAG_ERRHANDLE_PEER_FAILURE |
                       UCT_IFACE_FLAG_INTER_NODE;
+    if (iface->min_read == 0) {
+        base->cap.flags |= UCT_IFACE_FLAG_GET_BCOPY;
+    }
     base->cap.event_flags = UCT_IFACE_FLAG_EVENT_SEND_COMP |
                             UCT_IFACE_FLAG_EVENT_RECV | UCT_IFACE_FLAG_EVENT_FD;
     if (iface->md->attr.atomic_cap != IBV_ATOMIC_NONE) {

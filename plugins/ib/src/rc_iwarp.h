@@ -3,9 +3,17 @@
  * What connections of iWARP devices need beside rc_join.h. The functions do
  * nothing for other devices.
  *
- * rc_order.c: software iWARP of Linux reports a send or a write while an earlier
- * read is outstanding, and reports no request that was posted when the
- * connection was lost already.
+ * rc_order.c: software iWARP of Linux (siw) reports a send or a write while an
+ * earlier read is outstanding, and reports no request that was posted when the
+ * connection was lost already. It stops sending when a request has to wait for
+ * reads (a fence, or more reads than agreed), also the data that the peer reads,
+ * for which the peer may wait the same way. So requests wait here instead.
+ *
+ * Short data: siw copies data of up to 32 bytes from the user's addresses if it
+ * believes that the process is in a system call. It keeps that in a bit that
+ * its threads change without a lock. If it is wrong, a thread of the kernel
+ * copies from the addresses of another process, or the connection fails.
+ * Therefore short sends and writes are inline, and there are no short reads.
  *
  * rc_linger.c: a flush reads from the peer, so that the side that closes first
  * waits for the other:
@@ -19,8 +27,28 @@
 
 #include "rc.h"
 
+enum {
+    RC_IWARP_VENDOR   = 0x626d74, /* ibv_device_attr.vendor_id of siw */
+    RC_IWARP_MIN_READ = 33,       /* Bytes of the shortest read over siw */
+};
+
+/* Sends the data with the request, if it is short. */
+static inline void rc_iwarp_prepare(const rc_iface_t *iface,
+                                    struct ibv_send_wr *wr)
+{
+    if ((wr->num_sge == 1) && (wr->opcode != IBV_WR_RDMA_READ) &&
+        (wr->sg_list->length <= iface->max_inline)) {
+        wr->send_flags |= IBV_SEND_INLINE;
+    }
+}
+
 ucs_status_t rc_order_open(const rc_iface_t *iface, rc_ep_t *ep);
 void rc_order_close(rc_ep_t *ep);
+/* Called when request ep->sn was posted. */
+void rc_order_posted(const rc_iface_t *iface, rc_ep_t *ep,
+                     enum ibv_wr_opcode opcode);
+/* Later requests wait for the reads that are outstanding. */
+void rc_order_fence(rc_ep_t *ep);
 /* Called for each completion: completes the requests before which all others
  * have completed. */
 void rc_order_done(rc_ep_t *ep, uint16_t sn, ucs_status_t status);

@@ -19,6 +19,7 @@ enum {
     JOIN_MAGIC = 0x4a435855, /* "UXCJ" */
     RESOLVE_MS = 10000,
     BACKLOG    = 1024,
+    WORD_BYTES = 64, /* A read of siw is longer than RC_IWARP_MIN_READ */
 };
 
 /* Private data of a connection request, little-endian. */
@@ -37,8 +38,7 @@ struct rc_join {
     ucx_async_id_t async_id;
     unsigned is_queued; /* Accessed atomically: rc_join_run() is queued */
     uint16_t port;
-    uint64_t *words; /* Words that peers read, and the destination of own
-                      * reads */
+    char *words; /* Bytes that peers read, and the destination of own reads */
     struct ibv_mr *mr;
 };
 
@@ -139,10 +139,39 @@ static void requested(rc_iface_t *iface, const join_event_t *event)
 
 static void established(rc_ep_t *ep)
 {
-    ep->state &= (uint16_t)~RC_EP_JOINING;
+    ep->state &= (uint16_t) ~(RC_EP_JOINING | RC_EP_GREETS);
     ep->state |= RC_EP_CONNECTED;
     if (ep->state & RC_EP_ZOMBIE) {
         rc_ep_finish(ep);
+    }
+}
+
+void rc_join_greet(rc_ep_t *ep)
+{
+    uint8_t header     = RC_AM_ONLY_FC | RC_AM_HELLO;
+    rc_iface_t *iface  = rc_iface_of(ep);
+    struct ibv_sge sge = {(uintptr_t)&header, sizeof(header), 0};
+    struct ibv_send_wr wr;
+
+    if (ep->state & RC_EP_FAILED) {
+        return;
+    }
+    rc_wr_inline(&wr, IBV_WR_SEND, &sge, 1);
+    if ((iface->cq_free > 0) && (rc_post(iface, ep, &wr, 1) == UCS_OK)) {
+        established(ep);
+    } else {
+        rc_link_remove(&ep->waiting);
+        rc_link_add_tail(&iface->waiting, &ep->waiting);
+    }
+}
+
+void rc_join_greeted(rc_iface_t *iface, uint32_t qpn)
+{
+    rc_ep_t *ep = rc_ep_by_qpn(iface, qpn);
+
+    if ((ep != NULL) && (ep->state & RC_EP_JOINING) &&
+        !(ep->state & (RC_EP_FAILED | RC_EP_GREETS))) {
+        established(ep);
     }
 }
 
@@ -169,7 +198,10 @@ static void join_event(rc_iface_t *iface, const join_event_t *event)
         connect_now(ep);
         break;
     case RDMA_CM_EVENT_ESTABLISHED:
-        established(ep);
+        if (ep->state & RC_EP_GREETS) {
+            ep->state &= (uint16_t)~RC_EP_JOINING;
+            rc_join_greet(ep);
+        }
         break;
     case RDMA_CM_EVENT_DISCONNECTED:
         rc_linger_disconnected(ep);
@@ -276,12 +308,12 @@ static int join_watch(rc_join_t *join)
 /* The sink of a read needs the right to write, and so does its owner's peer. */
 static int join_words(rc_iface_t *iface, rc_join_t *join)
 {
-    join->words = aligned_alloc(64, 64);
+    join->words = aligned_alloc(WORD_BYTES, 2 * WORD_BYTES);
     if (join->words == NULL) {
         return -1;
     }
-    memset(join->words, 0, 64);
-    join->mr = ibv_reg_mr(iface->md->pd, join->words, 64,
+    memset(join->words, 0, 2 * WORD_BYTES);
+    join->mr = ibv_reg_mr(iface->md->pd, join->words, 2 * WORD_BYTES,
                           IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE |
                               IBV_ACCESS_REMOTE_READ);
     return (join->mr != NULL) ? 0 : -1;
@@ -346,14 +378,14 @@ uint16_t rc_join_port(const rc_iface_t *iface)
 
 void rc_join_word(const rc_iface_t *iface, rc_join_word_t *word)
 {
-    word->address = (uintptr_t)&iface->join->words[0];
+    word->address = (uintptr_t)iface->join->words;
     word->rkey    = iface->join->mr->rkey;
 }
 
 void rc_join_sink(const rc_iface_t *iface, struct ibv_sge *sge)
 {
-    sge->addr   = (uintptr_t)&iface->join->words[1];
-    sge->length = sizeof(iface->join->words[1]);
+    sge->addr   = (uintptr_t)iface->join->words + WORD_BYTES;
+    sge->length = WORD_BYTES;
     sge->lkey   = iface->join->mr->lkey;
 }
 
@@ -381,6 +413,7 @@ static int resolve(rc_ep_t *ep, const rc_join_end_t *peer)
         ep->join_id = NULL;
         return -1;
     }
+    ep->state |= RC_EP_GREETS;
     return rdma_resolve_addr(ep->join_id, (struct sockaddr *)&from,
                              (struct sockaddr *)&to, RESOLVE_MS);
 }

@@ -8,7 +8,12 @@
  *   lower side                                   other side
  *   resolve address, resolve route, connect  ->  the request waits for the
  *                                                user's rc_ep_connect_to_ep()
- *   ready                                    <-  accept, ready
+ *   RC_AM_HELLO sent, ready                  <-  accept
+ *                                            ->  ready
+ *
+ * The other side sends nothing before it has received a message, as RFC 5044
+ * demands: software iWARP of Linux fails the connection if data follows its
+ * answer too early.
  */
 #ifndef IB_RC_JOIN_H
 #define IB_RC_JOIN_H
@@ -24,7 +29,7 @@ typedef struct rc_join_end {
                    * number */
 } rc_join_end_t;
 
-/* Eight bytes of an interface that its peers read to confirm that their earlier
+/* Bytes of an interface that its peers read to confirm that their earlier
  * messages have arrived. The value has no meaning. */
 typedef struct rc_join_word {
     uint64_t address;
@@ -50,6 +55,11 @@ void rc_join_sink(const rc_iface_t *iface, struct ibv_sge *sge);
 ucs_status_t rc_join_start(rc_ep_t *ep, const rc_join_end_t *peer);
 /* Handles the events of connections. `iface`: an rc_iface_t. */
 void rc_join_run(void *iface);
+/* Called when RC_AM_HELLO has arrived. */
+void rc_join_greeted(rc_iface_t *iface, uint32_t qpn);
+/* Sends RC_AM_HELLO on an endpoint with RC_EP_GREETS that librdmacm has
+ * connected. It is RC_EP_CONNECTED then, or progress calls this again. */
+void rc_join_greet(rc_ep_t *ep);
 /* The queue pair is destroyed. */
 void rc_join_end(rc_ep_t *ep);
 
@@ -84,6 +94,14 @@ static inline ucs_status_t rc_join_start(rc_ep_t *ep, const rc_join_end_t *peer)
 }
 
 static inline void rc_join_run(void *iface)
+{
+}
+
+static inline void rc_join_greeted(rc_iface_t *iface, uint32_t qpn)
+{
+}
+
+static inline void rc_join_greet(rc_ep_t *ep)
 {
 }
 

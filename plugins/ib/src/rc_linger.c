@@ -36,7 +36,8 @@ static int has_peer(const rc_ep_t *ep)
 {
     return !(ep->state & RC_EP_FAILED) &&
            ((ep->state & RC_EP_CONNECTED) ||
-            ((ep->state & RC_EP_JOINING) && (ep->join_id != NULL)));
+            ((ep->state & (RC_EP_JOINING | RC_EP_GREETS)) &&
+             (ep->join_id != NULL)));
 }
 
 int rc_linger(rc_ep_t *ep)

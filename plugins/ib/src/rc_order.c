@@ -4,7 +4,14 @@
 
 #include <stdlib.h>
 
-enum { PENDING, SUCCEEDED, FAILED };
+/* What rc_ep_t.finished says of a request. */
+enum {
+    PENDING,
+    SUCCEEDED,
+    FAILED,
+    HOW  = 3, /* Mask of these */
+    READ = 4, /* It is a read */
+};
 
 /* Seconds that the device has to report the requests of a failed connection. */
 #define FLUSH_SECONDS 0.2
@@ -23,21 +30,64 @@ void rc_order_close(rc_ep_t *ep)
     free(ep->finished);
 }
 
+/* Returns the number of reads at which the next request waits. The device
+ * reports a read before it is ready for another one in its place. */
+static unsigned max_reads(const rc_iface_t *iface)
+{
+    return (iface->max_rd_atomic > 1) ? iface->max_rd_atomic - 1 : 1;
+}
+
+void rc_order_posted(const rc_iface_t *iface, rc_ep_t *ep,
+                     enum ibv_wr_opcode opcode)
+{
+    ep->state |= RC_EP_UNSEEN;
+    if (opcode == IBV_WR_RDMA_READ) {
+        ep->finished[ep->sn & iface->finished_mask] = READ;
+        ++ep->num_reads;
+        if (ep->num_reads >= max_reads(iface)) {
+            ep->state |= RC_EP_HELD;
+        }
+    }
+}
+
+void rc_order_fence(rc_ep_t *ep)
+{
+    if (ep->num_reads > 0) {
+        ep->state |= RC_EP_FENCE | RC_EP_HELD;
+    }
+}
+
+/* Counts a completed read. */
+static void read_done(const rc_iface_t *iface, rc_ep_t *ep)
+{
+    --ep->num_reads;
+    if ((ep->num_reads == 0) ||
+        (!(ep->state & RC_EP_FENCE) && (ep->num_reads < max_reads(iface)))) {
+        ep->state &= (uint16_t) ~(RC_EP_FENCE | RC_EP_HELD);
+    }
+}
+
 /* Completes as many requests as have ended the same way, one behind the other.
  * Returns 0 if the oldest request is outstanding. */
 static int complete_run(const rc_iface_t *iface, rc_ep_t *ep,
                         ucs_status_t status)
 {
-    uint8_t how     = ep->finished[ep->done_sn & iface->finished_mask];
-    uint16_t sn     = ep->done_sn;
-    uint8_t *finish = ep->finished;
+    uint8_t how = ep->finished[ep->done_sn & iface->finished_mask] & HOW;
+    uint16_t sn = ep->done_sn;
+    uint8_t *finish;
 
     if ((sn == ep->sn) || (how == PENDING)) {
         return 0;
     }
-    while ((sn != ep->sn) && (finish[sn & iface->finished_mask] == how)) {
-        finish[sn & iface->finished_mask] = PENDING;
-        ++sn;
+    for (; sn != ep->sn; ++sn) {
+        finish = &ep->finished[sn & iface->finished_mask];
+        if ((*finish & HOW) != how) {
+            break;
+        }
+        if (*finish & READ) {
+            read_done(iface, ep);
+        }
+        *finish = PENDING;
     }
     rc_complete_to(ep, (uint16_t)(sn - 1),
                    (how == SUCCEEDED) ? UCS_OK : status);
@@ -53,8 +103,8 @@ void rc_order_done(rc_ep_t *ep, uint16_t sn, ucs_status_t status)
     if ((uint16_t)(sn - ep->done_sn) >= (uint16_t)(ep->sn - ep->done_sn)) {
         return;
     }
-    ep->finished[sn & iface->finished_mask] = (status == UCS_OK) ? SUCCEEDED :
-                                                                   FAILED;
+    ep->finished[sn & iface->finished_mask] |= (status == UCS_OK) ? SUCCEEDED :
+                                                                    FAILED;
     ++ep->busy;
     while (complete_run(iface, ep, status)) {
     }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Registered buffers, the shared receive queue, and received messages. */
 #include "rc_iwarp.h"
+#include "rc_join.h"
 #include "rc_send.h"
 
 #include <stdlib.h>
@@ -141,6 +142,8 @@ static void deliver(rc_iface_t *iface, rc_recv_t *recv, const struct ibv_wc *wc)
     if (ib_unlikely(header & RC_AM_ONLY_FC)) {
         if ((header & RC_AM_ID_MASK) == RC_AM_BYE) {
             rc_linger_bye(iface, wc->qp_num);
+        } else if ((header & RC_AM_ID_MASK) == RC_AM_HELLO) {
+            rc_join_greeted(iface, wc->qp_num);
         }
         recv_put(iface, recv);
         return;

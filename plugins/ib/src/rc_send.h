@@ -6,7 +6,7 @@
 #ifndef IB_RC_SEND_H
 #define IB_RC_SEND_H
 
-#include "rc.h"
+#include "rc_iwarp.h"
 
 #include <string.h>
 
@@ -31,8 +31,8 @@ static inline void rc_poll_sends_soon(rc_iface_t *iface)
 /* Returns UCS_OK, or the status with which a send must return now. */
 static inline ucs_status_t rc_check(rc_iface_t *iface, rc_ep_t *ep)
 {
-    if (ib_unlikely((ep->state & (RC_EP_CONNECTED | RC_EP_FAILED)) !=
-                    RC_EP_CONNECTED)) {
+    if (ib_unlikely((ep->state & (RC_EP_CONNECTED | RC_EP_FAILED |
+                                  RC_EP_HELD)) != RC_EP_CONNECTED)) {
         return (ep->state & RC_EP_FAILED) ? (ucs_status_t)ep->status :
                                             UCS_ERR_NO_RESOURCE;
     }
@@ -56,17 +56,6 @@ static inline ucs_status_t rc_check_am(rc_iface_t *iface, rc_ep_t *ep)
     return status;
 }
 
-/* Lets the request wait for earlier reads. iWARP answers reads in the order of
- * the requests and cannot delay one: the next request that is none waits. */
-static inline void rc_fence(const rc_iface_t *iface, rc_ep_t *ep,
-                            struct ibv_send_wr *wr)
-{
-    if ((iface->join == NULL) || (wr->opcode != IBV_WR_RDMA_READ)) {
-        wr->send_flags |= IBV_SEND_FENCE;
-        ep->state &= (uint16_t)~RC_EP_FENCE;
-    }
-}
-
 /*
  * Posts one request after rc_check(). The caller has set opcode, addresses and
  * IBV_SEND_INLINE. With `signal` the request is always signaled. The caller
@@ -84,7 +73,11 @@ static inline ucs_status_t rc_post(rc_iface_t *iface, rc_ep_t *ep,
         wr->send_flags |= IBV_SEND_SIGNALED;
     }
     if (ib_unlikely(ep->state & RC_EP_FENCE)) {
-        rc_fence(iface, ep, wr);
+        wr->send_flags |= IBV_SEND_FENCE;
+        ep->state &= (uint16_t)~RC_EP_FENCE;
+    }
+    if (ib_unlikely(iface->join != NULL)) {
+        rc_iwarp_prepare(iface, wr);
     }
     if (ib_unlikely(ibv_post_send(ep->qp, wr, &bad) != 0)) {
         ep->state |= (wr->send_flags & IBV_SEND_FENCE) ? RC_EP_FENCE : 0;
@@ -92,7 +85,9 @@ static inline ucs_status_t rc_post(rc_iface_t *iface, rc_ep_t *ep,
     }
     ep->unsignaled = (wr->send_flags & IBV_SEND_SIGNALED) ? 0 :
                                                             ep->unsignaled + 1;
-    ep->state |= iface->unseen;
+    if (ib_unlikely(iface->join != NULL)) {
+        rc_order_posted(iface, ep, wr->opcode);
+    }
     ++ep->sn;
     --iface->cq_free;
     if ((uint16_t)(ep->sn - ep->done_sn) >= RC_POLL_SENT) {

@@ -22,7 +22,7 @@ static ucs_status_t iface_fence(uct_iface_h uct_iface, unsigned flags)
 
     for (uint32_t i = 0; i < iface->eps_size; ++i) {
         if (iface->eps[i] != NULL) {
-            iface->eps[i]->state |= RC_EP_FENCE;
+            (void)rc_ep_fence(&iface->eps[i]->super, flags);
         }
     }
     return UCS_OK;

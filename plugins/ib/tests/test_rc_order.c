@@ -170,9 +170,86 @@ START_TEST(closed_ep_waits_for_its_peer)
 }
 END_TEST
 
+/* Posts a request as rc_post() does. */
+static void post(enum ibv_wr_opcode opcode)
+{
+    rc_order_posted(&iface, &ep, opcode);
+    ++ep.sn;
+}
+
+START_TEST(fence_holds_until_reads_are_done)
+{
+    open_ep(0, 0);
+    iface.max_rd_atomic = 4;
+    rc_order_fence(&ep); /* No read: nothing to wait for */
+    ck_assert_uint_eq(ep.state & (RC_EP_HELD | RC_EP_FENCE), 0);
+    post(IBV_WR_SEND);
+    post(IBV_WR_RDMA_READ);
+    rc_order_fence(&ep);
+    ck_assert(ep.state & RC_EP_HELD);
+    rc_order_done(&ep, 0, UCS_OK);
+    ck_assert(ep.state & RC_EP_HELD);
+    rc_order_done(&ep, 1, UCS_OK);
+    ck_assert_uint_eq(ep.state & (RC_EP_HELD | RC_EP_FENCE), 0);
+    ck_assert_uint_eq(ep.num_reads, 0);
+    rc_order_close(&ep);
+}
+END_TEST
+
+START_TEST(no_more_reads_than_the_device_takes)
+{
+    open_ep(0, 0);
+    iface.max_rd_atomic = 3;
+    post(IBV_WR_RDMA_READ);
+    ck_assert(!(ep.state & RC_EP_HELD));
+    post(IBV_WR_RDMA_READ);
+    ck_assert(ep.state & RC_EP_HELD);
+    rc_order_done(&ep, 1, UCS_OK); /* Not the oldest one */
+    ck_assert(ep.state & RC_EP_HELD);
+    rc_order_done(&ep, 0, UCS_OK);
+    ck_assert(!(ep.state & RC_EP_HELD));
+    ck_assert_uint_eq(ep.num_reads, 0);
+
+    post(IBV_WR_RDMA_READ);
+    post(IBV_WR_RDMA_READ);
+    rc_order_fence(&ep);
+    rc_order_done(&ep, 2, UCS_OK);
+    ck_assert(ep.state & RC_EP_HELD); /* The fence waits for all */
+    rc_order_done(&ep, 3, UCS_ERR_CANCELED);
+    ck_assert(!(ep.state & RC_EP_HELD));
+    rc_order_close(&ep);
+}
+END_TEST
+
+START_TEST(short_data_goes_with_the_request)
+{
+    struct ibv_sge sge[2] = {{.length = 32}, {.length = 1}};
+    struct ibv_send_wr wr = {.opcode = IBV_WR_SEND, .sg_list = sge};
+
+    open_ep(0, 0);
+    iface.max_inline = 32;
+    wr.num_sge       = 1;
+    rc_iwarp_prepare(&iface, &wr);
+    ck_assert(wr.send_flags & IBV_SEND_INLINE);
+    for (int i = 0; i < 3; ++i) {
+        wr.send_flags = 0;
+        wr.opcode     = (i == 0) ? IBV_WR_RDMA_READ : IBV_WR_RDMA_WRITE;
+        wr.num_sge    = (i == 1) ? 2 : 1;
+        sge[0].length = (i == 2) ? 33 : 32;
+        rc_iwarp_prepare(&iface, &wr);
+        ck_assert(!(wr.send_flags & IBV_SEND_INLINE));
+    }
+    rc_order_close(&ep);
+}
+END_TEST
+
 int main(void)
 {
-    const TTest *tests[] = {completes_in_order, each_has_its_status,
+    const TTest *tests[] = {fence_holds_until_reads_are_done,
+                            no_more_reads_than_the_device_takes,
+                            short_data_goes_with_the_request,
+                            completes_in_order,
+                            each_has_its_status,
                             ignores_requests_that_were_not_posted,
                             unreported_requests_end,
                             closed_ep_waits_for_its_peer};
