@@ -28,6 +28,11 @@ static ucs_status_t status_of(enum ibv_wc_status status)
     }
 }
 
+void rc_desc_done(rc_ep_t *ep, ib_op_t *op, ucs_status_t status)
+{
+    ucx_mpool_put(rc_iface_of(ep)->descs, op);
+}
+
 /* Completes the operations up to this sequence number. */
 static void end_ops(rc_ep_t *ep, uint16_t sn, ucs_status_t status)
 {

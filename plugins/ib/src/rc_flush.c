@@ -71,6 +71,9 @@ ucs_status_t rc_ep_flush(uct_ep_h uct_ep, unsigned flags,
     rc_ep_t *ep = (rc_ep_t *)uct_ep;
 
     if (flags & UCT_FLUSH_FLAG_CANCEL) {
+        if (rc_linger_is_quiet(ep)) {
+            return UCS_OK;
+        }
         rc_ep_fail(ep, UCS_ERR_CANCELED, 0);
         return (ep->done_sn == ep->sn) ? UCS_OK : watch_all(ep, comp);
     }

@@ -58,6 +58,11 @@ void rc_order_await(rc_ep_t *ep);
 /* Called when all requests of a destroyed endpoint have completed. Returns
  * whether the endpoint must stay. */
 int rc_linger(rc_ep_t *ep);
+/* Returns whether nobody waits for the endpoint's requests, so that a flush that
+ * cancels them need not end the connection. The peer may still read from it: its
+ * last message makes UCP cancel the endpoint that has received it, while the
+ * peer's flush of that message is under way. */
+int rc_linger_is_quiet(const rc_ep_t *ep);
 /* Called when the peer's RC_AM_BYE has arrived. */
 void rc_linger_bye(rc_iface_t *iface, uint32_t qpn);
 /* Called when the connection is lost. */

@@ -40,6 +40,17 @@ static int has_peer(const rc_ep_t *ep)
              (ep->join_id != NULL)));
 }
 
+int rc_linger_is_quiet(const rc_ep_t *ep)
+{
+    const ib_op_t *op = ep->ops;
+
+    while ((op != NULL) && (op->done == rc_desc_done)) {
+        op = op->next;
+    }
+    return (rc_iface_of((rc_ep_t *)ep)->join != NULL) && has_peer(ep) &&
+           (op == NULL);
+}
+
 int rc_linger(rc_ep_t *ep)
 {
     rc_iface_t *iface = rc_iface_of(ep);

@@ -201,11 +201,7 @@ static inline rc_desc_t *rc_desc_get(rc_iface_t *iface)
 }
 
 /* Called on completion: releases the buffer. */
-static inline void rc_desc_done(rc_ep_t *ep, ib_op_t *op, ucs_status_t status)
-{
-    (void)status;
-    ucx_mpool_put(rc_iface_of(ep)->descs, op);
-}
+void rc_desc_done(rc_ep_t *ep, ib_op_t *op, ucs_status_t status);
 
 /* Called on completion: calls the user's completion. */
 static inline void rc_user_done(rc_ep_t *ep, ib_op_t *op, ucs_status_t status)
