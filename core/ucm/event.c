@@ -40,8 +40,8 @@ static pthread_once_t ucm_fork_once  = PTHREAD_ONCE_INIT;
 static _Atomic(ucm_handler_t *) ucm_handlers;
 static atomic_int ucm_external;
 
-/* Number of readers in each period, and number of threads that wait until a
- * period has no readers. */
+/* The number of readers in each period; the current period, by its lowest bit;
+ * the number of threads that wait until a period has no readers. */
 static atomic_int ucm_readers[2];
 static atomic_int ucm_period;
 static atomic_int ucm_waiters;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Shared by the files of UCM. Other libraries use <ucm/api/ucm.h>, and
- * "ucm/memtype.h" to report device memory.
+ * Shared by the files of UCM, the library that intercepts mmap(), munmap() and
+ * other calls that change the address space, and reports them as events. Other
+ * libraries use <ucm/api/ucm.h>, and "ucm/memtype.h" to report device memory.
  */
 #ifndef UCM_INTERNAL_H
 #define UCM_INTERNAL_H
@@ -29,15 +30,18 @@ typedef enum ucm_call {
 
 /* --- event.c: subscribers ------------------------------------------------ */
 
-/* Subscribers are not freed between a call of ucm_event_enter() and the call of
- * ucm_event_leave() with its result. Such pairs may be nested. */
+/* Opens a period in which no subscriber is freed, so that the list of
+ * subscribers can be walked without a lock; ucm_event_leave() with the result
+ * closes it. Such periods may be nested. */
 int ucm_event_enter(void);
 void ucm_event_leave(int token);
 
 /* Returns whether there is any subscriber. */
 int ucm_event_is_wanted(void);
 
-/* Calls the subscribers whose priority is in [low, high]. */
+/* Calls the subscribers of the event whose priority is in [low, high]. The
+ * next two report UCM_EVENT_VM_MAPPED and UCM_EVENT_VM_UNMAPPED to all
+ * subscribers. The caller must be in a period of ucm_event_enter(). */
 void ucm_event_dispatch(ucm_event_type_t type, ucm_event_t *event, int low,
                         int high);
 void ucm_event_vm_mapped(void *address, size_t size);
@@ -53,7 +57,9 @@ int ucm_event_calls(int events);
  * makes the system call itself. Must be set before UCM intercepts the call. */
 void ucm_orig_set(ucm_call_t call, void *function);
 
-/* As ucm_orig_set(), for callers whose relocation tables UCM has changed. */
+/* As ucm_orig_set(), but for calls that come by a changed relocation table:
+ * the function is the one to which the table referred before. ucm_orig_reloc()
+ * returns it, or NULL if it is unknown. */
 void ucm_orig_set_reloc(ucm_call_t call, void *function);
 void *ucm_orig_reloc(ucm_call_t call);
 
@@ -134,7 +140,8 @@ ucs_status_t ucm_reloc_add(const ucm_reloc_t *reloc);
  * thread. */
 ucs_status_t ucm_reloc_apply(void);
 
-/* dlopen() on behalf of `caller`, an address in the calling code. */
+/* Calls dlopen() as if the code at the address `caller` had called it, and
+ * changes the relocation tables of the objects that it has loaded. */
 void *ucm_reloc_dlopen(const char *filename, int flag, const void *caller);
 
 /* --- heap.c: used where calls inside the C library are not seen ---------- */
@@ -165,7 +172,7 @@ typedef struct ucm_map {
 typedef int (*ucm_map_cb_t)(const ucm_map_t *map, void *arg);
 int ucm_maps_each(ucm_map_cb_t cb, void *arg);
 
-/* Size of the shared segment attached at `address`; 0 if unknown. */
+/* Size in bytes of the shared segment attached at `address`; 0 if unknown. */
 size_t ucm_maps_shm_size(const void *address);
 
 /* PROT_xx of the page at `address`; -1 if unknown. */
@@ -173,7 +180,8 @@ int ucm_maps_prot(const void *address);
 
 /* --- test.c -------------------------------------------------------------- */
 
-/* Makes the calls; returns those whose events did not arrive. */
+/* Makes the calls of a mask, harmlessly, to test whether their events arrive.
+ * Returns the mask of those whose events did not. */
 int ucm_test_calls(int calls);
 
 /* --- log.c --------------------------------------------------------------- */

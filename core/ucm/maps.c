@@ -54,7 +54,8 @@ static int ucm_maps_char(const char **text, char c)
     return 1;
 }
 
-/* "start-end rwxp offset major:minor inode ..." */
+/* Parses a line "start-end rwxp offset major:minor inode ...". Returns 0 if it
+ * is not of this form. */
 static int ucm_maps_parse(const char *line, ucm_map_t *map)
 {
     map->start = ucm_maps_number(&line, 16);

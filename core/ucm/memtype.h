@@ -12,7 +12,7 @@
 
 BEGIN_C_DECLS
 
-/* Call after the allocation. */
+/* Call after the allocation; `size` in bytes. */
 void ucm_mem_type_alloc(void *address, size_t size, ucs_memory_type_t type);
 
 /* Call before the release. */

@@ -76,7 +76,8 @@ _Static_assert(sizeof(ucp_rma_ack_t) == 13, "wire layout");
 /** State of a worker for access to the memory of peers. */
 typedef struct ucp_rma_worker {
     struct ucp_rma_config *configs; /**< Configurations, shared by keys */
-    ucs_list_link_t shared_keys;    /**< Shared keys, see symmetric.h */
+    ucs_list_link_t shared_keys;    /**< Unpacked keys that several equal
+                                     *   memories share, see symmetric.h */
     /** Endpoints whose peers' accesses are to be acknowledged in this round */
     ucp_ep_h unacked;
     /** Id of the progress callback that acknowledges; UCS_CALLBACKQ_ID_NULL

@@ -120,8 +120,8 @@ void ucp_stage_frag_settle(ucp_stage_frag_t *frag);
 void ucp_stage_frag_start(ucp_stage_frag_t *frag, int to_user,
                           ucp_stage_done_t done);
 
-/** Waits for a copy that was started without `done`; returns its status. No
- *  callback of UCP runs meanwhile. */
+/** Waits for a copy that was started without `done`; returns its status. It
+ *  calls no callback of UCP. */
 ucs_status_t ucp_stage_frag_wait(ucp_stage_frag_t *frag);
 
 /** Waits until no copy accesses the request's memory; copies that have not

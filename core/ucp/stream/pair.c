@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * The two sides of a stream (stream.h): finds the side that an endpoint or an
- * OPEN message belongs to, and sends and handles OPEN and CLOSE.
- */
+/* Finds the side of a stream (stream.h) that an endpoint or an OPEN message
+ * belongs to, and sends and handles OPEN and CLOSE. */
 #include "ucp/stream/desc.h"
 
 #include "ucp/base/ids.h"
@@ -99,8 +97,7 @@ static ucp_stream_t *make(ucp_stream_worker_t *streams,
     return stream;
 }
 
-/* Removes the peer's key from the table: data that arrives with this key is
- * dropped. */
+/* Makes later data with the peer's key be dropped. */
 static void forget_key(ucp_stream_worker_t *streams, ucp_stream_t *stream)
 {
     if ((stream->peer_key != 0) &&
@@ -153,8 +150,7 @@ static int is_wanted(ucp_ep_h ep)
     return (ep->worker->context->features & UCP_FEATURE_STREAM) != 0;
 }
 
-/* Counts an endpoint to the worker `uuid`; *number_p is the number of
- * endpoints to it that were created before. */
+/* *number_p: how many endpoints to worker `uuid` existed before this one. */
 static ucs_status_t next_number(ucp_stream_worker_t *streams, uint64_t uuid,
                                 uint64_t *number_p)
 {
@@ -182,8 +178,7 @@ static ucs_status_t add_numbered(ucp_ep_h ep)
     return add(ep, &name, &peer_name);
 }
 
-/* Returns the identifier of the peer's endpoint to which this one replies; its
- * ep_id is 0 if that is not known. */
+/* The peer's endpoint that this one replies to; ep_id 0 if not known. */
 static ucp_wire_end_t peer_end(ucp_ep_h ep)
 {
     return (ucp_wire_end_t){ucp_le64(ep->peer_uuid), ucp_le64(ep->peer_ep_id)};
@@ -247,9 +242,7 @@ ucp_stream_t *ucp_stream_of(ucp_ep_h ep, ucs_status_t *status_p)
 static void fill_message(ucp_stream_t *stream, ucp_stream_open_t *message)
 {
     while (stream->key == 0) {
-        stream->key = ucs_generate_uuid(); /* A random number, which is used
-                                            * without conversion to
-                                            * little-endian */
+        stream->key = ucs_generate_uuid(); /* random in any byte order */
     }
     message->sender = ucp_ep_wire_end(stream->ep);
     message->name   = stream->peer_name;
@@ -274,10 +267,9 @@ ucs_status_t ucp_stream_open(ucp_stream_t *stream)
     return status;
 }
 
-/* Finds the side that an OPEN message is for: the one with the message's name;
- * else that of the local endpoint which the name identifies; else that of the
- * endpoint that replies to the sender. Returns NULL if there is none, or if
- * the peer has opened it already. */
+/* Finds the side for an OPEN message: that with the message's name, else that
+ * of the local endpoint in the name, else that of the endpoint that replies to
+ * the sender. NULL if there is none, or if the peer has opened it already. */
 static ucp_stream_t *opened_end(ucp_worker_h worker,
                                 const ucp_stream_open_t *message)
 {

@@ -168,7 +168,9 @@ void ucs_async_context_cleanup(ucs_async_context_t *async)
     async_unlock();
 
     if (async->mode == UCS_ASYNC_MODE_SIGNAL) {
-        async_signal_run_missed(async); /* back to the service thread */
+        async_signal_run_missed(async); /* the handlers are removed, so this
+                                         * only returns them to the service
+                                         * thread */
     }
 
     if (async->loop != NULL) {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Asynchronous contexts for use inside the library. Blocking a context stops
- * its handlers; handlers that become due meanwhile run when the last block is
- * removed.
+ * Asynchronous contexts for use inside the library. A context runs the
+ * handlers of descriptors and timers that belong to it. Blocking it stops
+ * them: a handler that becomes due is recorded as missed, and runs when the
+ * last block is removed.
  */
 #ifndef UCS_ASYNC_H
 #define UCS_ASYNC_H
@@ -14,19 +15,22 @@
 
 BEGIN_C_DECLS
 
-/* First timer id; smaller ids are descriptors. */
+/* The smallest identifier of a timer. Handlers of descriptors have the
+ * descriptor as identifier, which is smaller. */
 #define UCS_ASYNC_TIMER_ID_MIN 1000000
 
 struct ucs_async_context {
     ucs_async_mode_t mode;
     unsigned missed; /* atomic: a handler was missed and must run */
     unsigned depth;  /* nested blocks; accessed by the owner only */
-    pthread_t owner; /* atomic: blocking thread, or ..._ID_NULL */
+    pthread_t owner; /* atomic: the thread that blocks the context, or
+                      * UCS_ASYNC_PTHREAD_ID_NULL */
     union {
         ucs_spinlock_t spin;
         pthread_mutex_t mutex;
     } lock;
-    pid_t tid;                   /* signal mode: the only thread that uses it */
+    pid_t tid;                   /* UCS_ASYNC_MODE_SIGNAL: the only thread that
+                                  * may use the context */
     unsigned num_handlers;       /* this and below: under the global lock */
     unsigned pollers;            /* threads in ucs_async_poll(NULL) */
     struct async_loop *loop;     /* poll mode: created with the first handler */
@@ -44,8 +48,8 @@ void ucs_async_context_cleanup(ucs_async_context_t *async);
 void ucs_async_lock_slow(ucs_async_context_t *async);
 void ucs_async_unlock_slow(ucs_async_context_t *async);
 
-/** Runs missed handlers, unless the context is blocked; the last unblock runs
- *  them then. */
+/** Runs missed handlers. Does nothing while the context is blocked, because
+ *  the last unblock runs them. */
 void ucs_async_run_missed(ucs_async_context_t *async);
 
 static inline int ucs_async_is_mine(const ucs_async_context_t *async)
@@ -76,11 +80,13 @@ static inline void ucs_async_unblock(ucs_async_context_t *async)
     ucs_async_unlock_slow(async);
 }
 
-/** A descriptor that is readable when ucs_async_poll has work (poll mode only).
- *  The context owns it. */
+/** Returns a descriptor that is readable when ucs_async_poll() has handlers to
+ *  run. The context owns it. UCS_ERR_UNSUPPORTED unless the mode is
+ *  UCS_ASYNC_MODE_POLL. */
 ucs_status_t ucs_async_event_fd(ucs_async_context_t *async, int *fd_p);
 
-/** Removes every handler of a context, synchronously. */
+/** Removes every handler of a context and waits until none of them runs in
+ *  another thread. */
 void ucs_async_remove_all(ucs_async_context_t *async);
 
 /** Returns whether the library's thread is running. For tests and

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Shared by the files of this folder.
+ * Shared by the files of this folder: the handlers of descriptors and timers,
+ * and the loops that wait for their events.
  *
  *   set_event_handler / add_timer (public.c)
  *         |  adds a handler to
@@ -20,7 +21,8 @@
 #include "ucs/async/async.h"
 #include "ucs/datastruct/hash.h"
 
-/* Values of epoll_data that are not handlers. Handlers have larger numbers. */
+/* Values of epoll_data that do not stand for a handler. Those of handlers
+ * (async_handler_t::seq) are larger. */
 enum {
     ASYNC_SEQ_TIMER = 1, /* the loop's timer descriptor */
     ASYNC_SEQ_WAKE,      /* wakes the thread */
@@ -32,7 +34,8 @@ typedef struct async_loop {
     ucs_sys_event_set_t *set;
     int timer_fd; /* -1 until there is a timer */
     ucs_list_link_t timers;
-    unsigned num_handlers; /* including handlers in flight by signal */
+    unsigned num_handlers; /* Handlers. One in flight by signal counts twice,
+                            * so that the thread is kept until it is back */
 
     /* only for the loop of the service thread */
     pthread_t thread;
@@ -56,7 +59,7 @@ typedef struct async_handler {
 
     unsigned refs;
     int is_removed; /* atomic */
-    int is_armed;   /* in the event set */
+    int is_armed;   /* The descriptor is in the loop's event set */
     int is_running;
     pthread_t runner;
     ucs_event_set_types_t pending; /* edge-triggered events that arrived while
@@ -110,7 +113,7 @@ void async_loop_set_timer(async_loop_t *loop);
  * events. The caller must not hold the global lock. */
 void async_loop_process(async_loop_t *loop, int timeout_ms);
 
-/* Returns the thread's loop; starts the thread if necessary. */
+/* Returns the loop of the service thread, which it starts if necessary. */
 ucs_status_t async_thread_get(async_loop_t **loop_p);
 
 /* Ends the thread if it has no handlers left. Returns the loop that the caller
@@ -123,8 +126,9 @@ void async_handler_arm(async_handler_t *handler);
 void async_handler_disarm(async_handler_t *handler);
 void async_handler_put(async_handler_t *handler);
 
-/* Delivers an event to the handler, now or later. The caller holds a
- * reference. */
+/* Delivers an event to the handler: runs the callback, records it as missed if
+ * the context is blocked, or sends a signal to the context's thread. The
+ * caller holds a reference to the handler. */
 void async_handler_dispatch(async_handler_t *handler,
                             ucs_event_set_types_t events);
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Loops that wait for descriptors and timers, and the thread that runs one. */
+/* Loops that wait for descriptors and timers, and the library's thread, which
+ * runs one of them. */
 #include "ucs/async/internal.h"
 
 #include <errno.h>

@@ -404,7 +404,8 @@ ucs_status_t ucs_async_event_fd(ucs_async_context_t *async, int *fd_p)
     async_loop_t *loop;
 
     if (async->mode != UCS_ASYNC_MODE_POLL) {
-        return UCS_ERR_UNSUPPORTED; /* nothing to poll */
+        return UCS_ERR_UNSUPPORTED; /* only contexts in poll mode have a loop
+                                     * of their own */
     }
 
     async_lock();

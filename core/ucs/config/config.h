@@ -82,7 +82,7 @@ typedef struct ucs_config_field {
 enum {
     /* A path: ignored in the environment of a privileged program */
     UCS_CONFIG_FLAG_PATH       = UCS_BIT(0),
-    /* Shown by UCS_CONFIG_PRINT_HIDDEN only */
+    /* Printed only with UCS_CONFIG_PRINT_HIDDEN */
     UCS_CONFIG_FLAG_HIDDEN     = UCS_BIT(1),
     /* Accepted, with a warning that it is obsolete */
     UCS_CONFIG_FLAG_DEPRECATED = UCS_BIT(2),
@@ -218,8 +218,8 @@ unsigned ucs_config_warn_unknown(const ucs_config_source_t *source,
                                  const char *const *known_prefixes,
                                  const char *const *known_names);
 
-/** What a transport name of other implementations means ("NVIDIA GPUs"), or
- *  NULL. */
+/** What the name of a transport that only other implementations of UCX have
+ *  means ("NVIDIA GPUs"); NULL if the name is unknown. */
 const char *ucs_config_foreign_transport(const char *word);
 
 /* ---- overrides: settings made by calls ---- */
@@ -334,8 +334,8 @@ const char *ucs_config_lookup(const ucs_config_source_t *source,
  * it reads and creates. Warns once for each variable that is set nevertheless.
  * Any thread.
  *
- * @param [in] full_name With UCX_ and the prefix. @param [in] flags
- * UCS_CONFIG_FLAG_* of the variable.
+ * @param [in] full_name  With UCX_ and the prefix.
+ * @param [in] flags      UCS_CONFIG_FLAG_* of the variable.
  */
 int ucs_config_env_is_ignored(const char *full_name, unsigned flags);
 
@@ -358,8 +358,8 @@ int ucs_config_device_is_called(const char *device, const char *word);
 int ucs_config_allow_list_allows(const ucs_config_allow_list_t *list,
                                  const char *name);
 
-/** Returns the maximum number of typing errors that is assumed in a word of
- *  this length. */
+/** Returns how many typing errors (see ucs_config_edit_distance()) a word of
+ *  this length may have and still count as similar to a known word. */
 unsigned ucs_config_slips(const char *word);
 
 /** Returns the candidate most similar to a misspelt word, or NULL if none is

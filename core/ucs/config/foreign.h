@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Rows that foreign.py generates from foreign.txt; for foreign.c only. */
+/* Variables and transports that only other implementations of UCX have, and
+ * why they have no effect here. foreign.py generates the rows from
+ * foreign.txt; only foreign.c uses them. */
 #ifndef UCS_CONFIG_FOREIGN_H
 #define UCS_CONFIG_FOREIGN_H
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Declarations shared by the files of this folder. */
+/* Shared by the files of this folder: walking tables of options, reading
+ * ucx.conf, parsing numbers and lists. */
 #ifndef UCS_CONFIG_INTERNAL_H
 #define UCS_CONFIG_INTERNAL_H
 
@@ -119,8 +120,8 @@ const char *config_foreign_variable(const char *name, const char *prefix);
 
 /* ---- registry, locked while it is walked (registry.c) ---- */
 
-/* Records that a variable was warned about. Returns 0 if it was recorded
- * before. */
+/* Records that a variable was warned about, so that it happens once in the
+ * process. Returns 0 if it was recorded before. */
 int config_warned_add(const char *full_name);
 
 void config_registry_each(void (*visit)(const ucs_config_table_t *table,

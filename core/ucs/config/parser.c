@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Options structures of programs: defaults, variables, setting, printing. */
+/* The options that programs define by <ucs/config/parser.h>: defaults,
+ * variables, setting, printing. */
 #include <ucs/config/parser.h>
 
 #include <stdlib.h>

@@ -183,7 +183,8 @@ void ucs_callbackq_remove(ucs_callbackq_t *cbq, int id)
     ucs_ptr_array_remove(&priv->index_by_id, (unsigned)id);
 }
 
-/* The element may be freed as soon as the lock is dropped. */
+/* Once the lock is dropped, the element may be called, removed and freed, so
+ * its id is kept in a variable. */
 int ucs_callbackq_add_safe(ucs_callbackq_t *cbq, ucs_callback_t cb, void *arg,
                            unsigned flags)
 {

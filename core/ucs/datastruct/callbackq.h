@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Progress callbacks of a worker. One thread at a time dispatches (the owner);
- * it may add and remove callbacks at any time, also inside a callback. Other
- * threads use the _safe functions, which add one predictable branch to each
- * dispatch as long as no such callback exists.
+ * The callbacks that the progress function of a worker calls. One thread at a
+ * time, the owner, dispatches, that is, calls them. It may add and remove
+ * callbacks at any time, also inside a callback. Other threads use the _safe
+ * functions, which add one predictable branch to each dispatch as long as no
+ * such callback exists.
  */
 #ifndef UCS_CALLBACKQ_H
 #define UCS_CALLBACKQ_H
@@ -21,15 +22,15 @@ typedef struct ucs_callbackq_elem {
 
 typedef struct ucs_callbackq {
     ucs_callbackq_elem_t *fast; /* called on every dispatch */
-    unsigned slow_count;        /* atomic: number of callbacks on the slow
-                                 * path */
+    unsigned slow_count;        /* atomic: the number of callbacks of
+                                 * ucs_callbackq_add_safe */
     struct ucs_callbackq_priv *priv;
 } ucs_callbackq_t;
 
 ucs_status_t ucs_callbackq_init(ucs_callbackq_t *cbq);
 
-/** Drops the remaining callbacks. A warning names those that are not
- *  one-shot. */
+/** Drops the remaining callbacks without calling them. A warning names those
+ *  that are not one-shot. */
 void ucs_callbackq_cleanup(ucs_callbackq_t *cbq);
 
 /**
@@ -73,7 +74,7 @@ int ucs_callbackq_add_safe(ucs_callbackq_t *cbq, ucs_callback_t cb, void *arg,
  *  ignored. */
 void ucs_callbackq_remove_safe(ucs_callbackq_t *cbq, int id);
 
-/** Slow part of the dispatch. */
+/** Part of the dispatch: calls the callbacks of ucs_callbackq_add_safe(). */
 unsigned ucs_callbackq_dispatch_slow(ucs_callbackq_t *cbq);
 
 /** Hot path: calls all callbacks and returns the sum of their results. May be

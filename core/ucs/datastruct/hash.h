@@ -29,7 +29,8 @@ void ucs_hash_init(ucs_hash_t *hash);
 /** Frees the table, not the values. */
 void ucs_hash_cleanup(ucs_hash_t *hash);
 
-/** Allocates space for this many entries. */
+/** Allocates space, so that the table can hold `count` entries without a
+ *  further allocation. */
 ucs_status_t ucs_hash_reserve(ucs_hash_t *hash, size_t count);
 
 /** Adds a value. UCS_ERR_ALREADY_EXISTS if the key exists; the table is

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Growth, release and leak reports of pools; see mpool.h. */
+/* Pools of objects of one size (mpool.h): creation, growth by chunks, release,
+ * and reports of objects that were not released. */
 #include <ucs/datastruct/mpool.h>
 
 #include <limits.h>
@@ -159,7 +160,9 @@ static ucs_status_t mpool_grow(ucs_mpool_t *mp, unsigned wanted)
         return UCS_ERR_NO_MEMORY;
     }
 
-    size -= data->stride; /* `alignment` bytes are sufficient slack */
+    size -= data->stride; /* the `stride` that was added is only a margin for
+                           * the overflow check: for the alignment, `alignment`
+                           * bytes are sufficient */
     status = mpool_chunk_memory(mp, &size, &chunk->memory);
     if (status != UCS_OK) {
         mpool_memory_free(chunk);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Growth and free list of pointer arrays; see ptr_array.h. */
+/* Arrays of pointers (ptr_array.h): growth, and the list of free places. */
 #include "ucs/datastruct/ptr_array.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Growing text; see string_buffer.h. */
+/* Growing text: allocation and formatting. */
 #include "ucs/datastruct/string_buffer.h"
 
 #include <stdio.h>

@@ -8,8 +8,8 @@
 
 BEGIN_C_DECLS
 
-/** As ucs_get_system_id(), but identifies the kernel only: processes in
- *  different namespaces get the same number. Never 0. */
+/** A number for the running kernel, the same in all processes on it, whatever
+ *  their namespaces (ucs_get_system_id() differs between them). Never 0. */
 uint64_t ucs_boot_guid(void);
 
 /** A random number from the kernel's generator. */

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Internals of <ucs/memory/memtype_cache.h>, for the library's own lookups. */
+/* The part of the cache of <ucs/memory/memtype_cache.h> that only the library
+ * uses: the memory type of an address, with a fast path for processes that
+ * have only host memory, and a function (the detector) that is asked for
+ * unrecorded memory. */
 #ifndef UCS_MEMORY_MEMTYPE_H
 #define UCS_MEMORY_MEMTYPE_H
 
@@ -18,9 +21,9 @@ static UCS_F_ALWAYS_INLINE int ucs_memtype_is_all_host(void)
                       0);
 }
 
-/** As ucs_memtype_cache_lookup, but searches for the first byte only. The
- *  result is the type of the whole block. *place_p changes only if the detector
- *  stores a number. */
+/** As ucs_memtype_cache_lookup(), but searches for the first byte only: the
+ *  result is the type of the block that contains it. *place_p is what the
+ *  detector stored, and unchanged if it stored nothing. */
 ucs_status_t ucs_memtype_find(const void *address, size_t size,
                               ucs_memory_info_t *info, uint32_t *place_p);
 
@@ -63,16 +66,18 @@ static UCS_F_ALWAYS_INLINE int ucs_memtype_is_known_host(const void *address)
 #endif
 }
 
-/** Enables or disables the table of pages, and clears it. */
+/** Enables or disables the table of pages that were found to be host memory,
+ *  and clears it. */
 void ucs_memtype_remember_pages(int enable);
 
-/** Removes the pages of a range from the table; the end of the range is rounded
- *  up. Any thread. Takes no lock and allocates nothing. */
+/** Removes the pages that the range touches, even in part, from the table. Any
+ *  thread. Takes no lock and allocates nothing. */
 void ucs_memtype_forget_range(const void *address, size_t length);
 
 /** Called for memory that is not recorded, by any thread, also by several at
- *  once. Returns nonzero if it has determined the type. May store a number that
- *  spares a copier the question where the memory is. */
+ *  once. Returns nonzero if it has determined the type. May store in *place_p
+ *  where the memory is, in a form that only the code that copies such memory
+ *  understands and that saves it the same look-up. */
 typedef int (*ucs_memtype_detector_t)(const void *address, size_t size,
                                       ucs_memory_info_t *info,
                                       uint32_t *place_p);

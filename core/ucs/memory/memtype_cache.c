@@ -43,8 +43,8 @@ static struct {
 /* Counts the removals from the table of pages. */
 static uint64_t forgotten;
 
-/* Set when the first entry is stored: before that, removals have nothing to
- * do. */
+/* Set when the first entry is stored: before that, there is no entry to
+ * remove. */
 static int has_pages;
 
 /* Removes all entries. Another thread may store an entry after this loop has

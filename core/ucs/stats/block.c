@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Sums of counters, for all output formats; see block.h. */
+/* Sums of counters, and their changes since an earlier view, for all output
+ * formats. */
 #include "ucs/stats/block.h"
 
 #include <fnmatch.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Current and earlier values of one record, or sums over several records. Used
- * by both output formats. */
+/* Arithmetic on counters for the two ways to print them (text and JSON):
+ * current and earlier values of one record, or sums over several records. */
 #ifndef UCS_STATS_BLOCK_H
 #define UCS_STATS_BLOCK_H
 
@@ -35,7 +35,7 @@ void stats_block_add(stats_block_t *block, const stats_printer_t *printer,
 void stats_block_sum(stats_block_t *block, const stats_printer_t *printer,
                      unsigned type, uint32_t root);
 
-/* Returns the record with a number, or NULL. */
+/* Returns the record whose number is `number`, or NULL. */
 const ucs_stats_view_record_t *stats_record_find(const ucs_stats_view_t *view,
                                                  uint32_t number);
 

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Counters inside this folder: options, the segment's layout, reports. */
+/* Shared by the files of this folder, which count events of the library: the
+ * variables, the types of records, and the reports, which write the counters
+ * to a file or stream. */
 #ifndef UCS_STATS_INTERNAL_H
 #define UCS_STATS_INTERNAL_H
 

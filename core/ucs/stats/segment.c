@@ -510,8 +510,7 @@ void *stats_segment_copy(size_t *length_p)
     if (copy != NULL) {
         words = (const uint64_t *)segment.header;
         for (i = 0; i < *length_p / sizeof(*words); ++i) {
-            copy[i] = value_of(&words[i]); /* other threads may count
-                                            * meanwhile */
+            copy[i] = value_of(&words[i]); /* other threads may be counting */
         }
     }
     pthread_mutex_unlock(&segment.lock);

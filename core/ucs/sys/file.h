@@ -6,7 +6,8 @@
 #include <stddef.h>
 #include <ucs/type/status.h>
 
-/** As ucs_read_file, from the current position of the descriptor. */
+/** As ucs_read_file() in sys.h, but reads from the current position of the
+ *  descriptor. */
 ucs_status_t ucs_read_fd(int fd, size_t max, char **data_p, size_t *length_p);
 
 #endif

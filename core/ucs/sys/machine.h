@@ -27,8 +27,8 @@ extern const char *const ucs_machine_labels[];
 const char *ucs_machine_get(ucs_machine_fact_t fact);
 
 /**
- * Does the property match a pattern with *, ? and [...]? A model also matches
- * by the processor's own name ("*EPYC 9*").
+ * Returns whether the property matches a pattern with *, ? and [...]. A model
+ * also matches by the processor's own name ("*EPYC 9*").
  */
 int ucs_machine_matches(ucs_machine_fact_t fact, const char *pattern);
 

@@ -14,7 +14,7 @@ BEGIN_C_DECLS
 
 size_t ucs_get_page_size(void);
 
-/** Size of the default huge page, or 0 if there is none. */
+/** Size of the default huge page in bytes, or 0 if there is none. */
 size_t ucs_get_huge_page_size(void);
 
 /** Physical memory in bytes, or SIZE_MAX if unknown. */
@@ -30,8 +30,8 @@ pid_t ucs_get_tid(void);
 const char *ucs_get_exe_path(void);
 const char *ucs_get_exe_name(void);
 
-/** Does the program run with more privileges than its user (AT_SECURE)? Then
- *  the user must not control any path. */
+/** Returns whether the program runs with more privileges than its user
+ *  (AT_SECURE). If so, no path that the user controls may be used. */
 int ucs_sys_is_secure(void);
 
 /** Name of the user, or the number if there is no name. */

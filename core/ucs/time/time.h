@@ -23,7 +23,8 @@ static inline ucs_time_t ucs_get_time(void)
     return (ucs_time_t)ts.tv_sec * UCS_NSEC_PER_SEC + (ucs_time_t)ts.tv_nsec;
 }
 
-/** Converts seconds; the result is limited to 0 and UCS_TIME_INFINITY. */
+/** Converts seconds. 0 for negative values and NaN; UCS_TIME_INFINITY from
+ *  1.8e10 seconds. */
 static inline ucs_time_t ucs_time_from_sec(double sec)
 {
     if (!(sec > 0)) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Public tables of names. libucs contains a copy (see core/compat), so this
- * file holds constants only.
+ * Public tables of names. The drop-in library libucs.so.0 is built with this
+ * file too (core/compat/README.md), so it holds constants only.
  */
 #include <ucs/config/parser_func.h>
 #include <ucs/config/types.h>

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Public variables. The core's libraries have core_NAME for the linker (see
- * core/compat); programs use NAME, with its size.
+ * Public variables. Inside the core's libraries, the symbol of such a variable
+ * is core_NAME; programs refer to the symbol NAME, whose size must be right,
+ * because they may hold a copy of the variable (core/compat/README.md).
  */
 #ifndef UCS_TYPE_PUBLIC_TABLE_H
 #define UCS_TYPE_PUBLIC_TABLE_H
 
 #include <ucs/sys/compiler_def.h>
 
-/** Also defines the public name of a table that this file defines. */
+/** Defines the symbol _name as an alias of core__name; for the file that
+ *  defines the variable. */
 #define UCS_PUBLIC_TABLE(_name) \
     extern __typeof__(_name) public_##_name __asm__(#_name) \
         __attribute__((alias("core_" #_name), visibility("default")))

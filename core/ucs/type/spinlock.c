@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Destruction of a spin lock. A lock owns nothing, so any state is accepted.
- * Programs built for the reference have locks of the same size with other
- * values. */
+/* Destruction of spin locks. A lock owns nothing, so its state is not checked:
+ * programs built for OpenUCX have locks of the same size whose values mean
+ * something else. */
 #include <ucs/type/spinlock.h>
 
 void ucs_spinlock_destroy(ucs_spinlock_t *lock)

@@ -31,7 +31,8 @@ ucs_status_t uct_mem_events_set(int events, int priority,
 /* Returns the number of forks from the first ancestor to this process. */
 unsigned uct_fork_generation(void);
 
-/* See <ucx/host.h> */
+/* The functions mem_event_subscribe and mem_event_unsubscribe that plugins
+ * call (<ucx/host.h>). */
 ucs_status_t uct_host_mem_event_subscribe(unsigned events,
                                           ucx_mem_event_cb_t cb, void *arg);
 void uct_host_mem_event_unsubscribe(ucx_mem_event_cb_t cb, void *arg);

@@ -226,8 +226,8 @@ static uct_region_t *uct_rcache_lookup(ucx_rcache_t *rcache,
     return NULL;
 }
 
-/* Registers a region, which is in the pending list meanwhile. The caller does
- * not hold the lock. */
+/* Registers a region. Until that has ended, the region is in the pending list.
+ * The caller does not hold the lock. */
 static ucs_status_t uct_region_create(ucx_rcache_t *rcache,
                                       const uct_range_t *wanted,
                                       uct_region_t **region_p)

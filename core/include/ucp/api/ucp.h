@@ -640,10 +640,12 @@ ucs_status_t ucp_worker_arm(ucp_worker_h worker);
 ucs_status_t ucp_worker_wait(ucp_worker_h worker);
 
 /**
- * Blocks until memory is written to or an event occurs; may return early. For
- * loops that poll a variable: saves power where the CPU supports it.
+ * Pauses the processor until @a address is written to, but for at most about
+ * 100 microseconds. Events of the worker do not end the pause. For loops that
+ * poll a variable and call ucp_worker_progress(): saves power where the CPU
+ * supports it.
  *
- * @param worker   the worker whose events end the wait
+ * @param worker   unused
  * @param address  local memory that is written to
  */
 void ucp_worker_wait_mem(ucp_worker_h worker, void *address);

@@ -209,7 +209,9 @@ ucs_status_t ucp_request_test(void *request,
                               ucp_tag_recv_info_t *info) UCS_DEPRECATED;
 
 /**
- * As ucp_request_free().
+ * Gives the request back to the library, which reuses it when the operation
+ * has ended. Unlike after ucp_request_free(), the callback is still called.
+ *
  * @deprecated ucp_request_free().
  */
 void ucp_request_release(void *request) UCS_DEPRECATED;

@@ -188,8 +188,8 @@ typedef struct ucp_am_recv_param {
  *
  * Called from within the library, mostly from ucp_worker_progress(), on the
  * thread that called it. A callback may start operations, but must not progress
- * or wait on the same worker. It should return soon: the worker makes no
- * progress meanwhile. A completion callback is called only for operations that
+ * or wait on the same worker. It should return soon: until then, the worker
+ * makes no progress. A completion callback is called only for operations that
  * returned a request, once for each.
  * ---------------------------------------------------------------------- */
 
@@ -260,7 +260,7 @@ typedef void (*ucp_am_recv_data_nbx_callback_t)(void *request,
  * - no flag: the data, valid until the handler returns;
  * - UCP_AM_RECV_ATTR_FLAG_DATA: the data, which the handler may keep;
  * - UCP_AM_RECV_ATTR_FLAG_RNDV: a descriptor of data that is still at the
- * sender; receive it by ucp_am_recv_data_nbx(), in the handler or later.
+ *   sender; receive it by ucp_am_recv_data_nbx(), in the handler or later.
  *
  * @param arg            ucp_am_handler_param_t::arg
  * @param header         the sender's header, undefined if @a header_length is

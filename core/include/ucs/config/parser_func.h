@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Types of values in tables of options: how each is read from text, written as
- * text, copied, released and described. parser.h combines them to the types of
+ * text, copied, released and described. parser.h combines them into types of
  * options.
  *
- * ucs_config_sscanf_*   Reads "buf" into "dest". Returns 1, or 0 if the text is
- * not a valid value; then nothing is allocated. ucs_config_sprintf_*  Writes
- * the value at "src" so that sscanf takes it back,
- *                       cut at "max" bytes. Returns the length of the text.
- * ucs_config_clone_*    Makes a copy of "src" at "dest", which holds no value
- *                       yet. UCS_OK or UCS_ERR_NO_MEMORY.
- * ucs_config_release_*  Releases what the value owns.
- * ucs_config_help_*     Writes what texts are accepted.
+ * - ucs_config_sscanf_*   Reads "buf" into "dest". Returns 1, or 0 if the text
+ *   is not a valid value; then nothing is allocated.
+ * - ucs_config_sprintf_*  Writes the value at "src" in a form that
+ *   ucs_config_sscanf_* accepts, cut at "max" bytes. Returns the length of the
+ *   text.
+ * - ucs_config_clone_*    Makes a copy of "src" at "dest", which holds no value
+ *   yet. Returns UCS_OK or UCS_ERR_NO_MEMORY.
+ * - ucs_config_release_*  Releases what the value owns.
+ * - ucs_config_help_*     Writes what texts are accepted.
  *
  * "arg" is the parser's: names ended by NULL for enum and bitmap, an
  * ucs_config_array_t for array, fields for table; unused for the others. Any

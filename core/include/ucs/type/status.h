@@ -43,8 +43,8 @@ typedef enum {
     UCS_ERR_CANCELED             = -16, /* cancelled by the user */
     UCS_ERR_SHMEM_SEGMENT        = -17, /* shared memory cannot be created */
     UCS_ERR_ALREADY_EXISTS       = -18, /* it exists already */
-    UCS_ERR_OUT_OF_RANGE         = -19, /* the element exists already */
-    UCS_ERR_TIMED_OUT            = -20, /* index or offset is out of range */
+    UCS_ERR_OUT_OF_RANGE         = -19, /* index or offset is out of range */
+    UCS_ERR_TIMED_OUT            = -20, /* the time limit has passed */
     UCS_ERR_EXCEEDS_LIMIT        = -21, /* more than a fixed limit allows */
     UCS_ERR_UNSUPPORTED          = -22, /* not supported here */
     UCS_ERR_REJECTED             = -23, /* rejected by the peer */

@@ -158,7 +158,7 @@ typedef struct uct_cm_ep_client_connect_args {
                                                   UCS_ERR_REJECTED if not,
                                                   UCS_ERR_CONNECTION_RESET if
                                                   the server disconnected
-                                                  meanwhile, or a local error */
+                                                  before, or a local error */
 } uct_cm_ep_client_connect_args_t;
 
 /** Fields of uct_cm_ep_server_conn_notify_args that are valid. */

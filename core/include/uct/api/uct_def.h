@@ -216,9 +216,10 @@ enum uct_flush_flags {
                                          * target may not have the data yet */
     UCT_FLUSH_FLAG_CANCEL = UCS_BIT(0), /**< Cancel operations where possible.
                                          *   The other operations still complete
-                                         *   by their callbacks. Afterwards only
-                                         *   uct_ep_destroy() may be called on
-                                         *   the endpoint */
+                                         *   by their callbacks. Afterwards the
+                                         *   endpoint cannot send: only flush
+                                         *   it again, purge its pending
+                                         *   requests and destroy it */
     UCT_FLUSH_FLAG_REMOTE = UCS_BIT(1), /**< Puts and atomics have changed the
                                          *   memory of the peer, and all its
                                          *   processors can read the new

@@ -4,15 +4,15 @@
  * and functions that order and complete them. Part of uct.h, which has the
  * rules for all calls.
  *
- * These functions are the hot path: sizes, identifiers and flags are not
- * checked against the interface's attributes unless the interface has the
- * corresponding UCT_IFACE_FLAG_ERRHANDLE_xx. An operation whose
- * UCT_IFACE_FLAG_xx is missing returns UCS_ERR_UNSUPPORTED.
+ * These functions are the hot path: of the arguments they check only what a
+ * few comparisons can check. Only interfaces with the corresponding
+ * UCT_IFACE_FLAG_ERRHANDLE_xx check all sizes, identifiers and flags. An
+ * operation whose UCT_IFACE_FLAG_xx is missing returns UCS_ERR_UNSUPPORTED.
  *
  * Status that every operation here may return:
  *   UCS_OK               done; the buffer is free, the completion is not used
- *   UCS_INPROGRESS       started; the buffer has to stay as it is, and the
- *                        completion, if there is one, will be told
+ *   UCS_INPROGRESS       started; the buffer has to stay as it is until the
+ *                        completion, if there is one, is called
  *   UCS_ERR_NO_RESOURCE  not started; try later, see uct_ep_pending_add()
  *   another error        not started; the endpoint may have failed
  * Short operations never return UCS_INPROGRESS. Zero-copy operations take an
