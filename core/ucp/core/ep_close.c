@@ -5,7 +5,7 @@
  *   force:  all operations end with CANCELED, the peer is notified if that is
  *           possible at once, progress frees the endpoint
  *   flush:  AWAITING  until the peer has sent its outstanding replies
- *                     (for emulated puts: a flush of their own), and messages
+ *                     (for puts by messages: their own flush), and messages
  *                     with missing fragments are complete
  *           FLUSHING  sends the farewell and flushes the lanes; a loopback
  *                     endpoint first waits until its farewell, and with it

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What is learnt, for other processes: with UCX_STATS=y each class of sizes has
- * a record among the counters, which `ucx_info --live` shows.
+ * Shows other processes what learn.h has learnt: the times that it has
+ * measured and the method that it has selected. With UCX_STATS=y, each class
+ * of sizes has a record among the counters, which `ucx_info --live` prints.
  */
 #ifndef UCP_LEARN_LIVE_H
 #define UCP_LEARN_LIVE_H

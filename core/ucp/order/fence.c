@@ -112,7 +112,8 @@ static int is_only_way(ucp_ep_h ep, ucp_lane_map_t lanes)
            (((ep->config->rma_lanes | ep->config->amo_lanes) & ~lanes) == 0);
 }
 
-/* True if the peer may still have to read its memory for an emulated get. */
+/* True if the peer may still have to read its memory for a get that messages
+ * carry out. */
 static int is_fetching(ucp_ep_h ep)
 {
     return (int32_t)(ep->rma_fetch - ep->rma_done) > 0;

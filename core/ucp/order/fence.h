@@ -17,10 +17,11 @@ void ucp_fence_hold(ucp_ep_h ep, ucp_request_t *req);
  *  requests that it held back to the endpoint's pending queue, in order. */
 void ucp_fence_done(ucp_request_t *fence);
 
-/** Checks whether a fence allows a put, get or atomic to start. After a fence
- *  behind emulated accesses, an access over a lane starts a flush first.
- *  Returns UCS_INPROGRESS if the request must be held back, and an error if
- *  its order cannot be ensured. */
+/** Checks whether a fence allows a put, get or atomic to start. If only
+ *  accesses that messages carry out preceded the fence, the first access over
+ *  a lane starts the flush that implements the fence. Returns UCS_INPROGRESS
+ *  if the request must be held back, and an error if its order cannot be
+ *  ensured. */
 ucs_status_t ucp_fence_check(ucp_request_t *req);
 
 /** Starts a request if ucp_fence_check() allows that; otherwise holds it back,

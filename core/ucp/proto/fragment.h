@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Divides data that exceeds one message into active messages: for rendezvous,
- * eager messages, and emulated put and get. `header`: bytes that each message
- * carries in addition to its data.
+ * eager messages, and put and get that messages carry out (rma/rma.h).
+ * `header`: bytes that each message carries in addition to its data.
  */
 #ifndef UCP_FRAGMENT_H
 #define UCP_FRAGMENT_H

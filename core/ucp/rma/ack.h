@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Acknowledgements of emulated accesses. Both sides count in order: the
- * initiator counts the messages that it sends over an endpoint, the target
- * counts those that it carries out for this endpoint. The target sends its
- * count
+ * Acknowledgements of emulated accesses, that is, of puts, gets and atomics
+ * that are sent as messages and carried out by the target's processor. Both
+ * sides count in order: the initiator counts the messages that it sends over
+ * an endpoint, the target counts those that it carries out for this endpoint.
+ * The target sends its count
  *
  *   - at the end of the progress round, one ACK for all puts and posted
  *     atomics of the round. The ACK is sent before the user code of the target

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Rendezvous: large data stays at the sender until the receive is matched, and
- * is then transferred to the receive buffer. All classes of operations with
- * messages share this code; the data of a class (a tag, a header) is sent with
- * the announcement.
+ * is then transferred to the receive buffer. Tagged and active messages share
+ * this code; the data of a class (a tag, a header) is sent with the
+ * announcement.
  *
  *   sender                                     receiver
  *     | RTS: sender's end, request, length,       |

@@ -113,8 +113,8 @@ static ucp_ep_h find(ucp_worker_h worker, uint64_t uuid, uint64_t ep_id)
     return ep;
 }
 
-/* Hot path of emulated puts: many in a row come from one sender, so the last
- * endpoint is cached. */
+/* Hot path of puts that messages carry out: many in a row come from one
+ * sender, so the last endpoint is cached. */
 ucp_ep_h ucp_wireup_reply_ep(ucp_worker_h worker, const ucp_wire_end_t *sender)
 {
     uint64_t uuid  = ucp_le64_get(sender->worker_uuid);

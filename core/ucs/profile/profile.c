@@ -110,8 +110,9 @@ static int location_is(const location_t *location, ucs_profile_type_t type,
            !strncmp(location->name, name, PROFILE_NAME_MAX - 1);
 }
 
-/* Finds or adds a location. Returns -1 if memory is exhausted. The number that
- * the caller caches may be from an earlier context. */
+/* Finds or adds a location. Returns -1 if memory is exhausted. `known`: the
+ * number that the caller has cached; it may be from an earlier context, and is
+ * then ignored. */
 static int location_find(ucs_profile_context_t *ctx, ucs_profile_type_t type,
                          const char *name, const char *file, int line,
                          const char *function, int known)
