@@ -42,8 +42,8 @@ double ucp_measure_bandwidth(unsigned class);
  *  measured or assumed. Returns 0 if there is nothing to select. */
 int ucp_measure_describe(const ucp_ep_config_t *config, char *text, size_t max);
 
-/** Called before the protocol for an operation of `length`
- *  bytes is selected. */
+/** Called before the protocol for an operation of `length` bytes is
+ *  selected. */
 static UCS_F_ALWAYS_INLINE void ucp_measure_before(ucp_ep_h ep, size_t length)
 {
     if (length >= UCP_MEASURE_MIN) {

@@ -42,7 +42,8 @@ static ucs_status_t init(ucp_request_t *req, uint32_t attr)
 
 /* ------------------------------------------------------------- restart -- */
 
-/* Each restart costs the time of the whole transfer. */
+/* How often a transfer may restart after the failure of a lane: each restart
+ * repeats the whole transfer. */
 enum { MAX_RETRIES = UCP_MAX_LANES };
 
 static void start_again(void *arg)

@@ -23,7 +23,8 @@ static int is_opened(ucp_worker_h worker, uint16_t code)
     return 0;
 }
 
-/* Returns the name of the transport in the manifests, or NULL. */
+/* Returns the name of the transport with this code, which a worker address
+ * contains, as a plugin's manifest declares it; NULL if none does. */
 static const char *declared_name(const uct_component_h *components,
                                  unsigned count, uint16_t code)
 {

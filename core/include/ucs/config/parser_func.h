@@ -299,14 +299,14 @@ ucs_status_t ucs_config_clone_string(const void *src, void *dest,
 /**
  * Copies an int.
  *
- * @return UCS_OK; UCS_ERR_NO_MEMORY
+ * @return UCS_OK
  */
 ucs_status_t ucs_config_clone_int(const void *src, void *dest, const void *arg);
 
 /**
  * Copies an unsigned.
  *
- * @return UCS_OK; UCS_ERR_NO_MEMORY
+ * @return UCS_OK
  */
 ucs_status_t ucs_config_clone_uint(const void *src, void *dest,
                                    const void *arg);
@@ -314,7 +314,7 @@ ucs_status_t ucs_config_clone_uint(const void *src, void *dest,
 /**
  * Copies an unsigned long.
  *
- * @return UCS_OK; UCS_ERR_NO_MEMORY
+ * @return UCS_OK
  */
 ucs_status_t ucs_config_clone_ulong(const void *src, void *dest,
                                     const void *arg);
@@ -322,15 +322,15 @@ ucs_status_t ucs_config_clone_ulong(const void *src, void *dest,
 /**
  * Copies a double.
  *
- * @return UCS_OK; UCS_ERR_NO_MEMORY
+ * @return UCS_OK
  */
 ucs_status_t ucs_config_clone_double(const void *src, void *dest,
                                      const void *arg);
 
 /**
- * Copies the level of an ucs_log_component_config_t.
+ * Copies an ucs_log_component_config_t.
  *
- * @return UCS_OK; UCS_ERR_NO_MEMORY
+ * @return UCS_OK
  */
 ucs_status_t ucs_config_clone_log_comp(const void *src, void *dest,
                                        const void *arg);
