@@ -15,7 +15,8 @@
 enum {
     /** Requests wait for send resources */
     UCP_EP_FLAG_BLOCKED    = UCS_BIT(0),
-    UCP_EP_FLAG_FAILED     = UCS_BIT(1), /**< See fail_status */
+    UCP_EP_FLAG_FAILED     = UCS_BIT(1), /**< The endpoint has failed:
+                                          *   operations return fail_status */
     /** The peer has this worker's address: it can create an endpoint for its
      *  replies (wireup/introduce.h) */
     UCP_EP_FLAG_INTRODUCED = UCS_BIT(2),

@@ -25,7 +25,7 @@ typedef struct ucp_worker_iface {
     uct_iface_h iface;
     const ucx_iface_attr_t *attr;
     uint8_t resource; /**< Index of its resource in the context */
-    uint8_t may_idle; /**< See idle.h */
+    uint8_t may_idle; /**< Progress may stop polling it (idle.h) */
     uint8_t is_idle;  /**< Progress does not poll it */
     /** Remaining calls of ucp_idle_poll() until it becomes idle, if it has no
      *  endpoints by then */
@@ -63,7 +63,7 @@ struct ucp_worker {
     struct {
         uint32_t rounds;    /**< Calls of progress until the clock is read */
         uint64_t polled_at; /**< Time of the last poll in cycles */
-    } idle;                 /**< See idle.h */
+    } idle; /**< When idle interfaces are polled again (idle.h) */
     ucs_mpool_t requests;
     /** Sends of `deferred` that the progress that is running completes */
     ucs_queue_head_t leaving;
@@ -111,7 +111,8 @@ struct ucp_worker {
     struct ucp_id_table *ep_ids;
     ucp_ep_config_t **configs; /**< Endpoints with equal lanes share one */
     unsigned num_configs;
-    ucp_reserve_t reserve; /**< See reserve.h */
+    ucp_reserve_t reserve; /**< Memory that is freed for a received
+                            *   message that finds none (reserve.h) */
 };
 typedef struct ucp_worker ucp_worker_t;
 

@@ -11,7 +11,8 @@
 #include <stdlib.h>
 #include <ucp/api/ucp_compat.h>
 
-/* The argument of the handler of the second kind. */
+/* The argument with which call_old() is registered: the user's handler of the
+ * first kind, and its argument. */
 typedef struct {
     ucp_am_callback_t cb;
     void *arg;

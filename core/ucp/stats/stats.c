@@ -114,7 +114,8 @@ typedef struct {
     ucs_stats_record_t *interface; /* Record of the interface; NULL if there
                                     * was no space for it */
     uint16_t counter;              /* Index in the record */
-    uint16_t header;               /* See ucp_class_message_t */
+    uint16_t header;               /* Bytes of a message that are not data, or
+                                    * UCP_CLASS_NO_BYTES (base/class.h) */
 } handler_t;
 
 /* Counters of received messages for an interface. */

@@ -77,7 +77,7 @@ ucs_status_t uct_component_query(uct_component_h component,
 
 /**
  * Creates the configuration of a transport's interfaces from defaults, file and
- * environment; each overrides the former.
+ * environment. The environment overrides the file, the file the defaults.
  *
  * @param [in]  md          Memory domain of the transport.
  * @param [in]  tl_name     Transport. NULL for interfaces opened by socket
