@@ -48,9 +48,8 @@ typedef struct ucp_class_message {
 
 struct ucp_multi_receiver;
 
-/** A NULL function means that the class has nothing to do there. All functions
- *  are called with the worker's lock held, except for worker_init and
- *  worker_cleanup. */
+/** Functions may be NULL: these are not called. All functions are called with
+ *  the worker's lock held, except for worker_init and worker_cleanup. */
 typedef struct ucp_class {
     const char *name;
     const ucp_class_message_t *messages;

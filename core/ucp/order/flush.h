@@ -92,7 +92,8 @@ void ucp_rma_acked(ucp_ep_h ep, uint32_t count);
  *  count of its completion is increased by one. */
 void ucp_rma_ack_wait(ucp_request_t *flush);
 
-/** Ends this wait of the flush; the caller decreases the count. */
+/** Ends the wait that ucp_rma_ack_wait() has begun; the caller decreases the
+ *  count. */
 void ucp_rma_ack_wait_end(ucp_request_t *flush);
 
 #endif
