@@ -422,6 +422,7 @@ ucs_status_t tcp_iface_event_fd_get(uct_iface_h iface, int *fd_p)
 ucs_status_t tcp_iface_event_arm(uct_iface_h uct_iface, unsigned events)
 {
     tcp_iface_t *iface = tcp_iface(uct_iface);
+    int dead = 0;
     tcp_list_t work;
     tcp_conn_t *conn;
 
@@ -432,11 +433,13 @@ ucs_status_t tcp_iface_event_arm(uct_iface_h uct_iface, unsigned events)
         conn = tcp_list_first(&work, tcp_conn_t, tx_node);
         progress_tx_one(conn);
         if (conn->flags & TCP_CONN_TX_DEAD) {
-            return UCS_ERR_BUSY;
-        }
-        if (!tcp_list_is_empty(&conn->tx_node)) {
+            dead = 1; /* It is in tx_work again, for progress */
+        } else if (!tcp_list_is_empty(&conn->tx_node)) {
             tx_watch(conn, 1);
         }
+    }
+    if (dead) {
+        return UCS_ERR_BUSY;
     }
 
     /* Work that the descriptor does not report: completions and failures to be

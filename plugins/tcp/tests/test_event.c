@@ -3,14 +3,17 @@
  * Sleeping instead of polling: no event between arming and sleeping is lost,
  * every event wakes, and an idle worker sleeps.
  */
+#include "raw.h"
 #include "side.h"
 #include "suite.h"
 
+#include <endian.h>
 #include <errno.h>
 #include <poll.h>
 #include <stdatomic.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #define ID 1
@@ -226,6 +229,52 @@ epoll_wait(int fd, struct epoll_event *events, int max, int timeout)
     return epoll_pwait(fd, events, max, timeout, NULL);
 }
 
+/* --- Peers that are lost before the sleep ---------------------------------- */
+
+/* Returns an endpoint to a peer whose socket is *fd_p. */
+static uct_ep_h connect_raw(side_t *side, uint64_t id, int *fd_p)
+{
+    const uint64_t le = htole64(id);
+    side_addr_t peer  = side->addr;
+
+    *fd_p = raw_peer(side, id);
+    memcpy(((tcp_wire_iface_addr_t *)peer.iface)->id, &le, sizeof(le));
+    return side_connect(side, &peer);
+}
+
+static void loses_all_peers(void *arg, int unused)
+{
+    enum { PEERS = 8 };
+
+    const struct linger reset = {.l_onoff = 1};
+    double end                = side_now() + SIDE_TIMEOUT;
+    uct_ep_h eps[PEERS];
+    int fds[PEERS];
+    side_t side;
+
+    open_side(&side);
+    for (unsigned i = 0; i < PEERS; ++i) {
+        eps[i] = connect_raw(&side, 0x7700 + i, &fds[i]);
+    }
+    for (unsigned i = 0; i < PEERS; ++i) {
+        setsockopt(fds[i], SOL_SOCKET, SO_LINGER, &reset, sizeof(reset));
+        close(fds[i]);
+        side_am_short(&side, eps[i], ID, 0, NULL, 0);
+    }
+    /* Each of the buffered messages fails to be sent. */
+    EXPECT_EQ(uct_iface_event_arm(side.iface, UCT_EVENT_RECV), UCS_ERR_BUSY);
+    while ((side.failures < PEERS) && (side_now() < end)) {
+        side_progress(&side);
+    }
+    EXPECT_EQ(side.failures, PEERS);
+    for (unsigned i = 0; i < PEERS; ++i) {
+        uct_ep_destroy(eps[i]);
+    }
+    side_close(&side);
+}
+
+PAIR_TEST(event_arm_while_peers_are_lost, loses_all_peers, does_nothing)
+
 /* Progresses until there is no more work. */
 static ucs_status_t arm(side_t *side)
 {
@@ -299,6 +348,6 @@ PAIR_TEST(event_free_progress_is_cheap_when_idle, progresses_alone,
 
 SUITE_RUN("tcp event", event_wakes_for_every_message,
           event_arm_sends_what_has_gathered,
-          event_wakes_when_there_is_room_again,
+          event_wakes_when_there_is_room_again, event_arm_while_peers_are_lost,
           event_sleep_is_undisturbed_when_idle,
           event_free_progress_is_cheap_when_idle)
