@@ -110,6 +110,9 @@ static unsigned possible_methods(const ucp_learn_entry_t *entry, unsigned class,
                                  double times[UCP_LEARN_METHODS])
 {
     const size_t first      = (size_t)1 << (class + UCP_LEARN_MIN_LOG);
+    /* the last class has all longer transfers */
+    const size_t last       = (class + 1 < UCP_LEARN_CLASSES) ? 2 * first - 1 :
+                                                                SIZE_MAX;
     ucp_proto_query_t query = {
         .op       = UCP_OP_RNDV,
         .dt_class = UCP_DT_CLASS_CONTIG,
@@ -122,7 +125,7 @@ static unsigned possible_methods(const ucp_learn_entry_t *entry, unsigned class,
 
     memset(times, 0, UCP_LEARN_METHODS * sizeof(*times));
     for (i = 0; i < count; ++i) {
-        add_candidate(&list[i], first, 2 * first - 1, &methods, times);
+        add_candidate(&list[i], first, last, &methods, times);
     }
     times[UCP_LEARN_EAGER] = times[UCP_LEARN_AM];
     if ((entry->op == UCP_OP_TAG_SEND) && (class < UCP_LEARN_EAGER_END)) {

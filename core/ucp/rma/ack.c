@@ -7,6 +7,7 @@
 #include "ucp/rma/ack.h"
 
 #include "ucp/base/ids.h"
+#include "ucp/base/life.h"
 #include "ucp/order/flush.h"
 #include "ucs/debug/log.h"
 
@@ -80,8 +81,10 @@ static void queue_ack(ucp_ep_h ep, uint32_t count)
     ucp_request_t *req = ucp_request_get_internal(ep->worker);
 
     if (req == NULL) {
-        ucs_error("ep %p: puts of the peer are not acknowledged: out of memory",
+        ucs_error("ep %p: out of memory for an acknowledgement that its peer "
+                  "waits for; the endpoint fails",
                   ep);
+        ucp_ep_fail_later(ep, UCS_ERR_NO_MEMORY);
         return;
     }
     req->send.ep                    = ep;
