@@ -73,7 +73,7 @@ static int inject(ugni_ep_t *ep, uint8_t id, uint64_t header,
     return 1;
 }
 
-static ucs_status_t new_msg(ugni_ep_t *ep, uint8_t id, ugni_msg_t **msg_p)
+ucs_status_t ugni_msg_new(ugni_ep_t *ep, uint8_t id, ugni_msg_t **msg_p)
 {
     ugni_send_t *send;
     ucs_status_t status = ugni_send_new(ep, &send);
@@ -86,7 +86,7 @@ static ucs_status_t new_msg(ugni_ep_t *ep, uint8_t id, ugni_msg_t **msg_p)
     return status;
 }
 
-static void start(ugni_msg_t *msg, size_t length)
+void ugni_msg_start(ugni_msg_t *msg, size_t length)
 {
     msg->length                = sizeof(msg->head) + length;
     msg->super.ep->is_injected = 0;
@@ -102,13 +102,13 @@ ucs_status_t ugni_ep_am_short(uct_ep_h uct_ep, uint8_t id, uint64_t header,
     if (inject((ugni_ep_t *)uct_ep, id, header, payload, length)) {
         return UCS_OK;
     }
-    status = new_msg((ugni_ep_t *)uct_ep, id, &msg);
+    status = ugni_msg_new((ugni_ep_t *)uct_ep, id, &msg);
     if (status == UCS_OK) {
         memcpy(msg->data, &header, sizeof(header));
         if (length > 0) {
             memcpy(msg->data + sizeof(header), payload, length);
         }
-        start(msg, sizeof(header) + length);
+        ugni_msg_start(msg, sizeof(header) + length);
     }
     return status;
 }
@@ -117,14 +117,14 @@ ssize_t ugni_ep_am_bcopy(uct_ep_h uct_ep, uint8_t id,
                          uct_pack_callback_t pack_cb, void *arg, unsigned flags)
 {
     ugni_msg_t *msg;
-    ucs_status_t status = new_msg((ugni_ep_t *)uct_ep, id, &msg);
+    ucs_status_t status = ugni_msg_new((ugni_ep_t *)uct_ep, id, &msg);
     size_t length;
 
     if (status != UCS_OK) {
         return status;
     }
     length = pack_cb(msg->data, arg);
-    start(msg, length);
+    ugni_msg_start(msg, length);
     return (ssize_t)length;
 }
 
@@ -133,7 +133,7 @@ ucs_status_t ugni_ep_am_short_iov(uct_ep_h uct_ep, uint8_t id,
                                   const uct_iov_t *iov, size_t iovcnt)
 {
     ugni_msg_t *msg;
-    ucs_status_t status = new_msg((ugni_ep_t *)uct_ep, id, &msg);
+    ucs_status_t status = ugni_msg_new((ugni_ep_t *)uct_ep, id, &msg);
     size_t length       = 0;
 
     if (status != UCS_OK) {
@@ -145,7 +145,7 @@ ucs_status_t ugni_ep_am_short_iov(uct_ep_h uct_ep, uint8_t id,
             length += iov[i].length;
         }
     }
-    start(msg, length);
+    ugni_msg_start(msg, length);
     return UCS_OK;
 }
 
@@ -153,11 +153,12 @@ ucs_status_t ugni_ep_am_notify(ugni_ep_t *ep, uint8_t id)
 {
     ugni_iface_t *iface = ugni_iface_of(ep);
     ugni_msg_t *msg;
-    ucs_status_t status = new_msg(ep, id, &msg);
+    ucs_status_t status = ugni_msg_new(ep, id, &msg);
 
     if (status == UCS_OK) {
         (void)ugni_iface_address(&iface->super, (void *)msg->data);
-        start(msg, sizeof(ugni_wire_addr_t) + iface->port->name_length);
+        ugni_msg_start(msg,
+                       sizeof(ugni_wire_addr_t) + iface->port->name_length);
     }
     return status;
 }

@@ -18,7 +18,7 @@ static ucs_status_t cached_register(void *arg, ucx_rcache_region_t *super,
 {
     cached_t *region    = ugni_container_of(super, cached_t, super);
     ucs_status_t status = ugni_mem_new(arg, super->address, super->length,
-                                       &region->mem);
+                                       UCS_MEMORY_TYPE_HOST, &region->mem);
 
     if (status == UCS_OK) {
         region->mem->cached = super;

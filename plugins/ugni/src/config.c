@@ -16,6 +16,18 @@ static const ucx_config_field_t md_fields[] = {
     {"RCACHE", UCX_CONFIG_TERNARY, offsetof(ugni_md_config_t, rcache), "try",
      "Keep registrations for their next use until the memory is unmapped. Not "
      "with providers that demand FI_MR_ENDPOINT (cxi, gni)."},
+    {"MULTI_RECV", UCX_CONFIG_TERNARY, offsetof(ugni_md_config_t, multi_recv),
+     "try",
+     "Receive many messages into each receive buffer (FI_MULTI_RECV), if the "
+     "provider supports it. try: only where it is faster (cxi). n: a buffer "
+     "for each message."},
+    {"TM_ENABLE", UCX_CONFIG_TERNARY, offsetof(ugni_md_config_t, tm_enable),
+     "try",
+     "Tag matching by the provider (FI_TAGGED) for users of UCT; UCP matches "
+     "tags itself. try: only with cxi, which matches by hardware."},
+    {"HMEM", UCX_CONFIG_TERNARY, offsetof(ugni_md_config_t, hmem), "try",
+     "Register memory of accelerators with the provider (FI_HMEM). try: only "
+     "with cxi; other providers then have no short messages or no atomics."},
 };
 
 static const ucx_config_field_t fields[] = {

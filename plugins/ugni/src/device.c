@@ -67,35 +67,108 @@ static int has_safe_rma(const char *provider)
     return strstr(provider, "ofi_rxd") == NULL;
 }
 
-static struct fi_info *provider_info(const ucx_host_t *host,
-                                     const char *provider)
+/* Adds a capability that the plugin can do without, if the provider has it. */
+static void add_cap(struct fi_info **info, const char *provider, uint64_t *caps,
+                    uint64_t cap, int mr_mode)
 {
-    struct fi_info *info = NULL, *other;
+    struct fi_info *other = get_info(provider, *caps | cap, mr_mode);
+
+    if (other != NULL) {
+        fi_freeinfo(*info);
+        *info = other;
+        *caps |= cap;
+    }
+}
+
+/* Returns whether the plugin uses a capability that is worth its price with cxi
+ * only: cxi receives many messages into a buffer by hardware, and accesses
+ * memory of accelerators itself. */
+static int is_wanted(int ternary, const char *provider)
+{
+    return (ternary == UCS_YES) ||
+           ((ternary != UCS_NO) && (strcmp(provider, "cxi") == 0));
+}
+
+/* In libfabric 1.17 shm has no search, and a message that ofi_rxd has found and
+ * claimed ends with a truncation error. */
+static int can_search(const char *provider)
+{
+    return (strcmp(provider, "shm") != 0) &&
+           (strstr(provider, "ofi_rxd") == NULL);
+}
+
+/* Adds the optional capabilities that the user or the provider's performance
+ * demands. `caps` and `mr_mode` are those with which `info` was found. */
+static struct fi_info *add_caps(ugni_md_t *md, struct fi_info *info,
+                                const char *provider, uint64_t caps,
+                                int mr_mode)
+{
+    const ucx_host_t *host = md->host;
+
+    if (is_wanted(md->wants_multi_recv, provider)) {
+        if (strcmp(provider, "shm") != 0) { /* Messages do not arrive there */
+            add_cap(&info, provider, &caps, FI_MULTI_RECV, mr_mode);
+        }
+        if (!(caps & FI_MULTI_RECV) && (md->wants_multi_recv == UCS_YES)) {
+            ucx_warn("UCX_UGNI_MULTI_RECV=y, but FI_MULTI_RECV of the provider "
+                     "%s cannot be used: each message gets a buffer",
+                     provider);
+        }
+    }
+    if (is_wanted(md->wants_tags, provider)) {
+        if (can_search(provider)) {
+            add_cap(&info, provider, &caps, FI_TAGGED, mr_mode);
+        }
+        if (!(caps & FI_TAGGED) && (md->wants_tags == UCS_YES)) {
+            ucx_warn("UCX_UGNI_TM_ENABLE=y, but the provider %s cannot search "
+                     "unexpected tagged messages: no tag matching",
+                     provider);
+        }
+    }
+    if ((caps & FI_RMA) && is_wanted(md->wants_hmem, provider)) {
+        add_cap(&info, provider, &caps, FI_HMEM, mr_mode | FI_MR_HMEM);
+        if (!(caps & FI_HMEM)) { /* shm has it without atomics */
+            caps &= ~(uint64_t)FI_ATOMIC;
+            add_cap(&info, provider, &caps, FI_HMEM, mr_mode | FI_MR_HMEM);
+        }
+    }
+    md->caps = caps & (FI_MULTI_RECV | FI_HMEM | FI_TAGGED);
+    return info;
+}
+
+static struct fi_info *provider_info(ugni_md_t *md, const char *provider)
+{
+    const ucx_host_t *host = md->host;
+    struct fi_info *info   = NULL, *other;
+    int mr_mode            = MR_MODES;
+    uint64_t caps          = 0;
 
     for (unsigned i = 0; (i < NUM_CAPS) && (info == NULL); ++i) {
         if ((wanted_caps[i] & FI_RMA) && !has_safe_rma(provider)) {
             continue;
         }
-        info = get_info(provider, wanted_caps[i], MR_MODES);
-        if ((info == NULL) || !(wanted_caps[i] & FI_RMA) ||
-            !has_many_keys(info)) {
+        caps = wanted_caps[i];
+        info = get_info(provider, caps, mr_mode);
+        if ((info == NULL) || !(caps & FI_RMA) || !has_many_keys(info)) {
             continue;
         }
         /* cxi chooses keys only if it may */
-        other = get_info(provider, wanted_caps[i],
-                         MR_MODES & ~(FI_MR_PROV_KEY | FI_MR_RAW));
+        other = get_info(provider, caps,
+                         mr_mode & ~(FI_MR_PROV_KEY | FI_MR_RAW));
         if (other != NULL) {
             fi_freeinfo(info);
             info = other;
+            mr_mode &= ~(FI_MR_PROV_KEY | FI_MR_RAW);
         }
     }
     if (info == NULL) {
         ucx_debug("ugni: libfabric has no usable provider '%s'", provider);
+        return NULL;
     }
-    return info;
+    return add_caps(md, info, provider, caps, mr_mode);
 }
 
-static struct fi_info *find_info(const ugni_md_t *md)
+static struct fi_info *find_info(ugni_md_t *md)
 {
     const ucx_host_t *host = md->host;
     struct fi_info *info   = NULL;
@@ -105,7 +178,7 @@ static struct fi_info *find_info(const ugni_md_t *md)
              (info == NULL) &&
              (i < sizeof(default_providers) / sizeof(default_providers[0]));
              ++i) {
-            info = provider_info(host, default_providers[i]);
+            info = provider_info(md, default_providers[i]);
         }
         if (info == NULL) {
             ucx_diag("ugni: libfabric has neither cxi nor gni here; set "
@@ -113,7 +186,7 @@ static struct fi_info *find_info(const ugni_md_t *md)
         }
         return info;
     }
-    info = provider_info(host, md->provider);
+    info = provider_info(md, md->provider);
     if (info == NULL) {
         ucx_warn("UCX_UGNI_PROVIDER=%s: libfabric has no such provider with "
                  "reliable datagrams; fi_info -t FI_EP_RDM lists them",
@@ -163,6 +236,9 @@ void ugni_devices_list(ugni_md_t *md)
                               info->domain_attr->mr_key_size :
                               0;
         md->has_targets = (info->caps & FI_RMA) && has_many_keys(info);
+        if (md->caps & FI_HMEM) {
+            ugni_hmem_probe(md);
+        }
         if (info->caps & FI_RMA) {
             ugni_cache_create(md);
         }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Creation, failure and destruction of endpoints, and their pending
  * requests. */
-#include "iface.h"
+#include "tag.h"
 
 #include <endian.h>
 #include <stdlib.h>
@@ -180,6 +180,7 @@ void ugni_ep_settle(ugni_ep_t *ep)
 {
     ep->state &= ~UGNI_EP_TELL;
     end_ended(ep);
+    ugni_tag_end_ops(ep, &ep->status);
     ugni_flush_update(ep);
     ugni_flush_update_all(ugni_iface_of(ep));
 }
@@ -240,7 +241,7 @@ void ugni_ep_fail(ugni_ep_t *ep, ucs_status_t status, int tell)
                                                 * message */
     }
     ep->moved = iface->host->time();
-    if (tell && !(ep->state & UGNI_EP_ZOMBIE)) {
+    if (tell && !(ep->state & (UGNI_EP_ZOMBIE | UGNI_EP_INTERNAL))) {
         ep->state |= UGNI_EP_TELL;
     }
     ++ep->busy;
@@ -312,6 +313,7 @@ void ugni_ep_destroy(uct_ep_h uct_ep)
     --ep->busy;
     ep->state |= UGNI_EP_ZOMBIE;
     ep->state &= ~UGNI_EP_TELL;
+    ugni_tag_end_ops(ep, NULL);
     if (!(ep->state & UGNI_EP_CANCELED)) {
         forget_completions(&ep->sent);
         forget_completions(&ep->queued);

@@ -3,6 +3,7 @@
  * have. */
 #include "iface.h"
 #include "mem.h"
+#include "tag.h"
 
 #include <endian.h>
 #include <string.h>
@@ -62,6 +63,7 @@ static void iface_free(ugni_iface_t *iface)
 {
     ugni_event_close(iface);
     ugni_order_cleanup(iface);
+    ugni_tag_cleanup(iface);
     if (iface->port != NULL) {
         ugni_port_put(iface);
     }

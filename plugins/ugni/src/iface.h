@@ -15,6 +15,7 @@
 #define UGNI_IFACE_H
 
 #include "plugin.h"
+#include "wire.h"
 
 #include <ucx/am.h>
 #include <ucx/pending.h>
@@ -36,50 +37,6 @@ typedef struct ugni_link {
     struct ugni_link *prev, *next;
 } ugni_link_t;
 
-/* Header of each message; little-endian. */
-typedef struct ugni_wire_head {
-    uint64_t source; /* Id of the sending interface: `nonce` and `key` of its
-                      * address, the key in the lower half */
-    uint32_t key;    /* Key of the receiving interface, which drops messages for
-                      * other interfaces */
-    uint16_t number; /* Number of the message in the sequence from `source` to
-                      * `key` */
-    uint8_t id;      /* Message id; from UCT_AM_ID_MAX on one of the values
-                      * below */
-    uint8_t epoch;   /* Changes after a loss of messages, when numbers
-                      * restart */
-} ugni_wire_head_t;
-
-/* Ids of messages that are not from the user */
-enum {
-    UGNI_ID_CLOSED = 0xfd, /* The last message of an interface: it closes */
-    UGNI_ID_LOST   = 0xfe, /* A message that the receiver of this notice had
-                            * sent never arrived */
-    UGNI_ID_CHECK  = 0xff, /* Message of ep_check; contains the sender's
-                            * address */
-};
-
-/* The interface's address; the address of libfabric follows. */
-typedef struct ugni_wire_addr {
-    uint64_t start; /* Start time of the process, as in /proc */
-    uint64_t space; /* Id of kernel and PID namespace */
-    uint32_t pid;
-    uint32_t key;
-    uint32_t device; /* Number of the device in the process, as in packed
-                      * keys */
-    uint32_t nonce;  /* Random; identifies the interface together with `key` */
-} ugni_wire_addr_t;
-
-typedef struct ugni_wire_device {
-    uint64_t fabric; /* Hash of the names of provider and fabric */
-    uint64_t host;   /* Hash of kernel and network namespace; 0: reachable from
-                      * any */
-} ugni_wire_device_t;
-
-_Static_assert(sizeof(ugni_wire_head_t) == 16, "wire format");
-_Static_assert(sizeof(ugni_wire_addr_t) == 32, "wire format");
-_Static_assert(sizeof(ugni_wire_device_t) == 16, "wire format");
-
 struct ugni_ep;
 
 /* The transports, as indices */
@@ -90,6 +47,8 @@ typedef struct ugni_op {
     struct fi_context2 context; /* First member: libfabric uses it */
     uint8_t kind;               /* Transport of the interface */
     uint8_t is_recv;
+    uint8_t is_multi; /* A receive buffer for many messages */
+    uint8_t is_tag;   /* A tagged receive: ugni_tag_recv_t */
     uint8_t is_zcopy; /* The operation uses memory of the user */
     uint8_t epoch;    /* Epoch of the peer when the operation was posted */
 } ugni_op_t;
@@ -99,7 +58,10 @@ typedef struct ugni_recv {
     void *desc;             /* Descriptor of its memory, with FI_MR_LOCAL */
     ugni_link_t link;       /* Node in port->receiving while it is posted */
     struct ugni_recv *next; /* Next in source->early */
-    size_t length;
+    ugni_wire_head_t *head; /* The received message */
+    size_t length;          /* Its length with the header */
+    int is_shared; /* The message is in a buffer of several: it is valid only
+                    * until it is delivered or dropped */
 } ugni_recv_t;
 
 /* Head of each operation that an endpoint sends */
@@ -123,6 +85,7 @@ typedef struct ugni_send {
 typedef struct ugni_msg {
     ugni_send_t super;
     size_t length; /* Length of the message with its header */
+    uint64_t tag;  /* Of a tagged message */
     ugni_wire_head_t head;
     char data[];
 } ugni_msg_t;
@@ -194,6 +157,7 @@ typedef struct ugni_port {
     int is_waiting;      /* A host has not acknowledged all data */
     int loses_contexts;  /* Errors of accesses may name no operation */
     int fetches_atomics; /* Atomics without a result are unsafe */
+    int receives_many;   /* FI_MULTI_RECV is used */
     uint64_t posts;      /* Number of operations that libfabric has accepted */
     unsigned polls;      /* Number of polls of the completion queue */
     int is_drained;      /* The last poll found nothing */
@@ -204,6 +168,9 @@ typedef struct ugni_port {
     ugni_link_t disowned; /* Sends whose endpoint does not exist any more */
     ugni_link_t receiving;
     ucx_mpool_t *sends[UGNI_NUM_KINDS], *recvs;
+    ucx_mpool_t *areas; /* Receive buffers for many messages; NULL: each message
+                         * has a buffer */
+    ucx_mpool_t *tag_recvs;
 } ugni_port_t;
 
 typedef struct ugni_iface {
@@ -234,8 +201,10 @@ typedef struct ugni_iface {
     size_t recv_data; /* Offset of a message in its buffer */
     size_t headroom;
     size_t max_inject;    /* Maximum bytes of an injected message */
+    size_t area_size;     /* Bytes of a receive buffer for many messages */
     unsigned num_missing; /* Number of receive buffers that are not posted */
     ucx_recv_desc_owner_t recv_owner;
+    struct ugni_tags *tags; /* NULL: no tag matching */
 } ugni_iface_t;
 
 enum {
@@ -245,6 +214,7 @@ enum {
     UGNI_EP_CANCELED =
         1 << 3, /* Its operations complete even after the user has destroyed
                  * it */
+    UGNI_EP_INTERNAL = 1 << 4, /* The user does not know the endpoint */
 };
 
 typedef struct ugni_ep {
@@ -310,6 +280,7 @@ ucs_status_t ugni_port_peer(ugni_port_t *port, const void *name, uint32_t key,
                             ugni_peer_t **peer_p);
 
 /* pool.c: creates a pool of buffers for operations of the port. */
+/* Few large elements are allocated one by one. */
 ucs_status_t ugni_pool_create(const ucx_host_t *host, ugni_port_t *port,
                               int is_recv, size_t elem_size,
                               ucx_mpool_t **pool_p);
@@ -432,6 +403,11 @@ ucs_status_t ugni_ep_am_short_iov(uct_ep_h ep, uint8_t id, const uct_iov_t *iov,
                                   size_t iovcnt);
 ssize_t ugni_ep_am_bcopy(uct_ep_h ep, uint8_t id, uct_pack_callback_t pack_cb,
                          void *arg, unsigned flags);
+/* Returns a message of an endpoint whose content is not set; errors as a send
+ * does. */
+ucs_status_t ugni_msg_new(ugni_ep_t *ep, uint8_t id, ugni_msg_t **msg_p);
+/* Starts a message with `length` bytes of content. */
+void ugni_msg_start(ugni_msg_t *msg, size_t length);
 /* Sends a message with one of UGNI_ID_*, which contains the sender's address.
  * Returns errors as a send does. */
 ucs_status_t ugni_ep_am_notify(ugni_ep_t *ep, uint8_t id);
@@ -444,8 +420,12 @@ ucs_status_t ugni_ep_am_check(uct_ep_h ep, unsigned flags,
 /* recv.c */
 ucs_status_t ugni_recv_init(ugni_iface_t *iface);
 void ugni_recv_post(ugni_iface_t *iface);
-void ugni_recv_done(ugni_port_t *port, ugni_recv_t *recv, size_t length,
-                    int is_error);
+/* Handles the completion of a receive. */
+void ugni_recv_done(ugni_port_t *port, ugni_recv_t *recv,
+                    const struct fi_cq_tagged_entry *entry, int is_error);
+/* Returns a message that may be held: the same one, or a copy of a shared one;
+ * NULL: out of memory. */
+ugni_recv_t *ugni_recv_keep(ugni_iface_t *iface, ugni_recv_t *recv);
 
 /* Delivers or drops a received message, and frees its buffer. */
 void ugni_recv_deliver(ugni_iface_t *iface, ugni_recv_t *recv);
@@ -466,12 +446,6 @@ void ugni_lost_told(ugni_iface_t *iface, uint64_t source);
 static inline uint64_t ugni_source_of(const ugni_wire_addr_t *addr)
 {
     return ((uint64_t)addr->nonce << 32) | addr->key;
-}
-
-static inline ugni_wire_head_t *ugni_recv_head(const ugni_iface_t *iface,
-                                               const ugni_recv_t *recv)
-{
-    return (ugni_wire_head_t *)((char *)recv + iface->recv_data) - 1;
 }
 
 /* order.c: delivers a valid message as soon as all earlier messages of its

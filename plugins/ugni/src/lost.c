@@ -61,8 +61,8 @@ int ugni_lost_report(ugni_iface_t *iface, uint64_t source,
         return tell(iface, address, sizeof(address));
     }
     for (; early != NULL; early = early->next) {
-        if (ugni_recv_head(iface, early)->id == UGNI_ID_CHECK) {
-            return tell(iface, ugni_recv_head(iface, early) + 1,
+        if (early->head->id == UGNI_ID_CHECK) {
+            return tell(iface, early->head + 1,
                         early->length - sizeof(ugni_wire_head_t));
         }
     }

@@ -36,8 +36,11 @@ ucs_status_t ugni_md_open(const ucx_component_t *component,
         return UCS_ERR_NO_MEMORY;
     }
     ucx_md_init(&md->super, args);
-    md->host         = ugni_host(component);
-    md->wants_rcache = config->rcache;
+    md->host             = ugni_host(component);
+    md->wants_rcache     = config->rcache;
+    md->wants_multi_recv = config->multi_recv;
+    md->wants_hmem       = config->hmem;
+    md->wants_tags       = config->tm_enable;
     md->provider = strdup((config->provider != NULL) ? config->provider : "");
     if (md->provider == NULL) {
         free(md);
@@ -69,11 +72,11 @@ static ucs_status_t md_query(uct_md_h uct_md, ucx_md_attr_t *attr)
     ugni_devices_list(md);
     if ((md->num_devices > 0) && (md->devices[0].info->caps & FI_RMA)) {
         attr->flags = UCT_MD_FLAG_REG | UCT_MD_FLAG_NEED_RKEY;
-        if (md->mr_mode & FI_MR_LOCAL) {
+        if ((md->mr_mode & FI_MR_LOCAL) || (md->hmem != 0)) {
             attr->flags |= UCT_MD_FLAG_NEED_MEMH;
         }
         attr->max_reg         = SIZE_MAX;
-        attr->reg_mem_types   = host;
+        attr->reg_mem_types   = host | md->hmem;
         attr->cache_mem_types = (md->rcache != NULL) ? host : 0;
         attr->reg_cost = ucs_linear_func_make((md->rcache != NULL) ? 1e-7 :
                                                                      1e-6,

@@ -53,11 +53,10 @@ static uint64_t random_key(const ugni_md_t *md, unsigned device)
 /* --- Regions -------------------------------------------------------------- */
 
 int ugni_region_open(const ugni_md_t *md, const ugni_device_t *device,
-                     struct fid_ep *ep, void *address, size_t length,
-                     uint64_t access, uint64_t key, struct fid_mr **mr_p)
+                     struct fid_ep *ep, const ugni_mem_t *mem, uint64_t access,
+                     uint64_t key, struct fid_mr **mr_p)
 {
-    int rc = fi_mr_reg(device->domain, address, length, access, 0, key, 0, mr_p,
-                       NULL);
+    int rc = ugni_hmem_register(device, mem, access, key, mr_p);
 
     if ((rc != 0) || !(md->mr_mode & FI_MR_ENDPOINT)) {
         return rc;
@@ -102,8 +101,8 @@ static int add_region(ugni_md_t *md, ugni_mem_t *mem, unsigned device,
         return -FI_ENOMEM;
     }
     rc = ugni_region_open(md, &md->devices[device],
-                          ep_of(&md->devices[device], port), mem->address,
-                          mem->length, access, part->key, &region->mr);
+                          ep_of(&md->devices[device], port), mem, access,
+                          part->key, &region->mr);
     if (rc != 0) {
         free(region);
         return rc;
@@ -198,12 +197,23 @@ void ugni_mems_remove_port(ugni_md_t *md, ugni_port_t *port)
     }
 }
 
-void *ugni_mem_desc(ugni_md_t *md, const ugni_mem_t *mem,
-                    const ugni_port_t *port)
+/* Returns whether libfabric wants the descriptor of a buffer. */
+static int needs_desc(const ugni_port_t *port, const ugni_mem_t *mem)
 {
-    unsigned device = (unsigned)(port->device - md->devices);
+    return port->is_local || ((mem != UCT_MEM_HANDLE_NULL) &&
+                              (mem->type != UCS_MEMORY_TYPE_HOST));
+}
+
+void *ugni_mem_desc(const ugni_port_t *port, uct_mem_h memh)
+{
+    ugni_md_t *md         = port->md;
+    unsigned device       = (unsigned)(port->device - md->devices);
+    const ugni_mem_t *mem = memh;
     const ugni_region_t *region;
 
+    if (!needs_desc(port, mem)) {
+        return NULL;
+    }
     if (!(md->mr_mode & FI_MR_ENDPOINT)) {
         return fi_mr_desc(mem->parts[device].regions->mr);
     }
@@ -248,7 +258,7 @@ static int register_all(ugni_md_t *md, ugni_mem_t *mem)
 }
 
 ucs_status_t ugni_mem_new(ugni_md_t *md, void *address, size_t length,
-                          ugni_mem_t **mem_p)
+                          ucs_memory_type_t type, ugni_mem_t **mem_p)
 {
     ugni_mem_t *mem;
     int rc;
@@ -259,6 +269,7 @@ ucs_status_t ugni_mem_new(ugni_md_t *md, void *address, size_t length,
     }
     mem->address = address;
     mem->length  = length;
+    mem->type    = type;
     pthread_mutex_lock(&md->lock);
     mem->base = (md->mr_mode & FI_MR_VIRT_ADDR) ? 0 : (uintptr_t)address;
     rc        = register_all(md, mem);
@@ -292,20 +303,35 @@ void ugni_mem_delete(ugni_md_t *md, ugni_mem_t *mem)
     mem_free(mem);
 }
 
+static ucs_memory_type_t type_of(const ugni_md_t *md, const void *address,
+                                 size_t length)
+{
+    ucx_mem_info_t info = {.size = sizeof(info), .type = UCS_MEMORY_TYPE_HOST};
+
+    if ((md->hmem != 0) &&
+        (md->host->mem_detect(address, length, &info) != UCS_OK)) {
+        return UCS_MEMORY_TYPE_HOST;
+    }
+    return info.type;
+}
+
 ucs_status_t ugni_mem_reg(uct_md_h uct_md, void *address, size_t length,
                           const ucx_mem_reg_params_t *params, uct_mem_h *memh_p)
 {
-    ugni_md_t *md = (ugni_md_t *)uct_md;
+    ugni_md_t *md          = (ugni_md_t *)uct_md;
+    ucs_memory_type_t type = type_of(md, address, length);
     ugni_mem_t *mem;
-    ucs_status_t status;
+    ucs_status_t status = UCS_ERR_UNSUPPORTED;
 
     if ((params != NULL) && UCX_TABLE_HAS(params, dmabuf_fd) &&
         (params->dmabuf_fd != -1)) {
-        return UCS_ERR_UNSUPPORTED;
+        return UCS_ERR_UNSUPPORTED; /* libfabric 1.17 registers no dmabuf */
     }
-    status = ugni_cache_get(md, address, length, params, &mem);
+    if (type == UCS_MEMORY_TYPE_HOST) {
+        status = ugni_cache_get(md, address, length, params, &mem);
+    }
     if (status == UCS_ERR_UNSUPPORTED) {
-        status = ugni_mem_new(md, address, length, &mem);
+        status = ugni_mem_new(md, address, length, type, &mem);
     }
     if (status == UCS_OK) {
         *memh_p = mem;

@@ -30,6 +30,7 @@ typedef struct ugni_mem {
     ucx_rcache_region_t *cached;  /* NULL: not in the registration cache */
     void *address;
     size_t length;
+    ucs_memory_type_t type;
     uint64_t base; /* Subtracted from remote addresses that libfabric
                     * receives */
     unsigned num;
@@ -59,11 +60,15 @@ typedef struct ugni_rkey {
 /* Registers memory with the device; with FI_MR_ENDPOINT for the endpoint,
  * otherwise `ep` is not used. Returns 0 or an error of libfabric. */
 int ugni_region_open(const ugni_md_t *md, const ugni_device_t *device,
-                     struct fid_ep *ep, void *address, size_t length,
-                     uint64_t access, uint64_t key, struct fid_mr **mr_p);
+                     struct fid_ep *ep, const ugni_mem_t *mem, uint64_t access,
+                     uint64_t key, struct fid_mr **mr_p);
+/* hmem.c: registers memory of a type with a domain. Returns 0 or an error of
+ * libfabric. */
+int ugni_hmem_register(const ugni_device_t *device, const ugni_mem_t *mem,
+                       uint64_t access, uint64_t key, struct fid_mr **mr_p);
 /* Registers memory with all devices, without the cache; and the reverse. */
 ucs_status_t ugni_mem_new(ugni_md_t *md, void *address, size_t length,
-                          ugni_mem_t **mem_p);
+                          ucs_memory_type_t type, ugni_mem_t **mem_p);
 void ugni_mem_delete(ugni_md_t *md, ugni_mem_t *mem);
 
 /* cache.c: creates the cache if the user and the provider allow that. */
@@ -81,9 +86,10 @@ ucs_status_t ugni_cache_get(ugni_md_t *md, void *address, size_t length,
  * memory domain. */
 ucs_status_t ugni_mems_add_port(ugni_md_t *md, struct ugni_port *port);
 void ugni_mems_remove_port(ugni_md_t *md, struct ugni_port *port);
-/* Returns the descriptor of registered memory for operations of the port. */
-void *ugni_mem_desc(ugni_md_t *md, const ugni_mem_t *mem,
-                    const struct ugni_port *port);
+/* Returns the descriptor of a buffer for operations of the port; NULL if the
+ * provider needs none: it needs those of all buffers (FI_MR_LOCAL), or those on
+ * accelerators. */
+void *ugni_mem_desc(const struct ugni_port *port, uct_mem_h memh);
 
 /* target.c: An endpoint of the device through which peers access memory. It is
  * used with FI_MR_ENDPOINT if the provider chooses the keys: memory has a key

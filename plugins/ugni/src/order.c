@@ -41,9 +41,9 @@ static ugni_source_t *get_source(ugni_iface_t *iface,
     return source;
 }
 
-static uint16_t number_of(const ugni_iface_t *iface, const ugni_recv_t *recv)
+static uint16_t number_of(const ugni_recv_t *recv)
 {
-    return le16toh(ugni_recv_head(iface, recv)->number);
+    return le16toh(recv->head->number);
 }
 
 static ugni_recv_t *pop_early(ugni_iface_t *iface, ugni_source_t *source)
@@ -80,7 +80,7 @@ static void hold(ugni_iface_t *iface, ugni_source_t *source, ugni_recv_t *recv,
     uint16_t other;
 
     for (; *link != NULL; link = &(*link)->next) {
-        other = (uint16_t)(number_of(iface, *link) - source->number);
+        other = (uint16_t)(number_of(*link) - source->number);
         if (other == ahead) {
             ugni_recv_drop(iface, recv); /* A repeated number */
             return;
@@ -88,6 +88,10 @@ static void hold(ugni_iface_t *iface, ugni_source_t *source, ugni_recv_t *recv,
         if (other > ahead) {
             break;
         }
+    }
+    recv = ugni_recv_keep(iface, recv);
+    if (recv == NULL) {
+        return; /* As if it were lost */
     }
     if (source->early == NULL) {
         source->since = iface->host->time();
@@ -99,7 +103,7 @@ static void hold(ugni_iface_t *iface, ugni_source_t *source, ugni_recv_t *recv,
 
 void ugni_order_take(ugni_iface_t *iface, ugni_recv_t *recv)
 {
-    const ugni_wire_head_t *wire = ugni_recv_head(iface, recv);
+    const ugni_wire_head_t *wire = recv->head;
     ugni_source_t *source        = get_source(iface, wire);
     uint16_t ahead;
 
@@ -113,7 +117,7 @@ void ugni_order_take(ugni_iface_t *iface, ugni_recv_t *recv)
     if (source->epoch != wire->epoch) {
         start_epoch(iface, source, wire->epoch);
     }
-    ahead = (uint16_t)(number_of(iface, recv) - source->number);
+    ahead = (uint16_t)(number_of(recv) - source->number);
     if ((ahead >= WINDOW) || source->is_lost) {
         if (source->is_lost && !source->is_told) {
             recv->next      = NULL;
@@ -129,7 +133,7 @@ void ugni_order_take(ugni_iface_t *iface, ugni_recv_t *recv)
     ++source->number;
     ugni_recv_deliver(iface, recv);
     while ((source->early != NULL) &&
-           (number_of(iface, source->early) == source->number)) {
+           (number_of(source->early) == source->number)) {
         ++source->number;
         source->since = iface->host->time();
         ugni_recv_deliver(iface, pop_early(iface, source));

@@ -37,7 +37,10 @@ static inline const ucx_host_t *ugni_host(const ucx_component_t *component)
 
 typedef struct ugni_md_config {
     char *provider;
-    int rcache; /* A ternary value */
+    int rcache;     /* A ternary value */
+    int multi_recv; /* A ternary value */
+    int hmem;       /* A ternary value */
+    int tm_enable;  /* A ternary value */
 } ugni_md_config_t;
 
 /* A domain of libfabric. It is opened at its first use by an interface or a
@@ -56,12 +59,19 @@ typedef struct ugni_md {
     const ucx_host_t *host;
     char *provider;       /* As set by the user; empty: see device.c */
     int wants_rcache;     /* A ternary value */
+    int wants_multi_recv; /* A ternary value */
+    int wants_hmem;       /* A ternary value */
+    int wants_tags;       /* A ternary value */
     ucx_rcache_t *rcache; /* NULL: no cache */
     pthread_mutex_t lock; /* Protects the members below */
     int is_listed;
+    uint64_t caps;    /* Optional capabilities that are used: FI_MULTI_RECV,
+                       * FI_HMEM, FI_TAGGED */
     uint64_t mr_mode; /* FI_MR_* that the provider demands */
     int has_targets;  /* Peers access memory through endpoints of target.c */
     size_t raw_key;   /* Bytes of a key with FI_MR_RAW; otherwise 0 */
+    uint64_t hmem;    /* Types of device memory that can be registered: bits by
+                       * ucs_memory_type_t */
     unsigned num_devices;
     ugni_device_t devices[UGNI_MAX_DEVICES];
     struct ugni_port *ports;
@@ -122,6 +132,9 @@ ucs_status_t ugni_rkey_release(const ucx_component_t *component,
                                uct_rkey_t rkey, void *handle);
 ucs_status_t ugni_rkey_compare(const ucx_component_t *component, uct_rkey_t a,
                                uct_rkey_t b, int *result);
+
+/* hmem.c: sets md->hmem if libfabric has FI_HMEM. The caller holds the lock. */
+void ugni_hmem_probe(ugni_md_t *md);
 
 extern const ucx_md_ops_t ugni_md_ops;
 extern const ucx_config_table_t ugni_md_config_table;

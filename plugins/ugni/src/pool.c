@@ -26,13 +26,15 @@ static ucs_status_t chunk_new(ugni_port_t *port, uint64_t access, size_t size,
     const ucx_host_t *host = port->md->host;
     size_t length          = (HEAD_SIZE + size + 4095) & ~(size_t)4095;
     chunk_head_t *head     = aligned_alloc(4096, length);
+    ugni_mem_t mem;
     int rc;
 
     if (head == NULL) {
         return UCS_ERR_NO_MEMORY;
     }
-    rc = ugni_region_open(port->md, port->device, port->ep, head, length,
-                          access, 0, &head->mr);
+    mem = (ugni_mem_t){.address = head, .length = length};
+    rc  = ugni_region_open(port->md, port->device, port->ep, &mem, access, 0,
+                           &head->mr);
     if (rc != 0) {
         ucx_error("ugni: cannot register %zu bytes of buffers with %s: %s",
                   length, port->info->domain_attr->name, fi_strerror(-rc));
@@ -89,8 +91,9 @@ ucs_status_t ugni_pool_create(const ucx_host_t *host, ugni_port_t *port,
         .elem_size = elem_size,
         .alignment = 64,
         .max_elems = UINT_MAX,
-        .elem_init = is_recv ? no_desc_recv : no_desc_send,
-        .arg       = port,
+        .elems_per_chunk = (elem_size > UGNI_MAX_SEG / 4) ? 1 : 0,
+        .elem_init       = is_recv ? no_desc_recv : no_desc_send,
+        .arg             = port,
     };
 
     if (port->is_local) {

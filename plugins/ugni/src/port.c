@@ -2,6 +2,7 @@
 /* Ports: objects that the interfaces of a worker share on a device. */
 #include "iface.h"
 #include "mem.h"
+#include "tag.h"
 
 #include <string.h>
 
@@ -16,7 +17,7 @@ static int open_cq(ugni_port_t *port)
     struct fi_cq_attr attr = {
         .size = UGNI_NUM_KINDS * port->info->tx_attr->size +
                 port->info->rx_attr->size,
-        .format   = FI_CQ_FORMAT_MSG,
+        .format   = FI_CQ_FORMAT_TAGGED,
         .wait_obj = FI_WAIT_FD,
     };
     int rc = fi_cq_open(port->device->domain, &attr, &port->cq, NULL);
@@ -99,7 +100,10 @@ static void free_buffers(const ucx_host_t *host, ugni_port_t *port)
     while (!ugni_link_is_alone(&port->receiving)) {
         recv = ugni_container_of(port->receiving.next, ugni_recv_t, link);
         ugni_link_remove(&recv->link);
-        ucx_mpool_put(port->recvs, recv);
+        ucx_mpool_put(recv->op.is_tag   ? port->tag_recvs :
+                      recv->op.is_multi ? port->areas :
+                                          port->recvs,
+                      recv);
     }
     for (int i = 0; i < UGNI_NUM_KINDS; ++i) {
         if (port->sends[i] != NULL) {
@@ -108,6 +112,12 @@ static void free_buffers(const ucx_host_t *host, ugni_port_t *port)
     }
     if (port->recvs != NULL) {
         host->mpool_destroy(port->recvs);
+    }
+    if (port->areas != NULL) {
+        host->mpool_destroy(port->areas);
+    }
+    if (port->tag_recvs != NULL) {
+        host->mpool_destroy(port->tag_recvs);
     }
 }
 
@@ -133,6 +143,15 @@ static void port_free(const ucx_host_t *host, ugni_port_t *port)
 
 /* --- Sharing -------------------------------------------------------------- */
 
+/* Returns the number of receives that may be posted. */
+static size_t num_recvs(const ugni_iface_t *iface)
+{
+    const ugni_md_t *md = (ugni_md_t *)iface->super.md;
+
+    return (size_t)iface->config.rx_queue_len *
+           ((md->caps & FI_TAGGED) ? 2 : 1);
+}
+
 static ucs_status_t port_new(ugni_iface_t *iface, ugni_device_t *device,
                              uct_worker_h worker, ugni_port_t **port_p)
 {
@@ -150,6 +169,7 @@ static ucs_status_t port_new(ugni_iface_t *iface, ugni_device_t *device,
     port->loses_contexts  = strcmp(device->info->fabric_attr->prov_name,
                                    "shm") == 0;
     port->fetches_atomics = port->loses_contexts;
+    port->receives_many   = (port->md->caps & FI_MULTI_RECV) != 0;
     ugni_link_init(&port->disowned);
     ugni_link_init(&port->receiving);
     if (port->info == NULL) {
@@ -160,7 +180,7 @@ static ucs_status_t port_new(ugni_iface_t *iface, ugni_device_t *device,
      * allocate buffers for the whole length of their queues. */
     port->info->tx_attr->size = ugni_min(iface->config.tx_queue_len,
                                          port->info->tx_attr->size);
-    port->info->rx_attr->size = ugni_min(iface->config.rx_queue_len,
+    port->info->rx_attr->size = ugni_min(num_recvs(iface),
                                          port->info->rx_attr->size);
     status                    = open_endpoint(iface->host, port);
     if (status != UCS_OK) {
@@ -297,24 +317,13 @@ ucs_status_t ugni_port_peer(ugni_port_t *port, const void *name, uint32_t key,
 
 /* --- Completions ---------------------------------------------------------- */
 
-static void op_done(ugni_port_t *port, void *context, size_t length,
-                    ucs_status_t status)
-{
-    ugni_op_t *op = context;
-
-    if (op->is_recv) {
-        ugni_recv_done(port, ugni_container_of(op, ugni_recv_t, op), length,
-                       status != UCS_OK);
-    } else {
-        ugni_send_done(port, ugni_container_of(op, ugni_send_t, op), status);
-    }
-}
-
 /* Converts an error of libfabric. If the owner of memory rejects an access, the
  * peer is not lost. */
 static ucs_status_t status_of(int error)
 {
     switch (error) {
+    case 0:
+        return UCS_OK;
     case FI_EACCES:
     case FI_EINVAL:
     case FI_ENOKEY:
@@ -322,6 +331,23 @@ static ucs_status_t status_of(int error)
         return UCS_ERR_IO_ERROR;
     default:
         return UCS_ERR_CONNECTION_RESET;
+    }
+}
+
+/* `error`: of libfabric, or 0. */
+static void op_done(ugni_port_t *port, const struct fi_cq_tagged_entry *entry,
+                    int error)
+{
+    ugni_op_t *op = entry->op_context;
+
+    if (op->is_tag) {
+        ugni_tag_done(port, (ugni_tag_recv_t *)op, entry, error);
+    } else if (op->is_recv) {
+        ugni_recv_done(port, ugni_container_of(op, ugni_recv_t, op), entry,
+                       error != 0);
+    } else {
+        ugni_send_done(port, ugni_container_of(op, ugni_send_t, op),
+                       status_of(error));
     }
 }
 
@@ -343,37 +369,55 @@ static void fail_first(ugni_port_t *port)
     }
 }
 
-static unsigned take_error(ugni_port_t *port)
+/* Takes an error from the queue; returns its code, or 0. */
+static int take_error(ugni_port_t *port)
 {
-    const ucx_host_t *host       = port->md->host;
-    struct fi_cq_err_entry error = {0};
+    const ucx_host_t *host          = port->md->host;
+    struct fi_cq_err_entry error    = {0};
+    struct fi_cq_tagged_entry entry = {0};
 
     if (fi_cq_readerr(port->cq, &error, 0) != 1) {
         return 0;
     }
-    ucx_debug("ugni: an operation of %s failed: %s",
-              port->info->domain_attr->name, fi_strerror(error.err));
+    if (error.err != FI_ENOMSG) { /* A search has found nothing */
+        ucx_debug("ugni: an operation of %s failed: %s",
+                  port->info->domain_attr->name, fi_strerror(error.err));
+    }
     if (error.op_context != NULL) {
-        op_done(port, error.op_context, 0, status_of(error.err));
+        entry.op_context = error.op_context;
+        entry.flags      = error.flags;
+        op_done(port, &entry, error.err);
     } else if (port->loses_contexts) {
         fail_first(port);
     }
-    return 1;
+    return error.err;
+}
+
+/* Reads the queue; stores the error that it has found, or 0. The result of an
+ * unsuccessful search (tag.c), which each progress finds, is skipped. */
+static ssize_t read_queue(ugni_port_t *port, struct fi_cq_tagged_entry *entries,
+                          int *error_p)
+{
+    ssize_t num = fi_cq_read(port->cq, entries, MAX_POLL);
+
+    *error_p = (num == -FI_EAVAIL) ? take_error(port) : 0;
+    if (*error_p == FI_ENOMSG) {
+        num      = fi_cq_read(port->cq, entries, MAX_POLL);
+        *error_p = (num == -FI_EAVAIL) ? take_error(port) : 0;
+    }
+    return num;
 }
 
 unsigned ugni_port_progress(ugni_port_t *port)
 {
-    struct fi_cq_msg_entry entries[MAX_POLL];
-    ssize_t num = fi_cq_read(port->cq, entries, MAX_POLL);
+    struct fi_cq_tagged_entry entries[MAX_POLL];
+    int error;
+    ssize_t num = read_queue(port, entries, &error);
     ugni_iface_t *smsg;
 
-    port->is_drained = (num <= 0) && (num != -FI_EAVAIL);
-    if (num == -FI_EAVAIL) {
-        num = take_error(port);
-    } else {
-        for (ssize_t i = 0; i < num; ++i) {
-            op_done(port, entries[i].op_context, entries[i].len, UCS_OK);
-        }
+    port->is_drained = (num <= 0) && (error == 0);
+    for (ssize_t i = 0; i < num; ++i) {
+        op_done(port, &entries[i], 0);
     }
     if (port->device->target != NULL) {
         ugni_target_progress(port->device->target);
@@ -382,5 +426,8 @@ unsigned ugni_port_progress(ugni_port_t *port)
     if ((smsg != NULL) && (smsg->num_missing > 0)) {
         ugni_recv_post(smsg);
     }
-    return (num > 0) ? (unsigned)num : 0;
+    if ((smsg != NULL) && (smsg->tags != NULL) && !smsg->is_closing) {
+        ugni_tag_progress(smsg);
+    }
+    return (num > 0) ? (unsigned)num : (error != 0);
 }

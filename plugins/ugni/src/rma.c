@@ -132,11 +132,6 @@ static void zcopy_done(ugni_send_t *send, ucs_status_t status)
     ucx_complete(((ugni_rma_t *)send)->comp, status);
 }
 
-static void *desc_of(const ugni_port_t *port, uct_mem_h memh)
-{
-    return port->is_local ? ugni_mem_desc(port->md, memh, port) : NULL;
-}
-
 /* Converts the user's entries; empty ones are omitted. */
 static ucs_status_t take_iov(const ugni_port_t *port, ugni_rma_t *rma,
                              const uct_iov_t *iov, size_t iovcnt)
@@ -155,7 +150,7 @@ static ucs_status_t take_iov(const ugni_port_t *port, ugni_rma_t *rma,
         }
         rma->iov[rma->iovcnt].iov_base = iov[i].buffer;
         rma->iov[rma->iovcnt].iov_len  = iov[i].length * count;
-        rma->desc[rma->iovcnt]         = desc_of(port, iov[i].memh);
+        rma->desc[rma->iovcnt]         = ugni_mem_desc(port, iov[i].memh);
         rma->length += iov[i].length * count;
         ++rma->iovcnt;
     }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The transport ugni_smsg: active messages. */
-#include "iface.h"
+#include "tag.h"
 
 #include <string.h>
 
@@ -24,6 +24,9 @@ static ucs_status_t smsg_open(uct_md_h md, const ucx_iface_open_args_t *args,
     }
     iface->max_inject = inject_size(iface->port->info);
     status            = ugni_recv_init(iface);
+    if (status == UCS_OK) {
+        status = ugni_tag_init(iface, args->params);
+    }
     if (status != UCS_OK) {
         ugni_iface_close(&iface->super);
         return status;
@@ -47,6 +50,7 @@ static ucs_status_t smsg_query(uct_iface_h uct_iface, ucx_iface_attr_t *attr)
     base->cap.am.max_short = iface->config.seg_size;
     base->cap.am.max_bcopy = iface->config.seg_size;
     base->cap.am.max_iov   = UGNI_MAX_IOV;
+    ugni_tag_attr(iface, base);
     return UCS_OK;
 }
 
@@ -74,20 +78,27 @@ static const ucx_iface_ops_t iface_ops = {
     .fence              = ordered,
     .event_fd_get       = ugni_event_fd_get,
     .event_arm          = ugni_event_arm,
+    .tag_recv_zcopy     = ugni_tag_recv_zcopy,
+    .tag_recv_cancel    = ugni_tag_recv_cancel,
 };
 
 static const ucx_ep_ops_t ep_ops = {
-    .size          = sizeof(ep_ops),
-    .am_short      = ugni_ep_am_short,
-    .am_bcopy      = ugni_ep_am_bcopy,
-    .am_short_iov  = ugni_ep_am_short_iov,
-    .flush         = ugni_ep_flush,
-    .fence         = ep_ordered,
-    .pending_add   = ugni_ep_pending_add,
-    .pending_purge = ugni_ep_pending_purge,
-    .destroy       = ugni_ep_destroy,
-    .check         = ugni_ep_am_check,
-    .invalidate    = ugni_ep_invalidate,
+    .size             = sizeof(ep_ops),
+    .am_short         = ugni_ep_am_short,
+    .am_bcopy         = ugni_ep_am_bcopy,
+    .am_short_iov     = ugni_ep_am_short_iov,
+    .tag_eager_short  = ugni_ep_tag_eager_short,
+    .tag_eager_bcopy  = ugni_ep_tag_eager_bcopy,
+    .tag_rndv_zcopy   = ugni_ep_tag_rndv_zcopy,
+    .tag_rndv_cancel  = ugni_ep_tag_rndv_cancel,
+    .tag_rndv_request = ugni_ep_tag_rndv_request,
+    .flush            = ugni_ep_flush,
+    .fence            = ep_ordered,
+    .pending_add      = ugni_ep_pending_add,
+    .pending_purge    = ugni_ep_pending_purge,
+    .destroy          = ugni_ep_destroy,
+    .check            = ugni_ep_am_check,
+    .invalidate       = ugni_ep_invalidate,
 };
 
 const ucx_transport_t ugni_smsg_transport = {

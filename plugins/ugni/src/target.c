@@ -21,7 +21,7 @@ static int open_ep(const ugni_device_t *device, ugni_target_t *target,
 {
     struct fi_cq_attr cq_attr = {
         .size   = QUEUE_LEN,
-        .format = FI_CQ_FORMAT_MSG,
+        .format = FI_CQ_FORMAT_TAGGED,
     };
     struct fi_av_attr av_attr = {.type = info->domain_attr->av_type};
     int rc = fi_cq_open(device->domain, &cq_attr, &target->cq, NULL);

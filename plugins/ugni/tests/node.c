@@ -58,7 +58,8 @@ static ucs_status_t on_failure(void *arg, uct_ep_h ep, ucs_status_t status)
     return UCS_OK;
 }
 
-static void open_iface(node_t *node, int kind)
+static void open_iface(node_t *node, int kind,
+                       const uct_iface_params_t *callbacks)
 {
     uct_iface_params_t params = {
         .field_mask = UCT_IFACE_PARAM_FIELD_OPEN_MODE |
@@ -75,6 +76,13 @@ static void open_iface(node_t *node, int kind)
     uct_iface_attr_t attr;
     uct_iface_h iface;
 
+    if (callbacks != NULL) {
+        params.field_mask |= callbacks->field_mask;
+        params.eager_cb  = callbacks->eager_cb;
+        params.eager_arg = callbacks->eager_arg;
+        params.rndv_cb   = callbacks->rndv_cb;
+        params.rndv_arg  = callbacks->rndv_arg;
+    }
     ASSERT_OK(uct_md_iface_config_read(node->domain->md, transports[kind], NULL,
                                        NULL, &config));
     ASSERT_OK(uct_iface_open(node->domain->md, node->worker, &params, config,
@@ -91,6 +99,12 @@ static void open_iface(node_t *node, int kind)
 
 void node_open(node_t *node, domain_t *domain)
 {
+    node_open_with(node, domain, NULL);
+}
+
+void node_open_with(node_t *node, domain_t *domain,
+                    const uct_iface_params_t *callbacks)
+{
     memset(node, 0, sizeof(*node));
     node->domain = domain;
     ASSERT_OK(
@@ -98,7 +112,7 @@ void node_open(node_t *node, domain_t *domain)
     ASSERT_OK(
         uct_worker_create(node->async, UCS_THREAD_MODE_SINGLE, &node->worker));
     for (int kind = 0; kind < NODE_KINDS; ++kind) {
-        open_iface(node, kind);
+        open_iface(node, kind, callbacks);
     }
     ASSERT_OK(uct_iface_set_am_handler(node->ifaces[NODE_SMSG], NODE_AM_ID,
                                        on_message, node, 0));

@@ -60,6 +60,9 @@ typedef struct pair {
 double node_now(void);
 void domain_open(domain_t *domain);
 void node_open(node_t *node, domain_t *domain);
+/* `callbacks`: for unexpected tagged messages, or NULL. */
+void node_open_with(node_t *node, domain_t *domain,
+                    const uct_iface_params_t *callbacks);
 void node_close(node_t *node);
 /* Returns the status of creating an endpoint from a node to an interface of a
  * peer. */

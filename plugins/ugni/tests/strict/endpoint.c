@@ -18,6 +18,21 @@ static ssize_t msg_recv(struct fid_ep *fid, void *buffer, size_t length,
     return fi_recv(ep->real, buffer, length, NULL, source, context);
 }
 
+static ssize_t msg_recvmsg(struct fid_ep *fid, const struct fi_msg *msg,
+                           uint64_t flags)
+{
+    strict_ep_t *ep    = (strict_ep_t *)fid;
+    struct fi_msg real = *msg;
+
+    if (msg->iov_count != 1) {
+        return -FI_ENOSYS;
+    }
+    strict_check_local(ep, msg->msg_iov[0].iov_base, msg->msg_iov[0].iov_len,
+                       (msg->desc == NULL) ? NULL : msg->desc[0], FI_RECV);
+    real.desc = NULL;
+    return fi_recvmsg(ep->real, &real, flags);
+}
+
 /* Returns the result of the provider below, which accepts the operation or
  * not. */
 static ssize_t posted(strict_ep_t *ep, ssize_t rc)
@@ -64,10 +79,11 @@ static ssize_t msg_inject(struct fid_ep *fid, const void *buffer, size_t length,
 }
 
 static struct fi_ops_msg msg_ops = {
-    .size   = sizeof(msg_ops),
-    .recv   = msg_recv,
-    .send   = msg_send,
-    .inject = msg_inject,
+    .size    = sizeof(msg_ops),
+    .recv    = msg_recv,
+    .recvmsg = msg_recvmsg,
+    .send    = msg_send,
+    .inject  = msg_inject,
 };
 
 /* --- Remote memory -------------------------------------------------------- */
@@ -188,8 +204,16 @@ static struct fi_ops ep_fid_ops = {
     .ops_open = strict_no_ops,
 };
 
+static int ep_setopt(fid_t fid, int level, int name, const void *value,
+                     size_t length)
+{
+    return fi_setopt(&((strict_ep_t *)fid)->real->fid, level, name, value,
+                     length);
+}
+
 static struct fi_ops_ep ep_ops = {
-    .size = sizeof(ep_ops),
+    .size   = sizeof(ep_ops),
+    .setopt = ep_setopt,
 };
 
 int strict_endpoint(struct fid_domain *domain, struct fi_info *info,

@@ -141,13 +141,12 @@ static int choose_key(strict_mr_t *mr, uint64_t requested)
                -FI_EIO;
 }
 
-static int mr_reg(struct fid *fid, const void *buffer, size_t length,
-                  uint64_t access, uint64_t offset, uint64_t requested,
-                  uint64_t flags, struct fid_mr **mr_p, void *context)
+static int new_region(strict_domain_t *domain, const void *buffer,
+                      size_t length, uint64_t access, uint64_t requested,
+                      enum fi_hmem_iface iface, struct fid_mr **mr_p)
 {
-    strict_domain_t *domain = (strict_domain_t *)fid;
-    strict_mr_t *mr         = calloc(1, sizeof(*mr));
-    int rc = (mr == NULL) ? -FI_ENOMEM : choose_key(mr, requested);
+    strict_mr_t *mr = calloc(1, sizeof(*mr));
+    int rc          = (mr == NULL) ? -FI_ENOMEM : choose_key(mr, requested);
 
     if (rc != 0) {
         free(mr);
@@ -157,6 +156,7 @@ static int mr_reg(struct fid *fid, const void *buffer, size_t length,
     mr->base           = (char *)buffer;
     mr->length         = length;
     mr->access         = access;
+    mr->iface          = iface;
     mr->fid.fid.fclass = FI_CLASS_MR;
     mr->fid.fid.ops    = &mr_fid_ops;
     mr->fid.mem_desc   = mr;
@@ -174,6 +174,14 @@ static int mr_reg(struct fid *fid, const void *buffer, size_t length,
     return 0;
 }
 
+static int mr_reg(struct fid *fid, const void *buffer, size_t length,
+                  uint64_t access, uint64_t offset, uint64_t requested,
+                  uint64_t flags, struct fid_mr **mr_p, void *context)
+{
+    return new_region((strict_domain_t *)fid, buffer, length, access, requested,
+                      FI_HMEM_SYSTEM, mr_p);
+}
+
 static int mr_regv(struct fid *fid, const struct iovec *iov, size_t count,
                    uint64_t access, uint64_t offset, uint64_t requested,
                    uint64_t flags, struct fid_mr **mr_p, void *context)
@@ -186,9 +194,15 @@ static int mr_regv(struct fid *fid, const struct iovec *iov, size_t count,
 static int mr_regattr(struct fid *fid, const struct fi_mr_attr *attr,
                       uint64_t flags, struct fid_mr **mr_p)
 {
-    return mr_regv(fid, attr->mr_iov, attr->iov_count, attr->access,
-                   attr->offset, attr->requested_key, flags, mr_p,
-                   attr->context);
+    if ((attr->iface != FI_HMEM_SYSTEM) &&
+        ((attr->iface != FI_HMEM_ROCR) || !strict_options.hmem)) {
+        return -FI_ENOSYS;
+    }
+    return (attr->iov_count != 1) ?
+               -FI_EINVAL :
+               new_region((strict_domain_t *)fid, attr->mr_iov->iov_base,
+                          attr->mr_iov->iov_len, attr->access,
+                          attr->requested_key, attr->iface, mr_p);
 }
 
 struct fi_ops_mr strict_mr_ops = {
@@ -272,13 +286,29 @@ uint64_t strict_real_key(strict_ep_t *ep, fi_addr_t peer, uint64_t key)
     return key_of_ep(key, ep->av->hashes[i]);
 }
 
+/* Returns whether a buffer is on an accelerator. */
+static int is_device(strict_domain_t *domain, const char *start, size_t length)
+{
+    strict_mr_t *mr;
+
+    pthread_mutex_lock(&domain->lock);
+    for (mr = domain->mrs; (mr != NULL) && ((mr->iface == FI_HMEM_SYSTEM) ||
+                                            (start + length <= mr->base) ||
+                                            (start >= mr->base + mr->length));
+         mr = mr->next) {
+    }
+    pthread_mutex_unlock(&domain->lock);
+    return mr != NULL;
+}
+
 void strict_check_local(strict_ep_t *ep, const void *buffer, size_t length,
                         void *desc, uint64_t access)
 {
     const char *start = buffer;
     strict_mr_t *mr;
 
-    if (!demands(FI_MR_LOCAL) || (length == 0)) {
+    if ((length == 0) ||
+        (!demands(FI_MR_LOCAL) && !is_device(ep->domain, buffer, length))) {
         return;
     }
     pthread_mutex_lock(&ep->domain->lock);

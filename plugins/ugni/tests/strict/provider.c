@@ -77,6 +77,7 @@ static void read_options(void)
     strict_options.lose      = (unsigned)option("STRICT_LOSE", 0);
     strict_options.message   = option("STRICT_MESSAGE", SIZE_MAX);
     strict_options.shuffle   = option("STRICT_SHUFFLE", 0) != 0;
+    strict_options.hmem      = option("STRICT_HMEM", 0) != 0;
     for (size_t i = 0; (text != NULL) && (i < sizeof(modes) / sizeof(modes[0]));
          ++i) {
         if (strstr(text, modes[i].name) != NULL) {
@@ -106,7 +107,7 @@ int strict_real_info(const struct fi_info *info, struct fi_info **real_p)
     hints->domain_attr->mr_mode     = 0; /* This provider converts keys, and
                                           * uses offsets */
     hints->domain_attr->mr_key_size = 0;
-    hints->caps &= ~(uint64_t)FI_ATOMIC;
+    hints->caps &= ~(uint64_t)(FI_ATOMIC | FI_HMEM);
     rc = fi_getinfo(FI_VERSION(1, 17), NULL, NULL, 0, hints, real_p);
     fi_freeinfo(hints);
     return rc;
@@ -122,14 +123,17 @@ static int getinfo(uint32_t version, const char *node, const char *service,
 
     /* Without hints: fi_info lists this provider only if it is named. */
     if ((hints == NULL) || (hints->domain_attr == NULL) ||
-        (hints->fabric_attr == NULL) || (hints->caps & FI_ATOMIC) ||
+        (hints->fabric_attr == NULL) ||
+        (hints->caps & (FI_ATOMIC | FI_TAGGED)) ||
+        ((hints->caps & FI_HMEM) && !strict_options.hmem) ||
         (demanded & ~(uint64_t)hints->domain_attr->mr_mode)) {
         return -FI_ENODATA;
     }
     rc = strict_real_info(hints, info_p);
     for (info = *info_p; (rc == 0) && (info != NULL); info = info->next) {
-        info->fabric_attr->prov_name   = replace(info->fabric_attr->prov_name,
-                                                 NULL);
+        info->fabric_attr->prov_name = replace(info->fabric_attr->prov_name,
+                                               NULL);
+        info->caps |= hints->caps & FI_HMEM;
         info->domain_attr->mr_mode     = (int)demanded;
         info->domain_attr->mr_key_size = (demanded & FI_MR_RAW) ?
                                              STRICT_RAW_KEY :

@@ -66,9 +66,9 @@ static void drop(strict_cq_t *cq, unsigned i)
 
 static ssize_t cq_read(struct fid_cq *fid, void *buffer, size_t count)
 {
-    struct fi_cq_msg_entry *entries = buffer;
-    strict_cq_t *cq                 = (strict_cq_t *)fid;
-    ssize_t num                     = 0;
+    struct fi_cq_tagged_entry *entries = buffer;
+    strict_cq_t *cq                    = (strict_cq_t *)fid;
+    ssize_t num                        = 0;
     unsigned i;
     int more;
 
@@ -159,7 +159,7 @@ int strict_cq_open(struct fid_domain *domain, struct fi_cq_attr *attr,
     strict_cq_t *cq;
     int rc;
 
-    if (attr->format != FI_CQ_FORMAT_MSG) {
+    if (attr->format != FI_CQ_FORMAT_TAGGED) {
         return -FI_ENOSYS; /* Entries of other formats are not held */
     }
     cq = calloc(1, sizeof(*cq));

@@ -42,6 +42,8 @@ typedef struct strict_options {
     size_t message;     /* Maximum bytes of a message; beyond it:
                          * -FI_EMSGSIZE */
     int shuffle;
+    int hmem; /* Memory of ROCm can be registered, which the processor can
+               * access here */
 } strict_options_t;
 
 extern strict_options_t strict_options;
@@ -61,6 +63,7 @@ typedef struct strict_mr {
     char *base;
     size_t length;
     uint64_t access, key;
+    enum fi_hmem_iface iface;
     struct strict_ep *ep;
     int is_enabled;
 } strict_mr_t;
@@ -90,7 +93,7 @@ typedef struct strict_av {
 } strict_av_t;
 
 typedef struct strict_held {
-    struct fi_cq_msg_entry entry;
+    struct fi_cq_tagged_entry entry;
     struct fi_cq_err_entry error; /* err is 0 if it is not an error */
 } strict_held_t;
 

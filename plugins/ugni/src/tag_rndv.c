@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The receiver's side of a rendezvous: it reads the data of an announcement
+ * that has matched, and then notifies the sender. It uses an endpoint of its
+ * own, because the user may have none to the sender.
+ */
+#include "tag.h"
+#include "mem.h"
+
+#include <rdma/fi_rma.h>
+
+typedef struct fetch {
+    ugni_send_t super;
+    ugni_tag_recv_t *recv;
+} fetch_t;
+
+typedef struct announcement {
+    ugni_wire_rndv_t wire; /* Converted */
+    const char *name, *key, *header;
+} announcement_t;
+
+/* Parses an announcement, which is untrusted input. */
+static int parse(const ugni_tag_recv_t *recv, announcement_t *to)
+{
+    ugni_wire_rndv_t *wire = &to->wire;
+    size_t length;
+    const char *data = ugni_tag_data(recv, &length);
+
+    if (length < sizeof(*wire)) {
+        return 0;
+    }
+    memcpy(wire, data, sizeof(*wire));
+    wire->address       = le64toh(wire->address);
+    wire->length        = le64toh(wire->length);
+    wire->name_length   = le16toh(wire->name_length);
+    wire->key_length    = le16toh(wire->key_length);
+    wire->header_length = le16toh(wire->header_length);
+    to->name            = data + sizeof(*wire);
+    to->key             = to->name + wire->name_length;
+    to->header          = to->key + wire->key_length;
+    return length == sizeof(*wire) + wire->name_length + wire->key_length +
+                         (size_t)wire->header_length;
+}
+
+void ugni_tag_unexpected_rndv(ugni_iface_t *iface, ugni_tag_recv_t *recv)
+{
+    const ugni_tags_t *tags = iface->tags;
+    announcement_t from;
+
+    if (parse(recv, &from)) {
+        (void)tags->rndv_cb(tags->rndv_arg, 0, recv->stag, from.header,
+                            from.wire.header_length, from.wire.address,
+                            from.wire.length, from.key);
+    }
+}
+
+/* Connects to the sender and unpacks its key. */
+static ucs_status_t prepare(ugni_iface_t *iface, ugni_tag_recv_t *recv,
+                            const announcement_t *from)
+{
+    ugni_md_t *md = iface->port->md;
+    ucs_status_t status;
+    uct_rkey_t rkey;
+    void *handle;
+
+    status = ugni_rkey_unpack(((uct_md_t *)md)->component, from->key,
+                              from->wire.key_length, UCS_SYS_DEVICE_ID_UNKNOWN,
+                              &rkey, &handle);
+    if (status != UCS_OK) {
+        return status;
+    }
+    recv->rkey = (ugni_rkey_t *)rkey;
+    status     = ugni_ep_connect(iface, from->name, from->wire.name_length,
+                                 &recv->ep);
+    if (status != UCS_OK) {
+        return status;
+    }
+    recv->ep->state |= UGNI_EP_INTERNAL;
+    status = ugni_rkey_get(md, iface->port->device, recv->rkey,
+                           recv->ep->addr.device, &recv->key);
+    if (status != UCS_OK) {
+        ugni_ep_destroy(&recv->ep->super);
+        recv->ep = NULL;
+    }
+    return status;
+}
+
+ucs_status_t ugni_tag_fetch(ugni_iface_t *iface, ugni_tag_recv_t *recv)
+{
+    announcement_t from;
+    ucs_status_t status;
+
+    if (!parse(recv, &from)) {
+        return UCS_ERR_IO_ERROR;
+    }
+    status = prepare(iface, recv, &from);
+    if (status != UCS_OK) {
+        return status;
+    }
+    recv->op      = ugni_tag_imm(recv);
+    recv->address = from.wire.address - recv->rkey->base;
+    recv->length  = from.wire.length;
+    recv->state   = UGNI_TAG_FETCH;
+    ugni_link_add(&iface->tags->active, &recv->active);
+    return UCS_OK;
+}
+
+static void complete(ugni_tag_recv_t *recv, ucs_status_t status)
+{
+    uct_tag_context_t *ctx = recv->ctx;
+
+    recv->ctx   = NULL;
+    recv->state = UGNI_TAG_CONFIRM;
+    ctx->completed_cb(ctx, recv->stag, 0, recv->length, NULL, status);
+}
+
+static ssize_t post_fetch(ugni_ep_t *ep, ugni_send_t *send)
+{
+    const ugni_iface_t *iface = ugni_iface_of(ep);
+    ugni_tag_recv_t *recv     = ((fetch_t *)send)->recv;
+
+    return fi_read(iface->port->ep, recv->buffer, recv->length,
+                   ugni_mem_desc(iface->port, recv->memh), ep->peer->fi_addr,
+                   recv->address, recv->key, &send->op.context);
+}
+
+static void fetched(ugni_send_t *send, ucs_status_t status)
+{
+    ugni_tag_recv_t *recv     = ((fetch_t *)send)->recv;
+    const ugni_iface_t *iface = ugni_iface_of(recv->ep);
+
+    if (!iface->is_closing) {
+        complete(recv, status);
+    }
+}
+
+/* Starts the read. If no operation can be started now, progress tries again. */
+static void fetch(ugni_iface_t *iface, ugni_tag_recv_t *recv)
+{
+    ugni_send_t *send;
+    ucs_status_t status;
+
+    if (recv->length > recv->size) {
+        complete(recv, UCS_ERR_MESSAGE_TRUNCATED);
+        return;
+    }
+    if (iface->port->is_local && (recv->memh == UCT_MEM_HANDLE_NULL)) {
+        complete(recv, UCS_ERR_INVALID_PARAM);
+        return;
+    }
+    status = ugni_send_new(recv->ep, &send);
+    if (status == UCS_ERR_NO_RESOURCE) {
+        return;
+    }
+    if (status != UCS_OK) {
+        complete(recv, status);
+        return;
+    }
+    recv->state             = UGNI_TAG_FETCHING;
+    ((fetch_t *)send)->recv = recv;
+    send->post              = post_fetch;
+    send->done              = fetched;
+    send->op.is_zcopy       = 1;
+    ugni_send_start(send);
+}
+
+static void confirm(ugni_iface_t *iface, ugni_tag_recv_t *recv)
+{
+    const uint64_t id = htole64(recv->op);
+    ugni_msg_t *msg;
+    ucs_status_t status = ugni_msg_new(recv->ep, UGNI_ID_FETCHED, &msg);
+
+    if (status == UCS_ERR_NO_RESOURCE) {
+        return;
+    }
+    if (status == UCS_OK) {
+        memcpy(msg->data, &id, sizeof(id));
+        ugni_msg_start(msg, sizeof(id));
+    }
+    ugni_ep_destroy(&recv->ep->super);
+    ugni_tag_recv_free(iface, recv);
+}
+
+void ugni_tag_continue(ugni_iface_t *iface, ugni_tag_recv_t *recv)
+{
+    if (recv->state == UGNI_TAG_FETCH) {
+        fetch(iface, recv);
+    } else if (recv->state == UGNI_TAG_CONFIRM) {
+        confirm(iface, recv);
+    }
+}
