@@ -422,7 +422,7 @@ ucs_status_t tcp_iface_event_fd_get(uct_iface_h iface, int *fd_p)
 ucs_status_t tcp_iface_event_arm(uct_iface_h uct_iface, unsigned events)
 {
     tcp_iface_t *iface = tcp_iface(uct_iface);
-    int dead = 0;
+    int dead           = 0;
     tcp_list_t work;
     tcp_conn_t *conn;
 
