@@ -65,7 +65,7 @@ static int lose_one(cma_side_t *side, unsigned round, int at_once)
     }
 
     /* No process writes any more */
-    memset(side->memory, 0x77, 4096);
+    memset(side->memory, 0x77, WINDOW);
     if (side->failures == failures) {
         EXPECT_EQ(uct_ep_check(link.ep, 0, NULL), UCS_OK);
         uct_worker_progress(side->worker);
@@ -75,6 +75,7 @@ static int lose_one(cma_side_t *side, unsigned round, int at_once)
     EXPECT_EQ(cma_side_copy(&link, 0, side->memory, 0, 10, 1),
               UCS_ERR_CONNECTION_RESET);
     EXPECT_EQ(side->memory[0], 0x77);
+    EXPECT_EQ(memcmp(side->memory, side->memory + 1, WINDOW - 1), 0);
     cma_side_part(&link);
     close(fd);
     return num_failed;
