@@ -40,7 +40,7 @@ APPENDED = {
     'component.h': [
         '    ' + COMMENT + r'    ucs_status_t \(\*inspect\).*?\n(?=};\n)',
         r'    unsigned          wanted;[^\n]*\n',
-        r'    uint32_t place;[^\n]*\n',
+        r'    uint32_t place;[^}]*?\*/\n',
         r'\nenum {\n    /\*\* mem_query: export.*?};\n',
         r'    uint64_t          secret;     /\*\*< See .*?\*/\n',
         r'    uint64_t secret;              /\*\*< Random .*?\*/\n',
