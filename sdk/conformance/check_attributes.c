@@ -294,11 +294,12 @@ static void check_stated_costs(run_t *run, const uct_iface_attr_t *attr)
 static void compare_declared(run_t *run, const char *member, double unit,
                              double declared, double stated)
 {
-    const double ratio = fmax(declared, stated) / fmin(declared, stated);
+    double ratio;
 
     if ((declared <= 0) || (stated <= 0)) {
         return;
     }
+    ratio = fmax(declared, stated) / fmin(declared, stated);
     check_that(run, 24, ratio <= DECLARED_MAX,
                "the manifest has %s %g, the interface %g", member,
                declared / unit, stated / unit);

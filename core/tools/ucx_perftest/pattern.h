@@ -8,8 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Writes the contents of message `number` between `offset` and `offset +
- * length`. */
+/* Writes `length` bytes to `memory`: those of message `number` from its byte
+ * `offset` on. */
 void pattern_fill(void *memory, size_t length, uint64_t number, size_t offset);
 
 /* Returns the number of correct bytes before the first wrong one. */

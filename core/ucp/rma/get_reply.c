@@ -18,8 +18,8 @@
 
 #include <ucx/copy.h>
 
-/* One message of a reply: the range of memory that it contains, and its
- * status. */
+/* One message of a reply: the part of the requested memory that it contains,
+ * and its status. */
 typedef struct {
     ucp_worker_h worker;
     ucp_mem_table_t *mems;
@@ -30,9 +30,9 @@ typedef struct {
     uint32_t secret; /* of the requester's endpoint */
     ucs_status_t status;
     int staged; /* the processor cannot access the memory */
-    /* For a reply in fragments from staged memory: bytes from `address` to the
-     * end of the range, the pipeline of copies, and the memory that the copies
-     * read */
+    /* For a reply in fragments from memory that the processor cannot access:
+     * bytes from `address` to the end of the requested memory, the pipeline of
+     * copies, and the memory that the copies read */
     uint64_t left;
     ucp_stage_pipe_t **pipe_p;
     ucp_mem_loan_t loan;

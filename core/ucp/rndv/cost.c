@@ -82,9 +82,11 @@ static ucs_linear_func_t zcopy_time(const ucp_ep_config_t *config,
     return time;
 }
 
-/* Returns the time of announcement, reply and data in messages. Both sides copy
- * at the same time: the data counts for one copy, whether fragments are packed
- * or zero-copy, and the first fragment for another one. */
+/* Returns the time of announcement, reply and data in messages. Sender and
+ * receiver copy at the same time, so that the data takes the time of a stream
+ * (ucp_lane_am_stream()), whether its fragments are packed or zero-copy. The
+ * receiver cannot begin before the first fragment is there: this time is added
+ * once (ucp_lane_am_first()). */
 static ucs_linear_func_t am_time(const ucp_ep_config_t *config,
                                  unsigned dt_class)
 {

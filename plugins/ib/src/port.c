@@ -284,8 +284,8 @@ static ucs_status_t port_set_pkey(const ucx_host_t *host,
         }
     }
     if (wanted != 0) {
-        ucx_error("PKEY=0x%x: port %u of %s is no member of that "
-                  "partition",
+        ucx_error("UCX_IB_PKEY, UCX_RC_PKEY or UCX_UD_PKEY is 0x%x: port %u "
+                  "of %s is no member of that partition",
                   wanted, port->number, ibv_get_device_name(context->device));
         return UCS_ERR_INVALID_PARAM;
     }

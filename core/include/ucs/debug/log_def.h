@@ -115,7 +115,7 @@ void ucs_log_fatal_error(const char *format, ...) UCS_F_PRINTF(1, 2);
 #define ucs_trace_poll(_fmt, ...) \
     ucs_log(UCS_LOG_LEVEL_TRACE_POLL, _fmt, ##__VA_ARGS__)
 
-/* Prints output that the user requested, at every log level. */
+/* Prints output that the user requested, whatever UCX_LOG_LEVEL is. */
 #define ucs_print(_fmt, ...) \
     ucs_log_dispatch(__FILE__, __LINE__, __func__, UCS_LOG_LEVEL_PRINT, NULL, \
                      _fmt, ##__VA_ARGS__)

@@ -290,8 +290,8 @@ typedef struct accel_driver {
      * context. transient_kinds: it must be closed before its owner frees it. */
     unsigned lost_kinds, transient_kinds;
 
-    /** Called in context. Writes kind, fd and handle of a key, whose other
-     * members are set. UCS_ERR_UNSUPPORTED: this memory cannot be exported. */
+    /** Called in context. Writes kind, fd and handle of a key; the caller has set
+     * its other members. UCS_ERR_UNSUPPORTED: this memory cannot be exported. */
     int (*export_memory)(const accel_allocation_t *allocation,
                          accel_key_t *key);
     /** Optional. Releases what export_memory() holds. If the slot is NULL, the

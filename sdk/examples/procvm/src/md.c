@@ -2,7 +2,8 @@
 /*
  * Registered memory and its keys, and the identity of processes. The kernel
  * grants access to memory by user, not by key, so the process that accesses the
- * memory must check the key.
+ * memory must check the key. It is no protection against a process of the same
+ * user that does not.
  */
 #include "procvm.h"
 
