@@ -138,6 +138,8 @@ struct cma_op {
                   * copied so far */
 
     cma_share_t share;
+    uint32_t num_copied; /* Chunks of the job that this process has copied, from
+                          * the front */
     size_t job_length, chunk;
     double began;     /* Time of the last post of an operation when the job
                        * began */
@@ -257,11 +259,13 @@ typedef enum {
 /* Returns non-zero if an offer saves time for this many bytes. Call it once for
  * each operation, because it counts skipped offers. */
 int cma_share_is_good(cma_peer_t *peer, size_t length);
-/* Opens a job for the bytes of `op` that are not copied yet. With `is_first`
- * this process claims the first part and copies it. */
-cma_begin_t cma_share_begin(cma_peer_t *peer, cma_op_t *op, int is_first);
-/* Claims and copies a part, or records an error. Returns zero if nothing is
- * left to claim. */
+/* Opens a job for the bytes of `op` that are not copied yet, and claims the
+ * first part for this process. */
+cma_begin_t cma_share_begin(cma_peer_t *peer, cma_op_t *op);
+/* True if this process has claimed chunks that it has not copied yet. */
+int cma_share_has_own(const cma_op_t *op);
+/* Copies claimed chunks, else claims and copies one, or records an error.
+ * Returns zero if nothing is left to claim. */
 int cma_share_copy(cma_peer_t *peer, cma_op_t *op);
 /* Ends the job if possible; op->done and op->status are the result. Returns
  * zero if the helper is still copying. */

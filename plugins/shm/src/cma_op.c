@@ -107,7 +107,8 @@ static void op_finish_share(cma_peer_t *peer, cma_op_t *op)
 static void op_look(cma_peer_t *peer, cma_op_t *op)
 {
     if ((op->state == CMA_OP_SHARED) &&
-        (op->is_ending || (op->share.front == op->share.back))) {
+        (op->is_ending ||
+         (!cma_share_has_own(op) && (op->share.front == op->share.back)))) {
         op_finish_share(peer, op);
     }
 }
@@ -118,7 +119,7 @@ static void op_announce(cma_peer_t *peer, cma_op_t *op)
 {
     if ((op->state == CMA_OP_WAITING) && (peer->unhelped == 0) &&
         op_may_begin(peer, op) &&
-        (cma_share_begin(peer, op, 0) == CMA_BEGIN_SHARED)) {
+        (cma_share_begin(peer, op) == CMA_BEGIN_SHARED)) {
         op->state = CMA_OP_SHARED;
     }
 }
@@ -128,10 +129,10 @@ static int op_copy_first(cma_peer_t *peer, cma_op_t *op)
     if (!op_may_begin(peer, op)) {
         return 0;
     }
-    switch (cma_share_begin(peer, op, 1)) {
+    switch (cma_share_begin(peer, op)) {
     case CMA_BEGIN_SHARED:
         op->state = CMA_OP_SHARED;
-        return 1;
+        return cma_share_copy(peer, op);
     case CMA_BEGIN_ALONE:
         op->state = CMA_OP_ALONE;
         op_copy_alone(peer, op);

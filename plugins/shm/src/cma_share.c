@@ -24,6 +24,9 @@
 #define SHARE_ALONE (512ul * 1024)
 #define SHARE_PAGE  4096ul
 enum { SHARE_SKIP_MAX = 64 };
+/* Chunks at the front that the initiator claims when it opens a job, at most:
+ * half of a job of up to 1 MiB. */
+enum { SHARE_OWN_MAX = 2 };
 /* Number of polls of a copying helper after which its liveness is checked, and
  * after which the waiting time is measured. */
 enum { SHARE_PATIENCE = 1024, SHARE_CLOCK = 64 };
@@ -164,7 +167,7 @@ static ucs_status_t share_tell(cma_peer_t *peer, const cma_op_t *op)
     return shm_outbox_send(peer->outbox, CMA_MSG_JOB, &msg, sizeof(msg));
 }
 
-cma_begin_t cma_share_begin(cma_peer_t *peer, cma_op_t *op, int is_first)
+cma_begin_t cma_share_begin(cma_peer_t *peer, cma_op_t *op)
 {
     uint32_t free_jobs = ~peer->jobs_used & ((1u << CMA_JOBS) - 1);
     ucs_status_t status;
@@ -187,11 +190,12 @@ cma_begin_t cma_share_begin(cma_peer_t *peer, cma_op_t *op, int is_first)
         return CMA_BEGIN_LATER;
     }
 
-    op->job   = (uint8_t)__builtin_ctz(free_jobs);
-    op->began = peer->iface->now;
-    jobs      = (cma_job_t *)peer->outbox->box;
+    op->job        = (uint8_t)__builtin_ctz(free_jobs);
+    op->began      = peer->iface->now;
+    op->num_copied = 0;
+    jobs           = (cma_job_t *)peer->outbox->box;
     cma_share_open(&op->share, &jobs[op->job], ++peer->generation, count,
-                   is_first);
+                   shm_min(count / 2, SHARE_OWN_MAX));
     status = share_tell(peer, op);
     if (status != UCS_OK) {
         if (status != UCS_ERR_NO_RESOURCE) { /* The helper has not polled for
@@ -201,9 +205,6 @@ cma_begin_t cma_share_begin(cma_peer_t *peer, cma_op_t *op, int is_first)
         return CMA_BEGIN_ALONE;
     }
     peer->jobs_used |= 1u << op->job;
-    if (is_first) {
-        share_copy_chunks(peer, op, 0, 1);
-    }
     return CMA_BEGIN_SHARED;
 }
 
@@ -218,7 +219,7 @@ static void share_pause(cma_peer_t *peer, const cma_op_t *op)
     double pause  = waited * SHARE_PAUSE;
 
     if (!cma_share_is_late(waited, peer->waits_from - op->began,
-                           op->share.front)) {
+                           op->num_copied)) {
         return;
     }
     if ((now - peer->pause_until < peer->pause) && (pause < 2 * peer->pause)) {
@@ -270,10 +271,19 @@ static int share_close(cma_op_t *op)
     return cma_share_claim(&op->share, UINT32_MAX, &first, &num) != CMA_BROKEN;
 }
 
+int cma_share_has_own(const cma_op_t *op)
+{
+    return op->num_copied < op->share.front;
+}
+
 int cma_share_copy(cma_peer_t *peer, cma_op_t *op)
 {
     uint32_t most = 1, first, num;
 
+    if (cma_share_has_own(op)) {
+        share_copy_chunks(peer, op, op->num_copied++, 1);
+        return 1;
+    }
     if (!cma_share_is_helped(&op->share)) {
         most = (uint32_t)(SHARE_ALONE / op->chunk);
         most = (most == 0) ? 1 : most;
@@ -281,6 +291,7 @@ int cma_share_copy(cma_peer_t *peer, cma_op_t *op)
     switch (cma_share_claim(&op->share, most, &first, &num)) {
     case CMA_CLAIMED:
         share_copy_chunks(peer, op, first, num);
+        op->num_copied += num;
         return 1;
     case CMA_NOTHING_LEFT:
         return 0;

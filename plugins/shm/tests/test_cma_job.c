@@ -175,15 +175,15 @@ int main(void)
     for (uint32_t generation = 1; !is_last; ++generation) {
         count = 2 + (uint32_t)rand_r(&seed) % (MAX_CHUNKS - 1);
         delay = (uint32_t)rand_r(&seed) % 200;
-        taken = (uint32_t)rand_r(&seed) % 2;
+        taken = (uint32_t)rand_r(&seed) % (count / 2 + 1);
         if (generation == NUM_JOBS) {
             end = time(NULL) + LIMIT;
         }
         is_last = (generation >= NUM_JOBS) && (is_seen() || (time(NULL) > end));
         cma_share_open(&share, &job, generation, count, taken);
         post(generation, count, is_last);
-        if (taken) {
-            copy(0, 1, generation);
+        for (uint32_t i = 0; i < taken; ++i) {
+            copy(i, 1, generation);
         }
         /* Vary which side is faster */
         for (volatile uint32_t i = 0; i < delay; ++i) {
