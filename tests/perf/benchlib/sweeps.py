@@ -15,20 +15,22 @@ LEAST_ROUNDS = 3
 CHOSEN = "default"
 
 MESSAGES = [
-    ("copied", ["UCX_RNDV_THRESH=inf", "UCX_ZCOPY_THRESH=" + NEVER]),
-    ("from place", ["UCX_RNDV_THRESH=inf", "UCX_ZCOPY_THRESH=" + ALWAYS]),
+    ("buffered copy", ["UCX_RNDV_THRESH=inf", "UCX_ZCOPY_THRESH=" + NEVER]),
+    ("zero-copy", ["UCX_RNDV_THRESH=inf", "UCX_ZCOPY_THRESH=" + ALWAYS]),
     ("rndv am", ["UCX_RNDV_THRESH=0", "UCX_RNDV_SCHEME=am"]),
     ("rndv get", ["UCX_RNDV_THRESH=0", "UCX_RNDV_SCHEME=get_zcopy"]),
     ("rndv put", ["UCX_RNDV_THRESH=0", "UCX_RNDV_SCHEME=put_zcopy"]),
 ]
 MEMORY = [
-    ("copied", ["UCX_ZCOPY_THRESH=" + NEVER]),
-    ("from place", ["UCX_ZCOPY_THRESH=" + ALWAYS]),
+    ("buffered copy", ["UCX_ZCOPY_THRESH=" + NEVER]),
+    ("zero-copy", ["UCX_ZCOPY_THRESH=" + ALWAYS]),
 ]
 WITHOUT = "without cma"
 REFERENCE = "reference"
-# The tables of costs do not tell what is learnt.
-LEARNT = ("learnt", ["UCX_PROTO_LEARN=y", "UCX_PROTO_LEARN_STREAMS=y"])
+# Between several transports, the default is learnt from this size on
+# (core/ucp/learn): the table of estimates does not show it.
+LEARNT_FROM = 16384
+ESTIMATED = ("estimated", ["UCX_PROTO_LEARN=n"])
 
 
 class Setting:
@@ -57,19 +59,24 @@ class Sweep:
         return self.settings[0]
 
     def differs(self, rival, size):
-        """Whether the rival's way is another one, as far as they told."""
+        """Whether the rival may use another protocol."""
         one = self.chosen().choices.at(self.op, size)
         other = rival.choices.at(self.op, size)
-        return rival.tls != self.tls or one is None or one != other
+        return (rival.tls != self.tls or one is None or one != other or
+                (learns(self.tls) and size >= LEARNT_FROM))
+
+
+def learns(tls):
+    return "," in tls
 
 
 def settings_of(tls, op):
-    """[(name, tls, settings)] of what may be forced, as chosen first."""
+    """[(name, tls, settings)] of what may be forced, the default first."""
     forced = MESSAGES if op in ("tag", "tag_bw", "am") else MEMORY
-    found = [(CHOSEN, tls, [])]
-    found += [(name, tls, settings) for name, settings in forced]
+    found = [(name, tls, settings)
+             for name, settings in [(CHOSEN, []), ESTIMATED] + forced]
     names = tls.split(",")
-    if "cma" in names and len(names) > 1:
+    if "cma" in names and learns(tls):
         rest = ",".join(name for name in names if name != "cma")
         found.append((WITHOUT, rest, []))
     return found
@@ -88,12 +95,13 @@ def ask_choices(program, op, env):
 
 
 def distinct(settings, op, sizes):
-    """Without those that choose as an earlier one does over the same
-    transports."""
+    """Without those that select the same protocols as an earlier one over the
+    same transports. A default that learns is like no other."""
     kept = []
     for one in settings:
+        others = kept[1:] if learns(one.tls) else kept
         if not any(one.tls == other.tls and protocols.same_everywhere(
-                one.choices, other.choices, op, sizes) for other in kept):
+                one.choices, other.choices, op, sizes) for other in others):
             kept.append(one)
     return kept
 
@@ -109,9 +117,6 @@ def plan(program, tls, op, path, extra, largest=LARGEST, reference=None):
                                 ask_choices(program, op, env)))
     sizes = protocols.sizes_to_take(settings[0].choices, op, largest)
     settings = distinct(settings, op, sizes)
-    if op in ("tag", "tag_bw", "am"):
-        settings.append(Setting(LEARNT[0], tls, extra + LEARNT[1],
-                                protocols.Choices({})))
     if reference:
         settings.append(Setting(REFERENCE, tls, [], protocols.Choices({}),
                                 reference))

@@ -257,7 +257,13 @@ class Portable(Commands):
         program = os.path.join(self.build, "tests", "perf", "ucp_bench")
         found = sweeps.plan(program, "posix", "tag", "", [], 65536)
         self.assertEqual([one.name for one in found.settings],
-                         ["default", "copied", "rndv am", "learnt"])
+                         ["default", "buffered copy", "rndv am"])
+        found = sweeps.plan(program, "posix,cma", "tag", "", [], 65536)
+        self.assertEqual([one.name for one in found.settings],
+                         ["default", "estimated", "buffered copy", "rndv am",
+                          "without cma"])
+        self.assertFalse(found.differs(found.settings[1], 16383))
+        self.assertTrue(found.differs(found.settings[1], 16384))
 
     def test_distributions_ucx_is_a_rival(self):
         _, _, found = self.result(*self.WORDS[:-1], script="portable")
