@@ -25,6 +25,7 @@ enum bench_kind {
     BENCH_LATENCY,
     BENCH_STREAM,     /* receives posted ahead */
     BENCH_UNEXPECTED, /* messages found by probing */
+    BENCH_BOTH,       /* both processes send and receive */
     BENCH_AM_LATENCY,
     BENCH_AM_STREAM,
     BENCH_RMA,     /* offer `size` bytes; `window` is a bench_memory */
@@ -168,9 +169,14 @@ double rate_take(struct bench *bench, uint64_t size, uint32_t window);
 double rate_unexpected_take(struct bench *bench, uint64_t size,
                             uint32_t window);
 double bandwidth_take(struct bench *bench, uint64_t size, uint32_t window);
+void bench_send_ack(struct bench *bench);
 void bench_recv_ack(struct bench *bench);
 void latency_answer(struct bench *bench, const struct bench_command *command);
 void stream_answer(struct bench *bench, const struct bench_command *command);
+
+/* both.c: GB/s of both directions together */
+double both_take(struct bench *bench, uint64_t size, uint32_t window);
+void both_answer(struct bench *bench, const struct bench_command *command);
 
 /* am.c */
 ucs_status_t am_prepare(struct bench *bench);

@@ -29,6 +29,8 @@ const struct figure bench_figures[] = {
     {"bw_1m", "GB/s", TAG, bandwidth_take, 1 * MIB, 4},
     {"bw_1m_w16", "GB/s", TAG, bandwidth_take, 1 * MIB, 16},
     {"bw_16m", "GB/s", TAG, bandwidth_take, 16 * MIB, 4},
+    {"both_64k", "GB/s", TAG, both_take, 64 * KIB, 16},
+    {"both_1m", "GB/s", TAG, both_take, 1 * MIB, 16},
     {"init_first", "us", TAG, init_first_take, 0, 0},
     {"init", "us", TAG, init_take, 0, 0},
     {"worker_create", "us", TAG, worker_create_take, 0, 0},

@@ -31,7 +31,7 @@ static const char HELP[] =
     "  -o, --only LIST   figures whose name begins with one of a,b,c; 'a$': the\n"
     "                    one that is called so\n"
     "  -w, --sweep KIND  instead, one kind of figure for each size: tag, am, put,\n"
-    "                    get, put_alloc, get_alloc, tag_bw\n"
+    "                    get, put_alloc, get_alloc, tag_bw, tag_both\n"
     "  -s, --sizes LIST  these, in bytes, up to 64 MiB (every power of two up to\n"
     "                    16 MiB)\n"
     "  -e, --err-mode M  of endpoints: none or peer (none)\n"
@@ -106,6 +106,9 @@ static void serve(struct bench *bench)
         case BENCH_STREAM:
         case BENCH_UNEXPECTED:
             stream_answer(bench, &command);
+            break;
+        case BENCH_BOTH:
+            both_answer(bench, &command);
             break;
         case BENCH_AM_LATENCY:
             am_latency_answer(bench, &command);

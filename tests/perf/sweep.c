@@ -17,6 +17,7 @@ enum {
 static const struct figure kinds[] = {
     {"tag", "us", UCP_FEATURE_TAG, latency_take, 0, 0},
     {"tag_bw", "GB/s", UCP_FEATURE_TAG, bandwidth_take, 0, BW_WINDOW},
+    {"tag_both", "GB/s", UCP_FEATURE_TAG, both_take, 0, BW_WINDOW},
     {"am", "us", UCP_FEATURE_AM, am_latency_take, 0, 0},
     {"get", "us", UCP_FEATURE_RMA, get_take, 0, BENCH_PLAIN},
     {"put", "us", UCP_FEATURE_RMA, put_take, 0, BENCH_PLAIN},

@@ -31,7 +31,7 @@ static ucs_status_ptr_t recv_data(struct bench *bench, uint64_t size)
                             TAG_ALL, &no_param);
 }
 
-static void send_ack(struct bench *bench)
+void bench_send_ack(struct bench *bench)
 {
     uint64_t word = 0;
 
@@ -163,7 +163,7 @@ void stream_answer(struct bench *bench, const struct bench_command *command)
     } else {
         receive_posted(&stream);
     }
-    send_ack(bench);
+    bench_send_ack(bench);
 }
 
 static void on_sent(void *request, ucs_status_t status, void *arg)

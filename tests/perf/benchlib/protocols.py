@@ -9,7 +9,8 @@ LINE = re.compile(r"^\s*(\w+(?: data)?)\s+contig\s+(\d+)\.\.(\d+|inf)\s+(\S.*)$"
 RNDV = re.compile(r"\brndv\b")
 RNDV_DATA = "rndv data"
 # What a sweep calls an operation, and what the library calls it.
-OPERATIONS = {"tag": "tag_send", "tag_bw": "tag_send", "am": "am_send",
+OPERATIONS = {"tag": "tag_send", "tag_bw": "tag_send",
+              "tag_both": "tag_send", "am": "am_send",
               "put": "put", "put_alloc": "put", "get": "get",
               "get_alloc": "get"}
 NO_END = 1 << 62

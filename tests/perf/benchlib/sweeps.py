@@ -72,7 +72,7 @@ def learns(tls):
 
 def settings_of(tls, op):
     """[(name, tls, settings)] of what may be forced, the default first."""
-    forced = MESSAGES if op in ("tag", "tag_bw", "am") else MEMORY
+    forced = MESSAGES if op in ("tag", "tag_bw", "tag_both", "am") else MEMORY
     found = [(name, tls, settings)
              for name, settings in [(CHOSEN, []), ESTIMATED] + forced]
     names = tls.split(",")

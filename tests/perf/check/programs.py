@@ -104,7 +104,7 @@ def main(bench, startup):
     all_sizes_are_powers_of_two(bench)
     sizes_reach_64_mib(bench)
     sweeps_move_bytes(bench, ["tag", "am", "put", "get", "put_alloc",
-                              "get_alloc", "tag_bw"])
+                              "get_alloc", "tag_bw", "tag_both"])
     sweeps_move_bytes(bench, ["tag", "am", "get"], "--err-mode", "peer")
     return 0
 
