@@ -109,17 +109,19 @@ static double seconds_between(ucs_time_t first, ucs_time_t second)
 /* Reports the result of a series whose three marks have their times. If the
  * first half took much longer, the peer may have been busy with data of
  * requests before the series, which were complete here: then only the second
- * half counts. */
+ * half counts, unless some of its requests completed together. */
 static void report_series(ucp_timing_t *timing)
 {
     const ucp_mark_t *marks = timing->marks;
     int is_exact  = ucp_learn_ends_with_request(timing->op, timing->method);
     double first  = seconds_between(marks[0].time, marks[1].time);
     double second = seconds_between(marks[1].time, marks[2].time);
+    unsigned most = (first > MAX_RATIO * second) ? timing->half / 4 :
+                                                   timing->half;
 
     if ((second > MAX_RATIO * first) ||
         ((first > MAX_RATIO * second) && !is_exact) ||
-        (is_exact && (timing->together > timing->half))) {
+        (is_exact && (timing->together > most))) {
         ucp_timing_drop(timing);
     } else if (first > MAX_RATIO * second) {
         report(timing, second, marks[2].bytes);
