@@ -88,7 +88,7 @@ struct cma_peer {
     cma_help_state_t help;
     uint32_t generation; /* Generation of the last job */
     uint32_t jobs_used;  /* Bit mask of the jobs in use */
-    uint32_t unhelped;   /* Consecutive offers without help */
+    uint32_t unhelped;   /* Offers without help, see share_end() */
     uint32_t skip;       /* Number of offers to skip */
     uint32_t waits;      /* Polls while a helper is copying */
     double waits_from;   /* Start of a long wait; 0: none */

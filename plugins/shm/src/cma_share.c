@@ -5,7 +5,7 @@
  *
  * An offer costs a message. Peers that do not poll (they compute, or wait for
  * something else) get offers less and less often, so that copying alone is not
- * slower. When a peer has helped again, it gets all offers.
+ * slower. When a peer helps again, it soon gets all offers.
  *
  * A helper may be descheduled while it copies a part, and we wait for it. On an
  * oversubscribed host that is frequent. A peer that delayed us for much longer
@@ -23,7 +23,7 @@
  * size as when copying alone. */
 #define SHARE_ALONE (512ul * 1024)
 #define SHARE_PAGE  4096ul
-enum { SHARE_SKIP_MAX = 64 };
+enum { SHARE_UNHELPED_MAX = 6 };
 /* Chunks at the front that the initiator claims when it opens a job, at most:
  * half of a job of up to 1 MiB. */
 enum { SHARE_OWN_MAX = 2 };
@@ -230,7 +230,9 @@ static void share_pause(cma_peer_t *peer, const cma_op_t *op)
 }
 
 /* Makes the job's words free for another job. Updates the number of offers to
- * skip: 0 if the helper has copied a chunk of this job. */
+ * skip: it grows with each job of which the helper has copied no chunk, and
+ * shrinks less with others, because a peer that copies for itself most of the
+ * time helps now and then. */
 static void share_end(cma_peer_t *peer, cma_op_t *op)
 {
     if (peer->waits_from != 0) {
@@ -240,13 +242,11 @@ static void share_end(cma_peer_t *peer, cma_op_t *op)
     peer->waits      = 0;
     peer->waits_from = 0;
     if (op->share.back != op->share.count) {
-        peer->unhelped = 0;
-        peer->skip     = 0;
+        peer->unhelped /= 2;
     } else {
-        peer->unhelped += (peer->unhelped < 31);
-        peer->skip = (uint32_t)shm_min((1ul << peer->unhelped) - 1,
-                                       SHARE_SKIP_MAX);
+        peer->unhelped += (peer->unhelped < SHARE_UNHELPED_MAX);
     }
+    peer->skip = (1u << peer->unhelped) - 1;
 }
 
 static void share_spoilt(cma_peer_t *peer, cma_op_t *op)
