@@ -31,6 +31,10 @@ enum {
  * ignored. */
 #define MIN_TIME 2e-12
 
+/* Two requests of a series complete together if the time between them is less
+ * than this part of the time of a transfer. */
+#define TOGETHER 0.2
+
 /* Limit of the ratio between the times of both halves of a series. */
 #define MAX_RATIO 1.7
 
@@ -185,13 +189,21 @@ static ucp_mark_t *mark_of(ucp_timing_t *timing, const ucp_request_t *req)
     return NULL;
 }
 
+/* Returns the time per byte (s) below which two transfers of a series seem to
+ * have completed together: a part of the time of the selected method. */
+static double min_distance(const ucp_learn_t *learn)
+{
+    return ucs_max(MIN_TIME, TOGETHER * ucp_learn_time(learn, learn->best));
+}
+
 /* Notes that a request of a series is complete. */
 static void note_end(ucp_timing_t *timing, size_t length)
 {
     ucs_time_t now = ucs_get_time();
 
     if ((timing->marks[0].time != 0) &&
-        (seconds_between(timing->end, now) < MIN_TIME * (double)length)) {
+        (seconds_between(timing->end, now) <
+         min_distance(timing->learn) * (double)length)) {
         ++timing->together;
     }
     timing->end = now;
