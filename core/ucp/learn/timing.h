@@ -70,8 +70,8 @@ typedef struct ucp_timing {
     uint8_t left;      /**< Transfers until the mark `next`, including the
                         *   mark's */
     uint8_t half;      /**< Transfers of each half of a series */
-    /** Transfers of the halves whose requests completed at the same time as
-     *  the previous one */
+    /** Transfers of the halves whose requests completed together with the
+     *  previous one */
     uint8_t together;
     ucs_time_t begin; /**< Time when the last transfer began */
     ucs_time_t end;   /**< Time when the last request completed */
