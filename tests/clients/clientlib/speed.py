@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`run --speed`: latency, bandwidth and message rate under both MPIs, ours
-beside the distribution's, in alternating rounds. What counts is decided by the
+"""`run --speed`: latency, bandwidth and message rate of pairs of ranks, a ring
+and all-to-all under both MPIs, ours beside the distribution's, in alternating
+rounds. What counts is decided by the
 benchmarks' own rules (tests/perf/benchlib): the floors around a figure agree,
 and nobody else uses the machine."""
 
@@ -19,16 +20,19 @@ from benchlib.command import check_machine
 from benchlib.rounds import Progress
 
 # At least what the other library gives.
-TARGETS = {"lat_8": ("<=", 1.0), "bw_1m": (">=", 1.0), "rate_8": (">=", 1.0)}
+TIMES = ("lat_8", "all_16k", "all_128k")
+RATES = ("bw_64k", "bw_1m", "rate_8", "rate_1k", "ring_1m")
+TARGETS = {**{name: ("<=", 1.0) for name in TIMES},
+           **{name: (">=", 1.0) for name in RATES}}
 SIDES = {"core": "ours", "reference": "theirs"}
 # None: as each library chooses within one host, which is shared memory
-TRANSPORTS = (None, "tcp")
+TRANSPORTS = (None, "posix", "tcp")
 
 
-def command_of(mpi, program):
-    """Two ranks, each on a core of its own."""
+def command_of(mpi, program, ranks):
+    """Each rank is on a core of its own."""
     words = launcher(mpi) + (["--bind-to", "none"] if mpi == "openmpi" else [])
-    for core in (0, 1):
+    for core in range(ranks):
         words += [":"] if core else []
         words += ["-n", "1", "taskset", "-c", str(core), program]
     return words
@@ -37,8 +41,8 @@ def command_of(mpi, program):
 class Set:
     """One MPI over one set of transports, and what its rounds gave."""
 
-    def __init__(self, mpi, transports, command):
-        self.row = Row(mpi, "speed", 2, transports, lambda library: command)
+    def __init__(self, mpi, transports, command, ranks):
+        self.row = Row(mpi, "speed", ranks, transports, lambda library: command)
         self.table = stats.Table()
         self.rounds = self.disturbed = 0
 
@@ -94,7 +98,14 @@ def run(options, built, work):
         print("skipped: there is no libucp.so.0 of the distribution to compare "
               "with; install libucx0")
         return 77
-    sets = [Set(mpi, transports, command_of(mpi, built[mpi, "speed"]))
+    cores = os.cpu_count()
+    if options.ranks % 2 != 0 or not 2 <= options.ranks <= cores:
+        print(f"--ranks is {options.ranks}, but must be an even number from 2 to "
+              f"the {cores} cores of this machine")
+        return programs.EXIT_USAGE
+    sets = [Set(mpi, transports,
+                command_of(mpi, built[mpi, "speed"], options.ranks),
+                options.ranks)
             for mpi in MPIS if (mpi, "speed") in built
             for transports in TRANSPORTS]
     sets = [one for one in sets if options.only in one.row.title]

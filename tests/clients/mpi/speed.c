@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Performance: one-way latency, bandwidth and message rate between two ranks.
- * Each figure is between two floors, the latency of a cache line between the
- * cores. Prints JSON like ucp_bench; `run --speed` compares. Not a test.
+ * Performance of an even number of ranks: one-way latency, bandwidth and message
+ * rate of pairs (of each even rank and the next one, all pairs at once, rates
+ * and bandwidths added), a ring, and all-to-all. Each figure is between two
+ * floors, the latency of a cache line between the cores of the first pair.
+ * Prints JSON like ucp_bench; `run --speed` compares. Not a test.
  */
 #include "client.h"
 
@@ -15,33 +17,51 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-enum { WINDOW = 64, LARGE = 1 << 20 };
+enum { WINDOW = 64, MEDIUM = 1 << 16, LARGE = 1 << 20 };
 
 typedef struct {
     const char *name, *unit;
     int size;
-    double (*take)(int size, int count); /* seconds a message */
-    int trial;                           /* number of messages of a trial */
-    int a_step;                          /* messages */
-    double one_is; /* unit: a microsecond, or a message per second */
+    double (*take)(int size, int count); /* seconds for one of `one_is` */
+    int trial;                           /* number of steps of a trial */
+    int a_step;                          /* messages of a step */
+    double one_is; /* the unit: microseconds, or what one message is in it */
 } figure_t;
 
 static char *buffer;
+static char *received; /* a block of each rank */
 static struct lines *lines;
+
+static int is_sender(void)
+{
+    return client_rank % 2 == 0;
+}
+
+static int partner(void)
+{
+    return client_rank ^ 1;
+}
+
+/* Returns the seconds until all ranks are here. */
+static double since(double start)
+{
+    MPI_Barrier(MPI_COMM_WORLD);
+    return lines_now() - start;
+}
 
 static void to_and_fro(int size, int count)
 {
     int i;
 
     for (i = 0; i < count; ++i) {
-        if (client_rank == 0) {
-            MPI_Send(buffer, size, MPI_BYTE, 1, 1, MPI_COMM_WORLD);
-            MPI_Recv(buffer, size, MPI_BYTE, 1, 1, MPI_COMM_WORLD,
+        if (is_sender()) {
+            MPI_Send(buffer, size, MPI_BYTE, partner(), 1, MPI_COMM_WORLD);
+            MPI_Recv(buffer, size, MPI_BYTE, partner(), 1, MPI_COMM_WORLD,
                      MPI_STATUS_IGNORE);
         } else {
-            MPI_Recv(buffer, size, MPI_BYTE, 0, 1, MPI_COMM_WORLD,
+            MPI_Recv(buffer, size, MPI_BYTE, partner(), 1, MPI_COMM_WORLD,
                      MPI_STATUS_IGNORE);
-            MPI_Send(buffer, size, MPI_BYTE, 0, 1, MPI_COMM_WORLD);
+            MPI_Send(buffer, size, MPI_BYTE, partner(), 1, MPI_COMM_WORLD);
         }
     }
 }
@@ -53,7 +73,7 @@ static double latency(int size, int count)
     MPI_Barrier(MPI_COMM_WORLD);
     start = lines_now();
     to_and_fro(size, count);
-    return (lines_now() - start) / count / 2;
+    return since(start) / count / 2;
 }
 
 /* A window of messages, and a confirmation. */
@@ -63,19 +83,20 @@ static void window_of(int size)
     int i;
 
     for (i = 0; i < WINDOW; ++i) {
-        if (client_rank == 0) {
-            MPI_Isend(buffer, size, MPI_BYTE, 1, 2, MPI_COMM_WORLD,
+        if (is_sender()) {
+            MPI_Isend(buffer, size, MPI_BYTE, partner(), 2, MPI_COMM_WORLD,
                       &requests[i]);
         } else {
-            MPI_Irecv(buffer, size, MPI_BYTE, 0, 2, MPI_COMM_WORLD,
+            MPI_Irecv(buffer, size, MPI_BYTE, partner(), 2, MPI_COMM_WORLD,
                       &requests[i]);
         }
     }
     MPI_Waitall(WINDOW, requests, MPI_STATUSES_IGNORE);
-    if (client_rank == 0) {
-        MPI_Recv(NULL, 0, MPI_BYTE, 1, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    if (is_sender()) {
+        MPI_Recv(NULL, 0, MPI_BYTE, partner(), 3, MPI_COMM_WORLD,
+                 MPI_STATUS_IGNORE);
     } else {
-        MPI_Send(NULL, 0, MPI_BYTE, 0, 3, MPI_COMM_WORLD);
+        MPI_Send(NULL, 0, MPI_BYTE, partner(), 3, MPI_COMM_WORLD);
     }
 }
 
@@ -89,10 +110,47 @@ static double stream(int size, int count)
     for (i = 0; i < count; ++i) {
         window_of(size);
     }
-    return (lines_now() - start) / count / WINDOW;
+    return since(start) / count / WINDOW / (client_size / 2);
 }
 
-/* Memory shared by both ranks, without a file that could be left behind. */
+/* Each rank sends to the next one and receives from the previous one. */
+static double ring(int size, int count)
+{
+    int next     = (client_rank + 1) % client_size;
+    int previous = (client_rank + client_size - 1) % client_size;
+    double start;
+    int i;
+
+    MPI_Barrier(MPI_COMM_WORLD);
+    start = lines_now();
+    for (i = 0; i < count; ++i) {
+        MPI_Sendrecv(buffer, size, MPI_BYTE, next, 4, received, size, MPI_BYTE,
+                     previous, 4, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    }
+    return since(start) / count / client_size;
+}
+
+static double all_to_all(int size, int count)
+{
+    double start;
+    int i;
+
+    MPI_Barrier(MPI_COMM_WORLD);
+    start = lines_now();
+    for (i = 0; i < count; ++i) {
+        MPI_Alltoall(buffer, size, MPI_BYTE, received, size, MPI_BYTE,
+                     MPI_COMM_WORLD);
+    }
+    return since(start) / count;
+}
+
+static int is_time(const figure_t *figure)
+{
+    return (figure->take == latency) || (figure->take == all_to_all);
+}
+
+/* Memory shared by the first two ranks, without a file that could be left
+ * behind. Returns NULL on the other ranks. */
 static struct lines *common_lines(void)
 {
     int handle[2] = {-1, (int)getpid()};
@@ -104,6 +162,10 @@ static struct lines *common_lines(void)
         CHECK_EQ(ftruncate(handle[0], sizeof(struct lines)), 0);
     }
     MPI_Bcast(handle, 2, MPI_INT, 0, MPI_COMM_WORLD);
+    if (client_rank > 1) {
+        MPI_Barrier(MPI_COMM_WORLD);
+        return NULL;
+    }
     if (client_rank == 1) {
         snprintf(path, sizeof(path), "/proc/%d/fd/%d", handle[1], handle[0]);
         handle[0] = open(path, O_RDWR | O_CLOEXEC);
@@ -126,9 +188,10 @@ static double floor_now(void)
     MPI_Barrier(MPI_COMM_WORLD);
     if (client_rank == 0) {
         floor = lines_measure(lines, LINES_FEW);
-    } else {
+    } else if (client_rank == 1) {
         lines_answer(lines, LINES_FEW);
     }
+    MPI_Barrier(MPI_COMM_WORLD);
     return floor;
 }
 
@@ -146,7 +209,7 @@ static void take(const figure_t *figure, double seconds, int last)
     before = floor_now();
     value  = figure->take(figure->size, count);
     after  = floor_now();
-    value  = (figure->take == latency) ? value * 1e6 : 1 / value;
+    value  = is_time(figure) ? value * 1e6 : 1 / value;
     if (client_rank == 0) {
         printf("{\"name\": \"%s\", \"unit\": \"%s\", \"value\": %.4f,"
                " \"floors\": [%.4f, %.4f]}%s\n",
@@ -159,16 +222,23 @@ int main(int argc, char **argv)
 {
     static const figure_t figures[] = {
         {"lat_8", "us", 8, latency, 2000, 2, 1},
+        {"bw_64k", "GB/s", MEDIUM, stream, 4, WINDOW, MEDIUM * 1e-9},
         {"bw_1m", "GB/s", LARGE, stream, 1, WINDOW, LARGE * 1e-9},
         {"rate_8", "M/s", 8, stream, 200, WINDOW, 1e-6},
+        {"rate_1k", "M/s", 1024, stream, 50, WINDOW, 1e-6},
+        {"ring_1m", "GB/s", LARGE, ring, 16, 1, LARGE * 1e-9},
+        {"all_16k", "us", 16 * 1024, all_to_all, 200, 1, 1},
+        {"all_128k", "us", 128 * 1024, all_to_all, 50, 1, 1},
     };
     size_t i, count = sizeof(figures) / sizeof(figures[0]);
     double seconds = (argc > 1) ? atof(argv[1]) : 0.2;
 
     client_start(&argc, &argv, MPI_THREAD_SINGLE);
-    CHECK_EQ(client_size, 2);
-    buffer = client_alloc(LARGE);
-    memset(buffer, 1, LARGE);
+    CHECK_EQ(client_size % 2, 0);
+    buffer   = client_alloc((size_t)LARGE * client_size);
+    received = client_alloc((size_t)LARGE * client_size);
+    memset(buffer, 1, (size_t)LARGE * client_size);
+    memset(received, 1, (size_t)LARGE * client_size);
     lines = common_lines();
     if (client_rank == 0) {
         printf("{\"figures\": [\n");
@@ -179,7 +249,10 @@ int main(int argc, char **argv)
     if (client_rank == 0) {
         printf("]}\n");
     }
-    munmap(lines, sizeof(*lines));
+    if (lines != NULL) {
+        munmap(lines, sizeof(*lines));
+    }
+    free(received);
     free(buffer);
     MPI_Finalize();
     return 0;
