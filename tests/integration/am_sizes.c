@@ -341,7 +341,8 @@ static void exchange_all(struct exchange *exchange, ucp_datatype_t generic_type)
     }
 }
 
-/* One side closes while the other holds its descriptor and its data. */
+/* The sender closes by force while the receiver still holds the descriptor of a
+ * rendezvous message: the receiver's fetch of the data and its reply fail. */
 static void close_in_between(struct exchange *exchange)
 {
     static const ucp_request_param_t none = {0};

@@ -71,7 +71,8 @@ static void agree(struct talk *talk)
     team_barrier(talk->team, side_progress, &talk->side);
 }
 
-/* Rendezvous is used whenever it is allowed. */
+/* Every message is longer than the finite thresholds of rendezvous in
+ * `ways`. */
 static size_t size_of(const struct talk *talk, int number)
 {
     return 2500 + (size_t)number * 7919 % (talk->way->max_size - 2500);
@@ -79,7 +80,7 @@ static size_t size_of(const struct talk *talk, int number)
 
 /* ---------------------------------------------------------------- sender -- */
 
-/* All messages are parts of one text, so that any number may be in flight. */
+/* All messages are sent from the same buffer, whose contents do not change. */
 static void send_all(struct talk *talk)
 {
     int i;

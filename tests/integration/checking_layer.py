@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""checking layer: its library is loaded only if UCX_PLUGIN_CHECK asks for it, and
-a program goes on without checks if the library is missing or not one.
+"""checking layer: its library is loaded only if UCX_PLUGIN_CHECK enables it, and
+a program continues without checks if the library is missing or damaged.
 
     checking_layer.py LOADED-OBJECTS LIBUCT-CORE LIBUCT-CHECK"""
 
@@ -15,8 +15,8 @@ FACTOR = float(os.environ.get("TEST_TIME_FACTOR", "1"))
 
 
 def run(program, folder, **variables):
-    """Status and output of the program, which sends to itself and lists its
-    shared objects. `folder`: where the loader looks first, or None."""
+    """Returns status and output of the program, which sends to itself and lists
+    its shared objects. `folder`: the loader searches it first; or None."""
     env = dict(os.environ, UCX_TLS="self", UCX_LOG_LEVEL="error", **variables)
     if folder is not None:
         env["LD_LIBRARY_PATH"] = folder
@@ -45,7 +45,7 @@ def main(program, core, layer):
     expect("UCX_PLUGIN_CHECK=y", run(program, None, UCX_PLUGIN_CHECK="y"),
            True, "")
     with tempfile.TemporaryDirectory() as folder:
-        # A core without its layer beside it.
+        # Copy the core's libraries without that of the checking layer.
         shutil.copy(core, os.path.join(folder, "libuct-core.so.0"))
         for name in ["ucm", "ucs", "ucp"]:
             library = "lib%s-core.so.0" % name

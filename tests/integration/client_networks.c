@@ -32,7 +32,7 @@ static void exchange(struct side_ep *ep)
     free(in);
 }
 
-/* Returns the listener's port at the address of the link. */
+/* Returns the listener's address with its IP address replaced by `host`. */
 static struct sockaddr_storage reachable(const struct sockaddr_storage *address,
                                          const char *host)
 {

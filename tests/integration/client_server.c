@@ -164,8 +164,7 @@ static void check_addresses(struct side_ep *ep,
     }
 }
 
-/* One client at a time, with all attributes that both sides can query. The
- * server accepts on `worker`. */
+/* One client at a time, with all attributes that both sides can query. */
 static void one_talks(struct play *play, const char *host, bool old_handler)
 {
     struct sockaddr_storage address;
@@ -324,14 +323,14 @@ static void some_are_turned_away(struct play *play)
         server_tell(&server, play->team, 1);
         server_next(&server);
         EXPECT_OK(ucp_listener_reject(server.listener, server_take(&server)));
-        /* the next request waits until the listener is destroyed */
+        /* the second request is pending when the listener is destroyed */
         server_next(&server);
         server_close(&server);
         agree(play);
         fd = server_hold_port(&address);
         server_open_at(&server, &play->side, &address);
         server_tell(&server, play->team, 1);
-        /* and this one until another process listens at the address */
+        /* the third one is pending, too, at a listener with a reserved port */
         server_next(&server);
         server_close(&server);
         agree(play); /* the last request has arrived */
@@ -486,7 +485,8 @@ static void client_gives_up(struct play *play, struct random *random)
                                   0);
             side_finish(&play->side, &op, 20, "send of who gave up");
         }
-        /* the server detects the close before it is informed */
+        /* time for the server to detect the last close; agree() ends its
+         * loop */
         side_linger(&play->side, 0.1);
     }
     agree(play);

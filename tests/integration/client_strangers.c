@@ -379,7 +379,8 @@ static void spray(struct stranger *stranger,
         copy[i] = (char)random_next(random);
     }
     say(stranger, address, copy, 1000);
-    say(stranger, address, hello, length); /* no client is behind it */
+    /* a valid message, but not from a UCP client */
+    say(stranger, address, hello, length);
 }
 
 static void be_stranger(struct team *team, struct random *random)

@@ -140,7 +140,7 @@ int main(void)
 {
     struct team team = {.limit = 60};
 
-    /* these puts need no flush by the user */
+    /* the rendezvous then puts the data, and the user flushes none of it */
     setenv("UCX_RNDV_SCHEME", "put_zcopy", 0);
     return team_run(&team, 2, member, NULL);
 }

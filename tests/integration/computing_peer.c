@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * ep: a peer that computes and calls no progress is neither lost nor slow. It
- * receives as much as its transport buffers, so that the sender's flush ends.
- * More than that waits, for longer than the transport waits for a lost peer
- * (the argument, in seconds), and arrives once and in order.
+ * ep: a peer that computes and does not call progress is not reported as lost.
+ * Its transport buffers a few messages, so that the sender's flush completes.
+ * Further messages wait at the sender, for longer than the transport's timeout
+ * for a lost peer (the argument, in seconds), and arrive once and in order.
  */
 #include "common/data.h"
 #include "common/side.h"
@@ -54,8 +54,8 @@ static void receive_all(struct talk *talk, unsigned count)
     }
 }
 
-/* Notifies the peer that it may continue, or waits for that without progress.
- * */
+/* Notifies the peer that it may continue; compute() waits for this without
+ * progress. */
 static void tell(struct talk *talk, int rank)
 {
     char done = 1;
@@ -70,8 +70,8 @@ static void compute(struct talk *talk)
     team_get(talk->team, SENDER, &done, sizeof(done));
 }
 
-/* A connection is established by the progress of both: one message shows that it
- * is, before the peer computes. */
+/* A connection is established only while both sides call progress. One message
+ * shows that it is established before the peer computes. */
 static void establish(struct talk *talk)
 {
     char data[LENGTH] = {0};

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""counters: what the library has counted is what was sent, to the byte: in a
-report at exit, and in a process that runs, seen from outside. Nothing is left
-of the counters when a process is killed, and a process that does not count
-says so.
+"""counters: the library counts exactly the messages and bytes that were sent. A
+report at exit shows it, and `ucx_info --live` for a running process. After a
+process is killed, no shared memory of its counters is left. For a process
+without counters, `ucx_info --live` prints an error.
 
     counters.py COUNTED UCX-INFO"""
 
@@ -46,7 +46,7 @@ def run(command, env=None):
 
 
 def added(counters, prefix):
-    """Messages and bytes of all counters whose names begin so."""
+    """Sums messages and bytes of all counters whose names begin with prefix."""
     pairs = [value for name, value in counters.items()
              if name.startswith(prefix) and isinstance(value, dict)]
     return (sum(pair["messages"] for pair in pairs),
@@ -90,12 +90,13 @@ def check_receiver(report):
 
 
 def check_lanes(reports):
-    """All bytes went over the transports that were asked for, and what one
-    side's lanes sent is what the other's interfaces received, but for the last
-    words of endpoints, which nobody waits for, and the first ones, by which
-    lanes are agreed on where there are none yet. In each process lanes have
-    sent and interfaces have received over a transport of UCX_TLS, and over no
-    other: the interface of self is open, but must have counted nothing."""
+    """All bytes were sent over the transports of UCX_TLS. The lanes of one side
+    sent as many messages as the interfaces of its peer received, except for two
+    kinds: the last messages of closing endpoints, whose arrival is not awaited
+    (LAST_WORDS), and the first messages of the wire-up, which are sent before
+    there are lanes (FIRST_WORDS). In each process lanes have sent and interfaces
+    have received over a transport of UCX_TLS, and over no other one: the
+    interface of self is open, but its counters must be 0."""
     allowed = os.environ["UCX_TLS"].split(",")
     sent, received = [], []
     for report in reports:
@@ -134,7 +135,7 @@ def load_reports(folder):
         expect("rights of a report", os.stat(path).st_mode & 0o777, 0o600)
         with open(path, encoding="utf-8") as text:
             report = json.load(text)
-        # the process that began the test and uses no library has none
+        # the parent process uses no worker: its report has no counters
         if report["totals"]["worker"]["counters"]:
             reports.append(report)
     return reports
@@ -157,7 +158,7 @@ def test_report_at_exit(counted):
 
 def test_threads(counted):
     with tempfile.TemporaryDirectory() as folder:
-        # a timer writes, so that somebody reads while others count
+        # the timer writes reports: a thread reads counters that others change
         process = start(counted, "--threads",
                         UCX_STATS_DEST="file:%s/%%p.json" % folder,
                         UCX_STATS_TRIGGER="timer:2ms")
@@ -181,7 +182,8 @@ def live(ucx_info, pid, *options):
 
 
 def failed_endpoints(ucx_info, pid):
-    """How many, as soon as there are some; the process progresses."""
+    """Waits for failed endpoints of the process, which calls progress. Returns
+    their number, 0 after a timeout."""
     end = time.monotonic() + 20 * FACTOR
     failed = 0
     while failed == 0 and time.monotonic() < end:
@@ -192,8 +194,8 @@ def failed_endpoints(ucx_info, pid):
 
 
 def sees_progress(watch):
-    """In one of the views that follow: in the time between two of them the
-    process may not have had the processor."""
+    """Returns whether one of the next reports has a rate of progress above 0.
+    The process may not run at all between two reports."""
     end = time.monotonic() + 20 * FACTOR
     while time.monotonic() < end:
         view = json.loads(watch.stdout.readline())
@@ -204,7 +206,8 @@ def sees_progress(watch):
 
 
 def nobody():
-    """A number that no process has: those of who has gone are used again."""
+    """Returns a process id that cannot exist. The id of an ended process would
+    not do, because the kernel may use it again."""
     with open("/proc/sys/kernel/pid_max", encoding="ascii") as file:
         return int(file.read()) + 1
 
@@ -238,13 +241,13 @@ def test_live(counted, ucx_info):
     expect("an endpoint has failed",
            failed_endpoints(ucx_info, pids[0]) > 0, True)
     os.kill(pids[0], signal.SIGKILL)
-    watch.communicate(timeout=30 * FACTOR)  # it ends with the process
+    watch.communicate(timeout=30 * FACTOR)  # --live ends with the process
     expect("status of the one who watched", watch.returncode, 0)
     process.communicate(timeout=60 * FACTOR)
     answer = live(ucx_info, nobody())
     expect("status of --live of nobody", answer.returncode, 1)
     expect("what it says", "there is no process" in answer.stderr, True)
-    # others may count at the same time
+    # other processes on this machine may have counters at the same time
     expect("what is left", [name for name in os.listdir("/dev/shm")
                             if "stats" in name and
                             any(str(pid) in name for pid in pids)], [])

@@ -42,7 +42,7 @@ struct shape {
     size_t count;
     char *arena;
     ucp_dt_iov_t iov[MOST_IOV];
-    /* behaviour of the generic functions, and their calls */
+    /* behaviour of the generic functions, and the number of their calls */
     size_t most;          /* Bytes that one call packs */
     size_t stop;          /* Nothing is packed or unpacked from here on */
     ucs_status_t refusal; /* Status of unpack from there on */
@@ -59,7 +59,8 @@ struct talk {
     uint64_t message;
     ucp_datatype_t generic;
     struct random random;
-    /* the peer's view of this side's memory; the peer's memory */
+    /* this side's memory for the peer's put and get, with its handle; the key
+     * and the address of the peer's memory */
     char *window;
     ucp_mem_h memh;
     ucp_rkey_h rkey;
@@ -72,7 +73,7 @@ struct talk {
 
 /* ----------------------------------------------------- generic functions -- */
 
-/* Packed byte k is at the end minus k. */
+/* The functions reverse the data: the first packed byte is the last of memory. */
 static void *start_pack(void *context, const void *buffer, size_t count)
 {
     struct shape *shape = (void *)buffer;
@@ -208,7 +209,7 @@ static void make_shape(struct talk *talk, enum kind kind, size_t length)
     memset(shape->arena, 0x5a, ARENA);
 }
 
-/* Copies between the arena and flat bytes. */
+/* Copies between the arena and `flat`, which has the bytes in packed order. */
 static void convert(struct talk *talk, bool to_flat)
 {
     struct shape *shape = &talk->shape;
@@ -524,7 +525,7 @@ static void refusals(struct talk *talk, unsigned op)
         if (sends) {
             EXPECT_STATUS(status, UCS_ERR_IO_ERROR);
         } else if ((status == UCS_OK) && (classes[op].recv == recv_am)) {
-            /* An eager active message is delivered shorter. */
+            /* The eager active message contains only what was packed. */
             EXPECT_INT(talk->arrived, <, lengths[i]);
         } else if (lengths[i] == 200000) {
             EXPECT_INT(status, <, 0);

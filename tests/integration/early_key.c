@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A key that a client unpacks before it is connected: it is valid at once, by
- * messages, and equivalent to any other once the endpoint has lanes.
+ * A key that a client unpacks before it is connected: it is valid at once, with
+ * operations by messages, and equivalent to a key that is unpacked later once
+ * the endpoint has lanes.
  *
  * --alone: the owner makes no progress while its memory is accessed with a key
  * that was unpacked early. This needs transports between two processes of one
@@ -183,8 +184,9 @@ int main(int argc, char **argv)
 
     alone = team_asked(argc, argv, "--alone");
     if (alone) {
-        /* Under a sanitizer, copies by the kernel can be measured so slow that
-         * messages are preferred, which need the owner. */
+        /* Under a sanitizer, the measured cost of copies by the kernel can
+         * be so high that messages are selected, which need the owner's
+         * progress. */
         setenv("UCX_PROTO_MEASURE", "n", 1);
     }
     return team_run(&team, 2, member, NULL);

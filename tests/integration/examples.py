@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""examples: hello greets; ucx_cp copies files of every awkward size, keeps
-their permissions, refuses what it must, and leaves nothing behind when either
-side is interrupted or killed.
+"""examples: two processes of hello exchange a message. ucx_cp copies files with
+sizes around its limits, keeps their permissions, rejects invalid requests, and
+leaves no incomplete file under the final name when either side is interrupted or
+killed.
 
     examples.py FOLDER-OF-THE-EXAMPLES"""
 
@@ -28,7 +29,7 @@ def expect(condition, what):
 
 
 class Program:
-    """A program that runs, whose first line names the port it waits on."""
+    """A running program. Its first line of output ends with its port."""
 
     def __init__(self, *command):
         self.process = subprocess.Popen(
@@ -62,7 +63,7 @@ def hello_greets(folder):
     expect(code == 0 and other_code == 0, said + other_said)
     for text in (said, other_said):
         expect("received: hello from process" in text, "no greeting: " + text)
-    with socket.socket() as nobody:  # has the port, and does not listen
+    with socket.socket() as nobody:  # reserves the port and does not listen
         nobody.bind(("127.0.0.1", 0))
         code, said = run(hello, "127.0.0.1", str(nobody.getsockname()[1]))
     expect(code == 1 and "cannot connect" in said, "nobody waits: " + said)
@@ -86,7 +87,7 @@ def copies(ucx_cp, work, generator):
             expect(file.read() == content, "%d bytes: a wrong copy" % size)
         expect(os.stat(copy).st_mode & 0o777 == 0o640 & ~current_umask(),
                "the permissions are wrong")
-        # Both ends computed the checksum.
+        # Sender and receiver print the checksum that each has computed.
         expect(said.split()[-1] == other_said.split()[-1], "two checksums")
 
 
@@ -117,17 +118,17 @@ def refuses(ucx_cp, work):
     inbox = os.path.join(work, "inbox")
     path = os.path.join(work, "file1")
     before = sorted(os.listdir(inbox))
-    # a file that is there already
+    # a file that already exists
     receiver = Program(ucx_cp, "receive", "-p", "0", inbox)
     code, said = run(ucx_cp, "send", "-p", receiver.port, path)
     other_code, _ = receiver.end()
     expect(code == 1 and other_code == 1 and "--replace" in said, said)
-    # unless it may be replaced
+    # with -r, an existing file is replaced
     receiver = Program(ucx_cp, "receive", "-r", "-p", "0", inbox)
     code, said = run(ucx_cp, "send", "-p", receiver.port, path)
     other_code, _ = receiver.end()
     expect(code == 0 and other_code == 0, said)
-    # names and options that make no sense
+    # invalid names and options
     for command in (["send", work], ["send", os.path.join(work, "nothing")],
                     ["receive", os.path.join(work, "nothing")]):
         code, said = run(ucx_cp, *command)
@@ -142,7 +143,7 @@ def refuses(ucx_cp, work):
 
 
 def strangers_are_sent_away(ucx_cp, work, generator):
-    """Whoever does not speak the language, or leaves, ends the receiver."""
+    """A client that sends invalid data or closes makes the receiver fail."""
     inbox = os.path.join(work, "inbox")
     before = sorted(os.listdir(inbox))
     for content in (b"", b"GET / HTTP/1.0\r\n\r\n", struct.pack("!I", 5),
@@ -158,13 +159,14 @@ def strangers_are_sent_away(ucx_cp, work, generator):
 
 
 def interrupted(ucx_cp, work):
-    """Either side is killed, or asked to end, in the middle of a large file."""
+    """Either side gets SIGKILL, SIGINT or SIGTERM in the middle of a large
+    file."""
     inbox = os.path.join(work, "inbox")
     path = os.path.join(work, "large")
     before = sorted(os.listdir(inbox))
     room = os.statvfs(inbox)
-    # takes no room here, but in the smallest pieces it is so long to send that
-    # we cannot be too late
+    # A sparse file uses no disk space. In the smallest chunks its transfer takes
+    # so long that the signal comes before the end.
     with open(path, "wb") as file:
         file.truncate(min(8 << 30, room.f_bavail * room.f_frsize // 2))
     for victim, number in (("sender", signal.SIGKILL),
@@ -185,7 +187,7 @@ def interrupted(ucx_cp, work):
         expect(code != 0, "the receiver says it went well: " + other_said)
         left = [n for n in os.listdir(inbox) if n not in before]
         if victim == "receiver" and number == signal.SIGKILL:
-            for name in left:  # nobody was left to remove it
+            for name in left:  # the killed receiver could not remove it
                 expect(name.endswith(".part"), "a half file has its name")
                 os.unlink(os.path.join(inbox, name))
             left = []
@@ -193,7 +195,7 @@ def interrupted(ucx_cp, work):
 
 
 def wait_for_part(inbox, before):
-    """Until the file has its space: the transfer is under way."""
+    """Waits until a new file has disk blocks: the transfer has begun."""
     deadline = time.monotonic() + 30 * FACTOR
     while time.monotonic() < deadline:
         for name in os.listdir(inbox):

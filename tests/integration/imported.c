@@ -203,7 +203,7 @@ static void by_am(struct talk *talk, size_t length, bool out)
 
     if (out == is_user) {
         param.op_attr_mask |= UCP_OP_ATTR_FIELD_FLAGS;
-        /* an eager message has no buffer of the receiver */
+        /* an eager message is not received into the user's memory handle */
         param.flags = out ? 0 : UCP_AM_SEND_FLAG_RNDV;
         finish(talk,
                ucp_am_send_nbx(talk->ep->ep, AM_ID, NULL, 0, buffer, length,

@@ -2,12 +2,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """loading: only the code of plugins that are needed is loaded.
 
-Besides the real plugins there are decoys: copies of the tcp plugin under other
-names, whose manifests offer other transports. A process that asks for tcp must
-not load a decoy's library, and one that asks for self loads none. (That a
-library is opened to see whom it belongs to is another matter.) The evidence is
-the process's own list of shared objects and, where strace is allowed, the files
-whose code it mapped, dlopen()ed for a moment or for good.
+Besides the tcp plugin there are decoys: copies of it under other names, whose
+manifests declare other transports. A process with UCX_TLS=tcp must not load the
+library of a decoy, and one with UCX_TLS=self loads no plugin. (A library may be
+opened to check its owner.) The test reads the process's own list of shared
+objects and, where strace is permitted, the files that were mapped executable,
+even if they were unloaded later.
 
     lazy_loading.py LOADED-OBJECTS UCX-PLUGINS TCP-PLUGIN-FOLDER"""
 
@@ -61,7 +61,7 @@ def run(command, tls, root):
     env.pop("UCX_TLS", None)
     if tls is not None:
         env["UCX_TLS"] = tls
-    # A leak checker cannot work while it is traced.
+    # The leak checker cannot run in a traced process.
     env["ASAN_OPTIONS"] = env.get("ASAN_OPTIONS", "") + ":detect_leaks=0"
     done = subprocess.run(command, env=env, stdout=subprocess.PIPE,
                           stderr=subprocess.PIPE, timeout=60 * FACTOR,
@@ -73,7 +73,7 @@ def run(command, tls, root):
 
 
 def plugins_in(lines, root):
-    """Names of the plugins whose library is among the paths."""
+    """Returns the names of the plugins whose library is among the paths."""
     root = os.path.realpath(root)
     return sorted({os.path.basename(os.path.dirname(path)) for path in lines
                    if os.path.realpath(path).startswith(root + "/")
@@ -81,7 +81,7 @@ def plugins_in(lines, root):
 
 
 def mapped_files(trace_prefix):
-    """Paths of files that were mapped with the right to execute them."""
+    """Returns the paths of the files that were mapped with PROT_EXEC."""
     paths = []
     for name in glob.glob(trace_prefix + "*"):
         with open(name, encoding="utf-8", errors="replace") as trace:

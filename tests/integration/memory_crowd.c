@@ -13,7 +13,8 @@ enum {
     BURST = 100,
 };
 
-/* Large messages in both directions at once: more than there are fragments. */
+/* Large messages in both directions at once: together they have more fragments
+ * than the library has buffers for. */
 static void test_crowd(struct talk *talk, int from, int to)
 {
     const size_t length       = MOST / CROWD / 64 * 64 - GUARD;

@@ -11,10 +11,10 @@ enum { MOST = 4 * 1024 * 1024 };
 
 static const uint64_t features = UCP_FEATURE_TAG | UCP_FEATURE_WAKEUP;
 
-/* The status of a message from or to memory that only one side's device can
- * access, while copies of a device fail. Without a direct path that side copies.
- * With one, it is the other side that does, and the data goes by messages
- * instead. */
+/* Returns the expected status of a message from or to device memory of one
+ * side, while copies fail. Without a direct path, the copies of that side fail.
+ * With one, the direct copies of its peer fail, and the data is sent by
+ * messages instead. */
 static ucs_status_t status_after_failure(int failing, int is_failing)
 {
     if (memory_is_direct()) {

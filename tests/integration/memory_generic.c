@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Generic datatypes and memory that is inaccessible to the processor. One side or
- * both have a generic datatype, whose functions reverse the data; the other has
- * bytes. The buffer of a generic datatype is an address of such memory, too: the
- * library must not access it, and gives the functions host memory.
+ * Generic datatypes and memory that is inaccessible to the processor. One side
+ * or both use a generic datatype, whose functions reverse the data; a side
+ * without it uses contiguous bytes. The buffer of a generic datatype can be an
+ * address of such memory, too: the library must not access it, and passes host
+ * memory to the functions.
  */
 #include "common/data.h"
 #include "common/talk.h"

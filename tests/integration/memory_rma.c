@@ -345,8 +345,8 @@ static ucs_status_t run_failure(struct talk *talk,
                                         talk->rkey[there], &plain));
 }
 
-/* The operation ends with an error, or the next flush returns it, once. The
- * operations behind it use host memory of both sides and succeed. */
+/* The operation ends with an error, or the next flush returns the error, once.
+ * The operations after it use host memory of both sides and succeed. */
 static void fail(struct team *team, void *arg)
 {
     const struct failure *failure = arg;

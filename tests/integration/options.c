@@ -271,8 +271,8 @@ static void sees_a_write(struct talk *talk)
 
 /* ------------------------------------------------------------- addresses -- */
 
-/* A network address reaches the peer if there is a network, and no local
- * peer. */
+/* An address with network devices only (NET_ONLY) connects to the peer, unless
+ * no transport of the test reaches a peer by it. */
 static void uses_a_network_address(struct talk *talk)
 {
     ucp_worker_attr_t attr = {
@@ -321,8 +321,8 @@ static void uses_a_network_address(struct talk *talk)
 
 /* ------------------------------------------------------------- endpoints -- */
 
-/* Each transport that an endpoint reports is one of the context's, and is in
- * its printed form. */
+/* Each transport that an endpoint reports is printed for the context and for
+ * the endpoint. */
 static void tells_of_its_way(struct talk *talk)
 {
     ucp_worker_params_t params = {.field_mask = 0};

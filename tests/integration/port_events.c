@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * failure: something happens to the device of a connection that is idle. A
- * command causes it. Both sides are notified with the expected status within a
- * time limit, or communicate as before.
+ * failure: while a connection is idle, a command changes the state of its
+ * device. Both sides are notified with the expected status within a time limit,
+ * or communicate as before.
  *
  * port_events DEVICES0 DEVICES1 STATUS COMMAND: the UCX_NET_DEVICES of the two
  * members; ok, timeout or no_device. Needs devices that the command controls:

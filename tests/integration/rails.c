@@ -353,9 +353,9 @@ static void doomed_member(struct team *team, void *arg)
 
 /* ----------------------------------------------------------- given links -- */
 
-/* Continues in a child with a PID namespace of its own: UCP takes processes of
- * another network or PID namespace for processes of another host, and does not
- * divide transfers within a host. */
+/* Continues in a child with a PID namespace of its own: UCP treats a process of
+ * another network or PID namespace as one of another host, and divides
+ * transfers only between hosts. */
 static void become_another_host(void)
 {
     pid_t child;

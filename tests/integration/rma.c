@@ -337,9 +337,10 @@ static bool uses(const struct talk *talk, const char *prefix)
 }
 
 /* After the owner has unmapped its memory no access reaches it. The endpoint
- * may or may not survive the attempt, depending on its transport. The kernel's
- * copies between processes (cma) know no registration: they reach all memory
- * that the owner's process still has, at sizes that depend on the processor. */
+ * may or may not survive the attempt, depending on its transport. cma is left
+ * out: the kernel's copies between processes need no registration and reach all
+ * memory that is still mapped in the owner's process, and the message sizes
+ * from which cma is selected depend on the processor. */
 static void drive_stale(struct talk *talk)
 {
     char data[64];
@@ -418,9 +419,10 @@ static void work(struct team *team, void *arg)
     side_close(&talk.side);
 }
 
-/* The owner stops its progress and is then killed, with gets, puts, an atomic
- * and a flush outstanding: each ends within a time limit. What needs the owner's
- * progress fails; a device may be done before the owner is killed. */
+/* The owner stops calling progress and is then killed, with gets, puts, an
+ * atomic and a flush outstanding: each ends within a time limit. Operations
+ * that need the owner's progress fail; an RDMA device may complete them before
+ * the owner is killed. */
 static void die(struct team *team, void *arg)
 {
     ucs_status_ptr_t requests[4];
@@ -463,7 +465,7 @@ static void die(struct team *team, void *arg)
     for (i = 0; i < 4; ++i) {
         ucs_status_t status = finish(&talk, requests[i], 10);
 
-        if ((i >= 2) && !device) { /* the others may need no action of it */
+        if ((i >= 2) && !device) { /* get and put may need no progress of it */
             EXPECT_INT(status, <, 0);
         }
         if ((i == 2) && (status == UCS_OK)) {

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# sdk: plugins build alone. Installs this build into an empty folder, builds
-# plugins/tcp, plugins/cuda, plugins/rocm and plugins/ze (which need its static
-# library) and the installed template against that SDK by pkg-config alone, and has the installed
-# ucx-plugins list and probe those that need no driver. What a vendor reads is
-# installed, and its links lead to installed files. A plugin with a prefix of its
-# own stays below it.
+# sdk: plugins build alone. Installs this build into an empty folder. Builds
+# plugins/tcp, the plugins cuda, rocm and ze (which need the SDK's static library)
+# and the installed template against that SDK with pkg-config only. The installed
+# ucx-plugins lists and probes those that need no driver. The documents for plugin
+# authors are installed, and their links lead to installed files. A plugin with
+# its own prefix installs nothing outside of it.
 #   standalone_plugins.sh SOURCE-ROOT BUILD-ROOT
 set -euo pipefail
 source_root=$1 build_root=$2
@@ -14,7 +14,7 @@ trap 'rm -rf "$work"' EXIT
 
 fail() { echo "$*" >&2; exit 1; }
 
-# Runs a command quietly; shows what it said only if it fails.
+# Runs a command quietly; shows its output only if it fails.
 quietly()
 {
     "$@" >"$work/log" 2>&1 || { cat "$work/log" >&2; fail "failed: $*"; }
@@ -30,7 +30,7 @@ export PKG_CONFIG_PATH=$pkgconfig PKG_CONFIG_SYSROOT_DIR=$work/root
 export LD_LIBRARY_PATH=$libdir
 unset UCX_TLS
 
-# The copies stand alone: nothing above them belongs to this project.
+# Build copies outside of the source tree: no folder above belongs to this project.
 cp -r "$source_root"/plugins/{cuda,rocm,tcp,ze} "$work"
 cp -r "$work/root$(pkg-config --variable=templatedir ucx-plugin-sdk |
     sed "s|^$work/root||")" "$work/template"
@@ -48,7 +48,7 @@ done
 quietly meson setup "$work/template/elsewhere" "$work/template" \
     --prefix=/opt/vendor
 DESTDIR=$work/vendor quietly meson install -C "$work/template/elsewhere"
-# pkg-config puts the folder of the installation in front, where there is one.
+# pkg-config may put the folder of DESTDIR in front of the paths, hence `*`.
 outside=$(cd "$work/vendor" && find . -type f ! -path '*/opt/vendor/*')
 [ -z "$outside" ] || fail "installed outside of --prefix: $outside"
 (cd "$work/vendor" && find . -path '*/ucx/plugins/template/*.so') |
@@ -82,7 +82,7 @@ if [ -n "$kit" ]; then
     quietly "$kit" "$UCX_PLUGIN_PATH/template/template.json"
 fi
 
-# A client builds against the installed library as the README says.
+# A client program builds against the installed library as README.md describes.
 # shellcheck disable=SC2046 # several flags
 quietly cc -D_GNU_SOURCE "$source_root/sdk/examples/hello.c" \
     "$source_root/sdk/examples/exchange.c" \

@@ -512,7 +512,8 @@ static void every_size(struct talk *talk)
     agree(talk);
 }
 
-/* All send numbers on random endpoints; polling finds those with data. */
+/* Both sides send numbers over random endpoints; polling finds the endpoints
+ * with data. */
 static void by_polling(struct talk *talk)
 {
     struct random random      = {.state = talk->seed + talk->team->rank};

@@ -179,8 +179,8 @@ static void member(struct team *team, void *arg)
 
     side_open(&side, UCP_FEATURE_STREAM | UCP_FEATURE_TAG);
     ep = side_meet(&side, team, 1 - team->rank);
-    /* over this endpoint the close is reported if the queue of the other one is
-     * full */
+    /* a second endpoint: the close is reported over it if the send queue of the
+     * first one is full */
     EXPECT(side_meet(&side, team, 1 - team->rank) != NULL);
     establish(team, &side, ep);
     if (team->rank == 1) {

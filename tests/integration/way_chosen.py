@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""The way that large data goes follows from what messages bring. Runs messages
-of 1 MiB over posix and cma with UCX_POSIX_BW set to much, to little and not at
-all, and reads in the counters which way the data went.
+"""The scheme of a rendezvous (am, get or put) is selected by the bandwidth of
+messages. Sends messages of 1 MiB over posix and cma with a high, a low and no
+value of UCX_POSIX_BW, and reads the scheme from the counters.
 
     way_chosen.py COUNTED"""
 
@@ -20,9 +20,9 @@ failures = []
 
 
 def ways(counted, **variables):
-    """Bytes of rendezvous by the way that they went."""
+    """Returns scheme -> bytes of rendezvous that used it."""
     with tempfile.TemporaryDirectory() as folder:
-        # where one measurement is slow, these sizes may go eagerly
+        # after a slow measurement, messages of 1 MiB might be sent eagerly
         env = dict(os.environ, UCX_RNDV_THRESH="64k",
                    UCX_STATS_DEST="file:%s/%%p.json" % folder, **variables)
         ended = subprocess.run([counted], env=env, timeout=120 * FACTOR,
@@ -48,11 +48,11 @@ def main():
         if found != {way: LARGE}:
             failures.append("with UCX_POSIX_BW=%s data went %s, not by %s" %
                             (bandwidth, found, way))
-    # measured: whatever way, all of it went
+    # measured: every scheme is correct if all data was sent
     found = ways(counted)
     if sum(found.values()) != LARGE or not set(found) <= {"am", "get", "put"}:
         failures.append("with nothing set data went %s" % found)
-    # the user's word counts
+    # the user's setting takes precedence
     found = ways(counted, UCX_RNDV_SCHEME="get_zcopy")
     if found != {"get": LARGE}:
         failures.append("with UCX_RNDV_SCHEME=get_zcopy data went %s" % found)

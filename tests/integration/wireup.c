@@ -89,7 +89,7 @@ static void crossed(struct team *team, struct side *side, int other)
 
 /* ----------------------------------------------------------------- alone -- */
 
-/* The peer has no endpoint, and replies nevertheless. */
+/* The peer has created no endpoint; the library replies to the sends. */
 static void alone_active(struct team *team, struct side *side)
 {
     char *buffer       = malloc(LARGE);

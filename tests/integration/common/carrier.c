@@ -90,7 +90,7 @@ int carrier_finish(struct carrier *carrier, int status)
     }
     closedir(dir);
     rmdir(carrier->dir);
-    unsetenv("UCX_STATS_DEST"); /* the next team may be a silent one */
+    unsetenv("UCX_STATS_DEST"); /* the next team may send no messages */
     if ((status == 0) && (carried == 0)) {
         fprintf(stderr,
                 "no bytes went over %s, by the counters of %d "

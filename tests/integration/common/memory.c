@@ -20,8 +20,8 @@
 static const struct {
     const char *name;
     ucs_memory_type_t type;
-    const char *fault;  /* The third copy of the emulated device fails */
-    const char *driver; /* Or a variable with its path */
+    const char *fault;  /* Makes the third copy of the emulated device fail */
+    const char *driver; /* Library, or a variable with its path */
 } types[] = {
     {"opaque", UCS_MEMORY_TYPE_ROCM, NULL, NULL},
     {"cuda", UCS_MEMORY_TYPE_CUDA, "engine:3:700", "libcuda.so.1"},
@@ -110,7 +110,8 @@ ucs_memory_type_t memory_foreign_type(void)
     return UCS_MEMORY_TYPE_RDMA; /* no plugin has it */
 }
 
-/* Returns the view from the emulated driver that the plugin has loaded. */
+/* Returns the address at which the test accesses the memory, from the emulated
+ * driver that the plugin has loaded. */
 static char *emulated_view_of(const char *address, size_t length, int kind)
 {
     const char *name = types[index_of(kind)].driver;

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Memory of a test: ordinary, or inaccessible to the processor.
- * tests/plugins/opaque provides the latter, and the test accesses it by the
- * descriptor behind it. With TEST_MEMORY=cuda, or a list of memory types, an
- * emulated driver of tests/emulated provides it and its view. The
- * processor must not touch the first of the list.
+ * tests/plugins/opaque provides the latter, and the test maps the file
+ * descriptor of that memory to access it. With TEST_MEMORY=cuda, or a list of
+ * memory types, an emulated driver of tests/emulated provides both the memory
+ * and the address for the test's accesses. The first type of the list must be
+ * inaccessible to the processor.
  */
 #ifndef INTEGRATION_MEMORY_H
 #define INTEGRATION_MEMORY_H

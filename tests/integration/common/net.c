@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * See net.h. Member 0 creates the veth pair in its own namespace and moves one
- * end to the other's, so that the host never sees it.
+ * end to that of member 1. No device is created in the host's namespace.
  */
 #include "net.h"
 

@@ -53,7 +53,7 @@ connect(int fd, const struct sockaddr *address, socklen_t length)
                                  .sin_addr   = {
                                        .s_addr = htonl(INADDR_LOOPBACK),
                                  }};
-    /* The lock prevents that the proxy reads the destination before it is
+    /* The lock keeps the proxy from reading the destination before it is
      * written. */
     lock_shared();
     result = real(fd, (struct sockaddr *)&proxy, sizeof(proxy));
