@@ -73,7 +73,8 @@ struct talk {
 
 /* ----------------------------------------------------- generic functions -- */
 
-/* The functions reverse the data: the first packed byte is the last of memory. */
+/* The functions reverse the data: the first packed byte is the last of
+ * memory. */
 static void *start_pack(void *context, const void *buffer, size_t count)
 {
     struct shape *shape = (void *)buffer;

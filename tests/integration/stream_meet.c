@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * stream: the pairing of the two ends of a stream does not depend on the order
- * in which endpoints are created: one of them is the reply endpoint of an active
- * message or, with --sockaddr, they are connected by a listener.
+ * in which endpoints are created: one of them is the reply endpoint of an
+ * active message or, with --sockaddr, they are connected by a listener.
  */
 #include "common/data.h"
 #include "common/side.h"

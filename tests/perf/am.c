@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Active messages: latency and message rate. The counters of struct bench
- * continue from figure to figure, so a message that arrives early is not
- * lost. */
+/* Active messages: latency and message rate. The counters of struct bench are
+ * not reset between figures, because a message of the next figure may arrive
+ * early. */
 #include "bench.h"
 
 #include <stdlib.h>
@@ -32,8 +32,8 @@ static void on_fetched(void *request, ucs_status_t status, size_t length,
     ucp_request_free(request);
 }
 
-/* An announcement: fetched into a separate buffer, so that missing data is
- * detected. */
+/* Fetches the data of a rendezvous message into a separate buffer, so that
+ * missing data is detected. */
 static ucs_status_t fetch(struct bench *bench, void *descriptor, size_t length)
 {
     const ucp_request_param_t param = {
@@ -93,7 +93,7 @@ ucs_status_t am_prepare(struct bench *bench)
         }
         memset(bench->fetched, 0, bench->room);
     }
-    /* Other figures received into it. */
+    /* Earlier figures have received into this buffer. */
     memset(bench->buffer, 'b', bench->room);
     return ucp_worker_set_am_recv_handler(bench->worker, &handler);
 }

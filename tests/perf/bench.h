@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* ucp_bench: figures of a UCP library, measured by the public API only, so that
- * the same source measures any implementation. Two processes, each on its own
- * core: the driver measures, the partner answers. Two more sleep until the
- * all-to-all, which oversubscribes the cores. */
+/* ucp_bench: measures a UCP library by its public API only, so that the same
+ * source measures any implementation. A figure is one measured value. Two
+ * processes, each on its own core: the driver measures, the partner serves its
+ * requests. Two more sleep until the all-to-all, which oversubscribes the
+ * cores. */
 #ifndef UCP_BENCH_H
 #define UCP_BENCH_H
 

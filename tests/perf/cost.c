@@ -49,15 +49,16 @@ static double resident_bytes_of(pid_t pid)
     return kib * 1024.0;
 }
 
-/* This process's, after returning free memory, because memory freed by an
- * earlier figure could be reused and hide the cost. */
+/* Resident bytes of this process. Returns free memory to the system first,
+ * because memory freed by an earlier figure could be reused and hide the
+ * cost. */
 static double resident_bytes(void)
 {
     malloc_trim(0);
     return resident_bytes_of(getpid());
 }
 
-/* The first one of the process, including all loading, in us. */
+/* Time of the first ucp_init() of the process, including all loading, in us. */
 double init_first_take(struct bench *bench, uint64_t size, uint32_t window)
 {
     (void)size;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* All-to-all with more processes than cores: four on two, each sending messages
- * of mixed sizes to each other one. The processes poll; with `yields` they
+ * of mixed sizes to every other process. The processes poll; with `yields` they
  * yield the core after a poll without an event, as MPI libraries do when the
  * host is oversubscribed. */
 #include "bench.h"
@@ -16,7 +16,7 @@ enum {
     TRIAL   = 4,
 };
 
-/* One cycle, for each peer. */
+/* Message sizes of one cycle, which is sent to each peer. */
 static const size_t sizes[] = {8,  64,    8, 1024,  8,   4096,
                                64, 16384, 8, 65536, 256, LARGEST};
 

@@ -10,7 +10,7 @@ enum {
     RMA = UCP_FEATURE_RMA,
 };
 
-/* Memory first: later, reused memory would hide the cost. */
+/* The memory figures come first: later, reused memory would hide the cost. */
 const struct figure bench_figures[] = {
     {"worker_memory", "KiB", TAG, worker_memory_take, 16, 0},
     {"ep_memory", "B", TAG, ep_memory_take, 1000, 0},

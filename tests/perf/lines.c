@@ -55,7 +55,8 @@ static void bounce(struct lines *lines, uint64_t from, uint64_t to)
     }
 }
 
-/* The best of a few batches: an interrupt must not look like a remote core. */
+/* Returns the best of a few batches, because an interrupt makes a batch as slow
+ * as one between remote cores. */
 double lines_measure(struct lines *lines, uint64_t round_trips)
 {
     double best = 0, start, time;

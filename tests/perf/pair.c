@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The pair of processes: opens UCP on both sides, the socket between them, and
- * waits for requests. Every failure here ends the program, because a failed
- * benchmark has no result. */
+/* The pair of processes: opens UCP on both sides, exchanges data over the
+ * socket between them, and waits for UCP requests. Every failure here ends the
+ * program, because a failed benchmark has no result. */
 #include "bench.h"
 
 #include <errno.h>

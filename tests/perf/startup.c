@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* ucp_startup: time from the start of a process to the arrival of its first
- * message: one process, once. Built for both libraries, like ucp_bench; a
- * partner on another core has its worker ready and waits. */
+/* ucp_startup: measures once the time from the start of this process to the
+ * arrival of its first message. It is built for both libraries, like ucp_bench.
+ * The partner on another core has created its worker before and waits. */
 #include "lines.h"
 
 #include <ucp/api/ucp.h>

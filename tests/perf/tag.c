@@ -228,7 +228,7 @@ static double stream_take(struct bench *bench, struct bench_command command)
 {
     double trial;
 
-    /* Enough to fill the window; for very large messages no more. */
+    /* The trial fills the window four times; with very large messages, once. */
     command.count = (uint64_t)command.window *
                     ((command.size > LARGE_SIZE) ? 1 : 4);
     send_stream(bench, &command);

@@ -114,7 +114,8 @@ static bool domain_has(uct_md_h md, const struct options *options,
     return found;
 }
 
-/* Leaves the domain open if a domain of the component has the transport. */
+/* Opens the first domain of the component that has the transport. Returns
+ * whether there is one. */
 static bool open_domain_of(struct side *side, uct_component_h component,
                            const struct options *options)
 {
@@ -298,7 +299,8 @@ static void wait_for(struct side *side, uint64_t arrived)
     }
 }
 
-/* Barrier: the other side may still be sending to this endpoint. */
+/* Closes after a barrier: the other side may still be sending to this
+ * endpoint. */
 static void side_close(struct side *side)
 {
     char word = 0;
@@ -352,8 +354,8 @@ static double floor_take(struct side *side)
     return lines_measure(side->lines, LINES_USUAL);
 }
 
-/* Seconds for this many round trips. The partner polls before the first one
- * that counts, because it answers one that is not timed. */
+/* Returns the seconds for `count` round trips. One round trip before them is
+ * not timed, so that the partner is polling when the time starts. */
 static double ping_pong(struct side *side, uint64_t count)
 {
     const struct word word = {.kind = WORD_MESSAGES, .count = count + 1};

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Several settings of one library, in turns. A unit is what is taken in one
-go: the same figures under each of its variants, one process after the other,
-beginning with another variant each time. The first variant is the one that is
-asked about; the others are its rivals."""
+"""Measures several settings of one library in turns. A unit is measured without
+interruption: the same figures with each of its variants, in one process after
+the other; each round begins with another variant. The first variant is the one
+under test; the others are its rivals."""
 
 import time
 
@@ -12,7 +12,7 @@ from .rounds import Deadline
 
 
 class Variant:
-    """`program`: another one than that of the unit; or None."""
+    """One setting. `program` replaces the program of the unit, unless None."""
 
     def __init__(self, name, env, args=(), program=None):
         self.name = name
@@ -22,7 +22,7 @@ class Variant:
 
 
 class Unit:
-    """`args` are what chooses the figures; `variants[0]` is asked about."""
+    """`args` select the figures; `variants[0]` is the variant under test."""
 
     def __init__(self, name, args, variants, milliseconds=100):
         self.name = name
@@ -31,11 +31,11 @@ class Unit:
         self.time = milliseconds
         self.tables = {variant.name: stats.Table() for variant in variants[1:]}
         self.rounds = 0
-        self.version = None  # of the library, once it has run
+        self.version = None  # version of the library, after the first run
         self.disturbed = 0
 
     def units_of(self):
-        """Figure -> unit of measurement, in order, of all that was taken."""
+        """Returns figure -> unit, in order, for all measured figures."""
         units = {}
         for table in self.tables.values():
             for name, entry in table.entries.items():
@@ -49,7 +49,8 @@ def turned(items, number):
 
 
 def add_round(unit, runs, force):
-    """runs: variant name -> result of run_bench."""
+    """Adds the results of one round. runs: variant name -> result of
+    run_bench."""
     first = unit.variants[0].name
     unit.rounds += 1
     unit.version = runs[first]["version"]
@@ -72,7 +73,7 @@ def take_round(unit, program, number, force):
 
 
 def run(units, program, rounds, limit, force, progress):
-    """Rounds of all units until either is used up."""
+    """Measures all units until the rounds or the time limit are used up."""
     deadline = Deadline(limit)
     for number in range(rounds):
         for unit in units:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`compare --best` and `compare --err-mode`: settings of our own library
-against each other."""
+"""`compare --best` and `compare --err-mode`: compares settings of this library
+with each other."""
 
 import statistics
 
@@ -13,8 +13,8 @@ EXPLICIT = ["posix", "posix,cma", "sysv", "sysv,cma", "posix,sysv,cma", "tcp",
 
 
 def units(figures, variants, milliseconds):
-    """One figure at a time: the cores may move between figures, seldom between
-    two variants of one."""
+    """Returns one unit for each figure: the hypervisor may move the virtual cores
+    between figures, but seldom does between two variants of one figure."""
     return [alternate.Unit(name, ["--only", name + "$"], variants,
                            milliseconds) for name in figures]
 
@@ -40,7 +40,8 @@ def lacks(unit):
 
 
 def row_of(name, unit, rival, bound, judged):
-    """rival: what furthest_behind returned, or None."""
+    """Returns a row of the result. rival: the result of furthest_behind(), or
+    None."""
     row = {"name": name, "bound": bound, "target": "<= %.3g" % bound,
            "kept": 0, "verdict": stats.NO_JUDGEMENT}
     if lacks(unit):
@@ -61,8 +62,8 @@ def row_of(name, unit, rival, bound, judged):
 
 
 def best_rows(taken, judged):
-    """A row for each figure against the best of its rivals, then 8 B with all
-    plugins against posix alone."""
+    """Returns a row for each figure, compared with the best of its rivals, and
+    rows for 8 B that compare all plugins with posix alone."""
     rows = [row_of(unit.name, unit,
                    stats.furthest_behind(unit.tables, unit.name,
                                          unit.units_of().get(unit.name, "us")),
@@ -84,7 +85,7 @@ def error_rows(taken, judged):
 
 
 def all_rivals(taken):
-    """For the raw results: figure -> rival -> the medians of both."""
+    """Returns the raw results: figure -> rival -> the medians of both."""
     found = {}
     for unit in taken:
         for rival, table in unit.tables.items():

@@ -26,7 +26,7 @@ def add_common(parser, here):
 
 
 def plugins_of(options):
-    """Where ours finds its plugins."""
+    """Returns the plugin path of this library."""
     return options.plugins or os.environ.get("UCX_PLUGIN_PATH") or \
         programs.plugin_path(options.build)
 
@@ -36,7 +36,8 @@ def output_folder(build):
 
 
 def check_machine(force):
-    """Figures taken beside other work mean nothing."""
+    """Raises Failure if other programs use the machine (unless force), or if
+    there are fewer than two cores."""
     if len(os.sched_getaffinity(0)) < 2:
         raise Failure("two cores are needed", EXIT_NO_JUDGEMENT)
     load = machine.load()

@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The machine that is measured on: whether others use it, and what it is."""
+"""The machine on which figures are measured: its load and its description."""
 
 import os
 import platform
 import resource
 import time
 
-FOREIGN_LIMIT = 0.08  # share of the machine that others may use in a run
+FOREIGN_LIMIT = 0.08  # limit of the other programs' share of all CPU time
 
 
 def busy_seconds():
-    """CPU seconds that the machine has worked, interrupts left out."""
+    """Returns the busy CPU seconds of the machine, without interrupts."""
     with open("/proc/stat", encoding="ascii") as stat:
         user, nice, system, _, _, _, _, steal = map(
             int, stat.readline().split()[1:9])
@@ -18,21 +18,21 @@ def busy_seconds():
 
 
 def load(seconds=1.0):
-    """The share of the machine that is in use while we only wait."""
+    """Returns the busy share of all CPU time while this process sleeps."""
     before = busy_seconds()
     time.sleep(seconds)
     return (busy_seconds() - before) / seconds / os.cpu_count()
 
 
 def own_seconds():
-    """CPU seconds that we and the children we waited for have used."""
+    """Returns the CPU seconds of this process and its ended children."""
     usages = (resource.getrusage(resource.RUSAGE_SELF),
               resource.getrusage(resource.RUSAGE_CHILDREN))
     return sum(usage.ru_utime + usage.ru_stime for usage in usages)
 
 
 class Watch:
-    """How much of the machine others use from now on."""
+    """Measures other programs' share of all CPU time since its creation."""
 
     def __init__(self):
         self.started = time.monotonic()
@@ -45,7 +45,7 @@ class Watch:
 
 
 def describe():
-    """For people who read a result later."""
+    """Returns a description of the machine for the result file."""
     model = "unknown processor"
     try:
         with open("/proc/cpuinfo", encoding="utf-8") as info:

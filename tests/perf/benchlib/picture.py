@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Pictures of results, drawn by gnuplot as SVG.
 
-Comparisons: for each figure a bar that says how many times better the asked
-side is, on a logarithmic axis around 1, with the range of the rounds and the
-target; a column for each set of transports. Thresholds: a curve for each
-operation, a panel for each set of transports."""
+Comparisons: for each figure a bar that shows how many times better the side
+under test is, on a logarithmic axis around 1, with the range of the rounds and
+the target; a column for each set of transports. Results of `portable`: a curve
+for each operation, a panel for each set of transports."""
 
 import math
 import os
@@ -29,9 +29,9 @@ GROUPS = [
     ("others", ("",)),
 ]
 NO_GNUPLOT = "no picture: gnuplot is not installed (Debian: gnuplot-nox)"
-LEFT_OUT = ("memcpy",)  # no library is in it
+LEFT_OUT = ("memcpy",)  # does not depend on a library
 BETTER, PALE_BETTER, WORSE, PALE_WORSE = 0x2a8c82, 0xb4d9d5, 0xd1663d, 0xf0cbbd
-LEAST, MOST = 1 / 64, 256  # what lies beyond ends at the edge
+LEAST, MOST = 1 / 64, 256  # bars with values outside end at the edge
 LABELS, COLUMN, ROW, HEAD, GAP, LEGEND, PANEL = 150, 260, 17, 90, 70, 50, 250
 
 PREAMBLE = """\
@@ -95,8 +95,8 @@ plot %s, %.6g with lines dt 2 lc rgb "#d1663d" notitle
 
 
 def plain(text):
-    """Text that gnuplot prints as it is, in its enhanced mode and as XML, which
-    it does not quote."""
+    """Quotes text for gnuplot's enhanced mode and for XML, which gnuplot does not
+    quote itself."""
     text = saxutils.escape(text)
     for mark in "\\_^@&~{}":
         text = text.replace(mark, "\\\\" + mark)
@@ -104,7 +104,8 @@ def plain(text):
 
 
 class Bar:
-    """gain: how many times better; pale: too few rounds for a verdict."""
+    """One bar. gain: how many times better the side under test is; pale: too few
+    rounds for a verdict."""
 
     def __init__(self, row, gain, low, high, target):
         self.name = row["name"]
@@ -119,8 +120,8 @@ class Bar:
         return PALE_WORSE if self.pale else WORSE
 
     def line(self, place):
-        """Of the data: place, gain, low, high, target, colour, text, colour of
-        the text."""
+        """Returns a line of gnuplot's data: place, gain, low, high, target,
+        colour, text, colour of the text."""
         ends = [min(max(end, LEAST), MOST)
                 for end in (self.gain, self.low, self.high)]
         return '%d %.6g %.6g %.6g %s %d "%s" %d' % (
@@ -135,7 +136,7 @@ def gain_text(gain):
 
 
 def bar_of_ratio(row):
-    """From a row of ours beside theirs."""
+    """Makes a bar of a row that compares ours with theirs."""
     ends = sorted(stats.gain(row[end], row["unit"])
                   for end in ("ratio_min", "ratio_max"))
     bound = row.get("bound")
@@ -144,7 +145,7 @@ def bar_of_ratio(row):
 
 
 def bar_of_behind(row):
-    """From a row of one setting against the best of others."""
+    """Makes a bar of a row that compares a setting with the best of others."""
     return Bar(row, 1 / row["behind"], 1 / row["behind_max"],
                1 / row["behind_min"], 1 / row["bound"])
 
@@ -172,7 +173,8 @@ def group_of(name):
 
 
 def rows_of(panels):
-    """[(heading?, text)] of all panels: a group and its figures, and so on."""
+    """Returns the rows of all panels as (is_heading, text): for each group its
+    name, then its figures."""
     names = list(dict.fromkeys(name for panel in panels for name in panel.bars))
     rows = []
     for group, _ in GROUPS:
@@ -183,7 +185,8 @@ def rows_of(panels):
 
 
 def axis_of(panels):
-    """Powers of two around 1 that hold all bars."""
+    """Returns the limits of the axis: powers of two around 1 that include all
+    bars."""
     bars = [bar for panel in panels for bar in panel.bars.values()]
     ends = [end for bar in bars for end in (bar.low, bar.high, bar.target or 1)]
     first = math.floor(math.log2(max(min(ends), LEAST)))
@@ -192,7 +195,8 @@ def axis_of(panels):
 
 
 def bars_script(panels, title, subtitle, sides):
-    """What starts up has other figures than the rest and stands below."""
+    """Returns the script for bars. Panels of start-up have other figures than the
+    rest and are placed below."""
     blocks = [block for block in ([p for p in panels if not p.is_startup()],
                                   [p for p in panels if p.is_startup()])
               if block]
@@ -252,7 +256,7 @@ def curves_script(result, subtitle):
 
 
 def heading_of(result):
-    """(title, the two sides)"""
+    """Returns the title and the names of the two sides."""
     if result["kind"] == "compare":
         versions = result["versions"]
         return ("This library (%s) beside UCX %s" %
@@ -267,7 +271,7 @@ def heading_of(result):
 
 
 def script_of(found):
-    """The gnuplot script of one or several results of one kind."""
+    """Returns the gnuplot script for one or several results of one kind."""
     kinds = {result["kind"] for result in found}
     if len(kinds) != 1:
         raise Failure("one picture shows one kind of result, not %s" %
@@ -308,8 +312,8 @@ def write(found, where):
 
 
 def show(found, options, name):
-    """Draws one result, to where the options say or the build folder's own;
-    without gnuplot only if the options ask for it."""
+    """Draws one result to the file of the options, or to the build folder. If
+    gnuplot is missing, this fails only if the options name a file."""
     where = options.picture or os.path.join(output_folder(options.build), name)
     words = "picture: %s" % where
     if options.picture or shutil.which("gnuplot"):

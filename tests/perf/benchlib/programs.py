@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Finding and running the programs that measure. Whoever cannot be run ends
-the comparison: half of it would mislead."""
+"""Finds and runs the programs that measure. A program that cannot be run ends
+the comparison, because an incomplete result would mislead."""
 
 import json
 import os
@@ -12,7 +12,7 @@ PROGRAM_LIMIT = 150  # seconds for one run of one program
 
 
 class Failure(Exception):
-    """Something that people can do something about."""
+    """An error that the user can correct."""
 
     def __init__(self, text, code=EXIT_USAGE):
         super().__init__(text)
@@ -20,7 +20,7 @@ class Failure(Exception):
 
 
 def run_main(name, main):
-    """The end of a script: what went wrong in one line."""
+    """Runs a script's main function. Prints a Failure in one line and exits."""
     try:
         sys.exit(main())
     except Failure as failure:
@@ -33,7 +33,8 @@ def run_main(name, main):
 
 
 def plugin_path(build):
-    """Where the build tree has its plugins, as the build noted it."""
+    """Returns the plugin path of a build tree, which the build has written to a
+    file; empty if there is none."""
     try:
         with open(os.path.join(build, "sdk", "examples", "plugin-path"),
                   encoding="utf-8") as text:
@@ -51,8 +52,8 @@ def is_setting_of_ucx(name):
 
 
 def environment(tls, settings=(), path=""):
-    """For a program: none of the user's UCX_ variables, then `tls` (empty:
-    nothing set), plugins from `path`, and NAME=VALUE settings."""
+    """Returns the environment of a program: none of the user's UCX_ variables,
+    UCX_TLS=`tls` unless empty, plugins from `path`, and NAME=VALUE settings."""
     env = {name: value for name, value in os.environ.items()
            if not is_setting_of_ucx(name)}
     if tls:
@@ -75,7 +76,8 @@ def find(build, *path, hint="build first"):
 
 
 def run_text(command, env, may_fail=(), limit=PROGRAM_LIMIT):
-    """What the program printed; None if it ended with one of may_fail."""
+    """Returns the output of the program; None if its exit status is one of
+    may_fail."""
     try:
         done = subprocess.run(command, env=env, timeout=limit, check=False,
                               stdout=subprocess.PIPE, encoding="utf-8")
@@ -93,8 +95,8 @@ def run_text(command, env, may_fail=(), limit=PROGRAM_LIMIT):
 
 
 def parse_json(text, command):
-    """The JSON that stands at the end of what a program printed, behind what
-    its library may have said."""
+    """Returns the JSON at the end of a program's output. Messages of the library
+    may precede it."""
     start = 0 if text.startswith("{") else text.find("\n{") + 1
     if not text.startswith("{", start):
         raise Failure("%s printed no result" % " ".join(command))
@@ -111,7 +113,7 @@ def run_json(command, env, may_fail=()):
 
 
 def run_bench(program, env, milliseconds, args=()):
-    """One run of ucp_bench: its result, figures by name."""
+    """Runs ucp_bench. Returns its result, with a dictionary of figures."""
     result = run_json([program, "--json", "--time", str(milliseconds)] +
                       list(args), env)
     result["figures"] = {figure["name"]: figure

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What UCX_PROTO_INFO prints, read: which protocol carries which operation and
-size. So it is known where choices change, and which settings choose alike."""
+"""Parses the output of UCX_PROTO_INFO: the selected protocol for each operation
+and size. It shows at which sizes the selection changes, and which settings
+select the same protocols."""
 
 import re
 
@@ -8,7 +9,7 @@ import re
 LINE = re.compile(r"^\s*(\w+(?: data)?)\s+contig\s+(\d+)\.\.(\d+|inf)\s+(\S.*)$")
 RNDV = re.compile(r"\brndv\b")
 RNDV_DATA = "rndv data"
-# What a sweep calls an operation, and what the library calls it.
+# Name of an operation in a sweep, and in the output of UCX_PROTO_INFO.
 OPERATIONS = {"tag": "tag_send", "tag_bw": "tag_send",
               "tag_both": "tag_send", "am": "am_send",
               "put": "put", "put_alloc": "put", "get": "get",
@@ -17,7 +18,7 @@ NO_END = 1 << 62
 
 
 class Choices:
-    """operation -> [(first size, last size, words)]"""
+    """The selected protocols: operation -> [(first size, last size, words)]."""
 
     def __init__(self, steps):
         self.steps = steps
@@ -27,8 +28,8 @@ class Choices:
                      if first <= size <= last), None)
 
     def at(self, op, size):
-        """The protocol in words, None if it was not told. For rendezvous also
-        how its data goes."""
+        """Returns the protocol in words, None if the output had none. For
+        rendezvous the words include the scheme of its data."""
         words = self.raw(OPERATIONS[op], size)
         if words and RNDV.search(words.split()[0]):
             way = self.raw(RNDV_DATA, size)
@@ -37,7 +38,7 @@ class Choices:
         return words
 
     def crossings(self, op, largest):
-        """Sizes that are the first of another choice."""
+        """Returns the sizes from which on another protocol is selected."""
         names = [OPERATIONS[op]]
         if any(RNDV.search(words.split()[0])
                for _, _, words in self.steps.get(names[0], ())):
@@ -50,8 +51,8 @@ class Choices:
 
 
 def parse(text):
-    """The last table of an operation counts: it is of the endpoint that the
-    messages go by."""
+    """Uses the last table of each operation: it belongs to the endpoint that
+    sends the messages."""
     steps = {}
     for line in text.splitlines():
         found = LINE.match(line)
@@ -67,13 +68,13 @@ def parse(text):
 
 
 def is_whole(steps):
-    """Every table ends with a step for all larger sizes."""
+    """Returns whether a table is complete: its last step has no upper limit."""
     return bool(steps) and steps[-1][1] == NO_END
 
 
 def same_everywhere(one, other, op, sizes):
-    """True if two settings choose alike for all sizes; False if either did not
-    tell."""
+    """Returns whether two settings select the same protocols for all sizes; False
+    if the protocol of a size is unknown."""
     for size in sizes:
         chosen = one.at(op, size)
         if chosen is None or chosen != other.at(op, size):
@@ -82,8 +83,9 @@ def same_everywhere(one, other, op, sizes):
 
 
 def sizes_to_take(choices, op, largest):
-    """Every power of two, and near each change of the choice also the last size
-    before it, its own, and the middles of the octaves around."""
+    """Returns the sizes to measure: every power of two and, for each size from
+    which on another protocol is selected, this size, the one before it, and the
+    middles of the two octaves around it."""
     sizes = set()
     power = 1
     while power <= largest:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Results as files: all that was found, with every kept round. A reader checks
-the format and does not guess."""
+"""Results as files: all figures, with every kept round. A reader rejects files
+of another format."""
 
 import json
 import sys
@@ -17,7 +17,7 @@ def make(kind, **content):
 
 
 def write(result, where):
-    """To a file, or standard output ("-")."""
+    """Writes the result to a file, or to standard output ("-")."""
     text = json.dumps(result, indent=1) + "\n"
     if where == "-":
         sys.stdout.write(text)
@@ -49,7 +49,7 @@ def read(name):
 
 
 def exit_status(rows):
-    """0: all that was asked is met."""
+    """Returns the exit status; 0: all targets are met."""
     verdicts = {row.get("verdict") for row in rows}
     if verdicts & {"missed", NOT_OFFERED}:
         return EXIT_MISSED

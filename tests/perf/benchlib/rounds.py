@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Rounds of ours and theirs, for one or several sets of transports."""
+"""Measures ours and theirs in rounds, for one or several sets of transports."""
 
 import os
 import statistics
@@ -10,7 +10,7 @@ from . import programs, stats
 from .machine import FOREIGN_LIMIT
 
 RAW_FIGURE = "uct_am_8"
-NO_RAW = 3  # what uct_bench ends with if there is no such transport
+NO_RAW = 3  # exit status of uct_bench if there is no such transport
 
 
 def wanted(name, only):
@@ -19,7 +19,7 @@ def wanted(name, only):
 
 
 class Progress:
-    """Tells a person at a terminal how far it is."""
+    """Shows the progress of the measurement on a terminal."""
 
     def __init__(self, quiet=False):
         self.shown = sys.stderr.isatty() and not quiet
@@ -33,8 +33,8 @@ class Progress:
 
 
 class Deadline:
-    """Stops before a step that would not be over in time, going by the longest
-    one so far."""
+    """A time limit. has_time() is false if a step that takes as long as the
+    longest one so far would exceed it."""
 
     def __init__(self, seconds):
         self.end = time.monotonic() + seconds
@@ -51,19 +51,20 @@ class Deadline:
 
 
 class Set:
-    """One UCX_TLS for both libraries, and what its rounds gave."""
+    """One UCX_TLS for both libraries, and the results of its rounds."""
 
     def __init__(self, tls, env_ours, env_theirs):
         self.tls = tls
         self.env = {"ours": env_ours, "theirs": env_theirs}
         self.table = stats.Table()
-        self.only = None  # figures, instead of those of all sets
+        self.only = None  # replaces Rounds.only for this set
         self.count = 0
         self.disturbed = 0
 
 
 def measure_raw(program, env, tls, milliseconds):
-    """A short message of our transport, and the floor as its counterpart."""
+    """Returns the latency of a short message of our transport without UCP, and
+    the floor (the latency of a cache line) to compare it with."""
     tl = next((name for name in tls.split(",") if name != "self"), "")
     if not tl or not program or not os.access(program, os.X_OK):
         return None
@@ -77,8 +78,8 @@ def measure_raw(program, env, tls, milliseconds):
 
 
 class Rounds:
-    """`tools`: the programs ours, theirs, raw (or None); `only`: figures that begin with
-    one of a,b,c; force: disturbed rounds count too."""
+    """`tools`: the programs ours, theirs, raw (or None); `only`: prefixes of
+    figures, separated by commas; force: disturbed rounds count, too."""
 
     def __init__(self, tools, milliseconds, only=None, force=False):
         self.tools = tools
@@ -93,7 +94,7 @@ class Rounds:
                                   ["--only", only] if only else [])
 
     def take(self, one, number):
-        """One round of one set, ours first in every other one."""
+        """Measures one round of one set; ours is first in every other round."""
         order = ("ours", "theirs") if number % 2 == 0 else ("theirs", "ours")
         run = {side: self.measure(one, side) for side in order}
         self.versions = {side: run[side]["version"] for side in run}

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How long a fresh process takes until its first message has arrived, and how
-long the commands take that people type. Processes alternate one by one; what
-else the machine does meanwhile drops them all."""
+"""Measures the time from the start of a process to the arrival of its first
+message, and the time of the command-line tools. Processes of both sides
+alternate. If other programs use the machine meanwhile, all of these results are
+dropped."""
 
 import os
 import subprocess
@@ -24,9 +25,10 @@ class Command:
 
 
 def install(build, folder):
-    """Theirs is installed: what a build tree costs, whose libraries lie in many
-    folders, is not part of it. Returns the folder of our programs. Where
-    nothing was built, `build` is an installation itself."""
+    """Installs a build, because the distribution's UCX is installed, too: the
+    libraries of a build tree are in many folders, which makes loading slower. If
+    `build` is no build tree, it is an installation itself. Returns the folder of
+    the installed programs."""
     if os.path.isdir(os.path.join(build, "meson-private")):
         programs.run_text(["meson", "install", "-C", build, "--no-rebuild",
                            "--quiet", "--destdir", folder], dict(os.environ))
@@ -39,7 +41,8 @@ def install(build, folder):
 
 
 def commands_of_both(ours, theirs):
-    """Those that both have; `ours`, `theirs`: the folders of their programs."""
+    """Returns the commands of both sides; `ours`, `theirs`: the folders of their
+    programs."""
     return [Command(name, [os.path.join(ours, program), word],
                     [os.path.join(theirs, program), word])
             for name, program, word in (("info_d", "ucx_info", "-d"),
@@ -50,7 +53,7 @@ def commands_of_both(ours, theirs):
 
 
 def commands(ours, reference_info):
-    """Those that are there; `ours`: the folder of our programs."""
+    """Returns the commands that exist; `ours`: the folder of our programs."""
     mine = os.path.join(ours, "ucx_info")
     plugins = os.path.join(ours, "ucx-plugins")
     found = []
@@ -65,7 +68,7 @@ def commands(ours, reference_info):
 
 
 def time_command(command, env):
-    """ms from starting the process until it has ended."""
+    """Returns the ms from the start of the process to its end."""
     started = time.monotonic()
     try:
         process = subprocess.Popen(command, env=env, stdout=subprocess.DEVNULL,
@@ -73,7 +76,7 @@ def time_command(command, env):
     except OSError as error:
         raise programs.Failure("%s: %s" % (command[0],
                                            error.strerror)) from None
-    # Waiting with a time limit would look now and then only.
+    # wait(timeout) polls with pauses, which would make the time inexact.
     limit = threading.Timer(LIMIT, process.kill)
     limit.start()
     process.wait()
@@ -86,12 +89,12 @@ def time_command(command, env):
 
 
 def time_process(program, env):
-    """us of each part of one fresh process's start."""
+    """Runs one new process. Returns the us of each part of its start."""
     return programs.run_json([program, str(time.monotonic_ns())], env)
 
 
 def take_round(number, one_side):
-    """one_side(side) of both, in alternating order."""
+    """Calls one_side() for both sides, in alternating order."""
     order = ("ours", "theirs") if number % 2 == 0 else ("theirs", "ours")
     taken = {side: one_side(side) for side in order}
     return taken["ours"], taken["theirs"]
@@ -106,7 +109,7 @@ def add_parts(table, ours, theirs, counts):
 
 def measure_processes(table, tools, env, count, force, progress):
     """Adds the start_* figures of one environment of each side. Returns
-    whether the machine was ours meanwhile."""
+    whether no other programs used the machine meanwhile."""
     taken = []
     watch = Watch()
     for number in range(count):
@@ -114,7 +117,8 @@ def measure_processes(table, tools, env, count, force, progress):
         taken.append(take_round(number, lambda side: time_process(
             tools[side], env[side])))
     quiet = watch.foreign() <= FOREIGN_LIMIT
-    # The first of each side reads what the others find in memory.
+    # Drop the first process of each side: it reads files that later ones find in
+    # the page cache.
     for ours, theirs in taken[1:]:
         add_parts(table, ours, theirs, quiet or force)
     return quiet
@@ -139,7 +143,7 @@ def measure_commands(table, found, env, count, force, progress):
 
 
 def measure(tools, env, found, count, force, progress):
-    """(table, quiet): all of it, with the given environments."""
+    """Returns (table, quiet) for processes and commands."""
     table = stats.Table()
     quiet = measure_processes(table, tools, env, count, force, progress)
     calm = measure_commands(table, found, env, count, force, progress)
@@ -147,6 +151,6 @@ def measure(tools, env, found, count, force, progress):
 
 
 def versions(tools, env):
-    """Which libraries they are."""
+    """Returns the versions of both libraries."""
     return {side: time_process(tools[side], env[side])["version"]
             for side in ("ours", "theirs")}

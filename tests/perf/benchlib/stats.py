@@ -1,15 +1,17 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What counts and what is judged. Nothing here measures anything.
+"""Selects the rounds that count and compares figures with targets. This module
+measures nothing.
 
 A figure is a dictionary as ucp_bench prints it: value (< 0: not offered), unit,
-floors. A kept round is (ratio, value, other value, floor): `value` of the side
-that is asked about, `other` of the one it is set against. Ratios are what the
-two were, whichever is better; `gain` turns them so that more is better."""
+floors (latencies of a cache line between the two cores, before and after). A
+kept round is (ratio, value, other value, floor): `value` of the side under test,
+`other` of the side that it is compared with. The ratio is value / other;
+`gain` inverts it if less is better."""
 
 import statistics
 
 CLOSE = "close"
-CLOSE_FLOOR = 0.1     # us; a cache line between far cores takes longer
+CLOSE_FLOOR = 0.1     # us; between cores without a common cache it is longer
 FLOORS_AGREE = 1.25   # largest floor over smallest
 MIN_ROUNDS = 5        # fewer kept rounds are no basis for a judgement
 NO_JUDGEMENT = "no judgement"
@@ -21,20 +23,21 @@ def less_is_better(unit):
 
 
 def gain(ratio, unit):
-    """How many times better than the other side: 2 is twice as good."""
+    """Returns how many times better the side under test is: 2 is twice as
+    good."""
     return 1 / ratio if less_is_better(unit) else ratio
 
 
 def floors_agree(figures):
-    """True if the cores stayed as near to each other as they were; figures
-    without floors do not depend on that."""
+    """Returns whether the distance between the cores stayed the same; True for
+    figures without floors, which do not depend on it."""
     floors = [floor for figure in figures for floor in figure.get("floors", ())]
     return not floors or max(floors) <= FLOORS_AGREE * min(floors)
 
 
 def kept_round(mine, other):
-    """The round, or None if one side lacks the figure, or conditions were not
-    equal."""
+    """Returns the round, or None if one side lacks the figure, or if the distance
+    between the cores has changed."""
     if mine["value"] <= 0 or other["value"] <= 0 or \
             not floors_agree([mine, other]):
         return None
@@ -48,7 +51,7 @@ def median_ratio(kept):
 
 
 class Table:
-    """Figures in the order in which they came, with their rounds."""
+    """Figures in the order in which they were added, with their rounds."""
 
     def __init__(self):
         self.entries = {}
@@ -72,7 +75,7 @@ def is_met(target, ratio):
 
 
 def judge(target, entry, judged, first="ours"):
-    """A verdict, and the rounds that it rests on."""
+    """Returns a verdict, and the rounds on which it is based."""
     kept = entry["kept"]
     if target is None:
         return None, kept
@@ -113,13 +116,13 @@ def summarise_one(name, entry, judged, target):
 
 
 def summarise(table, judged, targets):
-    """A row for each figure: what people and programs are shown."""
+    """Returns a row for each figure, for the tables and for the result file."""
     return [summarise_one(name, entry, judged, targets.get(name))
             for name, entry in table.entries.items()]
 
 
 def cores_text(rows):
-    """Where the cores were while the kept figures were taken."""
+    """Returns whether the cores were close or far in the kept rounds."""
     rows = [row for row in rows if "close" in row]
     kept = sum(row["kept"] for row in rows)
     close = sum(row["close"] for row in rows)
@@ -132,15 +135,15 @@ def cores_text(rows):
 
 
 def behind(kept, unit):
-    """How many times worse than the other side in the median: 1.2 is a fifth
-    longer, or a fifth less than there could be."""
+    """Returns how many times worse than the other side the median is. 1.2: the
+    other side's value is 1.2 times better."""
     return statistics.median(1 / gain(row[0], unit) for row in kept)
 
 
 def furthest_behind(tables, name, unit, least=MIN_ROUNDS):
-    """(rival, behind, kept) of the rival that does best against us, from rival
-    -> Table; None if none has enough rounds. Medians are compared, so that one
-    lucky round of many rivals does not decide."""
+    """Returns (rival, behind, kept) of the best rival. tables: rival -> Table.
+    None if no rival has enough rounds. It compares medians, so that a single good
+    round of one of many rivals does not decide."""
     found = [(rival, behind(table.kept(name), unit), table.kept(name))
              for rival, table in tables.items()
              if len(table.kept(name)) >= least]

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What `portable` measures: each operation over all sizes, as selected by
-default, as the variables force it, and by the distribution's UCX; and how far
-the default is behind the best of them."""
+"""The measurements of `portable`: each operation over all sizes, with the
+protocols that are selected by default, with those that variables force, and with
+the distribution's UCX; and how many times worse the default is than the best."""
 
 import statistics
 
@@ -10,7 +10,7 @@ from . import alternate, programs, protocols, stats, targets
 SETS = ["posix", "posix,cma", "tcp"]
 OPERATIONS = ["tag", "tag_bw", "am", "put", "get"]
 LARGEST = 64 << 20
-NEVER, ALWAYS = "1g", "1"  # of sizes that there are
+NEVER, ALWAYS = "1g", "1"  # thresholds above and below all measured sizes
 LEAST_ROUNDS = 3
 CHOSEN = "default"
 
@@ -27,14 +27,15 @@ MEMORY = [
 ]
 WITHOUT = "without cma"
 REFERENCE = "reference"
-# Between several transports, the default is learnt from this size on
-# (core/ucp/learn): the table of estimates does not show it.
+# From this size on, with several transports, the default protocol is selected by
+# measurements at run time (core/ucp/learn): the output of UCX_PROTO_INFO shows
+# only estimates.
 LEARNT_FROM = 16384
 ESTIMATED = ("estimated", ["UCX_PROTO_LEARN=n"])
 
 
 class Setting:
-    """One variant before it is known whether it differs from the others.
+    """One variant, before its protocols are compared with those of the others.
     `program`: the distribution's; None: ours."""
 
     def __init__(self, name, tls, settings, choices, program=None):
@@ -51,7 +52,7 @@ class Sweep:
     def __init__(self, tls, op, settings, sizes):
         self.tls = tls
         self.op = op
-        self.settings = settings  # the first: as chosen
+        self.settings = settings  # the first is the default
         self.sizes = sizes
         self.unit = None
 
@@ -59,7 +60,7 @@ class Sweep:
         return self.settings[0]
 
     def differs(self, rival, size):
-        """Whether the rival may use another protocol."""
+        """Returns whether the rival may use another protocol."""
         one = self.chosen().choices.at(self.op, size)
         other = rival.choices.at(self.op, size)
         return (rival.tls != self.tls or one is None or one != other or
@@ -71,7 +72,7 @@ def learns(tls):
 
 
 def settings_of(tls, op):
-    """[(name, tls, settings)] of what may be forced, the default first."""
+    """Returns [(name, tls, settings)]: the default and the forced protocols."""
     forced = MESSAGES if op in ("tag", "tag_bw", "tag_both", "am") else MEMORY
     found = [(name, tls, settings)
              for name, settings in [(CHOSEN, []), ESTIMATED] + forced]
@@ -87,7 +88,7 @@ def sweep_args(op, sizes):
 
 
 def ask_choices(program, op, env):
-    """What the library says that it chooses."""
+    """Returns the protocols that the library selects, by UCX_PROTO_INFO."""
     env = dict(env, UCX_PROTO_INFO="y", UCX_LOG_FILE="stdout")
     text = programs.run_text([program, "--json", "--time", "1"] +
                              sweep_args(op, [8]), env)
@@ -95,8 +96,9 @@ def ask_choices(program, op, env):
 
 
 def distinct(settings, op, sizes):
-    """Without those that select the same protocols as an earlier one over the
-    same transports. A default that learns is like no other."""
+    """Removes settings that select the same protocols as an earlier one over the
+    same transports. A default that is learnt at run time counts as different from
+    all others."""
     kept = []
     for one in settings:
         others = kept[1:] if learns(one.tls) else kept
@@ -107,8 +109,8 @@ def distinct(settings, op, sizes):
 
 
 def plan(program, tls, op, path, extra, largest=LARGEST, reference=None):
-    """A sweep with all that has to be measured for it. `reference`: the
-    program of the distribution's UCX, or None."""
+    """Returns a sweep with its settings and sizes. `reference`: the program of
+    the distribution's UCX, or None."""
     settings = []
     for name, names, forced in settings_of(tls, op):
         env = programs.environment(programs.with_self(names), extra + forced,
@@ -133,14 +135,15 @@ def make_unit(sweep, path, settings, sizes, milliseconds):
 
 
 def rivals_at(sweep, unit, size):
-    """Rival -> its table, of those that go another way at this size."""
+    """Returns rival -> table for the rivals that may use another protocol at this
+    size."""
     return {one.name: unit.tables[one.name] for one in sweep.settings[1:]
             if one.name in unit.tables and sweep.differs(one, size)}
 
 
 def row_at(sweep, unit, size, judged):
-    """How the choice for one size compares; None if there is one way only, or
-    nothing to tell."""
+    """Compares the default with the best rival for one size. None if no rival
+    uses another protocol, or if too few rounds were kept."""
     name = "%s_%d" % (sweep.op, size)
     unit_text = unit.units_of().get(name)
     best = unit_text and stats.furthest_behind(
@@ -172,9 +175,9 @@ def has_rival(sweep, size):
 
 
 def again(sweep, rows, path, milliseconds):
-    """A unit that measures the missed sizes once more, with the rivals that
-    were better there; None if there are none. Of a thousand comparisons some
-    miss by chance: the second look decides."""
+    """Returns a unit that measures the missed sizes once more, with the rivals
+    that were better there; None if there are none. Of a thousand comparisons some
+    miss by chance, so the second measurement decides."""
     missed = [row for row in rows if row["verdict"] == "missed"]
     if not missed:
         return None
@@ -186,14 +189,15 @@ def again(sweep, rows, path, milliseconds):
 
 
 def settle(rows, second):
-    """The rows, those of the second look in place of the first's."""
+    """Replaces rows by those of the second measurement, where there are any."""
     better = {(row["tls"], row["op"], row["size"]): row for row in second}
     return [better.get((row["tls"], row["op"], row["size"]), row)
             for row in rows]
 
 
 def summary(sweep, rows):
-    """One line for an operation: how many sizes are well chosen."""
+    """Returns the summary of an operation: for how many sizes the default meets
+    the target."""
     mine = [row for row in rows
             if row["tls"] == sweep.tls and row["op"] == sweep.op]
     worst = max(mine, key=lambda row: row["behind"], default=None)
@@ -207,7 +211,7 @@ def summary(sweep, rows):
 
 
 def unjudged(sweep, rows):
-    """Sizes with several ways of which too few rounds were kept."""
+    """Returns the sizes with several protocols but too few kept rounds."""
     seen = {row["size"] for row in rows
             if row["tls"] == sweep.tls and row["op"] == sweep.op}
     return [size for size in sweep.sizes

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Results as text for people."""
+"""Prints results as tables."""
 
 from . import stats
 
@@ -26,7 +26,7 @@ def set_heading(one, versions):
 
 
 def set_lines(one, versions):
-    """Ours beside theirs, for one UCX_TLS."""
+    """Returns the lines that compare ours with theirs, for one UCX_TLS."""
     yield set_heading(one, versions)
     yield "%-19s %10s %10s %-5s %7s  %-17s %4s %6s  %s" % (
         "figure", "ours", versions.get("other", "theirs"), "", "ratio",
@@ -45,7 +45,8 @@ def set_lines(one, versions):
 
 
 def startup_lines(one, versions):
-    """Here the shortest of many says as much as the median."""
+    """Returns the lines for start-up, with the shortest time beside the
+    median."""
     yield set_heading(one, versions)
     yield "%-13s %9s %9s %-3s %6s  %-15s %9s %9s %6s %4s  %s" % (
         "start-up", "ours", versions.get("other", "theirs"), "", "ratio",
@@ -66,7 +67,8 @@ def startup_lines(one, versions):
 
 
 def behind_lines(heading, first, rows):
-    """How far the first variant is behind the best of the others."""
+    """Returns the lines that compare the first variant with the best of the
+    others."""
     yield heading
     yield "%-18s %10s %10s %-5s %7s  %-15s %4s  %-20s %s" % (
         "figure", first[:10], "best other", "", "behind", "min .. max", "kept",
@@ -93,7 +95,7 @@ def size_text(size):
 
 
 def portable_lines(rows):
-    """The worst first."""
+    """Returns the lines for the rows of `portable`, which are sorted."""
     yield "%-14s %-9s %8s  %-24s %10s  %-27s %10s %-4s %7s %4s  %s" % (
         "UCX_TLS", "operation", "size", "default", "", "better", "", "",
         "behind", "kept", "within %.2f" % rows[0]["bound"] if rows else "")

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What is asked of which figures. Figure -> (relation, target) for ours /
-theirs; CLOSE as a third member: only rounds with the cores close to each other
-count, because with far ones no memory is fast enough for a target."""
+"""The targets. Figure -> (relation, target) for the ratio ours / theirs. CLOSE as
+a third member: only rounds in which the two cores share a cache count, because
+memory between other cores is too slow for the target."""
 
 from .stats import CLOSE, less_is_better
 
@@ -16,7 +16,7 @@ TCP = {
     "put_1m": ("<=", 1 / 3),
 }
 SHM = {
-    "uct_am_8": ("<=", 1.6),  # to the floor of the same run, not to theirs
+    "uct_am_8": ("<=", 1.6),  # ratio to the floor of the same run
     "lat_8": ("<=", 0.45),
     "am_lat_8": ("<=", 0.45),
     "lat_64": ("<=", 0.7),
@@ -51,22 +51,22 @@ START = {
     "plugins_list": ("<=", 1 / 3),
 }
 
-BEST = 1.10        # nothing set, against the best explicit choice
+BEST = 1.10        # nothing set, against the best explicit UCX_TLS
 EVERYTHING = 1.10  # 8 B with every plugin, against posix alone
 PEER_ERRORS = 1.05
 PORTABLE = 1.10    # the default, against every forced protocol and the reference
 
-BASELINE = 1.03    # an earlier build: no figure may be worse by more
+BASELINE = 1.03    # this build, against an earlier one
 
-# The figures by which choices of transports are compared.
+# The figures of `compare --best` and `compare --err-mode`.
 CORE_FIGURES = ["lat_8", "lat_1k", "lat_64k", "lat_1m", "am_lat_8", "rate_8",
                 "bw_64k", "bw_1m", "bw_16m", "get_8", "put_8", "get_1m",
                 "put_1m"]
 
 
 def of_baseline(table):
-    """What is asked beside an earlier build: of each figure that it offers, and
-    that a library takes part in."""
+    """Returns the targets against an earlier build: for each figure that it has,
+    without memcpy, which does not depend on the library."""
     return {name: ("<=", BASELINE) if less_is_better(entry["unit"]) else
             (">=", 1 / BASELINE) for name, entry in table.entries.items()
             if "theirs" not in entry["lacking"] and
@@ -74,7 +74,7 @@ def of_baseline(table):
 
 
 def transports(tls):
-    """The transports that a UCX_TLS names, aliases spelt out."""
+    """Returns the transports of a UCX_TLS, with aliases replaced by theirs."""
     names = set(tls.split(","))
     if names & {"shm", "sm"}:
         names |= {"posix", "sysv", "cma"}
@@ -82,7 +82,7 @@ def transports(tls):
 
 
 def of_transports(tls):
-    """What is asked of this set of transports; nothing of one unknown."""
+    """Returns the targets of a set of transports; none for an unknown one."""
     names = transports(tls)
     if names & {"posix", "sysv"}:
         return dict(SHM, **(CMA if "cma" in names else RING))

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A build folder whose programs measure nothing: their figures follow from
-their arguments and environment alone, so that what the scripts make of them can
-be foretold. They run within the test, by a stand-in for programs.run_text."""
+"""A build folder with fake programs. Their figures depend only on their arguments
+and environment, so that the tests can state the expected results. run_text()
+replaces programs.run_text(): no process is started."""
 
 import contextlib
 import importlib.machinery
@@ -34,8 +34,8 @@ def option(args, name):
     return args[args.index(name) + 1] if name in args else None
 
 
-# What an earlier build's figures are, beside ours; None: its program does not
-# know the figure.
+# Ratio of an earlier build's figures to ours; None: its program does not have the
+# figure.
 EARLIER = {"lat_8": 0.98, "lat_1k": 0.9, "rate_8": 1.02, "bw_1m": 1.1,
            "put_8": None}
 
@@ -48,9 +48,8 @@ def earlier_figures(figures):
 
 
 def value_of(name, theirs, tls, args):
-    """Ours takes 1 us where theirs takes 2; tcp takes ten times as long; sysv
-    is a fifth better than anything else at lat_64k; error handling costs half
-    of a get."""
+    """Ours takes 1 us, theirs 2 us; tcp takes ten times as long; sysv takes a
+    fifth less at lat_64k; error handling makes get_8 1.5 times as long."""
     if name == "lacking" and not theirs:
         return -1
     value = 2.0 if theirs else 1.0
@@ -73,7 +72,7 @@ def chosen_figures(theirs, env, args):
 
 
 def change_of(env):
-    """From which size on rendezvous is used; None: never."""
+    """Returns the size from which on rendezvous is used; None: never."""
     return {"inf": None, "0": 0}.get(env.get("UCX_RNDV_THRESH"), CHANGE)
 
 
@@ -95,8 +94,8 @@ def told_choices(env):
 
 
 class FakeBuild:
-    """with FakeBuild() as folder: ...; `foreign`: what each run says of other
-    work; `tool_code`: what commands end with."""
+    """with FakeBuild() as folder: ...; `foreign`: foreign_cpu in the result of
+    each run; `tool_code`: exit status of the command-line tools."""
 
     def __init__(self, foreign=0.0, tool_code=0):
         self.foreign = foreign
@@ -126,7 +125,7 @@ class FakeBuild:
         self.folder.cleanup()
 
     def run_text(self, command, env, may_fail=(), limit=0):
-        """In place of programs.run_text."""
+        """Replaces programs.run_text()."""
         del may_fail, limit
         name = os.path.basename(command[0])
         is_earlier = self.earlier and command[0].startswith(self.earlier)
@@ -153,7 +152,8 @@ class FakeBuild:
 
 
 def script(name):
-    """`compare` or `portable` as a module; they have no ending."""
+    """Loads `compare` or `portable` as a module: their names have no suffix, so
+    `import` cannot load them."""
     path = os.path.join(PERF, name)
     loader = importlib.machinery.SourceFileLoader(name, path)
     module = importlib.util.module_from_spec(
@@ -163,7 +163,7 @@ def script(name):
 
 
 def said(call, *words):
-    """(what it returned or ended with, what it printed)"""
+    """Calls a function. Returns its result or exit status, and its output."""
     out = io.StringIO()
     try:
         with contextlib.redirect_stdout(out), contextlib.redirect_stderr(out):

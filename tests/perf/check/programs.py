@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""The benchmarks do what the scripts ask of them: every kind of sweep moves
-the right bytes (they look for themselves), with and without error handling, and
-wrong words are refused. How fast is not asked.
+"""The benchmarks work as the scripts need them: every kind of sweep transfers the
+correct bytes (the programs check this themselves), with and without error
+handling, and wrong arguments are rejected. Speed is not tested.
 
     programs.py UCP_BENCH UCP_STARTUP"""
 
@@ -48,7 +48,7 @@ def sweeps_move_bytes(bench, kinds, *more):
 
 
 def all_sizes_are_powers_of_two(bench):
-    # one figure, so that only its name is looked at
+    # measure only one figure: the test checks its name
     found = result_of(bench, "--json", "--time", "1", "--sweep", "tag",
                       "--only", "tag_%d$" % MIB_16)["figures"]
     expect([figure["name"] for figure in found] == ["tag_%d" % MIB_16],

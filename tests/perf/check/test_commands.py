@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`compare` and `portable` as wholes, with programs whose figures are known
-beforehand."""
+"""Runs `compare` and `portable` with fake programs, whose figures are known."""
 
 import json
 import os
@@ -13,7 +12,8 @@ from benchlib import machine, programs, rounds, sweeps
 
 
 class Commands(unittest.TestCase):
-    """Others may work on this machine: that is for its own tests."""
+    """The tests replace the measurement of the machine's load, so that other
+    programs on this machine do not affect them."""
 
     def setUp(self):
         self.build = self.use(fakes.FakeBuild())
@@ -26,7 +26,7 @@ class Commands(unittest.TestCase):
         self.addCleanup(patch.stop)
 
     def use(self, build):
-        """The build's folder, its programs being the ones that are run."""
+        """Replaces the programs by those of the build; returns its folder."""
         self.addCleanup(build.__exit__)
         self.fake = build
         self.replace(programs, "run_text", build.run_text)
@@ -73,7 +73,7 @@ class Compare(Commands):
         row = next(row for row in found["sets"][0]["figures"]
                    if row["name"] == "lat_8")
         self.assertEqual((row["ratio"], row["kept"]), (0.5, 5))
-        self.assertEqual(row["verdict"], "missed")  # 0.45 is asked
+        self.assertEqual(row["verdict"], "missed")  # the target is 0.45
         self.assertEqual(code, programs.EXIT_MISSED)
         names = [row["name"] for row in found["sets"][3]["figures"]]
         self.assertEqual(names[-3:], ["start_all", "info_d", "plugins_list"])
@@ -169,9 +169,9 @@ class Baseline(Commands):
                           if verdict == "missed"}, {"lat_1k", "bw_1m"})
         self.assertEqual((verdicts["lat_8"], verdicts["rate_8"]),
                          ("met", "met"))
-        self.assertIsNone(verdicts["memcpy_1m"])  # no library is in it
-        self.assertIsNone(verdicts["lacking"])    # neither offers it
-        self.assertIsNone(verdicts["put_8"])      # the earlier one does not
+        self.assertIsNone(verdicts["memcpy_1m"])  # independent of the library
+        self.assertIsNone(verdicts["lacking"])    # neither build has it
+        self.assertIsNone(verdicts["put_8"])      # the earlier build lacks it
         self.assertIn("baseline 1.20.0", said)
         ElementTree.parse(os.path.join(self.build, "tests", "perf",
                                        "baseline.svg"))
@@ -200,7 +200,7 @@ class Baseline(Commands):
         code, said, _, rows = self.rows("--startup", "--starts", "7")
         self.assertEqual(rows["start_all"]["verdict"], "met", said)
         self.assertIn("info_d", rows)
-        self.assertIn(code, (0, programs.EXIT_MISSED))  # of stubs' times
+        self.assertIn(code, (0, programs.EXIT_MISSED))  # depends on real times
 
     def test_wrong_words(self):
         for words, part in ((["--baseline", "/nonexistent"], "no build"),
@@ -249,7 +249,7 @@ class Portable(Commands):
         worst = found["groups"][0]
         self.assertEqual((worst["worst_size"], worst["single"]), (19999, 0))
         self.assertEqual(found["rows"][0]["size"], 19999)
-        self.assertGreaterEqual(rows[19999]["kept"], 5)  # the second look
+        self.assertGreaterEqual(rows[19999]["kept"], 5)  # second measurement
         ElementTree.parse(os.path.join(self.build, "tests", "perf",
                                        "portable.svg"))
 
@@ -268,7 +268,7 @@ class Portable(Commands):
     def test_distributions_ucx_is_a_rival(self):
         _, _, found = self.result(*self.WORDS[:-1], script="portable")
         rivals = {row["size"]: row["rival"] for row in found["rows"]}
-        self.assertEqual(rivals[1024], "reference")  # half of our time
+        self.assertEqual(rivals[1024], "reference")  # it takes half of our time
         theirs = [(command, path) for command, path in self.fake.lines
                   if command[0].endswith("_ref")]
         self.assertTrue(theirs)

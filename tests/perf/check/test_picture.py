@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Pictures show what they are given, gnuplot makes well-formed SVG of them, and
+"""The data of pictures is correct, gnuplot makes well-formed SVG of them, and
 damaged results are rejected."""
 
 import json
@@ -35,7 +35,8 @@ def compared(*rows, tls="posix,self"):
 
 
 def bars(found):
-    """{figure: its columns of the data}; the row numbers of the first panel."""
+    """Returns {figure: its columns of the data} for the first panel. The labels of
+    the axis have the row number of each figure."""
     script = picture.script_of(found)
     names = dict(reversed(tic) for tic in
                  re.findall(r'"([^"]*)" (\d+)', script.split("set ytics")[1]

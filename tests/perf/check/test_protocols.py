@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the library says about its choices is read right."""
+"""The output of UCX_PROTO_INFO is parsed correctly."""
 
 import unittest
 

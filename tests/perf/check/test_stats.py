@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What counts, what is judged, and what is not."""
+"""Which rounds are kept, and which verdicts follow from them."""
 
 import unittest
 
