@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
 # clients: a program builds against the installed library, by pkg-config and by
-# CMake, with the names that sources for the reference use; it runs, and it asks
-# for the drop-in names, so that it runs on either library. MPI programs run over
-# the installation with nothing but LD_LIBRARY_PATH: it finds its own plugins.
+# CMake, with the package names of the reference (the distribution's UCX). It runs,
+# and it needs libraries only by the reference's sonames, so that it runs on either
+# library. MPI programs run over the installation with LD_LIBRARY_PATH only: the
+# installed library finds its own plugins.
 #   installed.sh SOURCE-ROOT BUILD-ROOT
 set -euo pipefail
 here=$1/tests/clients/build build_root=$2
@@ -12,20 +13,20 @@ trap 'rm -rf "$work"' EXIT
 
 fail() { echo "$*" >&2; exit 1; }
 
-# Runs a command quietly; shows what it said only if it fails.
+# Runs a command quietly; shows its output only if it fails.
 quietly()
 {
     "$@" >"$work/log" 2>&1 || { cat "$work/log" >&2; fail "failed: $*"; }
 }
 
-# runs PROGRAM: over the installed library
+# runs PROGRAM: checks that it runs over the installed library
 runs()
 {
     LD_LIBRARY_PATH=$libdir "$1" | grep -q '^1\.20\.0: ' ||
         fail "$1 does not run on the installed library"
 }
 
-# check PROGRAM: it runs, and needs what the reference offers
+# check PROGRAM: it runs, and needs only sonames and symbols of the reference
 check()
 {
     runs "$1"
@@ -60,15 +61,15 @@ quietly cc -Wall -Werror $(pkg-config --cflags ucx) "$here/program.c" \
     -o "$work/program" $(pkg-config --libs ucx) "-Wl,-rpath-link,$libdir"
 check "$work/program"
 
-# A library that asks for ours, as an MPI's does: programs link with it in a shell
-# whose LD_LIBRARY_PATH leads here, whatever other UCX the system has.
+# A library that needs libucp.so.0, like that of an MPI. A program that links with
+# it must get the libraries of LD_LIBRARY_PATH, even if the system has another UCX.
 # shellcheck disable=SC2046 # several words
 quietly cc -shared -fPIC -Dmain=between $(pkg-config --cflags ucx) \
     "$here/program.c" -o "$work/libbetween.so" $(pkg-config --libs ucx)
 echo 'int between(void); int main(void) { return between(); }' >"$work/user.c"
 LD_LIBRARY_PATH=$libdir cc -fuse-ld=bfd -Wl,--verbose "$work/user.c" \
     -o "$work/user" "-L$work" -lbetween "-Wl,-rpath,$work" >"$work/log" 2>&1 ||
-    true # which library was taken says more than what it lacks
+    true # the check below shows which library was linked
 for name in ucp uct ucs ucm; do
     grep -q "^found lib$name\.so\.0 at $libdir/" "$work/log" ||
         fail "the linker passes by lib$name.so.0 in LD_LIBRARY_PATH"
@@ -92,5 +93,5 @@ unset UCX_PLUGIN_PATH UCX_TLS
 status=0
 "$1/tests/clients/run" --prefix "$prefix" --staged "$work/root" --only hello ||
     status=$?
-# 77: no MPI is installed, or there are no namespaces; it has said so
+# 77: no MPI is installed, or there are no namespaces; the output states the reason
 [ $status -eq 0 ] || [ $status -eq 77 ] || fail "not over the installation"

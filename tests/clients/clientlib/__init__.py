@@ -1,3 +1,3 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What `run` is made of. Read rows.py first: what is run; job.py runs one and
-judges it; namespaces.py is what surrounds it."""
+"""The modules of `run`. Read rows.py first: it has the list of jobs; job.py runs
+one and checks its result; namespaces.py isolates it."""

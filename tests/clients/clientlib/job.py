@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Runs a job of one library and judges it: did it end well, what has it left,
-did its bytes go through our library and over what was asked for."""
+"""Runs a job over one library and checks the result: its exit status, that it left
+nothing behind, and that its bytes were sent by our library over the selected
+transports."""
 
 import json
 import os
@@ -11,12 +12,12 @@ import sys
 from .namespaces import enter_namespaces
 from .programs import HERE
 
-# These load the libraries that they are told to, by their paths.
+# These programs load the libraries whose paths they get as arguments.
 BY_PATH = ("beside", "forked")
-# Seconds for a job, short and long. MPICH's ranks never give way: with more of
-# them than processors each step of a message takes turns of milliseconds.
+# Seconds for a job, short and long. MPICH's ranks do not yield the processor: when
+# they oversubscribe the processors, each step of a message takes milliseconds.
 TIMEOUT = {False: 120, True: 600}
-MANY_JOBS = 3  # seconds for each of them
+MANY_JOBS = 3  # seconds for each job of the row `jobs`
 
 
 def limit_of(row, options):
@@ -26,13 +27,13 @@ def limit_of(row, options):
 
 
 def environment(options, library, row, counters=None):
-    """None of the user's settings; what the row wants. `counters`: the folder
-    where our library writes down what it has sent."""
+    """Returns the environment of a row, without the user's settings. `counters`:
+    the folder where our library writes its counters."""
     env = {name: value for name, value in os.environ.items()
            if not name.startswith(("UCX_", "OMPI_", "MPIR_"))}
     env.pop("LD_LIBRARY_PATH", None)
-    # Open MPI's OpenSHMEM reads what it has freed when it ends, over tcp,
-    # with either library
+    # Open MPI's OpenSHMEM reads freed memory at its end, over tcp, with either
+    # library
     env.pop("MALLOC_PERTURB_", None)
     env.update(OMPI_ALLOW_RUN_AS_ROOT="1", MPIR_CVAR_NOLOCAL="1",
                OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1", CLIENT_LIBRARY=library)
@@ -41,7 +42,8 @@ def environment(options, library, row, counters=None):
         env["UCX_TLS"] = transports + ",self"
         if provider: # of libfabric
             env["UCX_UGNI_PROVIDER"] = provider
-            # plugins/ugni/README.md: its packets overflow the socket buffer
+            # for ofi_rxd, whose packets overflow the socket buffer
+            # (plugins/ugni/README.md)
             env["FI_OFI_RXD_MAX_UNACKED"] = "32"
     if library == "core":
         if row.group not in BY_PATH:
@@ -62,19 +64,19 @@ def environment(options, library, row, counters=None):
 
 
 def first_failure(text):
-    """What the program itself says about it."""
+    """Returns the program's own message of a failure, or an empty string."""
     return next((": " + line.partition(": ")[2] for line in text.splitlines()
                  if line.startswith("FAILED in ")), "")
 
 
 class Runner:
-    """Jobs of one library, in a folder for what they write."""
+    """Runs jobs over one library. The folder `work` is for their files."""
 
     def __init__(self, options, work, library):
         self.options, self.work, self.library = options, work, library
 
     def forget(self):
-        """Removes what the last job has written."""
+        """Removes the files of the last job."""
         for name in os.listdir(self.work):
             if name.endswith(".json"):
                 os.unlink(os.path.join(self.work, name))
@@ -90,7 +92,7 @@ class Runner:
             start_new_session=True)
 
     def job(self, command, row, counted=True):
-        """Returns exit status (None: out of time), output, report."""
+        """Returns exit status (None: timeout), output, report."""
         self.forget()
         env    = environment(self.options, self.library, row,
                              self.work if counted else None)
@@ -101,7 +103,7 @@ class Runner:
                 status = child.wait(limit_of(row, self.options))
             except subprocess.TimeoutExpired:
                 status = None
-            finally:  # also of whoever interrupts us
+            finally:  # also after an interrupt
                 if child.poll() is None:
                     os.killpg(child.pid, signal.SIGKILL)
                     child.wait()
@@ -114,7 +116,8 @@ class Runner:
             return status, text, json.load(file)
 
     def counters(self):
-        """Bytes received by transport, and messages sent, of all processes."""
+        """Returns the bytes received by each transport, and the number of sent
+        messages, of all processes."""
         received, sent = {}, 0
         for name in os.listdir(self.work):
             if not name.startswith("counters-"):
@@ -133,7 +136,8 @@ class Runner:
         return received, sent
 
     def prove(self, transports, report):
-        """The bytes went through our library, over what was asked for."""
+        """Checks by the counters that the bytes were sent by our library over the
+        selected transports. Returns the reason of a failure, or None."""
         received, sent = self.counters()
         if sent == 0:
             return "our library has counted no message"
@@ -149,7 +153,7 @@ class Runner:
         return None
 
     def judge(self, row, result):
-        """Why a job has failed, or None."""
+        """Returns why a job has failed, or None."""
         status, text, report = result
         if status is None:
             return "out of time"

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What surrounds a job: namespaces of its own (processes, network, mounts, IPC),
-with nothing in /dev/shm and /tmp, so that what it leaves behind is seen."""
+"""The environment of a job: namespaces of its own (processes, network, mounts,
+IPC), with an empty /dev/shm and /tmp, so that everything that it leaves behind can
+be detected."""
 
 import json
 import os
@@ -8,11 +9,11 @@ import subprocess
 import sys
 import time
 
-TIME_TO_GO = 60  # seconds, for what a job leaves to its end
+TIME_TO_GO = 60  # seconds until the files and processes of a job must be gone
 
 
 def enter_namespaces():
-    """The words before a command that runs in namespaces of its own."""
+    """Returns the words before a command that run it in its own namespaces."""
     words = ["unshare", "--mount", "--ipc", "--net", "--pid", "--fork",
              "--kill-child", "--mount-proc"]
     if os.geteuid() != 0:
@@ -21,7 +22,7 @@ def enter_namespaces():
 
 
 def why_no_namespaces():
-    """What the system says when it refuses them; or None."""
+    """Returns the error if namespaces cannot be created, or None."""
     done = subprocess.run(enter_namespaces() + ["true"], stderr=subprocess.PIPE,
                           text=True, check=False)
     return done.stderr.strip() if done.returncode else None
@@ -32,10 +33,11 @@ def mount(*words, **keywords):
 
 
 def own_tmp(keep):
-    """A /tmp with nothing in it but the folders in `keep` that were there."""
+    """Mounts a /tmp that contains only those folders of `keep` that are below
+    /tmp. Returns the names of its entries."""
     keep = sorted({os.path.realpath(folder) for folder in keep
                    if os.path.realpath(folder).startswith("/tmp/")})
-    # an outer folder brings the inner ones with it
+    # an outer folder contains the inner ones
     keep = [folder for folder in keep
             if not any(folder.startswith(other + "/") for other in keep)]
     handles = [os.open(folder, os.O_PATH) for folder in keep]
@@ -49,20 +51,21 @@ def own_tmp(keep):
 
 
 def stage(root, prefix):
-    """An installation made with DESTDIR=root is seen where it belongs."""
+    """Mounts an installation that was made with DESTDIR=root at its prefix."""
     mount("-t", "overlay", "-o", f"lowerdir={root}{prefix}:{prefix}",
           "overlay", prefix)
 
 
 def inside(arguments):
-    """In namespaces of its own: runs a job, then notes what it has left. The
-    arguments are a dictionary: report, keep, stage (or none), command."""
+    """Called in new namespaces: runs a job, then writes a report of what it has
+    left behind. The arguments are a dictionary: report, keep, stage (or none),
+    command."""
     if arguments.get("stage"):
         stage(*arguments["stage"])
     mount("-t", "tmpfs", "tmpfs", "/dev/shm")
     kept = own_tmp(arguments["keep"])
     subprocess.run(["ip", "link", "set", "lo", "up"], check=True)
-    # a folder that is seen here, whatever /tmp was where we come from
+    # the current folder may be hidden by the new /tmp: use one that is visible
     status = subprocess.run(arguments["command"], check=False,
                             cwd=os.path.dirname(arguments["report"])).returncode
     left = wait_for_nothing(kept)
@@ -74,13 +77,13 @@ def inside(arguments):
 
 
 def is_ours(name):
-    """Files of Open MPI and of MPICH are theirs to remove: the launcher of a
-    job with a dead rank leaves some."""
+    """Returns whether a leftover file counts. Files of Open MPI and MPICH do not:
+    the launcher of a job with a killed rank leaves some."""
     return not name.startswith(("ompi.", "vader_segment.", "mpich"))
 
 
 def left_behind(kept=()):
-    """What outlives the job: files, segments, processes."""
+    """Returns what the job has left behind: files, segments, processes."""
     files = [f"/dev/shm/{name}" for name in os.listdir("/dev/shm")
              if is_ours(name)]
     files += [f"/tmp/{name}" for name in os.listdir("/tmp")
@@ -96,7 +99,8 @@ def left_behind(kept=()):
 
 
 def until_none(left):
-    """What left() says once that is nothing, or all had time to go away."""
+    """Calls left() until it returns nothing or the time is up; returns its last
+    result."""
     deadline = time.monotonic() + TIME_TO_GO
     while True:
         late  = time.monotonic() > deadline
@@ -107,5 +111,5 @@ def until_none(left):
 
 
 def wait_for_nothing(kept=()):
-    """What is left behind for good."""
+    """Returns what is left behind after a time for cleanup."""
     return until_none(lambda: left_behind(kept))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The programs that are run: installing what they need, compiling them."""
+"""Installs the packages that the programs need, and compiles the programs."""
 
 import os
 import shutil
@@ -13,7 +13,7 @@ PACKAGES = {"mpirun.openmpi": "openmpi-bin", "mpicc.openmpi": "libopenmpi-dev",
             "io_demo": "ucx-utils"}
 MPIS = ("openmpi", "mpich")
 FLAGS = ["-O1", "-g", "-D_GNU_SOURCE", "-Wall", "-Wextra", "-pthread"]
-# What a program takes from elsewhere: `speed` the floors of the benchmarks.
+# Further sources of a program: `speed` measures the floors of tests/perf.
 MORE_SOURCES = {"speed": [os.path.join(ROOT, "tests", "perf", "lines.c")]}
 
 
@@ -31,11 +31,12 @@ def compile_one(compiler, sources, path, more=()):
 
 
 def compile_mpi(mpi, work):
-    """Yields (program, path); nothing if this MPI is not there."""
+    """Yields (program, path); nothing if this MPI is not installed."""
     if not shutil.which("mpicc." + mpi):
         return
     folder = os.path.join(HERE, "mpi")
-    # MPICH's header does not tell the compiler what "ignore" means
+    # in MPICH's header, MPI_STATUS_IGNORE is a constant that gcc takes for an
+    # address of too few bytes
     more = ["-Wno-stringop-overflow"] if mpi == "mpich" else []
     for name in sorted(os.listdir(folder)):
         program = name[:-2]

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What is run: a row is a program, over an MPI, with a number of ranks, over
-some transports."""
+"""The list of jobs. A row is a program, with an MPI, a number of ranks and a set
+of transports."""
 
 import os
 import shutil
@@ -14,7 +14,7 @@ from .programs import HERE, MPIS
 PROGRAMS = ["sizes", "matching", "modes", "datatypes", "collectives", "rma",
             "windows", "ordered", "contention", "threads", "hello", "killed"]
 SHORT_TCP = ["sizes", "rma", "ordered", "killed"]
-# Over libfabric; by hand all programs over all providers
+# Over libfabric; --long runs all programs over all providers
 SHORT_FABRICS = [("openmpi", "rma", "tcp;ofi_rxm"), ("mpich", "sizes", "shm"),
                  ("openmpi", "rma", "shm")]
 FABRICS = ["tcp;ofi_rxm", "shm", "udp;ofi_rxd", "sockets"]
@@ -23,16 +23,16 @@ FABRICS = ["tcp;ofi_rxm", "shm", "udp;ofi_rxd", "sockets"]
 SLOW_FABRICS = ("ugni over udp;ofi_rxd", "ugni over sockets")
 FABRIC_PROGRAMS = ["sizes", "matching", "datatypes", "collectives", "rma",
                    "ordered", "threads"]
-# With memory of a device that is emulated, if the plugin is in the build folder
+# With memory of an emulated device, if the plugin is in the build folder
 DEVICE_SETS = ["cuda,posix,cma", "cuda,tcp", "cuda_copy,tcp", "rocm,posix,cma",
                "rocm_copy,tcp", "ze,posix,cma", "ze_copy,tcp"]
 
 
 @dataclass
 class Row:
-    """transports: None if the library is to choose. command: given the name of
-    a library, returns the words, or None where there is nothing to run with
-    that one; itself None if something is not installed."""
+    """transports: None if the library selects them. command: a function that
+    returns the words for the name of a library, or None if the row does not apply
+    to that library; None if something is not installed."""
     group: str
     program: str
     ranks: Optional[int]
@@ -47,18 +47,18 @@ class Row:
 
 
 def mpi_command(mpi, ranks, program, long_form, words=()):
-    """The words that start a job of so many ranks; `program`: its path."""
+    """Returns the words that start a job; `program`: its path."""
     tail = [program, *words] + (["--long"] if long_form else [])
     return launcher(mpi) + ["-n", str(ranks)] + tail
 
 
 def launcher(mpi):
-    """The words before "-n RANKS PROGRAM"."""
+    """Returns the words before "-n RANKS PROGRAM"."""
     if mpi == "mpich":
         return ["mpirun.mpich"]
     words = {"openmpi": ["mpirun.openmpi", "--mca", "osc", "ucx"],
-             # its own memory hooks call what it has unloaded, at the end
-             # and over any library: take ours
+             # Open MPI's own memory hooks call unloaded code at the end, with
+             # any library: use those of UCX
              "oshmem": ["oshrun", "--mca", "spml", "ucx",
                         "--mca", "atomic", "ucx", "--mca",
                         "opal_common_ucx_opal_mem_hooks", "0"]}[mpi]
@@ -102,7 +102,7 @@ def fabric_shapes(long_form):
 
 
 def has_device(options, transports):
-    """Is there an emulated driver for these transports?"""
+    """Returns whether there is an emulated driver for these transports."""
     return options.device and (not transports.startswith("ze") or
                                os.path.exists(options.ze_driver))
 
@@ -124,7 +124,7 @@ def mpi_rows(options, built):
 
 
 def jobs_row(options, built, work):
-    """Many jobs after and beside each other, some of which are killed."""
+    """Returns the row of many jobs, sequential and parallel; some are killed."""
     mpis = [mpi for mpi in MPIS if (mpi, "hello") in built]
     if not mpis:
         return Row("jobs", "jobs", None, None, None)
@@ -135,7 +135,8 @@ def jobs_row(options, built, work):
 
 
 def io_demo_command(mode, work):
-    """A server and a client that verifies; the status is the client's."""
+    """Returns a command that runs a server and a client, which verifies the data;
+    its exit status is that of the client."""
     demo = f"io_demo {mode} -q -d 64:2097152 -p 13337"
     return ["sh", "-c",
             f"cd {work} && {{ {demo} >server.log 2>&1 & }} && server=$! && "
@@ -157,7 +158,7 @@ def io_demo_rows(work):
 
 
 def reference_library():
-    """The path of the distribution's libucp.so.0, or None."""
+    """Returns the path of the distribution's libucp.so.0, or None."""
     listing = subprocess.run(["ldconfig", "-p"], capture_output=True,
                              text=True, check=False).stdout
     for line in listing.splitlines():
@@ -167,7 +168,7 @@ def reference_library():
 
 
 def local_rows(options, built):
-    """Programs that load a library by hand."""
+    """Yields the rows of the programs that load a library by dlopen()."""
     ours  = os.path.join(options.libraries, "libucp.so.0")
     paths = {"core": ours, "reference": reference_library()}
     for program in ("beside", "forked"):

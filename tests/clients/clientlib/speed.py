@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`run --speed`: latency, bandwidth and message rate of pairs of ranks, a ring
-and all-to-all under both MPIs, ours beside the distribution's, in alternating
-rounds. What counts is decided by the
-benchmarks' own rules (tests/perf/benchlib): the floors around a figure agree,
-and nobody else uses the machine."""
+"""`run --speed`: compares latency, bandwidth and message rate of pairs of ranks, a
+ring and all-to-all of this library and the distribution's UCX with both MPIs, in
+alternating rounds. By the rules of tests/perf/benchlib a round counts if the
+floors before and after a figure (the latency of a cache line between the cores)
+agree, and if no other programs use the machine."""
 
 import os
 import sys
@@ -19,18 +19,18 @@ from benchlib import machine, programs, stats, tables
 from benchlib.command import check_machine
 from benchlib.rounds import Progress
 
-# At least what the other library gives.
+# Ours must be at least as fast as the other library.
 TIMES = ("lat_8", "all_16k", "all_128k")
 RATES = ("bw_64k", "bw_1m", "rate_8", "rate_1k", "ring_1m")
 TARGETS = {**{name: ("<=", 1.0) for name in TIMES},
            **{name: (">=", 1.0) for name in RATES}}
 SIDES = {"core": "ours", "reference": "theirs"}
-# None: as each library chooses within one host, which is shared memory
+# None: each library selects the transport; within one host it is shared memory
 TRANSPORTS = (None, "posix", "tcp")
 
 
 def command_of(mpi, program, ranks):
-    """Each rank is on a core of its own."""
+    """Returns the words that start the ranks, each on its own core."""
     words = launcher(mpi) + (["--bind-to", "none"] if mpi == "openmpi" else [])
     for core in range(ranks):
         words += [":"] if core else []
@@ -39,7 +39,7 @@ def command_of(mpi, program, ranks):
 
 
 class Set:
-    """One MPI over one set of transports, and what its rounds gave."""
+    """One MPI over one set of transports, and the results of its rounds."""
 
     def __init__(self, mpi, transports, command, ranks):
         self.row = Row(mpi, "speed", ranks, transports, lambda library: command)
@@ -47,7 +47,8 @@ class Set:
         self.rounds = self.disturbed = 0
 
     def measure(self, runner):
-        """Returns figures by name, and whether the machine was ours."""
+        """Returns figures by name, and whether no other programs used the
+        machine."""
         watch = machine.Watch()
         status, text, _ = runner.job(self.row.command(runner.library), self.row,
                                      counted=False)
@@ -59,7 +60,7 @@ class Set:
         return {figure["name"]: figure for figure in figures}, quiet
 
     def take(self, runners, force):
-        """One round; who begins changes from one to the next."""
+        """Measures one round; the order of the libraries alternates."""
         order  = runners if self.rounds % 2 == 0 else runners[::-1]
         taken  = {runner.library: self.measure(runner) for runner in order}
         quiet  = all(alone for _, alone in taken.values())
@@ -93,7 +94,7 @@ def measure_all(sets, runners, options):
 
 
 def run(options, built, work):
-    """Exit status as that of tests/perf/compare."""
+    """Returns an exit status like that of tests/perf/compare."""
     if not reference_library():
         print("skipped: there is no libucp.so.0 of the distribution to compare "
               "with; install libucx0")

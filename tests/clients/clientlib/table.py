@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What passed on both libraries, side by side, as Markdown: a line a program, a
-column an MPI and library. What failed is named."""
+"""A table of the results on both libraries, as Markdown: a line for each program
+and MPI, a column for each library. Failures are listed with their reasons."""
 
 LIBRARIES = {"core": "ours", "reference": "reference"}
 
@@ -11,7 +11,7 @@ def shape(row):
 
 
 def cell(results, library):
-    """One MPI's rows of a program."""
+    """Returns the text for the rows of a program with one MPI and library."""
     outcomes = [(row, *outcome[library]) for row, outcome in results
                 if library in outcome]
     if not outcomes:
@@ -20,7 +20,7 @@ def cell(results, library):
     count = f"{len(outcomes) - len(failed)} of {len(outcomes)}"
     if not failed:
         return count
-    # several rows with one reason are told of together
+    # list rows with the same reason together
     reasons = {}
     for row, why in failed:
         reasons.setdefault(why, []).append(shape(row))

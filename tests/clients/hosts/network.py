@@ -1,18 +1,18 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Hosts that are namespaces, joined by a bridge, and a job on them. Each has a
-name, processes, a network, shared memory and IPC of its own; kernel, boot id and
-files are common to all, as with containers. Runs inside namespaces of its own,
-which are the host that the job is started from:
+"""Creates hosts as namespaces that a bridge connects, and runs a job on them. Each
+host has its own name, processes, network, shared memory and IPC; kernel, boot id
+and files are common to all, as with containers. This program runs inside its own
+namespaces, the host "head", from which the job is started:
 
     head (hub: 10.77.0.254) --+-- eth0 10.77.0.1  host1  away0 --> nowhere
                               +-- eth0 10.77.0.2  host2  away0 --> nowhere
 
-What away0 of the hosts looks like:
-    same     one address for all, as bridges of containers have
-    own      a network of two addresses for each, to which nobody has a route
-    router   the same, and a default route to head, which forwards nothing
-    uplink   the same, and the default route goes there
-    alike    an address each of one network, but no two are on one wire
+The interface away0 of the hosts reaches no other host. Its configuration:
+    same     all hosts have the same address, like the bridges of containers
+    own      each host has its own /30 network, to which no other host has a route
+    router   like own, with a default route to head, which does not forward
+    uplink   like own, with the default route over away0
+    alike    all hosts have addresses of one network, but no common link
 """
 import json
 import os
@@ -43,24 +43,24 @@ def ip(*words, pid=None):
 # ---------------------------------------------------------------- a host --
 
 def keep(name):
-    """The first process of a host: answers each line that it reads, a list of
-    what may lie in /tmp, with what is left behind there, and ends the host when
-    there are no more lines."""
+    """The first process of a host. Each line of its input is a list of the names
+    that may be in /tmp; for each it prints what is left behind on this host. At
+    the end of the input the host ends."""
     socket.sethostname(name)
     mount("-t", "tmpfs", "tmpfs", "/dev/shm")
-    # where that is refused, it only guesses the speed of its links
+    # if this fails, the library only estimates the speed of the links
     subprocess.run(["mount", "-t", "sysfs", "sysfs", "/sys"], check=False)
     with open("/proc/sys/net/ipv6/conf/default/disable_ipv6", "w",
               encoding="ascii") as file:
-        file.write("1")  # it would talk over links that nobody uses
-    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # others' orphans
+        file.write("1")  # IPv6 would send packets over unused links
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # reap orphaned processes
     print("ready", flush=True)
     for line in sys.stdin:
         print(json.dumps(wait_for_nothing(json.loads(line))), flush=True)
 
 
 class Host:
-    """A host, as head sees it: it holds `process`, which has its namespaces."""
+    """A host, for head. `process` keeps its namespaces."""
 
     def __init__(self, number, folder):
         self.number, self.name = number, f"host{number}"
@@ -76,7 +76,8 @@ class Host:
             print(self.process.pid, file=file)
 
     def plug_in(self, extra):
-        """away0 first: who lists interfaces finds it before eth0."""
+        """Creates the interfaces. away0 comes first, so that programs that list
+        interfaces find it before eth0."""
         pid = str(self.process.pid)
         for end, name in ((f"away-{self.name}", "away0"),
                           (f"hub-{self.name}", "eth0")):
@@ -108,8 +109,8 @@ class Host:
 # ------------------------------------------------------------------ head --
 
 def name_hosts(count, work):
-    """Everybody knows everybody by name; before there are hosts, which inherit
-    it."""
+    """Makes all hosts known by name. Must run before the hosts are created, which
+    inherit the mount."""
     path = os.path.join(work, "names")
     with open(path, "w", encoding="ascii") as file:
         print("127.0.0.1 localhost", file=file)
@@ -121,7 +122,7 @@ def name_hosts(count, work):
 
 
 def traffic():
-    """Bytes received and sent by each interface of head."""
+    """Returns the bytes received and sent by each interface of head."""
     numbers = {}
     with open("/proc/net/dev", encoding="ascii") as table:
         for line in table.readlines()[2:]:
@@ -132,8 +133,8 @@ def traffic():
 
 
 def account(hosts, before, kept):
-    """By host: bytes that came to it and left it by eth0, all over away0, and
-    what is left behind there."""
+    """Returns for each host: the bytes that it received and sent over eth0, all
+    bytes over away0, and what is left behind on it."""
     after  = traffic()
     report = {"head": {"left": left_on_head(hosts, kept)}}
     for host in hosts:
@@ -145,7 +146,8 @@ def account(hosts, before, kept):
 
 
 def left_on_head(hosts, kept):
-    """Hosts are processes of head, too; what is in them is theirs to tell."""
+    """Returns what is left behind on head. The processes of the hosts are visible
+    on head, but do not count: the hosts report them."""
     def left():
         theirs = {f"process {pid}" for host in hosts
                   for pid in members(host.process.pid)}
@@ -154,8 +156,8 @@ def left_on_head(hosts, kept):
 
 
 def members(pid):
-    """A host's processes by their numbers on head: that which holds it, and all
-    in its namespace."""
+    """Returns the ids on head of a host's processes: `pid`, which keeps its
+    namespaces, and all in its PID namespace."""
     theirs = os.readlink(f"/proc/{pid}/ns/pid_for_children")
     found  = [str(pid)]
     for other in filter(str.isdigit, os.listdir("/proc")):
@@ -163,7 +165,7 @@ def members(pid):
             if os.readlink(f"/proc/{other}/ns/pid") == theirs:
                 found.append(other)
         except OSError:
-            pass  # it has ended
+            pass  # the process has ended
     return found
 
 

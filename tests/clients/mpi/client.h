@@ -18,7 +18,7 @@ extern int client_long;              /* --long: more rounds */
  *  "reference"; unset: any). */
 void client_start(int *argc, char ***argv, int threads);
 
-/** Ends MPI; the result of main(). Rank 0 prints the success. */
+/** Ends MPI; rank 0 prints the success. Returns the result of main(). */
 int client_end(const char *what);
 
 /** Ends the whole job with a message. */
@@ -50,11 +50,12 @@ int client_rounds(int few, int many);
 /** Allocates memory, or ends the job. */
 void *client_alloc(size_t size);
 
-/** Fills, and ends the job at the first wrong byte. */
+/** Fill a buffer; compare it with this content, and end the job at the first
+ *  wrong byte. */
 void client_fill(void *buffer, size_t size, unsigned seed);
 void client_check(const void *buffer, size_t size, unsigned seed);
 
-/** Are all bytes `value`? Checks memory that a receive must not write. */
+/** Checks that all bytes are `value`: a receive must not write them. */
 void client_check_untouched(const void *buffer, size_t size, uint8_t value);
 
 /** Pseudo-random numbers, reproducible on every rank. */

@@ -123,7 +123,7 @@ static void from_and_to_one(int bytes, int root)
     free(one);
 }
 
-/* Several at once, with messages between them. */
+/* Several nonblocking collective operations at once, with messages. */
 static void overlapping(int rounds)
 {
     int right = (rank + 1) % size, left = (rank + size - 1) % size;
@@ -145,7 +145,7 @@ static void overlapping(int rounds)
     }
 }
 
-/* All of these over the given communicator. */
+/* Runs all of these tests over a communicator. */
 static void all_over(MPI_Comm where, int heavy)
 {
     static const int bytes[] = {1, 1000, 30000, 500000};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Derived datatypes: sent with holes and received without, vice versa, and with
- * other holes; holes must not change.
+ * Derived datatypes with holes: sent as such and received as contiguous bytes,
+ * vice versa, and received with the same type; holes must not change.
  */
 #include "client.h"
 
@@ -16,8 +16,8 @@ typedef struct {
     short more[3];
 } record_t;
 
-/* A vector, an indexed type, a structure, a resized one, an array's part, and a
- * vector of vectors; about `size` bytes each. */
+/* Returns a vector, an indexed type, a structure, a resized type, a subarray or
+ * a vector of vectors; about `size` bytes each. */
 static MPI_Datatype make_type(int kind, int size)
 {
     int ints = size / 4 + 1;
@@ -71,7 +71,7 @@ static MPI_Datatype make_type(int kind, int size)
     return type;
 }
 
-/* Bytes from the first to behind the last, for `count` of them. */
+/* Returns the size of a buffer for `count` elements, with a reserve. */
 static size_t span_of(MPI_Datatype type, int count)
 {
     MPI_Aint low, extent, true_low, true_extent;
@@ -81,7 +81,7 @@ static size_t span_of(MPI_Datatype type, int count)
     return (size_t)(true_low + true_extent + extent * (count - 1)) + 64;
 }
 
-/* The bytes of a typed buffer, in order. */
+/* Returns the contiguous bytes of a typed buffer; the caller frees them. */
 static char *packed(const void *buffer, int count, MPI_Datatype type, int *size)
 {
     int position = 0;
@@ -106,7 +106,7 @@ static void receive(int kind, int size, int count, MPI_Datatype type)
     MPI_Type_size(type, &bytes);
     bytes *= count;
 
-    /* into the same type: the holes stay */
+    /* receive with the same type: the holes do not change */
     memset(buffer, HOLE, span);
     MPI_Recv(buffer, count, type, 0, kind, MPI_COMM_WORLD, &status);
     MPI_Get_count(&status, type, &got);
@@ -120,12 +120,12 @@ static void receive(int kind, int size, int count, MPI_Datatype type)
              size);
     }
 
-    /* what was sent with holes, without */
+    /* receive as bytes a message that was sent with holes */
     memset(data, 0, bytes);
     MPI_Recv(data, bytes, MPI_BYTE, 0, kind, MPI_COMM_WORLD, &status);
     client_check(data, bytes, size);
 
-    /* what was sent without, with holes */
+    /* receive with holes a message that was sent as bytes */
     memset(buffer, HOLE, span);
     MPI_Recv(buffer, count, type, 0, kind, MPI_COMM_WORLD, &status);
     free(data);

@@ -21,7 +21,7 @@
 
 enum { LARGEST = 4 << 20, GUARD = 64, SIZE = LARGEST + GUARD, BLOCK = 16 };
 
-/* What is used of a driver. */
+/* The operations of a driver that this program uses. */
 typedef struct {
     void (*start)(void);
     void (*finish)(void);

@@ -16,7 +16,7 @@ typedef struct {
     int kind;
     MPI_Win win;
     char *base;
-    MPI_Aint *at; /* where each rank's begins, as displacement */
+    MPI_Aint *at; /* displacement at which each rank's memory begins */
 } window_t;
 
 static void open_window(window_t *w, int kind)
