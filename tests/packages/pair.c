@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Two workers of one process that send each other a tagged message for each
- * line on standard input, then print "exchanged". So a test can change what is
- * installed between two messages. Status 1: an operation failed. */
+ * line on standard input, then print "exchanged". A test can change the
+ * installed packages between two messages. Status 1: an operation failed. */
 #include <ucp/api/ucp.h>
 
 #include <stdio.h>

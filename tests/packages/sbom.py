@@ -17,13 +17,13 @@ import tarfile
 
 
 def field(package, name):
-    """A field of the control file."""
+    """Returns a field of the control file."""
     return subprocess.run(['dpkg-deb', '--field', package, name], check=True,
                           text=True, stdout=subprocess.PIPE).stdout.strip()
 
 
 def files_of(package):
-    """Content by name of the regular files."""
+    """Returns name -> content for the regular files."""
     data = subprocess.run(['dpkg-deb', '--fsys-tarfile', package], check=True,
                           stdout=subprocess.PIPE).stdout
     with tarfile.open(fileobj=io.BytesIO(data)) as archive:
@@ -32,7 +32,7 @@ def files_of(package):
 
 
 def differences(package):
-    """Sentences, none if the bill is right."""
+    """Returns a list of errors; empty if the bill is correct."""
     name = field(package, 'Package')
     files = files_of(package)
     path = f'./usr/share/doc/{name}/{name}.spdx.json'
@@ -67,7 +67,7 @@ def differences(package):
 
 
 def main():
-    """All packages of the command line."""
+    """Checks all packages of the command line."""
     if len(sys.argv) < 2:
         sys.exit(__doc__)
     failed = False

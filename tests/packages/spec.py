@@ -14,7 +14,7 @@ import shutil
 import subprocess
 import sys
 
-# Made by the package managers in different ways: an alternative and its links.
+# The package managers install its alternative and links in different ways.
 BY_HAND = {'ucx-compat'}
 
 
@@ -24,7 +24,7 @@ def output_of(*command):
 
 
 def binary_packages(control):
-    """{name: names of ours that it needs} of debian/control."""
+    """Returns {name: our packages that it needs} from debian/control."""
     found = {}
     with open(control, encoding='utf-8') as file:
         for part in file.read().split('\n\n')[1:]:
@@ -36,7 +36,7 @@ def binary_packages(control):
 
 
 def spec_packages(spec):
-    """The same of the expanded spec file."""
+    """Returns the same from the expanded spec file."""
     found = {}
     for part in spec.split('%package -n ')[1:]:
         name, body = part.split('\n', 1)
@@ -47,7 +47,7 @@ def spec_packages(spec):
 
 
 def debian_files(folder, package):
-    """Its files as an RPM package names them."""
+    """Returns the files of a Debian package by their paths in an RPM."""
     folders = {'usr/lib/*/': '/usr/lib64/'}
     found = set()
     with open(f'{folder}/{package}.install', encoding='utf-8') as file:
@@ -67,7 +67,7 @@ def debian_files(folder, package):
 def spec_files(spec, package):
     body = re.search(rf'^%files -n {package}\n(.*?)(?=\n\n|\Z)', spec,
                      re.M | re.S)
-    # the manager compresses manual pages
+    # the package manager compresses manual pages
     return {re.sub(r'(/man/.*)\*$', r'\1', line)
             for line in (body.group(1).splitlines() if body else [])
             if not line.startswith('%')}
