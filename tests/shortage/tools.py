@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""shortage: one call for memory, or for a descriptor, of a tool fails; then
-another one, in a new process. The tool ends by itself in bounded time. Either its
-answer is the usual one, or it says what went wrong: by a message on either
-stream, and by its exit status unless it goes on with what is left. --falls-back:
-the library may choose another way for the answer without a message.
+"""shortage: one allocation of memory, or of a descriptor, fails in a tool; then
+another one, in a new process. The tool ends by itself within a time limit. Either
+its output is the usual one, or it reports the error: by a message on either
+stream, and by its exit status unless it continues with an incomplete result.
+--falls-back: other output with status 0 needs no message.
 
     tools.py [--falls-back] PRELOAD EVERY memory|descriptors PROGRAM ARGUMENT..."""
 
@@ -20,7 +20,8 @@ WORDS = re.compile(r"memory|space|descriptor|too many|cannot|could not|fail",
 
 
 def run(preload, what, command, nth):
-    """Status, answer and messages, and how many calls were counted."""
+    """Runs the tool. Returns status, output, messages, and the number of counted
+    calls."""
     reader, writer = os.pipe()
     env = dict(os.environ, LD_PRELOAD=preload, SHORTAGE_NTH=str(nth),
                SHORTAGE_WHAT=what, SHORTAGE_REPORT=str(writer))
@@ -40,12 +41,13 @@ def run(preload, what, command, nth):
 
 
 def usual(answer):
-    """Without what is another in every process: numbers, and their widths."""
+    """Removes from the output what differs in every process: numbers, and their
+    widths."""
     return re.sub(r"\s+", " ", re.sub(r"[0-9a-f.]*[0-9][0-9a-f.]*", "N", answer))
 
 
 def fault(reference, result, falls_back):
-    """What is wrong with a run in which a call failed; None: nothing."""
+    """Returns the error of a run in which a call failed, or None."""
     status, answer, messages = result[:3]
     if not isinstance(status, int) or status < 0:
         return "ended with %s" % status
