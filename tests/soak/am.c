@@ -150,7 +150,7 @@ static ucs_status_t on_answer(void *arg, const void *header,
     EXPECT_INT(length, ==, 0);
     memcpy(&name, header, sizeof(name));
     EXPECT_INT(name >> 60, ==, AM);
-    /* it names the message that it answers: the sender's rank is ours */
+    /* it has the name of the answered message, which this process has sent */
     EXPECT_INT(rank_of_name(name), ==, soak->team->rank);
     atomic_fetch_add(&soak->answered, 1);
     return UCS_OK;

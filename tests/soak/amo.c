@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-enum { WORD32 = 8 /* offset of the small word behind the large one */ };
+enum { WORD32 = 8 /* offset of the 32-bit word after the 64-bit word */ };
 
 static void added(struct actor *actor, struct op *op)
 {
@@ -17,8 +17,8 @@ static void added(struct actor *actor, struct op *op)
     }
 }
 
-/* Random sizes and targets; the sum of all is 64 bits for both words, the small
- * one modulo 2^32. */
+/* Adds with a random size to a random target. Sums are counted in 64 bits for
+ * both words; that of the 32-bit word is compared modulo 2^32. */
 void amo_add(struct actor *actor)
 {
     struct op *op = op_new(actor, "atomic add", added);

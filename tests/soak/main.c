@@ -98,7 +98,7 @@ static void *helper_main(void *arg)
 
 /* --- accounts ------------------------------------------------------------ */
 
-/* A process's account of its operations with another one, for the latter. */
+/* A process sends each peer an account of its operations with that peer. */
 struct account {
     uint64_t count[NUM_CLASSES], sum[NUM_CLASSES];
     uint64_t added[2 * LOANS];

@@ -51,7 +51,7 @@ struct peer {
     _Atomic uint64_t next[NUM_CLASSES]; /* number of the next message */
     _Atomic uint64_t next_exact;        /* the next one to be posted */
     _Atomic int posted_exact;
-    /* sum of atomics to its words, since it was opened */
+    /* sum of atomics to the peer's words, since these were opened */
     _Atomic uint64_t added[2 * LOANS];
     struct parser *parser;
 };
@@ -119,7 +119,7 @@ void payload_fill(struct payload *payload, uint64_t name);
 /* Checks the first `length` bytes, and that nothing was written beyond. */
 void payload_check(struct payload *payload, uint64_t name, size_t length,
                    const char *what);
-/* Copies from contiguous bytes, or to a buffer that the caller frees. */
+/* Copy from contiguous bytes, or to a buffer that the caller frees. */
 void payload_set(struct payload *payload, char *bytes);
 char *payload_bytes(struct payload *payload, size_t length);
 void payload_close(struct payload *payload);
@@ -185,7 +185,7 @@ struct actor {
 
 /* One step of waiting: serves peers, progresses, completes operations. */
 void actor_step(struct actor *actor);
-/* Only the last part of that. */
+/* Only completes operations. */
 void actor_end_ops(struct actor *actor);
 
 /* Creates an operation; `what` is for messages. */
@@ -193,7 +193,7 @@ struct op *op_new(struct actor *actor, const char *what, op_end_t end);
 void op_payload(struct actor *actor, struct op *op, size_t length,
                 enum layout layout);
 
-/* A parameter of a random form, for op's payload. */
+/* Returns parameters of a random form, for op's payload. */
 ucp_request_param_t op_param(struct actor *actor, struct op *op,
                              enum op_kind kind);
 /* Handles the result of the call. */
@@ -203,7 +203,7 @@ void op_wait(struct actor *actor, struct op *op);
 /* Cancels an operation that may never complete by itself. */
 void op_cancel(struct actor *actor, struct op *op);
 
-/* Fails the test at the deadline. */
+/* The deadline for a wait; actor_late() fails the test after it. */
 double actor_deadline(void);
 void actor_late(struct actor *actor, double deadline, const char *what);
 
@@ -247,7 +247,7 @@ void rma_take_back(struct soak *soak);
 
 void amo_add(struct actor *actor);
 void amo_fetch(struct actor *actor);
-/* All have added: checks the sums in our memory. */
+/* Called when all adds are complete: checks the sums in our memory. */
 void amo_check(struct soak *soak, const uint64_t *added);
 
 /* Offsets in a loan. */
@@ -266,10 +266,10 @@ unsigned slot_of(const struct actor *actor);
 void stream_send(struct actor *actor);
 void stream_serve(struct actor *actor);
 void stream_connected(struct peer *peer);
-/* Its outstanding receive has ended. */
+/* Called when the outstanding receive of the closed endpoint has ended. */
 void stream_closed(struct peer *peer);
 
-/* --- world.c: what is opened and closed ---------------------------------- */
+/* --- world.c: objects that are opened and closed ------------------------- */
 
 void world_open(struct soak *soak);
 /* Sends a peer the data for connecting; then both connect. */

@@ -146,7 +146,7 @@ static void received(struct actor *actor, struct op *op)
              ucs_status_string(op->status));
     }
     EXPECT_INT(op->length, >, 0);
-    if (op->words[0]) { /* requested all */
+    if (op->words[0]) { /* with WAITALL */
         EXPECT_INT(op->length, ==, op->payload.length);
     }
     bytes = payload_bytes(&op->payload, op->length);
@@ -168,7 +168,7 @@ static void receive(struct actor *actor, struct peer *peer)
     op->detached = true;
     op->may_fail = true;
     op->words[0] = all;
-    /* with words, only whole ones are received */
+    /* in the layout WORDS, only whole words can be received */
     op_payload(actor, op,
                1 + draw_length(random, (all ? left : MAX_RECEIVE) - 1),
                ((layout == WORDS) && !all) ? CONTIG : layout);

@@ -48,7 +48,7 @@ static size_t draw_size(struct random *random, enum class class)
     }
 }
 
-/* The old API with the caller's request. */
+/* Sends by the deprecated function, with a request in the caller's memory. */
 static void send_nbr(struct actor *actor, struct op *op)
 {
     size_t size = actor->soak->request_size;
@@ -110,7 +110,7 @@ static struct op *receive_op(struct actor *actor, const char *what,
     struct op *op      = op_new(actor, what, end);
     enum layout layout = draw_layout(&actor->random);
 
-    /* a message that does not fill words has no such layout */
+    /* the length of the message may not be a multiple of a word */
     op_payload(actor, op, room, (layout == WORDS) ? CONTIG : layout);
     op->detached = true;
     return op;

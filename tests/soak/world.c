@@ -75,7 +75,7 @@ static void create_ep(struct peer *peer, const void *address)
     stream_connected(peer);
 }
 
-/* --- what peers send each other ------------------------------------------ */
+/* --- exchange with peers ------------------------------------------------- */
 
 struct blob {
     size_t length;
@@ -193,7 +193,7 @@ void world_disconnect(struct soak *soak, struct actor *actor, int rank,
         ucp_request_free(request);
     }
     peer->ep = NULL;
-    actor_step(actor); /* what the close has ended */
+    actor_step(actor); /* completes operations that the close has ended */
     stream_closed(peer);
 }
 
@@ -219,7 +219,7 @@ void world_close(struct soak *soak, struct actor *actor)
         world_barrier(actor);
     }
     ucp_worker_destroy(soak->worker);
-    actor_end_ops(actor); /* ended by that */
+    actor_end_ops(actor); /* operations that the destruction has ended */
     if (way == 2) {
         for (rank = 0; rank < soak->team->size; ++rank) {
             stream_closed(&soak->peers[rank]);
@@ -241,7 +241,7 @@ void world_barrier(struct actor *actor)
     team_barrier(actor->soak->team, barrier_step, actor);
 }
 
-/* The first rounds set the baseline, because libraries cache. */
+/* The first rounds set the baseline, because libraries keep caches. */
 void world_is_clean(struct soak *soak)
 {
     unsigned fds      = usage_fds();
