@@ -24,12 +24,12 @@ STATUS = re.compile(r'UCS_(OK|ERR|INPROGRESS)|\b(error|status|fails)')
 
 
 def comments(text):
-    """The comments of a part of a file, on one line."""
+    """Returns the comments of a part of a file, on one line."""
     return ' '.join(COMMENT.findall(text)).replace('\n', ' ')
 
 
 def faults_of(lines):
-    """Messages for one file, each after the number of its line."""
+    """Yields the errors of one file as (line number, message)."""
     head = comments('\n'.join(lines[:lines.index('')]))
     structure, group = None, 0
     for i, line in enumerate(lines):

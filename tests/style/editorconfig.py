@@ -19,7 +19,7 @@ MOST_FINDINGS = 50
 
 
 def expand(pattern):
-    """Patterns without braces: *.{c,h} gives *.c and *.h."""
+    """Returns patterns without braces: *.{c,h} gives *.c and *.h."""
     match = re.search(r'\{([^{}]*)\}', pattern)
     if match is None:
         return [pattern]
@@ -29,7 +29,7 @@ def expand(pattern):
 
 
 def read_rules(path):
-    """The sections of an .editorconfig, in order: (patterns, settings)."""
+    """Returns the sections of an .editorconfig, in order: (patterns, settings)."""
     rules = []
     with open(path) as file:
         for line in file:
@@ -43,7 +43,7 @@ def read_rules(path):
 
 
 def settings_for(rules, path):
-    """Later sections win, as .editorconfig has it."""
+    """Returns the settings of a file; later sections override earlier ones."""
     settings = {}
     for patterns, section in rules:
         for pattern in patterns:
@@ -55,7 +55,7 @@ def settings_for(rules, path):
 
 
 def check(content, settings):
-    """Yields (line number, what is wrong)."""
+    """Yields (line number, error)."""
     if settings.get('end_of_line') == 'lf' and b'\r' in content:
         yield content[:content.index(b'\r')].count(b'\n') + 1, 'carriage return'
     if settings.get('insert_final_newline') == 'true' and \
@@ -74,7 +74,7 @@ def check(content, settings):
 
 
 def list_files(root):
-    """The tracked files, and new ones that git does not ignore."""
+    """Returns the tracked files, and new ones that git does not ignore."""
     result = subprocess.run(
         ['git', '-C', root, 'ls-files', '-z', '--cached', '--others',
          '--exclude-standard'], capture_output=True)

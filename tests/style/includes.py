@@ -7,9 +7,9 @@ usage: includes.py ROOT
 
 A folder includes another one if one of its files includes a header of it. All
 C files of the project count. includes.txt has the exceptions: includes that are
-part of a circle which the public API dictates, with the reason. Any other
-circle is an error, and so is an exception that no longer exists. layers.txt has
-the layers of core/ucp.
+part of a cycle which the public API requires, with the reason. Any other cycle is
+an error, and so is an exception that no longer exists. layers.txt has the layers
+of core/ucp.
 """
 import os
 import re
@@ -17,12 +17,12 @@ import subprocess
 import sys
 
 INCLUDE = re.compile(r'^\s*#\s*include\s+[<"]([^>"]+)[>"]', re.MULTILINE)
-# The folders that the build gives to the compiler, beside those above a file
+# Include folders of the compiler, besides the folders above a file
 SEARCHED = ['core', 'core/include', 'sdk/include']
 
 
 def sources(root):
-    """The C files that git knows, by path below the root."""
+    """Returns the tracked C files, by path below the root."""
     result = subprocess.run(['git', '-C', root, 'ls-files', '*.c', '*.h'],
                             capture_output=True, text=True)
     if result.returncode != 0:
@@ -33,7 +33,7 @@ def sources(root):
 
 
 def resolve(folder, name, known):
-    """The file that an include names; None: not one of the project."""
+    """Returns the included file; None: it is not in the project."""
     parts = folder.split('/')
     above = ['/'.join(parts[:i]) for i in range(len(parts), 0, -1)]
     for start in above + SEARCHED:
@@ -44,7 +44,7 @@ def resolve(folder, name, known):
 
 
 def graph(root, paths):
-    """By folder and included folder: one example of an include."""
+    """Returns folder -> included folder -> one example of an include."""
     known = set(paths)
     edges = {}
     for path in paths:
@@ -60,7 +60,7 @@ def graph(root, paths):
 
 
 def reached(edges, start):
-    """The folders that a folder includes, directly or through others."""
+    """Returns the folders that a folder includes, directly or indirectly."""
     found, left = set(), [start]
     while left:
         for folder in edges.get(left.pop(), {}):
@@ -71,7 +71,8 @@ def reached(edges, start):
 
 
 def circles(edges):
-    """For each include that is part of a circle: 'folder -> folder'."""
+    """Returns 'folder -> folder' -> example for includes that are part of a
+    cycle."""
     reach = {folder: reached(edges, folder) for folder in edges}
     return {'%s -> %s' % (folder, other): example
             for folder in edges for other, example in edges[folder].items()
@@ -79,7 +80,7 @@ def circles(edges):
 
 
 def layers(root):
-    """For each folder of core/ucp: the number of its layer."""
+    """Returns folder -> number of its layer, for core/ucp."""
     with open(os.path.join(root, 'tests/style/layers.txt')) as file:
         rows = [line.split() for line in file
                 if line.strip() and not line.startswith('#')]
@@ -88,7 +89,7 @@ def layers(root):
 
 
 def upwards(edges, layer):
-    """Messages for the includes that are against the order of layers."""
+    """Yields errors for includes that violate the order of layers."""
     folders = {folder for folder in list(edges) +
                [other for row in edges.values() for other in row]
                if folder.startswith('core/ucp/')}
@@ -104,7 +105,7 @@ def upwards(edges, layer):
 
 
 def exceptions(root):
-    """By include that may be part of a circle: the reason."""
+    """Returns include -> reason why it may be part of a cycle."""
     with open(os.path.join(root, 'tests/style/includes.txt')) as file:
         rows = [line.partition(': ') for line in file
                 if line.strip() and not line.startswith('#')]

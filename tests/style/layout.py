@@ -15,7 +15,7 @@ import sys
 VERSION = 'version 14.'
 FOUND = re.compile(r'^(.*?:\d+):\d+: warning: .*clang-format-violations',
                    re.MULTILINE)
-FILES = 200  # of one call
+FILES = 200  # number of files of one call
 
 
 def run(*args, **options):

@@ -20,7 +20,7 @@ NAME = re.compile(r'(\w+)\(')
 
 
 def functions(lines):
-    """For each function: its name, its first line and its number of lines."""
+    """Yields for each function: name, first line, number of lines."""
     start = None
     for i, line in enumerate(lines):
         if line == '{':

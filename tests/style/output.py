@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Finds code of the libraries that writes to the standard output by itself.
+"""Finds code of the libraries that writes directly to the standard output.
 
 usage: output.py ROOT
 

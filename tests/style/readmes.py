@@ -20,7 +20,7 @@ NAMED = re.compile(r'`([\w./-]+)/[\w.*-]*`|\]\(([\w./-]+)')
 
 
 def folders(root):
-    """By folder: the names of its files that git knows."""
+    """Returns folder -> names of its tracked files."""
     result = subprocess.run(['git', '-C', root, 'ls-files'],
                             capture_output=True, text=True)
     if result.returncode != 0:
@@ -35,7 +35,7 @@ def folders(root):
 
 
 def named(root, readme_folder):
-    """Paths below the folder that its README names."""
+    """Returns the paths below a folder that its README names."""
     path = os.path.join(root, readme_folder, 'README.md')
     with open(path, encoding='utf-8') as file:
         names = [a or b for a, b in NAMED.findall(file.read())]
@@ -47,7 +47,7 @@ def named(root, readme_folder):
 
 
 def is_described(folder, found, names):
-    """Does a README of a folder above name the folder?"""
+    """Returns whether a README of a folder above names the folder."""
     parts = folder.split('/')
     if parts[-1] == 'src' and 'README.md' in found.get(
             '/'.join(parts[:-1]), ()):

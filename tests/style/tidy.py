@@ -19,7 +19,7 @@ GROUP = 8   # files of one run of clang-tidy
 
 
 def sources(root, build):
-    """The C files of the folders."""
+    """Returns the C files of FOLDERS."""
     with open(os.path.join(build, 'compile_commands.json'),
               encoding='utf-8') as file:
         commands = json.load(file)

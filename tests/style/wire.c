@@ -18,7 +18,8 @@
 
 #include <stdio.h>
 
-/* The head of a message: its structure, or none of fixed size. */
+/* A message whose header is a structure, or that has no header of fixed
+ * size. */
 #define HEAD(_name, _type) \
     { \
         UCP_AM_ID_##_name, #_name, sizeof(_type) \

@@ -4,8 +4,8 @@
 
 usage: wire.py PROGRAM DOCUMENT FOLDER
 
-PROGRAM prints what the code has (wire.c). The headers below FOLDER have the ids:
-every one must be in the table, and no number may stand for two messages. The
+PROGRAM prints the ids and sizes in the code (wire.c). The headers below FOLDER have
+the ids: each must be in the table, and no two messages may have the same id. The
 sizes that a row names must add up to its fixed bytes.
 """
 import pathlib
@@ -16,12 +16,12 @@ import sys
 ROW = re.compile(r'\| (\d+) \| (\w+) \| (\d+|–) \| (.*) \| `')
 ID = re.compile(r'UCP_AM_ID_(?!LAST\b)(\w+)\s*=\s*(\d+)')
 SIZED = re.compile(r'[ `](\d+)`')
-FIXED_TAIL = {'AM_REPLY': 16}     # behind parts of any length
-NESTED = {'RNDV_RTS': 40, 'AM_RNDV': 40}   # the announcement
+FIXED_TAIL = {'AM_REPLY': 16}     # fixed bytes after parts of variable length
+NESTED = {'RNDV_RTS': 40, 'AM_RNDV': 40}   # bytes of the nested rendezvous header
 
 
 def documented(path):
-    """The rows by id: name, fixed bytes, bytes that the layout names."""
+    """Returns id -> row: name, fixed bytes, sum of the sizes in the layout."""
     rows = {}
     with open(path) as document:
         lines = document.read().split('<!-- wire-ids')[1].split('\n')
