@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Which test covers which part of the public interface; see README.md.
+"""Finds the tests that cover each part of the public interface; see README.md.
 
-Fails if something of UCP, or a function of UCT or UCS, is covered by none and
-has no reason to be."""
+Fails if a part of UCP, or a function of UCT or UCS, is covered by no test and is
+not in exceptions.txt."""
 
 import argparse
 import os
@@ -20,7 +20,7 @@ MOST_TESTS = 2
 
 
 def pasted(text, pasting):
-    """What the macros that paste words together make of their arguments."""
+    """Returns the words that macros with ## make of their arguments in a text."""
     made = ""
     for macro, arguments in re.findall(r"(\w+)\s*\(([^()]*)\)", text):
         if macro in pasting:
@@ -33,8 +33,8 @@ def pasted(text, pasting):
 
 
 def services_behind(include):
-    """What the macros and inline functions of ucs/ consist of, by name: a test
-    that uses one runs the functions in it."""
+    """Returns name -> words in the body, for the macros and inline functions of
+    ucs/: a test that uses one runs the functions in it."""
     behind = {}
     for folder, _, names in os.walk(os.path.join(include, "ucs")):
         for name in names:
@@ -52,7 +52,8 @@ def services_behind(include):
 
 
 def reached_services(test, behind):
-    """The words of a test, and those behind them."""
+    """Returns the words of a test, and of the macros and inline functions that it
+    uses."""
     words, todo = set(test.words), [word for word in test.words
                                     if word in behind]
     while todo:
@@ -98,7 +99,8 @@ def all_items(root, holders):
 
 
 def read_exceptions(path):
-    """Lines "name: reason"; those that begin with # are comments."""
+    """Returns name -> reason from lines "name: reason"; lines that begin with #
+    are comments."""
     reasons = {}
     with open(path, encoding="utf-8") as stream:
         for line in stream:
@@ -110,7 +112,7 @@ def read_exceptions(path):
 
 
 def check_functions(root, items):
-    """Did the reading of headers find every function that is a fact?"""
+    """Returns whether the headers' functions include all of functions.txt."""
     known = {item.name for item in items}
     path = os.path.join(root, "tests", "abi", "functions.txt")
     with open(path, encoding="utf-8") as stream:
@@ -123,7 +125,7 @@ def check_functions(root, items):
 
 
 def cell(tests):
-    """Those that do the least else come first."""
+    """Returns the text for a list of tests; the shortest tests come first."""
     tests = sorted(tests, key=lambda test: len(test.words))
     names = [test.label.replace("tests/", "", 1) for test in tests]
     text = "<br>".join(names[:MOST_TESTS])
@@ -156,7 +158,8 @@ def is_required(item):
 
 
 def report(found, reasons):
-    """Counts by folder, and what is missing; the number that must not be."""
+    """Prints the counts of each folder and the parts without a test. Returns the
+    number of those that need one."""
     missing = 0
     for top in FOLDERS:
         part = [entry for entry in found if entry[0].header.startswith(top)]
@@ -177,7 +180,8 @@ def report(found, reasons):
 
 
 def stale(found, reasons):
-    """Exceptions for what is tested, or does not exist."""
+    """Prints exceptions for parts that have a test, or do not exist. Returns their
+    number."""
     bare = {title(item) for item, tests in found if not tests}
     for name in reasons:
         if name not in bare:

@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the public headers offer: functions, macros, flags and members.
+"""Reads the functions, macros, flags and members of the public headers.
 
-It reads the headers of this project, which keep to a few forms; it is no
-parser of C. `tests/abi/functions.txt` shows whether it overlooks a function.
+It is not a parser of C: it relies on the few forms that the headers of this project
+use. `tests/abi/functions.txt` shows whether it misses a function.
 """
 
 import re
 from collections import namedtuple
 
-# kind: function, macro, flag, member. bit: the flag that says that a member
-# counts, or None. struct: of a member.
+# kind: function, macro, flag, member. bit: the flag of field_mask for a member, or
+# None. struct: the structure of a member.
 Item = namedtuple("Item", "name kind header struct bit")
 
 BIT_DOC = re.compile(
@@ -26,7 +26,7 @@ def without_directives(text):
 
 
 def matching(text, start):
-    """The place behind the brace that closes the one at `start`."""
+    """Returns the position after the brace that closes the one at `start`."""
     depth = 0
     for i in range(start, len(text)):
         if text[i] == "{":
@@ -39,8 +39,8 @@ def matching(text, start):
 
 
 def members_of(body):
-    """Names of members; those of inner unions and structures count as well,
-    and a named inner one does by itself."""
+    """Returns the names of members, with those of inner unions and structures, and
+    with the names of these."""
     names = []
     while True:
         inner = re.search(r"\b(?:union|struct)\s*\{", body)
@@ -62,7 +62,7 @@ def members_of(body):
 
 
 def bits_of(text):
-    """From the comment above a flag: which members it stands for."""
+    """Returns (structure, member) -> flag, from the comments above the flags."""
     bits = {}
     for doc, flag in BIT_DOC.findall(text):
         struct = None
@@ -82,13 +82,13 @@ def structs_of(code):
         elif name:
             name += "_t"
         else:
-            continue # an inner one: its members are its owner's
+            continue # an inner structure: the outer one has its members
         yield name, code[match.end():end - 1]
 
 
 def holders_of(code):
-    """Members of each structure type in other structures: a test may reach it
-    through those without ever naming the type."""
+    """Yields the type and name of members that are structures: a test may use such
+    a type by the member, without its name."""
     for _, body in structs_of(code):
         for kind, name in re.findall(r"\b(\w+_t)\s+\*?(\w+)\s*;", body):
             yield kind, name
@@ -115,7 +115,7 @@ def functions_of(code):
         match = re.match(
             r"(?:\s|BEGIN_C_DECLS|END_C_DECLS)*((?:[\w*]+\s+)*[\w*]+[\s*]+)"
             r"\**(\w+)\s*\(", statement)
-        # in capitals: a macro that makes functions
+        # a name in capitals is a macro that defines functions
         if (match and "typedef" not in match.group(1).split() and
                 not match.group(2).isupper()):
             yield match.group(2)
@@ -128,8 +128,8 @@ def macros_of(text):
 
 
 def read(path, header, holders):
-    """The items of one header, in its order within each kind; notes in
-    `holders` which members hold which structures."""
+    """Returns the items of one header, in its order within each kind. Adds to
+    `holders` the members that have each structure type."""
     with open(path, encoding="utf-8") as stream:
         text = stream.read()
     code = without_directives(without_comments(text))

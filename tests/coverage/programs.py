@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the tests use: for each test, the words of its code and of the helpers
-that it reaches, as far as they stand in its program."""
+"""Finds for each test the words in its code and in the functions that it calls, as
+far as their sources belong to the test's program."""
 
 import os
 import re
 from collections import namedtuple
 
 # label: file, and the test's name if the file has several. words: identifiers.
-# members: what stands behind . or ->. listed: types that are initialised by a
-# plain list. checks: it has an expectation that can fail.
+# members: identifiers after . or ->. listed: types that are initialised by a list
+# without designators. checks: whether it has an assertion.
 Test = namedtuple("Test", "label words members listed checks")
 
 CHECK = re.compile(r"\b(ck_assert\w*|ck_abort\w*|ck_status|ck_ok|EXPECT\w*|FAIL|abort)\b")
@@ -28,8 +28,8 @@ def read(path):
 
 
 def sources_of(path, seen):
-    """A file, the headers that it includes by relative names, and what lies
-    beside a header under the same name."""
+    """Adds to `seen` a file, the headers that it includes by relative names, and
+    the .c file beside each header."""
     path = os.path.normpath(path)
     if path in seen or not os.path.exists(path):
         return
@@ -42,11 +42,11 @@ def sources_of(path, seen):
 
 
 def split(text):
-    """Functions by name, and what stands outside of them."""
+    """Returns the functions by name, and the text outside of them."""
     functions, outside, last = {}, [], 0
     for match in FUNCTION.finditer(text):
         head = text[last:match.start()]
-        # the declarator: behind the last thing that ends one
+        # the declarator begins after the end of the previous declaration
         cut = max(head.rfind(";"), head.rfind("}"), head.rfind("\n#"), 0)
         name = re.search(r"(\w+)\s*\(", head[cut:])
         start = re.search(r"START_TEST\s*\(\s*(\w+)", head[cut:])
@@ -61,8 +61,8 @@ def split(text):
 
 
 def made_by_macros(own, outside, functions):
-    """Tests that a macro of the program makes: name and body, which is that of
-    the macro and names the functions that it was given."""
+    """Yields the names of tests that a macro of the program defines, and adds them
+    to `functions`. Their body is that of the macro, with its arguments."""
     for declaration in outside:
         for macro, body in re.findall(
                 r"#define\s+(\w+)\([^)]*\)(.*START_TEST.*)", declaration):
@@ -74,7 +74,7 @@ def made_by_macros(own, outside, functions):
 
 
 def closure(start, functions, outside):
-    """The code that a test reaches."""
+    """Returns the code that a test reaches."""
     reached, todo, texts = set(), [start], []
     while todo:
         name = todo.pop()
@@ -85,7 +85,7 @@ def closure(start, functions, outside):
         texts.append(body)
         todo += [word for word in set(re.findall(r"\w+", body))
                  if word in functions and not functions[word][0]]
-    # variables at file scope, with what initialises them
+    # variables at file scope, with their initialisers
     words = set(re.findall(r"\w+", " ".join(texts)))
     for declaration in outside:
         named = re.search(r"(\w+)(?:\[[^]]*\])*\s*=", declaration)
@@ -96,7 +96,7 @@ def closure(start, functions, outside):
             for word in todo:
                 reached.add(word)
                 texts.append(functions[word][1])
-    # macros are code of whoever uses them
+    # a macro belongs to the code that uses it
     words = set(re.findall(r"\w+", " ".join(texts)))
     for declaration in outside:
         for name, body in re.findall(r"#define\s+(\w+)\(?(.*)", declaration):
@@ -122,7 +122,7 @@ def tests_of(path, label):
     for source in seen:
         text = stripped(read(source)).replace("\\\n", " ")
         more, rest = split(text)
-        # of two functions of a name the program's own counts
+        # the program's own function precedes one of the same name in a helper
         for name, value in more.items():
             functions.setdefault(name, value)
         outside += [part + ";" for part in
@@ -144,7 +144,8 @@ def tests_of(path, label):
 
 
 def is_built(path):
-    """Does a meson.build name it? Names may be put together from a list."""
+    """Returns whether a meson.build names the file. A name may be composed from a
+    list."""
     stem = os.path.splitext(os.path.basename(path))[0]
     folder = os.path.dirname(path)
     words = {stem, stem.replace("test_", "", 1), stem + ".c"}
@@ -160,7 +161,7 @@ def is_built(path):
 
 
 def all_tests(root):
-    """Of every program that is built as a test."""
+    """Returns the tests of every program that is built as a test."""
     roots = [os.path.join(root, "tests", folder) for folder in FOLDERS]
     plugins = os.path.join(root, "plugins")
     roots += [os.path.join(plugins, name, "tests")

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the specification requires, sentence by sentence, and the test that
-proves it: requirements/*.txt, see README.md. Fails if a test that is named does not
-exist, cannot fail, or a line cannot be read."""
+"""Checks requirements/*.txt, which have the requirements of the specification and
+the test for each; see README.md. Fails if a named test does not exist or has no
+assertion, or if a line is invalid."""
 
 import argparse
 import glob
@@ -13,7 +13,7 @@ import programs
 
 
 def read_requirements(path):
-    """Rows (line number, section, requirement, test); the test is None where the
+    """Yields (line number, section, requirement, test); the test is None if the
     line has none."""
     section = None
     with open(path, encoding="utf-8") as stream:
@@ -27,7 +27,7 @@ def read_requirements(path):
 
 
 def fault_of(row, tests, seen):
-    """What is wrong with a row; None: nothing."""
+    """Returns the error of a row, or None."""
     _, section, requirement, name = row
     if section is None:
         return "stands before the first section"
