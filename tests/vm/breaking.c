@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Loaded before a program: each datagram queue pair goes to the error state
- * before every 400th post, as after a failed work request. What is posted then
- * is lost, as well as what was under way.
+ * A library for LD_PRELOAD: each datagram queue pair goes to the error state
+ * before every 400th post, as after a failed work request. This post and the
+ * work requests in flight are lost.
  */
 #include <dlfcn.h>
 #include <infiniband/verbs.h>

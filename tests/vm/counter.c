@@ -15,7 +15,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The part of qemu's plugin interface (version 1) that is used here. */
+/* Declarations of qemu's plugin interface (version 1), as far as necessary. */
 typedef uint64_t qemu_plugin_id_t;
 typedef struct qemu_info_t qemu_info_t;
 struct qemu_plugin_tb;

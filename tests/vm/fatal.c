@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Loaded before a program: its devices report that they have failed
- * (IBV_EVENT_DEVICE_FATAL) when a port goes down. Software devices never report
- * it: the kernel waits until the program has closed them.
+ * A library for LD_PRELOAD: devices report a failure (IBV_EVENT_DEVICE_FATAL)
+ * when a port goes down. Software devices do not report this event themselves,
+ * because the kernel removes them only after the program has closed them.
  */
 #include <dlfcn.h>
 #include <errno.h>

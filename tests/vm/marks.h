@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Marks in the code of a program, which counter.c sees. The instruction has no
- * effect: a nop of eight bytes, whose displacement is the mark. */
+/* Marks in the code of a program, which counter.c detects. The instruction has
+ * no effect: a nop of eight bytes, whose displacement is the mark. */
 #ifndef TEST_VM_MARKS_H
 #define TEST_VM_MARKS_H
 
@@ -10,7 +10,7 @@ enum {
     MARK_BEGIN = 0x55435801, /* A region begins */
     MARK_KEEP  = 0x55435802, /* It ends, and counts */
     MARK_DROP  = 0x55435803, /* It ends, and is counted separately */
-    MARK_PRINT = 0x55435804, /* Prints the sums, and starts from zero */
+    MARK_PRINT = 0x55435804, /* Prints the sums, and resets them */
 };
 
 #define MARK(_mark) \

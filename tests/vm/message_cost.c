@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Two workers of one process exchange tagged messages of 8 B. What belongs to
- * the messages is marked for counter.c: the calls that post them, and the calls
- * of ucp_worker_progress() that find something. Calls that find nothing count
+ * Two workers of one process exchange tagged messages of 8 B. Marks for
+ * counter.c enclose the calls that post messages, and the calls of
+ * ucp_worker_progress() that have an event. Calls without an event count
  * separately, because their number depends on the device's speed.
  *
  * message_cost COUNT WINDOW: messages in each direction, one after the other
- * (WINDOW 1), or streams of WINDOW messages. Uses only what UCX 1.13 has.
+ * (WINDOW 1), or streams of WINDOW messages. Uses only the API of UCX 1.13.
  */
 #include "marks.h"
 
@@ -147,6 +147,6 @@ int main(int argc, char **argv)
         stream(sides, 1, window);
     }
     MARK(MARK_PRINT);
-    /* The process ends without closing: what comes now is not marked. */
+    /* The process ends without closing its objects; later code has no marks. */
     return 0;
 }

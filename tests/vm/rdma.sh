@@ -2,7 +2,7 @@
 # Shell functions, sourced inside the virtual machine: RDMA devices in
 # software, and faults on their links.
 
-# rdma_modules MODULE: for devices of that kind
+# rdma_modules MODULE: loads the modules for devices of this kind
 rdma_modules()
 {
     local module
@@ -12,9 +12,10 @@ rdma_modules()
     chmod 666 /dev/infiniband/* 2>/dev/null || true
 }
 
-# two_devices [KIND]: rxe1 (10.7.0.1, fd07::1) and rxe2 (10.7.0.2, fd07::2) at the
-# ends of a veth pair; or siw1 and siw2. Software RDMA does not cross network namespaces, so
-# that both are in one; policy routing sends what is between them over the pair.
+# two_devices [KIND]: creates rxe1 (10.7.0.1, fd07::1) and rxe2 (10.7.0.2, fd07::2)
+# at the ends of a veth pair; or siw1 and siw2. Both are in one network namespace,
+# because software RDMA does not work between namespaces; policy routing sends the
+# packets between them over the pair.
 two_devices()
 {
     local kind=${1:-rxe}
@@ -28,14 +29,14 @@ two_devices()
     join_devices "$kind" 1 2
 }
 
-# four_devices: two_devices, and rxe3 (10.8.0.3) and rxe4 (10.8.0.4) at the ends
-# of another pair
+# four_devices: like two_devices, with rxe3 (10.8.0.3) and rxe4 (10.8.0.4) at the
+# ends of another pair
 four_devices()
 {
     two_devices && join_devices rxe 3 4
 }
 
-# subnet I: the third number of which network device I's addresses have
+# subnet I: prints the second number of the addresses of device I
 subnet()
 {
     echo $((7 + ($1 - 1) / 2))
@@ -69,14 +70,14 @@ join_devices()
     chmod 666 /dev/infiniband/* 2>/dev/null || true
 }
 
-# other_end I: the device at the other end of I's pair
+# other_end I: prints the number of the device at the other end of I's pair
 other_end()
 {
     echo $((($1 - 1 ^ 1) + 1))
 }
 
-# run_program SECONDS LIBRARY FOLDER 'PROGRAM ARG...': loads the library before
-# the program, if there is one. Reports whether the program has ended with 0.
+# run_program SECONDS LIBRARY FOLDER 'PROGRAM ARG...': runs a program, with LIBRARY
+# preloaded unless empty. Reports whether the program has ended with 0.
 run_program()
 {
     local start=$SECONDS status
@@ -92,7 +93,7 @@ run_program()
     return $status
 }
 
-# link_route I: what device I sends to the other goes over the pair
+# link_route I: routes packets from device I to its peer over the pair
 link_route()
 {
     local other address
@@ -103,8 +104,8 @@ link_route()
         lladdr "$(cat /sys/class/net/v$other/address)"
 }
 
-# link_up: joins the devices again after `ip link set v1 down`, which has
-# removed the routes of v1
+# link_up: connects the devices again after `ip link set v1 down`, which has removed
+# the routes of v1
 link_up()
 {
     ip link set v1 up
@@ -112,7 +113,7 @@ link_up()
     link_route 2
 }
 
-# wait_active DEVICE: until its port is up, at most 10 s
+# wait_active DEVICE: waits until its port is active, at most 10 s
 wait_active()
 {
     local n
@@ -124,14 +125,14 @@ wait_active()
     return 1
 }
 
-# not_ready: prints how often a message found no receive buffer
+# not_ready: prints the number of messages that arrived without a receive buffer
 not_ready()
 {
     cat /sys/class/infiniband/rxe[12]/ports/1/hw_counters/rcvd_rnr_err |
         awk '{sum += $1} END {print sum + 0}'
 }
 
-# lose PERCENT: that many of the packets are lost, both ways; 0 ends it
+# lose PERCENT: sets the percentage of lost packets in both directions; 0: no loss
 lose()
 {
     local i

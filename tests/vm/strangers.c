@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * rdmacm: strangers at a listener (no private data or that of another program, no
- * request, malformed requests, a request that is too long) are turned away and
- * leave nothing behind; a client of UCX is served then.
+ * rdmacm: a listener rejects clients without or with foreign private data,
+ * without a request, with malformed requests, or with a request that is too
+ * long. They leave nothing behind, and afterwards a client of UCX is served.
  *
  * strangers HOST: an address of an RDMA device. The stranger uses librdmacm
  * without UCX; plugins/ib/README.md describes what it imitates.
@@ -44,7 +44,7 @@ struct call {
 
 /* ---------------------------------------------------------- the stranger -- */
 
-/* The output, which is shown after a failure, tells the last one. */
+/* Prints the step. After a failure, the output shows the last one. */
 static void step(const char *what)
 {
     fprintf(stderr, "stranger: %s\n", what);
@@ -110,8 +110,8 @@ static void speak(struct call *call, size_t length)
     EXPECT_INT(ibv_post_send(call->id->qp, &wr, &bad), ==, 0);
 }
 
-/* The listener ends the connection: rejects it, if our message was there before
- * the last packet of the connection's establishment. */
+/* Waits until the listener ends the connection. It rejects the connection if
+ * our message has arrived before the last packet of the connection setup. */
 static void expect_end(struct call *call)
 {
     struct pollfd fd = {.fd = call->id->channel->fd, .events = POLLIN};
@@ -124,7 +124,8 @@ static void expect_end(struct call *call)
     rdma_ack_cm_event(event);
 }
 
-/* Connects as UCX does, sends one message, and is turned away. */
+/* Connects like UCX, sends one message, and expects the end of the
+ * connection. */
 static void say(const struct sockaddr_storage *address, const void *words,
                 size_t length)
 {
@@ -207,7 +208,7 @@ static void be_server(struct team *team, const char *host)
     struct side side;
     unsigned fds = 0;
 
-    /* for clients that send no request */
+    /* the timeout for clients that send no request */
     setenv("UCX_RDMA_CM_TIMEOUT", "2s", 1);
     server_open_side(&side, UCP_FEATURE_TAG, 0);
     server_open(&server, &side, host, false);
