@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Peers that die, vanish, send invalid data, or never existed: errors in
- * bounded time, other peers unaffected, no leaks.
+ * Peers that are killed, stop, send invalid data, or never existed: errors are
+ * reported in bounded time, other peers are not affected, and nothing is
+ * leaked.
  */
 #include "pattern.h"
 #include "raw.h"
@@ -116,8 +117,8 @@ static ucs_status_t never_sent(uct_pending_req_t *req)
     return UCS_ERR_NO_RESOURCE;
 }
 
-/* One peer dies with zero-copy sends, flushes and pending requests outstanding.
- * The other endpoint continues. */
+/* One peer is killed with zero-copy sends, flushes and pending requests
+ * outstanding. The endpoint to the other peer continues. */
 static void survives_a_kill(void *arg, int unused)
 {
     uct_completion_t comp  = {on_complete, 1, UCS_OK};

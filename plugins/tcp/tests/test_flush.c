@@ -92,8 +92,8 @@ static unsigned send_until_busy(uct_ep_h ep, uint8_t *buffers, unsigned first)
 }
 
 /* One round, with the first message numbered `first`; returns the number of the
- * next one. The peer receives the first message at once, and the others when it
- * gets their number. */
+ * next one. The peer receives the first message at once, and the others after
+ * it has got the number of the next one from this side. */
 static uint32_t flush_round(side_t *side, uct_ep_h ep, int fd, uint32_t first,
                             uint8_t *buffers)
 {

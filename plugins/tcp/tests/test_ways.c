@@ -67,9 +67,9 @@ static void close_dead(int fds[4])
     }
 }
 
-/* Makes an address of `peer` that begins with `port` and `id`. The peer's real
- * listener is the second of two alternatives; the first is unused. Returns the
- * length. */
+/* Makes an address of `peer` that begins with `port` and `id`. The address of
+ * the peer's real listener is the second of two alternatives; the first one is
+ * empty (zeros). Returns the length. */
 static size_t lead_astray(side_addr_t *addr, const side_addr_t *peer,
                           uint16_t port, uint64_t id)
 {
@@ -240,9 +240,9 @@ static void finds_nobody(void *arg, int unused)
     side_close(&side);
 }
 
-/* The alternative address is free when the first attempt takes long, and used
- * by another connection afterwards: the first attempt continues until its
- * timeout. */
+/* The attempt at the first address takes long. Another connection from the peer
+ * uses the alternative address meanwhile, so that the first attempt continues
+ * until its timeout. */
 static void loses_the_other_way(void *arg, int unused)
 {
     side_addr_t addr, peer;

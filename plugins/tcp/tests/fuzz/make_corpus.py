@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Writes the seeds of the fuzz target: one valid stream of each kind."""
+"""Writes the seeds of the fuzz target: streams of each kind, most of them
+valid."""
 import pathlib
 import struct
 import sys
