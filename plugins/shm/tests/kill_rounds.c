@@ -43,7 +43,8 @@ typedef struct way {
     const char *tl;
     const char *use_names;
     unsigned rounds;
-    int tells; /* Unexpected failures reported by the error handler */
+    int tells; /* The error handler reports the loss of a peer; otherwise a
+                * copy's status shows it */
 } way_t;
 
 static char dir[] = "/dev/shm/ucx-kill-XXXXXX";

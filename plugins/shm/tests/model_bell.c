@@ -334,7 +334,8 @@ static void receiver_read(model_search_t *search, const state_t *state,
     }
 }
 
-/* Iterates over the senders; `i` counts. Non-zero: done. */
+/* Advances r.i to the next sender in the bit mask `wanted`. Returns non-zero,
+ * and resets r.i, if there is none. */
 static int skip_others(state_t *copy, uint8_t wanted)
 {
     while ((copy->r.i < SENDERS) && !((wanted >> copy->r.i) & 1)) {
@@ -394,7 +395,7 @@ static void receiver_walk(model_search_t *search, state_t *copy, int variant)
     }
 }
 
-/* What a program may do between two calls. */
+/* Emits each call that the program may make next. */
 static void receiver_idle(model_search_t *search, const state_t *state)
 {
     state_t copy = *state;

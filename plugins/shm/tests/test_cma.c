@@ -253,9 +253,9 @@ START_TEST(a_target_that_polls_copies_its_part)
 }
 END_TEST
 
-/* The helper copies no part of the front half, not even of operations that this
- * side has not begun to copy: the memory of each half stays in the caches of one
- * processor if it is used again. */
+/* In operations of up to 1 MiB the helper copies no part of the front half,
+ * even if this side has not begun to copy: the memory of each half stays in the
+ * caches of one processor if it is used again. */
 START_TEST(each_side_copies_its_half_of_every_operation)
 {
     enum { COPIES = 3, LENGTH = 65536, EVENTS = 1 + 2 * COPIES };

@@ -30,8 +30,8 @@ enum { NUM_OPS = 6 };
 
 /* Starts gets and puts, and kills the target before they are complete; returns
  * how many of them have failed. If the target is killed before any progress,
- * one of them must fail: without a helper the call only begins the copy, which
- * has two parts. */
+ * one of them must fail: without a helper, the call that starts an operation
+ * does not complete the copy, which has several parts. */
 static int lose_one(cma_side_t *side, unsigned round, int at_once)
 {
     static cma_wait_t waits[NUM_OPS];

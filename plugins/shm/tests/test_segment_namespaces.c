@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Segments between processes of different namespaces, as in containers: what
- * can be shared is shared, and other attempts fail with a reason.
+ * Segments between processes of different namespaces, as in containers: they
+ * are shared if possible, and other attempts fail with a reason.
  */
 #include "seg_suite.h"
 
