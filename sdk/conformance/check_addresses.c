@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Rule 17 for addresses: truncated addresses are rejected. With any bit
- * inverted, nothing beyond the bytes is read and nothing crashes.
+ * inverted, the plugin reads nothing beyond the bytes and does not crash.
  *
  * An address with an inverted bit may be valid. Such device addresses are only
  * passed to is_reachable, which sends nothing: an endpoint might contact other

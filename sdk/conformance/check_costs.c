@@ -263,8 +263,8 @@ static int is_disturbed(const measured_t *best)
     return !is_sure(&best->one_way) || !is_sure(&best->each);
 }
 
-/* Seconds that the stated costs and those of this machine amount to.
- * is_slower() multiplies them by the tolerance. */
+/* Return the sum of the stated costs and those of this machine, in seconds.
+ * is_slower() multiplies it by the tolerance. */
 static double allowed_first(const talk_t *talk)
 {
     return FLOOR + talk->stated.latency + talk->best.toss + talk->stated.first;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Devices: repeated lists are equal, names are valid and distinct, types and
- * names match the manifest.
+ * Lists of devices: repeated lists are equal, names are valid and distinct,
+ * types and names match the manifest.
  */
 #include "check.h"
 #include "plugin.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Rule 17 for keys: truncated keys are rejected. With any bit inverted, nothing
- * beyond the bytes is read. A key with an inverted bit may be valid; that is
- * detected when it is used.
+ * Rule 17 for keys: truncated keys are rejected. With any bit inverted, the
+ * plugin reads nothing beyond the bytes. Unpacking may accept a key with an
+ * inverted bit: only its use shows that it is wrong.
  */
 #include "check.h"
 #include "guard.h"

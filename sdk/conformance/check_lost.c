@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Rule 18: a peer that dies is reported to the error handler once, in bounded
- * time, by the worker's thread, after what it has sent. Outstanding operations
- * complete, later ones fail, and the endpoint can be destroyed, even inside the
- * handler.
+ * Rule 18: a lost peer is reported to the error handler once, in bounded time,
+ * by the worker's thread, after the peer's messages were delivered. Outstanding
+ * operations complete, later ones fail, and the endpoint can be destroyed, even
+ * inside the handler.
  */
 #include "lost.h"
 

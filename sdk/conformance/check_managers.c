@@ -148,8 +148,8 @@ static ssize_t handle_pack(void *arg,
         _holds; \
     })
 
-/* Returns the address to use: 127.0.0.1, unless CHECK_HOST names another one
- * for managers of devices that the loopback address does not reach. */
+/* Returns the address to use: 127.0.0.1, or CHECK_HOST if it is set, for
+ * managers whose devices do not have the loopback address. */
 static in_addr_t own_address(void)
 {
     const char *host = getenv("CHECK_HOST");

@@ -154,8 +154,8 @@ static void talk_lossy(talk_t *talk)
     check_unfailed(talk, "on a network that loses packets");
 }
 
-/* Checks that lost probes, and a peer that makes no progress, do not count as a
- * lost peer. */
+/* Checks that a peer is not reported as lost because probes are lost, or
+ * because it does not call progress. */
 static void talk_idle(talk_t *talk)
 {
     size_t length;
@@ -173,7 +173,7 @@ static void talk_idle(talk_t *talk)
     }
 }
 
-/* Checks a stopped peer. It may count as lost, if that is reported. */
+/* Checks a stopped peer. The transport may report it as lost. */
 static void talk_stopped(talk_t *talk)
 {
     size_t length;

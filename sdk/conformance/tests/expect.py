@@ -4,14 +4,13 @@
 
 usage: expect.py KIT LIBRARY MANIFEST DEFECT CHECK RULE [SECONDS]
 
-The library and its manifest are copied into a folder named after the defect,
-from which the plugin selects the defect. A defect of the manifest is planted in
-its copy. The kit must exit with 1 and the check
-must have a finding under the rule; 0 means that the check exceeds its time limit.
-SECONDS replaces the kit's time limit; the environment variable KIT_NOTICE, if
-set, is the argument of --notice. A check that is skipped, because the system
-does not permit it, skips the test, and so does a measurement that other programs
-have disturbed.
+The library and its manifest are copied into a folder named after the defect: the
+plugin selects the defect by this name. A defect of the manifest is planted in the
+copy. The kit must exit with 1, and the check must have a finding under RULE. RULE 0:
+the check must exceed its time limit. SECONDS replaces the kit's time limit; the
+environment variable KIT_NOTICE, if set, is the argument of --notice. The test is
+skipped if the check is skipped because the system does not permit it, or if other
+programs have disturbed a measurement.
 """
 import json
 import os
@@ -21,7 +20,7 @@ import sys
 import tempfile
 
 
-# The kit could not measure precisely.
+# The kit prints this text if it could not measure precisely.
 DISTURBED = 'other programs disturbed most rounds'
 
 
@@ -41,7 +40,7 @@ def remove_operation(manifest):
 
 
 def state_other_units(manifest):
-    """The latency in seconds, the bandwidth in bytes a second."""
+    """Declares the latency in seconds and the bandwidth in bytes per second."""
     for transport in transports(manifest):
         transport['latency_ns'] *= 1e-9
         transport['bandwidth_mbps'] *= 1e6

@@ -17,7 +17,7 @@ read -ra flags < <(pkg-config --cflags --libs ucx-plugin-sdk uct-core jansson \
     libelf)
 libraries=$(dirname "$PKG_CONFIG_PATH")
 
-# The copies have nothing of this project above them.
+# Build copies outside of the source tree: no folder above belongs to this project.
 cp "$kit"/*.[ch] "$work"
 "$@" -std=gnu11 -D_GNU_SOURCE -Wall -Werror -o "$work/ucx-plugin-check" \
     "$work"/*.c "${flags[@]}" -Wl,-rpath-link,"$libraries" -pthread -ldl -lm

@@ -4,11 +4,11 @@
 
 usage: program.py PERFTEST LIBRARY MANIFEST DEFECT RULE
 
-The library and its manifest are copied into a folder named after the defect,
-from which the plugin selects the defect; it is the only transport. The log must
-name the rule; how the program itself ends does not matter. An empty DEFECT: the
-log must name none, and the program succeeds. A program that ends by itself prints
-a summary of what was checked.
+The library and its manifest are copied into a folder named after the defect: the
+plugin selects the defect by this name. It is the only transport. The log must name
+the rule; the exit status of the program is ignored. An empty DEFECT: the log must
+name no rule, and the program must succeed. A program that exits normally must print
+a summary of the checked calls.
 """
 import json
 import os
@@ -32,10 +32,11 @@ def main():
         env = dict(os.environ, UCX_PLUGIN_PATH=folder, UCX_TLS='probe',
                    UCX_PLUGIN_CHECK='y', UCX_LOG_LEVEL='warn')
         log = ''
-        whole = ''  # the output of programs that ended by themselves
+        whole = ''  # the output of the programs that exited normally
         done = None
         found = set()
-        # A receiver that is always faster never lets the queue fill: then again.
+        # If the receiver is always faster than the sender, the queue is never full:
+        # repeat the run.
         for _ in range(10 if defect else 1):
             for threshold in '0', 'inf':
                 env['UCX_ZCOPY_THRESH'] = threshold
@@ -53,7 +54,7 @@ def main():
     print(log)
     summary = re.findall('plugin check: probe: ([0-9]+) calls checked, ([0-9]+) '
                          'findings(.*)', log)
-    # A program that the defect has stopped leaves without a summary.
+    # A program that was stopped by the defect prints no summary.
     must_tell = 'breaks rule %s of' % rule in whole
     if (not summary and whole) or not all(int(calls) > 0 for calls, _, _ in summary):
         sys.exit('no summary of the calls that were checked')

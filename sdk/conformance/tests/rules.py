@@ -4,17 +4,18 @@
 
 usage: rules.py ABI.md DEFECT=RULE...
 
-The first table of the page that begins with "| #" holds the rules, numbered
-without gaps. The table that begins with "| Rule" has one line for each rule. It
-names, in backticks, exactly the defects of that rule. A line without a defect
-has a text that states how else the rule is tested, or why it is not.
+The first table of the page that begins with "| #" has the rules, numbered without
+gaps. The table that begins with "| Rule" has one line for each rule, which names, in
+backticks, exactly the defects of that rule. A line without a defect states how the
+rule is tested otherwise, or why it is not tested.
 """
 import re
 import sys
 
 
 def table(lines, head):
-    """Rows below the line that begins with `head`, as {number: last cell}."""
+    """Returns the rows below the line that begins with `head`, as {number: last
+    cell}."""
     start = [i for i, line in enumerate(lines) if line.startswith(head)]
     if not start:
         sys.exit('no table begins with "%s"' % head)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""The kit's command line: exit codes, help, the list, broken manifests
-and libraries.
+"""Tests the kit's command line: exit codes, help, the list of checks, invalid
+manifests and libraries.
 
 usage: usage.py KIT
 """
@@ -24,7 +24,7 @@ def expect(what, condition):
 
 
 def damaged_libraries(kit, folder):
-    """A library that cannot be read is a finding of rule 1, and no crash."""
+    """Checks that an unreadable library causes a finding of rule 1, not a crash."""
     here = os.path.dirname(os.path.abspath(__file__))
     with open(os.path.join(here, 'plugin', 'probe.json'),
               encoding='utf-8') as file:

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A plugin that is linked wrongly: it exports everything, calls functions of
- * the core directly, and is bound lazily.
+ * A plugin that is linked incorrectly: it exports all symbols, calls functions
+ * of the core directly, and is bound lazily.
  */
 #include <ucx/plugin.h>
 

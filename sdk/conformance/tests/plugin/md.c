@@ -53,7 +53,7 @@ ucs_status_t probe_md_resources(const ucx_component_t *component,
 ucs_status_t probe_md_open(const ucx_component_t *component,
                            const ucx_md_open_args_t *args, uct_md_h *md_p)
 {
-    /* volatile: prevents that the compiler removes the leak */
+    /* volatile: prevents the compiler from removing the leak */
     static void *volatile lost UCS_F_MAYBE_UNUSED;
     uct_md_t *md = calloc(1, sizeof(*md));
 
