@@ -92,8 +92,8 @@ static const char *words_of(uint64_t flags, char *text, size_t size)
     return text;
 }
 
-/* Notes what the manifest declares and this device does not have, because the
- * core selects by the manifest. That is permitted. */
+/* Adds a note for capabilities that the manifest declares and this device does
+ * not have. That is permitted, but the core selects by the manifest. */
 static void note_unused(run_t *run, const uct_iface_attr_t *attr)
 {
     const uint64_t flags = run_transport(run)->iface_flags & ~attr->cap.flags;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Finds and loads the plugin under test by the functions of the core, so that
- * the check sees what the core does with it.
+ * the checks use the plugin in the same way as the core.
  */
 #include "plugin.h"
 #include "host.h"

@@ -15,7 +15,7 @@
 typedef struct usage {
     unsigned fds;
     unsigned tasks;
-    size_t heap;     /* bytes handed out by malloc() */
+    size_t heap;     /* bytes allocated by malloc() */
     size_t resident; /* bytes of memory */
 } usage_t;
 

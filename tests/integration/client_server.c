@@ -201,8 +201,8 @@ static void one_talks(struct play *play, const char *host, bool old_handler)
     agree(play);
 }
 
-/* Closes all endpoints and progresses both workers meanwhile: each side waits
- * for the other, in unknown order. */
+/* Closes all endpoints and progresses both workers meanwhile: a close may need
+ * the progress of the other worker. */
 static void close_all(struct side_ep **eps, int count, struct side *a,
                       struct side *b)
 {

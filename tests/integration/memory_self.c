@@ -157,7 +157,8 @@ static void test_transfers(int from, int to)
     }
 }
 
-/* The operand and the result are of one kind, the word of the other. */
+/* The operand and the result are in memory of kind `here`, the word in memory
+ * of kind `there`. */
 static void test_atomics(int here, int there)
 {
     ucp_request_param_t param = {

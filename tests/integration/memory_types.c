@@ -3,8 +3,8 @@
  * Memory that is inaccessible to the processor, on either side or both, in
  * messages of every class (memory_rma tests put, get and atomics; memory_crowd
  * many messages at once; memory_faults failures). A direct access crashes: the
- * pages have no access rights. The tests use the descriptor behind the memory
- * (tests/plugins/opaque).
+ * pages have no access rights. The tests access the memory by mapping its file
+ * descriptor (tests/plugins/opaque).
  */
 #include "common/data.h"
 #include "common/talk.h"

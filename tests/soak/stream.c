@@ -20,7 +20,7 @@ struct parser {
     char head[sizeof(struct record)];
     size_t have; /* bytes of the head */
     struct record record;
-    size_t done; /* bytes behind the head */
+    size_t done; /* bytes of the record after the head */
     bool receiving;
 };
 

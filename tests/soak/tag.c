@@ -181,7 +181,7 @@ static void take_probed(struct actor *actor)
 {
     struct soak *soak = actor->soak;
     ucp_tag_t tag     = (ucp_tag_t)TAG_PROBED << 60;
-    /* with several threads, another one may receive what was only probed */
+    /* another thread may receive a message that was probed but not removed */
     bool take         = (soak->threads > 1) || random_below(&actor->random, 4);
     ucp_tag_recv_info_t info;
     ucp_tag_message_h message;

@@ -210,9 +210,9 @@ static void does_nothing(void *arg, int fd)
 
 PAIR_TEST(pending_requests_can_be_taken_back, purges, does_nothing)
 
-/* uct_ep_flush() in a pending callback succeeds although other requests wait behind
- * it. Outside of such a callback it returns UCS_ERR_NO_RESOURCE while requests
- * wait. */
+/* uct_ep_flush() in a pending callback succeeds although the queue contains
+ * later requests. Outside of such a callback it returns UCS_ERR_NO_RESOURCE
+ * while requests are queued. */
 static unsigned num_turns;
 
 static ucs_status_t flushes(uct_pending_req_t *super)
