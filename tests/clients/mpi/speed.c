@@ -22,8 +22,9 @@ enum { WINDOW = 64, MEDIUM = 1 << 16, LARGE = 1 << 20 };
 typedef struct {
     const char *name, *unit;
     int size;
-    double (*take)(int size, int count); /* seconds of a message, or of a call */
-    int trial;                           /* number of steps of a trial */
+    double (*take)(int size,
+                   int count); /* seconds of a message, or of a call */
+    int trial;                 /* number of steps of a trial */
     int a_step;    /* messages of a step: a round trip, or a window */
     double one_is; /* factor from us, or from messages per second, to `unit` */
 } figure_t;
