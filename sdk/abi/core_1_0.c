@@ -104,7 +104,7 @@ static ucs_status_t add_fd(uct_worker_h worker, int fd, int events,
     return UCS_OK;
 }
 
-/* Nor does the plugin wait for a timer: this core has no service thread. */
+/* Accepts the timer without starting it: this program has no service thread. */
 static ucs_status_t add_timer(uct_worker_h worker, double interval,
                               ucx_async_timer_cb_t cb, void *arg,
                               ucx_async_id_t *id_p)

@@ -3,9 +3,9 @@
  * An object whose debugging information contains the whole plugin ABI: the dump
  * of the ABI is read from that information. The code is never run.
  *
- * A type is in the dump if an exported function has a parameter of it, a
- * constant that belongs to no named enumeration if it is the length of an
- * array.
+ * The dump contains the types of the parameters of exported functions, and the
+ * lengths of arrays. So each type is a parameter of a function, and each
+ * constant that belongs to no named enumeration is the length of an array.
  */
 #include <ucx/am.h>
 #include <ucx/pending.h>
@@ -93,8 +93,8 @@ ABI_TYPE(ucx_recv_desc_owner_t)
  * reached through the tables. */
 ABI_TYPE(ucx_pending_queue_t)
 
-/* Types of the public headers that travel through the tables without being
- * named in one. */
+/* Types of the public headers that are arguments of slots, or that such
+ * arguments point to. */
 ABI_TYPE(uct_md_resource_desc_t)
 ABI_TYPE(uct_iface_attr_t)
 ABI_TYPE(uct_iface_params_t)
@@ -118,7 +118,7 @@ ABI_TYPE(ucs_status_t)
 ABI_TYPE(ucs_memory_type_t)
 ABI_TYPE(ucs_sys_device_t)
 
-/* Constants that both sides have compiled in. */
+/* Constants that are compiled into both the core and the plugins. */
 typedef struct constants {
     ABI_CONSTANT(UCX_PLUGIN_ABI_MAJOR);
     ABI_BIT(UCX_MEM_DEREG_INVALIDATE);

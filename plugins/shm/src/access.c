@@ -8,8 +8,8 @@
 
 #include <string.h>
 
-/* Local address of [remote_addr, +length), or NULL if the key does not cover
- * it. */
+/* Returns the local address of [remote_addr, +length), or NULL if the key does
+ * not cover the range. */
 static SHM_INLINE char *locate(uct_rkey_t uct_rkey, uint64_t remote_addr,
                                uint64_t length)
 {

@@ -34,8 +34,8 @@ typedef struct cma_op cma_op_t;
 typedef struct cma_helper cma_helper_t;
 
 /* Two words that other processes read to verify that they have permission and
- * that this is the right process. The token is in our address; only processes
- * that have read this memory know the secret. */
+ * that this is the right process. The token is part of the interfaces'
+ * addresses; a process that has the secret has read this memory. */
 typedef struct cma_words {
     uint64_t token;
     uint64_t secret;
@@ -58,24 +58,25 @@ typedef struct cma_region {
     uint64_t length;
 } cma_region_t;
 
-/* Whether the peer's helper can be used. */
+/* Whether the peer can help with a copy (cma_help.c). */
 typedef enum {
     CMA_HELP_UNTRIED, /* The peer has an inbox; not tried yet */
     CMA_HELP_POSSIBLE,
     CMA_HELP_NEVER, /* The peer has no inbox, or using it failed */
 } cma_help_state_t;
 
-/* A process, identified by one of its interfaces. All our endpoints to it share
- * one. */
+/* The process of a peer, identified by one of its interfaces. All endpoints of
+ * an interface to the same peer share this structure. */
 struct cma_peer {
     cma_peer_t *next; /* Node in the interface's list */
     cma_peer_t *next_busy;
     cma_iface_t *iface;
     pid_t pid;
     uint64_t token;
-    uint64_t words;      /* Address of its cma_words_t, in its process */
+    uint64_t words;      /* Address of the peer's cma_words_t, in the peer's
+                          * process */
     double seen;         /* Time of the last identity check */
-    ucs_status_t status; /* Status of a lost peer */
+    ucs_status_t status; /* UCS_OK, or the error if the peer is lost */
     uint8_t is_busy;     /* In the interface's list of busy peers */
     unsigned refs;       /* Number of endpoints, including failed
                           * ones */
@@ -88,9 +89,11 @@ struct cma_peer {
     cma_help_state_t help;
     uint32_t generation; /* Generation of the last job */
     uint32_t jobs_used;  /* Bit mask of the jobs in use */
-    uint32_t unhelped;   /* Offers without help, see share_end() */
+    uint32_t unhelped;   /* log2(skip + 1): grows with each job that the peer
+                          * did not help with, see share_end() */
     uint32_t skip;       /* Number of offers to skip */
-    uint32_t waits;      /* Polls while a helper is copying */
+    uint32_t waits;      /* Number of polls in which the helper was still
+                          * copying */
     double waits_from;   /* Start of a long wait; 0: none */
     double pause_until;  /* No offers before this time: the last
                           * helper was slow */
@@ -98,7 +101,7 @@ struct cma_peer {
     uint64_t proof;      /* The peer's secret */
     shm_outbox_t *outbox;
     size_t address_length;
-    uint8_t address[]; /* Address of its inbox's segment */
+    uint8_t address[]; /* Address of the segment of the peer's inbox */
 };
 
 struct cma_ep {
@@ -141,8 +144,7 @@ struct cma_op {
     uint32_t num_copied; /* Chunks of the job that this process has copied, from
                           * the front */
     size_t job_length, chunk;
-    double began;     /* Time of the last post of an operation when the job
-                       * began */
+    double began;     /* The interface's `now` when the job began */
     double ending_at; /* Start of the wait for the helper; 0: not waiting */
 
     unsigned iovcnt;

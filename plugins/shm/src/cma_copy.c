@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The two system calls, and the meaning of their errors. Addresses of the other
- * process are only passed to the kernel, which checks them.
+ * The system calls process_vm_readv and process_vm_writev, and the meaning of
+ * their errors. Addresses of the other process are only passed to the kernel,
+ * which checks them.
  */
 #include "cma.h"
 

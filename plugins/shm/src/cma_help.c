@@ -3,10 +3,11 @@
  * The helper's side of shared copies: other processes put to and get from our
  * memory, and while we are idle we copy a part of the data for them.
  *
- * Their requests may be wrong or malicious. We help only processes that could
- * do the copy themselves: they have read our secret, and it is in the memory of
- * the process that they name. Thus no process can use us to access memory that
- * the kernel denies to it, neither ours nor a third process's.
+ * Their requests may be wrong or malicious. We help only a process that could
+ * do the copy itself: it has read our secret, and the secret is in the memory
+ * of the process whose PID it has sent. Thus no process can use us to access
+ * memory that the kernel denies to it, neither ours nor that of a third
+ * process.
  */
 #include "cma.h"
 
@@ -22,14 +23,14 @@ typedef struct help_job {
 } help_job_t;
 
 struct cma_helper {
-    cma_helper_t *next, *previous; /* Ring of helpers with open jobs; NULL:
-                                    * none */
+    cma_helper_t *next, *previous; /* Circular list of the initiators with open
+                                    * jobs; NULL: this one has none */
     cma_iface_t *iface;
     cma_job_t *words; /* The jobs' words, in the sender's private area */
     pid_t pid;        /* 0: not received yet */
     uint64_t proof;
     double seen;
-    uint8_t is_refused; /* Rejected: ignore all its messages */
+    uint8_t is_refused; /* The initiator is rejected: ignore all its messages */
     uint32_t open;      /* Bit mask of open jobs */
     help_job_t jobs[CMA_JOBS];
 };
@@ -170,8 +171,8 @@ static void refuse(cma_helper_t *helper, const char *why)
     helper->open       = 0;
 }
 
-/* Returns whether the named process has our secret: it must have read the
- * secret from our memory. */
+/* Returns whether the process with the initiator's PID has our secret, which it
+ * must have read from our memory. */
 static int is_trusted(cma_helper_t *helper)
 {
     const cma_iface_t *iface = helper->iface;

@@ -129,7 +129,8 @@ static SHM_INLINE int cma_share_load(cma_share_t *share, uint64_t *word_p)
     return 1;
 }
 
-/* The initiator claims up to `most` chunks, starting at *first_p. */
+/* Called by the initiator: claims up to `most` free chunks. Stores the first
+ * one and their number. */
 static SHM_INLINE cma_claim_t cma_share_claim(cma_share_t *share, uint32_t most,
                                               uint32_t *first_p,
                                               uint32_t *num_p)
@@ -190,8 +191,8 @@ static SHM_INLINE cma_job_end_t cma_share_end(const cma_share_t *share)
                              CMA_JOB_SPOILT;
 }
 
-/* The helper claims the last free chunk. `limit`: the last value of `back` that
- * it read, initially the number of chunks. */
+/* Called by the helper: claims the last free chunk. *limit is the last value of
+ * `back` that the helper has read, initially the number of chunks. */
 static SHM_INLINE cma_claim_t cma_help_claim(cma_job_t *job,
                                              uint32_t generation,
                                              uint32_t *limit)
@@ -216,8 +217,8 @@ static SHM_INLINE cma_claim_t cma_help_claim(cma_job_t *job,
     return CMA_CLAIMED;
 }
 
-/* Reports the number of copied chunks; CMA_JOB_REFUSED means that the last
- * claimed chunk was not copied. */
+/* Reports the number of copied chunks; the flag CMA_JOB_REFUSED in `done` means
+ * that the last claimed chunk was not copied. */
 static SHM_INLINE void cma_help_report(cma_job_t *job, uint32_t generation,
                                        uint32_t done)
 {

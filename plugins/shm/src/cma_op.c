@@ -209,8 +209,8 @@ static unsigned peer_progress(cma_peer_t *peer, int *may_copy)
 }
 
 /* Copies at most one part in each call. The peer that is first in the list
- * moves to the end after a call that has copied, so that all peers get their
- * turn. */
+ * moves to the end after a call that has copied, so that the operations of all
+ * peers advance. */
 unsigned cma_ops_progress(cma_iface_t *iface)
 {
     cma_peer_t *first = iface->busy, **link = &iface->busy;

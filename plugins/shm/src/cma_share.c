@@ -24,8 +24,9 @@
 #define SHARE_ALONE (512ul * 1024)
 #define SHARE_PAGE  4096ul
 enum { SHARE_UNHELPED_MAX = 6 };
-/* Chunks at the front that the initiator claims when it opens a job, at most:
- * half of a job of up to 1 MiB. */
+/* Maximum number of chunks at the front that the initiator claims when it opens
+ * a job. With chunks of the default size, that is half of a job of up to 1
+ * MiB. */
 enum { SHARE_OWN_MAX = 2 };
 /* Number of polls of a copying helper after which its liveness is checked, and
  * after which the waiting time is measured. */
@@ -34,9 +35,10 @@ enum { SHARE_PATIENCE = 1024, SHARE_CLOCK = 64 };
  * limit in seconds. */
 #define SHARE_PAUSE     32
 #define SHARE_PAUSE_MAX 2.0
-/* Seconds that a helper gets to finish its chunk if the user does not want to
- * wait, or if its process has ended but not all its threads. Copying a chunk
- * takes microseconds, on an oversubscribed host milliseconds. */
+/* Seconds for which a cancelled operation waits until the helper has finished
+ * its chunk. An operation is also cancelled if the helper's process has ended
+ * but not all its threads. Copying a chunk takes microseconds, on an
+ * oversubscribed host milliseconds. */
 #define SHARE_LINGER 5.0
 
 /* --- Connection to the helper -------------------------------------------- */
@@ -230,9 +232,9 @@ static void share_pause(cma_peer_t *peer, const cma_op_t *op)
 }
 
 /* Makes the job's words free for another job. Updates the number of offers to
- * skip: it grows with each job of which the helper has copied no chunk, and
- * shrinks less with others, because a peer that copies for itself most of the
- * time helps now and then. */
+ * skip: its logarithm grows by one with each job of which the helper has copied
+ * no chunk. Another job only halves the logarithm, because a peer that copies
+ * for itself most of the time helps now and then. */
 static void share_end(cma_peer_t *peer, cma_op_t *op)
 {
     if (peer->waits_from != 0) {

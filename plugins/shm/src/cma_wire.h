@@ -46,9 +46,9 @@ _Static_assert(sizeof(cma_wire_key_t) == 20, "on the wire");
 /* Messages to an inbox: their ids */
 enum { CMA_MSG_HELLO = 1, CMA_MSG_JOB = 2 };
 
-/* First message of a sender: its PID, and the address in its memory of its
- * copy of the receiver's secret. The receiver reads the copy, which proves that
- * the sender could read the receiver's memory. */
+/* First message of a sender: its PID, and in `proof` the address, in the
+ * sender's memory, of its copy of the receiver's secret. The receiver reads the
+ * copy, which proves that the sender could read the receiver's memory. */
 typedef struct cma_msg_hello {
     uint32_t pid;
     uint32_t zero;

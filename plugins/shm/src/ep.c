@@ -231,8 +231,8 @@ static void shm_ep_pending_purge(uct_ep_h uct_ep,
 }
 
 /* Calls the pending requests of one endpoint after the other, each endpoint
- * once per round. A callback may destroy endpoints, so only the list is
- * reliable. */
+ * once per round. A callback may destroy endpoints, so each step takes the
+ * first endpoint of the list. */
 unsigned shm_iface_dispatch(shm_iface_t *iface)
 {
     unsigned count = 0;
@@ -281,8 +281,8 @@ static ucs_status_t shm_ep_fence(uct_ep_h ep, unsigned flags)
 
 /* ------------------------------------------------------------------ life -- */
 
-/* Returns whether an address of sufficient length was passed. The length is
- * given, or guaranteed by the caller. */
+/* Returns whether an address of sufficient length was passed. Without a length
+ * in `params`, the caller guarantees it. */
 static int has_bytes(const uct_ep_params_t *params, uint64_t field,
                      const void *address, uint64_t length_field, size_t length,
                      size_t need)

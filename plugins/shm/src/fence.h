@@ -14,8 +14,8 @@
 #define SHM_FENCE_H
 
 /* Registers this process, so that shm_fence_all() of other processes covers it.
- * Returns zero if this process must fence itself. Calling it again is
- * harmless. */
+ * Returns zero if the threads of this process must execute fences of their own.
+ * Calling it again is harmless. */
 int shm_fence_register(void);
 
 /* Returns non-zero if shm_fence_all() works here. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Passes segments to processes that do not see this process in /proc: a thread
- * with a local socket sends descriptors to peers that know a segment's token
- * and run as the same user, or as root.
+ * with a local socket sends descriptors to peers whose request contains a
+ * segment's token and which run as the same user, or as root.
  *
  * In the usual case (one PID namespace for all) there is neither socket nor
  * thread. They are created with the first segment if this process is in a PID
@@ -261,7 +261,7 @@ static void close_fds(shm_handover_t *handover)
 }
 
 /* Runs in a forked child. The child has no thread, and must not keep the
- * parent's name in use. */
+ * parent's socket name in use. */
 static void forked(shm_fork_item_t *item)
 {
     shm_handover_t *handover = shm_container_of(item, shm_handover_t, fork);

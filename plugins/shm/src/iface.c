@@ -315,8 +315,9 @@ static double bandwidth_to(shm_iface_t *iface, uct_ep_h ep)
                                     shm_outbox_bandwidth(shm_ep(ep)->outbox);
 }
 
-/* am_zcopy copies as well, which the core's cost model does not include. Direct
- * access is one copy by one core, without a ring or a second process. */
+/* am_zcopy also copies the data, a cost that the core's cost model does not
+ * include. Direct access is one copy by one core, without a ring or a second
+ * process. */
 static ucs_status_t shm_iface_estimate(uct_iface_h uct_iface, ucx_perf_t *perf)
 {
     shm_iface_t *iface = shm_iface(uct_iface);

@@ -53,7 +53,7 @@ typedef struct shm_iface {
                          * dispatch */
     shm_ep_t *serving;  /* Endpoint whose pending requests are
                          * running */
-    uint32_t rounds;    /* Rounds of progress */
+    uint32_t rounds;    /* Number of calls of progress */
     uint32_t tend_mask; /* The clock is read when these bits of
                          * `rounds` are zero */
     uint8_t is_armed;
@@ -66,8 +66,8 @@ typedef struct shm_iface {
     LIST_HEAD(, shm_peer) peers[SHM_PEER_HASH_SIZE];
     shm_peer_t *probed;         /* Peer that is_reachable has attached, without
                                  * an endpoint yet */
-    LIST_HEAD(, shm_ep) failed; /* Failures to be reported */
-    LIST_HEAD(, shm_ep) told;   /* Reported failures */
+    LIST_HEAD(, shm_ep) failed; /* Endpoints whose failure is to be reported */
+    LIST_HEAD(, shm_ep) told;   /* Endpoints whose failure was reported */
     int event_fd;               /* An epoll descriptor; -1 until
                                  * requested */
     int timer_fd;               /* In the epoll set */

@@ -21,8 +21,8 @@ typedef ucs_status_t (*shm_deliver_t)(void *arg, unsigned slot, uint8_t id,
 
 /* Called when a sender has taken or left a slot, for example to create or free
  * what the user of the inbox keeps for this sender. `private_area`: the first
- * private_size bytes of the sender's box, which the sender can write to as
- * well. */
+ * private_size bytes of the sender's box, which is the part of the segment that
+ * this sender writes to. */
 typedef void (*shm_slot_event_t)(void *arg, unsigned slot, void *private_area);
 
 typedef struct shm_inbox_params {
@@ -54,11 +54,11 @@ typedef struct shm_sender {
     uint64_t bytes_done;
     uint64_t bytes_told;
     shm_slot_t *slot;
-    uint32_t news; /* Number of the review in which the last message arrived */
+    uint32_t news; /* The inbox's `review` when the last message arrived */
     uint16_t index;
     uint8_t active; /* The sender is polled */
     uint8_t cut;    /* The sender has sent invalid data and is ignored */
-    char *box;      /* Mapped: private area, cells, ring */
+    char *box;      /* The mapped box: private area, cells, ring */
 } shm_sender_t;
 
 typedef struct shm_inbox {
@@ -71,9 +71,9 @@ typedef struct shm_inbox {
     uint32_t credit_cells; /* Credits are returned in steps of this many
                             * cells */
     uint8_t is_busy;       /* A delivery is running */
-    uint8_t need_fence;    /* Without membarrier: senders must
-                            * fence */
-    uint8_t is_short;      /* Out of memory for a new sender, which was
+    uint8_t need_fence;    /* There is no membarrier: senders must execute
+                            * fences */
+    uint8_t is_short;      /* Memory for a new sender has run out, and this was
                             * logged */
 
     shm_slot_t *slots;
@@ -85,7 +85,7 @@ typedef struct shm_inbox {
     size_t front_length; /* Mapped bytes of head and slots, which precede the
                           * boxes */
     size_t box_stride;
-    uint32_t review; /* Number of reviews */
+    uint32_t review; /* Number of calls of shm_inbox_review() */
     struct {
         double time;
         uint64_t ticks;
@@ -102,15 +102,16 @@ void shm_inbox_close(shm_inbox_t *inbox);
 static SHM_INLINE unsigned shm_inbox_progress(shm_inbox_t *inbox,
                                               shm_deliver_t deliver);
 
-/* Returns non-zero if a sender has exited without leaving. Any thread. */
+/* Returns non-zero if a sender has exited without releasing its slot. Any
+ * thread. */
 int shm_inbox_has_dead(const shm_inbox_t *inbox);
 /* Delivers the messages of dead senders and frees their slots. Does nothing
  * inside a delivery. */
 void shm_inbox_sweep(shm_inbox_t *inbox);
 
-/* Stops polling senders that have sent nothing since the previous call. Their
- * next message rings the bell, see layout.h. The caller determines the
- * interval. */
+/* Stops polling senders that have sent nothing since the previous call. For its
+ * next message, such a sender notifies the receiver by the bell, a counter in
+ * the segment (layout.h). The caller determines the interval. */
 void shm_inbox_review(shm_inbox_t *inbox);
 
 /* Prepares for sleeping on seg.event_rd. Returns UCS_ERR_BUSY if there is work.

@@ -27,8 +27,9 @@ void shm_inbox_clock_init(shm_inbox_t *inbox);
 int shm_inbox_take_probe(shm_inbox_t *inbox, shm_sender_t *sender,
                          uint64_t ctl);
 
-/* Returns the phase of cells that are written in the round of `next`. Memory is
- * zero initially, so the first round has phase 1. */
+/* Returns the phase bit of a cell's control word in that round through the
+ * array of cells in which cell number `next` is written. Memory is zero
+ * initially, so the first round has phase 1. */
 static SHM_INLINE unsigned shm_phase(uint32_t next, uint32_t mask)
 {
     return (next & (mask + 1)) == 0;

@@ -49,7 +49,8 @@ ucs_status_t shm_key_cache_create(const ucx_host_t *host,
                                   shm_key_cache_t **cache_p);
 void shm_key_cache_destroy(shm_key_cache_t *cache);
 
-/* Searches segments with the settings of `space` from now on. */
+/* Sets how segments of other processes are opened from now on: with the
+ * settings of `space`. */
 void shm_key_cache_configure(shm_key_cache_t *cache, const shm_space_t *space);
 
 /*

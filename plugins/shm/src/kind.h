@@ -133,7 +133,7 @@ void shm_handover_remove(shm_seg_t *seg);
 void shm_handover_start(shm_space_t *space);
 /* Requests a segment. Stores descriptors of separate open file descriptions in
  * *fd_p and, if the segment has an event, in *event_p (otherwise -1). Returns
- * non-zero on success; otherwise errno is set. */
+ * 0, or an errno. */
 int shm_handover_ask(shm_space_t *space, const uint8_t *token, int *fd_p,
                      int *event_p);
 

@@ -127,8 +127,9 @@ typedef struct shm_inbox_head {
     uint32_t num_slots;
     uint32_t num_cells;    /* Number of cells of a box; a power of two */
     uint32_t ring_max;     /* Maximum bytes of a ring; a power of two */
-    uint32_t private_size; /* Bytes at the start of a box */
-    uint32_t need_fence;   /* Senders must fence */
+    uint32_t private_size; /* Length of the private area at the start of a
+                            * box */
+    uint32_t need_fence;   /* Senders must execute fences */
     uint64_t boxes;        /* Offset of the first box */
     uint64_t box_stride;
 

@@ -17,7 +17,7 @@ typedef struct shm_outbox {
     /* Members of the hot path */
     shm_cell_t *cells;
     uint32_t next;  /* Next cell to write, ever increasing */
-    uint32_t limit; /* Cells below this index are free */
+    uint32_t limit; /* Cells with numbers below this may be written */
     uint32_t cells_mask;
     uint8_t fenced;
     uint8_t dead; /* The peer has exited: sends fail */
@@ -25,7 +25,8 @@ typedef struct shm_outbox {
     char *ring;
     uint32_t ring_at;     /* Offset of the next bytes in the ring */
     uint32_t ring_log;    /* log2 of the ring size in use; 0: no ring yet */
-    uint32_t ring_good;   /* Longer messages need a larger ring */
+    uint32_t ring_good;   /* Message length up to which the ring is large
+                           * enough */
     uint64_t bytes_used;  /* Number of ring bytes used, ever increasing */
     uint64_t bytes_limit; /* Limit of bytes_used */
 
@@ -73,8 +74,8 @@ int shm_outbox_peer_is_alive(const shm_outbox_t *outbox);
 /* Makes every later send fail with UCS_ERR_CONNECTION_RESET. */
 void shm_outbox_kill(shm_outbox_t *outbox);
 
-/* Returns non-zero if a send may succeed, or fail in another way, since the
- * last one found no space: the receiver has returned credits, or nothing was
+/* Called after a send that found no space. Returns non-zero if the next send
+ * may have another result: the receiver has returned credits, or nothing was
  * sent yet, or the receiver reads nothing more. */
 int shm_outbox_has_news(const shm_outbox_t *outbox);
 

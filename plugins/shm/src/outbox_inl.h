@@ -121,7 +121,7 @@ static SHM_INLINE ucs_status_t shm_outbox_reserve(shm_outbox_t *outbox,
     return UCS_OK;
 }
 
-/* Consumes the number of reserved bytes that are used. */
+/* Consumes the first `length` reserved bytes. */
 static SHM_INLINE void shm_outbox_take_ring(shm_outbox_t *outbox,
                                             uint32_t length)
 {

@@ -31,8 +31,8 @@ typedef struct shm_probing {
     double sent_at;
     uint32_t sent;    /* Number of probes; may wrap around */
     uint32_t latency; /* Latency of a cache line in ps; 0: unknown */
-    uint32_t doubt;   /* Result that differs and must be confirmed by the next
-                       * probe; 0: none */
+    uint32_t doubt;   /* A result that differs from `latency` and must be
+                       * confirmed by the next probe; 0: none */
     uint8_t awaited;  /* The last probe is unanswered */
 } shm_probing_t;
 

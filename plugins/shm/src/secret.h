@@ -4,7 +4,7 @@
  * number, so that the worker's address, which contains several tokens, can be
  * compressed.
  *
- * A process that has the address of one inbox therefore knows the number of all
+ * A process that has the address of one inbox therefore has the number of all
  * inboxes of that worker. Inboxes of other workers have another secret, even in
  * the same process. The other part of a token, the id of the space, is public:
  * names of sockets contain it. The ids of a process's spaces differ in their

@@ -113,8 +113,8 @@ ucs_status_t shm_seg_make(shm_space_t *space, size_t length, unsigned num_locks,
                           unsigned flags, shm_seg_t *seg);
 
 /* As shm_seg_make(), with a given random part of the token. `secret` 0: a new
- * random number. It is ignored by the kind that would show it in the name of a
- * file. */
+ * random number. A kind that would show the number in the name of a file
+ * ignores `secret`. */
 ucs_status_t shm_seg_make_secret(shm_space_t *space, size_t length,
                                  unsigned num_locks, unsigned flags,
                                  uint64_t secret, shm_seg_t *seg);
@@ -128,7 +128,7 @@ ucs_status_t shm_seg_make_mapped(shm_space_t *space, size_t length, void *at,
 
 /* Writes the address by which other processes attach the segment:
  * shm_seg_address_length() bytes, which can be sent. Any process that has the
- * segment may pass it on. */
+ * segment may pass the address on. */
 size_t shm_seg_address_length(const shm_space_t *space);
 void shm_seg_address(const shm_seg_t *seg, void *address);
 
@@ -138,9 +138,9 @@ const uint8_t *shm_seg_address_token(const void *address);
 /* Attaches a segment of another process (or of this one). The bytes come from a
  * peer. Returns UCS_ERR_UNREACHABLE if the segment cannot be shared with this
  * process; `reason` (if not NULL) receives the cause, and nothing is logged.
- * Makes some system calls. It waits only for a creator that must be queried by
- * its socket: at most 10 s for an answer, and 10 s before that if many
- * processes query it. */
+ * Makes some system calls. The call waits only for a creator that must be
+ * queried by its socket: at most 10 s for an answer, and 10 s before that if
+ * many processes query it. */
 ucs_status_t shm_seg_attach(shm_space_t *space, const void *address,
                             size_t address_length, shm_seg_t *seg, char *reason,
                             size_t reason_size);

@@ -19,7 +19,8 @@
 /* Pause in seconds when descriptors have run out. */
 #define ACCEPT_PAUSE     0.1
 #define ACCEPT_PATHS_MAX 64
-/* Fraction of the process's descriptors that unknown connections may use. */
+/* Unknown connections may use 1/ACCEPT_FILES_SHARE of the process's
+ * descriptors. */
 #define ACCEPT_FILES_SHARE 8
 
 void tcp_unknown_drop(tcp_unknown_t *unknown)
@@ -63,7 +64,7 @@ static void unknown_refuse(tcp_unknown_t *unknown, const char *what)
     tcp_unknown_drop(unknown);
 }
 
-/* Sends a NACK with the reason, if the client uses our protocol. */
+/* Sends a NACK with the reason to a client that uses this protocol. */
 static void unknown_nack(tcp_unknown_t *unknown, uint16_t reason)
 {
     tcp_wire_hello_t hello;

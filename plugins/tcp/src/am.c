@@ -136,7 +136,8 @@ ssize_t tcp_ep_am_bcopy(uct_ep_h uct_ep, uint8_t id,
 }
 
 /* Sends a small message as a copy, together with the data that is queued
- * already: one system call for both costs less than avoiding the copy. */
+ * already: one system call for both is faster than a separate send without the
+ * copy. */
 static ucs_status_t am_zcopy_copy(tcp_conn_t *conn, uint8_t id,
                                   const void *header, unsigned header_length,
                                   const uct_iov_t *iov, size_t iovcnt,

@@ -8,8 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Adjusts the marks of operations that wait for later positions of the stream:
- * `size` bytes before `position`, and a number of PUTs, will not be sent. */
+/* Called when `size` bytes of the stream from `position` on, and `puts` PUT
+ * frames in them, will not be sent: adjusts the marks of flushes that wait for
+ * later positions. */
 static void tx_forget(tcp_conn_t *conn, uint64_t position, uint64_t size,
                       uint64_t puts)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Closes a connection by agreement, so that no endpoint fails: a side without
- * endpoints asks, and the other side accepts or refuses.
+ * endpoints sends CLOSE, and the peer accepts or rejects it.
  */
 #include "conn.h"
 

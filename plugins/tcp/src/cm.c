@@ -110,7 +110,8 @@ static void cm_free_dead(tcp_cm_t *cm)
     }
 }
 
-/* Runs once from the worker's progress, after the handler saw an event. */
+/* Runs once from the worker's progress, after the asynchronous handler was
+ * called. */
 static void cm_progress(void *arg)
 {
     struct epoll_event events[CM_EVENTS];
@@ -146,8 +147,9 @@ static void cm_progress(void *arg)
     cm->host->async_modify_fd(cm->async_id, UCS_EVENT_SET_EVREAD);
 }
 
-/* If there is no memory for the call, the handler stays enabled. It is
- * level-triggered, so the event is reported until the call succeeds. */
+/* Queues cm_progress() for the next progress. If there is no memory for that,
+ * the handler stays enabled. It is level-triggered, so the event is reported
+ * until the call succeeds. */
 static void cm_call(tcp_cm_t *cm)
 {
     if (cm->host->progress_oneshot(cm->super.worker, cm_progress, cm) !=

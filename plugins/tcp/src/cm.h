@@ -5,7 +5,8 @@
  *
  * One epoll descriptor monitors the sockets. The host's asynchronous handler
  * monitors that descriptor and schedules cm_progress() in the worker, which
- * does all work: callbacks of the user are called from nowhere else.
+ * does all work: callbacks of the user are called from nowhere else. One call
+ * of cm_progress() is a round.
  *
  * A link is a connection to one client or server:
  *
@@ -61,13 +62,13 @@ typedef struct tcp_cm {
     int timer_fd;
     ucx_async_id_t async_id;
     tcp_list_t listeners;
-    tcp_list_t links;   /* All but UNKNOWN, REQUESTED and DEAD */
-    tcp_list_t unknown; /* Oldest first */
+    tcp_list_t links;   /* Links in all other states but DEAD */
+    tcp_list_t unknown; /* In the state UNKNOWN, oldest first */
     tcp_list_t requested;
     pthread_mutex_t requested_lock;
-    tcp_list_t dead; /* To be freed at the end of the round */
+    tcp_list_t dead; /* Links to free at the end of the round */
     tcp_list_t dead_listeners;
-    tcp_list_t flushed; /* To be completed before the end of the round */
+    tcp_list_t flushed; /* Flushes to complete before the end of the round */
     unsigned num_unknown;
     int in_progress;
     double timer_at;
@@ -93,7 +94,8 @@ typedef struct tcp_cm_link {
     uint8_t watched; /* The descriptor is in the epoll set */
     uint8_t watch_out;
     tcp_cm_ep_t *ep;
-    tcp_cm_listener_t *listener; /* In the states UNKNOWN and REQUESTED */
+    tcp_cm_listener_t *listener; /* The listener that accepted the link, in the
+                                  * states UNKNOWN and REQUESTED */
     double deadline;             /* 0: no deadline */
 
     /* The message that is being received */

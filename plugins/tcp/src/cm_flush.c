@@ -99,7 +99,7 @@ ucs_status_t tcp_cm_ep_flush(uct_ep_h uct_ep, unsigned flags,
         return flush_cancel(ep, comp);
     }
     if (ep->link == NULL) {
-        /* The reason why there was no connection, or UCS_ERR_CANCELED */
+        /* Return the reason why there is no connection, or UCS_ERR_CANCELED */
         return (ep->flags & (TCP_CM_EP_PEER_LEFT | TCP_CM_EP_LEFT)) ?
                    UCS_OK :
                    ep->status;

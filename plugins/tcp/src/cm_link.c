@@ -47,8 +47,8 @@ tcp_cm_link_t *tcp_cm_link_create(tcp_cm_t *cm, int fd, uint32_t events)
     return link;
 }
 
-/* Stops monitoring the link. The event of a dead client's socket would be
- * reported continuously until the user answers the request. */
+/* Stops monitoring the link. Otherwise the event of a dead client's socket
+ * would be reported continuously until the user answers the request. */
 static void link_unwatch(tcp_cm_link_t *link)
 {
     if (link->watched) {

@@ -14,9 +14,9 @@
         * round */
 #define LISTENER_PAUSE \
     0.1 /* Seconds without accepting after descriptors have run out */
-/* Fraction of the process's descriptors that clients without a request may use.
- * Larger than that of an interface, because a rejected client does not
- * retry. */
+/* Clients that have not sent a request may use 1/LISTENER_FILES_SHARE of the
+ * process's descriptors. This is more than an interface permits (accept.c),
+ * because a rejected client does not retry. */
 #define LISTENER_FILES_SHARE 2
 
 static tcp_cm_listener_t *cm_listener(uct_listener_h listener)

@@ -76,14 +76,15 @@ enum tcp_conn_state {
 
 enum tcp_conn_flags {
     TCP_CONN_HASHED     = 1u << 0, /* tcp_conn_find() finds it */
-    TCP_CONN_BLOCKED    = 1u << 1, /* The socket accepted only a part */
+    TCP_CONN_BLOCKED    = 1u << 1, /* The socket's send buffer is full */
     TCP_CONN_WATCH_OUT  = 1u << 2, /* epoll reports when the socket is
                                     * writable */
     TCP_CONN_WANT_CLOSE = 1u << 3, /* Send CLOSE when everything is sent */
     TCP_CONN_DISPATCH   = 1u << 4, /* Pending requests are being called */
     TCP_CONN_TX_DEAD    = 1u << 5, /* Sending failed; read the data that has
                                     * arrived */
-    TCP_CONN_HOT        = 1u << 6, /* Read without epoll: progress.c */
+    TCP_CONN_HOT        = 1u << 6, /* Progress reads it without epoll
+                                    * (progress.c) */
     TCP_CONN_QUIET      = 1u << 7, /* Closed by agreement: endpoints are not
                                     * notified */
     TCP_CONN_UNACKED    = 1u << 8, /* Sent data may be unacknowledged */
@@ -96,7 +97,7 @@ enum tcp_rx_mode {
     TCP_RX_FRAMES,  /* Frames; the only mode before UP */
     TCP_RX_PUT,     /* Data of a PUT, into registered memory */
     TCP_RX_DATA,    /* Data for the oldest get */
-    TCP_RX_FILLING, /* Padding after such data */
+    TCP_RX_FILLING, /* Padding after the data of a PUT or DATA frame */
 };
 
 /* --- Elements of the send queue ------------------------------------------ */
@@ -124,7 +125,7 @@ typedef struct tcp_op {
     tcp_ep_t *ep; /* NULL: the endpoint was destroyed, or the operation
                    * cancelled */
     uct_completion_t *comp;
-    void *mem; /* The pool's element that contains it */
+    void *mem; /* The pool's element that contains this structure */
     ucs_status_t status;
 } tcp_op_t;
 
@@ -138,11 +139,11 @@ typedef struct tcp_zcopy {
     uint8_t is_done; /* The kernel has accepted all data */
     uint8_t iovcnt;
     uint8_t iov_index;
-    uint8_t pad; /* Remaining padding of this frame */
+    uint8_t pad; /* Remaining padding of the current frame */
     uint16_t hdr_off, hdr_len;
-    uint32_t seg_left; /* Remaining data of this frame */
-    uint32_t seg_size; /* Data of a full frame */
-    size_t left;       /* Data of all further frames */
+    uint32_t seg_left; /* Remaining bytes of data of the current frame */
+    uint32_t seg_size; /* Bytes of data in a full frame */
+    size_t left;       /* Bytes of data in all further frames */
     size_t iov_off;
     tcp_op_t op;
     void *copy;         /* From malloc(): the rest of a frame of a cancelled
@@ -161,7 +162,7 @@ typedef struct tcp_serve {
     uint8_t pad;
     uint32_t seg_left;
     uint64_t address;
-    uint64_t left; /* Data of all further frames */
+    uint64_t left; /* Bytes of data in all further frames */
     uint64_t hdr;
 } tcp_serve_t;
 
@@ -190,15 +191,15 @@ struct tcp_conn {
     int fd;
     uint8_t state, path, rx_mode, rx_pad;
     uint32_t flags;
-    uint32_t tx_round; /* Round of the last immediate send */
+    uint32_t tx_round; /* The interface's `round` at the last immediate send */
     unsigned num_eps;
 
     /* Sending */
     tcp_elem_t *tx_head, *tx_tail;
-    tcp_txbuf_t *tx_cur; /* The tail, while it has space */
+    tcp_txbuf_t *tx_cur; /* The buffer at the tail, while it has space */
     uint32_t num_bufs, num_zcopy;
     uint64_t tx_queued; /* Total bytes of frames queued, without DATA */
-    uint64_t tx_sent;   /* Total bytes of them that are sent */
+    uint64_t tx_sent;   /* Total bytes of these frames that are sent */
     tcp_list_t tx_node;
     tcp_list_t pend_node;
     tcp_list_t pend_eps;
@@ -207,7 +208,9 @@ struct tcp_conn {
     uint8_t *part; /* Bytes of an incomplete frame */
     uint32_t part_length;
     uint8_t part_pooled;
-    uint32_t rx_limit; /* Maximum bytes to receive in addition to direct data */
+    uint32_t rx_limit; /* Maximum number of bytes of one receive call into the
+                        * interface's buffer; in addition to data that is
+                        * received directly into its destination, half of it */
     uint32_t silent;   /* Consecutive receive calls without data */
     uint64_t rx_left;  /* PUT, DATA: remaining bytes */
     uint64_t rx_key, rx_address;
@@ -244,8 +247,8 @@ struct tcp_conn {
                           * acknowledgement; 0: none */
     unsigned retries;
     ucs_status_t status;
-    tcp_sockaddr_t peer; /* Family AF_UNSPEC: accepted, address
-                          * unknown */
+    tcp_sockaddr_t peer; /* Family AF_UNSPEC: the connection was accepted, and
+                          * the peer's address is unknown */
     tcp_ways_t *ways;    /* Alternative addresses of the peer; NULL: only
                           * `peer` */
     uint8_t way;         /* Index of `peer` in `ways` */
@@ -275,7 +278,7 @@ tcp_conn_t *tcp_conn_find(tcp_iface_t *iface, uint64_t peer_id, uint8_t path);
  * it. */
 ucs_status_t tcp_conn_create(tcp_iface_t *iface, uint64_t peer_id, uint8_t path,
                              int hashed, tcp_conn_t **conn_p);
-/* Changes the id of the interface to which the connection leads. */
+/* Sets the id of the peer's interface to which the connection leads. */
 void tcp_conn_rename(tcp_conn_t *conn, uint64_t peer_id);
 /* Starts an attempt to connect; progress handles a failure. */
 void tcp_conn_connect(tcp_conn_t *conn);
@@ -345,7 +348,8 @@ void tcp_tx_frame(tcp_conn_t *conn, uint64_t frame); /* Queues a frame without
  * if that is not possible now. */
 tcp_zcopy_t *tcp_tx_zcopy_get(tcp_conn_t *conn, const uct_iov_t *iov,
                               size_t iovcnt, size_t *length_p);
-/* UCS_OK: the kernel has all data. UCS_INPROGRESS: `comp` is called later. */
+/* Queues the operation and sends as much as possible. UCS_OK: the kernel has
+ * accepted all data. UCS_INPROGRESS: `comp` is called later. */
 ucs_status_t tcp_tx_zcopy_start(tcp_conn_t *conn, tcp_zcopy_t *zcopy,
                                 tcp_ep_t *ep, uct_completion_t *comp);
 /* Copies the data of the entries to `dst`. */

@@ -13,8 +13,8 @@ typedef struct tcp_device {
     int is_loopback;
     unsigned prefix;          /* Prefix length of the network */
     tcp_sockaddr_t addr;      /* Port 0 */
-    ucs_sys_device_t sys_dev; /* Set by the caller, because it needs the host
-                               * services */
+    ucs_sys_device_t sys_dev; /* Set by the caller, because the query needs the
+                               * host services */
     double bandwidth;         /* Bytes per second; 0: not queried yet */
     unsigned mtu;             /* Bytes per packet; 0: not queried yet */
 } tcp_device_t;

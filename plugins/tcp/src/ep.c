@@ -185,7 +185,7 @@ ucs_status_t tcp_ep_create(uct_iface_h uct_iface, const uct_ep_params_t *params,
     }
 
     /* Use a connection that the peer has opened. Without one, the first send
-     * opens it */
+     * opens one */
     conn = ep_find_conn(ep);
     if (conn != NULL) {
         ep_attach(ep, conn);

@@ -9,7 +9,8 @@
 
 #include <string.h>
 
-/* Completes a user's completion when all connections are flushed. */
+/* A flush of the interface: calls the user's completion when all connections
+ * are flushed. */
 typedef struct iface_flush {
     uct_completion_t comp;
     uct_completion_t *user;
@@ -57,9 +58,9 @@ static ucs_status_t flush_wait(tcp_conn_t *conn, tcp_ep_t *ep,
 
 /* --- Endpoint ------------------------------------------------------------ */
 
-/* Completes a flush to which nothing is outstanding on the connection: its
- * completion is called after those of the operations that are done, by the next
- * progress. */
+/* Completes a flush for which nothing is outstanding on the connection. The
+ * next progress calls its completion, after the completions of the operations
+ * that are done already. */
 static ucs_status_t flush_later(tcp_iface_t *iface, uct_completion_t *comp)
 {
     tcp_op_t *op;

@@ -290,7 +290,7 @@ static void iface_drop_unknown(tcp_list_t *list)
     }
 }
 
-/* Frees what exists. */
+/* Frees an interface, which may be opened only in part. */
 static void iface_cleanup(tcp_iface_t *iface)
 {
     const ucx_host_t *host = iface->host;
@@ -334,7 +334,8 @@ static void iface_cleanup(tcp_iface_t *iface)
     free(iface);
 }
 
-/* Returns a free id next to that of another interface of the worker, or 0. */
+/* Returns an unused id that differs from `other`, the id of another interface
+ * of the worker, in the lowest byte only; 0: there is none. */
 static uint64_t id_beside(const tcp_iface_t *iface, uint64_t other)
 {
     const tcp_md_t *md = iface->md;

@@ -41,8 +41,8 @@ typedef struct tcp_iface {
     uint32_t seg_size;   /* Maximum data of one PUT or DATA frame */
     uint64_t id;         /* Random, never 0 */
     tcp_list_t md_node;  /* Node in the domain's ifaces */
-    unsigned num_others; /* Number of other interfaces for which its address has
-                          * space */
+    unsigned num_others; /* Number of other interfaces for which this
+                          * interface's address has space */
     uint8_t detour;      /* Index of the address that reached the
                           * last peer whose first address failed */
     uint32_t epoch;      /* Epoch of the last HELLO sent; 0: none sent yet */
@@ -54,8 +54,8 @@ typedef struct tcp_iface {
     unsigned num_hot;
     tcp_conn_t *hot[TCP_IFACE_HOT_MAX];
     unsigned quiet;             /* Consecutive polls that found no event */
-    uint64_t last_look;         /* Cycle counter at the last poll; 0: poll in
-                                 * the next round */
+    uint64_t last_look;         /* Cycle counter at the last poll of the epoll
+                                 * descriptor; 0: poll in the next round */
     tcp_list_t tx_work;         /* Connections with data to send */
     tcp_list_t pend_work;       /* Connections with pending requests */
     tcp_list_t broken;          /* Connections to take down */

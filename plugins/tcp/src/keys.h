@@ -28,14 +28,14 @@ typedef struct tcp_key {
     size_t length;
     unsigned access;       /* UCT_MD_MEM_ACCESS_* */
     struct tcp_key *next;  /* Next in the bucket; constant */
-    struct tcp_key *older; /* In `latest` of the table */
+    struct tcp_key *older; /* Next older entry in the list of all entries */
 } tcp_key_t;
 
 typedef struct tcp_keys {
     pthread_mutex_t lock;
     tcp_key_t *_Atomic *buckets;
-    tcp_key_t *latest;   /* Last entry of the list of all entries; protected by
-                          * the lock */
+    tcp_key_t *latest;   /* Newest entry of the list of all entries; protected
+                          * by the lock */
     uint64_t random[32]; /* Random words that are not used yet */
     unsigned num_random;
 } tcp_keys_t;

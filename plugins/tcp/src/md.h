@@ -39,8 +39,8 @@ typedef struct tcp_rkey {
 
 extern const ucx_md_ops_t tcp_md_ops;
 
-/* Equal for processes of one kernel and one network namespace, which share
- * local addresses. */
+/* Returns a number that is equal for processes of one kernel and one network
+ * namespace, which share local addresses. */
 uint64_t tcp_md_locality(const ucx_host_t *host);
 
 /* Finds a device by name, with its speed. `fresh`: does not use the cached

@@ -8,8 +8,8 @@
  * equally rarely, so that it costs a worker that uses other transports almost
  * nothing.
  *
- * epoll is level-triggered and knows every socket, so arming only has to check
- * for work inside this library.
+ * epoll is level-triggered and monitors every socket, so arming only has to
+ * check for work that is queued in this plugin.
  */
 #include "conn.h"
 #include "timer.h"
@@ -235,7 +235,7 @@ static unsigned progress_look(tcp_iface_t *iface)
     return count;
 }
 
-/* Returns whether a system call that probably finds nothing is due. */
+/* Returns whether epoll must be called in this round. */
 static inline int progress_is_time(tcp_iface_t *iface)
 {
     uint64_t now;
@@ -282,7 +282,8 @@ static void tx_dead(tcp_conn_t *conn)
     }
 }
 
-/* Sends for one connection; it stays in the list while it has more to send. */
+/* Sends the queue of one connection, which stays in the list while its queue is
+ * not empty. */
 static void progress_tx_one(tcp_conn_t *conn)
 {
     tcp_list_del(&conn->tx_node);
@@ -426,14 +427,14 @@ ucs_status_t tcp_iface_event_arm(uct_iface_h uct_iface, unsigned events)
     tcp_list_t work;
     tcp_conn_t *conn;
 
-    /* Send buffered data before the sleep. Data that cannot be sent wakes when
-     * the socket is writable. */
+    /* Send buffered data before the sleep. For data that cannot be sent, the
+     * event descriptor becomes readable when the socket is writable. */
     tcp_list_take(&work, &iface->tx_work);
     while (!tcp_list_is_empty(&work)) {
         conn = tcp_list_first(&work, tcp_conn_t, tx_node);
         progress_tx_one(conn);
         if (conn->flags & TCP_CONN_TX_DEAD) {
-            dead = 1; /* It is in tx_work again, for progress */
+            dead = 1; /* The connection is in tx_work again, for progress */
         } else if (!tcp_list_is_empty(&conn->tx_node)) {
             tx_watch(conn, 1);
         }

@@ -355,8 +355,9 @@ void tcp_serve_queue(tcp_conn_t *conn)
 
 /* --- Remote completion --------------------------------------------------- */
 
-/* Acknowledges the peer's puts. The number includes earlier puts, so only one
- * acknowledgement must be stored while the queue is full. */
+/* Acknowledges the peer's puts. The number includes all earlier puts, so while
+ * the queue is full nothing has to be stored: the next call acknowledges
+ * all. */
 void tcp_put_ack_queue(tcp_conn_t *conn)
 {
     uint64_t words[2];

@@ -15,7 +15,7 @@
 typedef enum tcp_route_kind {
     TCP_ROUTE_NONE,   /* No route */
     TCP_ROUTE_LOCAL,  /* An address of this host */
-    TCP_ROUTE_DEVICE, /* By the device with `index` */
+    TCP_ROUTE_DEVICE, /* Through the device `ifindex` */
 } tcp_route_kind_t;
 
 typedef struct tcp_route {
@@ -43,7 +43,8 @@ void tcp_routes_cleanup(tcp_routes_t *routes);
 ucs_status_t tcp_route_find(tcp_routes_t *routes, const tcp_sockaddr_t *dst,
                             const tcp_sockaddr_t *src, tcp_route_t *route_p);
 
-/* Index of the device of a family's default route; 0 if there is none. */
+/* Returns the index of the device of a family's default route; 0 if there is
+ * none. */
 unsigned tcp_route_default(tcp_routes_t *routes, int family);
 
 #endif

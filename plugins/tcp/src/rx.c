@@ -481,8 +481,8 @@ static int rx_frames(tcp_conn_t *conn, unsigned *events_p)
     return (size_t)n == limit;
 }
 
-/* Fills `iov` with the destinations of direct data; returns their number, or
- * -1. */
+/* Fills `iov` with the destinations of direct data. Returns their number, or -1
+ * if the memory of a put is not registered any more. */
 static int rx_direct_iov(tcp_conn_t *conn, struct iovec *iov, size_t *length_p,
                          tcp_key_t **hold_p)
 {

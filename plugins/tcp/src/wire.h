@@ -41,8 +41,10 @@ enum tcp_wire_hello_kind {
 };
 
 enum tcp_wire_nack_reason {
-    TCP_WIRE_NACK_VERSION = 1, /* The peer has another major version */
-    TCP_WIRE_NACK_TARGET,      /* The peer does not have the receiver's id */
+    TCP_WIRE_NACK_VERSION = 1, /* The sender of the NACK has another major
+                                * version */
+    TCP_WIRE_NACK_TARGET,      /* The receiver's id in the HELLO is not that of
+                                * the sender of the NACK */
 };
 
 typedef struct tcp_wire_hello {
@@ -158,12 +160,12 @@ enum {
 #define TCP_WIRE_DEV_LEN_V4 (TCP_WIRE_DEV_HEAD + 4)
 #define TCP_WIRE_DEV_LEN_V6 (TCP_WIRE_DEV_HEAD + 16)
 
-/* Interface address: its listening port and its id; then up to
+/* Interface address: the interface's listening port and its id; then up to
  * TCP_WIRE_OTHERS_MAX listeners of other interfaces of the same worker:
  *
- *  +---------------+--------+------+
+ * +---------------+--------+------+
  *  | IP 4 or 16    | port 2 | id 8 |
- *  +---------------+--------+------+
+ * +---------------+--------+------+
  *
  * The family is that of the device address. These are the last bytes of the
  * other interface's device address, followed by its interface address: the same

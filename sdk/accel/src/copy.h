@@ -3,18 +3,19 @@
  * Structures of the copies of accel_copy and accel_ipc.
  *
  * A lane contains a device's queue and its resources. A copy is issued to the
- * lane as one or more steps; each step has a ticket. After the steps of an
- * operation the queue writes the last ticket to a word in host memory. Progress
- * polls this word instead of the driver, whose query is slow (1.3 us for CUDA).
+ * lane as one or more steps; each step has a ticket: the number of the step,
+ * counted from 1 since the queue was opened. After the steps of an operation
+ * the queue writes the last ticket to a word in host memory. Progress polls
+ * this word instead of the driver, whose query is slow (1.3 us for CUDA).
  *
  * user's iov --> steps --> queue_copy() ... queue_signal(ticket)
  *                  ^                             |
  *                  '-- progress: flag >= ticket <'
  *
- * Small copies that are posted while the queue is busy are gathered: their steps
- * are the last ones of the ring, and are not issued yet. When the issued steps
- * are complete, or before anything else is issued, they are issued in one call
- * of the driver, with one flag.
+ * Small copies that are posted while the queue is busy are gathered: their
+ * steps are the last ones of the ring, and are not issued yet. When the issued
+ * steps are complete, or before anything else is issued, they are issued in one
+ * call of the driver, with one flag.
  *
  * Pageable host memory is copied through pinned bounce buffers: in a direct
  * copy from pageable memory, a driver would block the caller.
@@ -34,12 +35,13 @@ enum {
     ACCEL_MAX_STEPS      = 256, /**< Maximum number of steps of a lane; a power
                                  *   of two */
     ACCEL_MAX_SHORT      = 8 * 1024,
-    /** Larger copies are not gathered: a device needs longer for them than the
-     * driver for the call */
+    /** Larger copies are not gathered: the device takes longer for such a copy
+     * than the driver takes to start it */
     ACCEL_MAX_GATHERED   = 16 * 1024,
     ACCEL_BOUNCE_SIZE    = 64 * 1024, /**< Larger buffers are not faster */
     ACCEL_BOUNCES        = 16,
-    /** For small copies, of which many are under way */
+    /** Size and number of the bounce buffers for small copies, many of which
+     * may be in flight */
     ACCEL_SMALL_BOUNCE   = 4 * 1024,
     ACCEL_SMALL_BOUNCES  = ACCEL_MAX_BATCH,
     /** Polls of the flag without progress until the driver is queried for
@@ -50,7 +52,7 @@ enum {
 
 typedef struct accel_op accel_op_t;
 
-/** A copy that was issued to the queue. */
+/** A part of an operation: one copy of the queue, issued or gathered. */
 typedef struct accel_step {
     accel_op_t *op;
     uint32_t ticket;
@@ -64,8 +66,8 @@ typedef struct accel_step {
 typedef struct accel_lane {
     int device;
     int is_open;
-    unsigned num_opens; /**< Number of times that the queue was opened: differs
-                         *   after a failure */
+    unsigned num_opens; /**< Number of times that the queue was opened: more
+                         *   than one after a failure */
     accel_queue_t *queue;
     /** Memory of the bounce buffers, of the buffer for short copies, and of the
      *  flag */
@@ -73,16 +75,19 @@ typedef struct accel_lane {
     char *short_bounce;
     uint32_t *flag;
     uint32_t ticket;     /**< Ticket of the last step */
-    uint32_t head, tail; /**< Ends of the ring, as step counts */
+    uint32_t head, tail; /**< Number of steps that have ended, and number of all
+                          *   steps so far. Step n is at index n %
+                          *   ACCEL_MAX_STEPS */
     unsigned polls;      /**< Polls of the flag without progress */
     unsigned num_free, num_free_small;
-    char *free[ACCEL_BOUNCES]; /**< Bounce buffers */
+    char *free[ACCEL_BOUNCES]; /**< Free bounce buffers */
     char *free_small[ACCEL_SMALL_BOUNCES];
     accel_step_t steps[ACCEL_MAX_STEPS];
-    accel_batch_t gathered; /**< Copies of the last steps: not issued */
+    accel_batch_t gathered; /**< Copies of the newest steps, which are not
+                             *   issued yet */
 } accel_lane_t;
 
-/** An operation, or a flush (iovcnt 0), in the interface's list, oldest
+/** An operation, or a flush (is_flush), in the interface's list, oldest
  * first. */
 struct accel_op {
     accel_op_t *next, *prev;
@@ -91,18 +96,20 @@ struct accel_op {
     ucs_status_t status; /**< The first error */
     accel_lane_t *lane;
     accel_mapping_t *mapping; /**< Mapping of the peer's memory, or NULL */
-    unsigned steps;           /**< Steps that are issued and not complete */
+    unsigned steps;           /**< Number of steps that are issued or gathered,
+                               *   and not complete */
     int is_put;
     int is_flush;
-    int is_issued;      /**< All steps are issued */
+    int is_issued;      /**< No step is left to issue */
     accel_kind_t there; /**< Kind of the memory at `address` */
     uint64_t address;   /**< Remote address of the next byte */
     uct_iov_t iov[ACCEL_MAX_IOV];
     size_t iovcnt;
-    size_t index; /**< Position of the next byte: entry, block, offset */
+    size_t index; /**< Position of the next byte to copy: entry of `iov`, block
+                   *   of the entry, offset in the block */
     unsigned block;
     size_t offset;
-    /** Kind of the memory of the current entry */
+    /** Kind of the memory of the entry at `index` */
     accel_kind_t here;
 };
 
@@ -117,7 +124,7 @@ typedef struct accel_copy_iface {
     /** Id of the callback in the worker's progress; ACCEL_NO_PROGRESS_ID: no
      *  callback */
     int progress_id;
-    /** Called after the context of a device was lost, unless NULL */
+    /** If not NULL, it is called after the context of a device was lost */
     void (*lost)(struct accel_copy_iface *iface, int device);
     accel_op_t *oldest, *newest;
     accel_op_t *free_ops;
@@ -142,16 +149,16 @@ int accel_lane_get(accel_copy_iface_t *iface, int device,
 /** Waits for outstanding steps and releases all resources. */
 void accel_lane_free(accel_lane_t *lane);
 
-/** Takes a bounce buffer for this many bytes; NULL: none is free. */
+/** Takes a bounce buffer for `length` bytes; NULL: none is free. */
 char *accel_lane_take_bounce(accel_lane_t *lane, size_t length);
 void accel_lane_put_bounce(accel_lane_t *lane, char *bounce);
 int accel_lane_has_bounce(const accel_lane_t *lane, size_t length);
 
-/** Issues the copy of a step. The caller has filled in the step; the lane's
- * context is current. */
+/** Issues a copy, which gets the next ticket. The lane's context is current. */
 int accel_lane_copy(accel_lane_t *lane, uint64_t to, uint64_t from,
                     size_t length);
-/** Issues the write of the last issued ticket, after all issued steps. */
+/** Makes the queue write the last issued ticket to the flag after all issued
+ * steps. */
 int accel_lane_signal(accel_lane_t *lane);
 
 static inline int accel_lane_reached(const accel_lane_t *lane, uint32_t ticket)
@@ -166,14 +173,14 @@ static inline int accel_lane_gathers(const accel_lane_t *lane, size_t length)
     return (lane->head != lane->tail) && (length <= ACCEL_MAX_GATHERED) &&
            (lane->gathered.count < ACCEL_MAX_BATCH);
 }
-/** Adds a copy to the gathered ones. UCS_ERR_BUSY: one of them writes memory that
- * the copy accesses, or reads memory that it writes: gathered copies have no
- * order among each other. */
+/** Adds a copy to the gathered ones. UCS_ERR_BUSY: the copy and a gathered one
+ * access the same memory, and at least one of the two writes it. They would
+ * have no order. */
 int accel_lane_gather(accel_lane_t *lane, uint64_t to, uint64_t from,
                       size_t length);
 /** Issues the gathered copies, if there are any, and the write of their last
- * ticket. The lane's context is current. An operation whose copy the driver
- * rejects gets the status. */
+ * ticket. The lane's context is current. If the driver rejects a copy, its
+ * operation gets the error as status. */
 void accel_lane_issue_gathered(accel_lane_t *lane);
 
 /** Queries the driver for a failure of the queue. */
@@ -201,8 +208,9 @@ int accel_op_find(const uct_iov_t *iov, accel_memory_t *memory);
  * has entered the lane's context; this function leaves it. */
 int accel_op_issue(accel_op_t *op, accel_scope_t *scope);
 
-/** Gathers the only step of an operation. Returns zero if it has several steps,
- * the lane has no space for it, or it must not be gathered. */
+/** Gathers the only step of an operation. Returns zero if the operation has
+ * several steps, the lane has no space for the step, or accel_lane_gather()
+ * rejects it. */
 int accel_op_gather(accel_op_t *op);
 
 /** Stops an operation: issues no more steps; it completes after the issued
@@ -248,9 +256,9 @@ ucs_status_t accel_copy_get_short(uct_ep_h ep, void *buffer, unsigned length,
 
 /* ------------------------------------------------------- copy_progress.c -- */
 
-/** Enters the context of the lane to start a copy, and issues the gathered ones.
- * After a reset of the device, completes operations in flight with an error and
- * opens the lane again. */
+/** Enters the context of the lane to start a copy, and issues the gathered
+ * copies. After a reset of the device, completes operations in flight with an
+ * error and opens the lane again. */
 int accel_lane_start(accel_copy_iface_t *iface, accel_lane_t *lane,
                      accel_scope_t *scope);
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The interface of accel_copy and its endpoints, which are connected to the
- * process itself. It is a copier, as <ucx/transport.h> describes.
+ * process itself. It is a copier: it copies between host and device memory of
+ * the process (see ucx_transport in <ucx/transport.h>).
  */
 #include "copy.h"
 #include "ipc.h"
@@ -188,7 +189,7 @@ static ucs_status_t iface_query(uct_iface_h iface, ucx_iface_attr_t *attr)
 static ucs_status_t get_device_address(uct_iface_h iface,
                                        uct_device_addr_t *address)
 {
-    return UCS_OK; /* Its length is 0 */
+    return UCS_OK; /* The device address is empty */
 }
 
 static ucs_status_t get_address(uct_iface_h iface, uct_iface_addr_t *address)

@@ -9,8 +9,8 @@
 
 #define COPY_NAME accel_driver.names.copy_transport
 
-/* Layout of a lane's memory: bounce buffers, small ones, the buffer for short
- * copies, a page for the flag. */
+/* Layout of a lane's memory: large bounce buffers, small bounce buffers, the
+ * buffer for short copies, a page for the flag. */
 enum {
     SMALL_AT  = ACCEL_BOUNCES * ACCEL_BOUNCE_SIZE,
     SHORT_AT  = SMALL_AT + ACCEL_SMALL_BOUNCES * ACCEL_SMALL_BOUNCE,
@@ -220,7 +220,7 @@ void accel_lane_issue_gathered(accel_lane_t *lane)
         issue_each(lane);
     }
     lane->gathered.count = 0;
-    /* If this fails, accel_lane_check() writes the ticket later */
+    /* If this fails, accel_lane_check() repeats it */
     (void)accel_lane_signal(lane);
 }
 

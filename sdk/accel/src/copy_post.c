@@ -75,8 +75,8 @@ size_t accel_copy_skip_empty(const uct_iov_t **iov_p, size_t iovcnt)
     return iovcnt;
 }
 
-/* Copies by the processor if that is possible. Copies under way may be to the
- * same memory, so that there must be none. */
+/* Copies by the processor if that is possible. It is not while copies are in
+ * flight, because they may access the same memory. */
 static int touch(const accel_copy_iface_t *iface, const uct_iov_t *iov,
                  size_t iovcnt, accel_kind_t here, const accel_target_t *target,
                  int is_put)

@@ -61,8 +61,8 @@ int accel_lane_start(accel_copy_iface_t *iface, accel_lane_t *lane,
     return result;
 }
 
-/* Issues the gathered copies of a lane. Called when no other copies of the
- * lane are under way: while some are, more copies are gathered. */
+/* Issues the gathered copies of a lane. Called when all issued copies of the
+ * lane are complete: until then, more copies are gathered. */
 static void issue_gathered(accel_copy_iface_t *iface, accel_lane_t *lane)
 {
     accel_scope_t scope;

@@ -35,10 +35,11 @@ int accel_copy_touch(void *buffer, void *remote, const accel_memory_t *memory,
     return 1;
 }
 
-/* Copies on the lane's queue and waits for it: a blocking driver call would
- * also wait for the program's work in its default queue. `buffer` is the
+/* Copies on the lane's queue and waits for the queue: a blocking driver call
+ * would also wait for the program's work in its default queue. `buffer` is the
  * caller's memory, which the processor can access. The driver is not queried
- * about it, because the data is copied through the lane's own pinned memory. */
+ * about `buffer`, because the data is copied through the lane's own pinned
+ * memory. */
 static ucs_status_t copy_short(accel_copy_iface_t *iface, void *buffer,
                                uint64_t address, uct_rkey_t rkey, size_t length,
                                int is_put)

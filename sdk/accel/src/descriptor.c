@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Obtains descriptors of other processes: see descriptor.h. */
+/* Duplicates file descriptors of other processes: see descriptor.h. */
 #include "descriptor.h"
 #include "fd_server.h"
 #include "process.h"
@@ -104,8 +104,9 @@ static int send_request(int sock, const accel_key_t *key, int process)
     return 1;
 }
 
-/* Returns the descriptor in the answer. Closes descriptors that other processes
- * sent. *is_good_p is set if the owner has answered. */
+/* Returns the descriptor in the answer. A descriptor from another process than
+ * the owner is closed. *is_good_p is set to 1 if the owner has answered, to 0
+ * if another process has. */
 static int receive_answer(int sock, const accel_process_t *owner,
                           int *is_good_p)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Obtains descriptors of other processes: by pidfd_getfd where the kernel
- * permits it, otherwise from the local socket of the exporter (fd_server.h).
+ * Duplicates file descriptors of other processes: by pidfd_getfd where the
+ * kernel permits it, otherwise from the local socket of the exporter
+ * (fd_server.h).
  */
 #ifndef ACCEL_DESCRIPTOR_H
 #define ACCEL_DESCRIPTOR_H

@@ -8,10 +8,11 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Maximum number of exports that are kept although nothing is registered. */
+/* Maximum number of exports that are kept without a registration. */
 enum { MAX_IDLE = 64 };
 
-/* Returns non-zero if one allocation on the device contains the whole range. */
+/* Returns whether the allocation is device memory and contains the whole
+ * range. */
 static int is_within(const accel_allocation_t *memory, uint64_t address,
                      size_t length)
 {

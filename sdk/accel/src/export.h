@@ -4,10 +4,10 @@
  * allocation that contains an address.
  *
  * Exporting may take long (virtual memory of CUDA: 0.7 ms) and may create a
- * descriptor, which other processes duplicate. So the domain keeps exports that
- * are not registered any more. A descriptor keeps the memory allocated, so an
- * export is dropped when the program has freed the memory, which is checked
- * whenever another export is created.
+ * descriptor, which other processes duplicate. Therefore the domain keeps
+ * exports that no registration uses any more. A descriptor keeps the memory
+ * allocated, so an export is dropped when the program has freed the memory,
+ * which the library checks whenever it creates another export.
  */
 #ifndef ACCEL_EXPORT_H
 #define ACCEL_EXPORT_H
@@ -18,7 +18,7 @@
 typedef struct accel_export {
     struct accel_export *next;
     accel_key_t key;
-    unsigned users; /**< Number of registrations */
+    unsigned users; /**< Number of registrations that use the export */
 } accel_export_t;
 
 /** Exports the allocation that contains all of [address, +length). Any thread.
@@ -32,7 +32,7 @@ void accel_export_put(accel_md_t *md, accel_export_t *export);
  * thread. */
 int accel_export_dup(accel_md_t *md, const void *packed_key);
 
-/** Drops all exports. None of them may be registered. */
+/** Drops all exports. No registration may use any of them. */
 void accel_exports_close(accel_md_t *md);
 
 #endif

@@ -37,8 +37,9 @@ static int is_of_own_user(struct msghdr *msg)
     return peer.uid == getuid();
 }
 
-/* Sends an answer without waiting: if the importer's queue is full, it has not
- * asked for this answer. */
+/* Sends an answer without waiting. If the queue of the importer's socket is
+ * full, the answer is lost. A correct importer opens a socket for one request,
+ * so that its queue is empty. */
 static void answer(int sock, void *address, socklen_t length, int fd)
 {
     descriptor_t control = {{0}};

@@ -2,20 +2,20 @@
 /*
  * Sends descriptors of exported memory to processes that the kernel does not
  * permit to duplicate them (pidfd_getfd): a local socket of the memory domain,
- * served by the host's asynchronous service. There is no thread.
+ * served by an asynchronous handler of the core. The plugin creates no thread.
  *
  *   importer --> | a packed key |                       --> exporter
  *            <-- | 1, with the descriptor, or 0 without | <--
  *
  * The kernel adds the sender's credentials to each message. The exporter
  * answers only to processes of its own user, and sends a descriptor only to a
- * process that knows the whole key of the export, which contains a random
- * number. The importer accepts an answer only from the process that the key
- * names.
+ * process whose request contains the whole key of the export, which includes
+ * random bytes. The importer accepts an answer only from the owner that is
+ * stated in the key.
  *
  * The kernel selects the socket's name, five hexadecimal digits in the abstract
- * space of the network namespace, so that no process can use the name before.
- * The key contains it.
+ * space of the network namespace, so that no process can occupy the name in
+ * advance. The key contains the name.
  */
 #ifndef ACCEL_FD_SERVER_H
 #define ACCEL_FD_SERVER_H
@@ -37,13 +37,14 @@ typedef struct accel_fd_worker {
 /** State of a domain. The socket is opened with the first key that needs it. */
 typedef struct accel_fd_server {
     const ucx_host_t *host;
-    pthread_mutex_t lock; /**< The handler does not use it */
+    pthread_mutex_t lock; /**< Protects the members below; the handler does not
+                           *   lock it */
     int fd;               /**< -1: the socket is not open */
     unsigned number;      /**< The name of the socket; never 0 if open */
     accel_fd_worker_t *workers;
     accel_fd_worker_t *serving; /**< The worker that serves the socket, or
                                  *   NULL */
-    ucx_async_id_t handler;     /**< Handler of that worker */
+    ucx_async_id_t handler;     /**< Id of the handler at that worker */
 } accel_fd_server_t;
 
 void accel_fd_server_init(accel_fd_server_t *server, const ucx_host_t *host);

@@ -11,7 +11,7 @@
 
 /** A registration of exported memory. */
 typedef struct accel_ipc_region {
-    accel_region_t super; /**< Never pinned or allocated by this registration */
+    accel_region_t super; /**< is_pinned and is_allocated are always 0 */
     accel_export_t *export;
 } accel_ipc_region_t;
 
@@ -33,8 +33,8 @@ typedef struct accel_ipc_iface {
                                   *   socket */
     accel_mappings_t mappings;
     accel_ipc_ep_t *eps;
-    /** Never readable: a worker with copies in flight cannot be armed, so that
-     *  it polls */
+    /** Never readable. Arming fails while copies are in flight, so that the
+     * worker polls */
     int event_fd;
 } accel_ipc_iface_t;
 

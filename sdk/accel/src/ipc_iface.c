@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The interface of IPC and its endpoints.
+ * The interface of IPC and its endpoints. The number after each name is the
+ * length in bytes.
  *
  *   device address: | machine 8 | inode of the PID namespace 8 |
  *   address:        | process id 4 | 0 4 | token of the process 8 |
@@ -133,7 +134,8 @@ static ucs_status_t iface_query(uct_iface_h iface, ucx_iface_attr_t *attr)
     return UCS_OK;
 }
 
-/* The public bandwidth of the interface is that of copies on one device. */
+/* Sets the bandwidth for host memory: iface_query() returns that of copies
+ * within a device. */
 static ucs_status_t estimate(uct_iface_h iface, ucx_perf_t *perf)
 {
     if (perf->local_mem_type == UCS_MEMORY_TYPE_HOST) {
@@ -308,8 +310,8 @@ static size_t total_length(const uct_iov_t *iov, size_t iovcnt)
     return total;
 }
 
-/* Finds the peer's memory in this process. Memory of this process needs no
- * mapping. */
+/* Determines where the memory of a key is in this process: maps it, unless the
+ * owner of the key is this process. */
 static ucs_status_t find_target(accel_ipc_iface_t *iface,
                                 const accel_key_t *key, uint64_t address,
                                 size_t length, accel_target_t *target)

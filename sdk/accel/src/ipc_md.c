@@ -71,7 +71,8 @@ static ucs_status_t mem_dereg(uct_md_h super, uct_mem_h memh,
     return UCS_OK;
 }
 
-/* The handle opens the whole allocation, whatever the range is. */
+/* Packs the key of the whole allocation, even if the range is only a part of
+ * it. */
 static ucs_status_t mkey_pack(uct_md_h md, uct_mem_h memh, void *address,
                               size_t length, unsigned flags, void *buffer)
 {
@@ -110,8 +111,8 @@ static int can_open(const accel_key_t *key)
            accel_descriptor_is_available(key);
 }
 
-/* Unpacks a key. A process that does not use the driver does not start it for
- * this (0.4 s): unpacking fails, and the process receives the data in host
+/* Unpacks a key. It does not start the driver, which would take 0.4 s: if the
+ * process has not started it, unpacking fails and the data goes through host
  * memory. */
 static ucs_status_t rkey_unpack(const ucx_component_t *component,
                                 const void *buffer, size_t length,

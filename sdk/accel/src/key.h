@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The wire format of keys. All numbers are little-endian.
+ * The wire format of keys. The number after each name is the length in bytes.
+ * Numbers are little-endian.
  *
- *   | kind 1 | bus 1 | part, 3 bits; slot, 5 bits 1 | socket, bits 16 to 23 1 | PCI domain 2 |
- *   | socket, bits 0 to 15 2 | process id 4 | descriptor 4 | token of the process 8 | start 8 | length 8 | id 8 |
- *   | handle 64 |
+ *   | kind 1 | bus 1 | part (3 bits) and slot (5 bits) 1 |
+ *   | socket, bits 16 to 23 1 | PCI domain 2 | socket, bits 0 to 15 2 |
+ *   | process id 4 | descriptor 4 | token of the process 8 |
+ *   | start 8 | length 8 | id 8 | handle 64 |
  */
 #ifndef ACCEL_KEY_H
 #define ACCEL_KEY_H

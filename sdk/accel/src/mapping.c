@@ -136,7 +136,8 @@ static int overlaps(const accel_mapping_t *mapping, const accel_key_t *key)
 }
 
 /* Finds the mapping and moves it to the front. Drops mappings of other
- * allocations at these addresses, because they were freed. */
+ * allocations at these addresses, because the owner has freed those
+ * allocations. */
 static accel_mapping_t *find(accel_mappings_t *mappings, const accel_key_t *key)
 {
     accel_mapping_t **link = &mappings->first;

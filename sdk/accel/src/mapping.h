@@ -4,13 +4,14 @@
  * takes up to a millisecond, so an interface keeps the most recently used
  * mappings.
  *
- * A mapping keeps the memory alive after its owner has freed it. Therefore it
- * is closed when the owner uses its addresses for other memory, when the last
- * endpoint to the owner is destroyed, and when there are too many. Memory of
- * some kinds must be closed before its owner frees it (transient_kinds): such a
- * mapping is closed after its last operation. An allocation is identified by
- * its owner, address and id, so that a mapping is never used for a later
- * allocation at the same address.
+ * A mapping keeps the memory allocated after the owner process has freed it.
+ * Therefore a mapping is closed when a key shows that the owner has other
+ * memory at the same addresses, when the last endpoint to the owner is
+ * destroyed, and when there are too many mappings. A mapping of some kinds must
+ * be closed before the owner frees the memory (transient_kinds): it is closed
+ * after its last operation. An allocation is identified by its owner, address
+ * and id, so that a mapping is never used for a later allocation at the same
+ * address.
  *
  *   opened --> kept --> removed from the list --> closed
  *                       as soon as no operation uses it
@@ -60,7 +61,8 @@ void accel_mapping_put(accel_mapping_t *mapping);
  * (lost_kinds). */
 void accel_mappings_lost(accel_mappings_t *mappings, int device);
 
-/** Closes the mappings of a process's memory, or of all if `owner` is NULL. */
+/** Closes the mappings of memory of the process `owner`, or all mappings if
+ * `owner` is NULL. */
 void accel_mappings_close(accel_mappings_t *mappings,
                           const accel_process_t *owner);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The memory domain: devices, detection, export as dmabuf. */
+/* The memory domain: devices, detection of memory types, export as dmabuf. */
 #include "md.h"
 #include "export.h"
 #include "plugin.h"
@@ -225,9 +225,10 @@ static int is_within(const accel_memory_t *memory, const void *address,
            (length <= memory->length - offset);
 }
 
-/* Exports the pages of the range. Stores the descriptor, which the caller owns,
- * and the offset of `address` in it. The descriptor stays -1 if the range is
- * not within the allocation or if there is no dmabuf for it. */
+/* Exports the pages of the range as a dmabuf. Stores its descriptor, which the
+ * caller owns, and the offset of `address` in the dmabuf. The descriptor stays
+ * -1 if the range is not within the allocation or if there is no dmabuf for
+ * it. */
 static void export_dmabuf(accel_md_t *md, const void *address, size_t length,
                           const accel_memory_t *memory, ucx_mem_attr_t *attr)
 {

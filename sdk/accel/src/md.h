@@ -14,16 +14,16 @@
 
 #define accel_unlikely(_x) __builtin_expect(!!(_x), 0)
 
-/** A domain for all devices of the process. Both components use this
- *  structure. */
+/** A domain for all devices of the process. The components for copies and for
+ * IPC both use this structure. */
 typedef struct accel_md {
     uct_md_t super;
     const ucx_host_t *host;
-    pthread_mutex_t lock; /**< Protects the following members */
+    pthread_mutex_t lock; /**< Protects the next three members */
     /** Retained contexts, or NULL */
     void *contexts[ACCEL_MAX_DEVICES];
     ucs_sys_device_t sys_devs[ACCEL_MAX_DEVICES];
-    int num_sys_devs; /**< Number of known entries */
+    int num_sys_devs; /**< Number of entries of sys_devs that are set */
     pthread_mutex_t exports_lock;
     /** Exported memory, most recently used first */
     struct accel_export *exports;
@@ -51,7 +51,7 @@ ucs_status_t accel_md_resources(const ucx_component_t *component,
 ucs_status_t accel_md_open(const ucx_component_t *component,
                            const ucx_md_open_args_t *args, uct_md_h *md_p);
 
-/** Closes a domain, also that of the component for IPC. */
+/** Closes a domain of the component for copies or of that for IPC. */
 void accel_md_close(uct_md_h md);
 
 /** Checks that there is a driver and a usable device; on failure `reason`
@@ -83,9 +83,9 @@ int accel_md_enter(accel_md_t *md, int device, accel_scope_t *scope);
 /* ------------------------------------------------------------- place -- */
 
 /*
- * The place of memory is a number that mem_query returns with the type, and that
- * the core passes to the copier as remote key: the driver is asked once for each
- * message, not twice. Numbers without the mark are other keys.
+ * The place of memory is a number that mem_query returns with the type, and
+ * that the core passes to the copier as remote key. This saves the second query
+ * of the driver for each message. A remote key without the mark is no place.
  *
  *   31       16 15      2 1    0
  *   | the mark | device  | kind |
@@ -105,8 +105,8 @@ static inline uint32_t accel_place(const accel_memory_t *memory)
                0;
 }
 
-/** Finds the memory at an address, for the copier: kind and device. `rkey`: its
- * place, unless the core does not know it. */
+/** Finds the memory at an address, for the copier: kind and device. `rkey` is
+ * the place of the memory, or has no mark: then the driver is queried. */
 static inline int accel_find_at(const void *address, uct_rkey_t rkey,
                                 accel_memory_t *memory)
 {

@@ -26,7 +26,8 @@ static int choose_device(accel_md_t *md, ucs_sys_device_t sys_dev)
     return (current >= 0) ? current : 0;
 }
 
-/* Identifies the memory at an address; 0: the driver does not know it. */
+/* Returns the driver's id of the memory at an address; 0: it is not memory of
+ * the driver. */
 static uint64_t id_of(const void *address)
 {
     accel_allocation_t allocation;
@@ -91,9 +92,9 @@ ucs_status_t accel_mem_alloc(uct_md_h super, size_t *length, void **address,
     return UCS_OK;
 }
 
-/* Releases the address in the context of the region's device: frees or unpins
- * it. After a reset of the device other memory may be at the address, which is
- * not released. */
+/* Frees or unpins the memory of a region, in the context of its device. After a
+ * reset of the device, other memory may be at the address: that memory is not
+ * released. */
 static int release_in_context(accel_md_t *md, const accel_region_t *region)
 {
     accel_scope_t scope;

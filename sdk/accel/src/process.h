@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Identity of processes and devices of this host, in a form that all its
- * processes understand.
+ * Identity of processes and devices of this host, in a form that is the same in
+ * all its processes.
  */
 #ifndef ACCEL_PROCESS_H
 #define ACCEL_PROCESS_H
@@ -18,7 +18,8 @@ static inline int accel_process_is_same(const accel_process_t *a,
  * random numbers. Any thread. */
 ucs_status_t accel_process_self(accel_process_t *process);
 
-/** Returns the driver's pci_address(), which is called once for each device. */
+/** Returns the PCI address of a device. The driver's pci_address() is called
+ * once for each device. */
 int accel_pci_of(int device, accel_pci_t *pci);
 
 /** Returns the ordinal of a device in this process; -1 if it is not visible

@@ -16,10 +16,11 @@ struct link {
     ucp_ep_h ep;
     int event_fd;           /* Descriptor of the worker; readable when the
                              * worker has events */
-    int socket;             /* Bootstrap socket; the peer closes it at its
-                             * end */
+    int socket;             /* Bootstrap socket; the peer closes its side of the
+                             * connection when it ends */
     bool peer_left;         /* the peer closed the bootstrap socket */
-    unsigned last_looks;    /* Calls of progress since the peer closed it */
+    unsigned last_looks;    /* Number of calls of progress since peer_left was
+                             * set */
     ucs_status_t ep_status; /* UCS_OK until the endpoint failed */
 };
 
@@ -47,9 +48,9 @@ void link_recv(struct link *link, struct link_op *op, void *buffer,
                size_t length, uint64_t tag);
 bool link_busy(const struct link_op *op);
 
-/* Calls progress once, and sleeps if necessary, until something has happened.
- * Returns 0; or -1 after printing an error, if the peer is lost or the user
- * interrupts. */
+/* Calls progress until it reports an event; after many calls without an event,
+ * sleeps until the worker or the peer has one. Returns 0; or -1 after printing
+ * an error, if the peer is lost or the user interrupts. */
 int link_step(struct link *link);
 
 /* Progresses until op is complete. Returns 0; or -1 if the peer is lost or the

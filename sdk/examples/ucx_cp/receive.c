@@ -142,7 +142,9 @@ static void post_first(struct receiver *receiver)
     }
 }
 
-/* An early END means that the sender aborts. Returns its reason, or NULL. */
+/* Evaluates the received END. Returns the reason why the transfer has failed,
+ * for example that of a sender that aborts; NULL: the sender has sent
+ * everything. */
 static const char *end_problem(struct receiver *receiver,
                                struct wire_note *note)
 {

@@ -36,8 +36,9 @@ static bool exists(const struct store *store, const char *name)
     return fstatat(store->dir, name, &stat, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
-/* Reserves space, so that a full disk fails now and not in the middle. If the
- * file system cannot reserve space, continue without a reservation. */
+/* Reserves space, so that a full disk is an error before the data is
+ * transferred. If the file system cannot reserve space, continue without a
+ * reservation. */
 static int reserve(struct store *store, uint64_t size)
 {
     if ((size == 0) || (fallocate(store->file, 0, 0, size) == 0) ||
@@ -96,7 +97,8 @@ int store_write(struct store *store, const void *data, size_t length,
     return 0;
 }
 
-/* Renames the file, unless the name exists. */
+/* Renames the temporary file to `name`. Without `replace`, fails if a file of
+ * this name exists. */
 static int put_name(struct store *store, const char *name, bool replace)
 {
     if (replace) {

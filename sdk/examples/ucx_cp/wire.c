@@ -139,7 +139,8 @@ const char *wire_get_note(const void *buffer, size_t length,
     note->hash  = get64(from + AT_HASH);
     memcpy(note->text, from + AT_TEXT, text_length);
     note->text[text_length] = '\0';
-    /* The text is printed on a terminal: reject escape sequences. */
+    /* The text is printed on a terminal: replace control characters, so that it
+     * cannot contain escape sequences. */
     for (i = 0; i < text_length; ++i) {
         if (!isprint((unsigned char)note->text[i])) {
             note->text[i] = '?';

@@ -15,10 +15,10 @@ UCX_BEGIN_DECLS
  * thread. Hot path.
  *
  * UCT_CB_PARAM_FLAG_DESC in `flags`: the data is in a buffer that the receiver
- * may keep. It returns UCS_INPROGRESS then, and owns the buffer until it
- * releases it. The rx_headroom bytes with which the interface was opened
- * precede the data; one word, set by ucx_recv_desc_set(), precedes the
- * headroom.
+ * may keep. A receiver that keeps the buffer returns UCS_INPROGRESS, and owns
+ * the buffer until it releases it. The rx_headroom bytes with which the
+ * interface was opened precede the data; one word, set by ucx_recv_desc_set(),
+ * precedes the headroom.
  */
 static inline ucs_status_t ucx_iface_deliver_am(uct_iface_t *iface, uint8_t id,
                                                 void *data, unsigned length,

@@ -87,11 +87,12 @@ struct ucx_cm_ops {
                                    uct_listener_attr_t *attr);
 
     /** Implements uct_ep_create with UCT_EP_PARAM_FIELD_CM: a client's
-     *  endpoint, for a socket address, or a server's, for a connection request.
-     *  The request may come from another manager of the component, whose
-     *  worker's thread runs at the same time; the core only prevents that its
-     *  listener is destroyed. The call consumes the request even if it fails. A
-     *  failure after the call is reported once, by a callback. */
+     * endpoint, for a socket address, or a server's, for a connection request.
+     * Another manager of the component may have received the request, and the
+     * thread of its worker may run at the same time; the core only prevents
+     * that the listener is destroyed during the call. The call consumes the
+     * request even if it fails. A failure after the call is reported once, by a
+     * callback. */
     ucs_status_t (*ep_create)(uct_cm_h cm, const uct_ep_params_t *params,
                               uct_ep_h *ep_p);
 

@@ -25,7 +25,8 @@ typedef struct ucx_cm_ops ucx_cm_ops_t;
  * allocates the whole object and initializes the head with ucx_md_init().
  */
 struct uct_md {
-    const ucx_md_ops_t *ops;          /**< Completed table, made by the core */
+    const ucx_md_ops_t *ops;          /**< The plugin's table, in which the core
+                                       *   has filled missing slots */
     const ucx_component_t *component; /**< The component that opened the
                                        *   domain */
     void *host;                       /**< Private to the core */
@@ -62,7 +63,8 @@ typedef struct ucx_md_attr {
     uint64_t alloc_mem_types;
     uint64_t access_mem_types;        /**< The device accesses these without
                                        *   registration */
-    uint64_t dmabuf_mem_types;        /**< Can be exported as a dmabuf */
+    uint64_t dmabuf_mem_types;        /**< Types that mem_query can export as a
+                                       *   dmabuf */
     ucs_linear_func_t reg_cost;       /**< Seconds, as a function of bytes */
     size_t rkey_packed_size;          /**< Bytes that mkey_pack writes */
     size_t exported_mkey_packed_size; /**< Bytes of a key from mkey_pack with
@@ -151,9 +153,9 @@ struct ucx_md_ops {
      *  all its interfaces are closed. */
     void (*close)(uct_md_h md);
 
-    /** Fills the members of `attr` that `attr->size` covers. The core passes
-     *  the rest zeroed (local_cpus: all set). An error fails the opening of the
-     *  domain. */
+    /** Fills the members of `attr` within the first attr->size bytes. The core
+     * has set all members to zero, except local_cpus, which has all bits set.
+     * An error fails the opening of the domain. */
     ucs_status_t (*query)(uct_md_h md, ucx_md_attr_t *attr);
 
     /** Allocates and registers at least *length bytes; at *address if it is not
@@ -190,11 +192,11 @@ struct ucx_md_ops {
                               ucx_mem_attr_t *attr);
 
     /** Writes rkey_packed_size (or exported_mkey_packed_size) bytes that let a
-     *  peer access [address, +length) of the registration, or all of it if
-     *  address is NULL. The bytes have an explicit byte order and contain no
-     *  local pointers, so that they can be sent. `flags`: UCX_MKEY_PACK_*;
-     *  UCS_ERR_UNSUPPORTED if it contains a flag that the domain does not
-     *  know. */
+     * peer access [address, +length) of the registration, or all of it if
+     * address is NULL. The bytes have an explicit byte order and contain no
+     * local pointers, so that they can be sent. `flags`: UCX_MKEY_PACK_*;
+     * UCS_ERR_UNSUPPORTED if it contains a flag that the domain does not
+     * support. */
     ucs_status_t (*mkey_pack)(uct_md_h md, uct_mem_h memh, void *address,
                               size_t length, unsigned flags, void *buffer);
 

@@ -32,9 +32,9 @@
 
 UCX_BEGIN_DECLS
 
-/** Only the functions below access it. */
+/** Only the functions below access the members. */
 typedef struct ucx_guard {
-    unsigned depth; /**< Nested calls of the user */
+    unsigned depth; /**< Number of nested calls of the user that are running */
     unsigned taken; /**< The service thread has the guard, or tries to take
                      *   it */
     int ordered;    /**< The user's accesses are sequentially consistent */
@@ -90,7 +90,7 @@ static inline void ucx_guard_leave(ucx_guard_t **guard_p)
                      __ATOMIC_RELEASE);
 }
 
-/** The rest of the block excludes the service thread. */
+/** Excludes the service thread until the end of the enclosing block. */
 #define UCX_EXCLUDE_SERVICE(_guard) \
     __attribute__((cleanup(ucx_guard_leave), unused)) \
     ucx_guard_t *guard_ = ucx_guard_enter(_guard)

@@ -173,7 +173,8 @@ typedef struct ucx_counters_params {
  * long, and it holds no lock when it calls back.
  */
 typedef struct ucx_host {
-    size_t size;  /**< sizeof(ucx_host_t) as the host knows it */
+    size_t size;  /**< sizeof(ucx_host_t) in the host's version of the
+                   *   headers */
     uint32_t abi; /**< Newest ABI version that the host supports */
 
     /* --- Logging ------------------------------------------------------- */
@@ -236,9 +237,9 @@ typedef struct ucx_host {
                                     ucx_async_timer_cb_t cb, void *arg,
                                     ucx_async_id_t *id_p);
     /** When it returns, the handler does not run and will not run again. A
-     *  handler may remove itself. It waits for a running handler, so do not
-     *  call it while holding a lock that the handler takes. An unknown id is
-     *  ignored. */
+     * handler may remove itself. The call waits for a running handler, so do
+     * not call it while holding a lock that the handler takes. An unknown id is
+     * ignored. */
     void (*async_remove)(ucx_async_id_t id);
 
     /* --- Progress --------------------------------------------------------- */
@@ -300,8 +301,8 @@ typedef struct ucx_host {
     ucs_status_t (*sys_device_set_name)(ucs_sys_device_t sys_dev,
                                         const char *name);
     /** Estimates the cost between two devices. With UCS_SYS_DEVICE_ID_UNKNOWN
-     *  it returns a default. UCS_ERR_NO_DEVICE: one of the other ids does not
-     *  exist. */
+     * it returns a default. UCS_ERR_NO_DEVICE: `a` or `b` is another id that
+     * does not exist. */
     ucs_status_t (*sys_device_distance)(ucs_sys_device_t a, ucs_sys_device_t b,
                                         ucx_sys_distance_t *distance);
     /** Detects type and device of memory from announcements and by queries of

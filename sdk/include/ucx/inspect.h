@@ -111,8 +111,8 @@ typedef struct ucx_verdict {
  * plugins that the process can find (UCX_PLUGIN_PATH is read at the first
  * call). Loads nothing.
  *
- * UCS_OK: *verdict tells whether the core uses it. UCS_ERR_NO_ELEM: the plugin
- * is not found. Other errors: the search failed.
+ * UCS_OK: *verdict states whether the core uses the plugin. UCS_ERR_NO_ELEM:
+ * the plugin is not found. Other errors: the search failed.
  */
 ucs_status_t ucx_inspect_find(const char *manifest_path,
                               ucx_verdict_t *verdict);

@@ -6,8 +6,12 @@
  * services (args->host). So the descriptor of a plugin is not constant data but
  * part of an instance per core, which begins with ucx_instance_t:
  *
- *   typedef struct { ucx_instance_t super; ucx_component_t component; ... }
- *   my_t; static ucx_instances_t instances = UCX_INSTANCES_INIT;
+ *   typedef struct {
+ *       ucx_instance_t super;
+ *       ucx_component_t component;
+ *       ...
+ *   } my_t;
+ *   static ucx_instances_t instances = UCX_INSTANCES_INIT;
  *
  *   static void fini(void) { ucx_instances_close(&instances, NULL); }
  *   static ucs_status_t init(ucx_instance_t *instance) { ... }

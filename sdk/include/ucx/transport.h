@@ -33,9 +33,10 @@ typedef struct ucx_am_slot {
  * the whole object and initializes the head with ucx_iface_init().
  */
 struct uct_iface {
-    const ucx_iface_ops_t *ops; /**< Completed table, made by the core */
-    const ucx_ep_ops_t *ep_ops; /**< Completed table of its endpoints'
-                                 *   operations */
+    const ucx_iface_ops_t *ops; /**< The plugin's table, in which the core has
+                                 *   filled missing slots */
+    const ucx_ep_ops_t *ep_ops; /**< The same for the operations of its
+                                 *   endpoints */
     uct_md_h md;
     uct_worker_h worker;
     void *host; /**< Private to the core */
@@ -45,10 +46,11 @@ struct uct_iface {
 typedef struct uct_iface uct_iface_t;
 
 /**
- * Head of every endpoint, so that one load reaches the operations. The plugin
- * allocates the whole object and initializes the head with ucx_ep_init(), once:
- * the core may later replace `ops` by a table that counts calls, or by one that
- * rejects sends of a cancelled endpoint.
+ * Head of every endpoint. It contains the table of operations, so that a call
+ * loads it directly from the endpoint. The plugin allocates the whole object
+ * and initializes the head with ucx_ep_init(), once: the core may later replace
+ * `ops` by a table that counts calls, or by one that rejects sends of a
+ * cancelled endpoint.
  */
 struct uct_ep {
     const ucx_ep_ops_t *ops;
@@ -198,9 +200,8 @@ typedef struct ucx_reachable_args {
  * but the local buffer of a short operation is host memory. rkey is
  * UCT_INVALID_RKEY, or (since 1.1) the nonzero `place` that the domain's
  * mem_query has stored for memory that contains the bytes at remote_addr: the
- * copier then need not ask its driver about this memory again. It ignores other
- * values.
- * The core uses
+ * copier then need not query its driver about this memory again. It ignores
+ * other values of rkey. The core uses
  *   put_short, get_short   the copy is complete when they return UCS_OK
  *   put_zcopy, get_zcopy   UCS_INPROGRESS: the completion is called from
  *                          progress, in any order; several may be outstanding
@@ -276,9 +277,9 @@ struct ucx_iface_ops {
      *  inner call may return 0. Default: 0. */
     unsigned (*progress)(uct_iface_h iface);
     /** Adds the interface to the worker's progress, or removes it. `flags`:
-     *  UCT_PROGRESS_*; with UCT_PROGRESS_THREAD_SAFE any thread. With the
-     *  default slots, the core may poll an idle interface less often. An
-     *  interface that has its own slots is always polled. */
+     * UCT_PROGRESS_*. With UCT_PROGRESS_THREAD_SAFE any thread may call it.
+     * With the default slots, the core may poll an idle interface less often.
+     * An interface that has its own slots is always polled. */
     void (*progress_enable)(uct_iface_h iface, unsigned flags);
     void (*progress_disable)(uct_iface_h iface, unsigned flags);
 
@@ -387,9 +388,9 @@ struct ucx_ep_ops {
     /** Sends `header`, then `length` bytes of `payload`. */
     ucs_status_t (*am_short)(uct_ep_h ep, uint8_t id, uint64_t header,
                              const void *payload, unsigned length);
-    /** Sends what `pack_cb` writes. It is called once, before the call returns;
-     *  not if it returns UCS_ERR_NO_RESOURCE. `flags`: UCT_SEND_FLAG_*,
-     *  UCX_SEND_FLAG_MORE. */
+    /** Sends what `pack_cb` writes. `pack_cb` is called once before the slot
+     * returns, but not at all if the slot returns UCS_ERR_NO_RESOURCE. `flags`:
+     * UCT_SEND_FLAG_*, UCX_SEND_FLAG_MORE. */
     ssize_t (*am_bcopy)(uct_ep_h ep, uint8_t id, uct_pack_callback_t pack_cb,
                         void *arg, unsigned flags);
     /** Sends the header, which is copied, and the buffers, which are not. */

@@ -10,19 +10,21 @@
  * is a ucx_window_rx_t in a receive buffer, which the window keeps until the
  * gap before it is filled.
  *
- * The sender, for each packet: ucx_window_is_open(), then ucx_window_sent(). When
- * an acknowledgement arrives: ucx_window_take_ack(), whose packets can be freed,
- * then ucx_window_resend() until it returns NULL. When `deadline` has passed:
- * ucx_window_has_expired(), otherwise ucx_window_time_out() and again
- * ucx_window_resend(). sdk/examples/udp/src/stream.c and source.c use all of it.
+ * The sender, for each packet: ucx_window_is_open(), then ucx_window_sent().
+ * When an acknowledgement arrives: ucx_window_take_ack(), whose packets can be
+ * freed, then ucx_window_resend() until it returns NULL. When `deadline` has
+ * passed: ucx_window_has_expired(), otherwise ucx_window_time_out() and again
+ * ucx_window_resend(). sdk/examples/udp/src/stream.c and source.c use all of
+ * it.
  *
- * A packet is lost if three later packets are acknowledged before it, or if its
- * acknowledgement does not arrive before the timeout. The timeout follows the
- * round-trip time as in RFC 6298; the window follows losses as in TCP (RFC
- * 5681): it doubles until the first loss, then it is halved, and grows by one
- * packet per round trip. A timeout that was only too early has no effect on the
- * window (the idea of Eifel, RFC 4015): on a loaded processor the peer is often
- * stopped for longer than the timeout.
+ * A packet counts as lost if a packet whose number is higher by three or more
+ * is acknowledged before it, or if its own acknowledgement does not arrive
+ * before the timeout. The timeout follows the round-trip time as in RFC 6298;
+ * the window follows losses as in TCP (RFC 5681): it doubles until the first
+ * loss, then it is halved, and grows by one packet per round trip. A timeout
+ * that was only too early has no effect on the window (the idea of Eifel, RFC
+ * 4015): on a loaded processor the peer is often stopped for longer than the
+ * timeout.
  */
 #ifndef UCX_WINDOW_H
 #define UCX_WINDOW_H
@@ -36,11 +38,12 @@
 UCX_BEGIN_DECLS
 
 enum {
-    /** Packets after a gap that an acknowledgement covers */
+    /** Number of packets after a gap that one acknowledgement can report */
     UCX_WINDOW_SACK_BITS = 64,
-    UCX_WINDOW_REORDER = 3, /**< Later packets acknowledged: a packet is lost */
-    UCX_WINDOW_INITIAL = 32,
-    UCX_WINDOW_MIN     = 8, /**< Minimum window: allows a few control packets at
+    UCX_WINDOW_REORDER   = 3, /**< A packet counts as lost when a packet that is
+                             *   later by this number is acknowledged */
+    UCX_WINDOW_INITIAL   = 32,
+    UCX_WINDOW_MIN = 8, /**< Minimum window: allows a few control packets at
                              *   any time */
 };
 
@@ -49,8 +52,8 @@ typedef struct ucx_window_tx {
     double sent; /**< Time of the last transmission */
     uint32_t psn;
     uint8_t state;   /**< UCX_WINDOW_TX_* */
-    uint8_t resends; /**< Number of retransmissions; does not exceed the type's
-                      *   maximum */
+    uint8_t resends; /**< Number of retransmissions; stays at UINT8_MAX when it
+                      *   is reached */
 } ucx_window_tx_t;
 
 enum {
@@ -68,13 +71,14 @@ typedef struct ucx_window_params {
     unsigned max_window; /**< Maximum number of unacknowledged packets */
     unsigned max_kept; /**< Maximum number of packets kept out of order, at most
                         *   UCX_WINDOW_SACK_BITS */
-    /** Limits of the retransmission timeout */
+    /** Limits of the retransmission timeout, in seconds */
     double min_rto;
     double max_rto;
     double backoff; /**< Factor of the timeout for each failed attempt */
     double timeout; /**< Seconds without a new acknowledgement, or a sign of a
                      *   busy peer, until the connection fails */
-    /** Longest delay of an acknowledgement that a packet may carry */
+    /** Seconds for which an acknowledgement may wait for a packet to send,
+     * which then contains it */
     double ack_delay;
 } ucx_window_params_t;
 
@@ -87,17 +91,19 @@ typedef struct ucx_window {
     /** The window was already reduced for losses of packets before this
      *  number */
     uint32_t recover;
-    unsigned window;    /**< Packets that may be in flight */
+    unsigned window;    /**< Number of packets that may be in flight */
     unsigned threshold; /**< Threshold above which the window grows slowly */
     unsigned grown;     /**< Packets acknowledged since the window last grew by
                          *   one */
-    unsigned in_flight; /**< Sent, neither acknowledged nor lost */
+    unsigned in_flight; /**< Number of packets sent that are neither
+                         *   acknowledged nor counted as lost */
     unsigned num_lost;  /**< Packets with UCX_WINDOW_TX_LOST */
     unsigned since_ask; /**< Packets sent since the last request for an
                          *   acknowledgement */
     unsigned timeouts;  /**< Number of consecutive timeouts */
-    /** Values before the last timeout, until it is known whether packets were
-     * lost; undo_window is 0 at other times */
+    /** Values of `window` and `threshold` before the first of the last
+     * consecutive timeouts, until it is known whether packets were lost;
+     * undo_window is 0 at other times */
     unsigned undo_window, undo_threshold;
     int is_held; /**< The peer is alive but receives nothing now */
     double srtt, rttvar, rto;
@@ -109,7 +115,8 @@ typedef struct ucx_window {
     ucx_window_rx_t *rx_head; /**< Received out of order, sorted by psn */
     uint32_t rx_psn;          /**< The next expected packet */
     unsigned num_kept;
-    unsigned owed; /**< Number of packets that are not acknowledged yet */
+    unsigned owed; /**< Number of received packets that this side has not
+                    *   acknowledged yet */
     int ack_now;   /**< Do not delay the acknowledgement */
     double owed_since;
     /** Counters */
@@ -285,9 +292,9 @@ static inline void ucx_window_connected(ucx_window_t *window, uint32_t rx_psn,
     window->deadline   = now + window->rto;
 }
 
-/** A packet that counts as lost has arrived without being retransmitted. So
- * nothing was lost at the timeout, and the remaining packets are still in
- * flight. */
+/** Called when a packet that counts as lost has arrived without being
+ * retransmitted. So nothing was lost at the timeout, and the remaining packets
+ * are still in flight: restores the window. */
 static inline void ucx_window_undo_time_out_(ucx_window_t *window)
 {
     ucx_window_tx_t *tx;
@@ -500,7 +507,8 @@ static inline void ucx_window_acked(ucx_window_t *window)
     window->ack_now = 0;
 }
 
-/** Keeps a packet that is out of order, unless it is a duplicate. */
+/** Keeps a packet that is out of order, unless it is a duplicate or there is no
+ * space. Returns whether the window keeps it. */
 static inline int ucx_window_keep_(ucx_window_t *window, ucx_window_rx_t *rx,
                                    uint32_t psn)
 {

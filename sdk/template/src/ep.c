@@ -148,7 +148,8 @@ static ucs_status_t pending_add(uct_ep_h ep, uct_pending_req_t *request,
     return UCS_OK;
 }
 
-/* All endpoints of an interface share the queue: requests of others stay. */
+/* All endpoints of an interface share the queue: requests of other endpoints
+ * stay in it. */
 static void pending_purge(uct_ep_h ep, uct_pending_purge_callback_t callback,
                           void *arg)
 {

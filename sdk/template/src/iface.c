@@ -33,7 +33,8 @@ static ucs_status_t query_devices(uct_md_h md, ucx_device_desc_t **devices_p,
     return ucx_simple_device("memory", UCT_DEVICE_TYPE_SELF, devices_p, num_p);
 }
 
-/* Unique among the interfaces of this and other processes. */
+/* Returns an id that is unique among the interfaces of this and other processes
+ * of the host. */
 static uint64_t make_id(void)
 {
     static _Atomic uint32_t count;

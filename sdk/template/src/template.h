@@ -11,7 +11,8 @@
 #define TEMPLATE_NAME "template"
 
 /* The log macros use a local variable of this name. There is no global one,
- * because several cores may load this plugin into one process (rule 23). */
+ * because several cores may load this plugin into one process (rule 23 of
+ * sdk/ABI.md). */
 #define UCX_LOG_HOST host
 #include <ucx/log.h>
 

@@ -51,7 +51,7 @@ const char *accel_error(int result);
 
 /** Kinds of memory. */
 typedef enum {
-    ACCEL_PAGEABLE, /**< Host memory that the driver does not know */
+    ACCEL_PAGEABLE, /**< Host memory that is not registered with the driver */
     ACCEL_PINNED,   /**< Host memory that devices can access */
     ACCEL_DEVICE,   /**< Device memory that the processor may not access */
     ACCEL_MANAGED,  /**< Migrates between host and device */
@@ -74,8 +74,8 @@ static inline int accel_is_host(accel_kind_t kind)
 /** Description of an allocation for export. */
 typedef struct accel_allocation {
     uint64_t start, length;
-    /** Differs from the id of a later allocation at the same address; 0: the
-     * driver does not know the address */
+    /** Differs from the id of a later allocation at the same address; 0: no
+     * memory of the driver is at the address */
     uint64_t id;
     int device;
     int is_device;       /**< Non-zero: the kind is ACCEL_DEVICE */
@@ -106,8 +106,8 @@ typedef struct accel_key {
     accel_process_t owner;
     accel_pci_t pci;
     int fd;          /**< Descriptor in the owner's process; -1: not needed */
-    unsigned socket; /**< Number of the socket that sends the descriptor; 0:
-                      *   none */
+    unsigned socket; /**< Number in the name of the owner's local socket, which
+                      *   sends the descriptor; 0: no socket */
     uint64_t start;  /**< Address of the allocation in the owner's process */
     uint64_t length;
     uint64_t id; /**< Id of the allocation */
@@ -119,7 +119,8 @@ typedef struct accel_key {
 /** Writes ACCEL_SECRET_SIZE random bytes. Returns 0 or UCS_ERR_IO_ERROR. */
 int accel_secret(void *buffer);
 
-/** Memory of another process, mapped into this one by open_memory(). */
+/** Memory of another process that open_memory() has mapped into this
+ * process. */
 typedef struct accel_opened {
     uint64_t address; /**< Address in this process */
     int device;
@@ -139,7 +140,8 @@ typedef struct accel_scope {
  * The plugin defines the structure. */
 typedef struct accel_queue accel_queue_t;
 
-/** Copies of a batch. */
+/** Copies that one call of the driver starts (queue_copy_batch()). Copy i moves
+ * length[i] bytes from from[i] to to[i]. */
 enum { ACCEL_MAX_BATCH = 64 };
 typedef struct accel_batch {
     unsigned count;
@@ -195,9 +197,9 @@ typedef struct accel_driver {
      *  the cause. */
     ucs_status_t (*check_device)(int device, char *reason, size_t reason_size);
 
-    /** Optional. Called when the last memory domain of the process was closed:
-     * releases what find() and describe() need. Later calls of these slots work
-     * as the first calls do. */
+    /** Optional. Called after the last memory domain of the process is closed.
+     * Releases what find() and describe() have allocated; later calls of find()
+     * and describe() allocate it again. */
     void (*finish)(void);
 
     ucs_status_t (*status)(int result); /**< Status of a positive result */
@@ -222,8 +224,7 @@ typedef struct accel_driver {
     /* ----------------------------------------------------------- memory -- */
 
     /** Finds the memory to which an address belongs; ACCEL_PAGEABLE and device
-     * -1 if the driver does not know the memory. Called once for each
-     * message. */
+     * -1 if it is not memory of the driver. Called once for each message. */
     int (*find)(const void *address, accel_memory_t *memory);
     /** Describes the allocation at an address, for export. If the address is
      * unknown it returns success with an id of 0. */
@@ -237,13 +238,13 @@ typedef struct accel_driver {
     int (*pin)(void *address, size_t length);
     int (*unpin)(void *address);
     /** Optional. Called in context. Exports a range as a dmabuf; `start` and
-     * `length` are multiples of the host's page size. *offset_p is the offset
-     * of `start` in the dmabuf: 0 at the call, set if it is another. */
+     * `length` are multiples of the host's page size. *offset_p receives the
+     * offset of `start` in the dmabuf; the caller has set it to 0. */
     int (*export_dmabuf)(int device, uint64_t start, size_t length, int *fd_p,
                          uint64_t *offset_p);
-    /** Optional. Returns the maximum number of bytes that the processor should
-     * read from memory of the device (`is_put`: write to it) instead of a copy
-     * by a queue. 0: the processor cannot access the memory. */
+    /** Optional. Returns the maximum length of a copy that the processor does
+     * itself instead of a queue: it reads memory of the device (`is_put`:
+     * writes it). 0: the processor cannot access the memory. */
     size_t (*touch_limit)(int device, int is_put);
     /** Required if touch_limit is set. Makes the processor's writes visible to
      *  the device. */
@@ -261,9 +262,9 @@ typedef struct accel_driver {
      * own work. `flag` points into `memory`. */
     int (*queue_open)(int device, void *context, void *memory, size_t length,
                       uint32_t *flag, accel_queue_t **queue_p);
-    /** Waits for the queue and releases it; its memory is not freed.
-     * `is_failed`: the context has failed; releases what is left of it and does
-     * not wait. */
+    /** Waits for the queue's work and releases the queue, but not the memory
+     * passed to queue_open(). `is_failed`: the context has failed: releases the
+     * queue without waiting. */
     void (*queue_close)(accel_queue_t *queue, int is_failed);
     /** Makes the queue's context current until leave(). ACCEL_RESET: the queue
      * does not exist any more, because its context was reset. */
@@ -272,12 +273,14 @@ typedef struct accel_driver {
      * is ACCEL_PINNED or ACCEL_MANAGED. */
     int (*queue_copy)(accel_queue_t *queue, uint64_t to, uint64_t from,
                       size_t length);
-    /** Optional. Called after queue_enter(). Starts all copies of a batch, in any
-     * order among each other and behind those started so far, or none: then the
-     * caller starts them by queue_copy(). Memory is as for queue_copy(). */
+    /** Optional. Called after queue_enter(). Starts all copies of a batch after
+     * the copies that were started before; those of the batch have no order
+     * among each other. On failure it has started no copy, and the caller calls
+     * queue_copy() for each. As queue_copy(), it does not wait if host memory
+     * is ACCEL_PINNED or ACCEL_MANAGED. */
     int (*queue_copy_batch)(accel_queue_t *queue, accel_batch_t *batch);
-    /** Called after queue_enter(). Makes the queue write `value` to the flag
-     *  after all copies started so far. */
+    /** Called after queue_enter(). Makes the queue write `value` to the flag of
+     * queue_open() after all copies started so far. */
     int (*queue_signal)(accel_queue_t *queue, uint32_t value);
     /** Called after queue_enter(). Returns ACCEL_BUSY, 0 if all work is done,
      *  or the failure. */
@@ -286,20 +289,24 @@ typedef struct accel_driver {
     /* ----------------------------------------- memory between processes -- */
 
     unsigned num_key_kinds;
-    /** Bits 1 << kind. lost_kinds: opened memory is lost with the device's
-     * context. transient_kinds: it must be closed before its owner frees it. */
+    /** Sets of key kinds, with the bit 1 << kind for each. Opened memory of
+     * lost_kinds is lost with the device's context. Opened memory of
+     * transient_kinds must be closed before its owner frees it. */
     unsigned lost_kinds, transient_kinds;
 
-    /** Called in context. Writes kind, fd and handle of a key; the caller has set
-     * its other members. UCS_ERR_UNSUPPORTED: this memory cannot be exported. */
+    /** Called in context. Exports an allocation: writes the members kind, fd
+     * and handle of `key`. Before the call, the library sets owner, pci, start,
+     * length and id, and sets fd to -1. UCS_ERR_UNSUPPORTED: this memory cannot
+     * be exported. */
     int (*export_memory)(const accel_allocation_t *allocation,
                          accel_key_t *key);
     /** Optional. Releases what export_memory() holds. If the slot is NULL, the
      * library closes the descriptor. */
     void (*export_release)(const accel_key_t *key);
-    /** Called in the context of opened->device. Opens the memory of a key. `fd`
-     * is a duplicate of the key's descriptor, or -1; the caller closes it. The
-     * caller checks the length of the memory. */
+    /** Called in the context of opened->device. Maps the memory that a key
+     * describes into this process. `fd` is a duplicate of the key's descriptor,
+     * or -1; the caller closes it after the call. The caller checks the length
+     * of the mapped memory. */
     int (*open_memory)(const accel_key_t *key, int fd, accel_opened_t *opened);
     /** Called in context, when no copy uses the memory. Closes opened
      *  memory. */

@@ -3,8 +3,7 @@
  * The copier (see ucx_transport in <ucx/transport.h>): an interface whose
  * endpoints are connected to the process itself. Put writes memory at an
  * address of the process, get reads it; both sides may be memory of any type.
- * Operations that are not short copy the data just before their completion is
- * called.
+ * Zero-copy operations copy the data just before their completion is called.
  */
 #include "opaque.h"
 
@@ -26,7 +25,8 @@ typedef struct {
     unsigned fail;
 } config_t;
 
-/* A copy, or a flush without entries. They complete in order. */
+/* A copy, or a flush, which has no iov entries. Operations complete in the
+ * order in which they were posted. */
 typedef struct op {
     struct op *next;
     uct_ep_h ep;
@@ -154,7 +154,7 @@ static ucs_status_t get_device_address(uct_iface_h iface,
 {
     (void)iface;
     (void)address;
-    return UCS_OK; /* The interface address is empty */
+    return UCS_OK; /* The device address is empty */
 }
 
 static ucs_status_t get_address(uct_iface_h iface, uct_iface_addr_t *address)

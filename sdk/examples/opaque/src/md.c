@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The memory domain. Its pages are mapped twice: at the user's address without
- * access rights, and at another address for the plugin's copies (copy.c).
+ * The memory domain. The pages of an allocation are mapped twice: at the user's
+ * address without access rights, and at another address for the plugin's copies
+ * (copy.c).
  */
 #include "opaque.h"
 

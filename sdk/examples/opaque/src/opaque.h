@@ -14,9 +14,10 @@
 extern const ucx_transport_t opaque_transport;
 extern const ucx_md_ops_t opaque_md_ops;
 
-/* Returns the address at which [address, +length) can be loaded and stored: in
- * the second mapping if it is opaque memory, otherwise `address` itself. NULL:
- * the range extends beyond the end of an allocation. */
+/* Returns an address at which the processor can access [address, +length).
+ * Opaque memory is not accessible at the user's address, but at a second
+ * mapping of the same pages; for other memory the result is `address` itself.
+ * NULL: the range extends beyond the end of an allocation. */
 void *opaque_touchable(const void *address, size_t length);
 
 #endif

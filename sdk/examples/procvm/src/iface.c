@@ -111,8 +111,8 @@ static ucs_status_t get_address(uct_iface_h iface, uct_iface_addr_t *address)
                     * addresses */
 }
 
-/* Reads the memory of the process at the address in the peer's device address.
- * It may be in another container: only the access must succeed. */
+/* Tests the access to the peer's memory: reads it at the address that the
+ * peer's device address contains. The peer may be in another container. */
 int procvm_is_reachable(uct_iface_h iface, const ucx_reachable_args_t *args)
 {
     procvm_process_t peer;
@@ -150,8 +150,8 @@ static ucs_status_t event_fd_get(uct_iface_h iface, int *fd_p)
     return UCS_OK;
 }
 
-/* Arms the descriptor. It is readable as long as one of its sockets is, so no
- * event is lost. */
+/* Arms the descriptor. It is an epoll set, which is readable as long as one of
+ * the sockets in it is readable, so no event is lost. */
 static ucs_status_t event_arm(uct_iface_h super, unsigned events)
 {
     procvm_iface_t *iface = (procvm_iface_t *)super;

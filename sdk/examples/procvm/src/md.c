@@ -2,8 +2,8 @@
 /*
  * Registered memory and its keys, and the identity of processes. The kernel
  * grants access to memory by user, not by key, so the process that accesses the
- * memory must check the key. It is no protection against a process of the same
- * user that does not.
+ * memory must check the key. The key is no protection against a process of the
+ * same user that does not check it.
  */
 #include "procvm.h"
 

@@ -23,7 +23,8 @@ enum {
 typedef struct procvm_process {
     uint64_t nonce;   /* Random number */
     uint64_t address; /* Address of the nonce in the process */
-    uint64_t network; /* Network namespace, in which sockets are found */
+    uint64_t network; /* Number of the network namespace; a socket name is valid
+                       * only within it */
     uint32_t pid;
     uint32_t reserved;
 } procvm_process_t;
@@ -63,8 +64,8 @@ typedef struct procvm_op {
                              * flush of the interface */
     uct_completion_t *comp; /* May be NULL */
     ucs_status_t status;    /* After an error nothing more is copied */
-    int must_end;           /* Cancelled: `comp` is called even after the
-                             * endpoint is destroyed */
+    int must_end;           /* The operation was cancelled: `comp` is called
+                             * even after the endpoint is destroyed */
     int is_put;
     uct_iov_t iov[PROCVM_MAX_IOV];
     size_t iovcnt;    /* Number of entries; 0: a flush */
@@ -90,7 +91,8 @@ typedef struct procvm_iface {
 struct procvm_ep {
     uct_ep_t super; /* First member */
     procvm_ep_t *next;
-    int listener;       /* -1: closed; also for `in` and `out` */
+    int listener;       /* Listening socket; for all three sockets, -1 is
+                         * closed */
     int in;             /* Connection that receives */
     int out;            /* Connection that sends */
     procvm_name_t name; /* Name of the listener */
@@ -106,8 +108,8 @@ struct procvm_ep {
 extern const ucx_component_t procvm_component;
 /* Returns the identity of this process. */
 procvm_process_t procvm_self(void);
-/* Returns whether the process exists, can be accessed, and is the one that sent
- * its address. */
+/* Returns whether a process with this id exists, its memory can be accessed,
+ * and it is the process that sent this identity. */
 int procvm_is_process(const procvm_process_t *process);
 /* Returns whether the registration of the key exists in the process. */
 int procvm_is_registered(const procvm_process_t *process,
@@ -141,8 +143,8 @@ ucs_status_t procvm_get_zcopy(uct_ep_h ep, const uct_iov_t *iov, size_t iovcnt,
 /* Flushes an endpoint, or the interface if `ep` is NULL. */
 ucs_status_t procvm_flush(procvm_iface_t *iface, procvm_ep_t *ep,
                           unsigned flags, uct_completion_t *comp);
-/* Copies a part, and completes operations whose data is copied; returns their
- * number. */
+/* Copies a part of the oldest operation's data, and completes operations.
+ * Returns the number of parts and completions. */
 unsigned procvm_ops_progress(procvm_iface_t *iface);
 /* Completes all operations of the endpoint with the status. */
 void procvm_ops_fail(procvm_ep_t *ep, ucs_status_t status);

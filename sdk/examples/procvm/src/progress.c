@@ -66,8 +66,8 @@ static unsigned handle_event(procvm_iface_t *iface, procvm_ep_t *ep)
     return 0;
 }
 
-/* Reports failures. The user may destroy endpoints in each call, so the loop
- * begins again after it. */
+/* Reports failures. Each call of the user's error handler may destroy
+ * endpoints, so the search begins again after the call. */
 static unsigned report_failures(procvm_iface_t *iface)
 {
     unsigned count = 0;

@@ -10,7 +10,7 @@ static udp_stream_t *stream_of(uct_ep_h ep)
     return ((udp_ep_t *)ep)->stream;
 }
 
-/* The rest of the block excludes the service thread. */
+/* Excludes the service thread until the end of the enclosing block. */
 #define EXCLUDE_SERVICE(_ep) \
     UCX_EXCLUDE_SERVICE(&((udp_iface_t *)(_ep)->iface)->guard)
 

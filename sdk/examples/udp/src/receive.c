@@ -56,8 +56,10 @@ static void deliver_kept(udp_iface_t *iface, udp_source_t *source)
     }
 }
 
-/* The service thread copies a message, because it calls no user. It rejects a
- * message that it cannot keep before the message is acknowledged. */
+/* On the service thread, which calls no handler of the user, makes a copy of a
+ * message for the next progress. If there is no space for the copy, tells the
+ * sender that this side is busy, and returns zero: the message is not
+ * acknowledged. */
 static int prepare(udp_iface_t *iface, const struct sockaddr_in *peer,
                    const udp_header_t *header, const char *data,
                    unsigned length, udp_kept_t **copy_p)

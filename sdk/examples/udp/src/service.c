@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What goes on while the user computes: a timer on the host's service thread
- * receives and acknowledges, retransmits, and probes idle peers. Otherwise a peer
- * whose user computes for longer than the time limit would count as lost.
+ * The work that continues while the user does not call progress: a timer on the
+ * host's service thread receives and acknowledges, retransmits, and probes idle
+ * peers. Otherwise a peer whose user does not call progress for longer than the
+ * timeout would count as lost.
  *
  * <ucx/guard.h> excludes the user's calls: each of them that accesses the
  * interface begins with UCX_EXCLUDE_SERVICE(). The service thread calls no
@@ -18,7 +19,7 @@ enum {
     ARRIVED_MAX      = 64, /* More messages are dropped; the sender waits */
 };
 
-#define TICK 0.05 /* Seconds; much less than any time limit of a peer */
+#define TICK 0.05 /* Seconds; much less than the timeout of any peer */
 
 int udp_service_is_open(const udp_iface_t *iface)
 {
@@ -61,8 +62,8 @@ unsigned udp_service_deliver(udp_iface_t *iface)
     return count;
 }
 
-/* Wakes a user that sleeps until the event descriptor is readable: the datagrams
- * that would have woken it were received here. */
+/* Wakes a user that sleeps until the event descriptor is readable: the
+ * datagrams that would have made it readable were received here. */
 static void wake(const udp_iface_t *iface)
 {
     const struct itimerspec now = {.it_value = {0, 1}};
@@ -70,7 +71,8 @@ static void wake(const udp_iface_t *iface)
     timerfd_settime(iface->timer, 0, &now, NULL);
 }
 
-/* Stops early if the user waits for the guard. */
+/* Receives datagrams and checks the timeouts of the streams. Stops receiving if
+ * a call of the user waits for the guard. */
 static void serve(udp_iface_t *iface)
 {
     const double now = iface->host->time();
@@ -82,8 +84,8 @@ static void serve(udp_iface_t *iface)
          ++i) {
     }
     if (i == DATAGRAMS_A_TICK) {
-        return; /* The acknowledgement of a stream may be among those that are
-                 * left */
+        return; /* Check no timeout: an acknowledgement may be among the
+                 * datagrams that are not received yet */
     }
     for (stream = iface->streams; stream != NULL; stream = stream->next) {
         udp_stream_check_time(stream, now);

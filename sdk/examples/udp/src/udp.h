@@ -58,9 +58,11 @@ typedef struct udp_header {
     uint8_t kind;
     uint8_t id; /* Id of the message's handler */
     uint16_t flags;
-    uint32_t number; /* Number of the datagram; ACK: of the next expected one */
+    uint32_t number; /* Number of the datagram; ACK: number of the next datagram
+                      * that the receiver expects */
     uint32_t reserved2;
-    uint64_t stream;   /* Id of the sender's stream; ACK: the received id */
+    uint64_t stream;   /* Id of the sender's stream; ACK: id of the stream that
+                        * is acknowledged */
     uint64_t received; /* ACK: bit mask of the datagrams received after the
                         * first missing one */
 } udp_header_t;
@@ -74,8 +76,8 @@ typedef struct udp_packet {
     char data[UDP_MAX_MESSAGE];
 } udp_packet_t;
 
-/* A message that was received before an earlier one, or by the service
- * thread. */
+/* A received datagram that cannot be delivered yet, because an earlier one is
+ * missing or the service thread has received it. */
 typedef struct udp_kept {
     ucx_window_rx_t rx; /* First member */
     uint8_t kind;
@@ -90,8 +92,8 @@ typedef struct udp_done {
     struct udp_done *next;
     uint32_t number; /* Number of the first datagram after the flush */
     ucs_status_t status;
-    int of_iface; /* Part of a flush of the interface, which outlives the
-                   * endpoint */
+    int of_iface; /* Part of a flush of the interface: it stays when the
+                   * endpoint is destroyed */
     uct_completion_t *comp;
 } udp_done_t;
 
@@ -133,7 +135,8 @@ typedef struct udp_source {
 /* State of the service thread; see service.c. The guard protects it. */
 typedef struct udp_service {
     ucx_async_id_t timer;
-    unsigned seen_rounds;     /* Rounds of progress at the last tick */
+    unsigned seen_rounds;     /* Value of udp_iface.rounds when the timer last
+                               * fired */
     int is_running;           /* The service thread has the guard */
     ucx_window_rx_t *arrived; /* udp_kept_t that progress has to deliver */
     ucx_window_rx_t **arrived_tail;
@@ -232,15 +235,15 @@ int udp_find_address(const char *name, uint32_t *ip_p);
 int udp_is_reachable(uct_iface_h iface, const ucx_reachable_args_t *args);
 
 /* receive.c */
-/* Receives one datagram and adds the events that it caused to *count_p. Returns
- * 0 if nothing has arrived. */
+/* Receives one datagram and adds the number of events that it caused to
+ * *count_p. Returns 0 if nothing has arrived. */
 int udp_receive(udp_iface_t *iface, unsigned *count_p);
 /* Delivers a message and frees it. */
 void udp_deliver(udp_iface_t *iface, udp_kept_t *kept);
 
 /* service.c */
 void udp_service_start(udp_iface_t *iface);
-/* Drops messages that were not delivered. */
+/* Removes the timer and drops messages that were not delivered. */
 void udp_service_stop(udp_iface_t *iface);
 /* Returns whether the service thread can take another message. */
 int udp_service_is_open(const udp_iface_t *iface);
