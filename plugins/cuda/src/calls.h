@@ -31,7 +31,7 @@ int cuda_is_started(void);
  * or NULL on success. */
 ucs_status_t cuda_start(const char **reason);
 
-/** Number of devices; 0 until the driver is started. */
+/** Returns the number of devices; 0 until the driver is started. */
 int cuda_num_devices(void);
 
 ucs_status_t cuda_status(CUresult result);

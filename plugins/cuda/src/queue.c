@@ -17,8 +17,10 @@
 
 struct accel_queue {
     CUcontext context;
-    unsigned long long id; /* See identity() */
-    int must_push;         /* The thread had another current context */
+    unsigned long long id; /* Number of the context or of the registration: see
+                            * identity() */
+    int must_push;         /* This context was not current at an earlier call:
+                            * push it at once */
     CUstream stream;
     CUdeviceptr flag; /* Device address of the flag */
     void *memory;
@@ -37,8 +39,8 @@ void cuda_staging_free(void *memory)
     free(memory);
 }
 
-/* Returns a number that identifies the current context, or the registration of
- * the queue's memory. */
+/* Returns the number of the current context or, with drivers before CUDA 12, of
+ * the registration of the queue's memory. */
 static CUresult identity(const accel_queue_t *queue, unsigned long long *id)
 {
     *id = 0;
@@ -68,7 +70,7 @@ static int check_current(const accel_queue_t *queue)
     }
 }
 
-/* Makes the context current. Needs one call if the thread has this context
+/* Makes the context current. Needs one driver call if the context is current
  * already, as with the runtime library, otherwise three; one more with drivers
  * before CUDA 12. */
 int cuda_queue_enter(accel_queue_t *queue, accel_scope_t *scope)

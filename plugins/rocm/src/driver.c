@@ -45,7 +45,7 @@ static const struct {
 };
 
 /* Finds the functions. The library of HSA is a dependency of that of HIP, so a
- * search in the HIP library finds its functions. */
+ * search in the library of HIP also finds the functions of HSA. */
 static int find_symbols(void *library)
 {
     void *call;

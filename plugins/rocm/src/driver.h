@@ -12,8 +12,8 @@
 
 /* ------------------------------------------------------------ driver.c -- */
 
-/** Returns whether hipRuntimeGetVersion() is 6.0 or later: types of memory have
- *  other numbers there. */
+/** Returns whether hipRuntimeGetVersion() is 6.0 or later: since 6.0, types of
+ * memory have other numbers. */
 int rocm_is_version_6(void);
 
 ucs_status_t rocm_load(const char **reason);

@@ -22,7 +22,8 @@ typedef struct opening {
     uint64_t start, id; /* Start and id in the owner's process */
     int device;
     void *address;
-    uint64_t number; /* The runtime's number of the opened memory */
+    uint64_t number; /* The runtime's number of the opened memory: differs after
+                      * a reset */
     uintptr_t serial;
     unsigned uses;
 } opening_t;

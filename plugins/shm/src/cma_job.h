@@ -25,9 +25,10 @@
  * and its exchange for 2^32 jobs.) If the helper refuses a chunk, it does not
  * count it and does not return to the job; the initiator copies that chunk,
  * which is the last one claimed. If the helper dies with a claimed chunk, the
- * initiator waits until the lock of that process is free: then none of its
- * threads is in a system call any more. (A live helper that holds a chunk for
- * seconds, while the user wants to end, is abandoned: cma_share.c.)
+ * initiator waits until the lock that shows that the process is alive is free
+ * (lock 0 of its inbox's segment): then none of its threads is in a system call
+ * any more. (A live helper that holds a chunk for seconds, while the user wants
+ * to end, is abandoned: cma_share.c.)
  *
  * Visibility of the data: the kernel copies on the helper's own processor,
  * before the call returns. The helper's increment of `helped` is a release, the

@@ -174,8 +174,8 @@ static void tell_shortage(shm_inbox_t *inbox)
 }
 
 /* Handles a slot whose sender rang the bell or has exited. Returns the number
- * of delivered messages. Sets *again_p if memory ran out before the sender was
- * joined. */
+ * of delivered messages. Sets *again_p if memory for a new sender has run
+ * out. */
 static unsigned visit(shm_inbox_t *inbox, unsigned index, int gone,
                       shm_deliver_t deliver, int *again_p)
 {

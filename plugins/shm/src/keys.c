@@ -89,7 +89,8 @@ static shm_attached_t **bucket_of(shm_key_cache_t *cache, const uint8_t *token)
     return &cache->attached[token[SHM_TOKEN_LENGTH - 1] % SHM_KEY_BUCKETS];
 }
 
-/* Attaches a segment, or finds the attachment. Called with the lock held. */
+/* Attaches the segment with this address, and maps it. Called with the lock
+ * held. */
 static ucs_status_t cache_attach(shm_key_cache_t *cache, const void *address,
                                  shm_attached_t **attached_p)
 {
@@ -286,8 +287,8 @@ static int order(uint64_t a, uint64_t b)
     return (a > b) - (a < b);
 }
 
-/* Compares the memory that the keys describe: two keys unpacked from one are
- * equal. */
+/* Compares the memory that the keys describe: two keys unpacked from the same
+ * bytes are equal. */
 ucs_status_t shm_rkey_compare(const ucx_component_t *component, uct_rkey_t a,
                               uct_rkey_t b, int *result)
 {

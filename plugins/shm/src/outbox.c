@@ -13,8 +13,8 @@
  * above RING_LARGE the ring uses all space: README.md explains why. */
 enum { RING_MESSAGES = 32, RING_MIN_LOG = 12, RING_LARGE = 8192 };
 
-/* Limit for all rings of one inbox together. Each ring may have RING_FAIR bytes
- * even if that exceeds the limit. */
+/* Limit in bytes for all rings of one inbox together. Each ring may have
+ * RING_FAIR bytes even if that exceeds the limit. */
 #define RING_TOTAL (32ul << 20)
 #define RING_FAIR  (256ul << 10)
 
@@ -368,8 +368,8 @@ static uint32_t good_for(const shm_outbox_t *outbox, uint32_t typical)
     return (good > typical) ? (uint32_t)good : typical;
 }
 
-/* Enlarges the ring by continuing after the bytes in use, which must be
- * contiguous. */
+/* Enlarges the ring at its end. The bytes in use must be contiguous: they must
+ * not continue at the start of the ring. */
 static ucs_status_t grow(shm_outbox_t *outbox, unsigned log)
 {
     size_t offset = outbox->boxes + outbox->slot_index * outbox->box_length +

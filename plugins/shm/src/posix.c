@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Segments that are files: unnamed memory (memfd) or, if that is unavailable or
- * cannot be passed to others, a file in a folder.
+ * cannot be passed to peers, a file in a folder.
  *
- * Locks are open file description locks on seg->fd. A description lives as long
- * as any mapping made from it, also in a forked child. Therefore memory is
+ * Locks are open file description locks on seg->fd. A description exists as
+ * long as any mapping made from it, also in a forked child. Therefore memory is
  * mapped from separate descriptions, and only seg->fd carries locks.
  */
 #include "kind.h"
@@ -270,7 +270,9 @@ static void posix_address(const shm_seg_t *seg, shm_seg_addr_t *addr)
 
 /* --- Attaching ------------------------------------------------------------ */
 
-/* Opens a separate open file description if `fd` is the segment's file. */
+/* Checks that `fd` is the segment's file. If it is, stores it in the segment
+ * and sets the members from the head; otherwise closes it. Returns whether it
+ * is. */
 static int take_fd(shm_seg_t *seg, int fd)
 {
     shm_seg_head_t head;

@@ -15,14 +15,14 @@
  * processes take turns on the same core. */
 #define SAME_LATENCY 8000u
 
-/* Two cores are on the same chip if the line arrives clearly sooner than one
- * from memory, which takes 128 ns on an EPYC: 20 to 80 ns there, and 120 ns and
- * more between chips. On the same chip the latency does not limit the
- * bandwidth: lines of a ring that is larger than a private cache are in the
- * shared cache when they are read. NEAR_PART: threshold as a part of the memory
- * latency. NEAR_LEAST, NEAR_MOST: limits of the threshold in ns, because the
- * measurement of memory may be disturbed. NEAR_ASSUMED: threshold in ns if
- * memory cannot be measured. */
+/* Two cores are on the same chip if a line from the other core arrives clearly
+ * sooner than a line from memory. On an EPYC a line takes 128 ns from memory,
+ * 20 to 80 ns from the same chip, and 120 ns or more from another chip. On the
+ * same chip the latency does not limit the bandwidth: lines of a ring that is
+ * larger than a private cache are in the shared cache when they are read.
+ * NEAR_PART: threshold as a part of the memory latency. NEAR_LEAST, NEAR_MOST:
+ * limits of the threshold in ns, because the measurement of memory may be
+ * disturbed. NEAR_ASSUMED: threshold in ns if memory cannot be measured. */
 #define NEAR_PART    0.8
 #define NEAR_LEAST   60.0
 #define NEAR_MOST    150.0
@@ -133,7 +133,7 @@ static uint32_t time_lines(const shm_inbox_t *inbox, uint32_t probe,
                                     (uint32_t)latency;
 }
 
-/* Non-zero: the cell was a probe, and has been handled. */
+/* Handles a probe. Returns zero if the cell is not a valid probe. */
 int shm_inbox_take_probe(shm_inbox_t *inbox, shm_sender_t *sender, uint64_t ctl)
 {
     uint32_t ring_log = shm_ctl_ring_log(ctl);
@@ -228,8 +228,9 @@ static double far_bandwidth(uint32_t latency)
     return LINES_PART * lines * SHM_CACHE_LINE / (latency * 1e-12);
 }
 
-/* A changed result is used when the next one confirms it, because a single
- * probe may be disturbed. */
+/* Records a measured latency. A result on the other side of the threshold is
+ * used only when the next one confirms it, because a single probe may be
+ * disturbed. */
 static void take_answer(shm_probing_t *probing, uint32_t latency)
 {
     if ((probing->latency == 0) ||

@@ -66,7 +66,7 @@ int shm_proc_open(uint32_t pid, int fd, mode_t type, uint64_t inode,
     return own;
 }
 
-/* Touches pages on kernels without such a system call: write() reads one byte
+/* Touches pages on kernels without MADV_POPULATE_WRITE: write() reads one byte
  * of each page, and returns EFAULT where a load would raise a signal. */
 static int touch_by_pipe(const char *address, size_t length, size_t page)
 {

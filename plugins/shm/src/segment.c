@@ -252,8 +252,8 @@ static ucs_status_t make(shm_space_t *space, size_t length, unsigned num_locks,
         memcpy(seg->token + sizeof(space->id), &secret, sizeof(secret));
     }
 
-    /* Called before the head is written, because the head contains the event's
-     * location */
+    /* Create the event before the head is written, because the head contains
+     * the event's descriptor number and inode */
     shm_fork_add(&seg->fork, forked);
     if (flags & SHM_SEG_EVENT) {
         status = shm_event_make(seg);

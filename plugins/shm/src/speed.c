@@ -100,8 +100,8 @@ static double bandwidth(copy_t copy, char *memory)
 
 #if defined(__x86_64__)
 
-/* Returns the offset of a line. Offset and order are pseudo-random, because of
- * prefetchers. */
+/* Returns the offset of a line. Offset and order are pseudo-random, so that no
+ * prefetcher loads a line before it is read. */
 static size_t line_at(unsigned number)
 {
     unsigned part = (number * 13) % NUM_LINES;

@@ -2,8 +2,8 @@
 /*
  * Segments of System V. They are marked for removal when they are created:
  * Linux keeps a segment while it is attached, and other processes can attach it
- * by its identifier until then. So none is left behind; sysv_stale.c handles
- * processes that die before they mark a segment.
+ * by its identifier until then. So no segment is left behind; sysv_stale.c
+ * handles processes that die before they mark a segment.
  *
  * There is no file, so file locks cannot be used. A lock is a word in the head
  * that contains the PID and the start time of its owner, so that a later

@@ -11,8 +11,8 @@
 #include <fcntl.h>
 #include <string.h>
 
-/* Queries all drivers. ZE_MEMORY_TYPE_UNKNOWN: no driver knows the address.
- * *context_p receives the context of the driver that knows it. */
+/* Queries all drivers. ZE_MEMORY_TYPE_UNKNOWN: no driver has memory at the
+ * address. *context_p receives the context of the driver that has it. */
 static ze_result_t look_up(const void *address,
                            ze_memory_allocation_properties_t *properties,
                            int *device_p, ze_context_handle_t *context_p)
@@ -107,7 +107,8 @@ int ze_describe(uint64_t address, accel_allocation_t *allocation)
     return result;
 }
 
-/* The driver's descriptor is that of the allocation, and stays the driver's. */
+/* Exports a duplicate of the descriptor that the driver has of the allocation.
+ * The driver keeps its own descriptor. */
 int ze_export_dmabuf(int device, uint64_t start, size_t length, int *fd_p,
                      uint64_t *offset_p)
 {
@@ -137,7 +138,7 @@ int ze_export_dmabuf(int device, uint64_t start, size_t length, int *fd_p,
     if (result != ZE_RESULT_SUCCESS) {
         return result;
     }
-    /* A driver that does not know the extension leaves -1 */
+    /* A driver that does not support the extension leaves -1 */
     *fd_p     = fcntl(exported.fd, F_DUPFD_CLOEXEC, 0);
     *offset_p = start - (uintptr_t)base;
     return (*fd_p < 0) ? UCS_ERR_UNSUPPORTED : ZE_RESULT_SUCCESS;

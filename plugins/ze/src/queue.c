@@ -13,7 +13,7 @@ struct accel_queue {
     ze_device_handle_t device;
     ze_command_list_handle_t list;
     uint32_t *flag;
-    int is_unsignalled; /* The last signal failed */
+    int is_unsignalled; /* The last call of ze_queue_signal() failed */
     /* Event that signals that all commands have completed */
     ze_event_pool_handle_t pool;
     ze_event_handle_t end;
@@ -153,8 +153,9 @@ int ze_queue_signal(accel_queue_t *queue, uint32_t value)
     return result;
 }
 
-/* Checks for a failure. Whether the commands are complete is not queried: the
- * flag shows it. */
+/* Checks for a failure. Whether the commands are complete is not queried,
+ * because the flag shows it. After a failed signal it returns UCS_OK, so that
+ * the caller signals again. */
 int ze_queue_query(accel_queue_t *queue)
 {
     ze_result_t result = ze.zeDeviceGetStatus(queue->device);
