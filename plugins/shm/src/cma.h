@@ -208,8 +208,8 @@ ucs_status_t cma_iface_get_device_address(uct_iface_h iface,
                                           uct_device_addr_t *addr);
 ucs_status_t cma_iface_get_address(uct_iface_h iface, uct_iface_addr_t *addr);
 int cma_iface_is_reachable(uct_iface_h iface, const ucx_reachable_args_t *args);
-/* Reads and verifies the words of the process. Returns UCS_ERR_UNREACHABLE and
- * writes the reason, if `reason` is not NULL, if that fails. */
+/* Reads and verifies the words of the process. On failure returns
+ * UCS_ERR_UNREACHABLE and, unless `reason` is NULL, writes the reason to it. */
 ucs_status_t cma_probe(pid_t pid, uint64_t words, uint64_t token,
                        uint64_t *secret_p, char *reason, size_t reason_size);
 /* Checks the bytes of an interface's address, and copies them. */

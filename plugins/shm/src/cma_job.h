@@ -51,7 +51,8 @@ enum {
     CMA_JOB_REFUSED    = 1u << 16, /* Flag in `helped` */
 };
 
-/* Delays in seconds below this are not counted as late. */
+/* If the initiator waits less than this number of seconds, the helper does not
+ * count as late. */
 #define CMA_JOB_NEVER_LATE 100e-6
 
 typedef struct cma_job {
@@ -67,7 +68,8 @@ typedef struct cma_share {
     uint32_t generation;
     uint32_t count; /* Number of chunks */
     uint32_t front; /* Number of chunks claimed by us */
-    uint32_t back;  /* Last value read; the helper owns chunks [back, count) */
+    uint32_t back;  /* Value of `back` that was read last; the helper has
+                     * claimed chunks [back, count) */
 } cma_share_t;
 
 typedef enum {
@@ -130,8 +132,8 @@ static SHM_INLINE int cma_share_load(cma_share_t *share, uint64_t *word_p)
     return 1;
 }
 
-/* Called by the initiator: claims up to `most` free chunks. Stores the first
- * one and their number. */
+/* Called by the initiator: claims up to `most` free chunks. Stores the index of
+ * the first claimed chunk and the number of claimed chunks. */
 static SHM_INLINE cma_claim_t cma_share_claim(cma_share_t *share, uint32_t most,
                                               uint32_t *first_p,
                                               uint32_t *num_p)

@@ -2,8 +2,8 @@
 /*
  * An interface of posix or sysv: an inbox, and the outboxes to its peers.
  *
- * One thread at a time. All callbacks to the user run from
- * shm_iface_progress().
+ * Only one thread at a time may use an interface. All callbacks to the user run
+ * from shm_iface_progress().
  */
 #ifndef SHM_IFACE_H
 #define SHM_IFACE_H

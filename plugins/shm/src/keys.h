@@ -4,7 +4,7 @@
  * attached. A segment, including one of this process, is attached once for all
  * its keys in the process.
  *
- * Any thread.
+ * Any thread may call these functions.
  */
 #ifndef SHM_KEYS_H
 #define SHM_KEYS_H
@@ -13,7 +13,7 @@
 
 #include <pthread.h>
 
-/* An attached segment, mapped whole. */
+/* An attached segment, of which all bytes are mapped. */
 typedef struct shm_attached {
     shm_seg_t seg;
     char *mapped;
@@ -25,13 +25,14 @@ typedef struct shm_attached {
 typedef struct shm_rkey {
     uint64_t base; /* Remote address of the first byte */
     uint64_t length;
-    char *local; /* Local address of that byte */
+    char *local; /* Local address of the same byte */
     shm_attached_t *attached;
 } shm_rkey_t;
 
 enum { SHM_KEY_BUCKETS = 64 };
 
-/* One for each component, from the plugin's entry to fini(). */
+/* The attached segments of one component. Each component has one cache, from
+ * the plugin's entry point to its fini(). */
 typedef struct shm_key_cache {
     const ucx_host_t *host;
     const shm_kind_t *kind;
@@ -71,7 +72,7 @@ ucs_status_t shm_key_open(shm_key_cache_t *cache, const void *buffer,
                           size_t length, shm_rkey_t *rkey);
 void shm_key_close(shm_key_cache_t *cache, shm_rkey_t *rkey);
 
-/* Slots of ucx_component_t */
+/* Functions of ucx_component_t */
 ucs_status_t shm_rkey_unpack(const ucx_component_t *component,
                              const void *buffer, size_t length,
                              ucs_sys_device_t sys_dev, uct_rkey_t *rkey_p,

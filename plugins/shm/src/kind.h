@@ -58,7 +58,7 @@ struct shm_kind {
      * is zeroed and committed. `at`: address for the user's bytes. Kinds that
      * do not attach a segment as a whole ignore it. Logs errors. */
     ucs_status_t (*make)(shm_seg_t *seg, void *at);
-    /* Fills id, inode and flags. */
+    /* Sets the members id, inode and flags of `addr`. */
     void (*address)(const shm_seg_t *seg, shm_seg_addr_t *addr);
     /* Opens a segment, and sets all members from its head. */
     ucs_status_t (*attach)(shm_seg_t *seg, const shm_seg_addr_t *addr,
@@ -106,8 +106,8 @@ void shm_proc_probe(shm_space_t *space);
 int shm_proc_open(uint32_t pid, int fd, mode_t type, uint64_t inode,
                   uint64_t mask, int flags);
 
-/* Opens a second open file description of our own descriptor. Returns -1 if
- * that is not possible. */
+/* Opens the file of a descriptor of this process again, with an open file
+ * description of its own. Returns -1 if that is not possible. */
 int shm_reopen(int fd, int flags);
 
 /* Commits all pages by touching them with a system call that reads one byte of

@@ -105,7 +105,8 @@ static void conn_probe(tcp_conn_t *conn)
 }
 
 /* Returns whether the peer has already abandoned this attempt: it has closed
- * the socket, or has sent a HELLO with this epoch or a later one before. */
+ * the socket, or another HELLO with the same or a later epoch has arrived from
+ * it earlier. */
 static int unknown_is_stale(const tcp_unknown_t *unknown,
                             const tcp_conn_t *conn, uint32_t epoch)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Sends of active messages, puts and gets: slots of the endpoint's table. */
+/* Sends of active messages, puts and gets: functions for the table of
+ * operations of an endpoint. */
 #ifndef TCP_AM_H
 #define TCP_AM_H
 

@@ -79,7 +79,8 @@ typedef struct tcp_cm_listener {
     uct_listener_t super;
     tcp_list_t node;
     int fd;     /* -1: the listener was destroyed */
-    int paused; /* Not accepting, because descriptors have run out */
+    int paused; /* Non-zero: new connections are not accepted for a while,
+                 * because file descriptors have run out */
     uct_cm_listener_conn_request_callback_t conn_request_cb;
     void *user_data;
 } tcp_cm_listener_t;
@@ -91,12 +92,12 @@ typedef struct tcp_cm_link {
     tcp_cm_t *cm;
     int fd;
     uint8_t state;
-    uint8_t watched; /* The descriptor is in the epoll set */
+    uint8_t watched; /* Non-zero: the socket is in the epoll set */
     uint8_t watch_out;
     tcp_cm_ep_t *ep;
     tcp_cm_listener_t *listener; /* The listener that accepted the link, in the
                                   * states UNKNOWN and REQUESTED */
-    double deadline;             /* 0: no deadline */
+    double deadline;             /* Host time in seconds; 0: no deadline */
 
     /* The message that is being received */
     size_t got;
@@ -127,7 +128,7 @@ struct tcp_cm_ep {
     unsigned flags;
     unsigned calls;      /* Number of running callbacks */
     ucs_status_t status; /* Why the link was closed */
-    tcp_list_t flushes;  /* Outstanding flushes */
+    tcp_list_t flushes;  /* List of outstanding flushes */
     void *user_data;
     uct_cm_ep_priv_data_pack_callback_t pack_cb;
     uct_cm_ep_resolve_callback_t resolve_cb;
@@ -164,9 +165,9 @@ void tcp_cm_link_free(tcp_cm_link_t *link);
 ucs_status_t tcp_cm_link_send(tcp_cm_link_t *link, enum tcp_wire_cm_kind kind,
                               const void *priv, size_t length);
 void tcp_cm_link_event(tcp_cm_link_t *link, uint32_t events);
-/* Monitors a link whose request was accepted: it has an endpoint now. */
+/* Monitors a link whose request was accepted: the link has an endpoint now. */
 ucs_status_t tcp_cm_link_watch_again(tcp_cm_link_t *link);
-/* Returns the device that the link uses. */
+/* Writes the name of the network device that the link uses. */
 void tcp_cm_link_dev_name(const tcp_cm_link_t *link, char *name, size_t size);
 void tcp_cm_link_remote_data(const tcp_cm_link_t *link,
                              uct_cm_remote_data_t *data);
@@ -198,7 +199,8 @@ ucs_status_t tcp_cm_ep_create(uct_cm_h cm, const uct_ep_params_t *params,
 void tcp_cm_ep_free(tcp_cm_ep_t *ep);
 /* Closes the endpoint's link. Outstanding flushes complete with `status`. */
 void tcp_cm_ep_drop_link(tcp_cm_ep_t *ep, ucs_status_t status);
-/* Stores private data from the user's callback in an array from malloc(). */
+/* Calls the user's callback that supplies private data, and stores the data in
+ * an array from malloc(). Returns its length, or a negative status. */
 ssize_t tcp_cm_ep_pack(tcp_cm_ep_t *ep, uint8_t **priv_p);
 void tcp_cm_ep_connected(tcp_cm_ep_t *ep);
 /* Handles a complete message from the peer. */
@@ -211,7 +213,8 @@ void tcp_cm_ep_cancel(tcp_cm_ep_t *ep);
 /* --- cm_flush.c ---------------------------------------------------------- */
 ucs_status_t tcp_cm_ep_flush(uct_ep_h ep, unsigned flags,
                              uct_completion_t *comp);
-/* Completes outstanding flushes that have nothing left to wait for. */
+/* Completes the outstanding flushes if everything for which they wait has
+ * happened. */
 void tcp_cm_flush_check(tcp_cm_ep_t *ep);
 /* Completes all outstanding flushes with `status`, from progress. */
 void tcp_cm_flush_end(tcp_cm_ep_t *ep, ucs_status_t status);

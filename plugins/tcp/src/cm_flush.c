@@ -14,7 +14,9 @@
 /* An outstanding flush. It is completed from progress, possibly after the
  * endpoint was destroyed. */
 typedef struct cm_flush {
-    tcp_list_t node; /* In the endpoint's list, then in the manager's */
+    tcp_list_t node; /* Node in the endpoint's list while the flush is
+                      * outstanding, then in the manager's list of ended
+                      * flushes */
     uct_completion_t *comp;
     ucs_status_t status;
 } cm_flush_t;
@@ -99,7 +101,8 @@ ucs_status_t tcp_cm_ep_flush(uct_ep_h uct_ep, unsigned flags,
         return flush_cancel(ep, comp);
     }
     if (ep->link == NULL) {
-        /* Return the reason why there is no connection, or UCS_ERR_CANCELED */
+        /* After a disconnect nothing is left to wait for; otherwise return the
+         * reason why there is no connection */
         return (ep->flags & (TCP_CM_EP_PEER_LEFT | TCP_CM_EP_LEFT)) ?
                    UCS_OK :
                    ep->status;

@@ -165,7 +165,8 @@ void tcp_conn_close_socket(tcp_conn_t *conn)
     tcp_list_del(&conn->timed_node);
     conn->flags &= ~(TCP_CONN_BLOCKED | TCP_CONN_WATCH_OUT);
     if (conn->fd >= 0) {
-        /* A forked child may still have it open: remove it explicitly */
+        /* close() does not remove the socket from the epoll set while a forked
+         * child has it open: remove it explicitly */
         (void)tcp_iface_watch(iface, EPOLL_CTL_DEL, conn->fd, 0, conn,
                               TCP_EVENT_CONN);
         close(conn->fd);

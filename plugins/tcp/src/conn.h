@@ -199,7 +199,7 @@ struct tcp_conn {
     tcp_txbuf_t *tx_cur; /* The buffer at the tail, while it has space */
     uint32_t num_bufs, num_zcopy;
     uint64_t tx_queued; /* Total bytes of frames queued, without DATA */
-    uint64_t tx_sent;   /* Total bytes of these frames that are sent */
+    uint64_t tx_sent;   /* Bytes of `tx_queued` that the kernel has accepted */
     tcp_list_t tx_node;
     tcp_list_t pend_node;
     tcp_list_t pend_eps;
@@ -208,9 +208,9 @@ struct tcp_conn {
     uint8_t *part; /* Bytes of an incomplete frame */
     uint32_t part_length;
     uint8_t part_pooled;
-    uint32_t rx_limit; /* Maximum number of bytes of one receive call into the
-                        * interface's buffer; in addition to data that is
-                        * received directly into its destination, half of it */
+    uint32_t rx_limit; /* Maximum number of bytes that one call receives into
+                        * the interface's buffer; half of that if the same call
+                        * also receives data directly into its destination */
     uint32_t silent;   /* Consecutive receive calls without data */
     uint64_t rx_left;  /* PUT, DATA: remaining bytes */
     uint64_t rx_key, rx_address;
@@ -218,8 +218,7 @@ struct tcp_conn {
     /* Gets of this side and of the peer */
     tcp_op_t *get_head, **get_tail;
     uint64_t gets_sent, gets_done;
-    uint64_t fence_mark; /* Nothing is sent before this many gets are
-                          * done */
+    uint64_t fence_mark; /* Nothing is sent before `gets_done` has this value */
     tcp_serve_t *serve_head, **serve_tail;
     unsigned num_serves;
 
@@ -253,7 +252,7 @@ struct tcp_conn {
                           * `peer` */
     uint8_t way;         /* Index of `peer` in `ways` */
     uint8_t ways_failed; /* Bit mask of addresses that failed */
-    uint8_t ways_round;  /* Number of rounds over all addresses */
+    uint8_t ways_round;  /* How often all addresses have been tried */
 };
 
 struct tcp_ep {
@@ -268,7 +267,7 @@ struct tcp_ep {
     uint8_t path;
     uint8_t settled;     /* Nothing was outstanding when the connection
                           * failed */
-    ucs_status_t status; /* UCS_OK until it fails */
+    ucs_status_t status; /* UCS_OK until the endpoint fails */
     tcp_list_t failed_node;
 };
 
@@ -304,10 +303,10 @@ void tcp_conn_finish(tcp_conn_t *conn);
 void tcp_conn_close_socket(tcp_conn_t *conn);
 /* Closes the peer's parked attempt. */
 void tcp_conn_unpark(tcp_conn_t *conn);
-/* Called when our attempt failed with `error`, an errno. Uses the peer's
- * parked attempt if there is one. Otherwise tries the same address again if
- * `try_again` and retries are left, else another address of the peer; without
- * one the connection fails. */
+/* Called when this side's attempt to connect failed with `error`, an errno.
+ * Uses the peer's parked attempt if there is one. Otherwise tries the same
+ * address again if `try_again` and retries are left, else another address of
+ * the peer; without one the connection fails. */
 void tcp_conn_attempt_failed(tcp_conn_t *conn, int error, int try_again);
 /* Called when the stream has ended after our CLOSE. */
 void tcp_conn_closed(tcp_conn_t *conn);
@@ -344,8 +343,9 @@ uint8_t *tcp_tx_reserve_slow(tcp_conn_t *conn, size_t size, int force);
 void tcp_tx_append(tcp_conn_t *conn, tcp_elem_t *elem);
 void tcp_tx_frame(tcp_conn_t *conn, uint64_t frame); /* Queues a frame without
                                                       * payload */
-/* Creates an operation with its data; the caller sets its header. Returns NULL
- * if that is not possible now. */
+/* Creates a zero-copy operation for the data of the entries; the caller sets
+ * its header. Returns NULL if no memory or no space in the queue is available
+ * now. */
 tcp_zcopy_t *tcp_tx_zcopy_get(tcp_conn_t *conn, const uct_iov_t *iov,
                               size_t iovcnt, size_t *length_p);
 /* Queues the operation and sends as much as possible. UCS_OK: the kernel has

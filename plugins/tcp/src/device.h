@@ -9,12 +9,12 @@
 
 typedef struct tcp_device {
     char name[IFNAMSIZ];
-    unsigned index; /* Index in the kernel */
+    unsigned index; /* The kernel's interface index */
     int is_loopback;
     unsigned prefix;          /* Prefix length of the network */
-    tcp_sockaddr_t addr;      /* Port 0 */
-    ucs_sys_device_t sys_dev; /* Set by the caller, because the query needs the
-                               * host services */
+    tcp_sockaddr_t addr;      /* Address of the device, with port 0 */
+    ucs_sys_device_t sys_dev; /* Set by the caller of tcp_device_list(), because
+                               * a service of the core finds the value */
     double bandwidth;         /* Bytes per second; 0: not queried yet */
     unsigned mtu;             /* Bytes per packet; 0: not queried yet */
 } tcp_device_t;

@@ -4,8 +4,8 @@
  * connections, the buffers that they share, and the epoll descriptor, which is
  * also the event descriptor.
  *
- * One thread at a time. All callbacks to the user run from
- * tcp_iface_progress().
+ * Only one thread at a time may use an interface. All callbacks to the user run
+ * from tcp_iface_progress().
  */
 #ifndef TCP_IFACE_H
 #define TCP_IFACE_H
@@ -18,7 +18,8 @@
 
 typedef struct tcp_conn tcp_conn_t;
 
-/* Connections that progress reads directly, without epoll. */
+/* Maximum number of connections that progress reads without an event of
+ * epoll. */
 #define TCP_IFACE_HOT_MAX 4
 
 /* Type of the object of an epoll event; stored in the low bits of its data
@@ -39,7 +40,7 @@ typedef struct tcp_iface {
     unsigned port_first, port_last;
     tcp_device_t device;
     uint32_t seg_size;   /* Maximum data of one PUT or DATA frame */
-    uint64_t id;         /* Random, never 0 */
+    uint64_t id;         /* Id of this interface: random, never 0 */
     tcp_list_t md_node;  /* Node in the domain's ifaces */
     unsigned num_others; /* Number of other interfaces for which this
                           * interface's address has space */
@@ -92,7 +93,8 @@ typedef struct tcp_iface {
     int epoll_fd;
     int listen_fd;
     int timer_fd;
-    double timer_at;  /* 0: not set */
+    double timer_at;  /* Host time at which the timer expires; 0: it is not
+                       * set */
     tcp_list_t timed; /* Connections with a deadline */
     double listen_at; /* Time to accept again; 0: accepting */
     double sweep_at;  /* Next check for silent hosts; 0: none */
@@ -134,7 +136,8 @@ ucs_status_t tcp_iface_event_fd_get(uct_iface_h iface, int *fd_p);
 ucs_status_t tcp_iface_event_arm(uct_iface_h iface, unsigned events);
 void tcp_iface_hot_add(tcp_iface_t *iface, tcp_conn_t *conn);
 void tcp_iface_hot_del(tcp_iface_t *iface, tcp_conn_t *conn);
-/* Schedules a check that the data just sent is acknowledged. */
+/* Schedules a check whether the data that was just sent has been
+ * acknowledged. */
 void tcp_iface_sweep_later(tcp_iface_t *iface);
 /* Sets the timer to wake the interface at `when` (host time) at the latest. */
 void tcp_iface_timer_set(tcp_iface_t *iface, double when);

@@ -87,8 +87,9 @@ enum tcp_wire_type {
     TCP_WIRE_PUT_ACK,   /* payload: 8 bytes, the number of this connection's
                          * PUTs that are written */
     TCP_WIRE_CLOSE,     /* the sender has no endpoint any more */
-    TCP_WIRE_CLOSE_YES, /* agreed: the connection ends here */
-    TCP_WIRE_CLOSE_NO,  /* refused: the connection stays */
+    TCP_WIRE_CLOSE_YES, /* answer to CLOSE: agreed, the connection ends */
+    TCP_WIRE_CLOSE_NO,  /* answer to CLOSE: refused, the connection stays
+                         * open */
 };
 
 /* Maximum payload of an AM: a receiver must be able to assemble it. */
@@ -213,12 +214,14 @@ _Static_assert(sizeof(tcp_wire_rkey_t) == 8, "remote key");
 #define TCP_WIRE_CM_MAGIC 0x43584355u /* "UCXC" */
 
 enum tcp_wire_cm_kind {
-    TCP_WIRE_CM_REQUEST = 1, /* client: requests a connection */
-    TCP_WIRE_CM_ACCEPT,      /* server: accepts */
-    TCP_WIRE_CM_REJECT,      /* server: rejects */
-    TCP_WIRE_CM_NOTIFY,      /* client: connected, confirmed by the user */
-    TCP_WIRE_CM_DISCONNECT,  /* either: disconnects */
-    TCP_WIRE_CM_LEFT,        /* answer: the user was notified */
+    TCP_WIRE_CM_REQUEST = 1, /* from the client: requests a connection */
+    TCP_WIRE_CM_ACCEPT,      /* from the server: accepts the request */
+    TCP_WIRE_CM_REJECT,      /* from the server: rejects the request */
+    TCP_WIRE_CM_NOTIFY,      /* from the client: its user has confirmed the
+                              * connection */
+    TCP_WIRE_CM_DISCONNECT,  /* from either side: disconnects */
+    TCP_WIRE_CM_LEFT,        /* answer to DISCONNECT: the user was notified of
+                              * it */
 };
 
 #define TCP_WIRE_CM_PRIV_MAX 16384u

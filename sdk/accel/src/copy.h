@@ -128,7 +128,8 @@ typedef struct accel_copy_iface {
     void (*lost)(struct accel_copy_iface *iface, int device);
     accel_op_t *oldest, *newest;
     accel_op_t *free_ops;
-    unsigned num_waiting; /**< Operations of which not all steps are issued */
+    unsigned num_waiting; /**< Number of operations that have steps which are
+                           *   not issued yet */
     accel_op_t ops[ACCEL_MAX_OPS];
     accel_lane_t *lanes[ACCEL_MAX_DEVICES];
 } accel_copy_iface_t;
@@ -137,8 +138,8 @@ typedef struct accel_copy_iface {
 typedef struct accel_target {
     uint64_t address; /**< Address that is valid in this process */
     accel_memory_t memory;
-    accel_mapping_t *mapping; /**< Mapping, if the memory belongs to another
-                               *   process */
+    accel_mapping_t *mapping; /**< Mapping of the memory, if it belongs to
+                               *   another process; else NULL */
 } accel_target_t;
 
 /* --------------------------------------------------------- copy_lane.c -- */

@@ -50,12 +50,14 @@ static inline void ucx_md_init(uct_md_t *md, const ucx_md_open_args_t *args)
 /** Capabilities and costs of a memory domain. */
 typedef struct ucx_md_attr {
     size_t size;
-    uint64_t flags;                  /**< UCT_MD_FLAG_* */
-    uint64_t max_alloc;              /**< Bytes; 0: the domain cannot
+    uint64_t flags;     /**< UCT_MD_FLAG_* */
+    uint64_t max_alloc; /**< Bytes; 0: the domain cannot
                                       *   allocate */
-    uint64_t max_reg;                /**< Bytes; 0: the domain cannot
+    uint64_t max_reg;   /**< Bytes; 0: the domain cannot
                                       *   register */
-    uint64_t reg_mem_types;          /**< Bits by ucs_memory_type_t */
+    /** Memory types that can be registered, a bit mask: bit n is the value n of
+     * ucs_memory_type_t. So are the other masks of memory types */
+    uint64_t reg_mem_types;
     uint64_t reg_nonblock_mem_types; /**< Types registered without pinning */
     uint64_t cache_mem_types;        /**< Types for which a registration cache
                                       *   saves time */

@@ -40,8 +40,8 @@ typedef struct ucx_guard {
     int ordered;    /**< The user's accesses are sequentially consistent */
 } ucx_guard_t;
 
-/** The thread sanitizer does not know membarrier, so the user's calls use
- *  sequentially consistent accesses there. */
+/** The thread sanitizer does not support membarrier, so the user's calls use
+ * sequentially consistent accesses there. */
 static inline void ucx_guard_init(ucx_guard_t *guard)
 {
     *guard = (ucx_guard_t){0};

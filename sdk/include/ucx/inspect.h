@@ -61,7 +61,8 @@ typedef struct ucx_manifest_transport {
 /** A component, as its manifest declares it. */
 typedef struct ucx_manifest_component {
     const char *name;
-    uint64_t memory_types; /**< Bits by ucs_memory_type_t */
+    uint64_t memory_types; /**< A bit mask: bit n is the value n of
+                            *   ucs_memory_type_t */
     uint64_t md_flags;     /**< UCT_MD_FLAG_* */
     int has_cm;            /**< Non-zero: the component has a connection
                             *   manager */

@@ -244,8 +244,8 @@ struct ucx_iface_ops {
      *  may be lost. */
     void (*close)(uct_iface_h iface);
 
-    /** Fills what attr->size covers; the core passes it zeroed. An error fails
-     *  the opening. */
+    /** Fills the members within the first attr->size bytes of `attr`, which are
+     * zero before. An error fails the opening. */
     ucs_status_t (*query)(uct_iface_h iface, ucx_iface_attr_t *attr);
 
     /** Refines a cost. Default: the values that the core preset are kept. An
@@ -446,13 +446,13 @@ struct ucx_ep_ops {
     /** Orders operations before this call ahead of those after it. */
     ucs_status_t (*fence)(uct_ep_h ep, unsigned flags);
     /** Queues `req` until a send may succeed. UCS_ERR_BUSY: a send may succeed
-     *  now; `req` is not queued. On a failed endpoint: UCS_ERR_BUSY, so that
-     *  the next send returns the error, or that error itself; `req` is not
-     *  queued. The transport owns req->priv while it is queued and calls
-     *  req->func from progress, never from inside a send. UCS_OK removes the
-     *  request. Any other status keeps it at the head of the endpoint's queue
-     *  and stops the dispatch for this endpoint for now; UCS_INPROGRESS means
-     *  that it has sent a part, an error that it has sent nothing. */
+     * now; `req` is not queued. On a failed endpoint: UCS_ERR_BUSY, so that the
+     * next send returns the error, or that error itself; `req` is not queued.
+     * The transport owns req->priv while it is queued and calls req->func from
+     * progress, never from inside a send. UCS_OK removes the request. Any other
+     * status keeps it at the head of the endpoint's queue and stops the
+     * dispatch for this endpoint for now; UCS_INPROGRESS means that the request
+     * has sent a part of its data, an error that it has sent nothing. */
     ucs_status_t (*pending_add)(uct_ep_h ep, uct_pending_req_t *req,
                                 unsigned flags);
     /** Removes all queued requests and passes each to `cb`, which may free

@@ -93,13 +93,13 @@ typedef struct ucx_window {
     uint32_t recover;
     unsigned window;    /**< Number of packets that may be in flight */
     unsigned threshold; /**< Threshold above which the window grows slowly */
-    unsigned grown;     /**< Packets acknowledged since the window last grew by
-                         *   one */
+    unsigned grown;     /**< Number of packets acknowledged since the window
+                         *   last grew by one packet */
     unsigned in_flight; /**< Number of packets sent that are neither
                          *   acknowledged nor counted as lost */
-    unsigned num_lost;  /**< Packets with UCX_WINDOW_TX_LOST */
-    unsigned since_ask; /**< Packets sent since the last request for an
-                         *   acknowledgement */
+    unsigned num_lost;  /**< Number of packets with UCX_WINDOW_TX_LOST */
+    unsigned since_ask; /**< Number of packets sent since the last one that
+                         *   requested an acknowledgement */
     unsigned timeouts;  /**< Number of consecutive timeouts */
     /** Values of `window` and `threshold` before the first of the last
      * consecutive timeouts, until it is known whether packets were lost;

@@ -56,8 +56,8 @@ void udp_stream_free(udp_stream_t *stream)
     free(stream);
 }
 
-/* Sends a datagram. If the kernel does not accept it, it is lost like any
- * other. */
+/* Sends a datagram. A datagram that the kernel does not accept counts as sent
+ * and lost, and is retransmitted. */
 static void transmit(udp_stream_t *stream, const udp_packet_t *packet)
 {
     if (sendto(stream->iface->socket, &packet->header,

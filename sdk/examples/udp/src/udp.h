@@ -28,7 +28,7 @@ typedef struct udp_config {
 /* Scope in which a loopback address is valid. */
 typedef struct udp_scope {
     uint64_t machine;
-    uint64_t network; /* Network namespace */
+    uint64_t network; /* Inode number of the network namespace */
 } udp_scope_t;
 
 /* Addresses on the wire; IP address and port in network byte order. */
@@ -204,8 +204,8 @@ typedef enum udp_order {
     UDP_ORDER_KEPT,     /* An earlier datagram is missing: it was copied and
                          * kept */
 } udp_order_t;
-/* Compares the number of a datagram with the previous ones. *source_p is set,
- * unless the stream is unknown. */
+/* Compares the number of a datagram with the numbers of previous datagrams of
+ * its stream. *source_p is set, unless the stream is unknown. */
 udp_order_t udp_source_accept(udp_iface_t *iface,
                               const struct sockaddr_in *peer,
                               const udp_header_t *header, const char *data,
