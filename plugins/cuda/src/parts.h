@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The slots of accel_driver (<ucx/accel.h>), by file. */
+/* The functions of the table accel_driver (<ucx/accel.h>), by file. */
 #ifndef CUDA_PARTS_H
 #define CUDA_PARTS_H
 
@@ -54,9 +54,10 @@ enum {
     CUDA_NUM_KEY_KINDS = CUDA_KEY_POOL,
 };
 
-/** Indices in the `details` of an allocation. */
+/** Indices in the array `details` of an allocation. */
 enum {
-    CUDA_DETAIL_POOL,   /**< CUmemoryPool, or 0 */
+    CUDA_DETAIL_POOL,   /**< The allocation's CUmemoryPool, or 0 if it is not
+                         *   from a pool */
     CUDA_DETAIL_EXPORT, /**< CUDA_LEGACY_EXPORT, CUDA_FD_EXPORT */
 };
 enum {

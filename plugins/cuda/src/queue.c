@@ -19,8 +19,9 @@ struct accel_queue {
     CUcontext context;
     unsigned long long id; /* Number of the context or of the registration: see
                             * identity() */
-    int must_push;         /* This context was not current at an earlier call:
-                            * push it at once */
+    int must_push;         /* Non-zero: the context was not current at an
+                            * earlier call, so later calls push it without a
+                            * check */
     CUstream stream;
     CUdeviceptr flag; /* Device address of the flag */
     void *memory;

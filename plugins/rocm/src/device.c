@@ -81,8 +81,8 @@ void rocm_leave(const accel_scope_t *scope)
 
 /* ------------------------------------------------------------ large BAR -- */
 
-/* Per device: whether the processor can access its memory, and the register
- * that makes the processor's writes visible to the device, or NULL. */
+/* For each device: whether the processor can access its memory, and the
+ * register that makes the processor's writes visible to the device, or NULL. */
 static struct {
     atomic_int is_known;
     atomic_int is_large;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The slots of accel_driver (<ucx/accel.h>), by file, and declarations that the
- * files share. A context is a device: HIP has no other contexts.
+ * The functions of the table accel_driver (<ucx/accel.h>), by file, and
+ * declarations that the files share. A context is a device: HIP has no other
+ * contexts.
  */
 #ifndef ROCM_DRIVER_H
 #define ROCM_DRIVER_H

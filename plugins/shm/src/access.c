@@ -23,7 +23,8 @@ static SHM_INLINE char *locate(uct_rkey_t uct_rkey, uint64_t remote_addr,
     return rkey->local + offset;
 }
 
-/* Copies words, the most frequent size, by one move. */
+/* Copies `length` bytes. 8 and 4 are the most frequent lengths: these are
+ * copied by one load and one store. */
 static SHM_INLINE void copy_short(void *to, const void *from, unsigned length)
 {
     if (shm_likely(length == 8)) {

@@ -18,13 +18,15 @@
 
 typedef struct help_job {
     cma_msg_job_t msg;
-    uint32_t limit; /* The helper may claim chunks below this index */
+    uint32_t limit; /* The helper may claim chunks with a lower index than
+                     * this */
     uint32_t done;  /* Number of chunks copied by us */
 } help_job_t;
 
 struct cma_helper {
     cma_helper_t *next, *previous; /* Circular list of the initiators with open
-                                    * jobs; NULL: this one has none */
+                                    * jobs; NULL: this initiator has no open
+                                    * job */
     cma_iface_t *iface;
     cma_job_t *words; /* The jobs' words, in the sender's private area */
     pid_t pid;        /* 0: not received yet */

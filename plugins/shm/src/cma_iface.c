@@ -21,9 +21,9 @@ enum {
     INBOX_RING  = 4096,
 };
 
-/* Bandwidth in bytes per second before it is measured: by one process alone,
- * and by both together. Lanes are selected by these values, protocols by
- * measured ones. */
+/* Bandwidth in bytes per second before it is measured: of a copy by one process
+ * alone, and of a copy that both processes share. Lanes are selected by these
+ * values, protocols by measured ones. */
 #define BW_ALONE  11.1e9
 #define BW_SHARED 22e9
 

@@ -142,7 +142,8 @@ static int op_copy_first(cma_peer_t *peer, cma_op_t *op)
     }
 }
 
-/* Copies a part. Returns zero if there is nothing to copy now. */
+/* Copies the next part of the operation. Returns zero if there is nothing to
+ * copy now. */
 static int op_copy(cma_peer_t *peer, cma_op_t *op)
 {
     int copied = 0;

@@ -58,7 +58,7 @@ static ucs_status_t peer_create(cma_iface_t *iface,
     peer->tail           = &peer->head;
     peer->address_length = address_length;
     memcpy(peer->address, address, address_length);
-    /* A process cannot help itself */
+    /* A process cannot help with copies that it has started itself */
     peer->help   = ((address_length > 0) && (peer->pid != iface->pid) &&
                   iface->config.share) ?
                        CMA_HELP_UNTRIED :

@@ -352,8 +352,9 @@ int cma_share_finish(cma_peer_t *peer, cma_op_t *op)
     case CMA_JOB_DONE:
         break;
     case CMA_JOB_RETURNED:
-        /* Either the helper lacks a permission that we have, or the copy
-         * returns the error */
+        /* The helper could not copy a chunk, possibly because it lacks a
+         * permission that this process has. This process tries the chunk
+         * itself, and if that fails reports the error */
         if (op->status == UCS_OK) {
             share_copy_chunks(peer, op, op->share.back, 1);
             peer->help = (op->status == UCS_OK) ? CMA_HELP_NEVER : peer->help;

@@ -172,8 +172,8 @@ void shm_seg_unlock(shm_seg_t *seg, unsigned index);
  * open. */
 int shm_seg_is_locked(const shm_seg_t *seg, unsigned index);
 
-/* Makes the creator's event_rd readable. Never blocks. May be called by any
- * process that has the segment. */
+/* Wakes the creator of the segment: makes its event_rd readable. Never blocks.
+ * Any process that has the segment open may call it. */
 void shm_seg_wake(shm_seg_t *seg);
 /* Called by the creator: consumes the wake-ups. */
 void shm_seg_event_clear(shm_seg_t *seg);

@@ -20,8 +20,8 @@ enum { MAX_HANDLES = ACCEL_MAX_DEVICES };
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static char why_not_started[160];
 
-/* The devices are known. Set once: devices do not change while a process
- * runs. */
+/* Non-zero: find_devices() has found the devices. It is set once, because
+ * devices do not change while a process runs. */
 static atomic_int is_known;
 static ze_device_t devices[ACCEL_MAX_DEVICES];
 static int num_devices;

@@ -4,7 +4,8 @@
  * device as well. This plugin numbers the devices: each device, then its
  * sub-devices.
  *
- * The functions below are the slots of accel_driver (<ucx/accel.h>), by file.
+ * The functions below are those of the table accel_driver (<ucx/accel.h>), by
+ * file.
  */
 #ifndef ZE_DRIVER_H
 #define ZE_DRIVER_H
@@ -18,7 +19,8 @@ enum { ZE_MAX_DRIVERS = 4 };
 typedef struct ze_device {
     ze_device_handle_t handle;
     int driver;    /**< Index of its driver */
-    unsigned part; /**< 0, or 1 + number of the sub-device */
+    unsigned part; /**< 0: the whole device; otherwise 1 + the number of the
+                    *   sub-device */
 } ze_device_t;
 
 /** Returns a device by its ordinal. */
@@ -28,8 +30,9 @@ const ze_device_t *ze_device(int device);
  *  devices. */
 int ze_device_by_handle(ze_device_handle_t handle);
 
-/** Returns the context of a driver, which is used for all its devices. It is
- * created at its first use and destroyed by ze_finish(). Any thread. */
+/** Returns the context of a driver, which is used for all devices of the
+ * driver. It is created at its first use and destroyed by ze_finish(). Any
+ * thread may call it. */
 ze_result_t ze_context(int driver, ze_context_handle_t *context_p);
 
 /** Returns the number of drivers that have devices; 0 until they are
