@@ -19,7 +19,8 @@
 
 /* --- Connection ---------------------------------------------------------- */
 
-/* Passes the peer's address to the connection, in case it must connect. */
+/* Stores the peer's addresses in the connection, which uses them if this side
+ * connects. */
 static void ep_tell_peer(const tcp_ep_t *ep, tcp_conn_t *conn)
 {
     const tcp_ways_t *ways = ep->ways;
@@ -56,7 +57,8 @@ static uint64_t ep_first_id(const tcp_ep_t *ep)
                ep->ways->way[iface->detour].id;
 }
 
-/* Returns the connection for the first address that has one. */
+/* Returns the existing connection to the first of the peer's addresses to which
+ * there is one; NULL if there is none. */
 static tcp_conn_t *ep_find_conn(const tcp_ep_t *ep)
 {
     tcp_iface_t *iface = tcp_iface(ep->super.iface);
@@ -112,7 +114,7 @@ tcp_conn_t *tcp_ep_conn_slow(tcp_ep_t *ep, ucs_status_t *status_p)
     return conn;
 }
 
-/* Reads the addresses into `ep`. */
+/* Stores the peer's addresses, which `params` contains, in `ep`. */
 static ucs_status_t ep_set_peer(tcp_ep_t *ep, const uct_ep_params_t *params)
 {
     size_t dev_length   = SIZE_MAX;
@@ -288,8 +290,8 @@ static void tcp_ep_pending_purge(uct_ep_h uct_ep,
     ucx_pending_purge(&ep->pending, cb, arg);
 }
 
-/* Calls one endpoint's requests until one fails. Returns 0 if one of them
- * destroyed the endpoint. */
+/* Calls one endpoint's pending requests until one fails. Returns 0 if one of
+ * them destroyed the endpoint. */
 static int pending_dispatch_ep(tcp_ep_t *ep, unsigned *count_p)
 {
     tcp_iface_t *iface = tcp_iface(ep->super.iface);

@@ -144,7 +144,8 @@ ucs_status_t tcp_ep_put_zcopy(uct_ep_h uct_ep, const uct_iov_t *iov,
 
 /* --- Gets ---------------------------------------------------------------- */
 
-/* Queues the request; the get itself waits for its data. */
+/* Queues the GET frame for sending, and adds `get` to the gets that wait for
+ * data. */
 static ucs_status_t get_start(tcp_conn_t *conn, tcp_ep_t *ep, tcp_get_t *get,
                               size_t length, uint64_t remote_addr,
                               uct_rkey_t rkey, uct_completion_t *comp)

@@ -31,13 +31,15 @@ struct tcp_ways {
  * interface is opened. */
 void tcp_ways_reserve(tcp_iface_t *iface);
 size_t tcp_ways_length(const tcp_iface_t *iface);
-/* Writes the other interfaces' part of the address. */
+/* Writes the part of this interface's address that contains the addresses of
+ * the worker's other interfaces. */
 void tcp_ways_pack(tcp_iface_t *iface, void *buffer);
 /* Parses the other interfaces' part of an address. UCS_OK with NULL: there is
  * only one address. */
 ucs_status_t tcp_ways_unpack(const tcp_way_t *first, const void *buffer,
                              size_t length, tcp_ways_t **ways_p);
-/* Copies the list, or returns NULL. */
+/* Returns a copy of the list from malloc(); NULL if `ways` is NULL or memory
+ * has run out. */
 tcp_ways_t *tcp_ways_copy(const tcp_ways_t *ways);
 
 /* Clears the record of failed addresses for a new attempt. */
@@ -47,7 +49,7 @@ void tcp_ways_give_up(tcp_conn_t *conn);
 /* Switches to the next address that has not failed; returns 0 if there is
  * none. */
 int tcp_ways_turn(tcp_conn_t *conn);
-/* Returns whether there is another address to switch to. */
+/* Returns whether tcp_ways_turn() would find another address. */
 int tcp_ways_has_other(const tcp_conn_t *conn);
 /* Returns the timeout in seconds of this address, after which the next address
  * is tried; infinite if there is no other address. */
