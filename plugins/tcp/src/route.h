@@ -38,7 +38,7 @@ typedef struct tcp_routes {
 void tcp_routes_init(tcp_routes_t *routes, const ucx_host_t *host);
 void tcp_routes_cleanup(tcp_routes_t *routes);
 
-/* `src`: the source address, or NULL. Any thread may call it. An error means
+/* `src`: the source address, or NULL. Any thread may call this. An error means
  * that the kernel could not be queried. */
 ucs_status_t tcp_route_find(tcp_routes_t *routes, const tcp_sockaddr_t *dst,
                             const tcp_sockaddr_t *src, tcp_route_t *route_p);
