@@ -2,8 +2,8 @@
 /*
  * Macros that define a set of endpoint operations which all return one status:
  * UCS_ERR_UNSUPPORTED for slots that a plugin does not fill,
- * UCS_ERR_NO_RESOURCE while a lane is being connected, and others for lost or
- * cancelled endpoints. They cover data transfers and atomics. The other
+ * UCS_ERR_NO_RESOURCE while a lane is being connected, and other errors for
+ * lost or cancelled endpoints. They cover data transfers and atomics. The other
  * operations (flush, pending requests and so on) differ between the sets, and
  * are not included.
  */

@@ -13,8 +13,8 @@ static const ucx_ep_ops_t *transport_ops(uct_ep_h ep)
     return ep->iface->ep_ops;
 }
 
-/* Calls the transport: operations that the first flush has not cancelled may
- * still be outstanding, and complete by this one. */
+/* Calls the transport's flush: operations that the cancelling flush has not
+ * cancelled may still be outstanding, and this flush waits for them. */
 static ucs_status_t cancelled_flush(uct_ep_h ep, unsigned flags,
                                     uct_completion_t *comp)
 {
@@ -119,8 +119,8 @@ static const ucx_ep_ops_t cancelled_ops = {
 void uct_ep_set_cancelled(uct_ep_h ep)
 {
     /* If another layer (UCP's counters or its placeholder of a lane) has
-     * replaced the table, leave that: UCP sends nothing over an endpoint that
-     * it has cancelled */
+     * replaced the table, keep that table: UCP sends nothing over an endpoint
+     * that it has cancelled */
     if ((ep->iface != NULL) && (ep->ops == ep->iface->ep_ops)) {
         ep->ops = &cancelled_ops;
     }

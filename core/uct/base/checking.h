@@ -17,9 +17,9 @@ extern const uct_check_layer_t *uct_checks;
  * checked. */
 void uct_checks_load(void);
 
-/* For tests that are linked with the layer: if UCX_PLUGIN_CHECK enables
- * checks, uct_checks_load() uses `layer` and loads no library. Must be called
- * before it. */
+/* For tests that are linked with the layer: if UCX_PLUGIN_CHECK enables checks,
+ * uct_checks_load() uses `layer` and loads no library. Must be called before
+ * uct_checks_load(). */
 void uct_checks_set(const uct_check_layer_t *layer);
 
 #endif

@@ -2,7 +2,7 @@
 /*
  * Components (uct_component_h): the list of all that the process has seen,
  * their declarations, and the loading of a component's code when it is needed.
- * component_list.c decides which are on the list for users.
+ * component_list.c decides which of them users see.
  */
 #include <pthread.h>
 #include <stdatomic.h>
@@ -34,8 +34,8 @@ struct uct_component {
                                   * again */
     _Atomic int num_open;        /* domains and connection managers */
     uct_md_resource_desc_t *mds; /* The domains that were found first; NULL:
-                                  * none was found yet, the next query looks
-                                  * again */
+                                  * none was found yet, and the next query
+                                  * searches again */
     unsigned num_mds;
 };
 

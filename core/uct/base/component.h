@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Components as the core knows them: the declaration from the manifest, which
- * is available without loading, and the code, which is loaded when an object is
+ * Components inside the core: the declaration from the manifest, which is
+ * available without loading, and the code, which is loaded when an object is
  * opened.
  *
  * A handle is valid for the life of the process: the code of a loaded plugin is
@@ -63,9 +63,9 @@ ucs_status_t uct_component_inspect(uct_component_h component, char *reason,
 int uct_component_is_loaded(uct_component_h component);
 
 /*
- * Loads the code if it is not loaded; thread-safe. A failure is stored and
- * returned by later calls; its reason is logged once, and `ucx-plugins why`
- * shows it.
+ * Loads the code if it is not loaded; thread-safe. A failure other than
+ * UCS_ERR_NO_MEMORY is stored and returned by later calls; its reason is logged
+ * once, and `ucx-plugins why` shows it.
  */
 ucs_status_t uct_component_load(uct_component_h component);
 

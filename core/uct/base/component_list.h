@@ -12,7 +12,8 @@
 
 /*
  * Returns the descriptor of a declared component and loads its code if
- * necessary. Called once, with the component's lock held.
+ * necessary. Called with the component's lock held. Called again only if it has
+ * returned UCS_ERR_NO_MEMORY.
  */
 typedef ucs_status_t (*uct_component_load_cb_t)(
     void *arg, const uct_component_decl_t *decl,

@@ -15,9 +15,9 @@ typedef struct uct_config_schema uct_config_schema_t;
 /*
  * Translates `table`, which may be from an older or newer ABI version, and
  * registers its variables. UCS_ERR_INVALID_PARAM, with a log message, for an
- * invalid table. `title` is for listings; copied. `transport`: the name of the
- * transport, or NULL; the variables may be set by that prefix as well
- * (UCX_RC_VERBS_TIMEOUT for UCX_RC_TIMEOUT of rc_verbs).
+ * invalid table. `title` is used in listings; it is copied. `transport`: the
+ * name of the transport, or NULL; the variables may also be set with this name
+ * as their prefix (UCX_RC_VERBS_TIMEOUT for UCX_RC_TIMEOUT of rc_verbs).
  */
 ucs_status_t uct_config_schema_create(const char *title, const char *transport,
                                       const ucx_config_table_t *table,
@@ -32,9 +32,9 @@ ucs_status_t uct_config_create(const uct_config_schema_t *schema,
 
 /*
  * Returns the options in a caller's configuration object, for a plugin with
- * this schema. If `config` is NULL, creates one and stores it in *own_p; the
- * caller releases it. UCS_ERR_INVALID_PARAM if the object was created with
- * another schema.
+ * this schema. If `config` is NULL, creates an object and stores it in *own_p;
+ * the caller releases that object. UCS_ERR_INVALID_PARAM if the object was
+ * created with another schema.
  */
 ucs_status_t uct_config_options(const uct_config_schema_t *schema,
                                 const void *config, void **own_p,

@@ -2,7 +2,7 @@
 /*
  * Types of variables whose value in a plugin's options structure differs from
  * that of the similar type of ucs/config (for example seconds as double), and
- * types with a range that have none there.
+ * types with a range of valid values that have no range in ucs/config.
  */
 #ifndef UCT_BASE_CONFIG_TYPES_H
 #define UCT_BASE_CONFIG_TYPES_H

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Deep copies of declarations (uct_component_decl_t): component handles keep
- * one each, because the manifest that it was made from may be freed. */
+/* Deep copies of declarations (uct_component_decl_t): each component handle
+ * keeps its own copy, because the manifest from which the declaration was made
+ * may be freed. */
 #include "uct/base/decl.h"
 
 #include <stdlib.h>

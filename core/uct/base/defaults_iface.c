@@ -144,7 +144,8 @@ static ucs_status_t no_set_am_tracer(uct_iface_h iface, uct_am_tracer_t tracer,
 }
 
 /* Default of mem_alloc: allocates by the memory domain, which also registers
- * the memory; if it cannot, from the process. */
+ * the memory. If the domain cannot allocate, allocates memory of the
+ * process. */
 static ucs_status_t plain_mem_alloc(uct_iface_h iface, size_t length,
                                     unsigned flags, const char *name,
                                     uct_allocated_memory_t *mem)

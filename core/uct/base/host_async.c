@@ -2,7 +2,8 @@
 /*
  * Asynchronous handlers of plugins. libucs identifies a handler by its
  * descriptor or timer number, which the system reuses. A plugin receives an id
- * that is never reused, so that a late removal cannot remove another handler.
+ * that is never reused, so that a removal by an old id cannot remove a newer
+ * handler.
  */
 #include <pthread.h>
 #include <stdlib.h>

@@ -18,8 +18,8 @@
 
 typedef struct uct_host_mpool {
     ucx_mpool_t super;
-    ucx_mpool_params_t params; /* the members that both the plugin and the core
-                                * know */
+    ucx_mpool_params_t params; /* the members that exist in the ABI versions of
+                                * both the plugin and the core */
     char *name;
     size_t stride; /* distance between elements */
     unsigned num_elems;

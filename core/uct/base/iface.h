@@ -32,8 +32,8 @@ int uct_iface_can_idle(uct_iface_h iface);
 
 /*
  * As uct_iface_is_reachable, for addresses from a peer with known lengths. If
- * the peer is not reachable and `reason` is not NULL, it receives a sentence of
- * at most reason_size bytes.
+ * the peer is not reachable and `reason` is not NULL, `reason` receives a
+ * sentence of at most reason_size bytes.
  */
 int uct_iface_is_reachable_sized(uct_iface_h iface,
                                  const uct_device_addr_t *dev_addr,

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * uct_iface_mem_alloc and uct_iface_mem_free. The latter does not get the
- * interface: memory that a transport has allocated by its own mem_alloc slot
- * is recorded here with its interface, whose mem_free slot frees it. All other
- * memory is recognized by its allocation method.
+ * uct_iface_mem_alloc and uct_iface_mem_free. uct_iface_mem_free does not
+ * receive the interface as an argument: memory that a transport has allocated
+ * by its own mem_alloc slot is recorded here with its interface, whose mem_free
+ * slot frees it. All other memory is recognized by its allocation method.
  */
 #include <pthread.h>
 #include <stdlib.h>

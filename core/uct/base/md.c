@@ -340,8 +340,8 @@ ucs_status_t uct_md_detect_memory_type(uct_md_h md, const void *addr,
         close(attr.dmabuf_fd);
     }
     if ((status != UCS_OK) || (attr.mem_type == UCS_MEMORY_TYPE_UNKNOWN)) {
-        /* A domain that detects no types by its attributes may still know the
-         * memory that it has allocated: for other memory the operation is
+        /* A domain that detects no types by its attributes may still detect
+         * memory that it has allocated itself; for other memory the query is
          * unsupported */
         return (uct_md_attr(md)->detect_mem_types == 0) ? UCS_ERR_UNSUPPORTED :
                                                           UCS_ERR_INVALID_ADDR;

@@ -29,12 +29,14 @@ ucs_status_t uct_md_mem_dereg_v2(uct_md_h md, uct_mem_h memh,
 ucs_status_t uct_md_mkey_pack_v2(uct_md_h md, uct_mem_h memh, void *address,
                                  size_t length, unsigned flags, void *buffer);
 
-/* Returns all attributes that a domain detects about a range; attributes that
- * it does not know keep their presets. `wanted`: UCX_MEM_WANT_*. */
+/* Returns all attributes that a domain detects for a range of memory;
+ * attributes that the domain cannot detect keep the values that the caller has
+ * set. `wanted`: UCX_MEM_WANT_*. */
 ucs_status_t uct_md_mem_info(uct_md_h md, const void *address, size_t length,
                              unsigned wanted, ucx_mem_attr_t *attr);
 
-/* Attaches memory that another process exported; `buffer` comes from it. */
+/* Attaches memory that another process exported. `buffer`: the packed key that
+ * the other process has created. */
 ucs_status_t uct_md_mem_attach(uct_md_h md, const void *buffer, size_t length,
                                uct_mem_h *memh_p);
 

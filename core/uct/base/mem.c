@@ -171,13 +171,12 @@ static ucs_status_t uct_mem_alloc_md(const uct_mem_request_t *request,
     }
 
     /* The status is that of the last domain. If that does not support
-     * allocation, report the lack of memory, which is what the user has to
-     * know */
+     * allocation, report the lack of memory, which is the actual cause */
     return (status == UCS_ERR_UNSUPPORTED) ? UCS_ERR_NO_MEMORY : status;
 }
 
-/* Returns whether malloc() can satisfy the request: it chooses the address, and
- * the memory shares pages with other objects. */
+/* Returns whether malloc() can satisfy the request: malloc() chooses the
+ * address, and its memory shares pages with other objects. */
 static int uct_mem_fits_heap(const uct_mem_request_t *request)
 {
     return (request->mem_type == UCS_MEMORY_TYPE_HOST) &&

@@ -19,12 +19,12 @@ typedef struct uct_rcache_options {
     size_t max_unreleased; /* bytes */
 } uct_rcache_options_t;
 
-/* Reads the UCX_RCACHE_* variables. If they are invalid, logs that and uses
- * the defaults. */
+/* Reads the UCX_RCACHE_* variables. If a value is invalid, logs an error and
+ * uses the defaults. */
 void uct_rcache_options_read(uct_rcache_options_t *options);
 
-/* Subscribes by ucm_set_event_handler(), after UCM was configured by the
- * variables of this process. */
+/* Subscribes by ucm_set_event_handler(). Before the first subscription, sets
+ * the options of UCM from the configuration variables of this process. */
 ucs_status_t uct_mem_events_set(int events, int priority,
                                 ucm_event_callback_t cb, void *arg);
 

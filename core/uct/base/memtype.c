@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Memory types of addresses (memtype.h): records memory that plugins announce
- * in the list of libucs, and answers libucs, which caches the results, by
- * queries to the open memory domains that detect types.
+ * in the list of libucs. For other memory, libucs calls uct_memtype_told(),
+ * which queries the open memory domains that detect types; libucs caches the
+ * result.
  */
 #include "uct/base/memtype.h"
 
@@ -18,8 +19,9 @@ static pthread_rwlock_t uct_tellers_lock = PTHREAD_RWLOCK_INITIALIZER;
 static uct_md_h *uct_tellers; /* Open domains that detect memory types */
 static unsigned uct_tellers_count;
 
-/* Number of open domains that detect types. Detection does not take this lock,
- * because subscribing to events under it takes the dynamic linker's lock. */
+/* Number of open domains that detect types. Detection does not take this lock:
+ * while it is held, the subscription to memory events takes the dynamic
+ * linker's lock. */
 static pthread_mutex_t uct_listen_lock = PTHREAD_MUTEX_INITIALIZER;
 static unsigned uct_listen_count;
 static int uct_is_listening;
@@ -51,8 +53,8 @@ void uct_memtype_remove(void *address, size_t length)
     ucs_memtype_cache_remove(address, length);
 }
 
-/* The function that libucs calls for an address whose type it does not know:
- * queries the domains. */
+/* libucs calls this function for an address whose type is not recorded. Queries
+ * the domains. */
 static int uct_memtype_told(const void *address, size_t length,
                             ucs_memory_info_t *info, uint32_t *place_p)
 {
@@ -83,8 +85,10 @@ static void uct_memtype_unmapped(ucx_mem_event_t event, void *address,
     ucs_memtype_forget_range(address, length);
 }
 
-/* Lets libucs remember host pages, if every unmapping is reported; otherwise
- * each detection queries the domains. */
+/* Called when a domain that detects types is opened. The first call subscribes
+ * to memory events. If that succeeds, every unmapping is reported, and libucs
+ * may record which pages are host memory; otherwise each detection queries the
+ * domains. */
 static void uct_memtype_listen(void)
 {
     pthread_mutex_lock(&uct_listen_lock);

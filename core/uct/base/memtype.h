@@ -8,9 +8,9 @@
 
 #include <ucx/host.h>
 
-/* Records device memory that an allocator announces, until its release: the
- * functions mem_type_allocated and mem_type_released that plugins call
- * (<ucx/host.h>). */
+/* Record device memory that an allocator announces, and remove the record when
+ * the memory is released. Plugins call these functions as mem_type_allocated
+ * and mem_type_released (<ucx/host.h>). */
 void uct_memtype_add(void *address, size_t length, ucs_memory_type_t type,
                      ucs_sys_device_t sys_dev);
 void uct_memtype_remove(void *address, size_t length);

@@ -129,8 +129,8 @@ static void uct_rcache_uncache(ucx_rcache_t *rcache, uct_region_t *region,
     }
 }
 
-/* Evicts unused regions until `length` more bytes fit. Returns 0 if the regions
- * in use are too large. */
+/* Evicts unused regions until a region of `length` bytes fits within the limits
+ * of the cache. Returns 0 if it does not fit even without unused regions. */
 static int uct_rcache_evict(ucx_rcache_t *rcache, size_t length,
                             ucs_list_link_t *garbage)
 {
@@ -167,7 +167,7 @@ static void uct_rcache_take_garbage(ucx_rcache_t *rcache,
     rcache->garbage_bytes = 0;
 }
 
-/* Inserts a new region unless it overlaps another one. */
+/* Inserts a new region into the cache, unless it overlaps a cached region. */
 static void uct_rcache_insert(ucx_rcache_t *rcache, uct_region_t *region,
                               ucs_list_link_t *garbage)
 {
@@ -226,8 +226,8 @@ static uct_region_t *uct_rcache_lookup(ucx_rcache_t *rcache,
     return NULL;
 }
 
-/* Registers a region. Until that has ended, the region is in the pending list.
- * The caller does not hold the lock. */
+/* Registers a region. During the registration, the region is in the pending
+ * list. The caller does not hold the lock. */
 static ucs_status_t uct_region_create(ucx_rcache_t *rcache,
                                       const uct_range_t *wanted,
                                       uct_region_t **region_p)
@@ -482,8 +482,8 @@ void uct_rcache_destroy(ucx_rcache_t *rcache)
         uct_regions_free(rcache, &rcache->idle);
         uct_regions_free(rcache, &rcache->held);
         pthread_mutex_destroy(&rcache->lock);
-    } /* in a child, another thread of the parent may have been changing the
-       * lists */
+    } /* in a forked child the lists are not used: another thread of the parent
+       * may have been changing them */
     free(rcache->name);
     free(rcache);
 }

@@ -24,7 +24,8 @@ uct_region_node_t *uct_region_tree_find(const uct_region_tree_t *tree,
     return NULL;
 }
 
-/* Splits a tree into nodes that begin below `start` and the rest. */
+/* Splits a tree into two: *low receives the nodes that begin below `start`,
+ * *high the others. */
 static void region_split(uct_region_node_t *node, uintptr_t start,
                          uct_region_node_t **low, uct_region_node_t **high)
 {

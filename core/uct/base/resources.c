@@ -62,7 +62,8 @@ static void uct_md_remember_resources(uct_md_state_t *state,
     uct_tl_resource_desc_t *copy = malloc((count + 1) * sizeof(*copy));
 
     if (copy == NULL) {
-        return; /* without the copy, the next call lists them again */
+        return; /* without the copy, the next uct_iface_open() lists the devices
+                 * again */
     }
 
     if (count > 0) {

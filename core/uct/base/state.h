@@ -64,7 +64,7 @@ const uct_code_t *uct_component_code(uct_component_h component,
 
 /* State of a memory domain; uct_md.host points to it */
 typedef struct uct_md_state {
-    uct_check_host_t check; /* must be first: the checking layer finds it */
+    uct_check_host_t check; /* first member: the checking layer accesses it */
     uct_component_h component;
     const uct_code_t *code;
     ucx_md_attr_t attr;
@@ -93,7 +93,7 @@ typedef struct uct_iface_limits {
 
 /* State of an interface; uct_iface.host points to it */
 typedef struct uct_iface_state {
-    uct_check_host_t check; /* must be first: the checking layer finds it */
+    uct_check_host_t check; /* first member: the checking layer accesses it */
     uct_iface_limits_t limits;
     const uct_tl_t *tl;
     uct_error_handler_t err_handler;
@@ -114,7 +114,7 @@ _Static_assert((offsetof(uct_md_state_t, check) == 0) &&
 
 /* State of a connection manager; uct_cm.host points to it */
 typedef struct uct_cm_state {
-    uct_check_host_t check; /* must be first: the checking layer finds it */
+    uct_check_host_t check; /* first member: the checking layer accesses it */
     uct_component_h component;
 } uct_cm_state_t;
 

@@ -10,8 +10,8 @@
 
 #include <ucx/plugin.h>
 
-/* Each fills the table `to`. If `from` is NULL, all slots are set to their
- * defaults. */
+/* Each of these functions fills the table `to` from the plugin's table `from`.
+ * If `from` is NULL, all slots are set to their defaults. */
 void uct_md_ops_complete(ucx_md_ops_t *to, const ucx_md_ops_t *from);
 void uct_iface_ops_complete(ucx_iface_ops_t *to, const ucx_iface_ops_t *from);
 void uct_ep_ops_complete(ucx_ep_ops_t *to, const ucx_ep_ops_t *from);

@@ -42,8 +42,9 @@ struct uct_worker {
 };
 typedef struct uct_worker uct_worker_t;
 
-/* Runs the calls that are queued when it begins. Calls that are added while it
- * runs wait for the next progress. Returns the number of calls. */
+/* Runs the one-shot calls that are queued when this function begins. Calls that
+ * are queued while it runs wait for the next progress. Returns the number of
+ * calls. */
 unsigned uct_worker_run_oneshots(uct_worker_h worker);
 
 /* Makes progress. Only the worker's thread may call it. Hot path: one load in
@@ -76,8 +77,8 @@ void uct_worker_oneshot_post(uct_worker_h worker, uct_oneshot_t *oneshot,
 void uct_worker_oneshot_cancel(uct_worker_h worker, ucx_oneshot_cb_t cb,
                                void *arg);
 
-/* Returns whether progress would run a call; then the worker must not sleep.
- * Any thread. */
+/* Returns whether one-shot calls are queued, which the next progress runs; the
+ * thread must not sleep then. Any thread. */
 static inline int uct_worker_has_oneshots(uct_worker_h worker)
 {
     return atomic_load_explicit(&worker->num_oneshots, memory_order_acquire) !=
@@ -86,8 +87,9 @@ static inline int uct_worker_has_oneshots(uct_worker_h worker)
 
 /*
  * Sets the callback that is called when a call is queued (NULL: none). After
- * the return the former callback is not called any more. Before a thread
- * sleeps, it must arm the worker, and then check uct_worker_has_oneshots().
+ * this function has returned, the previous callback is not called any more.
+ * Before a thread sleeps, it must arm the worker and then check
+ * uct_worker_has_oneshots(); in the reverse order it could miss a call.
  */
 void uct_worker_set_wake(uct_worker_h worker, uct_worker_wake_cb_t cb,
                          void *arg);

@@ -79,8 +79,8 @@ static const char *read_header(elf_file_t *file)
     return NULL;
 }
 
-/* Returns whether the file contains all segments. Mapping a truncated file
- * would raise SIGBUS. */
+/* Returns whether the file contains all segments. An access to a mapping of a
+ * truncated file raises SIGBUS. */
 static int is_complete(const elf_file_t *file)
 {
     const ElfW(Phdr) * segment;

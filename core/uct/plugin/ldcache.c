@@ -47,8 +47,9 @@ typedef struct cache_entry {
 _Static_assert(sizeof(cache_header_t) == 48, "as ldconfig writes it");
 _Static_assert(sizeof(cache_entry_t) == 24, "as ldconfig writes it");
 
-/* Returns the offset of the header, behind an optional table in an older
- * format; 0 if there is no table of the supported format. */
+/* Returns the offset of the header in the file. A table in an older format may
+ * precede the header. Returns 0 if the file has no table in the supported
+ * format. */
 static size_t find_header(const char *data, size_t size)
 {
     const char *p = memmem(data, size, cache_magic, sizeof(cache_magic) - 1);

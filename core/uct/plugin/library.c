@@ -13,7 +13,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Resolves the path; it must be inside the folder. */
+/* Writes the path of `library` without links to `path`. The file must be inside
+ * `folder`. */
 static ucs_status_t locate(const char *folder, const char *library, char *path,
                            uct_rejection_t *rejection)
 {

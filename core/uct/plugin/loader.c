@@ -76,7 +76,7 @@ static int is_shortage(const char *text)
     static const char no_reason[] = "cannot open shared object file";
     size_t length                 = strlen(text);
 
-    /* a reason follows, unless the loader had no memory for the name */
+    /* a reason follows the name, unless the loader had no memory */
     if ((length >= sizeof(no_reason) - 1) &&
         (strcmp(text + length - (sizeof(no_reason) - 1), no_reason) == 0)) {
         return 1;
@@ -146,7 +146,7 @@ static ucs_status_t open_bound(const char *library, lt_dlhandle *module_p,
         status = uct_reject(rejection, UCT_REJECT_RESOURCES, "libltdl: %s",
                             lt_dlerror());
         lt_dlexit(); /* libltdl counts the failed initialization; without this
-                      * call a later one would seem to succeed */
+                      * call, a later lt_dlinit() would seem to succeed */
         return status;
     }
 

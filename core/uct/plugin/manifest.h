@@ -95,8 +95,9 @@ typedef struct uct_manifest {
     const char *vendor;
     const char *license;
     const char *description;
-    uint32_t abi;     /* UCX_PLUGIN_ABI() it was built for */
-    uint32_t abi_min; /* oldest core ABI that it supports */
+    uint32_t abi;     /* UCX_PLUGIN_ABI() that the plugin was built for */
+    uint32_t abi_min; /* oldest ABI version of a core that the plugin
+                       * supports */
     const char *library;
     uct_manifest_component_t *components;
     unsigned num_components;
@@ -150,10 +151,10 @@ ucs_status_t uct_manifest_parse(const char *text, size_t length,
 
 /*
  * Reads and parses the file `path`. `real_folder` may be NULL, or a folder
- * whose path contains no links; the paths of files directly in it are resolved
- * faster. If `trust` is NULL, owner and permissions are not checked (for
- * `validate`). `real_path`, if not NULL, receives the path without links, at
- * most PATH_MAX bytes.
+ * whose path contains no links; the path of a file directly in this folder is
+ * resolved faster. If `trust` is NULL, owner and permissions are not checked
+ * (for `validate`). `real_path`, if not NULL, receives the path of the file
+ * without links, at most PATH_MAX bytes.
  */
 ucs_status_t uct_manifest_read(const char *path, const char *real_folder,
                                uct_trust_t *trust, unsigned trust_flags,

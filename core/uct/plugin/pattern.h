@@ -5,7 +5,7 @@
  * program start than reading the manifests.
  *
  *   ^ $                the beginning and the end
- *   . x \x             any character, this one, this one literally
+ *   . x \x             any character; the character x; x literally
  *   [a-z] [^/]         a character in, or not in, a list with ranges
  *   (a|b)  ( ... )?    alternatives; an optional group
  *   ? * + {m} {m,} {m,n}   repetitions of the preceding character

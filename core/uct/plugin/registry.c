@@ -144,8 +144,8 @@ ucs_status_t uct_plugin_registry_reset(void)
     return status;
 }
 
-/* Frees the registry of the process, because a running process may unload this
- * library. Plugins in use are kept. */
+/* Frees the registry of the process when this library is unloaded, which may
+ * happen before the process exits. Plugins in use are kept. */
 static void __attribute__((destructor)) forget_default(void)
 {
     uct_plugin_registry_reset();
@@ -276,9 +276,9 @@ uct_plugin_config_prefixes(const uct_plugin_registry_t *registry)
 
 /* --- Loading ----------------------------------------------------------- */
 
-/* Loads a usable plugin that is not loaded. The caller holds the lock. A lack
- * of memory or descriptors is not the plugin's fault, so this result is not
- * stored. */
+/* Loads a usable plugin that is not loaded. The caller holds the lock. A
+ * failure for lack of memory or descriptors is not the plugin's fault, so it is
+ * not stored, and a later call tries again. */
 static ucs_status_t load(uct_plugin_t *plugin, const ucx_host_t *host,
                          uct_rejection_t *rejection_p)
 {

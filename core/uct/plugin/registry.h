@@ -145,8 +145,8 @@ ucs_status_t uct_plugin_explain_word(uct_plugin_registry_t *registry,
 /*
  * Loads the code, calls the entry point and checks its result; a second call
  * only counts the reference. Each success requires one uct_plugin_release(). A
- * failure is stored and returned again without a retry. `rejection` may be
- * NULL.
+ * failure is stored and returned again without a retry, except for a lack of
+ * memory or descriptors. `rejection` may be NULL.
  */
 ucs_status_t uct_plugin_load(uct_plugin_t *plugin, const ucx_host_t *host,
                              const ucx_plugin_t **descriptor_p,

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The order of plugins, and which of them are displaced by others: replaced
- * ones, conflicting ones, and those with a component that an earlier one has.
- * Each rule visits plugins in order and keeps the first one.
+ * Sorts the plugins and rejects those that an earlier plugin displaces:
+ * replaced plugins, conflicting plugins, and plugins with a component that an
+ * earlier plugin has. Each rule visits the plugins in order; of two plugins
+ * that exclude each other, the earlier one is kept.
  */
 #include "uct/plugin/registry_priv.h"
 
@@ -27,8 +28,8 @@ static int replaces(const uct_plugin_t *plugin, const uct_plugin_t *other)
            uct_names_has(&plugin->manifest->replaces, other->name);
 }
 
-/* Moves a replaced plugin behind the plugin that replaces it, so that it is
- * used next if the latter fails to load. */
+/* Moves a replaced plugin behind the plugin that replaces it, so that the
+ * replaced plugin is used if the other plugin fails to load. */
 static void move_replaced(uct_plugin_registry_t *registry, unsigned index)
 {
     uct_plugin_t **plugins = registry->plugins;

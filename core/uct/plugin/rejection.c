@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The table of rejection codes (rejection.h). Its texts are for users, who
- * must act on them; uct_reject() adds what was found in the individual case.
+ * The table of rejection codes (rejection.h). Its texts are for users, who must
+ * act on them; uct_reject() adds the details of the individual rejection.
  */
 #include "uct/plugin/rejection.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What schema.c (the walk through schema and document) and schema_rules.c (the
- * keywords) use of each other.
+ * Declarations that schema.c (the walk through schema and document) and
+ * schema_rules.c (a function for each keyword) share.
  */
 #ifndef UCT_PLUGIN_SCHEMA_RULES_H
 #define UCT_PLUGIN_SCHEMA_RULES_H

@@ -3,7 +3,7 @@
  * Where manifests are searched, and in which order. These functions list names
  * and read no manifest.
  *
- *   1. UCX_PLUGIN_PATH               not in a privileged program
+ *   1. UCX_PLUGIN_PATH               ignored in a privileged program
  *   2. the administrator's folder    manifests and overrides
  *   3. the folder that the core was built with
  *

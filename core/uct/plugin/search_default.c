@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * uct_search_params_default(): the search folders of this process, from
- * UCX_PLUGIN_PATH and from the folders that were fixed when the core was
- * built. Configuration files cannot set the folders: one of these files is in
- * the current folder, which must not decide whose code runs.
+ * UCX_PLUGIN_PATH and from the folders that were fixed when the core was built.
+ * Configuration files cannot set the search folders: a configuration file may
+ * be in the current folder, and a file there must not decide which code the
+ * process loads.
  */
 #include "uct/plugin/search.h"
 

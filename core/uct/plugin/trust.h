@@ -28,7 +28,7 @@ typedef struct uct_trust {
     uid_t unmapped;        /* id of unmapped owners, or NO_UID; ASK_UID until it
                             * is determined */
     char folder[PATH_MAX]; /* the last accepted folder */
-    unsigned folder_flags; /* flags of that check */
+    unsigned folder_flags; /* flags of the check that accepted `folder` */
 } uct_trust_t;
 
 /* Initializes the trusted ids by the effective user of this process. */
@@ -45,8 +45,9 @@ ucs_status_t uct_trust_object(uct_trust_t *trust, const struct stat *st,
 
 /*
  * Checks the folder `path` (absolute, without links) and all its ancestors. If
- * they are accepted, no other user can change what a path below leads to, so
- * that a checked file is the same file when it is loaded by name.
+ * they are accepted, no other user can change which file a path below this
+ * folder leads to. Therefore a file that was checked is still the same file
+ * when it is loaded by its path later.
  */
 ucs_status_t uct_trust_folder(uct_trust_t *trust, const char *path,
                               unsigned flags, uct_rejection_t *rejection);

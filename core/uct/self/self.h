@@ -162,8 +162,8 @@ void self_desc_release(ucx_recv_desc_owner_t *owner, void *headroom);
 
 /* self_rma.c */
 
-/* Returns the length of all entries plus `start`, or SIZE_MAX if it
- * overflows. */
+/* Returns the length in bytes of all entries plus `start`, or SIZE_MAX if the
+ * sum overflows. */
 size_t self_iov_total(const uct_iov_t *iov, size_t iovcnt, size_t start);
 void self_iov_gather(char *dest, const uct_iov_t *iov, size_t iovcnt);
 ucs_status_t self_put_short(uct_ep_h ep, const void *buffer, unsigned length,

@@ -16,7 +16,8 @@ static inline ucs_status_t self_atomic_check(uct_ep_h ep, uint64_t remote_addr,
     return ucs_unlikely(remote_addr % size) ? UCS_ERR_INVALID_ADDR : UCS_OK;
 }
 
-/* Defines the functions for one size. *old receives the former value. */
+/* Defines the functions for one size. *old receives the value of the word
+ * before the operation. */
 #define SELF_DEFINE_ATOMIC(_bits) \
     static inline ucs_status_t self_atomic##_bits##_do(uct_atomic_op_t op, \
                                                        uint##_bits##_t value, \

@@ -47,8 +47,9 @@ ucs_status_t self_ep_create(uct_iface_h iface, const uct_ep_params_t *params,
     return UCS_OK;
 }
 
-/* Calls the error handler of the interface. Runs in the next progress after
- * uct_ep_invalidate(), because that call must not call the user back. */
+/* Calls the error handler of the interface. The worker calls this function in
+ * the next progress after uct_ep_invalidate(), because uct_ep_invalidate() must
+ * not call the error handler itself. */
 static void self_ep_report_failure(void *arg)
 {
     self_ep_t *ep = arg;
@@ -163,7 +164,7 @@ static ucs_status_t self_pending_add(uct_ep_h super, uct_pending_req_t *req,
 
 /*
  * Calls pending requests in order until the message queue is full. A request
- * that returns an error other than UCS_OK stays the first one, and the next
+ * whose callback does not return UCS_OK stays first in the queue, and the next
  * progress calls it again.
  */
 unsigned self_pending_dispatch(self_iface_t *iface)

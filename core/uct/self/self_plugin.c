@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The tables of the built-in loopback transport and the function that returns
- * them. They are those of a plugin's descriptor and entry point, but linked
- * into the core.
+ * them. Tables and function have the same types as the descriptor and the entry
+ * point of a plugin, but are linked into the core.
  */
 #include "self.h"
 

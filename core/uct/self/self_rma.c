@@ -21,7 +21,7 @@ size_t self_iov_total(const uct_iov_t *iov, size_t iovcnt, size_t start)
         if (__builtin_mul_overflow(iov[i].length, (size_t)iov[i].count,
                                    &bytes) ||
             __builtin_add_overflow(total, bytes, &total)) {
-            return SIZE_MAX; /* beyond any limit */
+            return SIZE_MAX; /* the sum overflows: larger than any limit */
         }
     }
 
