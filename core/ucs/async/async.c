@@ -235,8 +235,8 @@ void async_handler_arm(async_handler_t *handler)
                                            handler->seq) == UCS_OK);
 }
 
-/* Remove it from the set: with an empty event mask, epoll would still report a
- * hang-up, repeatedly. */
+/* Removes the descriptor from the event set. With an empty event mask instead,
+ * epoll would still report a hang-up, repeatedly. */
 void async_handler_disarm(async_handler_t *handler)
 {
     if (handler->is_armed) {
@@ -324,7 +324,7 @@ void async_handler_dispatch(async_handler_t *handler,
     if (handler->mode == UCS_ASYNC_MODE_SIGNAL) {
         async_signal_dispatch(handler, events);
     } else if ((async == NULL) || (handler->mode == UCS_ASYNC_MODE_POLL)) {
-        /* the thread that polls a context holds its lock */
+        /* the thread that polls a context holds the lock of the context */
         async_handler_run(handler, events);
     } else if (async_context_trylock(async)) {
         ++async->pollers;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Asynchronous contexts for use inside the library. A context runs the
- * handlers of descriptors and timers that belong to it. Blocking it stops
- * them: a handler that becomes due is recorded as missed, and runs when the
- * last block is removed.
+ * Asynchronous contexts for use inside the library. A context runs the handlers
+ * of descriptors and timers that belong to it. While a context is blocked, its
+ * handlers do not run: a handler that becomes due is recorded as missed, and
+ * runs when the last block is removed.
  */
 #ifndef UCS_ASYNC_H
 #define UCS_ASYNC_H

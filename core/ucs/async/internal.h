@@ -34,8 +34,10 @@ typedef struct async_loop {
     ucs_sys_event_set_t *set;
     int timer_fd; /* -1 until there is a timer */
     ucs_list_link_t timers;
-    unsigned num_handlers; /* Handlers. One in flight by signal counts twice,
-                            * so that the thread is kept until it is back */
+    unsigned num_handlers; /* Number of handlers. A handler that is in flight to
+                            * its target thread counts twice, so that the
+                            * service thread is kept until the handler has
+                            * returned */
 
     /* only for the loop of the service thread */
     pthread_t thread;

@@ -94,7 +94,7 @@ static void handler_hide(async_handler_t *handler)
     ucs_hash_del(&async_global.by_seq, handler->seq);
 }
 
-/* Adds the handler to its loop. The caller holds the lock. */
+/* Adds the handler to its event loop. The caller holds the global lock. */
 static ucs_status_t handler_start(async_handler_t *handler)
 {
     ucs_status_t status;

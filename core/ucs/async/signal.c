@@ -35,8 +35,8 @@
  * exits. */
 static int async_signo;
 
-/* Each thread that has added a handler in signal mode has one. It is kept until
- * the library is unloaded, because a signal may arrive late. */
+/* The inbox of a thread that has added a handler in signal mode. An inbox is
+ * kept until the library is unloaded, because a signal may arrive late. */
 typedef struct async_inbox {
     pid_t tid;
     async_handler_t *head; /* atomic: stack of handlers to run */
@@ -50,7 +50,8 @@ static UCS_LIST_HEAD(inboxes); /* under the global lock */
  * no allocation. */
 static __thread async_inbox_t *my_inbox;
 
-/* A stack whose consumer removes all entries at once. */
+/* A stack whose consumer removes all entries at once. This function adds an
+ * entry. */
 static void stack_push(async_handler_t **stack, async_handler_t *handler)
 {
     async_handler_t *head = __atomic_load_n(stack, __ATOMIC_RELAXED);
@@ -244,7 +245,8 @@ static void inbox_return(async_inbox_t *inbox, int error)
         next = handler->signal_next;
         signal_landed(handler);
         if (error == EAGAIN) {
-            async_handler_arm(handler); /* too many pending signals: retry */
+            async_handler_arm(handler); /* too many pending signals: the event
+                                         * set reports the event again */
         } else {
             ucs_warn("asynchronous event %d is lost: thread %d, which added "
                      "its handler, has exited",

@@ -202,8 +202,9 @@ typedef struct ucs_config_source {
 /**
  * Warns about UCX_* variables in the environment, the files and the caller's
  * settings that are unknown, with the most similar known name; once for each
- * name in the life of the process. UCX_WARN_UNUSED_ENV_VARS=n disables it.
- * Names that only other implementations have are logged at level info.
+ * name in the life of the process. UCX_WARN_UNUSED_ENV_VARS=n disables the
+ * warnings. Names that only other implementations have are logged at level
+ * info.
  *
  * @param [in] source          As for ucs_config_read; may be NULL.
  * @param [in] known_prefixes  Prefixes of more known names, e.g. "TCP_" for
@@ -218,8 +219,8 @@ unsigned ucs_config_warn_unknown(const ucs_config_source_t *source,
                                  const char *const *known_prefixes,
                                  const char *const *known_names);
 
-/** What the name of a transport that only other implementations of UCX have
- *  means ("NVIDIA GPUs"); NULL if the name is unknown. */
+/** Returns the meaning ("NVIDIA GPUs") of the name of a transport that only
+ * other implementations of UCX have; NULL if the name is unknown. */
 const char *ucs_config_foreign_transport(const char *word);
 
 /* ---- overrides: settings made by calls ---- */
@@ -331,8 +332,8 @@ const char *ucs_config_lookup(const ucs_config_source_t *source,
  * Returns whether the environment must be ignored for this variable. True for
  * variables that name a path (UCS_CONFIG_FLAG_PATH) in a program with more
  * privileges than its user (AT_SECURE): the user must not control which files
- * it reads and creates. Warns once for each variable that is set nevertheless.
- * Any thread.
+ * the program reads and creates. Warns once for each variable that is set
+ * nevertheless. Any thread.
  *
  * @param [in] full_name  With UCX_ and the prefix.
  * @param [in] flags      UCS_CONFIG_FLAG_* of the variable.
@@ -358,8 +359,8 @@ int ucs_config_device_is_called(const char *device, const char *word);
 int ucs_config_allow_list_allows(const ucs_config_allow_list_t *list,
                                  const char *name);
 
-/** Returns how many typing errors (see ucs_config_edit_distance()) a word of
- *  this length may have and still count as similar to a known word. */
+/** Returns the maximum number of typing errors (see ucs_config_edit_distance())
+ * that a word of this length may have to count as similar to a known word. */
 unsigned ucs_config_slips(const char *word);
 
 /** Returns the candidate most similar to a misspelt word, or NULL if none is
@@ -367,7 +368,8 @@ unsigned ucs_config_slips(const char *word);
 const char *ucs_config_nearest(const char *word, const char *const *candidates);
 
 /** Number of single-letter changes (insert, delete, replace, swap neighbours)
- *  between two words, ignoring case; counts up to limit + 1. */
+ *  between two words, ignoring case; if there are more than @a limit, returns
+ *  limit + 1. */
 unsigned ucs_config_edit_distance(const char *a, const char *b, unsigned limit);
 
 /* ---- the library's own options ---- */

@@ -46,8 +46,9 @@ static const char *range_flaw(const char *word)
     return NULL;
 }
 
-/* Compares up to the end of the word; a range matches a number without leading
- * zeros. Returns the rest of the device's name, or NULL. */
+/* Compares the start of the device's name with the whole word; a range in the
+ * word matches a number without leading zeros. Returns the rest of the device's
+ * name, or NULL. */
 static const char *match_word(const char *device, const char *word)
 {
     unsigned long first, last, number;

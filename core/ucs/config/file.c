@@ -156,8 +156,8 @@ void config_file_each(const config_file_t *file, config_setting_visit_t visit,
 
 /* ---- the standard files ---- */
 
-/* The home folder may also be the current folder: the file then gets the higher
- * priority of the two. */
+/* The home folder may also be the current folder. Its ucx.conf then has the
+ * priority of the current folder, which is the higher one. */
 static int standard_move_last(const struct stat *st)
 {
     known_file_t moved;

@@ -60,7 +60,8 @@ void ucs_config_file_free(config_file_t *file)
     free(file);
 }
 
-/* Our names are UCX_NAME, and APP_UCX_NAME of an application with a prefix. */
+/* Names of UCX variables are UCX_NAME, and APP_UCX_NAME for an application with
+ * the prefix APP. */
 static int is_our_name(const char *name)
 {
     const char *ours = strstr(name, UCS_CONFIG_ENV_PREFIX);

@@ -10,7 +10,8 @@
 
 #include "ucs/config/internal.h"
 
-/* Returns whether the row says that no plugin with this prefix is installed. */
+/* Returns whether the reason of the entry is that no plugin with this prefix is
+ * installed. */
 static int is_about(const config_foreign_t *foreign, const char *prefix)
 {
     size_t length = strlen(prefix);

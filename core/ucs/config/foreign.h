@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Variables and transports that only other implementations of UCX have, and
- * why they have no effect here. foreign.py generates the rows from
- * foreign.txt; only foreign.c uses them. */
+/* Variables and transports that only other implementations of UCX have, and why
+ * they have no effect here. foreign.py generates the entries of this table from
+ * foreign.txt; only foreign.c uses the table. */
 #ifndef UCS_CONFIG_FOREIGN_H
 #define UCS_CONFIG_FOREIGN_H
 
@@ -13,7 +13,8 @@ typedef enum {
 typedef struct {
     config_foreign_kind_t kind;
     const char *name;
-    const char *reason; /* why it has no effect here, or what it means */
+    const char *reason; /* of a variable: why it has no effect here; of a
+                         * transport: what the word means */
 } config_foreign_t;
 
 /* The last entry has the name NULL. */

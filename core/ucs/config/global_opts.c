@@ -39,7 +39,8 @@ static const ucs_config_field_t global_fields[] = {
 UCS_CONFIG_DEFINE_TABLE(global_table, "UCX services", "", global_fields,
                         ucs_global_opts_t)
 
-/* An invalid value was reported; the defaults are used. */
+/* If a value is invalid, ucs_config_read() has reported it, and the defaults
+ * are used. */
 static void UCS_F_CTOR global_opts_at_load(void)
 {
     ucs_global_opts_t opts;

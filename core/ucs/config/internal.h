@@ -75,8 +75,8 @@ const config_setting_t *config_file_find(const config_file_t *file,
 const config_setting_t *config_files_find(const char *full_name,
                                           const config_file_t **file_p);
 
-/* Returns the file that a caller named, or NULL if there is none. It is read
- * again if it has changed. The reference is released by
+/* Returns the contents of a file that a caller named, or NULL if the file does
+ * not exist. The file is read again if it has changed. Release the reference by
  * config_app_file_put(). */
 const config_file_t *config_app_file_get(const char *path);
 void config_app_file_put(const config_file_t *file);
@@ -120,8 +120,8 @@ const char *config_foreign_variable(const char *name, const char *prefix);
 
 /* ---- registry, locked while it is walked (registry.c) ---- */
 
-/* Records that a variable was warned about, so that it happens once in the
- * process. Returns 0 if it was recorded before. */
+/* Records that a variable was warned about, so that each warning is logged once
+ * in the process. Returns 0 if it was recorded before. */
 int config_warned_add(const char *full_name);
 
 void config_registry_each(void (*visit)(const ucs_config_table_t *table,

@@ -15,8 +15,8 @@ static int lower(char c)
 }
 
 /* The usual dynamic programming over the prefixes of both words. Three rows of
- * the matrix are kept, because swapped neighbours refer to the row before the
- * previous one. */
+ * the matrix are kept, because a swap of neighbouring letters refers to the row
+ * before the previous row. */
 unsigned ucs_config_edit_distance(const char *a, const char *b, unsigned limit)
 {
     unsigned rows[3][NEAREST_WORD_MAX + 1];

@@ -19,7 +19,7 @@ typedef struct {
 typedef struct {
     const ucs_config_table_t *table;
     const ucs_config_source_t *source;
-    const config_file_t *file; /* opened source->filename */
+    const config_file_t *file; /* contents of source->filename; NULL: none */
     int defaults_only;
     unsigned done; /* number of options set, to undo after a failure */
     unsigned undo;
@@ -52,7 +52,8 @@ static void name_join(char name[CONFIG_NAME_MAX * 2], const char *first,
     *name = '\0';
 }
 
-/* Searches the file that the caller named, then the standard files. */
+/* Searches a variable in the file that the caller named, then in the standard
+ * files. */
 static const char *find_in_files(const config_file_t *file,
                                  config_origin_t *origin)
 {

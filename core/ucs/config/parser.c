@@ -23,10 +23,10 @@ void ucs_config_help_table(char *buf, size_t max, const void *arg)
     snprintf(buf, max, "options as \"NAME=VALUE;...\"");
 }
 
-/* A table cannot be recognized by the address of its functions, because a
- * program sees the addresses of the drop-in library or of its own PLT. Instead,
- * the type's help function is called, which needs no value: the function of
- * table types sets help_of_table. */
+/* A table type cannot be recognized by the addresses of its functions, because
+ * a program stores the addresses of the drop-in library's functions or of its
+ * own PLT entries. Instead, the type's help function is called, which needs no
+ * value: the help function of table types sets help_of_table. */
 static int field_is_table(const ucs_config_field_t *field)
 {
     char text[PARSER_TEXT_MAX];

@@ -33,8 +33,9 @@ static int value_write(const ucs_config_type_t *type, char *buf, size_t max,
     return (int)strlen(buf);
 }
 
-/* _arg: argument that is passed to the library's type: `arg`, or NULL if the
- * parser's argument is a text for help_generic. */
+/* Defines the functions of a type. _arg: the argument for the library's type:
+ * `arg`, or NULL if the program's argument is a text for
+ * ucs_config_help_generic(). */
 #define DEFINE_TEXT(_type, _arg) \
     int ucs_config_sscanf_##_type(const char *buf, void *dest, \
                                   const void *arg) \

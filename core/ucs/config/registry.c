@@ -23,8 +23,8 @@ static struct {
     .tables = UCS_LIST_INITIALIZER(&registry.tables),
 };
 
-/* Inserts a table by its title, so that the order does not depend on that in
- * which libraries are linked and loaded. */
+/* Inserts a table by its title, so that the order of tables does not depend on
+ * the order in which libraries are linked and loaded. */
 static void insert(ucs_config_table_t *table)
 {
     ucs_config_table_t *next;

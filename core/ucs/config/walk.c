@@ -60,8 +60,8 @@ ucs_status_t config_walk(const ucs_config_field_t *fields, void *opts,
 
 int config_item_is_called(const config_item_t *item, const char *name)
 {
-    size_t inner; /* length of the prefix that sub-tables add to name and
-                   * alternative name */
+    size_t inner; /* length of the prefix that sub-tables add to the option's
+                   * name and to its alternative name */
 
     if (!strcmp(item->name, name)) {
         return 1;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Progress callbacks. The fast path is an array that only the owner accesses.
- * Callbacks of other threads and one-shot callbacks are in a list under a
- * mutex: slower to call, but their removal can wait for a running call.
+ * Callbacks that ucs_callbackq_add_safe() has added are in a list under a
+ * mutex: they are slower to call, but their removal can wait for a running
+ * call.
  */
 #include "ucs/datastruct/callbackq.h"
 

@@ -58,7 +58,8 @@ void ucs_callbackq_unreserve(ucs_callbackq_t *cbq);
 int ucs_callbackq_add_reserved(ucs_callbackq_t *cbq, ucs_callback_t cb,
                                void *arg);
 
-/** Removes immediately, also inside a callback. Owner only. */
+/** Removes a callback immediately. May be called inside a callback. Owner
+ * only. */
 void ucs_callbackq_remove(ucs_callbackq_t *cbq, int id);
 
 /**

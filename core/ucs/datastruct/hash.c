@@ -137,8 +137,9 @@ void *ucs_hash_del(ucs_hash_t *hash, uint64_t key)
         return NULL;
     }
 
-    /* An entry after the hole may fill it if its home slot is not between the
-     * hole and itself (cyclically). */
+    /* An entry after the hole may move into the hole unless the slot at which
+     * its search starts is cyclically after the hole and not after the
+     * entry. */
     for (i = (hole + 1) & hash->mask; hash->slots[i].value != NULL;
          i = (i + 1) & hash->mask) {
         home = (uint32_t)ucs_hash_mix64(hash->slots[i].key) & hash->mask;

@@ -15,8 +15,9 @@
 
 #define MPOOL_LEAKS_SHOWN 8
 
-/* Separate from the chunk, whose memory may be special (registered, on a
- * device) and whose size must stay a round number. */
+/* Describes a chunk. Allocated separately from the memory of the chunk, which
+ * may be special (registered, on a device) and whose size must stay a round
+ * number. */
 struct ucs_mpool_chunk {
     struct ucs_mpool_chunk *next;
     void *memory;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Memory from the C library or from the kernel, with a header that identifies
- * which. */
+/* Memory from the C library or from the kernel. A header before the memory
+ * identifies its source. */
 #include "ucs/datastruct/mpool_memory.h"
 
 #include <stdlib.h>
@@ -47,7 +47,7 @@ void *mpool_memory_alloc(size_t *size_p, unsigned flags)
     header_t *header = NULL;
     size_t bytes;
 
-    /* includes rounding up to pages */
+    /* the limit leaves space for rounding up to pages without an overflow */
     if (ucs_check_add(*size_p, sizeof(*header), &bytes) ||
         (bytes > SIZE_MAX / 2)) {
         return NULL;

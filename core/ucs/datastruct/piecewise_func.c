@@ -41,7 +41,8 @@ static unsigned segment_at(const ucs_piecewise_func_t *pw, size_t x)
     return i;
 }
 
-/* Splits the segment at x. */
+/* Splits the segment that contains x, so that one segment ends at x (inclusive)
+ * and the next segment follows. */
 static ucs_status_t piecewise_split(ucs_piecewise_func_t *pw, size_t x)
 {
     unsigned i = segment_at(pw, x);
@@ -209,7 +210,8 @@ static unsigned envelope_best(const envelope_t *env, size_t x,
 
 /* Finds the first size in (x, end] from which another candidate is cheaper than
  * the line, and that candidate. *next_p is SIZE_MAX if there is none. The other
- * candidate has a smaller slope, so repeating this terminates. */
+ * candidate has a smaller slope than the line, so a loop that repeats this call
+ * terminates. */
 static unsigned envelope_cross(const envelope_t *env, size_t x, size_t end,
                                ucs_linear_func_t from, size_t *next_p,
                                ucs_linear_func_t *next_line)

@@ -35,8 +35,9 @@ ucs_status_t ucs_piecewise_func_add_range(ucs_piecewise_func_t *pw,
 
 double ucs_piecewise_func_apply(const ucs_piecewise_func_t *pw, size_t x);
 
-/* This candidate is the cheapest for sizes after the previous entry's end (or
- * from 0), up to "end" inclusive. */
+/* One entry of an envelope: the candidate `index` is the cheapest for sizes
+ * above the end of the previous entry (from 0 in the first entry) up to "end"
+ * inclusive. */
 typedef struct ucs_envelope_entry {
     size_t end;
     unsigned index;

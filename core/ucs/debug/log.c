@@ -126,7 +126,8 @@ static int log_open(pid_t *pid_p)
 
 /* Opens the file of log_spec; under the mutex. All files use the same
  * descriptor number, which is never closed: another thread may be about to
- * write to it, and would write to an unrelated file that got the number. */
+ * write to it. If the number were closed, an unrelated file could get it and
+ * receive the message. */
 static int log_switch(void)
 {
     pid_t pid;

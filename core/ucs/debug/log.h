@@ -60,8 +60,8 @@ void ucs_log_file_set(const char *spec);
  * as tables. The caller closes it. NULL: out of descriptors or memory. */
 FILE *ucs_log_open_stream(void);
 
-/* Sets the hook; NULL removes it. Threads that are logging may still call the
- * old one. */
+/* Sets the hook; NULL removes it. Threads that are logging during the call may
+ * still call the previous hook. */
 void ucs_log_hook_set(ucs_log_hook_t hook, void *arg);
 
 /* Logs a message of the library if its level is enabled. The function checks
@@ -71,8 +71,10 @@ void ucs_log_message(const char *file, unsigned line, const char *function,
                      ucs_log_level_t level, const char *format, ...)
     UCS_F_PRINTF(5, 6) UCS_F_COLD;
 
-/* Errors, warnings and diagnostics are rare: no path of a message logs them
- * unless it fails. Other levels keep the check at the caller. */
+/* Errors, warnings and diagnostics are rare, because successful operations do
+ * not log them. Therefore these macros call the function without a check of the
+ * level. The macros of the other levels check the level in the caller's
+ * code. */
 #undef ucs_error
 #undef ucs_warn
 #undef ucs_diag

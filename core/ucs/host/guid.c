@@ -44,7 +44,8 @@ static void guid_init(void)
         goto out;
     }
 
-    /* without the file, the host name identifies the machine */
+    /* if the file boot_id does not exist, the host name identifies the
+     * machine */
     status = ucs_read_file_line("/proc/sys/kernel/random/boot_id", boot_id,
                                 sizeof(boot_id));
     if (status != UCS_OK) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Identifiers of the kernel and of objects; for that of the system see
- * <ucs/sys/uid.h>. */
+/* Identifiers of the running kernel, and random identifiers for objects; for
+ * the identifier of the system see <ucs/sys/uid.h>. */
 #ifndef UCS_GUID_H
 #define UCS_GUID_H
 

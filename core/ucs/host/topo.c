@@ -237,7 +237,7 @@ static unsigned common_depth(const char *a, const char *b)
         ++b;
     }
 
-    /* equal up to the end of a component: count it */
+    /* both paths are equal up to the end of this component: count it */
     if (((*a == '\0') || (*a == '/')) && ((*b == '\0') || (*b == '/'))) {
         ++depth;
     }

@@ -20,7 +20,7 @@ typedef struct ucs_sys_dev_distance {
     double bandwidth; /* maximum, bytes per second */
 } ucs_sys_dev_distance_t;
 
-/* The distance that is assumed if it is unknown: no latency, unlimited
+/* The distance of devices whose place is unknown: no latency, unlimited
  * bandwidth. */
 extern const ucs_sys_dev_distance_t ucs_sys_dev_distance_default;
 
@@ -39,7 +39,8 @@ ucs_status_t ucs_topo_get_distance(ucs_sys_device_t device1,
                                    ucs_sys_device_t device2,
                                    ucs_sys_dev_distance_t *distance);
 
-/** Returns the distance from the CPUs on which the calling thread may run. */
+/** Returns the distance of a device from the CPUs on which the calling thread
+ * may run. */
 ucs_status_t ucs_topo_get_distance_to_cpu(ucs_sys_device_t device,
                                           ucs_sys_dev_distance_t *distance);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The part of the cache of <ucs/memory/memtype_cache.h> that only the library
- * uses: the memory type of an address, with a fast path for processes that
- * have only host memory, and a function (the detector) that is asked for
- * unrecorded memory. */
+ * uses: the memory type of an address, with a fast path for processes that have
+ * only host memory, and a function (the detector) that determines the type of
+ * memory that is not recorded. */
 #ifndef UCS_MEMORY_MEMTYPE_H
 #define UCS_MEMORY_MEMTYPE_H
 
@@ -77,7 +77,8 @@ void ucs_memtype_forget_range(const void *address, size_t length);
 /** Called for memory that is not recorded, by any thread, also by several at
  *  once. Returns nonzero if it has determined the type. May store in *place_p
  *  where the memory is, in a form that only the code that copies such memory
- *  understands and that saves it the same look-up. */
+ *  can interpret; with this value, that code need not query the memory
+ *  again. */
 typedef int (*ucs_memtype_detector_t)(const void *address, size_t size,
                                       ucs_memory_info_t *info,
                                       uint32_t *place_p);

@@ -43,8 +43,8 @@ static struct {
 /* Counts the removals from the table of pages. */
 static uint64_t forgotten;
 
-/* Set when the first entry is stored: before that, there is no entry to
- * remove. */
+/* Set when the first entry is stored in the table of pages: before that,
+ * removals have nothing to remove. */
 static int has_pages;
 
 /* Removes all entries. Another thread may store an entry after this loop has
@@ -103,9 +103,10 @@ static uint64_t forgotten_now(void)
     return __atomic_load_n(&forgotten, __ATOMIC_SEQ_CST);
 }
 
-/* Stores a page. Removals since the detector was called may concern this page:
- * either this thread sees the changed count, or the removing thread sees the
- * entry. */
+/* Stores a page in the table. Another thread may remove this page after the
+ * detector was called. Then either this thread reads the changed count of
+ * removals and removes the entry, or the other thread reads the entry and
+ * removes it. */
 static void remember_page(const void *address, uint64_t forgotten_before)
 {
     const uint64_t page = (uintptr_t)address >> UCS_MEMTYPE_PAGE_SHIFT;

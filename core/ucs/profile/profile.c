@@ -111,8 +111,8 @@ static int location_is(const location_t *location, ucs_profile_type_t type,
 }
 
 /* Finds or adds a location. Returns -1 if memory is exhausted. `known`: the
- * number that the caller has cached; it may be from an earlier context, and is
- * then ignored. */
+ * number that the caller has cached; a number from an earlier context is
+ * ignored. */
 static int location_find(ucs_profile_context_t *ctx, ucs_profile_type_t type,
                          const char *name, const char *file, int line,
                          const char *function, int known)

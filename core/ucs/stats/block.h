@@ -31,7 +31,7 @@ void stats_block_add(stats_block_t *block, const stats_printer_t *printer,
                      const ucs_stats_view_record_t *record);
 
 /* Adds the records of the block's type that descend from record number `root`,
- * or all records if that is 0. */
+ * or all records of that type if `root` is 0. */
 void stats_block_sum(stats_block_t *block, const stats_printer_t *printer,
                      unsigned type, uint32_t root);
 

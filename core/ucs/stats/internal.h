@@ -37,8 +37,8 @@ int stats_type_find(ucs_stats_header_t *header, const ucs_stats_type_t *type);
 /** Adds a type and returns its index, or -1 if there is no space. */
 int stats_type_append(ucs_stats_header_t *header, const ucs_stats_type_t *type);
 
-/** Configures the reports, unless that was done before. Invalid values are
- *  logged. The caller must not hold a lock. */
+/** Configures the reports, unless an earlier call has configured them. Invalid
+ *  values are logged. The caller must not hold a lock. */
 void stats_report_start(const stats_options_t *options);
 
 /** Stops periodic and requested reports. The last report is still written. */

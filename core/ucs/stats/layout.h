@@ -88,11 +88,11 @@ enum {
 };
 
 typedef struct ucs_stats_record {
-    uint32_t size; /* in bytes, with the values; a multiple of 64 */
+    uint32_t size; /* in bytes, including the values; a multiple of 64 */
     uint32_t type;
     uint32_t state;
     uint32_t number; /* from 1, in order of creation */
-    uint32_t parent; /* a number; 0: none */
+    uint32_t parent; /* `number` of the parent record; 0: none */
     int32_t status;  /* why the object was destroyed: a ucs_status_t */
     uint64_t since;  /* ns since 1970 */
     uint64_t until;  /* 0: the object exists */

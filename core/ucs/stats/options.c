@@ -74,7 +74,8 @@ int stats_options_read(const ucs_config_source_t *source,
         options->enable = 1;
     }
     if (ucs_sys_is_secure()) {
-        options->enable = 0; /* not for the user of a privileged program */
+        options->enable = 0; /* the user of a privileged program must not
+                              * control its files */
     }
     return 1;
 }

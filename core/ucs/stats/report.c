@@ -138,7 +138,8 @@ static void on_signal(int signo)
 
     written = write(__atomic_load_n(&report.event_fd, __ATOMIC_RELAXED), &one,
                     sizeof(one));
-    (void)written; /* a full counter wakes as well */
+    (void)written; /* if the write fails because the counter of the eventfd is
+                    * full, the service thread wakes as well */
     errno = saved;
 }
 
@@ -327,7 +328,8 @@ void stats_report_stop(void)
     }
     pthread_mutex_unlock(&report.lock);
 
-    /* not under the lock, which the handlers take */
+    /* without the lock: the removal waits for the handlers, which take the
+     * lock */
     if (timer >= 0) {
         ucs_async_remove_handler(timer, 1);
     }

@@ -165,8 +165,8 @@ static uint64_t value_of(const uint64_t *value)
     return __atomic_load_n(value, __ATOMIC_RELAXED);
 }
 
-/* Takes the oldest ended record for reuse, after adding its values to the
- * sum. */
+/* Removes the oldest ended record from its list, adds its values to the sum of
+ * the type, and returns its offset for reuse. */
 static uint32_t take_ended(unsigned type)
 {
     pool_t *pool               = &segment.pools[type];
@@ -380,8 +380,9 @@ static void start_over(void)
     header->lost    = 0;
 }
 
-/* Maps memory of the child's own at the same address, because inherited workers
- * continue to count at that address. */
+/* Runs in a forked child: maps new memory at the address of the parent's
+ * counters, because workers that the child has inherited continue to count at
+ * that address. */
 static int replace_memory(void)
 {
     int fd       = make_file(segment.size);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Counters: enabled by UCX_STATS or UCX_STATS_DEST. They are in memory that
- * other processes may read while this process runs (view.h), and are written to
- * a file on request. The caller of ucs_stats_open() defines what is counted.
+ * Counters of events, enabled by UCX_STATS or UCX_STATS_DEST. They are in
+ * memory that other processes may read while this process runs (view.h), and
+ * are written to a file on request. The caller of ucs_stats_open() defines what
+ * is counted.
  */
 #ifndef UCS_STATS_H
 #define UCS_STATS_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Parses counters. The bytes may come from a running or a hostile process:
- * every number is checked before use, on a private copy.
+ * Parses counters. The bytes may come from a running or a hostile process: the
+ * bytes are copied first, and every number in the copy is checked before use.
  */
 #include "ucs/stats/internal.h"
 

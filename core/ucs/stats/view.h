@@ -95,8 +95,9 @@ typedef struct ucs_stats_print_params {
     ucs_stats_format_t format;
     const ucs_config_names_array_t *filter; /**< Names with * and ?; NULL or
                                              *   empty: all counters */
-    const ucs_stats_view_t *before;         /**< Not NULL: print changes since
-                                             *   then, per second */
+    const ucs_stats_view_t *before;         /**< Earlier view. Not NULL: print
+                                             * changes since that view, per
+                                             * second */
 } ucs_stats_print_params_t;
 
 /** Prints a view. Counters that are zero are omitted. */

@@ -34,7 +34,7 @@ static inline uint64_t ucs_cycles(void)
 static inline uint64_t ucs_cycles_of_usec(unsigned usec)
 {
 #if defined(__x86_64__)
-    /* correct within that factor for time stamp counters of 2 to 5 GHz */
+    /* correct within a factor of two for time stamp counters of 1.5 to 6 GHz */
     return (uint64_t)usec * 3000;
 #elif defined(__aarch64__)
     uint64_t rate;

@@ -62,8 +62,9 @@ ucs_status_t ucs_write_full(int fd, const void *buf, size_t length)
     return UCS_OK;
 }
 
-/* Reads until the end of the file, or one byte more than allowed. The size from
- * fstat() is only a hint: files in /proc report 0, and a file may grow. */
+/* Reads until the end of the file, or one byte more than `max`, which shows
+ * that the file is too large. The size from fstat() is only a hint: files in
+ * /proc report 0, and a file may grow. */
 ucs_status_t ucs_read_fd(int fd, size_t max, char **data_p, size_t *length_p)
 {
     size_t capacity = 4096, length = 0;
@@ -120,7 +121,8 @@ ucs_status_t ucs_read_file(const char *path, size_t max, char **data_p,
     struct stat st;
     int fd;
 
-    /* a fifo or a terminal must not block */
+    /* non-blocking, because the open of a FIFO or a terminal could wait
+     * forever */
     fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     if (fd < 0) {
         return ((errno == ENOENT) || (errno == ENOTDIR)) ? UCS_ERR_NO_ELEM :
