@@ -11,8 +11,8 @@
 static const char *tool_name = "tool";
 static int exit_code         = EXIT_FAILURE;
 
-/* Reports the error and exits. jansson may hold locks when it calls this, and
- * stdio may need memory, so neither is used. */
+/* Reports the error and exits. jansson may hold locks when it calls this
+ * function, and stdio may need memory, so this function uses neither. */
 void memory_end(void)
 {
     static const char text[] = ": out of memory\n";

@@ -9,9 +9,9 @@
 
 #include <stdio.h>
 
-/** From now on, the process exits if jansson cannot allocate memory: with a
- *  message of the tool called `name`, and the exit status `code`. Call it
- *  before threads are created. */
+/** From now on, if jansson cannot allocate memory, the process prints a message
+ *  that begins with the tool's name `name`, and exits with the status `code`.
+ *  Call it before threads are created. */
 void memory_end_begin(const char *name, int code);
 
 /** Reports that memory is exhausted, and exits at once. */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The intercepted calls. Each has two forms: the public one, which is patched
- * into the C library, and one to which relocation tables are redirected, which
- * calls the function that the table referred to before. Without a subscriber,
- * the original call is made at once. errno is preserved: it has the value that
- * the call itself set.
+ * The intercepted calls. Each call has two replacement functions. The public
+ * function replaces the patched function of the C library. The other function
+ * replaces entries of relocation tables; it makes the call by the function to
+ * which the table referred before. Without a subscriber, the original call is
+ * made at once. errno is preserved: it has the value that the call itself set.
  */
 #include <errno.h>
 #include <limits.h>
@@ -38,7 +38,7 @@ typedef int (*ucm_madvise_t)(void *, size_t, int);
 typedef int (*ucm_brk_t)(void *);
 
 /* Calls the subscribers with a negative priority. Such a subscriber may make
- * the call itself; it then sets the result in the event. */
+ * the call itself; it then stores the result of the call in the event. */
 static void ucm_before(ucm_event_type_t type, ucm_event_t *event)
 {
     ucm_event_dispatch(type, event, INT_MIN, -1);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Loaded objects: their symbols and relocations. Walks the dynamic linker's
- * list under the lock of the list only. dladdr() and dlsym() take the lock that
- * is held while constructors run, and a constructor may be waiting for a lock
- * of UCM.
+ * list under the lock of the list only. dladdr() and dlsym() are not used: they
+ * take the lock that the linker holds while constructors run, and a constructor
+ * may be waiting for a lock of UCM.
  */
 #include <string.h>
 #include <sys/auxv.h>

@@ -29,7 +29,8 @@ struct ucm_handler {
     ucm_handler_t *garbage;
 };
 
-/* For changes of the list; never held during delivery or waiting. */
+/* Protects changes of the list; never held during the delivery of events, or
+ * while waiting for readers. */
 static pthread_mutex_t ucm_lock = PTHREAD_MUTEX_INITIALIZER;
 
 /* For threads that wait for readers to leave; never taken by a reader. */
@@ -166,8 +167,9 @@ void ucm_mem_type_free(void *address, size_t size, ucs_memory_type_t type)
 
 /* --- Waiting until earlier readers have left ----------------------------- */
 
-/* Waits twice, because a reader may have read the period without having counted
- * itself yet, and then counts itself in the previous period. */
+/* Changes the period and waits for the readers of the previous period, twice.
+ * Once is not sufficient: a reader may have read the number of the period but
+ * not counted itself yet, and then counts itself in the previous period. */
 static void ucm_event_synchronize(void)
 {
     unsigned pass;
@@ -307,7 +309,8 @@ void ucm_unset_event_handler(int events, ucm_event_callback_t cb, void *arg)
         if ((handler->cb == cb) && (handler->arg == arg)) {
             atomic_fetch_and(&handler->events, ~events);
             if (atomic_load(&handler->events) == 0) {
-                /* keep `next`: a reader may be at this element */
+                /* do not change the element's `next`: a reader may be at this
+                 * element and follow it */
                 atomic_store(place, atomic_load(&handler->next));
                 handler->garbage = garbage;
                 garbage          = handler;
@@ -346,7 +349,8 @@ ucs_status_t ucm_test_events(int events)
 }
 
 /* Some external sources report by ucm_vm_mmap() and ucm_vm_munmap(), which do
- * not distinguish calls: those events are accepted instead. */
+ * not distinguish calls: UCM_EVENT_VM_MAPPED and UCM_EVENT_VM_UNMAPPED are
+ * accepted instead of the events of the calls. */
 ucs_status_t ucm_test_external_events(int events)
 {
     int external = events & atomic_load(&ucm_external);

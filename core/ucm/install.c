@@ -24,15 +24,16 @@
 /* Taken before any other lock of UCM. */
 static pthread_mutex_t install_lock = PTHREAD_MUTEX_INITIALIZER;
 static atomic_int install_calls; /* intercepted calls */
-static int install_patched;      /* calls that are intercepted by patches */
+static int install_patched;      /* mask of the calls that are intercepted by
+                                  * patches */
 static int install_heap_is_watched;
 static pthread_once_t install_heap_once = PTHREAD_ONCE_INIT;
 
 /* Addresses of the functions that make the calls. */
 typedef struct install_names {
     void *libc[UCM_CALL_LAST]; /* in the C library */
-    void *used[UCM_CALL_LAST]; /* found by the program: may be of another
-                                * library */
+    void *used[UCM_CALL_LAST]; /* to which the name leads in the program; may be
+                                * in another library */
     int is_thread_sanitizer;
 } install_names_t;
 
@@ -122,8 +123,8 @@ static void *install_dlopen(const char *filename, int flag)
     return ucm_reloc_dlopen(filename, flag, __builtin_return_address(0));
 }
 
-/* Monitors the heap if calls are intercepted by relocation tables: calls inside
- * the C library are not seen then. */
+/* Monitors the heap if calls are intercepted by relocation tables, because UCM
+ * then does not receive calls inside the C library. */
 static ucs_status_t install_heap(int calls)
 {
     const int of_heap = UCM_EVENT_MUNMAP | UCM_EVENT_MREMAP |

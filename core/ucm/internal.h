@@ -52,9 +52,10 @@ int ucm_event_calls(int events);
 
 /* --- orig.c: the calls without events ------------------------------------ */
 
-/* Sets the function that makes the original call, if another library had
- * intercepted the call before UCM: that library's function. By default UCM
- * makes the system call itself. Must be set before UCM intercepts the call. */
+/* Sets the function that makes the original call. Used if another library has
+ * intercepted the call before UCM; the function is that library's. By default
+ * UCM makes the system call itself. Must be set before UCM intercepts the
+ * call. */
 void ucm_orig_set(ucm_call_t call, void *function);
 
 /* As ucm_orig_set(), but for calls that come by a changed relocation table:
@@ -181,7 +182,7 @@ int ucm_maps_prot(const void *address);
 /* --- test.c -------------------------------------------------------------- */
 
 /* Makes the calls of a mask, harmlessly, to test whether their events arrive.
- * Returns the mask of those whose events did not. */
+ * Returns the mask of those calls whose events did not arrive. */
 int ucm_test_calls(int calls);
 
 /* --- log.c --------------------------------------------------------------- */

@@ -86,7 +86,7 @@ ucm_global_config_t *ucm_global_opts_get(void)
 
 void ucm_set_global_opts(const ucm_global_config_t *ucm_opts_new)
 {
-    (void)ucm_opts(); /* reads the environment; done later, that would override
+    (void)ucm_opts(); /* reads the environment now: a later read would override
                        * the new values */
     memcpy(&ucm_options, ucm_opts_new, sizeof(ucm_options));
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The original calls, which cause no events: made as system calls, or by
- * another interceptor that was installed before UCM. The functions of the C
- * library are not called by name, because the names may lead back to UCM.
+ * The original calls, which cause no events: UCM makes them as system calls, or
+ * calls the function of another interceptor that was installed before UCM. The
+ * functions of the C library are not called by name, because the names may lead
+ * back to UCM.
  */
 #include <errno.h>
 #include <stdatomic.h>

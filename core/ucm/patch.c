@@ -134,7 +134,7 @@ static near_slot_t *near_slots(const void *entry, const char **reason)
 
 /* --- Writing ------------------------------------------------------------- */
 
-/* Returns whether one atomic store can change these bytes. */
+/* Returns whether one atomic store can change `length` bytes at `code`. */
 static int fits_store(const uint8_t *code, size_t length)
 {
     return (((uintptr_t)code & 7) + length) <= 8;

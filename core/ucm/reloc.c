@@ -202,9 +202,10 @@ static reloc_dlopen_t reloc_dlopen_real(void)
 
 /*
  * dlopen() depends on its caller: a name without a folder is searched in the
- * run path of the calling object. If UCM calls it, it uses the run path of UCM,
- * so the caller's folders are searched first. The list also contains the
- * default folders, in the right order.
+ * run path of the calling object. If UCM calls dlopen(), it searches the run
+ * path of UCM instead, so this function searches the folders of the caller's
+ * run path first. The list of these folders also contains the default folders,
+ * in the order of dlopen().
  */
 static void *reloc_dlopen_at(reloc_dlopen_t real, const char *filename,
                              int flag, const void *caller)

@@ -84,7 +84,8 @@ static int ucm_try_mapping(ucm_trial_t *trial)
     page = mmap(NULL, 2 * size, PROT_READ | PROT_WRITE,
                 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (page == MAP_FAILED) {
-        return 0; /* without a mapping nothing can be tested */
+        return 0; /* without a mapping no call can be tested: report no missing
+                   * call */
     }
     missing |= ucm_trial_heard(trial, UCM_CALL_MMAP, UCM_EVENT_VM_MAPPED);
 

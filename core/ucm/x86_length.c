@@ -97,8 +97,8 @@ static unsigned x86_length_0f(const uint8_t *p)
 unsigned ucm_x86_length(const uint8_t *code)
 {
     const uint8_t *p = code;
-    int short_imm    = 0; /* 32-bit immediates have 16 bits */
-    int wide         = 0; /* mov has a 64-bit immediate */
+    int short_imm    = 0; /* prefix 0x66: immediates of 32 bits have 16 bits */
+    int wide         = 0; /* REX.W prefix: mov has a 64-bit immediate */
     unsigned length;
 
     for (; x86_is_prefix(*p); ++p) {

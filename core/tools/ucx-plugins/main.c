@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * ucx-plugins: shows which transport plugins are installed, which are used, and
- * why others are not. This file reads the command line.
+ * why the other plugins are not used. This file reads the command line.
  */
 #include <getopt.h>
 #include <stdlib.h>

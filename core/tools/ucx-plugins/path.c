@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * ucx-plugins path: the search folders in order, and why each is used or not.
+ * ucx-plugins path: the search folders in order, and for each whether it is
+ * used, and if not, why.
  */
 #include <string.h>
 

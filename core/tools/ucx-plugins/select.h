@@ -11,8 +11,8 @@
 /*
  * Returns the rejection code that results from the list: NONE if it allows a
  * transport of the plugin, EXCLUDED, or NOT_DEFAULT if the plugin must be
- * selected by name. If `list` is NULL, the variable is not set, which means
- * "all".
+ * selected by name. If `list` is NULL, the variable is not set, which has the
+ * same effect as "all".
  */
 uct_rejection_code_t select_judge(const uct_manifest_t *manifest,
                                   const char *list);

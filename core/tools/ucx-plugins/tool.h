@@ -37,8 +37,9 @@ int tool_validate(tool_t *tool, int argc, char **argv);
 int tool_path(tool_t *tool, int argc, char **argv);
 int tool_probe(tool_t *tool, int argc, char **argv);
 
-/* Loads the plugin and opens its memory domains, as probe does. Writes why it
- * offers nothing here, or an empty text. */
+/* Loads the plugin and opens its memory domains, as probe does. Writes the
+ * reason why nothing of the plugin is usable on this machine, or an empty text
+ * if there is no such reason. */
 void tool_probe_reason(tool_t *tool, uct_plugin_t *plugin, char *reason,
                        size_t reason_size);
 

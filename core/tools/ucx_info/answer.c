@@ -27,8 +27,8 @@ const char *info_text(const json_t *object, const char *key)
 
 json_t *info_json_size(size_t size)
 {
-    /* Larger than any address space. It is lower than the largest number,
-     * because some limits are a fraction of that. */
+    /* Larger than any address space. It is lower than SIZE_MAX, because some
+     * transports return a fraction of SIZE_MAX for "no limit". */
     const size_t no_limit = (size_t)1 << 57;
 
     return (size >= no_limit) ? json_null() : json_integer((json_int_t)size);

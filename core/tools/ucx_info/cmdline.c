@@ -158,7 +158,8 @@ static void complain_of_option(const parser_t *parser, const char *word)
     unsigned i, count = 0;
 
     if ((optopt > 0) && (optopt < FIRST_MODE)) {
-        /* the letter in the other case, if it exists */
+        /* suggest the option with the same letter in the other case, if there
+         * is one */
         other = (char)(optopt ^ 0x20);
         if (strchr(parser->letters + 1, other) == NULL || (other == ':')) {
             info_complain("unknown option -%c; try `ucx_info --help`", optopt);

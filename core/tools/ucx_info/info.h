@@ -70,8 +70,8 @@ typedef struct info_mode {
     const char *help;
     int needs_features; /* requires -u */
 
-    /* Queries. Returns the exit code, and the answer; after a failure, the part
-     * of it that could be determined. */
+    /* Queries the library. Returns the exit code, and the answer in *answer_p;
+     * after a failure, the answer contains what could be determined. */
     int (*ask)(info_t *info, json_t **answer_p);
     /* Prints the answer as lines. NULL if ask() prints them itself, unless the
      * output is JSON. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * --live: the counters of a running process, once or periodically. They are
- * read from its memory file, without any action of that process.
+ * read from the memory file of that process, which takes no action itself.
  */
 #include "info.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * ucx_info: shows the capabilities of this machine's transports, the
- * configuration of the library, and how an endpoint would use them. This file
- * has the table of modes and runs the selected ones.
+ * configuration of the library, and how an endpoint would use the transports.
+ * This file has the table of modes and runs the selected ones.
  */
 #include "info.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Synchronization with the peer process over a socket. First both processes
- * exchange the features and the worker's address. When its endpoint is created
- * and flushed, each sends a byte, and another byte when it has printed
- * everything.
+ * exchange the features and the worker's address. When a process has created
+ * and flushed its endpoint, it sends a byte, and when it has printed
+ * everything, another byte.
  *
  *   A                             B
  *   hello, address  <--------->  hello, address

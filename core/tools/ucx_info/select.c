@@ -143,8 +143,8 @@ static unsigned list_loopbacks(ucs_string_buffer_t *list, unsigned *others_p)
         return 0;
     }
     for (address = addresses; address != NULL; address = address->ifa_next) {
-        /* an interface has an entry for each address, but only one packet
-         * address */
+        /* the list has an entry for each address of an interface, but only one
+         * entry with a packet address */
         if ((address->ifa_addr == NULL) ||
             (address->ifa_addr->sa_family != AF_PACKET) ||
             !(address->ifa_flags & IFF_UP)) {

@@ -43,7 +43,7 @@ int info_memory_is_size(const char *text);
 ucs_status_t info_select_transports(const info_t *info, char **list_p);
 
 /* Returns the network devices for UCX_NET_DEVICES if -P excludes some. The
- * results are as above. */
+ * results have the same form as those of info_select_transports(). */
 ucs_status_t info_select_devices(const info_t *info, char **list_p);
 
 #endif

@@ -21,8 +21,8 @@
 /* Returns the file from which the library's code was loaded. */
 static json_t *library_path(void)
 {
-    /* via an integer, since C does not convert function pointers to data
-     * pointers */
+    /* converted by an integer, because C does not convert function pointers to
+     * data pointers */
     uintptr_t address = (uintptr_t)ucp_get_version;
     Dl_info found;
     json_t *path;

@@ -185,7 +185,8 @@ static bool recv_frame(struct channel *channel, struct channel_frame *frame,
         return fail(channel, "no memory for a frame", NULL);
     }
     frame->data[size] = '\0';
-    /* there is a timeout for the rest of a frame, but not for the next frame */
+    /* the wait for the payload has a timeout; the wait for the next frame has
+     * none */
     if (!recv_all(channel, frame->data, size, idle, arg, CHANNEL_HELLO_MS)) {
         free(frame->data);
         frame->data = NULL;

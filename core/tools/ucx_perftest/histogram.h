@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Histogram of durations. Buckets get wider with the duration, up to a 128th of
- * it: a percentile is exact within 0.8 percent. Adding costs a few instructions
- * and one cache line. */
+/* Histogram of durations. The width of a bucket is at most a 128th of its
+ * duration, so a percentile is exact within 0.8 percent. Adding costs a few
+ * instructions and one cache line. */
 #ifndef PERFTEST_HISTOGRAM_H
 #define PERFTEST_HISTOGRAM_H
 

@@ -53,7 +53,8 @@ void meter_report(struct meter *meter)
     meter->report_at = next_report(meter);
 }
 
-/* Adapts the size of groups: it grows while groups are short, and shrinks if
+/* Reads the clock and adapts the number of operations in a group: the number
+ * grows while a group takes less than about a microsecond, and shrinks if
  * operations become slow. */
 void meter_look(struct meter *meter)
 {

@@ -16,7 +16,7 @@ enum {
 struct meter {
     uint64_t last; /* time of the last read of the clock */
     uint64_t report_at;
-    uint64_t done;  /* operations before last */
+    uint64_t done;  /* operations completed before the time `last` */
     uint32_t left;  /* operations until the clock is read again */
     uint32_t group; /* a group is 2^group operations */
     uint64_t group_ticks;

@@ -75,13 +75,13 @@ void params_init(struct params *params);
 bool params_set(struct params *params, const char *key, const char *value,
                 char error[PARAMS_ERROR_MAX]);
 
-/* Returns whether `key` is one of these options, and in *takes_value whether it
- * takes a value. */
+/* Returns whether params_set() accepts the option `key`, and in *takes_value
+ * whether the option has a value. */
 bool params_has(const char *key, bool *takes_value);
 
-/* These write all parameters as lines "key value", and read them. Text from a
- * peer is checked like that of a user. Unknown keys of a newer peer are
- * rejected, because the test would differ. */
+/* params_write() writes all parameters as lines "key value"; params_read()
+ * parses such lines. Text from a peer is checked like that of a user. Unknown
+ * keys of a newer peer are rejected, because the test would differ. */
 size_t params_write(const struct params *params, char *text, size_t length);
 bool params_read(struct params *params, const char *text, size_t length,
                  char error[PARAMS_ERROR_MAX]);

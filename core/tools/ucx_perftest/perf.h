@@ -21,8 +21,8 @@
 
 enum {
     PERF_ERROR_MAX     = 400,
-    PERF_SHOWN_WRONG   = 3,        /* number of wrong messages that are
-                                   * described */
+    PERF_SHOWN_WRONG   = 3,        /* number of messages with wrong contents
+                                    * that are reported in detail */
     PERF_CHECK_MEMORY  = 64 << 20, /* maximum memory for messages that are
                                    * checked */
     PERF_DEVICE_MEMORY = 1 << 20,  /* maximum memory of a device for messages
@@ -53,9 +53,9 @@ struct perf_test {
     enum perf_kind kind;
     unsigned features; /* features of the layer that the test requires */
     /*
-     * Runs `count` operations, numbered from thread->first. Calls the meter
-     * unless it is the server. Returns UCS_OK, or an error, which perf_error()
-     * may have described.
+     * Runs `count` operations, numbered from thread->first. Except on the
+     * server, counts the operations by the meter. Returns UCS_OK, or an error,
+     * which perf_error() may have described.
      */
     ucs_status_t (*run)(struct perf_thread *thread, uint64_t count);
 };
@@ -77,9 +77,9 @@ struct perf_api {
     ucs_status_t (*connect)(struct perf_thread *thread, const char *data,
                             size_t length);
     void (*progress)(struct perf_thread *thread);
-    /* Checks on the server the received data, if not each message could be
-     * checked. The last `count` operations ended before number thread->first.
-     * May be NULL. */
+    /* Runs on the server: checks the received data of tests in which single
+     * messages cannot be checked. The last `count` operations are those before
+     * number thread->first. May be NULL. */
     void (*verify)(struct perf_thread *thread, uint64_t count);
     /* Closes endpoints. The peer must make progress until this returns. */
     void (*disconnect)(struct perf_thread *thread);
@@ -96,8 +96,8 @@ struct perf_thread {
     unsigned index;
     ucs_status_t status;
     uint64_t wrong;   /* messages with wrong contents */
-    uint64_t seen;    /* operations done when the last completed one was
-                       * noticed */
+    uint64_t seen;    /* number of completed operations at the last check for
+                       * progress */
     uint64_t seen_at; /* time at which `seen` changed */
     pthread_t id;
     struct meter meter;
@@ -134,7 +134,8 @@ ucs_status_t perf_error(struct perf_run *run, ucs_status_t status,
 ucs_status_t perf_check_peer(struct perf_thread *thread);
 
 /* Records that the contents of message `number` are wrong from byte `offset`
- * on. */
+ * on. `found` and `wanted` are the actual and the expected value of that
+ * byte. */
 void perf_wrong(struct perf_thread *thread, uint64_t number, size_t offset,
                 size_t size, unsigned found, unsigned wanted);
 

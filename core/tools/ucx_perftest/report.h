@@ -76,7 +76,8 @@ void report_name(const struct perf_test *test, const struct names *names,
                  char *text, size_t length);
 const char *report_label(const struct perf_test *test);
 
-/* Converts the ticks of an iteration to microseconds of a message. */
+/* Converts the duration of an iteration in ticks to the time of one message in
+ * microseconds. */
 double report_us(const struct result *result, double ticks);
 
 #endif

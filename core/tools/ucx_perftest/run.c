@@ -239,8 +239,8 @@ uint64_t run_wrong(const struct perf_run *run)
 }
 
 /* The server's part of a test that only the client runs: makes progress until
- * the client sends. The channel is checked rarely, because each check is a
- * system call. */
+ * the client sends a frame over the channel. The channel is checked rarely,
+ * because each check is a system call. */
 static ucs_status_t serve_one_sided(struct perf_thread *thread)
 {
     enum { LOOK_EVERY = 4096 };
@@ -290,8 +290,8 @@ static void on_second(struct meter *meter)
     pthread_mutex_unlock(&run->lock);
 }
 
-/* Starts the threads. If one cannot be created, the others must not wait for it
- * at the barrier. */
+/* Starts the threads. If a thread cannot be created, the created threads must
+ * not wait for it at the barrier. */
 static void start_threads(struct perf_run *run)
 {
     unsigned i;

@@ -21,8 +21,8 @@
 
 enum {
     TRIAL_COUNT = 8,
-    LEAST_COUNT = 16, /* minimum number of operations, even if they exceed the
-                       * time */
+    LEAST_COUNT = 16, /* minimum number of operations, even if they take longer
+                       * than the time that --time allows */
 };
 
 static enum session_end complain(const struct channel *channel,
@@ -142,8 +142,8 @@ static enum session_end lead_pass(struct perf_run *run, struct channel *channel,
     return SESSION_GOOD;
 }
 
-/* Returns the number of operations that fit into `seconds`, according to the
- * last pass. */
+/* Returns the number of operations that fit into `seconds`, at the rate of the
+ * last pass; at most `most`. */
 static uint64_t fitting(const struct perf_run *run, double seconds,
                         uint64_t most)
 {
@@ -200,8 +200,8 @@ static void gather(const struct perf_run *run, const struct output *output,
         result, histogram_percentile(&result->histogram, output->rank));
 }
 
-/* Closes the endpoints. From here on, each side only needs the other one to
- * make progress. */
+/* Closes the endpoints. After that, each side only needs the progress of the
+ * peer. */
 static enum session_end part(struct perf_run *run, struct channel *channel)
 {
     struct channel_frame frame;

@@ -162,8 +162,8 @@ ucs_status_t ucp_swap_requests(struct perf_thread *thread, uint64_t count)
     return ucp_side_wait(side, 0);
 }
 
-/* The reply buffer contains the new value before the operation, and the old
- * value afterwards. */
+/* The reply buffer contains the swap value when the operation starts; the
+ * operation replaces it by the old value of the remote word. */
 ucs_status_t ucp_cswap_requests(struct perf_thread *thread, uint64_t count)
 {
     struct ucp_side *side = thread->side;

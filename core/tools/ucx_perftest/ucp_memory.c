@@ -116,9 +116,9 @@ static void lay_out(struct ucp_side *side, struct ucp_area *area,
 }
 
 /* Returns the number of buffers. One is enough for host memory whose contents
- * are not checked. Small messages of a device that are in flight are received
- * into buffers of their own: copies to the same memory have an order, so that a
- * device could not execute them together. */
+ * are not checked. Small messages to device memory that are in flight at the
+ * same time are received into separate buffers: copies to the same memory are
+ * ordered, so the device could not execute them concurrently. */
 static unsigned slots_of(const struct perf_thread *thread,
                          const struct ucp_area *area)
 {
@@ -200,7 +200,8 @@ void ucp_side_check(struct ucp_slot *slot)
     for (i = 0; i < slot->count; offset += iov[i++].length) {
         if (check_part(slot, iov[i].buffer, iov[i].length, offset) <
             iov[i].length) {
-            return; /* one report for each message is sufficient */
+            return; /* the first wrong byte of a message is reported; one report
+                     * for each message is sufficient */
         }
     }
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Put and get. Only in the ping-pong the peer acts as well: it waits for a
- * change of its memory. */
+/* Put and get. The peer takes part only in the ping-pong: it waits until its
+ * memory changes, and replies. */
 #include "ucp_side.h"
 
 #include "pattern.h"
@@ -45,8 +45,9 @@ static ucs_status_t put_marked(struct ucp_side *side, uint64_t number)
     return put(side, memory, side->remote);
 }
 
-/* Checks a message whose last byte has arrived. On some paths the other bytes
- * may arrive later: waits for a while. */
+/* Checks a message whose last byte has arrived. With some transports the other
+ * bytes may arrive later, so this function waits for them for at most
+ * LATE_SECONDS. */
 static ucs_status_t check_marked(struct ucp_side *side, uint64_t number)
 {
     const char *memory = side->recv.slots[0].memory;
@@ -111,8 +112,8 @@ ucs_status_t ucp_put_latency(struct perf_thread *thread, uint64_t count)
     return ucp_side_flush(side);
 }
 
-/* Reads messages `from` to `end` back from the peer's memory before their slots
- * are reused, and checks them. */
+/* Reads the messages with the numbers `from` to `end` - 1 back from the peer's
+ * memory, and checks them. Called before their slots are reused. */
 static ucs_status_t check_back(struct ucp_side *side, uint64_t from,
                                uint64_t end)
 {

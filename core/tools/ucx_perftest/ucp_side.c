@@ -374,8 +374,9 @@ static ucs_status_t open_ep(struct ucp_side *side, const void *address)
     return ucp_ep_create(side->worker, &params, &side->ep);
 }
 
-/* Copies an address or a key, padded with zeros: the library receives these
- * without their length, and parses the length from the contents. */
+/* Copies an address or a key and appends zeros. The library receives addresses
+ * and keys without their length, and parses the length from the contents; the
+ * zeros limit what it reads if the peer's data is invalid. */
 static void *copy_blob(const char *data, size_t length)
 {
     enum { MARGIN = 4096 };

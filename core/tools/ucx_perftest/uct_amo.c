@@ -123,7 +123,8 @@ ucs_status_t uct_add_posts(struct perf_thread *thread, uint64_t count)
     return uct_side_flush(side);
 }
 
-/* Checks the sum on the server. All passes add to the same word. */
+/* Checks on the server that its word contains the sum of all additions. All
+ * passes add to the same word. */
 void uct_verify_adds(struct perf_thread *thread, uint64_t count)
 {
     struct uct_side *side = thread->side;
@@ -132,8 +133,9 @@ void uct_verify_adds(struct perf_thread *thread, uint64_t count)
     expect(side, thread->first, own_word(side), thread->first * ADDEND);
 }
 
-/* `next` returns the expected value after the n-th operation, if the previous
- * value was right. */
+/* Runs `count` operations by `operate`. `next` returns the expected value of
+ * the word after the n-th operation, if the value before that operation was
+ * right. */
 PERF_INLINE ucs_status_t requests(struct perf_thread *thread, uint64_t count,
                                   uct_operate_t operate,
                                   uint64_t (*next)(uint64_t number))

@@ -106,7 +106,8 @@ ucs_status_t uct_side_flush(struct uct_side *side)
     return status;
 }
 
-/* Never called: the count does not reach 0. */
+/* Completion callback. Never called, because the count of the completion does
+ * not reach 0. */
 static void on_completion(uct_completion_t *completion)
 {
     completion->count = 1;

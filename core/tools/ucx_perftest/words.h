@@ -23,7 +23,7 @@ extern const struct word words_memory_types[];
 const struct word *words_find(const struct word *words, const char *text,
                               size_t length);
 
-/* Returns the name of a value, or NULL. */
+/* Returns the word whose value is `value`, or NULL. */
 const char *words_name(const struct word *words, unsigned value);
 
 /* Writes the words as "a, b, c", for messages. */
