@@ -220,7 +220,7 @@ unsigned ucs_config_warn_unknown(const ucs_config_source_t *source,
                                  const char *const *known_names);
 
 /** Returns the meaning ("NVIDIA GPUs") of the name of a transport that only
- * other implementations of UCX have; NULL if the name is unknown. */
+ *  other implementations of UCX have; NULL if the name is unknown. */
 const char *ucs_config_foreign_transport(const char *word);
 
 /* ---- overrides: settings made by calls ---- */
@@ -360,7 +360,7 @@ int ucs_config_allow_list_allows(const ucs_config_allow_list_t *list,
                                  const char *name);
 
 /** Returns the maximum number of typing errors (see ucs_config_edit_distance())
- * that a word of this length may have to count as similar to a known word. */
+ *  that a word of this length may have to count as similar to a known word. */
 unsigned ucs_config_slips(const char *word);
 
 /** Returns the candidate most similar to a misspelt word, or NULL if none is

@@ -59,7 +59,7 @@ int ucs_callbackq_add_reserved(ucs_callbackq_t *cbq, ucs_callback_t cb,
                                void *arg);
 
 /** Removes a callback immediately. May be called inside a callback. Owner
- * only. */
+ *  only. */
 void ucs_callbackq_remove(ucs_callbackq_t *cbq, int id);
 
 /**

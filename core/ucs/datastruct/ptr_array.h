@@ -42,7 +42,7 @@ static inline unsigned ucs_ptr_array_count(const ucs_ptr_array_t *array)
 }
 
 /** Returns whether an index is in use, and if so, its pointer. Any value of the
- * index is allowed. Hot path. */
+ *  index is allowed. Hot path. */
 static UCS_F_ALWAYS_INLINE int
 ucs_ptr_array_lookup(const ucs_ptr_array_t *array, unsigned index,
                      void **value_p)

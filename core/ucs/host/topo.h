@@ -40,7 +40,7 @@ ucs_status_t ucs_topo_get_distance(ucs_sys_device_t device1,
                                    ucs_sys_dev_distance_t *distance);
 
 /** Returns the distance of a device from the CPUs on which the calling thread
- * may run. */
+ *  may run. */
 ucs_status_t ucs_topo_get_distance_to_cpu(ucs_sys_device_t device,
                                           ucs_sys_dev_distance_t *distance);
 

@@ -2,8 +2,8 @@
 /*
  * UCM, memory events: notifies subscribers when the process maps and unmaps
  * memory, so that they can update what they store about it (registrations,
- * memory types). It intercepts the calls; it does not keep track of what is
- * mapped.
+ * memory types). UCM intercepts the calls that map and unmap memory; it keeps
+ * no list of mapped memory.
  *
  * All functions may be called from any thread.
  */
@@ -58,8 +58,8 @@ typedef enum ucm_event_type {
 /** How calls of the C library are intercepted. */
 typedef enum ucm_mmap_hook_mode {
     UCM_MMAP_HOOK_NONE,   /**< Not at all */
-    UCM_MMAP_HOOK_RELOC,  /**< By changing the relocation tables through which
-                           *   loaded objects call */
+    UCM_MMAP_HOOK_RELOC,  /**< By changing the relocation tables by which loaded
+                           * objects call functions of other objects */
     UCM_MMAP_HOOK_BISTRO, /**< By patching the first instructions of the
                            *   functions; calls inside the C library are
                            *   intercepted, too */
@@ -76,9 +76,10 @@ typedef enum ucm_module_unload_prevent_mode {
 } ucm_module_unload_prevent_mode_t;
 
 /**
- * An event. Its type selects the member, which contains the parameters of the
- * call, and in `result` the result of the call. Results are valid only after
- * the call was made (see ucm_set_event_handler()). Sizes are in bytes.
+ * An event. The type of the event selects the member, which contains the
+ * parameters of the call and, in `result`, the result of the call. Results are
+ * valid only after the call was made (see ucm_set_event_handler()). Sizes are
+ * in bytes.
  */
 typedef union ucm_event {
     struct {
@@ -213,8 +214,9 @@ void ucm_set_global_opts(const ucm_global_config_t *ucm_opts);
  * Subscribers are called in the order of rising priority. The call itself is
  * made at priority 0: subscribers with lower priorities are called before it (a
  * subscriber that makes the call itself sets its result), the other subscribers
- * are called after it, with its result. Among UCM_EVENT_VM_xx and
- * UCM_EVENT_MEM_TYPE_xx the priority is only an order.
+ * are called after it, with its result. For UCM_EVENT_VM_xx and
+ * UCM_EVENT_MEM_TYPE_xx, the priority only determines the order of the
+ * subscribers.
  *
  * @param [in] events    Bits of ucm_event_type_t.
  * @param [in] priority  Position in this order.
@@ -246,8 +248,8 @@ void ucm_unset_event_handler(int events, ucm_event_callback_t cb, void *arg);
  */
 void ucm_set_external_event(int events);
 
-/** Undoes ucm_set_external_event(). Existing subscriptions do not start the
- *  interception; the next subscription to the events does. */
+/** Undoes ucm_set_external_event(). UCM starts to intercept the events at the
+ *  next subscription to them; existing subscriptions do not start it. */
 void ucm_unset_external_event(int events);
 
 /**

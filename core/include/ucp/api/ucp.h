@@ -26,7 +26,7 @@
  *     on completion; ucp_request_check_status() returns the state. A request
  *     is released by ucp_request_free(), in the callback or at any time, unless
  *     the caller supplied its memory.
- * Until then the buffers of the operation, including the lists of an iov,
+ * Until an operation completes, its buffers, including the lists of an iov,
  * belong to the library: do not write to a source, and do not access a
  * destination. The parameter structure may be released when the function
  * returns.
@@ -116,8 +116,8 @@ const char *ucp_get_version_string(void);
 /* =========================================================================
  * Configuration
  *
- * Settings of the user of the program: environment variables UCX_*
- * and files. The settings of the application are ucp_params_t.
+ * Settings that the user of the program makes, by environment variables UCX_*
+ * and files. The application passes its own parameters in ucp_params_t.
  * ====================================================================== */
 
 /** @addtogroup UCP_CONFIG
@@ -238,8 +238,8 @@ typedef struct ucp_params {
     /** Bits of ucp_feature. Mandatory. */
     uint64_t features;
     /**
-     * Bytes in each request for the application, from the pointer of the
-     * request on.
+     * Number of bytes in each request that the application may use. They begin
+     * at the address of the request.
      */
     size_t request_size;
     /** Initializes those bytes, once for each allocated request. */
@@ -247,17 +247,18 @@ typedef struct ucp_params {
     /** Undoes @a request_init. */
     ucp_request_cleanup_callback_t request_cleanup;
     /**
-     * Bits of a tag which identify the sender. Receives and probes
-     * whose mask has all of these bits (any tag of one sender), or all others
-     * (one tag of any sender), are then hashed, so that their time does not
-     * grow with the number of receives and messages. It changes no result. 0,
-     * the default, and all bits: no such hash.
+     * Bits of a tag which identify the sender. Receives and probes whose mask
+     * has all of these bits (any tag of one sender), or all others (one tag of
+     * any sender), are then hashed, so that the time of matching does not grow
+     * with the number of receives and messages. The mask does not change which
+     * message a receive matches. If it is 0 (the default) or has all bits,
+     * nothing is hashed in this way.
      */
     uint64_t tag_sender_mask;
     /**
      * Non-zero: threads use workers of this context concurrently, so that the
-     * context needs locks. A single worker that is used by many threads does
-     * not need it.
+     * context needs locks. Not necessary if several threads use a single
+     * worker.
      */
     int mt_workers_shared;
     /**
@@ -265,7 +266,8 @@ typedef struct ucp_params {
      * hint. UCX_NUM_EPS overrides it.
      */
     size_t estimated_num_eps;
-    /** Processes on this machine; a hint. UCX_NUM_PPN overrides it. */
+    /** Expected number of processes of the job on this machine; a hint.
+     *  UCX_NUM_PPN overrides it. */
     size_t estimated_num_ppn;
     /**
      * Name for log messages and tools; copied, and possibly changed to be
@@ -437,7 +439,7 @@ typedef struct ucp_worker_params {
     ucs_cpu_set_t cpu_mask;
     /** Events to wake up for, of ucp_wakeup_event_t; default: all. */
     unsigned events;
-    /** Returned with the events of @a event_fd. */
+    /** Value that epoll_wait(2) returns with the events of @a event_fd. */
     void *user_data;
     /**
      * An epoll(7) file descriptor of the caller. The library adds its event
@@ -698,16 +700,17 @@ typedef enum {
     UCP_OP_ATTR_FLAG_NO_IMM_CMPL    = UCS_BIT(16),
     /**
      * Complete as soon as the buffer can be reused, even if the data arrives
-     * later: protocols in which this depends on the peer are not used.
+     * later. Protocols in which the reuse of the buffer depends on the peer are
+     * not used.
      */
     UCP_OP_ATTR_FLAG_FAST_CMPL      = UCS_BIT(17),
     /** Complete at once or fail (UCS_ERR_NO_RESOURCE); no request. */
     UCP_OP_ATTR_FLAG_FORCE_IMM_CMPL = UCS_BIT(18),
     /**
-     * The operation is one of many in flight: prefer throughput to the time of
-     * this one. The protocols of tagged, active and stream sends are selected
-     * by the time for which they occupy both sides, without the latency.
-     * UCP_OP_ATTR_FLAG_FAST_CMPL takes precedence over it.
+     * The operation is one of many in flight: prefer throughput to the duration
+     * of the single operation. The protocols of tagged, active and stream sends
+     * are selected by the time for which they occupy both sides, without the
+     * latency. UCP_OP_ATTR_FLAG_FAST_CMPL takes precedence over it.
      */
     UCP_OP_ATTR_FLAG_MULTI_SEND     = UCS_BIT(19),
 } ucp_op_attr_t;
@@ -1093,7 +1096,8 @@ typedef struct {
     /** In: number of entries of the array; out: number of entries that are
      *  filled. */
     unsigned num_entries;
-    /** In: sizeof(ucp_transport_entry_t), as the caller knows it. */
+    /** In: sizeof(ucp_transport_entry_t) in the headers that the caller was
+     *  compiled with. */
     size_t entry_size;
 } ucp_transports_t;
 
@@ -1519,9 +1523,10 @@ typedef struct ucp_am_handler_param {
 } ucp_am_handler_param_t;
 
 /**
- * Sets the handler of active messages with an id. Earlier messages are dropped,
- * so set handlers before peers have the address of the worker. It does not
- * receive messages of the deprecated ucp_am_send_nb().
+ * Sets the handler of active messages with an id. Messages that arrive before
+ * the handler is set are dropped, so set handlers before peers have the address
+ * of the worker. The handler does not receive messages of the deprecated
+ * ucp_am_send_nb().
  *
  * @return UCS_OK; UCS_ERR_INVALID_PARAM without UCP_FEATURE_AM, without an id,
  *         or for unknown flags; UCS_ERR_NO_MEMORY
@@ -1895,8 +1900,8 @@ void ucp_mem_print_info(const char *mem_spec, ucp_context_h context,
                         FILE *stream);
 
 /**
- * States the expected use of memory. It affects performance only, and may have
- * no effect.
+ * States the expected use of memory. The advice affects performance only, and
+ * may have no effect.
  *
  * @param context  the context in which it was mapped
  * @param memh     the segment
@@ -1910,8 +1915,8 @@ ucs_status_t ucp_mem_advise(ucp_context_h context, ucp_mem_h memh,
 
 /**
  * Packs a memory handle into bytes for a peer; any architecture can read them.
- * The application sends them to the peer. Every process that has them can
- * access the memory.
+ * The application sends them to the peer. Every process that has these bytes
+ * can access the memory.
  *
  * @param memh           the segment
  * @param params         for ucp_ep_rkey_unpack() by default, or see
@@ -2063,8 +2068,9 @@ typedef enum {
 
 /**
  * Changes a value in a peer's memory, atomically with respect to all other such
- * operations. With a reply buffer it completes when that holds the old value;
- * without, when @a buffer may be used again.
+ * operations. With a reply buffer, the operation completes when the reply
+ * buffer contains the old value; without a reply buffer, when @a buffer may be
+ * used again.
  *
  * @param ep           the endpoint to the owner
  * @param opcode       the operation
@@ -2100,16 +2106,16 @@ ucs_status_ptr_t ucp_atomic_op_nbx(ucp_ep_h ep, ucp_atomic_op_t opcode,
 
 /**
  * Orders the operations of each endpoint of a worker: puts, gets and atomics
- * that were issued before are complete before any operation, of any kind, that
- * is issued on the same endpoint later. Does not wait.
+ * that were issued before the fence are complete before any operation, of any
+ * kind, that is issued on the same endpoint after the fence. Does not wait.
  *
  * @return UCS_OK, or the error of an endpoint that cannot order its operations
  */
 ucs_status_t ucp_worker_fence(ucp_worker_h worker);
 
 /**
- * Flushes all endpoints of a worker: completes after all operations that were
- * issued on them before.
+ * Flushes all endpoints of a worker: completes when all operations that were
+ * issued on them before the flush are complete.
  *
  * @param param  callback: cb.send
  *
@@ -2120,8 +2126,8 @@ ucs_status_ptr_t ucp_worker_flush_nbx(ucp_worker_h worker,
                                       const ucp_request_param_t *param);
 
 /**
- * Flushes one endpoint: completes after all operations that were issued on it
- * before.
+ * Flushes one endpoint: completes when all operations that were issued on it
+ * before the flush are complete.
  *
  * @param param  callback: cb.send
  *

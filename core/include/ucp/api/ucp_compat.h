@@ -3,7 +3,7 @@
  * Deprecated functions of UCP, for existing programs. Each names its
  * replacement. New code needs ucp.h only, which includes this file.
  *
- * In common: where a function returns ucs_status_ptr_t, the result is as
+ * Common rules: where a function returns ucs_status_ptr_t, the result is as
  * described at the top of ucp.h, and a returned request is released with
  * ucp_request_free(). A callback @a cb may be NULL only where stated.
  */
@@ -209,8 +209,8 @@ ucs_status_t ucp_request_test(void *request,
                               ucp_tag_recv_info_t *info) UCS_DEPRECATED;
 
 /**
- * Gives the request back to the library, which reuses it when the operation
- * has ended. Unlike after ucp_request_free(), the callback is still called.
+ * Releases the request: the library may reuse it when the operation has
+ * completed. Unlike after ucp_request_free(), the callback is still called.
  *
  * @deprecated ucp_request_free().
  */
@@ -600,7 +600,7 @@ ucs_status_t ucp_atomic_swap64(ucp_ep_h ep, uint64_t swap, uint64_t remote_addr,
 
 /**
  * Replaces a 32-bit value by @a swap if it equals @a compare; fetches the old
- * one either way.
+ * value in both cases.
  * @deprecated ucp_atomic_op_nbx() with UCP_ATOMIC_OP_CSWAP.
  *
  * @return UCS_OK, or an error
@@ -611,7 +611,7 @@ ucs_status_t ucp_atomic_cswap32(ucp_ep_h ep, uint32_t compare, uint32_t swap,
 
 /**
  * Replaces a 64-bit value by @a swap if it equals @a compare; fetches the old
- * one either way.
+ * value in both cases.
  * @deprecated ucp_atomic_op_nbx() with UCP_ATOMIC_OP_CSWAP.
  *
  * @return UCS_OK, or an error

@@ -87,7 +87,8 @@ typedef struct ucp_device_mem_list_handle *ucp_device_mem_list_handle_h;
 
 /**
  * The address of a worker, as bytes that can be copied, stored and sent to
- * another process. It does not contain its length, which must be sent with it.
+ * another process. The bytes do not contain their length, which must be sent
+ * with them.
  */
 typedef struct ucp_address ucp_address_t;
 
@@ -121,7 +122,7 @@ typedef uint64_t ucp_datatype_t;
  * Events that make a worker's event file descriptor readable; bits for
  * ucp_worker_params_t::events. All except TX and RX may cause spurious
  * wake-ups. There is no event for available send resources: the library queues
- * operations that wait for them, and progress sends these.
+ * operations that wait for send resources, and progress sends them.
  */
 typedef enum ucp_wakeup_event_types {
     /** A put or get completed. */
@@ -160,7 +161,7 @@ typedef enum {
  * Parameters of callbacks
  * ---------------------------------------------------------------------- */
 
-/** A tagged message, as seen by its receiver. */
+/** Description of a tagged message for its receiver. */
 typedef struct ucp_tag_recv_info {
     /** The tag that the sender gave. */
     ucp_tag_t sender_tag;
@@ -169,8 +170,8 @@ typedef struct ucp_tag_recv_info {
 } ucp_tag_recv_info_t;
 
 /**
- * An incoming active message, as seen by its handler; the library fills it and
- * it is valid during the call only.
+ * Description of an incoming active message for its handler. The library fills
+ * the structure, which is valid during the call of the handler only.
  */
 typedef struct ucp_am_recv_param {
     /** Valid fields and flags, bits of ucp_am_recv_attr_t. */
@@ -186,8 +187,8 @@ typedef struct ucp_am_recv_param {
 /* -------------------------------------------------------------------------
  * Callbacks
  *
- * Called from within the library, mostly from ucp_worker_progress(), on the
- * thread that called it. A callback may start operations, but must not progress
+ * The library calls them mostly from ucp_worker_progress(), on the thread that
+ * called that function. A callback may start operations, but must not progress
  * or wait on the same worker. It should return soon: until then, the worker
  * makes no progress. A completion callback is called only for operations that
  * returned a request, once for each.

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Atomic operations on whole numbers of 8 to 64 bits, sequentially consistent.
- * For each size, on a number at ptr, which is aligned:
+ * Atomic operations on integers of 8, 16, 32 and 64 bits, sequentially
+ * consistent. For each size there are these functions; ptr is the aligned
+ * address of the integer:
  *
  *   void     ucs_atomic_add32(ptr, value)    also sub, and, or, xor
  *   uint32_t ucs_atomic_fadd32(ptr, value)   the same, returns the old number;

@@ -75,8 +75,8 @@ ucs_status_t ucs_async_add_timer(ucs_async_mode_t mode, ucs_time_t interval,
  *
  * @param [in] id    Descriptor or timer id.
  * @param [in] sync  If nonzero, return only when no thread is running the
- *                   handler. If called from the handler itself, the removal
- *                   takes effect when it returns.
+ *                   handler. If the handler itself calls this function, the
+ *                   removal takes effect when the handler returns.
  *
  * @return UCS_ERR_NO_ELEM if there is no such handler.
  */

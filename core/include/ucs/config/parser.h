@@ -33,7 +33,7 @@ BEGIN_C_DECLS
 /** @addtogroup UCS_CONFIG
  *  @{ */
 
-/** A growing string; opaque. */
+/** A string buffer that grows; opaque. */
 typedef struct ucs_string_buffer ucs_string_buffer_t;
 
 /** Functions for the values of a type; see parser_func.h. */

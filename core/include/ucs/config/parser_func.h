@@ -11,12 +11,12 @@
  *   text.
  * - ucs_config_clone_*    Makes a copy of "src" at "dest", which holds no value
  *   yet. Returns UCS_OK or UCS_ERR_NO_MEMORY.
- * - ucs_config_release_*  Releases what the value owns.
+ * - ucs_config_release_*  Releases the memory that the value owns.
  * - ucs_config_help_*     Writes what texts are accepted.
  *
- * "arg" is the parser's: names ended by NULL for enum and bitmap, an
- * ucs_config_array_t for array, fields for table; unused for the others. Any
- * thread.
+ * "arg" is the member "arg" of the type: for enum and bitmap an array of names
+ * that ends with NULL, for array an ucs_config_array_t, for table an array of
+ * fields; the other types ignore it. Any thread.
  */
 #ifndef UCS_CONFIG_PARSER_FUNC_H
 #define UCS_CONFIG_PARSER_FUNC_H

@@ -93,8 +93,8 @@ static inline void ucs_list_insert_after(ucs_list_link_t *pos,
 }
 
 /**
- * Inserts an element before another one. Before the head, it becomes the last
- * element.
+ * Inserts an element before another element. If @a pos is the head, the new
+ * element becomes the last one.
  */
 static inline void ucs_list_insert_before(ucs_list_link_t *pos,
                                           ucs_list_link_t *elem)
@@ -116,8 +116,9 @@ static inline void ucs_list_del(ucs_list_link_t *elem)
 }
 
 /**
- * Removes an element and makes its link an empty list. It may be removed again,
- * and ucs_list_is_empty() of the link shows whether it is in a list.
+ * Removes an element and makes its link an empty list. The element may be
+ * removed again, and ucs_list_is_empty() of its link is false while the element
+ * is in a list.
  */
 static inline void ucs_list_del_init(ucs_list_link_t *elem)
 {

@@ -24,9 +24,10 @@ BEGIN_C_DECLS
 
 /**
  * Writes one message, also if its level is disabled; ucs_log_component() checks
- * the level before. The message is one line, written by one write() to the file
- * of UCX_LOG_FILE. Control characters are replaced, and longer messages than
- * the buffer are truncated. Any thread; errno is not changed.
+ * the level before it calls this function. The message is one line, written by
+ * one write() to the file of UCX_LOG_FILE. Control characters are replaced, and
+ * messages longer than the buffer (ucs_log_get_buffer_size()) are truncated.
+ * Any thread; errno is not changed.
  *
  * @param [in] file       Source file; its folders are not printed.
  * @param [in] line       Line in the file.
@@ -56,15 +57,15 @@ ucs_log_level_t ucs_log_get_level(void);
  */
 size_t ucs_log_get_buffer_size(void);
 
-/** Returns when the messages of this thread are written. It has nothing to wait
- *  for, because messages are not buffered. */
+/** Does nothing: every message is written at once, so there are no buffered
+ *  messages to flush. */
 void ucs_log_flush(void);
 
 /** Writes a message at level fatal; the process continues. Any thread. */
 void ucs_log_fatal_error(const char *format, ...) UCS_F_PRINTF(1, 2);
 
-/* Nonzero if messages of this level are printed: for a component (NULL: for the
- * library). */
+/* Nonzero if a component's messages of this level are printed. If the component
+ * is NULL, tests the library's messages. */
 #define ucs_log_component_is_enabled(_level, _comp_log_config) \
     ucs_unlikely( \
         ((_level) <= UCS_MAX_LOG_LEVEL) && \

@@ -29,8 +29,8 @@ typedef enum ucs_memory_type {
     UCS_MEMORY_TYPE_UNKNOWN = UCS_MEMORY_TYPE_LAST,
 } ucs_memory_type_t;
 
-/* Types of memory that the CPU can access directly. As in OpenUCX, CUDA
- * managed memory is not among them: it is copied by the CUDA driver. */
+/* Types of memory that the CPU can access directly. As in OpenUCX, CUDA managed
+ * memory is not among them: the CUDA driver copies it. */
 #define UCS_MEMORY_TYPES_CPU_ACCESSIBLE \
     (UCS_BIT(UCS_MEMORY_TYPE_HOST) | UCS_BIT(UCS_MEMORY_TYPE_ROCM_MANAGED) | \
      UCS_BIT(UCS_MEMORY_TYPE_ZE_HOST) | UCS_BIT(UCS_MEMORY_TYPE_ZE_MANAGED))

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Known memory types. Memory that is not listed is host memory, or unknown.
+ * A list of memory ranges whose type is known. Memory that is not in the list
+ * is host memory, or its type must be detected.
  */
 #ifndef UCS_MEMTYPE_CACHE_H
 #define UCS_MEMTYPE_CACHE_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Macros that profile code in a context. If the context is NULL, they only
- * compare it. See profile_defs.h. */
+/* Macros that record the execution of code in a profiling context. If the
+ * context is NULL, a macro only tests the pointer. See profile_defs.h. */
 #ifndef UCS_PROFILE_ON_H
 #define UCS_PROFILE_ON_H
 

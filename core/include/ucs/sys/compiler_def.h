@@ -89,8 +89,8 @@
 #define UCS_STATIC_ASSERT(_cond) _Static_assert((_cond), #_cond)
 #endif
 
-/* The value with only bit _i set, and the value with the lowest _i bits set.
- * For the latter, _i is 0 to 64. */
+/* The value with only bit _i set, and the value with the lowest _i bits set. _i
+ * is 0 to 63 for UCS_BIT, and 0 to 64 for UCS_MASK. */
 #define UCS_BIT(_i)  (1ul << (_i))
 #define UCS_MASK(_i) ((_i) >= 64 ? ~0ul : (UCS_BIT((_i)&63) - 1))
 
@@ -120,7 +120,7 @@
 #define ucs_nt_write_prefetch(_ptr) \
     __builtin_prefetch((const void *)(_ptr), 1, 0)
 
-/* Properties of types and expressions that the compiler knows. */
+/* Properties of types and expressions at compile time. */
 #define ucs_typeof(_expr)               __typeof__(_expr)
 #define ucs_is_constant(_expr)          __builtin_constant_p(_expr)
 #define ucs_is_unsigned_type(_type)     ((_type)0 < (_type)-1)

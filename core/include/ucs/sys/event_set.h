@@ -52,7 +52,7 @@ ucs_status_t ucs_event_set_create(ucs_sys_event_set_t **event_set_p);
 
 /**
  * Creates a set that uses an epoll descriptor of the caller. The caller closes
- * it after ucs_event_set_cleanup().
+ * the epoll descriptor after ucs_event_set_cleanup().
  *
  * @return UCS_OK; UCS_ERR_NO_MEMORY
  */
@@ -110,8 +110,8 @@ ucs_status_t ucs_event_set_wait(ucs_sys_event_set_t *event_set,
 void ucs_event_set_cleanup(ucs_sys_event_set_t *event_set);
 
 /**
- * Returns the descriptor that is readable while a descriptor of the set has
- * events. The set owns it.
+ * Returns the set's epoll descriptor, which is readable while a descriptor in
+ * the set has events. The caller must not close it.
  *
  * @return UCS_OK
  */

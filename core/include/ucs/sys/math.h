@@ -9,7 +9,8 @@
 /** @addtogroup UCS_SYS
  *  @{ */
 
-/* Each use declares variables with unique names, so that uses may be nested. */
+/* Minimum and maximum. Each use declares variables with unique names, so that
+ * uses may be nested. */
 #define ucs_min(_a, _b)               ucs_choose_(_a, <, _b, UCS_PP_UNIQUE_ID)
 #define ucs_max(_a, _b)               ucs_choose_(_a, >, _b, UCS_PP_UNIQUE_ID)
 #define ucs_choose_(_a, _op, _b, _id) ucs_choose_id_(_a, _op, _b, _id)

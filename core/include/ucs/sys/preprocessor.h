@@ -31,8 +31,8 @@
                        _13, _14, _15, _16, _17, _18, _19, _20, _n, ...) \
     _n
 
-/* Expands to _macro(_arg, x) for each further argument x. UCS_PP_FOREACH_SEP
- * separates them by commas. */
+/* Expands to _macro(_arg, x) for each argument x after _arg. UCS_PP_FOREACH_SEP
+ * separates the expansions by commas. */
 #define UCS_PP_FOREACH(_macro, _arg, ...) \
     UCS_PP_TOKENPASTE(UCS_PP_EACH_, UCS_PP_NUM_ARGS(__VA_ARGS__)) \
     (_macro, _arg, UCS_PP_NOTHING_, __VA_ARGS__)

@@ -21,7 +21,8 @@ typedef unsigned long ucs_time_t;
 /** A ucs_time_t without its upper bits. */
 typedef uint32_t ucs_short_time_t;
 
-/** Special times: infinite, and "the library decides". */
+/** Special times: infinite, and a value with which the library selects the
+ *  time. */
 #define UCS_TIME_INFINITY ULONG_MAX
 #define UCS_TIME_AUTO     (ULONG_MAX - 1)
 

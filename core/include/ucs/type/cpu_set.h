@@ -31,8 +31,8 @@ typedef struct {
     ucs_cpu_mask_t ucs_bits[UCS_CPU_SETSIZE / UCS_NCPUBITS];
 } ucs_cpu_set_t;
 
-/* Removes all CPUs. The macros below ignore CPU numbers that are out of
- * range. */
+/* Removes all CPUs. UCS_CPU_SET, UCS_CPU_CLR and UCS_CPU_ISSET ignore CPU
+ * numbers that are out of range. */
 #define UCS_CPU_ZERO(_cpusetp) \
     do { \
         size_t _ucs_i; \

@@ -2,7 +2,7 @@
 /*
  * Spin locks. After some attempts a waiting thread yields the processor, so
  * that the lock also works if there are more threads than processors. A lock
- * consists of this structure only, so that it can be used between processes in
+ * has no state outside its structure, so that processes can share a lock in
  * shared memory.
  */
 #ifndef UCS_TYPE_SPINLOCK_H
@@ -18,7 +18,8 @@ BEGIN_C_DECLS
 /** @addtogroup UCS_TYPE
  *  @{ */
 
-/** A spin lock. A thread that acquires it twice is in a deadlock. */
+/** A spin lock. A thread that acquires a lock which it already holds waits
+ *  forever. */
 typedef struct ucs_spinlock {
     unsigned taken; /**< 1 while a thread holds it */
 } ucs_spinlock_t;

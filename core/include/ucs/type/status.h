@@ -17,9 +17,9 @@ BEGIN_C_DECLS
  * Result of an operation: zero is success, UCS_INPROGRESS means that it
  * completes later, everything below zero is an error.
  *
- * Codes between a FIRST_..._FAILURE and its LAST_..._FAILURE mean that one such
- * object (a link, an endpoint) is lost permanently; it is sufficient to replace
- * that object.
+ * Codes between a FIRST_..._FAILURE and its LAST_..._FAILURE mean that one
+ * object of that kind (a link, an endpoint) is lost permanently; it is
+ * sufficient to replace that object.
  */
 typedef enum {
     UCS_OK         = 0, /* done */

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * UCT, the transport interface: components, workers, interfaces and endpoints.
- * Include this file; it includes the others: uct_md.h (memory), uct_ops.h
- * (sending and receiving), uct_cm.h (connections by socket address).
+ * Programs include this file, which includes the other headers: uct_md.h
+ * (memory), uct_ops.h (sending and receiving), uct_cm.h (connections by socket
+ * address).
  *
  * Rules for all calls, unless stated otherwise:
- * - For workers, interfaces and endpoints, the thread mode applies with which
- *   the worker was created. The other objects may be used by several threads at
- *   once.
+ * - The thread mode of a worker applies to the worker, its interfaces and their
+ *   endpoints. Objects of other kinds may be used by several threads at once.
  * - Output parameters are set on success only.
  * - A call that returns ucs_status_t returns UCS_OK, or UCS_ERR_INVALID_PARAM
  *   for invalid parameters, UCS_ERR_NO_MEMORY if memory cannot be allocated,
@@ -248,7 +248,7 @@ ucs_status_t uct_iface_open(uct_md_h md, uct_worker_h worker,
 void uct_iface_close(uct_iface_h iface);
 
 /**
- * Queries the attributes of an interface. They do not change.
+ * Queries the attributes of an interface. The attributes do not change.
  *
  * @param [in]  iface       Interface.
  * @param [out] iface_attr  All fields are filled.

@@ -4,10 +4,10 @@
  * and listeners, and the callbacks from the connection request to the
  * disconnect. The calls are in uct_cm.h.
  *
- * Rules for all callbacks here: they are called from any thread and must be
- * thread-safe; they may call UCT except for its progress functions; what their
- * arguments point to is valid during the call only; fields whose bit is not set
- * in field_mask must not be read.
+ * Rules for all callbacks in this file: they may be called from any thread and
+ * must be thread-safe; they may call UCT except for its progress functions;
+ * what their arguments point to is valid during the call only; fields whose bit
+ * is not set in field_mask must not be read.
  */
 #ifndef UCT_API_UCT_CM_DEF_H_
 #define UCT_API_UCT_CM_DEF_H_

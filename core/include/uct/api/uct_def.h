@@ -324,7 +324,7 @@ struct uct_iov {
 };
 
 /**
- * Called when all operations of a completion have completed.
+ * Called when all operations that use the completion have completed.
  *
  * Runs from progress. The callback owns the structure: it may free or reuse it.
  * The result is in uct_completion::status.
@@ -340,8 +340,8 @@ typedef void (*uct_completion_callback_t)(uct_completion_t *self);
  * returns UCS_INPROGRESS decrements `count` when it completes; an operation
  * that returns another status does not use the structure. When the count
  * reaches 0, the callback is called. The structure must be valid until then. If
- * count starts above the number of such operations, the callback never runs and
- * func may stay unset.
+ * the initial count is higher than the number of operations that return
+ * UCS_INPROGRESS, the callback is never called, and func need not be set.
  */
 struct uct_completion {
     uct_completion_callback_t func; /**< Called when the count is 0 */
@@ -472,7 +472,8 @@ typedef void (*uct_am_tracer_t)(void *arg, uct_am_trace_type_t type, uint8_t id,
 typedef void (*uct_async_event_cb_t)(void *arg, unsigned flags);
 
 /**
- * Handles (a part of) an eager tagged message for which no tag was posted.
+ * Handles an eager tagged message, or a part of one, for which no matching
+ * receive was posted.
  *
  * Runs from uct_iface_progress(); may communicate. A message that its sender
  * issued as one call can arrive in several parts, in order; all of them share
@@ -498,7 +499,7 @@ typedef ucs_status_t (*uct_tag_unexp_eager_cb_t)(void *arg, void *data,
                                                  void **context);
 
 /**
- * Handles a rendezvous announcement for which no tag was posted.
+ * Handles a rendezvous announcement for which no matching receive was posted.
  *
  * Runs from uct_iface_progress(); may communicate.
  *

@@ -136,8 +136,8 @@ typedef struct uct_tl_resource_desc {
 /** Endpoints are created from a socket address. */
 #define UCT_IFACE_FLAG_CONNECT_TO_SOCKADDR UCS_BIT(42)
 
-/** A message may arrive more than once: the transport retransmits and does not
- *  detect duplicates. */
+/** A message may be delivered more than once, because the transport retransmits
+ *  messages and does not detect duplicates. */
 #define UCT_IFACE_FLAG_AM_DUP UCS_BIT(43)
 
 /** Callbacks are called from uct_worker_progress() only. */
@@ -180,8 +180,9 @@ typedef struct uct_tl_resource_desc {
 #define UCT_IFACE_FLAG_EVENT_ASYNC_CB UCS_BIT(4)
 
 /**
- * Bandwidth in bytes per second if several processes of a host use the device.
- * Each process has dedicated + shared / (number of processes).
+ * Bandwidth in bytes per second if several processes of one host use the device
+ * at the same time. Each process has dedicated + shared / (number of
+ * processes).
  */
 typedef struct uct_ppn_bandwidth {
     double dedicated; /**< Part that each process has */

@@ -49,7 +49,7 @@ ucs_status_t uct_md_open(uct_component_h component, const char *md_name,
 void uct_md_close(uct_md_h md);
 
 /**
- * Queries the attributes of a memory domain. They do not change.
+ * Queries the attributes of a memory domain. The attributes do not change.
  *
  * @param [in]  md       Memory domain.
  * @param [out] md_attr  All fields are filled.
