@@ -15,7 +15,8 @@
 
 typedef struct validation {
     uct_manifest_t *manifest;
-    uct_rejection_t fault;  /* code NONE: the manifest is valid */
+    uct_rejection_t fault;  /* fault of the manifest; code NONE: the manifest is
+                             * valid */
     uct_rejection_t remark; /* code NONE: there is no remark */
 } validation_t;
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * ucx_info -p: which components, domains, transports and devices a UCP context
- * uses.
+ * ucx_info -p: lists the components, domains, transports and devices that a UCP
+ * context uses.
  */
 #include "lines.h"
 

@@ -129,8 +129,8 @@ ucs_status_t perf_error(struct perf_run *run, ucs_status_t status,
     __attribute__((format(printf, 3, 4)));
 
 /* Called in loops that wait. Checks from time to time whether the peer has
- * exited, and with -o also whether the operations never complete because the
- * peer makes no progress. */
+ * exited. With -o, the peer makes no progress: then also fails if no operation
+ * completes for a long time. */
 ucs_status_t perf_check_peer(struct perf_thread *thread);
 
 /* Records that the contents of message `number` are wrong from byte `offset`

@@ -252,9 +252,9 @@ void async_handler_run(async_handler_t *handler, ucs_event_set_types_t events)
                     pthread_equal(loop->thread, pthread_self());
 
     if (handler->is_running) {
-        /* The handler is already running: it was polled from inside its own
-         * callback, or by a second thread. A level-triggered event is reported
-         * again; an edge-triggered event must be saved. */
+        /* The handler is already running: its own callback, or a second thread,
+         * polls the context. A level-triggered event is reported again; an
+         * edge-triggered event must be saved. */
         if (handler->events & UCS_EVENT_SET_EDGE_TRIGGERED) {
             handler->pending |= events;
             handler->has_pending = 1;

@@ -56,7 +56,8 @@ int ucs_config_sscanf_array(const char *buf, void *dest, const void *arg)
     char *text    = strdup(buf);
     int done;
 
-    /* a word has at least one character, plus a separator */
+    /* upper limit of the number of elements: each has at least one character
+     * and a separator */
     if ((text == NULL) || (array_alloc(dest, arg, length / 2 + 1) != UCS_OK)) {
         free(text);
         return 0;

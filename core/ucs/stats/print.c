@@ -131,7 +131,7 @@ static void print_record(FILE *stream, const stats_printer_t *printer,
     }
     stats_block_cleanup(&block);
 
-    /* valid data is not nested deeper */
+    /* limits the recursion; valid data is not nested deeper */
     if ((family == NULL) || (indent >= 8 * INDENT)) {
         return;
     }

@@ -68,7 +68,7 @@ ucs_status_t ucs_write_file(const char *path, const void *data, size_t length,
 ucs_status_t ucs_read_full(int fd, void *buf, size_t length);
 ucs_status_t ucs_write_full(int fd, const void *buf, size_t length);
 
-/** The status for an errno. */
+/** Returns the status that corresponds to a value of errno. */
 ucs_status_t ucs_errno_to_status(int sys_errno);
 
 /** strncpy that always terminates the text; returns 0 if it was truncated. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The library's clock: monotonic nanoseconds. The public header leaves the unit
- * of ucs_time_t open; convert by these functions.
+ * of ucs_time_t open; convert times by the functions of this file.
  */
 #ifndef UCS_TIME_H
 #define UCS_TIME_H

@@ -108,8 +108,8 @@ ucs_status_t uct_ep_am_short_iov(uct_ep_h ep, uint8_t id, const uct_iov_t *iov,
 
 /* Checks the peer after a send. The status of the send does not change: the
  * error handler reports a lost peer. The check follows the send, because the
- * send may open the connection that is checked; it is made also if there are no
- * send resources, so that a lost peer is detected. */
+ * send may open the connection that is checked; the check is made also if the
+ * send failed for lack of send resources, so that a lost peer is detected. */
 static inline void uct_ep_peer_check(uct_ep_h ep, unsigned flags)
 {
     if (ucs_unlikely(flags & UCT_SEND_FLAG_PEER_CHECK)) {

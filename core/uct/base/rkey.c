@@ -77,7 +77,8 @@ ucs_status_t uct_rkey_unpack(uct_component_h component, const void *rkey_buffer,
         return UCS_ERR_INVALID_PARAM;
     }
 
-    /* the length is unknown: the caller guarantees that the key is complete */
+    /* the API does not pass the length of the key: the caller guarantees that
+     * the key is complete */
     return uct_rkey_unpack_sized(component, rkey_buffer, SIZE_MAX,
                                  UCS_SYS_DEVICE_ID_UNKNOWN, rkey_ob);
 }

@@ -127,9 +127,10 @@ uct_plugin_config_prefixes(const uct_plugin_registry_t *registry);
 
 /*
  * Explains in one line why the word of a selection list (a transport's name or
- * alias) selects nothing usable, and what to do: the plugin that offers it and
- * why it is rejected, or the most similar word. `builtin` is a list of the
- * words that need no plugin, terminated by NULL; it may be NULL.
+ * alias) selects nothing usable, and what to do: the text names the plugin that
+ * offers the word and why that plugin is rejected, or the most similar word.
+ * `builtin` is a list of the words that need no plugin, terminated by NULL; it
+ * may be NULL.
  *
  * Returns UCS_OK with an empty text if a usable plugin offers the word,
  * UCS_ERR_UNSUPPORTED if only a rejected plugin offers it, UCS_ERR_NO_ELEM if

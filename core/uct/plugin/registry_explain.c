@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * uct_plugin_explain_word(): why an entry of UCX_TLS selects nothing: the
- * plugin that has the transport and why it is rejected, or the most similar
- * name.
+ * uct_plugin_explain_word(): why an entry of UCX_TLS selects nothing: names the
+ * plugin that offers the transport and why the plugin is rejected, or the most
+ * similar name.
  */
 #include "uct/plugin/registry_priv.h"
 

@@ -9,8 +9,8 @@
  * - ucs_config_sprintf_*  Writes the value at "src" in a form that
  *   ucs_config_sscanf_* accepts, cut at "max" bytes. Returns the length of the
  *   text.
- * - ucs_config_clone_*    Makes a copy of "src" at "dest", which holds no value
- *   yet. Returns UCS_OK or UCS_ERR_NO_MEMORY.
+ * - ucs_config_clone_*    Copies the value at "src" to "dest", which must
+ *   contain no value. Returns UCS_OK or UCS_ERR_NO_MEMORY.
  * - ucs_config_release_*  Releases the memory that the value owns.
  * - ucs_config_help_*     Writes what texts are accepted.
  *

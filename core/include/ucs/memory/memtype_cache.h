@@ -54,7 +54,8 @@ ucs_status_t ucs_memtype_cache_lookup(const void *address, size_t size,
  *                       list; with UCS_MEMORY_TYPE_UNKNOWN, transports detect
  *                       the type at each lookup.
  * @param [in] sys_dev   Device, or UCS_SYS_DEVICE_ID_UNKNOWN.
- * @param [in] flags     Returned by ucs_memtype_cache_lookup().
+ * @param [in] flags     Value that ucs_memtype_cache_lookup() returns for the
+ *                       range.
  */
 void ucs_memtype_cache_update(const void *address, size_t size,
                               ucs_memory_type_t mem_type,

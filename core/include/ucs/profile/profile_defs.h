@@ -83,7 +83,8 @@ void ucs_profile_cleanup(ucs_profile_context_t *ctx);
  * Adds a record; the macros of profile_on.h call it. Any thread.
  *
  * @param [in]    name      Name of the record; copied.
- * @param [in]    param32   Value of the caller, stored like param64.
+ * @param [in]    param32   Value of the caller, stored in the record like
+ *                          param64.
  * @param [in]    file      Source file; with line and function, the place in
  *                          the code.
  * @param [in,out] loc_id_p  Identifier of the place, stored to find it faster

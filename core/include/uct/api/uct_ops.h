@@ -9,7 +9,7 @@
  * UCT_IFACE_FLAG_ERRHANDLE_xx check all sizes, identifiers and flags. An
  * operation whose UCT_IFACE_FLAG_xx is missing returns UCS_ERR_UNSUPPORTED.
  *
- * Status that every operation here may return:
+ * Statuses that every operation in this file may return:
  *   UCS_OK               done; the buffer is free, the completion is not used
  *   UCS_INPROGRESS       started; the buffer has to stay as it is until the
  *                        completion, if there is one, is called
