@@ -143,7 +143,8 @@ static enum session_end lead_pass(struct perf_run *run, struct channel *channel,
 }
 
 /* Returns the number of operations that fit into `seconds`, at the rate of the
- * last pass; at most `most`. */
+ * last pass; at least LEAST_COUNT, unless `most` is lower, and at most
+ * `most`. */
 static uint64_t fitting(const struct perf_run *run, double seconds,
                         uint64_t most)
 {

@@ -85,10 +85,10 @@ static void uct_memtype_unmapped(ucx_mem_event_t event, void *address,
     ucs_memtype_forget_range(address, length);
 }
 
-/* Called when a domain that detects types is opened. The first call subscribes
- * to memory events. If that succeeds, every unmapping is reported, and libucs
- * may record which pages are host memory; otherwise each detection queries the
- * domains. */
+/* Called when a domain that detects types is opened. If no other such domain is
+ * open, subscribes to memory events. If that succeeds, every unmapping is
+ * reported, and libucs may record which pages are host memory; otherwise each
+ * detection queries the domains. */
 static void uct_memtype_listen(void)
 {
     pthread_mutex_lock(&uct_listen_lock);
