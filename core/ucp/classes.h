@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The list of all classes of operations. A new class is a new folder and a new
- * row here. The table of their descriptions (core/classes.c) and the memory that
- * each class has in a worker and in an endpoint (base/worker.h, base/ep.h) are
- * made from this list. This file is the only one that names all classes.
+ * row here. The table of their descriptions (core/classes.c), and the memory
+ * that each class has in a worker and in an endpoint (base/worker.h, base/ep.h)
+ * are made from this list. This file is the only one that names all classes.
  *
  * The order of the rows matters: the first class that recognizes a receive
  * cancels or describes it, and if protocols have equal costs, that of the first
@@ -23,7 +23,7 @@
  *   bits    further bytes in an endpoint, which are not aligned:
  *           struct ucp_ep, bits.NAME
  *
- * A class whose structure does not fit its area does not compile.
+ * A class whose structure is larger than these bytes does not compile.
  */
 /* clang-format off */
 #define UCP_CLASSES(row) \
@@ -40,13 +40,13 @@
     row(end,      0,  0, 0)
 /* clang-format on */
 
-/** Flags of requests that one class sets and reads. They share one word, so
- *  that they are listed together; base/request.h has the flags with a meaning
- *  for all classes. */
+/** Flags of requests that one class sets and reads. The flags of a request are
+ *  bits of one word: they are listed together, so that no bit is used twice.
+ *  base/request.h has the flags with a meaning for all classes. */
 enum {
     /** tag: posted receive, may be cancelled */
     UCP_REQUEST_FLAG_EXPECTED  = 1 << 5,
-    /** rndv: the peer may reply */
+    /** rndv: announced, the peer may reply */
     UCP_REQUEST_FLAG_ANNOUNCED = 1 << 8,
     /** stream: receive posted on a stream, may be cancelled */
     UCP_REQUEST_FLAG_STREAM    = 1 << 9,

@@ -133,7 +133,8 @@ ucs_status_t ucp_am_handler_set(ucp_worker_h worker, unsigned id,
                                 ucp_am_recv_callback_t cb, void *arg,
                                 uint32_t flags);
 
-/** Sends a message. `wire`: flags of the head, in addition to the user's. */
+/** Sends a message. `flags`: the user's; `wire`: flags of the head
+ *  (UCP_AM_WIRE_*). */
 ucs_status_ptr_t ucp_am_send(ucp_ep_h ep, unsigned id, const void *header,
                              size_t header_length, const void *buffer,
                              size_t count, unsigned flags, unsigned wire,

@@ -24,9 +24,9 @@ static void worker_cleanup(ucp_worker_h worker)
     ucp_am_worker_cleanup(ucp_worker_am(worker));
 }
 
-/* Requests headroom before received messages for ucp_am_desc_t. Streams put a
- * descriptor of the same size there, so that the feature of either is a
- * reason. */
+/* Requests headroom before received messages for ucp_am_desc_t. Streams store a
+ * descriptor of the same size there: the headroom is needed if one of the two
+ * features is enabled. */
 static void layout(ucp_worker_h worker, uct_iface_params_t *params)
 {
     if (worker->context->features & (UCP_FEATURE_AM | UCP_FEATURE_STREAM)) {

@@ -37,8 +37,8 @@ struct ucp_am_desc {
     size_t length;        /**< Bytes of data, received or at the sender */
     uint8_t state;        /**< ucp_am_desc_state_t */
     uint8_t home;         /**< ucp_am_desc_home_t */
-    /** The data is still at the sender: the bytes after the descriptor are the
-     *  announcement (RTS) */
+    /** 1: the data is still at the sender, and the bytes after the descriptor
+     *  are the announcement (RTS) */
     uint8_t rndv;
 };
 

@@ -30,7 +30,7 @@ static uint8_t message_id(const ucp_request_t *req)
 }
 
 /* Packs the bytes after the payload: the user's header, and, if the sender
- * expects replies, its worker and endpoint. */
+ * expects replies, the ids of its worker and endpoint. */
 static size_t pack_tail(ucp_request_t *req, char *dest)
 {
     size_t length = ucp_send_am(req)->header_length;
@@ -54,8 +54,8 @@ void ucp_am_eager_end(ucp_request_t *req, ucs_status_t status)
     ucp_request_complete_send(req, status);
 }
 
-/* Sends INTRODUCE if the message allows a reply: the peer needs an endpoint for
- * the reply. */
+/* If the message allows a reply, first sends this worker's address (INTRODUCE),
+ * unless it was sent before: the peer needs an endpoint for the reply. */
 static ucs_status_t eager_init(ucp_request_t *req, uint32_t attr)
 {
     ucs_status_t status = ucp_send_am(req)->reply ?
@@ -71,8 +71,8 @@ static ucs_status_t eager_init(ucp_request_t *req, uint32_t attr)
 static void eager_abort(ucp_request_t *req, ucs_status_t status)
 {
     if (ucp_send_am(req)->in_flight) {
-        /* The transport still uses the buffer: the completion of the send
-         * releases it. */
+        /* The transport still reads the buffer. The request completes when the
+         * transport completes the send. */
         uct_completion_update_status(&req->send.comp, status);
         return;
     }

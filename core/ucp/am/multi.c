@@ -162,7 +162,7 @@ static void run_handler(am_multi_t *multi)
     if (ucp_am_call(ep->worker, handler, desc, multi->header,
                     ucp_am_word_header_length(multi->word),
                     &param) == UCS_INPROGRESS) {
-        multi->desc = NULL; /* the user keeps it */
+        multi->desc = NULL; /* the user keeps the descriptor */
     }
 }
 

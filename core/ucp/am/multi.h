@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Eager active messages of several fragments: the receiver for the fragments
- * that multi/multi.h assigns to active messages.
+ * Eager active messages of several fragments: the functions with which
+ * multi/recv.c receives them.
  */
 #ifndef UCP_AM_MULTI_H
 #define UCP_AM_MULTI_H

@@ -84,8 +84,8 @@ static ucs_status_t deliver_desc(ucp_worker_h worker,
     return (status == UCS_INPROGRESS) ? UCS_INPROGRESS : UCS_OK;
 }
 
-/* Delivers a copy of the data, which the handler may keep, or which is
- * aligned. */
+/* Delivers a copy of the data: the handler may keep it, or the data in the
+ * transport's buffer is not aligned. */
 static UCS_F_NOINLINE void deliver_copy(ucp_worker_h worker,
                                         const ucp_am_handler_t *handler,
                                         const char *payload, size_t length,
@@ -214,9 +214,10 @@ static void placed(ucp_stage_frag_t *frag)
     ucp_request_complete_recv_length(req, status);
 }
 
-/* Starts a background copy of data that a handler has kept to memory that the
- * processor cannot access, if other small copies are under way
- * (ucp_stage_gather()). Returns NULL if the data must be copied at once. */
+/* For data that a handler has kept, and a user's buffer that the processor
+ * cannot access (for example of a GPU): starts a copy in the background, which
+ * is combined with other small copies in flight. Returns NULL if there are
+ * none, and the caller must copy the data at once. */
 static UCS_F_NOINLINE ucp_request_t *
 unpack_later(ucp_worker_h worker, ucp_am_desc_t *desc, const ucp_dt_iter_t *dt,
              const ucp_request_param_t *param)

@@ -56,8 +56,9 @@ static size_t rts_pack(void *dest, void *arg)
     return length + header_length;
 }
 
-/* Frees the header after the announcement is sent. The request may be freed by
- * then. */
+/* Sends the announcement, then frees the copy of the user's header. Reads the
+ * members first, because the request may be freed when the announcement is
+ * sent. */
 static ucs_status_t rts_progress(ucp_request_t *req)
 {
     ucp_am_send_t *msg = ucp_send_am(req);
@@ -188,7 +189,8 @@ static ucs_status_t recv_request(ucp_worker_h worker, void *buffer,
     ucp_request_t *req;
 
     if (param->op_attr_mask & UCP_OP_ATTR_FLAG_FORCE_IMM_CMPL) {
-        return UCS_ERR_NO_RESOURCE; /* the data is at the sender */
+        return UCS_ERR_NO_RESOURCE; /* not possible at once: the data is at the
+                                     * sender */
     }
 
     req = ucp_request_get(worker, param);

@@ -66,7 +66,8 @@ static ucs_status_t copy_header(ucp_request_t *req)
     return UCS_OK;
 }
 
-/* Selects by the table of costs, unless the user's flags select a protocol. */
+/* Selects the protocol by the table of costs, unless the user's flags select
+ * one. */
 static const ucp_proto_t *select_proto(ucp_ep_h ep, ucp_request_t *req,
                                        unsigned flags, uint32_t attr)
 {

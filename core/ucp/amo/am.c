@@ -118,8 +118,9 @@ ucs_status_t ucp_amo_reply_handler(void *arg, void *data, size_t length,
 /* ---------------------------------------------------------- owner's side -- */
 
 /* Executes an operation on memory that the processor cannot access. It is
- * atomic only with other operations of this function, for which all contexts of
- * the process use one mutex: they may have mapped the same memory. */
+ * atomic only with other operations of this function. All contexts of the
+ * process use one mutex, because several contexts may have mapped the same
+ * memory. */
 static ucs_status_t carry_out_staged(ucp_worker_h worker, const ucp_amo_t *msg,
                                      uint64_t *old_p)
 {

@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Atomic operations on a peer's memory: by a lane that supports them, otherwise
- * by an active message that the peer carries out with atomics of its processor.
- * Both are atomic with each other only if the lane uses atomics of the
- * processor too, as in shared memory.
+ * by an active message, for which the peer executes the operation with atomics
+ * of its processor. Operations of the two kinds are atomic with each other only
+ * if the lane uses atomics of the processor too, as in shared memory.
  *
  *   ATOMIC       | key 8 | address 8 | operand 8 | swap 8 | sender's end 16 |
  *                | request 4 | operation 1 | size 1 |
  *   ATOMIC_REPLY | request 4 | status 1 | secret 3 | old value 8 |
  *
- * Request 0 gets no reply; the next flush returns its failure, as for a put.
+ * `request` 0: an operation without result, which gets no reply. If it fails,
+ * the next flush of the sender returns the error, as for a put. `secret`: a
+ * part of the id of the sender's endpoint that other processes cannot guess.
  *
  * A sender's end is a ucp_wire_end_t: the UUID of its worker and the id of its
  * endpoint.
@@ -75,7 +77,8 @@ UCP_AREA_ACCESSOR(ucp_send_amo, ucp_request_t, send.data, ucp_amo_data_t)
 uint64_t ucp_amo_by_cpu(unsigned op, unsigned size, void *word,
                         uint64_t operand, uint64_t swap);
 
-/** Loads and stores a value of 4 or 8 bytes, with any alignment. */
+/** These two functions load and store a value of 4 or 8 bytes, with any
+ *  alignment. */
 static inline uint64_t ucp_amo_load(const void *p, unsigned size)
 {
     uint32_t word;
@@ -100,9 +103,9 @@ static inline void ucp_amo_store(void *p, unsigned size, uint64_t value)
     }
 }
 
-/** Completes the request. After success the caller has stored the result in
- *  `result`; here it is copied to memory that the processor cannot access, if
- *  necessary. */
+/** Completes the request. If `status` is UCS_OK, the caller has stored the
+ *  result in ucp_amo_data_t::result. If the processor cannot access the user's
+ *  memory, this function copies the result there. */
 void ucp_amo_end(ucp_request_t *req, ucs_status_t status);
 
 /** True if the key's lane supports the operation of the query. */

@@ -96,7 +96,7 @@ static void fetch_completed(uct_completion_t *comp)
 static ucs_status_t select_proto(ucp_request_t *req,
                                  const ucp_proto_t **proto_p);
 
-/* The lane failed before the operation started: selects again. */
+/* The lane failed before the operation started: selects a protocol again. */
 static ucs_status_t reroute(ucp_request_t *req)
 {
     const ucp_proto_t *proto;
@@ -131,7 +131,8 @@ static ucs_status_t lane_progress(ucp_request_t *req)
     req->send.comp.func = fetch_completed;
     if (ucp_send_amo(req)->result == NULL) {
         status = is32 ? post32(req, uct, key) : post64(req, uct, key);
-        /* accepted; a flush waits for its completion */
+        /* complete for the user; a flush waits until the transport has
+         * completed it */
         status = (status == UCS_INPROGRESS) ? UCS_OK : status;
     } else {
         status = is32 ? fetch32(req, uct, key) : fetch64(req, uct, key);
@@ -234,8 +235,8 @@ static ucs_status_t take_operands(ucp_request_t *req, ucp_worker_h worker,
 
     if (ucs_unlikely(param->op_attr_mask & UCP_OP_ATTR_FIELD_MEMH) &&
         (param->memh != NULL) && (param->memh->flags & UCP_MEM_FLAG_IMPORTED)) {
-        /* The handle is that of the result if there is one, otherwise that of
-         * the operand. */
+        /* The user's memory handle is for the buffer of the result if there is
+         * one, otherwise for the operand. */
         status = ucp_mem_find_buffer(param->memh, worker->context,
                                      (result != NULL) ? &result :
                                                         (void **)&buffer,

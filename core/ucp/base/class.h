@@ -3,8 +3,8 @@
  * Classes of operations: tagged messages, active messages, streams, remote
  * memory, and what they share. A class describes itself in one constant. Other
  * folders call classes only through the functions below, which walk the table
- * of all classes. The table is made from the list in classes.h: a new class is a
- * new folder and a new row there.
+ * of all classes. The table is made from the list in classes.h: a new class is
+ * a new folder and a new row of that list.
  */
 #ifndef UCP_CLASS_H
 #define UCP_CLASS_H
@@ -62,7 +62,7 @@ typedef struct ucp_class {
      *  (multi/multi.h); NULL if it has none */
     const struct ucp_multi_receiver *multi;
 
-    /** The worker is being created; the memory of the class in it is 0. */
+    /** The worker is being created; the class's memory in it contains zeros. */
     ucs_status_t (*worker_init)(ucp_worker_h worker,
                                 const ucp_worker_params_t *params);
     /** ucp_worker_destroy() has begun, all endpoints still exist: rejects
@@ -107,8 +107,8 @@ typedef struct ucp_class {
     /** A message says that the peer has closed its endpoint: it sends nothing
      *  more. */
     void (*ep_peer_left)(ucp_ep_h ep);
-    /** The endpoint is being freed: called before and after its lanes are
-     *  freed. */
+    /** The endpoint is being freed: ep_detach is called before its lanes are
+     *  freed, ep_free afterwards. */
     void (*ep_detach)(ucp_ep_h ep);
     void (*ep_free)(ucp_ep_h ep);
 
@@ -125,12 +125,12 @@ typedef struct ucp_class {
 /** All classes; the last entry is NULL. */
 extern const ucp_class_t *const ucp_classes[];
 
-/* Each calls one function of all classes, in the order of the table;
+/* Each function calls one function of all classes, in the order of the table;
  * ucp_classes_cleanup() in reverse order. If a worker_init fails,
  * ucp_classes_init() cleans up the classes before it. ucp_classes_ep_init()
- * stops at the first failure and leaves the clean-up to the caller.
- * ucp_classes_cancel() and ucp_classes_leave() stop at the first class whose
- * function returns non-zero. */
+ * stops at the first failure and leaves the clean-up to the caller. Functions
+ * with a result other than a status stop at the first class whose function
+ * returns non-zero. */
 ucs_status_t ucp_classes_init(ucp_worker_h worker,
                               const ucp_worker_params_t *params);
 void ucp_classes_stop(ucp_worker_h worker);
@@ -150,7 +150,8 @@ void ucp_classes_ep_detach(ucp_ep_h ep);
 void ucp_classes_ep_free(ucp_ep_h ep);
 void ucp_classes_cancel(ucp_request_t *req);
 
-/** As ucp_class_t::describe; "recv" if no class knows the receive. */
+/** As ucp_class_t::describe; returns "recv" if no class recognizes the
+ *  receive. */
 const char *ucp_classes_describe(const ucp_request_t *req, char *text,
                                  size_t max);
 #endif

@@ -12,7 +12,8 @@
 #include "ucp/base/config_thresh.h"
 #include "ucs/config/config.h"
 
-/** A user's threshold above all sizes; SIZE_MAX means "by cost". */
+/** Value of a threshold that the user has set to "inf": no size reaches it.
+ *  SIZE_MAX means that the protocol is selected by cost. */
 #define UCP_PROTO_THRESH_NEVER (SIZE_MAX - 1)
 
 /** Schemes of a rendezvous; also the values of UCX_RNDV_SCHEME. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The type of settings that have one size for peers on this machine and one
- * for others, "16k" or "intra:16k,inter:128k" (config_thresh.h): parsing and
- * printing.
+ * The type of settings that have one size for peers on this machine and one for
+ * peers on other machines, "16k" or "intra:16k,inter:128k" (config_thresh.h):
+ * parsing and printing.
  */
 #include "ucp/base/config_thresh.h"
 
@@ -41,8 +41,8 @@ static ucs_status_t read_size(const char *text, size_t length, size_t *size_p,
     return UCS_OK;
 }
 
-/* Returns the size that a key names, or NULL; moves *text_p behind the
- * colon. */
+/* Reads the key "intra:" or "inter:". Returns the address of the size that it
+ * sets, and moves *text_p behind the colon; returns NULL if there is no key. */
 static size_t *find_key(ucp_config_thresh_t *thresh, const char **text_p)
 {
     static const char intra[] = "intra:", inter[] = "inter:";

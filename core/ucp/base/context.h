@@ -91,8 +91,8 @@ typedef struct ucp_context ucp_context_t;
 ucs_status_t ucp_context_check_fields(int is_newer, const char *function,
                                       uint64_t mask, uint64_t known);
 
-/** Applies the settings of ucp_config_modify to an opened table of a
- *  transport. */
+/** Applies the settings of ucp_config_modify to the configuration of a
+ *  transport, after this was read from the environment and files. */
 void ucp_context_apply_overrides(ucp_context_h context, void *uct_config);
 
 #endif

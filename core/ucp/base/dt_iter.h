@@ -57,7 +57,7 @@ typedef struct ucp_dt_iter {
             };
             struct ucp_copier *copier; /**< For STAGED */
             union {
-                size_t inside; /**< Offset in bytes in the entry */
+                size_t inside; /**< Offset in bytes in the entry `index` */
                 /** STAGED with count 0: copies of earlier or later parts that
                  *  are in flight, or NULL */
                 struct ucp_stage_pipe *pipe;
@@ -108,7 +108,7 @@ ucp_dt_iter_init_contig(ucp_dt_iter_t *iter, void *buffer, size_t length)
 }
 
 /** True if the data is one block of memory. Its address is in u.contig.buffer,
- *  which is the same member as u.iov.memory. */
+ *  which shares its place in the union with u.iov.memory. */
 static inline int ucp_dt_iter_is_flat(const ucp_dt_iter_t *iter)
 {
     return (iter->dt_class == UCP_DT_CLASS_CONTIG) ||

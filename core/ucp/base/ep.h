@@ -33,8 +33,9 @@ enum {
                                           *   progress handles it */
     /** Closed and flushed: the next progress frees it */
     UCP_EP_FLAG_FLUSHED    = UCS_BIT(9),
-    /** A fence is a flush in the background: the user's operations wait in
-     *  `fence` until it is complete (order/fence.c) */
+    /** A fence is a flush in the background: the user's operations wait in a
+     *  queue of the request `fence` until the flush is complete
+     *  (order/fence.c) */
     UCP_EP_FLAG_FENCING    = UCS_BIT(10),
     /** A get for a rendezvous has failed: receive data by other schemes from
      *  now on */
@@ -89,8 +90,8 @@ struct ucp_ep {
     const ucp_ep_config_t *config;
     uint16_t flags; /**< UCP_EP_FLAG_* */
     ucs_status_t fail_status;
-    /** Lanes that the user used for put, get or atomics: a flush has to reach
-     *  the peer's memory */
+    /** Lanes that the user used for put, get or atomics: a flush has to wait
+     *  until the data is in the peer's memory */
     ucp_lane_map_t remote_lanes;
     uint32_t id;              /**< Id among the worker's endpoints */
     ucs_queue_head_t waiting; /**< Requests that found no send resources */
@@ -133,8 +134,8 @@ struct ucp_ep {
     ucs_list_link_t awaited;
     /** Called when `am` has send resources again */
     uct_pending_req_t pending;
-    /** Close request that waits until `awaited` is empty; NULL when its flush
-     *  starts */
+    /** Close request that waits until `awaited` is empty; set to NULL when the
+     *  flush of the close starts */
     ucp_request_t *close_req;
     /** Random part of the id by which peers name this endpoint; known only to
      *  peers that may reply */
@@ -160,7 +161,7 @@ struct ucp_ep {
     /** The last flush that waits for rma_done. The flushes form a ring, in
      *  which the first one follows the last; NULL if there are none */
     ucs_queue_elem_t *rma_flushes;
-    /** Next in the chain of worker->reply_eps with the same hash */
+    /** Next endpoint with the same hash in the table worker->reply_eps */
     struct ucp_ep *hash_next;
     ucp_ep_extra_t *extra;         /**< NULL if no member of it is set */
     struct ucp_ep *scheduled_next; /**< Used with FLAG_SCHEDULED */

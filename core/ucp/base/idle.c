@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Interfaces without traffic, which progress does not poll (idle.h): when they
- * become idle and active, and the rare polls in between.
+ * Interfaces without traffic, which progress does not poll (idle.h): when an
+ * interface becomes idle or active, and the rare polls of idle interfaces.
  */
 #include "ucp/base/idle.h"
 
@@ -10,8 +10,9 @@
 enum {
     /* Rounds of progress between two reads of the clock */
     ROUNDS    = 16,
-    /* Interval in microseconds between polls of an idle interface: each poll
-     * may cost a system call, and a new peer takes longer to connect */
+    /* Interval in microseconds between polls of an idle interface. A shorter
+     * interval costs more, because a poll may be a system call; a longer one
+     * delays the first message of a new peer */
     POLL_USEC = 50,
     /* Calls of poll_iface(), one in POLL_USEC, after which an interface
      * without endpoints becomes idle */

@@ -19,8 +19,8 @@
  *  active. */
 void ucp_idle_init(ucp_worker_h worker);
 
-/** Makes an interface active: a message is about to be sent, and its reply
- *  will arrive here. */
+/** Makes an interface active: a message is about to be sent, and the reply will
+ *  arrive at this interface. */
 void ucp_idle_wake(ucp_worker_iface_t *wiface);
 
 /** Polls idle interfaces if the interval has passed. Returns the number of
@@ -34,7 +34,9 @@ static inline void ucp_idle_poll_soon(ucp_worker_h worker)
     worker->idle.rounds    = 1;
 }
 
-/** Called by every progress; returns non-zero every few calls. Hot path. */
+/** Called by every progress. Returns non-zero once in 16 calls, or if
+ *  ucp_idle_poll_soon() was called: the caller then calls ucp_idle_poll(). Hot
+ *  path. */
 static UCS_F_ALWAYS_INLINE int ucp_idle_is_round(ucp_worker_h worker)
 {
     return ucs_unlikely(--worker->idle.rounds == 0);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Ids for objects that peers refer to. A stale id, or an invalid id of a faulty
- * peer, is not found, and never refers to another object: one part of an id is
- * the slot, the other counts how often the slot was used.
+ * peer, is not found, and does not refer to another object. One part of an id
+ * is the slot; the other part counts the uses of the slot, modulo 4096.
  */
 #ifndef UCP_IDS_H
 #define UCP_IDS_H

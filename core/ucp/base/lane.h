@@ -23,9 +23,9 @@ enum {
 /** A bit for each lane. */
 typedef uint8_t ucp_lane_map_t;
 
-/** The cost of one kind of operation over a lane, from the transport's
- *  estimate (ucx_perf_t). `pre` and `post` are the sender's overheads, `recv`
- *  is the receiver's. */
+/** The cost of one kind of operation over a lane, from the transport's estimate
+ *  (ucx_perf_t). `pre` and `post` are the overheads of the sender before and
+ *  after the transfer, `recv` is that of the receiver. */
 typedef struct ucp_lane_cost {
     double pre, post, recv; /**< Seconds */
     double bandwidth;       /**< Bytes per second */
@@ -62,8 +62,8 @@ typedef struct ucp_lane_rma {
 typedef struct ucp_lane_config {
     uint8_t iface_index; /**< Index among the worker's interfaces */
     uint8_t md_index;    /**< Index among the context's domains */
-    /** Domain of the peer: the lane uses the keys that the peer packed with it;
-     *  UCP_NULL_MD if unknown */
+    /** Domain of the peer: the lane uses the keys that the peer packed with
+     *  this domain; UCP_NULL_MD if unknown */
     uint8_t remote_md;
     /** Identifies the lane's device: index of the first of the context's
      *  resources on it. Lanes on one device share its bandwidth */
@@ -92,8 +92,8 @@ typedef struct ucp_lane_config {
     } amo;
 } ucp_lane_config_t;
 
-/** Returns non-zero if the domain gives access to any memory of the peer, if
- *  its owner registers it first where a key is needed. Other domains give
+/** Returns non-zero if any memory can be accessed through the domain. If the
+ *  access needs a key, the owner registers the memory first. Other domains give
  *  access only to memory that the transport has allocated. */
 static inline int ucp_md_serves_any_memory(uint64_t md_flags)
 {

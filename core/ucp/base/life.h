@@ -37,9 +37,10 @@ void ucp_ep_discard(ucp_ep_h ep);
  *  stack. Only creation and progress can ensure that. */
 void ucp_ep_destroy_now(ucp_ep_h ep);
 
-/** Reports the loss of a message whose receive is not known: calls the error
- *  handlers of the worker's endpoints and completes its tagged receives with
- *  UCS_ERR_NO_MEMORY. `what`: the kind of message, for the log. */
+/** Reports the loss of a message whose receive is not known: all endpoints of
+ *  the worker fail in the next progress, and the tagged receives of the worker
+ *  complete, with UCS_ERR_NO_MEMORY. `what`: the kind of message, for the
+ *  log. */
 void ucp_worker_lost(ucp_worker_h worker, const char *what, size_t length);
 
 /** Called when a request with UCP_REQUEST_FLAG_TIMED completes. learn/

@@ -82,7 +82,7 @@ ucp_request_t *ucp_request_get(ucp_worker_h worker,
     req->lane       = UCP_AM_LANE;
     req->id         = 0;
     req->worker     = worker;
-    /* set by the operation, read by ucp_request_query */
+    /* NULL until the operation sets it; ucp_request_query reads it */
     req->send.proto = NULL;
     req->user_data  = (param->op_attr_mask & UCP_OP_ATTR_FIELD_USER_DATA) ?
                           param->user_data :

@@ -27,7 +27,8 @@ enum { UCP_REQUEST_INFO_MAX = 256 };
 /** Values of `completed`. */
 enum {
     UCP_REQUEST_CALLING = 2, /**< The status is final; the callback runs */
-    UCP_REQUEST_DONE    = 1, /**< The library does not use it any more */
+    UCP_REQUEST_DONE    = 1, /**< The library does not use the request any
+                              *   more */
 };
 
 /** classes.h has the flags of single classes. */
@@ -136,8 +137,8 @@ void ucp_request_pool_cleanup(ucp_worker_h worker);
 
 /** Returns the user's request, or one of the pool, according to `param`.
  *  Returns NULL if out of memory. Stores the user's data but does not set the
- *  callback: an operation that completes before UCP_REQUEST_FLAG_CALLBACK is
- *  set reports by its return value. */
+ *  callback: if the operation completes before UCP_REQUEST_FLAG_CALLBACK is
+ *  set, the user's call returns the status and no callback is called. */
 ucp_request_t *ucp_request_get(ucp_worker_h worker,
                                const ucp_request_param_t *param);
 
@@ -145,8 +146,8 @@ ucp_request_t *ucp_request_get(ucp_worker_h worker,
  *  is freed when it completes. */
 ucp_request_t *ucp_request_get_internal(ucp_worker_h worker);
 
-/** Frees a request whose operation has not started, so that it never
- *  completes. */
+/** Frees a request whose operation has not started or is complete. No effect on
+ *  a request that the user allocated. */
 void ucp_request_put(ucp_request_t *req);
 
 /** Releases the user's request: it is freed when it completes. Clears the

@@ -52,8 +52,8 @@ int ucp_reserve_spend(ucp_worker_h worker)
 {
     ucp_reserve_t *reserve = &worker->reserve;
 
-    /* once between two calls of progress, so that a caller's retries
-     * terminate */
+    /* Allocate it at most once between two calls of progress: otherwise a
+     * caller that repeats its attempt might never end. */
     if ((reserve->memory == NULL) && !reserve->is_refilling) {
         reserve->memory = map_reserve();
     }

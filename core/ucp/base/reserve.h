@@ -3,13 +3,13 @@
  * Memory that a worker reserves for received messages.
  *
  * A user's call that finds no memory returns an error. A message that arrives
- * when there is no memory cannot be rejected: its sender may have completed.
- * The handler therefore frees the reserve and tries once more. The next
- * progress allocates the reserve again.
+ * when there is no memory cannot be rejected: the send may have completed. The
+ * handler therefore frees the reserve and tries once more. The next progress
+ * allocates the reserve again.
  *
  * If the second attempt also fails, data is lost. The receive of the message
- * ends with UCS_ERR_NO_MEMORY. If its endpoint is not known, ucp_worker_lost()
- * reports the error to all endpoints of the worker.
+ * ends with UCS_ERR_NO_MEMORY. If that receive is not known, ucp_worker_lost()
+ * makes all endpoints of the worker fail.
  */
 #ifndef UCP_RESERVE_H
 #define UCP_RESERVE_H
@@ -22,8 +22,8 @@
 struct ucp_worker;
 
 typedef struct ucp_reserve {
-    void *memory;     /**< NULL while it is in use */
-    int is_refilling; /**< The next progress allocates it */
+    void *memory;     /**< NULL after it was freed */
+    int is_refilling; /**< The next progress allocates the reserve */
     uct_oneshot_t refill;
 } ucp_reserve_t;
 

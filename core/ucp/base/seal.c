@@ -56,7 +56,8 @@ static uint16_t guard(uint8_t kind, const uint8_t *size, size_t count)
     return crc16(crc16(0xffff, &kind, 1), size, count);
 }
 
-/* Returns the CRC of all bytes except the two at `at`, where it is stored. */
+/* Returns the CRC of all bytes except the two at offset `at`, where the CRC is
+ * stored. */
 static uint16_t checksum(const uint8_t *bytes, size_t length, size_t at)
 {
     return crc16(crc16(0xffff, bytes, at), bytes + at + 2, length - at - 2);

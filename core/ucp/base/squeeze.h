@@ -28,7 +28,8 @@ static inline size_t ucp_squeeze_bound(size_t length)
 
 /**
  * Compresses buffer[start, end) to `dest`, which holds ucp_squeeze_bound()
- * bytes. The reader already has the bytes before `start`. `end` is at most
+ * bytes. The bytes before `start` are not compressed; repetitions of them are
+ * found, because the caller of ucp_unsqueeze() has them, too. `end` is at most
  * UCP_SQUEEZE_MAX. Returns the number of bytes.
  */
 size_t ucp_squeeze(const uint8_t *buffer, size_t start, size_t end,

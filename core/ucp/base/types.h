@@ -17,10 +17,11 @@ typedef struct ucp_ep_config ucp_ep_config_t;
 typedef struct ucp_proto ucp_proto_t;
 
 /**
- * Limit of the identifiers of active messages. Each class has its own in its
- * header, UCP_AM_ID_*. They are part of the wire format: a number is never
- * reused for another meaning. docs/WIRE.md lists all; a test compares them, and
- * finds a number that two classes use.
+ * Limit of the identifiers of active messages. The header of each class of
+ * operations defines the identifiers of its messages, UCP_AM_ID_*. They are
+ * part of the wire format: a number is never reused for another meaning.
+ * docs/WIRE.md lists all; a test compares the list with the headers, and fails
+ * if two classes use the same number.
  */
 enum { UCP_AM_ID_LAST = 32 };
 

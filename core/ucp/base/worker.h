@@ -27,8 +27,8 @@ typedef struct ucp_worker_iface {
     uint8_t resource; /**< Index of its resource in the context */
     uint8_t may_idle; /**< Progress may stop polling it (idle.h) */
     uint8_t is_idle;  /**< Progress does not poll it */
-    /** Remaining calls of ucp_idle_poll() until it becomes idle, if it has no
-     *  endpoints by then */
+    /** Remaining rounds of polls (one in 50 microseconds) until the interface
+     *  becomes idle; counted while it has no endpoints */
     uint16_t polls_left;
     int event_fd; /**< -1 if it has none */
     /** Latency in seconds from the worker's cpu_mask to the device; 0 without a
@@ -38,7 +38,7 @@ typedef struct ucp_worker_iface {
 } ucp_worker_iface_t;
 
 enum {
-    /** Several threads use it concurrently */
+    /** Several threads use the worker concurrently */
     UCP_WORKER_FLAG_MT       = UCS_BIT(0),
     UCP_WORKER_FLAG_WAKEUP   = UCS_BIT(1), /**< The context has
                                             *   UCP_FEATURE_WAKEUP: epoll_fd
@@ -65,7 +65,8 @@ struct ucp_worker {
         uint64_t polled_at; /**< Time of the last poll in cycles */
     } idle; /**< When idle interfaces are polled again (idle.h) */
     ucs_mpool_t requests;
-    /** Sends of `deferred` that the progress that is running completes */
+    /** Sends removed from `deferred`, which the running call of progress
+     *  completes */
     ucs_queue_head_t leaving;
     /** Sends whose data the transport has copied and sends in its next
      *  progress; the next progress completes their requests */
@@ -100,9 +101,8 @@ struct ucp_worker {
      *  (wireup/introduce.h) */
     ucs_hash_t reply_eps;
     /** Endpoints that ucp_ep_schedule() was called for. `scheduled`: for the
-     *  next progress, the latest first; `scheduled_now`: those that the
-     *  progress that is running has not handled yet. Linked by
-     *  scheduled_next */
+     *  next progress, the latest first; `scheduled_now`: those that the running
+     *  call of progress has not handled yet. Linked by scheduled_next */
     ucp_ep_h scheduled, scheduled_now;
     uct_oneshot_t schedule; /**< Registered while `scheduled` is not empty */
     /** The last endpoint that was found in reply_eps; or NULL */
@@ -111,8 +111,9 @@ struct ucp_worker {
     struct ucp_id_table *ep_ids;
     ucp_ep_config_t **configs; /**< Endpoints with equal lanes share one */
     unsigned num_configs;
-    ucp_reserve_t reserve; /**< Memory that is freed for a received
-                            *   message that finds none (reserve.h) */
+    ucp_reserve_t reserve; /**< Memory that is freed if the memory for a
+                            *   received message cannot be allocated
+                            *   (reserve.h) */
 };
 typedef struct ucp_worker ucp_worker_t;
 

@@ -215,7 +215,8 @@ ucs_status_t ucp_cm_connect(ucp_worker_h worker, const ucp_ep_params_t *params,
 
     ucp_ep_conn(ep)->send_id = !!(params->flags &
                                   UCP_EP_PARAMS_FLAGS_SEND_CLIENT_ID);
-    /* the hello replaces the INTRODUCE message */
+    /* the hello contains this worker's address: no INTRODUCE message is
+     * needed */
     ep->flags |= UCP_EP_FLAG_INTRODUCED;
     status = take_addresses(ucp_ep_conn(ep), params);
     if (status == UCS_OK) {

@@ -2,7 +2,7 @@
 /*
  * Connections by socket address: the interface to the rest of UCP. Plugins
  * provide the connection managers. Each carries one packet of private data in
- * either direction, the hello: the end (the id of the endpoint, as in
+ * each direction, the hello: the end (the id of the endpoint, as in
  * ucp_wire_end_t) and the worker's address. All other data goes over lanes,
  * selected as for a worker's address.
  *
@@ -65,7 +65,7 @@ void ucp_cm_peer_left(ucp_ep_h ep);
  *  connection. */
 void ucp_cm_shut(ucp_ep_h ep, ucs_status_t status);
 
-/** Called when the endpoint is freed. */
+/** Called when the endpoint is freed: frees its connection. */
 void ucp_cm_free(ucp_ep_h ep);
 
 /** Destroys the worker's listeners and managers. The endpoints

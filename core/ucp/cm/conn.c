@@ -73,7 +73,8 @@ void ucp_cm_conn_learn_addresses(ucp_cm_conn_t *conn)
 
 ucs_status_t ucp_cm_conn_pair(ucp_cm_conn_t *conn, uint64_t peer_ep_id)
 {
-    /* the hello replaces the INTRODUCE message */
+    /* the hello contains this worker's address: no INTRODUCE message is
+     * needed */
     conn->ep->flags |= UCP_EP_FLAG_INTRODUCED;
     return ucp_wireup_pair(conn->ep, peer_ep_id);
 }
@@ -121,7 +122,8 @@ void ucp_cm_peer_left(ucp_ep_h ep)
     } else if (conn->leave_req != NULL) {
         left(conn, UCS_OK);
     } else if (ucs_list_is_empty(&ep->awaited)) {
-        conn->peer_left = 1; /* the flush still completes */
+        conn->peer_left = 1; /* no reply is missing: the flush of the close can
+                              * still complete */
     } else {
         ucp_ep_fail(ep, UCS_ERR_CONNECTION_RESET);
     }

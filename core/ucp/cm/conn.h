@@ -33,8 +33,10 @@ typedef struct ucp_cm_conn {
     uint8_t peer_left;
     uint8_t send_id;   /**< Clients: the hello contains worker->client_id
                         *   (UCP_EP_PARAMS_FLAGS_SEND_CLIENT_ID) */
-    uint8_t has_bind;  /**< Clients: connect from `local` */
-    uint8_t has_local; /**< `local` is the actual address */
+    uint8_t has_bind;  /**< Clients: the user has set `local`, the address to
+                        *   connect from */
+    uint8_t has_local; /**< `local` and `remote` are the addresses of the
+                        *   connection that the manager reports */
     /** Clients: index of the manager to try next */
     unsigned next;
     struct sockaddr_storage local;
@@ -53,11 +55,12 @@ ucs_status_t ucp_cm_conn_hello(ucp_cm_conn_t *conn, const char *dev_name,
 void ucp_cm_conn_learn_addresses(ucp_cm_conn_t *conn);
 
 /** Pairs the endpoint with the peer's endpoint, so that each side finds its
- *  endpoint for messages of the other side. */
+ *  endpoint for messages of its peer. */
 ucs_status_t ucp_cm_conn_pair(ucp_cm_conn_t *conn, uint64_t peer_ep_id);
 
 /** Changes to state JOINED and sends the requests that have waited in the
- *  endpoint's queue. Called when both sides have the other's hello. */
+ *  endpoint's queue. Called when each side has received the hello of its
+ *  peer. */
 void ucp_cm_conn_join(ucp_cm_conn_t *conn);
 
 /** Disconnects and destroys the manager's endpoint. */

@@ -18,8 +18,8 @@
 /* ------------------------------------------------------ incoming clients -- */
 
 /* Calls the callback of accept_handler, the older interface: the endpoint is
- * created before the user knows of the client. Its error handling mode is that
- * of the client's hello. */
+ * created before the user is notified of the client. Its error handling mode is
+ * that of the client's hello. */
 static void accept_client(ucp_listener_t *listener, ucp_conn_request_t *request)
 {
     ucp_listener_accept_callback_t cb = listener->accept_cb;

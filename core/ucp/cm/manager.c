@@ -29,8 +29,8 @@ static int is_listed(const ucp_cm_worker_t *cms, uct_component_h component)
 }
 
 /* Reports an entry of the list that names no connection manager. It may name a
- * plugin that is not installed here (diag); an entry similar to a known name is
- * probably a typing error (warning). */
+ * plugin that is not installed here: logged at level diag. An entry similar to
+ * a known name is probably a typing error: logged as a warning. */
 static void explain_word(const char *word, const char *const *candidates)
 {
     const char *nearest = ucs_config_nearest(word, candidates);

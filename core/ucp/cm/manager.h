@@ -13,7 +13,7 @@ enum { UCP_CM_MAX = 8 };
 typedef struct ucp_cm_manager {
     uct_component_h component;
     uct_cm_h uct;    /**< NULL if it is not open */
-    size_t max_priv; /**< Bytes of private data */
+    size_t max_priv; /**< Maximum size of the private data in bytes */
     /** Error of the attempt to open it, which is not repeated; UCS_OK if there
      *  was no attempt or no error */
     ucs_status_t status;

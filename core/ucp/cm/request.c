@@ -12,9 +12,9 @@
 #include <string.h>
 
 /* Protects the lists of requests of all listeners. Also held while a reply is
- * sent, so that the listener is not destroyed at that time. No callback runs
- * under it. A thread may hold one worker's lock when it takes this lock, but
- * takes no worker's lock while it holds this one. */
+ * sent, so that the listener is not destroyed at that time. No callback is
+ * called while it is held. A thread may hold one worker's lock when it takes
+ * this lock, but takes no worker's lock while it holds this one. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 ucp_conn_request_t *

@@ -43,8 +43,8 @@ ucs_status_t ucp_conn_request_reply(ucp_conn_request_t *request,
 /** Frees the request. Rejects the client if no reply was sent. */
 void ucp_conn_request_end(ucp_conn_request_t *request);
 
-/** Destroys the managers' listeners and the requests without a reply. The lock
- *  makes it wait for a reply that another thread is sending. */
+/** Destroys the managers' listeners and the requests without a reply. Waits, by
+ *  the lock of the lists, for a reply that another thread is sending. */
 void ucp_conn_requests_end(ucs_list_link_t *requests, uct_listener_h *listeners,
                            unsigned num);
 

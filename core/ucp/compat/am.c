@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The first generation of active messages (ucp_am_send_nb), implemented by the
- * second (nbx). A handler of the second kind calls one of the first kind.
- * Messages of the first kind have a flag, so that only handlers of the first
- * kind receive them.
+ * second (nbx). The user's handler of the first generation is called by a
+ * handler of the second. Messages of the first generation have a flag, so that
+ * only handlers of the first generation receive them.
  */
 #include "ucp/am/am.h"
 #include "ucp/proto/ep.h"
@@ -12,14 +12,15 @@
 #include <ucp/api/ucp_compat.h>
 
 /* The argument with which call_old() is registered: the user's handler of the
- * first kind, and its argument. */
+ * first generation, and its argument. */
 typedef struct {
     ucp_am_callback_t cb;
     void *arg;
 } old_handler_t;
 
-/* First-generation messages never arrive as descriptors. The handler may
- * replace itself, which frees `arg`: `arg` is not read after the call. */
+/* First-generation messages are never announcements of a rendezvous: `data` is
+ * always the data. The handler may replace itself, which frees `arg`: `arg` is
+ * not read after the call. */
 static ucs_status_t call_old(void *arg, const void *header,
                              size_t header_length, void *data, size_t length,
                              const ucp_am_recv_param_t *param)
@@ -85,7 +86,8 @@ ucs_status_ptr_t ucp_am_send_nb(ucp_ep_h ep, uint16_t id, const void *buffer,
         param.cb.send   = sent;
         param.user_data = (void *)cb;
     }
-    /* eager: in order, and these handlers can only receive eager data */
+    /* Never by rendezvous: eager messages arrive in order, and handlers of the
+     * first generation can only receive eager data. */
     flags = (flags & ~(unsigned)UCP_AM_SEND_FLAG_RNDV) | UCP_AM_SEND_FLAG_EAGER;
     return ucp_am_send(ep, id, NULL, 0, buffer, count, flags, UCP_AM_WIRE_OLD,
                        &param);

@@ -34,7 +34,7 @@ ucs_status_ptr_t ucp_disconnect_nb(ucp_ep_h ep)
 
 void ucp_ep_destroy(ucp_ep_h ep)
 {
-    /* the endpoint is freed before the wait */
+    /* Read the worker first: the endpoint may be freed before the wait ends. */
     ucp_worker_h worker = ep->worker;
 
     ucp_compat_wait(worker, ucp_disconnect_nb(ep));

@@ -41,8 +41,8 @@ ucs_status_ptr_t ucp_tag_send_sync_nb(ucp_ep_h ep, const void *buffer,
 }
 
 /* True if the message is shorter than UCX_RNDV_SEND_NBR_THRESH: the send then
- * completes without the receiver, because the caller may wait for this send
- * alone. */
+ * completes without waiting for the receiver, because the caller may start
+ * nothing else before the send is complete. */
 static int is_early(ucp_ep_h ep, size_t count, ucp_datatype_t datatype)
 {
     ucp_request_param_t param = {
@@ -77,7 +77,7 @@ static void received(void *request, ucs_status_t status,
                      const ucp_tag_recv_info_t *info, void *user_data)
 {
     ucp_tag_recv_callback_t cb = (ucp_tag_recv_callback_t)user_data;
-    /* the deprecated callback may modify it */
+    /* the deprecated callback may modify its argument */
     ucp_tag_recv_info_t copy   = *info;
 
     cb(request, status, &copy);

@@ -19,8 +19,8 @@
 #include "ucp/order/queue.h"
 #include "ucp/proto/ep.h"
 
-/* Returns the endpoint of a send, or NULL if the request waits only for its
- * transport: it may outlive the endpoint. */
+/* Returns the endpoint of a send. Returns NULL if the endpoint was freed: a
+ * request that only waits for its transport may outlive the endpoint. */
 static ucp_ep_h live_ep(const ucp_request_t *req)
 {
     ucp_ep_h ep;

@@ -140,8 +140,9 @@ void ucp_ep_close_continue(ucp_ep_h ep)
 
     if (req == NULL) {
         if (ep->flags & UCP_EP_FLAG_FLUSHED) {
-            /* The only requests left are flushes of ucp_worker_flush_nbx
-             * behind the flush of this close: nothing is left to flush */
+            /* The only requests left are flushes of ucp_worker_flush_nbx that
+             * were queued after the flush of this close: nothing is left to
+             * flush */
             ucp_ep_abort_requests(ep, UCS_OK);
             ucp_ep_destroy_now(ep);
         }

@@ -65,7 +65,7 @@ void ucp_ep_abort_requests(ucp_ep_h ep, ucs_status_t status)
 
     if ((ep->flags & UCP_EP_FLAG_LOOPBACK) && (status == UCS_ERR_CANCELED)) {
         /* The receives wait for messages of the endpoint to itself. The user
-         * has closed it, but has not cancelled them */
+         * has closed the endpoint, but has not cancelled the receives */
         arriving = UCS_ERR_CONNECTION_RESET;
     }
     if (ep->flags & UCP_EP_FLAG_FENCING) {
@@ -86,7 +86,8 @@ void ucp_ep_abort_requests(ucp_ep_h ep, ucs_status_t status)
     ucp_classes_ep_abort(ep, arriving);
 }
 
-/* True if all accesses of the user are complete. The lanes still exist. */
+/* True if all puts, gets and atomics of the user are complete. Called while the
+ * lanes still exist. */
 static int is_settled(ucp_ep_h ep)
 {
     unsigned i;
@@ -182,7 +183,7 @@ static void run_scheduled(void *arg)
     ucp_worker_h worker = arg;
     ucp_ep_h ep;
 
-    /* the list has the latest endpoint first */
+    /* reverse the list, which has the latest endpoint first */
     while ((ep = worker->scheduled) != NULL) {
         worker->scheduled     = ep->scheduled_next;
         ep->scheduled_next    = worker->scheduled_now;

@@ -210,9 +210,9 @@ static int has_messages(const ucp_lane_config_t *lane)
     return lane->am.max_bcopy > 0;
 }
 
-/* Prints what endpoints with these lanes use. Configurations with a new
- * measurement, or with a lost lane, are printed for the endpoint that has
- * them. */
+/* Prints the lanes and protocols of endpoints with this configuration.
+ * Configurations with a new measurement, or with a lost lane, are left out:
+ * ucp_ep_print_info() prints them for their endpoint. */
 static void print_config(ucp_worker_h worker, const ucp_ep_config_t *config,
                          FILE *stream)
 {

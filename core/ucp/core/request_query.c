@@ -39,7 +39,8 @@ static void describe_range(const ucp_request_t *req, char *text, size_t max)
 }
 
 /* Writes " by <protocol> over <transport> (<from>..<to>)" for a send under way.
- * After completion its endpoint may not exist any more. */
+ * Writes nothing after its completion, because the endpoint may not exist any
+ * more. */
 static void describe_send(const ucp_request_t *req, char *text, size_t max)
 {
     const char *name;

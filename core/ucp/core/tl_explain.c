@@ -44,8 +44,9 @@ static int is_offered(const uct_component_decl_t *decl, const uct_tl_decl_t *tl,
            !(reach & ~tl->reach);
 }
 
-/* Lists transports with all of these capabilities, or those of the entry
- * `word`. */
+/* Appends the names of transports: if `word` is not NULL, those with this name
+ * or alias, otherwise those that are used by default and have all of these
+ * capabilities and reach all of these peers. */
 static void append_tls(const ucp_tl_select_t *selection, uint64_t cap_flags,
                        unsigned reach, const char *word,
                        ucs_string_buffer_t *strb)
@@ -296,7 +297,7 @@ static void append_settings(const ucp_tl_select_t *selection,
                                                    " leave");
 }
 
-/* Explains why nothing is left although every entry is valid. */
+/* Appends the reason why no transport is left although every entry is valid. */
 static void append_exclusion(const ucp_tl_select_t *selection,
                              ucs_string_buffer_t *strb)
 {

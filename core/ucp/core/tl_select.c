@@ -56,8 +56,8 @@ static ucp_tl_role_t role_by(const uct_tl_decl_t *tl, const char *text)
     return word.is_aux ? UCP_TL_ROLE_AUXILIARY : UCP_TL_ROLE_ALL;
 }
 
-/* True if the transport only copies within the process: it is a copier of memory
- * (stage/stage.h), and no choice of a path to another process. */
+/* True if the transport only copies within the process: it is a copier
+ * (stage/stage.h), and not one of several paths to a peer. */
 static int is_copier(const uct_tl_decl_t *tl)
 {
     return (tl->dev_type == UCT_DEVICE_TYPE_ACC) &&
@@ -65,7 +65,8 @@ static int is_copier(const uct_tl_decl_t *tl)
            !(tl->cap_flags & UCT_IFACE_FLAG_AM_BCOPY);
 }
 
-/* True if the list has the name of the transport itself, not as "\NAME". */
+/* True if an entry of the list is the name of the transport: not an alias,
+ * "\NAME" or "NAME:aux". */
 static int is_named(const ucs_config_allow_list_t *tls, const uct_tl_decl_t *tl)
 {
     unsigned i;
@@ -80,7 +81,8 @@ static int is_named(const ucs_config_allow_list_t *tls, const uct_tl_decl_t *tl)
 
 /* Returns the role of a copier that the list does not name. A list with another
  * transport of its plugin (cuda_ipc) includes it: without the copier the memory
- * is not detected, and what cannot go directly cannot be sent. */
+ * is not detected, and data that no other transport can access cannot be
+ * sent. */
 static ucp_tl_role_t role_of_copier(const ucp_tl_select_t *selection,
                                     const uct_component_decl_t *copier)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Applies the user's lists of transports and devices, and explains entries
- * that have no effect on this machine. resources.c asks these functions for
- * each transport and device, and opens those that are allowed.
+ * Applies the user's lists of transports and devices, and explains entries that
+ * have no effect on this machine. resources.c calls these functions for each
+ * transport and device, and opens those that are allowed.
  */
 #ifndef UCP_TL_SELECT_H
 #define UCP_TL_SELECT_H
@@ -50,7 +50,7 @@ ucp_tl_role_t ucp_tl_select_role(const ucp_tl_select_t *selection,
 typedef struct ucp_tl_word {
     int is_exact;                   /**< Begins with "\" */
     int is_aux;                     /**< Ends in ":aux" */
-    char name[UCT_TL_NAME_MAX * 4]; /**< The name without these */
+    char name[UCT_TL_NAME_MAX * 4]; /**< The name without "\" and ":aux" */
 } ucp_tl_word_t;
 
 void ucp_tl_word_read(const char *text, ucp_tl_word_t *word);

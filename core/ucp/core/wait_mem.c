@@ -2,8 +2,8 @@
 /*
  * ucp_worker_wait_mem(): pauses the processor in a user's loop that watches a
  * memory location. The pause ends when the location is written, or after at
- * most about 100 microseconds, so that events of the worker need not end it:
- * the loop calls progress next.
+ * most about 100 microseconds, so that events of the worker need not end the
+ * pause: the user's loop calls progress next.
  */
 #include "ucp/base/worker.h"
 
@@ -51,8 +51,8 @@ static void rest(void *address)
 #elif defined(__aarch64__)
 
 /* Waits by WFE: after the exclusive load, a write by another processor to the
- * location wakes this one. So does the periodic event stream that the kernel
- * enables. */
+ * location wakes this one. The periodic event stream that the kernel enables
+ * also wakes it. */
 static void rest(void *address)
 {
     uint64_t value;

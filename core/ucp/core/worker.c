@@ -318,8 +318,8 @@ void ucp_worker_destroy(ucp_worker_h worker)
 /* ------------------------------------------------------------- progress -- */
 
 /* Progress if there are deferred sends, which the transports have accepted but
- * not sent yet. The transports' progress sends those that were deferred before
- * it; their requests complete after it. */
+ * not sent yet. The transports' progress sends the messages that were deferred
+ * before this call; then their requests complete. */
 static UCS_F_NOINLINE unsigned progress_deferred(ucp_worker_h worker)
 {
     unsigned count;

@@ -8,7 +8,7 @@
 #include "ucp/base/worker.h"
 
 /** Opens an interface for each resource of the context (worker_ifaces.c). An
- *  error may leave some open. */
+ *  error may leave some open, for ucp_worker_close_ifaces(). */
 ucs_status_t ucp_worker_open_ifaces(ucp_worker_h worker,
                                     const ucp_worker_params_t *params);
 void ucp_worker_close_ifaces(ucp_worker_h worker);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ucp_learn_entry_t: what is learnt for the endpoints of one configuration and
  * one operation, by class of sizes (entry.h). Finds the methods that are
- * possible, and which of them are expected to be far slower. */
+ * possible, and those that are expected to be far slower than the selected
+ * one. */
 #include "ucp/learn/entry.h"
 
 #include "ucp/learn/live.h"

@@ -2,8 +2,8 @@
 /*
  * Results of the search for the fastest method (learn.h), for the endpoints of
  * one configuration: for each class of sizes of an operation one ucp_learn_t
- * for transfers that are alone, and one for those that are in flight together,
- * allocated at the first of them.
+ * for transfers that are alone, and one for those that are in flight together.
+ * Each is allocated at the first transfer of its kind.
  */
 #ifndef UCP_LEARN_ENTRY_H
 #define UCP_LEARN_ENTRY_H
@@ -17,9 +17,8 @@
  *  ucp_learn_method_name() and the counters of stats/ use the same order. */
 enum {
     UCP_LEARN_EAGER,
-    UCP_LEARN_GET, /* by the receiver's get over a lane of the rendezvous or of
-                    * the key */
-    UCP_LEARN_PUT, /* by the sender's put over such a lane */
+    UCP_LEARN_GET, /* the receiver gets the data over a lane */
+    UCP_LEARN_PUT, /* the sender puts the data over a lane */
     UCP_LEARN_AM,  /* in active messages, by fragments */
     UCP_LEARN_METHODS,
 };
@@ -82,7 +81,8 @@ ucp_learn_entry_t *ucp_learn_entry_get(ucp_learn_entry_t **list,
 ucp_learn_t *ucp_learn_entry_of(ucp_learn_entry_t *entry, ucp_learn_load_t load,
                                 size_t length, unsigned first);
 
-/** Prints a line for each class of sizes, with the reason of its method. */
+/** Prints a line for each class of sizes: the selected method, and the reason
+ *  for its selection. */
 void ucp_learn_entry_print(const ucp_learn_entry_t *entry, FILE *stream);
 
 void ucp_learn_entry_free(ucp_learn_entry_t *entry);

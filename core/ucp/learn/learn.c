@@ -39,10 +39,9 @@ const ucp_learn_plan_t ucp_learn_plan_alone = {
     .advantage = 0.05,
 };
 
-/* A series begins with transfers that are not timed itself
- * (ucp_timing_series()), so that `warm` and `skip` are 0. Only one sample is
- * taken for each trial, whose noise is not known: the advantage must be
- * larger. */
+/* A series itself begins with transfers that are not timed
+ * (ucp_timing_series()): `warm` and `skip` are 0. A trial takes only one
+ * sample, so that its noise is not known: the advantage must be larger. */
 const ucp_learn_plan_t ucp_learn_plan_series = {
     .skip      = 0,
     .warm      = 0,

@@ -30,8 +30,9 @@
 /** Why a method is selected. */
 typedef enum {
     UCP_LEARN_ESTIMATED,    /**< By costs; no other one is timed yet */
-    UCP_LEARN_FASTEST,      /**< Of those that are timed */
-    UCP_LEARN_WITHIN_NOISE, /**< Others are not faster by more than the noise */
+    UCP_LEARN_FASTEST,      /**< The fastest of those that are timed */
+    UCP_LEARN_WITHIN_NOISE, /**< Another one is faster, but not by more than the
+                             *   noise */
     UCP_LEARN_REASONS,
 } ucp_learn_reason_t;
 
@@ -43,8 +44,8 @@ enum {
     UCP_LEARN_NONE        = 0xff,
 };
 
-/** How often methods are tried. All numbers are units: transfers, or series of
- *  transfers. */
+/** How often methods are tried. All numbers except `advantage` are units:
+ *  transfers, or series of transfers. */
 typedef struct ucp_learn_plan {
     uint8_t skip;     /**< Units before the first trial */
     uint8_t warm;     /**< Units of a trial that are not timed, at its start */
@@ -54,7 +55,8 @@ typedef struct ucp_learn_plan {
     uint16_t min_gap; /**< Units between the first two trials of a method */
     uint16_t max_gap; /**< Units between trials, at most, if a trial costs
                        *   little time */
-    double advantage; /**< Smallest relative advantage that is selected */
+    double advantage; /**< Another method is selected only if it is faster by
+                       *   more than this part of the time */
 } ucp_learn_plan_t;
 
 /** The plans for transfers that are alone (a unit is a transfer) and for
@@ -100,7 +102,7 @@ void ucp_learn_init(ucp_learn_t *learn, const ucp_learn_plan_t *plan,
 void ucp_learn_postpone(ucp_learn_t *learn, unsigned methods);
 
 /** Returns the method of the next unit. If *timed_p is set, that unit shall be
- *  timed, and no other one is until its result is reported. */
+ *  timed, and no other unit is timed until its result is reported. */
 unsigned ucp_learn_next(ucp_learn_t *learn, int *timed_p);
 
 /** Reports the result of the unit that was to be timed. */
@@ -110,8 +112,8 @@ void ucp_learn_result(ucp_learn_t *learn, double seconds_per_byte);
  *  and is repeated soon. */
 void ucp_learn_drop(ucp_learn_t *learn);
 
-/** Returns the time per byte (s) of a method, which a third of its samples is
- *  below; 0 without samples. */
+/** Returns the time per byte of a method in seconds: the value below which a
+ *  third of its samples are. Returns 0 without samples. */
 double ucp_learn_time(const ucp_learn_t *learn, unsigned method);
 
 /** Returns the spread of a method's samples, without the slowest third,

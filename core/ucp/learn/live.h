@@ -13,7 +13,8 @@
 void ucp_learn_live_open(ucp_learn_t *learn, ucp_worker_h worker, ucp_op_t op,
                          ucp_learn_load_t load, size_t length);
 
-/** Writes what is known now. Called by the worker's thread after a result. */
+/** Writes the current times and the selected method to the record. Called by
+ *  the worker's thread after a result. */
 void ucp_learn_live_update(const ucp_learn_t *learn);
 
 void ucp_learn_live_close(ucp_learn_t *learn);

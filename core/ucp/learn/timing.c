@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Times transfers of the user, alone or in series, and sends the probes that
- * tell when the data has reached the peer (timing.h). */
+/* Times transfers of the user, alone or in series, and sends probes, whose
+ * answers contain the time at which the data had reached the peer
+ * (timing.h). */
 #include "ucp/learn/timing.h"
 
 #include "ucp/base/ids.h"
@@ -27,7 +28,7 @@ enum {
     MAX_HALF   = 16,
 };
 
-/* A measured time of less seconds per byte is an error of measurement: it is
+/* A result of fewer seconds per byte is an error of measurement: it is
  * ignored. */
 #define MIN_TIME 2e-12
 
@@ -70,8 +71,8 @@ static void show_change(const ucp_timing_t *timing, unsigned before)
     }
 }
 
-/* Reports the seconds that `length` bytes took to learn.c, and ends the
- * timing. An impossible result is dropped. */
+/* Reports to learn.c that the transfer of `length` bytes took `seconds`, and
+ * ends the timing. An impossible result is dropped. */
 static void report(ucp_timing_t *timing, double seconds, size_t length)
 {
     ucp_learn_t *learn = timing->learn;
@@ -90,8 +91,9 @@ static void report(ucp_timing_t *timing, double seconds, size_t length)
 }
 
 /* Seconds to add to the measured time of a transfer that is alone. In a
- * rendezvous, a message reports the completion of a get; after a put, another
- * message still has to reach the peer. */
+ * rendezvous by get, the request completes when a message of the receiver
+ * arrives, after the transfer: negative. After a put, a message still has to
+ * reach the receiver: positive. */
 static double message_latency(const ucp_timing_t *timing)
 {
     double latency = ucp_ep_config_am(timing->ep->config)->cost_bcopy.latency;
@@ -196,7 +198,8 @@ static double min_distance(const ucp_learn_t *learn)
     return ucs_max(MIN_TIME, TOGETHER * ucp_learn_time(learn, learn->best));
 }
 
-/* Notes that a request of a series is complete. */
+/* Called when a request of a series is complete: counts it if it completed
+ * together with the previous one. */
 static void note_end(ucp_timing_t *timing, size_t length)
 {
     ucs_time_t now = ucs_get_time();
@@ -302,8 +305,8 @@ unsigned ucp_timing_series(ucp_timing_t *timing, ucp_request_t *req,
 
 /* -------------------------------------------------------------- messages -- */
 
-/* Returns the timing that waits for this answer to a probe, or NULL if it was
- * given up or the message is not from the peer. */
+/* Returns the timing that waits for this answer to a probe, or NULL if the
+ * timing was dropped or the message is not from the peer. */
 static ucp_timing_t *asked_by(ucp_worker_h worker, const ucp_probe_t *probe)
 {
     uint64_t end              = ucp_le64_get(probe->end.ep_id);

@@ -15,17 +15,17 @@
  *   PROBE  | worker and endpoint of the prober 16 | number 4 | flags 1 |
  *          | time of the answer 8 |
  *
- * The ends of a series are times of one clock, whichever it is. For a transfer
- * that is alone, the time at which the answer arrives is used if the peer has
- * another clock.
+ * All ends of a series are times of one clock, that of this process or that of
+ * the peer. For a transfer that is alone, the time at which the answer arrives
+ * is used if the peer has another clock.
  *
  * The warm-up takes at least as many transfers as are in flight when the series
- * begins: at its end, those of other methods are complete. So does each half,
- * because transfers in flight may share the bandwidth and end together. The
- * result is the time from the end of the warm-up to the end of the second half.
- * A series has none if nothing was in flight for longer than a moment, if the
- * times of its halves differ much, or if its requests completed together,
- * because the user called progress late.
+ * begins: at its end, transfers by other methods are complete. Each half has at
+ * least as many transfers as the warm-up, because transfers in flight may share
+ * the bandwidth and end together. The result is the time from the end of the
+ * warm-up to the end of the second half. A series has no result if for some
+ * time no transfer was in flight, if the times of its halves differ much, or if
+ * its requests completed together, because the user called progress late.
  */
 #ifndef UCP_TIMING_H
 #define UCP_TIMING_H
@@ -56,7 +56,8 @@ typedef struct ucp_mark {
     uint32_t asked;     /**< Number of the PROBE that was sent after it; 0:
                          *   none */
     ucs_time_t time;    /**< When it ended; 0: unknown */
-    size_t bytes;       /**< Of the transfers after the previous mark, to it */
+    size_t bytes;       /**< Bytes of the transfers after the previous mark,
+                         *   including this one */
 } ucp_mark_t;
 
 /** The transfers that are being timed. */
@@ -66,9 +67,9 @@ typedef struct ucp_timing {
     ucp_op_t op;
     uint8_t method;
     uint8_t num_marks; /**< 1: a transfer that is alone */
-    uint8_t next;      /**< Mark of the transfer that begins next */
-    uint8_t left;      /**< Transfers until the mark `next`, including the
-                        *   mark's */
+    uint8_t next;      /**< Index of the next mark */
+    uint8_t left;      /**< Transfers still to begin until the mark `next`,
+                        *   including that of the mark */
     uint8_t half;      /**< Transfers of each half of a series */
     /** Transfers of the halves whose requests completed together with the
      *  previous one */
@@ -104,7 +105,7 @@ unsigned ucp_timing_series(ucp_timing_t *timing, ucp_request_t *req,
                            ucp_learn_t *learn, ucp_op_t op, unsigned method,
                            ucs_time_t now);
 
-/** Adds the next transfer to a series that ucp_timing_is_open(). */
+/** Adds the next transfer to a series; ucp_timing_is_open() must be true. */
 void ucp_timing_add(ucp_timing_t *timing, ucp_request_t *req, ucs_time_t now);
 
 /** Ends the timing without a result. */
