@@ -4,11 +4,11 @@
  * connection manager. Any process that can reach the port may send it, so it is
  * checked.
  *
- *   | magic 2 | version 1 | flags 1 | end's number 8 | fields ... |
+ *   | magic 2 | version 1 | flags 1 | endpoint's id 8 | fields ... |
  *   field: | type 1 | length 2 | value |
  *
  *     ADDRESS     worker address, once
- *     CLIENT_ID   8, from clients that send their id
+ *     CLIENT_ID   8 bytes, from clients that send their id
  *
  * Fields of unknown type are skipped; a newer version only adds fields.
  */

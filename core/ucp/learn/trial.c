@@ -19,7 +19,7 @@
  * more, or the peer makes no progress. */
 #define TIMING_MAX 1.0
 
-/* Time of a byte (s) that is assumed until one is known. */
+/* Time per byte, in seconds, that is assumed until a measured one is known. */
 #define ASSUMED_TIME 1e-10
 
 /* Longest pauses between the transfers of a series, as multiples of the time
@@ -29,8 +29,8 @@
 #define MAX_PAUSE       1.25
 #define MAX_PAUSE_EARLY 128
 
-/* Transfers that follow others and count as one unit of the plan (learn.h), at
- * least. */
+/* Minimum number of transfers that count as one unit of the plan (learn.h) if
+ * they follow other transfers. */
 enum { MIN_UNIT = 16 };
 
 static struct ucp_trials *trials_of(ucp_worker_h worker)
@@ -209,8 +209,8 @@ static ucp_learn_entry_t *entry_of(struct ucp_trials *trials, ucp_ep_h ep,
                ucp_learn_entry_get(&trials->entries, ep->config, op, lanes);
 }
 
-/* Returns the rendezvous of this operation, which is at the end of the table of
- * sizes. */
+/* Returns the rendezvous protocol of this operation, which is at the end of the
+ * table of sizes. */
 static const ucp_proto_t *rndv_of(const ucp_ep_config_t *config, ucp_op_t op)
 {
     return ucp_proto_find(&config->tables[op][UCP_DT_CLASS_CONTIG], SIZE_MAX);

@@ -7,8 +7,8 @@
  * the latter the rate, because they delay each other.
  *
  * A worker times one transfer or series at a time. What is learnt belongs to an
- * endpoint configuration, whose endpoints have the same lanes and the same
- * measured distance (proto/measure.h): endpoints need no memory for it.
+ * endpoint configuration, whose endpoints have the same lanes and about the
+ * same measured bandwidth (proto/measure.h): endpoints need no memory for it.
  */
 #ifndef UCP_TRIAL_H
 #define UCP_TRIAL_H
@@ -24,8 +24,9 @@ enum {
 /** Selects the protocol of a message of at least UCP_TRIAL_MIN bytes, which the
  *  caller starts next. `proto`: the protocol that the costs select. The
  *  protocol for the data of a rendezvous is stored in the request. The callback
- *  of an active message can tell eager messages from others, so that for active
- *  messages only the scheme of the rendezvous is selected. */
+ *  of an active message can distinguish eager messages from rendezvous.
+ *  Therefore only the scheme of the rendezvous is selected for active
+ *  messages. */
 const ucp_proto_t *ucp_trial_select(ucp_request_t *req, ucp_op_t op,
                                     const ucp_proto_t *proto);
 
@@ -44,7 +45,8 @@ ucp_trial_message(ucp_request_t *req, ucp_op_t op, size_t length,
 
 /** As ucp_trial_select(), for a put or get of contiguous memory that the key
  *  allows both by zero-copy over a lane and by messages. `lanes`: identifies
- *  the lanes of the key. */
+ *  the lanes of the key. `zcopy`, `messages`: the two protocols. `proto`: the
+ *  one that the costs select. */
 const ucp_proto_t *ucp_trial_rma(ucp_request_t *req, ucp_op_t op,
                                  const void *lanes, const ucp_proto_t *zcopy,
                                  const ucp_proto_t *messages,

@@ -20,8 +20,8 @@ uint64_t ucp_md_reg_types(ucp_context_h context, unsigned md_index)
            ((attr->flags & UCT_MD_FLAG_REG_DMABUF) ? context->dmabuf_types : 0);
 }
 
-/* Exports the range. Returns the descriptor, which the caller closes, or
- * UCT_DMABUF_FD_INVALID. */
+/* Exports the memory as a dmabuf. Returns its file descriptor, which the caller
+ * closes, or UCT_DMABUF_FD_INVALID. */
 static int export_range(ucp_context_h context, void *address, size_t length,
                         ucs_memory_type_t mem_type, size_t *offset_p)
 {

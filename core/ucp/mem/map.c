@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * ucp_mem_map and ucp_mem_unmap: allocates or adopts memory, and registers it
- * with each memory domain that needs it, at that time. pack.c and packed.c
- * create the packed keys for peers.
+ * ucp_mem_map and ucp_mem_unmap: allocates memory or records memory of the
+ * user, and registers it with a memory domain when this domain first needs it.
+ * pack.c and packed.c create the packed keys for peers.
  */
 #include "ucp/mem/mem.h"
 
@@ -311,8 +311,8 @@ static ucs_status_t take_memory(ucp_mem_h memh, const map_args_t *args)
     return (args->flags & UCP_MEM_MAP_LOCK) ? lock_pages(memh) : UCS_OK;
 }
 
-/* Makes the handle the owner of the memory in memh->alloc. If a domain has
- * allocated it, it is registered with that domain. */
+/* Makes the handle the owner of the memory in memh->alloc. Memory that a domain
+ * has allocated is also registered with that domain. */
 static void own_allocation(ucp_mem_h memh)
 {
     unsigned i;

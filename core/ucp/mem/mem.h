@@ -68,8 +68,8 @@ struct ucp_mem {
 };
 typedef struct ucp_mem ucp_mem_t;
 
-/** True if [address, +length) is within [base, +size). Any values are
- *  allowed. */
+/** True if [address, +length) is within [base, +size). No values can cause an
+ *  overflow. */
 static inline int ucp_mem_contains(uint64_t base, uint64_t size,
                                    uint64_t address, uint64_t length)
 {

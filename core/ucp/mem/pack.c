@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * ucp_memh_pack, and the import of memory that another process has exported:
- * collects the keys of all memory domains, and attaches to them. packed.c has
- * the format.
+ * packing collects the keys of all memory domains; the import attaches memory
+ * domains of this process to the memory. packed.c has the format.
  */
 #include "ucp/mem/mem.h"
 #include "ucp/mem/packed.h"

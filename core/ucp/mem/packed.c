@@ -67,7 +67,7 @@ static void unpack_rights(uint8_t rights, ucp_packed_mem_t *mem)
 }
 
 /* Fills the start of the window: values that the components' keys often repeat
- * (id, address, length), and that writer and reader know before they compress
+ * (id, address, length), and that writer and reader have before they compress
  * or decompress the keys. */
 static void window_init(ucp_packed_mem_t *mem)
 {

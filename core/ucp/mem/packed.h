@@ -9,7 +9,8 @@
  *   | address and length 5..16 | keys ... |
  *
  *   sizes   bits 0-6: of address and length, see range.h; 7: rights and memory
- *           type follow. Without these: all rights, by the owner, host memory
+ *           type follow; if 0: all rights, the owner carries out accesses by
+ *           message, host memory
  *   rights  bits 0-3: local read, local write, remote read, remote write;
  *           4: the owner carries out accesses by message; 5: the memory is
  *           symmetric (UCP_MEM_MAP_SYMMETRIC_RKEY)
@@ -19,13 +20,14 @@
  *           form  bit 0: `domain` is present, otherwise it is the previous
  *                 one + 1 (the first: 0); bit 1: n (one byte below 128,
  *                 otherwise | 128 + n / 256 | n % 256 |) and the component's
- *                 packed key are present, squeezed (base/squeeze.h). Otherwise
- *                 this key is the id.
+ *                 packed key are present, compressed (base/squeeze.h). If bit 1
+ *                 is 0, the component's packed key is the id.
  *
- * A component's key is squeezed after | id 8 | address 8 | length 8 | 0 8 | and
- * the keys before it: transports repeat these. `domain` is the owner's index of
- * the memory domain: it distinguishes domains of one component. Two components
- * may have the same code: a process that has both tries both.
+ * The compression of a component's key refers to the bytes | id 8 | address 8 |
+ * length 8 | 0 8 | and to the keys before it, because the keys of transports
+ * repeat these values. `domain` is the owner's index of the memory domain: it
+ * distinguishes domains of one component. Two components may have the same
+ * code: a process that has both tries both.
  */
 #ifndef UCP_MEM_PACKED_H
 #define UCP_MEM_PACKED_H

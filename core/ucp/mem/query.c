@@ -56,7 +56,7 @@ ucs_status_t ucp_mem_query(const ucp_mem_h memh, ucp_mem_attr_t *attr)
     return UCS_OK;
 }
 
-/* Asks the kernel to make the pages of host memory present
+/* Advises the kernel to make the pages of host memory present
  * (UCP_MADV_WILLNEED); domains that have registered the memory have been
  * advised before. */
 static void advise_kernel(void *address, size_t length)

@@ -126,7 +126,8 @@ int ucp_range_unpack(uint8_t sizes, const uint8_t *bytes, uint64_t *address_p,
     low  = ucp_le64_get(words[0]);
     high = ucp_le64_get(words[1]);
     if (bits < 64) {
-        /* at most 63 bits are left: see MAX_MORE */
+        /* The length has at most 63 bits: up to 7 bytes (MAX_MORE), and the
+         * rest of the last byte of the address */
         high = (low >> bits) | (high << (64 - bits));
         low &= (1ull << bits) - 1;
     }

@@ -32,8 +32,8 @@ enum {
     UCP_RANGE_SIZES = 0x7f, /**< The bits of `sizes` that are used */
 };
 
-/** Packs into `bytes`, which holds UCP_RANGE_MAX. Sets *sizes_p; returns the
- *  number of bytes. */
+/** Packs into `bytes`, which holds UCP_RANGE_MAX bytes. Sets *sizes_p; returns
+ *  the number of bytes. */
 size_t ucp_range_pack(uint64_t address, uint64_t length, uint8_t *bytes,
                       uint8_t *sizes_p);
 

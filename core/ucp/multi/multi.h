@@ -10,11 +10,11 @@
  *   FIRST_AM   length of the data  | head 8 | user's header | payload |
  *   NEXT       offset              | payload |
  *
- * The fragments of a message are in order. The sender introduces its endpoint
- * (INTRODUCE) before its first message of this kind, so that the receiver has
- * an endpoint that fails when the sender fails: that also ends the sender's
- * incomplete messages. A NEXT without payload reports that the sender cannot
- * send the rest.
+ * The fragments of a message are in order. The sender sends the address of its
+ * worker (INTRODUCE) before its first message of this kind, so that the
+ * receiver has an endpoint that fails when the sender fails: that also ends the
+ * sender's incomplete messages. A NEXT without payload reports that the sender
+ * cannot send the rest.
  *
  *   receiver:  FIRST --> arriving --last byte--> end(UCS_OK)
  *                            |`----its sender's endpoint fails--> end(error)
@@ -80,9 +80,9 @@ unsigned ucp_multi_query(const ucp_proto_query_t *query, size_t max_single,
                          ucp_proto_range_t *range);
 
 /** The `init` function (ucp_proto_t) of both protocols, for a send whose
- *  endpoint is set: introduces the endpoint (wireup/introduce.h). With
- *  UCP_PROTO_ATTR_SOON zero-copy is not used, so that the buffer is reusable
- *  early. */
+ *  endpoint is set: sends this worker's address to the peer, unless it was sent
+ *  before (wireup/introduce.h). With UCP_PROTO_ATTR_SOON zero-copy is not used,
+ *  so that the buffer is reusable early. */
 ucs_status_t ucp_multi_send_init(ucp_request_t *req,
                                  const ucp_multi_class_t *class, uint32_t attr);
 

@@ -20,7 +20,7 @@
  *          --flushed--> they are queued, up to the next fence among them
  *
  * Internal messages of the library pass a fence: operations of the peer,
- * including its own fence, may wait for these replies.
+ * including its own fence, may wait for these messages.
  */
 #include "ucp/order/fence.h"
 
@@ -50,8 +50,8 @@ void ucp_fence_done(ucp_request_t *fence)
         return;
     }
 
-    /* Queue all requests before the first one is sent: operations that its
-     * callback starts must not overtake the others. */
+    /* Queue all requests before the first one is sent: operations that the
+     * callback of the first one starts must not overtake the remaining ones. */
     while ((elem = ucs_queue_pull(&held)) != NULL) {
         req = ucs_container_of(elem, ucp_request_t, send.queue);
         if (ep->flags & UCP_EP_FLAG_FENCING) {

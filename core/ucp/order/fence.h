@@ -10,7 +10,7 @@
 #include "ucp/proto/ep.h"
 
 /** Appends a request to the queue of the flush that implements the endpoint's
- *  fence (UCP_EP_FLAG_FENCING). ucp_fence_done() starts it. */
+ *  fence (UCP_EP_FLAG_FENCING). ucp_fence_done() removes it from there. */
 void ucp_fence_hold(ucp_ep_h ep, ucp_request_t *req);
 
 /** Called when the flush that implements the fence is complete: moves the
@@ -28,8 +28,8 @@ ucs_status_t ucp_fence_check(ucp_request_t *req);
  *  or completes it with the error. */
 void ucp_fence_start(ucp_request_t *req);
 
-/** Starts an operation of the user; if the endpoint has a fence, it is held
- *  back until that is complete. */
+/** Starts an operation of the user. If the endpoint has a fence, the operation
+ *  is held back until the fence is complete. */
 static UCS_F_ALWAYS_INLINE void ucp_start_behind_fence(ucp_request_t *req)
 {
     if (ucs_unlikely(req->send.ep->flags &

@@ -45,7 +45,7 @@ static void flush_replied(ucp_request_t *req, ucs_status_t status)
 }
 
 /* Ends a flush of ucp_flush_try() that has continued in the background. The
- * user may try the next one; it reports the error of this one. */
+ * user may then try another flush, which returns the error of this one. */
 static void trial_ended(const ucp_request_t *req, ucs_status_t status)
 {
     ucp_ep_h ep = ucp_id_get(req->worker->ep_ids, ucp_send_flush(req)->tried);
@@ -103,7 +103,7 @@ static void flush_completed(uct_completion_t *comp)
 }
 
 /* If earlier puts or atomics have failed, or may have been lost with a lane,
- * the flush gets their error; later flushes do not get it again. */
+ * the flush returns their error; later flushes do not return it again. */
 static void tell_lost(ucp_request_t *req)
 {
     ucp_ep_h ep = req->send.ep;

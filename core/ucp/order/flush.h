@@ -19,7 +19,8 @@ typedef struct ucp_flush {
     uint8_t unacked;        /**< In the ring ep->rma_flushes: waits for that
                              *   acknowledgement */
     uint8_t closing;
-    ucp_request_t *parent; /**< The worker's flush that started it, or NULL */
+    ucp_request_t *parent; /**< The worker's flush that started this one, or
+                            *   NULL */
     /** In a worker's flush: incomplete flushes of endpoints */
     unsigned children;
     /** Id of the endpoint if the flush continues in the background after

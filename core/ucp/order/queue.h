@@ -25,8 +25,8 @@ void ucp_ep_resume(ucp_ep_h ep);
 /**
  * A request whose data is being copied in the background sets its lane to
  * UCP_NULL_LANE and waits in the queue like one that waits for send resources.
- * Continues with the queue if the first request in it waits for its copy, or
- * was removed while it did.
+ * ucp_ep_copied() is called when such a copy is complete: if the first request
+ * in the queue waits for a copy, sends the requests in the queue.
  */
 void ucp_ep_copied(ucp_ep_h ep);
 

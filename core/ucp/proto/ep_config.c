@@ -246,7 +246,7 @@ static void disable_lane(ucp_lane_config_t *lane)
 }
 
 /* Returns the variant of `config` with these lost lanes and these classes of
- * bandwidth, or NULL if it does not exist yet. */
+ * measured bandwidth, or NULL if it does not exist yet. */
 static const ucp_ep_config_t *
 find_variant(ucp_worker_h worker, const ucp_ep_config_t *config,
              ucp_lane_map_t lost, unsigned measured, unsigned measured_copy)
@@ -264,9 +264,9 @@ find_variant(ucp_worker_h worker, const ucp_ep_config_t *config,
     return NULL;
 }
 
-/* Returns a new configuration with the lanes of `config` and the same `whole`.
- * The caller changes the lanes and then calls keep(). Returns NULL if out of
- * memory. */
+/* Returns a new configuration with the lanes of `config` and the same `whole`,
+ * the configuration without lost lanes and measurements. The caller changes the
+ * lanes and then calls keep(). Returns NULL if out of memory. */
 static ucp_ep_config_t *make_variant(ucp_worker_h worker,
                                      const ucp_ep_config_t *config)
 {

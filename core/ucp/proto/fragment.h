@@ -14,7 +14,7 @@
 enum { UCP_FRAGMENT_MAX = 65536 };
 
 /** Returns non-zero if fragments of this data are sent by zero-copy. Zero-copy
- *  pays only if it permits larger fragments than buffered copy. */
+ *  is faster only if it permits larger fragments than buffered copy. */
 static inline int ucp_fragment_is_zcopy(const ucp_ep_config_t *config,
                                         unsigned dt_class, size_t header)
 {
@@ -68,9 +68,9 @@ ucs_status_t ucp_fragment_zcopy(ucp_request_t *req, uint8_t id,
                                 const void *header, size_t header_size,
                                 size_t max);
 
-/** Checks that a fragment of data at the offset `before`, which was sent with
- *  `status`, has advanced. Otherwise the request would never complete: returns
- *  UCS_ERR_IO_ERROR instead of UCS_OK. */
+/** Called after a fragment was sent from the offset `before`, with the result
+ *  `status`. Returns `status`; but if the send has succeeded without advancing
+ *  the offset, the request would never complete: returns UCS_ERR_IO_ERROR. */
 ucs_status_t ucp_fragment_check(const ucp_request_t *req, size_t before,
                                 ucs_status_t status);
 

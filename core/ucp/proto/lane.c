@@ -86,9 +86,10 @@ double ucp_lane_am_alone(const ucp_lane_am_t *am, const ucp_lane_cost_t *cost,
     if (am->many) {
         return ucp_lane_am_stream(am);
     }
-    /* A stream between remote caches does not wait for the sender's copy, which
-     * stays in the sender's cache. A single message waits for it: half of a
-     * usual copy. */
+    /* In a stream between processors with remote caches, the receiver does not
+     * wait for the sender's copy, whose data stays in the sender's cache. A
+     * single message waits for this copy, which takes half the time of a usual
+     * one. */
     return (am->stream > 0) ?
                1.0 / am->stream + 0.5 / UCP_PROTO_MEMCPY_BANDWIDTH :
                1.0 / cost->bandwidth + copies / UCP_PROTO_MEMCPY_BANDWIDTH;
