@@ -6,7 +6,7 @@
  *   AM        | head 8 | payload | user's header |
  *   AM_REPLY  | head 8 | payload | user's header | sender's end 16 |
  *   AM_RNDV   | head 8 | announcement of rndv.h | user's header |
- *   FIRST_AM  | fragment of multi.h | head 8 | user's header | payload |
+ *   FIRST_AM  | fragment's header, multi.h | head 8 | user's header | payload |
  *
  *   head      | id 2 | flags 2 | length of the user's header 4 |
  *

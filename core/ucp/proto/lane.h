@@ -35,7 +35,7 @@ typedef struct ucp_selected_lane {
  *  device: zero-copy transfer of memory of the peer that only a device can
  *  access; rndv: zero-copy transfer of any host memory of the peer; rma: put or
  *  get of host memory by the fastest method; amo: fetching atomic; am: message
- *  that the receiver copies out. */
+ *  whose data the receiver copies from the transport's buffer. */
 double ucp_lane_device_time(const ucp_lane_config_t *lane, size_t length);
 double ucp_lane_rndv_time(const ucp_lane_config_t *lane, size_t length);
 double ucp_lane_rma_time(const ucp_lane_config_t *lane, size_t length);
@@ -43,8 +43,8 @@ double ucp_lane_amo_time(const ucp_lane_config_t *lane);
 double ucp_lane_am_time(const ucp_lane_config_t *lane, size_t length);
 
 /** Seconds per byte of a single message, whose copies are made one after
- *  another. `cost`: of the sending method, without its copies, of which
- *  `copies` are added here. */
+ *  another. `cost`: that of the method of sending, without copies; `copies`:
+ *  the number of copies whose time is added. */
 double ucp_lane_am_alone(const ucp_lane_am_t *am, const ucp_lane_cost_t *cost,
                          unsigned copies);
 
@@ -53,8 +53,9 @@ double ucp_lane_am_alone(const ucp_lane_am_t *am, const ucp_lane_cost_t *cost,
 double ucp_lane_am_stream(const ucp_lane_am_t *am);
 
 /** Returns the time that a message of `length` bytes waits between sender and
- *  receiver while earlier messages are copied. Many messages take this time
- *  once, in addition to that of the stream. */
+ *  receiver while earlier messages are copied. A series of messages takes this
+ *  time once, in addition to the time for all of its bytes by
+ *  ucp_lane_am_stream(). */
 double ucp_lane_am_first(const ucp_lane_am_t *am, double length);
 
 #endif

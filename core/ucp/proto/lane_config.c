@@ -25,7 +25,7 @@ ucs_status_t ucp_lane_estimate(const ucp_worker_iface_t *wiface, ucx_op_t op,
 }
 
 /* Sets *cost from the transport's estimate. Returns the bandwidth of many
- * messages in flight in bytes per second; 0 if the transport does not know
+ * messages in flight in bytes per second; 0 if the transport has not estimated
  * it. */
 static double lane_cost(const ucp_worker_iface_t *wiface, ucx_op_t op,
                         ucp_lane_cost_t *cost)

@@ -11,8 +11,8 @@
 #include <math.h>
 #include <stdio.h>
 
-/* A new bandwidth within this factor of the present class keeps the class, so
- * that noise does not change the configuration. */
+/* If a new bandwidth differs from that of the present class by less than this
+ * factor, the class is kept: noise does not change the configuration. */
 #define WITHIN 1.7
 
 /* Classes per power of two; lowest and highest class. */

@@ -10,8 +10,8 @@
  *   config --other classes--> a configuration for those classes, with the same
  *                             lanes and limits (identified by `whole`)
  *
- * Requests in flight continue: what they use of a configuration is the same in
- * all of them.
+ * Requests in flight continue, because the members of a configuration that they
+ * use are the same in all of these configurations.
  */
 #ifndef UCP_MEASURE_H
 #define UCP_MEASURE_H

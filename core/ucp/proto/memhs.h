@@ -40,7 +40,7 @@ static inline void ucp_memhs_none(const ucp_rails_t *rails, ucp_memhs_t *memhs)
 /**
  * Registers with every domain of the rails that has any of the flags `needed`
  * (UCT_MD_FLAG_NEED_*), for `access`. `user`: a handle that covers the buffer,
- * or NULL. Returns a bit for each slot that is ready.
+ * or NULL. Returns a bit for each slot whose lanes can access the buffer now.
  */
 unsigned ucp_memhs_reg(ucp_ep_h ep, const ucp_rails_t *rails, uint64_t needed,
                        ucp_mem_h user, void *buffer, size_t length,

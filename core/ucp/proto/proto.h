@@ -75,8 +75,8 @@ enum {
     /** The protocol only sends messages, or waits for messages: they are in
      *  order with all other messages of the endpoint */
     UCP_PROTO_FLAG_MESSAGES = UCS_BIT(1),
-    /** From its start on, the peer waits for what the request sends: it cannot
-     *  be cancelled */
+    /** From the start of the request on, the peer waits for what it sends: the
+     *  request cannot be cancelled */
     UCP_PROTO_FLAG_BEGUN    = UCS_BIT(2),
     /** One call of `progress` sends all data or nothing: a request that waits
      *  for send resources has sent nothing */
@@ -184,7 +184,7 @@ struct ucp_ep_config {
      *  processor cannot access */
     uint8_t staged;
     uint8_t num_lanes;
-    uint8_t err_mode; /**< UCP_ERR_HANDLING_MODE_PEER */
+    uint8_t err_mode; /**< 1: UCP_ERR_HANDLING_MODE_PEER */
     /** The endpoint has no lanes yet: the limits are such that a message fits
      *  each interface that may become lane 0 */
     uint8_t unconnected;
@@ -214,13 +214,13 @@ struct ucp_ep_config {
     /** As `measured`, for the lane of large put and get */
     uint8_t measured_copy;
     /** The configuration from which this one was derived by the loss of lanes
-     *  or a measured bandwidth; may be this one. Both have the same lanes,
-     *  properties of lanes and numbers of keys */
+     *  or a measured bandwidth; may be this one. Both have the same lanes, with
+     *  the same indices and memory domains */
     const ucp_ep_config_t *whole;
     /** The configuration for operations with UCP_OP_ATTR_FLAG_MULTI_SEND; NULL
      *  until it is needed */
     const ucp_ep_config_t *multi;
-    uint8_t max_rndv_lanes; /**< The user's limits; 0 means one */
+    uint8_t max_rndv_lanes; /**< These two: the user's limits; 0 means one */
     uint8_t max_rma_lanes;
     /** Lanes slower by more than this factor do not share transfers;
      *  0: no limit */
@@ -231,7 +231,7 @@ struct ucp_ep_config {
     /** Lanes that share the data of rendezvous, for get and for put */
     ucp_rails_t rndv_get;
     ucp_rails_t rndv_put;
-    /** Rails that consist of one lane, by lane */
+    /** Rails that consist of one lane, indexed by the lane */
     ucp_rails_t single_get[UCP_MAX_LANES];
     ucp_rails_t single_put[UCP_MAX_LANES];
     ucp_lane_config_t lanes[UCP_MAX_LANES];
@@ -282,9 +282,9 @@ const ucp_ep_config_t *ucp_ep_config_measured(ucp_worker_h worker,
 /**
  * Returns the configuration for operations with UCP_OP_ATTR_FLAG_MULTI_SEND.
  * Its costs are the time for which one operation occupies both sides and the
- * lane, without the latency, because other operations use that time. It has the
- * lanes of `config`. Called with the worker's lock held. Returns `config` if
- * out of memory.
+ * lane, without the latency, because other operations are transferred in the
+ * meantime. It has the lanes of `config`. Called with the worker's lock held.
+ * Returns `config` if out of memory.
  */
 const ucp_ep_config_t *ucp_ep_config_multi(ucp_worker_h worker,
                                            const ucp_ep_config_t *config);
@@ -346,9 +346,9 @@ ucs_status_t ucp_proto_envelope(const ucp_proto_candidate_t *list,
 ucs_status_t ucp_proto_fill(const ucp_proto_query_t *query,
                             ucp_proto_table_t *table);
 
-/** Returns the cost (s) of the protocol that the endpoint's table has for
- *  `length` bytes. `query->op` must be an operation of the tables of
- *  `query->config`. */
+/** Returns the cost, in seconds as a function of the size, of the protocol that
+ *  the endpoint's table has for `length` bytes. `query->op` must be an
+ *  operation of the tables of `query->config`. */
 ucs_linear_func_t ucp_proto_cost(const ucp_proto_query_t *query, size_t length);
 
 /** Returns the first length from `from` on (not 0) for which the protocol of

@@ -92,8 +92,8 @@ static void divide(const ucp_ep_config_t *config, ucp_rails_t *rails)
         rail->end = (i == rails->num - 1u) ?
                         UCP_RAILS_WHOLE :
                         (uint32_t)(whole * before / rails->bandwidth);
-        /* Start and end of a part are aligned, by which it may become longer:
-         * reserve two units */
+        /* Aligning the start and the end of a part may make it longer: reserve
+         * two units */
         limit     = (double)(rail->max - 2 * UCP_RAILS_ALIGN) * whole /
                 (double)(rail->end - last);
         round = (limit < round) ? limit : round;

@@ -3,7 +3,7 @@
  * Rails: lanes that share a large put or get, in proportion to their
  * bandwidths. The lanes and their shares are computed once for all endpoints
  * with equal lanes. The rail of a chunk follows from its offset, so that the
- * only state of a transfer is its progress.
+ * only state of a transfer is the offset up to which it has been posted.
  *
  *   data:   | round                 | round                 | rest     |
  *   round:  | rail 0        | r 1   |
@@ -42,7 +42,7 @@ typedef struct ucp_rails {
     uint8_t num_slots;
     uint8_t is_get;
     size_t round;     /**< Bytes of a round, at most */
-    double bandwidth; /**< Sum of all rails */
+    double bandwidth; /**< Sum of all rails, bytes per second */
     ucp_rail_t rail[UCP_MAX_RAILS];
 } ucp_rails_t;
 
@@ -60,7 +60,8 @@ void ucp_rails_fill(const struct ucp_ep_config *config, unsigned lane,
                     ucp_rails_t *rails);
 
 /** Returns non-zero if the lanes may share transfers: they use different
- *  devices on both sides, and neither is much slower. */
+ *  devices on both sides, and their bandwidths differ by at most the factor
+ *  `max_ratio` (0: by any factor). */
 int ucp_rails_go_together(const ucp_lane_config_t *a,
                           const ucp_lane_config_t *b, double max_ratio);
 

@@ -18,9 +18,9 @@ int ucp_zcopy_register(ucp_ep_h ep, const ucp_rails_t *rails,
 
 /**
  * Posts a chunk of the request's data to or from `address` of the peer, and
- * advances the data. The completion of the request counts the operations that
- * the transport processes. `key`: the key for the chunk's lane. Returns
- * UCS_ERR_NO_RESOURCE if the request has to wait for this lane.
+ * advances the data. req->send.comp counts the operations that the transport
+ * processes. `key`: the key for the chunk's lane. Returns UCS_ERR_NO_RESOURCE
+ * if the request has to wait for this lane.
  */
 ucs_status_t ucp_zcopy_post(ucp_request_t *req, const ucp_rails_t *rails,
                             const ucp_rails_chunk_t *chunk, uint64_t address,

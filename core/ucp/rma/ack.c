@@ -215,8 +215,8 @@ ucs_status_t ucp_rma_ack_handler(void *arg, void *data, size_t length,
     count  = ucp_le32_get(msg->count);
     status = ucp_rma_wire_status(msg->status);
     if ((count - ep->rma_done) > (ep->rma_issued - ep->rma_done)) {
-        /* This includes an ACK that a reply has overtaken: its error still
-         * counts. */
+        /* This may be an ACK that a reply has overtaken: its error is still
+         * recorded below. */
         ucs_debug("ep %p: an acknowledgement of %u accesses is out of order",
                   ep, count);
         count = ep->rma_done;

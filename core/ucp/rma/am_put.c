@@ -87,8 +87,8 @@ static ucs_status_t zcopy_fragment(ucp_request_t *req, size_t fragment)
     return ucp_fragment_zcopy(req, UCP_AM_ID_PUT, &hdr, sizeof(hdr), fragment);
 }
 
-/* Sends INTRODUCE if necessary: the peer reports failures to the endpoint, by
- * an ACK. */
+/* Sends this worker's address (INTRODUCE) if necessary: the peer needs an
+ * endpoint for the ACK, which also reports failures. */
 static ucs_status_t am_init(ucp_request_t *req, uint32_t attr)
 {
     return ucp_wireup_introduce(req->send.ep);

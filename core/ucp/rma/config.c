@@ -2,7 +2,8 @@
 /*
  * Selects lanes and protocols of put, get and atomics for a key: for each kind
  * of transfer the fastest lane, and for each size the protocol of the lowest
- * cost. Computed once for keys that open the same lanes of equal endpoints.
+ * cost. Computed once for all keys that the same lanes can use, on endpoints
+ * with equal lanes.
  */
 #include "ucp/rma/rkey.h"
 

@@ -74,7 +74,7 @@ unsigned ucp_rma_query_short(const ucp_proto_query_t *query,
     return 1;
 }
 
-/* A put may have several fragments; a get is one message. */
+/* A put may have several fragments; a get is one operation. */
 unsigned ucp_rma_query_bcopy(const ucp_proto_query_t *query,
                              ucp_proto_range_t *range)
 {
@@ -133,12 +133,14 @@ static ucs_linear_func_t am_time(const ucp_proto_query_t *query, double own)
     return time;
 }
 
-/* Returns the time in fragments. Both sides copy at the same time, so that the
- * data takes the time of one copy, and the first fragment that of another one.
- * The cost nevertheless counts both copies: the owner's processor is busy as
- * well, and the access waits while the owner makes no progress. An access by a
- * lane is therefore preferred unless its bandwidth is less than half. `max`:
- * data in one message of buffered copy. */
+/* Returns the cost of a transfer in fragments. The sender copies a fragment
+ * while the receiver copies the previous one: the transfer takes as long as one
+ * copy of all data and a second copy of one fragment. The cost nevertheless
+ * includes two copies of all data, because the owner's processor is busy as
+ * well, and the access waits while the owner makes no progress. Therefore an
+ * access over a lane is preferred unless the lane has less than half of the
+ * bandwidth of the messages. `max`: bytes of data in one message of buffered
+ * copy. */
 static ucs_linear_func_t am_fragments_time(const ucp_proto_query_t *query,
                                            size_t max)
 {

@@ -255,8 +255,8 @@ static ucs_status_t staged_chunk(ucp_request_t *req, chunk_t *chunk)
     return (packed < 0) ? (ucs_status_t)packed : UCS_OK;
 }
 
-/* Continues a reply. The memory may have been unmapped since the last
- * fragment. */
+/* Continues a reply. Each fragment is checked again, because the memory may
+ * have been unmapped since the previous one. */
 static ucs_status_t reply_progress(ucp_request_t *req)
 {
     ucp_rma_op_t *op = ucp_send_rma(req);
@@ -333,8 +333,8 @@ static void reply_later(ucp_ep_h ep, chunk_t *chunk)
     ucp_request_start(req);
 }
 
-/* Checks the whole range before a reply of several fragments: if access to a
- * part of it is not allowed, no data is sent. */
+/* Checks the access to all of the requested memory before a reply of several
+ * fragments: if access to a part of it is not allowed, no data is sent. */
 static ucs_status_t check_whole(chunk_t *chunk)
 {
     ucs_status_t status;

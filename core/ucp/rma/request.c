@@ -11,8 +11,8 @@
 #include "ucs/debug/log.h"
 
 /* Returns the configuration that selects the protocol. Operations with
- * MULTI_SEND have their own, in which latency has no cost. Returns NULL if out
- * of memory. */
+ * UCP_OP_ATTR_FLAG_MULTI_SEND have a configuration of their own, in which
+ * latency has no cost. Returns NULL if out of memory. */
 static const ucp_rma_config_t *config_for(ucp_rkey_h rkey, ucp_ep_h ep,
                                           const ucp_request_param_t *param)
 {

@@ -98,8 +98,8 @@ static int open_lane(ucp_rkey_t *rkey, ucp_ep_h ep, unsigned lane,
             ucp_lane_reaches(config, mem->mem_type));
 }
 
-/* Opens all lanes that put, get and atomics may use; returns the opened
- * ones. */
+/* Sets the keys of all lanes that put, get and atomics may use; returns the
+ * lanes that can access the memory. */
 static ucp_lane_map_t open_lanes(ucp_rkey_t *rkey, ucp_ep_h ep,
                                  const ucp_packed_mem_t *mem)
 {
@@ -223,8 +223,8 @@ const ucp_rma_config_t *ucp_rkey_open_late(ucp_rkey_t *rkey, ucp_ep_h ep)
     }
     free(mem);
     if (config == NULL) {
-        /* Accesses go by messages, and the next use of the key tries to open
-         * the lanes again */
+        /* Accesses are carried out by messages, and the next use of the key
+         * tries again to unpack it for the lanes */
         return rkey->config;
     }
 

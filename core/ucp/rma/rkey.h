@@ -30,7 +30,7 @@ struct ucp_rma_config {
     struct ucp_rma_config *next; /**< Next in the worker's list */
     const ucp_ep_config_t *ep_config;
     ucp_lane_map_t lanes; /**< Lanes that can use the key */
-    /** The peer's processor supports the access, by messages */
+    /** The peer's processor carries out accesses that messages request */
     uint8_t by_cpu;
     uint8_t amo_lane; /**< UCP_NULL_LANE if none */
     /** Atomics: by operation, by whether there is a result, and by size (1: 8
@@ -55,7 +55,7 @@ struct ucp_rkey {
     uint64_t length;
     /** Id of the peer's memory handle */
     uint64_t id;
-    uct_rkey_t keys[UCP_MAX_LANES]; /**< Keys of the opened lanes */
+    uct_rkey_t keys[UCP_MAX_LANES]; /**< Keys of the lanes in `lanes` */
     ucp_worker_h worker;
     uint16_t prot; /**< UCP_MEM_MAP_PROT_REMOTE_* */
     uint8_t mem_type;
@@ -92,7 +92,7 @@ static inline int ucp_rkey_is_for(const ucp_rkey_t *rkey, ucp_ep_h ep)
 
 /** For a key that was unpacked before the endpoint had lanes: unpacks it for
  *  the lanes now. Returns the configuration; if memory is short, one without
- *  lanes, with which accesses go by messages. */
+ *  lanes, with which messages carry out the accesses. */
 const ucp_rma_config_t *ucp_rkey_open_late(ucp_rkey_t *rkey, ucp_ep_h ep);
 
 /** Returns the configuration of transfers with the key on this endpoint and
@@ -150,8 +150,8 @@ static inline const ucp_rma_protos_t *ucp_rma_protos(const ucp_request_t *req)
                                                            &config->put;
 }
 
-/** Returns the time of one message: the request's own cost `own` (s), then the
- *  data. `copies`: number of copies by the processors. */
+/** Returns the time of one put or get as a function of its size. `own`: time in
+ *  seconds for the request; `copies`: number of copies by processors. */
 ucs_linear_func_t ucp_rma_cost(const ucp_lane_cost_t *cost, double own,
                                unsigned copies);
 

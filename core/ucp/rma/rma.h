@@ -10,7 +10,7 @@
  *   GET_REPLY | request 4 | status 1 | secret 3 | data, in order |
  *   ACK       | initiator's endpoint 8 | count 4 | status 1 |
  *
- * `key` is the number of the peer's memory handle. The peer checks each access
+ * `key` is the id of the peer's memory handle. The peer checks each access
  * against its current handles; an access outside them changes nothing. The
  * reply to a get contains the error. A put has already completed at the
  * initiator: its error is sent in an ACK, and the next flush returns it.
@@ -115,9 +115,9 @@ typedef struct ucp_rma_op {
     ucp_rkey_h rkey;                     /**< NULL for a reply to the peer */
     const struct ucp_rma_config *config; /**< Lanes and protocols */
     uint64_t key;                        /**< Id of the peer's memory handle */
-    /** The peer's request that this is a reply to */
+    /** Reply: id of the peer's request */
     uint32_t remote_id;
-    uint32_t secret; /**< For the reply to the peer */
+    uint32_t secret; /**< Reply: secret of the peer's endpoint */
     /** Sequence number among the endpoint's emulated accesses */
     uint32_t number;
     uint8_t posted;    /**< All fragments are posted */
@@ -130,7 +130,7 @@ typedef struct ucp_rma_op {
 /** State of the data transfer of a put or get: the area `data` of its
  *  request. */
 typedef struct ucp_rma_data {
-    size_t received;          /**< Bytes of an emulated get */
+    size_t received;          /**< Emulated get: bytes received so far */
     const ucp_rails_t *rails; /**< Lanes of a zero-copy transfer */
     ucp_memhs_t memhs;        /**< Registrations of the local buffer */
     /** Reply: the memory that the transport reads, or NULL */

@@ -10,8 +10,8 @@
 
 #include "ucp/rma/rkey.h"
 
-/** Configuration of all shared keys: it is that of no endpoint, so that
- *  operations leave their fast path and call ucp_rkey_of_peer. */
+/** Configuration of all shared keys: it differs from that of every endpoint, so
+ *  that operations do not take their fast path, and call ucp_rkey_of_peer. */
 extern const ucp_rma_config_t ucp_rma_config_shared;
 
 static UCS_F_ALWAYS_INLINE int ucp_rkey_is_shared(const ucp_rkey_t *rkey)
