@@ -69,8 +69,9 @@ static void start_again(void *arg)
 }
 
 /* Restarts a failed get of an endpoint that has not failed, in the next
- * progress, if a lane is known to be lost by then. Until then the request is in
- * no queue. Returns zero if a restart is not possible: the get fails. */
+ * progress: the first time in any case, later only if the endpoint has lost
+ * another lane by then. Until then the request is in no queue. Returns zero if
+ * a restart is not possible: the get fails. */
 static int retry(ucp_request_t *req)
 {
     /* A failed or closed endpoint has removed the request from its list. */
@@ -163,7 +164,8 @@ static ucs_status_t progress(ucp_request_t *req)
     }
     if (status != UCS_OK) {
         if (ucp_failover_suspect(ep, req->lane, status)) {
-            return UCS_INPROGRESS; /* the transport did not accept it */
+            return UCS_INPROGRESS; /* the lane did not accept the chunk: try
+                                    * another lane */
         }
         ucp_rma_zcopy_posted(req, status);
         return UCS_OK;

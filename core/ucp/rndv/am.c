@@ -126,8 +126,8 @@ ucs_status_t ucp_rndv_data_handler(void *arg, void *data, size_t length,
 
     status = ucp_dt_iter_unpack(&req->dt, offset, hdr + 1, length);
     if ((status != UCS_OK) && (req->status == UCS_INPROGRESS)) {
-        req->status = status; /* The receive completes with this error when all
-                               * data has arrived; that data is dropped */
+        req->status = status; /* The receive completes with this error, but not
+                               * before all data has arrived */
     }
     ucp_recv_rndv(req)->remaining -= length;
     if (ucp_recv_rndv(req)->remaining == 0) {

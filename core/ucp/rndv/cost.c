@@ -133,8 +133,8 @@ const ucp_rails_t *ucp_rndv_put_rails(const ucp_ep_config_t *config,
                &config->rndv_put;
 }
 
-/* Returns non-zero if the lane can access memory of the peer, by keys in
- * messages. Generic data has no memory. */
+/* Returns non-zero if the lane can access memory of the peer, with a key that
+ * an announcement or its reply can carry. Generic data has no memory. */
 static int has_memory(const ucp_lane_config_t *lane, unsigned dt_class)
 {
     return (lane != NULL) && (lane->remote_md != UCP_NULL_MD) &&

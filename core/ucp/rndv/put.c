@@ -39,7 +39,8 @@ static void put_completed(uct_completion_t *comp)
             ucp_rndv_retry_by_messages(req)) {
             return;
         }
-        /* All data is at the peer: send DONE. */
+        /* All data is at the peer, or the transfer has failed: send DONE, which
+         * contains the status. */
         ucp_send_rndv(req)->step   = STEP_DONE;
         ucp_send_rndv(req)->posted = 0;
         req->send.comp.count       = 1;

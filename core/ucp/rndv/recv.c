@@ -91,8 +91,8 @@ void ucp_rndv_recv_end(ucp_request_t *req, ucs_status_t status)
     rndv->complete(req, status);
 }
 
-/* Returns non-zero if the sender accepts an address for put over these lanes:
- * the flags of its announcement say so. */
+/* Returns non-zero if the sender accepts an address for put over these lanes,
+ * according to the flags of its announcement. */
 static int may_put(const ucp_ep_config_t *config, const ucp_rails_t *rails,
                    unsigned rts_flags)
 {
@@ -197,9 +197,10 @@ void ucp_rndv_recv_send_rtr(ucp_request_t *req, ucp_ep_h ep, ucp_le32_t request,
 }
 
 /* Returns non-zero if the receive buffer is memory that only a device can
- * access, and the sender shall put into it. That takes one copy; a get over
- * another lane takes a second one, from host memory. A sender whose data is
- * also in memory of a device has sent a key for a get. */
+ * access, and the sender shall put into it. The put takes one copy; a get over
+ * another lane takes two, to host memory and from there. A get is used if the
+ * sender has sent a key for the lane of device memory: its data is then in
+ * memory of a device, too. */
 static int prefers_put(ucp_request_t *req, ucp_ep_h ep,
                        const ucp_rndv_rts_t *rts)
 {

@@ -12,8 +12,8 @@
  * (RTR). A put continues by messages, also if it had only one lane.
  *
  * The restart waits for the next progress because a transport may report a
- * failed lane before or after it completes the lane's operations: after that
- * the lanes that are left are known.
+ * failed lane before or after it completes the lane's operations. In the next
+ * progress it is known which lanes are left.
  */
 #include "ucp/rndv/rndv.h"
 

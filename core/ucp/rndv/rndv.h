@@ -2,8 +2,7 @@
 /*
  * Rendezvous: large data stays at the sender until the receive is matched, and
  * is then transferred to the receive buffer. Tagged and active messages share
- * this code; the data of a class (a tag, a header) is sent with the
- * announcement.
+ * this code; their own data (a tag, a header) is sent with the announcement.
  *
  *   sender                                     receiver
  *     | RTS: sender's end, request, length,       |
@@ -129,10 +128,11 @@ enum {
     /** Maximum length of the keys in a peer's message, in bytes. */
     UCP_RNDV_MAX_TAKEN = 512,
     /** Default minimum: smaller messages are sent eagerly, because they are not
-     *  much larger than the announcement. This holds for any costs and
-     *  hints. */
+     *  much larger than the announcement. This applies whatever the costs are,
+     *  and whatever hints the flags of the user's call contain. */
     UCP_RNDV_MIN       = 1024,
-    /** Maximum length of the announcement without the data of its class. */
+    /** Maximum length of the announcement without the bytes that tagged or
+     *  active messages add to it. */
     UCP_RNDV_MAX_RTS   = sizeof(ucp_rndv_rts_t) + UCP_RNDV_MAX_KEYS,
 };
 
@@ -148,15 +148,15 @@ typedef struct ucp_rndv_send {
     uct_rkey_bundle_t rkeys[UCP_MAX_RAILS];
     ucp_memhs_t memhs;   /**< Registrations of the local buffer */
     ucp_request_t *recv; /**< Get: the receive that the request completes */
-    uint32_t remote_id;  /**< The peer's request */
+    uint32_t remote_id;  /**< Id of the peer's request */
     ucp_le32_t secret;   /**< Get: secret for the reply */
     uint8_t num_keys;    /**< Number of entries of rkeys */
     uint8_t retries;     /**< Number of restarts, see retry.c */
     uint8_t retrying;    /**< Waits for a restart */
-    /** Lanes that the endpoint had lost at the start */
+    /** Lanes that the endpoint had lost at the start of the transfer */
     ucp_lane_map_t lost;
     uint8_t step; /**< Put: what is sent next, see put.c */
-    /** All is posted: waits for the completion */
+    /** All operations are posted: waits for their completion */
     uint8_t posted;
     uint8_t detached;  /**< The endpoint has failed or is closed, and may not
                         *   exist any more: only the transport's completion is
@@ -173,7 +173,7 @@ typedef struct ucp_rndv_recv {
     size_t remaining;  /**< Bytes that are not received yet */
     ucp_memhs_t memhs; /**< Registrations of the buffer for put */
     void (*complete)(ucp_request_t *req, ucs_status_t status);
-    /** For generic data; else NULL */
+    /** Buffer for data of a generic datatype; else NULL */
     struct ucp_rndv_gather *gather;
     /** The protocol of the data; NULL until it is known */
     const ucp_proto_t *proto;
@@ -248,9 +248,10 @@ static inline uint64_t ucp_rndv_rts_length(const ucp_rndv_rts_t *rts)
 typedef void (*ucp_rndv_complete_t)(ucp_request_t *req, ucs_status_t status);
 
 /**
- * Answers an announcement whose receive is matched. `req` has its datatype; its
- * info gets the length. `rts` is checked, and may be released on return.
- * `complete` is always called, at once or later.
+ * Answers an announcement whose receive is matched. `req`: the receive, whose
+ * datatype is set; the function sets req->recv.info.length. `rts`: the caller
+ * has checked it, and may release it on return. `complete` is always called, at
+ * once or later.
  */
 void ucp_rndv_recv_start(ucp_request_t *req, const ucp_rndv_rts_t *rts,
                          ucp_rndv_complete_t complete);
@@ -438,8 +439,9 @@ int ucp_rndv_retry_by_messages(ucp_request_t *req);
 /** Cancels a restart that has not begun. */
 void ucp_rndv_retry_cancel(ucp_request_t *req);
 
-/** Called if a lane did not accept a fragment and seems to have failed. Returns
- *  non-zero if the fragment is sent over another lane. */
+/** Called if a lane has rejected a fragment with an error, so that it is
+ *  suspected to have failed. Returns non-zero if the fragment is sent over
+ *  another lane. */
 int ucp_rndv_chunk_rejected(ucp_request_t *req, unsigned lane,
                             ucs_status_t status);
 

@@ -29,7 +29,8 @@ static const ucp_proto_t *select_data(const ucp_ep_config_t *costs,
     return ucp_rndv_select(costs, dt_class, dt->length);
 }
 
-/* Returns the protocol for the data that has one of these flags. */
+/* Returns, of the protocols for the data of a rendezvous, the one that has one
+ * of these flags. */
 static const ucp_proto_t *data_with(uint16_t flags)
 {
     return (flags & ucp_proto_rndv_get.flags) ? &ucp_proto_rndv_get :
@@ -176,8 +177,9 @@ void ucp_rndv_send_failure(ucp_ep_h ep, uint32_t recv_request,
 
 void ucp_rndv_data_abort(ucp_request_t *req, ucs_status_t status)
 {
-    /* The transport may still use the buffer: the completion of its operations
-     * releases it, possibly after the endpoint is freed. */
+    /* The transport may still use the buffer: the request completes when the
+     * transport has completed its operations, possibly after the endpoint is
+     * freed. */
     detach(req);
     ucp_rndv_retry_cancel(req);
     if (req->send.comp.func == NULL) {

@@ -9,8 +9,8 @@
  *
  * Several fragments of a send are in flight: some are copied while others are
  * sent. Each copied fragment is sent by its own request, which waits for send
- * resources like any other. The fragment carries its offset in the message, so
- * that fragments may be sent out of order.
+ * resources like any other request. The fragment carries its offset in the
+ * message, so that fragments may be sent out of order.
  *
  *   fragment of a send:  copying --> its own send --> copying the next data
  *                                                `--> no data, or failed: idle
@@ -175,8 +175,8 @@ const ucp_proto_t ucp_proto_rndv_staged = {
 static void note(ucp_request_t *req, ucs_status_t status)
 {
     if ((status != UCS_OK) && (req->status == UCS_INPROGRESS)) {
-        req->status = status; /* The receive completes with this error when all
-                               * data has arrived; that data is dropped */
+        req->status = status; /* The receive completes with this error, but not
+                               * before all data has arrived */
     }
 }
 
@@ -205,8 +205,9 @@ static void chunk_placed(ucp_stage_frag_t *frag)
     end_if_complete(req);
 }
 
-/* Starts the copy of received data from a fragment. Returns zero if no fragment
- * is available. */
+/* Stores received data in a fragment and starts its copy to the user's memory.
+ * Returns zero if no fragment is available, or if the user's memory is not one
+ * block. */
 static int copy_later(ucp_request_t *req, uint64_t offset, const void *data,
                       size_t length)
 {

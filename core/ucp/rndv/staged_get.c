@@ -10,7 +10,7 @@
  *                     `------------------`-> no data left, or failed: idle
  *
  * Each fragment has its own request, which waits for send resources like any
- * other. The whole get ends with its last fragment.
+ * other request. The whole get ends with its last fragment.
  */
 #include "ucp/rndv/rndv.h"
 

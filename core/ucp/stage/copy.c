@@ -3,7 +3,7 @@
  * Copies between memory that the processor cannot access and host memory, by a
  * copier (stage.h): blocking ones, and copies of fragments in the background.
  * The completion callbacks of the transport only move fragments to the list
- * `done`; the users' functions are called from the worker's progress.
+ * `done`; the worker's progress calls the function `done` of each fragment.
  */
 #include "ucp/stage/copier.h"
 

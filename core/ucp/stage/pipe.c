@@ -33,7 +33,7 @@ struct ucp_stage_pipe {
     uint32_t place;      /* see ucp_stage_copy() */
     char *at;            /* address of the next part */
     size_t used;         /* Read: bytes of the first fragment that the caller
-                          * has got */
+                          * has received */
     ucs_status_t status; /* write: status of the copies so far */
     unsigned head;
     unsigned count;
@@ -105,8 +105,8 @@ static ucp_stage_pipe_t *open_at(ucp_copier_t *copier, uint32_t place,
 }
 
 /* Returns the pipeline for a part at `memory`, or NULL if out of memory. If the
- * pipeline is at another position, it is replaced: the block is read from its
- * start again. */
+ * pipeline is at another position, because the caller starts again from the
+ * beginning of the block, it is replaced. */
 static ucp_stage_pipe_t *get_pipe(ucp_copier_t *copier, uint32_t place,
                                   ucp_stage_pipe_t **pipe_p, void *memory)
 {

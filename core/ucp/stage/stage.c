@@ -343,7 +343,8 @@ ucs_status_t ucp_stage_adopt(ucp_worker_h worker, ucp_dt_iter_t *iter,
     uint32_t place;
 
     if ((iter->dt_class == UCP_DT_CLASS_GENERIC) || (iter->length == 0)) {
-        return UCS_OK; /* the user's functions access it, or it is empty */
+        return UCS_OK; /* the user's functions access the memory, or there is
+                        * none */
     }
 
     status = type_of(worker, iter, param, &type, &place);

@@ -266,8 +266,8 @@ void ucp_stats_progress(ucp_worker_stats_t *stats, unsigned count)
 
 struct ucp_ep_stats {
     ucs_stats_record_t *record;
-    int is_shared; /* `record` is other_eps, because there was no space for an
-                    * own one */
+    int is_shared; /* `record` is other_eps, because there was no space for a
+                    * record of its own */
     unsigned num_lanes;
     struct {
         ucs_stats_record_t *record; /* NULL if shared, or if the lane is lost */

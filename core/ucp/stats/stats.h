@@ -3,8 +3,9 @@
  * Counters of UCP (UCX_STATS). The path of small messages contains no counting
  * code: if counting is on, counting functions replace a lane's table of
  * operations and the handlers that a transport calls; if it is off, the plain
- * ones are used. What these functions do not see (for example protocols,
- * restarts) is counted by slow operations, after a test of a pointer.
+ * ones are used. Other events (for example the selected protocols, restarts)
+ * are counted in the code of slow operations, where a test of a pointer costs
+ * little.
  */
 #ifndef UCP_STATS_H
 #define UCP_STATS_H
@@ -119,8 +120,8 @@ enum {
 typedef struct ucp_worker_stats ucp_worker_stats_t;
 typedef struct ucp_ep_stats ucp_ep_stats_t;
 
-/** Starts counting if the configuration enables it, and returns whether it
- *  does; stops counting. */
+/** ucp_stats_open() starts counting if the configuration enables it, and
+ *  returns whether it does. ucp_stats_close() stops counting. */
 int ucp_stats_open(const ucs_config_source_t *source);
 void ucp_stats_close(void);
 
@@ -159,15 +160,15 @@ ucs_stats_record_t *ucp_stats_ep_record(const ucp_ep_stats_t *stats);
 
 /* ---- slow operations, of any endpoint or worker ---- */
 
-/** Increases a counter of messages of the endpoint, for data whose protocol
- *  the lane does not see (for example rendezvous by get). */
+/** Increases a counter of messages of the endpoint, for data whose protocol the
+ *  functions of the lane do not show (for example rendezvous by get). */
 void ucp_stats_sent(ucp_ep_h ep, unsigned counter, size_t length);
 
 /** Counts a transfer that restarts over the remaining lanes. */
 void ucp_stats_retry(ucp_ep_h ep);
 
-/** Increases a counter of messages of the worker, for data that no handler of
- *  a message receives. */
+/** Increases a counter of messages of the worker, for data that the handler of
+ *  a message does not count. */
 void ucp_stats_received(ucp_worker_h worker, unsigned counter, size_t length);
 
 /* ---- internal ---- */
