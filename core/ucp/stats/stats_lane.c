@@ -29,7 +29,8 @@ enum { SHORT, BCOPY, ZCOPY }; /* index of ucp_class_sent_t::by */
  * transport's function, because that may release the endpoint. */
 static UCS_F_ALWAYS_INLINE const counting_t *counting_of(uct_ep_h uct)
 {
-    return (const counting_t *)uct->ops; /* its first member */
+    return (const counting_t *)uct->ops; /* `ops` is the first member of
+                                          * counting_t */
 }
 
 static UCS_F_NOINLINE void count_failure(const counting_t *self, int status)

@@ -2,7 +2,7 @@
 /*
  * ucp_stream_class: what streams contribute to workers and endpoints
  * (ucp_class_t, see base/class.h): messages and their handlers, protocols, and
- * functions for their life.
+ * functions for their creation, close and release.
  */
 #include "ucp/base/class.h"
 

@@ -58,7 +58,7 @@ ucs_status_t ucp_stream_data_keep(ucp_worker_h worker, ucp_stream_t *stream,
                                   char *data, size_t length, unsigned flags);
 
 /** For a receive that is cancelled: stores the `length` bytes that it has
- *  received before the other data of the stream, so that they can be received
+ *  received, as the first data of the stream, so that they can be received
  *  again. */
 ucs_status_t ucp_stream_data_return(ucp_stream_t *stream, ucp_dt_iter_t *dt,
                                     size_t length);

@@ -32,7 +32,7 @@ static uint64_t name_hash(const ucp_wire_end_t *name)
 /* -------------------------------------------------------- sides by name -- */
 
 /* Finds the side of a stream with this name. If `opened` is 0, the peer must
- * not have opened it; otherwise it must be opened and unclaimed. */
+ * not have opened it; otherwise the side must have no endpoint (unclaimed). */
 static ucp_stream_t *find(ucp_stream_worker_t *streams,
                           const ucp_wire_end_t *name, int opened)
 {
@@ -97,7 +97,8 @@ static ucp_stream_t *make(ucp_stream_worker_t *streams,
     return stream;
 }
 
-/* Makes later data with the peer's key be dropped. */
+/* Removes the peer's key from the table: later data with this key is
+ * dropped. */
 static void forget_key(ucp_stream_worker_t *streams, ucp_stream_t *stream)
 {
     if ((stream->peer_key != 0) &&
@@ -150,7 +151,8 @@ static int is_wanted(ucp_ep_h ep)
     return (ep->worker->context->features & UCP_FEATURE_STREAM) != 0;
 }
 
-/* *number_p: how many endpoints to worker `uuid` existed before this one. */
+/* Sets *number_p to the number of endpoints to worker `uuid` that were created
+ * before this one, and counts this one. */
 static ucs_status_t next_number(ucp_stream_worker_t *streams, uint64_t uuid,
                                 uint64_t *number_p)
 {
@@ -203,8 +205,8 @@ ucs_status_t ucp_stream_ep_add(ucp_ep_h ep, const ucp_ep_params_t *params)
     return add(ep, &name, &name);
 }
 
-/* Creates the side of an endpoint for replies. Data that its peer has sent
- * belongs to it, unless another endpoint has this name. */
+/* Sets the side of an endpoint for replies: the unclaimed side that the peer
+ * has opened, if there is one, otherwise a new side. */
 static ucs_status_t add_reply(ucp_ep_h ep)
 {
     ucp_stream_worker_t *streams = ucp_worker_stream(ep->worker);
@@ -346,8 +348,9 @@ static ucs_status_t enter_key(ucp_worker_h worker, uint64_t key,
     return status;
 }
 
-/* Connects the sender of an OPEN message to a local or an unclaimed side.
- * Returns NULL if there is no such side. */
+/* Connects the sender of an OPEN message to the side of a local endpoint or, if
+ * there is none yet, to a new unclaimed side. Returns NULL if both are
+ * impossible. */
 static ucp_stream_t *join(ucp_worker_h worker, const ucp_stream_open_t *message)
 {
     uint64_t key = ucp_le64_get(message->key);

@@ -86,8 +86,8 @@ static UCS_F_ALWAYS_INLINE void complete(ucp_request_t *req,
 
 /* --------------------------------------------------------------- arrival -- */
 
-/* Unpacks data into posted receives; returns the number of bytes. Their
- * callbacks may post receives or close the endpoint. */
+/* Unpacks data into posted receives; returns the number of bytes. The callbacks
+ * of the receives may post receives or close the endpoint. */
 static UCS_F_ALWAYS_INLINE size_t give(ucp_stream_t *stream, const char *data,
                                        size_t length)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * ucp_stream_send_nbx, and the protocols of streams: short, buffered copy and
- * zero-copy. Longer data is sent in several messages; the receiver does not
- * see their boundaries.
+ * zero-copy. Longer data is sent in several messages, whose boundaries are not
+ * visible at the receiver.
  */
 #include "ucp/dt/dt.h"
 #include "ucp/eager/eager.h"
@@ -146,7 +146,9 @@ static ucs_status_t sent(ucp_request_t *req, ucs_status_t status)
     return UCS_OK;
 }
 
-/* Data of several messages is copied by a pipeline (ucp/stage). */
+/* For data that the processor cannot access: data of one message may be copied
+ * in the background (ucp_eager_fetch()); longer data is copied by a pipeline
+ * when it is packed (ucp/stage). */
 static ucs_status_t copy_init(ucp_request_t *req, uint32_t attr)
 {
     if (req->dt.length <= copy_size(req->send.ep->config)) {

@@ -10,7 +10,7 @@
  * A side opens the stream at its first use: it sends a random key to its peer,
  * and this key identifies its later messages. Messages of an endpoint are in
  * order, so that an opening needs no reply. A forced close may cancel a queued
- * opening, so that CLOSE repeats all of its fields. The name selects the side
+ * OPEN. Therefore CLOSE repeats all fields of OPEN. The name selects the side
  * at the peer:
  *
  *   endpoint created from         its name, at both sides
@@ -75,7 +75,7 @@ typedef struct ucp_stream {
     ucp_ep_h ep; /**< NULL if the side is unclaimed */
     /** Key of received messages; 0 until the peer's OPEN arrives */
     uint64_t peer_key;
-    ucs_list_link_t posted; /**< Waiting receives, by ep_link */
+    ucs_list_link_t posted; /**< Waiting receives, linked by ep_link */
     /** Data without a receive; empty while receives are posted */
     ucs_list_link_t data;
     size_t available;      /**< Bytes in `data` */
@@ -102,7 +102,8 @@ typedef struct ucp_stream_worker {
     ucs_hash_t by_name; /**< Lists of sides by hash of the name */
     ucs_hash_t numbers; /**< Number of endpoints that the user has created to a
                          *   worker, by the worker's UUID */
-    /** Sides with data that poll has not returned */
+    /** Sides with data whose endpoint ucp_stream_worker_poll has not returned
+     *  since the data arrived */
     ucs_list_link_t ready;
     ucs_list_link_t unclaimed; /**< Sides without an endpoint */
     ucs_list_link_t held;      /**< Data that the user keeps */
@@ -136,8 +137,9 @@ ucs_status_t ucp_stream_worker_init(ucp_stream_worker_t *streams);
 void ucp_stream_worker_release(ucp_worker_h worker);
 void ucp_stream_worker_cleanup(ucp_stream_worker_t *streams);
 
-/** Creates the side of an endpoint that the user created, including data that
- *  arrived before. No effect without UCP_FEATURE_STREAM. */
+/** Creates the side of an endpoint that the user created, or assigns the
+ *  unclaimed side with the data that arrived before. No effect without
+ *  UCP_FEATURE_STREAM. */
 ucs_status_t ucp_stream_ep_add(ucp_ep_h ep, const ucp_ep_params_t *params);
 
 /** Returns the stream of an endpoint; an endpoint for replies creates it at

@@ -76,8 +76,9 @@ static void eager_abort(ucp_request_t *req, ucs_status_t status)
 {
     ucp_send_tag(req)->sync = 0;
     if (ucp_send_tag(req)->in_flight) {
-        /* The transport still uses the buffer: the completion of the send
-         * releases it, possibly after the endpoint is freed. */
+        /* The transport still uses the buffer: the request completes when the
+         * transport completes the send, possibly after the endpoint is
+         * freed. */
         ucp_request_ep_del(req);
         ucp_request_id_del(req);
         uct_completion_update_status(&req->send.comp, status);

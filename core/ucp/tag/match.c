@@ -11,8 +11,9 @@
 #include <stdlib.h>
 
 enum {
-    FIRST_BITS      = 5,   /* initial size of a hash table */
-    LOAD            = 2,   /* entries per bucket before it grows */
+    FIRST_BITS      = 5,   /* log2 of the initial number of buckets */
+    LOAD            = 2,   /* average entries per bucket at which a table
+                            * grows */
     SMALL_DESC_SIZE = 256, /* unexpected messages up to this size are pooled */
 };
 
@@ -46,7 +47,8 @@ static void keys_init(ucp_tag_match_t *tm, ucp_tag_t sender_mask)
     tm->keys[tm->num_keys] = 0;
 }
 
-/* Returns the key under which a receive is stored. */
+/* Returns the index of the key under which a receive with this mask is
+ * stored. */
 static unsigned key_of(const ucp_tag_match_t *tm, ucp_tag_t mask)
 {
     unsigned i = 0;
@@ -69,8 +71,8 @@ static ucs_status_t receives_init(ucp_tag_receives_t *receives, ucp_tag_t key)
     receives->shift   = 64 - FIRST_BITS;
     receives->count   = 0;
     receives->scanned = 0;
-    /* Key 0: the receives that no key covers are in one bucket, which does not
-     * grow */
+    /* A key without bits is for the receives whose mask covers no other key:
+     * all of them are in one bucket, and the table does not grow */
     receives->limit   = (key == 0) ? SIZE_MAX : grow_at(receives->shift);
     receives->buckets = malloc(count * sizeof(*receives->buckets));
     if (receives->buckets == NULL) {
@@ -385,8 +387,8 @@ ucp_recv_desc_t *ucp_tag_unexpected_add(ucp_tag_match_t *tm,
     return desc;
 }
 
-/* Searches the buckets of one of the keys 1 and up; without a key, all
- * messages. */
+/* Finds the oldest message for a mask without all bits: searches the bucket of
+ * the mask's key or, if the mask covers no key, all messages. */
 static ucp_recv_desc_t *unexpected_find_wild(ucp_tag_match_t *tm, ucp_tag_t tag,
                                              ucp_tag_t mask)
 {

@@ -47,8 +47,8 @@ typedef enum {
 } ucp_recv_desc_kind_t;
 
 /**
- * An unexpected message: also the handle of a probe. The received bytes follow
- * it.
+ * An unexpected message: also the message handle that ucp_tag_probe_nb returns.
+ * The received bytes follow the structure.
  */
 struct ucp_recv_desc {
     ucs_list_link_t by_order;             /**< In arrival order */

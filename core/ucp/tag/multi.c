@@ -216,7 +216,7 @@ void ucp_tag_multi_match(ucp_recv_desc_t *desc, ucp_request_t *req)
     ucp_tag_multi_t *multi = ucp_tag_multi_of(desc);
     ucs_status_t status    = UCS_OK;
 
-    /* clears the pointer: the receive owns the message now */
+    /* clears the pointer in the descriptor: the receive owns the message now */
     memset(desc + 1, 0, sizeof(multi));
     multi->desc = NULL;
     take_request(multi, req, desc->tag, desc->length);

@@ -55,8 +55,8 @@ static UCS_F_ALWAYS_INLINE void set_info(ucp_tag_recv_info_t *info,
 
 /* -------------------------------------------------------------- arrival -- */
 
-/* Stores an unexpected message. Returns UCS_ERR_NO_MEMORY if the reserve is
- * used up, too. */
+/* Stores an unexpected message. Returns UCS_ERR_NO_MEMORY if the worker's
+ * reserve of memory is used up, too. */
 static UCS_F_NOINLINE ucs_status_t keep_early(ucp_worker_h worker,
                                               ucp_recv_desc_kind_t kind,
                                               ucp_tag_t tag, size_t length,
@@ -308,7 +308,8 @@ static ucp_request_t *recv_early_later(ucp_worker_h worker,
     return req;
 }
 
-/* Receives an unexpected message; `desc` is not in the queue. */
+/* Receives an unexpected message, which was removed from the queue; frees
+ * `desc`. */
 static ucs_status_ptr_t recv_early(ucp_worker_h worker, ucp_recv_desc_t *desc,
                                    ucp_dt_iter_t *dt,
                                    const ucp_request_param_t *param)

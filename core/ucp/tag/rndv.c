@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Tagged messages by rendezvous: the message RNDV_RTS, which announces the
- * data, and its handler; cancellation of an announced send. rndv/ transfers
- * the data.
+ * data, and its handler; cancellation of an announced send. The folder rndv/
+ * has the transfer of the data.
  */
 #include "ucp/order/queue.h"
 #include "ucp/tag/eager.h"

@@ -16,7 +16,7 @@
 ucp_stage_frag_t *ucp_tag_staged_frag(const ucp_dt_iter_t *dt, size_t length);
 
 /** Starts the copy of `payload` by way of the fragment; the receive completes
- *  when the copy is complete. The caller has set the request's info. */
+ *  when the copy is complete. The caller has set req->recv.info. */
 void ucp_tag_staged_start(ucp_request_t *req, ucp_stage_frag_t *frag,
                           const void *payload, size_t length);
 

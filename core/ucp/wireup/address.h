@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Worker addresses: the bytes that a peer needs to connect to a worker. They
- * travel through files, sockets and databases, so all of them are checked.
+ * Worker addresses: the bytes that a peer needs to connect to a worker. Users
+ * pass them through files, sockets and databases, so all of their bytes are
+ * checked.
  *
  *   | header of base/seal.h | compressed body (base/squeeze.h) |
  *   body:     | worker's number 8 | fields ... |
@@ -14,7 +15,8 @@
  *   FAR_RESOURCE  | domain 1 | interface 1 | as RESOURCE |
  *
  * Types from 128 on are RESOURCE, of the domain in bits 4-6 and the interface
- * in bits 0-3. The body is compressed with 16 zero bytes as history.
+ * in bits 0-3. The compression of the body may refer to 16 zero bytes before
+ * it.
  *
  * Fields of unknown type are skipped; a newer version only adds fields.
  * Transports repeat the host, process or network in their addresses;
@@ -35,8 +37,8 @@ typedef struct ucp_address_entry {
     uint8_t dev_addr_length;
     const uint8_t *iface_addr;
     uint8_t iface_addr_length;
-    /** Index of the interface's domain in the peer's context, which says which
-     *  key of the peer's packed keys is for this interface; UCP_NULL_MD if
+    /** Index of the interface's domain in the peer's context, which selects the
+     *  key for this interface among the peer's packed keys; UCP_NULL_MD if
      *  unknown */
     uint8_t md_index;
     /** Index in the peer's worker; UCP_NULL_IFACE if unknown */
@@ -48,11 +50,12 @@ enum { UCP_NULL_IFACE = 0xff };
 typedef struct ucp_address_info {
     uint64_t uuid;
     uint32_t host; /**< 0 if unknown */
-    /** The number in hexadecimal if the address contains no name */
+    /** The worker's name, or its UUID in hexadecimal if the address contains no
+     *  name */
     char name[UCP_ENTITY_NAME_MAX];
     unsigned num_entries;
     ucp_address_entry_t entries[UCP_MAX_RESOURCES];
-    /** Uncompressed; the entries point into it */
+    /** The uncompressed address, into which the entries point */
     uint8_t bytes[UCP_SQUEEZE_MAX];
 } ucp_address_info_t;
 
@@ -78,9 +81,9 @@ static inline size_t ucp_address_length(const void *address)
     return ucp_seal_length(address, UCP_SEAL_ADDRESS);
 }
 
-/** Returns non-zero if that worker runs on this machine and in the same
- *  namespaces. The processor then does the work of network devices between the
- *  two. Reachability does not depend on it. */
+/** Returns non-zero if the worker with this address runs on this machine and in
+ *  the same namespaces as this process. Used for costs and thresholds only:
+ *  whether a transport reaches the worker does not depend on it. */
 int ucp_address_is_local(const ucp_address_info_t *info);
 
 /** Unpacks bytes from an untrusted source. Returns UCS_ERR_INVALID_ADDR, with a

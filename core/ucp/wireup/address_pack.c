@@ -60,8 +60,9 @@ static int put_host(writer_t *writer)
     return p != NULL;
 }
 
-/* Adds the worker's name, which only texts for people use: if the user enables
- * that (UCX_ADDRESS_DEBUG_INFO), or for reports of counters. */
+/* Adds the worker's name, which is used only in log messages and reports: if
+ * the user enables that (UCX_ADDRESS_DEBUG_INFO), or if counters are
+ * reported. */
 static int put_name(writer_t *writer, ucp_worker_h worker)
 {
     size_t length = strlen(worker->name);
@@ -116,7 +117,8 @@ static int put_iface(writer_t *writer, ucp_worker_iface_t *wiface,
                                      (uct_device_addr_t *)device) != UCS_OK) {
         return 1;
     }
-    /* an interface that cannot be connected to has no address of its own */
+    /* an interface that only connects endpoint to endpoint has no address of
+     * its own */
     if (attr->cap.flags & UCT_IFACE_FLAG_CONNECT_TO_IFACE) {
         iface_addr_len = attr->iface_addr_len;
         if (uct_iface_get_address(wiface->iface, (uct_iface_addr_t *)own) !=
