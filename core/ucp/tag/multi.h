@@ -3,7 +3,7 @@
  * Eager tagged messages of several fragments: what tagged messages have in
  * addition to multi/multi.h, which active messages use as well.
  *
- *   FIRST_TAG  | fragment of multi.h | tag 8 | request 4 | payload |
+ *   FIRST_TAG  | header of multi/multi.h | tag 8 | request 4 | payload |
  *
  * request: the sender's request id, acknowledged when the message is matched;
  * 0: the send is not synchronous.

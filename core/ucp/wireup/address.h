@@ -8,7 +8,7 @@
  *   body:     | worker's number 8 | fields ... |
  *   field:    | type 1 | n 1 | n bytes |, or | type 1 | 255 | n 2 | n bytes |
  *
- *   HOST      number of the machine and namespaces that the worker runs in 4
+ *   HOST      4 bytes: number of the machine and namespaces of the worker
  *   NAME      text without a final zero; only on request
  *   RESOURCE  | code of the transport's name 2 | n 1 | device address |
  *             interface address |, of domain 0 and interface 0
@@ -82,8 +82,9 @@ static inline size_t ucp_address_length(const void *address)
 }
 
 /** Returns non-zero if the worker with this address runs on this machine and in
- *  the same namespaces as this process. Used for costs and thresholds only:
- *  whether a transport reaches the worker does not depend on it. */
+ *  the same namespaces as this process. Used for costs, thresholds and the
+ *  number of lanes; whether a transport reaches the worker does not depend on
+ *  it. */
 int ucp_address_is_local(const ucp_address_info_t *info);
 
 /** Unpacks bytes from an untrusted source. Returns UCS_ERR_INVALID_ADDR, with a

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The deadline of a handshake (handshake.h). The transport that carries its
- * messages notices a lost host or process, but not a process that lives and
+ * messages detects a lost host or process, but not a process that exists and
  * never makes progress, for example a stopped one: the endpoint would wait
- * without end. After UCX_WIREUP_TIMEOUT it fails.
+ * without end. After UCX_WIREUP_TIMEOUT the endpoint fails.
  *
  * A worker has one timer, which runs only while handshakes are under way. A
  * handshake that takes too long fails between one and one and a quarter times

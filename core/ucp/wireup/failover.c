@@ -74,9 +74,9 @@ static struct uct_ep lost_lane = {.ops = &lost_ops};
 
 /* ------------------------------------------------------------- failing -- */
 
-/* Callback of uct_ep_pending_purge(): the UCP endpoint's pending request was
- * in the queue of this lane. Nothing will call it any more, so that the caller
- * has to resume the queue. */
+/* Callback of uct_ep_pending_purge(): the UCP endpoint's pending request was in
+ * the queue of this lane. The transport will not call this request any more:
+ * the caller of the purge resumes the endpoint's queue. */
 static void note_waiting(uct_pending_req_t *self, void *arg)
 {
     int *waited = arg;
@@ -114,7 +114,7 @@ static void lose(ucp_ep_h ep, unsigned lane, const ucp_ep_config_t *config,
     }
     if (!(ep->flags & UCP_EP_FLAG_FAILED)) {
         /* The cause may be the loss of the peer, which would otherwise be
-         * noticed late */
+         * detected late */
         ucp_keepalive_check(ep);
     }
 }
