@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The accounting of memory by ucs_memtrack_*(). The environment enables it, and
- * it is written when a process ends: each test runs a child process and reads
- * its output.
+ * The accounting of memory by ucs_memtrack_*(). An environment variable enables
+ * the accounting, and the account is written when the process ends: each test
+ * runs a child process and reads its output.
  */
 #include <check.h>
 #include <pthread.h>
@@ -12,7 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Of no header: io_demo declares them itself. */
+/* No header declares these functions: io_demo declares them itself. */
 void ucs_memtrack_allocated(void *ptr, size_t size, const char *name);
 void ucs_memtrack_releasing(void *ptr);
 
@@ -20,8 +20,9 @@ enum { THREADS = 4, ROUNDS = 500 };
 
 static char output[16384];
 
-/* Runs `body` in a process with UCX_MEMTRACK_DEST=`dest` (NULL: without), and
- * keeps what it writes to stdout and stderr, its end included. */
+/* Runs `body` in a child process with UCX_MEMTRACK_DEST=`dest` (NULL: not set).
+ * Stores in `output` what the process writes to stdout and stderr until it has
+ * ended. */
 static void run(const char *dest, void (*body)(void))
 {
     size_t length = 0;
@@ -58,7 +59,8 @@ static void run(const char *dest, void (*body)(void))
                   output);
 }
 
-/* Is there a row of this name with these four numbers, and only one? */
+/* Checks that exactly one row of `text` has this name, and that it has these
+ * four numbers. */
 static void ck_row(const char *text, const char *name, unsigned long bytes,
                    unsigned long blocks, unsigned long peak_bytes,
                    unsigned long peak_blocks)
@@ -83,7 +85,7 @@ static void ck_row(const char *text, const char *name, unsigned long bytes,
     ck_assert_msg(rows == 1, "%u rows of %s in:\n%s", rows, name, text);
 }
 
-/* Any addresses serve: nothing is read from them. */
+/* Any addresses are valid arguments: the library does not access the memory. */
 static char memory[THREADS * ROUNDS];
 
 static void two_names(void)
@@ -95,7 +97,8 @@ static void two_names(void)
     ucs_memtrack_allocated(&memory[3], 20, "first");
 }
 
-/* memtrack: the account has what is there and the most that was, by name */
+/* memtrack: the account has the current and the maximum amounts for each
+ * name */
 START_TEST(account_is_by_name)
 {
     run("stdout", two_names);
@@ -104,7 +107,7 @@ START_TEST(account_is_by_name)
 }
 END_TEST
 
-/* memtrack: it goes where it is asked to go */
+/* memtrack: UCX_MEMTRACK_DEST selects where the account is written */
 START_TEST(account_goes_to_stderr)
 {
     run("stderr", two_names);
@@ -112,7 +115,8 @@ START_TEST(account_goes_to_stderr)
 }
 END_TEST
 
-/* memtrack: nothing is kept, and nothing said, unless the environment asks */
+/* memtrack: without UCX_MEMTRACK_DEST nothing is counted and nothing is
+ * printed */
 START_TEST(nothing_is_kept_unasked)
 {
     run(NULL, two_names);
@@ -122,7 +126,7 @@ START_TEST(nothing_is_kept_unasked)
 }
 END_TEST
 
-/* memtrack: a file of this process's own */
+/* memtrack: the account is written to the file that the variable names */
 START_TEST(account_goes_to_file)
 {
     char dir[] = "/tmp/memtrack-XXXXXX", dest[64], path[64], text[4096];
@@ -161,17 +165,18 @@ END_TEST
 
 static void odd_calls(void)
 {
-    ucs_memtrack_releasing(&memory[0]); /* never told of */
+    ucs_memtrack_releasing(&memory[0]); /* not allocated */
     ucs_memtrack_releasing(NULL);
     ucs_memtrack_allocated(NULL, 1000, "failed");
     ucs_memtrack_allocated(&memory[0], 10, "used");
-    ucs_memtrack_allocated(&memory[0], 30, "used"); /* the first one is gone */
+    ucs_memtrack_allocated(&memory[0], 30, "used"); /* replaces the first */
     ucs_memtrack_releasing(&memory[0]);
     ucs_memtrack_releasing(&memory[0]);
     ucs_memtrack_allocated(&memory[1], 0, "used");
 }
 
-/* memtrack: what does not fit together leaves the account right */
+/* memtrack: releases of unknown addresses, and addresses that are allocated
+ * twice, do not corrupt the account */
 START_TEST(unusual_calls_are_handled)
 {
     run("stdout", odd_calls);
@@ -209,7 +214,7 @@ static void many_threads(void)
     for (i = 0; i < THREADS; ++i) {
         pthread_join(threads[i], NULL);
     }
-    allocate_and_release(memory); /* the one that was left comes anew */
+    allocate_and_release(memory); /* memory[0] is allocated already */
 }
 
 /* memtrack: threads share the account */

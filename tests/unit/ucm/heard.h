@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A subscriber for tests: notes which events it heard, and whether one of them
- * covered a range. Allocates nothing. No test of itself.
+ * A subscriber for tests: records the events that it receives, and finds out
+ * whether one of them covered a range. It allocates no memory. This file
+ * contains no tests.
  */
 #ifndef TEST_UCM_HEARD_H
 #define TEST_UCM_HEARD_H
@@ -54,7 +55,7 @@ static inline unsigned heard_count(const heard_t *heard)
     return (count < HEARD_MAX) ? count : HEARD_MAX;
 }
 
-/* How many events of this type. */
+/* Returns the number of events of this type. */
 static inline unsigned heard_type(const heard_t *heard, ucm_event_type_t type)
 {
     unsigned i, found = 0;
@@ -65,7 +66,7 @@ static inline unsigned heard_type(const heard_t *heard, ucm_event_type_t type)
     return found;
 }
 
-/* Whether one event of this VM type covered the whole range. */
+/* Returns whether one event of this VM type covered the whole range. */
 static inline int heard_range(const heard_t *heard, ucm_event_type_t type,
                               const void *address, size_t length)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* An object that maps and unmaps, to be loaded when calls are intercepted. */
+/* A shared object that maps and unmaps memory. Tests load it after the
+ * interception of these calls has started. */
 #include <sys/mman.h>
 
 __attribute__((visibility("default"))) void *mapper_map_and_unmap(void);

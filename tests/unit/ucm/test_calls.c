@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The calls that UCM exports for code that intercepts by other means: with
- * events, without events, and the reports. Nothing is intercepted here.
+ * The calls that UCM exports for code that intercepts by other means: the calls
+ * that cause events, those that do not, and those that only report an event.
+ * These tests intercept no function.
  */
 #include "heard.h"
 
@@ -55,7 +56,7 @@ START_TEST(mapping_with_events)
     heard_clear(&heard);
     ck_assert_int_eq(ucm_munmap(address, 2 * PAGE), 0);
     ck_unmapped(&heard, address, 2 * PAGE);
-    ck_assert_int_eq(madvise(address, PAGE, MADV_NORMAL), -1); /* is gone */
+    ck_assert_int_eq(madvise(address, PAGE, MADV_NORMAL), -1); /* unmapped */
 }
 END_TEST
 
@@ -97,7 +98,7 @@ START_TEST(data_segment_with_events)
     heard_clear(&heard);
     ck_assert_int_eq(ucm_brk(end), 0);
     ck_unmapped(&heard, end, PAGE);
-    ck_assert_ptr_eq(sbrk(0), end); /* the C library knows */
+    ck_assert_ptr_eq(sbrk(0), end); /* the C library has the same end */
 }
 END_TEST
 
@@ -140,7 +141,7 @@ START_TEST(reports_are_passed_on)
     ck_unmapped(&heard, (void *)(5 * PAGE), 2 * PAGE);
     ck_assert_uint_eq(heard_count(&heard), 2);
 
-    /* nothing, and more than there is */
+    /* an empty range, and a range that exceeds the address space */
     ucm_vm_munmap((void *)(5 * PAGE), 0);
     ck_assert_uint_eq(heard_count(&heard), 2);
     ucm_vm_munmap((void *)PAGE, SIZE_MAX);

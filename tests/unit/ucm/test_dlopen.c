@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * dlopen: objects that are loaded after interception began are intercepted,
- * and found where they would be without it.
+ * dlopen: calls of objects that are loaded after the start of interception are
+ * intercepted, and dlopen() still finds an object by the run path of its
+ * caller.
  */
 #include "heard.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Settings by ucm_set_global_opts(): each does what it says. */
+/* Settings by ucm_set_global_opts(): each has its documented effect. */
 #include "heard.h"
 
 #include <dlfcn.h>
@@ -85,7 +85,9 @@ START_TEST(mode_says_how_calls_are_intercepted)
 }
 END_TEST
 
-/* As a security policy would: from now on, no page may come to be runnable. */
+/* A security policy can forbid this process to make further pages executable.
+ * Interception then replaces entries of the objects' relocation tables
+ * instead. */
 START_TEST(policy_against_new_code_leads_to_tables)
 {
     if (prctl(PR_SET_MDWE, PR_MDWE_REFUSE_EXEC_GAIN, 0, 0, 0) != 0) {
@@ -104,7 +106,8 @@ START_TEST(settings_count_before_the_environment)
     ck_ok(subscribe(&options));
     options.enable_events = 0;
     ucm_set_global_opts(&options);
-    ck_ok(ucm_set_event_handler(VM_EVENTS, 1, heard_cb, &heard)); /* is there */
+    /* installed before */
+    ck_ok(ucm_set_event_handler(VM_EVENTS, 1, heard_cb, &heard));
 }
 END_TEST
 
@@ -122,12 +125,12 @@ START_TEST(by_tables_the_heap_must_be_watched)
     ucm_global_config_t options = defaults;
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-    return; /* it is the sanitizer's heap */
+    return; /* the heap is the sanitizer's */
 #endif
     options.mmap_hook_mode      = UCM_MMAP_HOOK_RELOC;
     options.enable_malloc_reloc = 0;
     ck_assert_int_eq(subscribe(&options), UCS_ERR_UNSUPPORTED);
-    /* a second try does not forget it */
+    /* a second subscription is rejected as well */
     ck_assert_int_eq(subscribe(&options), UCS_ERR_UNSUPPORTED);
     options.enable_malloc_reloc = 1;
     options.enable_malloc_hooks = 0;

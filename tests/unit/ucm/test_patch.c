@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Changing instructions: lengths of what functions begin with, and functions
- * made for the test that begin like those of several C libraries.
+ * Changing instructions: the lengths of the instructions at the start of
+ * functions, and functions made for the test that begin like those of several C
+ * libraries.
  */
 #include "heard.h"
 
@@ -52,7 +53,7 @@ START_TEST(length_of_instructions)
 }
 END_TEST
 
-/* --- Functions that are made here ---------------------------------------- */
+/* --- Functions that the test makes ---------------------------------------- */
 
 typedef int (*function_t)(void *, size_t, int);
 
@@ -64,7 +65,7 @@ static void note_published(ucm_call_t call, void *previous)
     published = previous;
 }
 
-/* Code on a page that may be run. */
+/* Copies the code to a new executable page, at `offset`. */
 static uint8_t *place(const uint8_t *code, size_t length, size_t offset)
 {
     uint8_t *page = mmap(NULL, PAGE, PROT_READ | PROT_WRITE,
@@ -77,14 +78,15 @@ static uint8_t *place(const uint8_t *code, size_t length, size_t offset)
     return page + offset;
 }
 
-/* Afterwards, calling it is calling ucm_madvise(). */
+/* Patches the function, and checks that a call of it then calls
+ * ucm_madvise(). */
 static void check_patched(uint8_t *entry)
 {
     const char *reason = "none";
     function_t function;
     void *address;
 
-    published = &heard; /* neither of the right answers */
+    published = &heard; /* must be overwritten */
     ck_assert_msg(ucm_patch(UCM_CALL_MADVISE, entry, note_published, &reason) ==
                       UCS_OK,
                   "%s", reason);
@@ -149,7 +151,7 @@ START_TEST(unsafe_function_is_left_alone_if_there_are_threads)
     ck_assert_int_eq(memcmp(entry, code[_i], sizeof(code[_i])), 0);
     pthread_barrier_wait(&barrier);
     pthread_join(thread, NULL);
-    check_patched(entry); /* alone, it is safe */
+    check_patched(entry); /* no other thread runs in it any more */
 }
 END_TEST
 
@@ -200,8 +202,8 @@ START_TEST(jump_by_memory_of_another_is_passed_on_to)
 }
 END_TEST
 
-/* A large mapping between the C library and what is loaded later is no hurdle:
- * the page of jumps lies within reach. */
+/* A large mapping between the C library and later loaded objects does no harm:
+ * the page of jumps is placed within reach of the function. */
 START_TEST(far_away_function_is_changed)
 {
     uint8_t *wish = (uint8_t *)0x200000000000;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Subscribing: order, ends, calls from inside, externals, fork; and that
- * nothing is changed in the C library before the first subscription.
+ * Subscribing: order of handlers, unsubscribing, calls from inside a handler,
+ * external events, fork; and that the C library is unchanged before the first
+ * subscription.
  */
 #include "heard.h"
 
@@ -26,7 +27,7 @@ static void *map(size_t length)
     return address;
 }
 
-/* --- Nothing without need ------------------------------------------------ */
+/* --- Nothing before the first subscription ------------------------------ */
 
 static const char *const functions[] = {"mmap",  "munmap", "mremap", "shmat",
                                         "shmdt", "sbrk",   "brk",    "madvise"};
@@ -135,7 +136,7 @@ START_TEST(subscriber_below_zero_may_make_the_call)
     ck_ok(ucm_set_event_handler(UCM_EVENT_MUNMAP, -1, make_the_call, &count));
     ck_assert_int_eq(munmap(address, PAGE), 0);
     ck_assert_uint_eq(count, 1);
-    ck_assert_int_eq(madvise(address, PAGE, MADV_DONTNEED), -1); /* is gone */
+    ck_assert_int_eq(madvise(address, PAGE, MADV_DONTNEED), -1); /* unmapped */
 }
 END_TEST
 
@@ -155,7 +156,7 @@ START_TEST(events_end_one_by_one)
 }
 END_TEST
 
-/* --- Inside -------------------------------------------------------------- */
+/* --- Calls from inside a handler ----------------------------------------- */
 
 static void unmap_inside(ucm_event_type_t type, ucm_event_t *event, void *arg)
 {
@@ -221,7 +222,8 @@ START_TEST(unsubscribing_waits_for_running_handlers)
     pthread_t inside, unset;
     void *left;
 
-    /* all is intercepted before, which takes trials */
+    /* intercepts all calls first, because interception tests itself by calls
+     * that cause events */
     ck_ok(ucm_set_event_handler(CALL_EVENTS, 0, heard_cb, &heard));
     ck_ok(ucm_set_event_handler(UCM_EVENT_MUNMAP, 0, stay_inside, &slow));
     ck_assert_int_eq(pthread_create(&inside, NULL, unmap_a_page, NULL), 0);
@@ -229,7 +231,7 @@ START_TEST(unsubscribing_waits_for_running_handlers)
         sched_yield();
     }
     ck_assert_int_eq(pthread_create(&unset, NULL, unset_slow, &slow), 0);
-    /* others subscribe and receive events meanwhile */
+    /* meanwhile this thread subscribes and receives events */
     ck_ok(ucm_set_event_handler(UCM_EVENT_MMAP, 0, heard_cb, &heard));
     (void)map(PAGE);
     ck_assert_uint_ge(heard_type(&heard, UCM_EVENT_MMAP), 1);
@@ -273,7 +275,7 @@ START_TEST(child_is_told_although_the_parent_was_inside)
 }
 END_TEST
 
-/* --- Externals, trials, device memory ------------------------------------ */
+/* --- External events, trials, device memory ------------------------------ */
 
 static void report_outside(ucm_event_type_t type, ucm_event_t *event, void *arg)
 {
@@ -289,7 +291,8 @@ START_TEST(trial_of_externals_needs_somebody_to_report)
     ucm_unset_external_event(UCM_EVENT_VM_UNMAPPED);
     ck_ok(ucm_test_external_events(UCM_EVENT_VM_UNMAPPED));
 
-    /* an interceptor, here UCM itself, told of calls only */
+    /* the handler of calls acts as an external interceptor: it reports that
+     * memory was unmapped */
     ucm_set_external_event(UCM_EVENT_VM_UNMAPPED);
     ck_ok(ucm_set_event_handler(CALL_EVENTS, -1, report_outside, NULL));
     ck_ok(ucm_test_external_events(UCM_EVENT_VM_UNMAPPED));
@@ -308,12 +311,13 @@ START_TEST(test_of_events_detects_lost_interception)
     ck_ok(ucm_test_events(VM_EVENTS));
     read_functions(after);
     if (memcmp(before[1], after[1], 32) == 0) {
-        return; /* this mode does not change it */
+        return; /* this mode does not change the function */
     }
     ck_assert_int_eq(mprotect(page, 2 * PAGE,
                               PROT_READ | PROT_WRITE | PROT_EXEC),
                      0);
-    memcpy(code, before[1], 32); /* as another patcher would */
+    /* like another program that patches the function */
+    memcpy(code, before[1], 32);
     ck_assert_int_eq(ucm_test_events(VM_EVENTS), UCS_ERR_UNSUPPORTED);
     ck_ok(ucm_test_events(UCM_EVENT_VM_MAPPED));
 }

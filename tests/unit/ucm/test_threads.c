@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Threads: interception begins while others are in the middle of the calls, and
- * subscriptions come and go while events arrive.
+ * Threads: interception begins while other threads execute the intercepted
+ * calls, and subscriptions start and end while events arrive.
  */
 #include "heard.h"
 
@@ -13,8 +13,9 @@
 
 #define NUM_THREADS 4
 
-/* Told of everything, and in this thread. Volatile: the compiler believes that
- * the C library's functions never call back. */
+/* Number of events: in this thread, and in all threads. Volatile, because the
+ * compiler assumes that functions of the C library call no function of the
+ * program. */
 static __thread volatile unsigned told_here;
 static atomic_uint told;
 
@@ -96,7 +97,7 @@ static void hammers_start(hammer_t *hammers)
     }
 }
 
-/* Lets each do some more. */
+/* Waits until each thread has done `rounds` more rounds. */
 static void hammers_wait(hammer_t *hammers, unsigned rounds)
 {
     unsigned i;
@@ -120,7 +121,8 @@ static void hammers_stop(hammer_t *hammers)
     }
 }
 
-/* In a process of its own each time: interception begins once in a process. */
+/* Each run of the test has a new process, because interception begins once in a
+ * process. */
 START_TEST(interception_begins_under_way)
 {
     static hammer_t hammers[NUM_THREADS];
@@ -172,8 +174,8 @@ START_TEST(threads_begin_interception_together)
 }
 END_TEST
 
-/* Its memory is poisoned when the handler is removed: no thread may be in it
- * then. */
+/* The memory of a subscriber is poisoned after its handler is removed: no
+ * thread may execute the handler then. */
 typedef struct subscriber {
     atomic_uint magic;
 } subscriber_t;
@@ -210,8 +212,8 @@ START_TEST(subscriptions_come_and_go_under_way)
 }
 END_TEST
 
-/* A thread's stack is unmapped, or its pages are released, after the thread's
- * own data. */
+/* The C library unmaps a thread's stack, or releases its pages, after the
+ * destruction of the thread's own data. */
 static void *end_at_once(void *arg)
 {
     volatile char deep[65536];
@@ -229,7 +231,8 @@ START_TEST(threads_end_while_subscribed)
     ck_ok(ucm_set_event_handler(VM_EVENTS, 0, count_told, NULL));
     pthread_attr_init(&attr);
     for (i = 0; i < 50; ++i) {
-        /* more than is kept for the next thread: stacks are unmapped */
+        /* larger than what the C library caches for the next thread, so that
+         * stacks are unmapped */
         pthread_attr_setstacksize(&attr, (32ul << 20) + (i * (1ul << 20)));
         ck_assert_int_eq(pthread_create(&thread, &attr, end_at_once, NULL), 0);
         pthread_join(thread, NULL);
@@ -237,7 +240,8 @@ START_TEST(threads_end_while_subscribed)
     pthread_attr_destroy(&attr);
 #ifndef __SANITIZE_THREAD__
     if (strcmp(getenv("UCX_MEM_MMAP_HOOK_MODE") ?: "bistro", "reloc") != 0) {
-        /* the C library's own calls, which no table leads to */
+        /* internal calls of the C library, which do not use the relocation
+         * tables that this mode changes */
         ck_assert_uint_gt(atomic_load(&told), 50);
     }
 #endif
@@ -259,7 +263,7 @@ START_TEST(children_of_busy_parents_work)
             told_here = 0;
             hammer_mappings();
 #ifndef __SANITIZE_ADDRESS__
-            hammer_heap(); /* that one's locks do not survive a fork */
+            hammer_heap(); /* locks of that heap do not survive fork() */
 #endif
             ucm_unset_event_handler(VM_EVENTS, count_told, NULL);
             _exit((told_here > 0) ? 0 : 1);

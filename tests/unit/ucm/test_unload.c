@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Hosts that load the library by dlopen(RTLD_LOCAL), use it, and let it go: it
- * stays if it intercepts, and goes if it does not.
+ * Programs that load the library by dlopen(RTLD_LOCAL), use it, and call
+ * dlclose(): the library stays loaded if it intercepts calls, and is unloaded
+ * if it does not.
  */
 #include "heard.h"
 
@@ -81,7 +82,7 @@ START_TEST(library_that_does_not_intercept_is_unloaded)
     library.unset(VM_EVENTS, heard_cb, &heard);
     ck_assert_int_eq(dlclose(library.object), 0);
     ck_assert_int_eq(dladdr((void *)library.set, &info), 0);
-    ck_assert_int_eq(system("true"), 0); /* forks: no handler is left */
+    ck_assert_int_eq(system("true"), 0); /* fork() calls no handler of it */
 }
 END_TEST
 

@@ -15,13 +15,13 @@
 
 #define WAIT_SECONDS 20
 
-/* What a handler works on. */
+/* The argument of a handler. */
 typedef struct {
     int fd;
     unsigned count;  /* atomic: calls */
     unsigned inside; /* atomic: calls at this moment */
     int alive;       /* atomic: it may be called */
-    unsigned events; /* atomic: of the last call */
+    unsigned events; /* atomic: the events of the last call */
 } probe_t;
 
 __attribute__((unused)) static void
@@ -54,7 +54,7 @@ __attribute__((unused)) static unsigned probe_count(probe_t *probe)
     return __atomic_load_n(&probe->count, __ATOMIC_ACQUIRE);
 }
 
-/* Waits until the handler was called so often. */
+/* Waits until the handler has been called `count` times. */
 __attribute__((unused)) static void probe_wait(probe_t *probe, unsigned count)
 {
     ucs_time_t deadline = ucs_get_time() + ucs_time_from_sec(WAIT_SECONDS);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What every unit test of UCS begins with: the check library, a main that runs
- * all tests in this one process, so that sanitizers see them, and a log catcher.
+ * Included by every unit test of UCS: the check library, a main() that runs all
+ * tests in one process, because sanitizers do not observe child processes, and
+ * a hook that captures log messages.
  */
 #ifndef TESTS_UCS_SUITE_H
 #define TESTS_UCS_SUITE_H
@@ -23,7 +24,7 @@
 
 #define ck_ok(_status) ck_assert_int_eq((_status), UCS_OK)
 
-/* Messages since log_catch, one a line, as "LEVEL text". */
+/* Messages since log_catch(), one per line, as "LEVEL text". */
 static char log_text[16384] __attribute__((unused));
 
 __attribute__((unused)) static int

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Poll mode: nothing runs but in ucs_async_poll. */
+/* Poll mode: handlers are called only by ucs_async_poll(). */
 #include "suite.h"
 #include "async_util.h"
 
@@ -10,7 +10,7 @@ START_TEST(handlers_run_when_polled)
 
     probe_init(&probe);
     ck_ok(ucs_async_context_create(UCS_ASYNC_MODE_POLL, &async));
-    ucs_async_poll(async); /* nothing there */
+    ucs_async_poll(async); /* no event */
     ck_ok(ucs_async_set_event_handler(UCS_ASYNC_MODE_POLL, probe.fd,
                                       UCS_EVENT_SET_EVREAD, probe_cb, &probe,
                                       async));
@@ -58,7 +58,8 @@ START_TEST(the_descriptor_tells_when_to_poll)
     ck_assert_uint_eq(probe.count, 0);
     ucs_async_poll(async);
     ck_assert_uint_eq(probe.count, 1);
-    ck_assert_int_eq(poll(&pfd, 1, WAIT_SECONDS * 1000), 1); /* periodic */
+    /* the timer is periodic */
+    ck_assert_int_eq(poll(&pfd, 1, WAIT_SECONDS * 1000), 1);
     ucs_async_poll(async);
     ck_assert_uint_eq(probe.count, 2);
     ck_ok(ucs_async_remove_handler(timer, 1));

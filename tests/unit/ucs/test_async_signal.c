@@ -19,7 +19,7 @@ static void signal_cb(int id, ucs_event_set_types_t events, void *arg)
     __atomic_add_fetch(&probe->count, 1, __ATOMIC_RELEASE);
 }
 
-static struct sigaction before[65]; /* of each signal, before the first use */
+static struct sigaction before[65]; /* actions before the first use */
 
 START_TEST(the_adding_thread_is_interrupted)
 {
@@ -70,14 +70,14 @@ START_TEST(a_block_holds_signals_back)
     eventfd_write(sign.fd, 1);
     probe_wait(&sign, 1);
     eventfd_write(sign.fd, 1);
-    probe_wait(&sign, 2); /* the thread has surely seen both */
+    probe_wait(&sign, 2); /* both descriptors were ready */
     ck_assert_uint_eq(probe_count(&probe), 0);
     ucs_async_unblock(async);
     probe_wait(&probe, 1);
     eventfd_write(probe.fd, 1);
     probe_wait(&probe, 2);
 
-    /* removed while it waits for the end of a block */
+    /* a handler is removed while its event waits for the end of a block */
     ucs_async_block(async);
     eventfd_write(probe.fd, 1);
     eventfd_write(sign.fd, 1);

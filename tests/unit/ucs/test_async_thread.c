@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Thread modes: delivery, blocking, replay, removal, and the thread's life. */
+/* Thread modes: events are delivered, are delayed while the context is blocked,
+ * and handlers are removed; the service thread starts and ends as needed. */
 #include "suite.h"
 #include "async_util.h"
 
@@ -51,7 +52,8 @@ START_TEST(a_block_holds_events_back_and_its_end_replays_them)
                                           &probe, async));
         ck_ok(ucs_async_add_timer(modes[m], ucs_time_from_msec(1), probe_cb,
                                   &probe, async, &timer));
-        /* of no context: shows that the thread has looked */
+        /* this handler has no context: its call shows that the thread has
+         * polled the descriptors */
         ck_ok(ucs_async_set_event_handler(modes[m], sign.fd,
                                           UCS_EVENT_SET_EVREAD, probe_cb, &sign,
                                           NULL));
@@ -68,11 +70,11 @@ START_TEST(a_block_holds_events_back_and_its_end_replays_them)
         ucs_async_unblock(async);
         ck_assert_uint_eq(probe_count(&probe), 0);
         ucs_async_unblock(async);
-        probe_wait(&probe, 2); /* the descriptor's and the timer's */
+        probe_wait(&probe, 2); /* calls for the descriptor and the timer */
         eventfd_write(probe.fd, 1);
         probe_wait(&probe, 4); /* it is armed again */
         ck_ok(ucs_async_remove_handler(sign.fd, 1));
-        ucs_async_context_destroy(async); /* removes the others */
+        ucs_async_context_destroy(async); /* removes the remaining handlers */
         ck_assert(!ucs_async_thread_is_running());
         close(probe.fd);
         close(sign.fd);
@@ -146,7 +148,7 @@ END_TEST
 /* ---- many threads, one context ---- */
 
 static ucs_async_context_t *shared;
-static unsigned guarded; /* only touched inside a block or a handler */
+static unsigned guarded; /* accessed only inside a block or a handler */
 
 static void guarded_cb(int id, ucs_event_set_types_t events, void *arg)
 {

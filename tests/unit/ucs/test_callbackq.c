@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Callback queues: changes from inside a callback and from other threads. */
+/* Callback queues: callbacks and other threads add and remove callbacks. */
 #include "suite.h"
 
 #include <pthread.h>
@@ -70,10 +70,11 @@ START_TEST(a_callback_may_remove_and_add)
     self_id  = ucs_callbackq_add(&cbq, remove_both, NULL);
     other_id = ucs_callbackq_add(&cbq, count_up, &other_count);
     ucs_callbackq_dispatch(&cbq);
-    ck_assert_int_eq(other_count, 0); /* removed before its turn */
+    ck_assert_int_eq(other_count, 0); /* removed before its call */
     ck_assert_uint_eq(ucs_callbackq_dispatch(&cbq), 0);
 
-    id = ucs_callbackq_add(&cbq, add_many, &count); /* the array moves */
+    /* the array is reallocated */
+    id = ucs_callbackq_add(&cbq, add_many, &count);
     ucs_callbackq_dispatch(&cbq);
     ucs_callbackq_dispatch(&cbq);
     ck_assert_int_ge(count, 60);
@@ -94,7 +95,7 @@ static unsigned rearm(void *arg)
                                                 UCS_CALLBACKQ_FLAG_ONESHOT),
                          0);
     }
-    ucs_callbackq_dispatch(&cbq); /* nested, must not call us again now */
+    ucs_callbackq_dispatch(&cbq); /* nested: must not call this callback */
     return 1;
 }
 
@@ -108,7 +109,7 @@ START_TEST(one_shots_run_once)
     ck_assert_int_gt(id, 0);
     ck_assert_uint_eq(ucs_callbackq_dispatch(&cbq), 1);
     ck_assert_uint_eq(ucs_callbackq_dispatch(&cbq), 0);
-    ucs_callbackq_remove_safe(&cbq, id); /* too late, and harmless */
+    ucs_callbackq_remove_safe(&cbq, id); /* it was removed already: no effect */
     ck_assert_int_eq(count, 1);
 
     count = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Lists of devices: ranges, ports, and lists that cannot be meant. */
+/* Lists of devices: ranges, ports, and invalid lists. */
 #include "suite.h"
 
 #include "ucs/config/config.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Listing all variables: each is reported with its value, and a table that
- * cannot be read is reported by the status. */
+/* Iteration over all variables: each is reported with its value, and a table
+ * that cannot be read is reported by the returned status. */
 #include "suite.h"
 
 #include "ucs/config/config.h"
@@ -24,7 +24,7 @@ static ucs_config_table_t table = {
     "Listed options", "LST_", fields, sizeof(opts_t), NULL, {NULL, NULL},
 };
 
-/* What was told of the table above, by its fields. */
+/* What ucs_config_each() has reported of each field of the table above. */
 static struct {
     unsigned count;
     char value[32];
@@ -93,7 +93,7 @@ START_TEST(what_few_people_need_is_marked)
     ck_ok(ucs_config_each(NULL, visit, "UCX_LST_"));
     ck_assert_uint_eq(seen[1].flags & UCS_CONFIG_FLAG_HIDDEN,
                       UCS_CONFIG_FLAG_HIDDEN);
-    /* no help, no advertisement */
+    /* a field without a help text is hidden */
     ck_assert_uint_eq(seen[2].flags & UCS_CONFIG_FLAG_HIDDEN,
                       UCS_CONFIG_FLAG_HIDDEN);
     ck_assert_str_eq(seen[2].doc, "");

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* ucx.conf: what is found, which file wins, and what is not trusted. */
+/* ucx.conf: which files are read, which file has priority, and which files are
+ * not trusted. */
 #include "suite.h"
 
 #include <pthread.h>
@@ -134,7 +135,7 @@ START_TEST(a_file_of_the_application_counts_more)
     put("mine.conf", "UCX_FT_A=mine\n", 0600);
     expect(&source, "mine", "app");
 
-    /* a changed file is read anew, one that is as it was is not */
+    /* a file is read again only if it has changed */
     ck_ok(ucs_config_read(&table, &source, &opts));
     ucs_config_release(&table, &opts);
     put("mine.conf", "UCX_FT_A=changed\nbad\n", 0600);
@@ -172,7 +173,8 @@ START_TEST(the_syntax_is_forgiving)
 }
 END_TEST
 
-/* Reads a current folder's file of this text; what it says is in log_text. */
+/* Writes this text to ucx.conf in the current folder and reads the options; the
+ * messages are in log_text. */
 static void expect_text(const char *text, const char *a, const char *b)
 {
     put("cwd/ucx.conf", text, 0600);
@@ -206,7 +208,8 @@ START_TEST(a_line_may_go_on)
     expect_text("UCX_FT_A=1\\", "1", "none");
     expect_text("\\\n\\\nUCX_FT_A=1", "1", "none");
     expect_text("UCX_FT_A=\\\n1\nnonsense\n", "1", "none");
-    ck_logged("ucx.conf:3: ignored: not of the form"); /* lines are counted */
+    /* the message has the line number */
+    ck_logged("ucx.conf:3: ignored: not of the form");
     teardown();
 }
 END_TEST
@@ -274,7 +277,7 @@ START_TEST(a_file_that_others_may_write_is_not_trusted)
     ck_logged("everybody may write it");
 
     snprintf(path, sizeof(path), "%s/home/ucx.conf", root);
-    ck_assert_int_eq(mkfifo(path, 0600), 0); /* must not hang */
+    ck_assert_int_eq(mkfifo(path, 0600), 0); /* opening it must not block */
     put("cwd/ucx.conf", "UCX_FT_A=good\n", 0600);
     log_catch();
     expect(NULL, "good", "none");
@@ -284,7 +287,8 @@ START_TEST(a_file_that_others_may_write_is_not_trusted)
 }
 END_TEST
 
-/* Reads until it is stopped; counts values that no file contained. */
+/* Reads the options until `stop_reading` is set; returns the number of values
+ * that no file contained. */
 static void *read_again_and_again(void *arg)
 {
     const ucs_config_source_t *source = arg;

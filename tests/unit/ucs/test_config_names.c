@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Misspelt variables are found, once, and the right name is offered. */
+/* Unknown variables are reported once, with a similar existing name. */
 #include "suite.h"
 
 #include "ucs/config/config.h"
@@ -148,7 +148,7 @@ START_TEST(an_option_may_have_two_names)
     ck_ok(ucs_config_read(&renamed_table, NULL, &opts));
     ck_assert_int_eq(opts.value, 2);
     ck_assert_int_eq(opts.inner.value, 3);
-    setenv("UCX_REN_NEW_NAME", "4", 1); /* the first name counts more */
+    setenv("UCX_REN_NEW_NAME", "4", 1); /* the new name has priority */
     ck_ok(ucs_config_read(&renamed_table, NULL, &opts));
     ck_assert_int_eq(opts.value, 4);
     ck_ok(ucs_config_set(&renamed_table, &opts, "FORMER_NAME", "5"));
@@ -179,14 +179,15 @@ START_TEST(names_of_others_are_no_mistake)
     ck_logged("info UCX_TM_MAX_BB_SIZE has no effect here: ");
     ck_logged("info UCX_RNDV_PERF_DIFF has no effect here: ");
     ck_assert_uint_eq(check(NULL, NULL, NULL), 0);
-    ck_assert_str_eq(log_text, ""); /* once */
+    ck_assert_str_eq(log_text, ""); /* reported only once */
     ucs_log_level_set(level);
     unsetenv("UCX_TM_MAX_BB_SIZE");
     unsetenv("UCX_RNDV_PERF_DIFF");
 }
 END_TEST
 
-/* With a plugin for RC_ a name is known here or elsewhere, or it is wrong. */
+/* If the plugin whose prefix is "RC_" exists, a variable with this prefix is
+ * valid only if a table or the list of variables without effect contains it. */
 START_TEST(names_of_a_plugin_that_is_there_are_not_excused)
 {
     static const char *const prefixes[] = {"RC_", NULL};
@@ -195,9 +196,10 @@ START_TEST(names_of_a_plugin_that_is_there_are_not_excused)
     };
 
     setenv("UCX_RC_TSL", "1", 1);
-    ck_assert_uint_eq(check(NULL, NULL, NULL), 0); /* no such plugin */
+    ck_assert_uint_eq(check(NULL, NULL, NULL), 0); /* no table has the prefix */
     ucs_config_table_register(&table);
-    setenv("UCX_RC_TSLL", "1", 1); /* not reported yet */
+    /* a new name, because each name is reported once */
+    setenv("UCX_RC_TSLL", "1", 1);
     setenv("UCX_RC_VERBS_FENCE", "auto", 1);
     setenv("UCX_RC_MLX5_TIMEOUT", "1s", 1);
     ck_assert_uint_eq(check(NULL, prefixes, NULL), 1);

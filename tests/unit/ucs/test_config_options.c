@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Options structures: where values come from, and what is done with them. */
+/* Options structures: which source supplies a value, and how structures are
+ * read, changed, printed and released. */
 #include "suite.h"
 
 #include "ucs/config/config.h"
@@ -12,7 +13,7 @@ typedef struct {
 typedef struct {
     base_opts_t rx;
     base_opts_t tx;
-    int before; /* no option */
+    int before; /* not an option */
     size_t thresh;
     unsigned color;
     ucs_config_names_array_t devices;
@@ -60,7 +61,8 @@ START_TEST(defaults_come_from_the_table)
     ck_ok(ucs_config_read(&table, NULL, &opts));
     ck_assert_uint_eq(opts.rx.depth, 16);
     ck_assert_str_eq(opts.rx.label, "none");
-    ck_assert_uint_eq(opts.tx.depth, 32); /* changed by the sub-table's entry */
+    /* default set by the sub-table's entry */
+    ck_assert_uint_eq(opts.tx.depth, 32);
     ck_assert_str_eq(opts.tx.label, "out");
     ck_assert_uint_eq(opts.thresh, 4096);
     ck_assert_uint_eq(opts.devices.count, 2);
@@ -89,7 +91,7 @@ START_TEST(the_nearest_source_wins)
     ck_assert_uint_eq(opts.thresh, 3072);
     ucs_config_release(&table, &opts);
     ck_ok(ucs_config_read(&table, NULL, &opts));
-    ck_assert_uint_eq(opts.thresh, 2048); /* another application */
+    ck_assert_uint_eq(opts.thresh, 2048); /* prefix of another application */
     ucs_config_release(&table, &opts);
 
     ucs_config_overrides_init(&overrides);
@@ -166,7 +168,7 @@ START_TEST(options_are_set_and_got_by_name)
                      UCS_ERR_BUFFER_TOO_SMALL);
     ck_assert_str_eq(text, "x,y,");
     ck_ok(ucs_config_get(&table, &opts, "RX_DEPTH", text, sizeof(text)));
-    ck_assert_str_eq(text, "16"); /* the bad one left it alone */
+    ck_assert_str_eq(text, "16"); /* the invalid value has no effect */
     ucs_config_release(&table, &opts);
 }
 END_TEST

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Each type takes its texts, refuses others, and prints what it takes back. */
+/* Each type of option accepts its valid texts, rejects invalid ones, and prints
+ * a value as a text that it accepts again. */
 #include "suite.h"
 
 #include <limits.h>
@@ -35,7 +36,8 @@ static ucs_status_t parse(const ucs_config_type_t *type, const void *arg,
     return type->parse(text, &value, arg, why);
 }
 
-/* Parses, prints, expects that text, and parses it again. */
+/* Parses `text`, expects that the value is printed as `printed`, and parses the
+ * printed text again. */
 static void takes(const ucs_config_type_t *type, const void *arg,
                   const char *text, const char *printed)
 {
@@ -147,7 +149,8 @@ START_TEST(sizes)
     refuses(&ucs_config_type_memunits, NULL, "99999999999t");
     refuses(&ucs_config_type_memunits, NULL, "18446744073709551615");
     ck_ok(parse(&ucs_config_type_memunits, NULL, "9007199254740993"));
-    ck_assert_uint_eq(value.size, 9007199254740993ul); /* no double has it */
+    /* not representable as a double */
+    ck_assert_uint_eq(value.size, 9007199254740993ul);
 }
 END_TEST
 

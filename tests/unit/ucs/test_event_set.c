@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Event sets report what happens, once or as long as it lasts. */
+/* Event sets report events: edge-triggered ones once, others as long as the
+ * condition lasts. */
 #include "suite.h"
 
 #include <sys/epoll.h>
@@ -83,7 +84,7 @@ START_TEST(an_edge_is_reported_once)
     ck_assert_uint_eq(look(set), 1);
     ucs_event_set_cleanup(set);
     close(fd);
-    ck_assert_int_eq(close(epfd), 0); /* it stayed ours */
+    ck_assert_int_eq(close(epfd), 0); /* the set did not close it */
 }
 END_TEST
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The hash table agrees with a plain array through random changes. */
+/* A hash table has the same contents as a plain array after random changes. */
 #include "suite.h"
 
 #include "ucs/datastruct/hash.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * inline: what the public headers of the services compute by themselves.
+ * inline: functions and macros that the public headers of UCS define.
  */
 #include "suite.h"
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Lists and queues keep order through every way in and out. */
+/* Lists and queues keep their order for every operation that adds or removes an
+ * element. */
 #include "suite.h"
 
 #include "ucs/datastruct/list.h"
@@ -129,7 +130,7 @@ START_TEST(queue_removes_anywhere)
     }
     ck_assert_str_eq(queue_text(&queue), "124");
 
-    /* the tail was removed: the next push goes behind the new tail */
+    /* the tail was removed: the next push is appended to the new tail */
     ucs_queue_push(&queue, &items[5].queue);
     ck_assert_str_eq(queue_text(&queue), "1245");
     ucs_queue_remove(&queue, &items[5].queue);

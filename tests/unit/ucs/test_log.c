@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The log: what is shown, how a line looks, and that lines stay whole. */
+/* The log: which messages are shown, the format of a line, and that concurrent
+ * messages do not mix in one line. */
 #include "suite.h"
 
 #include <errno.h>
@@ -22,7 +23,7 @@ static void log_to_file(void)
     ucs_log_file_set(path);
 }
 
-/* Everything written; the log goes back to stderr. */
+/* Reads the log file to `text`, and redirects the log to stderr again. */
 static void log_read_file(void)
 {
     ck_ok(ucs_read_file(path, 1 << 20, &text, NULL));
@@ -165,8 +166,9 @@ START_TEST(a_failed_assertion_is_told_and_aborts)
 }
 END_TEST
 
-/* This program started again by the test below: says one thing and ends, before
- * main() but after the library was loaded. */
+/* Runs in the copy of this program that the test below starts: logs one message
+ * that is shown, and one that is not, after the library was loaded and before
+ * main(). */
 static void __attribute__((constructor)) be_the_child(void)
 {
     if (getenv("UCS_TEST_LOG_CHILD") != NULL) {

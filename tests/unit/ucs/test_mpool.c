@@ -11,7 +11,7 @@ static int num_inits, num_cleanups, num_chunks;
 static ucs_status_t count_chunk_alloc(ucs_mpool_t *mp, size_t *size_p,
                                       void **chunk_p)
 {
-    *size_p += 1000; /* more than requested is used also */
+    *size_p += 1000; /* the pool also uses the additional bytes */
     *chunk_p = malloc(*size_p);
     ++num_chunks;
     return UCS_OK;
@@ -161,7 +161,8 @@ static const ucs_mpool_ops_t huge_ops = {ucs_mpool_hugetlb_malloc,
                                          ucs_mpool_hugetlb_free, NULL, NULL,
                                          NULL};
 
-/* With huge pages or without: objects are usable, and chunks released. */
+/* Whether or not huge pages are available, objects are usable and chunks are
+ * released. */
 START_TEST(chunks_of_huge_pages)
 {
     ucs_mpool_params_t params;
@@ -193,7 +194,7 @@ START_TEST(chunks_of_huge_pages)
 }
 END_TEST
 
-/* Malloc's account of what is in use stays as it is. */
+/* The number of bytes that malloc() has allocated does not change. */
 START_TEST(malloc_safe_pools_do_not_call_malloc)
 {
     ucs_mpool_params_t params;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Piecewise functions, and the envelope against the plain search it replaces. */
+/* Piecewise functions, and their lower envelope compared with a linear
+ * search. */
 #include "suite.h"
 
 #include <limits.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Pointer arrays: ids are small, stable, and checked on look-up. */
+/* Pointer arrays: ids are small, do not change, and are checked at each
+ * lookup. */
 #include "suite.h"
 
 #include "ucs/datastruct/ptr_array.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Socket addresses are checked, copied and shown as text. */
+/* Socket addresses: validation, copies, and conversion to text. */
 #include "suite.h"
 
 #include <arpa/inet.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Counters: records and their memory, what other processes see, fork, reports.
- * A process cannot stop counting, so each test has its own. */
+/* Counters: records and their memory, reading by other processes, fork,
+ * reports. A process cannot stop counting, so each test runs in its own
+ * process. */
 #include "suite.h"
 
 #include <dirent.h>
@@ -14,7 +15,7 @@
 #include "ucs/stats/view.h"
 #include "ucs/sys/sys.h"
 
-enum { HOUSE, ROOM }; /* types */
+enum { HOUSE, ROOM }; /* types of records */
 enum { VISITS, LETTERS, LETTER_BYTES, LAST_OF_HOUSE };
 
 static const ucs_stats_counter_t house_counters[] = {
@@ -39,7 +40,8 @@ static int open_counters(void)
 
 /* ------------------------------------------------------------- helpers -- */
 
-/* A story ends its process with 0, or where it has gone wrong. */
+/* A test case runs in a child process ("story"), which exits with 0, or with 1
+ * if this condition fails. */
 #define MUST(_condition) \
     do { \
         if (!(_condition)) { \
@@ -90,7 +92,7 @@ static ucs_stats_view_t *view_self(void)
     return view;
 }
 
-/* What is printed, to be freed. */
+/* Returns the printed counters; the caller frees the text. */
 static char *print(const ucs_stats_view_t *view,
                    const ucs_stats_print_params_t *params)
 {
@@ -176,7 +178,7 @@ START_TEST(records_are_seen_with_what_they_counted)
 }
 END_TEST
 
-/* A type that is added later is seen like the first ones. */
+/* A type that is added after the start is visible like the first types. */
 static void tell_added(void *arg)
 {
     static const ucs_stats_counter_t garden_counters[] = {
@@ -206,7 +208,8 @@ static void tell_added(void *arg)
                 "trees") == 0);
     ucs_stats_view_free(view);
 
-    /* the space for types ends, and nothing else does */
+    /* when the space for types is full, counting of the existing types
+     * continues */
     for (i = 0; i < 100; ++i) {
         char name[24];
 
@@ -225,7 +228,7 @@ START_TEST(a_type_can_be_added_while_counting)
 }
 END_TEST
 
-/* More houses than there is memory for, one after the other. */
+/* More records of one type than fit into the memory, one after the other. */
 static void tell_room(void *arg)
 {
     enum { HOUSES = 1000 };
@@ -250,7 +253,7 @@ static void tell_room(void *arg)
 
     sum = ucs_stats_create_sum(HOUSE, NULL, "without record");
     MUST(sum != NULL);
-    for (i = 0; i < HOUSES; ++i) { /* none ends now */
+    for (i = 0; i < HOUSES; ++i) { /* no record ends */
         house = ucs_stats_create(HOUSE, NULL, "house");
         ucs_stats_add((house != NULL) ? house : sum, VISITS, 1);
     }
@@ -315,7 +318,7 @@ static void tell_outside(void *arg)
     ucs_stats_view_free(view);
     close(fd);
     MUST(ucs_stats_open_process(getpid(), 1, why) < 0);
-    MUST(why[0] == '\0'); /* there is just one */
+    MUST(why[0] == '\0'); /* no other copy exists */
 }
 
 START_TEST(a_process_is_read_from_outside)
@@ -326,7 +329,7 @@ START_TEST(a_process_is_read_from_outside)
 
     ck_story(tell_outside, NULL);
 
-    /* a process that was waited for: its id is not in use */
+    /* the process id of a process that has ended */
     ck_assert_int_eq(pipe(fds), 0);
     pid = fork();
     if (pid == 0) {
@@ -352,7 +355,8 @@ static int num_fds(void)
     return count;
 }
 
-/* The child counts in its own memory, in the record of its parent's too. */
+/* The child counts in its own copy of the memory, also in records that the
+ * parent created. */
 static void tell_fork(void *arg)
 {
     ucs_stats_record_t *house, *gone;
@@ -375,7 +379,8 @@ static void tell_fork(void *arg)
         MUST(find(view, "gone") == NULL);
         ucs_stats_view_free(view);
         ucs_stats_add(house, VISITS, 100);
-        MUST(ucs_stats_create(HOUSE, NULL, "green") == gone); /* its room */
+        /* reuses the memory */
+        MUST(ucs_stats_create(HOUSE, NULL, "green") == gone);
         view = view_self();
         MUST(find(view, "blue")->values[VISITS] == 100);
         MUST(num_fds() == fds);
@@ -406,7 +411,8 @@ static void *count_on(void *arg)
     return NULL;
 }
 
-/* One thread reads while others count, create records and release them. */
+/* One thread reads the counters while other threads count, create and release
+ * records. */
 static void tell_threads(void *arg)
 {
     ucs_stats_print_params_t json = {.format = UCS_STATS_FORMAT_JSON};
@@ -515,8 +521,8 @@ static char folder[] = "/tmp/ucs-stats-XXXXXX";
 
 typedef struct {
     const char *trigger;
-    const char *file; /* in `folder` */
-    int signo;        /* to be raised, or 0 */
+    const char *file; /* name within `folder` */
+    int signo;        /* signal to raise; 0: none */
 } report_t;
 
 static int has_file(const char *path, const char *part)
@@ -537,7 +543,7 @@ static void path_of(const char *file, pid_t pid, char *path, size_t max)
     snprintf(path, max, "%s/%s-%d", folder, file, (int)pid);
 }
 
-/* Waits until the report exists, while the process continues. */
+/* Waits until the report is written, while the process continues to run. */
 static void tell_report(void *arg)
 {
     const report_t *report = arg;
@@ -556,7 +562,7 @@ static void tell_report(void *arg)
            !has_file(path, "house blue")) {
         usleep(1000);
     }
-    unlink(path); /* at the end there is another one */
+    unlink(path); /* a report is also written at exit */
     ucs_stats_close();
     exit(0);
 }
@@ -590,7 +596,8 @@ START_TEST(reports_are_written_when_they_are_asked_for)
 {
     ck_assert_ptr_nonnull(mkdtemp(folder));
     ck_report("exit", "at_exit", 0);
-#ifndef WITH_TSAN /* which allows no thread in such a child */
+/* it does not support threads in the child of a process with threads */
+#ifndef WITH_TSAN
     ck_report("timer:5ms", "timer", 0);
     ck_report("signal:USR1", "signal", SIGUSR1);
     ck_report("signal:SIGUSR2", "signal", SIGUSR2);

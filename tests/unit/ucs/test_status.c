@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Status codes: every value has words, and pointers carry them unharmed. */
+/* Status codes: every value has a text, and a pointer can represent each
+ * status. */
 #include "suite.h"
 
 #include <ucs/type/cpu_set.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Growing text, and text that may not grow. */
+/* String buffers that grow, and string buffers of fixed size. */
 #include "suite.h"
 
 #include "ucs/datastruct/string_buffer.h"

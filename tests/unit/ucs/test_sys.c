@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Questions to the system, whole files, clocks and arithmetic. */
+/* System queries, reading whole files, clocks and arithmetic. */
 #include "suite.h"
 
 #include <errno.h>
@@ -38,7 +38,7 @@ START_TEST(files_are_read_whole_or_not_at_all)
     ck_assert_int_eq(ucs_read_file("/tmp", 8, &data, NULL),
                      UCS_ERR_EXCEEDS_LIMIT);
     ck_ok(ucs_read_file("/proc/self/stat", 1 << 16, &data, &length));
-    ck_assert_uint_gt(length, 0); /* fstat says 0 */
+    ck_assert_uint_gt(length, 0); /* fstat() reports a size of 0 */
     free(data);
 }
 END_TEST

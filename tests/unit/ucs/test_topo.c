@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Devices are numbered once, named, and their distance is never an error. */
+/* Topology: a device is registered once and has a name; the query of a distance
+ * fails only for a number that no device has. */
 #include "suite.h"
 
 #include <math.h>
@@ -59,7 +60,7 @@ START_TEST(a_device_has_one_number)
     ck_assert_int_eq(ucs_topo_get_distance(dev_a, 200, &distance),
                      UCS_ERR_NO_DEVICE);
     ck_ok(ucs_topo_get_distance_to_cpu(dev_a, &distance));
-    ck_assert_double_eq(distance.latency, 0); /* nothing known, so near */
+    ck_assert_double_eq(distance.latency, 0); /* the distance is unknown */
     ucs_topo_get_local_cpus(dev_a, &cpus);
     ck_assert_int_eq(ucs_topo_get_numa_node(dev_a), -1);
 }
