@@ -15,7 +15,7 @@ typedef struct {
     /* Returns `answer` only if one of these flags is set, otherwise UCS_OK. 0:
      * always */
     uint64_t only_if;
-    /* Called before it returns */
+    /* Called before the handler returns */
     void (*act)(void *seen, void *data);
     unsigned calls;
     size_t header_length;

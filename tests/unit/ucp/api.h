@@ -32,7 +32,8 @@ static inline char *print_end(print_t *print)
     return print->text;
 }
 
-/* Stderr, redirected to a file from take_stderr() to give_stderr_back(). */
+/* Stderr is redirected to a file between take_stderr() and
+ * give_stderr_back(). */
 typedef struct {
     FILE *file;
     int old_fd;
@@ -76,7 +77,8 @@ static inline long give_stderr_back(taken_stderr_t *taken)
     return length;
 }
 
-/* The worker's address; release it with ucp_worker_release_address(). */
+/* Returns the worker's address; release it with
+ * ucp_worker_release_address(). */
 static inline ucp_address_t *own_address(ucp_worker_h worker)
 {
     ucp_worker_attr_t attr = {.field_mask = UCP_WORKER_ATTR_FIELD_ADDRESS};

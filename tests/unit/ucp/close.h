@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Endpoints and workers that are closed with outstanding operations, and from
- * callbacks.
+ * Helpers for tests that close endpoints and workers with outstanding
+ * operations, also from callbacks.
  */
 #ifndef TESTS_UCP_CLOSE_H
 #define TESTS_UCP_CLOSE_H
@@ -18,7 +18,8 @@ static const ucp_request_param_t force = {
 
 static char buffer[1 << 20], buffer2[1 << 20];
 
-/* State of a callback, and what it must do. */
+/* What the calls of a callback have recorded, and the endpoint that it must
+ * close. */
 typedef struct {
     ucp_ep_h close; /* Endpoint to close by force in the first call */
     int calls;
@@ -113,8 +114,8 @@ static inline ucp_ep_h new_ep(local_t *local, seen_t *errors)
     return new_ep_of(local, errors, NULL);
 }
 
-/* A worker whose queue is full after `queue` messages. Messages up to 7000
- * bytes are eager, longer ones are sent in fragments. */
+/* Opens a worker whose loopback queue is full after `queue` messages. Messages
+ * up to 7000 bytes are eager, longer ones are sent in fragments. */
 static inline void open_narrow(local_t *local, const char *queue)
 {
     setenv("UCX_SELF_QUEUE_LEN", queue, 1);
@@ -149,8 +150,8 @@ static inline void drop_early(local_t *local)
     }
 }
 
-/* Posts `count` sends of `size` bytes, most of which wait for send
- * resources. */
+/* Posts `count` sends of `size` bytes, most of which wait for send resources.
+ * Returns the number of sends that did not complete at once. */
 static inline int post_sends(ucp_ep_h ep, seen_t *seen, int count, size_t size)
 {
     ucp_request_param_t param = send_call(seen);

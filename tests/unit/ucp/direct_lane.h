@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A worker with an endpoint to itself over two lanes: loopback interfaces of
- * which the first is for messages only, the second for put and get only.
+ * A worker with an endpoint to itself over two lanes. Both are loopback
+ * interfaces: the first carries only messages, the second only put and get.
  */
 #ifndef TESTS_UCP_DIRECT_LANE_H
 #define TESTS_UCP_DIRECT_LANE_H
@@ -27,8 +27,9 @@ static inline void direct_lane_limit_messages(ucp_worker_iface_t *wiface)
     memset(&wiface->lane.amo, 0, sizeof(wiface->lane.amo));
 }
 
-/* `ops`: becomes the table of the interface, with a device address that differs
- * from that of the first interface. */
+/* Changes an interface so that it supports only put and get, and has a device
+ * address that differs from the first interface's. `ops`: memory for the
+ * changed operations table. */
 static inline void direct_lane_limit_direct(ucp_worker_iface_t *wiface,
                                             ucx_iface_ops_t *ops)
 {
@@ -49,7 +50,8 @@ static inline void direct_lane_limit_direct(ucp_worker_iface_t *wiface,
     wiface->lane.put.cost_zcopy.pre       = 1e-6;
 }
 
-/* `modify`: changes the interfaces before the endpoint is created. */
+/* Opens the worker. `modify` changes its interfaces before the endpoint is
+ * created. */
 static inline void direct_lane_open(local_t *local,
                                     void (*modify)(ucp_worker_iface_t *ifaces))
 {

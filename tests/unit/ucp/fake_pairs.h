@@ -159,7 +159,7 @@ static ucs_status_t half_connect(uct_ep_h ep, const uct_device_addr_t *dev_addr,
 static int half_is_reachable(uct_iface_h iface,
                              const ucx_reachable_args_t *args)
 {
-    /* the first interface has an address */
+    /* only the first interface has an address */
     return args->iface_addr_length == 0;
 }
 

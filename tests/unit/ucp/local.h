@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * One context and one worker with an endpoint to itself: sufficient for the
- * rules of the API. Other tests use two processes.
+ * One context and one worker with an endpoint to itself, which is sufficient to
+ * test the rules of the API. tests/integration uses two processes.
  */
 #ifndef TESTS_UCP_LOCAL_H
 #define TESTS_UCP_LOCAL_H
@@ -22,7 +22,7 @@ typedef struct {
     ucp_ep_h ep; /* to the worker itself */
 } local_t;
 
-/* An endpoint to the worker itself. */
+/* Creates an endpoint to the worker itself. */
 static inline ucp_ep_h local_ep(local_t *local, unsigned flags)
 {
     ucp_worker_attr_t attr = {.field_mask = UCP_WORKER_ATTR_FIELD_ADDRESS};
@@ -59,8 +59,8 @@ static inline void local_open_mode(local_t *local, uint64_t features,
     local->ep = local_ep(local, 0);
 }
 
-/* Replaces `ep` by an endpoint without loopback, so that it acts as one to a
- * peer. */
+/* Replaces `ep` by an endpoint without loopback, which acts like an endpoint to
+ * a peer. */
 static inline void local_play_peer(local_t *local)
 {
     ucp_request_param_t force = {
@@ -87,9 +87,9 @@ static inline double local_now(void)
     return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
 }
 
-/* One round of progress for a wait that began at `start`. The caller checks its
- * condition between two rounds, so that it never fails although the condition
- * is met. */
+/* One round of progress of a wait that began at `start`; fails after
+ * LOCAL_LIMIT. The caller checks its condition before each round, so that a
+ * wait whose condition is met never fails. */
 static inline void local_progress(local_t *local, double start)
 {
     ck_assert_msg(local_now() - start < LOCAL_LIMIT,

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Fragments of eager messages that the test delivers as if a peer had sent
- * them.
+ * Helpers that deliver fragments of eager messages as if a peer had sent them.
  */
 #ifndef TESTS_UCP_MULTI_FRAGMENTS_H
 #define TESTS_UCP_MULTI_FRAGMENTS_H
@@ -42,8 +41,8 @@ static inline void open_with(local_t *local, const char *rndv_thresh)
 
 /* ---------------------------------------------------- injected fragments -- */
 
-/* Delivers a message as if a peer had sent it, in memory of exactly its size:
- * sanitizers detect reads beyond the end. */
+/* Delivers a message as if a peer had sent it. The message is in memory of
+ * exactly its size, so that sanitizers detect reads beyond its end. */
 static inline void say(local_t *local, const void *data, size_t length)
 {
     void *exact = malloc(length);
@@ -105,7 +104,8 @@ static inline void say_rest(local_t *local, uint32_t message, size_t from)
     }
 }
 
-/* Opens an endpoint that the worker handles as one of a known peer. */
+/* Opens an endpoint that has introduced itself: the worker knows the sender of
+ * its messages. */
 static inline void open_introduced(local_t *local)
 {
     open_with(local, "auto");

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Machines whose lanes take time on a simulated clock, which replaces that of
- * the system in the program that includes this: nothing depends on the time
- * that a test takes. Messages are sent to the same worker.
+ * Simulated machines: a transfer takes time on a simulated clock. The program
+ * that includes this file replaces the system's clock by it, so that no result
+ * depends on the speed of the test machine. Messages are sent to the same
+ * worker.
  */
 #ifndef TEST_SIM_MACHINES_H
 #define TEST_SIM_MACHINES_H
@@ -17,23 +18,24 @@
 enum {
     LENGTH    = 1 << 20,
     SMALL     = 1000,
-    IN_FLIGHT = 8, /* Messages of a stream */
+    IN_FLIGHT = 8, /* Messages of a stream in flight */
     PART      = LENGTH / IN_FLIGHT,
 };
 
 static char buffer[LENGTH], buffer2[LENGTH];
 
-/* What carries the data. */
+/* The operations that can carry the data of a message. */
 enum { MESSAGES, GETS, PUTS, CARRIERS };
 
-/* Nanoseconds of a machine: of each message, and of a KiB by each carrier, for
- * a transfer that is alone and for one of a stream. */
+/* A machine: the nanoseconds of each message, and of each KiB of data by each
+ * carrier, for a transfer that is alone and for a transfer of a stream. */
 typedef struct machine {
     const char *name;
     double message;
     double alone[CARRIERS], stream[CARRIERS];
     unsigned best, best_in_stream;
-    unsigned outliers; /* One of so many transfers takes long; 0: none */
+    /* One of this number of transfers takes much longer; 0: none */
+    unsigned outliers;
 } machine_t;
 
 static const machine_t machines[] = {
@@ -58,7 +60,7 @@ static const machine_t machines[] = {
 
 enum { MACHINES = sizeof(machines) / sizeof(machines[0]) };
 
-/* A put or get under way. */
+/* A put or get in flight. */
 typedef struct copy {
     size_t length;
     unsigned carrier;
@@ -72,7 +74,7 @@ static struct {
     copy_t queue[QUEUE];
     unsigned first, last;
     double now;             /* Nanoseconds */
-    size_t bytes[CARRIERS]; /* Of data by what carries it */
+    size_t bytes[CARRIERS]; /* Bytes of data, by carrier */
     ucp_worker_h worker;
     int streaming;
     unsigned transfers;
@@ -96,14 +98,14 @@ static void take(size_t length, unsigned carrier)
                                                 machine->alone)[carrier];
 
     if ((machine->outliers > 0) && (++sim.transfers % machine->outliers == 0)) {
-        sim.now += 3e6; /* a process that is not scheduled */
+        sim.now += 3e6; /* simulates a process that was not scheduled */
     }
     sim.now += per_kib * (double)length / 1024;
     sim.bytes[carrier] += length;
 }
 
-/* The lane of put and get carries out one operation after another, each in a
- * step of the test. */
+/* The lane for put and get executes one operation after another, one in each
+ * step(). */
 static ucs_status_t start_copy(const uct_iov_t *iov, unsigned carrier,
                                uct_completion_t *comp, ucs_status_t status)
 {
@@ -133,7 +135,7 @@ static ucs_status_t sim_put(uct_ep_h ep, const uct_iov_t *iov, size_t iovcnt,
                                                  rkey, comp));
 }
 
-/* Ends the oldest operation, and delivers messages. */
+/* Completes the oldest operation, and delivers messages. */
 static void step(local_t *local)
 {
     unsigned i;
@@ -167,7 +169,7 @@ static inline ucs_status_t wait(local_t *local, ucs_status_ptr_t request)
     return status;
 }
 
-/* The peer takes the time of a message when it receives it. */
+/* A message takes its time when the peer receives it. */
 static ucs_status_t sim_receive(void *arg, void *data, size_t length,
                                 unsigned flags)
 {
@@ -237,13 +239,13 @@ static inline void transfer(local_t *local, unsigned count)
         ck_assert_int_eq(wait(local, send), UCS_OK);
         ck_assert_mem_eq(buffer, buffer2, LENGTH);
         for (i = 0; i < 4; ++i) {
-            ucp_worker_progress(local->worker); /* probes are answered */
+            ucp_worker_progress(local->worker); /* handles probes */
         }
-        sim.now += 1e6; /* the next one is not behind this one */
+        sim.now += 1e6; /* a pause between two transfers */
     }
 }
 
-/* Messages of PART bytes, IN_FLIGHT of them at a time. */
+/* Sends `count` messages of PART bytes, of which IN_FLIGHT are in flight. */
 static inline void stream(local_t *local, unsigned count)
 {
     ucs_status_ptr_t sends[IN_FLIGHT] = {0}, recvs[IN_FLIGHT] = {0};

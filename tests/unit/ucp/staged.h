@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Staged memory, with a copier that the test emulates.
+ * Helpers for tests of staged memory (memory that only a copier transport can
+ * access), with an emulated copier.
  */
 #ifndef TESTS_UCP_STAGED_H
 #define TESTS_UCP_STAGED_H
@@ -15,7 +16,7 @@ enum { SIZE = 300000 };
 
 static char memory[SIZE], data[SIZE];
 
-/* The emulated copier: its behaviour and its calls. */
+/* The emulated copier: its behaviour, and a record of its calls. */
 static struct {
     uct_iface_t iface;
     uct_ep_t ep;
@@ -33,9 +34,9 @@ static struct {
         char *to;
         const char *from;
         size_t length;
-    } copies[64]; /* The copies of the held posts */
+    } copies[64]; /* Copies of the held posts */
     unsigned num_held, posts, shorts, flushes, rounds;
-    size_t least, most; /* Lengths of posts */
+    size_t least, most; /* Lengths of the shortest and the longest post */
     size_t most_short;
 } play;
 

@@ -94,8 +94,9 @@ static inline ucp_stream_poll_ep_t stream_await_poll(local_t *local)
     return poll;
 }
 
-/* Sends bytes of the pattern. With the built-in transport they have arrived on
- * return, with others nearly always: tests that need them must wait. */
+/* Sends `length` bytes of the pattern, which starts at position `place`. With
+ * the built-in transport they have arrived on return, with other transports
+ * nearly always: a test that needs them must wait. */
 static inline void stream_send_on(local_t *local, ucp_ep_h ep, size_t length,
                                   size_t place)
 {
@@ -143,7 +144,7 @@ static inline size_t stream_wait(local_t *local, ucs_status_ptr_t request)
     return length;
 }
 
-/* Receives data that was sent, once; returns the length. */
+/* Receives, with one call, data that was sent; returns the length. */
 static inline size_t stream_recv(local_t *local, ucp_ep_h ep, void *buffer,
                                  size_t count, const ucp_request_param_t *param)
 {
@@ -159,8 +160,8 @@ static inline size_t stream_recv(local_t *local, ucp_ep_h ep, void *buffer,
     return stream_wait(local, ret);
 }
 
-/* Receives all `length` bytes that were sent, into `count` bytes of memory: by
- * one receive if all have arrived. */
+/* Receives all `length` bytes that were sent, into a buffer of `count` bytes,
+ * by several receives if not all bytes have arrived. */
 static inline void stream_take(local_t *local, ucp_ep_h ep, void *buffer,
                                size_t count, size_t length)
 {
@@ -174,7 +175,7 @@ static inline void stream_take(local_t *local, ucp_ep_h ep, void *buffer,
     ck_assert_uint_eq(got, length);
 }
 
-/* Receives the next data in the library's memory. */
+/* Receives the next data in a buffer of the library; returns the buffer. */
 static inline void *stream_take_data(local_t *local, ucp_ep_h ep,
                                      size_t *length)
 {

@@ -89,7 +89,7 @@ START_TEST(a_message_without_a_handler_is_dropped)
     ck_assert_int_eq(local_wait(&local, am_send(&local, ID, 8, 8, 0)), UCS_OK);
     am_settle(&local);
     ck_assert_uint_eq(seen.calls, 0);
-    am_set(&local, NOBODY, 0, NULL); /* there is no handler */
+    am_set(&local, NOBODY, 0, NULL); /* no handler */
     local_close(&local);
 }
 END_TEST
@@ -159,7 +159,7 @@ START_TEST(an_invalid_handler_is_rejected)
                      UCS_ERR_INVALID_PARAM);
     local_close(&local);
 
-    local_open(&local); /* without the feature */
+    local_open(&local); /* without UCP_FEATURE_AM */
     param.flags = 0;
     ck_assert_int_eq(ucp_worker_set_am_recv_handler(local.worker, &param),
                      UCS_ERR_INVALID_PARAM);

@@ -11,7 +11,8 @@ static const uint32_t REPLY = UCP_AM_SEND_FLAG_REPLY;
 
 static const size_t lengths[] = {0, 8, 5000, 100000, 1 << 20};
 
-/* Eager, by rendezvous, and in fragments. */
+/* Flags for an eager message, a rendezvous, and an eager message in
+ * fragments. */
 static const uint32_t ways[] = {0, UCP_AM_SEND_FLAG_RNDV,
                                 UCP_AM_SEND_FLAG_EAGER};
 
@@ -177,8 +178,8 @@ START_TEST(a_forced_close_gives_nobody_the_endpoint)
 }
 END_TEST
 
-/* Eager, synchronous and rendezvous messages over one endpoint, in both
- * directions. */
+/* Eager and rendezvous active messages, tagged messages and streams over one
+ * endpoint, in both directions. */
 START_TEST(tags_and_streams_go_on_beside)
 {
     static char out[100000], in[100000];

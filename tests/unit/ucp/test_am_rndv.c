@@ -444,7 +444,7 @@ START_TEST(held_descriptors_are_freed_with_the_worker)
         sends[i] = am_send(&local, ID, 8, (i < 3) ? 100 : 100000, RNDV);
     }
     am_await(&local, &seen, 6);
-    /* the data of one message is being fetched */
+    /* the receiver is fetching the data of one message */
     ucp_request_free(ucp_am_recv_data_nbx(local.worker, seen.data, am_in,
                                           sizeof(am_in), &am_none));
     for (i = 0; i < 6; ++i) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Atomic operations: each has the specified result, with and without a fetched
- * value, for both sizes, by the lane and by messages, and with the deprecated
+ * value, for both sizes, over the lane and by messages, and with the deprecated
  * calls.
  */
 #include "rma.h"
@@ -85,7 +85,7 @@ static void every_op(way_t way, size_t size)
     }
 
     memcpy(lent.memory + 16, &start, size);
-    result = value; /* the value to store */
+    result = value; /* the new value of a swap */
     ck_assert_int_eq(operate(&lent, UCP_ATOMIC_OP_CSWAP, size, start + 1, 16,
                              &result),
                      UCS_OK);

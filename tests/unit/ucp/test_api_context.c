@@ -122,7 +122,8 @@ START_TEST(operations_from_device_code_are_refused)
 }
 END_TEST
 
-/* Creates a context of a program for UCP 1.`minor` and uses it. */
+/* Creates a context as a program does that was compiled for UCP 1.`minor`, and
+ * uses it. */
 static void use_version(unsigned minor)
 {
     ucp_params_t params = {
@@ -226,7 +227,8 @@ START_TEST(features_of_newer_versions_are_rejected)
 }
 END_TEST
 
-/* The estimated time in seconds of a message of 1 MiB to the worker itself. */
+/* Returns the estimated time in seconds of a message of 1 MiB to the worker
+ * itself. */
 static double estimate(const ucp_params_t *params)
 {
     ucp_ep_evaluate_perf_param_t question = {

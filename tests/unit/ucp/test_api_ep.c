@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Endpoints: parameters, attributes, estimates, and the printed form. */
+/* Endpoints: parameters, attributes, estimates of performance, and the printed
+ * form. */
 #include "api.h"
 
 static void open_all(local_t *local)
@@ -47,7 +48,7 @@ START_TEST(transports_are_listed_as_far_as_there_is_space)
 {
     struct {
         ucp_transport_entry_t entry;
-        /* A member of a newer header than the library's */
+        /* A member that only a newer header has */
         long later;
     } wide[8];
     const char *narrow[2];
@@ -83,7 +84,8 @@ START_TEST(transports_are_listed_as_far_as_there_is_space)
     ck_assert_str_eq(wide[count - 1].entry.transport_name, "self");
     ck_assert_int_eq(((char *)&wide[0].later)[0], 0x5a);
 
-    /* entries of an older header: a member that does not fit is not written */
+    /* entries of an older header, which end at byte i: members beyond it are
+     * not written */
     for (i = 0; i < sizeof(entries[0]); i += 4) {
         memset(narrow, 0x5a, sizeof(narrow));
         attr.transports = (ucp_transports_t){
@@ -152,7 +154,7 @@ START_TEST(larger_messages_are_estimated_to_take_longer)
         ck_assert_double_ge(time, before);
         before = time;
     }
-    /* 1 GiB in memory: plausible limits of the time */
+    /* a plausible time for 1 GiB in memory */
     ck_assert_double_gt(before, 1e-3);
     ck_assert_double_lt(before, 10);
     local_close(&local);

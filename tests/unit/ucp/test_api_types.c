@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The bits of datatypes. */
+/* The encoding of datatypes. */
 #include "api.h"
 
 static unsigned class_of(ucp_datatype_t datatype)

@@ -141,7 +141,8 @@ START_TEST(a_worker_near_some_processors_works_as_any)
 }
 END_TEST
 
-/* Replaces the function of the C library and records the masks of threads. */
+/* The masks of the calls of sched_setaffinity(), which the test replaces
+ * below. */
 static struct {
     cpu_set_t masks[4];
     unsigned calls;
@@ -224,7 +225,7 @@ START_TEST(a_network_address_leaves_out_what_the_network_cannot_reach)
     ck_assert_int_eq(ucp_worker_address_query(net.address, &of_net), UCS_OK);
     ck_assert_uint_eq(of_full.worker_uid, of_net.worker_uid);
 
-    /* this test has no network transport */
+    /* no transport of this test connects to other machines */
     ep_params.address = net.address;
     ck_assert_int_eq(ucp_ep_create(local.worker, &ep_params, &ep),
                      UCS_ERR_UNREACHABLE);
@@ -367,8 +368,8 @@ START_TEST(events_come_to_the_users_own_set_with_the_users_data)
 }
 END_TEST
 
-/* Returns the size of the messages of a worker that is destroyed with a request
- * leaked. */
+/* Destroys a worker that has a leaked request; returns the number of bytes of
+ * the messages that it logs. */
 static long words_about_a_leak(uint64_t flags)
 {
     ucp_worker_params_t params = {
@@ -404,7 +405,7 @@ START_TEST(waiting_for_memory_ends_when_it_is_written_or_before)
     int i;
 
     open_worker(&local, &params);
-    /* no write occurs: the call must not wait forever */
+    /* no write occurs: each call must return nevertheless */
     for (i = 0; i < 1000; ++i) {
         ucp_worker_wait_mem(local.worker, (void *)&word);
     }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Requests in callbacks, requests in the user's memory, and the flags that
- * force or prevent immediate completion.
+ * Requests that are used in callbacks, requests in the user's memory, and the
+ * flags that force or prevent immediate completion.
  */
 #include "local.h"
 
@@ -99,7 +99,7 @@ START_TEST(a_receive_callback_posts_the_next_receive)
             send = local_send(&local, buffer, sizes[i % 3], 1);
             ucp_worker_progress(local.worker);
             if (now.calls == i) {
-                /* the one posted in the callback is not complete yet */
+                /* the receive that the callback posted is not complete yet */
                 ck_assert(
                     (now.request == NULL) ||
                     (ucp_request_check_status(now.request) == UCS_INPROGRESS));
@@ -167,7 +167,7 @@ START_TEST(the_users_request_may_be_freed_in_its_callback)
     local_await(&local, 1);
     ck_assert_ptr_eq(ucp_tag_recv_nbx(local.worker, buffer2, 10, 1, 0, &param),
                      param.request);
-    /* buffer too small: the error is known in the call */
+    /* the buffer is too small: the call itself detects the error */
     ck_assert_int_eq(now.calls, 1);
     ck_assert_int_eq(local_wait(&local, other), UCS_OK);
     local_close(&local);
@@ -217,8 +217,8 @@ START_TEST(requests_are_cancelled_and_freed_inside_their_callbacks)
 }
 END_TEST
 
-/* Sends that have started, and matched receives. test_cancel.c tests other
- * sends. */
+/* Sends that have started, and matched receives, are not cancelled.
+ * test_cancel.c tests sends that have not started. */
 START_TEST(a_receive_that_has_begun_is_not_cancelled)
 {
     static const size_t sizes[] = {10, 100000};

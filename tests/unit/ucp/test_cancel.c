@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Cancellation of sends: a send of which no data was sent ends with CANCELED,
- * and the receiver gets nothing of it; others complete normally.
+ * Cancellation of sends: a send whose data was not sent completes with
+ * UCS_ERR_CANCELED, and the receiver receives none of its data; other sends
+ * complete normally.
  */
 #include "am.h"
 
@@ -259,7 +260,7 @@ START_TEST(those_before_and_behind_it_arrive_in_order)
 }
 END_TEST
 
-/* Operations after a fence, which waits for a put that its lane holds back. */
+/* Operations after a fence, which waits for a put that its lane delays. */
 START_TEST(a_send_behind_a_fence_can_be_cancelled)
 {
     static const start_t starts[] = {put, get, add};
@@ -309,7 +310,8 @@ START_TEST(an_unmatched_rts_is_withdrawn)
     }
     check_nothing_came(&use);
 
-    /* only this one is withdrawn: there may be others with its tag */
+    /* only the announcement of this request is removed, not that of another
+     * send with the same tag */
     request = start(&use, tag_send, LONG);
     local_await(&use.local, TAG);
     other = start(&use, tag_send, LONG / 2);
@@ -376,7 +378,7 @@ START_TEST(a_partly_sent_message_is_not_cancelled)
 
     for (i = 0; i < sizeof(starts) / sizeof(starts[0]); ++i) {
         open_use(&use, 1);
-        /* so that no other message must be sent first */
+        /* sends what must precede the message under test */
         ck_assert_int_eq(local_wait(&use.local, start(&use, starts[i], 8)),
                          UCS_OK);
         if (starts[i] == stream_send) {

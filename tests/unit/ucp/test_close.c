@@ -158,7 +158,7 @@ START_TEST(a_forced_close_resets_the_receive_that_waits_for_its_data)
     ep   = new_ep(&local, NULL);
     recv = local_recv(&local, buffer2, sizeof(buffer2), 1);
     send = ucp_tag_send_nbx(ep, buffer, sizeof(buffer), 1, &none);
-    ucp_worker_progress(local.worker); /* announced and matched */
+    ucp_worker_progress(local.worker); /* receives the announcement */
     ck_assert_ptr_null(ucp_ep_close_nbx(ep, &force));
     ck_assert_int_eq(local_wait(&local, send), UCS_ERR_CANCELED);
     ck_assert_int_eq(local_wait(&local, recv), UCS_ERR_CONNECTION_RESET);
@@ -191,7 +191,8 @@ START_TEST(a_failure_ends_everything_and_calls_the_error_handler_once)
 }
 END_TEST
 
-/* With error handling and without, as far as the transport detects it. */
+/* An endpoint fails, with and without error handling; without it, only if the
+ * transport detects the failure. */
 START_TEST(a_failure_without_an_error_handler_ends_everything_too)
 {
     ucp_worker_attr_t attr = {.field_mask = UCP_WORKER_ATTR_FIELD_ADDRESS};
@@ -227,7 +228,8 @@ START_TEST(a_failure_without_an_error_handler_ends_everything_too)
 }
 END_TEST
 
-/* If an endpoint has user data, its error handler receives that. */
+/* The error handler receives the user data of the endpoint if it has such
+ * data. */
 START_TEST(the_error_handler_is_given_the_data_of_the_endpoint)
 {
     seen_t errors = {NULL}, others = {NULL};

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Workers with endpoints that are closed: their end, their flush, and that
- * nothing is left. The tests check the internal state of the worker.
+ * Workers that are destroyed, and workers whose endpoints are closed: the end
+ * of all operations, flush, and that no object remains. The tests check the
+ * internal state of the worker.
  */
 #include "close.h"
 
@@ -20,7 +21,7 @@ static void on_recv_again(void *request, ucs_status_t status,
     param.cb.recv = on_recv_again;
     ucp_request_free(
         ucp_tag_recv_nbx(worker, buffer2, 8, 100, UINT64_MAX, &param));
-    /* and one with a callback */
+    /* and posts a receive whose tag is 101 */
     ucp_tag_recv_nbx(worker, buffer2, 8, 101, UINT64_MAX, &param);
 }
 
@@ -145,7 +146,8 @@ static size_t count_eps(ucp_worker_h worker)
     return count;
 }
 
-/* Messages that need a reply do not create a second endpoint. */
+/* A message that needs a reply, over an endpoint to the worker itself, does not
+ * create a second endpoint. */
 START_TEST(an_endpoint_that_answers_itself_needs_no_other)
 {
     ucs_status_ptr_t send;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Connections by socket address without a connection manager: the messages of
- * the two sides, the limit of private data, the protocols of endpoints without
- * lanes, and invalid parameters. tests/integration/client_server.c tests
- * connections.
+ * Connections by socket address, without a connection manager: the messages
+ * that both sides exchange, the limit of private data, the protocols of
+ * endpoints without lanes, and invalid parameters.
+ * tests/integration/client_server.c tests connections.
  */
 #include "suite.h"
 
@@ -112,7 +112,7 @@ START_TEST(address_near_keeps_to_its_limit)
             UCS_OK) {
             continue;
         }
-        /* only the name is left out: there is one interface */
+        /* only the worker's name is omitted: there is one interface */
         ck_assert_uint_le(length, limit);
         ck_assert_int_eq(ucp_address_unpack(address, length, info), UCS_OK);
         ck_assert_uint_eq(info->uuid, worker->uuid);
@@ -192,7 +192,8 @@ START_TEST(unconnected_ep_keeps_what_is_sent)
 }
 END_TEST
 
-/* A key that is unpacked before there are lanes is valid at once and later. */
+/* A key that is unpacked before the endpoint has lanes is valid at once and
+ * after the lanes are opened. */
 START_TEST(unconnected_ep_takes_keys)
 {
     static uint64_t memory[512], out[512], in[512];
@@ -227,7 +228,7 @@ START_TEST(unconnected_ep_takes_keys)
     ck_assert_int_eq(ucp_ep_connect(ep, address, length), UCS_OK);
     free(address);
     ucp_ep_resume(ep);
-    /* it changes the protocol */
+    /* a fence changes the protocol of the next operation */
     ck_assert_int_eq(ucp_worker_fence(worker), UCS_OK);
     requests[1] = ucp_get_nbx(ep, in, sizeof(in), (uintptr_t)memory, rkey,
                               &param);

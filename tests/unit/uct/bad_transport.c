@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A component with a transport, which breaks the rule that `defect` names. */
+/* A component with a transport that conforms to all rules but the one that
+ * `defect` names. */
 #include "bad_transport.h"
 #include "findings.h"
 
@@ -18,7 +19,7 @@ static struct {
     uct_completion_t *comp; /* of the last zero-copy send */
     uct_completion_t *flush;
     uct_pending_req_t *pending;
-    uct_tag_context_t *recv; /* posted */
+    uct_tag_context_t *recv; /* the posted receive */
     uct_ep_h ep;
     uct_iface_h iface;
     unsigned queries;

@@ -10,7 +10,7 @@
 
 extern const uct_component_decl_t bad_decl;
 
-/* Returns the component. Its operations of earlier tests are forgotten. */
+/* Returns the component, and clears the state that earlier tests have left. */
 ucs_status_t bad_load(void *arg, const uct_component_decl_t *wanted,
                       const ucx_component_t **desc_p);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the unit tests of UCT share: a loopback that is open, and running a
- * suite. No test of itself.
+ * Shared by the unit tests of UCT: an open interface of the loopback transport,
+ * and a function that runs a suite. This file contains no tests.
  */
 #ifndef TEST_UCT_COMMON_H
 #define TEST_UCT_COMMON_H
@@ -9,7 +9,7 @@
 #include <check.h>
 #include <uct/api/uct.h>
 
-/* Compares statuses and prints both by name. */
+/* Compares two statuses; a failure prints the texts of both. */
 #define ck_status(_actual, _expected) \
     do { \
         ucs_status_t _ck_a = (ucs_status_t)(_actual); \
@@ -20,7 +20,7 @@
 
 #define ck_ok(_actual) ck_status(_actual, UCS_OK)
 
-/* A worker, and the loopback opened on it. */
+/* A worker, and an interface of the loopback transport opened on it. */
 typedef struct loopback {
     ucs_async_context_t *async;
     uct_worker_h worker;
@@ -28,7 +28,7 @@ typedef struct loopback {
     uct_md_h md;
     uct_iface_h iface;
     uct_ep_h ep;
-    ucs_status_t failure; /* told to the error handler */
+    ucs_status_t failure; /* as the error handler received it */
     unsigned num_failures;
 } loopback_t;
 
@@ -42,7 +42,7 @@ typedef struct loopback_params {
 void loopback_open(loopback_t *lo, const loopback_params_t *params);
 void loopback_close(loopback_t *lo);
 
-/* One more interface on the same domain and worker. */
+/* Opens one more interface on the same domain and worker. */
 uct_iface_h loopback_iface_open(loopback_t *lo,
                                 const loopback_params_t *params);
 ucs_status_t loopback_ep_create(uct_iface_h iface, uct_ep_h *ep_p);
@@ -50,7 +50,7 @@ ucs_status_t loopback_ep_create(uct_iface_h iface, uct_ep_h *ep_p);
 /* Progresses until a round returns no events; returns the number of events. */
 unsigned loopback_progress(loopback_t *lo);
 
-/* Runs the suite; the result of main(). */
+/* Runs the suite; returns the exit status for main(). */
 int run_suite(Suite *suite);
 
 #endif

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The fake plugin. Its component "fake" has transports "fk", whose tables end
- * early as those of an older plugin do, "longfk", whose tables go on beyond
- * what the core knows, and "badfk", which lacks a slot that it must have.
+ * The fake plugin. Its component "fake" has three transports: "fk", whose
+ * tables are shorter than the core's, as those of an older plugin are;
+ * "longfk", whose tables are longer, as those of a newer plugin are; and
+ * "badfk", which lacks a required slot.
  */
 #include "fake.h"
 
@@ -50,7 +51,7 @@ static const ucx_config_table_t tl_config = {
     .num_fields   = ucs_static_array_size(tl_fields),
 };
 
-/* Fields of an older plugin, without a range. */
+/* Fields in the format of an older plugin, which have no range. */
 #ifdef FAKE_LINKED_IN
 typedef struct old_field {
     const char *name;
@@ -149,7 +150,7 @@ static ucs_status_t mem_free(uct_md_h md, uct_mem_h memh)
     return UCS_OK;
 }
 
-/* Memory below this address is "the device's". */
+/* Addresses below this one count as device memory. */
 #define DEVICE_END 0x100000
 
 static ucs_status_t mem_query(uct_md_h md, const void *address, size_t length,
@@ -167,13 +168,13 @@ static ucs_status_t mem_query(uct_md_h md, const void *address, size_t length,
 }
 
 static const ucx_md_ops_t md_ops = {
-    .size      = offsetof(ucx_md_ops_t, mkey_pack), /* ends before it */
+    .size      = offsetof(ucx_md_ops_t, mkey_pack), /* without mkey_pack */
     .close     = md_close,
     .query     = md_query,
     .mem_alloc = mem_alloc,
     .mem_free  = mem_free,
     .mem_query = mem_query,
-    /* behind the end: not to be looked at */
+    /* beyond `size`: the core must not read it */
     .mkey_pack = (void *)(uintptr_t)0xdead,
 };
 
@@ -264,7 +265,7 @@ static void iface_mem_free(uct_iface_h iface, const uct_allocated_memory_t *mem)
     free(mem->address);
 }
 
-/* Copied, but it leaves later. */
+/* The data is copied, and the send completes later. */
 static ucs_status_t am_short(uct_ep_h ep, uint8_t id, uint64_t header,
                              const void *payload, unsigned length)
 {
@@ -301,7 +302,7 @@ static const ucx_ep_ops_t short_ep_ops = {
     .connect_to_ep = connect_to_ep,
 };
 
-/* Tables as of a newer ABI: two slots more than these headers know. */
+/* Tables of a newer ABI: two more slots than in these headers. */
 static const struct {
     ucx_iface_ops_t known;
     void *unknown[2];
@@ -413,7 +414,7 @@ static const ucx_cm_ops_t cm_ops = {
     .size  = sizeof(cm_ops),
     .open  = cm_open,
     .close = cm_close,
-#ifndef FAKE_LINKED_IN /* a loader would not let it pass without */
+#ifndef FAKE_LINKED_IN /* a loader rejects a table without it */
     .query = cm_query,
 #endif
     .ep_create = cm_ep_create,

@@ -28,13 +28,13 @@ static int on_log(void *arg, const char *file, unsigned line,
                 sizeof(findings) - strlen(findings) - 2);
         strcat(findings, "\n");
     }
-    return found != NULL; /* not written as well */
+    return found != NULL; /* the message is not logged as well */
 }
 
 void watch_findings(void)
 {
     setenv("UCX_PLUGIN_CHECK", "y", 1);
-    uct_checks_set(&ucx_check_layer); /* linked with the test */
+    uct_checks_set(&ucx_check_layer); /* the layer is linked with the test */
     ucs_log_hook_set(on_log, NULL);
 }
 

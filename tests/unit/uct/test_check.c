@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * checking layer: each broken rule of a transport is reported with its number,
- * and a transport that breaks none is not reported.
+ * checking layer: each rule that a transport breaks is reported with its
+ * number, and a transport that breaks no rule is not reported.
  */
 #include "bad_transport.h"
 #include "findings.h"
@@ -10,7 +10,8 @@
 
 #include "uct/check/internal.h"
 
-/* --- A program that uses it -------------------------------------------------- */
+/* --- A program that uses the transport
+ * ------------------------------------------ */
 
 static unsigned num_completed, num_called, num_received;
 static int receives_often;
@@ -133,7 +134,7 @@ static void receive_often(uct_iface_h iface)
     num_received = 0;
 }
 
-/* Opens everything, uses it as a program would, closes it. */
+/* Opens the transport, uses it as a program does, and closes it. */
 static void use_transport(void)
 {
     const uct_iface_params_t params = {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * checking layer: broken rules of a connection manager are reported, and a manager
- * that breaks none is not. The manager of this file does what `defect` says.
+ * checking layer: rules that a connection manager breaks are reported, and a
+ * manager that breaks no rule is not reported. The manager of this file breaks
+ * the rule that `defect` names.
  */
 #include "findings.h"
 
@@ -18,7 +19,7 @@
 static struct {
     uct_worker_h worker;
     uct_ep_h ep;
-    uct_ep_params_t params; /* of the endpoint */
+    uct_ep_params_t params; /* of cm_ep_create() */
     uct_listener_h listener;
     uct_listener_params_t listening;
 } state;
@@ -171,7 +172,8 @@ static ucs_status_t load(void *arg, const uct_component_decl_t *wanted,
     return UCS_OK;
 }
 
-/* --- A program that uses it -------------------------------------------------- */
+/* --- A program that uses the manager
+ * -------------------------------------------- */
 
 static unsigned num_resolved, num_answered, num_left, num_requests;
 static int user; /* its address is the callbacks' argument */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * checking layer, slots: what test_check.c does not use is reported as well when
- * it breaks a rule.
+ * checking layer, slots: broken rules of the slots that test_check.c does not
+ * use are reported as well.
  */
 #include "findings.h"
 
@@ -324,7 +324,8 @@ static ucs_status_t load(void *arg, const uct_component_decl_t *wanted,
     return UCS_OK;
 }
 
-/* --- A program that uses it -------------------------------------------------- */
+/* --- A program that uses the transport
+ * ------------------------------------------ */
 
 static unsigned num_completed;
 

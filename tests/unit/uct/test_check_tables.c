@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * checking layer, tables: the layer replaces every slot, but for those of which
- * no rule can be checked.
+ * checking layer, tables: the layer replaces every slot except those for which
+ * it has no rule to check.
  */
 #include "common.h"
 
@@ -94,11 +94,11 @@ START_TEST(every_slot_of_a_manager_is_checked)
 {
     static const size_t elsewhere[] = {
         offsetof(ucx_cm_ops_t, open),   /* uct_check_opened() */
-        offsetof(ucx_cm_ops_t, close),  /* returns nothing */
+        offsetof(ucx_cm_ops_t, close),  /* checked by uct_check_opened() */
         offsetof(ucx_cm_ops_t, ep_ops), /* not a slot */
         0,
     };
-    /* what <ucx/cm.h> lists for endpoints of a manager */
+    /* the slots that <ucx/cm.h> lists for endpoints of a connection manager */
     static const size_t used[] = {
         offsetof(ucx_ep_ops_t, flush),
         offsetof(ucx_ep_ops_t, destroy),

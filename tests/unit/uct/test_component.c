@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * components: listing them loads nothing; what a manifest declares is known
- * before, and the code comes when a domain is opened. UCX_PLUGIN_PATH leads to
- * the fake plugin of this folder, and to nothing else.
+ * components: a list of components loads no plugin's code; the data of the
+ * manifest is available before, and the code is loaded when a domain is opened.
+ * UCX_PLUGIN_PATH contains only the fake plugin of this folder.
  */
 #include "common.h"
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * count: <ucx/count.h>, an operation with parts ends once, with the first error,
- * whether its parts end before or after it is closed.
+ * count: <ucx/count.h>. An operation that consists of several parts completes
+ * once, with the first error, whether its parts complete before or after
+ * ucx_count_close().
  */
 #include "common.h"
 
@@ -60,7 +61,8 @@ START_TEST(parts_that_end_at_once_call_nothing)
 
     ucx_count_add(count);
     ucx_count_result(count, UCS_OK);
-    ucx_complete(ucx_count_add(count), UCS_OK); /* inside its start */
+    /* completes before it returns */
+    ucx_complete(ucx_count_add(count), UCS_OK);
     ucx_count_result(count, UCS_INPROGRESS);
     ck_ok(ucx_count_close(count));
     ck_assert_uint_eq(user.calls, 0);
@@ -86,7 +88,8 @@ START_TEST(the_last_part_calls_with_the_first_error)
 }
 END_TEST
 
-/* The user gets the error as the result of the call, and no completion. */
+/* A part fails when it is started: the user gets the error as the return value
+ * of the call, and no completion. */
 START_TEST(an_error_of_a_start_is_the_result_of_the_call)
 {
     user_t user        = make_user(1);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * plugin tables: shorter and longer ones than the core's work, missing slots
- * refuse, defaults act; variables of every type reach the plugin.
+ * plugin tables: tables that are shorter or longer than the core's work,
+ * missing slots return UCS_ERR_UNSUPPORTED or have a default, and variables of
+ * every type reach the plugin.
  */
 #include "common.h"
 
@@ -98,9 +99,9 @@ START_TEST(short_tables_are_completed)
     ck_assert_uint_eq(iface->ops->size, sizeof(ucx_iface_ops_t));
     ck_assert_uint_eq(iface->ep_ops->size, sizeof(ucx_ep_ops_t));
 
-    /* its own */
+    /* a slot of the plugin */
     ck_status(uct_iface_flush(iface, 0, NULL), UCS_INPROGRESS);
-    /* behind its end, or left open */
+    /* slots beyond the size of the table, or NULL */
     ck_status(uct_iface_fence(iface, 0), UCS_ERR_UNSUPPORTED);
     ck_status(uct_iface_event_fd_get(iface, &fd), UCS_ERR_UNSUPPORTED);
     ck_status(uct_iface_event_arm(iface, 0), UCS_ERR_UNSUPPORTED);
@@ -110,7 +111,7 @@ START_TEST(short_tables_are_completed)
     ck_assert_uint_eq(uct_iface_progress(iface), 0);
 
     ep = new_ep(iface);
-    ck_ok(uct_ep_am_short(ep, 0, 0, NULL, 0)); /* INPROGRESS is OK here */
+    ck_ok(uct_ep_am_short(ep, 0, 0, NULL, 0)); /* returns OK for INPROGRESS */
     ck_status(ep->ops->am_short(ep, 0, 0, NULL, 0), UCS_INPROGRESS);
     ck_status(uct_ep_am_short(ep, 0, 0, addr, 57), UCS_ERR_INVALID_PARAM);
     ck_status(uct_ep_put_short(ep, addr, 8, 0, 0), UCS_ERR_UNSUPPORTED);
@@ -282,7 +283,7 @@ START_TEST(memory_types_are_told_by_domains)
     ck_assert_int_eq(info.type, UCS_MEMORY_TYPE_CUDA);
     ck_assert_int_eq(info.sys_dev, 3);
     ck_assert_ptr_eq(info.base, (void *)0x1000);
-    /* programs ask by another name */
+    /* the call for programs returns the same */
     ck_ok(ucs_memtype_cache_lookup((void *)0x2000, 16, &told));
     ck_assert_int_eq(told.type, UCS_MEMORY_TYPE_CUDA);
     ck_assert_ptr_eq(told.base_address, (void *)0x1000);
@@ -331,7 +332,7 @@ START_TEST(connection_manager_is_completed)
     ck_status(uct_ep_connect(ep, &connecting), UCS_ERR_UNSUPPORTED);
     ck_status(uct_cm_client_ep_conn_notify(ep), UCS_ERR_UNSUPPORTED);
     ck_status(uct_ep_disconnect(ep, 0), UCS_ERR_UNSUPPORTED);
-    /* it has no interface, and messages are not for it */
+    /* a connection manager's endpoint has no interface and sends no messages */
     ck_status(uct_ep_am_short(ep, 0, 0, NULL, 0), UCS_ERR_UNSUPPORTED);
     ck_status(uct_ep_connect_to_ep(ep, NULL, NULL), UCS_ERR_UNSUPPORTED);
     uct_ep_destroy(ep);
@@ -379,7 +380,7 @@ START_TEST(defaults_of_every_type_are_parsed)
 }
 END_TEST
 
-/* The transport's name makes a second prefix. */
+/* Variables of a transport have a second prefix, the name of the transport. */
 START_TEST(variables_have_the_prefix_of_the_transport_too)
 {
     uct_iface_config_t *config;
@@ -423,7 +424,8 @@ START_TEST(values_are_got_and_changed)
     ck_ok(uct_config_get(config, "TEXT", text, sizeof(text)));
     ck_assert_str_eq(text, "oth");
 
-    ucs_log_level_set(UCS_LOG_LEVEL_FATAL); /* they are complained of */
+    /* suppresses the errors about bad values */
+    ucs_log_level_set(UCS_LOG_LEVEL_FATAL);
     for (i = 0; i < ucs_static_array_size(bad); ++i) {
         ck_assert_msg(uct_config_modify(config, bad[i][0], bad[i][1]) ==
                           UCS_ERR_INVALID_PARAM,
@@ -470,7 +472,7 @@ START_TEST(environment_and_prefix_count)
 }
 END_TEST
 
-/* A file is read if it exists; the environment counts more. */
+/* An existing configuration file is read; the environment has priority. */
 START_TEST(configuration_is_read_from_a_file)
 {
     char path[] = "/tmp/ucx-test-XXXXXX";
@@ -563,7 +565,8 @@ int main(void)
     Suite *suite = suite_create("plugin tables");
     TCase *tc    = tcase_create("all");
 
-    ucs_log_level_set(UCS_LOG_LEVEL_ERROR); /* "badfk" is warned of */
+    /* suppresses warnings about "badfk" */
+    ucs_log_level_set(UCS_LOG_LEVEL_ERROR);
     tcase_add_checked_fixture(tc, setup, teardown);
     tcase_add_test(tc, short_tables_are_completed);
     tcase_add_test(tc, long_tables_are_cut);

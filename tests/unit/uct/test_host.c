@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* host services and workers: what a plugin is handed does what it says. */
+/* host services and workers: each function of the host's table, as plugins use
+ * it, has its documented effect. */
 #include "common.h"
 
 #include <limits.h>
@@ -89,7 +90,7 @@ START_TEST(pool_elements_are_aligned_and_apart)
         ck_assert_uint_eq(((uintptr_t)elems[i] + 40) % 256, 0);
         memset(elems[i], (int)i, 100);
     }
-    ck_assert_ptr_null(ucx_mpool_get(&uct_host, mpool)); /* the limit */
+    ck_assert_ptr_null(ucx_mpool_get(&uct_host, mpool)); /* limit reached */
     for (i = 0; i < 10; ++i) {
         ck_assert_int_eq(((char *)elems[i])[99], (char)i);
         ucx_mpool_put(mpool, elems[i]);
@@ -100,7 +101,8 @@ START_TEST(pool_elements_are_aligned_and_apart)
 }
 END_TEST
 
-/* Nothing is counted by default; tests/plugins/udp/counters.py counts. */
+/* By default there are no counters; tests/plugins/udp/counters.py tests
+ * counters. */
 START_TEST(counters_are_rejected_with_a_status)
 {
     static const char *const names[] = {
@@ -374,7 +376,7 @@ START_TEST(oneshots_run_once_and_wake)
     uct_worker_set_wake(worker, NULL, NULL);
     ck_ok(uct_host.progress_oneshot(worker, on_oneshot, &b));
     ck_assert_uint_eq(woken, 3);
-    /* left over: the worker frees it */
+    /* the callback was not called: the worker frees it */
 }
 END_TEST
 
@@ -440,7 +442,7 @@ typedef struct event {
     atomic_uint count;
     atomic_int events;
     ucx_async_id_t id;
-    int leave; /* remove oneself after so many calls */
+    int leave; /* nonzero: the handler removes itself */
 } event_t;
 
 static void on_fd(int fd, int events, void *arg)
@@ -463,7 +465,7 @@ static void raise_event(int fd)
     ck_assert_int_eq(write(fd, &one, sizeof(one)), sizeof(one));
 }
 
-/* Without a limit here: the suite has one. */
+/* Without a time limit: the suite has one. */
 static void wait_for(atomic_uint *count, unsigned value)
 {
     while (*count < value) {
@@ -493,7 +495,7 @@ START_TEST(fd_handler_runs_until_removed)
     wait_for(&event.count, 2);
 
     uct_host.async_remove(event.id);
-    uct_host.async_remove(event.id); /* a second time is harmless */
+    uct_host.async_remove(event.id); /* no effect */
     uct_host.async_remove(0);
     raise_event(fd);
     ck_status(uct_host.async_modify_fd(event.id, UCS_EVENT_SET_EVREAD),
@@ -513,7 +515,8 @@ START_TEST(fd_handler_may_remove_itself)
     raise_event(fd);
     wait_for(&event.count, 1);
     ucs_async_poll(async);
-    /* once the removal is through, the descriptor is free again */
+    /* after the removal is complete, a handler can be added for the descriptor
+     * again */
     ucs_log_level_set(UCS_LOG_LEVEL_FATAL);
     while (uct_host.async_add_fd(worker, fd, UCS_EVENT_SET_EVREAD, on_fd,
                                  &event, &event.id) != UCS_OK) {
@@ -608,7 +611,8 @@ START_TEST(start_times_tell_processes_apart)
     kill(pid, SIGKILL);
     ck_assert_int_eq(waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT), 0);
     ck_assert_uint_eq(ucx_process_start_time((uint32_t)pid, &known), 0);
-    ck_assert_int_eq(known, 1); /* a zombie */
+    /* the process is a zombie: its state is known */
+    ck_assert_int_eq(known, 1);
     ck_assert_int_eq(waitpid(pid, NULL, 0), pid);
     ck_assert_uint_eq(ucx_process_start_time((uint32_t)pid, &known), 0);
     ck_assert_int_eq(known, 1);

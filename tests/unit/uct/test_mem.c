@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* mem: each allocation method gives usable memory, or steps aside. */
+/* mem: each allocation method either returns usable memory or is skipped; and
+ * memory types. */
 #include "common.h"
 
 #include <stdlib.h>
@@ -23,7 +24,7 @@ static ucs_status_t alloc_by(uct_alloc_method_t method, size_t length,
     return uct_mem_alloc(length, &method, 1, params, mem);
 }
 
-/* Every byte can be written and the first and last read back. */
+/* Writes every byte, and reads the first and the last one. */
 static void use(const uct_allocated_memory_t *mem, size_t at_least)
 {
     ck_assert_uint_ge(mem->length, at_least);
@@ -87,7 +88,7 @@ START_TEST(transparent_huge_pages_are_whole)
         ck_assert_uint_eq((uintptr_t)mem.address % (1 << 20), 0);
         ck_ok(uct_mem_free(&mem));
     } else {
-        ck_status(status, UCS_ERR_NO_MEMORY); /* switched off here */
+        ck_status(status, UCS_ERR_NO_MEMORY); /* no huge pages */
     }
 }
 END_TEST
@@ -107,7 +108,7 @@ START_TEST(fixed_address_is_kept_or_fails)
     ck_assert_ptr_ne(place, MAP_FAILED);
     params.address = place;
     ck_status(alloc_by(UCT_ALLOC_METHOD_MMAP, length, &params, &mem),
-              UCS_ERR_NO_MEMORY); /* taken */
+              UCS_ERR_NO_MEMORY); /* in use */
     munmap(place, length);
 
     ck_ok(alloc_by(UCT_ALLOC_METHOD_MMAP, length, &params, &mem));
@@ -115,7 +116,7 @@ START_TEST(fixed_address_is_kept_or_fails)
     use(&mem, length);
     ck_status(alloc_by(UCT_ALLOC_METHOD_MMAP, length, &params, &second),
               UCS_ERR_NO_MEMORY);
-    ck_assert_int_eq(*(char *)mem.address, 0x5a); /* untouched by the try */
+    ck_assert_int_eq(*(char *)mem.address, 0x5a); /* unchanged */
     ck_status(alloc_by(UCT_ALLOC_METHOD_HEAP, length, &params, &second),
               UCS_ERR_NO_MEMORY);
     ck_ok(uct_mem_free(&mem));
@@ -133,7 +134,7 @@ START_TEST(address_without_fixed_is_a_hint)
 {
     uct_mem_alloc_params_t params = {
         .field_mask = UCT_MEM_ALLOC_PARAM_FIELD_ADDRESS,
-        .address    = (void *)(uintptr_t)host_params, /* taken */
+        .address    = (void *)(uintptr_t)host_params, /* in use */
     };
     uct_allocated_memory_t mem;
 
@@ -226,7 +227,8 @@ START_TEST(impossible_sizes_fail_cleanly)
 
     ck_status(uct_mem_alloc(SIZE_MAX, methods, 4, &params, &mem),
               UCS_ERR_NO_MEMORY);
-    /* not of the C library: sanitizers end the program for such sizes */
+    /* without the method that uses malloc(): sanitizers end the program for
+     * such sizes */
     ck_status(uct_mem_alloc(PTRDIFF_MAX, methods + 2, 2, &params, &mem),
               UCS_ERR_NO_MEMORY);
 }
@@ -256,7 +258,7 @@ START_TEST(announced_ranges_are_cut_and_replaced)
     expect_type(base + 0x3000, UCS_MEMORY_TYPE_HOST);
     expect_type(base + 0x5000, UCS_MEMORY_TYPE_ROCM);
 
-    /* a hole in the middle leaves two parts */
+    /* the removal of a range in the middle leaves two ranges */
     uct_memtype_remove((void *)(base + 0x1000), 0x1000);
     expect_type(base + 0xfff, UCS_MEMORY_TYPE_CUDA);
     expect_type(base + 0x1000, UCS_MEMORY_TYPE_HOST);
@@ -266,7 +268,7 @@ START_TEST(announced_ranges_are_cut_and_replaced)
     ck_assert_uint_eq(info.length, 0x1000);
     ck_assert_int_eq(info.sys_dev, 1);
 
-    /* what comes later counts, across several */
+    /* a new range replaces the overlapping parts of several older ones */
     uct_memtype_add((void *)(base + 0x800), 0x5000, UCS_MEMORY_TYPE_ZE_DEVICE,
                     3);
     expect_type(base + 0x7ff, UCS_MEMORY_TYPE_CUDA);
@@ -278,7 +280,7 @@ START_TEST(announced_ranges_are_cut_and_replaced)
     expect_type(base + 0x400, UCS_MEMORY_TYPE_HOST);
     uct_memtype_remove((void *)base, 0x10000);
     expect_type(base + 0x5800, UCS_MEMORY_TYPE_HOST);
-    /* nonsense is passed over */
+    /* invalid ranges and types are ignored */
     uct_memtype_add((void *)base, 0, UCS_MEMORY_TYPE_CUDA, 0);
     uct_memtype_add((void *)base, SIZE_MAX, UCS_MEMORY_TYPE_CUDA, 0);
     uct_memtype_add((void *)base, 1, UCS_MEMORY_TYPE_UNKNOWN, 0);
@@ -303,12 +305,13 @@ START_TEST(types_told_by_programs_count)
     ucs_memtype_cache_update(base, 0x1000, UCS_MEMORY_TYPE_ROCM, 2, 7);
     expect_type((uintptr_t)base, UCS_MEMORY_TYPE_ROCM);
     expect_type((uintptr_t)base + 0x1000, UCS_MEMORY_TYPE_CUDA);
-    /* a range of both */
+    /* a lookup that covers ranges of two types */
     ck_ok(ucs_memtype_cache_lookup(base, 0x1001, &info));
     ck_assert_int_eq(info.type, UCS_MEMORY_TYPE_UNKNOWN);
     ck_assert_int_eq(info.flags, 7);
 
-    /* only a report could change it */
+    /* a range that was set to UNKNOWN stays so for the lookup, because the
+     * library cannot detect a change of it */
     ucs_memtype_cache_update(base, 0x1000, UCS_MEMORY_TYPE_UNKNOWN, 0, 0);
     expect_type((uintptr_t)base, UCS_MEMORY_TYPE_HOST);
     ck_ok(ucs_memtype_cache_lookup(base, 1, &info));

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * calls and slots: operations that no transport here implements (matching of
- * tags by the device, deprecated socket address interfaces) reach the slot of a
- * transport that has it, with their arguments, and are rejected if it has none.
+ * calls and slots: operations that no transport of this test program implements
+ * (tag matching by the device, deprecated socket address interfaces) call the
+ * transport's slot with their arguments, and return an error if the slot is
+ * missing.
  */
 #include "common.h"
 
@@ -13,7 +14,7 @@
 #include "uct/base/component_list.h"
 #include "uct/base/md.h"
 
-/* The call that came last, and what it was given. */
+/* The last slot that was called, and its arguments. */
 static struct {
     const char *slot;
     uint64_t tag;
@@ -94,10 +95,10 @@ static ucs_status_t rndv_request(uct_ep_h ep, uct_tag_t tag, const void *header,
     return note("rndv_request", tag, 0, header, header_length, flags);
 }
 
-/* Sends of active messages, and what was checked behind them. */
+/* Number of active message sends, and of endpoint checks after them. */
 static struct {
     int sends, checks;
-    ucs_status_t status; /* of the next sends */
+    ucs_status_t status; /* result of the next sends */
 } am;
 
 static ssize_t am_bcopy(uct_ep_h ep, uint8_t id, uct_pack_callback_t pack_cb,

@@ -10,8 +10,8 @@
 typedef struct waiting {
     uct_pending_req_t req; /* First member */
     int name;
-    ucs_status_t status;  /* Result of the call */
-    struct waiting *adds; /* Added to the queue by the call */
+    ucs_status_t status;  /* Returned by the callback */
+    struct waiting *adds; /* Added to the queue by the callback */
 } waiting_t;
 
 static ucx_pending_queue_t queue;

@@ -16,7 +16,7 @@ typedef struct my_region {
 } my_region_t;
 
 static atomic_uint num_regs, num_deregs;
-static uintptr_t forbidden; /* no registration may touch this address */
+static uintptr_t forbidden; /* registrations of this address fail */
 static ucx_rcache_t *rcache;
 
 static ucs_status_t reg(void *arg, ucx_rcache_region_t *region, unsigned flags)
@@ -69,7 +69,7 @@ static void teardown(void)
     ck_assert_uint_eq(num_regs, num_deregs);
 }
 
-/* Pages from an address that no other code uses. */
+/* Returns the address of a page that no other code uses. */
 static void *page(unsigned number)
 {
     return (void *)(0x10000000 + (number * PAGE));
@@ -127,7 +127,7 @@ START_TEST(overlaps_are_merged)
     touch(4, 2);
     touch(8, 2);
     ck_assert_uint_eq(uct_rcache_num_regions(rcache), 3);
-    region = get(1, 4, 1); /* touches the first two */
+    region = get(1, 4, 1); /* overlaps the first two */
     ck_assert_ptr_eq(region->address, page(0));
     ck_assert_uint_eq(region->length, 6 * PAGE);
     ck_assert_uint_eq(num_deregs, 2);
@@ -166,7 +166,7 @@ START_TEST(more_access_registers_again)
     uct_rcache_put(rcache, get(0, 1, 2));
     ck_assert_uint_eq(num_regs, 2);
     ck_assert_uint_eq(num_deregs, 1);
-    uct_rcache_put(rcache, get(0, 1, 3)); /* has both by now */
+    uct_rcache_put(rcache, get(0, 1, 3)); /* has both rights now */
     ck_assert_uint_eq(num_regs, 2);
 }
 END_TEST
@@ -180,7 +180,7 @@ START_TEST(longest_idle_goes_first)
     touch(0, 1);
     touch(10, 1);
     touch(20, 1);
-    touch(0, 1); /* used again: 10 is the oldest now */
+    touch(0, 1); /* used again: page 10 is now the least recently used */
     touch(30, 1);
     ck_assert_uint_eq(num_deregs, 1);
     held = get(0, 1, 1);
@@ -200,7 +200,7 @@ START_TEST(bytes_are_limited_too)
     touch(10, 2);
     touch(20, 1);
     ck_assert_uint_eq(num_deregs, 1);
-    touch(100, 5); /* never fits: not cached */
+    touch(100, 5); /* exceeds the limit: not cached */
     ck_assert_uint_eq(num_deregs, 2);
     ck_assert_uint_eq(uct_rcache_num_regions(rcache), 2);
 }
@@ -230,7 +230,7 @@ START_TEST(invalidated_memory_is_not_handed_out_again)
     touch(0, 4);
     held = get(10, 4, 1);
     uct_rcache_invalidate(rcache, (char *)page(3) + 100, 7 * PAGE);
-    ck_assert_uint_eq(num_deregs, 1); /* the idle one */
+    ck_assert_uint_eq(num_deregs, 1); /* the idle region */
     ck_assert_uint_eq(uct_rcache_num_regions(rcache), 0);
     touch(10, 1);
     ck_assert_uint_eq(num_regs, 3);
@@ -249,7 +249,7 @@ START_TEST(failed_merge_falls_back_to_what_was_asked)
     ucx_rcache_region_t *region;
 
     touch(0, 2);
-    forbidden = (uintptr_t)page(0); /* unmapped meanwhile */
+    forbidden = (uintptr_t)page(0); /* registration now fails */
     region    = get(1, 2, 1);
     ck_assert_ptr_eq(region->address, page(1));
     uct_rcache_put(rcache, region);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * rcache by the host's table, with memory events: what is unmapped is not
- * handed out again. The domain here registers nothing; it counts.
+ * rcache, through the host's table, with memory events: a registration is not
+ * returned again after its memory was unmapped. The domain of this test
+ * registers nothing and counts the calls.
  */
 #include "common.h"
 
@@ -28,12 +29,12 @@ typedef struct my_region {
     unsigned magic;
 } my_region_t;
 
-/* The domain. */
+/* The emulated memory domain. */
 typedef struct domain {
     atomic_uint regs, deregs;
-    void *unmap;     /* in the middle of the next registration */
-    sem_t *released; /* posted at each deregistration */
-    size_t allocate; /* by each (de)registration, and freed again */
+    void *unmap;     /* Unmapped during the next registration */
+    sem_t *released; /* Posted at each deregistration */
+    size_t allocate; /* Allocated and freed by each reg() and dereg() */
 } domain_t;
 
 static domain_t domain;
@@ -64,8 +65,9 @@ static ucs_status_t reg(void *arg, ucx_rcache_region_t *region, unsigned flags)
     return UCS_OK;
 }
 
-/* Runs in several threads, one of which may be here when another forks. No
- * ck_assert: check takes a lock for it, which the child would find locked. */
+/* Several threads call this function, also while another thread forks. It must
+ * not use ck_assert: libcheck takes a lock, which would stay locked in the
+ * child. */
 static void dereg(void *arg, ucx_rcache_region_t *region)
 {
     domain_t *dom = arg;
@@ -117,7 +119,7 @@ static ucx_rcache_region_t *get(void *address, size_t length)
     return region;
 }
 
-/* Uses the memory as a transfer does. */
+/* Gets and releases a registration, as a transfer does. */
 static void touch(void *address, size_t length)
 {
     uct_host.rcache_put(rcache, get(address, length));
@@ -140,7 +142,7 @@ START_TEST(buffer_that_stays_is_registered_once)
 
     touch(buffer, 8 * PAGE);
     touch(buffer + PAGE, PAGE);
-    free(malloc(1 << 20)); /* of others */
+    free(malloc(1 << 20)); /* unrelated memory */
     touch(buffer, 8 * PAGE);
     ck_assert_uint_eq(domain.regs, 1);
     munmap(buffer, 8 * PAGE);
@@ -153,13 +155,14 @@ START_TEST(buffer_mapped_again_is_registered_anew)
 
     touch(buffer, 8 * PAGE);
     munmap(buffer, 8 * PAGE);
-    ck_assert_uint_eq(domain.deregs, 0); /* not inside munmap */
+    ck_assert_uint_eq(domain.deregs, 0); /* not during munmap() */
     map_at(buffer, 8 * PAGE);
     touch(buffer, 8 * PAGE);
     ck_assert_uint_eq(domain.regs, 2);
     ck_assert_uint_eq(domain.deregs, 1);
 
-    /* a part is enough, and a mapping over it, too */
+    /* the registration is invalid if a part is unmapped, or replaced by a new
+     * mapping */
     munmap(buffer + 3 * PAGE, PAGE);
     map_at(buffer + 3 * PAGE, PAGE);
     touch(buffer, 8 * PAGE);
@@ -178,7 +181,7 @@ START_TEST(freed_block_is_registered_anew)
 
 #ifdef __SANITIZE_THREAD__
     free(block);
-    return; /* its heap goes to the system by itself */
+    return; /* its heap calls the system directly */
 #endif
 
     touch(block, length);
@@ -273,7 +276,7 @@ START_TEST(released_device_memory_is_registered_anew)
 }
 END_TEST
 
-/* A program that unmaps much and then does something else. */
+/* A program unmaps much memory, and uses the cache no more. */
 START_TEST(much_unmapped_memory_is_released_without_a_use)
 {
     struct timespec limit;
@@ -296,7 +299,7 @@ START_TEST(much_unmapped_memory_is_released_without_a_use)
 }
 END_TEST
 
-/* --- When there is none -------------------------------------------------- */
+/* --- Without memory events ---------------------------------------------- */
 
 START_TEST(there_is_no_cache_when_it_is_switched_off)
 {
@@ -391,8 +394,9 @@ END_TEST
 static atomic_int stop;
 static atomic_uint rounds;
 
-/* The heap unmaps while it holds its locks, and the domain uses the heap: code
- * that holds one lock while it waits for the other is detected. */
+/* The heap unmaps memory while it holds its locks, and the domain uses the
+ * heap: the test hangs if the cache holds its lock during a call of the
+ * domain. */
 static void *allocate_and_transfer(void *arg)
 {
     while (!atomic_load(&stop)) {
@@ -422,7 +426,7 @@ static void run_threads(pthread_t *threads, unsigned count)
 {
     unsigned i;
 
-    mallopt(M_TRIM_THRESHOLD, 4096); /* gives back all the time */
+    mallopt(M_TRIM_THRESHOLD, 4096); /* often returns memory to the system */
     mallopt(M_MMAP_THRESHOLD, 256 * 1024);
     domain.allocate = 5000;
     for (i = 0; i < count; ++i) {
@@ -452,21 +456,24 @@ START_TEST(threads_allocate_and_transfer)
     }
     stop_threads(threads, 4);
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-    ck_assert_uint_gt(domain.deregs, 0); /* their heaps give nothing back */
+    /* heaps of sanitizers keep freed memory */
+    ck_assert_uint_gt(domain.deregs, 0);
 #endif
 }
 END_TEST
 
-#ifndef __SANITIZE_ADDRESS__ /* the locks of its heap do not survive a fork */
+#ifndef __SANITIZE_ADDRESS__ /* the locks of its heap do not survive fork() */
 
-/* In the child of a busy parent. */
+/* Runs in a child of a process whose threads use the cache. */
 static int use_memory_as_a_child(char *buffer)
 {
     unsigned deregs = domain.deregs;
     ucx_rcache_region_t *region;
     ucx_rcache_t *parents = rcache;
 
-    munmap(buffer, PAGE); /* by the cache's lock, in whatever thread held it */
+    /* takes the cache's lock, which another thread may have held during the
+     * fork */
+    munmap(buffer, PAGE);
     free(malloc(1 << 20));
     if (uct_host.rcache_get(parents, buffer + PAGE, PAGE, 1, &region) !=
         UCS_ERR_UNSUPPORTED) {
@@ -474,13 +481,15 @@ static int use_memory_as_a_child(char *buffer)
     }
     uct_host.rcache_destroy(parents);
     if (domain.deregs != deregs) {
-        return 2; /* it is the parent's */
+        return 2; /* deregistered memory of the parent */
     }
 
 #ifdef __SANITIZE_THREAD__
-    return 0; /* which allows no new threads, such as the service thread */
+    /* it does not support threads, such as the service thread, in the child of
+     * a process with threads */
+    return 0;
 #endif
-    /* its own works */
+    /* a cache that the child has created works */
     if (create() != UCS_OK) {
         return 3;
     }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* self: active messages of every kind arrive whole, in order, from progress. */
+/* self: active messages of every kind arrive complete and in order, during
+ * progress. */
 #include "common.h"
 
 #include <string.h>
@@ -11,16 +12,16 @@
 #define AM_ID  3
 #define HEADER 0x1122334455667788ul
 
-/* What the handler saw, one after the other. */
+/* The messages that the handler has received, in order. */
 typedef struct inbox {
     char data[16][8192];
     size_t length[16];
     unsigned count;
     unsigned flags;
-    int keep; /* hold on to the descriptors */
+    int keep; /* keep the descriptors */
     void *kept[16];
     size_t headroom;
-    unsigned depth; /* handlers that run now */
+    unsigned depth; /* number of nested handler calls */
     unsigned max_depth;
     unsigned echo; /* messages to send from the handler */
     ucs_status_t echo_status;
@@ -103,7 +104,7 @@ START_TEST(short_arrives_with_header)
     memcpy(expected + sizeof(header), "payload", 7);
 
     ck_ok(uct_ep_am_short(lo.ep, AM_ID, header, "payload", 7));
-    ck_assert_uint_eq(inbox.count, 0); /* never inside the send */
+    ck_assert_uint_eq(inbox.count, 0); /* not during the send */
     ck_assert_uint_eq(loopback_progress(&lo), 1);
     ck_assert_uint_eq(inbox.count, 1);
     ck_assert_uint_eq(inbox.length[0], 15);
@@ -169,7 +170,7 @@ START_TEST(zcopy_gathers_strided_entries)
     uct_completion_t comp = {.count = 1};
 
     ck_ok(uct_ep_am_zcopy(lo.ep, AM_ID, "head", 4, iov, 2, 0, &comp));
-    memset(source, '?', sizeof(source)); /* UCS_OK: it is ours again */
+    memset(source, '?', sizeof(source)); /* UCS_OK: the buffer may be changed */
     loopback_progress(&lo);
     ck_assert_int_eq(comp.count, 1);
     ck_assert_uint_eq(inbox.length[0], 14);
@@ -232,7 +233,8 @@ START_TEST(kept_descriptor_outlives_the_callback)
         data = inbox.kept[i];
         ck_assert_uint_eq(*(uint64_t *)data, i);
         ck_assert_mem_eq(data + 8, "0123456789", 10);
-        uct_iface_release_desc(data); /* no headroom: it starts here */
+        /* no headroom: the descriptor starts at the data */
+        uct_iface_release_desc(data);
     }
 }
 END_TEST
@@ -285,7 +287,7 @@ START_TEST(data_is_aligned_as_asked)
     uct_iface_release_desc((char *)inbox.kept[1] - 64);
     ck_assert(advertises_alignment());
 
-    /* the word in front of the headroom cannot be aligned at the same time */
+    /* with this offset the word in front of the headroom would be unaligned */
     teardown();
     open_with(&odd);
     ck_assert(!advertises_alignment());
@@ -389,7 +391,7 @@ START_TEST(tracer_is_asked_only_when_tracing)
     loopback_progress(&lo);
     ck_assert_uint_eq(count, 2);
     ck_assert_uint_eq(lines, 2);
-    /* without it the transport's part is shown */
+    /* without a tracer, only the transport's part of the trace is logged */
     ck_ok(uct_iface_set_am_tracer(lo.iface, NULL, NULL));
     ck_ok(uct_ep_am_short(lo.ep, AM_ID, HEADER, NULL, 0));
     loopback_progress(&lo);

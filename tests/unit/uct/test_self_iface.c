@@ -109,7 +109,7 @@ START_TEST(event_fd_signals_what_comes_after_arming)
     ck_ok(uct_ep_am_short(lo.ep, AM_ID, 0, NULL, 0));
     ck_assert(is_readable(fd));
 
-    /* there is something to progress: no arming */
+    /* an event is outstanding: arming fails */
     ck_status(uct_iface_event_arm(lo.iface, UCT_EVENT_RECV), UCS_ERR_BUSY);
     loopback_progress(&lo);
     ck_ok(uct_iface_event_arm(lo.iface, UCT_EVENT_RECV));
@@ -128,14 +128,14 @@ START_TEST(unarmed_message_makes_arming_busy)
 }
 END_TEST
 
-/* A request that sends as soon as it can. */
+/* A pending request whose callback sends a message. */
 typedef struct sender {
     uct_pending_req_t req;
     uct_ep_h ep;
     uint64_t number;
     unsigned calls;
     ucs_status_t status;
-    int stop; /* do not send */
+    int stop; /* the callback does not send */
 } sender_t;
 
 static ucs_status_t sender_try(uct_pending_req_t *req)
@@ -151,7 +151,7 @@ static ucs_status_t sender_try(uct_pending_req_t *req)
 
 static void count_purged(uct_pending_req_t *req, void *arg)
 {
-    memset(req, 0xab, sizeof(*req)); /* it is ours now */
+    memset(req, 0xab, sizeof(*req)); /* the request belongs to the user again */
     ++*(unsigned *)arg;
 }
 
@@ -302,7 +302,7 @@ START_TEST(cancelled_endpoint_sends_nothing)
     ck_ok(uct_ep_flush(other, UCT_FLUSH_FLAG_LOCAL, NULL));
     ck_ok(uct_ep_flush(other, UCT_FLUSH_FLAG_CANCEL, NULL));
 
-    /* others continue, and no failure is reported */
+    /* other endpoints continue, and no failure is reported */
     before = received;
     ck_ok(uct_ep_am_short(lo.ep, AM_ID, 0, NULL, 0));
     loopback_progress(&lo);
@@ -343,7 +343,7 @@ START_TEST(foreign_keys_are_refused)
               UCS_ERR_UNREACHABLE);
     packed[3] ^= 1;
 
-    /* a child is another process: its memory is not ours */
+    /* a child is another process: the key does not refer to its memory */
     pid = fork();
     if (pid == 0) {
         _exit(uct_rkey_unpack(lo.component, packed, &bundle) !=
@@ -434,7 +434,7 @@ START_TEST(progress_can_be_switched_off_by_halves)
 }
 END_TEST
 
-/* As it is opened, an interface is not progressed. */
+/* After it is opened, an interface is not progressed until that is enabled. */
 START_TEST(progress_is_off_until_it_is_enabled)
 {
     uct_iface_params_t params = {
