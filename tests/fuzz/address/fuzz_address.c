@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Fuzz target: worker addresses. Each input is unpacked as it is, again as the
- * body after a valid header, and as the fields that are compressed into such a
- * body.
+ * Fuzz target: worker addresses. Each input is unpacked in three forms:
+ * unchanged, as the body after a valid header, and as address fields that the
+ * target compresses into such a body.
  */
 #include "ucp/wireup/address.h"
 
@@ -13,7 +13,8 @@ enum { ZEROS = 16 };
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* In memory of the exact size: a read beyond it is detected. */
+/* Unpacks a body after a valid header, in memory of the exact size, so that a
+ * read beyond its end is detected. */
 static void unpack(const uint8_t *body, size_t length, ucp_address_info_t *info)
 {
     size_t header = ucp_seal_header(length);

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Writes the seeds in corpus/: the fields of small addresses, whole and with one
-thing wrong. The fuzz target squeezes them and puts the header in front.
+"""Writes the seeds in corpus/: the fields of small addresses, valid ones and ones
+with one invalid field. The fuzz target compresses the fields and puts the
+header in front.
 """
 import pathlib
 import struct
@@ -42,7 +43,7 @@ SEEDS = {
     "field_cut": UUID + bytes([3, 200]) + b"short",
     "length_cut": UUID + bytes([3, 255, 1]),
     "many": UUID + NET * 200,
-    # not squeezed again: the compressed form itself
+    # this seed is the compressed form itself
     "squeezed": bytes([0xd0]) + UUID + b"\x80\x03\x34\x12\0",
 }
 

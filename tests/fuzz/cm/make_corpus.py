@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Writes the seeds in corpus/: what clients and servers say when they meet,
-whole and with one thing wrong.
+"""Writes the seeds in corpus/: the messages that clients and servers exchange
+when they connect, valid ones and ones with one invalid field.
 """
 import pathlib
 import struct

@@ -24,7 +24,7 @@ static const char *const words[] = {"auto", "get_zcopy", "put_zcopy", NULL};
 static const struct {
     const ucs_config_type_t *type;
     const void *arg;
-    int is_exact; /* a printed value prints the same again */
+    int is_exact; /* Zero: the printed value may be rounded */
 } types[] = {
     {UCS_CONFIG_TYPE_INT, 1},          {UCS_CONFIG_TYPE_UINT, 1},
     {UCS_CONFIG_TYPE_ULUNITS, 1},      {UCS_CONFIG_TYPE_DOUBLE, 0},
@@ -38,7 +38,7 @@ static const struct {
     {UCP_CONFIG_TYPE_THRESH, 1},       {UCP_CONFIG_TYPE_SIZES, 1},
 };
 
-/* Parses and prints; returns 0 if the type rejects the text. */
+/* Parses and prints a value; returns 0 if the type rejects the text. */
 static int try_text(unsigned i, const char *text, char *printed, size_t max)
 {
     uint64_t value[MAX_VALUE / sizeof(uint64_t)];

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Fuzz target: active messages of a peer that violates all rules. An input is a
- * program: operations of a user (sends, receives, closes, callbacks that close)
- * between messages that go directly to the handlers, with arbitrary bytes or
- * with existing numbers of requests and endpoints.
+ * Fuzz target: active messages of a peer that violates the protocol. An input
+ * is a program: operations of a user (sends, receives, closes, callbacks that
+ * close) between messages that are passed directly to the handlers, with
+ * arbitrary bytes, or with ids of existing requests and endpoints.
  *
- * Properties: no operation completes twice, none is lost, and nothing is left
- * after worker and endpoints are destroyed. make_corpus.py describes the bytes.
+ * Checked: no operation completes twice, none is lost, and no object remains
+ * after the worker and its endpoints are destroyed. make_corpus.py describes
+ * the bytes of an input.
  */
 #include "run.h"
 #include "ucp/tag/match.h"
@@ -15,7 +16,7 @@ fuzz_t fuzz;
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* One step; the numbers are those of make_corpus.py. */
+/* Executes one step of an input; the numbers are those in make_corpus.py. */
 static void step(reader_t *reader)
 {
     static void (*const simple[])(reader_t * reader) = {
@@ -96,7 +97,8 @@ static void free_requests(void)
     }
 }
 
-/* Reply endpoints that handlers have seen exist until the user closes them. */
+/* Closes the reply endpoints that handlers have received: they exist until the
+ * user closes them. */
 static void close_exposed(void)
 {
     static const ucp_request_param_t force = {
@@ -113,8 +115,9 @@ static void close_exposed(void)
     fuzz_progress(1);
 }
 
-/* Afterwards nothing may be outstanding. Closes that wait for answers that
- * never arrive end with the lane. */
+/* Ends a run so that no operation is outstanding afterwards. A close that waits
+ * for an answer ends when its lane is invalidated, because the answer never
+ * arrives. */
 static void end_orderly(void)
 {
     ucp_request_t *req;
@@ -132,7 +135,8 @@ static void end_orderly(void)
     for (i = 0; i < fuzz.num_ops; ++i) {
         fuzz.ops[i].action = 0;
     }
-    /* a released operation may be started again in another way */
+    /* an operation whose completion is released may be started again by another
+     * protocol */
     for (i = 0; i < 3; ++i) {
         fuzz_release_held(UCS_ERR_CANCELED);
         fuzz_progress(40);
@@ -148,7 +152,7 @@ static void end_orderly(void)
         check(!fuzz.ops[i].pending, "an operation was lost");
     }
     free_requests();
-    /* a receive that was freed while posted must not be cancelled any more */
+    /* the user has freed receives that are still posted */
     while ((req = ucp_tag_expected_any(ucp_worker_tag(fuzz.worker))) != NULL) {
         ucp_request_cancel(fuzz.worker, ucp_request_user(req));
     }
@@ -161,7 +165,8 @@ static void end_abruptly(void)
 {
     unsigned i;
 
-    /* no transport outlives its interface with operations in flight */
+    /* the lanes must not complete held operations after their interface is
+     * closed */
     for (i = 0; i < NUM_EPS; ++i) {
         if (fuzz.num_held > 0) {
             fuzz_close_ep(i, 1);

@@ -2,12 +2,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Writes the seeds in corpus/: small programs for the fuzz target.
 
-An input is one byte of mode and then steps: a byte that chooses (modulo 26,
-the names below) and its operands, one byte each if nothing else is said.
+An input is one byte of mode followed by steps: a byte that selects the step
+(modulo 26, one of the names below) and its operands, of one byte each unless
+another size is stated.
 
-A request is a number of an operation, or, from 128, made up from this byte
-and the next. An end is a slot of an endpoint; from 192, made up likewise.
-Sizes are an index into a table: 0 1 8 100 255 1000 2001 5000 20000.
+A request operand below 128 is the number of an operation; from 128, this byte and
+the next form an invented request id. An endpoint operand is the slot of an
+endpoint; from 192 it forms an invented id in the same way. A size operand is an
+index into a table: 0 1 8 100 255 1000 2001 5000 20000.
 """
 import pathlib
 
@@ -169,16 +171,18 @@ SEEDS = {
                           bytes([RELEASE, 1]), progress()),
     "withdrawn": program(
         GET, send(S100, 1, SYNC), progress(),
-        # kept, with another tag, by another sender, with a wrong length; twice
+        # withdraws an unexpected announcement: with another tag, from another
+        # sender, with a wrong length; then twice
         rts(S5000, 130), rts(S0, 130, tag=1, flags=WITHDRAW),
         rts(S0, 130, 200, flags=WITHDRAW), rts(S0, 131, flags=WITHDRAW),
         rts(S0, 130, flags=WITHDRAW | 32), rts(S0, 130, flags=WITHDRAW),
         rts(S0, 130, flags=WITHDRAW),
-        # matched; kept twice; removed by a probe
+        # withdraws announcements that are matched, that are received twice, or
+        # that a probe has removed
         rts(S5000, 130), recv(S5000), rts(S0, 130, flags=WITHDRAW),
         rts(S5000, 131), rts(S5000, 131), rts(S0, 131, flags=WITHDRAW | 1),
         bytes([PROBE, 0, S5000]), rts(S0, 131, flags=WITHDRAW), progress(),
-        # our own
+        # withdraws announcements of the user's own sends
         send(S5000, 2), send(S5000, 3), progress(), bytes([CANCEL, 3]),
         bytes([CANCEL, 4]), recv(S5000, 3), progress()),
     "forged_ats": program(GET, *[send(S5000)] * 8, ats(7), ats(0, 0, 255),
@@ -197,7 +201,8 @@ SEEDS = {
                           recv(S20000), recv(S20000), progress()),
     "fragments": program(
         0, send(S100, 1, SYNC), progress(),
-        # to a receive, before a receive, and while it comes in
+        # fragments that arrive after their receive is posted, before it is
+        # posted, and before and after
         recv(S5000), first_tag(0, S5000, S2001),
         *[after(0, 2001 + i * 1000, S1000) for i in range(3)],
         first_tag(1, S5000, S1000, request=0),

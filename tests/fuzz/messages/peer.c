@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The peer in the fuzz target of messages: builds each kind of message from the
- * input, with existing or invented numbers of requests and endpoints, and
- * passes it to its handler.
+ * input, with existing or invented ids of requests and endpoints, and passes it
+ * to its handler.
  */
 #include "run.h"
 
@@ -27,7 +27,7 @@ void fuzz_deliver(uint8_t id, const void *data, size_t length)
     free(exact);
 }
 
-/* The number of an existing request, or an invented one. */
+/* Reads an operand: the id of an existing request, or an invented id. */
 static ucp_le32_t next_request(reader_t *reader)
 {
     unsigned choice = next(reader);
@@ -40,7 +40,7 @@ static ucp_le32_t next_request(reader_t *reader)
     return ucp_le32(ucp_request_of(op->request)->id);
 }
 
-/* An existing endpoint's end, or an invented one. */
+/* Reads an operand: the id of an existing endpoint, or an invented id. */
 ucp_wire_end_t fuzz_next_end(reader_t *reader)
 {
     unsigned choice = next(reader);
@@ -77,8 +77,8 @@ void fuzz_say_introduction(reader_t *reader)
     fuzz_deliver(UCP_AM_ID_INTRODUCE, message, sizeof(*introduce) + length);
 }
 
-/* A list of keys: none, invalid, or one that is valid for other memory. Returns
- * its size, at most MAX_KEYS. */
+/* Reads a list of keys: none, invalid ones, or one that is valid for other
+ * memory. Returns its size, at most MAX_KEYS. */
 static size_t next_keys(reader_t *reader, char *keys)
 {
     unsigned choice     = next(reader);
@@ -136,7 +136,7 @@ void fuzz_say_rts(reader_t *reader)
     fuzz_deliver(UCP_AM_ID_RNDV_RTS, message, sizeof(rts->tag) + size);
 }
 
-/* The secret of the announcement: usually the right one. */
+/* Reads the secret of an announcement: usually that of `req`. */
 static ucp_le32_t next_secret(reader_t *reader, const ucp_request_t *req)
 {
     if ((next(reader) >= 224) || (req == NULL) ||
@@ -199,7 +199,8 @@ void fuzz_say_done(reader_t *reader)
     fuzz_deliver(UCP_AM_ID_RNDV_DONE, &done, sizeof(done));
 }
 
-/* The data before the payload of a first fragment; returns its size. */
+/* Reads the data between the header and the payload of a first fragment;
+ * returns its size. */
 static size_t next_first(reader_t *reader, uint8_t kind, char *dest)
 {
     ucp_tag_multi_first_t first;
@@ -221,7 +222,8 @@ static size_t next_first(reader_t *reader, uint8_t kind, char *dest)
     return 0;
 }
 
-/* Few message numbers, so that fragments meet; lengths and offsets are usually
+/* Delivers a fragment. There are only a few message numbers, so that an input
+ * can deliver several fragments of one message; lengths and offsets are usually
  * consistent. */
 void fuzz_say_fragment(reader_t *reader)
 {

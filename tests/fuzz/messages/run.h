@@ -26,13 +26,13 @@ enum {
     MAX_BYTES = 300, /* maximum length of an arbitrary message */
 };
 
-/* First byte of an input */
+/* First byte of an input: a mask of modes */
 enum {
-    MODE_PUT      = 1 << 0, /* lanes support put, and delay it */
-    MODE_ABRUPT   = 1 << 1, /* the worker is destroyed with everything
-                             * outstanding */
+    MODE_PUT      = 1 << 0, /* lanes support put, and hold its completion */
+    /* the worker is destroyed while operations are outstanding */
+    MODE_ABRUPT   = 1 << 1,
     MODE_ERR_MODE = 1 << 2,
-    MODE_GET      = 1 << 3, /* lanes support get, and delay it */
+    MODE_GET      = 1 << 3, /* lanes support get, and hold its completion */
 };
 
 typedef struct {
@@ -41,7 +41,7 @@ typedef struct {
     ucp_dt_iov_t *iov;
     int pending; /* a callback is expected */
     int calls;
-    int action; /* in the callback: see act() */
+    int action; /* of the callback: see act() */
     int receive;
     ucp_tag_t tag;
 } op_t;
@@ -51,7 +51,7 @@ typedef struct {
     size_t left;
 } reader_t;
 
-/* One run */
+/* State of one run */
 typedef struct {
     ucp_context_h context;
     ucp_worker_h worker;
@@ -60,7 +60,7 @@ typedef struct {
     unsigned num_ops;
     int mode;
     int ending;        /* the worker is being destroyed */
-    ucx_ep_ops_t lane; /* of every endpoint */
+    ucx_ep_ops_t lane; /* operations of all lanes */
     uct_completion_t *held[MAX_HELD];
     unsigned num_held;
     void *kept[MAX_KEPT];
@@ -97,7 +97,7 @@ static inline uint64_t next_number(reader_t *reader, unsigned bytes)
     return value;
 }
 
-/* Sizes on both sides of every limit of the lane. */
+/* Reads a size: below, at or above one of the lane's limits. */
 static inline size_t next_size(reader_t *reader)
 {
     static const size_t sizes[] = {0, 1, 8, 100, 255, 1000, 2001, 5000, 20000};
@@ -119,7 +119,7 @@ void fuzz_release_held(ucs_status_t status);
 void fuzz_progress(unsigned count);
 void fuzz_post_am(reader_t *reader);
 void fuzz_send_reply(ucp_ep_h ep);
-/* Zero: no more operations are possible. */
+/* Returns zero if the user can start no more operations. */
 int fuzz_fetch(void *data, size_t size, unsigned kind);
 
 /* am.c */
@@ -129,13 +129,13 @@ void fuzz_say_am(reader_t *reader);
 void fuzz_say_am_rts(reader_t *reader);
 uint64_t fuzz_next_word(reader_t *reader, size_t header_length);
 
-/* peer.c: parts of messages; an announcement has at most MAX_KEYS bytes after
- * it */
+/* peer.c: parts of messages. At most MAX_KEYS bytes of keys follow an
+ * announcement */
 void fuzz_deliver(uint8_t id, const void *data, size_t length);
 ucp_wire_end_t fuzz_next_end(reader_t *reader);
 size_t fuzz_next_rts(reader_t *reader, ucp_rndv_rts_t *rts);
 
-/* peer.c: one message each */
+/* peer.c: each delivers one message */
 void fuzz_say_bytes(reader_t *reader);
 void fuzz_say_introduction(reader_t *reader);
 void fuzz_say_farewell(reader_t *reader);

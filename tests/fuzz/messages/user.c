@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The user in the fuzz target of messages: endpoints, operations of every kind,
- * and callbacks that do unwise things.
+ * and callbacks that close endpoints, free requests and start operations.
  */
 #include "run.h"
 
@@ -56,10 +56,10 @@ const ucp_generic_dt_ops_t fuzz_generic_ops = {
     generic_pack,  generic_unpack,       free,
 };
 
-/* --------------------------------------------------- a lane that holds -- */
+/* --------------------------------------- a lane that holds completions -- */
 
-/* The hostile peer determines the addresses of put and get: neither is
- * executed. */
+/* The hostile peer determines the addresses of put and get, so neither is
+ * executed: the lane only keeps the completion. */
 static ucs_status_t hold(uint64_t remote_addr, uct_completion_t *comp)
 {
     if ((fuzz.num_held == MAX_HELD) || (remote_addr % 11 == 5)) {
@@ -99,7 +99,8 @@ void fuzz_release_held(ucs_status_t status)
     }
 }
 
-/* All endpoints of the worker, also reply endpoints, use this lane. */
+/* Replaces the lane of all endpoints of the worker, including reply
+ * endpoints. */
 void fuzz_use_lane(void)
 {
     ucp_worker_iface_t *wiface = &fuzz.worker->ifaces[0];
@@ -144,7 +145,8 @@ static op_t *new_op(void)
 static void started(op_t *op, ucs_status_ptr_t result)
 {
     if (UCS_PTR_IS_PTR(result)) {
-        /* the callback may have run before the return, and have freed it */
+        /* the callback may have run before the call returned, and may have
+         * freed the request */
         op->pending = (op->calls == 0);
         op->request = (op->pending || (op->action != 2)) ? result : NULL;
         op->pending = op->pending && !fuzz.ending; /* may end without a
@@ -176,7 +178,7 @@ static void post_send(unsigned slot, size_t size, ucp_tag_t tag, unsigned kind,
                       int action);
 static void post_recv(size_t size, ucp_tag_t tag, unsigned kind, int action);
 
-/* What a callback does. */
+/* Does what the input has selected for the callback of this operation. */
 static void act(op_t *op)
 {
     switch (op->action) {
@@ -210,7 +212,7 @@ static void on_send(void *request, ucs_status_t status, void *user_data)
     check(op->calls++ == 0, "a send completed twice");
     op->pending = 0;
     if ((op->action == 2) && (op->request == NULL)) {
-        op->request = request; /* a call from inside the operation */
+        op->request = request; /* the callback runs during the call */
     }
     act(op);
 }
@@ -221,7 +223,8 @@ static void on_recv(void *request, ucs_status_t status,
     on_send(request, status, user_data);
 }
 
-/* Contiguous, four entries, or generic. `kind` / 4: flags of the operation. */
+/* Prepares the buffer of an operation: contiguous, a list of four entries, or
+ * generic. `kind` / 4 selects the flags of the operation. */
 static void prepare(op_t *op, size_t size, unsigned kind,
                     ucp_request_param_t *param, void **buffer, size_t *count)
 {

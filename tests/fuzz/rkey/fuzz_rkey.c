@@ -44,7 +44,7 @@ static void open_all(void)
     ucp_worker_release_address(worker, attr.address);
 }
 
-/* With a header, as functions without a length parameter expect. */
+/* Passes bytes with a header to the functions that have no length parameter. */
 static void use(const uint8_t *bytes)
 {
     ucp_mem_map_params_t import = {

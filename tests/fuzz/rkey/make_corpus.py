@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Writes the seeds in corpus/: bodies of small keys, right and with one thing
-wrong. The fuzz target puts the header in front.
+"""Writes the seeds in corpus/: bodies of small keys, valid ones and ones with one
+invalid field. The fuzz target puts the header in front.
 """
 import pathlib
 import struct
@@ -16,7 +16,8 @@ def memory(address=0x1000, length=0x2001, extra=b"", flags=0):
 
 
 def short(form, bits, code, length, more, flags=0):
-    """Address and length in few bytes: see core/ucp/mem/range.h."""
+    """Encodes an address and a length in few bytes, as core/ucp/mem/range.h
+    describes."""
     return (bytes([more | form << 3 | flags]) + ID +
             (code | length << bits).to_bytes((bits + 7) // 8 + more, "little"))
 

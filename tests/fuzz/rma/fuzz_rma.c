@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Fuzz target: emulated put, get, atomics, flush and fence, with a peer that
- * violates all rules. An input is a program: a user's operations on memory of
- * the same process, between messages that go directly to the handlers, with
- * existing or arbitrary numbers. The memory is between guards.
+ * Fuzz target: put, get, atomics, flush and fence that messages carry, with a
+ * peer that violates the protocol. An input is a program: a user's operations
+ * on memory of the same process, between messages that are passed directly to
+ * the handlers, with existing or arbitrary ids. The memory has guard bytes on
+ * both sides.
  *
- * Properties: nothing outside the memory is accessed, no operation completes
- * twice, none is lost, and nothing is left at the end.
+ * Checked: no access outside the memory, no operation completes twice, none is
+ * lost, and no object remains at the end.
  */
 #include "ucp/amo/amo.h"
 #include "ucp/rma/rkey.h"
@@ -60,7 +61,8 @@ static unsigned next(void)
     return *input.data++;
 }
 
-/* Offsets and lengths inside, at the edges of and beyond the memory. */
+/* Reads an offset or a length: inside, at the edges of, or beyond the
+ * memory. */
 static uint64_t next_size(void)
 {
     static const uint64_t sizes[] = {0,    1,        4,       8,
@@ -170,7 +172,7 @@ static void lend(void)
     check(ucp_mem_map(context, &params, &memh) == UCS_OK, "no memory");
 }
 
-/* Makes the peers' keys invalid. */
+/* Maps the memory again, which makes the keys of earlier messages invalid. */
 static void lend_anew(void)
 {
     ucp_mem_unmap(context, memh);
@@ -212,7 +214,7 @@ static ucp_wire_end_t next_sender(void)
     return sender;
 }
 
-/* The number of an outstanding request, or any number. */
+/* Reads the id of an outstanding request, or an arbitrary id. */
 static uint32_t next_request(void)
 {
     unsigned skip = next() % 8;
@@ -228,14 +230,15 @@ static uint32_t next_request(void)
     return next();
 }
 
-/* The endpoint's own; occasionally none. */
+/* Reads a secret: usually that of the endpoint, sometimes 0. */
 static ucp_rma_secret_t next_secret(void)
 {
     return ucp_rma_secret(((ep != NULL) && (next() % 16 != 15)) ? ep->secret :
                                                                   0);
 }
 
-/* The number of accesses reported as done: often the maximum. */
+/* Reads the number of accesses that an acknowledgement reports as done: usually
+ * between the number of those done and one more than were issued. */
 static uint32_t next_count(void)
 {
     return ((ep != NULL) && (next() % 4 != 0)) ?
@@ -321,7 +324,7 @@ static void open_context(void)
     check(ucp_init(&params, NULL, &context) == UCS_OK, "no context");
 }
 
-/* An endpoint to the worker itself without a lane for remote memory. */
+/* Opens an endpoint to the worker itself, without a lane for remote memory. */
 static void open_all(void)
 {
     ucp_worker_params_t params = {
@@ -371,7 +374,7 @@ static void step(void)
     } else if (what == 17) {
         lend_anew();
     } else if (what == 18) {
-        ep->remote_lanes |= 1; /* makes the fence do work */
+        ep->remote_lanes |= 1; /* a fence must wait for this lane */
     } else if (next() % 8 == 0) {
         close_ep();
     }

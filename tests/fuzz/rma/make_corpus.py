@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Writes the seeds in corpus/: programs for fuzz_rma.c, byte by byte.
 
-A step is its number and its arguments; missing bytes are 0. Sizes are numbers
-of the target's table: 0 is 0, 3 is 8, 5 is 300, 6 is 4000, 8 is all of the
-memory, 9 is one more.
+A step is its number and its arguments; missing bytes are 0. Sizes are indices
+into a table of the fuzz target: 0 is 0, 3 is 8, 5 is 300, 6 is 4000, 8 is the
+size of the memory, 9 is one more.
 """
 import pathlib
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Fuzz target: counters of another process. Each input is parsed as it is, and
- * again with a head that passes the first checks, so that the data after it is
- * reached; valid counters are printed in every format.
+ * Fuzz target: counters of another process. Each input is parsed unchanged, and
+ * again with a header that passes the first checks, so that the data after the
+ * header is parsed; valid counters are printed in every format.
  */
 #include "ucs/stats/view.h"
 
@@ -26,7 +26,7 @@ static void print_all(const ucs_stats_view_t *view,
         fclose(stream);
         for (i = 0; i < length; ++i) {
             if ((text[i] != '\n') && ((text[i] < ' ') || (text[i] > '~'))) {
-                abort(); /* no control characters */
+                abort(); /* control characters must not be printed */
             }
         }
         free(text);
@@ -43,7 +43,7 @@ static void read_one(const void *bytes, size_t size, int is_whole)
         print_all(view, view);
         ucs_stats_view_free(view);
     } else if (is_whole && (why[0] == '\0')) {
-        abort(); /* a rejection has a reason */
+        abort(); /* a rejection must have a reason */
     }
 }
 

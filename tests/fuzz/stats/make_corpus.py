@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Writes the corpus of counters: good ones, and such as contradict
-themselves. The layout stands in core/ucs/stats/layout.h."""
+"""Writes the seeds in corpus/: valid counters, and counters with contradictory
+fields. core/ucs/stats/layout.h describes the layout."""
 
 import os
 import struct

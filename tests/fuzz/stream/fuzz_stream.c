@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Fuzz target: streams, with a peer that violates all rules. An input is a
+ * Fuzz target: streams, with a peer that violates the protocol. An input is a
  * program: a user's operations on endpoints to their own worker, between
- * messages that go directly to the handlers, with existing or arbitrary keys
- * and names.
+ * messages that are passed directly to the handlers, with existing or arbitrary
+ * keys and ids.
  *
- * Properties: no operation completes twice or returns more than requested, none
- * is lost, the ends of streams stay consistent, and nothing is left.
+ * Checked: no operation completes twice or returns more than requested, none is
+ * lost, both ends of each stream are consistent, and no object remains.
  */
 #include "ucp/proto/ep.h"
 #include "ucp/stream/desc.h"
@@ -233,7 +233,7 @@ static void close_ep(unsigned i, unsigned flags)
 
 typedef struct {
     ucx_recv_desc_owner_t owner;
-    void *word; /* the owner's word */
+    void *word; /* for the descriptor's owner */
     char headroom[UCP_RX_HEADROOM];
     char message[];
 } buffer_t;
@@ -243,8 +243,8 @@ static void buffer_free(ucx_recv_desc_owner_t *owner, void *desc)
     free(ucs_container_of(owner, buffer_t, owner));
 }
 
-/* In a buffer that may be kept, of the exact size: a read beyond it is
- * detected. */
+/* Delivers a message in a buffer of the exact size, so that a read beyond its
+ * end is detected. The handler may keep the buffer if the flags allow this. */
 static void deliver(uint8_t id, const void *message, size_t length)
 {
     static const uct_am_callback_t handlers[UCP_AM_ID_LAST] = {
@@ -269,7 +269,7 @@ static void deliver(uint8_t id, const void *message, size_t length)
     }
 }
 
-/* The key of an endpoint's stream, or any key. */
+/* Reads a key: that of an endpoint's stream or of its peer's, or any key. */
 static ucp_le64_t next_key(void)
 {
     unsigned what = next();

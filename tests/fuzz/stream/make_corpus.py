@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Writes the seeds in corpus/: programs for fuzz_stream.c, byte by byte.
 
-A step is its number, an endpoint (0 leads to itself, 1 and 2 are made in pairs)
-and its arguments; missing bytes are 0. Sizes are numbers of the target's table:
-1 is 1, 4 is 50, 7 is 3000, 9 is 40000.
+A step is its number, an endpoint (0 is connected to itself, 1 and 2 form a pair)
+and its arguments; missing bytes are 0. Sizes are indices into a table of the fuzz
+target: 1 is 1, 4 is 50, 7 is 3000, 9 is 40000.
 """
 import pathlib
 

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Fuzz target: wire-up messages of a peer that violates all rules. An input is
- * a program: a user that connects, sends and closes, between requests for
- * lanes, answers, acknowledgements and fragments that go directly to their
- * handlers, valid or forged.
+ * Fuzz target: wire-up messages of a peer that violates the protocol. An input
+ * is a program: a user that connects, sends and closes, between requests for
+ * lanes, replies, acknowledgements and fragments that are passed directly to
+ * their handlers, valid or forged.
  *
- * Properties: nothing is sent over a lane that is not connected, and nothing is
- * left after all have closed. make_corpus.py describes the bytes.
+ * Checked: nothing is sent over a lane that is not connected, and no object
+ * remains after all endpoints are closed. make_corpus.py describes the bytes of
+ * an input.
  */
 #include <stdio.h>
 
@@ -176,8 +177,9 @@ static void say(uint8_t id, const void *data, size_t length)
     free(exact);
 }
 
-/* The end of an endpoint that exists, of one that the library created, or an
- * unknown one. */
+/* Reads an endpoint id: that of an endpoint of the worker (which the user or
+ * the library has created), a wrong variant of such an id, or an unknown
+ * one. */
 static ucp_wire_end_t next_end(reader_t *reader)
 {
     unsigned what      = next(reader);
@@ -336,7 +338,8 @@ static void step(reader_t *reader)
     }
 }
 
-/* Closes everything; remaining endpoints belong to no peer. */
+/* Closes all endpoints of the user, and reports to the others that their peers
+ * have closed; endpoints that remain must be closing. */
 static void end_orderly(void)
 {
     ucp_wire_end_t end;
@@ -357,7 +360,7 @@ static void end_orderly(void)
     }
     settle();
     ucs_list_for_each(ep, &worker->eps, link) {
-        /* closing by flush waits for a peer that may never answer */
+        /* closing waits for a flush, which a peer may never acknowledge */
         check((ep->flags & UCP_EP_FLAG_CLOSING) != 0, "an endpoint was left");
     }
     check(ucs_list_is_empty(&ucp_worker_wireup(worker)->rejections),

@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Writes the seeds in corpus/: programs for fuzz_wireup.c, byte by byte.
 
-The first byte is the mode: 1 the worker ends abruptly, 2 and 4 the n-th creation
-or connection of a lane fails (n: the upper half), 8 short messages. A step is
-its number and its arguments; missing bytes are 0.
+The first byte is the mode. Lower half, a mask: 1 destroys the worker with open
+endpoints, 2 makes the n-th creation of a lane fail, 4 the n-th connection, 8
+selects short messages. Upper half: n. A step is its number and its arguments;
+missing bytes are 0.
 """
 import pathlib
 
@@ -24,7 +25,8 @@ def progress(count=7):
 
 
 USE = step(CONNECT, 0) + step(SEND, 0) + step(SEND, LARGE) + step(SEND, SYNC)
-# end, damage, number of lanes, then for each: what is odd, lane
+# endpoint, damage, number of lanes; for each lane: which field is wrong, its
+# index
 ASKED = step(REQUEST, 1, 0, 1, 0, 0)
 
 SEEDS = {

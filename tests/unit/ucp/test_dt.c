@@ -58,7 +58,7 @@ START_TEST(scattered_data_with_empty_entries_goes_both_ways)
     }
     ck_assert_mem_eq(packed, "the brown quick ", 16);
 
-    /* out of order, across entries */
+    /* unpacks parts out of order, and across entries of the list */
     ck_assert_int_eq(ucp_dt_iter_init(&iter, into, 4, ucp_dt_make_iov(), 1),
                      UCS_OK);
     ck_assert_int_eq(ucp_dt_iter_unpack(&iter, 8, packed + 8, 8), UCS_OK);

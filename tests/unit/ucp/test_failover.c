@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Endpoints with several lanes for large transfers, over two devices, each with
- * a memory domain: the division of data, and the failure of a device. The
- * loopback emulates both network devices.
+ * a memory domain: the division of the data among the lanes, and the failure of
+ * a device. Two loopback interfaces emulate the network devices.
  */
 #include "lent.h"
 #include "local.h"
@@ -17,12 +17,13 @@ static const ucp_request_param_t none = {0};
 
 static char buffer[LENGTH], buffer2[LENGTH];
 
-/* An emulated device: interface 1 + index. */
+/* An emulated device; the device with index i uses the worker's interface 1 +
+ * i. */
 typedef struct {
     uct_iface_h iface;
     ucx_iface_ops_t iface_ops;
     ucx_ep_ops_t usual, ops;
-    size_t got, put; /* Bytes */
+    size_t got, put; /* Bytes, by operation */
     unsigned remote_flushes;
     ucs_status_t fails; /* Status of operations; UCS_OK: normal */
     int holds;          /* Completions are held until let_go() */
@@ -32,7 +33,8 @@ typedef struct {
 
 static far_t fars[FAR];
 
-/* Each call returns another id: all peers are on other machines. */
+/* Replaces the library's function: each call returns another id, so that all
+ * peers count as other machines. */
 uint64_t ucs_get_system_id(void);
 uint64_t ucs_get_system_id(void)
 {
@@ -232,8 +234,8 @@ static void fill(unsigned seed)
     memset(buffer2, 0, LENGTH);
 }
 
-/* Returns the endpoint that transfers the data of a rendezvous: for a get it is
- * the reply endpoint. */
+/* Returns the endpoint whose lanes transfer the data of a rendezvous: for a get
+ * it is the reply endpoint. */
 static ucp_ep_h mover(local_t *local, const char *scheme)
 {
     ucp_ep_h ep;
@@ -259,7 +261,7 @@ static unsigned lane_over(ucp_ep_h ep, unsigned index)
     return lane;
 }
 
-/* Checks that the lane over this device is lost, and no other. */
+/* Checks that the lane over device `index` is lost, and no other lane. */
 static void check_lost(ucp_ep_h ep, unsigned index)
 {
     ck_assert(!(ep->flags & UCP_EP_FLAG_FAILED));
@@ -375,8 +377,7 @@ START_TEST(a_failing_lane_is_bypassed)
 }
 END_TEST
 
-/* The transport completes its operations before or after it reports the
- * lane. */
+/* The lane fails before or after the operations of the transport complete. */
 START_TEST(transfers_under_way_are_begun_again)
 {
     static const char *const schemes[] = {"get_zcopy", "put_zcopy"};
@@ -437,7 +438,7 @@ START_TEST(gets_are_begun_again_and_puts_end_with_the_error)
     ck_assert_int_eq(local_wait(&local, request), UCS_OK);
     ck_assert_mem_eq(buffer, buffer2, LENGTH);
     check_lost(local.ep, 1);
-    /* all operations are known to be complete */
+    /* all puts are known to be complete */
     ck_assert_int_eq(flush(&local), UCS_OK);
     take_back(&local, &lent);
     local_close(&local);
@@ -455,7 +456,7 @@ START_TEST(gets_are_begun_again_and_puts_end_with_the_error)
     ck_assert_int_ne(flush(&local), UCS_OK); /* other operations may be lost */
     ck_assert_int_eq(flush(&local), UCS_OK);
 
-    /* with the same key, over the remaining lane */
+    /* a put with the same key uses the remaining lane */
     fars[1].holds = 0;
     fars[1].put   = 0;
     fill(6);
@@ -481,7 +482,7 @@ START_TEST(messages_carry_transfers_without_lanes)
                          mover(&local, "get_zcopy")->config->lost),
                      2);
     fill(8);
-    /* this endpoint does not know of the failure yet */
+    /* the endpoint detects the failure by this put */
     ck_assert_int_eq(local_wait(&local, put(&local, &lent)),
                      UCS_ERR_CONNECTION_RESET);
     settle(&local);
@@ -494,7 +495,8 @@ START_TEST(messages_carry_transfers_without_lanes)
 }
 END_TEST
 
-/* A put in flight, over the last lane or over several. */
+/* All lanes of a put in flight fail: messages carry its data. The put used one
+ * lane or several. */
 START_TEST(messages_carry_a_put_whose_lanes_fail)
 {
     ucs_status_ptr_t send, recv;
@@ -530,7 +532,7 @@ START_TEST(messages_carry_a_put_whose_lanes_fail)
 }
 END_TEST
 
-/* The lane of messages, which lacks send resources for a while. */
+/* Emulates a lane for messages that has no send resources for a while. */
 static struct {
     ucx_ep_ops_t ops;
     const ucx_ep_ops_t *usual;
@@ -569,7 +571,8 @@ static void fill_lane(uct_ep_h am)
     am->ops              = &full.ops;
 }
 
-/* The transfer waits for the lane of messages, not for the lost one. */
+/* A transfer that is restarted by messages waits for send resources of the lane
+ * for messages, not for those of the lost lane. */
 START_TEST(messages_that_replace_a_put_wait_for_their_lane)
 {
     ucs_status_ptr_t send, recv;
@@ -601,7 +604,7 @@ START_TEST(messages_that_replace_a_put_wait_for_their_lane)
 }
 END_TEST
 
-/* The user closes the endpoint while a transfer waits for its restart. */
+/* The user closes the endpoint while a transfer waits to be restarted. */
 START_TEST(an_endpoint_may_be_closed_before_a_fresh_start)
 {
     static const ucp_request_param_t force = {

@@ -91,7 +91,8 @@ START_TEST(a_fragment_that_does_not_follow_ends_the_message)
 
     open_plain(&local);
     length = make_introduction(&local, &someone, message);
-    /* a gap; without a start; another message; another length */
+    /* a gap; the start is missing; a fragment of another message; another total
+     * length */
     say_fragment(&local, &someone, UCP_AM_ID_INTRODUCE, message, length, 0, 10);
     say_fragment(&local, &someone, UCP_AM_ID_INTRODUCE, message, length, 11,
                  10);
@@ -107,7 +108,7 @@ START_TEST(a_fragment_that_does_not_follow_ends_the_message)
     say_fragment(&local, &someone, UCP_AM_ID_INTRODUCE, message, length - 1, 10,
                  10);
     ck_assert_uint_eq(ucp_worker_wireup(local.worker)->num_partial, 0);
-    /* a restart is allowed */
+    /* the sender may start again */
     say_fragment(&local, &someone, UCP_AM_ID_INTRODUCE, message, length, 0, 10);
     say_fragment(&local, &someone, UCP_AM_ID_INTRODUCE, message, length, 0, 20);
     ck_assert_uint_eq(ucp_worker_wireup(local.worker)->num_partial, 1);

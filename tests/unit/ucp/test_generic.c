@@ -84,7 +84,7 @@ static void close_generic(local_t *local, ucp_request_param_t *param)
     ucp_dt_destroy(param->datatype);
 }
 
-/* Sets the behaviour for messages of `size` bytes. */
+/* Sets the behaviour of the datatype for messages of `size` bytes. */
 static void behave(size_t size, size_t most, size_t end, ucs_status_t status)
 {
     *(size_t *)out = size;
@@ -94,7 +94,7 @@ static void behave(size_t size, size_t most, size_t end, ucs_status_t status)
     dt.unpack      = status;
 }
 
-/* Sends one message, before or after its receive is posted. */
+/* Sends one message. `early`: before its receive is posted. */
 static void exchange(local_t *local, const ucp_request_param_t *param,
                      int early, int sync, ucs_status_t *sent,
                      ucs_status_t *received)
@@ -144,7 +144,8 @@ START_TEST(data_packed_in_small_pieces_arrives_whole)
 }
 END_TEST
 
-/* A datatype need not support partial elements. */
+/* A datatype may not support partial elements: each message must be unpacked
+ * with one call. */
 START_TEST(every_message_is_unpacked_at_once)
 {
     static const size_t sizes[]     = {1, 5000, 70001, 199990};
@@ -204,7 +205,7 @@ START_TEST(a_datatype_that_stops_packing_is_an_error)
             behave(sizes[i], SIZE_MAX, sizes[i] / 2, UCS_OK);
             exchange(&local, &param, k & 1, k & 2, &sent, &received);
             ck_assert_int_eq(sent, UCS_ERR_IO_ERROR);
-            /* the eager message is sent, with less data */
+            /* an eager message is sent with the data that was packed */
             ck_assert_int_eq(received,
                              (sizes[i] > 8192) ? UCS_ERR_IO_ERROR : UCS_OK);
         }
@@ -280,7 +281,8 @@ START_TEST(what_is_cancelled_refused_or_left_finishes_its_datatype)
     ck_assert_int_eq(local_wait(&local, recv), UCS_ERR_CANCELED);
     ck_assert_int_eq(dt.started, dt.finished);
 
-    /* posted or in flight when the endpoint and the worker are closed */
+    /* operations that are posted or in flight when the endpoint and the worker
+     * are closed */
     ucp_request_free(
         ucp_tag_recv_nbx(local.worker, in, 1, 99, UINT64_MAX, &param));
     for (i = 0; i < 3; ++i) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Which interfaces progress polls: the loopback interface counts its polls, and
- * returns events when the test requests it.
+ * Which interfaces ucp_worker_progress() polls: the loopback interface counts
+ * its polls, and returns events when the test requests it.
  */
 #include "local.h"
 
@@ -33,7 +33,7 @@ static void close_ep(local_t *local, ucp_ep_h ep)
     }
 }
 
-/* Opens a worker without endpoints whose only interface is watched. */
+/* Opens a worker without endpoints, whose only interface counts its polls. */
 static ucp_worker_iface_t *open_watched(local_t *local)
 {
     ucp_worker_iface_t *wiface;
@@ -71,7 +71,8 @@ static unsigned calls_in(local_t *local, unsigned rounds)
     return watched.calls - before;
 }
 
-/* Makes the next poll the last one before the interface becomes idle. */
+/* Makes the next poll the last one before the interface becomes idle, and
+ * polls. */
 static void let_sleep(local_t *local, ucp_worker_iface_t *wiface)
 {
     wiface->polls_left = 1;
@@ -102,8 +103,8 @@ START_TEST(nobody_talks_nobody_asks)
     wiface = open_watched(&local);
     let_sleep(&local, wiface);
     ck_assert_int_eq(wiface->is_idle, 1);
-    /* progress reads the clock every 16th round, and the next poll is rarely
-     * due */
+    /* an idle interface is polled rarely: progress reads the clock every 16th
+     * round only */
     ck_assert_uint_le(calls_in(&local, 1600), 100);
     close_watched(&local);
 }
@@ -133,8 +134,8 @@ START_TEST(who_is_found_busy_is_polled_for_a_while)
     let_sleep(&local, wiface);
     watched.finds = 1;
     ucp_idle_poll_soon(local.worker);
-    /* the events of the poll count, and the interface is polled from this round
-     * on */
+    /* the return value includes the events of the poll, and from now on every
+     * round polls the interface */
     ck_assert_uint_eq(ucp_worker_progress(local.worker), 1);
     ck_assert_uint_ge(calls_in(&local, 100), 100);
     let_sleep(&local, wiface);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Ids by which peers name objects: stale and invented ids find no object. */
+/* Ids by which peers refer to objects: stale and forged ids find no object. */
 #include "suite.h"
 
 #include "ucp/base/ids.h"

@@ -17,7 +17,7 @@ typedef struct {
     uint64_t memory[2];
     ucp_mem_h memh;
     ucp_rkey_h rkey;
-    void *kept;     /* A kept active message */
+    void *kept;     /* An active message that the handler keeps */
     unsigned calls; /* Number of callbacks */
 } use_t;
 
@@ -172,9 +172,9 @@ static ucs_status_ptr_t ep_close(use_t *use, const ucp_request_param_t *param)
 typedef struct {
     const char *name;
     start_t start;
-    /* Status of a forced operation without others before it */
+    /* Status of a forced operation when no earlier one is outstanding */
     ucs_status_t idle;
-    int ends; /* It closes the endpoint */
+    int ends; /* The operation closes the endpoint */
 } operation_t;
 
 static const operation_t operations[] = {
@@ -250,7 +250,7 @@ START_TEST(a_forced_operation_is_complete_or_fails)
 }
 END_TEST
 
-/* The lanes accept nothing: sends wait behind another send. */
+/* The lanes accept nothing: each operation waits behind an earlier send. */
 START_TEST(a_forced_operation_fails_behind_others_and_changes_nothing)
 {
     const operation_t *op;
@@ -315,7 +315,8 @@ START_TEST(an_operation_that_may_not_complete_at_once_has_a_request)
 }
 END_TEST
 
-/* Both flags: it completes at once, and returns a request. */
+/* With both flags the operation completes at once, and returns a request
+ * nevertheless. */
 START_TEST(a_forced_flush_or_close_may_have_a_request)
 {
     static const start_t starts[] = {ep_flush, worker_flush, ep_close};
@@ -396,7 +397,8 @@ START_TEST(a_forced_receive_takes_what_is_there)
     }
     ck_assert_int_eq(memcmp(in, bytes, sizeof(in)), 0);
 
-    /* the sender still has the data */
+    /* the data is still at the sender, so that fetching cannot complete at
+     * once */
     send = ucp_am_send_nbx(use.local.ep, AM_KEEP, NULL, 0, bytes, sizeof(bytes),
                            &by_rndv);
     while (use.kept == NULL) {

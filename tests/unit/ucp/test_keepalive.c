@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Keepalive and the messages about lost endpoints: an interface is changed so
- * that it does not detect failures, and its endpoints count their checks.
- * Integration tests cover peers that end.
+ * Keepalive, and the messages about lost endpoints: the test changes an
+ * interface so that it does not detect failures, and counts the checks of its
+ * endpoints. tests/integration tests peers that end.
  */
 #include "local.h"
 
@@ -23,7 +23,7 @@ static const ucp_request_param_t force = {
     .flags        = UCP_EP_CLOSE_FLAG_FORCE,
 };
 
-/* Calls of the transport, by endpoint. */
+/* Calls of the transport's operations, for each endpoint. */
 static struct {
     uct_ep_h ep;
     unsigned checks;
@@ -124,8 +124,8 @@ static ucp_ep_h new_ep(local_t *local, ucp_err_handling_mode_t mode,
     return ep;
 }
 
-/* Creates an endpoint that counts. All endpoints share its lane: it stays
- * replaced. */
+/* Creates an endpoint whose checks are counted. All endpoints share the
+ * operations table, which stays replaced. */
 static ucp_ep_h counted_ep(local_t *local, failure_t *failure)
 {
     ucp_ep_h ep = new_ep(local, UCP_ERR_HANDLING_MODE_PEER, failure);
@@ -376,7 +376,8 @@ START_TEST(a_worker_that_never_progresses_gets_one_round)
 }
 END_TEST
 
-/* Delivers the message that an endpoint has no reply endpoint any more. */
+/* Delivers the message by which a peer reports that it has lost its reply
+ * endpoint for `end`. */
 static void say_lost(local_t *local, ucp_wire_end_t end, size_t length)
 {
     char message[sizeof(end) + 1] = {0};
@@ -406,7 +407,7 @@ START_TEST(a_lost_end_fails_and_no_other)
     say_lost(&local, wrong, sizeof(wrong));
     wrong       = end;
     wrong.ep_id = ucp_le64(ucp_le64_get(end.ep_id) ^ (1ull << 40));
-    say_lost(&local, wrong, sizeof(wrong)); /* an incorrect secret */
+    say_lost(&local, wrong, sizeof(wrong)); /* wrong secret */
     wrong.ep_id = ucp_le64(0);
     say_lost(&local, wrong, sizeof(wrong));
     ck_assert_int_eq(failure.calls, 0);
@@ -421,8 +422,8 @@ START_TEST(a_lost_end_fails_and_no_other)
 }
 END_TEST
 
-/* The reply endpoint fails, and the peer's endpoint is informed: a send that
- * waits for its acknowledgement ends. */
+/* The reply endpoint fails, and the sender's endpoint is informed: a send that
+ * waits for an acknowledgement ends with an error. */
 START_TEST(who_asks_learns_that_the_answers_are_lost)
 {
     static char data[100000];

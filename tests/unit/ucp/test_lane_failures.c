@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Two lanes of an endpoint: queues that are full, flush, and lanes that fail.
+ * Two lanes of an endpoint: lanes without send resources, flush, and lanes that
+ * fail.
  */
 #include "lent.h"
 #include "two_lanes.h"
@@ -25,7 +26,7 @@ START_TEST(what_waits_for_one_lane_goes_before_what_comes_later)
     ck_assert(UCS_PTR_IS_PTR(later));
     settle(&local);
     ck_assert_int_eq(ucp_request_check_status(recv_later), UCS_INPROGRESS);
-    far_has_room(); /* the attempt fails again */
+    far_has_room(); /* no resources yet */
     ck_assert_ptr_nonnull(far.waiting);
     ck_assert_int_eq(ucp_request_check_status(later), UCS_INPROGRESS);
     far_has_room();
@@ -168,7 +169,7 @@ START_TEST(an_endpoint_goes_on_without_a_lane_that_has_failed)
     ck_assert_int_eq(ucp_ep_query(local.ep, &attr), UCS_OK);
     ck_assert_uint_eq(attr.transports.num_entries, 1);
 
-    /* the announced message, and later ones */
+    /* receives the announced message, and later ones */
     recv = local_recv(&local, buffer2, sizeof(buffer2), 1);
     ck_assert_int_eq(local_wait(&local, recv), UCS_OK);
     ck_assert_int_eq(local_wait(&local, send), UCS_OK);

@@ -75,14 +75,14 @@ START_TEST(what_cannot_be_fetched_comes_another_way)
     local_t local;
 
     open_two(&local, "get_zcopy");
-    /* put fails, too: only one attempt, by get */
+    /* the get fails, and so does a put: the receiver tries the get only once */
     far.fails = UCS_ERR_UNREACHABLE;
     fill(100000);
     {
         ucs_status_ptr_t recv = local_recv(&local, buffer2, 100000, 1);
         ucs_status_ptr_t send = local_send(&local, buffer, 100000, 1);
 
-        ucp_worker_progress(local.worker); /* introduction and announcement */
+        ucp_worker_progress(local.worker); /* receives the announcement */
         far.fails = UCS_OK;
         ck_assert_int_eq(local_wait(&local, recv), UCS_OK);
         ck_assert_int_eq(local_wait(&local, send), UCS_OK);
@@ -164,7 +164,8 @@ START_TEST(a_put_that_fails_on_the_other_lane_is_sent_by_messages)
 }
 END_TEST
 
-/* The user must not get a buffer back while a transport uses it. */
+/* Closes an endpoint while the transport uses a buffer: the user's operation
+ * must not complete before the transport's. */
 static void close_while_held(const char *scheme, ucs_status_t status)
 {
     int fetching = !strcmp(scheme, "get_zcopy");

@@ -37,7 +37,7 @@ START_TEST(what_messages_lack_gets_a_lane_of_its_own)
 }
 END_TEST
 
-/* Returns the protocol of a tagged send without a receive; cancels the send. */
+/* Returns the protocol that is selected for a tagged send; cancels the send. */
 static const ucp_proto_t *protocol_of(local_t *local, size_t length,
                                       uint32_t flags)
 {
@@ -57,8 +57,9 @@ static const ucp_proto_t *protocol_of(local_t *local, size_t length,
     return proto;
 }
 
-/* With a long latency, an announcement is expensive for a single message. It
- * costs nothing for one of many, because the others fill the time. */
+/* With a long latency, the announcement of a rendezvous is expensive for a
+ * single message. For one of many messages it costs nothing, because other
+ * messages are sent meanwhile. */
 START_TEST(many_in_flight_do_not_count_the_latency)
 {
     enum { LENGTH = 5000 };
@@ -89,8 +90,8 @@ START_TEST(many_in_flight_do_not_count_the_latency)
 }
 END_TEST
 
-/* Opens a context with equally fast network devices; returns the index of the
- * device for an endpoint's messages. */
+/* Opens a context with network devices of the same bandwidth; returns the index
+ * of the device whose lane an endpoint uses for messages. */
 static unsigned device_taken(const char *local_id, unsigned near_cpus)
 {
     enum { COUNT = 3 };
@@ -153,7 +154,7 @@ START_TEST(of_equal_devices_that_near_the_workers_processors_is_taken)
 {
     ck_assert_uint_eq(device_taken(NULL, 1), 1);
     ck_assert_uint_eq(device_taken(NULL, 2), 2);
-    /* the costs of the others differ */
+    /* one device costs less than the others */
     ck_assert_uint_eq(device_taken("1", 2), 2);
 }
 END_TEST

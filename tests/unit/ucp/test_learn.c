@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Learning which method is the fastest, on a simulated clock: profiles of
- * machines say how long a transfer takes by each method. No time is measured.
+ * The algorithm that learns which transfer method is the fastest, on a
+ * simulated clock: profiles of machines define how long a transfer takes by
+ * each method. No time is measured.
  */
 #include "suite.h"
 #include "ucp/learn/learn.h"
@@ -16,13 +17,14 @@ enum { KB64, KB256, MB1, MB16, SIZES };
 
 static const double lengths[SIZES] = {65536, 262144, 1048576, 16777216};
 
-/* A machine: microseconds of a transfer by method and size. */
+/* A machine: the microseconds of a transfer, by method and size. */
 typedef struct profile {
     const char *name;
     double time[METHODS][SIZES];
-    double noise;       /* Relative, to both sides */
-    unsigned outliers;  /* One of so many transfers takes long; 0: none */
-    double outlier;     /* How many times longer */
+    double noise; /* Maximum relative deviation */
+    /* One of this number of transfers takes long; 0: none */
+    unsigned outliers;
+    double outlier;     /* Factor of an outlier's time */
     double first_touch; /* Factor of a method's first two transfers */
 } profile_t;
 
@@ -121,14 +123,14 @@ static const profile_t profiles[] = {
 
 enum { PROFILES = sizeof(profiles) / sizeof(profiles[0]) };
 
-/* A run of one kind of transfers on a machine. */
+/* A sequence of transfers of one size on a machine. */
 typedef struct machine {
     const profile_t *profile;
     unsigned size;
     ucp_learn_t learn;
     unsigned seed;
     unsigned used[METHODS];
-    double time; /* Of all transfers so far */
+    double time; /* Sum of all transfers so far */
 } machine_t;
 
 static double random_unit(machine_t *m)
@@ -137,7 +139,7 @@ static double random_unit(machine_t *m)
     return (m->seed >> 8) / (double)(1u << 24);
 }
 
-/* The time of the next transfer by this method, in microseconds. */
+/* Returns the time of the next transfer by this method, in microseconds. */
 static double take(machine_t *m, unsigned method)
 {
     const profile_t *profile = m->profile;
@@ -204,8 +206,9 @@ static void check_best(const machine_t *m, const char *when)
                   best_time(m->profile, m->size));
 }
 
-/* Whatever the costs assumed at first, and for any sequence of the noise. With
- * outliers there are sequences that take longer. */
+/* Checks that the best method is selected after 100 transfers, for every method
+ * that is selected at first, and for several sequences of noise. With outliers,
+ * 2 of 100 sequences may select another method. */
 static void check_finds_the_best(const profile_t *of)
 {
     unsigned wrong = 0, checks = 0;
@@ -239,7 +242,8 @@ START_TEST(finds_the_best)
 }
 END_TEST
 
-/* Never wrong for long: outliers that follow each other look like a change. */
+/* Checks that the best method stays selected, except in 1 of 200 checks:
+ * several outliers in a row look like a change of the machine. */
 static void check_stays_with_the_best(const profile_t *of)
 {
     unsigned wrong = 0, checks = 0;
@@ -271,8 +275,8 @@ START_TEST(stays_with_the_best)
 }
 END_TEST
 
-/* What is lost to trials, after the first hundred transfers, without
- * outliers. */
+/* Checks the time that trials of other methods cost after the first hundred
+ * transfers, without outliers. */
 static void check_trials_cost_one_percent(const profile_t *of)
 {
     profile_t profile = *of;
@@ -307,7 +311,8 @@ START_TEST(trials_cost_one_percent)
 }
 END_TEST
 
-/* The selected method becomes slow: a helper is busy, a process migrates. */
+/* The selected method becomes slow: another process delays it, or the process
+ * migrates. */
 START_TEST(notices_a_change_for_the_worse)
 {
     unsigned size, seed;
@@ -318,7 +323,8 @@ START_TEST(notices_a_change_for_the_worse)
             start(&m, &profiles[0], size, GET, seed);
             transfer(&m, 3000);
             m.profile = &profiles[1];
-            /* until the selected one is timed, then four of each */
+            /* max_gap transfers until the selected method is timed, then four
+             * of each method */
             transfer(&m, 4 * ucp_learn_plan_alone.watch);
             check_best(&m, "after the processes have moved");
             m.profile = &profiles[4];
@@ -330,8 +336,8 @@ START_TEST(notices_a_change_for_the_worse)
 }
 END_TEST
 
-/* Another method becomes better while the selected one stays as it is: the
- * trials find it, the later the longer it was quiet. */
+/* Another method becomes faster while the selected one does not change: trials
+ * find this; the longer nothing has changed, the later. */
 START_TEST(notices_a_better_method)
 {
     profile_t slow = profiles[2], quick = profiles[2];
@@ -380,7 +386,7 @@ START_TEST(times_one_at_a_time)
 }
 END_TEST
 
-/* A difference that the noise hides changes nothing. */
+/* A difference that is smaller than the noise does not change the selection. */
 START_TEST(noise_does_not_switch)
 {
     profile_t profile = profiles[8];
@@ -400,7 +406,8 @@ START_TEST(noise_does_not_switch)
 }
 END_TEST
 
-/* With the plan for series, whose units are series of transfers. */
+/* The same with the plan for series, where one time is that of a series of
+ * transfers. */
 static void check_series(const profile_t *of, unsigned *wrong)
 {
     unsigned size, first, seed;
@@ -435,7 +442,7 @@ START_TEST(finds_the_best_for_series)
 }
 END_TEST
 
-/* What is lost to trials in a stream. */
+/* Checks the time that trials cost in a stream of transfers. */
 START_TEST(series_cost_one_percent)
 {
     unsigned size, i;

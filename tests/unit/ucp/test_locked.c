@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Calls that use the configuration of an endpoint or a key, which another
- * thread replaces: they read it with the worker's lock held. While the test
- * holds the lock, the configurations are in an inaccessible page.
+ * Calls that read the configuration of an endpoint or of a key, which another
+ * thread may replace: they must hold the worker's lock. While the test holds
+ * the lock, the configurations are in an inaccessible page.
  */
 #include "rma.h"
 
@@ -136,7 +136,8 @@ static ucs_status_t key_pointer(use_t *use)
     return (status == UCS_ERR_UNREACHABLE) ? UCS_OK : status;
 }
 
-/* A transfer with one of the keys may make them different. */
+/* The status is ignored: a transfer with one of the two keys may make them
+ * different. */
 static ucs_status_t key_order(use_t *use)
 {
     ucp_rkey_compare_params_t params = {0};

@@ -185,7 +185,8 @@ START_TEST(many_early_messages_are_all_found)
 }
 END_TEST
 
-/* Posts one receive of an array that is freed as a whole. */
+/* Posts one receive. The requests are elements of an array that is freed as a
+ * whole. */
 static ucp_request_t *post_from(ucp_request_t *req, ucp_tag_t tag,
                                 ucp_tag_t mask)
 {
@@ -196,7 +197,8 @@ static ucp_request_t *post_from(ucp_request_t *req, ucp_tag_t tag,
     return req;
 }
 
-/* Tags of many receives or messages, with patterns of real applications. */
+/* Returns the tag of receive or message i, in one of several patterns that
+ * applications use. */
 static ucp_tag_t pattern_tag(unsigned pattern, uint64_t i)
 {
     switch (pattern) {
@@ -219,8 +221,9 @@ static ucp_tag_t pattern_tag(unsigned pattern, uint64_t i)
 
 enum { PATTERNS = 6, MANY = 100000, MOST_COMPARED = 8 };
 
-/* The average number of receives that a match compares, for any order of
- * arrival: the entries of a bucket are compared one after the other. */
+/* Returns the average number of receives that are compared for a match, for any
+ * order of arrival: the entries of a bucket are compared one after the other.
+ * `sum_of_squares`: of the buckets' lengths. */
 static double compared(size_t sum_of_squares)
 {
     return ((double)sum_of_squares / MANY + 1) / 2;
@@ -322,7 +325,7 @@ START_TEST(taking_out_100000_receives_goes_through_the_table_once)
         last = tm.expected.by_key[0].scanned;
         ucp_tag_expected_remove(&tm, req);
         if (i == 1000) {
-            /* like a receive that a callback posts */
+            /* a callback of a cancelled receive may post a receive */
             post_from(&reqs[MANY], pattern_tag(3, 5), UCP_TAG_MASK_FULL);
         }
     }
@@ -341,8 +344,8 @@ static ucp_tag_t mpi_tag(uint64_t tag, uint64_t sender)
     return (tag << 40) | (sender << 20) | 3;
 }
 
-/* Tags for receives of any tag from one of many senders (key 1: the sender),
- * and of one of many tags from any sender (key 2: the rest). */
+/* Tags for receives with wildcards: any tag from sender i (key 1), or tag i
+ * from any sender (key 2). */
 static ucp_tag_t wild_tag(unsigned key, uint64_t i)
 {
     return (key == 1) ? mpi_tag(0, i) : mpi_tag(i, 0);
@@ -427,7 +430,7 @@ END_TEST
 enum { MODEL_STEPS = 30000, MODEL_MOST = 300 };
 
 typedef struct {
-    void *of[MODEL_MOST]; /* Receives or messages */
+    void *of[MODEL_MOST]; /* Receives, or unexpected messages */
     ucp_tag_t tags[MODEL_MOST];
     ucp_tag_t masks[MODEL_MOST];
     unsigned num;
@@ -463,7 +466,7 @@ static void *model_take(model_t *model, unsigned i)
     return of;
 }
 
-/* Removes and returns the oldest match, or NULL. */
+/* Removes and returns the oldest entry that matches, or NULL. */
 static void *model_match(model_t *model, ucp_tag_t tag, ucp_tag_t mask)
 {
     unsigned i;
@@ -530,7 +533,7 @@ static void follow_model(ucp_tag_t sender_mask)
     setup_with(sender_mask);
     for (step = 0; step < MODEL_STEPS; ++step) {
         tag  = mpi_tag(next_random() % 5, next_random() % 5);
-        /* alternates between mostly receives and mostly messages */
+        /* alternates between phases with mostly receives and mostly messages */
         kind = next_random() % 16 + 4 * ((step >> 10) & 1);
         if (kind == 0) {
             cancel_one(&posted);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Endpoints that follow the measurements of their transport: another class of
- * bandwidth changes the costs, and with them the protocols for large data. The
- * loopback emulates a lane for messages that measures, and a lane for put and
- * get.
+ * Endpoints that follow the measurements of their transport. Measured
+ * bandwidths are divided into classes: another class changes the costs, and
+ * with them the protocols for large data. The loopback emulates a lane for
+ * messages that measures its bandwidth, and a lane for put and get.
  */
 #include "lent.h"
 #include "direct_lane.h"
@@ -16,7 +16,7 @@
 
 enum { LENGTH = 1 << 20 };
 
-#define SLOW 2e9 /* for messages; the other lane has 1e10 */
+#define SLOW 2e9 /* bandwidths of messages; the other lane: 1e10 */
 #define FAST 6e10
 
 static const ucp_request_param_t none = {0};
@@ -26,10 +26,10 @@ static char buffer[LENGTH], buffer2[LENGTH];
 static struct {
     ucp_ep_h ep;
     double measured;
-    double copies; /* Of the other lane; 0: not measured */
+    double copies; /* Bandwidth of the other lane; 0: not measured */
     unsigned asked, asked_copies;
     size_t got, put; /* Bytes over the other lane */
-    int put_early;   /* Puts before messages were acknowledged */
+    int put_early;   /* Puts that overtook messages */
     ucx_iface_ops_t iface_ops, direct_iface_ops;
     ucx_ep_ops_t usual, ops;
 } fake;
@@ -269,8 +269,10 @@ END_TEST
 
 /* ------------------------------------------------------------ processors -- */
 
-/* Bandwidths of the ring and of copies by the kernel (those of one process, and
- * of two that share a copy), and the protocol that is the fastest there. */
+/* Processors, each with the bandwidth of the ring in shared memory, and that of
+ * a copy by the kernel in one process; two processes that share a copy are
+ * assumed to reach 1.5 times that. `best` is the protocol that is the fastest
+ * with these bandwidths. */
 static const struct {
     const char *name;
     double ring, alone;
@@ -377,7 +379,7 @@ START_TEST(messages_go_as_is_quickest_and_change_under_way)
     send_and_check(&local, 2);
     ck_assert_uint_eq(fake.got, LENGTH);
 
-    /* announced in one class, transferred in another */
+    /* a message is announced with one class, and transferred with another */
     for (i = 0; i < 4; ++i) {
         fake.measured = (i % 2 == 0) ? FAST : SLOW;
         sends[i]      = local_send(&local, buffer, LENGTH, i);
@@ -448,8 +450,8 @@ START_TEST(puts_and_gets_follow_with_the_keys_that_there_are)
 }
 END_TEST
 
-/* A put by messages, a fence, a put over the lane: the second put does not
- * overtake the first. */
+/* A put by messages, a fence, and a put over the lane: the second put does not
+ * overtake the first one. */
 START_TEST(a_fence_holds_when_the_way_changes_behind_it)
 {
     local_t local;
@@ -468,7 +470,7 @@ START_TEST(a_fence_holds_when_the_way_changes_behind_it)
         ck_assert_uint_ne(local.ep->rma_issued, local.ep->rma_done);
         ck_assert_int_eq(ucp_worker_fence(local.worker), UCS_OK);
 
-        /* more puts by messages are in order anyway */
+        /* a second put by messages needs no flush for this fence */
         ck_assert_int_eq(local_wait(&local, put(&local, &lent, 100)), UCS_OK);
         ck_assert_int_eq(ucp_worker_fence(local.worker), UCS_OK);
 
@@ -488,7 +490,8 @@ START_TEST(a_fence_holds_when_the_way_changes_behind_it)
 }
 END_TEST
 
-/* The opposite order, and operations with forced completion. */
+/* A put over the lane, a fence, and a put by messages; also with forced
+ * completion. */
 START_TEST(a_fence_behind_a_lane_holds_messages)
 {
     ucp_request_param_t at_once = {
@@ -505,7 +508,7 @@ START_TEST(a_fence_behind_a_lane_holds_messages)
     ck_assert_int_eq(local_wait(&local, put(&local, &lent, LENGTH)), UCS_OK);
     ck_assert_uint_ne(local.ep->remote_lanes, 0);
     ck_assert_int_eq(ucp_worker_fence(local.worker), UCS_OK);
-    ck_assert_uint_eq(local.ep->remote_lanes, 0); /* the fence has flushed it */
+    ck_assert_uint_eq(local.ep->remote_lanes, 0); /* flushed by the fence */
 
     measure(&local, FAST);
     memset(buffer, 5, 100);

@@ -202,7 +202,8 @@ START_TEST(locked_memory_is_resident)
     open_local();
     ck_assert_int_eq(is_resident(own), 0);
     ck_assert_int_eq(map(own, 8192, UCP_MEM_MAP_LOCK, &memh), UCS_OK);
-    /* with sanitizers mlock() has no effect */
+    /* with sanitizers mlock() has no effect, so the expected value is that of
+     * memory locked here */
     ck_assert_int_eq(mlock(other, 8192), 0);
     ck_assert_int_eq(is_resident(own), is_resident(other));
     munmap(other, 8192);
@@ -281,8 +282,8 @@ START_TEST(a_damaged_key_is_refused)
 }
 END_TEST
 
-/* Keys of made-up components: repeated bytes are omitted, and all keys are
- * restored for any order of domains. */
+/* Packed keys of invented components: repeated bytes are omitted, and all keys
+ * are restored for any order of the memory domains. */
 START_TEST(keys_of_components_come_back)
 {
     static const uint64_t lengths[] = {
@@ -359,7 +360,8 @@ START_TEST(keys_of_components_come_back)
 }
 END_TEST
 
-/* The shortest form is selected, and all of 64 bits are possible. */
+/* The shortest encoding of an address and a length is selected, and all 64-bit
+ * values can be encoded. Comments: bits of the address + bits of the length. */
 START_TEST(ranges_of_memory_come_back)
 {
     static const struct {
@@ -403,7 +405,8 @@ START_TEST(ranges_of_memory_come_back)
 }
 END_TEST
 
-/* Bytes of a peer: every value of `sizes`, with all bits set or none. */
+/* Malformed encodings from a peer: every value of `sizes`, followed by bytes
+ * that are all 0 or all 0xff. */
 START_TEST(malformed_ranges_are_refused)
 {
     uint8_t bytes[UCP_RANGE_MAX];
@@ -425,7 +428,7 @@ START_TEST(malformed_ranges_are_refused)
             ++refused;
         }
     }
-    /* too many pages, or an end beyond all addresses */
+    /* rejected: too many pages, or an end beyond the address space */
     ck_assert_uint_eq(refused, 78);
 }
 END_TEST
@@ -473,8 +476,8 @@ START_TEST(keys_give_pointers_and_an_order)
 }
 END_TEST
 
-/* No domain of this test can export: an error, and untrusted bytes do no
- * harm. */
+/* No domain of this test can export memory: exporting is an error, and
+ * importing untrusted bytes is rejected without harm. */
 START_TEST(export_needs_a_domain_that_can)
 {
     ucp_memh_pack_params_t pack = {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Eager messages of several fragments: of any length, and fragment by fragment,
- * with other events between two of them.
+ * Eager messages of several fragments: messages of any length, and single
+ * fragments with other events between two of them.
  */
 #include "multi_fragments.h"
 
@@ -53,7 +53,7 @@ START_TEST(a_wish_for_quick_completion_is_stronger_than_the_threshold)
     ck_assert_int_eq(local_wait(&local, ucp_tag_send_nbx(local.ep, buffer,
                                                          100000, TAG, &fast)),
                      UCS_OK);
-    memset(buffer, 0xff, 100000); /* no code reads it any more */
+    memset(buffer, 0xff, 100000); /* the source is not read any more */
     free(buffer);
     local_await(&local, TAG);
     ck_assert_int_eq(local_wait(&local,
@@ -206,7 +206,7 @@ START_TEST(a_probe_sees_the_whole_length_from_the_first_fragment_on)
         ck_assert_uint_eq(info.length, TOTAL);
         ck_assert_uint_eq(info.sender_tag, TAG);
         if (taken == 2) {
-            say_rest(&local, 1, PART); /* complete before it is received */
+            say_rest(&local, 1, PART); /* complete before the receive */
         } else {
             recv = taken ? ucp_tag_msg_recv_nbx(local.worker, target, TOTAL,
                                                 message, &at_once) :
@@ -446,7 +446,7 @@ START_TEST(a_send_that_fails_in_the_middle_tells_the_receiver)
                                                         source, 1, &param)),
                      UCS_ERR_IO_ERROR);
     am_settle(&local);
-    /* an active message is shorter then, like one with a single fragment */
+    /* an active message is then shorter, as it is with a single fragment */
     ck_assert_uint_eq(seen.calls, 1);
     ck_assert_uint_lt(seen.length, TOTAL);
     ucp_dt_destroy(param.datatype);

@@ -36,7 +36,8 @@ START_TEST(the_end_of_its_sender_ends_a_message)
         ucp_tag_probe_nb(local.worker, TAG, UINT64_MAX, 0, &info));
     leave(&local);
     ck_assert_int_eq(local_wait(&local, recv), UCS_ERR_CONNECTION_RESET);
-    /* a probe must not return a message whose rest will not arrive */
+    /* a probe must not return a message whose remaining fragments will not
+     * arrive */
     ck_assert_ptr_null(
         ucp_tag_probe_nb(local.worker, TAG, UINT64_MAX, 0, &info));
     ck_assert_int_eq(local_wait(&local,
@@ -95,7 +96,7 @@ static ucs_status_t hold_zcopy(uct_ep_h ep, uint8_t id, const void *header,
 {
     ck_assert_uint_eq(id, UCP_AM_ID_EAGER_FRAGMENT);
     ck_assert_uint_eq(iovcnt, 1);
-    /* the user's buffer, without a copy */
+    /* the fragment is sent from the user's buffer, without a copy */
     ck_assert((char *)iov[0].buffer >= source);
     ck_assert((char *)iov[0].buffer + iov[0].length <= source + sizeof(source));
     held[num_held++] = comp;
@@ -253,7 +254,7 @@ START_TEST(memory_follows_what_has_come_and_not_what_was_claimed)
     for (received = PART; received < (2 << 20); received += 8000) {
         say_next(&local, 0, received, 8000);
     }
-    /* more messages than the limit */
+    /* more messages than a sender may have incomplete */
     for (message = 1; message < 200; ++message) {
         say_first(&local, message, claimed, 1, 0);
     }

@@ -50,8 +50,8 @@ static void on_end(void *request, ucs_status_t status)
     ++calls;
 }
 
-/* Returns the old value; the result's memory contains `swap` before the
- * call. */
+/* Performs a fetching atomic; returns the old value. The result's memory
+ * contains `swap` before the call. */
 static uint64_t fetch(lent_word_t *lent, ucp_atomic_fetch_op_t op,
                       uint64_t value, uint64_t swap, size_t size)
 {

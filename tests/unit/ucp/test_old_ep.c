@@ -105,7 +105,8 @@ START_TEST(what_is_the_users_in_an_endpoint_can_be_changed)
     ck_assert_str_eq(attr.name, "changed");
     ck_assert_ptr_eq(attr.user_data, &mark);
 
-    /* the handler's argument is the endpoint's user data unless it is set */
+    /* the error handler's argument is the endpoint's user data unless another
+     * argument is given */
     params.field_mask = UCP_EP_PARAM_FIELD_ERR_HANDLER;
     ck_assert_int_eq(modify(local.ep, &params), UCS_OK);
     ck_assert_int_eq(ucp_ep_query(local.ep, &attr), UCS_OK);

@@ -7,10 +7,10 @@
 
 static char buffer[1 << 20], buffer2[1 << 20];
 
-/* What callbacks have recorded. */
+/* What the callbacks have recorded. */
 static struct {
     int sends, recvs;
-    int inside; /* In a call that may complete */
+    int inside; /* Set during a call that may complete the request */
     int was_inside;
     ucs_status_t status;
     ucp_tag_recv_info_t info;
@@ -230,7 +230,8 @@ START_TEST(errors_and_truncation_are_told_as_by_the_new_form)
 }
 END_TEST
 
-/* Returns the end of memory for a request. */
+/* Allocates memory for a request of the user, and returns its end, which the
+ * calls expect. */
 static char *own_request(local_t *local, char **memory)
 {
     ucp_context_attr_t attr = {.field_mask = UCP_ATTR_FIELD_REQUEST_SIZE};
@@ -255,7 +256,7 @@ START_TEST(operations_in_the_callers_request)
     send = own_request(&local, &send_memory);
     recv = own_request(&local, &recv_memory);
     for (i = 0; i < 4; ++i) {
-        /* posted first, then with an unexpected message */
+        /* the receive is posted first, and then after the message */
         ck_assert_int_eq(ucp_tag_recv_nbr(local.worker, buffer2,
                                           sizeof(buffer2),
                                           ucp_dt_make_contig(1), 7, UINT64_MAX,
@@ -299,8 +300,8 @@ START_TEST(operations_in_the_callers_request)
 }
 END_TEST
 
-/* A send of 2000 bytes completes without its receive or not, with a rendezvous
- * threshold of 1000. */
+/* Sends 2000 bytes with a rendezvous threshold of 1000 and the setting
+ * `name`=`thresh`. `early`: the send completes without a receive. */
 static void send_is_early(const char *name, const char *thresh, int early)
 {
     double start = local_now();

@@ -38,14 +38,14 @@ static const char *chosen(ucp_op_t op, ucp_dt_class_t dt_class, size_t length)
     return ucp_proto_find(&config.tables[op][dt_class], length)->name;
 }
 
-/* The protocol of the data of a rendezvous. */
+/* Returns the protocol that transfers the data of a rendezvous. */
 static const char *data(ucp_dt_class_t dt_class, size_t length)
 {
     ck_assert_int_eq(ucp_proto_select(&config, SIZE_MAX, SIZE_MAX), UCS_OK);
     return ucp_rndv_select(&config, dt_class, length)->name;
 }
 
-/* Every size has a protocol, and the rows are in order. */
+/* Every size has a protocol, and the rows of each table are in order. */
 static void check_tables(void)
 {
     unsigned op, dt_class, row;
@@ -152,8 +152,9 @@ START_TEST(an_infinite_threshold_leaves_everything_eager)
 }
 END_TEST
 
-/* Fragments save the announcement and its reply. For long messages this saving
- * is small, and the receiver would have to keep too much data. */
+/* Sending in fragments saves the announcement and its reply. For long messages
+ * this saving is small, and the receiver would have to store too much
+ * unexpected data. */
 START_TEST(fragments_are_chosen_for_medium_sizes_where_that_costs_less)
 {
     size_t length;
@@ -226,7 +227,8 @@ START_TEST(large_data_goes_the_cheapest_way_or_the_one_asked_for)
     far->md_flags  = UCT_MD_FLAG_ALLOC | UCT_MD_FLAG_NEED_RKEY;
     ucp_ep_config_assign(&config);
     ck_assert_uint_eq(config.rndv_lane, 0);
-    /* for memory that the domain has allocated */
+    /* the lane cannot access memory of the user, but memory that the domain has
+     * allocated */
     ck_assert_uint_eq(config.rma_lanes, 3);
 }
 END_TEST

@@ -41,7 +41,8 @@ static void setup(const double *bandwidths, unsigned num_lanes)
     ucp_ep_config_assign(&config);
 }
 
-/* Iterates over all fragments; parts[] receives the bytes of each lane. */
+/* Iterates over all fragments and checks them; returns their number. parts[]
+ * receives the number of bytes of each lane. */
 static unsigned walk(const ucp_rails_t *rails, size_t length,
                      ucp_lane_map_t lost, size_t parts[UCP_MAX_LANES])
 {
@@ -63,7 +64,8 @@ static unsigned walk(const ucp_rails_t *rails, size_t length,
     return count;
 }
 
-/* Within one percent, plus the effect of alignment. */
+/* Checks that a lane carries its share, with a tolerance of one percent plus
+ * the effect of alignment. */
 static void check_share(size_t part, size_t length, double share)
 {
     double wanted    = (double)length * share;
@@ -199,13 +201,13 @@ START_TEST(lanes_go_together_if_that_gains_something)
     config.max_rndv_lanes = 1;
     ck_assert_uint_eq(rails_of_two(), 1);
     config.max_rndv_lanes = 2;
-    config.is_local       = 1; /* the processor does all transfers */
+    config.is_local       = 1; /* all transfers use the same processor */
     ck_assert_uint_eq(rails_of_two(), 1);
     config.is_local            = 0;
     config.lanes[1].is_network = 0;
     ck_assert_uint_eq(rails_of_two(), 1);
     config.lanes[1].is_network = 1;
-    config.lanes[1].device     = 0; /* both lanes use it */
+    config.lanes[1].device     = 0; /* both lanes use one device */
     ck_assert_uint_eq(rails_of_two(), 1);
     config.lanes[1].device        = 1;
     config.lanes[1].remote_device = 0;
@@ -239,7 +241,7 @@ START_TEST(domains_of_their_own_have_slots_of_their_own)
 }
 END_TEST
 
-/* The protocol of large data of a rendezvous. */
+/* Returns the protocol for large data of a rendezvous. */
 static const char *large_data(void)
 {
     ck_assert_int_eq(ucp_proto_select(&config, SIZE_MAX, SIZE_MAX), UCS_OK);

@@ -2,7 +2,7 @@
 /*
  * Put, get, flush and fence: all sizes are transferred, forbidden accesses are
  * rejected and change nothing, and every form of completion reports the correct
- * status; by the endpoint's lane and by messages.
+ * status; each over the endpoint's lane and by messages.
  */
 #include "rma.h"
 
@@ -241,7 +241,8 @@ START_TEST(what_is_not_allowed_is_refused)
 }
 END_TEST
 
-/* The initiator uses a key that its owner has not granted. */
+/* The initiator uses a key that claims rights which its owner has not granted:
+ * the owner must reject the access. */
 START_TEST(the_owner_checks_for_itself)
 {
     ucs_status_t status;
@@ -317,7 +318,7 @@ START_TEST(a_flush_covers_all_before_it)
 
         ck_assert_int_eq(local_wait(&lent.local, request), UCS_OK);
     }
-    /* the second has no operations of its own, but waits for the same ones */
+    /* the second flush covers the same puts: none was posted between the two */
     flushes[0] = ucp_ep_flush_nbx(lent.local.ep, &plain);
     flushes[1] = ucp_ep_flush_nbx(lent.local.ep, &plain);
     ck_assert_int_eq(local_wait(&lent.local, flushes[1]), UCS_OK);
@@ -330,7 +331,8 @@ START_TEST(a_flush_covers_all_before_it)
 }
 END_TEST
 
-/* Accesses over two lanes: later ones wait for a fence. */
+/* Accesses over the lane and by messages: an access after a fence waits for
+ * those before it. */
 START_TEST(a_fence_orders_accesses_by_different_ways)
 {
     ucp_rkey_h by_lane;
@@ -369,7 +371,8 @@ START_TEST(a_fence_orders_accesses_by_different_ways)
 }
 END_TEST
 
-/* The endpoint is closed with outstanding accesses, some after a fence. */
+/* The endpoint is closed by force with outstanding accesses, some of them after
+ * a fence. */
 START_TEST(a_forced_close_ends_accesses)
 {
     ucp_request_param_t force = {
@@ -427,8 +430,8 @@ START_TEST(a_close_flushes_first)
 }
 END_TEST
 
-/* Several threads on one worker in multi-threaded mode, each with a part of the
- * memory; one of them maps and unmaps memory meanwhile. */
+/* Several threads use one worker in multi-threaded mode, each with a part of
+ * the memory; meanwhile one of them also maps and unmaps memory. */
 enum { THREADS = 4, ROUNDS = 200, PART = 20000 };
 
 typedef struct {

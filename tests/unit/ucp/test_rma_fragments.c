@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Large emulated put and get with zero-copy fragments: the division, and the
- * ownership of buffers while an emulated transport holds a fragment.
+ * Large put and get that messages carry in zero-copy fragments: the division,
+ * and the ownership of buffers while an emulated transport holds a fragment.
  */
 #include "rma.h"
 
@@ -21,7 +21,7 @@ static ucx_ep_ops_t ops, usual;
 static unsigned num_zcopy, num_held, fail_at;
 static uct_completion_t *held[64];
 static int hold;
-static lent_t *unmaps; /* Unmaps its memory from within a send */
+static lent_t *unmaps; /* Memory that the next send unmaps */
 
 static ucs_status_t play_zcopy(uct_ep_h ep, uint8_t id, const void *header,
                                unsigned header_length, const uct_iov_t *iov,
@@ -66,7 +66,8 @@ static void let_go(ucs_status_t status)
     num_held = 0;
 }
 
-/* Lends memory that only messages can access, with small buffered copies. */
+/* Maps memory that only messages can access, over a lane with small buffered
+ * copies. */
 static void lend_fragments(lent_t *lent, const char *fragment)
 {
     ucp_worker_iface_t *iface;
@@ -83,7 +84,7 @@ static void lend_fragments(lent_t *lent, const char *fragment)
     ops                     = usual;
     ops.am_zcopy            = play_zcopy;
     lent->local.ep->am->ops = &ops;
-    iface->iface->ep_ops    = &ops; /* for the reply endpoint */
+    iface->iface->ep_ops    = &ops; /* so that the reply endpoint uses it */
     num_zcopy               = 0;
     num_held                = 0;
     fail_at                 = 0;
@@ -154,7 +155,7 @@ START_TEST(fragments_that_are_no_larger_are_copied)
     check(&lent, SIZE, 0, 0);
     take_back(&lent);
 
-    /* the threshold of a reply is higher */
+    /* the minimum length of zero-copy is higher for a reply */
     lend_fragments(&lent, "1500");
     check(&lent, SIZE, (SIZE + 1499) / 1500, 0);
     take_back(&lent);
@@ -223,8 +224,8 @@ START_TEST(a_put_that_is_held_outlives_the_endpoint)
 }
 END_TEST
 
-/* Unmapping does not wait for the transport, but the memory that the transport
- * uses stays registered. */
+/* Unmapping does not wait for the transport, but memory that the transport
+ * still uses stays registered. */
 START_TEST(memory_stays_registered_while_an_answer_is_held)
 {
     lent_t lent;

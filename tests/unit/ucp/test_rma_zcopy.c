@@ -74,7 +74,7 @@ static void release_held(ucs_status_t status)
     num_held = 0;
 }
 
-/* Lends memory over a lane that supports only zero-copy transfers. */
+/* Maps memory for access over a lane that supports only zero-copy transfers. */
 static void lend_zcopy(lent_t *lent, uint64_t md_flags)
 {
     static const ucp_lane_rma_t none = {0};
@@ -82,7 +82,7 @@ static void lend_zcopy(lent_t *lent, uint64_t md_flags)
 
     lend(lent, BY_LANE, SIZE);
     ucp_rkey_destroy(lent->rkey);
-    /* configurations of the unmodified lane */
+    /* forget the configurations of the unmodified lane */
     ucp_rma_config_free_all(lent->local.worker);
     lane = (ucp_lane_config_t *)&lent->local.ep->config->lanes[0];
     lane->md_flags |= md_flags;
@@ -114,7 +114,7 @@ START_TEST(transfers_go_in_pieces_of_allowed_sizes)
     lent_t lent;
 
     lend_zcopy(&lent, 0);
-    refuse_at = 4; /* and is retried */
+    refuse_at = 4; /* the post with this number is retried */
     ck_assert_int_eq(lent_put(&lent, data, SIZE, 0), UCS_OK);
     ck_assert_uint_eq(num_chunks, 12);
     ck_assert_uint_ge(smallest, MIN_PIECE);
@@ -122,7 +122,7 @@ START_TEST(transfers_go_in_pieces_of_allowed_sizes)
     ck_assert_int_eq(lent_get(&lent, back, SIZE, 0), UCS_OK);
     ck_assert_int_eq(memcmp(back, data, SIZE), 0);
 
-    /* below the minimum size another protocol is used */
+    /* below the minimum length of zero-copy another protocol is used */
     num_chunks = 0;
     ck_assert_int_eq(lent_put(&lent, data, MIN_PIECE - 1, 0), UCS_OK);
     ck_assert_int_eq(lent_get(&lent, back, MIN_PIECE - 1, 0), UCS_OK);
@@ -174,7 +174,7 @@ START_TEST(a_failure_on_the_way_ends_the_transfer)
     ck_assert_int_eq(lent_put(&lent, data, SIZE, 0), UCS_ERR_IO_ERROR);
     ck_assert_uint_eq(num_chunks, 3);
 
-    /* outstanding fragments are waited for */
+    /* a failed get waits for its outstanding fragments */
     num_chunks = 0;
     hold       = 1;
     request    = ucp_get_nbx(lent.local.ep, back, SIZE, lent_at(&lent, 0),
@@ -251,7 +251,7 @@ START_TEST(many_in_flight_do_not_count_the_latency)
 
     lend(&lent, BY_LANE, SIZE);
     ucp_rkey_destroy(lent.rkey);
-    /* configurations with the normal costs */
+    /* forget the configurations with the normal costs */
     ucp_rma_config_free_all(lent.local.worker);
     lane = (ucp_lane_config_t *)&lent.local.ep->config->lanes[0];
     lane->put.cost_bcopy = (ucp_lane_cost_t){.bandwidth = 1e9};

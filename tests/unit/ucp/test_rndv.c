@@ -146,8 +146,8 @@ static ucs_status_t count_reg(uct_md_h md, void *address, size_t length,
     return usual_md_ops->mem_reg(md, address, length, params, memh_p);
 }
 
-/* Over lanes that need registered memory; until the domain's operations are
- * those of before. */
+/* Makes the lane require registered memory, and counts registrations until the
+ * test restores the domain's operations. */
 static void begin_counting(local_t *local, ucx_md_ops_t *md_ops, uint64_t flags)
 {
     ucp_ep_config_t *config = (ucp_ep_config_t *)local->ep->config;
@@ -194,7 +194,8 @@ static void rndv_once(local_t *local, ucp_mem_h from, ucp_mem_h to)
     ck_assert_mem_eq(buffer + 20, buffer2 + 10, 100000);
 }
 
-/* Over a lane that needs registered memory on both sides. */
+/* Counts registrations with a scheme whose lane needs registered memory on both
+ * sides, with and without handles of the user. */
 static void check_handles(const char *scheme)
 {
     const unsigned all = UCP_MEM_MAP_PROT_LOCAL_READ |
@@ -225,8 +226,8 @@ static void check_handles(const char *scheme)
     }
     ck_assert_uint_eq(num_regs, 2);
 
-    /* a handle without the peer's access rights is not used for the peer's
-     * key */
+    /* a handle of the user without rights for the peer cannot be used for a
+     * key: the memory is registered again */
     mine     = map_buffer(&local, buffer, own);
     num_regs = 0;
     rndv_once(&local, mine, to);
@@ -256,7 +257,7 @@ static void stream_once(local_t *local, const ucp_request_param_t *param)
     ck_assert_mem_eq(buffer + 20, buffer2, 100000);
 }
 
-/* A stream is copied where zero-copy needs registered memory. */
+/* A stream is sent by buffered copy where zero-copy needs registered memory. */
 START_TEST(a_handle_of_the_user_is_not_registered_again_for_a_stream)
 {
     ucp_request_param_t param = {0};
@@ -413,7 +414,7 @@ static void inject(local_t *local, uint8_t id, const void *data, size_t length)
     settle(local);
 }
 
-/* Fills an announcement by this worker's endpoint of data that cannot be
+/* Fills in an announcement by this worker's endpoint. Its data cannot be
  * fetched. */
 static void fill_rts(ucp_tag_rts_t *rts, local_t *local, size_t length,
                      uint32_t request)
@@ -438,8 +439,8 @@ START_TEST(an_rtr_without_an_rts_is_dropped)
         for (i = 0; i < 8; ++i) {
             send[i] = local_send(&local, buffer, 100000, 1);
         }
-        /* the later sends wait for send resources: their ids are easy to
-         * guess */
+        /* the later sends wait for send resources. Their ids are small numbers,
+         * which a hostile peer can guess */
         rtr.recv_request = ucp_le32(1);
         rtr.secret       = ucp_le32(local.ep->secret);
         rtr.length       = ucp_le64((k == 0) ? 0 : (k == 1) ? 100000 : 5);
@@ -535,8 +536,10 @@ START_TEST(a_farewell_in_the_middle_resets_the_receive)
     settle(&local);
     fill_rts(&rts, &local, 100000, 77);
     recv = local_recv(&local, buffer2, 100000, 1);
-    inject(&local, UCP_AM_ID_RNDV_RTS, &rts, sizeof(rts)); /* matched */
-    inject(&local, UCP_AM_ID_RNDV_RTS, &rts, sizeof(rts)); /* unexpected */
+    /* matches the receive */
+    inject(&local, UCP_AM_ID_RNDV_RTS, &rts, sizeof(rts));
+    /* becomes unexpected */
+    inject(&local, UCP_AM_ID_RNDV_RTS, &rts, sizeof(rts));
     inject(&local, UCP_AM_ID_FAREWELL, &rts.rndv.sender,
            sizeof(rts.rndv.sender));
     inject(&local, UCP_AM_ID_FAREWELL, &rts.rndv.sender,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Copies of staged memory: their division, which of them are waited for, and
- * failures.
+ * Copies of staged memory (memory that only a copier transport can access):
+ * their division, which of them an operation waits for, and failures.
  */
 #include "staged.h"
 
@@ -171,7 +171,7 @@ START_TEST(fragments_are_told_of_from_progress_alone)
     start(3000, 5, NULL); /* too short for a post */
     ck_assert(ucp_stage_is_busy(&play.stage));
 
-    /* no callback is called while another operation waits for a copy */
+    /* a blocking copy completes no other operation's copies */
     ck_assert_int_eq(ucp_stage_copy(&play.copier, 0, memory, data + 5000, 100,
                                     0),
                      UCS_OK);
@@ -241,7 +241,7 @@ START_TEST(a_cancelled_copy_accesses_no_memory)
     play.no_room = 1000;
     waiting      = start(2000, 1000, req);
     ucp_stage_forget(&play.stage, req);
-    ck_assert_mem_eq(data, memory, 1000); /* was in flight */
+    ck_assert_mem_eq(data, memory, 1000); /* its copy was in flight */
     ck_assert_ptr_null(frag->req);
     ck_assert_ptr_null(waiting->req);
     memset(data, 0, SIZE);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Messages, put and get of staged memory, also over lanes that access such
- * memory directly, without copies.
+ * Messages, put and get of staged memory (memory that only a copier transport
+ * can access), also over lanes that access such memory directly, without
+ * copies.
  */
 #include "staged.h"
 
@@ -9,7 +10,8 @@
 
 /* -------------------------------------------------------------- messages -- */
 
-/* Returns the status of the send. */
+/* Sends one message and expects that its receive ends with the status
+ * `received`. Returns the status of the send. */
 static ucs_status_t exchange(local_t *local, size_t length,
                              ucs_status_t received)
 {
@@ -50,8 +52,8 @@ START_TEST(a_copy_that_fails_ends_both_sides)
     for (at = 1; at < 30; at += 7) {
         play.fail_at = play.posts + at;
         status       = exchange(&local, 20000, UCS_ERR_IO_ERROR);
-        /* later failures may be the receiver's, which the sender does not
-         * see */
+        /* a later failure may be one of the receiver's copies, which the sender
+         * does not detect */
         ck_assert((status == UCS_ERR_IO_ERROR) ||
                   ((status == UCS_OK) && (at > 4)));
         play.fail_at = 0;
@@ -119,7 +121,8 @@ static void exchange_directly(const char *scheme)
     close_staged(&local);
 }
 
-/* The lane cannot access the receiver's memory: fetched data is staged. */
+/* The lane cannot access the receiver's memory: the receiver fetches the data
+ * to a staging buffer. */
 START_TEST(what_is_fetched_goes_through_fragments)
 {
     static const ucp_request_param_t none = {0};

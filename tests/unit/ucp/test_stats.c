@@ -16,8 +16,8 @@ static const ucp_request_param_t none = {0};
 
 static char buffer[HUGE], buffer2[HUGE];
 
-/* Opens a context that counts if `value` says so, by the application's
- * setting. */
+/* Opens a context with the application's setting UCX_STATS=`value`: "y" enables
+ * counters. */
 static void open_counting(local_t *local, uint64_t features, const char *value)
 {
     ucp_params_t params = {
@@ -45,8 +45,8 @@ static ucs_stats_view_t *look(void)
     return view;
 }
 
-/* The sum of a counter over all records of a type; with `bytes` the bytes of
- * the messages instead of their number. */
+/* Returns the sum of a counter over all records of a type. With `bytes`, it is
+ * the counter of the messages' bytes instead of their number. */
 static uint64_t counted(const ucs_stats_view_t *view, const char *type,
                         const char *name, int bytes)
 {
@@ -73,7 +73,7 @@ static uint64_t counted(const ucs_stats_view_t *view, const char *type,
     return sum;
 }
 
-/* The increase of a counter since `before`. */
+/* Returns the increase of a counter since `before`. */
 static uint64_t more(const ucs_stats_view_t *before, const char *type,
                      const char *name, int bytes)
 {
@@ -240,7 +240,8 @@ START_TEST(an_endpoint_ends_while_its_lane_is_counting)
 }
 END_TEST
 
-/* In a child process, because this process's space for counters is in use. */
+/* Runs in a child process, because a process allocates the memory for counters
+ * only once. */
 static void count_without_record(void)
 {
     enum { ENDPOINTS = 60 };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Streams between two endpoints: which endpoints are connected, which have
- * data, and which data remains after one is closed. Also datatypes, and faulty
- * ones.
+ * data, and which data remains after an endpoint is closed. Also datatypes, and
+ * datatypes that fail.
  */
 #include "stream.h"
 
@@ -203,7 +203,7 @@ START_TEST(polling_shows_none_whose_data_was_taken)
     ck_assert_int_eq(ucp_stream_worker_poll(pair.local.worker, &poll, 1, 0), 0);
     ck_assert_uint_eq(stream_wait(&pair.local, recv), 10);
 
-    /* data that arrived before the endpoint counts */
+    /* data for an endpoint that is closed is not reported */
     stream_send_on(&pair.local, pair.a, 10, 0);
     stream_close(&pair.local, pair.b, FORCE);
     pair.b = NULL;
@@ -270,7 +270,8 @@ START_TEST(a_peers_close_comes_after_its_data)
     stream_settle(&pair.local);
     stream_take(&pair.local, pair.b, stream_in, 70, 70);
 
-    /* 30 bytes are left, fewer than required; the close may arrive later */
+    /* 30 bytes are left, fewer than the receive requires; the notice that the
+     * peer has closed may arrive later */
     recv = ucp_stream_recv_nbx(pair.b, stream_in + 70, 100, &length,
                                &(ucp_request_param_t){
                                    .op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS,

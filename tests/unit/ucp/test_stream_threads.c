@@ -12,7 +12,7 @@ enum { THREADS = 4, MESSAGES = 300 };
 
 typedef struct {
     local_t *local;
-    ucp_ep_h ep; /* To its own stream */
+    ucp_ep_h ep; /* To this worker, as the source and the target of a stream */
     size_t bad;
 } thread_t;
 

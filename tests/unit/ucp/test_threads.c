@@ -21,8 +21,9 @@ static size_t size_of(unsigned message)
     return (message % 16 == 0) ? 200000 : message % SIZE;
 }
 
-/* Sends to itself with its own tag and receives, alternately unexpected and
- * expected. A status other than OK or a wrong byte counts as bad. */
+/* Sends messages with its own tag to itself and receives them, alternately
+ * after and before the arrival. Each status other than UCS_OK and each wrong
+ * byte counts as bad. */
 static void *converse(void *arg)
 {
     worker_thread_t *self = arg;

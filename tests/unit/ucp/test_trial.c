@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Large messages go by the method that proves to be the fastest. */
+/* For large messages, put and get, UCP tries several methods (messages, put,
+ * get over a lane) and then uses the one that is the fastest. */
 #include "lent.h"
 #include "sim_machines.h"
 
 #include <stdio.h>
 
-/* The first messages are alone, and may go otherwise; and a trial may be under
- * way at first. */
+/* Sends streams until most data of one goes by the method `best`. The first
+ * messages of a stream count as single messages and may use another method, and
+ * a trial of another method may be in progress. */
 static void check_stream(local_t *local, unsigned best, const char *when)
 {
     unsigned tries;
@@ -23,7 +25,7 @@ static void check_stream(local_t *local, unsigned best, const char *when)
                  sim.bytes[PUTS]);
 }
 
-/* All data went by what is the best. */
+/* Sends messages and checks that the fastest method carries all their data. */
 static void check_next(local_t *local, const char *when)
 {
     const machine_t *machine = &sim.machine;
@@ -36,7 +38,7 @@ static void check_next(local_t *local, const char *when)
                   sim.bytes[PUTS]);
 }
 
-/* Puts or gets of memory of the same worker. */
+/* Puts or gets the memory of the same worker, `count` times. */
 static void access_memory(local_t *local, const lent_t *lent, int is_get,
                           unsigned count)
 {
@@ -113,7 +115,7 @@ START_TEST(the_fastest_is_found)
 }
 END_TEST
 
-/* The best way of a stream may differ from that of single messages. */
+/* The fastest method for a stream may differ from that for single messages. */
 START_TEST(the_fastest_for_streams_is_found)
 {
     local_t local;
@@ -128,7 +130,8 @@ START_TEST(the_fastest_for_streams_is_found)
 }
 END_TEST
 
-/* Single messages and streams of the same sizes in turn: each has its own. */
+/* Single messages and streams of the same size in turn: a method is selected
+ * for each of the two. */
 START_TEST(streams_and_single_messages_are_learnt_separately)
 {
     local_t local;
@@ -140,7 +143,7 @@ START_TEST(streams_and_single_messages_are_learnt_separately)
         transfer(&local, 10);
     }
     check_stream(&local, GETS, "with single messages between");
-    transfer(&local, 6); /* the rest of a trial */
+    transfer(&local, 6); /* ends a trial */
     check_next(&local, "with streams between");
     local_close(&local);
 }
@@ -182,12 +185,13 @@ START_TEST(the_variable_switches_it_off)
 
     open_machine(&local, &machines[2], "n");
     transfer(&local, 100);
-    ck_assert_uint_eq(sim.bytes[PUTS], 0); /* a get costs less by estimate */
+    ck_assert_uint_eq(sim.bytes[PUTS], 0); /* by estimate, a get is faster */
     local_close(&local);
 }
 END_TEST
 
-/* A transfer of the trial ends with its endpoint; another endpoint learns. */
+/* The endpoint is closed by force during a trial; then a new endpoint is
+ * used. */
 START_TEST(an_endpoint_closes_during_a_trial)
 {
     ucp_request_param_t force = {

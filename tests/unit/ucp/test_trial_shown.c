@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What is learnt of large messages is shown, with the reason of each choice. */
+/* The printed form of an endpoint and its counters show the methods that were
+ * selected for large messages, and the reason of each selection. */
 #include "sim_machines.h"
 
 #include "ucs/stats/view.h"
@@ -9,7 +10,8 @@
 #define SINGLE "tag_send of 1024 KiB"
 #define STREAM "tag_send of 128 KiB in streams"
 
-/* What is printed of the endpoint after single messages contains these words. */
+/* Checks that the printed form of an endpoint contains these words after so
+ * many single messages. */
 static void check_printed(unsigned messages, const char *words)
 {
     char *text = NULL;
@@ -33,7 +35,7 @@ START_TEST(what_is_learnt_is_shown)
 }
 END_TEST
 
-/* The estimate prefers a get; nothing is known before the first result. */
+/* By estimate a get is the fastest; no message was timed yet. */
 START_TEST(the_estimate_is_the_first_reason)
 {
     check_printed(1, "1024 KiB: rndv/get; 1 messages; by estimate");
@@ -63,7 +65,7 @@ static uint64_t value_of(const ucs_stats_view_t *view, const char *name,
     ck_abort_msg("no %s of %s", counter, name);
 }
 
-/* ucx_info --live reads the same view from another process. */
+/* ucx_info --live reads this view of another process. */
 START_TEST(other_processes_can_see_it)
 {
     ucs_stats_view_t *view;

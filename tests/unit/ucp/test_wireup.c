@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Lanes that connect endpoint to endpoint: operations that wait for the
- * connection, and failed connections.
+ * Lanes whose endpoints are connected to the peer's endpoints: operations that
+ * wait for the connection, and connections that fail.
  */
 #include "wireup.h"
 
@@ -71,7 +71,7 @@ START_TEST(what_was_sent_early_arrives_in_order)
     for (i = 0; i < COUNT; ++i) {
         values[i] = i;
         sends[i]  = send_tag(ep, &values[i], 7);
-        if (i % 50 == 49) { /* some before the connection, others after it */
+        if (i % 50 == 49) { /* sends before and after the connection */
             ucp_worker_progress(local.worker);
         }
     }
@@ -104,7 +104,8 @@ START_TEST(synchronous_and_large_messages_find_their_way_back)
     ck_assert_int_eq(local_wait(&local, send), UCS_OK);
     ck_assert_int_eq(local_wait(&local, sync), UCS_OK);
     ck_assert_mem_eq(from, to, sizeof(to));
-    /* no separate introduction was sent: one half, not two */
+    /* no separate introduction was sent: the responder has created one
+     * endpoint */
     ck_assert_uint_eq(pairs.created, 2);
     close_by(&local, ep, &none);
     wireup_end(&local);
@@ -181,7 +182,8 @@ START_TEST(a_further_lane_is_connected_over_the_first)
 }
 END_TEST
 
-/* Requests and addresses that need several messages of the other transport. */
+/* Wire-up requests and addresses that need several messages of the auxiliary
+ * transport. */
 START_TEST(short_messages_of_the_other_transport_will_do)
 {
     uint64_t value = 3;
@@ -192,7 +194,7 @@ START_TEST(short_messages_of_the_other_transport_will_do)
     wireup_open(&local, UCP_FEATURE_TAG, 1, 64);
     unsetenv("UCX_SELF_QUEUE_LEN");
     uct_iface_state(local.worker->ifaces[0].iface)->attr.base.cap.am.max_bcopy =
-        UCP_MIN_AM_BCOPY; /* less is rejected; the lane keeps 64 */
+        UCP_MIN_AM_BCOPY; /* the minimum; the lane keeps 64 */
     ck_assert_int_eq(wireup_connect(&local, &ep), UCS_OK);
     ck_assert_uint_eq(ucp_ep_wireup(ep)->handshake->link.max, 64);
     ck_assert(!ucp_wireup_link_is_idle(&ucp_ep_wireup(ep)->handshake->link));
@@ -384,7 +386,8 @@ START_TEST(closing_early_leaves_nothing)
     local_t local;
     ucp_ep_h ep;
 
-    /* with different numbers of rounds before, with and without a message */
+    /* the two sides close after different numbers of rounds, with and without a
+     * message */
     for (i = 0; i < 16; ++i) {
         p      = i & 1;
         sent   = (i & 2) != 0;
@@ -444,14 +447,15 @@ START_TEST(answers_of_third_parties_are_dropped)
     wireup_open(&local, UCP_FEATURE_TAG, 1, 0);
     ck_assert_int_eq(wireup_connect(&local, &ep), UCS_OK);
     reply.requester = ucp_ep_wire_end(ep);
-    reply.requester.ep_id.bytes[7] ^= 1; /* part of the secret */
+    reply.requester.ep_id.bytes[7] ^= 1; /* a part of the secret is wrong */
     wireup_say(&local, UCP_AM_ID_WIREUP_REPLY, message,
                ucp_wireup_reply_pack(&reply, message));
     reply.requester             = ucp_ep_wire_end(ep);
     reply.requester.worker_uuid = ucp_le64(1);
     wireup_say(&local, UCP_AM_ID_WIREUP_REPLY, message,
                ucp_wireup_reply_pack(&reply, message));
-    /* this endpoint sent the request: an acknowledgement is invalid */
+    /* this endpoint sent the request, so that only the peer may send an
+     * acknowledgement */
     end = ucp_ep_wire_end(ep);
     wireup_say(&local, UCP_AM_ID_WIREUP_ACK, &end, sizeof(end));
     wireup_say(&local, UCP_AM_ID_WIREUP_ACK, &end, sizeof(end) - 1);
@@ -459,7 +463,7 @@ START_TEST(answers_of_third_parties_are_dropped)
     ck_assert(!(ep->flags & UCP_EP_FLAG_FAILED));
     wireup_settle(&local);
     ck_assert_uint_eq(pairs.connects, 2);
-    /* too late */
+    /* the handshake is complete already */
     reply.requester = ucp_ep_wire_end(ep);
     wireup_say(&local, UCP_AM_ID_WIREUP_REPLY, message,
                ucp_wireup_reply_pack(&reply, message));

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Endpoints with two lanes: one for messages only, one for put and get only,
- * whose operations the test replaces. Both are loopback interfaces.
+ * Endpoints with two lanes: one for messages only, and one for put and get
+ * only. Both are loopback interfaces. The test replaces the operations of the
+ * second one.
  */
 #ifndef TESTS_UCP_TWO_LANES_H
 #define TESTS_UCP_TWO_LANES_H
@@ -33,7 +34,8 @@ static struct {
     uct_pending_req_t *waiting;
 } far;
 
-/* The common part of all operations of the lane. */
+/* The part that all operations of the lane share: returns the status that the
+ * test has requested, and keeps the completion if it holds completions. */
 static inline ucs_status_t far_answer(uct_completion_t *comp)
 {
     if (far.refuse > 0) {
@@ -186,7 +188,7 @@ static inline void open_two(local_t *local, const char *scheme)
     memset(&ifaces[1].lane.am, 0, sizeof(ifaces[1].lane.am));
     ifaces[1].lane.put.max_zcopy            = 100000;
     ifaces[1].lane.get.max_zcopy            = 100000;
-    /* so that large messages use this lane */
+    /* this bandwidth makes large messages use the lane */
     ifaces[1].lane.get.cost_zcopy.bandwidth = 1e12;
     ifaces[1].lane.put.cost_zcopy.bandwidth = 1e12;
 
