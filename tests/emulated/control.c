@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The functions of emulated.h for programs that do not link the emulated driver:
- * of Level Zero, whose driver has functions of the same names as its loader. The
- * driver is the one that the loader uses (ZE_ENABLE_ALT_DRIVERS).
+ * The functions of emulated.h for programs that do not link the emulated
+ * driver. A test of Level Zero cannot link it, because the driver and the
+ * loader have functions of the same names. The functions call the driver that
+ * the loader uses (ZE_ENABLE_ALT_DRIVERS).
  */
 #include "emulated.h"
 
@@ -27,7 +28,7 @@ static void *find(const char *name)
     return function;
 }
 
-/* Calls the driver's function of that name. */
+/* Calls the driver's function `_name`. */
 #define CALL(_name, _type, ...) ((_type)find(#_name))(__VA_ARGS__)
 
 unsigned long emulated_calls(const char *name)

@@ -12,29 +12,30 @@
 /** Exit status of a process with mistakes or leaks. */
 enum { EMULATED_EXIT_STATUS = 86 };
 
-/** Number of calls of a function of the vendor's interface; NULL: of all. */
+/** Number of calls of the function `name` of the vendor's interface; NULL: of
+ * all functions. */
 unsigned long emulated_calls(const char *name);
 
 /** Sets the minimum duration of a copy in microseconds. Overrides
  * EMULATED_DELAY. */
 void emulated_set_delay(unsigned microseconds);
 
-/** Holds issued copies until emulated_release(). */
+/** Delays all issued copies until emulated_release() is called. */
 void emulated_hold(void);
 void emulated_release(void);
 
-/** The n-th next call of `name` returns `code`; with n = 0 all of them.
- * "engine" means the copies of the engine: the copy is not executed, and its
- * context has that error from then on. */
+/** Makes the n-th next call of `name` return `code`; with n = 0 every call.
+ * "engine" as the name means a copy of the engine: that copy is not executed,
+ * and its context has the error from then on. */
 void emulated_fail(const char *name, unsigned n, int code);
 
-/** The device is lost: its contexts fail with `code`, operations under way never
- * complete, and no context can be created. With code 0 new contexts can be created
- * again. */
+/** Loses the device: its contexts fail with `code`, operations in flight never
+ * complete, and no context can be created. With code 0 new contexts can be
+ * created again. */
 void emulated_lose(int device, int code);
 
-/** Number of the caller's mistakes; the second function resets it, for tests of
- * the checks. */
+/** Number of the caller's mistakes so far; emulated_forgive() resets it, for
+ * tests that provoke mistakes. */
 unsigned emulated_mistakes(void);
 void emulated_forgive(void);
 

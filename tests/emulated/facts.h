@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The facts of plugins/cuda/src/driver.h on the driver's binary interface, as
- * numbers with names. The file is compiled twice, with that header and with the
- * toolkit's; both lists must be equal. No include guard.
+ * Constants and offsets of the driver's binary interface that the cuda plugin
+ * defines in plugins/cuda/src/driver.h, as numbers with names. The file is
+ * compiled twice, with that header and with the toolkit's; both lists must be
+ * equal. No include guard.
  */
 #define FACT(_what)            {#_what, (unsigned long)(_what)},
 #define OFFSET(_type, _member) FACT(offsetof(_type, _member))

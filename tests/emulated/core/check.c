@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Checks of the caller, counts of its calls, and injected errors. */
+/* Reports of the caller's mistakes, counts of its calls, and injected
+ * errors. */
 #include "emu.h"
 
 #include <errno.h>
@@ -15,7 +16,7 @@ enum { MAX_FAULTS = 16, FIRST_BUS = 0x10 };
 
 typedef struct {
     char name[64];
-    unsigned left; /* 0: every call */
+    unsigned left; /* calls until the error; 0: returned, or is_every */
     int is_every;
     int code;
 } fault_t;
@@ -211,7 +212,8 @@ EMU_API void emulated_forgive(void)
     atomic_store(&mistakes, 0);
 }
 
-/* EMULATED_COUNTS: the process adds a file with its calls to this folder. */
+/* EMULATED_COUNTS: at exit the process writes a file with the numbers of its
+ * calls to this folder. */
 static void write_counts(void)
 {
     const char *folder = getenv("EMULATED_COUNTS");
@@ -238,7 +240,8 @@ static void write_counts(void)
     fclose(file);
 }
 
-/* End of the process, or unload of the library: the device ends with it. */
+/* At the end of the process, or when the library is unloaded: stops the
+ * engines, reports leaks and writes the counts. */
 static void __attribute__((destructor)) finish(void)
 {
     if ((call_counts == NULL) || (atomic_load(&owner) != getpid())) {

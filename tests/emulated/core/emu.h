@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The emulated device, independent of the vendor interface in front of it:
+ * The emulated device, independent of the vendor interface that calls it:
  * memory (space.c), streams, events and the copy engines (engine.c), and the
- * checks of its caller (check.c). One lock protects all state.
+ * checks of the program that uses the interface, the "caller" (check.c). One
+ * lock, emu_lock, protects all state.
  *
  * Device memory is address space without access rights. Its pages belong to a
  * memfd, which the copy engines map a second time ("shadow").
@@ -21,45 +22,47 @@ extern pthread_mutex_t emu_lock;
 
 /* ---------------------------------------------------------------- checks -- */
 
-/** Reports a mistake of the caller; the process ends with a failure status. */
+/** Reports a mistake of the caller. The process will exit with a failure
+ * status. */
 void emu_mistake(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /** Sets the names of the vendor interface's calls. Called once. */
 void emu_check_init(const char *const *names, unsigned count);
 
-/** Marks this process as the user of the device; its children must not use
- * it. */
+/** Marks this process as the user of the device; children of this process must
+ * not use the device. */
 void emu_check_start(void);
 
 /** Counts a call; returns the error that a test has injected, or 0. */
 int emu_enter(unsigned call);
 
-/** The same for a copy by the engine. With the lock held. */
+/** The same as emu_enter(), for a copy by the engine. The lock must be held. */
 int emu_engine_fault(void);
 
 /** Reads a number from the environment, with a maximum. */
 unsigned long emu_variable(const char *name, unsigned long dflt,
                            unsigned long max);
 
-/** The place of a device on the bus. */
+/** The address of a device on the PCI bus. */
 typedef struct {
     unsigned domain, bus, slot;
 } emu_pci_t;
 
-/** Returns the n-th address of EMULATED_PCI, a list of dddd:bb:ss. A device that is
- * not in the list has a bus of its own in `domain`. */
+/** Returns the n-th address of EMULATED_PCI, a list of dddd:bb:ss. A device
+ * that is not in the list has a separate bus in `domain`. */
 emu_pci_t emu_pci(unsigned index, unsigned domain);
 
 /** Returns whether this is a child of fork(), where the device cannot be
  * used. */
 int emu_is_forked(void);
 
-/** Reports memory that was not released. Defined by the vendor interface. */
+/** Reports memory that was not released. Each vendor interface defines this
+ * function. */
 void emu_face_report_leaks(void);
 
 /* ---------------------------------------------------------------- memory -- */
 
-/** Physical memory. Each pointer to it counts as a reference. */
+/** Physical memory. `refs` counts the pointers to this structure. */
 typedef struct emu_pages {
     int fd;
     char *shadow;
@@ -77,30 +80,30 @@ enum {
     EMU_RANGE_IMPORTED   = 1u << 3, /**< From another process */
     EMU_RANGE_EXPORTS_FD = 1u << 4,
     EMU_RANGE_NO_ACCESS  = 1u << 5, /**< Mapped, access rights not yet set */
-    /** Freed when its stream reaches the operation */
+    /** The range is freed when its stream reaches an operation FREE */
     EMU_RANGE_FREED      = 1u << 6,
 };
 
-/** An address range that the device knows. */
+/** An address range that belongs to the device or is registered with it. */
 typedef struct emu_range {
     struct emu_range *next;
     uintptr_t start;
     size_t length;
-    size_t mapped; /**< Bytes of address space to unmap */
+    size_t mapped; /**< Bytes of address space that must be unmapped */
     emu_kind_t kind;
     unsigned flags;
     int device;
     void *context;
-    void *owner;        /**< Pool, or handle of virtual memory */
+    void *owner;        /**< The pool, or the handle of virtual memory */
     uint64_t id;        /**< Unique in this process */
     emu_pages_t *pages; /**< NULL: accessible to the processor */
-    size_t offset;      /**< Within the pages */
+    size_t offset;      /**< Offset of the range in `pages` */
     unsigned opened;    /**< Number of opens of an imported range */
 } emu_range_t;
 
-/** Creates a memfd of at least `length` bytes, or takes over the pages of an
- * existing one (including the descriptor). NULL: out of memory, or an invalid
- * file. */
+/** emu_pages_new() creates a memfd of at least `length` bytes.
+ * emu_pages_adopt() uses an existing memfd, and owns its descriptor from then
+ * on. NULL: out of memory, or an invalid file. */
 emu_pages_t *emu_pages_new(int device, size_t length);
 emu_pages_t *emu_pages_adopt(int fd, size_t length);
 void emu_pages_hold(emu_pages_t *pages);
@@ -112,24 +115,24 @@ void *emu_reserve(size_t length, size_t alignment);
 /** Adds a range; `model` contains all members except next, id and mapped. The
  * range holds a reference to the pages. NULL: out of memory. */
 emu_range_t *emu_range_add(const emu_range_t *model);
-/** Removes a range and its reference to the pages. Unmaps the addresses, or
- * keeps them reserved without access rights. */
+/** Removes a range, and its reference to the pages. With `unmap` its addresses
+ * are unmapped, otherwise they stay reserved without access rights. */
 void emu_range_remove(emu_range_t *range, int unmap);
 emu_range_t *emu_range_find(uintptr_t address);
 /** Returns whether a range overlaps these addresses. */
 int emu_ranges_overlap(uintptr_t start, size_t length);
 extern emu_range_t *emu_ranges;
 
-/** A checked source or destination of a copy. */
+/** A source or a destination of a copy, which was checked. */
 typedef struct emu_place {
-    char *at;           /**< Address for the engine */
-    emu_pages_t *pages; /**< With a reference; or NULL */
-    /** NULL: pageable memory. Valid with the lock held */
+    char *at;           /**< Address that the engine accesses */
+    emu_pages_t *pages; /**< Counted as a reference; may be NULL */
+    /** NULL: pageable memory. Valid while the lock is held */
     emu_range_t *range;
 } emu_place_t;
 
-/** Finds [address, +length). If a part is unknown: returns 0 and reports a
- * mistake. */
+/** Finds the memory [address, address + length). If a part of it is unknown,
+ * reports a mistake and returns 0. */
 int emu_place_find(uintptr_t address, size_t length, emu_place_t *place);
 
 size_t emu_page_size(void);
@@ -141,10 +144,11 @@ typedef struct emu_context emu_context_t;
 typedef struct emu_stream emu_stream_t;
 
 typedef struct emu_event {
-    /** Tickets of the last record, and of the last one reached */
+    /** Tickets of the last recorded operation, and of the last one that a
+     * stream has reached */
     uint64_t recorded;
     uint64_t reached;
-    unsigned refs; /**< Of the user and of operations */
+    unsigned refs; /**< Held by the user and by operations */
     emu_context_t *context;
 } emu_event_t;
 
@@ -161,21 +165,23 @@ typedef enum {
 typedef struct emu_op {
     struct emu_op *next;
     emu_op_kind_t kind;
-    uint64_t due;   /**< In nanoseconds of the monotonic clock */
+    /** Earliest start, in nanoseconds of the monotonic clock */
+    uint64_t due;
     uint64_t order; /**< Sequence number in the process */
     emu_place_t to, from;
     size_t length;
-    uint64_t value; /**< FILL, WRITE, WAIT; ticket of an event */
-    unsigned size;  /**< WRITE, WAIT: 4 or 8 */
-    /** WAIT: for an equal value, otherwise for at least the value */
+    /** Operand of FILL, WRITE and WAIT; for an event: its ticket */
+    uint64_t value;
+    unsigned size; /**< Size of the operand of WRITE and WAIT: 4 or 8 */
+    /** WAIT ends at an equal value; if 0, at this or a greater value */
     int is_equal;
     emu_event_t *event;
-    emu_range_t *range;    /**< FREE */
-    unsigned char bytes[]; /**< Copy of pageable memory */
+    emu_range_t *range;    /**< The range that FREE releases */
+    unsigned char bytes[]; /**< Copy of pageable memory, which is the source */
 } emu_op_t;
 
 struct emu_stream {
-    emu_stream_t *next; /**< In its context */
+    emu_stream_t *next; /**< Next stream of the context */
     emu_context_t *context;
     emu_op_t *head, **tail;
     int is_running;
@@ -188,14 +194,14 @@ struct emu_context {
     int error; /**< Sticky; 0: none */
     uint64_t id;
     int is_primary;
-    unsigned refs;     /**< Number of retains of a primary context */
+    unsigned refs;     /**< Number of retain calls, for a primary context */
     emu_stream_t dflt; /**< The default stream */
     emu_stream_t *streams;
 };
 
 extern emu_context_t *emu_contexts;
 
-/* All with the lock held. */
+/* The lock must be held during these functions. */
 void emu_context_init(emu_context_t *context, int device);
 /** Ends all streams and their operations. */
 void emu_context_clear(emu_context_t *context);
@@ -204,11 +210,11 @@ void emu_context_fail(emu_context_t *context, int error);
 
 enum { EMU_MAX_DEVICES = 8 };
 
-/** The error of a lost device; 0: it is not lost. */
+/** Returns the error of a lost device; 0: the device is not lost. */
 int emu_lost(int device);
 
 emu_stream_t *emu_stream_new(emu_context_t *context, int is_blocking);
-/** Waits for issued operations, then frees. */
+/** Waits like emu_stream_wait(), then frees the stream. */
 void emu_stream_free(emu_stream_t *stream);
 int emu_stream_is_busy(const emu_stream_t *stream);
 /** Waits until the stream is idle, or its context has failed. */
@@ -218,14 +224,14 @@ void emu_device_wait(int device);
 
 /** Allocates an operation with `extra` bytes; NULL: out of memory. */
 emu_op_t *emu_op_new(emu_op_kind_t kind, size_t extra);
-/** Appends it to the stream. */
+/** Appends the operation to the stream. */
 void emu_op_start(emu_stream_t *stream, emu_op_t *op);
 void emu_op_free(emu_op_t *op);
 
 void emu_event_drop(emu_event_t *event);
 void emu_wait_event(emu_event_t *event);
 
-/** Stops the engines' threads. Without the lock. */
+/** Stops the engines' threads. The lock must not be held. */
 void emu_engine_stop(void);
 
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Streams, events and the engines: threads that execute the operations of all
- * streams. Those of one stream are executed in order, each when it is due.
+ * streams. The operations of one stream are executed in order, each not before
+ * its time `due`.
  */
 #include "emu.h"
 
@@ -14,7 +15,7 @@
 
 enum { NUM_ENGINES = 2, MAX_DELAY = 10 * 1000 * 1000 };
 
-/* An operation was added, has ended or may start */
+/* Signalled when an operation was added, has ended or may start */
 static pthread_cond_t changed;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static pthread_t threads[NUM_ENGINES];
@@ -26,7 +27,7 @@ static uint64_t last_order;
 
 emu_context_t *emu_contexts;
 
-static int lost[EMU_MAX_DEVICES]; /* Errors */
+static int lost[EMU_MAX_DEVICES]; /* Error of each lost device */
 
 static uint64_t now(void)
 {
@@ -93,7 +94,7 @@ static int is_met(const emu_op_t *op)
                (int64_t)(value - op->value) >= 0;
 }
 
-/* Executes an operation; without the lock, because it may take long. */
+/* Executes an operation. The lock is not held, because a copy may take long. */
 static void carry_out(emu_op_t *op)
 {
     switch (op->kind) {
@@ -121,7 +122,8 @@ static void drop_all(emu_stream_t *stream)
 {
     emu_op_t *op;
 
-    /* the first may be running: its engine releases it */
+    /* the first operation may be running: the engine that runs it releases
+     * it */
     while ((op = stream->is_running ? stream->head->next : stream->head) !=
            NULL) {
         if (stream->is_running) {
@@ -191,7 +193,8 @@ static void end(emu_stream_t *stream, int fault)
 
 /* --------------------------------------------------------------- engines -- */
 
-/* Order relative to the context's default stream: see the driver's manual. */
+/* Returns whether the first operation of a stream must wait: blocking streams
+ * of CUDA and the default stream wait for earlier operations of each other. */
 static int is_behind_default(const emu_stream_t *stream)
 {
     const emu_context_t *context = stream->context;
@@ -226,7 +229,7 @@ static int is_ready(const emu_stream_t *stream, uint64_t time, uint64_t *next)
         return op->event->reached >= op->value;
     }
     if ((op->kind == EMU_OP_WAIT) && !is_met(op)) {
-        /* the processor's writes cause no event: poll */
+        /* a write of the processor wakes no engine: poll */
         *next = (time + 20000 < *next) ? time + 20000 : *next;
         return 0;
     }
@@ -297,7 +300,8 @@ static void *engine(void *arg)
     return NULL;
 }
 
-/* The engines block all signals, so that the program's threads handle them. */
+/* Starts the engines with all signals blocked, so that the program's own
+ * threads handle signals. */
 static void start_engines(void)
 {
     sigset_t all, old;
@@ -432,7 +436,8 @@ void emu_device_wait(int device)
     while (context != NULL) {
         if ((context->device == device) && is_context_busy(context)) {
             pthread_cond_wait(&changed, &emu_lock);
-            context = emu_contexts; /* the list may have changed meanwhile */
+            /* start again: the list may have changed during the wait */
+            context = emu_contexts;
         } else {
             context = context->next;
         }

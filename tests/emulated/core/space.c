@@ -13,8 +13,9 @@
 
 #include "../emulated.h"
 
-/* The most recently released ranges: a copy to or from them is a mistake, and
- * not one of pageable memory. */
+/* The most recently released ranges. A copy to or from one of them is a
+ * mistake, although the addresses are not known to the device and would count
+ * as pageable memory. */
 enum { NUM_RELEASED = 256 };
 
 static struct {
@@ -135,7 +136,7 @@ void *emu_reserve(size_t length, size_t alignment)
     return aligned;
 }
 
-/* Reused addresses are no longer released ones. */
+/* Addresses that are used again no longer count as released. */
 static void forget_released(uintptr_t start, size_t length)
 {
     unsigned i;
@@ -217,8 +218,8 @@ int emu_ranges_overlap(uintptr_t start, size_t length)
     return 0;
 }
 
-/* Returns whether this is mapped pageable memory, and not released device
- * memory. */
+/* Returns whether this is mapped pageable memory; reports a mistake if it is
+ * not mapped, or is released device memory. */
 static int is_pageable(uintptr_t address, size_t length)
 {
     size_t page     = emu_page_size();
@@ -233,7 +234,7 @@ static int is_pageable(uintptr_t address, size_t length)
             return 0;
         }
     }
-    /* fails if nothing is mapped */
+    /* msync() fails if a part is not mapped */
     if (msync((void *)start, address + length - start, MS_ASYNC) != 0) {
         emu_mistake("a copy of %zu bytes at %#lx, where no memory is", length,
                     (unsigned long)address);
@@ -252,7 +253,7 @@ int emu_place_find(uintptr_t address, size_t length, emu_place_t *place)
     }
     if (length > range->length - (address - range->start)) {
         if (range->flags & EMU_RANGE_REGISTERED) {
-            place->range = NULL; /* a part of it is not pinned */
+            place->range = NULL; /* only a part of the memory is registered */
             return is_pageable(address, length);
         }
         emu_mistake("a copy of %zu bytes at %#lx reaches over the end of an"

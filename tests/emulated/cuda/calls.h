@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The exports of the emulated libcuda.so.1. No include guard: the file is
- * included with different definitions of FACE_CALL(name, parameters). A toolkit
- * defines CUDA_VERSION; an older one lacks some calls.
+ * included with different definitions of FACE_CALL(name, parameters).
+ * CUDA_VERSION is defined if it is included together with a toolkit's header;
+ * older toolkits lack some calls.
  */
 FACE_CALL(cuInit, (unsigned))
 FACE_CALL(cuDriverGetVersion, (int *))

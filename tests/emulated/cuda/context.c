@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Contexts: primary ones, others, and each thread's context stack. The
- * structures of destroyed contexts are kept, so that their handles are
- * recognized.
+ * Contexts: primary contexts, contexts of the program, and each thread's
+ * context stack. The structure of a destroyed context is kept, so that a later
+ * use of its handle is recognized.
  */
 #include "face.h"
 
@@ -102,7 +102,8 @@ CUresult cuDevicePrimaryCtxRelease_v2(CUdevice device)
     LEAVE(CUDA_SUCCESS);
 }
 
-/* The references are kept: the handle creates a new context at its next use. */
+/* The number of references is kept: a new context is created at the next use of
+ * the handle. */
 CUresult cuDevicePrimaryCtxReset_v2(CUdevice device)
 {
     unsigned refs;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Copies. Whether a call waits follows the driver's manual: a copy between
- * pinned and device memory is asynchronous; from pageable memory few bytes are
- * copied to a buffer before the call returns, and for more bytes it waits; to
- * pageable memory it waits.
+ * Copies. As in the driver's manual, a call that copies between pinned and
+ * device memory returns before the copy is done. A call that copies to pageable
+ * memory waits for the copy. A call that copies from pageable memory waits if
+ * there are more bytes than fit into a buffer; fewer bytes it copies to the
+ * buffer first.
  */
 #include "face.h"
 
@@ -62,8 +63,8 @@ CUresult cuMemcpyAsync(CUdeviceptr to, CUdeviceptr from, size_t length,
     LEAVE(result);
 }
 
-/* Returns whether the parameters that all copies share are valid: there is one
- * entry of attributes, which is for all copies. */
+/* Returns whether the arguments that all copies of a batch share are valid:
+ * exactly one set of attributes, which applies from the first copy on. */
 static int is_batch(size_t count, const CUmemcpyAttributes *attributes,
                     const size_t *indices, size_t num_attributes,
                     CUstream handle)
@@ -74,7 +75,8 @@ static int is_batch(size_t count, const CUmemcpyAttributes *attributes,
            (attributes->flags == 0) && (handle != NULL);
 }
 
-/* Reports a mistake if the memory of a copy is unknown. */
+/* Checks the memory of one copy of a batch; reports a mistake if it is
+ * unknown. */
 static int is_valid(CUdeviceptr to, CUdeviceptr from, size_t length)
 {
     emu_op_t *op = emu_op_new(EMU_OP_COPY, 0);
@@ -88,8 +90,8 @@ static int is_valid(CUdeviceptr to, CUdeviceptr from, size_t length)
     return result;
 }
 
-/* The copies have no order among each other: they are executed from the last to
- * the first. If a copy is invalid, none is executed. */
+/* The copies of a batch have no order among each other: they are executed from
+ * the last to the first. If one copy is invalid, none is executed. */
 CUresult cuMemcpyBatchAsync(CUdeviceptr *to, CUdeviceptr *from, size_t *lengths,
                             size_t count, CUmemcpyAttributes *attributes,
                             size_t *indices, size_t num_attributes,

@@ -7,7 +7,7 @@
 
 enum {
     DRIVER_VERSION = 13000,
-    NO_DOMAIN      = 0xfff0, /* of the bus; no machine has it */
+    NO_DOMAIN      = 0xfff0, /* PCI domain that no machine has */
 };
 
 static const char *const names[] = {

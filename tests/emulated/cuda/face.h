@@ -22,14 +22,15 @@ enum face_call {
 
 enum { MAX_DEVICES = EMU_MAX_DEVICES, MAX_CONTEXTS = 64 };
 
-/* Common checks before the lock. `needs_init`: cuInit() must have succeeded. */
+/* Checks that are made before the lock is taken. `needs_init`: cuInit() must
+ * have been called successfully. */
 CUresult face_enter(enum face_call call, int needs_init);
 
-/* Requirement of a call in addition to the driver. */
+/* What a call requires. ANY: only that the driver is initialized. */
 enum { ANY, CONTEXT };
 
-/* Takes the lock, or returns the error. CONTEXT: the thread must have a current
- * context that has not failed. */
+/* Starts a call: takes the lock, or returns an error. CONTEXT: the thread must
+ * have a current context that has not failed. */
 CUresult face_begin(enum face_call call, int need);
 CUresult face_end(CUresult result);
 
@@ -44,11 +45,12 @@ CUresult face_end(CUresult result);
 #define LEAVE(_result) return face_end(_result)
 
 int face_num_devices(void);
-/* Non-zero: no context can be created. In exclusive mode another process is
- * assumed to use the device. */
+/* Returns nonzero if no context can be created: in exclusive mode another
+ * process is assumed to use the device. */
 int face_is_exclusive(void);
 
-/* The calling thread's current context, or NULL; with the lock held. */
+/* Returns the calling thread's current context, or NULL. The lock must be
+ * held. */
 emu_context_t *face_current(void);
 /* Finds a context by the user's handle; NULL: it does not exist. */
 emu_context_t *face_context(CUcontext handle);
@@ -58,16 +60,17 @@ emu_context_t *face_primary(int device);
  * another context is a mistake and an error. */
 CUresult face_stream(CUstream handle, emu_stream_t **stream_p);
 
-/* Allocates pages and addresses of a device, within the device's limit. */
+/* Allocates pages and addresses of a device, within the device's memory
+ * limit. */
 CUresult face_allocate(const emu_range_t *model, emu_range_t **range_p);
-/* Adds to the bytes in use of a device. */
+/* Adds `length` to the bytes in use of a device, within its memory limit. */
 CUresult face_account(int device, size_t length);
 void face_unaccount(int device, size_t length);
 
-/* Releases a range's addresses and pages. */
+/* Releases the addresses and pages of a range. */
 void face_release(emu_range_t *range);
 
-/* Each reports what was not released in its file. */
+/* Each function reports the resources of its file that were not released. */
 void face_vmm_report(void);
 void face_pool_report(void);
 void face_stream_report(void);

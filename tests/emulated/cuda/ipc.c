@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Memory of other processes: legacy handles, and pointers of pools. The handle
- * identifies the process and the file of the pages.
+ * Memory of other processes: legacy handles, and pointers of pools. A handle
+ * contains the process id of the owner and the owner's descriptor of the memfd
+ * with the pages.
  */
 #include "face.h"
 #include "ipc.h"
@@ -53,7 +54,7 @@ CUresult face_wire_open(const face_wire_t *wire, unsigned flags,
     if (fd < 0) {
         return CUDA_ERROR_INVALID_VALUE;
     }
-    /* another file may have this descriptor number by now */
+    /* the descriptor number may refer to another file meanwhile */
     if ((fstat(fd, &file) != 0) || (file.st_ino != wire->inode)) {
         close(fd);
         return CUDA_ERROR_INVALID_VALUE;
@@ -97,7 +98,7 @@ CUresult cuIpcGetMemHandle(CUipcMemHandle *handle, CUdeviceptr address)
     LEAVE(CUDA_SUCCESS);
 }
 
-/* Memory that is open already keeps its address. */
+/* Memory that is open already is returned at the same address. */
 static emu_range_t *find_opened(const face_wire_t *wire)
 {
     emu_range_t *range;
@@ -158,8 +159,9 @@ CUresult cuIpcCloseMemHandle(CUdeviceptr address)
 
 /* --------------------------------------------------------------- dmabuf -- */
 
-/* A new open file, whose position says where the exported range starts in the
- * pages: a duplicate of the descriptor would share its position. */
+/* Returns a new open file of the pages. The file's position is the start of the
+ * exported range; dup() would not do, because both descriptors would share one
+ * position. */
 static int dmabuf_of(const emu_range_t *range, CUdeviceptr address)
 {
     off_t start = (off_t)(range->offset + (address - range->start));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The description of memory for another process. */
+/* The description of memory that is sent to another process. */
 #ifndef FACE_IPC_H
 #define FACE_IPC_H
 
@@ -17,8 +17,8 @@ typedef struct face_wire {
 
 void face_wire_fill(face_wire_t *wire, const emu_range_t *range);
 
-/* Opens memory of another process. CUDA_ERROR_INVALID_VALUE: it no longer
- * exists. */
+/* Opens memory of another process. CUDA_ERROR_INVALID_VALUE: the memory no
+ * longer exists. */
 CUresult face_wire_open(const face_wire_t *wire, unsigned flags,
                         emu_range_t **range_p);
 

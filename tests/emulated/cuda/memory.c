@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Allocation and registration.
+ * Allocation and registration of memory.
  */
 #include "face.h"
 
@@ -27,7 +27,8 @@ void face_unaccount(int device, size_t length)
     used[device] -= emu_round(length, emu_page_size());
 }
 
-/* Maps the model's pages, or new ones, at addresses without access rights. */
+/* Maps the pages of `model`, or new ones, at addresses without access
+ * rights. */
 CUresult face_allocate(const emu_range_t *model, emu_range_t **range_p)
 {
     emu_range_t range = *model;
@@ -74,8 +75,8 @@ void face_memory_of_context(emu_context_t *context)
     }
 }
 
-/* Finds the allocation that begins at the address; otherwise NULL, and a
- * mistake. */
+/* Returns the allocation that begins at the address. If there is none, reports
+ * a mistake and returns NULL. */
 static emu_range_t *find_start(uintptr_t address, const char *call)
 {
     emu_range_t *range = emu_range_find(address);
@@ -109,7 +110,7 @@ CUresult cuMemAlloc_v2(CUdeviceptr *address, size_t length)
     LEAVE(result);
 }
 
-/* Waits for the whole device, like the driver. */
+/* Waits for the whole device, as the driver does. */
 CUresult cuMemFree_v2(CUdeviceptr address)
 {
     emu_range_t *range;
@@ -222,7 +223,7 @@ CUresult cuMemHostRegister_v2(void *address, size_t length, unsigned flags)
     if (emu_ranges_overlap(start, length)) {
         LEAVE(CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED);
     }
-    /* fails if nothing is mapped */
+    /* msync() fails if a part is not mapped */
     if (msync((void *)(start / emu_page_size() * emu_page_size()),
               length + start % emu_page_size(), MS_ASYNC) != 0) {
         LEAVE(CUDA_ERROR_INVALID_VALUE);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Attributes of addresses.
+ * Attributes of memory addresses.
  */
 #include "face.h"
 
@@ -13,7 +13,8 @@ static int is_legacy(const emu_range_t *range)
              (EMU_RANGE_VIRTUAL | EMU_RANGE_POOL | EMU_RANGE_IMPORTED));
 }
 
-/* Memory of handles and of pools has no context. */
+/* Returns the context of a range. Memory of virtual memory handles and of pools
+ * has none. */
 static CUcontext context_of(const emu_range_t *range)
 {
     return (range->flags & (EMU_RANGE_VIRTUAL | EMU_RANGE_POOL)) ?
@@ -106,8 +107,8 @@ static size_t size_of(CUpointer_attribute attribute)
     }
 }
 
-/* An unknown address is not an error here: all attributes are zero, and the
- * ordinal is invalid. */
+/* For an unknown address this call succeeds: all attributes are 0, except the
+ * ordinal, which is invalid. */
 CUresult cuPointerGetAttributes(unsigned count, CUpointer_attribute *attributes,
                                 void **data, CUdeviceptr address)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Pools: memory that is allocated and released in stream order. The default
- * pool of a device cannot be exported.
+ * Pools: memory that is allocated and released in the order of a stream. The
+ * default pool of a device cannot be exported.
  */
 #include "face.h"
 #include "ipc.h"
@@ -199,7 +199,8 @@ CUresult cuMemFreeAsync(CUdeviceptr address, CUstream handle)
 
 /* ----------------------------------------------------- between processes -- */
 
-/* A descriptor that represents the pool; its file contains the device. */
+/* Returns a descriptor that represents the pool. The size of its file encodes
+ * the device. */
 CUresult cuMemPoolExportToShareableHandle(void *fd, CUmemoryPool handle,
                                           CUmemAllocationHandleType type,
                                           unsigned long long flags)

@@ -8,7 +8,8 @@
 
 enum { MAX_EVENTS = 4096 };
 
-/* All existing events, to check a handle before its use. */
+/* All existing events. Handles are looked up in this table before they are
+ * used. */
 static emu_event_t *events[MAX_EVENTS];
 
 CUresult face_stream(CUstream handle, emu_stream_t **stream_p)
@@ -18,7 +19,7 @@ CUresult face_stream(CUstream handle, emu_stream_t **stream_p)
     emu_stream_t *stream;
 
     if ((handle == NULL) || (handle == CU_STREAM_PER_THREAD)) {
-        *stream_p = &current->dflt; /* threads have no stream of their own */
+        *stream_p = &current->dflt; /* no separate stream for each thread */
         return CUDA_SUCCESS;
     }
     for (context = emu_contexts; context != NULL; context = context->next) {
@@ -39,7 +40,7 @@ CUresult face_stream(CUstream handle, emu_stream_t **stream_p)
     return CUDA_ERROR_INVALID_HANDLE;
 }
 
-/* ENTER, and lookup of the stream. */
+/* ENTER, and a lookup of the stream. */
 #define ENTER_STREAM(_name, _handle, _stream) \
     ENTER(_name, CONTEXT); \
     do { \
@@ -65,7 +66,7 @@ CUresult cuStreamCreate(CUstream *handle, unsigned flags)
     LEAVE(CUDA_SUCCESS);
 }
 
-/* Issued operations continue; this call waits for them. */
+/* The stream's operations continue; this call waits for them. */
 CUresult cuStreamDestroy_v2(CUstream handle)
 {
     emu_context_t *context;
@@ -269,7 +270,7 @@ CUresult cuEventDestroy_v2(CUevent handle)
     LEAVE(CUDA_SUCCESS);
 }
 
-/* Appends an operation with an event to the stream. */
+/* Appends an operation on an event to the stream. */
 static CUresult event_op(emu_stream_t *stream, emu_op_kind_t kind,
                          emu_event_t *event, uint64_t ticket)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Virtual memory: reserved addresses, handles of physical memory, mappings.
+ * Virtual memory: reserved addresses, handles of physical memory, and mappings
+ * of such memory to such addresses.
  */
 #include "face.h"
 
@@ -19,13 +20,13 @@ typedef struct space {
     size_t length;
 } space_t;
 
-/* Physical memory: exists until its handle is released and no mapping is
- * left. */
+/* Physical memory. It exists until its handle is released and it is mapped
+ * nowhere. */
 typedef struct handle {
     struct handle *next;
     emu_pages_t *pages;
     size_t length;
-    unsigned refs; /* Of the user */
+    unsigned refs; /* References of the user */
     int exports_fd;
     int is_imported;
 } handle_t;
@@ -204,7 +205,7 @@ CUresult cuMemRetainAllocationHandle(CUmemGenericAllocationHandle *value,
             LEAVE(CUDA_SUCCESS);
         }
     }
-    /* its handle was released: only the mapping keeps the memory */
+    /* the handle was released: only the mapping still keeps the memory */
     emu_pages_hold(range->pages);
     if (range->pages->device >= 0) {
         (void)face_account(range->pages->device, range->pages->length);
@@ -320,7 +321,7 @@ CUresult cuMemExportToShareableHandle(void *fd,
     LEAVE(CUDA_SUCCESS);
 }
 
-/* The caller keeps the descriptor. */
+/* The caller still owns the descriptor `fd`. */
 CUresult cuMemImportFromShareableHandle(CUmemGenericAllocationHandle *value,
                                         void *fd,
                                         CUmemAllocationHandleType type)

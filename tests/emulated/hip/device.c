@@ -8,7 +8,7 @@
 enum {
     VERSION     = 50221153,
     MAX_VERSION = 99999999,
-    NO_DOMAIN   = 0xfff1, /* of the bus; no machine has it */
+    NO_DOMAIN   = 0xfff1, /* PCI domain that no machine has */
 };
 
 static const char *const names[] = {
@@ -22,10 +22,12 @@ static atomic_int is_started;
 static int num_devices;
 static unsigned long version;
 
-/* The devices of this process; an id of 0: not used yet. */
+/* One context for each device; an id of 0 means that this process has not used
+ * the device. */
 static emu_context_t contexts[EMU_MAX_DEVICES];
 
-/* What writes of the processor to device memory end with. */
+/* The register that a program must write after it has written device memory by
+ * the processor, so that the writes become visible. */
 static uint32_t flush_registers[EMU_MAX_DEVICES];
 
 static _Thread_local int current;
@@ -117,7 +119,7 @@ hipError_t hipPeekAtLastError(void)
     return last_error;
 }
 
-/* Starts nothing. */
+/* This call does not start the runtime. */
 hipError_t hipRuntimeGetVersion(int *version_p)
 {
     hipError_t fault = emu_enter(CALL_hipRuntimeGetVersion);
@@ -201,7 +203,7 @@ hipError_t hipDeviceSynchronize(void)
     LEAVE(face_current()->error);
 }
 
-/* Streams, memory and registrations of the device end. */
+/* Ends all streams, and releases all memory and registrations of the device. */
 hipError_t hipDeviceReset(void)
 {
     ENTER(hipDeviceReset, ANY);
@@ -235,7 +237,7 @@ static int is_failed(const emu_range_t *range)
     return (context != NULL) && (context->error != 0);
 }
 
-/* Nothing of a failed device can be used or has to be released. */
+/* Memory of a failed device cannot be released: it is no leak. */
 void emu_face_report_leaks(void)
 {
     const emu_range_t *range;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Shared by the files of the emulated libamdhip64.so.5. Each call begins with
- * ENTER, which counts the call, returns an injected error, starts the runtime, and
- * takes the lock. An error is the thread's last error until it is asked for.
+ * ENTER, which counts the call, returns an injected error, starts the runtime,
+ * and takes the lock. An error is kept as the thread's last error until
+ * hipGetLastError() returns it.
  */
 #ifndef FACE_HIP_H
 #define FACE_HIP_H
@@ -27,12 +28,13 @@ EMU_API hsa_status_t hsa_amd_portable_export_dmabuf(const void *address,
                                                     size_t length, int *fd,
                                                     uint64_t *offset);
 
-/* Requirement of a call: DEVICE: the thread's device has not failed. */
+/* What a call requires. DEVICE: the thread's device has not failed. */
 enum { ANY, DEVICE };
 
-/* Takes the lock, or returns the error. */
+/* Starts a call: takes the lock, or returns an error. */
 hipError_t face_begin(enum face_call call, int need);
-/* Releases it. Stores an error as the thread's last one. */
+/* Ends a call: releases the lock. Stores an error as the thread's last
+ * error. */
 hipError_t face_end(hipError_t result);
 
 #define ENTER(_name, _need) \
@@ -46,24 +48,24 @@ hipError_t face_end(hipError_t result);
 #define LEAVE(_result) return face_end(_result)
 
 int face_num_devices(void);
-/* hipRuntimeGetVersion() is 6.0 or later. */
+/* Returns whether hipRuntimeGetVersion() is 6.0 or later. */
 int face_is_version_6(void);
-/* Has a call started the runtime? */
+/* Returns whether a call has started the runtime. */
 int face_is_started(void);
 
-/* Of the thread's current device. With the lock. */
+/* Returns the context of the thread's current device. The lock must be held. */
 emu_context_t *face_current(void);
 
-/* Finds a stream of the current device by the user's handle. One of another
- * device is a mistake and an error. */
+/* Finds a stream of the current device by the user's handle. A stream of
+ * another device is a mistake and an error. */
 hipError_t face_stream(hipStream_t handle, emu_stream_t **stream_p);
 
-/* Maps the pages of the model without access rights for the processor, unless the
+/* Maps the pages of `model`. The processor gets access rights only if the
  * devices have a large BAR. */
 hipError_t face_map(const emu_range_t *model, emu_range_t **range_p);
 /* Releases a range's addresses and pages. */
 void face_release(emu_range_t *range);
-/* Releases everything of a device. */
+/* Releases all memory of a device. */
 void face_memory_of_context(emu_context_t *context);
 
 void face_stream_report(void);

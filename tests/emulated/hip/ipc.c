@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Memory of other processes, by handles of whole allocations, and dmabufs. A handle
- * identifies the process and the file of the pages. What is open on a device must
- * not be opened there again.
+ * Memory of other processes, by handles of whole allocations, and dmabufs. A
+ * handle contains the process id of the owner and the owner's descriptor of the
+ * memfd with the pages. Memory that is open on a device must not be opened
+ * there again.
  */
 #include "face.h"
 
@@ -62,7 +63,8 @@ static int is_open(const wire_t *wire)
     return 0;
 }
 
-/* The owner's descriptor; -1: it is another file by now. */
+/* Opens the file of the owner's descriptor; -1: the descriptor refers to
+ * another file meanwhile. */
 static int open_pages(const wire_t *wire)
 {
     char path[64];
@@ -145,8 +147,9 @@ hipError_t hipIpcCloseMemHandle(void *address)
 
 /* ------------------------------------------------------------------ dmabuf -- */
 
-/* The pages of the allocation, and the offset of the range. It is a new open file
- * whose position is 0, where the export of those pages starts. */
+/* Returns a descriptor of the pages of the whole allocation, and the offset of
+ * the address in it. The descriptor is of a new open file with position 0,
+ * because its user takes the position as the start of the exported pages. */
 static hsa_status_t export_pages(uintptr_t address, size_t length, int *fd,
                                  uint64_t *offset)
 {

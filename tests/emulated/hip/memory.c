@@ -14,7 +14,8 @@ static size_t pages_of(size_t length)
 
 /* ----------------------------------------------------------------- mapping -- */
 
-/* With a large BAR the processor accesses the pages of device memory. */
+/* With a large BAR the processor can access device memory: maps the pages with
+ * access rights. */
 static int map_bar(uintptr_t start, const emu_pages_t *pages)
 {
     if (emu_variable("EMULATED_LARGE_BAR", 0, 1) == 0) {
@@ -105,7 +106,8 @@ hipError_t hipMalloc(void **address, size_t length)
     LEAVE(allocate(length, 0, address));
 }
 
-/* From the device's pool, whose memory has no handles. */
+/* Allocates from the device's pool. Handles for other processes do not exist
+ * for such memory. */
 hipError_t hipMallocAsync(void **address, size_t length, hipStream_t handle)
 {
     emu_stream_t *stream;
@@ -117,7 +119,8 @@ hipError_t hipMallocAsync(void **address, size_t length, hipStream_t handle)
                                    result);
 }
 
-/* Host memory is of the device that was current. */
+/* Allocates host memory. It belongs to the device that is current at the
+ * call. */
 static hipError_t map_host(emu_kind_t kind, size_t length, void **address)
 {
     emu_range_t model = {
@@ -160,8 +163,9 @@ hipError_t hipHostMalloc(void **address, size_t length, unsigned flags)
     LEAVE(map_host(EMU_HOST, length, address));
 }
 
-/* Releases what begins at the address, if its flags, of those in `mask`, are
- * `flags`; host memory if `is_host`. Waits for its device. */
+/* Releases the allocation that begins at the address. It is a mistake if no
+ * allocation begins there, if it is not of the kind `is_host`, or if its flags
+ * in `mask` differ from `flags`. Waits for the device of the memory. */
 static hipError_t release(const void *address, int is_host, unsigned mask,
                           unsigned flags, const char *call)
 {
@@ -215,7 +219,7 @@ hipError_t hipHostRegister(void *address, size_t length, unsigned flags)
     if (emu_ranges_overlap(model.start, length)) {
         LEAVE(hipErrorHostMemoryAlreadyRegistered);
     }
-    /* fails if nothing is mapped */
+    /* msync() fails if a part is not mapped */
     if (msync((char *)address - in_page, length + in_page, MS_ASYNC) != 0) {
         LEAVE(hipErrorInvalidValue);
     }
@@ -298,8 +302,8 @@ hipError_t hipPointerGetAttribute(void *data, hipPointer_attribute attribute,
     LEAVE((range == NULL) ? hipErrorInvalidValue : get(data, attribute, range));
 }
 
-/* An unknown address is an error before version 6, and since then it is of a type
- * of its own. */
+/* For an unknown address this call fails before version 6; since then it
+ * returns a separate memory type. */
 hipError_t hipDrvPointerGetAttributes(unsigned count,
                                       hipPointer_attribute *attributes,
                                       void **data, hipDeviceptr_t address)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Streams and copies. A copy from pageable memory takes up to 64 KiB at the call
- * and waits beyond; one to pageable memory waits.
+ * Streams and copies. A call that copies from pageable memory copies up to 64
+ * KiB to a buffer at once, and waits if there are more bytes; a call that
+ * copies to pageable memory waits.
  */
 #include "face.h"
 
@@ -44,7 +45,7 @@ hipError_t face_stream(hipStream_t handle, emu_stream_t **stream_p)
     return hipSuccess;
 }
 
-/* ENTER, and lookup of the stream. */
+/* ENTER, and a lookup of the stream. */
 #define ENTER_STREAM(_name, _handle, _stream) \
     ENTER(_name, DEVICE); \
     do { \
@@ -70,7 +71,7 @@ hipError_t hipStreamCreateWithFlags(hipStream_t *handle, unsigned flags)
     LEAVE(hipSuccess);
 }
 
-/* Issued operations continue; this call waits for them. */
+/* The stream's operations continue; this call waits for them. */
 hipError_t hipStreamDestroy(hipStream_t handle)
 {
     emu_stream_t *stream;
@@ -127,7 +128,8 @@ hipError_t hipStreamWriteValue32(hipStream_t handle, void *address,
 
 /* ------------------------------------------------------------------ copies -- */
 
-/* Takes a small pageable source at once. Returns whether the call must wait. */
+/* Copies a small pageable source to the operation's buffer. Returns whether the
+ * call must wait for the copy. */
 static int take_source(emu_op_t *op)
 {
     if ((op->to.range == NULL) || (op->from.range != NULL) ||

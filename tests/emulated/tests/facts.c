@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Compares the facts of driver.h with the toolkit's header. */
+/* Compares the constants of plugins/cuda/src/driver.h with those of the
+ * toolkit's header. */
 #include <stdio.h>
 #include <string.h>
 
@@ -27,9 +28,9 @@ int main(void)
         printf("%u facts instead of %d\n", num_facts_of_toolkit, NUM_FACTS);
         return 1;
     }
-    /* an older toolkit lacks the last ones */
+    /* an older toolkit lacks the last constants of the list */
     for (i = 0; i < num_facts_of_toolkit; ++i) {
-        /* enumerators are printed as written: the names are equal */
+        /* both lists have the same names in the same order */
         if (facts[i].value != facts_of_toolkit[i].value) {
             printf("%s: %lu here, %lu in the toolkit\n", facts[i].name,
                    facts[i].value, facts_of_toolkit[i].value);

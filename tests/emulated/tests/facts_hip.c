@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The facts of HIP that the rocm plugin has (plugins/rocm/src/hip.h). Without
- * REAL: a table of them. With REAL: the program, which compares the table with the
- * runtime's header, whose names are the same.
+ * The constants of HIP that the rocm plugin defines (plugins/rocm/src/hip.h).
+ * Compiled without REAL: a table of them. Compiled with REAL: a program that
+ * compares the table with the runtime's header, which has the same names.
  */
 #ifdef REAL
 #define __HIP_PLATFORM_AMD__ 1

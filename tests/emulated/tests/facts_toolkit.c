@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The facts from the toolkit's header, and a check of the calls' parameters. */
+/* The constants of the toolkit's header, and a check of the calls'
+ * parameters. */
 #define __CUDA_API_VERSION_INTERNAL
 #include <cuda.h>
 #include <stddef.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The emulated driver between processes: legacy handles, descriptors, pools.
- * The child is forked before either side uses the driver. The driver checks
- * both sides when they exit.
+ * The emulated driver between two processes: legacy handles, descriptors,
+ * pools. The child is forked before either process uses the driver. When a
+ * process exits, the driver reports its mistakes and leaks.
  */
 #include "suite.h"
 #include "../../cuda/suite.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The emulated driver's memory: its kinds, pointer attributes, mistakes. */
+/* Memory of the emulated driver: its kinds, the attributes of pointers,
+ * mistakes. */
 #include "suite.h"
 
 #include <signal.h>
@@ -194,7 +195,7 @@ START_TEST(virtual_memory_is_reserved_mapped_and_granted)
     ck_assert_uint_eq(ask(address).legacy, 0);
     ck_assert_uint_eq(ask(address).handles, 1);
 
-    /* only the mapping keeps the memory, and returns its handle */
+    /* only the mapping keeps the memory, and the handle is retrieved from it */
     ck_cuda(cuMemRelease(handle));
     ck_cuda(cuMemRetainAllocationHandle(&again, (void *)(uintptr_t)address));
     ck_cuda(cuMemExportToShareableHandle(
@@ -237,7 +238,7 @@ START_TEST(a_device_runs_out_of_memory)
 }
 END_TEST
 
-/* Expects that the last call was a mistake. */
+/* Expects that the last call was reported as a mistake. */
 static void was_mistake(void)
 {
     ck_assert_uint_eq(emulated_mistakes(), 1);

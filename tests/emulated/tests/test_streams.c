@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The emulated driver's copies: by other threads, with a delay, in stream
- * order; contexts, and sticky errors.
+ * Copies of the emulated driver: executed by other threads, with a delay, in
+ * the order of a stream; contexts, and errors that a context keeps.
  */
 #include "suite.h"
 
@@ -57,7 +57,8 @@ START_TEST(a_copy_takes_place_after_the_call)
     ck_cuda(cuMemcpyAsync(device, at(pinned), SIZE, stream));
     ck_fails(cuStreamQuery(stream), CUDA_ERROR_NOT_READY);
     ck_assert_int_eq(view[SIZE - 1], 1);
-    memset(pinned, 3, SIZE); /* too early: the copy reads this value */
+    /* the copy has not run yet and will read this value */
+    memset(pinned, 3, SIZE);
     emulated_release();
     ck_cuda(cuStreamSynchronize(stream));
     ck_cuda(cuStreamQuery(stream));
@@ -177,7 +178,7 @@ START_TEST(the_default_stream_waits_for_blocking_streams_only)
     __atomic_store_n(flag, 1, __ATOMIC_RELEASE);
     ck_cuda(cuStreamSynchronize(stream));
 
-    /* a blocking one does: the copy waits for it */
+    /* the default stream waits for a copy on a blocking stream */
     ck_cuda(cuMemcpyAsync(device, at(pinned), 1, other));
     ck_cuda(cuMemcpyHtoD_v2(device, &byte, 1));
     ck_cuda(cuStreamQuery(other));

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The Level Zero face, through the real loader and its validation layer: what the
- * driver answers, when it copies, and what it notices.
+ * The emulated driver for Level Zero, used through the real loader and its
+ * validation layer: the results of calls, the time of copies, and the reported
+ * mistakes.
  */
 #include <check.h>
 #include <fcntl.h>
@@ -28,7 +29,7 @@ static ze_command_list_handle_t list;
 static ze_event_pool_handle_t pool;
 static ze_event_handle_t events[2];
 static char *host, *device;
-static int inherited; /* Descriptor */
+static int inherited; /* Descriptor of memory; see below */
 
 static const ze_device_mem_alloc_desc_t device_desc = {
     .stype = ZE_STRUCTURE_TYPE_DEVICE_MEM_ALLOC_DESC,
@@ -174,7 +175,8 @@ START_TEST(commands_are_carried_out_late_and_in_any_order)
                                         0, NULL));
     ck_fails(zeEventQueryStatus(events[0]), ZE_RESULT_NOT_READY);
     ck_fails(zeEventHostSynchronize(events[0], 1000), ZE_RESULT_NOT_READY);
-    /* the copy back waits for the event, and the barrier for both */
+    /* the copy to the host waits for the event, and the barrier for both
+     * copies */
     ck_ze(zeCommandListAppendMemoryCopy(list, host + 1, device, 1, NULL, 1,
                                         events));
     ck_ze(zeCommandListAppendBarrier(list, events[1], 0, NULL));
@@ -219,8 +221,8 @@ START_TEST(a_regular_list_is_executed_by_a_queue_again_and_again)
 }
 END_TEST
 
-/* The child opens the memory by a descriptor that it has inherited, as if it had
- * been sent: it executes this program again. */
+/* The child executes this program again, and opens the memory by a descriptor
+ * that it has inherited, in place of one that was sent over a socket. */
 START_TEST(another_process_opens_memory_by_its_descriptor)
 {
     ze_ipc_mem_handle_t handle;
@@ -249,7 +251,7 @@ START_TEST(another_process_opens_memory_by_its_descriptor)
 }
 END_TEST
 
-/* The test of that process. It adds one to the first byte. */
+/* The test that the child runs. It adds one to the first byte. */
 START_TEST(inherited_memory_is_opened)
 {
     ze_ipc_mem_handle_t handle;
@@ -323,7 +325,8 @@ START_TEST(a_lost_device_fails_commands_and_no_others)
 }
 END_TEST
 
-/* The library says so before the driver is called. */
+/* The loader's validation layer returns the error before the driver is
+ * called. */
 START_TEST(the_validation_layer_watches)
 {
     unsigned long before = emulated_calls(NULL);

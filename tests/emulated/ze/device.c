@@ -8,7 +8,7 @@
 
 enum {
     MAX_SUBDEVICES = 3,
-    NO_DOMAIN      = 0xfff0, /* of the bus; no machine has it */
+    NO_DOMAIN      = 0xfff0, /* PCI domain that no machine has */
 };
 
 static const char *const names[] = {
@@ -166,8 +166,8 @@ ze_result_t face_zeInit(ze_init_flags_t flags)
 
 /* ------------------------------------------------------ driver and devices -- */
 
-/* The rule of all lists: a count of 0 asks for the number; a larger one is
- * reduced to it. */
+/* The rule of all calls that return lists: a count of 0 asks for the number of
+ * elements; a larger count is reduced to that number. */
 static void fill(uint32_t *count, uint32_t available)
 {
     if ((*count == 0) || (*count > available)) {
@@ -281,7 +281,7 @@ ze_result_t face_zeDeviceGetProperties(ze_device_handle_t handle,
     LEAVE(ZE_RESULT_SUCCESS);
 }
 
-/* A sub-device has the address of its device. */
+/* A sub-device has the PCI address of its device. */
 ze_result_t face_zeDevicePciGetPropertiesExt(ze_device_handle_t handle,
                                              ze_pci_ext_properties_t *pci)
 {
@@ -302,8 +302,8 @@ ze_result_t face_zeDevicePciGetPropertiesExt(ze_device_handle_t handle,
     LEAVE(ZE_RESULT_SUCCESS);
 }
 
-/* One group for everything, and one for copies alone, as on data center
- * devices. */
+/* Two groups of queues, as on data center devices: one for all commands, and
+ * one for copies only. */
 ze_result_t face_zeDeviceGetCommandQueueGroupProperties(
     ze_device_handle_t handle, uint32_t *count,
     ze_command_queue_group_properties_t *groups)
@@ -328,7 +328,8 @@ ze_result_t face_zeDeviceGetCommandQueueGroupProperties(
     LEAVE(ZE_RESULT_SUCCESS);
 }
 
-/* A device whose commands have failed is lost, too. */
+/* Returns the status of a device. A device with a failed context counts as
+ * lost. */
 ze_result_t face_device_status(int number)
 {
     const emu_context_t *context;

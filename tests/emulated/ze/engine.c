@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See engine.h. Contexts are here too: they contain what engines run in. */
+/* See engine.h. This file also creates contexts, because they contain the
+ * emulated streams of the engines. */
 #include "engine.h"
 
 #include <string.h>
@@ -30,7 +31,7 @@ ze_result_t face_zeContextCreate(ze_driver_handle_t handle,
     LEAVE(ZE_RESULT_SUCCESS);
 }
 
-/* Events outlive the engines that signal them. */
+/* Separates the events from the context, because they may exist longer. */
 static void forget_events(const face_context_t *context)
 {
     face_object_t *object;
@@ -110,7 +111,8 @@ ze_result_t face_engine_open(face_engine_t *engine, face_context_t *context,
     return ZE_RESULT_SUCCESS;
 }
 
-/* Records for barriers may be left, which have no effect. */
+/* Returns whether a copy is outstanding. Outstanding records of barriers do not
+ * matter. */
 static int has_copies(const emu_stream_t *stream)
 {
     const emu_op_t *op = stream->head;
@@ -130,8 +132,8 @@ void face_engine_close(face_engine_t *engine, const char *owner)
         if (engine->streams[i] == NULL) {
             continue;
         }
-        /* after a failure one command may be running still: it has no end that
-         * the owner could wait for */
+        /* after a failure a command may still run: the owner has no means to
+         * wait for it */
         if ((engine->context->error == 0) && has_copies(engine->streams[i])) {
             emu_mistake("a %s is destroyed before its commands have ended",
                         owner);
@@ -160,7 +162,8 @@ static ze_result_t start(face_engine_t *engine, unsigned stream,
     return ZE_RESULT_SUCCESS;
 }
 
-/* One stream waits for what another one has now. */
+/* Makes the stream `waiting` wait for all operations that the stream `other`
+ * has now. */
 static ze_result_t join(face_engine_t *engine, unsigned waiting, unsigned other)
 {
     emu_event_t *event;
@@ -195,8 +198,9 @@ static int find_place(const void *address, size_t length, emu_place_t *place)
     return 1;
 }
 
-/* A word, which the host may poll: it is written at once, behind what precedes
- * it. */
+/* Returns whether the command writes one aligned word. The host may poll such a
+ * word: it is written with one store, after all earlier commands of the
+ * stream. */
 static int is_word(const face_command_t *command)
 {
     return (command->kind == COMMAND_FILL) &&
@@ -252,8 +256,9 @@ static ze_result_t start_waits(face_engine_t *engine, unsigned stream,
     return result;
 }
 
-/* Selects the stream of a command. Behind a barrier it is that of the barrier,
- * which the other one joins when it is used again. */
+/* Selects the stream of a command. The first command after a barrier uses the
+ * stream of the barrier. The next command uses the other stream, which must
+ * first wait for the barrier. */
 static ze_result_t choose_stream(face_engine_t *engine, int is_barrier,
                                  unsigned *stream_p)
 {

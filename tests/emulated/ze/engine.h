@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Commands, and their execution. The commands of a list have no order among each
- * other, except by barriers and events. So an engine has two streams, which it
- * uses in turn: a program that relies on the order fails.
+ * Commands, and their execution. The commands of a list have no order among
+ * each other, except by barriers and events. To show this, an engine uses two
+ * streams in turn: programs that rely on an order fail.
  */
 #ifndef FACE_ENGINE_H
 #define FACE_ENGINE_H
@@ -14,9 +14,9 @@ enum { ENGINE_STREAMS = 2, COMMAND_MAX_WAITS = 4 };
 typedef struct face_engine {
     emu_context_t *context;
     emu_stream_t *streams[ENGINE_STREAMS];
-    unsigned stream; /**< Of the last command */
-    int is_first;    /**< No command has followed the last barrier */
-    int is_ahead;    /**< The other stream is before that barrier */
+    unsigned stream; /**< Stream of the last command */
+    int is_first;    /**< No command was issued after the last barrier */
+    int is_ahead;    /**< The other stream does not wait for that barrier yet */
 } face_engine_t;
 
 typedef enum {
@@ -34,7 +34,7 @@ typedef struct face_command {
     size_t length;
     unsigned char pattern[16];
     size_t pattern_length;
-    face_event_t *signal; /**< Or NULL */
+    face_event_t *signal; /**< May be NULL */
     face_event_t *waits[COMMAND_MAX_WAITS];
     uint32_t num_waits;
 } face_command_t;
@@ -42,7 +42,8 @@ typedef struct face_command {
 /** Opens the engine of a device in a context. */
 ze_result_t face_engine_open(face_engine_t *engine, face_context_t *context,
                              const face_device_t *device);
-/** Waits for its commands, which must have ended: otherwise it is a mistake. */
+/** Frees the streams after their commands. Outstanding commands are a mistake
+ * unless the context has failed; `owner` is named in the message. */
 void face_engine_close(face_engine_t *engine, const char *owner);
 
 ze_result_t face_engine_issue(face_engine_t *engine,

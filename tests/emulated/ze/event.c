@@ -151,7 +151,8 @@ ze_result_t face_zeEventDestroy(ze_event_handle_t handle)
     LEAVE(ZE_RESULT_SUCCESS);
 }
 
-/* The host can see events of a pool that is made for it only. */
+/* Reports a mistake if the host uses an event of a pool that was not created as
+ * visible to the host. */
 static void check_visible(const face_event_t *event)
 {
     if (!event->pool->is_host_visible) {

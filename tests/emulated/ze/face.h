@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Shared by the files of the emulated Level Zero driver. The loader gets its
- * functions from tables (tables.c): they have names of their own, so that the
- * library exports no function of the loader.
+ * Shared by the files of the emulated Level Zero driver. The loader gets the
+ * driver's functions from tables (tables.c): all functions have the prefix
+ * face_, so that the library does not export the loader's names.
  *
- * Each call begins with ENTER, which counts the call, returns an injected error,
- * and takes the lock. Handles are pointers to objects in one list, so that a
- * handle is checked before it is used.
+ * Each call begins with ENTER, which counts the call, returns an injected
+ * error, and takes the lock. Handles are pointers to objects, which are in one
+ * list, so that a handle is checked before it is used.
  */
 #ifndef FACE_ZE_H
 #define FACE_ZE_H
@@ -47,12 +47,14 @@ typedef struct face_object {
 /** Groups of command queues of a device. */
 enum { FACE_NUM_GROUPS = 2 };
 
-/** A device or a sub-device; its number in the emulation. */
+/** A device or a sub-device. `number` is its number in the emulation. */
 typedef struct face_device {
     face_object_t super;
     int number;
-    int index;                /**< Of the device, or of the sub-device */
-    struct face_device *root; /**< Of a sub-device; otherwise NULL */
+    /** Index among the devices, or among the sub-devices of a device */
+    int index;
+    /** The device of a sub-device; NULL for a device */
+    struct face_device *root;
 } face_device_t;
 
 typedef struct face_context {
@@ -65,10 +67,11 @@ typedef struct face_pool {
     face_context_t *context;
     uint32_t count;
     int is_host_visible;
-    unsigned char *used; /**< Which of its events exist */
+    unsigned char *used; /**< One flag for each event of the pool: it exists */
 } face_pool_t;
 
-/** A binary event: signalled if a later record than `reset_at` was reached. */
+/** A binary event: it is signalled if its ticket `reached` is greater than
+ * `reset_at`. */
 typedef struct face_event {
     face_object_t super;
     face_pool_t *pool;
@@ -92,7 +95,7 @@ extern face_object_t *face_objects;
 
 /* ----------------------------------------------------------------- calls -- */
 
-/** Takes the lock, or returns an error. */
+/** Starts a call: takes the lock, or returns an error. */
 ze_result_t face_begin(enum face_call call);
 ze_result_t face_end(ze_result_t result);
 
@@ -106,7 +109,7 @@ ze_result_t face_end(ze_result_t result);
 
 #define LEAVE(_result) return face_end(_result)
 
-/** Looks a handle up, or leaves with an error. */
+/** Looks up the object of a handle, or ends the call with an error. */
 #define FIND(_object, _handle, _kind) \
     do { \
         (_object) = face_object((_handle), (_kind)); \
@@ -116,17 +119,17 @@ ze_result_t face_end(ze_result_t result);
         } \
     } while (0)
 
-/** The error of a device, or success. */
+/** Returns the error of a device, or success. */
 ze_result_t face_device_status(int number);
 
-/** Handle of the device with this number. */
+/** Returns the handle of the device with this number. */
 ze_device_handle_t face_device_handle(int number);
 
-/** Polls with the lock released meanwhile, until the event has reached `value`.
+/** Waits until the event has reached `value`, with the lock released meanwhile.
  * `timeout` in nanoseconds; UINT64_MAX: none. */
 ze_result_t face_wait(emu_event_t *event, uint64_t value, uint64_t timeout);
 
-/** Creates an event of the emulation; NULL: out of memory. */
+/** Creates an event of the emulated device; NULL: out of memory. */
 emu_event_t *face_event_new(void);
 
 static inline int face_is_pending(const emu_event_t *event)

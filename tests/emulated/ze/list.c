@@ -22,14 +22,15 @@ typedef struct {
     int is_immediate;
     int is_synchronous; /* Appending waits */
     int is_closed;
-    face_engine_t engine;     /* Of an immediate list */
-    face_command_t *commands; /* Of a regular one */
+    face_engine_t engine;     /* Calls that append a command wait for it */
+    face_command_t *commands; /* Engine of an immediate list */
     size_t num_commands;
 } list_t;
 
-/* ----------------------------------------------------------------- queues -- */
+/* Commands of a regular list */
 
-/* Checks a description; a mistake of the caller if it names no queue. */
+/* Checks the description of a queue; it is a mistake of the caller if the queue
+ * does not exist. */
 static ze_result_t check_queue(const ze_command_queue_desc_t *desc)
 {
     if (desc == NULL) {
@@ -96,7 +97,7 @@ ze_result_t face_zeCommandQueueSynchronize(ze_command_queue_handle_t handle,
     LEAVE(face_engine_wait(&queue->engine, timeout));
 }
 
-/* Commands of one list follow those of the list before. */
+/* All commands of a list are executed after those of the list before. */
 static ze_result_t execute(queue_t *queue, const list_t *list)
 {
     const face_command_t barrier = {.kind = COMMAND_BARRIER};
@@ -213,7 +214,7 @@ ze_result_t face_zeCommandListDestroy(ze_command_list_handle_t handle)
     LEAVE(ZE_RESULT_SUCCESS);
 }
 
-/* Neither is for immediate lists. */
+/* Only regular lists can be closed or reset. */
 static ze_result_t set_closed(list_t *list, int is_closed)
 {
     if (list->is_immediate) {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Memory of devices, of the host, and shared memory; handles of it for other
- * processes.
+ * Memory of devices, host memory and shared memory; and handles of memory for
+ * other processes.
  *
- * The specification lets a driver call memory of other contexts unknown. This one
- * keeps allocations in the driver and knows those of all contexts, as Intel's
- * does.
+ * The specification permits a driver to treat memory of other contexts as
+ * unknown. This driver, like Intel's, keeps all allocations in one list and
+ * knows the memory of all contexts.
  */
 #include "face.h"
 
@@ -16,8 +16,9 @@
 
 enum { MAGIC = 0x5a454950 };
 
-/* The start of a handle: Intel's driver has the descriptor in its first bytes,
- * where programs that pass it to other processes replace it. */
+/* The start of a handle. As in Intel's driver, the first bytes are a file
+ * descriptor: a program that sends the handle to another process replaces it by
+ * the descriptor that the process has received. */
 typedef struct {
     int32_t fd;
     uint32_t magic;
@@ -34,7 +35,8 @@ static size_t pages_of(size_t length)
     return emu_round(length, emu_page_size());
 }
 
-/* Adds a range of the model, at addresses without rights for device memory. */
+/* Adds a range like `model`; the addresses of device memory have no access
+ * rights. */
 static emu_range_t *add_range(emu_range_t *model, size_t alignment)
 {
     emu_range_t *range;
@@ -112,7 +114,8 @@ ze_result_t face_zeMemAllocHost(ze_context_handle_t handle,
               allocate_host(context, EMU_HOST, -1, length, alignment, address));
 }
 
-/* Without a device the memory belongs to all devices of the context. */
+/* Without a device argument, the memory belongs to all devices of the
+ * context. */
 ze_result_t face_zeMemAllocShared(ze_context_handle_t handle,
                                   const ze_device_mem_alloc_desc_t *device_desc,
                                   const ze_host_mem_alloc_desc_t *host_desc,
@@ -222,7 +225,7 @@ static ze_memory_type_t type_of(const emu_range_t *range)
     }
 }
 
-/* The descriptor of the allocation, which the caller must not close. */
+/* Returns the descriptor of the allocation, which the caller must not close. */
 static ze_result_t export_fd(const emu_range_t *range,
                              ze_external_memory_export_fd_t *exported)
 {
@@ -338,7 +341,7 @@ static ze_result_t open_pages(face_context_t *context, int device, int fd,
     return ZE_RESULT_SUCCESS;
 }
 
-/* The driver keeps a descriptor of its own. */
+/* Opens the memory by a duplicate of the descriptor. */
 ze_result_t face_zeMemOpenIpcHandle(ze_context_handle_t handle,
                                     ze_device_handle_t device_handle,
                                     ze_ipc_mem_handle_t ipc,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The tables of functions by which the loader knows the driver. Functions that
- * are not emulated stay NULL: the loader says that they are not supported.
+ * The tables of functions that the loader reads from the driver. Functions that
+ * are not emulated stay NULL: the loader returns that they are not supported.
  */
 #include "face.h"
 
@@ -9,7 +9,8 @@
 #include <level_zero/zes_ddi.h>
 #include <level_zero/zet_ddi.h>
 
-/* _get: the function that the loader calls; after the type: the members. */
+/* _get: the function that the loader calls to read the table. The members
+ * follow the table's type. */
 #define TABLE(_get, _type, ...) \
     EMU_API ze_result_t _get(ze_api_version_t version, _type *table) \
     { \
@@ -85,7 +86,7 @@ TABLE(zeGetEventProcAddrTable, ze_event_dditable_t,
       .pfnQueryStatus     = face_zeEventQueryStatus,
       .pfnHostReset       = face_zeEventHostReset)
 
-/* What is not emulated. The loader asks for all of them. */
+/* Tables without emulated functions. The loader reads all tables. */
 TABLE(zeGetDeviceExpProcAddrTable, ze_device_exp_dditable_t, 0)
 TABLE(zeGetImageProcAddrTable, ze_image_dditable_t, 0)
 TABLE(zeGetImageExpProcAddrTable, ze_image_exp_dditable_t, 0)
