@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Checks shared by the tests of bad plugins: the other plugins, and the tool.
+ * Checks shared by the tests of bad plugins: the good plugin beside a bad one,
+ * and the output of the tool ucx-plugins.
  */
 #include "bad.h"
 

@@ -5,11 +5,13 @@
 
 #include "tree.h"
 
-/* The plugin "good" is present, loads, and is the right one. */
+/* Checks that the plugin "good" can be loaded, and that its library is
+ * mapped. */
 void bad_expect_good(uct_plugin_registry_t *registry);
 
-/* `text` is the JSON of `ucx-plugins list`: it contains "bad" with this code
- * and this part of the reason, and "good" without any. */
+/* Checks the output of `ucx-plugins list --json`: "bad" is listed with this
+ * rejection code and a reason that contains `reason`, and "good" without a
+ * code. */
 void bad_expect_listed(const char *text, uct_rejection_code_t code,
                        const char *reason);
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What makes a table of the manifests' schema rejects what is none, or would not
-be obeyed. Usage: embed.py CORE_EMBED_PY"""
+"""Tests the script that converts the JSON schema of manifests to a C table: it
+must reject texts that are no valid schema, and keywords that the core does not
+support. Usage: embed.py CORE_EMBED_PY"""
 import subprocess
 import sys
 import tempfile

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Runs the suite named on the command line. CK_FORK=no keeps a failing test in
- * the debugger.
+ * Runs the suite that the command line names. CK_FORK=no runs the tests in this
+ * process, for a debugger.
  */
 #include <stdio.h>
 #include <string.h>

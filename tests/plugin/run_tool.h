@@ -6,8 +6,9 @@
 #include "tree.h"
 
 /*
- * Runs it with UCX_PLUGIN_PATH set to the tree's env folder; `arguments` is for
- * the shell. Returns its exit code, and its standard output; free() it.
+ * Runs ucx-plugins with UCX_PLUGIN_PATH set to the tree's folder env; a shell
+ * interprets `arguments`. Returns the exit code. Stores the standard output in
+ * *output_p, which the caller frees.
  */
 int run_tool(const tree_t *tree, const char *arguments, char **output_p);
 

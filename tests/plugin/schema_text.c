@@ -11,7 +11,8 @@
 enum { MAX_NODES = 64, MAX_WORDS = 1024 };
 
 struct schema_text {
-    uct_schema_t schema; /* first, for schema_text_free() */
+    /* must be the first member: schema_text_free() frees its address */
+    uct_schema_t schema;
     uct_schema_node_t nodes[MAX_NODES];
     char words[MAX_WORDS];
     size_t num_nodes, num_words;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Schemas from text, for the tests of their interpreter. */
+/* Parses JSON schemas from text, for the tests of the schema interpreter. */
 #ifndef TESTS_PLUGIN_SCHEMA_TEXT_H
 #define TESTS_PLUGIN_SCHEMA_TEXT_H
 
 #include "uct/plugin/schema.h"
 
-/* Parses a well-formed text; free the result. */
+/* Parses a well-formed text. Free the result with schema_text_free(). */
 const uct_schema_t *schema_text_read(const char *source);
 void schema_text_free(const uct_schema_t *schema);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Every defect that a plugin can have on disk: it is rejected with its code and
- * a reason, without being loaded, the good one beside it keeps working, and the
- * tool shows it.
+ * Every defect that a plugin's files can have: the plugin is rejected with a
+ * code and a reason without being loaded, the good plugin beside it still
+ * works, and the tool ucx-plugins lists both.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -109,7 +109,8 @@ static void make_socket(void)
     int fd                     = socket(AF_UNIX, SOCK_STREAM, 0);
     char here[PATH_MAX];
 
-    /* By a relative name, because socket addresses are short. */
+    /* Binds by a relative name, because the path of a socket address is
+     * short. */
     ck_assert_ptr_nonnull(getcwd(here, sizeof(here)));
     ck_assert_int_eq(chdir(tree_path(&tree, "env")), 0);
     strcpy(address.sun_path, "bad.json");
@@ -167,7 +168,8 @@ static void make_library_linked_outside(void)
 
 static void make_library_beside_prefix(void)
 {
-    /* "bad-2" has the prefix "bad", but is another folder. */
+    /* A plugin's library must be in the plugin's folder. "bad-2" begins with
+     * "bad", but is another folder. */
     tree_plugin(&tree, "env", "bad", "none",
                 "{\"library\":\"../bad-2/fake.so\"}");
     tree_copy(&tree, tree_product("FAKE_PLUGIN"), "env/bad-2/fake.so");
@@ -288,7 +290,7 @@ static const struct static_case {
     const char *what;
     void (*make)(void);
     uct_rejection_code_t code;
-    const char *reason; /* part of it */
+    const char *reason; /* part of the reason */
 } static_cases[] = {
     {"an empty file", make_empty, UCT_REJECT_NOT_JSON, "line 1"},
     {"broken JSON", make_broken_json, UCT_REJECT_NOT_JSON, "line 2"},
@@ -378,7 +380,7 @@ START_TEST(bad_on_disk_is_rejected)
                   "%s: '%s' does not say '%s'", test->what, rejection.reason,
                   test->reason);
 
-    /* Loading it fails as well, and runs no code of it. */
+    /* Loading the plugin explicitly fails as well, and runs no code of it. */
     ck_assert_int_eq(tree_load(registry, "bad", &rejection), test->code);
     ck_assert(!tree_is_mapped("env/bad/"));
     bad_expect_good(registry);
@@ -386,7 +388,8 @@ START_TEST(bad_on_disk_is_rejected)
 }
 END_TEST
 
-/* bad plugins: the tool lists each with code and reason, and the good one */
+/* bad plugins: the tool lists each bad plugin with code and reason, and the
+ * good one */
 START_TEST(bad_on_disk_is_listed)
 {
     const struct static_case *test = &static_cases[_i];

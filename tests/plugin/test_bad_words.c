@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Every defect that a plugin's code can have: it is rejected with its code and
- * a reason and unloaded, the good one beside it keeps working, and the tool
- * shows it when it loads plugins.
+ * Every defect that only a plugin's code shows when it is loaded: the plugin is
+ * rejected with a code and a reason and unloaded, the good plugin beside it
+ * still works, and the tool ucx-plugins reports the defect when it loads
+ * plugins.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -95,7 +96,8 @@ START_TEST(bad_in_its_words_is_rejected)
                   "'%s' does not say '%s'", rejection.reason, test->reason);
     ck_assert(!tree_is_mapped("bad/fake.so"));
 
-    /* It is not loaded again, and returns the same. */
+    /* A second load returns the same rejection, without loading the plugin
+     * again. */
     ck_assert_int_eq(tree_load(registry, "bad", &again), test->code);
     ck_assert_str_eq(again.reason, rejection.reason);
     ck_assert_int_eq(tree_rejection(registry, "bad", &again), test->code);
@@ -104,7 +106,7 @@ START_TEST(bad_in_its_words_is_rejected)
 }
 END_TEST
 
-/* bad plugins: list --load shows what only loading can find */
+/* bad plugins: list --load shows defects that only loading can detect */
 START_TEST(bad_in_its_words_is_listed)
 {
     const struct dynamic_case *test = &dynamic_cases[_i];
@@ -119,14 +121,14 @@ START_TEST(bad_in_its_words_is_listed)
 }
 END_TEST
 
-/* Replaces the fake library by another one. */
+/* Makes the plugin "bad" with another library in place of the fake one. */
 static void make_with_library(const char *variable)
 {
     tree_plugin(&tree, "env", "bad", "none", NULL);
     tree_copy(&tree, tree_product(variable), "env/bad/fake.so");
 }
 
-/* Overwrites a text in the library by another one of the same length. */
+/* Replaces a text in the library by another text of the same length. */
 static void patch_library(const char *from, const char *to)
 {
     const char *path = tree_path(&tree, "env/bad/fake.so");
@@ -164,7 +166,8 @@ static void expect_load(uct_rejection_code_t code, const char *reason)
     uct_plugin_registry_destroy(registry);
 }
 
-/* bad plugins: a manifest does not state a newer ABI than its library has */
+/* bad plugins: a manifest that states a newer ABI than its library has is
+ * rejected */
 START_TEST(manifest_of_a_newer_abi)
 {
     tree_plugin(&tree, "env", "bad", "none",
@@ -181,7 +184,8 @@ START_TEST(no_entry_point)
 }
 END_TEST
 
-/* bad plugins: the entry point of a linked library is not its own */
+/* bad plugins: the entry point of a library that the plugin links does not
+ * count as the plugin's */
 START_TEST(borrowed_entry_point)
 {
     make_with_library("FAKE_BORROWED");
@@ -204,7 +208,7 @@ START_TEST(missing_symbol_shows_at_once)
 }
 END_TEST
 
-/* bad plugins: the same in another language */
+/* bad plugins: the same with messages of the loader in another language */
 START_TEST(missing_symbol_in_another_language)
 {
     setenv("LC_ALL", "C.UTF-8", 1);
@@ -214,7 +218,8 @@ START_TEST(missing_symbol_in_another_language)
 }
 END_TEST
 
-/* bad plugins: a library that the plugin links is not installed */
+/* bad plugins: a plugin that links a library that is not installed is
+ * rejected */
 START_TEST(missing_dependency)
 {
     make_with_library("FAKE_BORROWED");
@@ -223,7 +228,8 @@ START_TEST(missing_dependency)
 }
 END_TEST
 
-/* bad plugins: three bad ones of different kinds do not affect the good one */
+/* bad plugins: three bad plugins of different kinds do not affect the good
+ * one */
 START_TEST(several_at_once)
 {
     uct_plugin_registry_t *registry;

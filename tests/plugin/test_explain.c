@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Explanations of words of a selection that select nothing. */
+/* Explanations of the words of a selection (UCX_TLS) that select nothing. */
 #include <string.h>
 
 #include "suites.h"
@@ -30,7 +30,7 @@ static void tear_down(void)
 static const struct explain_case {
     const char *word;
     ucs_status_t status;
-    const char *text; /* part of it */
+    const char *text; /* part of the explanation */
 } cases[] = {
     {"fake", UCS_OK, ""},
     {"pretence", UCS_OK, ""},
@@ -44,7 +44,8 @@ static const struct explain_case {
     {"", UCS_ERR_NO_ELEM, "no plugin offers"},
 };
 
-/* explain: a word is known, rejected with the reason, or misspelt */
+/* explain: a word is a known name, a name of a rejected plugin (with the
+ * reason), or misspelt */
 START_TEST(word_is_explained)
 {
     const struct explain_case *test = &cases[_i];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Programs that load the library with local symbols, and several copies of
- * it. */
+/* Programs that load the UCT library with local symbols, and programs that load
+ * several copies of it. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,7 +23,7 @@ static void tear_down(void)
     tree_destroy(&tree);
 }
 
-/* Runs the program; returns how often alpha's code answered. */
+/* Runs fake-host; returns how often a call of alpha's code succeeded. */
 static unsigned run_host(const char *mode)
 {
     char command[4 * PATH_MAX], line[256];
@@ -31,8 +31,9 @@ static unsigned run_host(const char *mode)
     int status;
     FILE *pipe;
 
-    /* Handles of components are valid for the life of the process, so they
-     * outlive the library; that is not a leak here. */
+    /* Handles of components are valid for the life of the process: the library
+     * does not free them when it is unloaded. The leak sanitizer is disabled
+     * for this. */
     snprintf(command, sizeof(command),
              "UCX_PLUGIN_PATH='%s/env' ASAN_OPTIONS=detect_leaks=0 "
              "'%s' '%s' %s 2>&1",
@@ -79,7 +80,7 @@ Suite *suite_host(void)
     tcase_add_checked_fixture(tcase, set_up, tear_down);
     tcase_add_test(tcase, local_library_loads_plugins);
     tcase_add_test(tcase, library_can_be_loaded_again);
-    /* A sanitizer's runtime cannot be loaded twice. */
+    /* The runtime of a sanitizer cannot be loaded twice. */
     if (getenv("UCX_TEST_SANITIZED") == NULL) {
         tcase_add_test(tcase, copies_do_not_disturb);
     }

@@ -74,7 +74,7 @@ START_TEST(second_load_gives_the_same)
 }
 END_TEST
 
-/* loading: destroying a registry calls fini and unmaps */
+/* loading: destroying a registry calls fini() of its plugins and unmaps them */
 START_TEST(destroy_unloads)
 {
     uct_rejection_t rejection;
@@ -90,7 +90,8 @@ START_TEST(destroy_unloads)
 }
 END_TEST
 
-/* loading: a plugin that exceeds its manifest is unloaded properly */
+/* loading: fini() of a plugin that has more components than its manifest
+ * declares is called before it is unloaded */
 START_TEST(undeclared_component_is_shut_down)
 {
     uct_rejection_t rejection;
@@ -103,7 +104,8 @@ START_TEST(undeclared_component_is_shut_down)
 }
 END_TEST
 
-/* loading: a newer minor version works, longer tables and all */
+/* loading: a plugin of a newer minor version, with longer tables, can be
+ * used */
 START_TEST(newer_minor_works)
 {
     const ucx_plugin_t *descriptor;
@@ -134,7 +136,8 @@ START_TEST(connection_manager_is_accepted)
 }
 END_TEST
 
-/* loading: a library in a subfolder, by a versioned link, is found */
+/* loading: a library in a subfolder is found through a symbolic link with a
+ * version */
 START_TEST(library_behind_a_link_is_loaded)
 {
     uct_rejection_t rejection;
@@ -149,7 +152,8 @@ START_TEST(library_behind_a_link_is_loaded)
 }
 END_TEST
 
-/* loading: a manifest behind a link finds its library beside the real one */
+/* loading: a manifest that is a symbolic link finds its library beside the
+ * link's target */
 START_TEST(manifest_behind_a_link_is_loaded)
 {
     uct_rejection_t rejection;
@@ -163,7 +167,7 @@ START_TEST(manifest_behind_a_link_is_loaded)
 }
 END_TEST
 
-/* loading: a plugin's symbols stay out of the process's name space */
+/* loading: a plugin's symbols do not become global symbols of the process */
 START_TEST(symbols_stay_local)
 {
     uct_rejection_t rejection;
@@ -182,7 +186,8 @@ END_TEST
 static uct_plugin_t *recursive_plugin;
 static uct_rejection_t recursive_rejection;
 
-/* Called by the plugin while it is being loaded; 1: it was rejected. */
+/* Called by the plugin while it is being loaded: loads it again. Returns 1 if
+ * that was rejected. */
 static uint64_t load_again(void)
 {
     const ucx_plugin_t *descriptor;
@@ -211,7 +216,7 @@ END_TEST
 
 static pthread_barrier_t barrier;
 
-/* Loads all plugins repeatedly; counts the failures. */
+/* Loads all plugins repeatedly; returns the number of failures. */
 static void *load_all(void *arg)
 {
     const ucx_plugin_t *descriptor;
@@ -236,7 +241,7 @@ static void *load_all(void *arg)
     return (void *)failures;
 }
 
-/* loading: threads that load at the same time share one load */
+/* loading: threads that load the same plugin at the same time share one load */
 START_TEST(threads_share_one_load)
 {
     pthread_t threads[NUM_THREADS];

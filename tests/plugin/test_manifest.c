@@ -28,8 +28,8 @@ static uct_manifest_t *parse_patched(const char *patch)
     return manifest;
 }
 
-/* manifest: the members of a minimal manifest are read, others have their
- * defaults */
+/* manifest: the members of a minimal manifest are read, all other members have
+ * their defaults */
 START_TEST(plain_manifest_is_read)
 {
     uct_manifest_t *manifest = parse_patched(NULL);
@@ -102,8 +102,8 @@ START_TEST(full_manifest_is_read)
 }
 END_TEST
 
-/* manifest: one of a newer minor version is accepted; unknown members and words
- * are ignored */
+/* manifest: a manifest of a newer minor version is accepted; unknown members
+ * and words are ignored */
 START_TEST(newer_minor_is_read)
 {
     uct_manifest_t *manifest = parse_patched(
@@ -138,11 +138,11 @@ START_TEST(override_is_read)
 }
 END_TEST
 
-/* Patches that make a good manifest invalid. */
+/* Merge patches that make a good manifest invalid. */
 static const struct bad_patch {
     const char *patch;
     uct_rejection_code_t code;
-    const char *reason; /* part of it */
+    const char *reason; /* part of the reason */
 } bad_patches[] = {
     {"{\"name\":null}", UCT_REJECT_SCHEMA, "\"name\" is missing"},
     {"{\"version\":null}", UCT_REJECT_SCHEMA, "\"version\" is missing"},
@@ -237,7 +237,7 @@ static void reject(const char *text, size_t length, uct_rejection_code_t code,
                   "'%s' does not say '%s'", rejection.reason, reason);
 }
 
-/* manifest: an invalid member is named with its location */
+/* manifest: the reason names an invalid member with its location */
 START_TEST(bad_member_is_named)
 {
     const struct bad_patch *test = &bad_patches[_i];
@@ -250,7 +250,7 @@ END_TEST
 
 static const struct bad_text {
     const char *text;
-    size_t length; /* 0: to its end */
+    size_t length; /* 0: up to the terminating zero */
     uct_rejection_code_t code;
     const char *reason;
 } bad_texts[] = {
@@ -285,7 +285,7 @@ START_TEST(bad_text_is_rejected)
 }
 END_TEST
 
-/* manifest: too deep nesting is rejected before it is parsed */
+/* manifest: nesting that is too deep is rejected before the text is parsed */
 START_TEST(deep_nesting_is_rejected)
 {
     static const char *const patterns[] = {"[", "{\"a\":", "[{\"a\":"};
@@ -304,7 +304,7 @@ START_TEST(deep_nesting_is_rejected)
 }
 END_TEST
 
-/* manifest: brackets inside strings are no nesting */
+/* manifest: brackets inside strings do not count as nesting */
 START_TEST(brackets_in_strings_do_not_nest)
 {
     uct_manifest_free(parse_patched(
@@ -312,8 +312,8 @@ START_TEST(brackets_in_strings_do_not_nest)
 }
 END_TEST
 
-/* manifest: each truncation of a good one is rejected, none is read beyond its
- * end */
+/* manifest: each truncation of a good manifest is rejected, and none is read
+ * beyond its end */
 START_TEST(every_cut_is_rejected)
 {
     char *text = tree_manifest("alpha", NULL);
@@ -336,7 +336,8 @@ START_TEST(every_cut_is_rejected)
 }
 END_TEST
 
-/* manifest: one changed byte gives a manifest or a reason, never a crash */
+/* manifest: a text with one changed byte gives a manifest or a reason, and
+ * never a crash */
 START_TEST(every_changed_byte_is_survived)
 {
     static const char bytes[] = "\"{}[]:,0\\\x01\x80\xff";

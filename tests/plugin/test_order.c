@@ -32,7 +32,7 @@ static void scan(void)
     registry = tree_scan(&tree);
 }
 
-/* The usable plugins in order, separated by blanks. */
+/* Checks the names of the usable plugins, in order and separated by blanks. */
 static void expect_usable(const char *expected)
 {
     uct_plugin_t *plugin = NULL;
@@ -69,7 +69,8 @@ START_TEST(priority_then_folder_then_name)
 }
 END_TEST
 
-/* order: the first of a name shadows the others, and the reason names it */
+/* order: the first plugin of a name shadows the others, and their reason names
+ * it */
 START_TEST(first_of_a_name_shadows)
 {
     uct_plugin_t *plugin;
@@ -95,7 +96,8 @@ START_TEST(first_of_a_name_shadows)
 }
 END_TEST
 
-/* order: a broken one of a name does not shadow the good one */
+/* order: a plugin with a broken manifest does not shadow a good one of the same
+ * name */
 START_TEST(broken_one_does_not_shadow)
 {
     tree_write(&tree, "env/aa/aa.json", "{ broken");
@@ -107,7 +109,8 @@ START_TEST(broken_one_does_not_shadow)
 }
 END_TEST
 
-/* order: FOLDER/NAME.json comes before FOLDER/NAME/NAME.json */
+/* order: of two plugins with one name in a folder, FOLDER/NAME.json comes
+ * before FOLDER/NAME/NAME.json */
 START_TEST(same_name_twice_in_a_folder)
 {
     char *text = tree_manifest("aa", "{\"library\":\"aa/fake.so\"}");
@@ -123,7 +126,7 @@ START_TEST(same_name_twice_in_a_folder)
 }
 END_TEST
 
-/* order: the administrator disables a plugin in any folder */
+/* order: an override of the administrator disables a plugin in any folder */
 START_TEST(administrator_disables)
 {
     tree_plugin(&tree, "env", "aa", "none", NULL);
@@ -140,8 +143,8 @@ START_TEST(administrator_disables)
 }
 END_TEST
 
-/* order: the administrator changes a priority; the later file takes
- * precedence */
+/* order: an override of the administrator changes a priority; of several
+ * overrides the last file has precedence */
 START_TEST(administrator_reprioritises)
 {
     const uct_plugin_override_t *overrides;
@@ -163,7 +166,7 @@ START_TEST(administrator_reprioritises)
 }
 END_TEST
 
-/* order: an override that others may write is ignored */
+/* order: an override that other users may write is ignored */
 START_TEST(writable_override_does_not_count)
 {
     tree_plugin(&tree, "env", "aa", "none", NULL);
@@ -187,7 +190,8 @@ START_TEST(override_elsewhere_is_rejected)
 }
 END_TEST
 
-/* order: of two that conflict the first is used, whichever declares it */
+/* order: of two plugins that conflict the first one is used, whichever of them
+ * declares the conflict */
 START_TEST(first_of_two_conflicting_plugins_is_used)
 {
     tree_plugin(&tree, "env", "aa", "none", "{\"conflicts\":[\"bb\"]}");
@@ -200,7 +204,8 @@ START_TEST(first_of_two_conflicting_plugins_is_used)
 }
 END_TEST
 
-/* order: of two with a component of one name the first is used */
+/* order: of two plugins with a component of the same name the first one is
+ * used */
 START_TEST(first_of_a_component_stays)
 {
     static const char patch[] = "{\"components\":[{\"name\":\"same\","
@@ -214,7 +219,8 @@ START_TEST(first_of_a_component_stays)
 }
 END_TEST
 
-/* order: a replaced plugin is not used, even if it would come first */
+/* order: a plugin that another one replaces is not used, even if its priority
+ * is higher */
 START_TEST(replaced_plugin_is_not_used)
 {
     tree_plugin(&tree, "env", "old", "none", "{\"priority\":50}");
@@ -226,7 +232,7 @@ START_TEST(replaced_plugin_is_not_used)
 }
 END_TEST
 
-/* order: of two that replace each other the first is used */
+/* order: of two plugins that replace each other the first one is used */
 START_TEST(mutual_replacement_ends)
 {
     tree_plugin(&tree, "env", "aa", "none", "{\"replaces\":[\"bb\",\"aa\"]}");
@@ -248,7 +254,7 @@ START_TEST(rejected_plugin_replaces_no_plugin)
 }
 END_TEST
 
-/* order: when the new one does not load, the replaced one is used */
+/* order: if the replacing plugin cannot be loaded, the replaced one is used */
 START_TEST(replaced_plugin_is_used_if_the_replacement_fails)
 {
     uct_rejection_t rejection;
@@ -266,7 +272,7 @@ START_TEST(replaced_plugin_is_used_if_the_replacement_fails)
 }
 END_TEST
 
-/* order: a plugin that must be named is usable and marked so */
+/* order: a plugin that is not used by default is usable, and marked as such */
 START_TEST(plugin_on_request_is_marked)
 {
     tree_plugin(&tree, "env", "aa", "none", "{\"default\":false}");

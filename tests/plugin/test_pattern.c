@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Patterns of the manifest's schema match as regular expressions do; the C
- * library's are the reference. */
+/* Patterns of the manifest's schema match like regular expressions; the regular
+ * expressions of the C library are the reference. */
 #include <regex.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 #include "suites.h"
 #include "uct/plugin/pattern.h"
 
-/* Patterns of the schema, and some that use every rule. */
+/* The patterns of the schema, and patterns that use every supported rule. */
 static const char *const good_patterns[] = {
     "^[0-9]+\\.[0-9]+\\.[0-9]+([-+][0-9A-Za-z.+-]+)?$",
     "^[A-Za-z0-9][A-Za-z0-9 .()+-]*$",
@@ -43,7 +43,7 @@ static const char *const bad_patterns[] = {
 /* Random words of these characters often match the patterns. */
 static const char letters[] = "0019/.-+_aAzZxybcdefgh ()]\001\303\244";
 
-/* So do mutations of these. */
+/* Mutations of these words often match as well. */
 static const char *const samples[] = {"1.20.0", "1.2.3-rc.1", "10.20", "1.0"};
 
 static void random_word(char *word, unsigned max)
@@ -100,7 +100,7 @@ START_TEST(pattern_beyond_the_rules_is_rejected)
 }
 END_TEST
 
-/* pattern: a long text needs little time and stack */
+/* pattern: matching a long text needs little time and stack */
 START_TEST(pattern_takes_a_long_text)
 {
     const size_t length = 1 << 20;

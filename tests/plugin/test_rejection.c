@@ -32,7 +32,8 @@ START_TEST(every_code_is_explained)
 }
 END_TEST
 
-/* rejection: absence and deselection are not faults */
+/* rejection: a plugin whose device is absent, or that was not selected, has no
+ * fault */
 START_TEST(absence_is_no_fault)
 {
     ck_assert(!uct_rejection_info(UCT_REJECT_NEED_DEVICE)->fault);
@@ -83,7 +84,8 @@ START_TEST(long_reason_is_cut)
 }
 END_TEST
 
-/* The file named by an environment variable; free() it. */
+/* Reads the file that an environment variable names; the caller frees the
+ * text. */
 static char *read_document(const char *variable)
 {
     FILE *file = fopen(tree_product(variable), "re");
@@ -95,7 +97,8 @@ static char *read_document(const char *variable)
     return text;
 }
 
-/* rejection: the manual and CODES.md contain every code, the latter in full */
+/* rejection: the manual and CODES.md contain every code; CODES.md also its
+ * meaning and remedy */
 START_TEST(documents_have_every_code)
 {
     char *manual = read_document("UCX_PLUGINS_MANUAL");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Requirements: satisfied or not in a test tree. */
+/* Requirements of plugins that are met or not met in a test tree. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -75,7 +75,8 @@ static const struct requires_case {
      "device node /dev/gone, or shared library libnone.so; see the manual"},
 };
 
-/* requires: what exists is found, what is missing is named with a hint */
+/* requires: a requirement that is met is accepted, and one that is not met is
+ * named, with a hint */
 START_TEST(requirement_is_judged)
 {
     const struct requires_case *test = &cases[_i];
@@ -133,7 +134,7 @@ START_TEST(library_is_not_loaded)
 }
 END_TEST
 
-/* requires: a damaged loader cache counts as empty */
+/* requires: a damaged cache of the dynamic loader counts as empty */
 START_TEST(damaged_cache_is_empty)
 {
     uct_ldcache_t cache;
@@ -145,7 +146,8 @@ START_TEST(damaged_cache_is_empty)
     ck_assert(!uct_ldcache_has(&cache, "libc.so.6"));
     uct_ldcache_close(&cache);
 
-    /* The head of the real one, truncated, with each byte of it changed. */
+    /* The start of the machine's own cache, truncated, with each of its bytes
+     * changed. */
     from = fopen("/etc/ld.so.cache", "re");
     ck_assert_ptr_nonnull(from);
     length = fread(buffer, 1, sizeof(buffer), from);

@@ -10,13 +10,13 @@
 #include "uct/plugin/pattern.h"
 #include "uct/plugin/schema_rules.h"
 
-/* Each schema with a document that conforms and one that does not. */
+/* Each schema with a document that conforms to it, and one that does not. */
 static const struct keyword_case {
     const char *schema;
     const char *good;
     const char *bad;
     const char *pointer; /* location of the violation */
-    const char *what;    /* part of its message */
+    const char *what;    /* part of the message */
 } keyword_cases[] = {
     {"{\"type\":\"object\"}", "{}", "[]", "",
      "expected an object, found an array"},
@@ -114,7 +114,8 @@ START_TEST(endless_reference_ends)
 }
 END_TEST
 
-/* schema: the lenient mode ignores unknown members and words, nothing else */
+/* schema: the lenient mode ignores unknown members and words, and no other
+ * violation */
 START_TEST(leniency_covers_the_unknown_only)
 {
     static const char text[] =
@@ -176,7 +177,8 @@ inside(const schema_run_t *run, const uct_schema_node_t *node, const char *path)
     return node;
 }
 
-/* The words of the "enum" at `path` in the built-in schema. */
+/* Compares the words of the "enum" at `path` in the built-in schema with
+ * `words`. */
 static void compare_words(const char *path, const char *const *words)
 {
     schema_run_t run = {.schema = &uct_schema_manifest};

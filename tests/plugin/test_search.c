@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Search: which folders and files, in which order. */
+/* Search: which folders and files are found, and in which order. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -95,7 +95,8 @@ START_TEST(folder_that_does_not_count_says_why)
 }
 END_TEST
 
-/* search: the files of a folder are sorted by name, in any order of creation */
+/* search: the files of a folder are sorted by name, independently of their
+ * order in the folder */
 START_TEST(files_are_sorted)
 {
     static const char *const expected[] = {"a.json",   "a/a.json", "b/b.json",

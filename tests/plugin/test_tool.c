@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The tool: output and exit codes. */
+/* The tool ucx-plugins: its output and its exit codes. */
 #include <pty.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,7 +26,7 @@ static void tear_down(void)
     tree_destroy(&tree);
 }
 
-/* Runs it and checks its output, including stderr. */
+/* Runs the tool and checks its exit code and its output, including stderr. */
 static void expect(const char *arguments, int code, const char *text)
 {
     char line[3 * PATH_MAX + 16];
@@ -64,7 +64,7 @@ START_TEST(list_shows_a_table)
 }
 END_TEST
 
-/* tool: list fails if a plugin is present and does not work */
+/* tool: list fails if a plugin is present but has a fault */
 START_TEST(list_fails_for_a_fault)
 {
     make_bad();
@@ -103,14 +103,15 @@ START_TEST(list_of_nothing_helps)
     tree_create(&tree);
     expect("list --json", 0, "\"plugins\": [");
     ck_assert_ptr_null(strstr(output, tree.path));
-    /* Ignore plugins of the machine itself. */
+    /* Not if plugins are installed on this machine. */
     if (strstr(output, "\"plugins\": []") != NULL) {
         expect("list", 0, "ucx-plugins path");
     }
 }
 END_TEST
 
-/* tool: list --json contains all data for scripts */
+/* tool: an empty list names the command that shows where plugins are
+ * searched */
 START_TEST(list_json_is_complete)
 {
     static const char *const members[] = {
@@ -237,7 +238,8 @@ START_TEST(load_finds_more)
 }
 END_TEST
 
-/* tool: probe loads through the API; a plugin without devices is no fault */
+/* tool: probe loads a plugin through the API; a plugin without devices has no
+ * fault */
 START_TEST(probe_loads)
 {
     expect("probe good", 0, "fake0");
@@ -267,7 +269,7 @@ START_TEST(colors_are_for_terminals)
 }
 END_TEST
 
-/* Runs it on a terminal and returns its output. */
+/* Runs the tool on a pseudo-terminal and stores its output in `text`. */
 static void run_on_terminal(char *text, size_t size)
 {
     ssize_t count = 1;
@@ -282,7 +284,8 @@ static void run_on_terminal(char *text, size_t size)
         execl(tree_product("UCX_PLUGINS_TOOL"), "ucx-plugins", "list", NULL);
         _exit(127);
     }
-    /* The end of a terminal is an error, EIO. */
+    /* At the end of the tool's output, read() from the terminal fails with
+     * EIO. */
     while ((count > 0) && (length < size - 1)) {
         count = read(terminal, text + length, size - 1 - length);
         length += (count > 0) ? count : 0;
@@ -293,8 +296,8 @@ static void run_on_terminal(char *text, size_t size)
     ck_assert(WIFEXITED(status) && (WEXITSTATUS(status) == 0));
 }
 
-/* tool: a terminal gets colours, unless NO_COLOR or a dumb terminal prevents
- * it */
+/* tool: the output on a terminal has colours, unless NO_COLOR is set or the
+ * terminal is dumb */
 START_TEST(terminal_gets_colors)
 {
     char text[8192];

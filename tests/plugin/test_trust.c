@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Trust: owner and permissions of files. */
+/* Trust: the owner and the permissions of plugin files. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,7 +24,8 @@ static void tear_down(void)
     tree_destroy(&tree);
 }
 
-/* The scan rejects alpha by this code and accepts the good one. */
+/* Checks that the scan rejects alpha with this code, and accepts the plugin
+ * "good". */
 static void expect(uct_rejection_code_t code, const char *reason)
 {
     uct_plugin_registry_t *registry = tree_scan(&tree);
@@ -69,8 +70,8 @@ START_TEST(writable_folder_is_rejected)
 }
 END_TEST
 
-/* trust: a sticky folder is accepted, because others cannot replace our
- * files */
+/* trust: a sticky folder is accepted, because other users cannot replace our
+ * files there */
 START_TEST(sticky_folder_is_accepted)
 {
     tree_chmod(&tree, "env/alpha", 01777);
@@ -78,7 +79,7 @@ START_TEST(sticky_folder_is_accepted)
 }
 END_TEST
 
-/* trust: a writable ancestor makes all folders below untrusted */
+/* trust: all folders below a folder that other users may write are untrusted */
 START_TEST(writable_ancestor_is_rejected)
 {
     uct_plugin_registry_t *registry;
@@ -140,7 +141,7 @@ START_TEST(foreign_folder_is_rejected)
 }
 END_TEST
 
-/* trust: a good manifest behind a link in a bad folder is rejected */
+/* trust: a manifest link in a folder that other users may write is rejected */
 START_TEST(link_in_writable_folder_is_rejected)
 {
     tree_mkdir(&tree, "env/beta");
@@ -160,8 +161,8 @@ START_TEST(link_in_writable_folder_is_rejected)
 }
 END_TEST
 
-/* trust: an unmapped owner in a user namespace is trusted for the system's
- * folders, not for the user's */
+/* trust: an owner that the user namespace does not map is trusted for the
+ * system's folders, but not for the user's */
 START_TEST(unmapped_owner_counts_for_the_system_only)
 {
     uct_trust_t trust = {.uid = 1000, .gid = 1000, .unmapped = 65534};

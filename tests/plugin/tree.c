@@ -129,7 +129,7 @@ void tree_chmod(const tree_t *tree, const char *relative, mode_t mode)
     ck_assert_int_eq(chmod(tree_path(tree, relative), mode), 0);
 }
 
-/* RFC 7396, as far as objects need it. */
+/* Applies a merge patch (RFC 7396, for objects only). */
 static void merge(json_t *target, json_t *patch)
 {
     const char *key;

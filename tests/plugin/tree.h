@@ -2,10 +2,10 @@
 /*
  * A test tree in a temporary folder, with plugins that have selectable defects.
  *
- *   env/     UCX_PLUGIN_PATH
+ *   env/     the folder of UCX_PLUGIN_PATH
  *   admin/   the administrator's folder
- *   system/  the core's own
- *   root/    /dev, /proc, /sys and /etc
+ *   system/  the folder of the core's own plugins
+ *   root/    in place of /dev, /proc, /sys and /etc
  */
 #ifndef TESTS_PLUGIN_TREE_H
 #define TESTS_PLUGIN_TREE_H
@@ -18,16 +18,18 @@ typedef struct tree {
     char path[PATH_MAX]; /* without links */
 } tree_t;
 
-/* Tests run in folders of the build; where its products are. */
+/* Returns the path of a file of the build; `variable` is the environment
+ * variable that contains it. */
 const char *tree_product(const char *variable);
 
 void tree_create(tree_t *tree);
 void tree_destroy(tree_t *tree);
 
-/* "PATH/of/the/tree/RELATIVE"; only the last few results are valid. */
+/* Returns the path of `relative` in the tree. Only the last few results stay
+ * valid. */
 const char *tree_path(const tree_t *tree, const char *relative);
 
-/* All create missing folders. */
+/* These functions create missing folders. */
 void tree_write(const tree_t *tree, const char *relative, const char *text);
 void tree_copy(const tree_t *tree, const char *source, const char *relative);
 void tree_link(const tree_t *tree, const char *target, const char *relative);
@@ -42,7 +44,7 @@ void tree_chmod(const tree_t *tree, const char *relative, mode_t mode);
 void tree_plugin(const tree_t *tree, const char *folder, const char *name,
                  const char *defect, const char *patch);
 
-/* The text of such a manifest; free() it. */
+/* Returns the text of such a manifest; the caller frees it. */
 char *tree_manifest(const char *name, const char *patch);
 
 /* Scans env, admin and system of the tree, without log messages. */
@@ -51,25 +53,26 @@ uct_plugin_registry_t *tree_scan(const tree_t *tree);
 /* Minimal host services. */
 const ucx_host_t *tree_host(void);
 
-/* Loads the plugin `name`; returns its rejection code. */
+/* Loads the plugin `name`; returns its rejection code, or UCT_REJECT_NONE. */
 uct_rejection_code_t tree_load(uct_plugin_registry_t *registry,
                                const char *name, uct_rejection_t *rejection);
 
-/* The rejection code of the plugin `name`. */
+/* Returns the rejection code of the plugin `name` without loading it. */
 uct_rejection_code_t tree_rejection(uct_plugin_registry_t *registry,
                                     const char *name,
                                     uct_rejection_t *rejection);
 
-/* Is a file with this part in its path mapped into the process? */
+/* Returns whether a file whose path contains `part` is mapped into the
+ * process. */
 int tree_is_mapped(const char *part);
 
-/* A symbol of the process's global name space, or NULL. */
+/* Returns a global symbol of the process, or NULL. */
 void *tree_global_symbol(const char *name);
 
-/* Number of calls of the fake library's entry point. */
+/* Returns the number of calls of the fake library's entry point. */
 int tree_entry_count(const char *library);
 
-/* Number of open descriptors of this process. */
+/* Returns the number of open descriptors of this process. */
 unsigned tree_open_files(void);
 
 /* Compares codes and shows both by name, with the reason. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A shared object without its own entry point that links a plugin: a look-up by
- * name would find the plugin's.
+ * A shared object without an entry point that links a plugin: a look-up of the
+ * entry point by name would find the linked plugin's.
  */
 #include <ucx/plugin.h>
 

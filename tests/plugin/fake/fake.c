@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A plugin with a selectable defect. The file fake.txt beside it has three
- * words: its name, its version and its defect. It moves no data.
+ * A plugin with a selectable defect. The file fake.txt in its folder contains
+ * three words: its name, its version and its defect. The plugin transfers no
+ * data.
  */
 #include <ucx/plugin.h>
 
@@ -11,7 +12,7 @@
 
 #define NEWER_ABI UCX_PLUGIN_ABI(UCX_PLUGIN_ABI_MAJOR, 9)
 
-/* Counters for the test. */
+/* Numbers of calls, which the test reads. */
 UCX_PLUGIN_EXPORT int fake_entries;
 
 static char fake_name[64], fake_version[64], fake_defect[64];
@@ -133,7 +134,7 @@ static ucs_status_t cm_ep_create(uct_cm_h cm, const uct_ep_params_t *params,
     return UCS_ERR_NO_DEVICE;
 }
 
-/* Records that it was called. */
+/* Writes a file that shows that fini() was called. */
 static void fini(void)
 {
     char path[sizeof(fake_folder) + 16];
@@ -224,7 +225,8 @@ static ucx_component_t component2 = {
 
 static const ucx_component_t *components[] = {&component, &component2};
 
-/* A newer minor version has more members after those known now. */
+/* The descriptor of a newer minor version, which has more members than these
+ * headers. */
 static struct {
     ucx_plugin_t plugin;
     void *member_of_tomorrow[4];
@@ -402,7 +404,8 @@ ucs_status_t ucx_plugin_entry(const ucx_plugin_args_t *args,
         *plugin_p = NULL;
         return UCS_OK;
     } else if (is("recurse")) {
-        /* A slot of the test's host table loads this plugin recursively. */
+        /* The test's host table has this function call the loader, which loads
+         * this plugin recursively. */
         if (args->host->machine_guid() != 1) {
             snprintf(args->reason, args->reason_size, "it was let in again");
             return UCS_ERR_INVALID_PARAM;

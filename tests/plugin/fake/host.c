@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A program that uses the UCT library by dlopen only, as language bindings do:
- * it loads the library with local symbols, and through it every plugin. It
- * prints the components whose code answered.
+ * A program that uses the UCT library by dlopen() only, as bindings of other
+ * languages do: it loads the library with local symbols, and the library loads
+ * the plugins. The program prints the components whose code was called
+ * successfully.
  *
  *   host LIBRARY once | again | copies
  */
@@ -35,7 +36,7 @@ static int bind_library(library_t *library, void *handle)
            (library->release_components != NULL) && (library->query != NULL);
 }
 
-/* Queries the domains of each component, which needs its code. */
+/* Queries the domains of each component, which loads its code. */
 static int use_library(library_t *library)
 {
     uct_component_attr_t attr;
